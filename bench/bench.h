@@ -1,0 +1,61 @@
+/* The harness: fresh processes, clocks, generated networks, and the tables of what is timed. */
+#ifndef XIR_BENCH_H
+#define XIR_BENCH_H
+
+#include "peer.h"
+
+/* measure.c: what one run took; and the medians of several. Times are ns, memory is bytes. */
+typedef struct bench_run {
+    bool         done;
+    double       cpu;      /* processor time of every thread, user and system */
+    double       wall;
+    double       rss;      /* memory that the work left in use */
+    double       peak;     /* memory that it had in use at most */
+    bench_result result;
+} bench_run;
+
+enum { BENCH_MOST_RUNS = 99 };
+
+/* Runs `c` on `in` once, in a process of its own; with `check`, its result is looked at too. What
+ * went wrong, if it is not done, has been said on stderr. */
+bench_run measure_once(const bench_case *c, const bench_input *in, bool check);
+
+/* The medians of 1 to BENCH_MOST_RUNS runs, with the result of the last. */
+bench_run measure_median(const bench_run *runs, int n);
+
+/* ns since some moment. */
+double measure_now(void);
+
+/* memory.c: big buffers. */
+
+/* Zeroed memory on huge pages where the system has them, never touched; NULL if there is none. */
+void *pages_take(size_t size);
+
+/* The bytes of a file and BENCH_PADDING zero bytes, or NULL with a word on stderr. */
+char *pages_read(const char *path, size_t *size);
+
+/* A file of these bytes under $TMPDIR or /tmp, in the page cache; it is removed when the program
+ * ends. Returns its path, or NULL with a word on stderr. */
+const char *pages_keep(const char *bytes, size_t size);
+
+/* text.c: networks as text, written by hand rather than by the library. */
+
+/* A chain of `ops` operations, Conv2d and ReLU by turns, between Input and Output, as compact JSON.
+ * With `raw`, each Conv2d has a parameter of its own (1 KiB) and *raw becomes the raw file of them;
+ * else all share one. Memory is from pages_take. NULL if there is none. */
+char *text_make(size_t ops, size_t *size, char **raw, size_t *raw_size);
+
+/* How many operations a text holds. */
+size_t text_ops(const char *text, size_t size);
+
+/* The tables, each in the file that has its name. */
+extern const bench_case graph_cases[];
+extern const bench_case json_cases[];
+extern const bench_case raw_cases[];
+extern const bench_case yardstick_cases[];
+
+/* graph.c: the chain again, made with the library. Its text is that of text_make without `raw`. */
+struct xir_context;
+struct xir_network *graph_make(struct xir_context *ctx, size_t ops);
+
+#endif

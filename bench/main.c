@@ -1,0 +1,298 @@
+/* xir-bench NAME [--ops N] [--file F] [--runs R] [--alone] [--full]
+ *
+ * One JSON object a line. The first line is ours, with NAME as its `bench`; then, as
+ * "NAME/who", yardsticks of the machine and the same work done by peers, measured in the same run.
+ *
+ *   ns_per_op         processor time, best_ns_per_op of the best run; wall_ns_per_op is the clock
+ *                     on the wall
+ *   mb_per_s          of `bytes`, MB = 10^6, by processor time
+ *   rss_bytes_per_op  memory that the work left in use; peak_bytes_per_op: had in use at most
+ *   count             what was done, so that it can be seen to have been done
+ *   ratio             their time / ours: over 1, we win. Per op; yardsticks of bytes per byte, walks
+ *                     per edge
+ *
+ * Figures are medians of `runs` runs, each in a fresh process, the runs of all lines taking turns.
+ * Compare within one call only: on a shared machine the same work took 290 ns at one time and 510
+ * at another. */
+#include "bench.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const bench_case *const tables[] = {
+    graph_cases,
+    json_cases,
+    raw_cases,
+    yardstick_cases,
+#ifdef XIR_PEER_MLIR
+    mlir_cases,
+#endif
+#ifdef XIR_PEER_ONNX
+    onnx_cases,
+#endif
+#ifdef XIR_PEER_SIMDJSON
+    simdjson_cases,
+#endif
+#ifdef XIR_PEER_NLOHMANN
+    nlohmann_cases,
+#endif
+};
+
+enum { TABLES = sizeof tables / sizeof tables[0], SLOW_OPS = 100000 };
+
+/* The time for all runs of a row, exceeded only by its first. */
+static const double our_seconds = 20, peer_seconds = 5;
+
+typedef struct options {
+    const char *name, *file, *text;
+    size_t      ops;
+    int         runs;
+    bool        alone, full, list;
+} options;
+
+/* The inputs that were made so far: the asked-for ops, and SLOW_OPS for slow peers. */
+typedef struct inputs {
+    bench_input plain, slow, raw;
+} inputs;
+
+static bool need_text(bench_input *in, const char *file)
+{
+    if (in->text)
+        return true;
+    char *text = file ? pages_read(file, &in->size) : text_make(in->ops, &in->size, NULL, NULL);
+    in->text = text;
+    if (text && file) {
+        in->ops = text_ops(text, in->size);
+        in->path = file;
+    }
+    return text != NULL;
+}
+
+static bool need_file(bench_input *in, const char *file)
+{
+    if (!need_text(in, file))
+        return false;
+    if (!in->path)
+        in->path = pages_keep(in->text, in->size);
+    return in->path != NULL;
+}
+
+static bool need_raw(bench_input *in)
+{
+    if (in->text)
+        return true;
+    char *raw;
+    size_t raw_size;
+    char *text = text_make(in->ops, &in->size, &raw, &raw_size);
+    if (!text || !(in->path = pages_keep(raw, raw_size)))
+        return false;
+    in->text = text;
+    return true;
+}
+
+/* What `c` asks for, or NULL when it cannot be had. */
+static const bench_input *input_for(const bench_case *c, inputs *all, const options *o)
+{
+    if (c->flags & BENCH_RAW)
+        return need_raw(&all->raw) ? &all->raw : NULL;
+    bool slow = (c->flags & BENCH_SLOW) && !o->full && !o->file && o->ops > SLOW_OPS;
+    bench_input *in = slow ? &all->slow : &all->plain;
+    if ((c->flags & BENCH_FILE) && !need_file(in, o->file))
+        return NULL;
+    if ((c->flags & BENCH_TEXT) && !need_text(in, o->file))
+        return NULL;
+    return in;
+}
+
+static double per(double what, double n)
+{
+    return n > 0 ? what / n : 0;
+}
+
+/* A row that was asked for, and its runs so far. */
+typedef struct row {
+    const bench_case  *c;
+    const bench_input *in;
+    bench_run          runs[BENCH_MOST_RUNS];
+    int                n;
+    double             spent; /* ns, setting up included */
+    bool               failed;
+} row;
+
+enum { MOST_ROWS = 16 };
+
+/* Adds the rows of the asked-for bench that are ours, or those that are not. Returns how many rows
+ * there are now. */
+static int add_rows(row *rows, int n, const options *o, bool ours)
+{
+    for (int t = 0; t < TABLES; t++)
+        for (const bench_case *c = tables[t]; c->run; c++)
+            if (n < MOST_ROWS && strcmp(c->bench, o->name) == 0 && !c->who == ours)
+                rows[n++].c = c;
+    return n;
+}
+
+/* Everybody's first run, then everybody's second, so that a noisy minute is shared by all. */
+static void run_rows(row *rows, int n, const options *o, inputs *all)
+{
+    for (int i = 0; i < n; i++)
+        rows[i].failed = !(rows[i].in = input_for(rows[i].c, all, o));
+    for (int round = 0; round < o->runs; round++)
+        for (int i = 0; i < n; i++) {
+            row *r = &rows[i];
+            double most = (r->c->who ? peer_seconds : our_seconds) * 1e9;
+            if (r->failed || (r->n && r->spent + r->spent / r->n > most))
+                continue;
+            double start = measure_now();
+            r->runs[r->n] = measure_once(r->c, r->in, round == 0);
+            r->failed = !r->runs[r->n++].done;
+            r->spent += measure_now() - start;
+        }
+}
+
+/* What ours took, for the ratios of the lines that follow. */
+typedef struct pace {
+    double ns_per_op, ns_per_byte, ns_per_count;
+} pace;
+
+static void print_row(const row *r, pace *our)
+{
+    const bench_case *c = r->c;
+    bench_run m = measure_median(r->runs, r->n);
+    double best = m.cpu;
+    for (int i = 0; i < r->n; i++)
+        best = r->runs[i].cpu < best ? r->runs[i].cpu : best;
+    bool of_ops = !(c->flags & BENCH_BY_BYTE) || (c->flags & (BENCH_TEXT | BENCH_FILE | BENCH_RAW));
+    double ops = of_ops ? (double)r->in->ops : 1;
+    double bytes = (double)m.result.bytes, count = (double)m.result.count;
+    pace its = { per(m.cpu, ops), per(m.cpu, bytes), per(m.cpu, count) };
+
+    printf("{\"bench\":\"%s%s%s\",\"ops\":%.0f,\"ns_per_op\":%.3f,\"wall_ns_per_op\":%.3f,"
+           "\"best_ns_per_op\":%.3f,\"bytes\":%.0f,\"mb_per_s\":%.1f,"
+           "\"rss_bytes_per_op\":%.1f,\"peak_bytes_per_op\":%.1f,\"count\":%.0f,\"runs\":%d",
+           c->bench, c->who ? "/" : "", c->who ? c->who : "", ops, its.ns_per_op,
+           per(m.wall, ops), per(best, ops), bytes, per(1e3, its.ns_per_byte), per(m.rss, ops),
+           per(m.peak, ops), count, r->n);
+    if (!c->who)
+        *our = its;
+    else if (our->ns_per_op == 0)
+        ; /* ours is missing or failed */
+    else if (c->flags & BENCH_BY_BYTE)
+        printf(",\"ratio\":%.3f", per(its.ns_per_byte, our->ns_per_byte));
+    else if (c->flags & BENCH_BY_EDGE)
+        printf(",\"ratio\":%.3f", per(its.ns_per_count, our->ns_per_count));
+    else
+        printf(",\"ratio\":%.3f", per(its.ns_per_op, our->ns_per_op));
+    printf(",\"what\":\"%s\"}\n", c->what);
+}
+
+static int list(void)
+{
+    for (int t = 0; t < TABLES; t++)
+        for (const bench_case *c = tables[t]; c->run; c++) {
+            int n = printf("%s%s%s", c->bench, c->who ? "/" : "", c->who ? c->who : "");
+            printf("%*s%s\n", n < 31 ? 31 - n : 1, "", c->what);
+        }
+    return 0;
+}
+
+static int write_text(const options *o)
+{
+    size_t size;
+    char *text = text_make(o->ops, &size, NULL, NULL);
+    FILE *f = text ? fopen(o->text, "wb") : NULL;
+    if (!f || fwrite(text, 1, size, f) != size || fclose(f) != 0) {
+        fprintf(stderr, "xir-bench: cannot write %s: %s\n", o->text, strerror(errno));
+        return 3;
+    }
+    return 0;
+}
+
+static int usage(void)
+{
+    fputs("usage: xir-bench NAME [--ops N] [--file F] [--runs R] [--alone] [--full]\n"
+          "       xir-bench --list           the names, and what each measures\n"
+          "       xir-bench --text F [--ops N]   writes the generated network\n"
+          "  --ops N    operations in the network (100000)\n"
+          "  --file F   the text to read or to write again, instead of a generated one\n"
+          "  --runs R   of which the median is printed (5; slow peers may get fewer)\n"
+          "  --alone    ours only, no yardsticks and no peers\n"
+          "  --full     slow peers too on all N operations\n",
+          stderr);
+    return 2;
+}
+
+static bool parse_count(const char *s, size_t least, size_t most, size_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(s, &end, 10);
+    if (*s < '0' || *s > '9' || *end || errno || n < least || n > most)
+        return false;
+    *out = (size_t)n;
+    return true;
+}
+
+static bool parse(int argc, char **argv, options *o)
+{
+    size_t runs = 5;
+    *o = (options){ .ops = 100000 };
+    for (int i = 1; i < argc; i++) {
+        const char *arg = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(arg, "--list") == 0)
+            o->list = true;
+        else if (strcmp(arg, "--alone") == 0)
+            o->alone = true;
+        else if (strcmp(arg, "--full") == 0)
+            o->full = true;
+        else if (arg[0] != '-' && !o->name)
+            o->name = arg;
+        else if (!value)
+            return false;
+        else if (strcmp(arg, "--file") == 0)
+            o->file = argv[++i];
+        else if (strcmp(arg, "--text") == 0)
+            o->text = argv[++i];
+        else if (strcmp(arg, "--ops") == 0 && parse_count(value, 2, 100000000, &o->ops))
+            i++;
+        else if (strcmp(arg, "--runs") == 0 && parse_count(value, 1, BENCH_MOST_RUNS, &runs))
+            i++;
+        else
+            return false;
+    }
+    o->runs = (int)runs;
+    return o->name || o->list || o->text;
+}
+
+int main(int argc, char **argv)
+{
+    options o;
+    if (!parse(argc, argv, &o))
+        return usage();
+    if (o.list)
+        return list();
+    if (o.text)
+        return write_text(&o);
+
+    static row rows[MOST_ROWS];
+    int n = add_rows(rows, 0, &o, true);
+    if (!o.alone)
+        n = add_rows(rows, n, &o, false);
+    if (!n) {
+        fprintf(stderr, "xir-bench: no bench is called '%s'; see --list\n", o.name);
+        return 2;
+    }
+    inputs all = { .plain.ops = o.ops, .slow.ops = SLOW_OPS, .raw.ops = o.ops };
+    run_rows(rows, n, &o, &all);
+
+    pace our = { 0 };
+    int failed = 0;
+    for (int i = 0; i < n; i++)
+        if (rows[i].failed)
+            failed++;
+        else
+            print_row(&rows[i], &our);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,143 @@
+/* One run is one child process. The child sets up, gives free memory back, notes its size, and
+ * does the work between two looks at the clocks; the parent finds the figures in a shared page.
+ *
+ * Processor time is that of the whole child, so a library that used threads could not hide them;
+ * with one thread it is the thread's own time. */
+#include "bench.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* The figure behind `key` in a /proc file of "key: n kB" lines, in bytes; 0 if it is not there. */
+static double proc_bytes(const char *file, const char *key)
+{
+    FILE *f = fopen(file, "r");
+    if (!f)
+        return 0;
+    char line[256];
+    double bytes = 0;
+    size_t n = strlen(key);
+    while (bytes == 0 && fgets(line, sizeof line, f))
+        if (strncmp(line, key, n) == 0)
+            bytes = strtod(line + n, NULL) * 1024;
+    fclose(f);
+    return bytes;
+}
+
+/* smaps_rollup walks the page tables: exact, where the counters of statm may lag by a few pages. */
+static double memory_now(void)
+{
+    return proc_bytes("/proc/self/smaps_rollup", "Rss:");
+}
+
+static double memory_peak(void)
+{
+    return proc_bytes("/proc/self/status", "VmHWM:");
+}
+
+static void forget_peak(void)
+{
+    FILE *f = fopen("/proc/self/clear_refs", "w");
+    if (!f)
+        return;
+    fputs("5", f);
+    fclose(f);
+}
+
+static void run_child(const bench_case *c, const bench_input *in, bool check, bench_run *out)
+{
+    void *state = c->setup(in);
+    if (!state)
+        return;
+    malloc_trim(0);
+    forget_peak();
+    double before = memory_now();
+    double cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+    double wall = now(CLOCK_MONOTONIC);
+    bool done = c->run(state, &out->result);
+    out->wall = now(CLOCK_MONOTONIC) - wall;
+    out->cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    double after = memory_now();
+    double peak = memory_peak();
+    out->rss = after > before ? after - before : 0;
+    out->peak = peak > after ? peak - before : out->rss;
+    if (out->peak < 0)
+        out->peak = 0;
+    out->done = done && (!check || !c->check || c->check(state));
+}
+
+bench_run measure_once(const bench_case *c, const bench_input *in, bool check)
+{
+    const char *who = c->who ? c->who : "xir";
+    bench_run run = { .done = false };
+    bench_run *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        perror("xir-bench: mmap");
+        return run;
+    }
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        run_child(c, in, check, shared);
+        fflush(stderr);
+        _exit(0);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) < 0)
+        perror("xir-bench: fork");
+    else if (WIFSIGNALED(status))
+        fprintf(stderr, "xir-bench: %s by %s: signal %d\n", c->bench, who, WTERMSIG(status));
+    else if (!shared->done)
+        fprintf(stderr, "xir-bench: %s by %s failed\n", c->bench, who);
+    else
+        run = *shared;
+    munmap(shared, sizeof *shared);
+    return run;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of the doubles at `offset` in `n` runs. */
+static double median(const bench_run *runs, int n, size_t offset)
+{
+    double v[BENCH_MOST_RUNS];
+    for (int i = 0; i < n; i++)
+        memcpy(&v[i], (const char *)&runs[i] + offset, sizeof v[i]);
+    qsort(v, (size_t)n, sizeof v[0], by_value);
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+bench_run measure_median(const bench_run *runs, int n)
+{
+    return (bench_run){
+        .done = true,
+        .cpu = median(runs, n, offsetof(bench_run, cpu)),
+        .wall = median(runs, n, offsetof(bench_run, wall)),
+        .rss = median(runs, n, offsetof(bench_run, rss)),
+        .peak = median(runs, n, offsetof(bench_run, peak)),
+        .result = runs[n - 1].result,
+    };
+}
+
+double measure_now(void)
+{
+    return now(CLOCK_MONOTONIC);
+}

@@ -1,0 +1,251 @@
+/* MLIR: a function of registered TOSA operations, tosa.conv2d and tosa.clamp by turns. Attributes
+ * are properties of the operation; types and attributes are uniqued in a context that exists, with
+ * its dialects loaded, before the clocks start. One thread. */
+#include "../peer.h"
+
+#include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/Dialect/Tosa/IR/TosaOps.h>
+#include <mlir/IR/Builders.h>
+#include <mlir/IR/BuiltinOps.h>
+#include <mlir/IR/MLIRContext.h>
+#include <mlir/IR/Verifier.h>
+#include <mlir/Parser/Parser.h>
+
+#include <cfloat>
+#include <cstdio>
+#include <string>
+
+namespace {
+
+using namespace mlir;
+
+/* How the chain is made: `Given` hands every operation its type and its attributes ready made,
+ * which no program can do faster; `Unique` too, but no two convolutions have the same padding;
+ * `Inferred` has numbers and asks the operation for its type, as our builder does; `Checked` also
+ * verifies each operation on the spot. */
+enum class Style { Given, Unique, Inferred, Checked };
+
+struct Net {
+    MLIRContext context{MLIRContext::Threading::DISABLED};
+    size_t ops;
+    OwningOpRef<ModuleOp> module, copy;
+    Block *body = nullptr;
+    std::string text;
+
+    explicit Net(size_t n) : ops(n)
+    {
+        context.loadDialect<tosa::TosaDialect, func::FuncDialect>();
+    }
+
+    bool build(Style style);
+};
+
+/* The type that `Op` infers for these operands. */
+template <typename Op>
+Type infer(MLIRContext *context, ValueRange operands, typename Op::Properties &properties,
+           Type element)
+{
+    SmallVector<ShapedTypeComponents, 1> shapes;
+    if (failed(Op::inferReturnTypeComponents(context, std::nullopt, operands, {}, &properties, {},
+                                             shapes)) ||
+        !shapes[0].hasRank())
+        return {};
+    return RankedTensorType::get(shapes[0].getDims(), element);
+}
+
+bool Net::build(Style style)
+{
+    OpBuilder b(&context);
+    Location at = b.getUnknownLoc();
+    Type f32 = b.getF32Type();
+    auto image = RankedTensorType::get({1, 56, 56, 16}, f32);
+    module = ModuleOp::create(at);
+    b.setInsertionPointToEnd(module->getBody());
+    auto kernel = RankedTensorType::get({16, 3, 3, 16}, f32);
+    auto row = RankedTensorType::get({16}, f32), one = RankedTensorType::get({1}, f32);
+    auto type = b.getFunctionType({image, kernel, row, one}, {image});
+    auto function = func::FuncOp::create(b, at, "bench", type);
+    body = function.addEntryBlock();
+    b.setInsertionPointToStart(body);
+
+    Value last = body->getArgument(0), weights = body->getArgument(1), bias = body->getArgument(2);
+    Value zero = body->getArgument(3); /* a constant would cost the verifier 500 ns more an op */
+    auto pad = b.getDenseI64ArrayAttr({1, 1, 1, 1});
+    auto step = b.getDenseI64ArrayAttr({1, 1});
+    auto acc = TypeAttr::get(f32);
+    Attribute least = b.getF32FloatAttr(0), most = b.getF32FloatAttr(FLT_MAX);
+    auto nan = tosa::NanPropagationModeAttr::get(&context, tosa::NanPropagationMode::PROPAGATE);
+
+    bool typed = style == Style::Given || style == Style::Unique;
+    for (size_t i = 0; i < ops; i++) {
+        Operation *op;
+        if (i % 2 == 0 && typed) {
+            int64_t shift = static_cast<int64_t>(i);
+            if (style == Style::Unique)
+                pad = b.getDenseI64ArrayAttr({1, 1, 1 + shift, 1 - shift});
+            op = tosa::Conv2DOp::create(b, at, image, last, weights, bias, zero, zero, pad, step,
+                                        step, acc);
+        } else if (i % 2 == 0) {
+            tosa::Conv2DOp::Properties p;
+            p.pad = b.getDenseI64ArrayAttr({1, 1, 1, 1});
+            p.stride = b.getDenseI64ArrayAttr({1, 1});
+            p.dilation = b.getDenseI64ArrayAttr({1, 1});
+            p.acc_type = acc;
+            Value operands[] = {last, weights, bias, zero, zero};
+            Type result = infer<tosa::Conv2DOp>(&context, operands, p, f32);
+            if (!result)
+                return false;
+            op = tosa::Conv2DOp::create(b, at, TypeRange(result), operands, p);
+        } else if (typed) {
+            op = tosa::ClampOp::create(b, at, image, last, least, most, nan);
+        } else {
+            tosa::ClampOp::Properties p;
+            p.min_val = b.getF32FloatAttr(0);
+            p.max_val = b.getF32FloatAttr(FLT_MAX);
+            p.nan_mode = nan;
+            Type result = infer<tosa::ClampOp>(&context, last, p, f32);
+            if (!result)
+                return false;
+            op = tosa::ClampOp::create(b, at, TypeRange(result), ValueRange(last), p);
+        }
+        if (style == Style::Checked && failed(verify(op)))
+            return false;
+        last = op->getResult(0);
+    }
+    func::ReturnOp::create(b, at, last);
+    return true;
+}
+
+void *empty_setup(const bench_input *in)
+{
+    auto *net = new Net(in->ops);
+    size_t ops = net->ops;
+    net->ops = 2; /* so that the attributes and types exist, and code is paged in */
+    bool built = net->build(Style::Checked);
+    net->ops = ops;
+    return built ? net : nullptr;
+}
+
+void *built_setup(const bench_input *in)
+{
+    auto *net = new Net(in->ops);
+    return net->build(Style::Given) ? net : nullptr;
+}
+
+void *printed_setup(const bench_input *in)
+{
+    auto *net = static_cast<Net *>(built_setup(in));
+    if (!net)
+        return nullptr;
+    llvm::raw_string_ostream os(net->text);
+    net->module->print(os);
+    net->module = {};
+    return net;
+}
+
+template <Style style>
+bool build_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Net *>(state);
+    if (!net->build(style))
+        return false;
+    out->count = net->ops;
+    return true;
+}
+
+bool verify_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Net *>(state);
+    out->count = failed(verify(*net->module)); /* findings */
+    return out->count == 0;
+}
+
+bool clone_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Net *>(state);
+    net->copy = net->module->clone();
+    out->count = net->ops;
+    return true;
+}
+
+/* Every clamp goes; who used it uses its input. */
+bool erase_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Net *>(state);
+    for (Operation &op : llvm::make_early_inc_range(*net->body))
+        if (auto clamp = dyn_cast<tosa::ClampOp>(op)) {
+            clamp.getOutput().replaceAllUsesWith(clamp.getInput());
+            clamp.erase();
+            out->count++;
+        }
+    return true;
+}
+
+bool free_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Net *>(state);
+    net->module = {};
+    out->count = net->ops;
+    return true;
+}
+
+/* From each operation over its operands to those that made them. */
+bool walk_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Net *>(state);
+    for (Operation &op : *net->body)
+        for (Value v : op.getOperands())
+            if (Operation *from = v.getDefiningOp())
+                out->count += from->getNumResults();
+            else
+                out->count++;
+    return true;
+}
+
+bool print_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Net *>(state);
+    llvm::raw_string_ostream os(net->text);
+    net->module->print(os);
+    os.flush();
+    out->bytes = net->text.size();
+    out->count = net->ops;
+    return true;
+}
+
+bool parse_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Net *>(state);
+    net->module = parseSourceString<ModuleOp>(
+        net->text, ParserConfig(&net->context, /*verifyAfterParse=*/false));
+    if (!net->module)
+        return false;
+    out->bytes = net->text.size();
+    net->module->walk([&](Operation *) { out->count++; });
+    return true;
+}
+
+} // namespace
+
+const bench_case mlir_cases[] = {
+    {"build", "mlir", 0, empty_setup, build_run<Style::Given>, nullptr,
+     "tosa ops with ready attributes and types; nothing inferred or checked"},
+    {"build", "mlir-inferred", 0, empty_setup, build_run<Style::Inferred>, nullptr,
+     "tosa ops, attributes from numbers, types from inferReturnTypeComponents"},
+    {"build", "mlir-checked", 0, empty_setup, build_run<Style::Checked>, nullptr,
+     "the same, and mlir::verify of each op as it is made"},
+    {"build-unique", "mlir", 0, empty_setup, build_run<Style::Unique>, nullptr,
+     "like build/mlir, but no two convolutions have the same padding"},
+    {"validate", "mlir", 0, built_setup, verify_run, nullptr, "mlir::verify of the module"},
+    {"clone", "mlir", 0, built_setup, clone_run, nullptr, "ModuleOp::clone"},
+    {"erase", "mlir", 0, built_setup, erase_run, nullptr,
+     "replaceAllUsesWith and erase of every clamp; time per op of the whole network"},
+    {"free", "mlir", 0, built_setup, free_run, nullptr, "destroys the module; the context stays"},
+    {"walk", "mlir", BENCH_BY_EDGE, built_setup, walk_run, nullptr,
+     "all operands of all ops (5 a conv2d), to their producers"},
+    {"json-write", "mlir-text", BENCH_SLOW, built_setup, print_run, nullptr,
+     "ModuleOp::print into a string: MLIR's own text, of other length"},
+    {"json-read", "mlir-text", BENCH_SLOW, printed_setup, parse_run, nullptr,
+     "parseSourceString without verifying: MLIR's own text to a live module"},
+    {},
+};

@@ -1,0 +1,63 @@
+# Headers, both libraries, the program, and the three ways to find them: find_package(xir),
+# pkg-config, and a plain -lxir.
+
+include(CMakePackageConfigHelpers)
+
+set(xir_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/xir)
+
+install(DIRECTORY include/xir DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+
+# Two sets of targets: who links the shared library needs none of its packages.
+install(TARGETS xir_shared EXPORT xirTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS xir_static EXPORT xirStaticTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT xirTargets       NAMESPACE xir:: DESTINATION ${xir_cmake_dir})
+install(EXPORT xirStaticTargets NAMESPACE xir:: DESTINATION ${xir_cmake_dir})
+
+configure_package_config_file(cmake/xirConfig.cmake.in ${PROJECT_BINARY_DIR}/xirConfig.cmake
+    INSTALL_DESTINATION ${xir_cmake_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/xirConfigVersion.cmake
+    COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/xirConfig.cmake ${PROJECT_BINARY_DIR}/xirConfigVersion.cmake
+    DESTINATION ${xir_cmake_dir})
+
+# xir.pc finds its prefix from where it lies, so that an installed tree can be moved.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+    set(xir_pc_prefix "${CMAKE_INSTALL_PREFIX}")
+    set(xir_pc_libdir "${CMAKE_INSTALL_LIBDIR}")
+else()
+    file(RELATIVE_PATH xir_pc_up "/x/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/x")
+    string(REGEX REPLACE "/$" "" xir_pc_up "${xir_pc_up}")
+    set(xir_pc_prefix "\${pcfiledir}/${xir_pc_up}")
+    set(xir_pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+endif()
+if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+    set(xir_pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+else()
+    set(xir_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+set(xir_pc_private "-lm")
+if(CMAKE_DL_LIBS)
+    string(APPEND xir_pc_private " -l${CMAKE_DL_LIBS}")
+endif()
+if(CMAKE_THREAD_LIBS_INIT)
+    string(APPEND xir_pc_private " ${CMAKE_THREAD_LIBS_INIT}")
+endif()
+configure_file(cmake/xir.pc.in ${PROJECT_BINARY_DIR}/xir.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/xir.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The program is linked with libxir.so: see tools/CMakeLists.txt.
+if(TARGET xir)
+    if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_BINDIR}")
+        set(xir_rpath "${CMAKE_INSTALL_FULL_LIBDIR}")
+    else()
+        file(RELATIVE_PATH xir_rpath "/x/${CMAKE_INSTALL_BINDIR}" "/x/${CMAKE_INSTALL_LIBDIR}")
+        set(xir_rpath "$ORIGIN/${xir_rpath}")
+    endif()
+    set_target_properties(${XIR_PROGRAMS} PROPERTIES INSTALL_RPATH "${xir_rpath}")
+    install(TARGETS ${XIR_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()

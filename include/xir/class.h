@@ -1,0 +1,254 @@
+/* Classes: what an operation, a data type or any other object consists of, as rows that a program can read.
+ * An author writes the rows as a .def list (declare.h, define.h); registering seals them into an xir_class,
+ * which answers questions and on which every verb (validate, equal, hash, copy, print, encode, decode) works.
+ * Nothing about one particular class is known to any verb. */
+#ifndef XIR_CLASS_H
+#define XIR_CLASS_H
+
+#include <xir/any.h>
+
+XIR_BEGIN
+
+typedef struct xir_op     xir_op;
+typedef struct xir_infer  xir_infer;  /* see infer.h  */
+typedef struct xir_type   xir_type;   /* see type.h   */
+typedef struct xir_target xir_target; /* see place.h  */
+
+/* ---- bodies ------------------------------------------------------------------------------------------ */
+
+/* Every object but an op begins with this head. Objects are immutable, live as long as the context or network
+ * that made them, and two that are equal are usually, not always, the same pointer: compare them with
+ * xir_object_equal, which looks at the pointers first. Fields are for the library; ask with the functions. */
+typedef struct xir_object {
+    const xir_class *cls;
+    const xir_map   *extra;   /* undeclared attributes; NULL: none                              */
+    uint32_t         hash;
+    uint32_t         absent;  /* bit i: row i was not in the file, see docs/formats.md              */
+} xir_object;
+
+/* Lists in bodies. They borrow: what makes an object or an op of them copies. */
+typedef struct xir_bools  { const bool    *data; size_t size; } xir_bools;
+typedef struct xir_i64s   { const int64_t *data; size_t size; } xir_i64s;
+typedef struct xir_reals  { const double  *data; size_t size; } xir_reals;
+typedef struct xir_texts  { const xir_str *data; size_t size; } xir_texts;
+typedef struct xir_refs   { const xir_object *const *data; size_t size; } xir_refs;
+typedef struct xir_values { xir_value *const *data; size_t size; } xir_values;
+typedef struct xir_ops    { xir_op    *const *data; size_t size; } xir_ops;
+
+/* A run of equal items, for arrays that repeat (scales, ratios): items [previous end, end). */
+typedef struct xir_run {
+    int64_t end;
+    int64_t m, exp;   /* of exponent scales, 0 elsewhere */
+    float   value;
+} xir_run;
+typedef struct xir_runs { const xir_run *data; size_t size; } xir_runs;
+
+/* What a row holds and how C holds it. */
+typedef enum xir_kind {
+    XIR_KIND_BOOL,    /* bool                                                         */
+    XIR_KIND_I64,     /* int64_t                                                      */
+    XIR_KIND_U64,     /* uint64_t                                                     */
+    XIR_KIND_REAL,    /* double; float32 in newer files                               */
+    XIR_KIND_TEXT,    /* xir_str                                                      */
+    XIR_KIND_ENUM,    /* a C enum from 0, written as its upper-case word              */
+    XIR_KIND_REF,     /* const xir_object *, of the row's class or one under it       */
+    XIR_KIND_PARAMS,  /* xir_value *, a constant tensor                               */
+    XIR_KIND_MAP,     /* xir_map                                                      */
+    XIR_KIND_BOOLS,   /* xir_bools                                                    */
+    XIR_KIND_I64S,    /* xir_i64s                                                     */
+    XIR_KIND_REALS,   /* xir_reals                                                    */
+    XIR_KIND_TEXTS,   /* xir_texts                                                    */
+    XIR_KIND_REFS,    /* xir_refs                                                     */
+    XIR_KIND_RUNS,    /* xir_runs                                                     */
+    XIR_KIND_PARAMSS, /* xir_values, all constant tensors                             */
+    XIR_KIND_OPS,     /* xir_ops, children of the op                                  */
+    XIR_KIND_COUNT
+} xir_kind;
+
+/* Returns the name of a kind as reflection prints it: "int64", "bool", "list<int64>", "params". Static. */
+XIR_API const char *xir_kind_name(xir_kind kind);
+
+/* The words of an enum row. */
+typedef struct xir_enum {
+    const char        *name;
+    const char *const *words;
+    size_t             size;
+} xir_enum;
+
+/* ---- what an author declares (made by define.h) ------------------------------------------------------ */
+
+/* Returns XIR_OK or fails through xir_infer_fail. Reads `at` and nothing else: pure. */
+typedef xir_status xir_infer_fn(xir_infer *at);
+
+/* Makes an object of the class from the text between "@name" and its end (or the whole "@…" text, see
+ * xir_form), and the text from an object. For classes that files write as one string. */
+typedef struct xir_form xir_form;
+
+typedef enum xir_word {
+    XIR_WORD_END,
+    XIR_WORD_OP,      /* the class is an operation's                                  */
+    XIR_WORD_OBJ,     /* the class is an object's                                     */
+    XIR_WORD_FIELD,   /* an attribute                                                */
+    XIR_WORD_IN,      /* an input that must be there                                 */
+    XIR_WORD_OPT,     /* an input that may be absent                                 */
+    XIR_WORD_VAR,     /* any number of inputs; the last one                          */
+    XIR_WORD_OUT,     /* an output                                                   */
+    XIR_WORD_OUTS,    /* any number of outputs                                       */
+    XIR_WORD_ALIAS,   /* an old key of the class, read but never written             */
+    XIR_WORD_WAS,     /* an old name of an attribute, read but never written         */
+    XIR_WORD_CHECK,   /* the class's own rule, after the rows                        */
+    XIR_WORD_INFER,   /* type inference for one target                               */
+    XIR_WORD_FORM     /* a one-string spelling                                       */
+} xir_word;
+
+enum {
+    XIR_FIELD_REQUIRED = 1, /* no default: whoever makes one must give it                            */
+    XIR_FIELD_OPTIONAL = 2, /* a reference or scalar that may be null                                */
+    XIR_FIELD_SINGLE   = 4  /* a list that files before `since` wrote as its only item               */
+};
+
+typedef union xir_number {
+    int64_t i;
+    double  r;
+} xir_number;
+
+typedef struct xir_row {
+    xir_word                 word;
+    xir_kind                 kind;
+    const char              *name;
+    const char              *describe;
+    uint32_t                 offset;
+    uint32_t                 flags;
+    xir_number               preset, least, greatest;  /* least INT64_MIN or -inf: no bound          */
+    const char              *preset_text;
+    const xir_enum        *(*members)(void);
+    const xir_class_decl  *(*of)(void);                /* REF, REFS: the class, NULL in any          */
+    xir_infer_fn            *fn;                       /* CHECK, INFER                               */
+    int                      target;                   /* INFER: an xir_target_kind                  */
+    const xir_form          *form;                     /* FORM                                       */
+} xir_row;
+
+enum {
+    XIR_TRAIT_NONE       = 0,
+    XIR_TRAIT_ACTIVATION = 1,   /* IsActivate of the original                                     */
+    XIR_TRAIT_SOURCE     = 2,   /* may stand without inputs, at the head                          */
+    XIR_TRAIT_SINK       = 4,   /* may stand without outputs, at the end                          */
+    XIR_TRAIT_FREE       = 8,   /* may stand anywhere without inputs (HardOp)                     */
+    XIR_TRAIT_IMPURE     = 16,  /* two equal ones are not one, and an unused one is not useless   */
+    XIR_TRAIT_ABSTRACT   = 32   /* a family: nothing is made of it                                */
+};
+
+/* The first row describes the class itself: name its key, kind unused, flags its traits, preset.i its number
+ * in FlatBuffers unions, offset the size of the body, of its base. */
+struct xir_class_decl {
+    uint32_t       abi;    /* XIR_ABI                                                             */
+    uint32_t       size;   /* sizeof(xir_class_decl), so that it can grow                         */
+    const xir_row *rows;   /* an XIR_WORD_OP or _OBJ, the rows, an XIR_WORD_END                   */
+};
+
+/* ---- asking a class ---------------------------------------------------------------------------------- */
+
+/* An attribute as reflection shows it. Texts live as long as the class. */
+typedef struct xir_field {
+    xir_str          name;
+    xir_str          describe;
+    xir_kind         kind;
+    uint32_t         flags;
+    bool             has_default, has_least, has_greatest;
+    xir_number       preset, least, greatest;  /* BOOL and ENUM defaults in preset.i         */
+    xir_str          preset_text;              /* TEXT; REF and REFS as files spell them      */
+    const xir_enum  *members;                  /* ENUM                                       */
+    const xir_class *of;                       /* REF, REFS; NULL: any                       */
+    uint32_t         offset;
+} xir_field;
+
+typedef struct xir_port {
+    xir_str  name;
+    xir_str  describe;
+    xir_word word;     /* XIR_WORD_IN, _OPT, _VAR, _OUT, _OUTS */
+} xir_port;
+
+/* Answers about a class; none fails. Texts and pointers live as long as the context. */
+XIR_API xir_str          xir_class_key(const xir_class *cls);
+XIR_API xir_str          xir_class_describe(const xir_class *cls);
+XIR_API const xir_class *xir_class_base(const xir_class *cls);
+XIR_API uint32_t         xir_class_traits(const xir_class *cls);
+XIR_API uint32_t         xir_class_tag(const xir_class *cls);
+XIR_API bool             xir_class_is_op(const xir_class *cls);
+/* Whether it stands for a key that nobody registered: its attributes are all undeclared. */
+XIR_API bool             xir_class_is_opaque(const xir_class *cls);
+/* Whether `cls` is `base` or under it. */
+XIR_API bool             xir_class_under(const xir_class *cls, const xir_class *base);
+
+/* The attributes in the order of their declaration, the inputs, the outputs. NULL past the end. */
+XIR_API size_t           xir_class_field_count(const xir_class *cls);
+XIR_API const xir_field *xir_class_field_at(const xir_class *cls, size_t i);
+XIR_API const xir_field *xir_class_field(const xir_class *cls, xir_str name);
+XIR_API size_t           xir_class_input_count(const xir_class *cls);
+XIR_API const xir_port  *xir_class_input_at(const xir_class *cls, size_t i);
+XIR_API size_t           xir_class_output_count(const xir_class *cls);
+XIR_API const xir_port  *xir_class_output_at(const xir_class *cls, size_t i);
+
+/* Prints one attribute's type as the reference does: "int64", "enum ZEROS|REFLECT", "ref<Layout>?".
+ * Writes at most `size` bytes, always terminated, and returns the length that the whole has. */
+XIR_API size_t xir_field_type_text(const xir_field *field, char *out, size_t size);
+
+/* Makes this inference function the one of a class on a target; it replaces an earlier one. Until then a
+ * target falls back to the host's. Not while other threads infer with this context. */
+XIR_API xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int target,
+                                      xir_infer_fn *fn);
+
+/* ---- objects ----------------------------------------------------------------------------------------- */
+
+/* An attribute's value outside its body: what get and set by name speak. Borrows. */
+typedef struct xir_attr {
+    xir_kind kind;
+    bool     is_null;   /* an optional that is absent */
+    union {
+        bool              boolean;
+        int64_t           i64;
+        uint64_t          u64;
+        double            real;
+        xir_str           text;
+        int               enumerator;
+        const xir_object *ref;
+        xir_value        *params;
+        xir_map           map;
+        xir_bools         bools;
+        xir_i64s          i64s;
+        xir_reals         reals;
+        xir_texts         texts;
+        xir_refs          refs;
+        xir_runs          runs;
+        xir_values        values;
+        xir_ops           ops;
+    } as;
+} xir_attr;
+
+/* Whether two objects are the same: class, attributes, undeclared attributes. NULL equals only NULL. */
+XIR_API bool xir_object_equal(const xir_object *a, const xir_object *b);
+
+/* A hash of the same. Stable within a run of the program. */
+XIR_API uint32_t xir_object_hash(const xir_object *object);
+
+/* Returns the class of an object. */
+XIR_API const xir_class *xir_object_class(const xir_object *object);
+
+/* Returns the object if it is of that class or one under it, otherwise NULL. NULL gives NULL. */
+XIR_API const xir_object *xir_object_body(const xir_object *object, const xir_class_decl *decl);
+
+/* Reads an attribute by name. XIR_E_UNKNOWN if the class does not declare it. */
+XIR_API xir_status xir_object_get(const xir_object *object, xir_str name, xir_attr *out);
+
+/* Makes an object of any class from a body that is laid out as its declaration says (the head is filled in by
+ * the call). Copies all that it points to. Bounds, enum words, required references and the class's rule are
+ * checked first. The result belongs to the context. */
+XIR_API const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, const void *body,
+                                          xir_diags *why);
+
+/* Fills a body with the defaults of its class. */
+XIR_API void xir_body_init(const xir_class_decl *decl, void *body);
+
+XIR_END
+
+#endif

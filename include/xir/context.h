@@ -1,0 +1,48 @@
+/* A context is what networks share: the allocator, the classes, and the types made through it.
+ * Different networks may be built, read and written at the same time on one context; everything declared
+ * here may be called from any thread. */
+#ifndef XIR_CONTEXT_H
+#define XIR_CONTEXT_H
+
+#include <xir/diag.h>
+
+XIR_BEGIN
+
+typedef struct xir_class      xir_class;      /* see class.h */
+typedef struct xir_class_decl xir_class_decl; /* see class.h */
+
+/* Limits that every reader keeps. Zero means the default. */
+typedef struct xir_limits {
+    uint64_t max_bytes;  /* of one structure file; default 1 TiB                    */
+    uint32_t max_depth;  /* of nested values; default 128                            */
+} xir_limits;
+
+/* Returns a context with all built-in classes, or NULL without memory. `allocator` may be NULL (malloc) and
+ * is copied. Networks keep their context alive: it is freed when the last of them and the caller's own
+ * reference are gone. xir_context_free accepts NULL. */
+XIR_API xir_context *xir_context_new(const xir_allocator *allocator);
+XIR_API void         xir_context_free(xir_context *ctx);
+
+XIR_API xir_limits xir_context_limits(const xir_context *ctx);
+/* Sets the limits. Not while other threads use the context. */
+XIR_API void xir_context_set_limits(xir_context *ctx, xir_limits limits);
+
+/* Registers a class. The declaration must stay as it is until the context is freed. Registering the same
+ * declaration again is no error; another declaration under a taken key is XIR_E_EXISTS, rows that contradict
+ * themselves (a default outside its bounds, two rows of one name) are XIR_E_INVALID, and a declaration of
+ * another ABI is XIR_E_ABI. On failure the context is as before. */
+XIR_API xir_status xir_register(xir_context *ctx, const xir_class_decl *decl, xir_diags *why);
+
+/* Returns the class of this key or of this old key (alias), NULL if none is registered. */
+XIR_API const xir_class *xir_class_find(xir_context *ctx, xir_str key);
+
+/* Returns the class made from a declaration, NULL if it is not registered here. */
+XIR_API const xir_class *xir_class_of(xir_context *ctx, const xir_class_decl *decl);
+
+/* All registered classes in the order of their registration; opaque classes, which readers make for keys
+ * that nobody registered, are not among them. Returns NULL past the end. */
+XIR_API const xir_class *xir_context_class_at(xir_context *ctx, size_t i);
+
+XIR_END
+
+#endif

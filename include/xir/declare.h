@@ -1,0 +1,118 @@
+/* Turns a .def list into C declarations. Include it with XIR_DEFS naming the list; may be included again for
+ * another list, so it has no guard. For `OP (conv2d, …)` it declares
+ *
+ *     typedef struct xir_conv2d_attrs { int64_t stride_width; … } xir_conv2d_attrs;
+ *     typedef struct xir_conv2d_in { xir_value *input, *weights, *bias; } xir_conv2d_in;
+ *     const xir_class_decl   *xir_conv2d_class(void);
+ *     xir_conv2d_attrs        xir_conv2d_init(void);                      every default
+ *     xir_op                 *xir_add_conv2d(xir_at at, xir_conv2d_in in, const xir_conv2d_attrs *attrs);
+ *     const xir_conv2d_attrs *xir_conv2d_of(const xir_op *op);            NULL: another class
+ *     xir_status              xir_conv2d_set(xir_op *op, const xir_conv2d_attrs *attrs);
+ *
+ * and for `OBJ (aligned_unit, …)` the struct (its head first), class, init, make and a checked cast.
+ *
+ * The words of a list, columns in order; least and greatest may be NO_MIN, NO_MAX (reals: NO_LOW, NO_HIGH):
+ *     ENUM_OF(id, PREFIX) MEMBER(PREFIX, WORD) END_ENUM(id)
+ *     OP  (id, tag, key, traits, describe) … END(id)        OBJ (id, key, base, traits, describe) … END_OBJ(id)
+ *     IN OPT VAR OUT OUTS (name, describe)
+ *     BOOL(name, default, describe)   I64 U64 (name, default, least, greatest, describe)
+ *     REAL(name, default, least, greatest, describe)         TEXT(name, default, describe)
+ *     ENUM(name, type, default, describe)   REF OPT_REF REFS (name, type, describe)   MAP(name, describe)
+ *     PRESET_REF PRESET_REFS (name, type, default, describe)   the default as files spell it, "@scales([axis=-1])", "1.0"
+ *     PARAMS OPT_PARAMS PARAMSS OPS BOOLS I64S REALS TEXTS RUNS (name, describe)
+ *     NEED_I64(name, least, greatest, describe)   NEED_REAL(…)   NEED_I64S NEED_TEXT (name, describe)
+ *     SINGLE_PARAMSS(name, describe)   a list that old files write as its only item
+ *     ALIAS(key)  WAS(name, old name)  CHECK(function)  INFER(function)  INFER_ON(target, function)
+ *     FORM(form)
+ */
+#include <xir/op.h>
+
+#include <xir/words_off.h>
+
+XIR_BEGIN
+
+/* Enums. */
+#define ENUM_OF(id, prefix)       typedef enum xir_##id {
+#define MEMBER(prefix, word)      XIR_##prefix##_##word,
+#define END_ENUM(id)              } xir_##id; XIR_API const xir_enum *xir_##id##_enum(void);
+#define OP(id, tag, key, traits, describe)
+#define OBJ(id, key, base, traits, describe)
+#define END(id)
+#define END_OBJ(id)
+#include <xir/words_none.h>
+#include XIR_DEFS
+#include <xir/words_off.h>
+
+/* Attribute structs. The last member is there for classes without attributes. */
+#define ENUM_OF(id, prefix)
+#define MEMBER(prefix, word)
+#define END_ENUM(id)
+#define OP(id, tag, key, traits, describe)   typedef struct xir_##id##_attrs {
+#define OBJ(id, key, base, traits, describe)         typedef struct xir_##id { xir_object head;
+#define END(id)                              char xir_end_; } xir_##id##_attrs;
+#define END_OBJ(id)                          } xir_##id;
+#define BOOL(name, ...)                      bool name;
+#define I64(name, ...)                       int64_t name;
+#define U64(name, ...)                       uint64_t name;
+#define REAL(name, ...)                      double name;
+#define TEXT(name, ...)                      xir_str name;
+#define ENUM(name, type, ...)                type name;
+#define REF(name, type, ...)                 const type *name;
+#define OPT_REF(name, type, ...)             const type *name;
+#define REFS(name, ...)                      xir_refs name;
+#define PRESET_REF(name, type, ...)          const type *name;
+#define PRESET_REFS(name, ...)               xir_refs name;
+#define MAP(name, ...)                       xir_map name;
+#define PARAMS(name, ...)                    xir_value *name;
+#define OPT_PARAMS(name, ...)                xir_value *name;
+#define PARAMSS(name, ...)                   xir_values name;
+#define SINGLE_PARAMSS(name, ...)            xir_values name;
+#define OPS(name, ...)                       xir_ops name;
+#define BOOLS(name, ...)                     xir_bools name;
+#define I64S(name, ...)                      xir_i64s name;
+#define REALS(name, ...)                     xir_reals name;
+#define TEXTS(name, ...)                     xir_texts name;
+#define RUNS(name, ...)                      xir_runs name;
+#define NEED_I64(name, ...)                  int64_t name;
+#define NEED_REAL(name, ...)                 double name;
+#define NEED_TEXT(name, ...)                 xir_str name;
+#define NEED_I64S(name, ...)                 xir_i64s name;
+#define IN(name, describe)
+#define OPT(name, describe)
+#define VAR(name, describe)
+#define OUT(name, describe)
+#define OUTS(name, describe)
+#include <xir/words_silent.h>
+#include XIR_DEFS
+#include <xir/words_off.h>
+
+/* Input structs and functions. */
+#define ENUM_OF(id, prefix)
+#define MEMBER(prefix, word)
+#define END_ENUM(id)
+#define OP(id, tag, key, traits, describe)   typedef struct xir_##id##_in {
+#define IN(name, describe)                   xir_value *name;
+#define OPT(name, describe)                  xir_value *name;
+#define VAR(name, describe)                  xir_values name;
+#define END(id)                                                                                 \
+    char xir_end_; } xir_##id##_in;                                                             \
+    XIR_API const xir_class_decl *xir_##id##_class(void);                                        \
+    XIR_API xir_##id##_attrs xir_##id##_init(void);                                              \
+    XIR_API xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs);    \
+    XIR_API const xir_##id##_attrs *xir_##id##_of(const xir_op *op);                             \
+    XIR_API xir_status xir_##id##_set(xir_op *op, const xir_##id##_attrs *attrs);
+#define OBJ(id, key, base, traits, describe)                                                     \
+    XIR_API const xir_class_decl *xir_##id##_class(void);                                        \
+    XIR_API xir_##id        xir_##id##_init(void);                                               \
+    XIR_API const xir_##id *xir_##id##_make(xir_context *ctx, const xir_##id *body, xir_diags *why); \
+    XIR_API const xir_##id *xir_##id##_of(const xir_object *object);
+#define END_OBJ(id)
+#define OUT(name, describe)
+#define OUTS(name, describe)
+#include <xir/words_none.h>
+#include XIR_DEFS
+#include <xir/words_off.h>
+
+XIR_END
+
+#undef XIR_DEFS

@@ -1,0 +1,142 @@
+/* Turns a .def list into its class functions. Include it in ONE .c file of the program or plug-in, after
+ * declare.h, with XIR_DEFS naming the same list. C only. */
+#include <math.h>
+#include <xir/class.h>
+
+/* The functions that CHECK, INFER and FORM rows name. */
+#include <xir/words_off.h>
+#define ENUM_OF(id, prefix)
+#define MEMBER(prefix, word)
+#define END_ENUM(id)
+#define OP(id, tag, key, traits, describe)
+#define OBJ(id, key, base, traits, describe)
+#define END(id)
+#define END_OBJ(id)
+#include <xir/words_none.h>
+#undef CHECK
+#undef INFER
+#undef INFER_ON
+#undef FORM
+#define CHECK(fn)            xir_status fn(xir_infer *at);
+#define INFER(fn)            xir_status fn(xir_infer *at);
+#define INFER_ON(target, fn) xir_status fn(xir_infer *at);
+#define FORM(form)           extern const xir_form form;
+#include XIR_DEFS
+#include <xir/words_off.h>
+
+/* A class function holds its constant rows; `self` and `ports` are the structs that their offsets are in. */
+#define NO_MIN  INT64_MIN
+#define NO_MAX  INT64_MAX
+#define NO_LOW  (-(double)INFINITY)
+#define NO_HIGH ((double)INFINITY)
+
+#define XIR_FIELD_(k, n, d, ...) { .word = XIR_WORD_FIELD, .kind = XIR_KIND_##k, .name = #n, .describe = d, \
+                                   .offset = offsetof(self, n), __VA_ARGS__ },
+#define XIR_IN_(w, n, d)         { .word = XIR_WORD_##w, .name = #n, .describe = d, .offset = offsetof(ports, n) },
+#define XIR_NOTE_(w, n, ...)     { .word = XIR_WORD_##w, .name = n, __VA_ARGS__ },
+#define XIR_CLOSE_                                                                                          \
+        { .word = XIR_WORD_END } };                                                                         \
+        static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), rows };                       \
+        return &decl;                                                                                       \
+    }
+
+#define ENUM_OF(id, prefix)                                                                                 \
+    const xir_enum *xir_##id##_enum(void) {                                                                 \
+        static const char name[] = #id;                                                                     \
+        static const char *const words[] = {
+#define MEMBER(prefix, word) #word,
+#define END_ENUM(id)                                                                                        \
+        };                                                                                                  \
+        static const xir_enum members = { name, words, sizeof words / sizeof words[0] };                    \
+        return &members;                                                                                    \
+    }
+
+#define OP(id, number, key, traits, meaning)                                                                \
+    const xir_class_decl *xir_##id##_class(void) {                                                          \
+        typedef xir_##id##_attrs      self;                                                                         \
+        typedef xir_##id##_in ports;                                                                        \
+        static const xir_row rows[] = {                                                                     \
+            { .word = XIR_WORD_OP, .name = #key, .describe = meaning, .offset = sizeof(self),               \
+              .flags = traits, .preset = { .i = number }, .least = { .i = sizeof(ports) } },
+#define END(id)                                                                                             \
+    XIR_CLOSE_                                                                                              \
+    xir_##id##_attrs xir_##id##_init(void) {                                                                        \
+        xir_##id##_attrs body;                                                                                      \
+        xir_body_init(xir_##id##_class(), &body);                                                           \
+        return body;                                                                                        \
+    }                                                                                                       \
+    xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs) {                              \
+        return xir_add(at, xir_##id##_class(), &in, attrs);                                                 \
+    }                                                                                                       \
+    const xir_##id##_attrs *xir_##id##_of(const xir_op *op) {                                                       \
+        return (const xir_##id##_attrs *)xir_op_body(op, xir_##id##_class());                                       \
+    }                                                                                                       \
+    xir_status xir_##id##_set(xir_op *op, const xir_##id##_attrs *attrs) {                                          \
+        return xir_op_set_body(op, xir_##id##_class(), attrs);                                              \
+    }
+
+#define OBJ(id, key, base, traits, meaning)                                                                 \
+    const xir_class_decl *xir_##id##_class(void) {                                                          \
+        typedef xir_##id self;                                                                              \
+        static const xir_row rows[] = {                                                                     \
+            { .word = XIR_WORD_OBJ, .name = #key, .describe = meaning, .offset = sizeof(self),              \
+              .flags = traits, .of = base },
+#define END_OBJ(id)                                                                                         \
+    XIR_CLOSE_                                                                                              \
+    xir_##id xir_##id##_init(void) {                                                                        \
+        xir_##id body;                                                                                      \
+        xir_body_init(xir_##id##_class(), &body);                                                           \
+        return body;                                                                                        \
+    }                                                                                                       \
+    const xir_##id *xir_##id##_make(xir_context *ctx, const xir_##id *body, xir_diags *why) {               \
+        return (const xir_##id *)xir_object_make(ctx, xir_##id##_class(), body, why);                       \
+    }                                                                                                       \
+    const xir_##id *xir_##id##_of(const xir_object *object) {                                               \
+        return (const xir_##id *)xir_object_body(object, xir_##id##_class());                               \
+    }
+
+#define BOOL(n, preset_, d)              XIR_FIELD_(BOOL, n, d, .preset = { .i = preset_ })
+#define I64(n, preset_, lo, hi, d)       XIR_FIELD_(I64,  n, d, .preset = { .i = preset_ }, .least = { .i = lo }, .greatest = { .i = hi })
+#define U64(n, preset_, lo, hi, d)       XIR_FIELD_(U64,  n, d, .preset = { .i = preset_ }, .least = { .i = lo }, .greatest = { .i = hi })
+#define REAL(n, preset_, lo, hi, d)      XIR_FIELD_(REAL, n, d, .preset = { .r = preset_ }, .least = { .r = lo }, .greatest = { .r = hi })
+#define TEXT(n, preset_, d)              XIR_FIELD_(TEXT, n, d, .preset_text = preset_)
+#define ENUM(n, type, preset_, d)        XIR_FIELD_(ENUM, n, d, .preset = { .i = preset_ }, .members = type##_enum)
+#define REF(n, type, d)                  XIR_FIELD_(REF,  n, d, .of = type##_class, .flags = XIR_FIELD_REQUIRED)
+#define OPT_REF(n, type, d)              XIR_FIELD_(REF,  n, d, .of = type##_class, .flags = XIR_FIELD_OPTIONAL)
+#define REFS(n, type, d)                 XIR_FIELD_(REFS, n, d, .of = type##_class)
+#define PRESET_REF(n, type, text, d)     XIR_FIELD_(REF,  n, d, .of = type##_class, .preset_text = text)
+#define PRESET_REFS(n, type, text, d)    XIR_FIELD_(REFS, n, d, .of = type##_class, .preset_text = text)
+#define MAP(n, d)                        XIR_FIELD_(MAP,     n, d, .flags = 0)
+#define PARAMS(n, d)                     XIR_FIELD_(PARAMS,  n, d, .flags = XIR_FIELD_REQUIRED)
+#define OPT_PARAMS(n, d)                 XIR_FIELD_(PARAMS,  n, d, .flags = XIR_FIELD_OPTIONAL)
+#define PARAMSS(n, d)                    XIR_FIELD_(PARAMSS, n, d, .flags = 0)
+#define SINGLE_PARAMSS(n, d)             XIR_FIELD_(PARAMSS, n, d, .flags = XIR_FIELD_SINGLE)
+#define OPS(n, d)                        XIR_FIELD_(OPS,     n, d, .flags = 0)
+#define BOOLS(n, d)                      XIR_FIELD_(BOOLS,   n, d, .flags = 0)
+#define I64S(n, d)                       XIR_FIELD_(I64S,    n, d, .flags = 0)
+#define REALS(n, d)                      XIR_FIELD_(REALS,   n, d, .flags = 0)
+#define TEXTS(n, d)                      XIR_FIELD_(TEXTS,   n, d, .flags = 0)
+#define RUNS(n, d)                       XIR_FIELD_(RUNS,    n, d, .flags = 0)
+#define NEED_I64(n, lo, hi, d)           XIR_FIELD_(I64,  n, d, .least = { .i = lo }, .greatest = { .i = hi }, .flags = XIR_FIELD_REQUIRED)
+#define NEED_REAL(n, lo, hi, d)          XIR_FIELD_(REAL, n, d, .least = { .r = lo }, .greatest = { .r = hi }, .flags = XIR_FIELD_REQUIRED)
+#define NEED_TEXT(n, d)                  XIR_FIELD_(TEXT, n, d, .flags = XIR_FIELD_REQUIRED)
+#define NEED_I64S(n, d)                  XIR_FIELD_(I64S, n, d, .flags = XIR_FIELD_REQUIRED)
+#define IN(n, d)                         XIR_IN_(IN,  n, d)
+#define OPT(n, d)                        XIR_IN_(OPT, n, d)
+#define VAR(n, d)                        XIR_IN_(VAR, n, d)
+#define OUT(n, d)                        XIR_NOTE_(OUT,   #n, .describe = d)
+#define OUTS(n, d)                       XIR_NOTE_(OUTS,  #n, .describe = d)
+#define ALIAS(key)                       XIR_NOTE_(ALIAS, #key, .describe = NULL)
+#define WAS(n, old)                      XIR_NOTE_(WAS,   #n, .describe = #old)
+#define CHECK(f)                         XIR_NOTE_(CHECK, NULL, .fn = f)
+#define INFER(f)                         XIR_NOTE_(INFER, NULL, .fn = f)
+#define INFER_ON(kind_, f)               XIR_NOTE_(INFER, NULL, .fn = f, .target = kind_)
+#define FORM(form_)                      XIR_NOTE_(FORM,  NULL, .form = &form_)
+#include XIR_DEFS
+#include <xir/words_off.h>
+
+#undef XIR_FIELD_
+#undef XIR_IN_
+#undef XIR_NOTE_
+#undef XIR_CLOSE_
+#undef XIR_DEFS

@@ -1,0 +1,38 @@
+/* What an inference or check function sees of an op: its class, attributes, input types and target, and nothing
+ * else, so that it is a pure function and its answers may be reused. Unknown dims are negative; what depends on one
+ * is unknown. */
+#ifndef XIR_INFER_H
+#define XIR_INFER_H
+
+#include <xir/type.h>
+
+XIR_BEGIN
+
+XIR_API xir_context      *xir_infer_context(const xir_infer *at);
+XIR_API const xir_class  *xir_infer_class(const xir_infer *at);
+/* The attribute struct of the class, or for objects the object. */
+XIR_API const void       *xir_infer_attrs(const xir_infer *at);
+XIR_API const xir_target *xir_infer_target(const xir_infer *at);
+
+/* Input types by position; NULL where an input is absent or has no type. */
+XIR_API size_t          xir_infer_input_count(const xir_infer *at);
+XIR_API const xir_type *xir_infer_input(const xir_infer *at, size_t i);
+/* The value itself, for the few results that depend on a constant's bytes; it makes the answer depend on more
+ * than types, so the answer is not reused. */
+XIR_API const xir_value *xir_infer_input_value(xir_infer *at, size_t i);
+
+/* Gives the next output's type. The third gives element type and layout of `like`, without merged distributions, and
+ * new dims; a NULL layout is the default of the rank. */
+XIR_API xir_status xir_infer_give(xir_infer *at, const xir_type *type);
+XIR_API xir_status xir_infer_give_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout,
+                                         const int64_t *dims, size_t rank);
+XIR_API xir_status xir_infer_give_like(xir_infer *at, const xir_type *like, const int64_t *dims, size_t rank);
+
+/* Says what is wrong and returns `code`. The sentence names both what was expected and what was found; the op's
+ * class and name are put before it, `where` ("stride_width", "inputs/1"; may be NULL) becomes the path. */
+XIR_API xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, const char *format, ...)
+    XIR_PRINTF(4, 5);
+
+XIR_END
+
+#endif

@@ -1,0 +1,10 @@
+/* All operations: for each its attribute struct, input struct and functions, from ops/all.def. */
+#ifndef XIR_OPS_H
+#define XIR_OPS_H
+
+#include <xir/network.h>
+
+#define XIR_DEFS <xir/ops/all.def>
+#include <xir/declare.h>
+
+#endif

@@ -1,0 +1,97 @@
+/* Data types, immutable and made once: what an element is (integers, floats, quantised types) and what a tensor is
+ * (element type, dims, layout, valid elements). The structs of all classes of types.def are public to read. */
+#ifndef XIR_TYPE_H
+#define XIR_TYPE_H
+
+#include <xir/distr.h>
+#include <xir/layout.h>
+#include <xir/place.h>
+
+#define XIR_DEFS <xir/types.def>
+#include <xir/declare.h>
+
+XIR_BEGIN
+
+typedef enum xir_type_kind {
+    XIR_TYPE_BOOL,
+    XIR_TYPE_INTEGER,
+    XIR_TYPE_FLOAT,
+    XIR_TYPE_CALIBRATED,
+    XIR_TYPE_NORMALIZED,
+    XIR_TYPE_QUANTIZED,
+    XIR_TYPE_NORMALIZED_QUANTIZED,
+    XIR_TYPE_TENSOR,
+    XIR_TYPE_OTHER   /* of a class that this library does not know */
+} xir_type_kind;
+
+/* Making types: NULL without memory or if an argument is no good (then with a finding in `why` where there is one). */
+XIR_API const xir_type *xir_bool_type_get(xir_context *ctx);
+XIR_API const xir_type *xir_sint(xir_context *ctx, int64_t bits);
+XIR_API const xir_type *xir_uint(xir_context *ctx, int64_t bits);
+XIR_API const xir_type *xir_float(xir_context *ctx, xir_float_format format);
+
+/* A tensor of `rank` dims; the layout NULL is the default of the rank. A layout that does not fit the rank is taken, as
+ * the original does, and is a finding of validate. */
+XIR_API const xir_type *xir_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
+                                   const int64_t *dims, size_t rank);
+/* The same from text and a list: XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 416, 416, 3). */
+XIR_API const xir_type *xir_tensor_named(xir_context *ctx, const xir_type *element, const char *layout,
+                                         const int64_t *dims, size_t rank);
+#define XIR_TENSOR(ctx, element, layout, ...)                                           \
+    xir_tensor_named((ctx), (element), (layout), (const int64_t[]){ __VA_ARGS__ },      \
+                     sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+
+/* Asking any type; none fails. */
+XIR_API xir_type_kind xir_type_kind_of(const xir_type *type);
+XIR_API bool          xir_type_equal(const xir_type *a, const xir_type *b);
+XIR_API bool          xir_type_is_scalar(const xir_type *type);
+XIR_API bool          xir_type_is_quantized(const xir_type *type);  /* calibrated and normalized too; of a tensor ask its element */
+/* Bits that one element is stored in: 8 for @bool, 32 for @tf(32), the storage type's for quantised types, the
+ * element's for tensors; 0 for a type of an unknown class. */
+XIR_API uint64_t      xir_type_storage_bits(const xir_type *type);
+/* What is stored and what it stands for: of a quantised type (or a tensor of one) its storage and expressed types,
+ * otherwise the (element) type itself. */
+XIR_API const xir_type *xir_type_storage(const xir_type *type);
+XIR_API const xir_type *xir_type_expressed(const xir_type *type);
+
+/* Tensors. The cast gives NULL for any other type; the questions below take tensors only and answer 0, NULL or
+ * false for the others. */
+XIR_API const xir_tensor_type *xir_type_tensor(const xir_type *type);
+XIR_API const xir_type        *xir_type_element(const xir_type *type);
+XIR_API const xir_layout      *xir_type_layout(const xir_type *type);
+XIR_API size_t                 xir_type_rank(const xir_type *type);
+/* A dim by index, from the end if negative; with `combine` a tiled axis is multiplied with its partner (either of
+ * the two gives C*c). 0 past the end, negative if unknown. */
+XIR_API int64_t  xir_type_dim(const xir_type *type, int64_t i, bool combine);
+/* A dim by the letter of its axis; without `combine` the case of the letter chooses. 0 if there is none. */
+XIR_API int64_t  xir_type_axis_dim(const xir_type *type, char axis, bool combine);
+/* The channels: C with its unit, else O, else I; 0 if the layout has none of them. */
+XIR_API int64_t  xir_type_channels(const xir_type *type);
+XIR_API bool     xir_type_is_layouted(const xir_type *type);
+XIR_API bool     xir_type_has_unknown_dim(const xir_type *type);
+/* Number of elements (1 for rank 0 and for scalar types). XIR_E_BOUNDS if a dim is unknown, XIR_E_LIMIT if it exceeds int64,
+ * XIR_E_UNKNOWN for a type of an unknown class. */
+XIR_API xir_status xir_type_elements(const xir_type *type, int64_t *out);
+/* Bytes that the elements take in a file: bits rounded up to whole bytes. The same errors. */
+XIR_API xir_status xir_type_bytes(const xir_type *type, uint64_t *out);
+/* The distribution over exactly these dims, NULL if there is none. */
+XIR_API const xir_distr *xir_type_distr(const xir_type *type, const int64_t *axes, size_t n);
+
+/* Variants of a tensor type: a new type with one thing changed; NULL with a finding if layout or distributions do not fit
+ * the shape then. A layout of nothing but `*` follows the rank. A NULL layout is the default. */
+XIR_API const xir_type *xir_type_with_element(xir_context *ctx, const xir_type *type, const xir_type *element, xir_diags *why);
+XIR_API const xir_type *xir_type_with_layout(xir_context *ctx, const xir_type *type, const xir_layout *layout, xir_diags *why);
+XIR_API const xir_type *xir_type_with_shape(xir_context *ctx, const xir_type *type, const int64_t *dims, size_t rank, xir_diags *why);
+/* Adds a distribution over dims that have none (all valid; createAddMergedDistr), replaces the one over its dims
+ * (mutateMergedDistr), or takes one out. XIR_E_EXISTS and XIR_E_MISSING are the findings. */
+XIR_API const xir_type *xir_type_add_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n, xir_diags *why);
+XIR_API const xir_type *xir_type_set_distr(xir_context *ctx, const xir_type *type, const xir_distr *distr, xir_diags *why);
+XIR_API const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
+                                            int64_t start, int64_t end, bool valid, xir_diags *why);
+XIR_API const xir_type *xir_type_remove_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n, xir_diags *why);
+
+XIR_API const xir_object *xir_type_object(const xir_type *type);
+
+XIR_END
+
+#endif

@@ -1,0 +1,38 @@
+/* Every attribute word of the .def language, saying nothing: for passes over a list that only want its other
+ * words. No guard: included once a pass, after words_off.h. */
+#include <xir/words_silent.h>
+#define BOOL(name, ...)
+#define I64(name, ...)
+#define U64(name, ...)
+#define REAL(name, ...)
+#define TEXT(name, ...)
+#define ENUM(name, type, ...)
+#define REF(name, ...)
+#define OPT_REF(name, ...)
+#define REFS(name, ...)
+#define PRESET_REF(name, ...)
+#define PRESET_REFS(name, ...)
+#define MAP(name, ...)
+#define PARAMS(name, ...)
+#define OPT_PARAMS(name, ...)
+#define PARAMSS(name, ...)
+#define SINGLE_PARAMSS(name, ...)
+#define OPS(name, ...)
+#define BOOLS(name, ...)
+#define I64S(name, ...)
+#define REALS(name, ...)
+#define TEXTS(name, ...)
+#define RUNS(name, ...)
+#define NEED_I64(name, ...)
+#define NEED_REAL(name, ...)
+#define NEED_TEXT(name, ...)
+#define NEED_I64S(name, ...)
+#ifndef IN
+#define IN(name, describe)
+#define OPT(name, describe)
+#define VAR(name, describe)
+#endif
+#ifndef OUT
+#define OUT(name, describe)
+#define OUTS(name, describe)
+#endif

@@ -1,0 +1,8 @@
+/* The words of the .def language that declare nothing in C: names of the past and names of functions.
+ * No guard: included once a pass, after words_off.h. */
+#define ALIAS(key)
+#define WAS(name, old)
+#define CHECK(fn)
+#define INFER(fn)
+#define INFER_ON(target, fn)
+#define FORM(form)

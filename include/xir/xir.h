@@ -1,0 +1,24 @@
+/* XIR: an intermediate representation for neural networks. A complete program is examples/quickstart.c. */
+#ifndef XIR_XIR_H
+#define XIR_XIR_H
+
+#include <xir/base.h>
+#include <xir/diag.h>
+#include <xir/context.h>
+#include <xir/any.h>
+#include <xir/class.h>
+#include <xir/op.h>
+#include <xir/place.h>
+#include <xir/layout.h>
+#include <xir/distr.h>
+#include <xir/type.h>
+#include <xir/quant.h>
+#include <xir/params.h>
+#include <xir/network.h>
+#include <xir/view.h>
+#include <xir/infer.h>
+#include <xir/ops.h>
+#include <xir/sugar.h>
+#include <xir/serialize.h>
+
+#endif

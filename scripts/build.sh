@@ -1,0 +1,20 @@
+#!/bin/sh
+# build.sh [PRESET]: installs what PRESET (dev) needs, configures it, builds it into build/PRESET.
+# JOBS limits the compilers at work; without it there are as many as processors.
+set -eu
+
+preset=${1:-dev}
+top=$(cd "$(dirname "$0")/.." && pwd)
+
+case $preset in
+release)     needs="build" ;;
+bench-peers) needs="build peers" ;;
+dev-clang)   needs="build test clang" ;;
+fuzz)        needs="build fuzz" ;;
+*)           needs="build test" ;;
+esac
+sh "$top/scripts/setup.sh" $needs
+
+cd "$top"
+cmake --preset "$preset"
+cmake --build --preset "$preset" --parallel "${JOBS:-$(nproc)}"

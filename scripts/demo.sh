@@ -1,0 +1,31 @@
+#!/bin/sh
+# demo.sh: builds the library and the program, runs examples/quickstart, and looks at what it wrote
+# with `xir`.  Everything is written to build/demo.
+set -eu
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+sh "$top/scripts/build.sh" release
+
+demo=$top/build/demo
+PATH=$top/build/release/tools:$PATH
+rm -rf "$demo"
+mkdir -p "$demo"
+cd "$demo"
+
+# A command, as it would be typed, and what it prints.
+run() {
+    printf '\n$ %s\n' "$*"
+    "$@"
+}
+
+printf '\n$ quickstart\n'
+"$top/build/release/examples/quickstart"
+
+run xir info quickstart.json
+run xir check quickstart.json
+run xir convert quickstart.json quickstart.fb
+run xir diff quickstart.json quickstart.fb
+
+printf '\nThe files are in %s:\n' "$demo"
+ls -l
+printf '\nThe program is %s\n' "$top/build/release/tools/xir"

@@ -1,0 +1,29 @@
+#!/bin/sh
+# fuzz.sh [SECONDS [TARGET…]]: feeds each fuzz target (all of them) for SECONDS (60).  What it finds
+# interesting stays in build/fuzz/tests/corpus/TARGET and is the start of the next run; an input
+# that crashes is left beside it as TARGET-crash-….  tests/fuzz/corpus/TARGET is read, not written.
+set -eu
+
+seconds=${1:-60}
+[ $# -eq 0 ] || shift
+top=$(cd "$(dirname "$0")/.." && pwd)
+tests=$top/build/fuzz/tests
+
+sh "$top/scripts/build.sh" fuzz
+[ $# -gt 0 ] || set -- $(cd "$top/tests/fuzz" && ls fuzz_*.c | sed 's/^fuzz_//; s/\.c$//')
+
+failed=
+for name in "$@"; do
+    (
+        printf '\n== %s, %s s\n' "$name" "$seconds"
+        found=$tests/corpus/$name
+        mkdir -p "$found"
+        set -- "$found"
+        [ ! -d "$top/tests/fuzz/corpus/$name" ] || set -- "$@" "$top/tests/fuzz/corpus/$name"
+        [ ! -f "$top/tests/fuzz/$name.dict" ] || set -- "-dict=$top/tests/fuzz/$name.dict" "$@"
+        exec "$tests/fuzz_$name" -max_total_time="$seconds" -rss_limit_mb=4096 -print_final_stats=1 \
+            -artifact_prefix="$found-" "$@" </dev/null
+    ) || failed="$failed $name"
+done
+
+[ -z "$failed" ] || { echo "fuzz.sh: failed:$failed" >&2; exit 1; }

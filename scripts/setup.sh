@@ -1,0 +1,79 @@
+#!/bin/sh
+# setup.sh [NEED…]: installs what is missing on Debian 12.  NEED is one or more of
+#
+#   build   compiler, cmake, ninja, pkg-config, OpenSSL (always included)
+#   test    cmocka, and what the tests compare with
+#   clang   the second compiler
+#   fuzz    clang with its run-time library for fuzzing
+#   peers   the libraries that xir-bench can be compared with
+#
+# Nothing is done, and no network is used, when everything is there.
+set -eu
+
+# Programs as command:package, so that one from elsewhere is as good; the others as packages.
+programs="gcc:gcc cmake:cmake ninja:ninja-build pkg-config:pkg-config"
+packages="libc6-dev libssl-dev"
+
+for need in "$@"; do
+    case $need in
+    build) ;;
+    test)
+        programs="$programs g++:g++ python3:python3"
+        packages="$packages libcmocka-dev nlohmann-json3-dev" ;;
+    clang)
+        programs="$programs clang:clang g++:g++" ;;
+    fuzz)
+        programs="$programs clang:clang"
+        packages="$packages libclang-rt-14-dev" ;;
+    peers)
+        programs="$programs g++:g++"
+        packages="$packages nlohmann-json3-dev libsimdjson-dev libonnx-dev libprotobuf-dev libmlir-22-dev llvm-22-dev" ;;
+    *)
+        echo "setup.sh: '$need' is none of build, test, clang, fuzz, peers" >&2
+        exit 2 ;;
+    esac
+done
+
+missing=
+for pair in $programs; do
+    command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair#*:}"
+done
+
+if command -v dpkg-query >/dev/null 2>&1; then
+    installed=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ' 2>/dev/null) "
+    for package in $packages; do
+        case $installed in
+        *" installed:$package "*) ;;
+        *) missing="$missing $package" ;;
+        esac
+    done
+elif [ -n "$missing" ]; then
+    echo "setup.sh: missing:$missing. These are Debian's package names; this is not Debian: please install them." >&2
+    exit 1
+fi
+
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -eq 0 ]; then
+    as_root=
+elif command -v sudo >/dev/null 2>&1; then
+    as_root="sudo"
+    # Without a terminal nobody can type a password.
+    [ -t 0 ] || as_root="sudo -n"
+else
+    echo "setup.sh: missing:$missing" >&2
+    echo "setup.sh: neither root nor sudo: as root, run: apt-get install --no-install-recommends$missing" >&2
+    exit 1
+fi
+
+echo "setup.sh: installing$missing"
+apt() {
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+        -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+apt update || echo "setup.sh: apt-get update failed; trying with the package lists that are here" >&2
+if ! apt install --no-install-recommends $missing; then
+    echo "setup.sh: apt-get could not install:$missing" >&2
+    echo "setup.sh: its messages are above; is there a network, and is this Debian 12?" >&2
+    exit 1
+fi

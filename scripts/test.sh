@@ -1,0 +1,22 @@
+#!/bin/sh
+# test.sh [PRESET [CTEST OPTIONS…]]: builds PRESET (dev) and runs its tests; on a bare Debian 12 it
+# installs what it needs first.  The exit code is ctest's.
+#
+#   sh scripts/test.sh                  everything, as configured for daily work
+#   sh scripts/test.sh asan             under AddressSanitizer and UndefinedBehaviorSanitizer
+#   sh scripts/test.sh dev -R network   tests whose name contains "network"
+set -eu
+
+preset=${1:-dev}
+[ $# -eq 0 ] || shift
+top=$(cd "$(dirname "$0")/.." && pwd)
+
+case $preset in
+release | bench-peers)
+    echo "test.sh: preset $preset has no tests; those are: dev dev-clang asan tsan coverage fuzz" >&2
+    exit 2 ;;
+esac
+
+sh "$top/scripts/build.sh" "$preset"
+cd "$top"
+exec ctest --preset "$preset" -j "${JOBS:-$(nproc)}" "$@" </dev/null

@@ -1,0 +1,117 @@
+/* Attributes are immutable and shared: an op whose attributes are all default points at its class's defaults, and equal bodies of
+ * classes without lists are one while the network remembers them (a small direct-mapped memo). Networks repeat the same few
+ * attribute sets, so most ops own none, and a set that is remembered has been checked. */
+#include <stdarg.h>
+#include <stdio.h>
+#include "graph.h"
+
+static bool same_spans(const xir_class *cls, const void *a, const void *b) {
+    for (uint32_t i = 0; i < cls->n_spans; i++) {
+        const class_span *s = &cls->spans[i];
+        if (memcmp((const char *)a + s->start, (const char *)b + s->start, s->size) != 0) return false;
+    }
+    return true;
+}
+
+static attrs_memo *memo_of(xir_network *net, const xir_class *cls, const void *body) {
+    uint64_t hash = (uint64_t)(uintptr_t)cls;
+    body_hash_into(cls, body, &hash);
+    return &net->attrs[(hash ^ (hash >> 17)) % ATTRS_MEMO];
+}
+
+static const void *remembered(const attrs_memo *memo, const xir_class *cls, const void *body) {
+    return memo->cls == cls && same_spans(cls, memo->attrs, body) ? memo->attrs : NULL;
+}
+
+static const void *store(xir_network *net, const xir_class *cls, const void *body) {
+    void *copy = arena_take(&net->arena, cls->body_size);
+    return copy && body_copy(&net->home, &net->arena, cls, copy, body) ? copy : NULL;
+}
+
+/* References become the network's own; what is a default of the class stays the context's. */
+static bool adopt_refs(xir_network *net, const xir_class *cls, void *body) {
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        if (f->kind != XIR_KIND_REF) continue;
+        const xir_object **ref = body_at(body, f);
+        const xir_object *preset = *(const xir_object **)body_at(cls->defaults, f);
+        if (!*ref || *ref == preset) continue;
+        *ref = net_intern(net, *ref);
+        if (!*ref) return false;
+    }
+    return true;
+}
+
+static const void *store_plain(xir_network *net, const xir_class *cls, const void *body) {
+    void *copy = arena_take(&net->arena, cls->body_size);
+    if (!copy) return NULL;
+    memcpy(copy, body, cls->body_size);
+    return copy;
+}
+
+const void *net_attrs(xir_network *net, const xir_class *cls, const void *body) {
+    if (cls->n_fields == 0) return cls->defaults;
+    if (!cls->plain) return body_equal(cls, body, cls->defaults) ? cls->defaults : store(net, cls, body);
+    _Alignas(16) char space[512];
+    if (cls->body_size > sizeof space) return store(net, cls, body);
+    memcpy(space, body, cls->body_size);
+    if (!adopt_refs(net, cls, space)) return NULL;
+    if (same_spans(cls, space, cls->defaults)) return cls->defaults;
+    attrs_memo *memo = memo_of(net, cls, space);
+    const void *attrs = remembered(memo, cls, space);
+    if (attrs) return attrs;
+    attrs = store_plain(net, cls, space);
+    if (attrs) *memo = (attrs_memo){ cls, attrs };
+    return attrs;
+}
+
+/* Gives absent references and empty lists of references the default that their row has. */
+static void fill_presets(const xir_class *cls, void *body) {
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        if (!f->preset_text.size) continue;
+        void *at = body_at(body, f);
+        const void *preset = body_at(cls->defaults, f);
+        if (f->kind == XIR_KIND_REF && !*(const xir_object **)at) memcpy(at, preset, sizeof(void *));
+        if (f->kind == XIR_KIND_REFS && ((xir_refs *)at)->size == 0) memcpy(at, preset, sizeof(xir_refs));
+    }
+}
+
+const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, xir_str op_name) {
+    if (cls->n_fields == 0) return cls->defaults;
+    _Alignas(16) char space[512];
+    char *made = cls->body_size <= sizeof space ? space : mem_new(&net->alloc, cls->body_size);
+    const void *attrs = NULL;
+    if (!made) goto memory;
+    memcpy(made, body ? body : cls->defaults, cls->body_size);
+    if (body) {
+        fill_presets(cls, made);
+        body_round(cls, made);
+    }
+    attrs_memo *memo = NULL;
+    if (cls->plain) {
+        if (!adopt_refs(net, cls, made)) goto memory;
+        memo = memo_of(net, cls, made);
+        attrs = remembered(memo, cls, made);
+    }
+    if (!attrs) {
+        xir_status status = body_check(cls, made, op_name, net->diags);
+        if (status) {
+            if (!net->status) net->status = status;
+            goto done;
+        }
+        if (cls->plain) {
+            attrs = same_spans(cls, made, cls->defaults) ? cls->defaults : store_plain(net, cls, made);
+            if (attrs) *memo = (attrs_memo){ cls, attrs };
+        } else {
+            attrs = body_equal(cls, made, cls->defaults) ? cls->defaults : store(net, cls, made);
+        }
+        if (!attrs) goto memory;
+    }
+    goto done;
+memory:
+    net_fail(net, XIR_E_MEMORY, "out of memory");
+done:
+    if (made && made != space) mem_free(&net->alloc, made, cls->body_size);
+    return attrs;
+}

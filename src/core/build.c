@@ -1,0 +1,323 @@
+/* Adding ops. Everything that can fail (checks, inference, memory) comes first; then only stores. What is refused here is what
+ * `addOp` of the original refuses, and leaves the network as it was but for a finding. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <inttypes.h>
+#include "graph.h"
+
+xir_status net_fail(xir_network *net, xir_status code, const char *format, ...) {
+    char sentence[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(sentence, sizeof sentence, format, list);
+    va_end(list);
+    if (!net->status) net->status = code;
+    return xir_diags_add(net->diags, XIR_ERROR, code, XIR_STR(""), "%s", sentence);
+}
+
+#define STR_ARGS(s) (int)(s).size, (s).data ? (s).data : ""
+
+/* "icraft::xir::Conv2d 'conv1'" for sentences. */
+static const char *op_words(const xir_class *cls, xir_str op_name, char *out, size_t size) {
+    if (op_name.size) snprintf(out, size, "%.*s '%.*s'", STR_ARGS(cls->key), STR_ARGS(op_name));
+    else snprintf(out, size, "%.*s", STR_ARGS(cls->key));
+    return out;
+}
+
+/* ---- refusals ---------------------------------------------------------------------------------------------- */
+
+static xir_status check_inputs(xir_network *net, const xir_op_desc *d) {
+    const xir_class *cls = d->cls;
+    char who[200];
+    for (size_t i = 0; i < d->n_inputs; i++) {
+        const xir_value *v = d->inputs[i];
+        if (v && value_net(v) != net) {
+            return net_fail(net, XIR_E_INVALID, "input %zu of %s belongs to another network", i,
+                            op_words(cls, d->name, who, sizeof who));
+        }
+        if (!v && i < cls->least_inputs && cls->inputs[i].word == XIR_WORD_IN) {
+            return net_fail(net, XIR_E_MISSING, "input '%.*s' of %s is absent", STR_ARGS(cls->inputs[i].name),
+                            op_words(cls, d->name, who, sizeof who));
+        }
+    }
+    if (d->n_inputs < cls->least_inputs) {
+        return net_fail(net, XIR_E_MISSING, "%s needs %" PRIu32 " inputs, %zu were given",
+                        op_words(cls, d->name, who, sizeof who), cls->least_inputs, d->n_inputs);
+    }
+    if (!cls->many_inputs && d->n_inputs > cls->n_inputs) {
+        return net_fail(net, XIR_E_INVALID, "%s takes at most %" PRIu32 " inputs, %zu were given",
+                        op_words(cls, d->name, who, sizeof who), cls->n_inputs, d->n_inputs);
+    }
+    return XIR_OK;
+}
+
+static bool is_dialect(const xir_class *cls) { return cls->opaque; }
+
+/* What depends on where the op goes. */
+static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_inputs, int64_t id, const xir_op *before,
+                              xir_str op_name) {
+    char who[200];
+    bool source = cls->traits & XIR_TRAIT_SOURCE;
+    if (source && net->n_ops && !is_dialect(net->first->cls)) {
+        return net_fail(net, XIR_E_INVALID, "%s was added to a network that has %zu ops: it must be the first",
+                        op_words(cls, op_name, who, sizeof who), net->n_ops);
+    }
+    if (!source && !net->n_ops && !is_dialect(cls)) {
+        return net_fail(net, XIR_E_INVALID, "%s was added to an empty network: the first op must be an Input",
+                        op_words(cls, op_name, who, sizeof who));
+    }
+    if (!source && !n_inputs && !(cls->traits & XIR_TRAIT_FREE)) {
+        return net_fail(net, XIR_E_MISSING, "%s has no inputs", op_words(cls, op_name, who, sizeof who));
+    }
+    if (before && (before->net != net || !(before->flags & OP_PLACED))) {
+        return net_fail(net, XIR_E_INVALID, "the op to insert %s before is not in this network's order",
+                        op_words(cls, op_name, who, sizeof who));
+    }
+    if (id == XIR_NO_ID) {
+        if (net->next_op_id < INT64_MAX) return XIR_OK;
+        return net_fail(net, XIR_E_LIMIT, "there is no op id left");
+    }
+    if (id < 0) return net_fail(net, XIR_E_BOUNDS, "op id %" PRId64 " is below 0", id);
+    /* Ids grow in most programs: then there is nothing to look up. */
+    if (id < net->next_op_id && net_find_op(net, id)) {
+        return net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " of %s is taken", id, op_words(cls, op_name, who, sizeof who));
+    }
+    return XIR_OK;
+}
+
+/* ---- making ------------------------------------------------------------------------------------------------ */
+
+/* Output types as given, or as inferred into `at`. NULL with a finding. */
+static const xir_type *const *output_types(xir_network *net, const xir_op_desc *d, const void *attrs, xir_infer *at,
+                                           infer_memo *memo, size_t *n) {
+    if (d->types) {
+        for (size_t i = 0; i < d->n_types; i++) {
+            if (xir_infer_give(at, d->types[i])) {
+                net_fail(net, XIR_E_MEMORY, "out of memory");
+                return NULL;
+            }
+        }
+        *n = at->n_out;
+        return at->out;
+    }
+    char who[200];
+    if (infer_recall(at, net, memo)) {
+        at->out[0] = memo->out;
+        *n = 1;
+        return at->out;
+    }
+    xir_status status = infer_run(at);
+    if (status == XIR_E_UNKNOWN && !at->status) {
+        net_fail(net, XIR_E_UNKNOWN, "%s has no type inference: its output types must be given",
+                 op_words(d->cls, d->name, who, sizeof who));
+        return NULL;
+    }
+    if (status) {
+        if (!net->status) net->status = status;
+        return NULL;
+    }
+    (void)attrs;
+    infer_remember(at, net, memo);
+    *n = at->n_out;
+    return at->out;
+}
+
+static xir_op *make(xir_network *net, const xir_op_desc *d) {
+    const void *attrs = net_checked_attrs(net, d->cls, d->attrs, d->name);
+    if (!attrs) return NULL;
+    size_t n_inputs = d->n_inputs;
+    while (n_inputs && !d->inputs[n_inputs - 1]) n_inputs--;   /* absent inputs at the end are left out */
+    const xir_target *target = net->host;
+    if (d->target && d->target != net->host) {
+        target = (const xir_target *)net_intern(net, (const xir_object *)d->target);
+        if (!target) goto memory;
+    }
+    xir_infer at;
+    infer_memo memo;
+    infer_start(&at, net, d->cls, attrs, target, d->inputs, n_inputs, d->name, net->diags);
+    size_t n_types = 0;
+    const xir_type *const *types = output_types(net, d, attrs, &at, &memo, &n_types);
+    xir_op *op = NULL;
+    if (types) {
+        op = op_make(net, d->cls, attrs, n_inputs);
+        const label *op_name = net_name(net, d->name);
+        if (!op || !op_name || !op_make_outputs(op, types, n_types)) {
+            infer_end(&at);
+            goto memory;
+        }
+        op->name = op_name;
+        op->target = target;
+        if (!d->cls->plain && op_adopt_children(op, attrs)) {
+            infer_end(&at);
+            return NULL;
+        }
+        for (size_t i = 0; i < n_inputs; i++) use_link(&op->inputs[i], op, d->inputs[i]);
+    }
+    infer_end(&at);
+    return op;
+memory:
+    net_fail(net, XIR_E_MEMORY, "out of memory");
+    return NULL;
+}
+
+xir_op *xir_op_new(xir_network *net, const xir_op_desc *d) {
+    if (!d->cls || !d->cls->is_op || d->cls->traits & XIR_TRAIT_ABSTRACT) {
+        net_fail(net, XIR_E_TYPE, "a class of operations was expected%s%.*s%s", d->cls ? ", " : "",
+                 d->cls ? (int)d->cls->key.size : 0, d->cls ? d->cls->key.data : "", d->cls ? " was found" : "");
+        return NULL;
+    }
+    return check_inputs(net, d) == XIR_OK ? make(net, d) : NULL;
+}
+
+/* ---- placing ----------------------------------------------------------------------------------------------- */
+
+static bool number_one(void *user, xir_value *v) {
+    xir_network *net = user;
+    return v->id >= 0 || value_set_id(v, net->next_value_id);
+}
+
+static bool number_outputs(xir_op *op) {
+    xir_network *net = op->net;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        xir_value *v = &op->outputs[i];
+        if (!value_set_id(v, v->id < 0 ? net->next_value_id : v->id)) return false;
+    }
+    return true;
+}
+
+/* Sub ops as deep as they go: a reader's limit bounds them. */
+static bool number_children(xir_op *op) {
+    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *children = body_at(op->attrs, f);
+        for (size_t j = 0; j < children->size; j++) {
+            xir_op *child = children->data[j];
+            if (!op_set_id(child, child->id < 0 ? op->net->next_op_id : child->id)) return false;
+            if (!number_outputs(child) || !number_children(child)) return false;
+        }
+    }
+    return true;
+}
+
+bool op_number_attrs(xir_op *op) {
+    if (op->cls->plain && !op->more) return true;
+    return op_walk_attr_params(op, number_one, op->net) && number_children(op);
+}
+
+/* Params inputs, Params attributes, then outputs: the order that the original numbers them in. An id that has been given when
+ * memory ends stays, and does no harm: the op is in no order. */
+static bool give_ids(xir_op *op, int64_t id) {
+    xir_network *net = op->net;
+    if (!op_set_id(op, id)) return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        xir_value *v = op->inputs[i].value;
+        if (v && v->id < 0 && value_is_params(v) && !value_set_id(v, net->next_value_id)) return false;
+    }
+    return op_number_attrs(op) && number_outputs(op);
+}
+
+static xir_status place(xir_op *op, xir_op *before, int64_t id) {
+    xir_network *net = op->net;
+    if (!give_ids(op, id == XIR_NO_ID ? net->next_op_id : id)) {
+        ids_forget_op(op);
+        return net_fail(net, XIR_E_MEMORY, "out of memory");
+    }
+    op_link(op, before);
+    return XIR_OK;
+}
+
+static xir_status check_ids(const xir_op *op) {
+    xir_network *net = op->net;
+    const xir_op *same = op->id < 0 ? NULL : net_find_op(net, op->id);
+    if (same && same != op) return net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " is taken", op->id);
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const xir_value *v = &op->outputs[i];
+        const xir_value *other = v->id < 0 ? NULL : net_find_value(net, v->id);
+        if (other && other != v) return net_fail(net, XIR_E_EXISTS, "value id %" PRId64 " is taken", v->id);
+    }
+    return XIR_OK;
+}
+
+xir_status place_before(xir_op *op, xir_op *before) {
+    xir_status status = check_ids(op);
+    return status ? status : place(op, before, op->id < 0 ? XIR_NO_ID : op->id);
+}
+
+xir_status xir_op_place(xir_op *op, xir_op *before) {
+    xir_network *net = op->net;
+    if (op->flags & (OP_PLACED | OP_CHILD | OP_ERASED)) {
+        return net_fail(net, XIR_E_EXISTS, "op %" PRId64 " is in a network already", op->id);
+    }
+    xir_status status = check_place(net, op->cls, op->n_inputs, XIR_NO_ID, before, name_text(op->name));
+    return status ? status : place_before(op, before);
+}
+
+xir_op *xir_network_add(xir_network *net, const xir_op_desc *d) {
+    if (d->cls && check_place(net, d->cls, d->n_inputs, d->id, d->before, d->name)) return NULL;
+    xir_op *op = xir_op_new(net, d);
+    if (!op) return NULL;
+    if (place(op, d->before, d->id)) {
+        op_forget(op);
+        return NULL;
+    }
+    return op;
+}
+
+/* ---- from the structs of inputs that declare.h makes --------------------------------------------------------- */
+
+static bool scoped_name(xir_at at, xir_str *name) {
+    if (!at.scope.size) return true;
+    char *text = arena_take(&at.net->arena, at.scope.size + name->size);
+    if (!text) return false;
+    memcpy(text, at.scope.data, at.scope.size);
+    if (name->size) memcpy(text + at.scope.size, name->data, name->size);
+    *name = (xir_str){ text, at.scope.size + name->size };
+    return true;
+}
+
+xir_op *xir_add(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs) {
+    xir_network *net = at.net;
+    xir_str op_name = at.name;
+    size_t before = xir_diags_count(net->diags);
+    const xir_class *cls = xir_class_of(net->ctx, decl);
+    xir_op *op = NULL;
+    xir_value *few[8];
+    xir_value **inputs = few;
+    size_t room = sizeof few / sizeof few[0], n = 0;
+    if (!cls) {
+        net_fail(net, XIR_E_UNKNOWN, "class %s is not registered", decl->rows->name);
+        goto done;
+    }
+    for (uint32_t i = 0; i < cls->n_inputs; i++) {
+        const void *at_port = (const char *)in + cls->input_offsets[i];
+        bool many = cls->inputs[i].word == XIR_WORD_VAR;
+        xir_values list = many ? *(const xir_values *)at_port : (xir_values){ (xir_value *const *)at_port, 1 };
+        if (n + list.size > room) {
+            xir_value **bigger = arena_take(&net->arena, (n + list.size + cls->n_inputs) * sizeof *bigger);
+            if (!bigger) {
+                net_fail(net, XIR_E_MEMORY, "out of memory");
+                goto done;
+            }
+            memcpy(bigger, inputs, n * sizeof *bigger);
+            inputs = bigger;
+            room = n + list.size + cls->n_inputs;
+        }
+        for (size_t j = 0; j < list.size; j++) {
+            /* A value that an earlier failure left NULL has its finding already. */
+            if (!list.data[j] && cls->inputs[i].word != XIR_WORD_OPT && net->status) goto done;
+            inputs[n++] = list.data[j];
+        }
+    }
+    while (n && !inputs[n - 1]) n--;
+    if (!scoped_name(at, &op_name)) {
+        net_fail(net, XIR_E_MEMORY, "out of memory");
+        goto done;
+    }
+    op = xir_network_add(net, &(xir_op_desc){ .cls = cls, .attrs = attrs, .inputs = inputs, .n_inputs = n, .types = at.types,
+                                              .n_types = at.n_types, .target = at.target, .name = op_name, .id = XIR_NO_ID,
+                                              .before = at.before });
+done:
+    if (!op && at.file) diags_add_place(net->diags, before, at.file, at.line);   /* where the program made the call */
+    return op;
+}

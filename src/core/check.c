@@ -1,0 +1,261 @@
+/* What a body may hold: bounds, enum words, references that must be there and of their class. Every fault is a sentence that
+ * names the class, the attribute, what was expected and what was found. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include "graph.h"
+
+/* "path/name", cut to what a finding needs. */
+typedef struct place { char text[512]; } place;
+
+static xir_str at_field(place *p, xir_str path, xir_str name) {
+    int n = snprintf(p->text, sizeof p->text, "%.*s/%.*s", (int)path.size, path.data, (int)name.size, name.data);
+    size_t size = n < 0 ? 0 : (size_t)n < sizeof p->text ? (size_t)n : sizeof p->text - 1;
+    return (xir_str){ p->text, size };
+}
+
+static xir_status fault(xir_diags *why, xir_status code, xir_str path, const xir_field *f, const char *format, ...)
+    XIR_PRINTF(5, 6);
+static xir_status fault(xir_diags *why, xir_status code, xir_str path, const xir_field *f, const char *format, ...) {
+    place p;
+    char sentence[256];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(sentence, sizeof sentence, format, list);
+    va_end(list);
+    return xir_diags_add(why, XIR_ERROR, code, at_field(&p, path, f->name), "%s", sentence);
+}
+
+static xir_status check_number(const xir_class *cls, const xir_field *f, const void *at, xir_str path, xir_diags *why) {
+    if (f->kind == XIR_KIND_REAL) {
+        double v = *(const double *)at;
+        if (f->has_least && !(v >= f->least.r)) {
+            return fault(why, XIR_E_BOUNDS, path, f, "%g is below %g, the least %s of %s", v, f->least.r, f->name.data, cls->key.data);
+        }
+        if (f->has_greatest && !(v <= f->greatest.r)) {
+            return fault(why, XIR_E_BOUNDS, path, f, "%g is above %g, the greatest %s of %s", v, f->greatest.r, f->name.data, cls->key.data);
+        }
+        return XIR_OK;
+    }
+    int64_t v = *(const int64_t *)at;
+    if (f->kind == XIR_KIND_U64) return XIR_OK;   /* no unsigned row has bounds */
+    if (f->has_least && v < f->least.i) {
+        return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is below %" PRId64 ", the least %s of %s", v, f->least.i,
+                     f->name.data, cls->key.data);
+    }
+    if (f->has_greatest && v > f->greatest.i) {
+        return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is above %" PRId64 ", the greatest %s of %s", v, f->greatest.i,
+                     f->name.data, cls->key.data);
+    }
+    return XIR_OK;
+}
+
+static xir_status check_ref(const xir_class *cls, const xir_field *f, const xir_object *ref, xir_str path, xir_diags *why) {
+    if (!ref) {
+        if (f->flags & XIR_FIELD_OPTIONAL) return XIR_OK;
+        return fault(why, XIR_E_MISSING, path, f, "attribute %s of %s is null", f->name.data, cls->key.data);
+    }
+    /* An object of a class that nobody registered is kept and can't be judged. */
+    if (f->of && !ref->cls->opaque && !xir_class_under(ref->cls, f->of)) {
+        return fault(why, XIR_E_TYPE, path, f, "a %s was expected, a %s was found", f->of->key.data, ref->cls->key.data);
+    }
+    return XIR_OK;
+}
+
+static xir_status check_params(const xir_class *cls, const xir_field *f, const xir_value *v, xir_str path, xir_diags *why) {
+    if (!v) {
+        if (f->flags & XIR_FIELD_OPTIONAL) return XIR_OK;
+        return fault(why, XIR_E_MISSING, path, f, "attribute %s of %s is null", f->name.data, cls->key.data);
+    }
+    if (value_is_params(v)) return XIR_OK;
+    return fault(why, XIR_E_TYPE, path, f, "Params were expected, an op's value was found");
+}
+
+static xir_status check_field(const xir_class *cls, const xir_field *f, const void *at, xir_str path, xir_diags *why) {
+    switch (f->kind) {
+    case XIR_KIND_I64:
+    case XIR_KIND_U64:
+    case XIR_KIND_REAL: return check_number(cls, f, at, path, why);
+    case XIR_KIND_ENUM: {
+        int word = *(const int *)at;
+        if (word >= 0 && (size_t)word < f->members->size) return XIR_OK;
+        return fault(why, XIR_E_BOUNDS, path, f, "%d is no word of %s, which has %zu", word, f->members->name, f->members->size);
+    }
+    case XIR_KIND_REF: return check_ref(cls, f, *(const xir_object *const *)at, path, why);
+    case XIR_KIND_REFS: {
+        const xir_refs *l = at;
+        xir_status first = XIR_OK;
+        for (size_t i = 0; i < l->size; i++) {
+            xir_status s = check_ref(cls, f, l->data[i], path, why);
+            if (!first) first = s;
+        }
+        return first;
+    }
+    case XIR_KIND_PARAMS: return check_params(cls, f, *(xir_value *const *)at, path, why);
+    case XIR_KIND_PARAMSS: {
+        const xir_values *l = at;
+        xir_status first = XIR_OK;
+        for (size_t i = 0; i < l->size; i++) {
+            xir_status s = check_params(cls, f, l->data[i], path, why);
+            if (!first) first = s;
+        }
+        return first;
+    }
+    default: return XIR_OK;
+    }
+}
+
+xir_status body_check(const xir_class *cls, const void *body, xir_str path, xir_diags *why) {
+    xir_status first = XIR_OK;
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        xir_status s = check_field(cls, f, body_at(body, f), path, why);
+        if (!first) first = s;
+    }
+    return first;
+}
+
+/* ---- setting by name --------------------------------------------------------------------------------------- */
+
+static xir_status set_word(const xir_field *f, void *at, const xir_attr *attr, xir_diags *why) {
+    if (attr->kind == XIR_KIND_ENUM || attr->kind == XIR_KIND_I64) {
+        *(int *)at = attr->kind == XIR_KIND_ENUM ? attr->as.enumerator
+                   : attr->as.i64 < 0 || attr->as.i64 > INT32_MAX ? -1 : (int)attr->as.i64;
+        return XIR_OK;   /* its range is judged with the bounds */
+    }
+    for (size_t i = 0; i < f->members->size; i++) {
+        if (xir_str_equal(xir_str_of(f->members->words[i]), attr->as.text)) {
+            *(int *)at = (int)i;
+            return XIR_OK;
+        }
+    }
+    char words[128];
+    xir_field_type_text(f, words, sizeof words);
+    return fault(why, XIR_E_UNKNOWN, XIR_STR(""), f, "%s was expected, '%.*s' was found", words, (int)attr->as.text.size,
+                 attr->as.text.data);
+}
+
+/* Which kinds a row of one kind takes, beside its own. */
+static bool takes(xir_kind row, xir_kind given) {
+    if (row == given) return true;
+    switch (row) {
+    case XIR_KIND_REAL: return given == XIR_KIND_I64;
+    case XIR_KIND_U64:  return given == XIR_KIND_I64;
+    case XIR_KIND_ENUM: return given == XIR_KIND_TEXT || given == XIR_KIND_I64;
+    default:            return false;
+    }
+}
+
+xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const xir_attr *attr, xir_diags *why) {
+    (void)cls;
+    void *at = body_at(body, f);
+    if (!takes(f->kind, attr->kind)) {
+        return fault(why, XIR_E_TYPE, XIR_STR(""), f, "a value of kind %s was expected, %s was found", xir_kind_name(f->kind),
+                     xir_kind_name(attr->kind));
+    }
+    switch (f->kind) {
+    case XIR_KIND_BOOL:    *(bool *)at = attr->as.boolean; break;
+    case XIR_KIND_I64:     *(int64_t *)at = attr->as.i64; break;
+    case XIR_KIND_U64:
+        if (attr->kind == XIR_KIND_I64 && attr->as.i64 < 0) {
+            return fault(why, XIR_E_BOUNDS, XIR_STR(""), f, "%" PRId64 " is below 0", attr->as.i64);
+        }
+        *(uint64_t *)at = attr->as.u64;
+        break;
+    case XIR_KIND_REAL:    *(double *)at = attr->kind == XIR_KIND_I64 ? (double)attr->as.i64 : attr->as.real; break;
+    case XIR_KIND_TEXT:    *(xir_str *)at = attr->as.text; break;
+    case XIR_KIND_ENUM:    return set_word(f, at, attr, why);
+    case XIR_KIND_REF:     *(const xir_object **)at = attr->is_null ? NULL : attr->as.ref; break;
+    case XIR_KIND_PARAMS:  *(xir_value **)at = attr->is_null ? NULL : attr->as.params; break;
+    case XIR_KIND_MAP:     *(xir_map *)at = attr->as.map; break;
+    case XIR_KIND_BOOLS:   *(xir_bools *)at = attr->as.bools; break;
+    case XIR_KIND_I64S:    *(xir_i64s *)at = attr->as.i64s; break;
+    case XIR_KIND_REALS:   *(xir_reals *)at = attr->as.reals; break;
+    case XIR_KIND_TEXTS:   *(xir_texts *)at = attr->as.texts; break;
+    case XIR_KIND_REFS:    *(xir_refs *)at = attr->as.refs; break;
+    case XIR_KIND_RUNS:    *(xir_runs *)at = attr->as.runs; break;
+    case XIR_KIND_PARAMSS: *(xir_values *)at = attr->as.values; break;
+    case XIR_KIND_OPS:     *(xir_ops *)at = attr->as.ops; break;
+    case XIR_KIND_COUNT:   break;
+    }
+    return XIR_OK;
+}
+
+/* ---- suggestions ------------------------------------------------------------------------------------------- */
+
+/* Edit distance of two short names; long ones are far from everything. */
+static size_t distance(xir_str a, xir_str b) {
+    enum { LONGEST = 48 };
+    if (a.size >= LONGEST || b.size >= LONGEST) return LONGEST;
+    uint8_t row[LONGEST + 1];
+    for (size_t j = 0; j <= b.size; j++) row[j] = (uint8_t)j;
+    for (size_t i = 1; i <= a.size; i++) {
+        uint8_t diagonal = row[0];
+        row[0] = (uint8_t)i;
+        for (size_t j = 1; j <= b.size; j++) {
+            uint8_t above = row[j];
+            uint8_t best = (uint8_t)(diagonal + (a.data[i - 1] != b.data[j - 1]));
+            if (above + 1 < best) best = (uint8_t)(above + 1);
+            if (row[j - 1] + 1 < best) best = (uint8_t)(row[j - 1] + 1);
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[b.size];
+}
+
+xir_str class_suggest(const xir_class *cls, xir_str name) {
+    xir_str best = { NULL, 0 };
+    size_t least = name.size / 3 + 2;
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        size_t d = distance(cls->fields[i].name, name);
+        if (d < least) {
+            least = d;
+            best = cls->fields[i].name;
+        }
+    }
+    return best;
+}
+
+/* ---- objects ----------------------------------------------------------------------------------------------- */
+
+const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, const void *body, xir_diags *why) {
+    const xir_class *cls = xir_class_of(ctx, decl);
+    if (!cls || cls->is_op || cls->traits & XIR_TRAIT_ABSTRACT) {
+        diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "%s is no registered class of objects", decl->rows->name);
+        return NULL;
+    }
+    _Alignas(16) char space[256];
+    xir_object *made = cls->body_size <= sizeof space ? (void *)space : mem_new(&ctx->alloc, cls->body_size);
+    const xir_object *object = NULL;
+    if (made) {
+        memcpy(made, body, cls->body_size);
+        *made = (xir_object){ .cls = cls };
+        body_round(cls, made);
+        xir_infer view = { .ctx = ctx, .home = &ctx->home, .cls = cls, .attrs = made, .why = why };
+        if (body_check(cls, made, XIR_STR(""), why) == XIR_OK && infer_check(&view) == XIR_OK) {
+            object = home_intern(&ctx->home, made);
+            if (!object) diag_memory(why);
+        }
+        if ((void *)made != (void *)space) mem_free(&ctx->alloc, made, cls->body_size);
+    } else {
+        diag_memory(why);
+    }
+    return object;
+}
+
+const xir_class *xir_object_class(const xir_object *object) { return object->cls; }
+
+const xir_object *xir_object_body(const xir_object *object, const xir_class_decl *decl) {
+    for (const xir_class *c = object ? object->cls : NULL; c; c = c->base) {
+        if (c->decl == decl) return object;
+    }
+    return NULL;
+}
+
+xir_status xir_object_get(const xir_object *object, xir_str name, xir_attr *out) {
+    const xir_field *f = xir_class_field(object->cls, name);
+    if (!f) return XIR_E_UNKNOWN;
+    body_get(f, object, out);
+    return XIR_OK;
+}

@@ -1,0 +1,522 @@
+/* Sealing turns a declaration into a class: its rows sorted into attributes, ports and keys, its default body made, its
+ * contradictions refused. A sealed class never changes, but for the inference functions that back ends add. The registry only
+ * grows; looking a key up takes the context's lock. */
+#include <math.h>
+#include "context.h"
+
+/* ---- kinds ------------------------------------------------------------------------------------------------- */
+
+/* ORDER KIND */
+static const struct { const char *name; uint8_t size; bool plain; } kinds[XIR_KIND_COUNT] = {
+    [XIR_KIND_BOOL]    = { "bool",         sizeof(bool),         true  },
+    [XIR_KIND_I64]     = { "int64",        sizeof(int64_t),      true  },
+    [XIR_KIND_U64]     = { "uint64",       sizeof(uint64_t),     true  },
+    [XIR_KIND_REAL]    = { "float",        sizeof(double),       true  },
+    [XIR_KIND_TEXT]    = { "string",       sizeof(xir_str),      false },
+    [XIR_KIND_ENUM]    = { "enum",         sizeof(int),          true  },
+    [XIR_KIND_REF]     = { "ref",          sizeof(void *),       true  },
+    [XIR_KIND_PARAMS]  = { "params",       sizeof(void *),       false },
+    [XIR_KIND_MAP]     = { "map",          sizeof(xir_map),      false },
+    [XIR_KIND_BOOLS]   = { "list<bool>",   sizeof(xir_bools),    false },
+    [XIR_KIND_I64S]    = { "list<int64>",  sizeof(xir_i64s),     false },
+    [XIR_KIND_REALS]   = { "list<float>",  sizeof(xir_reals),    false },
+    [XIR_KIND_TEXTS]   = { "list<string>", sizeof(xir_texts),    false },
+    [XIR_KIND_REFS]    = { "list<ref>",    sizeof(xir_refs),     false },
+    [XIR_KIND_RUNS]    = { "runs",         sizeof(xir_runs),     false },
+    [XIR_KIND_PARAMSS] = { "list<params>", sizeof(xir_values),   false },
+    [XIR_KIND_OPS]     = { "list<op>",     sizeof(xir_ops),      false },
+};
+
+const char *xir_kind_name(xir_kind kind) {
+    return (unsigned)kind < XIR_KIND_COUNT ? kinds[kind].name : "?";
+}
+
+/* ---- the registry ------------------------------------------------------------------------------------------ */
+
+static size_t key_slot(const xir_context *ctx, xir_str key) {
+    size_t at = hash_bytes(0, key.data, key.size) & (ctx->key_room - 1);
+    while (ctx->by_key[at] && !xir_str_equal(ctx->by_key_text[at], key)) at = (at + 1) & (ctx->key_room - 1);
+    return at;
+}
+
+static bool grow_keys(xir_context *ctx) {
+    size_t old_room = ctx->key_room, room = old_room ? old_room * 2 : 64;
+    const xir_class **by_key = mem_new(&ctx->alloc, room * sizeof *by_key);
+    xir_str *text = mem_new(&ctx->alloc, room * sizeof *text);
+    if (!by_key || !text) {
+        mem_free(&ctx->alloc, (void *)by_key, room * sizeof *by_key);
+        mem_free(&ctx->alloc, text, room * sizeof *text);
+        return false;
+    }
+    memset((void *)by_key, 0, room * sizeof *by_key);
+    const xir_class **old_by_key = ctx->by_key;
+    xir_str *old_text = ctx->by_key_text;
+    ctx->by_key = by_key;
+    ctx->by_key_text = text;
+    ctx->key_room = room;
+    for (size_t i = 0; i < old_room; i++) {
+        if (!old_by_key[i]) continue;
+        size_t at = key_slot(ctx, old_text[i]);
+        by_key[at] = old_by_key[i];
+        text[at] = old_text[i];
+    }
+    mem_free(&ctx->alloc, (void *)old_by_key, old_room * sizeof *old_by_key);
+    mem_free(&ctx->alloc, old_text, old_room * sizeof *old_text);
+    return true;
+}
+
+static bool reserve_keys(xir_context *ctx, size_t more) {
+    while ((ctx->n_keys + more) * 2 > ctx->key_room) {
+        if (!grow_keys(ctx)) return false;
+    }
+    return true;
+}
+
+/* Room has been reserved. A key that is taken by a real class stays its; an opaque one gives way. */
+static void put_key(xir_context *ctx, xir_str key, const xir_class *cls) {
+    size_t at = key_slot(ctx, key);
+    if (ctx->by_key[at] && !ctx->by_key[at]->opaque) return;
+    if (!ctx->by_key[at]) ctx->n_keys++;
+    ctx->by_key[at] = cls;
+    ctx->by_key_text[at] = key;
+}
+
+static const xir_class *get_key(xir_context *ctx, xir_str key) {
+    return ctx->key_room ? ctx->by_key[key_slot(ctx, key)] : NULL;
+}
+
+const xir_class *xir_class_find(xir_context *ctx, xir_str key) {
+    pthread_mutex_lock(&ctx->lock);
+    const xir_class *cls = get_key(ctx, key);
+    pthread_mutex_unlock(&ctx->lock);
+    return cls && !cls->opaque ? cls : NULL;
+}
+
+const xir_class *xir_class_of(xir_context *ctx, const xir_class_decl *decl) {
+    const xir_class *cls = xir_class_find(ctx, xir_str_of(decl->rows->name));
+    return cls && cls->decl == decl ? cls : NULL;
+}
+
+const xir_class *class_builtin(xir_context *ctx, const xir_class_decl *decl) {
+    return xir_class_of(ctx, decl);
+}
+
+const xir_class *xir_context_class_at(xir_context *ctx, size_t i) {
+    const xir_class *cls = atomic_load_explicit(&ctx->first_class, memory_order_acquire);
+    pthread_mutex_lock(&ctx->lock);
+    while (cls && i--) cls = cls->next;
+    pthread_mutex_unlock(&ctx->lock);
+    return cls;
+}
+
+/* ---- sealing ----------------------------------------------------------------------------------------------- */
+
+/* ORDER KEY_: what every op has. */
+static const struct { const char *name; int field; } base_keys[] = {
+    { "_type_key",      KEY_TYPE    },
+    { "compile_target", KEY_TARGET  },
+    { "inputs",         KEY_INPUTS  },
+    { "name",           KEY_NAME    },
+    { "op_id",          KEY_ID      },
+    { "outputs",        KEY_OUTPUTS },
+    { "tags",           KEY_TAGS    },
+};
+enum { BASE_KEYS = sizeof base_keys / sizeof base_keys[0] };
+
+static int compare_str(xir_str a, xir_str b) {
+    size_t n = a.size < b.size ? a.size : b.size;
+    int order = n ? memcmp(a.data, b.data, n) : 0;
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+/* Classes have few keys: an insertion sort is short and allocates nothing. */
+static void sort_keys(class_key *keys, uint32_t n) {
+    for (uint32_t i = 1; i < n; i++) {
+        class_key key = keys[i];
+        uint32_t at = i;
+        for (; at > 0 && compare_str(keys[at - 1].name, key.name) > 0; at--) keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+}
+
+static bool real_kind(xir_kind kind) { return kind == XIR_KIND_REAL; }
+
+static void fill_field(xir_context *ctx, xir_field *f, const xir_row *row) {
+    *f = (xir_field){ .name = xir_str_of(row->name), .describe = xir_str_of(row->describe), .kind = row->kind,
+                      .flags = row->flags, .preset = row->preset, .least = row->least, .greatest = row->greatest,
+                      .preset_text = xir_str_of(row->preset_text), .offset = row->offset };
+    bool number = row->kind == XIR_KIND_I64 || row->kind == XIR_KIND_U64 || row->kind == XIR_KIND_REAL;
+    if (number && real_kind(row->kind)) {
+        f->has_least = row->least.r > -(double)INFINITY;
+        f->has_greatest = row->greatest.r < (double)INFINITY;
+    } else if (number) {
+        f->has_least = row->least.i != INT64_MIN;
+        f->has_greatest = row->greatest.i != INT64_MAX;
+    }
+    f->has_default = !(row->flags & (XIR_FIELD_REQUIRED | XIR_FIELD_OPTIONAL));
+    f->members = row->members ? row->members() : NULL;
+    f->of = row->of ? get_key(ctx, xir_str_of(row->of()->rows->name)) : NULL;
+}
+
+/* Stretches of a plain body without padding. */
+static void make_spans(xir_class *cls) {
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        class_span *last = cls->n_spans ? &cls->spans[cls->n_spans - 1] : NULL;
+        if (last && last->start + last->size == f->offset) last->size += kinds[f->kind].size;
+        else cls->spans[cls->n_spans++] = (class_span){ f->offset, kinds[f->kind].size };
+    }
+}
+
+static void init_field(void *body, const xir_row *row) {
+    void *at = (char *)body + row->offset;
+    switch (row->kind) {
+    case XIR_KIND_BOOL: *(bool *)at = row->preset.i != 0; break;
+    case XIR_KIND_I64:
+    case XIR_KIND_U64:  *(int64_t *)at = row->preset.i; break;
+    case XIR_KIND_REAL: *(double *)at = (double)(float)row->preset.r; break;
+    case XIR_KIND_TEXT: *(xir_str *)at = xir_str_of(row->preset_text); break;
+    case XIR_KIND_ENUM: *(int *)at = (int)row->preset.i; break;
+    default: break;   /* null or empty */
+    }
+}
+
+void xir_body_init(const xir_class_decl *decl, void *body) {
+    memset(body, 0, decl->rows->offset);
+    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+        if (row->word == XIR_WORD_FIELD) init_field(body, row);
+    }
+}
+
+/* The default of a reference, which the row spells as files do: a one-string form or a number. */
+static const xir_object *preset_object(xir_context *ctx, const char *text, xir_diags *why) {
+    form_error e = { 0 };
+    const xir_object *object;
+    if (text[0] == '@') {
+        object = form_parse(&ctx->home, xir_str_of(text), &e);
+    } else {
+        /* Defaults are short: an integer, or a real with few digits, which this reads exactly. */
+        int64_t whole = 0, scale = 1;
+        bool minus = *text == '-', real = false;
+        for (const char *p = text + minus; *p; p++) {
+            if (*p == '.') { real = true; continue; }
+            whole = whole * 10 + (*p - '0');
+            if (real) scale *= 10;
+        }
+        if (minus) whole = -whole;
+        object = (const xir_object *)(real ? xir_scalar_real(ctx, (double)whole / (double)scale) : xir_scalar_int(ctx, whole));
+    }
+    if (!object) xir_diags_add(why, XIR_ERROR, e.status ? e.status : XIR_E_MEMORY, XIR_STR(""), "the default %s: %s", text, e.message);
+    return object;
+}
+
+static bool make_defaults(xir_context *ctx, xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
+    cls->defaults = arena_take(&ctx->arena, cls->body_size ? cls->body_size : 1);
+    if (!cls->defaults) return false;
+    xir_body_init(decl, cls->defaults);
+    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+        if (row->word != XIR_WORD_FIELD || !row->preset_text || row->kind == XIR_KIND_TEXT) continue;
+        const xir_object *object = preset_object(ctx, row->preset_text, why);
+        if (!object) return false;
+        void *at = (char *)cls->defaults + row->offset;
+        if (row->kind == XIR_KIND_REF) {
+            *(const xir_object **)at = object;
+        } else {
+            const xir_object **item = arena_copy(&ctx->arena, &object, sizeof object);
+            if (!item) return false;
+            *(xir_refs *)at = (xir_refs){ item, 1 };
+        }
+    }
+    return true;
+}
+
+typedef struct row_counts { uint32_t fields, inputs, outputs, aliases, was; } row_counts;
+
+static row_counts count_rows(const xir_class_decl *decl) {
+    row_counts n = { 0 };
+    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+        switch (row->word) {
+        case XIR_WORD_FIELD: n.fields++; break;
+        case XIR_WORD_IN:
+        case XIR_WORD_OPT:
+        case XIR_WORD_VAR:   n.inputs++; break;
+        case XIR_WORD_OUT:
+        case XIR_WORD_OUTS:  n.outputs++; break;
+        case XIR_WORD_ALIAS: n.aliases++; break;
+        case XIR_WORD_WAS:   n.was++; break;
+        default: break;
+        }
+    }
+    return n;
+}
+
+static void add_port(xir_class *cls, const xir_row *row) {
+    xir_port port = { xir_str_of(row->name), xir_str_of(row->describe), row->word };
+    if (row->word == XIR_WORD_OUT || row->word == XIR_WORD_OUTS) {
+        cls->outputs[cls->n_outputs++] = port;
+        cls->many_outputs |= row->word == XIR_WORD_OUTS;
+        return;
+    }
+    cls->input_offsets[cls->n_inputs] = row->offset;
+    cls->inputs[cls->n_inputs++] = port;
+    cls->many_inputs |= row->word == XIR_WORD_VAR;
+    if (row->word == XIR_WORD_IN) cls->least_inputs = cls->n_inputs;
+}
+
+static uint32_t field_index(const xir_class *cls, xir_str name) {
+    uint32_t i = 0;
+    while (i < cls->n_fields && !xir_str_equal(cls->fields[i].name, name)) i++;
+    return i;
+}
+
+static void add_rows(xir_context *ctx, xir_class *cls, const xir_class_decl *decl) {
+    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+        switch (row->word) {
+        case XIR_WORD_FIELD:
+            fill_field(ctx, &cls->fields[cls->n_fields], row);
+            cls->plain &= kinds[row->kind].plain;
+            cls->n_fields++;
+            break;
+        case XIR_WORD_IN: case XIR_WORD_OPT: case XIR_WORD_VAR: case XIR_WORD_OUT: case XIR_WORD_OUTS:
+            add_port(cls, row);
+            break;
+        case XIR_WORD_CHECK: cls->check = row->fn; break;
+        case XIR_WORD_INFER: if ((unsigned)row->target < XIR_TARGET_COUNT) cls->infer[row->target] = row->fn; break;
+        case XIR_WORD_FORM:  cls->form = row->form; break;
+        default: break;
+        }
+    }
+    if (cls->is_op) {
+        for (uint32_t i = 0; i < BASE_KEYS; i++) {
+            cls->keys[cls->n_keys++] = (class_key){ xir_str_of(base_keys[i].name), base_keys[i].field, false };
+        }
+    } else {
+        cls->keys[cls->n_keys++] = (class_key){ XIR_STR("_type_key"), KEY_TYPE, false };
+    }
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        cls->keys[cls->n_keys++] = (class_key){ cls->fields[i].name, (int)i, false };
+    }
+    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+        if (row->word != XIR_WORD_WAS) continue;
+        cls->keys[cls->n_keys++] = (class_key){ xir_str_of(row->describe), (int)field_index(cls, xir_str_of(row->name)), true };
+    }
+    sort_keys(cls->keys, cls->n_keys);
+}
+
+/* Rows that contradict themselves. */
+static xir_status check_rows(const xir_class *cls, xir_diags *why) {
+    for (uint32_t i = 0; i < cls->n_keys; i++) {
+        const class_key *k = &cls->keys[i];
+        if (i > 0 && xir_str_equal(cls->keys[i - 1].name, k->name)) {
+            return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s declares '%.*s' twice", cls->key.data,
+                             (int)k->name.size, k->name.data);
+        }
+        if (k->old && k->field >= (int)cls->n_fields) {
+            return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: '%.*s' is an old name of no attribute", cls->key.data,
+                             (int)k->name.size, k->name.data);
+        }
+    }
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        bool real = f->kind == XIR_KIND_REAL, bad = false;
+        if (f->has_least && f->has_default)    bad |= real ? f->preset.r < f->least.r : f->preset.i < f->least.i;
+        if (f->has_greatest && f->has_default) bad |= real ? f->preset.r > f->greatest.r : f->preset.i > f->greatest.i;
+        if (f->kind == XIR_KIND_ENUM) bad |= !f->members || f->preset.i < 0 || (uint64_t)f->preset.i >= f->members->size;
+        if (f->offset + kinds[f->kind].size > cls->body_size) bad = true;
+        if (bad) {
+            return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the default of '%s' is outside its bounds",
+                             cls->key.data, f->name.data);
+        }
+    }
+    return XIR_OK;
+}
+
+/* Makes the class in the context's arena; NULL with a finding. Holds the lock. */
+static xir_class *seal(xir_context *ctx, const xir_class_decl *decl, xir_diags *why) {
+    const xir_row *head = decl->rows;
+    row_counts n = count_rows(decl);
+    arena *a = &ctx->arena;
+    xir_class *cls = arena_take(a, sizeof *cls);
+    if (!cls) goto memory;
+    *cls = (xir_class){ .ctx = ctx, .decl = decl, .key = xir_str_of(head->name), .describe = xir_str_of(head->describe),
+                        .base = head->of ? get_key(ctx, xir_str_of(head->of()->rows->name)) : NULL,
+                        .tag = (uint32_t)head->preset.i, .traits = head->flags, .is_op = head->word == XIR_WORD_OP,
+                        .plain = true, .body_size = head->offset, .ports_size = (uint32_t)head->least.i };
+    cls->fields = arena_take(a, n.fields * sizeof *cls->fields);
+    cls->inputs = arena_take(a, n.inputs * sizeof *cls->inputs);
+    cls->input_offsets = arena_take(a, n.inputs * sizeof *cls->input_offsets);
+    cls->outputs = arena_take(a, n.outputs * sizeof *cls->outputs);
+    cls->keys = arena_take(a, (n.fields + n.was + BASE_KEYS) * sizeof *cls->keys);
+    cls->spans = arena_take(a, n.fields * sizeof *cls->spans);
+    if (!cls->fields || !cls->inputs || !cls->input_offsets || !cls->outputs || !cls->keys || !cls->spans) goto memory;
+    add_rows(ctx, cls, decl);
+    if (cls->plain) make_spans(cls);
+    if (check_rows(cls, why) != XIR_OK) return NULL;
+    return cls;
+memory:
+    diag_memory(why);
+    return NULL;
+}
+
+xir_status xir_register(xir_context *ctx, const xir_class_decl *decl, xir_diags *why) {
+    if (!decl || decl->abi != XIR_ABI || decl->size < sizeof(xir_class_decl) || !decl->rows) {
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a class declaration of version %u was expected, %u was found", XIR_ABI,
+                         decl ? decl->abi : 0);
+    }
+    xir_str key = xir_str_of(decl->rows->name);
+    pthread_mutex_lock(&ctx->lock);
+    const xir_class *old = get_key(ctx, key);
+    if (old && !old->opaque) {
+        pthread_mutex_unlock(&ctx->lock);
+        if (old->decl == decl) return XIR_OK;
+        return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "the class %.*s is registered already", (int)key.size, key.data);
+    }
+    row_counts n = count_rows(decl);
+    xir_status status = XIR_OK;
+    xir_class *cls = NULL;
+    if (!reserve_keys(ctx, 1 + n.aliases) ||
+        !mem_reserve(&ctx->alloc, (void **)&ctx->forms, &ctx->form_room, ctx->n_forms + 1, sizeof *ctx->forms)) {
+        status = diag_memory(why);
+    } else if (!(cls = seal(ctx, decl, why))) {
+        status = why && xir_diags_count(why) ? xir_diags_at(why, xir_diags_count(why) - 1)->code : XIR_E_INVALID;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    if (status) return status;
+    /* Defaults may be objects, which take the lock themselves. */
+    if (!make_defaults(ctx, cls, decl, why)) return diag_memory(why);
+
+    pthread_mutex_lock(&ctx->lock);
+    put_key(ctx, key, cls);
+    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+        if (row->word == XIR_WORD_ALIAS) put_key(ctx, xir_str_of(row->name), cls);
+    }
+    if (cls->form) ctx->forms[ctx->n_forms++] = cls;
+    xir_class *last = (xir_class *)(uintptr_t)ctx->last_class;
+    ctx->last_class = cls;
+    if (last) last->next = cls;
+    else atomic_store_explicit(&ctx->first_class, cls, memory_order_release);
+    pthread_mutex_unlock(&ctx->lock);
+    return XIR_OK;
+}
+
+/* Ops and objects of one unknown key are two classes; the objects' is registered with an '@' in front, which no key has. */
+static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool is_op) {
+    xir_class *cls = arena_take(&ctx->arena, sizeof *cls);
+    class_key *keys = arena_take(&ctx->arena, BASE_KEYS * sizeof *keys);
+    xir_object *body = arena_take(&ctx->arena, sizeof *body);
+    xir_str text;
+    if (!cls || !keys || !body || !arena_text(&ctx->arena, registered, &text)) return NULL;
+    *body = (xir_object){ .cls = cls };
+    *cls = (xir_class){ .ctx = ctx, .is_op = is_op, .opaque = true, .plain = true, .many_inputs = true, .many_outputs = true,
+                        .traits = XIR_TRAIT_FREE | XIR_TRAIT_IMPURE, .body_size = is_op ? 0 : sizeof(xir_object),
+                        .keys = keys, .defaults = body };
+    cls->key = is_op ? text : (xir_str){ text.data + 1, text.size - 1 };
+    for (uint32_t i = 0; i < (is_op ? BASE_KEYS : 1); i++) {
+        keys[cls->n_keys++] = (class_key){ xir_str_of(base_keys[i].name), base_keys[i].field, false };
+    }
+    put_key(ctx, text, cls);
+    return cls;
+}
+
+const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op) {
+    buffer text;
+    buffer_init(&text, &ctx->alloc);
+    if (!is_op) buffer_char(&text, '@');
+    buffer_put(&text, key.data, key.size);
+    const xir_class *cls = NULL;
+    pthread_mutex_lock(&ctx->lock);
+    if (!text.failed && reserve_keys(ctx, 1)) {
+        xir_str registered = { text.data, text.size };
+        cls = get_key(ctx, registered);
+        if (!cls) cls = make_opaque(ctx, registered, is_op);
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    buffer_free(&text);
+    return cls;
+}
+
+xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int target, xir_infer_fn *fn) {
+    const xir_class *cls = xir_class_of(ctx, decl);
+    if (!cls) return XIR_E_UNKNOWN;
+    if (target < 0 || target >= XIR_TARGET_COUNT) return XIR_E_BOUNDS;
+    pthread_mutex_lock(&ctx->lock);
+    ((xir_class *)(uintptr_t)cls)->infer[target] = fn;
+    pthread_mutex_unlock(&ctx->lock);
+    return XIR_OK;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------ */
+
+const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hint) {
+    if (hint < cls->n_keys && xir_str_equal(cls->keys[hint].name, name)) return &cls->keys[hint];
+    uint32_t low = 0, high = cls->n_keys;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        int order = compare_str(cls->keys[middle].name, name);
+        if (order == 0) return &cls->keys[middle];
+        if (order < 0) low = middle + 1;
+        else high = middle;
+    }
+    return NULL;
+}
+
+const xir_field *xir_class_field(const xir_class *cls, xir_str name) {
+    const class_key *key = class_find_key(cls, name, UINT32_MAX);
+    return key && key->field >= 0 ? &cls->fields[key->field] : NULL;
+}
+
+bool xir_class_under(const xir_class *cls, const xir_class *base) {
+    while (cls && cls != base) cls = cls->base;
+    return cls && base;
+}
+
+xir_str          xir_class_key(const xir_class *cls)       { return cls->key; }
+xir_str          xir_class_describe(const xir_class *cls)  { return cls->describe; }
+const xir_class *xir_class_base(const xir_class *cls)      { return cls->base; }
+uint32_t         xir_class_traits(const xir_class *cls)    { return cls->traits; }
+uint32_t         xir_class_tag(const xir_class *cls)       { return cls->tag; }
+bool             xir_class_is_op(const xir_class *cls)     { return cls->is_op; }
+bool             xir_class_is_opaque(const xir_class *cls) { return cls->opaque; }
+size_t           xir_class_field_count(const xir_class *cls)  { return cls->n_fields; }
+size_t           xir_class_input_count(const xir_class *cls)  { return cls->n_inputs; }
+size_t           xir_class_output_count(const xir_class *cls) { return cls->n_outputs; }
+
+const xir_field *xir_class_field_at(const xir_class *cls, size_t i)  { return i < cls->n_fields ? &cls->fields[i] : NULL; }
+const xir_port  *xir_class_input_at(const xir_class *cls, size_t i)  { return i < cls->n_inputs ? &cls->inputs[i] : NULL; }
+const xir_port  *xir_class_output_at(const xir_class *cls, size_t i) { return i < cls->n_outputs ? &cls->outputs[i] : NULL; }
+
+static void append(char *out, size_t size, size_t *at, xir_str text) {
+    for (size_t i = 0; i < text.size; i++, (*at)++) {
+        if (*at + 1 < size) out[*at] = text.data[i];
+    }
+}
+
+/* "icraft::xir::Layout" is Layout in a reference. */
+static xir_str short_key(const xir_class *cls) {
+    xir_str key = cls->key;
+    for (size_t i = key.size; i > 0; i--) {
+        if (key.data[i - 1] == ':') return (xir_str){ key.data + i, key.size - i };
+    }
+    return key;
+}
+
+size_t xir_field_type_text(const xir_field *f, char *out, size_t size) {
+    size_t at = 0;
+    bool list = f->kind == XIR_KIND_REFS;
+    if (f->kind == XIR_KIND_ENUM) {
+        append(out, size, &at, XIR_STR("enum "));
+        for (size_t i = 0; i < f->members->size; i++) {
+            if (i) append(out, size, &at, XIR_STR("|"));
+            append(out, size, &at, xir_str_of(f->members->words[i]));
+        }
+    } else if ((f->kind == XIR_KIND_REF || list) && f->of) {
+        if (list) append(out, size, &at, XIR_STR("list<"));
+        append(out, size, &at, short_key(f->of));
+        if (list) append(out, size, &at, XIR_STR(">"));
+    } else {
+        append(out, size, &at, xir_str_of(xir_kind_name(f->kind)));
+    }
+    if (f->flags & XIR_FIELD_OPTIONAL) append(out, size, &at, XIR_STR("?"));
+    if (size) out[at < size ? at : size - 1] = '\0';
+    return at;
+}

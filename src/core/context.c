@@ -1,0 +1,42 @@
+/* A context counts who holds it: its maker and every network. What it owns is freed with the last of them. */
+#include "context.h"
+
+xir_context *xir_context_new(const xir_allocator *allocator) {
+    const xir_allocator *alloc = allocator ? allocator : &memory_default;
+    xir_context *ctx = mem_new(alloc, sizeof *ctx);
+    if (!ctx) return NULL;
+    memset((void *)ctx, 0, sizeof *ctx);
+    ctx->alloc = *alloc;
+    atomic_init(&ctx->references, 1);
+    atomic_init(&ctx->first_class, NULL);
+    pthread_mutex_init(&ctx->lock, NULL);
+    ctx->limits = (xir_limits){ .max_bytes = (uint64_t)1 << 40, .max_depth = 128 };
+    arena_init(&ctx->arena, &ctx->alloc);
+    home_init(&ctx->home, ctx, &ctx->lock);
+    if (types_register(ctx) != XIR_OK || ops_register(ctx) != XIR_OK) {
+        xir_context_free(ctx);
+        return NULL;
+    }
+    return ctx;
+}
+
+void context_retain(xir_context *ctx) { atomic_fetch_add_explicit(&ctx->references, 1, memory_order_relaxed); }
+
+void xir_context_free(xir_context *ctx) {
+    if (!ctx || atomic_fetch_sub_explicit(&ctx->references, 1, memory_order_acq_rel) != 1) return;
+    home_free(&ctx->home);
+    mem_free(&ctx->alloc, (void *)ctx->by_key, ctx->key_room * sizeof *ctx->by_key);
+    mem_free(&ctx->alloc, ctx->by_key_text, ctx->key_room * sizeof *ctx->by_key_text);
+    mem_free(&ctx->alloc, (void *)ctx->forms, ctx->form_room * sizeof *ctx->forms);
+    arena_free(&ctx->arena);
+    pthread_mutex_destroy(&ctx->lock);
+    xir_allocator alloc = ctx->alloc;
+    mem_free(&alloc, ctx, sizeof *ctx);
+}
+
+xir_limits xir_context_limits(const xir_context *ctx) { return ctx->limits; }
+
+void xir_context_set_limits(xir_context *ctx, xir_limits limits) {
+    if (limits.max_bytes) ctx->limits.max_bytes = limits.max_bytes;
+    if (limits.max_depth) ctx->limits.max_depth = limits.max_depth;
+}

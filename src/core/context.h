@@ -1,0 +1,52 @@
+/* The context's insides: allocator, class registry, home of shared objects. The registry is a list that only grows, so
+ * that walking it needs no lock; everything else is under one lock that the hot paths do not take. */
+#ifndef CORE_CONTEXT_H
+#define CORE_CONTEXT_H
+
+#include <stdatomic.h>
+#include "object.h"
+
+/* The classes of types.def by number, so that making a type looks none up. */
+#include <xir/words_off.h>
+#define ENUM_OF(id, prefix)
+#define MEMBER(prefix, word)
+#define END_ENUM(id)
+#define OBJ(id, key, base, traits, describe) CLASS_##id,
+#define END_OBJ(id)
+#include <xir/words_none.h>
+typedef enum class_number {
+#include <xir/types.def>
+    CLASS_COUNT
+} class_number;
+#include <xir/words_off.h>
+
+struct xir_context {
+    xir_allocator    alloc;
+    atomic_size_t    references;
+    pthread_mutex_t  lock;
+    xir_limits       limits;
+    arena            arena;         /* classes                                                   */
+    home             home;
+    _Atomic(const xir_class *) first_class;
+    const xir_class *last_class;
+    const xir_class **by_key;       /* open addressing by key and alias                          */
+    xir_str          *by_key_text;
+    size_t            n_keys, key_room;
+    const xir_class **forms;        /* classes with one-string spellings                         */
+    size_t            n_forms, form_room;
+    const xir_class *types[CLASS_COUNT];
+    const xir_target *host;
+    const xir_mtype  *host_mem;
+    const xir_scales *no_scales;    /* default of attributes like cut_scale                       */
+    const xir_type   *fp32;
+    const xir_class  *tensor_class;
+};
+
+static inline const xir_allocator *context_alloc(xir_context *ctx) { return &ctx->alloc; }
+void context_retain(xir_context *ctx);
+
+/* xir_class_decl lists that every context registers. */
+xir_status types_register(xir_context *ctx);
+xir_status ops_register(xir_context *ctx);
+
+#endif

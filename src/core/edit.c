@@ -1,0 +1,162 @@
+/* Edits of the order and of several ops at once. What an edit needs is checked and obtained first; then it only relinks. */
+#include <inttypes.h>
+#include <stdio.h>
+#include "graph.h"
+
+static xir_status no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
+
+static xir_status check_placed(xir_network *net, const xir_op *op) {
+    if (op->net == net && op->flags & OP_PLACED) return XIR_OK;
+    return net_fail(net, XIR_E_MISSING, "op %" PRId64 " is not in the order of this network", op->id);
+}
+
+/* An op that nothing uses leaves. */
+static void leave(xir_op *op) {
+    ids_forget_op(op);
+    op_unlink(op);
+    op_forget(op);
+}
+
+static void drop_uses(xir_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        while (op->outputs[i].uses) {
+            xir_use *u = op->outputs[i].uses;
+            xir_op *user = u->user;
+            use_unlink(u);
+            use_link(u, user, NULL);
+        }
+    }
+}
+
+xir_status xir_network_remove(xir_network *net, xir_op *op) {
+    xir_status status = check_placed(net, op);
+    if (status) return status;
+    drop_uses(op);
+    leave(op);
+    return XIR_OK;
+}
+
+xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user, size_t *removed) {
+    size_t n = 0;
+    for (xir_op *op = net->first, *next; op; op = next) {
+        next = op->next;
+        if (!pick(op, user)) continue;
+        drop_uses(op);
+        leave(op);
+        n++;
+    }
+    if (removed) *removed = n;
+    return XIR_OK;
+}
+
+/* ---- bypassing --------------------------------------------------------------------------------------------- */
+
+/* The value that stands in for output i: the op's non-Params input i, or its only one. */
+static xir_value *stand_in(const xir_op *op, uint32_t i) {
+    xir_value *only = NULL;
+    uint32_t n = 0;
+    for (uint32_t j = 0; j < op->n_inputs; j++) {
+        xir_value *v = op->inputs[j].value;
+        if (!v || value_is_params(v)) continue;
+        if (n++ == i) return v;
+        only = v;
+    }
+    return n == 1 ? only : NULL;
+}
+
+xir_status xir_network_bypass(xir_network *net, xir_op *const *ops, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        xir_status status = check_placed(net, ops[i]);
+        for (uint32_t j = 0; !status && j < ops[i]->n_outputs; j++) {
+            if (!ops[i]->outputs[j].uses || stand_in(ops[i], j)) continue;
+            status = net_fail(net, XIR_E_INVALID, "op %" PRId64 " has no input to stand in for its output %" PRIu32, ops[i]->id, j);
+        }
+        for (size_t j = 0; !status && n <= 16 && j < i; j++) {
+            if (ops[j] == ops[i]) status = net_fail(net, XIR_E_EXISTS, "op %" PRId64 " is named twice", ops[i]->id);
+        }
+        if (status) return status;
+    }
+    for (size_t i = 0; i < n; i++) {
+        xir_op *op = ops[i];
+        if (!(op->flags & OP_PLACED)) continue;   /* named twice */
+        for (uint32_t j = 0; j < op->n_outputs; j++) {
+            /* Stand-ins are looked up now: an op before may have given this one another input. */
+            if (op->outputs[j].uses) xir_value_replace(&op->outputs[j], stand_in(op, j));
+        }
+        leave(op);
+    }
+    return XIR_OK;
+}
+
+/* ---- replacing --------------------------------------------------------------------------------------------- */
+
+/* Whether the new op reads what the old one makes: its uses must stay, or it would read itself. */
+static bool reads(const xir_op *op, const xir_value *value) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i].value == value) return true;
+    }
+    return false;
+}
+
+static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_uses) {
+    xir_status status = check_placed(net, old);
+    if (status) return status;
+    if (keep_uses && old->n_outputs != now->n_outputs) {
+        return net_fail(net, XIR_E_INVALID, "op %" PRId64 " has %" PRIu32 " outputs, its replacement %" PRIu32, old->id,
+                        old->n_outputs, now->n_outputs);
+    }
+    for (uint32_t i = 0; i < old->n_outputs; i++) {
+        if (!reads(now, &old->outputs[i])) continue;
+        return net_fail(net, XIR_E_INVALID, "the replacement of op %" PRId64 " reads what that op makes", old->id);
+    }
+    /* The new op takes the place while the old one still holds it: Input may follow Input here, and nothing else changes. */
+    bool was_first = old == net->first && old->cls->traits & XIR_TRAIT_SOURCE;
+    if (now->net != net || now->flags & (OP_PLACED | OP_CHILD | OP_ERASED)) {
+        return net_fail(net, XIR_E_INVALID, "the replacement of op %" PRId64 " must be an unplaced op of this network", old->id);
+    }
+    if (was_first != !!(now->cls->traits & XIR_TRAIT_SOURCE) && net->n_ops > 1) {
+        return net_fail(net, XIR_E_INVALID, "an Input is replaced by an Input only");
+    }
+    status = place_before(now, old);
+    if (status) return status;
+    for (uint32_t i = 0; i < old->n_outputs && keep_uses; i++) {
+        if (old->outputs[i].uses) xir_value_replace(&old->outputs[i], &now->outputs[i]);
+    }
+    drop_uses(old);
+    leave(old);
+    return XIR_OK;
+}
+
+xir_status xir_network_replace(xir_network *net, xir_op *old, xir_op *now) { return replace(net, old, now, false); }
+xir_status xir_network_replace_keep_uses(xir_network *net, xir_op *old, xir_op *now) { return replace(net, old, now, true); }
+
+xir_status xir_network_connect(xir_network *net, xir_value *value, xir_op *op, int64_t index) {
+    if (op->net != net) return net_fail(net, XIR_E_INVALID, "the op to connect to belongs to another network");
+    return index < 0 ? xir_op_add_input(op, value) : xir_op_set_input(op, (size_t)index, value);
+}
+
+xir_status xir_op_move(xir_op *op, xir_op *before) {
+    xir_network *net = op->net;
+    xir_status status = check_placed(net, op);
+    if (!status && before) status = check_placed(net, before);
+    if (status || op == before || (op->next == before && (before || net->last == op))) return status;
+    op_unlink(op);
+    op_link(op, before);
+    return XIR_OK;
+}
+
+/* ---- inference of the whole -------------------------------------------------------------------------------- */
+
+xir_status xir_network_infer(xir_network *net, xir_diags *why) {
+    xir_status first = XIR_OK;
+    size_t i = 0;
+    for (xir_op *op = net->first; op; op = op->next, i++) {
+        if (op->cls->opaque || !op->cls->infer[XIR_TARGET_HOST]) continue;
+        char path[40];
+        int n = snprintf(path, sizeof path, "/ops/%zu", i);
+        xir_status status = op_infer(op, true, (xir_str){ path, (size_t)n }, why);
+        if (status == XIR_E_MEMORY) return no_memory(net);
+        if (!first) first = status;
+    }
+    return first;
+}

@@ -1,0 +1,137 @@
+/* Equality of ops and networks. Within a network operands are the same pointer; between networks they are values that say the same
+ * of themselves. */
+#include "graph.h"
+
+static bool same_text(const label *a, const label *b) { return xir_str_equal(name_text(a), name_text(b)); }
+
+/* ---- values that say the same ------------------------------------------------------------------------------ */
+
+static bool same_type(const xir_type *a, const xir_type *b) { return xir_object_equal((const xir_object *)a, (const xir_object *)b); }
+
+static bool same_value(const xir_value *a, const xir_value *b, bool bytes) {
+    if (a == b) return true;
+    if (!a || !b || a->id != b->id || value_is_params(a) != value_is_params(b) || !same_type(a->type, b->type)) return false;
+    if (!xir_str_equal(xir_value_name(a), xir_value_name(b)) || !xir_map_equal(xir_value_tags(a), xir_value_tags(b))) return false;
+    if (!xir_object_equal((const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b))) return false;
+    if (!value_is_params(a)) return true;
+    if (value_params(a)->allow_no_data != value_params(b)->allow_no_data) return false;
+    return !bytes || xir_params_equal(a, b);
+}
+
+static bool same_op(const xir_op *a, const xir_op *b, bool bytes);
+
+static bool same_any(const xir_any *a, const xir_any *b, bool bytes) {
+    if (a->kind != b->kind) return false;
+    if (a->kind == XIR_ANY_PARAMS) return same_value(a->as.params, b->as.params, bytes);
+    if (a->kind == XIR_ANY_LIST) {
+        if (a->as.list.size != b->as.list.size) return false;
+        for (size_t i = 0; i < a->as.list.size; i++) {
+            if (!same_any(&a->as.list.items[i], &b->as.list.items[i], bytes)) return false;
+        }
+        return true;
+    }
+    if (a->kind == XIR_ANY_MAP) {
+        if (a->as.map.size != b->as.map.size) return false;
+        for (size_t i = 0; i < a->as.map.size; i++) {
+            const xir_entry *x = &a->as.map.entries[i], *y = &b->as.map.entries[i];
+            if (!xir_str_equal(x->key, y->key) || !same_any(&x->value, &y->value, bytes)) return false;
+        }
+        return true;
+    }
+    return xir_any_equal(a, b);
+}
+
+static bool same_map(const xir_map *a, const xir_map *b, bool bytes) {
+    static const xir_map empty = { NULL, 0 };
+    xir_any x = { .kind = XIR_ANY_MAP, .as.map = a ? *a : empty }, y = { .kind = XIR_ANY_MAP, .as.map = b ? *b : empty };
+    return same_any(&x, &y, bytes);
+}
+
+/* Attributes, where Params and sub ops may be another network's. */
+static bool same_attrs(const xir_class *cls, const void *a, const void *b, bool bytes) {
+    if (a == b) return true;
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        const void *x = body_at(a, f), *y = body_at(b, f);
+        if (f->kind == XIR_KIND_PARAMS) {
+            if (!same_value(*(xir_value *const *)x, *(xir_value *const *)y, bytes)) return false;
+        } else if (f->kind == XIR_KIND_PARAMSS) {
+            const xir_values *l = x, *m = y;
+            if (l->size != m->size) return false;
+            for (size_t j = 0; j < l->size; j++) {
+                if (!same_value(l->data[j], m->data[j], bytes)) return false;
+            }
+        } else if (f->kind == XIR_KIND_OPS) {
+            const xir_ops *l = x, *m = y;
+            if (l->size != m->size) return false;
+            for (size_t j = 0; j < l->size; j++) {
+                if (!same_op(l->data[j], m->data[j], bytes)) return false;
+            }
+        } else if (!field_equal(f, a, b)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_op(const xir_op *a, const xir_op *b, bool bytes) {
+    if (a == b) return true;
+    if (a->cls != b->cls || a->id != b->id || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs) return false;
+    if (!same_text(a->name, b->name) || !xir_object_equal((const xir_object *)a->target, (const xir_object *)b->target)) return false;
+    if (!same_map(xir_op_tags(a), xir_op_tags(b), bytes) || !same_map(xir_op_extra(a), xir_op_extra(b), bytes)) return false;
+    for (uint32_t i = 0; i < a->n_inputs; i++) {
+        if (!same_value(a->inputs[i].value, b->inputs[i].value, bytes)) return false;
+    }
+    for (uint32_t i = 0; i < a->n_outputs; i++) {
+        if (!same_value(&a->outputs[i], &b->outputs[i], bytes)) return false;
+    }
+    return same_attrs(a->cls, a->attrs, b->attrs, bytes);
+}
+
+bool xir_op_identical(const xir_op *a, const xir_op *b) { return same_op(a, b, false); }
+
+bool xir_network_equal(const xir_network *a, const xir_network *b, bool with_params) {
+    if (a == b) return true;
+    if (a->n_ops != b->n_ops) return false;
+    for (int i = 0; i <= XIR_TEXT_XIR_VERSION; i++) {   /* ORDER TEXT: what follows says something about bytes */
+        if (!xir_str_equal(a->text[i], b->text[i])) return false;
+    }
+    if (!xir_object_equal((const xir_object *)a->ai_target, (const xir_object *)b->ai_target)) return false;
+    if (!same_map(a->tags, b->tags, with_params) || !same_map(a->extra, b->extra, with_params)) return false;
+    const xir_op *y = b->first;
+    for (const xir_op *x = a->first; x; x = x->next, y = y->next) {
+        if (!same_op(x, y, with_params)) return false;
+    }
+    return true;
+}
+
+/* ---- what a pass may merge --------------------------------------------------------------------------------- */
+
+bool xir_op_structural_equal(const xir_op *a, const xir_op *b) {
+    if (a == b) return true;
+    if (a->net != b->net || a->cls != b->cls || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs) return false;
+    if (!xir_object_equal((const xir_object *)a->target, (const xir_object *)b->target)) return false;
+    for (uint32_t i = 0; i < a->n_inputs; i++) {
+        if (a->inputs[i].value != b->inputs[i].value) return false;
+    }
+    for (uint32_t i = 0; i < a->n_outputs; i++) {
+        if (!same_type(a->outputs[i].type, b->outputs[i].type)) return false;
+    }
+    return (a->attrs == b->attrs || body_equal(a->cls, a->attrs, b->attrs)) && xir_map_equal(xir_op_extra(a), xir_op_extra(b));
+}
+
+uint32_t xir_op_structural_hash(const xir_op *op) {
+    uint64_t hash = (uint64_t)(uintptr_t)op->cls;
+    /* Attributes by content: the same content may lie twice. References by content too, so no pointer is hashed but operands. */
+    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_REF) {
+            hash = field_hash(hash, f, op->attrs);
+        } else {
+            hash ^= xir_object_hash(*(const xir_object *const *)body_at(op->attrs, f)) * (uint64_t)(2 * i + 1);
+        }
+    }
+    for (uint32_t i = 0; i < op->n_inputs; i++) hash = hash_bytes(hash, &op->inputs[i].value, sizeof(void *));
+    for (uint32_t i = 0; i < op->n_outputs; i++) hash ^= xir_object_hash((const xir_object *)op->outputs[i].type);
+    return (uint32_t)(hash ^ (hash >> 32));
+}

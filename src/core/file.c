@@ -1,0 +1,428 @@
+/* What is read is as large as it was when it was opened, or the read fails. What is written appears under its name whole and
+ * flushed, or not at all: rename(2) is atomic, fsync(2) before it keeps a crash from leaving a name without bytes, and one
+ * on the directory makes the new name last. A process that is killed leaves at most a file ".xir-….tmp" behind.
+ *
+ * Every call may be interrupted or do less than asked; both are normal here. */
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "file.h"
+
+enum {
+    BLOCK = 256 << 10,        /* small pieces are joined to this much before they are written */
+    AT_ONCE = 1 << 30,        /* the most for one call: the kernel stops below 2 GiB anyway   */
+    PATH_ROOM = PATH_MAX,
+    MOST_LINKS = 40,          /* as the kernel                                                */
+    TRIES = 100
+};
+
+xir_status file_fail(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format, ...) {
+    if (!why) return code;
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n < 0) n = 0;
+    if ((size_t)n >= sizeof text) n = sizeof text - 1;
+    return xir_diags_put(why, &(xir_diag){
+        .severity = XIR_ERROR, .code = code, .message = { text, (size_t)n }, .file = xir_str_of(path), .byte = byte });
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------ */
+
+static xir_status read_fail(file_reader *r, const char *what) {
+    return r->status = file_fail(r->why, XIR_E_IO, r->path, XIR_NO_BYTE, "cannot %s: %s", what, strerror(errno));
+}
+
+static xir_status read_memory(file_reader *r) { return r->status = diag_memory(r->why); }
+
+xir_status file_reader_open(file_reader *r, xir_context *ctx, const char *path, xir_diags *why) {
+    *r = (file_reader){ .ctx = ctx, .why = why, .path = path, .fd = -1 };
+    do r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    while (r->fd < 0 && errno == EINTR);
+    if (r->fd < 0) return read_fail(r, "open");
+
+    struct stat st;
+    if (fstat(r->fd, &st) != 0) {
+        read_fail(r, "ask for its size");
+    } else if (S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        read_fail(r, "read");
+    } else {
+        /* Files of /proc are regular and claim to be empty: they are read as far as they go. */
+        r->regular = S_ISREG(st.st_mode) && st.st_size > 0;
+        r->size = r->regular ? (uint64_t)st.st_size : 0;
+    }
+    if (r->status != XIR_OK) file_reader_close(r);
+    return r->status;
+}
+
+void file_reader_close(file_reader *r) {
+    if (r->fd >= 0) (void)close(r->fd);
+    r->fd = -1;
+}
+
+/* Reads up to `size` bytes, less only at the end of the file; -1 after a failure. From the current position if `offset`
+ * is -1. */
+static ssize_t read_some(file_reader *r, void *out, size_t size, int64_t offset) {
+    size_t got = 0;
+    while (got < size) {
+        size_t ask = size - got < AT_ONCE ? size - got : AT_ONCE;
+        ssize_t n = offset < 0 ? read(r->fd, (char *)out + got, ask)
+                               : pread(r->fd, (char *)out + got, ask, (off_t)(offset + (int64_t)got));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) {
+            read_fail(r, "read");
+            return -1;
+        }
+        if (n == 0) break;
+        got += (size_t)n;
+    }
+    return (ssize_t)got;
+}
+
+static void changed_size(file_reader *r, const char *how) {
+    r->status = file_fail(r->why, XIR_E_IO, r->path, XIR_NO_BYTE,
+        "the file had %llu bytes when it was opened and became %s while it was read", (unsigned long long)r->size, how);
+}
+
+xir_status file_reader_at(file_reader *r, uint64_t offset, void *out, size_t size) {
+    ssize_t got = read_some(r, out, size, (int64_t)offset);
+    if (got >= 0 && (size_t)got < size) changed_size(r, "shorter");
+    return r->status;
+}
+
+static blob *read_regular(file_reader *r) {
+    blob *b = blob_new(&r->ctx->alloc, r->size);
+    if (!b) {
+        read_memory(r);
+        return NULL;
+    }
+    char more;
+    ssize_t got = read_some(r, (void *)(uintptr_t)b->bytes, (size_t)r->size, -1);
+    if (got >= 0 && (uint64_t)got < r->size) changed_size(r, "shorter");
+    else if (got >= 0 && read_some(r, &more, 1, -1) > 0) changed_size(r, "longer");
+    if (r->status == XIR_OK) return b;
+    blob_release(b);
+    return NULL;
+}
+
+/* A pipe or device: nobody knows how much will come. */
+static blob *read_stream(file_reader *r, uint64_t most) {
+    buffer all;
+    blob *b = NULL;
+    buffer_init(&all, &r->ctx->alloc);
+    for (;;) {
+        if (!buffer_reserve(&all, BLOCK)) {
+            read_memory(r);
+            break;
+        }
+        ssize_t n = read_some(r, all.data + all.size, all.room - all.size, -1);
+        if (n < 0) break;
+        all.size += (size_t)n;
+        if (all.size > most) {
+            r->status = file_fail(r->why, XIR_E_LIMIT, r->path, most, "more than %llu bytes come, which is the limit",
+                                  (unsigned long long)most);
+            break;
+        }
+        if (all.size < all.room) {   /* a read that was not filled: the end */
+            b = blob_new(&r->ctx->alloc, all.size);
+            if (!b) read_memory(r);
+            else if (all.size) memcpy((void *)(uintptr_t)b->bytes, all.data, all.size);
+            break;
+        }
+    }
+    buffer_free(&all);
+    return b;
+}
+
+blob *file_reader_all(file_reader *r, uint64_t most) {
+    if (!r->regular) return read_stream(r, most);
+    if (r->size > most) {
+        r->status = file_fail(r->why, XIR_E_LIMIT, r->path, XIR_NO_BYTE, "the file has %llu bytes, the limit is %llu",
+                              (unsigned long long)r->size, (unsigned long long)most);
+        return NULL;
+    }
+    return read_regular(r);
+}
+
+/* A mapping's size is all that releasing it needs: it is the blob's user. */
+static void unmap(void *user, const void *data) { (void)munmap((void *)(uintptr_t)data, (size_t)(uintptr_t)user); }
+
+blob *file_reader_map(file_reader *r) {
+    const xir_allocator *alloc = &r->ctx->alloc;
+    struct stat st;
+    if (fstat(r->fd, &st) != 0) {
+        read_fail(r, "ask for its size");
+        return NULL;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        r->status = file_fail(r->why, XIR_E_IO, r->path, XIR_NO_BYTE,
+                              "not a regular file, and only such files can be mapped: load it eagerly");
+        return NULL;
+    }
+    if (r->size > SIZE_MAX / 2) {
+        r->status = file_fail(r->why, XIR_E_LIMIT, r->path, XIR_NO_BYTE, "%llu bytes do not fit this machine's address space",
+                              (unsigned long long)r->size);
+        return NULL;
+    }
+    void *data = NULL;   /* of an empty file */
+    if (r->size > 0) {
+        data = mmap(NULL, (size_t)r->size, PROT_READ, MAP_PRIVATE, r->fd, 0);
+        if (data == MAP_FAILED) {
+            read_fail(r, "map");
+            return NULL;
+        }
+    }
+    blob *b = blob_borrow(alloc, data, r->size, true, data ? unmap : NULL, (void *)(uintptr_t)r->size);
+    if (!b) {
+        if (data) (void)munmap(data, (size_t)r->size);
+        read_memory(r);
+    }
+    return b;
+}
+
+blob *file_read(xir_context *ctx, const char *path, xir_diags *why) {
+    file_reader r;
+    if (file_reader_open(&r, ctx, path, why) != XIR_OK) return NULL;
+    blob *b = file_reader_all(&r, ctx->limits.max_bytes);
+    file_reader_close(&r);
+    return b;
+}
+
+blob *file_map(xir_context *ctx, const char *path, xir_diags *why) {
+    file_reader r;
+    if (file_reader_open(&r, ctx, path, why) != XIR_OK) return NULL;
+    blob *b = file_reader_map(&r);
+    file_reader_close(&r);
+    return b;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------ */
+
+/* Some file systems have nothing to flush and say so. */
+static bool no_sync_here(int error) { return error == EINVAL || error == ENOTSUP || error == EROFS; }
+
+static void discard(file_writer *w) {
+    if (w->fd >= 0) (void)close(w->fd);
+    w->fd = -1;
+    if (w->exists) (void)unlink(w->temp);
+    w->exists = false;
+}
+
+static void forget(file_writer *w) {
+    const xir_allocator *alloc = &w->ctx->alloc;
+    mem_free(alloc, w->block, BLOCK);
+    mem_free(alloc, w->target, w->target_size);
+    mem_free(alloc, w->temp, w->temp_size);
+    w->block = w->target = w->temp = NULL;
+}
+
+static xir_status write_fail(file_writer *w, const char *what) {
+    w->status = file_fail(w->why, XIR_E_IO, w->path, XIR_NO_BYTE, "cannot %s: %s", what, strerror(errno));
+    discard(w);
+    return w->status;
+}
+
+static size_t dir_size(const char *path) {   /* with its slash; 0: the current one */
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* Follows links until a name that is none, or is of nothing. The rest of the path is the system's to follow. */
+static bool follow_links(file_writer *w) {
+    size_t size = strlen(w->path);
+    if (size >= PATH_ROOM) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(w->target, w->path, size + 1);
+    char link[PATH_ROOM];
+    for (int i = 0; i < MOST_LINKS; i++) {
+        ssize_t n = readlink(w->target, link, sizeof link);
+        if (n < 0) return errno == EINVAL || errno == ENOENT;   /* not a link; not there */
+        size_t keep = n > 0 && link[0] == '/' ? 0 : dir_size(w->target);
+        if (keep + (size_t)n >= PATH_ROOM) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        memcpy(w->target + keep, link, (size_t)n);
+        w->target[keep + (size_t)n] = '\0';
+    }
+    errno = ELOOP;
+    return false;
+}
+
+static uint64_t some_number(void) {
+    uint64_t n;
+    if (getrandom(&n, sizeof n, GRND_NONBLOCK) == (ssize_t)sizeof n) return n;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_nsec * 0x9E3779B97F4A7C15u ^ (uint64_t)now.tv_sec << 20 ^ (uint64_t)getpid();
+}
+
+/* The old file's mode and owner, before anybody can see the new one. Without the right to give a file away it is ours,
+ * and then does not run as somebody. */
+static bool dress_like(int fd, const struct stat *old) {
+    mode_t mode = old->st_mode & 07777;
+    if ((old->st_uid != geteuid() || old->st_gid != getegid()) && fchown(fd, old->st_uid, old->st_gid) != 0)
+        mode &= 0777;
+    return fchmod(fd, mode) == 0;
+}
+
+static void make_temp(file_writer *w, const struct stat *old) {
+    size_t dir = dir_size(w->target);
+    memcpy(w->temp, w->target, dir);
+    for (int i = 0; i < TRIES; i++) {
+        snprintf(w->temp + dir, w->temp_size - dir, ".xir-%016llx.tmp", (unsigned long long)some_number());
+        w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, old ? 0600 : 0666);
+        if (w->fd >= 0 || (errno != EEXIST && errno != EINTR)) break;
+    }
+    if (w->fd < 0) {
+        write_fail(w, "make a temporary file beside it");
+        return;
+    }
+    w->exists = true;
+    if (old && !dress_like(w->fd, old)) write_fail(w, "give the new file the mode of the old one");
+}
+
+static void open_directly(file_writer *w) {
+    do w->fd = open(w->path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+    while (w->fd < 0 && errno == EINTR);
+    if (w->fd < 0) write_fail(w, "open");
+}
+
+static bool same_file(const struct stat *a, const char *path) {
+    struct stat b;
+    return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
+}
+
+static void open_for(file_writer *w) {
+    struct stat old;
+    bool there = stat(w->path, &old) == 0;
+    if (!there && errno != ENOENT) {
+        write_fail(w, "open");
+        return;
+    }
+    if (there && S_ISDIR(old.st_mode)) {
+        errno = EISDIR;
+        write_fail(w, "write");
+        return;
+    }
+    if (there && !S_ISREG(old.st_mode)) {
+        open_directly(w);
+        return;
+    }
+    if (!follow_links(w)) {
+        write_fail(w, "follow the link");
+        return;
+    }
+    if (w->target[dir_size(w->target)] == '\0') {
+        errno = *w->path ? EISDIR : ENOENT;
+        write_fail(w, "write");
+        return;
+    }
+    /* Links of /proc lead to files that may have no name any more: those can only be written where they are. */
+    if (there && !same_file(&old, w->target)) open_directly(w);
+    else make_temp(w, there ? &old : NULL);
+}
+
+xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why) {
+    *w = (file_writer){ .ctx = ctx, .why = why, .path = path, .fd = -1, .target_size = PATH_ROOM, .temp_size = PATH_ROOM + 32 };
+    w->block = mem_new(&ctx->alloc, BLOCK);
+    w->target = mem_new(&ctx->alloc, w->target_size);
+    w->temp = mem_new(&ctx->alloc, w->temp_size);
+    if (w->block && w->target && w->temp) open_for(w);
+    else w->status = diag_memory(why);
+    if (w->status != XIR_OK) forget(w);
+    return w->status;
+}
+
+static bool write_all(file_writer *w, const char *data, size_t size) {
+    while (size > 0) {
+        ssize_t n = write(w->fd, data, size < AT_ONCE ? size : AT_ONCE);
+        if (n < 0 && errno == EINTR) continue;
+        if (n == 0) errno = ENOSPC;   /* no error and no progress: not to be repeated for ever */
+        if (n <= 0) {
+            char what[64];
+            snprintf(what, sizeof what, "write byte %llu", (unsigned long long)w->written);
+            write_fail(w, what);
+            return false;
+        }
+        data += n;
+        size -= (size_t)n;
+        w->written += (uint64_t)n;
+    }
+    return true;
+}
+
+static bool flush(file_writer *w) {
+    size_t used = w->used;
+    w->used = 0;
+    return write_all(w, w->block, used);
+}
+
+bool file_write(void *user, const void *data, size_t size) {
+    file_writer *w = user;
+    if (w->status != XIR_OK) return false;
+    if (size > BLOCK - w->used && !flush(w)) return false;
+    if (size >= BLOCK) return write_all(w, data, size);
+    if (size) memcpy(w->block + w->used, data, size);
+    w->used += size;
+    return true;
+}
+
+xir_status file_ready(file_writer *w) {
+    if (w->status != XIR_OK || w->fd < 0 || !flush(w)) return w->status;
+    int done;
+    do done = fsync(w->fd);
+    while (done != 0 && errno == EINTR);
+    if (done != 0 && !no_sync_here(errno)) return write_fail(w, "flush");
+    int fd = w->fd;
+    w->fd = -1;
+    if (close(fd) != 0 && errno != EINTR) return write_fail(w, "close");
+    return XIR_OK;
+}
+
+static xir_status flush_dir(file_writer *w) {
+    size_t dir = dir_size(w->target);
+    w->target[dir] = '\0';
+    int fd;
+    do fd = open(dir ? w->target : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0 && errno == EACCES) return XIR_OK;   /* writable but not readable: nothing more can be done */
+    bool done = fd >= 0 && (fsync(fd) == 0 || no_sync_here(errno));
+    int error = errno;
+    if (fd >= 0) (void)close(fd);
+    if (done) return XIR_OK;
+    return file_fail(w->why, XIR_E_IO, w->path, XIR_NO_BYTE,
+        "replaced, but a crash may still bring the old file back: cannot flush its directory: %s", strerror(error));
+}
+
+xir_status file_commit(file_writer *w) {
+    if (w->block && file_ready(w) == XIR_OK && w->exists) {
+        if (rename(w->temp, w->target) != 0) {
+            write_fail(w, "put the new file in place");
+        } else {
+            w->exists = false;
+            w->status = flush_dir(w);
+        }
+    }
+    discard(w);
+    forget(w);
+    return w->status;
+}
+
+void file_abort(file_writer *w) {
+    discard(w);
+    forget(w);
+}

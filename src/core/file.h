@@ -1,0 +1,64 @@
+/* Files: whole ones read or mapped, and written so that a crash leaves the old file or the new one. Only paths that the
+ * caller gave are opened. Findings name the path and what the system said. */
+#ifndef CORE_FILE_H
+#define CORE_FILE_H
+
+#include "graph.h"
+
+/* Reads a whole regular file, pipe or device ("-" is not special here) into a blob. NULL with a finding (XIR_E_IO; XIR_E_LIMIT
+ * if larger than the context's limit; XIR_E_MEMORY). */
+blob *file_read(xir_context *ctx, const char *path, xir_diags *why);
+
+/* Maps a regular file privately and read-only; NULL with a finding. An empty file gives a blob of no bytes. Who shortens the
+ * file while it is mapped makes later reads of the bytes raise SIGBUS: nothing here can prevent that. */
+blob *file_map(xir_context *ctx, const char *path, xir_diags *why);
+
+/* Adds a finding about a place in a file, `byte` may be XIR_NO_BYTE. Returns `code`. */
+xir_status file_fail(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format, ...)
+    XIR_PRINTF(5, 6);
+
+/* The same in steps, for who looks at the beginning first. After a failure `status` is set and `why` has the finding. */
+typedef struct file_reader {
+    xir_context *ctx;
+    xir_diags   *why;
+    const char  *path;
+    int          fd;
+    bool         regular;   /* and its size known: only such a file has read_at and map  */
+    uint64_t     size;      /* when it was opened                                        */
+    xir_status   status;
+} file_reader;
+xir_status file_reader_open(file_reader *r, xir_context *ctx, const char *path, xir_diags *why);
+/* Reads exactly `size` bytes; it is a failure if the file has become shorter. */
+xir_status file_reader_at(file_reader *r, uint64_t offset, void *out, size_t size);
+blob      *file_reader_all(file_reader *r, uint64_t most);   /* XIR_E_LIMIT above `most` bytes   */
+blob      *file_reader_map(file_reader *r);
+void       file_reader_close(file_reader *r);
+
+/* A replacement of `path` in the making: a temporary file in the same directory. Committing flushes it (fsync), renames it over
+ * the path and flushes the directory; aborting, or a failure, removes it and leaves the old file. Keeps the mode of the
+ * old file, and its owner where that is allowed. A symbolic link stays one: the file it leads to is replaced. Other hard
+ * links to the old file keep the old bytes. A path that is not a regular file (a device, a pipe) is written directly. */
+typedef struct file_writer {
+    xir_context *ctx;
+    xir_diags   *why;
+    const char  *path;
+    char        *target;     /* what the path leads to, links followed                           */
+    char        *temp;       /* in the same directory                                            */
+    size_t       target_size, temp_size;
+    int          fd;         /* -1: closed                                                       */
+    bool         exists;     /* the temporary file; if not, what is written goes to the path     */
+    xir_status   status;
+    uint64_t     written;
+    char        *block;      /* buffered bytes          */
+    size_t       used;
+} file_writer;
+/* After a failure of any of these `status` stays set, the temporary file is gone, and only file_abort (or file_commit,
+ * which then does the same) is left to call. */
+xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why);
+bool       file_write(void *w, const void *data, size_t size);   /* an xir_write_fn */
+/* Everything but the rename: for who replaces two files and wants all that can fail behind him. Optional. */
+xir_status file_ready(file_writer *w);
+xir_status file_commit(file_writer *w);
+void       file_abort(file_writer *w);
+
+#endif

@@ -1,0 +1,255 @@
+/* The graph's ground: records, use lists, the execution order. Nothing is checked here and no rule of networks is known; who
+ * calls has obtained what it needs, so that linking never fails. */
+#include "graph.h"
+
+const label name_empty = { 0 };
+
+const label *net_name(xir_network *net, xir_str text) {
+    if (text.size == 0) return &name_empty;
+    if (text.size > UINT32_MAX) return NULL;
+    label *n = arena_take(&net->arena, sizeof *n + text.size);
+    if (!n) return NULL;
+    n->size = (uint32_t)text.size;
+    memcpy(n->bytes, text.data, text.size);
+    return n;
+}
+
+const xir_object *net_intern(xir_network *net, const xir_object *object) {
+    return home_intern(&net->home, object);
+}
+
+/* ---- uses -------------------------------------------------------------------------------------------------- */
+
+void use_link(xir_use *use, xir_op *user, xir_value *value) {
+    use->value = value;
+    use->user = user;
+    if (!value) {
+        use->next = NULL;
+        use->link = NULL;
+        return;
+    }
+    use->next = value->uses;
+    use->link = &value->uses;
+    if (use->next) use->next->link = &use->next;
+    value->uses = use;
+}
+
+void use_unlink(xir_use *use) {
+    if (!use->value) return;
+    *use->link = use->next;
+    if (use->next) use->next->link = use->link;
+    use->value = NULL;
+    use->next = NULL;
+    use->link = NULL;
+}
+
+/* ---- ops --------------------------------------------------------------------------------------------------- */
+
+xir_op *op_make(xir_network *net, const xir_class *cls, const void *attrs, size_t n_inputs) {
+    if (n_inputs > UINT32_MAX / sizeof(xir_use)) return NULL;
+    xir_op *op = arena_take(&net->arena, sizeof *op + n_inputs * sizeof(xir_use));
+    if (!op) return NULL;
+    *op = (xir_op){ .cls = cls, .attrs = attrs, .net = net, .id = net->next_temp_id--, .name = &name_empty,
+                    .inputs = (xir_use *)(op + 1), .target = net->host, .n_inputs = (uint32_t)n_inputs,
+                    .input_room = (uint32_t)n_inputs, .slot = net->n_slots++ };
+    for (size_t i = 0; i < n_inputs; i++) use_link(&op->inputs[i], op, NULL);
+    return op;
+}
+
+bool op_make_outputs(xir_op *op, const xir_type *const *types, size_t n) {
+    if (n > UINT32_MAX / sizeof(xir_value)) return false;
+    xir_value *values = arena_take(&op->net->arena, n * sizeof *values);
+    if (!values) return false;
+    for (size_t i = 0; i < n; i++) {
+        values[i] = (xir_value){ .type = types[i], .id = op->net->next_temp_id--, .producer = op };
+    }
+    op->outputs = values;
+    op->n_outputs = (uint32_t)n;
+    return true;
+}
+
+void op_link(xir_op *op, xir_op *before) {
+    xir_network *net = op->net;
+    op->next = before;
+    op->prev = before ? before->prev : net->last;
+    if (op->prev) op->prev->next = op;
+    else net->first = op;
+    if (before) before->prev = op;
+    else net->last = op;
+    net->n_ops++;
+    op->flags |= OP_PLACED;
+    order_insert(op);
+    /* Appending keeps the index of positions, if there is room for one more. */
+    bool indexed = atomic_load_explicit(&net->has_index, memory_order_relaxed);
+    net_changed(net);
+    if (indexed && !before && net->n_ops <= net->by_index_room) {
+        net->by_index[net->n_ops - 1] = op;
+        atomic_store_explicit(&net->has_index, true, memory_order_relaxed);
+    }
+}
+
+void op_unlink(xir_op *op) {
+    xir_network *net = op->net;
+    if (op->prev) op->prev->next = op->next;
+    else net->first = op->next;
+    if (op->next) op->next->prev = op->prev;
+    else net->last = op->prev;
+    op->prev = op->next = NULL;
+    op->flags &= ~(uint32_t)OP_PLACED;
+    net->n_ops--;
+    net_changed(net);
+}
+
+op_more *op_need_more(xir_op *op) {
+    if (!op->more) {
+        op_more *more = arena_take(&op->net->arena, sizeof *more);
+        if (!more) return NULL;
+        *more = (op_more){ 0 };
+        op->more = more;
+    }
+    return op->more;
+}
+
+void net_changed(xir_network *net) {
+    net->epoch++;
+    atomic_store_explicit(&net->has_index, false, memory_order_relaxed);
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------ */
+
+value_more *value_need_more(xir_value *value) {
+    if (!value->more) {
+        xir_network *net = value->producer->net;
+        value_more *more = arena_take(&net->arena, sizeof *more);
+        if (!more) return NULL;
+        *more = (value_more){ .net = net, .name = &name_empty };
+        value->more = more;
+    }
+    return value->more;
+}
+
+static xir_value *make_loose(xir_network *net, const xir_type *type, size_t extra) {
+    struct loose { xir_value value; value_more more; } *v = arena_take(&net->arena, sizeof *v + extra);
+    if (!v) return NULL;
+    v->more = (value_more){ .net = net, .name = &name_empty };
+    v->value = (xir_value){ .type = type, .id = net->next_temp_id--, .more = &v->more };
+    return &v->value;
+}
+
+xir_value *value_make_orphan(xir_network *net, const xir_type *type) {
+    return make_loose(net, type, 0);
+}
+
+xir_value *params_make(xir_network *net, const xir_type *type) {
+    if (net->n_params == UINT32_MAX || !net_reserve_ids(net, 0, 1)) return NULL;
+    xir_value *v = make_loose(net, type, sizeof(params));
+    if (!v) return NULL;
+    params *p = (params *)(v->more + 1);
+    *p = (params){ .raw_index = UINT32_MAX, .table_index = UINT32_MAX, .number = net->n_params++, .next = net->all_params };
+    v->more->params = p;
+    net->all_params = v;
+    return v;
+}
+
+/* ---- walks ------------------------------------------------------------------------------------------------- */
+
+typedef bool visit_fn(void *user, xir_value *params);
+
+static bool walk_any(const xir_any *any, visit_fn *visit, void *user) {
+    switch (any->kind) {
+    case XIR_ANY_PARAMS:
+        return visit(user, any->as.params);
+    case XIR_ANY_LIST:
+        for (size_t i = 0; i < any->as.list.size; i++) {
+            if (!walk_any(&any->as.list.items[i], visit, user)) return false;
+        }
+        return true;
+    case XIR_ANY_MAP:
+        for (size_t i = 0; i < any->as.map.size; i++) {
+            if (!walk_any(&any->as.map.entries[i].value, visit, user)) return false;
+        }
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* Sub ops are as deep as a reader's limit allows, no deeper. */
+static bool walk_child(const xir_op *child, visit_fn *visit, void *user) {
+    for (uint32_t i = 0; i < child->n_inputs; i++) {
+        xir_value *v = child->inputs[i].value;
+        if (v && value_is_params(v) && !visit(user, v)) return false;
+    }
+    return op_walk_attr_params(child, visit, user);
+}
+
+static bool walk_field(const xir_field *f, const void *at, visit_fn *visit, void *user) {
+    switch (f->kind) {
+    case XIR_KIND_PARAMS: {
+        xir_value *v = *(xir_value *const *)at;
+        return !v || visit(user, v);
+    }
+    case XIR_KIND_PARAMSS: {
+        const xir_values *list = at;
+        for (size_t i = 0; i < list->size; i++) {
+            if (list->data[i] && !visit(user, list->data[i])) return false;
+        }
+        return true;
+    }
+    case XIR_KIND_OPS: {
+        const xir_ops *list = at;
+        for (size_t i = 0; i < list->size; i++) {
+            if (!walk_child(list->data[i], visit, user)) return false;
+        }
+        return true;
+    }
+    case XIR_KIND_MAP: {
+        xir_any map = { .kind = XIR_ANY_MAP, .as.map = *(const xir_map *)at };
+        return walk_any(&map, visit, user);
+    }
+    default:
+        return true;
+    }
+}
+
+bool op_walk_attr_params(const xir_op *op, visit_fn *visit, void *user) {
+    if (!op->cls->plain) {
+        for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+            const xir_field *f = &op->cls->fields[i];
+            if (!walk_field(f, body_at(op->attrs, f), visit, user)) return false;
+        }
+    }
+    if (op->more && op->more->extra) {
+        xir_any map = { .kind = XIR_ANY_MAP, .as.map = *op->more->extra };
+        return walk_any(&map, visit, user);
+    }
+    return true;
+}
+
+typedef struct once { uint64_t *seen; visit_fn *visit; void *user; } once;
+
+static bool visit_once(void *user, xir_value *v) {
+    once *o = user;
+    if (!value_is_params(v)) return true;
+    uint32_t n = value_params(v)->number;
+    if (o->seen[n / 64] >> (n % 64) & 1) return true;
+    o->seen[n / 64] |= (uint64_t)1 << (n % 64);
+    return o->visit(o->user, v);
+}
+
+bool net_walk_params(xir_network *net, visit_fn *visit, void *user) {
+    size_t bytes = ((size_t)net->n_params / 64 + 1) * sizeof(uint64_t);
+    once o = { mem_new(&net->alloc, bytes), visit, user };
+    if (!o.seen) return false;
+    memset(o.seen, 0, bytes);
+    bool going = true;
+    for (const xir_op *op = net->first; going && op; op = op->next) {
+        for (uint32_t i = 0; going && i < op->n_inputs; i++) {
+            xir_value *v = op->inputs[i].value;
+            if (v && value_is_params(v)) going = visit_once(&o, v);
+        }
+    }
+    for (const xir_op *op = net->first; going && op; op = op->next) going = op_walk_attr_params(op, visit_once, &o);
+    mem_free(&net->alloc, o.seen, bytes);
+    return going;
+}

@@ -1,0 +1,262 @@
+/* The graph's insides. An op, its input uses and its outputs are one piece of the network's arena. A value's uses are a
+ * doubly linked list through the input positions of its users. Pointers never change; what is erased is unlinked and stays in
+ * the arena until the network is freed. */
+#ifndef CORE_GRAPH_H
+#define CORE_GRAPH_H
+
+#include <stdatomic.h>
+#include <xir/network.h>
+#include "context.h"
+
+/* A text behind its size; empty names share one. */
+typedef struct label { uint32_t size; char bytes[]; } label;
+extern const label name_empty;
+static inline xir_str name_text(const label *n) { return (xir_str){ n->bytes, n->size }; }
+
+struct xir_use {
+    xir_value *value;   /* NULL: an absent input                 */
+    xir_op    *user;
+    xir_use   *next;
+    xir_use  **link;    /* what points here: list head or a next */
+};
+
+/* Bytes, counted; shared by Params of several networks. */
+typedef struct blob {
+    atomic_size_t references;
+    xir_allocator alloc;
+    const uint8_t *bytes;
+    uint64_t      size;
+    bool          mapped;    /* bytes of a file: not in memory until touched */
+    bool          owned;     /* allocated behind this head, writable         */
+    bool          inside;    /* this head lies in the parent's bytes: nothing to free */
+    void        (*release)(void *user, const void *data);
+    void         *user;
+    struct blob  *parent;    /* the blob of the whole file, which this is a part of */
+} blob;
+blob *blob_new(const xir_allocator *alloc, uint64_t size);                 /* owned, bytes not cleared */
+blob *blob_borrow(const xir_allocator *alloc, const void *data, uint64_t size, bool mapped,
+                  void (*release)(void *, const void *), void *user);
+blob *blob_part(blob *whole, uint64_t offset, uint64_t size);              /* retains the whole        */
+/* Makes the head of a part in memory that belongs to `keeper`, which it retains: many parts for one allocation. The keeper
+ * must keep the whole alive. */
+void  blob_part_in(blob *head, blob *keeper, const blob *whole, uint64_t offset, uint64_t size);
+/* Whether the bytes may be written: owned, and no other Params have them. */
+bool  blob_is_mine(const blob *b);
+void  blob_retain(blob *b);
+void  blob_release(blob *b);                                               /* accepts NULL             */
+
+typedef struct params {
+    blob     *data;            /* NULL: none                                                     */
+    uint32_t  raw_index;       /* position of its payload in the file it came from, UINT32_MAX: none */
+    uint32_t  table_index;     /* position in that file's table                                  */
+    uint32_t  number;          /* below the network's n_params: an index into a walk's marks      */
+    bool      allow_no_data;
+    xir_value *next;           /* all Params of the network, newest first                        */
+} params;
+
+/* What few values have. Params always have one. */
+typedef struct value_more {
+    xir_network     *net;
+    const label     *name;
+    const xir_map   *tags;
+    const xir_map   *extra;    /* undeclared keys of the file                                    */
+    const xir_mtype *mtype;    /* NULL: host                                                     */
+    params          *params;   /* NULL: not a constant                                           */
+} value_more;
+
+struct xir_value {
+    const xir_type *type;
+    int64_t         id;
+    xir_op         *producer;  /* NULL: Params, or a value whose maker is missing: then `more` is there */
+    value_more     *more;      /* NULL: no name, no tags, host memory                            */
+    xir_use        *uses;
+};
+
+/* What few ops have. */
+typedef struct op_more {
+    const xir_map *tags;
+    const xir_map *extra;      /* undeclared attributes                                          */
+    uint64_t       absent;     /* bit i: field i was not in the file                             */
+    xir_op        *parent;     /* the op that has it as a sub op                                 */
+} op_more;
+
+enum { OP_PLACED = 1, OP_ERASED = 2, OP_CHILD = 4 };
+
+struct xir_op {
+    const xir_class  *cls;
+    const void       *attrs;      /* the class's defaults, or a body in the arena: never written, others may share it */
+    xir_network      *net;
+    int64_t           id;
+    const label      *name;
+    op_more          *more;
+    xir_op           *prev, *next;
+    xir_use          *inputs;
+    xir_value        *outputs;
+    const xir_target *target;
+    uint32_t          n_inputs, n_outputs;
+    uint32_t          slot;
+    uint32_t          position;   /* grows along the order; see order.c */
+    uint32_t          flags;
+    uint32_t          input_room;
+};
+
+/* Id to pointer, built on the first question, kept up to date from then on. Open addressing; items that leave are taken
+ * out by shifting their followers. */
+typedef struct id_table {
+    void  **slots;       /* xir_op * or xir_value *; NULL free                              */
+    size_t  room, count; /* room a power of two; 0: not built                               */
+} id_table;
+
+typedef struct attrs_memo { const xir_class *cls; const void *attrs; } attrs_memo;
+enum { ATTRS_MEMO = 64, INFER_MEMO = 64 };
+
+/* One answer of an inference function, reused while everything that it saw is the same. */
+typedef struct infer_memo {
+    const xir_class  *cls;
+    const void       *attrs;
+    const xir_target *target;
+    const xir_type   *in[3];
+    const xir_type   *out;
+} infer_memo;
+
+struct xir_network {
+    xir_context      *ctx;
+    atomic_size_t     references;      /* the caller's own (1) and one a view; xir_network_free gives one back */
+    xir_allocator     alloc;
+    home              home;
+    arena             arena;
+    xir_str           text[XIR_TEXT_COUNT];
+    uint32_t          version[4];      /* XIR_TEXT_XIR_VERSION as numbers            */
+    uint64_t          params_bytes;
+    const xir_target *ai_target;       /* NULL: the file had none                    */
+    const xir_map    *tags, *extra;
+    uint32_t          absent;          /* bit i: network key i was not in the file   */
+    xir_op           *first, *last;
+    size_t            n_ops;
+    uint32_t          n_slots;
+    int64_t           next_op_id, next_value_id, next_temp_id;
+    xir_value        *all_params;      /* through params->next                       */
+    uint32_t          n_params;
+    /* Made on the first question, under the lock, since many threads may ask; an edit keeps them or drops them. */
+    pthread_mutex_t   cache_lock;
+    atomic_bool       has_ids, has_index;
+    id_table          op_ids, value_ids;
+    xir_op          **by_index;
+    size_t            by_index_room;
+    uint64_t          epoch;           /* grows with every change: views compare it  */
+    bool              raw_known;       /* while a pair of files is saved: params_bytes and the MD5 are the raw's */
+    xir_status        status;
+    xir_diags        *diags;
+    const xir_target *host;
+    attrs_memo        attrs[ATTRS_MEMO];
+    infer_memo        inferred[INFER_MEMO];
+};
+
+/* One more holder of the network, who gives it back by xir_network_free. */
+static inline void network_retain(xir_network *net) {
+    atomic_fetch_add_explicit(&net->references, 1, memory_order_relaxed);
+}
+
+/* ---- what the rest of core, readers and passes build on ------------------------------------------------------- */
+
+/* A network without a single field set: what readers start from. */
+xir_network *network_new(xir_context *ctx);
+/* Whether the network's version is this one or a later one: how its files are spelled. */
+bool network_since(const xir_network *net, uint32_t major, uint32_t minor);
+
+/* Records a finding in the network; sets the status if it is the first. Returns `code`. */
+xir_status net_fail(xir_network *net, xir_status code, const char *format, ...) XIR_PRINTF(3, 4);
+
+const label *net_name(xir_network *net, xir_str text);          /* NULL without memory            */
+const xir_object *net_intern(xir_network *net, const xir_object *object);
+static inline const xir_type *net_type(xir_network *net, const xir_type *type) {
+    return type ? (const xir_type *)net_intern(net, (const xir_object *)type) : NULL;
+}
+
+/* Attributes of a class as the network holds them: copied, shared if equal ones are remembered. NULL without memory. */
+const void *net_attrs(xir_network *net, const xir_class *cls, const void *body);
+/* The same for a body that a program gives: absent references get their defaults, reals are rounded, bounds and references
+ * checked. NULL with a finding in the network. `body` NULL is the class's defaults. */
+const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, xir_str op_name);
+
+/* An op as a reader makes it: nothing is checked, nothing inferred, no ids given; `attrs` as net_attrs gave it. Outputs
+ * are left for op_make_outputs. It is in no order until op_link. NULL without memory. */
+xir_op    *op_make(xir_network *net, const xir_class *cls, const void *attrs, size_t n_inputs);
+bool       op_make_outputs(xir_op *op, const xir_type *const *types, size_t n);  /* ids are temporary    */
+void       op_link(xir_op *op, xir_op *before);                  /* into the execution order         */
+void       op_unlink(xir_op *op);
+xir_status place_before(xir_op *op, xir_op *before);             /* ids and order; rules of networks are not asked */
+void       op_forget(xir_op *op);                                /* unlinks its uses; it is erased   */
+/* Sub ops in the attributes become this op's; ids for what the attributes hold. */
+xir_status op_adopt_children(xir_op *op, const void *attrs);
+bool       op_number_attrs(xir_op *op);
+op_more   *op_need_more(xir_op *op);                             /* NULL without memory              */
+value_more *value_need_more(xir_value *value);
+xir_value *params_make(xir_network *net, const xir_type *type);  /* no id, no name                   */
+/* A value that something uses and nothing makes (yet). */
+xir_value *value_make_orphan(xir_network *net, const xir_type *type);
+
+static inline xir_network *value_net(const xir_value *v) { return v->producer ? v->producer->net : v->more->net; }
+static inline bool value_is_params(const xir_value *v) { return v->more && v->more->params; }
+static inline params *value_params(const xir_value *v) { return v->more->params; }
+/* The bytes that a file has for these Params. XIR_E_TYPE without a type, XIR_E_UNKNOWN if nobody knows how its elements are
+ * stored, XIR_E_BOUNDS with an unknown dim, XIR_E_LIMIT. */
+xir_status params_size(const xir_value *params, uint64_t *out);
+
+void use_link(xir_use *use, xir_op *user, xir_value *value);     /* value may be NULL                */
+void use_unlink(xir_use *use);
+
+/* Ids. Setting tells the table if there is one. False without memory. */
+bool op_set_id(xir_op *op, int64_t id);
+bool value_set_id(xir_value *value, int64_t id);
+xir_op    *net_find_op(xir_network *net, int64_t id);
+xir_value *net_find_value(xir_network *net, int64_t id);
+bool net_build_ids(xir_network *net);   /* so that they are there from now on; false without memory */
+/* Room for so many more ids, so that setting them can't fail. */
+bool net_reserve_ids(xir_network *net, size_t ops, size_t values);
+
+void ids_forget_op(xir_op *op);         /* and its outputs */
+void ids_forget_value(xir_value *value);
+void ids_free(xir_network *net);
+
+/* Order (order.c). */
+void order_insert(xir_op *op);   /* gives a position after linking */
+
+void net_changed(xir_network *net);   /* forgets what is remembered of the order; views become stale */
+
+/* Walks the Params of an op's attributes, sub ops included, in declared order. False stops. */
+bool op_walk_attr_params(const xir_op *op, bool (*visit)(void *user, xir_value *params), void *user);
+/* Every Params of the network once: inputs in execution order, then attributes, op by op. */
+bool net_walk_params(xir_network *net, bool (*visit)(void *user, xir_value *params), void *user);
+
+/* Inference. Types go into `out` (room for `room`), the count into *n. */
+struct xir_infer {
+    xir_context      *ctx;
+    home             *home;
+    const xir_class  *cls;
+    const void       *attrs;
+    const xir_target *target;
+    const xir_op     *op;           /* NULL before it exists: then `values` has the inputs     */
+    xir_value *const *values;
+    size_t            n_inputs;
+    const xir_type  **out;
+    size_t            n_out, room;
+    bool              out_on_heap;
+    bool              read_values;  /* the answer depends on bytes                            */
+    xir_status        status;
+    xir_diags        *why;
+    xir_str           path;         /* put before `where`                                     */
+    xir_str           op_name;
+    const xir_type   *few[4];
+};
+void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs, const xir_target *target,
+                       xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why);
+xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing registered            */
+xir_status infer_check(xir_infer *at);          /* the class's own rule                          */
+void       infer_end(xir_infer *at);
+xir_status op_infer(xir_op *op, bool override, xir_str path, xir_diags *why);
+/* Whether the one output type of the same question is remembered; the key is filled in for infer_remember. */
+bool       infer_recall(const xir_infer *at, xir_network *net, infer_memo *key);
+void       infer_remember(const xir_infer *at, xir_network *net, infer_memo *key);
+
+#endif

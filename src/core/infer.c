@@ -1,0 +1,159 @@
+/* Runs a class's check and inference for a target, the host's where a target has none of its own. An answer is a pure function of
+ * class, attributes, target and input types, all of which are unique pointers within a network, so a small memo answers again:
+ * a network of repeated blocks infers few of its ops. */
+#include <stdarg.h>
+#include <stdio.h>
+#include "graph.h"
+
+void infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs, const xir_target *target,
+                 xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why) {
+    at->ctx = net->ctx;
+    at->home = &net->home;
+    at->cls = cls;
+    at->attrs = attrs;
+    at->target = target;
+    at->op = NULL;
+    at->values = inputs;
+    at->n_inputs = n;
+    at->out = at->few;
+    at->n_out = 0;
+    at->room = sizeof at->few / sizeof at->few[0];
+    at->out_on_heap = false;
+    at->read_values = false;
+    at->status = XIR_OK;
+    at->why = why;
+    at->path = (xir_str){ NULL, 0 };
+    at->op_name = op_name;
+}
+
+void infer_end(xir_infer *at) {
+    if (at->out_on_heap) mem_free(&at->ctx->alloc, (void *)at->out, at->room * sizeof *at->out);
+    at->out_on_heap = false;
+}
+
+xir_status infer_check(xir_infer *at) {
+    return at->cls->check ? at->cls->check(at) : XIR_OK;
+}
+
+xir_status infer_run(xir_infer *at) {
+    xir_target_kind kind = at->target ? xir_target_kind_of(at->target) : XIR_TARGET_HOST;
+    xir_infer_fn *fn = at->cls->infer[kind] ? at->cls->infer[kind] : at->cls->infer[XIR_TARGET_HOST];
+    if (!fn) return XIR_E_UNKNOWN;
+    at->n_out = 0;
+    xir_status status = infer_check(at);
+    if (!status) status = fn(at);
+    return status ? status : at->status;
+}
+
+/* ---- what a function sees ---------------------------------------------------------------------------------- */
+
+xir_context      *xir_infer_context(const xir_infer *at) { return at->ctx; }
+const xir_class  *xir_infer_class(const xir_infer *at)   { return at->cls; }
+const void       *xir_infer_attrs(const xir_infer *at)   { return at->attrs; }
+const xir_target *xir_infer_target(const xir_infer *at)  { return at->target; }
+
+size_t xir_infer_input_count(const xir_infer *at) { return at->n_inputs; }
+
+static xir_value *input(const xir_infer *at, size_t i) {
+    if (i >= at->n_inputs) return NULL;
+    return at->op ? at->op->inputs[i].value : at->values[i];
+}
+
+const xir_type *xir_infer_input(const xir_infer *at, size_t i) {
+    const xir_value *v = input(at, i);
+    return v ? v->type : NULL;
+}
+
+const xir_value *xir_infer_input_value(xir_infer *at, size_t i) {
+    at->read_values = true;
+    return input(at, i);
+}
+
+static xir_status no_memory(xir_infer *at) {
+    at->status = XIR_E_MEMORY;
+    return diag_memory(at->why);
+}
+
+static xir_status give(xir_infer *at, const xir_type *type) {
+    if (at->n_out == at->room) {
+        size_t room = at->room * 2;
+        const xir_type **out = mem_new(&at->ctx->alloc, room * sizeof *out);
+        if (!out) return no_memory(at);
+        memcpy((void *)out, (const void *)at->out, at->n_out * sizeof *out);
+        infer_end(at);
+        at->out = out;
+        at->room = room;
+        at->out_on_heap = true;
+    }
+    at->out[at->n_out++] = type;
+    return XIR_OK;
+}
+
+xir_status xir_infer_give(xir_infer *at, const xir_type *type) {
+    const xir_type *own = type ? (const xir_type *)home_intern(at->home, (const xir_object *)type) : NULL;
+    return own || !type ? give(at, own) : no_memory(at);
+}
+
+xir_status xir_infer_give_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout, const int64_t *dims,
+                                 size_t rank) {
+    const xir_tensor_type body = {
+        .head = { .cls = at->ctx->tensor_class },
+        .element_dtype = element,
+        .shape = { dims, rank },
+        .layout = layout ? layout : xir_layout_default(at->ctx, rank),
+    };
+    if (!body.layout) return no_memory(at);
+    const xir_type *own = (const xir_type *)home_intern(at->home, &body.head);
+    return own ? give(at, own) : no_memory(at);
+}
+
+xir_status xir_infer_give_like(xir_infer *at, const xir_type *like, const int64_t *dims, size_t rank) {
+    const xir_tensor_type *tensor = xir_type_tensor(like);
+    if (!tensor) return xir_infer_fail(at, XIR_E_TYPE, NULL, "a tensor type was expected to be like");
+    const xir_layout *layout = xir_layout_rank(tensor->layout) == rank ? tensor->layout : NULL;
+    return xir_infer_give_tensor(at, tensor->element_dtype, layout, dims, rank);
+}
+
+xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, const char *format, ...) {
+    at->status = code;
+    if (!at->why) return code;
+    char sentence[400], path[300];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(sentence, sizeof sentence, format, list);
+    va_end(list);
+    int n = snprintf(path, sizeof path, "%.*s%s%s", (int)at->path.size, at->path.data ? at->path.data : "", where ? "/" : "",
+                     where ? where : "");
+    xir_str place = { path, n < 0 ? 0 : (size_t)n < sizeof path ? (size_t)n : sizeof path - 1 };
+    if (at->op_name.size) {
+        return xir_diags_add(at->why, XIR_ERROR, code, place, "%.*s '%.*s': %s", (int)at->cls->key.size, at->cls->key.data,
+                             (int)at->op_name.size, at->op_name.data, sentence);
+    }
+    return xir_diags_add(at->why, XIR_ERROR, code, place, "%.*s: %s", (int)at->cls->key.size, at->cls->key.data, sentence);
+}
+
+/* ---- the memo ---------------------------------------------------------------------------------------------- */
+
+static infer_memo *memo_slot(xir_network *net, const infer_memo *key) {
+    uint64_t hash = hash_bytes(0, key, offsetof(infer_memo, out));
+    return &net->inferred[(hash ^ (hash >> 13)) % INFER_MEMO];
+}
+
+bool infer_recall(const xir_infer *at, xir_network *net, infer_memo *key) {
+    if (at->n_inputs > sizeof key->in / sizeof key->in[0]) return false;
+    memset(key, 0, sizeof *key);
+    key->cls = at->cls;
+    key->attrs = at->attrs;
+    key->target = at->target;
+    for (size_t i = 0; i < at->n_inputs; i++) key->in[i] = xir_infer_input(at, i);
+    const infer_memo *found = memo_slot(net, key);
+    if (memcmp(found, key, offsetof(infer_memo, out)) != 0) return false;
+    key->out = found->out;
+    return true;
+}
+
+void infer_remember(const xir_infer *at, xir_network *net, infer_memo *key) {
+    if (at->n_inputs > sizeof key->in / sizeof key->in[0] || at->read_values || at->n_out != 1) return;
+    key->out = at->out[0];
+    *memo_slot(net, key) = *key;
+}

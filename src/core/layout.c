@@ -1,0 +1,311 @@
+/* A layout is its text: letters of N L H W D C I O or '*', a lower-case letter followed by its unit, a decimal number from 1
+ * without leading zeros. The functions here walk that text; layouts have a few axes. What is no such text is never made, and
+ * a body that a program filled with one by hand ends at the first byte that is no axis. */
+#include "forms.h"
+#include "number.h"
+#include "types.h"
+
+/* ---- walking ----------------------------------------------------------------------------------------------- */
+
+#define AXIS_LETTER "axis letter (N L H W D C I O * or n l h w d c i o)"
+
+static bool is_upper(int c) { return c > 0 && strchr("NLHWDCIO*", c) != NULL; }
+static bool is_lower(int c) { return c > 0 && strchr("nlhwdcio", c) != NULL; }
+static char other_case(char c) { return c == '*' ? c : (char)(c ^ 0x20); }
+
+/* Reads the next axis of a text. False at the end, and, with the error set, at anything else. */
+bool layout_next(form_text *t, layout_axis *out) {
+    int c = form_next(t);
+    *out = (layout_axis){ .letter = (char)c, .start = t->at };
+    if (c < 0) return false;
+    if (is_upper(c)) {
+        t->at++;
+    } else if (is_lower(c)) {
+        size_t digits = ++t->at;
+        uint64_t unit;
+        if (!form_u64(t, "the unit of a lower-case axis", &unit)) return false;
+        if (unit < 1 || unit > INT64_MAX) return form_expected(t, XIR_E_BOUNDS, digits, "a unit from 1 to 2^63 - 1");
+        out->unit = (int64_t)unit;
+    } else {
+        return form_expected(t, XIR_E_SYNTAX, t->at, AXIS_LETTER);
+    }
+    out->size = t->at - out->start;
+    return true;
+}
+
+form_text layout_walk(const xir_layout *layout) {
+    form_text t;
+    form_begin(&t, layout ? layout->axes : XIR_STR(""), NULL);
+    return t;
+}
+
+static bool find_axis(const xir_layout *layout, size_t i, layout_axis *out) {
+    form_text t = layout_walk(layout);
+    while (layout_next(&t, out)) {
+        if (i-- == 0) return true;
+    }
+    return false;
+}
+
+/* ---- making ------------------------------------------------------------------------------------------------ */
+
+static const xir_layout *made(home *h, xir_str axes, form_error *why) {
+    xir_layout layout = { .head.cls = h->ctx->types[CLASS_layout], .axes = axes };
+    return (const xir_layout *)form_made(h, &layout.head, why);
+}
+
+const xir_layout *layout_make(home *h, xir_str axes, size_t base, form_error *why) {
+    form_text t;
+    layout_axis a;
+    form_begin(&t, axes, why);
+    while (layout_next(&t, &a)) {}
+    if (t.at == axes.size && a.size == 0 && a.start == t.at) return made(h, axes, why);
+    if (why) why->at += base;
+    return NULL;
+}
+
+const xir_layout *xir_layout_parse(xir_context *ctx, xir_str axes, xir_diags *why) {
+    form_error e = { 0 };
+    const xir_layout *layout = layout_make(context_home(ctx), axes, 0, &e);
+    if (!layout && e.status == XIR_E_MEMORY) diag_memory(why);
+    else if (!layout) {
+        diag_fail(why, e.status, XIR_STR(""), "layout '%.*s': %s, at character %zu", axes.size < 80 ? (int)axes.size : 80,
+                  axes.size ? axes.data : "", e.message, e.at + 1);
+    }
+    return layout;
+}
+
+const xir_layout *layout_default(home *h, size_t rank) {
+    static const char stars[] = "****************";
+    if (rank < sizeof stars) return made(h, (xir_str){ stars, rank }, NULL);
+    const xir_allocator *alloc = context_alloc(h->ctx);
+    char *text = mem_new(alloc, rank);
+    if (!text) return NULL;
+    memset(text, '*', rank);
+    const xir_layout *layout = made(h, (xir_str){ text, rank }, NULL);
+    mem_free(alloc, text, rank);
+    return layout;
+}
+
+const xir_layout *xir_layout_default(xir_context *ctx, size_t rank) {
+    return layout_default(context_home(ctx), rank);
+}
+
+static const xir_object *parse(home *h, const xir_class *cls, xir_str text, form_error *e) {
+    form_text t;
+    layout_axis a;
+    (void)cls;
+    if (!form_open(&t, text, "layout", e)) return NULL;
+    size_t start = t.at;
+    while (form_next(&t) >= 0 && form_next(&t) != ')') {
+        if (!layout_next(&t, &a)) return NULL;
+    }
+    xir_str axes = { text.data + start, t.at - start };
+    if (!form_close(&t)) return NULL;
+    return (const xir_object *)made(h, axes, e);
+}
+
+static void print(const xir_object *object, buffer *out) {
+    xir_str axes = ((const xir_layout *)object)->axes;
+    buffer_str(out, "@layout(");
+    buffer_put(out, axes.data, axes.size);
+    buffer_char(out, ')');
+}
+
+const xir_form xir_layout_form = { "layout", print, parse };
+
+/* ---- asking ------------------------------------------------------------------------------------------------ */
+
+xir_str xir_layout_text(const xir_layout *layout) { return layout ? layout->axes : XIR_STR(""); }
+
+size_t xir_layout_rank(const xir_layout *layout) {
+    form_text t = layout_walk(layout);
+    layout_axis a;
+    size_t rank = 0;
+    while (layout_next(&t, &a)) rank++;
+    return rank;
+}
+
+char xir_layout_axis(const xir_layout *layout, size_t i) {
+    layout_axis a;
+    return find_axis(layout, i, &a) ? a.letter : '\0';
+}
+
+int64_t xir_layout_unit(const xir_layout *layout, size_t i) {
+    layout_axis a;
+    return find_axis(layout, i, &a) ? a.unit : 0;
+}
+
+int64_t xir_layout_index(const xir_layout *layout, char letter) {
+    form_text t = layout_walk(layout);
+    layout_axis a;
+    for (int64_t i = 0; layout_next(&t, &a); i++) {
+        if (a.letter == letter) return i;
+    }
+    return -1;
+}
+
+bool xir_layout_has(const xir_layout *layout, char letter) { return xir_layout_index(layout, letter) >= 0; }
+
+bool xir_layout_is_layouted(const xir_layout *layout) {
+    form_text t = layout_walk(layout);
+    layout_axis a;
+    while (layout_next(&t, &a)) {
+        if (a.unit) return true;
+    }
+    return false;
+}
+
+/* ---- rules ------------------------------------------------------------------------------------------------- */
+
+void layout_faults(const xir_layout *layout, fault_sink *sink) {
+    form_text t = layout_walk(layout);
+    layout_axis a;
+    size_t seen[128] = { 0 };   /* 1 + the index at which a letter stood first */
+    for (size_t i = 0; layout_next(&t, &a); i++) {
+        size_t *first = &seen[a.letter & 0x7f];
+        if (*first && a.letter != '*') {
+            fault(sink, "layout", "axes %zu and %zu are both %c, a letter is expected once", *first - 1, i, a.letter);
+        }
+        if (!*first) *first = i + 1;
+    }
+    t = layout_walk(layout);
+    for (size_t i = 0; layout_next(&t, &a); i++) {
+        if (a.unit && !seen[other_case(a.letter) & 0x7f]) {
+            fault(sink, "layout", "axis %zu is the unit %c%lld, an axis %c is expected with it, found none", i, a.letter,
+                  (long long)a.unit, other_case(a.letter));
+        }
+    }
+}
+
+xir_status xir_layout_object_check(xir_infer *at) {
+    const xir_layout *layout = xir_infer_attrs(at);
+    form_error e = { 0 };
+    form_text t;
+    layout_axis a;
+    form_begin(&t, layout->axes, &e);
+    while (layout_next(&t, &a)) {}
+    return e.status ? xir_infer_fail(at, e.status, "axes", "%s, at character %zu", e.message, e.at + 1) : XIR_OK;
+}
+
+typedef struct diags_sink { const xir_layout *layout; xir_diags *why; } diags_sink;
+
+static void to_diags(void *user, const char *where, const char *sentence) {
+    const diags_sink *d = user;
+    xir_str text = d->layout->axes;
+    (void)where;
+    diag_fail(d->why, XIR_E_INVALID, XIR_STR(""), "layout '%.*s': %s", text.size < 80 ? (int)text.size : 80, text.data, sentence);
+}
+
+xir_status xir_layout_check(const xir_layout *layout, xir_diags *why) {
+    if (!layout) return diag_fail(why, XIR_E_MISSING, XIR_STR(""), "a layout expected, found none");
+    diags_sink user = { layout, why };
+    fault_sink sink = { to_diags, &user, 0 };
+    layout_faults(layout, &sink);
+    return sink.count ? XIR_E_INVALID : XIR_OK;
+}
+
+/* ---- new layouts from one ---------------------------------------------------------------------------------- */
+
+/* Makes the layout that a buffer spells and frees the buffer. */
+static const xir_layout *finish(xir_context *ctx, buffer *text, xir_diags *why) {
+    const xir_layout *layout = text->failed ? NULL : made(context_home(ctx), (xir_str){ text->data, text->size }, NULL);
+    if (!layout) diag_memory(why);
+    buffer_free(text);
+    return layout;
+}
+
+static const xir_layout *out_of_rank(const xir_layout *layout, size_t i, xir_diags *why) {
+    diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "an axis below %zu expected, found %zu", xir_layout_rank(layout), i);
+    return NULL;
+}
+
+const xir_layout *xir_layout_swap(xir_context *ctx, const xir_layout *layout, size_t i, size_t j, xir_diags *why) {
+    layout_axis a, b;
+    if (!find_axis(layout, i, &a)) return out_of_rank(layout, i, why);
+    if (!find_axis(layout, j, &b)) return out_of_rank(layout, j, why);
+    if (a.start > b.start) {
+        layout_axis c = a;
+        a = b;
+        b = c;
+    }
+    const char *from = layout->axes.data;
+    size_t between = a.start == b.start ? 0 : b.start - (a.start + a.size), rest = b.start + b.size;
+    buffer text;
+    buffer_init(&text, context_alloc(ctx));
+    buffer_put(&text, from, a.start);
+    if (a.start != b.start) buffer_put(&text, from + b.start, b.size);
+    buffer_put(&text, from + a.start + a.size, between);
+    buffer_put(&text, from + a.start, a.size);
+    buffer_put(&text, from + rest, layout->axes.size - rest);
+    return finish(ctx, &text, why);
+}
+
+const xir_layout *xir_layout_erase(xir_context *ctx, const xir_layout *layout, size_t i, xir_diags *why) {
+    layout_axis a;
+    if (!find_axis(layout, i, &a)) return out_of_rank(layout, i, why);
+    buffer text;
+    buffer_init(&text, context_alloc(ctx));
+    buffer_put(&text, layout->axes.data, a.start);
+    buffer_put(&text, layout->axes.data + a.start + a.size, layout->axes.size - a.start - a.size);
+    return finish(ctx, &text, why);
+}
+
+const xir_layout *xir_layout_insert(xir_context *ctx, const xir_layout *layout, size_t i, char letter, int64_t unit,
+                                    xir_diags *why) {
+    layout_axis a = { .start = layout ? layout->axes.size : 0 };
+    if (!layout || (!find_axis(layout, i, &a) && i != xir_layout_rank(layout))) {
+        diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "a place up to %zu expected, found %zu", xir_layout_rank(layout), i);
+        return NULL;
+    }
+    if (!is_upper(letter) && !is_lower(letter)) {
+        char found[FORM_FOUND];
+        form_found(found, (unsigned char)letter);
+        diag_fail(why, XIR_E_INVALID, XIR_STR(""), AXIS_LETTER " expected, found %s", found);
+        return NULL;
+    }
+    if (is_lower(letter) ? unit < 1 : unit != 0) {
+        diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "%s expected for the axis %c, found %lld",
+                  is_lower(letter) ? "a unit of at least 1" : "the unit 0", letter, (long long)unit);
+        return NULL;
+    }
+    buffer text;
+    buffer_init(&text, context_alloc(ctx));
+    buffer_put(&text, layout->axes.data, a.start);
+    buffer_char(&text, letter);
+    if (unit) form_put_i64(&text, unit);
+    if (layout->axes.size > a.start) buffer_put(&text, layout->axes.data + a.start, layout->axes.size - a.start);
+    return finish(ctx, &text, why);
+}
+
+/* ---- step by step ------------------------------------------------------------------------------------------ */
+
+xir_layout_steps xir_layout_start(void) { return (xir_layout_steps){ .size = 0 }; }
+
+void xir_layout_put(xir_layout_steps *steps, char letter, int64_t count) {
+    char piece[sizeof steps->text];
+    size_t room = sizeof steps->text - steps->size, size = 0;
+    if (steps->failed || count < 1 || !(is_upper(letter) || is_lower(letter))) {
+        steps->failed = true;
+        return;
+    }
+    if (is_upper(letter)) {
+        if ((uint64_t)count <= room) memset(piece, letter, size = (size_t)count);
+    } else if (room > 20) {
+        piece[0] = letter;
+        size = 1 + number_put_i64(piece + 1, count);
+    }
+    if (size == 0) {
+        steps->failed = true;
+        return;
+    }
+    memcpy(steps->text + steps->size, piece, size);
+    steps->size += (uint32_t)size;
+}
+
+const xir_layout *xir_layout_finish(xir_context *ctx, const xir_layout_steps *steps, xir_diags *why) {
+    if (!steps->failed) return xir_layout_parse(ctx, (xir_str){ steps->text, steps->size }, why);
+    diag_fail(why, XIR_E_INVALID, XIR_STR(""), "layout steps: axis letters with numbers of at least 1 expected, %zu characters in"
+              " all, found other ones behind '%.*s'", sizeof steps->text, (int)steps->size, steps->text);
+    return NULL;
+}

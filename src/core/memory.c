@@ -1,0 +1,144 @@
+/* Arena chunks double from 4 KiB, so that a small network stays small. From 2 MiB on they are aligned to 2 MiB and advised
+ * as huge pages: fresh memory costs 0.4 ns a byte through 4 KiB pages and 0.17 through huge ones (2-vCPU Xeon VM), which
+ * is most of what building a large network costs. */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include "memory.h"
+
+static void *default_resize(void *user, void *block, size_t old_size, size_t size) {
+    (void)user;
+    (void)old_size;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    return realloc(block, size);
+}
+
+const xir_allocator memory_default = { default_resize, NULL };
+
+bool mem_reserve(const xir_allocator *a, void **items, size_t *room, size_t need, size_t size) {
+    if (need <= *room) return true;
+    size_t grown = *room ? *room : 8;
+    while (grown < need) {
+        if (grown > SIZE_MAX / 2) return false;
+        grown *= 2;
+    }
+    if (grown > SIZE_MAX / size) return false;
+    void *block = mem_grow(a, *items, *room * size, grown * size);
+    if (!block) return false;
+    *items = block;
+    *room = grown;
+    return true;
+}
+
+/* ---- arena ------------------------------------------------------------------------------------------------- */
+
+enum { CHUNK_FIRST = 4096, CHUNK_HUGE = 2 << 20, CHUNK_MOST = 32 << 20 };
+
+struct arena_chunk {
+    arena_chunk *older;
+    size_t       size;   /* of the block that the allocator gave */
+};
+
+void arena_init(arena *a, const xir_allocator *alloc) {
+    *a = (arena){ .alloc = alloc };
+}
+
+void arena_free(arena *a) {
+    for (arena_chunk *c = a->chunks; c;) {
+        arena_chunk *older = c->older;
+        mem_free(a->alloc, c, c->size);
+        c = older;
+    }
+    *a = (arena){ .alloc = a->alloc };
+}
+
+static size_t next_chunk_size(const arena *a) {
+    size_t size = a->chunks ? a->chunks->size : 0;
+    if (size < CHUNK_FIRST) return CHUNK_FIRST;
+    if (size >= CHUNK_MOST) return CHUNK_MOST;
+    return size * 2;
+}
+
+/* Where the pieces of a chunk begin: a large one from its first 2 MiB boundary on, the pages before it stay untouched and
+ * so cost nothing. */
+static char *chunk_begin(arena_chunk *c, size_t need) {
+    char *begin = (char *)(c + 1);
+#ifdef MADV_HUGEPAGE
+    if (c->size >= 2 * (size_t)CHUNK_HUGE) {
+        char *aligned = (char *)(((uintptr_t)begin + CHUNK_HUGE - 1) & ~(uintptr_t)(CHUNK_HUGE - 1));
+        size_t left = (size_t)((char *)c + c->size - aligned);
+        if (left >= need) {
+            /* Advice only: a kernel or an allocator that has no use for it changes nothing. */
+            (void)madvise(aligned, left & ~(size_t)(CHUNK_HUGE - 1), MADV_HUGEPAGE);
+            return aligned;
+        }
+    }
+#endif
+    (void)need;
+    return begin;
+}
+
+void *arena_take_slow(arena *a, size_t size) {
+    if (size > SIZE_MAX / 2) return NULL;
+    size_t rounded = (size + 7) & ~(size_t)7;
+    size_t block = next_chunk_size(a);
+#ifdef XIR_DEBUG_ARENA
+    block = 0;   /* every piece a block of its own, so that a sanitizer sees an overrun */
+#endif
+    if (block < rounded + sizeof(arena_chunk)) block = rounded + sizeof(arena_chunk);
+    arena_chunk *c = mem_new(a->alloc, block);
+    if (!c) return NULL;
+    c->size = block;
+    /* A piece that fills a chunk alone goes behind the current one, whose rest is still good. */
+    bool alone = a->chunks && (size_t)(a->end - a->next) > block - rounded - sizeof *c;
+    char *begin = alone ? (char *)(c + 1) : chunk_begin(c, rounded);
+    if (alone) {
+        c->older = a->chunks->older;
+        a->chunks->older = c;
+    } else {
+        c->older = a->chunks;
+        a->chunks = c;
+        a->next = begin + rounded;
+        a->end = (char *)c + block;
+    }
+    a->taken += rounded;
+    return begin;
+}
+
+void *arena_copy(arena *a, const void *data, size_t size) {
+    void *copy = arena_take(a, size);
+    if (copy && size) memcpy(copy, data, size);
+    return copy;
+}
+
+bool arena_text(arena *a, xir_str text, xir_str *out) {
+    char *copy = arena_copy(a, text.data, text.size);
+    if (!copy) return false;
+    *out = (xir_str){ copy, text.size };
+    return true;
+}
+
+/* ---- buffer ------------------------------------------------------------------------------------------------ */
+
+void buffer_init(buffer *b, const xir_allocator *alloc) {
+    *b = (buffer){ .alloc = alloc };
+}
+
+void buffer_free(buffer *b) {
+    mem_free(b->alloc, b->data, b->room);
+    *b = (buffer){ .alloc = b->alloc };
+}
+
+bool buffer_reserve_slow(buffer *b, size_t more) {
+    if (b->failed) return false;
+    if (b->room - b->size >= more) return true;
+    size_t need;
+    if (__builtin_add_overflow(b->size, more, &need) ||
+        !mem_reserve(b->alloc, (void **)&b->data, &b->room, need, 1)) {
+        b->failed = true;
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,149 @@
+/* A sealed class, and the verbs that work on any class through its fields. A body is what a class describes: an op's
+ * attribute struct, or an object with its head. */
+#ifndef CORE_OBJECT_H
+#define CORE_OBJECT_H
+
+#include <pthread.h>
+#include <xir/infer.h>
+#include <xir/quant.h>
+#include "memory.h"
+
+/* ---- sealed classes -------------------------------------------------------------------------------------- */
+
+/* What a key of an encoded object means. Base keys are those that every op has. */
+enum { KEY_TYPE = -1, KEY_TARGET = -2, KEY_INPUTS = -3, KEY_NAME = -4, KEY_ID = -5, KEY_OUTPUTS = -6, KEY_TAGS = -7 };
+
+typedef struct class_key {
+    xir_str name;
+    int     field;   /* >= 0: index into fields; negative: one of KEY_… */
+    bool    old;     /* read but never written (WAS)                    */
+} class_key;
+
+/* A stretch of a body without padding that compares and hashes as bytes. */
+typedef struct class_span { uint32_t start, size; } class_span;
+
+struct xir_class {
+    xir_context          *ctx;
+    const xir_class_decl *decl;      /* NULL: opaque                                         */
+    xir_str               key, describe;
+    const xir_class      *base;
+    uint32_t              tag, traits;
+    bool                  is_op, opaque;
+    bool                  plain;     /* no field points to anything but objects              */
+    uint32_t              body_size, ports_size;
+    xir_field            *fields;    /* in declared order                                    */
+    uint32_t              n_fields;
+    xir_port             *inputs, *outputs;
+    uint32_t              n_inputs, n_outputs;
+    uint32_t             *input_offsets;   /* in the struct of inputs                        */
+    uint32_t              least_inputs;    /* how many must be there                         */
+    bool                  many_inputs, many_outputs;
+    class_key            *keys;      /* sorted by bytes: the order of the written form       */
+    uint32_t              n_keys;
+    class_span           *spans;     /* of a plain class                                     */
+    uint32_t              n_spans;
+    void                 *defaults;  /* a body with every default                            */
+    xir_infer_fn         *check;
+    xir_infer_fn         *infer[XIR_TARGET_COUNT];
+    const xir_form       *form;
+    uint8_t               what;      /* xir_type_kind etc. of the built-in families, see place.c, type.c */
+    const xir_class      *next;      /* in the order of registration                         */
+};
+
+/* Returns the key of this name (old names too), NULL if the class has none. `hint` is the position that is likely. */
+const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hint);
+
+/* The class of a key that nobody registered, made on first sight. */
+const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op);
+
+/* The sealed class of a built-in declaration: the context has it. */
+const xir_class *class_builtin(xir_context *ctx, const xir_class_decl *decl);
+
+/* ---- homes: where immutable objects live ------------------------------------------------------------------ */
+
+/* The set of all objects that a context or a network owns, each once. A network's home holds copies of all that its
+ * objects refer to, so a network needs nothing of another one. */
+typedef struct home {
+    xir_context       *ctx;
+    pthread_mutex_t   *lock;    /* of a context's home; NULL for a network's                  */
+    arena              arena;
+    const xir_object **table;   /* open addressing, a power of two                            */
+    size_t             room, count;
+} home;
+
+void home_init(home *h, xir_context *ctx, pthread_mutex_t *lock);
+void home_free(home *h);
+home *context_home(xir_context *ctx);
+
+/* Returns the home's object that equals `object` (in any home, or on the stack with head.hash 0), a deep copy if there was
+ * none; NULL without memory. Checks nothing. */
+const xir_object *home_intern(home *h, const xir_object *object);
+/* The same for who holds the home's lock. */
+const xir_object *home_intern_held(home *h, const xir_object *object);
+
+/* ---- verbs -------------------------------------------------------------------------------------------------- */
+
+static inline void *body_at(const void *body, const xir_field *f) {
+    return (char *)(uintptr_t)body + f->offset;
+}
+
+void     body_hash_into(const xir_class *cls, const void *body, uint64_t *hash);
+bool     body_equal(const xir_class *cls, const void *a, const void *b);
+/* One field of two bodies. */
+bool     field_equal(const xir_field *f, const void *a, const void *b);
+uint64_t field_hash(uint64_t hash, const xir_field *f, const void *body);
+/* Deep copy of all fields, for who holds the home's lock: objects are interned in the home, lists and texts copied into the arena. Params and ops are
+ * copied as pointers. Reals are taken as they are. False without memory. */
+bool     body_copy(home *h, arena *to, const xir_class *cls, void *out, const void *body);
+/* Rounds every real to float32. */
+void     body_round(const xir_class *cls, void *body);
+/* Bounds, words, required references, classes of references. Adds every fault under `path`; returns the first. `owner`
+ * names the class in sentences. */
+xir_status body_check(const xir_class *cls, const void *body, xir_str path, xir_diags *why);
+void     body_get(const xir_field *f, const void *body, xir_attr *out);
+/* Checks kind and class, not bounds. The body then borrows. An integer is taken for a real, text for an enum's word. */
+xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const xir_attr *attr, xir_diags *why);
+
+uint64_t hash_bytes(uint64_t seed, const void *data, size_t size);
+uint64_t any_hash(uint64_t seed, const xir_any *any);
+uint64_t map_hash(uint64_t seed, const xir_map *map);
+/* Deep copies into an arena; false without memory. Params stay the pointers that they are. */
+bool     any_copy(arena *to, const xir_any *from, xir_any *out);
+/* A copy of `map` (may be NULL) with one key set or, with NULL, removed; *out is NULL when nothing is left. */
+bool     map_with(arena *to, const xir_map *map, xir_str key, const xir_any *value, const xir_map **out);
+
+/* Edit distance suggestion for unknown names: the nearest key, empty if none is near. */
+xir_str  class_suggest(const xir_class *cls, xir_str name);
+
+/* ---- one-string spellings ------------------------------------------------------------------------------------- */
+
+/* Why a text could not be read: where in the text, and a sentence. */
+typedef struct form_error {
+    xir_status status;
+    size_t     at;            /* offset in the text                          */
+    char       message[200];
+} form_error;
+
+/* Sets the error and returns NULL, so that a parser can `return form_fail(…)`. */
+const void *form_fail(form_error *e, xir_status status, size_t at, const char *format, ...) XIR_PRINTF(4, 5);
+
+struct xir_form {
+    const char *name;    /* "layout": the text after '@' up to '(' or the end; "sint|uint" are two       */
+    /* Appends the whole text, "@layout(NHWC)". */
+    void (*print)(const xir_object *object, buffer *out);
+    /* Makes the object from the whole text in a home; NULL with the error set. */
+    const xir_object *(*parse)(home *h, const xir_class *cls, xir_str text, form_error *e);
+};
+
+/* The class whose form a "@…" text has, by its name; NULL if none has. */
+const xir_class *form_class(xir_context *ctx, xir_str text);
+/* Parses any "@…" text. */
+const xir_object *form_parse(home *h, xir_str text, form_error *e);
+
+/* Findings with what core has at hand; a NULL list takes only the status. */
+xir_status diag_fail(xir_diags *why, xir_status code, xir_str path, const char *format, ...) XIR_PRINTF(4, 5);
+xir_status diag_memory(xir_diags *why);
+/* Gives findings from index `from` on that have no place a line of the program. */
+void       diags_add_place(xir_diags *diags, size_t from, const char *file, int line);
+
+#endif

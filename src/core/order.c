@@ -1,0 +1,59 @@
+/* Positions in the execution order are labels that grow along it, so that "before?" is one comparison. A label is taken between
+ * its neighbours'; where there is no room, the smallest surrounding range that is sparse enough is spread evenly (Bender et
+ * al., "Two simplified algorithms for maintaining order in a list", 2002): inserting anywhere is logarithmic on average. */
+#include "graph.h"
+
+enum { STRIDE = 256 };
+
+static void spread(xir_op *first, uint64_t low, uint64_t width, uint64_t count) {
+    uint64_t step = width / count;
+    uint64_t at = low + step / 2;
+    for (uint64_t i = 0; i < count; i++, at += step, first = first->next) first->position = (uint32_t)at;
+}
+
+/* Spreads the smallest range of 2^bits labels around `op`, which has its neighbour's label, whose share of used labels is
+ * below (2/3)^bits of all. */
+static void make_room(xir_op *op) {
+    xir_op *left = op, *right = op;
+    uint64_t count = 1;
+    double most = 1.0;
+    for (unsigned bits = 1; bits <= 32; bits++) {
+        uint64_t width = (uint64_t)1 << bits;
+        uint64_t low = (uint64_t)op->position & ~(width - 1);
+        while (left->prev && left->prev->position >= low) {
+            left = left->prev;
+            count++;
+        }
+        while (right->next && right->next->position < low + width) {
+            right = right->next;
+            count++;
+        }
+        most *= 4.0 / 3.0;
+        if ((double)count <= most || bits == 32) {
+            spread(left, low, width, count);
+            return;
+        }
+    }
+}
+
+void order_insert(xir_op *op) {
+    uint64_t low = op->prev ? op->prev->position : 0;
+    if (!op->next) {
+        if (!op->prev) {
+            op->position = 0;
+        } else if (low + STRIDE <= UINT32_MAX) {
+            op->position = (uint32_t)low + STRIDE;
+        } else {
+            op->position = (uint32_t)low;
+            make_room(op);
+        }
+        return;
+    }
+    uint64_t high = op->next->position;
+    if (op->prev ? high - low >= 2 : high >= 1) {
+        op->position = (uint32_t)(low + (high - low) / 2);
+        return;
+    }
+    op->position = (uint32_t)(op->prev ? low : high);
+    make_room(op);
+}

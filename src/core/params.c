@@ -1,0 +1,270 @@
+/* Params are a value with a blob. Giving them bytes replaces the blob, so who shares the old one notices nothing; writing
+ * to them makes a blob of their own first, unless they have one. Whether there are enough bytes is asked of the type each
+ * time: a type that takes none needs no blob, and then the Params are never without data. */
+#include "graph.h"
+
+xir_status params_size(const xir_value *value, uint64_t *out) {
+    *out = 0;
+    return value->type ? xir_type_bytes(value->type, out) : XIR_E_TYPE;
+}
+
+static params *params_of(const xir_value *value) {
+    return value && value_is_params(value) ? value_params(value) : NULL;
+}
+
+static void give(params *p, blob *data) {
+    blob *old = p->data;
+    p->data = data;
+    blob_release(old);
+}
+
+/* ---- making ------------------------------------------------------------------------------------------------- */
+
+static xir_status size_fail(xir_network *net, xir_status status, xir_str called, uint64_t needed, uint64_t size) {
+    int n = called.size < 100 ? (int)called.size : 100;
+    const char *text = n ? called.data : "";
+    switch (status) {
+    case XIR_OK:
+        return net_fail(net, XIR_E_BOUNDS, "parameter '%.*s' gets %llu bytes, its type takes %llu", n, text,
+                        (unsigned long long)size, (unsigned long long)needed);
+    case XIR_E_TYPE:
+        return net_fail(net, status, "parameter '%.*s' gets bytes but has no type", n, text);
+    case XIR_E_UNKNOWN:
+        return net_fail(net, status, "parameter '%.*s' gets bytes, but how its type is stored is not known", n, text);
+    case XIR_E_BOUNDS:
+        return net_fail(net, status, "parameter '%.*s' gets bytes but has an unknown dim", n, text);
+    default:
+        return net_fail(net, status, "parameter '%.*s' gets bytes, but its type takes more than memory can have", n, text);
+    }
+}
+
+/* XIR_OK if Params of `value`'s type take `size` bytes, otherwise with a finding. */
+static xir_status check_size(xir_value *value, uint64_t size) {
+    uint64_t needed;
+    xir_status status = params_size(value, &needed);
+    if (status == XIR_OK && needed == size) return XIR_OK;
+    return size_fail(value_net(value), status, xir_value_name(value), needed, size);
+}
+
+xir_value *xir_params_new(xir_network *net, xir_str text, const xir_type *type) {
+    if (!type) {
+        net_fail(net, XIR_E_TYPE, "parameter '%.*s' is made without a type", (int)(text.size < 100 ? text.size : 100),
+                 text.size ? text.data : "");
+        return NULL;
+    }
+    const xir_type *mine = net_type(net, type);
+    const label *n = mine ? net_name(net, text) : NULL;
+    xir_value *value = n ? params_make(net, mine) : NULL;
+    if (value) value->more->name = n;
+    else net_fail(net, XIR_E_MEMORY, "no memory for a parameter");
+    return value;
+}
+
+/* Checked before anything is made, so that a refused call leaves nothing in the network. */
+static bool size_fits(xir_network *net, xir_str text, const xir_type *type, uint64_t size) {
+    uint64_t needed = 0;
+    xir_value as_if = { .type = type };
+    xir_status status = params_size(&as_if, &needed);
+    if (status == XIR_OK && needed == size) return true;
+    size_fail(net, status, text, needed, size);
+    return false;
+}
+
+static xir_value *new_with(xir_network *net, xir_str text, const xir_type *type, blob *data) {
+    xir_value *value = data ? xir_params_new(net, text, type) : NULL;
+    if (value) value_params(value)->data = data;
+    return value;
+}
+
+xir_value *xir_params_copy(xir_network *net, xir_str text, const xir_type *type, const void *data, size_t size) {
+    if (!size_fits(net, text, type, size)) return NULL;
+    blob *b = blob_new(&net->alloc, size);
+    if (!b) net_fail(net, XIR_E_MEMORY, "no memory for %zu bytes of a parameter", size);
+    else if (size) memcpy((void *)(uintptr_t)b->bytes, data, size);
+    xir_value *value = new_with(net, text, type, b);
+    if (!value) blob_release(b);
+    return value;
+}
+
+xir_value *xir_params_borrow(xir_network *net, xir_str text, const xir_type *type, const void *data, size_t size,
+                             void (*release)(void *user, const void *data), void *user) {
+    if (!size_fits(net, text, type, size)) return NULL;
+    blob *b = blob_borrow(&net->alloc, data, size, false, release, user);
+    if (!b) net_fail(net, XIR_E_MEMORY, "no memory for a parameter");
+    xir_value *value = new_with(net, text, type, b);
+    if (!value && b) {
+        b->release = NULL;   /* a refused caller keeps what he offered */
+        blob_release(b);
+    }
+    return value;
+}
+
+xir_status xir_params_set_copy(xir_value *value, const void *data, size_t size) {
+    params *p = params_of(value);
+    if (!p) return XIR_E_TYPE;
+    xir_status status = check_size(value, size);
+    if (status != XIR_OK) return status;
+    blob *b = blob_new(&value_net(value)->alloc, size);
+    if (!b) return net_fail(value_net(value), XIR_E_MEMORY, "no memory for %zu bytes of a parameter", size);
+    if (size) memmove((void *)(uintptr_t)b->bytes, data, size);   /* perhaps the old bytes, in whole or in part */
+    give(p, b);
+    return XIR_OK;
+}
+
+xir_status xir_params_set_borrow(xir_value *value, const void *data, size_t size,
+                                 void (*release)(void *user, const void *data), void *user) {
+    params *p = params_of(value);
+    if (!p) return XIR_E_TYPE;
+    xir_status status = check_size(value, size);
+    if (status != XIR_OK) return status;
+    blob *b = blob_borrow(&value_net(value)->alloc, data, size, false, release, user);
+    if (!b) return net_fail(value_net(value), XIR_E_MEMORY, "no memory for a parameter");
+    give(p, b);
+    return XIR_OK;
+}
+
+/* ---- filling ------------------------------------------------------------------------------------------------ */
+
+/* A blob for all elements, which number `*n`; NULL with a finding. */
+static blob *blob_for(xir_value *value, size_t element_size, size_t *n, xir_status *status) {
+    xir_network *net = value_net(value);
+    xir_str called = xir_value_name(value);
+    uint64_t size = 0, bits = value->type ? xir_type_storage_bits(value->type) : 0;
+    *status = params_size(value, &size);
+    if (*status != XIR_OK) {
+        size_fail(net, *status, called, size, 0);
+        return NULL;
+    }
+    if (element_size == 0 || bits != 8 * (uint64_t)element_size) {
+        *status = net_fail(net, XIR_E_TYPE, "parameter '%.*s' is filled with elements of %zu bytes, its type stores %llu bits",
+                           (int)(called.size < 100 ? called.size : 100), called.size ? called.data : "", element_size, (unsigned long long)bits);
+        return NULL;
+    }
+    blob *b = blob_new(&net->alloc, size);
+    if (b) *n = (size_t)(size / element_size);
+    else *status = net_fail(net, XIR_E_MEMORY, "no memory for %llu bytes of a parameter", (unsigned long long)size);
+    return b;
+}
+
+xir_status xir_params_fill(xir_value *value, size_t element_size, void (*fill)(void *user, size_t i, void *out), void *user) {
+    params *p = params_of(value);
+    if (!p) return XIR_E_TYPE;
+    size_t n = 0;
+    xir_status status;
+    blob *b = blob_for(value, element_size, &n, &status);
+    if (!b) return status;
+    uint8_t *out = (uint8_t *)(uintptr_t)b->bytes;
+    for (size_t i = 0; i < n; i++) fill(user, i, out + i * element_size);
+    give(p, b);
+    return XIR_OK;
+}
+
+xir_status xir_params_fill_f32(xir_value *value, float (*fill)(size_t i)) {
+    params *p = params_of(value);
+    if (!p) return XIR_E_TYPE;
+    size_t n = 0;
+    xir_status status;
+    blob *b = blob_for(value, sizeof(float), &n, &status);
+    if (!b) return status;
+    float *out = (float *)(uintptr_t)b->bytes;   /* owned bytes are aligned */
+    for (size_t i = 0; i < n; i++) out[i] = fill(i);
+    give(p, b);
+    return XIR_OK;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------- */
+
+static bool needs_none(const xir_value *value) {
+    uint64_t needed;
+    return params_size(value, &needed) == XIR_OK && needed == 0;
+}
+
+bool xir_params_has_data(const xir_value *value) {
+    const params *p = params_of(value);
+    return p && (p->data || needs_none(value));
+}
+
+bool xir_params_is_lazy(const xir_value *value) {
+    const params *p = params_of(value);
+    return p && p->data && p->data->mapped;
+}
+
+const void *xir_params_data(const xir_value *value, uint64_t *size) {
+    const params *p = params_of(value);
+    const blob *b = p ? p->data : NULL;
+    if (size) *size = b ? b->size : 0;
+    return b && b->size ? b->bytes : NULL;
+}
+
+const void *xir_params_typed(const xir_value *value, size_t alignment) {
+    const void *data = xir_params_data(value, NULL);
+    return alignment && ((uintptr_t)data & (alignment - 1)) == 0 ? data : NULL;
+}
+
+xir_status xir_params_read(const xir_value *value, uint64_t offset, void *out, size_t size) {
+    if (!xir_params_has_data(value)) return XIR_E_MISSING;
+    uint64_t all;
+    const uint8_t *data = xir_params_data(value, &all);
+    if (offset > all || size > all - offset) return XIR_E_BOUNDS;
+    if (size) memcpy(out, data + offset, size);
+    return XIR_OK;
+}
+
+bool xir_params_equal(const xir_value *a, const xir_value *b) {
+    uint64_t a_needs, b_needs, a_size, b_size;
+    if (!params_of(a) || !params_of(b)) return false;
+    if (a == b) return true;
+    xir_status a_status = params_size(a, &a_needs), b_status = params_size(b, &b_needs);
+    if (a_status != b_status || a_needs != b_needs || xir_params_has_data(a) != xir_params_has_data(b)) return false;
+    const void *a_data = xir_params_data(a, &a_size), *b_data = xir_params_data(b, &b_size);
+    return a_size == b_size && (a_data == b_data || memcmp(a_data, b_data, (size_t)a_size) == 0);
+}
+
+bool xir_params_allow_no_data(const xir_value *value) {
+    const params *p = params_of(value);
+    return p && p->allow_no_data;
+}
+
+void xir_params_set_allow_no_data(xir_value *value, bool allow) {
+    params *p = params_of(value);
+    if (p) p->allow_no_data = allow;
+}
+
+/* ---- changing ----------------------------------------------------------------------------------------------- */
+
+/* Puts a copy of its own in place of the blob; false without memory, with a finding. */
+static bool copy_own(xir_value *value, params *p) {
+    blob *b = blob_new(&value_net(value)->alloc, p->data->size);
+    if (!b) {
+        net_fail(value_net(value), XIR_E_MEMORY, "no memory for %llu bytes of a parameter",
+                 (unsigned long long)p->data->size);
+        return false;
+    }
+    memcpy((void *)(uintptr_t)b->bytes, p->data->bytes, (size_t)b->size);
+    give(p, b);
+    return true;
+}
+
+void *xir_params_edit(xir_value *value) {
+    params *p = params_of(value);
+    if (!p || !p->data || p->data->size == 0) return NULL;
+    if (!blob_is_mine(p->data) && !copy_own(value, p)) return NULL;
+    return (void *)(uintptr_t)p->data->bytes;
+}
+
+xir_status xir_params_load(xir_value *value) {
+    params *p = params_of(value);
+    if (!p) return XIR_E_TYPE;
+    if (!p->data) return xir_params_has_data(value) ? XIR_OK : XIR_E_MISSING;
+    if (!p->data->mapped) return XIR_OK;
+    if (p->data->size == 0) {   /* nothing to copy, but the file is let go */
+        give(p, NULL);
+        return XIR_OK;
+    }
+    return copy_own(value, p) ? XIR_OK : XIR_E_MEMORY;
+}
+
+void xir_params_clear(xir_value *value) {
+    params *p = params_of(value);
+    if (p) give(p, NULL);
+}

@@ -1,0 +1,144 @@
+/* Targets and memory types: one small object each, most of them without attributes. */
+#include "forms.h"
+#include "types.h"
+
+/* ---- targets ----------------------------------------------------------------------------------------------- */
+
+/* ORDER TARGET */
+static const class_number target_classes[XIR_TARGET_COUNT] = {
+    CLASS_host_target, CLASS_fpga_target,  CLASS_custom_target,
+    CLASS_buyi_target, CLASS_zhuge_target, CLASS_wolong_target,
+};
+
+const xir_target *target_make(home *h, xir_target_kind kind, xir_str core) {
+    xir_zhuge_target target = { .head.cls = h->ctx->types[target_classes[kind]] };
+    if (kind == XIR_TARGET_ZHUGE) target.core = core;
+    return (const xir_target *)home_intern(h, &target.head);
+}
+
+const xir_target *xir_target_of_kind(xir_context *ctx, xir_target_kind kind, const char *core) {
+    if ((unsigned)kind >= XIR_TARGET_COUNT || (kind == XIR_TARGET_ZHUGE && !core)) return NULL;
+    return target_make(context_home(ctx), kind, xir_str_of(core));
+}
+
+xir_target_kind xir_target_kind_of(const xir_target *target) {
+    if (!target) return XIR_TARGET_HOST;
+    int what = object_what(target);
+    return what ? (xir_target_kind)(what - 1) : XIR_TARGET_CUSTOM;
+}
+
+xir_str xir_target_core(const xir_target *target) {
+    return target && xir_target_kind_of(target) == XIR_TARGET_ZHUGE ? ((const xir_zhuge_target *)target)->core : XIR_STR("");
+}
+
+/* The core is any text: the last byte closes it. */
+static void print_zhuge(const xir_object *object, buffer *out) {
+    xir_str core = ((const xir_zhuge_target *)object)->core;
+    buffer_str(out, "@zhuget(");
+    buffer_put(out, core.data, core.size);
+    buffer_char(out, ')');
+}
+
+static const xir_object *parse_zhuge(home *h, const xir_class *cls, xir_str text, form_error *e) {
+    form_text t;
+    if (!form_open(&t, text, "zhuget", e)) return NULL;
+    if (t.at == text.size || text.data[text.size - 1] != ')') {
+        form_expected(&t, XIR_E_SYNTAX, text.size, "')'");
+        return NULL;
+    }
+    xir_zhuge_target target = { .head.cls = cls, .core = { text.data + t.at, text.size - 1 - t.at } };
+    return form_made(h, &target.head, e);
+}
+
+const xir_form xir_host_target_form   = { "hostt",   form_word_print, form_word_parse };
+const xir_form xir_fpga_target_form   = { "fpgat",   form_word_print, form_word_parse };
+const xir_form xir_custom_target_form = { "customt", form_word_print, form_word_parse };
+const xir_form xir_buyi_target_form   = { "buyit",   form_word_print, form_word_parse };
+const xir_form xir_zhuge_target_form  = { "zhuget",  print_zhuge,     parse_zhuge     };
+const xir_form xir_wolong_target_form = { "wolongt", form_word_print, form_word_parse };
+
+/* ---- memory types ------------------------------------------------------------------------------------------ */
+
+const xir_mtype *mtype_make(home *h, xir_mtype_kind kind, uint64_t addr, uint64_t offset) {
+    union {
+        xir_object       head;
+        xir_onchip_mem   onchip;
+        xir_external_mem external;
+        xir_chunk_mem    chunk;
+    } mem;
+    memset(&mem, 0, sizeof mem);
+    switch (kind) {
+    case XIR_MTYPE_HOST:     mem.head.cls = h->ctx->types[CLASS_host_mem]; break;
+    case XIR_MTYPE_ONCHIP:   mem.onchip = (xir_onchip_mem){ { .cls = h->ctx->types[CLASS_onchip_mem] }, addr }; break;
+    case XIR_MTYPE_EXTERNAL: mem.external = (xir_external_mem){ { .cls = h->ctx->types[CLASS_external_mem] }, addr }; break;
+    case XIR_MTYPE_CHUNK:    mem.chunk = (xir_chunk_mem){ { .cls = h->ctx->types[CLASS_chunk_mem] }, addr, offset }; break;
+    default:                 return NULL;
+    }
+    return (const xir_mtype *)home_intern(h, &mem.head);
+}
+
+const xir_mtype *xir_mtype_host(xir_context *ctx) { return ctx->host_mem; }
+const xir_mtype *xir_mtype_onchip(xir_context *ctx, uint64_t addr) {
+    return mtype_make(context_home(ctx), XIR_MTYPE_ONCHIP, addr, 0);
+}
+const xir_mtype *xir_mtype_external(xir_context *ctx, uint64_t addr) {
+    return mtype_make(context_home(ctx), XIR_MTYPE_EXTERNAL, addr, 0);
+}
+const xir_mtype *xir_mtype_chunk(xir_context *ctx, uint64_t chunk_id, uint64_t offset) {
+    return mtype_make(context_home(ctx), XIR_MTYPE_CHUNK, chunk_id, offset);
+}
+
+/* A memory type of a class that the library does not know answers as the host's. */
+xir_mtype_kind xir_mtype_kind_of(const xir_mtype *mtype) {
+    int what = object_what(mtype);
+    return what ? (xir_mtype_kind)(what - 1) : XIR_MTYPE_HOST;
+}
+
+uint64_t xir_mtype_addr(const xir_mtype *mtype) {
+    switch (xir_mtype_kind_of(mtype)) {
+    case XIR_MTYPE_ONCHIP:   return ((const xir_onchip_mem *)mtype)->addr;
+    case XIR_MTYPE_EXTERNAL: return ((const xir_external_mem *)mtype)->addr;
+    case XIR_MTYPE_CHUNK:    return ((const xir_chunk_mem *)mtype)->chunk_id;
+    default:                 return 0;
+    }
+}
+
+uint64_t xir_mtype_offset(const xir_mtype *mtype) {
+    return xir_mtype_kind_of(mtype) == XIR_MTYPE_CHUNK ? ((const xir_chunk_mem *)mtype)->offset : 0;
+}
+
+uint64_t xir_mtype_storage_bits(const xir_mtype *mtype, uint64_t bits) {
+    (void)mtype;
+    return bits;
+}
+
+/* "@ocm(1234)", "@etm(1234)", "@chunk(1234@100)" */
+static void print_mem(const xir_object *object, buffer *out) {
+    const xir_mtype *mtype = (const xir_mtype *)object;
+    buffer_char(out, '@');
+    buffer_str(out, object->cls->form->name);
+    buffer_char(out, '(');
+    form_put_u64(out, xir_mtype_addr(mtype));
+    if (xir_mtype_kind_of(mtype) == XIR_MTYPE_CHUNK) {
+        buffer_char(out, '@');
+        form_put_u64(out, xir_mtype_offset(mtype));
+    }
+    buffer_char(out, ')');
+}
+
+static const xir_object *parse_mem(home *h, const xir_class *cls, xir_str text, form_error *e) {
+    form_text t;
+    bool chunk = cls->what == 1 + XIR_MTYPE_CHUNK;
+    uint64_t addr, offset = 0;
+    if (!form_open(&t, text, cls->form->name, e)) return NULL;
+    if (!form_u64(&t, chunk ? "the number of a chunk" : "an address", &addr)) return NULL;
+    if (chunk && (!form_literal(&t, "@") || !form_u64(&t, "an offset", &offset))) return NULL;
+    if (!form_close(&t)) return NULL;
+    const xir_mtype *mtype = mtype_make(h, (xir_mtype_kind)(cls->what - 1), addr, offset);
+    return mtype ? (const xir_object *)mtype : form_fail(e, XIR_E_MEMORY, 0, "out of memory");
+}
+
+const xir_form xir_host_mem_form     = { "hostm", form_word_print, form_word_parse };
+const xir_form xir_onchip_mem_form   = { "ocm",   print_mem, parse_mem };
+const xir_form xir_external_mem_form = { "etm",   print_mem, parse_mem };
+const xir_form xir_chunk_mem_form    = { "chunk", print_mem, parse_mem };

@@ -1,0 +1,140 @@
+/* Shorthands: each fills in the structs that the general calls take. */
+#include <xir/sugar.h>
+#include "graph.h"
+
+xir_at xir_at_end(xir_network *net) { return (xir_at){ .net = net }; }
+
+xir_at xir_at_line(xir_at at, const char *file, int line) {
+    at.file = file;
+    at.line = line;
+    return at;
+}
+
+static xir_value *only_output(const xir_op *op) { return op ? xir_op_output(op, 0) : NULL; }
+
+/* The cursor with the name that a call gives; without one the cursor's own stays. */
+static xir_at named(xir_at at, const char *op_name) {
+    if (op_name) at.name = xir_str_of(op_name);
+    return at;
+}
+
+/* ---- the ends ------------------------------------------------------------------------------------------------- */
+
+xir_op *xir_inputs(xir_at at, const char *op_name, const xir_type *const *types, size_t n) {
+    const xir_input_in none = { 0 };
+    const xir_type *const no_types[] = { NULL };
+    size_t before = xir_diags_count(at.net->diags);
+    for (size_t i = 0; i < n; i++) {
+        if (types[i]) continue;
+        net_fail(at.net, XIR_E_MISSING, "argument %zu of the network has no type: NULL was given", i);
+        if (at.file) diags_add_place(at.net->diags, before, at.file, at.line);
+        return NULL;
+    }
+    at = named(at, op_name);
+    at.types = n ? types : no_types;
+    at.n_types = n;
+    return xir_add(at, xir_input_class(), &none, NULL);
+}
+
+xir_value *xir_input(xir_at at, const char *op_name, const xir_type *type) {
+    return only_output(xir_inputs(at, op_name, &type, 1));
+}
+
+xir_op *xir_output(xir_at at, xir_values values) {
+    return xir_add_output(at, (xir_output_in){ .values = values }, NULL);
+}
+
+/* ---- one number for both axes ---------------------------------------------------------------------------------- */
+
+/* Zero is what a caller who left a member out gives. */
+static int64_t or_default(int64_t given, int64_t preset) { return given ? given : preset; }
+
+xir_conv2d_attrs xir_conv2d_square(int64_t stride, int64_t pad, int64_t dilation, int64_t groups) {
+    xir_conv2d_attrs a = xir_conv2d_init();
+    a.stride_width = a.stride_height = or_default(stride, a.stride_width);
+    a.pad_top = a.pad_bottom = a.pad_left = a.pad_right = pad;
+    a.dilation_width = a.dilation_height = or_default(dilation, a.dilation_width);
+    a.groups = or_default(groups, a.groups);
+    return a;
+}
+
+xir_max_pool2d_attrs xir_max_pool2d_square(int64_t k, int64_t stride, int64_t pad, int64_t dilation) {
+    xir_max_pool2d_attrs a = xir_max_pool2d_init();
+    a.pool_width = a.pool_height = k;
+    a.stride_width = a.stride_height = or_default(stride, a.stride_width);
+    a.pad_top = a.pad_bottom = a.pad_left = a.pad_right = pad;
+    a.dilation_width = a.dilation_height = or_default(dilation, a.dilation_width);
+    return a;
+}
+
+xir_value *xir_conv2d_short(xir_at at, const xir_conv2d_args *args) {
+    const xir_conv2d_in in = { .input = args->input, .weights = args->weights, .bias = args->bias };
+    const xir_conv2d_attrs attrs = xir_conv2d_square(args->stride, args->pad, args->dilation, args->groups);
+    return only_output(xir_add_conv2d(named(at, args->name), in, &attrs));
+}
+
+xir_value *xir_max_pool2d_short(xir_at at, const xir_pool2d_args *args) {
+    const xir_max_pool2d_in in = { .input = args->input };
+    const xir_max_pool2d_attrs attrs = xir_max_pool2d_square(args->k, args->stride, args->pad, args->dilation);
+    return only_output(xir_add_max_pool2d(named(at, args->name), in, &attrs));
+}
+
+/* ---- element by element ------------------------------------------------------------------------------------------ */
+
+xir_value *xir_relu_short(xir_at at, xir_value *input, const char *op_name) {
+    const xir_relu_in in = { .input = input };
+    return only_output(xir_add_relu(named(at, op_name), in, NULL));
+}
+
+xir_value *xir_add_short(xir_at at, xir_value *lhs, xir_value *rhs, double alpha, double beta, const char *op_name) {
+    xir_context *ctx = at.net->ctx;
+    const xir_add_in in = { .lhs = lhs, .rhs = rhs };
+    const xir_object *factor_of_lhs = (const xir_object *)xir_scalar_real(ctx, alpha);
+    const xir_object *factor_of_rhs = (const xir_object *)xir_scalar_real(ctx, beta);
+    if (!factor_of_lhs || !factor_of_rhs) {
+        net_fail(at.net, XIR_E_MEMORY, "out of memory");
+        return NULL;
+    }
+    xir_add_attrs attrs = xir_add_init();
+    attrs.alpha = (xir_refs){ &factor_of_lhs, 1 };
+    attrs.beta = (xir_refs){ &factor_of_rhs, 1 };
+    return only_output(xir_add_add(named(at, op_name), in, &attrs));
+}
+
+xir_value *xir_cast_short(xir_at at, xir_value *input, const xir_type *target, const char *op_name) {
+    const xir_cast_in in = { .input = input };
+    xir_cast_attrs attrs = xir_cast_init();
+    attrs.target_dtype = xir_type_tensor(target);   // NULL, which is refused, for any other type
+    return only_output(xir_add_cast(named(at, op_name), in, &attrs));
+}
+
+/* ---- tags ---------------------------------------------------------------------------------------------------------- */
+
+static const xir_any *tag_of(const xir_map *tags, const char *key, xir_any_kind kind) {
+    const xir_any *tag = xir_map_get(tags, xir_str_of(key));
+    return tag && tag->kind == kind ? tag : NULL;
+}
+
+bool xir_tag_int(const xir_map *tags, const char *key, int64_t *out) {
+    const xir_any *tag = tag_of(tags, key, XIR_ANY_INT);
+    if (tag) *out = tag->as.integer;
+    return tag;
+}
+
+bool xir_tag_real(const xir_map *tags, const char *key, double *out) {
+    const xir_any *tag = tag_of(tags, key, XIR_ANY_REAL);
+    if (tag) *out = tag->as.real;
+    return tag;
+}
+
+bool xir_tag_bool(const xir_map *tags, const char *key, bool *out) {
+    const xir_any *tag = tag_of(tags, key, XIR_ANY_BOOL);
+    if (tag) *out = tag->as.boolean;
+    return tag;
+}
+
+bool xir_tag_text(const xir_map *tags, const char *key, xir_str *out) {
+    const xir_any *tag = tag_of(tags, key, XIR_ANY_TEXT);
+    if (tag) *out = tag->as.text;
+    return tag;
+}

@@ -1,0 +1,63 @@
+/* The class functions of types.def, and what every context has from the start: its classes, the host and its memory, @fp(32)
+ * and the empty array of scales. */
+#include "types.h"
+
+#define XIR_DEFS <xir/types.def>
+#include <xir/define.h>
+
+#include <xir/words_off.h>
+#define ENUM_OF(id, prefix)
+#define MEMBER(prefix, word)
+#define END_ENUM(id)
+#define OBJ(id, key, base, traits, describe) xir_##id##_class,
+#define END_OBJ(id)
+#include <xir/words_none.h>
+
+/* By class number; a class stands behind its base. */
+static const xir_class_decl *(*const decls[CLASS_COUNT])(void) = {
+#include <xir/types.def>
+};
+#include <xir/words_off.h>
+
+/* ORDER TARGET, MTYPE, XIR_TYPE_: xir_class.what, see types.h. */
+static const uint8_t whats[CLASS_COUNT] = {
+    [CLASS_host_target]     = 1 + XIR_TARGET_HOST,
+    [CLASS_fpga_target]     = 1 + XIR_TARGET_FPGA,
+    [CLASS_custom_target]   = 1 + XIR_TARGET_CUSTOM,
+    [CLASS_buyi_target]     = 1 + XIR_TARGET_BUYI,
+    [CLASS_zhuge_target]    = 1 + XIR_TARGET_ZHUGE,
+    [CLASS_wolong_target]   = 1 + XIR_TARGET_WOLONG,
+    [CLASS_host_mem]        = 1 + XIR_MTYPE_HOST,
+    [CLASS_onchip_mem]      = 1 + XIR_MTYPE_ONCHIP,
+    [CLASS_external_mem]    = 1 + XIR_MTYPE_EXTERNAL,
+    [CLASS_chunk_mem]       = 1 + XIR_MTYPE_CHUNK,
+    [CLASS_scales]          = WHAT_PLAIN,
+    [CLASS_exp_scales]      = WHAT_EXP,
+    [CLASS_bool_type]       = 1 + XIR_TYPE_BOOL,
+    [CLASS_integer_type]    = 1 + XIR_TYPE_INTEGER,
+    [CLASS_float_type]      = 1 + XIR_TYPE_FLOAT,
+    [CLASS_calibrated_type] = 1 + XIR_TYPE_CALIBRATED,
+    [CLASS_normalized_type] = 1 + XIR_TYPE_NORMALIZED,
+    [CLASS_quantized_type]  = 1 + XIR_TYPE_QUANTIZED,
+    [CLASS_normalized_quantized_type] = 1 + XIR_TYPE_NORMALIZED_QUANTIZED,
+    [CLASS_tensor_type]     = 1 + XIR_TYPE_TENSOR,
+    [CLASS_bool_imm]        = WHAT_BOOL,
+    [CLASS_int_imm]         = WHAT_INT,
+    [CLASS_float_imm]       = WHAT_REAL,
+};
+
+xir_status types_register(xir_context *ctx) {
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        xir_status status = xir_register(ctx, decls[i](), NULL);
+        if (status) return status;
+        ctx->types[i] = xir_class_of(ctx, decls[i]());
+        ((xir_class *)(uintptr_t)ctx->types[i])->what = whats[i];
+    }
+    home *h = context_home(ctx);
+    ctx->host = target_make(h, XIR_TARGET_HOST, XIR_STR(""));
+    ctx->host_mem = mtype_make(h, XIR_MTYPE_HOST, 0, 0);
+    ctx->no_scales = scales_make(h, false, (xir_runs){ 0 }, -1);
+    ctx->fp32 = type_float(h, XIR_FLOAT_FP32);
+    ctx->tensor_class = ctx->types[CLASS_tensor_type];
+    return ctx->host && ctx->host_mem && ctx->no_scales && ctx->fp32 ? XIR_OK : XIR_E_MEMORY;
+}

@@ -1,0 +1,101 @@
+/* What layouts, types and their arrays are made with: the public constructors for any home, and the lists of runs. */
+#ifndef CORE_TYPES_H
+#define CORE_TYPES_H
+
+#include "context.h"
+#include "forms.h"
+
+/* ---- runs -------------------------------------------------------------------------------------------------- */
+
+/* A growing list of runs in canonical form: ends grow, and neighbours differ (reals by their bits). Lists of few runs, which
+ * is most, allocate nothing. The struct must not be moved. */
+enum { RUNS_FEW = 4 };
+typedef struct run_list {
+    const xir_allocator *alloc;
+    xir_run *data;
+    size_t   size, room;
+    xir_run  few[RUNS_FEW];
+} run_list;
+
+void run_list_init(run_list *l, const xir_allocator *alloc);
+void run_list_free(run_list *l);
+/* Appends `count` equal items. XIR_E_BOUNDS if `count` is negative, XIR_E_LIMIT if there would be more than INT64_MAX items;
+ * then the list is as before. */
+xir_status run_list_add(run_list *l, int64_t count, int64_t m, int64_t exp, float value);
+/* Appends the items [start, end) of runs; the same errors. */
+xir_status run_list_append(run_list *l, xir_runs runs, int64_t start, int64_t end);
+/* Makes the items [start, end) have this m and nothing else; XIR_E_BOUNDS outside. Costs the runs behind the range. */
+xir_status run_list_set(run_list *l, int64_t start, int64_t end, int64_t m);
+/* Forgets the items from `total` on. */
+void run_list_cut(run_list *l, int64_t total);
+static inline xir_runs run_list_runs(const run_list *l) { return (xir_runs){ l->data, l->size }; }
+
+/* How many items there are; the run of item i, NULL if there is no such item. Logarithmic. */
+static inline int64_t runs_total(xir_runs runs) { return runs.size ? runs.data[runs.size - 1].end : 0; }
+const xir_run *runs_find(xir_runs runs, int64_t i);
+bool           runs_canonical(xir_runs runs);
+
+/* ---- constructors: NULL without memory --------------------------------------------------------------------- */
+
+const xir_target *target_make(home *h, xir_target_kind kind, xir_str core);
+const xir_mtype  *mtype_make(home *h, xir_mtype_kind kind, uint64_t addr, uint64_t offset);
+
+/* NULL with the error set if `axes` is no layout; `base` is added to the error's place. */
+const xir_layout *layout_make(home *h, xir_str axes, size_t base, form_error *why);
+const xir_layout *layout_default(home *h, size_t rank);
+
+/* Walks the axes of a layout (NULL has none):
+ *     for (form_text t = layout_walk(layout); layout_next(&t, &a);) … */
+typedef struct layout_axis {
+    char    letter;
+    int64_t unit;          /* 0 for upper-case letters and '*' */
+    size_t  start, size;   /* in the text                      */
+} layout_axis;
+form_text layout_walk(const xir_layout *layout);
+bool      layout_next(form_text *t, layout_axis *out);
+
+/* `runs` canonical, m 1 where valid and 0 where not. */
+const xir_distr  *distr_make(home *h, xir_i64s axes, xir_runs runs, xir_uvalue uvalue, bool legacy);
+
+/* `runs` canonical. */
+const xir_scales      *scales_make(home *h, bool exp, xir_runs runs, int64_t axis);
+const xir_norm_ratios *norm_ratios_make(home *h, xir_runs runs, int64_t axis);
+
+enum { TYPE_BITS_MOST = 65536 };   /* of an integer; the bound of its row in types.def */
+const xir_type *type_bool(home *h);
+const xir_type *type_integer(home *h, bool sign, int64_t bits);   /* NULL too if the width is no good */
+const xir_type *type_float(home *h, xir_float_format format);
+const xir_type *type_tensor(home *h, const xir_type *element, const xir_layout *layout, xir_i64s shape, xir_refs distrs);
+
+/* ---- what a class is --------------------------------------------------------------------------------------- */
+
+/* xir_class.what is 1 + the kind for the built-in targets, memory types and types, one of these for arrays and scalars, and
+ * 0 for every other class. */
+enum { WHAT_PLAIN = 1, WHAT_EXP };
+enum { WHAT_BOOL = 1, WHAT_INT, WHAT_REAL };
+static inline int object_what(const void *object) {
+    return object ? ((const xir_object *)object)->cls->what : 0;
+}
+
+/* ---- rules ------------------------------------------------------------------------------------------------- */
+
+/* Where faults go: one call a fault, `where` a path below the object. */
+typedef struct fault_sink {
+    void (*fault)(void *user, const char *where, const char *sentence);
+    void  *user;
+    size_t count;
+} fault_sink;
+void fault(fault_sink *sink, const char *where, const char *format, ...) XIR_PRINTF(3, 4);
+
+void layout_faults(const xir_layout *layout, fault_sink *sink);
+/* Layout and distributions against the shape. */
+void tensor_faults(const xir_tensor_type *tensor, fault_sink *sink);
+
+/* The rules of types.def. Those of arrays, distributions and layouts hold for every object that is made here; they meet bodies
+ * that a program filled by hand. */
+xir_status xir_tensor_type_check(xir_infer *at);
+xir_status xir_layout_object_check(xir_infer *at);
+xir_status xir_distr_object_check(xir_infer *at);
+xir_status xir_array_object_check(xir_infer *at);
+
+#endif

@@ -1,0 +1,253 @@
+/* The whole check. It only reads, adds every finding, and looks at what is shared (attributes, types) once: two small memos
+ * remember what has been found good. Findings get their place ("/ops/17") only when there are any. */
+#include <inttypes.h>
+#include <stdio.h>
+#include "graph.h"
+
+enum { MEMO = 256 };
+
+typedef struct checker {
+    const xir_network *net;
+    const void        *good[MEMO];   /* attributes and types that have no fault of their own */
+} checker;
+
+static const void **memo_of(checker *c, const void *p) {
+    uintptr_t bits = (uintptr_t)p >> 3;
+    return &c->good[(bits ^ (bits >> 9)) % MEMO];
+}
+
+/* A place under a path: "path/inputs/1". */
+typedef struct place { char text[160]; } place;
+static xir_str under(place *p, xir_str path, const char *format, size_t i) {
+    int n = snprintf(p->text, sizeof p->text, "%.*s", (int)path.size, path.data ? path.data : "");
+    if (n >= 0 && (size_t)n < sizeof p->text) n += snprintf(p->text + n, sizeof p->text - (size_t)n, format, i);
+    return (xir_str){ p->text, n < 0 ? 0 : (size_t)n < sizeof p->text ? (size_t)n : sizeof p->text - 1 };
+}
+
+static void keep_first(xir_status *first, xir_status status) {
+    if (!*first) *first = status;
+}
+
+/* ---- types ------------------------------------------------------------------------------------------------- */
+
+/* Bounds, references and the class's rule, of an object and of all it refers to. As deep as readers let objects nest. */
+static xir_status check_object(checker *c, const xir_object *object, xir_str path, xir_diags *why) {
+    if (object->cls->opaque) return XIR_OK;
+    xir_status first = body_check(object->cls, object, path, why);
+    xir_infer at = { .ctx = c->net->ctx, .cls = object->cls, .attrs = object, .why = why, .path = path };
+    if (!first) keep_first(&first, infer_check(&at));
+    for (uint32_t i = 0; i < object->cls->n_fields; i++) {
+        const xir_field *f = &object->cls->fields[i];
+        if (f->kind == XIR_KIND_REF) {
+            const xir_object *part = *(const xir_object *const *)body_at(object, f);
+            if (part) keep_first(&first, check_object(c, part, path, why));
+        } else if (f->kind == XIR_KIND_REFS) {
+            const xir_refs *parts = body_at(object, f);
+            for (size_t j = 0; j < parts->size; j++) keep_first(&first, check_object(c, parts->data[j], path, why));
+        }
+    }
+    return first;
+}
+
+static bool is_integer(const xir_type *type) { return xir_type_kind_of(type) == XIR_TYPE_INTEGER; }
+
+/* Arrays of ratios have an item an element of their axis, where the storage is integer (since 3.8 of the original). */
+static xir_status check_ratios(const xir_type *type, xir_str path, xir_diags *why) {
+    const xir_norm_ratios *ratios = xir_type_norm_ratios(type);
+    if (!ratios || !is_integer(xir_type_storage(type))) return XIR_OK;
+    size_t rank = xir_type_rank(type), n = xir_norm_ratios_count(ratios);
+    int64_t axis = xir_norm_ratios_axis(ratios);
+    if (axis < -(int64_t)rank || axis >= (int64_t)rank) {
+        return diag_fail(why, XIR_E_BOUNDS, path, "the norm ratios are along axis %" PRId64 ", the rank is %zu", axis, rank);
+    }
+    int64_t dim = xir_type_dim(type, axis, true);
+    if (dim < 0 || (uint64_t)dim == n) return XIR_OK;
+    return diag_fail(why, XIR_E_INVALID, path, "axis %" PRId64 " has %" PRId64 " elements and %zu norm ratios", axis, dim, n);
+}
+
+static xir_status check_type(checker *c, const xir_type *type, xir_str path, xir_diags *why) {
+    const void **memo = memo_of(c, type);
+    if (*memo == type) return XIR_OK;
+    xir_status first = check_object(c, (const xir_object *)type, path, why);
+    if (!first && xir_type_kind_of(type) == XIR_TYPE_TENSOR) keep_first(&first, check_ratios(type, path, why));
+    if (!first) *memo = type;
+    return first;
+}
+
+/* ---- ops --------------------------------------------------------------------------------------------------- */
+
+static xir_status check_inputs(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
+    const xir_class *cls = op->cls;
+    xir_status first = XIR_OK;
+    place p;
+    if (op->n_inputs < cls->least_inputs) {
+        keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs", 0),
+                                     "%.*s needs %" PRIu32 " inputs, %" PRIu32 " are there", (int)cls->key.size, cls->key.data,
+                                     cls->least_inputs, op->n_inputs));
+    }
+    if (!cls->many_inputs && op->n_inputs > cls->n_inputs) {
+        keep_first(&first, diag_fail(why, XIR_E_INVALID, under(&p, path, "/inputs", 0),
+                                     "%.*s takes at most %" PRIu32 " inputs, %" PRIu32 " are there", (int)cls->key.size,
+                                     cls->key.data, cls->n_inputs, op->n_inputs));
+    }
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *v = op->inputs[i].value;
+        bool optional = i < cls->n_inputs && cls->inputs[i].word == XIR_WORD_OPT;
+        if (!v) {
+            if (optional) continue;
+            keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs/%zu", i), "the input is absent"));
+            continue;
+        }
+        if (v->producer) continue;   /* judged where it is made */
+        if (!value_is_params(v)) {
+            keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs/%zu", i),
+                                         "no op makes value %" PRId64, v->id));
+        }
+        if (v->type) keep_first(&first, check_type(c, v->type, why ? under(&p, path, "/inputs/%zu/dtype", i) : path, why));
+    }
+    return first;
+}
+
+/* An accelerator's op in a network for another one. */
+static xir_status check_target(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
+    xir_target_kind kind = xir_target_kind_of(op->target);
+    const xir_target *ai = c->net->ai_target;
+    if (!ai || (kind != XIR_TARGET_BUYI && kind != XIR_TARGET_ZHUGE && kind != XIR_TARGET_WOLONG)) return XIR_OK;
+    if (xir_object_equal((const xir_object *)op->target, (const xir_object *)ai)) return XIR_OK;
+    place p;
+    return diag_fail(why, XIR_E_INVALID, under(&p, path, "/compile_target", 0),
+                     "the op is for %.*s, its network for %.*s", (int)((const xir_object *)op->target)->cls->key.size,
+                     ((const xir_object *)op->target)->cls->key.data, (int)((const xir_object *)ai)->cls->key.size,
+                     ((const xir_object *)ai)->cls->key.data);
+}
+
+static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags *why);
+
+static xir_status check_children(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
+    xir_status first = XIR_OK;
+    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *children = body_at(op->attrs, f);
+        for (size_t j = 0; j < children->size; j++) {
+            place p;
+            xir_str at = why ? under(&p, path, "/sub_hard_ops/%zu", j) : path;
+            keep_first(&first, check_op(c, children->data[j], at, why));
+        }
+    }
+    return first;
+}
+
+static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
+    const xir_class *cls = op->cls;
+    xir_status first = XIR_OK;
+    const void **memo = memo_of(c, op->attrs);
+    if (*memo != op->attrs) {
+        keep_first(&first, body_check(cls, op->attrs, path, why));
+        if (!first && cls->plain) *memo = op->attrs;
+    }
+    keep_first(&first, check_inputs(c, op, path, why));
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const xir_type *type = op->outputs[i].type;
+        place p;
+        if (type) keep_first(&first, check_type(c, type, why ? under(&p, path, "/outputs/%zu/dtype", i) : path, why));
+    }
+    if (!cls->many_outputs && op->n_outputs != cls->n_outputs) {
+        place p;
+        keep_first(&first, diag_fail(why, XIR_E_INVALID, under(&p, path, "/outputs", 0),
+                                     "%.*s has %" PRIu32 " outputs, %" PRIu32 " are there", (int)cls->key.size, cls->key.data,
+                                     cls->n_outputs, op->n_outputs));
+    }
+    keep_first(&first, check_target(c, op, path, why));
+    /* The class's own rule builds on what has been judged so far. */
+    if (!first && cls->check) {
+        xir_infer at = { 0 };
+        infer_start(&at, op->net, cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
+        at.op = op;
+        at.path = path;
+        keep_first(&first, infer_check(&at));
+        infer_end(&at);
+    }
+    if (!cls->plain) keep_first(&first, check_children(c, op, path, why));
+    return first;
+}
+
+xir_status xir_op_validate(const xir_op *op, xir_diags *why) {
+    checker c = { .net = op->net };
+    return check_op(&c, op, XIR_STR(""), why);
+}
+
+/* ---- the network ------------------------------------------------------------------------------------------- */
+
+/* What an op may be only where it stands, and the ids. */
+static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags *why) {
+    xir_network *net = (xir_network *)(uintptr_t)c->net;
+    xir_status first = XIR_OK;
+    place p;
+    uint32_t traits = op->cls->traits;
+    if (traits & XIR_TRAIT_SOURCE && op != net->first) {
+        keep_first(&first, diag_fail(why, XIR_E_INVALID, path, "an Input must be the first op"));
+    }
+    if (!op->n_inputs && !(traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_FREE))) {
+        keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs", 0), "the op has no inputs"));
+    }
+    if (op->id < 0) keep_first(&first, diag_fail(why, XIR_E_BOUNDS, under(&p, path, "/op_id", 0), "op id %" PRId64 " is below 0", op->id));
+    const xir_op *same = net_find_op(net, op->id);
+    if (same != op) {
+        keep_first(&first, same ? diag_fail(why, XIR_E_EXISTS, under(&p, path, "/op_id", 0), "op id %" PRId64 " is taken by another op", op->id)
+                                : diag_memory(why));
+    }
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const xir_value *v = &op->outputs[i];
+        if (net_find_value(net, v->id) == v) continue;
+        keep_first(&first, diag_fail(why, XIR_E_EXISTS, under(&p, path, "/outputs/%zu/v_id", i),
+                                     "value id %" PRId64 " is taken by another value", v->id));
+    }
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *v = op->inputs[i].value;
+        const xir_op *maker = v ? v->producer : NULL;
+        if (!maker || (maker->flags & OP_PLACED && maker->position < op->position)) continue;
+        if (maker->flags & OP_CHILD) continue;
+        keep_first(&first, diag_fail(why, XIR_E_INVALID, under(&p, path, "/inputs/%zu", i),
+                                     "value %" PRId64 " is used before op %" PRId64 " makes it", v->id, maker->id));
+    }
+    return first;
+}
+
+/* A network of our own ops has an Input at its head and an Output at its end; one of a dialect need not. */
+static xir_status check_ends(const xir_network *net, xir_diags *why) {
+    xir_status first = XIR_OK;
+    if (!net->first) return diag_fail(why, XIR_E_MISSING, XIR_STR("/ops"), "the network is empty: an Input and an Output were expected");
+    if (net->first->cls->opaque) return XIR_OK;
+    if (!(net->first->cls->traits & XIR_TRAIT_SOURCE)) {
+        keep_first(&first, diag_fail(why, XIR_E_INVALID, XIR_STR("/ops/0"), "the first op must be an Input, a %.*s was found",
+                                     (int)net->first->cls->key.size, net->first->cls->key.data));
+    }
+    const xir_op *last = net->last;
+    if (!(last->cls->traits & XIR_TRAIT_SINK) && !last->cls->opaque) {
+        place p;
+        keep_first(&first, diag_fail(why, XIR_E_INVALID, under(&p, XIR_STR("/ops"), "/%zu", net->n_ops - 1),
+                                     "the last op must be an Output, a %.*s was found", (int)last->cls->key.size,
+                                     last->cls->key.data));
+    }
+    return first;
+}
+
+xir_status xir_network_validate(const xir_network *net, xir_diags *why) {
+    checker c = { .net = net };
+    if (!net_build_ids((xir_network *)(uintptr_t)net)) return diag_memory(why);
+    xir_status first = check_ends(net, why);
+    size_t i = 0;
+    for (xir_op *op = net->first; op; op = op->next, i++) {
+        xir_status status = check_op(&c, op, XIR_STR(""), NULL);
+        keep_first(&status, check_standing(&c, op, XIR_STR(""), NULL));
+        if (!status) continue;
+        /* Again, now for the sentences. */
+        place p;
+        xir_str path = under(&p, XIR_STR("/ops"), "/%zu", i);
+        status = check_op(&c, op, path, why);
+        keep_first(&status, check_standing(&c, op, path, why));
+        keep_first(&first, status);
+    }
+    return first;
+}

@@ -1,0 +1,105 @@
+/* Values and their uses: asking, naming, replacing. */
+#include <inttypes.h>
+#include "graph.h"
+
+xir_network *xir_value_network(const xir_value *v) { return value_net(v); }
+int64_t      xir_value_id(const xir_value *v)      { return v->id; }
+xir_str      xir_value_name(const xir_value *v)    { return v->more ? name_text(v->more->name) : (xir_str){ "", 0 }; }
+
+const xir_type *xir_value_type(const xir_value *v) { return v->type; }
+
+const xir_mtype *xir_value_mtype(const xir_value *v) {
+    return v->more && v->more->mtype ? v->more->mtype : value_net(v)->ctx->host_mem;
+}
+
+xir_op *xir_value_op(const xir_value *v)        { return v->producer; }
+size_t  xir_value_index(const xir_value *v)     { return v->producer ? (size_t)(v - v->producer->outputs) : 0; }
+bool    xir_value_is_params(const xir_value *v) { return value_is_params(v); }
+
+const xir_use *xir_value_uses(const xir_value *v)  { return v->uses; }
+const xir_use *xir_use_next(const xir_use *use)    { return use->next; }
+xir_op        *xir_use_op(const xir_use *use)      { return use->user; }
+size_t         xir_use_index(const xir_use *use)   { return (size_t)(use - use->user->inputs); }
+
+size_t xir_value_use_count(const xir_value *v) {
+    size_t n = 0;
+    for (const xir_use *u = v->uses; u; u = u->next) n++;
+    return n;
+}
+
+static xir_status no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
+
+xir_status xir_value_set_name(xir_value *v, xir_str text) {
+    xir_network *net = value_net(v);
+    if (text.size == 0 && !v->more) return XIR_OK;
+    const label *n = net_name(net, text);
+    value_more *more = n ? value_need_more(v) : NULL;
+    if (!more) return no_memory(net);
+    more->name = n;
+    net->epoch++;
+    return XIR_OK;
+}
+
+xir_status xir_value_set_id(xir_value *v, int64_t id) {
+    xir_network *net = value_net(v);
+    if (id < 0) return net_fail(net, XIR_E_BOUNDS, "value id %" PRId64 " is below 0", id);
+    const xir_value *other = id < net->next_value_id ? net_find_value(net, id) : NULL;
+    if (other && other != v) return net_fail(net, XIR_E_EXISTS, "value id %" PRId64 " is taken", id);
+    if (!value_set_id(v, id)) return no_memory(net);
+    net->epoch++;
+    return XIR_OK;
+}
+
+xir_status xir_value_set_type(xir_value *v, const xir_type *type) {
+    xir_network *net = value_net(v);
+    const xir_type *own = net_type(net, type);
+    if (type && !own) return no_memory(net);
+    v->type = own;
+    net->epoch++;
+    return XIR_OK;
+}
+
+xir_status xir_value_set_mtype(xir_value *v, const xir_mtype *mtype) {
+    xir_network *net = value_net(v);
+    if (!mtype || xir_mtype_kind_of(mtype) == XIR_MTYPE_HOST) {
+        if (v->more) v->more->mtype = NULL;
+        net->epoch++;
+        return XIR_OK;
+    }
+    const xir_mtype *own = (const xir_mtype *)net_intern(net, (const xir_object *)mtype);
+    value_more *more = own ? value_need_more(v) : NULL;
+    if (!more) return no_memory(net);
+    more->mtype = own;
+    net->epoch++;
+    return XIR_OK;
+}
+
+const xir_map *xir_value_tags(const xir_value *v) { return v->more ? v->more->tags : NULL; }
+
+xir_status xir_value_set_tag(xir_value *v, xir_str key, const xir_any *tag) {
+    xir_network *net = value_net(v);
+    const xir_map *tags = NULL;
+    value_more *more = value_need_more(v);
+    if (!more || !map_with(&net->arena, more->tags, key, tag, &tags)) return no_memory(net);
+    more->tags = tags;
+    net->epoch++;
+    return XIR_OK;
+}
+
+xir_status xir_value_replace(xir_value *old, xir_value *now) {
+    xir_network *net = value_net(old);
+    if (value_net(now) != net) return net_fail(net, XIR_E_INVALID, "the value to replace with belongs to another network");
+    if (old == now || !old->uses) return XIR_OK;
+    xir_use *last = old->uses;
+    for (xir_use *u = old->uses; u; u = u->next) {
+        u->value = now;
+        last = u;
+    }
+    last->next = now->uses;
+    if (now->uses) now->uses->link = &last->next;
+    now->uses = old->uses;
+    now->uses->link = &now->uses;
+    old->uses = NULL;
+    net->epoch++;
+    return XIR_OK;
+}

@@ -1,0 +1,521 @@
+/* Padding dims and taking the padding out again. Both say which elements of which dims are valid by a distribution: the valid
+ * elements of merged dims are a box at their beginning, [0, old) of each dim, which becomes runs in the order of the merged
+ * dims. What a quantised type has for each element of a resized dim is resized with it. */
+#include <inttypes.h>
+#include "graph.h"
+#include "shape.h"
+#include "types.h"
+
+/* ---- boxes ---------------------------------------------------------------------------------------------------- */
+
+/* The beginning of some dims: [0, old[i]) of [0, now[i]); `inner` is how many elements lie behind one of dim i. */
+typedef struct box {
+    size_t   n;
+    dim_list old, now, inner;
+    size_t   last;   /* the last dim that is not whole; n: none */
+} box;
+
+static bool box_init(xir_infer *at, box *b, size_t n) {
+    b->n = n;
+    if (!dims_init(at, &b->old, n)) return false;
+    if (!dims_init(at, &b->now, n)) {
+        dims_free(&b->old);
+        return false;
+    }
+    if (!dims_init(at, &b->inner, n)) {
+        dims_free(&b->old);
+        dims_free(&b->now);
+        return false;
+    }
+    return true;
+}
+
+static void box_free(box *b) {
+    dims_free(&b->old);
+    dims_free(&b->now);
+    dims_free(&b->inner);
+}
+
+/* Fills in `inner` and gives the product of `now`; false if it exceeds int64. */
+static bool box_inner(box *b, int64_t *total) {
+    *total = 1;
+    for (size_t i = b->n; i-- > 0;) {
+        b->inner.data[i] = *total;
+        if (!mul_i64(*total, b->now.data[i], total)) return false;
+    }
+    return true;
+}
+
+static void box_last(box *b) {
+    b->last = b->n;
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->old.data[i] != b->now.data[i]) b->last = i;
+    }
+}
+
+typedef bool run_fn(void *user, int64_t count, bool valid);
+
+/* Visits the runs of dims i and behind, in order; the visitor stops it by false. */
+static bool box_runs(const box *b, size_t i, run_fn *visit, void *user) {
+    int64_t old = b->old.data[i], now = b->now.data[i], inner = b->inner.data[i];
+    if (b->last == b->n) return visit(user, now * inner, true);
+    if (i == b->last) {
+        if (!visit(user, old * inner, true)) return false;
+    } else {
+        for (int64_t k = 0; k < old; k++) {
+            if (!box_runs(b, i + 1, visit, user)) return false;
+        }
+    }
+    return visit(user, (now - old) * inner, false);
+}
+
+/* ---- quantised types ------------------------------------------------------------------------------------------- */
+
+/* Arrays that are no runs grow by what was written in a few bytes. */
+enum { MOST_ITEMS = 1 << 20 };
+
+/* A dim that changes: it grows at its end, or loses what a distribution says is invalid (NULL: what is behind `now`). */
+typedef struct resize {
+    size_t           axis;
+    int64_t          old, now;
+    const xir_distr *by;
+} resize;
+
+/* Calls `keep` for each stretch of old items that stays. */
+static xir_status resize_runs(const resize *r, run_list *out, xir_runs items, xir_run padding) {
+    int64_t start = 0;
+    xir_status status = XIR_OK;
+    if (!r->by) status = run_list_append(out, items, 0, r->old < r->now ? r->old : r->now);
+    for (size_t i = 0; r->by && i < r->by->sections.size && !status; i++) {
+        const xir_run *run = &r->by->sections.data[i];
+        if (run->m) status = run_list_append(out, items, start, run->end);
+        start = run->end;
+    }
+    if (!status && r->now > r->old) {
+        status = run_list_add(out, r->now - r->old, padding.m, padding.exp, padding.value);
+    }
+    return status;
+}
+
+/* Whether an array along `axis` with `count` items has one for each element of the dim. */
+static bool along(const resize *r, int64_t axis, size_t count, size_t rank) {
+    return from_start(axis, rank) == (int64_t)r->axis && (uint64_t)r->old == count;
+}
+
+static xir_status resize_scales(xir_infer *at, const resize *r, size_t rank, const xir_scales **scales) {
+    if (!*scales || !along(r, xir_scales_axis(*scales), xir_scales_count(*scales), rank)) return XIR_OK;
+    bool exp = xir_scales_is_exp(*scales);
+    xir_run one = { .m = exp, .exp = 0, .value = 1 };   // padding is what files have there: 1, or 1/0/1
+    run_list out;
+    run_list_init(&out, context_alloc(at->ctx));
+    const xir_scales *made = NULL;
+    if (resize_runs(r, &out, (*scales)->items, one) == XIR_OK) {
+        made = scales_make(at->home, exp, run_list_runs(&out), (*scales)->axis);
+    }
+    run_list_free(&out);
+    if (!made) return no_memory(at);
+    *scales = made;
+    return XIR_OK;
+}
+
+static xir_status resize_ratios(xir_infer *at, const resize *r, size_t rank, const xir_norm_ratios **ratios) {
+    if (!*ratios || !along(r, (*ratios)->axis, xir_norm_ratios_count(*ratios), rank)) return XIR_OK;
+    run_list out;
+    run_list_init(&out, context_alloc(at->ctx));
+    const xir_norm_ratios *made = NULL;
+    if (resize_runs(r, &out, (*ratios)->items, (xir_run){ .value = 1 }) == XIR_OK) {
+        made = norm_ratios_make(at->home, run_list_runs(&out), (*ratios)->axis);
+    }
+    run_list_free(&out);
+    if (!made) return no_memory(at);
+    *ratios = made;
+    return XIR_OK;
+}
+
+/* Zero points lie along the axis of their scales. `room` is what they are written to. */
+static void resize_zeros(const resize *r, xir_i64s *zeros, int64_t *room) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < r->old; i++) {
+        bool stays = r->by ? xir_distr_is_valid(r->by, i) : i < r->now;
+        if (stays) room[n++] = zeros->data[i];
+    }
+    while (n < r->now) room[n++] = 0;
+    *zeros = (xir_i64s){ room, (size_t)n };
+}
+
+static xir_status resize_quantized(xir_infer *at, const resize *r, size_t rank, const xir_scales **scale, xir_i64s *zeros,
+                                   dim_list *room) {
+    const xir_scales *old = *scale;
+    xir_status status = resize_scales(at, r, rank, scale);
+    if (status || old == *scale || zeros->size != (uint64_t)r->old) return status;
+    if (r->now > r->old && r->now - r->old > MOST_ITEMS) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "more than %d zero points would be added", MOST_ITEMS);
+    }
+    if (!dims_init(at, room, (size_t)r->now)) return XIR_E_MEMORY;
+    resize_zeros(r, zeros, room->data);
+    return XIR_OK;
+}
+
+/* The element type of a tensor of `rank` dims after one of them was resized; `*element` is replaced. */
+static xir_status resize_element(xir_infer *at, const resize *r, size_t rank, const xir_type **element) {
+    const xir_object *object = (const xir_object *)*element, *made = NULL;
+    const xir_quantized_type *q = xir_quantized_type_of(object);
+    const xir_normalized_type *n = xir_normalized_type_of(object);
+    const xir_normalized_quantized_type *nq = xir_normalized_quantized_type_of(object);
+    xir_status status = XIR_OK;
+    dim_list room = { .data = room.few };
+    if (r->old == r->now || !(q || n || nq)) return XIR_OK;
+    if (q) {
+        xir_quantized_type now = *q;
+        status = resize_quantized(at, r, rank, &now.scale, &now.zero_points, &room);
+        now.head.hash = 0;
+        if (!status) made = home_intern(at->home, &now.head);
+    } else if (n) {
+        xir_normalized_type now = *n;
+        status = resize_ratios(at, r, rank, &now.normratio);
+        now.head.hash = 0;
+        if (!status) made = home_intern(at->home, &now.head);
+    } else {
+        xir_normalized_quantized_type now = *nq;
+        status = resize_ratios(at, r, rank, &now.normratio);
+        if (!status) status = resize_quantized(at, r, rank, &now.scale, &now.zero_points, &room);
+        now.head.hash = 0;
+        if (!status) made = home_intern(at->home, &now.head);
+    }
+    dims_free(&room);
+    if (status) return status;
+    if (!made) return no_memory(at);
+    *element = (const xir_type *)made;
+    return XIR_OK;
+}
+
+/* Of a tiled axis the unit is fixed by the layout, and arrays count both its dims: those are a back end's to resize. */
+static xir_status may_resize(xir_infer *at, const xir_type *type, const resize *r) {
+    const xir_layout *layout = xir_type_layout(type);
+    if (r->old == r->now || !layout || !xir_type_is_layouted(type)) return XIR_OK;
+    const xir_scales *scales = xir_type_scale(type);
+    const xir_norm_ratios *ratios = xir_type_norm_ratios(type);
+    bool arrays = (scales && xir_scales_count(scales) > 1) || (ratios && xir_norm_ratios_count(ratios) > 1);
+    if (!arrays && !xir_layout_unit(layout, r->axis)) return XIR_OK;
+    xir_str text = xir_layout_text(layout);
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu of a tiled input (%.*s) can't be made %" PRId64 " from %"
+                          PRId64 ": layouted inputs need the back end's inference", r->axis, (int)text.size, text.data, r->now, r->old);
+}
+
+/* Whether a distribution speaks of a dim. */
+static bool speaks_of(const xir_distr *distr, size_t axis, size_t rank) {
+    for (size_t i = 0; i < distr->merged_axis.size; i++) {
+        if (from_start(distr->merged_axis.data[i], rank) == (int64_t)axis) return true;
+    }
+    return false;
+}
+
+/* ---- AlignAxis ------------------------------------------------------------------------------------------------- */
+
+/* Runs that one distribution may take: more is no padding but a mistake. */
+enum { MOST_RUNS = 1 << 20 };
+
+static bool add_run(void *user, int64_t count, bool valid) { return run_list_add(user, count, valid, 0, 0) == XIR_OK; }
+
+/* The distribution over the dims of one unit. */
+static const xir_distr *aligned_distr(xir_infer *at, const box *b, const dim_list *axes) {
+    const xir_distr *distr = NULL;
+    run_list runs;
+    run_list_init(&runs, context_alloc(at->ctx));
+    if (box_runs(b, 0, add_run, &runs)) {
+        distr = distr_make(at->home, (xir_i64s){ axes->data, axes->size }, run_list_runs(&runs), XIR_UVALUE_ZERO, false);
+    }
+    run_list_free(&runs);
+    if (!distr) no_memory(at);
+    return distr;
+}
+
+/* One unit: `dims` and `element` are changed, `*distr` is made if it is wanted (not NULL). `axes` and `b` have its size. */
+static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit *unit, dim_list *dims, dim_list *axes, box *b,
+                             const xir_type **element, const xir_distr **distr) {
+    const xir_type *type = xir_infer_input(at, 0);
+    xir_refs old = xir_type_tensor(type)->merged_distrs;
+    const char *where = "aligned_units";
+    size_t rank = dims->size;
+    for (size_t i = 0; i < axes->size; i++) {
+        int64_t axis = from_start(unit->index.data[i], rank), size = unit->unit.data[i];
+        if (axis < 0) {
+            return xir_infer_fail(at, XIR_E_BOUNDS, where, "dim %" PRId64 " of unit %zu is outside the %zu dims of input",
+                                  unit->index.data[i], which, rank);
+        }
+        if (size < 1) {
+            return xir_infer_fail(at, XIR_E_BOUNDS, where, "dim %" PRId64 " is to be a multiple of %" PRId64 ", 1 is the least",
+                                  axis, size);
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (axes->data[k] != axis) continue;
+            return xir_infer_fail(at, XIR_E_INVALID, where, "unit %zu has dim %" PRId64 " twice", which, axis);
+        }
+        for (size_t k = 0; k < old.size; k++) {
+            if (!speaks_of((const xir_distr *)old.data[k], (size_t)axis, rank)) continue;
+            return xir_infer_fail(at, XIR_E_EXISTS, where, "dim %" PRId64 " of input has a distribution already", axis);
+        }
+        axes->data[i] = axis;
+        int64_t dim = dims->data[axis], more = dim < 0 ? 0 : (size - dim % size) % size;
+        b->old.data[i] = dim;
+        if (!add_i64(dim, more, &b->now.data[i])) {
+            return xir_infer_fail(at, XIR_E_LIMIT, where, "dim %" PRId64 " exceeds 64 bits as a multiple of %" PRId64, axis, size);
+        }
+        if (dim < 0 && distr) {
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %" PRId64 " is unknown: which of its elements are valid "
+                                  "once it is aligned can't be said", axis);
+        }
+        const resize r = { (size_t)axis, dim, b->now.data[i], NULL };
+        xir_status status = may_resize(at, type, &r);
+        if (!status && distr) status = resize_element(at, &r, rank, element);
+        if (status) return status;
+        dims->data[axis] = b->now.data[i];
+    }
+    if (!distr) return XIR_OK;
+
+    int64_t total, runs = 1;
+    if (!box_inner(b, &total)) {
+        return xir_infer_fail(at, XIR_E_LIMIT, where, "the dims of unit %zu have more elements than 64 bits count", which);
+    }
+    box_last(b);
+    for (size_t i = 0; b->last < b->n && i < b->last && runs <= MOST_RUNS; i++) {
+        if (!mul_i64(runs, b->old.data[i], &runs)) runs = INT64_MAX;
+    }
+    if (runs > MOST_RUNS) {
+        return xir_infer_fail(at, XIR_E_LIMIT, where, "unit %zu needs more than %d runs of valid elements", which, MOST_RUNS);
+    }
+    *distr = aligned_distr(at, b, axes);
+    return *distr ? XIR_OK : XIR_E_MEMORY;
+}
+
+/* Checks all units and, with `distrs` (room for one each), makes what the output has; `seen` says for each dim which unit has
+ * it. */
+static xir_status align_units(xir_infer *at, dim_list *dims, const xir_type **element, const xir_object **distrs) {
+    const xir_align_axis_attrs *a = xir_infer_attrs(at);
+    xir_status status = XIR_OK;
+    dim_list seen;
+    if (!dims_init(at, &seen, dims->size)) return XIR_E_MEMORY;
+    for (size_t i = 0; i < seen.size; i++) seen.data[i] = -1;
+    for (size_t i = 0; i < a->aligned_units.size && !status; i++) {
+        const xir_aligned_unit *unit = xir_aligned_unit_of(a->aligned_units.data[i]);
+        if (!unit) status = xir_infer_fail(at, XIR_E_TYPE, "aligned_units", "unit %zu is no AlignedUnit", i);
+        else if (unit->index.size != unit->unit.size || unit->index.size == 0) {
+            status = xir_infer_fail(at, XIR_E_INVALID, "aligned_units", "unit %zu has %zu dims and %zu units: as many of both, at "
+                                    "least one, were expected", i, unit->index.size, unit->unit.size);
+        }
+        if (status) break;
+        dim_list axes;
+        box b;
+        const xir_distr *distr = NULL;
+        if (!dims_init(at, &axes, unit->index.size)) status = XIR_E_MEMORY;
+        else if (!box_init(at, &b, unit->index.size)) {
+            dims_free(&axes);
+            status = XIR_E_MEMORY;
+        }
+        if (status) break;
+        status = align_unit(at, i, unit, dims, &axes, &b, element, distrs ? &distr : NULL);
+        for (size_t k = 0; k < axes.size && !status; k++) {
+            int64_t *other = &seen.data[axes.data[k]];
+            if (*other >= 0) {
+                status = xir_infer_fail(at, XIR_E_INVALID, "aligned_units", "dim %" PRId64 " is in unit %" PRId64 " and in unit %zu",
+                                        axes.data[k], *other, i);
+            }
+            *other = (int64_t)i;
+        }
+        if (distrs) distrs[i] = (const xir_object *)distr;
+        dims_free(&axes);
+        box_free(&b);
+    }
+    dims_free(&seen);
+    return status;
+}
+
+xir_status align_axis_check(xir_infer *at) {
+    dim_list dims;
+    if (!inputs_known(at, 1)) return XIR_OK;
+    if (!dims_copy(at, &dims, xir_infer_input(at, 0))) return XIR_E_MEMORY;
+    xir_status status = align_units(at, &dims, NULL, NULL);
+    dims_free(&dims);
+    return status;
+}
+
+static xir_status need_tensor(xir_infer *at) {
+    const xir_type *type = xir_infer_input(at, 0);
+    if (!type) return xir_infer_fail(at, XIR_E_MISSING, "inputs/0", "input is absent or has no type");
+    return xir_type_tensor(type) ? XIR_OK : xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is no tensor");
+}
+
+xir_status align_axis_infer(xir_infer *at) {
+    const xir_align_axis_attrs *a = xir_infer_attrs(at);
+    xir_status status = need_tensor(at);
+    if (status) return status;
+    const xir_type *type = xir_infer_input(at, 0), *element = xir_type_element(type);
+    xir_refs old = xir_type_tensor(type)->merged_distrs;
+    size_t n = old.size + a->aligned_units.size;
+    dim_list dims;
+    if (!dims_copy(at, &dims, type)) return XIR_E_MEMORY;
+    const xir_object **distrs = mem_new(context_alloc(at->ctx), n ? n * sizeof *distrs : 1);
+    if (!distrs) status = no_memory(at);
+    else {
+        if (old.size) memcpy((void *)distrs, (const void *)old.data, old.size * sizeof *distrs);
+        status = align_units(at, &dims, &element, distrs + old.size);
+        if (!status) status = give_tensor(at, type, element, &dims, (xir_refs){ distrs, n });
+        mem_free(context_alloc(at->ctx), (void *)distrs, n ? n * sizeof *distrs : 1);
+    }
+    dims_free(&dims);
+    return status;
+}
+
+/* ---- PruneAxis ------------------------------------------------------------------------------------------------- */
+
+/* A walk through the runs of a distribution beside those of a box. */
+typedef struct beside {
+    xir_runs runs;
+    size_t   at;
+    int64_t  position;
+} beside;
+
+static bool same_run(void *user, int64_t count, bool valid) {
+    beside *b = user;
+    if (count == 0) return true;
+    if (b->at >= b->runs.size || (b->runs.data[b->at].m != 0) != valid) return false;
+    b->position += count;
+    if (b->runs.data[b->at].end < b->position) return false;
+    if (b->runs.data[b->at].end == b->position) b->at++;
+    return true;
+}
+
+/* Whether the valid elements of a distribution over `b->now` are a box; fills in `b->old`. */
+static bool find_box(const xir_distr *distr, box *b) {
+    if (!xir_distr_is_valid(distr, 0)) return false;
+    for (size_t i = 0; i < b->n; i++) {
+        int64_t low = 1, high = b->now.data[i];   // the first that is not valid is in [low, high]
+        while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            if (xir_distr_is_valid(distr, middle * b->inner.data[i])) low = middle + 1;
+            else high = middle;
+        }
+        b->old.data[i] = low;
+    }
+    box_last(b);
+    return box_runs(b, 0, same_run, &(beside){ distr->sections, 0, 0 });
+}
+
+/* What one distribution leaves of its dims: `dims` and `element` are changed. */
+static xir_status prune_one(xir_infer *at, int64_t index, const xir_distr *distr, box *b, dim_list *dims,
+                            const xir_type **element) {
+    size_t rank = dims->size;
+    int64_t total, axis = -1;
+    if (b->n == 0) return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " is over no dims", index);
+    for (size_t i = 0; i < b->n; i++) {
+        axis = from_start(distr->merged_axis.data[i], rank);
+        if (axis < 0) {
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " is over dim %" PRId64 ", input has %zu dims",
+                                  index, distr->merged_axis.data[i], rank);
+        }
+        b->now.data[i] = dims->data[axis];
+        /* How many elements a single dim has, its distribution says. */
+        if (dims->data[axis] < 0 && b->n == 1) b->now.data[i] = xir_distr_total(distr);
+        if (b->now.data[i] < 0) {
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %" PRId64 " is unknown and merged with others: what "
+                                  "distribution %" PRId64 " leaves of it can't be said", axis, index);
+        }
+    }
+    if (!box_inner(b, &total) || total != xir_distr_total(distr)) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " counts %" PRId64 " elements, its dims have %"
+                              PRId64, index, xir_distr_total(distr), total);
+    }
+    bool single = b->n == 1;
+    if (single) b->old.data[0] = xir_distr_total_valid(distr);
+    else if (xir_distr_total_valid(distr) != total && !find_box(distr, b)) {
+        return xir_infer_fail(at, XIR_E_INVALID, "index", "the valid elements of distribution %" PRId64 " are not the beginning of "
+                              "each of its %zu merged dims, so they can't be pruned", index, b->n);
+    } else if (xir_distr_total_valid(distr) == total) {
+        memcpy(b->old.data, b->now.data, b->n * sizeof *b->old.data);
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        axis = from_start(distr->merged_axis.data[i], rank);
+        const resize r = { (size_t)axis, b->now.data[i], b->old.data[i], single ? distr : NULL };
+        xir_status status = may_resize(at, xir_infer_input(at, 0), &r);
+        if (!status && element) status = resize_element(at, &r, rank, element);
+        if (status) return status;
+        dims->data[axis] = b->old.data[i];
+    }
+    return XIR_OK;
+}
+
+/* Two distributions over one dim would both have to count it. */
+static xir_status alone(xir_infer *at, xir_refs distrs, size_t which, size_t rank) {
+    const xir_distr *distr = (const xir_distr *)distrs.data[which];
+    for (size_t i = 0; i < distrs.size; i++) {
+        for (size_t k = 0; i != which && k < distr->merged_axis.size; k++) {
+            int64_t axis = from_start(distr->merged_axis.data[k], rank);
+            if (axis < 0 || !speaks_of((const xir_distr *)distrs.data[i], (size_t)axis, rank)) continue;
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distributions %zu and %zu are both over dim %" PRId64, which, i, axis);
+        }
+    }
+    return XIR_OK;
+}
+
+/* Checks, changes `dims` and, if given, `element`; gone.data[i] says that distribution i is pruned. */
+static xir_status prune(xir_infer *at, dim_list *dims, const xir_type **element, dim_list *gone) {
+    const xir_prune_axis_attrs *a = xir_infer_attrs(at);
+    xir_refs distrs = xir_type_tensor(xir_infer_input(at, 0))->merged_distrs;
+    for (size_t i = 0; i < distrs.size; i++) gone->data[i] = false;
+    for (size_t i = 0; i < a->index.size; i++) {
+        int64_t index = from_start(a->index.data[i], distrs.size);
+        if (index < 0) {
+            return xir_infer_fail(at, XIR_E_BOUNDS, "index", "%" PRId64 " is outside the %zu distribution%s of input",
+                                  a->index.data[i], distrs.size, distrs.size == 1 ? "" : "s");
+        }
+        if (gone->data[index]) return xir_infer_fail(at, XIR_E_INVALID, "index", "distribution %" PRId64 " is pruned twice", index);
+        gone->data[index] = true;
+        const xir_distr *distr = (const xir_distr *)distrs.data[index];
+        xir_status status = alone(at, distrs, (size_t)index, dims->size);
+        box b;
+        if (!status && !box_init(at, &b, distr->merged_axis.size)) status = XIR_E_MEMORY;
+        if (status) return status;
+        status = prune_one(at, index, distr, &b, dims, element);
+        box_free(&b);
+        if (status) return status;
+    }
+    return XIR_OK;
+}
+
+xir_status prune_axis_check(xir_infer *at) {
+    const xir_type *type = xir_infer_input(at, 0);
+    dim_list dims, gone;
+    if (!inputs_known(at, 1)) return XIR_OK;
+    if (!dims_copy(at, &dims, type)) return XIR_E_MEMORY;
+    xir_status status = XIR_E_MEMORY;
+    if (dims_init(at, &gone, xir_type_tensor(type)->merged_distrs.size)) {
+        status = prune(at, &dims, NULL, &gone);
+        dims_free(&gone);
+    }
+    dims_free(&dims);
+    return status;
+}
+
+xir_status prune_axis_infer(xir_infer *at) {
+    xir_status status = need_tensor(at);
+    if (status) return status;
+    const xir_type *type = xir_infer_input(at, 0), *element = xir_type_element(type);
+    xir_refs old = xir_type_tensor(type)->merged_distrs;
+    size_t n = 0, bytes = old.size ? old.size * sizeof *old.data : 1;
+    dim_list dims, gone;
+    if (!dims_copy(at, &dims, type)) return XIR_E_MEMORY;
+    if (!dims_init(at, &gone, old.size)) {
+        dims_free(&dims);
+        return XIR_E_MEMORY;
+    }
+    const xir_object **stay = mem_new(context_alloc(at->ctx), bytes);
+    status = stay ? prune(at, &dims, &element, &gone) : no_memory(at);
+    for (size_t i = 0; !status && i < old.size; i++) {
+        if (!gone.data[i]) stay[n++] = old.data[i];
+    }
+    if (!status) status = give_tensor(at, type, element, &dims, (xir_refs){ stay, n });
+    mem_free(context_alloc(at->ctx), (void *)stay, bytes);
+    dims_free(&gone);
+    dims_free(&dims);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* The class functions of every operation, and their registration. */
+#include "context.h"
+#include "rules.h"
+
+#define XIR_DEFS <xir/ops/all.def>
+#include <xir/define.h>
+
+static const xir_class_decl *(*const classes[])(void) = {
+#define ENUM_OF(id, prefix)
+#define MEMBER(prefix, word)
+#define END_ENUM(id)
+#define OP(id, tag, key, traits, describe) xir_##id##_class,
+#define OBJ(id, key, base, traits, describe) xir_##id##_class,
+#define END(id)
+#define END_OBJ(id)
+#include <xir/words_none.h>
+#include <xir/ops/all.def>
+#include <xir/words_off.h>
+};
+
+xir_status ops_register(xir_context *ctx) {
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        xir_status status = xir_register(ctx, classes[i](), NULL);
+        if (status) return status;
+    }
+    return XIR_OK;
+}

@@ -1,0 +1,27 @@
+/* The functions that CHECK and INFER rows of the lists name, declared from the lists: a new op needs its row and its
+ * function, no prototype. */
+#ifndef OPS_RULES_H
+#define OPS_RULES_H
+
+#include <xir/infer.h>
+#include <xir/ops.h>
+
+#include <xir/words_off.h>
+#define ENUM_OF(id, prefix)
+#define MEMBER(prefix, word)
+#define END_ENUM(id)
+#define OP(id, tag, key, traits, describe)
+#define OBJ(id, key, base, traits, describe)
+#define END(id)
+#define END_OBJ(id)
+#include <xir/words_none.h>
+#undef CHECK
+#undef INFER
+#undef INFER_ON
+#define CHECK(fn)            xir_status fn(xir_infer *at);
+#define INFER(fn)            xir_status fn(xir_infer *at);
+#define INFER_ON(target, fn) xir_status fn(xir_infer *at);
+#include <xir/ops/all.def>
+#include <xir/words_off.h>
+
+#endif

@@ -1,0 +1,193 @@
+/* Sums and products are checked: a file may say anything. */
+#include <inttypes.h>
+#include <stdio.h>
+#include "graph.h"
+#include "shape.h"
+#include "types.h"
+
+xir_status no_memory(xir_infer *at) { return xir_infer_fail(at, XIR_E_MEMORY, NULL, "out of memory"); }
+
+int64_t from_start(int64_t axis, size_t rank) {
+    int64_t n = (int64_t)rank;
+    if (axis < -n || axis >= n) return -1;
+    return axis < 0 ? axis + n : axis;
+}
+
+/* ---- inputs ------------------------------------------------------------------------------------------------- */
+
+const char *input_name(xir_infer *at, size_t i) {
+    const xir_class *cls = xir_infer_class(at);
+    size_t n = xir_class_input_count(cls);
+    const xir_port *port = n ? xir_class_input_at(cls, i < n ? i : n - 1) : NULL;
+    return port ? port->name.data : "input";   // the text of a row is terminated
+}
+
+input_path path_of_input(size_t i) {
+    input_path path;
+    snprintf(path.text, sizeof path.text, "inputs/%zu", i);
+    return path;
+}
+
+bool inputs_known(xir_infer *at, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (!xir_type_tensor(xir_infer_input(at, i))) return false;
+    }
+    return true;
+}
+
+bool inputs_tiled(xir_infer *at, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (xir_type_is_layouted(xir_infer_input(at, i))) return true;
+    }
+    return false;
+}
+
+xir_status need_inputs(xir_infer *at, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const xir_type *type = xir_infer_input(at, i);
+        if (!type) {
+            return xir_infer_fail(at, XIR_E_MISSING, path_of_input(i).text, "%s is absent or has no type", input_name(at, i));
+        }
+        if (!xir_type_tensor(type)) {
+            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s is no tensor", input_name(at, i));
+        }
+        if (xir_type_is_layouted(type)) {
+            xir_str layout = xir_layout_text(xir_type_layout(type));
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
+                                  "%s is tiled (%.*s): layouted inputs need the back end's inference, or the types of the "
+                                  "outputs given", input_name(at, i), (int)layout.size, layout.data);
+        }
+    }
+    return XIR_OK;
+}
+
+/* A layout of N, H, W and C in any order says itself where they are. */
+xir_status read_four(xir_infer *at, size_t i, const char *letters, four_dims *out) {
+    const xir_type *type = xir_infer_input(at, i);
+    const xir_layout *layout = xir_type_layout(type);
+    xir_str text = layout ? xir_layout_text(layout) : XIR_STR("");
+    const char *port = input_name(at, i);
+    if (xir_type_rank(type) != 4) {
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, 4 were expected (%s)", port,
+                              xir_type_rank(type), letters);
+    }
+    if (layout && xir_layout_rank(layout) != 4) {
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "the layout %.*s names %zu dims, %s has 4",
+                              (int)text.size, text.data, xir_layout_rank(layout), port);
+    }
+    for (size_t k = 0; k < 4; k++) {
+        int64_t found = layout ? xir_layout_index(layout, letters[k]) : (int64_t)k;
+        if (found < 0 && xir_layout_axis(layout, k) == '*') found = (int64_t)k;
+        if (found < 0) {
+            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
+                                  "the layout %.*s of %s has no axis %c, an order of %s was expected", (int)text.size,
+                                  text.data, port, letters[k], letters);
+        }
+        out->at[k] = (size_t)found;
+        out->dim[k] = xir_type_dim(type, found, false);
+    }
+    return XIR_OK;
+}
+
+/* What an element type is called in a sentence. */
+static const char *word_of(const xir_type *element, char *room, size_t size) {
+    const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
+    const xir_float_type *real = xir_float_type_of((const xir_object *)element);
+    if (integer) {
+        snprintf(room, size, "%s(%" PRId64 ")", integer->sign ? "sint" : "uint", integer->ibits);
+        return room;
+    }
+    if (real && (size_t)real->format < xir_float_format_enum()->size) return xir_float_format_enum()->words[real->format];
+    if (xir_type_kind_of(element) == XIR_TYPE_BOOL) return "bool";
+    return element ? "another type" : "nothing";
+}
+
+xir_status same_elements(xir_infer *at, size_t i, size_t j) {
+    const xir_type *a = xir_type_element(xir_infer_input(at, i)), *b = xir_type_element(xir_infer_input(at, j));
+    if (xir_type_equal(a, b) || xir_type_is_quantized(a) || xir_type_is_quantized(b)) return XIR_OK;
+    char room[2][40];
+    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(j).text, "the elements of %s are %s, those of %s %s: the same were expected",
+                          input_name(at, i), word_of(a, room[0], sizeof room[0]), input_name(at, j),
+                          word_of(b, room[1], sizeof room[1]));
+}
+
+/* ---- windows ------------------------------------------------------------------------------------------------ */
+
+static xir_status too_small(xir_infer *at, const window *w, const char *of, int64_t found) {
+    char attribute[64];
+    snprintf(attribute, sizeof attribute, "%s_%s", of, w->axis);
+    return xir_infer_fail(at, XIR_E_BOUNDS, attribute, "%" PRId64 " is below 1, the least %s", found, attribute);
+}
+
+static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
+
+xir_status count_windows(xir_infer *at, const window *w, int64_t *out) {
+    /* The rows of the class say so too, but a file that was not checked gets here. */
+    if (w->stride < 1) return too_small(at, w, "stride", w->stride);
+    if (w->dilation < 1) return too_small(at, w, "dilation", w->dilation);
+    if (w->size == 0) return xir_infer_fail(at, XIR_E_INVALID, w->where, "the %s has no %ss", w->what, w->things);
+    *out = UNKNOWN_DIM;
+    if (w->input < 0 || w->size < 0) return XIR_OK;
+
+    int64_t padding, padded, reach, room;
+    if (!add_i64(w->before, w->after, &padding) || !add_i64(w->input, padding, &padded) ||
+        !mul_i64(w->dilation, w->size - 1, &reach) || !sub_i64(padded, reach, &room) || !sub_i64(room, 1, &room)) {
+        return xir_infer_fail(at, XIR_E_LIMIT, w->where, "the %s over %" PRId64 " %s%s with padding %" PRId64 " and %" PRId64
+                              " exceeds 64 bits", w->what, w->input, w->things, plural(w->input), w->before, w->after);
+    }
+    if (room < 0) {
+        return xir_infer_fail(at, XIR_E_INVALID, w->where,
+                              "a %s of %" PRId64 " %s%s with dilation %" PRId64 " does not fit %" PRId64 " %s%s and %" PRId64
+                              " of padding", w->what, w->size, w->things, plural(w->size), w->dilation, w->input, w->things,
+                              plural(w->input), padding);
+    }
+    if (!add_i64(room / w->stride, 1, out)) {
+        return xir_infer_fail(at, XIR_E_LIMIT, w->where, "the number of %ss exceeds 64 bits", w->things);
+    }
+    return XIR_OK;
+}
+
+/* ---- dims --------------------------------------------------------------------------------------------------- */
+
+bool dims_init(xir_infer *at, dim_list *dims, size_t size) {
+    dims->alloc = context_alloc(xir_infer_context(at));
+    dims->data = dims->few;
+    dims->size = size;
+    if (size <= sizeof dims->few / sizeof dims->few[0]) return true;
+    dims->data = size <= SIZE_MAX / sizeof *dims->data ? mem_new(dims->alloc, size * sizeof *dims->data) : NULL;
+    if (!dims->data) no_memory(at);
+    return dims->data;
+}
+
+void dims_free(dim_list *dims) {
+    if (dims->data != dims->few) mem_free(dims->alloc, dims->data, dims->size * sizeof *dims->data);
+}
+
+bool dims_copy(xir_infer *at, dim_list *dims, const xir_type *type) {
+    if (!dims_init(at, dims, xir_type_rank(type))) return false;
+    for (size_t i = 0; i < dims->size; i++) dims->data[i] = xir_type_dim(type, (int64_t)i, false);
+    return true;
+}
+
+xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, dim_list *out) {
+    int64_t n = (int64_t)xir_type_rank(lhs), m = (int64_t)xir_type_rank(rhs), rank = n > m ? n : m;
+    if (!dims_init(at, out, (size_t)rank)) return XIR_E_MEMORY;
+    for (int64_t k = 1; k <= rank; k++) {
+        int64_t a = k <= n ? xir_type_dim(lhs, n - k, false) : 1, b = k <= m ? xir_type_dim(rhs, m - k, false) : 1;
+        int64_t *dim = &out->data[rank - k];
+        if (a == 1) *dim = b;
+        else if (b == 1) *dim = a;
+        else if (a >= 0 && b >= 0 && a != b) {
+            dims_free(out);
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "dim %" PRId64 " of %s is %" PRId64 ", of %s %" PRId64
+                                  ": the same or 1 was expected", -k, input_name(at, 0), a, input_name(at, 1), b);
+        } else *dim = a >= 0 ? a : b;   // an unknown dim must be 1 or the other one
+        if (*dim < 0) *dim = UNKNOWN_DIM;
+    }
+    return XIR_OK;
+}
+
+xir_status give_tensor(xir_infer *at, const xir_type *like, const xir_type *element, const dim_list *dims, xir_refs distrs) {
+    const xir_type *type = type_tensor(at->home, element, xir_type_layout(like), (xir_i64s){ dims->data, dims->size }, distrs);
+    return type ? xir_infer_give(at, type) : no_memory(at);
+}

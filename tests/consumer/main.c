@@ -1,0 +1,14 @@
+/* A user's program in C.  It says which library it runs with; EXPECTED is the version that the
+   package promised. */
+#include <xir/xir.h>
+
+#include <stdio.h>
+#include <string.h>
+
+int main(void)
+{
+    const char *version = xir_version();
+
+    printf("C: %s\n", version);
+    return strncmp(version, EXPECTED, strlen(EXPECTED)) != 0;
+}

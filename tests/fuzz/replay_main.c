@@ -1,0 +1,112 @@
+/* The main function of a fuzz target without libFuzzer: runs it once over the empty input and over
+   every file given, looking into folders.  The input is a block of its own with nothing behind it,
+   so that a sanitizer sees a read past the end.  If the target crashes, the last file is named.
+   Arguments that begin with '-' are libFuzzer's and are ignored. */
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
+
+static const char *current = "(the empty input)";
+static size_t      count;
+
+/* Only what is allowed in a signal handler. */
+static void name_and_die(int signal_number)
+{
+    static const char text[] = "\nreplay: crashed on ";
+    ssize_t           ignored;
+
+    ignored = write(2, text, sizeof text - 1);
+    ignored = write(2, current, strlen(current));
+    ignored = write(2, "\n", 1);
+    (void)ignored;
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static int cannot(const char *what, const char *path)
+{
+    fprintf(stderr, "replay: cannot %s %s\n", what, path);
+    return 1;
+}
+
+static int replay_file(const char *path, size_t size)
+{
+    FILE    *file = fopen(path, "rb");
+    uint8_t *data = malloc(size ? size : 1);
+
+    if (!file || !data || fread(data, 1, size, file) != size) {
+        if (file)
+            fclose(file);
+        free(data);
+        return cannot("read", path);
+    }
+    fclose(file);
+    current = path;
+    LLVMFuzzerTestOneInput(data, size);
+    count++;
+    free(data);
+    return 0;
+}
+
+static int replay(const char *path)
+{
+    struct stat     st;
+    struct dirent **entries;
+    int             n, failed = 0;
+
+    if (stat(path, &st) != 0)
+        return cannot("find", path);
+    if (!S_ISDIR(st.st_mode))
+        return replay_file(path, (size_t)st.st_size);
+
+    n = scandir(path, &entries, NULL, alphasort);
+    if (n < 0)
+        return cannot("list", path);
+    for (int i = 0; i < n; i++) {
+        const char *name = entries[i]->d_name;
+        size_t      room = strlen(path) + strlen(name) + 2;
+        char       *below = malloc(room);
+
+        if (!below)
+            abort();
+        snprintf(below, room, "%s/%s", path, name);
+        if (name[0] != '.')
+            failed |= replay(below);
+        free(below);
+        free(entries[i]);
+    }
+    free(entries);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    static const int deadly[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+    int              failed = 0;
+
+    if (LLVMFuzzerInitialize)
+        LLVMFuzzerInitialize(&argc, &argv);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        signal(deadly[i], name_and_die);
+
+    uint8_t *nothing = malloc(1);
+    if (!nothing)
+        abort();
+    LLVMFuzzerTestOneInput(nothing, 0);
+    free(nothing);
+
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] != '-')
+            failed |= replay(argv[i]);
+    printf("%zu inputs and the empty one\n", count);
+    return failed;
+}

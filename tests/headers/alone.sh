@@ -1,0 +1,36 @@
+#!/bin/sh
+# alone.sh COMPILER INCLUDE: every header below INCLUDE/xir compiles alone and twice, without a
+# warning, in C11 (gcc, clang) or C++17 (g++, clang++).  Headers that are included as text, once
+# per list, are named in textual.txt beside this script.
+set -u
+
+compiler=$1
+include=$2
+here=$(dirname "$0")
+
+case $compiler in
+*++) options="-x c++ -std=c++17 -Wall -Wextra -Wpedantic" ;;
+*)   options="-x c -std=c11 -Wall -Wextra -Wpedantic -Wstrict-prototypes" ;;
+esac
+
+count=0
+failed=0
+list=$(mktemp) || exit 2
+trap 'rm -f "$list"' EXIT
+(cd "$include" && find xir -name '*.h') | sort >"$list"
+
+while IFS= read -r header; do
+    if [ -f "$here/textual.txt" ] && grep -qxF "$header" "$here/textual.txt"; then
+        continue
+    fi
+    count=$((count + 1))
+    # Options are words.  A declaration follows, as an empty unit is a warning.
+    if ! printf '#include <%s>\n#include <%s>\nextern int alone;\n' "$header" "$header" |
+        "$compiler" $options -Werror -fsyntax-only -I"$include" -; then
+        echo "$header does not compile alone with: $compiler $options"
+        failed=$((failed + 1))
+    fi
+done <"$list"
+
+echo "$count headers, $failed failed: $compiler $options"
+[ "$count" -gt 0 ] && [ "$failed" -eq 0 ]

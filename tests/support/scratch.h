@@ -1,0 +1,81 @@
+/* A folder of its own for each test program, gone when it ends, and whole files in it. */
+#ifndef TESTS_SCRATCH_H
+#define TESTS_SCRATCH_H
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char scratch_folder[PATH_MAX];
+
+static inline int scratch_unlink(const char *path, const struct stat *st, int flag, struct FTW *ftw) {
+    (void)st;
+    (void)flag;
+    (void)ftw;
+    return remove(path);
+}
+
+static inline void scratch_remove(void) {
+    if (*scratch_folder) nftw(scratch_folder, scratch_unlink, 16, FTW_DEPTH | FTW_PHYS);
+    *scratch_folder = '\0';
+}
+
+static inline void scratch_die(const char *what, const char *path) {
+    fprintf(stderr, "scratch: cannot %s %s: %s\n", what, path, strerror(errno));
+    abort();
+}
+
+/* Call once, before anything else here. */
+static inline void scratch_make(void) {
+    const char *top = getenv("TMPDIR");
+    snprintf(scratch_folder, sizeof scratch_folder, "%s/xir-test-XXXXXX", top && *top ? top : "/tmp");
+    if (!mkdtemp(scratch_folder)) scratch_die("make", scratch_folder);
+    atexit(scratch_remove);
+}
+
+/* A path in the folder, valid until the eighth call from now. */
+static inline const char *scratch(const char *name) {
+    static char paths[8][PATH_MAX + 256];
+    static unsigned next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", scratch_folder, name);
+    return path;
+}
+
+static inline void scratch_put(const char *path, const void *data, size_t size) {
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0) scratch_die("write", path);
+}
+
+/* The bytes of a file, to be freed; with a zero byte behind them. NULL if there is no such file. */
+static inline uint8_t *scratch_get(const char *path, size_t *size) {
+    FILE *f = fopen(path, "rb");
+    struct stat st;
+    if (!f) return NULL;
+    if (fstat(fileno(f), &st) != 0) scratch_die("ask", path);
+    *size = (size_t)st.st_size;
+    uint8_t *data = malloc(*size + 1);
+    if (!data || fread(data, 1, *size, f) != *size) scratch_die("read", path);
+    data[*size] = 0;
+    fclose(f);
+    return data;
+}
+
+/* How many names are in the folder: a test that leaves a temporary file behind is found out. */
+static inline int scratch_count_in(const char *folder) {
+    char command[PATH_MAX + 64];
+    int n = -1;
+    snprintf(command, sizeof command, "ls -A '%s' | wc -l", folder);
+    FILE *f = popen(command, "r");
+    if (!f || fscanf(f, "%d", &n) != 1) scratch_die("count", folder);
+    pclose(f);
+    return n;
+}
+
+#endif
