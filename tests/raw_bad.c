@@ -240,15 +240,15 @@ static void a_finding_prints_its_byte(void **state) {
 
 /* A right file, whose network knows its MD5. */
 static xir_network *right(xir_context *ctx, xir_value **values, uint8_t **file, size_t *size) {
-    static const raw_param params[] = { { 3, 4 }, { 7, 0 }, { 5, 6 }, { 1000, 1 }, { 12, 0 }, { 2, 16 } };
-    xir_network *net = raw_network(ctx, params, COUNT(params), 3, values);
-    for (size_t i = 0; i < COUNT(params); i++) raw_fill(values[i]);
+    static const raw_param wanted[] = { { 3, 4 }, { 7, 0 }, { 5, 6 }, { 1000, 1 }, { 12, 0 }, { 2, 16 } };
+    xir_network *net = raw_network(ctx, wanted, COUNT(wanted), 3, values);
+    for (size_t i = 0; i < COUNT(wanted); i++) raw_fill(values[i]);
     raw_memory m = { 0 };
     assert_int_equal(xir_raw_write(net, raw_memory_write, &m, NULL), XIR_OK);
     assert_int_equal(m.size, 16 + 6 * 12 + 27);
     *file = m.data;
     *size = m.size;
-    for (size_t i = 0; i < COUNT(params); i++) xir_params_clear(values[i]);
+    for (size_t i = 0; i < COUNT(wanted); i++) xir_params_clear(values[i]);
     return net;
 }
 
@@ -310,7 +310,7 @@ static void a_flipped_bit_is_noticed_where_it_can_be(void **state) {
                 harmless++;
             } else {
                 assert_true(status == XIR_E_CORRUPT || status == XIR_E_MISSING || status == XIR_E_EXISTS);
-                if (at < 16) assert_int_equal(status, XIR_E_CORRUPT);
+                if (at < 12) assert_int_equal(status, XIR_E_CORRUPT);
             }
             file[at] ^= (uint8_t)(1 << bit);
         }

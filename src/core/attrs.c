@@ -19,6 +19,12 @@ static attrs_memo *memo_of(xir_network *net, const xir_class *cls, const void *b
     return &net->attrs[(hash ^ (hash >> 17)) % ATTRS_MEMO];
 }
 
+/* Most ops of a class repeat the attributes of the one before: that costs a comparison and no hash. */
+static attrs_memo *last_of(xir_network *net, const xir_class *cls) {
+    uintptr_t bits = (uintptr_t)cls >> 6;
+    return &net->last_attrs[(bits ^ (bits >> 5)) % CLASS_MEMO];
+}
+
 static const void *remembered(const attrs_memo *memo, const xir_class *cls, const void *body) {
     return memo->cls == cls && same_spans(cls, memo->attrs, body) ? memo->attrs : NULL;
 }
@@ -30,9 +36,8 @@ static const void *store(xir_network *net, const xir_class *cls, const void *bod
 
 /* References become the network's own; what is a default of the class stays the context's. */
 static bool adopt_refs(xir_network *net, const xir_class *cls, void *body) {
-    for (uint32_t i = 0; i < cls->n_fields; i++) {
-        const xir_field *f = &cls->fields[i];
-        if (f->kind != XIR_KIND_REF) continue;
+    for (uint32_t i = 0; i < cls->n_refs; i++) {
+        const xir_field *f = &cls->fields[cls->refs[i]];
         const xir_object **ref = body_at(body, f);
         const xir_object *preset = *(const xir_object **)body_at(cls->defaults, f);
         if (!*ref || *ref == preset) continue;
@@ -57,28 +62,32 @@ const void *net_attrs(xir_network *net, const xir_class *cls, const void *body) 
     memcpy(space, body, cls->body_size);
     if (!adopt_refs(net, cls, space)) return NULL;
     if (same_spans(cls, space, cls->defaults)) return cls->defaults;
-    attrs_memo *memo = memo_of(net, cls, space);
-    const void *attrs = remembered(memo, cls, space);
+    attrs_memo *last = last_of(net, cls);
+    const void *attrs = remembered(last, cls, space);
     if (attrs) return attrs;
-    attrs = store_plain(net, cls, space);
-    if (attrs) *memo = (attrs_memo){ cls, attrs };
+    attrs_memo *memo = memo_of(net, cls, space);
+    attrs = remembered(memo, cls, space);
+    if (!attrs) attrs = store_plain(net, cls, space);
+    if (attrs) *last = *memo = (attrs_memo){ cls, attrs };
     return attrs;
 }
 
 /* Gives absent references and empty lists of references the default that their row has. */
 static void fill_presets(const xir_class *cls, void *body) {
+    for (uint32_t i = 0; i < cls->n_refs; i++) {
+        const xir_object **ref = body_at(body, &cls->fields[cls->refs[i]]);
+        if (!*ref) *ref = *(const xir_object **)body_at(cls->defaults, &cls->fields[cls->refs[i]]);
+    }
+    if (cls->plain) return;
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];
-        if (!f->preset_text.size) continue;
-        void *at = body_at(body, f);
-        const void *preset = body_at(cls->defaults, f);
-        if (f->kind == XIR_KIND_REF && !*(const xir_object **)at) memcpy(at, preset, sizeof(void *));
-        if (f->kind == XIR_KIND_REFS && ((xir_refs *)at)->size == 0) memcpy(at, preset, sizeof(xir_refs));
+        xir_refs *list = f->kind == XIR_KIND_REFS ? body_at(body, f) : NULL;
+        if (list && list->size == 0) *list = *(const xir_refs *)body_at(cls->defaults, f);
     }
 }
 
 const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, xir_str op_name) {
-    if (cls->n_fields == 0) return cls->defaults;
+    if (cls->n_fields == 0 || (!body && cls->defaults_good)) return cls->defaults;
     _Alignas(16) char space[512];
     char *made = cls->body_size <= sizeof space ? space : mem_new(&net->alloc, cls->body_size);
     const void *attrs = NULL;
@@ -88,14 +97,16 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
         fill_presets(cls, made);
         body_round(cls, made);
     }
-    attrs_memo *memo = NULL;
+    attrs_memo *memo = NULL, *last = last_of(net, cls);
     if (cls->plain) {
         if (!adopt_refs(net, cls, made)) goto memory;
+        attrs = remembered(last, cls, made);
+        if (attrs) goto done;
         memo = memo_of(net, cls, made);
         attrs = remembered(memo, cls, made);
     }
     if (!attrs) {
-        xir_status status = body_check(cls, made, op_name, net->diags);
+        xir_status status = body_check(cls, made, op_name, XIR_STR(""), net->diags);
         if (status) {
             if (!net->status) net->status = status;
             goto done;
@@ -108,6 +119,7 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
         }
         if (!attrs) goto memory;
     }
+    if (memo) *last = (attrs_memo){ cls, attrs };
     goto done;
 memory:
     net_fail(net, XIR_E_MEMORY, "out of memory");

@@ -87,39 +87,39 @@ static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_i
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
 
-/* Output types as given, or as inferred into `at`. NULL with a finding. */
-static const xir_type *const *output_types(xir_network *net, const xir_op_desc *d, const void *attrs, xir_infer *at,
-                                           infer_memo *memo, size_t *n) {
+/* Output types as given, or as inferred, into `at`. */
+static xir_status find_types(xir_network *net, const xir_op_desc *d, xir_infer *at, infer_memo *memo) {
     if (d->types) {
         for (size_t i = 0; i < d->n_types; i++) {
-            if (xir_infer_give(at, d->types[i])) {
-                net_fail(net, XIR_E_MEMORY, "out of memory");
-                return NULL;
-            }
+            if (xir_infer_give(at, d->types[i])) return net_fail(net, XIR_E_MEMORY, "out of memory");
         }
-        *n = at->n_out;
-        return at->out;
+        return XIR_OK;
     }
     char who[200];
-    if (infer_recall(at, net, memo)) {
-        at->out[0] = memo->out;
-        *n = 1;
-        return at->out;
-    }
     xir_status status = infer_run(at);
     if (status == XIR_E_UNKNOWN && !at->status) {
-        net_fail(net, XIR_E_UNKNOWN, "%s has no type inference: its output types must be given",
-                 op_words(d->cls, d->name, who, sizeof who));
+        return net_fail(net, XIR_E_UNKNOWN, "%s has no type inference: its output types must be given",
+                        op_words(d->cls, d->name, who, sizeof who));
+    }
+    if (status && !net->status) net->status = status;
+    if (!status) infer_remember(at, net, memo);
+    return status;
+}
+
+/* The record, with everything that may fail done before the first link. NULL without memory. */
+static xir_op *record(xir_network *net, const xir_op_desc *d, const void *attrs, const xir_target *target, size_t n_inputs,
+                      const xir_type *const *types, size_t n_types) {
+    xir_op *op = op_make(net, d->cls, attrs, n_inputs);
+    const label *op_name = net_name(net, d->name);
+    if (!op || !op_name || !op_make_outputs(op, types, n_types)) {
+        net_fail(net, XIR_E_MEMORY, "out of memory");
         return NULL;
     }
-    if (status) {
-        if (!net->status) net->status = status;
-        return NULL;
-    }
-    (void)attrs;
-    infer_remember(at, net, memo);
-    *n = at->n_out;
-    return at->out;
+    op->name = op_name;
+    op->target = target;
+    if (!d->cls->plain && op_adopt_children(op, attrs)) return NULL;
+    for (size_t i = 0; i < n_inputs; i++) use_link(&op->inputs[i], op, d->inputs[i]);
+    return op;
 }
 
 static xir_op *make(xir_network *net, const xir_op_desc *d) {
@@ -130,34 +130,21 @@ static xir_op *make(xir_network *net, const xir_op_desc *d) {
     const xir_target *target = net->host;
     if (d->target && d->target != net->host) {
         target = (const xir_target *)net_intern(net, (const xir_object *)d->target);
-        if (!target) goto memory;
-    }
-    xir_infer at;
-    infer_memo memo;
-    infer_start(&at, net, d->cls, attrs, target, d->inputs, n_inputs, d->name, net->diags);
-    size_t n_types = 0;
-    const xir_type *const *types = output_types(net, d, attrs, &at, &memo, &n_types);
-    xir_op *op = NULL;
-    if (types) {
-        op = op_make(net, d->cls, attrs, n_inputs);
-        const label *op_name = net_name(net, d->name);
-        if (!op || !op_name || !op_make_outputs(op, types, n_types)) {
-            infer_end(&at);
-            goto memory;
-        }
-        op->name = op_name;
-        op->target = target;
-        if (!d->cls->plain && op_adopt_children(op, attrs)) {
-            infer_end(&at);
+        if (!target) {
+            net_fail(net, XIR_E_MEMORY, "out of memory");
             return NULL;
         }
-        for (size_t i = 0; i < n_inputs; i++) use_link(&op->inputs[i], op, d->inputs[i]);
     }
+    infer_memo memo = { .cls = d->cls, .attrs = attrs, .target = target };
+    for (size_t i = 0; i < n_inputs && i < INFER_INPUTS; i++) memo.in[i] = d->inputs[i] ? d->inputs[i]->type : NULL;
+    if (!d->types && n_inputs <= INFER_INPUTS && infer_recall(net, &memo)) {
+        return record(net, d, attrs, target, n_inputs, &memo.out, 1);
+    }
+    xir_infer at;
+    infer_start(&at, net, d->cls, attrs, target, d->inputs, n_inputs, d->name, net->diags);
+    xir_op *op = find_types(net, d, &at, &memo) ? NULL : record(net, d, attrs, target, n_inputs, at.out, at.n_out);
     infer_end(&at);
     return op;
-memory:
-    net_fail(net, XIR_E_MEMORY, "out of memory");
-    return NULL;
 }
 
 xir_op *xir_op_new(xir_network *net, const xir_op_desc *d) {
@@ -276,11 +263,22 @@ static bool scoped_name(xir_at at, xir_str *name) {
     return true;
 }
 
+static const xir_class *class_of(xir_network *net, const xir_class_decl *decl) {
+    uintptr_t bits = (uintptr_t)decl >> 4;
+    const xir_class **memo = &net->classes[(bits ^ (bits >> 5)) % CLASS_MEMO];
+    if (!*memo || (*memo)->decl != decl) {
+        const xir_class *cls = xir_class_of(net->ctx, decl);
+        if (!cls) return NULL;
+        *memo = cls;
+    }
+    return *memo;
+}
+
 xir_op *xir_add(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs) {
     xir_network *net = at.net;
     xir_str op_name = at.name;
     size_t before = xir_diags_count(net->diags);
-    const xir_class *cls = xir_class_of(net->ctx, decl);
+    const xir_class *cls = class_of(net, decl);
     xir_op *op = NULL;
     xir_value *few[8];
     xir_value **inputs = few;

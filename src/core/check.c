@@ -5,6 +5,12 @@
 #include <stdio.h>
 #include "graph.h"
 
+/* Whose body it is: the class, and the op's name if it has one. */
+typedef struct subject { const xir_class *cls; xir_str name; } subject;
+#define SUBJECT       "%.*s%s%.*s%s"
+#define SUBJECT_OF(s) (int)(s)->cls->key.size, (s)->cls->key.data, (s)->name.size ? " '" : "", (int)(s)->name.size, \
+                      (s)->name.size ? (s)->name.data : "", (s)->name.size ? "'" : ""
+
 /* "path/name", cut to what a finding needs. */
 typedef struct place { char text[512]; } place;
 
@@ -26,34 +32,35 @@ static xir_status fault(xir_diags *why, xir_status code, xir_str path, const xir
     return xir_diags_add(why, XIR_ERROR, code, at_field(&p, path, f->name), "%s", sentence);
 }
 
-static xir_status check_number(const xir_class *cls, const xir_field *f, const void *at, xir_str path, xir_diags *why) {
+static xir_status check_number(const subject *of, const xir_field *f, const void *at, xir_str path, xir_diags *why) {
     if (f->kind == XIR_KIND_REAL) {
         double v = *(const double *)at;
         if (f->has_least && !(v >= f->least.r)) {
-            return fault(why, XIR_E_BOUNDS, path, f, "%g is below %g, the least %s of %s", v, f->least.r, f->name.data, cls->key.data);
+            return fault(why, XIR_E_BOUNDS, path, f, "%g is below %g, the least %s of " SUBJECT, v, f->least.r, f->name.data, SUBJECT_OF(of));
         }
         if (f->has_greatest && !(v <= f->greatest.r)) {
-            return fault(why, XIR_E_BOUNDS, path, f, "%g is above %g, the greatest %s of %s", v, f->greatest.r, f->name.data, cls->key.data);
+            return fault(why, XIR_E_BOUNDS, path, f, "%g is above %g, the greatest %s of " SUBJECT, v, f->greatest.r, f->name.data,
+                         SUBJECT_OF(of));
         }
         return XIR_OK;
     }
     int64_t v = *(const int64_t *)at;
     if (f->kind == XIR_KIND_U64) return XIR_OK;   /* no unsigned row has bounds */
     if (f->has_least && v < f->least.i) {
-        return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is below %" PRId64 ", the least %s of %s", v, f->least.i,
-                     f->name.data, cls->key.data);
+        return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is below %" PRId64 ", the least %s of " SUBJECT, v, f->least.i,
+                     f->name.data, SUBJECT_OF(of));
     }
     if (f->has_greatest && v > f->greatest.i) {
-        return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is above %" PRId64 ", the greatest %s of %s", v, f->greatest.i,
-                     f->name.data, cls->key.data);
+        return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is above %" PRId64 ", the greatest %s of " SUBJECT, v,
+                     f->greatest.i, f->name.data, SUBJECT_OF(of));
     }
     return XIR_OK;
 }
 
-static xir_status check_ref(const xir_class *cls, const xir_field *f, const xir_object *ref, xir_str path, xir_diags *why) {
+static xir_status check_ref(const subject *of, const xir_field *f, const xir_object *ref, xir_str path, xir_diags *why) {
     if (!ref) {
         if (f->flags & XIR_FIELD_OPTIONAL) return XIR_OK;
-        return fault(why, XIR_E_MISSING, path, f, "attribute %s of %s is null", f->name.data, cls->key.data);
+        return fault(why, XIR_E_MISSING, path, f, "attribute %s of " SUBJECT " is null", f->name.data, SUBJECT_OF(of));
     }
     /* An object of a class that nobody registered is kept and can't be judged. */
     if (f->of && !ref->cls->opaque && !xir_class_under(ref->cls, f->of)) {
@@ -62,41 +69,41 @@ static xir_status check_ref(const xir_class *cls, const xir_field *f, const xir_
     return XIR_OK;
 }
 
-static xir_status check_params(const xir_class *cls, const xir_field *f, const xir_value *v, xir_str path, xir_diags *why) {
+static xir_status check_params(const subject *of, const xir_field *f, const xir_value *v, xir_str path, xir_diags *why) {
     if (!v) {
         if (f->flags & XIR_FIELD_OPTIONAL) return XIR_OK;
-        return fault(why, XIR_E_MISSING, path, f, "attribute %s of %s is null", f->name.data, cls->key.data);
+        return fault(why, XIR_E_MISSING, path, f, "attribute %s of " SUBJECT " is null", f->name.data, SUBJECT_OF(of));
     }
     if (value_is_params(v)) return XIR_OK;
     return fault(why, XIR_E_TYPE, path, f, "Params were expected, an op's value was found");
 }
 
-static xir_status check_field(const xir_class *cls, const xir_field *f, const void *at, xir_str path, xir_diags *why) {
+static xir_status check_field(const subject *of, const xir_field *f, const void *at, xir_str path, xir_diags *why) {
     switch (f->kind) {
     case XIR_KIND_I64:
     case XIR_KIND_U64:
-    case XIR_KIND_REAL: return check_number(cls, f, at, path, why);
+    case XIR_KIND_REAL: return check_number(of, f, at, path, why);
     case XIR_KIND_ENUM: {
         int word = *(const int *)at;
         if (word >= 0 && (size_t)word < f->members->size) return XIR_OK;
         return fault(why, XIR_E_BOUNDS, path, f, "%d is no word of %s, which has %zu", word, f->members->name, f->members->size);
     }
-    case XIR_KIND_REF: return check_ref(cls, f, *(const xir_object *const *)at, path, why);
+    case XIR_KIND_REF: return check_ref(of, f, *(const xir_object *const *)at, path, why);
     case XIR_KIND_REFS: {
         const xir_refs *l = at;
         xir_status first = XIR_OK;
         for (size_t i = 0; i < l->size; i++) {
-            xir_status s = check_ref(cls, f, l->data[i], path, why);
+            xir_status s = check_ref(of, f, l->data[i], path, why);
             if (!first) first = s;
         }
         return first;
     }
-    case XIR_KIND_PARAMS: return check_params(cls, f, *(xir_value *const *)at, path, why);
+    case XIR_KIND_PARAMS: return check_params(of, f, *(xir_value *const *)at, path, why);
     case XIR_KIND_PARAMSS: {
         const xir_values *l = at;
         xir_status first = XIR_OK;
         for (size_t i = 0; i < l->size; i++) {
-            xir_status s = check_params(cls, f, l->data[i], path, why);
+            xir_status s = check_params(of, f, l->data[i], path, why);
             if (!first) first = s;
         }
         return first;
@@ -105,11 +112,12 @@ static xir_status check_field(const xir_class *cls, const xir_field *f, const vo
     }
 }
 
-xir_status body_check(const xir_class *cls, const void *body, xir_str path, xir_diags *why) {
+xir_status body_check(const xir_class *cls, const void *body, xir_str owner, xir_str path, xir_diags *why) {
     xir_status first = XIR_OK;
+    subject of = { cls, owner };
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];
-        xir_status s = check_field(cls, f, body_at(body, f), path, why);
+        xir_status s = check_field(&of, f, body_at(body, f), path, why);
         if (!first) first = s;
     }
     return first;
@@ -233,7 +241,7 @@ const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, 
         *made = (xir_object){ .cls = cls };
         body_round(cls, made);
         xir_infer view = { .ctx = ctx, .home = &ctx->home, .cls = cls, .attrs = made, .why = why };
-        if (body_check(cls, made, XIR_STR(""), why) == XIR_OK && infer_check(&view) == XIR_OK) {
+        if (body_check(cls, made, XIR_STR(""), XIR_STR(""), why) == XIR_OK && infer_check(&view) == XIR_OK) {
             object = home_intern(&ctx->home, made);
             if (!object) diag_memory(why);
         }

@@ -227,6 +227,7 @@ static bool make_defaults(xir_context *ctx, xir_class *cls, const xir_class_decl
             *(xir_refs *)at = (xir_refs){ item, 1 };
         }
     }
+    cls->defaults_good = body_check(cls, cls->defaults, XIR_STR(""), XIR_STR(""), NULL) == XIR_OK;
     return true;
 }
 
@@ -275,6 +276,8 @@ static void add_rows(xir_context *ctx, xir_class *cls, const xir_class_decl *dec
         case XIR_WORD_FIELD:
             fill_field(ctx, &cls->fields[cls->n_fields], row);
             cls->plain &= kinds[row->kind].plain;
+            if (row->kind == XIR_KIND_REF)  cls->refs[cls->n_refs++] = cls->n_fields;
+            if (row->kind == XIR_KIND_REAL) cls->reals[cls->n_reals++] = cls->n_fields;
             cls->n_fields++;
             break;
         case XIR_WORD_IN: case XIR_WORD_OPT: case XIR_WORD_VAR: case XIR_WORD_OUT: case XIR_WORD_OUTS:
@@ -348,7 +351,10 @@ static xir_class *seal(xir_context *ctx, const xir_class_decl *decl, xir_diags *
     cls->outputs = arena_take(a, n.outputs * sizeof *cls->outputs);
     cls->keys = arena_take(a, (n.fields + n.was + BASE_KEYS) * sizeof *cls->keys);
     cls->spans = arena_take(a, n.fields * sizeof *cls->spans);
-    if (!cls->fields || !cls->inputs || !cls->input_offsets || !cls->outputs || !cls->keys || !cls->spans) goto memory;
+    cls->refs = arena_take(a, n.fields * sizeof *cls->refs);
+    cls->reals = arena_take(a, n.fields * sizeof *cls->reals);
+    if (!cls->fields || !cls->inputs || !cls->input_offsets || !cls->outputs || !cls->keys || !cls->spans || !cls->refs ||
+        !cls->reals) goto memory;
     add_rows(ctx, cls, decl);
     if (cls->plain) make_spans(cls);
     if (check_rows(cls, why) != XIR_OK) return NULL;

@@ -108,16 +108,17 @@ typedef struct id_table {
 } id_table;
 
 typedef struct attrs_memo { const xir_class *cls; const void *attrs; } attrs_memo;
-enum { ATTRS_MEMO = 64, INFER_MEMO = 64 };
+enum { ATTRS_MEMO = 64, INFER_MEMO = 64, CLASS_MEMO = 32 };
 
 /* One answer of an inference function, reused while everything that it saw is the same. */
 typedef struct infer_memo {
     const xir_class  *cls;
     const void       *attrs;
     const xir_target *target;
-    const xir_type   *in[3];
+    const xir_type   *in[3];   /* INFER_INPUTS; NULL: absent */
     const xir_type   *out;
 } infer_memo;
+enum { INFER_INPUTS = 3 };
 
 struct xir_network {
     xir_context      *ctx;
@@ -148,6 +149,8 @@ struct xir_network {
     xir_status        status;
     xir_diags        *diags;
     const xir_target *host;
+    const xir_class  *classes[CLASS_MEMO];   /* by declaration: asking the context takes its lock */
+    attrs_memo        last_attrs[CLASS_MEMO];  /* by class: the set that was used last     */
     attrs_memo        attrs[ATTRS_MEMO];
     infer_memo        inferred[INFER_MEMO];
 };
@@ -255,8 +258,8 @@ xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing regist
 xir_status infer_check(xir_infer *at);          /* the class's own rule                          */
 void       infer_end(xir_infer *at);
 xir_status op_infer(xir_op *op, bool override, xir_str path, xir_diags *why);
-/* Whether the one output type of the same question is remembered; the key is filled in for infer_remember. */
-bool       infer_recall(const xir_infer *at, xir_network *net, infer_memo *key);
+/* Whether the one output type of the same question is remembered: then key->out has it. Only ops of few inputs ask. */
+bool       infer_recall(xir_network *net, infer_memo *key);
 void       infer_remember(const xir_infer *at, xir_network *net, infer_memo *key);
 
 #endif

@@ -135,25 +135,22 @@ xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, con
 /* ---- the memo ---------------------------------------------------------------------------------------------- */
 
 static infer_memo *memo_slot(xir_network *net, const infer_memo *key) {
-    uint64_t hash = hash_bytes(0, key, offsetof(infer_memo, out));
-    return &net->inferred[(hash ^ (hash >> 13)) % INFER_MEMO];
+    uint64_t hash = (uint64_t)(uintptr_t)key->cls * 3 + (uint64_t)(uintptr_t)key->attrs * 5 +
+                    (uint64_t)(uintptr_t)key->target * 7 + (uint64_t)(uintptr_t)key->in[0] * 9 +
+                    (uint64_t)(uintptr_t)key->in[1] * 11 + (uint64_t)(uintptr_t)key->in[2] * 13;
+    return &net->inferred[(hash ^ (hash >> 6) ^ (hash >> 15)) % INFER_MEMO];
 }
 
-bool infer_recall(const xir_infer *at, xir_network *net, infer_memo *key) {
-    if (at->n_inputs > sizeof key->in / sizeof key->in[0]) return false;
-    memset(key, 0, sizeof *key);
-    key->cls = at->cls;
-    key->attrs = at->attrs;
-    key->target = at->target;
-    for (size_t i = 0; i < at->n_inputs; i++) key->in[i] = xir_infer_input(at, i);
+bool infer_recall(xir_network *net, infer_memo *key) {
     const infer_memo *found = memo_slot(net, key);
-    if (memcmp(found, key, offsetof(infer_memo, out)) != 0) return false;
+    if (found->cls != key->cls || found->attrs != key->attrs || found->target != key->target || found->in[0] != key->in[0] ||
+        found->in[1] != key->in[1] || found->in[2] != key->in[2]) return false;
     key->out = found->out;
     return true;
 }
 
 void infer_remember(const xir_infer *at, xir_network *net, infer_memo *key) {
-    if (at->n_inputs > sizeof key->in / sizeof key->in[0] || at->read_values || at->n_out != 1) return;
+    if (at->n_inputs > INFER_INPUTS || at->read_values || at->n_out != 1) return;
     key->out = at->out[0];
     *memo_slot(net, key) = *key;
 }

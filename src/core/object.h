@@ -41,8 +41,11 @@ struct xir_class {
     class_key            *keys;      /* sorted by bytes: the order of the written form       */
     uint32_t              n_keys;
     class_span           *spans;     /* of a plain class                                     */
-    uint32_t              n_spans;
+    uint32_t             *refs;      /* fields of kind REF, and of kind REAL: what adding an op looks at */
+    uint32_t             *reals;
+    uint32_t              n_spans, n_refs, n_reals;
     void                 *defaults;  /* a body with every default                            */
+    bool                  defaults_good;   /* it breaks no bound and lacks nothing           */
     xir_infer_fn         *check;
     xir_infer_fn         *infer[XIR_TARGET_COUNT];
     const xir_form       *form;
@@ -97,9 +100,9 @@ uint64_t field_hash(uint64_t hash, const xir_field *f, const void *body);
 bool     body_copy(home *h, arena *to, const xir_class *cls, void *out, const void *body);
 /* Rounds every real to float32. */
 void     body_round(const xir_class *cls, void *body);
-/* Bounds, words, required references, classes of references. Adds every fault under `path`; returns the first. `owner`
- * names the class in sentences. */
-xir_status body_check(const xir_class *cls, const void *body, xir_str path, xir_diags *why);
+/* Bounds, words, required references, classes of references. Adds every fault under `path`; returns the first. `owner` is the
+ * op's name for sentences, empty if there is none. */
+xir_status body_check(const xir_class *cls, const void *body, xir_str owner, xir_str path, xir_diags *why);
 void     body_get(const xir_field *f, const void *body, xir_attr *out);
 /* Checks kind and class, not bounds. The body then borrows. An integer is taken for a real, text for an enum's word. */
 xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const xir_attr *attr, xir_diags *why);

@@ -6,9 +6,18 @@
 
 enum { MEMO = 256 };
 
+/* Ids that have been met: a bit each where ids are dense, as they are in files; where they are not, the tables are asked. */
+typedef struct id_set {
+    uint64_t *bits;
+    uint64_t  room;    /* ids below it have a bit */
+    int64_t   highest;
+} id_set;
+
 typedef struct checker {
     const xir_network *net;
-    const void        *good[MEMO];   /* attributes and types that have no fault of their own */
+    const void        *good[MEMO];      /* attributes and types that have no fault of their own        */
+    infer_memo         ruled[MEMO];     /* questions that a class's own rule has answered with yes     */
+    id_set             op_ids, value_ids;
 } checker;
 
 static const void **memo_of(checker *c, const void *p) {
@@ -33,7 +42,7 @@ static void keep_first(xir_status *first, xir_status status) {
 /* Bounds, references and the class's rule, of an object and of all it refers to. As deep as readers let objects nest. */
 static xir_status check_object(checker *c, const xir_object *object, xir_str path, xir_diags *why) {
     if (object->cls->opaque) return XIR_OK;
-    xir_status first = body_check(object->cls, object, path, why);
+    xir_status first = body_check(object->cls, object, XIR_STR(""), path, why);
     xir_infer at = { .ctx = c->net->ctx, .cls = object->cls, .attrs = object, .why = why, .path = path };
     if (!first) keep_first(&first, infer_check(&at));
     for (uint32_t i = 0; i < object->cls->n_fields; i++) {
@@ -138,12 +147,33 @@ static xir_status check_children(checker *c, const xir_op *op, xir_str path, xir
     return first;
 }
 
+/* A rule sees class, attributes, target and input types: where these have been judged good, they are good. */
+static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
+    infer_memo key = { .cls = op->cls, .attrs = op->attrs, .target = op->target };
+    uint64_t hash = (uintptr_t)op->attrs * (uint64_t)3;
+    for (uint32_t i = 0; i < op->n_inputs && i < INFER_INPUTS; i++) {
+        const xir_value *v = op->inputs[i].value;
+        key.in[i] = v ? v->type : NULL;
+        hash += (uintptr_t)key.in[i] * (uint64_t)(2 * i + 5);
+    }
+    infer_memo *memo = &c->ruled[(hash ^ (hash >> 7) ^ (hash >> 17)) % MEMO];
+    if (op->n_inputs <= INFER_INPUTS && memcmp(memo, &key, sizeof key) == 0) return XIR_OK;
+    xir_infer at;
+    infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
+    at.op = op;
+    at.path = path;
+    xir_status status = infer_check(&at);
+    infer_end(&at);
+    if (!status && !at.read_values && op->n_inputs <= INFER_INPUTS) *memo = key;
+    return status;
+}
+
 static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     const xir_class *cls = op->cls;
     xir_status first = XIR_OK;
     const void **memo = memo_of(c, op->attrs);
     if (*memo != op->attrs) {
-        keep_first(&first, body_check(cls, op->attrs, path, why));
+        keep_first(&first, body_check(cls, op->attrs, name_text(op->name), path, why));
         if (!first && cls->plain) *memo = op->attrs;
     }
     keep_first(&first, check_inputs(c, op, path, why));
@@ -160,14 +190,7 @@ static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags
     }
     keep_first(&first, check_target(c, op, path, why));
     /* The class's own rule builds on what has been judged so far. */
-    if (!first && cls->check) {
-        xir_infer at = { 0 };
-        infer_start(&at, op->net, cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
-        at.op = op;
-        at.path = path;
-        keep_first(&first, infer_check(&at));
-        infer_end(&at);
-    }
+    if (!first && cls->check) keep_first(&first, check_rule(c, op, path, why));
     if (!cls->plain) keep_first(&first, check_children(c, op, path, why));
     return first;
 }
@@ -179,9 +202,70 @@ xir_status xir_op_validate(const xir_op *op, xir_diags *why) {
 
 /* ---- the network ------------------------------------------------------------------------------------------- */
 
-/* What an op may be only where it stands, and the ids. */
-static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags *why) {
+/* ---- ids ---------------------------------------------------------------------------------------------------- */
+
+static void start_ids(id_set *set, const xir_allocator *alloc, int64_t next, uint64_t expected) {
+    *set = (id_set){ .highest = -1 };
+    if (next <= 0 || (uint64_t)next > expected * 64 + 4096) return;
+    size_t bytes = ((size_t)next / 64 + 1) * sizeof *set->bits;
+    set->bits = mem_new(alloc, bytes);
+    if (!set->bits) return;   /* slower, not wrong */
+    memset(set->bits, 0, bytes);
+    set->room = ((uint64_t)next / 64 + 1) * 64;
+}
+
+static void end_ids(id_set *set, const xir_allocator *alloc) {
+    mem_free(alloc, set->bits, (size_t)(set->room / 8));
+}
+
+/* Whether this id is met for the first time, *known set to whether that can be told. */
+static bool first_met(id_set *set, int64_t id, bool *known) {
+    *known = true;
+    if (id > set->highest) {
+        set->highest = id;
+        if ((uint64_t)id < set->room) set->bits[id / 64] |= (uint64_t)1 << (id % 64);
+        return true;
+    }
+    if (id < 0 || (uint64_t)id >= set->room) {
+        *known = false;
+        return false;
+    }
+    bool met = set->bits[id / 64] >> (id % 64) & 1;
+    set->bits[id / 64] |= (uint64_t)1 << (id % 64);
+    return !met;
+}
+
+/* Meeting an id is done once, so the place is made here, and only for a finding. */
+static xir_status check_ids(checker *c, xir_op *op, size_t index, xir_diags *why) {
     xir_network *net = (xir_network *)(uintptr_t)c->net;
+    xir_status first = XIR_OK;
+    bool known;
+    place p, q;
+    if (op->id < 0) {
+        xir_str path = under(&q, XIR_STR("/ops"), "/%zu/op_id", index);
+        keep_first(&first, diag_fail(why, XIR_E_BOUNDS, path, "op id %" PRId64 " is below 0", op->id));
+    }
+    bool alone = first_met(&c->op_ids, op->id, &known);
+    if (!known) alone = net_find_op(net, op->id) == op;
+    if (!alone) {
+        xir_str path = under(&q, XIR_STR("/ops"), "/%zu/op_id", index);
+        keep_first(&first, diag_fail(why, XIR_E_EXISTS, path, "op id %" PRId64 " is taken by another op", op->id));
+    }
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const xir_value *v = &op->outputs[i];
+        alone = first_met(&c->value_ids, v->id, &known);
+        if (!known) alone = net_find_value(net, v->id) == v;
+        if (alone) continue;
+        xir_str path = under(&q, XIR_STR("/ops"), "/%zu", index);
+        keep_first(&first, diag_fail(why, XIR_E_EXISTS, under(&p, path, "/outputs/%zu/v_id", i),
+                                     "value id %" PRId64 " is taken by another value", v->id));
+    }
+    return first;
+}
+
+/* What an op may be only where it stands. */
+static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags *why) {
+    const xir_network *net = c->net;
     xir_status first = XIR_OK;
     place p;
     uint32_t traits = op->cls->traits;
@@ -190,18 +274,6 @@ static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags
     }
     if (!op->n_inputs && !(traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_FREE))) {
         keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs", 0), "the op has no inputs"));
-    }
-    if (op->id < 0) keep_first(&first, diag_fail(why, XIR_E_BOUNDS, under(&p, path, "/op_id", 0), "op id %" PRId64 " is below 0", op->id));
-    const xir_op *same = net_find_op(net, op->id);
-    if (same != op) {
-        keep_first(&first, same ? diag_fail(why, XIR_E_EXISTS, under(&p, path, "/op_id", 0), "op id %" PRId64 " is taken by another op", op->id)
-                                : diag_memory(why));
-    }
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const xir_value *v = &op->outputs[i];
-        if (net_find_value(net, v->id) == v) continue;
-        keep_first(&first, diag_fail(why, XIR_E_EXISTS, under(&p, path, "/outputs/%zu/v_id", i),
-                                     "value id %" PRId64 " is taken by another value", v->id));
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_value *v = op->inputs[i].value;
@@ -233,21 +305,43 @@ static xir_status check_ends(const xir_network *net, xir_diags *why) {
     return first;
 }
 
-xir_status xir_network_validate(const xir_network *net, xir_diags *why) {
-    checker c = { .net = net };
-    if (!net_build_ids((xir_network *)(uintptr_t)net)) return diag_memory(why);
+static xir_status validate(checker *c, xir_diags *why) {
+    const xir_network *net = c->net;
+    /* Params have ids too: they are met first, so that an output with one of them is the one that is told of. */
+    for (const xir_value *v = net->all_params; v; v = v->more->params->next) {
+        bool known;
+        if (v->id >= 0) first_met(&c->value_ids, v->id, &known);
+    }
+    c->value_ids.highest = c->value_ids.room ? (int64_t)c->value_ids.room - 1 : INT64_MAX;
     xir_status first = check_ends(net, why);
     size_t i = 0;
     for (xir_op *op = net->first; op; op = op->next, i++) {
-        xir_status status = check_op(&c, op, XIR_STR(""), NULL);
-        keep_first(&status, check_standing(&c, op, XIR_STR(""), NULL));
-        if (!status) continue;
-        /* Again, now for the sentences. */
-        place p;
-        xir_str path = under(&p, XIR_STR("/ops"), "/%zu", i);
-        status = check_op(&c, op, path, why);
-        keep_first(&status, check_standing(&c, op, path, why));
+        xir_status status = check_op(c, op, XIR_STR(""), NULL);
+        keep_first(&status, check_standing(c, op, XIR_STR(""), NULL));
+        if (status) {
+            /* Again, now for the sentences. */
+            place p;
+            xir_str path = under(&p, XIR_STR("/ops"), "/%zu", i);
+            status = check_op(c, op, path, why);
+            keep_first(&status, check_standing(c, op, path, why));
+        }
+        keep_first(&status, check_ids(c, op, i, why));
         keep_first(&first, status);
     }
+    return first;
+}
+
+xir_status xir_network_validate(const xir_network *net, xir_diags *why) {
+    checker *c = mem_new(&net->alloc, sizeof *c);
+    if (!c) return diag_memory(why);
+    memset((void *)c, 0, sizeof *c);
+    c->net = net;
+    start_ids(&c->op_ids, &net->alloc, net->next_op_id, net->n_ops);
+    start_ids(&c->value_ids, &net->alloc, net->next_value_id, net->n_ops + net->n_params);
+    bool tables = c->op_ids.room && c->value_ids.room;
+    xir_status first = tables || net_build_ids((xir_network *)(uintptr_t)net) ? validate(c, why) : diag_memory(why);
+    end_ids(&c->op_ids, &net->alloc);
+    end_ids(&c->value_ids, &net->alloc);
+    mem_free(&net->alloc, c, sizeof *c);
     return first;
 }

@@ -87,9 +87,9 @@ static void put_key(buffer *out, xir_str key) {
     }
 }
 
-static void put_path(buffer *out, const frame *f) {
+void trace_path(buffer *out, const frame *f) {
     if (!f) return;
-    put_path(out, f->up);   /* as deep as values are, which is limited */
+    trace_path(out, f->up);   /* as deep as values are, which is limited */
     if (f->index == SIZE_MAX && !f->key.data) return;
     buffer_char(out, '/');
     if (f->index == SIZE_MAX) {
@@ -126,7 +126,7 @@ bool trace_fail(trace *t, xir_status code, uint64_t byte, const char *format, ..
     if (t->text.data) put_line(t, &d);
     buffer path;
     buffer_init(&path, context_alloc(t->ctx));
-    put_path(&path, t->top);
+    trace_path(&path, t->top);
     if (!path.failed) d.path = (xir_str){ path.data, path.size };
     xir_diags_put(t->why, &d);
     buffer_free(&path);

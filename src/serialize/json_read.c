@@ -41,6 +41,12 @@ static inline uint64_t load8(const char *p) {
     return word;
 }
 
+static inline uint32_t load4(const char *p) {
+    uint32_t word;
+    memcpy(&word, p, 4);
+    return word;
+}
+
 /* ---- blanks ---------------------------------------------------------------------------------------------------------- */
 
 static const char *blanks_end(const char *p, const char *end) {
@@ -393,14 +399,14 @@ static uint8_t bake(xir_str key, char *out) {
 static bool on_key_is(source *s, bool first, const codec_key *key) {
     const char *p = here(s), *end = end_of(s), *k = key->baked;
     size_t n = key->size;
-    if (end - p < 1 + BAKED || *p != (first ? '{' : ',') || !n) return false;
+    if (end - p < 1 + BAKED || *p != (first ? '{' : ',') || n < 4) return false;
     p++;
     if ((unsigned char)*p <= ' ') {
         p = blanks_end(p, end);
         if (end - p < BAKED) return false;
     }
-    if (n <= 8) {
-        if ((load8(p) ^ load8(k)) << (64 - 8 * n)) return false;
+    if (n < 8) {
+        if (load4(p) != load4(k) || load4(p + n - 4) != load4(k + n - 4)) return false;
     } else if (load8(p) != load8(k) || load8(p + n - 8) != load8(k + n - 8) || (n > 16 && load8(p + 8) != load8(k + 8))) {
         return false;
     }
@@ -414,30 +420,24 @@ static bool on_key_is(source *s, bool first, const codec_key *key) {
 static const char *value_end(const char *p, const char *end) {
     size_t open = 0;
     while (p < end) {
-        switch (*p) {
-        case '"':
+        char c = *p;
+        if (c == '"') {
             p = text_end(p + 1, end);
             if (p == end) return NULL;
             p++;
-            break;
-        case '{': case '[':
+            if (!open) return p;
+        } else if (c == '{' || c == '[') {
             open++;
             p++;
-            break;
-        case '}': case ']':
-            if (!open) return p;
-            open--;
-            p++;
-            break;
-        case ',':
+        } else if (c == '}' || c == ']') {
             if (!open) return p;
             p++;
-            break;
-        default:
+            if (--open == 0) return p;
+        } else if (c == ',' && !open) {
+            return p;
+        } else {
             p++;
-            if (!open) continue;   /* in a word or number */
         }
-        if (!open && p < end && *p != ',' && (p[-1] == '"' || p[-1] == '}' || p[-1] == ']')) return p;
     }
     return open ? NULL : p;
 }

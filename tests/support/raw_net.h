@@ -17,8 +17,8 @@ static inline const xir_type *raw_bytes_type(xir_context *ctx, int64_t size) {
 }
 
 /* A network with these Params, without bytes: by turns the first ones are inputs of an op, the others its attributes.
- * out[i] is that of params[i], may be NULL. Walks meet them in this order if the first `inputs` are inputs. */
-static inline xir_network *raw_network(xir_context *ctx, const raw_param *params, size_t n, size_t inputs, xir_value **out) {
+ * out[i] is that of wanted[i], may be NULL. Walks meet them in this order if the first `inputs` are inputs. */
+static inline xir_network *raw_network(xir_context *ctx, const raw_param *wanted, size_t n, size_t inputs, xir_value **out) {
     xir_network *net = xir_network_new(ctx, "raw", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_value **values = calloc(n + 2, sizeof *values);
     if (!net || !values) abort();
@@ -26,8 +26,8 @@ static inline xir_network *raw_network(xir_context *ctx, const raw_param *params
     for (size_t i = 0; i < n; i++) {
         char called[32];
         snprintf(called, sizeof called, "p%zu", i);
-        values[i + 1] = xir_params_new(net, xir_str_of(called), raw_bytes_type(ctx, params[i].size));
-        if (!values[i + 1] || xir_value_set_id(values[i + 1], params[i].id) != XIR_OK) {
+        values[i + 1] = xir_params_new(net, xir_str_of(called), raw_bytes_type(ctx, wanted[i].size));
+        if (!values[i + 1] || xir_value_set_id(values[i + 1], wanted[i].id) != XIR_OK) {
             xir_diags_print(xir_network_diags(net), stderr);
             abort();
         }

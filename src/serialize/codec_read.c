@@ -1,0 +1,724 @@
+/* Reading from a source: values without a class, objects, rows. Ops and networks are in codec_graph.c.
+ *
+ * Recursion is as deep as values are nested, which sources limit. Lists are gathered in the scratch arena and copied when it
+ * is known what they belong to, so nothing that a file says about sizes is ever believed. */
+#include <math.h>
+#include <stdio.h>
+#include "codec_read.h"
+
+void decoder_init(decoder *d, xir_context *ctx, xir_network *net, const source_ops *ops, xir_str file, xir_str text, xir_diags *why) {
+    memset(d, 0, sizeof *d);
+    d->trace = (trace){ .ctx = ctx, .why = why, .file = file, .text = text };
+    d->ctx = ctx;
+    d->net = net;
+    d->home = net ? &net->home : context_home(ctx);
+    d->round = true;
+    d->most_op_id = d->most_value_id = INT64_MIN;
+    /* Where ids land in the tables differs from run to run, so that no file can be made to fill one slot. */
+    d->seed = (uint64_t)(uintptr_t)d ^ (uint64_t)(uintptr_t)text.data << 16;
+    arena_init(&d->keep, context_alloc(ctx));
+    arena_init(&d->scratch, context_alloc(ctx));
+    arena_take(&d->scratch, 8);
+    d->scratch_chunk = d->scratch.chunks;
+    d->scratch_next = d->scratch.next;
+    d->plans = (codec_plans){ .arena = &d->keep, .bake = ops->bake };
+    for (int i = 0; i < VALUE_KEYS; i++) codec_bake(&d->value[i], ops->bake, value_keys[i], i);
+}
+
+void decoder_free(decoder *d) {
+    const xir_allocator *a = context_alloc(d->ctx);
+    mem_free(a, d->objects, d->object_room * sizeof *d->objects);
+    mem_free(a, d->values, d->value_room * sizeof *d->values);
+    mem_free(a, d->op_ids, d->op_id_room * sizeof *d->op_ids);
+    mem_free(a, d->value_table.slots, d->value_table.room * sizeof *d->value_table.slots);
+    mem_free(a, d->op_table.slots, d->op_table.room * sizeof *d->op_table.slots);
+    arena_free(&d->keep);
+    arena_free(&d->scratch);
+}
+
+void decoder_source(decoder *d, source *s, const source_ops *ops, const void *data, size_t size) {
+    uint32_t deepest = d->ctx->limits.max_depth;
+    *s = (source){ .ops = ops, .at = data, .start = data, .end = (const char *)data + size, .trace = &d->trace,
+                   .scratch = &d->scratch, .deepest = deepest < CODEC_DEEPEST ? deepest : CODEC_DEEPEST };
+}
+
+void decoder_rewind(decoder *d) {
+    if (d->scratch.chunks == d->scratch_chunk) {
+        d->scratch.next = d->scratch_next;
+        return;
+    }
+    arena_free(&d->scratch);
+    arena_take(&d->scratch, 8);
+    d->scratch_chunk = d->scratch.chunks;
+    d->scratch_next = d->scratch.next;
+}
+
+void *gather_slow(decoder *d, gathered *g, size_t item) {
+    size_t more = g->room ? g->room * 2 : 16;
+    void *bigger = more < SIZE_MAX / 2 / item ? arena_take(&d->scratch, more * item) : NULL;
+    if (!bigger) {
+        trace_memory(&d->trace);
+        return NULL;
+    }
+    if (g->size) memcpy(bigger, g->data, g->size * item);
+    g->data = bigger;
+    g->room = more;
+    return (char *)bigger + g->size++ * item;
+}
+
+/* ---- lists -------------------------------------------------------------------------------------------------------- */
+
+typedef bool item_fn(decoder *d, source *s, void *user);
+
+/* Reads a list, each item by the function. */
+static bool each_item(decoder *d, source *s, item_fn *read, void *user) {
+    if (s->ops->shape(s) != SHAPE_LIST) return source_expected(s, "a list");
+    if (!s->ops->enter(s)) return false;
+    frame f = { .up = d->trace.top, .index = 0 };
+    d->trace.top = &f;
+    int stepped;
+    while ((stepped = s->ops->item(s, f.index == 0)) == 1 && read(d, s, user)) f.index++;
+    d->trace.top = f.up;
+    return stepped == 0;
+}
+
+static bool item_bool(decoder *d, source *s, void *user) {
+    bool *out = gather(d, user, sizeof *out);
+    return out && s->ops->boolean(s, out);
+}
+
+static bool item_i64(decoder *d, source *s, void *user) {
+    int64_t *out = gather(d, user, sizeof *out);
+    return out && s->ops->integer(s, out);
+}
+
+static bool item_text(decoder *d, source *s, void *user) {
+    xir_str *out = gather(d, user, sizeof *out);
+    return out && s->ops->text(s, out);
+}
+
+/* ---- reals ---------------------------------------------------------------------------------------------------------- */
+
+static bool special_real(xir_str text, double *out) {
+    if (xir_str_equal(text, XIR_STR("inf")))       *out = (double)INFINITY;
+    else if (xir_str_equal(text, XIR_STR("-inf"))) *out = -(double)INFINITY;
+    else if (xir_str_equal(text, XIR_STR("nan")))  *out = (double)NAN;
+    else return false;
+    return true;
+}
+
+/* Rounded as the version of the network wants. */
+static bool fit_real(decoder *d, source *s, const void *at, double v, double *out) {
+    *out = d->round ? number_to_f32(v) : v;
+    if (isfinite(v) && !isfinite(*out)) {
+        return trace_fail(&d->trace, XIR_E_BOUNDS, s->ops->offset(s, at), "%g is more than a float32 can hold", v);
+    }
+    return true;
+}
+
+static bool read_real(decoder *d, source *s, double *out) {
+    const void *at = s->at;
+    shape found = s->ops->shape(s);
+    if (found == SHAPE_TEXT) {
+        xir_str text;
+        if (!s->ops->text(s, &text)) return false;
+        if (special_real(text, out)) return true;
+        return trace_fail(&d->trace, XIR_E_TYPE, s->ops->offset(s, at),
+                          "a number, \"inf\", \"-inf\" or \"nan\" was expected, \"%.*s\" was found", CLIP(text));
+    }
+    if (found != SHAPE_NUMBER) return source_expected(s, "a number");
+    number n;
+    if (!s->ops->number(s, &n)) return false;
+    double v = n.kind == NUMBER_I64 ? (double)n.i64 : n.kind == NUMBER_U64 ? (double)n.u64 : n.real;
+    return fit_real(d, s, at, v, out);
+}
+
+static bool item_real(decoder *d, source *s, void *user) {
+    double *out = gather(d, user, sizeof *out);
+    return out && read_real(d, s, out);
+}
+
+/* ---- values without a class ------------------------------------------------------------------------------------------ */
+
+static int compare_entries(const void *a, const void *b) {
+    xir_str x = ((const xir_entry *)a)->key, y = ((const xir_entry *)b)->key;
+    size_t n = x.size < y.size ? x.size : y.size;
+    int order = n ? memcmp(x.data, y.data, n) : 0;
+    return order ? order : (x.size > y.size) - (x.size < y.size);
+}
+
+/* A stable sort by merging, in memory of the scratch arena: library sorts allocate or recurse as they like. */
+static xir_entry *sort_entries(decoder *d, xir_entry *from, size_t n) {
+    bool sorted = true;
+    for (size_t i = 1; sorted && i < n; i++) sorted = compare_entries(&from[i - 1], &from[i]) < 0;
+    if (sorted) return from;
+    xir_entry *to = arena_take(&d->scratch, n * sizeof *to);
+    if (!to) {
+        trace_memory(&d->trace);
+        return NULL;
+    }
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t low = 0; low < n; low += 2 * width) {
+            size_t middle = low + width < n ? low + width : n, high = middle + width < n ? middle + width : n;
+            size_t i = low, j = middle;
+            for (size_t k = low; k < high; k++) {
+                bool first = i < middle && (j == high || compare_entries(&from[i], &from[j]) <= 0);
+                to[k] = first ? from[i++] : from[j++];
+            }
+        }
+        xir_entry *swap = from;
+        from = to;
+        to = swap;
+    }
+    return from;
+}
+
+static bool any_in(decoder *d, source *s, xir_any *out, bool with_params);
+
+typedef struct any_list { gathered items; bool with_params; } any_list;
+
+static bool item_any(decoder *d, source *s, void *user) {
+    any_list *list = user;
+    xir_any item;
+    if (!any_in(d, s, &item, list->with_params)) return false;
+    xir_any *out = gather(d, &list->items, sizeof *out);
+    if (out) *out = item;
+    return out != NULL;
+}
+
+/* The last of two equal keys counts, as in the original. */
+static bool map_in(decoder *d, source *s, xir_map *out, bool with_params) {
+    if (!s->ops->enter(s)) return false;
+    gathered entries = { 0 };
+    frame f = { .up = d->trace.top, .index = SIZE_MAX };
+    d->trace.top = &f;
+    int stepped;
+    while ((stepped = s->ops->key(s, entries.size == 0, &f.key)) == 1) {
+        xir_entry entry = { .key = f.key };
+        xir_entry *place = any_in(d, s, &entry.value, with_params) ? gather(d, &entries, sizeof *place) : NULL;
+        if (!place) {
+            stepped = -1;
+            break;
+        }
+        *place = entry;
+    }
+    d->trace.top = f.up;
+    if (stepped != 0) return false;
+    xir_entry *sorted = sort_entries(d, entries.data, entries.size);
+    if (!sorted && entries.size) return false;
+    size_t n = 0;
+    for (size_t i = 0; i < entries.size; i++) {
+        if (i + 1 < entries.size && xir_str_equal(sorted[i].key, sorted[i + 1].key)) continue;
+        sorted[n++] = sorted[i];
+    }
+    *out = (xir_map){ sorted, n };
+    return true;
+}
+
+static bool any_in(decoder *d, source *s, xir_any *out, bool with_params) {
+    *out = (xir_any){ 0 };
+    switch (s->ops->shape(s)) {
+    case SHAPE_NONE:
+        return false;
+    case SHAPE_NULL:
+        out->kind = XIR_ANY_NULL;
+        return s->ops->null(s);
+    case SHAPE_BOOL:
+        out->kind = XIR_ANY_BOOL;
+        return s->ops->boolean(s, &out->as.boolean);
+    case SHAPE_NUMBER: {
+        number n;
+        if (!s->ops->number(s, &n)) return false;
+        out->kind = n.kind == NUMBER_I64 ? XIR_ANY_INT : n.kind == NUMBER_U64 ? XIR_ANY_UINT : XIR_ANY_REAL;
+        if (n.kind == NUMBER_I64)      out->as.integer = n.i64;
+        else if (n.kind == NUMBER_U64) out->as.uinteger = n.u64;
+        else                           out->as.real = n.real;
+        return true;
+    }
+    case SHAPE_TEXT:
+        out->kind = XIR_ANY_TEXT;
+        return s->ops->text(s, &out->as.text);
+    case SHAPE_BYTES:
+        return source_expected(s, "a value that is not bytes");
+    case SHAPE_LIST: {
+        any_list list = { .with_params = with_params };
+        if (!each_item(d, s, item_any, &list)) return false;
+        *out = xir_any_list(list.items.data, list.items.size);
+        return true;
+    }
+    case SHAPE_MAP: {
+        xir_str key;
+        if (with_params && s->ops->member(s, XIR_STR("_type_key"), &key) && xir_str_equal(key, params_class_key)) {
+            out->kind = XIR_ANY_PARAMS;
+            return decode_params(d, s, &out->as.params);
+        }
+        out->kind = XIR_ANY_MAP;
+        return map_in(d, s, &out->as.map, with_params);
+    }
+    }
+    return false;
+}
+
+bool decode_any(decoder *d, source *s, xir_any *out) { return any_in(d, s, out, false); }
+
+bool decode_any_with_params(decoder *d, source *s, xir_any *out) { return any_in(d, s, out, true); }
+
+bool decode_map(decoder *d, source *s, xir_map *out) {
+    return s->ops->shape(s) == SHAPE_MAP ? map_in(d, s, out, false) : source_expected(s, "a map");
+}
+
+/* ---- objects ----------------------------------------------------------------------------------------------------------- */
+
+/* "icraft::xir::Layout", or "an object" where any will do. */
+#define WANTED(of) CLIP((of) ? (of)->key : XIR_STR("an object"))
+
+/* What nobody knows may stand where a whole family may, since what is done with one of a family asks first what it is. */
+static bool fits(const xir_class *cls, const xir_class *of) {
+    return !of || xir_class_under(cls, of) || (cls->opaque && of->traits & XIR_TRAIT_ABSTRACT);
+}
+
+static bool misfit(decoder *d, source *s, const void *at, const xir_class *cls, const xir_class *of) {
+    return trace_fail(&d->trace, XIR_E_TYPE, s->ops->offset(s, at), "%.*s was expected, %.*s was found", WANTED(of), CLIP(cls->key));
+}
+
+/* The object in the home, or the failure. */
+static bool made(decoder *d, const xir_object *object, const xir_object **out) {
+    *out = home_intern(d->home, object);
+    return *out || trace_memory(&d->trace);
+}
+
+static bool make_real(decoder *d, source *s, const void *at, double v, const xir_class *of, const xir_object **out) {
+    const xir_class *cls = d->ctx->types[CLASS_float_imm];
+    if (!fits(cls, of)) return misfit(d, s, at, cls, of);
+    xir_float_imm body = { .head.cls = cls };
+    return fit_real(d, s, at, v, &body.value) && made(d, &body.head, out);
+}
+
+static bool read_scalar(decoder *d, source *s, const xir_class *of, const xir_object **out) {
+    const void *at = s->at;
+    if (s->ops->shape(s) == SHAPE_BOOL) {
+        const xir_class *cls = d->ctx->types[CLASS_bool_imm];
+        if (!fits(cls, of)) return misfit(d, s, at, cls, of);
+        xir_bool_imm body = { .head.cls = cls };
+        return s->ops->boolean(s, &body.value) && made(d, &body.head, out);
+    }
+    number n;
+    if (!s->ops->number(s, &n)) return false;
+    if (n.kind == NUMBER_REAL) return make_real(d, s, at, n.real, of, out);
+    if (n.kind == NUMBER_U64) {
+        return trace_fail(&d->trace, XIR_E_BOUNDS, s->ops->offset(s, at), "%" PRIu64 " does not fit 64 bits with a sign", n.u64);
+    }
+    const xir_class *cls = d->ctx->types[CLASS_int_imm];
+    if (!fits(cls, of)) return misfit(d, s, at, cls, of);
+    xir_int_imm body = { .head.cls = cls, .value = n.i64 };
+    return made(d, &body.head, out);
+}
+
+static form_memo *memo_of_form(decoder *d, xir_str text) { return &d->forms[hash_bytes(0, text.data, text.size) % FORMS]; }
+
+/* Whether the text lies in the input itself, where it stays. */
+static bool is_input(const source *s, xir_str text) {
+    return (uintptr_t)text.data >= (uintptr_t)s->start && (uintptr_t)text.data < (uintptr_t)s->end;
+}
+
+static bool read_form(decoder *d, source *s, const void *at, xir_str text, const xir_class *of, const xir_object **out) {
+    form_memo *memo = memo_of_form(d, text);
+    if (memo->object && xir_str_equal(memo->text, text)) {
+        *out = memo->object;
+    } else {
+        form_error e = { 0 };
+        *out = form_parse(d->home, text, &e);
+        if (!*out) {
+            if (e.status == XIR_E_MEMORY) return trace_memory(&d->trace);
+            uint64_t byte = is_input(s, text) ? s->ops->offset(s, text.data) + e.at : s->ops->offset(s, at);
+            return trace_fail(&d->trace, e.status ? e.status : XIR_E_SYNTAX, byte, "%s", e.message);
+        }
+        if (is_input(s, text)) *memo = (form_memo){ text, *out };
+    }
+    return fits((*out)->cls, of) || misfit(d, s, at, (*out)->cls, of);
+}
+
+static bool read_text_object(decoder *d, source *s, const xir_class *of, const xir_object **out) {
+    const void *at = s->at;
+    xir_str text;
+    if (!s->ops->text(s, &text)) return false;
+    if (text.size && text.data[0] == '@') return read_form(d, s, at, text, of, out);
+    double v;
+    if (fits(d->ctx->types[CLASS_float_imm], of) && special_real(text, &v)) return make_real(d, s, at, v, of, out);
+    return trace_fail(&d->trace, XIR_E_TYPE, s->ops->offset(s, at), "%.*s was expected, the text \"%.*s\" was found", WANTED(of), CLIP(text));
+}
+
+static size_t object_slot(const decoder *d, uint64_t hash) {
+    size_t at = (size_t)hash & (d->object_room - 1);
+    while (d->objects[at].memo.start && d->objects[at].hash != hash) at = (at + 1) & (d->object_room - 1);
+    return at;
+}
+
+/* Two encodings of one hash: the later takes the place. Without memory nothing is remembered. */
+static void remember_object(decoder *d, codec_memo memo, uint64_t hash) {
+    if ((d->object_count + 1) * 2 > d->object_room) {
+        size_t old_room = d->object_room, room = old_room ? old_room * 2 : 64;
+        object_memo *old = d->objects, *objects = mem_new(context_alloc(d->ctx), room * sizeof *objects);
+        if (!objects) return;
+        memset(objects, 0, room * sizeof *objects);
+        d->objects = objects;
+        d->object_room = room;
+        for (size_t i = 0; i < old_room; i++) {
+            if (old[i].memo.start) objects[object_slot(d, old[i].hash)] = old[i];
+        }
+        mem_free(context_alloc(d->ctx), old, old_room * sizeof *old);
+    }
+    object_memo *slot = &d->objects[object_slot(d, hash)];
+    if (!slot->memo.start) d->object_count++;
+    *slot = (object_memo){ memo, hash };
+}
+
+/* The class of the map that comes. */
+static const xir_class *class_of_map(decoder *d, source *s, const xir_class *of) {
+    uint64_t byte = source_here(s);
+    xir_str key;
+    if (!s->ops->member(s, XIR_STR("_type_key"), &key)) {
+        xir_any ignored;
+        source copy = *s;
+        if (any_in(d, &copy, &ignored, false)) {
+            trace_fail(&d->trace, XIR_E_MISSING, byte, "%.*s was expected, a map without _type_key was found", WANTED(of));
+        }
+        return NULL;
+    }
+    const xir_class *cls = xir_class_find(d->ctx, key);
+    if (!cls) {
+        if (of && !(of->traits & XIR_TRAIT_ABSTRACT)) {
+            trace_fail(&d->trace, XIR_E_UNKNOWN, byte, "%.*s was expected, nobody knows %.*s", WANTED(of), CLIP(key));
+            return NULL;
+        }
+        cls = class_opaque(d->ctx, key, false);
+        if (!cls) trace_memory(&d->trace);
+        return cls;
+    }
+    if (cls->is_op || !fits(cls, of)) {
+        misfit(d, s, s->at, cls, of);
+        return NULL;
+    }
+    if (cls->form) {
+        trace_fail(&d->trace, XIR_E_TYPE, byte, "%.*s is written as one text, a map was found", CLIP(cls->key));
+        return NULL;
+    }
+    if (cls->traits & XIR_TRAIT_ABSTRACT) {
+        trace_fail(&d->trace, XIR_E_TYPE, byte, "%.*s is a family, nothing is one itself", CLIP(cls->key));
+        return NULL;
+    }
+    return cls;
+}
+
+static bool check_required(decoder *d, const xir_class *cls, const void *body, uint64_t byte) {
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        if (f->kind != XIR_KIND_REF || f->flags & XIR_FIELD_OPTIONAL || *(const xir_object *const *)body_at(body, f)) continue;
+        return trace_fail(&d->trace, XIR_E_MISSING, byte, "%.*s needs %.*s", CLIP(cls->key), CLIP(f->name));
+    }
+    return true;
+}
+
+static bool read_map_object(decoder *d, source *s, const xir_class *of, const xir_object **out) {
+    const void *at = s->at;
+    uint64_t hash = 0;
+    codec_memo print;
+    bool printed = s->ops->fingerprint(s, &print, &hash);
+    if (printed && d->object_room) {
+        const codec_memo *known = &d->objects[object_slot(d, hash)].memo;
+        if (known->start && s->ops->repeats(s, known)) {
+            *out = known->object;
+            return fits((*out)->cls, of) || misfit(d, s, at, (*out)->cls, of);
+        }
+    }
+    const xir_class *cls = class_of_map(d, s, of);
+    if (!cls) return false;
+    codec_plan *plan = codec_plan_of(&d->plans, cls);
+    xir_object *body = arena_take(&d->scratch, cls->body_size);
+    if (!plan || !body) return trace_memory(&d->trace);
+    memcpy(body, cls->defaults, cls->body_size);
+    *body = (xir_object){ .cls = cls };
+    members m;
+    xir_map extra;
+    if (!members_begin(d, s, &m, cls) || !read_members(d, s, plan, body, &m, NULL)) return false;
+    if (!sort_extra(d, s, at, &m.extra, &extra)) return false;
+    if (!check_required(d, cls, body, s->ops->offset(s, at))) return false;
+    body->extra = extra.size ? &extra : NULL;
+    body->absent = (uint32_t)members_absent(&m, cls);
+    if (!made(d, body, out)) return false;
+    if (printed) {
+        print.object = *out;
+        remember_object(d, print, hash);
+    }
+    return true;
+}
+
+bool decode_object(decoder *d, source *s, const xir_class *of, const xir_object **out) {
+    switch (s->ops->shape(s)) {
+    case SHAPE_NONE:   return false;
+    case SHAPE_TEXT:   return read_text_object(d, s, of, out);
+    case SHAPE_MAP:    return read_map_object(d, s, of, out);
+    case SHAPE_BOOL:
+    case SHAPE_NUMBER:
+        if (fits(d->ctx->types[CLASS_float_imm], of) || (of && fits(of, d->ctx->types[CLASS_scalar]))) return read_scalar(d, s, of, out);
+        break;
+    default: break;
+    }
+    char what[80];
+    snprintf(what, sizeof what, "%.*s", WANTED(of));
+    return source_expected(s, what);
+}
+
+typedef struct ref_list { gathered items; const xir_class *of; } ref_list;
+
+static bool item_ref(decoder *d, source *s, void *user) {
+    ref_list *list = user;
+    const xir_object *object;
+    if (!decode_object(d, s, list->of, &object)) return false;
+    const xir_object **out = gather(d, &list->items, sizeof *out);
+    if (out) *out = object;
+    return out != NULL;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
+
+static bool read_enum(decoder *d, source *s, const xir_enum *members, int *out) {
+    const void *at = s->at;
+    xir_str word;
+    if (!s->ops->text(s, &word)) return false;
+    for (size_t i = 0; i < members->size; i++) {
+        if (xir_str_equal(word, xir_str_of(members->words[i]))) {
+            *out = (int)i;
+            return true;
+        }
+    }
+    char known[300];
+    size_t n = 0;
+    known[0] = '\0';
+    for (size_t i = 0; i < members->size && n < sizeof known - 1; i++) {
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", members->words[i]);
+    }
+    return trace_fail(&d->trace, XIR_E_UNKNOWN, s->ops->offset(s, at), "\"%.*s\" is none of %s", CLIP(word), known);
+}
+
+static bool read_u64(decoder *d, source *s, uint64_t *out) {
+    const void *at = s->at;
+    number n;
+    if (!s->ops->number(s, &n)) return false;
+    if (n.kind == NUMBER_I64 && n.i64 < 0) {
+        return trace_fail(&d->trace, XIR_E_BOUNDS, s->ops->offset(s, at), "%" PRId64 " is below 0", n.i64);
+    }
+    if (n.kind == NUMBER_REAL) {
+        return trace_fail(&d->trace, XIR_E_TYPE, s->ops->offset(s, at), "an integer of 64 bits was expected, %g was found", n.real);
+    }
+    *out = n.kind == NUMBER_I64 ? (uint64_t)n.i64 : n.u64;
+    return true;
+}
+
+static bool item_run(decoder *d, source *s, void *user) {
+    gathered numbers = { 0 };
+    const void *at = s->at;
+    if (!each_item(d, s, item_real, &numbers)) return false;
+    const double *v = numbers.data;
+    bool whole = numbers.size == 4;
+    for (size_t i = 0; whole && i < 3; i++) whole = v[i] == floor(v[i]) && fabs(v[i]) < 9.0e18;
+    if (!whole) return trace_fail(&d->trace, XIR_E_TYPE, s->ops->offset(s, at), "a run [end, m, exp, value] was expected");
+    xir_run *out = gather(d, user, sizeof *out);
+    if (out) *out = (xir_run){ .end = (int64_t)v[0], .m = (int64_t)v[1], .exp = (int64_t)v[2], .value = (float)v[3] };
+    return out != NULL;
+}
+
+static bool item_params(decoder *d, source *s, void *user) {
+    xir_value *v;
+    if (!decode_params(d, s, &v)) return false;
+    xir_value **out = gather(d, user, sizeof *out);
+    if (out) *out = v;
+    return out != NULL;
+}
+
+static bool item_op(decoder *d, source *s, void *user) {
+    xir_op *op;
+    if (!decode_op(d, s, &op)) return false;
+    xir_op **out = gather(d, user, sizeof *out);
+    if (out) *out = op;
+    return out != NULL;
+}
+
+static bool read_params_list(decoder *d, source *s, const xir_field *f, xir_values *out) {
+    gathered list = { 0 };
+    bool ok = f->flags & XIR_FIELD_SINGLE && s->ops->shape(s) == SHAPE_MAP ? item_params(d, s, &list)
+                                                                             : each_item(d, s, item_params, &list);
+    *out = (xir_values){ list.data, list.size };
+    return ok;
+}
+
+static bool in_network(decoder *d, source *s) {
+    return d->net || trace_fail(&d->trace, XIR_E_TYPE, source_here(s), "Params and ops are parts of networks only");
+}
+
+bool decode_field(decoder *d, source *s, const xir_field *f, void *body) {
+    void *at = body_at(body, f);
+    gathered list = { 0 };
+    bool ok;
+    switch (f->kind) {
+    case XIR_KIND_BOOL: return s->ops->boolean(s, at);
+    case XIR_KIND_I64:  return s->ops->integer(s, at);
+    case XIR_KIND_U64:  return read_u64(d, s, at);
+    case XIR_KIND_REAL: return read_real(d, s, at);
+    case XIR_KIND_TEXT: return s->ops->text(s, at);
+    case XIR_KIND_ENUM: return read_enum(d, s, f->members, at);
+    case XIR_KIND_MAP:  return decode_map(d, s, at);
+    case XIR_KIND_REF:
+        if (s->ops->shape(s) != SHAPE_NULL) return decode_object(d, s, f->of, at);
+        *(const xir_object **)at = NULL;
+        return s->ops->null(s);
+    case XIR_KIND_PARAMS:
+        if (s->ops->shape(s) != SHAPE_NULL) return in_network(d, s) && decode_params(d, s, at);
+        *(xir_value **)at = NULL;
+        return s->ops->null(s);
+    case XIR_KIND_BOOLS:
+        ok = each_item(d, s, item_bool, &list);
+        *(xir_bools *)at = (xir_bools){ list.data, list.size };
+        return ok;
+    case XIR_KIND_I64S:
+        ok = each_item(d, s, item_i64, &list);
+        *(xir_i64s *)at = (xir_i64s){ list.data, list.size };
+        return ok;
+    case XIR_KIND_REALS:
+        ok = each_item(d, s, item_real, &list);
+        *(xir_reals *)at = (xir_reals){ list.data, list.size };
+        return ok;
+    case XIR_KIND_TEXTS:
+        ok = each_item(d, s, item_text, &list);
+        *(xir_texts *)at = (xir_texts){ list.data, list.size };
+        return ok;
+    case XIR_KIND_REFS: {
+        ref_list refs = { .of = f->of };
+        ok = each_item(d, s, item_ref, &refs);
+        *(xir_refs *)at = (xir_refs){ refs.items.data, refs.items.size };
+        return ok;
+    }
+    case XIR_KIND_RUNS:
+        ok = each_item(d, s, item_run, &list);
+        *(xir_runs *)at = (xir_runs){ list.data, list.size };
+        return ok;
+    case XIR_KIND_PARAMSS:
+        return in_network(d, s) && read_params_list(d, s, f, at);
+    case XIR_KIND_OPS:
+        ok = in_network(d, s) && each_item(d, s, item_op, &list);
+        *(xir_ops *)at = (xir_ops){ list.data, list.size };
+        return ok;
+    case XIR_KIND_COUNT: break;
+    }
+    return false;
+}
+
+/* ---- the members of a map with rows ------------------------------------------------------------------------------------------ */
+
+bool members_begin(decoder *d, source *s, members *m, const xir_class *cls) {
+    *m = (members){ .at = s->at };
+    m->seen = m->few;
+    size_t words = (cls->n_fields + 8) / 64 + 1;
+    if (words <= sizeof m->few / sizeof m->few[0]) return true;
+    m->seen = arena_take(&d->scratch, words * sizeof *m->seen);
+    if (!m->seen) return trace_memory(&d->trace);
+    memset(m->seen, 0, words * sizeof *m->seen);
+    return true;
+}
+
+uint64_t members_absent(const members *m, const xir_class *cls) {
+    uint64_t all = cls->n_fields >= 64 ? UINT64_MAX : (UINT64_C(1) << cls->n_fields) - 1;
+    return ~m->seen[0] & all;
+}
+
+/* Looks for the second one, from the beginning of the map: this happens once at most. */
+bool key_again(decoder *d, const source *s, const void *at, xir_str key) {
+    trace silent = { .ctx = d->ctx };
+    source again = *s;
+    again.trace = &silent;
+    again.at = at;
+    again.depth = 0;
+    const void *where = at;
+    xir_str name;
+    xir_any ignored;
+    int times = 0;
+    bool ok = again.ops->enter(&again);
+    for (bool first = true; ok && again.ops->key(&again, first, &name) == 1; first = false) {
+        if (xir_str_equal(name, key) && ++times == 2) {
+            where = again.at;
+            break;
+        }
+        ok = any_in(d, &again, &ignored, false);
+    }
+    return trace_fail(&d->trace, XIR_E_EXISTS, s->ops->offset(s, where), "the key \"%.*s\" is there twice", CLIP(key));
+}
+
+bool sort_extra(decoder *d, const source *s, const void *at, gathered *extra, xir_map *out) {
+    *out = (xir_map){ NULL, extra->size };
+    if (!extra->size) return true;
+    xir_entry *sorted = sort_entries(d, extra->data, extra->size);
+    if (!sorted) return false;
+    for (size_t i = 1; i < extra->size; i++) {
+        if (xir_str_equal(sorted[i - 1].key, sorted[i].key)) return key_again(d, s, at, sorted[i].key);
+    }
+    out->entries = sorted;
+    return true;
+}
+
+bool add_extra(decoder *d, source *s, gathered *extra, xir_str key, bool with_params) {
+    xir_entry entry = { .key = key };
+    if (!any_in(d, s, &entry.value, with_params)) return false;
+    xir_entry *out = gather(d, extra, sizeof *out);
+    if (out) *out = entry;
+    return out != NULL;
+}
+
+/* What no row knows. */
+static bool read_unknown(decoder *d, source *s, members *m, xir_str key, const op_in *op) {
+    return add_extra(d, s, &m->extra, key, op != NULL);
+}
+
+static bool read_member(decoder *d, source *s, const xir_field *field, int what, void *body, op_in *op) {
+    if (field) return decode_field(d, s, field, body);
+    if (op) return read_op_base(d, s, what, op);
+    xir_str class_key;   /* which is known */
+    return s->ops->text(s, &class_key);
+}
+
+bool read_members(decoder *d, source *s, const codec_plan *plan, void *body, members *m, op_in *op) {
+    const xir_class *cls = plan->cls;
+    if (!s->ops->enter(s)) return false;
+    frame f = { .up = d->trace.top, .index = SIZE_MAX };
+    d->trace.top = &f;
+    uint32_t next = 0;
+    bool ok = true, first = true;
+    for (; ok; first = false) {
+        int what;
+        if (next < plan->n_keys && s->ops->key_is(s, first, &plan->keys[next])) {
+            f.key = plan->keys[next].name;
+            what = plan->keys[next++].what;
+        } else {
+            int stepped = s->ops->key(s, first, &f.key);
+            if (stepped != 1) {
+                ok = stepped == 0;
+                break;
+            }
+            const class_key *key = class_find_key(cls, f.key, next);
+            if (!key) {
+                ok = read_unknown(d, s, m, f.key, op);
+                continue;
+            }
+            what = key->field;
+            next = (uint32_t)(key - cls->keys) + 1;
+        }
+        uint32_t bit = what >= 0 ? (uint32_t)what : cls->n_fields + (uint32_t)(-1 - what);
+        if (m->seen[bit / 64] >> (bit % 64) & 1) {
+            ok = key_again(d, s, m->at, f.key);
+            break;
+        }
+        m->seen[bit / 64] |= UINT64_C(1) << (bit % 64);
+        ok = read_member(d, s, what >= 0 ? &cls->fields[what] : NULL, what, body, op);
+    }
+    d->trace.top = f.up;
+    return ok;
+}

@@ -1,0 +1,621 @@
+/* Files of the operating system: read as they are or not at all, replaced as a whole or not at all. Every system call that
+ * the library makes is let fail here, do less than asked, or be the last one of the process: this program has its own
+ * write, fsync, rename …, which the library's objects call. */
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+#include "file.h"
+#include "support/scratch.h"
+
+#define COUNT(table) (sizeof(table) / sizeof(table)[0])
+
+/* ---- faults ------------------------------------------------------------------------------------------------- */
+
+enum { GO_ON, FAIL, SHORT, KILL };
+
+/* Calls are counted while `on`; number `at` (from 1 on) suffers `what`. */
+static struct fault { bool on; int what, error; unsigned at, calls; const char *hit; } fault;
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+#define HAVE_FAULTS 1
+
+static int suffers(const char *call) {
+    if (!fault.on || ++fault.calls != fault.at) return GO_ON;
+    fault.hit = call;
+    if (fault.what == KILL) kill(getpid(), SIGKILL);
+    errno = fault.error;
+    return fault.what;
+}
+
+int open(const char *path, int flags, ...) {
+    va_list args;
+    va_start(args, flags);
+    int mode = flags & O_CREAT ? va_arg(args, int) : 0;
+    va_end(args);
+    if (suffers("open") == FAIL) return -1;
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+/* A short one does 1 byte. */
+#define TRANSFER(call, number, ...)                                      \
+    int what = suffers(#call);                                           \
+    if (what == FAIL) return -1;                                         \
+    if (what == SHORT && size > 1) size = 1;                             \
+    return syscall(number, fd, data, size, ##__VA_ARGS__)
+
+#pragma GCC diagnostic ignored "-Wpedantic"
+ssize_t write(int fd, const void *data, size_t size) { TRANSFER(write, SYS_write); }
+ssize_t read(int fd, void *data, size_t size) { TRANSFER(read, SYS_read); }
+ssize_t pread(int fd, void *data, size_t size, off_t at) { TRANSFER(pread, SYS_pread64, at); }
+ssize_t pread64(int fd, void *data, size_t size, off_t at) { TRANSFER(pread, SYS_pread64, at); }
+
+#define PLAIN(call) return suffers(#call) == FAIL ? -1 : (int)syscall(SYS_##call
+int fsync(int fd) { PLAIN(fsync), fd); }
+int close(int fd) {
+    int what = suffers("close");
+    long done = syscall(SYS_close, fd);   /* it is closed even when it fails */
+    if (what != FAIL) return (int)done;
+    errno = fault.error;
+    return -1;
+}
+int rename(const char *from, const char *to) { PLAIN(rename), from, to); }
+int unlink(const char *path) { PLAIN(unlink), path); }
+int fchmod(int fd, mode_t mode) { PLAIN(fchmod), fd, mode); }
+int fstat(int fd, struct stat *st) { PLAIN(fstat), fd, st); }
+int fstat64(int fd, struct stat64 *st) { PLAIN(fstat), fd, st); }
+int stat(const char *path, struct stat *st) { PLAIN(stat), path, st); }
+int stat64(const char *path, struct stat64 *st) { PLAIN(stat), path, st); }
+#else
+#define HAVE_FAULTS 0
+#endif
+
+static void set_fault(int what, int error, unsigned at) {
+    fault = (struct fault){ .on = true, .what = what, .error = error, .at = at };
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------ */
+
+static void fill(uint8_t *data, size_t size, unsigned seed) {
+    for (size_t i = 0; i < size; i++) data[i] = (uint8_t)((i * 2654435761u + seed) >> 13);
+}
+
+static void a_file_is_read_or_mapped_whole(void **state) {
+    xir_context *ctx = *state;
+    static const size_t sizes[] = { 0, 1, 15, 4095, 4096, 4097, (1 << 20) + 3, (4 << 20) + 1, 9 << 20 };
+    const char *path = scratch("whole");
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        uint8_t *data = malloc(sizes[i] + 1);
+        fill(data, sizes[i], (unsigned)i);
+        scratch_put(path, data, sizes[i]);
+        blob *read_one = file_read(ctx, path, NULL), *mapped = file_map(ctx, path, NULL);
+        assert_non_null(read_one);
+        assert_non_null(mapped);
+        assert_int_equal(read_one->size, sizes[i]);
+        assert_int_equal(mapped->size, sizes[i]);
+        assert_true(!read_one->mapped && mapped->mapped);
+        if (sizes[i]) {
+            assert_memory_equal(read_one->bytes, data, sizes[i]);
+            assert_memory_equal(mapped->bytes, data, sizes[i]);
+            assert_int_equal((uintptr_t)read_one->bytes % 16, 0);
+        }
+        unlink(path);   /* a mapping needs the name no more */
+        if (sizes[i]) assert_memory_equal(mapped->bytes, data, sizes[i]);
+        blob_release(read_one);
+        blob_release(mapped);
+        free(data);
+    }
+}
+
+static void what_has_no_size_is_read_to_its_end(void **state) {
+    xir_context *ctx = *state;
+    const size_t size = 700001;
+    uint8_t *data = malloc(size);
+    fill(data, size, 5);
+    int fds[2];
+    assert_int_equal(pipe(fds), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        for (size_t at = 0; at < size;) {
+            ssize_t n = write(fds[1], data + at, size - at < 1000 ? size - at : 1000);
+            if (n <= 0) _exit(1);
+            at += (size_t)n;
+        }
+        _exit(0);
+    }
+    close(fds[1]);
+    char path[64];
+    snprintf(path, sizeof path, "/dev/fd/%d", fds[0]);
+    blob *b = file_read(ctx, path, NULL);
+    assert_non_null(b);
+    assert_int_equal(b->size, size);
+    assert_memory_equal(b->bytes, data, size);
+    blob_release(b);
+    close(fds[0]);
+    waitpid(child, NULL, 0);
+    free(data);
+
+    b = file_read(ctx, "/proc/self/status", NULL);   /* claims to have 0 bytes */
+    assert_non_null(b);
+    assert_true(b->size > 100);
+    blob_release(b);
+    b = file_read(ctx, "/dev/null", NULL);
+    assert_non_null(b);
+    assert_int_equal(b->size, 0);
+    blob_release(b);
+}
+
+static void expect(const xir_diags *why, xir_status code, const char *path, const char *text) {
+    assert_int_equal(xir_diags_count(why), 1);
+    const xir_diag *d = xir_diags_at(why, 0);
+    if (d->message.size != strlen(text) || memcmp(d->message.data, text, d->message.size) != 0)
+        fail_msg("said \"%.*s\", expected \"%s\"", (int)d->message.size, d->message.data, text);
+    assert_int_equal(d->code, code);
+    assert_true(xir_str_equal(d->file, xir_str_of(path)));
+}
+
+static void what_cannot_be_read_says_why(void **state) {
+    xir_context *ctx = *state;
+    static const struct { const char *name; bool map; xir_status code; const char *text; } rows[] = {
+        { "none",        false, XIR_E_IO, "cannot open: No such file or directory" },
+        { "none",        true,  XIR_E_IO, "cannot open: No such file or directory" },
+        { "folder",      false, XIR_E_IO, "cannot read: Is a directory" },
+        { "folder",      true,  XIR_E_IO, "cannot read: Is a directory" },
+        { "file/below",  false, XIR_E_IO, "cannot open: Not a directory" },
+        { "loop",        false, XIR_E_IO, "cannot open: Too many levels of symbolic links" },
+        { "/dev/null",   true,  XIR_E_IO, "not a regular file, and only such files can be mapped: load it eagerly" },
+        { "file",        false, XIR_E_LIMIT, "the file has 100 bytes, the limit is 99" },
+        { "/dev/zero",   false, XIR_E_LIMIT, "more than 99 bytes come, which is the limit" },
+    };
+    xir_limits limits = xir_context_limits(ctx);
+    xir_context_set_limits(ctx, (xir_limits){ .max_bytes = 99 });
+    mkdir(scratch("folder"), 0777);
+    scratch_put(scratch("file"), "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789", 100);
+    assert_int_equal(symlink("loop", scratch("loop")), 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *path = *rows[i].name == '/' ? rows[i].name : scratch(rows[i].name);
+        xir_diags *why = xir_diags_new(ctx);
+        assert_null(rows[i].map ? file_map(ctx, path, why) : file_read(ctx, path, why));
+        expect(why, rows[i].code, path, rows[i].text);
+        xir_diags_free(why);
+    }
+    blob *b = file_map(ctx, scratch("file"), NULL);   /* mapping takes no memory: no limit */
+    assert_non_null(b);
+    blob_release(b);
+    xir_context_set_limits(ctx, limits);
+}
+
+static void a_file_that_changes_while_it_is_read_is_refused(void **state) {
+    xir_context *ctx = *state;
+    const char *path = scratch("changing");
+    char bytes[10];
+    for (int to = 5; to <= 15; to += 10) {
+        xir_diags *why = xir_diags_new(ctx);
+        file_reader r;
+        scratch_put(path, "0123456789", 10);
+        assert_int_equal(file_reader_open(&r, ctx, path, why), XIR_OK);
+        assert_int_equal(truncate(path, to), 0);
+        assert_null(file_reader_all(&r, UINT64_MAX));
+        expect(why, XIR_E_IO, path, to < 10
+            ? "the file had 10 bytes when it was opened and became shorter while it was read"
+            : "the file had 10 bytes when it was opened and became longer while it was read");
+        assert_int_equal(r.status, XIR_E_IO);
+        assert_int_equal(file_reader_at(&r, 0, bytes, 5), XIR_E_IO);   /* and stays refused */
+        file_reader_close(&r);
+        xir_diags_free(why);
+    }
+    xir_diags *why = xir_diags_new(ctx);
+    file_reader r;
+    scratch_put(path, "0123456789", 10);
+    assert_int_equal(file_reader_open(&r, ctx, path, why), XIR_OK);
+    assert_int_equal(file_reader_at(&r, 3, bytes, 7), XIR_OK);
+    assert_memory_equal(bytes, "3456789", 7);
+    assert_int_equal(truncate(path, 5), 0);
+    assert_int_equal(file_reader_at(&r, 3, bytes, 7), XIR_E_IO);
+    assert_int_equal(xir_diags_count(why), 1);
+    file_reader_close(&r);
+    xir_diags_free(why);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------ */
+
+/* Pieces that are smaller and larger than the writer's buffer. */
+static xir_status save(xir_context *ctx, const char *path, const uint8_t *data, size_t size, xir_diags *why) {
+    static const size_t pieces[] = { 1, 12, 0, 4096, 300000, 7, 262143, 262144, 262145 };
+    file_writer w;
+    if (file_open(&w, ctx, path, why) != XIR_OK) return w.status;
+    for (size_t at = 0, i = 0; at < size; i++) {
+        size_t n = pieces[i % COUNT(pieces)];
+        if (n > size - at) n = size - at;
+        if (!file_write(&w, data + at, n)) break;
+        at += n;
+    }
+    return file_commit(&w);
+}
+
+static void assert_file(const char *path, const void *data, size_t size) {
+    size_t now_size = 0;
+    uint8_t *now = scratch_get(path, &now_size);
+    assert_non_null(now);
+    assert_int_equal(now_size, size);
+    if (size) assert_memory_equal(now, data, size);
+    free(now);
+}
+
+/* A folder of its own, so that what is left behind can be counted. */
+static const char *new_folder(void) {
+    static int n;
+    char name[32];
+    snprintf(name, sizeof name, "dir%d", n++);
+    const char *path = scratch(name);
+    assert_int_equal(mkdir(path, 0777), 0);
+    return path;
+}
+
+static const char *in(const char *folder, const char *name) {
+    static char paths[4][PATH_MAX + 256];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static void a_file_is_replaced_and_keeps_its_mode(void **state) {
+    xir_context *ctx = *state;
+    const char *folder = new_folder(), *path = in(folder, "a");
+    const size_t size = 1500000;
+    uint8_t *data = malloc(size);
+    struct stat before, after;
+    mode_t mask = umask(027);
+    for (unsigned i = 0; i < 3; i++) {
+        fill(data, size, i);
+        assert_int_equal(save(ctx, path, data, size - i, NULL), XIR_OK);
+        assert_file(path, data, size - i);
+    }
+    assert_int_equal(stat(path, &before), 0);
+    assert_int_equal(before.st_mode & 07777, 0640);   /* a new one: the umask's */
+    assert_int_equal(chmod(path, 0604), 0);
+    assert_int_equal(save(ctx, path, data, 3, NULL), XIR_OK);
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(after.st_mode & 07777, 0604);
+    assert_int_not_equal(before.st_ino, after.st_ino);
+    assert_int_equal(save(ctx, path, data, 0, NULL), XIR_OK);
+    assert_file(path, data, 0);
+    assert_int_equal(scratch_count_in(folder), 1);
+    umask(mask);
+    free(data);
+}
+
+static void a_link_stays_and_its_file_is_replaced(void **state) {
+    xir_context *ctx = *state;
+    const char *folder = new_folder();
+    struct stat st;
+    mkdir(in(folder, "below"), 0777);
+    scratch_put(in(folder, "below/file"), "old", 3);
+    assert_int_equal(symlink("below/file", in(folder, "one")), 0);
+    assert_int_equal(symlink("one", in(folder, "two")), 0);
+    assert_int_equal(symlink(in(folder, "below/new"), in(folder, "dangling")), 0);
+    assert_int_equal(link(in(folder, "below/file"), in(folder, "hard")), 0);
+    assert_int_equal(save(ctx, in(folder, "two"), (const uint8_t *)"now", 3, NULL), XIR_OK);
+    assert_int_equal(lstat(in(folder, "two"), &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(lstat(in(folder, "below/file"), &st), 0);
+    assert_true(S_ISREG(st.st_mode));
+    assert_file(in(folder, "below/file"), "now", 3);
+    assert_file(in(folder, "hard"), "old", 3);
+    assert_int_equal(save(ctx, in(folder, "dangling"), (const uint8_t *)"new", 3, NULL), XIR_OK);
+    assert_file(in(folder, "below/new"), "new", 3);
+    assert_int_equal(scratch_count_in(folder), 5);
+    assert_int_equal(scratch_count_in(in(folder, "below")), 2);
+}
+
+static void names_in_the_current_folder_need_no_slash(void **state) {
+    xir_context *ctx = *state;
+    const char *folder = new_folder();
+    char was[PATH_MAX];
+    assert_non_null(getcwd(was, sizeof was));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(save(ctx, "plain", (const uint8_t *)"plain", 5, NULL), XIR_OK);
+    assert_file("plain", "plain", 5);
+    char name[256];
+    memset(name, 'n', 255);   /* the longest there is: the temporary one is not made from it */
+    name[255] = '\0';
+    assert_int_equal(save(ctx, name, (const uint8_t *)"long", 4, NULL), XIR_OK);
+    assert_file(name, "long", 4);
+    assert_int_equal(scratch_count_in("."), 2);
+    assert_int_equal(chdir(was), 0);
+}
+
+static void devices_and_pipes_are_written_directly(void **state) {
+    xir_context *ctx = *state;
+    uint8_t data[1000], now[1000];
+    int fds[2];
+    char path[64];
+    fill(data, sizeof data, 1);
+    assert_int_equal(save(ctx, "/dev/null", data, sizeof data, NULL), XIR_OK);
+    assert_int_equal(pipe(fds), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", fds[1]);
+    assert_int_equal(save(ctx, path, data, sizeof data, NULL), XIR_OK);
+    assert_int_equal(read(fds[0], now, sizeof now), sizeof now);
+    assert_memory_equal(now, data, sizeof now);
+    close(fds[0]);
+    close(fds[1]);
+
+    /* A file without a name, as a shell's here-document: its bytes are where the descriptor leads. */
+    const char *gone = scratch("gone");
+    int fd = open(gone, O_RDWR | O_CREAT, 0600);
+    assert_int_equal(unlink(gone), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", fd);
+    assert_int_equal(save(ctx, path, data, sizeof data, NULL), XIR_OK);
+    assert_int_equal(pread(fd, now, sizeof now, 0), sizeof now);
+    assert_memory_equal(now, data, sizeof now);
+    close(fd);
+}
+
+static void what_cannot_be_written_says_why(void **state) {
+    xir_context *ctx = *state;
+    const char *folder = new_folder();
+    static const struct { const char *name, *text; } rows[] = {
+        { "none/file",   "cannot make a temporary file beside it: No such file or directory" },
+        { "old/below",   "cannot open: Not a directory" },
+        { "below",       "cannot write: Is a directory" },
+        { "below/",      "cannot write: Is a directory" },
+        { "new/",        "cannot write: Is a directory" },
+        { "loop",        "cannot open: Too many levels of symbolic links" },
+        { "/dev/full",   "cannot write byte 0: No space left on device" },
+    };
+    mkdir(in(folder, "below"), 0777);
+    scratch_put(in(folder, "old"), "old", 3);
+    assert_int_equal(symlink("loop", in(folder, "loop")), 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *path = *rows[i].name == '/' ? rows[i].name : in(folder, rows[i].name);
+        xir_diags *why = xir_diags_new(ctx);
+        assert_int_equal(save(ctx, path, (const uint8_t *)"bytes", 5, why), XIR_E_IO);
+        expect(why, XIR_E_IO, path, rows[i].text);
+        xir_diags_free(why);
+    }
+    xir_diags *why = xir_diags_new(ctx);
+    assert_int_equal(save(ctx, "", (const uint8_t *)"bytes", 5, why), XIR_E_IO);
+    assert_int_equal(xir_diags_count(why), 1);
+    char longest[PATH_MAX + 10];
+    memset(longest, 'n', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    assert_int_equal(save(ctx, longest, (const uint8_t *)"bytes", 5, why), XIR_E_IO);
+    xir_diags_free(why);
+    assert_file(in(folder, "old"), "old", 3);
+    assert_int_equal(scratch_count_in(folder), 3);
+}
+
+/* A full disk, played by a limit on the size of files. */
+static void a_full_disk_leaves_the_old_file(void **state) {
+    xir_context *ctx = *state;
+    const char *folder = new_folder(), *path = in(folder, "a");
+    const size_t size = 3 << 20;
+    uint8_t *data = malloc(size);
+    fill(data, size, 1);
+    scratch_put(path, "old", 3);
+    struct rlimit was, small;
+    getrlimit(RLIMIT_FSIZE, &was);
+    small = was;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    static const size_t limits[] = { 0, 1, 4096, 262144, 300000, (3 << 20) - 1 };
+    for (size_t i = 0; i < COUNT(limits); i++) {
+        char text[64];
+        small.rlim_cur = limits[i];
+        xir_diags *why = xir_diags_new(ctx);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        xir_status status = save(ctx, path, data, size, why);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+        assert_int_equal(status, XIR_E_IO);
+        snprintf(text, sizeof text, "cannot write byte %zu: File too large", limits[i]);
+        expect(why, XIR_E_IO, path, text);
+        assert_file(path, "old", 3);
+        assert_int_equal(scratch_count_in(folder), 1);
+        xir_diags_free(why);
+    }
+    signal(SIGXFSZ, handler);
+    free(data);
+}
+
+static void an_aborted_save_leaves_nothing(void **state) {
+    xir_context *ctx = *state;
+    const char *folder = new_folder(), *path = in(folder, "a");
+    scratch_put(path, "old", 3);
+    for (int ready = 0; ready < 2; ready++) {
+        file_writer w;
+        assert_int_equal(file_open(&w, ctx, path, NULL), XIR_OK);
+        assert_true(file_write(&w, "new", 3));
+        assert_int_equal(scratch_count_in(folder), 2);
+        if (ready) assert_int_equal(file_ready(&w), XIR_OK);
+        file_abort(&w);
+        assert_int_equal(scratch_count_in(folder), 1);
+        assert_file(path, "old", 3);
+        file_abort(&w);   /* again: nothing */
+    }
+}
+
+/* ---- every call ---------------------------------------------------------------------------------------------- */
+
+/* Each call of a save fails, in each way, in turn: the file is the old one, or the new one and the save has said so. */
+static void any_call_of_a_save_may_fail(void **state) {
+    if (!HAVE_FAULTS) skip();
+    xir_context *ctx = *state;
+    static const int errors[] = { EIO, ENOSPC, EMFILE, EACCES };
+    enum { SIZE = 600000 };
+    uint8_t *data = malloc(SIZE);
+    unsigned failed = 0, passed = 0;
+    for (unsigned there = 0; there < 2; there++) {
+        for (size_t e = 0; e < COUNT(errors); e++) {
+            bool over = false;
+            for (unsigned at = 1; !over; at++) {
+                const char *folder = new_folder(), *path = in(folder, "a");
+                xir_diags *why = xir_diags_new(ctx);
+                fill(data, SIZE, at);
+                if (there) scratch_put(path, "old", 3);
+                set_fault(FAIL, errors[e], at);
+                xir_status status = save(ctx, path, data, SIZE, why);
+                fault.on = false;
+                over = !fault.hit;
+                bool new_is_there = access(path, F_OK) == 0 && !(there && ({ struct stat st; stat(path, &st); st.st_size == 3; }));
+                if (status == XIR_OK) {
+                    assert_file(path, data, SIZE);
+                    passed++;
+                } else {
+                    assert_int_equal(status, XIR_E_IO);
+                    assert_int_equal(xir_diags_count(why), 1);
+                    assert_true(xir_str_equal(xir_diags_at(why, 0)->file, xir_str_of(path)));
+                    /* Flushing the folder comes after the replacing. */
+                    if (new_is_there) assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "replaced"));
+                    else if (there) assert_file(path, "old", 3);
+                    failed++;
+                }
+                /* Only where removing the temporary file failed can it be there. */
+                int left = scratch_count_in(folder) - (there || new_is_there);
+                assert_int_equal(left, 0);
+                xir_diags_free(why);
+            }
+        }
+    }
+    print_message("%u saves failed as they should, %u went on\n", failed, passed);
+    assert_true(failed > 60);
+    free(data);
+}
+
+static void interrupted_and_short_calls_are_normal(void **state) {
+    if (!HAVE_FAULTS) skip();
+    xir_context *ctx = *state;
+    enum { SIZE = 600000 };
+    uint8_t *data = malloc(SIZE);
+    for (int what = FAIL; what <= SHORT; what++) {
+        bool over = false;
+        for (unsigned at = 1; !over; at++) {
+            const char *path = scratch("short");
+            fill(data, SIZE, at);
+            set_fault(what, EINTR, at);
+            xir_status status = save(ctx, path, data, SIZE, NULL);
+            fault.on = false;
+            over = !fault.hit;
+            /* stat and rename are not interrupted on any system: then it is an error as any other. */
+            if (status != XIR_OK) assert_true(strcmp(fault.hit, "stat") == 0 || strcmp(fault.hit, "rename") == 0);
+            else assert_file(path, data, SIZE);
+        }
+        over = false;
+        scratch_put(scratch("short"), data, SIZE);
+        for (unsigned at = 1; !over; at++) {
+            set_fault(what, EINTR, at);
+            blob *b = file_read(ctx, scratch("short"), NULL);
+            fault.on = false;
+            over = !fault.hit;
+            if (b) assert_memory_equal(b->bytes, data, SIZE);
+            else assert_string_equal(fault.hit, "fstat");
+            blob_release(b);
+        }
+    }
+    free(data);
+}
+
+static void any_call_of_a_read_may_fail(void **state) {
+    if (!HAVE_FAULTS) skip();
+    xir_context *ctx = *state;
+    const char *path = scratch("reads");
+    scratch_put(path, "0123456789", 10);
+    for (int map = 0; map < 2; map++) {
+        bool over = false;
+        unsigned failed = 0;
+        for (unsigned at = 1; !over; at++) {
+            xir_diags *why = xir_diags_new(ctx);
+            set_fault(FAIL, EIO, at);
+            blob *b = map ? file_map(ctx, path, why) : file_read(ctx, path, why);
+            fault.on = false;
+            over = !fault.hit;
+            assert_int_equal(xir_diags_count(why), b == NULL);
+            if (b) assert_memory_equal(b->bytes, "0123456789", 10);
+            else failed++;
+            blob_release(b);
+            xir_diags_free(why);
+        }
+        assert_true(failed >= 3);
+    }
+}
+
+/* The process is killed before each call: under the name is the old file or the new one, whole. */
+static void a_killed_save_leaves_the_old_file_or_the_new_one(void **state) {
+    if (!HAVE_FAULTS) skip();
+    xir_context *ctx = *state;
+    enum { SIZE = 600000 };
+    uint8_t *data = malloc(SIZE), *old = malloc(SIZE);
+    fill(data, SIZE, 1);
+    fill(old, SIZE, 2);
+    unsigned olds = 0, news = 0;
+    bool over = false;
+    for (unsigned at = 1; !over; at++) {
+        const char *folder = new_folder(), *path = in(folder, "a");
+        size_t size;
+        scratch_put(path, old, SIZE);
+        fflush(NULL);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            set_fault(KILL, 0, at);
+            _exit(save(ctx, path, data, SIZE, NULL) == XIR_OK ? 0 : 1);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        over = WIFEXITED(status);
+        if (over) assert_int_equal(WEXITSTATUS(status), 0);
+        uint8_t *now = scratch_get(path, &size);
+        assert_int_equal(size, SIZE);
+        if (memcmp(now, old, SIZE) == 0) {
+            olds++;
+            assert_int_equal(news, 0);
+        } else {
+            assert_memory_equal(now, data, SIZE);
+            news++;
+        }
+        free(now);
+        assert_true(scratch_count_in(folder) <= 2);
+    }
+    assert_true(olds > 5 && news > 1);
+    free(data);
+    free(old);
+}
+
+static int set_up(void **state) {
+    scratch_make();
+    return (*state = xir_context_new(NULL)) ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    xir_context_free(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_is_read_or_mapped_whole),
+        cmocka_unit_test(what_has_no_size_is_read_to_its_end),
+        cmocka_unit_test(what_cannot_be_read_says_why),
+        cmocka_unit_test(a_file_that_changes_while_it_is_read_is_refused),
+        cmocka_unit_test(a_file_is_replaced_and_keeps_its_mode),
+        cmocka_unit_test(a_link_stays_and_its_file_is_replaced),
+        cmocka_unit_test(names_in_the_current_folder_need_no_slash),
+        cmocka_unit_test(devices_and_pipes_are_written_directly),
+        cmocka_unit_test(what_cannot_be_written_says_why),
+        cmocka_unit_test(a_full_disk_leaves_the_old_file),
+        cmocka_unit_test(an_aborted_save_leaves_nothing),
+        cmocka_unit_test(any_call_of_a_save_may_fail),
+        cmocka_unit_test(interrupted_and_short_calls_are_normal),
+        cmocka_unit_test(any_call_of_a_read_may_fail),
+        cmocka_unit_test(a_killed_save_leaves_the_old_file_or_the_new_one),
+    };
+    return cmocka_run_group_tests_name("files", tests, set_up, tear_down);
+}
