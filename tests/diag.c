@@ -130,7 +130,7 @@ static void an_unknown_severity_is_an_error(void **state) {
 
 static void places_print(void **state) {
     (void)state;
-    static const struct { xir_diag diag; const char *printed; } rows[] = {
+    const struct { xir_diag diag; const char *printed; } rows[] = {
         { { .file = XIR_STR("a.json"), .line = 2, .column = 5, .path = XIR_STR("/ops"), .byte = 9 }, "a.json:2:5: /ops: m\n" },
         { { .file = XIR_STR("a.json"), .line = 2, .byte = XIR_NO_BYTE },                             "a.json:2: m\n" },
         { { .file = XIR_STR("a.raw"), .byte = 0x1F0, .path = XIR_STR("/params/3") },                 "a.raw@0x1f0: /params/3: m\n" },

@@ -36,27 +36,37 @@ static int suffers(const char *call) {
     return fault.what;
 }
 
-int open(const char *path, int flags, ...) {
-    va_list args;
-    va_start(args, flags);
+static int open_file(const char *path, int flags, va_list args) {
     int mode = flags & O_CREAT ? va_arg(args, int) : 0;
-    va_end(args);
-    if (suffers("open") == FAIL) return -1;
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    return suffers("open") == FAIL ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-/* A short one does 1 byte. */
-#define TRANSFER(call, number, ...)                                      \
-    int what = suffers(#call);                                           \
-    if (what == FAIL) return -1;                                         \
-    if (what == SHORT && size > 1) size = 1;                             \
-    return syscall(number, fd, data, size, ##__VA_ARGS__)
+#define OPEN(call)                              \
+    int call(const char *path, int flags, ...) { \
+        va_list args;                           \
+        va_start(args, flags);                  \
+        int fd = open_file(path, flags, args);  \
+        va_end(args);                           \
+        return fd;                              \
+    }
+OPEN(open)
+OPEN(open64)
 
-#pragma GCC diagnostic ignored "-Wpedantic"
-ssize_t write(int fd, const void *data, size_t size) { TRANSFER(write, SYS_write); }
-ssize_t read(int fd, void *data, size_t size) { TRANSFER(read, SYS_read); }
-ssize_t pread(int fd, void *data, size_t size, off_t at) { TRANSFER(pread, SYS_pread64, at); }
-ssize_t pread64(int fd, void *data, size_t size, off_t at) { TRANSFER(pread, SYS_pread64, at); }
+/* A short one does 1 byte. */
+#define TRANSFER(call, at)                                     \
+    int what = suffers(#call);                                 \
+    if (what == FAIL) return -1;                               \
+    return syscall(SYS_##call, fd, data, what == SHORT && size > 1 ? 1 : size, at)
+ssize_t write(int fd, const void *data, size_t size)           { TRANSFER(write, 0); }
+ssize_t read(int fd, void *data, size_t size)                  { TRANSFER(read, 0); }
+ssize_t pread(int fd, void *data, size_t size, off_t at)       { TRANSFER(pread64, at); }
+ssize_t pread64(int fd, void *data, size_t size, off64_t at)   { TRANSFER(pread64, at); }
+ssize_t readlink(const char *restrict path, char *restrict out, size_t size) {
+    return suffers("readlink") == FAIL ? -1 : syscall(SYS_readlink, path, out, size);
+}
+void *mmap64(void *where, size_t size, int protection, int flags, int fd, off64_t at) {
+    return suffers("mmap") == FAIL ? MAP_FAILED : (void *)syscall(SYS_mmap, where, size, protection, flags, fd, at);
+}
 
 #define PLAIN(call) return suffers(#call) == FAIL ? -1 : (int)syscall(SYS_##call
 int fsync(int fd) { PLAIN(fsync), fd); }
@@ -245,6 +255,7 @@ static xir_status save(xir_context *ctx, const char *path, const uint8_t *data, 
 static void assert_file(const char *path, const void *data, size_t size) {
     size_t now_size = 0;
     uint8_t *now = scratch_get(path, &now_size);
+    if (!now) fail_msg("%s: %s, after %s", path, strerror(errno), fault.hit ? fault.hit : "nothing");
     assert_non_null(now);
     assert_int_equal(now_size, size);
     if (size) assert_memory_equal(now, data, size);
@@ -465,7 +476,8 @@ static void any_call_of_a_save_may_fail(void **state) {
                 xir_status status = save(ctx, path, data, SIZE, why);
                 fault.on = false;
                 over = !fault.hit;
-                bool new_is_there = access(path, F_OK) == 0 && !(there && ({ struct stat st; stat(path, &st); st.st_size == 3; }));
+                struct stat st;
+                bool new_is_there = stat(path, &st) == 0 && st.st_size != 3;
                 if (status == XIR_OK) {
                     assert_file(path, data, SIZE);
                     passed++;
@@ -474,7 +486,7 @@ static void any_call_of_a_save_may_fail(void **state) {
                     assert_int_equal(xir_diags_count(why), 1);
                     assert_true(xir_str_equal(xir_diags_at(why, 0)->file, xir_str_of(path)));
                     /* Flushing the folder comes after the replacing. */
-                    if (new_is_there) assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "replaced"));
+                    if (new_is_there) assert_memory_equal(xir_diags_at(why, 0)->message.data, "replaced, but", 13);
                     else if (there) assert_file(path, "old", 3);
                     failed++;
                 }
@@ -504,9 +516,9 @@ static void interrupted_and_short_calls_are_normal(void **state) {
             xir_status status = save(ctx, path, data, SIZE, NULL);
             fault.on = false;
             over = !fault.hit;
-            /* stat and rename are not interrupted on any system: then it is an error as any other. */
-            if (status != XIR_OK) assert_true(strcmp(fault.hit, "stat") == 0 || strcmp(fault.hit, "rename") == 0);
-            else assert_file(path, data, SIZE);
+            /* Some are not interrupted on any system: then it is an error as any other. */
+            if (status == XIR_OK) assert_file(path, data, SIZE);
+            else if (!strstr("stat rename readlink", fault.hit)) fail_msg("an interrupted %s is no failure", fault.hit);
         }
         over = false;
         scratch_put(scratch("short"), data, SIZE);
@@ -516,7 +528,7 @@ static void interrupted_and_short_calls_are_normal(void **state) {
             fault.on = false;
             over = !fault.hit;
             if (b) assert_memory_equal(b->bytes, data, SIZE);
-            else assert_string_equal(fault.hit, "fstat");
+            else assert_non_null(strstr("fstat", fault.hit));
             blob_release(b);
         }
     }

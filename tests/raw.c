@@ -494,7 +494,7 @@ static void a_sparse_file_of_1_tib_opens_at_once(void **state) {
     double before = seconds();
     xir_status status = xir_raw_load(net, path, XIR_LOAD_LAZY, why);
     double took = seconds() - before;
-    if (status != XIR_OK && strstr(xir_diags_at(why, 0)->message.data, "map")) {   /* a limit on address space */
+    if (status != XIR_OK && memcmp(xir_diags_at(why, 0)->message.data, "cannot map", 10) == 0) {   /* a limit on address space */
         print_message("1 TiB cannot be mapped here\n");
     } else {
         assert_int_equal(status, XIR_OK);

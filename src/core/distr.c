@@ -1,6 +1,6 @@
-/* A distribution is a list of runs from 0 to its total in which valid and invalid ones alternate: xir_run.m is 1 in a valid run
- * and 0 in another. A builder keeps its list in that form after every call, so it costs what its runs cost, whatever the
- * number of elements, and building is copying. */
+/* A distribution is a list of runs from 0 to its total in which valid and invalid ones alternate:
+ * xir_run.m is 1 in a valid run and 0 in another. A builder keeps its list in that form after every call,
+ * so it costs what its runs cost, whatever the number of elements, and building is copying. */
 #include <math.h>
 #include "forms.h"
 #include "types.h"
@@ -67,7 +67,8 @@ struct xir_distr_builder {
 
 static xir_distr_builder *builder_new(xir_context *ctx, const int64_t *axes, size_t n_axes) {
     xir_distr_builder *b = NULL;
-    if (n_axes <= (SIZE_MAX / 2) / sizeof *axes) b = mem_new(context_alloc(ctx), sizeof *b + n_axes * sizeof *axes);
+    if (n_axes <= (SIZE_MAX / 2) / sizeof *axes) b =
+            mem_new(context_alloc(ctx), sizeof *b + n_axes * sizeof *axes);
     if (!b) return NULL;
     *b = (xir_distr_builder){ .ctx = ctx, .uvalue = XIR_UVALUE_ZERO, .n_axes = n_axes };
     run_list_init(&b->runs, context_alloc(ctx));
@@ -104,8 +105,10 @@ static xir_status mark(xir_distr_builder *b, int64_t start, int64_t end, bool va
     return b ? run_list_set(&b->runs, start, end, valid) : XIR_E_MEMORY;
 }
 
-xir_status xir_distr_set_valid(xir_distr_builder *b, int64_t start, int64_t end) { return mark(b, start, end, true); }
-xir_status xir_distr_set_unvalid(xir_distr_builder *b, int64_t start, int64_t end) { return mark(b, start, end, false); }
+xir_status xir_distr_set_valid(xir_distr_builder *b, int64_t start,
+                               int64_t end) { return mark(b, start, end, true); }
+xir_status xir_distr_set_unvalid(xir_distr_builder *b, int64_t start,
+                                 int64_t end) { return mark(b, start, end, false); }
 
 xir_status xir_distr_append(xir_distr_builder *b, int64_t count, bool valid) {
     return b ? run_list_add(&b->runs, count, valid, 0, 0) : XIR_E_MEMORY;
@@ -141,7 +144,9 @@ const xir_distr *distr_make(home *h, xir_i64s axes, xir_runs runs, xir_uvalue uv
 const xir_distr *xir_distr_build(xir_distr_builder *b, xir_diags *why) {
     const xir_distr *distr = NULL;
     if (b) {
-        distr = distr_make(context_home(b->ctx), (xir_i64s){ b->axes, b->n_axes }, run_list_runs(&b->runs), b->uvalue, b->legacy);
+        distr =
+                distr_make(context_home(b->ctx), (xir_i64s){ b->axes, b->n_axes }, run_list_runs(&b->runs),
+                           b->uvalue, b->legacy);
     }
     if (!distr) diag_memory(why);
     return distr;
@@ -155,7 +160,8 @@ xir_status xir_distr_object_check(xir_infer *at) {
         good &= (run->m == 0 || run->m == 1) && run->exp == 0 && !run->value && !signbit(run->value);
     }
     if (good) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "sections", "sections with growing ends, by turns valid (m 1) and not (m 0), expected, "
+    return xir_infer_fail(at, XIR_E_INVALID, "sections",
+                          "sections with growing ends, by turns valid (m 1) and not (m 0), expected, "
                           "found other ones");
 }
 
@@ -227,7 +233,8 @@ static bool read_section(form_text *t, void *user) {
     size_t start_at = t->at;
     if (!form_i64(t, "the start of a section", &start)) return false;
     if (start != total) {
-        form_fail(t->why, XIR_E_BOUNDS, start_at, "a section from %lld on expected, found one from %lld on", (long long)total,
+        form_fail(t->why, XIR_E_BOUNDS, start_at, "a section from %lld on expected, found one from %lld on",
+                  (long long)total,
                   (long long)start);
         return false;
     }
@@ -235,7 +242,8 @@ static bool read_section(form_text *t, void *user) {
     size_t end_at = t->at;
     if (!form_i64(t, "the end of a section", &end)) return false;
     if (end <= start) {
-        form_fail(t->why, XIR_E_BOUNDS, end_at, "an end behind %lld expected, found %lld", (long long)start, (long long)end);
+        form_fail(t->why, XIR_E_BOUNDS, end_at, "an end behind %lld expected, found %lld", (long long)start,
+                  (long long)end);
         return false;
     }
     if (!form_literal(t, ")")) return false;
@@ -272,7 +280,8 @@ static const xir_object *parse(home *h, const xir_class *cls, xir_str text, form
     (void)cls;
     run_list_init(&runs, context_alloc(h->ctx));
     if (form_open(&t, text, "merged_distr", e) && form_literal(&t, "[") && items(&t, ']', read_axis, &axes) &&
-        read_uvalue(&t, &uvalue, &legacy) && form_literal(&t, ":{") && items(&t, '}', read_section, &runs) && form_close(&t)) {
+        read_uvalue(&t, &uvalue, &legacy) && form_literal(&t, ":{") && items(&t, '}', read_section, &runs) &&
+                form_close(&t)) {
         distr = distr_make(h, (xir_i64s){ axes.data, axes.size }, run_list_runs(&runs), uvalue, legacy);
         if (!distr) form_fail(e, XIR_E_MEMORY, 0, "out of memory");
     }

@@ -210,7 +210,12 @@ blob *file_map(xir_context *ctx, const char *path, xir_diags *why) {
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
 /* Some file systems have nothing to flush and say so. */
-static bool no_sync_here(int error) { return error == EINVAL || error == ENOTSUP || error == EROFS; }
+static bool sync_file(int fd) {
+    int done;
+    do done = fsync(fd);
+    while (done != 0 && errno == EINTR);
+    return done == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
+}
 
 static void discard(file_writer *w) {
     if (w->fd >= 0) (void)close(w->fd);
@@ -276,7 +281,10 @@ static bool dress_like(int fd, const struct stat *old) {
     mode_t mode = old->st_mode & 07777;
     if ((old->st_uid != geteuid() || old->st_gid != getegid()) && fchown(fd, old->st_uid, old->st_gid) != 0)
         mode &= 0777;
-    return fchmod(fd, mode) == 0;
+    int done;
+    do done = fchmod(fd, mode);
+    while (done != 0 && errno == EINTR);
+    return done == 0;
 }
 
 static void make_temp(file_writer *w, const struct stat *old) {
@@ -383,10 +391,7 @@ bool file_write(void *user, const void *data, size_t size) {
 
 xir_status file_ready(file_writer *w) {
     if (w->status != XIR_OK || w->fd < 0 || !flush(w)) return w->status;
-    int done;
-    do done = fsync(w->fd);
-    while (done != 0 && errno == EINTR);
-    if (done != 0 && !no_sync_here(errno)) return write_fail(w, "flush");
+    if (!sync_file(w->fd)) return write_fail(w, "flush");
     int fd = w->fd;
     w->fd = -1;
     if (close(fd) != 0 && errno != EINTR) return write_fail(w, "close");
@@ -400,7 +405,7 @@ static xir_status flush_dir(file_writer *w) {
     do fd = open(dir ? w->target : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     if (fd < 0 && errno == EACCES) return XIR_OK;   /* writable but not readable: nothing more can be done */
-    bool done = fd >= 0 && (fsync(fd) == 0 || no_sync_here(errno));
+    bool done = fd >= 0 && sync_file(fd);
     int error = errno;
     if (fd >= 0) (void)close(fd);
     if (done) return XIR_OK;

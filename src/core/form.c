@@ -1,5 +1,5 @@
-/* Which class a one-string spelling belongs to, and the steps that all of them are read with. A spelling is '@', a name of
- * lower-case letters, digits and '_', and for most classes an argument in parentheses. */
+/* Which class a one-string spelling belongs to, and the steps that all of them are read with. A spelling
+ * is '@', a name of lower-case letters, digits and '_', and for most classes an argument in parentheses. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,7 +69,8 @@ bool form_close(form_text *t) {
 
 static bool is_digit(int c) { return c >= '0' && c <= '9'; }
 
-/* The digits of a number up to `most`; on failure the place of the fault is `start`, where its sign may be. */
+/* The digits of a number up to `most`; on failure the place of the fault is `start`, where its sign may
+ * be. */
 static bool digits(form_text *t, size_t start, uint64_t most, const char *what, uint64_t *out) {
     if (!is_digit(form_next(t))) return form_expected(t, XIR_E_SYNTAX, t->at, "%s", what);
     size_t first = t->at;
@@ -153,11 +154,13 @@ void form_put_f32(buffer *out, float v) {
 
 /* Whether `name` is one of a form's names, which '|' separates. */
 static bool has_name(const char *names, const char *name, size_t size) {
-    for (;;) {
-        size_t n = strcspn(names, "|");
-        if (n == size && memcmp(names, name, n) == 0) return true;
-        if (!names[n]) return false;
-        names += n + 1;
+    for (;; names++) {
+        size_t same = 0;
+        while (same < size && names[same] == name[same] && names[same] != '|' && names[same]) same++;
+        names += same;
+        if (same == size && (*names == '|' || !*names)) return true;
+        while (*names && *names != '|') names++;
+        if (!*names) return false;
     }
 }
 
@@ -181,7 +184,8 @@ const xir_object *form_parse(home *h, xir_str text, form_error *e) {
     if (form_literal(&t, "@")) {
         size_t name = 0;
         while (name < 32 && t.at + name < t.size && t.data[t.at + name] != '(') name++;
-        form_fail(e, XIR_E_UNKNOWN, t.at, "the name of an object expected (fp, layout, hostm, ...), found '%.*s'", (int)name,
+        form_fail(e, XIR_E_UNKNOWN, t.at,
+                  "the name of an object expected (fp, layout, hostm, ...), found '%.*s'", (int)name,
                   t.data + t.at);
     }
     return NULL;

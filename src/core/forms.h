@@ -1,5 +1,6 @@
-/* Reading the one-string spellings. A text may come from a file that means harm: every step looks where the text ends, every
- * number is checked, and a failure says at which byte and what stood there. Texts are read in one pass, without recursion. */
+/* Reading the one-string spellings. A text may come from a file that means harm: every step looks where
+ * the text ends, every number is checked, and a failure says at which byte and what stood there. Texts are
+ * read in one pass, without recursion. */
 #ifndef CORE_FORMS_H
 #define CORE_FORMS_H
 
@@ -39,8 +40,8 @@ bool form_literal(form_text *t, const char *literal);
 /* Reads ")" and the end. */
 bool form_close(form_text *t);
 
-/* Numbers. Integers are decimal, without leading zeros and plus, and 0 has no minus; reals are JSON's numbers and inf, -inf
- * and nan, rounded to float32. `what` names the number in sentences: "an axis". */
+/* Numbers. Integers are decimal, without leading zeros and plus, and 0 has no minus; reals are JSON's
+ * numbers and inf, -inf and nan, rounded to float32. `what` names the number in sentences: "an axis". */
 bool form_i64(form_text *t, const char *what, int64_t *out);
 bool form_u64(form_text *t, const char *what, uint64_t *out);
 bool form_f32(form_text *t, const char *what, float *out);
@@ -49,7 +50,8 @@ void form_put_i64(buffer *out, int64_t v);
 void form_put_u64(buffer *out, uint64_t v);
 void form_put_f32(buffer *out, float v);
 
-/* The end of every parse function: the candidate's object in the home, or the failure that there is no memory. */
+/* The end of every parse function: the candidate's object in the home, or the failure that there is no
+ * memory. */
 const xir_object *form_made(home *h, const xir_object *candidate, form_error *why);
 
 /* The spelling of classes without attributes: "@" and the name. */

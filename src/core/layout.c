@@ -1,6 +1,7 @@
-/* A layout is its text: letters of N L H W D C I O or '*', a lower-case letter followed by its unit, a decimal number from 1
- * without leading zeros. The functions here walk that text; layouts have a few axes. What is no such text is never made, and
- * a body that a program filled with one by hand ends at the first byte that is no axis. */
+/* A layout is its text: letters of N L H W D C I O or '*', a lower-case letter followed by its unit, a
+ * decimal number from 1 without leading zeros. The functions here walk that text; layouts have a few axes.
+ * What is no such text is never made, and a body that a program filled with one by hand ends at the first
+ * byte that is no axis. */
 #include "forms.h"
 #include "number.h"
 #include "types.h"
@@ -24,7 +25,9 @@ bool layout_next(form_text *t, layout_axis *out) {
         size_t digits = ++t->at;
         uint64_t unit;
         if (!form_u64(t, "the unit of a lower-case axis", &unit)) return false;
-        if (unit < 1 || unit > INT64_MAX) return form_expected(t, XIR_E_BOUNDS, digits, "a unit from 1 to 2^63 - 1");
+        if (unit < 1 || unit > INT64_MAX) {
+            return form_expected(t, XIR_E_BOUNDS, digits, "a unit from 1 to 2^63 - 1");
+        }
         out->unit = (int64_t)unit;
     } else {
         return form_expected(t, XIR_E_SYNTAX, t->at, AXIS_LETTER);
@@ -69,7 +72,8 @@ const xir_layout *xir_layout_parse(xir_context *ctx, xir_str axes, xir_diags *wh
     const xir_layout *layout = layout_make(context_home(ctx), axes, 0, &e);
     if (!layout && e.status == XIR_E_MEMORY) diag_memory(why);
     else if (!layout) {
-        diag_fail(why, e.status, XIR_STR(""), "layout '%.*s': %s, at character %zu", axes.size < 80 ? (int)axes.size : 80,
+        diag_fail(why, e.status, XIR_STR(""), "layout '%.*s': %s, at character %zu", axes.size < 80
+                  ? (int)axes.size : 80,
                   axes.size ? axes.data : "", e.message, e.at + 1);
     }
     return layout;
@@ -165,14 +169,16 @@ void layout_faults(const xir_layout *layout, fault_sink *sink) {
     for (size_t i = 0; layout_next(&t, &a); i++) {
         size_t *first = &seen[a.letter & 0x7f];
         if (*first && a.letter != '*') {
-            fault(sink, "layout", "axes %zu and %zu are both %c, a letter is expected once", *first - 1, i, a.letter);
+            fault(sink, "layout", "axes %zu and %zu are both %c, a letter is expected once", *first - 1, i,
+                  a.letter);
         }
         if (!*first) *first = i + 1;
     }
     t = layout_walk(layout);
     for (size_t i = 0; layout_next(&t, &a); i++) {
         if (a.unit && !seen[other_case(a.letter) & 0x7f]) {
-            fault(sink, "layout", "axis %zu is the unit %c%lld, an axis %c is expected with it, found none", i, a.letter,
+            fault(sink, "layout", "axis %zu is the unit %c%lld, an axis %c is expected with it, found none",
+                  i, a.letter,
                   (long long)a.unit, other_case(a.letter));
         }
     }
@@ -185,7 +191,8 @@ xir_status xir_layout_object_check(xir_infer *at) {
     layout_axis a;
     form_begin(&t, layout->axes, &e);
     while (layout_next(&t, &a)) {}
-    return e.status ? xir_infer_fail(at, e.status, "axes", "%s, at character %zu", e.message, e.at + 1) : XIR_OK;
+    return e.status ? xir_infer_fail(at, e.status, "axes", "%s, at character %zu", e.message, e.at + 1)
+            : XIR_OK;
 }
 
 typedef struct diags_sink { const xir_layout *layout; xir_diags *why; } diags_sink;
@@ -194,7 +201,8 @@ static void to_diags(void *user, const char *where, const char *sentence) {
     const diags_sink *d = user;
     xir_str text = d->layout->axes;
     (void)where;
-    diag_fail(d->why, XIR_E_INVALID, XIR_STR(""), "layout '%.*s': %s", text.size < 80 ? (int)text.size : 80, text.data, sentence);
+    diag_fail(d->why, XIR_E_INVALID, XIR_STR(""), "layout '%.*s': %s", text.size < 80 ? (int)text.size : 80,
+              text.data, sentence);
 }
 
 xir_status xir_layout_check(const xir_layout *layout, xir_diags *why) {
@@ -209,18 +217,19 @@ xir_status xir_layout_check(const xir_layout *layout, xir_diags *why) {
 
 /* Makes the layout that a buffer spells and frees the buffer. */
 static const xir_layout *finish(xir_context *ctx, buffer *text, xir_diags *why) {
-    const xir_layout *layout = text->failed ? NULL : made(context_home(ctx), (xir_str){ text->data, text->size }, NULL);
+    const xir_layout *layout = text->failed ? NULL
+            : made(context_home(ctx), (xir_str){ text->data, text->size }, NULL);
     if (!layout) diag_memory(why);
     buffer_free(text);
     return layout;
 }
 
 static const xir_layout *out_of_rank(const xir_layout *layout, size_t i, xir_diags *why) {
-    diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "an axis below %zu expected, found %zu", xir_layout_rank(layout), i);
-    return NULL;
+    return refuse(why, XIR_E_BOUNDS, "", "an axis below %zu expected, found %zu", xir_layout_rank(layout), i);
 }
 
-const xir_layout *xir_layout_swap(xir_context *ctx, const xir_layout *layout, size_t i, size_t j, xir_diags *why) {
+const xir_layout *xir_layout_swap(xir_context *ctx, const xir_layout *layout, size_t i, size_t j,
+                                  xir_diags *why) {
     layout_axis a, b;
     if (!find_axis(layout, i, &a)) return out_of_rank(layout, i, why);
     if (!find_axis(layout, j, &b)) return out_of_rank(layout, j, why);
@@ -251,30 +260,29 @@ const xir_layout *xir_layout_erase(xir_context *ctx, const xir_layout *layout, s
     return finish(ctx, &text, why);
 }
 
-const xir_layout *xir_layout_insert(xir_context *ctx, const xir_layout *layout, size_t i, char letter, int64_t unit,
+const xir_layout *xir_layout_insert(xir_context *ctx, const xir_layout *layout, size_t i, char letter,
+                                    int64_t unit,
                                     xir_diags *why) {
     layout_axis a = { .start = layout ? layout->axes.size : 0 };
     if (!layout || (!find_axis(layout, i, &a) && i != xir_layout_rank(layout))) {
-        diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "a place up to %zu expected, found %zu", xir_layout_rank(layout), i);
-        return NULL;
+        return refuse(why, XIR_E_BOUNDS, "", "a place up to %zu expected, found %zu", xir_layout_rank(layout), i);
     }
     if (!is_upper(letter) && !is_lower(letter)) {
         char found[FORM_FOUND];
         form_found(found, (unsigned char)letter);
-        diag_fail(why, XIR_E_INVALID, XIR_STR(""), AXIS_LETTER " expected, found %s", found);
-        return NULL;
+        return refuse(why, XIR_E_INVALID, "", AXIS_LETTER " expected, found %s", found);
     }
     if (is_lower(letter) ? unit < 1 : unit != 0) {
-        diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "%s expected for the axis %c, found %lld",
-                  is_lower(letter) ? "a unit of at least 1" : "the unit 0", letter, (long long)unit);
-        return NULL;
+        return refuse(why, XIR_E_BOUNDS, "", "%s expected for the axis %c, found %lld", is_lower(letter) ? "a unit of at least 1" : "the unit 0", letter, (long long)unit);
     }
     buffer text;
     buffer_init(&text, context_alloc(ctx));
     buffer_put(&text, layout->axes.data, a.start);
     buffer_char(&text, letter);
     if (unit) form_put_i64(&text, unit);
-    if (layout->axes.size > a.start) buffer_put(&text, layout->axes.data + a.start, layout->axes.size - a.start);
+    if (layout->axes.size > a.start) {
+        buffer_put(&text, layout->axes.data + a.start, layout->axes.size - a.start);
+    }
     return finish(ctx, &text, why);
 }
 
@@ -305,7 +313,5 @@ void xir_layout_put(xir_layout_steps *steps, char letter, int64_t count) {
 
 const xir_layout *xir_layout_finish(xir_context *ctx, const xir_layout_steps *steps, xir_diags *why) {
     if (!steps->failed) return xir_layout_parse(ctx, (xir_str){ steps->text, steps->size }, why);
-    diag_fail(why, XIR_E_INVALID, XIR_STR(""), "layout steps: axis letters with numbers of at least 1 expected, %zu characters in"
-              " all, found other ones behind '%.*s'", sizeof steps->text, (int)steps->size, steps->text);
-    return NULL;
+    return refuse(why, XIR_E_INVALID, "", "layout steps: axis letters with numbers of at least 1 expected, %zu characters in" " all, found other ones behind '%.*s'", sizeof steps->text, (int)steps->size, steps->text);
 }

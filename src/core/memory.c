@@ -32,9 +32,21 @@ bool mem_reserve(const xir_allocator *a, void **items, size_t *room, size_t need
     return true;
 }
 
+/* Advice only: a kernel or an allocator that has no use for it changes nothing. */
+void *memory_advise_huge(void *block, size_t size) {
+    enum { HUGE = 2 << 20 };
+    uintptr_t begin = ((uintptr_t)block + HUGE - 1) & ~(uintptr_t)(HUGE - 1);
+    uintptr_t end = ((uintptr_t)block + size) & ~(uintptr_t)(HUGE - 1);
+    if (size < 2 * (size_t)HUGE || end <= begin) return NULL;
+#ifdef MADV_HUGEPAGE
+    (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#endif
+    return (void *)begin;
+}
+
 /* ---- arena ------------------------------------------------------------------------------------------------- */
 
-enum { CHUNK_FIRST = 4096, CHUNK_HUGE = 2 << 20, CHUNK_MOST = 32 << 20 };
+enum { CHUNK_FIRST = 4096, CHUNK_MOST = 32 << 20 };
 
 struct arena_chunk {
     arena_chunk *older;
@@ -65,19 +77,8 @@ static size_t next_chunk_size(const arena *a) {
  * so cost nothing. */
 static char *chunk_begin(arena_chunk *c, size_t need) {
     char *begin = (char *)(c + 1);
-#ifdef MADV_HUGEPAGE
-    if (c->size >= 2 * (size_t)CHUNK_HUGE) {
-        char *aligned = (char *)(((uintptr_t)begin + CHUNK_HUGE - 1) & ~(uintptr_t)(CHUNK_HUGE - 1));
-        size_t left = (size_t)((char *)c + c->size - aligned);
-        if (left >= need) {
-            /* Advice only: a kernel or an allocator that has no use for it changes nothing. */
-            (void)madvise(aligned, left & ~(size_t)(CHUNK_HUGE - 1), MADV_HUGEPAGE);
-            return aligned;
-        }
-    }
-#endif
-    (void)need;
-    return begin;
+    char *aligned = memory_advise_huge(begin, c->size - sizeof *c);
+    return aligned && (size_t)((char *)c + c->size - aligned) >= need ? aligned : begin;
 }
 
 void *arena_take_slow(arena *a, size_t size) {

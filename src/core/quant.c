@@ -1,5 +1,5 @@
-/* Quantised element types and single numbers. The four quantised classes have different bodies; `parts` is one view of them
- * all, through which the questions ask and the variants change. */
+/* Quantised element types and single numbers. The four quantised classes have different bodies; `parts` is
+ * one view of them all, through which the questions ask and the variants change. */
 #include <math.h>
 #include "number.h"
 #include "types.h"
@@ -27,7 +27,8 @@ static parts parts_of(xir_type_kind kind, body *b) {
     case XIR_TYPE_CALIBRATED:
         return (parts){ NULL, NULL, NULL, &b->calibrated.storage_dtype, &b->calibrated.expressed_dtype };
     case XIR_TYPE_NORMALIZED:
-        return (parts){ NULL, &b->normalized.normratio, NULL, &b->normalized.storage_dtype, &b->normalized.expressed_dtype };
+        return (parts){ NULL, &b->normalized.normratio, NULL, &b->normalized.storage_dtype,
+                        &b->normalized.expressed_dtype };
     case XIR_TYPE_QUANTIZED:
         return (parts){ &b->quantized.scale, NULL, &b->quantized.zero_points, &b->quantized.storage_dtype,
                         &b->quantized.expressed_dtype };
@@ -67,7 +68,8 @@ static const xir_type *made(xir_context *ctx, const body *b) {
 }
 
 /* A body of a class with storage and expressed type; false if the storage type is no good. */
-static bool start(xir_context *ctx, class_number cls, const xir_type *storage, const xir_type *expressed, body *b) {
+static bool start(xir_context *ctx, class_number cls, const xir_type *storage, const xir_type *expressed,
+                  body *b) {
     if (!storage || xir_type_tensor(storage) || xir_type_tensor(expressed)) return false;
     memset(b, 0, sizeof *b);
     b->head.cls = ctx->types[cls];
@@ -105,11 +107,15 @@ const xir_type *xir_quantized(xir_context *ctx, const xir_scales *scale, const i
     return made(ctx, &b);
 }
 
-const xir_type *xir_normalized_quantized(xir_context *ctx, const xir_type *normalized, const xir_scales *scale,
+const xir_type *xir_normalized_quantized(xir_context *ctx, const xir_type *normalized,
+                                         const xir_scales *scale,
                                          const int64_t *zero_points, size_t n) {
     body b;
     if (!scale || xir_type_kind_of(normalized) != XIR_TYPE_NORMALIZED) return NULL;
-    if (!start(ctx, CLASS_normalized_quantized_type, xir_type_storage(normalized), xir_type_expressed(normalized), &b)) return NULL;
+    if (!start(ctx, CLASS_normalized_quantized_type, xir_type_storage(normalized),
+               xir_type_expressed(normalized), &b)) {
+        return NULL;
+    }
     b.both.normratio = xir_type_norm_ratios(normalized);
     b.both.scale = scale;
     b.both.zero_points = (xir_i64s){ zero_points, n };
@@ -130,13 +136,11 @@ static parts copy(const xir_type *type, body *b) {
 }
 
 static const xir_type *lacks(const xir_type *type, const char *part, xir_diags *why) {
-    diag_fail(why, XIR_E_TYPE, XIR_STR(""), "a type with %s expected, found %s", part, type ? "one without" : "none");
-    return NULL;
+    return refuse(why, XIR_E_TYPE, "", "a type with %s expected, found %s", part, type ? "one without" : "none");
 }
 
 static const xir_type *missing(const char *part, xir_diags *why) {
-    diag_fail(why, XIR_E_MISSING, XIR_STR(""), "%s expected, found none", part);
-    return NULL;
+    return refuse(why, XIR_E_MISSING, "", "%s expected, found none", part);
 }
 
 /* The changed element, in a tensor if it came from one. */
@@ -146,7 +150,8 @@ static const xir_type *changed(xir_context *ctx, const xir_type *type, const bod
     return element && xir_type_tensor(type) ? xir_type_with_element(ctx, type, element, why) : element;
 }
 
-const xir_type *xir_type_with_scale(xir_context *ctx, const xir_type *type, const xir_scales *scale, xir_diags *why) {
+const xir_type *xir_type_with_scale(xir_context *ctx, const xir_type *type, const xir_scales *scale,
+                                    xir_diags *why) {
     body b;
     parts p = copy(type, &b);
     if (!p.scale) return lacks(type, "a scale", why);
@@ -155,7 +160,8 @@ const xir_type *xir_type_with_scale(xir_context *ctx, const xir_type *type, cons
     return changed(ctx, type, &b, why);
 }
 
-const xir_type *xir_type_with_norm_ratios(xir_context *ctx, const xir_type *type, const xir_norm_ratios *ratios, xir_diags *why) {
+const xir_type *xir_type_with_norm_ratios(xir_context *ctx, const xir_type *type,
+                                          const xir_norm_ratios *ratios, xir_diags *why) {
     body b;
     parts p = copy(type, &b);
     if (!p.ratios) return lacks(type, "ratios", why);
@@ -164,7 +170,8 @@ const xir_type *xir_type_with_norm_ratios(xir_context *ctx, const xir_type *type
     return changed(ctx, type, &b, why);
 }
 
-const xir_type *xir_type_with_zero_points(xir_context *ctx, const xir_type *type, const int64_t *zero, size_t n, xir_diags *why) {
+const xir_type *xir_type_with_zero_points(xir_context *ctx, const xir_type *type, const int64_t *zero,
+                                          size_t n, xir_diags *why) {
     body b;
     parts p = copy(type, &b);
     if (!p.zero_points) return lacks(type, "zero points", why);
@@ -172,13 +179,13 @@ const xir_type *xir_type_with_zero_points(xir_context *ctx, const xir_type *type
     return changed(ctx, type, &b, why);
 }
 
-const xir_type *xir_type_with_storage(xir_context *ctx, const xir_type *type, const xir_type *storage, xir_diags *why) {
+const xir_type *xir_type_with_storage(xir_context *ctx, const xir_type *type, const xir_type *storage,
+                                      xir_diags *why) {
     body b;
     parts p = copy(type, &b);
     if (!p.storage) return lacks(type, "a storage type", why);
     if (!storage || xir_type_tensor(storage)) {
-        diag_fail(why, XIR_E_TYPE, XIR_STR(""), "a scalar type expected as storage, found %s", storage ? "a tensor" : "none");
-        return NULL;
+        return refuse(why, XIR_E_TYPE, "", "a scalar type expected as storage, found %s", storage ? "a tensor" : "none");
     }
     *p.storage = storage;
     return changed(ctx, type, &b, why);

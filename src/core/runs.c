@@ -1,5 +1,5 @@
-/* Lists of runs. A run is told from its neighbours by what it holds, so a list has one form for one sequence of items, and
- * a million equal items cost what one costs. */
+/* Lists of runs. A run is told from its neighbours by what it holds, so a list has one form for one
+ * sequence of items, and a million equal items cost what one costs. */
 #include "types.h"
 
 void run_list_init(run_list *l, const xir_allocator *alloc) {
@@ -75,8 +75,9 @@ void run_list_cut(run_list *l, int64_t total) {
     if (total > 0) l->data[l->size - 1].end = total;
 }
 
-/* The runs that the range touches give way to at most three: what is left of the first, the range, what is left of the last.
- * A piece that is like the range becomes part of it, and so does a neighbour where there is no such piece. */
+/* The runs that the range touches give way to at most three: what is left of the first, the range, what is
+ * left of the last. A piece that is like the range becomes part of it, and so does a neighbour where there
+ * is no such piece. */
 xir_status run_list_set(run_list *l, int64_t start, int64_t end, int64_t m) {
     xir_runs old = run_list_runs(l);
     if (start < 0 || start > end || end > runs_total(old)) return XIR_E_BOUNDS;

@@ -1,12 +1,13 @@
-/* Arrays of scales, exponent scales and ratios: a list of runs and an axis. The two classes of scales have one body, so that
- * a pointer to scales may be to either. A run's value is the scale or ratio; of an exponent scale it is the origin, the
- * float32 that m * 2^-exp stands for, which may differ from it. */
+/* Arrays of scales, exponent scales and ratios: a list of runs and an axis. The two classes of scales have
+ * one body, so that a pointer to scales may be to either. A run's value is the scale or ratio; of an
+ * exponent scale it is the origin, the float32 that m * 2^-exp stands for, which may differ from it. */
 #include <math.h>
 #include "forms.h"
 #include "types.h"
 
 _Static_assert(offsetof(xir_scales, items) == offsetof(xir_exp_scales, items) &&
-               offsetof(xir_scales, axis) == offsetof(xir_exp_scales, axis), "exponent scales are read as scales");
+               offsetof(xir_scales, axis) == offsetof(xir_exp_scales,
+                                                      axis), "exponent scales are read as scales");
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
 
@@ -26,7 +27,8 @@ static const xir_object *array_make(home *h, class_number number, xir_runs runs,
     return (const xir_object *)scales_make(h, number == CLASS_exp_scales, runs, axis);
 }
 
-static const xir_object *from_items(xir_context *ctx, class_number number, const int64_t *m, const int64_t *exp,
+static const xir_object *from_items(xir_context *ctx, class_number number, const int64_t *m,
+                                    const int64_t *exp,
                                     const double *value, size_t n, int64_t axis) {
     const xir_object *array = NULL;
     run_list runs;
@@ -44,7 +46,8 @@ const xir_scales *xir_scales_get(xir_context *ctx, const double *scale, size_t n
     return (const xir_scales *)from_items(ctx, CLASS_scales, NULL, NULL, scale, n, axis);
 }
 
-const xir_scales *xir_exp_scales_get(xir_context *ctx, const int64_t *m, const int64_t *exp, const double *origin, size_t n,
+const xir_scales *xir_exp_scales_get(xir_context *ctx, const int64_t *m, const int64_t *exp,
+                                     const double *origin, size_t n,
                                      int64_t axis) {
     return (const xir_scales *)from_items(ctx, CLASS_exp_scales, m, exp, origin, n, axis);
 }
@@ -107,15 +110,18 @@ xir_status xir_array_object_check(xir_infer *at) {
     const xir_object *array = xir_infer_attrs(at);
     xir_runs runs = array_runs(array);
     bool good = runs_canonical(runs);
-    for (size_t i = 0; i < runs.size && array->cls->what != WHAT_EXP; i++) good &= runs.data[i].m == 0 && runs.data[i].exp == 0;
+    for (size_t i = 0; i < runs.size && array->cls->what != WHAT_EXP; i++) good &= runs.data[i].m == 0 &&
+            runs.data[i].exp == 0;
     if (good) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "items", "runs with growing ends and different neighbours expected, found other ones");
+    return xir_infer_fail(at, XIR_E_INVALID, "items",
+                          "runs with growing ends and different neighbours expected, found other ones");
 }
 
 /* ---- new arrays from old ------------------------------------------------------------------------------------ */
 
 /* The array of a list, which is freed; NULL with a finding. */
-static const xir_object *finish(xir_context *ctx, class_number number, run_list *runs, int64_t axis, xir_status status,
+static const xir_object *finish(xir_context *ctx, class_number number, run_list *runs, int64_t axis,
+                                xir_status status,
                                 xir_diags *why) {
     const xir_object *array = NULL;
     if (!status) array = array_make(context_home(ctx), number, run_list_runs(runs), axis);
@@ -128,12 +134,11 @@ static const xir_object *finish(xir_context *ctx, class_number number, run_list 
     return array;
 }
 
-static const xir_object *concat(xir_context *ctx, class_number number, xir_runs a, xir_runs b, int64_t axis, int64_t b_axis,
+static const xir_object *concat(xir_context *ctx, class_number number, xir_runs a, xir_runs b, int64_t axis,
+                                int64_t b_axis,
                                 xir_diags *why) {
     if (axis != b_axis) {
-        diag_fail(why, XIR_E_INVALID, XIR_STR(""), "an array along axis %lld expected, found one along %lld", (long long)axis,
-                  (long long)b_axis);
-        return NULL;
+        return refuse(why, XIR_E_INVALID, "", "an array along axis %lld expected, found one along %lld", (long long)axis, (long long)b_axis);
     }
     run_list runs;
     run_list_init(&runs, context_alloc(ctx));
@@ -142,8 +147,10 @@ static const xir_object *concat(xir_context *ctx, class_number number, xir_runs 
     return finish(ctx, number, &runs, axis, status, why);
 }
 
-/* The total is known before anything is repeated: a number from nowhere does not keep us busy until it overflows. */
-static const xir_object *repeat(xir_context *ctx, class_number number, xir_runs a, int64_t axis, size_t times, xir_diags *why) {
+/* The total is known before anything is repeated: a number from nowhere does not keep us busy until it
+ * overflows. */
+static const xir_object *repeat(xir_context *ctx, class_number number, xir_runs a, int64_t axis, size_t times,
+                                xir_diags *why) {
     int64_t one = runs_total(a), total = 0;
     bool fits = one == 0 || (times <= INT64_MAX && mul_i64(one, (int64_t)times, &total));
     xir_status status = fits ? XIR_OK : XIR_E_LIMIT;
@@ -154,13 +161,12 @@ static const xir_object *repeat(xir_context *ctx, class_number number, xir_runs 
     return finish(ctx, number, &runs, axis, status, why);
 }
 
-static const xir_object *slice(xir_context *ctx, class_number number, xir_runs a, int64_t axis, size_t start, size_t end,
+static const xir_object *slice(xir_context *ctx, class_number number, xir_runs a, int64_t axis, size_t start,
+                               size_t end,
                                xir_diags *why) {
     uint64_t total = (uint64_t)runs_total(a);
     if (start > end || end > total) {
-        diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "a part of %llu items expected, found [%zu, %zu)", (unsigned long long)total,
-                  start, end);
-        return NULL;
+        return refuse(why, XIR_E_BOUNDS, "", "a part of %llu items expected, found [%zu, %zu)", (unsigned long long)total, start, end);
     }
     run_list runs;
     run_list_init(&runs, context_alloc(ctx));
@@ -172,43 +178,47 @@ static class_number class_of(const xir_scales *scales) {
 }
 
 static const void *none(xir_diags *why, const char *what) {
-    diag_fail(why, XIR_E_MISSING, XIR_STR(""), "an array of %s expected, found none", what);
-    return NULL;
+    return refuse(why, XIR_E_MISSING, "", "an array of %s expected, found none", what);
 }
 
-const xir_scales *xir_scales_concat(xir_context *ctx, const xir_scales *a, const xir_scales *b, xir_diags *why) {
+const xir_scales *xir_scales_concat(xir_context *ctx, const xir_scales *a, const xir_scales *b,
+                                    xir_diags *why) {
     if (!a || !b) return none(why, "scales");
     if (class_of(a) != class_of(b)) {
-        diag_fail(why, XIR_E_TYPE, XIR_STR(""), "%s scales expected, found %s ones", xir_scales_is_exp(a) ? "exponent" : "plain",
-                  xir_scales_is_exp(b) ? "exponent" : "plain");
-        return NULL;
+        return refuse(why, XIR_E_TYPE, "", "%s scales expected, found %s ones", xir_scales_is_exp(a) ? "exponent" : "plain", xir_scales_is_exp(b) ? "exponent" : "plain");
     }
     return (const xir_scales *)concat(ctx, class_of(a), a->items, b->items, a->axis, b->axis, why);
 }
 
-const xir_scales *xir_scales_repeat(xir_context *ctx, const xir_scales *scales, size_t times, xir_diags *why) {
+const xir_scales *xir_scales_repeat(xir_context *ctx, const xir_scales *scales, size_t times,
+                                    xir_diags *why) {
     if (!scales) return none(why, "scales");
     return (const xir_scales *)repeat(ctx, class_of(scales), scales->items, scales->axis, times, why);
 }
 
-const xir_scales *xir_scales_slice(xir_context *ctx, const xir_scales *scales, size_t start, size_t end, xir_diags *why) {
+const xir_scales *xir_scales_slice(xir_context *ctx, const xir_scales *scales, size_t start, size_t end,
+                                   xir_diags *why) {
     if (!scales) return none(why, "scales");
     return (const xir_scales *)slice(ctx, class_of(scales), scales->items, scales->axis, start, end, why);
 }
 
-const xir_norm_ratios *xir_norm_ratios_concat(xir_context *ctx, const xir_norm_ratios *a, const xir_norm_ratios *b, xir_diags *why) {
+const xir_norm_ratios *xir_norm_ratios_concat(xir_context *ctx, const xir_norm_ratios *a,
+                                              const xir_norm_ratios *b, xir_diags *why) {
     if (!a || !b) return none(why, "ratios");
     return (const xir_norm_ratios *)concat(ctx, CLASS_norm_ratios, a->items, b->items, a->axis, b->axis, why);
 }
 
-const xir_norm_ratios *xir_norm_ratios_repeat(xir_context *ctx, const xir_norm_ratios *ratios, size_t times, xir_diags *why) {
+const xir_norm_ratios *xir_norm_ratios_repeat(xir_context *ctx, const xir_norm_ratios *ratios, size_t times,
+                                              xir_diags *why) {
     if (!ratios) return none(why, "ratios");
     return (const xir_norm_ratios *)repeat(ctx, CLASS_norm_ratios, ratios->items, ratios->axis, times, why);
 }
 
-const xir_norm_ratios *xir_norm_ratios_slice(xir_context *ctx, const xir_norm_ratios *ratios, size_t start, size_t end, xir_diags *why) {
+const xir_norm_ratios *xir_norm_ratios_slice(xir_context *ctx, const xir_norm_ratios *ratios, size_t start,
+                                             size_t end, xir_diags *why) {
     if (!ratios) return none(why, "ratios");
-    return (const xir_norm_ratios *)slice(ctx, CLASS_norm_ratios, ratios->items, ratios->axis, start, end, why);
+    return (const xir_norm_ratios *)slice(ctx, CLASS_norm_ratios, ratios->items, ratios->axis, start, end,
+                                          why);
 }
 
 /* ---- forms: "@scales([axis=-1]384*1,0.5)", "@exp_scales([axis=4]2*3/3/0.375)", "@norm_ratios([axis=-1]1.1)" ---- */
@@ -261,13 +271,16 @@ static bool read_item(form_text *t, bool exp, run_list *runs) {
     }
     if (!form_f32(t, exp ? "an origin" : "a number", &value)) return false;
     xir_status status = run_list_add(runs, count, m, power, value);
-    if (status == XIR_E_LIMIT) form_fail(t->why, status, start, "up to 2^63 - 1 items expected in all, found more");
+    if (status == XIR_E_LIMIT) {
+        form_fail(t->why, status, start, "up to 2^63 - 1 items expected in all, found more");
+    }
     else if (status) form_fail(t->why, status, start, "out of memory");
     return status == XIR_OK;
 }
 
 static const xir_object *parse(home *h, const xir_class *cls, xir_str text, form_error *e) {
-    class_number number = cls->what == WHAT_EXP ? CLASS_exp_scales : cls->what == WHAT_PLAIN ? CLASS_scales : CLASS_norm_ratios;
+    class_number number = cls->what == WHAT_EXP ? CLASS_exp_scales : cls->what == WHAT_PLAIN ? CLASS_scales
+            : CLASS_norm_ratios;
     form_text t;
     int64_t axis;
     if (!form_open(&t, text, cls->form->name, e)) return NULL;

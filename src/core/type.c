@@ -1,8 +1,26 @@
-/* Types answer without failing, so every question here takes NULL, a type of a foreign class, and a body with holes as a broken
- * file leaves them. A new type is a copy of a body with one field changed, interned in the context. */
+/* Types answer without failing, so every question here takes NULL, a type of a foreign class, and a body
+ * with holes as a broken file leaves them. A new type is a copy of a body with one field changed, interned
+ * in the context. */
 #include <stdarg.h>
 #include <stdio.h>
 #include "types.h"
+
+/* ---- failing ----------------------------------------------------------------------------------------------- */
+
+const void *refuse(xir_diags *why, xir_status code, const char *where, const char *format, ...) {
+    char sentence[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    diag_fail(why, code, xir_str_of(where), "%s", sentence);
+    return NULL;
+}
+
+const void *out_of_memory(xir_diags *why) {
+    diag_memory(why);
+    return NULL;
+}
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
 
@@ -22,7 +40,8 @@ const xir_type *type_float(home *h, xir_float_format format) {
     return (const xir_type *)home_intern(h, &type.head);
 }
 
-const xir_type *type_tensor(home *h, const xir_type *element, const xir_layout *layout, xir_i64s shape, xir_refs distrs) {
+const xir_type *type_tensor(home *h, const xir_type *element, const xir_layout *layout, xir_i64s shape,
+                            xir_refs distrs) {
     if (!layout) layout = layout_default(h, shape.size);
     if (!layout) return NULL;
     xir_tensor_type type = { { .cls = h->ctx->types[CLASS_tensor_type] }, element, shape, layout, distrs };
@@ -30,18 +49,22 @@ const xir_type *type_tensor(home *h, const xir_type *element, const xir_layout *
 }
 
 const xir_type *xir_bool_type_get(xir_context *ctx)        { return type_bool(context_home(ctx)); }
-const xir_type *xir_sint(xir_context *ctx, int64_t bits)   { return type_integer(context_home(ctx), true, bits); }
-const xir_type *xir_uint(xir_context *ctx, int64_t bits)   { return type_integer(context_home(ctx), false, bits); }
+const xir_type *xir_sint(xir_context *ctx,
+                         int64_t bits)   { return type_integer(context_home(ctx), true, bits); }
+const xir_type *xir_uint(xir_context *ctx,
+                         int64_t bits)   { return type_integer(context_home(ctx), false, bits); }
 const xir_type *xir_float(xir_context *ctx, xir_float_format format) {
     return type_float(context_home(ctx), format);
 }
 
-const xir_type *xir_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout, const int64_t *dims, size_t rank) {
+const xir_type *xir_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
+                           const int64_t *dims, size_t rank) {
     if (!element || xir_type_tensor(element)) return NULL;
     return type_tensor(context_home(ctx), element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
 }
 
-const xir_type *xir_tensor_named(xir_context *ctx, const xir_type *element, const char *layout, const int64_t *dims, size_t rank) {
+const xir_type *xir_tensor_named(xir_context *ctx, const xir_type *element, const char *layout,
+                                 const int64_t *dims, size_t rank) {
     const xir_layout *parsed = layout ? xir_layout_parse(ctx, xir_str_of(layout), NULL) : NULL;
     if (layout && !parsed) return NULL;
     return xir_tensor(ctx, element, parsed, dims, rank);
@@ -178,7 +201,9 @@ int64_t xir_type_axis_dim(const xir_type *type, char axis, bool combine) {
 int64_t xir_type_channels(const xir_type *type) {
     const xir_layout *layout = xir_type_layout(type);
     for (const char *axis = "COI"; *axis; axis++) {
-        if (xir_layout_has(layout, *axis) || xir_layout_has(layout, other_case(*axis))) return xir_type_axis_dim(type, *axis, true);
+        if (xir_layout_has(layout, *axis) || xir_layout_has(layout, other_case(*axis))) {
+            return xir_type_axis_dim(type, *axis, true);
+        }
     }
     return 0;
 }
@@ -231,7 +256,8 @@ xir_status xir_type_bytes(const xir_type *type, uint64_t *out) {
 }
 
 static bool same_axes(const xir_distr *distr, const int64_t *axes, size_t n) {
-    return distr->merged_axis.size == n && (n == 0 || memcmp(distr->merged_axis.data, axes, n * sizeof *axes) == 0);
+    return distr->merged_axis.size == n &&
+            (n == 0 || memcmp(distr->merged_axis.data, axes, n * sizeof *axes) == 0);
 }
 
 /* Where the distribution over these dims is; as many as there are if there is none. */
@@ -274,7 +300,8 @@ static void distr_faults(const xir_tensor_type *tensor, size_t index, fault_sink
         fault(sink, where, "a distribution expected, found none");
         return;
     }
-    /* Past the first 4096 dims, which only a file with bad intentions has, a repeated one shows in the product alone. */
+    /* Past the first 4096 dims, which only a file with bad intentions has, a repeated one shows in the
+     * product alone. */
     enum { SEEN = 64 };
     uint64_t seen[SEEN] = { 0 };
     int64_t product = 1;
@@ -282,13 +309,15 @@ static void distr_faults(const xir_tensor_type *tensor, size_t index, fault_sink
     for (size_t i = 0; i < distr->merged_axis.size; i++) {
         int64_t axis = distr->merged_axis.data[i];
         if (axis < 0 || (uint64_t)axis >= tensor->shape.size) {
-            fault(sink, where, "the distribution merges dim %lld, a dim below %zu is expected", (long long)axis, tensor->shape.size);
+            fault(sink, where, "the distribution merges dim %lld, a dim below %zu is expected",
+                  (long long)axis, tensor->shape.size);
             return;
         }
         if (axis < 64 * SEEN) {
             uint64_t bit = (uint64_t)1 << (axis % 64), *word = &seen[axis / 64];
             if (*word & bit) {
-                fault(sink, where, "the distribution merges dim %lld twice, once is expected", (long long)axis);
+                fault(sink, where, "the distribution merges dim %lld twice, once is expected",
+                      (long long)axis);
                 return;
             }
             *word |= bit;
@@ -302,9 +331,11 @@ static void distr_faults(const xir_tensor_type *tensor, size_t index, fault_sink
     if (!known) return;
     if (zero) product = 0, over = false;
     if (over) {
-        fault(sink, where, "the distribution has %lld elements, the dims that it merges have more than 2^63", (long long)total);
+        fault(sink, where, "the distribution has %lld elements, the dims that it merges have more than 2^63",
+              (long long)total);
     } else if (total != product) {
-        fault(sink, where, "the distribution has %lld elements, the dims that it merges have %lld", (long long)total,
+        fault(sink, where, "the distribution has %lld elements, the dims that it merges have %lld",
+              (long long)total,
               (long long)product);
     }
 }
@@ -317,7 +348,8 @@ void tensor_faults(const xir_tensor_type *tensor, fault_sink *sink) {
     if (!layout) {
         fault(sink, "layout", "a layout expected, found none");
     } else if (axes != rank) {
-        fault(sink, "layout", "layout %.*s has %zu %s, a layout of %zu is expected for a shape of %zu dim%s", shown, text.data, axes,
+        fault(sink, "layout", "layout %.*s has %zu %s, a layout of %zu is expected for a shape of %zu dim%s",
+              shown, text.data, axes,
               axes == 1 ? "axis" : "axes", rank, rank, plural(rank));
     }
     form_text t = layout_walk(layout);
@@ -325,7 +357,8 @@ void tensor_faults(const xir_tensor_type *tensor, fault_sink *sink) {
     for (size_t i = 0; layout_next(&t, &a) && i < rank; i++) {
         int64_t dim = tensor->shape.data[i];
         if (a.unit && dim >= 0 && a.unit != dim) {
-            fault(sink, "layout", "axis %zu of layout %.*s has the unit %lld, dim %zu is expected to be that and is %lld", i, shown,
+            fault(sink, "layout",
+                  "axis %zu of layout %.*s has the unit %lld, dim %zu is expected to be that and is %lld", i, shown,
                   text.data, (long long)a.unit, i, (long long)dim);
         }
     }
@@ -346,12 +379,13 @@ xir_status xir_tensor_type_check(xir_infer *at) {
 
 /* ---- variants ---------------------------------------------------------------------------------------------- */
 
-/* A body to change; false with a finding if the type is no tensor. A variant is written in full, whatever the file of the old
- * type left out. */
+/* A body to change; false with a finding if the type is no tensor. A variant is written in full, whatever
+ * the file of the old type left out. */
 static bool start(const xir_type *type, xir_tensor_type *out, xir_diags *why) {
     const xir_tensor_type *tensor = xir_type_tensor(type);
     if (!tensor) {
-        diag_fail(why, XIR_E_TYPE, XIR_STR(""), "a tensor type expected, found %s", type ? "another one" : "none");
+        diag_fail(why, XIR_E_TYPE, XIR_STR(""), "a tensor type expected, found %s", type ? "another one"
+                  : "none");
         return false;
     }
     *out = *tensor;
@@ -375,23 +409,23 @@ static bool fits(const xir_tensor_type *tensor, xir_diags *why) {
     return sink.count == 0;
 }
 
-const xir_type *xir_type_with_element(xir_context *ctx, const xir_type *type, const xir_type *element, xir_diags *why) {
+const xir_type *xir_type_with_element(xir_context *ctx, const xir_type *type, const xir_type *element,
+                                      xir_diags *why) {
     xir_tensor_type now;
     if (!start(type, &now, why)) return NULL;
     if (!element || xir_type_tensor(element)) {
-        diag_fail(why, XIR_E_TYPE, XIR_STR(""), "a scalar type expected as element, found %s", element ? "a tensor" : "none");
-        return NULL;
+        return refuse(why, XIR_E_TYPE, "", "a scalar type expected as element, found %s", element ? "a tensor" : "none");
     }
     now.element_dtype = element;
     return finish(ctx, &now, why);
 }
 
-const xir_type *xir_type_with_layout(xir_context *ctx, const xir_type *type, const xir_layout *layout, xir_diags *why) {
+const xir_type *xir_type_with_layout(xir_context *ctx, const xir_type *type, const xir_layout *layout,
+                                     xir_diags *why) {
     xir_tensor_type now;
     if (!start(type, &now, why)) return NULL;
     if (!layout && !(layout = xir_layout_default(ctx, now.shape.size))) {
-        diag_memory(why);
-        return NULL;
+        return out_of_memory(why);
     }
     now.layout = layout;
     return fits(&now, why) ? finish(ctx, &now, why) : NULL;
@@ -404,28 +438,28 @@ static bool only_stars(const xir_layout *layout) {
     return i == text.size;
 }
 
-const xir_type *xir_type_with_shape(xir_context *ctx, const xir_type *type, const int64_t *dims, size_t rank, xir_diags *why) {
+const xir_type *xir_type_with_shape(xir_context *ctx, const xir_type *type, const int64_t *dims, size_t rank,
+                                    xir_diags *why) {
     xir_tensor_type now;
     if (!start(type, &now, why)) return NULL;
     now.shape = (xir_i64s){ dims, rank };
     if (only_stars(now.layout) && !(now.layout = xir_layout_default(ctx, rank))) {
-        diag_memory(why);
-        return NULL;
+        return out_of_memory(why);
     }
     return fits(&now, why) ? finish(ctx, &now, why) : NULL;
 }
 
-/* The tensor with `distr` at place `at` of its distributions: behind them, instead of one, or, if it is NULL, with that one
- * left out. Whether the layout fits is not asked here. */
-static const xir_type *with_distr(xir_context *ctx, xir_tensor_type *now, size_t at, const xir_distr *distr, xir_diags *why) {
+/* The tensor with `distr` at place `at` of its distributions: behind them, instead of one, or, if it is
+ * NULL, with that one left out. Whether the layout fits is not asked here. */
+static const xir_type *with_distr(xir_context *ctx, xir_tensor_type *now, size_t at, const xir_distr *distr,
+                                  xir_diags *why) {
     enum { FEW = 8 };
     const xir_object *few[FEW], **list = few;
     xir_refs old = now->merged_distrs;
     size_t room = old.size + 1, n = 0;
     const xir_allocator *alloc = context_alloc(ctx);
     if (room > FEW && !(list = mem_new(alloc, room * sizeof *list))) {
-        diag_memory(why);
-        return NULL;
+        return out_of_memory(why);
     }
     for (size_t i = 0; i <= old.size; i++) {
         const xir_object *item = i == at ? (const xir_object *)distr : i < old.size ? old.data[i] : NULL;
@@ -439,58 +473,72 @@ static const xir_type *with_distr(xir_context *ctx, xir_tensor_type *now, size_t
     return made;
 }
 
+/* Dims for a sentence: "[1, 4]", the first few of many. */
+typedef struct axes_text { char text[80]; } axes_text;
+static const char *write_axes(axes_text *out, const int64_t *axes, size_t n) {
+    size_t at = 0, size = sizeof out->text;
+    out->text[0] = '\0';
+    for (size_t i = 0; i < n && at + 24 < size; i++) {
+        int put = snprintf(out->text + at, size - at, i ? ", %lld" : "%lld", (long long)axes[i]);
+        at += put > 0 ? (size_t)put : 0;
+    }
+    return out->text;
+}
+
 /* As find_distr; a finding if there is none. */
-static bool need_distr(const xir_tensor_type *tensor, const int64_t *axes, size_t n, size_t *at, xir_diags *why) {
+static bool need_distr(const xir_tensor_type *tensor, const int64_t *axes, size_t n, size_t *at,
+                       xir_diags *why) {
     *at = find_distr(tensor, axes, n);
     if (*at < tensor->merged_distrs.size) return true;
-    diag_fail(why, XIR_E_MISSING, XIR_STR("merged_distrs"), "a distribution over these %zu dims expected, found none", n);
+    axes_text text;
+    diag_fail(why, XIR_E_MISSING, XIR_STR("merged_distrs"), "a distribution over [%s] expected, found none",
+              write_axes(&text, axes, n));
     return false;
 }
 
-const xir_type *xir_type_add_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n, xir_diags *why) {
+const xir_type *xir_type_add_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
+                                   xir_diags *why) {
     xir_tensor_type now;
     if (!start(type, &now, why)) return NULL;
     size_t at = find_distr(&now, axes, n);
     if (at < now.merged_distrs.size) {
-        diag_fail(why, XIR_E_EXISTS, XIR_STR("merged_distrs"), "dims without a distribution expected, these %zu have one", n);
-        return NULL;
+        axes_text text;
+        return refuse(why, XIR_E_EXISTS, "merged_distrs", "dims without a distribution expected, found one over [%s]", write_axes(&text, axes, n));
     }
     int64_t total = 1;
     for (size_t i = 0; i < n; i++) {
         int64_t dim = axes[i] >= 0 && (uint64_t)axes[i] < now.shape.size ? now.shape.data[axes[i]] : -1;
         if (dim < 0) {
-            diag_fail(why, XIR_E_BOUNDS, XIR_STR("merged_distrs"), "known dims below %zu expected, found %lld", now.shape.size,
-                      (long long)axes[i]);
-            return NULL;
+            return refuse(why, XIR_E_BOUNDS, "merged_distrs", "known dims below %zu expected, found %lld", now.shape.size, (long long)axes[i]);
         }
         if (!mul_i64(total, dim, &total)) {
-            diag_fail(why, XIR_E_LIMIT, XIR_STR("merged_distrs"), "up to 2^63 - 1 elements expected, these dims have more");
-            return NULL;
+            return refuse(why, XIR_E_LIMIT, "merged_distrs", "up to 2^63 - 1 elements expected, these dims have more");
         }
     }
     xir_run valid = { .end = total, .m = 1 };
-    const xir_distr *distr = distr_make(context_home(ctx), (xir_i64s){ axes, n }, (xir_runs){ &valid, total > 0 },
+    const xir_distr *distr =
+            distr_make(context_home(ctx), (xir_i64s){ axes, n }, (xir_runs){ &valid, total > 0 },
                                         XIR_UVALUE_ZERO, false);
     if (!distr) {
-        diag_memory(why);
-        return NULL;
+        return out_of_memory(why);
     }
     return with_distr(ctx, &now, at, distr, why);
 }
 
-const xir_type *xir_type_set_distr(xir_context *ctx, const xir_type *type, const xir_distr *distr, xir_diags *why) {
+const xir_type *xir_type_set_distr(xir_context *ctx, const xir_type *type, const xir_distr *distr,
+                                   xir_diags *why) {
     xir_tensor_type now;
     size_t at;
     if (!start(type, &now, why)) return NULL;
     if (!distr) {
-        diag_fail(why, XIR_E_MISSING, XIR_STR("merged_distrs"), "a distribution expected, found none");
-        return NULL;
+        return refuse(why, XIR_E_MISSING, "merged_distrs", "a distribution expected, found none");
     }
     if (!need_distr(&now, distr->merged_axis.data, distr->merged_axis.size, &at, why)) return NULL;
     return with_distr(ctx, &now, at, distr, why);
 }
 
-const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n, int64_t from,
+const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
+                                    int64_t from,
                                     int64_t to, bool valid, xir_diags *why) {
     xir_tensor_type now;
     size_t at;
@@ -499,7 +547,8 @@ const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *type, cons
     xir_distr_builder *b = xir_distr_edit(ctx, old);
     xir_status status = valid ? xir_distr_set_valid(b, from, to) : xir_distr_set_unvalid(b, from, to);
     if (status == XIR_E_BOUNDS) {
-        diag_fail(why, status, XIR_STR("merged_distrs"), "a part of %lld elements expected, found [%lld, %lld)",
+        diag_fail(why, status, XIR_STR("merged_distrs"),
+                  "a part of %lld elements expected, found [%lld, %lld)",
                   (long long)xir_distr_total(old), (long long)from, (long long)to);
     } else if (status) {
         diag_memory(why);
@@ -510,7 +559,8 @@ const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *type, cons
     return distr ? with_distr(ctx, &now, at, distr, why) : NULL;
 }
 
-const xir_type *xir_type_remove_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n, xir_diags *why) {
+const xir_type *xir_type_remove_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
+                                      xir_diags *why) {
     xir_tensor_type now;
     size_t at;
     if (!start(type, &now, why) || !need_distr(&now, axes, n, &at, why)) return NULL;

@@ -1,4 +1,5 @@
-/* The spellings of scalar types: @bool, @sint(8), @uint(12), @fp(16), @fp(32), @fp(64), @bf(16), @tf(32), @fpe7m8, @fpe6m9. */
+/* The spellings of scalar types: @bool, @sint(8), @uint(12), @fp(16), @fp(32), @fp(64), @bf(16), @tf(32),
+ * @fpe7m8, @fpe6m9. */
 #include "forms.h"
 #include "types.h"
 
@@ -29,7 +30,8 @@ static const xir_object *parse_integer(home *h, const xir_class *cls, xir_str te
     size_t at = t.at;
     if (!form_i64(&t, "a width in bits", &bits)) return NULL;
     if (bits < 1 || bits > TYPE_BITS_MOST) {
-        return form_fail(e, XIR_E_BOUNDS, at, "a width from 1 to %d bits expected, found %lld", TYPE_BITS_MOST, (long long)bits);
+        return form_fail(e, XIR_E_BOUNDS, at, "a width from 1 to %d bits expected, found %lld",
+                         TYPE_BITS_MOST, (long long)bits);
     }
     return form_close(&t) ? type_made(type_integer(h, sign, bits), e) : NULL;
 }
@@ -81,7 +83,8 @@ static const xir_object *parse_float(home *h, const xir_class *cls, xir_str text
         if (floats[format].bits != bits || strcmp(floats[format].name, name) != 0) continue;
         return form_close(&t) ? type_made(type_float(h, (xir_float_format)format), e) : NULL;
     }
-    return form_fail(e, XIR_E_BOUNDS, at, "%s bits expected, found %lld", *name == 'b' ? "16" : *name == 't' ? "32" : "16, 32 or 64",
+    return form_fail(e, XIR_E_BOUNDS, at, "%s bits expected, found %lld", *name == 'b' ? "16" : *name == 't'
+                     ? "32" : "16, 32 or 64",
                      (long long)bits);
 }
 

@@ -1,4 +1,5 @@
-/* What layouts, types and their arrays are made with: the public constructors for any home, and the lists of runs. */
+/* What layouts, types and their arrays are made with: the public constructors for any home, and the lists
+ * of runs. */
 #ifndef CORE_TYPES_H
 #define CORE_TYPES_H
 
@@ -7,8 +8,8 @@
 
 /* ---- runs -------------------------------------------------------------------------------------------------- */
 
-/* A growing list of runs in canonical form: ends grow, and neighbours differ (reals by their bits). Lists of few runs, which
- * is most, allocate nothing. The struct must not be moved. */
+/* A growing list of runs in canonical form: ends grow, and neighbours differ (reals by their bits). Lists
+ * of few runs, which is most, allocate nothing. The struct must not be moved. */
 enum { RUNS_FEW = 4 };
 typedef struct run_list {
     const xir_allocator *alloc;
@@ -19,12 +20,13 @@ typedef struct run_list {
 
 void run_list_init(run_list *l, const xir_allocator *alloc);
 void run_list_free(run_list *l);
-/* Appends `count` equal items. XIR_E_BOUNDS if `count` is negative, XIR_E_LIMIT if there would be more than INT64_MAX items;
- * then the list is as before. */
+/* Appends `count` equal items. XIR_E_BOUNDS if `count` is negative, XIR_E_LIMIT if there would be more
+ * than INT64_MAX items; then the list is as before. */
 xir_status run_list_add(run_list *l, int64_t count, int64_t m, int64_t exp, float value);
 /* Appends the items [start, end) of runs; the same errors. */
 xir_status run_list_append(run_list *l, xir_runs runs, int64_t start, int64_t end);
-/* Makes the items [start, end) have this m and nothing else; XIR_E_BOUNDS outside. Costs the runs behind the range. */
+/* Makes the items [start, end) have this m and nothing else; XIR_E_BOUNDS outside. Costs the runs behind
+ * the range. */
 xir_status run_list_set(run_list *l, int64_t start, int64_t end, int64_t m);
 /* Forgets the items from `total` on. */
 void run_list_cut(run_list *l, int64_t total);
@@ -65,12 +67,19 @@ enum { TYPE_BITS_MOST = 65536 };   /* of an integer; the bound of its row in typ
 const xir_type *type_bool(home *h);
 const xir_type *type_integer(home *h, bool sign, int64_t bits);   /* NULL too if the width is no good */
 const xir_type *type_float(home *h, xir_float_format format);
-const xir_type *type_tensor(home *h, const xir_type *element, const xir_layout *layout, xir_i64s shape, xir_refs distrs);
+const xir_type *type_tensor(home *h, const xir_type *element, const xir_layout *layout, xir_i64s shape,
+                            xir_refs distrs);
+
+/* ---- failing ------------------------------------------------------------------------------------------------ */
+
+/* Add a finding and return NULL, so that a constructor can `return refuse(…)`. */
+const void *refuse(xir_diags *why, xir_status code, const char *where, const char *format, ...) XIR_PRINTF(4, 5);
+const void *out_of_memory(xir_diags *why);
 
 /* ---- what a class is --------------------------------------------------------------------------------------- */
 
-/* xir_class.what is 1 + the kind for the built-in targets, memory types and types, one of these for arrays and scalars, and
- * 0 for every other class. */
+/* xir_class.what is 1 + the kind for the built-in targets, memory types and types, one of these for arrays
+ * and scalars, and 0 for every other class. */
 enum { WHAT_PLAIN = 1, WHAT_EXP };
 enum { WHAT_BOOL = 1, WHAT_INT, WHAT_REAL };
 static inline int object_what(const void *object) {
@@ -91,8 +100,8 @@ void layout_faults(const xir_layout *layout, fault_sink *sink);
 /* Layout and distributions against the shape. */
 void tensor_faults(const xir_tensor_type *tensor, fault_sink *sink);
 
-/* The rules of types.def. Those of arrays, distributions and layouts hold for every object that is made here; they meet bodies
- * that a program filled by hand. */
+/* The rules of types.def. Those of arrays, distributions and layouts hold for every object that is made
+ * here; they meet bodies that a program filled by hand. */
 xir_status xir_tensor_type_check(xir_infer *at);
 xir_status xir_layout_object_check(xir_infer *at);
 xir_status xir_distr_object_check(xir_infer *at);

@@ -273,6 +273,10 @@ xir_view *xir_view_ops(xir_network *net, xir_op *const *ops, size_t n) {
 
 /* The placed op of an id, NULL with a finding. */
 static xir_op *op_of_id(xir_network *net, int64_t id) {
+    if (!net_build_ids(net)) {
+        no_memory(net);
+        return NULL;
+    }
     xir_op *op = net_find_op(net, id);
     if (op && op->flags & OP_PLACED) return op;
     net_fail(net, XIR_E_MISSING, "no op of the network has the id %" PRId64, id);
@@ -400,7 +404,7 @@ xir_status xir_view_order_outputs(xir_view *view, const int64_t *v_ids, size_t n
         return net_fail(net, XIR_E_INVALID, "%zu outputs are to be ordered, the view has %zu", n, view->outputs.n);
     }
     value_list old = { .alloc = &net->alloc }, now = { .alloc = &net->alloc };
-    xir_status status = XIR_OK;
+    xir_status status = net_build_ids(net) ? XIR_OK : net_fail(net, XIR_E_MEMORY, "out of memory");
     for (size_t i = 0; i < n && !status; i++) {
         if (!list_add(&old, view->outputs.items[i])) status = net_fail(net, XIR_E_MEMORY, "out of memory");
     }

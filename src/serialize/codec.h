@@ -257,6 +257,9 @@ enum { RECENT = 4, FORMS = 512 };
 typedef struct form_memo { xir_str text; const xir_object *object; } form_memo;
 typedef struct object_memo { codec_memo memo; uint64_t hash; } object_memo;
 
+/* An op made in a network that was there before. */
+typedef struct made_op { xir_op *op; struct made_op *before; } made_op;
+
 typedef struct decoder decoder;
 /* A key of the network that only one format has: sets *taken and reads the item, or leaves both. */
 typedef bool decoder_key_fn(decoder *d, source *s, xir_str key, bool *taken, void *user);
@@ -268,7 +271,11 @@ struct decoder {
     home            *home;
     source           root;            /* before anything was read: to find the path of a byte */
     bool             round;           /* reals to float32 */
-    bool             existing;        /* the network was there before */
+    bool             existing;        /* the network was there before, like this: */
+    xir_value       *old_params;
+    uint32_t         old_n_params;
+    int64_t          old_next_op_id, old_next_value_id;
+    made_op         *made;
     arena            keep;            /* plans: as long as the decoder */
     arena            scratch;         /* emptied after each op */
     void            *scratch_chunk;
@@ -288,7 +295,7 @@ struct decoder {
     int64_t         *op_ids;
     size_t           n_op_ids, op_id_room;
     seen_table       op_table;
-    int64_t          least_id, most_op_id, most_value_id;
+    int64_t          most_op_id, most_value_id;
     uint64_t         seed;
     decoder_key_fn  *other_key;
     void            *user;
@@ -304,6 +311,11 @@ void decoder_source(decoder *d, source *s, const source_ops *ops, const void *da
 bool decode_any(decoder *d, source *s, xir_any *out);          /* in the scratch arena; duplicate keys: the last counts */
 bool decode_object(decoder *d, source *s, const xir_class *of, const xir_object **out);
 bool decode_op(decoder *d, source *s, xir_op **out);           /* into d->net, in no order                               */
-bool decode_network(decoder *d, source *s);                    /* into d->net, which is new                              */
+bool decode_network(decoder *d, source *s);                    /* into d->net, which is new and private                  */
+
+/* Before reading into a network that others know: values that it has are found by their ids. */
+void decoder_join(decoder *d, const source *s);
+/* After a failure: what was made is forgotten. */
+void decoder_undo(decoder *d);
 
 #endif

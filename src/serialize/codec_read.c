@@ -196,11 +196,9 @@ static bool map_in(decoder *d, source *s, xir_map *out, bool with_params) {
     while ((stepped = s->ops->key(s, entries.size == 0, &f.key)) == 1) {
         xir_entry entry = { .key = f.key };
         xir_entry *place = any_in(d, s, &entry.value, with_params) ? gather(d, &entries, sizeof *place) : NULL;
-        if (!place) {
-            stepped = -1;
-            break;
-        }
+        if (!place) break;
         *place = entry;
+        f.key = (xir_str){ NULL, 0 };   /* what is wrong between members is wrong with the map */
     }
     d->trace.top = f.up;
     if (stepped != 0) return false;
@@ -482,12 +480,12 @@ static bool item_ref(decoder *d, source *s, void *user) {
 
 /* ---- rows ---------------------------------------------------------------------------------------------------------------- */
 
-static bool read_enum(decoder *d, source *s, const xir_enum *members, int *out) {
+static bool read_enum(decoder *d, source *s, const xir_enum *words, int *out) {
     const void *at = s->at;
     xir_str word;
     if (!s->ops->text(s, &word)) return false;
-    for (size_t i = 0; i < members->size; i++) {
-        if (xir_str_equal(word, xir_str_of(members->words[i]))) {
+    for (size_t i = 0; i < words->size; i++) {
+        if (xir_str_equal(word, xir_str_of(words->words[i]))) {
             *out = (int)i;
             return true;
         }
@@ -495,8 +493,8 @@ static bool read_enum(decoder *d, source *s, const xir_enum *members, int *out) 
     char known[300];
     size_t n = 0;
     known[0] = '\0';
-    for (size_t i = 0; i < members->size && n < sizeof known - 1; i++) {
-        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", members->words[i]);
+    for (size_t i = 0; i < words->size && n < sizeof known - 1; i++) {
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", words->words[i]);
     }
     return trace_fail(&d->trace, XIR_E_UNKNOWN, s->ops->offset(s, at), "\"%.*s\" is none of %s", CLIP(word), known);
 }
@@ -681,8 +679,8 @@ static bool read_unknown(decoder *d, source *s, members *m, xir_str key, const o
 static bool read_member(decoder *d, source *s, const xir_field *field, int what, void *body, op_in *op) {
     if (field) return decode_field(d, s, field, body);
     if (op) return read_op_base(d, s, what, op);
-    xir_str class_key;   /* which is known */
-    return s->ops->text(s, &class_key);
+    xir_str known;   /* _type_key */
+    return s->ops->text(s, &known);
 }
 
 bool read_members(decoder *d, source *s, const codec_plan *plan, void *body, members *m, op_in *op) {
@@ -698,6 +696,7 @@ bool read_members(decoder *d, source *s, const codec_plan *plan, void *body, mem
             f.key = plan->keys[next].name;
             what = plan->keys[next++].what;
         } else {
+            f.key = (xir_str){ NULL, 0 };   /* what is wrong between members is wrong with the map */
             int stepped = s->ops->key(s, first, &f.key);
             if (stepped != 1) {
                 ok = stepped == 0;

@@ -121,9 +121,9 @@ static xir_status list_params(listing *l, xir_network *net, const char *path, xi
     if (l->n > UINT32_MAX)
         return fail(l, XIR_E_LIMIT, XIR_NO_BYTE, "the network has %zu Params, a raw file can have 4294967295", l->n);
     if (!add_u64(l->total, HEADER + ENTRY * (uint64_t)l->n, &l->total)) l->total = UINT64_MAX;
-    l->n_ranks = 3 * l->n;
-    if (l->n && !(l->ranks = mem_new(&net->alloc, l->n_ranks * sizeof *l->ranks))) return no_memory(l);
-    return XIR_OK;
+    l->n_ranks = 3 * l->n + 1;   /* there even for no Params: the orders have an address then */
+    l->ranks = mem_new(&net->alloc, l->n_ranks * sizeof *l->ranks);
+    return l->ranks ? XIR_OK : no_memory(l);
 }
 
 /* Sorts by key, equal keys as they stand. Merges runs of 1, 2, 4 …, unless all is in order, which is the usual case. */
@@ -512,8 +512,8 @@ static xir_status plan_items(listing *l) {
     for (size_t i = 0; i < l->n; i++) {
         const item *it = &l->items[i];
         const params *p = value_params(it->value);
+        if (!p->data && p->allow_no_data) continue;
         if (!p->data && it->size > 0) {
-            if (p->allow_no_data) continue;
             if (!first) first = it->value;
             missing++;
             continue;

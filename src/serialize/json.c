@@ -1,0 +1,210 @@
+/* The public functions for JSON: each is a sink or a source with the codec behind it. */
+#include "file.h"
+#include "json.h"
+#include "raw.h"
+
+/* ---- printing --------------------------------------------------------------------------------------------------------- */
+
+void xir_text_free(xir_text_buffer *text) {
+    if (!text || !text->ctx) return;
+    mem_free(context_alloc(text->ctx), text->data, text->room);
+    *text = (xir_text_buffer){ 0 };
+}
+
+/* Hands over what the sink holds. */
+static xir_status give_text(json_sink *j, xir_text_buffer *out) {
+    xir_status status = json_sink_end(j);
+    *out = (xir_text_buffer){ 0 };
+    if (status) return status;
+    *out = (xir_text_buffer){ .data = j->out.data, .size = j->out.size, .room = j->out.room, .ctx = j->ctx };
+    buffer_init(&j->out, context_alloc(j->ctx));
+    return XIR_OK;
+}
+
+typedef enum part { PART_OBJECT, PART_OP, PART_VALUE, PART_ANY } part;
+
+static xir_status print_part(xir_context *ctx, const xir_network *net, part what, const void *it, int indent, xir_text_buffer *out) {
+    json_sink j;
+    encoder e;
+    json_sink_init(&j, ctx, indent, NULL, NULL);
+    encoder_init(&e, ctx, net, &j.sink);
+    switch (what) {
+    case PART_OBJECT: encode_object(&e, it); break;
+    case PART_OP:     encode_op(&e, it); break;
+    case PART_VALUE:  encode_value(&e, it); break;
+    case PART_ANY:    encode_any(&e, it); break;
+    }
+    xir_status status = give_text(&j, out);
+    encoder_free(&e);
+    json_sink_free(&j);
+    return status;
+}
+
+xir_status xir_print_object(xir_context *ctx, const xir_object *object, int indent, xir_text_buffer *out) {
+    return print_part(ctx, NULL, PART_OBJECT, object, indent, out);
+}
+
+xir_status xir_print_op(const xir_op *op, int indent, xir_text_buffer *out) {
+    return print_part(op->net->ctx, op->net, PART_OP, op, indent, out);
+}
+
+xir_status xir_print_value(const xir_value *value, int indent, xir_text_buffer *out) {
+    const xir_network *net = value_net(value);
+    return print_part(net->ctx, net, PART_VALUE, value, indent, out);
+}
+
+xir_status xir_print_any(xir_context *ctx, const xir_any *any, int indent, xir_text_buffer *out) {
+    return print_part(ctx, NULL, PART_ANY, any, indent, out);
+}
+
+/* Size and MD5 of the parameter file that would be written now; as they are where bytes are missing. */
+static xir_status digest(xir_network *net, uint64_t *bytes, xir_str *sum, char hex[MD5_DIGITS + 1], xir_diags *why) {
+    xir_status status = raw_digest(net, bytes, hex, NULL);
+    if (status == XIR_OK) {
+        *sum = (xir_str){ hex, MD5_DIGITS };
+    } else if (status == XIR_E_MISSING) {
+        *bytes = net->params_bytes;
+        *sum = net->text[XIR_TEXT_PARAMS_MD5];
+        status = XIR_OK;
+    } else if (why) {
+        status = raw_digest(net, bytes, hex, why);   /* once more, for the finding */
+    }
+    return status;
+}
+
+/* A network that was read without these two fields, and has no Params, stays without them. */
+static bool has_no_digest(const xir_network *net) {
+    uint32_t both = UINT32_C(1) << NETWORK_PARAMS_BYTES | UINT32_C(1) << NETWORK_PARAMS_MD5;
+    return (net->absent & both) == both && !net->params_bytes && !net->text[XIR_TEXT_PARAMS_MD5].size;
+}
+
+static xir_status write_network(xir_network *net, json_sink *j, xir_diags *why) {
+    uint64_t bytes = 0;
+    xir_str sum = { NULL, 0 };
+    char hex[MD5_DIGITS + 1];
+    xir_status status = has_no_digest(net) ? XIR_OK : digest(net, &bytes, &sum, hex, why);
+    if (status) return status;
+    encoder e;
+    encoder_init(&e, net->ctx, net, &j->sink);
+    encode_network(&e, bytes, sum);
+    encoder_free(&e);
+    return j->sink.status;
+}
+
+static xir_status write_failed(xir_network *net, xir_status status, xir_diags *why) {
+    switch (status) {
+    case XIR_E_MEMORY: return diag_memory(why);
+    case XIR_E_LIMIT:  return diag_fail(why, status, XIR_STR(""), "values are nested deeper than %u", net->ctx->limits.max_depth);
+    case XIR_E_IO:     return status;   /* whose finding is that of the function that was given */
+    default:           return status;
+    }
+}
+
+xir_status xir_json_write(xir_network *net, int indent, xir_write_fn *write, void *user, xir_diags *why) {
+    json_sink j;
+    json_sink_init(&j, net->ctx, indent, write, user);
+    xir_status status = write_network(net, &j, why);
+    if (!status) status = json_sink_end(&j);
+    if (j.sink.status) write_failed(net, status, why);
+    json_sink_free(&j);
+    return status;
+}
+
+xir_status xir_json_print(xir_network *net, int indent, xir_text_buffer *out) {
+    json_sink j;
+    json_sink_init(&j, net->ctx, indent, NULL, NULL);
+    xir_status status = write_network(net, &j, NULL);
+    if (status) *out = (xir_text_buffer){ 0 };
+    else status = give_text(&j, out);
+    json_sink_free(&j);
+    return status;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+
+static void begin(decoder *d, source *s, xir_context *ctx, xir_network *net, xir_str json, xir_str name, xir_diags *why) {
+    static const char nothing[1];
+    if (!json.data) json.data = nothing;
+    decoder_init(d, ctx, net, &json_source, name, json, why);
+    decoder_source(d, s, &json_source, json.data, json.size);
+    json_begin(s);
+}
+
+const xir_object *xir_parse_object(xir_context *ctx, xir_str json, xir_diags *why) {
+    decoder d;
+    source s;
+    begin(&d, &s, ctx, NULL, json, XIR_STR(""), why);
+    const xir_object *object = NULL;
+    bool ok = decode_object(&d, &s, NULL, &object) && json_at_end(&s);
+    decoder_free(&d);
+    return ok ? object : NULL;
+}
+
+xir_op *xir_parse_op(xir_network *net, xir_str json, xir_diags *why) {
+    decoder d;
+    source s;
+    begin(&d, &s, net->ctx, net, json, XIR_STR(""), why);
+    decoder_join(&d, &s);
+    xir_op *op = NULL;
+    bool ok = decode_op(&d, &s, &op) && json_at_end(&s);
+    if (!ok) decoder_undo(&d);
+    decoder_free(&d);
+    return ok ? op : NULL;
+}
+
+xir_status json_read_any(xir_context *ctx, arena *to, xir_str json, xir_any *out, xir_diags *why) {
+    decoder d;
+    source s;
+    begin(&d, &s, ctx, NULL, json, XIR_STR(""), why);
+    xir_any any;
+    if (decode_any(&d, &s, &any) && json_at_end(&s) && !any_copy(to, &any, out)) trace_memory(&d.trace);
+    xir_status status = d.trace.status;
+    decoder_free(&d);
+    return status;
+}
+
+xir_network *xir_json_read(xir_context *ctx, xir_str json, xir_str name, xir_diags *why) {
+    if (json.size > ctx->limits.max_bytes) {
+        diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "%zu bytes are more than the limit of %llu", json.size,
+                  (unsigned long long)ctx->limits.max_bytes);
+        return NULL;
+    }
+    xir_network *net = network_new(ctx);
+    if (!net) {
+        diag_memory(why);
+        return NULL;
+    }
+    memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* of a file that does not say */
+    decoder d;
+    source s;
+    begin(&d, &s, ctx, net, json, name, why);
+    bool ok = decode_network(&d, &s) && json_at_end(&s);
+    decoder_free(&d);
+    if (ok) return net;
+    xir_network_free(net);
+    return NULL;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------------ */
+
+xir_network *xir_json_load(xir_context *ctx, const char *path, xir_diags *why) {
+    blob *file = file_read(ctx, path, why);
+    if (!file) return NULL;
+    xir_network *net = xir_json_read(ctx, (xir_str){ (const char *)file->bytes, (size_t)file->size }, xir_str_of(path), why);
+    blob_release(file);
+    return net;
+}
+
+xir_status xir_json_save(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
+    xir_status status = flags & XIR_SAVE_UNCHECKED ? XIR_OK : xir_network_validate(net, why);
+    if (status) return status;
+    file_writer w;
+    status = file_open(&w, net->ctx, path, why);
+    if (status) return status;
+    status = xir_json_write(net, flags & XIR_SAVE_INDENT ? 4 : 0, file_write, &w, why);
+    if (status) {
+        file_abort(&w);
+        return w.status ? w.status : status;
+    }
+    return file_commit(&w);
+}

@@ -1,0 +1,182 @@
+/* What the subcommands share. Whoever fails here has said why on stderr when it returns; running out of memory ends
+ * the program. */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdio.h>
+#include <xir/xir.h>
+
+/* ---- exit codes ---------------------------------------------------------------------------------- */
+
+enum {
+    DONE    = 0,
+    FAULTY  = 1,  /* the file is invalid, or the two differ                    */
+    MISUSED = 2,  /* the command line makes no sense, or this build cannot     */
+    REFUSED = 3   /* the operating system refused to read, write or give memory */
+};
+
+/* What a failed call of the library means here. */
+int exit_of(xir_status status);
+
+/* ---- commands and their options ------------------------------------------------------------------ */
+
+typedef struct option {
+    const char *name;      /* "params": spelled --params; NULL ends a list             */
+    const char *argument;  /* "P", for the help; NULL: a flag                          */
+    void       *to;        /* a const char * that gets the argument, a bool of a flag  */
+    const char *help;
+} option;
+
+typedef struct command {
+    const char   *name, *operands, *summary;
+    const char   *details;       /* more lines for --help; may be NULL                 */
+    const option *options;
+    int           least, most;   /* how many operands                                  */
+    int         (*run)(int n, char **operands);
+} command;
+
+/* The table of main.c is the list of these; each is in the file of its name. */
+extern const command info_command, show_command, convert_command, check_command, diff_command, ops_command;
+
+/* Sorts `argv` into options, which are stored, and operands, which are moved to its front. Returns their number,
+ * or -1 if the line makes no sense. *help is set if --help is among the options: then nothing else counts. */
+int parse_options(const command *cmd, int argc, char **argv, bool *help);
+void print_help(const command *cmd, FILE *out);
+
+/* The word among `words` (NULL at the end) that was perhaps meant; NULL if none is near. */
+const char *nearest(const char *word, const char *const *words);
+
+/* ---- saying what is wrong ------------------------------------------------------------------------ */
+
+extern xir_context *context;
+
+/* "xir: <sentence>" on stderr. Returns `code`. */
+int complain(int code, const char *format, ...) XIR_PRINTF(2, 3);
+/* The same without a word before it, for sentences about a file; control bytes of the name are shown. */
+int complain_of(int code, const char *file, const char *format, ...) XIR_PRINTF(3, 4);
+/* Prints findings on stderr, in colour on a terminal, and forgets them. */
+void say(xir_diags *why);
+xir_diags *new_diags(void);
+
+/* Flushes and closes stdout. Returns `code`, or REFUSED if not all that was printed has arrived. */
+int close_output(int code);
+
+/* ---- memory and text ----------------------------------------------------------------------------- */
+
+void *take(size_t n, size_t size);            /* zeroed; give back with free */
+void *resize(void *block, size_t size);
+char *join(const char *a, const char *b);
+
+/* A text that grows. Zero is the empty one. */
+typedef struct text {
+    char  *data;
+    size_t size, room;
+} text;
+void    text_add(text *t, const void *bytes, size_t size);
+void    text_put(text *t, const char *words);
+void    text_printf(text *t, const char *format, ...) XIR_PRINTF(2, 3);
+void    text_free(text *t);
+xir_str text_of(const text *t);
+
+/* A text from a file, so that it cannot drive a terminal: control bytes and what is no UTF-8 become \xNN. */
+void print_text(FILE *out, xir_str s);
+/* At most `most` bytes of it, with "..." if there are more. */
+void print_clipped(FILE *out, xir_str s, size_t most);
+
+/* ---- JSON ---------------------------------------------------------------------------------------- */
+
+void json_text(text *t, xir_str s);
+void json_real(text *t, double v);
+void json_object(text *t, const xir_object *object);   /* NULL: null */
+void json_any(text *t, const xir_any *any);
+void json_i64s(text *t, const int64_t *v, size_t n);
+
+/* Members of a map or items of a list that is being printed: puts a comma before all but the first. `name` NULL: an
+ * item. */
+typedef struct json {
+    text t;
+    bool more;
+} json;
+void json_open(json *j, const char *name, char bracket);
+void json_close(json *j, char bracket);
+void json_member(json *j, const char *name);     /* the value follows in j->t */
+void json_str(json *j, const char *name, xir_str s);
+void json_int(json *j, const char *name, int64_t v);
+void json_uint(json *j, const char *name, uint64_t v);
+void json_bool(json *j, const char *name, bool v);
+void json_null(json *j, const char *name);
+
+/* "@fp(32) NHWC [1,2,3]", for people. NULL: "no type". */
+void type_words(text *t, const xir_type *type);
+
+/* ---- files --------------------------------------------------------------------------------------- */
+
+typedef struct loaded loaded;
+
+/* A format that files may be in. One that this build cannot read or write has a NULL there; it is in the table so
+ * that the program knows it by sight. */
+typedef struct format {
+    const char *word, *meaning;
+    const char *suffix;
+    bool (*looks)(const unsigned char *head, size_t size);        /* NULL: content does not tell            */
+    xir_network *(*read)(loaded *from, xir_diags *why);
+    bool writes;
+} format;
+
+const format *format_named(const char *word);                     /* complains                              */
+const format *format_of_content(const unsigned char *head, size_t size);   /* NULL: the first bytes say nothing */
+const format *format_of_name(const char *path);                   /* NULL: its suffix says nothing          */
+const char   *suffix_of(const char *path);                        /* behind the last dot of the last name   */
+const char   *format_words(void);
+
+/* A network and where it came from. Zero is nothing loaded. */
+struct loaded {
+    const char   *name;          /* as diagnostics call it                                */
+    const char   *path;          /* NULL: standard input                                  */
+    const format *format;
+    bool          regular;       /* an ordinary file: it can be read again, others lie beside it */
+    char         *bytes;         /* all of it, if it is not regular                       */
+    size_t        size;
+    xir_network  *net;
+    char         *params_path;   /* where parameter bytes came from; NULL: nowhere        */
+    char         *params_bytes;  /* of a parameter file that is not regular               */
+};
+
+/* What every command that loads takes on its command line. */
+typedef struct load_options {
+    const char *from, *params;
+    bool        no_params, lazy;
+} load_options;
+extern load_options load_args;
+#define FROM_OPTION      { "from", "FORMAT", &load_args.from, "the format of the input, whatever it looks like" }
+#define NO_PARAMS_OPTION { "no-params", NULL, &load_args.no_params, "take the structure alone" }
+#define LAZY_OPTION      { "lazy", NULL, &load_args.lazy, "map parameters instead of reading them" }
+#define PARAMS_OPTION    { "params", "P", &load_args.params, "the file of the parameters" }
+#define HELP_OPTION      { "help", NULL, NULL, "print this" }
+
+/* Reads a structure; `path` "-" is standard input. Findings go to `why`. */
+int load_structure(loaded *l, const char *path, const char *from, xir_diags *why);
+/* Gives it its parameter bytes: from `params`, or if that is NULL from the file that lies beside it. A file that was not
+ * named and is not there is no failure: *found tells. */
+int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why);
+/* Both, as load_args say, with a warning if parameters are needed and not there. All findings are printed. */
+int load(loaded *l, const char *path, unsigned flags);
+void unload(loaded *l);
+
+/* Whether some of its Params have no bytes and need some; whether it has any at all. */
+bool lacks_params(const xir_network *net);
+/* "X.raw" for "X.json". */
+char *beside(const char *path, const char *suffix);
+/* All bytes of the structure file, again if need be; NULL with *status set. They are the caller's to free, unless
+ * they are l->bytes. */
+char *structure_bytes(loaded *l, size_t *size);
+
+/* What the library's writers call: `user` is a FILE. */
+bool write_to(void *user, const void *data, size_t size);
+
+/* ---- places in a JSON text ----------------------------------------------------------------------- */
+
+/* Copies findings to `out`, in the order of their places: those that name a JSON pointer get file, byte, line and column. */
+void place_findings(const xir_diags *from, const char *file, xir_str json, xir_diags *out);
+
+#endif

@@ -1,0 +1,264 @@
+/* xir info: what a network consists of, in numbers. Parameter files are mapped, not read: what is counted is known from
+ * their table. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli.h"
+
+static bool as_json;
+
+/* ---- counting ------------------------------------------------------------------------------------ */
+
+typedef struct kind_count {
+    const xir_class *cls;
+    size_t           n;
+} kind_count;
+
+typedef struct counts {
+    size_t      ops, values, params, kinds, room;
+    kind_count *kind;
+    uint64_t    params_bytes;
+} counts;
+
+static int by_pointer(const void *a, const void *b) {
+    const void *x = *(const void *const *)a, *y = *(const void *const *)b;
+    return ((uintptr_t)x > (uintptr_t)y) - ((uintptr_t)x < (uintptr_t)y);
+}
+
+/* Values are what ops make, sub ops too, and what is used although nothing makes it. */
+typedef struct orphans { xir_value **items; size_t n, room; } orphans;
+
+static void count_values(const xir_op *op, counts *c, orphans *o) {
+    c->values += xir_op_output_count(op);
+    for (size_t i = 0; i < xir_op_input_count(op); i++) {
+        xir_value *v = xir_op_input(op, (int64_t)i);
+        if (!v || xir_value_op(v) || xir_value_is_params(v)) continue;
+        if (o->n == o->room) {
+            o->room = o->room * 2 + 16;
+            o->items = resize((void *)o->items, o->room * sizeof *o->items);
+        }
+        o->items[o->n++] = v;
+    }
+    const xir_class *cls = xir_op_class(op);
+    for (size_t i = 0; i < xir_class_field_count(cls); i++) {
+        const xir_field *f = xir_class_field_at(cls, i);
+        xir_attr attr;
+        if (f->kind != XIR_KIND_OPS || xir_op_get(op, f->name, &attr)) continue;
+        for (size_t j = 0; j < attr.as.ops.size; j++) count_values(attr.as.ops.data[j], c, o);
+    }
+}
+
+static void count_kind(counts *c, const xir_class *cls) {
+    for (size_t i = 0; i < c->kinds; i++) {
+        if (c->kind[i].cls != cls) continue;
+        c->kind[i].n++;
+        /* What is frequent moves to the front, where it is found at once. */
+        if (i && c->kind[i].n > c->kind[i - 1].n) {
+            kind_count swap = c->kind[i];
+            c->kind[i] = c->kind[i - 1];
+            c->kind[i - 1] = swap;
+        }
+        return;
+    }
+    if (c->kinds == c->room) {
+        c->room = c->room * 2 + 16;
+        c->kind = resize(c->kind, c->room * sizeof *c->kind);
+    }
+    c->kind[c->kinds++] = (kind_count){ cls, 1 };
+}
+
+static int by_count(const void *a, const void *b) {
+    const kind_count *x = a, *y = b;
+    if (x->n != y->n) return x->n < y->n ? 1 : -1;
+    xir_str k = xir_class_key(x->cls), l = xir_class_key(y->cls);
+    size_t least = k.size < l.size ? k.size : l.size;
+    int order = least ? memcmp(k.data, l.data, least) : 0;
+    return order ? order : (k.size > l.size) - (k.size < l.size);
+}
+
+/* Files that have their own figure are believed; otherwise it is what a raw file would take. */
+static uint64_t params_size(const xir_network *net, size_t n) {
+    uint64_t said = xir_network_params_bytes(net), total = 16 + 12 * (uint64_t)n;
+    if (said || !n) return said;
+    xir_value **params = take(n, sizeof *params);
+    xir_network_params(net, params, n);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bytes;
+        if (xir_type_bytes(xir_value_type(params[i]), &bytes) == XIR_OK) total += bytes;
+    }
+    free((void *)params);
+    return total;
+}
+
+static void count(const xir_network *net, counts *c) {
+    orphans o = { 0 };
+    c->ops = xir_network_op_count(net);
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        count_values(op, c, &o);
+        count_kind(c, xir_op_class(op));
+    }
+    if (o.n) qsort((void *)o.items, o.n, sizeof *o.items, by_pointer);
+    for (size_t i = 0; i < o.n; i++) c->values += i == 0 || o.items[i] != o.items[i - 1];
+    free((void *)o.items);
+    if (c->kinds) qsort(c->kind, c->kinds, sizeof *c->kind, by_count);
+    c->params = xir_network_params(net, NULL, 0);
+    c->params_bytes = params_size(net, c->params);
+}
+
+/* ---- as JSON ------------------------------------------------------------------------------------- */
+
+static void put_value(json *j, const xir_value *v) {
+    json_open(j, NULL, '{');
+    if (v) {
+        const xir_type *type = xir_value_type(v);
+        const xir_tensor_type *tensor = xir_type_tensor(type);
+        json_str(j, "name", xir_value_name(v));
+        json_int(j, "v_id", xir_value_id(v));
+        json_member(j, "dtype");
+        json_object(&j->t, xir_type_object(tensor ? tensor->element_dtype : type));
+        json_member(j, "shape");
+        if (tensor) json_i64s(&j->t, tensor->shape.data, tensor->shape.size);
+        else text_put(&j->t, "null");
+        json_member(j, "layout");
+        json_object(&j->t, tensor ? (const xir_object *)tensor->layout : NULL);
+    }
+    json_close(j, '}');
+}
+
+static void put_values(json *j, const char *name, const xir_network *net,
+                       size_t (*list)(const xir_network *, xir_value **, size_t)) {
+    size_t n = list(net, NULL, 0);
+    xir_value **values = take(n, sizeof *values);
+    list(net, values, n);
+    json_open(j, name, '[');
+    for (size_t i = 0; i < n; i++) put_value(j, values[i]);
+    json_close(j, ']');
+    free((void *)values);
+}
+
+static void print_json(const loaded *l, const counts *c) {
+    json j = { 0 };
+    json_open(&j, NULL, '{');
+    json_str(&j, "format", xir_str_of(l->format->word));
+    json_str(&j, "name", xir_network_name(l->net));
+    json_str(&j, "framework", xir_network_text_of(l->net, XIR_TEXT_FRAMEWORK));
+    json_str(&j, "framework_version", xir_network_text_of(l->net, XIR_TEXT_FRAMEWORK_VERSION));
+    json_str(&j, "icraft_version", xir_network_text_of(l->net, XIR_TEXT_ICRAFT_VERSION));
+    json_str(&j, "icraft_xir_version", xir_network_text_of(l->net, XIR_TEXT_XIR_VERSION));
+    json_member(&j, "ai_target");
+    json_object(&j.t, (const xir_object *)xir_network_ai_target(l->net));
+    json_uint(&j, "ops", c->ops);
+    json_uint(&j, "values", c->values);
+    json_uint(&j, "params", c->params);
+    json_uint(&j, "params_bytes", c->params_bytes);
+    json_str(&j, "params_md5", xir_network_text_of(l->net, XIR_TEXT_PARAMS_MD5));
+    if (l->params_path) json_str(&j, "params_file", xir_str_of(l->params_path));
+    else json_null(&j, "params_file");
+    json_open(&j, "op_types", '{');
+    for (size_t i = 0; i < c->kinds; i++) {
+        text key = { 0 };
+        json_text(&key, xir_class_key(c->kind[i].cls));
+        json_member(&j, NULL);
+        text_printf(&j.t, "%s:%zu", key.data, c->kind[i].n);
+        text_free(&key);
+    }
+    json_close(&j, '}');
+    put_values(&j, "inputs", l->net, xir_network_inputs);
+    put_values(&j, "outputs", l->net, xir_network_outputs);
+    json_close(&j, '}');
+    text_put(&j.t, "\n");
+    write_to(stdout, j.t.data, j.t.size);
+    text_free(&j.t);
+}
+
+/* ---- for people ---------------------------------------------------------------------------------- */
+
+static void print_line(const char *word, xir_str a, xir_str b) {
+    printf("%-11s ", word);
+    print_text(stdout, a);
+    if (b.size) printf(" ");
+    print_text(stdout, b);
+    printf("\n");
+}
+
+static void print_values(const char *word, const xir_network *net, size_t (*list)(const xir_network *, xir_value **, size_t)) {
+    size_t n = list(net, NULL, 0);
+    xir_value **values = take(n, sizeof *values);
+    list(net, values, n);
+    printf("%s\n", word);
+    for (size_t i = 0; i < n; i++) {
+        text type = { 0 };
+        if (!values[i]) {
+            printf("  absent\n");
+            continue;
+        }
+        type_words(&type, xir_value_type(values[i]));
+        printf("  value %" PRId64 " ", xir_value_id(values[i]));
+        if (xir_value_name(values[i]).size) {
+            printf("'");
+            print_text(stdout, xir_value_name(values[i]));
+            printf("' ");
+        }
+        print_text(stdout, text_of(&type));
+        printf("\n");
+        text_free(&type);
+    }
+    free((void *)values);
+}
+
+static void print_words(const loaded *l, const counts *c) {
+    const xir_network *net = l->net;
+    text target = { 0 };
+    json_object(&target, (const xir_object *)xir_network_ai_target(net));
+    print_line("format", xir_str_of(l->format->word), (xir_str){ NULL, 0 });
+    print_line("name", xir_network_name(net), (xir_str){ NULL, 0 });
+    print_line("framework", xir_network_text_of(net, XIR_TEXT_FRAMEWORK), xir_network_text_of(net, XIR_TEXT_FRAMEWORK_VERSION));
+    print_line("icraft", xir_network_text_of(net, XIR_TEXT_ICRAFT_VERSION), (xir_str){ NULL, 0 });
+    print_line("xir", xir_network_text_of(net, XIR_TEXT_XIR_VERSION), (xir_str){ NULL, 0 });
+    print_line("ai target", text_of(&target), (xir_str){ NULL, 0 });
+    text_free(&target);
+    printf("%-11s %zu\n%-11s %zu\n", "ops", c->ops, "values", c->values);
+    printf("%-11s %zu, %" PRIu64 " bytes", "params", c->params, c->params_bytes);
+    if (l->params_path) {
+        printf(" in ");
+        print_text(stdout, xir_str_of(l->params_path));
+    }
+    printf("\n\n");
+    print_values("inputs", net, xir_network_inputs);
+    print_values("outputs", net, xir_network_outputs);
+    printf("\nops\n");
+    for (size_t i = 0; i < c->kinds; i++) {
+        printf("  %6zu  ", c->kind[i].n);
+        print_text(stdout, xir_class_key(c->kind[i].cls));
+        printf("\n");
+    }
+}
+
+static int run(int n, char **operands) {
+    (void)n;
+    loaded l = { 0 };
+    /* Parameters that are faulty are said to be, but all else is known. */
+    int code = load(&l, operands[0], XIR_LOAD_LAZY);
+    if (l.net && code != MISUSED) {
+        counts c = { 0 };
+        count(l.net, &c);
+        if (as_json) print_json(&l, &c);
+        else print_words(&l, &c);
+        free(c.kind);
+    }
+    unload(&l);
+    return code;
+}
+
+static const option options[] = {
+    { "json", NULL, &as_json, "one JSON object" },
+    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
+    { 0 },
+};
+
+const command info_command = {
+    .name = "info", .operands = "FILE", .summary = "says what a network consists of",
+    .details = "Counts of ops, values and parameters, the kinds of ops, the inputs and outputs with their types. Parameter\n"
+               "files are mapped, never read whole.\n",
+    .options = options, .least = 1, .most = 1, .run = run,
+};

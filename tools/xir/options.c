@@ -1,0 +1,119 @@
+/* Reading command lines: a table of options is all a command says. Options and operands come in any order; "--" ends the
+ * options; "-" is an operand; an option's argument is the next word or stands behind '='. */
+#include <string.h>
+#include "cli.h"
+
+static const option *find(const command *cmd, const char *name, size_t size) {
+    for (const option *o = cmd->options; o && o->name; o++) {
+        if (strlen(o->name) == size && memcmp(o->name, name, size) == 0) return o;
+    }
+    return NULL;
+}
+
+static int unknown(const command *cmd, const char *word) {
+    enum { MOST = 24 };
+    const char *names[MOST + 2];
+    size_t n = 0;
+    for (const option *o = cmd->options; o && o->name && n < MOST; o++) names[n++] = o->name;
+    names[n++] = "help";
+    names[n] = NULL;
+    text bare = { 0 };
+    text_add(&bare, word + strspn(word, "-"), strcspn(word + strspn(word, "-"), "="));
+    const char *meant = bare.size ? nearest(text_of(&bare).data, names) : NULL;
+    if (meant) complain(MISUSED, "%s has no option '%s'; was --%s meant?", cmd->name, word, meant);
+    else complain(MISUSED, "%s has no option '%s'; xir %s --help lists them", cmd->name, word, cmd->name);
+    text_free(&bare);
+    return -1;
+}
+
+int parse_options(const command *cmd, int argc, char **argv, bool *help) {
+    int n = 0;
+    bool ended = false;
+    for (int i = 0; i < argc && !ended; i++) {
+        if (strcmp(argv[i], "--") == 0) ended = true;
+        else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) *help = true;
+    }
+    if (*help) return 0;
+    ended = false;
+    for (int i = 0; i < argc; i++) {
+        char *word = argv[i];
+        if (ended || word[0] != '-' || !word[1]) {
+            argv[n++] = word;
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            ended = true;
+            continue;
+        }
+        if (word[1] != '-') return unknown(cmd, word);
+        const char *name = word + 2, *equals = strchr(name, '=');
+        const option *o = find(cmd, name, equals ? (size_t)(equals - name) : strlen(name));
+        if (!o) return unknown(cmd, word);
+        if (!o->argument) {
+            if (equals) {
+                complain(MISUSED, "--%s takes no argument", o->name);
+                return -1;
+            }
+            *(bool *)o->to = true;
+            continue;
+        }
+        if (!equals && ++i == argc) {
+            complain(MISUSED, "--%s needs an argument: %s", o->name, o->argument);
+            return -1;
+        }
+        *(const char **)o->to = equals ? equals + 1 : argv[i];
+    }
+    return n;
+}
+
+void print_help(const command *cmd, FILE *out) {
+    fprintf(out, "usage: xir %s [OPTION]... %s\n\n%s.\n", cmd->name, cmd->operands, cmd->summary);
+    if (cmd->details) fprintf(out, "%s", cmd->details);
+    fprintf(out, "\n");
+    for (const option *o = cmd->options; o && o->name; o++) {
+        text spelled = { 0 };
+        text_printf(&spelled, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+        fprintf(out, "  %-18s  %s\n", spelled.data, o->help);
+        text_free(&spelled);
+    }
+    fprintf(out, "  %-18s  %s\n", "--help", "print this");
+}
+
+/* How many letters must be changed, put in, left out or exchanged with their neighbour; words of at most MOST letters. */
+enum { MOST = 40 };
+static size_t distance(const char *a, const char *b) {
+    size_t n = strlen(a), m = strlen(b);
+    if (n > MOST || m > MOST) return MOST;
+    size_t rows[3][MOST + 1];
+    size_t *before = rows[0], *last = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= m; j++) last[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t d = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < d) d = last[j] + 1;
+            if (row[j - 1] + 1 < d) d = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < d) d = before[j - 2] + 1;
+            row[j] = d;
+        }
+        size_t *free_row = before;
+        before = last;
+        last = row;
+        row = free_row;
+    }
+    return last[m];
+}
+
+const char *nearest(const char *word, const char *const *words) {
+    const char *best = NULL;
+    size_t least = 3, size = strlen(word);
+    if (size / 2 < least) least = size / 2 + 1;
+    for (; *words; words++) {
+        size_t d = distance(word, *words);
+        if (d < least) {
+            least = d;
+            best = *words;
+        }
+    }
+    return best;
+}

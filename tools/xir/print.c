@@ -1,0 +1,325 @@
+/* What is printed, and memory for it. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cli.h"
+
+int exit_of(xir_status status) {
+    switch (status) {
+    case XIR_OK:            return DONE;
+    case XIR_E_MEMORY:
+    case XIR_E_IO:
+    case XIR_E_UNSUPPORTED: return REFUSED;
+    default:                return FAULTY;
+    }
+}
+
+/* ---- memory -------------------------------------------------------------------------------------- */
+
+static void *enough(void *block) {
+    if (block) return block;
+    fputs("xir: out of memory\n", stderr);
+    exit(REFUSED);
+}
+
+void *take(size_t n, size_t size)           { return enough(calloc(n ? n : 1, size ? size : 1)); }
+void *resize(void *block, size_t size)      { return enough(realloc(block, size ? size : 1)); }
+
+char *join(const char *a, const char *b) {
+    size_t n = strlen(a), m = strlen(b);
+    char *both = take(n + m + 1, 1);
+    memcpy(both, a, n);
+    memcpy(both + n, b, m);
+    return both;
+}
+
+/* ---- texts --------------------------------------------------------------------------------------- */
+
+/* Always terminated, so that the bytes can be given to printf. */
+void text_add(text *t, const void *bytes, size_t size) {
+    if (t->room - t->size <= size) {
+        t->room = (t->size + size + 32) * 2;
+        t->data = resize(t->data, t->room);
+    }
+    if (size) memcpy(t->data + t->size, bytes, size);
+    t->size += size;
+    t->data[t->size] = '\0';
+}
+
+void text_put(text *t, const char *words) { text_add(t, words, strlen(words)); }
+
+void text_printf(text *t, const char *format, ...) {
+    char few[256];
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(few, sizeof few, format, args);
+    va_end(args);
+    if (n >= 0 && (size_t)n < sizeof few) {
+        text_add(t, few, (size_t)n);
+    } else if (n > 0) {
+        char *many = take((size_t)n + 1, 1);
+        vsnprintf(many, (size_t)n + 1, format, again);
+        text_add(t, many, (size_t)n);
+        free(many);
+    }
+    va_end(again);
+}
+
+void text_free(text *t) {
+    free(t->data);
+    *t = (text){ 0 };
+}
+
+xir_str text_of(const text *t) { return (xir_str){ t->data, t->size }; }
+
+/* How many bytes of well-formed UTF-8 begin here; 0 if none. */
+static size_t character(const unsigned char *p, size_t size) {
+    if (p[0] < 0x80) return 1;
+    size_t n = p[0] >= 0xC2 && p[0] <= 0xDF ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : p[0] >= 0xF0 && p[0] <= 0xF4 ? 4 : 0;
+    if (!n || size < n) return 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    }
+    if (p[0] == 0xE0 && p[1] < 0xA0) return 0;                                   // overlong
+    if (p[0] == 0xED && p[1] > 0x9F) return 0;                                   // a surrogate
+    if ((p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) return 0;  // overlong, above U+10FFFF
+    return n;
+}
+
+static bool steers(const unsigned char *p) { return p[0] < 0x20 || p[0] == 0x7F || (p[0] == 0xC2 && p[1] < 0xA0); }
+
+void print_clipped(FILE *out, xir_str s, size_t most) {
+    const unsigned char *p = (const unsigned char *)s.data;
+    for (size_t i = 0; i < s.size;) {
+        size_t n = character(p + i, s.size - i);
+        if (i + (n ? n : 1) > most) {
+            fputs("...", out);
+            return;
+        }
+        if (n && !steers(p + i)) fwrite(p + i, 1, n, out);
+        else for (size_t k = 0; k < (n ? n : 1); k++) fprintf(out, "\\x%02x", p[i + k]);
+        i += n ? n : 1;
+    }
+}
+
+void print_text(FILE *out, xir_str s) { print_clipped(out, s, SIZE_MAX); }
+
+/* ---- findings ------------------------------------------------------------------------------------ */
+
+static bool in_colour(void) {
+    static int known = -1;
+    if (known < 0) {
+        const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+        known = !(no && *no) && isatty(STDERR_FILENO) && !(terminal && strcmp(terminal, "dumb") == 0);
+    }
+    return known;
+}
+
+static void colour(xir_severity severity) {
+    static const char *const codes[] = { "\033[31m", "\033[33m", "\033[36m" };   /* ORDER SEVERITY */
+    if (in_colour()) fputs(codes[severity], stderr);
+}
+
+static void plain(void) {
+    if (in_colour()) fputs("\033[0m", stderr);
+}
+
+/* Words of the command line can have anything in them too. */
+static int complain_args(int code, const char *of, const char *format, va_list args) {
+    char *sentence = NULL;
+    if (vasprintf(&sentence, format, args) < 0) sentence = NULL;
+    colour(XIR_ERROR);
+    print_text(stderr, xir_str_of(of));
+    fputs(": ", stderr);
+    print_text(stderr, xir_str_of(sentence ? sentence : "out of memory"));
+    plain();
+    fputc('\n', stderr);
+    free(sentence);
+    return code;
+}
+
+int complain(int code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    complain_args(code, "xir", format, args);
+    va_end(args);
+    return code;
+}
+
+int complain_of(int code, const char *file, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    complain_args(code, file, format, args);
+    va_end(args);
+    return code;
+}
+
+void say(xir_diags *why) {
+    size_t n = xir_diags_count(why);
+    for (size_t i = 0; i < n; i++) {
+        const xir_diag *diag = xir_diags_at(why, i);
+        colour(diag->severity);
+        xir_diag_print(diag, stderr);   /* ends the line: the colour ends at the beginning of the next */
+        plain();
+    }
+    xir_diags_clear(why);
+}
+
+xir_diags *new_diags(void) { return enough(xir_diags_new(context)); }
+
+static int write_error;   /* why the first write failed that write_to made */
+
+bool write_to(void *user, const void *data, size_t size) {
+    errno = 0;
+    if (fwrite(data, 1, size, user) == size) return true;
+    if (!write_error) write_error = errno;
+    return false;
+}
+
+int close_output(int code) {
+    bool failed = ferror(stdout) != 0;
+    int error = write_error;
+    errno = 0;
+    if (fflush(stdout) != 0) {
+        failed = true;
+        if (!error) error = errno;
+    }
+    if (fclose(stdout) != 0) {
+        failed = true;
+        if (!error) error = errno;
+    }
+    if (!failed) return code;
+    /* Who stopped reading knows it. */
+    if (error && error != EPIPE) complain(REFUSED, "cannot write standard output: %s", strerror(error));
+    else if (!error) complain(REFUSED, "cannot write standard output");
+    return REFUSED;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------- */
+
+void json_text(text *t, xir_str s) {
+    const unsigned char *p = (const unsigned char *)s.data;
+    text_put(t, "\"");
+    for (size_t i = 0; i < s.size;) {
+        size_t n = character(p + i, s.size - i);
+        if (!n) {
+            text_put(t, "\xEF\xBF\xBD");   /* U+FFFD: JSON has no bytes */
+            i++;
+            continue;
+        }
+        if (p[i] == '"' || p[i] == '\\') text_printf(t, "\\%c", p[i]);
+        else if (p[i] < 0x20 || p[i] == 0x7F) text_printf(t, "\\u%04x", (unsigned)p[i]);
+        else text_add(t, p + i, n);
+        i += n;
+    }
+    text_put(t, "\"");
+}
+
+static void add_printed(text *t, xir_status status, xir_text_buffer *printed) {
+    if (status == XIR_OK) text_add(t, printed->data, printed->size);
+    else if (status == XIR_E_MEMORY) enough(NULL);
+    else text_put(t, "null");
+    xir_text_free(printed);
+}
+
+void json_object(text *t, const xir_object *object) {
+    if (!object) {
+        text_put(t, "null");
+        return;
+    }
+    xir_text_buffer printed = { 0 };
+    add_printed(t, xir_print_object(context, object, 0, &printed), &printed);
+}
+
+void json_any(text *t, const xir_any *any) {
+    xir_text_buffer printed = { 0 };
+    add_printed(t, xir_print_any(context, any, 0, &printed), &printed);
+}
+
+void json_real(text *t, double v) { json_any(t, &(xir_any){ .kind = XIR_ANY_REAL, .as.real = v }); }
+
+void json_i64s(text *t, const int64_t *v, size_t n) {
+    text_put(t, "[");
+    for (size_t i = 0; i < n; i++) text_printf(t, i ? ",%lld" : "%lld", (long long)v[i]);
+    text_put(t, "]");
+}
+
+void json_member(json *j, const char *name) {
+    if (j->more) text_put(&j->t, ",");
+    j->more = true;
+    if (!name) return;
+    json_text(&j->t, xir_str_of(name));
+    text_put(&j->t, ":");
+}
+
+void json_open(json *j, const char *name, char bracket) {
+    if (j->t.size) json_member(j, name);
+    text_add(&j->t, &bracket, 1);
+    j->more = false;
+}
+
+void json_close(json *j, char bracket) {
+    text_add(&j->t, &bracket, 1);
+    j->more = true;
+}
+
+void json_str(json *j, const char *name, xir_str s) {
+    json_member(j, name);
+    json_text(&j->t, s);
+}
+
+void json_int(json *j, const char *name, int64_t v) {
+    json_member(j, name);
+    text_printf(&j->t, "%lld", (long long)v);
+}
+
+void json_uint(json *j, const char *name, uint64_t v) {
+    json_member(j, name);
+    text_printf(&j->t, "%llu", (unsigned long long)v);
+}
+
+void json_bool(json *j, const char *name, bool v) {
+    json_member(j, name);
+    text_put(&j->t, v ? "true" : "false");
+}
+
+void json_null(json *j, const char *name) {
+    json_member(j, name);
+    text_put(&j->t, "null");
+}
+
+/* ---- types --------------------------------------------------------------------------------------- */
+
+/* A text in quotes without them, if that is all it is. */
+static void add_bare(text *t, const xir_object *object) {
+    text printed = { 0 };
+    json_object(&printed, object);
+    if (printed.size > 2 && printed.data[0] == '"') text_add(t, printed.data + 1, printed.size - 2);
+    else text_add(t, printed.data, printed.size);
+    text_free(&printed);
+}
+
+void type_words(text *t, const xir_type *type) {
+    if (!type) {
+        text_put(t, "no type");
+        return;
+    }
+    const xir_tensor_type *tensor = xir_type_tensor(type);
+    if (!tensor) {
+        add_bare(t, xir_type_object(type));
+        return;
+    }
+    add_bare(t, xir_type_object(tensor->element_dtype));
+    xir_str layout = xir_layout_text(tensor->layout);
+    text_put(t, " ");
+    text_add(t, layout.data, layout.size);
+    text_put(t, " ");
+    json_i64s(t, tensor->shape.data, tensor->shape.size);
+    for (size_t i = 0; i < tensor->merged_distrs.size; i++) {
+        text_put(t, " ");
+        add_bare(t, tensor->merged_distrs.data[i]);
+    }
+}
