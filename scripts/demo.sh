@@ -21,10 +21,10 @@ run() {
 printf '\n$ quickstart\n'
 "$top/build/release/examples/quickstart"
 
-run xir info quickstart.json
-run xir check quickstart.json
-run xir convert quickstart.json quickstart.fb
-run xir diff quickstart.json quickstart.fb
+run xir info whatever.json
+run xir check whatever.json
+run xir convert whatever.json whatever.fb
+run xir diff whatever.json whatever.fb
 
 printf '\nThe files are in %s:\n' "$demo"
 ls -l

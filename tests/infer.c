@@ -22,6 +22,7 @@ static const xir_type *tensor(const char *text) {
     }
     const xir_type *type = strcmp(element, "fp32") == 0 ? fp32()
                          : strcmp(element, "fp16") == 0 ? xir_float(ctx, XIR_FLOAT_FP16)
+                         : strcmp(element, "bool") == 0 ? xir_bool_type_get(ctx)
                                                         : xir_sint(ctx, strtoll(element + 1, NULL, 10));
     return xir_tensor_named(ctx, type, strcmp(layout, "-") == 0 ? "" : layout, dims, rank);
 }
@@ -199,6 +200,8 @@ static void convolutions_refuse(void **state) {
           .path = "inputs/2", .part = "bias has 15 elements, the kernel 16 output channels" },
         { "fp32 NHWC 1x9x9x3", "fp16 HWIO 3x3x3x16", .status = XIR_E_TYPE,
           .path = "inputs/1", .part = "the elements of input are FP32, those of weights FP16" },
+        { "bool NHWC 1x9x9x3", "i8 HWIO 3x3x3x16", .status = XIR_E_TYPE,
+          .path = "inputs/1", .part = "the elements of input are bool, those of weights sint(8)" },
         { "i8 NHWC 1x9x9x3", "i32 HWIO 3x3x3x16", .status = XIR_E_TYPE,
           .path = "inputs/1", .part = "the elements of input are sint(8), those of weights sint(32)" },
         { "fp32 NHC 1x9x3", "fp32 HWIO 3x3x3x16", .status = XIR_E_INVALID,
@@ -640,6 +643,69 @@ static void pruning_refuses(void **state) {
     }
 }
 
+/* Types as a file may have them: nobody has checked them. */
+static void broken_distributions_are_refused(void **state) {
+    (void)state;
+    static const struct { const char *shape, *distrs[2]; int64_t dim; xir_status status; const char *part; } rows[] = {
+        { "fp32 NHWC 1x8x8x6", { "@merged_distr([4]^ZERO:{v:[0, 6)})" }, 0, XIR_E_INVALID, "distribution 0 is over dim 4, input has 4 dims" },
+        { "fp32 NHWC 1x8x8x6", { "@merged_distr([3]^ZERO:{v:[0, 7)})" }, 0, XIR_E_INVALID, "distribution 0 counts 7 elements, its dims have 6" },
+        { "fp32 NHWC 1x8x8x6", { "@merged_distr([1, 3]^ZERO:{v:[0, 47)})" }, 0, XIR_E_INVALID, "counts 47 elements, its dims have 48" },
+        { "fp32 NHWC 1x?x8x6", { "@merged_distr([1, 3]^ZERO:{v:[0, 48)})" }, 0, XIR_E_UNSUPPORTED, "dim 1 is unknown and merged with others" },
+        { "fp32 NHWC 1x8x8x6", { "@merged_distr([3]^ZERO:{v:[0, 6)})", "@merged_distr([1, 3]^ZERO:{v:[0, 48)})" }, 0, XIR_E_INVALID,
+          "distributions 0 and 1 are both over dim 3" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const xir_object *distrs[2];
+        size_t n = 0;
+        while (n < 2 && rows[i].distrs[n]) {
+            distrs[n] = read_text(rows[i].distrs[n]);
+            n++;
+        }
+        const xir_type *plain = tensor(rows[i].shape), *type = type_tensor(context_home(ctx), fp32(), xir_type_layout(plain),
+            xir_type_tensor(plain)->shape, (xir_refs){ distrs, n });
+        const int64_t first = 0;
+        trial t = try_prune(type, &first, 1);
+        check_refused(t, rows[i].status, "inputs/0", rows[i].part);
+        xir_network_free(t.net);
+    }
+    /* How many elements a single dim has, its distribution knows. */
+    const xir_object *known = read_text("@merged_distr([3]^ZERO:{v:[0, 5), u:[5, 6)})");
+    const xir_type *plain = tensor("fp32 NHWC 1x8x8x?");
+    const xir_type *type = type_tensor(context_home(ctx), fp32(), xir_type_layout(plain), xir_type_tensor(plain)->shape, (xir_refs){ &known, 1 });
+    const int64_t last = -1;
+    trial t = try_prune(type, &last, 1);
+    assert_string_equal(words(given(t)), "fp32 NHWC 1x8x8x5");
+    xir_network_free(t.net);
+}
+
+/* A value may have no type: then nothing can be inferred of it, and nothing is wrong with the op. */
+static void values_without_a_type_are_told(void **state) {
+    (void)state;
+    static const struct { const xir_class_decl *(*cls)(void); size_t n; } rows[] = {
+        { xir_conv2d_class, 2 }, { xir_max_pool2d_class, 1 }, { xir_relu_class, 1 }, { xir_add_class, 2 },
+        { xir_align_axis_class, 1 }, { xir_prune_axis_class, 1 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int scalar = 0; scalar < 2; scalar++) {
+            if (scalar && rows[i].cls == xir_relu_class) continue;   /* what is not a tensor stays what it is */
+            xir_network *net = new_net();
+            const xir_type *none[] = { scalar ? fp32() : NULL };
+            xir_value *no_type = xir_op_output(xir_network_add(net, &(xir_op_desc){ .cls = xir_class_of(ctx, xir_input_class()),
+                .types = none, .n_types = 1, .id = XIR_NO_ID }), 0);
+            assert_non_null(no_type);
+            xir_value *inputs[] = { no_type, no_type };
+            /* These attributes need no default. */
+            xir_max_pool2d_attrs pool = xir_max_pool2d_square(1, 1, 0, 1);
+            const xir_op_desc desc = { .cls = xir_class_of(ctx, rows[i].cls()), .inputs = inputs, .n_inputs = rows[i].n,
+                                       .attrs = rows[i].cls == xir_max_pool2d_class ? &pool : NULL, .id = XIR_NO_ID };
+            trial t = { net, xir_network_add(net, &desc) };
+            if (!scalar) check_refused(t, XIR_E_MISSING, "inputs/0", "is absent or has no type");
+            else check_refused(t, XIR_E_TYPE, "inputs/0", "is no tensor");
+            xir_network_free(net);
+        }
+    }
+}
+
 /* Boxes of all sizes in merged dims are found again; anything else in the same dims is refused. */
 static void only_boxes_are_pruned(void **state) {
     (void)state;
@@ -699,6 +765,10 @@ static void arrays_follow_their_dim(void **state) {
         xir_network_free(back.net);
         xir_network_free(t.net);
     }
+    /* A list is not made as long as a file pleases. */
+    trial long_one = try_align(XIR_TENSOR(ctx, elements[0], "NHWC", 1, 2, 2, 3), (const unit[]){ { { 3 }, { INT64_C(1) << 40 }, 1 } }, 1);
+    check_refused(long_one, XIR_E_LIMIT, "inputs/0", "more than 1048576 zero points would be added");
+    xir_network_free(long_one.net);
     /* Elements in the middle of a dim take theirs with them. */
     const xir_type *type = with_distr(XIR_TENSOR(ctx, elements[0], "NHWC", 1, 2, 2, 3), "@merged_distr([3]^ZERO:{v:[0, 1), u:[1, 2), v:[2, 3)})");
     trial t = try_prune(type, &index, 1);
@@ -799,6 +869,8 @@ int main(void) {
         cmocka_unit_test(aligning_refuses),
         cmocka_unit_test(pruning_gives),
         cmocka_unit_test(pruning_refuses),
+        cmocka_unit_test(broken_distributions_are_refused),
+        cmocka_unit_test(values_without_a_type_are_told),
         cmocka_unit_test(only_boxes_are_pruned),
         cmocka_unit_test(arrays_follow_their_dim),
         cmocka_unit_test(failing_allocations_lose_nothing),

@@ -104,6 +104,8 @@ static void bad_ones_say_where(void **state) {
     form_error e = { 0 };
     assert_null(try_text("@layout(NX)", 11, &e));
     assert_string_equal(e.message, "axis letter (N L H W D C I O * or n l h w d c i o) expected, found 'X'");
+    assert_null(try_text("@layout(N\0)", 11, &e));
+    assert_string_equal(e.message, "axis letter (N L H W D C I O * or n l h w d c i o) expected, found byte 0x00");
     assert_null(xir_layout_parse(ctx, XIR_STR("NHXC"), why));
     check_finding(XIR_E_SYNTAX, "layout 'NHXC': axis letter (N L H W D C I O * or n l h w d c i o) expected, found 'X', at character 3");
     assert_null(xir_layout_parse(ctx, XIR_STR("NCc"), NULL));

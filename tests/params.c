@@ -155,6 +155,28 @@ static void a_size_that_the_type_does_not_take_is_refused(void **state) {
     end_world(w);
 }
 
+static float square(size_t i) { return (float)(i * i); }
+
+static void a_type_without_a_size_takes_no_bytes(void **state) {
+    (void)state;
+    world w = new_world();
+    float bytes[3] = { 1, 2, 3 };
+    const xir_object *odd = xir_parse_object(w.ctx, XIR_STR("{\"_type_key\":\"my::OddType\"}"), NULL);
+    assert_non_null(odd);
+    xir_value *p = xir_params_copy(w.net, XIR_STR("w"), f32s(&w, 3), bytes, 12);
+    assert_null(xir_params_copy(w.net, XIR_STR("odd"), (const xir_type *)odd, bytes, 12));
+    assert_said(&w, "parameter 'odd' gets bytes, but how its type is stored is not known");
+    assert_int_equal(xir_value_set_type(p, NULL), XIR_OK);
+    assert_int_equal(xir_params_set_copy(p, bytes, 12), XIR_E_TYPE);
+    assert_said(&w, "parameter 'w' gets bytes but has no type");
+    assert_int_equal(xir_params_fill_f32(p, square), XIR_E_TYPE);
+    assert_true(xir_params_has_data(p));   /* the old ones */
+    xir_params_clear(p);
+    assert_false(xir_params_has_data(p));
+    assert_true(xir_params_equal(p, p));
+    end_world(w);
+}
+
 static void sizes_follow_the_storage(void **state) {
     (void)state;
     world w = new_world();
@@ -191,8 +213,6 @@ static void a_type_of_no_bytes_is_never_without_data(void **state) {
 }
 
 /* ---- filling ------------------------------------------------------------------------------------------------ */
-
-static float square(size_t i) { return (float)(i * i); }
 
 static void double_it(void *user, size_t i, void *out) {
     uint16_t v = (uint16_t)(i * 2 + *(unsigned *)user);
@@ -285,6 +305,7 @@ static void what_is_no_params_has_none_of_this(void **state) {
     xir_value *x = xir_input(xir_at_end(w.net), "x", f32s(&w, 2));
     float bytes[2] = { 0 };
     assert_false(xir_params_has_data(x));
+    assert_int_equal(xir_params_fill(x, 4, double_it, NULL), XIR_E_TYPE);
     assert_false(xir_params_is_lazy(x));
     assert_false(xir_params_allow_no_data(x));
     assert_null(xir_params_data(x, NULL));
@@ -331,6 +352,7 @@ static void a_part_keeps_the_whole(void **state) {
     keeper->parent = whole;
     blob_retain(whole);
     for (int i = 0; i < 3; i++) blob_part_in(&heads[i], keeper, whole, 40, 1);
+    blob_retain_many(keeper, 3);
     blob_release(keeper);
     blob_release(whole);
     blob_release(part);
@@ -441,6 +463,7 @@ int main(void) {
         cmocka_unit_test(copied_bytes_are_the_values_own),
         cmocka_unit_test(borrowed_bytes_are_given_back_once),
         cmocka_unit_test(a_size_that_the_type_does_not_take_is_refused),
+        cmocka_unit_test(a_type_without_a_size_takes_no_bytes),
         cmocka_unit_test(sizes_follow_the_storage),
         cmocka_unit_test(a_type_of_no_bytes_is_never_without_data),
         cmocka_unit_test(every_element_is_filled),

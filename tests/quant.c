@@ -332,6 +332,11 @@ static void made_by_hand(void **state) {
         assert_null(xir_scales_make(ctx, &s, why));
         check_finding(XIR_E_INVALID, "expected, found other ones");
     }
+    runs[1] = (xir_run){ .end = 9, .value = 2 };
+    runs[0].exp = 1;
+    assert_null(xir_scales_make(ctx, &s, why));
+    check_finding(XIR_E_INVALID, "expected, found other ones");
+    runs[0].exp = 0;
     runs[1] = wrong[3];
     xir_exp_scales e = xir_exp_scales_init();
     e.items = (xir_runs){ runs, 2 };
@@ -428,6 +433,7 @@ static void types(void **state) {
     assert_int_equal(xir_type_zero_points(q).data[1], -4);
     assert_null(xir_type_norm_ratios(q));
     assert_int_equal(xir_type_storage_bits(q), 8);
+    CHECK_SPELLED(xir_type_expressed(q), "@fp(32)");
 
     const xir_type *n = xir_normalized(ctx, r, xir_sint(ctx, 8), xir_float(ctx, XIR_FLOAT_FP16));
     assert_null(xir_type_scale(n));

@@ -1,6 +1,7 @@
 /* Raw files that are right: what is loaded is what was saved, lazily or not, and an unchanged network saves the same bytes. */
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,6 +132,43 @@ static void a_changed_type_is_noticed_before_anything_is_written(void **state) {
     assert_int_equal(xir_raw_write(net, raw_memory_write, &m, why), XIR_E_INVALID);
     assert_true(xir_str_equal(xir_diags_at(why, 0)->message, XIR_STR("v_id 5 'p2' has 6 bytes, its type takes 7")));
     assert_int_equal(m.size, 0);
+    xir_network_free(net);
+    xir_diags_free(why);
+}
+
+static void more_bytes_than_a_file_can_have_cannot_be_written(void **state) {
+    static const raw_param params_of[] = { { 3, INT64_MAX - 7 }, { 5, INT64_MAX - 7 }, { 7, INT64_MAX - 7 } };
+    for (size_t n = 2; n <= 3; n++) {   /* past int64, past uint64 */
+        xir_value *values[3];
+        xir_network *net = raw_network(*state, params_of, n, 1, values);
+        xir_diags *why = xir_diags_new(*state);
+        raw_memory m = { 0 };
+        for (size_t i = 0; i < n; i++)   /* nobody looks at them */
+            assert_int_equal(xir_params_set_borrow(values[i], values, (size_t)params_of[i].size, NULL, NULL), XIR_OK);
+        assert_int_equal(xir_raw_write(net, raw_memory_write, &m, why), XIR_E_LIMIT);
+        assert_true(xir_str_equal(xir_diags_at(why, 0)->message, XIR_STR("the Params take more bytes than a file can have")));
+        assert_int_equal(m.size, 0);
+        xir_network_free(net);
+        xir_diags_free(why);
+    }
+}
+
+/* No network that was built or read is like this. */
+static void two_params_of_one_id_are_refused(void **state) {
+    uint8_t file[64];
+    size_t size = shuffled(file);
+    xir_value *values[3];
+    xir_network *net = raw_network(*state, three, 3, 2, values);
+    xir_diags *why = xir_diags_new(*state);
+    values[2]->id = 3;
+    assert_int_equal(xir_raw_read(net, file, size, 0, why), XIR_E_EXISTS);
+    assert_true(xir_str_equal(xir_diags_at(why, 0)->message, XIR_STR("two Params of the network have v_id 3")));
+    values[2]->id = 5;
+    assert_int_equal(xir_value_set_name(values[1], XIR_STR("")), XIR_OK);
+    raw_put_entry(file, 0, 7, 0);
+    assert_int_equal(xir_raw_read(net, file, size, 0, why), XIR_E_CORRUPT);   /* one without a name */
+    assert_true(xir_str_equal(xir_diags_at(why, 1)->message,
+                              XIR_STR("the payload of v_id 7 begins at byte 0, inside the table, which ends at 52")));
     xir_network_free(net);
     xir_diags_free(why);
 }
@@ -323,15 +361,24 @@ static void without_md5_in_libcrypto_eager_loading_says_how_to_go_on(void **stat
     xir_network *net = raw_network(*state, three, 3, 2, NULL);
     xir_diags *why = xir_diags_new(*state);
     raw_memory m = { 0 };
+    char hex[MD5_DIGITS + 1];
+    uint64_t bytes;
     set_md5(net, md5_of(file, size));
     assert_int_equal(EVP_default_properties_enable_fips(NULL, 1), 1);
     xir_status loaded = xir_raw_read(net, file, size, 0, why);
     xir_status unchecked = xir_raw_read(net, file, size, XIR_LOAD_NO_MD5, NULL);
     xir_status saved = xir_raw_write(net, raw_memory_write, &m, NULL);
+    xir_status saved_file = xir_raw_save(net, scratch("fips.raw"), NULL);
+    xir_status lazy = xir_raw_read(net, file, size, XIR_LOAD_LAZY | XIR_LOAD_MD5, NULL);
+    xir_status digest = raw_digest(net, &bytes, hex, NULL);
     assert_int_equal(EVP_default_properties_enable_fips(NULL, 0), 1);
     assert_int_equal(loaded, XIR_E_UNSUPPORTED);
     assert_int_equal(unchecked, XIR_OK);
     assert_int_equal(saved, XIR_E_UNSUPPORTED);
+    assert_int_equal(saved_file, XIR_E_UNSUPPORTED);
+    assert_int_not_equal(access(scratch("fips.raw"), F_OK), 0);
+    assert_int_equal(lazy, XIR_E_UNSUPPORTED);
+    assert_int_equal(digest, XIR_E_UNSUPPORTED);
     assert_int_equal(xir_diags_count(why), 1);
     assert_int_equal(m.size, 0);
     xir_network_free(net);
@@ -461,6 +508,46 @@ static void a_clone_outlives_the_network_that_mapped(void **state) {
     assert_int_equal(xir_network_params(copy, values, 3), 3);
     assert_filled(values, 3);
     xir_network_free(copy);
+}
+
+static void *edit_own_clone(void *user) {
+    xir_network *net = user;
+    xir_value *values[3];
+    bool right = xir_network_params(net, values, 3) == 3;
+    for (size_t i = 0; right && i < 3; i++) right = raw_is_filled(values[i]);
+    uint8_t *mine = xir_params_edit(values[0]);
+    for (size_t i = 0; mine && i < 4; i++) mine[i] ^= 0xFF;
+    xir_params_load(values[2]);
+    right = right && mine && raw_is_filled(values[2]);
+    xir_network_free(net);
+    return right ? net : NULL;
+}
+
+static void clones_in_threads_share_the_bytes(void **state) {
+    enum { THREADS = 4, ROUNDS = 50 };
+    uint8_t file[64];
+    size_t size = shuffled(file);
+    scratch_put(scratch("threads.raw"), file, size);
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_t threads[THREADS];
+        xir_value *values[3];
+        void *right;
+        xir_network *net = raw_network(*state, three, 3, 2, values);
+        assert_int_equal(xir_raw_load(net, scratch("threads.raw"), round % 2 ? XIR_LOAD_LAZY : 0, NULL), XIR_OK);
+        for (int i = 0; i < THREADS; i++) {
+            xir_network *copy = xir_network_clone(net);
+            assert_non_null(copy);
+            assert_int_equal(pthread_create(&threads[i], NULL, edit_own_clone, copy), 0);
+        }
+        if (round % 3) xir_network_free(net);   /* while they work */
+        for (int i = 0; i < THREADS; i++) {
+            pthread_join(threads[i], &right);
+            assert_non_null(right);
+        }
+        if (round % 3) continue;
+        assert_filled(values, 3);
+        xir_network_free(net);
+    }
 }
 
 static double seconds(void) {
@@ -605,10 +692,22 @@ static void *metered(void *user, void *block, size_t old_size, size_t size) {
     return now;
 }
 
+static xir_status load_from_pipe(xir_network *net, const uint8_t *file, size_t size, xir_diags *why) {
+    int fds[2];
+    char path[64];
+    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(write(fds[1], file, size), size);
+    close(fds[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", fds[0]);
+    xir_status status = xir_raw_load(net, path, 0, why);
+    close(fds[0]);
+    return status;
+}
+
 /* Each allocation of each call is refused once, and all from it on; the call fails and changes nothing, and then succeeds. */
 static void a_refused_allocation_changes_nothing(void **state) {
     (void)state;
-    enum { LOADS, SAVES = LOADS + 4, DIGESTS, SCENARIOS };
+    enum { LOADS, SAVES = LOADS + 5, PAIRS, DIGESTS, SCENARIOS };
     uint8_t file[64];
     size_t size = shuffled(file), points = 0;
     scratch_put(scratch("oom.raw"), file, size);
@@ -633,7 +732,9 @@ static void a_refused_allocation_changes_nothing(void **state) {
                     scenario == 1 ? xir_raw_read(net, file, size, XIR_LOAD_LAZY, why) :
                     scenario == 2 ? xir_raw_load(net, scratch("oom.raw"), 0, why) :
                     scenario == 3 ? xir_raw_load(net, scratch("oom.raw"), XIR_LOAD_LAZY | XIR_LOAD_MD5, why) :
-                    scenario == SAVES ? xir_raw_save(net, scratch("oom-out.raw"), why)
+                    scenario == 4 ? load_from_pipe(net, file, size, why) :
+                    scenario == SAVES ? xir_raw_save(net, scratch("oom-out.raw"), why) :
+                    scenario == PAIRS ? xir_json_raw_save(net, scratch("oom-out.json"), NULL, XIR_SAVE_UNCHECKED, why)
                                       : raw_digest(net, &bytes, hex, why);
                 done = status == XIR_OK && m.calls < m.refuse_from;
                 points++;
@@ -647,6 +748,7 @@ static void a_refused_allocation_changes_nothing(void **state) {
                     assert_int_not_equal(access(scratch("oom-out.raw"), F_OK), 0);
                 }
                 unlink(scratch("oom-out.raw"));
+                unlink(scratch("oom-out.json"));
                 assert_filled(values, 3);
                 xir_network_free(net);
                 xir_diags_free(why);
@@ -693,6 +795,16 @@ static void a_pair_is_saved_together_or_not_at_all(void **state) {
     assert_int_equal(before.st_ino, after.st_ino);
     assert_true(xir_str_equal(xir_network_text_of(net, XIR_TEXT_PARAMS_MD5), said));
     assert_int_equal(xir_diags_count(why), 4);
+    xir_network_free(net);
+
+    /* What is not valid is not saved unless that is asked for; other names get ".raw" behind them. */
+    net = xir_network_new(*state, "no ops", XIR_FRAMEWORK_ONNX, "1");
+    assert_int_not_equal(xir_json_raw_save(net, scratch("invalid"), NULL, 0, why), XIR_OK);
+    assert_int_not_equal(access(scratch("invalid.raw"), F_OK), 0);
+    assert_int_equal(xir_json_raw_save(net, scratch("invalid"), NULL, XIR_SAVE_UNCHECKED | XIR_SAVE_INDENT, NULL), XIR_OK);
+    assert_int_equal(access(scratch("invalid.raw"), F_OK), 0);
+    assert_int_equal(xir_json_raw_save(net, scratch(".json"), NULL, XIR_SAVE_UNCHECKED, NULL), XIR_OK);
+    assert_int_equal(access(scratch(".json.raw"), F_OK), 0);
     xir_network_free(net);
     xir_diags_free(why);
 }
@@ -758,6 +870,8 @@ int main(void) {
         cmocka_unit_test(params_without_bytes_cannot_be_written),
         cmocka_unit_test(ids_of_more_than_32_bits_cannot_be_written),
         cmocka_unit_test(a_changed_type_is_noticed_before_anything_is_written),
+        cmocka_unit_test(more_bytes_than_a_file_can_have_cannot_be_written),
+        cmocka_unit_test(two_params_of_one_id_are_refused),
         cmocka_unit_test(a_writer_may_stop_at_any_byte),
         cmocka_unit_test(a_network_without_params_says_nothing_and_writes_a_header),
         cmocka_unit_test(orders_of_table_and_payloads_are_kept),
@@ -770,6 +884,7 @@ int main(void) {
         cmocka_unit_test(lazy_params_are_copied_when_written_or_asked_to),
         cmocka_unit_test(saving_over_the_mapped_file_keeps_the_network),
         cmocka_unit_test(a_clone_outlives_the_network_that_mapped),
+        cmocka_unit_test(clones_in_threads_share_the_bytes),
         cmocka_unit_test(a_sparse_file_of_1_tib_opens_at_once),
         cmocka_unit_test(the_digest_is_that_of_the_file_that_would_be_written),
         cmocka_unit_test(params_bytes_that_contradict_the_file_are_a_warning),

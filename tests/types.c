@@ -1,6 +1,7 @@
 /* Targets, memory types, scalar and tensor types: the samples of the original, texts, what tensors answer, the rules of
  * validate, and every spelling in the files of the corpus. */
 #include <stdio.h>
+#include "graph.h"
 #include "support/forms.h"
 
 /* ---- the original's samples --------------------------------------------------------------------------------- */
@@ -52,8 +53,11 @@ static void original_distributions(void **state) {
 
     assert_null(xir_type_add_distr(ctx, t, a_2_3, 2, why));
     check_finding(XIR_E_EXISTS, "dims without a distribution expected, found one over [2, 3]");
-    assert_null(xir_type_mark_distr(ctx, t, (const int64_t[]){ 4, 1 }, 2, 0, 1, true, why));
-    check_finding(XIR_E_MISSING, "a distribution over [4, 1] expected, found none");
+    assert_null(xir_type_mark_distr(ctx, t, (const int64_t[]){ 4, 1, -7 }, 3, 0, 1, true, why));
+    check_finding(XIR_E_MISSING, "a distribution over [4, 1, -7] expected, found none");
+    int64_t many[100] = { 0 };
+    assert_null(xir_type_remove_distr(ctx, t, many, 100, why));
+    check_finding(XIR_E_MISSING, "a distribution over [0, 0, 0");
 }
 
 /* ---- targets and memory types -------------------------------------------------------------------------------- */
@@ -267,6 +271,8 @@ static void bad_scalar_types_say_where(void **state) {
     form_error e = { 0 };
     assert_null(try_text("@fp(8)", 6, &e));
     assert_string_equal(e.message, "16, 32 or 64 bits expected, found 8");
+    assert_null(try_text("@int(8)", 7, &e));
+    assert_string_equal(e.message, "the name of an object expected (fp, layout, hostm, ...), found 'int'");
     assert_null(try_text("@sint(0)", 8, &e));
     assert_string_equal(e.message, "a width from 1 to 65536 bits expected, found 0");
 }
@@ -357,6 +363,10 @@ static void dims(void **state) {
     assert_true(xir_type_has_unknown_dim(unknown) && !xir_type_has_unknown_dim(t));
     assert_true(xir_type_dim(XIR_TENSOR(ctx, fp32(), "Cc2", INT64_MAX, 2), 0, true) < 0);
 
+    unknown = XIR_TENSOR(ctx, fp32(), "N", -1);
+    assert_true(xir_type_has_unknown_dim(unknown));
+    assert_int_equal(xir_type_dim(XIR_TENSOR(ctx, fp32(), "Cc2", 0, 2), 1, true), 0);
+
     /* a layout longer or shorter than the shape */
     const xir_type *two = XIR_TENSOR(ctx, fp32(), "NCHWc32", 1, 4);
     assert_int_equal(xir_type_dim(two, 1, true), 4);
@@ -440,6 +450,57 @@ static void foreign_types(void **state) {
     assert_int_equal(xir_type_elements(t, &elements), XIR_E_UNKNOWN);
 }
 
+/* A body with holes, as a reader that checks nothing leaves it. */
+static void broken_types(void **state) {
+    (void)state;
+    const xir_object *distrs[] = { NULL, read_text("@merged_distr([1]^ZERO:{v:[0, 3)})"), NULL };
+    const int64_t axes[] = { 1 }, other[] = { 0 }, shape[] = { 2, 3 };
+    const xir_tensor_type body = { .head.cls = ctx->types[CLASS_tensor_type], .shape = { shape, 2 }, .merged_distrs = { distrs, 3 } };
+    const xir_type *t = (const xir_type *)home_intern(context_home(ctx), &body.head);
+    assert_null(xir_type_element(t));
+    assert_null(xir_type_storage(t));
+    assert_null(xir_type_expressed(t));
+    assert_int_equal(xir_type_storage_bits(t), 0);
+    assert_null(xir_type_layout(t));
+    assert_int_equal(xir_type_dim(t, 1, true), 3);
+    assert_int_equal(xir_type_axis_dim(t, 'C', true), 0);
+    assert_int_equal(xir_type_channels(t), 0);
+    assert_false(xir_type_is_layouted(t));
+    uint64_t bytes;
+    assert_int_equal(xir_type_bytes(t, &bytes), XIR_E_UNKNOWN);
+    assert_ptr_equal(xir_type_distr(t, axes, 1), distrs[1]);
+    assert_null(xir_type_distr(t, other, 1));
+    assert_null(xir_type_scale(t));
+    assert_null(xir_type_with_scale(ctx, t, NULL, NULL));
+
+    /* its rules name what is not there; changing one thing leaves the others */
+    xir_infer view = { .ctx = ctx, .cls = body.head.cls, .attrs = t, .why = why };
+    assert_int_equal(xir_tensor_type_check(&view), XIR_E_INVALID);
+    assert_int_equal(xir_diags_count(why), 3);
+    check_finding(XIR_E_INVALID, "a distribution expected, found none");
+    assert_null(xir_type_with_layout(ctx, t, read_text("@layout(NC)"), why));
+    check_finding(XIR_E_INVALID, "a distribution expected, found none");
+    const xir_type *now = xir_type_mark_distr(ctx, t, axes, 1, 0, 1, false, why);
+    assert_int_equal(xir_type_tensor(now)->merged_distrs.size, 3);
+    assert_null(xir_type_tensor(now)->merged_distrs.data[2]);
+    CHECK_SPELLED(xir_type_tensor(now)->merged_distrs.data[1], "@merged_distr([1]^ZERO:{u:[0, 1), v:[1, 3)})");
+    assert_int_equal(xir_type_tensor(xir_type_remove_distr(ctx, t, axes, 1, why))->merged_distrs.size, 2);
+    assert_int_equal(xir_type_tensor(xir_type_add_distr(ctx, t, other, 1, why))->merged_distrs.size, 4);
+
+    const xir_quantized_type holes = { .head.cls = ctx->types[CLASS_quantized_type] };
+    const xir_type *q = (const xir_type *)home_intern(context_home(ctx), &holes.head);
+    assert_null(xir_type_storage(q));
+    assert_null(xir_type_expressed(q));
+    assert_null(xir_type_scale(q));
+    assert_int_equal(xir_type_storage_bits(q), 0);
+    const xir_integer_type wide = { .head.cls = ctx->types[CLASS_integer_type], .ibits = -8 };
+    assert_int_equal(xir_type_storage_bits((const xir_type *)home_intern(context_home(ctx), &wide.head)), 0);
+    const xir_float_type strange = { .head.cls = ctx->types[CLASS_float_type], .format = (xir_float_format)7 };
+    const xir_type *f = (const xir_type *)home_intern(context_home(ctx), &strange.head);
+    assert_int_equal(xir_type_storage_bits(f), 0);
+    CHECK_SPELLED(f, "@fp(32)");
+}
+
 static void tensor_variants(void **state) {
     (void)state;
     const xir_type *t = XIR_TENSOR(ctx, fp32(), "NHWC", 1, 2, 3, 4);
@@ -458,7 +519,7 @@ static void tensor_variants(void **state) {
     assert_null(xir_type_with_layout(ctx, t, read_text("@layout(NC)"), why));
     check_finding(XIR_E_INVALID, "layout NC has 2 axes, a layout of 4 is expected for a shape of 4 dims");
     assert_null(xir_type_with_layout(ctx, t, read_text("@layout(NHCc5)"), why));
-    check_finding(XIR_E_INVALID, "axis 3 of layout NHCc5 has the unit 5, dim 3 is expected to be that and is 4");
+    check_finding(XIR_E_INVALID, "axis 3 of layout NHCc5 has the unit 5, dim 3 is expected to be that, found 4");
     assert_non_null(xir_type_with_layout(ctx, XIR_TENSOR(ctx, fp32(), "NHWC", 1, 2, 3, -1), read_text("@layout(NHCc5)"), why));
 
     const int64_t dims[] = { 7, 2, 3, 4, 5 };
@@ -509,7 +570,7 @@ static void distr_variants(void **state) {
     assert_null(xir_type_add_distr(ctx, t, a_twice, 2, why));
     check_finding(XIR_E_INVALID, "the distribution merges dim 1 twice, once is expected");
     assert_null(xir_type_add_distr(ctx, XIR_TENSOR(ctx, fp32(), NULL, 1, INT64_MAX, 2), a_1_2, 2, why));
-    check_finding(XIR_E_LIMIT, "these dims have more");
+    check_finding(XIR_E_LIMIT, "found dims that have more");
     CHECK_SPELLED(xir_type_distr(xir_type_add_distr(ctx, XIR_TENSOR(ctx, fp32(), NULL, 1, 0, 2), a_1_2, 2, why), a_1_2, 2),
                   "@merged_distr([1, 2]^ZERO:{})");
 
@@ -542,6 +603,9 @@ static xir_status checked(const char *layout, const int64_t *dims, size_t rank, 
 
 static void check_fault(const char *path, const char *sentence) {
     const xir_diag *d = xir_diags_at(why, xir_diags_count(why) - 1);
+    size_t size = strlen(sentence);
+    assert_true(d->message.size > size);
+    assert_memory_equal(d->message.data + d->message.size - size, sentence, size);
     assert_int_equal(d->path.size, strlen(path));
     assert_memory_equal(d->path.data, path, d->path.size);
     check_finding(XIR_E_INVALID, sentence);
@@ -561,7 +625,7 @@ static void rules(void **state) {
     assert_int_equal(checked("@layout(N)", dims, 5, NULL), XIR_E_INVALID);
     check_fault("/layout", "layout N has 1 axis, a layout of 5 is expected for a shape of 5 dims");
     assert_int_equal(checked("@layout(NCHWc16)", dims, 5, NULL), XIR_E_INVALID);
-    check_fault("/layout", "axis 4 of layout NCHWc16 has the unit 16, dim 4 is expected to be that and is 32");
+    check_fault("/layout", "axis 4 of layout NCHWc16 has the unit 16, dim 4 is expected to be that, found 32");
     assert_int_equal(checked("@layout(NOHWc32)", dims, 5, NULL), XIR_E_INVALID);
     check_fault("/layout", "axis 4 is the unit c32, an axis C is expected with it, found none");
     assert_int_equal(checked("@layout(NCHHW)", dims, 5, NULL), XIR_E_INVALID);
@@ -627,6 +691,12 @@ static bool work(xir_context *with) {
         if (t) t = xir_type_mark_distr(with, t, i ? a_1 : a_0, 1, 1, 2, false, findings);
         done &= t != NULL;
     }
+    const xir_type *stars = xir_bool_type_get(with);
+    stars = stars ? XIR_TENSOR(with, stars, NULL, 4, 5) : NULL;
+    done &= stars && xir_type_with_shape(with, stars, (const int64_t[]){ 1, 2, 3, 4, 5 }, 5, findings);
+    stars = stars ? XIR_TENSOR(with, xir_type_element(stars), NULL, 1, 2, 3, 4, 5, 6, 7, 8, 9) : NULL;
+    for (int64_t i = 0; stars && i < 9; i++) stars = xir_type_add_distr(with, stars, &i, 1, findings);
+    done &= stars != NULL;
     if (t) {
         done &= xir_type_with_layout(with, t, NULL, findings) != NULL;
         done &= xir_type_with_shape(with, t, (const int64_t[]){ 5, 6 }, 2, findings) != NULL;
@@ -688,8 +758,8 @@ int main(void) {
         cmocka_unit_test(targets),               cmocka_unit_test(bad_targets_say_where), cmocka_unit_test(memory_types),
         cmocka_unit_test(scalar_types),          cmocka_unit_test(bad_scalar_types_say_where), cmocka_unit_test(damaged_ones),
         cmocka_unit_test(forms_do_not_mix),      cmocka_unit_test(making_tensors),  cmocka_unit_test(dims),
-        cmocka_unit_test(sizes),                 cmocka_unit_test(foreign_types),   cmocka_unit_test(tensor_variants),
-        cmocka_unit_test(distr_variants),        cmocka_unit_test(rules),           cmocka_unit_test(contexts),
+        cmocka_unit_test(sizes),                 cmocka_unit_test(foreign_types),   cmocka_unit_test(broken_types),
+        cmocka_unit_test(tensor_variants),       cmocka_unit_test(distr_variants),        cmocka_unit_test(rules),           cmocka_unit_test(contexts),
         cmocka_unit_test(without_memory),        cmocka_unit_test(real_files),
     };
     return RUN_GROUP(tests);

@@ -29,8 +29,9 @@ XIR_API xir_op *xir_view_op_at(const xir_view *view, int64_t i);
 XIR_API xir_op *xir_view_op_by_id(const xir_view *view, int64_t op_id);
 XIR_API int64_t xir_view_index_of(const xir_view *view, const xir_op *op);
 XIR_API bool    xir_view_has(const xir_view *view, const xir_op *op);
-/* Values that come in (made outside, or by an Input op inside) and go out (used outside or by an Output op inside, or used
- * nowhere), each once, in execution order. */
+/* Values that come in (made outside, or by an Input op inside) in the order of their first use, and that go out (used outside
+ * or by an Output op inside, or used nowhere) in execution order, or in the network's own order if they are its outputs. Each
+ * once. Params do not come in. */
 XIR_API size_t  xir_view_inputs(const xir_view *view, xir_value **out, size_t room);
 XIR_API size_t  xir_view_outputs(const xir_view *view, xir_value **out, size_t room);
 XIR_API size_t  xir_view_params(const xir_view *view, xir_value **out, size_t room);
@@ -39,7 +40,8 @@ XIR_API xir_status xir_view_order_outputs(xir_view *view, const int64_t *v_ids, 
 /* Same ops, same network. */
 XIR_API bool    xir_view_equal(const xir_view *a, const xir_view *b);
 
-/* A standalone network of the view's ops; Input and Output are added where missing. Ids are kept. NULL on failure. */
+/* A standalone network of the view's ops; Input and Output are added where missing. Those inside are kept, and get what comes
+ * in or is used outside beside what they have. Ids are kept, parameter bytes shared. NULL on failure. */
 XIR_API xir_network *xir_view_to_network(const xir_view *view);
 
 XIR_END

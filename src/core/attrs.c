@@ -72,20 +72,6 @@ const void *net_attrs(xir_network *net, const xir_class *cls, const void *body) 
     return attrs;
 }
 
-/* Gives absent references and empty lists of references the default that their row has. */
-static void fill_presets(const xir_class *cls, void *body) {
-    for (uint32_t i = 0; i < cls->n_refs; i++) {
-        const xir_object **ref = body_at(body, &cls->fields[cls->refs[i]]);
-        if (!*ref) *ref = *(const xir_object **)body_at(cls->defaults, &cls->fields[cls->refs[i]]);
-    }
-    if (cls->plain) return;
-    for (uint32_t i = 0; i < cls->n_fields; i++) {
-        const xir_field *f = &cls->fields[i];
-        xir_refs *list = f->kind == XIR_KIND_REFS ? body_at(body, f) : NULL;
-        if (list && list->size == 0) *list = *(const xir_refs *)body_at(cls->defaults, f);
-    }
-}
-
 const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, xir_str op_name) {
     if (cls->n_fields == 0 || (!body && cls->defaults_good)) return cls->defaults;
     _Alignas(16) char space[512];
@@ -94,7 +80,7 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
     if (!made) goto memory;
     memcpy(made, body ? body : cls->defaults, cls->body_size);
     if (body) {
-        fill_presets(cls, made);
+        body_fill_presets(cls, made);
         body_round(cls, made);
     }
     attrs_memo *memo = NULL, *last = last_of(net, cls);

@@ -52,14 +52,15 @@ void blob_part_in(blob *head, blob *keeper, const blob *whole, uint64_t offset, 
     *head = (blob){ .alloc = whole->alloc, .bytes = whole->bytes + offset, .size = size, .mapped = whole->mapped,
                     .inside = true, .parent = keeper };
     atomic_init(&head->references, 1);
-    blob_retain(keeper);
 }
 
 bool blob_is_mine(const blob *b) {
     return b->owned && atomic_load_explicit(&((blob *)(uintptr_t)b)->references, memory_order_acquire) == 1;
 }
 
-void blob_retain(blob *b) { atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed); }
+void blob_retain(blob *b) { blob_retain_many(b, 1); }
+
+void blob_retain_many(blob *b, size_t n) { atomic_fetch_add_explicit(&b->references, n, memory_order_relaxed); }
 
 void blob_release(blob *b) {
     while (b && atomic_fetch_sub_explicit(&b->references, 1, memory_order_acq_rel) == 1) {

@@ -234,6 +234,20 @@ bool body_copy(home *h, arena *to, const xir_class *cls, void *out, const void *
     return true;
 }
 
+void body_fill_presets(const xir_class *cls, void *body) {
+    for (uint32_t i = 0; i < cls->n_refs; i++) {
+        const xir_field *f = &cls->fields[cls->refs[i]];
+        const xir_object **ref = body_at(body, f);
+        if (!*ref) *ref = *(const xir_object **)body_at(cls->defaults, f);
+    }
+    if (cls->plain) return;
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        xir_refs *list = f->kind == XIR_KIND_REFS ? body_at(body, f) : NULL;
+        if (list && list->size == 0) *list = *(const xir_refs *)body_at(cls->defaults, f);
+    }
+}
+
 void body_round(const xir_class *cls, void *body) {
     for (uint32_t i = 0; i < cls->n_reals; i++) {
         double *real = body_at(body, &cls->fields[cls->reals[i]]);

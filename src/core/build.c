@@ -254,7 +254,7 @@ xir_op *xir_network_add(xir_network *net, const xir_op_desc *d) {
 /* ---- from the structs of inputs that declare.h makes --------------------------------------------------------- */
 
 static bool scoped_name(xir_at at, xir_str *name) {
-    if (!at.scope.size) return true;
+    if (!at.scope.size || !name->size) return true;   /* a scope alone names nothing */
     char *text = arena_take(&at.net->arena, at.scope.size + name->size);
     if (!text) return false;
     memcpy(text, at.scope.data, at.scope.size);

@@ -44,8 +44,19 @@ static xir_status check_number(const subject *of, const xir_field *f, const void
         }
         return XIR_OK;
     }
+    if (f->kind == XIR_KIND_U64) {
+        uint64_t v = *(const uint64_t *)at, least = (uint64_t)f->least.i, greatest = (uint64_t)f->greatest.i;
+        if (f->has_least && v < least) {
+            return fault(why, XIR_E_BOUNDS, path, f, "%" PRIu64 " is below %" PRIu64 ", the least %s of " SUBJECT, v, least,
+                         f->name.data, SUBJECT_OF(of));
+        }
+        if (f->has_greatest && v > greatest) {
+            return fault(why, XIR_E_BOUNDS, path, f, "%" PRIu64 " is above %" PRIu64 ", the greatest %s of " SUBJECT, v, greatest,
+                         f->name.data, SUBJECT_OF(of));
+        }
+        return XIR_OK;
+    }
     int64_t v = *(const int64_t *)at;
-    if (f->kind == XIR_KIND_U64) return XIR_OK;   /* no unsigned row has bounds */
     if (f->has_least && v < f->least.i) {
         return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is below %" PRId64 ", the least %s of " SUBJECT, v, f->least.i,
                      f->name.data, SUBJECT_OF(of));
@@ -239,6 +250,7 @@ const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, 
     if (made) {
         memcpy(made, body, cls->body_size);
         *made = (xir_object){ .cls = cls };
+        body_fill_presets(cls, made);
         body_round(cls, made);
         xir_infer view = { .ctx = ctx, .home = &ctx->home, .cls = cls, .attrs = made, .why = why };
         if (body_check(cls, made, XIR_STR(""), XIR_STR(""), why) == XIR_OK && infer_check(&view) == XIR_OK) {

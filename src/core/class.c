@@ -141,7 +141,16 @@ static void sort_keys(class_key *keys, uint32_t n) {
 
 static bool real_kind(xir_kind kind) { return kind == XIR_KIND_REAL; }
 
-static void fill_field(xir_context *ctx, xir_field *f, const xir_row *row) {
+/* The class that a row refers to: registered before, or the one being sealed. */
+static const xir_class *referred(xir_context *ctx, const xir_class *self, const xir_row *row) {
+    if (!row->of) return NULL;
+    const xir_class_decl *decl = row->of();
+    if (decl == self->decl) return self;
+    const xir_class *cls = get_key(ctx, xir_str_of(decl->rows->name));
+    return cls && cls->decl == decl ? cls : NULL;
+}
+
+static void fill_field(xir_context *ctx, const xir_class *self, xir_field *f, const xir_row *row) {
     *f = (xir_field){ .name = xir_str_of(row->name), .describe = xir_str_of(row->describe), .kind = row->kind,
                       .flags = row->flags, .preset = row->preset, .least = row->least, .greatest = row->greatest,
                       .preset_text = xir_str_of(row->preset_text), .offset = row->offset };
@@ -155,7 +164,7 @@ static void fill_field(xir_context *ctx, xir_field *f, const xir_row *row) {
     }
     f->has_default = !(row->flags & (XIR_FIELD_REQUIRED | XIR_FIELD_OPTIONAL));
     f->members = row->members ? row->members() : NULL;
-    f->of = row->of ? get_key(ctx, xir_str_of(row->of()->rows->name)) : NULL;
+    f->of = referred(ctx, self, row);
 }
 
 /* Stretches of a plain body without padding. */
@@ -189,7 +198,7 @@ void xir_body_init(const xir_class_decl *decl, void *body) {
 }
 
 /* The default of a reference, which the row spells as files do: a one-string form or a number. */
-static const xir_object *preset_object(xir_context *ctx, const char *text, xir_diags *why) {
+static const xir_object *preset_object(xir_context *ctx, const char *text, xir_status *status, xir_diags *why) {
     form_error e = { 0 };
     const xir_object *object;
     if (text[0] == '@') {
@@ -206,29 +215,38 @@ static const xir_object *preset_object(xir_context *ctx, const char *text, xir_d
         if (minus) whole = -whole;
         object = (const xir_object *)(real ? xir_scalar_real(ctx, (double)whole / (double)scale) : xir_scalar_int(ctx, whole));
     }
-    if (!object) xir_diags_add(why, XIR_ERROR, e.status ? e.status : XIR_E_MEMORY, XIR_STR(""), "the default %s: %s", text, e.message);
-    return object;
+    if (object) return object;
+    *status = e.status && e.status != XIR_E_MEMORY ? diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the default %s: %s", text, e.message)
+                                                   : diag_memory(why);
+    return NULL;
 }
 
-static bool make_defaults(xir_context *ctx, xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
-    cls->defaults = arena_take(&ctx->arena, cls->body_size ? cls->body_size : 1);
-    if (!cls->defaults) return false;
+/* Makes the default body. Defaults may be objects, which take the lock themselves. */
+static xir_status make_defaults(xir_context *ctx, xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
+    xir_status status = XIR_OK;
     xir_body_init(decl, cls->defaults);
     for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
         if (row->word != XIR_WORD_FIELD || !row->preset_text || row->kind == XIR_KIND_TEXT) continue;
-        const xir_object *object = preset_object(ctx, row->preset_text, why);
-        if (!object) return false;
+        const xir_object *object = preset_object(ctx, row->preset_text, &status, why);
+        if (!object) return status;
+        const xir_field *f = xir_class_field(cls, xir_str_of(row->name));
+        if (f->of && !xir_class_under(object->cls, f->of)) {
+            return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the default of '%s' is a %s, a %s was expected", cls->key.data,
+                             row->name, object->cls->key.data, f->of->key.data);
+        }
         void *at = (char *)cls->defaults + row->offset;
         if (row->kind == XIR_KIND_REF) {
             *(const xir_object **)at = object;
         } else {
+            pthread_mutex_lock(&ctx->lock);
             const xir_object **item = arena_copy(&ctx->arena, &object, sizeof object);
-            if (!item) return false;
+            pthread_mutex_unlock(&ctx->lock);
+            if (!item) return diag_memory(why);
             *(xir_refs *)at = (xir_refs){ item, 1 };
         }
     }
     cls->defaults_good = body_check(cls, cls->defaults, XIR_STR(""), XIR_STR(""), NULL) == XIR_OK;
-    return true;
+    return XIR_OK;
 }
 
 typedef struct row_counts { uint32_t fields, inputs, outputs, aliases, was; } row_counts;
@@ -274,7 +292,7 @@ static void add_rows(xir_context *ctx, xir_class *cls, const xir_class_decl *dec
     for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
         switch (row->word) {
         case XIR_WORD_FIELD:
-            fill_field(ctx, &cls->fields[cls->n_fields], row);
+            fill_field(ctx, cls, &cls->fields[cls->n_fields], row);
             cls->plain &= kinds[row->kind].plain;
             if (row->kind == XIR_KIND_REF)  cls->refs[cls->n_refs++] = cls->n_fields;
             if (row->kind == XIR_KIND_REAL) cls->reals[cls->n_reals++] = cls->n_fields;
@@ -306,6 +324,61 @@ static void add_rows(xir_context *ctx, xir_class *cls, const xir_class_decl *dec
     sort_keys(cls->keys, cls->n_keys);
 }
 
+/* Rows that cannot even be read: what follows relies on this. */
+static xir_status check_shape(xir_context *ctx, const xir_class_decl *decl, xir_diags *why) {
+    const xir_row *head = decl->rows, *many = NULL;
+    bool is_op = head->word == XIR_WORD_OP;
+    size_t least = is_op ? 0 : sizeof(xir_object);
+    if ((!is_op && head->word != XIR_WORD_OBJ) || !head->name || !*head->name || head->offset < least) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the first row must name the class and the size of its body",
+                         head->name ? head->name : "?");
+    }
+    for (const xir_row *row = head; row->word != XIR_WORD_END; row++) {
+        if (row->of) {
+            const char *key = row->of()->rows->name;
+            const xir_class *cls = get_key(ctx, xir_str_of(key));
+            if (row->of() != decl && (!cls || cls->decl != row->of())) {
+                return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "class %s refers to %s, which is not registered", head->name, key);
+            }
+        }
+        if (row->word == XIR_WORD_FIELD) {
+            if (!row->name || (unsigned)row->kind >= XIR_KIND_COUNT || row->offset < least ||
+                (size_t)row->offset + kinds[row->kind].size > head->offset) {
+                return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: '%s' is of no known kind, or outside of the body",
+                                 head->name, row->name ? row->name : "?");
+            }
+        } else if (row->word == XIR_WORD_ALIAS) {
+            const xir_class *cls = get_key(ctx, xir_str_of(row->name));
+            if (cls && !cls->opaque) {
+                return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "class %s: the key %s is taken by %s", head->name, row->name,
+                                 cls->key.data);
+            }
+        } else if (row->word == XIR_WORD_INFER) {
+            if ((unsigned)row->target >= XIR_TARGET_COUNT || !row->fn) {
+                return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s infers for no known target", head->name);
+            }
+        } else if (row->word == XIR_WORD_IN || row->word == XIR_WORD_OPT || row->word == XIR_WORD_VAR) {
+            if (many) {
+                return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: inputs '%s' are any number and not the last", head->name,
+                                 many->name);
+            }
+            if (row->word == XIR_WORD_VAR) many = row;
+        }
+    }
+    return XIR_OK;
+}
+
+static bool outside(const xir_field *f, xir_number v) {
+    switch (f->kind) {
+    case XIR_KIND_REAL: return (f->has_least && v.r < f->least.r) || (f->has_greatest && v.r > f->greatest.r);
+    case XIR_KIND_U64:
+        return (f->has_least && (uint64_t)v.i < (uint64_t)f->least.i) || (f->has_greatest && (uint64_t)v.i > (uint64_t)f->greatest.i);
+    case XIR_KIND_I64:  return (f->has_least && v.i < f->least.i) || (f->has_greatest && v.i > f->greatest.i);
+    case XIR_KIND_ENUM: return !f->members || v.i < 0 || (uint64_t)v.i >= f->members->size;
+    default:            return false;
+    }
+}
+
 /* Rows that contradict themselves. */
 static xir_status check_rows(const xir_class *cls, xir_diags *why) {
     for (uint32_t i = 0; i < cls->n_keys; i++) {
@@ -321,21 +394,22 @@ static xir_status check_rows(const xir_class *cls, xir_diags *why) {
     }
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];
-        bool real = f->kind == XIR_KIND_REAL, bad = false;
-        if (f->has_least && f->has_default)    bad |= real ? f->preset.r < f->least.r : f->preset.i < f->least.i;
-        if (f->has_greatest && f->has_default) bad |= real ? f->preset.r > f->greatest.r : f->preset.i > f->greatest.i;
-        if (f->kind == XIR_KIND_ENUM) bad |= !f->members || f->preset.i < 0 || (uint64_t)f->preset.i >= f->members->size;
-        if (f->offset + kinds[f->kind].size > cls->body_size) bad = true;
-        if (bad) {
+        if (f->has_default && outside(f, f->preset)) {
             return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the default of '%s' is outside its bounds",
                              cls->key.data, f->name.data);
+        }
+        if (f->has_least && f->has_greatest && outside(f, f->least)) {
+            return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the bounds of '%s' leave nothing", cls->key.data,
+                             f->name.data);
         }
     }
     return XIR_OK;
 }
 
-/* Makes the class in the context's arena; NULL with a finding. Holds the lock. */
-static xir_class *seal(xir_context *ctx, const xir_class_decl *decl, xir_diags *why) {
+/* Makes the class in the context's arena; NULL with status and finding. Holds the lock. */
+static xir_class *seal(xir_context *ctx, const xir_class_decl *decl, xir_status *status, xir_diags *why) {
+    *status = check_shape(ctx, decl, why);
+    if (*status) return NULL;
     const xir_row *head = decl->rows;
     row_counts n = count_rows(decl);
     arena *a = &ctx->arena;
@@ -353,46 +427,21 @@ static xir_class *seal(xir_context *ctx, const xir_class_decl *decl, xir_diags *
     cls->spans = arena_take(a, n.fields * sizeof *cls->spans);
     cls->refs = arena_take(a, n.fields * sizeof *cls->refs);
     cls->reals = arena_take(a, n.fields * sizeof *cls->reals);
+    cls->defaults = arena_take(a, cls->body_size ? cls->body_size : 1);
     if (!cls->fields || !cls->inputs || !cls->input_offsets || !cls->outputs || !cls->keys || !cls->spans || !cls->refs ||
-        !cls->reals) goto memory;
+        !cls->reals || !cls->defaults) goto memory;
     add_rows(ctx, cls, decl);
     if (cls->plain) make_spans(cls);
-    if (check_rows(cls, why) != XIR_OK) return NULL;
-    return cls;
+    *status = check_rows(cls, why);
+    return *status ? NULL : cls;
 memory:
-    diag_memory(why);
+    *status = diag_memory(why);
     return NULL;
 }
 
-xir_status xir_register(xir_context *ctx, const xir_class_decl *decl, xir_diags *why) {
-    if (!decl || decl->abi != XIR_ABI || decl->size < sizeof(xir_class_decl) || !decl->rows) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a class declaration of version %u was expected, %u was found", XIR_ABI,
-                         decl ? decl->abi : 0);
-    }
-    xir_str key = xir_str_of(decl->rows->name);
-    pthread_mutex_lock(&ctx->lock);
-    const xir_class *old = get_key(ctx, key);
-    if (old && !old->opaque) {
-        pthread_mutex_unlock(&ctx->lock);
-        if (old->decl == decl) return XIR_OK;
-        return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "the class %.*s is registered already", (int)key.size, key.data);
-    }
-    row_counts n = count_rows(decl);
-    xir_status status = XIR_OK;
-    xir_class *cls = NULL;
-    if (!reserve_keys(ctx, 1 + n.aliases) ||
-        !mem_reserve(&ctx->alloc, (void **)&ctx->forms, &ctx->form_room, ctx->n_forms + 1, sizeof *ctx->forms)) {
-        status = diag_memory(why);
-    } else if (!(cls = seal(ctx, decl, why))) {
-        status = why && xir_diags_count(why) ? xir_diags_at(why, xir_diags_count(why) - 1)->code : XIR_E_INVALID;
-    }
-    pthread_mutex_unlock(&ctx->lock);
-    if (status) return status;
-    /* Defaults may be objects, which take the lock themselves. */
-    if (!make_defaults(ctx, cls, decl, why)) return diag_memory(why);
-
-    pthread_mutex_lock(&ctx->lock);
-    put_key(ctx, key, cls);
+/* A class that is complete becomes one that is found. Holds the lock, and cannot fail: room has been reserved. */
+static void enter(xir_context *ctx, xir_class *cls, const xir_class_decl *decl) {
+    put_key(ctx, cls->key, cls);
     for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
         if (row->word == XIR_WORD_ALIAS) put_key(ctx, xir_str_of(row->name), cls);
     }
@@ -401,8 +450,47 @@ xir_status xir_register(xir_context *ctx, const xir_class_decl *decl, xir_diags 
     ctx->last_class = cls;
     if (last) last->next = cls;
     else atomic_store_explicit(&ctx->first_class, cls, memory_order_release);
+}
+
+static xir_status register_one(xir_context *ctx, const xir_class_decl *decl, xir_diags *why) {
+    xir_str key = xir_str_of(decl->rows->name);
+    xir_status status = XIR_OK;
+    xir_class *cls = NULL;
+    pthread_mutex_lock(&ctx->lock);
+    const xir_class *old = get_key(ctx, key);
+    if (old && !old->opaque) {
+        if (old->decl != decl) {
+            status = diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "the class %.*s is registered already", (int)key.size, key.data);
+        }
+        pthread_mutex_unlock(&ctx->lock);
+        return status;
+    }
+    cls = seal(ctx, decl, &status, why);
     pthread_mutex_unlock(&ctx->lock);
-    return XIR_OK;
+    if (cls) status = make_defaults(ctx, cls, decl, why);
+    if (status) return status;
+
+    pthread_mutex_lock(&ctx->lock);
+    if (reserve_keys(ctx, 1 + count_rows(decl).aliases) &&
+        mem_reserve(&ctx->alloc, (void **)&ctx->forms, &ctx->form_room, ctx->n_forms + 1, sizeof *ctx->forms)) {
+        enter(ctx, cls, decl);
+    } else {
+        status = diag_memory(why);
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return status;
+}
+
+xir_status xir_register(xir_context *ctx, const xir_class_decl *decl, xir_diags *why) {
+    if (!decl || decl->abi != XIR_ABI || decl->size < sizeof(xir_class_decl) || !decl->rows) {
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a class declaration of version %u was expected, %u was found", XIR_ABI,
+                         decl ? decl->abi : 0);
+    }
+    /* One at a time: between sealing and entering the lock is let go. */
+    pthread_mutex_lock(&ctx->registering);
+    xir_status status = register_one(ctx, decl, why);
+    pthread_mutex_unlock(&ctx->registering);
+    return status;
 }
 
 /* Ops and objects of one unknown key are two classes; the objects' is registered with an '@' in front, which no key has. */
@@ -516,9 +604,9 @@ size_t xir_field_type_text(const xir_field *f, char *out, size_t size) {
             append(out, size, &at, xir_str_of(f->members->words[i]));
         }
     } else if ((f->kind == XIR_KIND_REF || list) && f->of) {
-        if (list) append(out, size, &at, XIR_STR("list<"));
+        append(out, size, &at, list ? XIR_STR("list<ref<") : XIR_STR("ref<"));
         append(out, size, &at, short_key(f->of));
-        if (list) append(out, size, &at, XIR_STR(">"));
+        append(out, size, &at, list ? XIR_STR(">>") : XIR_STR(">"));
     } else {
         append(out, size, &at, xir_str_of(xir_kind_name(f->kind)));
     }

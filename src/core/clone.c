@@ -34,6 +34,7 @@ static xir_op *clone_op(const xir_op *op) {
         if (!to) return NULL;
         to->name = from->name;
         to->tags = from->tags;
+        to->extra = from->extra;
         to->mtype = from->mtype;
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) use_link(&copy->inputs[i], copy, op->inputs[i].value);
@@ -81,6 +82,7 @@ typedef struct copying {
 
 static xir_value *copy_params(copying *c, const xir_value *v);
 static xir_op *copy_op(copying *c, const xir_op *op);
+static const xir_map *copy_map(copying *c, const xir_map *from);
 
 static bool copy_more(copying *c, const value_more *from, xir_value *to) {
     value_more *more = value_need_more(to);
@@ -91,14 +93,9 @@ static bool copy_more(copying *c, const value_more *from, xir_value *to) {
         more->mtype = (const xir_mtype *)net_intern(c->to, (const xir_object *)from->mtype);
         if (!more->mtype) return false;
     }
-    if (from->tags) {
-        xir_any map = { .kind = XIR_ANY_MAP, .as.map = *from->tags }, copy;
-        xir_map *tags = arena_take(&c->to->arena, sizeof *tags);
-        if (!tags || !any_copy(&c->to->arena, &map, &copy)) return false;
-        *tags = copy.as.map;
-        more->tags = tags;
-    }
-    return true;
+    more->tags = copy_map(c, from->tags);
+    more->extra = copy_map(c, from->extra);
+    return !c->failed;
 }
 
 static xir_value *copy_params(copying *c, const xir_value *v) {
@@ -237,16 +234,25 @@ static xir_op *copy_op(copying *c, const xir_op *op) {
     return c->failed ? NULL : copy;
 }
 
-/* Inputs whose maker stands later in the order. */
-static void link_later(copying *c) {
-    xir_op *copy = c->to->first;
-    for (const xir_op *op = c->from->first; op; op = op->next, copy = copy->next) {
-        for (uint32_t i = 0; i < op->n_inputs; i++) {
-            const xir_value *v = op->inputs[i].value;
-            if (!v || copy->inputs[i].value) continue;
-            use_link(&copy->inputs[i], copy, copy_value(c, v));
-        }
+/* Inputs whose maker stands later in the order, sub ops' too. */
+static void link_op(copying *c, const xir_op *op) {
+    xir_op *copy = c->ops[op->slot];
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *v = op->inputs[i].value;
+        if (!v || copy->inputs[i].value) continue;
+        use_link(&copy->inputs[i], copy, copy_value(c, v));
     }
+    if (op->cls->plain) return;
+    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *children = body_at(op->attrs, f);
+        for (size_t j = 0; j < children->size; j++) link_op(c, children->data[j]);
+    }
+}
+
+static void link_later(copying *c) {
+    for (const xir_op *op = c->from->first; op; op = op->next) link_op(c, op);
 }
 
 static bool copy_fields(copying *c) {

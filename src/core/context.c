@@ -10,6 +10,7 @@ xir_context *xir_context_new(const xir_allocator *allocator) {
     atomic_init(&ctx->references, 1);
     atomic_init(&ctx->first_class, NULL);
     pthread_mutex_init(&ctx->lock, NULL);
+    pthread_mutex_init(&ctx->registering, NULL);
     ctx->limits = (xir_limits){ .max_bytes = (uint64_t)1 << 40, .max_depth = 128 };
     arena_init(&ctx->arena, &ctx->alloc);
     home_init(&ctx->home, ctx, &ctx->lock);
@@ -29,6 +30,7 @@ void xir_context_free(xir_context *ctx) {
     mem_free(&ctx->alloc, ctx->by_key_text, ctx->key_room * sizeof *ctx->by_key_text);
     mem_free(&ctx->alloc, (void *)ctx->forms, ctx->form_room * sizeof *ctx->forms);
     arena_free(&ctx->arena);
+    pthread_mutex_destroy(&ctx->registering);
     pthread_mutex_destroy(&ctx->lock);
     xir_allocator alloc = ctx->alloc;
     mem_free(&alloc, ctx, sizeof *ctx);

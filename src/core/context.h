@@ -24,6 +24,7 @@ struct xir_context {
     xir_allocator    alloc;
     atomic_size_t    references;
     pthread_mutex_t  lock;
+    pthread_mutex_t  registering;   /* taken before `lock` by who registers a class               */
     xir_limits       limits;
     arena            arena;         /* classes                                                   */
     home             home;

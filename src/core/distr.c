@@ -66,9 +66,8 @@ struct xir_distr_builder {
 };
 
 static xir_distr_builder *builder_new(xir_context *ctx, const int64_t *axes, size_t n_axes) {
-    xir_distr_builder *b = NULL;
-    if (n_axes <= (SIZE_MAX / 2) / sizeof *axes) b =
-            mem_new(context_alloc(ctx), sizeof *b + n_axes * sizeof *axes);
+    if (n_axes > SIZE_MAX / 2 / sizeof *axes) return NULL;
+    xir_distr_builder *b = mem_new(context_alloc(ctx), sizeof *b + n_axes * sizeof *axes);
     if (!b) return NULL;
     *b = (xir_distr_builder){ .ctx = ctx, .uvalue = XIR_UVALUE_ZERO, .n_axes = n_axes };
     run_list_init(&b->runs, context_alloc(ctx));
@@ -105,10 +104,12 @@ static xir_status mark(xir_distr_builder *b, int64_t start, int64_t end, bool va
     return b ? run_list_set(&b->runs, start, end, valid) : XIR_E_MEMORY;
 }
 
-xir_status xir_distr_set_valid(xir_distr_builder *b, int64_t start,
-                               int64_t end) { return mark(b, start, end, true); }
-xir_status xir_distr_set_unvalid(xir_distr_builder *b, int64_t start,
-                                 int64_t end) { return mark(b, start, end, false); }
+xir_status xir_distr_set_valid(xir_distr_builder *b, int64_t start, int64_t end) {
+    return mark(b, start, end, true);
+}
+xir_status xir_distr_set_unvalid(xir_distr_builder *b, int64_t start, int64_t end) {
+    return mark(b, start, end, false);
+}
 
 xir_status xir_distr_append(xir_distr_builder *b, int64_t count, bool valid) {
     return b ? run_list_add(&b->runs, count, valid, 0, 0) : XIR_E_MEMORY;
@@ -142,14 +143,11 @@ const xir_distr *distr_make(home *h, xir_i64s axes, xir_runs runs, xir_uvalue uv
 }
 
 const xir_distr *xir_distr_build(xir_distr_builder *b, xir_diags *why) {
-    const xir_distr *distr = NULL;
-    if (b) {
-        distr =
-                distr_make(context_home(b->ctx), (xir_i64s){ b->axes, b->n_axes }, run_list_runs(&b->runs),
-                           b->uvalue, b->legacy);
-    }
-    if (!distr) diag_memory(why);
-    return distr;
+    if (!b) return out_of_memory(why);
+    xir_i64s axes = { b->axes, b->n_axes };
+    xir_runs runs = run_list_runs(&b->runs);
+    const xir_distr *distr = distr_make(context_home(b->ctx), axes, runs, b->uvalue, b->legacy);
+    return distr ? distr : out_of_memory(why);
 }
 
 xir_status xir_distr_object_check(xir_infer *at) {
@@ -157,7 +155,7 @@ xir_status xir_distr_object_check(xir_infer *at) {
     bool good = runs_canonical(distr->sections);
     for (size_t i = 0; i < distr->sections.size; i++) {
         const xir_run *run = &distr->sections.data[i];
-        good &= (run->m == 0 || run->m == 1) && run->exp == 0 && !run->value && !signbit(run->value);
+        good &= (run->m == 0 || run->m == 1) && run->exp == 0 && run->value == 0 && !signbit(run->value);
     }
     if (good) return XIR_OK;
     return xir_infer_fail(at, XIR_E_INVALID, "sections",
@@ -234,8 +232,7 @@ static bool read_section(form_text *t, void *user) {
     if (!form_i64(t, "the start of a section", &start)) return false;
     if (start != total) {
         form_fail(t->why, XIR_E_BOUNDS, start_at, "a section from %lld on expected, found one from %lld on",
-                  (long long)total,
-                  (long long)start);
+                  (long long)total, (long long)start);
         return false;
     }
     if (!form_literal(t, ", ")) return false;
@@ -279,9 +276,11 @@ static const xir_object *parse(home *h, const xir_class *cls, xir_str text, form
     const xir_distr *distr = NULL;
     (void)cls;
     run_list_init(&runs, context_alloc(h->ctx));
-    if (form_open(&t, text, "merged_distr", e) && form_literal(&t, "[") && items(&t, ']', read_axis, &axes) &&
-        read_uvalue(&t, &uvalue, &legacy) && form_literal(&t, ":{") && items(&t, '}', read_section, &runs) &&
-                form_close(&t)) {
+    bool good = form_open(&t, text, "merged_distr", e) &&
+                form_literal(&t, "[") && items(&t, ']', read_axis, &axes) &&
+                read_uvalue(&t, &uvalue, &legacy) &&
+                form_literal(&t, ":{") && items(&t, '}', read_section, &runs) && form_close(&t);
+    if (good) {
         distr = distr_make(h, (xir_i64s){ axes.data, axes.size }, run_list_runs(&runs), uvalue, legacy);
         if (!distr) form_fail(e, XIR_E_MEMORY, 0, "out of memory");
     }

@@ -12,6 +12,7 @@ static bool same_value(const xir_value *a, const xir_value *b, bool bytes) {
     if (a == b) return true;
     if (!a || !b || a->id != b->id || value_is_params(a) != value_is_params(b) || !same_type(a->type, b->type)) return false;
     if (!xir_str_equal(xir_value_name(a), xir_value_name(b)) || !xir_map_equal(xir_value_tags(a), xir_value_tags(b))) return false;
+    if (!xir_map_equal(a->more ? a->more->extra : NULL, b->more ? b->more->extra : NULL)) return false;
     if (!xir_object_equal((const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b))) return false;
     if (!value_is_params(a)) return true;
     if (value_params(a)->allow_no_data != value_params(b)->allow_no_data) return false;

@@ -245,25 +245,19 @@ static size_t dir_size(const char *path) {   /* with its slash; 0: the current o
 
 /* Follows links until a name that is none, or is of nothing. The rest of the path is the system's to follow. */
 static bool follow_links(file_writer *w) {
-    size_t size = strlen(w->path);
-    if (size >= PATH_ROOM) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    memcpy(w->target, w->path, size + 1);
     char link[PATH_ROOM];
-    for (int i = 0; i < MOST_LINKS; i++) {
+    size_t size = strlen(w->path);
+    if (size < PATH_ROOM) memcpy(w->target, w->path, size + 1);
+    for (int i = 0; i < MOST_LINKS && size < PATH_ROOM; i++) {
         ssize_t n = readlink(w->target, link, sizeof link);
         if (n < 0) return errno == EINVAL || errno == ENOENT;   /* not a link; not there */
         size_t keep = n > 0 && link[0] == '/' ? 0 : dir_size(w->target);
-        if (keep + (size_t)n >= PATH_ROOM) {
-            errno = ENAMETOOLONG;
-            return false;
-        }
+        size = keep + (size_t)n;
+        if (size >= PATH_ROOM) continue;
         memcpy(w->target + keep, link, (size_t)n);
-        w->target[keep + (size_t)n] = '\0';
+        w->target[size] = '\0';
     }
-    errno = ELOOP;
+    errno = size < PATH_ROOM ? ELOOP : ENAMETOOLONG;
     return false;
 }
 
@@ -413,15 +407,16 @@ static xir_status flush_dir(file_writer *w) {
         "replaced, but a crash may still bring the old file back: cannot flush its directory: %s", strerror(error));
 }
 
+xir_status file_place(file_writer *w) {
+    if (!w->block || file_ready(w) != XIR_OK || !w->exists) return w->status;
+    if (rename(w->temp, w->target) != 0) return write_fail(w, "put the new file in place");
+    w->exists = false;
+    w->placed = true;
+    return XIR_OK;
+}
+
 xir_status file_commit(file_writer *w) {
-    if (w->block && file_ready(w) == XIR_OK && w->exists) {
-        if (rename(w->temp, w->target) != 0) {
-            write_fail(w, "put the new file in place");
-        } else {
-            w->exists = false;
-            w->status = flush_dir(w);
-        }
-    }
+    if (file_place(w) == XIR_OK && w->placed) w->status = flush_dir(w);
     discard(w);
     forget(w);
     return w->status;

@@ -47,6 +47,7 @@ typedef struct file_writer {
     size_t       target_size, temp_size;
     int          fd;         /* -1: closed                                                       */
     bool         exists;     /* the temporary file; if not, what is written goes to the path     */
+    bool         placed;     /* it has taken the place of the old one                            */
     xir_status   status;
     uint64_t     written;
     char        *block;      /* buffered bytes          */
@@ -56,8 +57,10 @@ typedef struct file_writer {
  * which then does the same) is left to call. */
 xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why);
 bool       file_write(void *w, const void *data, size_t size);   /* an xir_write_fn */
-/* Everything but the rename: for who replaces two files and wants all that can fail behind him. Optional. */
+/* The first two thirds of committing, for who replaces two files: everything but the rename, so that all that is likely to fail
+ * is over before the first name changes; and the rename, so that nothing slow comes between the two. Optional. */
 xir_status file_ready(file_writer *w);
+xir_status file_place(file_writer *w);
 xir_status file_commit(file_writer *w);
 void       file_abort(file_writer *w);
 

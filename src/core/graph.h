@@ -37,9 +37,10 @@ blob *blob_new(const xir_allocator *alloc, uint64_t size);                 /* ow
 blob *blob_borrow(const xir_allocator *alloc, const void *data, uint64_t size, bool mapped,
                   void (*release)(void *, const void *), void *user);
 blob *blob_part(blob *whole, uint64_t offset, uint64_t size);              /* retains the whole        */
-/* Makes the head of a part in memory that belongs to `keeper`, which it retains: many parts for one allocation. The keeper
- * must keep the whole alive. */
+/* Makes the heads of parts of `whole` in memory that belongs to `keeper`: many parts for one allocation. Each counts as a
+ * holder of the keeper, which must be retained for all of them, and keep the whole alive. */
 void  blob_part_in(blob *head, blob *keeper, const blob *whole, uint64_t offset, uint64_t size);
+void  blob_retain_many(blob *b, size_t n);
 /* Whether the bytes may be written: owned, and no other Params have them. */
 bool  blob_is_mine(const blob *b);
 void  blob_retain(blob *b);

@@ -70,13 +70,9 @@ const xir_layout *layout_make(home *h, xir_str axes, size_t base, form_error *wh
 const xir_layout *xir_layout_parse(xir_context *ctx, xir_str axes, xir_diags *why) {
     form_error e = { 0 };
     const xir_layout *layout = layout_make(context_home(ctx), axes, 0, &e);
-    if (!layout && e.status == XIR_E_MEMORY) diag_memory(why);
-    else if (!layout) {
-        diag_fail(why, e.status, XIR_STR(""), "layout '%.*s': %s, at character %zu", axes.size < 80
-                  ? (int)axes.size : 80,
-                  axes.size ? axes.data : "", e.message, e.at + 1);
-    }
-    return layout;
+    if (layout) return layout;
+    if (e.status == XIR_E_MEMORY) return out_of_memory(why);
+    return refuse(why, e.status, "", "layout '%.*s': %s, at character %zu", SHOWN(axes), e.message, e.at + 1);
 }
 
 const xir_layout *layout_default(home *h, size_t rank) {
@@ -177,9 +173,8 @@ void layout_faults(const xir_layout *layout, fault_sink *sink) {
     t = layout_walk(layout);
     for (size_t i = 0; layout_next(&t, &a); i++) {
         if (a.unit && !seen[other_case(a.letter) & 0x7f]) {
-            fault(sink, "layout", "axis %zu is the unit %c%lld, an axis %c is expected with it, found none",
-                  i, a.letter,
-                  (long long)a.unit, other_case(a.letter));
+            fault(sink, "layout", "axis %zu is the unit %c%lld, an axis %c is expected with it, found none", i,
+                  a.letter, (long long)a.unit, other_case(a.letter));
         }
     }
 }
@@ -191,18 +186,16 @@ xir_status xir_layout_object_check(xir_infer *at) {
     layout_axis a;
     form_begin(&t, layout->axes, &e);
     while (layout_next(&t, &a)) {}
-    return e.status ? xir_infer_fail(at, e.status, "axes", "%s, at character %zu", e.message, e.at + 1)
-            : XIR_OK;
+    if (!e.status) return XIR_OK;
+    return xir_infer_fail(at, e.status, "axes", "%s, at character %zu", e.message, e.at + 1);
 }
 
 typedef struct diags_sink { const xir_layout *layout; xir_diags *why; } diags_sink;
 
 static void to_diags(void *user, const char *where, const char *sentence) {
     const diags_sink *d = user;
-    xir_str text = d->layout->axes;
     (void)where;
-    diag_fail(d->why, XIR_E_INVALID, XIR_STR(""), "layout '%.*s': %s", text.size < 80 ? (int)text.size : 80,
-              text.data, sentence);
+    refuse(d->why, XIR_E_INVALID, "", "layout '%.*s': %s", SHOWN(d->layout->axes), sentence);
 }
 
 xir_status xir_layout_check(const xir_layout *layout, xir_diags *why) {
@@ -217,14 +210,13 @@ xir_status xir_layout_check(const xir_layout *layout, xir_diags *why) {
 
 /* Makes the layout that a buffer spells and frees the buffer. */
 static const xir_layout *finish(xir_context *ctx, buffer *text, xir_diags *why) {
-    const xir_layout *layout = text->failed ? NULL
-            : made(context_home(ctx), (xir_str){ text->data, text->size }, NULL);
-    if (!layout) diag_memory(why);
+    xir_str axes = { text->data, text->size };
+    const xir_layout *layout = text->failed ? NULL : made(context_home(ctx), axes, NULL);
     buffer_free(text);
-    return layout;
+    return layout ? layout : out_of_memory(why);
 }
 
-static const xir_layout *out_of_rank(const xir_layout *layout, size_t i, xir_diags *why) {
+static const void *out_of_rank(const xir_layout *layout, size_t i, xir_diags *why) {
     return refuse(why, XIR_E_BOUNDS, "", "an axis below %zu expected, found %zu", xir_layout_rank(layout), i);
 }
 
@@ -261,11 +253,11 @@ const xir_layout *xir_layout_erase(xir_context *ctx, const xir_layout *layout, s
 }
 
 const xir_layout *xir_layout_insert(xir_context *ctx, const xir_layout *layout, size_t i, char letter,
-                                    int64_t unit,
-                                    xir_diags *why) {
-    layout_axis a = { .start = layout ? layout->axes.size : 0 };
-    if (!layout || (!find_axis(layout, i, &a) && i != xir_layout_rank(layout))) {
-        return refuse(why, XIR_E_BOUNDS, "", "a place up to %zu expected, found %zu", xir_layout_rank(layout), i);
+                                    int64_t unit, xir_diags *why) {
+    size_t rank = xir_layout_rank(layout);
+    layout_axis a;
+    if (!layout || (!find_axis(layout, i, &a) && i != rank)) {
+        return refuse(why, XIR_E_BOUNDS, "", "a place up to %zu expected, found %zu", rank, i);
     }
     if (!is_upper(letter) && !is_lower(letter)) {
         char found[FORM_FOUND];
@@ -273,16 +265,15 @@ const xir_layout *xir_layout_insert(xir_context *ctx, const xir_layout *layout, 
         return refuse(why, XIR_E_INVALID, "", AXIS_LETTER " expected, found %s", found);
     }
     if (is_lower(letter) ? unit < 1 : unit != 0) {
-        return refuse(why, XIR_E_BOUNDS, "", "%s expected for the axis %c, found %lld", is_lower(letter) ? "a unit of at least 1" : "the unit 0", letter, (long long)unit);
+        return refuse(why, XIR_E_BOUNDS, "", "%s expected for the axis %c, found %lld",
+                      is_lower(letter) ? "a unit of at least 1" : "the unit 0", letter, (long long)unit);
     }
     buffer text;
     buffer_init(&text, context_alloc(ctx));
     buffer_put(&text, layout->axes.data, a.start);
     buffer_char(&text, letter);
     if (unit) form_put_i64(&text, unit);
-    if (layout->axes.size > a.start) {
-        buffer_put(&text, layout->axes.data + a.start, layout->axes.size - a.start);
-    }
+    if (i < rank) buffer_put(&text, layout->axes.data + a.start, layout->axes.size - a.start);
     return finish(ctx, &text, why);
 }
 
@@ -313,5 +304,7 @@ void xir_layout_put(xir_layout_steps *steps, char letter, int64_t count) {
 
 const xir_layout *xir_layout_finish(xir_context *ctx, const xir_layout_steps *steps, xir_diags *why) {
     if (!steps->failed) return xir_layout_parse(ctx, (xir_str){ steps->text, steps->size }, why);
-    return refuse(why, XIR_E_INVALID, "", "layout steps: axis letters with numbers of at least 1 expected, %zu characters in" " all, found other ones behind '%.*s'", sizeof steps->text, (int)steps->size, steps->text);
+    xir_str good = { steps->text, steps->size };
+    return refuse(why, XIR_E_INVALID, "", "layout steps: axis letters with numbers of at least 1 expected, %zu "
+                  "characters in all, found other ones behind '%.*s'", sizeof steps->text, SHOWN(good));
 }

@@ -109,7 +109,7 @@ xir_status xir_network_set_ai_target(xir_network *net, const xir_target *target)
     const xir_target *own = target ? (const xir_target *)net_intern(net, (const xir_object *)target) : NULL;
     if (target && !own) return net_fail(net, XIR_E_MEMORY, "out of memory");
     net->ai_target = own;
-    net->absent = 0;
+    net->absent &= ~(UINT32_C(1) << 1);   /* the second key: see network_key in codec.h */
     return XIR_OK;
 }
 

@@ -98,6 +98,8 @@ uint64_t field_hash(uint64_t hash, const xir_field *f, const void *body);
 /* Deep copy of all fields, for who holds the home's lock: objects are interned in the home, lists and texts copied into the arena. Params and ops are
  * copied as pointers. Reals are taken as they are. False without memory. */
 bool     body_copy(home *h, arena *to, const xir_class *cls, void *out, const void *body);
+/* Gives absent references and empty lists of references the default that their row has. */
+void     body_fill_presets(const xir_class *cls, void *body);
 /* Rounds every real to float32. */
 void     body_round(const xir_class *cls, void *body);
 /* Bounds, words, required references, classes of references. Adds every fault under `path`; returns the first. `owner` is the

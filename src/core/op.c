@@ -221,6 +221,31 @@ xir_status op_adopt_children(xir_op *op, const void *attrs) {
     return XIR_OK;
 }
 
+static void flag_children(const xir_op *op, const void *attrs, bool child, bool forget_strangers) {
+    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *children = body_at(attrs, f);
+        for (size_t j = 0; j < children->size; j++) {
+            xir_op *c = children->data[j];
+            if (forget_strangers && !(c->flags & OP_CHILD)) {
+                ids_forget_op(c);
+                op_forget(c);
+            } else if (!forget_strangers) {
+                c->flags = child ? c->flags | OP_CHILD : c->flags & ~(uint32_t)OP_CHILD;
+            }
+        }
+    }
+}
+
+/* Sub ops of the old attributes that the new ones do not have are erased. */
+static void forget_old_children(const xir_op *op, const void *old, const void *now) {
+    if (op->cls->plain || old == now) return;
+    flag_children(op, old, false, false);
+    flag_children(op, now, true, false);
+    flag_children(op, old, false, true);
+}
+
 xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *attrs) {
     xir_network *net = op->net;
     if (op->cls->decl != decl) {
@@ -242,6 +267,7 @@ xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *a
         return no_memory(net);
     }
     if (op->more) op->more->absent = 0;
+    forget_old_children(op, old, own);
     net->epoch++;
     return XIR_OK;
 }
@@ -525,9 +551,19 @@ xir_status xir_op_infer(xir_op *op, bool override) {
 
 /* ---- erasing ----------------------------------------------------------------------------------------------- */
 
+/* An op that leaves takes its sub ops along: what they read may leave too. */
 void op_forget(xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) use_unlink(&op->inputs[i]);
     op->flags |= OP_ERASED;
+    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *children = body_at(op->attrs, f);
+        for (size_t j = 0; j < children->size; j++) {
+            ids_forget_op(children->data[j]);
+            op_forget(children->data[j]);
+        }
+    }
 }
 
 xir_status xir_op_erase(xir_op *op) {

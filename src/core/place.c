@@ -28,8 +28,8 @@ xir_target_kind xir_target_kind_of(const xir_target *target) {
 }
 
 xir_str xir_target_core(const xir_target *target) {
-    return target && xir_target_kind_of(target) == XIR_TARGET_ZHUGE ? ((const xir_zhuge_target *)target)->core
-            : XIR_STR("");
+    if (!target || xir_target_kind_of(target) != XIR_TARGET_ZHUGE) return XIR_STR("");
+    return ((const xir_zhuge_target *)target)->core;
 }
 
 /* The core is any text: the last byte closes it. */
@@ -61,6 +61,7 @@ const xir_form xir_wolong_target_form = { "wolongt", form_word_print, form_word_
 /* ---- memory types ------------------------------------------------------------------------------------------ */
 
 const xir_mtype *mtype_make(home *h, xir_mtype_kind kind, uint64_t addr, uint64_t offset) {
+    const xir_class *const *types = h->ctx->types;
     union {
         xir_object       head;
         xir_onchip_mem   onchip;
@@ -69,14 +70,18 @@ const xir_mtype *mtype_make(home *h, xir_mtype_kind kind, uint64_t addr, uint64_
     } mem;
     memset(&mem, 0, sizeof mem);
     switch (kind) {
-    case XIR_MTYPE_HOST:     mem.head.cls = h->ctx->types[CLASS_host_mem]; break;
-    case XIR_MTYPE_ONCHIP:   mem.onchip =
-            (xir_onchip_mem){ { .cls = h->ctx->types[CLASS_onchip_mem] }, addr }; break;
-    case XIR_MTYPE_EXTERNAL: mem.external =
-            (xir_external_mem){ { .cls = h->ctx->types[CLASS_external_mem] }, addr }; break;
-    case XIR_MTYPE_CHUNK:    mem.chunk =
-            (xir_chunk_mem){ { .cls = h->ctx->types[CLASS_chunk_mem] }, addr, offset }; break;
-    default:                 return NULL;
+    case XIR_MTYPE_HOST:
+        mem.head.cls = types[CLASS_host_mem];
+        break;
+    case XIR_MTYPE_ONCHIP:
+        mem.onchip = (xir_onchip_mem){ { .cls = types[CLASS_onchip_mem] }, addr };
+        break;
+    case XIR_MTYPE_EXTERNAL:
+        mem.external = (xir_external_mem){ { .cls = types[CLASS_external_mem] }, addr };
+        break;
+    case XIR_MTYPE_CHUNK:
+        mem.chunk = (xir_chunk_mem){ { .cls = types[CLASS_chunk_mem] }, addr, offset };
+        break;
     }
     return (const xir_mtype *)home_intern(h, &mem.head);
 }

@@ -107,15 +107,12 @@ const xir_type *xir_quantized(xir_context *ctx, const xir_scales *scale, const i
     return made(ctx, &b);
 }
 
-const xir_type *xir_normalized_quantized(xir_context *ctx, const xir_type *normalized,
-                                         const xir_scales *scale,
+const xir_type *xir_normalized_quantized(xir_context *ctx, const xir_type *normalized, const xir_scales *scale,
                                          const int64_t *zero_points, size_t n) {
     body b;
     if (!scale || xir_type_kind_of(normalized) != XIR_TYPE_NORMALIZED) return NULL;
-    if (!start(ctx, CLASS_normalized_quantized_type, xir_type_storage(normalized),
-               xir_type_expressed(normalized), &b)) {
-        return NULL;
-    }
+    const xir_type *storage = xir_type_storage(normalized), *expressed = xir_type_expressed(normalized);
+    if (!start(ctx, CLASS_normalized_quantized_type, storage, expressed, &b)) return NULL;
     b.both.normratio = xir_type_norm_ratios(normalized);
     b.both.scale = scale;
     b.both.zero_points = (xir_i64s){ zero_points, n };
@@ -136,7 +133,8 @@ static parts copy(const xir_type *type, body *b) {
 }
 
 static const xir_type *lacks(const xir_type *type, const char *part, xir_diags *why) {
-    return refuse(why, XIR_E_TYPE, "", "a type with %s expected, found %s", part, type ? "one without" : "none");
+    const char *found = type ? "one without" : "none";
+    return refuse(why, XIR_E_TYPE, "", "a type with %s expected, found %s", part, found);
 }
 
 static const xir_type *missing(const char *part, xir_diags *why) {
@@ -146,8 +144,8 @@ static const xir_type *missing(const char *part, xir_diags *why) {
 /* The changed element, in a tensor if it came from one. */
 static const xir_type *changed(xir_context *ctx, const xir_type *type, const body *b, xir_diags *why) {
     const xir_type *element = made(ctx, b);
-    if (!element) diag_memory(why);
-    return element && xir_type_tensor(type) ? xir_type_with_element(ctx, type, element, why) : element;
+    if (!element) return out_of_memory(why);
+    return xir_type_tensor(type) ? xir_type_with_element(ctx, type, element, why) : element;
 }
 
 const xir_type *xir_type_with_scale(xir_context *ctx, const xir_type *type, const xir_scales *scale,
@@ -185,7 +183,8 @@ const xir_type *xir_type_with_storage(xir_context *ctx, const xir_type *type, co
     parts p = copy(type, &b);
     if (!p.storage) return lacks(type, "a storage type", why);
     if (!storage || xir_type_tensor(storage)) {
-        return refuse(why, XIR_E_TYPE, "", "a scalar type expected as storage, found %s", storage ? "a tensor" : "none");
+        return refuse(why, XIR_E_TYPE, "", "a scalar type expected as storage, found %s",
+                      storage ? "a tensor" : "none");
     }
     *p.storage = storage;
     return changed(ctx, type, &b, why);

@@ -5,9 +5,8 @@
 #include "forms.h"
 #include "types.h"
 
-_Static_assert(offsetof(xir_scales, items) == offsetof(xir_exp_scales, items) &&
-               offsetof(xir_scales, axis) == offsetof(xir_exp_scales,
-                                                      axis), "exponent scales are read as scales");
+_Static_assert(offsetof(xir_scales, items) == offsetof(xir_exp_scales, items), "one body");
+_Static_assert(offsetof(xir_scales, axis) == offsetof(xir_exp_scales, axis), "one body");
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
 
@@ -27,8 +26,7 @@ static const xir_object *array_make(home *h, class_number number, xir_runs runs,
     return (const xir_object *)scales_make(h, number == CLASS_exp_scales, runs, axis);
 }
 
-static const xir_object *from_items(xir_context *ctx, class_number number, const int64_t *m,
-                                    const int64_t *exp,
+static const xir_object *from_items(xir_context *ctx, class_number number, const int64_t *m, const int64_t *exp,
                                     const double *value, size_t n, int64_t axis) {
     const xir_object *array = NULL;
     run_list runs;
@@ -110,8 +108,9 @@ xir_status xir_array_object_check(xir_infer *at) {
     const xir_object *array = xir_infer_attrs(at);
     xir_runs runs = array_runs(array);
     bool good = runs_canonical(runs);
-    for (size_t i = 0; i < runs.size && array->cls->what != WHAT_EXP; i++) good &= runs.data[i].m == 0 &&
-            runs.data[i].exp == 0;
+    for (size_t i = 0; i < runs.size && array->cls->what != WHAT_EXP; i++) {
+        good &= runs.data[i].m == 0 && runs.data[i].exp == 0;
+    }
     if (good) return XIR_OK;
     return xir_infer_fail(at, XIR_E_INVALID, "items",
                           "runs with growing ends and different neighbours expected, found other ones");
@@ -121,24 +120,20 @@ xir_status xir_array_object_check(xir_infer *at) {
 
 /* The array of a list, which is freed; NULL with a finding. */
 static const xir_object *finish(xir_context *ctx, class_number number, run_list *runs, int64_t axis,
-                                xir_status status,
-                                xir_diags *why) {
+                                xir_status status, xir_diags *why) {
     const xir_object *array = NULL;
     if (!status) array = array_make(context_home(ctx), number, run_list_runs(runs), axis);
-    if (status == XIR_E_LIMIT) {
-        diag_fail(why, status, XIR_STR(""), "up to 2^63 - 1 items expected in an array, found more");
-    } else if (!array) {
-        diag_memory(why);
-    }
     run_list_free(runs);
-    return array;
+    if (array) return array;
+    if (status != XIR_E_LIMIT) return out_of_memory(why);
+    return refuse(why, status, "", "up to 2^63 - 1 items expected in an array, found more");
 }
 
-static const xir_object *concat(xir_context *ctx, class_number number, xir_runs a, xir_runs b, int64_t axis,
-                                int64_t b_axis,
-                                xir_diags *why) {
+static const xir_object *concat(xir_context *ctx, class_number number, xir_runs a, int64_t axis, xir_runs b,
+                                int64_t b_axis, xir_diags *why) {
     if (axis != b_axis) {
-        return refuse(why, XIR_E_INVALID, "", "an array along axis %lld expected, found one along %lld", (long long)axis, (long long)b_axis);
+        return refuse(why, XIR_E_INVALID, "", "an array along axis %lld expected, found one along %lld",
+                      (long long)axis, (long long)b_axis);
     }
     run_list runs;
     run_list_init(&runs, context_alloc(ctx));
@@ -162,11 +157,11 @@ static const xir_object *repeat(xir_context *ctx, class_number number, xir_runs 
 }
 
 static const xir_object *slice(xir_context *ctx, class_number number, xir_runs a, int64_t axis, size_t start,
-                               size_t end,
-                               xir_diags *why) {
+                               size_t end, xir_diags *why) {
     uint64_t total = (uint64_t)runs_total(a);
     if (start > end || end > total) {
-        return refuse(why, XIR_E_BOUNDS, "", "a part of %llu items expected, found [%zu, %zu)", (unsigned long long)total, start, end);
+        return refuse(why, XIR_E_BOUNDS, "", "a part of %llu items expected, found [%zu, %zu)",
+                      (unsigned long long)total, start, end);
     }
     run_list runs;
     run_list_init(&runs, context_alloc(ctx));
@@ -185,9 +180,10 @@ const xir_scales *xir_scales_concat(xir_context *ctx, const xir_scales *a, const
                                     xir_diags *why) {
     if (!a || !b) return none(why, "scales");
     if (class_of(a) != class_of(b)) {
-        return refuse(why, XIR_E_TYPE, "", "%s scales expected, found %s ones", xir_scales_is_exp(a) ? "exponent" : "plain", xir_scales_is_exp(b) ? "exponent" : "plain");
+        return refuse(why, XIR_E_TYPE, "", "%s scales expected, found %s ones",
+                      xir_scales_is_exp(a) ? "exponent" : "plain", xir_scales_is_exp(b) ? "exponent" : "plain");
     }
-    return (const xir_scales *)concat(ctx, class_of(a), a->items, b->items, a->axis, b->axis, why);
+    return (const xir_scales *)concat(ctx, class_of(a), a->items, a->axis, b->items, b->axis, why);
 }
 
 const xir_scales *xir_scales_repeat(xir_context *ctx, const xir_scales *scales, size_t times,
@@ -205,7 +201,7 @@ const xir_scales *xir_scales_slice(xir_context *ctx, const xir_scales *scales, s
 const xir_norm_ratios *xir_norm_ratios_concat(xir_context *ctx, const xir_norm_ratios *a,
                                               const xir_norm_ratios *b, xir_diags *why) {
     if (!a || !b) return none(why, "ratios");
-    return (const xir_norm_ratios *)concat(ctx, CLASS_norm_ratios, a->items, b->items, a->axis, b->axis, why);
+    return (const xir_norm_ratios *)concat(ctx, CLASS_norm_ratios, a->items, a->axis, b->items, b->axis, why);
 }
 
 const xir_norm_ratios *xir_norm_ratios_repeat(xir_context *ctx, const xir_norm_ratios *ratios, size_t times,
@@ -217,11 +213,12 @@ const xir_norm_ratios *xir_norm_ratios_repeat(xir_context *ctx, const xir_norm_r
 const xir_norm_ratios *xir_norm_ratios_slice(xir_context *ctx, const xir_norm_ratios *ratios, size_t start,
                                              size_t end, xir_diags *why) {
     if (!ratios) return none(why, "ratios");
-    return (const xir_norm_ratios *)slice(ctx, CLASS_norm_ratios, ratios->items, ratios->axis, start, end,
-                                          why);
+    return (const xir_norm_ratios *)slice(ctx, CLASS_norm_ratios, ratios->items, ratios->axis, start, end, why);
 }
 
-/* ---- forms: "@scales([axis=-1]384*1,0.5)", "@exp_scales([axis=4]2*3/3/0.375)", "@norm_ratios([axis=-1]1.1)" ---- */
+/* ---- forms ------------------------------------------------------------------------------------------------- */
+
+/* "@scales([axis=-1]384*1,0.5)", "@exp_scales([axis=4]2*3/3/0.375)", "@norm_ratios([axis=-1]1.1)" */
 
 static void print(const xir_object *object, buffer *out) {
     bool exp = object->cls->what == WHAT_EXP;
@@ -271,16 +268,17 @@ static bool read_item(form_text *t, bool exp, run_list *runs) {
     }
     if (!form_f32(t, exp ? "an origin" : "a number", &value)) return false;
     xir_status status = run_list_add(runs, count, m, power, value);
-    if (status == XIR_E_LIMIT) {
-        form_fail(t->why, status, start, "up to 2^63 - 1 items expected in all, found more");
+    if (status) {
+        form_fail(t->why, status, start, status == XIR_E_LIMIT ? "up to 2^63 - 1 items expected in all, found more"
+                                                               : "out of memory");
     }
-    else if (status) form_fail(t->why, status, start, "out of memory");
     return status == XIR_OK;
 }
 
 static const xir_object *parse(home *h, const xir_class *cls, xir_str text, form_error *e) {
-    class_number number = cls->what == WHAT_EXP ? CLASS_exp_scales : cls->what == WHAT_PLAIN ? CLASS_scales
-            : CLASS_norm_ratios;
+    class_number number = cls->what == WHAT_EXP   ? CLASS_exp_scales
+                        : cls->what == WHAT_PLAIN ? CLASS_scales
+                                                  : CLASS_norm_ratios;
     form_text t;
     int64_t axis;
     if (!form_open(&t, text, cls->form->name, e)) return NULL;

@@ -51,7 +51,8 @@ static const struct { const char *name; int bits; } floats[] = {
 enum { FLOATS = sizeof floats / sizeof floats[0] };
 
 static void print_float(const xir_object *object, buffer *out) {
-    xir_float_format format = ((const xir_float_type *)object)->format;
+    unsigned format = ((const xir_float_type *)object)->format;
+    if (format >= FLOATS) format = XIR_FLOAT_FP32;   /* no reader and no checked body has another word */
     buffer_char(out, '@');
     buffer_str(out, floats[format].name);
     if (!floats[format].bits) return;
@@ -83,9 +84,8 @@ static const xir_object *parse_float(home *h, const xir_class *cls, xir_str text
         if (floats[format].bits != bits || strcmp(floats[format].name, name) != 0) continue;
         return form_close(&t) ? type_made(type_float(h, (xir_float_format)format), e) : NULL;
     }
-    return form_fail(e, XIR_E_BOUNDS, at, "%s bits expected, found %lld", *name == 'b' ? "16" : *name == 't'
-                     ? "32" : "16, 32 or 64",
-                     (long long)bits);
+    const char *widths = *name == 'b' ? "16" : *name == 't' ? "32" : "16, 32 or 64";
+    return form_fail(e, XIR_E_BOUNDS, at, "%s bits expected, found %lld", widths, (long long)bits);
 }
 
 const xir_form xir_bool_type_form    = { "bool",                  form_word_print, form_word_parse };

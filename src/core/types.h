@@ -70,11 +70,16 @@ const xir_type *type_float(home *h, xir_float_format format);
 const xir_type *type_tensor(home *h, const xir_type *element, const xir_layout *layout, xir_i64s shape,
                             xir_refs distrs);
 
+/* Where the distribution over exactly these dims is; as many as there are if there is none. */
+size_t tensor_find_distr(const xir_tensor_type *tensor, const int64_t *axes, size_t n);
+
 /* ---- failing ------------------------------------------------------------------------------------------------ */
 
 /* Add a finding and return NULL, so that a constructor can `return refuse(…)`. */
 const void *refuse(xir_diags *why, xir_status code, const char *where, const char *format, ...) XIR_PRINTF(4, 5);
 const void *out_of_memory(xir_diags *why);
+/* A text for "%.*s", the beginning of a long one. */
+#define SHOWN(text) (int)((text).size < 80 ? (text).size : 80), ((text).size ? (text).data : "")
 
 /* ---- what a class is --------------------------------------------------------------------------------------- */
 

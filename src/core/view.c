@@ -450,7 +450,8 @@ static xir_value *twin_of(const cutting *c, const xir_value *v) {
 }
 
 /* An Input or Output, in no order yet. */
-static xir_op *make_end(xir_network *net, const xir_class_decl *decl, const xir_type *const *types, size_t n_types, size_t n_inputs) {
+static xir_op *make_end(xir_network *net, const xir_class_decl *decl, const xir_type *const *types, size_t n_types,
+                        size_t n_inputs) {
     const xir_class *cls = class_builtin(net->ctx, decl);
     if (!net_reserve_ids(net, 1, n_types)) return NULL;
     xir_op *op = op_make(net, cls, cls->defaults, n_inputs);

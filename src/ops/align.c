@@ -198,8 +198,9 @@ static xir_status may_resize(xir_infer *at, const xir_type *type, const resize *
     bool arrays = (scales && xir_scales_count(scales) > 1) || (ratios && xir_norm_ratios_count(ratios) > 1);
     if (!arrays && !xir_layout_unit(layout, r->axis)) return XIR_OK;
     xir_str text = xir_layout_text(layout);
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu of a tiled input (%.*s) can't be made %" PRId64 " from %"
-                          PRId64 ": layouted inputs need the back end's inference", r->axis, (int)text.size, text.data, r->now, r->old);
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu of a tiled input (%.*s) can't be made %" PRId64
+                          " from %" PRId64 ": layouted inputs need the back end's inference", r->axis, (int)text.size,
+                          text.data, r->now, r->old);
 }
 
 /* Whether a distribution speaks of a dim. */
@@ -244,8 +245,8 @@ static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit
                                   unit->index.data[i], which, rank);
         }
         if (size < 1) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, where, "dim %" PRId64 " is to be a multiple of %" PRId64 ", 1 is the least",
-                                  axis, size);
+            return xir_infer_fail(at, XIR_E_BOUNDS, where, "dim %" PRId64 " is to be a multiple of %" PRId64
+                                  ", 1 is the least", axis, size);
         }
         for (size_t k = 0; k < i; k++) {
             if (axes->data[k] != axis) continue;
@@ -259,11 +260,12 @@ static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit
         int64_t dim = dims->data[axis], more = dim < 0 ? 0 : (size - dim % size) % size;
         b->old.data[i] = dim;
         if (!add_i64(dim, more, &b->now.data[i])) {
-            return xir_infer_fail(at, XIR_E_LIMIT, where, "dim %" PRId64 " exceeds 64 bits as a multiple of %" PRId64, axis, size);
+            return xir_infer_fail(at, XIR_E_LIMIT, where, "dim %" PRId64 " exceeds 64 bits as a multiple of %" PRId64, axis,
+                                  size);
         }
         if (dim < 0 && distr) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %" PRId64 " is unknown: which of its elements are valid "
-                                  "once it is aligned can't be said", axis);
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %" PRId64 " is unknown: which of its elements are "
+                                  "valid once it is aligned can't be said", axis);
         }
         const resize r = { (size_t)axis, dim, b->now.data[i], NULL };
         xir_status status = may_resize(at, type, &r);
@@ -300,8 +302,8 @@ static xir_status align_units(xir_infer *at, dim_list *dims, const xir_type **el
         const xir_aligned_unit *unit = xir_aligned_unit_of(a->aligned_units.data[i]);
         if (!unit) status = xir_infer_fail(at, XIR_E_TYPE, "aligned_units", "unit %zu is no AlignedUnit", i);
         else if (unit->index.size != unit->unit.size || unit->index.size == 0) {
-            status = xir_infer_fail(at, XIR_E_INVALID, "aligned_units", "unit %zu has %zu dims and %zu units: as many of both, at "
-                                    "least one, were expected", i, unit->index.size, unit->unit.size);
+            status = xir_infer_fail(at, XIR_E_INVALID, "aligned_units", "unit %zu has %zu dims and %zu units: as many of "
+                                    "both, at least one, were expected", i, unit->index.size, unit->unit.size);
         }
         if (status) break;
         dim_list axes;
@@ -317,8 +319,8 @@ static xir_status align_units(xir_infer *at, dim_list *dims, const xir_type **el
         for (size_t k = 0; k < axes.size && !status; k++) {
             int64_t *other = &seen.data[axes.data[k]];
             if (*other >= 0) {
-                status = xir_infer_fail(at, XIR_E_INVALID, "aligned_units", "dim %" PRId64 " is in unit %" PRId64 " and in unit %zu",
-                                        axes.data[k], *other, i);
+                status = xir_infer_fail(at, XIR_E_INVALID, "aligned_units", "dim %" PRId64 " is in unit %" PRId64
+                                        " and in unit %zu", axes.data[k], *other, i);
             }
             *other = (int64_t)i;
         }
@@ -410,26 +412,26 @@ static xir_status prune_one(xir_infer *at, int64_t index, const xir_distr *distr
     for (size_t i = 0; i < b->n; i++) {
         axis = from_start(distr->merged_axis.data[i], rank);
         if (axis < 0) {
-            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " is over dim %" PRId64 ", input has %zu dims",
-                                  index, distr->merged_axis.data[i], rank);
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " is over dim %" PRId64
+                                  ", input has %zu dims", index, distr->merged_axis.data[i], rank);
         }
         b->now.data[i] = dims->data[axis];
         /* How many elements a single dim has, its distribution says. */
         if (dims->data[axis] < 0 && b->n == 1) b->now.data[i] = xir_distr_total(distr);
         if (b->now.data[i] < 0) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %" PRId64 " is unknown and merged with others: what "
-                                  "distribution %" PRId64 " leaves of it can't be said", axis, index);
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %" PRId64 " is unknown and merged with others: "
+                                  "what distribution %" PRId64 " leaves of it can't be said", axis, index);
         }
     }
     if (!box_inner(b, &total) || total != xir_distr_total(distr)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " counts %" PRId64 " elements, its dims have %"
-                              PRId64, index, xir_distr_total(distr), total);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " counts %" PRId64
+                              " elements, its dims have %" PRId64, index, xir_distr_total(distr), total);
     }
     bool single = b->n == 1;
     if (single) b->old.data[0] = xir_distr_total_valid(distr);
     else if (xir_distr_total_valid(distr) != total && !find_box(distr, b)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "index", "the valid elements of distribution %" PRId64 " are not the beginning of "
-                              "each of its %zu merged dims, so they can't be pruned", index, b->n);
+        return xir_infer_fail(at, XIR_E_INVALID, "index", "the valid elements of distribution %" PRId64 " are not the beginning "
+                              "of each of its %zu merged dims, so they can't be pruned", index, b->n);
     } else if (xir_distr_total_valid(distr) == total) {
         memcpy(b->old.data, b->now.data, b->n * sizeof *b->old.data);
     }
@@ -451,7 +453,8 @@ static xir_status alone(xir_infer *at, xir_refs distrs, size_t which, size_t ran
         for (size_t k = 0; i != which && k < distr->merged_axis.size; k++) {
             int64_t axis = from_start(distr->merged_axis.data[k], rank);
             if (axis < 0 || !speaks_of((const xir_distr *)distrs.data[i], (size_t)axis, rank)) continue;
-            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distributions %zu and %zu are both over dim %" PRId64, which, i, axis);
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distributions %zu and %zu are both over dim %" PRId64, which,
+                                  i, axis);
         }
     }
     return XIR_OK;
@@ -468,7 +471,9 @@ static xir_status prune(xir_infer *at, dim_list *dims, const xir_type **element,
             return xir_infer_fail(at, XIR_E_BOUNDS, "index", "%" PRId64 " is outside the %zu distribution%s of input",
                                   a->index.data[i], distrs.size, distrs.size == 1 ? "" : "s");
         }
-        if (gone->data[index]) return xir_infer_fail(at, XIR_E_INVALID, "index", "distribution %" PRId64 " is pruned twice", index);
+        if (gone->data[index]) {
+            return xir_infer_fail(at, XIR_E_INVALID, "index", "distribution %" PRId64 " is pruned twice", index);
+        }
         gone->data[index] = true;
         const xir_distr *distr = (const xir_distr *)distrs.data[index];
         xir_status status = alone(at, distrs, (size_t)index, dims->size);

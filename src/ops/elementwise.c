@@ -49,8 +49,8 @@ xir_status add_check(xir_infer *at) {
 
 xir_status add_infer(xir_infer *at) {
     const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
-    if (lhs && rhs && xir_type_equal(lhs, rhs)) return xir_infer_give(at, lhs);
     dim_list dims;
+    if (inputs_known(at, 2) && xir_type_equal(lhs, rhs)) return xir_infer_give(at, lhs);
     xir_status status = need_inputs(at, 2);
     if (!status) status = add_shape(at, &dims);
     if (status) return status;
@@ -95,7 +95,8 @@ xir_status cast_check(xir_infer *at) {
     int64_t from, to;
     if (!valid_elements(xir_infer_input(at, 0), &from) || !valid_elements((const xir_type *)a->target_dtype, &to)) return XIR_OK;
     if (from == to) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "target_dtype", "the target has %" PRId64 " valid elements, the input %" PRId64, to, from);
+    return xir_infer_fail(at, XIR_E_INVALID, "target_dtype", "the target has %" PRId64 " valid elements, the input %" PRId64,
+                          to, from);
 }
 
 xir_status cast_infer(xir_infer *at) {

@@ -106,9 +106,9 @@ xir_status same_elements(xir_infer *at, size_t i, size_t j) {
     const xir_type *a = xir_type_element(xir_infer_input(at, i)), *b = xir_type_element(xir_infer_input(at, j));
     if (xir_type_equal(a, b) || xir_type_is_quantized(a) || xir_type_is_quantized(b)) return XIR_OK;
     char room[2][40];
-    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(j).text, "the elements of %s are %s, those of %s %s: the same were expected",
-                          input_name(at, i), word_of(a, room[0], sizeof room[0]), input_name(at, j),
-                          word_of(b, room[1], sizeof room[1]));
+    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(j).text,
+                          "the elements of %s are %s, those of %s %s: the same were expected", input_name(at, i),
+                          word_of(a, room[0], sizeof room[0]), input_name(at, j), word_of(b, room[1], sizeof room[1]));
 }
 
 /* ---- windows ------------------------------------------------------------------------------------------------ */
@@ -141,9 +141,7 @@ xir_status count_windows(xir_infer *at, const window *w, int64_t *out) {
                               " of padding", w->what, w->size, w->things, plural(w->size), w->dilation, w->input, w->things,
                               plural(w->input), padding);
     }
-    if (!add_i64(room / w->stride, 1, out)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, w->where, "the number of %ss exceeds 64 bits", w->things);
-    }
+    *out = room / w->stride + 1;   // room is below INT64_MAX
     return XIR_OK;
 }
 

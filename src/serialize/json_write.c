@@ -89,7 +89,7 @@ static size_t escape(char *out, unsigned char c) {
 
 /* A text in quotes, and what comes behind it. */
 static void put_text(json_sink *j, xir_str v, char behind) {
-    char *p = room(j, v.size + 4);
+    char *p = room(j, v.size + 10);   /* quotes, what is behind, one byte escaped */
     if (!p) return;
     *p++ = '"';
     const char *from = v.data, *end = v.size ? v.data + v.size : v.data;

@@ -195,11 +195,11 @@ static inline void random_type(paper *p) {
     put(p, "}");
 }
 
-static inline void random_value(paper *p, bool params, int64_t id) {
+static inline void random_value(paper *p, bool constant, int64_t id) {
     static const char *const places[] = { "@hostm", "@hostm", "@hostm", "@ocm(1234)", "@etm(36299968)", "@chunk(1234@100)" };
     put(p, "{");
-    if (params) put(p, "\"_allow_no_data\":%s,", now_and_then(4) ? "true" : "false");
-    put(p, "\"_type_key\":\"icraft::xir::%s\",\"dtype\":", params ? "Params" : "Value");
+    if (constant) put(p, "\"_allow_no_data\":%s,", now_and_then(4) ? "true" : "false");
+    put(p, "\"_type_key\":\"icraft::xir::%s\",\"dtype\":", constant ? "Params" : "Value");
     random_type(p);
     put(p, ",\"mtype\":\"%s\",\"name\":", places[chance(6)]);
     if (now_and_then(2)) random_text(p);
@@ -218,15 +218,16 @@ typedef struct rough {
     bool     params[400];
     int64_t  next_value, next_op;
     size_t   n_values;
-    bool     old;          /* a version before 3.30 */
+    bool     old;          /* a version before 3.30: reals are doubles      */
+    bool     single;       /* before 3.31: a list of one may be its item   */
 } rough;
 
-static inline const char *new_value(rough *r, bool params) {
+static inline const char *new_value(rough *r, bool constant) {
     if (r->n_values == 400) abort();
     paper p = { 0 };
     r->next_value += (int64_t)chance(3) + 1;
-    random_value(&p, params, r->next_value);
-    r->params[r->n_values] = params;
+    random_value(&p, constant, r->next_value);
+    r->params[r->n_values] = constant;
     return r->values[r->n_values++] = p.data;
 }
 
@@ -256,15 +257,25 @@ static inline void put_inputs(rough *r, uint64_t most) {
     put(p, "]");
 }
 
-static inline void put_ids(rough *r) {
+static inline void put_id(rough *r) {
     paper *p = &r->text;
     put(p, "\"name\":");
     if (now_and_then(2)) random_text(p);
     else put(p, "\"\"");
     r->next_op += (int64_t)chance(4) + 1;
-    put(p, ",\"op_id\":%" PRId64 ",\"outputs\":[", r->next_op);
+    put(p, ",\"op_id\":%" PRId64, r->next_op);
+}
+
+static inline void put_outputs(rough *r) {
+    paper *p = &r->text;
+    put(p, ",\"outputs\":[");
     for (uint64_t n = chance(3), i = 0; i < n; i++) put(p, "%s%s", i ? "," : "", new_value(r, false));
     put(p, "]");
+}
+
+static inline void put_ids(rough *r) {
+    put_id(r);
+    put_outputs(r);
 }
 
 static inline void put_target(paper *p) {
@@ -380,15 +391,17 @@ static inline void put_hard_op(rough *r, int depth) {
     put_target(p);
     put(p, ",\"device_info\":{\"a\":4294972444%s},", now_and_then(2) ? ",\"b\":18446744073709551615" : "");
     put_inputs(r, 3);
-    bool single = r->old && now_and_then(2);
+    bool single = r->single && now_and_then(2);
     put(p, single ? ",\"instr\":%s" : ",\"instr\":[%s", some_params(r));
-    if (!single && (r->old || now_and_then(2))) put(p, ",%s", some_params(r));
+    if (!single && (r->single || now_and_then(2))) put(p, ",%s", some_params(r));
     put(p, single ? "" : "]");
     put(p, ",\"layer_count\":%d,", (int)chance(4));
-    put_ids(r);
+    put_id(r);
     put(p, ",\"origin_ops_id\":[");
     for (uint64_t n = chance(4), i = 0; i < n; i++) put(p, "%s%" PRId64, i ? "," : "", some_number());
-    put(p, "],\"params\":[%s]", now_and_then(2) ? "" : some_params(r));
+    put(p, "]");
+    put_outputs(r);
+    put(p, ",\"params\":[%s]", now_and_then(2) ? "" : some_params(r));
     if (!now_and_then(3)) {
         put(p, ",\"sub_hard_ops\":[");
         for (uint64_t n = depth > 0 ? chance(3) : 0, i = 0; i < n; i++) {
@@ -408,9 +421,10 @@ static inline paper random_network(uint64_t most) {
     rough r = { .next_value = -1, .next_op = -1 };
     const char *version = versions[chance(5)];
     r.old = strcmp(version, "3.6.2.82") == 0 || strcmp(version, "2.0.0.1") == 0;
+    r.single = r.old || strcmp(version, "3.30.0.0") == 0;
     paper *p = &r.text;
     put(p, "{\"_type_key\":\"icraft::xir::Network\"");
-    if (r.old ? now_and_then(4) : !now_and_then(8)) put(p, ",\"ai_target\":%s", now_and_then(4) ? "null" : "\"@zhuget(330)\"");
+    if (r.single ? now_and_then(4) : !now_and_then(8)) put(p, ",\"ai_target\":%s", now_and_then(4) ? "null" : "\"@zhuget(330)\"");
     if (now_and_then(8)) put(p, ",\"extra\":{\"a\":[1,2.5,\"x\"]}");
     put(p, ",\"framework_kind\":\"%s\"", now_and_then(4) ? "NNABLA" : "ONNX");
     if (!now_and_then(8)) put(p, ",\"framework_version\":\"1.9\"");

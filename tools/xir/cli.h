@@ -93,18 +93,18 @@ void json_i64s(text *t, const int64_t *v, size_t n);
 
 /* Members of a map or items of a list that is being printed: puts a comma before all but the first. `name` NULL: an
  * item. */
-typedef struct json {
+typedef struct json_out {
     text t;
     bool more;
-} json;
-void json_open(json *j, const char *name, char bracket);
-void json_close(json *j, char bracket);
-void json_member(json *j, const char *name);     /* the value follows in j->t */
-void json_str(json *j, const char *name, xir_str s);
-void json_int(json *j, const char *name, int64_t v);
-void json_uint(json *j, const char *name, uint64_t v);
-void json_bool(json *j, const char *name, bool v);
-void json_null(json *j, const char *name);
+} json_out;
+void json_open(json_out *j, const char *name, char bracket);
+void json_close(json_out *j, char bracket);
+void json_member(json_out *j, const char *name);     /* the value follows in j->t */
+void json_str(json_out *j, const char *name, xir_str s);
+void json_int(json_out *j, const char *name, int64_t v);
+void json_uint(json_out *j, const char *name, uint64_t v);
+void json_bool(json_out *j, const char *name, bool v);
+void json_null(json_out *j, const char *name);
 
 /* "@fp(32) NHWC [1,2,3]", for people. NULL: "no type". */
 void type_words(text *t, const xir_type *type);
@@ -115,17 +115,18 @@ typedef struct loaded loaded;
 
 /* A format that files may be in. One that this build cannot read or write has a NULL there; it is in the table so
  * that the program knows it by sight. */
-typedef struct format {
+typedef struct file_format {
     const char *word, *meaning;
     const char *suffix;
     bool (*looks)(const unsigned char *head, size_t size);        /* NULL: content does not tell            */
     xir_network *(*read)(loaded *from, xir_diags *why);
     bool writes;
-} format;
+    bool lines;                                                   /* JSON text: findings have line and column */
+} file_format;
 
-const format *format_named(const char *word);                     /* complains                              */
-const format *format_of_content(const unsigned char *head, size_t size);   /* NULL: the first bytes say nothing */
-const format *format_of_name(const char *path);                   /* NULL: its suffix says nothing          */
+const file_format *format_named(const char *word);                     /* complains                              */
+const file_format *format_of_content(const unsigned char *head, size_t size);   /* NULL: the first bytes say nothing */
+const file_format *format_of_name(const char *path);                   /* NULL: its suffix says nothing          */
 const char   *suffix_of(const char *path);                        /* behind the last dot of the last name   */
 const char   *format_words(void);
 
@@ -133,7 +134,7 @@ const char   *format_words(void);
 struct loaded {
     const char   *name;          /* as diagnostics call it                                */
     const char   *path;          /* NULL: standard input                                  */
-    const format *format;
+    const file_format *format;
     bool          regular;       /* an ordinary file: it can be read again, others lie beside it */
     char         *bytes;         /* all of it, if it is not regular                       */
     size_t        size;
@@ -173,6 +174,20 @@ char *structure_bytes(loaded *l, size_t *size);
 
 /* What the library's writers call: `user` is a FILE. */
 bool write_to(void *user, const void *data, size_t size);
+
+/* ---- counting classes ---------------------------------------------------------------------------- */
+
+typedef struct tally {
+    const xir_class **noted;
+    size_t            n, room;
+} tally;
+typedef struct class_count {
+    const xir_class *cls;
+    size_t           n;
+} class_count;
+void   tally_add(tally *t, const xir_class *cls);
+/* Most frequent first, then by key; the caller's to free. Empties the tally. */
+size_t tally_counts(tally *t, class_count **out);
 
 /* ---- places in a JSON text ----------------------------------------------------------------------- */
 

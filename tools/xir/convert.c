@@ -8,8 +8,8 @@ static const char *to_word, *out_params;
 static bool        indent;
 
 /* What comes out: as the user says, or by its name. What has no suffix, like a device, gets JSON. */
-static const format *choose_output(const char *path) {
-    const format *f = NULL;
+static const file_format *choose_output(const char *path) {
+    const file_format *f = NULL;
     if (to_word) {
         f = format_named(to_word);
     } else if (strcmp(path, "-") == 0 || !*suffix_of(path)) {
@@ -89,7 +89,7 @@ static int write_all(const loaded *l, const char *out) {
 static int run(int n, char **operands) {
     (void)n;
     const char *in = operands[0], *out = operands[1];
-    const format *to = choose_output(out);
+    const file_format *to = choose_output(out);
     if (!to) return MISUSED;
     if (out_params && load_args.no_params) return complain(MISUSED, "--out-params and --no-params contradict each other");
     if (out_params && strcmp(out_params, out) == 0) {

@@ -29,21 +29,21 @@ static xir_network *read_json(loaded *from, xir_diags *why) {
 
 /* ---- the table ----------------------------------------------------------------------------------- */
 
-static const format formats[] = {
-    { "json",   "JSON structure, raw parameters beside it", "json",       looks_json, read_json, true  },
-    { "pnnx",   "PNNX graph",                               "param",      looks_pnnx, NULL,      false },
-    { "tsm",    "TensorStack module",                       "tsm",        looks_tsm,  NULL,      false },
-    { "imodel", "MessagePack network",                      "imodel",     NULL,       NULL,      false },
-    { "fb",     "FlatBuffers network",                      "fb",         NULL,       NULL,      false },
-    { "onnx",   "ONNX model",                               "onnx",       NULL,       NULL,      false },
-    { "nnb",    "NNabla binary",                            "nnb",        NULL,       NULL,      false },
-    { "deepx",  "DeepX IR",                                 "ir",         NULL,       NULL,      false },
+static const file_format formats[] = {
+    { "json",   "JSON structure, raw parameters beside it", "json",       looks_json, read_json, true,  true  },
+    { "pnnx",   "PNNX graph",                               "param",      looks_pnnx, NULL,      false, false },
+    { "tsm",    "TensorStack module",                       "tsm",        looks_tsm,  NULL,      false, false },
+    { "imodel", "MessagePack network",                      "imodel",     NULL,       NULL,      false, false },
+    { "fb",     "FlatBuffers network",                      "fb",         NULL,       NULL,      false, false },
+    { "onnx",   "ONNX model",                               "onnx",       NULL,       NULL,      false, false },
+    { "nnb",    "NNabla binary",                            "nnb",        NULL,       NULL,      false, false },
+    { "deepx",  "DeepX IR",                                 "ir",         NULL,       NULL,      false, false },
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 const char *format_words(void) { return "json imodel fb onnx pnnx nnb tsm deepx"; }
 
-const format *format_named(const char *word) {
+const file_format *format_named(const char *word) {
     const char *words[FORMATS + 1] = { NULL };
     for (size_t i = 0; i < FORMATS; i++) {
         if (strcmp(formats[i].word, word) == 0) return &formats[i];
@@ -55,7 +55,7 @@ const format *format_named(const char *word) {
     return NULL;
 }
 
-const format *format_of_content(const unsigned char *head, size_t size) {
+const file_format *format_of_content(const unsigned char *head, size_t size) {
     for (size_t i = 0; i < FORMATS; i++) {
         if (formats[i].looks && formats[i].looks(head, size)) return &formats[i];
     }
@@ -67,7 +67,7 @@ const char *suffix_of(const char *path) {
     return dot && dot != name ? dot + 1 : name + strlen(name);
 }
 
-const format *format_of_name(const char *path) {
+const file_format *format_of_name(const char *path) {
     const char *suffix = suffix_of(path);
     for (size_t i = 0; *suffix && i < FORMATS; i++) {
         if (strcmp(formats[i].suffix, suffix) == 0) return &formats[i];

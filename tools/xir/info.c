@@ -2,22 +2,16 @@
  * their table. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include "cli.h"
 
 static bool as_json;
 
 /* ---- counting ------------------------------------------------------------------------------------ */
 
-typedef struct kind_count {
-    const xir_class *cls;
-    size_t           n;
-} kind_count;
-
 typedef struct counts {
-    size_t      ops, values, params, kinds, room;
-    kind_count *kind;
-    uint64_t    params_bytes;
+    size_t       ops, values, params, kinds;
+    class_count *kind;
+    uint64_t     params_bytes;
 } counts;
 
 static int by_pointer(const void *a, const void *b) {
@@ -48,34 +42,6 @@ static void count_values(const xir_op *op, counts *c, orphans *o) {
     }
 }
 
-static void count_kind(counts *c, const xir_class *cls) {
-    for (size_t i = 0; i < c->kinds; i++) {
-        if (c->kind[i].cls != cls) continue;
-        c->kind[i].n++;
-        /* What is frequent moves to the front, where it is found at once. */
-        if (i && c->kind[i].n > c->kind[i - 1].n) {
-            kind_count swap = c->kind[i];
-            c->kind[i] = c->kind[i - 1];
-            c->kind[i - 1] = swap;
-        }
-        return;
-    }
-    if (c->kinds == c->room) {
-        c->room = c->room * 2 + 16;
-        c->kind = resize(c->kind, c->room * sizeof *c->kind);
-    }
-    c->kind[c->kinds++] = (kind_count){ cls, 1 };
-}
-
-static int by_count(const void *a, const void *b) {
-    const kind_count *x = a, *y = b;
-    if (x->n != y->n) return x->n < y->n ? 1 : -1;
-    xir_str k = xir_class_key(x->cls), l = xir_class_key(y->cls);
-    size_t least = k.size < l.size ? k.size : l.size;
-    int order = least ? memcmp(k.data, l.data, least) : 0;
-    return order ? order : (k.size > l.size) - (k.size < l.size);
-}
-
 /* Files that have their own figure are believed; otherwise it is what a raw file would take. */
 static uint64_t params_size(const xir_network *net, size_t n) {
     uint64_t said = xir_network_params_bytes(net), total = 16 + 12 * (uint64_t)n;
@@ -92,22 +58,23 @@ static uint64_t params_size(const xir_network *net, size_t n) {
 
 static void count(const xir_network *net, counts *c) {
     orphans o = { 0 };
+    tally kinds = { 0 };
     c->ops = xir_network_op_count(net);
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         count_values(op, c, &o);
-        count_kind(c, xir_op_class(op));
+        tally_add(&kinds, xir_op_class(op));
     }
     if (o.n) qsort((void *)o.items, o.n, sizeof *o.items, by_pointer);
     for (size_t i = 0; i < o.n; i++) c->values += i == 0 || o.items[i] != o.items[i - 1];
     free((void *)o.items);
-    if (c->kinds) qsort(c->kind, c->kinds, sizeof *c->kind, by_count);
+    c->kinds = tally_counts(&kinds, &c->kind);
     c->params = xir_network_params(net, NULL, 0);
     c->params_bytes = params_size(net, c->params);
 }
 
 /* ---- as JSON ------------------------------------------------------------------------------------- */
 
-static void put_value(json *j, const xir_value *v) {
+static void put_value(json_out *j, const xir_value *v) {
     json_open(j, NULL, '{');
     if (v) {
         const xir_type *type = xir_value_type(v);
@@ -125,7 +92,7 @@ static void put_value(json *j, const xir_value *v) {
     json_close(j, '}');
 }
 
-static void put_values(json *j, const char *name, const xir_network *net,
+static void put_values(json_out *j, const char *name, const xir_network *net,
                        size_t (*list)(const xir_network *, xir_value **, size_t)) {
     size_t n = list(net, NULL, 0);
     xir_value **values = take(n, sizeof *values);
@@ -137,7 +104,7 @@ static void put_values(json *j, const char *name, const xir_network *net,
 }
 
 static void print_json(const loaded *l, const counts *c) {
-    json j = { 0 };
+    json_out j = { 0 };
     json_open(&j, NULL, '{');
     json_str(&j, "format", xir_str_of(l->format->word));
     json_str(&j, "name", xir_network_name(l->net));

@@ -66,7 +66,7 @@ static void put_bound(text *t, const xir_field *f, bool has, xir_number v) {
 
 /* ---- as JSON ------------------------------------------------------------------------------------- */
 
-static void put_ports(json *j, const char *name, const xir_class *cls, size_t n,
+static void put_ports(json_out *j, const char *name, const xir_class *cls, size_t n,
                       const xir_port *(*at)(const xir_class *, size_t)) {
     json_open(j, name, '[');
     for (size_t i = 0; i < n; i++) {
@@ -81,7 +81,7 @@ static void put_ports(json *j, const char *name, const xir_class *cls, size_t n,
     json_close(j, ']');
 }
 
-static void put_class(json *j, const xir_class *cls) {
+static void put_class(json_out *j, const xir_class *cls) {
     json_open(j, NULL, '{');
     json_str(j, "type_key", xir_class_key(cls));
     json_str(j, "describe", xir_class_describe(cls));
@@ -116,7 +116,7 @@ static void put_class(json *j, const xir_class *cls) {
 }
 
 static void print_json(const xir_class *one) {
-    json j = { 0 };
+    json_out j = { 0 };
     json_open(&j, NULL, '[');
     const xir_class *cls;
     if (one) put_class(&j, one);
@@ -201,12 +201,13 @@ static void print_list(void) {
 
 /* ---- finding one --------------------------------------------------------------------------------- */
 
-static const char *short_key(xir_str key) {
-    const char *name = key.data;
-    for (size_t i = 1; i < key.size; i++) {
-        if (key.data[i - 1] == ':' && key.data[i] == ':') name = key.data + i + 1;
+static xir_str short_key(const xir_class *cls) {
+    xir_str key = xir_class_key(cls);
+    size_t start = 0;
+    for (size_t i = 2; i <= key.size; i++) {
+        if (key.data[i - 2] == ':' && key.data[i - 1] == ':') start = i;
     }
-    return name;
+    return (xir_str){ key.data + start, key.size - start };
 }
 
 /* By key or old key, whole or without what is before the last "::", and as a last resort in any case of letters. */
@@ -219,8 +220,9 @@ static const xir_class *find(const char *name) {
     if (cls) return cls;
     for (int loose = 0; loose < 2; loose++) {
         for (size_t i = 0; (cls = xir_context_class_at(context, i)); i++) {
-            const char *key = short_key(xir_class_key(cls));
-            if (loose ? strcasecmp(key, name) == 0 : strcmp(key, name) == 0) return cls;
+            xir_str key = short_key(cls);
+            if (key.size != strlen(name)) continue;
+            if (loose ? strncasecmp(key.data, name, key.size) == 0 : memcmp(key.data, name, key.size) == 0) return cls;
         }
     }
     return NULL;
@@ -229,12 +231,19 @@ static const xir_class *find(const char *name) {
 static int unknown(const char *name) {
     size_t n = 0;
     while (xir_context_class_at(context, n)) n++;
-    const char **names = take(n + 1, sizeof *names);
-    for (size_t i = 0; i < n; i++) names[i] = short_key(xir_class_key(xir_context_class_at(context, i)));
-    const char *meant = nearest(name, names);
+    text *keys = take(n, sizeof *keys);
+    const char **words = take(n + 1, sizeof *words);
+    for (size_t i = 0; i < n; i++) {
+        xir_str key = short_key(xir_context_class_at(context, i));
+        text_add(&keys[i], key.data, key.size);
+        words[i] = keys[i].data;
+    }
+    const char *meant = nearest(name, words);
     if (meant) complain(MISUSED, "there is no class '%s'; was %s meant?", name, meant);
     else complain(MISUSED, "there is no class '%s'; xir ops lists them", name);
-    free((void *)names);
+    for (size_t i = 0; i < n; i++) text_free(&keys[i]);
+    free(keys);
+    free((void *)words);
     return MISUSED;
 }
 

@@ -247,7 +247,7 @@ void json_i64s(text *t, const int64_t *v, size_t n) {
     text_put(t, "]");
 }
 
-void json_member(json *j, const char *name) {
+void json_member(json_out *j, const char *name) {
     if (j->more) text_put(&j->t, ",");
     j->more = true;
     if (!name) return;
@@ -255,38 +255,38 @@ void json_member(json *j, const char *name) {
     text_put(&j->t, ":");
 }
 
-void json_open(json *j, const char *name, char bracket) {
+void json_open(json_out *j, const char *name, char bracket) {
     if (j->t.size) json_member(j, name);
     text_add(&j->t, &bracket, 1);
     j->more = false;
 }
 
-void json_close(json *j, char bracket) {
+void json_close(json_out *j, char bracket) {
     text_add(&j->t, &bracket, 1);
     j->more = true;
 }
 
-void json_str(json *j, const char *name, xir_str s) {
+void json_str(json_out *j, const char *name, xir_str s) {
     json_member(j, name);
     json_text(&j->t, s);
 }
 
-void json_int(json *j, const char *name, int64_t v) {
+void json_int(json_out *j, const char *name, int64_t v) {
     json_member(j, name);
     text_printf(&j->t, "%lld", (long long)v);
 }
 
-void json_uint(json *j, const char *name, uint64_t v) {
+void json_uint(json_out *j, const char *name, uint64_t v) {
     json_member(j, name);
     text_printf(&j->t, "%llu", (unsigned long long)v);
 }
 
-void json_bool(json *j, const char *name, bool v) {
+void json_bool(json_out *j, const char *name, bool v) {
     json_member(j, name);
     text_put(&j->t, v ? "true" : "false");
 }
 
-void json_null(json *j, const char *name) {
+void json_null(json_out *j, const char *name) {
     json_member(j, name);
     text_put(&j->t, "null");
 }

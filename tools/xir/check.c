@@ -1,0 +1,262 @@
+/* xir check: everything that can be found out about a network without running it. The rules of validation; then every op is
+ * inferred from the types that its inputs are declared to have, so that one wrong type is one finding and not one for each
+ * op behind it; then the parameter file. What cannot be checked is said in notes. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli.h"
+
+typedef struct checking {
+    xir_network *net, *copy;     /* what is checked, and a copy that inference may change */
+    xir_diags   *why;
+    tally        unknown, uninferred, unknown_types;
+} checking;
+
+/* ---- inference ----------------------------------------------------------------------------------- */
+
+/* Whether a declared type says what inference says, as far as either knows: unknown dims agree with any. */
+static bool agree(const xir_type *declared, const xir_type *inferred) {
+    if (!declared || !inferred || xir_type_equal(declared, inferred)) return true;
+    const xir_tensor_type *d = xir_type_tensor(declared), *t = xir_type_tensor(inferred);
+    if (!d || !t || d->shape.size != t->shape.size || !xir_type_equal(d->element_dtype, t->element_dtype)) return false;
+    if (!xir_object_equal((const xir_object *)d->layout, (const xir_object *)t->layout)) return false;
+    bool open = false;
+    for (size_t i = 0; i < d->shape.size; i++) {
+        int64_t a = d->shape.data[i], b = t->shape.data[i];
+        if (a >= 0 && b >= 0 && a != b) return false;
+        open |= a < 0 || b < 0;
+    }
+    return open;   /* otherwise it is the distributions that differ */
+}
+
+static void differ(checking *c, const char *path, const xir_type *declared, const xir_type *inferred) {
+    text d = { 0 }, t = { 0 };
+    type_words(&d, declared);
+    type_words(&t, inferred);
+    if (d.size == t.size && memcmp(d.data, t.data, d.size) == 0) {
+        d.size = t.size = 0;
+        json_object(&d, xir_type_object(declared));
+        json_object(&t, xir_type_object(inferred));
+    }
+    xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path), "the declared type is %s, inference gives %s", d.data, t.data);
+    text_free(&d);
+    text_free(&t);
+}
+
+/* What inference said of a copy is about the op that stands at `path`. */
+static void take_over(checking *c, const char *path) {
+    xir_diags *said = xir_network_diags(c->copy);
+    for (size_t i = 0; i < xir_diags_count(said); i++) {
+        xir_diag diag = *xir_diags_at(said, i);
+        text where = { 0 };
+        text_put(&where, path);
+        text_add(&where, diag.path.data, diag.path.size);
+        diag.path = text_of(&where);
+        xir_diags_put(c->why, &diag);
+        text_free(&where);
+    }
+    xir_network_clear_status(c->copy);
+}
+
+static void infer_again(checking *c, const xir_op *op, xir_op *copy, const char *path) {
+    size_t n = xir_op_output_count(op);
+    xir_status status = xir_op_infer(copy, true);
+    if (status == XIR_E_UNKNOWN) {
+        if (!(xir_class_traits(xir_op_class(op)) & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK))) tally_add(&c->uninferred, xir_op_class(op));
+        xir_network_clear_status(c->copy);
+        return;
+    }
+    if (status) {
+        take_over(c, path);
+    } else if (xir_op_output_count(copy) != n) {
+        xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path), "%zu outputs are declared, inference gives %zu", n,
+                      xir_op_output_count(copy));
+    }
+    for (size_t i = 0; i < n && i < xir_op_output_count(copy); i++) {
+        const xir_type *declared = xir_value_type(xir_op_output(op, (int64_t)i));
+        xir_value *output = xir_op_output(copy, (int64_t)i);
+        if (!status && !agree(declared, xir_value_type(output))) {
+            text where = { 0 };
+            text_printf(&where, "%s/outputs/%zu/dtype", path, i);
+            differ(c, where.data, declared, xir_value_type(output));
+            text_free(&where);
+        }
+        if (declared && xir_value_set_type(output, declared)) xir_network_clear_status(c->copy);
+    }
+}
+
+/* ---- ops ----------------------------------------------------------------------------------------- */
+
+/* An element type of a class that nobody registered may mean anything. */
+static void look_at_types(checking *c, const xir_op *op) {
+    for (size_t i = 0; i < xir_op_output_count(op); i++) {
+        const xir_type *type = xir_value_type(xir_op_output(op, (int64_t)i));
+        const xir_type *element = xir_type_tensor(type) ? xir_type_element(type) : type;
+        if (!element) continue;
+        const xir_class *cls = xir_object_class(xir_type_object(element));
+        if (xir_class_is_opaque(cls)) tally_add(&c->unknown_types, cls);
+    }
+}
+
+/* `sound`: validation has found no fault in it, so that its faults are not said twice. */
+static void check_op(checking *c, const xir_op *op, xir_op *copy, const char *path, bool sound) {
+    const xir_class *cls = xir_op_class(op);
+    look_at_types(c, op);
+    if (xir_class_is_opaque(cls)) tally_add(&c->unknown, cls);
+    else if (sound) infer_again(c, op, copy, path);
+    for (size_t i = 0; i < xir_class_field_count(cls); i++) {
+        const xir_field *f = xir_class_field_at(cls, i);
+        xir_attr parts, copies;
+        if (f->kind != XIR_KIND_OPS || xir_op_get(op, f->name, &parts) || xir_op_get(copy, f->name, &copies)) continue;
+        for (size_t j = 0; j < parts.as.ops.size && j < copies.as.ops.size; j++) {
+            text where = { 0 };
+            text_printf(&where, "%s/%.*s/%zu", path, (int)f->name.size, f->name.data, j);
+            check_op(c, parts.as.ops.data[j], copies.as.ops.data[j], where.data, sound);
+            text_free(&where);
+        }
+    }
+}
+
+/* The number of the op that a finding is about; SIZE_MAX if it is about none. */
+static size_t op_of(xir_str path) {
+    if (path.size < 6 || memcmp(path.data, "/ops/", 5) != 0) return SIZE_MAX;
+    size_t number = 0, i = 5;
+    for (; i < path.size && path.data[i] >= '0' && path.data[i] <= '9'; i++) number = number * 10 + (size_t)(path.data[i] - '0');
+    return i == 5 || (i < path.size && path.data[i] != '/') ? SIZE_MAX : number;
+}
+
+static int check_structure(checking *c) {
+    xir_status status = xir_network_validate(c->net, c->why);
+    if (status == XIR_E_MEMORY) return exit_of(status);
+    size_t n = xir_network_op_count(c->net);
+    bool *faulty = take(n, sizeof *faulty);
+    for (size_t i = 0; i < xir_diags_count(c->why); i++) {
+        size_t at = op_of(xir_diags_at(c->why, i)->path);
+        if (at < n) faulty[at] = true;
+    }
+    c->copy = xir_network_clone(c->net);
+    if (!c->copy) {
+        free(faulty);
+        return complain(REFUSED, "out of memory");
+    }
+    const xir_op *op = xir_network_first(c->net);
+    xir_op *copy = xir_network_first(c->copy);
+    for (size_t i = 0; op && copy; i++, op = xir_op_next(op), copy = xir_op_next(copy)) {
+        char path[32];
+        snprintf(path, sizeof path, "/ops/%zu", i);
+        check_op(c, op, copy, path, !faulty[i]);
+    }
+    free(faulty);
+    xir_network_free(c->copy);
+    return DONE;
+}
+
+/* ---- what was not checked ------------------------------------------------------------------------ */
+
+static void note(xir_diags *why, const char *file, const char *format, ...) XIR_PRINTF(3, 4);
+static void note(xir_diags *why, const char *file, const char *format, ...) {
+    char sentence[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    xir_diags_put(why, &(xir_diag){
+        .severity = XIR_NOTE, .file = xir_str_of(file), .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
+}
+
+#define KEY(cls) (int)(xir_class_key(cls).size < 200 ? xir_class_key(cls).size : 200), xir_class_key(cls).data
+
+static void note_classes(checking *c, xir_diags *why, const char *file) {
+    class_count *counts;
+    size_t n = tally_counts(&c->unknown, &counts);
+    for (size_t i = 0; i < n; i++) {
+        bool one = counts[i].n == 1;
+        note(why, file, "%zu op%s of class %.*s %s not known here and %s not checked", counts[i].n, one ? "" : "s", KEY(counts[i].cls),
+             one ? "is" : "are", one ? "was" : "were");
+    }
+    free(counts);
+    n = tally_counts(&c->unknown_types, &counts);
+    for (size_t i = 0; i < n; i++) {
+        note(why, file, "%zu output%s elements of class %.*s, which is not known here and was not checked", counts[i].n,
+             counts[i].n == 1 ? " has" : "s have", KEY(counts[i].cls));
+    }
+    free(counts);
+    n = tally_counts(&c->uninferred, &counts);
+    for (size_t i = 0; i < n; i++) {
+        note(why, file, "nothing infers the output types of %zu op%s of class %.*s: they were taken as declared", counts[i].n,
+             counts[i].n == 1 ? "" : "s", KEY(counts[i].cls));
+    }
+    free(counts);
+}
+
+static int check_params(loaded *l, xir_diags *why) {
+    if (load_args.no_params) return DONE;
+    bool found;
+    int code = load_params(l, load_args.params, load_args.lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0, &found, why);
+    if (!found && lacks_params(l->net)) note(why, l->name, "there is no parameter file beside it: the parameters were not checked");
+    return code;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------- */
+
+static void add(text *t, size_t n, const char *what) {
+    if (n) text_printf(t, "%s%zu %s%s", t->size ? ", " : "", n, what, n == 1 ? "" : "s");
+}
+
+static void print_summary(const char *name, size_t errors, size_t warnings, size_t notes) {
+    text t = { 0 };
+    if (!errors) text_put(&t, "no fault found");
+    add(&t, errors, "error");
+    add(&t, warnings, "warning");
+    add(&t, notes, "note");
+    print_text(stdout, xir_str_of(name));
+    printf(": %s\n", t.data);
+    text_free(&t);
+}
+
+static int check(loaded *l, xir_diags *all) {
+    checking c = { .net = l->net, .why = new_diags() };
+    int code = check_structure(&c);
+    if (xir_diags_count(c.why)) {
+        size_t size = 0;
+        char *bytes = l->format->lines ? structure_bytes(l, &size) : NULL;
+        place_findings(c.why, l->name, (xir_str){ bytes, size }, all);
+        if (bytes != l->bytes) free(bytes);
+    }
+    if (!code) code = check_params(l, all);
+    note_classes(&c, all, l->name);
+    xir_diags_free(c.why);
+    return code;
+}
+
+static int run(int n, char **operands) {
+    (void)n;
+    if (load_args.params && load_args.no_params) return complain(MISUSED, "--params and --no-params contradict each other");
+    loaded l = { 0 };
+    xir_diags *all = new_diags();
+    int code = load_structure(&l, operands[0], load_args.from, all);
+    if (!code) {
+        code = check(&l, all);
+        size_t errors = xir_diags_count_of(all, XIR_ERROR);
+        if (code != MISUSED) {
+            print_summary(l.name, errors, xir_diags_count_of(all, XIR_WARNING), xir_diags_count_of(all, XIR_NOTE));
+        }
+        if (!code && errors) code = FAULTY;
+    }
+    say(all);
+    xir_diags_free(all);
+    unload(&l);
+    return code;
+}
+
+static const option options[] = {
+    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
+    { 0 },
+};
+
+const command check_command = {
+    .name = "check", .operands = "FILE", .summary = "finds all faults of a network",
+    .details = "The rules of validation, the output types of every op that can be inferred, and the parameter file: sizes, ids and\n"
+               "MD5. Each finding is a line on stderr, with its place; notes say what could not be checked.\n",
+    .options = options, .least = 1, .most = 1, .run = run,
+};
