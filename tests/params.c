@@ -417,6 +417,7 @@ static void a_refused_allocation_leaves_the_old_bytes(void **state) {
     enum { COPY_NEW, BORROW_NEW, SET_COPY, SET_BORROW, EDIT, LOAD, FILL, SCENARIOS };
     enum { N = 100000 };   /* larger than any chunk that the arena has at hand */
     static uint8_t bytes[N] = { 1, 2, 3 };
+    const xir_str called = { memset(calloc(N, 1), 'q', N), N };
     for (int scenario = 0; scenario < SCENARIOS; scenario++) {
         for (size_t n = 1;; n++) {
             meter m = { .refuse_from = SIZE_MAX };
@@ -431,8 +432,8 @@ static void a_refused_allocation_leaves_the_old_bytes(void **state) {
             m.refuse_to = m.refuse_from + 1;
             bool done = false;
             switch (scenario) {
-            case COPY_NEW:   done = (q = xir_params_copy(net, XIR_STR("q"), type, bytes, N)) != NULL; break;
-            case BORROW_NEW: done = (q = xir_params_borrow(net, XIR_STR("q"), type, bytes, N, release, &l)) != NULL; break;
+            case COPY_NEW:   done = (q = xir_params_copy(net, called, type, bytes, N)) != NULL; break;
+            case BORROW_NEW: done = (q = xir_params_borrow(net, called, type, bytes, N, release, &l)) != NULL; break;
             case SET_COPY:   done = xir_params_set_copy(p, bytes, N) == XIR_OK; break;
             case SET_BORROW: done = xir_params_set_borrow(p, bytes, N, release, &l) == XIR_OK; break;
             case EDIT:       done = xir_params_edit(p) != NULL; break;
@@ -455,6 +456,7 @@ static void a_refused_allocation_leaves_the_old_bytes(void **state) {
             if (!refused) break;
         }
     }
+    free((char *)(uintptr_t)called.data);
 }
 
 int main(void) {

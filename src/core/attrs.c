@@ -72,6 +72,42 @@ const void *net_attrs(xir_network *net, const xir_class *cls, const void *body) 
     return attrs;
 }
 
+static xir_status no_params(xir_network *net, const xir_value *v) {
+    if (!value_is_params(v)) return net_fail(net, XIR_E_TYPE, "Params were expected, an op's value was found");
+    if (value_net(v) != net) return net_fail(net, XIR_E_INVALID, "Params in an attribute belong to another network");
+    return XIR_OK;
+}
+
+xir_status any_check_params(xir_network *net, const xir_any *any) {
+    xir_status status = XIR_OK;
+    if (any->kind == XIR_ANY_PARAMS) return no_params(net, any->as.params);
+    if (any->kind == XIR_ANY_LIST) {
+        for (size_t i = 0; i < any->as.list.size && !status; i++) status = any_check_params(net, &any->as.list.items[i]);
+    } else if (any->kind == XIR_ANY_MAP) {
+        for (size_t i = 0; i < any->as.map.size && !status; i++) status = any_check_params(net, &any->as.map.entries[i].value);
+    }
+    return status;
+}
+
+/* Params of another network, wherever they are: of a body whose rows are good. */
+static xir_status check_owner(xir_network *net, const xir_class *cls, const void *body) {
+    xir_status status = XIR_OK;
+    for (uint32_t i = 0; i < cls->n_fields && !status; i++) {
+        const xir_field *f = &cls->fields[i];
+        const void *at = body_at(body, f);
+        if (f->kind == XIR_KIND_PARAMS) {
+            if (*(xir_value *const *)at) status = no_params(net, *(xir_value *const *)at);
+        } else if (f->kind == XIR_KIND_PARAMSS) {
+            const xir_values *list = at;
+            for (size_t j = 0; j < list->size && !status; j++) status = no_params(net, list->data[j]);
+        } else if (f->kind == XIR_KIND_MAP) {
+            const xir_any map = { .kind = XIR_ANY_MAP, .as.map = *(const xir_map *)at };
+            status = any_check_params(net, &map);
+        }
+    }
+    return status;
+}
+
 const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, xir_str op_name) {
     if (cls->n_fields == 0 || (!body && cls->defaults_good)) return cls->defaults;
     _Alignas(16) char space[512];
@@ -93,6 +129,7 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
     }
     if (!attrs) {
         xir_status status = body_check(cls, made, op_name, XIR_STR(""), net->diags);
+        if (!status && !cls->plain) status = check_owner(net, cls, made);
         if (status) {
             if (!net->status) net->status = status;
             goto done;

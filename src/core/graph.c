@@ -100,6 +100,11 @@ void op_unlink(xir_op *op) {
     net_changed(net);
 }
 
+bool op_is_in(const xir_op *op) {
+    while (op && op->flags & OP_CHILD) op = xir_op_parent(op);
+    return op && op->flags & OP_PLACED;
+}
+
 op_more *op_need_more(xir_op *op) {
     if (!op->more) {
         op_more *more = arena_take(&op->net->arena, sizeof *more);

@@ -189,10 +189,16 @@ xir_op    *op_make(xir_network *net, const xir_class *cls, const void *attrs, si
 bool       op_make_outputs(xir_op *op, const xir_type *const *types, size_t n);  /* ids are temporary    */
 void       op_link(xir_op *op, xir_op *before);                  /* into the execution order         */
 void       op_unlink(xir_op *op);
+/* Whether the network holds it: it is placed, or a sub op of one that is. Only then its ids are in the tables. */
+bool       op_is_in(const xir_op *op);
 xir_status place_before(xir_op *op, xir_op *before);             /* ids and order; rules of networks are not asked */
 void       op_forget(xir_op *op);                                /* unlinks its uses; it is erased   */
-/* Sub ops in the attributes become this op's; ids for what the attributes hold. */
+/* Sub ops in the attributes become this op's, all or none; ids for what the attributes hold. */
 xir_status op_adopt_children(xir_op *op, const void *attrs);
+/* Whether all Params in it are Params of this network; otherwise a finding. */
+xir_status any_check_params(xir_network *net, const xir_any *any);
+/* Room in the tables of ids for the op, its sub ops and all they have: placing it then cannot fail. */
+bool       op_reserve_ids(const xir_op *op);
 bool       op_number_attrs(xir_op *op);
 op_more   *op_need_more(xir_op *op);                             /* NULL without memory              */
 value_more *value_need_more(xir_value *value);

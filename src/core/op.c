@@ -168,6 +168,11 @@ xir_status xir_op_set_id(xir_op *op, int64_t id) {
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "op id %" PRId64 " is below 0", id);
     const xir_op *other = id < net->next_op_id ? net_find_op(net, id) : NULL;
     if (other && other != op) return net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " is taken", id);
+    if (!op_is_in(op)) {
+        op->id = id;   /* entered into the table when it is placed */
+        if (id >= net->next_op_id && id < INT64_MAX) net->next_op_id = id + 1;
+        return XIR_OK;
+    }
     if (!op_set_id(op, id)) return no_memory(net);
     net->epoch++;
     return XIR_OK;
@@ -200,22 +205,28 @@ const void *xir_op_body(const xir_op *op, const xir_class_decl *decl) {
     return op && op->cls->decl == decl ? op->attrs : NULL;
 }
 
-/* Sub ops that leave an attribute are nobody's; those that come in are this op's. */
+static xir_status check_child(const xir_op *op, xir_op *child) {
+    bool good = child && child->net == op->net && !(child->flags & (OP_PLACED | OP_ERASED)) &&
+                (!(child->flags & OP_CHILD) || xir_op_parent(child) == op);
+    for (const xir_op *up = op; good && up; up = xir_op_parent(up)) good = up != child;   /* nor the op itself */
+    if (!good) return net_fail(op->net, XIR_E_INVALID, "a sub op must be an unplaced op of the same network");
+    return op_need_more(child) ? XIR_OK : no_memory(op->net);
+}
+
 xir_status op_adopt_children(xir_op *op, const void *attrs) {
-    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
-        const xir_field *f = &op->cls->fields[i];
-        if (f->kind != XIR_KIND_OPS) continue;
-        const xir_ops *children = body_at(attrs, f);
-        for (size_t j = 0; j < children->size; j++) {
-            xir_op *child = children->data[j];
-            if (!child || child->net != op->net || child->flags & (OP_PLACED | OP_ERASED) ||
-                (child->flags & OP_CHILD && xir_op_parent(child) != op)) {
-                return net_fail(op->net, XIR_E_INVALID, "a sub op must be an unplaced op of the same network");
+    for (int adopt = 0; adopt < 2; adopt++) {   /* first all are looked at */
+        for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+            const xir_field *f = &op->cls->fields[i];
+            if (f->kind != XIR_KIND_OPS) continue;
+            const xir_ops *children = body_at(attrs, f);
+            for (size_t j = 0; j < children->size; j++) {
+                xir_op *child = children->data[j];
+                xir_status status = adopt ? XIR_OK : check_child(op, child);
+                if (status) return status;
+                if (!adopt) continue;
+                child->more->parent = op;
+                child->flags |= OP_CHILD;
             }
-            op_more *more = op_need_more(child);
-            if (!more) return no_memory(op->net);
-            more->parent = op;
-            child->flags |= OP_CHILD;
         }
     }
     return XIR_OK;
@@ -262,7 +273,7 @@ xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *a
     if (status) return status;
     const void *old = op->attrs;
     op->attrs = own;
-    if (op->flags & OP_PLACED && !op_number_attrs(op)) {
+    if (op_is_in(op) && !(op_reserve_ids(op) && op_number_attrs(op))) {
         op->attrs = old;
         return no_memory(net);
     }
@@ -329,10 +340,17 @@ xir_status xir_op_set_extra(xir_op *op, xir_str attr, const xir_any *value) {
         return net_fail(net, XIR_E_EXISTS, "%.*s declares '%.*s': set it as an attribute", (int)op->cls->key.size,
                         op->cls->key.data, (int)attr.size, attr.data);
     }
+    xir_status status = value ? any_check_params(net, value) : XIR_OK;
+    if (status) return status;
     const xir_map *extra = NULL;
     op_more *more = op_need_more(op);
     if (!more || !map_with(&net->arena, more->extra, attr, value, &extra)) return no_memory(net);
+    const xir_map *old = more->extra;
     more->extra = extra;
+    if (op_is_in(op) && !(op_reserve_ids(op) && op_number_attrs(op))) {
+        more->extra = old;
+        return no_memory(net);
+    }
     net->epoch++;
     return XIR_OK;
 }
@@ -350,7 +368,7 @@ static xir_status past_end(xir_op *op, size_t i) {
 
 /* A Params that a placed op starts to use gets its id. */
 static xir_status number_input(xir_op *op, xir_value *v) {
-    if (!v || v->id >= 0 || !value_is_params(v) || !(op->flags & OP_PLACED)) return XIR_OK;
+    if (!v || v->id >= 0 || !value_is_params(v) || !op_is_in(op)) return XIR_OK;
     return value_set_id(v, op->net->next_value_id) ? XIR_OK : no_memory(op->net);
 }
 
@@ -491,8 +509,8 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
         if (!values || !net_reserve_ids(net, 0, n)) status = no_memory(net);
     }
     if (!status) {
-        bool placed = op->flags & OP_PLACED;
-        if (placed) ids_forget_op(op);
+        bool in = op_is_in(op);
+        if (in) ids_forget_op(op);
         uint32_t kept = op->n_outputs < n ? op->n_outputs : (uint32_t)n;
         for (uint32_t i = 0; values != op->outputs && i < kept; i++) {
             /* The value moves: its uses must say so. */
@@ -504,7 +522,7 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
         for (size_t i = 0; i < n; i++) values[i].type = own[i];
         op->outputs = values;
         op->n_outputs = (uint32_t)n;
-        if (placed) {
+        if (in) {
             op_set_id(op, op->id);
             for (size_t i = 0; i < n; i++) value_set_id(&values[i], values[i].id < 0 ? net->next_value_id : values[i].id);
         }

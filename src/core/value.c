@@ -44,7 +44,15 @@ xir_status xir_value_set_id(xir_value *v, int64_t id) {
     xir_network *net = value_net(v);
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "value id %" PRId64 " is below 0", id);
     const xir_value *other = id < net->next_value_id ? net_find_value(net, id) : NULL;
+    for (uint32_t i = 0; v->producer && i < v->producer->n_outputs && !other; i++) {
+        if (v->producer->outputs[i].id == id) other = &v->producer->outputs[i];   /* not in the table if it is not placed */
+    }
     if (other && other != v) return net_fail(net, XIR_E_EXISTS, "value id %" PRId64 " is taken", id);
+    if (v->producer && !op_is_in(v->producer)) {
+        v->id = id;   /* entered into the table when its maker is placed */
+        if (id >= net->next_value_id && id < INT64_MAX) net->next_value_id = id + 1;
+        return XIR_OK;
+    }
     if (!value_set_id(v, id)) return no_memory(net);
     net->epoch++;
     return XIR_OK;
@@ -90,6 +98,9 @@ xir_status xir_value_replace(xir_value *old, xir_value *now) {
     xir_network *net = value_net(old);
     if (value_net(now) != net) return net_fail(net, XIR_E_INVALID, "the value to replace with belongs to another network");
     if (old == now || !old->uses) return XIR_OK;
+    bool in = false;
+    for (const xir_use *u = old->uses; u && !in && value_is_params(now) && now->id < 0; u = u->next) in = op_is_in(u->user);
+    if (in && !value_set_id(now, net->next_value_id)) return no_memory(net);
     xir_use *last = old->uses;
     for (xir_use *u = old->uses; u; u = u->next) {
         u->value = now;

@@ -111,6 +111,9 @@ typedef struct sink_ops {
      * now and then given to `learn` with the number that came back. */
     size_t (*begin)(sink *s, const xir_object *object);
     void   (*learn)(sink *s, const xir_object *object, size_t begun);
+    /* The same for a value, which is written in full wherever it is used: mostly soon after it was made. */
+    size_t (*begin_value)(sink *s, const xir_value *value);
+    void   (*learn_value)(sink *s, const xir_value *value, size_t begun);
     /* An op is complete: a good moment to hand bytes on. */
     void (*piece)(sink *s);
     bool declared_order;                                   /* rows as declared, then the base keys       */

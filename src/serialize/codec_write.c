@@ -260,6 +260,8 @@ void encode_value(encoder *e, const xir_value *v) {
         s->ops->null(s);
         return;
     }
+    size_t begun = s->ops->begin_value(s, v);
+    if (begun == SINK_DONE) return;
     int first = value_is_params(v) ? VALUE_ALLOW : VALUE_TYPE;
     const xir_map *extra = v->more ? v->more->extra : NULL;
     size_t x = 0, n = extra ? extra->size : 0;
@@ -270,6 +272,7 @@ void encode_value(encoder *e, const xir_value *v) {
     }
     if (x < n) encode_extra(e, extra, x, NULL);
     s->ops->end(s);
+    s->ops->learn_value(s, v, begun);
 }
 
 /* ---- ops --------------------------------------------------------------------------------------------------------------- */

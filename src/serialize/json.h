@@ -9,6 +9,10 @@
 
 typedef struct json_text json_text;   /* how an object was written */
 
+/* Where in `out` a value was written last. */
+typedef struct recent_value { const xir_value *value; uint32_t depth; size_t start, size; } recent_value;
+enum { RECENT_VALUES = 64 };
+
 typedef struct json_sink {
     sink        sink;
     xir_context *ctx;
@@ -20,6 +24,8 @@ typedef struct json_sink {
     arena        kept;
     json_text   *texts;                           /* open addressing by object and depth      */
     size_t       text_room, text_count;
+    size_t       listed, pieces;                  /* of the outermost list: items promised, ops written so far */
+    recent_value values[RECENT_VALUES];           /* direct-mapped; forgotten when a piece is handed on */
 } json_sink;
 
 /* Starts one item, compact (indent 0) or indented. */

@@ -214,7 +214,7 @@ static void start(json_sink *j, char c, bool list) {
 }
 
 static void on_list(sink *s, size_t n) {
-    (void)n;
+    if (self(s)->depth == 1) self(s)->listed = n;
     start(self(s), '[', true);
 }
 
@@ -308,9 +308,48 @@ static void on_learn(sink *s, const xir_object *object, size_t begun) {
     *slot = (json_text){ object, depth, text, size };
 }
 
+static recent_value *recent_of(json_sink *j, const xir_value *v) {
+    uintptr_t bits = (uintptr_t)v >> 3;
+    return &j->values[(bits ^ (bits >> 7)) % RECENT_VALUES];
+}
+
+static size_t on_begin_value(sink *s, const xir_value *v) {
+    json_sink *j = self(s);
+    const recent_value *r = recent_of(j, v);
+    if (r->value == v && r->depth == depth_of(j)) {
+        lead_in(j);
+        char *p = room(j, r->size + 1);
+        if (!p) return SINK_DONE;
+        memcpy(p, j->out.data + r->start, r->size);
+        p[r->size] = ',';
+        j->out.size += r->size + 1;
+        return SINK_DONE;
+    }
+    return j->out.size;
+}
+
+static void on_learn_value(sink *s, const xir_value *v, size_t begun) {
+    json_sink *j = self(s);
+    if (s->status) return;
+    while (j->out.data[begun] == '\n' || j->out.data[begun] == ' ') begun++;   /* a list's new line */
+    *recent_of(j, v) = (recent_value){ v, depth_of(j), begun, j->out.size - 1 - begun };
+}
+
+/* What stays in memory is measured after some ops: then there is room for all, in huge pages and without a move. Half of the time
+ * of writing a large text goes into fresh memory otherwise. */
+static void foresee(json_sink *j) {
+    enum { MEASURED = 256 };
+    if (++j->pieces != MEASURED || j->listed <= 4 * (size_t)MEASURED) return;
+    size_t an_op = j->out.size / MEASURED + 1;
+    if (j->listed > (SIZE_MAX >> 8) / an_op) return;
+    if (buffer_reserve(&j->out, an_op * j->listed / 16 * 17)) memory_advise_huge(j->out.data, j->out.room);
+    else j->out.failed = false;   /* a guess that is not to be had is no failure */
+}
+
 /* Hands on all but the last byte, which may be a comma to be taken back. */
 static void on_piece(sink *s) {
     json_sink *j = self(s);
+    if (!j->write) foresee(j);
     if (!j->write || j->out.size < PIECE || s->status) return;
     if (!j->write(j->user, j->out.data, j->out.size - 1)) {
         s->status = XIR_E_IO;
@@ -318,12 +357,14 @@ static void on_piece(sink *s) {
     }
     j->out.data[0] = j->out.data[j->out.size - 1];
     j->out.size = 1;
+    memset((void *)j->values, 0, sizeof j->values);
 }
 
 static const sink_ops json_ops = {
     .bake = bake, .key = on_key, .name = on_name, .null = on_null, .boolean = on_boolean, .integer = on_integer,
     .uinteger = on_uinteger, .real = on_real, .text = on_text, .bytes = on_bytes, .list = on_list, .map = on_map,
-    .end = on_end, .form = on_form, .begin = on_begin, .learn = on_learn, .piece = on_piece,
+    .end = on_end, .form = on_form, .begin = on_begin, .learn = on_learn, .begin_value = on_begin_value,
+    .learn_value = on_learn_value, .piece = on_piece,
 };
 
 /* ---- the whole --------------------------------------------------------------------------------------------------------- */

@@ -260,20 +260,18 @@ static xir_status check_tiles(listing *l, uint64_t n, uint64_t size) {
     memcpy(order, by_entry, (size_t)n * sizeof *order);   /* equal offsets: as in the table */
     sort(order, l->ranks + l->n, (size_t)n);
     uint64_t at = table_end(n);
-    const item *last = NULL;
     for (size_t i = 0; i < n; i++) {
-        const item *it = &l->items[order[i].index];
+        const item *it = &l->items[order[i].index], *last = i > 0 ? &l->items[order[i - 1].index] : NULL;
         who before = { "the table" };
         if (it->offset != at && last) before = who_is(last->value);
         if (it->offset > at)
             return fail(l, XIR_E_CORRUPT, at, "%llu bytes from here on belong to nothing: %s ends here, %s begins at byte %llu",
                         (unsigned long long)(it->offset - at), before.text, who_is(it->value).text,
                         (unsigned long long)it->offset);
-        if (it->offset < at)
+        if (it->offset < at && last)   /* none begins inside the table: check_entry */
             return fail(l, XIR_E_CORRUPT, it->offset, "the payload of %s begins here, but that of %s (%llu bytes) reaches to %llu",
                         who_is(it->value).text, before.text, (unsigned long long)last->size, (unsigned long long)at);
         at += it->size;   /* at most the size of the file: check_entry */
-        last = it;
     }
     if (at < size)
         return fail(l, XIR_E_CORRUPT, at, "%llu bytes from here to the end of the file belong to nothing",

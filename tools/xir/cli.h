@@ -106,6 +106,8 @@ void json_uint(json_out *j, const char *name, uint64_t v);
 void json_bool(json_out *j, const char *name, bool v);
 void json_null(json_out *j, const char *name);
 
+/* The JSON of an object, without the quotes if it is one text. */
+void object_words(text *t, const xir_object *object);
 /* "@fp(32) NHWC [1,2,3]", for people. NULL: "no type". */
 void type_words(text *t, const xir_type *type);
 

@@ -20,6 +20,7 @@ typedef struct diffing {
     double          tolerance;
     bool            json;
     size_t          added, removed, moved, changed, records, renumbered;
+    bool            network;                     /* its own fields differ          */
     const xir_op   *shown;                       /* whose heading was printed last */
     pair_of_params *seen;                        /* open addressing                */
     size_t          seen_room, seen_count;
@@ -125,6 +126,20 @@ static void report_change(diffing *d, const spot *s, const text *a, const text *
     if (b) print_value(b);
     else printf("(none)");
     printf("\n");
+}
+
+/* The same where the values are not the file's, but words about it. */
+static void report_words(diffing *d, const spot *s, const text *a, const text *b) {
+    if (!d->json) {
+        report_change(d, s, a, b);
+        return;
+    }
+    text x = { 0 }, y = { 0 };
+    if (a) json_text(&x, text_of(a));
+    if (b) json_text(&y, text_of(b));
+    report_change(d, s, a ? &x : NULL, b ? &y : NULL);
+    text_free(&x);
+    text_free(&y);
 }
 
 static void put_number(text *t, const value_diff *v, bool of_a) {
@@ -415,9 +430,9 @@ static void compare_params(diffing *d, const spot *s, const xir_value *a, const 
         leave(s, size);
     } else if (has_a != has_b) {
         text x = { 0 };
-        text_put(&x, "\"bytes\"");
+        text_put(&x, "bytes");
         size_t size = into(s, "data");
-        report_change(d, s, has_a ? &x : NULL, has_b ? &x : NULL);
+        report_words(d, s, has_a ? &x : NULL, has_b ? &x : NULL);
         leave(s, size);
         text_free(&x);
     }
@@ -565,21 +580,14 @@ static bool same_attr(const xir_attr *a, const xir_attr *b) {
     }
 }
 
-static void put_params_type(text *t, const xir_value *v) {
-    text words = { 0 };
-    type_words(&words, v ? xir_value_type(v) : NULL);
-    json_text(t, text_of(&words));
-    text_free(&words);
-}
-
 /* One of two Params, either may be missing. */
 static void compare_params_attr(diffing *d, const spot *s, const xir_value *a, const xir_value *b) {
     if (a && b) {
         compare_params(d, s, a, b);
     } else if (a || b) {
         text x = { 0 };
-        put_params_type(&x, a ? a : b);
-        report_change(d, s, a ? &x : NULL, b ? &x : NULL);
+        type_words(&x, xir_value_type(a ? a : b));
+        report_words(d, s, a ? &x : NULL, b ? &x : NULL);
         text_free(&x);
     }
 }
@@ -615,22 +623,17 @@ static void compare_attr(diffing *d, const spot *s, const xir_field *f, const xi
 
 /* What stands at an input: "output 0 of icraft::xir::Conv2d 'c1' (op 3)". */
 static void put_source(text *t, const xir_value *v) {
-    text words = { 0 };
     const xir_op *maker = v ? xir_value_op(v) : NULL;
     if (!v) {
-        text_put(t, "null");
-        return;
-    }
-    if (maker) {
-        text_printf(&words, "output %zu of ", xir_value_index(v));
-        describe(&words, maker);
+        text_put(t, "absent");
+    } else if (maker) {
+        text_printf(t, "output %zu of ", xir_value_index(v));
+        describe(t, maker);
     } else {
         xir_str name = xir_value_name(v);
-        text_printf(&words, "%s %" PRId64, xir_value_is_params(v) ? "params" : "value", xir_value_id(v));
-        if (name.size) text_printf(&words, " '%.*s'", (int)(name.size < 200 ? name.size : 200), name.data);
+        text_printf(t, "%s %" PRId64, xir_value_is_params(v) ? "params" : "value", xir_value_id(v));
+        if (name.size) text_printf(t, " '%.*s'", (int)(name.size < 200 ? name.size : 200), name.data);
     }
-    json_text(t, text_of(&words));
-    text_free(&words);
 }
 
 /* Whether two values are each other's mate. */
@@ -647,7 +650,7 @@ static void report_input(diffing *d, const spot *s, size_t i, const xir_value *a
     if (has_a) put_source(&x, a);
     if (has_b) put_source(&y, b);
     size_t size = into(s, "inputs/%zu", i);
-    report_change(d, s, has_a ? &x : NULL, has_b ? &y : NULL);
+    report_words(d, s, has_a ? &x : NULL, has_b ? &y : NULL);
     leave(s, size);
     text_free(&x);
     text_free(&y);
@@ -688,8 +691,8 @@ static void compare_outputs(diffing *d, const spot *s) {
             compare_value(d, s, xir_op_output(s->a, (int64_t)i), xir_op_output(s->b, (int64_t)i));
         } else {
             text x = { 0 };
-            put_params_type(&x, xir_op_output(i < n ? s->a : s->b, (int64_t)i));
-            report_change(d, s, i < n ? &x : NULL, i < m ? &x : NULL);
+            type_words(&x, xir_value_type(xir_op_output(i < n ? s->a : s->b, (int64_t)i)));
+            report_words(d, s, i < n ? &x : NULL, i < m ? &x : NULL);
             text_free(&x);
         }
         leave(s, size);
@@ -830,6 +833,7 @@ static void compare_networks(diffing *d) {
     compare_maps(d, &s, xir_network_tags(a), xir_network_tags(b));
     leave(&s, size);
     compare_maps(d, &s, xir_network_extra(a), xir_network_extra(b));
+    d->network = d->records > 0;
     text_free(&field);
 }
 
@@ -841,9 +845,9 @@ static xir_op **all_ops(const xir_network *net) {
 }
 
 static void print_summary(const diffing *d) {
-    if (d->records) {
-        printf("%zu removed, %zu added, %zu moved, %zu changed\n", d->removed, d->added, d->moved, d->changed);
-    }
+    if (!d->records) return;
+    printf("%sops: %zu removed, %zu added, %zu moved, %zu changed\n", d->network ? "the network itself changed; " : "", d->removed, d->added,
+           d->moved, d->changed);
 }
 
 static int compare(const loaded *a, const loaded *b, double tolerance) {

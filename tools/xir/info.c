@@ -176,7 +176,7 @@ static void print_values(const char *word, const xir_network *net, size_t (*list
 static void print_words(const loaded *l, const counts *c) {
     const xir_network *net = l->net;
     text target = { 0 };
-    json_object(&target, (const xir_object *)xir_network_ai_target(net));
+    object_words(&target, (const xir_object *)xir_network_ai_target(net));
     print_line("format", xir_str_of(l->format->word), (xir_str){ NULL, 0 });
     print_line("name", xir_network_name(net), (xir_str){ NULL, 0 });
     print_line("framework", xir_network_text_of(net, XIR_TEXT_FRAMEWORK), xir_network_text_of(net, XIR_TEXT_FRAMEWORK_VERSION));

@@ -294,7 +294,7 @@ void json_null(json_out *j, const char *name) {
 /* ---- types --------------------------------------------------------------------------------------- */
 
 /* A text in quotes without them, if that is all it is. */
-static void add_bare(text *t, const xir_object *object) {
+void object_words(text *t, const xir_object *object) {
     text printed = { 0 };
     json_object(&printed, object);
     if (printed.size > 2 && printed.data[0] == '"') text_add(t, printed.data + 1, printed.size - 2);
@@ -309,10 +309,10 @@ void type_words(text *t, const xir_type *type) {
     }
     const xir_tensor_type *tensor = xir_type_tensor(type);
     if (!tensor) {
-        add_bare(t, xir_type_object(type));
+        object_words(t, xir_type_object(type));
         return;
     }
-    add_bare(t, xir_type_object(tensor->element_dtype));
+    object_words(t, xir_type_object(tensor->element_dtype));
     xir_str layout = xir_layout_text(tensor->layout);
     text_put(t, " ");
     text_add(t, layout.data, layout.size);
@@ -320,6 +320,6 @@ void type_words(text *t, const xir_type *type) {
     json_i64s(t, tensor->shape.data, tensor->shape.size);
     for (size_t i = 0; i < tensor->merged_distrs.size; i++) {
         text_put(t, " ");
-        add_bare(t, tensor->merged_distrs.data[i]);
+        object_words(t, tensor->merged_distrs.data[i]);
     }
 }
