@@ -7,7 +7,6 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 sh "$top/scripts/build.sh" release
 
 demo=$top/build/demo
-PATH=$top/build/release/tools:$PATH
 rm -rf "$demo"
 mkdir -p "$demo"
 cd "$demo"
@@ -18,13 +17,14 @@ run() {
     "$@"
 }
 
-printf '\n$ quickstart\n'
-"$top/build/release/examples/quickstart"
+PATH=$top/build/release/examples:$top/build/release/tools:$PATH
+run quickstart
 
-run xir info whatever.json
-run xir check whatever.json
-run xir convert whatever.json whatever.fb
-run xir diff whatever.json whatever.fb
+run xir info    whatever.json
+run xir check   whatever.json
+run xir convert whatever.json copy.json
+run xir diff    whatever.json copy.json
+echo "no difference"
 
 printf '\nThe files are in %s:\n' "$demo"
 ls -l

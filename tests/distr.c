@@ -17,18 +17,22 @@ static void original_sample(void **state) {
     xir_distr_set_unvalid(b, 0, 100);
     CHECK_SPELLED(built(b), "@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1024)})");
     xir_distr_set_unvalid(b, 1000, 1023);
-    CHECK_SPELLED(built(b), "@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1000), u:[1000, 1023), v:[1023, 1024)})");
+    CHECK_SPELLED(built(b),
+                  "@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1000), u:[1000, 1023), v:[1023, 1024)})");
     xir_distr_set_unvalid(b, 888, 888);
-    CHECK_SPELLED(built(b), "@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1000), u:[1000, 1023), v:[1023, 1024)})");
+    CHECK_SPELLED(built(b),
+                  "@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1000), u:[1000, 1023), v:[1023, 1024)})");
     xir_distr_append(b, 256, false);
     bool other[128];
     memset(other, true, sizeof other);
     xir_distr_append_mask(b, other, 128);
     const xir_distr *d = built(b);
-    CHECK_SPELLED(d, "@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1000), u:[1000, 1023), v:[1023, 1024), u:[1024, 1280), "
+    CHECK_SPELLED(d,
+                  "@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1000), u:[1000, 1023), v:[1023, 1024), u:[1024, 1280), "
                      "v:[1280, 1408)})");
     static const xir_section all[] = {
-        { 0, 100, false }, { 100, 1000, true }, { 1000, 1023, false }, { 1023, 1024, true }, { 1024, 1280, false }, { 1280, 1408, true },
+        { 0,    100,  false }, { 100,  1000, true },  { 1000, 1023, false },
+        { 1023, 1024, true },  { 1024, 1280, false }, { 1280, 1408, true },
     };
     xir_section found[6];
     assert_int_equal(xir_distr_all_sections(d, found, 6), 6);
@@ -77,9 +81,13 @@ static void questions(void **state) {
     assert_int_equal(xir_distr_total(d), 60);
     assert_int_equal(xir_distr_total_valid(d), 20);
     assert_int_equal(xir_distr_total_unvalid(d), 40);
-    static const struct { int64_t i; bool valid; } at[] = { { INT64_MIN, false }, { -1, false }, { 0, false }, { 9, false }, { 10, true },
-                                                           { 29, true }, { 30, false }, { 59, false }, { 60, false }, { INT64_MAX, false } };
-    for (size_t i = 0; i < sizeof at / sizeof *at; i++) assert_int_equal(xir_distr_is_valid(d, at[i].i), at[i].valid);
+    static const struct { int64_t i; bool valid; } at[] = {
+        { INT64_MIN, false }, { -1, false }, { 0,  false }, { 9,  false }, { 10,        true },
+        { 29,        true },  { 30, false }, { 59, false }, { 60, false }, { INT64_MAX, false },
+    };
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        assert_int_equal(xir_distr_is_valid(d, at[i].i), at[i].valid);
+    }
 
     assert_int_equal(xir_distr_all_sections(NULL, NULL, 0), 0);
     assert_int_equal(xir_distr_total(NULL), 0);
@@ -102,7 +110,8 @@ static void good_ones_come_back(void **state) {
     CHECK_ROUND("@merged_distr([9223372036854775807, -9223372036854775808]^ZERO:{v:[0, 9223372036854775807)})");
     CHECK_ROUND("@merged_distr([1]^ZERO:{v:[0, 1), u:[1, 2), v:[2, 3), u:[3, 4), v:[4, 5), u:[5, 6), v:[6, 7), u:[7, 8), v:[8, 9)})");
     /* neighbours that are alike become one */
-    CHECK_READ("@merged_distr([1]^ZERO:{v:[0, 1), v:[1, 2), u:[2, 4), u:[4, 9)})", "@merged_distr([1]^ZERO:{v:[0, 2), u:[2, 9)})");
+    CHECK_READ("@merged_distr([1]^ZERO:{v:[0, 1), v:[1, 2), u:[2, 4), u:[4, 9)})",
+               "@merged_distr([1]^ZERO:{v:[0, 2), u:[2, 9)})");
 }
 
 static void bad_ones_say_where(void **state) {
@@ -195,6 +204,9 @@ static void refusals(void **state) {
 
     b = xir_distr_new(ctx, NULL, 0, INT64_MAX - 2);
     assert_int_equal(xir_distr_append_mask(b, mask, 3), XIR_E_LIMIT);   /* two of three would fit */
+    const bool merging[3] = { true, false, false };
+    /* the first of these becomes part of the run that is there */
+    assert_int_equal(xir_distr_append_mask(b, merging, 3), XIR_E_LIMIT);
     assert_int_equal(xir_distr_total(built(b)), INT64_MAX - 2);
     xir_distr_free(b);
 
@@ -220,8 +232,11 @@ static void made_by_hand(void **state) {
     xir_distr d = xir_distr_init();
     d.merged_axis = (xir_i64s){ axes_2_3, 2 };
     d.sections = (xir_runs){ runs, 3 };
-    assert_ptr_equal(xir_distr_make(ctx, &d, why), read_text("@merged_distr([2, 3]^ZERO:{v:[0, 4), u:[4, 9), v:[9, 10)})"));
-    static const xir_run wrong[] = { { .end = 4, .m = 0 }, { .end = 3, .m = 0 }, { .end = 9, .m = 2 }, { .end = 9, .exp = 1 }, { .end = 9, .value = 1 } };
+    assert_ptr_equal(xir_distr_make(ctx, &d, why),
+                     read_text("@merged_distr([2, 3]^ZERO:{v:[0, 4), u:[4, 9), v:[9, 10)})"));
+    static const xir_run wrong[] = {
+        { .end = 4, .m = 0 }, { .end = 3, .m = 0 }, { .end = 9, .m = 2 }, { .end = 9, .exp = 1 }, { .end = 9, .value = 1 },
+    };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         runs[1] = wrong[i];
         assert_null(xir_distr_make(ctx, &d, why));
@@ -283,8 +298,9 @@ static void random_marks(void **state) {
             } else {
                 size_t start = chance(m.n + 1), end = start + chance(chance(3) ? 8 : MODEL);
                 bool inside = end <= m.n;
-                assert_int_equal((valid ? xir_distr_set_valid : xir_distr_set_unvalid)(b, (int64_t)start, (int64_t)end),
-                                 inside ? XIR_OK : XIR_E_BOUNDS);
+                xir_status status = valid ? xir_distr_set_valid(b, (int64_t)start, (int64_t)end)
+                                          : xir_distr_set_unvalid(b, (int64_t)start, (int64_t)end);
+                assert_int_equal(status, inside ? XIR_OK : XIR_E_BOUNDS);
                 if (inside) memset(m.valid + start, valid, end - start);
             }
             compare(&m, b);
@@ -298,7 +314,9 @@ static void long_ones(void **state) {
     (void)state;
     enum { MARKS = 100000 };
     xir_distr_builder *b = xir_distr_new(ctx, axes_2_3, 2, INT64_MAX);
-    for (int64_t i = 0; i < MARKS; i++) assert_int_equal(xir_distr_set_unvalid(b, i << 40, (i << 40) + 7), XIR_OK);
+    for (int64_t i = 0; i < MARKS; i++) {
+        assert_int_equal(xir_distr_set_unvalid(b, i << 40, (i << 40) + 7), XIR_OK);
+    }
     const xir_distr *d = built(b);
     assert_int_equal(xir_distr_total_unvalid(d), 7LL * MARKS);
     assert_int_equal(xir_distr_unvalid_sections(d, NULL, 0), MARKS);
@@ -317,19 +335,23 @@ static bool work(xir_context *with) {
         xir_section before[64], after[64];
         const xir_distr *old = xir_distr_build(b, findings);
         size_t n = xir_distr_all_sections(old, before, 64);
-        xir_status status = i % 5 == 4 ? xir_distr_append(b, 3, i & 1) : xir_distr_set_unvalid(b, i * 40, i * 40 + 20);
+        xir_status status = i % 5 == 4 ? xir_distr_append(b, 3, i & 1)
+                                       : xir_distr_set_unvalid(b, i * 40, i * 40 + 20);
         done &= status == XIR_OK;
         /* a failure leaves the builder as it was */
         const xir_distr *now = xir_distr_build(b, findings);
         done &= old && now;
         if (status && old && now) {
             assert_int_equal(xir_distr_all_sections(now, after, 64), n);
-            for (size_t j = 0; j < n; j++) assert_true(before[j].end == after[j].end && before[j].valid == after[j].valid);
+            for (size_t j = 0; j < n; j++) {
+                assert_true(before[j].end == after[j].end && before[j].valid == after[j].valid);
+            }
         }
     }
     form_error e = { 0 };
-    const void *read = form_parse(context_home(with), XIR_STR("@merged_distr([1, 2, 3, 4, 5, 6, 7, 8, 9]^ZERO:{u:[0, 1), "
-                                                              "v:[1, 2), u:[2, 3), v:[3, 4), u:[4, 5), v:[5, 6)})"), &e);
+    xir_str text = XIR_STR("@merged_distr([1, 2, 3, 4, 5, 6, 7, 8, 9]^ZERO:{u:[0, 1), v:[1, 2), u:[2, 3), v:[3, 4), "
+                           "u:[4, 5), v:[5, 6)})");
+    const void *read = form_parse(context_home(with), text, &e);
     assert_int_equal(e.status, read ? XIR_OK : XIR_E_MEMORY);
     done &= read != NULL;
     xir_distr_builder *again = xir_distr_edit(with, xir_distr_build(b, findings));
@@ -347,10 +369,17 @@ static void without_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(original_sample),    cmocka_unit_test(original_old_spelling), cmocka_unit_test(questions),
-        cmocka_unit_test(good_ones_come_back), cmocka_unit_test(bad_ones_say_where),   cmocka_unit_test(damaged_ones),
-        cmocka_unit_test(refusals),           cmocka_unit_test(made_by_hand),          cmocka_unit_test(random_marks),
-        cmocka_unit_test(long_ones),          cmocka_unit_test(without_memory),
+        cmocka_unit_test(original_sample),
+        cmocka_unit_test(original_old_spelling),
+        cmocka_unit_test(questions),
+        cmocka_unit_test(good_ones_come_back),
+        cmocka_unit_test(bad_ones_say_where),
+        cmocka_unit_test(damaged_ones),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(made_by_hand),
+        cmocka_unit_test(random_marks),
+        cmocka_unit_test(long_ones),
+        cmocka_unit_test(without_memory),
     };
     return RUN_GROUP(tests);
 }

@@ -1,5 +1,5 @@
-/* Arrays of scales and ratios, quantised types, scalars: the samples of the original, texts, chance with counts from one to
- * 2^63 - 1. */
+/* Arrays of scales and ratios, quantised types, scalars: the samples of the original, texts, chance with
+ * counts from one to 2^63 - 1. */
 #include <math.h>
 #include <stdio.h>
 #include "support/forms.h"
@@ -20,14 +20,16 @@ static void original_calibrated(void **state) {
         CHECK_SPELLED(xir_type_expressed(t), "@fp(32)");
         const xir_calibrated_type *c = xir_calibrated_type_of(xir_type_object(t));
         assert_int_equal(c->min.size, 1);
-        assert_true(c->min.data[0] == (double)-3.6f && c->max.data[0] == (double)4.8f && c->sat.data[0] == (double)4.7f);
+        assert_true(c->min.data[0] == (double)-3.6f && c->max.data[0] == (double)4.8f &&
+                    c->sat.data[0] == (double)4.7f);
         assert_ptr_equal(xir_calibrated(ctx, -3.6f, 4.8, 4.7, storage[i], xir_float(ctx, XIR_FLOAT_FP32)), t);
     }
 }
 
 static void original_normalized(void **state) {
     (void)state;
-    const xir_type *sint16 = xir_normalized(ctx, xir_norm_ratios_get(ctx, ratios_3, 3, -1), xir_sint(ctx, 16), NULL);
+    const xir_norm_ratios *ratios = xir_norm_ratios_get(ctx, ratios_3, 3, -1);
+    const xir_type *sint16 = xir_normalized(ctx, ratios, xir_sint(ctx, 16), NULL);
     CHECK_SPELLED(xir_type_norm_ratios(sint16), "@norm_ratios([axis=-1]1.1,2.2,3.3)");
     const xir_type *tensor = XIR_TENSOR(ctx, sint16, "NHWC", 1024);
     assert_ptr_equal(xir_type_norm_ratios(tensor), xir_type_norm_ratios(sint16));
@@ -35,7 +37,8 @@ static void original_normalized(void **state) {
     CHECK_SPELLED(xir_type_expressed(tensor), "@fp(32)");
     assert_int_equal(xir_type_storage_bits(tensor), 16);
 
-    const xir_type *quant = xir_normalized_quantized(ctx, sint16, xir_exp_scales_get(ctx, m_2, exp_2, origin_2, 2, -1), NULL, 0);
+    const xir_scales *scale = xir_exp_scales_get(ctx, m_2, exp_2, origin_2, 2, -1);
+    const xir_type *quant = xir_normalized_quantized(ctx, sint16, scale, NULL, 0);
     assert_int_equal(xir_type_kind_of(quant), XIR_TYPE_NORMALIZED_QUANTIZED);
     CHECK_SPELLED(xir_type_norm_ratios(quant), "@norm_ratios([axis=-1]1.1,2.2,3.3)");
     CHECK_SPELLED(xir_type_scale(quant), "@exp_scales([axis=-1]3/3/0.377,4/4/0.27)");
@@ -78,7 +81,8 @@ static void good_ones_come_back(void **state) {
     CHECK_READ("@scales([axis=-1]1.0,1e0,10e-1,0.50)", "@scales([axis=-1]3*1,0.5)");
     CHECK_READ("@scales([axis=-1]0.1,0.10000000149011612)", "@scales([axis=-1]2*0.1)");
     CHECK_READ("@scales([axis=-1]0,-0)", "@scales([axis=-1]0,-0)");   /* bits differ */
-    CHECK_READ("@exp_scales([axis=-1]3/3/0.375,3/3/0.375,3/3/0.376)", "@exp_scales([axis=-1]2*3/3/0.375,3/3/0.376)");
+    CHECK_READ("@exp_scales([axis=-1]3/3/0.375,3/3/0.375,3/3/0.376)",
+               "@exp_scales([axis=-1]2*3/3/0.375,3/3/0.376)");
     CHECK_READ("@exp_scales([axis=-1]1/0/1,2/1/1,4/2/1)", "@exp_scales([axis=-1]1/0/1,2/1/1,4/2/1)");
 }
 
@@ -233,7 +237,8 @@ static void arrays(void **state) {
     assert_int_equal(xir_scales_count(s), 4);
     assert_int_equal(xir_scales_axis(s), 1);
     assert_false(xir_scales_is_exp(s));
-    assert_true(xir_scales_at(s, 1) == 0.5 && xir_scales_at(s, 2) == (double)0.1f && xir_scales_at(s, 3) == 0.5);
+    assert_true(xir_scales_at(s, 1) == 0.5 && xir_scales_at(s, 2) == (double)0.1f &&
+                xir_scales_at(s, 3) == 0.5);
     assert_true(xir_scales_at(s, 4) == 0 && xir_scales_at(s, SIZE_MAX) == 0);
     int64_t m, exp;
     double origin;
@@ -246,7 +251,8 @@ static void arrays(void **state) {
     assert_true(xir_scales_exp_at(e, 1, &m, &exp, &origin));
     assert_true(m == 4 && exp == 4 && origin == (double)0.27f);
     assert_false(xir_scales_exp_at(e, 2, &m, &exp, &origin));
-    static const int64_t extreme_m[] = { 1, 1, INT64_MIN, 3 }, extreme_exp[] = { -1023, 1074, -10, INT64_MAX };
+    static const int64_t extreme_m[]   = { 1,     1,    INT64_MIN, 3 };
+    static const int64_t extreme_exp[] = { -1023, 1074, -10,       INT64_MAX };
     static const double ones[] = { 1, 1, 1, 1 };
     e = xir_exp_scales_get(ctx, extreme_m, extreme_exp, ones, 4, -1);
     assert_true(xir_scales_at(e, 0) == 0x1p1023);
@@ -268,7 +274,8 @@ static void arrays(void **state) {
 
     const double wide[] = { 1e300, -1e300, NAN };
     CHECK_SPELLED(xir_scales_get(ctx, wide, 3, -1), "@scales([axis=-1]inf,-inf,nan)");
-    assert_ptr_equal(xir_scales_get(ctx, (const double[]){ 1.1, 1.1f }, 2, 0), xir_scales_get(ctx, (const double[]){ 1.1f, 1.1 }, 2, 0));
+    assert_ptr_equal(xir_scales_get(ctx, (const double[]){ 1.1, 1.1f }, 2, 0),
+                     xir_scales_get(ctx, (const double[]){ 1.1f, 1.1 }, 2, 0));
     assert_ptr_not_equal((const void *)s, (const void *)xir_norm_ratios_get(ctx, scale, 4, 1));
 
     assert_int_equal(xir_scales_count(NULL), 0);
@@ -283,7 +290,8 @@ static void new_arrays(void **state) {
     CHECK_SPELLED(xir_scales_concat(ctx, a, b, why), "@scales([axis=2]2*1,2*3,4)");
     CHECK_SPELLED(xir_scales_repeat(ctx, a, 2, why), "@scales([axis=2]2*1,3,2*1,3)");
     CHECK_SPELLED(xir_scales_repeat(ctx, a, 0, why), "@scales([axis=2])");
-    CHECK_SPELLED(xir_scales_repeat(ctx, read_text("@scales([axis=2]2*1)"), 500000000000, why), "@scales([axis=2]1000000000000*1)");
+    CHECK_SPELLED(xir_scales_repeat(ctx, read_text("@scales([axis=2]2*1)"), 500000000000, why),
+                  "@scales([axis=2]1000000000000*1)");
     CHECK_SPELLED(xir_scales_repeat(ctx, read_text("@scales([axis=2])"), SIZE_MAX, why), "@scales([axis=2])");
     CHECK_SPELLED(xir_scales_slice(ctx, a, 1, 3, why), "@scales([axis=2]1,3)");
     CHECK_SPELLED(xir_scales_slice(ctx, a, 3, 3, why), "@scales([axis=2])");
@@ -307,7 +315,8 @@ static void new_arrays(void **state) {
     check_finding(XIR_E_LIMIT, "found more");
 
     const xir_scales *e = read_text("@exp_scales([axis=-1]3/3/0.377,2*4/4/0.27)");
-    CHECK_SPELLED(xir_scales_concat(ctx, e, e, why), "@exp_scales([axis=-1]3/3/0.377,2*4/4/0.27,3/3/0.377,2*4/4/0.27)");
+    CHECK_SPELLED(xir_scales_concat(ctx, e, e, why),
+                  "@exp_scales([axis=-1]3/3/0.377,2*4/4/0.27,3/3/0.377,2*4/4/0.27)");
     CHECK_SPELLED(xir_scales_slice(ctx, e, 2, 3, why), "@exp_scales([axis=-1]4/4/0.27)");
     const xir_norm_ratios *r = read_text("@norm_ratios([axis=-1]1.1,2.2)");
     CHECK_SPELLED(xir_norm_ratios_concat(ctx, r, r, why), "@norm_ratios([axis=-1]1.1,2.2,1.1,2.2)");
@@ -326,7 +335,9 @@ static void made_by_hand(void **state) {
     assert_int_equal(s.axis, -1);
     s.items = (xir_runs){ runs, 2 };
     assert_ptr_equal(xir_scales_make(ctx, &s, why), read_text("@scales([axis=-1]4*1,5*2)"));
-    static const xir_run wrong[] = { { .end = 9, .value = 1 }, { .end = 4, .value = 2 }, { .end = -1, .value = 2 }, { .end = 9, .m = 1, .value = 2 } };
+    static const xir_run wrong[] = {
+        { .end = 9, .value = 1 }, { .end = 4, .value = 2 }, { .end = -1, .value = 2 }, { .end = 9, .m = 1, .value = 2 },
+    };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         runs[1] = wrong[i];
         assert_null(xir_scales_make(ctx, &s, why));
@@ -362,7 +373,7 @@ static float some_float(void) {
 static void random_arrays(void **state) {
     (void)state;
     enum { ITEMS = 40 };
-    for (int turn = 0; turn < 20000; turn++) {
+    for (int turn = 0; turn < 5000; turn++) {
         double value[ITEMS];
         int64_t m[ITEMS], exp[ITEMS];
         size_t n = chance(ITEMS);
@@ -373,7 +384,8 @@ static void random_arrays(void **state) {
             exp[i] = again && chance(4) ? exp[i - 1] : some_number();
         }
         int64_t axis = some_number();
-        const xir_scales *e = xir_exp_scales_get(ctx, m, exp, value, n, axis), *s = xir_scales_get(ctx, value, n, axis);
+        const xir_scales *e = xir_exp_scales_get(ctx, m, exp, value, n, axis);
+        const xir_scales *s = xir_scales_get(ctx, value, n, axis);
         const xir_norm_ratios *r = xir_norm_ratios_get(ctx, value, n, axis);
         assert_ptr_equal(read_text(spelled(e)), e);
         assert_ptr_equal(read_text(spelled(s)), s);
@@ -392,15 +404,17 @@ static void random_arrays(void **state) {
         }
         /* parts and whole */
         size_t cut = n ? chance(n + 1) : 0;
-        const xir_scales *head = xir_scales_slice(ctx, e, 0, cut, why), *tail = xir_scales_slice(ctx, e, cut, n, why);
+        const xir_scales *head = xir_scales_slice(ctx, e, 0, cut, why);
+        const xir_scales *tail = xir_scales_slice(ctx, e, cut, n, why);
         assert_ptr_equal(xir_scales_concat(ctx, head, tail, why), e);
-        assert_ptr_equal(xir_scales_repeat(ctx, s, 3, why), xir_scales_concat(ctx, s, xir_scales_concat(ctx, s, s, why), why));
+        assert_ptr_equal(xir_scales_repeat(ctx, s, 3, why),
+                         xir_scales_concat(ctx, s, xir_scales_concat(ctx, s, s, why), why));
     }
 }
 
 static void random_counts(void **state) {
     (void)state;
-    for (int turn = 0; turn < 5000; turn++) {
+    for (int turn = 0; turn < 3000; turn++) {
         run_list l;
         run_list_init(&l, &memory_default);
         int64_t total = 0;
@@ -452,7 +466,9 @@ static void types(void **state) {
     assert_null(xir_normalized_quantized(ctx, n, NULL, NULL, 0));
     assert_null(xir_calibrated(ctx, 0, 1, 1, NULL, NULL));
 
-    const xir_type *plain[] = { NULL, xir_sint(ctx, 8), xir_bool_type_get(ctx), XIR_TENSOR(ctx, xir_sint(ctx, 8), "N", 2) };
+    const xir_type *plain[] = {
+        NULL, xir_sint(ctx, 8), xir_bool_type_get(ctx), XIR_TENSOR(ctx, xir_sint(ctx, 8), "N", 2),
+    };
     for (size_t i = 0; i < 4; i++) {
         assert_null(xir_type_scale(plain[i]));
         assert_null(xir_type_norm_ratios(plain[i]));
@@ -464,22 +480,30 @@ static void types(void **state) {
 static void variants(void **state) {
     (void)state;
     const xir_scales *s = read_text("@exp_scales([axis=-1]1/0/1)"), *t = read_text("@scales([axis=-1]0.5)");
-    const xir_norm_ratios *r = read_text("@norm_ratios([axis=-1]1.1)"), *u = read_text("@norm_ratios([axis=-1]2)");
+    const xir_norm_ratios *r = read_text("@norm_ratios([axis=-1]1.1)");
+    const xir_norm_ratios *u = read_text("@norm_ratios([axis=-1]2)");
     const int64_t zero[] = { 3 };
     const xir_type *q = xir_quantized(ctx, s, zero, 1, xir_sint(ctx, 8), NULL);
     const xir_type *n = xir_normalized(ctx, r, xir_sint(ctx, 8), NULL);
-    const xir_type *nq = xir_normalized_quantized(ctx, n, s, zero, 1), *c = xir_calibrated(ctx, 0, 1, 1, xir_sint(ctx, 8), NULL);
+    const xir_type *nq = xir_normalized_quantized(ctx, n, s, zero, 1);
+    const xir_type *c = xir_calibrated(ctx, 0, 1, 1, xir_sint(ctx, 8), NULL);
 
-    assert_ptr_equal(xir_type_with_scale(ctx, q, t, why), xir_quantized(ctx, t, zero, 1, xir_sint(ctx, 8), NULL));
+    assert_ptr_equal(xir_type_with_scale(ctx, q, t, why),
+                     xir_quantized(ctx, t, zero, 1, xir_sint(ctx, 8), NULL));
     assert_ptr_equal(xir_type_with_scale(ctx, q, s, why), q);
     assert_ptr_equal(xir_type_with_scale(ctx, nq, t, why), xir_normalized_quantized(ctx, n, t, zero, 1));
-    assert_ptr_equal(xir_type_with_norm_ratios(ctx, n, u, why), xir_normalized(ctx, u, xir_sint(ctx, 8), NULL));
+    assert_ptr_equal(xir_type_with_norm_ratios(ctx, n, u, why),
+                     xir_normalized(ctx, u, xir_sint(ctx, 8), NULL));
     assert_ptr_equal(xir_type_norm_ratios(xir_type_with_norm_ratios(ctx, nq, u, why)), u);
-    assert_ptr_equal(xir_type_with_zero_points(ctx, q, NULL, 0, why), xir_quantized(ctx, s, NULL, 0, xir_sint(ctx, 8), NULL));
-    assert_ptr_equal(xir_type_with_storage(ctx, q, xir_sint(ctx, 4), why), xir_quantized(ctx, s, zero, 1, xir_sint(ctx, 4), NULL));
-    assert_ptr_equal(xir_type_with_storage(ctx, c, xir_sint(ctx, 4), why), xir_calibrated(ctx, 0, 1, 1, xir_sint(ctx, 4), NULL));
+    assert_ptr_equal(xir_type_with_zero_points(ctx, q, NULL, 0, why),
+                     xir_quantized(ctx, s, NULL, 0, xir_sint(ctx, 8), NULL));
+    assert_ptr_equal(xir_type_with_storage(ctx, q, xir_sint(ctx, 4), why),
+                     xir_quantized(ctx, s, zero, 1, xir_sint(ctx, 4), NULL));
+    assert_ptr_equal(xir_type_with_storage(ctx, c, xir_sint(ctx, 4), why),
+                     xir_calibrated(ctx, 0, 1, 1, xir_sint(ctx, 4), NULL));
 
-    const xir_type *tensor = XIR_TENSOR(ctx, q, "NHWC", 1, 2, 3, 4), *wide = xir_type_with_storage(ctx, tensor, xir_sint(ctx, 16), why);
+    const xir_type *tensor = XIR_TENSOR(ctx, q, "NHWC", 1, 2, 3, 4);
+    const xir_type *wide = xir_type_with_storage(ctx, tensor, xir_sint(ctx, 16), why);
     assert_int_equal(xir_type_rank(wide), 4);
     assert_int_equal(xir_type_storage_bits(wide), 16);
     assert_ptr_equal(xir_type_layout(wide), xir_type_layout(tensor));
@@ -525,6 +549,7 @@ static void scalars(void **state) {
     assert_int_equal(xir_scalar_as_int(xir_scalar_real(ctx, -3.99)), -3);
     assert_int_equal(xir_scalar_as_int(xir_scalar_real(ctx, 1e30)), INT64_MAX);
     assert_int_equal(xir_scalar_as_int(xir_scalar_real(ctx, -1e30)), INT64_MIN);
+    assert_int_equal(xir_scalar_as_int(xir_scalar_real(ctx, 0x1p63)), INT64_MAX);
     assert_int_equal(xir_scalar_as_int(xir_scalar_real(ctx, -0x1p63)), INT64_MIN);
     assert_int_equal(xir_scalar_as_int(xir_scalar_real(ctx, (double)NAN)), 0);
     assert_int_equal(xir_scalar_as_int(xir_scalar_real(ctx, (double)INFINITY)), INT64_MAX);
@@ -554,7 +579,8 @@ static bool work(xir_context *with) {
         done &= xir_scales_repeat(with, s, 5, findings) != NULL;
         done &= xir_scales_slice(with, s, 2, 9, findings) != NULL;
     }
-    const xir_type *storage = xir_sint(with, 8), *n = r && storage ? xir_normalized(with, r, storage, NULL) : NULL;
+    const xir_type *storage = xir_sint(with, 8);
+    const xir_type *n = r && storage ? xir_normalized(with, r, storage, NULL) : NULL;
     const xir_type *nq = n && s ? xir_normalized_quantized(with, n, s, (const int64_t[]){ 1 }, 1) : NULL;
     const int64_t dims[] = { 3, 4 };
     const xir_type *tensor = nq ? xir_tensor(with, nq, NULL, dims, 2) : NULL;
@@ -572,12 +598,23 @@ static void without_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(original_calibrated), cmocka_unit_test(original_normalized),      cmocka_unit_test(good_ones_come_back),
-        cmocka_unit_test(bad_scales_say_where), cmocka_unit_test(bad_exp_scales_say_where), cmocka_unit_test(bad_ratios_say_where),
-        cmocka_unit_test(damaged_ones),        cmocka_unit_test(arrays),                   cmocka_unit_test(new_arrays),
-        cmocka_unit_test(made_by_hand),        cmocka_unit_test(random_arrays),            cmocka_unit_test(random_counts),
-        cmocka_unit_test(types),               cmocka_unit_test(variants),                 cmocka_unit_test(nested_types),
-        cmocka_unit_test(scalars),             cmocka_unit_test(without_memory),
+        cmocka_unit_test(original_calibrated),
+        cmocka_unit_test(original_normalized),
+        cmocka_unit_test(good_ones_come_back),
+        cmocka_unit_test(bad_scales_say_where),
+        cmocka_unit_test(bad_exp_scales_say_where),
+        cmocka_unit_test(bad_ratios_say_where),
+        cmocka_unit_test(damaged_ones),
+        cmocka_unit_test(arrays),
+        cmocka_unit_test(new_arrays),
+        cmocka_unit_test(made_by_hand),
+        cmocka_unit_test(random_arrays),
+        cmocka_unit_test(random_counts),
+        cmocka_unit_test(types),
+        cmocka_unit_test(variants),
+        cmocka_unit_test(nested_types),
+        cmocka_unit_test(scalars),
+        cmocka_unit_test(without_memory),
     };
     return RUN_GROUP(tests);
 }

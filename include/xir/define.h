@@ -24,6 +24,32 @@
 #include XIR_DEFS
 #include <xir/words_off.h>
 
+/* Every default as a constant struct, so that _init is a copy. Reals are float32, as everywhere. */
+#define NO_LOW  (-(double)INFINITY)
+#define NO_HIGH ((double)INFINITY)
+#define ENUM_OF(id, prefix)
+#define MEMBER(prefix, word)
+#define END_ENUM(id)
+#define OP(id, tag, key, traits, describe)   static const xir_##id##_attrs xir_##id##_preset = { .xir_end_ = 0,
+#define OBJ(id, key, base, traits, describe) static const xir_##id xir_##id##_preset = { .head = { .cls = NULL },
+#define END(id)                              };
+#define END_OBJ(id)                          };
+#include <xir/words_none.h>
+#undef BOOL
+#undef I64
+#undef U64
+#undef REAL
+#undef TEXT
+#undef ENUM
+#define BOOL(n, preset_, d)         .n = preset_,
+#define I64(n, preset_, lo, hi, d)  .n = preset_,
+#define U64(n, preset_, lo, hi, d)  .n = preset_,
+#define REAL(n, preset_, lo, hi, d) .n = (double)(float)(preset_),
+#define TEXT(n, preset_, d)         .n = { preset_, sizeof(preset_) - 1 },
+#define ENUM(n, type, preset_, d)   .n = preset_,
+#include XIR_DEFS
+#include <xir/words_off.h>
+
 /* A class function holds its constant rows; `self` and `ports` are the structs that their offsets are in. */
 #define NO_MIN  INT64_MIN
 #define NO_MAX  INT64_MAX
@@ -60,11 +86,7 @@
               .flags = traits, .preset = { .i = number }, .least = { .i = sizeof(ports) } },
 #define END(id)                                                                                             \
     XIR_CLOSE_                                                                                              \
-    xir_##id##_attrs xir_##id##_init(void) {                                                                        \
-        xir_##id##_attrs body;                                                                                      \
-        xir_body_init(xir_##id##_class(), &body);                                                           \
-        return body;                                                                                        \
-    }                                                                                                       \
+    xir_##id##_attrs xir_##id##_init(void) { return xir_##id##_preset; }                                    \
     xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs) {                              \
         return xir_add(at, xir_##id##_class(), &in, attrs);                                                 \
     }                                                                                                       \
@@ -83,11 +105,7 @@
               .flags = traits, .of = base },
 #define END_OBJ(id)                                                                                         \
     XIR_CLOSE_                                                                                              \
-    xir_##id xir_##id##_init(void) {                                                                        \
-        xir_##id body;                                                                                      \
-        xir_body_init(xir_##id##_class(), &body);                                                           \
-        return body;                                                                                        \
-    }                                                                                                       \
+    xir_##id xir_##id##_init(void) { return xir_##id##_preset; }                                            \
     const xir_##id *xir_##id##_make(xir_context *ctx, const xir_##id *body, xir_diags *why) {               \
         return (const xir_##id *)xir_object_make(ctx, xir_##id##_class(), body, why);                       \
     }                                                                                                       \

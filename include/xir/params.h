@@ -12,7 +12,8 @@ XIR_BEGIN
 XIR_API xir_value *xir_params_new(xir_network *net, xir_str name, const xir_type *type);
 
 /* The same with bytes: copied, or borrowed until `release(user, data)` is called (NULL: never) when nothing needs them
- * any more. `size` must be what the type takes (xir_type_bytes), otherwise NULL with a finding in the network. */
+ * any more. `size` must be what the type takes (xir_type_bytes), otherwise NULL with a finding in the network; a
+ * refused borrow does not call `release`. */
 XIR_API xir_value *xir_params_copy(xir_network *net, xir_str name, const xir_type *type, const void *data, size_t size);
 XIR_API xir_value *xir_params_borrow(xir_network *net, xir_str name, const xir_type *type, const void *data, size_t size,
                                      void (*release)(void *user, const void *data), void *user);
@@ -28,7 +29,7 @@ XIR_API xir_status xir_params_fill(xir_value *params, size_t element_size,
                                    void (*fill)(void *user, size_t i, void *out), void *user);
 XIR_API xir_status xir_params_fill_f32(xir_value *params, float (*fill)(size_t i));
 
-/* Whether there are bytes; whether they lie in a mapped file and have not been copied. */
+/* Whether there are bytes, which a type that takes none always has; whether they lie in a mapped file and have not been copied. */
 XIR_API bool xir_params_has_data(const xir_value *params);
 XIR_API bool xir_params_is_lazy(const xir_value *params);
 

@@ -66,7 +66,8 @@ XIR_API xir_status xir_raw_read(xir_network *net, const void *data, size_t size,
 XIR_API xir_status xir_raw_write(xir_network *net, xir_write_fn *write, void *user, xir_diags *why);
 XIR_API xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *why);
 
-/* Both files, params first, so that a torn pair is noticed by params_md5: `X.json` with `X.raw` beside it. */
+/* Both files, params first, so that a torn pair is noticed by params_md5. Both are complete and flushed before either takes its
+ * name. `raw_path` NULL is `X.raw` beside `X.json`. */
 XIR_API xir_status xir_json_raw_save(xir_network *net, const char *json_path, const char *raw_path, unsigned flags, xir_diags *why);
 
 XIR_END

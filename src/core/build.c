@@ -26,6 +26,18 @@ static const char *op_words(const xir_class *cls, xir_str op_name, char *out, si
 
 /* ---- refusals ---------------------------------------------------------------------------------------------- */
 
+/* What an input of this position is; NULL past the end of a class that says how many it takes, or that says nothing. */
+static const xir_port *port_of(const xir_class *cls, size_t i) {
+    if (i < cls->n_inputs) return &cls->inputs[i];
+    return cls->many_inputs && cls->n_inputs ? &cls->inputs[cls->n_inputs - 1] : NULL;
+}
+
+/* Absent inputs at the end are left out. */
+static size_t without_absent(xir_value *const *inputs, size_t n) {
+    while (n && !inputs[n - 1]) n--;
+    return n;
+}
+
 static xir_status check_inputs(xir_network *net, const xir_op_desc *d) {
     const xir_class *cls = d->cls;
     char who[200];
@@ -35,9 +47,13 @@ static xir_status check_inputs(xir_network *net, const xir_op_desc *d) {
             return net_fail(net, XIR_E_INVALID, "input %zu of %s belongs to another network", i,
                             op_words(cls, d->name, who, sizeof who));
         }
-        if (!v && i < cls->least_inputs && cls->inputs[i].word == XIR_WORD_IN) {
-            return net_fail(net, XIR_E_MISSING, "input '%.*s' of %s is absent", STR_ARGS(cls->inputs[i].name),
+        const xir_port *port = port_of(cls, i);
+        if (!v && port && port->word == XIR_WORD_IN) {
+            return net_fail(net, XIR_E_MISSING, "input '%.*s' of %s is absent", STR_ARGS(port->name),
                             op_words(cls, d->name, who, sizeof who));
+        }
+        if (!v && port && port->word == XIR_WORD_VAR) {
+            return net_fail(net, XIR_E_MISSING, "input %zu of %s is absent", i, op_words(cls, d->name, who, sizeof who));
         }
     }
     if (d->n_inputs < cls->least_inputs) {
@@ -79,6 +95,7 @@ static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_i
     }
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "op id %" PRId64 " is below 0", id);
     /* Ids grow in most programs: then there is nothing to look up. */
+    if (id < net->next_op_id && !net_build_ids(net)) return net_fail(net, XIR_E_MEMORY, "out of memory");
     if (id < net->next_op_id && net_find_op(net, id)) {
         return net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " of %s is taken", id, op_words(cls, op_name, who, sizeof who));
     }
@@ -125,8 +142,7 @@ static xir_op *record(xir_network *net, const xir_op_desc *d, const void *attrs,
 static xir_op *make(xir_network *net, const xir_op_desc *d) {
     const void *attrs = net_checked_attrs(net, d->cls, d->attrs, d->name);
     if (!attrs) return NULL;
-    size_t n_inputs = d->n_inputs;
-    while (n_inputs && !d->inputs[n_inputs - 1]) n_inputs--;   /* absent inputs at the end are left out */
+    size_t n_inputs = without_absent(d->inputs, d->n_inputs);
     const xir_target *target = net->host;
     if (d->target && d->target != net->host) {
         target = (const xir_target *)net_intern(net, (const xir_object *)d->target);
@@ -147,108 +163,175 @@ static xir_op *make(xir_network *net, const xir_op_desc *d) {
     return op;
 }
 
+static xir_status check_class(xir_network *net, const xir_class *cls) {
+    if (cls && cls->is_op && !(cls->traits & XIR_TRAIT_ABSTRACT)) return XIR_OK;
+    return net_fail(net, XIR_E_TYPE, "a class of operations was expected%s%.*s%s", cls ? ", " : "", cls ? (int)cls->key.size : 0,
+                    cls ? cls->key.data : "", cls ? " was found" : "");
+}
+
 xir_op *xir_op_new(xir_network *net, const xir_op_desc *d) {
-    if (!d->cls || !d->cls->is_op || d->cls->traits & XIR_TRAIT_ABSTRACT) {
-        net_fail(net, XIR_E_TYPE, "a class of operations was expected%s%.*s%s", d->cls ? ", " : "",
-                 d->cls ? (int)d->cls->key.size : 0, d->cls ? d->cls->key.data : "", d->cls ? " was found" : "");
-        return NULL;
+    return !check_class(net, d->cls) && !check_inputs(net, d) ? make(net, d) : NULL;
+}
+
+/* ---- ids --------------------------------------------------------------------------------------------------- */
+
+static xir_status no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
+
+/* How many ids an op, its sub ops and all they have may need. */
+typedef struct id_counts { size_t ops, values; } id_counts;
+
+static bool count_params(void *user, xir_value *v) {
+    ((id_counts *)user)->values += v->id < 0;
+    return true;
+}
+
+static bool count_op(void *user, xir_op *op) {
+    id_counts *n = user;
+    n->ops++;
+    n->values += op->n_outputs;
+    return op_each_child(op, count_op, n);
+}
+
+xir_status op_reserve_ids(const xir_op *op) {
+    xir_network *net = op->net;
+    id_counts n = { 0, 0 };
+    count_op(&n, (xir_op *)(uintptr_t)op);
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *v = op->inputs[i].value;
+        n.values += v && v->id < 0;
     }
-    return check_inputs(net, d) == XIR_OK ? make(net, d) : NULL;
+    if (!op->cls->plain || op->more) op_walk_attr_params(op, count_params, &n);
+    if (n.ops > (uint64_t)(INT64_MAX - net->next_op_id) || n.values > (uint64_t)(INT64_MAX - net->next_value_id)) {
+        return net_fail(net, XIR_E_LIMIT, "there are no ids left");
+    }
+    return net_reserve_ids(net, n.ops, n.values) ? XIR_OK : no_memory(net);
+}
+
+xir_status value_number(xir_value *v) {
+    xir_network *net = value_net(v);
+    if (net->next_value_id == INT64_MAX) return net_fail(net, XIR_E_LIMIT, "there are no ids left");
+    return value_set_id(v, net->next_value_id) ? XIR_OK : no_memory(net);
+}
+
+/* From here on room is reserved, so that nothing fails. */
+
+static bool number_one(void *user, xir_value *v) {
+    xir_network *net = user;
+    if (v->id < 0) value_set_id(v, net->next_value_id);
+    return true;
+}
+
+static void number_outputs(xir_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        xir_value *v = &op->outputs[i];
+        value_set_id(v, v->id < 0 ? op->net->next_value_id : v->id);
+    }
+}
+
+/* Sub ops as deep as they go: a reader's limit bounds them. */
+static bool number_child(void *user, xir_op *child) {
+    op_set_id(child, child->id < 0 ? child->net->next_op_id : child->id);
+    number_outputs(child);
+    return op_each_child(child, number_child, user);
+}
+
+void op_number_attrs(xir_op *op) {
+    if (op->cls->plain && !op->more) return;
+    op_walk_attr_params(op, number_one, op->net);
+    op_each_child(op, number_child, NULL);
+}
+
+/* Params inputs, Params attributes, then outputs: the order that the original numbers them in. */
+static void give_ids(xir_op *op) {
+    xir_network *net = op->net;
+    op_set_id(op, op->id < 0 ? net->next_op_id : op->id);
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        xir_value *v = op->inputs[i].value;
+        if (v && value_is_params(v)) number_one(net, v);
+    }
+    op_number_attrs(op);
+    number_outputs(op);
+}
+
+/* ---- ids that an op brings along ----------------------------------------------------------------------------- */
+
+static bool brings_ids(const xir_op *op) {
+    id_counts n = { 0, 0 };
+    bool brings = op->id >= 0 && op->id < op->net->next_op_id;   /* what is above is free */
+    for (uint32_t i = 0; i < op->n_outputs; i++) brings |= op->outputs[i].id >= 0;
+    if (!brings) op_each_child(op, count_op, &n);
+    return brings || n.ops;
+}
+
+/* Enters them into the tables one by one, so that those of one family are compared too. */
+static bool enter_ids(void *user, xir_op *op) {
+    xir_network *net = op->net;
+    xir_status *status = user;
+    const xir_op *same = op->id < 0 ? NULL : net_find_op(net, op->id);
+    if (same && same != op) *status = net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " is taken", op->id);
+    else if (op->id >= 0) op_set_id(op, op->id);
+    for (uint32_t i = 0; i < op->n_outputs && !*status; i++) {
+        xir_value *v = &op->outputs[i];
+        const xir_value *other = v->id < 0 ? NULL : net_find_value(net, v->id);
+        if (other && other != v) *status = net_fail(net, XIR_E_EXISTS, "value id %" PRId64 " is taken", v->id);
+        else if (v->id >= 0) value_set_id(v, v->id);
+    }
+    return !*status && op_each_child(op, enter_ids, status);
+}
+
+static bool leave_ids(void *user, xir_op *op) {
+    ids_forget_op(op);
+    return op_each_child(op, leave_ids, user);
 }
 
 /* ---- placing ----------------------------------------------------------------------------------------------- */
 
-static bool number_one(void *user, xir_value *v) {
-    xir_network *net = user;
-    return v->id >= 0 || value_set_id(v, net->next_value_id);
-}
-
-static bool number_outputs(xir_op *op) {
+xir_status place_before(xir_op *op, xir_op *before) {
     xir_network *net = op->net;
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        xir_value *v = &op->outputs[i];
-        if (!value_set_id(v, v->id < 0 ? net->next_value_id : v->id)) return false;
+    bool brings = brings_ids(op);
+    if (brings && !net_build_ids(net)) return no_memory(net);
+    xir_status status = op_reserve_ids(op);
+    if (status) return status;
+    int64_t next_op = net->next_op_id, next_value = net->next_value_id;
+    if (brings && !enter_ids(&status, op)) {
+        leave_ids(NULL, op);
+        net->next_op_id = next_op;
+        net->next_value_id = next_value;
+        return status;
     }
-    return true;
-}
-
-/* Sub ops as deep as they go: a reader's limit bounds them. */
-static bool number_children(xir_op *op) {
-    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
-        const xir_field *f = &op->cls->fields[i];
-        if (f->kind != XIR_KIND_OPS) continue;
-        const xir_ops *children = body_at(op->attrs, f);
-        for (size_t j = 0; j < children->size; j++) {
-            xir_op *child = children->data[j];
-            if (!op_set_id(child, child->id < 0 ? op->net->next_op_id : child->id)) return false;
-            if (!number_outputs(child) || !number_children(child)) return false;
-        }
-    }
-    return true;
-}
-
-bool op_number_attrs(xir_op *op) {
-    if (op->cls->plain && !op->more) return true;
-    return op_walk_attr_params(op, number_one, op->net) && number_children(op);
-}
-
-/* Params inputs, Params attributes, then outputs: the order that the original numbers them in. An id that has been given when
- * memory ends stays, and does no harm: the op is in no order. */
-static bool give_ids(xir_op *op, int64_t id) {
-    xir_network *net = op->net;
-    if (!op_set_id(op, id)) return false;
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        xir_value *v = op->inputs[i].value;
-        if (v && v->id < 0 && value_is_params(v) && !value_set_id(v, net->next_value_id)) return false;
-    }
-    return op_number_attrs(op) && number_outputs(op);
-}
-
-static xir_status place(xir_op *op, xir_op *before, int64_t id) {
-    xir_network *net = op->net;
-    if (!give_ids(op, id == XIR_NO_ID ? net->next_op_id : id)) {
-        ids_forget_op(op);
-        return net_fail(net, XIR_E_MEMORY, "out of memory");
-    }
+    give_ids(op);
     op_link(op, before);
     return XIR_OK;
-}
-
-static xir_status check_ids(const xir_op *op) {
-    xir_network *net = op->net;
-    const xir_op *same = op->id < 0 ? NULL : net_find_op(net, op->id);
-    if (same && same != op) return net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " is taken", op->id);
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const xir_value *v = &op->outputs[i];
-        const xir_value *other = v->id < 0 ? NULL : net_find_value(net, v->id);
-        if (other && other != v) return net_fail(net, XIR_E_EXISTS, "value id %" PRId64 " is taken", v->id);
-    }
-    return XIR_OK;
-}
-
-xir_status place_before(xir_op *op, xir_op *before) {
-    xir_status status = check_ids(op);
-    return status ? status : place(op, before, op->id < 0 ? XIR_NO_ID : op->id);
 }
 
 xir_status xir_op_place(xir_op *op, xir_op *before) {
     xir_network *net = op->net;
     if (op->flags & (OP_PLACED | OP_CHILD | OP_ERASED)) {
-        return net_fail(net, XIR_E_EXISTS, "op %" PRId64 " is in a network already", op->id);
+        return net_fail(net, XIR_E_EXISTS, "op %" PRId64 " %s", op->id,
+                        op->flags & OP_ERASED ? "has been erased" : "is in a network already");
     }
     xir_status status = check_place(net, op->cls, op->n_inputs, XIR_NO_ID, before, name_text(op->name));
     return status ? status : place_before(op, before);
 }
 
+static bool disown(void *user, xir_op *child) {
+    (void)user;
+    child->flags &= ~(uint32_t)OP_CHILD;
+    return true;
+}
+
 xir_op *xir_network_add(xir_network *net, const xir_op_desc *d) {
-    if (d->cls && check_place(net, d->cls, d->n_inputs, d->id, d->before, d->name)) return NULL;
-    xir_op *op = xir_op_new(net, d);
+    size_t n_inputs = without_absent(d->inputs, d->n_inputs);
+    if (check_class(net, d->cls) || check_place(net, d->cls, n_inputs, d->id, d->before, d->name)) return NULL;
+    xir_op *op = !check_inputs(net, d) ? make(net, d) : NULL;
     if (!op) return NULL;
-    if (place(op, d->before, d->id)) {
-        op_forget(op);
-        return NULL;
-    }
-    return op;
+    if (d->id != XIR_NO_ID) op->id = d->id;
+    if (!place_before(op, d->before)) return op;
+    /* What it was given is as it was. */
+    op_each_child(op, disown, NULL);
+    op->attrs = op->cls->defaults;
+    op_forget(op);
+    return NULL;
 }
 
 /* ---- from the structs of inputs that declare.h makes --------------------------------------------------------- */
@@ -307,7 +390,6 @@ xir_op *xir_add(xir_at at, const xir_class_decl *decl, const void *in, const voi
             inputs[n++] = list.data[j];
         }
     }
-    while (n && !inputs[n - 1]) n--;
     if (!scoped_name(at, &op_name)) {
         net_fail(net, XIR_E_MEMORY, "out of memory");
         goto done;

@@ -4,64 +4,103 @@
 
 /* ---- an op in its own network ------------------------------------------------------------------------------ */
 
-static const void *clone_attrs(const xir_op *op, bool *ok);
+static xir_op *clone_op(const xir_op *op);
 
-static xir_op *clone_op(const xir_op *op) {
-    xir_network *net = op->net;
-    bool ok = true;
-    const void *attrs = clone_attrs(op, &ok);
-    xir_op *copy = ok ? op_make(net, op->cls, attrs, op->n_inputs) : NULL;
-    const xir_type **types = mem_new(&net->alloc, (op->n_outputs + 1) * sizeof *types);
-    if (copy && types) {
-        for (uint32_t i = 0; i < op->n_outputs; i++) types[i] = op->outputs[i].type;
-        ok = op_make_outputs(copy, types, op->n_outputs);
-    } else {
-        ok = false;
+/* An input that is a sibling's output is the sibling's copy's. */
+static void relink(xir_op *copy, const xir_ops *from, xir_op *const *copies) {
+    for (uint32_t i = 0; i < copy->n_inputs; i++) {
+        const xir_value *v = copy->inputs[i].value;
+        for (size_t k = 0; v && v->producer && k < from->size; k++) {
+            if (v->producer != from->data[k]) continue;
+            use_unlink(&copy->inputs[i]);
+            use_link(&copy->inputs[i], copy, &copies[k]->outputs[v - v->producer->outputs]);
+            break;
+        }
     }
-    mem_free(&net->alloc, (void *)types, (op->n_outputs + 1) * sizeof *types);
-    if (!ok || (op->more && !op_need_more(copy)) || op_adopt_children(copy, attrs)) return NULL;
-    copy->name = op->name;
-    copy->target = op->target;
+}
+
+static bool drop_copies(const xir_op *op, const void *attrs) {
+    for (uint32_t i = 0; i < op->cls->n_fields && attrs != op->attrs; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *copies = body_at(attrs, f);
+        for (size_t j = 0; j < copies->size; j++) op_forget(copies->data[j]);
+    }
+    return false;
+}
+
+/* Attributes are shared, but sub ops are copied: each has one parent. False without memory, nothing left behind. */
+static bool clone_attrs(const xir_op *op, const void **out) {
+    xir_network *net = op->net;
+    bool any = false;
+    *out = op->attrs;
+    for (uint32_t i = 0; i < op->cls->n_fields && !op->cls->plain; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        any |= f->kind == XIR_KIND_OPS && ((const xir_ops *)body_at(op->attrs, f))->size;
+    }
+    if (!any) return true;
+    void *body = arena_copy(&net->arena, op->attrs, op->cls->body_size);
+    if (!body) return false;
+    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind == XIR_KIND_OPS) *(xir_ops *)body_at(body, f) = (xir_ops){ NULL, 0 };
+    }
+    *out = body;
+    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *from = body_at(op->attrs, f);
+        xir_ops *to = body_at(body, f);
+        xir_op **copies = arena_take(&net->arena, from->size * sizeof *copies);
+        if (!copies) return drop_copies(op, body);
+        for (to->data = copies; to->size < from->size; to->size++) {
+            copies[to->size] = clone_op(from->data[to->size]);
+            if (!copies[to->size]) return drop_copies(op, body);
+        }
+        for (size_t j = 0; j < from->size; j++) relink(copies[j], from, copies);
+    }
+    return true;
+}
+
+static bool clone_more(const xir_op *op, xir_op *copy) {
     if (op->more) {
-        copy->more->tags = op->more->tags;
-        copy->more->extra = op->more->extra;
-        copy->more->absent = op->more->absent;
+        op_more *more = op_need_more(copy);
+        if (!more) return false;
+        more->tags = op->more->tags;
+        more->extra = op->more->extra;
+        more->absent = op->more->absent;
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         const value_more *from = op->outputs[i].more;
         value_more *to = from ? value_need_more(&copy->outputs[i]) : NULL;
         if (!from) continue;
-        if (!to) return NULL;
+        if (!to) return false;
         to->name = from->name;
         to->tags = from->tags;
         to->extra = from->extra;
         to->mtype = from->mtype;
     }
-    for (uint32_t i = 0; i < op->n_inputs; i++) use_link(&copy->inputs[i], copy, op->inputs[i].value);
-    return copy;
+    return true;
 }
 
-/* Attributes are shared, but sub ops are copied: each has one parent. */
-static const void *clone_attrs(const xir_op *op, bool *ok) {
+static xir_op *clone_op(const xir_op *op) {
     xir_network *net = op->net;
-    void *body = NULL;
-    for (uint32_t i = 0; i < op->cls->n_fields && *ok; i++) {
-        const xir_field *f = &op->cls->fields[i];
-        if (f->kind != XIR_KIND_OPS || ((const xir_ops *)body_at(op->attrs, f))->size == 0) continue;
-        if (!body) body = arena_copy(&net->arena, op->attrs, op->cls->body_size);
-        const xir_ops *children = body_at(op->attrs, f);
-        xir_op **copies = body ? arena_take(&net->arena, children->size * sizeof *copies) : NULL;
-        if (!copies) {
-            *ok = false;
-            break;
-        }
-        for (size_t j = 0; j < children->size && *ok; j++) {
-            copies[j] = clone_op(children->data[j]);
-            *ok = copies[j] != NULL;
-        }
-        *(xir_ops *)body_at(body, f) = (xir_ops){ copies, children->size };
+    const void *attrs;
+    if (!clone_attrs(op, &attrs)) return NULL;
+    xir_op *copy = op_make(net, op->cls, attrs, op->n_inputs);
+    size_t bytes = (op->n_outputs + (size_t)1) * sizeof(const xir_type *);
+    const xir_type **types = mem_new(&net->alloc, bytes);
+    for (uint32_t i = 0; i < op->n_outputs && types; i++) types[i] = op->outputs[i].type;
+    bool ok = copy && types && op_make_outputs(copy, types, op->n_outputs) && clone_more(op, copy) && !op_adopt_children(copy, attrs);
+    mem_free(&net->alloc, (void *)types, bytes);
+    if (!ok) {
+        drop_copies(op, attrs);
+        return NULL;
     }
-    return body ? body : op->attrs;
+    copy->name = op->name;
+    copy->target = op->target;
+    for (uint32_t i = 0; i < op->n_inputs; i++) use_link(&copy->inputs[i], copy, op->inputs[i].value);
+    return copy;
 }
 
 xir_op *xir_op_clone(const xir_op *op) {
@@ -131,6 +170,10 @@ static xir_value *copy_value(copying *c, const xir_value *v) {
         xir_op *maker = c->ops[v->producer->slot];
         if (maker) return &maker->outputs[v - v->producer->outputs];
         return NULL;   /* linked when its maker is there: see link_later */
+    }
+    if (v->id >= 0 && !net_build_ids(c->to)) {   /* not found and not known are two things */
+        c->failed = true;
+        return NULL;
     }
     xir_value *known = v->id >= 0 ? net_find_value(c->to, v->id) : NULL;
     if (known && !known->producer && !value_is_params(known)) return known;

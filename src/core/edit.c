@@ -17,21 +17,10 @@ static void leave(xir_op *op) {
     op_forget(op);
 }
 
-static void drop_uses(xir_op *op) {
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        while (op->outputs[i].uses) {
-            xir_use *u = op->outputs[i].uses;
-            xir_op *user = u->user;
-            use_unlink(u);
-            use_link(u, user, NULL);
-        }
-    }
-}
-
 xir_status xir_network_remove(xir_network *net, xir_op *op) {
     xir_status status = check_placed(net, op);
     if (status) return status;
-    drop_uses(op);
+    op_drop_uses(op);
     leave(op);
     return XIR_OK;
 }
@@ -41,7 +30,7 @@ xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op
     for (xir_op *op = net->first, *next; op; op = next) {
         next = op->next;
         if (!pick(op, user)) continue;
-        drop_uses(op);
+        op_drop_uses(op);
         leave(op);
         n++;
     }
@@ -122,7 +111,7 @@ static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_
     for (uint32_t i = 0; i < old->n_outputs && keep_uses; i++) {
         if (old->outputs[i].uses) xir_value_replace(&old->outputs[i], &now->outputs[i]);
     }
-    drop_uses(old);
+    op_drop_uses(old);
     leave(old);
     return XIR_OK;
 }
@@ -151,7 +140,7 @@ xir_status xir_network_infer(xir_network *net, xir_diags *why) {
     xir_status first = XIR_OK;
     size_t i = 0;
     for (xir_op *op = net->first; op; op = op->next, i++) {
-        if (op->cls->opaque || !op->cls->infer[XIR_TARGET_HOST]) continue;
+        if (!op->cls->infer[XIR_TARGET_HOST] && !op->cls->infer[xir_target_kind_of(op->target)]) continue;
         char path[40];
         int n = snprintf(path, sizeof path, "/ops/%zu", i);
         xir_status status = op_infer(op, true, (xir_str){ path, (size_t)n }, why);

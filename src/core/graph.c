@@ -100,6 +100,32 @@ void op_unlink(xir_op *op) {
     net_changed(net);
 }
 
+bool op_each_child(const xir_op *op, bool (*visit)(void *user, xir_op *child), void *user) {
+    for (uint32_t i = 0; i < op->cls->n_fields && !op->cls->plain; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *children = body_at(op->attrs, f);
+        for (size_t j = 0; j < children->size; j++) {
+            if (!visit(user, children->data[j])) return false;
+        }
+    }
+    return true;
+}
+
+static bool drop_uses(void *user, xir_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        while (op->outputs[i].uses) {
+            xir_use *u = op->outputs[i].uses;
+            xir_op *reader = u->user;
+            use_unlink(u);
+            use_link(u, reader, NULL);
+        }
+    }
+    return op_each_child(op, drop_uses, user);
+}
+
+void op_drop_uses(xir_op *op) { drop_uses(NULL, op); }
+
 bool op_is_in(const xir_op *op) {
     while (op && op->flags & OP_CHILD) op = xir_op_parent(op);
     return op && op->flags & OP_PLACED;

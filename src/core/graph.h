@@ -193,13 +193,19 @@ void       op_unlink(xir_op *op);
 bool       op_is_in(const xir_op *op);
 xir_status place_before(xir_op *op, xir_op *before);             /* ids and order; rules of networks are not asked */
 void       op_forget(xir_op *op);                                /* unlinks its uses; it is erased   */
+/* Makes inputs that have its outputs, or its sub ops', absent. */
+void       op_drop_uses(xir_op *op);
+/* Visits the sub ops in the attributes, not theirs; false stops. */
+bool       op_each_child(const xir_op *op, bool (*visit)(void *user, xir_op *child), void *user);
 /* Sub ops in the attributes become this op's, all or none; ids for what the attributes hold. */
 xir_status op_adopt_children(xir_op *op, const void *attrs);
 /* Whether all Params in it are Params of this network; otherwise a finding. */
 xir_status any_check_params(xir_network *net, const xir_any *any);
-/* Room in the tables of ids for the op, its sub ops and all they have: placing it then cannot fail. */
-bool       op_reserve_ids(const xir_op *op);
-bool       op_number_attrs(xir_op *op);
+/* Room in the tables of ids for the op, its sub ops and all they have: numbering them then cannot fail. */
+xir_status op_reserve_ids(const xir_op *op);
+/* Gives a value the next id. */
+xir_status value_number(xir_value *value);
+void       op_number_attrs(xir_op *op);                          /* room is reserved                 */
 op_more   *op_need_more(xir_op *op);                             /* NULL without memory              */
 value_more *value_need_more(xir_value *value);
 xir_value *params_make(xir_network *net, const xir_type *type);  /* no id, no name                   */

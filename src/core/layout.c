@@ -10,8 +10,15 @@
 
 #define AXIS_LETTER "axis letter (N L H W D C I O * or n l h w d c i o)"
 
-static bool is_upper(int c) { return c > 0 && strchr("NLHWDCIO*", c) != NULL; }
-static bool is_lower(int c) { return c > 0 && strchr("nlhwdcio", c) != NULL; }
+/* What a byte is: walking a layout is in the way of every inference. */
+enum { UPPER = 1, LOWER = 2 };
+static const uint8_t letter_kind[256] = {
+    ['N'] = UPPER, ['L'] = UPPER, ['H'] = UPPER, ['W'] = UPPER, ['D'] = UPPER, ['C'] = UPPER, ['I'] = UPPER, ['O'] = UPPER,
+    ['n'] = LOWER, ['l'] = LOWER, ['h'] = LOWER, ['w'] = LOWER, ['d'] = LOWER, ['c'] = LOWER, ['i'] = LOWER, ['o'] = LOWER,
+    ['*'] = UPPER,
+};
+static bool is_upper(int c) { return c >= 0 && letter_kind[(uint8_t)c] == UPPER; }
+static bool is_lower(int c) { return c >= 0 && letter_kind[(uint8_t)c] == LOWER; }
 static char other_case(char c) { return c == '*' ? c : (char)(c ^ 0x20); }
 
 /* Reads the next axis of a text. False at the end, and, with the error set, at anything else. */
@@ -290,7 +297,7 @@ void xir_layout_put(xir_layout_steps *steps, char letter, int64_t count) {
     }
     if (is_upper(letter)) {
         if ((uint64_t)count <= room) memset(piece, letter, size = (size_t)count);
-    } else if (room > 20) {
+    } else if (room >= 20) {   /* a letter and the longest number */
         piece[0] = letter;
         size = 1 + number_put_i64(piece + 1, count);
     }

@@ -14,7 +14,7 @@ bool              xir_op_is_activation(const xir_op *op) { return op->cls->trait
 int64_t           xir_op_id(const xir_op *op)      { return op->id; }
 xir_str           xir_op_name(const xir_op *op)    { return name_text(op->name); }
 const xir_target *xir_op_target(const xir_op *op)  { return op->target; }
-xir_op           *xir_op_parent(const xir_op *op)  { return op->more ? op->more->parent : NULL; }
+xir_op           *xir_op_parent(const xir_op *op)  { return op->flags & OP_CHILD ? op->more->parent : NULL; }
 bool              xir_op_is_placed(const xir_op *op) { return op->flags & OP_PLACED; }
 uint32_t          xir_op_slot(const xir_op *op)    { return op->slot; }
 xir_op           *xir_op_next(const xir_op *op)    { return op->next; }
@@ -166,6 +166,7 @@ xir_status xir_op_set_name(xir_op *op, xir_str text) {
 xir_status xir_op_set_id(xir_op *op, int64_t id) {
     xir_network *net = op->net;
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "op id %" PRId64 " is below 0", id);
+    if (id < net->next_op_id && !net_build_ids(net)) return no_memory(net);
     const xir_op *other = id < net->next_op_id ? net_find_op(net, id) : NULL;
     if (other && other != op) return net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " is taken", id);
     if (!op_is_in(op)) {
@@ -241,6 +242,7 @@ static void flag_children(const xir_op *op, const void *attrs, bool child, bool 
             xir_op *c = children->data[j];
             if (forget_strangers && !(c->flags & OP_CHILD)) {
                 ids_forget_op(c);
+                op_drop_uses(c);
                 op_forget(c);
             } else if (!forget_strangers) {
                 c->flags = child ? c->flags | OP_CHILD : c->flags & ~(uint32_t)OP_CHILD;
@@ -273,9 +275,14 @@ xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *a
     if (status) return status;
     const void *old = op->attrs;
     op->attrs = own;
-    if (op_is_in(op) && !(op_reserve_ids(op) && op_number_attrs(op))) {
-        op->attrs = old;
-        return no_memory(net);
+    if (op_is_in(op)) {
+        if ((status = op_reserve_ids(op))) {
+            op->attrs = old;
+            flag_children(op, own, false, false);
+            flag_children(op, old, true, false);
+            return status;
+        }
+        op_number_attrs(op);
     }
     if (op->more) op->more->absent = 0;
     forget_old_children(op, old, own);
@@ -347,9 +354,12 @@ xir_status xir_op_set_extra(xir_op *op, xir_str attr, const xir_any *value) {
     if (!more || !map_with(&net->arena, more->extra, attr, value, &extra)) return no_memory(net);
     const xir_map *old = more->extra;
     more->extra = extra;
-    if (op_is_in(op) && !(op_reserve_ids(op) && op_number_attrs(op))) {
-        more->extra = old;
-        return no_memory(net);
+    if (op_is_in(op)) {
+        if ((status = op_reserve_ids(op))) {
+            more->extra = old;
+            return status;
+        }
+        op_number_attrs(op);
     }
     net->epoch++;
     return XIR_OK;
@@ -369,7 +379,7 @@ static xir_status past_end(xir_op *op, size_t i) {
 /* A Params that a placed op starts to use gets its id. */
 static xir_status number_input(xir_op *op, xir_value *v) {
     if (!v || v->id >= 0 || !value_is_params(v) || !op_is_in(op)) return XIR_OK;
-    return value_set_id(v, op->net->next_value_id) ? XIR_OK : no_memory(op->net);
+    return value_number(v);
 }
 
 /* Makes room for `n` inputs; uses that move keep their place in the lists of their values. */
@@ -426,12 +436,12 @@ xir_status xir_op_insert_input(xir_op *op, size_t i, xir_value *v) {
 xir_status xir_op_add_input(xir_op *op, xir_value *v) { return xir_op_insert_input(op, op->n_inputs, v); }
 
 xir_status xir_op_set_inputs(xir_op *op, xir_value *const *values, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        xir_status status = check_value(op, values[i]);
-        if (!status) status = number_input(op, values[i]);
-        if (status) return status;
-    }
-    if (!reserve_inputs(op, n)) return no_memory(op->net);
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < n && !status; i++) status = check_value(op, values[i]);
+    if (status) return status;
+    if (!reserve_inputs(op, n) || !net_reserve_ids(op->net, 0, n)) return no_memory(op->net);
+    for (size_t i = 0; i < n && !status; i++) status = number_input(op, values[i]);
+    if (status) return status;
     xir_op_clear_inputs(op);
     op->n_inputs = (uint32_t)n;
     for (size_t i = 0; i < n; i++) use_link(&op->inputs[i], op, values[i]);
@@ -496,6 +506,7 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
                         op->outputs[i].uses->user->id);
     }
     if (n > UINT32_MAX / sizeof(xir_value)) return net_fail(net, XIR_E_LIMIT, "%zu outputs are too many", n);
+    if ((int64_t)n > INT64_MAX - net->next_value_id) return net_fail(net, XIR_E_LIMIT, "there are no ids left");
     const xir_type **own = mem_new(&net->alloc, (n + 1) * sizeof *own);
     if (!own) return no_memory(net);
     xir_status status = XIR_OK;
@@ -584,13 +595,31 @@ void op_forget(xir_op *op) {
     }
 }
 
+/* A use of the op's outputs, or of its sub ops', by an op that stays. */
+typedef struct obstacle { const xir_op *leaving; const xir_use *use; } obstacle;
+
+static bool no_obstacle(void *user, xir_op *op) {
+    obstacle *o = user;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+            const xir_op *up = u->user;
+            while (up && up != o->leaving) up = xir_op_parent(up);
+            if (up) continue;
+            o->use = u;
+            return false;
+        }
+    }
+    return op_each_child(op, no_obstacle, o);
+}
+
 xir_status xir_op_erase(xir_op *op) {
     xir_network *net = op->net;
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const xir_use *u = op->outputs[i].uses;
-        if (!u) continue;
-        return net_fail(net, XIR_E_IN_USE, "output %" PRIu32 " of op %" PRId64 " is used by op %" PRId64 " '%.*s'", i, op->id,
-                        u->user->id, (int)u->user->name->size, u->user->name->bytes);
+    obstacle o = { op, NULL };
+    if (!no_obstacle(&o, op)) {
+        const xir_value *v = o.use->value;
+        const xir_op *user = o.use->user;
+        return net_fail(net, XIR_E_IN_USE, "output %zu of op %" PRId64 " is used by op %" PRId64 " '%.*s'", xir_value_index(v),
+                        v->producer->id, user->id, (int)user->name->size, user->name->bytes);
     }
     if (op->flags & OP_CHILD) return net_fail(net, XIR_E_IN_USE, "op %" PRId64 " is a sub op: change its parent", op->id);
     if (op->flags & OP_PLACED) {

@@ -43,6 +43,7 @@ xir_status xir_value_set_name(xir_value *v, xir_str text) {
 xir_status xir_value_set_id(xir_value *v, int64_t id) {
     xir_network *net = value_net(v);
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "value id %" PRId64 " is below 0", id);
+    if (id < net->next_value_id && !net_build_ids(net)) return no_memory(net);
     const xir_value *other = id < net->next_value_id ? net_find_value(net, id) : NULL;
     for (uint32_t i = 0; v->producer && i < v->producer->n_outputs && !other; i++) {
         if (v->producer->outputs[i].id == id) other = &v->producer->outputs[i];   /* not in the table if it is not placed */
@@ -100,7 +101,8 @@ xir_status xir_value_replace(xir_value *old, xir_value *now) {
     if (old == now || !old->uses) return XIR_OK;
     bool in = false;
     for (const xir_use *u = old->uses; u && !in && value_is_params(now) && now->id < 0; u = u->next) in = op_is_in(u->user);
-    if (in && !value_set_id(now, net->next_value_id)) return no_memory(net);
+    xir_status status = in ? value_number(now) : XIR_OK;
+    if (status) return status;
     xir_use *last = old->uses;
     for (xir_use *u = old->uses; u; u = u->next) {
         u->value = now;

@@ -39,6 +39,17 @@ typedef struct codec_memo {
 
 enum { PLAN_SLOTS = 4 };
 
+/* What stood in a row between two places of the last op of a class (or of the last value) that differ from one to the next:
+ * mostly the same bytes stand there again, and then mean the same. It ends before the item of a key, or with the map. */
+typedef struct stretch {
+    codec_memo memo;
+    uint64_t   seen;    /* bits of the keys in it, as in members */
+    uint32_t   next;    /* which key comes next                  */
+    int        what;    /* whose item follows                    */
+} stretch;
+/* Places that differ: behind the beginning, inputs, name, op_id, outputs. */
+enum { STRETCHES = 5 };
+
 /* The keys of a class in the order in which they are written, without old ones. */
 typedef struct codec_plan {
     const xir_class   *cls;
@@ -47,8 +58,10 @@ typedef struct codec_plan {
     struct codec_plan *next;          /* of the same bucket     */
     /* What the last ops of the class had: the next one often has the same. */
     codec_memo         inputs[PLAN_SLOTS], input_types[PLAN_SLOTS], output_types[PLAN_SLOTS];
-    void              *last_body;     /* of a plain class */
+    stretch            stretches[STRETCHES];
+    void              *last_body;     /* of a plain class; there if last_attrs are */
     const void        *last_attrs;
+    const xir_target  *last_target;
 } codec_plan;
 
 enum { PLAN_BUCKETS = 128 };
@@ -220,6 +233,9 @@ typedef struct source_ops {
     /* The text under a key of the map that comes; false, without a failure, if there is none or it is no text. The cursor
      * stays. What the source does not understand is left for later. */
     bool (*member)(const source *s, xir_str key, xir_str *out);
+    /* Steps over members that are exactly the memo's, which began where a map began or behind a member. Then the item of
+     * their last key follows, or what may follow a member. False, without a failure, if they are not. */
+    bool (*skip_members)(source *s, const codec_memo *memo);
     /* Whether the item that comes has exactly the encoding of the memo's; then it is skipped. No failure. */
     bool (*repeats)(source *s, const codec_memo *memo);
     /* Where the item that comes would end and a hash of its encoding; false, without a failure, if that is not to be had. */
@@ -257,6 +273,14 @@ typedef struct seen_table {
 
 enum { RECENT = 4, FORMS = 512 };
 
+/* A stretch of a value's members. The name in it is empty and there are no tags. */
+typedef struct value_stretch {
+    codec_memo       memo;
+    uint32_t         seen;
+    bool             params, allow;
+    const xir_mtype *mtype;
+} value_stretch;
+
 typedef struct form_memo { xir_str text; const xir_object *object; } form_memo;
 typedef struct object_memo { codec_memo memo; uint64_t hash; } object_memo;
 
@@ -284,10 +308,11 @@ struct decoder {
     void            *scratch_chunk;
     char            *scratch_next;
     codec_plans      plans;
-    codec_plan      *by_text[256];    /* of op classes, by the hash of the key as spelled */
-    xir_str          by_text_key[256];
     codec_key        value[VALUE_KEYS];
     codec_memo       recent_values[RECENT], recent_types[RECENT];
+    codec_plan      *recent_plans[RECENT];
+    uint32_t         next_plan;
+    value_stretch    value_begin[3], value_middle;   /* up to dtype, of Value and Params; from there to v_id */
     uint32_t         next_value, next_type;
     object_memo     *objects;         /* open addressing */
     size_t           object_room, object_count;

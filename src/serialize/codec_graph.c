@@ -156,28 +156,82 @@ static int find_value_key(xir_str key) {
     return i;
 }
 
+/* What a value begins with, up to its dtype, is one of a few texts. */
+static bool recall_begin(decoder *d, source *s, value_in *in) {
+    for (size_t i = 0; i < sizeof d->value_begin / sizeof d->value_begin[0]; i++) {
+        const value_stretch *v = &d->value_begin[i];
+        if (!v->memo.start || !s->ops->skip_members(s, &v->memo)) continue;
+        in->params = v->params;
+        in->allow = v->allow;
+        in->seen = v->seen;
+        return true;
+    }
+    return false;
+}
+
+static void remember_begin(decoder *d, const source *s, const void *begin, const value_in *in) {
+    uint32_t known = UINT32_C(1) << VALUE_ALLOW | UINT32_C(1) << VALUE_TYPE | UINT32_C(1) << VALUE_DTYPE;
+    if (!s->ops->skip_members || in->seen & ~known) return;
+    d->value_begin[in->params + in->allow] = (value_stretch){ .memo = source_memo(s, begin, NULL), .seen = in->seen, .params = in->params,
+                                                              .allow = in->allow };
+}
+
+/* From the dtype to the v_id most values have the same: a place, no name, no tags. */
+static bool recall_middle(decoder *d, source *s, value_in *in) {
+    const value_stretch *v = &d->value_middle;
+    if (!v->memo.start || in->seen & v->seen || !s->ops->skip_members(s, &v->memo)) return false;
+    in->mtype = v->mtype;
+    in->seen |= v->seen;
+    return true;
+}
+
+static void remember_middle(decoder *d, const source *s, const void *begin, uint32_t between, const value_in *in) {
+    uint32_t all = UINT32_C(1) << VALUE_MTYPE | UINT32_C(1) << VALUE_NAME | UINT32_C(1) << VALUE_TAGS | UINT32_C(1) << VALUE_ID;
+    if (!s->ops->skip_members || between != all || in->name.size || in->tags.size) return;
+    d->value_middle = (value_stretch){ .memo = source_memo(s, begin, NULL), .seen = all, .mtype = in->mtype };
+}
+
 /* The members of a value's map. */
 static bool read_value_members(decoder *d, source *s, codec_memo *likely, value_in *in, gathered *extra, frame *f) {
     int next = VALUE_TYPE;
+    const void *begin = s->at, *middle = NULL;   /* behind the dtype */
+    uint32_t before = 0;                         /* what was seen there */
+    bool recall = s->ops->skip_members && recall_begin(d, s, in);
     for (bool first = true;; first = false) {
         int key;
-        if (next < VALUE_KEYS && s->ops->key_is(s, first, &d->value[next])) {
-            key = next;
-            f->key = d->value[key].name;
+        if (recall) {
+            key = VALUE_DTYPE;
+        } else if (middle == s->at && recall_middle(d, s, in)) {
+            key = VALUE_ID;
         } else {
-            f->key = (xir_str){ NULL, 0 };
-            int stepped = s->ops->key(s, first, &f->key);
-            if (stepped != 1) return stepped == 0;
-            key = find_value_key(f->key);
+            if (next < VALUE_KEYS && s->ops->key_is(s, first, &d->value[next])) {
+                key = next;
+                f->key = d->value[key].name;
+            } else {
+                f->key = (xir_str){ NULL, 0 };
+                int stepped = s->ops->key(s, first, &f->key);
+                if (stepped != 1) return stepped == 0;
+                key = find_value_key(f->key);
+            }
+            if (key == VALUE_KEYS) {
+                if (!add_extra(d, s, extra, f->key, false)) return false;
+                before = 0;
+                middle = NULL;
+                continue;
+            }
+            if (in->seen >> key & 1) return key_again(d, s, in->at, f->key);
+            in->seen |= UINT32_C(1) << key;
+            if (key == VALUE_DTYPE && !extra->size) remember_begin(d, s, begin, in);
+            if (key == VALUE_ID && middle) remember_middle(d, s, middle, in->seen & ~before, in);
         }
-        if (key == VALUE_KEYS) {
-            if (!add_extra(d, s, extra, f->key, false)) return false;
-            continue;
-        }
+        recall = false;
+        f->key = d->value[key].name;
         next = key + 1;
-        if (in->seen >> key & 1) return key_again(d, s, in->at, f->key);
-        in->seen |= UINT32_C(1) << key;
         if (!read_value_key(d, s, (value_key)key, likely, in)) return false;
+        if (key == VALUE_DTYPE) {
+            middle = s->at;
+            before = in->seen;
+        }
     }
 }
 
@@ -308,7 +362,7 @@ bool decode_params(decoder *d, source *s, xir_value **out) {
 
 /* ---- ops ------------------------------------------------------------------------------------------------------------------ */
 
-struct op_in {
+typedef struct op_in {
     codec_plan       *plan;
     const void       *at;
     const xir_target *target;    /* NULL: host */
@@ -320,7 +374,12 @@ struct op_in {
     gathered          outputs;   /* value_in                */
     gathered          types;     /* of the outputs          */
     codec_memo        output_memos[RECENT];
-};
+} op_in;
+
+/* Whether the class's ops can be read by stretches. */
+static bool has_stretches(const source *s, const codec_plan *plan) {
+    return s->ops->skip_members && plan->cls->plain && plan->cls->n_fields + 8 <= 64;
+}
 
 static bool recall(source *s, const codec_memo *memo, xir_value **out) {
     if (!memo->start || !s->ops->repeats(s, memo)) return false;
@@ -369,7 +428,7 @@ static bool read_output(decoder *d, source *s, op_in *op) {
     if (in->params) {
         return trace_fail(&d->trace, XIR_E_TYPE, s->ops->offset(s, start), "%s was expected, %s was found", value_class_key.data, params_class_key.data);
     }
-    op->output_memos[i % RECENT] = source_memo(s, start, NULL);
+    if (i < RECENT) op->output_memos[i] = source_memo(s, start, NULL);
     const xir_type **type = gather(d, &op->types, sizeof *type);
     if (type) *type = in->type;
     return type != NULL;
@@ -413,7 +472,7 @@ static bool read_op_id(decoder *d, source *s, op_in *in) {
     return true;
 }
 
-bool read_op_base(decoder *d, source *s, int what, op_in *op) {
+static bool read_op_base(decoder *d, source *s, int what, op_in *op) {
     switch (what) {
     case KEY_TYPE: {
         xir_str known;
@@ -429,8 +488,127 @@ bool read_op_base(decoder *d, source *s, int what, op_in *op) {
     }
 }
 
+/* ---- the members of an op ------------------------------------------------------------------------------------------- */
+
+/* The stretch behind the item of a key; NULL if none begins there. */
+static stretch *stretch_behind(codec_plan *plan, int what) {
+    switch (what) {
+    case KEY_INPUTS:  return &plan->stretches[1];
+    case KEY_NAME:    return &plan->stretches[2];
+    case KEY_ID:      return &plan->stretches[3];
+    case KEY_OUTPUTS: return &plan->stretches[4];
+    default:          return NULL;
+    }
+}
+
+static xir_str base_name(int what) {
+    switch (what) {
+    case KEY_INPUTS: return XIR_STR("inputs");
+    case KEY_NAME:   return XIR_STR("name");
+    case KEY_ID:     return XIR_STR("op_id");
+    default:         return XIR_STR("outputs");
+    }
+}
+
+/* A stretch that is read the long way, to be remembered. Only what a plain body, the target and no tags hold can be taken over
+ * from the op before. */
+typedef struct stretching {
+    stretch    *of;       /* NULL: nothing is remembered */
+    const void *begin;
+    uint64_t    seen;
+    bool        good;
+} stretching;
+
+static void end_stretch(stretching *t, const void *end, uint32_t next, int what) {
+    if (!t->of) return;
+    *t->of = (stretch){ .seen = t->seen, .next = next, .what = what };
+    if (t->good) t->of->memo = (codec_memo){ t->begin, (size_t)((uintptr_t)end - (uintptr_t)t->begin), NULL };
+    t->of = NULL;
+}
+
+/* Reads the members of an op's map, which has been entered. Bits of the stretches that were passed go into `passed`. */
+static bool read_op_members(decoder *d, source *s, void *body, members *m, op_in *op, xir_str *name, uint32_t *passed) {
+    codec_plan *plan = op->plan;
+    const xir_class *cls = plan->cls;
+    bool stretches = has_stretches(s, plan);
+    stretching now = { 0 };
+    stretch *ahead = stretches ? &plan->stretches[0] : NULL;
+    uint32_t next = 0;
+    for (bool first = true;; first = false) {
+        const void *begin = s->at;
+        int what;
+        if (ahead) *passed |= UINT32_C(1) << (ahead - plan->stretches);
+        if (ahead && ahead->memo.start && !(m->seen[0] & ahead->seen) && s->ops->skip_members(s, &ahead->memo)) {
+            m->seen[0] |= ahead->seen;
+            next = ahead->next;
+            what = ahead->what;
+            ahead = NULL;
+            if (what == KEY_NONE) continue;
+            *name = base_name(what);
+        } else {
+            if (ahead) now = (stretching){ .of = ahead, .begin = begin, .good = true };
+            ahead = NULL;
+            int stepped = next_member(s, plan, first, &next, name, &what);
+            if (stepped == 0) end_stretch(&now, begin, next, KEY_NONE);
+            if (stepped != 1) return stepped == 0;
+            if (what == KEY_NONE) {
+                now.good = false;
+                if (!add_extra(d, s, &m->extra, *name, true)) return false;
+                continue;
+            }
+            if (!members_note(d, s, m, cls, what, *name)) return false;
+            now.seen |= UINT64_C(1) << (member_bit(cls, what) % 64);
+        }
+        if (stretches && (ahead = stretch_behind(plan, what)) != NULL) end_stretch(&now, s->at, next, what);
+        if (!(what >= 0 ? decode_field(d, s, &cls->fields[what], body) : read_op_base(d, s, what, op))) return false;
+        if (op->tags.size) now.good = false;
+    }
+}
+
+/* Rows that the file left out hold their default, not what the last op had. */
+static void reset_absent(const xir_class *cls, void *body, uint64_t absent) {
+    for (; absent; absent &= absent - 1) {
+        const xir_field *f = &cls->fields[__builtin_ctzll(absent)];
+        size_t size = f->kind == XIR_KIND_BOOL ? sizeof(bool) : f->kind == XIR_KIND_ENUM ? sizeof(int) : 8;
+        memcpy(body_at(body, f), body_at(cls->defaults, f), size);
+    }
+}
+
+static bool read_op(decoder *d, source *s, void *body, members *m, op_in *op) {
+    codec_plan *plan = op->plan;
+    const xir_class *cls = plan->cls;
+    bool again = has_stretches(s, plan) && plan->last_attrs;
+    memcpy(body, again ? plan->last_body : cls->defaults, cls->body_size);
+    if (again) op->target = plan->last_target;
+    uint32_t passed = 0;
+    if (!members_begin(d, s, m, cls) || !s->ops->enter(s)) return false;
+    frame f = { .up = d->trace.top, .index = SIZE_MAX };
+    d->trace.top = &f;
+    bool ok = read_op_members(d, s, body, m, op, &f.key, &passed);
+    d->trace.top = f.up;
+    if (!ok || !has_stretches(s, plan)) return ok;
+    reset_absent(cls, body, members_absent(m, cls));
+    if (!(m->seen[0] >> member_bit(cls, KEY_TARGET) & 1)) op->target = NULL;
+    plan->last_target = op->target;
+    /* What was not passed says something about an earlier op. */
+    for (uint32_t i = 0; i < STRETCHES; i++) {
+        if (!(passed >> i & 1)) plan->stretches[i].memo.start = NULL;
+    }
+    return true;
+}
+
+static codec_plan *recall_plan(decoder *d, const source *s) {
+    for (uint32_t i = 0; i < RECENT; i++) {
+        codec_plan *plan = d->recent_plans[i];
+        if (!plan || !plan->stretches[0].memo.start) continue;
+        source copy = *s;
+        if (s->ops->skip_members(&copy, &plan->stretches[0].memo)) return plan;
+    }
+    return NULL;
+}
+
 /* The plan of the op that comes. */
-static codec_plan *plan_of_op(decoder *d, source *s) {
+static codec_plan *find_plan(decoder *d, source *s) {
     uint64_t byte = source_here(s);
     xir_str key;
     if (!s->ops->member(s, XIR_STR("_type_key"), &key)) {
@@ -439,8 +617,6 @@ static codec_plan *plan_of_op(decoder *d, source *s) {
         if (decode_any(d, &copy, &ignored)) trace_fail(&d->trace, XIR_E_MISSING, byte, "an op needs _type_key");
         return NULL;
     }
-    size_t slot = (key.size * 31 + (key.size > 4 ? (unsigned char)key.data[key.size - 1] * 7 + (unsigned char)key.data[key.size - 4] : 0)) % 256;
-    if (d->by_text[slot] && xir_str_equal(d->by_text_key[slot], key)) return d->by_text[slot];
     const xir_class *cls = xir_class_find(d->ctx, key);
     if (cls && !cls->is_op) {
         trace_fail(&d->trace, XIR_E_TYPE, byte, "an op was expected, %.*s was found", CLIP(key));
@@ -448,15 +624,18 @@ static codec_plan *plan_of_op(decoder *d, source *s) {
     }
     if (!cls) cls = class_opaque(d->ctx, key, true);
     codec_plan *plan = cls ? codec_plan_of(&d->plans, cls) : NULL;
-    if (!plan) {
-        trace_memory(&d->trace);
-        return NULL;
+    if (!plan) trace_memory(&d->trace);
+    return plan;
+}
+
+static codec_plan *plan_of_op(decoder *d, source *s) {
+    codec_plan *plan = s->ops->skip_members ? recall_plan(d, s) : NULL;
+    if (plan) return plan;
+    plan = find_plan(d, s);
+    for (uint32_t i = 0; plan && i < RECENT; i++) {
+        if (d->recent_plans[i] == plan) return plan;
     }
-    xir_str kept = cls->key;   /* not an alias, whose text may go away */
-    if (xir_str_equal(kept, key)) {
-        d->by_text[slot] = plan;
-        d->by_text_key[slot] = kept;
-    }
+    if (plan) d->recent_plans[d->next_plan++ % RECENT] = plan;
     return plan;
 }
 
@@ -475,14 +654,8 @@ static bool define_output(decoder *d, source *s, xir_op *op, uint32_t i, const v
     seen_value *seen = find_value(d, in->id);
     if (d->trace.status) return false;
     bool taken = d->existing && in->id >= 0 && net_find_value(d->net, in->id);
-    if (seen && (seen->value->producer || value_is_params(seen->value))) taken = true;
-    if (taken) {
-        frame list = { .up = d->trace.top, .key = XIR_STR("outputs"), .index = SIZE_MAX };
-        frame item = { .up = &list, .index = i };
-        d->trace.top = &item;
-        trace_fail(&d->trace, XIR_E_EXISTS, s->ops->offset(s, in->at), "v_id %" PRId64 " is another value's already", in->id);
-        d->trace.top = list.up;
-        return false;
+    if (taken || (seen && (seen->value->producer || value_is_params(seen->value)))) {
+        return trace_fail(&d->trace, XIR_E_EXISTS, s->ops->offset(s, in->at), "v_id %" PRId64 " is another value's already", in->id);
     }
     if (!set_value_id(d, v, in->id) || !set_more(d, v, in)) return false;
     if (!seen) return add_value(d, in->id, v, in->at);
@@ -492,16 +665,30 @@ static bool define_output(decoder *d, source *s, xir_op *op, uint32_t i, const v
     return true;
 }
 
+/* The op's outputs have their places: now what the file says of them. */
+static bool define_outputs(decoder *d, source *s, xir_op *op, const op_in *in) {
+    const value_in *outputs = in->outputs.data;
+    frame list = { .up = d->trace.top, .key = XIR_STR("outputs"), .index = SIZE_MAX };
+    frame item = { .up = &list, .index = 0 };
+    d->trace.top = &item;
+    while (item.index < op->n_outputs && define_output(d, s, op, (uint32_t)item.index, &outputs[item.index])) item.index++;
+    d->trace.top = list.up;
+    for (uint32_t i = 0; i < op->n_outputs && i < RECENT; i++) {
+        codec_memo *memo = &d->recent_values[d->next_value++ % RECENT];
+        *memo = in->output_memos[i];
+        memo->object = &op->outputs[i];
+    }
+    return item.index == op->n_outputs;
+}
+
 /* What the plan's last op had is not looked up again. */
 static const void *share_attrs(decoder *d, codec_plan *plan, const void *body) {
     const xir_class *cls = plan->cls;
-    if (!cls->n_fields) return cls->defaults;
     if (!cls->plain) return net_attrs(d->net, cls, body);
     if (plan->last_attrs && memcmp(plan->last_body, body, cls->body_size) == 0) return plan->last_attrs;
-    const void *attrs = net_attrs(d->net, cls, body);
     memcpy(plan->last_body, body, cls->body_size);
-    plan->last_attrs = attrs;
-    return attrs;
+    plan->last_attrs = net_attrs(d->net, cls, body);
+    return plan->last_attrs;
 }
 
 static bool set_op_more(decoder *d, xir_op *op, const op_in *in, const xir_map *extra, uint64_t absent) {
@@ -534,14 +721,7 @@ static bool build_op(decoder *d, source *s, op_in *in, const void *body, const x
     if (in->target) op->target = in->target;
     for (size_t i = 0; i < n; i++) use_link(&op->inputs[i], op, inputs[i]);
     if (!set_op_more(d, op, in, extra, absent)) return false;
-    const value_in *outputs = in->outputs.data;
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (!define_output(d, s, op, i, &outputs[i])) return false;
-        if (i >= RECENT) continue;
-        codec_memo *memo = &d->recent_values[d->next_value++ % RECENT];
-        *memo = in->output_memos[i];
-        memo->object = &op->outputs[i];
-    }
+    if (!define_outputs(d, s, op, in)) return false;
     if (!in->plan->cls->plain && op_adopt_children(op, attrs)) return trace_memory(&d->trace);
     if (in->id >= 0 && d->existing) op->id = in->id;
     else if (in->id >= 0 && !op_set_id(op, in->id)) return trace_memory(&d->trace);
@@ -561,12 +741,11 @@ bool decode_op(decoder *d, source *s, xir_op **out) {
     const xir_type *types[2];
     void *body = cls->body_size <= BODY ? space : arena_take(&d->scratch, cls->body_size);
     if (!body) return trace_memory(&d->trace);
-    memcpy(body, cls->defaults, cls->body_size);
     op_in in = { .plan = plan, .at = s->at, .id = -1, .inputs = { inputs, 0, FEW }, .outputs = { outputs, 0, 2 },
                  .types = { (void *)types, 0, 2 } };
     members m;
     xir_map extra;
-    if (!members_begin(d, s, &m, cls) || !read_members(d, s, plan, body, &m, &in)) return false;
+    if (!read_op(d, s, body, &m, &in)) return false;
     if (!in.has_id) return trace_fail(&d->trace, XIR_E_MISSING, s->ops->offset(s, in.at), "an op needs op_id");
     if (!sort_extra(d, s, in.at, &m.extra, &extra)) return false;
     return build_op(d, s, &in, body, &extra, members_absent(&m, cls), out);

@@ -312,7 +312,13 @@ static bool read_scalar(decoder *d, source *s, const xir_class *of, const xir_ob
     return made(d, &body.head, out);
 }
 
-static form_memo *memo_of_form(decoder *d, xir_str text) { return &d->forms[hash_bytes(0, text.data, text.size) % FORMS]; }
+/* By its size and its last bytes: who finds one compares it. */
+static form_memo *memo_of_form(decoder *d, xir_str text) {
+    uint64_t tail = 0;
+    memcpy(&tail, text.data + (text.size < 8 ? 0 : text.size - 8), text.size < 8 ? text.size : 8);
+    uint64_t hash = (tail ^ text.size << 56) * 0x9E3779B97F4A7C15u;
+    return &d->forms[(hash >> 48) % FORMS];
+}
 
 /* Whether the text lies in the input itself, where it stays. */
 static bool is_input(const source *s, xir_str text) {
@@ -408,48 +414,7 @@ static const xir_class *class_of_map(decoder *d, source *s, const xir_class *of)
     return cls;
 }
 
-static bool check_required(decoder *d, const xir_class *cls, const void *body, uint64_t byte) {
-    for (uint32_t i = 0; i < cls->n_fields; i++) {
-        const xir_field *f = &cls->fields[i];
-        if (f->kind != XIR_KIND_REF || f->flags & XIR_FIELD_OPTIONAL || *(const xir_object *const *)body_at(body, f)) continue;
-        return trace_fail(&d->trace, XIR_E_MISSING, byte, "%.*s needs %.*s", CLIP(cls->key), CLIP(f->name));
-    }
-    return true;
-}
-
-static bool read_map_object(decoder *d, source *s, const xir_class *of, const xir_object **out) {
-    const void *at = s->at;
-    uint64_t hash = 0;
-    codec_memo print;
-    bool printed = s->ops->fingerprint(s, &print, &hash);
-    if (printed && d->object_room) {
-        const codec_memo *known = &d->objects[object_slot(d, hash)].memo;
-        if (known->start && s->ops->repeats(s, known)) {
-            *out = known->object;
-            return fits((*out)->cls, of) || misfit(d, s, at, (*out)->cls, of);
-        }
-    }
-    const xir_class *cls = class_of_map(d, s, of);
-    if (!cls) return false;
-    codec_plan *plan = codec_plan_of(&d->plans, cls);
-    xir_object *body = arena_take(&d->scratch, cls->body_size);
-    if (!plan || !body) return trace_memory(&d->trace);
-    memcpy(body, cls->defaults, cls->body_size);
-    *body = (xir_object){ .cls = cls };
-    members m;
-    xir_map extra;
-    if (!members_begin(d, s, &m, cls) || !read_members(d, s, plan, body, &m, NULL)) return false;
-    if (!sort_extra(d, s, at, &m.extra, &extra)) return false;
-    if (!check_required(d, cls, body, s->ops->offset(s, at))) return false;
-    body->extra = extra.size ? &extra : NULL;
-    body->absent = (uint32_t)members_absent(&m, cls);
-    if (!made(d, body, out)) return false;
-    if (printed) {
-        print.object = *out;
-        remember_object(d, print, hash);
-    }
-    return true;
-}
+static bool read_map_object(decoder *d, source *s, const xir_class *of, const xir_object **out);
 
 bool decode_object(decoder *d, source *s, const xir_class *of, const xir_object **out) {
     switch (s->ops->shape(s)) {
@@ -671,53 +636,93 @@ bool add_extra(decoder *d, source *s, gathered *extra, xir_str key, bool with_pa
     return out != NULL;
 }
 
-/* What no row knows. */
-static bool read_unknown(decoder *d, source *s, members *m, xir_str key, const op_in *op) {
-    return add_extra(d, s, &m->extra, key, op != NULL);
+int next_member(source *s, const codec_plan *plan, bool first, uint32_t *next, xir_str *name, int *what) {
+    if (*next < plan->n_keys && s->ops->key_is(s, first, &plan->keys[*next])) {
+        *name = plan->keys[*next].name;
+        *what = plan->keys[(*next)++].what;
+        return 1;
+    }
+    *name = (xir_str){ NULL, 0 };   /* what is wrong between members is wrong with the map */
+    int stepped = s->ops->key(s, first, name);
+    if (stepped != 1) return stepped;
+    const class_key *key = class_find_key(plan->cls, *name, *next);
+    *what = key ? key->field : KEY_NONE;
+    if (key) *next = (uint32_t)(key - plan->cls->keys) + 1;
+    return 1;
 }
 
-static bool read_member(decoder *d, source *s, const xir_field *field, int what, void *body, op_in *op) {
-    if (field) return decode_field(d, s, field, body);
-    if (op) return read_op_base(d, s, what, op);
-    xir_str known;   /* _type_key */
-    return s->ops->text(s, &known);
+bool members_note(decoder *d, const source *s, members *m, const xir_class *cls, int what, xir_str name) {
+    uint32_t bit = member_bit(cls, what);
+    if (m->seen[bit / 64] >> (bit % 64) & 1) return key_again(d, s, m->at, name);
+    m->seen[bit / 64] |= UINT64_C(1) << (bit % 64);
+    return true;
 }
 
-bool read_members(decoder *d, source *s, const codec_plan *plan, void *body, members *m, op_in *op) {
+/* The members of an object's map. */
+static bool read_rows(decoder *d, source *s, const codec_plan *plan, void *body, members *m, xir_str *name) {
     const xir_class *cls = plan->cls;
+    uint32_t next = 0;
+    for (bool first = true;; first = false) {
+        int what, stepped = next_member(s, plan, first, &next, name, &what);
+        if (stepped != 1) return stepped == 0;
+        if (what == KEY_NONE) {
+            if (!add_extra(d, s, &m->extra, *name, false)) return false;
+            continue;
+        }
+        if (!members_note(d, s, m, cls, what, *name)) return false;
+        xir_str known;   /* _type_key, the only key that is no row */
+        if (!(what >= 0 ? decode_field(d, s, &cls->fields[what], body) : s->ops->text(s, &known))) return false;
+    }
+}
+
+static bool read_object_members(decoder *d, source *s, const codec_plan *plan, void *body, members *m) {
     if (!s->ops->enter(s)) return false;
     frame f = { .up = d->trace.top, .index = SIZE_MAX };
     d->trace.top = &f;
-    uint32_t next = 0;
-    bool ok = true, first = true;
-    for (; ok; first = false) {
-        int what;
-        if (next < plan->n_keys && s->ops->key_is(s, first, &plan->keys[next])) {
-            f.key = plan->keys[next].name;
-            what = plan->keys[next++].what;
-        } else {
-            f.key = (xir_str){ NULL, 0 };   /* what is wrong between members is wrong with the map */
-            int stepped = s->ops->key(s, first, &f.key);
-            if (stepped != 1) {
-                ok = stepped == 0;
-                break;
-            }
-            const class_key *key = class_find_key(cls, f.key, next);
-            if (!key) {
-                ok = read_unknown(d, s, m, f.key, op);
-                continue;
-            }
-            what = key->field;
-            next = (uint32_t)(key - cls->keys) + 1;
-        }
-        uint32_t bit = what >= 0 ? (uint32_t)what : cls->n_fields + (uint32_t)(-1 - what);
-        if (m->seen[bit / 64] >> (bit % 64) & 1) {
-            ok = key_again(d, s, m->at, f.key);
-            break;
-        }
-        m->seen[bit / 64] |= UINT64_C(1) << (bit % 64);
-        ok = read_member(d, s, what >= 0 ? &cls->fields[what] : NULL, what, body, op);
-    }
+    bool ok = read_rows(d, s, plan, body, m, &f.key);
     d->trace.top = f.up;
     return ok;
+}
+
+static bool check_required(decoder *d, const xir_class *cls, const void *body, uint64_t byte) {
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        if (f->kind != XIR_KIND_REF || f->flags & XIR_FIELD_OPTIONAL || *(const xir_object *const *)body_at(body, f)) continue;
+        return trace_fail(&d->trace, XIR_E_MISSING, byte, "%.*s needs %.*s", CLIP(cls->key), CLIP(f->name));
+    }
+    return true;
+}
+
+static bool read_map_object(decoder *d, source *s, const xir_class *of, const xir_object **out) {
+    const void *at = s->at;
+    uint64_t hash = 0;
+    codec_memo print;
+    bool printed = s->ops->fingerprint(s, &print, &hash);
+    if (printed && d->object_room) {
+        const codec_memo *known = &d->objects[object_slot(d, hash)].memo;
+        if (known->start && s->ops->repeats(s, known)) {
+            *out = known->object;
+            return fits((*out)->cls, of) || misfit(d, s, at, (*out)->cls, of);
+        }
+    }
+    const xir_class *cls = class_of_map(d, s, of);
+    if (!cls) return false;
+    codec_plan *plan = codec_plan_of(&d->plans, cls);
+    xir_object *body = arena_take(&d->scratch, cls->body_size);
+    if (!plan || !body) return trace_memory(&d->trace);
+    memcpy(body, cls->defaults, cls->body_size);
+    *body = (xir_object){ .cls = cls };
+    members m;
+    xir_map extra;
+    if (!members_begin(d, s, &m, cls) || !read_object_members(d, s, plan, body, &m)) return false;
+    if (!sort_extra(d, s, at, &m.extra, &extra)) return false;
+    if (!check_required(d, cls, body, s->ops->offset(s, at))) return false;
+    body->extra = extra.size ? &extra : NULL;
+    body->absent = (uint32_t)members_absent(&m, cls);
+    if (!made(d, body, out)) return false;
+    if (printed) {
+        print.object = *out;
+        remember_object(d, print, hash);
+    }
+    return true;
 }

@@ -27,17 +27,22 @@ typedef struct members {
 
 bool     members_begin(decoder *d, source *s, members *m, const xir_class *cls);
 uint64_t members_absent(const members *m, const xir_class *cls);
+/* Notes that a key is there; twice is a failure. */
+bool     members_note(decoder *d, const source *s, members *m, const xir_class *cls, int what, xir_str name);
+static inline uint32_t member_bit(const xir_class *cls, int what) {
+    return what >= 0 ? (uint32_t)what : cls->n_fields + (uint32_t)(-1 - what);
+}
+
+/* Steps to the next member of a map of the plan's class. 1: before its item; 0: behind the map; -1: failed. `next` is the key
+ * that is likely, *what the field or KEY_…, KEY_NONE if no row knows the key. */
+enum { KEY_NONE = -8 };
+int next_member(source *s, const codec_plan *plan, bool first, uint32_t *next, xir_str *name, int *what);
+
 /* Sorts the undeclared ones; none may be there twice. */
 bool     sort_extra(decoder *d, const source *s, const void *at, gathered *extra, xir_map *out);
 bool     add_extra(decoder *d, source *s, gathered *extra, xir_str key, bool with_params);
 /* Records that a key of the map at `at` is there twice. Returns false. */
 bool     key_again(decoder *d, const source *s, const void *at, xir_str key);
-
-typedef struct op_in op_in;
-/* Reads all members of a map of the plan's class; `op` NULL: an object. */
-bool read_members(decoder *d, source *s, const codec_plan *plan, void *body, members *m, op_in *op);
-/* One of the keys that all ops have. */
-bool read_op_base(decoder *d, source *s, int what, op_in *op);
 
 bool decode_field(decoder *d, source *s, const xir_field *f, void *body);
 bool decode_map(decoder *d, source *s, xir_map *out);

@@ -114,8 +114,10 @@ void check_bad(const bad_text *rows, size_t n) {
     for (size_t i = 0; i < n; i++) {
         form_error e = { 0 };
         if (try_text(rows[i].text, strlen(rows[i].text), &e)) fail_msg("'%s' was taken", rows[i].text);
-        if (e.status != rows[i].status || e.at != rows[i].at || !strstr(e.message, "expected") || !strstr(e.message, "found")) {
-            fail_msg("'%s': %s at %zu was expected, found %s at %zu: %s", rows[i].text, xir_status_name(rows[i].status), rows[i].at,
+        if (e.status != rows[i].status || e.at != rows[i].at || !strstr(e.message, "expected") ||
+            !strstr(e.message, "found")) {
+            fail_msg("'%s': %s at %zu was expected, found %s at %zu: %s", rows[i].text,
+                     xir_status_name(rows[i].status), rows[i].at,
                      xir_status_name(e.status), e.at, e.message);
         }
         /* Whoever does not want to know why need not. */
@@ -165,7 +167,8 @@ void check_finding(xir_status code, const char *part) {
     char text[600];
     snprintf(text, sizeof text, "%.*s", (int)d->message.size, d->message.data);
     if (d->code != code || !strstr(text, part)) {
-        fail_msg("%s with '%s' was expected, found %s: %s", xir_status_name(code), part, xir_status_name(d->code), text);
+        fail_msg("%s with '%s' was expected, found %s: %s", xir_status_name(code), part,
+                 xir_status_name(d->code), text);
     }
     xir_diags_clear(why);
 }

@@ -1,5 +1,6 @@
-/* What tests of types, layouts, distributions and arrays share: a context for the group, objects to text and back, tables of
- * texts that must be refused, chance that is the same every time, and an allocator that refuses. */
+/* What tests of types, layouts, distributions and arrays share: a context for the group, objects to text
+ * and back, tables of texts that must be refused, chance that is the same every time, and an allocator
+ * that refuses. */
 #ifndef SUPPORT_FORMS_H
 #define SUPPORT_FORMS_H
 
@@ -11,7 +12,8 @@
 #include <cmocka.h>
 #include "types.h"
 
-/* The context and the findings of the group; its allocator checks that every size given back is the size asked for. */
+/* The context and the findings of the group; its allocator checks that every size given back is the size
+ * asked for. */
 extern xir_context *ctx;
 extern xir_diags   *why;
 int group_begin(void **state);
@@ -39,8 +41,8 @@ typedef struct bad_text {
 void check_bad(const bad_text *rows, size_t n);
 #define CHECK_BAD(rows) check_bad(rows, sizeof(rows) / sizeof *(rows))
 
-/* Every beginning of the text and every text that differs from it in one byte: refused, or an object whose text is the same
- * object's again. Nothing is read past the end (the sanitizer's business). */
+/* Every beginning of the text and every text that differs from it in one byte: refused, or an object whose
+ * text is the same object's again. Nothing is read past the end (the sanitizer's business). */
 void check_damaged(const char *text);
 
 /* The last finding: its status and that its sentence has this in it. Forgets the findings. */
@@ -50,8 +52,8 @@ void check_finding(xir_status code, const char *part);
 uint64_t chance(uint64_t n);
 int64_t  some_number(void);
 
-/* Calls `work` with a context whose n-th allocation from then on fails, for n from 0 until it succeeds. `work` says whether
- * it did; nothing may be lost, and what it did before must hold. */
+/* Calls `work` with a context whose n-th allocation from then on fails, for n from 0 until it succeeds.
+ * `work` says whether it did; nothing may be lost, and what it did before must hold. */
 void check_memory(bool (*work)(xir_context *with));
 
 #endif

@@ -269,7 +269,7 @@ static inline void put_id(rough *r) {
 static inline void put_outputs(rough *r) {
     paper *p = &r->text;
     put(p, ",\"outputs\":[");
-    for (uint64_t n = chance(3), i = 0; i < n; i++) put(p, "%s%s", i ? "," : "", new_value(r, false));
+    for (uint64_t n = chance(now_and_then(6) ? 9 : 3), i = 0; i < n; i++) put(p, "%s%s", i ? "," : "", new_value(r, false));
     put(p, "]");
 }
 

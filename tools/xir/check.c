@@ -1,15 +1,25 @@
 /* xir check: everything that can be found out about a network without running it. The rules of validation; then every op is
- * inferred from the types that its inputs are declared to have, so that one wrong type is one finding and not one for each
- * op behind it; then the parameter file. What cannot be checked is said in notes. */
+ * inferred from the types of its inputs, in a way that makes one wrong type one finding and not one for each op behind it;
+ * then the parameter file. What cannot be checked is said in notes. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
 
+/* An output of the copy whose declared type is wrong, and what inference gave. */
+typedef struct wrong_type {
+    const xir_value *value;
+    const xir_type  *inferred;
+    uint32_t         next;       /* of the same op: index + 1; 0: the last */
+} wrong_type;
+
 typedef struct checking {
     xir_network *net, *copy;     /* what is checked, and a copy that inference may change */
     xir_diags   *why;
     tally        unknown, uninferred, unknown_types;
+    wrong_type  *wrong;
+    size_t       n_wrong, wrong_room;
+    uint32_t    *wrong_of;       /* by slot of the copy: index + 1 of the last; 0: none */
 } checking;
 
 /* ---- inference ----------------------------------------------------------------------------------- */
@@ -58,31 +68,103 @@ static void take_over(checking *c, const char *path) {
     xir_network_clear_status(c->copy);
 }
 
-static void infer_again(checking *c, const xir_op *op, xir_op *copy, const char *path) {
+/* ---- types that were found wrong ----------------------------------------------------------------- */
+
+static void remember(checking *c, xir_value *value, const xir_type *inferred) {
+    if (c->n_wrong == c->wrong_room) {
+        c->wrong_room = c->wrong_room * 2 + 16;
+        c->wrong = resize(c->wrong, c->wrong_room * sizeof *c->wrong);
+    }
+    uint32_t *first = &c->wrong_of[xir_op_slot(xir_value_op(value))];
+    c->wrong[c->n_wrong] = (wrong_type){ value, inferred, *first };
+    *first = (uint32_t)++c->n_wrong;
+}
+
+/* What inference gave for a value of the copy whose declared type is wrong; NULL for the others. */
+static const xir_type *found_for(const checking *c, const xir_value *value) {
+    const xir_op *maker = value ? xir_value_op(value) : NULL;
+    if (!maker) return NULL;
+    for (uint32_t i = c->wrong_of[xir_op_slot(maker)]; i; i = c->wrong[i - 1].next) {
+        if (c->wrong[i - 1].value == value) return c->wrong[i - 1].inferred;
+    }
+    return NULL;
+}
+
+/* Gives wrong inputs the types that they should have, or takes these back. Returns how many there are. */
+static size_t correct_inputs(const checking *c, const xir_op *op, xir_op *copy, bool correct) {
+    size_t wrong = 0;
+    for (size_t i = 0; i < xir_op_input_count(copy) && i < xir_op_input_count(op); i++) {
+        xir_value *input = xir_op_input(copy, (int64_t)i);
+        const xir_value *declared = xir_op_input(op, (int64_t)i);
+        const xir_type *found = found_for(c, input);
+        if (!found || !declared) continue;
+        if (!xir_value_set_type(input, correct ? found : xir_value_type(declared))) wrong++;
+    }
+    return wrong;
+}
+
+/* ---- an op --------------------------------------------------------------------------------------- */
+
+static bool outputs_agree(const xir_op *op, const xir_op *copy) {
     size_t n = xir_op_output_count(op);
+    if (xir_op_output_count(copy) != n) return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!agree(xir_value_type(xir_op_output(op, (int64_t)i)), xir_value_type(xir_op_output(copy, (int64_t)i)))) return false;
+    }
+    return true;
+}
+
+static void restore_outputs(checking *c, const xir_op *op, xir_op *copy) {
+    for (size_t i = 0; i < xir_op_output_count(op) && i < xir_op_output_count(copy); i++) {
+        const xir_type *declared = xir_value_type(xir_op_output(op, (int64_t)i));
+        xir_value *output = xir_op_output(copy, (int64_t)i);
+        if (declared && xir_value_type(output) != declared) (void)xir_value_set_type(output, declared);
+    }
+    xir_network_clear_status(c->copy);
+}
+
+static void report(checking *c, const xir_op *op, xir_op *copy, const char *path) {
+    size_t n = xir_op_output_count(op), m = xir_op_output_count(copy);
+    if (n != m) {
+        xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path), "%zu outputs are declared, inference gives %zu", n, m);
+    }
+    for (size_t i = 0; i < n && i < m; i++) {
+        const xir_type *declared = xir_value_type(xir_op_output(op, (int64_t)i));
+        xir_value *output = xir_op_output(copy, (int64_t)i);
+        const xir_type *inferred = xir_value_type(output);
+        if (agree(declared, inferred)) continue;
+        text where = { 0 };
+        text_printf(&where, "%s/outputs/%zu/dtype", path, i);
+        differ(c, where.data, declared, inferred);
+        remember(c, output, inferred);
+        text_free(&where);
+    }
+}
+
+/* An op is fine if inference agrees from the types that its inputs are declared to have; or else from those that they should
+ * have: then the fault is theirs and has been said. */
+static void infer_again(checking *c, const xir_op *op, xir_op *copy, const char *path) {
     xir_status status = xir_op_infer(copy, true);
-    if (status == XIR_E_UNKNOWN) {
+    if (status == XIR_E_UNKNOWN && !xir_diags_count(xir_network_diags(c->copy))) {
         if (!(xir_class_traits(xir_op_class(op)) & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK))) tally_add(&c->uninferred, xir_op_class(op));
         xir_network_clear_status(c->copy);
         return;
     }
-    if (status) {
-        take_over(c, path);
-    } else if (xir_op_output_count(copy) != n) {
-        xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path), "%zu outputs are declared, inference gives %zu", n,
-                      xir_op_output_count(copy));
+    if (!status && outputs_agree(op, copy)) {
+        if (xir_op_output_count(op)) restore_outputs(c, op, copy);
+        return;
     }
-    for (size_t i = 0; i < n && i < xir_op_output_count(copy); i++) {
-        const xir_type *declared = xir_value_type(xir_op_output(op, (int64_t)i));
-        xir_value *output = xir_op_output(copy, (int64_t)i);
-        if (!status && !agree(declared, xir_value_type(output))) {
-            text where = { 0 };
-            text_printf(&where, "%s/outputs/%zu/dtype", path, i);
-            differ(c, where.data, declared, xir_value_type(output));
-            text_free(&where);
-        }
-        if (declared && xir_value_set_type(output, declared)) xir_network_clear_status(c->copy);
+    if (c->n_wrong && correct_inputs(c, op, copy, true)) {
+        restore_outputs(c, op, copy);
+        bool fine = !xir_op_infer(copy, true) && outputs_agree(op, copy);
+        correct_inputs(c, op, copy, false);
+        restore_outputs(c, op, copy);
+        if (fine) return;
+        status = xir_op_infer(copy, true);   /* what is said is about the file */
     }
+    if (status) take_over(c, path);
+    else report(c, op, copy, path);
+    restore_outputs(c, op, copy);
 }
 
 /* ---- ops ----------------------------------------------------------------------------------------- */
@@ -139,6 +221,7 @@ static int check_structure(checking *c) {
         free(faulty);
         return complain(REFUSED, "out of memory");
     }
+    c->wrong_of = take(xir_network_slot_count(c->copy) + (size_t)1, sizeof *c->wrong_of);
     const xir_op *op = xir_network_first(c->net);
     xir_op *copy = xir_network_first(c->copy);
     for (size_t i = 0; op && copy; i++, op = xir_op_next(op), copy = xir_op_next(copy)) {
@@ -147,6 +230,8 @@ static int check_structure(checking *c) {
         check_op(c, op, copy, path, !faulty[i]);
     }
     free(faulty);
+    free(c->wrong);
+    free(c->wrong_of);
     xir_network_free(c->copy);
     return DONE;
 }

@@ -1,0 +1,65 @@
+# xir check: every fault with its place, and what was not looked at.
+. "$SRC/tests/cli/lib.sh"
+cp "$data/small.json" "$data/small.raw" .
+
+run 0 check small.json; quiet; out "small.json: no fault found"
+run 0 check --lazy small.json; quiet
+run 0 check --params small.raw small.json; quiet
+"$XIR" check - --params small.raw <small.json >out 2>err || bad "standard input"; quiet
+
+# All of them, in the order of their places, on stderr; the summary on stdout.
+edit small.json a.json -e 's/"stride_width":1/"stride_width":0/' -e 's/"shape":\[1,4,4,4\]/"shape":[1,4,4,5]/g' -e 's/"dilation_height":1/"dilation_height":-7/2'
+cp small.raw a.raw
+run 1 check a.json
+err "a.json:1:$(column a.json '"stride_width":'): /ops/1/stride_width: "
+err "/ops/3/dilation_height: "; err "-7"
+err "/outputs/0/dtype: the declared type is @fp(32) NHWC [1,4,4,5], inference gives @fp(32) NHWC [1,4,4,4]"
+out "a.json: 3 errors"; lines err 3
+
+# The same in an indented file has another place.
+"$XIR" show a.json >b.json; cp small.raw b.raw
+run 1 check b.json; line=$(grep -n '"stride_width": 0' b.json | cut -d: -f1); err "b.json:$line:29: /ops/1/stride_width"; lines err 3
+"$XIR" check - --no-params <b.json >out 2>err; [ $? -eq 1 ] || bad "from standard input"; err "<stdin>:$line:29: /ops/1"
+
+# One wrong type is one finding, although other ops depend on it; and so is one wrong attribute.
+edit small.json c.json 's/\[1,8,8,4\]},"mtype":"@hostm","name":"","tags":{},"v_id":3}/[1,9,8,4]},"mtype":"@hostm","name":"","tags":{},"v_id":3}/g'
+run 1 check --no-params c.json; err "/ops/1/outputs/0/dtype: the declared type is @fp(32) NHWC [1,9,8,4], inference gives @fp(32) NHWC [1,8,8,4]"; lines err 1
+edit small.json c.json 's/"pad_top":1/"pad_top":3/'
+run 1 check --no-params c.json; err "/ops/1/outputs/0/dtype: "; lines err 1
+edit small.json d.json 's/@fp(32)/@fp(16)/3'
+run 1 check --no-params d.json
+
+# What is no network: the reader's place.
+head -c 700 small.json >e.json; run 1 check e.json; err "e.json:1:701: "; silent
+run 3 check missing.json; silent
+
+# Parameters.
+mv small.raw other.raw
+run 0 check small.json; err "note: there is no parameter file beside it: the parameters were not checked"; out "no fault found, 1 note"
+run 0 check --no-params small.json; quiet
+run 3 check --params missing.raw small.json; err "missing.raw"
+cp other.raw small.raw; poke small.raw 200 '\001'
+run 1 check small.json; err "small.raw"; err "MD5"; out "1 error"
+run 1 check --lazy small.json; err "MD5"
+head -c 560 other.raw >small.raw; run 1 check small.json; err "small.raw"
+cp other.raw small.raw; poke small.raw 0 'x'; run 1 check small.json; err "small.raw@0x0: "
+cp other.raw small.raw; poke small.raw 16 '\007'; run 1 check small.json; err "small.raw@0x"
+: >small.raw; run 1 check small.json; err "small.raw"
+rm small.raw; mkdir small.raw; run 3 check small.json; rmdir small.raw
+edit small.json f.json 's/"params_md5":"[0-9a-f]*"/"params_md5":""/'; cp other.raw f.raw
+run 0 check f.json; err "f.raw: warning: "; out "no fault found, 1 warning"
+
+# Faults of structure and of parameters at once.
+cp a.json g.json; cp other.raw g.raw; poke g.raw 200 '\001'
+run 1 check g.json; out "4 errors"; lines err 4
+
+# What nobody knows is said once a class, and does not count.
+edit small.json h.json -e 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"customop::DetPostZG"/' -e 's/"_type_key":"icraft::xir::Add"/"_type_key":"my\/own::Op"/'; cp other.raw h.raw
+run 0 check h.json; err "h.json: note: 1 op of class customop::DetPostZG is not known here and was not checked"; out "no fault found, 2 notes"
+
+# Rules of networks.
+edit small.json i.json 's/"op_id":2,/"op_id":1,/'; run 1 check --no-params i.json; err "op_id"
+edit small.json j.json 's/@layout(NHWC)/@layout(NHW)/g'; run 1 check --no-params j.json; err "/outputs/0/dtype"
+edit small.json k.json 's/"compile_target":"@hostt"/"compile_target":"@zhuget(330)"/2'; run 1 check --no-params k.json; err "/ops/1/compile_target: "
+echo '{"_type_key":"icraft::xir::Network","icraft_xir_version":"3.33.1.0","ops":[]}' >l.json; run 1 check l.json; err "l.json:1:"; err "/ops"
+finish

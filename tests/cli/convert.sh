@@ -1,0 +1,52 @@
+# xir convert: the same bytes come back, and parameters go where they are sent.
+. "$SRC/tests/cli/lib.sh"
+cp "$data/small.json" "$data/small.raw" .
+
+run 0 convert small.json a.json; quiet; silent; same a.json small.json; same a.raw small.raw
+run 0 convert small.json b.json --lazy; quiet; same b.json small.json; same b.raw small.raw
+run 0 convert small.json c.json --out-params c.bin; quiet; same c.json small.json; same c.bin small.raw; gone c.raw
+run 0 convert small.json d.json --no-params; quiet; same d.json small.json; gone d.raw
+run 0 convert small.json e.json --indent; same e.raw small.raw
+run 0 convert e.json f.json; same f.json small.json
+cp small.json noname; run 0 convert --params small.raw noname g.json; quiet; same g.json small.json; same g.raw small.raw
+run 0 convert small.json --to json g.onnx; same g.onnx small.json; same g.raw small.raw
+
+# X.raw, then X.params, then nothing but a warning.
+cp small.json h.json; cp small.raw h.params
+run 0 convert h.json i.json; quiet; same i.raw small.raw
+rm h.params; run 0 convert h.json j.json; err "warning: there is no parameter file beside it"; same j.json small.json; gone j.raw
+run 0 convert h.json j.json --no-params; quiet
+run 0 convert h.json k.json --out-params k.raw; err "k.raw: warning: is not written"; gone k.raw
+run 3 convert h.json l.json --params missing.raw; err "missing.raw"; gone l.json; gone l.raw
+run 2 convert h.json l.json --params small.raw --no-params; run 2 convert h.json l.json --out-params q --no-params
+run 2 convert small.json l.json --out-params l.json; gone l.json
+run 2 convert small.json l.raw --to json; gone l.raw
+
+# Standard input and output.
+"$XIR" convert - - <small.json >out 2>err || bad "through pipes"; same out small.json; err "<stdin>: warning"
+"$XIR" convert - - --params small.raw --out-params m.raw <small.json >out 2>err || bad "parameters from a file"; quiet; same out small.json; same m.raw small.raw
+"$XIR" convert small.json n.json --params - <small.raw >out 2>err || bad "parameters from standard input"; quiet; same n.raw small.raw
+"$XIR" convert small.json o.json --out-params - >out 2>err || bad "parameters to standard output"; quiet; same out small.raw; same o.json small.json
+"$XIR" convert small.json - --to json >out 2>err || bad "to standard output"; err "warning: the parameters are not written"; same out small.json
+"$XIR" convert - p.json --params - <small.json >out 2>err; [ $? -eq 2 ] || bad "both from standard input"; gone p.json
+run 2 convert small.json - --out-params -
+run 0 convert small.json /dev/null; err "warning: the parameters are not written"
+
+# Onto itself, also while it is mapped.
+cp small.json r.json; cp small.raw r.raw
+run 0 convert r.json r.json; same r.json small.json; same r.raw small.raw
+run 0 convert r.json r.json --lazy; same r.json small.json; same r.raw small.raw
+ln -s r.json link.json; run 0 convert small.json link.json; same r.json small.json; [ -L link.json ] || bad "the link was replaced"
+
+# It judges nothing: what decodes is written; but bytes that contradict the structure are no network.
+edit small.json odd.json -e 's/"stride_width":1/"stride_width":0/' -e 's/"shape":\[1,4,4,4\]/"shape":[1,4,4,5]/g'; cp small.raw odd.raw
+run 0 convert odd.json s.json; same s.json odd.json; same s.raw small.raw
+cp small.json t.json; cp small.raw t.raw; poke t.raw 100 '\001'
+run 1 convert t.json u.json; err "t.raw"; err "MD5"; gone u.json; gone u.raw
+head -c 563 small.raw >t.raw; run 1 convert t.json u.json; err "t.raw"; gone u.json
+run 0 convert t.json u.json --no-params; same u.json small.json
+
+# Spelling of the file's own version stays: no ai_target in an old file, doubles as they are; undeclared things are kept.
+edit small.json old.json -e 's/"ai_target":"@buyit",//' -e 's/3.33.1.0/3.6.2.82/' -e 's/"alpha":0.0/"alpha":0.1/' -e 's/"name":"conv2"/"mine":{"x":[1,2.5,null]},&/'
+run 0 convert old.json v.json --no-params; same v.json old.json
+finish

@@ -1,0 +1,26 @@
+# Real files of the field, where XIR_CORPUS says that there are some.
+. "$SRC/tests/cli/lib.sh"
+[ -d "${XIR_CORPUS:-}/icraft" ] || { echo "XIR_CORPUS names no corpus: nothing to do"; exit 0; }
+
+for file in "$XIR_CORPUS"/icraft/*.json; do
+    name=$(basename "$file" .json) raw=${file%.json}.raw
+    run 0 convert "$file" "$name.json"; same "$name.json" "$file"
+    if [ -e "$raw" ]; then
+        quiet; same "$name.raw" "$raw"
+        run 0 convert --lazy "$file" lazy.json; same lazy.json "$file"; same lazy.raw "$raw"
+    else
+        err "warning"; gone "$name.raw"
+    fi
+    run 0 check "$file"; out "no fault found"
+    run 0 show --compact "$file"; same out "$file"
+    run 0 show "$file"; cp out indented.json
+    run 0 show --compact indented.json; same out "$file"
+    run 0 diff "$file" indented.json; silent
+    run 0 diff --params "$file" "$name.json"; silent
+    run 0 info --json "$file"; json 'd["ops"] > 0 and d["params"] > 0 and sum(d["op_types"].values()) == d["ops"]'
+    edit "$file" changed.json 's/"_type_key":"icraft::xir::HardOp","compile_target":"[^"]*"/"_type_key":"icraft::xir::HardOp","compile_target":"@hostt"/'
+    run 1 diff "$file" changed.json; out '~ compile_target: '; out "1 changed"
+    run 0 check --no-params "$file"
+    head -c 20000 "$file" >cut.json; run 1 check cut.json; err "cut.json:1:"
+done
+finish

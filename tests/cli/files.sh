@@ -1,0 +1,71 @@
+# Files: what cannot be read or written (3), what is no network (1), pipes.
+. "$SRC/tests/cli/lib.sh"
+cp "$data/small.json" "$data/small.raw" .
+
+for sub in info show check; do
+    run 3 $sub missing.json; err "missing.json: cannot be read: No such file"; silent
+    run 3 $sub .; err ".: cannot be read: Is a directory"
+done
+run 3 diff small.json missing.json; run 3 diff missing.json small.json
+run 3 convert missing.json o.json; gone o.json
+if [ "$(id -u)" -ne 0 ]; then
+    cp small.json secret.json; chmod 0 secret.json
+    run 3 show secret.json; err "Permission denied"
+fi
+
+# Formats are told by content, then by name.
+: >empty; : >empty.json; echo hello >hello; echo hello >hello.json
+run 1 show empty; err "empty: the file is empty"
+run 1 show empty.json; err "empty.json:1:1: "
+run 1 show hello; err "neither content nor name tells the format"
+run 1 show hello.json; err "hello.json:1:1: "
+cp small.json small.onnx; run 0 show --compact small.onnx; same out small.json
+cp small.json noname; run 0 show --compact noname; same out small.json
+printf '7767517\n1 1\n' >net.param; run 2 show net.param; err "net.param: this build cannot read pnnx"
+cp net.param net.json; run 2 show net.json; err "cannot read pnnx"
+run 1 show net.json --from json; err "net.json:1:1: "
+printf '\200\200' >net.fb; run 2 show net.fb; err "cannot read fb"
+printf '\200\200' >net.imodel; run 2 show net.imodel; err "cannot read imodel"
+run 2 convert net.imodel o.json; gone o.json
+run 2 convert small.json o.imodel; err "this build cannot write imodel"; gone o.imodel
+run 2 convert small.json o.json --to fb; gone o.json
+run 2 convert small.json o.xyz; err "the name does not tell the format"; gone o.xyz
+printf '\357\273\277{}' >bom.json; run 1 show bom.json; err "byte order mark"
+
+# Truncated at many places: a place in the text, and nothing printed.
+size=$(wc -c <small.json)
+for n in 1 2 3 50 100 500 1000 2000 4000 $((size - 2)) $((size - 1)); do
+    head -c $n small.json >cut.json
+    run 1 show cut.json; err "cut.json:1:"; silent
+done
+run 1 diff small.json cut.json; run 1 diff cut.json small.json
+run 1 convert cut.json o.json; gone o.json; gone o.raw
+printf '%s x' "$(cat small.json)" >more.json; run 1 show more.json; err "more.json:1:"
+run 0 show small.json; sed '4s/.*/    "framework_version": nothing/' out >lines.json
+run 1 show lines.json; err "lines.json:4:26: "
+
+# Pipes and standard input.
+"$XIR" show --compact - <small.json >out 2>err || bad "standard input"; same out small.json
+cat small.json | "$XIR" show --compact - >out 2>err || bad "a pipe"; same out small.json
+cat small.json | "$XIR" show --compact /dev/stdin >out 2>err || bad "/dev/stdin"; same out small.json
+head -c 100 small.json | "$XIR" show - >out 2>err; [ $? -eq 1 ] || bad "half of a pipe"; err "<stdin>:1:"
+"$XIR" show - <&- >out 2>err; [ $? -eq 3 ] || bad "closed standard input"; err "<stdin>: cannot be read"
+
+# Output that does not arrive.
+if [ -c /dev/full ]; then
+    for sub in "info small.json" "info --json small.json" "show small.json" "ops" "ops --json" "check small.json" "help" "--version" "convert small.json -"; do
+        "$XIR" $sub >/dev/full 2>err; [ $? -eq 3 ] || bad "xir $sub into a full device"
+        err "No space left on device"
+    done
+    run 3 convert small.json /dev/full; err "/dev/full"
+fi
+"$XIR" show small.json >&- 2>err; [ $? -eq 3 ] || bad "closed standard output"
+"$XIR" info small.json >&- 2>err; [ $? -eq 3 ] || bad "closed standard output of info"
+"$XIR" ops >&- 2>&-; [ $? -eq 3 ] || bad "everything closed"
+awk 'BEGIN { for (i = 0; i < 30000; i++) printf "longname"; }' >long
+sed "s/\"name\":\"small\"/\"name\":\"$(cut -c1-60000 long)$(cut -c60001-120000 long)\"/" small.json >long.json
+{ "$XIR" show long.json 2>err; echo $? >code; } | :
+[ "$(cat code)" -eq 3 ] || bad "a reader who has gone: exit $(cat code)"
+run 3 convert small.json no/such/folder.json; err "no/such/folder"
+run 3 convert small.json .; err "."
+finish

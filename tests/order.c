@@ -1,0 +1,200 @@
+/* The execution order against a plain array: chance inserts, moves and erases; who comes before whom, and where. */
+#include <stdio.h>
+#include <time.h>
+#include "support/net.h"
+
+static const xir_class *relu;
+static xir_value *x;
+
+static xir_network *start(void) {
+    xir_network *net = new_net();
+    relu = xir_class_of(ctx, xir_relu_class());
+    x = xir_input(xir_at_end(net), "in", FP32("*", 4));
+    assert_non_null(x);
+    return net;
+}
+
+static xir_op *insert(xir_network *net, xir_op *before) {
+    xir_op *op = xir_network_add(net, &(xir_op_desc){ .cls = relu, INPUTS(x), .id = XIR_NO_ID, .before = before });
+    assert_non_null(op);
+    return op;
+}
+
+/* ---- the model ------------------------------------------------------------------------------------------------------ */
+
+enum { MOST = 4000 };
+typedef struct model { xir_op *ops[MOST + 1]; size_t n; } model;
+
+static void model_insert(model *m, size_t at, xir_op *op) {
+    memmove(&m->ops[at + 1], &m->ops[at], (m->n - at) * sizeof *m->ops);
+    m->ops[at] = op;
+    m->n++;
+}
+
+static xir_op *model_take(model *m, size_t at) {
+    xir_op *op = m->ops[at];
+    memmove(&m->ops[at], &m->ops[at + 1], (m->n - at - 1) * sizeof *m->ops);
+    m->n--;
+    return op;
+}
+
+static void agree_on_some(const xir_network *net, const model *m) {
+    assert_int_equal(xir_network_op_count(net), m->n);
+    for (int i = 0; i < 8; i++) {
+        size_t a = chance(m->n), b = chance(m->n);
+        assert_int_equal(xir_op_before(m->ops[a], m->ops[b]), a < b);
+    }
+    size_t at = chance(m->n);
+    assert_ptr_equal(xir_op_next(m->ops[at]), at + 1 < m->n ? m->ops[at + 1] : NULL);
+    assert_ptr_equal(xir_op_prev(m->ops[at]), at ? m->ops[at - 1] : NULL);
+    /* Asking makes an index that the next edit has to drop or keep: sometimes there is none. */
+    if (chance(4)) return;
+    assert_ptr_equal(xir_network_op_at(net, (int64_t)at), m->ops[at]);
+    assert_ptr_equal(xir_network_op_at(net, (int64_t)at - (int64_t)m->n), m->ops[at]);
+    assert_int_equal(xir_network_index_of(net, m->ops[at]), at);
+}
+
+static void agree_on_all(xir_network *net, const model *m) {
+    size_t i = 0;
+    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op), i++) assert_ptr_equal(op, m->ops[i]);
+    assert_int_equal(i, m->n);
+    CHECK_SOUND(net);
+}
+
+/* Places are chosen anywhere, near the ends, or near the last one. */
+static size_t some_place(size_t n, size_t last) {
+    switch (chance(4)) {
+    case 0:  return 1 + chance(n);
+    case 1:  return 1;
+    case 2:  return n;
+    default: return last >= 1 && last <= n ? last : 1;
+    }
+}
+
+static void play(size_t steps, size_t most) {
+    static model m;
+    xir_network *net = start();
+    m = (model){ .ops = { xir_network_first(net) }, .n = 1 };
+    size_t last = 1;
+    for (size_t step = 0; step < steps; step++) {
+        size_t what = chance(10);
+        if (m.n < 3 || (what < 5 && m.n < most)) {
+            size_t at = some_place(m.n, last);
+            model_insert(&m, at, insert(net, at < m.n ? m.ops[at] : NULL));
+            last = at;
+        } else if (what < 8) {
+            size_t from = 1 + chance(m.n - 1);
+            xir_op *op = model_take(&m, from);
+            size_t to = some_place(m.n, last);
+            DOES(xir_op_move(op, to < m.n ? m.ops[to] : NULL));
+            model_insert(&m, to, op);
+            last = to;
+        } else {
+            DOES(xir_op_erase(model_take(&m, 1 + chance(m.n - 1))));
+        }
+        agree_on_some(net, &m);
+        if (step % 1000 == 0) agree_on_all(net, &m);
+    }
+    agree_on_all(net, &m);
+    xir_network_free(net);
+}
+
+static void chance_agrees_with_an_array(void **state) {
+    (void)state;
+    for (int i = 0; i < 50; i++) play(300, 12);
+    for (int i = 0; i < 5; i++) play(4000, 200);
+    play(20000, MOST);
+}
+
+/* ---- always at one place ------------------------------------------------------------------------------------------------- */
+
+enum { MANY = 100000 };
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void check_growing(const xir_network *net, size_t n) {
+    size_t count = 0;
+    for (const xir_op *op = xir_network_first(net), *next; op; op = next, count++) {
+        next = xir_op_next(op);
+        if (next && !xir_op_before(op, next)) fail_msg("op %zu is not before the next one", count);
+    }
+    assert_int_equal(count, n);
+}
+
+/* Time limits are generous: without spreading well each of these takes minutes. */
+static void check_time(double start_time, const char *what) {
+    double took = seconds() - start_time;
+    if (took > 20) fail_msg("%s took %.1f s", what, took);
+}
+
+static void always_before_the_same_op(void **state) {
+    (void)state;
+    xir_network *net = start();
+    xir_op *last = insert(net, NULL);
+    double t = seconds();
+    for (int i = 0; i < MANY; i++) insert(net, last);
+    check_time(t, "inserting before one op");
+    check_growing(net, MANY + 2);
+    xir_network_free(net);
+}
+
+static void always_behind_the_same_op(void **state) {
+    (void)state;
+    xir_network *net = start();
+    xir_op *before = insert(net, NULL);
+    double t = seconds();
+    for (int i = 0; i < MANY; i++) before = insert(net, before);
+    check_time(t, "inserting behind one op");
+    check_growing(net, MANY + 2);
+    xir_network_free(net);
+}
+
+static void always_in_the_middle_of_many(void **state) {
+    (void)state;
+    xir_network *net = start();
+    for (int i = 0; i < MANY; i++) insert(net, NULL);
+    xir_op *middle = xir_network_op_at(net, MANY / 2);
+    double t = seconds();
+    for (int i = 0; i < MANY; i++) insert(net, middle);
+    check_time(t, "inserting in the middle");
+    check_growing(net, 2 * MANY + 1);
+    xir_network_free(net);
+}
+
+static void always_the_first_to_the_end(void **state) {
+    (void)state;
+    xir_network *net = start();
+    for (int i = 0; i < 1000; i++) insert(net, NULL);
+    double t = seconds();
+    for (int i = 0; i < 10 * MANY; i++) DOES(xir_op_move(xir_op_next(xir_network_first(net)), NULL));
+    check_time(t, "moving to the end");
+    check_growing(net, 1001);
+    xir_network_free(net);
+}
+
+static void always_the_last_to_the_front(void **state) {
+    (void)state;
+    xir_network *net = start();
+    for (int i = 0; i < 1000; i++) insert(net, NULL);
+    double t = seconds();
+    for (int i = 0; i < MANY; i++) DOES(xir_op_move(xir_network_last(net), xir_op_next(xir_network_first(net))));
+    check_time(t, "moving to the front");
+    check_growing(net, 1001);
+    xir_network_free(net);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chance_agrees_with_an_array),
+        cmocka_unit_test(always_before_the_same_op),
+        cmocka_unit_test(always_behind_the_same_op),
+        cmocka_unit_test(always_in_the_middle_of_many),
+        cmocka_unit_test(always_the_first_to_the_end),
+        cmocka_unit_test(always_the_last_to_the_front),
+    };
+    return RUN_GROUP(tests);
+}
