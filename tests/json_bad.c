@@ -199,6 +199,15 @@ static const bad table[] = {
     { OP, "{\"_type_key\":\"someone::Op\",\"op_id\":1,\"a\":[{\"b\":" PAR("4") "}],\"c\":`" KEY("Params") ",\"dtype\":\"@bool\",\"v_id\":4}}",
       XIR_E_CORRUPT, "/ops/0/c", "differs from the one at /ops/0/a/0/b" },
 
+    /* keys there twice, once among what repeats */
+    { OPS, "[" KEY("ReLU") ",\"op_id\":1,\"alpha\":1,\"threshold\":2}," KEY("ReLU") ",\"alpha\":1,\"op_id\":2,\"alpha\":`1,\"threshold\":2}]",
+      XIR_E_EXISTS, "/ops/1/alpha", "the key \"alpha\" is there twice" },
+    { INPUTS, KEY("Value") ",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":1}," KEY("Value")
+      ",\"name\":\"\",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":`\"\",\"tags\":{},\"v_id\":2}", XIR_E_EXISTS, "/ops/0/inputs/1/name",
+      "the key \"name\" is there twice" },
+    { OPS, "[" KEY("ReLU") ",\"op_id\":1,\"alpha\":1}," KEY("ReLU") ",\"op_id\":2,\"alpha\":1`x}]", XIR_E_SYNTAX, "/ops/1", "'x' was found" },
+    { OPS, "[" KEY("ReLU") ",\"op_id\":1,\"alpha\":1}," KEY("ReLU") ",\"op_id\":2,\"alpha\":`1e400}]", XIR_E_BOUNDS, "/ops/1/alpha", "" },
+
     /* types */
     { TYPE, "`7",                              XIR_E_TYPE,    "/ops/0/outputs/0/dtype", "icraft::xir::DataType was expected, a number was found" },
     { TYPE, "`\"fp32\"",                       XIR_E_TYPE,    "/ops/0/outputs/0/dtype", "the text \"fp32\" was found" },

@@ -8,11 +8,13 @@ static bool same_text(const label *a, const label *b) { return xir_str_equal(nam
 
 static bool same_type(const xir_type *a, const xir_type *b) { return xir_object_equal((const xir_object *)a, (const xir_object *)b); }
 
+static bool same_map(const xir_map *a, const xir_map *b, bool bytes);
+
 static bool same_value(const xir_value *a, const xir_value *b, bool bytes) {
     if (a == b) return true;
     if (!a || !b || a->id != b->id || value_is_params(a) != value_is_params(b) || !same_type(a->type, b->type)) return false;
-    if (!xir_str_equal(xir_value_name(a), xir_value_name(b)) || !xir_map_equal(xir_value_tags(a), xir_value_tags(b))) return false;
-    if (!xir_map_equal(a->more ? a->more->extra : NULL, b->more ? b->more->extra : NULL)) return false;
+    if (!xir_str_equal(xir_value_name(a), xir_value_name(b)) || !same_map(xir_value_tags(a), xir_value_tags(b), bytes)) return false;
+    if (!same_map(a->more ? a->more->extra : NULL, b->more ? b->more->extra : NULL, bytes)) return false;
     if (!xir_object_equal((const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b))) return false;
     if (!value_is_params(a)) return true;
     if (value_params(a)->allow_no_data != value_params(b)->allow_no_data) return false;
@@ -68,6 +70,8 @@ static bool same_attrs(const xir_class *cls, const void *a, const void *b, bool 
             for (size_t j = 0; j < l->size; j++) {
                 if (!same_op(l->data[j], m->data[j], bytes)) return false;
             }
+        } else if (f->kind == XIR_KIND_MAP) {
+            if (!same_map(x, y, bytes)) return false;
         } else if (!field_equal(f, a, b)) {
             return false;
         }

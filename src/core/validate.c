@@ -33,6 +33,11 @@ static xir_str under(place *p, xir_str path, const char *format, size_t i) {
     return (xir_str){ p->text, n < 0 ? 0 : (size_t)n < sizeof p->text ? (size_t)n : sizeof p->text - 1 };
 }
 
+static xir_str under_field(place *p, xir_str path, xir_str field) {
+    int n = snprintf(p->text, sizeof p->text, "%.*s/%.*s", (int)path.size, path.data ? path.data : "", (int)field.size, field.data);
+    return (xir_str){ p->text, n < 0 ? 0 : (size_t)n < sizeof p->text ? (size_t)n : sizeof p->text - 1 };
+}
+
 static void keep_first(xir_status *first, xir_status status) {
     if (!*first) *first = status;
 }
@@ -117,6 +122,47 @@ static xir_status check_inputs(checker *c, const xir_op *op, xir_str path, xir_d
     return first;
 }
 
+static xir_status check_any(checker *c, const xir_any *any, xir_str path, xir_diags *why) {
+    xir_status first = XIR_OK;
+    if (any->kind == XIR_ANY_PARAMS) return any->as.params->type ? check_type(c, any->as.params->type, path, why) : XIR_OK;
+    for (size_t i = 0; any->kind == XIR_ANY_LIST && i < any->as.list.size; i++) {
+        keep_first(&first, check_any(c, &any->as.list.items[i], path, why));
+    }
+    for (size_t i = 0; any->kind == XIR_ANY_MAP && i < any->as.map.size; i++) {
+        keep_first(&first, check_any(c, &any->as.map.entries[i].value, path, why));
+    }
+    return first;
+}
+
+/* The types of Params in attributes. */
+static xir_status check_attr_params(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
+    xir_status first = XIR_OK;
+    place p, q;
+    for (uint32_t i = 0; i < op->cls->n_fields && !op->cls->plain; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        const void *at = body_at(op->attrs, f);
+        xir_values list = { NULL, 0 };
+        if (f->kind == XIR_KIND_PARAMS) list = (xir_values){ at, 1 };
+        else if (f->kind == XIR_KIND_PARAMSS) list = *(const xir_values *)at;
+        else if (f->kind == XIR_KIND_MAP) {
+            const xir_any map = { .kind = XIR_ANY_MAP, .as.map = *(const xir_map *)at };
+            keep_first(&first, check_any(c, &map, why ? under_field(&p, path, f->name) : path, why));
+        }
+        for (size_t j = 0; j < list.size; j++) {
+            const xir_value *v = list.data[j];
+            if (!v || !v->type) continue;
+            xir_str field = why ? under_field(&q, path, f->name) : path;
+            if (why) field = under(&p, field, f->kind == XIR_KIND_PARAMS ? "/dtype" : "/%zu/dtype", j);
+            keep_first(&first, check_type(c, v->type, field, why));
+        }
+    }
+    const xir_map *extra = xir_op_extra(op);
+    for (size_t i = 0; extra && i < extra->size; i++) {
+        keep_first(&first, check_any(c, &extra->entries[i].value, why ? under_field(&p, path, extra->entries[i].key) : path, why));
+    }
+    return first;
+}
+
 /* An accelerator's op in a network for another one. */
 static xir_status check_target(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     xir_target_kind kind = xir_target_kind_of(op->target);
@@ -139,8 +185,8 @@ static xir_status check_children(checker *c, const xir_op *op, xir_str path, xir
         if (f->kind != XIR_KIND_OPS) continue;
         const xir_ops *children = body_at(op->attrs, f);
         for (size_t j = 0; j < children->size; j++) {
-            place p;
-            xir_str at = why ? under(&p, path, "/sub_hard_ops/%zu", j) : path;
+            place p, q;
+            xir_str at = why ? under(&p, under_field(&q, path, f->name), "/%zu", j) : path;
             keep_first(&first, check_op(c, children->data[j], at, why));
         }
     }
@@ -188,6 +234,7 @@ static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags
                                      "%.*s has %" PRIu32 " outputs, %" PRIu32 " are there", (int)cls->key.size, cls->key.data,
                                      cls->n_outputs, op->n_outputs));
     }
+    if (!cls->plain || op->more) keep_first(&first, check_attr_params(c, op, path, why));
     keep_first(&first, check_target(c, op, path, why));
     /* The class's own rule builds on what has been judged so far. */
     if (!first && cls->check) keep_first(&first, check_rule(c, op, path, why));
@@ -235,30 +282,47 @@ static bool first_met(id_set *set, int64_t id, bool *known) {
     return !met;
 }
 
-/* Meeting an id is done once, so the place is made here, and only for a finding. */
-static xir_status check_ids(checker *c, xir_op *op, size_t index, xir_diags *why) {
+/* Where an op is: made a path only for a finding. */
+typedef struct trail { const struct trail *up; const char *field; size_t index; } trail;
+
+static xir_str trail_path(place *p, const trail *at) {
+    xir_str path = at->up ? trail_path(p, at->up) : XIR_STR("");
+    int n = snprintf(p->text + path.size, sizeof p->text - path.size, "/%s/%zu", at->field, at->index);
+    size_t size = n < 0 ? path.size : path.size + (size_t)n;
+    return (xir_str){ p->text, size < sizeof p->text ? size : sizeof p->text - 1 };
+}
+
+/* The op's ids and its sub ops'. */
+static xir_status check_ids(checker *c, const xir_op *op, const trail *at, xir_diags *why) {
     xir_network *net = (xir_network *)(uintptr_t)c->net;
     xir_status first = XIR_OK;
     bool known;
     place p, q;
     if (op->id < 0) {
-        xir_str path = under(&q, XIR_STR("/ops"), "/%zu/op_id", index);
-        keep_first(&first, diag_fail(why, XIR_E_BOUNDS, path, "op id %" PRId64 " is below 0", op->id));
+        keep_first(&first, diag_fail(why, XIR_E_BOUNDS, under(&p, trail_path(&q, at), "/op_id", 0), "op id %" PRId64 " is below 0",
+                                     op->id));
     }
     bool alone = first_met(&c->op_ids, op->id, &known);
     if (!known) alone = net_find_op(net, op->id) == op;
     if (!alone) {
-        xir_str path = under(&q, XIR_STR("/ops"), "/%zu/op_id", index);
-        keep_first(&first, diag_fail(why, XIR_E_EXISTS, path, "op id %" PRId64 " is taken by another op", op->id));
+        keep_first(&first, diag_fail(why, XIR_E_EXISTS, under(&p, trail_path(&q, at), "/op_id", 0),
+                                     "op id %" PRId64 " is taken by another op", op->id));
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         const xir_value *v = &op->outputs[i];
         alone = first_met(&c->value_ids, v->id, &known);
         if (!known) alone = net_find_value(net, v->id) == v;
         if (alone) continue;
-        xir_str path = under(&q, XIR_STR("/ops"), "/%zu", index);
-        keep_first(&first, diag_fail(why, XIR_E_EXISTS, under(&p, path, "/outputs/%zu/v_id", i),
+        keep_first(&first, diag_fail(why, XIR_E_EXISTS, under(&p, trail_path(&q, at), "/outputs/%zu/v_id", i),
                                      "value id %" PRId64 " is taken by another value", v->id));
+    }
+    for (uint32_t i = 0; i < op->cls->n_fields && !op->cls->plain; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *children = body_at(op->attrs, f);
+        for (size_t j = 0; j < children->size; j++) {
+            keep_first(&first, check_ids(c, children->data[j], &(trail){ at, f->name.data, j }, why));
+        }
     }
     return first;
 }
@@ -308,12 +372,15 @@ static xir_status check_ends(const xir_network *net, xir_diags *why) {
 static xir_status validate(checker *c, xir_diags *why) {
     const xir_network *net = c->net;
     /* Params have ids too: they are met first, so that an output with one of them is the one that is told of. */
+    xir_status first = XIR_OK;
+    c->value_ids.highest = c->value_ids.room ? (int64_t)c->value_ids.room - 1 : INT64_MAX;   /* they come in no order */
     for (const xir_value *v = net->all_params; v; v = v->more->params->next) {
-        bool known;
-        if (v->id >= 0) first_met(&c->value_ids, v->id, &known);
+        bool known, alone = v->id < 0 || first_met(&c->value_ids, v->id, &known);
+        if (!alone && !known) alone = net_find_value((xir_network *)(uintptr_t)net, v->id) == v;
+        if (alone) continue;
+        keep_first(&first, diag_fail(why, XIR_E_EXISTS, XIR_STR("/ops"), "value id %" PRId64 " is taken by another value", v->id));
     }
-    c->value_ids.highest = c->value_ids.room ? (int64_t)c->value_ids.room - 1 : INT64_MAX;
-    xir_status first = check_ends(net, why);
+    keep_first(&first, check_ends(net, why));
     size_t i = 0;
     for (xir_op *op = net->first; op; op = op->next, i++) {
         xir_status status = check_op(c, op, XIR_STR(""), NULL);
@@ -325,7 +392,7 @@ static xir_status validate(checker *c, xir_diags *why) {
             status = check_op(c, op, path, why);
             keep_first(&status, check_standing(c, op, path, why));
         }
-        keep_first(&status, check_ids(c, op, i, why));
+        keep_first(&status, check_ids(c, op, &(trail){ NULL, "ops", i }, why));
         keep_first(&first, status);
     }
     return first;

@@ -465,8 +465,9 @@ static bool on_skip_members(source *s, const codec_memo *memo) {
     if (n < 8 || (size_t)(end_of(s) - p) <= n) return false;
     if (load8(p + n - 8) != load8(was + n - 8) || memcmp(p, was, n) != 0) return false;
     p += n;
-    if (p[-1] != ':' && p[-1] != ' ' && *p != ',' && *p != '}' && (unsigned char)*p > ' ') return false;
-    s->at = p;
+    bool behind_value = p[-1] != ':' && (unsigned char)p[-1] > ' ';
+    if (behind_value && *p != ',' && *p != '}' && (unsigned char)*p > ' ') return false;
+    s->at = skip_blanks(p, end_of(s));
     return true;
 }
 

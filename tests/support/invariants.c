@@ -1,4 +1,5 @@
 #include "support/invariants.h"
+#include "graph.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef SUPPORT_INVARIANTS_H
 #define SUPPORT_INVARIANTS_H
 
-#include "graph.h"
+#include <xir/network.h>
 
 /* Asking for an id or an index makes tables, which changes what later edits have to keep: a test decides when. */
 enum { ASK_NOTHING = 0, ASK_IDS = 1, ASK_INDEX = 2, ASK_ALL = ASK_IDS | ASK_INDEX };
