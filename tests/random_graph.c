@@ -280,14 +280,17 @@ static xir_status step_clone_op(play *p) {
 /* The play goes on with the clone. */
 static xir_status step_clone(play *p) {
     if (!once_in(10)) return XIR_OK;
+    while (p->n_late && once_in(2) && xir_op_erase(p->late[p->n_late - 1]) == XIR_OK) p->n_late--;
+    xir_network_clear_status(p->net);
     xir_network *copy = xir_network_clone(p->net);
     assert_non_null(copy);
-    assert_true(xir_network_equal(p->net, copy, true));
-    char *a = picture(p->net), *b = picture(copy);
-    /* Uses by ops that are not placed are not cloned: pictures count them. */
-    if (!p->n_late) assert_string_equal(a, b);
-    free(a);
-    free(b);
+    if (!p->n_late) {   /* what is not placed is not cloned, but counts as a use and may be read */
+        char *a = picture(p->net), *b = picture(copy);
+        assert_true(xir_network_equal(p->net, copy, true));
+        assert_string_equal(a, b);
+        free(a);
+        free(b);
+    }
     xir_network_free(p->net);
     p->net = copy;
     p->n_late = 0;

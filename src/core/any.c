@@ -17,18 +17,12 @@ xir_any xir_any_map(const xir_entry *entries, size_t size) {
 
 /* ---- maps -------------------------------------------------------------------------------------------------- */
 
-static int compare(xir_str a, xir_str b) {
-    size_t n = a.size < b.size ? a.size : b.size;
-    int order = n ? memcmp(a.data, b.data, n) : 0;
-    return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 /* The first entry whose key is not before `key`. */
 static size_t lower_bound(const xir_map *map, xir_str key) {
     size_t low = 0, high = map ? map->size : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare(map->entries[middle].key, key) < 0) low = middle + 1;
+        if (str_order(map->entries[middle].key, key) < 0) low = middle + 1;
         else high = middle;
     }
     return low;

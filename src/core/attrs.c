@@ -117,7 +117,7 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
     memcpy(made, body ? body : cls->defaults, cls->body_size);
     if (body) {
         body_fill_presets(cls, made);
-        body_round(cls, made);
+        if (!body_round(&net->arena, cls, made)) goto memory;
     }
     attrs_memo *memo = NULL, *last = last_of(net, cls);
     if (cls->plain) {

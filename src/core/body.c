@@ -248,11 +248,26 @@ void body_fill_presets(const xir_class *cls, void *body) {
     }
 }
 
-void body_round(const xir_class *cls, void *body) {
+static bool round_list(arena *to, xir_reals *list) {
+    double *copy = arena_copy(to, list->data, list->size * sizeof *copy);
+    if (!copy) return false;
+    for (size_t i = 0; i < list->size; i++) copy[i] = (double)(float)copy[i];
+    list->data = copy;
+    return true;
+}
+
+bool body_round(arena *to, const xir_class *cls, void *body) {
     for (uint32_t i = 0; i < cls->n_reals; i++) {
         double *real = body_at(body, &cls->fields[cls->reals[i]]);
         *real = (double)(float)*real;
     }
+    for (uint32_t i = 0; !cls->plain && i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        if (f->kind != XIR_KIND_REALS) continue;
+        xir_reals *list = body_at(body, f);
+        if (list->size && !round_list(to, list)) return false;
+    }
+    return true;
 }
 
 void body_get(const xir_field *f, const void *body, xir_attr *out) {

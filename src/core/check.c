@@ -251,12 +251,17 @@ const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, 
         memcpy(made, body, cls->body_size);
         *made = (xir_object){ .cls = cls };
         body_fill_presets(cls, made);
-        body_round(cls, made);
+        arena lists;   /* rounded, until they are interned */
+        arena_init(&lists, &ctx->alloc);
+        bool rounded = body_round(&lists, cls, made);
         xir_infer view = { .ctx = ctx, .home = &ctx->home, .cls = cls, .attrs = made, .why = why };
-        if (body_check(cls, made, XIR_STR(""), XIR_STR(""), why) == XIR_OK && infer_check(&view) == XIR_OK) {
+        if (!rounded) {
+            diag_memory(why);
+        } else if (body_check(cls, made, XIR_STR(""), XIR_STR(""), why) == XIR_OK && infer_check(&view) == XIR_OK) {
             object = home_intern(&ctx->home, made);
             if (!object) diag_memory(why);
         }
+        arena_free(&lists);
         if ((void *)made != (void *)space) mem_free(&ctx->alloc, made, cls->body_size);
     } else {
         diag_memory(why);

@@ -123,18 +123,12 @@ static const struct { const char *name; int field; } base_keys[] = {
 };
 enum { BASE_KEYS = sizeof base_keys / sizeof base_keys[0] };
 
-static int compare_str(xir_str a, xir_str b) {
-    size_t n = a.size < b.size ? a.size : b.size;
-    int order = n ? memcmp(a.data, b.data, n) : 0;
-    return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 /* Classes have few keys: an insertion sort is short and allocates nothing. */
 static void sort_keys(class_key *keys, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
         class_key key = keys[i];
         uint32_t at = i;
-        for (; at > 0 && compare_str(keys[at - 1].name, key.name) > 0; at--) keys[at] = keys[at - 1];
+        for (; at > 0 && str_order(keys[at - 1].name, key.name) > 0; at--) keys[at] = keys[at - 1];
         keys[at] = key;
     }
 }
@@ -537,80 +531,4 @@ xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int 
     ((xir_class *)(uintptr_t)cls)->infer[target] = fn;
     pthread_mutex_unlock(&ctx->lock);
     return XIR_OK;
-}
-
-/* ---- asking ------------------------------------------------------------------------------------------------ */
-
-const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hint) {
-    if (hint < cls->n_keys && xir_str_equal(cls->keys[hint].name, name)) return &cls->keys[hint];
-    uint32_t low = 0, high = cls->n_keys;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        int order = compare_str(cls->keys[middle].name, name);
-        if (order == 0) return &cls->keys[middle];
-        if (order < 0) low = middle + 1;
-        else high = middle;
-    }
-    return NULL;
-}
-
-const xir_field *xir_class_field(const xir_class *cls, xir_str name) {
-    const class_key *key = class_find_key(cls, name, UINT32_MAX);
-    return key && key->field >= 0 ? &cls->fields[key->field] : NULL;
-}
-
-bool xir_class_under(const xir_class *cls, const xir_class *base) {
-    while (cls && cls != base) cls = cls->base;
-    return cls && base;
-}
-
-xir_str          xir_class_key(const xir_class *cls)       { return cls->key; }
-xir_str          xir_class_describe(const xir_class *cls)  { return cls->describe; }
-const xir_class *xir_class_base(const xir_class *cls)      { return cls->base; }
-uint32_t         xir_class_traits(const xir_class *cls)    { return cls->traits; }
-uint32_t         xir_class_tag(const xir_class *cls)       { return cls->tag; }
-bool             xir_class_is_op(const xir_class *cls)     { return cls->is_op; }
-bool             xir_class_is_opaque(const xir_class *cls) { return cls->opaque; }
-size_t           xir_class_field_count(const xir_class *cls)  { return cls->n_fields; }
-size_t           xir_class_input_count(const xir_class *cls)  { return cls->n_inputs; }
-size_t           xir_class_output_count(const xir_class *cls) { return cls->n_outputs; }
-
-const xir_field *xir_class_field_at(const xir_class *cls, size_t i)  { return i < cls->n_fields ? &cls->fields[i] : NULL; }
-const xir_port  *xir_class_input_at(const xir_class *cls, size_t i)  { return i < cls->n_inputs ? &cls->inputs[i] : NULL; }
-const xir_port  *xir_class_output_at(const xir_class *cls, size_t i) { return i < cls->n_outputs ? &cls->outputs[i] : NULL; }
-
-static void append(char *out, size_t size, size_t *at, xir_str text) {
-    for (size_t i = 0; i < text.size; i++, (*at)++) {
-        if (*at + 1 < size) out[*at] = text.data[i];
-    }
-}
-
-/* "icraft::xir::Layout" is Layout in a reference. */
-static xir_str short_key(const xir_class *cls) {
-    xir_str key = cls->key;
-    for (size_t i = key.size; i > 0; i--) {
-        if (key.data[i - 1] == ':') return (xir_str){ key.data + i, key.size - i };
-    }
-    return key;
-}
-
-size_t xir_field_type_text(const xir_field *f, char *out, size_t size) {
-    size_t at = 0;
-    bool list = f->kind == XIR_KIND_REFS;
-    if (f->kind == XIR_KIND_ENUM) {
-        append(out, size, &at, XIR_STR("enum "));
-        for (size_t i = 0; i < f->members->size; i++) {
-            if (i) append(out, size, &at, XIR_STR("|"));
-            append(out, size, &at, xir_str_of(f->members->words[i]));
-        }
-    } else if ((f->kind == XIR_KIND_REF || list) && f->of) {
-        append(out, size, &at, list ? XIR_STR("list<ref<") : XIR_STR("ref<"));
-        append(out, size, &at, short_key(f->of));
-        append(out, size, &at, list ? XIR_STR(">>") : XIR_STR(">"));
-    } else {
-        append(out, size, &at, xir_str_of(xir_kind_name(f->kind)));
-    }
-    if (f->flags & XIR_FIELD_OPTIONAL) append(out, size, &at, XIR_STR("?"));
-    if (size) out[at < size ? at : size - 1] = '\0';
-    return at;
 }

@@ -72,6 +72,7 @@ xir_status xir_network_bypass(xir_network *net, xir_op *const *ops, size_t n) {
             /* Stand-ins are looked up now: an op before may have given this one another input. */
             if (op->outputs[j].uses) xir_value_replace(&op->outputs[j], stand_in(op, j));
         }
+        op_drop_uses(op);   /* of its sub ops */
         leave(op);
     }
     return XIR_OK;

@@ -81,6 +81,13 @@ static inline void buffer_str(buffer *b, const char *terminated) {
     buffer_put(b, terminated, strlen(terminated));
 }
 
+/* The order of keys: by bytes, the shorter of two that begin alike first. */
+static inline int str_order(xir_str a, xir_str b) {
+    size_t n = a.size < b.size ? a.size : b.size;
+    int order = n ? memcmp(a.data, b.data, n) : 0;
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
 /* Checked arithmetic for everything that a file says: false on overflow. */
 static inline bool add_u64(uint64_t a, uint64_t b, uint64_t *out) { return !__builtin_add_overflow(a, b, out); }
 static inline bool mul_u64(uint64_t a, uint64_t b, uint64_t *out) { return !__builtin_mul_overflow(a, b, out); }

@@ -100,8 +100,8 @@ uint64_t field_hash(uint64_t hash, const xir_field *f, const void *body);
 bool     body_copy(home *h, arena *to, const xir_class *cls, void *out, const void *body);
 /* Gives absent references and empty lists of references the default that their row has. */
 void     body_fill_presets(const xir_class *cls, void *body);
-/* Rounds every real to float32. */
-void     body_round(const xir_class *cls, void *body);
+/* Rounds every real to float32; lists of them are copied into the arena first. False without memory. */
+bool     body_round(arena *to, const xir_class *cls, void *body);
 /* Bounds, words, required references, classes of references. Adds every fault under `path`; returns the first. `owner` is the
  * op's name for sentences, empty if there is none. */
 xir_status body_check(const xir_class *cls, const void *body, xir_str owner, xir_str path, xir_diags *why);

@@ -573,8 +573,12 @@ xir_status op_infer(xir_op *op, bool override, xir_str path, xir_diags *why) {
 }
 
 xir_status xir_op_infer(xir_op *op, bool override) {
-    xir_status status = op_infer(op, override, XIR_STR(""), op->net->diags);
-    if (status && !op->net->status) op->net->status = status;
+    xir_network *net = op->net;
+    if (!op->cls->infer[XIR_TARGET_HOST] && !op->cls->infer[xir_target_kind_of(op->target)]) {
+        return net_fail(net, XIR_E_UNKNOWN, "%.*s has no type inference", (int)op->cls->key.size, op->cls->key.data);
+    }
+    xir_status status = op_infer(op, override, XIR_STR(""), net->diags);
+    if (status && !net->status) net->status = status;
     return status;
 }
 

@@ -57,7 +57,9 @@ static xir_status check_object(checker *c, const xir_object *object, xir_str pat
             if (part) keep_first(&first, check_object(c, part, path, why));
         } else if (f->kind == XIR_KIND_REFS) {
             const xir_refs *parts = body_at(object, f);
-            for (size_t j = 0; j < parts->size; j++) keep_first(&first, check_object(c, parts->data[j], path, why));
+            for (size_t j = 0; j < parts->size; j++) {
+                if (parts->data[j]) keep_first(&first, check_object(c, parts->data[j], path, why));
+            }
         }
     }
     return first;

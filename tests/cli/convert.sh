@@ -49,4 +49,11 @@ run 0 convert t.json u.json --no-params; same u.json small.json
 # Spelling of the file's own version stays: no ai_target in an old file, doubles as they are; undeclared things are kept.
 edit small.json old.json -e 's/"ai_target":"@buyit",//' -e 's/3.33.1.0/3.6.2.82/' -e 's/"alpha":0.0/"alpha":0.1/' -e 's/"name":"conv2"/"mine":{"x":[1,2.5,null]},&/'
 run 0 convert old.json v.json --no-params; same v.json old.json
+
+# Old keys of classes are the one thing that is not kept: it says so.
+edit small.json alias.json 's/icraft::xir::ReLU/icraft::xir::Relu/'
+run 0 convert alias.json w.json --no-params; same w.json small.json
+err "alias.json: note: 1 op of class icraft::xir::Relu, an old key, is written as icraft::xir::ReLU"; lines err 1
+run 0 convert alias.json alias.json --no-params; lines err 1; same alias.json small.json
+run 0 convert alias.json alias.json --no-params; quiet
 finish

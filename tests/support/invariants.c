@@ -111,6 +111,7 @@ static const char *check_inputs_of(const family *f, const xir_op *op, size_t *to
         if (maker && (u->value < maker->outputs || u->value >= maker->outputs + maker->n_outputs)) {
             return wrong("input %" PRIu32 " of op %" PRId64 " is an output that op %" PRId64 " has no more", i, op->id, maker->id);
         }
+        if (maker && maker->flags & OP_ERASED) return wrong("input %" PRIu32 " of op %" PRId64 " is an erased op's", i, op->id);
         /* It is in the list of its value: what points here is the head, or a use of the same value. */
         if (*u->link != u) return wrong("input %" PRIu32 " of op %" PRId64 " is not linked", i, op->id);
         ++*total;

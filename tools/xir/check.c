@@ -145,7 +145,7 @@ static void report(checking *c, const xir_op *op, xir_op *copy, const char *path
  * have: then the fault is theirs and has been said. */
 static void infer_again(checking *c, const xir_op *op, xir_op *copy, const char *path) {
     xir_status status = xir_op_infer(copy, true);
-    if (status == XIR_E_UNKNOWN && !xir_diags_count(xir_network_diags(c->copy))) {
+    if (status == XIR_E_UNKNOWN) {
         if (!(xir_class_traits(xir_op_class(op)) & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK))) tally_add(&c->uninferred, xir_op_class(op));
         xir_network_clear_status(c->copy);
         return;

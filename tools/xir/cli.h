@@ -174,6 +174,9 @@ char *beside(const char *path, const char *suffix);
  * they are l->bytes. */
 char *structure_bytes(loaded *l, size_t *size);
 
+/* Says which old keys of classes a file spells: they will be written as the new ones. */
+void note_old_keys(loaded *l, xir_diags *why);
+
 /* What the library's writers call: `user` is a FILE. */
 bool write_to(void *user, const void *data, size_t size);
 

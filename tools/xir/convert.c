@@ -63,7 +63,7 @@ static void warn(xir_diags *why, const char *file, const char *sentence) {
         .severity = XIR_WARNING, .file = xir_str_of(file), .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
 }
 
-static int write_all(const loaded *l, const char *out) {
+static int write_all(loaded *l, const char *out) {
     xir_diags *why = new_diags();
     char *neighbour = NULL;
     const char *params = NULL;
@@ -78,6 +78,7 @@ static int write_all(const loaded *l, const char *out) {
     if (neighbour && strcmp(neighbour, out) == 0) {
         code = complain_of(MISUSED, out, "its parameters would get the same name; --out-params says where to write them");
     } else {
+        note_old_keys(l, why);   /* before the file is written over */
         code = exit_of(write_json(l, out, params, why));
     }
     say(why);
