@@ -343,6 +343,18 @@ static void what_cannot_be_bypassed(void **state) {
     CHECK_INPUTS(op(5), "4");
 }
 
+/* Broken networks may go round. */
+static void what_leads_round_has_no_stand_in(void **state) {
+    (void)state;
+    DOES(xir_op_set_input(op(2), 0, value(4)));   /* relu reads the pool that reads it */
+    REFUSES(net, xir_network_bypass(net, (xir_op *const[]){ op(2), op(3) }, 2), XIR_E_INVALID, "op 3 has no input to stand in for its output 0");
+    DOES(xir_network_bypass(net, (xir_op *const[]){ op(3) }, 1));   /* now relu reads itself */
+    CHECK_INPUTS(op(2), "3");
+    CHECK_INPUTS(op(4), "3 3");
+    REFUSES(net, xir_network_bypass(net, (xir_op *const[]){ op(2) }, 1), XIR_E_INVALID, "op 2 has no input to stand in");
+    REFUSES(net, xir_op_erase(op(2)), XIR_E_IN_USE, "is used by op 4");
+}
+
 static void outputs_are_bypassed_too(void **state) {
     (void)state;
     DOES(xir_network_bypass(net, (xir_op *const[]){ op(5) }, 1));
@@ -533,6 +545,7 @@ int main(void) {
         STORY(chains_are_bypassed_in_any_order),
         STORY(output_i_becomes_input_i),
         STORY(what_cannot_be_bypassed),
+        STORY(what_leads_round_has_no_stand_in),
         STORY(outputs_are_bypassed_too),
         STORY(a_replacement_keeps_place_and_uses),
         STORY(or_drops_them),

@@ -770,6 +770,33 @@ static void every_allocation_may_fail(void **state) {
     }
 }
 
+static bool parse_into(xir_context *with) {
+    static const char text[] = "{\"_type_key\":\"icraft::xir::HardOp\",\"compile_target\":\"@buyit\",\"device_info\":{\"a\":1},\"inputs\":["
+        VALUE("0", "1,2,2,3") "," PARAM("77", "3") "],\"instr\":[],\"layer_count\":0,\"name\":\"new\",\"op_id\":9,\"origin_ops_id\":[1,2],\"outputs\":["
+        VALUE("80", "1,2") "],\"params\":[" PARAM("78", "9") "],\"sub_hard_ops\":[],\"tags\":{\"a\":[1]},\"x\":{}}";
+    xir_network *net = xir_json_read(with, XIR_STR(SMALL), XIR_STR("x"), NULL);
+    if (!net) return false;
+    xir_op *op = xir_parse_op(net, XIR_STR(text), NULL);
+    assert_int_equal(xir_value_use_count(xir_op_output(xir_network_first(net), 0)), op ? 2 : 1);
+    assert_int_equal(xir_network_op_count(net), 3);
+    bool ok = false;
+    if (op) {
+        xir_text_buffer out;
+        ok = xir_print_op(op, 0, &out) == XIR_OK;
+        if (ok) check_same(out.data, out.size, text, strlen(text));
+        xir_text_free(&out);
+        ok = ok && xir_op_place(op, NULL) == XIR_OK;
+    }
+    ok = ok && xir_parse_object(with, XIR_STR("{\"_type_key\":\"someone::Thing\",\"a\":[1,{\"b\":\"\\u0041\"}],\"t\":\"@fp(32)\"}"), NULL);
+    xir_network_free(net);
+    return ok;
+}
+
+static void every_allocation_may_fail_when_parts_are_read(void **state) {
+    (void)state;
+    check_memory(parse_into);
+}
+
 static void many_ids_in_any_order(void **state) {
     (void)state;
     enum { N = 5000 };
@@ -820,6 +847,7 @@ int main(void) {
         cmocka_unit_test(files_are_written_and_read),
         cmocka_unit_test(a_writer_that_stops_is_an_error),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_allocation_may_fail_when_parts_are_read),
         cmocka_unit_test(many_ids_in_any_order),
     };
     return RUN_GROUP(tests);

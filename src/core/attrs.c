@@ -108,7 +108,7 @@ static xir_status check_owner(xir_network *net, const xir_class *cls, const void
     return status;
 }
 
-const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, xir_str op_name) {
+const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, bool round, xir_str op_name) {
     if (cls->n_fields == 0 || (!body && cls->defaults_good)) return cls->defaults;
     _Alignas(16) char space[512];
     char *made = cls->body_size <= sizeof space ? space : mem_new(&net->alloc, cls->body_size);
@@ -117,7 +117,7 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
     memcpy(made, body ? body : cls->defaults, cls->body_size);
     if (body) {
         body_fill_presets(cls, made);
-        if (!body_round(&net->arena, cls, made)) goto memory;
+        if (round && !body_round(&net->arena, cls, made)) goto memory;
     }
     attrs_memo *memo = NULL, *last = last_of(net, cls);
     if (cls->plain) {

@@ -256,16 +256,16 @@ static bool round_list(arena *to, xir_reals *list) {
     return true;
 }
 
+bool field_round(arena *to, const xir_field *f, void *body) {
+    void *at = body_at(body, f);
+    if (f->kind == XIR_KIND_REAL) *(double *)at = (double)(float)*(double *)at;
+    return f->kind != XIR_KIND_REALS || ((xir_reals *)at)->size == 0 || round_list(to, at);
+}
+
 bool body_round(arena *to, const xir_class *cls, void *body) {
-    for (uint32_t i = 0; i < cls->n_reals; i++) {
-        double *real = body_at(body, &cls->fields[cls->reals[i]]);
-        *real = (double)(float)*real;
-    }
+    for (uint32_t i = 0; i < cls->n_reals; i++) field_round(to, &cls->fields[cls->reals[i]], body);
     for (uint32_t i = 0; !cls->plain && i < cls->n_fields; i++) {
-        const xir_field *f = &cls->fields[i];
-        if (f->kind != XIR_KIND_REALS) continue;
-        xir_reals *list = body_at(body, f);
-        if (list->size && !round_list(to, list)) return false;
+        if (!field_round(to, &cls->fields[i], body)) return false;
     }
     return true;
 }

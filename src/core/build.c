@@ -140,7 +140,7 @@ static xir_op *record(xir_network *net, const xir_op_desc *d, const void *attrs,
 }
 
 static xir_op *make(xir_network *net, const xir_op_desc *d) {
-    const void *attrs = net_checked_attrs(net, d->cls, d->attrs, d->name);
+    const void *attrs = net_checked_attrs(net, d->cls, d->attrs, true, d->name);
     if (!attrs) return NULL;
     size_t n_inputs = without_absent(d->inputs, d->n_inputs);
     const xir_target *target = net->host;
@@ -194,6 +194,12 @@ static bool count_op(void *user, xir_op *op) {
 
 xir_status op_reserve_ids(const xir_op *op) {
     xir_network *net = op->net;
+    /* The common case: no tables to keep, no sub ops, no Params in attributes, ids galore. */
+    bool tables = atomic_load_explicit(&net->has_ids, memory_order_relaxed);
+    int64_t most = (int64_t)op->n_inputs + op->n_outputs + 1;
+    if (!tables && op->cls->plain && !op->more && net->next_op_id < INT64_MAX - most && net->next_value_id < INT64_MAX - most) {
+        return XIR_OK;
+    }
     id_counts n = { 0, 0 };
     count_op(&n, (xir_op *)(uintptr_t)op);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
@@ -259,7 +265,7 @@ static bool brings_ids(const xir_op *op) {
     id_counts n = { 0, 0 };
     bool brings = op->id >= 0 && op->id < op->net->next_op_id;   /* what is above is free */
     for (uint32_t i = 0; i < op->n_outputs; i++) brings |= op->outputs[i].id >= 0;
-    if (!brings) op_each_child(op, count_op, &n);
+    if (!brings && !op->cls->plain) op_each_child(op, count_op, &n);
     return brings || n.ops;
 }
 

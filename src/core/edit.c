@@ -53,29 +53,66 @@ static xir_value *stand_in(const xir_op *op, uint32_t i) {
     return n == 1 ? only : NULL;
 }
 
-xir_status xir_network_bypass(xir_network *net, xir_op *const *ops, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        xir_status status = check_placed(net, ops[i]);
-        for (uint32_t j = 0; !status && j < ops[i]->n_outputs; j++) {
-            if (!ops[i]->outputs[j].uses || stand_in(ops[i], j)) continue;
-            status = net_fail(net, XIR_E_INVALID, "op %" PRId64 " has no input to stand in for its output %" PRIu32, ops[i]->id, j);
-        }
-        for (size_t j = 0; !status && n <= 16 && j < i; j++) {
-            if (ops[j] == ops[i]) status = net_fail(net, XIR_E_EXISTS, "op %" PRId64 " is named twice", ops[i]->id);
-        }
-        if (status) return status;
+/* Whether an op, or the placed one that it is a part of, is among those that leave. */
+static bool leaves(const xir_op *op) {
+    while (op->flags & OP_CHILD) op = xir_op_parent(op);
+    return op->flags & OP_LEAVING;
+}
+
+/* What stands in for output i in the end: the stand-in's maker may leave too. NULL if there is nothing, or if they lead round. */
+static xir_value *last_stand_in(const xir_op *op, uint32_t i, size_t n_leaving) {
+    for (size_t steps = 0; steps <= n_leaving; steps++) {
+        xir_value *v = stand_in(op, i);
+        if (!v || !v->producer || !leaves(v->producer)) return v;
+        if (v->producer->flags & OP_CHILD) return NULL;
+        op = v->producer;
+        i = (uint32_t)(v - op->outputs);
     }
+    return NULL;
+}
+
+static bool used_by_who_stays(const xir_value *v) {
+    for (const xir_use *u = v->uses; u; u = u->next) {
+        if (!leaves(u->user)) return true;
+    }
+    return false;
+}
+
+static xir_status check_bypass(xir_network *net, xir_op *const *ops, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        xir_op *op = ops[i];
-        if (!(op->flags & OP_PLACED)) continue;   /* named twice */
+        const xir_op *op = ops[i];
         for (uint32_t j = 0; j < op->n_outputs; j++) {
-            /* Stand-ins are looked up now: an op before may have given this one another input. */
-            if (op->outputs[j].uses) xir_value_replace(&op->outputs[j], stand_in(op, j));
+            if (!used_by_who_stays(&op->outputs[j]) || last_stand_in(op, j, n)) continue;
+            return net_fail(net, XIR_E_INVALID, "op %" PRId64 " has no input to stand in for its output %" PRIu32, op->id, j);
         }
-        op_drop_uses(op);   /* of its sub ops */
-        leave(op);
     }
     return XIR_OK;
+}
+
+xir_status xir_network_bypass(xir_network *net, xir_op *const *ops, size_t n) {
+    xir_status status = XIR_OK;
+    size_t marked = 0;
+    for (; marked < n && !status; marked += !status) {
+        status = check_placed(net, ops[marked]);
+        if (!status && ops[marked]->flags & OP_LEAVING) {
+            status = net_fail(net, XIR_E_EXISTS, "op %" PRId64 " is named twice", ops[marked]->id);
+        }
+        if (!status) ops[marked]->flags |= OP_LEAVING;
+    }
+    if (!status) status = check_bypass(net, ops, n);
+    for (size_t i = 0; i < n && !status; i++) {
+        for (uint32_t j = 0; j < ops[i]->n_outputs; j++) {
+            xir_value *v = &ops[i]->outputs[j];
+            if (used_by_who_stays(v)) xir_value_replace(v, last_stand_in(ops[i], j, n));
+        }
+    }
+    for (size_t i = 0; i < marked; i++) {
+        ops[i]->flags &= ~(uint32_t)OP_LEAVING;
+        if (status) continue;
+        op_drop_uses(ops[i]);   /* by each other, and of their sub ops */
+        leave(ops[i]);
+    }
+    return status;
 }
 
 /* ---- replacing --------------------------------------------------------------------------------------------- */

@@ -81,7 +81,7 @@ typedef struct op_more {
     xir_op        *parent;     /* the op that has it as a sub op                                 */
 } op_more;
 
-enum { OP_PLACED = 1, OP_ERASED = 2, OP_CHILD = 4 };
+enum { OP_PLACED = 1, OP_ERASED = 2, OP_CHILD = 4, OP_LEAVING = 8 /* only within one edit */ };
 
 struct xir_op {
     const xir_class  *cls;
@@ -179,9 +179,9 @@ static inline const xir_type *net_type(xir_network *net, const xir_type *type) {
 
 /* Attributes of a class as the network holds them: copied, shared if equal ones are remembered. NULL without memory. */
 const void *net_attrs(xir_network *net, const xir_class *cls, const void *body);
-/* The same for a body that a program gives: absent references get their defaults, reals are rounded, bounds and references
+/* The same for a body that a program gives: absent references get their defaults, reals are rounded if `round`, bounds and references
  * checked. NULL with a finding in the network. `body` NULL is the class's defaults. */
-const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, xir_str op_name);
+const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, bool round, xir_str op_name);
 
 /* An op as a reader makes it: nothing is checked, nothing inferred, no ids given; `attrs` as net_attrs gave it. Outputs
  * are left for op_make_outputs. It is in no order until op_link. NULL without memory. */

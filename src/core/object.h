@@ -100,7 +100,8 @@ uint64_t field_hash(uint64_t hash, const xir_field *f, const void *body);
 bool     body_copy(home *h, arena *to, const xir_class *cls, void *out, const void *body);
 /* Gives absent references and empty lists of references the default that their row has. */
 void     body_fill_presets(const xir_class *cls, void *body);
-/* Rounds every real to float32; lists of them are copied into the arena first. False without memory. */
+/* Rounds one field, or every one, to float32 if it is real; lists are copied into the arena first. False without memory. */
+bool     field_round(arena *to, const xir_field *f, void *body);
 bool     body_round(arena *to, const xir_class *cls, void *body);
 /* Bounds, words, required references, classes of references. Adds every fault under `path`; returns the first. `owner` is the
  * op's name for sentences, empty if there is none. */

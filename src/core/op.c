@@ -259,14 +259,10 @@ static void forget_old_children(const xir_op *op, const void *old, const void *n
     flag_children(op, old, false, true);
 }
 
-xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *attrs) {
+static xir_status set_body(xir_op *op, const void *attrs, bool round) {
     xir_network *net = op->net;
-    if (op->cls->decl != decl) {
-        return net_fail(net, XIR_E_TYPE, "attributes of %s were given for a %.*s", decl->rows->name, (int)op->cls->key.size,
-                        op->cls->key.data);
-    }
     size_t before = xir_diags_count(net->diags);
-    const void *own = net_checked_attrs(net, op->cls, attrs, name_text(op->name));
+    const void *own = net_checked_attrs(net, op->cls, attrs, round, name_text(op->name));
     if (!own) {
         const xir_diag *d = xir_diags_at(net->diags, before);
         return d ? d->code : XIR_E_MEMORY;
@@ -288,6 +284,12 @@ xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *a
     forget_old_children(op, old, own);
     net->epoch++;
     return XIR_OK;
+}
+
+xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *attrs) {
+    if (op->cls->decl == decl) return set_body(op, attrs, true);
+    return net_fail(op->net, XIR_E_TYPE, "attributes of %s were given for a %.*s", decl->rows->name, (int)op->cls->key.size,
+                    op->cls->key.data);
 }
 
 xir_status xir_op_get(const xir_op *op, xir_str attr, xir_attr *out) {
@@ -316,8 +318,10 @@ xir_status xir_op_set(xir_op *op, xir_str attr, const xir_attr *value) {
     memcpy(body, op->attrs, op->cls->body_size);
     xir_status status = body_set(op->cls, f, body, value, net->diags);
     if (status && !net->status) net->status = status;
+    if (!status && !field_round(&net->arena, f, body)) status = no_memory(net);
     uint64_t absent = op->more ? op->more->absent : 0;
-    if (!status) status = xir_op_set_body(op, op->cls->decl, body);
+    /* The other reals stay as they are: a network of an older version holds doubles. */
+    if (!status) status = set_body(op, body, false);
     /* Only the attribute that was set is now written for certain. */
     size_t i = (size_t)(f - op->cls->fields);
     if (!status && op->more && i < 64) op->more->absent = absent & ~((uint64_t)1 << i);

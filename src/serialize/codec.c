@@ -123,7 +123,7 @@ bool trace_fail(trace *t, xir_status code, uint64_t byte, const char *format, ..
     va_end(args);
     size_t size = length < 0 ? 0 : (size_t)length < sizeof message ? (size_t)length : sizeof message - 1;
     xir_diag d = { .severity = XIR_ERROR, .code = code, .message = { message, size }, .file = t->file, .byte = byte };
-    if (t->text.data) put_line(t, &d);
+    if (t->text.data && byte != XIR_NO_BYTE) put_line(t, &d);
     buffer path;
     buffer_init(&path, context_alloc(t->ctx));
     trace_path(&path, t->top);

@@ -187,7 +187,7 @@ struct trace {
     xir_str      file;
     const frame *top;
     xir_status   status;          /* of the first failure */
-    xir_str      text;            /* for lines and columns; empty: there are none */
+    xir_str      text;            /* for lines and columns; without data there are none */
 };
 
 /* Records the first failure with the path, the byte, line and column; later ones are consequences and are dropped. Returns
@@ -223,6 +223,7 @@ typedef struct source_ops {
     bool (*integer)(source *s, int64_t *out);
     bool (*number)(source *s, number *out);
     bool (*text)(source *s, xir_str *out);          /* in the input, or in the scratch arena                   */
+    bool (*params)(source *s, xir_value **out);     /* Params that are there as such: then true. May be NULL   */
     /* Into a map or list, whose shape has been asked. Then key (or key_is) and item step to the members: `first` is true
      * for the first of a list or map. They return 1 before an item, 0 behind the end of the list or map, -1 after a failure. */
     bool (*enter)(source *s);
@@ -250,6 +251,7 @@ struct source {
     trace            *trace;
     arena            *scratch;    /* of texts that are not in the input as they are */
     uint32_t          depth, deepest;
+    void             *state;      /* the source's own; copies share it, so that only one is used on */
 };
 
 static inline uint64_t source_here(const source *s) { return s->ops->offset(s, s->at); }
@@ -340,6 +342,9 @@ bool decode_any(decoder *d, source *s, xir_any *out);          /* in the scratch
 bool decode_object(decoder *d, source *s, const xir_class *of, const xir_object **out);
 bool decode_op(decoder *d, source *s, xir_op **out);           /* into d->net, in no order                               */
 bool decode_network(decoder *d, source *s);                    /* into d->net, which is new and private                  */
+
+/* Reads a map of attributes into an op that is there, whose class becomes `cls`. On failure the op is as before. */
+bool decode_attrs(decoder *d, source *s, xir_op *op, const xir_class *cls);
 
 /* Before reading into a network that others know: values that it has are found by their ids. */
 void decoder_join(decoder *d, const source *s);

@@ -350,6 +350,7 @@ static bool use_value(decoder *d, source *s, const value_in *in, xir_value **out
 }
 
 bool decode_params(decoder *d, source *s, xir_value **out) {
+    if (s->ops->params && s->ops->params(s, out)) return true;
     if (s->ops->shape(s) != SHAPE_MAP) return source_expected(s, params_class_key.data);
     codec_memo likely = { 0 };
     value_in in;
@@ -597,12 +598,14 @@ static bool read_op(decoder *d, source *s, void *body, members *m, op_in *op) {
     return true;
 }
 
+/* What an op begins with says its class, if _type_key is in it. */
 static codec_plan *recall_plan(decoder *d, const source *s) {
     for (uint32_t i = 0; i < RECENT; i++) {
         codec_plan *plan = d->recent_plans[i];
-        if (!plan || !plan->stretches[0].memo.start) continue;
+        const stretch *begin = plan ? &plan->stretches[0] : NULL;
+        if (!begin || !begin->memo.start || !(begin->seen >> member_bit(plan->cls, KEY_TYPE) & 1)) continue;
         source copy = *s;
-        if (s->ops->skip_members(&copy, &plan->stretches[0].memo)) return plan;
+        if (s->ops->skip_members(&copy, &begin->memo)) return plan;
     }
     return NULL;
 }
@@ -894,6 +897,59 @@ bool decode_network(decoder *d, source *s) {
     }
     bool old = version_before(net->version, 3, 31);
     if (old && !(net->absent >> NETWORK_AI_TARGET & 1)) net->absent |= NETWORK_HAD_AI_TARGET;
+    return true;
+}
+
+/* ---- attributes that were undeclared --------------------------------------------------------------------------------- */
+
+/* The members of a map of attributes: rows, and what is still undeclared. */
+static bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m, xir_str *name) {
+    const xir_class *cls = plan->cls;
+    uint32_t next = 0;
+    for (bool first = true;; first = false) {
+        int what, stepped = next_member(s, plan, first, &next, name, &what);
+        if (stepped != 1) return stepped == 0;
+        if (what >= 0) {
+            if (!members_note(d, s, m, cls, what, *name) || !decode_field(d, s, &cls->fields[what], body)) return false;
+        } else if (!add_extra(d, s, &m->extra, *name, true)) {
+            return false;
+        }
+    }
+}
+
+bool decode_attrs(decoder *d, source *s, xir_op *op, const xir_class *cls) {
+    const void *at = s->at;
+    decoder_join(d, s);
+    codec_plan *plan = codec_plan_of(&d->plans, cls);
+    void *body = arena_take(&d->scratch, cls->body_size);
+    if (!plan || !body) return trace_memory(&d->trace);
+    memcpy(body, cls->defaults, cls->body_size);
+    members m;
+    if (!members_begin(d, s, &m, cls) || !s->ops->enter(s)) return false;
+    frame f = { .up = d->trace.top, .index = SIZE_MAX };
+    d->trace.top = &f;
+    bool ok = read_attrs(d, s, plan, body, &m, &f.key);
+    d->trace.top = f.up;
+    xir_map extra;
+    const xir_map *kept = NULL;
+    ok = ok && sort_extra(d, s, at, &m.extra, &extra) && keep_map(d, &extra, &kept);
+    const void *attrs = ok ? net_attrs(d->net, cls, body) : NULL;
+    uint64_t absent = members_absent(&m, cls);
+    if (ok && (!attrs || ((absent || kept) && !op_need_more(op)))) ok = trace_memory(&d->trace);
+    const xir_class *old = op->cls;
+    op->cls = cls;
+    if (ok && !cls->plain && op_adopt_children(op, attrs)) ok = trace_memory(&d->trace);
+    if (!ok) {
+        op->cls = old;
+        decoder_undo(d);
+        return false;
+    }
+    op->attrs = attrs;
+    if (op->more) {
+        op->more->extra = kept;
+        op->more->absent = absent;
+    }
+    op->net->epoch++;
     return true;
 }
 

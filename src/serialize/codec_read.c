@@ -246,6 +246,10 @@ static bool any_in(decoder *d, source *s, xir_any *out, bool with_params) {
     }
     case SHAPE_MAP: {
         xir_str key;
+        if (s->ops->params && s->ops->params(s, &out->as.params)) {
+            out->kind = XIR_ANY_PARAMS;
+            return true;
+        }
         if (with_params && s->ops->member(s, XIR_STR("_type_key"), &key) && xir_str_equal(key, params_class_key)) {
             out->kind = XIR_ANY_PARAMS;
             return decode_params(d, s, &out->as.params);

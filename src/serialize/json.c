@@ -57,19 +57,25 @@ xir_status xir_print_any(xir_context *ctx, const xir_any *any, int indent, xir_t
     return print_part(ctx, NULL, PART_ANY, any, indent, out);
 }
 
+static bool found(void *user, xir_value *v) {
+    (void)v;
+    *(bool *)user = true;
+    return false;
+}
+
 /* Size and MD5 of the parameter file that would be written now; as they are where bytes are missing. */
 static xir_status digest(xir_network *net, uint64_t *bytes, xir_str *sum, char hex[MD5_DIGITS + 1], xir_diags *why) {
     xir_status status = raw_digest(net, bytes, hex, NULL);
-    if (status == XIR_OK) {
-        *sum = (xir_str){ hex, MD5_DIGITS };
-    } else if (status == XIR_E_MISSING) {
+    bool missing = status == XIR_E_MISSING;
+    /* Params that may all stay without bytes make no file either. */
+    if (status == XIR_OK && *bytes == 0 && net->params_bytes) net_walk_params(net, found, &missing);
+    if (missing) {
         *bytes = net->params_bytes;
         *sum = net->text[XIR_TEXT_PARAMS_MD5];
-        status = XIR_OK;
-    } else if (why) {
-        status = raw_digest(net, bytes, hex, why);   /* once more, for the finding */
+        return XIR_OK;
     }
-    return status;
+    *sum = (xir_str){ hex, MD5_DIGITS };
+    return status && why ? raw_digest(net, bytes, hex, why) : status;   /* once more, for the finding */
 }
 
 /* A network that was read without these two fields, and has no Params, stays without them. */

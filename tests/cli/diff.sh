@@ -113,6 +113,8 @@ run 1 diff --params --json small.json b.json
 json 'len(d) == 2 and d[1]["field"] == "inputs/2/data" and d[1]["of"] == 4 and d[1]["at"] == [1] and d[1]["a"] == -0.5 and d[1]["b"] == 0.5 and d[1]["largest"] == 1.0 and d[1]["differ"] == 1'
 poke b.raw 484 '\000\000\300\177'       # NaN is far from anything
 run 1 diff --tolerance 1e30 --json small.json b.json; json 'len(d) == 1 and d[0]["largest"] == "inf" and d[0]["at"] == [0]'
+cp small.json d.json; cp b.raw d.raw    # bytes that do not fit params_md5 are compared all the same
+run 1 diff --params small.json d.json; out "~ inputs/2/data: 2 of 4 values differ, by at most inf, at [0]: -0.75 -> nan"
 cp b.json c.json; cp b.raw c.raw; run 0 diff --params b.json c.json; silent
 rm c.raw; run 1 diff --params b.json c.json; err "warning: there is no parameter file"; out "~ inputs/1/data: bytes -> (none)"
 rm b.raw; run 0 diff --params b.json c.json; silent

@@ -1,0 +1,191 @@
+/* Values without a class as one more format: what a sink has built of a network is what its text says, and reading it gives the
+ * network again; an op of a class that was unknown gets its attributes from it when the class is known. */
+#include "any_io.h"
+#include "json.h"
+#include "support/json_net.h"
+
+#define XIR_DEFS "support/later.def"
+#include <xir/declare.h>
+#define XIR_DEFS "support/later.def"
+#include <xir/define.h>
+
+static any_sink built;
+static any_levels levels;
+
+static void networks_are_built_as_their_text_says(void **state) {
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        paper p = random_network(6);
+        xir_network *net = must_read(p.data, p.size);
+        arena a;
+        arena_init(&a, context_alloc(ctx));
+        xir_any any;
+        encoder e;
+        any_sink_init(&built, ctx, &a);
+        encoder_init(&e, ctx, net, &built.sink);
+        encode_network(&e, net->params_bytes, net->text[XIR_TEXT_PARAMS_MD5]);
+        assert_int_equal(any_sink_end(&built, &any), XIR_OK);
+        xir_text_buffer out;
+        assert_int_equal(xir_print_any(ctx, &any, 0, &out), XIR_OK);
+        check_same(out.data, out.size, p.data, p.size);
+        xir_text_free(&out);
+        encoder_free(&e);
+        any_sink_free(&built);
+        arena_free(&a);
+        xir_network_free(net);
+        free(p.data);
+    }
+}
+
+static void networks_are_read_from_values(void **state) {
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        paper p = random_network(6);
+        arena a;
+        arena_init(&a, context_alloc(ctx));
+        xir_any any;
+        assert_int_equal(json_read_any(ctx, &a, (xir_str){ p.data, p.size }, &any, why), XIR_OK);
+        xir_network *net = network_new(ctx);
+        decoder d;
+        source s;
+        decoder_init(&d, ctx, net, &any_source, XIR_STR(""), (xir_str){ NULL, 0 }, why);
+        any_source_init(&d, &s, &any, &levels);
+        bool ok = decode_network(&d, &s);
+        if (!ok) show_findings();
+        assert_true(ok);
+        decoder_free(&d);
+        check_prints(net, 0, p.data, p.size);
+        xir_network_free(net);
+        arena_free(&a);
+        free(p.data);
+    }
+}
+
+static void values_that_are_no_network_are_refused(void **state) {
+    (void)state;
+    static const struct { const char *text, *path, *sentence; xir_status status; } bad[] = {
+        { "[]", "", "icraft::xir::Network was expected, a list was found", XIR_E_TYPE },
+        { "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::ReLU\",\"op_id\":1.5}]}", "/ops/0/op_id",
+          "an integer was expected, 1.5 was found", XIR_E_TYPE },
+        { "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::ReLU\",\"op_id\":18446744073709551615}]}",
+          "/ops/0/op_id", "does not fit", XIR_E_BOUNDS },
+        { "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::ReLU\",\"compile_target\":\"@nope\",\"op_id\":1}]}",
+          "/ops/0/compile_target", "nope", XIR_E_UNKNOWN },
+        { "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"op_id\":1}]}", "/ops/0", "an op needs _type_key", XIR_E_MISSING },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        arena a;
+        arena_init(&a, context_alloc(ctx));
+        xir_any any;
+        assert_int_equal(json_read_any(ctx, &a, xir_str_of(bad[i].text), &any, why), XIR_OK);
+        xir_network *net = network_new(ctx);
+        decoder d;
+        source s;
+        decoder_init(&d, ctx, net, &any_source, XIR_STR(""), (xir_str){ NULL, 0 }, why);
+        any_source_init(&d, &s, &any, &levels);
+        assert_false(decode_network(&d, &s));
+        const xir_diag *finding = xir_diags_at(why, 0);
+        assert_true(xir_str_equal(finding->path, xir_str_of(bad[i].path)));
+        assert_true(finding->byte == XIR_NO_BYTE && finding->line == 0);
+        decoder_free(&d);
+        xir_network_free(net);
+        arena_free(&a);
+        check_finding(bad[i].status, bad[i].sentence);
+    }
+}
+
+/* ---- classes that become known ---------------------------------------------------------------------------------------------- */
+
+#define MAYBE(id) "{\"_allow_no_data\":true,\"_type_key\":\"icraft::xir::Params\",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":\"\"," \
+                  "\"tags\":{},\"v_id\":" id "}"
+#define SOMEONE(attrs, more) NETWORK_OF("3.33.1.0", "{\"_type_key\":\"someone::Op\",\"compile_target\":\"@hostt\"," attrs "\"inputs\":[],\"name\":\"x\"," \
+                             "\"op_id\":1,\"outputs\":[]," more "\"tags\":{\"t\":1}}")
+
+/* A context in which someone::Op is not known yet. */
+static xir_context *fresh(void) {
+    xir_context *with = xir_context_new(NULL);
+    assert_non_null(with);
+    return with;
+}
+
+static void check_resolved(const char *text, const char *after) {
+    xir_context *with = fresh();
+    xir_network *net = xir_json_read(with, xir_str_of(text), XIR_STR("x"), why);
+    if (!net) show_findings();
+    assert_non_null(net);
+    xir_op *op = xir_network_first(net);
+    assert_true(xir_class_is_opaque(xir_op_class(op)));
+    assert_int_equal(xir_register(with, xir_someone_class(), why), XIR_OK);
+    xir_status status = op_resolve(op, xir_class_of(with, xir_someone_class()), why);
+    if (status) show_findings();
+    assert_int_equal(status, XIR_OK);
+    assert_non_null(xir_someone_of(op));
+    check_prints(net, 0, after, strlen(after));
+    xir_network_free(net);
+    /* As if it had been known from the beginning. */
+    net = xir_json_read(with, xir_str_of(text), XIR_STR("x"), why);
+    assert_non_null(xir_someone_of(xir_network_first(net)));
+    check_prints(net, 0, after, strlen(after));
+    xir_network_free(net);
+    xir_context_free(with);
+}
+
+static void unknown_ops_become_known_ones(void **state) {
+    (void)state;
+    static const char sorted[] = NETWORK_OF("3.33.1.0",
+        "{\"_type_key\":\"someone::Op\",\"compile_target\":\"@hostt\",\"count\":-7,\"counts\":[1,2],\"flag\":true,\"flags\":[true,false],\"gamma\":"
+        MAYBE("5") ",\"inputs\":[],\"label\":\"l\",\"labels\":[\"a\",\"\"],\"map\":{\"a\":[1,{\"b\":2.5}]},\"mode\":\"FAST\",\"name\":\"x\",\"op_id\":1,"
+        "\"outputs\":[],\"parts\":[],\"ratio\":0.25,\"ratios\":[0.5,\"inf\"],\"runs\":[[3,0,0,0.5],[7,1,2,-1.0]],\"size\":18446744073709551615,"
+        "\"tags\":{\"t\":1},\"type\":\"@fp(32)\",\"types\":[\"@sint(8)\"],\"weights\":[" MAYBE("5") "," MAYBE("6") "]}");
+    check_resolved(sorted, sorted);
+    /* Some rows, an undeclared attribute, an old name, a null. */
+    check_resolved(SOMEONE("\"number\":3,", "\"ratio\":1,\"type\":null,\"zeta\":" MAYBE("8") ","),
+                   NETWORK_OF("3.33.1.0", "{\"_type_key\":\"someone::Op\",\"compile_target\":\"@hostt\",\"count\":3,\"inputs\":[],\"name\":\"x\","
+                              "\"op_id\":1,\"outputs\":[],\"ratio\":1.0,\"tags\":{\"t\":1},\"type\":null,\"zeta\":" MAYBE("8") "}"));
+    check_resolved(SOMEONE("", ""), SOMEONE("", ""));
+}
+
+static void attributes_that_do_not_fit_leave_the_op_unknown(void **state) {
+    (void)state;
+    static const struct { const char *text, *path; xir_status status; } bad[] = {
+        { SOMEONE("\"count\":\"many\",", ""), "/count", XIR_E_TYPE },
+        { SOMEONE("\"flag\":1,", ""), "/flag", XIR_E_TYPE },
+        { SOMEONE("\"label\":1,\"mode\":\"QUICK\",", ""), "/label", XIR_E_TYPE },
+        { SOMEONE("\"mode\":\"QUICK\",", ""), "/mode", XIR_E_UNKNOWN },
+        { SOMEONE("\"size\":-1,", ""), "/size", XIR_E_BOUNDS },
+        { SOMEONE("\"runs\":[[1,2]],", ""), "/runs/0", XIR_E_TYPE },
+        { SOMEONE("\"type\":\"@layout(C)\",", ""), "/type", XIR_E_TYPE },
+        { SOMEONE("\"gamma\":[" MAYBE("5") "],", ""), "/gamma", XIR_E_TYPE },
+        { SOMEONE("\"count\":1,\"number\":2,", ""), "/number", XIR_E_EXISTS },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        xir_context *with = fresh();
+        xir_network *net = xir_json_read(with, xir_str_of(bad[i].text), XIR_STR("x"), why);
+        if (!net) show_findings();
+        assert_non_null(net);
+        xir_op *op = xir_network_first(net);
+        assert_int_equal(xir_register(with, xir_someone_class(), why), XIR_OK);
+        assert_int_equal(op_resolve(op, xir_class_of(with, xir_someone_class()), why), bad[i].status);
+        assert_int_equal(xir_diags_count(why), 1);
+        if (!xir_str_equal(xir_diags_at(why, 0)->path, xir_str_of(bad[i].path))) show_findings();
+        assert_true(xir_str_equal(xir_diags_at(why, 0)->path, xir_str_of(bad[i].path)));
+        xir_diags_clear(why);
+        assert_true(xir_class_is_opaque(xir_op_class(op)));
+        xir_text_buffer out;
+        assert_int_equal(xir_json_print(net, 0, &out), XIR_OK);
+        xir_text_free(&out);
+        xir_network_free(net);
+        xir_context_free(with);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(networks_are_built_as_their_text_says),
+        cmocka_unit_test(networks_are_read_from_values),
+        cmocka_unit_test(values_that_are_no_network_are_refused),
+        cmocka_unit_test(unknown_ops_become_known_ones),
+        cmocka_unit_test(attributes_that_do_not_fit_leave_the_op_unknown),
+    };
+    return RUN_GROUP(tests);
+}
