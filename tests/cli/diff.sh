@@ -67,6 +67,17 @@ if what == "insert":
     ops.insert(at + 1, new)
 if what == "rewire": ops[4]["inputs"][1] = copy.deepcopy(ops[1]["outputs"][0])
 if what == "more": ops[4]["inputs"].insert(0, copy.deepcopy(ops[1]["outputs"][0]))
+def hard(id, layers, inputs, outputs, subs):
+    return dict(_type_key="icraft::xir::HardOp", compile_target="@hostt", device_info={"base": 4294972444}, instr=[], params=[],
+                origin_ops_id=[id], layer_count=layers, inputs=inputs, name="", op_id=id, outputs=outputs, sub_hard_ops=subs, tags={})
+if what == "subs":
+    def value(id): return dict(copy.deepcopy(ops[1]["outputs"][0]), v_id=id)
+    subs = [hard(20 + i, i, copy.deepcopy(ops[2]["inputs"]), [value(30 + i)], []) for i in range(3)]
+    ops[2] = hard(2, 9, ops[2]["inputs"], ops[2]["outputs"], subs)
+    json.dump(d, open("base.json", "w"))
+    subs.insert(at, subs.pop(0))
+    subs[1]["layer_count"] = 77
+    del subs[2]
 json.dump(d, open("a.json", "w"), separators=(",", ":"))
 END
     change() { python3 edit.py "$@"; }
@@ -88,6 +99,13 @@ END
     change move 2 4
     run 1 diff small.json a.json; out "1 moved, 0 changed"
     run 1 diff --json small.json a.json; json 'len(d) == 1 and d[0]["change"] == "moved" and d[0]["op_a"]["name"] == "add" and "after_a" in d[0] and "after_b" in d[0]'
+    # Ops within ops.
+    change subs 1
+    run 0 diff base.json base.json; silent
+    run 1 diff base.json a.json
+    out "- icraft::xir::HardOp (op 2) / icraft::xir::HardOp (op 22): removed"; out "~ layer_count: 0 -> 77"; out "1 removed, 0 added, 1 moved, 1 changed"
+    run 1 diff --json base.json a.json; json 'all(r["op_a"]["parent_id"] == 2 for r in d) and len(d) == 3'
+    run 0 check --no-params base.json; run 0 info --no-params base.json; out "values      9"
     # Ids alone are no difference, unless they are asked for.
     change renumber 0
     run 0 diff small.json a.json; silent; err "note: "; err "--ids shows them"

@@ -322,10 +322,10 @@ static int run(int n, char **operands) {
     int code = load_structure(&l, operands[0], load_args.from, all);
     if (!code) {
         code = check(&l, all);
-        size_t errors = xir_diags_count_of(all, XIR_ERROR);
-        if (code != MISUSED) {
-            print_summary(l.name, errors, xir_diags_count_of(all, XIR_WARNING), xir_diags_count_of(all, XIR_NOTE));
-        }
+        size_t errors = xir_diags_count_of(all, XIR_ERROR), warnings = xir_diags_count_of(all, XIR_WARNING);
+        size_t notes = xir_diags_count_of(all, XIR_NOTE);
+        say(all);
+        if (code != MISUSED) print_summary(l.name, errors, warnings, notes);
         if (!code && errors) code = FAULTY;
     }
     say(all);
