@@ -160,6 +160,9 @@ XIR_API void       xir_op_clear_inputs(xir_op *op);
  * move, and pointers to them must be asked for anew. */
 XIR_API xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n);
 
+/* Whether anything is registered that infers the op's outputs. */
+XIR_API bool xir_op_can_infer(const xir_op *op);
+
 /* Infers the output types again. Without `override` only outputs that are missing are made; with it, types that
  * differ are replaced. XIR_E_UNKNOWN if nothing is registered for the class. */
 XIR_API xir_status xir_op_infer(xir_op *op, bool override);
@@ -208,6 +211,8 @@ XIR_API xir_status     xir_value_set_type(xir_value *value, const xir_type *type
 XIR_API xir_status     xir_value_set_mtype(xir_value *value, const xir_mtype *mtype);
 XIR_API const xir_map *xir_value_tags(const xir_value *value);
 XIR_API xir_status     xir_value_set_tag(xir_value *value, xir_str key, const xir_any *tag);
+/* Undeclared keys that a file had for the value; NULL: none. */
+XIR_API const xir_map *xir_value_extra(const xir_value *value);
 
 /* Every use of `old` becomes a use of `now`: costs the uses. Values of one network. */
 XIR_API xir_status xir_value_replace(xir_value *old, xir_value *now);

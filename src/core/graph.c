@@ -268,19 +268,43 @@ static bool visit_once(void *user, xir_value *v) {
     return o->visit(o->user, v);
 }
 
-bool net_walk_params(xir_network *net, visit_fn *visit, void *user) {
-    size_t bytes = ((size_t)net->n_params / 64 + 1) * sizeof(uint64_t);
-    once o = { mem_new(&net->alloc, bytes), visit, user };
-    if (!o.seen) return false;
-    memset(o.seen, 0, bytes);
+/* With repetitions. */
+static bool walk_params(const xir_network *net, visit_fn *visit, void *user) {
     bool going = true;
     for (const xir_op *op = net->first; going && op; op = op->next) {
         for (uint32_t i = 0; going && i < op->n_inputs; i++) {
             xir_value *v = op->inputs[i].value;
-            if (v && value_is_params(v)) going = visit_once(&o, v);
+            if (v && value_is_params(v)) going = visit(user, v);
         }
     }
-    for (const xir_op *op = net->first; going && op; op = op->next) going = op_walk_attr_params(op, visit_once, &o);
+    for (const xir_op *op = net->first; going && op; op = op->next) going = op_walk_attr_params(op, visit, user);
+    return going;
+}
+
+/* Without memory for marks each Params is looked for from the beginning: slow, but the answer is the same. */
+typedef struct search { const xir_network *net; visit_fn *visit; void *user; const xir_value *wanted; size_t at, now; } search;
+
+static bool not_wanted(void *user, xir_value *v) {
+    search *s = user;
+    s->now++;
+    return v != s->wanted;
+}
+
+static bool visit_first(void *user, xir_value *v) {
+    search *s = user;
+    s->at++;
+    s->wanted = v;
+    s->now = 0;
+    walk_params(s->net, not_wanted, s);
+    return s->now != s->at || !value_is_params(v) || s->visit(s->user, v);
+}
+
+bool net_walk_params(xir_network *net, visit_fn *visit, void *user) {
+    size_t bytes = ((size_t)net->n_params / 64 + 1) * sizeof(uint64_t);
+    once o = { mem_new(&net->alloc, bytes), visit, user };
+    if (!o.seen) return walk_params(net, visit_first, &(search){ .net = net, .visit = visit, .user = user });
+    memset(o.seen, 0, bytes);
+    bool going = walk_params(net, visit_once, &o);
     mem_free(&net->alloc, o.seen, bytes);
     return going;
 }

@@ -576,6 +576,10 @@ xir_status op_infer(xir_op *op, bool override, xir_str path, xir_diags *why) {
     return status;
 }
 
+bool xir_op_can_infer(const xir_op *op) {
+    return op->cls->infer[XIR_TARGET_HOST] || op->cls->infer[xir_target_kind_of(op->target)];
+}
+
 xir_status xir_op_infer(xir_op *op, bool override) {
     xir_network *net = op->net;
     if (!op->cls->infer[XIR_TARGET_HOST] && !op->cls->infer[xir_target_kind_of(op->target)]) {

@@ -83,6 +83,8 @@ xir_status xir_value_set_mtype(xir_value *v, const xir_mtype *mtype) {
     return XIR_OK;
 }
 
+const xir_map *xir_value_extra(const xir_value *v) { return v->more ? v->more->extra : NULL; }
+
 const xir_map *xir_value_tags(const xir_value *v) { return v->more ? v->more->tags : NULL; }
 
 xir_status xir_value_set_tag(xir_value *v, xir_str key, const xir_any *tag) {

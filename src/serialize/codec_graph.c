@@ -561,7 +561,7 @@ static bool read_op_members(decoder *d, source *s, void *body, members *m, op_in
             now.seen |= UINT64_C(1) << (member_bit(cls, what) % 64);
         }
         if (stretches && (ahead = stretch_behind(plan, what)) != NULL) end_stretch(&now, s->at, next, what);
-        if (!(what >= 0 ? decode_field(d, s, &cls->fields[what], body) : read_op_base(d, s, what, op))) return false;
+        if (!(what >= 0 ? decode_op_field(d, s, &cls->fields[what], body) : read_op_base(d, s, what, op))) return false;
         if (op->tags.size) now.good = false;
     }
 }
@@ -910,7 +910,7 @@ static bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, memb
         int what, stepped = next_member(s, plan, first, &next, name, &what);
         if (stepped != 1) return stepped == 0;
         if (what >= 0) {
-            if (!members_note(d, s, m, cls, what, *name) || !decode_field(d, s, &cls->fields[what], body)) return false;
+            if (!members_note(d, s, m, cls, what, *name) || !decode_op_field(d, s, &cls->fields[what], body)) return false;
         } else if (!add_extra(d, s, &m->extra, *name, true)) {
             return false;
         }

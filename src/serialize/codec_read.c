@@ -580,6 +580,12 @@ bool decode_field(decoder *d, source *s, const xir_field *f, void *body) {
     return false;
 }
 
+/* An op's maps may have Params, as its undeclared attributes may. */
+bool decode_op_field(decoder *d, source *s, const xir_field *f, void *body) {
+    if (f->kind != XIR_KIND_MAP || s->ops->shape(s) != SHAPE_MAP) return decode_field(d, s, f, body);
+    return map_in(d, s, body_at(body, f), true);
+}
+
 /* ---- the members of a map with rows ------------------------------------------------------------------------------------------ */
 
 bool members_begin(decoder *d, source *s, members *m, const xir_class *cls) {

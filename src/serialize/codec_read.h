@@ -45,6 +45,7 @@ bool     add_extra(decoder *d, source *s, gathered *extra, xir_str key, bool wit
 bool     key_again(decoder *d, const source *s, const void *at, xir_str key);
 
 bool decode_field(decoder *d, source *s, const xir_field *f, void *body);
+bool decode_op_field(decoder *d, source *s, const xir_field *f, void *body);
 bool decode_map(decoder *d, source *s, xir_map *out);
 bool decode_any_with_params(decoder *d, source *s, xir_any *out);
 bool decode_params(decoder *d, source *s, xir_value **out);
