@@ -1,5 +1,6 @@
 /* The verbs on bodies that need no place to report to: hash, equality, deep copy, rounding, reading. Each is one switch over
  * the kinds of fields; nothing here knows a class. */
+#include "number.h"
 #include "object.h"
 
 /* Words are multiplied independently of each other, so that the multiplications overlap, and the sum is mixed once. */
@@ -251,14 +252,14 @@ void body_fill_presets(const xir_class *cls, void *body) {
 static bool round_list(arena *to, xir_reals *list) {
     double *copy = arena_copy(to, list->data, list->size * sizeof *copy);
     if (!copy) return false;
-    for (size_t i = 0; i < list->size; i++) copy[i] = (double)(float)copy[i];
+    for (size_t i = 0; i < list->size; i++) copy[i] = number_to_f32(copy[i]);
     list->data = copy;
     return true;
 }
 
 bool field_round(arena *to, const xir_field *f, void *body) {
     void *at = body_at(body, f);
-    if (f->kind == XIR_KIND_REAL) *(double *)at = (double)(float)*(double *)at;
+    if (f->kind == XIR_KIND_REAL) *(double *)at = number_to_f32(*(double *)at);
     return f->kind != XIR_KIND_REALS || ((xir_reals *)at)->size == 0 || round_list(to, at);
 }
 

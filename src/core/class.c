@@ -3,6 +3,7 @@
  * grows; looking a key up takes the context's lock. */
 #include <math.h>
 #include "context.h"
+#include "number.h"
 
 /* ---- kinds ------------------------------------------------------------------------------------------------- */
 
@@ -148,11 +149,11 @@ static void fill_field(xir_context *ctx, const xir_class *self, xir_field *f, co
     *f = (xir_field){ .name = xir_str_of(row->name), .describe = xir_str_of(row->describe), .kind = row->kind,
                       .flags = row->flags, .preset = row->preset, .least = row->least, .greatest = row->greatest,
                       .preset_text = xir_str_of(row->preset_text), .offset = row->offset };
-    bool number = row->kind == XIR_KIND_I64 || row->kind == XIR_KIND_U64 || row->kind == XIR_KIND_REAL;
-    if (number && real_kind(row->kind)) {
+    bool numeric = row->kind == XIR_KIND_I64 || row->kind == XIR_KIND_U64 || row->kind == XIR_KIND_REAL;
+    if (numeric && real_kind(row->kind)) {
         f->has_least = row->least.r > -(double)INFINITY;
         f->has_greatest = row->greatest.r < (double)INFINITY;
-    } else if (number) {
+    } else if (numeric) {
         f->has_least = row->least.i != INT64_MIN;
         f->has_greatest = row->greatest.i != INT64_MAX;
     }
@@ -177,7 +178,7 @@ static void init_field(void *body, const xir_row *row) {
     case XIR_KIND_BOOL: *(bool *)at = row->preset.i != 0; break;
     case XIR_KIND_I64:
     case XIR_KIND_U64:  *(int64_t *)at = row->preset.i; break;
-    case XIR_KIND_REAL: *(double *)at = (double)(float)row->preset.r; break;
+    case XIR_KIND_REAL: *(double *)at = number_to_f32(row->preset.r); break;
     case XIR_KIND_TEXT: *(xir_str *)at = xir_str_of(row->preset_text); break;
     case XIR_KIND_ENUM: *(int *)at = (int)row->preset.i; break;
     default: break;   /* null or empty */

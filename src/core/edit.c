@@ -178,7 +178,7 @@ xir_status xir_network_infer(xir_network *net, xir_diags *why) {
     xir_status first = XIR_OK;
     size_t i = 0;
     for (xir_op *op = net->first; op; op = op->next, i++) {
-        if (!op->cls->infer[XIR_TARGET_HOST] && !op->cls->infer[xir_target_kind_of(op->target)]) continue;
+        if (!xir_op_can_infer(op)) continue;
         char path[40];
         int n = snprintf(path, sizeof path, "/ops/%zu", i);
         xir_status status = op_infer(op, true, (xir_str){ path, (size_t)n }, why);

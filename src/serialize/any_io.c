@@ -207,7 +207,7 @@ static bool from_number(source *s, number *out) {
 }
 
 static bool from_integer(source *s, int64_t *out) {
-    number n;
+    number n = { 0 };
     if (!from_number(s, &n)) return false;
     if (n.kind == NUMBER_U64) return trace_fail(s->trace, XIR_E_BOUNDS, XIR_NO_BYTE, "%" PRIu64 " does not fit 64 bits with a sign", n.u64);
     if (n.kind == NUMBER_REAL) return trace_fail(s->trace, XIR_E_TYPE, XIR_NO_BYTE, "an integer was expected, %g was found", n.real);
