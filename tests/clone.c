@@ -1,6 +1,7 @@
 /* Copies and equality: a cloned network owes nothing to its source; what "the same" means in each of its three senses. */
 #include <stdio.h>
 #include "support/net.h"
+#include "graph.h"
 
 /* A network with everything in it: names, tags, undeclared keys, targets, memory types, sub ops, Params of every place, types
  * with parts, an op that is out of order, an absent input, a value without type. */
@@ -225,6 +226,33 @@ static void a_failed_network_clones_as_a_good_one(void **state) {
     xir_network_free(net);
 }
 
+/* As a broken file may have it: two ops read a value that nothing makes. */
+static void a_value_that_nothing_makes_stays_one(void **state) {
+    (void)state;
+    const xir_any tag = xir_any_int(1);
+    xir_network *net = small_net();
+    xir_value *orphan = value_make_orphan(net, xir_value_type(value_of(net, 3)));
+    DOES(xir_op_set_input(op_of(net, 3), 0, orphan));
+    DOES(xir_op_set_input(op_of(net, 4), 1, orphan));
+    DOES(xir_value_set_id(orphan, 70));
+    DOES(xir_value_set_name(orphan, XIR_STR("lost")));
+    DOES(xir_value_set_tag(orphan, XIR_STR("t"), &tag));
+    assert_ptr_equal(xir_network_value_by_id(net, 70), orphan);
+    xir_network *copy = xir_network_clone(net);
+    assert_true(xir_network_equal(net, copy, true));
+    CHECK_USES(value_of(copy, 70), "3:0 4:1");
+    CHECK_STR(xir_value_name(value_of(copy, 70)), "lost");
+    CHECK_SOUND(copy);
+    xir_network_free(net);
+    /* A copy of the copy, whose table of ids is made when it is asked for. */
+    net = xir_network_clone(copy);
+    xir_network *third = xir_network_clone(net);
+    assert_ptr_equal(xir_network_value_by_id(third, 70), xir_op_input(op_of(third, 4), 1));
+    xir_network_free(net);
+    xir_network_free(copy);
+    xir_network_free(third);
+}
+
 /* ---- what makes networks differ ----------------------------------------------------------------------------------------------- */
 
 typedef void change(xir_network *net);
@@ -250,7 +278,7 @@ static void op_inputs(xir_network *n)    { DOES(xir_op_set_input(op_of(n, 3), 0,
 static void op_absent(xir_network *n)    { DOES(xir_op_add_input(op_of(n, 3), NULL)); }
 static void op_order(xir_network *n)     { DOES(xir_op_move(op_of(n, 3), op_of(n, 2))); }
 static void op_gone(xir_network *n)      { DOES(xir_network_remove(n, op_of(n, 5))); }
-static void op_more(xir_network *n)      { assert_non_null(xir_relu_short(xir_at_end(n), value_of(n, 5), NULL)); }
+static void op_added(xir_network *n)      { assert_non_null(xir_relu_short(xir_at_end(n), value_of(n, 5), NULL)); }
 static void value_name(xir_network *n)   { DOES(xir_value_set_name(value_of(n, 2), XIR_STR("x"))); }
 static void value_id(xir_network *n)     { DOES(xir_value_set_id(value_of(n, 2), 99)); }
 static void value_tag(xir_network *n)    { DOES(xir_value_set_tag(value_of(n, 2), XIR_STR("t"), a_number())); }
@@ -269,7 +297,7 @@ static void any_difference_counts(void **state) {
     static const struct { const char *what; change *make; } changes[] = {
 #define CHANGE(f) { #f, f }
         CHANGE(op_name), CHANGE(op_id), CHANGE(op_tag), CHANGE(op_extra), CHANGE(op_target), CHANGE(op_attr), CHANGE(op_real),
-        CHANGE(op_refs), CHANGE(op_inputs), CHANGE(op_absent), CHANGE(op_order), CHANGE(op_gone), CHANGE(op_more),
+        CHANGE(op_refs), CHANGE(op_inputs), CHANGE(op_absent), CHANGE(op_order), CHANGE(op_gone), CHANGE(op_added),
         CHANGE(value_name), CHANGE(value_id), CHANGE(value_tag), CHANGE(value_type), CHANGE(value_untyped), CHANGE(value_mtype),
         CHANGE(params_flag), CHANGE(net_name_), CHANGE(net_version), CHANGE(net_target), CHANGE(net_tag), CHANGE(net_extra),
     };
@@ -435,6 +463,7 @@ int main(void) {
         STORY(borrowed_bytes_are_given_back_when_nobody_has_them),
         STORY(a_clone_numbers_on),
         STORY(clones_of_clones),
+        STORY(a_value_that_nothing_makes_stays_one),
         STORY(an_empty_network_is_cloned),
         STORY(what_is_not_placed_is_not_cloned),
         STORY(a_failed_network_clones_as_a_good_one),

@@ -5,7 +5,7 @@
 #include "support/json_net.h"
 #include "support/scratch.h"
 
-/* ---- the documentation's network ------------------------------------------------------------------------------------- */
+/* ---- the documentation's network --------------------------------------------------------------------------- */
 
 /* A file of tests/golden/json. */
 static char *golden(const char *name, size_t *size) {
@@ -175,7 +175,7 @@ static void nesting_is_limited_when_writing(void **state) {
     assert_null(out.data);
 }
 
-/* ---- objects and ops from text ----------------------------------------------------------------------------------------- */
+/* ---- objects and ops from text ----------------------------------------------------------------------------- */
 
 static void check_object(const char *text) {
     char *block = block_of(text, strlen(text));
@@ -260,7 +260,7 @@ static void a_refused_op_leaves_the_network_as_it_was(void **state) {
     }
 }
 
-/* ---- there and back ------------------------------------------------------------------------------------------------------ */
+/* ---- there and back ---------------------------------------------------------------------------------------- */
 
 static void small_networks_come_back(void **state) {
     (void)state;
@@ -324,7 +324,7 @@ static void cloned_networks_print_alike(void **state) {
     }
 }
 
-/* ---- the same in other words ---------------------------------------------------------------------------------------------- */
+/* ---- the same in other words ------------------------------------------------------------------------------- */
 
 static void put_blanks(paper *p) {
     static const char *const blanks[] = { "", "", " ", "\n", "\t", "\r\n", "          " };
@@ -528,7 +528,7 @@ static void old_spellings_are_read(void **state) {
                   NETWORK_OF("3.33.1.0", POOL("ReLU", "")));
 }
 
-/* ---- what files say by what they leave out ------------------------------------------------------------------------------------ */
+/* ---- what files say by what they leave out ----------------------------------------------------------------- */
 
 static void absent_rows_stay_absent_until_they_are_set(void **state) {
     (void)state;
@@ -592,7 +592,7 @@ static void the_version_says_how_single_instructions_are_written(void **state) {
     check_round(old, strlen(old));
 }
 
-/* ---- edges ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- edges ------------------------------------------------------------------------------------------------- */
 
 static void values_may_be_used_before_they_are_made(void **state) {
     (void)state;
@@ -652,6 +652,24 @@ static void undeclared_tensors_are_params_of_the_network(void **state) {
     xir_network_free(net);
 }
 
+static void ops_and_objects_of_one_unknown_key_are_apart(void **state) {
+    (void)state;
+    static const char *const keys[] = { "someone::Both", "@someone::Both", "\\u00ffsomeone::Both", "@", "" };
+    for (size_t i = 0; i < 25; i++) {
+        paper p = { 0 };
+        put(&p, "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[");
+        for (int id = 0; id < 2; id++) {
+            put(&p, "%s{\"_type_key\":\"%s\",\"compile_target\":\"@hostt\",\"inputs\":[],\"name\":\"\",\"op_id\":%d,\"outputs\":[{\"_type_key\":"
+                    "\"icraft::xir::Value\",\"dtype\":{\"_type_key\":\"%s\",\"x\":%d},\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":%d}],"
+                    "\"tags\":{}}", id ? "," : "", i % 5 == 2 ? "\xC3\xBFsomeone::Both" : keys[i % 5], id,
+                    i / 5 == 2 ? "\xC3\xBFsomeone::Both" : keys[i / 5], id, id);
+        }
+        put(&p, "],\"tags\":{}}");
+        check_round(p.data, p.size);
+        free(p.data);
+    }
+}
+
 static void equal_types_are_one(void **state) {
     (void)state;
     xir_network *net = must_read(SMALL, strlen(SMALL));
@@ -660,7 +678,7 @@ static void equal_types_are_one(void **state) {
     xir_network_free(net);
 }
 
-/* ---- params_bytes and params_md5 --------------------------------------------------------------------------------------------------- */
+/* ---- params_bytes and params_md5 --------------------------------------------------------------------------- */
 
 static void the_digest_is_that_of_the_raw_that_would_be_written(void **state) {
     (void)state;
@@ -682,7 +700,7 @@ static void the_digest_is_that_of_the_raw_that_would_be_written(void **state) {
     xir_network_free(s.net);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------------------- */
 
 static void files_are_written_and_read(void **state) {
     (void)state;
@@ -740,7 +758,7 @@ static void a_writer_that_stops_is_an_error(void **state) {
     free(p.data);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------ */
 
 static paper scarce;
 
@@ -842,6 +860,7 @@ int main(void) {
         cmocka_unit_test(values_may_be_used_before_they_are_made),
         cmocka_unit_test(counters_stand_above_every_id),
         cmocka_unit_test(undeclared_tensors_are_params_of_the_network),
+        cmocka_unit_test(ops_and_objects_of_one_unknown_key_are_apart),
         cmocka_unit_test(equal_types_are_one),
         cmocka_unit_test(the_digest_is_that_of_the_raw_that_would_be_written),
         cmocka_unit_test(files_are_written_and_read),

@@ -94,7 +94,7 @@ static void values_that_are_no_network_are_refused(void **state) {
     }
 }
 
-/* ---- classes that become known ---------------------------------------------------------------------------------------------- */
+/* ---- classes that become known ----------------------------------------------------------------------------- */
 
 #define MAYBE(id) "{\"_allow_no_data\":true,\"_type_key\":\"icraft::xir::Params\",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":\"\"," \
                   "\"tags\":{},\"v_id\":" id "}"

@@ -205,6 +205,8 @@ static const bad table[] = {
     { INPUTS, KEY("Value") ",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":1}," KEY("Value")
       ",\"name\":\"\",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":`\"\",\"tags\":{},\"v_id\":2}", XIR_E_EXISTS, "/ops/0/inputs/1/name",
       "the key \"name\" is there twice" },
+    { OP, "{\"_type_key\":\"someone::Op\",\"op_id\":1,\"a\":{\"_type_key\":\"x\",\"_type_key\":`\"icraft::xir::Params\"}}", XIR_E_EXISTS, "/ops/0/a",
+      "the key \"_type_key\" is there twice" },
     { OPS, "[" KEY("ReLU") ",\"op_id\":1,\"alpha\":1}," KEY("ReLU") ",\"op_id\":2,\"alpha\":1`x}]", XIR_E_SYNTAX, "/ops/1", "'x' was found" },
     { OPS, "[" KEY("ReLU") ",\"op_id\":1,\"alpha\":1}," KEY("ReLU") ",\"op_id\":2,\"alpha\":`1e400}]", XIR_E_BOUNDS, "/ops/1/alpha", "" },
 
@@ -279,7 +281,7 @@ static void wrong_networks_are_refused_where_they_are_wrong(void **state) {
     assert_int_equal(wrong, 0);
 }
 
-/* ---- damage ----------------------------------------------------------------------------------------------------------------- */
+/* ---- damage ------------------------------------------------------------------------------------------------ */
 
 /* Two small networks that have something of everything. */
 static const char *const whole[] = {

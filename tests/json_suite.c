@@ -5,7 +5,7 @@
 #include "support/json_net.h"
 #include "support/scratch.h"
 
-/* ---- one text ------------------------------------------------------------------------------------------------------------ */
+/* ---- one text ---------------------------------------------------------------------------------------------- */
 
 static xir_status read_any(const char *text, size_t size, paper *out) {
     char *block = block_of(text, size);
@@ -278,7 +278,7 @@ static void findings_have_line_column_and_path(void **state) {
     xir_diags_clear(why);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------------------------------------ */
+/* ---- damage ------------------------------------------------------------------------------------------------ */
 
 /* Whatever happens to a text, it is refused with a finding, or read and written so that it is read again as the same. */
 static void check_survives(const char *text, size_t size) {
@@ -311,7 +311,7 @@ static void damaged_texts_are_survived(void **state) {
     }
 }
 
-/* ---- JSONTestSuite ------------------------------------------------------------------------------------------------------------- */
+/* ---- JSONTestSuite ----------------------------------------------------------------------------------------- */
 
 static void the_test_suite_agrees(void **state) {
     (void)state;

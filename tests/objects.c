@@ -1,33 +1,13 @@
 /* Classes and their objects: what can be asked of a class, what registering refuses, what is made and what is not. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <xir/xir.h>
-#define XIR_DEFS "support/own.def"
-#include <xir/declare.h>
-#define XIR_DEFS "support/own.def"
-#include <xir/define.h>
 #include "support/net.h"
+#include "support/own.h"
 
 /* ---- a context with classes of one's own ------------------------------------------------------------------------- */
 
-xir_status own_box_check(xir_infer *at) {
-    const xir_own_box *box = xir_infer_attrs(at);
-    if (box->sides % 2 == 0) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "sides", "an even number of sides was expected, %d were found", (int)box->sides);
-}
-
-xir_status own_mix_check(xir_infer *at) {
-    const xir_own_mix_attrs *mix = xir_infer_attrs(at);
-    if (mix->turns != 7) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "turns", "7 turns bring bad luck");
-}
-
-xir_status own_mix_infer(xir_infer *at) { return xir_infer_give(at, xir_infer_input(at, 0)); }
-
-xir_status own_mix_infer_buyi(xir_infer *at) {
-    return xir_infer_give(at, xir_sint(xir_infer_context(at), 8));
-}
-
+xir_status own_mix_infer(xir_infer *at);   /* support/own.c */
 static xir_status infer_as_bool(xir_infer *at) { return xir_infer_give(at, xir_bool_type_get(xir_infer_context(at))); }
 
 static xir_context *own;
@@ -37,7 +17,7 @@ static int own_begin(void **state) {
     own = xir_context_new(NULL);
     if (!own) return -1;
     const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(),
-                                          xir_own_mix_class(), xir_own_tap_class() };
+                                          xir_own_mix_class(), xir_own_all_class(), xir_own_tap_class() };
     for (size_t i = 0; i < COUNT(all); i++) {
         if (xir_register(own, all[i], NULL) != XIR_OK) return -1;
     }
@@ -334,6 +314,7 @@ static const bad_class bad_classes[] = {
     { "an unknown class referred to", XIR_E_UNKNOWN, "test::Nothing", { HEAD_OBJ, ROW(REF, ref, .of = bad_thing_class, .flags = XIR_FIELD_OPTIONAL), LAST } },
     { "an unknown base",             XIR_E_UNKNOWN, "test::Nothing", { { .word = XIR_WORD_OBJ, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_body), .of = bad_thing_class }, LAST } },
     { "an alias that is taken",      XIR_E_EXISTS,  "test::OldBox", { HEAD_OBJ, { .word = XIR_WORD_ALIAS, .name = "test::OldBox" }, LAST } },
+    { "an unknown target",           XIR_E_INVALID, "infers for no known target", { HEAD_OP, { .word = XIR_WORD_INFER, .fn = own_mix_infer, .target = XIR_TARGET_COUNT }, LAST } },
     { "inputs after any number",     XIR_E_INVALID, "many", { HEAD_OP, { .word = XIR_WORD_VAR, .name = "many", .offset = offsetof(bad_ports, many) }, { .word = XIR_WORD_IN, .name = "a", .offset = offsetof(bad_ports, a) }, LAST } },
 };
 
@@ -791,11 +772,96 @@ static void what_cannot_be_set_changes_nothing(void **state) {
     xir_network_free(net);
 }
 
-static void unsigned_attributes_take_what_is_not_negative(void **state) {
+static void every_kind_is_set_and_read_by_name(void **state) {
     (void)state;
-    xir_own_box box = a_box();
-    box.volume = 4294967296;
-    assert_non_null(xir_own_box_make(own, &box, why));
+    xir_value *x;
+    xir_network *net = own_net(&x);
+    const xir_type *type = XIR_TENSOR(own, xir_sint(own, 8), "*", 4);
+    xir_value *p = xir_params_new(net, XIR_STR("p"), type), *q = xir_params_new(net, XIR_STR("q"), type);
+    xir_op *op = xir_add_own_all(xir_at_end(net), (xir_own_all_in){ .inputs = XIR_VALUES(x) }, NULL);
+    xir_op *part = xir_op_new(net, &(xir_op_desc){ .cls = xir_class_of(own, xir_own_all_class()), .id = XIR_NO_ID });
+    bool flags[] = { true, false };
+    double reals[] = { 0.1, 2 };
+    char word[] = "word";
+    xir_str texts[] = { { word, 4 } };
+    xir_run layers[] = { { .end = 3, .value = 0.5f } };
+    const xir_object *things[] = { &a_grain(3)->head };
+    const xir_entry notes[] = { { XIR_STR("k"), xir_any_int(1) } };
+    const struct { const char *name; xir_attr attr; } rows[] = {
+        { "flag",   { .kind = XIR_KIND_BOOL,    .as.boolean = true } },
+        { "count",  { .kind = XIR_KIND_U64,     .as.u64 = 9 } },
+        { "label",  { .kind = XIR_KIND_TEXT,    .as.text = { word, 4 } } },
+        { "table",  { .kind = XIR_KIND_PARAMS,  .as.params = p } },
+        { "tables", { .kind = XIR_KIND_PARAMSS, .as.values = XIR_VALUES(q, p) } },
+        { "flags",  { .kind = XIR_KIND_BOOLS,   .as.bools = { flags, 2 } } },
+        { "reals",  { .kind = XIR_KIND_REALS,   .as.reals = { reals, 2 } } },
+        { "texts",  { .kind = XIR_KIND_TEXTS,   .as.texts = { texts, 1 } } },
+        { "layers", { .kind = XIR_KIND_RUNS,    .as.runs = { layers, 1 } } },
+        { "things", { .kind = XIR_KIND_REFS,    .as.refs = { things, 1 } } },
+        { "notes",  { .kind = XIR_KIND_MAP,     .as.map = { notes, 1 } } },
+        { "parts",  { .kind = XIR_KIND_OPS,     .as.ops = { &part, 1 } } },
+    };
+    assert_non_null(part);
+    for (size_t i = 0; i < COUNT(rows); i++) DOES(xir_op_set(op, xir_str_of(rows[i].name), &rows[i].attr));
+    memset(word, 'x', 4), memset(flags, 0, sizeof flags), memset(reals, 0, sizeof reals), memset(layers, 0, sizeof layers);
+    const xir_own_all_attrs *all = xir_own_all_of(op);
+    assert_true(all->flag && all->count == 9 && all->table == p && all->tables.size == 2 && all->tables.data[1] == p);
+    CHECK_STR(all->label, "word");
+    CHECK_STR(all->texts.data[0], "word");
+    assert_true(all->flags.data[0] && !all->flags.data[1] && all->reals.data[0] == (double)0.1f && all->layers.data[0].end == 3);
+    assert_ptr_equal(xir_op_parent(part), op);
+    xir_attr a;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        DOES(xir_op_get(op, xir_str_of(rows[i].name), &a));
+        assert_int_equal(a.kind, rows[i].attr.kind);
+        /* Every other kind is refused; only integers are taken for unsigned ones and reals, words and numbers for enums. */
+        for (int kind = 0; kind < XIR_KIND_COUNT; kind++) {
+            if (kind == (int)a.kind || (a.kind == XIR_KIND_U64 && kind == XIR_KIND_I64)) continue;
+            REFUSES(net, xir_op_set(op, xir_str_of(rows[i].name), &(xir_attr){ .kind = (xir_kind)kind }), XIR_E_TYPE, "a value of kind");
+        }
+    }
+    DOES(xir_op_set_i64(op, "count", 3));
+    REFUSES(net, xir_op_set_i64(op, "count", -1), XIR_E_BOUNDS, "-1 is below 0");
+    REFUSES(net, xir_op_set_i64(op, "count", 0), XIR_E_BOUNDS, "0 is below 1, the least count");
+    REFUSES(net, xir_op_set(op, XIR_STR("tables"), &(xir_attr){ .kind = XIR_KIND_PARAMSS, .as.values = XIR_VALUES(NULL) }), XIR_E_MISSING, "is null");
+    DOES(xir_op_set(op, XIR_STR("table"), &(xir_attr){ .kind = XIR_KIND_PARAMS, .is_null = true }));
+    DOES(xir_op_get(op, XIR_STR("table"), &a));
+    assert_true(a.is_null);
+    CHECK_SOUND(net);
+
+    xir_op *copy = xir_op_clone(op);
+    assert_false(xir_op_structural_equal(op, copy));   /* parts of its own */
+    DOES(xir_op_set(copy, XIR_STR("parts"), &(xir_attr){ .kind = XIR_KIND_OPS }));
+    DOES(xir_op_set(op, XIR_STR("parts"), &(xir_attr){ .kind = XIR_KIND_OPS }));
+    assert_true(xir_op_structural_equal(op, copy));
+    assert_int_equal(xir_op_structural_hash(op), xir_op_structural_hash(copy));
+    xir_network *clone = xir_network_clone(net);
+    assert_true(xir_network_equal(net, clone, true));
+    xir_network_free(net);
+    CHECK_SOUND(clone);
+    xir_network_free(clone);
+}
+
+static void an_inference_may_read_bytes_and_give_many(void **state) {
+    (void)state;
+    xir_value *x;
+    xir_network *net = own_net(&x);
+    xir_value *p = xir_params_copy(net, XIR_STR("p"), XIR_TENSOR(own, xir_sint(own, 8), "*", 1), "\5", 1);
+    xir_own_all_attrs attrs = xir_own_all_init();
+    attrs.count = 9;
+    xir_op *a = xir_add_own_all(xir_at_end(net), (xir_own_all_in){ .inputs = XIR_VALUES(p) }, &attrs);
+    assert_int_equal(xir_op_output_count(a), 9);
+    assert_int_equal(xir_type_dim(xir_value_type(xir_op_output(a, -1)), 0, false), 5);
+    attrs.count = 1;
+    a = xir_add_own_all(xir_at_end(net), (xir_own_all_in){ .inputs = XIR_VALUES(p) }, &attrs);
+    *(uint8_t *)xir_params_edit(p) = 6;   /* the same question, another answer */
+    xir_op *b = xir_add_own_all(xir_at_end(net), (xir_own_all_in){ .inputs = XIR_VALUES(p) }, &attrs);
+    assert_int_equal(xir_type_dim(xir_value_type(xir_op_output(a, 0)), 0, false), 5);
+    assert_int_equal(xir_type_dim(xir_value_type(xir_op_output(b, 0)), 0, false), 6);
+    DOES(xir_op_infer(a, true));
+    assert_int_equal(xir_type_dim(xir_value_type(xir_op_output(a, 0)), 0, false), 6);
+    CHECK_SOUND(net);
+    xir_network_free(net);
 }
 
 /* ---- undeclared attributes --------------------------------------------------------------------------------------------------------- */
@@ -881,7 +947,8 @@ int main(void) {
         STORY(attributes_are_set_by_name),
         STORY(lists_are_set_by_name),
         STORY(what_cannot_be_set_changes_nothing),
-        OWN(unsigned_attributes_take_what_is_not_negative),
+        OWN(every_kind_is_set_and_read_by_name),
+        OWN(an_inference_may_read_bytes_and_give_many),
         STORY(undeclared_attributes_have_names_of_their_own),
         STORY(undeclared_params_are_params),
     };

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <time.h>
 #include "support/net.h"
+#include "graph.h"
 
 static const xir_class *relu;
 static xir_value *x;
@@ -165,6 +166,18 @@ static void always_in_the_middle_of_many(void **state) {
     xir_network_free(net);
 }
 
+/* Positions are numbers of 32 bits: appending goes on when they end. */
+static void positions_end(void **state) {
+    (void)state;
+    xir_network *net = start();
+    for (int i = 0; i < 100; i++) insert(net, NULL);
+    xir_network_last(net)->position = UINT32_MAX - 1000;
+    for (int i = 0; i < 10000; i++) insert(net, NULL);
+    check_growing(net, 10101);
+    CHECK_SOUND(net);
+    xir_network_free(net);
+}
+
 static void always_the_first_to_the_end(void **state) {
     (void)state;
     xir_network *net = start();
@@ -193,6 +206,7 @@ int main(void) {
         cmocka_unit_test(always_before_the_same_op),
         cmocka_unit_test(always_behind_the_same_op),
         cmocka_unit_test(always_in_the_middle_of_many),
+        cmocka_unit_test(positions_end),
         cmocka_unit_test(always_the_first_to_the_end),
         cmocka_unit_test(always_the_last_to_the_front),
     };

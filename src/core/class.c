@@ -488,7 +488,7 @@ xir_status xir_register(xir_context *ctx, const xir_class_decl *decl, xir_diags 
     return status;
 }
 
-/* Ops and objects of one unknown key are two classes; the objects' is registered with an '@' in front, which no key has. */
+/* Ops and objects of one unknown key are two classes; the objects' is registered with a byte in front that no text has. */
 static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool is_op) {
     xir_class *cls = arena_take(&ctx->arena, sizeof *cls);
     class_key *keys = arena_take(&ctx->arena, BASE_KEYS * sizeof *keys);
@@ -510,14 +510,14 @@ static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool i
 const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op) {
     buffer text;
     buffer_init(&text, &ctx->alloc);
-    if (!is_op) buffer_char(&text, '@');
+    if (!is_op) buffer_char(&text, '\xFF');
     buffer_put(&text, key.data, key.size);
     const xir_class *cls = NULL;
     pthread_mutex_lock(&ctx->lock);
     if (!text.failed && reserve_keys(ctx, 1)) {
         xir_str registered = { text.data, text.size };
         cls = get_key(ctx, registered);
-        if (!cls) cls = make_opaque(ctx, registered, is_op);
+        if (!cls || cls->is_op != is_op) cls = make_opaque(ctx, registered, is_op);
     }
     pthread_mutex_unlock(&ctx->lock);
     buffer_free(&text);

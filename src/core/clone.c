@@ -318,6 +318,7 @@ static bool copy_network(copying *c) {
         op_link(copy, NULL);
     }
     link_later(c);
+    ids_free(c->to);   /* made while an op was not linked yet, if at all */
     if (c->to->next_op_id < c->from->next_op_id) c->to->next_op_id = c->from->next_op_id;
     if (c->to->next_value_id < c->from->next_value_id) c->to->next_value_id = c->from->next_value_id;
     return !c->failed;

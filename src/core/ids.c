@@ -94,6 +94,12 @@ static bool put_op(xir_network *net, xir_op *op) {
     }
     put(&net->op_ids, op, op->id);
     for (uint32_t i = 0; i < op->n_outputs; i++) put(&net->value_ids, &op->outputs[i], op->outputs[i].id);
+    for (uint32_t i = 0; i < op->n_inputs; i++) {   /* values that nothing makes are met only here */
+        xir_value *v = op->inputs[i].value;
+        if (!v || v->producer || value_is_params(v)) continue;
+        if (!reserve(&net->value_ids, &net->alloc, 1, value_id)) return false;
+        put(&net->value_ids, v, v->id);
+    }
     return put_children(net, op);
 }
 
@@ -164,4 +170,7 @@ void ids_forget_value(xir_value *value) {
     if (atomic_load_explicit(&net->has_ids, memory_order_relaxed)) cut(&net->value_ids, value, value->id, value_id);
 }
 
-void ids_free(xir_network *net) { drop(net); }
+void ids_free(xir_network *net) {
+    drop(net);
+    atomic_store_explicit(&net->has_ids, false, memory_order_relaxed);
+}

@@ -4,7 +4,7 @@
 
 static any_sink *self(sink *s) { return (any_sink *)s; }
 
-/* ---- building --------------------------------------------------------------------------------------------------------- */
+/* ---- building ---------------------------------------------------------------------------------------------- */
 
 static void put_value(any_sink *a, xir_any value) {
     if (a->sink.status) return;
@@ -160,7 +160,7 @@ xir_status any_sink_end(any_sink *a, xir_any *out) {
 
 void any_sink_free(any_sink *a) { mem_free(context_alloc(a->ctx), a->stack, a->room * sizeof *a->stack); }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------- */
 
 static const xir_any *here(const source *s) { return s->at; }
 static any_level *level(const source *s) { return &((any_levels *)s->state)->of[s->depth - 1]; }
@@ -209,8 +209,10 @@ static bool from_number(source *s, number *out) {
 static bool from_integer(source *s, int64_t *out) {
     number n = { 0 };
     if (!from_number(s, &n)) return false;
-    if (n.kind == NUMBER_U64) return trace_fail(s->trace, XIR_E_BOUNDS, XIR_NO_BYTE, "%" PRIu64 " does not fit 64 bits with a sign", n.u64);
-    if (n.kind == NUMBER_REAL) return trace_fail(s->trace, XIR_E_TYPE, XIR_NO_BYTE, "an integer was expected, %g was found", n.real);
+    if (n.kind == NUMBER_U64) {
+        return source_fail(s, s->at, XIR_E_BOUNDS, "%" PRIu64 " does not fit 64 bits with a sign", n.u64);
+    }
+    if (n.kind == NUMBER_REAL) return source_fail(s, s->at, XIR_E_TYPE, "an integer was expected, %g was found", n.real);
     *out = n.i64;
     return true;
 }
@@ -229,7 +231,7 @@ static bool from_params(source *s, xir_value **out) {
 
 static bool from_enter(source *s) {
     if (here(s)->kind != XIR_ANY_MAP && here(s)->kind != XIR_ANY_LIST) return source_expected(s, "a map or list");
-    if (s->depth >= s->deepest) return trace_fail(s->trace, XIR_E_LIMIT, XIR_NO_BYTE, "values are nested deeper than %u", s->deepest);
+    if (s->depth >= s->deepest) return source_fail(s, s->at, XIR_E_LIMIT, "values are nested deeper than %u", s->deepest);
     s->depth++;
     *level(s) = (any_level){ here(s), 0 };
     return true;
@@ -294,18 +296,19 @@ static uint64_t from_offset(const source *s, const void *at) {
 }
 
 const source_ops any_source = {
-    .shape = on_shape, .null = from_null, .boolean = from_boolean, .integer = from_integer, .number = from_number, .text = from_text,
-    .params = from_params, .enter = from_enter, .key = from_key, .item = from_item, .key_is = from_key_is, .member = from_member,
-    .repeats = from_repeats, .fingerprint = from_fingerprint, .offset = from_offset,
+    .shape = on_shape, .null = from_null, .boolean = from_boolean, .integer = from_integer, .number = from_number,
+    .text = from_text, .params = from_params, .enter = from_enter, .key = from_key, .item = from_item,
+    .key_is = from_key_is, .member = from_member, .repeats = from_repeats, .fingerprint = from_fingerprint,
+    .offset = from_offset,
 };
 
 void any_source_init(decoder *d, source *s, const xir_any *any, any_levels *levels) {
-    decoder_source(d, s, &any_source, NULL, 0);
+    decoder_source(d, s, &any_source, "", 0);   /* there are no bytes */
     s->at = any;
     s->state = levels;
 }
 
-/* ---- ops whose class has become known ---------------------------------------------------------------------------------- */
+/* ---- ops whose class has become known ---------------------------------------------------------------------- */
 
 xir_status op_resolve(xir_op *op, const xir_class *cls, xir_diags *why) {
     static const xir_map none = { NULL, 0 };

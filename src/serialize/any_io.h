@@ -5,7 +5,7 @@
 
 #include "codec.h"
 
-/* ---- building ------------------------------------------------------------------------------------------------------- */
+/* ---- building ---------------------------------------------------------------------------------------------- */
 
 typedef struct any_sink {
     sink         sink;
@@ -24,7 +24,7 @@ void any_sink_init(any_sink *a, xir_context *ctx, arena *to);
 xir_status any_sink_end(any_sink *a, xir_any *out);
 void any_sink_free(any_sink *a);
 
-/* ---- reading -------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------- */
 
 typedef struct any_level { const xir_any *in; size_t next; } any_level;
 typedef struct any_levels { any_level of[CODEC_DEEPEST + 1]; } any_levels;

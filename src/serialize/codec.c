@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include "codec.h"
 
-/* ---- keys ---------------------------------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------------------------------------- */
 
 /* ORDER NETWORK */
 const char *const network_keys[NETWORK_KEYS] = {
@@ -68,7 +68,7 @@ codec_plan *codec_plan_of(codec_plans *plans, const xir_class *cls) {
     return plan;
 }
 
-/* ---- findings -------------------------------------------------------------------------------------------------- */
+/* ---- findings ---------------------------------------------------------------------------------------------- */
 
 int codec_clip(xir_str text) {
     enum { MOST = 60 };
@@ -112,15 +112,12 @@ static void put_line(const trace *t, xir_diag *d) {
     d->column = end - start < UINT32_MAX ? (uint32_t)(end - start) + 1 : UINT32_MAX;
 }
 
-bool trace_fail(trace *t, xir_status code, uint64_t byte, const char *format, ...) {
+static bool fail(trace *t, xir_status code, uint64_t byte, const char *format, va_list args) {
     if (t->status) return false;
     t->status = code;
     if (!t->why) return false;
     char message[600];
-    va_list args;
-    va_start(args, format);
     int length = vsnprintf(message, sizeof message, format, args);
-    va_end(args);
     size_t size = length < 0 ? 0 : (size_t)length < sizeof message ? (size_t)length : sizeof message - 1;
     xir_diag d = { .severity = XIR_ERROR, .code = code, .message = { message, size }, .file = t->file, .byte = byte };
     if (t->text.data && byte != XIR_NO_BYTE) put_line(t, &d);
@@ -130,6 +127,22 @@ bool trace_fail(trace *t, xir_status code, uint64_t byte, const char *format, ..
     if (!path.failed) d.path = (xir_str){ path.data, path.size };
     xir_diags_put(t->why, &d);
     buffer_free(&path);
+    return false;
+}
+
+bool trace_fail(trace *t, xir_status code, uint64_t byte, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fail(t, code, byte, format, args);
+    va_end(args);
+    return false;
+}
+
+bool source_fail(const source *s, const void *at, xir_status code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fail(s->trace, code, s->ops->offset(s, at), format, args);
+    va_end(args);
     return false;
 }
 
@@ -158,5 +171,5 @@ const char *shape_words(shape s) {
 bool source_expected(source *s, const char *what) {
     shape found = s->ops->shape(s);
     if (found == SHAPE_NONE) return false;
-    return trace_fail(s->trace, XIR_E_TYPE, source_here(s), "%s was expected, %s was found", what, shape_words(found));
+    return source_fail(s, s->at, XIR_E_TYPE, "%s was expected, %s was found", what, shape_words(found));
 }

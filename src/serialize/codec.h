@@ -15,7 +15,7 @@
 /* Whatever limit a context has, nesting deeper than this is refused: readers and writers recurse. */
 enum { CODEC_DEEPEST = 1024 };
 
-/* ---- keys ---------------------------------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------------------------------------- */
 
 enum { BAKED = 24 };
 
@@ -99,7 +99,7 @@ static inline bool version_before(const uint32_t version[4], uint32_t major, uin
     return version[0] != major ? version[0] < major : version[1] < minor;
 }
 
-/* ---- sinks --------------------------------------------------------------------------------------------------- */
+/* ---- sinks ------------------------------------------------------------------------------------------------- */
 
 typedef struct sink sink;
 
@@ -139,7 +139,7 @@ struct sink {
     xir_status      status;
 };
 
-/* ---- writing --------------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------- */
 
 typedef struct encoder encoder;
 
@@ -171,7 +171,7 @@ void encode_value(encoder *e, const xir_value *value);
 void encode_any(encoder *e, const xir_any *any);
 void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5);
 
-/* ---- where reading is -------------------------------------------------------------------------------------------- */
+/* ---- where reading is -------------------------------------------------------------------------------------- */
 
 /* A map or list being read, on the C stack, and the key or index of what is being read in it. */
 typedef struct frame {
@@ -201,7 +201,7 @@ void trace_path(buffer *out, const frame *f);
 #define CLIP(s) codec_clip(s), (s).data ? (s).data : ""
 int codec_clip(xir_str text);
 
-/* ---- sources --------------------------------------------------------------------------------------------------- */
+/* ---- sources ----------------------------------------------------------------------------------------------- */
 
 typedef enum shape {
     SHAPE_NONE,    /* no item: the failure is recorded */
@@ -225,7 +225,7 @@ typedef struct source_ops {
     bool (*text)(source *s, xir_str *out);          /* in the input, or in the scratch arena                   */
     bool (*params)(source *s, xir_value **out);     /* Params that are there as such: then true. May be NULL   */
     /* Into a map or list, whose shape has been asked. Then key (or key_is) and item step to the members: `first` is true
-     * for the first of a list or map. They return 1 before an item, 0 behind the end of the list or map, -1 after a failure. */
+     * for the first of them. They return 1 before an item, 0 behind the end of the list or map, -1 after a failure. */
     bool (*enter)(source *s);
     int  (*key)(source *s, bool first, xir_str *out);
     int  (*item)(source *s, bool first);
@@ -259,10 +259,12 @@ static inline codec_memo source_memo(const source *s, const void *start, const v
     return (codec_memo){ start, (size_t)((uintptr_t)s->at - (uintptr_t)start), object };
 }
 
+/* Records a failure at a place. Returns false. */
+bool source_fail(const source *s, const void *at, xir_status code, const char *format, ...) XIR_PRINTF(4, 5);
 /* Records that something else was expected here. Returns false. */
 bool source_expected(source *s, const char *what);
 
-/* ---- reading --------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------- */
 
 /* A value of the network by its id, and where it was first seen. */
 typedef struct seen_value { int64_t id; xir_value *value; const void *at; } seen_value;
@@ -332,7 +334,8 @@ struct decoder {
 };
 
 /* `file` names the input in findings; `text` is it where there are lines. `net` NULL makes objects of the context. */
-void decoder_init(decoder *d, xir_context *ctx, xir_network *net, const source_ops *ops, xir_str file, xir_str text, xir_diags *why);
+void decoder_init(decoder *d, xir_context *ctx, xir_network *net, const source_ops *ops, xir_str file, xir_str text,
+                  xir_diags *why);
 void decoder_free(decoder *d);
 /* Points a source at the beginning of an input. */
 void decoder_source(decoder *d, source *s, const source_ops *ops, const void *data, size_t size);

@@ -1,9 +1,11 @@
-/* Between codec_read.c and codec_graph.c. */
+/* What the files that read share; which of them has it stands above. */
 #ifndef SERIALIZE_CODEC_READ_H
 #define SERIALIZE_CODEC_READ_H
 
 #include <inttypes.h>
 #include "codec.h"
+
+/* ---- codec_read.c ------------------------------------------------------------------------------------------ */
 
 /* A list of unknown length, growing in the scratch arena. */
 typedef struct gathered { void *data; size_t size, room; } gathered;
@@ -44,10 +46,54 @@ bool     add_extra(decoder *d, source *s, gathered *extra, xir_str key, bool wit
 /* Records that a key of the map at `at` is there twice. Returns false. */
 bool     key_again(decoder *d, const source *s, const void *at, xir_str key);
 
+/* A map that the network keeps; NULL if it is empty. */
+bool keep_map(decoder *d, const xir_map *from, const xir_map **out);
+
+/* Reads a list, each item by a function; those here put the item into a gathered list. */
+typedef bool item_fn(decoder *d, source *s, void *user);
+bool each_item(decoder *d, source *s, item_fn *read, void *user);
+item_fn item_bool, item_i64, item_real, item_text;
+
+bool read_real(decoder *d, source *s, double *out);
+/* "inf", "-inf" or "nan". */
+bool special_real(xir_str text, double *out);
+/* Rounds as the version of the network wants; a failure at `at` if a float32 cannot hold it. */
+bool fit_real(decoder *d, const source *s, const void *at, double v, double *out);
+
+/* Values and maps without a class; with Params where the network's may be. */
+bool any_in(decoder *d, source *s, xir_any *out, bool with_params);
+bool decode_map(decoder *d, source *s, xir_map *out, bool with_params);
+
+/* ---- codec_object.c ---------------------------------------------------------------------------------------- */
+
 bool decode_field(decoder *d, source *s, const xir_field *f, void *body);
+/* The same for an op's: its maps may have Params, as its undeclared attributes may. */
 bool decode_op_field(decoder *d, source *s, const xir_field *f, void *body);
-bool decode_map(decoder *d, source *s, xir_map *out);
-bool decode_any_with_params(decoder *d, source *s, xir_any *out);
+
+/* ---- codec_value.c ----------------------------------------------------------------------------------------- */
+
+/* What a file says of a value. */
+typedef struct value_in {
+    const void      *at;
+    const xir_type  *type;
+    const xir_mtype *mtype;    /* NULL: host */
+    xir_str          name;
+    xir_map          tags, extra;
+    int64_t          id;
+    bool             params, allow;
+    uint32_t         seen;     /* bits of value_key */
+} value_in;
+
+bool read_id(decoder *d, source *s, const char *what, int64_t *out);
+/* Notes an op's id; taken if the file has it already. False without memory. */
+bool note_op_id(decoder *d, int64_t id, bool *taken);
+
+/* Reads a value's map, whose shape has been asked. */
+bool read_value(decoder *d, source *s, codec_memo *likely, value_in *in);
+/* The value that a use means: the one of this id, or a new one. */
+bool use_value(decoder *d, source *s, const value_in *in, xir_value **out);
+/* Makes output i of the op what the file says of it. */
+bool define_value(decoder *d, source *s, xir_op *op, uint32_t i, const value_in *in);
 bool decode_params(decoder *d, source *s, xir_value **out);
 
 #endif

@@ -25,7 +25,7 @@ static int compare_keys(xir_str a, xir_str b) {
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* ---- values without a class -------------------------------------------------------------------------------------- */
+/* ---- values without a class -------------------------------------------------------------------------------- */
 
 static void encode_map(encoder *e, const xir_map *map) {
     sink *s = e->sink;
@@ -58,7 +58,7 @@ void encode_any(encoder *e, const xir_any *any) {
     }
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------- */
 
 static void encode_runs(encoder *e, const xir_runs *runs) {
     sink *s = e->sink;
@@ -193,7 +193,7 @@ static void encode_members(encoder *e, const codec_plan *plan, const void *body,
     if (x < n) encode_extra(e, extra, x, NULL);
 }
 
-/* ---- objects ------------------------------------------------------------------------------------------------------- */
+/* ---- objects ----------------------------------------------------------------------------------------------- */
 
 static void object_base(encoder *e, const codec_key *key, const void *who) {
     (void)key;   /* there is only _type_key */
@@ -235,7 +235,7 @@ void encode_object(encoder *e, const xir_object *object) {
     s->ops->learn(s, object, begun);
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------ */
 
 static void encode_value_key(encoder *e, const xir_value *v, const codec_key *key) {
     sink *s = e->sink;
@@ -275,7 +275,7 @@ void encode_value(encoder *e, const xir_value *v) {
     s->ops->learn_value(s, v, begun);
 }
 
-/* ---- ops --------------------------------------------------------------------------------------------------------------- */
+/* ---- ops --------------------------------------------------------------------------------------------------- */
 
 /* Absent inputs at the end are left out. */
 static void encode_inputs(encoder *e, const xir_op *op) {
@@ -318,7 +318,7 @@ void encode_op(encoder *e, const xir_op *op) {
     s->ops->end(s);
 }
 
-/* ---- networks ------------------------------------------------------------------------------------------------------------ */
+/* ---- networks ---------------------------------------------------------------------------------------------- */
 
 /* Whether a key of the network is written: what the file did not have is left out until it is set. */
 static bool has_key(const xir_network *net, network_key key, uint64_t params_bytes, xir_str params_md5) {

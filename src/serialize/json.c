@@ -3,7 +3,7 @@
 #include "json.h"
 #include "raw.h"
 
-/* ---- printing --------------------------------------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------------------------- */
 
 void xir_text_free(xir_text_buffer *text) {
     if (!text || !text->ctx) return;
@@ -23,7 +23,8 @@ static xir_status give_text(json_sink *j, xir_text_buffer *out) {
 
 typedef enum part { PART_OBJECT, PART_OP, PART_VALUE, PART_ANY } part;
 
-static xir_status print_part(xir_context *ctx, const xir_network *net, part what, const void *it, int indent, xir_text_buffer *out) {
+static xir_status print_part(xir_context *ctx, const xir_network *net, part what, const void *it, int indent,
+                             xir_text_buffer *out) {
     json_sink j;
     encoder e;
     json_sink_init(&j, ctx, indent, NULL, NULL);
@@ -126,7 +127,7 @@ xir_status xir_json_print(xir_network *net, int indent, xir_text_buffer *out) {
     return status;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------- */
 
 static void begin(decoder *d, source *s, xir_context *ctx, xir_network *net, xir_str json, xir_str name, xir_diags *why) {
     static const char nothing[1];
@@ -191,7 +192,7 @@ xir_network *xir_json_read(xir_context *ctx, xir_str json, xir_str name, xir_dia
     return NULL;
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------------------- */
 
 xir_network *xir_json_load(xir_context *ctx, const char *path, xir_diags *why) {
     blob *file = file_read(ctx, path, why);

@@ -5,7 +5,7 @@
 #include <xir/serialize.h>
 #include "codec.h"
 
-/* ---- writing ----------------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------- */
 
 typedef struct json_text json_text;   /* how an object was written */
 
@@ -34,7 +34,7 @@ void json_sink_init(json_sink *j, xir_context *ctx, int indent, xir_write_fn *wr
 xir_status json_sink_end(json_sink *j);
 void json_sink_free(json_sink *j);
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------- */
 
 extern const source_ops json_source;
 

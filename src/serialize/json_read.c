@@ -4,7 +4,6 @@
  * Everything that becomes part of a network passes through here once and is checked: the grammar, the UTF-8, the escapes.
  * Only looking ahead (`member`, `fingerprint`) walks over text without checking it, and never decides about it: what it
  * found is read properly afterwards, or is byte for byte what was read properly before. No byte at or behind `end` is read. */
-#include <stdio.h>
 #include "json.h"
 
 #if defined(__SSE2__)
@@ -14,25 +13,15 @@
 static inline const char *here(const source *s) { return s->at; }
 static inline const char *end_of(const source *s) { return s->end; }
 
-static bool fail_at(source *s, const char *at, xir_status code, const char *format, ...) XIR_PRINTF(4, 5);
-static bool fail_at(source *s, const char *at, xir_status code, const char *format, ...) {
-    char message[200];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    return trace_fail(s->trace, code, (uint64_t)(at - (const char *)s->start), "%s", message);
-}
-
 /* Fails with "<what> was expected, <what stands there> was found". */
 static bool unexpected(source *s, const char *at, const char *what) {
-    if (at >= end_of(s)) return fail_at(s, at, XIR_E_SYNTAX, "%s was expected, the text ends here", what);
+    if (at >= end_of(s)) return source_fail(s, at, XIR_E_SYNTAX, "%s was expected, the text ends here", what);
     unsigned char c = (unsigned char)*at;
     if (c == 0xEF && end_of(s) - at >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) {
-        return fail_at(s, at, XIR_E_SYNTAX, "%s was expected, a byte order mark was found", what);
+        return source_fail(s, at, XIR_E_SYNTAX, "%s was expected, a byte order mark was found", what);
     }
-    if (c > 0x20 && c < 0x7F) return fail_at(s, at, XIR_E_SYNTAX, "%s was expected, '%c' was found", what, c);
-    return fail_at(s, at, XIR_E_SYNTAX, "%s was expected, byte 0x%02x was found", what, c);
+    if (c > 0x20 && c < 0x7F) return source_fail(s, at, XIR_E_SYNTAX, "%s was expected, '%c' was found", what, c);
+    return source_fail(s, at, XIR_E_SYNTAX, "%s was expected, byte 0x%02x was found", what, c);
 }
 
 static inline uint64_t load8(const char *p) {
@@ -47,7 +36,7 @@ static inline uint32_t load4(const char *p) {
     return word;
 }
 
-/* ---- blanks ---------------------------------------------------------------------------------------------------------- */
+/* ---- blanks ------------------------------------------------------------------------------------------------ */
 
 static const char *blanks_end(const char *p, const char *end) {
     for (;;) {
@@ -61,7 +50,7 @@ static inline const char *skip_blanks(const char *p, const char *end) {
     return p < end && (unsigned char)*p <= ' ' ? blanks_end(p, end) : p;
 }
 
-/* ---- texts ----------------------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------------------------- */
 
 /* The first byte of [p, end) that is not part of a text as it stands: quote, backslash, control, non-ASCII; or `end`. */
 static inline const char *plain_end(const char *p, const char *end) {
@@ -139,14 +128,14 @@ static const char *unescape(source *s, const char *p, char **out) {
     case 'u': {
         int32_t code = hex4(p + 2, end);
         if (code < 0) {
-            fail_at(s, p, XIR_E_SYNTAX, "four hexadecimal digits were expected behind \\u");
+            source_fail(s, p, XIR_E_SYNTAX, "four hexadecimal digits were expected behind \\u");
             return NULL;
         }
         size_t length = 6;
         if (code >= 0xD800 && code <= 0xDFFF) {
             int32_t low = code <= 0xDBFF && end - p >= 12 && p[6] == '\\' && p[7] == 'u' ? hex4(p + 8, end) : -1;
             if (low < 0xDC00 || low > 0xDFFF) {
-                fail_at(s, p, XIR_E_SYNTAX, "a surrogate without its partner: \\u%04x", (unsigned)code);
+                source_fail(s, p, XIR_E_SYNTAX, "a surrogate without its partner: \\u%04x", (unsigned)code);
                 return NULL;
             }
             code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
@@ -172,7 +161,7 @@ static const char *unescape(source *s, const char *p, char **out) {
     }
     default:
         if (end - p < 2) unexpected(s, p + 1, "an escaped character");
-        else fail_at(s, p, XIR_E_SYNTAX, "an unknown escape; \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX are known");
+        else source_fail(s, p, XIR_E_SYNTAX, "an unknown escape; \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX are known");
         return NULL;
     }
     *out = o;
@@ -204,10 +193,10 @@ static bool odd_text(source *s, const char *begin, const char *odd, xir_str *out
             p = unescape(s, p, &o);
             if (!p) return false;
         } else if ((unsigned char)*p < 0x20) {
-            return fail_at(s, p, XIR_E_SYNTAX, "byte 0x%02x must be escaped in a text", (unsigned char)*p);
+            return source_fail(s, p, XIR_E_SYNTAX, "byte 0x%02x must be escaped in a text", (unsigned char)*p);
         } else {
             size_t length = utf8_length(p, end);
-            if (!length) return fail_at(s, p, XIR_E_SYNTAX, "byte 0x%02x is not UTF-8 here", (unsigned char)*p);
+            if (!length) return source_fail(s, p, XIR_E_SYNTAX, "byte 0x%02x is not UTF-8 here", (unsigned char)*p);
             if (o) {
                 memcpy(o, p, length);
                 o += length;
@@ -243,7 +232,7 @@ static bool on_text(source *s, xir_str *out) {
     return source_expected(s, shape_words(SHAPE_TEXT));
 }
 
-/* ---- single values ---------------------------------------------------------------------------------------------------- */
+/* ---- single values ----------------------------------------------------------------------------------------- */
 
 static shape on_shape(source *s) {
     const char *p = here(s);
@@ -271,7 +260,7 @@ static bool word(source *s, const char *text, size_t size) {
         return true;
     }
     while (p < end_of(s) && *p == *text) p++, text++;
-    return fail_at(s, p, XIR_E_SYNTAX, "true, false or null was expected");
+    return source_fail(s, p, XIR_E_SYNTAX, "true, false or null was expected");
 }
 
 static bool on_null(source *s) { return word(s, "null", 4); }
@@ -291,7 +280,7 @@ static bool on_number(source *s, number *out) {
     size_t length = number_parse(p, (size_t)(end_of(s) - p), out);
     if (!length) return unexpected(s, p + 1, "a digit");
     if (out->kind == NUMBER_OVERFLOW) {
-        return fail_at(s, p, XIR_E_BOUNDS, "%.*s is more than a double can hold", CLIP(((xir_str){ p, length })));
+        return source_fail(s, p, XIR_E_BOUNDS, "%.*s is more than a double can hold", CLIP(((xir_str){ p, length })));
     }
     s->at = p + length;
     return true;
@@ -308,11 +297,11 @@ static bool whole_number(source *s, int64_t *out) {
         s->at = p + text.size;
         return true;
     }
-    if (n.kind == NUMBER_U64) return fail_at(s, p, XIR_E_BOUNDS, "%.*s does not fit 64 bits with a sign", CLIP(text));
+    if (n.kind == NUMBER_U64) return source_fail(s, p, XIR_E_BOUNDS, "%.*s does not fit 64 bits with a sign", CLIP(text));
     if (!memchr(p, '.', text.size) && !memchr(p, 'e', text.size) && !memchr(p, 'E', text.size)) {
-        return fail_at(s, p, XIR_E_BOUNDS, "%.*s does not fit 64 bits", CLIP(text));
+        return source_fail(s, p, XIR_E_BOUNDS, "%.*s does not fit 64 bits", CLIP(text));
     }
-    return fail_at(s, p, XIR_E_TYPE, "an integer was expected, %.*s was found", CLIP(text));
+    return source_fail(s, p, XIR_E_TYPE, "an integer was expected, %.*s was found", CLIP(text));
 }
 
 static bool on_integer(source *s, int64_t *out) {
@@ -323,18 +312,19 @@ static bool on_integer(source *s, int64_t *out) {
     uint64_t v = 0;
     while (p < end && (unsigned char)(*p - '0') <= 9 && p - digits < 18) v = v * 10 + (unsigned char)(*p++ - '0');
     /* Anything else than up to 18 digits and then something that is no part of a number goes the long way. */
-    bool simple = p > digits && (*digits != '0' || p - digits == 1) && p < end && (*p == ',' || *p == '}' || *p == ']' || *p == '\n');
+    bool simple = p > digits && (*digits != '0' || p - digits == 1) && p < end &&
+                  (*p == ',' || *p == '}' || *p == ']' || *p == '\n');
     if (!simple) return whole_number(s, out);
     *out = minus ? -(int64_t)v : (int64_t)v;
     s->at = p;
     return true;
 }
 
-/* ---- maps and lists ----------------------------------------------------------------------------------------------------- */
+/* ---- maps and lists ---------------------------------------------------------------------------------------- */
 
 static bool on_enter(source *s) {
     if (s->depth >= s->deepest) {
-        return fail_at(s, here(s), XIR_E_LIMIT, "values are nested deeper than %u", s->deepest);
+        return source_fail(s, here(s), XIR_E_LIMIT, "values are nested deeper than %u", s->deepest);
     }
     s->depth++;
     return true;
@@ -414,7 +404,7 @@ static bool on_key_is(source *s, bool first, const codec_key *key) {
     return true;
 }
 
-/* ---- looking ahead -------------------------------------------------------------------------------------------------------- */
+/* ---- looking ahead ----------------------------------------------------------------------------------------- */
 
 /* Behind the value at `p`, which is not checked; NULL if it does not end. */
 static const char *value_end(const char *p, const char *end) {
@@ -506,7 +496,7 @@ const source_ops json_source = {
     .skip_members = on_skip_members, .repeats = on_repeats, .fingerprint = on_fingerprint, .offset = on_offset,
 };
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------- */
 
 void json_begin(source *s) { s->at = skip_blanks(here(s), end_of(s)); }
 

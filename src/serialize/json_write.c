@@ -49,7 +49,7 @@ static inline void put(json_sink *j, const char *text, size_t size) {
     j->out.size += size + 1;
 }
 
-/* ---- texts ------------------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------------------------- */
 
 /* The first byte of [p, end) that must be escaped, or `end`. */
 static const char *plain_end(const char *p, const char *end) {
@@ -110,7 +110,7 @@ static void put_text(json_sink *j, xir_str v, char behind) {
     j->out.size = (size_t)(p - j->out.data);
 }
 
-/* ---- events -------------------------------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------------------------ */
 
 static uint8_t bake(xir_str key, char *out) {
     if (key.size + 3 > BAKED || plain_end(key.data, key.data + key.size) != key.data + key.size) return 0;
@@ -250,7 +250,7 @@ static void on_form(sink *s, const xir_object *object) {
     buffer_free(&text);
 }
 
-/* ---- objects that were written before -------------------------------------------------------------------------------- */
+/* ---- objects that were written before ---------------------------------------------------------------------- */
 
 static size_t text_slot(const json_sink *j, const xir_object *object, uint32_t depth) {
     uint64_t hash = ((uint64_t)(uintptr_t)object >> 3) + depth;
@@ -367,7 +367,7 @@ static const sink_ops json_ops = {
     .learn_value = on_learn_value, .piece = on_piece,
 };
 
-/* ---- the whole --------------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------- */
 
 void json_sink_init(json_sink *j, xir_context *ctx, int indent, xir_write_fn *write, void *user) {
     memset(j, 0, sizeof *j);

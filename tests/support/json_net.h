@@ -84,7 +84,7 @@ static inline void check_round(const char *text, size_t size) {
     xir_network_free(net);
 }
 
-/* ---- by hand ---------------------------------------------------------------------------------------------------------- */
+/* ---- by hand ----------------------------------------------------------------------------------------------- */
 
 #define FP32(shape) "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(NHWC)\"," \
                     "\"merged_distrs\":[],\"shape\":[" shape "]}"
@@ -103,7 +103,7 @@ static inline void check_round(const char *text, size_t size) {
     "],\"params_bytes\":0,\"params_md5\":\"d41d8cd98f00b204e9800998ecf8427e\",\"tags\":{}}"
 #define SMALL NETWORK_OF("3.33.1.0", INPUT_OP "," RELU_OP "," OUTPUT_OP)
 
-/* ---- random ------------------------------------------------------------------------------------------------------------- */
+/* ---- random ------------------------------------------------------------------------------------------------ */
 
 static inline bool now_and_then(uint64_t n) { return chance(n) == 0; }
 
@@ -201,7 +201,8 @@ static inline void random_value(paper *p, bool constant, int64_t id) {
     if (constant) put(p, "\"_allow_no_data\":%s,", now_and_then(4) ? "true" : "false");
     put(p, "\"_type_key\":\"icraft::xir::%s\",\"dtype\":", constant ? "Params" : "Value");
     random_type(p);
-    put(p, ",\"mtype\":\"%s\",\"name\":", places[chance(6)]);
+    if (now_and_then(40)) put(p, ",\"mtype\":{\"_type_key\":\"someone::Memory\"},\"name\":");
+    else put(p, ",\"mtype\":\"%s\",\"name\":", places[chance(6)]);
     if (now_and_then(2)) random_text(p);
     else put(p, "\"\"");
     put(p, ",\"tags\":");
@@ -280,7 +281,8 @@ static inline void put_ids(rough *r) {
 
 static inline void put_target(paper *p) {
     static const char *const targets[] = { "@hostt", "@hostt", "@buyit", "@zhuget(330)", "@fpgat" };
-    put(p, "\"compile_target\":\"%s\"", targets[chance(5)]);
+    if (now_and_then(40)) put(p, "\"compile_target\":{\"_type_key\":\"someone::Target\",\"x\":[%d]}", (int)chance(2));
+    else put(p, "\"compile_target\":\"%s\"", targets[chance(5)]);
 }
 
 static inline void put_tags(paper *p) {
@@ -345,7 +347,8 @@ static inline void random_op(rough *r) {
         break;
     }
     case 2:
-        put(p, "{\"_type_key\":\"icraft::xir::Add\",\"alpha\":[%s],\"beta\":[2,true,0.5],", now_and_then(2) ? "1.0" : "");
+        put(p, "{\"_type_key\":\"icraft::xir::Add\",\"alpha\":[%s],\"beta\":[2,true,0.5],",
+            now_and_then(8) ? "{\"_type_key\":\"someone::Scalar\",\"v\":null}" : now_and_then(2) ? "1.0" : "");
         put_target(p);
         put(p, ",\"cut_scale\":%s,", now_and_then(4) ? "null" : "\"@exp_scales([axis=-1]3/3/0.377)\"");
         put_inputs(r, 2);

@@ -48,8 +48,8 @@ xir_allocator scarce_allocator(scarce *memory) { return (xir_allocator){ resize,
 
 /* ---- trying ----------------------------------------------------------------------------------------------------------- */
 
-/* Pictures are only taken where memory is about to end: calls allocate less than this. */
-enum { NEAR = 1000 };
+/* Pictures are only taken where memory is about to end: calls that change a network allocate less than this. */
+enum { NEAR = 100 };
 
 void try_begin(want *w) {
     scarce *m = &w->memory;
@@ -58,7 +58,7 @@ void try_begin(want *w) {
     free(w->before);
     w->before = NULL;
     bool soon = !m->refused && m->calls + NEAR > m->refuse;
-    if (w->net && (soon || m->for_good)) IN_PLENTY(w, w->before = picture(w->net));
+    if (w->net && soon) IN_PLENTY(w, w->before = picture(w->net));
 }
 
 static void give_up(want *w, const char *call, int line, const char *what) {
@@ -165,5 +165,4 @@ void run_scarcely(const char *name, scenario_fn *scenario, bool own_context) {
     }
     free(result);
     if (getenv("XIR_TEST_TALK")) print_message("%s: %zu points\n", name, points);
-    assert_true(points > 0);
 }

@@ -1,0 +1,10 @@
+/* The classes of own.def, as a program with ops of its own declares them. */
+#ifndef SUPPORT_OWN_H
+#define SUPPORT_OWN_H
+
+#include <xir/xir.h>
+
+#define XIR_DEFS "support/own.def"
+#include <xir/declare.h>
+
+#endif
