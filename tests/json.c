@@ -754,6 +754,23 @@ static void a_writer_that_stops_is_an_error(void **state) {
         assert_int_equal(status, XIR_E_IO);
     }
     assert_true(pieces > 2);
+    xir_diags_clear(why);
+    /* A value that is too deep. */
+    enum { DEPTH = 130 };
+    xir_any lists[DEPTH + 1];
+    lists[0] = xir_any_list(NULL, 0);
+    for (int i = 1; i <= DEPTH; i++) lists[i] = xir_any_list(&lists[i - 1], 1);
+    assert_int_equal(xir_network_set_tag(net, XIR_STR("deep"), &lists[DEPTH]), XIR_OK);
+    assert_int_equal(xir_json_write(net, 0, stop_after, &(int){ 1000 }, why), XIR_E_LIMIT);
+    check_finding(XIR_E_LIMIT, "values are nested deeper than 128");
+    const char *path = scratch("deep.json");
+    scratch_put(path, "old", 3);
+    assert_int_equal(xir_json_save(net, path, XIR_SAVE_UNCHECKED, why), XIR_E_LIMIT);
+    xir_diags_clear(why);
+    size_t size;
+    char *old = (char *)scratch_get(path, &size);
+    assert_string_equal(old, "old");
+    free(old);
     xir_network_free(net);
     free(p.data);
 }

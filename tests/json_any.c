@@ -2,12 +2,19 @@
  * network again; an op of a class that was unknown gets its attributes from it when the class is known. */
 #include "any_io.h"
 #include "json.h"
-#include "support/json_net.h"
+#include <xir/xir.h>
 
 #define XIR_DEFS "support/later.def"
 #include <xir/declare.h>
 #define XIR_DEFS "support/later.def"
 #include <xir/define.h>
+
+#define XIR_DEFS "support/wide.def"
+#include <xir/declare.h>
+#define XIR_DEFS "support/wide.def"
+#include <xir/define.h>
+
+#include "support/json_net.h"   /* last: its ctx and why are names in the rows above */
 
 static any_sink built;
 static any_levels levels;
@@ -179,6 +186,96 @@ static void attributes_that_do_not_fit_leave_the_op_unknown(void **state) {
     }
 }
 
+/* ---- classes that are unlike the built-in ones -------------------------------------------------------------------- */
+
+static void wide_classes_are_read_and_written(void **state) {
+    (void)state;
+    assert_int_equal(xir_register(ctx, xir_wide_class(), why), XIR_OK);
+    paper p = { 0 };
+    put(&p, "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[");
+    for (int id = 0; id < 3; id++) {
+        put(&p, "%s{\"_type_key\":\"someone::Wide\"", id ? "," : "");
+        for (int i = 0; i < 300; i++) {
+            /* What is left out is remembered of the first 64 attributes. */
+            if (i >= 64 || i % 3 != id) put(&p, ",\"%c%02d\":%d", 'a' + i / 100, i % 100, i * (id + 1));
+            if (i == 299) put(&p, ",\"c995\":null,\"compile_target\":\"@hostt\",\"inputs\":[],\"name\":\"\",\"op_id\":%d,\"outputs\":[],\"tags\":{}}", id);
+        }
+    }
+    put(&p, "],\"tags\":{}}");
+    check_round(p.data, p.size);
+    free(p.data);
+    static const char twice[] = "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"someone::Wide\",\"op_id\":1,\"c98\":1,\"c98\":2}]}";
+    assert_null(read_net(twice, strlen(twice)));
+    check_finding(XIR_E_EXISTS, "c98");
+}
+
+static void objects_have_any_rows(void **state) {
+    (void)state;
+    assert_int_equal(xir_register(ctx, xir_boxed_class(), why), XIR_OK);
+    static const char *const good_texts[] = {
+        "{\"_type_key\":\"someone::Boxed\",\"anything\":{\"a\":[1,{}]},\"inner\":null,\"size\":18446744073709551615}",
+        "{\"_type_key\":\"someone::Boxed\",\"inner\":{\"_type_key\":\"icraft::xir::AlignedUnit\",\"index\":[1]}}",
+        "{\"_type_key\":\"someone::Boxed\"}",
+    };
+    for (size_t i = 0; i < 3; i++) {
+        const xir_object *object = xir_parse_object(ctx, xir_str_of(good_texts[i]), why);
+        if (!object) show_findings();
+        xir_text_buffer out;
+        assert_int_equal(xir_print_object(ctx, object, 0, &out), XIR_OK);
+        check_same(out.data, out.size, good_texts[i], strlen(good_texts[i]));
+        xir_text_free(&out);
+    }
+    static const struct { const char *text, *path; xir_status status; } bad[] = {
+        { "{\"_type_key\":\"someone::Boxed\",\"size\":1.5}", "/size", XIR_E_TYPE },
+        { "{\"_type_key\":\"someone::Boxed\",\"size\":-1}", "/size", XIR_E_BOUNDS },
+        { "{\"_type_key\":\"someone::Boxed\",\"anything\":[]}", "/anything", XIR_E_TYPE },
+        { "{\"_type_key\":\"someone::Boxed\",\"inner\":{\"_type_key\":\"someone::Other\"}}", "/inner", XIR_E_UNKNOWN },
+        { "{\"_type_key\":\"someone::Boxed\",\"inner\":{\"_type_key\":\"icraft::xir::AlignedUnit\",\"x\":1,\"x\":1}}", "/inner", XIR_E_EXISTS },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_null(xir_parse_object(ctx, xir_str_of(bad[i].text), why));
+        assert_true(xir_str_equal(xir_diags_at(why, 0)->path, xir_str_of(bad[i].path)));
+        check_finding(bad[i].status, "");
+    }
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static bool resolve_and_build(xir_context *with) {
+    static const char text[] = SOMEONE("\"count\":3,\"counts\":[1,2,3],\"gamma\":" MAYBE("5") ",", "\"ratio\":1,\"zeta\":[1],");
+    if (xir_register(with, xir_wide_class(), NULL)) return false;
+    xir_network *net = xir_json_read(with, XIR_STR(text), XIR_STR("x"), NULL);
+    bool ok = net && xir_register(with, xir_someone_class(), NULL) == XIR_OK;
+    xir_op *op = ok ? xir_network_first(net) : NULL;
+    if (ok) {
+        ok = op_resolve(op, xir_class_of(with, xir_someone_class()), NULL) == XIR_OK;
+        assert_true(ok != xir_class_is_opaque(xir_op_class(op)));
+    }
+    arena a;
+    arena_init(&a, context_alloc(with));
+    if (ok) {
+        encoder e;
+        xir_any any;
+        any_sink_init(&built, with, &a);
+        encoder_init(&e, with, net, &built.sink);
+        encode_network(&e, 0, XIR_STR(""));
+        xir_status status = any_sink_end(&built, &any);
+        ok = status == XIR_OK;
+        if (ok) assert_int_equal(any.kind, XIR_ANY_MAP);
+        else assert_int_equal(status, XIR_E_MEMORY);
+        encoder_free(&e);
+        any_sink_free(&built);
+    }
+    arena_free(&a);
+    xir_network_free(net);
+    return ok;
+}
+
+static void every_allocation_may_fail(void **state) {
+    (void)state;
+    check_memory(resolve_and_build);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_are_built_as_their_text_says),
@@ -186,6 +283,9 @@ int main(void) {
         cmocka_unit_test(values_that_are_no_network_are_refused),
         cmocka_unit_test(unknown_ops_become_known_ones),
         cmocka_unit_test(attributes_that_do_not_fit_leave_the_op_unknown),
+        cmocka_unit_test(wide_classes_are_read_and_written),
+        cmocka_unit_test(objects_have_any_rows),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_GROUP(tests);
 }

@@ -28,9 +28,10 @@ XIR_API xir_limits xir_context_limits(const xir_context *ctx);
 XIR_API void xir_context_set_limits(xir_context *ctx, xir_limits limits);
 
 /* Registers a class. The declaration must stay as it is until the context is freed. Registering the same
- * declaration again is no error; another declaration under a taken key is XIR_E_EXISTS, rows that contradict
- * themselves (a default outside its bounds, two rows of one name) are XIR_E_INVALID, and a declaration of
- * another ABI is XIR_E_ABI. On failure the context is as before. */
+ * declaration again is no error; another declaration under a taken key or old key is XIR_E_EXISTS, rows that
+ * contradict themselves (a default outside its bounds, two rows of one name) are XIR_E_INVALID, rows that refer
+ * to a class that is not registered yet (other than itself) XIR_E_UNKNOWN, and a declaration of another ABI is
+ * XIR_E_ABI. On failure the context is as before. */
 XIR_API xir_status xir_register(xir_context *ctx, const xir_class_decl *decl, xir_diags *why);
 
 /* Returns the class of this key or of this old key (alias), NULL if none is registered. */

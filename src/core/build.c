@@ -194,19 +194,11 @@ static bool count_op(void *user, xir_op *op) {
 
 xir_status op_reserve_ids(const xir_op *op) {
     xir_network *net = op->net;
-    /* The common case: no tables to keep, no sub ops, no Params in attributes, ids galore. */
-    bool tables = atomic_load_explicit(&net->has_ids, memory_order_relaxed);
-    int64_t most = (int64_t)op->n_inputs + op->n_outputs + 1;
-    if (!tables && op->cls->plain && !op->more && net->next_op_id < INT64_MAX - most && net->next_value_id < INT64_MAX - most) {
-        return XIR_OK;
+    id_counts n = { 1, (size_t)op->n_outputs + op->n_inputs };   /* inputs that are Params, at most */
+    if (!op->cls->plain || op->more) {
+        op_walk_attr_params(op, count_params, &n);
+        op_each_child(op, count_op, &n);
     }
-    id_counts n = { 0, 0 };
-    count_op(&n, (xir_op *)(uintptr_t)op);
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
-        n.values += v && v->id < 0;
-    }
-    if (!op->cls->plain || op->more) op_walk_attr_params(op, count_params, &n);
     if (n.ops > (uint64_t)(INT64_MAX - net->next_op_id) || n.values > (uint64_t)(INT64_MAX - net->next_value_id)) {
         return net_fail(net, XIR_E_LIMIT, "there are no ids left");
     }
@@ -292,7 +284,27 @@ static bool leave_ids(void *user, xir_op *op) {
 
 /* ---- placing ----------------------------------------------------------------------------------------------- */
 
+/* Nearly every op: all its ids are new ones, and nobody has asked for the tables so far. False if it is not that simple. */
+static bool place_simple(xir_op *op, xir_op *before) {
+    xir_network *net = op->net;
+    int64_t most = (int64_t)op->n_inputs + op->n_outputs + 1;
+    if (!op->cls->plain || op->more || op->id >= 0 || atomic_load_explicit(&net->has_ids, memory_order_relaxed) ||
+        net->next_op_id > INT64_MAX - most || net->next_value_id > INT64_MAX - most) return false;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (op->outputs[i].id >= 0) return false;
+    }
+    op->id = net->next_op_id++;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        xir_value *v = op->inputs[i].value;
+        if (v && v->id < 0 && value_is_params(v)) v->id = net->next_value_id++;
+    }
+    for (uint32_t i = 0; i < op->n_outputs; i++) op->outputs[i].id = net->next_value_id++;
+    op_link(op, before);
+    return true;
+}
+
 xir_status place_before(xir_op *op, xir_op *before) {
+    if (place_simple(op, before)) return XIR_OK;
     xir_network *net = op->net;
     bool brings = brings_ids(op);
     if (brings && !net_build_ids(net)) return no_memory(net);
