@@ -1,6 +1,7 @@
 /* Building: ids as the original gives them, what is refused and changes nothing, types given or inferred, where findings say
  * the call was. */
 #include <stdio.h>
+#include <xir/serialize.h>
 #include "support/net.h"
 
 static xir_value *in_value(xir_network *net) {
@@ -879,6 +880,33 @@ static void a_wide_op_s_neighbours_come_once_too(void **state) {
     xir_network_free(net);
 }
 
+/* Readers keep what a file says; a builder who says the same is judged all the same. */
+static void what_a_file_holds_is_no_excuse(void **state) {
+    (void)state;
+    xir_network *net = xir_network_new(ctx, "net", XIR_FRAMEWORK_ONNX, "");
+    xir_value *x = in_value(net), *w = weights(net, "w");
+    assert_non_null(xir_add_conv2d(xir_at_end(net), (xir_conv2d_in){ .input = x, .weights = w }, NULL));
+    xir_text_buffer text = { 0 };
+    assert_int_equal(xir_json_print(net, 0, &text), XIR_OK);
+    xir_network_free(net);
+    static const char key[] = "\"stride_width\":1";
+    char *found = memmem(text.data, text.size, key, sizeof key - 1);
+    assert_non_null(found);
+    found[sizeof key - 2] = '0';
+
+    net = xir_json_read(ctx, (xir_str){ text.data, text.size }, XIR_STR(""), why);
+    assert_non_null(net);
+    const xir_op *conv = xir_network_op_by_id(net, 1);
+    const xir_conv2d_attrs *bad = xir_conv2d_of(conv);
+    assert_int_equal(bad->stride_width, 0);
+    assert_int_equal(xir_op_validate(conv, NULL), XIR_E_BOUNDS);
+    xir_conv2d_in in = { .input = xir_op_input(conv, 0), .weights = xir_op_input(conv, 1) };
+    assert_null(xir_add_conv2d(xir_at_end(net), in, bad));
+    assert_int_equal(xir_network_status(net), XIR_E_BOUNDS);
+    xir_network_free(net);
+    xir_text_free(&text);
+}
+
 #define STORY(f) cmocka_unit_test(f)
 
 int main(void) {
@@ -928,6 +956,7 @@ int main(void) {
         STORY(all_findings_of_a_call_have_its_place),
         STORY(neighbours_come_once),
         STORY(a_wide_op_s_neighbours_come_once_too),
+        STORY(what_a_file_holds_is_no_excuse),
     };
     return RUN_GROUP(tests);
 }

@@ -17,7 +17,7 @@ static char *golden(const char *name, size_t *size) {
 }
 
 static void check_golden(xir_network *net, int indent, const char *name) {
-    size_t size;
+    size_t size = 0;
     char *text = golden(name, &size);
     check_prints(net, indent, text, size);
     free(text);
@@ -73,7 +73,7 @@ static void the_documented_network_is_read_from_either_spelling(void **state) {
     (void)state;
     const char *const names[] = { "seed.json", "seed_indented.json" };
     for (int i = 0; i < 2; i++) {
-        size_t size;
+        size_t size = 0;
         char *text = golden(names[i], &size);
         xir_network *net = must_read(text, size);
         check_golden(net, 0, "seed.json");
@@ -112,7 +112,7 @@ static void single_objects_print_as_documented(void **state) {
                "{\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Params\",\"dtype\":{\"_type_key\":\"icraft::xir::TensorType\","
                "\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(HWIO)\",\"merged_distrs\":[],\"shape\":[3,3,3,16]},\"mtype\":\"@hostm\","
                "\"name\":\"\",\"tags\":{},\"v_id\":1}");
-    size_t size;
+    size_t size = 0;
     char *text = golden("max_pool2d_indented.json", &size);
     check_text(xir_print_op(xir_value_op(s.pooled), 4, &out), &out, text, size);
     free(text);
@@ -279,7 +279,7 @@ static void real_files_come_back(void **state) {
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/icraft/%s", corpus, files[i]);
-        size_t size;
+        size_t size = 0;
         char *text = (char *)scratch_get(path, &size);
         assert_non_null(text);
         check_round(text, size);
@@ -707,7 +707,7 @@ static void files_are_written_and_read(void **state) {
     const char *path = scratch("net.json");
     seed s = seed_network();
     assert_int_equal(xir_json_save(s.net, path, 0, why), XIR_OK);
-    size_t size;
+    size_t size = 0;
     char *text = (char *)scratch_get(path, &size);
     check_golden(s.net, 0, "seed_newest.json");
     check_prints(s.net, 0, text, size);
@@ -767,7 +767,7 @@ static void a_writer_that_stops_is_an_error(void **state) {
     scratch_put(path, "old", 3);
     assert_int_equal(xir_json_save(net, path, XIR_SAVE_UNCHECKED, why), XIR_E_LIMIT);
     xir_diags_clear(why);
-    size_t size;
+    size_t size = 0;
     char *old = (char *)scratch_get(path, &size);
     assert_string_equal(old, "old");
     free(old);

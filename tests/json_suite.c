@@ -328,7 +328,7 @@ static void the_test_suite_agrees(void **state) {
             char path[8192];
             snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
             if (entry->d_name[0] == '.') continue;
-            size_t size;
+            size_t size = 0;
             char *text = (char *)scratch_get(path, &size);
             assert_non_null(text);
             xir_status status = read_any(text, size, NULL);

@@ -242,7 +242,7 @@ void check_parse()
 
 int main(int argc, char **argv)
 {
-    #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     const std::uint64_t usual = 1000000;     // instrumented, ten times slower
 #else
     const std::uint64_t usual = 10000000;

@@ -68,7 +68,8 @@ XIR_API xir_op  *xir_network_next_of(const xir_network *net, const xir_op *op, c
  * a change, which is linear. */
 XIR_API xir_op  *xir_network_op_at(const xir_network *net, int64_t i);
 XIR_API int64_t  xir_network_index_of(const xir_network *net, const xir_op *op);
-/* By id, or by name (the first of that name); NULL if there is none. Constant time, linear once. */
+/* By id: constant time, linear once. By name: the first of that name, linear. NULL if there is none (or no memory for the
+ * table that finding by id makes). */
 XIR_API xir_op    *xir_network_op_by_id(const xir_network *net, int64_t op_id);
 XIR_API xir_value *xir_network_value_by_id(const xir_network *net, int64_t v_id);
 XIR_API xir_op    *xir_network_op_by_name(const xir_network *net, xir_str name);
@@ -93,7 +94,8 @@ XIR_API int64_t xir_network_next_value_id(const xir_network *net);
 XIR_API xir_status xir_network_remove(xir_network *net, xir_op *op);
 XIR_API xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user, size_t *removed);
 /* Takes several out and connects their neighbours: a use of output i of a removed op becomes a use of the op's
- * non-Params input i (its only one, if it has one). XIR_E_INVALID if there is none. */
+ * non-Params input i (its only one, if it has one). XIR_E_INVALID if there is none. Uses of their sub ops by others become
+ * absent inputs. */
 XIR_API xir_status xir_network_bypass(xir_network *net, xir_op *const *ops, size_t n);
 
 /* Puts an unplaced op into the place of `old`, which is erased; uses of its outputs are dropped (absent inputs), or

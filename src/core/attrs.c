@@ -68,7 +68,7 @@ const void *net_attrs(xir_network *net, const xir_class *cls, const void *body) 
     attrs_memo *memo = memo_of(net, cls, space);
     attrs = remembered(memo, cls, space);
     if (!attrs) attrs = store_plain(net, cls, space);
-    if (attrs) *last = *memo = (attrs_memo){ cls, attrs };
+    if (attrs) *last = *memo = (attrs_memo){ cls, attrs, false };
     return attrs;
 }
 
@@ -115,17 +115,17 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
     const void *attrs = NULL;
     if (!made) goto memory;
     memcpy(made, body ? body : cls->defaults, cls->body_size);
-    if (body) {
-        body_fill_presets(cls, made);
-        if (round && !body_round(&net->arena, cls, made)) goto memory;
-    }
+    if (body) body_fill_presets(cls, made);
     attrs_memo *memo = NULL, *last = last_of(net, cls);
     if (cls->plain) {
         if (!adopt_refs(net, cls, made)) goto memory;
-        attrs = remembered(last, cls, made);
+        attrs = last->judged ? remembered(last, cls, made) : NULL;   /* then there is nothing left to do */
         if (attrs) goto done;
+    }
+    if (body && round && !body_round(&net->arena, cls, made)) goto memory;
+    if (cls->plain) {
         memo = memo_of(net, cls, made);
-        attrs = remembered(memo, cls, made);
+        attrs = memo->judged ? remembered(memo, cls, made) : NULL;
     }
     if (!attrs) {
         xir_status status = body_check(cls, made, op_name, XIR_STR(""), net->diags);
@@ -136,13 +136,13 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
         }
         if (cls->plain) {
             attrs = same_spans(cls, made, cls->defaults) ? cls->defaults : store_plain(net, cls, made);
-            if (attrs) *memo = (attrs_memo){ cls, attrs };
+            if (attrs) *memo = (attrs_memo){ cls, attrs, true };
         } else {
             attrs = body_equal(cls, made, cls->defaults) ? cls->defaults : store(net, cls, made);
         }
         if (!attrs) goto memory;
     }
-    if (memo) *last = (attrs_memo){ cls, attrs };
+    if (memo) *last = (attrs_memo){ cls, attrs, true };
     goto done;
 memory:
     net_fail(net, XIR_E_MEMORY, "out of memory");

@@ -101,7 +101,7 @@ bool form_u64(form_text *t, const char *what, uint64_t *out) {
 bool form_i64(form_text *t, const char *what, int64_t *out) {
     size_t start = t->at;
     bool minus = form_skip(t, '-');
-    uint64_t v;
+    uint64_t v = 0;
     if (!digits(t, start, (uint64_t)INT64_MAX + minus, what, &v)) return false;
     if (minus && v == 0) {
         form_fail(t->why, XIR_E_SYNTAX, start, "%s expected, found '-0'", what);

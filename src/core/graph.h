@@ -108,7 +108,8 @@ typedef struct id_table {
     size_t  room, count; /* room a power of two; 0: not built                               */
 } id_table;
 
-typedef struct attrs_memo { const xir_class *cls; const void *attrs; } attrs_memo;
+/* `judged`: rounded and checked, as builders must; what readers store need not be. */
+typedef struct attrs_memo { const xir_class *cls; const void *attrs; bool judged; } attrs_memo;
 enum { ATTRS_MEMO = 64, INFER_MEMO = 64, CLASS_MEMO = 32 };
 
 /* One answer of an inference function, reused while everything that it saw is the same. */

@@ -55,6 +55,7 @@ typedef struct codec_plan {
     const xir_class   *cls;
     codec_key         *keys;
     uint32_t           n_keys;
+    const codec_key  **declared;      /* the same keys: rows as declared, then what all ops have; NULL if not wanted */
     struct codec_plan *next;          /* of the same bucket     */
     /* What the last ops of the class had: the next one often has the same. */
     codec_memo         inputs[PLAN_SLOTS], input_types[PLAN_SLOTS], output_types[PLAN_SLOTS];
@@ -69,6 +70,7 @@ enum { PLAN_BUCKETS = 128 };
 typedef struct codec_plans {
     arena      *arena;
     bake_fn    *bake;
+    bool        declared;
     codec_plan *buckets[PLAN_BUCKETS];
 } codec_plans;
 
@@ -129,7 +131,9 @@ typedef struct sink_ops {
     void   (*learn_value)(sink *s, const xir_value *value, size_t begun);
     /* An op is complete: a good moment to hand bytes on. */
     void (*piece)(sink *s);
-    bool declared_order;                                   /* rows as declared, then the base keys       */
+    /* Wants rows as they are declared, then op_id, name, inputs, outputs, compile_target and tags, then what is undeclared;
+     * no _type_key, which `map` has said. */
+    bool declared_order;
 } sink_ops;
 
 #define SINK_DONE SIZE_MAX

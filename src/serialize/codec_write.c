@@ -5,7 +5,7 @@
 void encoder_init(encoder *e, xir_context *ctx, const xir_network *net, sink *s) {
     *e = (encoder){ .sink = s, .ctx = ctx, .net = net };
     arena_init(&e->arena, context_alloc(ctx));
-    e->plans = (codec_plans){ .arena = &e->arena, .bake = s->ops->bake };
+    e->plans = (codec_plans){ .arena = &e->arena, .bake = s->ops->bake, .declared = s->ops->declared_order };
     e->single = net && version_before(net->version, 3, 31);
     for (int i = 0; i < NETWORK_KEYS; i++) codec_bake(&e->network[i], s->ops->bake, network_keys[i], i);
     for (int i = 0; i < VALUE_KEYS; i++) codec_bake(&e->value[i], s->ops->bake, value_keys[i], i);
@@ -177,11 +177,26 @@ static size_t encode_extra(encoder *e, const xir_map *extra, size_t x, const xir
 
 typedef void base_fn(encoder *e, const codec_key *key, const void *who);
 
+static void encode_declared(encoder *e, const codec_plan *plan, const void *body, uint64_t out, const xir_map *extra,
+                            base_fn *base, const void *who) {
+    for (const codec_key **key = plan->declared; *key; key++) {
+        if (is_left_out(*key, out)) continue;
+        e->sink->ops->key(e->sink, *key);
+        if ((*key)->field) encode_field(e, (*key)->field, body_at(body, (*key)->field));
+        else base(e, *key, who);
+    }
+    if (extra) encode_extra(e, extra, 0, NULL);
+}
+
 /* The members of a map: keys and undeclared attributes merged, rows that are left out skipped. */
 static void encode_members(encoder *e, const codec_plan *plan, const void *body, uint64_t out, const xir_map *extra,
                            base_fn *base, const void *who) {
     sink *s = e->sink;
     size_t x = 0, n = extra ? extra->size : 0;
+    if (plan->declared) {
+        encode_declared(e, plan, body, out, extra, base, who);
+        return;
+    }
     for (uint32_t i = 0; i < plan->n_keys; i++) {
         const codec_key *key = &plan->keys[i];
         if (x < n) x = encode_extra(e, extra, x, &key->name);
