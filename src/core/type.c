@@ -168,7 +168,7 @@ int64_t xir_type_dim(const xir_type *type, int64_t i, bool combine) {
 }
 
 int64_t xir_type_axis_dim(const xir_type *type, char axis, bool combine) {
-    int64_t dim, partner;
+    int64_t dim = 0, partner = 1;
     bool has = letter_dim(type, axis, &dim);
     if (!combine || axis == '*') return has ? dim : 0;
     bool has_partner = letter_dim(type, other_case(axis), &partner);
