@@ -23,6 +23,7 @@ typedef struct xir_limits {
 XIR_API xir_context *xir_context_new(const xir_allocator *allocator);
 XIR_API void         xir_context_free(xir_context *ctx);
 
+/* Returns the limits in force, defaults filled in. */
 XIR_API xir_limits xir_context_limits(const xir_context *ctx);
 /* Sets the limits. Not while other threads use the context. */
 XIR_API void xir_context_set_limits(xir_context *ctx, xir_limits limits);

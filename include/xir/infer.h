@@ -8,6 +8,7 @@
 
 XIR_BEGIN
 
+/* Who is asked about. None of these fails; all pointers live as long as the call. */
 XIR_API xir_context      *xir_infer_context(const xir_infer *at);
 XIR_API const xir_class  *xir_infer_class(const xir_infer *at);
 /* The attribute struct of the class, or for objects the object. */

@@ -22,6 +22,7 @@ typedef enum xir_framework {
 XIR_API xir_network *xir_network_new(xir_context *ctx, const char *name, xir_framework framework, const char *framework_version);
 XIR_API void         xir_network_free(xir_network *net);
 
+/* Returns the context that the network was made with; it lives at least as long. */
 XIR_API xir_context *xir_network_context(const xir_network *net);
 
 /* The first failure of a building call since the network was made or cleared, and the findings. */
@@ -41,6 +42,8 @@ typedef enum xir_network_text {
     XIR_TEXT_COUNT
 } xir_network_text;
 
+/* Reads a text, which lives as long as the network, or sets it to a copy. XIR_E_BOUNDS for no text of the list, XIR_E_MEMORY;
+ * the old text stays then. */
 XIR_API xir_str    xir_network_text_of(const xir_network *net, xir_network_text which);
 XIR_API xir_status xir_network_set_text(xir_network *net, xir_network_text which, xir_str text);
 #define xir_network_name(net) xir_network_text_of((net), XIR_TEXT_NAME)
@@ -57,6 +60,7 @@ XIR_API xir_status        xir_network_set_extra(xir_network *net, xir_str key, c
 
 /* ---- asking -------------------------------------------------------------------------------------------------- */
 
+/* How many ops are in the execution order, and below what every op's slot is. */
 XIR_API size_t   xir_network_op_count(const xir_network *net);
 XIR_API uint32_t xir_network_slot_count(const xir_network *net);
 /* The ends of the execution order; NULL if empty. */

@@ -60,6 +60,7 @@ XIR_API xir_op *xir_add(xir_at at, const xir_class_decl *decl, const void *in, c
 
 /* ---- asking an op: none of these fails ------------------------------------------------------------------- */
 
+/* What an op is. Texts and pointers live until they are set anew, at most as long as the network. */
 XIR_API xir_network      *xir_op_network(const xir_op *op);
 XIR_API const xir_class  *xir_op_class(const xir_op *op);
 XIR_API bool              xir_op_is(const xir_op *op, const xir_class_decl *decl);

@@ -10,7 +10,7 @@ typedef struct scarce {
     size_t calls;            /* allocations so far, while it is not plenty   */
     size_t refuse;           /* the one that is refused                      */
     bool   for_good;         /* and all after it                             */
-    bool   plenty;           /* for now nothing is refused or counted        */
+    bool   plenty;           /* while set, nothing is refused or counted      */
     bool   refused;          /* it has happened                              */
 } scarce;
 
