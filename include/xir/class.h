@@ -98,12 +98,15 @@ typedef enum xir_word {
     XIR_WORD_WAS,     /* an old name of an attribute, read but never written         */
     XIR_WORD_CHECK,   /* the class's own rule, after the rows                        */
     XIR_WORD_INFER,   /* type inference for one target                               */
-    XIR_WORD_FORM     /* a one-string spelling                                       */
+    XIR_WORD_FORM,    /* a one-string spelling                                       */
+    XIR_WORD_FORMULA, /* notes for the reference: what it computes,                  */
+    XIR_WORD_GIVES,   /* how the type of the output follows,                         */
+    XIR_WORD_UNLIKE   /* where it differs from PyTorch or ONNX                       */
 } xir_word;
 
 enum {
     XIR_FIELD_REQUIRED = 1, /* no default: whoever makes one must give it                            */
-    XIR_FIELD_OPTIONAL = 2, /* a reference or scalar that may be null                                */
+    XIR_FIELD_OPTIONAL = 2, /* a reference, Params or list of integers that may be null              */
     XIR_FIELD_SINGLE   = 4  /* a list that files before `since` wrote as its only item               */
 };
 
@@ -188,6 +191,12 @@ XIR_API size_t           xir_class_input_count(const xir_class *cls);
 XIR_API const xir_port  *xir_class_input_at(const xir_class *cls, size_t i);
 XIR_API size_t           xir_class_output_count(const xir_class *cls);
 XIR_API const xir_port  *xir_class_output_at(const xir_class *cls, size_t i);
+
+/* What the rows say beside that, by kind of row: old keys of the class (XIR_WORD_ALIAS), notes (XIR_WORD_FORMULA,
+ * _GIVES, _UNLIKE). Empty past the last one. */
+XIR_API xir_str          xir_class_note(const xir_class *cls, xir_word word, size_t i);
+/* Whether the class infers by a function of its own on a target, not by the host's. */
+XIR_API bool             xir_class_infers_on(const xir_class *cls, int target);
 
 /* Prints one attribute's type as the reference does: "int64", "enum ZEROS|REFLECT", "ref<Layout>?".
  * Writes at most `size` bytes, always terminated, and returns the length that the whole has. */

@@ -21,9 +21,12 @@
  *     PRESET_REF PRESET_REFS (name, type, default, describe)   the default as files spell it, "@scales([axis=-1])", "1.0"
  *     PARAMS OPT_PARAMS PARAMSS OPS BOOLS I64S REALS TEXTS RUNS (name, describe)
  *     NEED_I64(name, least, greatest, describe)   NEED_REAL(…)   NEED_I64S NEED_TEXT (name, describe)
+ *     OPT_I64S(name, describe)   a list that may be null, which its `data` then is; an empty one has data
  *     SINGLE_PARAMSS(name, describe)   a list that old files write as its only item
  *     ALIAS(key)  WAS(name, old name)  CHECK(function)  INFER(function)  INFER_ON(target, function)
  *     FORM(form)
+ *     FORMULA(text) GIVES(text) UNLIKE(text)   for the reference: what it computes, how the output's type follows, where it
+ *         differs from PyTorch or ONNX; any number of each, a sentence a row
  */
 #include <xir/op.h>
 
@@ -77,6 +80,7 @@ XIR_BEGIN
 #define NEED_REAL(name, ...)                 double name;
 #define NEED_TEXT(name, ...)                 xir_str name;
 #define NEED_I64S(name, ...)                 xir_i64s name;
+#define OPT_I64S(name, ...)                  xir_i64s name;
 #define IN(name, describe)
 #define OPT(name, describe)
 #define VAR(name, describe)

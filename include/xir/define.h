@@ -139,6 +139,7 @@
 #define NEED_REAL(n, lo, hi, d)          XIR_FIELD_(REAL, n, d, .least = { .r = lo }, .greatest = { .r = hi }, .flags = XIR_FIELD_REQUIRED)
 #define NEED_TEXT(n, d)                  XIR_FIELD_(TEXT, n, d, .flags = XIR_FIELD_REQUIRED)
 #define NEED_I64S(n, d)                  XIR_FIELD_(I64S, n, d, .flags = XIR_FIELD_REQUIRED)
+#define OPT_I64S(n, d)                   XIR_FIELD_(I64S, n, d, .flags = XIR_FIELD_OPTIONAL)
 #define IN(n, d)                         XIR_IN_(IN,  n, d)
 #define OPT(n, d)                        XIR_IN_(OPT, n, d)
 #define VAR(n, d)                        XIR_IN_(VAR, n, d)
@@ -149,6 +150,9 @@
 #define CHECK(f)                         XIR_NOTE_(CHECK, NULL, .fn = f)
 #define INFER(f)                         XIR_NOTE_(INFER, NULL, .fn = f)
 #define INFER_ON(kind_, f)               XIR_NOTE_(INFER, NULL, .fn = f, .target = kind_)
+#define FORMULA(text)                    XIR_NOTE_(FORMULA, NULL, .describe = text)
+#define GIVES(text)                      XIR_NOTE_(GIVES,   NULL, .describe = text)
+#define UNLIKE(text)                     XIR_NOTE_(UNLIKE,  NULL, .describe = text)
 #define FORM(form_)                      XIR_NOTE_(FORM,  NULL, .form = &form_)
 #include XIR_DEFS
 #include <xir/words_off.h>

@@ -27,6 +27,7 @@
 #define NEED_REAL(name, ...)
 #define NEED_TEXT(name, ...)
 #define NEED_I64S(name, ...)
+#define OPT_I64S(name, ...)
 #ifndef IN
 #define IN(name, describe)
 #define OPT(name, describe)

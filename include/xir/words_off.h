@@ -37,6 +37,10 @@
 #undef VAR
 #undef OUT
 #undef OUTS
+#undef OPT_I64S
+#undef FORMULA
+#undef GIVES
+#undef UNLIKE
 #undef ALIAS
 #undef WAS
 #undef CHECK

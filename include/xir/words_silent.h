@@ -1,4 +1,4 @@
-/* The words of the .def language that declare nothing in C: names of the past and names of functions.
+/* The words of the .def language that declare nothing in C: names of the past, names of functions, notes.
  * No guard: included once a pass, after words_off.h. */
 #define ALIAS(key)
 #define WAS(name, old)
@@ -6,3 +6,6 @@
 #define INFER(fn)
 #define INFER_ON(target, fn)
 #define FORM(form)
+#define FORMULA(text)
+#define GIVES(text)
+#define UNLIKE(text)

@@ -120,6 +120,7 @@ static bool same_field(const xir_field *f, const void *a, const void *b) {
     }
     case XIR_KIND_I64S:   {
         const xir_i64s *x = a, *y = b;
+        if (f->flags & XIR_FIELD_OPTIONAL && !x->data != !y->data) return false;
         return same_list(x->data, x->size, y->data, y->size, 8);
     }
     case XIR_KIND_REALS:  {
@@ -180,6 +181,14 @@ static bool copy_list(arena *to, const void **data, size_t size, size_t item) {
     return true;
 }
 
+static bool copy_i64s(arena *to, const xir_field *f, xir_i64s *list) {
+    static const int64_t none = 0;
+    bool empty = f->flags & XIR_FIELD_OPTIONAL && list->data && list->size == 0;   // which is not null
+    if (!copy_list(to, (const void **)&list->data, list->size, sizeof *list->data)) return false;
+    if (empty) list->data = &none;
+    return true;
+}
+
 static bool intern_ref(home *h, const xir_object **ref) {
     if (!*ref) return true;
     *ref = home_intern_held(h, *ref);
@@ -197,7 +206,7 @@ static bool copy_field(home *h, arena *to, const xir_field *f, void *at) {
         return true;
     }
     case XIR_KIND_BOOLS:   return copy_list(to, (const void **)&((xir_bools *)at)->data, ((xir_bools *)at)->size, sizeof(bool));
-    case XIR_KIND_I64S:    return copy_list(to, (const void **)&((xir_i64s *)at)->data, ((xir_i64s *)at)->size, 8);
+    case XIR_KIND_I64S:    return copy_i64s(to, f, at);
     case XIR_KIND_REALS:   return copy_list(to, (const void **)&((xir_reals *)at)->data, ((xir_reals *)at)->size, 8);
     case XIR_KIND_RUNS:    return copy_list(to, (const void **)&((xir_runs *)at)->data, ((xir_runs *)at)->size, sizeof(xir_run));
     case XIR_KIND_PARAMSS: return copy_list(to, (const void **)&((xir_values *)at)->data, ((xir_values *)at)->size, sizeof(void *));
@@ -285,7 +294,10 @@ void body_get(const xir_field *f, const void *body, xir_attr *out) {
     case XIR_KIND_PARAMS:  out->as.params = *(xir_value *const *)at; out->is_null = !out->as.params; break;
     case XIR_KIND_MAP:     out->as.map = *(const xir_map *)at; break;
     case XIR_KIND_BOOLS:   out->as.bools = *(const xir_bools *)at; break;
-    case XIR_KIND_I64S:    out->as.i64s = *(const xir_i64s *)at; break;
+    case XIR_KIND_I64S:
+        out->as.i64s = *(const xir_i64s *)at;
+        out->is_null = f->flags & XIR_FIELD_OPTIONAL && !out->as.i64s.data;
+        break;
     case XIR_KIND_REALS:   out->as.reals = *(const xir_reals *)at; break;
     case XIR_KIND_TEXTS:   out->as.texts = *(const xir_texts *)at; break;
     case XIR_KIND_REFS:    out->as.refs = *(const xir_refs *)at; break;

@@ -188,7 +188,7 @@ xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const 
     case XIR_KIND_PARAMS:  *(xir_value **)at = attr->is_null ? NULL : attr->as.params; break;
     case XIR_KIND_MAP:     *(xir_map *)at = attr->as.map; break;
     case XIR_KIND_BOOLS:   *(xir_bools *)at = attr->as.bools; break;
-    case XIR_KIND_I64S:    *(xir_i64s *)at = attr->as.i64s; break;
+    case XIR_KIND_I64S:    *(xir_i64s *)at = attr->is_null ? (xir_i64s){ NULL, 0 } : attr->as.i64s; break;
     case XIR_KIND_REALS:   *(xir_reals *)at = attr->as.reals; break;
     case XIR_KIND_TEXTS:   *(xir_texts *)at = attr->as.texts; break;
     case XIR_KIND_REFS:    *(xir_refs *)at = attr->as.refs; break;

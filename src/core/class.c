@@ -289,6 +289,7 @@ static void add_rows(xir_context *ctx, xir_class *cls, const xir_class_decl *dec
         case XIR_WORD_FIELD:
             fill_field(ctx, cls, &cls->fields[cls->n_fields], row);
             cls->plain &= kinds[row->kind].plain;
+            cls->has_params |= row->kind == XIR_KIND_PARAMS || row->kind == XIR_KIND_PARAMSS;
             if (row->kind == XIR_KIND_REF)  cls->refs[cls->n_refs++] = cls->n_fields;
             if (row->kind == XIR_KIND_REAL) cls->reals[cls->n_reals++] = cls->n_fields;
             cls->n_fields++;

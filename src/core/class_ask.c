@@ -39,6 +39,20 @@ const xir_field *xir_class_field_at(const xir_class *cls, size_t i)  { return i 
 const xir_port  *xir_class_input_at(const xir_class *cls, size_t i)  { return i < cls->n_inputs ? &cls->inputs[i] : NULL; }
 const xir_port  *xir_class_output_at(const xir_class *cls, size_t i) { return i < cls->n_outputs ? &cls->outputs[i] : NULL; }
 
+xir_str xir_class_note(const xir_class *cls, xir_word word, size_t i) {
+    if (!cls->decl || (word != XIR_WORD_ALIAS && word != XIR_WORD_FORMULA && word != XIR_WORD_GIVES && word != XIR_WORD_UNLIKE)) {
+        return XIR_STR("");
+    }
+    for (const xir_row *row = cls->decl->rows; row->word != XIR_WORD_END; row++) {
+        if (row->word == word && i-- == 0) return xir_str_of(word == XIR_WORD_ALIAS ? row->name : row->describe);
+    }
+    return XIR_STR("");
+}
+
+bool xir_class_infers_on(const xir_class *cls, int target) {
+    return target >= 0 && target < XIR_TARGET_COUNT && cls->infer[target] != NULL;
+}
+
 static void append(char *out, size_t size, size_t *at, xir_str text) {
     for (size_t i = 0; i < text.size; i++, (*at)++) {
         if (*at + 1 < size) out[*at] = text.data[i];

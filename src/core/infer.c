@@ -150,7 +150,7 @@ bool infer_recall(xir_network *net, infer_memo *key) {
 }
 
 void infer_remember(const xir_infer *at, xir_network *net, infer_memo *key) {
-    if (at->n_inputs > INFER_INPUTS || at->read_values || at->n_out != 1) return;
+    if (at->n_inputs > INFER_INPUTS || at->read_values || at->cls->has_params || at->n_out != 1) return;
     key->out = at->out[0];
     *memo_slot(net, key) = *key;
 }

@@ -30,6 +30,7 @@ struct xir_class {
     uint32_t              tag, traits;
     bool                  is_op, opaque;
     bool                  plain;     /* no field points to anything but objects              */
+    bool                  has_params;   /* attributes whose types and bytes may be set        */
     uint32_t              body_size, ports_size;
     xir_field            *fields;    /* in declared order                                    */
     uint32_t              n_fields;

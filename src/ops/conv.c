@@ -4,11 +4,11 @@
 #include "shape.h"
 
 /* Checks everything that the types say, and gives the dims of the output in the order N, H, W, C. */
-static xir_status conv2d_shape(xir_infer *at, four_dims *input, int64_t out[4]) {
+static xir_status conv2d_shape(xir_infer *at, named_dims *input, int64_t out[4]) {
     const xir_conv2d_attrs *a = xir_infer_attrs(at);
-    four_dims kernel;
-    xir_status status = read_four(at, 0, "NHWC", input);
-    if (!status) status = read_four(at, 1, "HWIO", &kernel);
+    named_dims kernel;
+    xir_status status = read_dims(at, 0, "NHWC", input);
+    if (!status) status = read_dims(at, 1, "HWIO", &kernel);
     if (!status) status = same_elements(at, 0, 1);
     if (status) return status;
 
@@ -47,14 +47,14 @@ static xir_status conv2d_shape(xir_infer *at, four_dims *input, int64_t out[4]) 
 /* Tiled inputs are judged by their back end; without types there is nothing to judge. */
 xir_status conv2d_check(xir_infer *at) {
     size_t n = xir_infer_input(at, 2) ? 3 : 2;
-    four_dims input;
+    named_dims input;
     int64_t out[4];
     if (!inputs_known(at, n) || inputs_tiled(at, n)) return XIR_OK;
     return conv2d_shape(at, &input, out);
 }
 
 xir_status conv2d_infer(xir_infer *at) {
-    four_dims input;
+    named_dims input;
     int64_t out[4], dims[4];
     xir_status status = need_inputs(at, xir_infer_input(at, 2) ? 3 : 2);
     if (!status) status = conv2d_shape(at, &input, out);

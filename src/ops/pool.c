@@ -2,9 +2,9 @@
  * that of convolutions. */
 #include "shape.h"
 
-static xir_status max_pool2d_shape(xir_infer *at, four_dims *input, int64_t *height, int64_t *width) {
+static xir_status max_pool2d_shape(xir_infer *at, named_dims *input, int64_t *height, int64_t *width) {
     const xir_max_pool2d_attrs *a = xir_infer_attrs(at);
-    xir_status status = read_four(at, 0, "NHWC", input);
+    xir_status status = read_dims(at, 0, "NHWC", input);
     if (status) return status;
     const window rows = { .what = "window", .things = "row", .axis = "height", .where = "pool_height",
                           .input = input->dim[1], .before = a->pad_top, .after = a->pad_bottom,
@@ -17,14 +17,14 @@ static xir_status max_pool2d_shape(xir_infer *at, four_dims *input, int64_t *hei
 }
 
 xir_status max_pool2d_check(xir_infer *at) {
-    four_dims input;
+    named_dims input;
     int64_t height, width;
     if (!inputs_known(at, 1) || inputs_tiled(at, 1)) return XIR_OK;
     return max_pool2d_shape(at, &input, &height, &width);
 }
 
 /* Whether a distribution says nothing about the dims that windows move along. */
-static bool stays(const xir_distr *distr, const four_dims *input) {
+static bool stays(const xir_distr *distr, const named_dims *input) {
     for (size_t i = 0; i < distr->merged_axis.size; i++) {
         int64_t axis = from_start(distr->merged_axis.data[i], 4);
         if (axis < 0 || axis == (int64_t)input->at[1] || axis == (int64_t)input->at[2]) return false;
@@ -34,7 +34,7 @@ static bool stays(const xir_distr *distr, const four_dims *input) {
 
 /* Channels are pooled apart: which of them are valid stays. */
 xir_status max_pool2d_infer(xir_infer *at) {
-    four_dims input;
+    named_dims input;
     int64_t height, width;
     xir_status status = need_inputs(at, 1);
     if (!status) status = max_pool2d_shape(at, &input, &height, &width);

@@ -61,30 +61,59 @@ xir_status need_inputs(xir_infer *at, size_t n) {
     return XIR_OK;
 }
 
+/* The index of an axis letter in the layout; L and W, the only axis of 1-D maps, are the same. */
+static int64_t axis_index(const xir_layout *layout, char letter) {
+    int64_t found = xir_layout_index(layout, letter);
+    if (found < 0 && letter == 'L') found = xir_layout_index(layout, 'W');
+    if (found < 0 && letter == 'W') found = xir_layout_index(layout, 'L');
+    return found;
+}
+
+/* Fills in unit, unit_at and the combined dim of axis k if the layout tiles it. */
+static void read_tile(const xir_type *type, const xir_layout *layout, char letter, named_dims *out, size_t k) {
+    int64_t unit_at = xir_layout_index(layout, (char)(letter | 0x20));
+    if (unit_at < 0) return;
+    const int64_t axes[2] = { (int64_t)out->at[k], unit_at };
+    int64_t tiles = out->dim[k];
+    out->unit_at[k] = (size_t)unit_at;
+    out->unit[k] = xir_type_dim(type, unit_at, false);
+    const xir_distr *distr = xir_type_distr(type, axes, 2);
+    if (distr) out->dim[k] = xir_distr_total_valid(distr);
+    else if (tiles < 0 || out->unit[k] < 0 || !mul_i64(tiles, out->unit[k], &out->dim[k])) out->dim[k] = UNKNOWN_DIM;
+}
+
 /* A layout of N, H, W and C in any order says itself where they are. */
-xir_status read_four(xir_infer *at, size_t i, const char *letters, four_dims *out) {
+xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *out) {
     const xir_type *type = xir_infer_input(at, i);
     const xir_layout *layout = xir_type_layout(type);
     xir_str text = layout ? xir_layout_text(layout) : XIR_STR("");
     const char *port = input_name(at, i);
-    if (xir_type_rank(type) != 4) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, 4 were expected (%s)", port,
-                              xir_type_rank(type), letters);
+    size_t n = strlen(letters), rank = xir_type_rank(type), tiles = 0;
+    if (layout && xir_layout_rank(layout) != rank) {
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "the layout %.*s names %zu dims, %s has %zu",
+                              (int)text.size, text.data, xir_layout_rank(layout), port, rank);
     }
-    if (layout && xir_layout_rank(layout) != 4) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "the layout %.*s names %zu dims, %s has 4",
-                              (int)text.size, text.data, xir_layout_rank(layout), port);
+    for (size_t k = 0; layout && k < rank; k++) tiles += xir_layout_axis(layout, k) >= 'a' && xir_layout_axis(layout, k) <= 'z';
+    if (rank != n + tiles) {
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, %zu were expected (%s)", port, rank,
+                              n + tiles, letters);
     }
-    for (size_t k = 0; k < 4; k++) {
-        int64_t found = layout ? xir_layout_index(layout, letters[k]) : (int64_t)k;
-        if (found < 0 && xir_layout_axis(layout, k) == '*') found = (int64_t)k;
+    *out = (named_dims){ .n = n };
+    for (size_t k = 0, star = 0; k < n; k++) {
+        int64_t found = layout ? axis_index(layout, letters[k]) : (int64_t)k;
         if (found < 0) {
-            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
-                                  "the layout %.*s of %s has no axis %c, an order of %s was expected", (int)text.size,
-                                  text.data, port, letters[k], letters);
+            while (star < rank && xir_layout_axis(layout, star) != '*') star++;
+            if (star == rank) {
+                return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
+                                      "the layout %.*s of %s has no axis %c, an order of %s was expected", (int)text.size,
+                                      text.data, port, letters[k], letters);
+            }
+            found = (int64_t)star++;
         }
         out->at[k] = (size_t)found;
         out->dim[k] = xir_type_dim(type, found, false);
+        if (tiles) read_tile(type, layout, letters[k], out, k);
+        if (out->dim[k] < 0) out->dim[k] = UNKNOWN_DIM;
     }
     return XIR_OK;
 }

@@ -24,13 +24,19 @@ bool inputs_tiled(xir_infer *at, size_t n);
 /* Fails unless the first `n` inputs are tensors that the host's inference understands. */
 xir_status need_inputs(xir_infer *at, size_t n);
 
-/* An input of four dims by their meaning: dim[k] is the dim whose letter is letters[k], at[k] where it stands. A dim that the
- * layout does not name (`*`) has the meaning of its place in `letters`. */
-typedef struct four_dims {
-    int64_t dim[4];
-    size_t  at[4];
-} four_dims;
-xir_status read_four(xir_infer *at, size_t i, const char *letters, four_dims *out);
+/* The dims of an input by their meaning: dim[k] is the dim whose letter is letters[k] ("NHWC"; L and W stand for each other),
+ * at[k] where it stands. Letters that the layout does not have are the axes it does not name (`*`), in order. A tiled axis has
+ * its unit at unit_at[k]; its dim is then the number of elements that are no padding: what the distribution over the two axes
+ * says, otherwise tiles * unit. */
+enum { MOST_NAMED = 6 };
+typedef struct named_dims {
+    size_t  n;
+    int64_t dim[MOST_NAMED];
+    size_t  at[MOST_NAMED];
+    int64_t unit[MOST_NAMED];      /* 0: not tiled */
+    size_t  unit_at[MOST_NAMED];
+} named_dims;
+xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *out);
 
 /* Element types of two inputs are the same, or one of them is quantised: back ends multiply different quantised types. */
 xir_status same_elements(xir_infer *at, size_t i, size_t j);

@@ -328,6 +328,9 @@ static bool in_network(decoder *d, source *s) {
     return d->net || trace_fail(&d->trace, XIR_E_TYPE, source_here(s), "Params and ops are parts of networks only");
 }
 
+/* What an empty list that might be null points to. */
+static const int64_t no_items = 0;
+
 bool decode_field(decoder *d, source *s, const xir_field *f, void *body) {
     void *at = body_at(body, f);
     gathered list = { 0 };
@@ -353,8 +356,12 @@ bool decode_field(decoder *d, source *s, const xir_field *f, void *body) {
         *(xir_bools *)at = (xir_bools){ list.data, list.size };
         return ok;
     case XIR_KIND_I64S:
+        if (f->flags & XIR_FIELD_OPTIONAL && s->ops->shape(s) == SHAPE_NULL) {
+            *(xir_i64s *)at = (xir_i64s){ NULL, 0 };
+            return s->ops->null(s);
+        }
         ok = each_item(d, s, item_i64, &list);
-        *(xir_i64s *)at = (xir_i64s){ list.data, list.size };
+        *(xir_i64s *)at = (xir_i64s){ list.data || !(f->flags & XIR_FIELD_OPTIONAL) ? list.data : &no_items, list.size };
         return ok;
     case XIR_KIND_REALS:
         ok = each_item(d, s, item_real, &list);

@@ -113,6 +113,10 @@ static void encode_field(encoder *e, const xir_field *f, const void *at) {
     }
     case XIR_KIND_I64S: {
         const xir_i64s *list = at;
+        if (f->flags & XIR_FIELD_OPTIONAL && !list->data) {
+            s->ops->null(s);
+            break;
+        }
         s->ops->list(s, list->size);
         for (size_t i = 0; i < list->size; i++) s->ops->integer(s, list->data[i]);
         s->ops->end(s);
