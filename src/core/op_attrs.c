@@ -1,0 +1,172 @@
+/* Attributes of an op, whole or by name, declared or not. Setting one makes a new set, since sets are shared: the op has the old
+ * one until the new one has been found good. Sub ops come and go with the set that names them. */
+#include "graph.h"
+
+static xir_status no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
+
+const void *xir_op_body(const xir_op *op, const xir_class_decl *decl) {
+    return op && op->cls->decl == decl ? op->attrs : NULL;
+}
+
+static xir_status check_child(const xir_op *op, xir_op *child) {
+    bool good = child && child->net == op->net && !(child->flags & (OP_PLACED | OP_ERASED)) &&
+                (!(child->flags & OP_CHILD) || xir_op_parent(child) == op);
+    for (const xir_op *up = op; good && up; up = xir_op_parent(up)) good = up != child;   /* nor the op itself */
+    if (!good) return net_fail(op->net, XIR_E_INVALID, "a sub op must be an unplaced op of the same network");
+    return op_need_more(child) ? XIR_OK : no_memory(op->net);
+}
+
+xir_status op_adopt_children(xir_op *op, const void *attrs) {
+    for (int adopt = 0; adopt < 2; adopt++) {   /* first all are looked at */
+        for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+            const xir_field *f = &op->cls->fields[i];
+            if (f->kind != XIR_KIND_OPS) continue;
+            const xir_ops *children = body_at(attrs, f);
+            for (size_t j = 0; j < children->size; j++) {
+                xir_op *child = children->data[j];
+                xir_status status = adopt ? XIR_OK : check_child(op, child);
+                if (status) return status;
+                if (!adopt) continue;
+                child->more->parent = op;
+                child->flags |= OP_CHILD;
+            }
+        }
+    }
+    return XIR_OK;
+}
+
+static void flag_children(const xir_op *op, const void *attrs, bool child, bool forget_strangers) {
+    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *children = body_at(attrs, f);
+        for (size_t j = 0; j < children->size; j++) {
+            xir_op *c = children->data[j];
+            if (forget_strangers && !(c->flags & OP_CHILD)) {
+                ids_forget_op(c);
+                op_drop_uses(c);
+                op_forget(c);
+            } else if (!forget_strangers) {
+                c->flags = child ? c->flags | OP_CHILD : c->flags & ~(uint32_t)OP_CHILD;
+            }
+        }
+    }
+}
+
+/* Sub ops of the old attributes that the new ones do not have are erased. */
+static void forget_old_children(const xir_op *op, const void *old, const void *now) {
+    if (op->cls->plain || old == now) return;
+    flag_children(op, old, false, false);
+    flag_children(op, now, true, false);
+    flag_children(op, old, false, true);
+}
+
+static xir_status set_body(xir_op *op, const void *attrs, bool round) {
+    xir_network *net = op->net;
+    size_t before = xir_diags_count(net->diags);
+    const void *own = net_checked_attrs(net, op->cls, attrs, round, name_text(op->name));
+    if (!own) {
+        const xir_diag *d = xir_diags_at(net->diags, before);
+        return d ? d->code : XIR_E_MEMORY;
+    }
+    xir_status status = op_adopt_children(op, own);
+    if (status) return status;
+    const void *old = op->attrs;
+    op->attrs = own;
+    if (op_is_in(op)) {
+        if ((status = op_reserve_ids(op))) {
+            op->attrs = old;
+            flag_children(op, own, false, false);
+            flag_children(op, old, true, false);
+            return status;
+        }
+        op_number_attrs(op);
+    }
+    if (op->more) op->more->absent = 0;
+    forget_old_children(op, old, own);
+    net->epoch++;
+    return XIR_OK;
+}
+
+xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *attrs) {
+    if (op->cls->decl == decl) return set_body(op, attrs, true);
+    return net_fail(op->net, XIR_E_TYPE, "attributes of %s were given for a %.*s", decl->rows->name, (int)op->cls->key.size,
+                    op->cls->key.data);
+}
+
+xir_status xir_op_get(const xir_op *op, xir_str attr, xir_attr *out) {
+    const xir_field *f = xir_class_field(op->cls, attr);
+    if (!f) return XIR_E_UNKNOWN;
+    body_get(f, op->attrs, out);
+    return XIR_OK;
+}
+
+bool xir_op_has(const xir_op *op, xir_str attr) {
+    return xir_class_field(op->cls, attr) || (op->more && xir_map_get(op->more->extra, attr));
+}
+
+xir_status xir_op_set(xir_op *op, xir_str attr, const xir_attr *value) {
+    xir_network *net = op->net;
+    const xir_field *f = xir_class_field(op->cls, attr);
+    if (!f) {
+        xir_str near = class_suggest(op->cls, attr);
+        return net_fail(net, XIR_E_UNKNOWN, "%.*s has no attribute '%.*s'%s%.*s%s", (int)op->cls->key.size, op->cls->key.data,
+                        (int)attr.size, attr.data, near.size ? "; did you mean '" : "", (int)near.size,
+                        near.size ? near.data : "", near.size ? "'?" : "");
+    }
+    _Alignas(16) char space[512];
+    char *body = op->cls->body_size <= sizeof space ? space : mem_new(&net->alloc, op->cls->body_size);
+    if (!body) return no_memory(net);
+    memcpy(body, op->attrs, op->cls->body_size);
+    xir_status status = body_set(op->cls, f, body, value, net->diags);
+    if (status && !net->status) net->status = status;
+    if (!status && !field_round(&net->arena, f, body)) status = no_memory(net);
+    uint64_t absent = op->more ? op->more->absent : 0;
+    /* The other reals stay as they are: a network of an older version holds doubles. */
+    if (!status) status = set_body(op, body, false);
+    /* Only the attribute that was set is now written for certain. */
+    size_t i = (size_t)(f - op->cls->fields);
+    if (!status && op->more && i < 64) op->more->absent = absent & ~((uint64_t)1 << i);
+    if (body != space) mem_free(&net->alloc, body, op->cls->body_size);
+    return status;
+}
+
+xir_status xir_op_set_i64(xir_op *op, const char *attr, int64_t v) {
+    return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_I64, .as.i64 = v });
+}
+xir_status xir_op_set_bool(xir_op *op, const char *attr, bool v) {
+    return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_BOOL, .as.boolean = v });
+}
+xir_status xir_op_set_real(xir_op *op, const char *attr, double v) {
+    return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_REAL, .as.real = v });
+}
+xir_status xir_op_set_text(xir_op *op, const char *attr, const char *v) {
+    return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_TEXT, .as.text = xir_str_of(v) });
+}
+xir_status xir_op_set_i64s(xir_op *op, const char *attr, const int64_t *v, size_t n) {
+    return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_I64S, .as.i64s = { v, n } });
+}
+
+xir_status xir_op_set_extra(xir_op *op, xir_str attr, const xir_any *value) {
+    xir_network *net = op->net;
+    if (class_find_key(op->cls, attr, UINT32_MAX)) {
+        return net_fail(net, XIR_E_EXISTS, "%.*s declares '%.*s': set it as an attribute", (int)op->cls->key.size,
+                        op->cls->key.data, (int)attr.size, attr.data);
+    }
+    xir_status status = value ? any_check_params(net, value) : XIR_OK;
+    if (status) return status;
+    const xir_map *extra = NULL;
+    op_more *more = op_need_more(op);
+    if (!more || !map_with(&net->arena, more->extra, attr, value, &extra)) return no_memory(net);
+    const xir_map *old = more->extra;
+    more->extra = extra;
+    if (op_is_in(op)) {
+        if ((status = op_reserve_ids(op))) {
+            more->extra = old;
+            return status;
+        }
+        op_number_attrs(op);
+    }
+    net->epoch++;
+    return XIR_OK;
+}

@@ -1,0 +1,135 @@
+/* Inputs of an op: each is a use in the list of its value. A change either happens or leaves the op as it was, with a finding in
+ * its network. */
+#include <inttypes.h>
+#include "graph.h"
+
+static xir_status no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
+
+static xir_status check_value(xir_op *op, const xir_value *v) {
+    if (!v || value_net(v) == op->net) return XIR_OK;
+    return net_fail(op->net, XIR_E_INVALID, "the value belongs to another network");
+}
+
+static xir_status past_end(xir_op *op, size_t i) {
+    return net_fail(op->net, XIR_E_BOUNDS, "input %zu of an op that has %" PRIu32, i, op->n_inputs);
+}
+
+/* A Params that a placed op starts to use gets its id. */
+static xir_status number_input(xir_op *op, xir_value *v) {
+    if (!v || v->id >= 0 || !value_is_params(v) || !op_is_in(op)) return XIR_OK;
+    return value_number(v);
+}
+
+/* Makes room for `n` inputs; uses that move keep their place in the lists of their values. */
+static bool reserve_inputs(xir_op *op, size_t n) {
+    if (n <= op->input_room) return true;
+    if (n > UINT32_MAX / sizeof(xir_use)) return false;
+    size_t room = op->input_room < 4 ? 4 : (size_t)op->input_room * 2;
+    if (room < n) room = n;
+    xir_use *uses = arena_take(&op->net->arena, room * sizeof *uses);
+    if (!uses) return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        uses[i] = op->inputs[i];
+        if (!uses[i].value) continue;
+        *uses[i].link = &uses[i];
+        if (uses[i].next) uses[i].next->link = &uses[i].next;
+    }
+    op->inputs = uses;
+    op->input_room = (uint32_t)room;
+    return true;
+}
+
+/* Moves a use within the op, links and all. */
+static void move_use(xir_use *to, xir_use *from) {
+    *to = *from;
+    if (!to->value) return;
+    *to->link = to;
+    if (to->next) to->next->link = &to->next;
+}
+
+xir_status xir_op_set_input(xir_op *op, size_t i, xir_value *v) {
+    if (i >= op->n_inputs) return past_end(op, i);
+    xir_status status = check_value(op, v);
+    if (!status) status = number_input(op, v);
+    if (status) return status;
+    use_unlink(&op->inputs[i]);
+    use_link(&op->inputs[i], op, v);
+    op->net->epoch++;
+    return XIR_OK;
+}
+
+xir_status xir_op_insert_input(xir_op *op, size_t i, xir_value *v) {
+    if (i > op->n_inputs) return past_end(op, i);
+    xir_status status = check_value(op, v);
+    if (!status && !reserve_inputs(op, (size_t)op->n_inputs + 1)) status = no_memory(op->net);
+    if (!status) status = number_input(op, v);
+    if (status) return status;
+    for (size_t j = op->n_inputs; j > i; j--) move_use(&op->inputs[j], &op->inputs[j - 1]);
+    op->n_inputs++;
+    use_link(&op->inputs[i], op, v);
+    op->net->epoch++;
+    return XIR_OK;
+}
+
+xir_status xir_op_add_input(xir_op *op, xir_value *v) { return xir_op_insert_input(op, op->n_inputs, v); }
+
+xir_status xir_op_set_inputs(xir_op *op, xir_value *const *values, size_t n) {
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < n && !status; i++) status = check_value(op, values[i]);
+    if (status) return status;
+    if (!reserve_inputs(op, n) || !net_reserve_ids(op->net, 0, n)) return no_memory(op->net);
+    for (size_t i = 0; i < n && !status; i++) status = number_input(op, values[i]);
+    if (status) return status;
+    xir_op_clear_inputs(op);
+    op->n_inputs = (uint32_t)n;
+    for (size_t i = 0; i < n; i++) use_link(&op->inputs[i], op, values[i]);
+    return XIR_OK;
+}
+
+xir_status xir_op_replace_input(xir_op *op, xir_value *old, xir_value *now) {
+    xir_status status = check_value(op, now);
+    if (!status) status = number_input(op, now);
+    if (status) return status;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i].value != old) continue;
+        use_unlink(&op->inputs[i]);
+        use_link(&op->inputs[i], op, now);
+    }
+    op->net->epoch++;
+    return XIR_OK;
+}
+
+/* Takes out the inputs that `id` names, or position `at`; the later ones move up, each once. */
+static void take_out(xir_op *op, size_t at, bool by_id, int64_t id) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        xir_use *u = &op->inputs[i];
+        bool out = by_id ? u->value && u->value->id == id : i == at;
+        if (out) use_unlink(u);
+        else {
+            if (kept != i) move_use(&op->inputs[kept], u);
+            kept++;
+        }
+    }
+    op->n_inputs = kept;
+    op->net->epoch++;
+}
+
+xir_status xir_op_remove_input(xir_op *op, size_t i) {
+    if (i >= op->n_inputs) return past_end(op, i);
+    take_out(op, i, false, 0);
+    return XIR_OK;
+}
+
+xir_status xir_op_remove_input_id(xir_op *op, int64_t v_id) {
+    uint32_t before = op->n_inputs;
+    take_out(op, 0, true, v_id);
+    if (op->n_inputs < before) return XIR_OK;
+    return net_fail(op->net, XIR_E_MISSING, "value %" PRId64 " is no input of op %" PRId64, v_id, op->id);
+}
+
+void xir_op_clear_inputs(xir_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) use_unlink(&op->inputs[i]);
+    op->n_inputs = 0;
+    op->net->epoch++;
+}
