@@ -1,0 +1,491 @@
+/* Reads the lines of a table and runs them. A case that fails is printed and counted; the next one starts anew. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include "support/op_case.h"
+#include "graph.h"
+
+/* ---- reading ------------------------------------------------------------------------------------------------------ */
+
+typedef struct block { struct block *next; _Alignas(16) char bytes[]; } block;
+
+void *op_text_keep(op_text *t, size_t size) {
+    block *b = calloc(1, sizeof *b + size);
+    if (!b) abort();
+    b->next = t->blocks;
+    t->blocks = b;
+    return b->bytes;
+}
+
+void op_text_free(op_text *t) {
+    for (block *b = t->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+}
+
+bool op_text_fail(op_text *t, const char *format, ...) {
+    if (t->fault[0]) return false;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(t->fault, sizeof t->fault, format, list);
+    va_end(list);
+    return false;
+}
+
+char op_text_next(op_text *t) {
+    t->at += strspn(t->at, " \t");
+    return *t->at;
+}
+
+bool op_text_skip(op_text *t, char c) {
+    if (op_text_next(t) != c) return false;
+    t->at++;
+    return true;
+}
+
+bool op_text_expect(op_text *t, char c) { return op_text_skip(t, c) || op_text_fail(t, "'%c' was expected", c); }
+
+static bool in_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool op_text_word(op_text *t, const char *word) {
+    size_t size = strlen(word);
+    op_text_next(t);
+    if (strncmp(t->at, word, size) != 0 || in_word(t->at[size])) return false;
+    t->at += size;
+    return true;
+}
+
+bool op_text_i64(op_text *t, int64_t *out) {
+    char *end;
+    op_text_next(t);
+    errno = 0;
+    *out = strtoll(t->at, &end, 10);
+    if (end == t->at || errno || *end == '.' || *t->at == '+') return op_text_fail(t, "an integer was expected");
+    t->at = end;
+    return true;
+}
+
+bool op_text_i64s(op_text *t, xir_i64s *out) {
+    enum { MOST = 256 };
+    int64_t *items = op_text_keep(t, MOST * sizeof *items);
+    size_t n = 0;
+    if (!op_text_expect(t, '[')) return false;
+    while (!op_text_skip(t, ']')) {
+        if (n == MOST || (n && !op_text_expect(t, ','))) return op_text_fail(t, "a list of at most %d integers was expected", MOST);
+        if (!op_text_i64(t, &items[n++])) return false;
+    }
+    *out = (xir_i64s){ items, n };
+    return true;
+}
+
+/* How long "(…)" is, whatever brackets are in it: a half-open interval has one of each kind. 0 if it has no end. */
+static size_t in_brackets(const char *text) {
+    size_t depth = 0;
+    for (size_t i = 0; text[i]; i++) {
+        if (strchr("([{", text[i])) depth++;
+        else if (strchr(")]}", text[i]) && --depth == 0) return i + 1;
+    }
+    return 0;
+}
+
+static const xir_object *object_of(op_text *t, size_t size) {
+    form_error e = { 0 };
+    const xir_object *object = form_parse(context_home(ctx), (xir_str){ t->at, size }, &e);
+    if (object) t->at += size;
+    else op_text_fail(t, "%.*s: %s", (int)size, t->at, e.message);
+    return object;
+}
+
+static size_t name_size(const char *text) {
+    size_t size = 1;
+    while (in_word(text[size])) size++;
+    return size;
+}
+
+const xir_object *op_text_object(op_text *t) {
+    op_text_next(t);
+    size_t size = name_size(t->at);
+    if (t->at[size] == '(') size += in_brackets(t->at + size);
+    return object_of(t, size);
+}
+
+/* ---- a case -------------------------------------------------------------------------------------------------------- */
+
+enum { MOST_INPUTS = 64, MOST_OUTPUTS = 64 };
+
+typedef struct op_case {
+    op_text           t;
+    const char       *text, *file;
+    int               line;
+    op_counts        *counts;
+    bool              failed;
+    const xir_class  *cls;
+    const xir_target *target;
+    xir_network      *net;
+    void             *body;
+    const xir_type   *args[MOST_INPUTS];       /* of the network                */
+    size_t            n_args;
+    xir_value        *inputs[MOST_INPUTS];     /* NULL: absent, or an argument: */
+    bool              is_arg[MOST_INPUTS];
+    size_t            n_inputs;
+    bool              bad;
+    const xir_type   *outputs[MOST_OUTPUTS];
+    size_t            n_outputs;
+    xir_status        code;
+    char              path[128], part[256];
+} op_case;
+
+/* Once a case: the line, then what was expected and found. */
+static void fail_case(op_case *c, const char *expected, const char *format, ...) XIR_PRINTF(3, 4);
+static void fail_case(op_case *c, const char *expected, const char *format, ...) {
+    char found[4096];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(found, sizeof found, format, list);
+    va_end(list);
+    if (!c->failed) {
+        fprintf(stderr, "%s:%d: %s\n", c->file, c->line, c->text);
+        c->counts->failed++;
+    }
+    c->failed = true;
+    fprintf(stderr, "    expected: %s\n    found:    %s\n", expected, found);
+}
+
+static bool read_class(op_text *t, op_case *c) {
+    op_text_next(t);
+    char key[200];
+    size_t size = 0;
+    while (in_word(t->at[size]) || t->at[size] == ':') size++;
+    bool whole = size && memchr(t->at, ':', size);
+    static const char *const before[] = { "icraft::xir::", "xir::" };
+    for (size_t i = 0; i < COUNT(before) && !c->cls; i++) {
+        snprintf(key, sizeof key, "%s%.*s", whole ? "" : before[i], (int)size, t->at);
+        c->cls = xir_class_find(ctx, xir_str_of(key));
+    }
+    if (!c->cls || !xir_class_is_op(c->cls)) return op_text_fail(t, "there is no op '%.*s'", (int)size, t->at);
+    t->at += size;
+    if (*t->at != '@') return true;
+    size = name_size(t->at);
+    size_t with = t->at[size] == '(' ? size + in_brackets(t->at + size) : size;
+    const xir_object *target = object_of(t, t->at[with] == '(' ? with : size);
+    c->target = (const xir_target *)target;
+    return target && (xir_object_body(target, xir_target_class()) || op_text_fail(t, "a target was expected"));
+}
+
+static bool read_inputs(op_text *t, op_case *c) {
+    if (!op_text_expect(t, '(')) return false;
+    while (!op_text_skip(t, ')')) {
+        if (c->n_inputs && !op_text_expect(t, ',')) return false;
+        size_t i = c->n_inputs++;
+        if (i == MOST_INPUTS) return op_text_fail(t, "more than %d inputs", MOST_INPUTS);
+        if (op_text_word(t, "param")) {
+            c->inputs[i] = op_text_params(t);
+            if (!c->inputs[i]) return false;
+        } else if (!op_text_skip(t, '-')) {
+            const xir_type *type = op_text_type(t);
+            if (!type) return false;
+            c->is_arg[i] = true;
+            c->args[c->n_args++] = type;
+        }
+    }
+    return true;
+}
+
+static bool read_attrs(op_text *t, op_case *c) {
+    uint64_t seen = 0;
+    c->body = op_text_keep(t, c->cls->body_size);
+    memcpy(c->body, c->cls->defaults, c->cls->body_size);
+    while (in_word(op_text_next(t))) {
+        size_t size = 0;
+        while (in_word(t->at[size])) size++;
+        const xir_field *f = xir_class_field(c->cls, (xir_str){ t->at, size });
+        if (!f) return op_text_fail(t, "there is no attribute '%.*s'", (int)size, t->at);
+        size_t i = (size_t)(f - c->cls->fields);
+        if (i < 64 && seen >> i & 1) return op_text_fail(t, "%s is there twice", f->name.data);
+        seen |= i < 64 ? (uint64_t)1 << i : 0;
+        t->at += size;
+        if (!op_text_expect(t, '=') || !op_text_attr(t, f, c->body)) return false;
+    }
+    return true;
+}
+
+static bool read_refusal(op_text *t, op_case *c) {
+    c->bad = true;
+    for (int code = 1; code < XIR_STATUS_COUNT && !c->code; code++) {
+        if (op_text_word(t, xir_status_name((xir_status)code))) c->code = (xir_status)code;
+    }
+    if (!c->code) return op_text_fail(t, "a status was expected, like 'invalid'");
+    op_text_next(t);
+    size_t size = strcspn(t->at, " \t\"");
+    if (!size || size >= sizeof c->path) return op_text_fail(t, "the end of a path was expected");
+    snprintf(c->path, sizeof c->path, "%.*s", (int)size, t->at);
+    t->at += size;
+    if (!op_text_expect(t, '"')) return false;
+    size = strcspn(t->at, "\"");
+    if (!size || size >= sizeof c->part || t->at[size] != '"') return op_text_fail(t, "part of a sentence was expected in quotes");
+    snprintf(c->part, sizeof c->part, "%.*s", (int)size, t->at);
+    t->at += size + 1;
+    return true;
+}
+
+static bool read_verdict(op_text *t, op_case *c) {
+    op_text_next(t);
+    if (strncmp(t->at, "!!", 2) == 0) {
+        t->at += 2;
+        if (!read_refusal(t, c)) return false;
+    } else if (strncmp(t->at, "->", 2) == 0) {
+        t->at += 2;
+        while (in_word(op_text_next(t)) || *t->at == '@') {
+            if (c->n_outputs == MOST_OUTPUTS) return op_text_fail(t, "more than %d outputs", MOST_OUTPUTS);
+            const xir_type *type = op_text_type(t);
+            if (!type) return false;
+            c->outputs[c->n_outputs++] = type;
+            if (!op_text_skip(t, ',')) break;
+        }
+    } else {
+        return op_text_fail(t, "an attribute, '->' or '!!' was expected");
+    }
+    char c_end = op_text_next(t);
+    return !c_end || c_end == '#' || op_text_fail(t, "the end was expected");
+}
+
+/* ---- the network of a case ------------------------------------------------------------------------------------------- */
+
+/* The Input op, unless the case is about one; the inputs that are arguments become its outputs. */
+static void make_arguments(op_case *c) {
+    if (xir_target_kind_of(c->target) >= XIR_TARGET_BUYI) DOES(xir_network_set_ai_target(c->net, c->target));
+    if (c->cls->traits & XIR_TRAIT_SOURCE) return;
+    xir_op_desc d = DESC(input, .types = c->args, .n_types = c->n_args, .name = XIR_STR("in"));
+    xir_op *input = xir_network_add(c->net, &d);
+    if (!input) abort();
+    for (size_t i = 0, n = 0; i < c->n_inputs; i++) {
+        if (c->is_arg[i]) c->inputs[i] = xir_op_output(input, (int64_t)n++);
+    }
+}
+
+static bool can_infer(const op_case *c) {
+    return c->cls->infer[XIR_TARGET_HOST] || c->cls->infer[xir_target_kind_of(c->target)];
+}
+
+static xir_op *add(op_case *c) {
+    bool given = !can_infer(c) && !c->bad;
+    return xir_network_add(c->net, &(xir_op_desc){
+        .cls = c->cls, .attrs = c->body, .inputs = c->inputs, .n_inputs = c->n_inputs, .types = given ? c->outputs : NULL,
+        .n_types = given ? c->n_outputs : 0, .target = c->target, .name = XIR_STR("op"), .id = XIR_NO_ID });
+}
+
+/* The findings of a list, one a line. */
+static const char *findings(const xir_diags *diags) {
+    static char *text;
+    size_t size = 0;
+    free(text);
+    FILE *out = open_memstream(&text, &size);
+    if (!out) abort();
+    xir_diags_print(diags, out);
+    fclose(out);
+    if (size) text[size - 1] = '\0';
+    return size ? text : "no finding";
+}
+
+/* ---- good ------------------------------------------------------------------------------------------------------------ */
+
+static const char *all_words(const xir_type *const *types, size_t n, char *out, size_t size) {
+    size_t at = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < n && at < size; i++) {
+        at += (size_t)snprintf(out + at, size - at, "%s%s", i ? ", " : "", op_type_words(types[i]));
+    }
+    return n ? out : "no outputs";
+}
+
+static size_t types_of(const xir_op *op, const xir_type **out) {
+    size_t n = xir_op_output_count(op);
+    for (size_t i = 0; i < n && i < MOST_OUTPUTS; i++) out[i] = xir_value_type(xir_op_output(op, (int64_t)i));
+    return n < MOST_OUTPUTS ? n : MOST_OUTPUTS;
+}
+
+static bool same_types(const xir_type *const *a, size_t n, const xir_type *const *b, size_t m) {
+    bool same = n == m;
+    for (size_t i = 0; same && i < n; i++) same = xir_type_equal(a[i], b[i]);
+    return same;
+}
+
+static void check_outputs(op_case *c, const xir_op *op, const char *when) {
+    const xir_type *found[MOST_OUTPUTS];
+    size_t n = types_of(op, found);
+    if (same_types(c->outputs, c->n_outputs, found, n)) return;
+    char expected[2048], words[2048];
+    fail_case(c, all_words(c->outputs, c->n_outputs, expected, sizeof expected), "%s%s",
+              all_words(found, n, words, sizeof words), when);
+}
+
+static void check_copies(op_case *c) {
+    xir_network *clone = xir_network_clone(c->net);
+    if (!clone || !xir_network_equal(c->net, clone, true)) fail_case(c, "a clone that is equal", "another one");
+    xir_network_free(clone);
+
+    xir_text_buffer first = { 0 }, again = { 0 };
+    xir_diags_clear(why);
+    DOES(xir_json_print(c->net, 0, &first));
+    xir_network *read = xir_json_read(ctx, (xir_str){ first.data, first.size }, XIR_STR(""), why);
+    if (!read) fail_case(c, "JSON that can be read", "%s\n%.*s", findings(why), (int)first.size, first.data);
+    else {
+        DOES(xir_json_print(read, 0, &again));
+        if (first.size != again.size || memcmp(first.data, again.data, first.size) != 0) {
+            fail_case(c, "the same JSON again", "\n%.*s\n%.*s", (int)first.size, first.data, (int)again.size, again.data);
+        }
+        xir_text_free(&again);
+    }
+    xir_network_free(read);
+    xir_text_free(&first);
+}
+
+static void run_good(op_case *c) {
+    xir_op *op = add(c);
+    char expected[2048];
+    if (!op) {
+        fail_case(c, all_words(c->outputs, c->n_outputs, expected, sizeof expected), "%s", findings(xir_network_diags(c->net)));
+        return;
+    }
+    check_outputs(c, op, "");
+    if (can_infer(c)) {
+        if (xir_op_infer(op, true)) fail_case(c, "the same when inferred again", "%s", findings(xir_network_diags(c->net)));
+        check_outputs(c, op, ", inferred again");
+    }
+    if (!(c->cls->traits & XIR_TRAIT_SINK)) {
+        xir_value *values[MOST_OUTPUTS];
+        size_t n = xir_op_output_count(op);
+        for (size_t i = 0; i < n && i < MOST_OUTPUTS; i++) values[i] = xir_op_output(op, (int64_t)i);
+        if (!xir_output(XIR_AT(c->net), (xir_values){ values, n })) fail_case(c, "an Output behind it", "%s", findings(xir_network_diags(c->net)));
+    }
+    xir_diags_clear(why);
+    if (xir_network_validate(c->net, why)) fail_case(c, "a valid network", "%s", findings(why));
+    check_copies(c);
+}
+
+/* ---- bad ------------------------------------------------------------------------------------------------------------- */
+
+static bool ends_with(xir_str text, const char *end) {
+    size_t n = strlen(end);
+    return text.size >= n && memcmp(text.data + text.size - n, end, n) == 0;
+}
+
+/* Whether the finding is among them; where the words are the builder's own (no path), the code is enough for `any_words`. */
+static bool said(const op_case *c, const xir_diags *diags, bool any_words) {
+    bool everywhere = strcmp(c->path, ".") == 0;
+    for (size_t i = 0; i < xir_diags_count(diags); i++) {
+        const xir_diag *d = xir_diags_at(diags, i);
+        if (d->code != c->code) continue;
+        if (everywhere && any_words) return true;
+        if ((everywhere || ends_with(d->path, c->path)) && memmem(d->message.data, d->message.size, c->part, strlen(c->part))) return true;
+    }
+    return false;
+}
+
+/* The op as a reader would bring it in: nothing checked, an output for each of the class, of any type. */
+static xir_op *bring_in(op_case *c) {
+    const xir_type *any[MOST_OUTPUTS];
+    size_t n_inputs = c->n_inputs, n = c->cls->n_outputs < MOST_OUTPUTS ? c->cls->n_outputs : MOST_OUTPUTS;
+    while (n_inputs && !c->inputs[n_inputs - 1]) n_inputs--;
+    for (size_t i = 0; i < n; i++) any[i] = FP32("*", 1);
+    body_fill_presets(c->cls, c->body);
+    const void *attrs = net_attrs(c->net, c->cls, c->body);
+    xir_op *op = attrs ? op_make(c->net, c->cls, attrs, n_inputs) : NULL;
+    if (!op || !op_make_outputs(op, any, n)) abort();
+    op->name = net_name(c->net, XIR_STR("op"));
+    if (c->target) op->target = (const xir_target *)net_intern(c->net, (const xir_object *)c->target);
+    for (size_t i = 0; i < n_inputs; i++) use_link(&op->inputs[i], op, c->inputs[i]);
+    if (place_before(op, NULL)) abort();
+    return op;
+}
+
+static void run_bad(op_case *c) {
+    char expected[512];
+    snprintf(expected, sizeof expected, "%s %s \"%s\"", xir_status_name(c->code), c->path, c->part);
+    char *before = picture(c->net);
+    xir_op *op = add(c);
+    char *after = picture(c->net);
+    if (op) {
+        const xir_type *found[MOST_OUTPUTS];
+        char words[2048];
+        fail_case(c, expected, "%s", all_words(found, types_of(op, found), words, sizeof words));
+    } else {
+        const xir_diags *diags = xir_network_diags(c->net);
+        if (xir_network_status(c->net) != c->code || !said(c, diags, false)) fail_case(c, expected, "%s", findings(diags));
+        if (strcmp(before, after) != 0) fail_case(c, "a network as before", "\n%s\n%s", before, after);
+    }
+    free(before);
+    free(after);
+    if (op) return;
+
+    op = bring_in(c);
+    xir_diags_clear(why);
+    xir_op_validate(op, why);
+    bool told_by_inference = c->code == XIR_E_UNSUPPORTED || c->code == XIR_E_LIMIT;
+    if (!told_by_inference && !said(c, why, true)) {
+        snprintf(expected, sizeof expected, "%s %s \"%s\" by validation", xir_status_name(c->code), c->path, c->part);
+        fail_case(c, expected, "%s", findings(why));
+    }
+    if (can_infer(c)) xir_op_infer(op, true);   /* unchecked: no harm is done */
+    const char *broken = broken_invariant(c->net, ASK_ALL);
+    if (broken) fail_case(c, "a sound network", "%s", broken);
+}
+
+/* ---- running --------------------------------------------------------------------------------------------------------- */
+
+void op_case_run(const char *text, const char *file, int line, op_counts *counts) {
+    op_case c = { .text = text, .file = file, .line = line, .counts = counts, .net = new_net() };
+    c.t = (op_text){ .at = text, .net = c.net };
+    if (read_class(&c.t, &c) && read_inputs(&c.t, &c) && read_attrs(&c.t, &c) && read_verdict(&c.t, &c)) {
+        c.bad ? counts->bad++ : counts->good++;
+        make_arguments(&c);
+        if (c.bad) run_bad(&c);
+        else run_good(&c);
+    } else {
+        fail_case(&c, c.t.fault, "'%s'", c.t.at);
+    }
+    xir_network_free(c.net);
+    op_text_free(&c.t);
+}
+
+static size_t without_end(char *line) {
+    size_t size = strlen(line);
+    while (size && strchr(" \t\r\n", line[size - 1])) line[--size] = '\0';
+    return size;
+}
+
+void op_cases_run(const char *path, op_counts *counts) {
+    FILE *in = fopen(path, "r");
+    if (!in) fail_msg("%s can't be read", path);
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    char *line = NULL, *text = NULL;
+    size_t room = 0, size = 0;
+    int number = 0, first = 0;
+    while (getline(&line, &room, in) >= 0) {
+        size_t n = without_end(line);
+        number++;
+        if (!size) first = number;
+        if (!size && line[strspn(line, " \t")] == '#') continue;
+        bool more = n && line[n - 1] == '\\';
+        if (more) n--;
+        const char *start = line;
+        while (size && n && (*start == ' ' || *start == '\t')) start++, n--;   /* what is continued stands anywhere */
+        text = realloc(text, size + n + 1);
+        if (!text) abort();
+        memcpy(text + size, start, n);
+        text[size += n] = '\0';
+        if (more) continue;
+        if (size) op_case_run(text, file, first, counts);
+        size = 0;
+    }
+    if (size) {
+        fprintf(stderr, "%s:%d: a case goes on behind the last line\n", file, first);
+        counts->failed++;
+    }
+    free(line);
+    free(text);
+    fclose(in);
+}

@@ -1,0 +1,83 @@
+/* Cases of operations as text: what an op gives for which inputs, or why it is refused. tests/ops/ has a file of them for each
+ * family. A case is a line, a backslash at its end continues it, and # begins a comment:
+ *
+ *     Conv2d(fp32 NHWC 1x8x8x3, fp32 HWIO 3x3x3x16) stride_width=2 -> fp32 NHWC 1x6x3x16
+ *     Conv2d(fp32 NHWC 1x8x8x3, fp32 HWIO 3x3x4x16) !! invalid inputs/1 "channels = I * groups"
+ *
+ * NAME           the end of a class's key, icraft::xir::NAME or xir::NAME, or a whole key; a target may follow: @buyit,
+ *                @zhuget(330)
+ * input          TYPE, an argument of the network; - is absent; param TYPE is a constant without bytes, param TYPE = 1 2 3 one
+ *                with these elements
+ * TYPE           ELEMENT LAYOUT DIMS and distributions, @merged_distr([3]^ZERO:{v:[0, 5), u:[5, 6)})
+ * ELEMENT        fp16 fp32 fp64 bf16 tf32 bool iN uN, any text of an element type like @fpe(7,8), or a quantised type on sint(N),
+ *                or with qu and nu uint(N), that stands for fp32:
+ *                q8{@scales([axis=-1]3*0.5) [1, 2, 3]}   QuantizedType, with zero points if there is a list
+ *                n8{@norm_ratios([axis=-1]0.5)}          NormalizedType; with scales behind it NormalizedQuantizedType
+ * LAYOUT         NHWC, NCHWc32; - is the default of the rank
+ * DIMS           1x?x3, ? is unknown; - is rank 0
+ * attribute      name=VALUE: 3, 0.5, -inf, true, null, a WORD of an enum or its number, "text", [1,2], ["a","b"], {"key": 1},
+ *                @layout(NC) and other texts of objects, (TYPE) or (ELEMENT), param(TYPE) or param(TYPE = 1 2), which a list may
+ *                hold, [{[3],[8]}] for aligned units. A number where a scalar object is expected is an integer or a real by its
+ *                spelling. What is not named has its default.
+ * -> TYPE, …     the types of the outputs. An op without inference is given them.
+ * !! CODE PATH "part"
+ *                it is refused with this status (invalid, bounds, …), a path that ends like this (. is any), and a sentence that
+ *                has this in it
+ *
+ * Of a good case the network is made, and: the outputs are as said; it validates; inferring again changes nothing; a clone is
+ * equal; JSON that is read gives the same JSON. Of a bad case: the op is refused and the network is as before; and the same fault
+ * is found by validation where the op is there nevertheless, as one from a file may be. Faults that only inference tells
+ * (unsupported, limit) are left out of that. */
+#ifndef SUPPORT_OP_CASE_H
+#define SUPPORT_OP_CASE_H
+
+#include "support/net.h"
+
+/* ---- reading ------------------------------------------------------------------------------------------------------ */
+
+/* A text being read, and where what it means is put. */
+typedef struct op_text {
+    const char  *at;          /* the next byte; a zero byte ends it */
+    xir_network *net;         /* whose Params are made              */
+    void        *blocks;      /* memory that lives as long          */
+    char         fault[512];  /* why it can't be read               */
+} op_text;
+
+/* Zeroed memory until the text is done with. */
+void *op_text_keep(op_text *t, size_t size);
+void  op_text_free(op_text *t);
+/* Always false; the first sentence stays. */
+bool  op_text_fail(op_text *t, const char *format, ...) XIR_PRINTF(2, 3);
+/* The next byte that is no blank; reads it if it is `c`; fails unless it is. */
+char  op_text_next(op_text *t);
+bool  op_text_skip(op_text *t, char c);
+bool  op_text_expect(op_text *t, char c);
+/* Reads this word, if it is the next and ends there. */
+bool  op_text_word(op_text *t, const char *word);
+/* Reads "@name" and, if one follows, what is in the parentheses behind it: an object by its text. NULL with the fault. */
+const xir_object *op_text_object(op_text *t);
+bool  op_text_i64(op_text *t, int64_t *out);
+/* Reads [1, 2]. The items are kept. */
+bool  op_text_i64s(op_text *t, xir_i64s *out);
+
+/* A type, an element type alone, `(TYPE)` or `(ELEMENT)`; NULL with the fault. */
+const xir_type *op_text_type(op_text *t);
+const xir_type *op_text_any_type(op_text *t);
+/* Params behind the word `param`: TYPE, or TYPE = elements. NULL with the fault. */
+xir_value *op_text_params(op_text *t);
+/* A type as a table has it, until the call after the next three. */
+const char *op_type_words(const xir_type *type);
+
+/* The VALUE of an attribute, into the body. */
+bool op_text_attr(op_text *t, const xir_field *field, void *body);
+
+/* ---- running -------------------------------------------------------------------------------------------------------- */
+
+typedef struct op_counts { size_t good, bad, failed; } op_counts;
+
+/* Runs a case; prints it with what was expected and what was found if that is not the same. */
+void op_case_run(const char *text, const char *file, int line, op_counts *counts);
+/* Runs all cases of a file. */
+void op_cases_run(const char *path, op_counts *counts);
+
+#endif
