@@ -42,7 +42,7 @@ bool inputs_tiled(xir_infer *at, size_t n) {
     return false;
 }
 
-xir_status need_inputs(xir_infer *at, size_t n) {
+xir_status need_tensors(xir_infer *at, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const xir_type *type = xir_infer_input(at, i);
         if (!type) {
@@ -51,6 +51,15 @@ xir_status need_inputs(xir_infer *at, size_t n) {
         if (!xir_type_tensor(type)) {
             return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s is no tensor", input_name(at, i));
         }
+    }
+    return XIR_OK;
+}
+
+xir_status need_inputs(xir_infer *at, size_t n) {
+    xir_status status = need_tensors(at, n);
+    if (status) return status;
+    for (size_t i = 0; i < n; i++) {
+        const xir_type *type = xir_infer_input(at, i);
         if (xir_type_is_layouted(type)) {
             xir_str layout = xir_layout_text(xir_type_layout(type));
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,

@@ -21,7 +21,9 @@ input_path path_of_input(size_t i);
 bool inputs_known(xir_infer *at, size_t n);
 /* Whether any of them is tiled: the layout of a back end, which rules for the host say nothing about. */
 bool inputs_tiled(xir_infer *at, size_t n);
-/* Fails unless the first `n` inputs are tensors that the host's inference understands. */
+/* Fails unless the first `n` inputs are tensors. */
+xir_status need_tensors(xir_infer *at, size_t n);
+/* Fails unless they are tensors that the host's inference understands: not tiled. */
 xir_status need_inputs(xir_infer *at, size_t n);
 
 /* The dims of an input by their meaning: dim[k] is the dim whose letter is letters[k] ("NHWC"; L and W stand for each other),
