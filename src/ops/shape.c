@@ -127,8 +127,7 @@ xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *o
     return XIR_OK;
 }
 
-/* What an element type is called in a sentence. */
-static const char *word_of(const xir_type *element, char *room, size_t size) {
+const char *element_word(const xir_type *element, char *room, size_t size) {
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
     const xir_float_type *real = xir_float_type_of((const xir_object *)element);
     if (integer) {
@@ -146,7 +145,8 @@ xir_status same_elements(xir_infer *at, size_t i, size_t j) {
     char room[2][40];
     return xir_infer_fail(at, XIR_E_TYPE, path_of_input(j).text,
                           "the elements of %s are %s, those of %s %s: the same were expected", input_name(at, i),
-                          word_of(a, room[0], sizeof room[0]), input_name(at, j), word_of(b, room[1], sizeof room[1]));
+                          element_word(a, room[0], sizeof room[0]), input_name(at, j),
+                          element_word(b, room[1], sizeof room[1]));
 }
 
 /* ---- windows ------------------------------------------------------------------------------------------------ */

@@ -42,6 +42,8 @@ xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *o
 
 /* Element types of two inputs are the same, or one of them is quantised: back ends multiply different quantised types. */
 xir_status same_elements(xir_infer *at, size_t i, size_t j);
+/* What an element type is called in a sentence, "sint(8)"; `room` has 40 bytes or more. */
+const char *element_word(const xir_type *element, char *room, size_t size);
 
 /* ---- windows ------------------------------------------------------------------------------------------------ */
 
