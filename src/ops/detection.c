@@ -1,0 +1,81 @@
+/* Boxes chosen by their scores. */
+#include <inttypes.h>
+#include "constant.h"
+#include "graph.h"
+#include "types.h"
+
+enum { BOXES, SCORES, MOST, IOU, SCORE };   /* the inputs */
+
+static xir_status three_dims(xir_infer *at, size_t i, const char *meaning) {
+    size_t rank = xir_type_rank(xir_infer_input(at, i));
+    if (rank == 3) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, %s was expected", input_name(at, i), rank,
+                          meaning);
+}
+
+static xir_status same_dim(xir_infer *at, int64_t of_boxes, int64_t of_scores, const char *what) {
+    int64_t a = xir_type_dim(xir_infer_input(at, BOXES), of_boxes, false);
+    int64_t b = xir_type_dim(xir_infer_input(at, SCORES), of_scores, false);
+    if (a < 0 || b < 0 || a == b) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "scores has %" PRId64 " %s, boxes %" PRId64 ": the same were expected", b,
+                          what, a);
+}
+
+/* The three numbers, where they are given. */
+static xir_status numbers_fit(xir_infer *at) {
+    constant_number n;
+    xir_status status = XIR_OK;
+    if (xir_infer_input(at, MOST)) {
+        status = need_integers(at, MOST);
+        if (!status) status = need_one(at, MOST);
+    }
+    for (size_t i = IOU; i <= SCORE && !status; i++) {
+        if (!xir_infer_input(at, i)) continue;
+        status = need_reals(at, i);
+        if (!status) status = need_one(at, i);
+    }
+    if (status || !xir_infer_input(at, IOU)) return status;
+    status = read_number(at, IOU, &n);
+    if (status || !n.known || (n.real >= 0 && n.real <= 1)) return status;
+    return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/3", "iou_threshold is %g, a ratio from 0 to 1 was expected", n.real);
+}
+
+static xir_status non_max_suppression_rules(xir_infer *at) {
+    xir_status status = three_dims(at, BOXES, "[batches, boxes, 4]");
+    if (!status) status = three_dims(at, SCORES, "[batches, classes, boxes]");
+    if (status) return status;
+    int64_t corners = xir_type_dim(xir_infer_input(at, BOXES), 2, false);
+    if (corners >= 0 && corners != 4) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "a box has %" PRId64 " numbers, 4 were expected", corners);
+    }
+    if ((status = same_dim(at, 0, 0, "batches")) || (status = same_dim(at, 1, 2, "boxes"))) return status;
+    if ((status = need_reals(at, BOXES)) || (status = same_elements(at, BOXES, SCORES)) || (status = need_reals(at, SCORES))) {
+        return status;
+    }
+    return numbers_fit(at);
+}
+
+/* Whether the optional inputs that are there are tensors, and nothing is tiled: what the rules can judge. */
+static bool to_judge(xir_infer *at) {
+    if (!inputs_known(at, 2) || inputs_tiled(at, 5)) return false;
+    for (size_t i = MOST; i <= SCORE; i++) {
+        if (xir_infer_input(at, i) && !xir_type_tensor(xir_infer_input(at, i))) return false;
+    }
+    return true;
+}
+
+xir_status non_max_suppression_check(xir_infer *at) {
+    return to_judge(at) ? non_max_suppression_rules(at) : XIR_OK;
+}
+
+xir_status non_max_suppression_infer(xir_infer *at) {
+    xir_status status = need_inputs(at, 2);
+    if (!status && !to_judge(at)) {
+        status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/2", "a number is tiled or no tensor");
+    }
+    if (!status) status = non_max_suppression_rules(at);
+    if (status) return status;
+    const xir_type *element = type_integer(at->home, true, 64);
+    const int64_t dims[2] = { UNKNOWN_DIM, 3 };
+    return element ? xir_infer_give_tensor(at, element, NULL, dims, 2) : no_memory(at);
+}

@@ -1,0 +1,182 @@
+/* Tensors made of shapes and single numbers. What depends on the bytes of constants is unknown where they are not there. */
+#include <inttypes.h>
+#include <math.h>
+#include "constant.h"
+#include "element.h"
+#include "graph.h"
+#include "number.h"
+#include "types.h"
+
+static bool is_number(const xir_type *element) {
+    xir_type_kind kind = xir_type_kind_of(element);
+    return kind == XIR_TYPE_INTEGER || kind == XIR_TYPE_FLOAT;
+}
+
+/* ---- Range ----------------------------------------------------------------------------------------------------- */
+
+enum { START, LIMIT, DELTA };   /* the inputs */
+
+static xir_status delta_zero(xir_infer *at) {
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "delta is 0, another distance was expected");
+}
+
+/* ceil((limit - start) / delta) in integers, without an overflow: differences of int64 fit uint64. */
+static xir_status count_integers(xir_infer *at, int64_t start, int64_t limit, int64_t delta, int64_t *out) {
+    if (delta == 0) return delta_zero(at);
+    *out = 0;
+    if (delta > 0 ? start >= limit : start <= limit) return XIR_OK;
+    uint64_t span = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
+    uint64_t step = delta > 0 ? (uint64_t)delta : -(uint64_t)delta;
+    uint64_t n = (span - 1) / step + 1;
+    if (n > INT64_MAX) return xir_infer_fail(at, XIR_E_LIMIT, "inputs/1", "the range has more than int64 elements");
+    *out = (int64_t)n;
+    return XIR_OK;
+}
+
+static xir_status count_reals(xir_infer *at, double start, double limit, double delta, bool single, int64_t *out) {
+    if (delta == 0) return delta_zero(at);
+    double span = single ? number_to_f32(limit - start) : limit - start, n = ceil(span / delta);
+    if (isnan(n)) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "how many numbers there are from %g to %g at distances of %g cannot be "
+                              "said", start, limit, delta);
+    }
+    if (n >= 0x1p63) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/1", "from %g to %g at distances of %g there are more than int64 numbers", start,
+                              limit, delta);
+    }
+    *out = n > 0 ? (int64_t)n : 0;
+    return XIR_OK;
+}
+
+static xir_status range_length(xir_infer *at, int64_t *out) {
+    const xir_type *element = xir_type_element(xir_infer_input(at, START));
+    constant_number n[3];
+    xir_status status;
+    *out = UNKNOWN_DIM;
+    if (!is_number(element)) {
+        return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "the element of start is neither integer nor real");
+    }
+    if ((status = same_elements(at, START, LIMIT)) || (status = same_elements(at, START, DELTA))) return status;
+    for (size_t i = 0; i < 3; i++) {
+        if (!is_number(xir_type_element(xir_infer_input(at, i)))) {
+            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the element of %s is neither integer nor real",
+                                  input_name(at, i));
+        }
+        if ((status = need_one(at, i))) return status;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if ((status = read_number(at, i, &n[i]))) return status;
+    }
+    if (n[DELTA].known && n[DELTA].real == 0) return delta_zero(at);
+    if (!n[START].known || !n[LIMIT].known || !n[DELTA].known) return XIR_OK;
+    if (n[START].is_integer) return count_integers(at, n[START].integer, n[LIMIT].integer, n[DELTA].integer, out);
+    const xir_float_type *real = xir_float_type_of((const xir_object *)element);
+    return count_reals(at, n[START].real, n[LIMIT].real, n[DELTA].real, real->format == XIR_FLOAT_FP32, out);
+}
+
+xir_status range_check(xir_infer *at) {
+    int64_t length;
+    return inputs_known(at, 3) && !inputs_tiled(at, 3) ? range_length(at, &length) : XIR_OK;
+}
+
+xir_status range_infer(xir_infer *at) {
+    int64_t length;
+    xir_status status = need_inputs(at, 3);
+    if (!status) status = range_length(at, &length);
+    return status ? status : xir_infer_give_tensor(at, xir_type_element(xir_infer_input(at, START)), NULL, &length, 1);
+}
+
+/* ---- Shape ----------------------------------------------------------------------------------------------------- */
+
+static int64_t clamped(int64_t axis, int64_t rank) {
+    if (axis < 0) axis = axis < -rank ? 0 : axis + rank;
+    return axis < rank ? axis : rank;
+}
+
+xir_status shape_check(xir_infer *at) {
+    (void)at;
+    return XIR_OK;   // every tensor has one, and the dims asked for are clamped
+}
+
+xir_status shape_infer(xir_infer *at) {
+    const xir_shape_attrs *a = xir_infer_attrs(at);
+    xir_status status = need_inputs(at, 1);
+    if (status) return status;
+    int64_t rank = (int64_t)xir_type_rank(xir_infer_input(at, 0));
+    int64_t start = clamped(a->start, rank), end = a->end ? clamped(a->end->value, rank) : rank;
+    int64_t length = end > start ? end - start : 0;
+    const xir_type *element = type_integer(at->home, true, 64);
+    return element ? xir_infer_give_tensor(at, element, NULL, &length, 1) : no_memory(at);
+}
+
+/* ---- ConstantOfShape --------------------------------------------------------------------------------------------- */
+
+/* Whether an integer type holds a number. */
+static bool holds(const xir_integer_type *type, int64_t v) {
+    if (!type->sign && v < 0) return false;
+    int64_t bits = type->ibits - type->sign;   // of the magnitude
+    return bits >= 63 || bits < 0 || (v < 0 ? v >> bits == -1 : v >> bits == 0);
+}
+
+static xir_status value_fits(xir_infer *at) {
+    const xir_constant_of_shape_attrs *a = xir_infer_attrs(at);
+    const xir_type *element = (const xir_type *)a->element_dtype;
+    if (!element) return xir_infer_fail(at, XIR_E_MISSING, "element_dtype", "the element type is missing");
+    if (!a->value) return xir_infer_fail(at, XIR_E_MISSING, "value", "the number is missing");
+    xir_type_kind kind = xir_type_kind_of(element);
+    if (kind != XIR_TYPE_BOOL && !is_number(element)) {
+        return xir_infer_fail(at, XIR_E_TYPE, "element_dtype", "bool, an integer or a real type was expected");
+    }
+    if (kind == XIR_TYPE_FLOAT) return XIR_OK;
+    const xir_float_imm *real = xir_float_imm_of((const xir_object *)a->value);
+    if (real && !(floor(real->value) == real->value && fabs(real->value) < 0x1p63)) {
+        return xir_infer_fail(at, XIR_E_TYPE, "value", "%g is no integer of 64 bits, as element_dtype expects", real->value);
+    }
+    const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
+    int64_t v = xir_scalar_as_int(a->value);
+    if (integer ? holds(integer, v) : v == 0 || v == 1) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_BOUNDS, "value", "%" PRId64 " does not fit element_dtype", v);
+}
+
+/* The dims that the input holds; their number alone where `known` is false, negative where it is unknown too. */
+static xir_status read_shape(xir_infer *at, int64_t *rank, integer_list *dims) {
+    const xir_type *input = xir_infer_input(at, 0);
+    xir_status status = value_fits(at);
+    if (!status) status = need_integers(at, 0);
+    if (status) return status;
+    if (xir_type_rank(input) != 1) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has %zu dims, a list of dims has one", xir_type_rank(input));
+    }
+    *rank = xir_type_dim(input, 0, false);
+    if (*rank > MOST_CONSTANTS) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "input holds %" PRId64 " dims, at most %d are expected", *rank,
+                              MOST_CONSTANTS);
+    }
+    if ((status = read_integers(at, 0, dims))) return status;
+    for (size_t i = 0; i < dims->size; i++) {
+        if (dims->data[i] >= 0) continue;
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "dim %zu is %" PRId64 ", at least 0 was expected", i, dims->data[i]);
+    }
+    return XIR_OK;
+}
+
+xir_status constant_of_shape_check(xir_infer *at) {
+    int64_t rank;
+    integer_list dims;
+    return inputs_known(at, 1) && !inputs_tiled(at, 1) ? read_shape(at, &rank, &dims) : XIR_OK;
+}
+
+xir_status constant_of_shape_infer(xir_infer *at) {
+    const xir_constant_of_shape_attrs *a = xir_infer_attrs(at);
+    int64_t rank;
+    integer_list dims;
+    xir_status status = need_inputs(at, 1);
+    if (!status) status = read_shape(at, &rank, &dims);
+    if (status) return status;
+    if (rank < 0) {
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "how many dims input holds is unknown: the rank of the output "
+                              "depends on it");
+    }
+    for (int64_t i = 0; i < rank && !dims.known; i++) dims.data[i] = UNKNOWN_DIM;
+    return xir_infer_give_tensor(at, (const xir_type *)a->element_dtype, NULL, dims.data, (size_t)rank);
+}

@@ -1,0 +1,195 @@
+/* Elements picked by indices. */
+#include <inttypes.h>
+#include "graph.h"
+#include "pick.h"
+#include "types.h"
+
+/* The output of a pick: its dims, and where the dims of data have gone. */
+typedef struct pick {
+    dim_list dims, to;
+} pick;
+
+static bool pick_init(xir_infer *at, pick *p, size_t rank) {
+    size_t from = xir_type_rank(xir_infer_input(at, 0));
+    if (!dims_init(at, &p->dims, rank)) return false;
+    if (!dims_init(at, &p->to, from)) {
+        dims_free(&p->dims);
+        return false;
+    }
+    for (size_t i = 0; i < from; i++) p->to.data[i] = -1;
+    return true;
+}
+
+static void pick_free(pick *p) {
+    dims_free(&p->to);
+    dims_free(&p->dims);
+}
+
+static int64_t dim_of(xir_infer *at, size_t input, size_t i) {
+    int64_t dim = xir_type_dim(xir_infer_input(at, input), (int64_t)i, false);
+    return dim < 0 ? UNKNOWN_DIM : dim;
+}
+
+/* Dim `from` of data stays whole, as dim `to`. */
+static void keep_dim(xir_infer *at, pick *p, size_t from, size_t to) {
+    p->dims.data[to] = dim_of(at, 0, from);
+    p->to.data[from] = (int64_t)to;
+}
+
+static xir_status need_two(xir_infer *at) {
+    return need_inputs(at, 2);
+}
+
+static bool two_to_judge(xir_infer *at) {
+    return inputs_known(at, 2) && !inputs_tiled(at, 2);
+}
+
+/* ---- Gather ---------------------------------------------------------------------------------------------------- */
+
+static xir_status gather_rules(xir_infer *at, size_t *axis) {
+    const xir_gather_attrs *a = xir_infer_attrs(at);
+    xir_status status = picked_axis(at, a->axis, axis);
+    if (!status) status = need_integers(at, 1);
+    if (!status) status = need_whole(at, 1);
+    return status ? status : indices_in_dim(at, 1, dim_of(at, 0, *axis));
+}
+
+xir_status gather_check(xir_infer *at) {
+    size_t axis;
+    return two_to_judge(at) ? gather_rules(at, &axis) : XIR_OK;
+}
+
+xir_status gather_infer(xir_infer *at) {
+    size_t axis;
+    pick p;
+    xir_status status = need_two(at);
+    if (!status) status = gather_rules(at, &axis);
+    if (status) return status;
+    size_t rank = xir_type_rank(xir_infer_input(at, 0)), more = xir_type_rank(xir_infer_input(at, 1));
+    if (!pick_init(at, &p, rank - 1 + more)) return XIR_E_MEMORY;
+    for (size_t i = 0; i < axis; i++) keep_dim(at, &p, i, i);
+    for (size_t i = 0; i < more; i++) p.dims.data[axis + i] = dim_of(at, 1, i);
+    for (size_t i = axis + 1; i < rank; i++) keep_dim(at, &p, i, i - 1 + more);
+    status = give_moved(at, p.to.data, -1, &p.dims);
+    pick_free(&p);
+    return status;
+}
+
+/* ---- GatherElements ---------------------------------------------------------------------------------------------- */
+
+static xir_status gather_elements_rules(xir_infer *at, size_t *axis) {
+    const xir_gather_elements_attrs *a = xir_infer_attrs(at);
+    xir_status status = picked_axis(at, a->axis, axis);
+    if (!status) status = need_integers(at, 1);
+    if (!status) status = need_whole(at, 1);
+    if (status) return status;
+    size_t rank = xir_type_rank(xir_infer_input(at, 0)), found = xir_type_rank(xir_infer_input(at, 1));
+    if (found != rank) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "indices has %zu dims, data %zu: as many were expected", found, rank);
+    }
+    for (size_t i = 0; i < rank; i++) {
+        int64_t most = dim_of(at, 0, i), dim = dim_of(at, 1, i);
+        if (i == *axis || most < 0 || dim <= most) continue;
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "dim %zu of indices is %" PRId64 ", of data %" PRId64
+                              ": at most as much was expected, except along axis %zu", i, dim, most, *axis);
+    }
+    return indices_in_dim(at, 1, dim_of(at, 0, *axis));
+}
+
+xir_status gather_elements_check(xir_infer *at) {
+    size_t axis;
+    return two_to_judge(at) ? gather_elements_rules(at, &axis) : XIR_OK;
+}
+
+xir_status gather_elements_infer(xir_infer *at) {
+    size_t axis;
+    pick p;
+    xir_status status = need_two(at);
+    if (!status) status = gather_elements_rules(at, &axis);
+    if (status) return status;
+    size_t rank = xir_type_rank(xir_infer_input(at, 0));
+    if (!pick_init(at, &p, rank)) return XIR_E_MEMORY;
+    for (size_t i = 0; i < rank; i++) {
+        int64_t dim = dim_of(at, 1, i);
+        if (i != axis && dim >= 0 && dim == dim_of(at, 0, i)) keep_dim(at, &p, i, i);
+        else p.dims.data[i] = dim;
+    }
+    status = give_moved(at, p.to.data, -1, &p.dims);
+    pick_free(&p);
+    return status;
+}
+
+/* ---- GatherND ---------------------------------------------------------------------------------------------------- */
+
+/* How many dims of data an index names; unknown if the last dim of indices is. */
+static xir_status gather_nd_rules(xir_infer *at, int64_t *place) {
+    const xir_gather_nd_attrs *a = xir_infer_attrs(at);
+    size_t rank = xir_type_rank(xir_infer_input(at, 0)), n = xir_type_rank(xir_infer_input(at, 1));
+    xir_status status = need_integers(at, 1);
+    if (!status) status = need_whole(at, 1);
+    if (status) return status;
+    if (rank == 0 || n == 0) {
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(rank != 0).text, "%s has no dims, at least one was expected",
+                              input_name(at, rank != 0));
+    }
+    size_t least = rank < n ? rank : n;
+    if (a->batch_dims < 0 || (uint64_t)a->batch_dims >= least) {
+        return xir_infer_fail(at, XIR_E_BOUNDS, "batch_dims", "%" PRId64 " batch dims are outside [0, %zu): data has %zu dims, "
+                              "indices %zu", a->batch_dims, least, rank, n);
+    }
+    size_t batch = (size_t)a->batch_dims;
+    for (size_t i = 0; i < batch; i++) {
+        int64_t of_data = dim_of(at, 0, i), of_indices = dim_of(at, 1, i);
+        if (of_data < 0 || of_indices < 0 || of_data == of_indices) continue;
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "batch dim %zu of indices is %" PRId64 ", of data %" PRId64
+                              ": the same were expected", i, of_indices, of_data);
+    }
+    *place = dim_of(at, 1, n - 1);
+    if (*place < 0 || (*place >= 1 && (uint64_t)*place <= rank - batch)) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "the last dim of indices is %" PRId64 ", a place in 1 to %zu dims of data "
+                          "was expected", *place, rank - batch);
+}
+
+xir_status gather_nd_check(xir_infer *at) {
+    int64_t place;
+    return two_to_judge(at) ? gather_nd_rules(at, &place) : XIR_OK;
+}
+
+xir_status gather_nd_infer(xir_infer *at) {
+    const xir_gather_nd_attrs *a = xir_infer_attrs(at);
+    int64_t place;
+    pick p;
+    xir_status status = need_two(at);
+    if (!status) status = gather_nd_rules(at, &place);
+    if (status) return status;
+    if (place < 0) {
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "the last dim of indices is unknown: the rank of the output "
+                              "depends on it");
+    }
+    size_t rank = xir_type_rank(xir_infer_input(at, 0)), n = xir_type_rank(xir_infer_input(at, 1));
+    size_t batch = (size_t)a->batch_dims, behind = batch + (size_t)place;
+    if (!pick_init(at, &p, n - 1 + rank - behind)) return XIR_E_MEMORY;
+    for (size_t i = 0; i < n - 1; i++) p.dims.data[i] = dim_of(at, 1, i);
+    for (size_t i = 0; i < batch; i++) {
+        if (p.dims.data[i] < 0 || p.dims.data[i] == dim_of(at, 0, i)) keep_dim(at, &p, i, i);
+    }
+    for (size_t i = behind; i < rank; i++) keep_dim(at, &p, i, n - 1 + i - behind);
+    status = give_moved(at, p.to.data, -1, &p.dims);
+    pick_free(&p);
+    return status;
+}
+
+/* ---- NonZero ---------------------------------------------------------------------------------------------------- */
+
+xir_status non_zero_check(xir_infer *at) {
+    return inputs_known(at, 1) && !inputs_tiled(at, 1) ? need_whole(at, 0) : XIR_OK;
+}
+
+xir_status non_zero_infer(xir_infer *at) {
+    xir_status status = need_inputs(at, 1);
+    if (!status) status = need_whole(at, 0);
+    if (status) return status;
+    const xir_type *element = type_integer(at->home, true, 64);
+    const int64_t dims[2] = { (int64_t)xir_type_rank(xir_infer_input(at, 0)), UNKNOWN_DIM };
+    return element ? xir_infer_give_tensor(at, element, NULL, dims, 2) : no_memory(at);
+}
