@@ -19,7 +19,7 @@ static bool is_ours(const char *name) {
 
 static void table(void **state) {
     char path[1024];
-    op_counts counts = { 0 };
+    op_counts counts = { .out = stderr };
     snprintf(path, sizeof path, FOLDER "/%s.txt", (const char *)*state);
     op_cases_run(path, &counts);
     all.good += counts.good;

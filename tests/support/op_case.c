@@ -114,44 +114,18 @@ const xir_object *op_text_object(op_text *t) {
 
 /* ---- a case -------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_INPUTS = 64, MOST_OUTPUTS = 64 };
-
-typedef struct op_case {
-    op_text           t;
-    const char       *text, *file;
-    int               line;
-    op_counts        *counts;
-    bool              failed;
-    const xir_class  *cls;
-    const xir_target *target;
-    xir_network      *net;
-    void             *body;
-    const xir_type   *args[MOST_INPUTS];       /* of the network                */
-    size_t            n_args;
-    xir_value        *inputs[MOST_INPUTS];     /* NULL: absent, or an argument: */
-    bool              is_arg[MOST_INPUTS];
-    size_t            n_inputs;
-    bool              bad;
-    const xir_type   *outputs[MOST_OUTPUTS];
-    size_t            n_outputs;
-    xir_status        code;
-    char              path[128], part[256];
-} op_case;
-
-/* Once a case: the line, then what was expected and found. */
-static void fail_case(op_case *c, const char *expected, const char *format, ...) XIR_PRINTF(3, 4);
-static void fail_case(op_case *c, const char *expected, const char *format, ...) {
+void op_case_fail(op_case *c, const char *expected, const char *format, ...) {
     char found[4096];
     va_list list;
     va_start(list, format);
     vsnprintf(found, sizeof found, format, list);
     va_end(list);
     if (!c->failed) {
-        fprintf(stderr, "%s:%d: %s\n", c->file, c->line, c->text);
+        fprintf(c->counts->out, "%s:%d: %s\n", c->file, c->line, c->text);
         c->counts->failed++;
     }
     c->failed = true;
-    fprintf(stderr, "    expected: %s\n    found:    %s\n", expected, found);
+    fprintf(c->counts->out, "    expected: %s\n    found:    %s\n", expected, found);
 }
 
 static bool read_class(op_text *t, op_case *c) {
@@ -266,19 +240,18 @@ static void make_arguments(op_case *c) {
     }
 }
 
-static bool can_infer(const op_case *c) {
+bool op_case_can_infer(const op_case *c) {
     return c->cls->infer[XIR_TARGET_HOST] || c->cls->infer[xir_target_kind_of(c->target)];
 }
 
 static xir_op *add(op_case *c) {
-    bool given = !can_infer(c) && !c->bad;
+    bool given = !op_case_can_infer(c) && !c->bad;
     return xir_network_add(c->net, &(xir_op_desc){
         .cls = c->cls, .attrs = c->body, .inputs = c->inputs, .n_inputs = c->n_inputs, .types = given ? c->outputs : NULL,
         .n_types = given ? c->n_outputs : 0, .target = c->target, .name = XIR_STR("op"), .id = XIR_NO_ID });
 }
 
-/* The findings of a list, one a line. */
-static const char *findings(const xir_diags *diags) {
+const char *op_case_findings(const xir_diags *diags) {
     static char *text;
     size_t size = 0;
     free(text);
@@ -301,7 +274,7 @@ static const char *all_words(const xir_type *const *types, size_t n, char *out, 
     return n ? out : "no outputs";
 }
 
-static size_t types_of(const xir_op *op, const xir_type **out) {
+size_t op_case_types(const xir_op *op, const xir_type **out) {
     size_t n = xir_op_output_count(op);
     for (size_t i = 0; i < n && i < MOST_OUTPUTS; i++) out[i] = xir_value_type(xir_op_output(op, (int64_t)i));
     return n < MOST_OUTPUTS ? n : MOST_OUTPUTS;
@@ -315,27 +288,27 @@ static bool same_types(const xir_type *const *a, size_t n, const xir_type *const
 
 static void check_outputs(op_case *c, const xir_op *op, const char *when) {
     const xir_type *found[MOST_OUTPUTS];
-    size_t n = types_of(op, found);
+    size_t n = op_case_types(op, found);
     if (same_types(c->outputs, c->n_outputs, found, n)) return;
     char expected[2048], words[2048];
-    fail_case(c, all_words(c->outputs, c->n_outputs, expected, sizeof expected), "%s%s",
+    op_case_fail(c, all_words(c->outputs, c->n_outputs, expected, sizeof expected), "%s%s",
               all_words(found, n, words, sizeof words), when);
 }
 
 static void check_copies(op_case *c) {
     xir_network *clone = xir_network_clone(c->net);
-    if (!clone || !xir_network_equal(c->net, clone, true)) fail_case(c, "a clone that is equal", "another one");
+    if (!clone || !xir_network_equal(c->net, clone, true)) op_case_fail(c, "a clone that is equal", "another one");
     xir_network_free(clone);
 
     xir_text_buffer first = { 0 }, again = { 0 };
     xir_diags_clear(why);
     DOES(xir_json_print(c->net, 0, &first));
     xir_network *read = xir_json_read(ctx, (xir_str){ first.data, first.size }, XIR_STR(""), why);
-    if (!read) fail_case(c, "JSON that can be read", "%s\n%.*s", findings(why), (int)first.size, first.data);
+    if (!read) op_case_fail(c, "JSON that can be read", "%s\n%.*s", op_case_findings(why), (int)first.size, first.data);
     else {
         DOES(xir_json_print(read, 0, &again));
         if (first.size != again.size || memcmp(first.data, again.data, first.size) != 0) {
-            fail_case(c, "the same JSON again", "\n%.*s\n%.*s", (int)first.size, first.data, (int)again.size, again.data);
+            op_case_fail(c, "the same JSON again", "\n%.*s\n%.*s", (int)first.size, first.data, (int)again.size, again.data);
         }
         xir_text_free(&again);
     }
@@ -347,23 +320,26 @@ static void run_good(op_case *c) {
     xir_op *op = add(c);
     char expected[2048];
     if (!op) {
-        fail_case(c, all_words(c->outputs, c->n_outputs, expected, sizeof expected), "%s", findings(xir_network_diags(c->net)));
+        op_case_fail(c, all_words(c->outputs, c->n_outputs, expected, sizeof expected), "%s", op_case_findings(xir_network_diags(c->net)));
         return;
     }
     check_outputs(c, op, "");
-    if (can_infer(c)) {
-        if (xir_op_infer(op, true)) fail_case(c, "the same when inferred again", "%s", findings(xir_network_diags(c->net)));
+    if (op_case_can_infer(c)) {
+        if (xir_op_infer(op, true)) op_case_fail(c, "the same when inferred again", "%s", op_case_findings(xir_network_diags(c->net)));
         check_outputs(c, op, ", inferred again");
     }
     if (!(c->cls->traits & XIR_TRAIT_SINK)) {
         xir_value *values[MOST_OUTPUTS];
         size_t n = xir_op_output_count(op);
         for (size_t i = 0; i < n && i < MOST_OUTPUTS; i++) values[i] = xir_op_output(op, (int64_t)i);
-        if (!xir_output(XIR_AT(c->net), (xir_values){ values, n })) fail_case(c, "an Output behind it", "%s", findings(xir_network_diags(c->net)));
+        if (!xir_output(XIR_AT(c->net), (xir_values){ values, n })) op_case_fail(c, "an Output behind it", "%s", op_case_findings(xir_network_diags(c->net)));
     }
     xir_diags_clear(why);
-    if (xir_network_validate(c->net, why)) fail_case(c, "a valid network", "%s", findings(why));
+    if (xir_network_validate(c->net, why)) op_case_fail(c, "a valid network", "%s", op_case_findings(why));
     check_copies(c);
+    if (c->failed || !op_case_can_infer(c)) return;
+    op_case_with_unknown_dims(c, op);
+    op_case_with_harm(c, op);
 }
 
 /* ---- bad ------------------------------------------------------------------------------------------------------------- */
@@ -385,14 +361,13 @@ static bool said(const op_case *c, const xir_diags *diags, bool any_words) {
     return false;
 }
 
-/* The op as a reader would bring it in: nothing checked, an output for each of the class, of any type. */
-static xir_op *bring_in(op_case *c) {
+xir_op *op_case_bring_in(op_case *c, void *body) {
     const xir_type *any[MOST_OUTPUTS];
     size_t n_inputs = c->n_inputs, n = c->cls->n_outputs < MOST_OUTPUTS ? c->cls->n_outputs : MOST_OUTPUTS;
     while (n_inputs && !c->inputs[n_inputs - 1]) n_inputs--;
     for (size_t i = 0; i < n; i++) any[i] = FP32("*", 1);
-    body_fill_presets(c->cls, c->body);
-    const void *attrs = net_attrs(c->net, c->cls, c->body);
+    body_fill_presets(c->cls, body);
+    const void *attrs = net_attrs(c->net, c->cls, body);
     xir_op *op = attrs ? op_make(c->net, c->cls, attrs, n_inputs) : NULL;
     if (!op || !op_make_outputs(op, any, n)) abort();
     op->name = net_name(c->net, XIR_STR("op"));
@@ -411,27 +386,27 @@ static void run_bad(op_case *c) {
     if (op) {
         const xir_type *found[MOST_OUTPUTS];
         char words[2048];
-        fail_case(c, expected, "%s", all_words(found, types_of(op, found), words, sizeof words));
+        op_case_fail(c, expected, "%s", all_words(found, op_case_types(op, found), words, sizeof words));
     } else {
         const xir_diags *diags = xir_network_diags(c->net);
-        if (xir_network_status(c->net) != c->code || !said(c, diags, false)) fail_case(c, expected, "%s", findings(diags));
-        if (strcmp(before, after) != 0) fail_case(c, "a network as before", "\n%s\n%s", before, after);
+        if (xir_network_status(c->net) != c->code || !said(c, diags, false)) op_case_fail(c, expected, "%s", op_case_findings(diags));
+        if (strcmp(before, after) != 0) op_case_fail(c, "a network as before", "\n%s\n%s", before, after);
     }
     free(before);
     free(after);
     if (op) return;
 
-    op = bring_in(c);
+    op = op_case_bring_in(c, c->body);
     xir_diags_clear(why);
     xir_op_validate(op, why);
     bool told_by_inference = c->code == XIR_E_UNSUPPORTED || c->code == XIR_E_LIMIT;
     if (!told_by_inference && !said(c, why, true)) {
         snprintf(expected, sizeof expected, "%s %s \"%s\" by validation", xir_status_name(c->code), c->path, c->part);
-        fail_case(c, expected, "%s", findings(why));
+        op_case_fail(c, expected, "%s", op_case_findings(why));
     }
-    if (can_infer(c)) xir_op_infer(op, true);   /* unchecked: no harm is done */
+    if (op_case_can_infer(c)) xir_op_infer(op, true);   /* unchecked: no harm is done */
     const char *broken = broken_invariant(c->net, ASK_ALL);
-    if (broken) fail_case(c, "a sound network", "%s", broken);
+    if (broken) op_case_fail(c, "a sound network", "%s", broken);
 }
 
 /* ---- running --------------------------------------------------------------------------------------------------------- */
@@ -445,7 +420,7 @@ void op_case_run(const char *text, const char *file, int line, op_counts *counts
         if (c.bad) run_bad(&c);
         else run_good(&c);
     } else {
-        fail_case(&c, c.t.fault, "'%s'", c.t.at);
+        op_case_fail(&c, c.t.fault, "'%s'", c.t.at);
     }
     xir_network_free(c.net);
     op_text_free(&c.t);
@@ -482,7 +457,7 @@ void op_cases_run(const char *path, op_counts *counts) {
         size = 0;
     }
     if (size) {
-        fprintf(stderr, "%s:%d: a case goes on behind the last line\n", file, first);
+        fprintf(counts->out, "%s:%d: a case goes on behind the last line\n", file, first);
         counts->failed++;
     }
     free(line);

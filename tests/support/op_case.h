@@ -25,12 +25,14 @@
  *                has this in it
  *
  * Of a good case the network is made, and: the outputs are as said; it validates; inferring again changes nothing; a clone is
- * equal; JSON that is read gives the same JSON. Of a bad case: the op is refused and the network is as before; and the same fault
+ * equal; JSON that is read gives the same JSON; with a dim of an input unknown, known dims of the outputs stay as they are and
+ * others become unknown; and inputs and attributes that mean harm do none. Of a bad case: the op is refused and the network is as before; and the same fault
  * is found by validation where the op is there nevertheless, as one from a file may be. Faults that only inference tells
  * (unsupported, limit) are left out of that. */
 #ifndef SUPPORT_OP_CASE_H
 #define SUPPORT_OP_CASE_H
 
+#include <stdio.h>
 #include "support/net.h"
 
 /* ---- reading ------------------------------------------------------------------------------------------------------ */
@@ -71,9 +73,53 @@ const char *op_type_words(const xir_type *type);
 /* The VALUE of an attribute, into the body. */
 bool op_text_attr(op_text *t, const xir_field *field, void *body);
 
-/* ---- running -------------------------------------------------------------------------------------------------------- */
+/* ---- a case -------------------------------------------------------------------------------------------------------- */
 
-typedef struct op_counts { size_t good, bad, failed; } op_counts;
+typedef struct op_counts {
+    size_t good, bad, failed;
+    FILE  *out;                /* where failures are printed */
+} op_counts;
+
+enum { MOST_INPUTS = 64, MOST_OUTPUTS = 64 };
+
+typedef struct op_case {
+    op_text           t;
+    const char       *text, *file;
+    int               line;
+    op_counts        *counts;
+    bool              failed;
+    const xir_class  *cls;
+    const xir_target *target;
+    xir_network      *net;
+    void             *body;
+    const xir_type   *args[MOST_INPUTS];       /* of the network                */
+    size_t            n_args;
+    xir_value        *inputs[MOST_INPUTS];     /* NULL: absent, or an argument: */
+    bool              is_arg[MOST_INPUTS];
+    size_t            n_inputs;
+    bool              bad;
+    const xir_type   *outputs[MOST_OUTPUTS];
+    size_t            n_outputs;
+    xir_status        code;
+    char              path[128], part[256];
+} op_case;
+
+/* Says what is wrong with a case; the first time its line too. */
+void op_case_fail(op_case *c, const char *expected, const char *format, ...) XIR_PRINTF(3, 4);
+bool op_case_can_infer(const op_case *c);
+/* The op as a reader would bring it in: nothing checked, an output for each of the class, of any type. */
+xir_op *op_case_bring_in(op_case *c, void *body);
+/* The findings of a list, one a line, until the next call. */
+const char *op_case_findings(const xir_diags *diags);
+/* The types of an op's outputs; returns how many there are. */
+size_t op_case_types(const xir_op *op, const xir_type **out);
+
+/* Of a good case: an unknown dim makes others unknown and changes nothing else. */
+void op_case_with_unknown_dims(op_case *c, xir_op *op);
+/* Types and attributes that nobody has checked are judged without harm. */
+void op_case_with_harm(op_case *c, xir_op *op);
+
+/* ---- running -------------------------------------------------------------------------------------------------------- */
 
 /* Runs a case; prints it with what was expected and what was found if that is not the same. */
 void op_case_run(const char *text, const char *file, int line, op_counts *counts);
