@@ -1,64 +1,358 @@
-/* Convolutions. The kernel is found by its letters H, W, I, O, the feature map by N, H, W, C; the output has the feature map's
- * layout and element type. */
+/* Convolutions. The kernel is found by its letters, H, W, I, O, the feature map by N, H, W, C; the output has the feature map's
+ * layout and element type. Of tiled maps the unit of the output's channels is that of the kernel's O. */
 #include <inttypes.h>
-#include "shape.h"
+#include "graph.h"
+#include "spatial.h"
+#include "types.h"
 
-/* Checks everything that the types say, and gives the dims of the output in the order N, H, W, C. */
-static xir_status conv2d_shape(xir_infer *at, named_dims *input, int64_t out[4]) {
-    const xir_conv2d_attrs *a = xir_infer_attrs(at);
-    named_dims kernel;
-    xir_status status = read_dims(at, 0, "NHWC", input);
-    if (!status) status = read_dims(at, 1, "HWIO", &kernel);
-    if (!status) status = same_elements(at, 0, 1);
+typedef struct conv {
+    moves       moves;
+    int64_t     groups;
+    xir_padding mode;
+    bool        transposed;
+} conv;
+
+/* What the attributes of any of the classes say. */
+static conv conv_of(const xir_infer *at) {
+    const xir_class_decl *decl = at->cls->decl;
+    const void *attrs = at->attrs;
+    #define DILATED_D(a)  { STEPS_D(a), .dilation = (a)->dilation_depth  }
+    #define DILATED_H(a)  { STEPS_H(a), .dilation = (a)->dilation_height }
+    #define DILATED_W(a)  { STEPS_W(a), .dilation = (a)->dilation_width  }
+    #define SPREAD_D(a)   { STEPS_D(a), .dilation = (a)->dilation_depth,  .extra = (a)->output_pad_depth  }
+    #define SPREAD_H(a)   { STEPS_H(a), .dilation = (a)->dilation_height, .extra = (a)->output_pad_height }
+    #define SPREAD_W(a)   { STEPS_W(a), .dilation = (a)->dilation_width,  .extra = (a)->output_pad_width  }
+    if (decl == xir_conv2d_class()) {
+        const xir_conv2d_attrs *a = attrs;
+        return (conv){ { 2, { DILATED_H(a), DILATED_W(a) } }, a->groups, a->padding_mode, false };
+    }
+    if (decl == xir_conv1d_class()) {
+        const xir_conv1d_attrs *a = attrs;
+        return (conv){ { 1, { DILATED_W(a) } }, a->groups, a->padding_mode, false };
+    }
+    if (decl == xir_conv3d_class()) {
+        const xir_conv3d_attrs *a = attrs;
+        return (conv){ { 3, { DILATED_D(a), DILATED_H(a), DILATED_W(a) } }, a->groups, a->padding_mode, false };
+    }
+    if (decl == xir_conv_transpose2d_class()) {
+        const xir_conv_transpose2d_attrs *a = attrs;
+        return (conv){ { 2, { SPREAD_H(a), SPREAD_W(a) } }, a->groups, XIR_PADDING_ZEROS, true };
+    }
+    if (decl == xir_conv_transpose1d_class()) {
+        const xir_conv_transpose1d_attrs *a = attrs;
+        return (conv){ { 1, { SPREAD_W(a) } }, a->groups, XIR_PADDING_ZEROS, true };
+    }
+    const xir_conv_transpose3d_attrs *a = attrs;
+    return (conv){ { 3, { SPREAD_D(a), SPREAD_H(a), SPREAD_W(a) } }, a->groups, XIR_PADDING_ZEROS, true };
+    #undef DILATED_D
+    #undef DILATED_H
+    #undef DILATED_W
+    #undef SPREAD_D
+    #undef SPREAD_H
+    #undef SPREAD_W
+}
+
+static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
+
+/* ---- along an axis --------------------------------------------------------------------------------------------- */
+
+/* Mirrored and repeated cells must be there, and only zeros can be taken away. */
+static xir_status check_padding(xir_infer *at, xir_padding mode, int64_t pad, int64_t dim, const char *where,
+                                const axis_words *words) {
+    const xir_enum *modes = xir_padding_enum();
+    if (mode == XIR_PADDING_ZEROS || pad == 0 || (size_t)mode >= modes->size) return XIR_OK;
+    if (pad < 0) {
+        return xir_infer_fail(at, XIR_E_INVALID, where, "%" PRId64 " is negative, which only a padding of ZEROS may be", pad);
+    }
+    int64_t most = mode == XIR_PADDING_REFLECT ? dim - 1 : mode == XIR_PADDING_CIRCULAR ? dim : dim > 0 ? INT64_MAX : 0;
+    if (dim < 0 || pad <= most) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, where, "%" PRId64 " %s%s of %s padding were asked for, %" PRId64 " %s%s have %"
+                          PRId64 " at most", pad, words->thing, plural(pad), modes->words[mode], dim, words->thing, plural(dim),
+                          most < 0 ? 0 : most);
+}
+
+/* How many places a kernel of m->size has along axis k. */
+static xir_status gather_length(xir_infer *at, const conv *c, size_t k, int64_t input, int64_t *out) {
+    const move *m = &c->moves.along[k];
+    const axis_words *words = words_of_axis(c->moves.n, k);
+    const window w = { .what = "kernel", .things = words->thing, .axis = words->axis, .where = "inputs/1", .input = input,
+                       .before = m->before, .after = m->after, .size = m->size, .stride = m->stride,
+                       .dilation = m->dilation };
+    xir_status status = check_padding(at, c->mode, m->before, input, words->before, words);
+    if (!status) status = check_padding(at, c->mode, m->after, input, words->after, words);
+    return status ? status : count_windows(at, &w, out);
+}
+
+/* How long what `input` kernels of m->size write to is: (input - 1) * stride - before - after + dilation * (size - 1) + extra
+ * + 1. */
+static xir_status spread_length(xir_infer *at, const conv *c, size_t k, int64_t input, int64_t *out) {
+    const move *m = &c->moves.along[k];
+    const axis_words *words = words_of_axis(c->moves.n, k);
+    xir_status status = check_steps(at, m, words);
     if (status) return status;
+    if (m->extra < 0) return xir_infer_fail(at, XIR_E_BOUNDS, words->extra, "%" PRId64 " is negative", m->extra);
+    if (m->extra >= m->stride && m->extra >= m->dilation) {
+        return xir_infer_fail(at, XIR_E_INVALID, words->extra, "%" PRId64 " is neither below the stride, %" PRId64
+                              ", nor below the dilation, %" PRId64, m->extra, m->stride, m->dilation);
+    }
+    if (input == 0) return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no %ss", words->thing);
+    if (m->size == 0) return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "the kernel has no %ss", words->thing);
+    *out = UNKNOWN_DIM;
+    if (input < 0 || m->size < 0) return XIR_OK;
 
-    const window rows = { .what = "kernel", .things = "row", .axis = "height", .where = "inputs/1",
-                          .input = input->dim[1], .before = a->pad_top, .after = a->pad_bottom,
-                          .size = kernel.dim[0], .stride = a->stride_height, .dilation = a->dilation_height };
-    const window columns = { .what = "kernel", .things = "column", .axis = "width", .where = "inputs/1",
-                             .input = input->dim[2], .before = a->pad_left, .after = a->pad_right,
-                             .size = kernel.dim[1], .stride = a->stride_width, .dilation = a->dilation_width };
-    if ((status = count_windows(at, &rows, &out[1])) || (status = count_windows(at, &columns, &out[2]))) return status;
-
-    int64_t channels = input->dim[3], per_group = kernel.dim[2], filters = kernel.dim[3], expected;
-    if (a->groups < 1) {
-        return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " is below 1, the least groups", a->groups);
+    int64_t written, reach, length;
+    if (!mul_i64(input - 1, m->stride, &written) || !mul_i64(m->dilation, m->size - 1, &reach) ||
+        !add_i64(written, reach, &length) || !sub_i64(length, m->before, &length) || !sub_i64(length, m->after, &length) ||
+        !add_i64(length, m->extra, &length) || !add_i64(length, 1, &length)) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/1", "what a kernel of %" PRId64 " %s%s with stride %" PRId64
+                              " makes of %" PRId64 " exceeds 64 bits", m->size, words->thing, plural(m->size), m->stride,
+                              input);
     }
-    if (channels >= 0 && per_group >= 0 && (!mul_i64(per_group, a->groups, &expected) || expected != channels)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "input has %" PRId64 " channels, a kernel of %" PRId64
-                              " in %" PRId64 " group%s expects another number: channels = I * groups", channels, per_group,
-                              a->groups, a->groups == 1 ? "" : "s");
+    if (length < 1) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "a kernel of %" PRId64 " %s%s with stride %" PRId64 " and dilation %"
+                              PRId64 " makes of %" PRId64 ", less padding %" PRId64 " and %" PRId64 ", %" PRId64 " %ss: at "
+                              "least 1 was expected", m->size, words->thing, plural(m->size), m->stride, m->dilation, input,
+                              m->before, m->after, length, words->thing);
     }
-    if (filters >= 0 && filters % a->groups) {
-        return xir_infer_fail(at, XIR_E_INVALID, "groups", "the kernel has %" PRId64 " output channels, which %" PRId64
-                              " groups do not divide", filters, a->groups);
-    }
-    const xir_type *bias = xir_infer_input(at, 2);
-    int64_t length;
-    if (bias && filters >= 0 && xir_type_elements(bias, &length) == XIR_OK && length != filters) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "bias has %" PRId64 " elements, the kernel %" PRId64
-                              " output channels", length, filters);
-    }
-    out[0] = input->dim[0];
-    out[3] = filters;
+    *out = length;
     return XIR_OK;
 }
 
-/* Tiled inputs are judged by their back end; without types there is nothing to judge. */
-xir_status conv2d_check(xir_infer *at) {
-    size_t n = xir_infer_input(at, 2) ? 3 : 2;
-    named_dims input;
-    int64_t out[4];
-    if (!inputs_known(at, n) || inputs_tiled(at, n)) return XIR_OK;
-    return conv2d_shape(at, &input, out);
+/* ---- channels ---------------------------------------------------------------------------------------------------- */
+
+/* `in` and `out` are the dims I and O of the kernel. */
+static xir_status check_channels(xir_infer *at, const conv *c, const named_dims *kernel, size_t in, size_t out,
+                                 int64_t channels) {
+    int64_t per_group = kernel->dim[in], filters = kernel->dim[out], g = c->groups;
+    if (g < 1) return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " is below 1, the least groups", g);
+    if (c->transposed) {
+        if (!dim_may_be(at, 1, kernel, in, channels)) {
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "input has %" PRId64 " channels, the kernel expects %" PRId64
+                                  ": channels = I", channels, per_group);
+        }
+        if (channels < 0) channels = kernel->unit[in] ? UNKNOWN_DIM : per_group;
+        if (channels < 0 || channels % g == 0) return XIR_OK;
+        return xir_infer_fail(at, XIR_E_INVALID, "groups", "input has %" PRId64 " channels, which %" PRId64
+                              " groups do not divide", channels, g);
+    }
+    if (channels >= 0 && (channels % g || !dim_may_be(at, 1, kernel, in, channels / g))) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "input has %" PRId64 " channels, a kernel of %" PRId64
+                              " in %" PRId64 " group%s expects another number: channels = I * groups", channels, per_group, g,
+                              plural(g));
+    }
+    bool padded = kernel->unit[out] && !valid_of_dim(at, 1, kernel, out);   // perhaps: then any number of groups may do
+    if (filters >= 0 && filters % g && !padded) {
+        return xir_infer_fail(at, XIR_E_INVALID, "groups", "the kernel has %" PRId64 " output channels, which %" PRId64
+                              " groups do not divide", filters, g);
+    }
+    return XIR_OK;
 }
 
-xir_status conv2d_infer(xir_infer *at) {
-    named_dims input;
-    int64_t out[4], dims[4];
-    xir_status status = need_inputs(at, xir_infer_input(at, 2) ? 3 : 2);
-    if (!status) status = conv2d_shape(at, &input, out);
+/* A bias has an element for each output channel, in any shape; a tiled one may have padding that it says nothing of. */
+static xir_status check_bias(xir_infer *at, const conv *c, int64_t channels) {
+    const xir_type *bias = xir_infer_input(at, 2);
+    int64_t length;
+    if (!bias || channels < 0 || xir_type_elements(bias, &length) != XIR_OK || length == channels) return XIR_OK;
+    if (xir_type_is_layouted(bias)) {
+        named_dims dims;
+        xir_status status = read_dims(at, 2, "O", &dims);
+        if (status) return status;
+        if (dim_may_be(at, 2, &dims, 0, channels)) return XIR_OK;
+        length = dims.dim[0];
+    }
+    if (!c->transposed) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "bias has %" PRId64 " elements, the kernel %" PRId64
+                              " output channels", length, channels);
+    }
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "bias has %" PRId64 " elements, the output %" PRId64
+                          " channels: O * groups", length, channels);
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------------------ */
+
+/* The output: the input's dims with new ones, and which of its channels count. */
+typedef struct conv_output {
+    named_dims       dims;
+    const xir_distr *valid[MOST_NAMED];
+} conv_output;
+
+/* Checks everything that the types say and makes the output. */
+static xir_status conv_shape(xir_infer *at, conv_output *out) {
+    static const char *const kernels[2][MOST_SPATIAL + 1] = {
+        { "", "LIO", "HWIO", "DHWIO" },
+        { "", "LOI", "HWOI", "DHWOI" },
+    };
+    conv c = conv_of(at);
+    size_t n = c.moves.n, channels_at = n + 1, in = n + c.transposed, filters_at = n + !c.transposed;
+    named_dims kernel, *dims = &out->dims;
+    xir_status status = read_dims(at, 0, map_letters(n), dims);
+    if (!status) status = read_dims(at, 1, kernels[c.transposed][n], &kernel);
+    if (!status) status = same_elements(at, 0, 1);
+    if (!status) status = need_numbers(at, 0);
+    for (size_t k = 0; k < n && !status; k++) {
+        int64_t input = dims->dim[1 + k], *length = &dims->dim[1 + k];
+        c.moves.along[k].size = kernel.dim[k];
+        status = c.transposed ? spread_length(at, &c, k, input, length) : gather_length(at, &c, k, input, length);
+    }
+    if (!status) status = check_channels(at, &c, &kernel, in, filters_at, dims->dim[channels_at]);
     if (status) return status;
-    for (size_t k = 0; k < 4; k++) dims[input.at[k]] = out[k] < 0 ? UNKNOWN_DIM : out[k];
-    return xir_infer_give_like(at, xir_infer_input(at, 0), dims, 4);
+
+    int64_t filters = kernel.dim[filters_at], *channels = &dims->dim[channels_at];
+    *channels = filters;
+    if (c.transposed && filters >= 0 && !mul_i64(filters, c.groups, channels)) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "groups", "%" PRId64 " output channels in %" PRId64 " groups exceed 64 bits",
+                              filters, c.groups);
+    }
+    for (size_t k = 0; k < MOST_NAMED; k++) out->valid[k] = NULL;
+    const xir_distr *valid = out->valid[channels_at] = valid_of_dim(at, 1, &kernel, filters_at);
+    if (valid && c.transposed && c.groups > 1) {
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "output channels of the kernel are padding: where they are in %"
+                              PRId64 " groups can't be said", c.groups);
+    }
+    if (dims->unit[channels_at] && kernel.unit[filters_at]) dims->unit[channels_at] = kernel.unit[filters_at];
+    return check_bias(at, &c, *channels);
+}
+
+static size_t given_inputs(xir_infer *at) { return xir_infer_input(at, 2) ? 3 : 2; }
+
+/* Batches stay: what is said of them is still true. */
+static xir_status give_conv(xir_infer *at) {
+    conv_output out;
+    const xir_type *element;
+    xir_status status = conv_shape(at, &out);
+    if (!status) status = computed_element(at, 0, &element);
+    return status ? status : give_named(at, 0, &out.dims, ~1u, out.valid, element);
+}
+
+xir_status conv_check(xir_infer *at) {
+    conv_output out;
+    return inputs_judged(at, given_inputs(at)) ? conv_shape(at, &out) : XIR_OK;
+}
+
+xir_status conv_infer(xir_infer *at) {
+    xir_status status = need_inputs(at, given_inputs(at));
+    return status ? status : give_conv(at);
+}
+
+xir_status conv_tiled_infer(xir_infer *at) {
+    xir_status status = need_tensors(at, given_inputs(at));
+    return status ? status : give_conv(at);
+}
+
+/* ---- Unfold ---------------------------------------------------------------------------------------------------------- */
+
+/* Where the three dims of the output stand, in the order of the input's: N, L for H and W, C. */
+enum { UNFOLD_N, UNFOLD_L, UNFOLD_C, UNFOLD_RANK };
+
+typedef struct unfolded {
+    named_dims input;
+    int64_t    dim[UNFOLD_RANK];
+    size_t     at[UNFOLD_RANK];
+    int64_t    cells;   /* of a window */
+} unfolded;
+
+static xir_status unfold_shape(xir_infer *at, unfolded *out) {
+    const xir_unfold_attrs *a = xir_infer_attrs(at);
+    const move along[2] = {
+        { STEPS_H(a), .size = a->kernel_height, .dilation = a->dilation_height },
+        { STEPS_W(a), .size = a->kernel_width,  .dilation = a->dilation_width  },
+    };
+    int64_t windows[2];
+    named_dims *input = &out->input;
+    xir_status status = read_dims(at, 0, map_letters(2), input);
+    for (size_t k = 0; k < 2 && !status; k++) {
+        const axis_words *words = words_of_axis(2, k);
+        const move *m = &along[k];
+        const window w = { .what = "window", .things = words->thing, .axis = words->axis, .where = words->kernel,
+                           .input = input->dim[1 + k], .before = m->before, .after = m->after, .size = m->size,
+                           .stride = m->stride, .dilation = m->dilation };
+        status = check_size(at, words->kernel, m->size);
+        if (!status) status = count_windows(at, &w, &windows[k]);
+    }
+    if (status) return status;
+    out->dim[UNFOLD_N] = input->dim[0];
+    out->dim[UNFOLD_L] = out->dim[UNFOLD_C] = UNKNOWN_DIM;
+    bool fits = mul_i64(a->kernel_height, a->kernel_width, &out->cells);
+    if (fits && windows[0] >= 0 && windows[1] >= 0) fits = mul_i64(windows[0], windows[1], &out->dim[UNFOLD_L]);
+    if (fits && input->dim[3] >= 0) fits = mul_i64(input->dim[3], out->cells, &out->dim[UNFOLD_C]);
+    if (!fits) return xir_infer_fail(at, XIR_E_LIMIT, NULL, "the windows or their cells exceed 64 bits");
+
+    size_t l = input->at[1] < input->at[2] ? input->at[1] : input->at[2];
+    out->at[UNFOLD_N] = (size_t)(input->at[0] > l) + (input->at[0] > input->at[3]);
+    out->at[UNFOLD_L] = (size_t)(l > input->at[0]) + (l > input->at[3]);
+    out->at[UNFOLD_C] = (size_t)(input->at[3] > input->at[0]) + (input->at[3] > l);
+    return XIR_OK;
+}
+
+/* The letters of the input's axes; L where H and W are named. */
+static const xir_layout *unfold_layout(xir_infer *at, const unfolded *u) {
+    const xir_layout *layout = xir_type_layout(xir_infer_input(at, 0));
+    const named_dims *in = &u->input;
+    char text[UNFOLD_RANK];
+    bool named = xir_layout_axis(layout, in->at[1]) != '*' && xir_layout_axis(layout, in->at[2]) != '*';
+    text[u->at[UNFOLD_N]] = xir_layout_axis(layout, in->at[0]);
+    text[u->at[UNFOLD_L]] = named ? 'L' : '*';
+    text[u->at[UNFOLD_C]] = xir_layout_axis(layout, in->at[3]);
+    return layout_make(at->home, (xir_str){ text, sizeof text }, 0, NULL);
+}
+
+/* What is said of N stays, what is said of a channel is true of all its cells; what is said of H and W is not true of windows.
+ * *out is NULL then. */
+static xir_status unfold_distr(xir_infer *at, const unfolded *u, const xir_distr *distr, const xir_object **out) {
+    *out = NULL;
+    if (distr->merged_axis.size != 1) return XIR_OK;
+    int64_t axis = from_start(distr->merged_axis.data[0], u->input.n);
+    bool batches = axis == (int64_t)u->input.at[0];
+    if (!batches && axis != (int64_t)u->input.at[3]) return XIR_OK;
+    const int64_t place = (int64_t)u->at[batches ? UNFOLD_N : UNFOLD_C], each = batches ? 1 : u->cells;
+    run_list runs;
+    run_list_init(&runs, context_alloc(at->ctx));
+    xir_status status = XIR_OK;
+    int64_t start = 0, count;
+    for (size_t i = 0; i < distr->sections.size && !status; i++) {
+        const xir_run *run = &distr->sections.data[i];
+        status = mul_i64(run->end - start, each, &count) ? run_list_add(&runs, count, run->m, 0, 0) : XIR_E_LIMIT;
+        start = run->end;
+    }
+    if (!status) *out = (const xir_object *)distr_make(at->home, (xir_i64s){ &place, 1 }, run_list_runs(&runs), distr->uvalue,
+                                                       distr->legacy);
+    run_list_free(&runs);
+    if (*out) return XIR_OK;
+    return status == XIR_E_LIMIT ? xir_infer_fail(at, status, "inputs/0", "the cells of its channels exceed 64 bits") : no_memory(at);
+}
+
+xir_status unfold_check(xir_infer *at) {
+    unfolded u;
+    return inputs_known(at, 1) && !inputs_tiled(at, 1) ? unfold_shape(at, &u) : XIR_OK;
+}
+
+xir_status unfold_infer(xir_infer *at) {
+    unfolded u;
+    xir_status status = need_inputs(at, 1);
+    if (!status) status = unfold_shape(at, &u);
+    if (status) return status;
+
+    dim_list dims;
+    if (!dims_init(at, &dims, UNFOLD_RANK)) return XIR_E_MEMORY;
+    for (size_t k = 0; k < UNFOLD_RANK; k++) dims.data[u.at[k]] = u.dim[k];
+    int64_t to[4] = { -1, -1, -1, -1 };
+    to[u.input.at[0]] = (int64_t)u.at[UNFOLD_N];
+    const xir_type *element = xir_type_element(xir_infer_input(at, 0));
+    if (xir_type_is_quantized(element)) status = moved_element(at, 0, to, &dims, &element);
+    const xir_layout *layout = status ? NULL : unfold_layout(at, &u);
+    if (!status && !layout) status = no_memory(at);
+
+    const xir_object *few[2];   // of N and of C; a type has one distribution of a dim at most
+    size_t n = 0;
+    xir_refs old = xir_type_tensor(xir_infer_input(at, 0))->merged_distrs;
+    for (size_t i = 0; i < old.size && n < 2 && !status; i++) {
+        status = unfold_distr(at, &u, (const xir_distr *)old.data[i], &few[n]);
+        n += !status && few[n];
+    }
+    if (!status) {
+        const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ dims.data, dims.size }, (xir_refs){ few, n });
+        status = type ? xir_infer_give(at, type) : no_memory(at);
+    }
+    dims_free(&dims);
+    return status;
 }

@@ -1,55 +1,138 @@
-/* Pooling. Padding holds the lowest value, so a window of padding alone would be no result: none is made, as the formula is
- * that of convolutions. */
-#include "shape.h"
+/* Pooling. Channels and batches are pooled apart: what is said of them stays. Padding is never looked at twice: a window may lie
+ * in it alone, and then gives the lowest value, or 0. */
+#include <inttypes.h>
+#include "graph.h"
+#include "spatial.h"
 
-static xir_status max_pool2d_shape(xir_infer *at, named_dims *input, int64_t *height, int64_t *width) {
-    const xir_max_pool2d_attrs *a = xir_infer_attrs(at);
-    xir_status status = read_dims(at, 0, "NHWC", input);
-    if (status) return status;
-    const window rows = { .what = "window", .things = "row", .axis = "height", .where = "pool_height",
-                          .input = input->dim[1], .before = a->pad_top, .after = a->pad_bottom,
-                          .size = a->pool_height, .stride = a->stride_height, .dilation = a->dilation_height };
-    const window columns = { .what = "window", .things = "column", .axis = "width", .where = "pool_width",
-                             .input = input->dim[2], .before = a->pad_left, .after = a->pad_right,
-                             .size = a->pool_width, .stride = a->stride_width, .dilation = a->dilation_width };
-    status = count_windows(at, &rows, height);
-    return status ? status : count_windows(at, &columns, width);
-}
-
-xir_status max_pool2d_check(xir_infer *at) {
-    named_dims input;
-    int64_t height, width;
-    if (!inputs_known(at, 1) || inputs_tiled(at, 1)) return XIR_OK;
-    return max_pool2d_shape(at, &input, &height, &width);
-}
-
-/* Whether a distribution says nothing about the dims that windows move along. */
-static bool stays(const xir_distr *distr, const named_dims *input) {
-    for (size_t i = 0; i < distr->merged_axis.size; i++) {
-        int64_t axis = from_start(distr->merged_axis.data[i], 4);
-        if (axis < 0 || axis == (int64_t)input->at[1] || axis == (int64_t)input->at[2]) return false;
+/* What the attributes of any of the classes say. */
+static moves pool_of(const xir_infer *at) {
+    const xir_class_decl *decl = at->cls->decl;
+    const void *attrs = at->attrs;
+    #define MEAN_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = 1 }
+    #define MEAN_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = 1 }
+    #define MEAN_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = 1 }
+    #define MOST_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = (a)->dilation_depth  }
+    #define MOST_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = (a)->dilation_height }
+    #define MOST_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = (a)->dilation_width  }
+    if (decl == xir_max_pool2d_class()) {
+        const xir_max_pool2d_attrs *a = attrs;
+        return (moves){ 2, { MOST_H(a), MOST_W(a) } };
     }
-    return true;
+    if (decl == xir_max_pool1d_class()) {
+        const xir_max_pool1d_attrs *a = attrs;
+        return (moves){ 1, { MOST_W(a) } };
+    }
+    if (decl == xir_max_pool3d_class()) {
+        const xir_max_pool3d_attrs *a = attrs;
+        return (moves){ 3, { MOST_D(a), MOST_H(a), MOST_W(a) } };
+    }
+    if (decl == xir_avg_pool2d_class()) {
+        const xir_avg_pool2d_attrs *a = attrs;
+        return (moves){ 2, { MEAN_H(a), MEAN_W(a) } };
+    }
+    if (decl == xir_avg_pool1d_class()) {
+        const xir_avg_pool1d_attrs *a = attrs;
+        return (moves){ 1, { MEAN_W(a) } };
+    }
+    const xir_avg_pool3d_attrs *a = attrs;
+    return (moves){ 3, { MEAN_D(a), MEAN_H(a), MEAN_W(a) } };
+    #undef MEAN_D
+    #undef MEAN_H
+    #undef MEAN_W
+    #undef MOST_D
+    #undef MOST_H
+    #undef MOST_W
 }
 
-/* Channels are pooled apart: which of them are valid stays. */
-xir_status max_pool2d_infer(xir_infer *at) {
-    named_dims input;
-    int64_t height, width;
-    xir_status status = need_inputs(at, 1);
-    if (!status) status = max_pool2d_shape(at, &input, &height, &width);
-    if (status) return status;
+static int64_t divisor_of(const xir_infer *at, size_t n) {
+    const void *attrs = at->attrs;
+    if (n == 2) return ((const xir_avg_pool2d_attrs *)attrs)->divisor_override;
+    return n == 1 ? ((const xir_avg_pool1d_attrs *)attrs)->divisor_override : ((const xir_avg_pool3d_attrs *)attrs)->divisor_override;
+}
 
-    const xir_type *type = xir_infer_input(at, 0);
-    xir_refs distrs = xir_type_tensor(type)->merged_distrs;
-    for (size_t i = 0; i < distrs.size; i++) {
-        if (!stays((const xir_distr *)distrs.data[i], &input)) distrs.size = 0;
+static xir_status pool_shape(xir_infer *at, const moves *m, named_dims *out) {
+    xir_status status = read_dims(at, 0, map_letters(m->n), out);
+    for (size_t k = 0; k < m->n && !status; k++) {
+        const axis_words *words = words_of_axis(m->n, k);
+        const move *step = &m->along[k];
+        const window w = { .what = "window", .things = words->thing, .axis = words->axis, .where = words->pool,
+                           .input = out->dim[1 + k], .before = step->before, .after = step->after, .size = step->size,
+                           .stride = step->stride, .dilation = step->dilation };
+        status = check_size(at, words->pool, step->size);
+        if (!status) status = count_windows(at, &w, &out->dim[1 + k]);
     }
-    dim_list dims;
-    if (!dims_copy(at, &dims, type)) return XIR_E_MEMORY;
-    dims.data[input.at[1]] = height;
-    dims.data[input.at[2]] = width;
-    status = give_tensor(at, type, xir_type_element(type), &dims, distrs);
-    dims_free(&dims);
     return status;
+}
+
+/* A bit for each spatial dim. */
+static unsigned spatial_dims(const moves *m) { return ((1u << m->n) - 1) << 1; }
+
+/* ---- MaxPool --------------------------------------------------------------------------------------------------- */
+
+static xir_status give_max(xir_infer *at) {
+    named_dims out;
+    moves m = pool_of(at);
+    xir_status status = pool_shape(at, &m, &out);
+    return status ? status : give_named(at, 0, &out, spatial_dims(&m), NULL, NULL);
+}
+
+xir_status max_pool_check(xir_infer *at) {
+    named_dims out;
+    moves m = pool_of(at);
+    return inputs_judged(at, 1) ? pool_shape(at, &m, &out) : XIR_OK;
+}
+
+xir_status max_pool_infer(xir_infer *at) {
+    xir_status status = need_inputs(at, 1);
+    return status ? status : give_max(at);
+}
+
+xir_status max_pool_tiled_infer(xir_infer *at) {
+    xir_status status = need_tensors(at, 1);
+    return status ? status : give_max(at);
+}
+
+/* ---- AvgPool --------------------------------------------------------------------------------------------------- */
+
+static xir_status avg_shape(xir_infer *at, const moves *m, named_dims *out) {
+    int64_t divisor = divisor_of(at, m->n);
+    xir_status status = need_numbers(at, 0);
+    if (!status) status = pool_shape(at, m, out);
+    if (status || divisor >= 0) return status;
+    return xir_infer_fail(at, XIR_E_BOUNDS, "divisor_override", "%" PRId64 " is negative; 0 is the number of elements", divisor);
+}
+
+/* Whether a divisor is too small for the means to lie between the elements. */
+static bool exceeds(const moves *m, int64_t divisor) {
+    int64_t cells = 1;
+    if (divisor == 0) return false;
+    for (size_t k = 0; k < m->n; k++) {
+        if (!mul_i64(cells, m->along[k].size, &cells)) return true;
+    }
+    return divisor < cells;
+}
+
+static xir_status give_mean(xir_infer *at) {
+    named_dims out;
+    moves m = pool_of(at);
+    const xir_type *element = NULL;
+    xir_status status = avg_shape(at, &m, &out);
+    if (!status && exceeds(&m, divisor_of(at, m.n))) status = computed_element(at, 0, &element);
+    return status ? status : give_named(at, 0, &out, spatial_dims(&m), NULL, element);
+}
+
+xir_status avg_pool_check(xir_infer *at) {
+    named_dims out;
+    moves m = pool_of(at);
+    return inputs_judged(at, 1) ? avg_shape(at, &m, &out) : XIR_OK;
+}
+
+xir_status avg_pool_infer(xir_infer *at) {
+    xir_status status = need_inputs(at, 1);
+    return status ? status : give_mean(at);
+}
+
+xir_status avg_pool_tiled_infer(xir_infer *at) {
+    xir_status status = need_tensors(at, 1);
+    return status ? status : give_mean(at);
 }

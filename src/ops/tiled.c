@@ -1,0 +1,181 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include "graph.h"
+#include "tiled.h"
+#include "types.h"
+
+bool target_tiles(const xir_infer *at) {
+    const xir_target *target = xir_infer_target(at);
+    xir_target_kind kind = target ? xir_target_kind_of(target) : XIR_TARGET_HOST;
+    return kind == XIR_TARGET_BUYI || kind == XIR_TARGET_ZHUGE;
+}
+
+bool inputs_judged(xir_infer *at, size_t n) {
+    return inputs_known(at, n) && (!inputs_tiled(at, n) || target_tiles(at));
+}
+
+const xir_distr *valid_of_dim(xir_infer *at, size_t i, const named_dims *d, size_t k) {
+    const int64_t axes[2] = { (int64_t)d->at[k], (int64_t)d->unit_at[k] };
+    return xir_type_distr(xir_infer_input(at, i), axes, d->unit[k] ? 2 : 1);
+}
+
+bool dim_may_be(xir_infer *at, size_t i, const named_dims *d, size_t k, int64_t expected) {
+    int64_t dim = d->dim[k], unit = d->unit[k], most;
+    if (dim == expected || dim < 0 || expected < 0) return true;
+    if (unit < 1 || dim < expected || valid_of_dim(at, i, d, k)) return false;
+    return !add_i64(expected, unit, &most) || dim < most;
+}
+
+/* ---- giving ------------------------------------------------------------------------------------------------------ */
+
+static bool is_anew(unsigned anew, size_t k) { return anew >> k & 1; }
+
+/* Writes dim k to where it stands. */
+static xir_status put_dim(xir_infer *at, const named_dims *now, size_t k, const xir_distr *valid, dim_list *dims) {
+    int64_t dim = now->dim[k], unit = now->unit[k], *tiles = &dims->data[now->at[k]], total;
+    if (unit) dims->data[now->unit_at[k]] = unit;
+    *tiles = dim;
+    if (unit == 0 || dim < 0) return XIR_OK;
+    *tiles = UNKNOWN_DIM;
+    if (unit < 0) return XIR_OK;
+    if (valid) dim = xir_distr_total(valid);
+    *tiles = dim / unit + (dim % unit != 0);
+    if (mul_i64(*tiles, unit, &total)) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_LIMIT, NULL, "%" PRId64 " tiles of %" PRId64 " exceed 64 bits", *tiles, unit);
+}
+
+/* The layout with the units of `now`. */
+static xir_status put_units(xir_infer *at, const named_dims *now, unsigned anew, const xir_layout **layout) {
+    bool same = true;
+    for (size_t k = 0; k < now->n && same; k++) {
+        same = !is_anew(anew, k) || now->unit[k] < 1 || xir_layout_unit(*layout, now->unit_at[k]) == now->unit[k];
+    }
+    if (same) return XIR_OK;
+    buffer text;
+    buffer_init(&text, context_alloc(at->ctx));
+    layout_axis a;
+    size_t axis = 0;
+    for (form_text t = layout_walk(*layout); layout_next(&t, &a); axis++) {
+        int64_t unit = a.unit;
+        for (size_t k = 0; k < now->n; k++) {
+            if (is_anew(anew, k) && now->unit[k] > 0 && now->unit_at[k] == axis) unit = now->unit[k];
+        }
+        char word[24];
+        int n = unit ? snprintf(word, sizeof word, "%c%" PRId64, a.letter, unit) : snprintf(word, sizeof word, "%c", a.letter);
+        buffer_put(&text, word, (size_t)n);
+    }
+    const xir_layout *made = text.failed ? NULL : layout_make(at->home, (xir_str){ text.data, text.size }, 0, NULL);
+    buffer_free(&text);
+    if (!made) return no_memory(at);
+    *layout = made;
+    return XIR_OK;
+}
+
+/* Whether a distribution says something of a dim that is anew. */
+static bool speaks_of_new(const xir_distr *distr, const named_dims *now, unsigned anew, size_t rank) {
+    for (size_t i = 0; i < distr->merged_axis.size; i++) {
+        int64_t axis = from_start(distr->merged_axis.data[i], rank);
+        if (axis < 0) return true;
+        for (size_t k = 0; k < now->n; k++) {
+            if (!is_anew(anew, k)) continue;
+            if ((size_t)axis == now->at[k] || (now->unit[k] && (size_t)axis == now->unit_at[k])) return true;
+        }
+    }
+    return false;
+}
+
+/* The distribution of dim k, which is anew; *out is NULL where there is nothing to say. */
+static xir_status new_distr(xir_infer *at, const named_dims *now, size_t k, const xir_distr *valid, const dim_list *dims,
+                            const xir_object **out) {
+    int64_t dim = now->dim[k], unit = now->unit[k], total = dims->data[now->at[k]];
+    const int64_t axes[2] = { (int64_t)now->at[k], (int64_t)now->unit_at[k] };
+    *out = NULL;
+    if (dim < 0 || total <= 0 || unit < 0) return XIR_OK;
+    if (unit) total *= unit;   // put_dim has seen that it fits
+    int64_t known = valid ? xir_distr_total(valid) : dim;
+    if (unit ? known > total : !valid || known != total) return XIR_OK;
+    run_list runs;
+    run_list_init(&runs, context_alloc(at->ctx));
+    xir_status status = valid ? run_list_append(&runs, valid->sections, 0, known) : run_list_add(&runs, known, 1, 0, 0);
+    if (!status) status = run_list_add(&runs, total - known, 0, 0, 0);
+    if (!status) {
+        *out = (const xir_object *)distr_make(at->home, (xir_i64s){ axes, unit ? 2 : 1 }, run_list_runs(&runs),
+                                              valid ? valid->uvalue : XIR_UVALUE_ZERO, false);
+    }
+    run_list_free(&runs);
+    return *out ? XIR_OK : no_memory(at);
+}
+
+/* Gives the type with what distributions it has. */
+static xir_status give_distributed(xir_infer *at, const xir_tensor_type *like, const xir_type *element,
+                                   const xir_layout *layout, const named_dims *now, unsigned anew,
+                                   const xir_distr *const *valid, const dim_list *dims) {
+    const xir_object *few[8], **distrs = few;
+    size_t room = like->merged_distrs.size + now->n, n = 0;
+    const xir_allocator *alloc = context_alloc(at->ctx);
+    if (room > sizeof few / sizeof few[0]) distrs = mem_new(alloc, room * sizeof *distrs);
+    if (!distrs) return no_memory(at);
+    for (size_t i = 0; i < like->merged_distrs.size; i++) {
+        const xir_object *distr = like->merged_distrs.data[i];
+        if (!speaks_of_new((const xir_distr *)distr, now, anew, dims->size)) distrs[n++] = distr;
+    }
+    xir_status status = XIR_OK;
+    for (size_t k = 0; k < now->n && !status; k++) {
+        if (!is_anew(anew, k)) continue;
+        status = new_distr(at, now, k, valid ? valid[k] : NULL, dims, &distrs[n]);
+        n += !status && distrs[n];
+    }
+    if (!status) {
+        const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ dims->data, dims->size },
+                                           (xir_refs){ distrs, n });
+        status = type ? xir_infer_give(at, type) : no_memory(at);
+    }
+    if (distrs != few) mem_free(alloc, (void *)distrs, room * sizeof *distrs);
+    return status;
+}
+
+/* The element type of input i, its arrays following the dims that are not anew. */
+static xir_status kept_element(xir_infer *at, size_t i, const named_dims *now, unsigned anew, const dim_list *dims,
+                               const xir_type **out) {
+    *out = xir_type_element(xir_infer_input(at, i));
+    if (!xir_type_is_quantized(*out)) return XIR_OK;
+    dim_list to;
+    if (!dims_init(at, &to, dims->size)) return XIR_E_MEMORY;
+    for (size_t k = 0; k < to.size; k++) to.data[k] = (int64_t)k;
+    for (size_t k = 0; k < now->n; k++) {
+        if (!is_anew(anew, k)) continue;
+        to.data[now->at[k]] = -1;
+        if (now->unit[k]) to.data[now->unit_at[k]] = -1;
+    }
+    xir_status status = moved_element(at, i, to.data, dims, out);
+    dims_free(&to);
+    return status;
+}
+
+xir_status give_named(xir_infer *at, size_t i, const named_dims *now, unsigned anew, const xir_distr *const *valid,
+                      const xir_type *element) {
+    const xir_type *type = xir_infer_input(at, i);
+    const xir_tensor_type *like = xir_type_tensor(type);
+    const xir_layout *layout = like->layout;
+    bool distributed = like->merged_distrs.size;
+    xir_status status = XIR_OK;
+    dim_list dims;
+    if (!dims_copy(at, &dims, type)) return XIR_E_MEMORY;
+    for (size_t k = 0; k < dims.size; k++) {
+        if (dims.data[k] < 0) dims.data[k] = UNKNOWN_DIM;
+    }
+    for (size_t k = 0; k < now->n && !status; k++) {
+        if (!is_anew(anew, k)) continue;
+        const xir_distr *of = valid ? valid[k] : NULL;
+        status = put_dim(at, now, k, of, &dims);
+        distributed |= now->unit[k] || of;
+    }
+    if (!status && distributed) status = put_units(at, now, anew, &layout);
+    if (!status && !element) status = kept_element(at, i, now, anew, &dims, &element);
+    if (!status) {
+        status = distributed ? give_distributed(at, like, element, layout, now, anew, valid, &dims)
+                             : xir_infer_give_tensor(at, element, layout, dims.data, dims.size);
+    }
+    dims_free(&dims);
+    return status;
+}
