@@ -1,0 +1,57 @@
+/* Moves: ops whose output has an input's elements in other places. A move says for each dim where it goes and, if it is not
+ * taken whole, which of its elements are taken in which order. What a type says of the elements of a dim (scales, ratios, zero
+ * points, which are valid) moves along with them; that costs what the runs cost, whatever the number of elements. */
+#ifndef OPS_MOVE_H
+#define OPS_MOVE_H
+
+#include "element.h"
+#include "types.h"
+
+/* ---- inputs ------------------------------------------------------------------------------------------------- */
+
+/* As inputs_known and need_inputs, but tiled inputs are fine on the back ends that have tiles, where a tiled axis is two
+ * dims that move one by one. */
+bool       tiles_allowed(xir_infer *at);
+bool       movable_known(xir_infer *at, size_t n);
+xir_status need_movable(xir_infer *at, size_t n);
+
+/* The other dim of a tiled axis: of C the c, of c the C; -1 if dim k is not tiled. */
+int64_t    tile_partner(const xir_layout *layout, size_t k);
+/* Refuses to cut or reorder dim k of input 0 if it is part of a tiled axis; `what` is the attribute that asks for it. */
+xir_status need_untiled(xir_infer *at, const char *what, size_t k);
+
+/* An axis of `rank` dims from an attribute, from the end if negative; fails outside. */
+xir_status read_axis(xir_infer *at, const char *what, int64_t axis, size_t rank, size_t *out);
+
+/* The axes `from[i]` of a layout (NULL or of another rank: none) in this order, `*` where that is -1. */
+xir_status layout_of_axes(xir_infer *at, const xir_type *like, const int64_t *from, size_t n, const xir_layout **out);
+
+/* ---- moves -------------------------------------------------------------------------------------------------- */
+
+/* Elements of a dim in order: `count` of them, the first at `start`, `step` apart; step 0: the same one again. */
+enum { NEW_ELEMENTS = -1 };   /* as `start`: elements that the input does not have */
+typedef struct stretch { int64_t start, count, step; } stretch;
+typedef struct stretch_list {
+    xir_infer *at;
+    bool       whole;         /* nothing was added: the dim is taken as it is */
+    stretch   *data;
+    size_t     size, room;
+    stretch    few[4];
+} stretch_list;
+/* Appends; one that goes on as the last one does becomes part of it. Fails without memory and above a million. */
+xir_status add_stretch(stretch_list *list, int64_t start, int64_t count, int64_t step);
+
+typedef struct move {
+    const int64_t  *to;       /* the dim of the output for each of the input, -1: gone; NULL: the same ones       */
+    const dim_list *dims;     /* of the output                                                                   */
+    /* Adds the elements of dim k of the input that are taken, none if all are, in order; NULL: all are, of every dim. Dims
+     * that are unknown are not asked about but counted as cut if the output's dim is not the same one. */
+    xir_status    (*cut)(const struct move *m, xir_infer *at, size_t k, stretch_list *out);
+    size_t          part;     /* for `cut`: which output                                                         */
+    bool            padding;  /* new elements are invalid and have scale 1; otherwise valid, like equal neighbours */
+} move;
+
+/* Gives the type of input 0, moved. */
+xir_status give_moved(xir_infer *at, const move *m, const xir_layout *layout);
+
+#endif

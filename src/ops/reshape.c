@@ -1,0 +1,301 @@
+/* The same elements in the same order, in other dims; dims of 1 taken out; repetitions. */
+#include <inttypes.h>
+#include "graph.h"
+#include "move.h"
+
+/* ---- Reshape -------------------------------------------------------------------------------------------------- */
+
+/* The product of dims: -1 if it depends on one that is unknown, false if it exceeds 64 bits. `known` is that of the others. */
+static bool product(const int64_t *dims, size_t n, int64_t *all, int64_t *known) {
+    bool unknown = false, zero = false, fits = true;
+    *known = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (dims[i] < 0) unknown = true;
+        else if (dims[i] == 0) zero = true;
+        else fits &= mul_i64(*known, dims[i], known);
+    }
+    *all = zero ? 0 : unknown ? UNKNOWN_DIM : *known;
+    if (zero) *known = 0;
+    return fits || zero;
+}
+
+/* Checks everything and gives the dims of the output; `out` is made unless it fails. */
+static xir_status reshape_dims(xir_infer *at, dim_list *out) {
+    const xir_reshape_attrs *a = xir_infer_attrs(at);
+    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
+    size_t rank = a->shape.size, infer = rank;
+    for (size_t i = 0; i < rank; i++) {
+        int64_t dim = a->shape.data[i];
+        if (dim < -1) {
+            return xir_infer_fail(at, XIR_E_BOUNDS, "shape", "dim %zu is %" PRId64 ": a dim, or -1 for what is left, was expected",
+                                  i, dim);
+        }
+        if (dim == -1 && infer < rank) {
+            return xir_infer_fail(at, XIR_E_INVALID, "shape", "dims %zu and %zu are both -1: one of them can be what is left",
+                                  infer, i);
+        }
+        if (dim == -1) infer = i;
+    }
+    if (a->layout && xir_layout_rank(a->layout) != rank) {
+        xir_str text = xir_layout_text(a->layout);
+        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s names %zu dims, 'shape' has %zu", (int)text.size, text.data,
+                              xir_layout_rank(a->layout), rank);
+    }
+    int64_t have, have_known, want, want_known;
+    if (!product(input->shape.data, input->shape.size, &have, &have_known)) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "input has more elements than 64 bits count");
+    }
+    if (!product(a->shape.data, rank, &want, &want_known)) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "shape", "the output has more elements than 64 bits count");
+    }
+    int64_t left = UNKNOWN_DIM;
+    if (infer < rank && want_known == 0) {
+        return xir_infer_fail(at, XIR_E_INVALID, "shape", "what is left for dim %zu can't be said beside a dim of 0", infer);
+    }
+    if (infer < rank && have >= 0) {
+        if (have % want_known) {
+            return xir_infer_fail(at, XIR_E_INVALID, "shape", "%" PRId64 " elements of input do not divide into pieces of %" PRId64,
+                                  have, want_known);
+        }
+        left = have / want_known;
+    }
+    if (infer == rank && have >= 0 && have != want) {
+        return xir_infer_fail(at, XIR_E_INVALID, "shape", "input has %" PRId64 " elements, 'shape' has %" PRId64, have, want);
+    }
+    if (infer == rank && have < 0 && want % have_known) {
+        return xir_infer_fail(at, XIR_E_INVALID, "shape", "the known dims of input make %" PRId64 " elements, which do not divide "
+                              "the %" PRId64 " of 'shape'", have_known, want);
+    }
+    if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
+    for (size_t i = 0; i < rank; i++) out->data[i] = i == infer ? left : a->shape.data[i];
+    return XIR_OK;
+}
+
+xir_status reshape_check(xir_infer *at) {
+    dim_list dims;
+    if (!inputs_known(at, 1) || inputs_tiled(at, 1)) return XIR_OK;
+    xir_status status = reshape_dims(at, &dims);
+    if (!status) dims_free(&dims);
+    return status;
+}
+
+xir_status reshape_infer(xir_infer *at) {
+    const xir_reshape_attrs *a = xir_infer_attrs(at);
+    dim_list dims;
+    xir_status status = need_inputs(at, 1);
+    if (!status) status = reshape_dims(at, &dims);
+    if (status) return status;
+    status = give_moved(at, &(move){ .dims = &dims }, a->layout);
+    dims_free(&dims);
+    return status;
+}
+
+/* ---- Squeeze -------------------------------------------------------------------------------------------------- */
+
+/* Says in to[k] where dim k of the input stands in the output, -1: it goes; `out` is made unless it fails. `whole`: a type that
+ * doesn't say its rank is fine. */
+static xir_status squeeze_dims(xir_infer *at, int64_t *to, dim_list *out, bool check) {
+    const xir_squeeze_attrs *a = xir_infer_attrs(at);
+    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
+    size_t rank = input->shape.size, n = 0, axis;
+    for (size_t k = 0; k < rank; k++) to[k] = 0;
+    for (size_t i = 0; i < a->axis.size; i++) {
+        xir_status status = read_axis(at, "axis", a->axis.data[i], rank, &axis);
+        if (status) return status;
+        if (to[axis] < 0) return xir_infer_fail(at, XIR_E_INVALID, "axis", "dim %zu is named twice", axis);
+        if (input->shape.data[axis] > 1 || input->shape.data[axis] == 0) {
+            return xir_infer_fail(at, XIR_E_INVALID, "axis", "dim %zu of input is %" PRId64 ", a dim of 1 was expected", axis,
+                                  input->shape.data[axis]);
+        }
+        to[axis] = -1;
+    }
+    for (size_t k = 0; k < rank && a->axis.size == 0; k++) {
+        if (input->shape.data[k] < 0 && !check) {
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "axis", "dim %zu of input is unknown: the dims that go have to be named", k);
+        }
+        if (input->shape.data[k] == 1) to[k] = -1;
+    }
+    for (size_t k = 0; k < rank; k++) {
+        if (to[k] >= 0) to[k] = (int64_t)n++;
+    }
+    if (!dims_init(at, out, n)) return XIR_E_MEMORY;
+    for (size_t k = 0; k < rank; k++) {
+        if (to[k] >= 0) out->data[to[k]] = input->shape.data[k] < 0 ? UNKNOWN_DIM : input->shape.data[k];
+    }
+    return XIR_OK;
+}
+
+xir_status squeeze_check(xir_infer *at) {
+    dim_list to, dims;
+    if (!inputs_known(at, 1) || inputs_tiled(at, 1)) return XIR_OK;
+    if (!dims_init(at, &to, xir_type_rank(xir_infer_input(at, 0)))) return XIR_E_MEMORY;
+    xir_status status = squeeze_dims(at, to.data, &dims, true);
+    if (!status) dims_free(&dims);
+    dims_free(&to);
+    return status;
+}
+
+/* "*...*C" of a rank. */
+static xir_status channels_last(xir_infer *at, size_t rank, const xir_layout **out) {
+    static const char stars[] = "***************C";
+    const size_t most = sizeof stars - 1;
+    *out = NULL;
+    if (rank <= most) *out = layout_make(at->home, (xir_str){ stars + most - rank, rank }, 0, NULL);
+    else {
+        char *text = mem_new(context_alloc(at->ctx), rank);
+        if (!text) return no_memory(at);
+        memset(text, '*', rank - 1);
+        text[rank - 1] = 'C';
+        *out = layout_make(at->home, (xir_str){ text, rank }, 0, NULL);
+        mem_free(context_alloc(at->ctx), text, rank);
+    }
+    return *out ? XIR_OK : no_memory(at);
+}
+
+xir_status squeeze_infer(xir_infer *at) {
+    dim_list to, dims;
+    const xir_layout *layout;
+    xir_status status = need_inputs(at, 1);
+    if (status) return status;
+    if (!dims_init(at, &to, xir_type_rank(xir_infer_input(at, 0)))) return XIR_E_MEMORY;
+    status = squeeze_dims(at, to.data, &dims, false);
+    if (!status) {
+        status = channels_last(at, dims.size, &layout);
+        if (!status) status = give_moved(at, &(move){ .to = to.data, .dims = &dims }, layout);
+        dims_free(&dims);
+    }
+    dims_free(&to);
+    return status;
+}
+
+/* ---- Expand, Tile --------------------------------------------------------------------------------------------- */
+
+/* Dims that are put before those of the input: the `n` dims of the output from which one of the input comes, -1 for new ones. */
+static xir_status give_grown(xir_infer *at, const dim_list *dims, xir_status (*cut)(const move *, xir_infer *, size_t, stretch_list *)) {
+    size_t rank = xir_type_rank(xir_infer_input(at, 0)), more = dims->size - rank;
+    const xir_layout *layout = xir_type_layout(xir_infer_input(at, 0));
+    dim_list to, from;
+    xir_status status = XIR_OK;
+    if (!dims_init(at, &to, rank)) return XIR_E_MEMORY;
+    if (!dims_init(at, &from, dims->size)) {
+        dims_free(&to);
+        return XIR_E_MEMORY;
+    }
+    for (size_t k = 0; k < rank; k++) to.data[k] = (int64_t)(k + more);
+    for (size_t i = 0; i < dims->size; i++) from.data[i] = i < more ? -1 : (int64_t)(i - more);
+    if (more) status = layout_of_axes(at, xir_infer_input(at, 0), from.data, from.size, &layout);
+    if (!status) status = give_moved(at, &(move){ .to = to.data, .dims = dims, .cut = cut }, layout);
+    dims_free(&from);
+    dims_free(&to);
+    return status;
+}
+
+static xir_status expand_dims(xir_infer *at, dim_list *out) {
+    const xir_expand_attrs *a = xir_infer_attrs(at);
+    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
+    size_t rank = input->shape.size, n = a->sizes.size;
+    if (n < rank) {
+        return xir_infer_fail(at, XIR_E_INVALID, "sizes", "%zu sizes for the %zu dims of input: as many or more were expected", n,
+                              rank);
+    }
+    for (size_t i = 0; i < n; i++) {
+        int64_t size = a->sizes.data[i], dim = i < n - rank ? 1 : input->shape.data[i - (n - rank)];
+        if (size < -1) {
+            return xir_infer_fail(at, XIR_E_BOUNDS, "sizes", "size %zu is %" PRId64 ": a dim, or -1 for the input's, was expected",
+                                  i, size);
+        }
+        if (size == -1 && i < n - rank) {
+            return xir_infer_fail(at, XIR_E_INVALID, "sizes", "size %zu is -1, but the dim is new: input has none there to keep", i);
+        }
+        if (size >= 0 && dim >= 0 && dim != 1 && size != dim) {
+            return xir_infer_fail(at, XIR_E_INVALID, "sizes", "size %zu is %" PRId64 ", the dim of input %" PRId64
+                                  ": only dims of 1 grow", i, size, dim);
+        }
+    }
+    if (!dims_init(at, out, n)) return XIR_E_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        int64_t size = a->sizes.data[i];
+        if (size < 0) size = input->shape.data[i - (n - rank)];
+        out->data[i] = size < 0 ? UNKNOWN_DIM : size;
+    }
+    return XIR_OK;
+}
+
+xir_status expand_check(xir_infer *at) {
+    dim_list dims;
+    if (!inputs_known(at, 1) || inputs_tiled(at, 1)) return XIR_OK;
+    xir_status status = expand_dims(at, &dims);
+    if (!status) dims_free(&dims);
+    return status;
+}
+
+static xir_status expand_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+    (void)at;
+    return m->dims->data[m->to[k]] == 1 ? XIR_OK : add_stretch(out, 0, m->dims->data[m->to[k]], 0);
+}
+
+xir_status expand_infer(xir_infer *at) {
+    dim_list dims;
+    xir_status status = need_inputs(at, 1);
+    if (!status) status = expand_dims(at, &dims);
+    if (status) return status;
+    status = give_grown(at, &dims, expand_cut);
+    dims_free(&dims);
+    return status;
+}
+
+/* How often dim i of the output repeats the input's. */
+static int64_t repeats(const xir_tile_attrs *a, size_t i, size_t n) {
+    return i + a->dims.size < n ? 1 : a->dims.data[i + a->dims.size - n];
+}
+
+static xir_status tile_dims(xir_infer *at, dim_list *out) {
+    const xir_tile_attrs *a = xir_infer_attrs(at);
+    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
+    size_t rank = input->shape.size, n = a->dims.size > rank ? a->dims.size : rank;
+    for (size_t i = 0; i < a->dims.size; i++) {
+        if (a->dims.data[i] >= 0) continue;
+        return xir_infer_fail(at, XIR_E_BOUNDS, "dims", "count %zu is %" PRId64 ", the least is 0", i, a->dims.data[i]);
+    }
+    if (!dims_init(at, out, n)) return XIR_E_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        int64_t dim = i < n - rank ? 1 : input->shape.data[i - (n - rank)], times = repeats(a, i, n);
+        if (times == 0) out->data[i] = 0;
+        else if (dim < 0) out->data[i] = UNKNOWN_DIM;
+        else if (!mul_i64(dim, times, &out->data[i])) {
+            dims_free(out);
+            return xir_infer_fail(at, XIR_E_LIMIT, "dims", "a dim of %" PRId64 ", %" PRId64 " times, exceeds 64 bits", dim, times);
+        }
+    }
+    return XIR_OK;
+}
+
+xir_status tile_check(xir_infer *at) {
+    dim_list dims;
+    if (!inputs_known(at, 1) || inputs_tiled(at, 1)) return XIR_OK;
+    xir_status status = tile_dims(at, &dims);
+    if (!status) dims_free(&dims);
+    return status;
+}
+
+static xir_status tile_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+    const xir_tile_attrs *a = xir_infer_attrs(at);
+    int64_t dim = xir_type_tensor(xir_infer_input(at, 0))->shape.data[k];
+    int64_t times = repeats(a, (size_t)m->to[k], m->dims->size);
+    if (times == 1) return XIR_OK;
+    if (times == 0 || dim == 0) return add_stretch(out, 0, 0, 1);
+    if (dim == 1) return add_stretch(out, 0, times, 0);
+    xir_status status = XIR_OK;
+    for (int64_t i = 0; i < times && !status; i++) status = add_stretch(out, 0, dim, 1);
+    return status;
+}
+
+xir_status tile_infer(xir_infer *at) {
+    dim_list dims;
+    xir_status status = need_inputs(at, 1);
+    if (!status) status = tile_dims(at, &dims);
+    if (status) return status;
+    status = give_grown(at, &dims, tile_cut);
+    dims_free(&dims);
+    return status;
+}

@@ -1,0 +1,324 @@
+/* Parts of a tensor, and its elements in another order along a dim. */
+#include <inttypes.h>
+#include "graph.h"
+#include "move.h"
+
+static const xir_tensor_type *input_of(xir_infer *at) { return xir_type_tensor(xir_infer_input(at, 0)); }
+
+static int64_t known(int64_t dim) { return dim < 0 ? UNKNOWN_DIM : dim; }
+
+/* ---- Slice ---------------------------------------------------------------------------------------------------- */
+
+/* A place in a dim of n, counted from the end if negative and moved to the nearest one in [least, most]. */
+static int64_t place(int64_t at, int64_t n, int64_t least, int64_t most) {
+    if (at < 0) at = at < -n ? least : at + n;
+    return at < least ? least : at > most ? most : at;
+}
+
+/* How many elements of a dim of n are picked, and the first of them. */
+static int64_t pick(int64_t begin, int64_t end, int64_t stride, int64_t n, int64_t *first) {
+    bool back = stride < 0;
+    begin = place(begin, n, back ? -1 : 0, back ? n - 1 : n);
+    end = place(end, n, back ? -1 : 0, back ? n - 1 : n);
+    *first = begin;
+    uint64_t step = back ? 0 - (uint64_t)stride : (uint64_t)stride;   // that of INT64_MIN has no int64
+    if (back ? begin <= end : begin >= end) return 0;
+    uint64_t distance = back ? (uint64_t)begin - (uint64_t)end : (uint64_t)end - (uint64_t)begin;
+    return (int64_t)((distance - 1) / step + 1);
+}
+
+/* Whether nothing is picked, however long the dim is. */
+static bool picks_none(int64_t begin, int64_t end, int64_t stride) {
+    if ((begin < 0) == (end < 0)) return stride > 0 ? begin >= end : begin <= end;
+    if (stride > 0) return begin < 0 ? end == 0 : INT64_MAX + end <= begin;
+    return begin < 0 ? INT64_MAX + begin <= end : end == -1;
+}
+
+static xir_status slice_dims(xir_infer *at, dim_list *out) {
+    const xir_slice_attrs *a = xir_infer_attrs(at);
+    xir_i64s shape = input_of(at)->shape;
+    const struct { const char *name; size_t size; } lists[] = {
+        { "begin", a->begin.size }, { "end", a->end.size }, { "stride", a->stride.size },
+    };
+    for (size_t i = 0; i < 3; i++) {
+        if (lists[i].size == shape.size) continue;
+        return xir_infer_fail(at, XIR_E_INVALID, lists[i].name, "%zu entries for the %zu dims of input: one each was expected",
+                              lists[i].size, shape.size);
+    }
+    for (size_t k = 0; k < shape.size; k++) {
+        if (a->stride.data[k] == 0) return xir_infer_fail(at, XIR_E_BOUNDS, "stride", "the stride of dim %zu is 0", k);
+    }
+    if (!dims_init(at, out, shape.size)) return XIR_E_MEMORY;
+    for (size_t k = 0; k < shape.size; k++) {
+        int64_t begin = a->begin.data[k], end = a->end.data[k], stride = a->stride.data[k], first;
+        if (shape.data[k] >= 0) out->data[k] = pick(begin, end, stride, shape.data[k], &first);
+        else out->data[k] = picks_none(begin, end, stride) ? 0 : UNKNOWN_DIM;
+    }
+    return XIR_OK;
+}
+
+xir_status slice_check(xir_infer *at) {
+    dim_list dims;
+    if (!movable_known(at, 1)) return XIR_OK;
+    xir_status status = slice_dims(at, &dims);
+    if (!status) dims_free(&dims);
+    return status;
+}
+
+static xir_status slice_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+    const xir_slice_attrs *a = xir_infer_attrs(at);
+    int64_t n = input_of(at)->shape.data[k], first, count;
+    (void)m;
+    count = pick(a->begin.data[k], a->end.data[k], a->stride.data[k], n, &first);
+    if (count == n && a->stride.data[k] == 1) return XIR_OK;
+    return add_stretch(out, first, count, a->stride.data[k]);
+}
+
+xir_status slice_infer(xir_infer *at) {
+    dim_list dims;
+    xir_status status = need_movable(at, 1);
+    if (!status) status = slice_dims(at, &dims);
+    if (status) return status;
+    status = give_moved(at, &(move){ .dims = &dims, .cut = slice_cut }, xir_type_layout(xir_infer_input(at, 0)));
+    dims_free(&dims);
+    return status;
+}
+
+/* ---- Split ---------------------------------------------------------------------------------------------------- */
+
+static xir_status split_axis(xir_infer *at, size_t *axis) {
+    const xir_split_attrs *a = xir_infer_attrs(at);
+    xir_i64s shape = input_of(at)->shape;
+    xir_status status = read_axis(at, "axis", a->axis, shape.size, axis);
+    if (status) return status;
+    if (a->sections.size == 0) return xir_infer_fail(at, XIR_E_INVALID, "sections", "no sections, at least one was expected");
+    int64_t total = 0;
+    for (size_t i = 0; i < a->sections.size; i++) {
+        if (a->sections.data[i] < 0) {
+            return xir_infer_fail(at, XIR_E_BOUNDS, "sections", "section %zu is %" PRId64 ", the least is 0", i, a->sections.data[i]);
+        }
+        if (!add_i64(total, a->sections.data[i], &total)) {
+            return xir_infer_fail(at, XIR_E_LIMIT, "sections", "together they exceed 64 bits");
+        }
+    }
+    if (shape.data[*axis] >= 0 && total != shape.data[*axis]) {
+        return xir_infer_fail(at, XIR_E_INVALID, "sections", "together they are %" PRId64 ", dim %zu of input is %" PRId64, total,
+                              *axis, shape.data[*axis]);
+    }
+    return XIR_OK;
+}
+
+xir_status split_check(xir_infer *at) {
+    size_t axis;
+    return movable_known(at, 1) ? split_axis(at, &axis) : XIR_OK;
+}
+
+/* Where the next section begins and in which dim. */
+typedef struct section {
+    move    m;   /* first: a cut gets it */
+    size_t  axis;
+    int64_t start;
+} section;
+
+static xir_status split_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+    const section *s = (const section *)m;
+    (void)at;
+    return k == s->axis ? add_stretch(out, s->start, m->dims->data[k], 1) : XIR_OK;
+}
+
+xir_status split_infer(xir_infer *at) {
+    const xir_split_attrs *a = xir_infer_attrs(at);
+    dim_list dims;
+    section s = { .m = { .dims = &dims, .cut = split_cut } };
+    xir_status status = need_movable(at, 1);
+    if (!status) status = split_axis(at, &s.axis);
+    if (status) return status;
+    if (!dims_copy(at, &dims, xir_infer_input(at, 0))) return XIR_E_MEMORY;
+    for (size_t k = 0; k < dims.size; k++) dims.data[k] = known(dims.data[k]);
+    for (size_t i = 0; i < a->sections.size && !status; i++) {
+        dims.data[s.axis] = a->sections.data[i];
+        status = give_moved(at, &s.m, xir_type_layout(xir_infer_input(at, 0)));
+        s.start += a->sections.data[i];
+    }
+    dims_free(&dims);
+    return status;
+}
+
+/* ---- Unstack -------------------------------------------------------------------------------------------------- */
+
+/* Outputs of one op: more is no unstacking but a mistake. */
+enum { MOST_SLICES = 1 << 16 };
+
+static xir_status unstack_axis(xir_infer *at, size_t *axis) {
+    const xir_unstack_attrs *a = xir_infer_attrs(at);
+    xir_i64s shape = input_of(at)->shape;
+    xir_status status = read_axis(at, "dim", a->dim, shape.size, axis);
+    if (status) return status;
+    if (shape.data[*axis] == 0) return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "dim %zu is 0, there is nothing to unstack", *axis);
+    if (shape.data[*axis] > MOST_SLICES) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "dim %zu is %" PRId64 ": at most %d outputs were expected", *axis,
+                              shape.data[*axis], MOST_SLICES);
+    }
+    return XIR_OK;
+}
+
+xir_status unstack_check(xir_infer *at) {
+    size_t axis;
+    return inputs_known(at, 1) && !inputs_tiled(at, 1) ? unstack_axis(at, &axis) : XIR_OK;
+}
+
+static xir_status unstack_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+    const section *s = (const section *)m;
+    (void)at;
+    return k == s->axis ? add_stretch(out, s->start, 1, 1) : XIR_OK;
+}
+
+xir_status unstack_infer(xir_infer *at) {
+    const xir_layout *layout;
+    dim_list to, from, dims;
+    section s = { .m = { .dims = &dims, .cut = unstack_cut } };
+    xir_status status = need_inputs(at, 1);
+    if (!status) status = unstack_axis(at, &s.axis);
+    if (status) return status;
+    xir_i64s shape = input_of(at)->shape;
+    size_t rank = shape.size;
+    if (shape.data[s.axis] < 0) {
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu is unknown: how many outputs there are can't be said", s.axis);
+    }
+    if (!dims_init(at, &to, rank)) return XIR_E_MEMORY;
+    if (!dims_init(at, &from, rank - 1)) {
+        dims_free(&to);
+        return XIR_E_MEMORY;
+    }
+    if (!dims_init(at, &dims, rank - 1)) {
+        dims_free(&to);
+        dims_free(&from);
+        return XIR_E_MEMORY;
+    }
+    for (size_t k = 0, n = 0; k < rank; k++) {
+        to.data[k] = k == s.axis ? -1 : (int64_t)n;
+        if (k == s.axis) continue;
+        dims.data[n] = known(shape.data[k]);
+        from.data[n++] = (int64_t)k;
+    }
+    s.m.to = to.data;
+    status = layout_of_axes(at, xir_infer_input(at, 0), from.data, from.size, &layout);
+    for (int64_t n = shape.data[s.axis]; s.start < n && !status; s.start++) status = give_moved(at, &s.m, layout);
+    dims_free(&dims);
+    dims_free(&from);
+    dims_free(&to);
+    return status;
+}
+
+/* ---- Roll ----------------------------------------------------------------------------------------------------- */
+
+/* A shift as one of [0, n). */
+static int64_t wrapped(int64_t shift, int64_t n) {
+    if (n <= 0) return 0;
+    shift %= n;
+    return shift < 0 ? shift + n : shift;
+}
+
+static xir_status roll_axes(xir_infer *at) {
+    const xir_roll_attrs *a = xir_infer_attrs(at);
+    size_t rank = input_of(at)->shape.size, axis;
+    if (a->dims.size == 0 && a->shifts.size != 1) {
+        return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts without dims, exactly one was expected", a->shifts.size);
+    }
+    if (a->dims.size && a->dims.size != a->shifts.size) {
+        return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts for %zu dims, one each was expected", a->shifts.size,
+                              a->dims.size);
+    }
+    for (size_t i = 0; i < a->dims.size; i++) {
+        xir_status status = read_axis(at, "dims", a->dims.data[i], rank, &axis);
+        if (!status && inputs_tiled(at, 1)) status = need_untiled(at, "dims", axis);
+        if (status) return status;
+    }
+    return XIR_OK;
+}
+
+xir_status roll_check(xir_infer *at) { return movable_known(at, 1) ? roll_axes(at) : XIR_OK; }
+
+static xir_status roll_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+    const xir_roll_attrs *a = xir_infer_attrs(at);
+    xir_i64s shape = input_of(at)->shape;
+    int64_t n = shape.data[k], shift = 0;
+    (void)m;
+    if (a->dims.size == 0) return XIR_OK;
+    for (size_t i = 0; i < a->dims.size; i++) {
+        if (from_start(a->dims.data[i], shape.size) != (int64_t)k) continue;
+        int64_t more = wrapped(a->shifts.data[i], n);
+        shift = shift >= n - more ? shift - (n - more) : shift + more;
+    }
+    if (shift == 0) return XIR_OK;
+    xir_status status = add_stretch(out, n - shift, shift, 1);
+    return status ? status : add_stretch(out, 0, n - shift, 1);
+}
+
+xir_status roll_infer(xir_infer *at) {
+    dim_list dims;
+    xir_status status = need_movable(at, 1);
+    if (!status) status = roll_axes(at);
+    if (status) return status;
+    if (!dims_copy(at, &dims, xir_infer_input(at, 0))) return XIR_E_MEMORY;
+    for (size_t k = 0; k < dims.size; k++) dims.data[k] = known(dims.data[k]);
+    status = give_moved(at, &(move){ .dims = &dims, .cut = roll_cut }, xir_type_layout(xir_infer_input(at, 0)));
+    dims_free(&dims);
+    return status;
+}
+
+/* ---- SwapOrder ------------------------------------------------------------------------------------------------ */
+
+static xir_status swap_axis(xir_infer *at, size_t *axis) {
+    const xir_swap_order_attrs *a = xir_infer_attrs(at);
+    xir_i64s shape = input_of(at)->shape;
+    xir_status status = read_axis(at, "axis", a->axis, shape.size, axis);
+    if (!status && inputs_tiled(at, 1)) status = need_untiled(at, "axis", *axis);
+    if (status) return status;
+    size_t n = a->order.size;
+    if (shape.data[*axis] >= 0 && (uint64_t)shape.data[*axis] != n) {
+        return xir_infer_fail(at, XIR_E_INVALID, "order", "%zu places for dim %zu of input, which is %" PRId64, n, *axis,
+                              shape.data[*axis]);
+    }
+    dim_list seen;
+    if (!dims_init(at, &seen, n)) return XIR_E_MEMORY;
+    for (size_t i = 0; i < n; i++) seen.data[i] = false;
+    for (size_t i = 0; i < n && !status; i++) {
+        int64_t from = a->order.data[i];
+        if (from < 0 || (uint64_t)from >= n) {
+            status = xir_infer_fail(at, XIR_E_BOUNDS, "order", "place %zu is %" PRId64 ", one below %zu was expected", i, from, n);
+        } else if (seen.data[from]) {
+            status = xir_infer_fail(at, XIR_E_INVALID, "order", "%" PRId64 " stands there twice: each place was expected once", from);
+        } else seen.data[from] = true;
+    }
+    dims_free(&seen);
+    return status;
+}
+
+xir_status swap_order_check(xir_infer *at) {
+    size_t axis;
+    return movable_known(at, 1) ? swap_axis(at, &axis) : XIR_OK;
+}
+
+static xir_status swap_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+    const xir_swap_order_attrs *a = xir_infer_attrs(at);
+    xir_status status = XIR_OK;
+    if (k != m->part) return XIR_OK;
+    for (size_t i = 0; i < a->order.size && !status; i++) status = add_stretch(out, a->order.data[i], 1, 1);
+    return status;
+}
+
+xir_status swap_order_infer(xir_infer *at) {
+    const xir_swap_order_attrs *a = xir_infer_attrs(at);
+    size_t axis;
+    dim_list dims;
+    xir_status status = need_movable(at, 1);
+    if (!status) status = swap_axis(at, &axis);
+    if (status) return status;
+    if (!dims_copy(at, &dims, xir_infer_input(at, 0))) return XIR_E_MEMORY;
+    for (size_t k = 0; k < dims.size; k++) dims.data[k] = known(dims.data[k]);
+    dims.data[axis] = (int64_t)a->order.size;
+    status = give_moved(at, &(move){ .dims = &dims, .cut = swap_cut, .part = axis }, xir_type_layout(xir_infer_input(at, 0)));
+    dims_free(&dims);
+    return status;
+}
