@@ -1,23 +1,290 @@
-/* Element by element. Operands of one type may be tiled: what lies where is the same on both sides. */
+/* Element by element. Operands that lie alike may be tiled: what lies where is the same on both sides. */
 #include <inttypes.h>
+#include <stdio.h>
+#include "elementwise.h"
 #include "graph.h"
-#include "shape.h"
+#include "types.h"
 
-/* The operand whose layout and element type the sum has. */
-static size_t leading(xir_infer *at) {
-    return xir_type_rank(xir_infer_input(at, 1)) > xir_type_rank(xir_infer_input(at, 0));
+/* ---- elements ------------------------------------------------------------------------------------------------ */
+
+/* The element type of a tensor, or a type that is no tensor: what is computed of one number is computed of it. */
+static const xir_type *element_of(const xir_type *type) {
+    return xir_type_tensor(type) ? xir_type_element(type) : type;
 }
 
-/* The channels of a shape in the layout of `like`: the axis C, else O, else I, else the last one; 1 without dims. */
-static int64_t channels_of(const xir_type *like, const dim_list *dims) {
+enum { FLOATS = 1, INTEGERS = 2, BOOLS = 4, OTHERS = 8 };
+
+static unsigned sort_of(const xir_type *element) {
+    if (xir_type_is_quantized(element)) return FLOATS | INTEGERS;
+    switch (xir_type_kind_of(element)) {
+    case XIR_TYPE_FLOAT:   return FLOATS;
+    case XIR_TYPE_INTEGER: return INTEGERS;
+    case XIR_TYPE_BOOL:    return BOOLS;
+    default:               return OTHERS;
+    }
+}
+
+static xir_status need_sort(xir_infer *at, size_t i, unsigned sorts, const char *expected) {
+    const xir_type *type = xir_infer_input(at, i);
+    if (!type || sort_of(element_of(type)) & (sorts | OTHERS)) return XIR_OK;
+    char room[40];
+    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are %s: %s were expected",
+                          input_name(at, i), element_word(element_of(type), room, sizeof room), expected);
+}
+
+xir_status need_floats(xir_infer *at, size_t i)  { return need_sort(at, i, FLOATS, "floating-point numbers"); }
+xir_status need_numbers(xir_infer *at, size_t i) { return need_sort(at, i, FLOATS | INTEGERS, "numbers"); }
+xir_status need_bools(xir_infer *at, size_t i)   { return need_sort(at, i, BOOLS, "bool"); }
+
+bool holds_integers(const xir_type *type) { return type && sort_of(element_of(type)) == INTEGERS; }
+
+xir_status function_infer(xir_infer *at) {
+    const xir_type *element;
+    xir_status status = computed_element(at, 0, &element);
+    return status ? status : same_infer(at);
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------------------- */
+
+bool join_dim(int64_t a, int64_t b, int64_t *out) {
+    if (a >= 0 && b >= 0 && a != b && a != 1 && b != 1) return false;
+    *out = a == 1 ? b : b == 1 ? a : a >= 0 ? a : b;
+    if (*out < 0) *out = UNKNOWN_DIM;
+    return true;
+}
+
+bool lie_alike(const xir_type *a, const xir_type *b) {
+    const xir_tensor_type *x = xir_type_tensor(a), *y = xir_type_tensor(b);
+    if (x->shape.size != y->shape.size || x->merged_distrs.size != y->merged_distrs.size) return false;
+    for (size_t i = 0; i < x->shape.size; i++) {
+        if (x->shape.data[i] != y->shape.data[i]) return false;
+    }
+    for (size_t i = 0; i < x->merged_distrs.size; i++) {
+        if (!xir_object_equal(x->merged_distrs.data[i], y->merged_distrs.data[i])) return false;
+    }
+    return xir_object_equal((const xir_object *)x->layout, (const xir_object *)y->layout);
+}
+
+size_t leading_input(xir_infer *at, size_t n) {
+    size_t leading = 0;
+    for (size_t i = 1; i < n; i++) {
+        if (xir_type_rank(xir_infer_input(at, i)) > xir_type_rank(xir_infer_input(at, leading))) leading = i;
+    }
+    return leading;
+}
+
+int64_t channels_of(const xir_type *like, const int64_t *dims, size_t rank) {
     const xir_layout *layout = xir_type_layout(like);
-    if (dims->size == 0) return 1;
+    if (rank == 0) return 1;
     for (const char *letter = "COI"; *letter && layout; letter++) {
         int64_t i = xir_layout_index(layout, *letter);
-        if (i >= 0 && (size_t)i < dims->size) return dims->data[i];
+        if (i >= 0 && (size_t)i < rank) return dims[i];
     }
-    return dims->data[dims->size - 1];
+    return dims[rank - 1];
 }
+
+/* ---- valid elements ------------------------------------------------------------------------------------------ */
+
+void distrs_init(xir_infer *at, distr_list *list) {
+    list->alloc = context_alloc(xir_infer_context(at));
+    list->data = list->few;
+    list->size = 0;
+    list->room = sizeof list->few / sizeof list->few[0];
+}
+
+void distrs_free(distr_list *list) {
+    if (list->data != list->few) mem_free(list->alloc, (void *)list->data, list->room * sizeof *list->data);
+}
+
+static xir_status distrs_add(xir_infer *at, distr_list *list, const xir_distr *distr) {
+    if (list->size == list->room) {
+        size_t room = list->room * 2;
+        const xir_object **data = mem_new(list->alloc, room * sizeof *data);
+        if (!data) return no_memory(at);
+        memcpy((void *)data, (const void *)list->data, list->size * sizeof *data);
+        distrs_free(list);
+        list->data = data;
+        list->room = room;
+    }
+    list->data[list->size++] = (const xir_object *)distr;
+    return XIR_OK;
+}
+
+/* Each is compared with each: no tensor has so many dims. */
+enum { MOST_DISTRS = 64 };
+
+static bool all_valid(const xir_distr *distr) { return xir_distr_total_valid(distr) == xir_distr_total(distr); }
+
+/* How many of the dims of one distribution another one speaks of too. */
+static size_t shared_dims(const xir_distr *a, const xir_distr *b) {
+    size_t n = 0;
+    for (size_t i = 0; i < a->merged_axis.size; i++) {
+        for (size_t k = 0; k < b->merged_axis.size; k++) {
+            if (a->merged_axis.data[i] != b->merged_axis.data[k]) continue;
+            n++;
+            break;
+        }
+    }
+    return n;
+}
+
+/* Adds what an input says of dims of the output to what others have said. Saying that all is valid says nothing. */
+static xir_status distrs_join(xir_infer *at, size_t i, const xir_distr *distr, distr_list *list) {
+    for (size_t k = 0; k < list->size; k++) {
+        const xir_distr *other = (const xir_distr *)list->data[k];
+        size_t shared = shared_dims(distr, other);
+        if (shared == 0) continue;
+        if (all_valid(distr) || xir_object_equal(&distr->head, &other->head)) return XIR_OK;
+        if (all_valid(other) && shared == distr->merged_axis.size && shared == other->merged_axis.size) {
+            list->data[k] = &distr->head;
+            return XIR_OK;
+        }
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
+                              "%s and the inputs before it say different things of which elements of dim %" PRId64
+                              " are valid", input_name(at, i), distr->merged_axis.data[0]);
+    }
+    return distrs_add(at, list, distr);
+}
+
+/* Whether a dim is in a list twice. */
+static bool repeated(const dim_list *axes) {
+    for (size_t i = 0; i < axes->size; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (axes->data[i] == axes->data[k]) return true;
+        }
+    }
+    return false;
+}
+
+/* Where the dims of one distribution are in the output, into `axes`; *kept says whether anything is left of it. */
+static xir_status carry_axes(xir_infer *at, size_t i, const xir_distr *distr, const int64_t *to, const dim_list *dims,
+                             dim_list *axes, bool *kept) {
+    const xir_type *type = xir_infer_input(at, i);
+    size_t rank = xir_type_rank(type), gone = 0;
+    bool widened = false;
+    for (size_t k = 0; k < axes->size; k++) {
+        int64_t axis = from_start(distr->merged_axis.data[k], rank);
+        if (axis < 0) {
+            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "a distribution of %s is over dim %" PRId64
+                                  ", it has %zu dims", input_name(at, i), distr->merged_axis.data[k], rank);
+        }
+        axes->data[k] = to[axis];
+        gone += to[axis] < 0;
+        widened |= to[axis] >= 0 && xir_type_dim(type, axis, false) != dims->data[to[axis]];
+    }
+    *kept = gone == 0 && !widened && !repeated(axes);
+    if (*kept || gone == axes->size || all_valid(distr)) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
+                          "which elements of dim %" PRId64 " of %s are valid can't be said of the output, where %s",
+                          distr->merged_axis.data[0], input_name(at, i),
+                          gone ? "dims that it is merged with are summed" : widened ? "it is repeated" : "it is a diagonal");
+}
+
+xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_list *dims, distr_list *list) {
+    xir_refs distrs = xir_type_tensor(xir_infer_input(at, i))->merged_distrs;
+    xir_status status = XIR_OK;
+    for (size_t k = 0; k < distrs.size && !status; k++) {
+        const xir_distr *distr = (const xir_distr *)distrs.data[k];
+        dim_list axes;
+        bool kept = false;
+        if (list->size == MOST_DISTRS || distr->merged_axis.size > MOST_DISTRS) {
+            return xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text,
+                                  "more than %d distributions, or one over more than %d dims", MOST_DISTRS, MOST_DISTRS);
+        }
+        if (!dims_init(at, &axes, distr->merged_axis.size)) return XIR_E_MEMORY;
+        status = carry_axes(at, i, distr, to, dims, &axes, &kept);
+        if (!status && kept) {
+            distr = distr_make(at->home, (xir_i64s){ axes.data, axes.size }, distr->sections, distr->uvalue, distr->legacy);
+            status = distr ? distrs_join(at, i, distr, list) : no_memory(at);
+        }
+        dims_free(&axes);
+    }
+    return status;
+}
+
+xir_status carry_from_right(xir_infer *at, size_t i, const dim_list *dims, distr_list *list) {
+    const xir_type *type = xir_infer_input(at, i);
+    size_t rank = xir_type_rank(type);
+    dim_list to;
+    if (xir_type_tensor(type)->merged_distrs.size == 0) return XIR_OK;
+    if (!dims_init(at, &to, rank)) return XIR_E_MEMORY;
+    for (size_t k = 0; k < rank; k++) to.data[k] = (int64_t)dims->size - (int64_t)rank + (int64_t)k;
+    xir_status status = carry_distrs(at, i, to.data, dims, list);
+    dims_free(&to);
+    return status;
+}
+
+xir_status give_with(xir_infer *at, const xir_type *element, const xir_layout *layout, const dim_list *dims,
+                     const distr_list *list) {
+    if (layout && xir_layout_rank(layout) != dims->size) layout = NULL;
+    if (list->size == 0) return xir_infer_give_tensor(at, element, layout, dims->data, dims->size);
+    const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ dims->data, dims->size },
+                                       (xir_refs){ list->data, list->size });
+    return type ? xir_infer_give(at, type) : no_memory(at);
+}
+
+xir_status give_joined(xir_infer *at, size_t n, const xir_type *element, const dim_list *dims) {
+    distr_list list;
+    distrs_init(at, &list);
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < n && !status; i++) status = carry_from_right(at, i, dims, &list);
+    if (!status) status = give_with(at, element, xir_type_layout(xir_infer_input(at, leading_input(at, n))), dims, &list);
+    distrs_free(&list);
+    return status;
+}
+
+/* ---- pairs --------------------------------------------------------------------------------------------------- */
+
+xir_status check_pair(xir_infer *at) {
+    dim_list dims;
+    if (!inputs_known(at, 2) || inputs_tiled(at, 2)) return XIR_OK;
+    xir_status status = same_elements(at, 0, 1);
+    if (!status) status = broadcast(at, xir_infer_input(at, 0), xir_infer_input(at, 1), &dims);
+    if (status) return status;
+    dims_free(&dims);
+    return XIR_OK;
+}
+
+xir_status give_pair(xir_infer *at, const xir_type *element) {
+    const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
+    if (inputs_known(at, 2) && inputs_tiled(at, 2) && lie_alike(lhs, rhs)) {
+        const xir_tensor_type *like = xir_type_tensor(lhs);
+        const xir_type *type = type_tensor(at->home, element, like->layout, like->shape, like->merged_distrs);
+        return type ? xir_infer_give(at, type) : no_memory(at);
+    }
+    dim_list dims;
+    xir_status status = need_inputs(at, 2);
+    if (!status) status = broadcast(at, lhs, rhs, &dims);
+    if (status) return status;
+    status = give_joined(at, 2, element, &dims);
+    dims_free(&dims);
+    return status;
+}
+
+xir_status pair_check(xir_infer *at) {
+    xir_status status = need_numbers(at, 0);
+    if (!status) status = need_numbers(at, 1);
+    return status ? status : check_pair(at);
+}
+
+/* Results are computed from both. */
+xir_status pair_infer(xir_infer *at) {
+    const xir_type *lhs = xir_infer_input(at, 0), *element;
+    xir_status status = computed_element(at, 0, &element);
+    if (!status) status = computed_element(at, 1, &element);
+    if (status) return status;
+    if (inputs_known(at, 2) && xir_type_equal(lhs, xir_infer_input(at, 1))) return xir_infer_give(at, lhs);
+    return give_pair(at, xir_type_element(lhs));
+}
+
+/* Results are those of one or the other. */
+xir_status either_infer(xir_infer *at) {
+    const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
+    if (inputs_known(at, 2) && xir_type_equal(lhs, rhs)) return xir_infer_give(at, lhs);
+    return pair_infer(at);
+}
+
+/* ---- sums ---------------------------------------------------------------------------------------------------- */
 
 static xir_status check_factors(xir_infer *at, const char *attribute, xir_refs factors, int64_t channels) {
     if (factors.size <= 1 || channels < 0 || (uint64_t)channels == factors.size) return XIR_OK;
@@ -25,39 +292,58 @@ static xir_status check_factors(xir_infer *at, const char *attribute, xir_refs f
                           factors.size, channels);
 }
 
-/* Makes `out`, unless it fails. */
-static xir_status add_shape(xir_infer *at, dim_list *out) {
+xir_status add_check(xir_infer *at) {
     const xir_add_attrs *a = xir_infer_attrs(at);
-    const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
-    xir_status status = same_elements(at, 0, 1);
-    if (!status) status = broadcast(at, lhs, rhs, out);
+    dim_list dims;
+    xir_status status = need_numbers(at, 0);
+    if (!status) status = need_numbers(at, 1);
+    if (status || !inputs_known(at, 2) || inputs_tiled(at, 2)) return status;
+    status = same_elements(at, 0, 1);
+    if (!status) status = broadcast(at, xir_infer_input(at, 0), xir_infer_input(at, 1), &dims);
     if (status) return status;
-    int64_t channels = channels_of(leading(at) ? rhs : lhs, out);
+    int64_t channels = channels_of(xir_infer_input(at, leading_input(at, 2)), dims.data, dims.size);
     status = check_factors(at, "alpha", a->alpha, channels);
     if (!status) status = check_factors(at, "beta", a->beta, channels);
-    if (status) dims_free(out);
-    return status;
-}
-
-xir_status add_check(xir_infer *at) {
-    dim_list dims;
-    if (!inputs_known(at, 2) || inputs_tiled(at, 2)) return XIR_OK;
-    xir_status status = add_shape(at, &dims);
-    if (!status) dims_free(&dims);
-    return status;
-}
-
-xir_status add_infer(xir_infer *at) {
-    const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
-    dim_list dims;
-    if (inputs_known(at, 2) && xir_type_equal(lhs, rhs)) return xir_infer_give(at, lhs);
-    xir_status status = need_inputs(at, 2);
-    if (!status) status = add_shape(at, &dims);
-    if (status) return status;
-    /* Which elements of a sum of different types are valid is not known: none is said to be invalid. */
-    status = xir_infer_give_like(at, leading(at) ? rhs : lhs, dims.data, dims.size);
     dims_free(&dims);
     return status;
+}
+
+xir_status add_infer(xir_infer *at) { return pair_infer(at); }
+
+/* ---- quotients ----------------------------------------------------------------------------------------------- */
+
+/* An integer type has no room for the true quotient. */
+static xir_status check_rounding(xir_infer *at, size_t i, xir_rounding mode) {
+    const xir_type *type = xir_infer_input(at, i);
+    if (mode != XIR_ROUNDING_NONE || !holds_integers(type)) return XIR_OK;
+    char room[40];
+    return xir_infer_fail(at, XIR_E_TYPE, "rounding_mode", "NONE divides truly, which %s of %s can't hold: TRUNC or FLOOR was "
+                          "expected", element_word(element_of(type), room, sizeof room), input_name(at, i));
+}
+
+xir_status div_check(xir_infer *at) {
+    const xir_div_attrs *a = xir_infer_attrs(at);
+    xir_status status = pair_check(at);
+    return status ? status : check_rounding(at, 0, a->rounding_mode);
+}
+
+xir_status divide_scalar_check(xir_infer *at) {
+    const xir_divide_scalar_attrs *a = xir_infer_attrs(at);
+    xir_status status = need_numbers(at, 0);
+    if (!status) status = check_rounding(at, 0, a->rounding_mode);
+    if (status || a->divisor != 0 || !holds_integers(xir_infer_input(at, 0))) return status;
+    return xir_infer_fail(at, XIR_E_INVALID, "divisor", "integers can't be divided by 0");
+}
+
+/* As in ONNX: the remainder with the sign of rhs is one of integers. */
+xir_status mod_check(xir_infer *at) {
+    const xir_mod_attrs *a = xir_infer_attrs(at);
+    const xir_type *lhs = xir_infer_input(at, 0);
+    xir_status status = pair_check(at);
+    if (status || a->fmod || !lhs || sort_of(element_of(lhs)) != FLOATS) return status;
+    char room[40];
+    return xir_infer_fail(at, XIR_E_TYPE, "fmod", "the elements of lhs are %s: without fmod integers were expected",
+                          element_word(element_of(lhs), room, sizeof room));
 }
 
 /* ---- cast ---------------------------------------------------------------------------------------------------- */

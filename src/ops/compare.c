@@ -1,0 +1,83 @@
+/* Comparisons, logic, choice. */
+#include <inttypes.h>
+#include "elementwise.h"
+#include "graph.h"
+#include "types.h"
+
+xir_status compare_check(xir_infer *at) { return check_pair(at); }
+
+xir_status logic_check(xir_infer *at) {
+    xir_status status = need_bools(at, 0);
+    if (!status) status = need_bools(at, 1);
+    return status ? status : check_pair(at);
+}
+
+static const xir_type *truth(xir_infer *at) {
+    const xir_type *element = type_bool(at->home);
+    if (!element) no_memory(at);
+    return element;
+}
+
+xir_status compare_infer(xir_infer *at) {
+    const xir_type *element = truth(at);
+    return element ? give_pair(at, element) : XIR_E_MEMORY;
+}
+
+xir_status not_infer(xir_infer *at) {
+    const xir_type *input = xir_infer_input(at, 0), *element = truth(at);
+    const xir_tensor_type *like = xir_type_tensor(input);
+    if (!element) return XIR_E_MEMORY;
+    if (!input) return xir_infer_fail(at, XIR_E_MISSING, "inputs/0", "input is absent or has no type");
+    if (!like) return xir_infer_give(at, element);
+    const xir_type *type = type_tensor(at->home, element, like->layout, like->shape, like->merged_distrs);
+    return type ? xir_infer_give(at, type) : no_memory(at);
+}
+
+/* ---- choice -------------------------------------------------------------------------------------------------- */
+
+/* The shape of all three; `out` is made. */
+static xir_status where_shape(xir_infer *at, dim_list *out) {
+    const xir_type *condition = xir_infer_input(at, 2);
+    size_t rank = xir_type_rank(condition);
+    dim_list values;
+    xir_status status = broadcast(at, xir_infer_input(at, 0), xir_infer_input(at, 1), &values);
+    if (status) return status;
+    size_t n = values.size > rank ? values.size : rank;
+    if (!dims_init(at, out, n)) {
+        dims_free(&values);
+        return XIR_E_MEMORY;
+    }
+    for (size_t k = 1; k <= n && !status; k++) {
+        int64_t a = k <= values.size ? values.data[values.size - k] : 1;
+        int64_t b = k <= rank ? xir_type_dim(condition, (int64_t)(rank - k), false) : 1;
+        if (join_dim(a, b, &out->data[n - k])) continue;
+        status = xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of condition is %" PRId64 ", of lhs and rhs %" PRId64
+                                ": the same or 1 was expected", k, b, a);
+    }
+    dims_free(&values);
+    if (status) dims_free(out);
+    return status;
+}
+
+xir_status where_check(xir_infer *at) {
+    dim_list dims;
+    xir_status status = need_bools(at, 2);
+    if (status || !inputs_known(at, 3) || inputs_tiled(at, 3)) return status;
+    status = same_elements(at, 0, 1);
+    if (!status) status = where_shape(at, &dims);
+    if (!status) dims_free(&dims);
+    return status;
+}
+
+xir_status where_infer(xir_infer *at) {
+    const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1), *condition = xir_infer_input(at, 2), *element;
+    if (inputs_known(at, 3) && xir_type_equal(lhs, rhs) && lie_alike(lhs, condition)) return xir_infer_give(at, lhs);
+    dim_list dims;
+    xir_status status = need_inputs(at, 3);
+    if (!status) status = computed_element(at, 0, &element);
+    if (!status) status = where_shape(at, &dims);
+    if (status) return status;
+    status = give_joined(at, 3, element, &dims);
+    dims_free(&dims);
+    return status;
+}

@@ -1,0 +1,325 @@
+/* Einstein's sums. An equation is read twice: alone, which finds what no input could cure, and beside the types of the inputs. A
+ * letter has one dim, which is that of all its places, or 1 in some of them, where it broadcasts; within one term, where it
+ * means the diagonal, its places have the same dim. Time is linear in the text and the ranks. */
+#include <inttypes.h>
+#include "elementwise.h"
+
+enum { LETTERS = 52 };   /* A to Z, a to z: the order in which letters stand in an output that is not written */
+
+static int letter_index(char c) {
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    return -1;
+}
+static char letter_of(int i) { return (char)(i < 26 ? 'A' + i : 'a' + i - 26); }
+
+/* ---- the equation alone -------------------------------------------------------------------------------------- */
+
+typedef enum token_kind { T_LETTER, T_DOTS, T_COMMA, T_ARROW, T_END, T_BAD } token_kind;
+
+/* A token; `at` is where it starts. */
+typedef struct token {
+    token_kind kind;
+    int        letter;
+    size_t     at;
+} token;
+
+static token next_token(xir_str text, size_t *pos) {
+    while (*pos < text.size && text.data[*pos] == ' ') ++*pos;
+    token t = { T_BAD, -1, *pos };
+    size_t left = text.size - *pos, size = 1;
+    const char *p = left ? text.data + *pos : "";
+    if (left == 0) {
+        t.kind = T_END;
+        return t;
+    }
+    if ((t.letter = letter_index(*p)) >= 0) t.kind = T_LETTER;
+    else if (*p == ',') t.kind = T_COMMA;
+    else if (left >= 2 && memcmp(p, "->", 2) == 0) t.kind = T_ARROW, size = 2;
+    else if (left >= 3 && memcmp(p, "...", 3) == 0) t.kind = T_DOTS, size = 3;
+    *pos += size;
+    return t;
+}
+
+typedef struct equation {
+    xir_str  text;
+    size_t   terms;         /* of inputs                                             */
+    size_t   end;           /* where the terms end                                   */
+    uint64_t once, more;    /* letters that occur in the terms, and those that do again */
+    bool     dots;          /* some term has "..."                                   */
+    int      out[LETTERS];  /* the letters of the output                             */
+    size_t   n_out;
+    size_t   dots_at;       /* before which of them the dims of "..." stand          */
+    bool     dots_out;      /* whether they do                                       */
+} equation;
+
+static uint64_t bit(int letter) { return UINT64_C(1) << letter; }
+
+static xir_status bad_token(xir_infer *at, xir_str text, token t) {
+    char c = text.data[t.at];
+    if (c == '.') {
+        return xir_infer_fail(at, XIR_E_INVALID, "equation", "three dots were expected at character %zu", t.at + 1);
+    }
+    if (c == '-') return xir_infer_fail(at, XIR_E_INVALID, "equation", "'->' was expected at character %zu", t.at + 1);
+    if (c > ' ' && c < 127) {
+        return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu: a letter, '...', ',' or '->' was "
+                              "expected", c, t.at + 1);
+    }
+    return xir_infer_fail(at, XIR_E_INVALID, "equation", "the byte 0x%02x at character %zu: a letter, '...', ',' or '->' was "
+                          "expected", (unsigned char)c, t.at + 1);
+}
+
+static xir_status twice(xir_infer *at, const char *where, size_t position) {
+    return xir_infer_fail(at, XIR_E_INVALID, "equation", "'...' at character %zu is the second one in %s", position + 1, where);
+}
+
+/* What stands behind "->". */
+static xir_status read_output(xir_infer *at, equation *e, size_t pos) {
+    uint64_t seen = 0;
+    for (;;) {
+        token t = next_token(e->text, &pos);
+        switch (t.kind) {
+        case T_END: return XIR_OK;
+        case T_BAD: return bad_token(at, e->text, t);
+        case T_COMMA:
+            return xir_infer_fail(at, XIR_E_INVALID, "equation", "',' at character %zu: there is one output", t.at + 1);
+        case T_ARROW:
+            return xir_infer_fail(at, XIR_E_INVALID, "equation", "'->' at character %zu is the second one", t.at + 1);
+        case T_DOTS:
+            if (e->dots_out) return twice(at, "the output", t.at);
+            e->dots_out = true;
+            e->dots_at = e->n_out;
+            break;
+        case T_LETTER:
+            if (!(e->once & bit(t.letter))) {
+                return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu of the output is in no term of an "
+                                      "input", letter_of(t.letter), t.at + 1);
+            }
+            if (seen & bit(t.letter)) {
+                return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is in the output twice",
+                                      letter_of(t.letter), t.at + 1);
+            }
+            seen |= bit(t.letter);
+            e->out[e->n_out++] = t.letter;
+        }
+    }
+}
+
+static xir_status read_equation(xir_infer *at, equation *e) {
+    const xir_einsum_attrs *a = xir_infer_attrs(at);
+    *e = (equation){ .text = a->equation, .terms = 1 };
+    size_t pos = 0;
+    bool dots = false;
+    for (;;) {
+        token t = next_token(e->text, &pos);
+        e->end = t.at;
+        switch (t.kind) {
+        case T_BAD: return bad_token(at, e->text, t);
+        case T_ARROW: return read_output(at, e, pos);
+        case T_LETTER:
+            e->more |= e->once & bit(t.letter);
+            e->once |= bit(t.letter);
+            break;
+        case T_DOTS:
+            if (dots) return twice(at, "its term", t.at);
+            dots = e->dots = true;
+            break;
+        case T_COMMA:
+            e->terms++;
+            dots = false;
+            break;
+        case T_END:
+            e->dots_out = e->dots;
+            for (int i = 0; i < LETTERS; i++) {
+                if (e->once & ~e->more & bit(i)) e->out[e->n_out++] = i;
+            }
+            return XIR_OK;
+        }
+    }
+}
+
+/* ---- beside the inputs --------------------------------------------------------------------------------------- */
+
+typedef struct sum {
+    equation e;
+    int64_t  dim[LETTERS];   /* of the letters that occur                                    */
+    dim_list wide;           /* dims of "...", at its end                                    */
+    size_t   n_wide;
+    bool     like_first;     /* the term of the first input is the output's                  */
+} sum;
+
+/* The letters of a term and whether it has dots; `pos` stands behind its comma then. */
+static size_t count_letters(xir_str text, size_t *pos, bool *dots) {
+    size_t n = 0;
+    *dots = false;
+    for (;;) {
+        token t = next_token(text, pos);
+        if (t.kind == T_LETTER) n++;
+        else if (t.kind == T_DOTS) *dots = true;
+        else return n;
+    }
+}
+
+/* Reads the term of input i, which starts at *pos, and joins its dims with those of the terms before. */
+static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
+    const xir_type *type = xir_infer_input(at, i);
+    size_t rank = xir_type_rank(type), start = *pos, walk = *pos, axis = 0, n_own = 0;
+    bool dots;
+    size_t letters = count_letters(s->e.text, pos, &dots);
+    if (dots ? letters > rank : letters != rank) {
+        token first = next_token(s->e.text, &start);
+        return xir_infer_fail(at, XIR_E_INVALID, "equation", "the term at character %zu has %zu letter%s%s, input %zu has %zu "
+                              "dim%s", first.at + 1, letters, letters == 1 ? "" : "s", dots ? " and '...'" : "", i, rank,
+                              rank == 1 ? "" : "s");
+    }
+    size_t wide = rank - letters;
+    if (wide > s->n_wide) s->n_wide = wide;
+
+    uint64_t seen = 0;
+    int64_t own[LETTERS] = { 0 };
+    size_t place[LETTERS] = { 0 };
+    bool like = !dots || s->e.dots_out;
+    for (token t = next_token(s->e.text, &walk); t.kind == T_LETTER || t.kind == T_DOTS; t = next_token(s->e.text, &walk)) {
+        if (t.kind == T_DOTS) {
+            like &= n_own == s->e.dots_at;
+            for (size_t k = wide; k > 0; k--, axis++) {
+                int64_t dim = xir_type_dim(type, (int64_t)axis, false), *joined = &s->wide.data[s->wide.size - k];
+                int64_t before = *joined;
+                if (join_dim(before, dim, joined)) continue;
+                return xir_infer_fail(at, XIR_E_INVALID, "equation", "dim %zu of input %zu, in '...' at character %zu, is %"
+                                      PRId64 ", of the inputs before %" PRId64 ": the same or 1 was expected", axis, i, t.at + 1,
+                                      dim, before);
+            }
+            continue;
+        }
+        int64_t dim = xir_type_dim(type, (int64_t)axis++, false);
+        like &= n_own < s->e.n_out && s->e.out[n_own] == t.letter;
+        n_own++;
+        if (!(seen & bit(t.letter))) {
+            seen |= bit(t.letter);
+            own[t.letter] = dim < 0 ? UNKNOWN_DIM : dim;
+            place[t.letter] = t.at;
+        } else if (own[t.letter] >= 0 && dim >= 0 && own[t.letter] != dim) {
+            return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", before in the same term "
+                                  "%" PRId64 ": a diagonal has the same dims", letter_of(t.letter), t.at + 1, dim, own[t.letter]);
+        } else if (own[t.letter] < 0) own[t.letter] = dim < 0 ? UNKNOWN_DIM : dim;
+    }
+    for (uint64_t left = seen; left; left &= left - 1) {
+        int letter = __builtin_ctzll(left);
+        int64_t before = s->dim[letter];
+        if (join_dim(before, own[letter], &s->dim[letter])) continue;
+        return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", in the terms before %" PRId64
+                              ": the same or 1 was expected", letter_of(letter), place[letter] + 1, own[letter], before);
+    }
+    if (i == 0) s->like_first = like && n_own == s->e.n_out && (dots || !s->e.dots_out);
+    return XIR_OK;
+}
+
+/* Where the terms of inputs from `n` on start. */
+static size_t find_term(xir_str text, size_t n) {
+    size_t pos = 0;
+    bool dots;
+    for (size_t i = 0; i < n; i++) count_letters(text, &pos, &dots);
+    return pos;
+}
+
+/* Reads everything; `out` and s->wide are made. */
+static xir_status einsum_shape(xir_infer *at, sum *s, dim_list *out) {
+    size_t n = xir_infer_input_count(at), rank = 0, pos = 0;
+    xir_status status = read_equation(at, &s->e);
+    if (status) return status;
+    if (s->e.terms != n) {
+        size_t place = s->e.terms > n ? find_term(s->e.text, n) : s->e.end;
+        return xir_infer_fail(at, XIR_E_INVALID, "equation", "the equation has %zu term%s, there %s %zu input%s, at character %zu",
+                              s->e.terms, s->e.terms == 1 ? "" : "s", n == 1 ? "is" : "are", n, n == 1 ? "" : "s", place + 1);
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t r = xir_type_rank(xir_infer_input(at, i));
+        status = need_numbers(at, i);
+        if (!status && i) status = same_elements(at, 0, i);
+        if (status) return status;
+        if (r > rank) rank = r;
+    }
+    if (!dims_init(at, &s->wide, rank)) return XIR_E_MEMORY;
+    for (size_t i = 0; i < rank; i++) s->wide.data[i] = 1;
+    for (int i = 0; i < LETTERS; i++) s->dim[i] = 1;
+    s->n_wide = 0;
+    for (size_t i = 0; i < n && !status; i++) status = read_term(at, s, i, &pos);
+    size_t wide = s->e.dots_out ? s->n_wide : 0;
+    if (!status && !dims_init(at, out, s->e.n_out + wide)) status = XIR_E_MEMORY;
+    if (status) {
+        dims_free(&s->wide);
+        return status;
+    }
+    for (size_t i = 0, k = 0; i <= s->e.n_out; i++) {
+        if (s->e.dots_out && i == s->e.dots_at) {
+            for (size_t w = 0; w < wide; w++) out->data[k++] = s->wide.data[rank - wide + w];
+        }
+        if (i < s->e.n_out) out->data[k++] = s->dim[s->e.out[i]];
+    }
+    return XIR_OK;
+}
+
+/* The equation is judged alone if the inputs are not known. */
+xir_status einsum_check(xir_infer *at) {
+    size_t n = xir_infer_input_count(at);
+    sum s;
+    dim_list dims;
+    if (n == 0 || !inputs_known(at, n) || inputs_tiled(at, n)) return read_equation(at, &s.e);
+    xir_status status = einsum_shape(at, &s, &dims);
+    if (status) return status;
+    dims_free(&s.wide);
+    dims_free(&dims);
+    return XIR_OK;
+}
+
+/* ---- valid elements ------------------------------------------------------------------------------------------ */
+
+/* Carries what input i, whose term starts at *pos, says to the output. */
+static xir_status carry_term(xir_infer *at, const sum *s, size_t i, size_t *pos, const dim_list *dims, distr_list *list) {
+    const xir_type *type = xir_infer_input(at, i);
+    size_t rank = xir_type_rank(type), axis = 0, walk = *pos, wide = s->e.dots_out ? s->n_wide : 0;
+    bool dots;
+    size_t letters = count_letters(s->e.text, pos, &dots), own = rank - letters;
+    int64_t place[LETTERS];
+    dim_list to;
+    if (xir_type_tensor(type)->merged_distrs.size == 0) return XIR_OK;
+    if (!dims_init(at, &to, rank)) return XIR_E_MEMORY;
+    for (int k = 0; k < LETTERS; k++) place[k] = -1;
+    for (size_t k = 0; k < s->e.n_out; k++) {
+        place[s->e.out[k]] = (int64_t)(k + (s->e.dots_out && k >= s->e.dots_at ? wide : 0));
+    }
+    for (token t = next_token(s->e.text, &walk); t.kind == T_LETTER || t.kind == T_DOTS; t = next_token(s->e.text, &walk)) {
+        if (t.kind == T_LETTER) to.data[axis++] = place[t.letter];
+        for (size_t k = 0; t.kind == T_DOTS && k < own; k++) {
+            to.data[axis++] = s->e.dots_out ? (int64_t)(s->e.dots_at + wide - own + k) : -1;
+        }
+    }
+    xir_status status = carry_distrs(at, i, to.data, dims, list);
+    dims_free(&to);
+    return status;
+}
+
+xir_status einsum_infer(xir_infer *at) {
+    size_t n = xir_infer_input_count(at), pos = 0;
+    sum s;
+    dim_list dims;
+    xir_status status = need_inputs(at, n);
+    if (!status) status = einsum_shape(at, &s, &dims);
+    if (status) return status;
+    const xir_type *element = NULL, *other;
+    distr_list list;
+    distrs_init(at, &list);
+    for (size_t i = 0; i < n && !status; i++) {
+        status = computed_element(at, i, i ? &other : &element);
+        if (!status) status = carry_term(at, &s, i, &pos, &dims, &list);
+    }
+    if (!status) {
+        const xir_layout *layout = s.like_first ? xir_type_layout(xir_infer_input(at, 0)) : NULL;
+        status = give_with(at, element, layout, &dims, &list);
+    }
+    distrs_free(&list);
+    dims_free(&s.wide);
+    dims_free(&dims);
+    return status;
+}

@@ -1,0 +1,57 @@
+/* What operations that work element by element share, with one input or with several that are broadcast: which elements they
+ * take, where the result's layout and valid elements come from. */
+#ifndef OPS_ELEMENTWISE_H
+#define OPS_ELEMENTWISE_H
+
+#include "element.h"
+
+/* Elements of input i are of this sort. Nothing is said of an input without a type, of types of a class that the library
+ * does not know, and, of numbers, of quantised ones: those stand for numbers. */
+xir_status need_floats(xir_infer *at, size_t i);
+xir_status need_numbers(xir_infer *at, size_t i);   /* floating-point numbers or integers */
+xir_status need_bools(xir_infer *at, size_t i);
+bool       holds_integers(const xir_type *type);    /* a tensor of plain integers, or an integer type itself */
+
+/* The output is what the input is: XIR_E_UNSUPPORTED if that is quantised, as values are computed. */
+xir_status function_infer(xir_infer *at);
+
+/* What dims a and b of two shapes become when they are broadcast: 1 is the other one, an unknown dim must be 1 or the other
+ * one. False if both are known, and different. */
+bool join_dim(int64_t a, int64_t b, int64_t *out);
+
+/* Elements, shapes and layouts of both inputs are right, where the host can say: a tiled pair it leaves to whoever infers. */
+xir_status check_pair(xir_infer *at);
+
+/* Whether two tensors have the same dims, layout and valid elements, so that what lies where is the same. */
+bool lie_alike(const xir_type *a, const xir_type *b);
+
+/* Which of the first n inputs, those of the highest rank, comes first: the result has its layout. */
+size_t leading_input(xir_infer *at, size_t n);
+
+/* Gives what the first n inputs are broadcast to, with this element type. What each says of valid elements is true of the
+ * output; what does not fit together is refused (XIR_E_UNSUPPORTED). */
+xir_status give_joined(xir_infer *at, size_t n, const xir_type *element, const dim_list *dims);
+/* The same for two inputs, whose dims are found first; if they are tiled they must lie alike. */
+xir_status give_pair(xir_infer *at, const xir_type *element);
+
+/* Distributions for an output. */
+typedef struct distr_list {
+    const xir_allocator *alloc;
+    const xir_object    *few[4], **data;
+    size_t               size, room;
+} distr_list;
+void distrs_init(xir_infer *at, distr_list *list);
+void distrs_free(distr_list *list);
+/* Adds the distributions of input i: its dim k is dim to[k] of the output, or -1 if it is summed. Of summed dims nothing is
+ * left to say; of dims that were broadcast nothing may have been said. Distributions that speak of the same dims must agree. */
+xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_list *dims, distr_list *list);
+/* The same for an input that is broadcast from the right. */
+xir_status carry_from_right(xir_infer *at, size_t i, const dim_list *dims, distr_list *list);
+/* Gives a tensor with these distributions; a layout that does not fit the rank becomes the default. */
+xir_status give_with(xir_infer *at, const xir_type *element, const xir_layout *layout, const dim_list *dims,
+                     const distr_list *list);
+
+/* The channels of a shape in the layout of `like`: the dim C, else O, else I, else the last one; 1 without dims. */
+int64_t channels_of(const xir_type *like, const int64_t *dims, size_t rank);
+
+#endif

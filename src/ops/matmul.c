@@ -1,0 +1,140 @@
+/* Products of matrices. As NumPy's matmul: leading dims are broadcast, a single dim is a row on the left and a column on the
+ * right, which the result does not have. */
+#include <inttypes.h>
+#include "elementwise.h"
+
+/* An operand with the two dims of its matrix; at[] is where they are, -1 if a dim was put there. */
+typedef struct matrix {
+    const xir_type *type;
+    size_t          rank, batches;
+    int64_t         rows, columns;
+    bool            vector;
+} matrix;
+
+static xir_status read_matrix(xir_infer *at, size_t i, matrix *m) {
+    const xir_type *type = xir_infer_input(at, i);
+    size_t rank = xir_type_rank(type);
+    if (rank == 0) return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has no dims, one was expected at least",
+                                         input_name(at, i));
+    *m = (matrix){ .type = type, .rank = rank, .vector = rank == 1, .batches = rank == 1 ? 0 : rank - 2 };
+    int64_t last = xir_type_dim(type, -1, false);
+    m->rows = m->vector ? (i == 0 ? 1 : last) : xir_type_dim(type, -2, false);
+    m->columns = m->vector && i == 1 ? 1 : last;
+    return XIR_OK;
+}
+
+/* Dim k from the right of those before the matrix. */
+static int64_t batch_dim(const matrix *m, size_t k) {
+    return k <= m->batches ? xir_type_dim(m->type, (int64_t)(m->batches - k), false) : 1;
+}
+
+/* The bias broadcasts to the product, which it does not enlarge; one element fits any. */
+static xir_status check_bias(xir_infer *at, const dim_list *out) {
+    const xir_type *bias = xir_infer_input(at, 2);
+    int64_t n;
+    size_t rank = xir_type_rank(bias);
+    if (xir_type_elements(bias, &n) == XIR_OK && n == 1) return XIR_OK;
+    if (rank > out->size) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "b has %zu dims, the product %zu: at most as many were expected",
+                              rank, out->size);
+    }
+    for (size_t k = 1; k <= rank; k++) {
+        int64_t b = xir_type_dim(bias, (int64_t)(rank - k), false), dim = out->data[out->size - k];
+        if (b < 0 || dim < 0 || b == 1 || b == dim) continue;
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of b is %" PRId64 ", of the product %" PRId64
+                              ": the same or 1 was expected", k, b, dim);
+    }
+    return XIR_OK;
+}
+
+static xir_status check_elements(xir_infer *at) {
+    size_t n = xir_infer_input(at, 2) ? 3 : 2;
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < n && !status; i++) status = need_numbers(at, i);
+    if (!status) status = same_elements(at, 0, 1);
+    if (status || n == 2) return status;
+    /* The accumulator of narrow numbers is wider, and the bias may be too. */
+    bool integers = holds_integers(xir_infer_input(at, 0)), quantized = xir_type_is_quantized(xir_type_element(xir_infer_input(at, 2)));
+    if (quantized || integers == holds_integers(xir_infer_input(at, 2))) return XIR_OK;
+    return same_elements(at, 0, 2);
+}
+
+/* The shape of the product; `out` is made. */
+static xir_status matmul_shape(xir_infer *at, dim_list *out) {
+    matrix x, k;
+    xir_status status = check_elements(at);
+    if (!status) status = read_matrix(at, 0, &x);
+    if (!status) status = read_matrix(at, 1, &k);
+    if (status) return status;
+    if (x.columns >= 0 && k.rows >= 0 && x.columns != k.rows) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "k has %" PRId64 " rows, x %" PRId64
+                              " columns: the same were expected", k.rows, x.columns);
+    }
+    size_t batches = x.batches > k.batches ? x.batches : k.batches, rank = batches + !x.vector + !k.vector;
+    if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
+    for (size_t i = 1; i <= batches; i++) {
+        int64_t a = batch_dim(&x, i), b = batch_dim(&k, i);
+        if (join_dim(a, b, &out->data[batches - i])) continue;
+        dims_free(out);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "dim -%zu before the matrices of x is %" PRId64 ", of k %" PRId64
+                              ": the same or 1 was expected", i, a, b);
+    }
+    if (!x.vector) out->data[batches] = x.rows < 0 ? UNKNOWN_DIM : x.rows;
+    if (!k.vector) out->data[rank - 1] = k.columns < 0 ? UNKNOWN_DIM : k.columns;
+    if (xir_infer_input(at, 2)) status = check_bias(at, out);
+    if (status) dims_free(out);
+    return status;
+}
+
+xir_status matmul_check(xir_infer *at) {
+    const xir_value *x = xir_infer_input_value(at, 0), *k = xir_infer_input_value(at, 1);
+    dim_list dims;
+    if (x && k && xir_value_is_params(x) && xir_value_is_params(k)) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "x and k are both Params: one that is computed was expected");
+    }
+    size_t n = xir_infer_input(at, 2) ? 3 : 2;
+    if (!inputs_known(at, n) || inputs_tiled(at, n)) return XIR_OK;
+    xir_status status = matmul_shape(at, &dims);
+    if (!status) dims_free(&dims);
+    return status;
+}
+
+/* Where the dims of operand i are in a product of these dims. */
+static xir_status carry_matrix(xir_infer *at, size_t i, const dim_list *dims, distr_list *list) {
+    matrix x, k;
+    dim_list to;
+    read_matrix(at, 0, &x);
+    read_matrix(at, 1, &k);
+    const matrix *m = i ? &k : &x;
+    size_t batches = dims->size - !x.vector - !k.vector;
+    if (xir_type_tensor(m->type)->merged_distrs.size == 0) return XIR_OK;
+    if (!dims_init(at, &to, m->rank)) return XIR_E_MEMORY;
+    for (size_t d = 0; d < m->batches; d++) to.data[d] = (int64_t)(batches - m->batches + d);
+    if (m->vector) to.data[0] = -1;
+    else {
+        to.data[m->rank - 2] = i ? -1 : (int64_t)batches;
+        to.data[m->rank - 1] = i ? (int64_t)dims->size - 1 : -1;
+    }
+    xir_status status = carry_distrs(at, i, to.data, dims, list);
+    dims_free(&to);
+    return status;
+}
+
+xir_status matmul_infer(xir_infer *at) {
+    const xir_type *x = xir_infer_input(at, 0), *element, *other;
+    dim_list dims;
+    xir_status status = need_inputs(at, xir_infer_input(at, 2) ? 3 : 2);
+    if (!status) status = computed_element(at, 0, &element);
+    if (!status) status = computed_element(at, 1, &other);
+    if (!status) status = matmul_shape(at, &dims);
+    if (status) return status;
+    distr_list list;
+    distrs_init(at, &list);
+    status = carry_matrix(at, 0, &dims, &list);
+    if (!status) status = carry_matrix(at, 1, &dims, &list);
+    if (!status && xir_infer_input(at, 2)) status = carry_from_right(at, 2, &dims, &list);
+    if (!status) status = give_with(at, element, xir_type_rank(x) == dims.size ? xir_type_layout(x) : NULL, &dims, &list);
+    distrs_free(&list);
+    dims_free(&dims);
+    return status;
+}
