@@ -1,0 +1,215 @@
+/* Normalisations. The output is what the input is; what is to be said is about the dims and the constants of each channel.
+ * Padding takes no part in means and sums and stays padding. */
+#include <inttypes.h>
+#include <math.h>
+#include "axes.h"
+#include "element.h"
+
+/* ---- results -------------------------------------------------------------------------------------------------------- */
+
+static xir_status give_same(xir_infer *at) {
+    const xir_type *element;
+    xir_status status = computed_element(at, 0, &element);
+    return status ? status : xir_infer_give(at, xir_infer_input(at, 0));
+}
+
+xir_status norm_infer(xir_infer *at) {
+    xir_status status = need_inputs(at, 1);
+    return status ? status : give_same(at);
+}
+
+/* What lies where is the same on both sides, so a tiled input is as good as any. */
+xir_status norm_tiled_infer(xir_infer *at) { return inputs_known(at, 1) ? give_same(at) : need_inputs(at, 1); }
+
+/* ---- dims of the input ------------------------------------------------------------------------------------------------ */
+
+/* How many of something there are: all, and those that are no padding. Negative: unknown. */
+typedef struct count { int64_t all, valid; } count;
+
+/* A dim, or the dim and unit of a tiled one. */
+static count count_dims(const xir_type *type, const int64_t *axes, size_t n) {
+    count c = { 1, 0 };
+    for (size_t i = 0; i < n && c.all >= 0; i++) {
+        int64_t dim = xir_type_dim(type, axes[i], false);
+        if (dim < 0 || !mul_i64(c.all, dim, &c.all)) c.all = UNKNOWN_DIM;
+    }
+    const xir_distr *distr = xir_type_distr(type, axes, n);
+    c.valid = distr ? xir_distr_total_valid(distr) : c.all;
+    return c;
+}
+
+/* The channels of an input with `least` to `most` dims: the axis C, else the last one. */
+static xir_status count_channels(xir_infer *at, size_t least, size_t most, count *out) {
+    const xir_type *type = xir_infer_input(at, 0);
+    const xir_layout *layout = xir_type_layout(type);
+    size_t rank = xir_type_rank(type), tiles = 0, letters = xir_layout_rank(layout);
+    for (size_t k = 0; xir_type_is_layouted(type) && k < letters; k++) tiles += xir_layout_unit(layout, k) != 0;
+    if (rank < least + tiles || rank - tiles > most) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has %zu dims, %zu%s%s were expected", input_name(at, 0), rank,
+                              least + tiles, most == SIZE_MAX ? " or more" : most > least ? " or one more" : "",
+                              tiles ? " with its tiles" : "");
+    }
+    int64_t at_c = letters == rank ? xir_layout_index(layout, 'C') : -1, unit_at = letters == rank ? xir_layout_index(layout, 'c') : -1;
+    int64_t axes[2] = { at_c < 0 ? (int64_t)rank - 1 : at_c, unit_at };
+    *out = tiles && at_c < 0 ? (count){ UNKNOWN_DIM, UNKNOWN_DIM } : count_dims(type, axes, unit_at < 0 ? 1 : 2);
+    return XIR_OK;
+}
+
+/* Constants as attributes: reals, as many as `expected`, which are called `things`. Without a type there is nothing to judge. */
+static xir_status check_constants(xir_infer *at, const char *where, const xir_value *params, count expected, const char *things) {
+    const xir_type *type = params ? xir_value_type(params) : NULL;
+    if (!xir_type_tensor(type)) return XIR_OK;
+    xir_type_kind kind = xir_type_kind_of(xir_type_element(type));
+    if (kind == XIR_TYPE_BOOL || kind == XIR_TYPE_INTEGER) {
+        return xir_infer_fail(at, XIR_E_TYPE, where, "the elements of %s are %s, reals were expected", where,
+                              kind == XIR_TYPE_BOOL ? "bool" : "integers");
+    }
+    int64_t n;
+    if (expected.all < 0 || expected.valid < 0 || xir_type_elements(type, &n) || n == expected.valid || n == expected.all) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, where, "%s has %" PRId64 " elements, %s %" PRId64 " %s", where, n, input_name(at, 0),
+                          expected.valid, things);
+}
+
+/* ---- BatchNorm, InstanceNorm, GroupNorm -------------------------------------------------------------------------------- */
+
+static xir_status check_batch_norm(xir_infer *at, const xir_value *variance, const xir_value *mean, size_t least, size_t most) {
+    count channels;
+    if (!inputs_known(at, 1)) return XIR_OK;
+    xir_status status = need_reals(at, 0);
+    if (!status) status = count_channels(at, least, most, &channels);
+    if (!status) status = check_constants(at, "variance", variance, channels, "channels");
+    return status ? status : check_constants(at, "mean", mean, channels, "channels");
+}
+
+xir_status batch_norm1d_check(xir_infer *at) {
+    const xir_batch_norm1d_attrs *a = xir_infer_attrs(at);
+    return check_batch_norm(at, a->variance, a->mean, 2, 3);
+}
+
+xir_status batch_norm2d_check(xir_infer *at) {
+    const xir_batch_norm2d_attrs *a = xir_infer_attrs(at);
+    return check_batch_norm(at, a->variance, a->mean, 4, 4);
+}
+
+xir_status batch_norm3d_check(xir_infer *at) {
+    const xir_batch_norm3d_attrs *a = xir_infer_attrs(at);
+    return check_batch_norm(at, a->variance, a->mean, 5, 5);
+}
+
+static xir_status check_affine(xir_infer *at, const xir_value *gamma, const xir_value *beta, size_t least, size_t most,
+                               count *channels) {
+    xir_status status = need_reals(at, 0);
+    if (!status) status = count_channels(at, least, most, channels);
+    if (!status) status = check_constants(at, "gamma", gamma, *channels, "channels");
+    return status ? status : check_constants(at, "beta", beta, *channels, "channels");
+}
+
+static xir_status check_instance_norm(xir_infer *at, const xir_value *gamma, const xir_value *beta, size_t rank) {
+    count channels;
+    return inputs_known(at, 1) ? check_affine(at, gamma, beta, rank, rank, &channels) : XIR_OK;
+}
+
+xir_status instance_norm1d_check(xir_infer *at) {
+    const xir_instance_norm1d_attrs *a = xir_infer_attrs(at);
+    return check_instance_norm(at, a->gamma, a->beta, 3);
+}
+
+xir_status instance_norm2d_check(xir_infer *at) {
+    const xir_instance_norm2d_attrs *a = xir_infer_attrs(at);
+    return check_instance_norm(at, a->gamma, a->beta, 4);
+}
+
+xir_status instance_norm3d_check(xir_infer *at) {
+    const xir_instance_norm3d_attrs *a = xir_infer_attrs(at);
+    return check_instance_norm(at, a->gamma, a->beta, 5);
+}
+
+xir_status group_norm_check(xir_infer *at) {
+    const xir_group_norm_attrs *a = xir_infer_attrs(at);
+    count channels;
+    if (!inputs_known(at, 1) || inputs_tiled(at, 1)) return XIR_OK;
+    if (a->groups < 1) return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " is below 1, the least groups", a->groups);
+    xir_status status = check_affine(at, a->gamma, a->beta, 2, SIZE_MAX, &channels);
+    if (status || channels.valid < 0 || channels.valid % a->groups == 0) return status;
+    return xir_infer_fail(at, XIR_E_INVALID, "groups", "%s has %" PRId64 " channels, which %" PRId64 " groups do not divide",
+                          input_name(at, 0), channels.valid, a->groups);
+}
+
+/* ---- LayerNorm, RMSNorm, Normalize -------------------------------------------------------------------------------------- */
+
+/* The elements of the marked dims together. */
+static xir_status count_marked(xir_infer *at, const dim_list *marks, count *out) {
+    const xir_type *type = xir_infer_input(at, 0);
+    bool unknown = false, zero = false, over = false;
+    *out = (count){ 1, 1 };
+    for (size_t k = 0; k < marks->size; k++) {
+        if (!marks->data[k]) continue;
+        const int64_t axis = (int64_t)k;
+        count dim = count_dims(type, &axis, 1);
+        unknown |= dim.all < 0;
+        zero |= dim.all == 0;
+        over |= !mul_i64(out->all, dim.all, &out->all) || !mul_i64(out->valid, dim.valid, &out->valid);
+    }
+    if (unknown) *out = (count){ UNKNOWN_DIM, UNKNOWN_DIM };
+    else if (zero) *out = (count){ 0, 0 };
+    else if (over) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "axis", "the dims of axis have more elements together than 64 bits count");
+    }
+    return XIR_OK;
+}
+
+static xir_status check_axes(xir_infer *at, xir_i64s axes, const xir_value *gamma, const xir_value *beta) {
+    dim_list marks;
+    count elements;
+    xir_status status = need_reals(at, 0);
+    if (!status && axes.size == 0) status = xir_infer_fail(at, XIR_E_INVALID, "axis", "axis is empty, at least one dim was expected");
+    if (!status) status = mark_axes(at, "axis", axes, &marks);
+    if (status) return status;
+    if ((gamma || beta) && !inputs_tiled(at, 1)) {
+        status = count_marked(at, &marks, &elements);
+        if (!status) status = check_constants(at, "gamma", gamma, elements, "in the dims of axis");
+        if (!status) status = check_constants(at, "beta", beta, elements, "in the dims of axis");
+    }
+    dims_free(&marks);
+    return status;
+}
+
+xir_status layer_norm_check(xir_infer *at) {
+    const xir_layer_norm_attrs *a = xir_infer_attrs(at);
+    return inputs_known(at, 1) ? check_axes(at, a->axis, a->gamma, a->beta) : XIR_OK;
+}
+
+xir_status rms_norm_check(xir_infer *at) {
+    const xir_rms_norm_attrs *a = xir_infer_attrs(at);
+    return inputs_known(at, 1) && !inputs_tiled(at, 1) ? check_axes(at, a->axis, a->gamma, NULL) : XIR_OK;
+}
+
+xir_status normalize_check(xir_infer *at) {
+    const xir_normalize_attrs *a = xir_infer_attrs(at);
+    dim_list marks;
+    if (isnan(a->p)) return xir_infer_fail(at, XIR_E_BOUNDS, "p", "p is NaN, a number was expected");
+    if (!inputs_known(at, 1)) return XIR_OK;
+    xir_status status = need_reals(at, 0);
+    if (!status) status = mark_axes(at, "axis", a->axis, &marks);
+    if (!status) dims_free(&marks);
+    return status;
+}
+
+/* ---- Softmax, LogSoftmax -------------------------------------------------------------------------------------------------- */
+
+static xir_status check_softmax(xir_infer *at, int64_t axis) {
+    if (!inputs_known(at, 1)) return XIR_OK;
+    size_t rank = xir_type_rank(xir_infer_input(at, 0));
+    xir_status status = need_reals(at, 0);
+    return !status && from_start(axis, rank) < 0 ? axis_outside(at, "axis", axis, rank) : status;
+}
+
+xir_status softmax_check(xir_infer *at) {
+    const xir_softmax_attrs *a = xir_infer_attrs(at);
+    return check_softmax(at, a->axis);
+}
+
+xir_status log_softmax_check(xir_infer *at) {
+    const xir_log_softmax_attrs *a = xir_infer_attrs(at);
+    return check_softmax(at, a->axis);
+}
