@@ -103,7 +103,8 @@ xir_status shape_infer(xir_infer *at) {
     xir_status status = need_inputs(at, 1);
     if (status) return status;
     int64_t rank = (int64_t)xir_type_rank(xir_infer_input(at, 0));
-    int64_t start = clamped(a->start, rank), end = a->end ? clamped(a->end->value, rank) : rank;
+    const xir_int_imm *end_at = xir_int_imm_of((const xir_object *)a->end);
+    int64_t start = clamped(a->start, rank), end = end_at ? clamped(end_at->value, rank) : rank;
     int64_t length = end > start ? end - start : 0;
     const xir_type *element = type_integer(at->home, true, 64);
     return element ? xir_infer_give_tensor(at, element, NULL, &length, 1) : no_memory(at);

@@ -70,7 +70,7 @@ xir_status gather_infer(xir_infer *at) {
     for (size_t i = 0; i < axis; i++) keep_dim(at, &p, i, i);
     for (size_t i = 0; i < more; i++) p.dims.data[axis + i] = dim_of(at, 1, i);
     for (size_t i = axis + 1; i < rank; i++) keep_dim(at, &p, i, i - 1 + more);
-    status = give_moved(at, p.to.data, -1, &p.dims);
+    status = give_picked(at, p.to.data, -1, &p.dims);
     pick_free(&p);
     return status;
 }
@@ -114,7 +114,7 @@ xir_status gather_elements_infer(xir_infer *at) {
         if (i != axis && dim >= 0 && dim == dim_of(at, 0, i)) keep_dim(at, &p, i, i);
         else p.dims.data[i] = dim;
     }
-    status = give_moved(at, p.to.data, -1, &p.dims);
+    status = give_picked(at, p.to.data, -1, &p.dims);
     pick_free(&p);
     return status;
 }
@@ -174,7 +174,7 @@ xir_status gather_nd_infer(xir_infer *at) {
         if (p.dims.data[i] < 0 || p.dims.data[i] == dim_of(at, 0, i)) keep_dim(at, &p, i, i);
     }
     for (size_t i = behind; i < rank; i++) keep_dim(at, &p, i, n - 1 + i - behind);
-    status = give_moved(at, p.to.data, -1, &p.dims);
+    status = give_picked(at, p.to.data, -1, &p.dims);
     pick_free(&p);
     return status;
 }

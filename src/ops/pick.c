@@ -1,3 +1,4 @@
+/* What has moved, and what is no more: distributions say which elements are padding, and a pick may take any of them. */
 #include <inttypes.h>
 #include "graph.h"
 #include "pick.h"
@@ -28,7 +29,7 @@ static const xir_object *follow(xir_infer *at, const xir_distr *distr, const int
     return (const xir_object *)made;
 }
 
-xir_status moved_distrs(xir_infer *at, size_t i, const int64_t *to, int64_t cut, const xir_object **room, xir_refs *out) {
+xir_status picked_distrs(xir_infer *at, size_t i, const int64_t *to, int64_t cut, const xir_object **room, xir_refs *out) {
     const xir_type *type = xir_infer_input(at, i);
     xir_refs distrs = xir_type_tensor(type)->merged_distrs;
     size_t rank = xir_type_rank(type), n = 0;
@@ -65,7 +66,7 @@ xir_status need_whole(xir_infer *at, size_t i) {
 
 /* ---- results ---------------------------------------------------------------------------------------------------- */
 
-xir_status give_moved(xir_infer *at, const int64_t *to, int64_t cut, const dim_list *dims) {
+xir_status give_picked(xir_infer *at, const int64_t *to, int64_t cut, const dim_list *dims) {
     const xir_type *data = xir_infer_input(at, 0), *element, *type;
     const xir_layout *layout = xir_type_layout(data);
     size_t n = xir_type_tensor(data)->merged_distrs.size;
@@ -76,7 +77,7 @@ xir_status give_moved(xir_infer *at, const int64_t *to, int64_t cut, const dim_l
     xir_refs distrs;
     if (n > sizeof few / sizeof few[0] && !(room = mem_new(alloc, n * sizeof *room))) return no_memory(at);
     xir_status status = moved_element(at, 0, to, dims, &element);
-    if (!status) status = moved_distrs(at, 0, to, cut, room, &distrs);
+    if (!status) status = picked_distrs(at, 0, to, cut, room, &distrs);
     if (!status) {
         type = type_tensor(at->home, element, layout, (xir_i64s){ dims->data, dims->size }, distrs);
         status = type ? xir_infer_give(at, type) : no_memory(at);
@@ -92,8 +93,8 @@ xir_status indices_in_dim(xir_infer *at, size_t i, int64_t dim) {
     for (size_t k = 0; !status && k < indices.size; k++) {
         int64_t index = indices.data[k];
         if (index >= -dim && index < dim) continue;
-        status = xir_infer_fail(at, XIR_E_BOUNDS, path_of_input(i).text, "index %" PRId64 " is outside [-%" PRId64 ", %" PRId64
-                                "), the elements along the axis", index, dim, dim);
+        status = xir_infer_fail(at, XIR_E_BOUNDS, path_of_input(i).text, "index %" PRId64 " is outside an axis of %" PRId64
+                                " elements", index, dim);
     }
     return status;
 }
