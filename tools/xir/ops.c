@@ -1,19 +1,47 @@
-/* xir ops: the classes that this build knows, from reflection. */
+/* The command, what a field says in words, and classes for people. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "cli.h"
+#include "ops.h"
 
-static bool as_json;
+static bool as_json, as_markdown;
 
-static const char *const trait_words[] = { "activation", "source", "sink", "free", "impure", "abstract" };   /* ORDER TRAIT */
-enum { TRAITS = sizeof trait_words / sizeof trait_words[0] };
+const char *const trait_words[] = { "activation", "source", "sink", "free", "impure", "abstract", NULL };   /* ORDER TRAIT */
+const char *const target_words[] = { "host", "fpga", "custom", "buyi", "zhuge", "wolong", NULL };           /* ORDER TARGET */
+
+xir_str short_key(const xir_class *cls) {
+    xir_str key = xir_class_key(cls);
+    size_t start = 0;
+    for (size_t i = 2; i <= key.size; i++) {
+        if (key.data[i - 2] == ':' && key.data[i - 1] == ':') start = i;
+    }
+    return (xir_str){ key.data + start, key.size - start };
+}
+
+static int by_short_key(const void *a, const void *b) {
+    xir_str x = short_key(*(const xir_class *const *)a), y = short_key(*(const xir_class *const *)b);
+    int order = strncasecmp(x.data, y.data, x.size < y.size ? x.size : y.size);
+    return order ? order : (x.size > y.size) - (x.size < y.size);
+}
+
+const xir_class **sorted_ops(size_t *n) {
+    size_t all = 0;
+    const xir_class *cls;
+    while (xir_context_class_at(context, all)) all++;
+    const xir_class **ops = take(all + 1, sizeof *ops);
+    *n = 0;
+    for (size_t i = 0; (cls = xir_context_class_at(context, i)); i++) {
+        if (xir_class_is_op(cls) && !(xir_class_traits(cls) & XIR_TRAIT_ABSTRACT)) ops[(*n)++] = cls;
+    }
+    qsort((void *)ops, *n, sizeof *ops, by_short_key);
+    return ops;
+}
 
 /* ---- what a field says --------------------------------------------------------------------------- */
 
-static void put_type(text *t, const xir_field *f) {
+void put_type(text *t, const xir_field *f) {
     size_t size = xir_field_type_text(f, NULL, 0);
     char *words = take(size + 1, 1);
     xir_field_type_text(f, words, size + 1);
@@ -28,7 +56,7 @@ static void put_reference(text *t, xir_str spelled) {
     else text_put(t, "null");
 }
 
-static void put_default(text *t, const xir_field *f) {
+void put_default(text *t, const xir_field *f) {
     if (!f->has_default) {
         text_put(t, "null");
         return;
@@ -57,76 +85,21 @@ static void put_default(text *t, const xir_field *f) {
     }
 }
 
-static void put_bound(text *t, const xir_field *f, bool has, xir_number v) {
+void put_bound(text *t, const xir_field *f, bool has, xir_number v) {
     if (!has) text_put(t, "null");
     else if (f->kind == XIR_KIND_REAL) json_real(t, v.r);
     else if (f->kind == XIR_KIND_U64) text_printf(t, "%" PRIu64, (uint64_t)v.i);
     else text_printf(t, "%" PRId64, v.i);
 }
 
-/* ---- as JSON ------------------------------------------------------------------------------------- */
-
-static void put_ports(json_out *j, const char *name, const xir_class *cls, size_t n,
-                      const xir_port *(*at)(const xir_class *, size_t)) {
-    json_open(j, name, '[');
-    for (size_t i = 0; i < n; i++) {
-        const xir_port *port = at(cls, i);
-        json_open(j, NULL, '{');
-        json_str(j, "name", port->name);
-        json_str(j, "describe", port->describe);
-        json_bool(j, "optional", port->word == XIR_WORD_OPT);
-        json_bool(j, "variadic", port->word == XIR_WORD_VAR || port->word == XIR_WORD_OUTS);
-        json_close(j, '}');
+bool put_targets(text *t, const xir_class *cls) {
+    bool any = false;
+    for (int i = 0; target_words[i]; i++) {
+        if (!xir_class_infers_on(cls, i)) continue;
+        text_printf(t, "%s%s", any ? ", " : "", target_words[i]);
+        any = true;
     }
-    json_close(j, ']');
-}
-
-static void put_class(json_out *j, const xir_class *cls) {
-    json_open(j, NULL, '{');
-    json_str(j, "type_key", xir_class_key(cls));
-    json_str(j, "describe", xir_class_describe(cls));
-    put_ports(j, "inputs", cls, xir_class_input_count(cls), xir_class_input_at);
-    put_ports(j, "outputs", cls, xir_class_output_count(cls), xir_class_output_at);
-    json_open(j, "traits", '[');
-    for (size_t i = 0; i < TRAITS; i++) {
-        if (xir_class_traits(cls) >> i & 1) json_str(j, NULL, xir_str_of(trait_words[i]));
-    }
-    json_close(j, ']');
-    json_open(j, "attributes", '[');
-    for (size_t i = 0; i < xir_class_field_count(cls); i++) {
-        const xir_field *f = xir_class_field_at(cls, i);
-        text type = { 0 };
-        put_type(&type, f);
-        json_open(j, NULL, '{');
-        json_str(j, "name", f->name);
-        json_str(j, "type", text_of(&type));
-        json_member(j, "default");
-        put_default(&j->t, f);
-        json_member(j, "lower");
-        put_bound(&j->t, f, f->has_least, f->least);
-        json_member(j, "upper");
-        put_bound(&j->t, f, f->has_greatest, f->greatest);
-        json_bool(j, "required", f->flags & XIR_FIELD_REQUIRED);
-        json_str(j, "describe", f->describe);
-        json_close(j, '}');
-        text_free(&type);
-    }
-    json_close(j, ']');
-    json_close(j, '}');
-}
-
-static void print_json(const xir_class *one) {
-    json_out j = { 0 };
-    json_open(&j, NULL, '[');
-    const xir_class *cls;
-    if (one) put_class(&j, one);
-    for (size_t i = 0; !one && (cls = xir_context_class_at(context, i)); i++) {
-        if (xir_class_is_op(cls)) put_class(&j, cls);
-    }
-    json_close(&j, ']');
-    text_put(&j.t, "\n");
-    write_to(stdout, j.t.data, j.t.size);
-    text_free(&j.t);
+    return any;
 }
 
 /* ---- for people ---------------------------------------------------------------------------------- */
@@ -167,12 +140,27 @@ static void print_field(const xir_field *f, int names, int types) {
     text_free(&rest);
 }
 
+static void print_notes(const char *heading, const xir_class *cls, xir_word word) {
+    xir_str note;
+    for (size_t i = 0; (note = xir_class_note(cls, word, i)).size; i++) {
+        if (!i) printf("\n%s\n", heading);
+        printf("  %.*s\n", (int)note.size, note.data);
+    }
+}
+
 static void print_class(const xir_class *cls) {
-    xir_str key = xir_class_key(cls), describe = xir_class_describe(cls);
+    xir_str key = xir_class_key(cls), describe = xir_class_describe(cls), alias;
+    text targets = { 0 };
     printf("%.*s\n  %.*s\n", (int)key.size, key.data, (int)describe.size, describe.data);
-    for (uint32_t i = 0, traits = xir_class_traits(cls); i < TRAITS; i++) {
+    for (size_t i = 0; (alias = xir_class_note(cls, XIR_WORD_ALIAS, i)).size; i++) printf("  old key: %.*s\n", (int)alias.size, alias.data);
+    for (uint32_t i = 0, traits = xir_class_traits(cls); trait_words[i]; i++) {
         if (traits >> i & 1) printf("  trait: %s\n", trait_words[i]);
     }
+    if (xir_class_tag(cls)) printf("  FlatBuffers tag: %u\n", (unsigned)xir_class_tag(cls));
+    if (put_targets(&targets, cls)) printf("  infers on: %s\n", targets.data);
+    else if (xir_class_is_op(cls)) printf("  infers on: nothing, output types are given\n");
+    text_free(&targets);
+    print_notes("computes", cls, XIR_WORD_FORMULA);
     print_ports("inputs", cls, xir_class_input_count(cls), xir_class_input_at);
     print_ports("outputs", cls, xir_class_output_count(cls), xir_class_output_at);
     size_t n = xir_class_field_count(cls), names = 0, types = 0;
@@ -184,31 +172,22 @@ static void print_class(const xir_class *cls) {
     }
     if (n) printf("\nattributes\n");
     for (size_t i = 0; i < n; i++) print_field(xir_class_field_at(cls, i), width(names), width(types));
+    print_notes("gives", cls, XIR_WORD_GIVES);
+    print_notes("unlike", cls, XIR_WORD_UNLIKE);
 }
 
 static void print_list(void) {
-    size_t most = 0;
-    const xir_class *cls;
-    for (size_t i = 0; (cls = xir_context_class_at(context, i)); i++) {
-        if (xir_class_is_op(cls) && xir_class_key(cls).size > most) most = xir_class_key(cls).size;
-    }
-    for (size_t i = 0; (cls = xir_context_class_at(context, i)); i++) {
-        xir_str key = xir_class_key(cls), describe = xir_class_describe(cls);
-        if (!xir_class_is_op(cls)) continue;
+    size_t most = 0, n;
+    const xir_class **ops = sorted_ops(&n);
+    for (size_t i = 0; i < n; i++) most = xir_class_key(ops[i]).size > most ? xir_class_key(ops[i]).size : most;
+    for (size_t i = 0; i < n; i++) {
+        xir_str key = xir_class_key(ops[i]), describe = xir_class_describe(ops[i]);
         printf("%-*.*s  %.*s\n", width(most), (int)key.size, key.data, (int)describe.size, describe.data);
     }
+    free((void *)ops);
 }
 
 /* ---- finding one --------------------------------------------------------------------------------- */
-
-static xir_str short_key(const xir_class *cls) {
-    xir_str key = xir_class_key(cls);
-    size_t start = 0;
-    for (size_t i = 2; i <= key.size; i++) {
-        if (key.data[i - 2] == ':' && key.data[i - 1] == ':') start = i;
-    }
-    return (xir_str){ key.data + start, key.size - start };
-}
 
 /* By key or old key, whole or without what is before the last "::", and as a last resort in any case of letters. */
 static const xir_class *find(const char *name) {
@@ -250,14 +229,17 @@ static int unknown(const char *name) {
 static int run(int n, char **operands) {
     const xir_class *one = n ? find(operands[0]) : NULL;
     if (n && !one) return unknown(operands[0]);
-    if (as_json) print_json(one);
+    if (as_json && as_markdown) return complain(MISUSED, "--json and --markdown exclude each other");
+    if (as_json) print_ops_json(one);
+    else if (as_markdown) print_ops_markdown(one);
     else if (one) print_class(one);
     else print_list();
     return DONE;
 }
 
 static const option options[] = {
-    { "json", NULL, &as_json, "a list of JSON objects" },
+    { "json", NULL, &as_json, "a list of JSON objects: all that the classes say of themselves" },
+    { "markdown", NULL, &as_markdown, "the reference of operations: docs/ops.md" },
     { 0 },
 };
 

@@ -1,0 +1,30 @@
+/* xir ops: what the classes of this build say of themselves, for people (ops.c), as JSON (ops_json.c), as the reference of
+ * operations (ops_markdown.c). All of it is asked at run time: a new class or attribute is shown without a change here. */
+#ifndef OPS_H
+#define OPS_H
+
+#include "cli.h"
+
+/* ORDER TRAIT, ORDER TARGET: NULL at the end. */
+extern const char *const trait_words[];
+extern const char *const target_words[];
+
+/* "Conv2d" of "icraft::xir::Conv2d". */
+xir_str short_key(const xir_class *cls);
+
+/* All operations by their short keys, in any case of letters; the caller's to free. */
+const xir_class **sorted_ops(size_t *n);
+
+/* The words for an attribute's type, its default and a bound as JSON; NULL where there is none. */
+void put_type(text *t, const xir_field *f);
+void put_default(text *t, const xir_field *f);
+void put_bound(text *t, const xir_field *f, bool has, xir_number v);
+
+/* Whether a class infers on any target; "host, buyi" of those that it has functions of its own for. */
+bool put_targets(text *t, const xir_class *cls);
+
+/* Both print one class, or with NULL all operations. */
+void print_ops_json(const xir_class *one);
+void print_ops_markdown(const xir_class *one);
+
+#endif

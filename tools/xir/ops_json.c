@@ -1,0 +1,98 @@
+/* Classes as JSON: everything that reflection knows. */
+#include <stdlib.h>
+#include "ops.h"
+
+static void put_notes(json_out *j, const char *name, const xir_class *cls, xir_word word) {
+    xir_str note;
+    json_open(j, name, '[');
+    for (size_t i = 0; (note = xir_class_note(cls, word, i)).size; i++) json_str(j, NULL, note);
+    json_close(j, ']');
+}
+
+static void put_ports(json_out *j, const char *name, const xir_class *cls, size_t n,
+                      const xir_port *(*at)(const xir_class *, size_t)) {
+    json_open(j, name, '[');
+    for (size_t i = 0; i < n; i++) {
+        const xir_port *port = at(cls, i);
+        json_open(j, NULL, '{');
+        json_str(j, "name", port->name);
+        json_str(j, "describe", port->describe);
+        json_bool(j, "optional", port->word == XIR_WORD_OPT);
+        json_bool(j, "variadic", port->word == XIR_WORD_VAR || port->word == XIR_WORD_OUTS);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void put_field(json_out *j, const xir_field *f) {
+    text type = { 0 };
+    put_type(&type, f);
+    json_open(j, NULL, '{');
+    json_str(j, "name", f->name);
+    json_str(j, "type", text_of(&type));
+    json_str(j, "kind", xir_str_of(xir_kind_name(f->kind)));
+    json_member(j, "default");
+    put_default(&j->t, f);
+    json_member(j, "lower");
+    put_bound(&j->t, f, f->has_least, f->least);
+    json_member(j, "upper");
+    put_bound(&j->t, f, f->has_greatest, f->greatest);
+    json_bool(j, "required", f->flags & XIR_FIELD_REQUIRED);
+    json_bool(j, "nullable", f->flags & XIR_FIELD_OPTIONAL);
+    if (f->members) {
+        json_open(j, "words", '[');
+        for (size_t i = 0; i < f->members->size; i++) json_str(j, NULL, xir_str_of(f->members->words[i]));
+        json_close(j, ']');
+    }
+    if (f->of) json_str(j, "class", xir_class_key(f->of));
+    json_str(j, "describe", f->describe);
+    json_close(j, '}');
+    text_free(&type);
+}
+
+static void put_class(json_out *j, const xir_class *cls) {
+    const xir_class *base = xir_class_base(cls);
+    json_open(j, NULL, '{');
+    json_str(j, "type_key", xir_class_key(cls));
+    json_str(j, "describe", xir_class_describe(cls));
+    put_notes(j, "aliases", cls, XIR_WORD_ALIAS);
+    if (base) json_str(j, "base", xir_class_key(base));
+    else json_null(j, "base");
+    json_uint(j, "tag", xir_class_tag(cls));
+    put_ports(j, "inputs", cls, xir_class_input_count(cls), xir_class_input_at);
+    put_ports(j, "outputs", cls, xir_class_output_count(cls), xir_class_output_at);
+    json_open(j, "traits", '[');
+    for (size_t i = 0; trait_words[i]; i++) {
+        if (xir_class_traits(cls) >> i & 1) json_str(j, NULL, xir_str_of(trait_words[i]));
+    }
+    json_close(j, ']');
+    json_open(j, "attributes", '[');
+    for (size_t i = 0; i < xir_class_field_count(cls); i++) put_field(j, xir_class_field_at(cls, i));
+    json_close(j, ']');
+    json_open(j, "infers_on", '[');
+    for (int i = 0; target_words[i]; i++) {
+        if (xir_class_infers_on(cls, i)) json_str(j, NULL, xir_str_of(target_words[i]));
+    }
+    json_close(j, ']');
+    put_notes(j, "formula", cls, XIR_WORD_FORMULA);
+    put_notes(j, "gives", cls, XIR_WORD_GIVES);
+    put_notes(j, "unlike", cls, XIR_WORD_UNLIKE);
+    json_close(j, '}');
+}
+
+void print_ops_json(const xir_class *one) {
+    json_out j = { 0 };
+    json_open(&j, NULL, '[');
+    if (one) {
+        put_class(&j, one);
+    } else {
+        size_t n;
+        const xir_class **ops = sorted_ops(&n);
+        for (size_t i = 0; i < n; i++) put_class(&j, ops[i]);
+        free((void *)ops);
+    }
+    json_close(&j, ']');
+    text_put(&j.t, "\n");
+    write_to(stdout, j.t.data, j.t.size);
+    text_free(&j.t);
+}
