@@ -8,7 +8,7 @@ xir_status same_infer(xir_infer *at) {
     return xir_infer_give(at, input);
 }
 
-xir_status float_check(xir_infer *at)  { return need_floats(at, 0); }
+xir_status float_check(xir_infer *at)  { return need_reals(at, 0); }
 xir_status number_check(xir_infer *at) { return need_numbers(at, 0); }
 
 /* ---- attributes that depend on each other -------------------------------------------------------------------- */
@@ -24,7 +24,7 @@ xir_status hardtanh_check(xir_infer *at) {
 xir_status softplus_check(xir_infer *at) {
     const xir_softplus_attrs *a = xir_infer_attrs(at);
     if (a->beta == 0) return xir_infer_fail(at, XIR_E_INVALID, "beta", "beta divides, so it can't be 0");
-    return need_floats(at, 0);
+    return need_reals(at, 0);
 }
 
 /* ---- numbers on both sides of zero --------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ xir_status prelu_check(xir_infer *at) {
     const xir_prelu_attrs *a = xir_infer_attrs(at);
     const xir_type *input = xir_infer_input(at, 0), *alpha = a->alpha ? xir_value_type(a->alpha) : NULL;
     const xir_tensor_type *tensor = xir_type_tensor(input);
-    xir_status status = need_floats(at, 0);
+    xir_status status = need_reals(at, 0);
     int64_t slopes;
     if (status || !tensor || !alpha || xir_type_is_layouted(input)) return status;
     int64_t channels = channels_of(input, tensor->shape.data, tensor->shape.size);

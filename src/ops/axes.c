@@ -27,20 +27,3 @@ xir_status mark_axes(xir_infer *at, const char *where, xir_i64s axes, dim_list *
     if (status) dims_free(marks);
     return status;
 }
-
-static xir_type_kind element_kind(xir_infer *at, size_t i) {
-    return xir_type_kind_of(xir_type_element(xir_infer_input(at, i)));
-}
-
-xir_status need_numbers(xir_infer *at, size_t i) {
-    if (element_kind(at, i) != XIR_TYPE_BOOL) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are bool, numbers were expected",
-                          input_name(at, i));
-}
-
-xir_status need_reals(xir_infer *at, size_t i) {
-    xir_type_kind kind = element_kind(at, i);
-    if (kind != XIR_TYPE_BOOL && kind != XIR_TYPE_INTEGER) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are %s, reals were expected", input_name(at, i),
-                          kind == XIR_TYPE_BOOL ? "bool" : "integers");
-}

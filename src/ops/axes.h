@@ -2,7 +2,7 @@
 #ifndef OPS_AXES_H
 #define OPS_AXES_H
 
-#include "shape.h"
+#include "sort.h"
 
 /* Says that an axis of input 0 is outside of its dims. */
 xir_status axis_outside(xir_infer *at, const char *where, int64_t axis, size_t rank);
@@ -12,10 +12,5 @@ xir_status axis_outside(xir_infer *at, const char *where, int64_t axis, size_t r
 xir_status mark_axes(xir_infer *at, const char *where, xir_i64s axes, dim_list *marks);
 /* Every dim. */
 xir_status mark_all(xir_infer *at, dim_list *marks);
-
-/* Whether an input has numbers, or reals: XIR_E_TYPE for booleans, or for them and integers. What is quantised stands for a
- * number; what is not known may be one. */
-xir_status need_numbers(xir_infer *at, size_t i);
-xir_status need_reals(xir_infer *at, size_t i);
 
 #endif

@@ -5,16 +5,6 @@
 
 /* ---- types ---------------------------------------------------------------------------------------------------- */
 
-xir_status need_integers(xir_infer *at, size_t i) {
-    if (xir_type_kind_of(xir_type_element(xir_infer_input(at, i))) == XIR_TYPE_INTEGER) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are no integers", input_name(at, i));
-}
-
-xir_status need_reals(xir_infer *at, size_t i) {
-    if (xir_type_kind_of(xir_type_element(xir_infer_input(at, i))) == XIR_TYPE_FLOAT) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are no reals", input_name(at, i));
-}
-
 xir_status need_one(xir_infer *at, size_t i) {
     const xir_type *type = xir_infer_input(at, i);
     size_t rank = xir_type_rank(type);

@@ -5,12 +5,8 @@
 #ifndef OPS_CONSTANT_H
 #define OPS_CONSTANT_H
 
-#include "shape.h"
+#include "sort.h"
 
-/* Elements that may be indices, sizes, counts: plain integers, signed or not. XIR_E_TYPE otherwise. */
-xir_status need_integers(xir_infer *at, size_t i);
-/* Elements that may be ratios and the like: plain floats. */
-xir_status need_reals(xir_infer *at, size_t i);
 /* One element: rank 0, or one dim of 1 (or unknown). XIR_E_INVALID otherwise. */
 xir_status need_one(xir_infer *at, size_t i);
 

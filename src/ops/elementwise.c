@@ -7,37 +7,6 @@
 
 /* ---- elements ------------------------------------------------------------------------------------------------ */
 
-/* The element type of a tensor, or a type that is no tensor: what is computed of one number is computed of it. */
-static const xir_type *element_of(const xir_type *type) {
-    return xir_type_tensor(type) ? xir_type_element(type) : type;
-}
-
-enum { FLOATS = 1, INTEGERS = 2, BOOLS = 4, OTHERS = 8 };
-
-static unsigned sort_of(const xir_type *element) {
-    if (xir_type_is_quantized(element)) return FLOATS | INTEGERS;
-    switch (xir_type_kind_of(element)) {
-    case XIR_TYPE_FLOAT:   return FLOATS;
-    case XIR_TYPE_INTEGER: return INTEGERS;
-    case XIR_TYPE_BOOL:    return BOOLS;
-    default:               return OTHERS;
-    }
-}
-
-static xir_status need_sort(xir_infer *at, size_t i, unsigned sorts, const char *expected) {
-    const xir_type *type = xir_infer_input(at, i);
-    if (!type || sort_of(element_of(type)) & (sorts | OTHERS)) return XIR_OK;
-    char room[40];
-    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are %s: %s were expected",
-                          input_name(at, i), element_word(element_of(type), room, sizeof room), expected);
-}
-
-xir_status need_floats(xir_infer *at, size_t i)  { return need_sort(at, i, FLOATS, "floating-point numbers"); }
-xir_status need_numbers(xir_infer *at, size_t i) { return need_sort(at, i, FLOATS | INTEGERS, "numbers"); }
-xir_status need_bools(xir_infer *at, size_t i)   { return need_sort(at, i, BOOLS, "bool"); }
-
-bool holds_integers(const xir_type *type) { return type && sort_of(element_of(type)) == INTEGERS; }
-
 xir_status function_infer(xir_infer *at) {
     const xir_type *element;
     xir_status status = computed_element(at, 0, &element);
@@ -340,7 +309,7 @@ xir_status mod_check(xir_infer *at) {
     const xir_mod_attrs *a = xir_infer_attrs(at);
     const xir_type *lhs = xir_infer_input(at, 0);
     xir_status status = pair_check(at);
-    if (status || a->fmod || !lhs || sort_of(element_of(lhs)) != FLOATS) return status;
+    if (status || a->fmod || !holds_reals(lhs)) return status;
     char room[40];
     return xir_infer_fail(at, XIR_E_TYPE, "fmod", "the elements of lhs are %s: without fmod integers were expected",
                           element_word(element_of(lhs), room, sizeof room));

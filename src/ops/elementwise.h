@@ -1,16 +1,10 @@
-/* What operations that work element by element share, with one input or with several that are broadcast: which elements they
- * take, where the result's layout and valid elements come from. */
+/* What operations that work element by element share, with one input or with several that are broadcast: where the result's
+ * layout and valid elements come from. */
 #ifndef OPS_ELEMENTWISE_H
 #define OPS_ELEMENTWISE_H
 
 #include "element.h"
-
-/* Elements of input i are of this sort. Nothing is said of an input without a type, of types of a class that the library
- * does not know, and, of numbers, of quantised ones: those stand for numbers. */
-xir_status need_floats(xir_infer *at, size_t i);
-xir_status need_numbers(xir_infer *at, size_t i);   /* floating-point numbers or integers */
-xir_status need_bools(xir_infer *at, size_t i);
-bool       holds_integers(const xir_type *type);    /* a tensor of plain integers, or an integer type itself */
+#include "sort.h"
 
 /* The output is what the input is: XIR_E_UNSUPPORTED if that is quantised, as values are computed. */
 xir_status function_infer(xir_infer *at);

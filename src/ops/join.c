@@ -83,7 +83,7 @@ xir_status concat_infer(xir_infer *at) {
     if (!status) status = need_movable(at, xir_infer_input_count(at));
     if (!status) status = concat_dims(at, &dims, &j);
     if (status) return status;
-    status = give_joined(at, &j, xir_type_layout(xir_infer_input(at, 0)));
+    status = give_join(at, &j, xir_type_layout(xir_infer_input(at, 0)));
     dims_free(&dims);
     return status;
 }
@@ -132,14 +132,14 @@ xir_status stack_infer(xir_infer *at) {
     else {
         for (size_t k = 0; k < dims.size; k++) from.data[k] = k == j.axis ? -1 : (int64_t)(k - (k > j.axis));
         status = layout_of_axes(at, xir_infer_input(at, 0), from.data, from.size, &layout);
-        if (!status) status = give_joined(at, &j, layout);
+        if (!status) status = give_join(at, &j, layout);
         dims_free(&from);
     }
     dims_free(&dims);
     return status;
 }
 
-xir_status give_joined(xir_infer *at, const join *j, const xir_layout *layout) {
+xir_status give_join(xir_infer *at, const join *j, const xir_layout *layout) {
     const xir_type *element;
     xir_status status = computed_element(at, 0, &element);
     return status ? status : xir_infer_give_tensor(at, element, layout, j->dims->data, j->dims->size);

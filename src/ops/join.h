@@ -11,6 +11,6 @@ typedef struct join {
 } join;
 
 /* Gives the type of the joined inputs. */
-xir_status give_joined(xir_infer *at, const join *j, const xir_layout *layout);
+xir_status give_join(xir_infer *at, const join *j, const xir_layout *layout);
 
 #endif

@@ -32,9 +32,3 @@ xir_status check_steps(xir_infer *at, const move *m, const axis_words *words) {
     xir_status status = check_step(at, "stride", words, m->stride);
     return status ? status : check_step(at, "dilation", words, m->dilation);
 }
-
-xir_status need_numbers(xir_infer *at, size_t i) {
-    if (xir_type_kind_of(xir_type_element(xir_infer_input(at, i))) != XIR_TYPE_BOOL) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are bool, numbers were expected",
-                          input_name(at, i));
-}

@@ -3,6 +3,7 @@
 #ifndef OPS_SPATIAL_H
 #define OPS_SPATIAL_H
 
+#include "sort.h"
 #include "tiled.h"
 
 enum { MOST_SPATIAL = 3 };
@@ -39,8 +40,5 @@ const axis_words *words_of_axis(size_t n, size_t k);
 xir_status check_steps(xir_infer *at, const move *m, const axis_words *words);
 /* XIR_E_BOUNDS unless a window is at least 1 wide. */
 xir_status check_size(xir_infer *at, const char *attribute, int64_t size);
-
-/* XIR_E_TYPE if the elements of input i are booleans. */
-xir_status need_numbers(xir_infer *at, size_t i);
 
 #endif
