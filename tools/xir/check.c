@@ -16,7 +16,7 @@ typedef struct wrong_type {
 typedef struct checking {
     xir_network *net, *copy;     /* what is checked, and a copy that inference may change */
     xir_diags   *why;
-    tally        unknown, uninferred, unknown_types;
+    tally        unknown, uninferred, open, unknown_types;
     wrong_type  *wrong;
     size_t       n_wrong, wrong_room;
     uint32_t    *wrong_of;       /* by slot of the copy: index + 1 of the last; 0: none */
@@ -24,22 +24,36 @@ typedef struct checking {
 
 /* ---- inference ----------------------------------------------------------------------------------- */
 
-/* Whether a declared type says what inference says, as far as either knows: unknown dims agree with any. */
-static bool agree(const xir_type *declared, const xir_type *inferred) {
-    if (!declared || !inferred || xir_type_equal(declared, inferred)) return true;
+typedef enum agreement {
+    SAME,       /* as far as either knows: unknown dims agree with any           */
+    LOOSELY,    /* elements and dims are the same, what is said of them is not   */
+    DIFFERENT
+} agreement;
+
+/* What is quantised, and how, is for whoever quantised to say: inference passes types on that a file requantises. */
+static bool elements_agree(const xir_type *declared, const xir_type *inferred) {
+    return xir_type_is_quantized(declared) || xir_type_is_quantized(inferred) || xir_type_equal(declared, inferred);
+}
+
+static agreement compare(const xir_type *declared, const xir_type *inferred) {
+    if (!declared || !inferred || xir_type_equal(declared, inferred)) return SAME;
     const xir_tensor_type *d = xir_type_tensor(declared), *t = xir_type_tensor(inferred);
-    if (!d || !t || d->shape.size != t->shape.size || !xir_type_equal(d->element_dtype, t->element_dtype)) return false;
-    if (!xir_object_equal((const xir_object *)d->layout, (const xir_object *)t->layout)) return false;
+    if (!d || !t || d->shape.size != t->shape.size || !elements_agree(d->element_dtype, t->element_dtype)) return DIFFERENT;
     bool open = false;
     for (size_t i = 0; i < d->shape.size; i++) {
         int64_t a = d->shape.data[i], b = t->shape.data[i];
-        if (a >= 0 && b >= 0 && a != b) return false;
+        if (a >= 0 && b >= 0 && a != b) return DIFFERENT;
         open |= a < 0 || b < 0;
     }
-    return open;   /* otherwise it is the distributions that differ */
+    if (!xir_object_equal((const xir_object *)d->layout, (const xir_object *)t->layout)) return LOOSELY;
+    bool alike = d->merged_distrs.size == t->merged_distrs.size;
+    for (size_t i = 0; alike && i < d->merged_distrs.size; i++) {
+        alike = xir_object_equal(d->merged_distrs.data[i], t->merged_distrs.data[i]);
+    }
+    return open || alike ? SAME : LOOSELY;
 }
 
-static void differ(checking *c, const char *path, const xir_type *declared, const xir_type *inferred) {
+static void differ(checking *c, const char *path, const xir_type *declared, const xir_type *inferred, agreement how) {
     text d = { 0 }, t = { 0 };
     type_words(&d, declared);
     type_words(&t, inferred);
@@ -48,7 +62,7 @@ static void differ(checking *c, const char *path, const xir_type *declared, cons
         json_object(&d, xir_type_object(declared));
         json_object(&t, xir_type_object(inferred));
     }
-    xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path), "the declared type is %s, inference gives %s", d.data, t.data);
+    xir_diags_add(c->why, how == LOOSELY ? XIR_WARNING : XIR_ERROR, XIR_E_INVALID, xir_str_of(path), "the declared type is %s, inference gives %s", d.data, t.data);
     text_free(&d);
     text_free(&t);
 }
@@ -109,7 +123,7 @@ static bool outputs_agree(const xir_op *op, const xir_op *copy) {
     size_t n = xir_op_output_count(op);
     if (xir_op_output_count(copy) != n) return false;
     for (size_t i = 0; i < n; i++) {
-        if (!agree(xir_value_type(xir_op_output(op, (int64_t)i)), xir_value_type(xir_op_output(copy, (int64_t)i)))) return false;
+        if (compare(xir_value_type(xir_op_output(op, (int64_t)i)), xir_value_type(xir_op_output(copy, (int64_t)i))) != SAME) return false;
     }
     return true;
 }
@@ -132,11 +146,12 @@ static void report(checking *c, const xir_op *op, xir_op *copy, const char *path
         const xir_type *declared = xir_value_type(xir_op_output(op, (int64_t)i));
         xir_value *output = xir_op_output(copy, (int64_t)i);
         const xir_type *inferred = xir_value_type(output);
-        if (agree(declared, inferred)) continue;
+        agreement how = compare(declared, inferred);
+        if (how == SAME) continue;
         text where = { 0 };
         text_printf(&where, "%s/outputs/%zu/dtype", path, i);
-        differ(c, where.data, declared, inferred);
-        remember(c, output, inferred);
+        differ(c, where.data, declared, inferred, how);
+        if (how == DIFFERENT) remember(c, output, inferred);
         text_free(&where);
     }
 }
@@ -145,6 +160,11 @@ static void report(checking *c, const xir_op *op, xir_op *copy, const char *path
  * have: then the fault is theirs and has been said. */
 static void infer_again(checking *c, const xir_op *op, xir_op *copy, const char *path) {
     xir_status status = xir_op_infer(copy, true);
+    if (status == XIR_E_UNSUPPORTED) {
+        tally_add(&c->open, xir_op_class(op));
+        restore_outputs(c, op, copy);
+        return;
+    }
     if (status == XIR_E_UNKNOWN) {
         if (!(xir_class_traits(xir_op_class(op)) & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK))) tally_add(&c->uninferred, xir_op_class(op));
         xir_network_clear_status(c->copy);
@@ -270,6 +290,12 @@ static void note_classes(checking *c, xir_diags *why, const char *file) {
     for (size_t i = 0; i < n; i++) {
         note(why, file, "nothing infers the output types of %zu op%s of class %.*s: they were taken as declared", counts[i].n,
              counts[i].n == 1 ? "" : "s", KEY(counts[i].cls));
+    }
+    free(counts);
+    n = tally_counts(&c->open, &counts);
+    for (size_t i = 0; i < n; i++) {
+        note(why, file, "the output types of %zu op%s of class %.*s do not follow from the inputs (quantised, tiled or of no known "
+             "rank): they were taken as declared", counts[i].n, counts[i].n == 1 ? "" : "s", KEY(counts[i].cls));
     }
     free(counts);
 }
