@@ -1,10 +1,9 @@
 /* Padding dims and taking the padding out again. Both say which elements of which dims are valid by a distribution: the valid
  * elements of merged dims are a box at their beginning, [0, old) of each dim, which becomes runs in the order of the merged
- * dims. What a quantised type has for each element of a resized dim is resized with it. */
+ * dims. What a quantised type has for each element of a resized dim moves with those that stay. */
 #include <inttypes.h>
 #include "graph.h"
-#include "shape.h"
-#include "types.h"
+#include "move.h"
 
 /* ---- boxes ---------------------------------------------------------------------------------------------------- */
 
@@ -69,138 +68,21 @@ static bool box_runs(const box *b, size_t i, run_fn *visit, void *user) {
     return visit(user, (now - old) * inner, false);
 }
 
-/* ---- quantised types ------------------------------------------------------------------------------------------- */
-
-/* Arrays that are no runs grow by what was written in a few bytes. */
-enum { MOST_ITEMS = 1 << 20 };
-
-/* A dim that changes: it grows at its end, or loses what a distribution says is invalid (NULL: what is behind `now`). */
-typedef struct resize {
-    size_t           axis;
-    int64_t          old, now;
-    const xir_distr *by;
-} resize;
-
-/* Calls `keep` for each stretch of old items that stays. */
-static xir_status resize_runs(const resize *r, run_list *out, xir_runs items, xir_run padding) {
-    int64_t start = 0;
-    xir_status status = XIR_OK;
-    if (!r->by) status = run_list_append(out, items, 0, r->old < r->now ? r->old : r->now);
-    for (size_t i = 0; r->by && i < r->by->sections.size && !status; i++) {
-        const xir_run *run = &r->by->sections.data[i];
-        if (run->m) status = run_list_append(out, items, start, run->end);
-        start = run->end;
-    }
-    if (!status && r->now > r->old) {
-        status = run_list_add(out, r->now - r->old, padding.m, padding.exp, padding.value);
-    }
-    return status;
-}
-
-/* Whether an array along `axis` with `count` items has one for each element of the dim. */
-static bool along(const resize *r, int64_t axis, size_t count, size_t rank) {
-    return from_start(axis, rank) == (int64_t)r->axis && (uint64_t)r->old == count;
-}
-
-static xir_status resize_scales(xir_infer *at, const resize *r, size_t rank, const xir_scales **scales) {
-    if (!*scales || !along(r, xir_scales_axis(*scales), xir_scales_count(*scales), rank)) return XIR_OK;
-    bool exp = xir_scales_is_exp(*scales);
-    xir_run one = { .m = exp, .exp = 0, .value = 1 };   // padding is what files have there: 1, or 1/0/1
-    run_list out;
-    run_list_init(&out, context_alloc(at->ctx));
-    const xir_scales *made = NULL;
-    if (resize_runs(r, &out, (*scales)->items, one) == XIR_OK) {
-        made = scales_make(at->home, exp, run_list_runs(&out), (*scales)->axis);
-    }
-    run_list_free(&out);
-    if (!made) return no_memory(at);
-    *scales = made;
-    return XIR_OK;
-}
-
-static xir_status resize_ratios(xir_infer *at, const resize *r, size_t rank, const xir_norm_ratios **ratios) {
-    if (!*ratios || !along(r, (*ratios)->axis, xir_norm_ratios_count(*ratios), rank)) return XIR_OK;
-    run_list out;
-    run_list_init(&out, context_alloc(at->ctx));
-    const xir_norm_ratios *made = NULL;
-    if (resize_runs(r, &out, (*ratios)->items, (xir_run){ .value = 1 }) == XIR_OK) {
-        made = norm_ratios_make(at->home, run_list_runs(&out), (*ratios)->axis);
-    }
-    run_list_free(&out);
-    if (!made) return no_memory(at);
-    *ratios = made;
-    return XIR_OK;
-}
-
-/* Zero points lie along the axis of their scales. `room` is what they are written to. */
-static void resize_zeros(const resize *r, xir_i64s *zeros, int64_t *room) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < r->old; i++) {
-        bool stays = r->by ? xir_distr_is_valid(r->by, i) : i < r->now;
-        if (stays) room[n++] = zeros->data[i];
-    }
-    while (n < r->now) room[n++] = 0;
-    *zeros = (xir_i64s){ room, (size_t)n };
-}
-
-static xir_status resize_quantized(xir_infer *at, const resize *r, size_t rank, const xir_scales **scale, xir_i64s *zeros,
-                                   dim_list *room) {
-    const xir_scales *old = *scale;
-    xir_status status = resize_scales(at, r, rank, scale);
-    if (status || old == *scale || zeros->size != (uint64_t)r->old) return status;
-    if (r->now > r->old && r->now - r->old > MOST_ITEMS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "more than %d zero points would be added", MOST_ITEMS);
-    }
-    if (!dims_init(at, room, (size_t)r->now)) return XIR_E_MEMORY;
-    resize_zeros(r, zeros, room->data);
-    return XIR_OK;
-}
-
-/* The element type of a tensor of `rank` dims after one of them was resized; `*element` is replaced. */
-static xir_status resize_element(xir_infer *at, const resize *r, size_t rank, const xir_type **element) {
-    const xir_object *object = (const xir_object *)*element, *made = NULL;
-    const xir_quantized_type *q = xir_quantized_type_of(object);
-    const xir_normalized_type *n = xir_normalized_type_of(object);
-    const xir_normalized_quantized_type *nq = xir_normalized_quantized_type_of(object);
-    xir_status status = XIR_OK;
-    dim_list room = { .data = room.few };
-    if (r->old == r->now || !(q || n || nq)) return XIR_OK;
-    if (q) {
-        xir_quantized_type now = *q;
-        status = resize_quantized(at, r, rank, &now.scale, &now.zero_points, &room);
-        now.head.hash = 0;
-        if (!status) made = home_intern(at->home, &now.head);
-    } else if (n) {
-        xir_normalized_type now = *n;
-        status = resize_ratios(at, r, rank, &now.normratio);
-        now.head.hash = 0;
-        if (!status) made = home_intern(at->home, &now.head);
-    } else {
-        xir_normalized_quantized_type now = *nq;
-        status = resize_ratios(at, r, rank, &now.normratio);
-        if (!status) status = resize_quantized(at, r, rank, &now.scale, &now.zero_points, &room);
-        now.head.hash = 0;
-        if (!status) made = home_intern(at->home, &now.head);
-    }
-    dims_free(&room);
-    if (status) return status;
-    if (!made) return no_memory(at);
-    *element = (const xir_type *)made;
-    return XIR_OK;
-}
+/* ---- resizing -------------------------------------------------------------------------------------------------- */
 
 /* Of a tiled axis the unit is fixed by the layout, and arrays count both its dims: those are a back end's to resize. */
-static xir_status may_resize(xir_infer *at, const xir_type *type, const resize *r) {
+static xir_status may_resize(xir_infer *at, size_t axis, int64_t old, int64_t now) {
+    const xir_type *type = xir_infer_input(at, 0);
     const xir_layout *layout = xir_type_layout(type);
-    if (r->old == r->now || !layout || !xir_type_is_layouted(type)) return XIR_OK;
+    if (old == now || !layout || !xir_type_is_layouted(type)) return XIR_OK;
     const xir_scales *scales = xir_type_scale(type);
     const xir_norm_ratios *ratios = xir_type_norm_ratios(type);
     bool arrays = (scales && xir_scales_count(scales) > 1) || (ratios && xir_norm_ratios_count(ratios) > 1);
-    if (!arrays && !xir_layout_unit(layout, r->axis)) return XIR_OK;
+    if (!arrays && !xir_layout_unit(layout, axis)) return XIR_OK;
     xir_str text = xir_layout_text(layout);
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu of a tiled input (%.*s) can't be made %" PRId64
-                          " from %" PRId64 ": layouted inputs need the back end's inference", r->axis, (int)text.size,
-                          text.data, r->now, r->old);
+                          " from %" PRId64 ": layouted inputs need the back end's inference", axis, (int)text.size,
+                          text.data, now, old);
 }
 
 /* Whether a distribution speaks of a dim. */
@@ -231,11 +113,10 @@ static const xir_distr *aligned_distr(xir_infer *at, const box *b, const dim_lis
     return distr;
 }
 
-/* One unit: `dims` and `element` are changed, `*distr` is made if it is wanted (not NULL). `axes` and `b` have its size. */
+/* One unit: `dims` is changed, `*distr` is made if it is wanted (not NULL). `axes` and `b` have its size. */
 static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit *unit, dim_list *dims, dim_list *axes, box *b,
-                             const xir_type **element, const xir_distr **distr) {
-    const xir_type *type = xir_infer_input(at, 0);
-    xir_refs old = xir_type_tensor(type)->merged_distrs;
+                             const xir_distr **distr) {
+    xir_refs old = xir_type_tensor(xir_infer_input(at, 0))->merged_distrs;
     const char *where = "aligned_units";
     size_t rank = dims->size;
     for (size_t i = 0; i < axes->size; i++) {
@@ -267,9 +148,7 @@ static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %" PRId64 " is unknown: which of its elements are "
                                   "valid once it is aligned can't be said", axis);
         }
-        const resize r = { (size_t)axis, dim, b->now.data[i], NULL };
-        xir_status status = may_resize(at, type, &r);
-        if (!status && distr) status = resize_element(at, &r, rank, element);
+        xir_status status = may_resize(at, (size_t)axis, dim, b->now.data[i]);
         if (status) return status;
         dims->data[axis] = b->now.data[i];
     }
@@ -292,7 +171,7 @@ static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit
 
 /* Checks all units and, with `distrs` (room for one each), makes what the output has; `seen` says for each dim which unit has
  * it. */
-static xir_status align_units(xir_infer *at, dim_list *dims, const xir_type **element, const xir_object **distrs) {
+static xir_status align_units(xir_infer *at, dim_list *dims, const xir_object **distrs) {
     const xir_align_axis_attrs *a = xir_infer_attrs(at);
     xir_status status = XIR_OK;
     dim_list seen;
@@ -315,7 +194,7 @@ static xir_status align_units(xir_infer *at, dim_list *dims, const xir_type **el
             status = XIR_E_MEMORY;
         }
         if (status) break;
-        status = align_unit(at, i, unit, dims, &axes, &b, element, distrs ? &distr : NULL);
+        status = align_unit(at, i, unit, dims, &axes, &b, distrs ? &distr : NULL);
         for (size_t k = 0; k < axes.size && !status; k++) {
             int64_t *other = &seen.data[axes.data[k]];
             if (*other >= 0) {
@@ -336,7 +215,7 @@ xir_status align_axis_check(xir_infer *at) {
     dim_list dims;
     if (!inputs_known(at, 1)) return XIR_OK;
     if (!dims_copy(at, &dims, xir_infer_input(at, 0))) return XIR_E_MEMORY;
-    xir_status status = align_units(at, &dims, NULL, NULL);
+    xir_status status = align_units(at, &dims, NULL);
     dims_free(&dims);
     return status;
 }
@@ -347,11 +226,19 @@ static xir_status need_tensor(xir_infer *at) {
     return xir_type_tensor(type) ? XIR_OK : xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is no tensor");
 }
 
+/* A dim grows at its end. */
+static xir_status align_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+    int64_t old = xir_type_dim(xir_infer_input(at, 0), (int64_t)k, false), now = m->dims->data[k];
+    if (old == now) return XIR_OK;
+    xir_status status = add_stretch(out, 0, old, 1);
+    return status ? status : add_stretch(out, NEW_ELEMENTS, now - old, 0);
+}
+
 xir_status align_axis_infer(xir_infer *at) {
     const xir_align_axis_attrs *a = xir_infer_attrs(at);
     xir_status status = need_tensor(at);
     if (status) return status;
-    const xir_type *type = xir_infer_input(at, 0), *element = xir_type_element(type);
+    const xir_type *type = xir_infer_input(at, 0), *element;
     xir_refs old = xir_type_tensor(type)->merged_distrs;
     size_t n = old.size + a->aligned_units.size;
     dim_list dims;
@@ -360,7 +247,8 @@ xir_status align_axis_infer(xir_infer *at) {
     if (!distrs) status = no_memory(at);
     else {
         if (old.size) memcpy((void *)distrs, (const void *)old.data, old.size * sizeof *distrs);
-        status = align_units(at, &dims, &element, distrs + old.size);
+        status = align_units(at, &dims, distrs + old.size);
+        if (!status) status = move_element(at, 0, &(move){ .dims = &dims, .cut = align_cut, .padding = true }, &element);
         if (!status) status = give_tensor(at, type, element, &dims, (xir_refs){ distrs, n });
         mem_free(context_alloc(at->ctx), (void *)distrs, n ? n * sizeof *distrs : 1);
     }
@@ -403,9 +291,8 @@ static bool find_box(const xir_distr *distr, box *b) {
     return box_runs(b, 0, same_run, &(beside){ distr->sections, 0, 0 });
 }
 
-/* What one distribution leaves of its dims: `dims` and `element` are changed. */
-static xir_status prune_one(xir_infer *at, int64_t index, const xir_distr *distr, box *b, dim_list *dims,
-                            const xir_type **element) {
+/* What one distribution leaves of its dims: `dims` is changed. */
+static xir_status prune_one(xir_infer *at, int64_t index, const xir_distr *distr, box *b, dim_list *dims) {
     size_t rank = dims->size;
     int64_t total, axis = -1;
     if (b->n == 0) return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " is over no dims", index);
@@ -437,9 +324,7 @@ static xir_status prune_one(xir_infer *at, int64_t index, const xir_distr *distr
     }
     for (size_t i = 0; i < b->n; i++) {
         axis = from_start(distr->merged_axis.data[i], rank);
-        const resize r = { (size_t)axis, b->now.data[i], b->old.data[i], single ? distr : NULL };
-        xir_status status = may_resize(at, xir_infer_input(at, 0), &r);
-        if (!status && element) status = resize_element(at, &r, rank, element);
+        xir_status status = may_resize(at, (size_t)axis, b->now.data[i], b->old.data[i]);
         if (status) return status;
         dims->data[axis] = b->old.data[i];
     }
@@ -460,8 +345,8 @@ static xir_status alone(xir_infer *at, xir_refs distrs, size_t which, size_t ran
     return XIR_OK;
 }
 
-/* Checks, changes `dims` and, if given, `element`; gone.data[i] says that distribution i is pruned. */
-static xir_status prune(xir_infer *at, dim_list *dims, const xir_type **element, dim_list *gone) {
+/* Checks and changes `dims`; gone->data[i] says that distribution i is pruned. */
+static xir_status prune(xir_infer *at, dim_list *dims, dim_list *gone) {
     const xir_prune_axis_attrs *a = xir_infer_attrs(at);
     xir_refs distrs = xir_type_tensor(xir_infer_input(at, 0))->merged_distrs;
     for (size_t i = 0; i < distrs.size; i++) gone->data[i] = false;
@@ -480,7 +365,7 @@ static xir_status prune(xir_infer *at, dim_list *dims, const xir_type **element,
         box b;
         if (!status && !box_init(at, &b, distr->merged_axis.size)) status = XIR_E_MEMORY;
         if (status) return status;
-        status = prune_one(at, index, distr, &b, dims, element);
+        status = prune_one(at, index, distr, &b, dims);
         box_free(&b);
         if (status) return status;
     }
@@ -494,17 +379,40 @@ xir_status prune_axis_check(xir_infer *at) {
     if (!dims_copy(at, &dims, type)) return XIR_E_MEMORY;
     xir_status status = XIR_E_MEMORY;
     if (dims_init(at, &gone, xir_type_tensor(type)->merged_distrs.size)) {
-        status = prune(at, &dims, NULL, &gone);
+        status = prune(at, &dims, &gone);
         dims_free(&gone);
     }
     dims_free(&dims);
     return status;
 }
 
+typedef struct pruning {
+    move            m;   /* first: a cut gets it */
+    const dim_list *gone;
+} pruning;
+
+/* Of a dim that has a distribution of its own the valid elements stay, of merged dims the beginning. */
+static xir_status prune_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
+    const dim_list *gone = ((const pruning *)m)->gone;
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < gone->size; i++) {
+        const xir_distr *distr = (const xir_distr *)input->merged_distrs.data[i];
+        if (!gone->data[i] || distr->merged_axis.size != 1 || !speaks_of(distr, k, input->shape.size)) continue;
+        int64_t start = 0;
+        if (xir_distr_total_valid(distr) == xir_distr_total(distr)) return XIR_OK;
+        for (size_t r = 0; r < distr->sections.size && !status; start = distr->sections.data[r++].end) {
+            status = add_stretch(out, start, distr->sections.data[r].m ? distr->sections.data[r].end - start : 0, 1);
+        }
+        return status;
+    }
+    return input->shape.data[k] == m->dims->data[k] ? XIR_OK : add_stretch(out, 0, m->dims->data[k], 1);
+}
+
 xir_status prune_axis_infer(xir_infer *at) {
     xir_status status = need_tensor(at);
     if (status) return status;
-    const xir_type *type = xir_infer_input(at, 0), *element = xir_type_element(type);
+    const xir_type *type = xir_infer_input(at, 0), *element;
     xir_refs old = xir_type_tensor(type)->merged_distrs;
     size_t n = 0, bytes = old.size ? old.size * sizeof *old.data : 1;
     dim_list dims, gone;
@@ -514,7 +422,9 @@ xir_status prune_axis_infer(xir_infer *at) {
         return XIR_E_MEMORY;
     }
     const xir_object **stay = mem_new(context_alloc(at->ctx), bytes);
-    status = stay ? prune(at, &dims, &element, &gone) : no_memory(at);
+    const pruning p = { { .dims = &dims, .cut = prune_cut }, &gone };
+    status = stay ? prune(at, &dims, &gone) : no_memory(at);
+    if (!status) status = move_element(at, 0, &p.m, &element);
     for (size_t i = 0; !status && i < old.size; i++) {
         if (!gone.data[i]) stay[n++] = old.data[i];
     }

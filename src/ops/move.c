@@ -1,3 +1,4 @@
+/* Items are moved run by run. Where merged dims are cut the outer ones are walked element by element, up to 65536 of them. */
 #include <inttypes.h>
 #include "graph.h"
 #include "move.h"
@@ -114,11 +115,262 @@ xir_status add_stretch(stretch_list *list, int64_t start, int64_t count, int64_t
     return XIR_OK;
 }
 
-xir_status give_moved(xir_infer *at, const move *m, const xir_layout *layout) {
-    const xir_type *type = xir_infer_input(at, 0), *element = xir_type_element(type);
-    if (xir_type_is_quantized(element)) {
-        xir_status status = computed_element(at, 0, &element);
-        if (status) return status;
+static void stretches_init(stretch_list *list, xir_infer *at) {
+    *list = (stretch_list){ .at = at, .whole = true, .data = list->few, .room = sizeof list->few / sizeof list->few[0] };
+}
+
+static void stretches_free(stretch_list *list) {
+    if (list->data != list->few) mem_free(context_alloc(list->at->ctx), list->data, list->room * sizeof *list->data);
+}
+
+xir_status unknown_cut(xir_infer *at, size_t k) {
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu of %s is unknown: what is said of its elements can't be said "
+                          "of those that are taken", k, input_name(at, 0));
+}
+
+/* ---- items -------------------------------------------------------------------------------------------------- */
+
+size_t axes_along(const xir_type *type, int64_t axis, int64_t axes[2]) {
+    int64_t k = from_start(axis, xir_type_rank(type));
+    if (k < 0) return 0;
+    const xir_layout *layout = xir_type_layout(type);
+    int64_t partner = xir_type_is_layouted(type) ? tile_partner(layout, (size_t)k) : -1;
+    axes[0] = k;
+    if (partner < 0) return 1;
+    bool upper = xir_layout_unit(layout, (size_t)k) == 0;   // the tiles come before what is in them
+    axes[0] = upper ? k : partner;
+    axes[1] = upper ? partner : k;
+    return 2;
+}
+
+int64_t extent(xir_i64s dims, const int64_t *axes, size_t n) {
+    int64_t all = 1;
+    for (size_t i = 0; i < n; i++) {
+        int64_t k = from_start(axes[i], dims.size);
+        if (k < 0 || dims.data[k] < 0 || !mul_i64(all, dims.data[k], &all)) return UNKNOWN_DIM;
     }
-    return xir_infer_give_tensor(at, element, layout, m->dims->data, m->dims->size);
+    return all;
+}
+
+int64_t moved_axis(const move *m, int64_t axis, size_t rank) {
+    int64_t k = from_start(axis, rank), now = m->to ? m->to[k] : k;
+    return axis < 0 ? now - (int64_t)m->dims->size : now;
+}
+
+/* Merged dims that are cut; `inner` is how many items lie behind one of level l, `inner_out` how many of the output. */
+enum { MOST_LEVELS = 64, MOST_STEPS = 1 << 16, MOST_RUNS = 1 << 20 };
+typedef struct cutting {
+    xir_infer    *at;
+    size_t        n, last;      /* the last level that is cut */
+    stretch_list *cuts;
+    dim_list      dims, inner, inner_out;
+    xir_runs      items;
+    xir_run       fill;
+    run_list     *out;
+    int64_t       steps;
+} cutting;
+
+/* `count` items from `start`, `step` apart. */
+static xir_status pick_items(run_list *out, xir_runs items, int64_t start, int64_t count, int64_t step) {
+    if (step == 1) return run_list_append(out, items, start, start + count);
+    while (count > 0) {
+        const xir_run *run = runs_find(items, start);
+        if (!run) return XIR_E_BOUNDS;
+        int64_t begin = run == items.data ? 0 : run[-1].end, n = count;   // those in this run
+        if (step > 0) n = (run->end - 1 - start) / step + 1;
+        if (step < 0) n = (start - begin) / -step + 1;
+        if (n > count) n = count;
+        xir_status status = run_list_add(out, n, run->m, run->exp, run->value);
+        if (status) return status;
+        count -= n;
+        if (count) start += n * step;
+    }
+    return XIR_OK;
+}
+
+static xir_status cut_level(cutting *c, size_t l, int64_t base);
+
+/* Element k of level l, with all that is behind it. */
+static xir_status cut_element(cutting *c, size_t l, int64_t base, int64_t k) {
+    int64_t start = base + k * c->inner.data[l];
+    if (c->steps++ >= MOST_STEPS) return XIR_E_LIMIT;
+    return l == c->last ? run_list_append(c->out, c->items, start, start + c->inner.data[l]) : cut_level(c, l + 1, start);
+}
+
+static xir_status cut_level(cutting *c, size_t l, int64_t base) {
+    const stretch_list *cut = &c->cuts[l];
+    const stretch whole = { 0, c->dims.data[l], 1 };
+    size_t n = cut->whole ? 1 : cut->size;
+    int64_t inner = c->inner.data[l];
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        stretch s = cut->whole ? whole : cut->data[i];
+        if (s.start == NEW_ELEMENTS) {
+            int64_t count;
+            if (!mul_i64(s.count, c->inner_out.data[l], &count)) return XIR_E_LIMIT;
+            status = run_list_add(c->out, count, c->fill.m, c->fill.exp, c->fill.value);
+        } else if (l == c->last && (s.step == 1 || inner == 1)) {
+            status = inner == 1 ? pick_items(c->out, c->items, base + s.start, s.count, s.step)
+                                : run_list_append(c->out, c->items, base + s.start * inner, base + (s.start + s.count) * inner);
+        } else {
+            for (int64_t k = 0; k < s.count && !status; k++) status = cut_element(c, l, base, s.start + k * s.step);
+        }
+        if (!status && c->out->size > MOST_RUNS) return XIR_E_LIMIT;
+    }
+    return status;
+}
+
+/* Where a level is cut, and how many items there are behind each; false if they exceed 64 bits. */
+static bool measure(cutting *c) {
+    int64_t inner = 1, inner_out = 1;
+    for (size_t l = c->n; l-- > 0;) {
+        int64_t count = 0;
+        c->inner.data[l] = inner;
+        c->inner_out.data[l] = inner_out;
+        for (size_t i = 0; i < c->cuts[l].size; i++) {
+            if (!add_i64(count, c->cuts[l].data[i].count, &count)) return false;
+        }
+        if (c->cuts[l].whole) count = c->dims.data[l];
+        if (!mul_i64(inner, c->dims.data[l], &inner) || !mul_i64(inner_out, count, &inner_out)) return false;
+    }
+    return true;
+}
+
+static xir_status cut_items(cutting *c, size_t i, const move *m, const int64_t *axes) {
+    xir_i64s shape = xir_type_tensor(xir_infer_input(c->at, i))->shape;
+    c->last = c->n;
+    for (size_t l = 0; l < c->n; l++) {
+        int64_t k = from_start(axes[l], shape.size);
+        c->dims.data[l] = shape.data[k];
+        if (c->dims.data[l] < 0 && c->n == 1) c->dims.data[l] = runs_total(c->items);   // which says it
+        xir_status status = m->cut(m, c->at, (size_t)k, &c->cuts[l]);
+        if (status) return status;
+        if (!c->cuts[l].whole) c->last = l;
+    }
+    if (c->last == c->n) return run_list_append(c->out, c->items, 0, runs_total(c->items));
+    for (size_t l = 0; l < c->n; l++) {
+        if (c->dims.data[l] < 0) return unknown_cut(c->at, (size_t)from_start(axes[l], shape.size));
+    }
+    return measure(c) ? cut_level(c, 0, 0) : XIR_E_LIMIT;
+}
+
+xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axes, size_t n, xir_runs items, xir_run fill,
+                      run_list *out) {
+    const input_path path = path_of_input(i);
+    if (!m->cut || n == 0) {
+        return run_list_append(out, items, 0, runs_total(items)) ? no_memory(at) : XIR_OK;
+    }
+    if (n > MOST_LEVELS) {
+        return xir_infer_fail(at, XIR_E_LIMIT, path.text, "a distribution of %s is over %zu dims, at most %d can be cut", input_name(at, i),
+                              n, MOST_LEVELS);
+    }
+    cutting c = { .at = at, .n = n, .items = items, .fill = fill, .out = out };
+    stretch_list few[2];
+    xir_status status = XIR_E_MEMORY;
+    c.cuts = n <= 2 ? few : mem_new(context_alloc(at->ctx), n * sizeof *c.cuts);
+    if (!c.cuts) return no_memory(at);
+    for (size_t l = 0; l < n; l++) stretches_init(&c.cuts[l], at);
+    if (dims_init(at, &c.dims, n)) {
+        if (dims_init(at, &c.inner, n)) {
+            if (dims_init(at, &c.inner_out, n)) {
+                status = cut_items(&c, i, m, axes);
+                dims_free(&c.inner_out);
+            }
+            dims_free(&c.inner);
+        }
+        dims_free(&c.dims);
+    }
+    for (size_t l = 0; l < n; l++) stretches_free(&c.cuts[l]);
+    if (c.cuts != few) mem_free(context_alloc(at->ctx), c.cuts, n * sizeof *c.cuts);
+    if (!status || at->status) return status;   // what has been said
+    if (status == XIR_E_MEMORY) return no_memory(at);
+    if (status == XIR_E_LIMIT) {
+        return xir_infer_fail(at, status, path.text, "what is said of the elements of %s would take too many runs", input_name(at, i));
+    }
+    return xir_infer_fail(at, XIR_E_INVALID, path.text, "what is said of the elements of %s does not fit its dims", input_name(at, i));
+}
+
+/* ---- valid elements ----------------------------------------------------------------------------------------- */
+
+static xir_status cannot_follow(xir_infer *at, size_t which) {
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s says which elements are valid, and its dims are "
+                          "merged, split or mixed with others: it can't be said of the output", which, input_name(at, 0));
+}
+
+/* The distribution over the dims of the output that those of `old` become; NULL where there is nothing to say. `axes` has room. */
+static xir_status move_distr(xir_infer *at, const move *m, size_t which, const xir_distr *old, int64_t *axes,
+                             const xir_distr **out) {
+    xir_i64s shape = xir_type_tensor(xir_infer_input(at, 0))->shape, was = old->merged_axis;
+    int64_t total = xir_distr_total(old), have = extent(shape, was.data, was.size), now = 1;
+    bool all = xir_distr_total_valid(old) == total;
+    size_t n = 0;
+    *out = NULL;
+    for (size_t i = 0; i < was.size; i++) {
+        int64_t k = from_start(was.data[i], shape.size);
+        if (k < 0) {
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %zu is over dim %" PRId64 ", %s has %zu dims", which,
+                                  was.data[i], input_name(at, 0), shape.size);
+        }
+        if (m->to && m->to[k] < 0) continue;
+        axes[n++] = moved_axis(m, was.data[i], shape.size);
+    }
+    if (have >= 0 && have != total) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %zu counts %" PRId64 " elements, its dims have %" PRId64,
+                              which, total, have);
+    }
+    now = extent((xir_i64s){ m->dims->data, m->dims->size }, axes, n);
+    run_list runs;
+    run_list_init(&runs, context_alloc(at->ctx));
+    xir_status status = XIR_OK;
+    if (all) {
+        if (n && now < 0 && !m->cut && n == was.size) now = total;
+        if (n && now > 0) status = run_list_add(&runs, now, 1, 0, 0);
+    } else {
+        status = move_items(at, 0, m, was.data, was.size, old->sections, (xir_run){ .m = !m->padding }, &runs);
+        bool followed = n == was.size || (now >= 0 && now == runs_total(run_list_runs(&runs)));
+        if (!status && !followed) status = cannot_follow(at, which);
+        if (!status && n == 0 && runs.size && !runs.data[0].m) status = cannot_follow(at, which);
+    }
+    if (!status && n && runs.size) {
+        *out = distr_make(at->home, (xir_i64s){ axes, n }, run_list_runs(&runs), old->uvalue, old->legacy);
+        if (!*out) status = no_memory(at);
+    }
+    run_list_free(&runs);
+    return status;
+}
+
+/* All of them into `out`, which has room. */
+static xir_status move_distrs(xir_infer *at, const move *m, xir_refs old, const xir_object **out, size_t *n) {
+    xir_status status = XIR_OK;
+    *n = 0;
+    for (size_t i = 0; i < old.size && !status; i++) {
+        const xir_distr *distr = (const xir_distr *)old.data[i], *now;
+        dim_list axes;
+        if (!dims_init(at, &axes, distr->merged_axis.size)) return XIR_E_MEMORY;
+        status = move_distr(at, m, i, distr, axes.data, &now);
+        if (!status && now) out[(*n)++] = (const xir_object *)now;
+        dims_free(&axes);
+    }
+    return status;
+}
+
+xir_status give_moved(xir_infer *at, const move *m) {
+    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
+    const xir_type *element = input->element_dtype;
+    xir_refs old = input->merged_distrs;
+    xir_status status = xir_type_is_quantized(element) ? move_element(at, 0, m, &element) : XIR_OK;
+    if (status) return status;
+    if (old.size == 0) return xir_infer_give_tensor(at, element, m->layout, m->dims->data, m->dims->size);
+    const xir_object *few[4], **distrs = few;
+    size_t n, bytes = old.size * sizeof *distrs;
+    if (old.size > sizeof few / sizeof few[0]) distrs = mem_new(context_alloc(at->ctx), bytes);
+    if (!distrs) return no_memory(at);
+    status = move_distrs(at, m, old, distrs, &n);
+    if (!status) {
+        const xir_type *type = type_tensor(at->home, element, m->layout, (xir_i64s){ m->dims->data, m->dims->size },
+                                           (xir_refs){ distrs, n });
+        status = type ? xir_infer_give(at, type) : no_memory(at);
+    }
+    if (distrs != few) mem_free(context_alloc(at->ctx), (void *)distrs, bytes);
+    return status;
 }

@@ -41,17 +41,34 @@ typedef struct stretch_list {
 /* Appends; one that goes on as the last one does becomes part of it. Fails without memory and above a million. */
 xir_status add_stretch(stretch_list *list, int64_t start, int64_t count, int64_t step);
 
+/* Refuses what `cut` can't say because dim k is unknown. */
+xir_status unknown_cut(xir_infer *at, size_t k);
+
 typedef struct move {
-    const int64_t  *to;       /* the dim of the output for each of the input, -1: gone; NULL: the same ones       */
-    const dim_list *dims;     /* of the output                                                                   */
-    /* Adds the elements of dim k of the input that are taken, none if all are, in order; NULL: all are, of every dim. Dims
-     * that are unknown are not asked about but counted as cut if the output's dim is not the same one. */
-    xir_status    (*cut)(const struct move *m, xir_infer *at, size_t k, stretch_list *out);
-    size_t          part;     /* for `cut`: which output                                                         */
-    bool            padding;  /* new elements are invalid and have scale 1; otherwise valid, like equal neighbours */
+    const int64_t    *to;      /* the dim of the output for each of the input, -1: gone; NULL: the same ones         */
+    const dim_list   *dims;    /* of the output                                                                     */
+    const xir_layout *layout;  /* of the output                                                                     */
+    /* Adds the elements of dim k of the input that are taken, in order, nothing if all are; NULL: all are, of every dim. A dim
+     * that is gone leaves one element, or can't be followed. */
+    xir_status      (*cut)(const struct move *m, xir_infer *at, size_t k, stretch_list *out);
+    size_t            part;    /* for `cut`                                                                         */
+    bool              padding; /* new elements are invalid and have scale 1; otherwise they are valid, like equal others */
 } move;
 
 /* Gives the type of input 0, moved. */
-xir_status give_moved(xir_infer *at, const move *m, const xir_layout *layout);
+xir_status give_moved(xir_infer *at, const move *m);
+
+/* The element type of input i, moved. */
+xir_status move_element(xir_infer *at, size_t i, const move *m, const xir_type **out);
+
+/* The dims that items along an axis count, at most two: a tiled axis is its tiles and its unit. 0 for an axis outside. */
+size_t     axes_along(const xir_type *type, int64_t axis, int64_t axes[2]);
+/* How many elements merged dims have; -1 if one is unknown or they exceed 64 bits. */
+int64_t    extent(xir_i64s dims, const int64_t *axes, size_t n);
+/* An axis of an input in the output, from the end if it was; what it is the new index of must not be gone. */
+int64_t    moved_axis(const move *m, int64_t axis, size_t rank);
+/* Moves the items that lie along merged dims of input i, in row-major order; `fill` is what new elements have. */
+xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axes, size_t n, xir_runs items, xir_run fill,
+                      run_list *out);
 
 #endif

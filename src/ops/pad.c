@@ -18,10 +18,7 @@ static xir_status pad_dim(xir_infer *at, size_t k, int64_t dim, int64_t *out) {
     const xir_pad_attrs *a = xir_infer_attrs(at);
     int64_t before = a->padding.data[2 * k], after = a->padding.data[2 * k + 1], cropped, padded;
     *out = UNKNOWN_DIM;
-    if (dim < 0) {
-        if (before == 0 && after == 0) return XIR_OK;
-        return XIR_OK;
-    }
+    if (dim < 0) return XIR_OK;
     if (!add_i64(dim, before < 0 ? before : 0, &cropped) || !add_i64(cropped, after < 0 ? after : 0, &cropped) || cropped < 0) {
         return xir_infer_fail(at, XIR_E_INVALID, "padding", "dim %zu of input is %" PRId64 ": %" PRId64 " and %" PRId64
                               " take away more", k, dim, before, after);
@@ -95,10 +92,11 @@ static xir_status pad_cut(const move *m, xir_infer *at, size_t k, stretch_list *
     const xir_pad_attrs *a = xir_infer_attrs(at);
     int64_t n = xir_type_tensor(xir_infer_input(at, 0))->shape.data[k];
     int64_t before = a->padding.data[2 * k], after = a->padding.data[2 * k + 1];
+    if (before == 0 && after == 0) return XIR_OK;
+    if (n < 0) return unknown_cut(at, k);
     int64_t first = before < 0 ? -before : 0, end = after < 0 ? n + after : n;
     xir_status status = XIR_OK;
     (void)m;
-    if (before == 0 && after == 0) return XIR_OK;
     bool skips = a->mode == XIR_PAD_REFLECTION;   // the outermost element is not mirrored
     if (before > 0) {
         if (a->mode == XIR_PAD_CONSTANT)         status = add_stretch(out, NEW_ELEMENTS, before, 0);
@@ -119,7 +117,7 @@ xir_status pad_infer(xir_infer *at) {
     xir_status status = need_movable(at, 1);
     if (!status) status = pad_dims(at, &dims);
     if (status) return status;
-    status = give_moved(at, &(move){ .dims = &dims, .cut = pad_cut }, xir_type_layout(xir_infer_input(at, 0)));
+    status = give_moved(at, &(move){ .dims = &dims, .cut = pad_cut, .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
 }

@@ -85,7 +85,7 @@ xir_status reshape_infer(xir_infer *at) {
     xir_status status = need_inputs(at, 1);
     if (!status) status = reshape_dims(at, &dims);
     if (status) return status;
-    status = give_moved(at, &(move){ .dims = &dims }, a->layout);
+    status = give_moved(at, &(move){ .dims = &dims, .layout = a->layout });
     dims_free(&dims);
     return status;
 }
@@ -161,7 +161,7 @@ xir_status squeeze_infer(xir_infer *at) {
     status = squeeze_dims(at, to.data, &dims, false);
     if (!status) {
         status = channels_last(at, dims.size, &layout);
-        if (!status) status = give_moved(at, &(move){ .to = to.data, .dims = &dims }, layout);
+        if (!status) status = give_moved(at, &(move){ .to = to.data, .dims = &dims, .layout = layout });
         dims_free(&dims);
     }
     dims_free(&to);
@@ -184,7 +184,7 @@ static xir_status give_grown(xir_infer *at, const dim_list *dims, xir_status (*c
     for (size_t k = 0; k < rank; k++) to.data[k] = (int64_t)(k + more);
     for (size_t i = 0; i < dims->size; i++) from.data[i] = i < more ? -1 : (int64_t)(i - more);
     if (more) status = layout_of_axes(at, xir_infer_input(at, 0), from.data, from.size, &layout);
-    if (!status) status = give_moved(at, &(move){ .to = to.data, .dims = dims, .cut = cut }, layout);
+    if (!status) status = give_moved(at, &(move){ .to = to.data, .dims = dims, .cut = cut, .layout = layout });
     dims_free(&from);
     dims_free(&to);
     return status;
@@ -230,8 +230,9 @@ xir_status expand_check(xir_infer *at) {
 }
 
 static xir_status expand_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
-    (void)at;
-    return m->dims->data[m->to[k]] == 1 ? XIR_OK : add_stretch(out, 0, m->dims->data[m->to[k]], 0);
+    int64_t dim = xir_type_dim(xir_infer_input(at, 0), (int64_t)k, false), now = m->dims->data[m->to[k]];
+    if (dim == now || now < 0) return XIR_OK;
+    return dim < 0 ? unknown_cut(at, k) : add_stretch(out, 0, now, 0);   // dim is 1
 }
 
 xir_status expand_infer(xir_infer *at) {
@@ -283,6 +284,7 @@ static xir_status tile_cut(const move *m, xir_infer *at, size_t k, stretch_list 
     int64_t dim = xir_type_tensor(xir_infer_input(at, 0))->shape.data[k];
     int64_t times = repeats(a, (size_t)m->to[k], m->dims->size);
     if (times == 1) return XIR_OK;
+    if (dim < 0) return unknown_cut(at, k);
     if (times == 0 || dim == 0) return add_stretch(out, 0, 0, 1);
     if (dim == 1) return add_stretch(out, 0, times, 0);
     xir_status status = XIR_OK;

@@ -67,11 +67,11 @@ xir_status slice_check(xir_infer *at) {
 
 static xir_status slice_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_slice_attrs *a = xir_infer_attrs(at);
-    int64_t n = input_of(at)->shape.data[k], first, count;
+    int64_t n = input_of(at)->shape.data[k], begin = a->begin.data[k], end = a->end.data[k], stride = a->stride.data[k], first;
     (void)m;
-    count = pick(a->begin.data[k], a->end.data[k], a->stride.data[k], n, &first);
-    if (count == n && a->stride.data[k] == 1) return XIR_OK;
-    return add_stretch(out, first, count, a->stride.data[k]);
+    if (n < 0) return begin == 0 && end == INT64_MAX && stride == 1 ? XIR_OK : unknown_cut(at, k);
+    int64_t count = pick(begin, end, stride, n, &first);
+    return count == n && stride == 1 ? XIR_OK : add_stretch(out, first, count, stride);
 }
 
 xir_status slice_infer(xir_infer *at) {
@@ -79,7 +79,7 @@ xir_status slice_infer(xir_infer *at) {
     xir_status status = need_movable(at, 1);
     if (!status) status = slice_dims(at, &dims);
     if (status) return status;
-    status = give_moved(at, &(move){ .dims = &dims, .cut = slice_cut }, xir_type_layout(xir_infer_input(at, 0)));
+    status = give_moved(at, &(move){ .dims = &dims, .cut = slice_cut, .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
 }
@@ -129,7 +129,7 @@ static xir_status split_cut(const move *m, xir_infer *at, size_t k, stretch_list
 xir_status split_infer(xir_infer *at) {
     const xir_split_attrs *a = xir_infer_attrs(at);
     dim_list dims;
-    section s = { .m = { .dims = &dims, .cut = split_cut } };
+    section s = { .m = { .dims = &dims, .layout = xir_type_layout(xir_infer_input(at, 0)), .cut = split_cut } };
     xir_status status = need_movable(at, 1);
     if (!status) status = split_axis(at, &s.axis);
     if (status) return status;
@@ -137,7 +137,7 @@ xir_status split_infer(xir_infer *at) {
     for (size_t k = 0; k < dims.size; k++) dims.data[k] = known(dims.data[k]);
     for (size_t i = 0; i < a->sections.size && !status; i++) {
         dims.data[s.axis] = a->sections.data[i];
-        status = give_moved(at, &s.m, xir_type_layout(xir_infer_input(at, 0)));
+        status = give_moved(at, &s.m);
         s.start += a->sections.data[i];
     }
     dims_free(&dims);
@@ -147,7 +147,7 @@ xir_status split_infer(xir_infer *at) {
 /* ---- Unstack -------------------------------------------------------------------------------------------------- */
 
 /* Outputs of one op: more is no unstacking but a mistake. */
-enum { MOST_SLICES = 1 << 16 };
+enum { MOST_OUTPUTS = 1 << 12 };
 
 static xir_status unstack_axis(xir_infer *at, size_t *axis) {
     const xir_unstack_attrs *a = xir_infer_attrs(at);
@@ -155,9 +155,9 @@ static xir_status unstack_axis(xir_infer *at, size_t *axis) {
     xir_status status = read_axis(at, "dim", a->dim, shape.size, axis);
     if (status) return status;
     if (shape.data[*axis] == 0) return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "dim %zu is 0, there is nothing to unstack", *axis);
-    if (shape.data[*axis] > MOST_SLICES) {
+    if (shape.data[*axis] > MOST_OUTPUTS) {
         return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "dim %zu is %" PRId64 ": at most %d outputs were expected", *axis,
-                              shape.data[*axis], MOST_SLICES);
+                              shape.data[*axis], MOST_OUTPUTS);
     }
     return XIR_OK;
 }
@@ -174,7 +174,6 @@ static xir_status unstack_cut(const move *m, xir_infer *at, size_t k, stretch_li
 }
 
 xir_status unstack_infer(xir_infer *at) {
-    const xir_layout *layout;
     dim_list to, from, dims;
     section s = { .m = { .dims = &dims, .cut = unstack_cut } };
     xir_status status = need_inputs(at, 1);
@@ -202,8 +201,8 @@ xir_status unstack_infer(xir_infer *at) {
         from.data[n++] = (int64_t)k;
     }
     s.m.to = to.data;
-    status = layout_of_axes(at, xir_infer_input(at, 0), from.data, from.size, &layout);
-    for (int64_t n = shape.data[s.axis]; s.start < n && !status; s.start++) status = give_moved(at, &s.m, layout);
+    status = layout_of_axes(at, xir_infer_input(at, 0), from.data, from.size, &s.m.layout);
+    for (int64_t n = shape.data[s.axis]; s.start < n && !status; s.start++) status = give_moved(at, &s.m);
     dims_free(&dims);
     dims_free(&from);
     dims_free(&to);
@@ -248,6 +247,7 @@ static xir_status roll_cut(const move *m, xir_infer *at, size_t k, stretch_list 
     for (size_t i = 0; i < a->dims.size; i++) {
         if (from_start(a->dims.data[i], shape.size) != (int64_t)k) continue;
         int64_t more = wrapped(a->shifts.data[i], n);
+        if (n < 0) return unknown_cut(at, k);
         shift = shift >= n - more ? shift - (n - more) : shift + more;
     }
     if (shift == 0) return XIR_OK;
@@ -262,7 +262,7 @@ xir_status roll_infer(xir_infer *at) {
     if (status) return status;
     if (!dims_copy(at, &dims, xir_infer_input(at, 0))) return XIR_E_MEMORY;
     for (size_t k = 0; k < dims.size; k++) dims.data[k] = known(dims.data[k]);
-    status = give_moved(at, &(move){ .dims = &dims, .cut = roll_cut }, xir_type_layout(xir_infer_input(at, 0)));
+    status = give_moved(at, &(move){ .dims = &dims, .cut = roll_cut, .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
 }
@@ -318,7 +318,7 @@ xir_status swap_order_infer(xir_infer *at) {
     if (!dims_copy(at, &dims, xir_infer_input(at, 0))) return XIR_E_MEMORY;
     for (size_t k = 0; k < dims.size; k++) dims.data[k] = known(dims.data[k]);
     dims.data[axis] = (int64_t)a->order.size;
-    status = give_moved(at, &(move){ .dims = &dims, .cut = swap_cut, .part = axis }, xir_type_layout(xir_infer_input(at, 0)));
+    status = give_moved(at, &(move){ .dims = &dims, .cut = swap_cut, .part = axis, .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
 }

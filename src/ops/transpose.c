@@ -65,7 +65,7 @@ xir_status transpose_infer(xir_infer *at) {
             int64_t dim = xir_type_dim(input, from.data[i], false);
             dims.data[i] = dim < 0 ? UNKNOWN_DIM : dim;
         }
-        status = give_moved(at, &(move){ .to = to.data, .dims = &dims }, layout);
+        status = give_moved(at, &(move){ .to = to.data, .dims = &dims, .layout = layout });
         dims_free(&dims);
     }
     dims_free(&from);
@@ -107,7 +107,9 @@ xir_status channel_shuffle_check(xir_infer *at) {
 static xir_status shuffle_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_channel_shuffle_attrs *a = xir_infer_attrs(at);
     int64_t each = m->dims->data[k] / a->groups;
-    if (k != m->part || a->groups == 1 || each <= 1) return XIR_OK;
+    if (k != m->part || a->groups == 1) return XIR_OK;
+    if (m->dims->data[k] < 0) return unknown_cut(at, k);
+    if (each <= 1) return XIR_OK;
     xir_status status = XIR_OK;
     for (int64_t i = 0; i < each && !status; i++) status = add_stretch(out, i, a->groups, each);
     return status;
@@ -120,7 +122,7 @@ xir_status channel_shuffle_infer(xir_infer *at) {
     if (!status) status = shuffled(at, &axis);
     if (status) return status;
     if (!dims_copy(at, &dims, xir_infer_input(at, 0))) return XIR_E_MEMORY;
-    status = give_moved(at, &(move){ .dims = &dims, .cut = shuffle_cut, .part = axis }, xir_type_layout(xir_infer_input(at, 0)));
+    status = give_moved(at, &(move){ .dims = &dims, .cut = shuffle_cut, .part = axis, .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
 }
@@ -168,5 +170,5 @@ xir_status pixel_shuffle_infer(xir_infer *at) {
         dims.data[d.at[k]] = out[k] < 0 ? UNKNOWN_DIM : out[k];
         to[d.at[k]] = k == 0 || a->upscale_factor == 1 ? (int64_t)d.at[k] : -1;
     }
-    return give_moved(at, &(move){ .to = to, .dims = &dims }, xir_type_layout(xir_infer_input(at, 0)));
+    return give_moved(at, &(move){ .to = to, .dims = &dims, .layout = xir_type_layout(xir_infer_input(at, 0)) });
 }
