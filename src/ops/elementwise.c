@@ -202,11 +202,72 @@ xir_status give_joined(xir_infer *at, size_t n, const xir_type *element, const d
     return status;
 }
 
+/* ---- pairs of a back end ------------------------------------------------------------------------------------- */
+
+/* Channels in tiles. */
+typedef struct tiled_dim {
+    int64_t axes[2];         /* of the tiles, of the unit                            */
+    int64_t tiles, unit;
+    int64_t valid, padded;   /* channels without and with padding; -1: not known     */
+} tiled_dim;
+
+static bool read_tiled(const xir_type *type, tiled_dim *t) {
+    const xir_layout *layout = xir_type_layout(type);
+    for (const char *letter = "COI"; *letter && layout; letter++) {
+        t->axes[0] = xir_layout_index(layout, *letter);
+        t->axes[1] = xir_layout_index(layout, (char)(*letter | 0x20));
+        if (t->axes[0] < 0 || t->axes[1] < 0) continue;
+        t->tiles = xir_type_dim(type, t->axes[0], false);
+        t->unit = xir_type_dim(type, t->axes[1], false);
+        if (t->tiles < 0 || t->unit < 0 || !mul_i64(t->tiles, t->unit, &t->padded)) t->padded = UNKNOWN_DIM;
+        const xir_distr *distr = xir_type_distr(type, t->axes, 2);
+        t->valid = distr ? xir_distr_total_valid(distr) : t->padded;
+        return true;
+    }
+    return false;
+}
+
+/* Whether a tensor that is not tiled is one number, or one number for each of these channels. */
+static bool is_factor(const xir_type *type, const tiled_dim *t) {
+    int64_t n;
+    size_t rank = xir_type_rank(type);
+    if (xir_type_elements(type, &n) != XIR_OK) return false;
+    if (n == 1) return true;
+    return (n == t->valid || n == t->padded) && channels_of(type, xir_type_tensor(type)->shape.data, rank) == n;
+}
+
+/* Whether a tiled tensor has nothing but channels, in the same tiles. */
+static bool is_tiled_factor(const xir_type *type, const tiled_dim *t) {
+    tiled_dim own;
+    return xir_type_rank(type) == 2 && read_tiled(type, &own) && own.tiles == t->tiles && own.unit == t->unit;
+}
+
+/* Whether two tensors are in the same layout and tiles, so that other dims may broadcast. */
+static bool same_tiles(const xir_type *lhs, const xir_type *rhs, const tiled_dim *l, const tiled_dim *r) {
+    return l->tiles >= 0 && l->tiles == r->tiles && l->unit == r->unit &&
+           xir_object_equal((const xir_object *)xir_type_layout(lhs), (const xir_object *)xir_type_layout(rhs));
+}
+
+/* What a back end's rules say of a tiled pair; where there is no rule, nothing. */
+static xir_status check_tiled_pair(xir_infer *at) {
+    const xir_target *target = xir_infer_target(at);
+    const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
+    tiled_dim l, r;
+    dim_list dims;
+    if (!target || !xir_class_infers_on(xir_infer_class(at), (int)xir_target_kind_of(target))) return XIR_OK;
+    xir_status status = same_elements(at, 0, 1);
+    if (status || !read_tiled(lhs, &l) || !read_tiled(rhs, &r) || !same_tiles(lhs, rhs, &l, &r)) return status;
+    status = broadcast(at, lhs, rhs, &dims);
+    if (!status) dims_free(&dims);
+    return status;
+}
+
 /* ---- pairs --------------------------------------------------------------------------------------------------- */
 
 xir_status check_pair(xir_infer *at) {
     dim_list dims;
-    if (!inputs_known(at, 2) || inputs_tiled(at, 2)) return XIR_OK;
+    if (!inputs_known(at, 2)) return XIR_OK;
+    if (inputs_tiled(at, 2)) return check_tiled_pair(at);
     xir_status status = same_elements(at, 0, 1);
     if (!status) status = broadcast(at, xir_infer_input(at, 0), xir_infer_input(at, 1), &dims);
     if (status) return status;
@@ -253,6 +314,30 @@ xir_status either_infer(xir_infer *at) {
     return pair_infer(at);
 }
 
+xir_status tiled_pair_infer(xir_infer *at) {
+    const xir_type *types[] = { xir_infer_input(at, 0), xir_infer_input(at, 1) }, *element;
+    if (!inputs_known(at, 2) || !inputs_tiled(at, 2) || lie_alike(types[0], types[1])) return pair_infer(at);
+    xir_status status = computed_element(at, 0, &element);
+    if (!status) status = computed_element(at, 1, &element);
+    if (!status) status = same_elements(at, 0, 1);
+    if (status) return status;
+    tiled_dim t[2];
+    bool tiled[] = { read_tiled(types[0], &t[0]), read_tiled(types[1], &t[1]) };
+    for (size_t i = 0; i < 2; i++) {
+        const xir_type *other = types[1 - i];
+        if (!tiled[i]) continue;
+        bool fits = xir_type_is_layouted(other) ? is_tiled_factor(other, &t[i]) : is_factor(other, &t[i]);
+        if (fits && xir_type_rank(other) < xir_type_rank(types[i])) return xir_infer_give(at, types[i]);
+    }
+    if (!tiled[0] || !tiled[1] || !same_tiles(types[0], types[1], &t[0], &t[1])) return need_inputs(at, 2);
+    dim_list dims;
+    status = broadcast(at, types[0], types[1], &dims);
+    if (status) return status;
+    status = give_joined(at, 2, element, &dims);
+    dims_free(&dims);
+    return status;
+}
+
 /* ---- sums ---------------------------------------------------------------------------------------------------- */
 
 static xir_status check_factors(xir_infer *at, const char *attribute, xir_refs factors, int64_t channels) {
@@ -264,11 +349,11 @@ static xir_status check_factors(xir_infer *at, const char *attribute, xir_refs f
 xir_status add_check(xir_infer *at) {
     const xir_add_attrs *a = xir_infer_attrs(at);
     dim_list dims;
-    xir_status status = need_numbers(at, 0);
-    if (!status) status = need_numbers(at, 1);
+    xir_status status = pair_check(at);
     if (status || !inputs_known(at, 2) || inputs_tiled(at, 2)) return status;
-    status = same_elements(at, 0, 1);
-    if (!status) status = broadcast(at, xir_infer_input(at, 0), xir_infer_input(at, 1), &dims);
+    /* One factor fits any channels. */
+    if (a->alpha.size <= 1 && a->beta.size <= 1) return XIR_OK;
+    status = broadcast(at, xir_infer_input(at, 0), xir_infer_input(at, 1), &dims);
     if (status) return status;
     int64_t channels = channels_of(xir_infer_input(at, leading_input(at, 2)), dims.data, dims.size);
     status = check_factors(at, "alpha", a->alpha, channels);
@@ -276,8 +361,6 @@ xir_status add_check(xir_infer *at) {
     dims_free(&dims);
     return status;
 }
-
-xir_status add_infer(xir_infer *at) { return pair_infer(at); }
 
 /* ---- quotients ----------------------------------------------------------------------------------------------- */
 
