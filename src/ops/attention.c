@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include "axes.h"
 #include "element.h"
+#include "sort.h"
 #include "graph.h"
 
 enum { QUERY, KEY, VALUE, MASK };
@@ -119,25 +120,51 @@ xir_status attention_check(xir_infer *at) {
     return attention_shape(at, &out);
 }
 
-/* Which distributions of query hold for the output: those over batch, heads and length. The size of a head is summed over, so
- * nothing is left of its padding, but one over both kinds says what can't be said of the output. */
+/* What a distribution is over: dims before the last one, the last one. One that is no good for its tensor says nothing. */
+typedef struct said { bool last, others; } said;
+
+static said speaks_of(const xir_distr *distr, size_t rank) {
+    said s = { false, false };
+    for (size_t k = 0; distr && k < distr->merged_axis.size; k++) {
+        int64_t axis = from_start(distr->merged_axis.data[k], rank);
+        if (axis < 0) return (said){ false, false };
+        *(axis == (int64_t)rank - 1 ? &s.last : &s.others) = true;
+    }
+    return s;
+}
+
+static const xir_distr *distr_of(xir_infer *at, size_t i, size_t k) {
+    return xir_distr_of(xir_type_tensor(xir_infer_input(at, i))->merged_distrs.data[k]);
+}
+
+static size_t count_distrs(xir_infer *at, size_t i) { return xir_type_tensor(xir_infer_input(at, i))->merged_distrs.size; }
+
+static xir_status not_carried(xir_infer *at, size_t i, size_t k, const char *why) {
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "distribution %zu of %s is over its last dim%s: which elements of "
+                          "the output are valid can't be said", k, input_name(at, i), why);
+}
+
+/* Which distributions hold for the output: query's over batch, heads and length, value's over the size. What is summed over, the
+ * size of query and the keys, leaves nothing of its padding. In rank 3 the last dim has heads too: value's is the output's only
+ * if query has as many. `out` has room for all. */
 static xir_status keep_distrs(xir_infer *at, const xir_object **out, size_t *n) {
-    const xir_tensor_type *query = xir_type_tensor(xir_infer_input(at, QUERY));
-    int64_t last = (int64_t)query->shape.size - 1;
+    const xir_attention_attrs *a = xir_infer_attrs(at);
+    size_t rank = xir_type_rank(xir_infer_input(at, QUERY));
     *n = 0;
-    for (size_t i = 0; i < query->merged_distrs.size; i++) {
-        const xir_distr *distr = xir_distr_of(query->merged_distrs.data[i]);
-        bool size = false, others = false, good = distr != NULL;
-        for (size_t k = 0; good && k < distr->merged_axis.size; k++) {
-            int64_t axis = from_start(distr->merged_axis.data[k], query->shape.size);
-            good = axis >= 0;
-            *(axis == last ? &size : &others) = true;
+    for (size_t k = 0; k < count_distrs(at, QUERY); k++) {
+        const xir_distr *distr = distr_of(at, QUERY, k);
+        said s = speaks_of(distr, rank);
+        if (s.others && !s.last) out[(*n)++] = (const xir_object *)distr;
+        else if (s.last && (s.others || rank == 3) && xir_distr_total_unvalid(distr)) {
+            return not_carried(at, QUERY, k, s.others ? " and others" : ", which has heads too");
         }
-        if (good && size && others && xir_distr_total_unvalid(distr)) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s is over its last dim and others: which "
-                                  "elements of the output are valid can't be said", i, input_name(at, QUERY));
-        }
-        if (good && others && !size) out[(*n)++] = (const xir_object *)distr;
+    }
+    for (size_t k = 0; k < count_distrs(at, VALUE); k++) {
+        const xir_distr *distr = distr_of(at, VALUE, k);
+        said s = speaks_of(distr, rank);
+        bool same = rank == 4 || a->q_num_heads == a->kv_num_heads;
+        if (s.last && !s.others && same) out[(*n)++] = (const xir_object *)distr;
+        else if (s.last && xir_distr_total_unvalid(distr)) return not_carried(at, VALUE, k, s.others ? " and others" : ", which has fewer heads");
     }
     return XIR_OK;
 }
@@ -161,7 +188,7 @@ xir_status attention_infer(xir_infer *at) {
 
     const xir_allocator *alloc = context_alloc(at->ctx);
     const xir_object *some[4], **distrs = some;
-    size_t room = xir_type_tensor(query)->merged_distrs.size, n;
+    size_t room = count_distrs(at, QUERY) + count_distrs(at, VALUE), n;
     if (room > sizeof some / sizeof some[0]) distrs = mem_new(alloc, room * sizeof *distrs);
     if (!distrs) return no_memory(at);
     status = keep_distrs(at, distrs, &n);

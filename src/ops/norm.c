@@ -2,8 +2,10 @@
  * Padding takes no part in means and sums and stays padding. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include "axes.h"
 #include "element.h"
+#include "sort.h"
 
 /* ---- results -------------------------------------------------------------------------------------------------------- */
 
@@ -19,7 +21,10 @@ xir_status norm_infer(xir_infer *at) {
 }
 
 /* What lies where is the same on both sides, so a tiled input is as good as any. */
-xir_status norm_tiled_infer(xir_infer *at) { return inputs_known(at, 1) ? give_same(at) : need_inputs(at, 1); }
+xir_status norm_tiled_infer(xir_infer *at) {
+    xir_status status = need_tensors(at, 1);
+    return status ? status : give_same(at);
+}
 
 /* ---- dims of the input ------------------------------------------------------------------------------------------------ */
 
@@ -38,19 +43,28 @@ static count count_dims(const xir_type *type, const int64_t *axes, size_t n) {
     return c;
 }
 
+static size_t count_tiles(const xir_layout *layout, size_t letters) {
+    size_t n = 0;
+    for (size_t k = 0; xir_layout_is_layouted(layout) && k < letters; k++) n += xir_layout_unit(layout, k) != 0;
+    return n;
+}
+
 /* The channels of an input with `least` to `most` dims: the axis C, else the last one. */
 static xir_status count_channels(xir_infer *at, size_t least, size_t most, count *out) {
     const xir_type *type = xir_infer_input(at, 0);
     const xir_layout *layout = xir_type_layout(type);
-    size_t rank = xir_type_rank(type), tiles = 0, letters = xir_layout_rank(layout);
-    for (size_t k = 0; xir_type_is_layouted(type) && k < letters; k++) tiles += xir_layout_unit(layout, k) != 0;
+    size_t rank = xir_type_rank(type), letters = xir_layout_rank(layout), tiles = count_tiles(layout, letters);
     if (rank < least + tiles || rank - tiles > most) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has %zu dims, %zu%s%s were expected", input_name(at, 0), rank,
-                              least + tiles, most == SIZE_MAX ? " or more" : most > least ? " or one more" : "",
-                              tiles ? " with its tiles" : "");
+        char expected[64];
+        if (most == SIZE_MAX) snprintf(expected, sizeof expected, "%zu or more", least + tiles);
+        else if (most > least) snprintf(expected, sizeof expected, "%zu or %zu", least + tiles, most + tiles);
+        else snprintf(expected, sizeof expected, "%zu", least + tiles);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has %zu dim%s, %s%s were expected", input_name(at, 0), rank,
+                              rank == 1 ? "" : "s", expected, tiles ? " with its tiles" : "");
     }
-    int64_t at_c = letters == rank ? xir_layout_index(layout, 'C') : -1, unit_at = letters == rank ? xir_layout_index(layout, 'c') : -1;
-    int64_t axes[2] = { at_c < 0 ? (int64_t)rank - 1 : at_c, unit_at };
+    int64_t at_c = letters == rank ? xir_layout_index(layout, 'C') : -1, unit_at = tiles && at_c >= 0 ? xir_layout_index(layout, 'c') : -1;
+    const int64_t axes[2] = { at_c < 0 ? (int64_t)rank - 1 : at_c, unit_at };
+    /* Which dim of a tiled input without a C is meant can't be told. */
     *out = tiles && at_c < 0 ? (count){ UNKNOWN_DIM, UNKNOWN_DIM } : count_dims(type, axes, unit_at < 0 ? 1 : 2);
     return XIR_OK;
 }
@@ -61,13 +75,14 @@ static xir_status check_constants(xir_infer *at, const char *where, const xir_va
     if (!xir_type_tensor(type)) return XIR_OK;
     xir_type_kind kind = xir_type_kind_of(xir_type_element(type));
     if (kind == XIR_TYPE_BOOL || kind == XIR_TYPE_INTEGER) {
-        return xir_infer_fail(at, XIR_E_TYPE, where, "the elements of %s are %s, reals were expected", where,
-                              kind == XIR_TYPE_BOOL ? "bool" : "integers");
+        char room[40];
+        return xir_infer_fail(at, XIR_E_TYPE, where, "the elements of %s are %s: reals were expected", where,
+                              element_word(xir_type_element(type), room, sizeof room));
     }
     int64_t n;
     if (expected.all < 0 || expected.valid < 0 || xir_type_elements(type, &n) || n == expected.valid || n == expected.all) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, where, "%s has %" PRId64 " elements, %s %" PRId64 " %s", where, n, input_name(at, 0),
-                          expected.valid, things);
+    return xir_infer_fail(at, XIR_E_INVALID, where, "%s has %" PRId64 " element%s, %s %" PRId64 " %s", where, n, n == 1 ? "" : "s",
+                          input_name(at, 0), expected.valid, things);
 }
 
 /* ---- BatchNorm, InstanceNorm, GroupNorm -------------------------------------------------------------------------------- */

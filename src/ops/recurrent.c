@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include "axes.h"
 #include "element.h"
+#include "sort.h"
 #include "graph.h"
 
 /* ORDER: the inputs in the lists of recurrent.def */
@@ -40,7 +41,8 @@ static bool is_activation(xir_str word) {
 
 static xir_status check_numbers(xir_infer *at, const char *where, xir_reals numbers, int64_t functions) {
     if (numbers.size <= (uint64_t)functions) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, where, "%zu numbers are more than the %" PRId64 " activations", numbers.size, functions);
+    return xir_infer_fail(at, XIR_E_INVALID, where, "%zu numbers are more than the %" PRId64 " activation%s", numbers.size, functions,
+                          functions == 1 ? "" : "s");
 }
 
 /* The rows of the class have bounds, but a file that was not checked gets here. */
@@ -50,8 +52,9 @@ static xir_status check_attributes(xir_infer *at, const cell *c) {
         return xir_infer_fail(at, XIR_E_BOUNDS, "hidden_size", "%" PRId64 " is below 1, the least hidden_size", c->hidden);
     }
     if (c->activations.size && c->activations.size != (uint64_t)functions) {
-        return xir_infer_fail(at, XIR_E_INVALID, "activations", "%zu activations, %" PRId64 " were expected: %" PRId64
-                              " for each of %" PRId64 " direction%s", c->activations.size, functions, c->functions, c->directions,
+        return xir_infer_fail(at, XIR_E_INVALID, "activations", "%zu activation%s, %" PRId64 " %s expected: %" PRId64
+                              " for each of %" PRId64 " direction%s", c->activations.size, c->activations.size == 1 ? "" : "s",
+                              functions, functions == 1 ? "was" : "were", c->functions, c->directions,
                               c->directions == 1 ? "" : "s");
     }
     for (size_t i = 0; i < c->activations.size; i++) {
@@ -72,8 +75,8 @@ static xir_status check_dims(xir_infer *at, size_t i, const int64_t *expected, s
     const xir_type *type = xir_infer_input(at, i);
     if (!type) return XIR_OK;
     if (xir_type_rank(type) != rank) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, %zu were expected", input_name(at, i),
-                              xir_type_rank(type), rank);
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dim%s, %zu %s expected", input_name(at, i),
+                              xir_type_rank(type), xir_type_rank(type) == 1 ? "" : "s", rank, rank == 1 ? "was" : "were");
     }
     for (size_t k = 0; k < rank; k++) {
         int64_t dim = xir_type_dim(type, (int64_t)k, false);
@@ -88,12 +91,8 @@ static xir_status check_elements(xir_infer *at, size_t n) {
     xir_status status = need_reals(at, X);
     for (size_t i = W; i < n && !status; i++) {
         if (!xir_infer_input(at, i)) continue;
-        if (i != SEQUENCE_LENS) {
-            status = need_reals(at, i);
-            if (!status) status = same_elements(at, X, i);
-        } else if (xir_type_kind_of(xir_type_element(xir_infer_input(at, i))) != XIR_TYPE_INTEGER) {
-            status = xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s counts: integers were expected", input_name(at, i));
-        }
+        status = i == SEQUENCE_LENS ? need_integers(at, i) : need_reals(at, i);
+        if (!status && i != SEQUENCE_LENS) status = same_elements(at, X, i);
     }
     return status;
 }
@@ -111,8 +110,6 @@ static bool known(xir_infer *at, size_t n) {
     }
     return true;
 }
-
-static bool tiled(xir_infer *at, size_t n) { return inputs_tiled(at, n); }
 
 /* Checks everything that attributes and types say; the length of the sequence and the batch are X's. */
 static xir_status check_cell(xir_infer *at, const cell *c, size_t n, int64_t *length, int64_t *batch) {
@@ -146,7 +143,7 @@ static xir_status check(xir_infer *at, cell c) {
     int64_t length, batch;
     size_t n = count_inputs(at, &c);
     xir_status status = check_attributes(at, &c);
-    return status || !known(at, n) || tiled(at, n) ? status : check_cell(at, &c, n, &length, &batch);
+    return status || !known(at, n) || inputs_tiled(at, n) ? status : check_cell(at, &c, n, &length, &batch);
 }
 
 /* ---- outputs --------------------------------------------------------------------------------------------------------------- */
@@ -165,20 +162,27 @@ static xir_status need_no_padding(xir_infer *at) {
     return XIR_OK;
 }
 
+/* What need_inputs asks of the inputs that must be there, of those that are there of the others. */
+static xir_status need_options(xir_infer *at, size_t n) {
+    for (size_t i = B; i < n; i++) {
+        const xir_type *type = xir_infer_input(at, i);
+        if (type && !xir_type_tensor(type)) {
+            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s is no tensor", input_name(at, i));
+        }
+        if (xir_type_is_layouted(type)) {
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "%s is tiled, which no rule is known for",
+                                  input_name(at, i));
+        }
+    }
+    return XIR_OK;
+}
+
 static xir_status infer(xir_infer *at, cell c) {
     int64_t length, batch;
     const xir_type *element;
     size_t n = count_inputs(at, &c);
     xir_status status = need_inputs(at, 3);
-    for (size_t i = B; i < n && !status; i++) {
-        const xir_type *type = xir_infer_input(at, i);
-        if (!type) continue;
-        if (!xir_type_tensor(type)) status = xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s is no tensor", input_name(at, i));
-        else if (xir_type_is_layouted(type)) {
-            status = xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "%s is tiled, which no rule is known for",
-                                    input_name(at, i));
-        }
-    }
+    if (!status) status = need_options(at, n);
     if (!status) status = check_cell(at, &c, n, &length, &batch);
     for (size_t i = X; i <= R && !status; i++) status = computed_element(at, i, &element);
     if (!status) status = need_no_padding(at);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include "axes.h"
 #include "element.h"
+#include "sort.h"
 #include "graph.h"
 #include "types.h"
 
