@@ -17,9 +17,11 @@
 
 #if defined(__GNUC__)
 #define XIR_API          __attribute__((visibility("default")))
+#define XIR_HIDDEN       __attribute__((visibility("hidden")))
 #define XIR_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
 #define XIR_API
+#define XIR_HIDDEN
 #define XIR_PRINTF(f, a)
 #endif
 
@@ -28,7 +30,8 @@
 #define XIR_VERSION_PATCH 0
 #define XIR_VERSION_NUM   (XIR_VERSION_MAJOR * 10000 + XIR_VERSION_MINOR * 100 + XIR_VERSION_PATCH)
 
-/* The version of the structs that plug-ins and programs hand over: a library refuses a larger one. */
+/* The version of the structs that plug-ins and programs hand over: a library refuses any other. Within one, a struct that begins
+ * with its size may grow at its end. */
 #define XIR_ABI 1u
 
 XIR_BEGIN

@@ -101,7 +101,8 @@ typedef enum xir_word {
     XIR_WORD_FORM,    /* a one-string spelling                                       */
     XIR_WORD_FORMULA, /* notes for the reference: what it computes,                  */
     XIR_WORD_GIVES,   /* how the type of the output follows,                         */
-    XIR_WORD_UNLIKE   /* where it differs from PyTorch or ONNX                       */
+    XIR_WORD_UNLIKE,  /* where it differs from PyTorch or ONNX                       */
+    XIR_WORD_COUNT
 } xir_word;
 
 enum {

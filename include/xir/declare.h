@@ -27,8 +27,15 @@
  *     FORM(form)
  *     FORMULA(text) GIVES(text) UNLIKE(text)   for the reference: what it computes, how the output's type follows, where it
  *         differs from PyTorch or ONNX; any number of each, a sentence a row
+ *
+ * The functions are hidden outside of the program or shared object that has the list, so that two plug-ins may call an op by the
+ * same id, or as one of the library's. A shared library that offers its classes defines XIR_DECLARED as XIR_API first.
  */
 #include <xir/op.h>
+
+#ifndef XIR_DECLARED
+#define XIR_DECLARED XIR_HIDDEN
+#endif
 
 #include <xir/words_off.h>
 
@@ -37,7 +44,7 @@ XIR_BEGIN
 /* Enums. */
 #define ENUM_OF(id, prefix)       typedef enum xir_##id {
 #define MEMBER(prefix, word)      XIR_##prefix##_##word,
-#define END_ENUM(id)              } xir_##id; XIR_API const xir_enum *xir_##id##_enum(void);
+#define END_ENUM(id)              } xir_##id; XIR_DECLARED const xir_enum *xir_##id##_enum(void);
 #define OP(id, tag, key, traits, describe)
 #define OBJ(id, key, base, traits, describe)
 #define END(id)
@@ -98,18 +105,18 @@ XIR_BEGIN
 #define IN(name, describe)                   xir_value *name;
 #define OPT(name, describe)                  xir_value *name;
 #define VAR(name, describe)                  xir_values name;
-#define END(id)                                                                                 \
-    char xir_end_; } xir_##id##_in;                                                             \
-    XIR_API const xir_class_decl *xir_##id##_class(void);                                        \
-    XIR_API xir_##id##_attrs xir_##id##_init(void);                                              \
-    XIR_API xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs);    \
-    XIR_API const xir_##id##_attrs *xir_##id##_of(const xir_op *op);                             \
-    XIR_API xir_status xir_##id##_set(xir_op *op, const xir_##id##_attrs *attrs);
+#define END(id)                                                                                  \
+    char xir_end_; } xir_##id##_in;                                                              \
+    XIR_DECLARED const xir_class_decl *xir_##id##_class(void);                                   \
+    XIR_DECLARED xir_##id##_attrs xir_##id##_init(void);                                         \
+    XIR_DECLARED xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs); \
+    XIR_DECLARED const xir_##id##_attrs *xir_##id##_of(const xir_op *op);                        \
+    XIR_DECLARED xir_status xir_##id##_set(xir_op *op, const xir_##id##_attrs *attrs);
 #define OBJ(id, key, base, traits, describe)                                                     \
-    XIR_API const xir_class_decl *xir_##id##_class(void);                                        \
-    XIR_API xir_##id        xir_##id##_init(void);                                               \
-    XIR_API const xir_##id *xir_##id##_make(xir_context *ctx, const xir_##id *body, xir_diags *why); \
-    XIR_API const xir_##id *xir_##id##_of(const xir_object *object);
+    XIR_DECLARED const xir_class_decl *xir_##id##_class(void);                                   \
+    XIR_DECLARED xir_##id        xir_##id##_init(void);                                          \
+    XIR_DECLARED const xir_##id *xir_##id##_make(xir_context *ctx, const xir_##id *body, xir_diags *why); \
+    XIR_DECLARED const xir_##id *xir_##id##_of(const xir_object *object);
 #define END_OBJ(id)
 #define OUT(name, describe)
 #define OUTS(name, describe)
@@ -119,4 +126,5 @@ XIR_BEGIN
 
 XIR_END
 
+#undef XIR_DECLARED
 #undef XIR_DEFS

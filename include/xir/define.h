@@ -17,9 +17,9 @@
 #undef INFER
 #undef INFER_ON
 #undef FORM
-#define CHECK(fn)            xir_status fn(xir_infer *at);
-#define INFER(fn)            xir_status fn(xir_infer *at);
-#define INFER_ON(target, fn) xir_status fn(xir_infer *at);
+#define CHECK(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
+#define INFER(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
+#define INFER_ON(target, fn) XIR_HIDDEN xir_status fn(xir_infer *at);
 #define FORM(form)           extern const xir_form form;
 #include XIR_DEFS
 #include <xir/words_off.h>

@@ -1,6 +1,6 @@
 /* What an inference or check function sees of an op: its class, attributes, input types and target, and nothing
  * else, so that it is a pure function and its answers may be reused. Unknown dims are negative; what depends on one
- * is unknown. */
+ * is XIR_UNKNOWN_DIM. */
 #ifndef XIR_INFER_H
 #define XIR_INFER_H
 
@@ -21,6 +21,13 @@ XIR_API const xir_type *xir_infer_input(const xir_infer *at, size_t i);
 /* The value itself, for the few results that depend on a constant's bytes; it makes the answer depend on more
  * than types, so the answer is not reused. */
 XIR_API const xir_value *xir_infer_input_value(xir_infer *at, size_t i);
+
+/* Fails, naming the port, unless the first `n` inputs are tensors that are not tiled: what rules for the host understand. */
+XIR_API xir_status xir_infer_need(xir_infer *at, size_t n);
+
+/* The product of dims: 0 if one of them is, else XIR_UNKNOWN_DIM if one is unknown. More than 64 bits is a failure, XIR_E_LIMIT at
+ * `where`. */
+XIR_API xir_status xir_infer_product(xir_infer *at, const char *where, const int64_t *dims, size_t n, int64_t *out);
 
 /* Gives the next output's type. The third gives element type and layout of `like`, without merged distributions, and
  * new dims; a NULL layout is the default of the rank. */

@@ -5,6 +5,7 @@
 #include <xir/network.h>
 
 #define XIR_DEFS <xir/ops/all.def>
+#define XIR_DECLARED XIR_API
 #include <xir/declare.h>
 
 #endif

@@ -8,6 +8,7 @@
 #include <xir/place.h>
 
 #define XIR_DEFS <xir/types.def>
+#define XIR_DECLARED XIR_API
 #include <xir/declare.h>
 
 XIR_BEGIN
@@ -40,6 +41,9 @@ XIR_API const xir_type *xir_tensor_named(xir_context *ctx, const xir_type *eleme
 #define XIR_TENSOR(ctx, element, layout, ...)                                           \
     xir_tensor_named((ctx), (element), (layout), (const int64_t[]){ __VA_ARGS__ },      \
                      sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+
+/* A dim that nobody knows is negative; this is the one that is written. */
+#define XIR_UNKNOWN_DIM (-1)
 
 /* Asking any type; none fails. */
 XIR_API xir_type_kind xir_type_kind_of(const xir_type *type);

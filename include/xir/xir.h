@@ -17,6 +17,7 @@
 #include <xir/network.h>
 #include <xir/view.h>
 #include <xir/infer.h>
+#include <xir/plugin.h>
 #include <xir/ops.h>
 #include <xir/sugar.h>
 #include <xir/serialize.h>

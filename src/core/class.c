@@ -1,6 +1,7 @@
 /* Sealing turns a declaration into a class: its rows sorted into attributes, ports and keys, its default body made, its
- * contradictions refused. A sealed class never changes, but for the inference functions that back ends add. The registry only
- * grows; looking a key up takes the context's lock. */
+ * contradictions refused. Sealed classes stand on a stage, where only each other's rows find them, until all that are registered
+ * together are good; then they enter the registry together. A sealed class never changes, but for the inference functions that
+ * back ends add. The registry only grows; looking a key up takes the context's lock. */
 #include <math.h>
 #include "context.h"
 #include "number.h"
@@ -136,16 +137,33 @@ static void sort_keys(class_key *keys, uint32_t n) {
 
 static bool real_kind(xir_kind kind) { return kind == XIR_KIND_REAL; }
 
-/* The class that a row refers to: registered before, or the one being sealed. */
-static const xir_class *referred(xir_context *ctx, const xir_class *self, const xir_row *row) {
-    if (!row->of) return NULL;
-    const xir_class_decl *decl = row->of();
-    if (decl == self->decl) return self;
-    const xir_class *cls = get_key(ctx, xir_str_of(decl->rows->name));
+static bool has_alias(const xir_class_decl *decl, xir_str key) {
+    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+        if (row->word == XIR_WORD_ALIAS && xir_str_equal(xir_str_of(row->name), key)) return true;
+    }
+    return false;
+}
+
+/* The real class of a key or alias: one of the stage, or a registered one. */
+static const xir_class *taken_by(const class_stage *stage, xir_str key) {
+    for (size_t i = 0; i < stage->n; i++) {
+        const xir_class *cls = stage->classes[i];
+        if (xir_str_equal(cls->key, key) || has_alias(cls->decl, key)) return cls;
+    }
+    const xir_class *cls = get_key(stage->ctx, key);
+    return cls && !cls->opaque ? cls : NULL;
+}
+
+/* The class that a row refers to: registered before, on the stage, or the one being sealed. */
+static const xir_class *referred(const class_stage *stage, const xir_class *self, const xir_class_decl *(*of)(void)) {
+    if (!of) return NULL;
+    const xir_class_decl *decl = of();
+    if (self && decl == self->decl) return self;
+    const xir_class *cls = taken_by(stage, xir_str_of(decl->rows->name));
     return cls && cls->decl == decl ? cls : NULL;
 }
 
-static void fill_field(xir_context *ctx, const xir_class *self, xir_field *f, const xir_row *row) {
+static void fill_field(const class_stage *stage, const xir_class *self, xir_field *f, const xir_row *row) {
     *f = (xir_field){ .name = xir_str_of(row->name), .describe = xir_str_of(row->describe), .kind = row->kind,
                       .flags = row->flags, .preset = row->preset, .least = row->least, .greatest = row->greatest,
                       .preset_text = xir_str_of(row->preset_text), .offset = row->offset };
@@ -159,7 +177,7 @@ static void fill_field(xir_context *ctx, const xir_class *self, xir_field *f, co
     }
     f->has_default = !(row->flags & (XIR_FIELD_REQUIRED | XIR_FIELD_OPTIONAL));
     f->members = row->members ? row->members() : NULL;
-    f->of = referred(ctx, self, row);
+    f->of = referred(stage, self, row->of);
 }
 
 /* Stretches of a plain body without padding. */
@@ -283,11 +301,11 @@ static uint32_t field_index(const xir_class *cls, xir_str name) {
     return i;
 }
 
-static void add_rows(xir_context *ctx, xir_class *cls, const xir_class_decl *decl) {
+static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_decl *decl) {
     for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
         switch (row->word) {
         case XIR_WORD_FIELD:
-            fill_field(ctx, cls, &cls->fields[cls->n_fields], row);
+            fill_field(stage, cls, &cls->fields[cls->n_fields], row);
             cls->plain &= kinds[row->kind].plain;
             cls->has_params |= row->kind == XIR_KIND_PARAMS || row->kind == XIR_KIND_PARAMSS;
             if (row->kind == XIR_KIND_REF)  cls->refs[cls->n_refs++] = cls->n_fields;
@@ -321,7 +339,7 @@ static void add_rows(xir_context *ctx, xir_class *cls, const xir_class_decl *dec
 }
 
 /* Rows that cannot even be read: what follows relies on this. */
-static xir_status check_shape(xir_context *ctx, const xir_class_decl *decl, xir_diags *why) {
+static xir_status check_shape(const class_stage *stage, const xir_class_decl *decl, xir_diags *why) {
     const xir_row *head = decl->rows, *many = NULL;
     bool is_op = head->word == XIR_WORD_OP;
     size_t least = is_op ? 0 : sizeof(xir_object);
@@ -330,12 +348,13 @@ static xir_status check_shape(xir_context *ctx, const xir_class_decl *decl, xir_
                          head->name ? head->name : "?");
     }
     for (const xir_row *row = head; row->word != XIR_WORD_END; row++) {
-        if (row->of) {
-            const char *key = row->of()->rows->name;
-            const xir_class *cls = get_key(ctx, xir_str_of(key));
-            if (row->of() != decl && (!cls || cls->decl != row->of())) {
-                return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "class %s refers to %s, which is not registered", head->name, key);
-            }
+        if ((unsigned)row->word >= XIR_WORD_COUNT) {
+            return diag_fail(why, XIR_E_ABI, XIR_STR(""), "class %s has a row of the word %d, which this library does not know",
+                             head->name, (int)row->word);
+        }
+        if (row->of && row->of() != decl && !referred(stage, NULL, row->of)) {
+            return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "class %s refers to %s, which is not registered", head->name,
+                             row->of()->rows->name);
         }
         if (row->word == XIR_WORD_FIELD) {
             if (!row->name || (unsigned)row->kind >= XIR_KIND_COUNT || row->offset < least ||
@@ -344,8 +363,8 @@ static xir_status check_shape(xir_context *ctx, const xir_class_decl *decl, xir_
                                  head->name, row->name ? row->name : "?");
             }
         } else if (row->word == XIR_WORD_ALIAS) {
-            const xir_class *cls = get_key(ctx, xir_str_of(row->name));
-            if (cls && !cls->opaque) {
+            const xir_class *cls = taken_by(stage, xir_str_of(row->name));
+            if (cls) {
                 return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "class %s: the key %s is taken by %s", head->name, row->name,
                                  cls->key.data);
             }
@@ -403,8 +422,9 @@ static xir_status check_rows(const xir_class *cls, xir_diags *why) {
 }
 
 /* Makes the class in the context's arena; NULL with status and finding. Holds the lock. */
-static xir_class *seal(xir_context *ctx, const xir_class_decl *decl, xir_status *status, xir_diags *why) {
-    *status = check_shape(ctx, decl, why);
+static xir_class *seal(const class_stage *stage, const xir_class_decl *decl, xir_status *status, xir_diags *why) {
+    xir_context *ctx = stage->ctx;
+    *status = check_shape(stage, decl, why);
     if (*status) return NULL;
     const xir_row *head = decl->rows;
     row_counts n = count_rows(decl);
@@ -412,7 +432,7 @@ static xir_class *seal(xir_context *ctx, const xir_class_decl *decl, xir_status 
     xir_class *cls = arena_take(a, sizeof *cls);
     if (!cls) goto memory;
     *cls = (xir_class){ .ctx = ctx, .decl = decl, .key = xir_str_of(head->name), .describe = xir_str_of(head->describe),
-                        .base = head->of ? get_key(ctx, xir_str_of(head->of()->rows->name)) : NULL,
+                        .base = referred(stage, NULL, head->of),
                         .tag = (uint32_t)head->preset.i, .traits = head->flags, .is_op = head->word == XIR_WORD_OP,
                         .plain = true, .body_size = head->offset, .ports_size = (uint32_t)head->least.i };
     cls->fields = arena_take(a, n.fields * sizeof *cls->fields);
@@ -426,7 +446,7 @@ static xir_class *seal(xir_context *ctx, const xir_class_decl *decl, xir_status 
     cls->defaults = arena_take(a, cls->body_size ? cls->body_size : 1);
     if (!cls->fields || !cls->inputs || !cls->input_offsets || !cls->outputs || !cls->keys || !cls->spans || !cls->refs ||
         !cls->reals || !cls->defaults) goto memory;
-    add_rows(ctx, cls, decl);
+    add_rows(stage, cls, decl);
     if (cls->plain) make_spans(cls);
     *status = check_rows(cls, why);
     return *status ? NULL : cls;
@@ -435,10 +455,47 @@ memory:
     return NULL;
 }
 
-/* A class that is complete becomes one that is found. Holds the lock, and cannot fail: room has been reserved. */
-static void enter(xir_context *ctx, xir_class *cls, const xir_class_decl *decl) {
+/* ---- registering ------------------------------------------------------------------------------------------- */
+
+static bool is_readable(const xir_class_decl *decl) {
+    return decl && decl->abi == XIR_ABI && decl->size >= sizeof(xir_class_decl) && decl->rows;
+}
+
+xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags *why) {
+    if (!is_readable(decl)) {
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a class declaration of version %u was expected, %u was found", XIR_ABI,
+                         decl ? decl->abi : 0);
+    }
+    xir_context *ctx = stage->ctx;
+    xir_str key = xir_str_of(decl->rows->name);
+    xir_status status = XIR_OK;
+    xir_class *cls = NULL;
+    pthread_mutex_lock(&ctx->lock);
+    const xir_class *old = taken_by(stage, key);
+    if (!old) cls = seal(stage, decl, &status, why);
+    else if (!xir_str_equal(old->key, key)) {
+        status = diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "class %s: the key is an old one of %s", key.data, old->key.data);
+    } else {
+        status = diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "the class %s is registered already", key.data);
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    if (cls) status = make_defaults(ctx, cls, decl, why);
+    if (!status) stage->classes[stage->n++] = cls;
+    return status;
+}
+
+xir_status stage_reserve(const class_stage *stage, xir_diags *why) {
+    xir_context *ctx = stage->ctx;
+    size_t keys = 0;
+    for (size_t i = 0; i < stage->n; i++) keys += 1 + count_rows(stage->classes[i]->decl).aliases;
+    return reserve_keys(ctx, keys) && mem_reserve(&ctx->alloc, (void **)&ctx->forms, &ctx->form_room, ctx->n_forms + stage->n,
+                                                  sizeof *ctx->forms) ? XIR_OK : diag_memory(why);
+}
+
+/* A class that is complete becomes one that is found. */
+static void enter(xir_context *ctx, xir_class *cls) {
     put_key(ctx, cls->key, cls);
-    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+    for (const xir_row *row = cls->decl->rows; row->word != XIR_WORD_END; row++) {
         if (row->word == XIR_WORD_ALIAS) put_key(ctx, xir_str_of(row->name), cls);
     }
     if (cls->form) ctx->forms[ctx->n_forms++] = cls;
@@ -448,43 +505,22 @@ static void enter(xir_context *ctx, xir_class *cls, const xir_class_decl *decl) 
     else atomic_store_explicit(&ctx->first_class, cls, memory_order_release);
 }
 
-static xir_status register_one(xir_context *ctx, const xir_class_decl *decl, xir_diags *why) {
-    xir_str key = xir_str_of(decl->rows->name);
-    xir_status status = XIR_OK;
-    xir_class *cls = NULL;
-    pthread_mutex_lock(&ctx->lock);
-    const xir_class *old = get_key(ctx, key);
-    if (old && !old->opaque) {
-        if (old->decl != decl) {
-            status = diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "the class %.*s is registered already", (int)key.size, key.data);
-        }
-        pthread_mutex_unlock(&ctx->lock);
-        return status;
-    }
-    cls = seal(ctx, decl, &status, why);
-    pthread_mutex_unlock(&ctx->lock);
-    if (cls) status = make_defaults(ctx, cls, decl, why);
-    if (status) return status;
-
-    pthread_mutex_lock(&ctx->lock);
-    if (reserve_keys(ctx, 1 + count_rows(decl).aliases) &&
-        mem_reserve(&ctx->alloc, (void **)&ctx->forms, &ctx->form_room, ctx->n_forms + 1, sizeof *ctx->forms)) {
-        enter(ctx, cls, decl);
-    } else {
-        status = diag_memory(why);
-    }
-    pthread_mutex_unlock(&ctx->lock);
-    return status;
+void stage_enter(const class_stage *stage) {
+    for (size_t i = 0; i < stage->n; i++) enter(stage->ctx, stage->classes[i]);
 }
 
 xir_status xir_register(xir_context *ctx, const xir_class_decl *decl, xir_diags *why) {
-    if (!decl || decl->abi != XIR_ABI || decl->size < sizeof(xir_class_decl) || !decl->rows) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a class declaration of version %u was expected, %u was found", XIR_ABI,
-                         decl ? decl->abi : 0);
-    }
-    /* One at a time: between sealing and entering the lock is let go. */
+    xir_class *one = NULL;
+    class_stage stage = { .ctx = ctx, .classes = &one };
     pthread_mutex_lock(&ctx->registering);
-    xir_status status = register_one(ctx, decl, why);
+    bool again = is_readable(decl) && xir_class_of(ctx, decl);
+    xir_status status = again ? XIR_OK : stage_class(&stage, decl, why);
+    if (!status) {
+        pthread_mutex_lock(&ctx->lock);
+        status = stage_reserve(&stage, why);
+        if (!status) stage_enter(&stage);
+        pthread_mutex_unlock(&ctx->lock);
+    }
     pthread_mutex_unlock(&ctx->registering);
     return status;
 }

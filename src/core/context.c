@@ -32,7 +32,9 @@ void xir_context_free(xir_context *ctx) {
     arena_free(&ctx->arena);
     pthread_mutex_destroy(&ctx->registering);
     pthread_mutex_destroy(&ctx->lock);
+    plugins_close(ctx->plugins, ctx->n_plugins);
     xir_allocator alloc = ctx->alloc;
+    mem_free(&alloc, ctx->plugins, ctx->plugin_room * sizeof *ctx->plugins);
     mem_free(&alloc, ctx, sizeof *ctx);
 }
 

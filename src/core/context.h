@@ -20,6 +20,12 @@ typedef enum class_number {
 } class_number;
 #include <xir/words_off.h>
 
+/* A shared object that is open for the context's life. */
+typedef struct plugin {
+    void   *handle;
+    xir_str name, path;
+} plugin;
+
 struct xir_context {
     xir_allocator    alloc;
     atomic_size_t    references;
@@ -41,7 +47,24 @@ struct xir_context {
     const xir_scales *no_scales;    /* default of attributes like cut_scale                       */
     const xir_type   *fp32;
     const xir_class  *tensor_class;
+    plugin           *plugins;      /* closed after all that may point into them                  */
+    size_t            n_plugins, plugin_room;
 };
+
+/* Closes shared objects, the last first. */
+void plugins_close(plugin *plugins, size_t n);
+
+/* Classes that are registered together. Whoever has one holds `registering`. */
+typedef struct class_stage {
+    xir_context *ctx;
+    xir_class  **classes;   /* sealed; the caller's, with room for all that will come */
+    size_t       n;
+} class_stage;
+/* Seals one more, whose rows may refer to those before. On failure the stage is as before. */
+xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags *why);
+/* For who holds the lock too: room in the registry for all of them; then all enter it, which cannot fail. */
+xir_status stage_reserve(const class_stage *stage, xir_diags *why);
+void       stage_enter(const class_stage *stage);
 
 static inline const xir_allocator *context_alloc(xir_context *ctx) { return &ctx->alloc; }
 void context_retain(xir_context *ctx);

@@ -35,9 +35,13 @@ xir_status infer_check(xir_infer *at) {
     return at->cls->check ? at->cls->check(at) : XIR_OK;
 }
 
+xir_infer_fn *infer_function(const xir_class *cls, const xir_target *target) {
+    xir_target_kind kind = target ? xir_target_kind_of(target) : XIR_TARGET_HOST;
+    return cls->infer[kind] ? cls->infer[kind] : cls->infer[XIR_TARGET_HOST];
+}
+
 xir_status infer_run(xir_infer *at) {
-    xir_target_kind kind = at->target ? xir_target_kind_of(at->target) : XIR_TARGET_HOST;
-    xir_infer_fn *fn = at->cls->infer[kind] ? at->cls->infer[kind] : at->cls->infer[XIR_TARGET_HOST];
+    xir_infer_fn *fn = infer_function(at->cls, at->target);
     if (!fn) return XIR_E_UNKNOWN;
     at->n_out = 0;
     xir_status status = infer_check(at);
@@ -68,6 +72,49 @@ const xir_value *xir_infer_input_value(xir_infer *at, size_t i) {
     at->read_values = true;
     return input(at, i);
 }
+
+/* ---- what it asks for ----------------------------------------------------------------------------------------- */
+
+/* The port's name of an input, "weights"; of the last port for more. */
+static const char *port_name(const xir_class *cls, size_t i) {
+    if (!cls->n_inputs) return "input";
+    return cls->inputs[i < cls->n_inputs ? i : cls->n_inputs - 1].name.data;   /* the text of a row is terminated */
+}
+
+xir_status xir_infer_need(xir_infer *at, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const xir_type *type = xir_infer_input(at, i);
+        if (xir_type_tensor(type) && !xir_type_is_layouted(type)) continue;
+        char where[32];
+        const char *name = port_name(at->cls, i);
+        snprintf(where, sizeof where, "inputs/%zu", i);
+        if (!type) return xir_infer_fail(at, XIR_E_MISSING, where, "%s is absent or has no type", name);
+        if (!xir_type_tensor(type)) return xir_infer_fail(at, XIR_E_TYPE, where, "%s is no tensor", name);
+        xir_str layout = xir_layout_text(xir_type_layout(type));
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, where,
+                              "%s is tiled (%.*s): layouted inputs need the back end's inference, or the types of the outputs given",
+                              name, (int)layout.size, layout.data);
+    }
+    return XIR_OK;
+}
+
+xir_status xir_infer_product(xir_infer *at, const char *where, const int64_t *dims, size_t n, int64_t *out) {
+    bool unknown = false, fits = true;
+    *out = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (dims[i] == 0) {
+            *out = 0;
+            return XIR_OK;
+        }
+        if (dims[i] < 0) unknown = true;
+        else fits = fits && mul_i64(*out, dims[i], out);
+    }
+    if (unknown) *out = XIR_UNKNOWN_DIM;
+    if (unknown || fits) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_LIMIT, where, "the product of %zu dims exceeds 64 bits", n);
+}
+
+/* ---- what it gives -------------------------------------------------------------------------------------------- */
 
 static xir_status no_memory(xir_infer *at) {
     at->status = XIR_E_MEMORY;
@@ -143,7 +190,7 @@ static infer_memo *memo_slot(xir_network *net, const infer_memo *key) {
 
 bool infer_recall(xir_network *net, infer_memo *key) {
     const infer_memo *found = memo_slot(net, key);
-    if (found->cls != key->cls || found->attrs != key->attrs || found->target != key->target || found->in[0] != key->in[0] ||
+    if (found->cls != key->cls || found->fn != key->fn || found->attrs != key->attrs || found->target != key->target || found->in[0] != key->in[0] ||
         found->in[1] != key->in[1] || found->in[2] != key->in[2]) return false;
     key->out = found->out;
     return true;

@@ -55,20 +55,7 @@ xir_status need_tensors(xir_infer *at, size_t n) {
     return XIR_OK;
 }
 
-xir_status need_inputs(xir_infer *at, size_t n) {
-    xir_status status = need_tensors(at, n);
-    if (status) return status;
-    for (size_t i = 0; i < n; i++) {
-        const xir_type *type = xir_infer_input(at, i);
-        if (xir_type_is_layouted(type)) {
-            xir_str layout = xir_layout_text(xir_type_layout(type));
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                                  "%s is tiled (%.*s): layouted inputs need the back end's inference, or the types of the "
-                                  "outputs given", input_name(at, i), (int)layout.size, layout.data);
-        }
-    }
-    return XIR_OK;
-}
+xir_status need_inputs(xir_infer *at, size_t n) { return xir_infer_need(at, n); }
 
 /* The index of an axis letter in the layout; L and W, the only axis of 1-D maps, are the same. */
 static int64_t axis_index(const xir_layout *layout, char letter) {

@@ -7,7 +7,7 @@
 #include "memory.h"
 #include "rules.h"
 
-#define UNKNOWN_DIM (-1)
+#define UNKNOWN_DIM XIR_UNKNOWN_DIM
 
 /* ---- inputs ------------------------------------------------------------------------------------------------- */
 

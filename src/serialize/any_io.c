@@ -307,25 +307,3 @@ void any_source_init(decoder *d, source *s, const xir_any *any, any_levels *leve
     s->at = any;
     s->state = levels;
 }
-
-/* ---- ops whose class has become known ---------------------------------------------------------------------- */
-
-xir_status op_resolve(xir_op *op, const xir_class *cls, xir_diags *why) {
-    static const xir_map none = { NULL, 0 };
-    xir_network *net = op->net;
-    xir_any map = { .kind = XIR_ANY_MAP, .as.map = op->more && op->more->extra ? *op->more->extra : none };
-    decoder d;
-    source s;
-    decoder_init(&d, net->ctx, net, &any_source, XIR_STR(""), (xir_str){ NULL, 0 }, why);
-    any_levels *levels = mem_new(&net->alloc, sizeof *levels);
-    if (levels) {
-        any_source_init(&d, &s, &map, levels);
-        decode_attrs(&d, &s, op, cls);
-        mem_free(&net->alloc, levels, sizeof *levels);
-    } else {
-        trace_memory(&d.trace);
-    }
-    xir_status status = d.trace.status;
-    decoder_free(&d);
-    return status;
-}

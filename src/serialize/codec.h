@@ -294,6 +294,8 @@ typedef struct object_memo { codec_memo memo; uint64_t hash; } object_memo;
 
 /* An op made in a network that was there before. */
 typedef struct made_op { xir_op *op; struct made_op *before; } made_op;
+/* A value of that network which nobody made so far, and the one that it turned out to be. */
+typedef struct adopted { xir_value *orphan, *value; struct adopted *before; } adopted;
 
 typedef struct decoder decoder;
 /* A key of the network that only one format has: sets *taken and reads the item, or leaves both. */
@@ -311,6 +313,8 @@ struct decoder {
     uint32_t         old_n_params;
     int64_t          old_next_op_id, old_next_value_id;
     made_op         *made;
+    bool             adopts;          /* what is made goes to where orphans may wait for it */
+    adopted         *adopted;
     arena            keep;            /* plans: as long as the decoder */
     arena            scratch;         /* emptied after each op */
     void            *scratch_chunk;

@@ -165,9 +165,27 @@ static bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, memb
     }
 }
 
+static bool is_orphan(const xir_value *v) { return v->id >= 0 && !v->producer && !value_is_params(v); }
+
+/* Values that sub ops use and that nobody makes so far are found by their ids from now on. */
+static bool enter_orphans(decoder *d) {
+    if (!net_reserve_ids(d->net, 0, d->n_values)) return false;
+    for (size_t i = 0; i < d->n_values; i++) {
+        if (is_orphan(d->values[i].value)) value_set_id(d->values[i].value, d->values[i].id);
+    }
+    return true;
+}
+
+static void leave_orphans(decoder *d) {
+    for (size_t i = 0; i < d->n_values; i++) {
+        if (is_orphan(d->values[i].value)) ids_forget_value(d->values[i].value);
+    }
+}
+
 bool decode_attrs(decoder *d, source *s, xir_op *op, const xir_class *cls) {
     const void *at = s->at;
     decoder_join(d, s);
+    d->adopts = op_is_in(op);
     codec_plan *plan = codec_plan_of(&d->plans, cls);
     void *body = arena_take(&d->scratch, cls->body_size);
     if (!plan || !body) return trace_memory(&d->trace);
@@ -185,14 +203,23 @@ bool decode_attrs(decoder *d, source *s, xir_op *op, const xir_class *cls) {
     uint64_t absent = members_absent(&m, cls);
     if (ok && (!attrs || ((absent || kept) && !op_need_more(op)))) ok = trace_memory(&d->trace);
     const xir_class *old = op->cls;
+    const void *old_attrs = op->attrs;
     op->cls = cls;
     if (ok && !cls->plain && op_adopt_children(op, attrs)) ok = trace_memory(&d->trace);
+    if (ok) op->attrs = attrs;
+    bool in = ok && op_is_in(op);
+    if (in && (!enter_orphans(d) || op_reserve_ids(op))) ok = trace_memory(&d->trace);
     if (!ok) {
+        if (in) leave_orphans(d);
         op->cls = old;
+        op->attrs = old_attrs;
         decoder_undo(d);
         return false;
     }
-    op->attrs = attrs;
+    /* Room is reserved: from here on nothing fails. */
+    for (const adopted *a = d->adopted; a; a = a->before) value_adopt(a->orphan, a->value);
+    d->adopted = NULL;
+    if (in) op_number_attrs(op);
     if (op->more) {
         op->more->extra = kept;
         op->more->absent = absent;
@@ -216,6 +243,7 @@ void decoder_join(decoder *d, const source *s) {
 
 void decoder_undo(decoder *d) {
     xir_network *net = d->net;
+    d->adopted = NULL;
     for (made_op *made = d->made; made; made = made->before) op_forget(made->op);
     while (net->all_params != d->old_params) {
         xir_value *v = net->all_params;

@@ -95,5 +95,7 @@ bool use_value(decoder *d, source *s, const value_in *in, xir_value **out);
 /* Makes output i of the op what the file says of it. */
 bool define_value(decoder *d, source *s, xir_op *op, uint32_t i, const value_in *in);
 bool decode_params(decoder *d, source *s, xir_value **out);
+/* The uses of an orphan become the value's, and it is forgotten. */
+void value_adopt(xir_value *orphan, xir_value *v);
 
 #endif

@@ -337,8 +337,8 @@ bool use_value(decoder *d, source *s, const value_in *in, xir_value **out) {
     return set_value_id(d, v, in->id) && set_more(d, v, in) && add_value(d, in->id, v, in->at);
 }
 
-/* The uses of an orphan become the value's. */
-static void adopt_uses(xir_value *orphan, xir_value *v) {
+void value_adopt(xir_value *orphan, xir_value *v) {
+    ids_forget_value(orphan);
     while (orphan->uses) {
         xir_use *use = orphan->uses;
         xir_op *user = use->user;
@@ -351,14 +351,22 @@ bool define_value(decoder *d, source *s, xir_op *op, uint32_t i, const value_in 
     xir_value *v = &op->outputs[i];
     seen_value *seen = find_value(d, in->id);
     if (d->trace.status) return false;
-    bool taken = d->existing && in->id >= 0 && net_find_value(d->net, in->id);
-    if (taken || (seen && (seen->value->producer || value_is_params(seen->value)))) {
+    xir_value *there = d->existing && in->id >= 0 && !seen ? net_find_value(d->net, in->id) : NULL;
+    bool waits = there && d->adopts && !there->producer && !value_is_params(there);
+    if ((there && !waits) || (seen && (seen->value->producer || value_is_params(seen->value)))) {
         return source_fail(s, in->at, XIR_E_EXISTS, "v_id %" PRId64 " is another value's already", in->id);
     }
     if (!set_value_id(d, v, in->id) || !set_more(d, v, in)) return false;
+    if (waits) {
+        if (!same_value(there, in)) return differs(d, s, in, NULL);
+        adopted *a = arena_take(&d->scratch, sizeof *a);
+        if (!a) return trace_memory(&d->trace);
+        *a = (adopted){ there, v, d->adopted };
+        d->adopted = a;
+    }
     if (!seen) return add_value(d, in->id, v, in->at);
     if (!same_value(seen->value, in)) return differs(d, s, in, seen->at);
-    adopt_uses(seen->value, v);
+    value_adopt(seen->value, v);
     *seen = (seen_value){ in->id, v, in->at };
     return true;
 }

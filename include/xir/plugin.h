@@ -1,0 +1,71 @@
+/* Plug-ins: shared objects that bring classes of operations and inference to a context while a program runs. A plug-in is written
+ * with the public headers alone, like any program that has classes of its own, and linked with nothing: it meets the library of
+ * the program that loads it. It exports one function, xir_plugin_entry. docs/writing-an-op.md is a walk through one.
+ *
+ * Loading a plug-in runs its code, with all rights of the program, and it cannot be unloaded before its context is freed. So
+ * only an explicit call loads one: no file, no environment variable and no search path ever does. */
+#ifndef XIR_PLUGIN_H
+#define XIR_PLUGIN_H
+
+#include <xir/infer.h>
+
+XIR_BEGIN
+
+/* ---- what a plug-in says of itself --------------------------------------------------------------------------- */
+
+/* What define.h makes of a class: xir_flatten_class, xir_conv2d_class. */
+typedef const xir_class_decl *xir_class_fn(void);
+
+/* Inference of a class on a target (an xir_target_kind). The class is the plug-in's own or the library's. */
+typedef struct xir_plugin_infer {
+    xir_class_fn *cls;
+    int           target;
+    xir_infer_fn *infer;
+} xir_plugin_infer;
+
+/* Constant, and there as long as the plug-in is. Grows at its end; what a plug-in has no use for is zero. */
+typedef struct xir_plugin {
+    uint32_t                abi;        /* XIR_ABI                                                         */
+    uint32_t                size;       /* sizeof(xir_plugin)                                              */
+    const char           *(*library)(void); /* xir_version: tells that plug-in and program have one library */
+    const char             *name;       /* for people, "whatever"                                          */
+    xir_class_fn *const    *classes;    /* in an order in which rows refer to what stands before           */
+    size_t                  n_classes;
+    const xir_plugin_infer *infers;
+    size_t                  n_infers;
+} xir_plugin;
+
+/* The members that are the same everywhere: = { XIR_PLUGIN_HEAD("whatever"), .classes = … }. */
+#define XIR_PLUGIN_HEAD(name_) .abi = XIR_ABI, .size = sizeof(xir_plugin), .library = xir_version, .name = (name_)
+
+/* What every plug-in defines, and the library does not. Called once each time the plug-in is loaded; it may call nothing of
+ * the library. */
+XIR_API const xir_plugin *xir_plugin_entry(void);
+
+/* ---- loading ------------------------------------------------------------------------------------------------- */
+
+/* Loads a plug-in into a context: its classes are then registered there as if by xir_register, and its inference as if by
+ * xir_infer_register. A path without '/' is a file of the working directory, as open(2) would take it; nothing is searched.
+ * All or nothing: after a failure the context has the classes, keys and inference that it had before.
+ *
+ *   XIR_E_IO           the file cannot be opened, or is no ordinary one
+ *   XIR_E_UNSUPPORTED  the system's loader refuses it (no shared object, another machine's, a missing symbol: its words are in
+ *                      the finding); or it asks for what only a newer library has
+ *   XIR_E_MISSING      it has no xir_plugin_entry: it is no plug-in
+ *   XIR_E_ABI          it was built for another XIR_ABI, or with another copy of the library than this one
+ *   XIR_E_INVALID      what it says of itself is NULL where something must be, or no target; or a class contradicts itself
+ *   XIR_E_EXISTS       a class twice; a key or old key that another class has; inference for a class and target that a program or
+ *                      another plug-in has registered already (the library's own is replaced)
+ *   XIR_E_UNKNOWN      a class refers to one that is not registered; inference of a class that is neither its own nor registered
+ *
+ * Loading what is loaded already, be it under another name of the file, is XIR_OK and does nothing. Each context that is to have
+ * a plug-in loads it for itself. The shared object stays open until the context is gone, and with it the last network.
+ * Not while other threads infer with this context; they may otherwise use it, and load other plug-ins. */
+XIR_API xir_status xir_plugin_load(xir_context *ctx, const char *path, xir_diags *why);
+
+/* What is loaded, in the order of loading: name and path as given. Texts live as long as the context. False past the end. */
+XIR_API bool xir_context_plugin_at(xir_context *ctx, size_t i, xir_str *name, xir_str *path);
+
+XIR_END
+
+#endif

@@ -1,0 +1,246 @@
+/* Plug-ins: opening a shared object, judging what it says of itself, and letting its classes in, all or none. What can fail comes
+ * first; the shared object is closed again then, and nothing of the context points into it. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xir/plugin.h>
+#include "context.h"
+
+#define ENTRY "xir_plugin_entry"
+
+/* A finding about the file at `path`. */
+static XIR_PRINTF(4, 5) xir_status fail(xir_diags *why, const char *path, xir_status code, const char *format, ...) {
+    if (!why) return code;
+    char sentence[1000];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(sentence, sizeof sentence, format, list);
+    va_end(list);
+    return xir_diags_put(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = xir_str_of(path), .byte = XIR_NO_BYTE,
+                                           .message = xir_str_of(sentence) });
+}
+
+/* ---- the shared object ------------------------------------------------------------------------------------- */
+
+/* The system's loader says little of files that are not there, and would wait for a pipe. */
+static xir_status check_file(const char *path, xir_diags *why) {
+    struct stat s;
+    if (stat(path, &s) != 0) return fail(why, path, XIR_E_IO, "cannot be loaded: %s", strerror(errno));
+    if (!S_ISREG(s.st_mode)) return fail(why, path, XIR_E_IO, "cannot be loaded: it is no ordinary file");
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fail(why, path, XIR_E_IO, "cannot be loaded: %s", strerror(errno));
+    close(fd);
+    return XIR_OK;
+}
+
+/* The loader's words begin with the path, which the finding has already. */
+static const char *loader_words(const char *path) {
+    const char *words = dlerror();
+    if (!words) return "no reason is given";
+    size_t n = strlen(path);
+    return strncmp(words, path, n) == 0 && words[n] == ':' && words[n + 1] == ' ' ? words + n + 2 : words;
+}
+
+static xir_status open_object(const xir_allocator *alloc, const char *path, void **handle, xir_diags *why) {
+    xir_status status = check_file(path, why);
+    if (status) return status;
+    /* What has no '/' would be looked for in the system's folders. */
+    size_t room = strlen(path) + sizeof "./";
+    char *plain = mem_new(alloc, room);
+    if (!plain) return diag_memory(why);
+    snprintf(plain, room, "%s%s", strchr(path, '/') ? "" : "./", path);
+    *handle = dlopen(plain, RTLD_NOW | RTLD_LOCAL);
+    if (!*handle) status = fail(why, path, XIR_E_UNSUPPORTED, "the system cannot load it: %s", loader_words(plain));
+    mem_free(alloc, plain, room);
+    return status;
+}
+
+/* ---- what it says of itself -------------------------------------------------------------------------------- */
+
+/* The first version of the struct is what every plug-in has at least. */
+enum { LEAST_SIZE = offsetof(xir_plugin, n_infers) + sizeof(size_t) };
+
+/* Copies what is there of the description, and no more; what a newer library knows beyond it must not be asked for. */
+static xir_status read_plugin(void *handle, const char *path, xir_plugin *out, xir_diags *why) {
+    union { void *object; const xir_plugin *(*call)(void); } entry = { dlsym(handle, ENTRY) };   /* as POSIX wants it */
+    if (!entry.object) return fail(why, path, XIR_E_MISSING, "there is no " ENTRY " in it: it is no plug-in");
+    const xir_plugin *said = entry.call();
+    if (!said) return fail(why, path, XIR_E_INVALID, ENTRY " gives NULL");
+    if (said->abi != XIR_ABI) {
+        return fail(why, path, XIR_E_ABI, "the plug-in was built for version %u of the binary interface, this library has %u",
+                    said->abi, XIR_ABI);
+    }
+    if (said->size < LEAST_SIZE) {
+        return fail(why, path, XIR_E_ABI, "the plug-in's description has %u bytes, at least %d were expected", said->size,
+                    (int)LEAST_SIZE);
+    }
+    for (size_t i = sizeof *out; i < said->size; i++) {
+        if (!((const char *)said)[i]) continue;
+        return fail(why, path, XIR_E_UNSUPPORTED, "the plug-in asks for what a newer library has: something is at byte %zu of its "
+                    "description, %zu are known", i, sizeof *out);
+    }
+    *out = (xir_plugin){ 0 };
+    memcpy(out, said, said->size < sizeof *out ? said->size : sizeof *out);
+    return XIR_OK;
+}
+
+static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags *why) {
+    /* Another copy of the library has the text elsewhere. */
+    if (!p->library || p->library() != xir_version()) {
+        return fail(why, path, XIR_E_ABI, "the plug-in uses another copy of the library (%s) than the program (%s)",
+                    p->library ? p->library() : "none", xir_version());
+    }
+    if (!p->name || !*p->name) return fail(why, path, XIR_E_INVALID, "the plug-in has no name");
+    if (p->n_classes && !p->classes) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu classes at NULL", p->n_classes);
+    if (p->n_infers && !p->infers) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu inferences at NULL", p->n_infers);
+    for (size_t i = 0; i < p->n_classes; i++) {
+        if (!p->classes[i] || !p->classes[i]()) return fail(why, path, XIR_E_INVALID, "class %zu of the plug-in is NULL", i);
+    }
+    for (size_t i = 0; i < p->n_infers; i++) {
+        const xir_plugin_infer *infer = &p->infers[i];
+        if (!infer->cls || !infer->cls() || !infer->infer) {
+            return fail(why, path, XIR_E_INVALID, "inference %zu of the plug-in is NULL", i);
+        }
+        if (infer->target < 0 || infer->target >= XIR_TARGET_COUNT) {
+            return fail(why, path, XIR_E_INVALID, "inference %zu of the plug-in is for no known target", i);
+        }
+    }
+    return XIR_OK;
+}
+
+/* ---- letting it in ----------------------------------------------------------------------------------------- */
+
+/* What is sealed but not found yet, and functions for classes that may be. */
+typedef struct arrival {
+    class_stage stage;
+    xir_class **infers;   /* the class of each inference */
+} arrival;
+
+/* Findings about classes know no file. */
+static xir_status stage_classes(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
+    for (size_t i = 0; i < p->n_classes; i++) {
+        xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
+        xir_status status = stage_class(&a->stage, p->classes[i](), found);
+        const xir_diag *first = xir_diags_at(found, 0);
+        if (first) fail(why, path, status, "%.*s", (int)first->message.size, first->message.data);
+        else if (status) diag_memory(why);
+        xir_diags_free(found);
+        if (status) return status;
+    }
+    return XIR_OK;
+}
+
+static xir_infer_fn *declared_infer(const xir_class *cls, int target) {
+    xir_infer_fn *fn = NULL;
+    for (const xir_row *row = cls->decl->rows; row->word != XIR_WORD_END; row++) {
+        if (row->word == XIR_WORD_INFER && row->target == target) fn = row->fn;
+    }
+    return fn;
+}
+
+static xir_class *class_of(const class_stage *stage, const xir_class_decl *decl) {
+    for (size_t i = 0; i < stage->n; i++) {
+        if (stage->classes[i]->decl == decl) return stage->classes[i];
+    }
+    return (xir_class *)(uintptr_t)xir_class_of(stage->ctx, decl);
+}
+
+static xir_status find_infers(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
+    for (size_t i = 0; i < p->n_infers; i++) {
+        const xir_plugin_infer *infer = &p->infers[i];
+        xir_class *cls = a->infers[i] = class_of(&a->stage, infer->cls());
+        const char *key = infer->cls()->rows ? infer->cls()->rows->name : "?";
+        if (!cls || !cls->is_op) {
+            return fail(why, path, XIR_E_UNKNOWN, "inference %zu is of %s, which is no registered operation", i, key);
+        }
+        bool taken = cls->infer[infer->target] != declared_infer(cls, infer->target);
+        for (size_t k = 0; k < i; k++) taken |= a->infers[k] == cls && p->infers[k].target == infer->target;
+        if (!taken) continue;
+        return fail(why, path, XIR_E_EXISTS, "inference of %s on target %d has been registered already", key, infer->target);
+    }
+    return XIR_OK;
+}
+
+/* A copy of what the list of plug-ins holds. */
+static bool describe(xir_context *ctx, const xir_plugin *p, const char *path, void *handle, plugin *out) {
+    *out = (plugin){ .handle = handle };
+    return arena_text(&ctx->arena, xir_str_of(p->name), &out->name) && arena_text(&ctx->arena, xir_str_of(path), &out->path);
+}
+
+/* The last that may fail; then it is in. */
+static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path, void *handle, xir_diags *why) {
+    xir_context *ctx = a->stage.ctx;
+    plugin record;
+    pthread_mutex_lock(&ctx->lock);
+    xir_status status = stage_reserve(&a->stage, why);
+    if (!status && (!mem_reserve(&ctx->alloc, (void **)&ctx->plugins, &ctx->plugin_room, ctx->n_plugins + 1, sizeof record) ||
+                    !describe(ctx, p, path, handle, &record))) {
+        status = diag_memory(why);
+    }
+    if (!status) {
+        for (size_t i = 0; i < p->n_infers; i++) a->infers[i]->infer[p->infers[i].target] = p->infers[i].infer;
+        stage_enter(&a->stage);
+        ctx->plugins[ctx->n_plugins++] = record;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return status;
+}
+
+static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path, void *handle, xir_diags *why) {
+    size_t room = p->n_classes + p->n_infers;
+    arrival a = { .stage = { .ctx = ctx } };
+    a.stage.classes = room <= SIZE_MAX / sizeof(void *) ? mem_new(&ctx->alloc, (room + 1) * sizeof(void *)) : NULL;
+    if (!a.stage.classes) return diag_memory(why);
+    a.infers = a.stage.classes + p->n_classes;
+    xir_status status = stage_classes(&a, p, path, why);
+    if (!status) status = find_infers(&a, p, path, why);
+    if (!status) status = let_in(&a, p, path, handle, why);
+    mem_free(&ctx->alloc, (void *)a.stage.classes, (room + 1) * sizeof(void *));
+    return status;
+}
+
+static bool is_loaded(xir_context *ctx, const void *handle) {
+    bool loaded = false;
+    pthread_mutex_lock(&ctx->lock);
+    for (size_t i = 0; i < ctx->n_plugins; i++) loaded |= ctx->plugins[i].handle == handle;
+    pthread_mutex_unlock(&ctx->lock);
+    return loaded;
+}
+
+/* ---- for programs ------------------------------------------------------------------------------------------ */
+
+xir_status xir_plugin_load(xir_context *ctx, const char *path, xir_diags *why) {
+    void *handle = NULL;
+    xir_plugin p;
+    xir_status status = open_object(&ctx->alloc, path, &handle, why);
+    if (status) return status;
+    pthread_mutex_lock(&ctx->registering);
+    bool again = is_loaded(ctx, handle);
+    if (!again) {
+        status = read_plugin(handle, path, &p, why);
+        if (!status) status = check_plugin(&p, path, why);
+        if (!status) status = arrive(ctx, &p, path, handle, why);
+    }
+    pthread_mutex_unlock(&ctx->registering);
+    if (again || status) dlclose(handle);
+    return status;
+}
+
+bool xir_context_plugin_at(xir_context *ctx, size_t i, xir_str *name, xir_str *path) {
+    pthread_mutex_lock(&ctx->lock);
+    bool there = i < ctx->n_plugins;
+    if (there) {
+        *name = ctx->plugins[i].name;
+        *path = ctx->plugins[i].path;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return there;
+}
+
+void plugins_close(plugin *plugins, size_t n) {
+    while (n--) dlclose(plugins[n].handle);
+}

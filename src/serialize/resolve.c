@@ -1,0 +1,104 @@
+/* Ops whose class has become known: what was kept of them without a class is read once more, as the file would be now. */
+#include "any_io.h"
+#include "codec_read.h"
+
+/* What reading needs; made for the first op, and anew after one that failed or had sub ops, since it remembers what was made. */
+typedef struct resolver {
+    xir_network *net;
+    xir_diags   *why;
+    decoder      d;
+    any_levels  *levels;
+    bool         ready;
+} resolver;
+
+static void resolver_end(resolver *r) {
+    if (r->ready) decoder_free(&r->d);
+    mem_free(&r->net->alloc, r->levels, sizeof *r->levels);
+    r->ready = false;
+    r->levels = NULL;
+}
+
+static bool resolver_begin(resolver *r) {
+    if (!r->ready) decoder_init(&r->d, r->net->ctx, r->net, &any_source, XIR_STR(""), (xir_str){ NULL, 0 }, r->why);
+    if (!r->ready) r->levels = mem_new(&r->net->alloc, sizeof *r->levels);
+    r->ready = true;
+    r->d.made = NULL;
+    decoder_rewind(&r->d);
+    return r->levels || trace_memory(&r->d.trace);
+}
+
+static xir_status resolve(resolver *r, xir_op *op, const xir_class *cls, const frame *up) {
+    static const xir_map none = { NULL, 0 };
+    xir_any map = { .kind = XIR_ANY_MAP, .as.map = op->more && op->more->extra ? *op->more->extra : none };
+    source s;
+    if (resolver_begin(r)) {
+        r->d.trace.top = up;
+        any_source_init(&r->d, &s, &map, r->levels);
+        decode_attrs(&r->d, &s, op, cls);
+    }
+    xir_status status = r->d.trace.status;
+    if (status || r->d.n_values || r->d.n_op_ids) resolver_end(r);
+    return status;
+}
+
+xir_status op_resolve(xir_op *op, const xir_class *cls, xir_diags *why) {
+    resolver r = { .net = op->net, .why = why };
+    xir_status status = resolve(&r, op, cls, NULL);
+    resolver_end(&r);
+    return status;
+}
+
+/* ---- a network of them ------------------------------------------------------------------------------------- */
+
+typedef struct walk {
+    resolver         r;
+    xir_status       status;         /* the first failure's */
+    const xir_class *opaque, *real;  /* of the last op; NULL: still unknown. Looking one up takes the context's lock */
+} walk;
+
+static const xir_class *real_class(walk *w, const xir_op *op) {
+    if (w->opaque != op->cls) {
+        const xir_class *cls = xir_class_find(op->net->ctx, op->cls->key);
+        w->opaque = op->cls;
+        w->real = cls && cls->is_op && !(cls->traits & XIR_TRAIT_ABSTRACT) ? cls : NULL;
+    }
+    return w->real;
+}
+
+static void visit(walk *w, xir_op *op, const frame *at);
+
+static void visit_children(walk *w, const xir_op *op, const frame *at) {
+    for (uint32_t i = 0; i < op->cls->n_fields && !op->cls->plain; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops children = *(const xir_ops *)body_at(op->attrs, f);
+        const frame list = { .up = at, .key = f->name, .index = SIZE_MAX };
+        for (size_t j = 0; j < children.size; j++) {
+            const frame item = { .up = &list, .index = j };
+            visit(w, children.data[j], &item);
+        }
+    }
+}
+
+/* As deep as sub ops are nested, which readers limit. */
+static void visit(walk *w, xir_op *op, const frame *at) {
+    const xir_class *cls = op->cls->opaque ? real_class(w, op) : NULL;
+    xir_status status = cls ? resolve(&w->r, op, cls, at) : XIR_OK;   /* with its sub ops, by what is known now */
+    if (!w->status) w->status = status;
+    if (!cls) visit_children(w, op, at);
+}
+
+xir_status xir_network_resolve(xir_network *net, xir_diags *why) {
+    walk *w = mem_new(&net->alloc, sizeof *w);
+    if (!w) return diag_memory(why);
+    memset(w, 0, sizeof *w);
+    w->r.net = net;
+    w->r.why = why;
+    const frame list = { .key = XIR_STR("ops"), .index = SIZE_MAX };
+    frame item = { .up = &list, .index = 0 };
+    for (xir_op *op = net->first; op; op = op->next, item.index++) visit(w, op, &item);
+    resolver_end(&w->r);
+    xir_status status = w->status;
+    mem_free(&net->alloc, w, sizeof *w);
+    return status;
+}
