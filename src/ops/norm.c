@@ -76,7 +76,7 @@ static xir_status check_constants(xir_infer *at, const char *where, const xir_va
     xir_type_kind kind = xir_type_kind_of(xir_type_element(type));
     if (kind == XIR_TYPE_BOOL || kind == XIR_TYPE_INTEGER) {
         char room[40];
-        return xir_infer_fail(at, XIR_E_TYPE, where, "the elements of %s are %s: reals were expected", where,
+        return xir_infer_fail(at, XIR_E_TYPE, where, "the elements of %s are %s: floating-point numbers were expected", where,
                               element_word(xir_type_element(type), room, sizeof room));
     }
     int64_t n;

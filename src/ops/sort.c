@@ -25,7 +25,7 @@ static xir_status need_sort(xir_infer *at, size_t i, unsigned sorts, const char 
                           input_name(at, i), element_word(element_of(type), room, sizeof room), expected);
 }
 
-xir_status need_reals(xir_infer *at, size_t i)   { return need_sort(at, i, FLOATS, "reals"); }
+xir_status need_reals(xir_infer *at, size_t i)   { return need_sort(at, i, FLOATS, "floating-point numbers"); }
 xir_status need_numbers(xir_infer *at, size_t i) { return need_sort(at, i, FLOATS | INTEGERS, "numbers"); }
 xir_status need_bools(xir_infer *at, size_t i)   { return need_sort(at, i, BOOLS, "bool"); }
 
