@@ -31,11 +31,10 @@ xir_status need_bools(xir_infer *at, size_t i)   { return need_sort(at, i, BOOLS
 
 xir_status need_integers(xir_infer *at, size_t i) {
     const xir_type *element = element_of(xir_infer_input(at, i));
-    if (xir_type_is_quantized(element)) {
-        return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are quantised: integers were expected",
-                              input_name(at, i));
-    }
-    return need_sort(at, i, INTEGERS, "integers");
+    if (xir_type_kind_of(element) == XIR_TYPE_INTEGER) return XIR_OK;
+    char room[40];
+    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are %s: integers were expected",
+                          input_name(at, i), xir_type_is_quantized(element) ? "quantised" : element_word(element, room, sizeof room));
 }
 
 bool holds_integers(const xir_type *type) { return type && sort_of(element_of(type)) == INTEGERS; }

@@ -8,7 +8,8 @@
 xir_status need_reals(xir_infer *at, size_t i);      /* floating-point numbers                   */
 xir_status need_numbers(xir_infer *at, size_t i);    /* floating-point numbers or integers       */
 xir_status need_bools(xir_infer *at, size_t i);
-xir_status need_integers(xir_infer *at, size_t i);   /* plain ones, that count or point          */
+/* Integers that count or point: nothing else will do. */
+xir_status need_integers(xir_infer *at, size_t i);
 
 /* The element type of a tensor, or a type that is no tensor: what is computed of one number is computed of it. */
 const xir_type *element_of(const xir_type *type);
