@@ -49,6 +49,13 @@ form_text layout_walk(const xir_layout *layout) {
     return t;
 }
 
+/* How many axes at the beginning are one byte each, which for most layouts is all. */
+static size_t single_axes(xir_str axes) {
+    size_t n = 0;
+    while (n < axes.size && is_upper((unsigned char)axes.data[n])) n++;
+    return n;
+}
+
 static bool find_axis(const xir_layout *layout, size_t i, layout_axis *out) {
     form_text t = layout_walk(layout);
     while (layout_next(&t, out)) {
@@ -126,15 +133,16 @@ const xir_form xir_layout_form = { "layout", print, parse };
 xir_str xir_layout_text(const xir_layout *layout) { return layout ? layout->axes : XIR_STR(""); }
 
 size_t xir_layout_rank(const xir_layout *layout) {
+    size_t rank = layout ? single_axes(layout->axes) : 0;
     form_text t = layout_walk(layout);
     layout_axis a;
-    size_t rank = 0;
-    while (layout_next(&t, &a)) rank++;
+    for (t.at = rank; layout_next(&t, &a);) rank++;
     return rank;
 }
 
 char xir_layout_axis(const xir_layout *layout, size_t i) {
     layout_axis a;
+    if (layout && i < single_axes(layout->axes)) return layout->axes.data[i];
     return find_axis(layout, i, &a) ? a.letter : '\0';
 }
 
@@ -144,9 +152,14 @@ int64_t xir_layout_unit(const xir_layout *layout, size_t i) {
 }
 
 int64_t xir_layout_index(const xir_layout *layout, char letter) {
+    size_t single = layout ? single_axes(layout->axes) : 0;
+    for (size_t i = 0; i < single; i++) {
+        if (layout->axes.data[i] == letter) return (int64_t)i;
+    }
     form_text t = layout_walk(layout);
     layout_axis a;
-    for (int64_t i = 0; layout_next(&t, &a); i++) {
+    t.at = single;
+    for (int64_t i = (int64_t)single; layout_next(&t, &a); i++) {
         if (a.letter == letter) return i;
     }
     return -1;
@@ -157,7 +170,7 @@ bool xir_layout_has(const xir_layout *layout, char letter) { return xir_layout_i
 bool xir_layout_is_layouted(const xir_layout *layout) {
     form_text t = layout_walk(layout);
     layout_axis a;
-    while (layout_next(&t, &a)) {
+    for (t.at = layout ? single_axes(layout->axes) : 0; layout_next(&t, &a);) {
         if (a.unit) return true;
     }
     return false;

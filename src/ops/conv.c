@@ -6,7 +6,7 @@
 #include "types.h"
 
 typedef struct conv {
-    moves       moves;
+    sweep       sweep;     /* sizes are the kernel's, once it has been read */
     int64_t     groups;
     xir_padding mode;
     bool        transposed;
@@ -59,8 +59,9 @@ static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 /* Mirrored and repeated cells must be there, and only zeros can be taken away. */
 static xir_status check_padding(xir_infer *at, xir_padding mode, int64_t pad, int64_t dim, const char *where,
                                 const axis_words *words) {
+    if (mode == XIR_PADDING_ZEROS || pad == 0) return XIR_OK;
     const xir_enum *modes = xir_padding_enum();
-    if (mode == XIR_PADDING_ZEROS || pad == 0 || (size_t)mode >= modes->size) return XIR_OK;
+    if ((size_t)mode >= modes->size) return XIR_OK;   // the rows say so
     if (pad < 0) {
         return xir_infer_fail(at, XIR_E_INVALID, where, "%" PRId64 " is negative, which only a padding of ZEROS may be", pad);
     }
@@ -73,8 +74,8 @@ static xir_status check_padding(xir_infer *at, xir_padding mode, int64_t pad, in
 
 /* How many places a kernel of m->size has along axis k. */
 static xir_status gather_length(xir_infer *at, const conv *c, size_t k, int64_t input, int64_t *out) {
-    const move *m = &c->moves.along[k];
-    const axis_words *words = words_of_axis(c->moves.n, k);
+    const steps *m = &c->sweep.along[k];
+    const axis_words *words = words_of_axis(c->sweep.n, k);
     const window w = { .what = "kernel", .things = words->thing, .axis = words->axis, .where = "inputs/1", .input = input,
                        .before = m->before, .after = m->after, .size = m->size, .stride = m->stride,
                        .dilation = m->dilation };
@@ -86,8 +87,8 @@ static xir_status gather_length(xir_infer *at, const conv *c, size_t k, int64_t 
 /* How long what `input` kernels of m->size write to is: (input - 1) * stride - before - after + dilation * (size - 1) + extra
  * + 1. */
 static xir_status spread_length(xir_infer *at, const conv *c, size_t k, int64_t input, int64_t *out) {
-    const move *m = &c->moves.along[k];
-    const axis_words *words = words_of_axis(c->moves.n, k);
+    const steps *m = &c->sweep.along[k];
+    const axis_words *words = words_of_axis(c->sweep.n, k);
     xir_status status = check_steps(at, m, words);
     if (status) return status;
     if (m->extra < 0) return xir_infer_fail(at, XIR_E_BOUNDS, words->extra, "%" PRId64 " is negative", m->extra);
@@ -183,7 +184,7 @@ static xir_status conv_shape(xir_infer *at, conv_output *out) {
         { "", "LOI", "HWOI", "DHWOI" },
     };
     conv c = conv_of(at);
-    size_t n = c.moves.n, channels_at = n + 1, in = n + c.transposed, filters_at = n + !c.transposed;
+    size_t n = c.sweep.n, channels_at = n + 1, in = n + c.transposed, filters_at = n + !c.transposed;
     named_dims kernel, *dims = &out->dims;
     xir_status status = read_dims(at, 0, map_letters(n), dims);
     if (!status) status = read_dims(at, 1, kernels[c.transposed][n], &kernel);
@@ -191,7 +192,7 @@ static xir_status conv_shape(xir_infer *at, conv_output *out) {
     if (!status) status = need_numbers(at, 0);
     for (size_t k = 0; k < n && !status; k++) {
         int64_t input = dims->dim[1 + k], *length = &dims->dim[1 + k];
-        c.moves.along[k].size = kernel.dim[k];
+        c.sweep.along[k].size = kernel.dim[k];
         status = c.transposed ? spread_length(at, &c, k, input, length) : gather_length(at, &c, k, input, length);
     }
     if (!status) status = check_channels(at, &c, &kernel, in, filters_at, dims->dim[channels_at]);
@@ -253,7 +254,7 @@ typedef struct unfolded {
 
 static xir_status unfold_shape(xir_infer *at, unfolded *out) {
     const xir_unfold_attrs *a = xir_infer_attrs(at);
-    const move along[2] = {
+    const steps along[2] = {
         { STEPS_H(a), .size = a->kernel_height, .dilation = a->dilation_height },
         { STEPS_W(a), .size = a->kernel_width,  .dilation = a->dilation_width  },
     };
@@ -262,7 +263,7 @@ static xir_status unfold_shape(xir_infer *at, unfolded *out) {
     xir_status status = read_dims(at, 0, map_letters(2), input);
     for (size_t k = 0; k < 2 && !status; k++) {
         const axis_words *words = words_of_axis(2, k);
-        const move *m = &along[k];
+        const steps *m = &along[k];
         const window w = { .what = "window", .things = words->thing, .axis = words->axis, .where = words->kernel,
                            .input = input->dim[1 + k], .before = m->before, .after = m->after, .size = m->size,
                            .stride = m->stride, .dilation = m->dilation };

@@ -5,7 +5,7 @@
 #include "spatial.h"
 
 /* What the attributes of any of the classes say. */
-static moves pool_of(const xir_infer *at) {
+static sweep pool_of(const xir_infer *at) {
     const xir_class_decl *decl = at->cls->decl;
     const void *attrs = at->attrs;
     #define MEAN_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = 1 }
@@ -16,26 +16,26 @@ static moves pool_of(const xir_infer *at) {
     #define MOST_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = (a)->dilation_width  }
     if (decl == xir_max_pool2d_class()) {
         const xir_max_pool2d_attrs *a = attrs;
-        return (moves){ 2, { MOST_H(a), MOST_W(a) } };
+        return (sweep){ 2, { MOST_H(a), MOST_W(a) } };
     }
     if (decl == xir_max_pool1d_class()) {
         const xir_max_pool1d_attrs *a = attrs;
-        return (moves){ 1, { MOST_W(a) } };
+        return (sweep){ 1, { MOST_W(a) } };
     }
     if (decl == xir_max_pool3d_class()) {
         const xir_max_pool3d_attrs *a = attrs;
-        return (moves){ 3, { MOST_D(a), MOST_H(a), MOST_W(a) } };
+        return (sweep){ 3, { MOST_D(a), MOST_H(a), MOST_W(a) } };
     }
     if (decl == xir_avg_pool2d_class()) {
         const xir_avg_pool2d_attrs *a = attrs;
-        return (moves){ 2, { MEAN_H(a), MEAN_W(a) } };
+        return (sweep){ 2, { MEAN_H(a), MEAN_W(a) } };
     }
     if (decl == xir_avg_pool1d_class()) {
         const xir_avg_pool1d_attrs *a = attrs;
-        return (moves){ 1, { MEAN_W(a) } };
+        return (sweep){ 1, { MEAN_W(a) } };
     }
     const xir_avg_pool3d_attrs *a = attrs;
-    return (moves){ 3, { MEAN_D(a), MEAN_H(a), MEAN_W(a) } };
+    return (sweep){ 3, { MEAN_D(a), MEAN_H(a), MEAN_W(a) } };
     #undef MEAN_D
     #undef MEAN_H
     #undef MEAN_W
@@ -50,11 +50,11 @@ static int64_t divisor_of(const xir_infer *at, size_t n) {
     return n == 1 ? ((const xir_avg_pool1d_attrs *)attrs)->divisor_override : ((const xir_avg_pool3d_attrs *)attrs)->divisor_override;
 }
 
-static xir_status pool_shape(xir_infer *at, const moves *m, named_dims *out) {
+static xir_status pool_shape(xir_infer *at, const sweep *m, named_dims *out) {
     xir_status status = read_dims(at, 0, map_letters(m->n), out);
     for (size_t k = 0; k < m->n && !status; k++) {
         const axis_words *words = words_of_axis(m->n, k);
-        const move *step = &m->along[k];
+        const steps *step = &m->along[k];
         const window w = { .what = "window", .things = words->thing, .axis = words->axis, .where = words->pool,
                            .input = out->dim[1 + k], .before = step->before, .after = step->after, .size = step->size,
                            .stride = step->stride, .dilation = step->dilation };
@@ -65,20 +65,20 @@ static xir_status pool_shape(xir_infer *at, const moves *m, named_dims *out) {
 }
 
 /* A bit for each spatial dim. */
-static unsigned spatial_dims(const moves *m) { return ((1u << m->n) - 1) << 1; }
+static unsigned spatial_dims(const sweep *m) { return ((1u << m->n) - 1) << 1; }
 
 /* ---- MaxPool --------------------------------------------------------------------------------------------------- */
 
 static xir_status give_max(xir_infer *at) {
     named_dims out;
-    moves m = pool_of(at);
+    sweep m = pool_of(at);
     xir_status status = pool_shape(at, &m, &out);
     return status ? status : give_named(at, 0, &out, spatial_dims(&m), NULL, NULL);
 }
 
 xir_status max_pool_check(xir_infer *at) {
     named_dims out;
-    moves m = pool_of(at);
+    sweep m = pool_of(at);
     return inputs_judged(at, 1) ? pool_shape(at, &m, &out) : XIR_OK;
 }
 
@@ -94,7 +94,7 @@ xir_status max_pool_tiled_infer(xir_infer *at) {
 
 /* ---- AvgPool --------------------------------------------------------------------------------------------------- */
 
-static xir_status avg_shape(xir_infer *at, const moves *m, named_dims *out) {
+static xir_status avg_shape(xir_infer *at, const sweep *m, named_dims *out) {
     int64_t divisor = divisor_of(at, m->n);
     xir_status status = need_numbers(at, 0);
     if (!status) status = pool_shape(at, m, out);
@@ -103,7 +103,7 @@ static xir_status avg_shape(xir_infer *at, const moves *m, named_dims *out) {
 }
 
 /* Whether a divisor is too small for the means to lie between the elements. */
-static bool exceeds(const moves *m, int64_t divisor) {
+static bool exceeds(const sweep *m, int64_t divisor) {
     int64_t cells = 1;
     if (divisor == 0) return false;
     for (size_t k = 0; k < m->n; k++) {
@@ -114,7 +114,7 @@ static bool exceeds(const moves *m, int64_t divisor) {
 
 static xir_status give_mean(xir_infer *at) {
     named_dims out;
-    moves m = pool_of(at);
+    sweep m = pool_of(at);
     const xir_type *element = NULL;
     xir_status status = avg_shape(at, &m, &out);
     if (!status && exceeds(&m, divisor_of(at, m.n))) status = computed_element(at, 0, &element);
@@ -123,7 +123,7 @@ static xir_status give_mean(xir_infer *at) {
 
 xir_status avg_pool_check(xir_infer *at) {
     named_dims out;
-    moves m = pool_of(at);
+    sweep m = pool_of(at);
     return inputs_judged(at, 1) ? avg_shape(at, &m, &out) : XIR_OK;
 }
 

@@ -72,10 +72,35 @@ static void read_tile(const xir_type *type, const xir_layout *layout, char lette
     const int64_t axes[2] = { (int64_t)out->at[k], unit_at };
     int64_t tiles = out->dim[k];
     out->unit_at[k] = (size_t)unit_at;
-    out->unit[k] = xir_type_dim(type, unit_at, false);
+    out->unit[k] = xir_layout_unit(layout, (size_t)unit_at);   // the dim is the same, or unknown
     const xir_distr *distr = xir_type_distr(type, axes, 2);
     if (distr) out->dim[k] = xir_distr_total_valid(distr);
-    else if (tiles < 0 || out->unit[k] < 0 || !mul_i64(tiles, out->unit[k], &out->dim[k])) out->dim[k] = UNKNOWN_DIM;
+    else if (tiles < 0 || !mul_i64(tiles, out->unit[k], &out->dim[k])) out->dim[k] = UNKNOWN_DIM;
+}
+
+/* What read_dims does for layouts with a letter or `*` for each of the dims asked for, which is most of them; false for others. */
+static bool read_plain(const xir_type *type, const char *letters, named_dims *out) {
+    const xir_tensor_type *tensor = xir_type_tensor(type);
+    size_t n = strlen(letters), star = 0;
+    if (!tensor || !tensor->layout || tensor->shape.size != n || tensor->layout->axes.size != n) return false;
+    const char *axes = tensor->layout->axes.data;
+    out->n = n;
+    for (size_t k = 0; k < n; k++) {
+        char letter = letters[k], other = letter == 'L' ? 'W' : letter == 'W' ? 'L' : letter;
+        size_t i = 0;
+        while (i < n && axes[i] != letter && axes[i] != other) i++;
+        if (i == n) {
+            while (star < n && axes[star] != '*') star++;
+            if (star == n) return false;
+            i = star++;
+        }
+        int64_t dim = tensor->shape.data[i];
+        out->dim[k] = dim < 0 ? UNKNOWN_DIM : dim;
+        out->at[k] = i;
+        out->unit[k] = 0;
+        out->unit_at[k] = 0;
+    }
+    return true;
 }
 
 /* A layout of N, H, W and C in any order says itself where they are. */
@@ -83,13 +108,14 @@ xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *o
     const xir_type *type = xir_infer_input(at, i);
     const xir_layout *layout = xir_type_layout(type);
     xir_str text = layout ? xir_layout_text(layout) : XIR_STR("");
+    if (read_plain(type, letters, out)) return XIR_OK;
     const char *port = input_name(at, i);
     size_t n = strlen(letters), rank = xir_type_rank(type), tiles = 0;
     if (layout && xir_layout_rank(layout) != rank) {
         return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "the layout %.*s names %zu dims, %s has %zu",
                               (int)text.size, text.data, xir_layout_rank(layout), port, rank);
     }
-    for (size_t k = 0; layout && k < rank; k++) tiles += xir_layout_axis(layout, k) >= 'a' && xir_layout_axis(layout, k) <= 'z';
+    for (size_t k = 0; xir_layout_is_layouted(layout) && k < rank; k++) tiles += xir_layout_unit(layout, k) != 0;
     if (rank != n + tiles) {
         return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, %zu were expected (%s)", port, rank,
                               n + tiles, letters);

@@ -28,7 +28,7 @@ static xir_status check_step(xir_infer *at, const char *of, const axis_words *wo
     return check_size(at, attribute, value);
 }
 
-xir_status check_steps(xir_infer *at, const move *m, const axis_words *words) {
+xir_status check_steps(xir_infer *at, const steps *m, const axis_words *words) {
     xir_status status = check_step(at, "stride", words, m->stride);
     return status ? status : check_step(at, "dilation", words, m->dilation);
 }

@@ -9,18 +9,18 @@
 enum { MOST_SPATIAL = 3 };
 
 /* What a window does along one axis. */
-typedef struct move {
+typedef struct steps {
     int64_t size, stride, dilation, before, after;
     int64_t extra;      /* output_pad of transposed convolutions */
-} move;
+} steps;
 
 /* Along all: n of them, in the order D, H, W. */
-typedef struct moves {
+typedef struct sweep {
     size_t n;
-    move   along[MOST_SPATIAL];
-} moves;
+    steps   along[MOST_SPATIAL];
+} sweep;
 
-/* The members of `move` that an attribute struct has for an axis. */
+/* The members of `steps` that an attribute struct has for an axis. */
 #define STEPS_D(a)   .stride = (a)->stride_depth,  .before = (a)->pad_front, .after = (a)->pad_back
 #define STEPS_H(a)   .stride = (a)->stride_height, .before = (a)->pad_top,   .after = (a)->pad_bottom
 #define STEPS_W(a)   .stride = (a)->stride_width,  .before = (a)->pad_left,  .after = (a)->pad_right
@@ -37,7 +37,7 @@ typedef struct axis_words {
 const axis_words *words_of_axis(size_t n, size_t k);
 
 /* XIR_E_BOUNDS unless stride_… and dilation_… are at least 1: what rows say, of files that were not checked. */
-xir_status check_steps(xir_infer *at, const move *m, const axis_words *words);
+xir_status check_steps(xir_infer *at, const steps *m, const axis_words *words);
 /* XIR_E_BOUNDS unless a window is at least 1 wide. */
 xir_status check_size(xir_infer *at, const char *attribute, int64_t size);
 

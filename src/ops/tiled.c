@@ -22,7 +22,7 @@ const xir_distr *valid_of_dim(xir_infer *at, size_t i, const named_dims *d, size
 bool dim_may_be(xir_infer *at, size_t i, const named_dims *d, size_t k, int64_t expected) {
     int64_t dim = d->dim[k], unit = d->unit[k], most;
     if (dim == expected || dim < 0 || expected < 0) return true;
-    if (unit < 1 || dim < expected || valid_of_dim(at, i, d, k)) return false;
+    if (!unit || dim < expected || valid_of_dim(at, i, d, k)) return false;
     return !add_i64(expected, unit, &most) || dim < most;
 }
 
@@ -35,9 +35,7 @@ static xir_status put_dim(xir_infer *at, const named_dims *now, size_t k, const 
     int64_t dim = now->dim[k], unit = now->unit[k], *tiles = &dims->data[now->at[k]], total;
     if (unit) dims->data[now->unit_at[k]] = unit;
     *tiles = dim;
-    if (unit == 0 || dim < 0) return XIR_OK;
-    *tiles = UNKNOWN_DIM;
-    if (unit < 0) return XIR_OK;
+    if (!unit || dim < 0) return XIR_OK;
     if (valid) dim = xir_distr_total(valid);
     *tiles = dim / unit + (dim % unit != 0);
     if (mul_i64(*tiles, unit, &total)) return XIR_OK;
@@ -48,7 +46,7 @@ static xir_status put_dim(xir_infer *at, const named_dims *now, size_t k, const 
 static xir_status put_units(xir_infer *at, const named_dims *now, unsigned anew, const xir_layout **layout) {
     bool same = true;
     for (size_t k = 0; k < now->n && same; k++) {
-        same = !is_anew(anew, k) || now->unit[k] < 1 || xir_layout_unit(*layout, now->unit_at[k]) == now->unit[k];
+        same = !is_anew(anew, k) || !now->unit[k] || xir_layout_unit(*layout, now->unit_at[k]) == now->unit[k];
     }
     if (same) return XIR_OK;
     buffer text;
@@ -58,7 +56,7 @@ static xir_status put_units(xir_infer *at, const named_dims *now, unsigned anew,
     for (form_text t = layout_walk(*layout); layout_next(&t, &a); axis++) {
         int64_t unit = a.unit;
         for (size_t k = 0; k < now->n; k++) {
-            if (is_anew(anew, k) && now->unit[k] > 0 && now->unit_at[k] == axis) unit = now->unit[k];
+            if (is_anew(anew, k) && now->unit[k] && now->unit_at[k] == axis) unit = now->unit[k];
         }
         char word[24];
         int n = unit ? snprintf(word, sizeof word, "%c%" PRId64, a.letter, unit) : snprintf(word, sizeof word, "%c", a.letter);
@@ -90,7 +88,7 @@ static xir_status new_distr(xir_infer *at, const named_dims *now, size_t k, cons
     int64_t dim = now->dim[k], unit = now->unit[k], total = dims->data[now->at[k]];
     const int64_t axes[2] = { (int64_t)now->at[k], (int64_t)now->unit_at[k] };
     *out = NULL;
-    if (dim < 0 || total <= 0 || unit < 0) return XIR_OK;
+    if (dim < 0 || total <= 0) return XIR_OK;
     if (unit) total *= unit;   // put_dim has seen that it fits
     int64_t known = valid ? xir_distr_total(valid) : dim;
     if (unit ? known > total : !valid || known != total) return XIR_OK;
