@@ -20,27 +20,33 @@ xir_status moved_element(xir_infer *at, size_t i, const int64_t *to, const dim_l
 
 /* ---- arrays --------------------------------------------------------------------------------------------------- */
 
-static xir_status cannot_follow(xir_infer *at, size_t i, const char *what, int64_t axis) {
+static const char *const array_words[] = { "scales", "ratios", "zero points" };   // ORDER ARRAY
+
+xir_status cannot_follow(xir_infer *at, size_t i, array_kind kind, int64_t axis) {
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "the %s of %s differ along dim %" PRId64 ", which is merged, "
-                          "split or mixed with others, or has not as many elements: they can't be said of the output", what,
-                          input_name(at, i), axis);
+                          "split or mixed with others, or has not as many elements: they can't be said of the output",
+                          array_words[kind], input_name(at, i), axis);
 }
 
-/* Equal items for the last dim of the output; one if that is unknown, or there is none. */
+/* How many equal items the last dim of the output takes; one if that is unknown, or there is none. */
 static int64_t last_extent(const move *m) {
-    int64_t axes[2] = { (int64_t)m->dims->size - 1, -1 }, n = 1;
+    int64_t axes[2] = { (int64_t)m->dims->size - 1, -1 };
+    size_t n = 1;
     if (m->dims->size == 0) return 1;
     if (m->layout && xir_layout_is_layouted(m->layout)) {
         axes[1] = tile_partner(m->layout, (size_t)axes[0]);
         if (axes[1] >= 0) n = 2;
     }
-    int64_t all = extent((xir_i64s){ m->dims->data, m->dims->size }, axes, (size_t)n);
+    int64_t all = extent((xir_i64s){ m->dims->data, m->dims->size }, axes, n);
     return all < 0 ? 1 : all;
 }
 
 /* Moves the items of an array along *axis, and the axis. */
-static xir_status move_array(xir_infer *at, size_t i, const move *m, const char *what, xir_runs items, xir_run fill, int64_t *axis,
+typedef struct moving { size_t input; const move *m; } moving;
+static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_runs items, xir_run fill, int64_t *axis,
                              run_list *out) {
+    const size_t i = ((const moving *)user)->input;
+    const move *m = ((const moving *)user)->m;
     const xir_type *type = xir_infer_input(at, i);
     xir_i64s shape = xir_type_tensor(type)->shape, now = { m->dims->data, m->dims->size };
     int64_t axes[2], count = runs_total(items), was = *axis;
@@ -50,58 +56,24 @@ static xir_status move_array(xir_infer *at, size_t i, const move *m, const char 
     bool alike = items.size == 1, stays = n > 0;
     bool along = n > 0 && (have < 0 ? count > 1 : have == count);
     for (size_t k = 0; k < n; k++) stays &= !m->to || m->to[axes[k]] >= 0;
-    if (!along && !alike) return cannot_follow(at, i, what, was);
+    if (!along && !alike) return cannot_follow(at, i, kind, was);
 
     *axis = stays ? moved_axis(m, was, shape.size) : -1;
-    xir_status status = XIR_OK;
     if (along && !(alike && !m->padding)) {
-        status = move_items(at, i, m, axes, n, items, fill, out);
-        if (status) return status;
-        if (stays) return XIR_OK;
-        if (out->size > 1) return cannot_follow(at, i, what, was);
+        xir_status status = move_items(at, i, m, axes, n, items, fill, out);
+        if (status || stays || out->size == 0) return status;
+        if (out->size > 1) return cannot_follow(at, i, kind, was);
         items = run_list_runs(out);
-        if (out->size == 0) return XIR_OK;
     }
     /* One number: for all elements, for those of the dim, or for those of the last one. */
     xir_run one = items.data[0];
     if (along && stays) {
-        int64_t there[2] = { axes[0], n == 2 ? axes[1] : 0 };
-        for (size_t k = 0; k < n; k++) there[k] = m->to ? m->to[axes[k]] : axes[k];
-        have = extent(now, there, n);
+        for (size_t k = 0; k < n && m->to; k++) axes[k] = m->to[axes[k]];
+        have = extent(now, axes, n);
         if (have >= 0) count = have;
     } else if (along) count = last_extent(m);
     run_list_cut(out, 0);
     return run_list_add(out, count, one.m, one.exp, one.value) ? no_memory(at) : XIR_OK;
-}
-
-static xir_status move_scales(xir_infer *at, size_t i, const move *m, const xir_scales **scales) {
-    if (!*scales) return XIR_OK;
-    bool exp = xir_scales_is_exp(*scales);
-    int64_t axis = (*scales)->axis;
-    run_list out;
-    run_list_init(&out, context_alloc(at->ctx));
-    const xir_run one = { .m = exp, .value = 1 };   // padding is what files have there: 1, or 1/0/1
-    xir_status status = move_array(at, i, m, "scales", (*scales)->items, one, &axis, &out);
-    if (!status) {
-        *scales = scales_make(at->home, exp, run_list_runs(&out), axis);
-        if (!*scales) status = no_memory(at);
-    }
-    run_list_free(&out);
-    return status;
-}
-
-static xir_status move_ratios(xir_infer *at, size_t i, const move *m, const xir_norm_ratios **ratios) {
-    if (!*ratios) return XIR_OK;
-    int64_t axis = (*ratios)->axis;
-    run_list out;
-    run_list_init(&out, context_alloc(at->ctx));
-    xir_status status = move_array(at, i, m, "ratios", (*ratios)->items, (xir_run){ .value = 1 }, &axis, &out);
-    if (!status) {
-        *ratios = norm_ratios_make(at->home, run_list_runs(&out), axis);
-        if (!*ratios) status = no_memory(at);
-    }
-    run_list_free(&out);
-    return status;
 }
 
 /* ---- zero points ---------------------------------------------------------------------------------------------- */
@@ -109,7 +81,7 @@ static xir_status move_ratios(xir_infer *at, size_t i, const move *m, const xir_
 /* Files have them one by one, so an op may not make many of few. */
 enum { MOST_ZEROS = 1 << 20 };
 
-static xir_status zeros_as_runs(xir_infer *at, xir_i64s zeros, run_list *out) {
+xir_status zeros_as_runs(xir_infer *at, xir_i64s zeros, run_list *out) {
     for (size_t i = 0; i < zeros.size; i++) {
         if (run_list_add(out, 1, zeros.data[i], 0, 0)) return no_memory(at);
     }
@@ -124,19 +96,51 @@ static xir_status zeros_from_runs(xir_infer *at, size_t i, xir_runs runs, size_t
     }
     if (!dims_init(at, room, (size_t)n)) return XIR_E_MEMORY;
     for (size_t k = 0; k < runs.size; start = runs.data[k++].end) {
-        for (int64_t at_item = start; at_item < runs.data[k].end; at_item++) room->data[at_item] = runs.data[k].m;
+        for (int64_t item = start; item < runs.data[k].end; item++) room->data[item] = runs.data[k].m;
     }
     return XIR_OK;
 }
 
+/* ---- types ---------------------------------------------------------------------------------------------------- */
+
+static xir_status change_scales(xir_infer *at, array_fn *change, void *user, const xir_scales **scales) {
+    if (!*scales) return XIR_OK;
+    bool exp = xir_scales_is_exp(*scales);
+    int64_t axis = (*scales)->axis;
+    run_list out;
+    run_list_init(&out, context_alloc(at->ctx));
+    const xir_run one = { .m = exp, .value = 1 };   // padding is what files have there: 1, or 1/0/1
+    xir_status status = change(user, at, ARRAY_SCALES, (*scales)->items, one, &axis, &out);
+    if (!status) {
+        *scales = scales_make(at->home, exp, run_list_runs(&out), axis);
+        if (!*scales) status = no_memory(at);
+    }
+    run_list_free(&out);
+    return status;
+}
+
+static xir_status change_ratios(xir_infer *at, array_fn *change, void *user, const xir_norm_ratios **ratios) {
+    if (!*ratios) return XIR_OK;
+    int64_t axis = (*ratios)->axis;
+    run_list out;
+    run_list_init(&out, context_alloc(at->ctx));
+    xir_status status = change(user, at, ARRAY_RATIOS, (*ratios)->items, (xir_run){ .value = 1 }, &axis, &out);
+    if (!status) {
+        *ratios = norm_ratios_make(at->home, run_list_runs(&out), axis);
+        if (!*ratios) status = no_memory(at);
+    }
+    run_list_free(&out);
+    return status;
+}
+
 /* Zero points lie along the axis of their scales. */
-static xir_status move_zeros(xir_infer *at, size_t i, const move *m, int64_t axis, xir_i64s *zeros, dim_list *room) {
-    if (zeros->size == 0) return XIR_OK;
+static xir_status change_zeros(xir_infer *at, size_t i, array_fn *change, void *user, int64_t axis, xir_i64s *zeros,
+                               dim_list *room) {
     run_list runs, out;
     run_list_init(&runs, context_alloc(at->ctx));
     run_list_init(&out, context_alloc(at->ctx));
     xir_status status = zeros_as_runs(at, *zeros, &runs);
-    if (!status) status = move_array(at, i, m, "zero points", run_list_runs(&runs), (xir_run){ 0 }, &axis, &out);
+    if (!status) status = change(user, at, ARRAY_ZEROS, run_list_runs(&runs), (xir_run){ 0 }, &axis, &out);
     if (!status) status = zeros_from_runs(at, i, run_list_runs(&out), zeros->size, room);
     if (!status) *zeros = (xir_i64s){ room->data, room->size };
     run_list_free(&out);
@@ -144,18 +148,16 @@ static xir_status move_zeros(xir_infer *at, size_t i, const move *m, int64_t axi
     return status;
 }
 
-/* ---- types ---------------------------------------------------------------------------------------------------- */
-
 /* The ranges of a calibrated type don't say what they lie along. */
-static xir_status move_calibrated(xir_infer *at, size_t i, const move *m, const xir_calibrated_type *c) {
+static xir_status keep_ranges(xir_infer *at, size_t i, const xir_calibrated_type *c) {
     size_t most = c->min.size > c->max.size ? c->min.size : c->max.size;
     if (c->sat.size > most) most = c->sat.size;
-    if (most <= 1 || (!m->to && !m->cut)) return XIR_OK;
+    if (most <= 1) return XIR_OK;
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "%s has %zu ranges and does not say what they lie along: they "
                           "can't be said of the output", input_name(at, i), most);
 }
 
-xir_status move_element(xir_infer *at, size_t i, const move *m, const xir_type **element) {
+xir_status change_arrays(xir_infer *at, size_t i, array_fn *change, void *user, const xir_type **element) {
     *element = xir_type_element(xir_infer_input(at, i));
     const xir_object *object = (const xir_object *)*element, *made = object;
     const xir_calibrated_type *c = xir_calibrated_type_of(object);
@@ -164,23 +166,23 @@ xir_status move_element(xir_infer *at, size_t i, const move *m, const xir_type *
     const xir_normalized_quantized_type *nq = xir_normalized_quantized_type_of(object);
     xir_status status = XIR_OK;
     dim_list room = { .data = room.few };
-    if (c) status = move_calibrated(at, i, m, c);
+    if (c) status = keep_ranges(at, i, c);
     else if (q) {
         xir_quantized_type now = *q;
-        status = move_scales(at, i, m, &now.scale);
-        if (!status) status = move_zeros(at, i, m, xir_scales_axis(q->scale), &now.zero_points, &room);
+        status = change_scales(at, change, user, &now.scale);
+        if (!status) status = change_zeros(at, i, change, user, xir_scales_axis(q->scale), &now.zero_points, &room);
         now.head.hash = 0;
         if (!status) made = home_intern(at->home, &now.head);
     } else if (n) {
         xir_normalized_type now = *n;
-        status = move_ratios(at, i, m, &now.normratio);
+        status = change_ratios(at, change, user, &now.normratio);
         now.head.hash = 0;
         if (!status) made = home_intern(at->home, &now.head);
     } else if (nq) {
         xir_normalized_quantized_type now = *nq;
-        status = move_ratios(at, i, m, &now.normratio);
-        if (!status) status = move_scales(at, i, m, &now.scale);
-        if (!status) status = move_zeros(at, i, m, xir_scales_axis(nq->scale), &now.zero_points, &room);
+        status = change_ratios(at, change, user, &now.normratio);
+        if (!status) status = change_scales(at, change, user, &now.scale);
+        if (!status) status = change_zeros(at, i, change, user, xir_scales_axis(nq->scale), &now.zero_points, &room);
         now.head.hash = 0;
         if (!status) made = home_intern(at->home, &now.head);
     }
@@ -188,4 +190,8 @@ xir_status move_element(xir_infer *at, size_t i, const move *m, const xir_type *
     if (status) return status;
     *element = (const xir_type *)made;
     return made ? XIR_OK : no_memory(at);
+}
+
+xir_status move_element(xir_infer *at, size_t i, const move *m, const xir_type **element) {
+    return change_arrays(at, i, move_array, &(moving){ i, m }, element);
 }

@@ -1,9 +1,247 @@
-/* Tensors one after the other, along a dim that they have (Concat) or a new one (Stack). */
+/* Tensors one after the other, along a dim that they have (Concat) or a new one (Stack). What their types say of the elements
+ * of that dim is joined too; what they say of other dims has to be the same in all of them. */
 #include <inttypes.h>
 #include "graph.h"
-#include "join.h"
+#include "move.h"
 
-/* Merges dim k, which must be the same, of input i into that of the output; `at_input` is where input i has it. */
+typedef struct join {
+    const dim_list   *dims;     /* of the output                                         */
+    const xir_layout *layout;
+    size_t            axis;     /* along which the inputs stand, a dim of the output     */
+    int64_t           partner;  /* the other dim of a tiled axis, then `axis` is the tiles; -1 */
+    bool              stack;    /* the inputs don't have that dim: one element of each   */
+} join;
+
+/* ---- arrays --------------------------------------------------------------------------------------------------- */
+
+/* A dim of an input in the output. */
+static int64_t joined_dim(const join *j, int64_t k) { return j->stack && (uint64_t)k >= j->axis ? k + 1 : k; }
+
+/* An axis of an input in the output, from the end if it was. */
+static int64_t joined_axis(const join *j, int64_t axis, size_t rank) {
+    int64_t k = from_start(axis, rank);
+    if (k < 0) return axis;
+    return axis < 0 ? joined_dim(j, k) - (int64_t)j->dims->size : joined_dim(j, k);
+}
+
+/* How many elements input i has along the joined dim, tiles and unit together; -1 if that is unknown. */
+static int64_t share(xir_infer *at, const join *j, size_t i) {
+    const int64_t axes[2] = { (int64_t)j->axis, j->partner };
+    if (j->stack) return 1;
+    return extent(xir_type_tensor(xir_infer_input(at, i))->shape, axes, j->partner < 0 ? 1 : 2);
+}
+
+/* The array of a kind that input i has; those of zero points are made in `room`. */
+static xir_status array_of(xir_infer *at, size_t i, array_kind kind, run_list *room, xir_runs *items, int64_t *axis) {
+    const xir_type *type = xir_infer_input(at, i);
+    const xir_scales *scales = xir_type_scale(type);
+    const xir_norm_ratios *ratios = xir_type_norm_ratios(type);
+    *axis = kind == ARRAY_RATIOS ? xir_norm_ratios_axis(ratios) : xir_scales_axis(scales);
+    *items = (xir_runs){ 0 };
+    if (kind == ARRAY_SCALES && scales) *items = scales->items;
+    if (kind == ARRAY_RATIOS && ratios) *items = ratios->items;
+    if (kind != ARRAY_ZEROS) return XIR_OK;
+    run_list_cut(room, 0);
+    xir_status status = zeros_as_runs(at, xir_type_zero_points(type), room);
+    *items = run_list_runs(room);
+    return status;
+}
+
+/* Whether items of input i lie along the joined dim, one for each element. */
+static bool lie_along(xir_infer *at, const join *j, size_t i, int64_t axis, xir_runs items) {
+    int64_t axes[2], count = runs_total(items), have = share(at, j, i);
+    size_t n = j->stack ? 0 : axes_along(xir_infer_input(at, i), axis, axes);
+    return n && axes[0] == (int64_t)j->axis && (have < 0 ? count > 1 : have == count);
+}
+
+static bool same_items(xir_runs a, xir_runs b) {
+    if (a.size != b.size) return false;
+    for (size_t i = 0; i < a.size; i++) {
+        if (a.data[i].end != b.data[i].end || a.data[i].m != b.data[i].m || a.data[i].exp != b.data[i].exp) return false;
+        if (memcmp(&a.data[i].value, &b.data[i].value, sizeof a.data[i].value) != 0) return false;
+    }
+    return true;
+}
+
+/* Whether items of input i say the same of its elements as those of input 0 of theirs, wherever they stand along the joined dim. */
+static bool say_the_same(xir_infer *at, const join *j, xir_runs first, int64_t first_axis, size_t i, int64_t axis, xir_runs items) {
+    if (lie_along(at, j, i, axis, items)) return false;
+    if (first.size == 1 && items.size == 1) {
+        xir_run a = first.data[0], b = items.data[0];
+        a.end = b.end = 1;
+        return same_items((xir_runs){ &a, 1 }, (xir_runs){ &b, 1 });
+    }
+    size_t rank = xir_type_rank(xir_infer_input(at, i));
+    return same_items(first, items) && (items.size == 0 || from_start(axis, rank) == from_start(first_axis, rank));
+}
+
+static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_runs items, xir_run fill, int64_t *axis,
+                             run_list *out) {
+    const join *j = user;
+    const int64_t first_axis = *axis;
+    size_t n = xir_infer_input_count(at), rank = xir_type_rank(xir_infer_input(at, 0)), leader = n;
+    bool same = true;
+    xir_status status = XIR_OK;
+    run_list room;
+    run_list_init(&room, context_alloc(at->ctx));
+    for (size_t i = 0; i < n && same && !status; i++) {
+        xir_runs now;
+        int64_t along;
+        status = array_of(at, i, kind, &room, &now, &along);
+        if (!status) same = say_the_same(at, j, items, first_axis, i, along, now);
+    }
+    if (!status && same) {
+        *axis = joined_axis(j, first_axis, rank);
+        status = run_list_append(out, items, 0, runs_total(items)) ? no_memory(at) : XIR_OK;
+    }
+    for (size_t i = 0; i < n && !same && !status; i++) {
+        xir_runs now;
+        int64_t along, count = share(at, j, i);
+        status = array_of(at, i, kind, &room, &now, &along);
+        if (status) break;
+        xir_run one = now.size ? now.data[0] : fill;
+        if (lie_along(at, j, i, along, now)) {
+            status = run_list_append(out, now, 0, runs_total(now));
+            if (leader == n) leader = i, *axis = along;
+        } else if (count < 0 || now.size > 1 || (now.size == 0 && kind != ARRAY_ZEROS)) {
+            status = cannot_follow(at, i, kind, along);
+            break;
+        } else status = run_list_add(out, count, one.m, one.exp, one.value);
+        if (status == XIR_E_MEMORY) no_memory(at);
+        else if (status) {
+            status = xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text, "together the inputs have more elements than 64 bits count");
+        }
+    }
+    if (!same && leader == n) *axis = first_axis < 0 ? (int64_t)j->axis - (int64_t)j->dims->size : (int64_t)j->axis;
+    run_list_free(&room);
+    return status;
+}
+
+/* ---- valid elements ------------------------------------------------------------------------------------------- */
+
+/* Distributions of all inputs together: more is a mistake, and each is looked for in every input. */
+enum { MOST_DISTRS = 1 << 10 };
+
+static bool same_axes(const xir_distr *a, const xir_distr *b, size_t rank) {
+    if (a->merged_axis.size != b->merged_axis.size) return false;
+    for (size_t i = 0; i < a->merged_axis.size; i++) {
+        if (from_start(a->merged_axis.data[i], rank) != from_start(b->merged_axis.data[i], rank)) return false;
+    }
+    return true;
+}
+
+/* The distribution of input i over the dims of another; NULL: all elements are valid. */
+static const xir_distr *distr_like(xir_infer *at, size_t i, const xir_distr *like) {
+    const xir_tensor_type *type = xir_type_tensor(xir_infer_input(at, i));
+    for (size_t k = 0; k < type->merged_distrs.size; k++) {
+        const xir_distr *distr = (const xir_distr *)type->merged_distrs.data[k];
+        if (same_axes(distr, like, type->shape.size)) return distr;
+    }
+    return NULL;
+}
+
+static bool all_valid(const xir_distr *distr) { return !distr || xir_distr_total_valid(distr) == xir_distr_total(distr); }
+
+/* Joins what the inputs say of the dims of `like`, the first one to speak of them; NULL where there is nothing to say. `axes` has room. */
+static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like, int64_t *axes, const xir_distr **out) {
+    size_t n = xir_infer_input_count(at), rank = xir_type_rank(xir_infer_input(at, 0)), n_axes = like->merged_axis.size;
+    bool along = false, valid = true, same = true;
+    *out = NULL;
+    for (size_t k = 0; k < n_axes; k++) {
+        int64_t axis = from_start(like->merged_axis.data[k], rank);
+        if (axis < 0) {
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "a distribution is over dim %" PRId64 " of %zu dims",
+                                  like->merged_axis.data[k], rank);
+        }
+        along |= !j->stack && axis == (int64_t)j->axis;
+        axes[k] = joined_axis(j, like->merged_axis.data[k], rank);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const xir_distr *distr = distr_like(at, i, like);
+        valid &= all_valid(distr);
+        same &= distr && same_items(distr->sections, like->sections);
+    }
+    bool leading = along && from_start(like->merged_axis.data[0], rank) == (int64_t)j->axis;
+    int64_t total = extent((xir_i64s){ j->dims->data, j->dims->size }, axes, n_axes);
+    run_list runs;
+    run_list_init(&runs, context_alloc(at->ctx));
+    xir_status status = XIR_OK;
+    if (valid) status = total > 0 ? run_list_add(&runs, total, 1, 0, 0) : XIR_OK;
+    else if (!along && same) status = run_list_append(&runs, like->sections, 0, xir_distr_total(like));
+    else if (!leading) {
+        status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs", "which elements are valid along dim %" PRId64 " is not the same in "
+                                "all inputs: it can't be said of the output", like->merged_axis.data[0]);
+    }
+    for (size_t i = 0; i < n && leading && !valid && !status; i++) {
+        const xir_distr *distr = distr_like(at, i, like);
+        int64_t count = extent(xir_type_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data, n_axes);
+        if (distr) status = run_list_append(&runs, distr->sections, 0, xir_distr_total(distr));
+        else if (count >= 0) status = run_list_add(&runs, count, 1, 0, 0);
+        else {
+            status = xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "how many elements input %zu has is unknown: which of "
+                                    "the output's are valid can't be said", i);
+        }
+    }
+    if (status && !at->status) status = status == XIR_E_MEMORY ? no_memory(at) : xir_infer_fail(at, XIR_E_LIMIT, "inputs",
+                                        "together they have more elements than 64 bits count");
+    if (!status && runs.size) {
+        *out = distr_make(at->home, (xir_i64s){ axes, n_axes }, run_list_runs(&runs), like->uvalue, like->legacy);
+        if (!*out) status = no_memory(at);
+    }
+    run_list_free(&runs);
+    return status;
+}
+
+/* Of all dims that any input speaks of, into `out`, which has room. */
+static xir_status join_distrs(xir_infer *at, const join *j, const xir_object **out, size_t *n_out) {
+    size_t n = xir_infer_input_count(at);
+    xir_status status = XIR_OK;
+    *n_out = 0;
+    for (size_t i = 0; i < n && !status; i++) {
+        xir_refs distrs = xir_type_tensor(xir_infer_input(at, i))->merged_distrs;
+        for (size_t k = 0; k < distrs.size && !status; k++) {
+            const xir_distr *like = (const xir_distr *)distrs.data[k], *now;
+            bool done = false;
+            for (size_t before = 0; before < i && !done; before++) done = distr_like(at, before, like);
+            dim_list axes;
+            if (done || distr_like(at, i, like) != like) continue;
+            if (!dims_init(at, &axes, like->merged_axis.size)) return XIR_E_MEMORY;
+            status = join_distr(at, j, like, axes.data, &now);
+            if (!status && now) out[(*n_out)++] = (const xir_object *)now;
+            dims_free(&axes);
+        }
+    }
+    return status;
+}
+
+/* Gives the type of the joined inputs. */
+static xir_status give_join(xir_infer *at, join *j) {
+    size_t n = xir_infer_input_count(at), n_distrs = 0;
+    const xir_type *element = xir_type_element(xir_infer_input(at, 0));
+    xir_status status = xir_type_is_quantized(element) ? change_arrays(at, 0, join_array, j, &element) : XIR_OK;
+    for (size_t i = 0; i < n; i++) n_distrs += xir_type_tensor(xir_infer_input(at, i))->merged_distrs.size;
+    if (status) return status;
+    if (n_distrs == 0) return xir_infer_give_tensor(at, element, j->layout, j->dims->data, j->dims->size);
+    if (n_distrs > MOST_DISTRS) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs", "together they have %zu distributions, at most %d were expected", n_distrs,
+                              MOST_DISTRS);
+    }
+    const xir_object **distrs = mem_new(context_alloc(at->ctx), n_distrs * sizeof *distrs);
+    if (!distrs) return no_memory(at);
+    size_t n_out;
+    status = join_distrs(at, j, distrs, &n_out);
+    if (!status) {
+        const xir_type *type = type_tensor(at->home, element, j->layout, (xir_i64s){ j->dims->data, j->dims->size },
+                                           (xir_refs){ distrs, n_out });
+        status = type ? xir_infer_give(at, type) : no_memory(at);
+    }
+    mem_free(context_alloc(at->ctx), (void *)distrs, n_distrs * sizeof *distrs);
+    return status;
+}
+
+/* ---- dims ----------------------------------------------------------------------------------------------------- */
+
+/* Merges dim k, which must be the same, of input i into that of the output. */
 static xir_status merge_dim(xir_infer *at, size_t i, size_t k, int64_t *out) {
     int64_t dim = xir_type_dim(xir_infer_input(at, i), (int64_t)k, false);
     if (*out < 0) *out = dim < 0 ? UNKNOWN_DIM : dim;
@@ -19,20 +257,53 @@ static xir_status need_some(xir_infer *at) {
     return xir_infer_fail(at, XIR_E_MISSING, "inputs", "no inputs, at least one was expected");
 }
 
-/* Ranks and element types agree. */
-static xir_status alike(xir_infer *at) {
+/* Whether two element types are quantised in the same way, but for the numbers. */
+static bool alike_quantized(const xir_type *a, const xir_type *b) {
+    const xir_scales *s = xir_type_scale(a), *t = xir_type_scale(b);
+    return xir_type_kind_of(a) == xir_type_kind_of(b) && xir_type_equal(xir_type_storage(a), xir_type_storage(b)) &&
+           xir_type_equal(xir_type_expressed(a), xir_type_expressed(b)) && !s == !t && xir_scales_is_exp(s) == xir_scales_is_exp(t) &&
+           !xir_type_norm_ratios(a) == !xir_type_norm_ratios(b) &&
+           (xir_type_kind_of(a) != XIR_TYPE_CALIBRATED || xir_type_equal(a, b));
+}
+
+/* Ranks, element types and tiles agree. */
+static xir_status check_alike(xir_infer *at) {
     size_t n = xir_infer_input_count(at), rank = xir_type_rank(xir_infer_input(at, 0));
+    const xir_type *first = xir_infer_input(at, 0), *a = xir_type_element(first);
+    bool tiled = inputs_tiled(at, n);
     for (size_t i = 1; i < n; i++) {
-        if (xir_type_rank(xir_infer_input(at, i)) != rank) {
+        const xir_type *type = xir_infer_input(at, i), *b = xir_type_element(type);
+        if (xir_type_rank(type) != rank) {
             return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "input %zu has %zu dims, input 0 has %zu: the same were "
-                                  "expected", i, xir_type_rank(xir_infer_input(at, i)), rank);
+                                  "expected", i, xir_type_rank(type), rank);
         }
-        const xir_type *a = xir_type_element(xir_infer_input(at, 0)), *b = xir_type_element(xir_infer_input(at, i));
         xir_status status = same_elements(at, 0, i);
         if (status) return status;
-        if (xir_type_kind_of(a) != xir_type_kind_of(b)) {
-            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "input %zu and input 0 are not quantised in the same way", i);
+        if (!xir_type_equal(a, b) && !alike_quantized(a, b)) {
+            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "input %zu is not quantised in the same way as input 0", i);
         }
+        for (size_t k = 0; tiled && k < rank; k++) {
+            const xir_layout *l = xir_type_layout(first), *r = xir_type_layout(type);
+            if (xir_layout_unit(l, k) == xir_layout_unit(r, k) && (!xir_layout_unit(l, k) || tile_partner(l, k) == tile_partner(r, k))) continue;
+            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "dim %zu of input %zu is not tiled as that of input 0", k, i);
+        }
+    }
+    return XIR_OK;
+}
+
+/* Of a tiled axis, whichever of its dims is named, the tiles are joined: only the last input may have padding in them. */
+static xir_status join_tiles(xir_infer *at, join *j) {
+    const xir_type *first = xir_infer_input(at, 0);
+    const xir_layout *layout = xir_type_layout(first);
+    size_t n = xir_infer_input_count(at);
+    int64_t axes[2];
+    if (axes_along(first, (int64_t)j->axis, axes) < 2) return XIR_OK;
+    j->axis = (size_t)axes[0];
+    j->partner = axes[1];
+    for (size_t i = 0; i + 1 < n; i++) {
+        if (all_valid(xir_type_distr(xir_infer_input(at, i), axes, 2))) continue;
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "input %zu has padding along the tiled axis %c: every input "
+                              "but the last has to fill its tiles", i, xir_layout_axis(layout, j->axis));
     }
     return XIR_OK;
 }
@@ -44,7 +315,8 @@ static xir_status concat_dims(xir_infer *at, dim_list *out, join *j) {
     size_t n = xir_infer_input_count(at);
     if (a->axis < -1) return xir_infer_fail(at, XIR_E_BOUNDS, "axis", "%" PRId64 " is below -1, the least axis", a->axis);
     xir_status status = read_axis(at, "axis", a->axis, xir_type_rank(xir_infer_input(at, 0)), &j->axis);
-    if (!status) status = alike(at);
+    if (!status) status = check_alike(at);
+    if (!status) status = join_tiles(at, j);
     if (status) return status;
     if (!dims_copy(at, out, xir_infer_input(at, 0))) return XIR_E_MEMORY;
     for (size_t k = 0; k < out->size; k++) {
@@ -67,10 +339,10 @@ static xir_status concat_dims(xir_infer *at, dim_list *out, join *j) {
 
 xir_status concat_check(xir_infer *at) {
     dim_list dims;
-    join j = { 0 };
+    join j = { .partner = -1 };
     size_t n = xir_infer_input_count(at);
     if (n == 0) return need_some(at);
-    if (!movable_known(at, n)) return XIR_OK;
+    if (!inputs_judged(at, n)) return XIR_OK;
     xir_status status = concat_dims(at, &dims, &j);
     if (!status) dims_free(&dims);
     return status;
@@ -78,12 +350,12 @@ xir_status concat_check(xir_infer *at) {
 
 xir_status concat_infer(xir_infer *at) {
     dim_list dims;
-    join j = { .dims = &dims };
+    join j = { .dims = &dims, .partner = -1, .layout = xir_type_layout(xir_infer_input(at, 0)) };
     xir_status status = need_some(at);
     if (!status) status = need_movable(at, xir_infer_input_count(at));
     if (!status) status = concat_dims(at, &dims, &j);
     if (status) return status;
-    status = give_join(at, &j, xir_type_layout(xir_infer_input(at, 0)));
+    status = give_join(at, &j);
     dims_free(&dims);
     return status;
 }
@@ -98,7 +370,7 @@ static xir_status stack_dims(xir_infer *at, dim_list *out, join *j) {
         return xir_infer_fail(at, XIR_E_BOUNDS, "dim", "%" PRId64 " is outside the %zu dims of the output", a->dim, rank + 1);
     }
     j->axis = (size_t)axis;
-    xir_status status = alike(at);
+    xir_status status = check_alike(at);
     if (status) return status;
     if (!dims_init(at, out, rank + 1)) return XIR_E_MEMORY;
     for (size_t k = 0; k <= rank; k++) out->data[k] = k == j->axis ? (int64_t)n : UNKNOWN_DIM;
@@ -111,7 +383,7 @@ static xir_status stack_dims(xir_infer *at, dim_list *out, join *j) {
 
 xir_status stack_check(xir_infer *at) {
     dim_list dims;
-    join j = { 0 };
+    join j = { .partner = -1 };
     size_t n = xir_infer_input_count(at);
     if (n == 0) return need_some(at);
     if (!inputs_known(at, n) || inputs_tiled(at, n)) return XIR_OK;
@@ -121,9 +393,8 @@ xir_status stack_check(xir_infer *at) {
 }
 
 xir_status stack_infer(xir_infer *at) {
-    const xir_layout *layout;
     dim_list dims, from;
-    join j = { .dims = &dims, .stack = true };
+    join j = { .dims = &dims, .partner = -1, .stack = true };
     xir_status status = need_some(at);
     if (!status) status = need_inputs(at, xir_infer_input_count(at));
     if (!status) status = stack_dims(at, &dims, &j);
@@ -131,16 +402,10 @@ xir_status stack_infer(xir_infer *at) {
     if (!dims_init(at, &from, dims.size)) status = XIR_E_MEMORY;
     else {
         for (size_t k = 0; k < dims.size; k++) from.data[k] = k == j.axis ? -1 : (int64_t)(k - (k > j.axis));
-        status = layout_of_axes(at, xir_infer_input(at, 0), from.data, from.size, &layout);
-        if (!status) status = give_join(at, &j, layout);
+        status = layout_of_axes(at, xir_infer_input(at, 0), from.data, from.size, &j.layout);
+        if (!status) status = give_join(at, &j);
         dims_free(&from);
     }
     dims_free(&dims);
     return status;
-}
-
-xir_status give_join(xir_infer *at, const join *j, const xir_layout *layout) {
-    const xir_type *element;
-    xir_status status = computed_element(at, 0, &element);
-    return status ? status : xir_infer_give_tensor(at, element, layout, j->dims->data, j->dims->size);
 }

@@ -1,21 +1,12 @@
 /* Items are moved run by run. Where merged dims are cut the outer ones are walked element by element, up to 65536 of them. */
 #include <inttypes.h>
+#include "axes.h"
 #include "graph.h"
 #include "move.h"
 
 /* ---- inputs ------------------------------------------------------------------------------------------------- */
 
-bool tiles_allowed(xir_infer *at) {
-    const xir_target *target = xir_infer_target(at);
-    xir_target_kind kind = target ? xir_target_kind_of(target) : XIR_TARGET_HOST;
-    return kind == XIR_TARGET_BUYI || kind == XIR_TARGET_ZHUGE;
-}
-
-bool movable_known(xir_infer *at, size_t n) {
-    return inputs_known(at, n) && (!inputs_tiled(at, n) || tiles_allowed(at));
-}
-
-xir_status need_movable(xir_infer *at, size_t n) { return movable_known(at, n) ? XIR_OK : need_inputs(at, n); }
+xir_status need_movable(xir_infer *at, size_t n) { return inputs_judged(at, n) ? XIR_OK : need_inputs(at, n); }
 
 int64_t tile_partner(const xir_layout *layout, size_t k) {
     char letter = xir_layout_axis(layout, k);
@@ -25,7 +16,7 @@ int64_t tile_partner(const xir_layout *layout, size_t k) {
 
 xir_status need_untiled(xir_infer *at, const char *what, size_t k) {
     const xir_layout *layout = xir_type_layout(xir_infer_input(at, 0));
-    if (!tiles_allowed(at) || tile_partner(layout, k) < 0) return XIR_OK;
+    if (tile_partner(layout, k) < 0) return XIR_OK;
     xir_str text = xir_layout_text(layout);
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, what, "dim %zu is part of a tiled axis of %s (%.*s): what becomes of its tiles "
                           "can't be said", k, input_name(at, 0), (int)text.size, text.data);
@@ -34,9 +25,7 @@ xir_status need_untiled(xir_infer *at, const char *what, size_t k) {
 xir_status read_axis(xir_infer *at, const char *what, int64_t axis, size_t rank, size_t *out) {
     int64_t found = from_start(axis, rank);
     *out = (size_t)found;
-    if (found >= 0) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_BOUNDS, what, "dim %" PRId64 " is outside the %zu dim%s of %s", axis, rank,
-                          rank == 1 ? "" : "s", input_name(at, 0));
+    return found < 0 ? axis_outside(at, what, axis, rank) : XIR_OK;
 }
 
 /* The text of each axis is copied; layouts are short. */
@@ -292,7 +281,7 @@ xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axe
 
 /* ---- valid elements ----------------------------------------------------------------------------------------- */
 
-static xir_status cannot_follow(xir_infer *at, size_t which) {
+static xir_status distr_lost(xir_infer *at, size_t which) {
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s says which elements are valid, and its dims are "
                           "merged, split or mixed with others: it can't be said of the output", which, input_name(at, 0));
 }
@@ -328,8 +317,8 @@ static xir_status move_distr(xir_infer *at, const move *m, size_t which, const x
     } else {
         status = move_items(at, 0, m, was.data, was.size, old->sections, (xir_run){ .m = !m->padding }, &runs);
         bool followed = n == was.size || (now >= 0 && now == runs_total(run_list_runs(&runs)));
-        if (!status && !followed) status = cannot_follow(at, which);
-        if (!status && n == 0 && runs.size && !runs.data[0].m) status = cannot_follow(at, which);
+        if (!status && !followed) status = distr_lost(at, which);
+        if (!status && n == 0 && runs.size && !runs.data[0].m) status = distr_lost(at, which);
     }
     if (!status && n && runs.size) {
         *out = distr_make(at->home, (xir_i64s){ axes, n }, run_list_runs(&runs), old->uvalue, old->legacy);

@@ -4,15 +4,13 @@
 #ifndef OPS_MOVE_H
 #define OPS_MOVE_H
 
-#include "element.h"
+#include "tiled.h"
 #include "types.h"
 
 /* ---- inputs ------------------------------------------------------------------------------------------------- */
 
-/* As inputs_known and need_inputs, but tiled inputs are fine on the back ends that have tiles, where a tiled axis is two
- * dims that move one by one. */
-bool       tiles_allowed(xir_infer *at);
-bool       movable_known(xir_infer *at, size_t n);
+/* As need_inputs, but tiled inputs are fine on the back ends that have tiles, where a tiled axis is two dims that move one by
+ * one. The check to it is inputs_judged. */
 xir_status need_movable(xir_infer *at, size_t n);
 
 /* The other dim of a tiled axis: of C the c, of c the C; -1 if dim k is not tiled. */
@@ -60,6 +58,19 @@ xir_status give_moved(xir_infer *at, const move *m);
 
 /* The element type of input i, moved. */
 xir_status move_element(xir_infer *at, size_t i, const move *m, const xir_type **out);
+
+/* ---- arrays of quantised types ------------------------------------------------------------------------------ */
+
+/* Makes what becomes of an array of an element type: `out` has no items, `fill` is the item of an element that stands for nothing.
+ * Zero points have their axis from the scales, and may be none. */
+typedef enum array_kind { ARRAY_SCALES, ARRAY_RATIOS, ARRAY_ZEROS } array_kind;
+typedef xir_status array_fn(void *user, xir_infer *at, array_kind kind, xir_runs items, xir_run fill, int64_t *axis,
+                            run_list *out);
+/* The element type of input i with all its arrays changed. */
+xir_status change_arrays(xir_infer *at, size_t i, array_fn *change, void *user, const xir_type **out);
+
+xir_status cannot_follow(xir_infer *at, size_t i, array_kind kind, int64_t axis);
+xir_status zeros_as_runs(xir_infer *at, xir_i64s zeros, run_list *out);
 
 /* The dims that items along an axis count, at most two: a tiled axis is its tiles and its unit. 0 for an axis outside. */
 size_t     axes_along(const xir_type *type, int64_t axis, int64_t axes[2]);

@@ -82,7 +82,7 @@ static xir_status pad_dims(xir_infer *at, dim_list *out) {
 
 xir_status pad_check(xir_infer *at) {
     dim_list dims;
-    if (!movable_known(at, 1)) return XIR_OK;
+    if (!inputs_judged(at, 1)) return XIR_OK;
     xir_status status = pad_dims(at, &dims);
     if (!status) dims_free(&dims);
     return status;

@@ -1,54 +1,57 @@
 /* The same elements in the same order, in other dims; dims of 1 taken out; repetitions. */
 #include <inttypes.h>
+#include "axes.h"
 #include "graph.h"
-#include "move.h"
+#include "reshape.h"
 
 /* ---- Reshape -------------------------------------------------------------------------------------------------- */
 
 /* The product of dims: -1 if it depends on one that is unknown, false if it exceeds 64 bits. `known` is that of the others. */
-static bool product(const int64_t *dims, size_t n, int64_t *all, int64_t *known) {
+static bool product(xir_i64s dims, int64_t *all, int64_t *known) {
     bool unknown = false, zero = false, fits = true;
     *known = 1;
-    for (size_t i = 0; i < n; i++) {
-        if (dims[i] < 0) unknown = true;
-        else if (dims[i] == 0) zero = true;
-        else fits &= mul_i64(*known, dims[i], known);
+    for (size_t i = 0; i < dims.size; i++) {
+        if (dims.data[i] < 0) unknown = true;
+        else if (dims.data[i] == 0) zero = true;
+        else fits &= mul_i64(*known, dims.data[i], known);
     }
     *all = zero ? 0 : unknown ? UNKNOWN_DIM : *known;
     if (zero) *known = 0;
     return fits || zero;
 }
 
-/* Checks everything and gives the dims of the output; `out` is made unless it fails. */
-static xir_status reshape_dims(xir_infer *at, dim_list *out) {
+static xir_status check_layout(xir_infer *at) {
     const xir_reshape_attrs *a = xir_infer_attrs(at);
-    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
-    size_t rank = a->shape.size, infer = rank;
+    xir_str text = xir_layout_text(a->layout);
+    if (!a->layout) return XIR_OK;   // the rows say that it is missing
+    if (xir_layout_rank(a->layout) != a->shape.size) {
+        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s names %zu dims, 'shape' has %zu", (int)text.size, text.data,
+                              xir_layout_rank(a->layout), a->shape.size);
+    }
+    if (!xir_layout_is_layouted(a->layout) || target_tiles(at)) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "layout", "%.*s is tiled: that is for Buyi and Zhuge", (int)text.size, text.data);
+}
+
+xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list *out) {
+    size_t rank = shape.size, infer = rank;
     for (size_t i = 0; i < rank; i++) {
-        int64_t dim = a->shape.data[i];
+        int64_t dim = shape.data[i];
         if (dim < -1) {
             return xir_infer_fail(at, XIR_E_BOUNDS, "shape", "dim %zu is %" PRId64 ": a dim, or -1 for what is left, was expected",
                                   i, dim);
         }
         if (dim == -1 && infer < rank) {
-            return xir_infer_fail(at, XIR_E_INVALID, "shape", "dims %zu and %zu are both -1: one of them can be what is left",
-                                  infer, i);
+            return xir_infer_fail(at, XIR_E_INVALID, "shape", "dims %zu and %zu are both what is left: one can be", infer, i);
         }
         if (dim == -1) infer = i;
     }
-    if (a->layout && xir_layout_rank(a->layout) != rank) {
-        xir_str text = xir_layout_text(a->layout);
-        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s names %zu dims, 'shape' has %zu", (int)text.size, text.data,
-                              xir_layout_rank(a->layout), rank);
-    }
-    int64_t have, have_known, want, want_known;
-    if (!product(input->shape.data, input->shape.size, &have, &have_known)) {
+    int64_t have, have_known, want, want_known, left = UNKNOWN_DIM;
+    if (!product(input, &have, &have_known)) {
         return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "input has more elements than 64 bits count");
     }
-    if (!product(a->shape.data, rank, &want, &want_known)) {
+    if (!product(shape, &want, &want_known)) {
         return xir_infer_fail(at, XIR_E_LIMIT, "shape", "the output has more elements than 64 bits count");
     }
-    int64_t left = UNKNOWN_DIM;
     if (infer < rank && want_known == 0) {
         return xir_infer_fail(at, XIR_E_INVALID, "shape", "what is left for dim %zu can't be said beside a dim of 0", infer);
     }
@@ -67,60 +70,105 @@ static xir_status reshape_dims(xir_infer *at, dim_list *out) {
                               "the %" PRId64 " of 'shape'", have_known, want);
     }
     if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
-    for (size_t i = 0; i < rank; i++) out->data[i] = i == infer ? left : a->shape.data[i];
+    for (size_t i = 0; i < rank; i++) out->data[i] = i == infer ? left : shape.data[i];
     return XIR_OK;
 }
 
+void find_whole(xir_i64s in, xir_i64s out, int64_t *to) {
+    size_t i = 0, j = 0, n = in.size, m = out.size;
+    for (size_t k = 0; k < n; k++) to[k] = -1;
+    while (i < n && j < m && in.data[i] >= 0 && out.data[j] >= 0) {
+        int64_t a = in.data[i], b = out.data[j];
+        if (a == b) to[i++] = (int64_t)j++;
+        else if (a == 1) i++;
+        else if (b == 1) j++;
+        else {
+            /* Dims that are merged, split or both, up to where the products meet again. */
+            size_t p = i + 1, q = j + 1;
+            bool fits = true;
+            while (a != b && fits) {
+                bool left = a < b;
+                if (left ? p == n || in.data[p] < 0 : q == m || out.data[q] < 0) break;
+                fits = left ? mul_i64(a, in.data[p++], &a) : mul_i64(b, out.data[q++], &b);
+            }
+            if (a != b) break;
+            i = p;
+            j = q;
+        }
+    }
+    /* The same from the end, as far as it goes. */
+    while (n > i && m > j && in.data[n - 1] >= 0 && in.data[n - 1] == out.data[m - 1]) to[--n] = (int64_t)--m;
+    if (n == i + 1 && m == j + 1) to[i] = (int64_t)j;   // what is left, unknown dims too
+}
+
+static bool is_tiled(xir_infer *at) {
+    const xir_reshape_attrs *a = xir_infer_attrs(at);
+    return inputs_tiled(at, 1) || (a->layout && xir_layout_is_layouted(a->layout));
+}
+
 xir_status reshape_check(xir_infer *at) {
+    const xir_reshape_attrs *a = xir_infer_attrs(at);
     dim_list dims;
-    if (!inputs_known(at, 1) || inputs_tiled(at, 1)) return XIR_OK;
-    xir_status status = reshape_dims(at, &dims);
+    if (!inputs_judged(at, 1)) return XIR_OK;
+    xir_status status = check_layout(at);
+    if (status) return status;
+    if (is_tiled(at)) return retile(at, false);
+    status = reshape_dims(at, xir_type_tensor(xir_infer_input(at, 0))->shape, a->shape, &dims);
     if (!status) dims_free(&dims);
     return status;
 }
 
 xir_status reshape_infer(xir_infer *at) {
     const xir_reshape_attrs *a = xir_infer_attrs(at);
-    dim_list dims;
-    xir_status status = need_inputs(at, 1);
-    if (!status) status = reshape_dims(at, &dims);
+    const xir_type *input = xir_infer_input(at, 0);
+    dim_list dims, to;
+    xir_status status = need_movable(at, 1);
+    if (!status) status = check_layout(at);
+    if (!status && is_tiled(at)) return retile(at, true);
+    if (!status) status = reshape_dims(at, xir_type_tensor(input)->shape, a->shape, &dims);
     if (status) return status;
-    status = give_moved(at, &(move){ .dims = &dims, .layout = a->layout });
+    if (!dims_init(at, &to, xir_type_rank(input))) status = XIR_E_MEMORY;
+    else {
+        find_whole(xir_type_tensor(input)->shape, (xir_i64s){ dims.data, dims.size }, to.data);
+        status = give_moved(at, &(move){ .to = to.data, .dims = &dims, .layout = a->layout });
+        dims_free(&to);
+    }
     dims_free(&dims);
     return status;
 }
 
 /* ---- Squeeze -------------------------------------------------------------------------------------------------- */
 
-/* Says in to[k] where dim k of the input stands in the output, -1: it goes; `out` is made unless it fails. `whole`: a type that
- * doesn't say its rank is fine. */
-static xir_status squeeze_dims(xir_infer *at, int64_t *to, dim_list *out, bool check) {
+/* Says in to[k] where dim k of the input stands in the output, -1: it goes; both are made unless it fails. A check may see a type
+ * that does not say its rank. */
+static xir_status squeeze_dims(xir_infer *at, dim_list *to, dim_list *out, bool check) {
     const xir_squeeze_attrs *a = xir_infer_attrs(at);
-    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
-    size_t rank = input->shape.size, n = 0, axis;
-    for (size_t k = 0; k < rank; k++) to[k] = 0;
-    for (size_t i = 0; i < a->axis.size; i++) {
-        xir_status status = read_axis(at, "axis", a->axis.data[i], rank, &axis);
-        if (status) return status;
-        if (to[axis] < 0) return xir_infer_fail(at, XIR_E_INVALID, "axis", "dim %zu is named twice", axis);
-        if (input->shape.data[axis] > 1 || input->shape.data[axis] == 0) {
-            return xir_infer_fail(at, XIR_E_INVALID, "axis", "dim %zu of input is %" PRId64 ", a dim of 1 was expected", axis,
-                                  input->shape.data[axis]);
+    xir_i64s shape = xir_type_tensor(xir_infer_input(at, 0))->shape;
+    size_t n = 0;
+    xir_status status = mark_axes(at, "axis", a->axis, to);
+    if (status) return status;
+    for (size_t k = 0; k < shape.size && !status; k++) {
+        int64_t dim = shape.data[k];
+        bool goes = to->data[k];
+        if (goes && (dim == 0 || dim > 1)) {
+            status = xir_infer_fail(at, XIR_E_INVALID, "axis", "dim %zu of input is %" PRId64 ", a dim of 1 was expected", k, dim);
         }
-        to[axis] = -1;
-    }
-    for (size_t k = 0; k < rank && a->axis.size == 0; k++) {
-        if (input->shape.data[k] < 0 && !check) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "axis", "dim %zu of input is unknown: the dims that go have to be named", k);
+        if (a->axis.size == 0) {
+            goes = dim == 1;
+            if (dim < 0 && !check) {
+                status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "axis", "dim %zu of input is unknown: the dims that go have to be named",
+                                        k);
+            }
         }
-        if (input->shape.data[k] == 1) to[k] = -1;
+        to->data[k] = goes ? -1 : (int64_t)n++;
     }
-    for (size_t k = 0; k < rank; k++) {
-        if (to[k] >= 0) to[k] = (int64_t)n++;
+    if (!status && !dims_init(at, out, n)) status = XIR_E_MEMORY;
+    if (status) {
+        dims_free(to);
+        return status;
     }
-    if (!dims_init(at, out, n)) return XIR_E_MEMORY;
-    for (size_t k = 0; k < rank; k++) {
-        if (to[k] >= 0) out->data[to[k]] = input->shape.data[k] < 0 ? UNKNOWN_DIM : input->shape.data[k];
+    for (size_t k = 0; k < shape.size; k++) {
+        if (to->data[k] >= 0) out->data[to->data[k]] = shape.data[k] < 0 ? UNKNOWN_DIM : shape.data[k];
     }
     return XIR_OK;
 }
@@ -128,11 +176,11 @@ static xir_status squeeze_dims(xir_infer *at, int64_t *to, dim_list *out, bool c
 xir_status squeeze_check(xir_infer *at) {
     dim_list to, dims;
     if (!inputs_known(at, 1) || inputs_tiled(at, 1)) return XIR_OK;
-    if (!dims_init(at, &to, xir_type_rank(xir_infer_input(at, 0)))) return XIR_E_MEMORY;
-    xir_status status = squeeze_dims(at, to.data, &dims, true);
-    if (!status) dims_free(&dims);
+    xir_status status = squeeze_dims(at, &to, &dims, true);
+    if (status) return status;
+    dims_free(&dims);
     dims_free(&to);
-    return status;
+    return XIR_OK;
 }
 
 /* "*...*C" of a rank. */
@@ -156,14 +204,11 @@ xir_status squeeze_infer(xir_infer *at) {
     dim_list to, dims;
     const xir_layout *layout;
     xir_status status = need_inputs(at, 1);
+    if (!status) status = squeeze_dims(at, &to, &dims, false);
     if (status) return status;
-    if (!dims_init(at, &to, xir_type_rank(xir_infer_input(at, 0)))) return XIR_E_MEMORY;
-    status = squeeze_dims(at, to.data, &dims, false);
-    if (!status) {
-        status = channels_last(at, dims.size, &layout);
-        if (!status) status = give_moved(at, &(move){ .to = to.data, .dims = &dims, .layout = layout });
-        dims_free(&dims);
-    }
+    status = channels_last(at, dims.size, &layout);
+    if (!status) status = give_moved(at, &(move){ .to = to.data, .dims = &dims, .layout = layout });
+    dims_free(&dims);
     dims_free(&to);
     return status;
 }

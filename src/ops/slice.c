@@ -5,6 +5,11 @@
 
 static const xir_tensor_type *input_of(xir_infer *at) { return xir_type_tensor(xir_infer_input(at, 0)); }
 
+/* Whether a dim is the unit of a tiled axis, whose length is part of the layout. */
+static bool is_unit(xir_infer *at, size_t k) {
+    return inputs_tiled(at, 1) && xir_layout_unit(xir_type_layout(xir_infer_input(at, 0)), k);
+}
+
 static int64_t known(int64_t dim) { return dim < 0 ? UNKNOWN_DIM : dim; }
 
 /* ---- Slice ---------------------------------------------------------------------------------------------------- */
@@ -34,6 +39,12 @@ static bool picks_none(int64_t begin, int64_t end, int64_t stride) {
     return begin < 0 ? INT64_MAX + begin <= end : end == -1;
 }
 
+static bool takes_all(const xir_slice_attrs *a, size_t k, int64_t n) {
+    int64_t begin = a->begin.data[k], end = a->end.data[k], first;
+    if (a->stride.data[k] != 1) return false;
+    return n < 0 ? begin == 0 && end == INT64_MAX : pick(begin, end, 1, n, &first) == n;
+}
+
 static xir_status slice_dims(xir_infer *at, dim_list *out) {
     const xir_slice_attrs *a = xir_infer_attrs(at);
     xir_i64s shape = input_of(at)->shape;
@@ -47,6 +58,8 @@ static xir_status slice_dims(xir_infer *at, dim_list *out) {
     }
     for (size_t k = 0; k < shape.size; k++) {
         if (a->stride.data[k] == 0) return xir_infer_fail(at, XIR_E_BOUNDS, "stride", "the stride of dim %zu is 0", k);
+        xir_status status = is_unit(at, k) && !takes_all(a, k, shape.data[k]) ? need_untiled(at, "begin", k) : XIR_OK;
+        if (status) return status;
     }
     if (!dims_init(at, out, shape.size)) return XIR_E_MEMORY;
     for (size_t k = 0; k < shape.size; k++) {
@@ -59,7 +72,7 @@ static xir_status slice_dims(xir_infer *at, dim_list *out) {
 
 xir_status slice_check(xir_infer *at) {
     dim_list dims;
-    if (!movable_known(at, 1)) return XIR_OK;
+    if (!inputs_judged(at, 1)) return XIR_OK;
     xir_status status = slice_dims(at, &dims);
     if (!status) dims_free(&dims);
     return status;
@@ -67,11 +80,12 @@ xir_status slice_check(xir_infer *at) {
 
 static xir_status slice_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_slice_attrs *a = xir_infer_attrs(at);
-    int64_t n = input_of(at)->shape.data[k], begin = a->begin.data[k], end = a->end.data[k], stride = a->stride.data[k], first;
+    int64_t n = input_of(at)->shape.data[k], first;
     (void)m;
-    if (n < 0) return begin == 0 && end == INT64_MAX && stride == 1 ? XIR_OK : unknown_cut(at, k);
-    int64_t count = pick(begin, end, stride, n, &first);
-    return count == n && stride == 1 ? XIR_OK : add_stretch(out, first, count, stride);
+    if (takes_all(a, k, n)) return XIR_OK;
+    if (n < 0) return unknown_cut(at, k);
+    int64_t count = pick(a->begin.data[k], a->end.data[k], a->stride.data[k], n, &first);
+    return add_stretch(out, first, count, a->stride.data[k]);
 }
 
 xir_status slice_infer(xir_infer *at) {
@@ -84,14 +98,21 @@ xir_status slice_infer(xir_infer *at) {
     return status;
 }
 
+/* Outputs of one op: more is a mistake, and what is said of elements is cut for each. */
+enum { MOST_OUTPUTS = 1 << 12 };
+
 /* ---- Split ---------------------------------------------------------------------------------------------------- */
 
 static xir_status split_axis(xir_infer *at, size_t *axis) {
     const xir_split_attrs *a = xir_infer_attrs(at);
     xir_i64s shape = input_of(at)->shape;
     xir_status status = read_axis(at, "axis", a->axis, shape.size, axis);
+    if (!status && is_unit(at, *axis)) status = need_untiled(at, "axis", *axis);
     if (status) return status;
     if (a->sections.size == 0) return xir_infer_fail(at, XIR_E_INVALID, "sections", "no sections, at least one was expected");
+    if (a->sections.size > MOST_OUTPUTS) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "sections", "%zu sections, at most %d were expected", a->sections.size, MOST_OUTPUTS);
+    }
     int64_t total = 0;
     for (size_t i = 0; i < a->sections.size; i++) {
         if (a->sections.data[i] < 0) {
@@ -110,7 +131,7 @@ static xir_status split_axis(xir_infer *at, size_t *axis) {
 
 xir_status split_check(xir_infer *at) {
     size_t axis;
-    return movable_known(at, 1) ? split_axis(at, &axis) : XIR_OK;
+    return inputs_judged(at, 1) ? split_axis(at, &axis) : XIR_OK;
 }
 
 /* Where the next section begins and in which dim. */
@@ -145,9 +166,6 @@ xir_status split_infer(xir_infer *at) {
 }
 
 /* ---- Unstack -------------------------------------------------------------------------------------------------- */
-
-/* Outputs of one op: more is no unstacking but a mistake. */
-enum { MOST_OUTPUTS = 1 << 12 };
 
 static xir_status unstack_axis(xir_infer *at, size_t *axis) {
     const xir_unstack_attrs *a = xir_infer_attrs(at);
@@ -236,7 +254,7 @@ static xir_status roll_axes(xir_infer *at) {
     return XIR_OK;
 }
 
-xir_status roll_check(xir_infer *at) { return movable_known(at, 1) ? roll_axes(at) : XIR_OK; }
+xir_status roll_check(xir_infer *at) { return inputs_judged(at, 1) ? roll_axes(at) : XIR_OK; }
 
 static xir_status roll_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_roll_attrs *a = xir_infer_attrs(at);
@@ -297,7 +315,7 @@ static xir_status swap_axis(xir_infer *at, size_t *axis) {
 
 xir_status swap_order_check(xir_infer *at) {
     size_t axis;
-    return movable_known(at, 1) ? swap_axis(at, &axis) : XIR_OK;
+    return inputs_judged(at, 1) ? swap_axis(at, &axis) : XIR_OK;
 }
 
 static xir_status swap_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {

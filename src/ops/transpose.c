@@ -5,6 +5,23 @@
 
 /* ---- Transpose ------------------------------------------------------------------------------------------------ */
 
+/* A layout that is given has to tile the dims that the input's tiles, with the same units. */
+static xir_status check_tiles(xir_infer *at, const int64_t *to) {
+    const xir_layout *now = ((const xir_transpose_attrs *)xir_infer_attrs(at))->layout;
+    const xir_layout *was = xir_type_layout(xir_infer_input(at, 0));
+    size_t rank = xir_type_rank(xir_infer_input(at, 0));
+    if (!xir_layout_is_layouted(now) && !xir_layout_is_layouted(was)) return XIR_OK;
+    for (size_t k = 0; k < rank; k++) {
+        int64_t unit = xir_layout_unit(was, k), partner = unit ? tile_partner(was, k) : -1;
+        if (xir_layout_unit(now, (size_t)to[k]) == unit &&
+            (partner < 0 || (size_t)partner >= rank || tile_partner(now, (size_t)to[k]) == to[partner])) continue;
+        xir_str text = xir_layout_text(now);
+        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s does not tile dim %" PRId64 " of the output as the input's dim %zu is",
+                              (int)text.size, text.data, to[k], k);
+    }
+    return XIR_OK;
+}
+
 /* Where each dim of the input goes, and which one comes to each of the output; both have room for the rank. */
 static xir_status read_order(xir_infer *at, int64_t *to, int64_t *from) {
     const xir_transpose_attrs *a = xir_infer_attrs(at);
@@ -28,7 +45,7 @@ static xir_status read_order(xir_infer *at, int64_t *to, int64_t *from) {
         return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s names %zu dims, the output has %zu", (int)text.size, text.data,
                               xir_layout_rank(a->layout), rank);
     }
-    return XIR_OK;
+    return a->layout ? check_tiles(at, to) : XIR_OK;
 }
 
 static bool make_order(xir_infer *at, dim_list *to, dim_list *from) {
@@ -41,7 +58,7 @@ static bool make_order(xir_infer *at, dim_list *to, dim_list *from) {
 
 xir_status transpose_check(xir_infer *at) {
     dim_list to, from;
-    if (!movable_known(at, 1)) return XIR_OK;
+    if (!inputs_judged(at, 1)) return XIR_OK;
     if (!make_order(at, &to, &from)) return XIR_E_MEMORY;
     xir_status status = read_order(at, to.data, from.data);
     dims_free(&from);
