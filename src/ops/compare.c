@@ -74,10 +74,10 @@ xir_status where_infer(xir_infer *at) {
     if (inputs_known(at, 3) && xir_type_equal(lhs, rhs) && lie_alike(lhs, condition)) return xir_infer_give(at, lhs);
     dim_list dims;
     xir_status status = need_inputs(at, 3);
-    if (!status) status = computed_element(at, 0, &element);
     if (!status) status = where_shape(at, &dims);
     if (status) return status;
-    status = give_joined(at, 3, element, &dims);
+    status = either_element(at, &dims, &element);
+    if (!status) status = give_joined(at, 3, element, &dims);
     dims_free(&dims);
     return status;
 }

@@ -178,10 +178,10 @@ static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
     uint64_t seen = 0;
     int64_t own[LETTERS] = { 0 };
     size_t place[LETTERS] = { 0 };
-    bool like = !dots || s->e.dots_out;
+    bool like = true;
     for (token t = next_token(s->e.text, &walk); t.kind == T_LETTER || t.kind == T_DOTS; t = next_token(s->e.text, &walk)) {
         if (t.kind == T_DOTS) {
-            like &= n_own == s->e.dots_at;
+            like &= wide == 0 || n_own == s->e.dots_at;
             for (size_t k = wide; k > 0; k--, axis++) {
                 int64_t dim = xir_type_dim(type, (int64_t)axis, false), *joined = &s->wide.data[s->wide.size - k];
                 int64_t before = *joined;
@@ -211,11 +211,11 @@ static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
         return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", in the terms before %" PRId64
                               ": the same or 1 was expected", letter_of(letter), place[letter] + 1, own[letter], before);
     }
-    if (i == 0) s->like_first = like && n_own == s->e.n_out && (dots || !s->e.dots_out);
+    if (i == 0) s->like_first = like && n_own == s->e.n_out;
     return XIR_OK;
 }
 
-/* Where the terms of inputs from `n` on start. */
+/* Where the terms from the n-th on start. */
 static size_t find_term(xir_str text, size_t n) {
     size_t pos = 0;
     bool dots;
@@ -223,16 +223,22 @@ static size_t find_term(xir_str text, size_t n) {
     return pos;
 }
 
+/* The equation, and how many inputs it is for. */
+static xir_status read_alone(xir_infer *at, equation *e) {
+    size_t n = xir_infer_input_count(at);
+    xir_status status = read_equation(at, e);
+    if (status || e->terms == n) return status;
+    if (n == 0) return xir_infer_fail(at, XIR_E_MISSING, "inputs", "it has no inputs");
+    return xir_infer_fail(at, XIR_E_INVALID, "equation", "the equation has %zu term%s, there %s %zu input%s, at character %zu",
+                          e->terms, e->terms == 1 ? "" : "s", n == 1 ? "is" : "are", n, n == 1 ? "" : "s",
+                          (e->terms > n ? find_term(e->text, n) : e->end) + 1);
+}
+
 /* Reads everything; `out` and s->wide are made. */
 static xir_status einsum_shape(xir_infer *at, sum *s, dim_list *out) {
     size_t n = xir_infer_input_count(at), rank = 0, pos = 0;
-    xir_status status = read_equation(at, &s->e);
+    xir_status status = read_alone(at, &s->e);
     if (status) return status;
-    if (s->e.terms != n) {
-        size_t place = s->e.terms > n ? find_term(s->e.text, n) : s->e.end;
-        return xir_infer_fail(at, XIR_E_INVALID, "equation", "the equation has %zu term%s, there %s %zu input%s, at character %zu",
-                              s->e.terms, s->e.terms == 1 ? "" : "s", n == 1 ? "is" : "are", n, n == 1 ? "" : "s", place + 1);
-    }
     for (size_t i = 0; i < n; i++) {
         size_t r = xir_type_rank(xir_infer_input(at, i));
         status = need_numbers(at, i);
@@ -246,6 +252,7 @@ static xir_status einsum_shape(xir_infer *at, sum *s, dim_list *out) {
     s->n_wide = 0;
     for (size_t i = 0; i < n && !status; i++) status = read_term(at, s, i, &pos);
     size_t wide = s->e.dots_out ? s->n_wide : 0;
+    s->like_first &= s->e.n_out + wide == xir_type_rank(xir_infer_input(at, 0));
     if (!status && !dims_init(at, out, s->e.n_out + wide)) status = XIR_E_MEMORY;
     if (status) {
         dims_free(&s->wide);
@@ -265,7 +272,7 @@ xir_status einsum_check(xir_infer *at) {
     size_t n = xir_infer_input_count(at);
     sum s;
     dim_list dims;
-    if (n == 0 || !inputs_known(at, n) || inputs_tiled(at, n)) return read_equation(at, &s.e);
+    if (!inputs_known(at, n) || inputs_tiled(at, n)) return read_alone(at, &s.e);
     xir_status status = einsum_shape(at, &s, &dims);
     if (status) return status;
     dims_free(&s.wide);

@@ -171,16 +171,41 @@ xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_li
     return status;
 }
 
+/* The dims of input i in an output that it is broadcast to from the right; `to` is made. Those in front of it are below 0. */
+static bool dims_from_right(xir_infer *at, size_t i, const dim_list *dims, dim_list *to) {
+    size_t rank = xir_type_rank(xir_infer_input(at, i));
+    if (!dims_init(at, to, rank)) return false;
+    for (size_t k = 0; k < rank; k++) to->data[k] = (int64_t)dims->size - (int64_t)rank + (int64_t)k;
+    return true;
+}
+
 xir_status carry_from_right(xir_infer *at, size_t i, const dim_list *dims, distr_list *list) {
     const xir_type *type = xir_infer_input(at, i);
-    size_t rank = xir_type_rank(type);
     dim_list to;
     if (xir_type_tensor(type)->merged_distrs.size == 0) return XIR_OK;
-    if (!dims_init(at, &to, rank)) return XIR_E_MEMORY;
-    for (size_t k = 0; k < rank; k++) to.data[k] = (int64_t)dims->size - (int64_t)rank + (int64_t)k;
+    if (!dims_from_right(at, i, dims, &to)) return XIR_E_MEMORY;
     xir_status status = carry_distrs(at, i, to.data, dims, list);
     dims_free(&to);
     return status;
+}
+
+static xir_status broadcast_element(xir_infer *at, size_t i, const dim_list *dims, const xir_type **out) {
+    dim_list to;
+    if (!dims_from_right(at, i, dims, &to)) return XIR_E_MEMORY;
+    xir_status status = moved_element(at, i, to.data, dims, out);
+    dims_free(&to);
+    return status;
+}
+
+xir_status either_element(xir_infer *at, const dim_list *dims, const xir_type **out) {
+    const xir_type *other = xir_type_element(xir_infer_input(at, 1));
+    *out = xir_type_element(xir_infer_input(at, 0));
+    if (!xir_type_is_quantized(*out) && !xir_type_is_quantized(other)) return XIR_OK;
+    xir_status status = broadcast_element(at, 0, dims, out);
+    if (!status) status = broadcast_element(at, 1, dims, &other);
+    if (status || xir_type_equal(*out, other)) return status;
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "%s and %s are quantised in different ways: the type of what is "
+                          "taken from both does not follow, give the types of the outputs", input_name(at, 0), input_name(at, 1));
 }
 
 xir_status give_with(xir_infer *at, const xir_type *element, const xir_layout *layout, const dim_list *dims,
@@ -309,9 +334,16 @@ xir_status pair_infer(xir_infer *at) {
 
 /* Results are those of one or the other. */
 xir_status either_infer(xir_infer *at) {
-    const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
+    const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1), *element;
+    dim_list dims;
     if (inputs_known(at, 2) && xir_type_equal(lhs, rhs)) return xir_infer_give(at, lhs);
-    return pair_infer(at);
+    xir_status status = need_inputs(at, 2);
+    if (!status) status = broadcast(at, lhs, rhs, &dims);
+    if (status) return status;
+    status = either_element(at, &dims, &element);
+    if (!status) status = give_joined(at, 2, element, &dims);
+    dims_free(&dims);
+    return status;
 }
 
 xir_status tiled_pair_infer(xir_infer *at) {

@@ -22,6 +22,10 @@ bool lie_alike(const xir_type *a, const xir_type *b);
 /* Which of the first n inputs, those of the highest rank, comes first: the result has its layout. */
 size_t leading_input(xir_infer *at, size_t n);
 
+/* The element type of results that are elements of the first or of the second input, broadcast to `dims`. Quantised ones stay if
+ * both say the same of the output's elements; otherwise XIR_E_UNSUPPORTED. */
+xir_status either_element(xir_infer *at, const dim_list *dims, const xir_type **out);
+
 /* Gives what the first n inputs are broadcast to, with this element type. What each says of valid elements is true of the
  * output; what does not fit together is refused (XIR_E_UNSUPPORTED). */
 xir_status give_joined(xir_infer *at, size_t n, const xir_type *element, const dim_list *dims);

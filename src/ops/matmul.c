@@ -28,19 +28,19 @@ static int64_t batch_dim(const matrix *m, size_t k) {
     return k <= m->batches ? xir_type_dim(m->type, (int64_t)(m->batches - k), false) : 1;
 }
 
-/* The bias broadcasts to the product, which it does not enlarge; one element fits any. */
+/* The bias broadcasts to the product, which it does not enlarge: dims of 1 in front of it do no harm. */
 static xir_status check_bias(xir_infer *at, const dim_list *out) {
     const xir_type *bias = xir_infer_input(at, 2);
-    int64_t n;
     size_t rank = xir_type_rank(bias);
-    if (xir_type_elements(bias, &n) == XIR_OK && n == 1) return XIR_OK;
-    if (rank > out->size) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "b has %zu dims, the product %zu: at most as many were expected",
-                              rank, out->size);
-    }
     for (size_t k = 1; k <= rank; k++) {
-        int64_t b = xir_type_dim(bias, (int64_t)(rank - k), false), dim = out->data[out->size - k];
-        if (b < 0 || dim < 0 || b == 1 || b == dim) continue;
+        int64_t b = xir_type_dim(bias, (int64_t)(rank - k), false);
+        if (b < 0 || b == 1) continue;
+        if (k > out->size) {
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of b is %" PRId64 ", the product has %zu dim%s: 1 was "
+                                  "expected", k, b, out->size, out->size == 1 ? "" : "s");
+        }
+        int64_t dim = out->data[out->size - k];
+        if (dim < 0 || b == dim) continue;
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of b is %" PRId64 ", of the product %" PRId64
                               ": the same or 1 was expected", k, b, dim);
     }
@@ -54,8 +54,8 @@ static xir_status check_elements(xir_infer *at) {
     if (!status) status = same_elements(at, 0, 1);
     if (status || n == 2) return status;
     /* The accumulator of narrow numbers is wider, and the bias may be too. */
-    bool integers = holds_integers(xir_infer_input(at, 0)), quantized = xir_type_is_quantized(xir_type_element(xir_infer_input(at, 2)));
-    if (quantized || integers == holds_integers(xir_infer_input(at, 2))) return XIR_OK;
+    const xir_type *x = xir_infer_input(at, 0), *bias = xir_infer_input(at, 2);
+    if (xir_type_is_quantized(xir_type_element(bias)) || holds_integers(x) == holds_integers(bias)) return XIR_OK;
     return same_elements(at, 0, 2);
 }
 
