@@ -6,6 +6,7 @@
 #include "axes.h"
 #include "element.h"
 #include "sort.h"
+#include "tiled.h"
 
 /* ---- results -------------------------------------------------------------------------------------------------------- */
 
@@ -89,7 +90,7 @@ static xir_status check_constants(xir_infer *at, const char *where, const xir_va
 
 static xir_status check_batch_norm(xir_infer *at, const xir_value *variance, const xir_value *mean, size_t least, size_t most) {
     count channels;
-    if (!inputs_known(at, 1)) return XIR_OK;
+    if (!inputs_judged(at, 1)) return XIR_OK;
     xir_status status = need_reals(at, 0);
     if (!status) status = count_channels(at, least, most, &channels);
     if (!status) status = check_constants(at, "variance", variance, channels, "channels");
@@ -121,7 +122,7 @@ static xir_status check_affine(xir_infer *at, const xir_value *gamma, const xir_
 
 static xir_status check_instance_norm(xir_infer *at, const xir_value *gamma, const xir_value *beta, size_t rank) {
     count channels;
-    return inputs_known(at, 1) ? check_affine(at, gamma, beta, rank, rank, &channels) : XIR_OK;
+    return inputs_judged(at, 1) ? check_affine(at, gamma, beta, rank, rank, &channels) : XIR_OK;
 }
 
 xir_status instance_norm1d_check(xir_infer *at) {
@@ -191,7 +192,7 @@ static xir_status check_axes(xir_infer *at, xir_i64s axes, const xir_value *gamm
 
 xir_status layer_norm_check(xir_infer *at) {
     const xir_layer_norm_attrs *a = xir_infer_attrs(at);
-    return inputs_known(at, 1) ? check_axes(at, a->axis, a->gamma, a->beta) : XIR_OK;
+    return inputs_judged(at, 1) ? check_axes(at, a->axis, a->gamma, a->beta) : XIR_OK;
 }
 
 xir_status rms_norm_check(xir_infer *at) {
@@ -203,7 +204,7 @@ xir_status normalize_check(xir_infer *at) {
     const xir_normalize_attrs *a = xir_infer_attrs(at);
     dim_list marks;
     if (isnan(a->p)) return xir_infer_fail(at, XIR_E_BOUNDS, "p", "p is NaN, a number was expected");
-    if (!inputs_known(at, 1)) return XIR_OK;
+    if (!inputs_judged(at, 1)) return XIR_OK;
     xir_status status = need_reals(at, 0);
     if (!status) status = mark_axes(at, "axis", a->axis, &marks);
     if (!status) dims_free(&marks);
@@ -213,7 +214,7 @@ xir_status normalize_check(xir_infer *at) {
 /* ---- Softmax, LogSoftmax -------------------------------------------------------------------------------------------------- */
 
 static xir_status check_softmax(xir_infer *at, int64_t axis) {
-    if (!inputs_known(at, 1)) return XIR_OK;
+    if (!inputs_judged(at, 1)) return XIR_OK;
     size_t rank = xir_type_rank(xir_infer_input(at, 0));
     xir_status status = need_reals(at, 0);
     return !status && from_start(axis, rank) < 0 ? axis_outside(at, "axis", axis, rank) : status;

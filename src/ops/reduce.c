@@ -95,20 +95,34 @@ static void remaining(const xir_type *type, const reduction *r, dim_list *dims) 
     dims->size = n;
 }
 
-/* The letters of the dims that stay; the default if they are no layout. NULL without memory. */
-static const xir_layout *remaining_layout(xir_infer *at, const xir_layout *layout, const reduction *r, size_t rank) {
-    if (!layout || xir_layout_rank(layout) != r->gone.size) return layout_default(at->home, rank);
-    if (r->keepdim) return layout;
-    buffer text;
+/* Copies the letters of the dims that stay into `text`, which has room for all dims. False if they are no layout of them: it
+ * does not fit the rank, or says something twice. The input is not tiled, so a letter is a byte. */
+static bool remaining_letters(const xir_layout *layout, const reduction *r, char *text, size_t *size) {
     layout_axis a;
-    buffer_init(&text, context_alloc(at->ctx));
+    uint32_t seen = 0;
     size_t k = 0;
+    *size = 0;
     for (form_text t = layout_walk(layout); layout_next(&t, &a); k++) {
-        if (!reduces(r, k)) buffer_put(&text, layout->axes.data + a.start, a.size);
+        if (k == r->gone.size) return false;
+        if (reduces(r, k)) continue;
+        uint32_t bit = a.letter == '*' ? 0 : UINT32_C(1) << (a.letter & 31);
+        if (seen & bit) return false;
+        seen |= bit;
+        text[(*size)++] = a.letter;
     }
-    const xir_layout *out = text.failed ? NULL : layout_make(at->home, (xir_str){ text.data, text.size }, 0, NULL);
-    buffer_free(&text);
-    if (out && xir_layout_check(out, NULL)) out = layout_default(at->home, rank);
+    return k == r->gone.size;
+}
+
+/* NULL without memory. */
+static const xir_layout *remaining_layout(xir_infer *at, const xir_layout *layout, const reduction *r, size_t rank) {
+    if (r->keepdim) return xir_layout_rank(layout) == rank ? layout : layout_default(at->home, rank);
+    char few[32], *text = few;
+    size_t room = r->gone.size, size;
+    if (room > sizeof few) text = mem_new(context_alloc(at->ctx), room);
+    if (!text) return NULL;
+    bool fits = remaining_letters(layout, r, text, &size);
+    const xir_layout *out = fits ? layout_make(at->home, (xir_str){ text, size }, 0, NULL) : layout_default(at->home, rank);
+    if (text != few) mem_free(context_alloc(at->ctx), text, room);
     return out;
 }
 
