@@ -73,6 +73,7 @@ static xir_status check_ratios(const xir_type *type, xir_str path, xir_diags *wh
     if (!ratios || !is_integer(xir_type_storage(type))) return XIR_OK;
     size_t rank = xir_type_rank(type), n = xir_norm_ratios_count(ratios);
     int64_t axis = xir_norm_ratios_axis(ratios);
+    if (rank == 0 && n == 1) return XIR_OK;   /* one element, one ratio */
     if (axis < -(int64_t)rank || axis >= (int64_t)rank) {
         return diag_fail(why, XIR_E_BOUNDS, path, "the norm ratios are along axis %" PRId64 ", the rank is %zu", axis, rank);
     }

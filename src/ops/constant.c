@@ -103,11 +103,12 @@ xir_status read_integers(xir_infer *at, size_t i, integer_list *out) {
     xir_status status = need_integers(at, i);
     if (status) return status;
 
+    const xir_integer_type *type = integer_type(at, i);
+    if (!type) return XIR_OK;   // a class that the library does not know
     uint8_t bytes[MOST_CONSTANTS * WIDEST];
     size_t width, n = constant_bytes(at, i, MOST_CONSTANTS, bytes, &width);
-    bool sign = integer_type(at, i)->sign;
     for (size_t k = 0; k < n; k++) {
-        if (!integer_of(bytes + k * width, width, sign, &out->data[k])) return too_large(at, i);
+        if (!integer_of(bytes + k * width, width, type->sign, &out->data[k])) return too_large(at, i);
     }
     int64_t elements;
     out->size = n;

@@ -51,8 +51,8 @@ static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_run
     xir_i64s shape = xir_type_tensor(type)->shape, now = { m->dims->data, m->dims->size };
     int64_t axes[2], count = runs_total(items), was = *axis;
     size_t n = axes_along(type, was, axes);
-    if (count == 0) return XIR_OK;
     int64_t have = extent(shape, axes, n);
+    if (count == 0 && (n == 0 || have != 0)) return XIR_OK;   // none at all, not one for each of no elements
     bool alike = items.size == 1, stays = n > 0;
     bool along = n > 0 && (have < 0 ? count > 1 : have == count);
     for (size_t k = 0; k < n; k++) stays &= !m->to || m->to[axes[k]] >= 0;

@@ -77,7 +77,7 @@ static const xir_type *some_quantized(const pool *p, const int64_t *dims, size_t
     if (p->wild && once_in(2)) count = extreme();
     if (p->wild && once_in(4)) axis = extreme();
     if (count < 0 || (!p->wild && count > 1000)) count = 1;
-    if (once_in(2) && axis < (int64_t)rank) axis -= (int64_t)rank;
+    if (axis >= 0 && axis < (int64_t)rank && once_in(2)) axis -= (int64_t)rank;
     bool exp = once_in(2);
     const xir_scales *scales = scales_make(h, exp, some_runs(count, exp, room), axis);
     const xir_norm_ratios *ratios = norm_ratios_make(h, some_runs(count, false, ratio_room), axis);
@@ -167,13 +167,13 @@ static bool layout_is_sound(const xir_layout *layout) {
     return sink.count == 0;
 }
 
-/* An array along an axis has an item for each element of it, which is known; scales may have one for all. */
+/* An array along an axis has an item for each element of it; scales may have one for all. */
 static bool array_fits(const xir_type *type, int64_t axis, size_t count, bool may_be_one) {
     int64_t rank = (int64_t)xir_type_rank(type);
-    if (count <= 1 && may_be_one) return true;
+    if (count <= 1 && (may_be_one || (rank == 0 && count == 1))) return true;
     if (axis < -rank || axis >= rank) return false;
     int64_t dim = xir_type_dim(type, axis, true);
-    return dim >= 0 && (uint64_t)dim == count;
+    return dim < 0 || (uint64_t)dim == count;
 }
 
 bool type_is_sound(const xir_type *type) {
@@ -193,6 +193,15 @@ bool type_is_sound(const xir_type *type) {
     return (!scales || array_fits(type, xir_scales_axis(scales), xir_scales_count(scales), true)) &&
            (!ratios || array_fits(type, xir_norm_ratios_axis(ratios), xir_norm_ratios_count(ratios), false));
 }
+
+/* Nothing is said of unknown dims: what an op makes of that when it learns them is not right or wrong. */
+static bool says_what_is_known(const xir_type *type) {
+    const xir_tensor_type *tensor = xir_type_tensor(type);
+    bool unknown = xir_type_has_unknown_dim(type);
+    return !unknown || (tensor->merged_distrs.size == 0 && !xir_type_is_quantized(tensor->element_dtype));
+}
+
+static bool is_sound(const xir_type *type) { return type_is_sound(type) && says_what_is_known(type); }
 
 /* ---- the pool ----------------------------------------------------------------------------------------------------------- */
 
@@ -235,7 +244,7 @@ void pool_begin(pool *p) {
     for (size_t i = 0; i < POOL_VALUES; i++) {
         p->wild = be_wild();
         types[i] = p->wild && once_in(30) ? NULL : some_type(p);
-        p->sound[i] = type_is_sound(types[i]);
+        p->sound[i] = is_sound(types[i]);
     }
     xir_op_desc d = DESC(input, .types = types, .n_types = POOL_VALUES, .name = XIR_STR("in"));
     xir_op *op = xir_network_add(p->net, &d);
@@ -246,11 +255,12 @@ void pool_begin(pool *p) {
         const xir_type *type = some_type(p);
         if (!p->wild && once_in(2)) {   /* lists of numbers, single numbers */
             int64_t dim = once_in(2) ? 1 : p->dims[chance(COUNT(p->dims))];
-            type = type_tensor(&p->net->home, p->elements[chance(COUNT(p->elements))], NULL, (xir_i64s){ &dim, chance(4) != 0 }, (xir_refs){ 0 });
+            const xir_type *element = once_in(2) ? type_integer(&p->net->home, true, 64) : p->elements[chance(COUNT(p->elements))];
+            type = type_tensor(&p->net->home, element, NULL, (xir_i64s){ &dim, chance(4) != 0 }, (xir_refs){ 0 });
         }
         if (!type) type = p->elements[0];   /* Params have one */
         p->params[i] = xir_params_new(p->net, XIR_STR("p"), type);
-        p->sound[POOL_VALUES + i] = type_is_sound(type);
+        p->sound[POOL_VALUES + i] = is_sound(type);
         assert_non_null(p->params[i]);
         fill_params(p, p->params[i]);
     }
@@ -376,7 +386,7 @@ static void fill_field(pool *p, const xir_field *f, void *body) {
     case XIR_KIND_ENUM: *(int *)at = p->wild && once_in(2) ? (int)some_number() : (int)chance(f->members->size); break;
     case XIR_KIND_REF: {
         const xir_object *ref = p->wild && once_in(4) ? NULL : some_object(p, f->of);
-        if (ref && xir_type_tensor((const xir_type *)ref)) p->body_sound &= type_is_sound((const xir_type *)ref);
+        if (ref && xir_type_tensor((const xir_type *)ref)) p->body_sound &= is_sound((const xir_type *)ref);
         if (ref && ref->cls == ctx->types[CLASS_layout]) p->body_sound &= layout_is_sound((const xir_layout *)ref);
         *(const xir_object **)at = ref;
         break;
