@@ -101,6 +101,19 @@ function(xir_one_object out)
     set(${out} ${object} PARENT_SCOPE)
 endfunction()
 
+# A plug-in <folder of the build>/<name>.so.  It is linked with nothing: it meets the library of the
+# program that loads it.
+function(xir_plugin target name)
+    add_library(${target} MODULE ${ARGN})
+    set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX .so OUTPUT_NAME ${name})
+    xir_target_flags(${target})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+    list(GET ARGN 0 source)    # its lists lie beside it, and are included by declare.h
+    get_filename_component(folder ${source} DIRECTORY)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    xir_private_include(${target} ${folder})
+endfunction()
+
 # Sets `out` to the headers in <…> that `source` includes, that are not ours, and that the C++
 # compiler does not find: the packages a C++ test or peer misses.
 include(CheckIncludeFileCXX OPTIONAL)

@@ -50,6 +50,11 @@ endif()
 configure_file(cmake/xir.pc.in ${PROJECT_BINARY_DIR}/xir.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/xir.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# Plug-ins are found by nobody: who wants one names its file.
+if(XIR_PLUGINS)
+    install(TARGETS ${XIR_PLUGINS} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/xir)
+endif()
+
 # The program is linked with libxir.so: see tools/CMakeLists.txt.
 if(TARGET xir)
     if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_BINDIR}")

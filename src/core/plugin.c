@@ -149,6 +149,9 @@ static xir_class *class_of(const class_stage *stage, const xir_class_decl *decl)
     return (xir_class *)(uintptr_t)xir_class_of(stage->ctx, decl);
 }
 
+/* ORDER TARGET */
+static const char *const target_words[XIR_TARGET_COUNT] = { "the host", "FPGA", "custom targets", "Buyi", "Zhuge", "Wolong" };
+
 static xir_status find_infers(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
     for (size_t i = 0; i < p->n_infers; i++) {
         const xir_plugin_infer *infer = &p->infers[i];
@@ -160,7 +163,8 @@ static xir_status find_infers(arrival *a, const xir_plugin *p, const char *path,
         bool taken = cls->infer[infer->target] != declared_infer(cls, infer->target);
         for (size_t k = 0; k < i; k++) taken |= a->infers[k] == cls && p->infers[k].target == infer->target;
         if (!taken) continue;
-        return fail(why, path, XIR_E_EXISTS, "inference of %s on target %d has been registered already", key, infer->target);
+        return fail(why, path, XIR_E_EXISTS, "inference of %s on %s has been registered already", key,
+                    target_words[infer->target]);
     }
     return XIR_OK;
 }

@@ -4,7 +4,7 @@
 #   src/core                          itself
 #   src/{ops,serialize,passes,exec}   itself and src/core
 #   tools/<program>                   itself
-#   examples                          nothing but <xir/…>
+#   examples, plugins/<plug-in>       nothing but <xir/…> and what lies beside
 #   include/xir                       <xir/…>, or a file beside it
 #
 # An #include "…" is looked up where the rules allow it: beside the file, in its folder, in
@@ -62,6 +62,7 @@ for folder in tools/*/; do
     each "${folder%/}" "${folder%/}"
 done
 each examples
+each plugins
 each include/xir include
 
 [ "$failed" -eq 0 ] && echo "every include stays in its layer"

@@ -25,7 +25,14 @@ typedef struct option {
     const char *argument;  /* "P", for the help; NULL: a flag                          */
     void       *to;        /* a const char * that gets the argument, a bool of a flag  */
     const char *help;
+    bool        many;      /* may be repeated: `to` is a list of words                 */
 } option;
+
+typedef struct word_list {
+    const char **items;
+    size_t       n;
+} word_list;
+void words_add(word_list *w, const char *word);
 
 typedef struct command {
     const char   *name, *operands, *summary;
@@ -42,6 +49,12 @@ extern const command info_command, show_command, convert_command, check_command,
  * or -1 if the line makes no sense. *help is set if --help is among the options: then nothing else counts. */
 int parse_options(const command *cmd, int argc, char **argv, bool *help);
 void print_help(const command *cmd, FILE *out);
+/* The same before the command, for what all commands take: moves *argc and *argv behind it. False if it makes no sense. */
+bool parse_leading(int *argc, char ***argv);
+
+/* Plug-ins that the command line names, which every command may have. */
+extern word_list plugins;
+int load_plugins(void);
 
 /* The word among `words` (NULL at the end) that was perhaps meant; NULL if none is near. */
 const char *nearest(const char *word, const char *const *words);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "cli.h"
@@ -18,6 +19,7 @@ static void print_usage(FILE *out) {
     for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out, "\n"
                  "  xir help COMMAND, xir COMMAND --help    what it takes\n"
+                 "  xir --plugin LIB COMMAND ...            with the operations of a plug-in, whose code is run\n"
                  "  xir --version                           which version this is\n\n"
                  "The file - is standard input or output. Exit codes: 0 all is well, 1 the file is invalid or the files\n"
                  "differ, 2 the command line makes no sense, 3 something could not be read or written.\n");
@@ -62,26 +64,29 @@ static int run(const command *cmd, int argc, char **argv) {
     }
     context = xir_context_new(NULL);
     if (!context) return complain(REFUSED, "out of memory");
-    int code = cmd->run(n, argv);
+    int code = load_plugins();
+    if (!code) code = cmd->run(n, argv);
     xir_context_free(context);
     return code;
 }
 
+/* The words behind the program's name. */
 static int start(int argc, char **argv) {
-    if (argc < 2) {
+    if (!parse_leading(&argc, &argv)) return MISUSED;
+    if (argc < 1) {
         print_usage(stderr);
         return MISUSED;
     }
-    const char *word = argv[1];
+    const char *word = argv[0];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return help(0, NULL);
-    if (strcmp(word, "help") == 0) return help(argc - 2, argv + 2);
+    if (strcmp(word, "help") == 0) return help(argc - 1, argv + 1);
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
         printf("xir %s\n", xir_version());
         return DONE;
     }
     if (word[0] == '-') return complain(MISUSED, "a command was expected, '%s' was found; xir --help lists them", word);
     const command *cmd = find(word);
-    return cmd ? run(cmd, argc - 2, argv + 2) : MISUSED;
+    return cmd ? run(cmd, argc - 1, argv + 1) : MISUSED;
 }
 
 /* A file that is opened must not become the standard output of someone who closed his: what takes the free numbers can be
@@ -95,5 +100,7 @@ static void occupy_standard_files(void) {
 int main(int argc, char **argv) {
     occupy_standard_files();
     signal(SIGPIPE, SIG_IGN);   /* a reader who has gone is a failed write: exit 3 */
-    return close_output(start(argc, argv));
+    int code = close_output(start(argc ? argc - 1 : 0, argv + (argc > 0)));
+    free((void *)plugins.items);
+    return code;
 }

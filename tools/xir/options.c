@@ -3,18 +3,30 @@
 #include <string.h>
 #include "cli.h"
 
-static const option *find(const command *cmd, const char *name, size_t size) {
-    for (const option *o = cmd->options; o && o->name; o++) {
+/* What every command takes. */
+static const option common[] = {
+    { "plugin", "LIB", &plugins, "load operations from a plug-in (runs its code); may be repeated", .many = true },
+    { 0 },
+};
+
+static const option *find_in(const option *o, const char *name, size_t size) {
+    for (; o && o->name; o++) {
         if (strlen(o->name) == size && memcmp(o->name, name, size) == 0) return o;
     }
     return NULL;
 }
 
+static const option *find(const command *cmd, const char *name, size_t size) {
+    const option *o = find_in(cmd->options, name, size);
+    return o ? o : find_in(common, name, size);
+}
+
 static int unknown(const command *cmd, const char *word) {
     enum { MOST = 24 };
-    const char *names[MOST + 2];
+    const char *names[MOST + 3];
     size_t n = 0;
     for (const option *o = cmd->options; o && o->name && n < MOST; o++) names[n++] = o->name;
+    names[n++] = common[0].name;
     names[n++] = "help";
     names[n] = NULL;
     text bare = { 0 };
@@ -24,6 +36,31 @@ static int unknown(const command *cmd, const char *word) {
     else complain(MISUSED, "%s has no option '%s'; xir %s --help lists them", cmd->name, word, cmd->name);
     text_free(&bare);
     return -1;
+}
+
+/* Stores an option's argument, which stands behind its '=' or is the next word. False if there is none. */
+static bool take_argument(const option *o, const char *equals, int argc, char **argv, int *i) {
+    if (!equals && *i + 1 >= argc) {
+        complain(MISUSED, "--%s needs an argument: %s", o->name, o->argument);
+        return false;
+    }
+    const char *argument = equals ? equals + 1 : argv[++*i];
+    if (o->many) words_add(o->to, argument);
+    else *(const char **)o->to = argument;
+    return true;
+}
+
+bool parse_leading(int *argc, char ***argv) {
+    while (*argc > 0 && strncmp(**argv, "--", 2) == 0) {
+        const char *name = **argv + 2, *equals = strchr(name, '=');
+        const option *o = find_in(common, name, equals ? (size_t)(equals - name) : strlen(name));
+        if (!o) return true;   /* what it is the caller knows */
+        int i = 0;
+        if (!take_argument(o, equals, *argc, *argv, &i)) return false;
+        *argc -= i + 1;
+        *argv += i + 1;
+    }
+    return true;
 }
 
 int parse_options(const command *cmd, int argc, char **argv, bool *help) {
@@ -57,25 +94,26 @@ int parse_options(const command *cmd, int argc, char **argv, bool *help) {
             *(bool *)o->to = true;
             continue;
         }
-        if (!equals && ++i == argc) {
-            complain(MISUSED, "--%s needs an argument: %s", o->name, o->argument);
-            return -1;
-        }
-        *(const char **)o->to = equals ? equals + 1 : argv[i];
+        if (!take_argument(o, equals, argc, argv, &i)) return -1;
     }
     return n;
+}
+
+static void print_options(const option *o, FILE *out) {
+    for (; o && o->name; o++) {
+        text spelled = { 0 };
+        text_printf(&spelled, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+        fprintf(out, "  %-18s  %s\n", spelled.data, o->help);
+        text_free(&spelled);
+    }
 }
 
 void print_help(const command *cmd, FILE *out) {
     fprintf(out, "usage: xir %s [OPTION]... %s\n\n%s.\n", cmd->name, cmd->operands, cmd->summary);
     if (cmd->details) fprintf(out, "%s", cmd->details);
     fprintf(out, "\n");
-    for (const option *o = cmd->options; o && o->name; o++) {
-        text spelled = { 0 };
-        text_printf(&spelled, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
-        fprintf(out, "  %-18s  %s\n", spelled.data, o->help);
-        text_free(&spelled);
-    }
+    print_options(cmd->options, out);
+    print_options(common, out);
     fprintf(out, "  %-18s  %s\n", "--help", "print this");
 }
 

@@ -1,0 +1,97 @@
+/* A plug-in that is bad in one way at a time; XIR_BAD in the environment says which. The names are those of tests/plugins.c. */
+#include <stdlib.h>
+#include <string.h>
+#include <xir/xir.h>
+
+#define XIR_DEFS "bad.def"
+#include <xir/declare.h>
+#define XIR_DEFS "bad.def"
+#include <xir/define.h>
+
+xir_status bad_same(xir_infer *at) { return xir_infer_give(at, xir_infer_input(at, 0)); }
+
+static const char *other_library(void) { return "0.0.1"; }
+static const xir_class_decl *no_class(void) { return NULL; }
+
+static const xir_class_decl *of_another_abi(void) {
+    static xir_class_decl decl;
+    decl = *xir_bad_second_class();
+    decl.abi = 7;
+    return &decl;
+}
+
+static const xir_class_decl *of_a_later_word(void) {
+    static const xir_row rows[] = {
+        { .word = XIR_WORD_OP, .name = "bad::Word", .describe = "it has a word that nobody knows", .offset = 8 },
+        { .word = (xir_word)1000, .name = "later" },
+        { .word = XIR_WORD_END },
+    };
+    static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), rows };
+    return &decl;
+}
+
+#define CLASSES(...) \
+    .classes = (xir_class_fn *const[]){ __VA_ARGS__ }, .n_classes = sizeof((xir_class_fn *const[]){ __VA_ARGS__ }) / sizeof(xir_class_fn *)
+#define INFERS(...)                                            \
+    .infers = (const xir_plugin_infer[]){ __VA_ARGS__ }, \
+    .n_infers = sizeof((const xir_plugin_infer[]){ __VA_ARGS__ }) / sizeof(xir_plugin_infer)
+#define FINE xir_bad_first_class, xir_bad_second_class
+
+typedef struct way { const char *name; xir_plugin plugin; } way;
+
+static const way ways[] = {
+    { "fine",       { XIR_PLUGIN_HEAD("fine"), CLASSES(FINE), INFERS({ xir_relu_class, XIR_TARGET_WOLONG, bad_same },
+                                                                     { xir_relu_class, XIR_TARGET_HOST, bad_same },
+                                                                     { xir_bad_first_class, XIR_TARGET_HOST, bad_same }) } },
+    { "fine again", { XIR_PLUGIN_HEAD("fine again"), INFERS({ xir_relu_class, XIR_TARGET_BUYI, bad_same }) } },
+    { "abi",        { .abi = XIR_ABI + 1, .size = sizeof(xir_plugin), .library = xir_version, .name = "x" } },
+    { "abi 0",      { .name = "x" } },
+    { "size",       { .abi = XIR_ABI, .size = sizeof(xir_plugin) - 1, .library = xir_version, .name = "x" } },
+    { "size 0",     { .abi = XIR_ABI } },
+    { "no library", { .abi = XIR_ABI, .size = sizeof(xir_plugin), .name = "x" } },
+    { "library",    { .abi = XIR_ABI, .size = sizeof(xir_plugin), .library = other_library, .name = "x" } },
+    { "no name",    { XIR_PLUGIN_HEAD(NULL) } },
+    { "empty name", { XIR_PLUGIN_HEAD("") } },
+    { "classes",    { XIR_PLUGIN_HEAD("x"), .n_classes = 2 } },
+    { "class",      { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, NULL) } },
+    { "no class",   { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, no_class) } },
+    { "infers",     { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), .n_infers = 1 } },
+    { "infer",      { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), INFERS({ xir_relu_class, XIR_TARGET_HOST, NULL }) } },
+    { "infer of",   { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), INFERS({ NULL, XIR_TARGET_HOST, bad_same }) } },
+    { "target",     { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), INFERS({ xir_relu_class, XIR_TARGET_COUNT, bad_same }) } },
+    { "stranger",   { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), INFERS({ xir_relu_class, XIR_TARGET_WOLONG, bad_same },
+                                                                  { xir_bad_ref_class, XIR_TARGET_HOST, bad_same }) } },
+    { "object",     { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), INFERS({ xir_aligned_unit_class, XIR_TARGET_HOST, bad_same }) } },
+    { "infer twice", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), INFERS({ xir_relu_class, XIR_TARGET_WOLONG, bad_same },
+                                                                   { xir_relu_class, XIR_TARGET_WOLONG, bad_same }) } },
+    { "twice",      { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_bad_first_class) } },
+    { "key",        { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_bad_key_class) } },
+    { "old key",    { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_bad_old_class) } },
+    { "alias",      { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_bad_alias_class) } },
+    { "own key",    { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_bad_again_class) } },
+    { "own old key", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_bad_erst_class) } },
+    { "own alias",  { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_bad_erster_class) } },
+    { "builtin",    { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_conv2d_class) } },
+    { "bounds",     { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_bad_bounds_class) } },
+    { "order",      { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_bad_ref_class, xir_bad_thing_class) } },
+    { "class abi",  { XIR_PLUGIN_HEAD("x"), CLASSES(xir_bad_first_class, of_another_abi) } },
+    { "word",       { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, of_a_later_word) } },
+};
+
+/* A description that is longer than the library's. */
+static struct { xir_plugin plugin; uint64_t more[2]; } later = {
+    { .abi = XIR_ABI, .size = sizeof later, .library = xir_version, .name = "later", CLASSES(FINE) }, { 0, 0 },
+};
+
+const xir_plugin *xir_plugin_entry(void) {
+    const char *name = getenv("XIR_BAD");
+    if (!name) return NULL;
+    if (strncmp(name, "later", 5) == 0) {
+        later.more[1] = strcmp(name, "later") != 0;
+        return &later.plugin;
+    }
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        if (strcmp(ways[i].name, name) == 0) return &ways[i].plugin;
+    }
+    return NULL;
+}

@@ -1,0 +1,9 @@
+/* A plug-in of a library that has a function which ours lacks: it is refused when it is loaded, not when it is used. */
+#include <xir/plugin.h>
+
+XIR_API void xir_of_the_future(void);
+
+const xir_plugin *xir_plugin_entry(void) {
+    xir_of_the_future();
+    return NULL;
+}

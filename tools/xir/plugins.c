@@ -1,0 +1,24 @@
+/* Plug-ins that the command line names, and no others: loaded before the command looks at any file, so that their classes are known
+ * when one is read. */
+#include <string.h>
+#include "cli.h"
+
+word_list plugins;
+
+void words_add(word_list *w, const char *word) {
+    w->items = resize((void *)w->items, (w->n + 1) * sizeof *w->items);
+    w->items[w->n++] = word;
+}
+
+int load_plugins(void) {
+    int code = DONE;
+    for (size_t i = 0; i < plugins.n && !code; i++) {
+        xir_diags *why = new_diags();
+        xir_status status = xir_plugin_load(context, plugins.items[i], why);
+        /* 1 is about the file that is looked at; a plug-in that is none is a command line that makes no sense. */
+        if (status) code = status == XIR_E_IO || status == XIR_E_MEMORY ? REFUSED : MISUSED;
+        say(why);
+        xir_diags_free(why);
+    }
+    return code;
+}
