@@ -50,6 +50,7 @@ size_t text_ops(const char *text, size_t size);
 
 /* The tables, each in the file that has its name. */
 extern const bench_case graph_cases[];
+extern const bench_case infer_cases[];
 extern const bench_case json_cases[];
 extern const bench_case raw_cases[];
 extern const bench_case yardstick_cases[];

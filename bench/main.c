@@ -23,6 +23,7 @@
 
 static const bench_case *const tables[] = {
     graph_cases,
+    infer_cases,
     json_cases,
     raw_cases,
     yardstick_cases,

@@ -179,9 +179,7 @@ xir_status xir_network_infer(xir_network *net, xir_diags *why) {
     size_t i = 0;
     for (xir_op *op = net->first; op; op = op->next, i++) {
         if (!xir_op_can_infer(op)) continue;
-        char path[40];
-        int n = snprintf(path, sizeof path, "/ops/%zu", i);
-        xir_status status = op_infer(op, true, (xir_str){ path, (size_t)n }, why);
+        xir_status status = op_infer(op, true, i + 1, why);
         if (status == XIR_E_MEMORY) return no_memory(net);
         if (!first) first = status;
     }

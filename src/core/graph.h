@@ -264,6 +264,7 @@ struct xir_infer {
     xir_status        status;
     xir_diags        *why;
     xir_str           path;         /* put before `where`                                     */
+    size_t            place;        /* of an op in the order, from 1: "/ops/<place - 1>"; 0: not said */
     xir_str           op_name;
     const xir_type   *few[4];
 };
@@ -273,7 +274,8 @@ xir_infer_fn *infer_function(const xir_class *cls, const xir_target *target);   
 xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing registered            */
 xir_status infer_check(xir_infer *at);          /* the class's own rule                          */
 void       infer_end(xir_infer *at);
-xir_status op_infer(xir_op *op, bool override, xir_str path, xir_diags *why);
+/* `place` is where the op stands, from 1, for findings; 0: they need not say. */
+xir_status op_infer(xir_op *op, bool override, size_t place, xir_diags *why);
 /* Whether the one output type of the same question is remembered: then key->out has it. Only ops of few inputs ask. */
 bool       infer_recall(xir_network *net, infer_memo *key);
 void       infer_remember(const xir_infer *at, xir_network *net, infer_memo *key);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "graph.h"
+#include "types.h"
 
 void infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs, const xir_target *target,
                  xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why) {
@@ -23,6 +24,7 @@ void infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const vo
     at->status = XIR_OK;
     at->why = why;
     at->path = (xir_str){ NULL, 0 };
+    at->place = 0;
     at->op_name = op_name;
 }
 
@@ -136,18 +138,49 @@ static xir_status give(xir_infer *at, const xir_type *type) {
     return XIR_OK;
 }
 
+/* The type that the next output has now: what is inferred again is mostly what was there, and need not be looked for. NULL if
+ * there is none, or if a file has spelled it in a way of its own. */
+static const xir_type *now_there(const xir_infer *at) {
+    if (!at->op || at->n_out >= at->op->n_outputs) return NULL;
+    const xir_type *type = at->op->outputs[at->n_out].type;
+    return type && !((const xir_object *)type)->absent ? type : NULL;
+}
+
+static bool is_plain_layout(const xir_layout *layout, size_t rank) {
+    xir_str text = xir_layout_text(layout);
+    if (text.size != rank) return false;
+    for (size_t i = 0; i < rank; i++) {
+        if (text.data[i] != '*') return false;
+    }
+    return true;
+}
+
+static bool is_tensor_of(const xir_type *type, const xir_type *element, const xir_layout *layout, const int64_t *dims, size_t rank) {
+    const xir_tensor_type *tensor = xir_type_tensor(type);
+    if (!tensor || tensor->element_dtype != element || tensor->shape.size != rank || tensor->merged_distrs.size || tensor->head.extra ||
+        !(layout ? tensor->layout == layout : is_plain_layout(tensor->layout, rank))) return false;
+    for (size_t i = 0; i < rank; i++) {
+        if (tensor->shape.data[i] != dims[i]) return false;
+    }
+    return true;
+}
+
 xir_status xir_infer_give(xir_infer *at, const xir_type *type) {
+    /* The types of values are the network's own. */
+    if (type && (type == now_there(at) || type == xir_infer_input(at, 0))) return give(at, type);
     const xir_type *own = type ? (const xir_type *)home_intern(at->home, (const xir_object *)type) : NULL;
     return own || !type ? give(at, own) : no_memory(at);
 }
 
 xir_status xir_infer_give_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout, const int64_t *dims,
                                  size_t rank) {
+    const xir_type *now = now_there(at);
+    if (now && is_tensor_of(now, element, layout, dims, rank)) return give(at, now);
     const xir_tensor_type body = {
         .head = { .cls = at->ctx->tensor_class },
         .element_dtype = element,
         .shape = { dims, rank },
-        .layout = layout ? layout : xir_layout_default(at->ctx, rank),
+        .layout = layout ? layout : layout_default(at->home, rank),
     };
     if (!body.layout) return no_memory(at);
     const xir_type *own = (const xir_type *)home_intern(at->home, &body.head);
@@ -169,7 +202,9 @@ xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, con
     va_start(list, format);
     vsnprintf(sentence, sizeof sentence, format, list);
     va_end(list);
-    int n = snprintf(path, sizeof path, "%.*s%s%s", (int)at->path.size, at->path.data ? at->path.data : "", where ? "/" : "",
+    char op[40] = "";
+    if (at->place) snprintf(op, sizeof op, "/ops/%zu", at->place - 1);
+    int n = snprintf(path, sizeof path, "%.*s%s%s%s", (int)at->path.size, at->path.data ? at->path.data : "", op, where ? "/" : "",
                      where ? where : "");
     xir_str place = { path, n < 0 ? 0 : (size_t)n < sizeof path ? (size_t)n : sizeof path - 1 };
     if (at->op_name.size) {

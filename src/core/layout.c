@@ -49,13 +49,6 @@ form_text layout_walk(const xir_layout *layout) {
     return t;
 }
 
-/* How many axes at the beginning are one byte each, which for most layouts is all. */
-static size_t single_axes(xir_str axes) {
-    size_t n = 0;
-    while (n < axes.size && is_upper((unsigned char)axes.data[n])) n++;
-    return n;
-}
-
 static bool find_axis(const xir_layout *layout, size_t i, layout_axis *out) {
     form_text t = layout_walk(layout);
     while (layout_next(&t, out)) {
@@ -132,18 +125,42 @@ const xir_form xir_layout_form = { "layout", print, parse };
 
 xir_str xir_layout_text(const xir_layout *layout) { return layout ? layout->axes : XIR_STR(""); }
 
-size_t xir_layout_rank(const xir_layout *layout) {
-    size_t rank = layout ? single_axes(layout->axes) : 0;
-    form_text t = layout_walk(layout);
-    layout_axis a;
-    for (t.at = rank; layout_next(&t, &a);) rank++;
+/* Letters without their units: every inference asks for them, so this walk does nothing else. */
+typedef struct letters { const char *at, *end; } letters;
+
+static letters walk_letters(const xir_layout *layout) {
+    if (!layout || !layout->axes.size) return (letters){ NULL, NULL };
+    return (letters){ layout->axes.data, layout->axes.data + layout->axes.size };
+}
+
+static bool next_letter(letters *l, char *out) {
+    if (l->at == l->end) return false;
+    uint8_t kind = letter_kind[(uint8_t)*l->at];
+    if (!kind) return false;
+    *out = *l->at++;
+    if (kind == UPPER) return true;
+    const char *digits = l->at;
+    while (l->at < l->end && *l->at >= '0' && *l->at <= '9') l->at++;
+    return l->at > digits;
+}
+
+size_t layout_letters(const xir_layout *layout, char *out, size_t room) {
+    letters l = walk_letters(layout);
+    size_t rank = 0;
+    for (char c; next_letter(&l, &c); rank++) {
+        if (rank < room) out[rank] = c;
+    }
     return rank;
 }
 
+size_t xir_layout_rank(const xir_layout *layout) { return layout_letters(layout, NULL, 0); }
+
 char xir_layout_axis(const xir_layout *layout, size_t i) {
-    layout_axis a;
-    if (layout && i < single_axes(layout->axes)) return layout->axes.data[i];
-    return find_axis(layout, i, &a) ? a.letter : '\0';
+    letters l = walk_letters(layout);
+    for (char c; next_letter(&l, &c);) {
+        if (i-- == 0) return c;
+    }
+    return '\0';
 }
 
 int64_t xir_layout_unit(const xir_layout *layout, size_t i) {
@@ -152,33 +169,41 @@ int64_t xir_layout_unit(const xir_layout *layout, size_t i) {
 }
 
 int64_t xir_layout_index(const xir_layout *layout, char letter) {
-    size_t single = layout ? single_axes(layout->axes) : 0;
-    for (size_t i = 0; i < single; i++) {
-        if (layout->axes.data[i] == letter) return (int64_t)i;
-    }
-    form_text t = layout_walk(layout);
-    layout_axis a;
-    t.at = single;
-    for (int64_t i = (int64_t)single; layout_next(&t, &a); i++) {
-        if (a.letter == letter) return i;
+    letters l = walk_letters(layout);
+    int64_t i = 0;
+    for (char c; next_letter(&l, &c); i++) {
+        if (c == letter) return i;
     }
     return -1;
 }
 
 bool xir_layout_has(const xir_layout *layout, char letter) { return xir_layout_index(layout, letter) >= 0; }
 
+/* Lower-case letters are the only bytes of a layout that have both of these bits. */
 bool xir_layout_is_layouted(const xir_layout *layout) {
-    form_text t = layout_walk(layout);
-    layout_axis a;
-    for (t.at = layout ? single_axes(layout->axes) : 0; layout_next(&t, &a);) {
-        if (a.unit) return true;
-    }
-    return false;
+    xir_str text = xir_layout_text(layout);
+    bool found = false;
+    for (size_t i = 0; i < text.size; i++) found |= (text.data[i] & 0x60) == 0x60;
+    return found;
 }
 
 /* ---- rules ------------------------------------------------------------------------------------------------- */
 
+/* Whether no letter stands twice and every unit has its axis: a bit a letter, which all differ in their last five bits. */
+static bool is_faultless(const xir_layout *layout) {
+    letters l = walk_letters(layout);
+    uint32_t upper = 0, lower = 0;
+    for (char c; next_letter(&l, &c);) {
+        if (c == '*') continue;
+        uint32_t bit = UINT32_C(1) << (c & 0x1f), *seen = letter_kind[(uint8_t)c] == LOWER ? &lower : &upper;
+        if (*seen & bit) return false;
+        *seen |= bit;
+    }
+    return !(lower & ~upper);
+}
+
 void layout_faults(const xir_layout *layout, fault_sink *sink) {
+    if (is_faultless(layout)) return;
     form_text t = layout_walk(layout);
     layout_axis a;
     size_t seen[128] = { 0 };   /* 1 + the index at which a letter stood first */

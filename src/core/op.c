@@ -247,11 +247,11 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
     return status;
 }
 
-xir_status op_infer(xir_op *op, bool override, xir_str path, xir_diags *why) {
+xir_status op_infer(xir_op *op, bool override, size_t place, xir_diags *why) {
     xir_infer at;
     infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
     at.op = op;
-    at.path = path;
+    at.place = place;
     infer_memo memo = { .cls = op->cls, .fn = infer_function(op->cls, op->target), .attrs = op->attrs, .target = op->target };
     for (uint32_t i = 0; i < op->n_inputs && i < INFER_INPUTS; i++) memo.in[i] = xir_infer_input(&at, i);
     bool known = op->n_inputs <= INFER_INPUTS && infer_recall(op->net, &memo);
@@ -285,7 +285,7 @@ xir_status xir_op_infer(xir_op *op, bool override) {
     if (!op->cls->infer[XIR_TARGET_HOST] && !op->cls->infer[xir_target_kind_of(op->target)]) {
         return net_fail(net, XIR_E_UNKNOWN, "%.*s has no type inference", (int)op->cls->key.size, op->cls->key.data);
     }
-    xir_status status = op_infer(op, override, XIR_STR(""), net->diags);
+    xir_status status = op_infer(op, override, 0, net->diags);
     if (status && !net->status) net->status = status;
     return status;
 }

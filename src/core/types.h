@@ -55,6 +55,8 @@ typedef struct layout_axis {
 } layout_axis;
 form_text layout_walk(const xir_layout *layout);
 bool      layout_next(form_text *t, layout_axis *out);
+/* Writes the letters of its axes, up to `room`, and returns how many there are. */
+size_t    layout_letters(const xir_layout *layout, char *out, size_t room);
 
 /* `runs` canonical, m 1 where valid and 0 where not. */
 const xir_distr  *distr_make(home *h, xir_i64s axes, xir_runs runs, xir_uvalue uvalue, bool legacy);

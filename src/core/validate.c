@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "graph.h"
 
-enum { MEMO = 256 };
+enum { FEW = 256, MANY = 1024 };   /* items of a memo: a small network's and a large one's */
 
 /* Ids that have been met: a bit each where ids are dense, as they are in files; where they are not, the tables are asked. */
 typedef struct id_set {
@@ -15,14 +15,20 @@ typedef struct id_set {
 
 typedef struct checker {
     const xir_network *net;
-    const void        *good[MEMO];      /* attributes and types that have no fault of their own        */
-    infer_memo         ruled[MEMO];     /* questions that a class's own rule has answered with yes     */
+    size_t             memo;            /* items of the next two, a power of two                       */
+    const void       **good;            /* attributes, types and their parts that have no fault of their own */
+    infer_memo        *ruled;           /* questions that a class's own rule has answered with yes; NULL: not remembered */
     id_set             op_ids, value_ids;
 } checker;
 
-static const void **memo_of(checker *c, const void *p) {
+static bool is_good(const checker *c, const void *p) {
     uintptr_t bits = (uintptr_t)p >> 3;
-    return &c->good[(bits ^ (bits >> 9)) % MEMO];
+    return c->good[(bits ^ (bits >> 9)) & (c->memo - 1)] == p;
+}
+
+static void note_good(checker *c, const void *p) {
+    uintptr_t bits = (uintptr_t)p >> 3;
+    c->good[(bits ^ (bits >> 9)) & (c->memo - 1)] = p;
 }
 
 /* A place under a path: "path/inputs/1". */
@@ -46,7 +52,7 @@ static void keep_first(xir_status *first, xir_status status) {
 
 /* Bounds, references and the class's rule, of an object and of all it refers to. As deep as readers let objects nest. */
 static xir_status check_object(checker *c, const xir_object *object, xir_str path, xir_diags *why) {
-    if (object->cls->opaque) return XIR_OK;
+    if (object->cls->opaque || is_good(c, object)) return XIR_OK;
     xir_status first = body_check(object->cls, object, XIR_STR(""), path, why);
     xir_infer at = { .ctx = c->net->ctx, .cls = object->cls, .attrs = object, .why = why, .path = path };
     if (!first) keep_first(&first, infer_check(&at));
@@ -62,6 +68,7 @@ static xir_status check_object(checker *c, const xir_object *object, xir_str pat
             }
         }
     }
+    if (!first) note_good(c, object);
     return first;
 }
 
@@ -82,12 +89,10 @@ static xir_status check_ratios(const xir_type *type, xir_str path, xir_diags *wh
     return diag_fail(why, XIR_E_INVALID, path, "axis %" PRId64 " has %" PRId64 " elements and %zu norm ratios", axis, dim, n);
 }
 
+/* A type that has been found good may still have ratios that do not fit it: they are looked at each time. */
 static xir_status check_type(checker *c, const xir_type *type, xir_str path, xir_diags *why) {
-    const void **memo = memo_of(c, type);
-    if (*memo == type) return XIR_OK;
     xir_status first = check_object(c, (const xir_object *)type, path, why);
-    if (!first && xir_type_kind_of(type) == XIR_TYPE_TENSOR) keep_first(&first, check_ratios(type, path, why));
-    if (!first) *memo = type;
+    if (!first && xir_type_kind_of(type) == XIR_TYPE_TENSOR) first = check_ratios(type, path, why);
     return first;
 }
 
@@ -205,25 +210,24 @@ static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_dia
         key.in[i] = v ? v->type : NULL;
         hash += (uintptr_t)key.in[i] * (uint64_t)(2 * i + 5);
     }
-    infer_memo *memo = &c->ruled[(hash ^ (hash >> 7) ^ (hash >> 17)) % MEMO];
-    if (op->n_inputs <= INFER_INPUTS && memcmp(memo, &key, sizeof key) == 0) return XIR_OK;
+    infer_memo *memo = op->n_inputs <= INFER_INPUTS && c->ruled ? &c->ruled[(hash ^ (hash >> 7) ^ (hash >> 17)) & (c->memo - 1)] : NULL;
+    if (memo && memcmp(memo, &key, sizeof key) == 0) return XIR_OK;
     xir_infer at;
     infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
     at.op = op;
     at.path = path;
     xir_status status = infer_check(&at);
     infer_end(&at);
-    if (!status && !at.read_values && op->n_inputs <= INFER_INPUTS) *memo = key;
+    if (!status && !at.read_values && memo) *memo = key;
     return status;
 }
 
 static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     const xir_class *cls = op->cls;
     xir_status first = XIR_OK;
-    const void **memo = memo_of(c, op->attrs);
-    if (*memo != op->attrs) {
+    if (!is_good(c, op->attrs)) {
         keep_first(&first, body_check(cls, op->attrs, name_text(op->name), path, why));
-        if (!first && cls->plain) *memo = op->attrs;
+        if (!first && cls->plain) note_good(c, op->attrs);
     }
     keep_first(&first, check_inputs(c, op, path, why));
     for (uint32_t i = 0; i < op->n_outputs; i++) {
@@ -245,9 +249,13 @@ static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags
     return first;
 }
 
+/* Faults are rare: only then it is done again, for the sentences. */
 xir_status xir_op_validate(const xir_op *op, xir_diags *why) {
-    checker c = { .net = op->net };
-    return check_op(&c, op, XIR_STR(""), why);
+    enum { PARTS = 16 };
+    const void *good[PARTS] = { NULL };
+    checker c = { .net = op->net, .memo = PARTS, .good = good };
+    xir_status status = check_op(&c, op, XIR_STR(""), NULL);
+    return status && why ? check_op(&c, op, XIR_STR(""), why) : status;
 }
 
 /* ---- the network ------------------------------------------------------------------------------------------- */
@@ -401,17 +409,30 @@ static xir_status validate(checker *c, xir_diags *why) {
     return first;
 }
 
+/* Room for what is remembered, by the size of the network. */
+static void start_memo(checker *c, const xir_allocator *alloc, size_t n_ops) {
+    c->memo = n_ops < FEW ? FEW : MANY;
+    c->good = mem_new(alloc, c->memo * sizeof *c->good);
+    c->ruled = mem_new(alloc, c->memo * sizeof *c->ruled);
+    if (c->good) memset((void *)c->good, 0, c->memo * sizeof *c->good);
+    if (c->ruled) memset((void *)c->ruled, 0, c->memo * sizeof *c->ruled);
+}
+
+static void end_memo(checker *c, const xir_allocator *alloc) {
+    mem_free(alloc, (void *)c->good, c->memo * sizeof *c->good);
+    mem_free(alloc, c->ruled, c->memo * sizeof *c->ruled);
+}
+
 xir_status xir_network_validate(const xir_network *net, xir_diags *why) {
-    checker *c = mem_new(&net->alloc, sizeof *c);
-    if (!c) return diag_memory(why);
-    memset((void *)c, 0, sizeof *c);
-    c->net = net;
-    start_ids(&c->op_ids, &net->alloc, net->next_op_id, net->n_ops);
-    start_ids(&c->value_ids, &net->alloc, net->next_value_id, net->n_ops + net->n_params);
-    bool tables = c->op_ids.room && c->value_ids.room;
-    xir_status first = tables || net_build_ids((xir_network *)(uintptr_t)net) ? validate(c, why) : diag_memory(why);
-    end_ids(&c->op_ids, &net->alloc);
-    end_ids(&c->value_ids, &net->alloc);
-    mem_free(&net->alloc, c, sizeof *c);
+    checker c = { .net = net };
+    start_memo(&c, &net->alloc, net->n_ops);
+    start_ids(&c.op_ids, &net->alloc, net->next_op_id, net->n_ops);
+    start_ids(&c.value_ids, &net->alloc, net->next_value_id, net->n_ops + net->n_params);
+    bool tables = c.op_ids.room && c.value_ids.room, memory = c.good && c.ruled;
+    if (memory && !tables) memory = net_build_ids((xir_network *)(uintptr_t)net);
+    xir_status first = memory ? validate(&c, why) : diag_memory(why);
+    end_ids(&c.op_ids, &net->alloc);
+    end_ids(&c.value_ids, &net->alloc);
+    end_memo(&c, &net->alloc);
     return first;
 }

@@ -57,11 +57,19 @@ xir_status need_tensors(xir_infer *at, size_t n) {
 
 xir_status need_inputs(xir_infer *at, size_t n) { return xir_infer_need(at, n); }
 
-/* The index of an axis letter in the layout; L and W, the only axis of 1-D maps, are the same. */
-static int64_t axis_index(const xir_layout *layout, char letter) {
-    int64_t found = xir_layout_index(layout, letter);
-    if (found < 0 && letter == 'L') found = xir_layout_index(layout, 'W');
-    if (found < 0 && letter == 'W') found = xir_layout_index(layout, 'L');
+/* The index of a letter, -1 if there is none. A few bytes: quicker than a call. */
+static int64_t find_letter(const char *axes, size_t rank, char letter) {
+    for (size_t i = 0; i < rank; i++) {
+        if (axes[i] == letter) return (int64_t)i;
+    }
+    return -1;
+}
+
+/* L and W, the only axis of 1-D maps, are the same. */
+static int64_t axis_index(const char *axes, size_t rank, char letter) {
+    int64_t found = find_letter(axes, rank, letter);
+    if (found < 0 && letter == 'L') found = find_letter(axes, rank, 'W');
+    if (found < 0 && letter == 'W') found = find_letter(axes, rank, 'L');
     return found;
 }
 
@@ -110,21 +118,24 @@ xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *o
     xir_str text = layout ? xir_layout_text(layout) : XIR_STR("");
     if (read_plain(type, letters, out)) return XIR_OK;
     const char *port = input_name(at, i);
-    size_t n = strlen(letters), rank = xir_type_rank(type), tiles = 0;
-    if (layout && xir_layout_rank(layout) != rank) {
+    char axes[2 * MOST_NAMED];
+    xir_i64s shape = xir_type_tensor(type) ? xir_type_tensor(type)->shape : (xir_i64s){ NULL, 0 };
+    size_t n = strlen(letters), rank = shape.size, named = layout_letters(layout, axes, sizeof axes), tiles = 0;
+    if (layout && named != rank) {
         return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "the layout %.*s names %zu dims, %s has %zu",
-                              (int)text.size, text.data, xir_layout_rank(layout), port, rank);
+                              (int)text.size, text.data, named, port, rank);
     }
-    for (size_t k = 0; xir_layout_is_layouted(layout) && k < rank; k++) tiles += xir_layout_unit(layout, k) != 0;
+    if (named > sizeof axes) named = sizeof axes;   /* more than are expected in any case */
+    for (size_t k = 0; k < named; k++) tiles += axes[k] >= 'a' && axes[k] <= 'z';
     if (rank != n + tiles) {
         return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, %zu were expected (%s)", port, rank,
                               n + tiles, letters);
     }
     *out = (named_dims){ .n = n };
     for (size_t k = 0, star = 0; k < n; k++) {
-        int64_t found = layout ? axis_index(layout, letters[k]) : (int64_t)k;
+        int64_t found = layout ? axis_index(axes, rank, letters[k]) : (int64_t)k;
         if (found < 0) {
-            while (star < rank && xir_layout_axis(layout, star) != '*') star++;
+            while (star < rank && axes[star] != '*') star++;
             if (star == rank) {
                 return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
                                       "the layout %.*s of %s has no axis %c, an order of %s was expected", (int)text.size,
@@ -133,7 +144,7 @@ xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *o
             found = (int64_t)star++;
         }
         out->at[k] = (size_t)found;
-        out->dim[k] = xir_type_dim(type, found, false);
+        out->dim[k] = shape.data[found];
         if (tiles) read_tile(type, layout, letters[k], out, k);
         if (out->dim[k] < 0) out->dim[k] = UNKNOWN_DIM;
     }
@@ -213,8 +224,9 @@ void dims_free(dim_list *dims) {
 }
 
 bool dims_copy(xir_infer *at, dim_list *dims, const xir_type *type) {
-    if (!dims_init(at, dims, xir_type_rank(type))) return false;
-    for (size_t i = 0; i < dims->size; i++) dims->data[i] = xir_type_dim(type, (int64_t)i, false);
+    xir_i64s shape = xir_type_tensor(type) ? xir_type_tensor(type)->shape : (xir_i64s){ NULL, 0 };
+    if (!dims_init(at, dims, shape.size)) return false;
+    if (shape.size) memcpy(dims->data, shape.data, shape.size * sizeof *shape.data);
     return true;
 }
 
