@@ -19,7 +19,7 @@ for need in "$@"; do
     build) ;;
     test)
         programs="$programs g++:g++ python3:python3"
-        packages="$packages libcmocka-dev nlohmann-json3-dev" ;;
+        packages="$packages libcmocka-dev nlohmann-json3-dev libonnx-testdata" ;;
     clang)
         programs="$programs clang:clang g++:g++" ;;
     fuzz)

@@ -1,0 +1,517 @@
+/* ONNX's own operator tests as the ruler of inference: each model's graph is built of our operations (support/onnx_rows.c says
+ * which), and what they infer must be the element types and dims of the recorded outputs. Debian's package libonnx-testdata has
+ * the tests; XIR_ONNX_TESTS names another folder. Where the elements of an input decide a dim, it must be unknown. Then the same
+ * with no dim of the inputs known: what is inferred then must not contradict what was recorded.
+ *
+ * What differs, or cannot be said with our operations, stands with its reason in ops/onnx_unlike.txt; a test that is listed
+ * there and agrees after all fails too. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "support/forms.h"
+#include "support/onnx_map.h"
+
+#ifndef XIR_ONNX_TESTS
+#define XIR_ONNX_TESTS "/usr/share/libonnx-testdata/data"
+#endif
+
+enum { LEAST_TYPES = 60, LEAST_TESTS = 600, MOST_FILES = 16, MOST_LISTED = 512 };
+
+/* ---- what is listed -------------------------------------------------------------------------------------------------- */
+
+/* A line of the list: "op TYPE: reason" or "test NAME: reason", where NAME may end in a star. */
+typedef struct listed {
+    bool is_op;
+    char name[96];
+    bool seen;
+} listed;
+
+static listed list[MOST_LISTED];
+static size_t n_listed;
+
+static void read_list(void) {
+    FILE *f = fopen(XIR_TEST_DATA "/ops/onnx_unlike.txt", "r");
+    char line[512], kind[8];
+    if (!f) fail_msg("ops/onnx_unlike.txt cannot be opened");
+    for (int number = 1; fgets(line, sizeof line, f); number++) {
+        int reason = 0;
+        listed *entry = &list[n_listed];
+        if (*line == '#' || *line == '\n') continue;
+        if (n_listed == MOST_LISTED || sscanf(line, "%7s %95[^: \n]:%n", kind, entry->name, &reason) != 2 || !reason ||
+            strlen(line + reason) < 10 || (strcmp(kind, "op") != 0 && strcmp(kind, "test") != 0)) {
+            fail_msg("ops/onnx_unlike.txt:%d: expected \"op TYPE: reason\" or \"test NAME: reason\"", number);
+        }
+        entry->is_op = strcmp(kind, "op") == 0;
+        n_listed++;
+    }
+    fclose(f);
+}
+
+static listed *find_listed(bool is_op, const char *name) {
+    for (size_t i = 0; i < n_listed; i++) {
+        size_t size = strlen(list[i].name);
+        bool open = list[i].name[size - 1] == '*';
+        if (list[i].is_op != is_op) continue;
+        if (open ? strncmp(list[i].name, name, size - 1) == 0 : strcmp(list[i].name, name) == 0) return &list[i];
+    }
+    return NULL;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------------- */
+
+/* Files that are held, each in a block of just its size, so that reading past it is seen. */
+static unsigned char *held[1 + 2 * MOST_FILES];
+static size_t         n_held;
+
+static void release_to(size_t n) {
+    while (n_held > n) free(held[--n_held]);
+}
+
+/* The bytes of a file; `data` NULL if there is none. */
+static pb_bytes read_file(const char *path) {
+    pb_bytes none = { NULL, 0 };
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return none;
+    unsigned char *data = fstat(fd, &st) == 0 ? malloc(st.st_size ? (size_t)st.st_size : 1) : NULL;
+    size_t size = 0;
+    for (ssize_t n = 1; data && n > 0 && size < (size_t)st.st_size; size += n > 0 ? (size_t)n : 0) {
+        n = read(fd, data + size, (size_t)st.st_size - size);
+    }
+    close(fd);
+    if (!data || size != (size_t)st.st_size) fail_msg("%s cannot be read", path);
+    held[n_held++] = data;
+    return (pb_bytes){ data, size };
+}
+
+static size_t read_files(const char *folder, const char *what, pb_bytes out[MOST_FILES]) {
+    char path[600];
+    size_t n = 0;
+    for (; n < MOST_FILES; n++) {
+        snprintf(path, sizeof path, "%s/%s_%zu.pb", folder, what, n);
+        if (!(out[n] = read_file(path)).data) break;
+    }
+    return n;
+}
+
+/* Calls `each` with the names in a folder, in order. */
+static int visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+static size_t each_name(const char *folder, void (*each)(const char *path, const char *name)) {
+    struct dirent **names;
+    int n = scandir(folder, &names, visible, alphasort);
+    for (int i = 0; i < n; i++) {
+        char path[500];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+        each(path, names[i]->d_name);
+        free(names[i]);
+    }
+    if (n >= 0) free(names);
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* ---- one test -------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    size_t tests, sets, equal, by_type, by_test, unknown, unsaid, compared, nodes, ops, wrong;
+    bool   rows[MOST_ROWS];
+    char   data_types[512];
+} total;
+
+static void wrong(const char *test, const char *what, const char *sentence) {
+    print_error("%s: %s%s\n", test, what, sentence);
+    total.wrong++;
+}
+
+/* Whether the types are those of the recorded tensors; otherwise what differs. */
+static bool agree(const onnx_outcome *o, const pb_bytes *outputs, size_t n, bool loose, char why_not[200]) {
+    if (n != o->n_outputs) return snprintf(why_not, 200, "%zu outputs, %zu are recorded", o->n_outputs, n), false;
+    for (size_t i = 0; i < n; i++) {
+        onnx_tensor tensor;
+        int64_t dims[MOST_ITEMS];
+        const xir_type *type = o->outputs[i];
+        if (!onnx_read_tensor(outputs[i], &tensor)) return snprintf(why_not, 200, "output %zu is broken", i), false;
+        if (o->declared[i] == ONNX_BFLOAT16 && tensor.element == ONNX_UINT16) tensor.element = ONNX_BFLOAT16;
+        const xir_type *element = onnx_element_type(ctx, tensor.element);
+        size_t rank = onnx_tensor_dims(&tensor, dims, MOST_ITEMS);
+        if (!xir_type_equal(element, xir_type_element(type))) {
+            snprintf(why_not, 200, "output %zu is of %s, recorded is %s", i, spelled(xir_type_element(type)),
+                     element ? spelled(element) : "another type");
+            return false;
+        }
+        if (rank != xir_type_rank(type)) {
+            return snprintf(why_not, 200, "output %zu has %zu dims, recorded are %zu", i, xir_type_rank(type), rank), false;
+        }
+        for (size_t d = 0; d < rank; d++) {
+            int64_t dim = xir_type_dim(type, (int64_t)d, false), expected = o->by_data[i] >> d & 1 ? -1 : dims[d];
+            if (dim == expected || (loose && dim < 0)) continue;
+            snprintf(why_not, 200, "dim %zu of output %zu is %lld, expected %lld (recorded %lld)", d, i, (long long)dim,
+                     (long long)expected, (long long)dims[d]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A test's graph in a network of its own. */
+typedef struct trial {
+    xir_network *net;
+    onnx_outcome o;
+} trial;
+
+static void begin(trial *t, pb_bytes model, const pb_bytes *inputs, size_t n, onnx_dims how, uint32_t which) {
+    t->net = xir_network_new(ctx, "test", XIR_FRAMEWORK_ONNX, "1.12");
+    assert_non_null(t->net);
+    onnx_map(t->net, model, inputs, n, how, which, &t->o);
+}
+
+/* The network is one that may be saved, and inferring it again changes nothing. */
+static void check_network(const char *test, trial *t, xir_value *const *outputs) {
+    const xir_type *types[MOST_PORTS];
+    size_t n = t->o.n_outputs;
+    memcpy((void *)types, (const void *)t->o.outputs, n * sizeof *types);
+    xir_diags_clear(why);
+    if (!xir_output(xir_at_end(t->net), (xir_values){ outputs, n }) || xir_network_infer(t->net, why) != XIR_OK ||
+        xir_network_validate(t->net, why) != XIR_OK) {
+        const xir_diag *d = xir_diags_at(why, 0);
+        char sentence[300];
+        snprintf(sentence, sizeof sentence, "%.*s", d ? (int)d->message.size : 0, d ? d->message.data : "");
+        wrong(test, "the network: ", sentence);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!xir_type_equal(types[i], xir_value_type(outputs[i]))) wrong(test, "", "inferred again, an output is another");
+    }
+}
+
+/* Dims that are not known and would change nothing if they were others leave the outputs' dims known. */
+static void check_precise(const char *test, const onnx_outcome *known, const onnx_outcome *unknown, const onnx_outcome *other) {
+    char what[200];
+    if (other->n_outputs != unknown->n_outputs) return;
+    for (size_t i = 0; i < known->n_outputs; i++) {
+        const xir_type *now = known->outputs[i], *vague = unknown->outputs[i], *changed = other->outputs[i];
+        if (xir_type_rank(changed) != xir_type_rank(now)) continue;
+        for (size_t d = 0; d < xir_type_rank(now); d++) {
+            int64_t dim = xir_type_dim(now, (int64_t)d, false);
+            bool same = xir_type_dim(changed, (int64_t)d, false) == dim, open = xir_type_dim(vague, (int64_t)d, false) < 0;
+            if (d < 32 && (unknown->by_bounds[i] >> d & 1)) continue;
+            if (same != open) continue;
+            snprintf(what, sizeof what, "dim %zu of output %zu is %s", d, i, same ? "unknown but cannot change" : "known but may change");
+            if (dim >= 0) wrong(test, "with unknown dims: ", what);
+        }
+        total.compared++;
+    }
+}
+
+/* With dims that are not known, what is inferred may only be less, and no less than it must. */
+static void check_unknown(const char *test, pb_bytes model, const pb_bytes *inputs, size_t n_in, const pb_bytes *outputs,
+                          size_t n_out, const onnx_outcome *known) {
+    static const uint32_t which[] = { 1, 2, 4, 8, UINT32_MAX };
+    for (size_t i = 0; i < sizeof which / sizeof which[0]; i++) {
+        static trial vague, other;
+        char why_not[200];
+        begin(&vague, model, inputs, n_in, ONNX_UNKNOWN, which[i]);
+        total.unknown += vague.o.changed;
+        if (!vague.o.changed) {
+            /* no input has so many dims */
+        } else if (vague.o.fate == ONNX_NO_FORM) {
+            total.unsaid++;
+        } else if (vague.o.fate != ONNX_MAPPED) {
+            wrong(test, "with unknown dims: ", vague.o.sentence);
+        } else if (!agree(&vague.o, outputs, n_out, true, why_not)) {
+            wrong(test, "with unknown dims: ", why_not);
+        } else {
+            begin(&other, model, inputs, n_in, ONNX_TRIPLED, which[i]);
+            if (other.o.fate == ONNX_MAPPED) check_precise(test, known, &vague.o, &other.o);
+            xir_network_free(other.net);
+        }
+        xir_network_free(vague.net);
+    }
+}
+
+static char       test_name[200];
+static pb_bytes   test_model;
+static bool       test_differs, test_no_row;
+
+static void try_set(const char *path, const char *name) {
+    pb_bytes inputs[MOST_FILES], outputs[MOST_FILES];
+    static trial t;
+    const onnx_outcome *o = &t.o;
+    char why_not[200];
+    if (strncmp(name, "test_data_set_", 14) != 0) return;
+    size_t n_in = read_files(path, "input", inputs), n_out = read_files(path, "output", outputs);
+    total.sets++;
+    begin(&t, test_model, inputs, n_in, ONNX_AS_RECORDED, 0);
+    listed *entry = find_listed(false, test_name), *type = o->fate == ONNX_NO_ROW ? find_listed(true, o->op_type) : NULL;
+    if (type) {
+        type->seen = test_no_row = true;
+    } else if (o->fate != ONNX_MAPPED) {
+        test_differs = true;
+        if (!entry) wrong(test_name, o->op_type, (snprintf(why_not, sizeof why_not, ": %.190s", o->sentence), why_not));
+    } else if (!agree(o, outputs, n_out, false, why_not)) {
+        test_differs = true;
+        if (!entry) wrong(test_name, "", why_not);
+    } else {
+        for (size_t i = 0; i < MOST_ROWS; i++) total.rows[i] |= o->rows[i];
+        for (size_t i = 0; i < o->n_outputs; i++) {
+            if (o->by_data[i] && !strstr(total.data_types, o->op_type)) {
+                size_t at = strlen(total.data_types);
+                snprintf(total.data_types + at, sizeof total.data_types - at, "%s%s", at ? ", " : "", o->op_type);
+            }
+        }
+        check_network(test_name, &t, o->values);
+        total.nodes += o->n_nodes;
+        total.ops += o->n_ops;
+        if (!entry) check_unknown(test_name, test_model, inputs, n_in, outputs, n_out, o);
+    }
+    xir_network_free(t.net);
+    release_to(1);
+}
+
+static void try_test(const char *path, const char *name) {
+    char model[600];
+    const char *group = strrchr(path, '/');
+    while (group > path && group[-1] != '/') group--;
+    snprintf(model, sizeof model, "%s/model.onnx", path);
+    snprintf(test_name, sizeof test_name, "%s", group);
+    (void)name;
+    test_model = read_file(model);
+    if (!test_model.data) return;   // models that must be fetched
+    test_differs = test_no_row = false;
+    total.tests++;
+    each_name(path, try_set);
+    listed *entry = find_listed(false, test_name);
+    if (test_no_row) total.by_type++;
+    else if (test_differs) total.by_test++;
+    else total.equal++;
+    if (entry && !test_differs) wrong(test_name, "is listed but agrees", "");
+    if (entry) entry->seen = true;
+    release_to(0);
+}
+
+static void try_group(const char *path, const char *name) {
+    (void)name;
+    each_name(path, try_test);
+}
+
+static const char *tests_folder(void) {
+    const char *folder = getenv("XIR_ONNX_TESTS");
+    return folder && *folder ? folder : XIR_ONNX_TESTS;
+}
+
+static void onnx_infers_the_same(void **state) {
+    (void)state;
+    const char *folder = tests_folder();
+    read_list();
+    if (each_name(folder, try_group) == 0 || total.tests == 0) {
+        print_message("skipped: no ONNX operator tests in %s (Debian: libonnx-testdata)\n", folder);
+        skip();
+    }
+    size_t types = 0, unlisted = 0;
+    for (size_t i = 0; onnx_row_type(i); i++) {
+        types += total.rows[i];
+        if (find_listed(true, onnx_row_type(i))) wrong(onnx_row_type(i), "is listed as without counterpart but has a row", "");
+    }
+    for (size_t i = 0; i < n_listed; i++) {
+        unlisted += !list[i].seen;
+        if (!list[i].seen) print_message("%s is listed but not among these tests\n", list[i].name);
+    }
+    print_message("ONNX: %zu tests; %zu equal, of %zu op types, %zu nodes as %zu ops; %zu listed, %zu of op types without "
+                  "counterpart\n", total.tests, total.equal, types, total.nodes, total.ops, total.by_test, total.by_type);
+    print_message("      with unknown dims: %zu, of which %zu cannot be said, %zu outputs held against other dims\n", total.unknown,
+                  total.unsaid, total.compared);
+    print_message("      dims that the data decide: %s\n", total.data_types);
+    assert_int_equal(total.wrong, 0);
+    assert_true(types >= LEAST_TYPES);
+    assert_true(total.equal + total.by_test >= LEAST_TESTS);
+}
+
+/* ---- the wire ---------------------------------------------------------------------------------------------------------- */
+
+#define ROW(text, fields) { { (const unsigned char *)(text), sizeof(text) - 1 }, fields }
+#define BYTES(text) ((pb_bytes){ (const unsigned char *)(text), sizeof(text) - 1 })
+
+/* "2:v150 3:b(testing)": the fields of a message, and a "!" where it breaks off. */
+static const char *fields_of(pb_bytes bytes) {
+    static char out[256];
+    size_t at = 0;
+    pb_field f;
+    pb_walk walk = pb_begin(bytes);
+    *out = 0;
+    while (pb_next(&walk, &f) && at < sizeof out - 80) {
+        const char *gap = at ? " " : "";
+        if (f.wire == PB_BYTES) {
+            at += (size_t)snprintf(out + at, sizeof out - at, "%s%u:b(%.*s)", gap, f.number, (int)f.bytes.size, (const char *)f.bytes.data);
+        } else {
+            at += (size_t)snprintf(out + at, sizeof out - at, "%s%u:%c%llu", gap, f.number, "vl---i"[f.wire],
+                                   (unsigned long long)f.value);
+        }
+    }
+    if (walk.broken) snprintf(out + at, sizeof out - at, "!");
+    return out;
+}
+
+static void fields_are_walked(void **state) {
+    (void)state;
+    static const struct { pb_bytes bytes; const char *fields; } rows[] = {
+        ROW("",                                                ""),
+        ROW("\x08\x96\x01",                                    "1:v150"),
+        ROW("\x12\x07testing",                                 "2:b(testing)"),
+        ROW("\x12\x00\x18\x05",                                "2:b() 3:v5"),
+        ROW("\x0d\x01\x02\x00\x00",                            "1:i513"),
+        ROW("\x09\x01\x00\x00\x00\x00\x00\x00\x01",            "1:l72057594037927937"),
+        /* the highest number of a field, the greatest value */
+        ROW("\xf8\xff\xff\xff\x0f\x01",                        "536870911:v1"),
+        ROW("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",    "1:v18446744073709551615"),
+        /* longer than needed is fine, longer than 64 bits is not */
+        ROW("\x08\x81\x80\x00",                                "1:v1"),
+        ROW("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",    "!"),
+        ROW("\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", "!"),
+        /* no field 0, none beyond 2^29 - 1 */
+        ROW("\x00\x01",                                        "!"),
+        ROW("\x80\x80\x80\x80\x10\x01",                        "!"),
+        /* what ends too early, at each place */
+        ROW("\x88",                                            "!"),
+        ROW("\x08",                                            "!"),
+        ROW("\x08\x96",                                        "!"),
+        ROW("\x12",                                            "!"),
+        ROW("\x12\x03" "ab",                                      "!"),
+        ROW("\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",    "!"),
+        ROW("\x0d\x01\x02\x03",                                "!"),
+        ROW("\x09\x01\x02\x03\x04\x05\x06\x07",                "!"),
+        ROW("\x08\x01\x12\x05",                                "1:v1!"),
+        /* groups, and wire types that there are not */
+        ROW("\x0b\x0c",                                        "!"),
+        ROW("\x0e",                                            "!"),
+        ROW("\x0f",                                            "!"),
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) assert_string_equal(fields_of(rows[i].bytes), rows[i].fields);
+}
+
+static void numbers_are_packed_or_not(void **state) {
+    (void)state;
+    /* field 7: 1, then [2, 300] packed, another field, an empty pack, 4 */
+    pb_bytes mixed = BYTES("\x38\x01\x3a\x03\x02\xac\x02\x08\x63\x3a\x00\x38\x04");
+    static const uint64_t expected[] = { 1, 2, 300, 4 };
+    uint64_t value;
+    size_t n = 0;
+    pb_numbers numbers = pb_numbers_of(mixed, 7, PB_VARINT);
+    for (; pb_numbers_next(&numbers, &value); n++) assert_int_equal(value, expected[n]);
+    assert_int_equal(n, 4);
+    assert_false(numbers.fields.broken);
+    assert_int_equal(pb_count(mixed, 7), 4);
+
+    pb_bytes floats = BYTES("\x22\x08\x00\x00\x80\x3f\x00\x00\x00\xc0");
+    numbers = pb_numbers_of(floats, 4, PB_FIXED32);
+    assert_true(pb_numbers_next(&numbers, &value) && pb_float(value) == 1.0f);
+    assert_true(pb_numbers_next(&numbers, &value) && pb_float(value) == -2.0f);
+    assert_false(pb_numbers_next(&numbers, &value));
+
+    /* a pack that ends in a number, and a number of another wire type */
+    numbers = pb_numbers_of(BYTES("\x3a\x02\x01\x80"), 7, PB_VARINT);
+    assert_true(pb_numbers_next(&numbers, &value));
+    assert_false(pb_numbers_next(&numbers, &value));
+    assert_true(numbers.fields.broken);
+    numbers = pb_numbers_of(BYTES("\x3d\x01\x00\x00\x00"), 7, PB_VARINT);
+    assert_false(pb_numbers_next(&numbers, &value));
+    assert_true(numbers.fields.broken);
+}
+
+/* The elements of a TensorProto as text. */
+static const char *elements_of(pb_bytes bytes) {
+    static char out[200];
+    onnx_tensor tensor;
+    onnx_number number;
+    size_t at = 0;
+    *out = 0;
+    assert_true(onnx_read_tensor(bytes, &tensor));
+    for (onnx_elements e = onnx_elements_of(&tensor); onnx_elements_next(&e, &number);) {
+        at += (size_t)(number.real ? snprintf(out + at, sizeof out - at, "%s%g", at ? " " : "", number.f)
+                                   : snprintf(out + at, sizeof out - at, "%s%lld", at ? " " : "", (long long)number.i));
+    }
+    return out;
+}
+
+static void elements_are_read(void **state) {
+    (void)state;
+    /* data_type 2, dims 1; raw_data 9, int32_data 5, int64_data 7, float_data 4, uint64_data 11 */
+    assert_string_equal(elements_of(BYTES("\x10\x07\x4a\x10\x01\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff")), "1 -1");
+    assert_string_equal(elements_of(BYTES("\x10\x03\x4a\x03\x7f\x80\xff")), "127 -128 -1");
+    assert_string_equal(elements_of(BYTES("\x10\x02\x4a\x03\x7f\x80\xff")), "127 128 255");
+    assert_string_equal(elements_of(BYTES("\x10\x09\x4a\x03\x00\x01\x02")), "0 1 1");
+    assert_string_equal(elements_of(BYTES("\x10\x01\x4a\x08\x00\x00\x80\x3f\x00\x00\x80\x7f")), "1 inf");
+    assert_string_equal(elements_of(BYTES("\x10\x0a\x4a\x0a\x00\x3c\x00\xc0\x01\x00\x00\x7c\xff\x7b")), "1 -2 5.96046e-08 inf 65504");
+    assert_string_equal(elements_of(BYTES("\x10\x10\x4a\x04\x80\x3f\x00\xc0")), "1 -2");
+    assert_string_equal(elements_of(BYTES("\x10\x03\x2a\x0b\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x05")), "-1 5");
+    assert_string_equal(elements_of(BYTES("\x10\x07\x3a\x02\x03\x04")), "3 4");
+    assert_string_equal(elements_of(BYTES("\x10\x0d\x5a\x02\x03\x04")), "3 4");
+    /* what is left of an element at the end, texts, complex numbers, unknown types, other files: nothing */
+    assert_string_equal(elements_of(BYTES("\x10\x06\x4a\x06\x01\0\0\0\x02\0")), "1");
+    assert_string_equal(elements_of(BYTES("\x10\x08\x32\x02xy")), "");
+    assert_string_equal(elements_of(BYTES("\x10\x0e\x4a\x08\0\0\0\0\0\0\0\0")), "");
+    assert_string_equal(elements_of(BYTES("\x10\x63\x4a\x08\0\0\0\0\0\0\0\0")), "");
+    assert_string_equal(elements_of(BYTES("\x10\x07\x4a\x08\x01\0\0\0\0\0\0\0\x70\x01")), "");
+    /* fields of another wire type than the message has */
+    onnx_tensor tensor;
+    assert_false(onnx_read_tensor(BYTES("\x12\x01\x07"), &tensor));
+    assert_false(onnx_read_tensor(BYTES("\x10\x07\x48\x01"), &tensor));
+    assert_false(onnx_read_tensor(BYTES("\x10\x07\x4a\x08\x01"), &tensor));
+}
+
+/* Every beginning of a model and of its inputs, and every one with a byte changed, is a graph or is told; nothing is read that
+ * is not there (the sanitizers' business). */
+static void damage(const char *path) {
+    char name[500];
+    pb_bytes inputs[MOST_FILES];
+    static trial t;
+    snprintf(name, sizeof name, "%s/model.onnx", path);
+    pb_bytes model = read_file(name);
+    if (!model.data) return;
+    snprintf(name, sizeof name, "%s/test_data_set_0", path);
+    size_t n_in = read_files(name, "input", inputs);
+    for (size_t i = 0; i < 2 * model.size; i++) {
+        size_t size = i < model.size ? i : model.size;
+        unsigned char *copy = malloc(size ? size : 1);
+        assert_non_null(copy);
+        if (size) memcpy(copy, model.data, size);
+        if (i >= model.size) copy[i - model.size] ^= (unsigned char)(1 + chance(255));
+        begin(&t, (pb_bytes){ copy, size }, inputs, n_in, ONNX_AS_RECORDED, 0);
+        xir_network_free(t.net);
+        free(copy);
+    }
+    for (size_t i = 0; n_in && i < inputs[0].size && i < 40; i++) {
+        pb_bytes whole = inputs[0];
+        inputs[0].size = i;
+        begin(&t, model, inputs, n_in, ONNX_AS_RECORDED, 0);
+        xir_network_free(t.net);
+        inputs[0] = whole;
+    }
+    release_to(0);
+}
+
+static void damaged_models_are_told(void **state) {
+    (void)state;
+    static const char *const names[] = {
+        "node/test_conv_with_strides_padding", "node/test_slice", "node/test_reshape_reordered_all_dims", "node/test_gemm_all_attributes",
+        "node/test_constant", "node/test_softmax_axis_0_expanded", "node/test_lstm_defaults", "node/test_loop11",
+        "node/test_constantofshape_float_ones", "pytorch-converted/test_PReLU_1d_multiparam", "pytorch-operator/test_operator_repeat",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[400];
+        snprintf(path, sizeof path, "%s/%s", tests_folder(), names[i]);
+        damage(path);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_are_walked),
+        cmocka_unit_test(numbers_are_packed_or_not),
+        cmocka_unit_test(elements_are_read),
+        cmocka_unit_test(onnx_infers_the_same),
+        cmocka_unit_test(damaged_models_are_told),
+    };
+    return RUN_GROUP(tests);
+}
