@@ -159,6 +159,52 @@ static void tags_have_kinds(void **state) {
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
+static void axes_and_powers(void **state) {
+    (void)state;
+    xir_at at = XIR_AT(net);
+    xir_value *x = xir_input(at, "x", image(8, 4));
+    x = XIR_AVG_POOL2D(at, .input = x, .k = 2, .stride = 2);
+    x = xir_pow_short(at, x, 2.5, "square and a half");
+    xir_value *exponent = xir_op_input(xir_value_op(x), 1);
+    float number = 0;
+    assert_int_equal(xir_params_read(exponent, 0, &number, sizeof number), XIR_OK);
+    assert_true(number == 2.5f);
+    x = XIR_TRANSPOSE(at, x, 0, 3, 1, 2);
+    CHECK_TEXT(xir_layout_text(xir_transpose_of(xir_value_op(x))->layout), "NCHW");
+    CHECK_TEXT(xir_layout_text(xir_type_layout(xir_value_type(x))), "NCHW");
+    assert_int_equal(xir_type_dim(xir_value_type(x), 1, false), 4);
+    x = XIR_RESHAPE(at, x, "NC", 1, -1);
+    CHECK_TEXT(xir_layout_text(xir_type_layout(xir_value_type(x))), "NC");
+    assert_int_equal(xir_type_dim(xir_value_type(x), 1, false), 4 * 4 * 4);
+    x = XIR_TRANSPOSE(at, x, -1, -2);
+    CHECK_TEXT(xir_layout_text(xir_type_layout(xir_value_type(x))), "CN");
+    assert_int_equal(xir_network_status(net), XIR_OK);
+}
+
+static void axes_and_powers_are_refused(void **state) {
+    (void)state;
+    xir_at at = XIR_AT(net);
+    xir_value *x = xir_input(at, "x", image(8, 4));
+    xir_value *whole = xir_cast_short(at, x, XIR_TENSOR(ctx, xir_sint(ctx, 32), "NHWC", 1, 8, 8, 4), NULL);
+    struct { xir_value *made; xir_status code; } rows[4];
+    for (size_t i = 0; i < 4; i++) {
+        rows[i].made = i == 0 ? XIR_TRANSPOSE(at, x, 0, 1, 1, 2) : i == 1 ? XIR_RESHAPE(at, x, "NQ", 1, -1)
+                     : i == 2 ? XIR_RESHAPE(at, x, "NC", 7, -1) : xir_pow_short(at, whole, 2, NULL);
+        rows[i].code = xir_network_status(net);
+        assert_null(rows[i].made);
+        assert_true(rows[i].code != XIR_OK);
+        assert_true(xir_diags_count(xir_network_diags(net)) > 0);
+        const xir_diag *d = xir_diags_at(xir_network_diags(net), 0);
+        assert_int_equal(d->code, rows[i].code);
+        xir_network_clear_status(net);
+    }
+    assert_int_equal(rows[0].code, XIR_E_INVALID);
+    assert_int_equal(rows[2].code, XIR_E_INVALID);
+    assert_int_equal(rows[3].code, XIR_E_UNSUPPORTED);
+    assert_null(XIR_TRANSPOSE(at, NULL, 0, 1));
+    assert_int_equal(xir_network_status(net), XIR_E_MISSING);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         STORY(what_is_left_out_is_the_default),
@@ -166,6 +212,8 @@ int main(void) {
         STORY(a_cursor_sets_once_what_all_get),
         STORY(a_failure_is_told_once),
         STORY(a_missing_type_is_told),
+        STORY(axes_and_powers),
+        STORY(axes_and_powers_are_refused),
         STORY(tags_have_kinds),
     };
     return RUN_GROUP(tests);

@@ -49,6 +49,11 @@ XIR_API xir_value *xir_max_pool2d_short(xir_at at, const xir_pool2d_args *args);
 #define XIR_MAX_POOL2D(at, ...) \
     xir_max_pool2d_short(xir_at_line((at), __FILE__, __LINE__), &(xir_pool2d_args){ __VA_ARGS__ })
 
+/* The average of the cells that are no padding. Its dilation is not looked at: there is none. */
+XIR_API xir_value *xir_avg_pool2d_short(xir_at at, const xir_pool2d_args *args);
+#define XIR_AVG_POOL2D(at, ...) \
+    xir_avg_pool2d_short(xir_at_line((at), __FILE__, __LINE__), &(xir_pool2d_args){ __VA_ARGS__ })
+
 /* Attribute structs with one number for both axes, for xir_add_conv2d and the like. */
 XIR_API xir_conv2d_attrs     xir_conv2d_square(int64_t stride, int64_t pad, int64_t dilation, int64_t groups);
 XIR_API xir_max_pool2d_attrs xir_max_pool2d_square(int64_t k, int64_t stride, int64_t pad, int64_t dilation);
@@ -58,6 +63,24 @@ XIR_API xir_value *xir_relu_short(xir_at at, xir_value *input, const char *name)
 /* alpha * lhs + beta * rhs with one factor each. */
 XIR_API xir_value *xir_add_short(xir_at at, xir_value *lhs, xir_value *rhs, double alpha, double beta, const char *name);
 XIR_API xir_value *xir_cast_short(xir_at at, xir_value *input, const xir_type *target, const char *name);
+/* To the power of one number, which becomes Params of one element: fp64 for an fp64 input, fp32 for fp32 and quantised ones.
+ * XIR_E_UNSUPPORTED for others: their Params are the caller's to make. */
+XIR_API xir_value *xir_pow_short(xir_at at, xir_value *input, double exponent, const char *name);
+
+/* A reshape to a layout by its text, "NC", and dims, one of which may be -1; a transposition whose layout is the input's with its
+ * axes in the new order.
+ *
+ *     x = XIR_TRANSPOSE(b, x, 0, 3, 1, 2);
+ *     x = XIR_RESHAPE(b, x, "NC", 1, -1); */
+XIR_API xir_value *xir_reshape_short(xir_at at, xir_value *input, const char *layout, const int64_t *dims, size_t rank,
+                                     const char *name);
+#define XIR_RESHAPE(at, x, layout, ...)                                                                          \
+    xir_reshape_short(xir_at_line((at), __FILE__, __LINE__), (x), (layout), (const int64_t[]){ __VA_ARGS__ },     \
+                      sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), NULL)
+XIR_API xir_value *xir_transpose_short(xir_at at, xir_value *input, const int64_t *dims, size_t rank, const char *name);
+#define XIR_TRANSPOSE(at, x, ...)                                                                                \
+    xir_transpose_short(xir_at_line((at), __FILE__, __LINE__), (x), (const int64_t[]){ __VA_ARGS__ },             \
+                        sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), NULL)
 
 /* Typed tags: false if there is none of that kind. */
 XIR_API bool xir_tag_int(const xir_map *tags, const char *key, int64_t *out);

@@ -79,6 +79,15 @@ xir_value *xir_max_pool2d_short(xir_at at, const xir_pool2d_args *args) {
     return only_output(xir_add_max_pool2d(named(at, args->name), in, &attrs));
 }
 
+xir_value *xir_avg_pool2d_short(xir_at at, const xir_pool2d_args *args) {
+    const xir_avg_pool2d_in in = { .input = args->input };
+    xir_avg_pool2d_attrs a = xir_avg_pool2d_init();
+    a.pool_width = a.pool_height = args->k;
+    a.stride_width = a.stride_height = or_default(args->stride, a.stride_width);
+    a.pad_top = a.pad_bottom = a.pad_left = a.pad_right = args->pad;
+    return only_output(xir_add_avg_pool2d(named(at, args->name), in, &a));
+}
+
 /* ---- element by element ------------------------------------------------------------------------------------------ */
 
 xir_value *xir_relu_short(xir_at at, xir_value *input, const char *op_name) {
@@ -106,6 +115,63 @@ xir_value *xir_cast_short(xir_at at, xir_value *input, const xir_type *target, c
     xir_cast_attrs attrs = xir_cast_init();
     attrs.target_dtype = xir_type_tensor(target);   // NULL, which is refused, for any other type
     return only_output(xir_add_cast(named(at, op_name), in, &attrs));
+}
+
+static xir_value *no_value(xir_at at, size_t before) {
+    if (at.file) diags_add_place(at.net->diags, before, at.file, at.line);
+    return NULL;
+}
+
+xir_value *xir_pow_short(xir_at at, xir_value *input, double exponent, const char *op_name) {
+    xir_pow_in in = { .input = input };
+    size_t before = xir_diags_count(at.net->diags);
+    const xir_type *element = input ? xir_type_element(input->type) : NULL;
+    const xir_float_type *real = xir_float_type_of((const xir_object *)element);
+    const float narrow = (float)exponent;
+    if (input && !xir_type_is_quantized(element) && (!real || (real->format != XIR_FLOAT_FP32 && real->format != XIR_FLOAT_FP64))) {
+        net_fail(at.net, XIR_E_UNSUPPORTED, "an exponent as a number needs elements that are fp32, fp64 or quantised");
+        return no_value(at, before);
+    }
+    if (input) {
+        bool wide = real && real->format == XIR_FLOAT_FP64;
+        const xir_type *type = XIR_TENSOR(at.net->ctx, xir_float(at.net->ctx, wide ? XIR_FLOAT_FP64 : XIR_FLOAT_FP32), "O", 1);
+        const void *bytes = wide ? (const void *)&exponent : &narrow;
+        in.exponent = xir_params_copy(at.net, XIR_STR(""), type, bytes, wide ? sizeof exponent : sizeof narrow);
+        if (!in.exponent) return no_value(at, before);
+    }
+    return only_output(xir_add_pow(named(at, op_name), in, NULL));
+}
+
+/* ---- axes ---------------------------------------------------------------------------------------------------------- */
+
+xir_value *xir_reshape_short(xir_at at, xir_value *input, const char *layout, const int64_t *dims, size_t rank, const char *op_name) {
+    const xir_reshape_in in = { .input = input };
+    size_t before = xir_diags_count(at.net->diags);
+    xir_reshape_attrs a = xir_reshape_init();
+    a.layout = xir_layout_parse(at.net->ctx, xir_str_of(layout), at.net->diags);
+    if (!a.layout) {
+        const xir_diag *said = xir_diags_at(at.net->diags, before);
+        if (!at.net->status) at.net->status = said ? said->code : XIR_E_MEMORY;
+        return no_value(at, before);
+    }
+    a.shape = (xir_i64s){ dims, rank };
+    return only_output(xir_add_reshape(named(at, op_name), in, &a));
+}
+
+xir_value *xir_transpose_short(xir_at at, xir_value *input, const int64_t *dims, size_t rank, const char *op_name) {
+    const xir_transpose_in in = { .input = input };
+    const xir_layout *from = input ? xir_type_layout(input->type) : NULL;
+    xir_layout_steps steps = xir_layout_start();
+    for (size_t i = 0; i < rank; i++) {
+        int64_t k = dims[i] < 0 ? dims[i] + (int64_t)rank : dims[i];
+        char axis = k >= 0 && (uint64_t)k < rank ? xir_layout_axis(from, (size_t)k) : '\0';
+        int64_t unit = axis ? xir_layout_unit(from, (size_t)k) : 0;
+        xir_layout_put(&steps, axis ? axis : '*', unit ? unit : 1);   // wrong dims are refused below
+    }
+    xir_transpose_attrs a = xir_transpose_init();
+    a.dims = (xir_i64s){ dims, rank };
+    a.layout = xir_layout_finish(at.net->ctx, &steps, NULL);   // NULL, which is refused, for letters that can't stand so
+    return only_output(xir_add_transpose(named(at, op_name), in, &a));
 }
 
 /* ---- tags ---------------------------------------------------------------------------------------------------------- */
