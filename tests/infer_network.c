@@ -125,6 +125,27 @@ static void a_fault_has_a_place(void **state) {
     xir_network_free(c.net);
 }
 
+/* What a quantised convolution gives does not follow from its inputs: whoever quantised has said it, and it stays. */
+static void what_does_not_follow_stays(void **state) {
+    (void)state;
+    chain c = make_chain();
+    const xir_type *q8 = read_text("@sint(8)");
+    const xir_quantized_type body = { .scale = read_text("@scales([axis=-1]4*0.5)"), .storage_dtype = q8,
+                                      .expressed_dtype = xir_float(ctx, XIR_FLOAT_FP32) };
+    const xir_type *element = (const xir_type *)xir_quantized_type_make(ctx, &body, why);
+    assert_non_null(element);
+    const xir_type *quantised = XIR_TENSOR(ctx, element, "NHWC", 1, 8, 8, 4);
+    for (size_t i = 0; i < 2 * STEPS; i++) DOES(xir_value_set_type(c.step[i], quantised));
+    DOES(xir_value_set_type(c.input, quantised));
+    DOES(xir_network_infer(c.net, why));
+    for (size_t i = 0; i < 2 * STEPS; i++) assert_true(xir_type_equal(xir_value_type(c.step[i]), quantised));
+    DOES(xir_value_set_type(c.step[6], NULL));
+    assert_int_equal(xir_network_infer(c.net, why), XIR_E_UNSUPPORTED);
+    assert_int_equal(xir_diags_at(why, 0)->code, XIR_E_UNSUPPORTED);
+    xir_diags_clear(why);
+    xir_network_free(c.net);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_changes_without_a_change),
@@ -132,6 +153,7 @@ int main(void) {
         cmocka_unit_test(a_new_input_goes_through_to_the_end),
         cmocka_unit_test(values_stay_who_they_are),
         cmocka_unit_test(a_fault_has_a_place),
+        cmocka_unit_test(what_does_not_follow_stays),
     };
     return RUN_GROUP(tests);
 }

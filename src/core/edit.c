@@ -174,13 +174,23 @@ xir_status xir_op_move(xir_op *op, xir_op *before) {
 
 /* ---- inference of the whole -------------------------------------------------------------------------------- */
 
+/* Whether all outputs have types, and there are some. */
+static bool is_typed(const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (!op->outputs[i].type) return false;
+    }
+    return op->n_outputs > 0;
+}
+
 xir_status xir_network_infer(xir_network *net, xir_diags *why) {
     xir_status first = XIR_OK;
     size_t i = 0;
     for (xir_op *op = net->first; op; op = op->next, i++) {
         if (!xir_op_can_infer(op)) continue;
-        xir_status status = op_infer(op, true, i + 1, why);
+        xir_status status = op_infer(op, true, 0, NULL);
         if (status == XIR_E_MEMORY) return no_memory(net);
+        if (!status || (status == XIR_E_UNSUPPORTED && is_typed(op))) continue;
+        status = op_infer(op, true, i + 1, why);   /* once more, to be told why */
         if (!first) first = status;
     }
     return first;
