@@ -8,7 +8,7 @@
 
 enum { CASES = 100000, CASES_A_NETWORK = 2000, MOST = 3, MOST_RANK = MOST + 2, MARKS = 256 };
 
-/* ---- a case ------------------------------------------------------------------------------------------------------------ */
+/* ---- a case ---------------------------------------------------------------------------------------------------------- */
 
 typedef enum op_kind { CONV, TRANSPOSED, MAX_POOL, AVG_POOL, UNFOLD } op_kind;
 
@@ -25,7 +25,9 @@ typedef struct a_case {
 } a_case;
 
 static const char *const axis_names[MOST] = { "depth", "height", "width" };
-static const char *const pad_names[MOST][2] = { { "pad_front", "pad_back" }, { "pad_top", "pad_bottom" }, { "pad_left", "pad_right" } };
+static const char *const pad_names[MOST][2] = {
+    { "pad_front", "pad_back" }, { "pad_top", "pad_bottom" }, { "pad_left", "pad_right" },
+};
 
 /* Which name axis k has. */
 static size_t named(const a_case *c, size_t k) { return MOST - c->n + k; }
@@ -42,8 +44,8 @@ static const xir_class_decl *class_of_case(const a_case *c) {
 }
 
 static void print_case(const a_case *c) {
-    print_error("kind %d, %zu axes, batch %lld, channels %lld, I %lld, O %lld, groups %lld, bias %lld, mode %d\n", (int)c->kind, c->n,
-                (long long)c->batch, (long long)c->channels, (long long)c->in, (long long)c->out, (long long)c->groups,
+    print_error("kind %d, %zu axes, batch %lld, channels %lld, I %lld, O %lld, groups %lld, bias %lld, mode %d\n",
+                (int)c->kind, c->n, (long long)c->batch, (long long)c->channels, (long long)c->in, (long long)c->out, (long long)c->groups,
                 (long long)c->bias, (int)c->mode);
     for (size_t k = 0; k < c->n; k++) {
         const axis *a = &c->along[k];
@@ -82,7 +84,7 @@ static a_case random_case(op_kind kind) {
     return c;
 }
 
-/* ---- the slow and obvious way ------------------------------------------------------------------------------------------------ */
+/* ---- the slow and obvious way ---------------------------------------------------------------------------------------- */
 
 /* Whether padding has a cell of the input to be a copy of. */
 static bool padding_is_there(const a_case *c, const axis *a) {
@@ -127,7 +129,8 @@ static bool expected(const a_case *c, int64_t out[MOST_RANK]) {
     out[0] = c->batch;
     for (size_t k = 0; k < c->n; k++) {
         const axis *a = &c->along[k];
-        if (c->kind == TRANSPOSED && (a->input == 0 || a->extra < 0 || (a->extra >= a->stride && a->extra >= a->dilation))) return false;
+        bool too_much = a->extra < 0 || (a->extra >= a->stride && a->extra >= a->dilation);
+        if (c->kind == TRANSPOSED && (a->input == 0 || too_much)) return false;
         if (!padding_is_there(c, a)) return false;
         out[1 + k] = c->kind == TRANSPOSED ? mark(a) : walk(a);
         if (out[1 + k] < 1) return false;
@@ -143,7 +146,7 @@ static bool expected(const a_case *c, int64_t out[MOST_RANK]) {
     return c->bias < 0 || c->bias == out[1 + c->n];
 }
 
-/* ---- the library's way --------------------------------------------------------------------------------------------------------- */
+/* ---- the library's way ----------------------------------------------------------------------------------------------- */
 
 static void set_attr(const xir_class *cls, void *body, const char *name, int64_t value) {
     for (uint32_t i = 0; i < cls->n_fields; i++) {
@@ -240,7 +243,7 @@ static const xir_type *infer(const void *body, const xir_class *cls, const place
     return type;
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------------------------------ */
 
 static const char *map_of(const a_case *c) {
     static const char *const letters[] = { "NLC", "NHWC", "NDHWC" };
@@ -284,7 +287,8 @@ static void check(const a_case *c, const xir_type *type, const placed *input, co
 }
 
 /* Some dims of all inputs are unknown: what becomes of those of the output. */
-static void check_unknown(const a_case *c, const void *body, const xir_class *cls, const placed *inputs, size_t n, const int64_t *out) {
+static void check_unknown(const a_case *c, const void *body, const xir_class *cls, const placed *inputs, size_t n,
+                          const int64_t *out) {
     bool unknown[3][MOST_RANK] = { { false } };
     placed now[3];
     int64_t then[MOST_RANK];
@@ -350,10 +354,64 @@ static void greatest_of_windows(void **state)     { (void)state; run(MAX_POOL, C
 static void means_of_windows(void **state)        { (void)state; run(AVG_POOL, CASES); }
 static void windows_as_columns(void **state)      { (void)state; run(UNFOLD, CASES / 4); }
 
+/* ---- without memory ------------------------------------------------------------------------------------------------------ */
+
+/* The type with every other of the first eight elements of some dims invalid: more runs than lists have room for. */
+static const xir_type *with_holes(xir_context *with, const xir_type *type, const int64_t *axes, size_t n) {
+    if (type) type = xir_type_add_distr(with, type, axes, n, NULL);
+    for (int64_t i = 1; i < 8 && type; i += 2) type = xir_type_mark_distr(with, type, axes, n, i, i + 1, false, NULL);
+    return type;
+}
+
+/* A tiled convolution whose kernel has holes and another unit, a pool over what it gives, and im2col of channels with holes. */
+static bool infer_with_holes(xir_context *with) {
+    static const int64_t map[] = { 1, 2, 8, 8, 4 }, kernel[] = { 3, 2, 3, 3, 8, 4 }, image[] = { 9, 8, 8, 2 };
+    static const int64_t filters[] = { 0, 4 }, channels[] = { 0 }, batch[] = { 3 };
+    xir_network *net = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
+    if (!net) return false;
+    const xir_type *i8 = xir_sint(with, 8), *out = NULL;
+    const xir_type *types[3] = { i8 ? xir_tensor_named(with, i8, "NCHWc4", map, 5) : NULL };
+    if (types[0]) types[1] = with_holes(with, xir_tensor_named(with, i8, "OIHWo8i4", kernel, 6), filters, 2);
+    if (types[1]) types[2] = with_holes(with, xir_tensor_named(with, i8, "CHWN", image, 4), channels, 1);
+    if (types[2]) types[2] = xir_type_add_distr(with, types[2], batch, 1, NULL);
+    xir_at at = XIR_AT(net);
+    const xir_target *buyi = types[2] ? xir_target_of_kind(with, XIR_TARGET_BUYI, NULL) : NULL;
+    xir_op *in = buyi ? xir_inputs(at, "in", types, 3) : NULL, *conv = NULL, *pool = NULL, *unfold = NULL;
+    xir_max_pool2d_attrs p = xir_max_pool2d_square(2, 1, 0, 1);
+    xir_unfold_attrs u = xir_unfold_init();
+    u.kernel_width = 3;
+    at.target = buyi;
+    if (in) {
+        conv = xir_add_conv2d(at, (xir_conv2d_in){ .input = xir_op_output(in, 0), .weights = xir_op_output(in, 1) }, NULL);
+    }
+    if (conv) pool = xir_add_max_pool2d(at, (xir_max_pool2d_in){ .input = xir_op_output(conv, 0) }, &p);
+    if (pool) unfold = xir_add_unfold(at, (xir_unfold_in){ .input = xir_op_output(in, 2) }, &u);
+    if (in && !unfold) assert_int_equal(xir_network_status(net), XIR_E_MEMORY);
+    if (unfold) {
+        static const char holes[] = "v:[0, 1), u:[1, 2), v:[2, 3), u:[3, 4), v:[4, 5), u:[5, 6), v:[6, 7), u:[7, 8), v:[8, 24)";
+        char text[200];
+        out = xir_value_type(xir_op_output(pool, 0));
+        snprintf(text, sizeof text, "@merged_distr([1, 4]^ZERO:{%s})", holes);
+        assert_string_equal(spelled(xir_type_tensor(out)->merged_distrs.data[0]), text);
+        assert_true(xir_type_dim(out, 1, false) == 3 && xir_type_dim(out, 4, false) == 8 && xir_type_dim(out, 2, false) == 5);
+        out = xir_value_type(xir_op_output(unfold, 0));
+        assert_int_equal(xir_type_tensor(out)->merged_distrs.size, 2);
+        assert_true(xir_type_dim(out, 0, false) == 27 && xir_type_dim(out, 1, false) == 48);
+    }
+    xir_network_free(net);
+    return unfold;
+}
+
+static void failing_allocations_lose_nothing(void **state) {
+    (void)state;
+    check_memory(infer_with_holes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions), cmocka_unit_test(transposed_convolutions), cmocka_unit_test(greatest_of_windows),
         cmocka_unit_test(means_of_windows), cmocka_unit_test(windows_as_columns),
+        cmocka_unit_test(failing_allocations_lose_nothing),
     };
     return RUN_GROUP(tests);
 }

@@ -1,5 +1,5 @@
-/* Convolutions. The kernel is found by its letters, H, W, I, O, the feature map by N, H, W, C; the output has the feature map's
- * layout and element type. Of tiled maps the unit of the output's channels is that of the kernel's O. */
+/* Convolutions. The kernel is found by its letters, H, W, I, O, the feature map by N, H, W, C; the output has the feature
+ * map's layout and element type. Of tiled maps the unit of the output's channels is that of the kernel's O. */
 #include <inttypes.h>
 #include "graph.h"
 #include "spatial.h"
@@ -12,16 +12,18 @@ typedef struct conv {
     bool        transposed;
 } conv;
 
+/* What attributes say of an axis. */
+#define DILATED_D(a)  { STEPS_D(a), .dilation = (a)->dilation_depth  }
+#define DILATED_H(a)  { STEPS_H(a), .dilation = (a)->dilation_height }
+#define DILATED_W(a)  { STEPS_W(a), .dilation = (a)->dilation_width  }
+#define SPREAD_D(a)   { STEPS_D(a), .dilation = (a)->dilation_depth,  .extra = (a)->output_pad_depth  }
+#define SPREAD_H(a)   { STEPS_H(a), .dilation = (a)->dilation_height, .extra = (a)->output_pad_height }
+#define SPREAD_W(a)   { STEPS_W(a), .dilation = (a)->dilation_width,  .extra = (a)->output_pad_width  }
+
 /* What the attributes of any of the classes say. */
 static conv conv_of(const xir_infer *at) {
     const xir_class_decl *decl = at->cls->decl;
     const void *attrs = at->attrs;
-    #define DILATED_D(a)  { STEPS_D(a), .dilation = (a)->dilation_depth  }
-    #define DILATED_H(a)  { STEPS_H(a), .dilation = (a)->dilation_height }
-    #define DILATED_W(a)  { STEPS_W(a), .dilation = (a)->dilation_width  }
-    #define SPREAD_D(a)   { STEPS_D(a), .dilation = (a)->dilation_depth,  .extra = (a)->output_pad_depth  }
-    #define SPREAD_H(a)   { STEPS_H(a), .dilation = (a)->dilation_height, .extra = (a)->output_pad_height }
-    #define SPREAD_W(a)   { STEPS_W(a), .dilation = (a)->dilation_width,  .extra = (a)->output_pad_width  }
     if (decl == xir_conv2d_class()) {
         const xir_conv2d_attrs *a = attrs;
         return (conv){ { 2, { DILATED_H(a), DILATED_W(a) } }, a->groups, a->padding_mode, false };
@@ -44,12 +46,6 @@ static conv conv_of(const xir_infer *at) {
     }
     const xir_conv_transpose3d_attrs *a = attrs;
     return (conv){ { 3, { SPREAD_D(a), SPREAD_H(a), SPREAD_W(a) } }, a->groups, XIR_PADDING_ZEROS, true };
-    #undef DILATED_D
-    #undef DILATED_H
-    #undef DILATED_W
-    #undef SPREAD_D
-    #undef SPREAD_H
-    #undef SPREAD_W
 }
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
@@ -67,9 +63,8 @@ static xir_status check_padding(xir_infer *at, xir_padding mode, int64_t pad, in
     }
     int64_t most = mode == XIR_PADDING_REFLECT ? dim - 1 : mode == XIR_PADDING_CIRCULAR ? dim : dim > 0 ? INT64_MAX : 0;
     if (dim < 0 || pad <= most) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, where, "%" PRId64 " %s%s of %s padding were asked for, %" PRId64 " %s%s have %"
-                          PRId64 " at most", pad, words->thing, plural(pad), modes->words[mode], dim, words->thing, plural(dim),
-                          most < 0 ? 0 : most);
+    return xir_infer_fail(at, XIR_E_INVALID, where, "a %s padding of %" PRId64 " on %" PRId64 " %s%s: %" PRId64 " is the most",
+                          modes->words[mode], pad, dim, words->thing, plural(dim), most < 0 ? 0 : most);
 }
 
 /* How many places a kernel of m->size has along axis k. */
@@ -110,9 +105,9 @@ static xir_status spread_length(xir_infer *at, const conv *c, size_t k, int64_t 
                               input);
     }
     if (length < 1) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "a kernel of %" PRId64 " %s%s with stride %" PRId64 " and dilation %"
-                              PRId64 " makes of %" PRId64 ", less padding %" PRId64 " and %" PRId64 ", %" PRId64 " %ss: at "
-                              "least 1 was expected", m->size, words->thing, plural(m->size), m->stride, m->dilation, input,
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "a kernel of %" PRId64 " %s%s with stride %" PRId64 " and dilation "
+                              "%" PRId64 " makes of %" PRId64 ", less padding %" PRId64 " and %" PRId64 ", %" PRId64 " %ss: "
+                              "at least 1 was expected", m->size, words->thing, plural(m->size), m->stride, m->dilation, input,
                               m->before, m->after, length, words->thing);
     }
     *out = length;
@@ -207,8 +202,8 @@ static xir_status conv_shape(xir_infer *at, conv_output *out) {
     for (size_t k = 0; k < MOST_NAMED; k++) out->valid[k] = NULL;
     const xir_distr *valid = out->valid[channels_at] = valid_of_dim(at, 1, &kernel, filters_at);
     if (valid && c.transposed && c.groups > 1) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "output channels of the kernel are padding: where they are in %"
-                              PRId64 " groups can't be said", c.groups);
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "output channels of the kernel are padding: where they are in "
+                              "%" PRId64 " groups can't be said", c.groups);
     }
     if (dims->unit[channels_at] && kernel.unit[filters_at]) dims->unit[channels_at] = kernel.unit[filters_at];
     return check_bias(at, &c, *channels);
@@ -319,7 +314,8 @@ static xir_status unfold_distr(xir_infer *at, const unfolded *u, const xir_distr
                                                        distr->legacy);
     run_list_free(&runs);
     if (*out) return XIR_OK;
-    return status == XIR_E_LIMIT ? xir_infer_fail(at, status, "inputs/0", "the cells of its channels exceed 64 bits") : no_memory(at);
+    if (status != XIR_E_LIMIT) return no_memory(at);
+    return xir_infer_fail(at, status, "inputs/0", "the cells of the channels of its distribution exceed 64 bits");
 }
 
 xir_status unfold_check(xir_infer *at) {
@@ -351,7 +347,8 @@ xir_status unfold_infer(xir_infer *at) {
         n += !status && few[n];
     }
     if (!status) {
-        const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ dims.data, dims.size }, (xir_refs){ few, n });
+        const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ dims.data, dims.size },
+                                           (xir_refs){ few, n });
         status = type ? xir_infer_give(at, type) : no_memory(at);
     }
     dims_free(&dims);

@@ -1,19 +1,21 @@
-/* Pooling. Channels and batches are pooled apart: what is said of them stays. Padding is never looked at twice: a window may lie
- * in it alone, and then gives the lowest value, or 0. */
+/* Pooling. Channels and batches are pooled apart: what is said of them stays. A window may lie in padding alone, and then gives
+ * the lowest value, or 0: the count of windows is that of convolutions. */
 #include <inttypes.h>
 #include "graph.h"
 #include "spatial.h"
+
+/* What attributes say of an axis. */
+#define MEAN_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = 1 }
+#define MEAN_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = 1 }
+#define MEAN_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = 1 }
+#define MOST_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = (a)->dilation_depth  }
+#define MOST_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = (a)->dilation_height }
+#define MOST_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = (a)->dilation_width  }
 
 /* What the attributes of any of the classes say. */
 static sweep pool_of(const xir_infer *at) {
     const xir_class_decl *decl = at->cls->decl;
     const void *attrs = at->attrs;
-    #define MEAN_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = 1 }
-    #define MEAN_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = 1 }
-    #define MEAN_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = 1 }
-    #define MOST_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = (a)->dilation_depth  }
-    #define MOST_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = (a)->dilation_height }
-    #define MOST_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = (a)->dilation_width  }
     if (decl == xir_max_pool2d_class()) {
         const xir_max_pool2d_attrs *a = attrs;
         return (sweep){ 2, { MOST_H(a), MOST_W(a) } };
@@ -36,18 +38,13 @@ static sweep pool_of(const xir_infer *at) {
     }
     const xir_avg_pool3d_attrs *a = attrs;
     return (sweep){ 3, { MEAN_D(a), MEAN_H(a), MEAN_W(a) } };
-    #undef MEAN_D
-    #undef MEAN_H
-    #undef MEAN_W
-    #undef MOST_D
-    #undef MOST_H
-    #undef MOST_W
 }
 
 static int64_t divisor_of(const xir_infer *at, size_t n) {
     const void *attrs = at->attrs;
+    if (n == 1) return ((const xir_avg_pool1d_attrs *)attrs)->divisor_override;
     if (n == 2) return ((const xir_avg_pool2d_attrs *)attrs)->divisor_override;
-    return n == 1 ? ((const xir_avg_pool1d_attrs *)attrs)->divisor_override : ((const xir_avg_pool3d_attrs *)attrs)->divisor_override;
+    return ((const xir_avg_pool3d_attrs *)attrs)->divisor_override;
 }
 
 static xir_status pool_shape(xir_infer *at, const sweep *m, named_dims *out) {
@@ -99,7 +96,8 @@ static xir_status avg_shape(xir_infer *at, const sweep *m, named_dims *out) {
     xir_status status = need_numbers(at, 0);
     if (!status) status = pool_shape(at, m, out);
     if (status || divisor >= 0) return status;
-    return xir_infer_fail(at, XIR_E_BOUNDS, "divisor_override", "%" PRId64 " is negative; 0 is the number of elements", divisor);
+    return xir_infer_fail(at, XIR_E_BOUNDS, "divisor_override", "%" PRId64 " is negative; 0 is the number of elements",
+                          divisor);
 }
 
 /* Whether a divisor is too small for the means to lie between the elements. */

@@ -138,8 +138,8 @@ static xir_status grid_sample_shape(xir_infer *at, named_dims *out, size_t *n) {
                               coordinates, *n);
     }
     if (out->dim[0] >= 0 && grid.dim[0] >= 0 && out->dim[0] != grid.dim[0]) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "grid has a batch of %" PRId64 ", input one of %" PRId64, grid.dim[0],
-                              out->dim[0]);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "grid has a batch of %" PRId64 ", input one of %" PRId64,
+                              grid.dim[0], out->dim[0]);
     }
     for (size_t k = 1; k <= *n; k++) {
         if (out->dim[k] == 0) {
@@ -167,6 +167,7 @@ xir_status grid_sample_infer(xir_infer *at) {
     if (!status) status = grid_sample_shape(at, &out, &n);
     if (!status && a->interpolation == XIR_GRID_CUBIC) status = computed_element(at, 0, &element);
     if (status) return status;
-    unsigned anew = spatial_dims(n) | (xir_type_dim(xir_infer_input(at, 0), (int64_t)out.at[0], false) < 0);   // an unknown batch
-    return give_named(at, 0, &out, anew, NULL, element);
+    /* The grid may say how many images there are. */
+    bool unknown = xir_type_dim(xir_infer_input(at, 0), (int64_t)out.at[0], false) < 0;
+    return give_named(at, 0, &out, spatial_dims(n) | unknown, NULL, element);
 }
