@@ -75,21 +75,37 @@ static bool say_the_same(xir_infer *at, const join *j, xir_runs first, int64_t f
     return same_items(first, items) && (items.size == 0 || from_start(axis, rank) == from_start(first_axis, rank));
 }
 
+/* Whether all inputs say the same by their arrays of a kind, none of them along the joined dim. */
+static xir_status all_say_the_same(xir_infer *at, const join *j, array_kind kind, bool *same) {
+    size_t n = xir_infer_input_count(at);
+    run_list room[2];
+    xir_runs first, items;
+    int64_t first_axis, axis;
+    run_list_init(&room[0], context_alloc(at->ctx));
+    run_list_init(&room[1], context_alloc(at->ctx));
+    xir_status status = array_of(at, 0, kind, &room[0], &first, &first_axis);
+    *same = true;
+    for (size_t i = 0; i < n && *same && !status; i++) {
+        status = array_of(at, i, kind, &room[1], &items, &axis);
+        if (!status) *same = say_the_same(at, j, first, first_axis, i, axis, items);
+    }
+    run_list_free(&room[0]);
+    run_list_free(&room[1]);
+    return status;
+}
+
 static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_runs items, xir_run fill, int64_t *axis,
                              run_list *out) {
     const join *j = user;
     const int64_t first_axis = *axis;
     size_t n = xir_infer_input_count(at), rank = xir_type_rank(xir_infer_input(at, 0)), leader = n;
-    bool same = true;
-    xir_status status = XIR_OK;
+    bool same, none = kind == ARRAY_ZEROS;
+    for (size_t i = 0; i < n && none; i++) none = xir_type_zero_points(xir_infer_input(at, i)).size == 0;
+    if (none) return XIR_OK;
     run_list room;
     run_list_init(&room, context_alloc(at->ctx));
-    for (size_t i = 0; i < n && same && !status; i++) {
-        xir_runs now;
-        int64_t along;
-        status = array_of(at, i, kind, &room, &now, &along);
-        if (!status) same = say_the_same(at, j, items, first_axis, i, along, now);
-    }
+    xir_status status = all_say_the_same(at, j, kind == ARRAY_ZEROS ? ARRAY_SCALES : kind, &same);
+    if (!status && same && kind != ARRAY_RATIOS) status = all_say_the_same(at, j, ARRAY_ZEROS, &same);   // they have one axis
     if (!status && same) {
         *axis = joined_axis(j, first_axis, rank);
         status = run_list_append(out, items, 0, runs_total(items)) ? no_memory(at) : XIR_OK;
@@ -150,7 +166,7 @@ static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like
     for (size_t k = 0; k < n_axes; k++) {
         int64_t axis = from_start(like->merged_axis.data[k], rank);
         if (axis < 0) {
-            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "a distribution is over dim %" PRId64 " of %zu dims",
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "a distribution is over dim %" PRId64 " of %zu dims",
                                   like->merged_axis.data[k], rank);
         }
         along |= !j->stack && axis == (int64_t)j->axis;
@@ -158,6 +174,11 @@ static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like
     }
     for (size_t i = 0; i < n; i++) {
         const xir_distr *distr = distr_like(at, i, like);
+        int64_t have = extent(xir_type_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data, n_axes);
+        if (distr && have >= 0 && have != xir_distr_total(distr)) {
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "a distribution counts %" PRId64 " elements, its dims have %"
+                                  PRId64, xir_distr_total(distr), have);
+        }
         valid &= all_valid(distr);
         same &= distr && same_items(distr->sections, like->sections);
     }
@@ -318,10 +339,7 @@ static xir_status concat_dims(xir_infer *at, dim_list *out, join *j) {
     if (!status) status = check_alike(at);
     if (!status) status = join_tiles(at, j);
     if (status) return status;
-    if (!dims_copy(at, out, xir_infer_input(at, 0))) return XIR_E_MEMORY;
-    for (size_t k = 0; k < out->size; k++) {
-        if (out->data[k] < 0) out->data[k] = UNKNOWN_DIM;
-    }
+    if (!copy_dims(at, out)) return XIR_E_MEMORY;
     int64_t *total = &out->data[j->axis];
     for (size_t i = 1; i < n && !status; i++) {
         for (size_t k = 0; k < out->size && !status; k++) {

@@ -22,6 +22,14 @@ xir_status need_untiled(xir_infer *at, const char *what, size_t k) {
                           "can't be said", k, input_name(at, 0), (int)text.size, text.data);
 }
 
+bool copy_dims(xir_infer *at, dim_list *out) {
+    if (!dims_copy(at, out, xir_infer_input(at, 0))) return false;
+    for (size_t k = 0; k < out->size; k++) {
+        if (out->data[k] < 0) out->data[k] = UNKNOWN_DIM;
+    }
+    return true;
+}
+
 xir_status read_axis(xir_infer *at, const char *what, int64_t axis, size_t rank, size_t *out) {
     int64_t found = from_start(axis, rank);
     *out = (size_t)found;
@@ -276,7 +284,7 @@ xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axe
     if (status == XIR_E_LIMIT) {
         return xir_infer_fail(at, status, path.text, "what is said of the elements of %s would take too many runs", input_name(at, i));
     }
-    return xir_infer_fail(at, XIR_E_INVALID, path.text, "what is said of the elements of %s does not fit its dims", input_name(at, i));
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path.text, "what is said of the elements of %s does not fit its dims", input_name(at, i));
 }
 
 /* ---- valid elements ----------------------------------------------------------------------------------------- */
@@ -297,14 +305,14 @@ static xir_status move_distr(xir_infer *at, const move *m, size_t which, const x
     for (size_t i = 0; i < was.size; i++) {
         int64_t k = from_start(was.data[i], shape.size);
         if (k < 0) {
-            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %zu is over dim %" PRId64 ", %s has %zu dims", which,
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu is over dim %" PRId64 ", %s has %zu dims", which,
                                   was.data[i], input_name(at, 0), shape.size);
         }
         if (m->to && m->to[k] < 0) continue;
         axes[n++] = moved_axis(m, was.data[i], shape.size);
     }
     if (have >= 0 && have != total) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %zu counts %" PRId64 " elements, its dims have %" PRId64,
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu counts %" PRId64 " elements, its dims have %" PRId64,
                               which, total, have);
     }
     now = extent((xir_i64s){ m->dims->data, m->dims->size }, axes, n);

@@ -18,6 +18,9 @@ int64_t    tile_partner(const xir_layout *layout, size_t k);
 /* Refuses to cut or reorder dim k of input 0 if it is part of a tiled axis; `what` is the attribute that asks for it. */
 xir_status need_untiled(xir_infer *at, const char *what, size_t k);
 
+/* The dims of input 0, unknown ones being UNKNOWN_DIM; false without memory, which has been said. */
+bool       copy_dims(xir_infer *at, dim_list *out);
+
 /* An axis of `rank` dims from an attribute, from the end if negative; fails outside. */
 xir_status read_axis(xir_infer *at, const char *what, int64_t axis, size_t rank, size_t *out);
 

@@ -51,10 +51,12 @@ static xir_status fits(xir_infer *at, const xir_scalar *value) {
     if (real != trunc(real)) {
         return xir_infer_fail(at, XIR_E_TYPE, "value", "%g for elements that are integers or bool", real);
     }
-    int bits = is_bool ? 1 : integer->ibits > 64 ? 65 : (int)integer->ibits;
-    bool sign = !is_bool && integer->sign;
+    int bits = is_bool ? 1 : integer->ibits > 64 ? 64 : (int)integer->ibits;
+    bool sign = !is_bool && integer->sign, good;
     double least = sign ? -ldexp(1, bits - 1) : 0, above = ldexp(1, sign ? bits - 1 : bits);
-    if (real >= least && real < above) return XIR_OK;
+    if (object_what(value) == WHAT_INT && bits == 64) good = sign || xir_scalar_as_int(value) >= 0;   // a real does not hold them all
+    else good = real >= least && real < above;
+    if (good) return XIR_OK;
     return xir_infer_fail(at, XIR_E_BOUNDS, "value", "%g is outside [%g, %g) of an element of input", real, least, above);
 }
 

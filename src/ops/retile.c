@@ -11,7 +11,7 @@ typedef struct side {
     xir_i64s dims;              /* as they are                                                */
     size_t   tiles, unit;       /* of the tiled axis; the rank without one                    */
     size_t   channels;          /* the logical dim that it is                                 */
-    int64_t  total;             /* tiles * unit                                               */
+    int64_t  size, total;       /* of a unit; of all tiles, -1 if it is unknown               */
     dim_list logical;           /* the dims, the tiled axis being one; made                   */
     dim_list where;             /* for each logical dim where it (its unit) stands; made      */
 } side;
@@ -36,11 +36,12 @@ static xir_status side_init(xir_infer *at, side *s, const char *path, xir_i64s d
         if (partner < 0 || s->unit < dims.size) {
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, path, "the layout %.*s does not have one tiled axis", (int)text.size, text.data);
         }
-        if (dims.data[k] != unit) {
+        if (dims.data[k] >= 0 && dims.data[k] != unit) {
             return xir_infer_fail(at, XIR_E_INVALID, path, "the layout %.*s has units of %" PRId64 ", dim %zu is %" PRId64,
                                   (int)text.size, text.data, unit, k, dims.data[k]);
         }
         s->unit = k;
+        s->size = unit;
         s->tiles = (size_t)partner;
     }
     bool tiled = s->unit < dims.size;
@@ -56,8 +57,7 @@ static xir_status side_init(xir_infer *at, side *s, const char *path, xir_i64s d
         s->where.data[n++] = (int64_t)k;
     }
     if (!tiled) return XIR_OK;
-    const int64_t axes[2] = { (int64_t)s->tiles, (int64_t)s->unit };
-    s->total = extent(dims, axes, 2);
+    if (dims.data[s->tiles] < 0 || !mul_i64(dims.data[s->tiles], s->size, &s->total)) s->total = UNKNOWN_DIM;
     return XIR_OK;
 }
 
@@ -115,8 +115,10 @@ static xir_status retile_array(void *user, xir_infer *at, array_kind kind, xir_r
     int64_t have = k < 0 ? -1 : tiled ? in->total : in->logical.data[dim], valid = k < 0 ? -1 : in->logical.data[dim];
     if (k < 0 || have != count) {
         if (items.size > 1) return cannot_follow(at, 0, kind, was);
-        *axis = -1;
-        return run_list_append(out, items, 0, count) ? no_memory(at) : XIR_OK;   // one number for all elements
+        bool stays = k >= 0 && r->to[dim] >= 0;   // one number for all elements
+        int64_t where = stays ? r->out->where.data[r->to[dim]] : -1;
+        *axis = stays && was < 0 ? where - (int64_t)r->out->dims.size : where;
+        return run_list_append(out, items, 0, count) ? no_memory(at) : XIR_OK;
     }
     run_list used;   // without padding
     run_list_init(&used, context_alloc(at->ctx));
@@ -175,9 +177,9 @@ static xir_status read_output(xir_infer *at, const side *in, side *out, dim_list
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "a dim is unknown: how far the tiles of the output are filled can't be "
                                   "said");
         }
-        if (valid > out->total || out->total - valid >= out->dims.data[out->unit]) {
+        if (valid > out->total || out->total - valid >= out->size) {
             return xir_infer_fail(at, XIR_E_INVALID, "shape", "%" PRId64 " channels are left for %" PRId64 " tiles of %" PRId64, valid,
-                                  out->dims.data[out->tiles], out->dims.data[out->unit]);
+                                  out->dims.data[out->tiles], out->size);
         }
     }
     if (!dims_init(at, dims, a->shape.size)) return XIR_E_MEMORY;

@@ -10,8 +10,6 @@ static bool is_unit(xir_infer *at, size_t k) {
     return inputs_tiled(at, 1) && xir_layout_unit(xir_type_layout(xir_infer_input(at, 0)), k);
 }
 
-static int64_t known(int64_t dim) { return dim < 0 ? UNKNOWN_DIM : dim; }
-
 /* ---- Slice ---------------------------------------------------------------------------------------------------- */
 
 /* A place in a dim of n, counted from the end if negative and moved to the nearest one in [least, most]. */
@@ -154,8 +152,7 @@ xir_status split_infer(xir_infer *at) {
     xir_status status = need_movable(at, 1);
     if (!status) status = split_axis(at, &s.axis);
     if (status) return status;
-    if (!dims_copy(at, &dims, xir_infer_input(at, 0))) return XIR_E_MEMORY;
-    for (size_t k = 0; k < dims.size; k++) dims.data[k] = known(dims.data[k]);
+    if (!copy_dims(at, &dims)) return XIR_E_MEMORY;
     for (size_t i = 0; i < a->sections.size && !status; i++) {
         dims.data[s.axis] = a->sections.data[i];
         status = give_moved(at, &s.m);
@@ -215,7 +212,7 @@ xir_status unstack_infer(xir_infer *at) {
     for (size_t k = 0, n = 0; k < rank; k++) {
         to.data[k] = k == s.axis ? -1 : (int64_t)n;
         if (k == s.axis) continue;
-        dims.data[n] = known(shape.data[k]);
+        dims.data[n] = shape.data[k] < 0 ? UNKNOWN_DIM : shape.data[k];
         from.data[n++] = (int64_t)k;
     }
     s.m.to = to.data;
@@ -242,6 +239,10 @@ static xir_status roll_axes(xir_infer *at) {
     if (a->dims.size == 0 && a->shifts.size != 1) {
         return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts without dims, exactly one was expected", a->shifts.size);
     }
+    if (a->dims.size == 0 && inputs_tiled(at, 1)) {
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "shifts", "the elements of a tiled input are in no row-major order: dims have to be "
+                              "named");
+    }
     if (a->dims.size && a->dims.size != a->shifts.size) {
         return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts for %zu dims, one each was expected", a->shifts.size,
                               a->dims.size);
@@ -256,19 +257,47 @@ static xir_status roll_axes(xir_infer *at) {
 
 xir_status roll_check(xir_infer *at) { return inputs_judged(at, 1) ? roll_axes(at) : XIR_OK; }
 
+/* How far the elements of dim k move along it, -1 if that is unknown. */
+static int64_t rolled_by(const xir_roll_attrs *a, xir_i64s shape, size_t k) {
+    int64_t n = shape.data[k], shift = 0;
+    for (size_t i = 0; i < a->dims.size; i++) {
+        if (from_start(a->dims.data[i], shape.size) != (int64_t)k) continue;
+        if (n < 0) return -1;
+        int64_t more = wrapped(a->shifts.data[i], n);
+        shift = shift >= n - more ? shift - (n - more) : shift + more;
+    }
+    return shift;
+}
+
+/* The same if all dims are one: only a dim that is alone among dims of 1 still moves along itself. */
+static xir_status rolled_flat(xir_infer *at, size_t k, int64_t *shift) {
+    const xir_roll_attrs *a = xir_infer_attrs(at);
+    xir_i64s shape = input_of(at)->shape;
+    int64_t total = 1;
+    bool alone = true;
+    for (size_t i = 0; i < shape.size; i++) {
+        if (shape.data[i] < 0) total = UNKNOWN_DIM;
+        else if (total >= 0 && !mul_i64(total, shape.data[i], &total)) total = UNKNOWN_DIM;
+        alone &= i == k || shape.data[i] == 1;
+    }
+    *shift = total < 0 ? 0 : wrapped(a->shifts.data[0], total);
+    if (total >= 0 && (*shift == 0 || alone)) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "elements of input move from dim to dim: what is said of those of dim %zu can't "
+                          "be said of the output", k);
+}
+
 static xir_status roll_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_roll_attrs *a = xir_infer_attrs(at);
     xir_i64s shape = input_of(at)->shape;
-    int64_t n = shape.data[k], shift = 0;
+    int64_t n = shape.data[k], shift;
     (void)m;
-    if (a->dims.size == 0) return XIR_OK;
-    for (size_t i = 0; i < a->dims.size; i++) {
-        if (from_start(a->dims.data[i], shape.size) != (int64_t)k) continue;
-        int64_t more = wrapped(a->shifts.data[i], n);
-        if (n < 0) return unknown_cut(at, k);
-        shift = shift >= n - more ? shift - (n - more) : shift + more;
+    if (a->dims.size) shift = rolled_by(a, shape, k);
+    else {
+        xir_status status = rolled_flat(at, k, &shift);
+        if (status) return status;
     }
     if (shift == 0) return XIR_OK;
+    if (shift < 0) return unknown_cut(at, k);
     xir_status status = add_stretch(out, n - shift, shift, 1);
     return status ? status : add_stretch(out, 0, n - shift, 1);
 }
@@ -278,8 +307,7 @@ xir_status roll_infer(xir_infer *at) {
     xir_status status = need_movable(at, 1);
     if (!status) status = roll_axes(at);
     if (status) return status;
-    if (!dims_copy(at, &dims, xir_infer_input(at, 0))) return XIR_E_MEMORY;
-    for (size_t k = 0; k < dims.size; k++) dims.data[k] = known(dims.data[k]);
+    if (!copy_dims(at, &dims)) return XIR_E_MEMORY;
     status = give_moved(at, &(move){ .dims = &dims, .cut = roll_cut, .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
@@ -333,8 +361,7 @@ xir_status swap_order_infer(xir_infer *at) {
     xir_status status = need_movable(at, 1);
     if (!status) status = swap_axis(at, &axis);
     if (status) return status;
-    if (!dims_copy(at, &dims, xir_infer_input(at, 0))) return XIR_E_MEMORY;
-    for (size_t k = 0; k < dims.size; k++) dims.data[k] = known(dims.data[k]);
+    if (!copy_dims(at, &dims)) return XIR_E_MEMORY;
     dims.data[axis] = (int64_t)a->order.size;
     status = give_moved(at, &(move){ .dims = &dims, .cut = swap_cut, .part = axis, .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);

@@ -138,7 +138,7 @@ xir_status channel_shuffle_infer(xir_infer *at) {
     xir_status status = need_inputs(at, 1);
     if (!status) status = shuffled(at, &axis);
     if (status) return status;
-    if (!dims_copy(at, &dims, xir_infer_input(at, 0))) return XIR_E_MEMORY;
+    if (!copy_dims(at, &dims)) return XIR_E_MEMORY;
     status = give_moved(at, &(move){ .dims = &dims, .cut = shuffle_cut, .part = axis, .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
