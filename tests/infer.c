@@ -402,6 +402,62 @@ static void activations_change_nothing(void **state) {
     }
 }
 
+/* Those that the original flags, no more and no fewer. */
+static void activations_are_34(void **state) {
+    (void)state;
+    size_t n = 0;
+    const xir_class *cls;
+    for (size_t i = 0; (cls = xir_context_class_at(ctx, i)) != NULL; i++) {
+        n += xir_class_is_op(cls) && (xir_class_traits(cls) & XIR_TRAIT_ACTIVATION);
+    }
+    assert_int_equal(n, 34);
+}
+
+static void old_names_of_activations_are_read(void **state) {
+    (void)state;
+    static const struct { const char *old; const xir_class_decl *(*now)(void); } rows[] = {
+        { "icraft::xir::Clamp", xir_hardtanh_class }, { "icraft::xir::Elu",  xir_elu_class },  { "icraft::xir::Gelu", xir_gelu_class },
+        { "icraft::xir::Prelu", xir_prelu_class },    { "icraft::xir::Relu", xir_relu_class }, { "icraft::xir::Silu", xir_silu_class },
+        { "icraft::xir::Swish", xir_silu_class },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_ptr_equal(xir_class_find(ctx, xir_str_of(rows[i].old)), xir_class_of(ctx, rows[i].now()));
+    }
+}
+
+/* What was measured of numbers is not true of their negatives. */
+static void measured_ranges_are_not_mirrored(void **state) {
+    (void)state;
+    const xir_type *measured = xir_calibrated(ctx, -1, 3, 3, fp32(), NULL);
+    const xir_type *type = XIR_TENSOR(ctx, measured, "NHWC", 1, 4, 4, 2);
+    trial t = try_op(xir_relu_class(), NULL, &type, 1);
+    assert_true(xir_type_equal(given(t), type));
+    xir_network_free(t.net);
+    t = try_op(xir_neg_class(), NULL, &type, 1);
+    check_refused(t, XIR_E_UNSUPPORTED, "inputs/0", "input is quantised");
+    xir_network_free(t.net);
+    t = try_op(xir_abs_class(), NULL, &type, 1);
+    check_refused(t, XIR_E_UNSUPPORTED, "inputs/0", "input is quantised");
+    xir_network_free(t.net);
+}
+
+/* Whether an operand is a constant is no matter of types: an answer for others is not used again. */
+static void constant_products_are_refused_each_time(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    const xir_type *type = tensor("fp32 ** 2x2");
+    xir_value *x = xir_input(XIR_AT(net), "x", type);
+    xir_value *a = xir_params_new(net, XIR_STR("a"), type), *b = xir_params_new(net, XIR_STR("b"), type);
+    const xir_matmul_attrs attrs = xir_matmul_init();
+    for (int i = 0; i < 3; i++) {
+        assert_non_null(xir_add_matmul(XIR_AT(net), (xir_matmul_in){ .x = x, .k = a }, &attrs));
+        assert_null(xir_add_matmul(XIR_AT(net), (xir_matmul_in){ .x = a, .k = b }, &attrs));
+        assert_int_equal(xir_network_status(net), XIR_E_INVALID);
+        xir_network_clear_status(net);
+    }
+    xir_network_free(net);
+}
+
 static trial try_add(const char *lhs, const char *rhs, size_t n_alpha, size_t n_beta) {
     const xir_object *factors[64];
     for (size_t i = 0; i < 64; i++) factors[i] = (const xir_object *)xir_scalar_real(ctx, (double)i);
@@ -877,6 +933,10 @@ int main(void) {
         cmocka_unit_test(pools_refuse),
         cmocka_unit_test(pools_keep_the_channels_padding),
         cmocka_unit_test(activations_change_nothing),
+        cmocka_unit_test(activations_are_34),
+        cmocka_unit_test(old_names_of_activations_are_read),
+        cmocka_unit_test(measured_ranges_are_not_mirrored),
+        cmocka_unit_test(constant_products_are_refused_each_time),
         cmocka_unit_test(sums_broadcast),
         cmocka_unit_test(sums_refuse),
         cmocka_unit_test(sums_take_one_factor_or_one_a_channel),

@@ -435,7 +435,10 @@ static void faults_have_their_place(void **state) {
             break;
         case 5: { /* a dim too many */
             size_t which = chance(n);
-            if (has(&e.in[which], DOTS)) continue;
+            shape out;
+            bool like_first;
+            /* Dims that differ are told where their term is read, which may be before. */
+            if (has(&e.in[which], DOTS) || !sum_shapes(&e, in, wide, &out, &like_first)) continue;
             in[which].dim[in[which].rank++] = 1;
             snprintf(expected, sizeof expected, "input %zu has %zu dim%s", which, in[which].rank, in[which].rank == 1 ? "" : "s");
             break;
@@ -446,10 +449,6 @@ static void faults_have_their_place(void **state) {
             snprintf(expected, sizeof expected, "'...' at character %zu is the second one", size + 1);
         }
         tried[fault]++;
-        shape out;
-        bool like_first;
-        /* Dims that differ are told where their term is read, which may be before. */
-        if (fault == 5 && !sum_shapes(&e, in, wide, &out, &like_first)) continue;
         xir_einsum_attrs a = attrs_of(e.text);
         const xir_type *found = ask(xir_einsum_class(), &a, in, NULL, n, false);
         xir_str sentence = found ? (xir_str){ NULL, 0 } : xir_diags_at(why, 0)->message;
@@ -490,6 +489,46 @@ static void texts_by_chance(void **state) {
     net = NULL;
 }
 
+/* ---- without memory ----------------------------------------------------------------------------------------------------- */
+
+enum { MANY = 10 };   /* dims, and distributions, that need memory of their own */
+
+static bool use_memory(xir_context *with) {
+    xir_network *n = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
+    if (!n) return false;
+    int64_t dims[MANY];
+    for (size_t i = 0; i < MANY; i++) dims[i] = 2;
+    const xir_type *element = xir_float(with, XIR_FLOAT_FP32);
+    const xir_type *plain = xir_tensor(with, element, NULL, dims, MANY), *type = plain;
+    for (int64_t i = 0; type && i + 2 < MANY; i++) {
+        type = xir_type_add_distr(with, type, &i, 1, NULL);
+        type = type ? xir_type_mark_distr(with, type, &i, 1, 1, 2, false, NULL) : NULL;
+    }
+    const xir_type *truth = xir_tensor(with, xir_bool_type_get(with), NULL, dims, 1);
+    xir_at at = XIR_AT(n);
+    const xir_type *types[] = { plain, type, truth };
+    xir_op *in = type && truth ? xir_inputs(at, "in", types, 3) : NULL;
+    xir_value *x = in ? xir_op_output(in, 0) : NULL, *y = in ? xir_op_output(in, 1) : NULL;
+    const xir_multiply_attrs multiply = xir_multiply_init();
+    const xir_where_attrs where = xir_where_init();
+    const xir_matmul_attrs matmul = xir_matmul_init();
+    const xir_einsum_attrs einsum = attrs_of("...ij,...jk->...ik");
+    xir_op *op = in ? xir_add_multiply(at, (xir_multiply_in){ .lhs = x, .rhs = y }, &multiply) : NULL;
+    op = op ? xir_add_where(at, (xir_where_in){ .lhs = x, .rhs = xir_op_output(op, 0), .condition = xir_op_output(in, 2) }, &where) : NULL;
+    op = op ? xir_add_matmul(at, (xir_matmul_in){ .x = xir_op_output(op, 0), .k = x, .b = y }, &matmul) : NULL;
+    op = op ? xir_add_einsum(at, (xir_einsum_in){ .inputs = XIR_VALUES(x, xir_op_output(op, 0)) }, &einsum) : NULL;
+    bool done = op && xir_output(at, XIR_VALUES(xir_op_output(op, 0)));
+    if (done) assert_int_equal(xir_type_tensor(xir_value_type(xir_op_output(op, 0)))->merged_distrs.size, MANY - 2);
+    if (!done && type && truth) assert_int_equal(xir_network_status(n), XIR_E_MEMORY);
+    xir_network_free(n);
+    return done;
+}
+
+static void failing_allocations_lose_nothing(void **state) {
+    (void)state;
+    check_memory(use_memory);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_broadcast),
@@ -498,6 +537,7 @@ int main(void) {
         cmocka_unit_test(letters_are_summed),
         cmocka_unit_test(faults_have_their_place),
         cmocka_unit_test(texts_by_chance),
+        cmocka_unit_test(failing_allocations_lose_nothing),
     };
     return RUN_GROUP(tests);
 }

@@ -11,11 +11,11 @@ xir_status same_infer(xir_infer *at) {
 xir_status float_check(xir_infer *at)  { return need_reals(at, 0); }
 xir_status number_check(xir_infer *at) { return need_numbers(at, 0); }
 
-/* ---- attributes that depend on each other -------------------------------------------------------------------- */
+/* ---- attributes: reals are judged as the float32 that a file holds -------------------------------------------- */
 
 xir_status hardtanh_check(xir_infer *at) {
     const xir_hardtanh_attrs *a = xir_infer_attrs(at);
-    if (a->min_val > a->max_val) {
+    if ((float)a->min_val > (float)a->max_val) {
         return xir_infer_fail(at, XIR_E_INVALID, "min_val", "%g is above max_val, which is %g", a->min_val, a->max_val);
     }
     return need_numbers(at, 0);
@@ -23,7 +23,7 @@ xir_status hardtanh_check(xir_infer *at) {
 
 xir_status softplus_check(xir_infer *at) {
     const xir_softplus_attrs *a = xir_infer_attrs(at);
-    if (a->beta == 0) return xir_infer_fail(at, XIR_E_INVALID, "beta", "beta divides, so it can't be 0");
+    if ((float)a->beta == 0) return xir_infer_fail(at, XIR_E_INVALID, "beta", "beta divides, so it can't be 0");
     return need_reals(at, 0);
 }
 
@@ -62,7 +62,7 @@ xir_status neg_check(xir_infer *at) {
 xir_status relu_check(xir_infer *at) {
     const xir_relu_attrs *a = xir_infer_attrs(at);
     xir_status status = need_numbers(at, 0);
-    if (status || a->alpha == 0 || !holds_integers(xir_infer_input(at, 0))) return status;
+    if (status || (float)a->alpha == 0 || !holds_integers(xir_infer_input(at, 0))) return status;
     return xir_infer_fail(at, XIR_E_TYPE, "alpha", "the elements of input are integers: with a slope of %g floating-point "
                           "numbers were expected", a->alpha);
 }
@@ -70,7 +70,7 @@ xir_status relu_check(xir_infer *at) {
 /* Without a slope the results are the input's values, or 0, or the greatest one that is wanted. */
 xir_status relu_infer(xir_infer *at) {
     const xir_relu_attrs *a = xir_infer_attrs(at);
-    return a->alpha == 0 ? same_infer(at) : function_infer(at);
+    return (float)a->alpha == 0 ? same_infer(at) : function_infer(at);
 }
 
 /* ---- PReLU --------------------------------------------------------------------------------------------------- */

@@ -250,6 +250,7 @@ static xir_status einsum_shape(xir_infer *at, sum *s, dim_list *out) {
     for (size_t i = 0; i < rank; i++) s->wide.data[i] = 1;
     for (int i = 0; i < LETTERS; i++) s->dim[i] = 1;
     s->n_wide = 0;
+    s->like_first = false;
     for (size_t i = 0; i < n && !status; i++) status = read_term(at, s, i, &pos);
     size_t wide = s->e.dots_out ? s->n_wide : 0;
     s->like_first &= s->e.n_out + wide == xir_type_rank(xir_infer_input(at, 0));

@@ -134,7 +134,7 @@ static xir_status carry_axes(xir_infer *at, size_t i, const xir_distr *distr, co
     for (size_t k = 0; k < axes->size; k++) {
         int64_t axis = from_start(distr->merged_axis.data[k], rank);
         if (axis < 0) {
-            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "a distribution of %s is over dim %" PRId64
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "a distribution of %s is over dim %" PRId64
                                   ", it has %zu dims", input_name(at, i), distr->merged_axis.data[k], rank);
         }
         axes->data[k] = to[axis];
@@ -291,7 +291,7 @@ static xir_status check_tiled_pair(xir_infer *at) {
 
 xir_status check_pair(xir_infer *at) {
     dim_list dims;
-    if (!inputs_known(at, 2)) return XIR_OK;
+    if (!inputs_known(at, 2) || xir_infer_input(at, 0) == xir_infer_input(at, 1)) return XIR_OK;
     if (inputs_tiled(at, 2)) return check_tiled_pair(at);
     xir_status status = same_elements(at, 0, 1);
     if (!status) status = broadcast(at, xir_infer_input(at, 0), xir_infer_input(at, 1), &dims);
@@ -415,7 +415,7 @@ xir_status divide_scalar_check(xir_infer *at) {
     const xir_divide_scalar_attrs *a = xir_infer_attrs(at);
     xir_status status = need_numbers(at, 0);
     if (!status) status = check_rounding(at, 0, a->rounding_mode);
-    if (status || a->divisor != 0 || !holds_integers(xir_infer_input(at, 0))) return status;
+    if (status || (float)a->divisor != 0 || !holds_integers(xir_infer_input(at, 0))) return status;
     return xir_infer_fail(at, XIR_E_INVALID, "divisor", "integers can't be divided by 0");
 }
 

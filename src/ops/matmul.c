@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include "elementwise.h"
 
-/* An operand with the two dims of its matrix; at[] is where they are, -1 if a dim was put there. */
+/* An operand and the two dims of its matrix; a vector has one, which is both. */
 typedef struct matrix {
     const xir_type *type;
     size_t          rank, batches;
@@ -14,12 +14,13 @@ typedef struct matrix {
 static xir_status read_matrix(xir_infer *at, size_t i, matrix *m) {
     const xir_type *type = xir_infer_input(at, i);
     size_t rank = xir_type_rank(type);
-    if (rank == 0) return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has no dims, one was expected at least",
-                                         input_name(at, i));
-    *m = (matrix){ .type = type, .rank = rank, .vector = rank == 1, .batches = rank == 1 ? 0 : rank - 2 };
-    int64_t last = xir_type_dim(type, -1, false);
-    m->rows = m->vector ? (i == 0 ? 1 : last) : xir_type_dim(type, -2, false);
-    m->columns = m->vector && i == 1 ? 1 : last;
+    if (rank == 0) {
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has no dims, one was expected at least",
+                              input_name(at, i));
+    }
+    bool vector = rank == 1;
+    *m = (matrix){ .type = type, .rank = rank, .batches = vector ? 0 : rank - 2, .vector = vector,
+                   .rows = xir_type_dim(type, vector ? -1 : -2, false), .columns = xir_type_dim(type, -1, false) };
     return XIR_OK;
 }
 
