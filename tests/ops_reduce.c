@@ -1,9 +1,9 @@
-/* Reductions against a slow second opinion: for random tensors, dims and attributes the type of the result is found by walking
- * lists, and which of its elements are valid by walking elements. tests/ops/reduce.txt has the cases to read. */
+/* Reductions against a slow second opinion: for random tensors, dims and attributes the type of the result is found by
+ * walking lists, and which of its elements are valid by walking elements. tests/ops/reduce.txt has the cases to read. */
 #include <stdio.h>
 #include "support/op_case.h"
 
-/* ---- a case ------------------------------------------------------------------------------------------------------------ */
+/* ---- a case ------------------------------------------------------------------------------------------------------ */
 
 enum { CASES = 120000, MOST_RANK = 8, MOST_ELEMENTS = 300, MOST_GROUPS = 3 };
 
@@ -21,13 +21,16 @@ typedef struct group {
 typedef struct tensor {
     size_t  rank;
     int64_t dims[MOST_RANK];
-    char    letters[MOST_RANK + 2];
+    char    letters[MOST_RANK + 2];   /* a lower-case one is a unit as long as its dim */
+    bool    tiled;
+    size_t  tiles, unit;              /* the dims of the tiled axis */
     size_t  n_groups;
     group   groups[MOST_GROUPS];
 } tensor;
 
 typedef struct trial {
     kind           kind;
+    bool           zhuge;           /* the target, otherwise the host */
     const xir_type *element;
     tensor         in;
     bool           all;             /* no dim is named */
@@ -38,7 +41,7 @@ typedef struct trial {
 
 static bool is_one(kind k) { return k <= ARGMIN; }
 
-/* ---- chance -------------------------------------------------------------------------------------------------------------- */
+/* ---- chance ------------------------------------------------------------------------------------------------------ */
 
 static bool one_in(uint64_t n) { return chance(n) == 0; }
 
@@ -68,6 +71,17 @@ static void some_letters(tensor *t) {
     for (size_t i = 0; i < n; i++) t->letters[i] = i == 8 || one_in(4) ? '*' : letters[i];
     if (n > 1 && one_in(12)) t->letters[chance(n)] = t->letters[chance(n)];
     t->letters[n] = '\0';
+}
+
+/* Makes two dims a tiled axis. */
+static void some_tiles(tensor *t) {
+    if (t->rank < 2 || strlen(t->letters) != t->rank || one_in(2)) return;
+    size_t k = chance(t->rank), j = chance(t->rank);
+    if (k == j || t->letters[k] == '*' || t->dims[j] < 1 || strchr(t->letters, t->letters[k]) != t->letters + k) return;
+    t->tiled = true;
+    t->tiles = k;
+    t->unit = j;
+    t->letters[j] = (char)(t->letters[k] | 0x20);
 }
 
 /* Distributions over known dims, each dim in one at most. */
@@ -100,6 +114,8 @@ static trial some_trial(void) {
     c.element = one_in(12) ? xir_bool_type_get(ctx) : one_in(4) ? xir_sint(ctx, 32) : xir_float(ctx, XIR_FLOAT_FP32);
     some_dims(&c.in);
     some_letters(&c.in);
+    some_tiles(&c.in);
+    c.zhuge = c.in.tiled ? !one_in(4) : one_in(4);
     some_groups(&c.in);
     int64_t rank = (int64_t)c.in.rank;
     c.n_named = is_one(c.kind) ? !one_in(4) : chance(c.in.rank + 2);
@@ -114,10 +130,15 @@ static trial some_trial(void) {
         if (one_in(60)) axis = some_number();
         c.named[i] = axis;
     }
+    /* Mostly both dims of a tiled axis or neither. */
+    const tensor *t = &c.in;
+    if (t->tiled && !is_one(c.kind) && seen[t->tiles] != seen[t->unit] && !one_in(4)) {
+        c.named[c.n_named++] = (int64_t)(seen[t->tiles] ? t->unit : t->tiles);
+    }
     return c;
 }
 
-/* ---- the second opinion ---------------------------------------------------------------------------------------------------- */
+/* ---- the second opinion ------------------------------------------------------------------------------------------ */
 
 static int64_t counted(int64_t axis, size_t rank) {
     int64_t n = (int64_t)rank;
@@ -151,6 +172,8 @@ static xir_status expect(const trial *c, tensor *out) {
     bool reduced[MOST_RANK] = { false }, nothing = false;
     int64_t new_axis[MOST_RANK] = { 0 };
 
+    bool takes_tiles = c->zhuge && c->kind >= ARGMAX && c->kind <= SUM;
+    if (in->tiled && !takes_tiles) return XIR_E_UNSUPPORTED;
     if (c->kind != MAX && c->kind != MIN && c->element == xir_bool_type_get(ctx)) return XIR_E_TYPE;
     for (size_t i = 0; i < c->n_named; i++) {
         int64_t axis = counted(c->named[i], in->rank);
@@ -159,6 +182,7 @@ static xir_status expect(const trial *c, tensor *out) {
         reduced[axis] = true;
     }
     for (size_t k = 0; c->all && k < in->rank; k++) reduced[k] = true;
+    if (in->tiled && reduced[in->tiles] != reduced[in->unit]) return XIR_E_INVALID;
 
     memset(out, 0, sizeof *out);
     size_t n_letters = strlen(in->letters), stay = 0;
@@ -170,7 +194,7 @@ static xir_status expect(const trial *c, tensor *out) {
         out->letters[out->rank++] = n_letters == in->rank ? in->letters[k] : '*';
         stay += !reduced[k];
     }
-    if (n_letters != in->rank || (!c->keepdim && !once(out->letters))) memset(out->letters, '*', out->rank);
+    if (n_letters != in->rank || ((in->tiled || !c->keepdim) && !once(out->letters))) memset(out->letters, '*', out->rank);
 
     bool unclear = false;
     for (size_t i = 0; i < in->n_groups; i++) {
@@ -184,12 +208,13 @@ static xir_status expect(const trial *c, tensor *out) {
         *to = *g;
         for (size_t k = 0; k < g->n; k++) to->axes[k] = new_axis[g->axes[k]];
     }
-    bool may_be_nothing = c->kind == SUM || c->kind == PROD || (c->kind == MEAN && c->element == xir_float(ctx, XIR_FLOAT_FP32));
+    bool has_nan = c->element == xir_float(ctx, XIR_FLOAT_FP32);
+    bool may_be_nothing = c->kind == SUM || c->kind == PROD || (c->kind == MEAN && has_nan);
     if (nothing && !may_be_nothing) return XIR_E_INVALID;
     return unclear ? XIR_E_UNSUPPORTED : XIR_OK;
 }
 
-/* ---- types ------------------------------------------------------------------------------------------------------------------ */
+/* ---- types ------------------------------------------------------------------------------------------------------- */
 
 static const xir_object *distr_object(const group *g) {
     xir_distr_builder *b = xir_distr_new(ctx, g->axes, g->n, g->total);
@@ -206,12 +231,18 @@ static const xir_object *distr_object(const group *g) {
 static const xir_type *type_of(const tensor *t, const xir_type *element) {
     const xir_object *distrs[MOST_GROUPS];
     for (size_t i = 0; i < t->n_groups; i++) distrs[i] = distr_object(&t->groups[i]);
-    const xir_layout *layout = xir_layout_parse(ctx, xir_str_of(t->letters), why);
+    char text[MOST_RANK * 3 + 4];
+    size_t size = 0;
+    for (size_t k = 0; t->letters[k]; k++) {
+        text[size++] = t->letters[k];
+        if (t->letters[k] >= 'a') size += (size_t)snprintf(text + size, sizeof text - size, "%d", (int)t->dims[k]);
+    }
+    const xir_layout *layout = xir_layout_parse(ctx, (xir_str){ text, size }, why);
     assert_non_null(layout);
     return type_tensor(context_home(ctx), element, layout, (xir_i64s){ t->dims, t->rank }, (xir_refs){ distrs, t->n_groups });
 }
 
-/* ---- elements ---------------------------------------------------------------------------------------------------------------- */
+/* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 static bool is_valid(const xir_type *type, const int64_t *at) {
     const xir_tensor_type *tensor_type = xir_type_tensor(type);
@@ -275,7 +306,7 @@ static bool check_elements(const trial *c, const xir_type *in, const xir_type *o
     return true;
 }
 
-/* ---- the comparison ----------------------------------------------------------------------------------------------------------- */
+/* ---- the comparison ---------------------------------------------------------------------------------------------- */
 
 typedef union bodies {
     xir_max_attrs one;    /* Min, Argmax, Argmin alike */
@@ -283,8 +314,8 @@ typedef union bodies {
 } bodies;
 
 static const xir_class *class_of_kind(kind k) {
-    const xir_class_decl *decls[] = { xir_max_class(), xir_min_class(), xir_argmax_class(), xir_argmin_class(), xir_mean_class(),
-                                      xir_sum_class(), xir_prod_class() };
+    const xir_class_decl *decls[] = { xir_max_class(), xir_min_class(), xir_argmax_class(), xir_argmin_class(),
+                                      xir_mean_class(), xir_sum_class(), xir_prod_class() };
     return xir_class_of(ctx, decls[k]);
 }
 
@@ -297,20 +328,23 @@ static xir_op *add(xir_network *net, xir_value *input, const trial *c) {
         body.list.keepdim = c->keepdim;
         body.list.dim = (xir_i64s){ c->named, c->n_named };
     }
-    return xir_network_add(net, &(xir_op_desc){ .cls = class_of_kind(c->kind), .attrs = &body, .inputs = &input, .n_inputs = 1,
-                                                .id = XIR_NO_ID });
+    return xir_network_add(net, &(xir_op_desc){ .cls = class_of_kind(c->kind), .attrs = &body, .inputs = &input,
+                                                .n_inputs = 1, .id = XIR_NO_ID,
+                                                .target = c->zhuge ? xir_target_of_kind(ctx, XIR_TARGET_ZHUGE, "330") : NULL });
 }
 
 static void describe(const trial *c, const xir_type *in, char *out, size_t size) {
-    int n = snprintf(out, size, "%.*s(%s)", (int)xir_class_key(class_of_kind(c->kind)).size, xir_class_key(class_of_kind(c->kind)).data,
-                     op_type_words(in));
-    for (size_t i = 0; i < c->n_named; i++) n += snprintf(out + n, size - (size_t)n, "%s%lld", i ? "," : " dim=", (long long)c->named[i]);
+    xir_str key = xir_class_key(class_of_kind(c->kind));
+    int n = snprintf(out, size, "%.*s%s(%s)", (int)key.size, key.data, c->zhuge ? "@zhuge" : "", op_type_words(in));
+    for (size_t i = 0; i < c->n_named; i++) {
+        n += snprintf(out + n, size - (size_t)n, "%s%lld", i ? "," : " dim=", (long long)c->named[i]);
+    }
     snprintf(out + n, size - (size_t)n, "%s", c->keepdim ? " keepdim" : "");
 }
 
 static void reductions_are_as_walked(void **state) {
     (void)state;
-    size_t seen[XIR_STATUS_COUNT] = { 0 }, walked = 0, with_distrs = 0;
+    size_t seen[XIR_STATUS_COUNT] = { 0 }, walked = 0, with_distrs = 0, tiled = 0;
     xir_network *net = NULL;
     xir_value *input = NULL;
     char words[4096];
@@ -336,24 +370,28 @@ static void reductions_are_as_walked(void **state) {
         xir_network_clear_status(net);
         if (!op) continue;
         bool index = c.kind == ARGMAX || c.kind == ARGMIN;
-        const xir_type *out = xir_value_type(xir_op_output(op, 0)), *wanted = type_of(&expected, index ? xir_sint(ctx, 64) : c.element);
+        const xir_type *out = xir_value_type(xir_op_output(op, 0));
+        const xir_type *indices = c.zhuge ? xir_float(ctx, XIR_FLOAT_TF32) : xir_sint(ctx, 64);
+        const xir_type *wanted = type_of(&expected, index ? indices : c.element);
         if (!xir_type_equal(out, wanted)) {
             describe(&c, in, words, sizeof words);
             fail_msg("%s: %s was expected, found %s", words, op_type_words(wanted), op_type_words(out));
         }
         walked += check_elements(&c, in, out);
+        tiled += c.in.tiled;
         with_distrs += xir_type_tensor(out)->merged_distrs.size > 0;
         DOES(xir_op_erase(op));
     }
     xir_network_free(net);
-    printf("%zu good, %zu walked, %zu with distributions; type %zu, bounds %zu, invalid %zu, unsupported %zu\n", seen[XIR_OK], walked,
-           with_distrs, seen[XIR_E_TYPE], seen[XIR_E_BOUNDS], seen[XIR_E_INVALID], seen[XIR_E_UNSUPPORTED]);
+    printf("%zu good, %zu walked, %zu with distributions, %zu tiled; type %zu, bounds %zu, invalid %zu, unsupported %zu\n", seen[XIR_OK],
+           walked, with_distrs, tiled, seen[XIR_E_TYPE], seen[XIR_E_BOUNDS], seen[XIR_E_INVALID], seen[XIR_E_UNSUPPORTED]);
     /* Chance has been everywhere. */
-    assert_true(seen[XIR_OK] > CASES / 2 && walked > CASES / 4 && with_distrs > CASES / 20);
-    assert_true(seen[XIR_E_TYPE] > 500 && seen[XIR_E_BOUNDS] > 500 && seen[XIR_E_INVALID] > 500 && seen[XIR_E_UNSUPPORTED] > 500);
+    assert_true(seen[XIR_OK] > CASES / 2 && walked > CASES / 4 && with_distrs > CASES / 20 && tiled > CASES / 60);
+    assert_true(seen[XIR_E_TYPE] > 500 && seen[XIR_E_BOUNDS] > 500);
+    assert_true(seen[XIR_E_INVALID] > 500 && seen[XIR_E_UNSUPPORTED] > 500);
 }
 
-/* ---- what is rare ---------------------------------------------------------------------------------------------------------------- */
+/* ---- what is rare ------------------------------------------------------------------------------------------------ */
 
 static const xir_type *sum_of(const xir_type *type, const int64_t *dims, size_t n, bool keepdim) {
     xir_network *net = new_net();
@@ -364,9 +402,9 @@ static const xir_type *sum_of(const xir_type *type, const int64_t *dims, size_t 
     xir_op *op = xir_add_sum(XIR_AT(net), (xir_sum_in){ .input = x }, &a);
     if (!op) fail_msg("%s", op_case_findings(xir_network_diags(net)));
     /* The network's types die with it. */
-    const xir_type *out = (const xir_type *)home_intern(context_home(ctx), (const xir_object *)xir_value_type(xir_op_output(op, 0)));
+    const xir_object *out = home_intern(context_home(ctx), (const xir_object *)xir_value_type(xir_op_output(op, 0)));
     xir_network_free(net);
-    return out;
+    return (const xir_type *)out;
 }
 
 static void ranks_above_the_room_for_few(void **state) {
@@ -374,7 +412,8 @@ static void ranks_above_the_room_for_few(void **state) {
     int64_t dims[300], gone[150];
     for (int64_t i = 0; i < 300; i++) dims[i] = i + 1;
     for (int64_t i = 0; i < 150; i++) gone[i] = i % 2 ? 2 * i : 2 * i - 300;   /* every second dim, from both ends */
-    const xir_type *type = xir_tensor(ctx, xir_float(ctx, XIR_FLOAT_FP32), NULL, dims, 300), *out = sum_of(type, gone, 150, false);
+    const xir_type *type = xir_tensor(ctx, xir_float(ctx, XIR_FLOAT_FP32), NULL, dims, 300);
+    const xir_type *out = sum_of(type, gone, 150, false);
     assert_int_equal(xir_type_rank(out), 150);
     for (int64_t i = 0; i < 150; i++) assert_int_equal(xir_type_dim(out, i, false), 2 * i + 2);
     assert_int_equal(xir_layout_rank(xir_type_layout(out)), 150);
@@ -386,8 +425,10 @@ static void ranks_above_the_room_for_few(void **state) {
 /* A type that is no good is a finding where it was made; here it does no harm, and says nothing of the result. */
 static void distributions_that_do_not_fit(void **state) {
     (void)state;
-    static const char *const bad[] = { "@merged_distr([4]^ZERO:{v:[0, 2), u:[2, 4)})", "@merged_distr([-9]^ZERO:{v:[0, 2), u:[2, 4)})",
-                                       "@merged_distr([1, 4611686018427387904]^ZERO:{u:[0, 4)})", "@merged_distr([]^ZERO:{u:[0, 1)})" };
+    static const char *const bad[] = { "@merged_distr([4]^ZERO:{v:[0, 2), u:[2, 4)})",
+                                       "@merged_distr([-9]^ZERO:{v:[0, 2), u:[2, 4)})",
+                                       "@merged_distr([1, 4611686018427387904]^ZERO:{u:[0, 4)})",
+                                       "@merged_distr([]^ZERO:{u:[0, 1)})" };
     const int64_t dims[] = { 2, 3, 4, 5 }, dim = 1;
     const xir_layout *layout = xir_layout_parse(ctx, XIR_STR("NHWC"), why);
     for (size_t i = 0; i < COUNT(bad); i++) {
@@ -398,13 +439,15 @@ static void distributions_that_do_not_fit(void **state) {
     }
     /* more of them than there is room for without asking for memory */
     const xir_object *many[9];
-    for (size_t i = 0; i < COUNT(many); i++) many[i] = read_text(i % 2 ? "@merged_distr([1]^ZERO:{v:[0, 3)})" : "@merged_distr([3]^ZERO:{v:[0, 5)})");
+    for (size_t i = 0; i < COUNT(many); i++) {
+        many[i] = read_text(i % 2 ? "@merged_distr([1]^ZERO:{v:[0, 3)})" : "@merged_distr([3]^ZERO:{v:[0, 5)})");
+    }
     const xir_type *type = type_tensor(context_home(ctx), xir_float(ctx, XIR_FLOAT_FP32), layout, (xir_i64s){ dims, 4 },
                                        (xir_refs){ many, COUNT(many) });
     assert_int_equal(xir_type_tensor(sum_of(type, &dim, 1, false))->merged_distrs.size, 5);
 }
 
-/* ---- without memory ---------------------------------------------------------------------------------------------------------------- */
+/* ---- without memory ---------------------------------------------------------------------------------------------- */
 
 static bool work(xir_context *with) {
     int64_t dims[10] = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 }, gone[] = { 1, 3, -1 };

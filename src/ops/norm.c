@@ -8,7 +8,7 @@
 #include "sort.h"
 #include "tiled.h"
 
-/* ---- results -------------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 static xir_status give_same(xir_infer *at) {
     const xir_type *element;
@@ -27,7 +27,7 @@ xir_status norm_tiled_infer(xir_infer *at) {
     return status ? status : give_same(at);
 }
 
-/* ---- dims of the input ------------------------------------------------------------------------------------------------ */
+/* ---- dims of the input ------------------------------------------------------------------------------------------- */
 
 /* How many of something there are: all, and those that are no padding. Negative: unknown. */
 typedef struct count { int64_t all, valid; } count;
@@ -63,15 +63,17 @@ static xir_status count_channels(xir_infer *at, size_t least, size_t most, count
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has %zu dim%s, %s%s were expected", input_name(at, 0), rank,
                               rank == 1 ? "" : "s", expected, tiles ? " with its tiles" : "");
     }
-    int64_t at_c = letters == rank ? xir_layout_index(layout, 'C') : -1, unit_at = tiles && at_c >= 0 ? xir_layout_index(layout, 'c') : -1;
+    int64_t at_c = letters == rank ? xir_layout_index(layout, 'C') : -1;
+    int64_t unit_at = tiles && at_c >= 0 ? xir_layout_index(layout, 'c') : -1;
     const int64_t axes[2] = { at_c < 0 ? (int64_t)rank - 1 : at_c, unit_at };
     /* Which dim of a tiled input without a C is meant can't be told. */
     *out = tiles && at_c < 0 ? (count){ UNKNOWN_DIM, UNKNOWN_DIM } : count_dims(type, axes, unit_at < 0 ? 1 : 2);
     return XIR_OK;
 }
 
-/* Constants as attributes: reals, as many as `expected`, which are called `things`. Without a type there is nothing to judge. */
-static xir_status check_constants(xir_infer *at, const char *where, const xir_value *params, count expected, const char *things) {
+/* Constants as attributes: as many as `expected`, which are called `things`. Without a type there is nothing to judge. */
+static xir_status check_constants(xir_infer *at, const char *where, const xir_value *params, count expected,
+                                  const char *things) {
     const xir_type *type = params ? xir_value_type(params) : NULL;
     if (!xir_type_tensor(type)) return XIR_OK;
     xir_type_kind kind = xir_type_kind_of(xir_type_element(type));
@@ -81,15 +83,17 @@ static xir_status check_constants(xir_infer *at, const char *where, const xir_va
                               element_word(xir_type_element(type), room, sizeof room));
     }
     int64_t n;
-    if (expected.all < 0 || expected.valid < 0 || xir_type_elements(type, &n) || n == expected.valid || n == expected.all) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, where, "%s has %" PRId64 " element%s, %s %" PRId64 " %s", where, n, n == 1 ? "" : "s",
-                          input_name(at, 0), expected.valid, things);
+    if (expected.all < 0 || expected.valid < 0 || xir_type_elements(type, &n)) return XIR_OK;
+    if (n == expected.valid || n == expected.all) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, where, "%s has %" PRId64 " element%s, %s %" PRId64 " %s", where, n,
+                          n == 1 ? "" : "s", input_name(at, 0), expected.valid, things);
 }
 
-/* ---- BatchNorm, InstanceNorm, GroupNorm -------------------------------------------------------------------------------- */
+/* ---- BatchNorm, InstanceNorm, GroupNorm -------------------------------------------------------------------------- */
 
-static xir_status check_batch_norm(xir_infer *at, const xir_value *variance, const xir_value *mean, size_t least, size_t most) {
-    count channels;
+static xir_status check_batch_norm(xir_infer *at, const xir_value *variance, const xir_value *mean, size_t least,
+                                   size_t most) {
+    count channels = { UNKNOWN_DIM, UNKNOWN_DIM };
     if (!inputs_judged(at, 1)) return XIR_OK;
     xir_status status = need_reals(at, 0);
     if (!status) status = count_channels(at, least, most, &channels);
@@ -121,7 +125,7 @@ static xir_status check_affine(xir_infer *at, const xir_value *gamma, const xir_
 }
 
 static xir_status check_instance_norm(xir_infer *at, const xir_value *gamma, const xir_value *beta, size_t rank) {
-    count channels;
+    count channels = { UNKNOWN_DIM, UNKNOWN_DIM };
     return inputs_judged(at, 1) ? check_affine(at, gamma, beta, rank, rank, &channels) : XIR_OK;
 }
 
@@ -142,16 +146,18 @@ xir_status instance_norm3d_check(xir_infer *at) {
 
 xir_status group_norm_check(xir_infer *at) {
     const xir_group_norm_attrs *a = xir_infer_attrs(at);
-    count channels;
+    count channels = { UNKNOWN_DIM, UNKNOWN_DIM };
     if (!inputs_known(at, 1) || inputs_tiled(at, 1)) return XIR_OK;
-    if (a->groups < 1) return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " is below 1, the least groups", a->groups);
+    if (a->groups < 1) {
+        return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " is below 1, the least groups", a->groups);
+    }
     xir_status status = check_affine(at, a->gamma, a->beta, 2, SIZE_MAX, &channels);
     if (status || channels.valid < 0 || channels.valid % a->groups == 0) return status;
     return xir_infer_fail(at, XIR_E_INVALID, "groups", "%s has %" PRId64 " channels, which %" PRId64 " groups do not divide",
                           input_name(at, 0), channels.valid, a->groups);
 }
 
-/* ---- LayerNorm, RMSNorm, Normalize -------------------------------------------------------------------------------------- */
+/* ---- LayerNorm, RMSNorm, Normalize ------------------------------------------------------------------------------- */
 
 /* The elements of the marked dims together. */
 static xir_status count_marked(xir_infer *at, const dim_list *marks, count *out) {
@@ -177,8 +183,8 @@ static xir_status count_marked(xir_infer *at, const dim_list *marks, count *out)
 static xir_status check_axes(xir_infer *at, xir_i64s axes, const xir_value *gamma, const xir_value *beta) {
     dim_list marks;
     count elements;
+    if (axes.size == 0) return xir_infer_fail(at, XIR_E_INVALID, "axis", "axis is empty, at least one dim was expected");
     xir_status status = need_reals(at, 0);
-    if (!status && axes.size == 0) status = xir_infer_fail(at, XIR_E_INVALID, "axis", "axis is empty, at least one dim was expected");
     if (!status) status = mark_axes(at, "axis", axes, &marks);
     if (status) return status;
     if ((gamma || beta) && !inputs_tiled(at, 1)) {
@@ -211,7 +217,7 @@ xir_status normalize_check(xir_infer *at) {
     return status;
 }
 
-/* ---- Softmax, LogSoftmax -------------------------------------------------------------------------------------------------- */
+/* ---- Softmax, LogSoftmax ----------------------------------------------------------------------------------------- */
 
 static xir_status check_softmax(xir_infer *at, int64_t axis) {
     if (!inputs_judged(at, 1)) return XIR_OK;

@@ -28,11 +28,11 @@ static cell lstm_cell(xir_infer *at) { const xir_lstm_attrs *a = xir_infer_attrs
 static cell gru_cell(xir_infer *at)  { const xir_gru_attrs *a = xir_infer_attrs(at);  return (cell)CELL(a, 3, 2, false); }
 static cell rnn_cell(xir_infer *at)  { const xir_rnn_attrs *a = xir_infer_attrs(at);  return (cell)CELL(a, 1, 1, false); }
 
-/* ---- attributes ------------------------------------------------------------------------------------------------------ */
+/* ---- attributes -------------------------------------------------------------------------------------------------- */
 
 static bool is_activation(xir_str word) {
-    static const char *const words[] = { "Affine", "Elu", "HardSigmoid", "LeakyRelu", "Relu", "ScaledTanh", "Sigmoid", "Softplus",
-                                         "Softsign", "Tanh", "ThresholdedRelu" };
+    static const char *const words[] = { "Affine", "Elu", "HardSigmoid", "LeakyRelu", "Relu", "ScaledTanh", "Sigmoid",
+                                         "Softplus", "Softsign", "Tanh", "ThresholdedRelu" };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (xir_str_equal(word, xir_str_of(words[i]))) return true;
     }
@@ -41,8 +41,8 @@ static bool is_activation(xir_str word) {
 
 static xir_status check_numbers(xir_infer *at, const char *where, xir_reals numbers, int64_t functions) {
     if (numbers.size <= (uint64_t)functions) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, where, "%zu numbers are more than the %" PRId64 " activation%s", numbers.size, functions,
-                          functions == 1 ? "" : "s");
+    return xir_infer_fail(at, XIR_E_INVALID, where, "%zu numbers are more than the %" PRId64 " activation%s", numbers.size,
+                          functions, functions == 1 ? "" : "s");
 }
 
 /* The rows of the class have bounds, but a file that was not checked gets here. */
@@ -53,36 +53,38 @@ static xir_status check_attributes(xir_infer *at, const cell *c) {
     }
     if (c->activations.size && c->activations.size != (uint64_t)functions) {
         return xir_infer_fail(at, XIR_E_INVALID, "activations", "%zu activation%s, %" PRId64 " %s expected: %" PRId64
-                              " for each of %" PRId64 " direction%s", c->activations.size, c->activations.size == 1 ? "" : "s",
-                              functions, functions == 1 ? "was" : "were", c->functions, c->directions,
+                              " for each of %" PRId64 " direction%s", c->activations.size,
+                              c->activations.size == 1 ? "" : "s", functions, functions == 1 ? "was" : "were",
+                              c->functions, c->directions,
                               c->directions == 1 ? "" : "s");
     }
     for (size_t i = 0; i < c->activations.size; i++) {
         xir_str word = c->activations.data[i];
         if (is_activation(word)) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "activations", "'%.*s' is no activation: Sigmoid, Tanh, Relu, Affine, LeakyRelu, "
-                              "ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign or Softplus was expected",
+        return xir_infer_fail(at, XIR_E_INVALID, "activations", "'%.*s' is no activation: Sigmoid, Tanh, Relu, Affine, "
+                              "LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign or Softplus was expected",
                               (int)(word.size < 40 ? word.size : 40), word.data ? word.data : "");
     }
     xir_status status = check_numbers(at, "activation_alpha", c->alpha, functions);
     return status ? status : check_numbers(at, "activation_beta", c->beta, functions);
 }
 
-/* ---- inputs -------------------------------------------------------------------------------------------------------------- */
+/* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
 /* The dims that an input should have; negative: any. */
 static xir_status check_dims(xir_infer *at, size_t i, const int64_t *expected, size_t rank) {
     const xir_type *type = xir_infer_input(at, i);
     if (!type) return XIR_OK;
-    if (xir_type_rank(type) != rank) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dim%s, %zu %s expected", input_name(at, i),
-                              xir_type_rank(type), xir_type_rank(type) == 1 ? "" : "s", rank, rank == 1 ? "was" : "were");
+    size_t found = xir_type_rank(type);
+    if (found != rank) {
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dim%s, %zu %s expected",
+                              input_name(at, i), found, found == 1 ? "" : "s", rank, rank == 1 ? "was" : "were");
     }
     for (size_t k = 0; k < rank; k++) {
         int64_t dim = xir_type_dim(type, (int64_t)k, false);
         if (dim < 0 || expected[k] < 0 || dim == expected[k]) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "dim %zu of %s is %" PRId64 ", %" PRId64 " was expected", k,
-                              input_name(at, i), dim, expected[k]);
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "dim %zu of %s is %" PRId64 ", %" PRId64
+                              " was expected", k, input_name(at, i), dim, expected[k]);
     }
     return XIR_OK;
 }
@@ -140,13 +142,13 @@ static xir_status check_cell(xir_infer *at, const cell *c, size_t n, int64_t *le
 }
 
 static xir_status check(xir_infer *at, cell c) {
-    int64_t length, batch;
+    int64_t length = UNKNOWN_DIM, batch = UNKNOWN_DIM;
     size_t n = count_inputs(at, &c);
     xir_status status = check_attributes(at, &c);
     return status || !known(at, n) || inputs_tiled(at, n) ? status : check_cell(at, &c, n, &length, &batch);
 }
 
-/* ---- outputs --------------------------------------------------------------------------------------------------------------- */
+/* ---- outputs ----------------------------------------------------------------------------------------------------- */
 
 /* Padding of the input's size adds nothing; of the sequence or the batch it would be in the outputs. */
 static xir_status need_no_padding(xir_infer *at) {
@@ -155,8 +157,8 @@ static xir_status need_no_padding(xir_infer *at) {
         const xir_distr *distr = xir_distr_of(x->merged_distrs.data[i]);
         for (size_t k = 0; distr && xir_distr_total_unvalid(distr) && k < distr->merged_axis.size; k++) {
             if (from_start(distr->merged_axis.data[k], 3) == 2) continue;
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s is over its length or batch: which "
-                                  "elements of the outputs are valid can't be said", i, input_name(at, X));
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s is over its length or batch: "
+                                  "which elements of the outputs are valid can't be said", i, input_name(at, X));
         }
     }
     return XIR_OK;
@@ -178,7 +180,7 @@ static xir_status need_options(xir_infer *at, size_t n) {
 }
 
 static xir_status infer(xir_infer *at, cell c) {
-    int64_t length, batch;
+    int64_t length = UNKNOWN_DIM, batch = UNKNOWN_DIM;
     const xir_type *element;
     size_t n = count_inputs(at, &c);
     xir_status status = need_inputs(at, 3);

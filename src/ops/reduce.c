@@ -4,6 +4,7 @@
 #include "axes.h"
 #include "element.h"
 #include "sort.h"
+#include "tiled.h"
 #include "graph.h"
 #include "types.h"
 
@@ -32,7 +33,7 @@ static xir_status read_dims_list(xir_infer *at, xir_i64s dim, bool keepdim, redu
 
 static bool reduces(const reduction *r, size_t k) { return r->gone.data[k] != 0; }
 
-/* ---- distributions ------------------------------------------------------------------------------------------------ */
+/* ---- distributions ----------------------------------------------------------------------------------------------- */
 
 /* What a distribution has to do with the dims that are reduced. One that is no good for its tensor says nothing. */
 typedef enum said { SAYS_NOTHING, OF_REDUCED, OF_KEPT, OF_BOTH } said;
@@ -52,11 +53,42 @@ static const xir_distr *distr_of(const xir_type *type, size_t i) {
     return xir_distr_of(xir_type_tensor(type)->merged_distrs.data[i]);
 }
 
-/* ---- checks ------------------------------------------------------------------------------------------------------- */
+/* ---- tiles -------------------------------------------------------------------------------------------------------- */
+
+/* Whether the class has a function of its own on this target: those take tiled inputs, the dims being those of the tiles. */
+static bool takes_tiles(xir_infer *at) {
+    return target_tiles(at) && xir_class_infers_on(xir_infer_class(at), (int)xir_target_kind_of(xir_infer_target(at)));
+}
+
+static bool checkable(xir_infer *at) { return inputs_known(at, 1) && (!inputs_tiled(at, 1) || takes_tiles(at)); }
+
+static xir_status need_input(xir_infer *at) { return takes_tiles(at) ? need_tensors(at, 1) : need_inputs(at, 1); }
+
+/* The two dims of a tiled axis are reduced together or not at all. */
+static xir_status check_tiles(xir_infer *at, const reduction *r) {
+    const xir_layout *layout = xir_type_layout(xir_infer_input(at, 0));
+    size_t at_letter[2][32], n = r->gone.size, k = 0;
+    layout_axis a;
+    if (!xir_layout_is_layouted(layout)) return XIR_OK;
+    for (size_t i = 0; i < 32; i++) at_letter[0][i] = at_letter[1][i] = n;
+    for (form_text t = layout_walk(layout); layout_next(&t, &a) && k < n; k++) {
+        size_t *first = &at_letter[a.unit != 0][a.letter & 31];
+        if (*first == n) *first = k;
+    }
+    for (char letter = 'A'; letter <= 'Z'; letter++) {
+        size_t tiles = at_letter[0][letter & 31], unit = at_letter[1][letter & 31];
+        if (tiles == n || unit == n || reduces(r, tiles) == reduces(r, unit)) continue;
+        return xir_infer_fail(at, XIR_E_INVALID, "dim", "dims %zu and %zu of %s are the tiled axis %c: both or neither were "
+                              "expected", tiles, unit, input_name(at, 0), letter);
+    }
+    return XIR_OK;
+}
+
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 static xir_status no_elements(xir_infer *at, const char *what) {
-    return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has no elements along the reduced dims, the %s of none is not defined",
-                          input_name(at, 0), what);
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has no elements along the reduced dims, the %s of none is not "
+                          "defined", input_name(at, 0), what);
 }
 
 /* Whether something is reduced though there is nothing: a dim of 0, or padding alone. */
@@ -73,9 +105,7 @@ static bool reduces_nothing(xir_infer *at, const reduction *r) {
     return false;
 }
 
-/* ---- results ------------------------------------------------------------------------------------------------------ */
-
-static bool checkable(xir_infer *at) { return inputs_known(at, 1) && !inputs_tiled(at, 1); }
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 /* Where dim k is in the output, -1 if it has no place there. */
 static void places(const reduction *r, dim_list *to) {
@@ -95,29 +125,36 @@ static void remaining(const xir_type *type, const reduction *r, dim_list *dims) 
     dims->size = n;
 }
 
-/* Copies the letters of the dims that stay into `text`, which has room for all dims. False if they are no layout of them: it
- * does not fit the rank, or says something twice. The input is not tiled, so a letter is a byte. */
+/* Writes the layout of the dims that are left; `text` has room for the input's. A unit that is reduced is 1. False if the
+ * letters are no layout of them: they do not fit the rank, or say something twice, or a unit of what is not there. */
 static bool remaining_letters(const xir_layout *layout, const reduction *r, char *text, size_t *size) {
     layout_axis a;
-    uint32_t seen = 0;
+    uint32_t seen[2] = { 0, 0 };   // upper case, lower case
     size_t k = 0;
     *size = 0;
     for (form_text t = layout_walk(layout); layout_next(&t, &a); k++) {
         if (k == r->gone.size) return false;
-        if (reduces(r, k)) continue;
+        bool reduced = reduces(r, k);
+        if (reduced && !r->keepdim) continue;
         uint32_t bit = a.letter == '*' ? 0 : UINT32_C(1) << (a.letter & 31);
-        if (seen & bit) return false;
-        seen |= bit;
-        text[(*size)++] = a.letter;
+        if (seen[a.unit != 0] & bit) return false;
+        seen[a.unit != 0] |= bit;
+        memcpy(text + *size, layout->axes.data + a.start, a.size);
+        *size += a.size;
+        if (reduced && a.unit) {
+            *size -= a.size - 2;
+            text[*size - 1] = '1';
+        }
     }
-    return k == r->gone.size;
+    return k == r->gone.size && !(seen[1] & ~seen[0]);
 }
 
 /* NULL without memory. */
 static const xir_layout *remaining_layout(xir_infer *at, const xir_layout *layout, const reduction *r, size_t rank) {
-    if (r->keepdim) return xir_layout_rank(layout) == rank ? layout : layout_default(at->home, rank);
-    char few[32], *text = few;
-    size_t room = r->gone.size, size;
+    if (!layout) return layout_default(at->home, rank);
+    if (r->keepdim && !xir_layout_is_layouted(layout) && xir_layout_rank(layout) == rank) return layout;
+    char few[64], *text = few;
+    size_t room = layout->axes.size, size;
     if (room > sizeof few) text = mem_new(context_alloc(at->ctx), room);
     if (!text) return NULL;
     bool fits = remaining_letters(layout, r, text, &size);
@@ -131,7 +168,8 @@ static const xir_distr *moved_distr(xir_infer *at, const xir_distr *distr, const
     dim_list axes;
     if (!dims_init(at, &axes, distr->merged_axis.size)) return NULL;
     for (size_t i = 0; i < axes.size; i++) axes.data[i] = to->data[from_start(distr->merged_axis.data[i], to->size)];
-    const xir_distr *out = distr_make(at->home, (xir_i64s){ axes.data, axes.size }, distr->sections, distr->uvalue, distr->legacy);
+    const xir_i64s now = { axes.data, axes.size };
+    const xir_distr *out = distr_make(at->home, now, distr->sections, distr->uvalue, distr->legacy);
     dims_free(&axes);
     return out;
 }
@@ -145,8 +183,9 @@ static xir_status remaining_distrs(xir_infer *at, const reduction *r, const dim_
         const xir_distr *distr = distr_of(type, i);
         said what = speaks_of(distr, r);
         if (what == OF_BOTH && xir_distr_total_unvalid(distr)) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s is over dims that are reduced and dims "
-                                  "that stay: which elements of the result are valid can't be said", i, input_name(at, 0));
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s is over dims that are reduced and "
+                                  "dims that stay: which elements of the result are valid can't be said", i,
+                                  input_name(at, 0));
         }
         if (what != OF_KEPT) continue;
         if (!r->keepdim) distr = moved_distr(at, distr, to);
@@ -156,12 +195,12 @@ static xir_status remaining_distrs(xir_infer *at, const reduction *r, const dim_
     return XIR_OK;
 }
 
-typedef enum result { INDICES, MOVED, COMPUTED } result;
+typedef enum result { INDICES, REAL_INDICES, MOVED, COMPUTED } result;
 
 static xir_status result_element(xir_infer *at, result what, const dim_list *to, const dim_list *dims, const xir_type **out) {
     if (what == MOVED) return moved_element(at, 0, to->data, dims, out);
     if (what == COMPUTED) return computed_element(at, 0, out);
-    *out = type_integer(at->home, true, 64);
+    *out = what == INDICES ? type_integer(at->home, true, 64) : type_float(at->home, XIR_FLOAT_TF32);
     return *out ? XIR_OK : no_memory(at);
 }
 
@@ -181,7 +220,8 @@ static xir_status give_reduced(xir_infer *at, const reduction *r, result what, d
     if (!distrs) return no_memory(at);
     status = remaining_distrs(at, r, to, distrs, &n);
     if (!status) {
-        const xir_type *out = type_tensor(at->home, element, layout, (xir_i64s){ dims->data, dims->size }, (xir_refs){ distrs, n });
+        const xir_i64s shape = { dims->data, dims->size };
+        const xir_type *out = type_tensor(at->home, element, layout, shape, (xir_refs){ distrs, n });
         status = out ? xir_infer_give(at, out) : no_memory(at);
     }
     if (distrs != few) mem_free(alloc, (void *)distrs, room * sizeof *distrs);
@@ -205,7 +245,7 @@ static xir_status give(xir_infer *at, reduction *r, result what) {
     return status;
 }
 
-/* ---- Max, Min, Argmax, Argmin ---------------------------------------------------------------------------------------- */
+/* ---- Max, Min, Argmax, Argmin ------------------------------------------------------------------------------------ */
 
 /* The rows of the four are the same. */
 #define SAME_ROWS(a, b, row) _Static_assert(offsetof(a, row) == offsetof(b, row), "one function reads the attributes of both")
@@ -225,14 +265,15 @@ static xir_status check_max(xir_infer *at) {
     reduction r;
     xir_status status = read_max(at, &r);
     if (status) return status;
-    if (reduces_nothing(at, &r)) status = no_elements(at, "extremum");
+    status = check_tiles(at, &r);
+    if (!status && reduces_nothing(at, &r)) status = no_elements(at, "extremum");
     dims_free(&r.gone);
     return status;
 }
 
 static xir_status infer_max(xir_infer *at, result what) {
     reduction r;
-    xir_status status = need_inputs(at, 1);
+    xir_status status = need_input(at);
     if (!status) status = read_max(at, &r);
     return status ? status : give(at, &r, what);
 }
@@ -248,7 +289,10 @@ xir_status argmax_check(xir_infer *at) {
 
 xir_status argmax_infer(xir_infer *at) { return infer_max(at, INDICES); }
 
-/* ---- Mean, Sum, Prod -------------------------------------------------------------------------------------------------- */
+/* It counts in TF32, whose precision of 11 bits is enough for the 2048 candidates that it searches. */
+xir_status argmax_zhuge_infer(xir_infer *at) { return infer_max(at, REAL_INDICES); }
+
+/* ---- Mean, Sum, Prod --------------------------------------------------------------------------------------------- */
 
 SAME_ROWS(xir_sum_attrs, xir_mean_attrs, dim);
 SAME_ROWS(xir_sum_attrs, xir_prod_attrs, dim);
@@ -262,7 +306,7 @@ static xir_status read_sum(xir_infer *at, reduction *r) {
 
 static xir_status infer_sum(xir_infer *at, result what) {
     reduction r;
-    xir_status status = need_inputs(at, 1);
+    xir_status status = need_input(at);
     if (!status) status = read_sum(at, &r);
     return status ? status : give(at, &r, what);
 }
@@ -275,7 +319,8 @@ xir_status mean_check(xir_infer *at) {
     if (!status) status = read_sum(at, &r);
     if (status) return status;
     xir_type_kind kind = xir_type_kind_of(xir_type_element(xir_infer_input(at, 0)));
-    if (kind != XIR_TYPE_FLOAT && reduces_nothing(at, &r)) status = no_elements(at, "mean");
+    status = check_tiles(at, &r);
+    if (!status && kind != XIR_TYPE_FLOAT && reduces_nothing(at, &r)) status = no_elements(at, "mean");
     dims_free(&r.gone);
     return status;
 }
@@ -287,13 +332,15 @@ xir_status sum_check(xir_infer *at) {
     if (!checkable(at)) return XIR_OK;
     xir_status status = need_numbers(at, 0);
     if (!status) status = read_sum(at, &r);
-    if (!status) dims_free(&r.gone);
+    if (status) return status;
+    status = check_tiles(at, &r);
+    dims_free(&r.gone);
     return status;
 }
 
 xir_status sum_infer(xir_infer *at) { return infer_sum(at, COMPUTED); }
 
-/* ---- CumSum ------------------------------------------------------------------------------------------------------------ */
+/* ---- CumSum ------------------------------------------------------------------------------------------------------ */
 
 xir_status cum_sum_check(xir_infer *at) {
     const xir_cum_sum_attrs *a = xir_infer_attrs(at);
