@@ -1,5 +1,5 @@
 /* Every op of the library with inputs and attributes by chance, as a hostile file may have them: checking, inferring and validating
- * do no harm, take no long time, are pure, and say what is wrong in a sentence; what is inferred of sound inputs is sound. */
+ * do no harm, take neither long nor much memory, are pure, and say what is wrong in a sentence; what is inferred of sound inputs is sound. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -167,6 +167,40 @@ static void check_same(const trial *t, const xir_infer *a, const xir_infer *b, c
     }
 }
 
+/* ---- memory ------------------------------------------------------------------------------------------------------------- */
+
+/* What is asked for at once: the arrays of a type may have a million items, whatever a file says. */
+enum { MOST_BYTES = 64 << 20 };
+static size_t largest, blocks_left;
+
+static void *measured(void *user, void *block, size_t old_size, size_t size) {
+    (void)user, (void)old_size;
+    if (size > largest) largest = size;
+    if (size > MOST_BYTES) return NULL;
+    if (!size) {
+        blocks_left -= block != NULL;
+        free(block);
+        return NULL;
+    }
+    blocks_left += block == NULL;
+    return realloc(block, size);
+}
+
+static int begin(void **state) {
+    (void)state;
+    const xir_allocator alloc = { measured, NULL };
+    ctx = xir_context_new(&alloc);
+    why = ctx ? xir_diags_new(ctx) : NULL;
+    return why ? 0 : -1;
+}
+
+static int end(void **state) {
+    (void)state;
+    xir_diags_free(why);
+    xir_context_free(ctx);
+    return blocks_left ? -1 : 0;
+}
+
 /* ---- a trial ------------------------------------------------------------------------------------------------------------ */
 
 static double seconds(void) {
@@ -293,10 +327,12 @@ static void try_one(trial *t) {
     }
     t->target = once_in(2) ? xir_target_of_kind(ctx, (xir_target_kind)chance(XIR_TARGET_COUNT), "330") : NULL;
     t->body = pool_body(t->p, cls, once_in(3));
+    largest = 0;
     double begun = seconds();
     bool inferable = try_directly(t);
     if (once_in(3)) try_in_network(t, inferable);
     if (seconds() - begun > 1) fault_of(t, "took %g seconds", seconds() - begun);
+    if (largest > MOST_BYTES) fault_of(t, "asked for %zu bytes at once", largest);
 }
 
 static size_t all_ops(const xir_class **out, const char *only) {
@@ -315,8 +351,10 @@ static void test_no_harm(void **state) {
     (void)state;
     const xir_class *classes[MOST_OPS];
     size_t good[MOST_OPS] = { 0 };
-    const char *only = getenv("XIR_OPS_ONLY"), *times = getenv("XIR_OPS_TRIALS");   /* a part of a key; how many */
+    /* For looking closer: a part of a key, how many trials, another course of chance. */
+    const char *only = getenv("XIR_OPS_ONLY"), *times = getenv("XIR_OPS_TRIALS"), *course = getenv("XIR_OPS_COURSE");
     long trials = times ? atol(times) : TRIALS;
+    for (long i = course ? atol(course) : 0; i > 0; i--) chance(2);
     size_t n = all_ops(classes, only);
     assert_true(n > 0);
     xir_network *other = new_net();
@@ -350,5 +388,5 @@ static void test_no_harm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_no_harm) };
-    return RUN_GROUP(tests);
+    return cmocka_run_group_tests(tests, begin, end);
 }

@@ -61,7 +61,8 @@ static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_run
     *axis = stays ? moved_axis(m, was, shape.size) : -1;
     if (along && !(alike && !m->padding)) {
         xir_status status = move_items(at, i, m, axes, n, items, fill, out);
-        if (status || stays || out->size == 0) return status;
+        if (status || stays) return status;
+        if (out->size == 0) return kind == ARRAY_RATIOS && last_extent(m) ? cannot_follow(at, i, kind, was) : XIR_OK;
         if (out->size > 1) return cannot_follow(at, i, kind, was);
         items = run_list_runs(out);
     }
@@ -71,7 +72,7 @@ static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_run
         for (size_t k = 0; k < n && m->to; k++) axes[k] = m->to[axes[k]];
         have = extent(now, axes, n);
         if (have >= 0) count = have;
-    } else if (along) count = last_extent(m);
+    } else if (along || (kind == ARRAY_RATIOS && shape.size == 0)) count = last_extent(m);   // a ratio for each element, scales may be fewer
     run_list_cut(out, 0);
     return run_list_add(out, count, one.m, one.exp, one.value) ? no_memory(at) : XIR_OK;
 }

@@ -108,7 +108,8 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
     if (!status && same && kind != ARRAY_RATIOS) status = all_say_the_same(at, j, ARRAY_ZEROS, &same);   // they have one axis
     if (!status && same) {
         *axis = joined_axis(j, first_axis, rank);
-        status = run_list_append(out, items, 0, runs_total(items)) ? no_memory(at) : XIR_OK;
+        size_t times = j->stack && rank == 0 && kind == ARRAY_RATIOS ? n : 1;   // the new dim has an element for each
+        while (times-- && !status) status = run_list_append(out, items, 0, runs_total(items)) ? no_memory(at) : XIR_OK;
     }
     for (size_t i = 0; i < n && !same && !status; i++) {
         xir_runs now;

@@ -98,7 +98,8 @@ void find_whole(xir_i64s in, xir_i64s out, int64_t *to) {
     }
     /* The same from the end, as far as it goes. */
     while (n > i && m > j && in.data[n - 1] >= 0 && in.data[n - 1] == out.data[m - 1]) to[--n] = (int64_t)--m;
-    if (n == i + 1 && m == j + 1) to[i] = (int64_t)j;   // what is left, unknown dims too
+    /* What is left, unknown dims too; two that are known are not the same here, beside a dim of 0. */
+    if (n == i + 1 && m == j + 1 && (in.data[i] < 0 || out.data[j] < 0)) to[i] = (int64_t)j;
 }
 
 static bool is_tiled(xir_infer *at) {
