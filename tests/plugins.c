@@ -630,33 +630,51 @@ static void sub_ops_and_params_become_what_they_were(void **state) {
     check_parts(true);
 }
 
-/* An op whose sub ops are read, and whose last attribute then is none: nothing of it is left. */
+/* Sub ops are read, and then something does not fit: nothing of them is left. */
 static void sub_ops_of_an_op_that_does_not_decode_are_forgotten(void **state) {
     (void)state;
-    xir_context *knows = fresh(), *learns = fresh();
+    static const struct { const char *from, *to; xir_status status; const char *path; } bad[] = {
+        { "\"texts\":[]", "\"texts\":{}", XIR_E_TYPE,   "/ops/1/texts" },
+        { "\"op_id\":3,", "\"op_id\":-3,", XIR_E_BOUNDS, "/ops/1/parts/1/op_id" },
+        { "\"op_id\":3,", "\"op_id\":0,",  XIR_E_EXISTS, "/ops/1/parts/1/op_id" },
+        { "\"op_id\":3,", "\"op_id\":2,",  XIR_E_EXISTS, "/ops/1/parts/1/op_id" },
+        { "\"v_id\":4}],\"tags\":{},\"threshold\"", "\"v_id\":0}],\"tags\":{},\"threshold\"", XIR_E_EXISTS, "/ops/1/parts/1/outputs/0" },
+        { "\"v_id\":4}],\"tags\":{},\"threshold\"", "\"v_id\":3}],\"tags\":{},\"threshold\"", XIR_E_EXISTS, "/ops/1/parts/1/outputs/0" },
+    };
+    xir_context *knows = fresh();
     know_own(knows);
     xir_network *net = network_with_parts(knows);
     xir_text_buffer text;
     assert_int_equal(xir_json_print(net, 0, &text), XIR_OK);
     xir_network_free(net);
-    char *texts = memmem(text.data, text.size, "\"texts\":[]", 10);
-    assert_non_null(texts);
-    memcpy(texts, "\"texts\":{}", 10);
-    net = read_in(learns, &text);
-    char *before = picture(net);
-    know_own(learns);
-    assert_int_equal(xir_network_resolve(net, why), XIR_E_TYPE);
-    check_finding(XIR_E_TYPE, "a list was expected");
-    check_text(net, &text);
-    char *after = picture(net);
-    assert_string_equal(after, before);
-    CHECK_SOUND(net);
-    free(before);
-    free(after);
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        const char *at = memmem(text.data, text.size, bad[i].from, strlen(bad[i].from));
+        if (!at) fail_msg("%s is not there", bad[i].from);
+        paper p = { 0 };
+        put_bytes(&p, text.data, (size_t)(at - text.data));
+        put(&p, "%s", bad[i].to);
+        at += strlen(bad[i].from);
+        put_bytes(&p, at, (size_t)(text.data + text.size - at));
+        xir_context *learns = fresh();
+        net = read_in(learns, &(xir_text_buffer){ .data = p.data, .size = p.size });
+        char *before = picture(net);
+        know_own(learns);
+        assert_int_equal(xir_network_resolve(net, why), bad[i].status);
+        assert_int_equal(xir_diags_count(why), 1);
+        CHECK_STR(xir_diags_at(why, 0)->path, bad[i].path);
+        xir_diags_clear(why);
+        check_prints(net, 0, p.data, p.size);
+        char *after = picture(net);
+        assert_string_equal(after, before);
+        CHECK_SOUND(net);
+        free(before);
+        free(after);
+        free(p.data);
+        xir_network_free(net);
+        xir_context_free(learns);
+    }
     xir_text_free(&text);
-    xir_network_free(net);
     xir_context_free(knows);
-    xir_context_free(learns);
 }
 
 /* Unknown ops stand among the sub ops of known ones too. */
@@ -688,6 +706,92 @@ static void sub_ops_become_real(void **state) {
     xir_network_free(net);
     xir_context_free(knows);
     xir_context_free(learns);
+}
+
+/* ---- as if the class had been known ---------------------------------------------------------------------------------- */
+
+/* Puts another token into the place of a random one behind `from`: a number, a text, a word, an empty list or map. */
+static paper damaged(const char *text, size_t size, size_t from) {
+    static const char *const tokens[] = { "0", "-1", "7", "1.5", "9223372036854775807", "18446744073709551615", "null", "true", "\"\"",
+                                          "\"x\"", "[]", "{}", "[1,2]", "[\"a\"]", "[true]", "[[1,0,0,0.5]]", "\"@fp(32)\"", "{\"a\":1}" };
+    paper p = { 0 };
+    for (;;) {
+        size_t at = from + (size_t)chance(size - from), end = at;
+        if (!strchr(":[,", text[at])) continue;
+        end = ++at;
+        if (text[end] == '"') end += 1 + strcspn(text + end + 1, "\"") + 1;
+        else if (strncmp(text + end, "[]", 2) == 0 || strncmp(text + end, "{}", 2) == 0) end += 2;
+        else end += strcspn(text + end, ",]}[{\"");
+        if (end == at || text[end] == ':' || end >= size) continue;
+        put_bytes(&p, text, at);
+        put(&p, "%s", tokens[chance(COUNT(tokens))]);
+        put_bytes(&p, text + end, size - end);
+        return p;
+    }
+}
+
+/* Reading without the class and then resolving is reading with it, whatever stands there. */
+static void resolving_is_reading_with_the_class(void **state) {
+    (void)state;
+    enum { TRIALS = 3000 };
+    xir_context *knows = fresh();
+    know_own(knows);
+    xir_network *net = network_with_parts(knows);
+    xir_text_buffer text;
+    assert_int_equal(xir_json_print(net, 0, &text), XIR_OK);
+    xir_network_free(net);
+    size_t same = 0, refused = 0;
+    for (int i = 0; i < TRIALS; i++) {
+        char *terminated = calloc(text.size + 1, 1);
+        memcpy(terminated, text.data, text.size);
+        size_t from = chance(4) ? (size_t)(strstr(terminated, "test::All") - terminated) : 0;
+        paper p = damaged(terminated, text.size, from);
+        free(terminated);
+        for (uint64_t more = chance(4) ? 0 : 1; more; more--) {
+            paper q = damaged(p.data, p.size, from);
+            free(p.data);
+            p = q;
+        }
+        xir_context *learns = fresh();
+        xir_network *read = xir_json_read(knows, (xir_str){ p.data, p.size }, XIR_STR("x"), NULL);
+        xir_network *learnt = xir_json_read(learns, (xir_str){ p.data, p.size }, XIR_STR("x"), NULL);
+        know_own(learns);
+        xir_text_buffer before = { 0 }, after = { 0 }, expected = { 0 };
+        if (learnt) assert_int_equal(xir_json_print(learnt, 0, &before), XIR_OK);
+        if (learnt && chance(2)) xir_network_op_by_id(learnt, 0);
+        bool resolved = learnt && xir_network_resolve(learnt, NULL) == XIR_OK;
+        if (resolved != (read != NULL)) fail_msg("%s without the class, %s with it: %s", resolved ? "resolved" : "not", read ? "read" : "not", p.data);
+        if (learnt) {
+            const char *broken = broken_invariant(learnt, ASK_ALL);
+            if (broken) fail_msg("%s: %s", broken, p.data);
+            assert_int_equal(xir_json_print(learnt, 0, &after), XIR_OK);
+        }
+        if (read) {
+            assert_int_equal(xir_json_print(read, 0, &expected), XIR_OK);
+            check_same(after.data, after.size, expected.data, expected.size);
+            char *want = picture(read), *got = picture(learnt);
+            assert_string_equal(got, want);
+            free(want);
+            free(got);
+            xir_text_free(&expected);
+            same++;
+        } else if (learnt) {
+            check_same(after.data, after.size, before.data, before.size);
+            refused++;
+        }
+        if (learnt) {
+            xir_text_free(&before);
+            xir_text_free(&after);
+        }
+        xir_network_free(read);
+        xir_network_free(learnt);
+        xir_context_free(learns);
+        free(p.data);
+    }
+    printf("%zu were resolved, %zu refused\n", same, refused);
+    if (same < TRIALS / 20 || refused < TRIALS / 20) fail_msg("%zu were resolved, %zu refused: too few", same, refused);
+    xir_text_free(&text);
+    xir_context_free(knows);
 }
 
 /* ---- the plug-in that is shipped ----------------------------------------------------------------------------------- */
@@ -761,14 +865,17 @@ static bool load_and_resolve(xir_context *with) {
     xir_network *net = xir_json_read(with, XIR_STR(text), XIR_STR("x"), NULL);
     if (!net) return false;
     size_t classes = class_count(with);
-    xir_status status = xir_plugin_load(with, MODULE("bad"), NULL);
+    xir_diags *found = xir_diags_new(with);
+    xir_status status = found ? xir_plugin_load(with, MODULE("bad"), found) : XIR_E_MEMORY;
     assert_true(status == XIR_OK || status == XIR_E_MEMORY);
+    if (found) assert_int_equal(xir_diags_count(found), status != XIR_OK);
     bool loaded = status == XIR_OK;
     assert_int_equal(class_count(with), classes + (loaded ? 2 : 0));
     assert_int_equal(plugin_count(with), loaded);
     assert_int_equal(xir_class_find(with, XIR_STR("bad::Erst")) != NULL, loaded);
     assert_int_equal(xir_class_infers_on(xir_class_of(with, xir_relu_class()), XIR_TARGET_WOLONG), loaded);
-    if (loaded) status = xir_network_resolve(net, NULL);
+    if (loaded) status = xir_network_resolve(net, found);
+    xir_diags_free(found);
     assert_true(status == XIR_OK || status == XIR_E_MEMORY);
     if (!status) {
         for (int64_t i = 0; i < 2; i++) assert_false(xir_class_is_opaque(xir_op_class(xir_network_op_at(net, i))));
@@ -867,6 +974,7 @@ int main(void) {
         cmocka_unit_test(sub_ops_and_params_become_what_they_were),
         cmocka_unit_test(sub_ops_of_an_op_that_does_not_decode_are_forgotten),
         cmocka_unit_test(sub_ops_become_real),
+        cmocka_unit_test(resolving_is_reading_with_the_class),
 #ifdef XIR_PLUGINS
         cmocka_unit_test(custom_ops_of_the_field),
         cmocka_unit_test(real_files),

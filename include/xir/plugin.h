@@ -2,6 +2,8 @@
  * with the public headers alone, like any program that has classes of its own, and linked with nothing: it meets the library of
  * the program that loads it. It exports one function, xir_plugin_entry. docs/writing-an-op.md is a walk through one.
  *
+ * A program that has libxir.a inside must show it to plug-ins: linked whole and with -rdynamic.
+ *
  * Loading a plug-in runs its code, with all rights of the program, and it cannot be unloaded before its context is freed. So
  * only an explicit call loads one: no file, no environment variable and no search path ever does. */
 #ifndef XIR_PLUGIN_H

@@ -151,7 +151,7 @@ static xir_op *make(xir_network *net, const xir_op_desc *d) {
             return NULL;
         }
     }
-    infer_memo memo = { .cls = d->cls, .fn = infer_function(d->cls, target), .attrs = attrs, .target = target };
+    infer_memo memo = { .cls = d->cls, .attrs = attrs, .target = target };
     for (size_t i = 0; i < n_inputs && i < INFER_INPUTS; i++) memo.in[i] = d->inputs[i] ? d->inputs[i]->type : NULL;
     if (!d->types && n_inputs <= INFER_INPUTS && infer_recall(net, &memo)) {
         return record(net, d, attrs, target, n_inputs, &memo.out, 1);

@@ -567,6 +567,7 @@ xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int 
     if (target < 0 || target >= XIR_TARGET_COUNT) return XIR_E_BOUNDS;
     pthread_mutex_lock(&ctx->lock);
     ((xir_class *)(uintptr_t)cls)->infer[target] = fn;
+    ctx->infer_epoch++;
     pthread_mutex_unlock(&ctx->lock);
     return XIR_OK;
 }

@@ -47,6 +47,7 @@ struct xir_context {
     const xir_scales *no_scales;    /* default of attributes like cut_scale                       */
     const xir_type   *fp32;
     const xir_class  *tensor_class;
+    uint32_t          infer_epoch;  /* grows when an inference function is registered              */
     plugin           *plugins;      /* closed after all that may point into them                  */
     size_t            n_plugins, plugin_room;
 };

@@ -115,7 +115,6 @@ enum { ATTRS_MEMO = 64, INFER_MEMO = 64, CLASS_MEMO = 32 };
 /* One answer of an inference function, reused while everything that it saw is the same. */
 typedef struct infer_memo {
     const xir_class  *cls;
-    xir_infer_fn     *fn;      /* a back end may register another one */
     const void       *attrs;
     const xir_target *target;
     const xir_type   *in[3];   /* INFER_INPUTS; NULL: absent */
@@ -156,6 +155,7 @@ struct xir_network {
     attrs_memo        last_attrs[CLASS_MEMO];  /* by class: the set that was used last     */
     attrs_memo        attrs[ATTRS_MEMO];
     infer_memo        inferred[INFER_MEMO];
+    uint32_t          infer_epoch;     /* the context's when they were           */
 };
 
 /* One more holder of the network, who gives it back by xir_network_free. */
@@ -270,7 +270,6 @@ struct xir_infer {
 };
 void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs, const xir_target *target,
                        xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why);
-xir_infer_fn *infer_function(const xir_class *cls, const xir_target *target);   /* NULL: nothing registered */
 xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing registered            */
 xir_status infer_check(xir_infer *at);          /* the class's own rule                          */
 void       infer_end(xir_infer *at);

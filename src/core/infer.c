@@ -37,13 +37,9 @@ xir_status infer_check(xir_infer *at) {
     return at->cls->check ? at->cls->check(at) : XIR_OK;
 }
 
-xir_infer_fn *infer_function(const xir_class *cls, const xir_target *target) {
-    xir_target_kind kind = target ? xir_target_kind_of(target) : XIR_TARGET_HOST;
-    return cls->infer[kind] ? cls->infer[kind] : cls->infer[XIR_TARGET_HOST];
-}
-
 xir_status infer_run(xir_infer *at) {
-    xir_infer_fn *fn = infer_function(at->cls, at->target);
+    xir_target_kind kind = at->target ? xir_target_kind_of(at->target) : XIR_TARGET_HOST;
+    xir_infer_fn *fn = at->cls->infer[kind] ? at->cls->infer[kind] : at->cls->infer[XIR_TARGET_HOST];
     if (!fn) return XIR_E_UNKNOWN;
     at->n_out = 0;
     xir_status status = infer_check(at);
@@ -224,8 +220,12 @@ static infer_memo *memo_slot(xir_network *net, const infer_memo *key) {
 }
 
 bool infer_recall(xir_network *net, infer_memo *key) {
+    if (net->infer_epoch != net->ctx->infer_epoch) {   /* somebody has registered another function */
+        memset(net->inferred, 0, sizeof net->inferred);
+        net->infer_epoch = net->ctx->infer_epoch;
+    }
     const infer_memo *found = memo_slot(net, key);
-    if (found->cls != key->cls || found->fn != key->fn || found->attrs != key->attrs || found->target != key->target || found->in[0] != key->in[0] ||
+    if (found->cls != key->cls || found->attrs != key->attrs || found->target != key->target || found->in[0] != key->in[0] ||
         found->in[1] != key->in[1] || found->in[2] != key->in[2]) return false;
     key->out = found->out;
     return true;

@@ -252,7 +252,7 @@ xir_status op_infer(xir_op *op, bool override, size_t place, xir_diags *why) {
     infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
     at.op = op;
     at.place = place;
-    infer_memo memo = { .cls = op->cls, .fn = infer_function(op->cls, op->target), .attrs = op->attrs, .target = op->target };
+    infer_memo memo = { .cls = op->cls, .attrs = op->attrs, .target = op->target };
     for (uint32_t i = 0; i < op->n_inputs && i < INFER_INPUTS; i++) memo.in[i] = xir_infer_input(&at, i);
     bool known = op->n_inputs <= INFER_INPUTS && infer_recall(op->net, &memo);
     xir_status status = XIR_OK;

@@ -187,6 +187,7 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
     }
     if (!status) {
         for (size_t i = 0; i < p->n_infers; i++) a->infers[i]->infer[p->infers[i].target] = p->infers[i].infer;
+        if (p->n_infers) ctx->infer_epoch++;
         stage_enter(&a->stage);
         ctx->plugins[ctx->n_plugins++] = record;
     }

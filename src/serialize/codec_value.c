@@ -120,7 +120,7 @@ static bool read_mtype(decoder *d, source *s, const xir_mtype **out) {
 bool read_id(decoder *d, source *s, const char *what, int64_t *out) {
     const void *at = s->at;
     if (!s->ops->integer(s, out)) return false;
-    if ((*out < 0 && !d->existing) || *out == INT64_MAX) {
+    if ((*out < 0 && (!d->existing || d->adopts)) || *out == INT64_MAX) {
         return source_fail(s, at, XIR_E_BOUNDS, "%s %" PRId64 " is outside 0 to %" PRId64, what, *out, INT64_MAX - 1);
     }
     return true;

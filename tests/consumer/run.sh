@@ -55,6 +55,49 @@ LD_LIBRARY_PATH="$prefix/$LIBDIR" "$work/shared_c"
 compile "$CC" main.c static_c "$static"
 "$work/static_c"
 
+# The commands that docs/writing-an-op.md gives, on the files that it shows.
+say "plug-in"
+docs=$here/../../docs/writing-an-op.md
+mkdir "$work/plugin"
+cp "$here/../plugin/flatten.c" "$here/../plugin/flatten.def" "$work/plugin"
+cd "$work/plugin"
+cc() { "$CC" $FLAGS "$@"; }
+xir() { "$prefix/$BINDIR/xir" "$@"; }
+flags=$(pkg-config --cflags xir)
+awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$docs" >commands
+grep -q '^cc .*flatten.c' commands && grep -q '^xir .*flatten.so' commands || { echo "no commands in $docs"; exit 1; }
+while IFS= read -r line; do
+    case $line in   # what pkg-config prints is quoted for a shell
+    *'$(pkg-config --cflags xir)'*) line="${line%%'$(pkg-config --cflags xir)'*}$flags${line#*'$(pkg-config --cflags xir)'}" ;;
+    esac
+    [ -x "$prefix/$BINDIR/xir" ] || case $line in xir*) continue ;; esac
+    eval "$line" </dev/null
+done <commands
+if [ -e "$prefix/$LIBDIR/xir/customop.so" ] && [ -x "$prefix/$BINDIR/xir" ]; then
+    xir ops --plugin "$prefix/$LIBDIR/xir/customop.so" DetPostZG | grep -q valid_chn
+fi
+
+# load PROGRAM PLUGIN STATUS WORDS: the status with which a program ends that loads it, and what it says.
+load() {
+    got=0
+    ASAN_OPTIONS=detect_odr_violation=0 LD_LIBRARY_PATH="$prefix/$LIBDIR" "$work/$1" "$2" >said || got=$?
+    [ "$got" -eq "$3" ] && grep -q "$4" said || { echo "$1 $2: $got, not $3, or no '$4':"; cat said; exit 1; }
+}
+# A program with libxir.so; with libxir.a that it shows to the plug-in, or hides; a plug-in that brings libxir.so along.
+whole=$(printf '%s' "$static" | sed 's/-l:libxir.a/-rdynamic -Wl,--whole-archive -l:libxir.a -Wl,--no-whole-archive/')
+compile "$CC" plugin.c loads_shared "$shared"
+compile "$CC" plugin.c loads_whole "$whole"
+compile "$CC" plugin.c loads_static "$static"
+eval "cc -shared -fPIC -iquote . flatten.c -o linked.so $shared"
+load loads_shared ./flatten.so 0 whatever::Flatten
+load loads_shared flatten.so 0 whatever::Flatten
+load loads_shared ./linked.so 0 whatever::Flatten
+load loads_whole ./flatten.so 0 whatever::Flatten
+load loads_whole ./linked.so 0 whatever::Flatten
+load loads_static ./flatten.so 15 "undefined symbol: xir_"
+load loads_static ./linked.so 14 "another copy of the library"
+cd "$here"
+
 case $CC in
 *clang) cxx=$CC++ ;;
 *gcc)   cxx=${CC%gcc}g++ ;;

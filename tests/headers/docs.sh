@@ -1,0 +1,38 @@
+#!/bin/sh
+# docs.sh TOP: what docs/writing-an-op.md shows of files is in them.  A block of C that begins with
+# a comment naming a file is a part of that file, line by line, blank lines aside.
+set -u
+cd "$1" || exit 2
+
+awk '
+function finish() {
+    if (named && !found) { print "a block shows " named ", and nothing in it is there"; failed = 1 }
+    named = ""
+}
+/^```/ {
+    if (open) finish()
+    open = !open
+    first = 1
+    next
+}
+open && first && match($0, /^\/\* [a-z_\/]+\.(c|def|h) \*\/$/) {
+    named = substr($0, 4, length($0) - 6)
+    first = found = 0
+    n = at = 0
+    while ((getline line < named) > 0) lines[++n] = line
+    close(named)
+    if (!n) { print named ": no such file"; failed = 1 }
+    next
+}
+open && named && $0 != "" {
+    first = 0
+    for (i = at + 1; i <= n && lines[i] != $0; i++);
+    if (i > n) { print "docs/writing-an-op.md:" FNR ": not in " named ": " $0; failed = 1 }
+    else { at = i; found = 1; shown++ }
+}
+{ first = 0 }
+END {
+    if (shown < 20) { print "only " shown + 0 " lines are shown"; failed = 1 }
+    print shown + 0 " lines"
+    exit failed
+}' docs/writing-an-op.md
