@@ -88,8 +88,10 @@ static bool compute(onnx_at *at, onnx_number *out, size_t n) {
         if (n && n == n_a) memcpy(out, a, n * sizeof *a);
         return n == n_a;
     }
-    char what = pb_is(type, "Add") ? '+' : pb_is(type, "Sub") ? '-' : pb_is(type, "Mul") ? '*' : pb_is(type, "Div") ? '/' : 0;
-    if (!what || !map_in_known(at, 1, &b, &n_b) || !n_a || !n_b || (n_a != n && n_a != 1) || (n_b != n && n_b != 1)) return false;
+    char what = pb_is(type, "Add") ? '+' : pb_is(type, "Sub") ? '-' : pb_is(type, "Mul") ? '*' :
+                pb_is(type, "Div") ? '/' : 0;
+    if (!what || !map_in_known(at, 1, &b, &n_b) || !n_a || !n_b) return false;
+    if ((n_a != n && n_a != 1) || (n_b != n && n_b != 1)) return false;
     for (size_t i = 0; i < n; i++) out[i] = arithmetic(what, a[n_a == 1 ? 0 : i], b[n_b == 1 ? 0 : i]);
     return true;
 }

@@ -8,7 +8,7 @@
 
 #define TEXT(bytes) (int)(bytes).size, (const char *)((bytes).size ? (bytes).data : (const unsigned char *)"")
 
-/* ---- failing --------------------------------------------------------------------------------------------------------- */
+/* ---- failing ------------------------------------------------------------------------------------------------------- */
 
 bool map_failed(const onnx_at *at) { return at->out->fate != ONNX_MAPPED; }
 
@@ -43,7 +43,7 @@ static bool no_row(onnx_at *at, const char *format, ...) {
     return false;
 }
 
-/* ---- types ----------------------------------------------------------------------------------------------------------- */
+/* ---- types --------------------------------------------------------------------------------------------------------- */
 
 const xir_type *onnx_element_type(xir_context *ctx, uint64_t element) {
     switch (element) {
@@ -105,7 +105,7 @@ bool map_to_axis(onnx_at *at, int64_t axis, size_t rank, int64_t *out) {
     return (*out >= 0 && *out < (int64_t)rank) || map_refused(at, "no axis %lld in %zu dims", (long long)axis, rank);
 }
 
-/* ---- values by name -------------------------------------------------------------------------------------------------- */
+/* ---- values by name ------------------------------------------------------------------------------------------------ */
 
 static mapped_value *value_named(onnx_at *at, pb_bytes name) {
     for (size_t i = at->n_values; i-- > 0;) {
@@ -157,7 +157,7 @@ static bool know(onnx_at *at, mapped_value *v) {
     return true;
 }
 
-/* ---- inputs ---------------------------------------------------------------------------------------------------------- */
+/* ---- inputs -------------------------------------------------------------------------------------------------------- */
 
 bool map_has_in(const onnx_at *at, size_t i) { return i < at->n_in && at->in[i].size > 0; }
 
@@ -186,7 +186,8 @@ bool map_in_known(onnx_at *at, size_t i, const onnx_number **out, size_t *n) {
 bool map_in_items(onnx_at *at, size_t i, items *out) {
     const onnx_number *known;
     if (map_failed(at)) return false;
-    if (!map_in_known(at, i, &known, &out->n) || out->n > MOST_ITEMS) return map_no_form(at, "input %zu is no constant list", i);
+    bool read = map_in_known(at, i, &known, &out->n) && out->n <= MOST_ITEMS;
+    if (!read) return map_no_form(at, "input %zu is no constant list", i);
     for (size_t k = 0; k < out->n; k++) out->v[k] = known[k].real ? (int64_t)known[k].f : known[k].i;
     return true;
 }
@@ -246,7 +247,7 @@ xir_value *map_in_params(onnx_at *at, size_t i) {
     return NULL;
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------------------------ */
+/* ---- attributes ---------------------------------------------------------------------------------------------------- */
 
 bool map_has_attr(const onnx_at *at, const char *name) {
     onnx_attribute a;
@@ -303,7 +304,7 @@ bool map_number(onnx_at *at, size_t input, const char *name, double otherwise, d
     return true;
 }
 
-/* ---- making ops ------------------------------------------------------------------------------------------------------ */
+/* ---- making ops ---------------------------------------------------------------------------------------------------- */
 
 const xir_class *map_class_named(onnx_at *at, const char *name) {
     char key[128];
@@ -376,8 +377,9 @@ xir_op *map_make(onnx_at *at, const char *name, ins inputs, sets attrs) {
     xir_body_init(cls->decl, body);
     if (!set_fields(at, cls, body, attrs)) return NULL;
     while (inputs.n && !inputs.data[inputs.n - 1]) inputs.n--;
-    xir_op *op = xir_network_add(at->net, &(xir_op_desc){ .cls = cls, .attrs = body, .inputs = inputs.data, .n_inputs = inputs.n,
-                                                          .name = text_of(at->node.name), .id = XIR_NO_ID });
+    const xir_op_desc desc = { .cls = cls, .attrs = body, .inputs = inputs.data, .n_inputs = inputs.n,
+                               .name = text_of(at->node.name), .id = XIR_NO_ID };
+    xir_op *op = xir_network_add(at->net, &desc);
     at->out->n_ops++;
     if (!op) {
         const xir_diag *d = xir_diags_at(xir_network_diags(at->net), 0);
@@ -421,7 +423,8 @@ xir_value *map_integers(onnx_at *at, const items *v) {
 }
 
 xir_value *map_reshaped(onnx_at *at, xir_value *v, const items *dims) {
-    return map_make1(at, "Reshape", INS(v), SETS(ITEMS("shape", dims), OBJECT("layout", xir_layout_default(at->ctx, dims->n))));
+    const xir_layout *layout = xir_layout_default(at->ctx, dims->n);
+    return map_make1(at, "Reshape", INS(v), SETS(ITEMS("shape", dims), OBJECT("layout", layout)));
 }
 
 /* Where the dims are not known, a Cast that leaves the element type renames them. */
@@ -449,7 +452,7 @@ xir_value *map_cast_to(onnx_at *at, xir_value *v, const xir_type *element) {
     return map_make1(at, "Cast", INS(v), SETS(OBJECT("target_dtype", xir_tensor(at->ctx, element, layout, dims.v, dims.n))));
 }
 
-/* ---- outputs --------------------------------------------------------------------------------------------------------- */
+/* ---- outputs ------------------------------------------------------------------------------------------------------- */
 
 bool map_give(onnx_at *at, size_t i, xir_value *v) {
     if (map_failed(at)) return false;
@@ -476,7 +479,8 @@ bool map_give_constant(onnx_at *at, size_t i, const onnx_tensor *tensor) {
 
 const xir_type *map_output_type(const onnx_at *at, size_t i) {
     for (size_t k = at->n_values; i < at->n_out && k-- > 0;) {
-        if (pb_same(at->values[k].name, at->outs[i])) return at->values[k].value ? xir_value_type(at->values[k].value) : NULL;
+        const mapped_value *v = &at->values[k];
+        if (pb_same(v->name, at->outs[i])) return v->value ? xir_value_type(v->value) : NULL;
     }
     return NULL;
 }
@@ -502,7 +506,7 @@ void map_by_bounds(onnx_at *at, size_t i, size_t d) {
     if (out && d < 32) out->by_bounds |= UINT32_C(1) << d;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------ */
+/* ---- rows ---------------------------------------------------------------------------------------------------------- */
 
 /* "alpha=alpha:0.01" or "beta=0.5", from the text of a row, into `s`; the name is copied to `name`. */
 static const char *read_attr(onnx_at *at, const char *text, char name[48], set *s, double *value) {
@@ -539,7 +543,8 @@ static bool run_row(onnx_at *at, const onnx_row *row) {
     for (size_t i = 0; i < at->n_in; i++) inputs[i] = map_opt(at, i);
     xir_op *op = map_make(at, row->cls, (ins){ inputs, at->n_in }, (sets){ attrs, n });
     if (!op) return false;
-    if (xir_op_output_count(op) < at->n_out) return map_no_form(at, "%s has no output %zu", row->cls, xir_op_output_count(op));
+    size_t n_out = xir_op_output_count(op);
+    if (n_out < at->n_out) return map_no_form(at, "%s has no output %zu", row->cls, n_out);
     for (size_t i = 0; i < at->n_out; i++) map_give(at, i, xir_op_output(op, (int64_t)i));
     return !map_failed(at);
 }
@@ -554,7 +559,7 @@ static const onnx_row *row_of(const onnx_node *node) {
 
 const char *onnx_row_type(size_t i) { return i < onnx_row_count ? onnx_rows[i].op_type : NULL; }
 
-/* ---- graphs ---------------------------------------------------------------------------------------------------------- */
+/* ---- graphs -------------------------------------------------------------------------------------------------------- */
 
 static size_t read_names(pb_bytes node, uint32_t number, pb_bytes *out) {
     size_t n = 0;
@@ -595,7 +600,8 @@ static void map_inputs(onnx_at *at, pb_bytes graph, const pb_bytes *inputs, size
         if (!v) { map_no_form(at, "too many inputs"); return; }
         size_t i = n++;
         if (!said.is_tensor || i >= n_inputs || !inputs[i].data || !onnx_read_tensor(inputs[i], &v->tensor)) continue;
-        if (said.element == ONNX_BFLOAT16 && v->tensor.element == ONNX_UINT16) v->tensor.element = ONNX_BFLOAT16;   // as recorded
+        bool halves = said.element == ONNX_BFLOAT16 && v->tensor.element == ONNX_UINT16;   // which is how they are recorded
+        if (halves) v->tensor.element = ONNX_BFLOAT16;
         v->constant = true;
         const xir_type *type = type_of(at, &v->tensor, at->how);
         if (type) types[n_types++] = type;
@@ -642,7 +648,9 @@ void onnx_map(xir_network *net, pb_bytes model, const pb_bytes *inputs, size_t n
         at->n_in = 1;
         at->values[i].value = map_in_params(at, 0);
     }
-    for (pb_walk walk = pb_begin(m.graph); !map_failed(at) && pb_next_of(&walk, ONNX_GRAPH_NODE, &field);) map_node(at, field.bytes);
+    for (pb_walk walk = pb_begin(m.graph); !map_failed(at) && pb_next_of(&walk, ONNX_GRAPH_NODE, &field);) {
+        map_node(at, field.bytes);
+    }
     for (pb_walk walk = pb_begin(m.graph); !map_failed(at) && pb_next_of(&walk, ONNX_GRAPH_OUTPUT, &field);) {
         onnx_value said;
         mapped_value *v = onnx_read_value(field.bytes, &said) ? value_named(at, said.name) : NULL;

@@ -33,11 +33,12 @@ typedef struct onnx_outcome {
     bool            rows[MOST_ROWS];         /* which were used, by the index of onnx_row_type             */
 } onnx_outcome;
 
-/* What is made of the dims of graph inputs that have a bit in `which`: they stay, are not known, or are three times as large.
- * Inputs that are constants with us stay as they are. */
+/* What is made of the dims of graph inputs that have a bit in `which`: they stay, are not known, or are three times as
+ * large. Inputs that are constants with us stay as they are. */
 typedef enum onnx_dims { ONNX_AS_RECORDED, ONNX_UNKNOWN, ONNX_TRIPLED } onnx_dims;
 
-/* Builds the graph in an empty network. `inputs` are TensorProtos, one a graph input; `data` NULL is one that is no tensor. */
+/* Builds the graph in an empty network. `inputs` are TensorProtos, one a graph input; `data` NULL is one that is no
+ * tensor. */
 void onnx_map(xir_network *net, pb_bytes model, const pb_bytes *inputs, size_t n_inputs, onnx_dims how, uint32_t which,
               onnx_outcome *out);
 
@@ -131,7 +132,8 @@ typedef struct ins {
     xir_value *const *data;
     size_t            n;
 } ins;
-#define INS(...) ((ins){ (xir_value *const[]){ __VA_ARGS__ }, sizeof((xir_value *const[]){ __VA_ARGS__ }) / sizeof(xir_value *) })
+#define INS(...) \
+    ((ins){ (xir_value *const[]){ __VA_ARGS__ }, sizeof((xir_value *const[]){ __VA_ARGS__ }) / sizeof(xir_value *) })
 
 /* Attributes to set; the kind of the class's own row decides what is made of the number. */
 typedef enum set_as { SET_INT, SET_REAL, SET_WORD, SET_ITEMS, SET_OBJECT, SET_PARAMS } set_as;

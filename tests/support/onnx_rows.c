@@ -158,7 +158,7 @@ const onnx_row onnx_rows[] = {
 };
 const size_t onnx_row_count = COUNT(onnx_rows);
 
-/* ---- what the hooks share ---------------------------------------------------------------------------------------------- */
+/* ---- what the hooks share ------------------------------------------------------------------------------------------ */
 
 xir_value *make_number(onnx_at *at, const xir_type *element, double value) {
     const items none = { .n = 0 };
@@ -190,11 +190,18 @@ xir_value *make_sum(onnx_at *at, xir_value *lhs, xir_value *rhs, double alpha, d
     return map_make1(at, "Add", INS(lhs, rhs), SETS(OBJECT("alpha", &factors[0]), OBJECT("beta", &factors[1])));
 }
 
-xir_value *make_product(onnx_at *at, xir_value *lhs, xir_value *rhs) { return map_make1(at, "Multiply", INS(lhs, rhs), NO_SETS); }
+xir_value *make_product(onnx_at *at, xir_value *lhs, xir_value *rhs) {
+    return map_make1(at, "Multiply", INS(lhs, rhs), NO_SETS);
+}
+
 xir_value *make_scaled(onnx_at *at, xir_value *x, double factor) {
     return x ? make_product(at, x, make_number(at, map_element_of(x), factor)) : NULL;
 }
-xir_value *make_quotient(onnx_at *at, xir_value *lhs, xir_value *rhs) { return map_make1(at, "Div", INS(lhs, rhs), NO_SETS); }
+
+xir_value *make_quotient(onnx_at *at, xir_value *lhs, xir_value *rhs) {
+    return map_make1(at, "Div", INS(lhs, rhs), NO_SETS);
+}
+
 xir_value *make_of(onnx_at *at, const char *cls, xir_value *x) { return map_make1(at, cls, INS(x), NO_SETS); }
 
 xir_value *make_transposed(onnx_at *at, xir_value *x, const items *perm) {

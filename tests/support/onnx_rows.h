@@ -6,7 +6,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- lists ------------------------------------------------------------------------------------------------------------- */
+/* ---- lists --------------------------------------------------------------------------------------------------------- */
 
 /* The integers from `first` on; as many ones. */
 items items_from(int64_t first, size_t n);
@@ -14,7 +14,7 @@ items items_of_one(size_t n);
 /* Of the items [from, to): -1 if any of them is unknown, or there are more than can be counted. */
 int64_t items_product(const items *list, size_t from, size_t to);
 
-/* ---- operations -------------------------------------------------------------------------------------------------------- */
+/* ---- operations ---------------------------------------------------------------------------------------------------- */
 
 /* A constant of rank 0. */
 xir_value *make_number(onnx_at *at, const xir_type *element, double value);
@@ -38,7 +38,7 @@ xir_value *make_reduced(onnx_at *at, const char *cls, xir_value *x, const items 
 extern const char *const map_feature_letters[3];
 const char *map_class_of_rank(char room[32], const char *family, size_t n);
 
-/* ---- hooks ------------------------------------------------------------------------------------------------------------- */
+/* ---- hooks --------------------------------------------------------------------------------------------------------- */
 
 /* onnx_rows_elements.c, onnx_rows_moves.c, onnx_rows_windows.c, onnx_rows_reductions.c, onnx_rows_products.c */
 onnx_hook row_add, row_arg_max, row_arg_min, row_average_pool, row_batch_normalization, row_cast, row_cast_like,

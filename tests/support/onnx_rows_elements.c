@@ -28,8 +28,8 @@ bool row_div(onnx_at *at) {
 static bool chain_of(onnx_at *at, const char *cls) {
     xir_value *all = at->n_in == 1 ? make_of(at, "Copy", map_in(at, 0)) : map_in(at, 0);
     for (size_t i = 1; i < at->n_in; i++) all = map_make1(at, cls, INS(all, map_in(at, i)), NO_SETS);
-    if (pb_is(at->node.op_type, "Mean")) all = map_make1(at, "DivideScalar", INS(all), SETS(REALN("divisor", (double)at->n_in)));
-    return map_give(at, 0, all);
+    if (!pb_is(at->node.op_type, "Mean")) return map_give(at, 0, all);
+    return map_gives(at, "DivideScalar", INS(all), SETS(REALN("divisor", (double)at->n_in)));
 }
 bool row_max(onnx_at *at)  { return chain_of(at, "Maximum"); }
 bool row_min(onnx_at *at)  { return chain_of(at, "Minimum"); }
@@ -82,7 +82,8 @@ bool row_shrink(onnx_at *at) {
 /* gamma * (x > 0 ? x : alpha * (e^x - 1)) */
 bool row_selu(onnx_at *at) {
     xir_value *x = map_in(at, 0);
-    xir_value *elu = map_make1(at, "ELU", INS(x), SETS(REALN("alpha", map_attr_real(at, "alpha", 1.67326319217681884765625))));
+    double alpha = map_attr_real(at, "alpha", 1.67326319217681884765625);
+    xir_value *elu = map_make1(at, "ELU", INS(x), SETS(REALN("alpha", alpha)));
     return map_give(at, 0, make_scaled(at, elu, map_attr_real(at, "gamma", 1.05070102214813232421875)));
 }
 
@@ -127,7 +128,8 @@ bool row_dropout(onnx_at *at) {
         items dims = map_dims_of(x);
         bool known_dims = !xir_type_has_unknown_dim(xir_value_type(x));
         xir_value *shape = known_dims ? map_integers(at, &dims) : make_of(at, "Shape", x);
-        xir_value *mask = map_make1(at, "ConstantOfShape", INS(shape), SETS(INT("value", 1), OBJECT("element_dtype", boolean)));
+        const set attrs[] = { INT("value", 1), OBJECT("element_dtype", boolean) };
+        xir_value *mask = map_make1(at, "ConstantOfShape", INS(shape), (sets){ attrs, COUNT(attrs) });
         map_give(at, 1, mask);
         for (size_t i = 0; !known_dims && i < dims.n; i++) map_by_bounds(at, 1, i);
     }

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "onnx_rows.h"
 
-/* ---- constants --------------------------------------------------------------------------------------------------------- */
+/* ---- constants ----------------------------------------------------------------------------------------------------- */
 
 bool row_constant(onnx_at *at) {
     onnx_attribute a;
@@ -14,7 +14,8 @@ bool row_constant(onnx_at *at) {
     onnx_number *one = map_pool_take(at, 1);
     if ((!integer && !real) || !one) return map_no_form(at, "a constant of texts, or sparse");
     *one = (onnx_number){ .real = real, .i = map_attr_int(at, "value_int", 0), .f = map_attr_real(at, "value_float", 0) };
-    if (!map_give(at, 0, make_number(at, integer ? map_int64(at) : map_fp32(at), integer ? (double)one->i : one->f))) return false;
+    const xir_type *element = integer ? map_int64(at) : map_fp32(at);
+    if (!map_give(at, 0, make_number(at, element, integer ? (double)one->i : one->f))) return false;
     map_give_known(at, 0, one, 1);
     return true;
 }
@@ -60,7 +61,7 @@ bool row_range(onnx_at *at) {
     return true;
 }
 
-/* ---- other dims -------------------------------------------------------------------------------------------------------- */
+/* ---- other dims ---------------------------------------------------------------------------------------------------- */
 
 bool row_reshape(onnx_at *at) {
     items shape;
@@ -169,6 +170,7 @@ bool row_split(onnx_at *at) {
     if (!map_list(at, "split", 1, &sections)) {
         int64_t dim = map_dim_of(x, (size_t)axis), n = (int64_t)at->n_out;
         if (map_failed(at) || !map_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
+        if (n == 0) return map_refused(at, "there are no outputs");
         sections = items_from(0, at->n_out);
         for (int64_t i = 0; i < n; i++) sections.v[i] = (dim + n - 1) / n;
         sections.v[n - 1] = dim - (n - 1) * ((dim + n - 1) / n);
@@ -193,7 +195,7 @@ bool row_pad(onnx_at *at) {
     double value;
     char word[48];
     xir_value *x = map_in(at, 0);
-    if (map_failed(at) || !map_list(at, at->opset < 11 ? "pads" : "", 1, &pads)) return map_failed(at) ? false : map_no_form(at, "no pads");
+    if (!map_list(at, "pads", 1, &pads)) return map_refused(at, "there are no pads");
     if (!map_number(at, 2, "value", 0, &value)) return false;
     size_t rank = map_rank_of(x);
     if (pads.n != 2 * rank) return map_refused(at, "%zu pads for %zu dims", pads.n, rank);
@@ -208,7 +210,8 @@ bool row_pad(onnx_at *at) {
 bool row_depth_to_space(onnx_at *at) {
     xir_value *x = map_in(at, 0);
     int64_t b = map_attr_int(at, "blocksize", 1);
-    if (map_failed(at) || map_rank_of(x) != 4 || b < 1 || b > 1 << 10) return map_refused(at, "a block of %lld", (long long)b);
+    if (map_failed(at)) return false;
+    if (map_rank_of(x) != 4 || b < 1 || b > 1 << 10) return map_refused(at, "a block of %lld", (long long)b);
     if (map_attr_is(at, "mode", "CRD")) {
         return map_gives(at, "PixelShuffle", INS(map_lettered(at, x, "NCHW")), SETS(INT("upscale_factor", b)));
     }
@@ -222,7 +225,8 @@ bool row_depth_to_space(onnx_at *at) {
 bool row_space_to_depth(onnx_at *at) {
     xir_value *x = map_in(at, 0);
     int64_t b = map_attr_int(at, "blocksize", 1);
-    if (map_failed(at) || map_rank_of(x) != 4 || b < 1 || b > 1 << 10) return map_refused(at, "a block of %lld", (long long)b);
+    if (map_failed(at)) return false;
+    if (map_rank_of(x) != 4 || b < 1 || b > 1 << 10) return map_refused(at, "a block of %lld", (long long)b);
     if (!map_need_dims(at, x, 1, SIZE_MAX)) return false;
     items d = map_dims_of(x);
     const items apart = { 6, { d.v[0], d.v[1], d.v[2] / b, b, d.v[3] / b, b } }, perm = { 6, { 0, 3, 5, 1, 2, 4 } };

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include "onnx_rows.h"
 
-/* ---- products ---------------------------------------------------------------------------------------------------------- */
+/* ---- products ------------------------------------------------------------------------------------------------------ */
 
 bool row_gemm(onnx_at *at) {
     static const items swap = { 2, { 1, 0 } };
@@ -21,7 +21,8 @@ bool row_einsum(onnx_at *at) {
     char equation[128];
     xir_value *inputs[MOST_PORTS];
     for (size_t i = 0; i < at->n_in; i++) inputs[i] = map_in(at, i);
-    if (!onnx_find_attribute(&at->node, "equation", &a) || a.s.size >= sizeof equation) return map_refused(at, "no equation");
+    bool found = onnx_find_attribute(&at->node, "equation", &a);
+    if (!found || a.s.size >= sizeof equation) return map_refused(at, "no equation");
     snprintf(equation, sizeof equation, "%.*s", (int)a.s.size, (const char *)a.s.data);
     return map_gives(at, "Einsum", (ins){ inputs, at->n_in }, SETS(WORD("equation", equation)));
 }
@@ -54,7 +55,7 @@ bool row_conv_integer(onnx_at *at) {
     return map_give(at, 0, make_conv(at, x, kernel, NULL));
 }
 
-/* ---- quantisation, written out ----------------------------------------------------------------------------------------- */
+/* ---- quantisation, written out ------------------------------------------------------------------------------------- */
 
 /* A scale or zero point for each element of an axis, so that it broadcasts. */
 static xir_value *along(onnx_at *at, xir_value *v, size_t rank) {
@@ -79,7 +80,9 @@ static xir_value *quantized(onnx_at *at, xir_value *x, xir_value *scale, xir_val
     return map_cast_to(at, y, to);
 }
 
-bool row_quantize_linear(onnx_at *at) { return map_give(at, 0, quantized(at, map_in(at, 0), map_in(at, 1), map_opt(at, 2))); }
+bool row_quantize_linear(onnx_at *at) {
+    return map_give(at, 0, quantized(at, map_in(at, 0), map_in(at, 1), map_opt(at, 2)));
+}
 
 bool row_dequantize_linear(onnx_at *at) {
     xir_value *x = map_in(at, 0), *scale = map_in(at, 1), *zero = map_opt(at, 2);
@@ -105,12 +108,13 @@ bool row_dynamic_quantize_linear(onnx_at *at) {
     return map_give(at, 0, quantized(at, x, scale, point)) && map_give(at, 1, scale) && map_give(at, 2, point);
 }
 
-/* ---- elements by index ------------------------------------------------------------------------------------------------- */
+/* ---- elements by index --------------------------------------------------------------------------------------------- */
 
 bool row_top_k(onnx_at *at) {
     xir_value *x = map_in(at, 0), *k = map_in_params(at, 1);
-    xir_op *op = map_make(at, "TopK", INS(x, k), SETS(INT("axis", map_attr_int(at, "axis", -1)), INT("largest", map_attr_int(at, "largest", 1)),
-                                                  INT("sorted", map_attr_int(at, "sorted", 1))));
+    int64_t largest = map_attr_int(at, "largest", 1), sorted = map_attr_int(at, "sorted", 1);
+    const set attrs[] = { INT("axis", map_attr_int(at, "axis", -1)), INT("largest", largest), INT("sorted", sorted) };
+    xir_op *op = map_make(at, "TopK", INS(x, k), (sets){ attrs, COUNT(attrs) });
     return op && map_give(at, 0, xir_op_output(op, 0)) && map_give(at, 1, xir_op_output(op, 1));
 }
 
@@ -155,12 +159,13 @@ bool row_non_max_suppression(onnx_at *at) {
     return true;
 }
 
-/* Where the index is the place along the new axis, counted from either end, the second of the values, elsewhere the first. */
+/* Where the index is the place along the new axis, counted from either end, the second of the values, elsewhere the
+ * first. */
 bool row_one_hot(onnx_at *at) {
     items depth, axes = { 1, { map_attr_int(at, "axis", -1) } };
     xir_value *index = map_in(at, 0), *values = map_in(at, 2);
     if (!map_in_items(at, 1, &depth) || map_failed(at)) return false;
-    if (depth.n != 1 || depth.v[0] < 1 || depth.v[0] > MOST_ITEMS) return map_no_form(at, "a depth that is no small constant");
+    if (depth.n != 1 || depth.v[0] < 1 || depth.v[0] > MOST_ITEMS) return map_no_form(at, "a depth that is not small");
     index = make_unsqueezed(at, map_cast_to(at, index, map_int64(at)), &axes);
     if (map_failed(at) || !map_to_axis(at, axes.v[0], map_rank_of(index), &axes.v[0])) return false;
     const items places = items_from(0, (size_t)depth.v[0]), from_end = items_from(-depth.v[0], (size_t)depth.v[0]);
@@ -198,7 +203,7 @@ bool row_trilu(onnx_at *at) {
     return map_gives(at, "Where", INS(x, make_number(at, map_element_of(x), 0), where), NO_SETS);
 }
 
-/* ---- losses ------------------------------------------------------------------------------------------------------------ */
+/* ---- losses -------------------------------------------------------------------------------------------------------- */
 
 /* -input[n, target[n, …], …] * weight[target], 0 where the target is ignored; then none, its sum, or its weighted mean. */
 static bool nll(onnx_at *at, xir_value *input) {
@@ -214,10 +219,14 @@ static bool nll(onnx_at *at, xir_value *input) {
         ignored = map_make1(at, "Equal", INS(target, index), NO_SETS);
         target = map_make1(at, "Where", INS(make_number(at, map_element_of(target), 0), target, ignored), NO_SETS);
     }
-    xir_value *picked = map_make1(at, "GatherElements", INS(input, make_unsqueezed(at, target, &second)), SETS(INT("axis", 1)));
+    xir_value *places = make_unsqueezed(at, target, &second);
+    xir_value *picked = map_make1(at, "GatherElements", INS(input, places), SETS(INT("axis", 1)));
     xir_value *loss = make_of(at, "Neg", map_make1(at, "Squeeze", INS(picked), SETS(ITEMS("axis", &second))));
     if (weight) kept = map_make1(at, "Gather", INS(weight, target), SETS(INT("axis", 0)));
-    if (ignore) kept = map_make1(at, "Where", INS(make_number(at, real, 0), kept ? kept : make_number(at, real, 1), ignored), NO_SETS);
+    if (ignore) {
+        kept = kept ? kept : make_number(at, real, 1);
+        kept = map_make1(at, "Where", INS(make_number(at, real, 0), kept, ignored), NO_SETS);
+    }
     if (kept) loss = make_product(at, loss, kept);
     if (map_attr_is(at, "reduction", "none")) return map_give(at, 0, loss);
     bool sum = map_attr_is(at, "reduction", "sum");
@@ -233,7 +242,7 @@ bool row_softmax_cross_entropy_loss(onnx_at *at) {
     return nll(at, log_prob);
 }
 
-/* ---- recurrent --------------------------------------------------------------------------------------------------------- */
+/* ---- recurrent ----------------------------------------------------------------------------------------------------- */
 
 static bool recurrent(onnx_at *at, const char *cls, size_t n_inputs) {
     char word[48];
@@ -246,8 +255,8 @@ static bool recurrent(onnx_at *at, const char *cls, size_t n_inputs) {
     attrs[n++] = (set)WORD("direction", map_upper(word, at, "direction", "forward"));
     attrs[n++] = (set)INT("layout", map_attr_int(at, "layout", 0));
     if (map_has_attr(at, "clip")) attrs[n++] = (set)REALN("clip", map_attr_real(at, "clip", 0));
-    if (map_has_attr(at, "linear_before_reset")) attrs[n++] = (set)INT("linear_before_reset", map_attr_int(at, "linear_before_reset", 0));
-    if (map_has_attr(at, "input_forget")) attrs[n++] = (set)INT("input_forget", map_attr_int(at, "input_forget", 0));
+    if (map_attr_int(at, "linear_before_reset", 0)) attrs[n++] = (set)INT("linear_before_reset", 1);
+    if (map_attr_int(at, "input_forget", 0)) attrs[n++] = (set)INT("input_forget", 1);
     xir_op *op = map_make(at, cls, (ins){ inputs, n_inputs }, (sets){ attrs, n });
     for (size_t i = 0; op && i < at->n_out; i++) map_give(at, i, xir_op_output(op, (int64_t)i));
     return !map_failed(at);

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "onnx_rows.h"
 
-/* ---- reductions -------------------------------------------------------------------------------------------------------- */
+/* ---- reductions ---------------------------------------------------------------------------------------------------- */
 
 /* Classes that reduce one dim are made for each, from the last one on. */
 xir_value *make_reduced(onnx_at *at, const char *cls, xir_value *x, const items *axes, bool keep) {
@@ -87,8 +87,8 @@ bool row_cum_sum(onnx_at *at) {
 /* A one where the greatest element is. */
 bool row_hardmax(onnx_at *at) {
     xir_value *x = map_in(at, 0);
-    int64_t axis;
-    if (map_failed(at) || !map_to_axis(at, map_attr_int(at, "axis", at->opset < 13 ? 1 : -1), map_rank_of(x), &axis)) return false;
+    int64_t axis = map_attr_int(at, "axis", at->opset < 13 ? 1 : -1);
+    if (map_failed(at) || !map_to_axis(at, axis, map_rank_of(x), &axis)) return false;
     if (!map_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     if (map_dim_of(x, (size_t)axis) > MOST_ITEMS) return map_no_form(at, "many places");
     xir_value *where = map_make1(at, "Argmax", INS(x), SETS(INT("dim", axis), INT("keepdim", 1)));
@@ -100,17 +100,18 @@ bool row_hardmax(onnx_at *at) {
     return map_give(at, 0, map_cast_to(at, map_make1(at, "Equal", INS(where, index), NO_SETS), map_element_of(x)));
 }
 
-/* ---- normalisations ---------------------------------------------------------------------------------------------------- */
+/* ---- normalisations ------------------------------------------------------------------------------------------------ */
 
 /* Before version 13 all dims from `axis` on are one. */
 static bool soft(onnx_at *at, const char *cls) {
     xir_value *x = map_in(at, 0);
-    int64_t axis;
-    if (map_failed(at) || !map_to_axis(at, map_attr_int(at, "axis", at->opset < 13 ? 1 : -1), map_rank_of(x), &axis)) return false;
+    int64_t axis = map_attr_int(at, "axis", at->opset < 13 ? 1 : -1);
+    if (map_failed(at) || !map_to_axis(at, axis, map_rank_of(x), &axis)) return false;
     if (at->opset >= 13 || (size_t)axis + 1 == map_rank_of(x)) return map_gives(at, cls, INS(x), SETS(INT("axis", axis)));
     items dims = map_dims_of(x);
     const items flat = { 2, { items_product(&dims, 0, (size_t)axis), items_product(&dims, (size_t)axis, dims.n) } };
-    return map_give(at, 0, make_reshaped(at, map_make1(at, cls, INS(make_reshaped(at, x, &flat)), SETS(INT("axis", 1))), &dims));
+    xir_value *y = map_make1(at, cls, INS(make_reshaped(at, x, &flat)), SETS(INT("axis", 1)));
+    return map_give(at, 0, make_reshaped(at, y, &dims));
 }
 bool row_softmax(onnx_at *at)     { return soft(at, "Softmax"); }
 bool row_log_softmax(onnx_at *at) { return soft(at, "LogSoftmax"); }
@@ -134,9 +135,11 @@ bool row_batch_normalization(onnx_at *at) {
         addends[i] = (onnx_number){ .real = true, .f = k[1][i].f - k[2][i].f * factors[i].f };
     }
     const items dims = { 1, { (int64_t)n } };
-    xir_value *variance = map_constant(at, map_element_of(x), &dims, factors), *mean = map_constant(at, map_element_of(x), &dims, addends);
+    xir_value *variance = map_constant(at, map_element_of(x), &dims, factors);
+    xir_value *mean = map_constant(at, map_element_of(x), &dims, addends);
     x = map_lettered(at, x, rank == 2 ? "NC" : map_feature_letters[spatial - 1]);
-    return map_gives(at, map_class_of_rank(cls, "BatchNorm", spatial), INS(x), SETS(PARAM("variance", variance), PARAM("mean", mean)));
+    map_class_of_rank(cls, "BatchNorm", spatial);
+    return map_gives(at, cls, INS(x), SETS(PARAM("variance", variance), PARAM("mean", mean)));
 }
 
 bool row_instance_normalization(onnx_at *at) {
@@ -191,5 +194,6 @@ bool row_lrn(onnx_at *at) {
                                  INT("pad_bottom", size - 1 - (size - 1) / 2), INT("count_include_pad", 1)));
     xir_value *bias = make_number(at, map_element_of(x), map_attr_real(at, "bias", 1));
     xir_value *sum = make_sum(at, make_reshaped(at, mean, &dims), bias, map_attr_real(at, "alpha", 1e-4), 1);
-    return map_give(at, 0, make_quotient(at, x, map_make1(at, "Pow", INS(sum, make_number(at, map_fp32(at), map_attr_real(at, "beta", 0.75))), NO_SETS)));
+    xir_value *beta = make_number(at, map_element_of(x), map_attr_real(at, "beta", 0.75));
+    return map_give(at, 0, make_quotient(at, x, map_make1(at, "Pow", INS(sum, beta), NO_SETS)));
 }

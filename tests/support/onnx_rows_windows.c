@@ -4,7 +4,7 @@
 #include <string.h>
 #include "onnx_rows.h"
 
-/* ---- windows ----------------------------------------------------------------------------------------------------------- */
+/* ---- windows ------------------------------------------------------------------------------------------------------- */
 
 /* The words of our attributes for each spatial axis, counted from the last one. */
 static const char *const axis_words[3][4] = {
@@ -119,7 +119,8 @@ xir_value *make_conv(onnx_at *at, xir_value *x, xir_value *kernel, xir_value *bi
 
 bool row_conv(onnx_at *at) { return map_give(at, 0, make_conv(at, map_in(at, 0), map_in(at, 1), map_opt(at, 2))); }
 
-/* What is added at the end of the output follows from output_padding, or from output_shape and the padding that it leaves. */
+/* What is added at the end of the output follows from output_padding, or from output_shape and the padding that it
+ * leaves. */
 bool row_conv_transpose(onnx_at *at) {
     static const char *const letters[] = { "IOL", "IOHW", "IODHW" };
     xir_value *x = map_in(at, 0), *kernel = map_in(at, 1), *bias = map_opt(at, 2);
@@ -129,7 +130,7 @@ bool row_conv_transpose(onnx_at *at) {
     items more, shape;
     if (!read_windows(at, x, kernel, &w)) return false;
     if (!window_items(at, "output_padding", w.n, 0, &more)) more = (items){ .n = w.n };
-    bool upper_end = map_attr_is(at, "auto_pad", "SAME_UPPER"), same = upper_end || map_attr_is(at, "auto_pad", "SAME_LOWER");
+    bool upper = map_attr_is(at, "auto_pad", "SAME_UPPER"), same = upper || map_attr_is(at, "auto_pad", "SAME_LOWER");
     bool shaped = map_attr_items(at, "output_shape", &shape);
     if (shaped && shape.n < w.n) return map_refused(at, "output_shape has %zu items", shape.n);
     for (size_t k = 0; shaped && k < shape.n; k++) {
@@ -140,7 +141,7 @@ bool row_conv_transpose(onnx_at *at) {
         int64_t out = shaped ? shape.v[shape.n - w.n + k] : w.input[k] * w.stride[k];
         int64_t total = w.stride[k] * (w.input[k] - 1) + more.v[k] + (w.size[k] - 1) * w.dilation[k] + 1 - out;
         if (total < 0) more.v[k] -= total, total = 0;
-        w.before[k] = upper_end ? total / 2 : total - total / 2;
+        w.before[k] = upper ? total / 2 : total - total / 2;
         w.after[k] = total - w.before[k];
     }
     put_windows(&s, &w, false, true);
@@ -178,7 +179,7 @@ static bool global_pool(onnx_at *at, const char *cls) {
 bool row_global_average_pool(onnx_at *at) { return global_pool(at, "Mean"); }
 bool row_global_max_pool(onnx_at *at)     { return global_pool(at, "Max"); }
 
-/* ---- other sizes ------------------------------------------------------------------------------------------------------- */
+/* ---- other sizes --------------------------------------------------------------------------------------------------- */
 
 /* The new dims, from scales or sizes. Where a scale does not give a whole number, ONNX goes on with the scale, not with the
  * quotient of the sizes: that is another function than ours. */
@@ -186,7 +187,8 @@ static bool new_sizes(onnx_at *at, xir_value *x, size_t scales_at, size_t sizes_
     const onnx_number *known;
     size_t n;
     if (map_has_in(at, sizes_at)) return map_in_items(at, sizes_at, out);
-    if (!map_in_known(at, scales_at, &known, &n) || n != map_rank_of(x)) return map_no_form(at, "the scales are not constant");
+    if (!map_in_known(at, scales_at, &known, &n)) return map_no_form(at, "the scales are not constant");
+    if (n != map_rank_of(x)) return map_refused(at, "%zu scales for %zu dims", n, map_rank_of(x));
     out->n = n;
     for (size_t i = 0; i < n && n <= MOST_ITEMS; i++) {
         double size = (double)map_dim_of(x, i) * known[i].f;

@@ -162,7 +162,8 @@ bool onnx_read_node(pb_bytes bytes, onnx_node *out) {
 bool onnx_read_attribute(pb_bytes bytes, onnx_attribute *out) {
     *out = (onnx_attribute){ .whole = bytes };
     return READ(bytes, { 1, SLOT_BYTES, &out->name }, { 2, SLOT_FLOAT, &out->f }, { 3, SLOT_I64, &out->i },
-                { 4, SLOT_BYTES, &out->s }, { 5, SLOT_BYTES, &out->t }, { 6, SLOT_BYTES, &out->g }, { 20, SLOT_U64, &out->type });
+                { 4, SLOT_BYTES, &out->s }, { 5, SLOT_BYTES, &out->t }, { 6, SLOT_BYTES, &out->g },
+                { 20, SLOT_U64, &out->type });
 }
 
 bool onnx_read_tensor(pb_bytes bytes, onnx_tensor *out) {

@@ -1,8 +1,8 @@
-/* ONNX files as they lie in memory: a walk over the fields of protobuf messages and readers of the messages of onnx.proto that
- * graphs are made of. Nothing is copied or allocated: what is read points into the bytes, which must outlive it. The bytes may be
- * anything; every length is checked against its message, and a message that breaks the rules of the wire is refused as a whole
- * by the reader that first looks through it. As protobuf has it, the last of several fields that should occur once counts, and
- * fields that nobody knows are passed over. */
+/* ONNX files as they lie in memory: a walk over the fields of protobuf messages and readers of the messages of
+ * onnx.proto that graphs are made of. Nothing is copied or allocated: what is read points into the bytes, which must
+ * outlive it. The bytes may be anything; every length is checked against its message, and a message that breaks the
+ * rules of the wire is refused as a whole by the reader that first looks through it. As protobuf has it, the last of
+ * several fields that should occur once counts, and fields that nobody knows are passed over. */
 #ifndef SUPPORT_ONNX_WIRE_H
 #define SUPPORT_ONNX_WIRE_H
 
@@ -40,8 +40,8 @@ bool    pb_next_of(pb_walk *walk, uint32_t number, pb_field *out);
 /* How many fields of a number there are, up to the first fault. */
 size_t pb_count(pb_bytes message, uint32_t number);
 
-/* The numbers of a repeated field, packed, one by one, or mixed, as bits: varints as they are, floats in the low 32 or all 64.
- * `wire` is what one number alone would have. */
+/* The numbers of a repeated field, packed, one by one, or mixed, as bits: varints as they are, floats in the low 32 or
+ * all 64. `wire` is what one number alone would have. */
 typedef struct pb_numbers {
     pb_walk  fields, packed;
     uint32_t number;
@@ -61,15 +61,15 @@ double pb_double(uint64_t bits);
 
 /* TensorProto.DataType. */
 typedef enum onnx_element {
-    ONNX_UNDEFINED, ONNX_FLOAT, ONNX_UINT8, ONNX_INT8, ONNX_UINT16, ONNX_INT16, ONNX_INT32, ONNX_INT64, ONNX_STRING, ONNX_BOOL,
-    ONNX_FLOAT16, ONNX_DOUBLE, ONNX_UINT32, ONNX_UINT64, ONNX_COMPLEX64, ONNX_COMPLEX128, ONNX_BFLOAT16
+    ONNX_UNDEFINED, ONNX_FLOAT, ONNX_UINT8, ONNX_INT8, ONNX_UINT16, ONNX_INT16, ONNX_INT32, ONNX_INT64, ONNX_STRING,
+    ONNX_BOOL, ONNX_FLOAT16, ONNX_DOUBLE, ONNX_UINT32, ONNX_UINT64, ONNX_COMPLEX64, ONNX_COMPLEX128, ONNX_BFLOAT16
 } onnx_element;
 
 /* AttributeProto.AttributeType. */
 typedef enum onnx_attribute_type {
-    ONNX_ATTR_UNDEFINED, ONNX_ATTR_FLOAT, ONNX_ATTR_INT, ONNX_ATTR_STRING, ONNX_ATTR_TENSOR, ONNX_ATTR_GRAPH, ONNX_ATTR_FLOATS,
-    ONNX_ATTR_INTS, ONNX_ATTR_STRINGS, ONNX_ATTR_TENSORS, ONNX_ATTR_GRAPHS, ONNX_ATTR_SPARSE_TENSOR, ONNX_ATTR_SPARSE_TENSORS,
-    ONNX_ATTR_TYPE_PROTO, ONNX_ATTR_TYPE_PROTOS
+    ONNX_ATTR_UNDEFINED, ONNX_ATTR_FLOAT, ONNX_ATTR_INT, ONNX_ATTR_STRING, ONNX_ATTR_TENSOR, ONNX_ATTR_GRAPH,
+    ONNX_ATTR_FLOATS, ONNX_ATTR_INTS, ONNX_ATTR_STRINGS, ONNX_ATTR_TENSORS, ONNX_ATTR_GRAPHS,
+    ONNX_ATTR_SPARSE_TENSOR, ONNX_ATTR_SPARSE_TENSORS, ONNX_ATTR_TYPE_PROTO, ONNX_ATTR_TYPE_PROTOS
 } onnx_attribute_type;
 
 /* The members that a struct has beside `whole` are fields that occur once; those that repeat are walked through `whole`. */
@@ -126,8 +126,8 @@ bool onnx_find_attribute(const onnx_node *node, const char *name, onnx_attribute
 /* The dims: writes up to `room`, returns how many there are. */
 size_t onnx_tensor_dims(const onnx_tensor *tensor, int64_t *out, size_t room);
 
-/* The elements of a tensor, wherever they are kept. Integers and booleans give `i`, floats `f` (halves too); no other element
- * type does, nor external data. False at the end. */
+/* The elements of a tensor, wherever they are kept. Integers and booleans give `i`, floats `f` (halves too); no other
+ * element type does, nor external data. False at the end. */
 typedef struct onnx_elements {
     uint64_t   element;
     pb_bytes   raw;
