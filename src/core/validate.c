@@ -50,25 +50,31 @@ static void keep_first(xir_status *first, xir_status status) {
 
 /* ---- types ------------------------------------------------------------------------------------------------- */
 
+static xir_status check_object(checker *c, const xir_object *object, xir_str path, xir_diags *why);
+
+/* What an object refers to: element types and layouts are shared by many. */
+static xir_status check_part(checker *c, const xir_object *part, xir_str path, xir_diags *why) {
+    if (!part || is_good(c, part)) return XIR_OK;
+    xir_status status = check_object(c, part, path, why);
+    if (!status) note_good(c, part);
+    return status;
+}
+
 /* Bounds, references and the class's rule, of an object and of all it refers to. As deep as readers let objects nest. */
 static xir_status check_object(checker *c, const xir_object *object, xir_str path, xir_diags *why) {
-    if (object->cls->opaque || is_good(c, object)) return XIR_OK;
+    if (object->cls->opaque) return XIR_OK;
     xir_status first = body_check(object->cls, object, XIR_STR(""), path, why);
     xir_infer at = { .ctx = c->net->ctx, .cls = object->cls, .attrs = object, .why = why, .path = path };
     if (!first) keep_first(&first, infer_check(&at));
     for (uint32_t i = 0; i < object->cls->n_fields; i++) {
         const xir_field *f = &object->cls->fields[i];
         if (f->kind == XIR_KIND_REF) {
-            const xir_object *part = *(const xir_object *const *)body_at(object, f);
-            if (part) keep_first(&first, check_object(c, part, path, why));
+            keep_first(&first, check_part(c, *(const xir_object *const *)body_at(object, f), path, why));
         } else if (f->kind == XIR_KIND_REFS) {
             const xir_refs *parts = body_at(object, f);
-            for (size_t j = 0; j < parts->size; j++) {
-                if (parts->data[j]) keep_first(&first, check_object(c, parts->data[j], path, why));
-            }
+            for (size_t j = 0; j < parts->size; j++) keep_first(&first, check_part(c, parts->data[j], path, why));
         }
     }
-    if (!first) note_good(c, object);
     return first;
 }
 
@@ -89,11 +95,15 @@ static xir_status check_ratios(const xir_type *type, xir_str path, xir_diags *wh
     return diag_fail(why, XIR_E_INVALID, path, "axis %" PRId64 " has %" PRId64 " elements and %zu norm ratios", axis, dim, n);
 }
 
-/* A type that has been found good may still have ratios that do not fit it: they are looked at each time. */
-static xir_status check_type(checker *c, const xir_type *type, xir_str path, xir_diags *why) {
+static xir_status judge_type(checker *c, const xir_type *type, xir_str path, xir_diags *why) {
     xir_status first = check_object(c, (const xir_object *)type, path, why);
     if (!first && xir_type_kind_of(type) == XIR_TYPE_TENSOR) first = check_ratios(type, path, why);
+    if (!first) note_good(c, type);
     return first;
+}
+
+static inline xir_status check_type(checker *c, const xir_type *type, xir_str path, xir_diags *why) {
+    return is_good(c, type) ? XIR_OK : judge_type(c, type, path, why);
 }
 
 /* ---- ops --------------------------------------------------------------------------------------------------- */
@@ -254,8 +264,9 @@ xir_status xir_op_validate(const xir_op *op, xir_diags *why) {
     enum { PARTS = 16 };
     const void *good[PARTS] = { NULL };
     checker c = { .net = op->net, .memo = PARTS, .good = good };
-    xir_status status = check_op(&c, op, XIR_STR(""), NULL);
-    return status && why ? check_op(&c, op, XIR_STR(""), why) : status;
+    xir_status status = XIR_OK;
+    for (int told = 0; told < (why ? 2 : 1) && (!told || status); told++) status = check_op(&c, op, XIR_STR(""), told ? why : NULL);
+    return status;
 }
 
 /* ---- the network ------------------------------------------------------------------------------------------- */

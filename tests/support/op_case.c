@@ -1,4 +1,5 @@
 /* Reads the lines of a table and runs them. A case that fails is printed and counted; the next one starts anew. */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -244,7 +245,7 @@ bool op_case_can_infer(const op_case *c) {
     return c->cls->infer[XIR_TARGET_HOST] || c->cls->infer[xir_target_kind_of(c->target)];
 }
 
-static xir_op *add(op_case *c) {
+xir_op *op_case_add(op_case *c) {
     bool given = !op_case_can_infer(c) && !c->bad;
     return xir_network_add(c->net, &(xir_op_desc){
         .cls = c->cls, .attrs = c->body, .inputs = c->inputs, .n_inputs = c->n_inputs, .types = given ? c->outputs : NULL,
@@ -317,7 +318,7 @@ static void check_copies(op_case *c) {
 }
 
 static void run_good(op_case *c) {
-    xir_op *op = add(c);
+    xir_op *op = op_case_add(c);
     char expected[2048];
     if (!op) {
         op_case_fail(c, all_words(c->outputs, c->n_outputs, expected, sizeof expected), "%s", op_case_findings(xir_network_diags(c->net)));
@@ -381,7 +382,7 @@ static void run_bad(op_case *c) {
     char expected[512];
     snprintf(expected, sizeof expected, "%s %s \"%s\"", xir_status_name(c->code), c->path, c->part);
     char *before = picture(c->net);
-    xir_op *op = add(c);
+    xir_op *op = op_case_add(c);
     char *after = picture(c->net);
     if (op) {
         const xir_type *found[MOST_OUTPUTS];
@@ -411,19 +412,29 @@ static void run_bad(op_case *c) {
 
 /* ---- running --------------------------------------------------------------------------------------------------------- */
 
+bool op_case_begin(op_case *c, const char *text, const char *file, int line, op_counts *counts) {
+    *c = (op_case){ .text = text, .file = file, .line = line, .counts = counts, .net = new_net() };
+    c->t = (op_text){ .at = text, .net = c->net };
+    if (!read_class(&c->t, c) || !read_inputs(&c->t, c) || !read_attrs(&c->t, c) || !read_verdict(&c->t, c)) return false;
+    make_arguments(c);
+    return true;
+}
+
+void op_case_end(op_case *c) {
+    xir_network_free(c->net);
+    op_text_free(&c->t);
+}
+
 void op_case_run(const char *text, const char *file, int line, op_counts *counts) {
-    op_case c = { .text = text, .file = file, .line = line, .counts = counts, .net = new_net() };
-    c.t = (op_text){ .at = text, .net = c.net };
-    if (read_class(&c.t, &c) && read_inputs(&c.t, &c) && read_attrs(&c.t, &c) && read_verdict(&c.t, &c)) {
+    op_case c;
+    if (op_case_begin(&c, text, file, line, counts)) {
         c.bad ? counts->bad++ : counts->good++;
-        make_arguments(&c);
         if (c.bad) run_bad(&c);
         else run_good(&c);
     } else {
         op_case_fail(&c, c.t.fault, "'%s'", c.t.at);
     }
-    xir_network_free(c.net);
-    op_text_free(&c.t);
+    op_case_end(&c);
 }
 
 static size_t without_end(char *line) {
@@ -432,7 +443,7 @@ static size_t without_end(char *line) {
     return size;
 }
 
-void op_cases_run(const char *path, op_counts *counts) {
+void op_cases_each(const char *path, op_line_fn *each, op_counts *counts) {
     FILE *in = fopen(path, "r");
     if (!in) fail_msg("%s can't be read", path);
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
@@ -453,7 +464,7 @@ void op_cases_run(const char *path, op_counts *counts) {
         memcpy(text + size, start, n);
         text[size += n] = '\0';
         if (more) continue;
-        if (size) op_case_run(text, file, first, counts);
+        if (size) each(text, file, first, counts);
         size = 0;
     }
     if (size) {
@@ -463,4 +474,38 @@ void op_cases_run(const char *path, op_counts *counts) {
     free(line);
     free(text);
     fclose(in);
+}
+
+void op_cases_run(const char *path, op_counts *counts) { op_cases_each(path, op_case_run, counts); }
+
+/* ---- tables ---------------------------------------------------------------------------------------------------------- */
+
+#define FOLDER XIR_TEST_DATA "/ops"
+
+/* Some there are other tests' tables. */
+static bool is_table(const char *name) {
+    size_t size = strlen(name);
+    return size > 4 && strcmp(name + size - 4, ".txt") == 0 && strcmp(name, "classes.txt") != 0 && strcmp(name, "onnx_unlike.txt") != 0;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+char **op_tables(void) {
+    enum { MOST = 100 };
+    char **names = calloc(MOST + 1, sizeof *names);
+    DIR *folder = opendir(FOLDER);
+    size_t n = 0;
+    if (!names || !folder) abort();
+    for (struct dirent *entry; (entry = readdir(folder)) && n < MOST;) {
+        if (is_table(entry->d_name)) names[n++] = strndup(entry->d_name, strlen(entry->d_name) - 4);
+    }
+    closedir(folder);
+    qsort(names, n, sizeof *names, by_name);
+    return names;
+}
+
+const char *op_table_path(const char *name) {
+    static char path[1024];
+    snprintf(path, sizeof path, FOLDER "/%s.txt", name);
+    return path;
 }

@@ -104,6 +104,12 @@ typedef struct op_case {
     char              path[128], part[256];
 } op_case;
 
+/* Reads a line; its network has the arguments then, not the op. False with c->t.fault. Ends with op_case_end in any case. */
+bool op_case_begin(op_case *c, const char *text, const char *file, int line, op_counts *counts);
+void op_case_end(op_case *c);
+/* Adds the op. NULL if it is refused. */
+xir_op *op_case_add(op_case *c);
+
 /* Says what is wrong with a case; the first time its line too. */
 void op_case_fail(op_case *c, const char *expected, const char *format, ...) XIR_PRINTF(3, 4);
 bool op_case_can_infer(const op_case *c);
@@ -123,7 +129,13 @@ void op_case_with_harm(op_case *c, xir_op *op);
 
 /* Runs a case; prints it with what was expected and what was found if that is not the same. */
 void op_case_run(const char *text, const char *file, int line, op_counts *counts);
-/* Runs all cases of a file. */
+/* Runs all cases of a file, or does something else with each line that is one. */
+typedef void op_line_fn(const char *text, const char *file, int line, op_counts *counts);
 void op_cases_run(const char *path, op_counts *counts);
+void op_cases_each(const char *path, op_line_fn *each, op_counts *counts);
+/* The names of all tables, without their folder and .txt, sorted; NULL at the end. Each and the list are to be freed. */
+char **op_tables(void);
+/* The path of one, until the next call. */
+const char *op_table_path(const char *name);
 
 #endif
