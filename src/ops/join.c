@@ -98,8 +98,8 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
                              run_list *out) {
     const join *j = user;
     const int64_t first_axis = *axis;
-    size_t n = xir_infer_input_count(at), rank = xir_type_rank(xir_infer_input(at, 0)), leader = n;
-    bool same, none = kind == ARRAY_ZEROS;
+    size_t n = xir_infer_input_count(at), rank = xir_type_rank(xir_infer_input(at, 0));
+    bool led = false, same, none = kind == ARRAY_ZEROS;
     for (size_t i = 0; i < n && none; i++) none = xir_type_zero_points(xir_infer_input(at, i)).size == 0;
     if (none) return XIR_OK;
     run_list room;
@@ -119,7 +119,8 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
         xir_run one = now.size ? now.data[0] : fill;
         if (lie_along(at, j, i, along, now)) {
             status = run_list_append(out, now, 0, runs_total(now));
-            if (leader == n) leader = i, *axis = along;
+            if (!led) *axis = along;
+            led = true;
         } else if (count < 0 || now.size > 1 || (now.size == 0 && kind != ARRAY_ZEROS)) {
             status = cannot_follow(at, i, kind, along);
             break;
@@ -129,7 +130,7 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
             status = xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text, "together the inputs have more elements than 64 bits count");
         }
     }
-    if (!same && leader == n) *axis = first_axis < 0 ? (int64_t)j->axis - (int64_t)j->dims->size : (int64_t)j->axis;
+    if (!same && !led) *axis = first_axis < 0 ? (int64_t)j->axis - (int64_t)j->dims->size : (int64_t)j->axis;
     run_list_free(&room);
     return status;
 }
@@ -137,7 +138,7 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
 /* ---- valid elements ------------------------------------------------------------------------------------------- */
 
 /* Distributions of all inputs together: more is a mistake, and each is looked for in every input. */
-enum { MOST_DISTRS = 1 << 10 };
+enum { MOST_DISTRS = 1 << 10, MOST_RUNS = 1 << 20 };
 
 static bool same_axes(const xir_distr *a, const xir_distr *b, size_t rank) {
     if (a->merged_axis.size != b->merged_axis.size) return false;
@@ -152,17 +153,60 @@ static const xir_distr *distr_like(xir_infer *at, size_t i, const xir_distr *lik
     const xir_tensor_type *type = xir_type_tensor(xir_infer_input(at, i));
     for (size_t k = 0; k < type->merged_distrs.size; k++) {
         const xir_distr *distr = (const xir_distr *)type->merged_distrs.data[k];
-        if (same_axes(distr, like, type->shape.size)) return distr;
+        if (distr && same_axes(distr, like, type->shape.size)) return distr;
     }
     return NULL;
 }
 
 static bool all_valid(const xir_distr *distr) { return !distr || xir_distr_total_valid(distr) == xir_distr_total(distr); }
 
-/* Joins what the inputs say of the dims of `like`, the first one to speak of them; NULL where there is nothing to say. `axes` has room. */
+static xir_status unknown_share(xir_infer *at) {
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs", "a dim is unknown: which elements of the output are valid can't be said");
+}
+
+/* What all inputs say of the dims of `like`, of which the one at `place` is joined: those before it are walked element by element. */
+enum { MOST_STEPS = 1 << 16 };
+static xir_status interleave(xir_infer *at, const xir_distr *like, size_t place, run_list *runs) {
+    size_t n = xir_infer_input_count(at), n_axes = like->merged_axis.size;
+    int64_t outer = extent(xir_type_tensor(xir_infer_input(at, 0))->shape, like->merged_axis.data, place);
+    xir_status status = XIR_OK;
+    if (outer > MOST_STEPS) return XIR_E_LIMIT;
+    for (int64_t o = 0; o < outer && !status; o++) {
+        for (size_t i = 0; i < n && !status; i++) {
+            const xir_distr *distr = distr_like(at, i, like);
+            int64_t count = extent(xir_type_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data, n_axes);
+            if (distr) count = xir_distr_total(distr);
+            if (count < 0) return unknown_share(at);
+            if (!distr) status = run_list_add(runs, count / outer, 1, 0, 0);
+            else status = run_list_append(runs, distr->sections, count / outer * o, count / outer * (o + 1));
+        }
+        if (!status && runs->size > MOST_RUNS) return XIR_E_LIMIT;
+    }
+    return outer < 0 ? unknown_share(at) : status;
+}
+
+/* Whether the distributions of all inputs over the dims of `like` fit these; whether all elements are valid, and all the same. */
+static xir_status compare_distrs(xir_infer *at, const xir_distr *like, bool *valid, bool *same) {
+    size_t n = xir_infer_input_count(at);
+    *valid = *same = true;
+    for (size_t i = 0; i < n; i++) {
+        const xir_distr *distr = distr_like(at, i, like);
+        int64_t have = extent(xir_type_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data, like->merged_axis.size);
+        if (distr && have >= 0 && have != xir_distr_total(distr)) {
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "a distribution counts %" PRId64
+                                  " elements, its dims have %" PRId64, xir_distr_total(distr), have);
+        }
+        *valid &= all_valid(distr);
+        *same &= distr && same_items(distr->sections, like->sections);
+    }
+    return XIR_OK;
+}
+
+/* Joins what the inputs say of the dims of `like`, the first one to speak of them; NULL where there is nothing to say. `axes` has
+ * room. */
 static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like, int64_t *axes, const xir_distr **out) {
-    size_t n = xir_infer_input_count(at), rank = xir_type_rank(xir_infer_input(at, 0)), n_axes = like->merged_axis.size;
-    bool along = false, valid = true, same = true;
+    size_t rank = xir_type_rank(xir_infer_input(at, 0)), n_axes = like->merged_axis.size, place = n_axes;
+    bool valid, same;
     *out = NULL;
     for (size_t k = 0; k < n_axes; k++) {
         int64_t axis = from_start(like->merged_axis.data[k], rank);
@@ -170,42 +214,28 @@ static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "a distribution is over dim %" PRId64 " of %zu dims",
                                   like->merged_axis.data[k], rank);
         }
-        along |= !j->stack && axis == (int64_t)j->axis;
+        if (!j->stack && axis == (int64_t)j->axis) place = k;
         axes[k] = joined_axis(j, like->merged_axis.data[k], rank);
     }
-    for (size_t i = 0; i < n; i++) {
-        const xir_distr *distr = distr_like(at, i, like);
-        int64_t have = extent(xir_type_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data, n_axes);
-        if (distr && have >= 0 && have != xir_distr_total(distr)) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "a distribution counts %" PRId64 " elements, its dims have %"
-                                  PRId64, xir_distr_total(distr), have);
-        }
-        valid &= all_valid(distr);
-        same &= distr && same_items(distr->sections, like->sections);
-    }
-    bool leading = along && from_start(like->merged_axis.data[0], rank) == (int64_t)j->axis;
-    int64_t total = extent((xir_i64s){ j->dims->data, j->dims->size }, axes, n_axes);
+    xir_status status = compare_distrs(at, like, &valid, &same);
+    if (status) return status;
     run_list runs;
     run_list_init(&runs, context_alloc(at->ctx));
-    xir_status status = XIR_OK;
-    if (valid) status = total > 0 ? run_list_add(&runs, total, 1, 0, 0) : XIR_OK;
-    else if (!along && same) status = run_list_append(&runs, like->sections, 0, xir_distr_total(like));
-    else if (!leading) {
+    if (valid) {
+        int64_t total = extent((xir_i64s){ j->dims->data, j->dims->size }, axes, n_axes);
+        if (total > 0) status = run_list_add(&runs, total, 1, 0, 0);
+    } else if (place < n_axes) {
+        status = interleave(at, like, place, &runs);
+    } else if (same) {
+        status = run_list_append(&runs, like->sections, 0, xir_distr_total(like));
+    } else {
         status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs", "which elements are valid along dim %" PRId64 " is not the same in "
                                 "all inputs: it can't be said of the output", like->merged_axis.data[0]);
     }
-    for (size_t i = 0; i < n && leading && !valid && !status; i++) {
-        const xir_distr *distr = distr_like(at, i, like);
-        int64_t count = extent(xir_type_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data, n_axes);
-        if (distr) status = run_list_append(&runs, distr->sections, 0, xir_distr_total(distr));
-        else if (count >= 0) status = run_list_add(&runs, count, 1, 0, 0);
-        else {
-            status = xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "how many elements input %zu has is unknown: which of "
-                                    "the output's are valid can't be said", i);
-        }
+    if (status && !at->status) {
+        status = status == XIR_E_MEMORY ? no_memory(at)
+               : xir_infer_fail(at, XIR_E_LIMIT, "inputs", "which elements are valid would take too many runs");
     }
-    if (status && !at->status) status = status == XIR_E_MEMORY ? no_memory(at) : xir_infer_fail(at, XIR_E_LIMIT, "inputs",
-                                        "together they have more elements than 64 bits count");
     if (!status && runs.size) {
         *out = distr_make(at->home, (xir_i64s){ axes, n_axes }, run_list_runs(&runs), like->uvalue, like->legacy);
         if (!*out) status = no_memory(at);
@@ -223,7 +253,7 @@ static xir_status join_distrs(xir_infer *at, const join *j, const xir_object **o
         xir_refs distrs = xir_type_tensor(xir_infer_input(at, i))->merged_distrs;
         for (size_t k = 0; k < distrs.size && !status; k++) {
             const xir_distr *like = (const xir_distr *)distrs.data[k], *now;
-            bool done = false;
+            bool done = !like;
             for (size_t before = 0; before < i && !done; before++) done = distr_like(at, before, like);
             dim_list axes;
             if (done || distr_like(at, i, like) != like) continue;

@@ -133,7 +133,7 @@ size_t axes_along(const xir_type *type, int64_t axis, int64_t axes[2]) {
     const xir_layout *layout = xir_type_layout(type);
     int64_t partner = xir_type_is_layouted(type) ? tile_partner(layout, (size_t)k) : -1;
     axes[0] = k;
-    if (partner < 0) return 1;
+    if (partner < 0 || (uint64_t)partner >= xir_type_rank(type)) return 1;   // a layout need not fit its type
     bool upper = xir_layout_unit(layout, (size_t)k) == 0;   // the tiles come before what is in them
     axes[0] = upper ? k : partner;
     axes[1] = upper ? partner : k;
@@ -343,6 +343,7 @@ static xir_status move_distrs(xir_infer *at, const move *m, xir_refs old, const 
     for (size_t i = 0; i < old.size && !status; i++) {
         const xir_distr *distr = (const xir_distr *)old.data[i], *now;
         dim_list axes;
+        if (!distr) continue;
         if (!dims_init(at, &axes, distr->merged_axis.size)) return XIR_E_MEMORY;
         status = move_distr(at, m, i, distr, axes.data, &now);
         if (!status && now) out[(*n)++] = (const xir_object *)now;

@@ -72,11 +72,12 @@ static xir_status pad_dims(xir_infer *at, dim_list *out) {
     }
     xir_status status = a->mode == XIR_PAD_CONSTANT && a->value ? fits(at, a->value) : XIR_OK;
     if (status) return status;
+    bool tiled = inputs_tiled(at, 1);
     if (!dims_init(at, out, shape.size)) return XIR_E_MEMORY;
     for (size_t k = 0; k < shape.size && !status; k++) {
         status = pad_dim(at, k, shape.data[k], &out->data[k]);
         bool moves = a->padding.data[2 * k] || a->padding.data[2 * k + 1];
-        if (!status && moves && inputs_tiled(at, 1)) status = need_untiled(at, "padding", k);
+        if (!status && moves && tiled) status = need_untiled(at, "padding", k);
     }
     if (status) dims_free(out);
     return status;

@@ -69,6 +69,7 @@ static xir_status read_input(xir_infer *at, side *s) {
     for (size_t i = 0; i < input->merged_distrs.size && !status; i++) {
         const xir_distr *distr = (const xir_distr *)input->merged_distrs.data[i];
         const int64_t axes[2] = { (int64_t)s->tiles, (int64_t)s->unit };
+        if (!distr) continue;
         bool channels = s->unit < s->dims.size && xir_type_distr((const xir_type *)input, axes, 2) == distr;
         int64_t valid = xir_distr_total_valid(distr), total = xir_distr_total(distr);
         bool first = valid == 0 || distr->sections.data[0].end == valid;   // valid ones, and nothing but padding behind them

@@ -7,7 +7,7 @@ static const xir_tensor_type *input_of(xir_infer *at) { return xir_type_tensor(x
 
 /* Whether a dim is the unit of a tiled axis, whose length is part of the layout. */
 static bool is_unit(xir_infer *at, size_t k) {
-    return inputs_tiled(at, 1) && xir_layout_unit(xir_type_layout(xir_infer_input(at, 0)), k);
+    return xir_layout_unit(xir_type_layout(xir_infer_input(at, 0)), k) != 0;
 }
 
 /* ---- Slice ---------------------------------------------------------------------------------------------------- */
@@ -54,10 +54,10 @@ static xir_status slice_dims(xir_infer *at, dim_list *out) {
         return xir_infer_fail(at, XIR_E_INVALID, lists[i].name, "%zu entries for the %zu dims of input: one each was expected",
                               lists[i].size, shape.size);
     }
+    bool tiled = inputs_tiled(at, 1);
     for (size_t k = 0; k < shape.size; k++) {
         if (a->stride.data[k] == 0) return xir_infer_fail(at, XIR_E_BOUNDS, "stride", "the stride of dim %zu is 0", k);
-        xir_status status = is_unit(at, k) && !takes_all(a, k, shape.data[k]) ? need_untiled(at, "begin", k) : XIR_OK;
-        if (status) return status;
+        if (tiled && is_unit(at, k) && !takes_all(a, k, shape.data[k])) return need_untiled(at, "begin", k);
     }
     if (!dims_init(at, out, shape.size)) return XIR_E_MEMORY;
     for (size_t k = 0; k < shape.size; k++) {
