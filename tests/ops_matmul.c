@@ -110,15 +110,19 @@ static void compare(const char *what, const xir_type *found, bool fits, const sh
     if (fits ? found && same_shape(found, expected) : !found && xir_diags_count(why) == 1) return;
     for (size_t i = 0; i < n; i++) print_error("input %zu: %s\n", i, words_of(&in[i]));
     xir_diags_print(why, stderr);
-    fail_msg("%s: expected %s, found %s", what, fits ? words_of(expected) : "a refusal", found ? spelled(found) : "a refusal");
+    fail_msg("%s: expected %s, found %s", what, fits ? words_of(expected) : "a refusal", found ? picture_of_object((const xir_object *)found) : "a refusal");
+}
+
+static void no_network(void) {
+    asked = accepted = 0;
+    xir_network_free(net);
+    net = NULL;
 }
 
 /* Both happen often enough to say something. */
 static void check_mixture(void) {
     assert_true(accepted > asked / 4 && accepted < asked - asked / 20);
-    asked = accepted = 0;
-    xir_network_free(net);
-    net = NULL;
+    no_network();
 }
 
 /* ---- chance ------------------------------------------------------------------------------------------------------------- */
@@ -457,9 +461,7 @@ static void faults_have_their_place(void **state) {
         }
     }
     for (size_t i = 0; i < COUNT(tried); i++) assert_true(tried[i] > 1000);
-    asked = accepted = 0;
-    xir_network_free(net);
-    net = NULL;
+    no_network();
 }
 
 /* Texts of any bytes and any length do no harm, and take time that grows with them. */
@@ -485,8 +487,152 @@ static void texts_by_chance(void **state) {
         assert_null(ask(xir_einsum_class(), &a, in, NULL, 2, false));
     }
     free(text);
-    xir_network_free(net);
-    net = NULL;
+    no_network();
+}
+
+/* ---- valid elements ----------------------------------------------------------------------------------------------------- */
+
+enum { MOST_MASKED = 3 };
+
+/* A distribution over some dims with runs by chance, one element valid at least. */
+static const xir_object *some_distr(const shape *s, const int64_t *axes, size_t n) {
+    run_list runs;
+    int64_t total = 1;
+    for (size_t i = 0; i < n; i++) total *= s->dim[axes[i]];
+    int64_t valid = (int64_t)chance((uint64_t)total);
+    run_list_init(&runs, context_alloc(ctx));
+    for (int64_t i = 0; i < total; i++) assert_int_equal(run_list_add(&runs, 1, i == valid || chance(3), 0, 0), XIR_OK);
+    const xir_distr *distr = distr_make(&net->home, (xir_i64s){ axes, n }, run_list_runs(&runs), XIR_UVALUE_ZERO, false);
+    run_list_free(&runs);
+    assert_non_null(distr);
+    return (const xir_object *)distr;
+}
+
+/* A type of this shape; each dim is in one distribution or in none. */
+static const xir_type *masked(const shape *s) {
+    const xir_object *distrs[MOST_RANK];
+    int64_t axes[MOST_RANK];
+    size_t n = 0, n_axes = 0;
+    for (size_t k = s->rank; k > 0; k--) {   /* merged dims may be in any order */
+        if (chance(3)) axes[n_axes++] = (int64_t)k - 1;
+        if (n_axes && (chance(2) || k == 1)) {
+            distrs[n++] = some_distr(s, axes, n_axes);
+            n_axes = 0;
+        }
+        if (!chance(3)) break;
+    }
+    const xir_type *type = type_tensor(&net->home, xir_float(ctx, XIR_FLOAT_FP32), NULL, (xir_i64s){ s->dim, s->rank }, (xir_refs){ distrs, n });
+    assert_non_null(type);
+    return type;
+}
+
+/* Whether the element there is valid, by what is said of dims of the output: a sum of no valid elements is 0. */
+static bool valid_at(const xir_type *type, const int64_t *place, const char *labels, const int64_t *out) {
+    xir_refs distrs = xir_type_tensor(type)->merged_distrs;
+    for (size_t i = 0; i < distrs.size; i++) {
+        const xir_distr *distr = (const xir_distr *)distrs.data[i];
+        int64_t at = 0;
+        bool summed = true;
+        for (size_t k = 0; k < distr->merged_axis.size; k++) {
+            int64_t axis = distr->merged_axis.data[k];
+            at = at * xir_type_dim(type, axis, false) + place[axis];
+            summed &= labels && out[(int)labels[axis]] < 0;
+        }
+        if (!summed && !xir_distr_is_valid(distr, at)) return false;
+    }
+    return true;
+}
+
+/* The next place of a shape; false behind the last one. */
+static bool next_place(const xir_type *type, int64_t *place) {
+    for (size_t k = xir_type_rank(type); k-- > 0;) {
+        if (++place[k] < xir_type_dim(type, (int64_t)k, false)) return true;
+        place[k] = 0;
+    }
+    return false;
+}
+
+/* Whether a valid element of an input goes into the element of the output at `out`: what a label is there it is here, or the
+ * input is 1 wide. Labels that the output has not are -1 there, and anything here. */
+static bool feeds(const xir_type *type, const char *labels, const int64_t *out) {
+    int64_t place[MOST_RANK] = { 0 };
+    do {
+        int64_t seen[128];
+        bool goes = true;
+        for (size_t i = 0; i < 128; i++) seen[i] = U;
+        for (size_t k = 0; k < xir_type_rank(type); k++) {
+            int name = labels[k];
+            goes &= xir_type_dim(type, (int64_t)k, false) == 1 || out[name] < 0 || out[name] == place[k];
+            goes &= seen[name] < 0 || seen[name] == place[k];   /* a diagonal */
+            seen[name] = place[k];
+        }
+        if (goes && valid_at(type, place, labels, out)) return true;
+    } while (next_place(type, place));
+    return false;
+}
+
+/* An element is valid if valid ones of all inputs go into it. An equation with one dim for each label. */
+static void valid_elements_go_along(void **state) {
+    (void)state;
+    size_t told = 0, kept = 0;
+    for (int t = 0; t < TRIALS / 4; t++) {
+        equation e = some_equation();
+        bool pair = !chance(3);
+        shape in[MOST_TERMS], all;
+        size_t wide[MOST_TERMS], widest = 0, n = pair ? 2 : e.n;
+        char labels[MOST_TERMS][64], out_labels[64];
+        int64_t dim[128];
+        xir_value values[MOST_TERMS], *inputs[MOST_TERMS];
+        bool like_first;
+        next_network();
+        for (size_t i = 0; i < COUNT(dim); i++) dim[i] = 1 + (int64_t)chance(3);
+        for (size_t i = 0; i < n; i++) {
+            wide[i] = pair || has(&e.in[i], DOTS) ? chance(3) : 0;
+            widest = wide[i] > widest ? wide[i] : widest;
+            if (pair) e.in[i] = (term){ { DOTS }, 1 };
+            in[i].rank = count_dims(&e.in[i], wide[i]);
+            label_dims(&e.in[i], wide[i], labels[i]);
+            bool thin = !chance(4);   /* but for diagonals a dim may be 1 */
+            for (size_t k = 0; k < in[i].rank; k++) in[i].dim[k] = labels[i][k] < 'A' && thin ? 1 : dim[(int)labels[i][k]];
+            values[i] = (xir_value){ .type = masked(&in[i]), .producer = maker };
+            inputs[i] = &values[i];
+        }
+        if (pair) {
+            e.n = 2;
+            e.out = (term){ { DOTS }, 1 };
+        }
+        assert_true(sum_shapes(&e, in, wide, &all, &like_first));
+        label_dims(&e.out, widest, out_labels);
+        const xir_einsum_attrs einsum = attrs_of(e.text);
+        const xir_multiply_attrs multiply = xir_multiply_init();
+        xir_infer at;
+        xir_diags_clear(why);
+        infer_start(&at, net, xir_class_of(ctx, pair ? xir_multiply_class() : xir_einsum_class()), pair ? (const void *)&multiply : &einsum,
+                    NULL, inputs, n, XIR_STR(""), why);
+        xir_status status = infer_run(&at);
+        const xir_type *out = status ? NULL : at.out[0];
+        infer_end(&at);
+        if (status) {   /* what can't be said */
+            if (status != XIR_E_UNSUPPORTED) fail_msg("%s: %s", e.text, xir_status_name(status));
+            told++;
+            continue;
+        }
+        assert_true(same_shape(out, &all));
+        kept += xir_type_tensor(out)->merged_distrs.size > 0;
+        int64_t place[MOST_RANK] = { 0 };
+        do {
+            int64_t by_label[128];
+            bool expected = true;
+            for (size_t i = 0; i < 128; i++) by_label[i] = U;
+            for (size_t k = 0; k < all.rank; k++) by_label[(int)out_labels[k]] = place[k];
+            for (size_t i = 0; i < n; i++) expected &= feeds(values[i].type, labels[i], by_label);
+            if (expected == valid_at(out, place, NULL, NULL)) continue;
+            for (size_t i = 0; i < n; i++) print_error("input %zu: %s\n", i, picture_of_object((const xir_object *)values[i].type));
+            fail_msg("%s: an element is %svalid in %s", pair ? "a product" : e.text, expected ? "" : "not ", picture_of_object((const xir_object *)out));
+        } while (next_place(out, place));
+    }
+    if (told < 1000 || kept < 1000) fail_msg("%zu refused, %zu with distributions", told, kept);
+    no_network();
 }
 
 /* ---- without memory ----------------------------------------------------------------------------------------------------- */
@@ -537,6 +683,7 @@ int main(void) {
         cmocka_unit_test(letters_are_summed),
         cmocka_unit_test(faults_have_their_place),
         cmocka_unit_test(texts_by_chance),
+        cmocka_unit_test(valid_elements_go_along),
         cmocka_unit_test(failing_allocations_lose_nothing),
     };
     return RUN_GROUP(tests);

@@ -70,7 +70,8 @@ xir_status where_check(xir_infer *at) {
 }
 
 xir_status where_infer(xir_infer *at) {
-    const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1), *condition = xir_infer_input(at, 2), *element;
+    const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1), *condition = xir_infer_input(at, 2);
+    const xir_type *element;
     if (inputs_known(at, 3) && xir_type_equal(lhs, rhs) && lie_alike(lhs, condition)) return xir_infer_give(at, lhs);
     dim_list dims;
     xir_status status = need_inputs(at, 3);

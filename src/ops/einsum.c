@@ -1,8 +1,8 @@
-/* Einstein's sums. An equation is read twice: alone, which finds what no input could cure, and beside the types of the inputs. A
- * letter has one dim, which is that of all its places, or 1 in some of them, where it broadcasts; within one term, where it
+/* Einstein's sums. An equation is read twice: alone, which finds what no input could cure, and beside the types of the inputs.
+ * A letter has one dim, which is that of all its places, or 1 in some of them, where it broadcasts; within one term, where it
  * means the diagonal, its places have the same dim. Time is linear in the text and the ranks. */
 #include <inttypes.h>
-#include "elementwise.h"
+#include "broadcast.h"
 
 enum { LETTERS = 52 };   /* A to Z, a to z: the order in which letters stand in an output that is not written */
 
@@ -70,7 +70,8 @@ static xir_status bad_token(xir_infer *at, xir_str text, token t) {
 }
 
 static xir_status twice(xir_infer *at, const char *where, size_t position) {
-    return xir_infer_fail(at, XIR_E_INVALID, "equation", "'...' at character %zu is the second one in %s", position + 1, where);
+    return xir_infer_fail(at, XIR_E_INVALID, "equation", "'...' at character %zu is the second one in %s", position + 1,
+                          where);
 }
 
 /* What stands behind "->". */
@@ -187,8 +188,8 @@ static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
                 int64_t before = *joined;
                 if (join_dim(before, dim, joined)) continue;
                 return xir_infer_fail(at, XIR_E_INVALID, "equation", "dim %zu of input %zu, in '...' at character %zu, is %"
-                                      PRId64 ", of the inputs before %" PRId64 ": the same or 1 was expected", axis, i, t.at + 1,
-                                      dim, before);
+                                      PRId64 ", of the inputs before %" PRId64 ": the same or 1 was expected", axis, i,
+                                      t.at + 1, dim, before);
             }
             continue;
         }
@@ -200,16 +201,18 @@ static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
             own[t.letter] = dim < 0 ? UNKNOWN_DIM : dim;
             place[t.letter] = t.at;
         } else if (own[t.letter] >= 0 && dim >= 0 && own[t.letter] != dim) {
-            return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", before in the same term "
-                                  "%" PRId64 ": a diagonal has the same dims", letter_of(t.letter), t.at + 1, dim, own[t.letter]);
+            return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", before in the same "
+                                  "term %" PRId64 ": a diagonal has the same dims", letter_of(t.letter), t.at + 1, dim,
+                                  own[t.letter]);
         } else if (own[t.letter] < 0) own[t.letter] = dim < 0 ? UNKNOWN_DIM : dim;
     }
     for (uint64_t left = seen; left; left &= left - 1) {
         int letter = __builtin_ctzll(left);
         int64_t before = s->dim[letter];
         if (join_dim(before, own[letter], &s->dim[letter])) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", in the terms before %" PRId64
-                              ": the same or 1 was expected", letter_of(letter), place[letter] + 1, own[letter], before);
+        return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", in the terms before %"
+                              PRId64 ": the same or 1 was expected", letter_of(letter), place[letter] + 1, own[letter],
+                              before);
     }
     if (i == 0) s->like_first = like && n_own == s->e.n_out;
     return XIR_OK;

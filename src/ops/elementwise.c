@@ -5,41 +5,10 @@
 #include "graph.h"
 #include "types.h"
 
-/* ---- elements ------------------------------------------------------------------------------------------------ */
-
 xir_status function_infer(xir_infer *at) {
     const xir_type *element;
     xir_status status = computed_element(at, 0, &element);
     return status ? status : same_infer(at);
-}
-
-/* ---- shapes -------------------------------------------------------------------------------------------------- */
-
-bool join_dim(int64_t a, int64_t b, int64_t *out) {
-    if (a >= 0 && b >= 0 && a != b && a != 1 && b != 1) return false;
-    *out = a == 1 ? b : b == 1 ? a : a >= 0 ? a : b;
-    if (*out < 0) *out = UNKNOWN_DIM;
-    return true;
-}
-
-bool lie_alike(const xir_type *a, const xir_type *b) {
-    const xir_tensor_type *x = xir_type_tensor(a), *y = xir_type_tensor(b);
-    if (x->shape.size != y->shape.size || x->merged_distrs.size != y->merged_distrs.size) return false;
-    for (size_t i = 0; i < x->shape.size; i++) {
-        if (x->shape.data[i] != y->shape.data[i]) return false;
-    }
-    for (size_t i = 0; i < x->merged_distrs.size; i++) {
-        if (!xir_object_equal(x->merged_distrs.data[i], y->merged_distrs.data[i])) return false;
-    }
-    return xir_object_equal((const xir_object *)x->layout, (const xir_object *)y->layout);
-}
-
-size_t leading_input(xir_infer *at, size_t n) {
-    size_t leading = 0;
-    for (size_t i = 1; i < n; i++) {
-        if (xir_type_rank(xir_infer_input(at, i)) > xir_type_rank(xir_infer_input(at, leading))) leading = i;
-    }
-    return leading;
 }
 
 int64_t channels_of(const xir_type *like, const int64_t *dims, size_t rank) {
@@ -50,181 +19,6 @@ int64_t channels_of(const xir_type *like, const int64_t *dims, size_t rank) {
         if (i >= 0 && (size_t)i < rank) return dims[i];
     }
     return dims[rank - 1];
-}
-
-/* ---- valid elements ------------------------------------------------------------------------------------------ */
-
-void distrs_init(xir_infer *at, distr_list *list) {
-    list->alloc = context_alloc(xir_infer_context(at));
-    list->data = list->few;
-    list->size = 0;
-    list->room = sizeof list->few / sizeof list->few[0];
-}
-
-void distrs_free(distr_list *list) {
-    if (list->data != list->few) mem_free(list->alloc, (void *)list->data, list->room * sizeof *list->data);
-}
-
-static xir_status distrs_add(xir_infer *at, distr_list *list, const xir_distr *distr) {
-    if (list->size == list->room) {
-        size_t room = list->room * 2;
-        const xir_object **data = mem_new(list->alloc, room * sizeof *data);
-        if (!data) return no_memory(at);
-        memcpy((void *)data, (const void *)list->data, list->size * sizeof *data);
-        distrs_free(list);
-        list->data = data;
-        list->room = room;
-    }
-    list->data[list->size++] = (const xir_object *)distr;
-    return XIR_OK;
-}
-
-/* Each is compared with each: no tensor has so many dims. */
-enum { MOST_DISTRS = 64 };
-
-static bool all_valid(const xir_distr *distr) { return xir_distr_total_valid(distr) == xir_distr_total(distr); }
-
-/* How many of the dims of one distribution another one speaks of too. */
-static size_t shared_dims(const xir_distr *a, const xir_distr *b) {
-    size_t n = 0;
-    for (size_t i = 0; i < a->merged_axis.size; i++) {
-        for (size_t k = 0; k < b->merged_axis.size; k++) {
-            if (a->merged_axis.data[i] != b->merged_axis.data[k]) continue;
-            n++;
-            break;
-        }
-    }
-    return n;
-}
-
-/* Adds what an input says of dims of the output to what others have said. Saying that all is valid says nothing. */
-static xir_status distrs_join(xir_infer *at, size_t i, const xir_distr *distr, distr_list *list) {
-    for (size_t k = 0; k < list->size; k++) {
-        const xir_distr *other = (const xir_distr *)list->data[k];
-        size_t shared = shared_dims(distr, other);
-        if (shared == 0) continue;
-        if (all_valid(distr) || xir_object_equal(&distr->head, &other->head)) return XIR_OK;
-        if (all_valid(other) && shared == distr->merged_axis.size && shared == other->merged_axis.size) {
-            list->data[k] = &distr->head;
-            return XIR_OK;
-        }
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                              "%s and the inputs before it say different things of which elements of dim %" PRId64
-                              " are valid", input_name(at, i), distr->merged_axis.data[0]);
-    }
-    return distrs_add(at, list, distr);
-}
-
-/* Whether a dim is in a list twice. */
-static bool repeated(const dim_list *axes) {
-    for (size_t i = 0; i < axes->size; i++) {
-        for (size_t k = 0; k < i; k++) {
-            if (axes->data[i] == axes->data[k]) return true;
-        }
-    }
-    return false;
-}
-
-/* Where the dims of one distribution are in the output, into `axes`; *kept says whether anything is left of it. */
-static xir_status carry_axes(xir_infer *at, size_t i, const xir_distr *distr, const int64_t *to, const dim_list *dims,
-                             dim_list *axes, bool *kept) {
-    const xir_type *type = xir_infer_input(at, i);
-    size_t rank = xir_type_rank(type), gone = 0;
-    bool widened = false;
-    for (size_t k = 0; k < axes->size; k++) {
-        int64_t axis = from_start(distr->merged_axis.data[k], rank);
-        if (axis < 0) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "a distribution of %s is over dim %" PRId64
-                                  ", it has %zu dims", input_name(at, i), distr->merged_axis.data[k], rank);
-        }
-        axes->data[k] = to[axis];
-        gone += to[axis] < 0;
-        widened |= to[axis] >= 0 && xir_type_dim(type, axis, false) != dims->data[to[axis]];
-    }
-    *kept = gone == 0 && !widened && !repeated(axes);
-    if (*kept || gone == axes->size || all_valid(distr)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                          "which elements of dim %" PRId64 " of %s are valid can't be said of the output, where %s",
-                          distr->merged_axis.data[0], input_name(at, i),
-                          gone ? "dims that it is merged with are summed" : widened ? "it is repeated" : "it is a diagonal");
-}
-
-xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_list *dims, distr_list *list) {
-    xir_refs distrs = xir_type_tensor(xir_infer_input(at, i))->merged_distrs;
-    xir_status status = XIR_OK;
-    for (size_t k = 0; k < distrs.size && !status; k++) {
-        const xir_distr *distr = (const xir_distr *)distrs.data[k];
-        dim_list axes;
-        bool kept = false;
-        if (list->size == MOST_DISTRS || distr->merged_axis.size > MOST_DISTRS) {
-            return xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text,
-                                  "more than %d distributions, or one over more than %d dims", MOST_DISTRS, MOST_DISTRS);
-        }
-        if (!dims_init(at, &axes, distr->merged_axis.size)) return XIR_E_MEMORY;
-        status = carry_axes(at, i, distr, to, dims, &axes, &kept);
-        if (!status && kept) {
-            distr = distr_make(at->home, (xir_i64s){ axes.data, axes.size }, distr->sections, distr->uvalue, distr->legacy);
-            status = distr ? distrs_join(at, i, distr, list) : no_memory(at);
-        }
-        dims_free(&axes);
-    }
-    return status;
-}
-
-/* The dims of input i in an output that it is broadcast to from the right; `to` is made. Those in front of it are below 0. */
-static bool dims_from_right(xir_infer *at, size_t i, const dim_list *dims, dim_list *to) {
-    size_t rank = xir_type_rank(xir_infer_input(at, i));
-    if (!dims_init(at, to, rank)) return false;
-    for (size_t k = 0; k < rank; k++) to->data[k] = (int64_t)dims->size - (int64_t)rank + (int64_t)k;
-    return true;
-}
-
-xir_status carry_from_right(xir_infer *at, size_t i, const dim_list *dims, distr_list *list) {
-    const xir_type *type = xir_infer_input(at, i);
-    dim_list to;
-    if (xir_type_tensor(type)->merged_distrs.size == 0) return XIR_OK;
-    if (!dims_from_right(at, i, dims, &to)) return XIR_E_MEMORY;
-    xir_status status = carry_distrs(at, i, to.data, dims, list);
-    dims_free(&to);
-    return status;
-}
-
-static xir_status broadcast_element(xir_infer *at, size_t i, const dim_list *dims, const xir_type **out) {
-    dim_list to;
-    if (!dims_from_right(at, i, dims, &to)) return XIR_E_MEMORY;
-    xir_status status = moved_element(at, i, to.data, dims, out);
-    dims_free(&to);
-    return status;
-}
-
-xir_status either_element(xir_infer *at, const dim_list *dims, const xir_type **out) {
-    const xir_type *other = xir_type_element(xir_infer_input(at, 1));
-    *out = xir_type_element(xir_infer_input(at, 0));
-    if (!xir_type_is_quantized(*out) && !xir_type_is_quantized(other)) return XIR_OK;
-    xir_status status = broadcast_element(at, 0, dims, out);
-    if (!status) status = broadcast_element(at, 1, dims, &other);
-    if (status || xir_type_equal(*out, other)) return status;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "%s and %s are quantised in different ways: the type of what is "
-                          "taken from both does not follow, give the types of the outputs", input_name(at, 0), input_name(at, 1));
-}
-
-xir_status give_with(xir_infer *at, const xir_type *element, const xir_layout *layout, const dim_list *dims,
-                     const distr_list *list) {
-    if (layout && xir_layout_rank(layout) != dims->size) layout = NULL;
-    if (list->size == 0) return xir_infer_give_tensor(at, element, layout, dims->data, dims->size);
-    const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ dims->data, dims->size },
-                                       (xir_refs){ list->data, list->size });
-    return type ? xir_infer_give(at, type) : no_memory(at);
-}
-
-xir_status give_joined(xir_infer *at, size_t n, const xir_type *element, const dim_list *dims) {
-    distr_list list;
-    distrs_init(at, &list);
-    xir_status status = XIR_OK;
-    for (size_t i = 0; i < n && !status; i++) status = carry_from_right(at, i, dims, &list);
-    if (!status) status = give_with(at, element, xir_type_layout(xir_infer_input(at, leading_input(at, n))), dims, &list);
-    distrs_free(&list);
-    return status;
 }
 
 /* ---- pairs of a back end ------------------------------------------------------------------------------------- */
@@ -268,20 +62,27 @@ static bool is_tiled_factor(const xir_type *type, const tiled_dim *t) {
 }
 
 /* Whether two tensors are in the same layout and tiles, so that other dims may broadcast. */
-static bool same_tiles(const xir_type *lhs, const xir_type *rhs, const tiled_dim *l, const tiled_dim *r) {
-    return l->tiles >= 0 && l->tiles == r->tiles && l->unit == r->unit &&
-           xir_object_equal((const xir_object *)xir_type_layout(lhs), (const xir_object *)xir_type_layout(rhs));
+static bool same_tiles(const xir_type *lhs, const xir_type *rhs) {
+    const xir_layout *layout = xir_type_layout(lhs);
+    const xir_tensor_type *l = xir_type_tensor(lhs), *r = xir_type_tensor(rhs);
+    if (!xir_object_equal((const xir_object *)layout, (const xir_object *)xir_type_layout(rhs))) return false;
+    if (l->shape.size != r->shape.size || l->shape.size != xir_layout_rank(layout)) return false;
+    for (size_t k = 0; k < l->shape.size; k++) {
+        char letter = xir_layout_axis(layout, k);
+        bool tiled = letter != '*' && xir_layout_has(layout, (char)(letter | 0x20));
+        if (tiled && (l->shape.data[k] < 0 || l->shape.data[k] != r->shape.data[k])) return false;
+    }
+    return true;
 }
 
 /* What a back end's rules say of a tiled pair; where there is no rule, nothing. */
 static xir_status check_tiled_pair(xir_infer *at) {
     const xir_target *target = xir_infer_target(at);
     const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
-    tiled_dim l, r;
     dim_list dims;
     if (!target || !xir_class_infers_on(xir_infer_class(at), (int)xir_target_kind_of(target))) return XIR_OK;
     xir_status status = same_elements(at, 0, 1);
-    if (status || !read_tiled(lhs, &l) || !read_tiled(rhs, &r) || !same_tiles(lhs, rhs, &l, &r)) return status;
+    if (status || !same_tiles(lhs, rhs)) return status;
     status = broadcast(at, lhs, rhs, &dims);
     if (!status) dims_free(&dims);
     return status;
@@ -302,8 +103,8 @@ xir_status check_pair(xir_infer *at) {
 
 xir_status give_pair(xir_infer *at, const xir_type *element) {
     const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
-    if (inputs_known(at, 2) && inputs_tiled(at, 2) && lie_alike(lhs, rhs)) {
-        const xir_tensor_type *like = xir_type_tensor(lhs);
+    const xir_tensor_type *like = xir_type_tensor(lhs);
+    if (like && xir_type_tensor(rhs) && xir_type_is_layouted(lhs) && lie_alike(lhs, rhs)) {
         const xir_type *type = type_tensor(at->home, element, like->layout, like->shape, like->merged_distrs);
         return type ? xir_infer_give(at, type) : no_memory(at);
     }
@@ -353,15 +154,14 @@ xir_status tiled_pair_infer(xir_infer *at) {
     if (!status) status = computed_element(at, 1, &element);
     if (!status) status = same_elements(at, 0, 1);
     if (status) return status;
-    tiled_dim t[2];
-    bool tiled[] = { read_tiled(types[0], &t[0]), read_tiled(types[1], &t[1]) };
+    tiled_dim t;
     for (size_t i = 0; i < 2; i++) {
         const xir_type *other = types[1 - i];
-        if (!tiled[i]) continue;
-        bool fits = xir_type_is_layouted(other) ? is_tiled_factor(other, &t[i]) : is_factor(other, &t[i]);
+        if (!read_tiled(types[i], &t)) continue;
+        bool fits = xir_type_is_layouted(other) ? is_tiled_factor(other, &t) : is_factor(other, &t);
         if (fits && xir_type_rank(other) < xir_type_rank(types[i])) return xir_infer_give(at, types[i]);
     }
-    if (!tiled[0] || !tiled[1] || !same_tiles(types[0], types[1], &t[0], &t[1])) return need_inputs(at, 2);
+    if (!same_tiles(types[0], types[1])) return need_inputs(at, 2);
     dim_list dims;
     status = broadcast(at, types[0], types[1], &dims);
     if (status) return status;
@@ -374,8 +174,8 @@ xir_status tiled_pair_infer(xir_infer *at) {
 
 static xir_status check_factors(xir_infer *at, const char *attribute, xir_refs factors, int64_t channels) {
     if (factors.size <= 1 || channels < 0 || (uint64_t)channels == factors.size) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, attribute, "%zu factors are neither one nor one for each of %" PRId64 " channels",
-                          factors.size, channels);
+    return xir_infer_fail(at, XIR_E_INVALID, attribute, "%zu factors are neither one nor one for each of %" PRId64
+                          " channels", factors.size, channels);
 }
 
 xir_status add_check(xir_infer *at) {

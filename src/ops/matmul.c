@@ -1,7 +1,7 @@
 /* Products of matrices. As NumPy's matmul: leading dims are broadcast, a single dim is a row on the left and a column on the
  * right, which the result does not have. */
 #include <inttypes.h>
-#include "elementwise.h"
+#include "broadcast.h"
 
 /* An operand and the two dims of its matrix; a vector has one, which is both. */
 typedef struct matrix {
@@ -37,8 +37,8 @@ static xir_status check_bias(xir_infer *at, const dim_list *out) {
         int64_t b = xir_type_dim(bias, (int64_t)(rank - k), false);
         if (b < 0 || b == 1) continue;
         if (k > out->size) {
-            return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of b is %" PRId64 ", the product has %zu dim%s: 1 was "
-                                  "expected", k, b, out->size, out->size == 1 ? "" : "s");
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of b is %" PRId64 ", the product has %zu dim%s: 1 "
+                                  "was expected", k, b, out->size, out->size == 1 ? "" : "s");
         }
         int64_t dim = out->data[out->size - k];
         if (dim < 0 || b == dim) continue;

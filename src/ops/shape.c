@@ -230,20 +230,24 @@ bool dims_copy(xir_infer *at, dim_list *dims, const xir_type *type) {
     return true;
 }
 
+bool join_dim(int64_t a, int64_t b, int64_t *out) {
+    if (a >= 0 && b >= 0 && a != b && a != 1 && b != 1) return false;
+    *out = a == 1 ? b : b == 1 ? a : a >= 0 ? a : b;
+    if (*out < 0) *out = UNKNOWN_DIM;
+    return true;
+}
+
 xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, dim_list *out) {
-    int64_t n = (int64_t)xir_type_rank(lhs), m = (int64_t)xir_type_rank(rhs), rank = n > m ? n : m;
-    if (!dims_init(at, out, (size_t)rank)) return XIR_E_MEMORY;
-    for (int64_t k = 1; k <= rank; k++) {
-        int64_t a = k <= n ? xir_type_dim(lhs, n - k, false) : 1, b = k <= m ? xir_type_dim(rhs, m - k, false) : 1;
-        int64_t *dim = &out->data[rank - k];
-        if (a == 1) *dim = b;
-        else if (b == 1) *dim = a;
-        else if (a >= 0 && b >= 0 && a != b) {
-            dims_free(out);
-            return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "dim %" PRId64 " of %s is %" PRId64 ", of %s %" PRId64
-                                  ": the same or 1 was expected", -k, input_name(at, 0), a, input_name(at, 1), b);
-        } else *dim = a >= 0 ? a : b;   // an unknown dim must be 1 or the other one
-        if (*dim < 0) *dim = UNKNOWN_DIM;
+    const xir_tensor_type *l = xir_type_tensor(lhs), *r = xir_type_tensor(rhs);
+    xir_i64s x = l ? l->shape : (xir_i64s){ NULL, 0 }, y = r ? r->shape : (xir_i64s){ NULL, 0 };
+    size_t rank = x.size > y.size ? x.size : y.size;
+    if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
+    for (size_t k = 1; k <= rank; k++) {
+        int64_t a = k <= x.size ? x.data[x.size - k] : 1, b = k <= y.size ? y.data[y.size - k] : 1;
+        if (join_dim(a, b, &out->data[rank - k])) continue;
+        dims_free(out);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "dim -%zu of %s is %" PRId64 ", of %s %" PRId64
+                              ": the same or 1 was expected", k, input_name(at, 0), a, input_name(at, 1), b);
     }
     return XIR_OK;
 }

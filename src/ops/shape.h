@@ -71,6 +71,9 @@ bool dims_init(xir_infer *at, dim_list *dims, size_t size);   /* false without m
 bool dims_copy(xir_infer *at, dim_list *dims, const xir_type *type);
 void dims_free(dim_list *dims);
 
+/* What dims a and b of two shapes become when they are broadcast: 1 is the other one, an unknown dim must be 1 or the other
+ * one. False if both are known, and different. */
+bool join_dim(int64_t a, int64_t b, int64_t *out);
 /* The shape of both inputs after broadcasting from the right; `out` is made. */
 xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, dim_list *out);
 
