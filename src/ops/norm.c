@@ -7,6 +7,7 @@
 #include "element.h"
 #include "sort.h"
 #include "tiled.h"
+#include "types.h"
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
@@ -44,9 +45,10 @@ static count count_dims(const xir_type *type, const int64_t *axes, size_t n) {
     return c;
 }
 
-static size_t count_tiles(const xir_layout *layout, size_t letters) {
+static size_t count_tiles(const xir_layout *layout) {
     size_t n = 0;
-    for (size_t k = 0; xir_layout_is_layouted(layout) && k < letters; k++) n += xir_layout_unit(layout, k) != 0;
+    layout_axis a;
+    for (form_text t = layout_walk(layout); layout_next(&t, &a);) n += a.unit != 0;
     return n;
 }
 
@@ -54,7 +56,7 @@ static size_t count_tiles(const xir_layout *layout, size_t letters) {
 static xir_status count_channels(xir_infer *at, size_t least, size_t most, count *out) {
     const xir_type *type = xir_infer_input(at, 0);
     const xir_layout *layout = xir_type_layout(type);
-    size_t rank = xir_type_rank(type), letters = xir_layout_rank(layout), tiles = count_tiles(layout, letters);
+    size_t rank = xir_type_rank(type), letters = xir_layout_rank(layout), tiles = count_tiles(layout);
     if (rank < least + tiles || rank - tiles > most) {
         char expected[64];
         if (most == SIZE_MAX) snprintf(expected, sizeof expected, "%zu or more", least + tiles);
