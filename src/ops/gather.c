@@ -36,13 +36,7 @@ static void keep_dim(xir_infer *at, pick *p, size_t from, size_t to) {
     p->to.data[from] = (int64_t)to;
 }
 
-static xir_status need_two(xir_infer *at) {
-    return need_inputs(at, 2);
-}
-
-static bool two_to_judge(xir_infer *at) {
-    return inputs_known(at, 2) && !inputs_tiled(at, 2);
-}
+static bool two_to_judge(xir_infer *at) { return inputs_known(at, 2) && !inputs_tiled(at, 2); }
 
 /* ---- Gather ---------------------------------------------------------------------------------------------------- */
 
@@ -62,7 +56,7 @@ xir_status gather_check(xir_infer *at) {
 xir_status gather_infer(xir_infer *at) {
     size_t axis;
     pick p;
-    xir_status status = need_two(at);
+    xir_status status = need_inputs(at, 2);
     if (!status) status = gather_rules(at, &axis);
     if (status) return status;
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), more = xir_type_rank(xir_infer_input(at, 1));
@@ -104,7 +98,7 @@ xir_status gather_elements_check(xir_infer *at) {
 xir_status gather_elements_infer(xir_infer *at) {
     size_t axis;
     pick p;
-    xir_status status = need_two(at);
+    xir_status status = need_inputs(at, 2);
     if (!status) status = gather_elements_rules(at, &axis);
     if (status) return status;
     size_t rank = xir_type_rank(xir_infer_input(at, 0));
@@ -159,7 +153,7 @@ xir_status gather_nd_infer(xir_infer *at) {
     const xir_gather_nd_attrs *a = xir_infer_attrs(at);
     int64_t place;
     pick p;
-    xir_status status = need_two(at);
+    xir_status status = need_inputs(at, 2);
     if (!status) status = gather_nd_rules(at, &place);
     if (status) return status;
     if (place < 0) {

@@ -37,12 +37,12 @@ enum { MOST_RANK = 10 };
 static const xir_layout *some_layout(const pool *p, const int64_t *dims, size_t rank) {
     static const char *const common[][3] = { { "", "", "" }, { "C", "O", "*" }, { "NC", "IO", "**" }, { "NLC", "NCL", "LIO" },
                                              { "NHWC", "NCHW", "HWIO" }, { "NDHWC", "NCDHW", "DHWIO" } };
-    static const char *const tiled[] = { "Cc%d", "*Cc%d", "N*Cc%d", "NCHWc%d", "*C**c%d", "**C*c%d", "***Cc%d", "Oo%d", "OIHWo%di%d", "IOo%di%d" };
+    static const char *const tiled[] = { "Cc32", "*Cc32", "N*Cc32", "NCHWc32", "*C**c32", "**C*c16", "***Cc8", "Oo32", "OIHWo32i32", "IOo16i32" };
     char text[200];
     size_t at = 0;
     if (p->wild && once_in(4)) return once_in(3) ? NULL : some_layout(p, dims, chance(MOST_RANK + 1));
     if (once_in(6)) {
-        snprintf(text, sizeof text, tiled[chance(COUNT(tiled))], 32, 32);
+        snprintf(text, sizeof text, "%s", tiled[chance(COUNT(tiled))]);
     } else if (rank < COUNT(common) && !once_in(4)) {
         snprintf(text, sizeof text, "%s", common[rank][chance(3)]);
     } else {
