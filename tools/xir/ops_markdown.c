@@ -73,18 +73,21 @@ static const char conventions[] =
 
 static bool in_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-/* What would be taken for Markdown gets a backslash; code between backticks stays as it is. */
-static void put_words(text *t, xir_str s) {
+/* What would be taken for Markdown gets a backslash, in a table a bar too; code between backticks stays as it is. */
+static void put_escaped(text *t, xir_str s, bool table) {
     bool code = false;
     for (size_t i = 0; i < s.size; i++) {
         char c = s.data[i], before = i ? s.data[i - 1] : ' ', after = i + 1 < s.size ? s.data[i + 1] : ' ';
-        bool special = c == '|' || c == '\\' || (c == '*' && (before != ' ' || after != ' ')) || (c == '<' && (in_word(after) || after == '/')) ||
-                       (c == '_' && !(in_word(before) && in_word(after))) || (c == '[' && before == ']');
+        bool special = c == '\\' || (c == '*' && (before != ' ' || after != ' ')) || (c == '<' && (in_word(after) || after == '/')) ||
+                       (c == '_' && !(in_word(before) && in_word(after))) || (c == '(' && before == ']');
         if (c == '`') code = !code;
-        if (special && (!code || c == '|')) text_put(t, "\\");
+        if ((special && !code) || (c == '|' && table)) text_put(t, "\\");
         text_add(t, &c, 1);
     }
 }
+
+static void put_words(text *t, xir_str s) { put_escaped(t, s, false); }
+static void put_cell(text *t, xir_str s)  { put_escaped(t, s, true); }
 
 static void put_code(text *t, xir_str s) { text_printf(t, "`%.*s`", (int)s.size, s.data); }
 
@@ -123,7 +126,7 @@ static void put_row(text *t, xir_str name, const char *what, xir_str describe) {
     text_put(t, "| ");
     put_code(t, name);
     text_printf(t, " | %s | ", what);
-    put_words(t, describe);
+    put_cell(t, describe);
     text_put(t, " |\n");
 }
 
@@ -199,7 +202,7 @@ static void put_contents(text *t, const xir_class *const *ops, size_t n) {
             text_add(t, &c, 1);
         }
         text_put(t, ") | ");
-        put_words(t, xir_class_describe(ops[i]));
+        put_cell(t, xir_class_describe(ops[i]));
         text_put(t, " |\n");
     }
 }
