@@ -7,9 +7,8 @@
 xir_status computed_element(xir_infer *at, size_t i, const xir_type **out) {
     *out = xir_type_element(xir_infer_input(at, i));
     if (!xir_type_is_quantized(*out)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                          "%s is quantised, and the quantised type of what is computed from it does not follow: give the types "
-                          "of the outputs", input_name(at, i));
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "%s is quantised, and the quantised type of what is "
+                          "computed from it does not follow: give the types of the outputs", input_name(at, i));
 }
 
 xir_status moved_element(xir_infer *at, size_t i, const int64_t *to, const dim_list *dims, const xir_type **out) {
@@ -23,9 +22,9 @@ xir_status moved_element(xir_infer *at, size_t i, const int64_t *to, const dim_l
 static const char *const array_words[] = { "scales", "ratios", "zero points" };   // ORDER ARRAY
 
 xir_status cannot_follow(xir_infer *at, size_t i, array_kind kind, int64_t axis) {
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "the %s of %s differ along dim %" PRId64 ", which is merged, "
-                          "split or mixed with others, or has not as many elements: they can't be said of the output",
-                          array_words[kind], input_name(at, i), axis);
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "the %s of %s differ along dim %" PRId64 ", which is "
+                          "merged, split or mixed with others, or has not as many elements: they can't be said of the "
+                          "output", array_words[kind], input_name(at, i), axis);
 }
 
 /* How many equal items the last dim of the output takes; one if that is unknown, or there is none. */
@@ -154,8 +153,8 @@ static xir_status keep_ranges(xir_infer *at, size_t i, const xir_calibrated_type
     size_t most = c->min.size > c->max.size ? c->min.size : c->max.size;
     if (c->sat.size > most) most = c->sat.size;
     if (most <= 1) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "%s has %zu ranges and does not say what they lie along: they "
-                          "can't be said of the output", input_name(at, i), most);
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "%s has %zu ranges and does not say what they lie "
+                          "along: they can't be said of the output", input_name(at, i), most);
 }
 
 xir_status change_arrays(xir_infer *at, size_t i, array_fn *change, void *user, const xir_type **element) {

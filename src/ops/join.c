@@ -1,5 +1,5 @@
-/* Tensors one after the other, along a dim that they have (Concat) or a new one (Stack). What their types say of the elements
- * of that dim is joined too; what they say of other dims has to be the same in all of them. */
+/* Tensors one after the other, along a dim that they have (Concat) or a new one (Stack). What their types say of the
+ * elements of that dim is joined too; what they say of other dims has to be the same in all of them. */
 #include <inttypes.h>
 #include "graph.h"
 #include "move.h"
@@ -63,8 +63,10 @@ static bool same_items(xir_runs a, xir_runs b) {
     return true;
 }
 
-/* Whether items of input i say the same of its elements as those of input 0 of theirs, wherever they stand along the joined dim. */
-static bool say_the_same(xir_infer *at, const join *j, xir_runs first, int64_t first_axis, size_t i, int64_t axis, xir_runs items) {
+/* Whether items of input i say the same of its elements as those of input 0 of theirs, wherever they stand along the joined
+ * dim. */
+static bool say_the_same(xir_infer *at, const join *j, xir_runs first, int64_t first_axis, size_t i, int64_t axis,
+                         xir_runs items) {
     if (lie_along(at, j, i, axis, items)) return false;
     if (first.size == 1 && items.size == 1) {
         xir_run a = first.data[0], b = items.data[0];
@@ -105,7 +107,8 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
     run_list room;
     run_list_init(&room, context_alloc(at->ctx));
     xir_status status = all_say_the_same(at, j, kind == ARRAY_ZEROS ? ARRAY_SCALES : kind, &same);
-    if (!status && same && kind != ARRAY_RATIOS) status = all_say_the_same(at, j, ARRAY_ZEROS, &same);   // they have one axis
+    bool axis_shared = kind != ARRAY_RATIOS;   // scales and zero points have one
+    if (!status && same && axis_shared) status = all_say_the_same(at, j, ARRAY_ZEROS, &same);
     if (!status && same) {
         *axis = joined_axis(j, first_axis, rank);
         size_t times = j->stack && rank == 0 && kind == ARRAY_RATIOS ? n : 1;   // the new dim has an element for each
@@ -127,7 +130,8 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
         } else status = run_list_add(out, count, one.m, one.exp, one.value);
         if (status == XIR_E_MEMORY) no_memory(at);
         else if (status) {
-            status = xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text, "together the inputs have more elements than 64 bits count");
+            status = xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text, "together the inputs have more elements than 64 "
+                                    "bits count");
         }
     }
     if (!same && !led) *axis = first_axis < 0 ? (int64_t)j->axis - (int64_t)j->dims->size : (int64_t)j->axis;
@@ -161,10 +165,12 @@ static const xir_distr *distr_like(xir_infer *at, size_t i, const xir_distr *lik
 static bool all_valid(const xir_distr *distr) { return !distr || xir_distr_total_valid(distr) == xir_distr_total(distr); }
 
 static xir_status unknown_share(xir_infer *at) {
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs", "a dim is unknown: which elements of the output are valid can't be said");
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs", "a dim is unknown: which elements of the output are valid can't "
+                          "be said");
 }
 
-/* What all inputs say of the dims of `like`, of which the one at `place` is joined: those before it are walked element by element. */
+/* What all inputs say of the dims of `like`, of which the one at `place` is joined: those before it are walked element by
+ * element. */
 enum { MOST_STEPS = 1 << 16 };
 static xir_status interleave(xir_infer *at, const xir_distr *like, size_t place, run_list *runs) {
     size_t n = xir_infer_input_count(at), n_axes = like->merged_axis.size;
@@ -185,13 +191,15 @@ static xir_status interleave(xir_infer *at, const xir_distr *like, size_t place,
     return outer < 0 ? unknown_share(at) : status;
 }
 
-/* Whether the distributions of all inputs over the dims of `like` fit these; whether all elements are valid, and all the same. */
+/* Whether the distributions of all inputs over the dims of `like` fit these; whether all elements are valid, and all the
+ * same. */
 static xir_status compare_distrs(xir_infer *at, const xir_distr *like, bool *valid, bool *same) {
     size_t n = xir_infer_input_count(at);
     *valid = *same = true;
     for (size_t i = 0; i < n; i++) {
         const xir_distr *distr = distr_like(at, i, like);
-        int64_t have = extent(xir_type_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data, like->merged_axis.size);
+        int64_t have = extent(xir_type_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data,
+                              like->merged_axis.size);
         if (distr && have >= 0 && have != xir_distr_total(distr)) {
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "a distribution counts %" PRId64
                                   " elements, its dims have %" PRId64, xir_distr_total(distr), have);
@@ -202,8 +210,8 @@ static xir_status compare_distrs(xir_infer *at, const xir_distr *like, bool *val
     return XIR_OK;
 }
 
-/* Joins what the inputs say of the dims of `like`, the first one to speak of them; NULL where there is nothing to say. `axes` has
- * room. */
+/* Joins what the inputs say of the dims of `like`, the first one to speak of them; NULL where there is nothing to say.
+ * `axes` has room. */
 static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like, int64_t *axes, const xir_distr **out) {
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), n_axes = like->merged_axis.size, place = n_axes;
     bool valid, same;
@@ -229,8 +237,8 @@ static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like
     } else if (same) {
         status = run_list_append(&runs, like->sections, 0, xir_distr_total(like));
     } else {
-        status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs", "which elements are valid along dim %" PRId64 " is not the same in "
-                                "all inputs: it can't be said of the output", like->merged_axis.data[0]);
+        status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs", "which elements are valid along dim %" PRId64 " is not the "
+                                "same in all inputs: it can't be said of the output", like->merged_axis.data[0]);
     }
     if (status && !at->status) {
         status = status == XIR_E_MEMORY ? no_memory(at)
@@ -271,19 +279,20 @@ static xir_status give_join(xir_infer *at, join *j) {
     size_t n = xir_infer_input_count(at), n_distrs = 0;
     const xir_type *element = xir_type_element(xir_infer_input(at, 0));
     xir_status status = xir_type_is_quantized(element) ? change_arrays(at, 0, join_array, j, &element) : XIR_OK;
+    const xir_layout *layout = fitting_layout(j->layout, j->dims);
     for (size_t i = 0; i < n; i++) n_distrs += xir_type_tensor(xir_infer_input(at, i))->merged_distrs.size;
     if (status) return status;
-    if (n_distrs == 0) return xir_infer_give_tensor(at, element, j->layout, j->dims->data, j->dims->size);
+    if (n_distrs == 0) return xir_infer_give_tensor(at, element, layout, j->dims->data, j->dims->size);
     if (n_distrs > MOST_DISTRS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "inputs", "together they have %zu distributions, at most %d were expected", n_distrs,
-                              MOST_DISTRS);
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs", "together they have %zu distributions, at most %d were expected",
+                              n_distrs, MOST_DISTRS);
     }
     const xir_object **distrs = mem_new(context_alloc(at->ctx), n_distrs * sizeof *distrs);
     if (!distrs) return no_memory(at);
     size_t n_out;
     status = join_distrs(at, j, distrs, &n_out);
     if (!status) {
-        const xir_type *type = type_tensor(at->home, element, j->layout, (xir_i64s){ j->dims->data, j->dims->size },
+        const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ j->dims->data, j->dims->size },
                                            (xir_refs){ distrs, n_out });
         status = type ? xir_infer_give(at, type) : no_memory(at);
     }
@@ -313,7 +322,8 @@ static xir_status need_some(xir_infer *at) {
 static bool alike_quantized(const xir_type *a, const xir_type *b) {
     const xir_scales *s = xir_type_scale(a), *t = xir_type_scale(b);
     return xir_type_kind_of(a) == xir_type_kind_of(b) && xir_type_equal(xir_type_storage(a), xir_type_storage(b)) &&
-           xir_type_equal(xir_type_expressed(a), xir_type_expressed(b)) && !s == !t && xir_scales_is_exp(s) == xir_scales_is_exp(t) &&
+           xir_type_equal(xir_type_expressed(a), xir_type_expressed(b)) &&
+           !s == !t && xir_scales_is_exp(s) == xir_scales_is_exp(t) &&
            !xir_type_norm_ratios(a) == !xir_type_norm_ratios(b) &&
            (xir_type_kind_of(a) != XIR_TYPE_CALIBRATED || xir_type_equal(a, b));
 }
@@ -326,18 +336,21 @@ static xir_status check_alike(xir_infer *at) {
     for (size_t i = 1; i < n; i++) {
         const xir_type *type = xir_infer_input(at, i), *b = xir_type_element(type);
         if (xir_type_rank(type) != rank) {
-            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "input %zu has %zu dims, input 0 has %zu: the same were "
-                                  "expected", i, xir_type_rank(type), rank);
+            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "input %zu has %zu dims, input 0 has %zu: the "
+                                  "same were expected", i, xir_type_rank(type), rank);
         }
         xir_status status = same_elements(at, 0, i);
         if (status) return status;
         if (!xir_type_equal(a, b) && !alike_quantized(a, b)) {
-            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "input %zu is not quantised in the same way as input 0", i);
+            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "input %zu is not quantised in the same way as "
+                                  "input 0", i);
         }
         for (size_t k = 0; tiled && k < rank; k++) {
             const xir_layout *l = xir_type_layout(first), *r = xir_type_layout(type);
-            if (xir_layout_unit(l, k) == xir_layout_unit(r, k) && (!xir_layout_unit(l, k) || tile_partner(l, k) == tile_partner(r, k))) continue;
-            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "dim %zu of input %zu is not tiled as that of input 0", k, i);
+            bool same_unit = xir_layout_unit(l, k) == xir_layout_unit(r, k);
+            if (same_unit && (!xir_layout_unit(l, k) || tile_partner(l, k) == tile_partner(r, k))) continue;
+            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "dim %zu of input %zu is not tiled as that of "
+                                  "input 0", k, i);
         }
     }
     return XIR_OK;
@@ -354,8 +367,8 @@ static xir_status join_tiles(xir_infer *at, join *j) {
     j->partner = axes[1];
     for (size_t i = 0; i + 1 < n; i++) {
         if (all_valid(xir_type_distr(xir_infer_input(at, i), axes, 2))) continue;
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "input %zu has padding along the tiled axis %c: every input "
-                              "but the last has to fill its tiles", i, xir_layout_axis(layout, j->axis));
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "input %zu has padding along the tiled axis %c: "
+                              "every input but the last has to fill its tiles", i, xir_layout_axis(layout, j->axis));
     }
     return XIR_OK;
 }
@@ -416,7 +429,8 @@ static xir_status stack_dims(xir_infer *at, dim_list *out, join *j) {
     size_t n = xir_infer_input_count(at), rank = xir_type_rank(xir_infer_input(at, 0));
     int64_t axis = from_start(a->dim, rank + 1);
     if (axis < 0) {
-        return xir_infer_fail(at, XIR_E_BOUNDS, "dim", "%" PRId64 " is outside the %zu dims of the output", a->dim, rank + 1);
+        return xir_infer_fail(at, XIR_E_BOUNDS, "dim", "%" PRId64 " is outside the %zu dims of the output", a->dim,
+                              rank + 1);
     }
     j->axis = (size_t)axis;
     xir_status status = check_alike(at);

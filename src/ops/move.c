@@ -18,8 +18,8 @@ xir_status need_untiled(xir_infer *at, const char *what, size_t k) {
     const xir_layout *layout = xir_type_layout(xir_infer_input(at, 0));
     if (tile_partner(layout, k) < 0) return XIR_OK;
     xir_str text = xir_layout_text(layout);
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, what, "dim %zu is part of a tiled axis of %s (%.*s): what becomes of its tiles "
-                          "can't be said", k, input_name(at, 0), (int)text.size, text.data);
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, what, "dim %zu is part of a tiled axis of %s (%.*s): what becomes of its "
+                          "tiles can't be said", k, input_name(at, 0), (int)text.size, text.data);
 }
 
 bool copy_dims(xir_infer *at, dim_list *out) {
@@ -94,8 +94,8 @@ xir_status add_stretch(stretch_list *list, int64_t start, int64_t count, int64_t
         return XIR_OK;
     }
     if (list->size == MOST_STRETCHES) {
-        return xir_infer_fail(list->at, XIR_E_LIMIT, "inputs/0", "what is said of the elements of %s would be said in more than "
-                              "%d pieces", input_name(list->at, 0), MOST_STRETCHES);
+        return xir_infer_fail(list->at, XIR_E_LIMIT, "inputs/0", "what is said of the elements of %s would be said in more "
+                              "than %d pieces", input_name(list->at, 0), MOST_STRETCHES);
     }
     if (list->size == list->room) {
         bool few = list->data == list->few;
@@ -121,8 +121,8 @@ static void stretches_free(stretch_list *list) {
 }
 
 xir_status unknown_cut(xir_infer *at, size_t k) {
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu of %s is unknown: what is said of its elements can't be said "
-                          "of those that are taken", k, input_name(at, 0));
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu of %s is unknown: what is said of its elements can't "
+                          "be said of those that are taken", k, input_name(at, 0));
 }
 
 /* ---- items -------------------------------------------------------------------------------------------------- */
@@ -208,7 +208,8 @@ static xir_status cut_level(cutting *c, size_t l, int64_t base) {
             status = run_list_add(c->out, count, c->fill.m, c->fill.exp, c->fill.value);
         } else if (l == c->last && (s.step == 1 || inner == 1)) {
             status = inner == 1 ? pick_items(c->out, c->items, base + s.start, s.count, s.step)
-                                : run_list_append(c->out, c->items, base + s.start * inner, base + (s.start + s.count) * inner);
+                                : run_list_append(c->out, c->items, base + s.start * inner,
+                                                  base + (s.start + s.count) * inner);
         } else {
             for (int64_t k = 0; k < s.count && !status; k++) status = cut_element(c, l, base, s.start + k * s.step);
         }
@@ -258,8 +259,8 @@ xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axe
         return run_list_append(out, items, 0, runs_total(items)) ? no_memory(at) : XIR_OK;
     }
     if (n > MOST_LEVELS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, path.text, "a distribution of %s is over %zu dims, at most %d can be cut", input_name(at, i),
-                              n, MOST_LEVELS);
+        return xir_infer_fail(at, XIR_E_LIMIT, path.text, "a distribution of %s is over %zu dims, at most %d can be cut",
+                              input_name(at, i), n, MOST_LEVELS);
     }
     cutting c = { .at = at, .n = n, .items = items, .fill = fill, .out = out };
     stretch_list few[2];
@@ -282,19 +283,23 @@ xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axe
     if (!status || at->status) return status;   // what has been said
     if (status == XIR_E_MEMORY) return no_memory(at);
     if (status == XIR_E_LIMIT) {
-        return xir_infer_fail(at, status, path.text, "what is said of the elements of %s would take too many runs", input_name(at, i));
+        return xir_infer_fail(at, status, path.text, "what is said of the elements of %s would take too many runs",
+                              input_name(at, i));
     }
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path.text, "what is said of the elements of %s does not fit its dims", input_name(at, i));
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path.text, "what is said of the elements of %s does not fit its dims",
+                          input_name(at, i));
 }
 
 /* ---- valid elements ----------------------------------------------------------------------------------------- */
 
 static xir_status distr_lost(xir_infer *at, size_t which) {
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s says which elements are valid, and its dims are "
-                          "merged, split or mixed with others: it can't be said of the output", which, input_name(at, 0));
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s says which elements are valid, and its "
+                          "dims are merged, split or mixed with others: it can't be said of the output", which,
+                          input_name(at, 0));
 }
 
-/* The distribution over the dims of the output that those of `old` become; NULL where there is nothing to say. `axes` has room. */
+/* The distribution over the dims of the output that those of `old` become; NULL where there is nothing to say. `axes` has
+ * room. */
 static xir_status move_distr(xir_infer *at, const move *m, size_t which, const xir_distr *old, int64_t *axes,
                              const xir_distr **out) {
     xir_i64s shape = xir_type_tensor(xir_infer_input(at, 0))->shape, was = old->merged_axis;
@@ -305,15 +310,15 @@ static xir_status move_distr(xir_infer *at, const move *m, size_t which, const x
     for (size_t i = 0; i < was.size; i++) {
         int64_t k = from_start(was.data[i], shape.size);
         if (k < 0) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu is over dim %" PRId64 ", %s has %zu dims", which,
-                                  was.data[i], input_name(at, 0), shape.size);
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu is over dim %" PRId64 ", %s has %zu "
+                                  "dims", which, was.data[i], input_name(at, 0), shape.size);
         }
         if (m->to && m->to[k] < 0) continue;
         axes[n++] = moved_axis(m, was.data[i], shape.size);
     }
     if (have >= 0 && have != total) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu counts %" PRId64 " elements, its dims have %" PRId64,
-                              which, total, have);
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu counts %" PRId64 " elements, its dims "
+                              "have %" PRId64, which, total, have);
     }
     now = extent((xir_i64s){ m->dims->data, m->dims->size }, axes, n);
     run_list runs;
@@ -352,20 +357,25 @@ static xir_status move_distrs(xir_infer *at, const move *m, xir_refs old, const 
     return status;
 }
 
+const xir_layout *fitting_layout(const xir_layout *layout, const dim_list *dims) {
+    return xir_layout_rank(layout) == dims->size ? layout : NULL;
+}
+
 xir_status give_moved(xir_infer *at, const move *m) {
     const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
     const xir_type *element = input->element_dtype;
     xir_refs old = input->merged_distrs;
     xir_status status = xir_type_is_quantized(element) ? move_element(at, 0, m, &element) : XIR_OK;
+    const xir_layout *layout = fitting_layout(m->layout, m->dims);
     if (status) return status;
-    if (old.size == 0) return xir_infer_give_tensor(at, element, m->layout, m->dims->data, m->dims->size);
+    if (old.size == 0) return xir_infer_give_tensor(at, element, layout, m->dims->data, m->dims->size);
     const xir_object *few[4], **distrs = few;
     size_t n, bytes = old.size * sizeof *distrs;
     if (old.size > sizeof few / sizeof few[0]) distrs = mem_new(context_alloc(at->ctx), bytes);
     if (!distrs) return no_memory(at);
     status = move_distrs(at, m, old, distrs, &n);
     if (!status) {
-        const xir_type *type = type_tensor(at->home, element, m->layout, (xir_i64s){ m->dims->data, m->dims->size },
+        const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ m->dims->data, m->dims->size },
                                            (xir_refs){ distrs, n });
         status = type ? xir_infer_give(at, type) : no_memory(at);
     }

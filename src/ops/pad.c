@@ -19,19 +19,20 @@ static xir_status pad_dim(xir_infer *at, size_t k, int64_t dim, int64_t *out) {
     int64_t before = a->padding.data[2 * k], after = a->padding.data[2 * k + 1], cropped, padded;
     *out = UNKNOWN_DIM;
     if (dim < 0) return XIR_OK;
-    if (!add_i64(dim, before < 0 ? before : 0, &cropped) || !add_i64(cropped, after < 0 ? after : 0, &cropped) || cropped < 0) {
+    if (!add_i64(dim, before < 0 ? before : 0, &cropped) || !add_i64(cropped, after < 0 ? after : 0, &cropped) ||
+        cropped < 0) {
         return xir_infer_fail(at, XIR_E_INVALID, "padding", "dim %zu of input is %" PRId64 ": %" PRId64 " and %" PRId64
                               " take away more", k, dim, before, after);
     }
     int64_t most = a->mode == XIR_PAD_CONSTANT ? INT64_MAX : most_mirrored(a->mode, cropped);
     if (positive(before) > positive(most) || positive(after) > positive(most)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "padding", "%" PRId64 " and %" PRId64 " elements around dim %zu, where %s of %"
-                              PRId64 " gives at most %" PRId64, before, after, k, xir_pad_mode_enum()->words[a->mode], cropped,
-                              positive(most));
+        return xir_infer_fail(at, XIR_E_INVALID, "padding", "%" PRId64 " and %" PRId64 " elements around dim %zu, where %s "
+                              "of %" PRId64 " gives at most %" PRId64, before, after, k,
+                              xir_pad_mode_enum()->words[a->mode], cropped, positive(most));
     }
     if (!add_i64(cropped, positive(before), &padded) || !add_i64(padded, positive(after), &padded)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "padding", "dim %zu of %" PRId64 " with %" PRId64 " and %" PRId64 " exceeds 64 bits",
-                              k, dim, before, after);
+        return xir_infer_fail(at, XIR_E_LIMIT, "padding", "dim %zu of %" PRId64 " with %" PRId64 " and %" PRId64 " exceeds "
+                              "64 bits", k, dim, before, after);
     }
     *out = padded;
     return XIR_OK;
@@ -44,8 +45,8 @@ static xir_status fits(xir_infer *at, const xir_scalar *value) {
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
     bool is_bool = xir_type_kind_of(element) == XIR_TYPE_BOOL;
     if (xir_type_is_quantized(element) && xir_type_kind_of(element) != XIR_TYPE_CALIBRATED && real != 0) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "value", "%g for a quantised input: which stored number that is depends on the "
-                              "element, 0 was expected", real);
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "value", "%g for a quantised input: which stored number that is depends "
+                              "on the element, 0 was expected", real);
     }
     if (!integer && !is_bool) return XIR_OK;
     if (real != trunc(real)) {
@@ -54,7 +55,8 @@ static xir_status fits(xir_infer *at, const xir_scalar *value) {
     int bits = is_bool ? 1 : integer->ibits > 64 ? 64 : (int)integer->ibits;
     bool sign = !is_bool && integer->sign, good;
     double least = sign ? -ldexp(1, bits - 1) : 0, above = ldexp(1, sign ? bits - 1 : bits);
-    if (object_what(value) == WHAT_INT && bits == 64) good = sign || xir_scalar_as_int(value) >= 0;   // a real does not hold them all
+    bool exact = object_what(value) == WHAT_INT && bits == 64;   // a real does not hold them all
+    if (exact) good = sign || xir_scalar_as_int(value) >= 0;
     else good = real >= least && real < above;
     if (good) return XIR_OK;
     return xir_infer_fail(at, XIR_E_BOUNDS, "value", "%g is outside [%g, %g) of an element of input", real, least, above);

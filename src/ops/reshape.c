@@ -29,7 +29,8 @@ static xir_status check_layout(xir_infer *at) {
                               xir_layout_rank(a->layout), a->shape.size);
     }
     if (!xir_layout_is_layouted(a->layout) || target_tiles(at)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "layout", "%.*s is tiled: that is for Buyi and Zhuge", (int)text.size, text.data);
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "layout", "%.*s is tiled: that is for Buyi and Zhuge", (int)text.size,
+                          text.data);
 }
 
 xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list *out) {
@@ -37,11 +38,12 @@ xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list 
     for (size_t i = 0; i < rank; i++) {
         int64_t dim = shape.data[i];
         if (dim < -1) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, "shape", "dim %zu is %" PRId64 ": a dim, or -1 for what is left, was expected",
-                                  i, dim);
+            return xir_infer_fail(at, XIR_E_BOUNDS, "shape", "dim %zu is %" PRId64 ": a dim, or -1 for what is left, was "
+                                  "expected", i, dim);
         }
         if (dim == -1 && infer < rank) {
-            return xir_infer_fail(at, XIR_E_INVALID, "shape", "dims %zu and %zu are both what is left: one can be", infer, i);
+            return xir_infer_fail(at, XIR_E_INVALID, "shape", "dims %zu and %zu are both what is left: one can be", infer,
+                                  i);
         }
         if (dim == -1) infer = i;
     }
@@ -57,17 +59,18 @@ xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list 
     }
     if (infer < rank && have >= 0) {
         if (have % want_known) {
-            return xir_infer_fail(at, XIR_E_INVALID, "shape", "%" PRId64 " elements of input do not divide into pieces of %" PRId64,
-                                  have, want_known);
+            return xir_infer_fail(at, XIR_E_INVALID, "shape", "%" PRId64 " elements of input do not divide into pieces of "
+                                  "%" PRId64, have, want_known);
         }
         left = have / want_known;
     }
     if (infer == rank && have >= 0 && have != want) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shape", "input has %" PRId64 " elements, 'shape' has %" PRId64, have, want);
+        return xir_infer_fail(at, XIR_E_INVALID, "shape", "input has %" PRId64 " elements, 'shape' has %" PRId64, have,
+                              want);
     }
     if (infer == rank && have < 0 && want % have_known) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shape", "the known dims of input make %" PRId64 " elements, which do not divide "
-                              "the %" PRId64 " of 'shape'", have_known, want);
+        return xir_infer_fail(at, XIR_E_INVALID, "shape", "the known dims of input make %" PRId64 " elements, which do not "
+                              "divide the %" PRId64 " of 'shape'", have_known, want);
     }
     if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
     for (size_t i = 0; i < rank; i++) out->data[i] = i == infer ? left : shape.data[i];
@@ -98,8 +101,10 @@ void find_whole(xir_i64s in, xir_i64s out, int64_t *to) {
     }
     /* The same from the end, as far as it goes. */
     while (n > i && m > j && in.data[n - 1] >= 0 && in.data[n - 1] == out.data[m - 1]) to[--n] = (int64_t)--m;
-    /* What is left, unknown dims too; two that are known are not the same here, beside a dim of 0. */
-    if (n == i + 1 && m == j + 1 && (in.data[i] < 0 || out.data[j] < 0)) to[i] = (int64_t)j;
+    /* What is left is the same if it is unknown, unless there are no elements whatever it is. */
+    bool zero = false, left = n == i + 1 && m == j + 1;
+    for (size_t k = 0; k < in.size; k++) zero |= in.data[k] == 0;
+    if (left && !zero && (in.data[i] < 0 || out.data[j] < 0)) to[i] = (int64_t)j;
 }
 
 static bool is_tiled(xir_infer *at) {
@@ -140,8 +145,8 @@ xir_status reshape_infer(xir_infer *at) {
 
 /* ---- Squeeze -------------------------------------------------------------------------------------------------- */
 
-/* Says in to[k] where dim k of the input stands in the output, -1: it goes; both are made unless it fails. A check may see a type
- * that does not say its rank. */
+/* Says in to[k] where dim k of the input stands in the output, -1: it goes; both are made unless it fails. A check may see a
+ * type that does not say its rank. */
 static xir_status squeeze_dims(xir_infer *at, dim_list *to, dim_list *out, bool check) {
     const xir_squeeze_attrs *a = xir_infer_attrs(at);
     xir_i64s shape = xir_type_tensor(xir_infer_input(at, 0))->shape;
@@ -152,13 +157,14 @@ static xir_status squeeze_dims(xir_infer *at, dim_list *to, dim_list *out, bool 
         int64_t dim = shape.data[k];
         bool goes = to->data[k];
         if (goes && (dim == 0 || dim > 1)) {
-            status = xir_infer_fail(at, XIR_E_INVALID, "axis", "dim %zu of input is %" PRId64 ", a dim of 1 was expected", k, dim);
+            status = xir_infer_fail(at, XIR_E_INVALID, "axis", "dim %zu of input is %" PRId64 ", a dim of 1 was expected",
+                                    k, dim);
         }
         if (a->axis.size == 0) {
             goes = dim == 1;
             if (dim < 0 && !check) {
-                status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "axis", "dim %zu of input is unknown: the dims that go have to be named",
-                                        k);
+                status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "axis", "dim %zu of input is unknown: the dims that go have "
+                                        "to be named", k);
             }
         }
         to->data[k] = goes ? -1 : (int64_t)n++;
@@ -216,8 +222,8 @@ xir_status squeeze_infer(xir_infer *at) {
 
 /* ---- Expand, Tile --------------------------------------------------------------------------------------------- */
 
-/* Dims that are put before those of the input: the `n` dims of the output from which one of the input comes, -1 for new ones. */
-static xir_status give_grown(xir_infer *at, const dim_list *dims, xir_status (*cut)(const move *, xir_infer *, size_t, stretch_list *)) {
+/* Gives the type with new dims before those of the input. */
+static xir_status give_grown(xir_infer *at, const dim_list *dims, cut_fn *cut) {
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), more = dims->size - rank;
     const xir_layout *layout = xir_type_layout(xir_infer_input(at, 0));
     dim_list to, from;
@@ -241,17 +247,18 @@ static xir_status expand_dims(xir_infer *at, dim_list *out) {
     const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
     size_t rank = input->shape.size, n = a->sizes.size;
     if (n < rank) {
-        return xir_infer_fail(at, XIR_E_INVALID, "sizes", "%zu sizes for the %zu dims of input: as many or more were expected", n,
-                              rank);
+        return xir_infer_fail(at, XIR_E_INVALID, "sizes", "%zu sizes for the %zu dims of input: as many or more were "
+                              "expected", n, rank);
     }
     for (size_t i = 0; i < n; i++) {
         int64_t size = a->sizes.data[i], dim = i < n - rank ? 1 : input->shape.data[i - (n - rank)];
         if (size < -1) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, "sizes", "size %zu is %" PRId64 ": a dim, or -1 for the input's, was expected",
-                                  i, size);
+            return xir_infer_fail(at, XIR_E_BOUNDS, "sizes", "size %zu is %" PRId64 ": a dim, or -1 for the input's, was "
+                                  "expected", i, size);
         }
         if (size == -1 && i < n - rank) {
-            return xir_infer_fail(at, XIR_E_INVALID, "sizes", "size %zu is -1, but the dim is new: input has none there to keep", i);
+            return xir_infer_fail(at, XIR_E_INVALID, "sizes", "size %zu is -1, but the dim is new: input has none there to "
+                                  "keep", i);
         }
         if (size >= 0 && dim >= 0 && dim != 1 && size != dim) {
             return xir_infer_fail(at, XIR_E_INVALID, "sizes", "size %zu is %" PRId64 ", the dim of input %" PRId64
@@ -311,7 +318,8 @@ static xir_status tile_dims(xir_infer *at, dim_list *out) {
         else if (dim < 0) out->data[i] = UNKNOWN_DIM;
         else if (!mul_i64(dim, times, &out->data[i])) {
             dims_free(out);
-            return xir_infer_fail(at, XIR_E_LIMIT, "dims", "a dim of %" PRId64 ", %" PRId64 " times, exceeds 64 bits", dim, times);
+            return xir_infer_fail(at, XIR_E_LIMIT, "dims", "a dim of %" PRId64 ", %" PRId64 " times, exceeds 64 bits", dim,
+                                  times);
         }
     }
     return XIR_OK;

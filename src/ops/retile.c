@@ -1,6 +1,6 @@
-/* Reshapes from and to tiles, on Buyi and Zhuge. A tiled axis stands for its channels without the padding, where its unit stands;
- * so both sides have logical dims, which are reshaped. The tiles of the output are as full as the elements fill them: their first
- * channels are valid, the rest is padding. */
+/* Reshapes from and to tiles, on Buyi and Zhuge. A tiled axis stands for its channels without the padding, where its unit
+ * stands; so both sides have logical dims, which are reshaped. The tiles of the output are as full as the elements fill
+ * them: their first channels are valid, the rest is padding. */
 #include <inttypes.h>
 #include "graph.h"
 #include "reshape.h"
@@ -27,14 +27,15 @@ static xir_status side_init(xir_infer *at, side *s, const char *path, xir_i64s d
     *s = (side){ .layout = layout, .dims = dims, .tiles = dims.size, .unit = dims.size, .channels = dims.size };
     xir_str text = xir_layout_text(layout);
     if (xir_layout_rank(layout) != dims.size) {
-        return xir_infer_fail(at, XIR_E_INVALID, path, "the layout %.*s names %zu dims, there are %zu", (int)text.size, text.data,
-                              xir_layout_rank(layout), dims.size);
+        return xir_infer_fail(at, XIR_E_INVALID, path, "the layout %.*s names %zu dims, there are %zu", (int)text.size,
+                              text.data, xir_layout_rank(layout), dims.size);
     }
     for (size_t k = 0; k < dims.size; k++) {
         int64_t unit = xir_layout_unit(layout, k), partner = unit ? tile_partner(layout, k) : -1;
         if (unit == 0) continue;
         if (partner < 0 || s->unit < dims.size) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path, "the layout %.*s does not have one tiled axis", (int)text.size, text.data);
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path, "the layout %.*s does not have one tiled axis",
+                                  (int)text.size, text.data);
         }
         if (dims.data[k] >= 0 && dims.data[k] != unit) {
             return xir_infer_fail(at, XIR_E_INVALID, path, "the layout %.*s has units of %" PRId64 ", dim %zu is %" PRId64,
@@ -76,8 +77,8 @@ static xir_status read_input(xir_infer *at, side *s) {
         if (valid && !distr->sections.data[0].m) first = false;
         if (channels && first && (s->total < 0 || s->total == total)) s->logical.data[s->channels] = valid;
         else if (channels || valid != total) {
-            status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu has other padding than the end of the tiled "
-                                    "axis: it can't be said of the output", i);
+            status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu has other padding than the end of "
+                                    "the tiled axis: it can't be said of the output", i);
         }
     }
     int64_t *channels = s->channels < s->logical.size ? &s->logical.data[s->channels] : NULL;
@@ -93,8 +94,8 @@ typedef struct retiling {
 } retiling;
 
 /* Puts items along a logical dim of the output. */
-static xir_status put_items(xir_infer *at, const side *out, size_t dim, xir_runs items, int64_t count, xir_run fill, bool from_end,
-                            int64_t *axis, run_list *runs) {
+static xir_status put_items(xir_infer *at, const side *out, size_t dim, xir_runs items, int64_t count, xir_run fill,
+                            bool from_end, int64_t *axis, run_list *runs) {
     int64_t where = out->where.data[dim], padding = dim == out->channels ? out->total - count : 0;
     *axis = from_end ? where - (int64_t)out->dims.size : where;
     xir_status status = items.size == 1 ? run_list_add(runs, count, items.data->m, items.data->exp, items.data->value)
@@ -145,7 +146,8 @@ static xir_status give_retiled(xir_infer *at, const side *in, side *out, const d
     const xir_type *element, *type;
     dim_list to;
     if (!dims_init(at, &to, in->logical.size)) return XIR_E_MEMORY;
-    find_whole((xir_i64s){ in->logical.data, in->logical.size }, (xir_i64s){ out->logical.data, out->logical.size }, to.data);
+    find_whole((xir_i64s){ in->logical.data, in->logical.size }, (xir_i64s){ out->logical.data, out->logical.size },
+               to.data);
     xir_status status = change_arrays(at, 0, retile_array, &(retiling){ in, out, to.data }, &element);
     dims_free(&to);
     if (status) return status;
@@ -156,10 +158,12 @@ static xir_status give_retiled(xir_infer *at, const side *in, side *out, const d
         run_list_init(&runs, context_alloc(at->ctx));   // the first runs need no memory
         run_list_add(&runs, valid, 1, 0, 0);
         run_list_add(&runs, out->total - valid, 0, 0, 0);
-        distr = (const xir_object *)distr_make(at->home, (xir_i64s){ axes, 2 }, run_list_runs(&runs), XIR_UVALUE_ZERO, false);
+        distr = (const xir_object *)distr_make(at->home, (xir_i64s){ axes, 2 }, run_list_runs(&runs), XIR_UVALUE_ZERO,
+                                               false);
         if (!distr) return no_memory(at);
     }
-    type = type_tensor(at->home, element, out->layout, (xir_i64s){ dims->data, dims->size }, (xir_refs){ &distr, distr != NULL });
+    const xir_refs distrs = { &distr, distr != NULL };
+    type = type_tensor(at->home, element, out->layout, (xir_i64s){ dims->data, dims->size }, distrs);
     return type ? xir_infer_give(at, type) : no_memory(at);
 }
 
@@ -175,12 +179,12 @@ static xir_status read_output(xir_infer *at, const side *in, side *out, dim_list
     int64_t valid = out->unit < out->dims.size ? out->logical.data[out->channels] : 0;
     if (out->unit < out->dims.size) {
         if (valid < 0 || out->total < 0) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "a dim is unknown: how far the tiles of the output are filled can't be "
-                                  "said");
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "a dim is unknown: how far the tiles of the output are "
+                                  "filled can't be said");
         }
         if (valid > out->total || out->total - valid >= out->size) {
-            return xir_infer_fail(at, XIR_E_INVALID, "shape", "%" PRId64 " channels are left for %" PRId64 " tiles of %" PRId64, valid,
-                                  out->dims.data[out->tiles], out->size);
+            return xir_infer_fail(at, XIR_E_INVALID, "shape", "%" PRId64 " channels are left for %" PRId64 " tiles of "
+                                  "%" PRId64, valid, out->dims.data[out->tiles], out->size);
         }
     }
     if (!dims_init(at, dims, a->shape.size)) return XIR_E_MEMORY;

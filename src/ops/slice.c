@@ -51,13 +51,15 @@ static xir_status slice_dims(xir_infer *at, dim_list *out) {
     };
     for (size_t i = 0; i < 3; i++) {
         if (lists[i].size == shape.size) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, lists[i].name, "%zu entries for the %zu dims of input: one each was expected",
-                              lists[i].size, shape.size);
+        return xir_infer_fail(at, XIR_E_INVALID, lists[i].name, "%zu entries for the %zu dims of input: one each was "
+                              "expected", lists[i].size, shape.size);
     }
     bool tiled = inputs_tiled(at, 1);
     for (size_t k = 0; k < shape.size; k++) {
         if (a->stride.data[k] == 0) return xir_infer_fail(at, XIR_E_BOUNDS, "stride", "the stride of dim %zu is 0", k);
-        if (tiled && is_unit(at, k) && !takes_all(a, k, shape.data[k])) return need_untiled(at, "begin", k);
+        bool cuts_unit = tiled && is_unit(at, k) && !takes_all(a, k, shape.data[k]);
+        xir_status status = cuts_unit ? need_untiled(at, "begin", k) : XIR_OK;
+        if (status) return status;
     }
     if (!dims_init(at, out, shape.size)) return XIR_E_MEMORY;
     for (size_t k = 0; k < shape.size; k++) {
@@ -107,22 +109,26 @@ static xir_status split_axis(xir_infer *at, size_t *axis) {
     xir_status status = read_axis(at, "axis", a->axis, shape.size, axis);
     if (!status && is_unit(at, *axis)) status = need_untiled(at, "axis", *axis);
     if (status) return status;
-    if (a->sections.size == 0) return xir_infer_fail(at, XIR_E_INVALID, "sections", "no sections, at least one was expected");
+    if (a->sections.size == 0) {
+        return xir_infer_fail(at, XIR_E_INVALID, "sections", "no sections, at least one was expected");
+    }
     if (a->sections.size > MOST_OUTPUTS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "sections", "%zu sections, at most %d were expected", a->sections.size, MOST_OUTPUTS);
+        return xir_infer_fail(at, XIR_E_LIMIT, "sections", "%zu sections, at most %d were expected", a->sections.size,
+                              MOST_OUTPUTS);
     }
     int64_t total = 0;
     for (size_t i = 0; i < a->sections.size; i++) {
         if (a->sections.data[i] < 0) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, "sections", "section %zu is %" PRId64 ", the least is 0", i, a->sections.data[i]);
+            return xir_infer_fail(at, XIR_E_BOUNDS, "sections", "section %zu is %" PRId64 ", the least is 0", i,
+                                  a->sections.data[i]);
         }
         if (!add_i64(total, a->sections.data[i], &total)) {
             return xir_infer_fail(at, XIR_E_LIMIT, "sections", "together they exceed 64 bits");
         }
     }
     if (shape.data[*axis] >= 0 && total != shape.data[*axis]) {
-        return xir_infer_fail(at, XIR_E_INVALID, "sections", "together they are %" PRId64 ", dim %zu of input is %" PRId64, total,
-                              *axis, shape.data[*axis]);
+        return xir_infer_fail(at, XIR_E_INVALID, "sections", "together they are %" PRId64 ", dim %zu of input is %" PRId64,
+                              total, *axis, shape.data[*axis]);
     }
     return XIR_OK;
 }
@@ -169,7 +175,9 @@ static xir_status unstack_axis(xir_infer *at, size_t *axis) {
     xir_i64s shape = input_of(at)->shape;
     xir_status status = read_axis(at, "dim", a->dim, shape.size, axis);
     if (status) return status;
-    if (shape.data[*axis] == 0) return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "dim %zu is 0, there is nothing to unstack", *axis);
+    if (shape.data[*axis] == 0) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "dim %zu is 0, there is nothing to unstack", *axis);
+    }
     if (shape.data[*axis] > MOST_OUTPUTS) {
         return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "dim %zu is %" PRId64 ": at most %d outputs were expected", *axis,
                               shape.data[*axis], MOST_OUTPUTS);
@@ -197,7 +205,8 @@ xir_status unstack_infer(xir_infer *at) {
     xir_i64s shape = input_of(at)->shape;
     size_t rank = shape.size;
     if (shape.data[s.axis] < 0) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu is unknown: how many outputs there are can't be said", s.axis);
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu is unknown: how many outputs there are can't be "
+                              "said", s.axis);
     }
     if (!dims_init(at, &to, rank)) return XIR_E_MEMORY;
     if (!dims_init(at, &from, rank - 1)) {
@@ -237,11 +246,12 @@ static xir_status roll_axes(xir_infer *at) {
     const xir_roll_attrs *a = xir_infer_attrs(at);
     size_t rank = input_of(at)->shape.size, axis;
     if (a->dims.size == 0 && a->shifts.size != 1) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts without dims, exactly one was expected", a->shifts.size);
+        return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts without dims, exactly one was expected",
+                              a->shifts.size);
     }
     if (a->dims.size == 0 && inputs_tiled(at, 1)) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "shifts", "the elements of a tiled input are in no row-major order: dims have to be "
-                              "named");
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "shifts", "the elements of a tiled input are in no row-major order: "
+                              "dims have to be named");
     }
     if (a->dims.size && a->dims.size != a->shifts.size) {
         return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts for %zu dims, one each was expected", a->shifts.size,
@@ -282,8 +292,8 @@ static xir_status rolled_flat(xir_infer *at, size_t k, int64_t *shift) {
     }
     *shift = total < 0 ? 0 : wrapped(a->shifts.data[0], total);
     if (total >= 0 && (*shift == 0 || alone)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "elements of input move from dim to dim: what is said of those of dim %zu can't "
-                          "be said of the output", k);
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "elements of input move from dim to dim: what is said of those "
+                          "of dim %zu can't be said of the output", k);
 }
 
 static xir_status roll_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
@@ -332,9 +342,11 @@ static xir_status swap_axis(xir_infer *at, size_t *axis) {
     for (size_t i = 0; i < n && !status; i++) {
         int64_t from = a->order.data[i];
         if (from < 0 || (uint64_t)from >= n) {
-            status = xir_infer_fail(at, XIR_E_BOUNDS, "order", "place %zu is %" PRId64 ", one below %zu was expected", i, from, n);
+            status = xir_infer_fail(at, XIR_E_BOUNDS, "order", "place %zu is %" PRId64 ", one below %zu was expected", i,
+                                    from, n);
         } else if (seen.data[from]) {
-            status = xir_infer_fail(at, XIR_E_INVALID, "order", "%" PRId64 " stands there twice: each place was expected once", from);
+            status = xir_infer_fail(at, XIR_E_INVALID, "order", "%" PRId64 " stands there twice: each place was expected "
+                                    "once", from);
         } else seen.data[from] = true;
     }
     dims_free(&seen);
@@ -363,7 +375,8 @@ xir_status swap_order_infer(xir_infer *at) {
     if (status) return status;
     if (!copy_dims(at, &dims)) return XIR_E_MEMORY;
     dims.data[axis] = (int64_t)a->order.size;
-    status = give_moved(at, &(move){ .dims = &dims, .cut = swap_cut, .part = axis, .layout = xir_type_layout(xir_infer_input(at, 0)) });
+    status = give_moved(at, &(move){ .dims = &dims, .cut = swap_cut, .part = axis,
+                                     .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
 }

@@ -16,8 +16,8 @@ static xir_status check_tiles(xir_infer *at, const int64_t *to) {
         if (xir_layout_unit(now, (size_t)to[k]) == unit &&
             (partner < 0 || (size_t)partner >= rank || tile_partner(now, (size_t)to[k]) == to[partner])) continue;
         xir_str text = xir_layout_text(now);
-        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s does not tile dim %" PRId64 " of the output as the input's dim %zu is",
-                              (int)text.size, text.data, to[k], k);
+        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s does not tile dim %" PRId64 " of the output as the input's "
+                              "dim %zu is", (int)text.size, text.data, to[k], k);
     }
     return XIR_OK;
 }
@@ -27,8 +27,8 @@ static xir_status read_order(xir_infer *at, int64_t *to, int64_t *from) {
     const xir_transpose_attrs *a = xir_infer_attrs(at);
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), axis;
     if (a->dims.size != rank) {
-        return xir_infer_fail(at, XIR_E_INVALID, "dims", "%zu dims are named, input has %zu: each was expected once", a->dims.size,
-                              rank);
+        return xir_infer_fail(at, XIR_E_INVALID, "dims", "%zu dims are named, input has %zu: each was expected once",
+                              a->dims.size, rank);
     }
     for (size_t k = 0; k < rank; k++) to[k] = -1;
     for (size_t i = 0; i < rank; i++) {
@@ -42,8 +42,8 @@ static xir_status read_order(xir_infer *at, int64_t *to, int64_t *from) {
     }
     if (a->layout && xir_layout_rank(a->layout) != rank) {
         xir_str text = xir_layout_text(a->layout);
-        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s names %zu dims, the output has %zu", (int)text.size, text.data,
-                              xir_layout_rank(a->layout), rank);
+        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s names %zu dims, the output has %zu", (int)text.size,
+                              text.data, xir_layout_rank(a->layout), rank);
     }
     return a->layout ? check_tiles(at, to) : XIR_OK;
 }
@@ -108,10 +108,12 @@ static xir_status shuffled(xir_infer *at, size_t *axis) {
     xir_status status = channel_axis(at, axis);
     if (status) return status;
     int64_t channels = xir_type_dim(xir_infer_input(at, 0), (int64_t)*axis, false);
-    if (a->groups < 1) return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " is below 1, the least groups", a->groups);
+    if (a->groups < 1) {
+        return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " is below 1, the least groups", a->groups);
+    }
     if (channels >= 0 && channels % a->groups) {
-        return xir_infer_fail(at, XIR_E_INVALID, "groups", "%" PRId64 " channels do not divide into %" PRId64 " groups", channels,
-                              a->groups);
+        return xir_infer_fail(at, XIR_E_INVALID, "groups", "%" PRId64 " channels do not divide into %" PRId64 " groups",
+                              channels, a->groups);
     }
     return XIR_OK;
 }
@@ -139,7 +141,8 @@ xir_status channel_shuffle_infer(xir_infer *at) {
     if (!status) status = shuffled(at, &axis);
     if (status) return status;
     if (!copy_dims(at, &dims)) return XIR_E_MEMORY;
-    status = give_moved(at, &(move){ .dims = &dims, .cut = shuffle_cut, .part = axis, .layout = xir_type_layout(xir_infer_input(at, 0)) });
+    status = give_moved(at, &(move){ .dims = &dims, .cut = shuffle_cut, .part = axis,
+                                     .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
 }
@@ -151,18 +154,20 @@ static xir_status pixel_shape(xir_infer *at, named_dims *d, int64_t out[4]) {
     int64_t r = a->upscale_factor, area;
     xir_status status = read_dims(at, 0, "NHWC", d);
     if (status) return status;
-    if (r < 1) return xir_infer_fail(at, XIR_E_BOUNDS, "upscale_factor", "%" PRId64 " is below 1, the least upscale_factor", r);
+    if (r < 1) {
+        return xir_infer_fail(at, XIR_E_BOUNDS, "upscale_factor", "%" PRId64 " is below 1, the least upscale_factor", r);
+    }
     for (size_t k = 0; k < 4; k++) out[k] = d->dim[k];
     if (!mul_i64(r, r, &area)) area = 0;
     if (d->dim[3] >= 0 && (area == 0 ? d->dim[3] > 0 : d->dim[3] % area != 0)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "upscale_factor", "%" PRId64 " channels do not divide into squares of %" PRId64
-                              " x %" PRId64, d->dim[3], r, r);
+        return xir_infer_fail(at, XIR_E_INVALID, "upscale_factor", "%" PRId64 " channels do not divide into squares of "
+                              "%" PRId64 " x %" PRId64, d->dim[3], r, r);
     }
     if (out[3] > 0) out[3] /= area;
     for (size_t k = 1; k < 3; k++) {
         if (out[k] >= 0 && !mul_i64(out[k], r, &out[k])) {
-            return xir_infer_fail(at, XIR_E_LIMIT, "upscale_factor", "%" PRId64 " %s, %" PRId64 " times, exceed 64 bits", d->dim[k],
-                                  k == 1 ? "rows" : "columns", r);
+            return xir_infer_fail(at, XIR_E_LIMIT, "upscale_factor", "%" PRId64 " %s, %" PRId64 " times, exceed 64 bits",
+                                  d->dim[k], k == 1 ? "rows" : "columns", r);
         }
     }
     return XIR_OK;
