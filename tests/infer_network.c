@@ -56,7 +56,8 @@ static void an_edit_changes_what_is_behind_it(void **state) {
     types before, after;
     types_of(&c, before);
     enum { AT = 20 };
-    xir_value *wide = xir_params_new(c.net, XIR_STR("wide"), FP32("HWIO", 1, 1, 4, 6)), *narrow = xir_params_new(c.net, XIR_STR("narrow"), FP32("HWIO", 1, 1, 6, 4));
+    xir_value *wide = xir_params_new(c.net, XIR_STR("wide"), FP32("HWIO", 1, 1, 4, 6));
+    xir_value *narrow = xir_params_new(c.net, XIR_STR("narrow"), FP32("HWIO", 1, 1, 6, 4));
     /* Six channels from one convolution, four again from the next: four values change, and no other. */
     DOES(xir_op_set_input(xir_value_op(c.step[2 * AT]), 1, wide));
     DOES(xir_op_set_input(xir_value_op(c.step[2 * AT + 2]), 1, narrow));

@@ -220,7 +220,8 @@ static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_dia
         key.in[i] = v ? v->type : NULL;
         hash += (uintptr_t)key.in[i] * (uint64_t)(2 * i + 5);
     }
-    infer_memo *memo = op->n_inputs <= INFER_INPUTS && c->ruled ? &c->ruled[(hash ^ (hash >> 7) ^ (hash >> 17)) & (c->memo - 1)] : NULL;
+    size_t slot = (size_t)(hash ^ (hash >> 7) ^ (hash >> 17)) & (c->memo - 1);
+    infer_memo *memo = op->n_inputs <= INFER_INPUTS && c->ruled ? &c->ruled[slot] : NULL;
     if (memo && memcmp(memo, &key, sizeof key) == 0) return XIR_OK;
     xir_infer at;
     infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);

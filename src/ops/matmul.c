@@ -102,13 +102,13 @@ xir_status matmul_check(xir_infer *at) {
 
 /* Where the dims of operand i are in a product of these dims. */
 static xir_status carry_matrix(xir_infer *at, size_t i, const dim_list *dims, distr_list *list) {
+    if (xir_type_tensor(xir_infer_input(at, i))->merged_distrs.size == 0) return XIR_OK;
     matrix x, k;
     dim_list to;
     read_matrix(at, 0, &x);
     read_matrix(at, 1, &k);
     const matrix *m = i ? &k : &x;
     size_t batches = dims->size - !x.vector - !k.vector;
-    if (xir_type_tensor(m->type)->merged_distrs.size == 0) return XIR_OK;
     if (!dims_init(at, &to, m->rank)) return XIR_E_MEMORY;
     for (size_t d = 0; d < m->batches; d++) to.data[d] = (int64_t)(batches - m->batches + d);
     if (m->vector) to.data[0] = -1;

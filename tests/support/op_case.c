@@ -1,117 +1,9 @@
 /* Reads the lines of a table and runs them. A case that fails is printed and counted; the next one starts anew. */
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include "support/op_case.h"
 #include "graph.h"
-
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
-
-typedef struct block { struct block *next; _Alignas(16) char bytes[]; } block;
-
-void *op_text_keep(op_text *t, size_t size) {
-    block *b = calloc(1, sizeof *b + size);
-    if (!b) abort();
-    b->next = t->blocks;
-    t->blocks = b;
-    return b->bytes;
-}
-
-void op_text_free(op_text *t) {
-    for (block *b = t->blocks, *next; b; b = next) {
-        next = b->next;
-        free(b);
-    }
-}
-
-bool op_text_fail(op_text *t, const char *format, ...) {
-    if (t->fault[0]) return false;
-    va_list list;
-    va_start(list, format);
-    vsnprintf(t->fault, sizeof t->fault, format, list);
-    va_end(list);
-    return false;
-}
-
-char op_text_next(op_text *t) {
-    t->at += strspn(t->at, " \t");
-    return *t->at;
-}
-
-bool op_text_skip(op_text *t, char c) {
-    if (op_text_next(t) != c) return false;
-    t->at++;
-    return true;
-}
-
-bool op_text_expect(op_text *t, char c) { return op_text_skip(t, c) || op_text_fail(t, "'%c' was expected", c); }
-
-static bool in_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-bool op_text_word(op_text *t, const char *word) {
-    size_t size = strlen(word);
-    op_text_next(t);
-    if (strncmp(t->at, word, size) != 0 || in_word(t->at[size])) return false;
-    t->at += size;
-    return true;
-}
-
-bool op_text_i64(op_text *t, int64_t *out) {
-    char *end;
-    op_text_next(t);
-    errno = 0;
-    *out = strtoll(t->at, &end, 10);
-    if (end == t->at || errno || *end == '.' || *t->at == '+') return op_text_fail(t, "an integer was expected");
-    t->at = end;
-    return true;
-}
-
-bool op_text_i64s(op_text *t, xir_i64s *out) {
-    enum { MOST = 256 };
-    int64_t *items = op_text_keep(t, MOST * sizeof *items);
-    size_t n = 0;
-    if (!op_text_expect(t, '[')) return false;
-    while (!op_text_skip(t, ']')) {
-        if (n == MOST || (n && !op_text_expect(t, ','))) return op_text_fail(t, "a list of at most %d integers was expected", MOST);
-        if (!op_text_i64(t, &items[n++])) return false;
-    }
-    *out = (xir_i64s){ items, n };
-    return true;
-}
-
-/* How long "(…)" is, whatever brackets are in it: a half-open interval has one of each kind. 0 if it has no end. */
-static size_t in_brackets(const char *text) {
-    size_t depth = 0;
-    for (size_t i = 0; text[i]; i++) {
-        if (strchr("([{", text[i])) depth++;
-        else if (strchr(")]}", text[i]) && --depth == 0) return i + 1;
-    }
-    return 0;
-}
-
-static const xir_object *object_of(op_text *t, size_t size) {
-    form_error e = { 0 };
-    const xir_object *object = form_parse(context_home(ctx), (xir_str){ t->at, size }, &e);
-    if (object) t->at += size;
-    else op_text_fail(t, "%.*s: %s", (int)size, t->at, e.message);
-    return object;
-}
-
-static size_t name_size(const char *text) {
-    size_t size = 1;
-    while (in_word(text[size])) size++;
-    return size;
-}
-
-const xir_object *op_text_object(op_text *t) {
-    op_text_next(t);
-    size_t size = name_size(t->at);
-    if (t->at[size] == '(') size += in_brackets(t->at + size);
-    return object_of(t, size);
-}
 
 /* ---- a case -------------------------------------------------------------------------------------------------------- */
 
@@ -133,7 +25,7 @@ static bool read_class(op_text *t, op_case *c) {
     op_text_next(t);
     char key[200];
     size_t size = 0;
-    while (in_word(t->at[size]) || t->at[size] == ':') size++;
+    while (op_text_in_word(t->at[size]) || t->at[size] == ':') size++;
     bool whole = size && memchr(t->at, ':', size);
     static const char *const before[] = { "icraft::xir::", "xir::" };
     for (size_t i = 0; i < COUNT(before) && !c->cls; i++) {
@@ -143,9 +35,7 @@ static bool read_class(op_text *t, op_case *c) {
     if (!c->cls || !xir_class_is_op(c->cls)) return op_text_fail(t, "there is no op '%.*s'", (int)size, t->at);
     t->at += size;
     if (*t->at != '@') return true;
-    size = name_size(t->at);
-    size_t with = t->at[size] == '(' ? size + in_brackets(t->at + size) : size;
-    const xir_object *target = object_of(t, t->at[with] == '(' ? with : size);
+    const xir_object *target = op_text_target(t);
     c->target = (const xir_target *)target;
     return target && (xir_object_body(target, xir_target_class()) || op_text_fail(t, "a target was expected"));
 }
@@ -173,9 +63,9 @@ static bool read_attrs(op_text *t, op_case *c) {
     uint64_t seen = 0;
     c->body = op_text_keep(t, c->cls->body_size);
     memcpy(c->body, c->cls->defaults, c->cls->body_size);
-    while (in_word(op_text_next(t))) {
+    while (op_text_in_word(op_text_next(t))) {
         size_t size = 0;
-        while (in_word(t->at[size])) size++;
+        while (op_text_in_word(t->at[size])) size++;
         const xir_field *f = xir_class_field(c->cls, (xir_str){ t->at, size });
         if (!f) return op_text_fail(t, "there is no attribute '%.*s'", (int)size, t->at);
         size_t i = (size_t)(f - c->cls->fields);
@@ -200,7 +90,9 @@ static bool read_refusal(op_text *t, op_case *c) {
     t->at += size;
     if (!op_text_expect(t, '"')) return false;
     size = strcspn(t->at, "\"");
-    if (!size || size >= sizeof c->part || t->at[size] != '"') return op_text_fail(t, "part of a sentence was expected in quotes");
+    if (!size || size >= sizeof c->part || t->at[size] != '"') {
+        return op_text_fail(t, "part of a sentence was expected in quotes");
+    }
     snprintf(c->part, sizeof c->part, "%.*s", (int)size, t->at);
     t->at += size + 1;
     return true;
@@ -213,7 +105,7 @@ static bool read_verdict(op_text *t, op_case *c) {
         if (!read_refusal(t, c)) return false;
     } else if (strncmp(t->at, "->", 2) == 0) {
         t->at += 2;
-        while (in_word(op_text_next(t)) || *t->at == '@') {
+        while (op_text_in_word(op_text_next(t)) || *t->at == '@') {
             if (c->n_outputs == MOST_OUTPUTS) return op_text_fail(t, "more than %d outputs", MOST_OUTPUTS);
             const xir_type *type = op_text_type(t);
             if (!type) return false;
@@ -319,21 +211,22 @@ static void check_copies(op_case *c) {
 
 static void run_good(op_case *c) {
     xir_op *op = op_case_add(c);
+    const xir_diags *diags = xir_network_diags(c->net);
     char expected[2048];
     if (!op) {
-        op_case_fail(c, all_words(c->outputs, c->n_outputs, expected, sizeof expected), "%s", op_case_findings(xir_network_diags(c->net)));
+        op_case_fail(c, all_words(c->outputs, c->n_outputs, expected, sizeof expected), "%s", op_case_findings(diags));
         return;
     }
     check_outputs(c, op, "");
     if (op_case_can_infer(c)) {
-        if (xir_op_infer(op, true)) op_case_fail(c, "the same when inferred again", "%s", op_case_findings(xir_network_diags(c->net)));
+        if (xir_op_infer(op, true)) op_case_fail(c, "the same when inferred again", "%s", op_case_findings(diags));
         check_outputs(c, op, ", inferred again");
     }
     if (!(c->cls->traits & XIR_TRAIT_SINK)) {
         xir_value *values[MOST_OUTPUTS];
         size_t n = xir_op_output_count(op);
         for (size_t i = 0; i < n && i < MOST_OUTPUTS; i++) values[i] = xir_op_output(op, (int64_t)i);
-        if (!xir_output(XIR_AT(c->net), (xir_values){ values, n })) op_case_fail(c, "an Output behind it", "%s", op_case_findings(xir_network_diags(c->net)));
+        if (!xir_output(XIR_AT(c->net), (xir_values){ values, n })) op_case_fail(c, "an Output behind it", "%s", op_case_findings(diags));
     }
     xir_diags_clear(why);
     if (xir_network_validate(c->net, why)) op_case_fail(c, "a valid network", "%s", op_case_findings(why));
@@ -357,7 +250,8 @@ static bool said(const op_case *c, const xir_diags *diags, bool any_words) {
         const xir_diag *d = xir_diags_at(diags, i);
         if (d->code != c->code) continue;
         if (everywhere && any_words) return true;
-        if ((everywhere || ends_with(d->path, c->path)) && memmem(d->message.data, d->message.size, c->part, strlen(c->part))) return true;
+        if (!everywhere && !ends_with(d->path, c->path)) continue;
+        if (memmem(d->message.data, d->message.size, c->part, strlen(c->part))) return true;
     }
     return false;
 }
@@ -390,7 +284,9 @@ static void run_bad(op_case *c) {
         op_case_fail(c, expected, "%s", all_words(found, op_case_types(op, found), words, sizeof words));
     } else {
         const xir_diags *diags = xir_network_diags(c->net);
-        if (xir_network_status(c->net) != c->code || !said(c, diags, false)) op_case_fail(c, expected, "%s", op_case_findings(diags));
+        if (xir_network_status(c->net) != c->code || !said(c, diags, false)) {
+            op_case_fail(c, expected, "%s", op_case_findings(diags));
+        }
         if (strcmp(before, after) != 0) op_case_fail(c, "a network as before", "\n%s\n%s", before, after);
     }
     free(before);
@@ -485,7 +381,8 @@ void op_cases_run(const char *path, op_counts *counts) { op_cases_each(path, op_
 /* Some there are other tests' tables. */
 static bool is_table(const char *name) {
     size_t size = strlen(name);
-    return size > 4 && strcmp(name + size - 4, ".txt") == 0 && strcmp(name, "classes.txt") != 0 && strcmp(name, "onnx_unlike.txt") != 0;
+    bool others = strcmp(name, "classes.txt") == 0 || strcmp(name, "onnx_unlike.txt") == 0;
+    return size > 4 && strcmp(name + size - 4, ".txt") == 0 && !others;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }

@@ -26,9 +26,10 @@
  *
  * Of a good case the network is made, and: the outputs are as said; it validates; inferring again changes nothing; a clone is
  * equal; JSON that is read gives the same JSON; with a dim of an input unknown, known dims of the outputs stay as they are and
- * others become unknown; and inputs and attributes that mean harm do none. Of a bad case: the op is refused and the network is as before; and the same fault
- * is found by validation where the op is there nevertheless, as one from a file may be. Faults that only inference tells
- * (unsupported, limit) are left out of that. */
+ * others become unknown; and inputs and attributes that mean harm do none.
+ *
+ * Of a bad case: the op is refused and the network is as before; and the same fault is found by validation where the op is there
+ * nevertheless, as one from a file may be. Faults that only inference tells (unsupported, limit) are left out of that. */
 #ifndef SUPPORT_OP_CASE_H
 #define SUPPORT_OP_CASE_H
 
@@ -54,10 +55,14 @@ bool  op_text_fail(op_text *t, const char *format, ...) XIR_PRINTF(2, 3);
 char  op_text_next(op_text *t);
 bool  op_text_skip(op_text *t, char c);
 bool  op_text_expect(op_text *t, char c);
+/* Whether a word goes on with it: a letter, a digit or _. */
+bool  op_text_in_word(char c);
 /* Reads this word, if it is the next and ends there. */
 bool  op_text_word(op_text *t, const char *word);
 /* Reads "@name" and, if one follows, what is in the parentheses behind it: an object by its text. NULL with the fault. */
 const xir_object *op_text_object(op_text *t);
+/* The same with inputs behind it: parentheses are the object's only if others follow. */
+const xir_object *op_text_target(op_text *t);
 bool  op_text_i64(op_text *t, int64_t *out);
 /* Reads [1, 2]. The items are kept. */
 bool  op_text_i64s(op_text *t, xir_i64s *out);

@@ -173,8 +173,8 @@ static void put_element(FILE *out, const xir_type *type) {
         fprintf(out, "%c%s%" PRId64 "{", kind == XIR_TYPE_QUANTIZED ? 'q' : 'n', integer->sign ? "" : "u", integer->ibits);
         if (ratios) fprintf(out, "%s%s", spelled(ratios), scales ? " " : "");
         if (scales) fputs(spelled(scales), out);
-        for (size_t i = 0; i < zeros.size; i++) fprintf(out, "%s%" PRId64 "%s", i ? ", " : " [", zeros.data[i], i + 1 == zeros.size ? "]" : "");
-        fputc('}', out);
+        for (size_t i = 0; i < zeros.size; i++) fprintf(out, "%s%" PRId64, i ? ", " : " [", zeros.data[i]);
+        fputs(zeros.size ? "]}" : "}", out);
     } else {
         char *text = picture_of_object((const xir_object *)type);
         fputs(text, out);
@@ -195,7 +195,8 @@ const char *op_type_words(const xir_type *type) {
     else if (!tensor_type) put_element(out, type);
     else {
         xir_str axes = xir_layout_text(tensor_type->layout);
-        bool plain = strspn(axes.data ? axes.data : "", "*") >= axes.size && xir_layout_rank(tensor_type->layout) == tensor_type->shape.size;
+        bool plain = axes.size == tensor_type->shape.size;
+        for (size_t i = 0; plain && i < axes.size; i++) plain = axes.data[i] == '*';
         put_element(out, tensor_type->element_dtype);
         fprintf(out, " %.*s ", plain ? 1 : (int)axes.size, plain ? "-" : axes.data);
         for (size_t i = 0; i < tensor_type->shape.size; i++) {
@@ -205,7 +206,8 @@ const char *op_type_words(const xir_type *type) {
             else fprintf(out, "%" PRId64, dim);
         }
         if (!tensor_type->shape.size) fputc('-', out);
-        for (size_t i = 0; i < tensor_type->merged_distrs.size; i++) fprintf(out, " %s", spelled(tensor_type->merged_distrs.data[i]));
+        xir_refs distrs = tensor_type->merged_distrs;
+        for (size_t i = 0; i < distrs.size; i++) fprintf(out, " %s", spelled(distrs.data[i]));
     }
     fclose(out);
     return *text;
@@ -229,7 +231,9 @@ static bool put_number(op_text *t, const xir_type *of, const char *text, char **
         memcpy(out, &v, (size_t)integer->ibits / 8);   /* little-endian, as files are */
     } else if (integer) {
         uint64_t v = *text == '-' ? UINT64_MAX : strtoull(text, end, 10);
-        if (integer->ibits < 64 && v >> integer->ibits) return op_text_fail(t, "a number has no room in %" PRId64 " bits", integer->ibits);
+        if (integer->ibits < 64 && v >> integer->ibits) {
+            return op_text_fail(t, "a number has no room in %" PRId64 " bits", integer->ibits);
+        }
         memcpy(out, &v, (size_t)integer->ibits / 8);
     } else {
         long v = strtol(text, end, 10);
@@ -244,8 +248,8 @@ static xir_value *with_bytes(op_text *t, const xir_type *type) {
     const xir_float_type *real = xir_float_type_of((const xir_object *)of);
     uint64_t bits = xir_type_storage_bits(type);
     int64_t n = 0;
-    if (xir_type_is_quantized(of) || bits % 8 || bits > 64 || (real && real->format != XIR_FLOAT_FP32 && real->format != XIR_FLOAT_FP64) ||
-        xir_type_elements(type, &n) || n > 1 << 16) {
+    bool other_real = real && real->format != XIR_FLOAT_FP32 && real->format != XIR_FLOAT_FP64;
+    if (xir_type_is_quantized(of) || bits % 8 || bits > 64 || other_real || xir_type_elements(type, &n) || n > 1 << 16) {
         op_text_fail(t, "elements of %s can't be written here", op_type_words(type));
         return NULL;
     }

@@ -15,14 +15,17 @@ static const xir_type *with_dim(const xir_type *type, size_t k, int64_t dim) {
     if (tensor->shape.size > COUNT(dims)) return type;
     memcpy(dims, tensor->shape.data, tensor->shape.size * sizeof *dims);
     dims[k] = dim;
-    return type_tensor(context_home(ctx), tensor->element_dtype, tensor->layout, (xir_i64s){ dims, tensor->shape.size }, tensor->merged_distrs);
+    return type_tensor(context_home(ctx), tensor->element_dtype, tensor->layout, (xir_i64s){ dims, tensor->shape.size },
+                       tensor->merged_distrs);
 }
 
 /* As `known`, but that dims may be unknown. */
 static bool less_known(const xir_type *known, const xir_type *found) {
     const xir_tensor_type *a = xir_type_tensor(known), *b = xir_type_tensor(found);
     if (!a || !b) return xir_type_equal(known, found);
-    if (a->shape.size != b->shape.size || !xir_type_equal(a->element_dtype, b->element_dtype) || a->layout != b->layout) return false;
+    if (a->shape.size != b->shape.size || a->layout != b->layout || !xir_type_equal(a->element_dtype, b->element_dtype)) {
+        return false;
+    }
     for (size_t i = 0; i < a->shape.size; i++) {
         if (b->shape.data[i] != -1 && b->shape.data[i] != a->shape.data[i]) return false;
     }

@@ -112,7 +112,8 @@ static void print_ports(const char *word, const xir_class *cls, size_t n, const 
     if (n) printf("\n%s\n", word);
     for (size_t i = 0; i < n; i++) {
         const xir_port *p = at(cls, i);
-        const char *how = p->word == XIR_WORD_OPT ? " (optional)" : p->word == XIR_WORD_VAR || p->word == XIR_WORD_OUTS ? " (any number)" : "";
+        bool many = p->word == XIR_WORD_VAR || p->word == XIR_WORD_OUTS;
+        const char *how = p->word == XIR_WORD_OPT ? " (optional)" : many ? " (any number)" : "";
         printf("  %-*.*s  %.*s%s\n", width(most), (int)p->name.size, p->name.data, (int)p->describe.size, p->describe.data, how);
     }
 }
@@ -152,7 +153,9 @@ static void print_class(const xir_class *cls) {
     xir_str key = xir_class_key(cls), describe = xir_class_describe(cls), alias;
     text targets = { 0 };
     printf("%.*s\n  %.*s\n", (int)key.size, key.data, (int)describe.size, describe.data);
-    for (size_t i = 0; (alias = xir_class_note(cls, XIR_WORD_ALIAS, i)).size; i++) printf("  old key: %.*s\n", (int)alias.size, alias.data);
+    for (size_t i = 0; (alias = xir_class_note(cls, XIR_WORD_ALIAS, i)).size; i++) {
+        printf("  old key: %.*s\n", (int)alias.size, alias.data);
+    }
     for (uint32_t i = 0, traits = xir_class_traits(cls); trait_words[i]; i++) {
         if (traits >> i & 1) printf("  trait: %s\n", trait_words[i]);
     }
