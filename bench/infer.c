@@ -134,6 +134,7 @@ static xir_value *transpose(maker *m, xir_value *x, const int64_t *order, size_t
 {
     xir_transpose_attrs a = xir_transpose_init();
     a.dims = (xir_i64s){ order, rank };
+    a.layout = xir_layout_default(xir_network_context(m->at.net), rank);
     return out(xir_add_transpose(m->at, (xir_transpose_in){ .input = x }, &a));
 }
 

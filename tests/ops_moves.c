@@ -1018,7 +1018,9 @@ static bool move_all(xir_context *with) {
     }
     xir_value *x = type ? xir_input(at, "x", type) : NULL;
     bool began = x != NULL;
-    MOVE(transpose, .dims = LIST(9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
+    const xir_layout *stars = xir_layout_default(with, 10);
+    if (stars) MOVE(transpose, .dims = LIST(9, 8, 7, 6, 5, 4, 3, 2, 1, 0), .layout = stars);
+    else x = NULL;
     MOVE(slice, .begin = LIST(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), .end = LIST(11, 2, 1, 1, 1, 1, 1, 1, 1, 1),
          .stride = LIST(1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
     MOVE(roll, .shifts = LIST(3, 1), .dims = LIST(0, 1));

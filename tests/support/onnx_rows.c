@@ -205,7 +205,8 @@ xir_value *make_quotient(onnx_at *at, xir_value *lhs, xir_value *rhs) {
 xir_value *make_of(onnx_at *at, const char *cls, xir_value *x) { return map_make1(at, cls, INS(x), NO_SETS); }
 
 xir_value *make_transposed(onnx_at *at, xir_value *x, const items *perm) {
-    return map_make1(at, "Transpose", INS(x), SETS(ITEMS("dims", perm)));
+    const xir_layout *layout = xir_layout_default(at->ctx, perm->n);
+    return map_make1(at, "Transpose", INS(x), SETS(ITEMS("dims", perm), OBJECT("layout", layout)));
 }
 
 /* Reshape keeps one dim that is not known; more of them cannot be said. */
