@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <time.h>
 #include "support/hostile.h"
+#include "support/often.h"
 
-enum { TRIALS = 400000, A_POOL = 400, MOST_OPS = 400, MOST_INPUTS = 80 };
+enum { TRIALS = OFTEN(400000), A_POOL = 400, MOST_OPS = 400, MOST_INPUTS = 80 };
 
 typedef struct trial {
     pool             *p;

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include "graph.h"
 #include "support/net.h"
+#include "support/often.h"
 
-enum { TRIALS = 120000, A_NETWORK = 400, U = -1, MOST_RANK = 12, SIZES = 10 };
+enum { TRIALS = OFTEN(120000), A_NETWORK = 400, U = -1, MOST_RANK = 12, SIZES = 10 };
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------------- */
 

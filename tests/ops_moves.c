@@ -5,9 +5,10 @@
 #include <string.h>
 #include "support/forms.h"
 #include "graph.h"
+#include "support/often.h"
 #include <xir/xir.h>
 
-enum { CASES = 100000, CHUNK = 2000, MOST_RANK = 6, MOST_INPUTS = 3, MOST_LIST = 8, MOST_OUT = 8 };
+enum { CASES = OFTEN(100000), CHUNK = 2000, MOST_RANK = 6, MOST_INPUTS = 3, MOST_LIST = 8, MOST_OUT = 8 };
 
 typedef enum move_kind {
     SLICE, SPLIT, UNSTACK, ROLL, SWAP, PAD, CONCAT, STACK, TRANSPOSE, SQUEEZE, EXPAND, TILE, RESHAPE, SHUFFLE, PIXEL, KINDS

@@ -2,10 +2,11 @@
  * walking lists, and which of its elements are valid by walking elements. tests/ops/reduce.txt has the cases to read. */
 #include <stdio.h>
 #include "support/op_case.h"
+#include "support/often.h"
 
 /* ---- a case ------------------------------------------------------------------------------------------------------ */
 
-enum { CASES = 120000, MOST_RANK = 8, MOST_ELEMENTS = 300, MOST_GROUPS = 3 };
+enum { CASES = OFTEN(120000), MOST_RANK = 8, MOST_ELEMENTS = 300, MOST_GROUPS = 3 };
 
 typedef enum kind { MAX, MIN, ARGMAX, ARGMIN, MEAN, SUM, PROD, KINDS } kind;
 

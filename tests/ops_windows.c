@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include "support/forms.h"
 #include "graph.h"
+#include "support/often.h"
 #include <xir/xir.h>
 
-enum { CASES = 100000, CASES_A_NETWORK = 2000, MOST = 3, MOST_RANK = MOST + 2, MARKS = 256 };
+enum { CASES = OFTEN(100000), CASES_A_NETWORK = 2000, MOST = 3, MOST_RANK = MOST + 2, MARKS = 256 };
 
 /* ---- a case ---------------------------------------------------------------------------------------------------------- */
 
