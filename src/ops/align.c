@@ -317,8 +317,8 @@ static xir_status prune_one(xir_infer *at, int64_t index, const xir_distr *distr
     bool single = b->n == 1;
     if (single) b->old.data[0] = xir_distr_total_valid(distr);
     else if (xir_distr_total_valid(distr) != total && !find_box(distr, b)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "index", "the valid elements of distribution %" PRId64 " are not the beginning "
-                              "of each of its %zu merged dims, so they can't be pruned", index, b->n);
+        return xir_infer_fail(at, XIR_E_INVALID, "index", "the valid elements of distribution %" PRId64 " are not the "
+                              "beginning of each of its %zu merged dims, so they can't be pruned", index, b->n);
     } else if (xir_distr_total_valid(distr) == total) {
         memcpy(b->old.data, b->now.data, b->n * sizeof *b->old.data);
     }

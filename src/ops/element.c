@@ -71,7 +71,9 @@ static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_run
         for (size_t k = 0; k < n && m->to; k++) axes[k] = m->to[axes[k]];
         have = extent(now, axes, n);
         if (have >= 0) count = have;
-    } else if (along || (kind == ARRAY_RATIOS && shape.size == 0)) count = last_extent(m);   // a ratio for each element, scales may be fewer
+    } else if (along || (kind == ARRAY_RATIOS && shape.size == 0)) {
+        count = last_extent(m);   // there is a ratio for each element, of scales there may be fewer
+    }
     run_list_cut(out, 0);
     return run_list_add(out, count, one.m, one.exp, one.value) ? no_memory(at) : XIR_OK;
 }
