@@ -111,6 +111,9 @@ enum {
     XIR_FIELD_SINGLE   = 4  /* a list that files before `since` wrote as its only item               */
 };
 
+/* Flag of an INFER row: the function refuses by itself all that the CHECK refuses, which is not run before it. */
+enum { XIR_INFER_ALONE = 1 };
+
 typedef union xir_number {
     int64_t i;
     double  r;

@@ -46,6 +46,8 @@
 #undef CHECK
 #undef INFER
 #undef INFER_ON
+#undef INFER_ALONE
+#undef INFER_ALONE_ON
 #undef FORM
 #undef NO_MIN
 #undef NO_MAX

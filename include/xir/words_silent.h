@@ -5,6 +5,8 @@
 #define CHECK(fn)
 #define INFER(fn)
 #define INFER_ON(target, fn)
+#define INFER_ALONE(fn)
+#define INFER_ALONE_ON(target, fn)
 #define FORM(form)
 #define FORMULA(text)
 #define GIVES(text)

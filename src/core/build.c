@@ -152,7 +152,7 @@ static xir_op *make(xir_network *net, const xir_op_desc *d) {
         }
     }
     infer_memo memo = { .cls = d->cls, .attrs = attrs, .target = target };
-    for (size_t i = 0; i < n_inputs && i < INFER_INPUTS; i++) memo.in[i] = d->inputs[i] ? d->inputs[i]->type : NULL;
+    for (size_t i = 0; i < n_inputs && i < INFER_INPUTS; i++) memo.in[i] = infer_key_of(d->inputs[i]);
     if (!d->types && n_inputs <= INFER_INPUTS && infer_recall(net, &memo)) {
         return record(net, d, attrs, target, n_inputs, &memo.out, 1);
     }

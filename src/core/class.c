@@ -316,7 +316,11 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
             add_port(cls, row);
             break;
         case XIR_WORD_CHECK: cls->check = row->fn; break;
-        case XIR_WORD_INFER: if ((unsigned)row->target < XIR_TARGET_COUNT) cls->infer[row->target] = row->fn; break;
+        case XIR_WORD_INFER:
+            if ((unsigned)row->target >= XIR_TARGET_COUNT) break;
+            cls->infer[row->target] = row->fn;
+            if (row->flags & XIR_INFER_ALONE) cls->alone |= (uint8_t)(1u << row->target);
+            break;
         case XIR_WORD_FORM:  cls->form = row->form; break;
         default: break;
         }
@@ -561,12 +565,17 @@ const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op) {
     return cls;
 }
 
+void class_set_infer(xir_class *cls, int target, xir_infer_fn *fn) {
+    cls->infer[target] = fn;
+    cls->alone &= (uint8_t)~(1u << target);
+}
+
 xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int target, xir_infer_fn *fn) {
     const xir_class *cls = xir_class_of(ctx, decl);
     if (!cls) return XIR_E_UNKNOWN;
     if (target < 0 || target >= XIR_TARGET_COUNT) return XIR_E_BOUNDS;
     pthread_mutex_lock(&ctx->lock);
-    ((xir_class *)(uintptr_t)cls)->infer[target] = fn;
+    class_set_infer((xir_class *)(uintptr_t)cls, target, fn);
     ctx->infer_epoch++;
     pthread_mutex_unlock(&ctx->lock);
     return XIR_OK;

@@ -117,7 +117,7 @@ typedef struct infer_memo {
     const xir_class  *cls;
     const void       *attrs;
     const xir_target *target;
-    const xir_type   *in[3];   /* INFER_INPUTS; NULL: absent */
+    uintptr_t         in[3];   /* INFER_INPUTS: see infer_key_of */
     const xir_type   *out;
 } infer_memo;
 enum { INFER_INPUTS = 3 };
@@ -216,6 +216,8 @@ xir_value *value_make_orphan(xir_network *net, const xir_type *type);
 
 static inline xir_network *value_net(const xir_value *v) { return v->producer ? v->producer->net : v->more->net; }
 static inline bool value_is_params(const xir_value *v) { return v->more && v->more->params; }
+/* All that inference sees of an input, in one word: its type, and in the lowest bit whether it is Params. 0: absent. */
+static inline uintptr_t infer_key_of(const xir_value *v) { return v ? (uintptr_t)v->type | value_is_params(v) : 0; }
 static inline params *value_params(const xir_value *v) { return v->more->params; }
 /* The bytes that a file has for these Params. XIR_E_TYPE without a type, XIR_E_UNKNOWN if nobody knows how its elements are
  * stored, XIR_E_BOUNDS with an unknown dim, XIR_E_LIMIT. */

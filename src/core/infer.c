@@ -39,10 +39,12 @@ xir_status infer_check(xir_infer *at) {
 
 xir_status infer_run(xir_infer *at) {
     xir_target_kind kind = at->target ? xir_target_kind_of(at->target) : XIR_TARGET_HOST;
-    xir_infer_fn *fn = at->cls->infer[kind] ? at->cls->infer[kind] : at->cls->infer[XIR_TARGET_HOST];
+    if (!at->cls->infer[kind]) kind = XIR_TARGET_HOST;
+    xir_infer_fn *fn = at->cls->infer[kind];
     if (!fn) return XIR_E_UNKNOWN;
     at->n_out = 0;
-    xir_status status = infer_check(at);
+    bool alone = at->cls->alone >> kind & 1;
+    xir_status status = alone ? XIR_OK : infer_check(at);
     if (!status) status = fn(at);
     return status ? status : at->status;
 }
@@ -64,6 +66,11 @@ static xir_value *input(const xir_infer *at, size_t i) {
 const xir_type *xir_infer_input(const xir_infer *at, size_t i) {
     const xir_value *v = input(at, i);
     return v ? v->type : NULL;
+}
+
+bool xir_infer_input_is_params(const xir_infer *at, size_t i) {
+    const xir_value *v = input(at, i);
+    return v && value_is_params(v);
 }
 
 const xir_value *xir_infer_input_value(xir_infer *at, size_t i) {
@@ -214,8 +221,8 @@ xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, con
 
 static infer_memo *memo_slot(xir_network *net, const infer_memo *key) {
     uint64_t hash = (uint64_t)(uintptr_t)key->cls * 3 + (uint64_t)(uintptr_t)key->attrs * 5 +
-                    (uint64_t)(uintptr_t)key->target * 7 + (uint64_t)(uintptr_t)key->in[0] * 9 +
-                    (uint64_t)(uintptr_t)key->in[1] * 11 + (uint64_t)(uintptr_t)key->in[2] * 13;
+                    (uint64_t)(uintptr_t)key->target * 7 + (uint64_t)key->in[0] * 9 +
+                    (uint64_t)key->in[1] * 11 + (uint64_t)key->in[2] * 13;
     return &net->inferred[(hash ^ (hash >> 6) ^ (hash >> 15)) % INFER_MEMO];
 }
 

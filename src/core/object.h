@@ -30,6 +30,7 @@ struct xir_class {
     uint32_t              tag, traits;
     bool                  is_op, opaque;
     bool                  plain;     /* no field points to anything but objects              */
+    uint8_t               alone;     /* bit of a target: its inference needs no check before it */
     bool                  has_params;   /* attributes whose types and bytes may be set        */
     uint32_t              body_size, ports_size;
     xir_field            *fields;    /* in declared order                                    */
@@ -56,6 +57,9 @@ struct xir_class {
 
 /* Returns the key of this name (old names too), NULL if the class has none. `hint` is the position that is likely. */
 const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hint);
+
+/* Gives the class this inference on a target, in place of an earlier one; the check runs before it. With the context's lock. */
+void class_set_infer(xir_class *cls, int target, xir_infer_fn *fn);
 
 /* The class of a key that nobody registered, made on first sight. */
 const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op);

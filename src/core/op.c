@@ -253,7 +253,7 @@ xir_status op_infer(xir_op *op, bool override, size_t place, xir_diags *why) {
     at.op = op;
     at.place = place;
     infer_memo memo = { .cls = op->cls, .attrs = op->attrs, .target = op->target };
-    for (uint32_t i = 0; i < op->n_inputs && i < INFER_INPUTS; i++) memo.in[i] = xir_infer_input(&at, i);
+    for (uint32_t i = 0; i < op->n_inputs && i < INFER_INPUTS; i++) memo.in[i] = infer_key_of(op->inputs[i].value);
     bool known = op->n_inputs <= INFER_INPUTS && infer_recall(op->net, &memo);
     xir_status status = XIR_OK;
     if (known) {

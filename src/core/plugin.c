@@ -186,7 +186,7 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
         status = diag_memory(why);
     }
     if (!status) {
-        for (size_t i = 0; i < p->n_infers; i++) a->infers[i]->infer[p->infers[i].target] = p->infers[i].infer;
+        for (size_t i = 0; i < p->n_infers; i++) class_set_infer(a->infers[i], p->infers[i].target, p->infers[i].infer);
         if (p->n_infers) ctx->infer_epoch++;
         stage_enter(&a->stage);
         ctx->plugins[ctx->n_plugins++] = record;

@@ -216,9 +216,8 @@ static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_dia
     infer_memo key = { .cls = op->cls, .attrs = op->attrs, .target = op->target };
     uint64_t hash = (uintptr_t)op->attrs * (uint64_t)3;
     for (uint32_t i = 0; i < op->n_inputs && i < INFER_INPUTS; i++) {
-        const xir_value *v = op->inputs[i].value;
-        key.in[i] = v ? v->type : NULL;
-        hash += (uintptr_t)key.in[i] * (uint64_t)(2 * i + 5);
+        key.in[i] = infer_key_of(op->inputs[i].value);
+        hash += key.in[i] * (uint64_t)(2 * i + 5);
     }
     size_t slot = (size_t)(hash ^ (hash >> 7) ^ (hash >> 17)) & (c->memo - 1);
     infer_memo *memo = op->n_inputs <= INFER_INPUTS && c->ruled ? &c->ruled[slot] : NULL;

@@ -87,15 +87,18 @@ static xir_status matmul_shape(xir_infer *at, dim_list *out) {
     return status;
 }
 
+static xir_status check_computed(xir_infer *at) {
+    if (!xir_infer_input_is_params(at, 0) || !xir_infer_input_is_params(at, 1)) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "x and k are both Params: one that is computed was expected");
+}
+
 xir_status matmul_check(xir_infer *at) {
-    const xir_value *x = xir_infer_input_value(at, 0), *k = xir_infer_input_value(at, 1);
     dim_list dims;
-    if (x && k && xir_value_is_params(x) && xir_value_is_params(k)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "x and k are both Params: one that is computed was expected");
-    }
+    xir_status status = check_computed(at);
+    if (status) return status;
     size_t n = xir_infer_input(at, 2) ? 3 : 2;
     if (!inputs_known(at, n) || inputs_tiled(at, n)) return XIR_OK;
-    xir_status status = matmul_shape(at, &dims);
+    status = matmul_shape(at, &dims);
     if (!status) dims_free(&dims);
     return status;
 }
@@ -124,14 +127,15 @@ static xir_status carry_matrix(xir_infer *at, size_t i, const dim_list *dims, di
 xir_status matmul_infer(xir_infer *at) {
     const xir_type *x = xir_infer_input(at, 0), *element, *other;
     dim_list dims;
-    xir_status status = need_inputs(at, xir_infer_input(at, 2) ? 3 : 2);
-    if (!status) status = computed_element(at, 0, &element);
-    if (!status) status = computed_element(at, 1, &other);
+    xir_status status = check_computed(at);
+    if (!status) status = need_inputs(at, xir_infer_input(at, 2) ? 3 : 2);
     if (!status) status = matmul_shape(at, &dims);
     if (status) return status;
     distr_list list;
     distrs_init(at, &list);
-    status = carry_matrix(at, 0, &dims, &list);
+    status = computed_element(at, 0, &element);
+    if (!status) status = computed_element(at, 1, &other);
+    if (!status) status = carry_matrix(at, 0, &dims, &list);
     if (!status) status = carry_matrix(at, 1, &dims, &list);
     if (!status && xir_infer_input(at, 2)) status = carry_from_right(at, 2, &dims, &list);
     if (!status) status = give_with(at, element, xir_type_rank(x) == dims.size ? xir_type_layout(x) : NULL, &dims, &list);

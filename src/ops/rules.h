@@ -18,9 +18,13 @@
 #undef CHECK
 #undef INFER
 #undef INFER_ON
+#undef INFER_ALONE
+#undef INFER_ALONE_ON
 #define CHECK(fn)            xir_status fn(xir_infer *at);
 #define INFER(fn)            xir_status fn(xir_infer *at);
 #define INFER_ON(target, fn) xir_status fn(xir_infer *at);
+#define INFER_ALONE(fn)            xir_status fn(xir_infer *at);
+#define INFER_ALONE_ON(target, fn) xir_status fn(xir_infer *at);
 #include <xir/ops/all.def>
 #include <xir/words_off.h>
 
