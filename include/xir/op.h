@@ -80,6 +80,7 @@ XIR_API xir_value *xir_op_input_named(const xir_op *op, xir_str port);
 /* Writes the positions at which `value` is fed, up to `room`, and returns how many there are. */
 XIR_API size_t     xir_op_input_index(const xir_op *op, const xir_value *value, size_t *out, size_t room);
 
+/* Outputs by position, from the end if negative; NULL past the end. */
 XIR_API size_t     xir_op_output_count(const xir_op *op);
 XIR_API xir_value *xir_op_output(const xir_op *op, int64_t i);
 
@@ -132,12 +133,14 @@ XIR_API xir_status     xir_op_set_extra(xir_op *op, xir_str name, const xir_any 
 
 /* ---- tags: notes on ops, values and networks that files carry ------------------------------------------------ */
 
+/* The tags; NULL: none. Valid until one is set. */
 XIR_API const xir_map *xir_op_tags(const xir_op *op);
 /* Sets, or with NULL removes, a tag. The value is copied. */
 XIR_API xir_status     xir_op_set_tag(xir_op *op, xir_str key, const xir_any *value);
 
 /* ---- changing an op ------------------------------------------------------------------------------------------ */
 
+/* The text is copied; two ops may have one name. */
 XIR_API xir_status xir_op_set_name(xir_op *op, xir_str name);
 /* XIR_E_EXISTS if another op of the network has the id, XIR_E_BOUNDS if it is negative. */
 XIR_API xir_status xir_op_set_id(xir_op *op, int64_t id);
@@ -186,6 +189,7 @@ XIR_API xir_status xir_op_erase(xir_op *op);
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
+/* Who it is. None fails; texts live until they are set anew, at most as long as the network. */
 XIR_API xir_network     *xir_value_network(const xir_value *value);
 XIR_API int64_t          xir_value_id(const xir_value *value);      /* negative: not placed         */
 XIR_API xir_str          xir_value_name(const xir_value *value);
@@ -206,10 +210,13 @@ XIR_API xir_op        *xir_use_op(const xir_use *use);
 XIR_API size_t         xir_use_index(const xir_use *use);
 XIR_API size_t         xir_value_use_count(const xir_value *value);
 
+/* Name (copied), type and memory type are replaced; the users of the value see the new ones at once, and are not inferred again.
+ * An id must be free, XIR_E_EXISTS, and not negative, XIR_E_BOUNDS; all may find no memory. */
 XIR_API xir_status     xir_value_set_name(xir_value *value, xir_str name);
 XIR_API xir_status     xir_value_set_id(xir_value *value, int64_t id);
 XIR_API xir_status     xir_value_set_type(xir_value *value, const xir_type *type);
 XIR_API xir_status     xir_value_set_mtype(xir_value *value, const xir_mtype *mtype);
+/* As of ops: NULL if there are none; what is set is copied, NULL removes it. */
 XIR_API const xir_map *xir_value_tags(const xir_value *value);
 XIR_API xir_status     xir_value_set_tag(xir_value *value, xir_str key, const xir_any *tag);
 /* Undeclared keys that a file had for the value; NULL: none. */
