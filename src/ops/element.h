@@ -12,8 +12,8 @@ xir_status computed_element(xir_infer *at, size_t i, const xir_type **out);
 
 /* The element type of input i, for results that are its values in other places. `to[k]` is the dim of the output that holds
  * all of dim k in its order, or -1: dim k is merged, split, cut or gone. `dims` are the output's. Arrays along a dim that
- * stays follow it; arrays whose items are all alike lie along a dim of the output again, with as many items as that has; others are
- * refused (XIR_E_UNSUPPORTED). */
+ * stays follow it; arrays whose items are all alike lie along a dim of the output again, with as many items as that has;
+ * others are refused (XIR_E_UNSUPPORTED). */
 xir_status moved_element(xir_infer *at, size_t i, const int64_t *to, const dim_list *dims, const xir_type **out);
 
 #endif

@@ -298,6 +298,30 @@ static xir_status distr_lost(xir_infer *at, size_t which) {
                           input_name(at, 0));
 }
 
+/* The dims of the output that neighbouring dims of the input become, in the same row-major order; how many, 0 if they become
+ * no whole ones, and `axes` is as before. It has room for all dims of the output. */
+static size_t ordered_dims(const move *m, xir_i64s shape, xir_i64s was, int64_t *axes) {
+    size_t rank = m->dims->size, begin = 0, end;
+    int64_t first = was.size ? from_start(was.data[0], shape.size) : -1, before = 1, inside = 1, product = 1;
+    if (first < 0 || (uint64_t)first + was.size > shape.size) return 0;
+    for (size_t k = 0; k < (size_t)first + was.size; k++) {
+        int64_t *count = k < (size_t)first ? &before : &inside;
+        if (k >= (size_t)first && from_start(was.data[k - (size_t)first], shape.size) != (int64_t)k) return 0;
+        if (shape.data[k] < 1 || !mul_i64(*count, shape.data[k], count)) return 0;
+    }
+    while (begin < rank && product < before) {
+        if (m->dims->data[begin] < 0 || !mul_i64(product, m->dims->data[begin++], &product)) return 0;
+    }
+    if (product != before) return 0;
+    while (begin < rank && inside > 1 && m->dims->data[begin] == 1) begin++;
+    for (end = begin, product = 1; end < rank && product < inside; end++) {
+        if (m->dims->data[end] < 0 || !mul_i64(product, m->dims->data[end], &product)) return 0;
+    }
+    if (product != inside) return 0;
+    for (size_t k = begin; k < end; k++) axes[k - begin] = (int64_t)k - (was.data[0] < 0 ? (int64_t)rank : 0);
+    return end - begin;
+}
+
 /* The distribution over the dims of the output that those of `old` become; NULL where there is nothing to say. `axes` has
  * room. */
 static xir_status move_distr(xir_infer *at, const move *m, size_t which, const xir_distr *old, int64_t *axes,
@@ -319,6 +343,11 @@ static xir_status move_distr(xir_infer *at, const move *m, size_t which, const x
     if (have >= 0 && have != total) {
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu counts %" PRId64 " elements, its dims "
                               "have %" PRId64, which, total, have);
+    }
+    size_t ordered = m->ordered && n < was.size ? ordered_dims(m, shape, was, axes) : 0;
+    if (ordered) {
+        *out = distr_make(at->home, (xir_i64s){ axes, ordered }, old->sections, old->uvalue, old->legacy);
+        return *out ? XIR_OK : no_memory(at);
     }
     now = extent((xir_i64s){ m->dims->data, m->dims->size }, axes, n);
     run_list runs;
@@ -349,7 +378,8 @@ static xir_status move_distrs(xir_infer *at, const move *m, xir_refs old, const 
         const xir_distr *distr = (const xir_distr *)old.data[i], *now;
         dim_list axes;
         if (!distr) continue;
-        if (!dims_init(at, &axes, distr->merged_axis.size)) return XIR_E_MEMORY;
+        size_t room = distr->merged_axis.size > m->dims->size ? distr->merged_axis.size : m->dims->size;
+        if (!dims_init(at, &axes, room)) return XIR_E_MEMORY;
         status = move_distr(at, m, i, distr, axes.data, &now);
         if (!status && now) out[(*n)++] = (const xir_object *)now;
         dims_free(&axes);

@@ -58,6 +58,7 @@ typedef struct move {
     /* Adds the elements of dim k of the input that are taken, in order, nothing if all are; NULL: all are, of every dim. A
      * dim that is gone leaves one element, or can't be followed. */
     cut_fn           *cut;
+    bool              ordered; /* the elements stay in row-major order: dims that are gone were merged or split      */
     size_t            part;    /* for `cut`                                                                         */
     bool              padding; /* new elements are invalid and have scale 1; otherwise they are valid, like equal others */
 } move;

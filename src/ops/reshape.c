@@ -136,7 +136,7 @@ xir_status reshape_infer(xir_infer *at) {
     if (!dims_init(at, &to, xir_type_rank(input))) status = XIR_E_MEMORY;
     else {
         find_whole(xir_type_tensor(input)->shape, (xir_i64s){ dims.data, dims.size }, to.data);
-        status = give_moved(at, &(move){ .to = to.data, .dims = &dims, .layout = a->layout });
+        status = give_moved(at, &(move){ .to = to.data, .dims = &dims, .layout = a->layout, .ordered = true });
         dims_free(&to);
     }
     dims_free(&dims);
