@@ -35,6 +35,7 @@ XIR_API const xir_mtype *xir_mtype_onchip(xir_context *ctx, uint64_t addr);
 XIR_API const xir_mtype *xir_mtype_external(xir_context *ctx, uint64_t addr);
 XIR_API const xir_mtype *xir_mtype_chunk(xir_context *ctx, uint64_t chunk_id, uint64_t offset);
 
+/* Which kind of memory; NULL is the host's. */
 XIR_API xir_mtype_kind xir_mtype_kind_of(const xir_mtype *mtype);
 /* The address of on-chip and external memory, the chunk's number of a chunk, 0 for the host. */
 XIR_API uint64_t       xir_mtype_addr(const xir_mtype *mtype);

@@ -45,6 +45,7 @@ typedef struct xir_pool2d_args {
     int64_t     k, stride, pad, dilation;
     const char *name;
 } xir_pool2d_args;
+/* The greatest of each k x k window. */
 XIR_API xir_value *xir_max_pool2d_short(xir_at at, const xir_pool2d_args *args);
 #define XIR_MAX_POOL2D(at, ...) \
     xir_max_pool2d_short(xir_at_line((at), __FILE__, __LINE__), &(xir_pool2d_args){ __VA_ARGS__ })
@@ -58,6 +59,7 @@ XIR_API xir_value *xir_avg_pool2d_short(xir_at at, const xir_pool2d_args *args);
 XIR_API xir_conv2d_attrs     xir_conv2d_square(int64_t stride, int64_t pad, int64_t dilation, int64_t groups);
 XIR_API xir_max_pool2d_attrs xir_max_pool2d_square(int64_t k, int64_t stride, int64_t pad, int64_t dilation);
 
+/* max(x, 0). */
 XIR_API xir_value *xir_relu_short(xir_at at, xir_value *input, const char *name);
 #define XIR_RELU(at, x) xir_relu_short(xir_at_line((at), __FILE__, __LINE__), (x), NULL)
 /* alpha * lhs + beta * rhs with one factor each. */

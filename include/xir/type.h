@@ -94,6 +94,7 @@ XIR_API const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *ty
                                             int64_t start, int64_t end, bool valid, xir_diags *why);
 XIR_API const xir_type *xir_type_remove_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n, xir_diags *why);
 
+/* The type as an object, for what works on any: xir_object_get, xir_object_class. NULL gives NULL. */
 XIR_API const xir_object *xir_type_object(const xir_type *type);
 
 XIR_END

@@ -20,6 +20,7 @@ XIR_API xir_view *xir_view_if(xir_network *net, bool (*pick)(const xir_op *op, v
 XIR_API xir_view *xir_view_except(xir_network *net, const int64_t *op_ids, size_t n);
 XIR_API void      xir_view_free(xir_view *view);
 
+/* Whether the network has been edited since the view was made, and which network it is. Neither fails. */
 XIR_API bool         xir_view_is_stale(const xir_view *view);
 XIR_API xir_network *xir_view_network(const xir_view *view);
 
