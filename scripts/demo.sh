@@ -1,6 +1,6 @@
 #!/bin/sh
-# demo.sh: builds the library and the program, runs examples/quickstart, and looks at what it wrote
-# with `xir`.  Everything is written to build/demo.
+# demo.sh: builds the library and the program, runs examples/quickstart, looks at what it wrote with
+# `xir`, and asks it about operations, built in and of a plug-in.  Everything is written to build/demo.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -25,6 +25,8 @@ run xir check   whatever.json
 run xir convert whatever.json copy.json
 run xir diff    whatever.json copy.json
 echo "no difference"
+run xir ops     Softmax
+run xir ops     --plugin "$top/build/release/plugins/customop.so" DetPost
 
 printf '\nThe files are in %s:\n' "$demo"
 ls -l
