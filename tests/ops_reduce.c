@@ -186,14 +186,13 @@ static xir_status expect(const trial *c, tensor *out) {
     if (in->tiled && reduced[in->tiles] != reduced[in->unit]) return XIR_E_INVALID;
 
     memset(out, 0, sizeof *out);
-    size_t n_letters = strlen(in->letters), stay = 0;
+    size_t n_letters = strlen(in->letters);
     for (size_t k = 0; k < in->rank; k++) {
         if (reduced[k] && in->dims[k] == 0) nothing = true;
         if (reduced[k] && !c->keepdim) continue;
         out->dims[out->rank] = reduced[k] ? 1 : in->dims[k];
         new_axis[k] = (int64_t)out->rank;
         out->letters[out->rank++] = n_letters == in->rank ? in->letters[k] : '*';
-        stay += !reduced[k];
     }
     if (n_letters != in->rank || ((in->tiled || !c->keepdim) && !once(out->letters))) memset(out->letters, '*', out->rank);
 
