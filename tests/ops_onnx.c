@@ -107,7 +107,8 @@ static size_t each_name(const char *folder, void (*each)(const char *path, const
     int n = scandir(folder, &names, visible, alphasort);
     for (int i = 0; i < n; i++) {
         char path[500];
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+        int size = snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+        assert_in_range(size, 1, sizeof path - 1);
         each(path, names[i]->d_name);
         free(names[i]);
     }
