@@ -77,7 +77,8 @@ typedef enum xir_status {
     XIR_E_STALE,       /* a view whose network has changed since                              */
     XIR_E_LIMIT,       /* more, deeper or larger than the limits allow                        */
     XIR_E_ABI,         /* a struct or a plug-in made for another version                      */
-    XIR_E_UNSUPPORTED, /* this build or machine cannot do it (MD5 refused, for example)       */
+    XIR_E_UNSUPPORTED, /* this build or machine cannot do it (MD5 refused, for example), or
+                          inference has no rule for what it is given (quantised, tiled)       */
     XIR_STATUS_COUNT
 } xir_status;
 

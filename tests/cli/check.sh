@@ -24,6 +24,10 @@ run 1 check b.json; line=$(grep -n '"stride_width": 0' b.json | cut -d: -f1); er
 # One wrong type is one finding, although other ops depend on it; and so is one wrong attribute.
 edit small.json c.json 's/\[1,8,8,4\]},"mtype":"@hostm","name":"","tags":{},"v_id":3}/[1,9,8,4]},"mtype":"@hostm","name":"","tags":{},"v_id":3}/g'
 run 1 check --no-params c.json; err "/ops/1/outputs/0/dtype: the declared type is @fp(32) NHWC [1,9,8,4], inference gives @fp(32) NHWC [1,8,8,4]"; lines err 1
+# A layout that differs is a warning, as its letters change nothing: of the convolution, and of the activation that has its type.
+edit small.json c.json 's/@layout(NHWC)","merged_distrs":\[\],"shape":\[1,8,8,4\]},"mtype":"@hostm","name":"","tags":{},"v_id":3}/@layout(N**C)","merged_distrs":[],"shape":[1,8,8,4]},"mtype":"@hostm","name":"","tags":{},"v_id":3}/g'
+run 0 check --no-params c.json; err "/ops/1/outputs/0/dtype: warning: the declared type is @fp(32) N**C [1,8,8,4], inference gives @fp(32) NHWC [1,8,8,4]"
+lines err 2; out "c.json: no fault found, 2 warnings"
 edit small.json c.json 's/"pad_top":1/"pad_top":3/'
 run 1 check --no-params c.json; err "/ops/1/outputs/0/dtype: "; lines err 1
 edit small.json d.json 's/@fp(32)/@fp(16)/3'
