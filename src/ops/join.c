@@ -405,7 +405,9 @@ xir_status concat_check(xir_infer *at) {
     size_t n = xir_infer_input_count(at);
     if (n == 0) return need_some(at);
     if (!inputs_judged(at, n)) return XIR_OK;
-    xir_status status = concat_dims(at, &dims, &j);
+    xir_status status = need_few_dims(at, n);
+    if (status) return status;
+    status = concat_dims(at, &dims, &j);
     if (!status) dims_free(&dims);
     return status;
 }

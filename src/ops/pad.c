@@ -88,7 +88,9 @@ static xir_status pad_dims(xir_infer *at, dim_list *out) {
 xir_status pad_check(xir_infer *at) {
     dim_list dims;
     if (!inputs_judged(at, 1)) return XIR_OK;
-    xir_status status = pad_dims(at, &dims);
+    xir_status status = need_few_dims(at, 1);
+    if (status) return status;
+    status = pad_dims(at, &dims);
     if (!status) dims_free(&dims);
     return status;
 }

@@ -28,7 +28,12 @@ static xir_status check_layout(xir_infer *at) {
         return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s names %zu dims, 'shape' has %zu", (int)text.size, text.data,
                               xir_layout_rank(a->layout), a->shape.size);
     }
-    if (!xir_layout_is_layouted(a->layout) || target_tiles(at)) return XIR_OK;
+    if (!xir_layout_is_layouted(a->layout)) return XIR_OK;
+    if (target_tiles(at) && a->shape.size > MOST_TILED_DIMS) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "layout", "a tiled output of %zu dims, at most %d were expected", a->shape.size,
+                              MOST_TILED_DIMS);
+    }
+    if (target_tiles(at)) return XIR_OK;
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, "layout", "%.*s is tiled: that is for Buyi and Zhuge", (int)text.size,
                           text.data);
 }
@@ -116,7 +121,8 @@ xir_status reshape_check(xir_infer *at) {
     const xir_reshape_attrs *a = xir_infer_attrs(at);
     dim_list dims;
     if (!inputs_judged(at, 1)) return XIR_OK;
-    xir_status status = check_layout(at);
+    xir_status status = need_few_dims(at, 1);
+    if (!status) status = check_layout(at);
     if (status) return status;
     if (is_tiled(at)) return retile(at, false);
     status = reshape_dims(at, xir_type_tensor(xir_infer_input(at, 0))->shape, a->shape, &dims);

@@ -12,6 +12,7 @@ static size_t count_spatial(xir_infer *at) {
     const xir_type *type = xir_infer_input(at, 0);
     const xir_layout *layout = xir_type_layout(type);
     size_t rank = xir_type_rank(type), units = 0;
+    if (rank > MOST_TILED_DIMS) return rank;   // far more than are expected
     for (size_t k = 0; xir_type_is_layouted(type) && k < rank; k++) units += xir_layout_unit(layout, k) != 0;
     return rank - units < 2 ? 0 : rank - units - 2;
 }

@@ -73,7 +73,9 @@ static xir_status slice_dims(xir_infer *at, dim_list *out) {
 xir_status slice_check(xir_infer *at) {
     dim_list dims;
     if (!inputs_judged(at, 1)) return XIR_OK;
-    xir_status status = slice_dims(at, &dims);
+    xir_status status = need_few_dims(at, 1);
+    if (status) return status;
+    status = slice_dims(at, &dims);
     if (!status) dims_free(&dims);
     return status;
 }
@@ -135,7 +137,9 @@ static xir_status split_axis(xir_infer *at, size_t *axis) {
 
 xir_status split_check(xir_infer *at) {
     size_t axis;
-    return inputs_judged(at, 1) ? split_axis(at, &axis) : XIR_OK;
+    if (!inputs_judged(at, 1)) return XIR_OK;
+    xir_status status = need_few_dims(at, 1);
+    return status ? status : split_axis(at, &axis);
 }
 
 /* Where the next section begins and in which dim. */
@@ -245,11 +249,12 @@ static int64_t wrapped(int64_t shift, int64_t n) {
 static xir_status roll_axes(xir_infer *at) {
     const xir_roll_attrs *a = xir_infer_attrs(at);
     size_t rank = input_of(at)->shape.size, axis;
+    bool tiled = inputs_tiled(at, 1);
     if (a->dims.size == 0 && a->shifts.size != 1) {
         return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts without dims, exactly one was expected",
                               a->shifts.size);
     }
-    if (a->dims.size == 0 && inputs_tiled(at, 1)) {
+    if (a->dims.size == 0 && tiled) {
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, "shifts", "the elements of a tiled input are in no row-major order: "
                               "dims have to be named");
     }
@@ -259,51 +264,62 @@ static xir_status roll_axes(xir_infer *at) {
     }
     for (size_t i = 0; i < a->dims.size; i++) {
         xir_status status = read_axis(at, "dims", a->dims.data[i], rank, &axis);
-        if (!status && inputs_tiled(at, 1)) status = need_untiled(at, "dims", axis);
+        if (!status && tiled) status = need_untiled(at, "dims", axis);
         if (status) return status;
     }
     return XIR_OK;
 }
 
-xir_status roll_check(xir_infer *at) { return inputs_judged(at, 1) ? roll_axes(at) : XIR_OK; }
-
-/* How far the elements of dim k move along it, -1 if that is unknown. */
-static int64_t rolled_by(const xir_roll_attrs *a, xir_i64s shape, size_t k) {
-    int64_t n = shape.data[k], shift = 0;
-    for (size_t i = 0; i < a->dims.size; i++) {
-        if (from_start(a->dims.data[i], shape.size) != (int64_t)k) continue;
-        if (n < 0) return -1;
-        int64_t more = wrapped(a->shifts.data[i], n);
-        shift = shift >= n - more ? shift - (n - more) : shift + more;
-    }
-    return shift;
+xir_status roll_check(xir_infer *at) {
+    if (!inputs_judged(at, 1)) return XIR_OK;
+    xir_status status = need_few_dims(at, 1);
+    return status ? status : roll_axes(at);
 }
 
-/* The same if all dims are one: only a dim that is alone among dims of 1 still moves along itself. */
-static xir_status rolled_flat(xir_infer *at, size_t k, int64_t *shift) {
-    const xir_roll_attrs *a = xir_infer_attrs(at);
-    xir_i64s shape = input_of(at)->shape;
-    int64_t total = 1;
-    bool alone = true;
-    for (size_t i = 0; i < shape.size; i++) {
-        if (shape.data[i] < 0) total = UNKNOWN_DIM;
-        else if (total >= 0 && !mul_i64(total, shape.data[i], &total)) total = UNKNOWN_DIM;
-        alone &= i == k || shape.data[i] == 1;
+/* What is known of a roll before its dims are looked at one by one. */
+typedef struct rolling {
+    move     m;       /* first: a cut gets it                                                       */
+    dim_list by;      /* how far the elements of each dim move along it, -1 if that is unknown      */
+    int64_t  total;   /* without dims: the number of elements, -1 if it is unknown                  */
+    size_t   wide;    /* and how many dims are not 1                                                */
+} rolling;
+
+/* A dim that is named twice is moved by both shifts. */
+static void add_shifts(const xir_roll_attrs *a, xir_i64s shape, int64_t *by) {
+    for (size_t k = 0; k < shape.size; k++) by[k] = 0;
+    for (size_t i = 0; i < a->dims.size; i++) {
+        int64_t k = from_start(a->dims.data[i], shape.size), n = shape.data[k], more = wrapped(a->shifts.data[i], n);
+        if (n < 0) by[k] = -1;
+        else by[k] = by[k] >= n - more ? by[k] - (n - more) : by[k] + more;
     }
-    *shift = total < 0 ? 0 : wrapped(a->shifts.data[0], total);
-    if (total >= 0 && (*shift == 0 || alone)) return XIR_OK;
+}
+
+static void count_elements(xir_i64s shape, rolling *r) {
+    r->total = 1;
+    r->wide = 0;
+    for (size_t i = 0; i < shape.size; i++) {
+        if (shape.data[i] < 0 || (r->total >= 0 && !mul_i64(r->total, shape.data[i], &r->total))) r->total = UNKNOWN_DIM;
+        r->wide += shape.data[i] != 1;
+    }
+}
+
+/* How far dim k moves if all dims are one: only a dim that is alone among dims of 1 still moves along itself. */
+static xir_status rolled_flat(xir_infer *at, const rolling *r, size_t k, int64_t *shift) {
+    const xir_roll_attrs *a = xir_infer_attrs(at);
+    bool alone = r->wide == (input_of(at)->shape.data[k] != 1);
+    *shift = r->total < 0 ? 0 : wrapped(a->shifts.data[0], r->total);
+    if (r->total >= 0 && (*shift == 0 || alone)) return XIR_OK;
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "elements of input move from dim to dim: what is said of those "
                           "of dim %zu can't be said of the output", k);
 }
 
 static xir_status roll_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_roll_attrs *a = xir_infer_attrs(at);
-    xir_i64s shape = input_of(at)->shape;
-    int64_t n = shape.data[k], shift;
-    (void)m;
-    if (a->dims.size) shift = rolled_by(a, shape, k);
+    const rolling *r = (const rolling *)m;
+    int64_t n = input_of(at)->shape.data[k], shift;
+    if (a->dims.size) shift = r->by.data[k];
     else {
-        xir_status status = rolled_flat(at, k, &shift);
+        xir_status status = rolled_flat(at, r, k, &shift);
         if (status) return status;
     }
     if (shift == 0) return XIR_OK;
@@ -313,12 +329,21 @@ static xir_status roll_cut(const move *m, xir_infer *at, size_t k, stretch_list 
 }
 
 xir_status roll_infer(xir_infer *at) {
+    xir_i64s shape;
     dim_list dims;
+    rolling r = { .m = { .dims = &dims, .cut = roll_cut } };
     xir_status status = need_movable(at, 1);
     if (!status) status = roll_axes(at);
     if (status) return status;
+    shape = input_of(at)->shape;
+    r.m.layout = xir_type_layout(xir_infer_input(at, 0));
     if (!copy_dims(at, &dims)) return XIR_E_MEMORY;
-    status = give_moved(at, &(move){ .dims = &dims, .cut = roll_cut, .layout = xir_type_layout(xir_infer_input(at, 0)) });
+    if (dims_init(at, &r.by, shape.size)) {
+        add_shifts(xir_infer_attrs(at), shape, r.by.data);
+        count_elements(shape, &r);
+        status = give_moved(at, &r.m);
+        dims_free(&r.by);
+    } else status = XIR_E_MEMORY;
     dims_free(&dims);
     return status;
 }
@@ -355,7 +380,9 @@ static xir_status swap_axis(xir_infer *at, size_t *axis) {
 
 xir_status swap_order_check(xir_infer *at) {
     size_t axis;
-    return inputs_judged(at, 1) ? swap_axis(at, &axis) : XIR_OK;
+    if (!inputs_judged(at, 1)) return XIR_OK;
+    xir_status status = need_few_dims(at, 1);
+    return status ? status : swap_axis(at, &axis);
 }
 
 static xir_status swap_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {

@@ -14,6 +14,17 @@ bool inputs_judged(xir_infer *at, size_t n) {
     return inputs_known(at, n) && (!inputs_tiled(at, n) || target_tiles(at));
 }
 
+xir_status need_few_dims(xir_infer *at, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const xir_type *type = xir_infer_input(at, i);
+        size_t rank = xir_type_rank(type);
+        if (rank <= MOST_TILED_DIMS || !xir_type_is_layouted(type)) continue;
+        return xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text, "%s is tiled and has %zu dims, at most %d were expected",
+                              input_name(at, i), rank, MOST_TILED_DIMS);
+    }
+    return XIR_OK;
+}
+
 const xir_distr *valid_of_dim(xir_infer *at, size_t i, const named_dims *d, size_t k) {
     const int64_t axes[2] = { (int64_t)d->at[k], (int64_t)d->unit_at[k] };
     return xir_type_distr(xir_infer_input(at, i), axes, d->unit[k] ? 2 : 1);

@@ -59,8 +59,10 @@ static bool make_order(xir_infer *at, dim_list *to, dim_list *from) {
 xir_status transpose_check(xir_infer *at) {
     dim_list to, from;
     if (!inputs_judged(at, 1)) return XIR_OK;
+    xir_status status = need_few_dims(at, 1);
+    if (status) return status;
     if (!make_order(at, &to, &from)) return XIR_E_MEMORY;
-    xir_status status = read_order(at, to.data, from.data);
+    status = read_order(at, to.data, from.data);
     dims_free(&from);
     dims_free(&to);
     return status;
