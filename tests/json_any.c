@@ -241,44 +241,6 @@ static void objects_have_any_rows(void **state) {
 
 /* ---- what only some formats have ---------------------------------------------------------------------------------- */
 
-static paper heard;
-
-static void hear_key(sink *s, const codec_key *key) {
-    (void)s;
-    put(&heard, "%s ", key->name.data);
-}
-static void hear_name(sink *s, xir_str key) {
-    (void)s;
-    put(&heard, "+");
-    put_bytes(&heard, key.data, key.size);
-    put(&heard, " ");
-}
-
-static void rows_come_as_declared_if_that_is_wanted(void **state) {
-    (void)state;
-    static const char text[] = NETWORK_OF("3.33.1.0", "{\"_type_key\":\"icraft::xir::ReLU\",\"beta\":1,\"compile_target\":\"@hostt\",\"inputs\":[],"
-                                          "\"max_value\":1.0,\"name\":\"\",\"op_id\":1,\"outputs\":[],\"tags\":{},\"threshold\":0.0}");
-    xir_network *net = must_read(text, strlen(text));
-    arena a;
-    arena_init(&a, context_alloc(ctx));
-    any_sink_init(&built, ctx, &a);
-    sink_ops ops = *built.sink.ops;
-    ops.key = hear_key;
-    ops.name = hear_name;
-    ops.declared_order = true;
-    built.sink.ops = &ops;
-    encoder e;
-    encoder_init(&e, ctx, net, &built.sink);
-    encode_op(&e, xir_network_first(net));
-    assert_int_equal(built.sink.status, XIR_OK);
-    assert_string_equal(heard.data, "max_value threshold op_id name inputs outputs compile_target tags +beta ");
-    encoder_free(&e);
-    any_sink_free(&built);
-    arena_free(&a);
-    free(heard.data);
-    xir_network_free(net);
-}
-
 static void write_more(encoder *e, void *user) { e->sink->ops->text(e->sink, xir_str_of(user)); }
 
 static bool read_more(decoder *d, source *s, xir_str key, bool *taken, void *user) {
@@ -363,7 +325,6 @@ int main(void) {
         cmocka_unit_test(attributes_that_do_not_fit_leave_the_op_unknown),
         cmocka_unit_test(wide_classes_are_read_and_written),
         cmocka_unit_test(objects_have_any_rows),
-        cmocka_unit_test(rows_come_as_declared_if_that_is_wanted),
         cmocka_unit_test(a_format_may_have_one_more_key),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -70,6 +70,86 @@ XIR_API xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *w
  * name. `raw_path` NULL is `X.raw` beside `X.json`. */
 XIR_API xir_status xir_json_raw_save(xir_network *net, const char *json_path, const char *raw_path, unsigned flags, xir_diags *why);
 
+/* ---- any format -------------------------------------------------------------------------------------------------- */
+
+/* Formats by their words: "json" (with a raw file beside it), "imodel" (MessagePack), "fb" (FlatBuffers). */
+
+/* How far the bytes of parameters are looked at. The structure is always checked whole, whatever this says. */
+typedef enum xir_verify {
+    XIR_VERIFY_DEFAULT,   /* FULL when loading eagerly, HEADER when lazily                                          */
+    XIR_VERIFY_NEVER,     /* nothing but that the bytes of every parameter lie in the file                          */
+    XIR_VERIFY_HEADER,    /* sizes, ids and places; a size that the structure contradicts is a warning              */
+    XIR_VERIFY_ON_TOUCH,  /* lazily: HEADER, and before a parameter is first touched, that the file is still as it was
+                             opened (device, inode, size, time of change): if not, it has no bytes (XIR_E_IO)       */
+    XIR_VERIFY_FULL       /* the MD5 of the parameters is compared with the structure's, which reads them all       */
+} xir_verify;
+
+/* All zero is the usual: the format told by content, parameters read into memory and compared with their MD5. */
+typedef struct xir_load_options {
+    const char *format;      /* its word; NULL: told by content, then by the name's suffix                          */
+    const char *params;      /* of json: the raw file; NULL: X.raw or X.params beside X.json, if there is one       */
+    bool        no_params;   /* the structure alone                                                                 */
+    bool        lazy;        /* map the file: parameters are read when they are touched, and none is copied         */
+    xir_verify  verify;
+} xir_load_options;
+
+/* The front door: a network from a file. `options` may be NULL. With a lazily loaded file, who shortens it raises SIGBUS at
+ * the next access of what is gone (docs/formats.md says what helps). NULL with findings: XIR_E_IO what the system refused,
+ * XIR_E_UNKNOWN no format that is known, XIR_E_UNSUPPORTED a format that cannot be read, others what the file is guilty of. */
+XIR_API xir_network *xir_network_load(xir_context *ctx, const char *path, const xir_load_options *options, xir_diags *why);
+/* The same from memory: copied, or with `lazy` borrowed, which the caller then keeps as long as the network, or a clone of it,
+ * has the parameters. `name` stands for the file in findings. */
+XIR_API xir_network *xir_network_read(xir_context *ctx, const void *data, size_t size, xir_str name,
+                                      const xir_load_options *options, xir_diags *why);
+/* The same from a stream that is read to its end. `read` returns how many bytes it put into `out` (0: the end), or SIZE_MAX
+ * after a failure, which is XIR_E_IO. */
+typedef size_t xir_read_fn(void *user, void *out, size_t room);
+XIR_API xir_network *xir_network_read_stream(xir_context *ctx, xir_read_fn *read, void *user, xir_str name,
+                                             const xir_load_options *options, xir_diags *why);
+
+typedef struct xir_save_options {
+    const char *format;      /* NULL: told by the name's suffix                                                     */
+    const char *params;      /* of json: the raw file; NULL: X.raw beside X.json, if there are bytes                */
+    bool        no_params;   /* the structure alone; params_bytes and params_md5 are as if it had not been said     */
+    bool        unchecked;   /* save what validation refuses                                                        */
+    bool        indent;      /* json: by four blanks                                                                */
+    uint32_t    align;       /* fb: of each parameter's bytes in the file, a power of two; 0: 4096                  */
+} xir_save_options;
+
+/* A network into a file, which is flushed and then replaced at once, or is as before if anything fails. The same network gives
+ * the same bytes. Validates first unless told not to. XIR_E_MISSING if some parameters have bytes and others lack them;
+ * XIR_E_LIMIT if the format cannot hold so much, naming one that can. */
+XIR_API xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options, xir_diags *why);
+/* The same to a writer; options->format is needed. Of json the structure alone: xir_raw_write writes its parameters. */
+XIR_API xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
+                                     xir_diags *why);
+
+/* What content tells: the word of the format that a file with these first bytes (256 are enough) is of, NULL if none. */
+XIR_API const char *xir_format_of(const void *head, size_t size);
+/* The words, meanings and suffixes of all formats; false from the last on. Static. */
+typedef struct xir_format_info {
+    const char *word, *meaning, *suffixes;   /* suffixes apart by blanks                                            */
+    bool        reads, writes;
+} xir_format_info;
+XIR_API bool xir_format_at(size_t i, xir_format_info *out);
+
+/* ---- one format --------------------------------------------------------------------------------------------------- */
+
+/* The original's CreateFromMSGFile and dumpMSGToFile, CreateFromFlatFile and dumpFlatToFile; flags as for raw and JSON files
+ * (XIR_LOAD_…, XIR_SAVE_…). Its lazyLoadParams(ptr, size) is xir_raw_read with XIR_LOAD_LAZY. */
+XIR_API xir_network *xir_msg_load(xir_context *ctx, const char *path, unsigned flags, xir_diags *why);
+XIR_API xir_status   xir_msg_save(xir_network *net, const char *path, unsigned flags, xir_diags *why);
+XIR_API xir_network *xir_flat_load(xir_context *ctx, const char *path, unsigned flags, xir_diags *why);
+XIR_API xir_status   xir_flat_save(xir_network *net, const char *path, unsigned flags, xir_diags *why);
+
+/* Whether a buffer is a FlatBuffers network that may be read: every offset, length, text, tag, alignment and depth. XIR_OK, or
+ * a finding with the byte and the path. Reading does this itself. Time and memory are linear in what is not parameters. */
+XIR_API xir_status xir_flat_verify(xir_context *ctx, const void *data, size_t size, xir_str name, xir_diags *why);
+
+/* The schema of FlatBuffers files as flatc reads it, and a JSON Schema (draft 2020-12) of JSON files, both from the classes of the context. */
+XIR_API xir_status xir_flat_schema(xir_context *ctx, xir_write_fn *write, void *user, xir_diags *why);
+XIR_API xir_status xir_json_schema(xir_context *ctx, xir_write_fn *write, void *user, xir_diags *why);
+
 XIR_END
 
 #endif

@@ -38,27 +38,6 @@ void codec_bake(codec_key *key, bake_fn *bake, const char *text, int what) {
     bake_key(key, bake);
 }
 
-/* A base key's place behind the rows. */
-static int base_place(int what) {
-    static const int8_t places[] = { [-1 - KEY_ID] = 0, [-1 - KEY_NAME] = 1, [-1 - KEY_INPUTS] = 2, [-1 - KEY_OUTPUTS] = 3,
-                                     [-1 - KEY_TARGET] = 4, [-1 - KEY_TAGS] = 5 };
-    return places[-1 - what];
-}
-
-/* All keys but _type_key; NULL ends them. */
-static bool order_as_declared(codec_plans *plans, codec_plan *plan) {
-    size_t n = plan->n_keys;
-    plan->declared = arena_take(plans->arena, n * sizeof *plan->declared);
-    if (!plan->declared) return false;
-    plan->declared[n - 1] = NULL;
-    for (uint32_t i = 0; i < plan->n_keys; i++) {
-        const codec_key *key = &plan->keys[i];
-        if (key->what == KEY_TYPE) continue;
-        plan->declared[key->what >= 0 ? key->what : (int)plan->cls->n_fields + base_place(key->what)] = key;
-    }
-    return true;
-}
-
 static codec_plan *make_plan(codec_plans *plans, const xir_class *cls) {
     codec_plan *plan = arena_take(plans->arena, sizeof *plan);
     codec_key *keys = arena_take(plans->arena, cls->n_keys * sizeof *keys);
@@ -73,7 +52,7 @@ static codec_plan *make_plan(codec_plans *plans, const xir_class *cls) {
         bake_key(key, plans->bake);
         plan->n_keys++;
     }
-    return plans->declared && !order_as_declared(plans, plan) ? NULL : plan;
+    return plan;
 }
 
 codec_plan *codec_plan_of(codec_plans *plans, const xir_class *cls) {

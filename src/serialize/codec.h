@@ -55,7 +55,6 @@ typedef struct codec_plan {
     const xir_class   *cls;
     codec_key         *keys;
     uint32_t           n_keys;
-    const codec_key  **declared;      /* the same keys: rows as declared, then what all ops have; NULL if not wanted */
     struct codec_plan *next;          /* of the same bucket     */
     /* What the last ops of the class had: the next one often has the same. */
     codec_memo         inputs[PLAN_SLOTS], input_types[PLAN_SLOTS], output_types[PLAN_SLOTS];
@@ -70,7 +69,6 @@ enum { PLAN_BUCKETS = 128 };
 typedef struct codec_plans {
     arena      *arena;
     bake_fn    *bake;
-    bool        declared;
     codec_plan *buckets[PLAN_BUCKETS];
 } codec_plans;
 
@@ -131,9 +129,6 @@ typedef struct sink_ops {
     void   (*learn_value)(sink *s, const xir_value *value, size_t begun);
     /* An op is complete: a good moment to hand bytes on. */
     void (*piece)(sink *s);
-    /* Wants rows as they are declared, then op_id, name, inputs, outputs, compile_target and tags, then what is undeclared;
-     * no _type_key, which `map` has said. */
-    bool declared_order;
 } sink_ops;
 
 #define SINK_DONE SIZE_MAX
@@ -174,6 +169,11 @@ void encode_op(encoder *e, const xir_op *op);
 void encode_value(encoder *e, const xir_value *value);
 void encode_any(encoder *e, const xir_any *any);
 void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5);
+
+/* The rows of `absent` that still hold their default: they stay absent. */
+uint64_t codec_left_out(const xir_class *cls, const void *body, uint64_t absent);
+/* Whether a key of the network is written: what the file did not have is left out until it is set. */
+bool codec_has_key(const xir_network *net, network_key key, uint64_t params_bytes, xir_str params_md5);
 
 /* ---- where reading is -------------------------------------------------------------------------------------- */
 

@@ -29,6 +29,10 @@ static bool set_version(decoder *d, xir_str text) {
     return true;
 }
 
+bool keep_network_text(decoder *d, network_key key, xir_str text) {
+    return key == NETWORK_XIR_VERSION ? set_version(d, text) : keep_text(d, key, text);
+}
+
 static bool read_network_class(source *s) {
     const void *at = s->at;
     xir_str key;
@@ -63,8 +67,7 @@ static bool read_network_key(decoder *d, source *s, network_key key) {
     case NETWORK_TYPE:         return read_network_class(s);
     case NETWORK_AI_TARGET:    return read_ai_target(d, s);
     case NETWORK_PARAMS_BYTES: return read_params_bytes(d, s);
-    case NETWORK_XIR_VERSION:  return s->ops->text(s, &text) && set_version(d, text);
-    case NETWORK_TAGS: {
+        case NETWORK_TAGS: {
         xir_map tags;
         return decode_map(d, s, &tags, false) && keep_map(d, &tags, &d->net->tags);
     }
@@ -75,7 +78,7 @@ static bool read_network_key(decoder *d, source *s, network_key key) {
             return false;
         }
         return read_ops(d, s);
-    default: return s->ops->text(s, &text) && keep_text(d, key, text);
+    default: return s->ops->text(s, &text) && keep_network_text(d, key, text);
     }
 }
 
@@ -150,8 +153,7 @@ bool decode_network(decoder *d, source *s) {
 
 /* ---- attributes that were undeclared ----------------------------------------------------------------------- */
 
-/* The members of a map of attributes: rows, and what is still undeclared. */
-static bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m, xir_str *name) {
+bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m, xir_str *name) {
     const xir_class *cls = plan->cls;
     uint32_t next = 0;
     for (bool first = true;; first = false) {

@@ -9,8 +9,7 @@
 /* "icraft::xir::Layout", or "an object" where any will do. */
 #define WANTED(of) CLIP((of) ? (of)->key : XIR_STR("an object"))
 
-/* What nobody knows may stand where a whole family may, since what is done with one of a family asks first what it is. */
-static bool fits(const xir_class *cls, const xir_class *of) {
+bool object_fits(const xir_class *cls, const xir_class *of) {
     return !of || xir_class_under(cls, of) || (cls->opaque && of->traits & XIR_TRAIT_ABSTRACT);
 }
 
@@ -18,26 +17,25 @@ static bool misfit(source *s, const void *at, const xir_class *cls, const xir_cl
     return source_fail(s, at, XIR_E_TYPE, "%.*s was expected, %.*s was found", WANTED(of), CLIP(cls->key));
 }
 
-/* The object in the home, or the failure. */
-static bool made(decoder *d, const xir_object *object, const xir_object **out) {
+bool object_made(decoder *d, const xir_object *object, const xir_object **out) {
     *out = home_intern(d->home, object);
     return *out || trace_memory(&d->trace);
 }
 
 static bool make_real(decoder *d, source *s, const void *at, double v, const xir_class *of, const xir_object **out) {
     const xir_class *cls = d->ctx->types[CLASS_float_imm];
-    if (!fits(cls, of)) return misfit(s, at, cls, of);
+    if (!object_fits(cls, of)) return misfit(s, at, cls, of);
     xir_float_imm body = { .head.cls = cls };
-    return fit_real(d, s, at, v, &body.value) && made(d, &body.head, out);
+    return fit_real(d, s, at, v, &body.value) && object_made(d, &body.head, out);
 }
 
 static bool read_scalar(decoder *d, source *s, const xir_class *of, const xir_object **out) {
     const void *at = s->at;
     if (s->ops->shape(s) == SHAPE_BOOL) {
         const xir_class *cls = d->ctx->types[CLASS_bool_imm];
-        if (!fits(cls, of)) return misfit(s, at, cls, of);
+        if (!object_fits(cls, of)) return misfit(s, at, cls, of);
         xir_bool_imm body = { .head.cls = cls };
-        return s->ops->boolean(s, &body.value) && made(d, &body.head, out);
+        return s->ops->boolean(s, &body.value) && object_made(d, &body.head, out);
     }
     number n;
     if (!s->ops->number(s, &n)) return false;
@@ -46,9 +44,9 @@ static bool read_scalar(decoder *d, source *s, const xir_class *of, const xir_ob
         return source_fail(s, at, XIR_E_BOUNDS, "%" PRIu64 " does not fit 64 bits with a sign", n.u64);
     }
     const xir_class *cls = d->ctx->types[CLASS_int_imm];
-    if (!fits(cls, of)) return misfit(s, at, cls, of);
+    if (!object_fits(cls, of)) return misfit(s, at, cls, of);
     xir_int_imm body = { .head.cls = cls, .value = n.i64 };
-    return made(d, &body.head, out);
+    return object_made(d, &body.head, out);
 }
 
 /* By its size and its last bytes: who finds one compares it. */
@@ -78,7 +76,7 @@ static bool read_form(decoder *d, source *s, const void *at, xir_str text, const
         }
         if (is_input(s, text)) *memo = (form_memo){ text, *out };
     }
-    return fits((*out)->cls, of) || misfit(s, at, (*out)->cls, of);
+    return object_fits((*out)->cls, of) || misfit(s, at, (*out)->cls, of);
 }
 
 static bool read_text_object(decoder *d, source *s, const xir_class *of, const xir_object **out) {
@@ -87,7 +85,7 @@ static bool read_text_object(decoder *d, source *s, const xir_class *of, const x
     if (!s->ops->text(s, &text)) return false;
     if (text.size && text.data[0] == '@') return read_form(d, s, at, text, of, out);
     double v;
-    if (fits(d->ctx->types[CLASS_float_imm], of) && special_real(text, &v)) return make_real(d, s, at, v, of, out);
+    if (object_fits(d->ctx->types[CLASS_float_imm], of) && special_real(text, &v)) return make_real(d, s, at, v, of, out);
     return source_fail(s, at, XIR_E_TYPE, "%.*s was expected, the text \"%.*s\" was found", WANTED(of), CLIP(text));
 }
 
@@ -138,7 +136,7 @@ static const xir_class *class_of_map(decoder *d, source *s, const xir_class *of)
         if (!cls) trace_memory(&d->trace);
         return cls;
     }
-    if (cls->is_op || !fits(cls, of)) {
+    if (cls->is_op || !object_fits(cls, of)) {
         misfit(s, s->at, cls, of);
         return NULL;
     }
@@ -179,7 +177,7 @@ static bool read_object_members(decoder *d, source *s, const codec_plan *plan, v
     return ok;
 }
 
-static bool check_required(decoder *d, const xir_class *cls, const void *body, uint64_t byte) {
+bool object_complete(decoder *d, const xir_class *cls, const void *body, uint64_t byte) {
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];
         if (f->kind != XIR_KIND_REF || f->flags & XIR_FIELD_OPTIONAL) continue;
@@ -198,7 +196,7 @@ static bool read_map_object(decoder *d, source *s, const xir_class *of, const xi
         const codec_memo *known = &d->objects[object_slot(d, hash)].memo;
         if (known->start && s->ops->repeats(s, known)) {
             *out = known->object;
-            return fits((*out)->cls, of) || misfit(s, at, (*out)->cls, of);
+            return object_fits((*out)->cls, of) || misfit(s, at, (*out)->cls, of);
         }
     }
     const xir_class *cls = class_of_map(d, s, of);
@@ -212,10 +210,10 @@ static bool read_map_object(decoder *d, source *s, const xir_class *of, const xi
     xir_map extra;
     if (!members_begin(d, s, &m, cls) || !read_object_members(d, s, plan, body, &m)) return false;
     if (!sort_extra(d, s, at, &m.extra, &extra)) return false;
-    if (!check_required(d, cls, body, s->ops->offset(s, at))) return false;
+    if (!object_complete(d, cls, body, s->ops->offset(s, at))) return false;
     body->extra = extra.size ? &extra : NULL;
     body->absent = (uint32_t)members_absent(&m, cls);
-    if (!made(d, body, out)) return false;
+    if (!object_made(d, body, out)) return false;
     if (printed) {
         print.object = *out;
         remember_object(d, print, hash);
@@ -230,7 +228,7 @@ bool decode_object(decoder *d, source *s, const xir_class *of, const xir_object 
     case SHAPE_MAP:    return read_map_object(d, s, of, out);
     case SHAPE_BOOL:
     case SHAPE_NUMBER:
-        if (fits(d->ctx->types[CLASS_float_imm], of) || (of && fits(of, d->ctx->types[CLASS_scalar]))) {
+        if (object_fits(d->ctx->types[CLASS_float_imm], of) || (of && object_fits(of, d->ctx->types[CLASS_scalar]))) {
             return read_scalar(d, s, of, out);
         }
         break;

@@ -4,20 +4,6 @@
 
 /* ---- ops --------------------------------------------------------------------------------------------------- */
 
-typedef struct op_in {
-    codec_plan       *plan;
-    const void       *at;
-    const xir_target *target;    /* NULL: host */
-    xir_str           name;
-    int64_t           id;
-    bool              has_id;
-    xir_map           tags;
-    gathered          inputs;    /* xir_value *             */
-    gathered          outputs;   /* value_in                */
-    gathered          types;     /* of the outputs          */
-    codec_memo        output_memos[RECENT];
-} op_in;
-
 /* Whether the class's ops can be read by stretches. */
 static bool has_stretches(const source *s, const codec_plan *plan) {
     return s->ops->skip_members && plan->cls->plain && plan->cls->n_fields + 8 <= 64;
@@ -310,8 +296,7 @@ static bool note_op(decoder *d, xir_op *op) {
     return true;
 }
 
-static bool build_op(decoder *d, source *s, op_in *in, const void *body, const xir_map *extra, uint64_t absent,
-                     xir_op **out) {
+bool build_op(decoder *d, source *s, op_in *in, const void *body, const xir_map *extra, uint64_t absent, xir_op **out) {
     const void *attrs = share_attrs(d, in->plan, body);
     xir_value *const *inputs = in->inputs.data;
     size_t n = in->inputs.size;

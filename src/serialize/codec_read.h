@@ -66,6 +66,12 @@ bool decode_map(decoder *d, source *s, xir_map *out, bool with_params);
 
 /* ---- codec_object.c ---------------------------------------------------------------------------------------- */
 
+/* What nobody knows may stand where a whole family may, since what is done with one of a family asks first what it is. */
+bool object_fits(const xir_class *cls, const xir_class *of);
+/* The object in the home, or the failure. */
+bool object_made(decoder *d, const xir_object *object, const xir_object **out);
+/* Whether a body has all references that it needs. */
+bool object_complete(decoder *d, const xir_class *cls, const void *body, uint64_t byte);
 bool decode_field(decoder *d, source *s, const xir_field *f, void *body);
 /* The same for an op's: its maps may have Params, as its undeclared attributes may. */
 bool decode_op_field(decoder *d, source *s, const xir_field *f, void *body);
@@ -95,6 +101,33 @@ bool use_value(decoder *d, source *s, const value_in *in, xir_value **out);
 /* Makes output i of the op what the file says of it. */
 bool define_value(decoder *d, source *s, xir_op *op, uint32_t i, const value_in *in);
 bool decode_params(decoder *d, source *s, xir_value **out);
+
+/* ---- codec_op.c -------------------------------------------------------------------------------------------- */
+
+/* What a file says of an op, beside its attributes. */
+typedef struct op_in {
+    codec_plan       *plan;
+    const void       *at;
+    const xir_target *target;    /* NULL: host */
+    xir_str           name;
+    int64_t           id;
+    bool              has_id;
+    xir_map           tags;
+    gathered          inputs;    /* xir_value *             */
+    gathered          outputs;   /* value_in                */
+    gathered          types;     /* of the outputs          */
+    codec_memo        output_memos[RECENT];
+} op_in;
+
+/* Makes the op of what the file says; `s` is for the places of findings. */
+bool build_op(decoder *d, source *s, op_in *in, const void *body, const xir_map *extra, uint64_t absent, xir_op **out);
+
+/* ---- codec_network.c --------------------------------------------------------------------------------------- */
+
+/* Reads the members of a map of attributes, which has been entered: rows, and what is undeclared. */
+bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m, xir_str *name);
+/* Takes over one of the network's texts; sets how reals are read with the version. */
+bool keep_network_text(decoder *d, network_key key, xir_str text);
 /* The uses of an orphan become the value's, and it is forgotten. */
 void value_adopt(xir_value *orphan, xir_value *v);
 

@@ -311,9 +311,13 @@ static bool differs(decoder *d, const source *s, const value_in *in, const void 
     again.trace = &silent;
     buffer path;
     buffer_init(&path, context_alloc(d->ctx));
-    bool found = first && find_place(d, &again, first, NULL, &path);
+    bool walks = s->ops->enter != NULL;   /* otherwise the place is only a byte */
+    bool found = first && walks && find_place(d, &again, first, NULL, &path);
     uint64_t byte = s->ops->offset(s, in->at);
-    if (found) {
+    if (first && !walks) {
+        trace_fail(&d->trace, XIR_E_CORRUPT, byte, "this copy of v_id %" PRId64 " differs from the one at byte %" PRIu64, in->id,
+                   s->ops->offset(s, first));
+    } else if (found) {
         trace_fail(&d->trace, XIR_E_CORRUPT, byte, "this copy of v_id %" PRId64 " differs from the one at %.*s", in->id,
                    (int)path.size, path.data);
     } else {

@@ -5,7 +5,7 @@
 void encoder_init(encoder *e, xir_context *ctx, const xir_network *net, sink *s) {
     *e = (encoder){ .sink = s, .ctx = ctx, .net = net };
     arena_init(&e->arena, context_alloc(ctx));
-    e->plans = (codec_plans){ .arena = &e->arena, .bake = s->ops->bake, .declared = s->ops->declared_order };
+    e->plans = (codec_plans){ .arena = &e->arena, .bake = s->ops->bake };
     e->single = net && version_before(net->version, 3, 31);
     for (int i = 0; i < NETWORK_KEYS; i++) codec_bake(&e->network[i], s->ops->bake, network_keys[i], i);
     for (int i = 0; i < VALUE_KEYS; i++) codec_bake(&e->value[i], s->ops->bake, value_keys[i], i);
@@ -156,8 +156,7 @@ static void encode_field(encoder *e, const xir_field *f, const void *at) {
     }
 }
 
-/* The rows of `absent` that still hold their default. */
-static uint64_t left_out(const xir_class *cls, const void *body, uint64_t absent) {
+uint64_t codec_left_out(const xir_class *cls, const void *body, uint64_t absent) {
     uint64_t out = 0;
     for (; absent; absent &= absent - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(absent);
@@ -181,26 +180,11 @@ static size_t encode_extra(encoder *e, const xir_map *extra, size_t x, const xir
 
 typedef void base_fn(encoder *e, const codec_key *key, const void *who);
 
-static void encode_declared(encoder *e, const codec_plan *plan, const void *body, uint64_t out, const xir_map *extra,
-                            base_fn *base, const void *who) {
-    for (const codec_key **key = plan->declared; *key; key++) {
-        if (is_left_out(*key, out)) continue;
-        e->sink->ops->key(e->sink, *key);
-        if ((*key)->field) encode_field(e, (*key)->field, body_at(body, (*key)->field));
-        else base(e, *key, who);
-    }
-    if (extra) encode_extra(e, extra, 0, NULL);
-}
-
 /* The members of a map: keys and undeclared attributes merged, rows that are left out skipped. */
 static void encode_members(encoder *e, const codec_plan *plan, const void *body, uint64_t out, const xir_map *extra,
                            base_fn *base, const void *who) {
     sink *s = e->sink;
     size_t x = 0, n = extra ? extra->size : 0;
-    if (plan->declared) {
-        encode_declared(e, plan, body, out, extra, base, who);
-        return;
-    }
     for (uint32_t i = 0; i < plan->n_keys; i++) {
         const codec_key *key = &plan->keys[i];
         if (x < n) x = encode_extra(e, extra, x, &key->name);
@@ -245,7 +229,7 @@ void encode_object(encoder *e, const xir_object *object) {
     } else {
         const codec_plan *plan = plan_of(e, cls);
         if (!plan) return;
-        uint64_t out = left_out(cls, object, object->absent);
+        uint64_t out = codec_left_out(cls, object, object->absent);
         size_t n = plan->n_keys - (size_t)__builtin_popcountll(out) + (object->extra ? object->extra->size : 0);
         s->ops->map(s, cls, n);
         encode_members(e, plan, object, out, object->extra, object_base, object);
@@ -331,7 +315,7 @@ void encode_op(encoder *e, const xir_op *op) {
     const codec_plan *plan = plan_of(e, op->cls);
     if (!plan) return;
     const xir_map *extra = op->more ? op->more->extra : NULL;
-    uint64_t out = op->more && op->more->absent ? left_out(op->cls, op->attrs, op->more->absent) : 0;
+    uint64_t out = op->more && op->more->absent ? codec_left_out(op->cls, op->attrs, op->more->absent) : 0;
     s->ops->map(s, op->cls, plan->n_keys - (size_t)__builtin_popcountll(out) + (extra ? extra->size : 0));
     encode_members(e, plan, op->attrs, out, extra, op_base, op);
     s->ops->end(s);
@@ -339,8 +323,7 @@ void encode_op(encoder *e, const xir_op *op) {
 
 /* ---- networks ---------------------------------------------------------------------------------------------- */
 
-/* Whether a key of the network is written: what the file did not have is left out until it is set. */
-static bool has_key(const xir_network *net, network_key key, uint64_t params_bytes, xir_str params_md5) {
+bool codec_has_key(const xir_network *net, network_key key, uint64_t params_bytes, xir_str params_md5) {
     bool was_there = !(net->absent >> key & 1);
     switch (key) {
     case NETWORK_AI_TARGET:
@@ -385,7 +368,7 @@ void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5) {
     const xir_network *net = e->net;
     const xir_map *extra = net->extra;
     size_t x = 0, n = extra ? extra->size : 0, keys = n + (e->more ? 1 : 0);
-    for (int i = 0; i < NETWORK_KEYS; i++) keys += has_key(net, (network_key)i, params_bytes, params_md5);
+    for (int i = 0; i < NETWORK_KEYS; i++) keys += codec_has_key(net, (network_key)i, params_bytes, params_md5);
     s->ops->map(s, NULL, keys);
     for (int i = 0; i < NETWORK_KEYS; i++) {
         if (i == NETWORK_PARAMS_BYTES && e->more) {
@@ -393,7 +376,7 @@ void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5) {
             e->more->write(e, e->more->user);
         }
         if (x < n) x = encode_extra(e, extra, x, &e->network[i].name);
-        if (has_key(net, (network_key)i, params_bytes, params_md5)) {
+        if (codec_has_key(net, (network_key)i, params_bytes, params_md5)) {
             encode_network_key(e, &e->network[i], params_bytes, params_md5);
         }
     }

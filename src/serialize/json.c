@@ -1,7 +1,7 @@
 /* The public functions for JSON: each is a sink or a source with the codec behind it. */
 #include "file.h"
 #include "json.h"
-#include "raw.h"
+#include "payload.h"
 
 /* ---- printing ---------------------------------------------------------------------------------------------- */
 
@@ -58,38 +58,11 @@ xir_status xir_print_any(xir_context *ctx, const xir_any *any, int indent, xir_t
     return print_part(ctx, NULL, PART_ANY, any, indent, out);
 }
 
-static bool found(void *user, xir_value *v) {
-    (void)v;
-    *(bool *)user = true;
-    return false;
-}
-
-/* Size and MD5 of the parameter file that would be written now; as they are where bytes are missing. */
-static xir_status digest(xir_network *net, uint64_t *bytes, xir_str *sum, char hex[MD5_DIGITS + 1], xir_diags *why) {
-    xir_status status = raw_digest(net, bytes, hex, NULL);
-    bool missing = status == XIR_E_MISSING;
-    /* Params that may all stay without bytes make no file either. */
-    if (status == XIR_OK && *bytes == 0 && net->params_bytes) net_walk_params(net, found, &missing);
-    if (missing) {
-        *bytes = net->params_bytes;
-        *sum = net->text[XIR_TEXT_PARAMS_MD5];
-        return XIR_OK;
-    }
-    *sum = (xir_str){ hex, MD5_DIGITS };
-    return status && why ? raw_digest(net, bytes, hex, why) : status;   /* once more, for the finding */
-}
-
-/* A network that was read without these two fields, and has no Params, stays without them. */
-static bool has_no_digest(const xir_network *net) {
-    uint32_t both = UINT32_C(1) << NETWORK_PARAMS_BYTES | UINT32_C(1) << NETWORK_PARAMS_MD5;
-    return (net->absent & both) == both && !net->params_bytes && !net->text[XIR_TEXT_PARAMS_MD5].size;
-}
-
 static xir_status write_network(xir_network *net, json_sink *j, xir_diags *why) {
     uint64_t bytes = 0;
     xir_str sum = { NULL, 0 };
     char hex[MD5_DIGITS + 1];
-    xir_status status = has_no_digest(net) ? XIR_OK : digest(net, &bytes, &sum, hex, why);
+    xir_status status = payload_digest(net, &bytes, &sum, hex, why);
     if (status) return status;
     encoder e;
     encoder_init(&e, net->ctx, net, &j->sink);

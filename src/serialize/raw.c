@@ -53,7 +53,7 @@ static xir_status plan_items(raw_listing *l) {
         if (p->data && p->data->size != it->size)
             return raw_fail(l, XIR_E_INVALID, XIR_NO_BYTE, "%s has %llu bytes, its type takes %llu", raw_who(it->value).text,
                             (unsigned long long)p->data->size, (unsigned long long)it->size);
-        if (it->value->id < INT32_MIN || it->value->id > INT32_MAX)
+        if (!l->wide_ids && (it->value->id < INT32_MIN || it->value->id > INT32_MAX))
             return raw_fail(l, XIR_E_BOUNDS, XIR_NO_BYTE, "%s: a raw file has ids of 32 bits", raw_who(it->value).text);
         if (!add_u64(l->total, it->size, &l->total))
             return raw_fail(l, XIR_E_LIMIT, XIR_NO_BYTE, "the Params take more bytes than a file can have");
@@ -90,7 +90,7 @@ static void plan_orders(raw_listing *l) {
     for (size_t i = 0; i < l->n; i++) l->items[table[i].index].entry = (int64_t)i;
 }
 
-static xir_status plan(raw_listing *l, xir_network *net, const char *path, xir_diags *why) {
+xir_status raw_plan(raw_listing *l, xir_network *net, const char *path, xir_diags *why) {
     if (raw_list_params(l, net, path, why) != XIR_OK || plan_items(l) != XIR_OK) return l->status;
     plan_orders(l);
     return XIR_OK;
@@ -179,8 +179,8 @@ xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1
         hex[MD5_DIGITS] = '\0';
         return XIR_OK;
     }
-    raw_listing l;
-    if (plan(&l, net, "", why) == XIR_OK) {
+    raw_listing l = { 0 };
+    if (raw_plan(&l, net, "", why) == XIR_OK) {
         const raw_origin *from = l.n ? plan_origin(&l) : NULL;
         sink nowhere = { .write = NULL };
         *bytes = l.n ? l.total : 0;
@@ -195,10 +195,10 @@ xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1
 }
 
 xir_status xir_raw_write(xir_network *net, xir_write_fn *write, void *user, xir_diags *why) {
-    raw_listing l;
+    raw_listing l = { 0 };
     char hex[MD5_DIGITS + 1], *room;
     sink s = { .write = write, .user = user };
-    if (plan(&l, net, "", why) == XIR_OK && (room = say_room(&l))) {
+    if (raw_plan(&l, net, "", why) == XIR_OK && (room = say_room(&l))) {
         if (emit(&l, &s, hex) == XIR_OK) say_plan(&l, room, hex);
         else if (s.stopped) raw_fail(&l, XIR_E_IO, s.written, "the writer took no more bytes");
     }
@@ -207,11 +207,11 @@ xir_status xir_raw_write(xir_network *net, xir_write_fn *write, void *user, xir_
 }
 
 xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *why) {
-    raw_listing l;
+    raw_listing l = { 0 };
     file_writer w;
     char hex[MD5_DIGITS + 1], *room;
     sink s = { .write = file_write, .user = &w };
-    if (plan(&l, net, path, why) == XIR_OK && (room = say_room(&l)) &&
+    if (raw_plan(&l, net, path, why) == XIR_OK && (room = say_room(&l)) &&
         (l.status = file_open(&w, net->ctx, path, why)) == XIR_OK) {
         if (emit(&l, &s, hex) != XIR_OK) file_abort(&w);
         else if ((l.status = file_commit(&w)) == XIR_OK) say_plan(&l, room, hex);
@@ -275,9 +275,9 @@ xir_status xir_json_raw_save(xir_network *net, const char *json_path, const char
         if (status != XIR_OK) return status;
     }
     if (!raw_path && !(raw_path = beside = name_beside(alloc, json_path, &room))) return diag_memory(why);
-    raw_listing l;
+    raw_listing l = { 0 };
     file_writer raw, json = { .ctx = net->ctx, .fd = -1 };
-    if (plan(&l, net, raw_path, why) == XIR_OK && (l.status = file_open(&raw, net->ctx, raw_path, why)) == XIR_OK) {
+    if (raw_plan(&l, net, raw_path, why) == XIR_OK && (l.status = file_open(&raw, net->ctx, raw_path, why)) == XIR_OK) {
         save_pair(&l, &raw, &json, json_path, flags);
         file_abort(&raw);   /* nothing is left to abort after success */
         file_abort(&json);

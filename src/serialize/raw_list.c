@@ -53,7 +53,7 @@ void raw_list_free(raw_listing *l) {
 }
 
 xir_status raw_list_params(raw_listing *l, xir_network *net, const char *path, xir_diags *why) {
-    *l = (raw_listing){ .net = net, .why = why, .path = path, .room = (size_t)net->n_params + 1 };
+    *l = (raw_listing){ .net = net, .why = why, .path = path, .wide_ids = l->wide_ids, .room = (size_t)net->n_params + 1 };
     if (!(l->items = mem_new(&net->alloc, l->room * sizeof *l->items))) return raw_no_memory(l);
     if (!net_walk_params(net, list_one, l) && l->status == XIR_OK) raw_no_memory(l);
     if (l->status != XIR_OK) return l->status;

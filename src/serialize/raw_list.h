@@ -35,6 +35,7 @@ typedef struct raw_listing {
     size_t       n, room;
     raw_rank    *ranks;    /* room for two orders and a spare one */
     size_t       n_ranks;
+    bool         wide_ids; /* what is planned is no raw file: ids may have 64 bits */
     uint64_t     total;    /* size of the file with all of them; UINT64_MAX if it is more */
 } raw_listing;
 
@@ -53,6 +54,18 @@ void       raw_list_free(raw_listing *l);
 
 /* Sorts by key, equal keys as they stand; `spare` has room for as many. */
 void rank_sort(raw_rank *a, raw_rank *spare, size_t n);
+
+/* What would be written (raw.c): items that have an entry, their offsets in a raw file, and both orders: ranks[0 … n - 1] that
+ * of the payloads, ranks[n … 2n - 1] that of the table. */
+xir_status raw_plan(raw_listing *l, xir_network *net, const char *path, xir_diags *why);
+/* Gives items their parts of `whole`: ranks[0 … n - 1] is the order of the payloads. What can fail comes first. `from` is
+ * where they come from, its size and n are filled in. (raw_load.c) */
+struct raw_origin;
+xir_status raw_attach(raw_listing *l, blob *whole, uint64_t n, struct raw_origin *from);
+/* What a network says of its digest: nothing, or that of nothing; 32 hexadecimal digits. */
+bool       raw_digest_is_silent(xir_str said);
+bool       raw_digest_is_hex(xir_str said);
+bool       raw_digest_is(xir_str said, const char *hex);
 
 /* ---- checking (raw_check.c): what the file says against what the network has ---------------------------------- */
 

@@ -2,7 +2,7 @@
  * that only payloads depend on the file staying as it is. */
 #include "raw_list.h"
 
-static bool same_hex(xir_str a, const char *b) {
+bool raw_digest_is(xir_str a, const char *b) {
     if (a.size != MD5_DIGITS) return false;
     for (size_t i = 0; i < MD5_DIGITS; i++) {
         char c = a.data[i];
@@ -11,24 +11,26 @@ static bool same_hex(xir_str a, const char *b) {
     return true;
 }
 
-static bool is_hex(xir_str a) {
+bool raw_digest_is_hex(xir_str a) {
     for (size_t i = 0; i < a.size; i++)
         if (!strchr("0123456789abcdef", a.data[i]) || !a.data[i]) return false;
     return a.size == MD5_DIGITS;
 }
 
+/* New networks have that of nothing, and so has a file that was written without one. */
+bool raw_digest_is_silent(xir_str said) { return said.size == 0 || raw_digest_is(said, MD5_OF_NOTHING); }
+
 /* Compares the bytes with what the network says of them, and fills the origin's MD5. */
 static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bool compare, bool lazy, raw_origin *from) {
     const xir_network *net = l->net;
     xir_str said = net->text[XIR_TEXT_PARAMS_MD5];
-    /* New networks have that of nothing, and so has a file that was written without one. */
-    bool silent = said.size == 0 || same_hex(said, MD5_OF_NOTHING);
+    bool silent = raw_digest_is_silent(said);
     if (net->params_bytes && net->params_bytes != whole->size)
         raw_warn(l, "params_bytes is %llu, the file has %llu", (unsigned long long)net->params_bytes,
                  (unsigned long long)whole->size);
     if (!compare) {
         /* Of a mapped file the claim is kept: to know better would be to read all of it. */
-        if (lazy && is_hex(said) && !silent) memcpy(from->md5, said.data, MD5_DIGITS);
+        if (lazy && raw_digest_is_hex(said) && !silent) memcpy(from->md5, said.data, MD5_DIGITS);
         return XIR_OK;
     }
     if (silent) {
@@ -42,13 +44,12 @@ static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bo
     l->status = md5_end(&m, from->md5, l->why);
     if (l->status != XIR_OK) return l->status;
     from->read = true;
-    if (same_hex(said, from->md5)) return XIR_OK;
+    if (raw_digest_is(said, from->md5)) return XIR_OK;
     return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "the MD5 of the file is %s, params_md5 of the network is %.*s", from->md5,
                     (int)(said.size < 64 ? said.size : 64), said.data);
 }
 
-/* Gives every item its part of the whole. What can fail comes first. */
-static xir_status attach(raw_listing *l, blob *whole, uint64_t n, raw_origin *from) {
+xir_status raw_attach(raw_listing *l, blob *whole, uint64_t n, raw_origin *from) {
     size_t heads, room;
     if (__builtin_mul_overflow((size_t)n, sizeof(blob) + sizeof(raw_origin_entry), &heads) ||
         __builtin_add_overflow(heads, sizeof(raw_origin), &room)) return raw_no_memory(l);
@@ -83,7 +84,7 @@ static xir_status take(raw_listing *l, blob *whole, uint64_t n, unsigned flags) 
     bool lazy = flags & XIR_LOAD_LAZY;
     bool compare = lazy ? flags & XIR_LOAD_MD5 : !(flags & XIR_LOAD_NO_MD5);
     raw_origin from = { .read = false };
-    if (check_digest(l, whole, n, compare, lazy, &from) == XIR_OK) (void)attach(l, whole, n, &from);
+    if (check_digest(l, whole, n, compare, lazy, &from) == XIR_OK) (void)raw_attach(l, whole, n, &from);
     blob_release(whole);
     return l->status;
 }
@@ -138,7 +139,7 @@ static xir_status load_stream(raw_listing *l, file_reader *r, unsigned flags) {
 }
 
 xir_status xir_raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
-    raw_listing l;
+    raw_listing l = { 0 };
     file_reader r;
     if (raw_list_params(&l, net, path, why) == XIR_OK && (l.status = file_reader_open(&r, net->ctx, path, why)) == XIR_OK) {
         if (r.regular) load_regular(&l, &r, flags);
@@ -150,7 +151,7 @@ xir_status xir_raw_load(xir_network *net, const char *path, unsigned flags, xir_
 }
 
 xir_status xir_raw_read(xir_network *net, const void *data, size_t size, unsigned flags, xir_diags *why) {
-    raw_listing l;
+    raw_listing l = { 0 };
     if (raw_list_params(&l, net, "", why) == XIR_OK) {
         const xir_allocator *alloc = &net->alloc;
         blob given = { .bytes = data, .size = size };

@@ -1,0 +1,42 @@
+/* A format: how a whole network is read from bytes and written as bytes. Files, streams, formats by content and all options are
+ * the business of who calls (formats.c, load.c, save.c); a new format is one more folder and one row in formats.c. */
+#ifndef SERIALIZE_FORMAT_H
+#define SERIALIZE_FORMAT_H
+
+#include <xir/serialize.h>
+#include "graph.h"
+
+typedef struct format_reading {
+    xir_context *ctx;
+    xir_str      name;       /* of the file, for findings; may be empty                                       */
+    bool         no_params;  /* the structure alone                                                           */
+    bool         compare;    /* the digest of the parameters is compared, which reads them all                 */
+    xir_diags   *why;
+} format_reading;
+
+typedef struct format_writing {
+    const char   *path;      /* for findings; may be ""                                                       */
+    unsigned      flags;     /* XIR_SAVE_INDENT                                                               */
+    uint32_t      align;     /* of payloads, where the format has such a thing: a power of two                 */
+    xir_write_fn *write;
+    void         *user;
+    xir_diags    *why;
+} format_writing;
+
+typedef struct format {
+    const char *word;        /* as options and the program spell it: "fb"                                     */
+    const char *meaning;     /* "FlatBuffers network"                                                         */
+    const char *suffixes;    /* of file names, apart by blanks: "imodel msg"                                  */
+    bool        pair;        /* parameters are in a raw file beside it                                        */
+    bool        text;        /* findings have lines                                                           */
+    /* Whether the first bytes of a file (at most 256) are of this format. */
+    bool (*looks)(const uint8_t *head, size_t size);
+    /* NULL with a finding. Params keep parts of `whole` (blob_part_in), which may be a mapping or memory; nothing else of it is
+     * kept. `whole` stays the caller's. */
+    xir_network *(*read)(const format_reading *how, blob *whole);
+    xir_status (*write)(xir_network *net, const format_writing *how);
+} format;
+
+extern const format format_json, format_flat, format_msgpack;
+
+#endif
