@@ -38,9 +38,8 @@ typedef struct flat_slot {
     uint16_t           slot;      /* the first of two for UNION and UNIONS                             */
     int                what;      /* >= 0: number of the row; otherwise a flat_base                    */
     const xir_field   *row;       /* NULL if it is no row                                              */
-    const flat_table  *table;     /* of TABLE and TABLES                                               */
+    const flat_table  *table;     /* of TABLE and TABLES; sub ops: the op's own, others go into `extra` */
     const flat_family *family;    /* of UNION and UNIONS                                               */
-    double             preset;    /* what an absent scalar means: 0 in all tables of the original       */
 } flat_slot;
 
 /* Tables whose fields are not the rows of their class, and those that have no class. */
@@ -48,7 +47,8 @@ typedef enum flat_shape {
     FLAT_ROWS, FLAT_OP,                               /* an object; an op                              */
     FLAT_LAYOUT, FLAT_DISTR, FLAT_FLOAT, FLAT_SCALES, FLAT_EXP_SCALES, FLAT_NORM_RATIOS,
     FLAT_AXIS_UNIT, FLAT_AXIS_NAME, FLAT_VALUE, FLAT_PARAMS, FLAT_NETWORK,
-    FLAT_UNUSED                                       /* in the schema, and never read or written      */
+    FLAT_UNUSED                                       /* in the schema, and never written: a family, a base, a part
+                                                         that nothing has; a file that has one is refused */
 } flat_shape;
 
 struct flat_table {
@@ -85,6 +85,9 @@ enum { EXP_SCALES_SLOT_M, EXP_SCALES_SLOT_EXP, EXP_SCALES_SLOT_AXIS, EXP_SCALES_
 enum { RATIOS_SLOT_AXIS, RATIOS_SLOT_DATA };
 enum { AXIS_UNIT_SLOT_UNIT, AXIS_UNIT_SLOT_NAME };
 enum { AXIS_NAME_SLOT_NAME };
+
+/* An absent scalar is 0, whatever default the row has. Objects with a one-string spelling are always good (their parsers see to
+ * it), so who reads one from a table checks its body as a parser would. */
 
 /* All tables and unions for one context: those of the original's schema and no others, whatever is registered. */
 typedef struct flat_schema {
