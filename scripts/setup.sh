@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh [NEED…]: installs what is missing on Debian 12.  NEED is one or more of
 #
-#   build   compiler, cmake, ninja, pkg-config, OpenSSL (always included)
+#   build   compiler, cmake, ninja, pkg-config, OpenSSL, msgpack-c (always included)
 #   test    cmocka, and what the tests compare with
 #   clang   the second compiler
 #   fuzz    clang with its run-time library for fuzzing
@@ -12,14 +12,14 @@ set -eu
 
 # Programs as command:package, so that one from elsewhere is as good; the others as packages.
 programs="gcc:gcc cmake:cmake ninja:ninja-build pkg-config:pkg-config"
-packages="libc6-dev libssl-dev"
+packages="libc6-dev libssl-dev libmsgpack-dev"
 
 for need in "$@"; do
     case $need in
     build) ;;
     test)
-        programs="$programs g++:g++ python3:python3"
-        packages="$packages libcmocka-dev nlohmann-json3-dev libonnx-testdata" ;;
+        programs="$programs g++:g++ /usr/bin/python3:python3 flatc:flatbuffers-compiler strace:strace"
+        packages="$packages libcmocka-dev nlohmann-json3-dev libonnx-testdata libflatbuffers-dev python3-msgpack python3-jsonschema" ;;
     clang)
         programs="$programs clang:clang g++:g++" ;;
     fuzz)
@@ -27,7 +27,7 @@ for need in "$@"; do
         packages="$packages libclang-rt-14-dev" ;;
     peers)
         programs="$programs g++:g++"
-        packages="$packages nlohmann-json3-dev libsimdjson-dev libonnx-dev libprotobuf-dev libmlir-22-dev llvm-22-dev" ;;
+        packages="$packages nlohmann-json3-dev libsimdjson-dev libflatbuffers-dev flatbuffers-compiler libmsgpack-cxx-dev libonnx-dev libprotobuf-dev libmlir-22-dev llvm-22-dev" ;;
     *)
         echo "setup.sh: '$need' is none of build, test, clang, fuzz, peers" >&2
         exit 2 ;;
