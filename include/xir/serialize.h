@@ -66,6 +66,10 @@ XIR_API xir_status xir_raw_read(xir_network *net, const void *data, size_t size,
 XIR_API xir_status xir_raw_write(xir_network *net, xir_write_fn *write, void *user, xir_diags *why);
 XIR_API xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *why);
 
+/* The raw file that loading takes beside a JSON file: X.raw or X.params beside X.json, the first that is there. Returns its
+ * length and writes it, terminated, if `room` is larger than that. 0: there is none. */
+XIR_API size_t xir_raw_beside(const char *json_path, char *out, size_t room);
+
 /* Both files, params first, so that a torn pair is noticed by params_md5. Both are complete and flushed before either takes its
  * name. `raw_path` NULL is `X.raw` beside `X.json`. */
 XIR_API xir_status xir_json_raw_save(xir_network *net, const char *json_path, const char *raw_path, unsigned flags, xir_diags *why);
@@ -77,10 +81,12 @@ XIR_API xir_status xir_json_raw_save(xir_network *net, const char *json_path, co
 /* How far the bytes of parameters are looked at. The structure is always checked whole, whatever this says. */
 typedef enum xir_verify {
     XIR_VERIFY_DEFAULT,   /* FULL when loading eagerly, HEADER when lazily                                          */
-    XIR_VERIFY_NEVER,     /* nothing but that the bytes of every parameter lie in the file                          */
-    XIR_VERIFY_HEADER,    /* sizes, ids and places; a size that the structure contradicts is a warning              */
-    XIR_VERIFY_ON_TOUCH,  /* lazily: HEADER, and before a parameter is first touched, that the file is still as it was
-                             opened (device, inode, size, time of change): if not, it has no bytes (XIR_E_IO)       */
+    XIR_VERIFY_NEVER,     /* sizes, ids and places, without which nobody knows whose bytes they are: each parameter's
+                             lie in the file, once. What the structure claims of them is not even read              */
+    XIR_VERIFY_HEADER,    /* and a warning if the structure's params_bytes contradicts what is there                */
+    XIR_VERIFY_ON_TOUCH,  /* HEADER, and with a mapped file, before a parameter is first touched, that the file is still as
+                             it was opened (device, inode, size, time of change): if not, the parameter has no bytes:
+                             NULL or XIR_E_IO, with a finding in the network. The network keeps the file open       */
     XIR_VERIFY_FULL       /* the MD5 of the parameters is compared with the structure's, which reads them all       */
 } xir_verify;
 
@@ -93,9 +99,11 @@ typedef struct xir_load_options {
     xir_verify  verify;
 } xir_load_options;
 
-/* The front door: a network from a file. `options` may be NULL. With a lazily loaded file, who shortens it raises SIGBUS at
+/* The front door: a network from a file. `options` may be NULL. What is no regular file (a pipe, a device) is read, lazy or not.
+ * Context limits are about what is read into memory, and a lazily loaded file may be larger. With a lazily loaded file, who shortens it raises SIGBUS at
  * the next access of what is gone (docs/formats.md says what helps). NULL with findings: XIR_E_IO what the system refused,
- * XIR_E_UNKNOWN no format that is known, XIR_E_UNSUPPORTED a format that cannot be read, others what the file is guilty of. */
+ * XIR_E_UNKNOWN no format that is known, XIR_E_UNSUPPORTED a format that cannot be read, XIR_E_INVALID options that contradict each
+ * other or the format, others what the file is guilty of. */
 XIR_API xir_network *xir_network_load(xir_context *ctx, const char *path, const xir_load_options *options, xir_diags *why);
 /* The same from memory: copied, or with `lazy` borrowed, which the caller then keeps as long as the network, or a clone of it,
  * has the parameters. `name` stands for the file in findings. */
@@ -130,6 +138,8 @@ XIR_API const char *xir_format_of(const void *head, size_t size);
 typedef struct xir_format_info {
     const char *word, *meaning, *suffixes;   /* suffixes apart by blanks                                            */
     bool        reads, writes;
+    bool        pair;                        /* parameters are in a raw file beside it, not inside                  */
+    bool        text;                        /* findings have lines and columns                                     */
 } xir_format_info;
 XIR_API bool xir_format_at(size_t i, xir_format_info *out);
 

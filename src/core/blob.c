@@ -43,6 +43,7 @@ blob *blob_borrow(const xir_allocator *alloc, const void *data, uint64_t size, b
 blob *blob_part(blob *whole, uint64_t offset, uint64_t size) {
     blob *b = blob_borrow(&whole->alloc, whole->bytes + offset, size, whole->mapped, NULL, NULL);
     if (!b) return NULL;
+    b->watch = whole->watch;
     b->parent = whole;
     blob_retain(whole);
     return b;
@@ -50,7 +51,7 @@ blob *blob_part(blob *whole, uint64_t offset, uint64_t size) {
 
 void blob_part_in(blob *head, blob *keeper, const blob *whole, uint64_t offset, uint64_t size) {
     *head = (blob){ .alloc = whole->alloc, .bytes = whole->bytes + offset, .size = size, .mapped = whole->mapped,
-                    .inside = true, .parent = keeper };
+                    .inside = true, .watch = whole->watch, .parent = keeper };
     atomic_init(&head->references, 1);
 }
 

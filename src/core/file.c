@@ -61,6 +61,10 @@ xir_status file_reader_open(file_reader *r, xir_context *ctx, const char *path, 
         /* Files of /proc are regular and claim to be empty: they are read as far as they go. */
         r->regular = S_ISREG(st.st_mode) && st.st_size > 0;
         r->size = r->regular ? (uint64_t)st.st_size : 0;
+        r->device = (uint64_t)st.st_dev;
+        r->inode = (uint64_t)st.st_ino;
+        r->changed = st.st_mtim.tv_sec;
+        r->changed_ns = st.st_mtim.tv_nsec;
     }
     if (r->status != XIR_OK) file_reader_close(r);
     return r->status;
@@ -188,6 +192,48 @@ blob *file_reader_map(file_reader *r) {
         if (data) (void)munmap(data, (size_t)r->size);
         read_memory(r);
     }
+    return b;
+}
+
+/* ---- a mapping that is watched ------------------------------------------------------------------------------- */
+
+/* The descriptor says what became of the very file that is mapped, whatever has its name by now. The time is that of the last
+ * change of bytes: a rename, a new link or another mode is none. */
+typedef struct file_watch {
+    xir_allocator alloc;
+    int           fd;
+    uint64_t      device, inode, size;
+    int64_t       changed, changed_ns;
+} file_watch;
+
+bool blob_is_there(const blob *b) {
+    const file_watch *w = b->watch;
+    struct stat st;
+    return !w || (fstat(w->fd, &st) == 0 && (uint64_t)st.st_dev == w->device && (uint64_t)st.st_ino == w->inode &&
+                  (uint64_t)st.st_size == w->size && st.st_mtim.tv_sec == w->changed && st.st_mtim.tv_nsec == w->changed_ns);
+}
+
+static void unmap_watched(void *user, const void *data) {
+    file_watch *w = user;
+    xir_allocator alloc = w->alloc;
+    if (data) (void)munmap((void *)(uintptr_t)data, (size_t)w->size);
+    (void)close(w->fd);
+    mem_free(&alloc, w, sizeof *w);
+}
+
+blob *file_reader_map_watched(file_reader *r) {
+    file_watch *w = mem_new(&r->ctx->alloc, sizeof *w);
+    blob *b = w ? file_reader_map(r) : NULL;
+    if (!b) {
+        if (!w) read_memory(r);
+        mem_free(&r->ctx->alloc, w, sizeof *w);
+        return NULL;
+    }
+    *w = (file_watch){ .alloc = r->ctx->alloc, .fd = r->fd, .device = r->device, .inode = r->inode, .size = r->size,
+                       .changed = r->changed, .changed_ns = r->changed_ns };
+    r->fd = -1;
+    b->watch = b->user = w;
+    b->release = unmap_watched;
     return b;
 }
 

@@ -25,6 +25,8 @@ typedef struct file_reader {
     int          fd;
     bool         regular;   /* and its size known: only such a file has read_at and map  */
     uint64_t     size;      /* when it was opened                                        */
+    uint64_t     device, inode;
+    int64_t      changed, changed_ns;   /* the time of its last change, then             */
     xir_status   status;
 } file_reader;
 xir_status file_reader_open(file_reader *r, xir_context *ctx, const char *path, xir_diags *why);
@@ -32,6 +34,9 @@ xir_status file_reader_open(file_reader *r, xir_context *ctx, const char *path, 
 xir_status file_reader_at(file_reader *r, uint64_t offset, void *out, size_t size);
 blob      *file_reader_all(file_reader *r, uint64_t most);   /* XIR_E_LIMIT above `most` bytes   */
 blob      *file_reader_map(file_reader *r);
+/* The same with a watch: the first time that the bytes of a part are asked for, the file must be as it was when it was opened, in
+ * device, inode, size and time of change. The mapping takes the descriptor: nothing more can be read. */
+blob      *file_reader_map_watched(file_reader *r);
 void       file_reader_close(file_reader *r);
 
 /* A replacement of `path` in the making: a temporary file in the same directory. Committing flushes it (fsync), renames it over

@@ -29,6 +29,8 @@ typedef struct blob {
     bool          mapped;    /* bytes of a file: not in memory until touched */
     bool          owned;     /* allocated behind this head, writable         */
     bool          inside;    /* this head lies in the parent's bytes: nothing to free */
+    atomic_uchar  looked;    /* what the watch said when the bytes were first asked for */
+    struct file_watch *watch;  /* NULL: bytes are simply there; of the mapping that they are part of (file.c) */
     void        (*release)(void *user, const void *data);
     void         *user;
     struct blob  *parent;    /* the blob of the whole file, which this is a part of */
@@ -43,6 +45,8 @@ void  blob_part_in(blob *head, blob *keeper, const blob *whole, uint64_t offset,
 void  blob_retain_many(blob *b, size_t n);
 /* Whether the bytes may be written: owned, and no other Params have them. */
 bool  blob_is_mine(const blob *b);
+/* Whether the file of a mapping that is watched is still as it was when it was opened. */
+bool  blob_is_there(const blob *b);
 void  blob_retain(blob *b);
 void  blob_release(blob *b);                                               /* accepts NULL             */
 
@@ -222,6 +226,9 @@ static inline params *value_params(const xir_value *v) { return v->more->params;
 /* The bytes that a file has for these Params. XIR_E_TYPE without a type, XIR_E_UNKNOWN if nobody knows how its elements are
  * stored, XIR_E_BOUNDS with an unknown dim, XIR_E_LIMIT. */
 xir_status params_size(const xir_value *params, uint64_t *out);
+/* Whether its bytes may be read: XIR_E_IO, with a finding in `why`, if they are those of a watched file that was changed. For
+ * who reads bytes without asking xir_params_data. */
+xir_status params_check(const xir_value *params, xir_diags *why);
 
 void use_link(xir_use *use, xir_op *user, xir_value *value);     /* value may be NULL                */
 void use_unlink(xir_use *use);

@@ -172,6 +172,49 @@ xir_status xir_params_fill_f32(xir_value *value, float (*fill)(size_t i)) {
     return XIR_OK;
 }
 
+/* ---- watched files ------------------------------------------------------------------------------------------ */
+
+enum { NOT_LOOKED, LOOKED, GONE };
+
+static const char gone_sentence[] = "its bytes are gone: the file was changed after it had been opened";
+
+/* Whether the bytes may be touched, asked of the file the first time only. The answer is kept: what has changed once is not
+ * believed again. Many threads may ask; the one whose question it was tells the network. */
+static bool may_touch(const xir_value *value, const blob *b) {
+    atomic_uchar *looked = (atomic_uchar *)(uintptr_t)&b->looked;
+    unsigned char was = atomic_load_explicit(looked, memory_order_relaxed);
+    if (was != NOT_LOOKED) return was == LOOKED;
+    bool there = blob_is_there(b);
+    if (!atomic_compare_exchange_strong(looked, &was, there ? LOOKED : GONE)) return was == LOOKED;
+    if (!there) {
+        xir_network *net = value_net(value);
+        xir_str called = xir_value_name(value);
+        pthread_mutex_lock(&net->cache_lock);
+        net_fail(net, XIR_E_IO, "parameter '%.*s': %s", (int)(called.size < 100 ? called.size : 100),
+                 called.size ? called.data : "", gone_sentence);
+        pthread_mutex_unlock(&net->cache_lock);
+    }
+    return there;
+}
+
+/* The bytes of Params that may have a watch; false if they are gone. */
+static inline bool is_readable(const xir_value *value, const blob *b) {
+    return !b || !b->watch || b->size == 0 || may_touch(value, b);
+}
+
+static bool is_gone(const blob *b) {
+    return b->watch && atomic_load_explicit((atomic_uchar *)(uintptr_t)&b->looked, memory_order_relaxed) == GONE;
+}
+
+xir_status params_check(const xir_value *value, xir_diags *why) {
+    const blob *b = value_params(value)->data;
+    if (!b || !b->watch || b->size == 0) return XIR_OK;
+    if (may_touch(value, b) && blob_is_there(b)) return XIR_OK;
+    xir_str called = xir_value_name(value);
+    return diag_fail(why, XIR_E_IO, XIR_STR(""), "parameter '%.*s': %s", (int)(called.size < 100 ? called.size : 100),
+                     called.size ? called.data : "", gone_sentence);
+}
+
 /* ---- asking ------------------------------------------------------------------------------------------------- */
 
 static bool needs_none(const xir_value *value) {
@@ -181,7 +224,7 @@ static bool needs_none(const xir_value *value) {
 
 bool xir_params_has_data(const xir_value *value) {
     const params *p = params_of(value);
-    return p && (p->data || needs_none(value));
+    return p && (p->data ? !is_gone(p->data) : needs_none(value));
 }
 
 bool xir_params_is_lazy(const xir_value *value) {
@@ -192,6 +235,7 @@ bool xir_params_is_lazy(const xir_value *value) {
 const void *xir_params_data(const xir_value *value, uint64_t *size) {
     const params *p = params_of(value);
     const blob *b = p ? p->data : NULL;
+    if (!is_readable(value, b)) b = NULL;
     if (size) *size = b ? b->size : 0;
     return b && b->size ? b->bytes : NULL;
 }
@@ -202,6 +246,8 @@ const void *xir_params_typed(const xir_value *value, size_t alignment) {
 }
 
 xir_status xir_params_read(const xir_value *value, uint64_t offset, void *out, size_t size) {
+    const params *p = params_of(value);
+    if (p && !is_readable(value, p->data)) return XIR_E_IO;
     if (!xir_params_has_data(value)) return XIR_E_MISSING;
     uint64_t all;
     const uint8_t *data = xir_params_data(value, &all);
@@ -214,6 +260,7 @@ bool xir_params_equal(const xir_value *a, const xir_value *b) {
     uint64_t a_needs, b_needs, a_size, b_size;
     if (!params_of(a) || !params_of(b)) return false;
     if (a == b) return true;
+    if (!is_readable(a, value_params(a)->data) || !is_readable(b, value_params(b)->data)) return false;
     xir_status a_status = params_size(a, &a_needs), b_status = params_size(b, &b_needs);
     if (a_status != b_status || a_needs != b_needs || xir_params_has_data(a) != xir_params_has_data(b)) return false;
     const void *a_data = xir_params_data(a, &a_size), *b_data = xir_params_data(b, &b_size);
@@ -247,7 +294,7 @@ static bool copy_own(xir_value *value, params *p) {
 
 void *xir_params_edit(xir_value *value) {
     params *p = params_of(value);
-    if (!p || !p->data || p->data->size == 0) return NULL;
+    if (!p || !p->data || p->data->size == 0 || !is_readable(value, p->data)) return NULL;
     if (!blob_is_mine(p->data) && !copy_own(value, p)) return NULL;
     return (void *)(uintptr_t)p->data->bytes;
 }
@@ -261,6 +308,7 @@ xir_status xir_params_load(xir_value *value) {
         give(p, NULL);
         return XIR_OK;
     }
+    if (!is_readable(value, p->data)) return XIR_E_IO;
     return copy_own(value, p) ? XIR_OK : XIR_E_MEMORY;
 }
 

@@ -18,6 +18,7 @@ typedef struct format_writing {
     const char   *path;      /* for findings; may be ""                                                       */
     unsigned      flags;     /* XIR_SAVE_INDENT                                                               */
     uint32_t      align;     /* of payloads, where the format has such a thing: a power of two                 */
+    bool          no_params; /* the structure alone, with params_bytes and params_md5 as if this were not said */
     xir_write_fn *write;
     void         *user;
     xir_diags    *why;

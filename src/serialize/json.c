@@ -1,5 +1,6 @@
 /* The public functions for JSON: each is a sink or a source with the codec behind it. */
 #include "file.h"
+#include "format.h"
 #include "json.h"
 #include "payload.h"
 
@@ -188,3 +189,25 @@ xir_status xir_json_save(xir_network *net, const char *path, unsigned flags, xir
     }
     return file_commit(&w);
 }
+
+/* ---- the format ---------------------------------------------------------------------------------------------- */
+
+/* A byte order mark is what the reader refuses by its name. */
+static bool looks(const uint8_t *head, size_t size) {
+    size_t i = size >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (i < size && (head[i] == ' ' || head[i] == '\t' || head[i] == '\r' || head[i] == '\n')) i++;
+    return i < size && (head[i] == '{' || head[i] == '[');
+}
+
+static xir_network *read_format(const format_reading *how, blob *whole) {
+    return xir_json_read(how->ctx, (xir_str){ (const char *)whole->bytes, (size_t)whole->size }, how->name, how->why);
+}
+
+static xir_status write_format(xir_network *net, const format_writing *how) {
+    return xir_json_write(net, how->flags & XIR_SAVE_INDENT ? 4 : 0, how->write, how->user, how->why);
+}
+
+const format format_json = {
+    .word = "json", .meaning = "JSON structure, raw parameters beside it", .suffixes = "json",
+    .pair = true, .text = true, .looks = looks, .read = read_format, .write = write_format,
+};

@@ -55,6 +55,7 @@ static xir_status plan_items(raw_listing *l) {
                             (unsigned long long)p->data->size, (unsigned long long)it->size);
         if (!l->wide_ids && (it->value->id < INT32_MIN || it->value->id > INT32_MAX))
             return raw_fail(l, XIR_E_BOUNDS, XIR_NO_BYTE, "%s: a raw file has ids of 32 bits", raw_who(it->value).text);
+        if ((l->status = params_check(it->value, l->why)) != XIR_OK) return l->status;
         if (!add_u64(l->total, it->size, &l->total))
             return raw_fail(l, XIR_E_LIMIT, XIR_NO_BYTE, "the Params take more bytes than a file can have");
         l->items[n++] = *it;
@@ -135,6 +136,7 @@ static bool put_all(const raw_listing *l, sink *s) {
     for (size_t i = 0; i < l->n; i++) {
         const raw_item *it = &l->items[payloads[i].index];
         const blob *b = value_params(it->value)->data;
+        if (params_check(it->value, l->why) != XIR_OK) return false;   /* once more: time has passed */
         if (b && !put(s, b->bytes, b->size)) return false;
     }
     return true;

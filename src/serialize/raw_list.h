@@ -55,6 +55,15 @@ void       raw_list_free(raw_listing *l);
 /* Sorts by key, equal keys as they stand; `spare` has room for as many. */
 void rank_sort(raw_rank *a, raw_rank *spare, size_t n);
 
+/* What the front door asks of a raw file beside what XIR_LOAD_… can say. */
+enum {
+    RAW_PUBLIC = XIR_LOAD_LAZY | XIR_LOAD_NO_MD5 | XIR_LOAD_MD5,
+    RAW_WATCH  = 1 << 16,   /* lazily: the mapping is watched (file_reader_map_watched)                */
+    RAW_SILENT = 1 << 17,   /* claims of the structure are not even compared with the size              */
+    RAW_ANY    = 1 << 18    /* lazily: what cannot be mapped is read, and compared only with XIR_LOAD_MD5 */
+};
+xir_status raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why);
+
 /* What would be written (raw.c): items that have an entry, their offsets in a raw file, and both orders: ranks[0 … n - 1] that
  * of the payloads, ranks[n … 2n - 1] that of the table. */
 xir_status raw_plan(raw_listing *l, xir_network *net, const char *path, xir_diags *why);

@@ -21,16 +21,16 @@ bool raw_digest_is_hex(xir_str a) {
 bool raw_digest_is_silent(xir_str said) { return said.size == 0 || raw_digest_is(said, MD5_OF_NOTHING); }
 
 /* Compares the bytes with what the network says of them, and fills the origin's MD5. */
-static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bool compare, bool lazy, raw_origin *from) {
+static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bool compare, unsigned flags, raw_origin *from) {
     const xir_network *net = l->net;
     xir_str said = net->text[XIR_TEXT_PARAMS_MD5];
     bool silent = raw_digest_is_silent(said);
-    if (net->params_bytes && net->params_bytes != whole->size)
+    if (!(flags & RAW_SILENT) && net->params_bytes && net->params_bytes != whole->size)
         raw_warn(l, "params_bytes is %llu, the file has %llu", (unsigned long long)net->params_bytes,
                  (unsigned long long)whole->size);
     if (!compare) {
         /* Of a mapped file the claim is kept: to know better would be to read all of it. */
-        if (lazy && raw_digest_is_hex(said) && !silent) memcpy(from->md5, said.data, MD5_DIGITS);
+        if (flags & XIR_LOAD_LAZY && raw_digest_is_hex(said) && !silent) memcpy(from->md5, said.data, MD5_DIGITS);
         return XIR_OK;
     }
     if (silent) {
@@ -84,7 +84,7 @@ static xir_status take(raw_listing *l, blob *whole, uint64_t n, unsigned flags) 
     bool lazy = flags & XIR_LOAD_LAZY;
     bool compare = lazy ? flags & XIR_LOAD_MD5 : !(flags & XIR_LOAD_NO_MD5);
     raw_origin from = { .read = false };
-    if (check_digest(l, whole, n, compare, lazy, &from) == XIR_OK) (void)raw_attach(l, whole, n, &from);
+    if (check_digest(l, whole, n, compare, flags, &from) == XIR_OK) (void)raw_attach(l, whole, n, &from);
     blob_release(whole);
     return l->status;
 }
@@ -113,7 +113,7 @@ static xir_status load_regular(raw_listing *l, file_reader *r, unsigned flags) {
         raw_fail(l, XIR_E_IO, 0, "the file was changed while it was read");
     if (l->status == XIR_OK && raw_check_table(l, head, n, r->size) == XIR_OK) {
         bool lazy = flags & XIR_LOAD_LAZY;
-        blob *whole = lazy ? file_reader_map(r) : file_reader_all(r, UINT64_MAX);
+        blob *whole = !lazy ? file_reader_all(r, UINT64_MAX) : flags & RAW_WATCH ? file_reader_map_watched(r) : file_reader_map(r);
         if (!whole) {
             l->status = r->status;
         } else if (!lazy && memcmp(whole->bytes, head, room) != 0) {   /* what was checked must be what was read */
@@ -131,6 +131,8 @@ static xir_status load_regular(raw_listing *l, file_reader *r, unsigned flags) {
 static xir_status load_stream(raw_listing *l, file_reader *r, unsigned flags) {
     enum { MORE = 64 << 10 };
     uint64_t n, most = l->total < UINT64_MAX - MORE ? l->total + MORE : UINT64_MAX;
+    if (flags & RAW_ANY && flags & XIR_LOAD_LAZY)
+        flags = (flags & ~(unsigned)XIR_LOAD_LAZY) | (flags & XIR_LOAD_MD5 ? 0 : XIR_LOAD_NO_MD5);
     blob *whole = flags & XIR_LOAD_LAZY ? file_reader_map(r) : file_reader_all(r, most);
     if (!whole) return l->status = r->status;
     if (check_whole(l, whole, &n) == XIR_OK) return take(l, whole, n, flags);
@@ -138,7 +140,7 @@ static xir_status load_stream(raw_listing *l, file_reader *r, unsigned flags) {
     return l->status;
 }
 
-xir_status xir_raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
+xir_status raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
     raw_listing l = { 0 };
     file_reader r;
     if (raw_list_params(&l, net, path, why) == XIR_OK && (l.status = file_reader_open(&r, net->ctx, path, why)) == XIR_OK) {
@@ -148,6 +150,10 @@ xir_status xir_raw_load(xir_network *net, const char *path, unsigned flags, xir_
     }
     raw_list_free(&l);
     return l.status;
+}
+
+xir_status xir_raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
+    return raw_load(net, path, flags & RAW_PUBLIC, why);
 }
 
 xir_status xir_raw_read(xir_network *net, const void *data, size_t size, unsigned flags, xir_diags *why) {

@@ -41,7 +41,7 @@ static found_key *look_up(list *l, uint32_t *recent, xir_str key) {
 void note_old_keys(loaded *l, xir_diags *why) {
     static const char word[] = "\"_type_key\"";
     size_t size;
-    char *bytes = l->format->lines ? structure_bytes(l, &size) : NULL;
+    char *bytes = structure_bytes(l, &size);
     if (!bytes) return;
     list found = { 0 };
     uint32_t recent[RECENT] = { 0 };

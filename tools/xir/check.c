@@ -303,8 +303,14 @@ static void note_classes(checking *c, xir_diags *why, const char *file) {
 static int check_params(loaded *l, xir_diags *why) {
     if (load_args.no_params) return DONE;
     bool found;
-    int code = load_params(l, load_args.params, load_args.lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0, &found, why);
-    if (!found && lacks_params(l->net)) note(why, l->name, "there is no parameter file beside it: the parameters were not checked");
+    unsigned flags = load_args.lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0;
+    int code = load_params(l, load_args.params, flags, &found, why);
+    if (l->format->pair) {
+        if (!found && lacks_params(l->net)) note(why, l->name, "there is no parameter file beside it: the parameters were not checked");
+        return code;
+    }
+    if (!code) code = check_inside(l, flags, &found, why);
+    if (!found) note(why, l->name, "there are no parameters in it: they were not checked");
     return code;
 }
 
@@ -330,7 +336,7 @@ static int check(loaded *l, xir_diags *all) {
     int code = check_structure(&c);
     if (xir_diags_count(c.why)) {
         size_t size = 0;
-        char *bytes = l->format->lines ? structure_bytes(l, &size) : NULL;
+        char *bytes = structure_bytes(l, &size);
         place_findings(c.why, l->name, (xir_str){ bytes, size }, all);
         if (bytes != l->bytes) free(bytes);
     }
@@ -367,7 +373,7 @@ static const option options[] = {
 
 const command check_command = {
     .name = "check", .operands = "FILE", .summary = "finds all faults of a network",
-    .details = "The rules of validation, the output types of every op that can be inferred, and the parameter file: sizes, ids and\n"
+    .details = "The rules of validation, the output types of every op that can be inferred, and the parameters: sizes, ids and\n"
                "MD5. Each finding is a line on stderr, with its place; notes say what could not be checked.\n",
     .options = options, .least = 1, .most = 1, .run = run,
 };

@@ -128,16 +128,8 @@ void type_words(text *t, const xir_type *type);
 
 typedef struct loaded loaded;
 
-/* A format that files may be in. One that this build cannot read or write has a NULL there; it is in the table so
- * that the program knows it by sight. */
-typedef struct file_format {
-    const char *word, *meaning;
-    const char *suffix;
-    bool (*looks)(const unsigned char *head, size_t size);        /* NULL: content does not tell            */
-    xir_network *(*read)(loaded *from, xir_diags *why);
-    bool writes;
-    bool lines;                                                   /* JSON text: findings have line and column */
-} file_format;
+/* A format that files may be in: one of the library's, or one that is only known by sight, which neither reads nor writes. */
+typedef xir_format_info file_format;
 
 const file_format *format_named(const char *word);                     /* complains                              */
 const file_format *format_of_content(const unsigned char *head, size_t size);   /* NULL: the first bytes say nothing */
@@ -172,19 +164,25 @@ extern load_options load_args;
 
 /* Reads a structure; `path` "-" is standard input. Findings go to `why`. */
 int load_structure(loaded *l, const char *path, const char *from, xir_diags *why);
-/* Gives it its parameter bytes: from `params`, or if that is NULL from the file that lies beside it. A file that was not
- * named and is not there is no failure: *found tells. */
+/* Of a format with parameters beside it: gives it its parameter bytes, from `params`, or if that is NULL from the file that lies
+ * beside it. A file that was not named and is not there is no failure: *found tells. Of another format: a failure if any are
+ * named. */
 int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why);
-/* Both, as load_args say, with a warning if parameters are needed and not there. All findings are printed. */
+/* Of a format with parameters inside: reads all of it once more, as XIR_LOAD_… say, the MD5 too, and forgets it. *found tells
+ * whether there were parameters where they are needed. */
+int check_inside(loaded *l, unsigned flags, bool *found, xir_diags *why);
+/* Structure and parameters, as load_args say, with a warning if parameters are needed and not there. All findings are printed.
+ * If the parameters alone are faulty, l->net has the structure nevertheless. */
 int load(loaded *l, const char *path, unsigned flags);
 void unload(loaded *l);
 
-/* Whether some of its Params have no bytes and need some; whether it has any at all. */
+/* Whether some of its Params have no bytes and need some; whether some have bytes. */
 bool lacks_params(const xir_network *net);
+bool keeps_params(const xir_network *net);
 /* "X.raw" for "X.json". */
 char *beside(const char *path, const char *suffix);
-/* All bytes of the structure file, again if need be; NULL with *status set. They are the caller's to free, unless
- * they are l->bytes. */
+/* All bytes of a structure file that is text, again if need be; NULL if they cannot be read or it is none. They are the caller's to
+ * free, unless they are l->bytes. */
 char *structure_bytes(loaded *l, size_t *size);
 
 /* Says which old keys of classes a file spells: they will be written as the new ones. */

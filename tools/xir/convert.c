@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include "cli.h"
 
-static const char *to_word, *out_params;
+static const char *to_word, *out_params, *align_word;
 static bool        indent;
 
 /* What comes out: as the user says, or by its name. What has no suffix, like a device, gets JSON. */
@@ -32,18 +32,24 @@ static bool has_neighbours(const char *path) {
     return strcmp(path, "-") != 0 && (stat(path, &s) != 0 || S_ISREG(s.st_mode));
 }
 
-static bool some_bytes(const loaded *l) {
-    if (l->params_path) return true;
-    size_t n = xir_network_params(l->net, NULL, 0);
-    xir_value **params = take(n, sizeof *params);
-    xir_network_params(l->net, params, n);
-    bool some = false;
-    for (size_t i = 0; i < n && !some; i++) {
-        uint64_t size = 0;
-        some = xir_params_data(params[i], &size) && size;
+/* Options that only some formats have. */
+static int check_options(const file_format *to, const char *out, xir_save_options *o) {
+    *o = (xir_save_options){ .format = to->word, .unchecked = true, .indent = indent };
+    if (out_params && load_args.no_params) return complain(MISUSED, "--out-params and --no-params contradict each other");
+    if (out_params && !to->pair) return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is of json", to->word);
+    if (out_params && strcmp(out_params, out) == 0) {
+        return complain(MISUSED, "the structure and the parameters cannot both go to %s", strcmp(out, "-") == 0 ? "standard output" : out);
     }
-    free((void *)params);
-    return some;
+    if (indent && !to->text) return complain_of(MISUSED, out, "%s is no text: --indent is of json", to->word);
+    if (!align_word) return DONE;
+    if (strcmp(to->word, "fb") != 0) return complain_of(MISUSED, out, "nothing is aligned in %s: --align is of fb", to->word);
+    char *end;
+    unsigned long long n = strtoull(align_word, &end, 10);
+    if (end == align_word || *end || n == 0 || n > 1u << 30 || n & (n - 1)) {
+        return complain(MISUSED, "--align takes a power of two up to 2^30, not '%s'", align_word);
+    }
+    o->align = (uint32_t)n;
+    return DONE;
 }
 
 static xir_status write_json(const loaded *l, const char *out, const char *params, xir_diags *why) {
@@ -63,11 +69,10 @@ static void warn(xir_diags *why, const char *file, const char *sentence) {
         .severity = XIR_WARNING, .file = xir_str_of(file), .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
 }
 
-static int write_all(loaded *l, const char *out) {
-    xir_diags *why = new_diags();
+static int write_pair(loaded *l, const char *out, xir_diags *why) {
     char *neighbour = NULL;
     const char *params = NULL;
-    if (some_bytes(l)) {
+    if (l->params_path || keeps_params(l->net)) {
         if (!out_params && has_neighbours(out)) neighbour = beside(out, "raw");
         params = out_params ? out_params : neighbour;
         if (!params) warn(why, strcmp(out, "-") == 0 ? "<stdout>" : out, "the parameters are not written; --out-params says where to");
@@ -81,24 +86,31 @@ static int write_all(loaded *l, const char *out) {
         note_old_keys(l, why);   /* before the file is written over */
         code = exit_of(write_json(l, out, params, why));
     }
-    say(why);
-    xir_diags_free(why);
     free(neighbour);
     return code;
+}
+
+static int write_one(loaded *l, const char *out, const xir_save_options *o, xir_diags *why) {
+    note_old_keys(l, why);
+    if (strcmp(out, "-") == 0) return exit_of(xir_network_write(l->net, write_to, stdout, o, why));
+    return exit_of(xir_network_save(l->net, out, o, why));
 }
 
 static int run(int n, char **operands) {
     (void)n;
     const char *in = operands[0], *out = operands[1];
     const file_format *to = choose_output(out);
-    if (!to) return MISUSED;
-    if (out_params && load_args.no_params) return complain(MISUSED, "--out-params and --no-params contradict each other");
-    if (out_params && strcmp(out_params, out) == 0) {
-        return complain(MISUSED, "the structure and the parameters cannot both go to %s", strcmp(out, "-") == 0 ? "standard output" : out);
-    }
+    xir_save_options o;
+    int code = to ? check_options(to, out, &o) : MISUSED;
+    if (code) return code;
     loaded l = { 0 };
-    int code = load(&l, in, 0);
-    if (!code) code = write_all(&l, out);
+    code = load(&l, in, 0);
+    if (!code) {
+        xir_diags *why = new_diags();
+        code = to->pair ? write_pair(&l, out, why) : write_one(&l, out, &o, why);
+        say(why);
+        xir_diags_free(why);
+    }
     unload(&l);
     return code;
 }
@@ -108,6 +120,7 @@ static const option options[] = {
     { "out-params", "Q", &out_params, "where parameters are written" },
     NO_PARAMS_OPTION, LAZY_OPTION,
     { "indent", NULL, &indent, "write JSON indented by four blanks" },
+    { "align", "N", &align_word, "fb: where each parameter begins is a multiple of N (4096)" },
     FROM_OPTION,
     { "to", "FORMAT", &to_word, "the format of the output, whatever its name" },
     { 0 },
@@ -116,7 +129,7 @@ static const option options[] = {
 const command convert_command = {
     .name = "convert", .operands = "IN OUT", .summary = "reads a network and writes it, in another format perhaps",
     .details = "The format of IN is told by its content, then by its name; that of OUT by its name. The parameters of X.json are in\n"
-               "X.raw, or X.params, beside it; they are written to X.raw. Nothing is judged (see xir check), and the spelling of the\n"
-               "network's own version is kept.\n",
+               "X.raw, or X.params, beside it; they are written to X.raw. Other formats have them inside. Nothing is judged (see\n"
+               "xir check), and the spelling of the network's own version is kept.\n",
     .options = options, .least = 2, .most = 2, .run = run,
 };

@@ -1,16 +1,10 @@
-/* Formats, told by content first, then by name. Those that are only known by sight have no reader: a file of such a format
- * gets a clear refusal, not the complaints of a reader for another one. */
+/* Formats, told by content first, then by name: those of the library, and those that are only known by sight. A file of one of
+ * these gets a clear refusal, not the complaints of a reader for another one. */
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
 
-/* ---- by content: the first bytes, at most 256 ---------------------------------------------------- */
-
-static bool looks_json(const unsigned char *head, size_t size) {
-    size_t i = size >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;   /* which the reader refuses, by its name */
-    while (i < size && strchr(" \t\r\n", head[i]) && head[i]) i++;
-    return i < size && (head[i] == '{' || head[i] == '[');
-}
+/* ---- known by sight: the first bytes, at most 256 ------------------------------------------------ */
 
 static bool looks_pnnx(const unsigned char *head, size_t size) {
     return size > 7 && memcmp(head, "7767517", 7) == 0 && (head[7] == '\n' || head[7] == '\r');
@@ -20,46 +14,71 @@ static bool looks_tsm(const unsigned char *head, size_t size) {
     return size >= 8 && memcmp(head + 4, "\x29\x09\x91\x19", 4) == 0;
 }
 
-/* ---- readers ------------------------------------------------------------------------------------- */
+typedef struct sight {
+    file_format format;
+    bool (*looks)(const unsigned char *head, size_t size);   /* NULL: content does not tell */
+} sight;
 
-static xir_network *read_json(loaded *from, xir_diags *why) {
-    if (from->regular) return xir_json_load(context, from->path, why);
-    return xir_json_read(context, (xir_str){ from->bytes, from->size }, xir_str_of(from->name), why);
+static const sight sights[] = {
+    { { .word = "imodel", .meaning = "MessagePack network", .suffixes = "imodel msg" }, NULL },
+    { { .word = "fb",    .meaning = "FlatBuffers network", .suffixes = "fb"   }, NULL       },
+    { { .word = "onnx",  .meaning = "ONNX model",         .suffixes = "onnx"  }, NULL       },
+    { { .word = "pnnx",  .meaning = "PNNX graph",         .suffixes = "param" }, looks_pnnx },
+    { { .word = "nnb",   .meaning = "NNabla binary",      .suffixes = "nnb"   }, NULL       },
+    { { .word = "tsm",   .meaning = "TensorStack module", .suffixes = "tsm"   }, looks_tsm  },
+    { { .word = "deepx", .meaning = "DeepX IR",           .suffixes = "ir"    }, NULL       },
+};
+enum { SIGHTS = sizeof sights / sizeof sights[0], MOST = 32 };
+
+/* ---- all of them --------------------------------------------------------------------------------- */
+
+static file_format all[MOST];
+static size_t      n_all;
+static text        words;
+
+static const file_format *among(const char *word) {
+    for (size_t i = 0; i < n_all; i++) {
+        if (strcmp(all[i].word, word) == 0) return &all[i];
+    }
+    return NULL;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------- */
+static void fill(void) {
+    if (n_all) return;
+    while (n_all < MOST - SIGHTS && xir_format_at(n_all, &all[n_all])) n_all++;
+    for (size_t i = 0; i < SIGHTS; i++) {
+        if (!among(sights[i].format.word)) all[n_all++] = sights[i].format;
+    }
+    for (size_t i = 0; i < n_all; i++) text_printf(&words, "%s%s", i ? " " : "", all[i].word);
+}
 
-static const file_format formats[] = {
-    { "json",   "JSON structure, raw parameters beside it", "json",       looks_json, read_json, true,  true  },
-    { "pnnx",   "PNNX graph",                               "param",      looks_pnnx, NULL,      false, false },
-    { "tsm",    "TensorStack module",                       "tsm",        looks_tsm,  NULL,      false, false },
-    { "imodel", "MessagePack network",                      "imodel",     NULL,       NULL,      false, false },
-    { "fb",     "FlatBuffers network",                      "fb",         NULL,       NULL,      false, false },
-    { "onnx",   "ONNX model",                               "onnx",       NULL,       NULL,      false, false },
-    { "nnb",    "NNabla binary",                            "nnb",        NULL,       NULL,      false, false },
-    { "deepx",  "DeepX IR",                                 "ir",         NULL,       NULL,      false, false },
-};
-enum { FORMATS = sizeof formats / sizeof formats[0] };
+const char *format_words(void) {
+    fill();
+    return words.data;
+}
 
-const char *format_words(void) { return "json imodel fb onnx pnnx nnb tsm deepx"; }
+static const file_format *find(const char *word) {
+    fill();
+    return among(word);
+}
 
 const file_format *format_named(const char *word) {
-    const char *words[FORMATS + 1] = { NULL };
-    for (size_t i = 0; i < FORMATS; i++) {
-        if (strcmp(formats[i].word, word) == 0) return &formats[i];
-        words[i] = formats[i].word;
-    }
-    const char *meant = nearest(word, words);
+    const file_format *f = find(word);
+    if (f) return f;
+    const char *near[MOST + 1] = { NULL };
+    for (size_t i = 0; i < n_all; i++) near[i] = all[i].word;
+    const char *meant = nearest(word, near);
     if (meant) complain(MISUSED, "there is no format '%s'; was %s meant?", word, meant);
     else complain(MISUSED, "there is no format '%s', but %s", word, format_words());
     return NULL;
 }
 
 const file_format *format_of_content(const unsigned char *head, size_t size) {
-    for (size_t i = 0; i < FORMATS; i++) {
-        if (formats[i].looks && formats[i].looks(head, size)) return &formats[i];
+    const char *word = xir_format_of(head, size);
+    for (size_t i = 0; !word && i < SIGHTS; i++) {
+        if (sights[i].looks && sights[i].looks(head, size)) word = sights[i].format.word;
     }
-    return NULL;
+    return word ? find(word) : NULL;
 }
 
 const char *suffix_of(const char *path) {
@@ -67,10 +86,20 @@ const char *suffix_of(const char *path) {
     return dot && dot != name ? dot + 1 : name + strlen(name);
 }
 
+static bool has_word(const char *list, const char *word) {
+    size_t size = strlen(word), n;
+    for (; *list; list += n + (list[n] == ' ')) {
+        n = strcspn(list, " ");
+        if (n == size && memcmp(list, word, n) == 0) return true;
+    }
+    return false;
+}
+
 const file_format *format_of_name(const char *path) {
     const char *suffix = suffix_of(path);
-    for (size_t i = 0; *suffix && i < FORMATS; i++) {
-        if (strcmp(formats[i].suffix, suffix) == 0) return &formats[i];
+    fill();
+    for (size_t i = 0; *suffix && i < n_all; i++) {
+        if (has_word(all[i].suffixes, suffix)) return &all[i];
     }
     return NULL;
 }

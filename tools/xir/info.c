@@ -186,7 +186,9 @@ static void print_words(const loaded *l, const counts *c) {
     text_free(&target);
     printf("%-11s %zu\n%-11s %zu\n", "ops", c->ops, "values", c->values);
     printf("%-11s %zu, %" PRIu64 " bytes", "params", c->params, c->params_bytes);
-    if (l->params_path) {
+    if (l->params_path && !l->format->pair) {
+        printf(" inside");
+    } else if (l->params_path) {
         printf(" in ");
         print_text(stdout, xir_str_of(l->params_path));
     }

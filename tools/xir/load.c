@@ -1,5 +1,6 @@
 /* Files into networks. Ordinary files are left to the library, which knows how to read and map them; standard input and pipes
- * can be read only once, so their bytes are taken here. */
+ * can be read only once, so their bytes are taken here. A structure with its parameters beside it is read in two steps, so that
+ * what is known of it can be said although the parameters are faulty. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -60,6 +61,7 @@ static int read_stream(const char *path, const char *name, text *to) {
 
 char *structure_bytes(loaded *l, size_t *size) {
     *size = l->size;
+    if (!l->format->text) return NULL;
     if (l->bytes) return l->bytes;
     text all = { 0 };
     text_add(&all, "", 0);
@@ -81,7 +83,7 @@ static int choose_format(loaded *l, const char *from, const text *head) {
         if (!l->format && head->size == 0) return complain_of(FAULTY, l->name, "the file is empty");
         if (!l->format) return complain_of(FAULTY, l->name, "neither content nor name tells the format; --from says it: %s", format_words());
     }
-    if (!l->format->read) return complain_of(MISUSED, l->name, "this build cannot read %s", l->format->word);
+    if (!l->format->reads) return complain_of(MISUSED, l->name, "this build cannot read %s", l->format->word);
     return DONE;
 }
 
@@ -94,7 +96,8 @@ static int code_of(const xir_diags *why) {
     return REFUSED;   /* no finding: there was no memory for one */
 }
 
-int load_structure(loaded *l, const char *path, const char *from, xir_diags *why) {
+/* Opens the input: what it is, and all its bytes if they come only once. */
+static int open_input(loaded *l, const char *path, const char *from) {
     bool standard = strcmp(path, "-") == 0;
     l->name = standard ? "<stdin>" : path;
     l->path = standard ? NULL : path;
@@ -111,9 +114,21 @@ int load_structure(loaded *l, const char *path, const char *from, xir_diags *why
         l->bytes = head.data;
         l->size = head.size;
     }
-    if (code) return code;
-    l->net = l->format->read(l, why);
-    return l->net ? DONE : code_of(why);
+    return code;
+}
+
+/* Bytes that are here already are not copied: they stay until the end. */
+static int read_input(const loaded *l, xir_load_options o, xir_network **net, xir_diags *why) {
+    o.format = l->format->word;
+    if (!l->regular) o.lazy = true;
+    if (l->regular) *net = xir_network_load(context, l->path, &o, why);
+    else *net = xir_network_read(context, l->bytes, l->size, xir_str_of(l->name), &o, why);
+    return *net ? DONE : code_of(why);
+}
+
+int load_structure(loaded *l, const char *path, const char *from, xir_diags *why) {
+    int code = open_input(l, path, from);
+    return code ? code : read_input(l, (xir_load_options){ .no_params = true }, &l->net, why);
 }
 
 /* ---- parameters ---------------------------------------------------------------------------------- */
@@ -131,19 +146,20 @@ char *beside(const char *path, const char *suffix) {
 
 /* The parameter file that lies beside a structure file, NULL if there is none. */
 static char *find_params(const loaded *l) {
-    static const char *const suffixes[] = { "raw", "params" };
-    for (size_t i = 0; i < 2 && l->regular; i++) {
-        char *path = beside(l->path, suffixes[i]);
-        struct stat s;
-        bool there = stat(path, &s) == 0 || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);
-        if (there && strcmp(path, l->path) != 0) return path;
-        free(path);
-    }
-    return NULL;
+    size_t size = l->regular ? xir_raw_beside(l->path, NULL, 0) : 0;
+    if (!size) return NULL;
+    char *path = take(size + 1, 1);
+    xir_raw_beside(l->path, path, size + 1);
+    return path;
+}
+
+static int no_other_file(const loaded *l) {
+    return complain_of(MISUSED, l->name, "parameters of %s are inside the file: --params is of json", l->format->word);
 }
 
 int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why) {
     *found = false;
+    if (!l->format->pair) return params ? no_other_file(l) : DONE;
     if (params && strcmp(params, "-") == 0) {
         text all = { 0 };
         text_add(&all, "", 0);
@@ -164,31 +180,71 @@ int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_
     return exit_of(xir_raw_load(l->net, l->params_path, flags, why));
 }
 
-bool lacks_params(const xir_network *net) {
+static xir_load_options options_of(unsigned flags) {
+    bool lazy = flags & XIR_LOAD_LAZY;
+    bool compare = lazy ? flags & XIR_LOAD_MD5 : !(flags & XIR_LOAD_NO_MD5);
+    return (xir_load_options){ .lazy = lazy, .verify = compare ? XIR_VERIFY_FULL : XIR_VERIFY_HEADER };
+}
+
+int check_inside(loaded *l, unsigned flags, bool *found, xir_diags *why) {
+    xir_network *net = NULL;
+    int code = read_input(l, options_of(flags), &net, why);
+    *found = code || !lacks_params(net);
+    xir_network_free(net);
+    return code;
+}
+
+static bool any_params(const xir_network *net, bool (*is)(const xir_value *)) {
     size_t n = xir_network_params(net, NULL, 0);
     xir_value **params = take(n, sizeof *params);
     xir_network_params(net, params, n);
-    bool lacks = false;
-    for (size_t i = 0; i < n && !lacks; i++) {
-        lacks = !xir_params_has_data(params[i]) && !xir_params_allow_no_data(params[i]);
-    }
+    bool any = false;
+    for (size_t i = 0; i < n && !any; i++) any = is(params[i]);
     free((void *)params);
-    return lacks;
+    return any;
+}
+
+static bool lacks(const xir_value *v) { return !xir_params_has_data(v) && !xir_params_allow_no_data(v); }
+static bool has(const xir_value *v) {
+    uint64_t size = 0;
+    return xir_params_data(v, &size) && size;
+}
+
+bool lacks_params(const xir_network *net) { return any_params(net, lacks); }
+bool keeps_params(const xir_network *net)   { return any_params(net, has); }
+
+/* ---- both ---------------------------------------------------------------------------------------- */
+
+static int load_pair(loaded *l, unsigned flags, bool *found, xir_diags *why) {
+    int code = read_input(l, (xir_load_options){ .no_params = true }, &l->net, why);
+    if (!code && !load_args.no_params) code = load_params(l, load_args.params, flags, found, why);
+    return code;
+}
+
+static int load_one(loaded *l, unsigned flags, bool *found, xir_diags *why) {
+    if (load_args.params) return no_other_file(l);
+    xir_load_options o = options_of(flags);
+    o.no_params = load_args.no_params;
+    int code = read_input(l, o, &l->net, why);
+    if (code == FAULTY && !o.no_params) (void)read_input(l, (xir_load_options){ .no_params = true }, &l->net, NULL);
+    *found = code || keeps_params(l->net);
+    if (!code && *found) l->params_path = join(l->name, "");
+    return code;
 }
 
 int load(loaded *l, const char *path, unsigned flags) {
     if (load_args.params && load_args.no_params) return complain(MISUSED, "--params and --no-params contradict each other");
-    xir_diags *why = new_diags();
     if (load_args.lazy) flags |= XIR_LOAD_LAZY;
-    int code = load_structure(l, path, load_args.from, why);
     bool found = false;
-    if (!code && !load_args.no_params) {
-        code = load_params(l, load_args.params, flags, &found, why);
-        if (!code && !found && lacks_params(l->net)) {
-            xir_diags_put(why, &(xir_diag){
-                .severity = XIR_WARNING, .file = xir_str_of(l->name), .byte = XIR_NO_BYTE,
-                .message = XIR_STR("there is no parameter file beside it: the structure alone is taken") });
-        }
+    int code = open_input(l, path, load_args.from);
+    if (code) return code;
+    xir_diags *why = new_diags();
+    code = l->format->pair ? load_pair(l, flags, &found, why) : load_one(l, flags, &found, why);
+    if (!code && !load_args.no_params && !found && lacks_params(l->net)) {
+        xir_diags_put(why, &(xir_diag){
+            .severity = XIR_WARNING, .file = xir_str_of(l->name), .byte = XIR_NO_BYTE,
+            .message = l->format->pair ? XIR_STR("there is no parameter file beside it: the structure alone is taken")
+                                       : XIR_STR("there are no parameters in it: the structure alone is taken") });
     }
     say(why);
     xir_diags_free(why);

@@ -1,0 +1,73 @@
+/* What tests of loading and saving share: a network with Params in a file of every format that there is. */
+#ifndef TESTS_LOAD_NET_H
+#define TESTS_LOAD_NET_H
+
+#include "support/raw_net.h"   /* first: its parameters have the names of the others' variables */
+#include "support/net.h"
+#include "support/scratch.h"
+
+/* Inputs of an op and its attributes, one of no bytes; walks meet them in this order. */
+static const raw_param load_params[] = { { 3, 4 }, { 7, 0 }, { 5, 6000 }, { 11, 9000 } };
+enum { LOAD_PARAMS = COUNT(load_params) };
+
+/* A network with these Params, all with bytes (raw_byte). Its rules are not those of validation. */
+static inline xir_network *load_net(xir_context *with) {
+    xir_value *values[LOAD_PARAMS];
+    xir_network *net = raw_network(with, load_params, LOAD_PARAMS, 2, values);
+    for (size_t i = 0; i < LOAD_PARAMS; i++) raw_fill(values[i]);
+    return net;
+}
+
+static inline bool load_is_filled(const xir_network *net) {
+    for (size_t i = 0; i < LOAD_PARAMS; i++)
+        if (!raw_is_filled(xir_network_value_by_id(net, load_params[i].id))) return false;
+    return true;
+}
+
+/* Every format: for (size_t i = 0; xir_format_at(i, &f); i++). */
+static inline bool load_is_pair(const xir_format_info *f) { return f->pair; }
+/* "name.fb": the first suffix of the format. */
+static inline const char *load_path(const char *name, const xir_format_info *f) {
+    char file[200];
+    snprintf(file, sizeof file, "%s.%.*s", name, (int)strcspn(f->suffixes, " "), f->suffixes);
+    return scratch(file);
+}
+
+static inline void load_save(xir_network *net, const char *path, const xir_format_info *f) {
+    const xir_save_options options = { .format = f->word, .unchecked = true };
+    xir_status status = xir_network_save(net, path, &options, why);
+    if (status) xir_diags_print(why, stderr);
+    assert_int_equal(status, XIR_OK);
+}
+
+/* Loading that must succeed, without a word. */
+static inline xir_network *load_must(const char *path, const xir_load_options *options) {
+    xir_network *net = xir_network_load(ctx, path, options, why);
+    if (!net || xir_diags_count(why)) xir_diags_print(why, stderr);
+    assert_non_null(net);
+    assert_int_equal(xir_diags_count(why), 0);
+    return net;
+}
+
+/* Something that must have failed with this status and a finding with `part` in its sentence; findings are forgotten. */
+static inline void load_check_finding(xir_status code, const char *part, int line) {
+    const xir_diag *d = xir_diags_at(why, xir_diags_count(why) ? xir_diags_count(why) - 1 : 0);
+    if (!d) fail_msg("line %d: no finding", line);
+    if (d->code != code || !memmem(d->message.data, d->message.size, part, strlen(part))) {
+        xir_diags_print(why, stderr);
+        fail_msg("line %d: %s with '%s' was expected", line, xir_status_name(code), part);
+    }
+    xir_diags_clear(why);
+}
+#define FAILS_TO_LOAD(call, code, part)                    \
+    do {                                                   \
+        assert_null(call);                                 \
+        load_check_finding(code, part, __LINE__);          \
+    } while (0)
+#define FAILS_TO_SAVE(call, code, part)                    \
+    do {                                                   \
+        assert_int_equal(call, code);                      \
+        load_check_finding(code, part, __LINE__);          \
+    } while (0)
+
+#endif
