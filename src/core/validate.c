@@ -232,11 +232,30 @@ static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_dia
     return status;
 }
 
+/* The objects that attributes are, and what these refer to. */
+static xir_status check_attr_objects(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
+    xir_status first = XIR_OK;
+    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_REF && f->kind != XIR_KIND_REFS) continue;
+        const void *at = body_at(op->attrs, f);
+        const xir_refs list = f->kind == XIR_KIND_REF ? (xir_refs){ at, 1 } : *(const xir_refs *)at;
+        place p, q;
+        xir_str field = why ? under_field(&p, path, f->name) : path;
+        for (size_t j = 0; j < list.size; j++) {
+            xir_str item = why && f->kind == XIR_KIND_REFS ? under(&q, field, "/%zu", j) : field;
+            keep_first(&first, check_part(c, list.data[j], item, why));
+        }
+    }
+    return first;
+}
+
 static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     const xir_class *cls = op->cls;
     xir_status first = XIR_OK;
     if (!is_good(c, op->attrs)) {
         keep_first(&first, body_check(cls, op->attrs, name_text(op->name), path, why));
+        keep_first(&first, check_attr_objects(c, op, path, why));
         if (!first && cls->plain) note_good(c, op->attrs);
     }
     keep_first(&first, check_inputs(c, op, path, why));
