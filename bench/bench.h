@@ -34,9 +34,15 @@ void *pages_take(size_t size);
 /* The bytes of a file and BENCH_PADDING zero bytes, or NULL with a word on stderr. */
 char *pages_read(const char *path, size_t *size);
 
-/* A file of these bytes under $TMPDIR or /tmp, in the page cache; it is removed when the program
- * ends. Returns its path, or NULL with a word on stderr. */
+/* A folder under $TMPDIR or /tmp for files of any names. It is removed with them when the program
+ * ends. Its path, or NULL with a word on stderr. */
+const char *pages_folder(void);
+
+/* A file of these bytes in that folder and in the page cache: its path, or NULL likewise. */
 const char *pages_keep(const char *bytes, size_t size);
+
+/* write(2) of all of it; false with a word on stderr. */
+bool pages_write(int fd, const void *bytes, size_t size);
 
 /* text.c: networks as text, written by hand rather than by the library. */
 
@@ -49,14 +55,23 @@ char *text_make(size_t ops, size_t *size, char **raw, size_t *raw_size);
 size_t text_ops(const char *text, size_t size);
 
 /* The tables, each in the file that has its name. */
+extern const bench_case bytes_cases[];
+extern const bench_case files_cases[];
 extern const bench_case graph_cases[];
 extern const bench_case infer_cases[];
 extern const bench_case json_cases[];
 extern const bench_case raw_cases[];
 extern const bench_case yardstick_cases[];
 
-/* graph.c: the chain again, made with the library. Its text is that of text_make without `raw`. */
+/* files.c: makes the sparse files of load-lazy in that folder, once; false with a word on stderr. */
+bool files_make(const char *folder);
+
+/* json.c: whether a network prints as the text of `in`, which an indented one is not asked. */
 struct xir_context;
+struct xir_network;
+bool json_same(struct xir_network *net, const bench_input *in);
+
+/* graph.c: the chain again, made with the library. Its text is that of text_make without `raw`. */
 struct xir_network *graph_make(struct xir_context *ctx, size_t ops);
 
 #endif

@@ -63,19 +63,30 @@ static bool write_indented_run(void *state, bench_result *out)
     return true;
 }
 
-static bool same_text(const json *j)
+static bool same_text(const bench_input *in, const xir_text_buffer *text)
 {
-    size_t n = j->text.size < j->in->size ? j->text.size : j->in->size, i = 0;
-    while (i < n && j->text.data[i] == j->in->text[i])
+    size_t n = text->size < in->size ? text->size : in->size, i = 0;
+    while (i < n && text->data[i] == in->text[i])
         i++;
-    if (i == n && j->text.size == j->in->size)
+    if (i == n && text->size == in->size)
         return true;
     fprintf(stderr, "xir-bench: the text differs from byte %zu on: \"%.*s\", expected \"%.*s\"\n", i,
-            (int)(j->text.size - i < 60 ? j->text.size - i : 60), j->text.data + i,
-            (int)(j->in->size - i < 60 ? j->in->size - i : 60), j->in->text + i);
+            (int)(text->size - i < 60 ? text->size - i : 60), text->data + i,
+            (int)(in->size - i < 60 ? in->size - i : 60), in->text + i);
     return false;
 }
 
+/* An indented file is not written back as it was. */
+static bool is_compact(const bench_input *in)
+{
+    return !memchr(in->text, '\n', in->size);
+}
+
+bool json_same(xir_network *net, const bench_input *in)
+{
+    xir_text_buffer text = { 0 };
+    return !is_compact(in) || (xir_json_print(net, 0, &text) == XIR_OK && same_text(in, &text));
+}
 
 static bool read_run(void *state, bench_result *out)
 {
@@ -88,21 +99,16 @@ static bool read_run(void *state, bench_result *out)
     return true;
 }
 
-/* An indented file is not written back as it was. */
-static bool is_compact(const json *j)
-{
-    return !memchr(j->in->text, '\n', j->in->size);
-}
-
 static bool write_check(void *state)
 {
-    return !is_compact(state) || same_text(state);
+    const json *j = state;
+    return !is_compact(j->in) || same_text(j->in, &j->text);
 }
 
 static bool read_check(void *state)
 {
-    json *j = state;
-    return !is_compact(j) || (xir_json_print(j->net, 0, &j->text) == XIR_OK && same_text(j));
+    const json *j = state;
+    return json_same(j->net, j->in);
 }
 
 const bench_case json_cases[] = {

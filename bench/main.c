@@ -5,7 +5,8 @@
  *
  *   ns_per_op         processor time, best_ns_per_op of the best run; wall_ns_per_op is the clock
  *                     on the wall
- *   mb_per_s          of `bytes`, MB = 10^6, by processor time
+ *   ops               1 where a whole file is the matter, or a buffer
+ *   mb_per_s          of `bytes`, MB = 10^6, by processor time; where a disk works, on the wall
  *   rss_bytes_per_op  memory that the work left in use; peak_bytes_per_op: had in use at most
  *   count             what was done, so that it can be seen to have been done
  *   ratio             their time / ours: over 1, we win. Per op; yardsticks of bytes per byte, walks
@@ -22,11 +23,22 @@
 #include <string.h>
 
 static const bench_case *const tables[] = {
+    bytes_cases,
+    files_cases,
     graph_cases,
     infer_cases,
     json_cases,
     raw_cases,
     yardstick_cases,
+#ifdef XIR_PEER_FLATBUFFERS
+    flatbuffers_cases,
+#endif
+#ifdef XIR_PEER_MSGPACK_CXX
+    msgpack_cxx_cases,
+#endif
+#ifdef XIR_PEER_MSGPACK_C
+    msgpack_c_cases,
+#endif
 #ifdef XIR_PEER_MLIR
     mlir_cases,
 #endif
@@ -55,7 +67,7 @@ typedef struct options {
 
 /* The inputs that were made so far: the asked-for ops, and SLOW_OPS for slow peers. */
 typedef struct inputs {
-    bench_input plain, slow, raw;
+    bench_input plain, slow, raw, folder;
 } inputs;
 
 static bool need_text(bench_input *in, const char *file)
@@ -93,11 +105,21 @@ static bool need_raw(bench_input *in)
     return true;
 }
 
+static bool need_folder(bench_input *in, bool sparse)
+{
+    static bool made;
+    if (!in->path && !(in->path = pages_folder()))
+        return false;
+    return made || !sparse || (made = files_make(in->path));
+}
+
 /* What `c` asks for, or NULL when it cannot be had. */
 static const bench_input *input_for(const bench_case *c, inputs *all, const options *o)
 {
     if (c->flags & BENCH_RAW)
         return need_raw(&all->raw) ? &all->raw : NULL;
+    if (c->flags & (BENCH_FOLDER | BENCH_SPARSE))
+        return need_folder(&all->folder, c->flags & BENCH_SPARSE) ? &all->folder : NULL;
     bool slow = (c->flags & BENCH_SLOW) && !o->full && !o->file && o->ops > SLOW_OPS;
     bench_input *in = slow ? &all->slow : &all->plain;
     if ((c->flags & BENCH_FILE) && !need_file(in, o->file))
@@ -165,15 +187,17 @@ static void print_row(const row *r, pace *our)
     double best = m.cpu;
     for (int i = 0; i < r->n; i++)
         best = r->runs[i].cpu < best ? r->runs[i].cpu : best;
-    bool of_ops = !(c->flags & BENCH_BY_BYTE) || (c->flags & (BENCH_TEXT | BENCH_FILE | BENCH_RAW));
+    bool of_ops = !(c->flags & (BENCH_BY_BYTE | BENCH_FOLDER | BENCH_SPARSE)) ||
+                  (c->flags & (BENCH_TEXT | BENCH_FILE | BENCH_RAW));
     double ops = of_ops ? (double)r->in->ops : 1;
     double bytes = (double)m.result.bytes, count = (double)m.result.count;
-    pace its = { per(m.cpu, ops), per(m.cpu, bytes), per(m.cpu, count) };
+    double time = c->flags & BENCH_BY_WALL ? m.wall : m.cpu;
+    pace its = { per(time, ops), per(time, bytes), per(time, count) };
 
     printf("{\"bench\":\"%s%s%s\",\"ops\":%.0f,\"ns_per_op\":%.3f,\"wall_ns_per_op\":%.3f,"
            "\"best_ns_per_op\":%.3f,\"bytes\":%.0f,\"mb_per_s\":%.1f,"
            "\"rss_bytes_per_op\":%.1f,\"peak_bytes_per_op\":%.1f,\"count\":%.0f,\"runs\":%d",
-           c->bench, c->who ? "/" : "", c->who ? c->who : "", ops, its.ns_per_op,
+           c->bench, c->who ? "/" : "", c->who ? c->who : "", ops, per(m.cpu, ops),
            per(m.wall, ops), per(best, ops), bytes, per(1e3, its.ns_per_byte), per(m.rss, ops),
            per(m.peak, ops), count, r->n);
     if (!c->who)
@@ -217,7 +241,7 @@ static int usage(void)
           "       xir-bench --list           the names, and what each measures\n"
           "       xir-bench --text F [--ops N]   writes the generated network\n"
           "  --ops N    operations in the network (100000)\n"
-          "  --file F   the text to read or to write again, instead of a generated one\n"
+          "  --file F   the JSON text to read or to write again, instead of a generated one\n"
           "  --runs R   of which the median is printed (5; slow peers may get fewer)\n"
           "  --alone    ours only, no yardsticks and no peers\n"
           "  --full     slow peers too on all N operations\n",

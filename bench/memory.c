@@ -2,6 +2,7 @@
  * them copies few page-table entries, and a child that reads them takes no page fault. */
 #include "bench.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,45 +61,64 @@ fail:
     return NULL;
 }
 
-/* The files that pages_keep made. */
-static struct { char path[256]; } kept[4];
-static size_t kept_count;
-static pid_t keeper;
+/* What is kept in files lies in one folder, which goes when the program that made it ends. */
+static char folder[256];
+static pid_t folder_owner;
 
-static void remove_kept(void)
+static void remove_folder(void)
 {
-    if (getpid() == keeper)
-        for (size_t i = 0; i < kept_count; i++)
-            unlink(kept[i].path);
+    DIR *d = getpid() == folder_owner ? opendir(folder) : NULL;
+    if (!d)
+        return;
+    for (const struct dirent *e; (e = readdir(d));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+    rmdir(folder);
+}
+
+const char *pages_folder(void)
+{
+    if (folder_owner)
+        return folder;
+    const char *dir = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/xir-bench-XXXXXX", dir && *dir ? dir : "/tmp");
+    if (!mkdtemp(folder)) {
+        fprintf(stderr, "xir-bench: cannot make %s: %s\n", folder, strerror(errno));
+        return NULL;
+    }
+    folder_owner = getpid();
+    atexit(remove_folder);
+    return folder;
+}
+
+bool pages_write(int fd, const void *bytes, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t n = write(fd, (const char *)bytes + at, size - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            fprintf(stderr, "xir-bench: cannot write: %s\n", strerror(errno));
+            return false;
+        }
+        at += (size_t)n;
+    }
+    return true;
 }
 
 const char *pages_keep(const char *bytes, size_t size)
 {
-    if (kept_count == sizeof kept / sizeof kept[0])
+    static int kept;
+    const char *in = pages_folder();
+    char *path = NULL;
+    if (!in || asprintf(&path, "%s/kept-%d", in, kept++) < 0)
         return NULL;
-    const char *dir = getenv("TMPDIR");
-    char *path = kept[kept_count].path;
-    snprintf(path, sizeof kept[0].path, "%s/xir-bench-XXXXXX", dir && *dir ? dir : "/tmp");
-    int fd = mkstemp(path);
-    if (fd < 0) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
         fprintf(stderr, "xir-bench: cannot make %s: %s\n", path, strerror(errno));
+    if (fd < 0 || !pages_write(fd, bytes, size))
         return NULL;
-    }
-    if (kept_count++ == 0) {
-        keeper = getpid();
-        atexit(remove_kept);
-    }
-    for (size_t at = 0; at < size;) {
-        ssize_t n = write(fd, bytes + at, size - at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            fprintf(stderr, "xir-bench: cannot write %s: %s\n", path, strerror(errno));
-            close(fd);
-            return NULL;
-        }
-        at += (size_t)n;
-    }
     close(fd);
     return path;
 }

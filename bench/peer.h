@@ -22,7 +22,8 @@ extern "C" {
 /* What a case may work on. `text` is a network of `ops` operations as compact JSON: for BENCH_TEXT
  * one whose convolutions share one parameter (or what --file has), for BENCH_RAW one where each has
  * its own. `path` names a file: the same text for BENCH_FILE and always with --file; for BENCH_RAW
- * the parameters of the text. What a case did not ask for is NULL and 0. */
+ * the parameters of the text. For BENCH_FOLDER and BENCH_SPARSE it is a folder for files, in which
+ * the latter finds those of files.c. What a case did not ask for is NULL and 0. */
 typedef struct bench_input {
     size_t      ops;
     const char *text;
@@ -45,6 +46,9 @@ enum {
     BENCH_BY_BYTE = 1 << 3, /* no ops here: times are compared per byte */
     BENCH_BY_EDGE = 1 << 4, /* times are compared per `count`: their chain has other edges */
     BENCH_SLOW    = 1 << 5, /* on 100 000 ops at most, unless --full */
+    BENCH_FOLDER  = 1 << 6, /* no ops here either: times are of whole files */
+    BENCH_SPARSE  = 1 << 7,
+    BENCH_BY_WALL = 1 << 8, /* times are compared by the clock on the wall: the disk takes them */
 };
 
 /* One row: who does what. `bench` is the name on the command line; `who` is NULL for ours. The
@@ -59,8 +63,34 @@ typedef struct bench_case {
     const char *what; /* what exactly is between the clocks */
 } bench_case;
 
+/* For setups of peers, bytes.c: the network of `in`, which has BENCH_TEXT, as a file of this format
+ * has it without parameters' bytes, in memory from pages_take. NULL with a word on stderr. */
+const char *bytes_make(const bench_input *in, const char *format, size_t *size);
+
+/* For their checks: whether these bytes of a file are the network of `in`. */
+bool bytes_same(const bench_input *in, const char *format, const void *data, size_t size);
+
+/* files.c: the sum of the 64-bit words of `size` bytes, so that all of them are looked at. */
+uint64_t files_sum(const void *bytes, size_t size);
+
+/* The sparse files of BENCH_SPARSE: FILES_OPS operations, FILES_PARAMS of them convolutions with
+ * weights of their own, 1 GiB each, or 511 MiB where a file must end before 2 GiB. */
+#define FILES_JSON   "sparse.json"
+#define FILES_FLAT   "sparse.fb"
+#define FILES_MSG    "sparse.imodel"
+enum { FILES_OPS = 100, FILES_PARAMS = 4, FILES_MOST_MIB = 1024, FILES_LESS_MIB = 511 };
+
+/* What BENCH_FOLDER rows save: as many parameters of FILES_SAVE_MIB each, of such bytes, into a file of
+ * this name in the folder. What was saved there before is removed, so that none has to do it. */
+enum { FILES_SAVE_MIB = 64 };
+char       *files_random(size_t size);
+const char *files_save_path(const bench_input *in, const char *name);
+
 /* The tables of peers. Each ends with a row whose `run` is NULL. */
+extern const bench_case flatbuffers_cases[];
 extern const bench_case mlir_cases[];
+extern const bench_case msgpack_c_cases[];
+extern const bench_case msgpack_cxx_cases[];
 extern const bench_case onnx_cases[];
 extern const bench_case nlohmann_cases[];
 extern const bench_case simdjson_cases[];

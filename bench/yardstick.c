@@ -135,6 +135,72 @@ static bool hand_run(void *state, bench_result *out)
     return text_make(*ops, &out->bytes, NULL, NULL) != NULL;
 }
 
+/* scan: the bytes that are to be verified or read, each looked at once. */
+typedef struct scanning {
+    const char *bytes;
+    size_t      size;
+} scanning;
+
+static void *scan_setup(const bench_input *in, const char *format)
+{
+    scanning *s = malloc(sizeof *s);
+    return s && (s->bytes = bytes_make(in, format, &s->size)) ? s : NULL;
+}
+
+static void *scan_flat_setup(const bench_input *in)
+{
+    return scan_setup(in, "fb");
+}
+
+static void *scan_msg_setup(const bench_input *in)
+{
+    return scan_setup(in, "imodel");
+}
+
+static bool scan_run(void *state, bench_result *out)
+{
+    const scanning *s = state;
+    out->bytes = s->size;
+    out->count = files_sum(s->bytes, s->size);
+    return true;
+}
+
+/* write: as many bytes as the parameters that are saved, into a new file. */
+typedef struct writing {
+    const char *bytes, *path;
+} writing;
+
+enum { WRITE_BYTES = FILES_PARAMS * FILES_SAVE_MIB << 20 };
+
+static void *save_setup(const bench_input *in)
+{
+    writing *w = malloc(sizeof *w);
+    if (!w || !(w->bytes = files_random(WRITE_BYTES)))
+        return fail("write");
+    w->path = files_save_path(in, "save.peer");
+    return w;
+}
+
+static bool save(const writing *w, bool sync, bench_result *out)
+{
+    int fd = open(w->path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || !pages_write(fd, w->bytes, WRITE_BYTES) || (sync && fsync(fd) != 0) || close(fd) != 0)
+        return fail(w->path) != NULL;
+    out->bytes = WRITE_BYTES;
+    out->count = FILES_PARAMS;
+    return true;
+}
+
+static bool write_run(void *state, bench_result *out)
+{
+    return save(state, false, out);
+}
+
+static bool write_fsync_run(void *state, bench_result *out)
+{
+    return save(state, true, out);
+}
+
 #define MEMCPY   BENCH_BY_BYTE,              copy_setup, copy_run, NULL, \
                  "memcpy of 256 MiB, both buffers touched, each byte counted once"
 #define MD5      BENCH_BY_BYTE,              md5_setup,  md5_run,  NULL, \
@@ -143,6 +209,8 @@ static bool hand_run(void *state, bench_result *out)
                  "read(2) of a cached file of the same size into fresh malloc memory"
 #define HUGE(f)  BENCH_BY_BYTE | BENCH_##f,  read_huge_setup, read_run, NULL, \
                  "read(2) of a cached file of the same size into fresh huge pages"
+#define SCAN(f)  BENCH_BY_BYTE | BENCH_TEXT, scan_##f##_setup, scan_run, NULL, \
+                 "the sum of the 64-bit words of the same bytes, on huge pages"
 
 const bench_case yardstick_cases[] = {
     { "memcpy",     NULL,        MEMCPY },
@@ -162,5 +230,18 @@ const bench_case yardstick_cases[] = {
     { "raw-eager-unchecked", "memcpy",    MEMCPY },
     { "raw-eager-unchecked", "read",      READ(RAW) },
     { "raw-eager-unchecked", "read-huge", HUGE(RAW) },
+    { "flat-write", "memcpy",    MEMCPY },
+    { "flat-read",  "memcpy",    MEMCPY },
+    { "flat-read",  "scan",      SCAN(flat) },
+    { "flat-open",  "memcpy",    MEMCPY },
+    { "flat-open",  "scan",      SCAN(flat) },
+    { "msgpack-write", "memcpy", MEMCPY },
+    { "msgpack-read",  "memcpy", MEMCPY },
+    { "msgpack-read",  "scan",   SCAN(msg) },
+    { "save", "write-fsync", BENCH_FOLDER | BENCH_BY_WALL, save_setup, write_fsync_run, NULL,
+      "write(2) of 256 MiB into a new file, then fsync(2)" },
+    { "save", "write",       BENCH_FOLDER | BENCH_BY_WALL, save_setup, write_run, NULL,
+      "write(2) of 256 MiB into a new file" },
+    { "save", "md5",         MD5 },
     { 0 },
 };

@@ -3,6 +3,8 @@
  * its dialects loaded, before the clocks start. One thread. */
 #include "../peer.h"
 
+#include <mlir/Bytecode/BytecodeReader.h>
+#include <mlir/Bytecode/BytecodeWriter.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Dialect/Tosa/IR/TosaOps.h>
 #include <mlir/IR/Builders.h>
@@ -10,6 +12,8 @@
 #include <mlir/IR/MLIRContext.h>
 #include <mlir/IR/Verifier.h>
 #include <mlir/Parser/Parser.h>
+
+#include <llvm/Support/MemoryBuffer.h>
 
 #include <cfloat>
 #include <cstdio>
@@ -225,6 +229,49 @@ bool parse_run(void *state, bench_result *out)
     return true;
 }
 
+/* Bytecode is MLIR's own binary format. */
+bool encode_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Net *>(state);
+    llvm::raw_string_ostream os(net->text);
+    if (failed(writeBytecodeToFile(*net->module, os)))
+        return false;
+    os.flush();
+    out->bytes = net->text.size();
+    out->count = net->ops;
+    return true;
+}
+
+void *encoded_setup(const bench_input *in)
+{
+    auto *net = static_cast<Net *>(built_setup(in));
+    bench_result ignored;
+    if (!net || !encode_run(net, &ignored))
+        return nullptr;
+    net->module = {};
+    return net;
+}
+
+bool decode_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Net *>(state);
+    Block top;
+    ParserConfig config(&net->context, /*verifyAfterParse=*/false);
+    if (failed(readBytecodeFile(llvm::MemoryBufferRef(net->text, "bench"), &top, config)))
+        return false;
+    net->module = cast<ModuleOp>(&top.front());
+    net->module->getOperation()->remove();
+    out->bytes = net->text.size();
+    net->module->walk([&](Operation *) { out->count++; });
+    return true;
+}
+
+#define ENCODE                                                                                     \
+    0, built_setup, encode_run, nullptr, "writeBytecodeToFile into a string: MLIR's own bytes, of other length"
+#define DECODE                                                                                     \
+    0, encoded_setup, decode_run, nullptr,                                                         \
+        "readBytecodeFile without verifying: MLIR's own bytes to a live module"
+
 } // namespace
 
 const bench_case mlir_cases[] = {
@@ -247,5 +294,9 @@ const bench_case mlir_cases[] = {
      "ModuleOp::print into a string: MLIR's own text, of other length"},
     {"json-read", "mlir-text", BENCH_SLOW, printed_setup, parse_run, nullptr,
      "parseSourceString without verifying: MLIR's own text to a live module"},
+    {"flat-write", "mlir-bytecode", ENCODE},
+    {"flat-read", "mlir-bytecode", DECODE},
+    {"msgpack-write", "mlir-bytecode", ENCODE},
+    {"msgpack-read", "mlir-bytecode", DECODE},
     {},
 };

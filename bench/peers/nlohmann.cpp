@@ -59,6 +59,38 @@ bool dump_check(void *state)
     return p->text == std::string_view(p->in->text, p->in->size);
 }
 
+/* The same tree as MessagePack, which this library can do too. */
+bool pack_run(void *state, bench_result *out)
+{
+    auto *p = static_cast<Parse *>(state);
+    json::to_msgpack(p->root, p->text);
+    out->bytes = p->text.size();
+    out->count = p->root["ops"].size();
+    return true;
+}
+
+void *unpack_setup(const bench_input *in)
+{
+    auto *p = new Parse{in, {}, {}};
+    size_t size;
+    const char *bytes = bytes_make(in, "imodel", &size);
+    if (!bytes)
+        return nullptr;
+    p->text.assign(bytes, size);
+    return p;
+}
+
+bool unpack_run(void *state, bench_result *out)
+{
+    auto *p = static_cast<Parse *>(state);
+    p->root = json::from_msgpack(p->text, true, false);
+    if (p->root.is_discarded())
+        return false;
+    out->bytes = p->text.size();
+    out->count = p->root["ops"].size();
+    return true;
+}
+
 } // namespace
 
 const bench_case nlohmann_cases[] = {
@@ -66,5 +98,9 @@ const bench_case nlohmann_cases[] = {
      "nlohmann::json::parse: a tree of values, no network"},
     {"json-write", "nlohmann", BENCH_TEXT | BENCH_SLOW, dump_setup, dump_run, dump_check,
      "nlohmann::json::dump, compact, of such a tree"},
+    {"msgpack-write", "nlohmann", BENCH_TEXT | BENCH_SLOW, dump_setup, pack_run, nullptr,
+     "nlohmann::json::to_msgpack of such a tree into a string"},
+    {"msgpack-read", "nlohmann", BENCH_TEXT | BENCH_SLOW, unpack_setup, unpack_run, nullptr,
+     "nlohmann::json::from_msgpack of our file: a tree of values, no network"},
     {},
 };

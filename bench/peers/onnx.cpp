@@ -5,6 +5,11 @@
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 
+#include <fcntl.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <initializer_list>
@@ -18,6 +23,7 @@ using namespace onnx;
 struct Model {
     size_t ops;
     std::unique_ptr<ModelProto> model;
+    std::string bytes, path;
 };
 
 void add_ints(NodeProto *node, const char *name, std::initializer_list<int64_t> values)
@@ -38,6 +44,17 @@ void set_tensor(ValueInfoProto *info, const std::string &name)
         type->mutable_shape()->add_dim()->set_dim_value(dim);
 }
 
+void add_initializer(GraphProto *graph, const std::string &name, std::initializer_list<int64_t> shape,
+                     std::string &&bytes)
+{
+    TensorProto *w = graph->add_initializer();
+    w->set_name(name);
+    w->set_data_type(TensorProto::FLOAT);
+    for (int64_t dim : shape)
+        w->add_dims(dim);
+    w->set_raw_data(std::move(bytes));
+}
+
 std::unique_ptr<ModelProto> build(size_t ops)
 {
     auto model = std::make_unique<ModelProto>();
@@ -46,13 +63,7 @@ std::unique_ptr<ModelProto> build(size_t ops)
     GraphProto *graph = model->mutable_graph();
     graph->set_name("bench");
 
-    TensorProto *w = graph->add_initializer();
-    w->set_name("w");
-    w->set_data_type(TensorProto::FLOAT);
-    for (int64_t dim : {16, 16, 3, 3})
-        w->add_dims(dim);
-    w->set_raw_data(std::string(16 * 16 * 3 * 3 * 4, '\0'));
-
+    add_initializer(graph, "w", {16, 16, 3, 3}, std::string(16 * 16 * 3 * 3 * 4, '\0'));
     std::string last = "x";
     set_tensor(graph->add_input(), last);
     for (size_t i = 0; i < ops; i++) {
@@ -81,12 +92,12 @@ std::unique_ptr<ModelProto> build(size_t ops)
 
 void *empty_setup(const bench_input *in)
 {
-    return new Model{in->ops, nullptr};
+    return new Model{in->ops, nullptr, {}, {}};
 }
 
 void *built_setup(const bench_input *in)
 {
-    return new Model{in->ops, build(in->ops)};
+    return new Model{in->ops, build(in->ops), {}, {}};
 }
 
 /* The first check of all fills the registry of schemas, once for a process. */
@@ -133,6 +144,96 @@ bool free_run(void *state, bench_result *out)
     return true;
 }
 
+bool encode_run(void *state, bench_result *out)
+{
+    auto *m = static_cast<Model *>(state);
+    if (!m->model->SerializeToString(&m->bytes))
+        return false;
+    out->bytes = m->bytes.size();
+    out->count = static_cast<uint64_t>(m->model->graph().node_size());
+    return true;
+}
+
+void *encoded_setup(const bench_input *in)
+{
+    auto *m = static_cast<Model *>(built_setup(in));
+    bench_result ignored;
+    if (!encode_run(m, &ignored))
+        return nullptr;
+    m->model.reset();
+    return m;
+}
+
+bool decode_run(void *state, bench_result *out)
+{
+    auto *m = static_cast<Model *>(state);
+    m->model = std::make_unique<ModelProto>();
+    if (!m->model->ParseFromString(m->bytes))
+        return false;
+    out->bytes = m->bytes.size();
+    out->count = static_cast<uint64_t>(m->model->graph().node_size());
+    return true;
+}
+
+/* Four initializers of some MiB each, with the shapes of files.c. */
+std::unique_ptr<ModelProto> build_large(size_t mib, const char *bytes)
+{
+    auto model = build(FILES_OPS);
+    const size_t size = mib << 20;
+    for (size_t i = 0; i < FILES_PARAMS; i++)
+        add_initializer(model->mutable_graph(), "large" + std::to_string(i),
+                        {16, 16, static_cast<int64_t>(mib), 1024},
+                        bytes ? std::string(bytes + i * size, size) : std::string(size, '\0'));
+    return model;
+}
+
+bool save_run(void *state, bench_result *out)
+{
+    auto *m = static_cast<Model *>(state);
+    int fd = open(m->path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || !m->model->SerializeToFileDescriptor(fd))
+        return false;
+    out->bytes = static_cast<size_t>(lseek(fd, 0, SEEK_CUR));
+    out->count = FILES_PARAMS;
+    return fsync(fd) == 0 && close(fd) == 0;
+}
+
+void *save_setup(const bench_input *in)
+{
+    const char *bytes = files_random(static_cast<size_t>(FILES_PARAMS * FILES_SAVE_MIB) << 20);
+    return bytes ? new Model{FILES_OPS, build_large(FILES_SAVE_MIB, bytes), {}, files_save_path(in, "save.peer")}
+                 : nullptr;
+}
+
+/* The first run makes the file, of which 2 GiB less four is what protobuf takes. */
+void *open_setup(const bench_input *in)
+{
+    auto *m = new Model{FILES_OPS, nullptr, {}, std::string(in->path) + "/sparse.onnx"};
+    if (access(m->path.c_str(), R_OK) == 0)
+        return m;
+    auto model = build_large(FILES_LESS_MIB, nullptr);
+    int fd = open(m->path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    bool ok = fd >= 0 && model->SerializeToFileDescriptor(fd) && close(fd) == 0;
+    return ok ? m : nullptr;
+}
+
+bool open_run(void *state, bench_result *out)
+{
+    auto *m = static_cast<Model *>(state);
+    int fd = open(m->path.c_str(), O_RDONLY);
+    google::protobuf::io::FileInputStream file(fd);
+    google::protobuf::io::CodedInputStream coded(&file);
+    m->model = std::make_unique<ModelProto>();
+    if (fd < 0 || !m->model->ParseFromCodedStream(&coded))
+        return false;
+    out->bytes = static_cast<size_t>(lseek(fd, 0, SEEK_END));
+    out->count = static_cast<uint64_t>(m->model->graph().node_size());
+    return out->count == FILES_OPS;
+}
+
+#define ENCODE 0, built_setup, encode_run, nullptr, "ModelProto::SerializeToString: ONNX's own bytes, of other length"
+#define DECODE 0, encoded_setup, decode_run, nullptr, "ModelProto::ParseFromString: ONNX's own bytes, edges are names"
+
 } // namespace
 
 const bench_case onnx_cases[] = {
@@ -141,5 +242,13 @@ const bench_case onnx_cases[] = {
     {"validate", "onnx", 0, checked_setup, check_run, nullptr, "checker::check_model; no shapes"},
     {"clone", "onnx", 0, built_setup, clone_run, nullptr, "copy constructor of ModelProto"},
     {"free", "onnx", 0, built_setup, free_run, nullptr, "destructor of ModelProto"},
+    {"flat-write", "onnx", ENCODE},
+    {"flat-read", "onnx", DECODE},
+    {"msgpack-write", "onnx", ENCODE},
+    {"msgpack-read", "onnx", DECODE},
+    {"load-lazy", "onnx", BENCH_SPARSE, open_setup, open_run, nullptr,
+     "ModelProto from a cached file of nearly 2 GiB: all of it is read"},
+    {"save", "onnx", BENCH_FOLDER | BENCH_BY_WALL, save_setup, save_run, nullptr,
+     "ModelProto::SerializeToFileDescriptor, fsync(2): no MD5"},
     {},
 };
