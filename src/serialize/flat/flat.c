@@ -1,0 +1,38 @@
+/* FlatBuffers as a format. */
+#include "flat/flat.h"
+#include "flat/wire.h"
+
+/* Whether two slots that only make sense together are. */
+static bool both(const flat_view *t, uint32_t a, uint32_t b) { return !flat_field(t, a) == !flat_field(t, b); }
+
+/* There is no magic: a root that is a Network's table, close to the beginning, whose vtable has nothing that a Network's cannot have.
+ * What begins with text, or with a number that no such offset is, is something else. */
+static bool looks(const uint8_t *head, size_t size) {
+    enum { SLOT_PARAMS_BYTES = 5, SLOT_OPS = 8, SLOT_TARGET = 10, SLOTS = 12, MOST_SLOTS = 32, MOST_SIZE = 160 };
+    if (size < 16) return false;
+    uint32_t root = flat_u32(head);
+    if (root < 4 || root % 4 || root > size - 4) return false;
+    int64_t at = (int64_t)root - (int32_t)flat_u32(head + root);
+    if (at < 4 || at % 2 || at > (int64_t)size - FLAT_VTABLE_HEAD) return false;
+    const uint8_t *vtable = head + at;
+    uint32_t vsize = flat_u16(vtable), table = flat_u16(vtable + 2);
+    if (vsize < FLAT_VTABLE_HEAD || vsize % 2 || vsize > FLAT_VTABLE_HEAD + 2 * MOST_SLOTS || vsize > size - (size_t)at) return false;
+    if (table < 4 || table > MOST_SIZE) return false;
+    flat_view t = { head + root, vtable, vsize };
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        uint32_t field = flat_field(&t, slot), bytes = slot == SLOT_PARAMS_BYTES ? 8 : slot == SLOT_TARGET ? 1 : 4;
+        if (field && (field < 4 || field + bytes > table || (root + field) % bytes)) return false;
+    }
+    return both(&t, SLOT_OPS, SLOT_OPS + 1) && (flat_field(&t, SLOT_TARGET) || !flat_field(&t, SLOT_TARGET + 1));
+}
+
+const format format_flat = {
+    .word = "fb", .meaning = "FlatBuffers network", .suffixes = "fb", .looks = looks, .read = flat_read, .write = flat_write,
+};
+
+xir_status xir_flat_verify(xir_context *ctx, const void *data, size_t size, xir_str name, xir_diags *why) {
+    flat_schema schema;
+    xir_status status = flat_schema_init(&schema, ctx) ? flat_check(&schema, data, size, name, why) : diag_memory(why);
+    flat_schema_free(&schema);
+    return status;
+}

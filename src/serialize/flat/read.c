@@ -1,0 +1,305 @@
+/* Reading a network: verified first, then made table by table; at last Params get their bytes, of which none is copied. */
+#include "flat/read.h"
+
+/* ---- source ------------------------------------------------------------------------------------------------- */
+
+/* There is no cursor: only places of findings. */
+static uint64_t on_offset(const source *s, const void *at) { return (uint64_t)((const char *)at - (const char *)s->start); }
+
+static const source_ops flat_source = { .offset = on_offset };
+
+/* ---- ops ---------------------------------------------------------------------------------------------------- */
+
+static bool read_ops(flat_reader *r, const flat_view *t, const flat_slot *slot) {
+    const uint8_t *field = flat_field_at(t, slot->slot + 1u);
+    if (!field) return true;
+    const uint8_t *vector = flat_follow(field), *tags = flat_follow(t->at + flat_field(t, slot->slot)) + 4;
+    uint32_t n = flat_u32(vector);
+    frame list = { .up = r->d.trace.top, .key = slot->name, .index = SIZE_MAX }, f = { .up = &list, .index = 0 };
+    r->d.trace.top = &f;
+    r->depth++;
+    for (; f.index < n; f.index++) {
+        const uint8_t *item = vector + 4 + 4 * f.index;
+        uint8_t tag = tags[f.index];
+        xir_op *op;
+        if (!tag) {
+            FLAT_FAIL(r, item, XIR_E_TYPE, "an op was expected, nothing was found");
+            break;
+        }
+        if (!flat_read_op(r, flat_follow(item), slot->family->members[tag], &op)) break;
+        op_link(op, NULL);
+        decoder_rewind(&r->d);
+    }
+    r->depth--;
+    r->d.trace.top = list.up;
+    return f.index == n;
+}
+
+/* ---- the network's own -------------------------------------------------------------------------------------- */
+
+static void has_key(flat_reader *r, network_key key) { r->d.net->absent &= ~(UINT32_C(1) << key); }
+
+static bool read_texts(flat_reader *r, const flat_view *t, const flat_table *as) {
+    static const struct { int slot; network_key key; } texts[] = {
+        { NET_SLOT_XIR_VERSION,       NETWORK_XIR_VERSION       }, { NET_SLOT_NAME,           NETWORK_NAME           },
+        { NET_SLOT_FRAMEWORK,         NETWORK_FRAMEWORK         }, { NET_SLOT_ICRAFT_VERSION, NETWORK_ICRAFT_VERSION },
+        { NET_SLOT_FRAMEWORK_VERSION, NETWORK_FRAMEWORK_VERSION }, { NET_SLOT_PARAMS_MD5,     NETWORK_PARAMS_MD5     },
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const uint8_t *field = flat_field_at(t, as->slots[texts[i].slot].slot);
+        if (!field) continue;
+        if (!keep_network_text(&r->d, texts[i].key, flat_text_at(field))) return false;
+        has_key(r, texts[i].key);
+    }
+    return true;
+}
+
+static bool read_ai_target(flat_reader *r, const flat_view *t, const flat_slot *slot, frame *f) {
+    const uint8_t *field = flat_field_at(t, slot->slot + 1u);
+    const xir_object *target;
+    if (!field) return true;
+    f->key = slot->name;
+    if (!flat_read_object(r, flat_follow(field), flat_member(t, slot), &target)) return false;
+    r->d.net->ai_target = (const xir_target *)target;
+    has_key(r, NETWORK_AI_TARGET);
+    return true;
+}
+
+/* What no slot holds: whether params_bytes was there, an ai_target of an unknown class, or one that is null. */
+static bool read_extra_key(flat_reader *r, source *s, xir_str key, gathered *extra) {
+    bool null = s->ops->shape(s) == SHAPE_NULL;
+    if (null && xir_str_equal(key, xir_str_of(network_keys[NETWORK_PARAMS_BYTES]))) {
+        r->d.net->absent |= UINT32_C(1) << NETWORK_PARAMS_BYTES;
+        return s->ops->null(s);
+    }
+    if (xir_str_equal(key, xir_str_of(network_keys[NETWORK_AI_TARGET])) && !r->d.net->ai_target) {
+        const xir_object *target = NULL;
+        if (!(null ? s->ops->null(s) : decode_object(&r->d, s, r->d.ctx->types[CLASS_target], &target))) return false;
+        r->d.net->ai_target = (const xir_target *)target;
+        has_key(r, NETWORK_AI_TARGET);
+        return true;
+    }
+    for (int i = 0; i < NETWORK_KEYS; i++) {
+        if (!xir_str_equal(key, xir_str_of(network_keys[i]))) continue;
+        return source_fail(s, s->at, XIR_E_EXISTS, "\"%.*s\" has a slot and cannot be in extra", CLIP(key));
+    }
+    return add_extra(&r->d, s, extra, key, false);
+}
+
+static bool read_extra(flat_reader *r, const uint8_t *field) {
+    source s;
+    flat_json(r, &s, flat_text_at(field), r->depth - 1);
+    const void *at = s.at;
+    if (s.ops->shape(&s) != SHAPE_MAP) return source_expected(&s, "a map");
+    if (!s.ops->enter(&s)) return false;
+    gathered extra = { 0 };
+    frame f = { .up = r->d.trace.top, .index = SIZE_MAX };
+    r->d.trace.top = &f;
+    int stepped;
+    for (bool first = true; (stepped = s.ops->key(&s, first, &f.key)) == 1; first = false) {
+        if (!read_extra_key(r, &s, f.key, &extra)) break;
+        f.key = (xir_str){ NULL, 0 };
+    }
+    r->d.trace.top = f.up;
+    xir_map map;
+    return stepped == 0 && json_at_end(&s) && sort_extra(&r->d, &s, at, &extra, &map) &&
+           keep_map(&r->d, &map, &r->d.net->extra);
+}
+
+static bool read_network(flat_reader *r, const uint8_t *table) {
+    const flat_table *as = r->schema->network;
+    xir_network *net = r->d.net;
+    flat_view t = flat_view_of(table);
+    net->absent = (UINT32_C(1) << NETWORK_KEYS) - 1;
+    has_key(r, NETWORK_TYPE);
+    has_key(r, NETWORK_OPS);
+    has_key(r, NETWORK_TAGS);
+    has_key(r, NETWORK_PARAMS_BYTES);
+    frame f = { .up = NULL, .index = SIZE_MAX };
+    r->d.trace.top = &f;
+    r->depth = 1;
+    const uint8_t *field = flat_field_at(&t, as->slots[NET_SLOT_PARAMS_BYTES].slot);
+    net->params_bytes = field ? flat_u64(field) : 0;
+    xir_map tags = { 0 };
+    /* How reals are held must be known before the first one: texts come first. */
+    bool ok = read_texts(r, &t, as) && read_ai_target(r, &t, &as->slots[NET_SLOT_AI_TARGET], &f);
+    if (ok && (field = flat_field_at(&t, as->slots[NET_SLOT_TAGS].slot))) {
+        f.key = as->slots[NET_SLOT_TAGS].name;
+        ok = flat_read_map(r, field, false, &tags) && keep_map(&r->d, &tags, &net->tags);
+    }
+    if (ok && (field = flat_field_at(&t, as->slots[NET_SLOT_EXTRA].slot))) {
+        f.key = as->slots[NET_SLOT_EXTRA].name;
+        ok = read_extra(r, field);
+    }
+    decoder_rewind(&r->d);
+    f.key = (xir_str){ NULL, 0 };
+    ok = ok && read_ops(r, &t, &as->slots[NET_SLOT_OPS]);
+    r->d.trace.top = NULL;
+    bool old = version_before(net->version, 3, 31);
+    if (old && !(net->absent >> NETWORK_AI_TARGET & 1)) net->absent |= NETWORK_HAD_AI_TARGET;
+    return ok;
+}
+
+/* ---- parameters --------------------------------------------------------------------------------------------- */
+
+static bool same_bytes(const flat_reader *r, const flat_payload *a, const flat_payload *b) {
+    return a->size == b->size && (a->at == b->at || memcmp(r->base + a->at, r->base + b->at, a->size) == 0);
+}
+
+/* Params that were embedded more than once have their bytes as often: the first ones count, the others must be the same. The list
+ * is in the order of the payloads. `index` has room for all Params. */
+static bool drop_copies(flat_reader *r, uint32_t *index) {
+    memset(index, 0, r->d.net->n_params * sizeof *index);
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_payloads; i++) {
+        const flat_payload *p = &r->payloads[i];
+        uint32_t *first = &index[value_params(p->value)->number];
+        if (!*first) {
+            r->payloads[n++] = *p;
+            *first = (uint32_t)n;
+        } else if (!same_bytes(r, &r->payloads[*first - 1], p)) {
+            return FLAT_FAIL(r, r->base + p->at, XIR_E_CORRUPT, "the bytes of v_id %" PRId64 " differ from those at byte %u", p->value->id,
+                             r->payloads[*first - 1].at);
+        }
+    }
+    r->n_payloads = n;
+    return true;
+}
+
+/* Sorts payloads by where their bytes are, those of one place as their tables are. */
+static bool sort_payloads(flat_reader *r, raw_rank *ranks, flat_payload *sorted) {
+    size_t n = r->n_payloads;
+    for (size_t i = 0; i < n; i++) {
+        ranks[i] = (raw_rank){ (uint64_t)r->payloads[i].at << 32 | r->payloads[i].table, (uint32_t)i };
+    }
+    rank_sort(ranks, ranks + n, n);
+    for (size_t i = 0; i < n; i++) sorted[i] = r->payloads[ranks[i].index];
+    memcpy(r->payloads, sorted, n * sizeof *sorted);
+    return true;
+}
+
+/* The table of the raw, if it is not in the order of the payloads: all their v_ids. */
+static bool read_table(flat_reader *r, const uint8_t *field, raw_rank *ranks, payload *list) {
+    const uint8_t *vector = flat_follow(field), *ids = vector + 4;
+    size_t n = r->n_payloads, found = 0;
+    if (flat_u32(vector) != n) {
+        return FLAT_FAIL(r, vector, XIR_E_CORRUPT, "params_table has %u entries for %zu Params with bytes", flat_u32(vector), n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        ranks[i] = (raw_rank){ (uint64_t)list[i].value->id, (uint32_t)i };
+        list[i].entry = UINT32_MAX;
+    }
+    rank_sort(ranks, ranks + n, n);
+    for (size_t i = 0; i < n; i++, found = 0) {
+        int64_t id = flat_i64(ids + 8 * i);
+        size_t end = n;
+        while (found < end) {
+            size_t middle = found + (end - found) / 2;
+            if (ranks[middle].key < (uint64_t)id) found = middle + 1;
+            else end = middle;
+        }
+        if (found == n || ranks[found].key != (uint64_t)id || list[ranks[found].index].entry != UINT32_MAX) {
+            return FLAT_FAIL(r, ids + 8 * i, XIR_E_CORRUPT, "params_table has v_id %" PRId64 " %s", id,
+                             found < n && ranks[found].key == (uint64_t)id ? "twice" : "of no Params with bytes");
+        }
+        list[ranks[found].index].entry = (uint32_t)i;
+    }
+    return true;
+}
+
+static bool attach(flat_reader *r, const uint8_t *root, const format_reading *how, blob *whole, payload *list) {
+    flat_view t = flat_view_of(root);
+    const uint8_t *table = flat_field_at(&t, r->schema->network->slots[NET_SLOT_PARAMS_TABLE].slot);
+    size_t n = r->n_payloads;
+    for (size_t i = 0; i < n; i++) {
+        const flat_payload *p = &r->payloads[i];
+        list[i] = (payload){ p->value, p->at, p->size, (uint32_t)i };
+    }
+    raw_rank *ranks = (raw_rank *)(void *)(list + n);
+    if (table && !read_table(r, table, ranks, list)) return false;
+    xir_status status = payload_attach(r->d.net, whole, list, n, how->compare, how->name, how->why);
+    if (status) r->d.trace.status = status;
+    return !status;
+}
+
+static bool read_payloads(flat_reader *r, const uint8_t *root, const format_reading *how, blob *whole) {
+    size_t n = r->n_payloads, all = r->d.net->n_params;
+    if (!n) return true;
+    const xir_allocator *alloc = context_alloc(r->d.ctx);
+    size_t size = n * (sizeof(payload) + 2 * sizeof(raw_rank) + sizeof(flat_payload)) + all * sizeof(uint32_t);
+    payload *list = mem_new(alloc, size);
+    if (!list) return trace_memory(&r->d.trace);
+    raw_rank *ranks = (raw_rank *)(void *)(list + n);
+    flat_payload *sorted = (flat_payload *)(void *)(ranks + 2 * n);
+    bool ok = sort_payloads(r, ranks, sorted) && drop_copies(r, (uint32_t *)(void *)(sorted + n));
+    ok = ok && attach(r, root, how, whole, list);
+    mem_free(alloc, list, size);
+    return ok;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------- */
+
+enum { PAGE = 1 << 16, PLACES = PAGE / 4 };
+
+static bool reader_init(flat_reader *r, const format_reading *how, const flat_schema *schema, xir_network *net, const blob *whole) {
+    xir_context *ctx = how->ctx;
+    uint32_t deepest = ctx->limits.max_depth;
+    memset(r, 0, sizeof *r);
+    decoder_init(&r->d, ctx, net, &flat_source, how->name, (xir_str){ NULL, 0 }, how->why);
+    decoder_source(&r->d, &r->s, &flat_source, whole->bytes, (size_t)whole->size);
+    r->d.root = r->s;
+    r->schema = schema;
+    r->base = whole->bytes;
+    r->size = (uint32_t)whole->size;
+    r->deepest = deepest < CODEC_DEEPEST ? deepest : CODEC_DEEPEST;
+    r->budget = 16 * whole->size + (UINT64_C(64) << 20);
+    r->plans = (codec_plans){ .arena = &r->d.keep };
+    r->n_pages = (size_t)(whole->size / PAGE + 1);
+    r->pages = mem_new(context_alloc(ctx), r->n_pages * sizeof *r->pages);
+    if (!r->pages) return trace_memory(&r->d.trace);
+    memset(r->pages, 0, r->n_pages * sizeof *r->pages);
+    return true;
+}
+
+static void forget_met(flat_reader *r) {
+    const xir_allocator *alloc = context_alloc(r->d.ctx);
+    for (size_t i = 0; r->pages && i < r->n_pages; i++) mem_free(alloc, r->pages[i], PLACES * sizeof *r->pages[i]);
+    mem_free(alloc, r->pages, r->n_pages * sizeof *r->pages);
+    mem_free(alloc, r->met, r->met_room * sizeof *r->met);
+    r->pages = NULL;
+    r->met = NULL;
+    r->met_room = 0;
+}
+
+static bool read_all(const format_reading *how, const flat_schema *schema, blob *whole, xir_network *net) {
+    flat_reader r;
+    const uint8_t *root = flat_follow(whole->bytes);
+    bool ok = reader_init(&r, how, schema, net, whole) && read_network(&r, root);
+    forget_met(&r);
+    ok = ok && (how->no_params || read_payloads(&r, root, how, whole));
+    mem_free(context_alloc(how->ctx), r.payloads, r.payload_room * sizeof *r.payloads);
+    decoder_free(&r.d);
+    return ok;
+}
+
+xir_network *flat_read(const format_reading *how, blob *whole) {
+    xir_context *ctx = how->ctx;
+    if (whole->size > ctx->limits.max_bytes) {
+        diag_fail(how->why, XIR_E_LIMIT, XIR_STR(""), "%llu bytes are more than the limit of %llu", (unsigned long long)whole->size,
+                  (unsigned long long)ctx->limits.max_bytes);
+        return NULL;
+    }
+    flat_schema schema;
+    xir_network *net = NULL;
+    if (!flat_schema_init(&schema, ctx) || !(net = network_new(ctx))) {
+        diag_memory(how->why);
+        flat_schema_free(&schema);
+        return NULL;
+    }
+    memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* of a file that does not say */
+    bool ok = flat_check(&schema, whole->bytes, whole->size, how->name, how->why) == XIR_OK && read_all(how, &schema, whole, net);
+    flat_schema_free(&schema);
+    if (ok) return net;
+    xir_network_free(net);
+    return NULL;
+}

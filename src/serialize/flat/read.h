@@ -1,0 +1,115 @@
+/* What the files that read FlatBuffers share. The verifier has been over all of it: no offset, length or tag is checked again.
+ * What a file says of ops and values goes to where the other formats' readers put it (codec_read.h), which make the network.
+ *
+ * Tables are shared, so what was made of one is remembered by its place. Vectors and texts are shared too, and copied each time:
+ * a budget that grows with the file ends what a small file could make of that. */
+#ifndef SERIALIZE_FLAT_READ_H
+#define SERIALIZE_FLAT_READ_H
+
+#include "codec_read.h"
+#include "flat/flat.h"
+#include "flat/wire.h"
+#include "json.h"
+#include "payload.h"
+
+/* What a table was read as. */
+typedef struct flat_met { const void *it; const flat_table *as; } flat_met;
+
+/* What is made of the tables of a class. */
+typedef struct flat_class {
+    codec_plan *plan;
+    void       *blank;   /* a body as it is if no field is there */
+} flat_class;
+
+/* Bytes that the file has for Params. */
+typedef struct flat_payload { xir_value *value; uint32_t at, size, table; } flat_payload;
+
+typedef struct flat_reader {
+    decoder            d;
+    source             s;          /* for places in findings */
+    const flat_schema *schema;
+    const uint8_t     *base;
+    uint32_t           size;
+    uint32_t           depth, deepest;
+    uint64_t           budget;     /* of bytes that are copied */
+    uint32_t         **pages;      /* numbers of what was met, from 1, by place */
+    size_t             n_pages;
+    flat_met          *met;
+    size_t             n_met, met_room;
+    codec_plans        plans;
+    flat_class         classes[256];   /* by the tables' numbers */
+    flat_payload      *payloads;
+    size_t             n_payloads, payload_room;
+} flat_reader;
+
+static inline uint32_t flat_place(const flat_reader *r, const uint8_t *at) { return (uint32_t)(at - r->base); }
+
+/* Records a failure at a place. Returns false. */
+#define FLAT_FAIL(r, place, code, ...) source_fail(&(r)->s, place, code, __VA_ARGS__)
+
+bool flat_spend_slow(flat_reader *r, const uint8_t *at);
+/* So many bytes of the file are copied. */
+static inline bool flat_spend(flat_reader *r, const uint8_t *at, uint64_t n) {
+    if (n > r->budget) return flat_spend_slow(r, at);
+    r->budget -= n;
+    return true;
+}
+
+/* ---- read_object.c ------------------------------------------------------------------------------------------- */
+
+/* What was made of a table; NULL if it was not met. */
+static inline const void *flat_known_as(const flat_reader *r, const uint8_t *table, const flat_table *as) {
+    enum { PAGE = 1 << 16 };
+    uint32_t place = flat_place(r, table);
+    const uint32_t *page = r->pages[place / PAGE];
+    uint32_t known = page ? page[place % PAGE / 4] : 0;
+    return known && r->met[known - 1].as == as ? r->met[known - 1].it : NULL;
+}
+bool flat_remember(flat_reader *r, const uint8_t *table, const flat_table *as, const void *it);
+
+/* The plan and the blank body of a table's class; NULL without memory. */
+const flat_class *flat_class_of(flat_reader *r, const flat_table *table);
+
+bool flat_read_object(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_object **out);
+/* Reads the field of a slot that has a row. */
+bool flat_read_row(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field, void *body);
+/* The member of a union whose value is at `field`. */
+static inline const flat_table *flat_member(const flat_view *t, const flat_slot *slot) {
+    return slot->family->members[t->at[flat_field(t, slot->slot)]];
+}
+/* A text that is copied. */
+bool flat_read_text(flat_reader *r, const uint8_t *field, xir_str *out);
+static inline xir_str flat_text_at(const uint8_t *field) {
+    const uint8_t *text = flat_follow(field);
+    return (xir_str){ (const char *)text + 4, flat_u32(text) };
+}
+
+/* ---- read_extra.c: JSON in texts ------------------------------------------------------------------------------- */
+
+/* The source of a text that stands at a depth. */
+void flat_json(flat_reader *r, source *s, xir_str text, uint32_t depth);
+/* A map; a text of nothing and null are maps of nothing. */
+bool flat_read_map(flat_reader *r, const uint8_t *field, bool with_params, xir_map *out);
+
+/* What an `extra` says of rows. */
+typedef struct flat_over {
+    const xir_class   *cls;      /* NULL: there are no rows                                   */
+    void              *body;
+    const void        *blank;    /* what a row has that is absent                            */
+    bool               all;      /* all rows are here, none has a slot                       */
+    bool               op;
+    const xir_target **target;   /* of an op: where its target goes                          */
+    const xir_type   **type;     /* of a value: where its type and place go                  */
+    const xir_mtype  **mtype;
+    uint64_t           absent;
+    members            m;        /* what is undeclared is in m.extra                         */
+} flat_over;
+
+bool flat_read_extra(flat_reader *r, const uint8_t *field, flat_over *over, xir_map *extra);
+
+/* ---- read_op.c ------------------------------------------------------------------------------------------------- */
+
+bool flat_use_params(flat_reader *r, const uint8_t *table, xir_value **out);
+bool flat_read_op(flat_reader *r, const uint8_t *table, const flat_table *as, xir_op **out);
+
+#endif

@@ -1,0 +1,437 @@
+/* Reading objects and rows. */
+#include <math.h>
+#include "flat/read.h"
+#include "types.h"
+
+/* ---- what was met ------------------------------------------------------------------------------------------- */
+
+enum { PAGE = 1 << 16, PLACES = PAGE / 4 };
+
+bool flat_remember(flat_reader *r, const uint8_t *table, const flat_table *as, const void *it) {
+    const xir_allocator *alloc = context_alloc(r->d.ctx);
+    uint32_t place = flat_place(r, table), **page = &r->pages[place / PAGE];
+    if (!*page) {
+        if (!(*page = mem_new(alloc, PLACES * sizeof **page))) return trace_memory(&r->d.trace);
+        memset(*page, 0, PLACES * sizeof **page);
+    }
+    uint32_t *known = &(*page)[place % PAGE / 4];
+    if (!*known) {
+        if (r->n_met == r->met_room &&
+            !mem_reserve(alloc, (void **)&r->met, &r->met_room, r->n_met + 1, sizeof *r->met)) {
+            return trace_memory(&r->d.trace);
+        }
+        *known = (uint32_t)++r->n_met;
+    }
+    r->met[*known - 1] = (flat_met){ it, as };
+    return true;
+}
+
+bool flat_spend_slow(flat_reader *r, const uint8_t *at) {
+    return FLAT_FAIL(r, at, XIR_E_LIMIT, "what is shared here takes too much memory for a file of %u bytes", r->size);
+}
+
+/* ---- classes ------------------------------------------------------------------------------------------------ */
+
+static size_t row_size(const xir_field *f) {
+    switch (f->kind) {
+    case XIR_KIND_BOOL: return sizeof(bool);
+    case XIR_KIND_I64: case XIR_KIND_U64: case XIR_KIND_REAL: case XIR_KIND_REF: case XIR_KIND_PARAMS: return 8;
+    case XIR_KIND_ENUM: return 0;   /* no word is the default */
+    default: return sizeof(xir_i64s);
+    }
+}
+
+const flat_class *flat_class_of(flat_reader *r, const flat_table *table) {
+    flat_class *c = &r->classes[table->number];
+    if (c->plan) return c;
+    const xir_class *cls = table->cls;
+    c->blank = arena_copy(&r->d.keep, cls->defaults, cls->body_size);
+    codec_plan *plan = c->blank ? codec_plan_of(&r->plans, cls) : NULL;
+    if (!plan) {
+        trace_memory(&r->d.trace);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < table->n_slots; i++) {
+        const xir_field *row = table->slots[i].row;
+        if (row) memset(body_at(c->blank, row), 0, row_size(row));
+    }
+    if (!cls->is_op) *(xir_object *)c->blank = (xir_object){ .cls = cls };
+    c->plan = plan;
+    return c;
+}
+
+/* ---- texts and lists ---------------------------------------------------------------------------------------- */
+
+bool flat_read_text(flat_reader *r, const uint8_t *field, xir_str *out) {
+    *out = flat_text_at(field);
+    return flat_spend(r, field, out->size);
+}
+
+/* Of all NaNs there is one. */
+static float real_at(const uint8_t *at) {
+    float v = flat_f32(at);
+    return isnan(v) ? (float)NAN : v;
+}
+
+/* Room for the items of a vector, and where they are in the file. NULL after a failure; a vector of nothing has room too. */
+static void *list_room(flat_reader *r, const uint8_t *field, size_t item, const uint8_t **from, size_t *n) {
+    const uint8_t *vector = flat_follow(field);
+    *n = flat_u32(vector);
+    *from = vector + 4;
+    if (!flat_spend(r, field, *n * item)) return NULL;
+    void *room = arena_take(&r->d.scratch, *n * item);
+    if (!room) trace_memory(&r->d.trace);
+    return room;
+}
+
+static bool read_bools(flat_reader *r, const uint8_t *field, xir_bools *out) {
+    const uint8_t *from;
+    size_t n;
+    bool *list = list_room(r, field, sizeof *list, &from, &n);
+    for (size_t i = 0; list && i < n; i++) list[i] = from[i] != 0;
+    *out = (xir_bools){ list, n };
+    return list != NULL;
+}
+
+static bool read_i64s(flat_reader *r, const uint8_t *field, xir_i64s *out) {
+    const uint8_t *from;
+    size_t n;
+    int64_t *list = list_room(r, field, sizeof *list, &from, &n);
+    for (size_t i = 0; list && i < n; i++) list[i] = flat_i64(from + 8 * i);
+    *out = (xir_i64s){ list, n };
+    return list != NULL;
+}
+
+static bool read_reals(flat_reader *r, const uint8_t *field, xir_reals *out) {
+    const uint8_t *from;
+    size_t n;
+    double *list = list_room(r, field, sizeof *list, &from, &n);
+    for (size_t i = 0; list && i < n; i++) list[i] = (double)real_at(from + 4 * i);
+    *out = (xir_reals){ list, n };
+    return list != NULL;
+}
+
+static bool read_texts(flat_reader *r, const uint8_t *field, xir_texts *out) {
+    const uint8_t *from;
+    size_t n;
+    xir_str *list = list_room(r, field, sizeof *list, &from, &n);
+    *out = (xir_texts){ list, n };
+    for (size_t i = 0; list && i < n; i++) {
+        if (!flat_read_text(r, from + 4 * i, &list[i])) return false;
+    }
+    return list != NULL;
+}
+
+/* ---- lists of tables ---------------------------------------------------------------------------------------- */
+
+/* Item i of a vector of tables or unions; NULL after a failure. */
+static const uint8_t *list_item(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *item, size_t i,
+                                const flat_table **as) {
+    if (slot->kind == FLAT_TABLES) {
+        *as = slot->table;
+        return flat_follow(item);
+    }
+    uint8_t tag = flat_follow(t->at + flat_field(t, slot->slot))[4 + i];
+    *as = slot->family->members[tag];
+    if (tag) return flat_follow(item);
+    FLAT_FAIL(r, item, XIR_E_TYPE, "an item of %.*s was expected, nothing was found", CLIP(slot->name));
+    return NULL;
+}
+
+static bool read_item(flat_reader *r, const flat_slot *slot, const uint8_t *table, const flat_table *as, void **out) {
+    switch (slot->row->kind) {
+    case XIR_KIND_PARAMSS: return flat_use_params(r, table, (xir_value **)out);
+    case XIR_KIND_OPS:     return flat_read_op(r, table, as, (xir_op **)out);
+    default: break;
+    }
+    const xir_object *object;
+    if (!flat_read_object(r, table, as, &object)) return false;
+    *out = (void *)(uintptr_t)object;
+    return object_fits(object->cls, slot->row->of) ||
+           FLAT_FAIL(r, table, XIR_E_TYPE, "%.*s was expected, %s was found", CLIP(slot->row->of->key), as->name);
+}
+
+/* Lists of objects, Params and ops are pointers all. */
+static bool read_list(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field, void *out) {
+    const uint8_t *from, *table;
+    size_t n;
+    void **list = list_room(r, field, sizeof *list, &from, &n);
+    if (!list) return false;
+    frame f = { .up = r->d.trace.top, .index = 0 };
+    r->d.trace.top = &f;
+    r->depth++;
+    for (; f.index < n; f.index++) {
+        const flat_table *as;
+        table = list_item(r, t, slot, from + 4 * f.index, f.index, &as);
+        if (!table || !read_item(r, slot, table, as, &list[f.index])) break;
+    }
+    r->depth--;
+    r->d.trace.top = f.up;
+    memcpy(out, &(xir_refs){ (const xir_object *const *)(void *)list, n }, sizeof(xir_refs));
+    return f.index == n;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------- */
+
+static bool read_word(flat_reader *r, const uint8_t *field, const xir_enum *words, int *out) {
+    xir_str word = flat_text_at(field);
+    for (size_t i = 0; i < words->size; i++) {
+        if (!xir_str_equal(word, xir_str_of(words->words[i]))) continue;
+        *out = (int)i;
+        return true;
+    }
+    return FLAT_FAIL(r, (const uint8_t *)word.data, XIR_E_UNKNOWN, "\"%.*s\" is no word of %s", CLIP(word), words->name);
+}
+
+static bool read_ref(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_field *row, void *out) {
+    if (row->kind == XIR_KIND_PARAMS) return flat_use_params(r, table, out);
+    const xir_object *object;
+    if (!flat_read_object(r, table, as, &object)) return false;
+    *(const xir_object **)out = object;
+    return object_fits(object->cls, row->of) ||
+           FLAT_FAIL(r, table, XIR_E_TYPE, "%.*s was expected, %s was found", CLIP(row->of->key), as->name);
+}
+
+bool flat_read_row(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field, void *body) {
+    const xir_field *row = slot->row;
+    void *at = body_at(body, row);
+    switch (slot->kind) {
+    case FLAT_BOOL:  *(bool *)at = *field != 0; return true;
+    case FLAT_I64:   *(int64_t *)at = flat_i64(field); return true;
+    case FLAT_F32:   *(double *)at = (double)real_at(field); return true;
+    case FLAT_U64:
+        *(uint64_t *)at = flat_u64(field);
+        return row->kind == XIR_KIND_U64 || *(uint64_t *)at <= INT64_MAX ||
+               FLAT_FAIL(r, field, XIR_E_BOUNDS, "%" PRIu64 " does not fit 64 bits with a sign", *(uint64_t *)at);
+    case FLAT_TEXT:  return flat_read_text(r, field, at);
+    case FLAT_WORD:  return read_word(r, field, row->members, at);
+    case FLAT_JSON:  return flat_read_map(r, field, true, at);
+    case FLAT_TABLE: return read_ref(r, flat_follow(field), slot->table, row, at);
+    case FLAT_UNION: return read_ref(r, flat_follow(field), flat_member(t, slot), row, at);
+    case FLAT_BOOLS: return read_bools(r, field, at);
+    case FLAT_I64S:  return read_i64s(r, field, at);
+    case FLAT_F32S:  return read_reals(r, field, at);
+    case FLAT_TEXTS: return read_texts(r, field, at);
+    case FLAT_TABLES:
+    case FLAT_UNIONS: return read_list(r, t, slot, field, at);
+    case FLAT_BYTES: case FLAT_KINDS: break;
+    }
+    return FLAT_FAIL(r, field, XIR_E_UNSUPPORTED, "%.*s cannot be read", CLIP(slot->name));
+}
+
+/* ---- objects whose tables are not their rows ---------------------------------------------------------------- */
+
+static const uint8_t *slot_at(const flat_view *t, const flat_table *as, int slot) {
+    return flat_field_at(t, as->slots[slot].slot);
+}
+
+static int64_t i64_slot(const flat_view *t, const flat_table *as, int slot) {
+    const uint8_t *field = slot_at(t, as, slot);
+    return field ? flat_i64(field) : 0;
+}
+
+/* The items of a vector; none if it is absent. */
+static const uint8_t *vector_slot(const flat_view *t, const flat_table *as, int slot, size_t *n) {
+    const uint8_t *field = slot_at(t, as, slot), *vector = field ? flat_follow(field) : NULL;
+    *n = vector ? flat_u32(vector) : 0;
+    return vector ? vector + 4 : NULL;
+}
+
+/* One letter; an upper-case one has no unit. */
+static bool put_axis(flat_reader *r, const uint8_t *table, const flat_table *as, buffer *out) {
+    flat_view t = flat_view_of(table);
+    bool unit = as->shape == FLAT_AXIS_UNIT;
+    const uint8_t *name = slot_at(&t, as, unit ? AXIS_UNIT_SLOT_NAME : AXIS_NAME_SLOT_NAME);
+    xir_str letter = name ? flat_text_at(name) : XIR_STR("");
+    bool lower = letter.size == 1 && letter.data[0] >= 'a' && letter.data[0] <= 'z';
+    bool upper = letter.size == 1 && ((letter.data[0] >= 'A' && letter.data[0] <= 'Z') || letter.data[0] == '*');
+    if (unit ? !lower : !upper) {
+        return FLAT_FAIL(r, table, XIR_E_SYNTAX, "an axis named \"%.*s\", which must be one %s letter", CLIP(letter),
+                         unit ? "lower-case" : "upper-case");
+    }
+    buffer_char(out, letter.data[0]);
+    const uint8_t *count = unit ? slot_at(&t, as, AXIS_UNIT_SLOT_UNIT) : NULL;
+    if (unit) form_put_u64(out, count ? flat_u64(count) : 0);
+    return true;
+}
+
+static bool read_layout(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
+    size_t n;
+    const flat_slot *slot = &as->slots[LAYOUT_SLOT_AXES];
+    const uint8_t *field = flat_field_at(t, slot->slot + 1u), *from = field ? flat_follow(field) + 4 : NULL;
+    n = field ? flat_u32(from - 4) : 0;
+    if (!flat_spend(r, t->at, n)) return false;
+    buffer axes;
+    buffer_init(&axes, context_alloc(r->d.ctx));
+    frame list = { .up = r->d.trace.top, .key = slot->name, .index = SIZE_MAX }, f = { .up = &list, .index = 0 };
+    r->d.trace.top = &f;
+    for (; f.index < n; f.index++) {
+        const flat_table *member;
+        const uint8_t *axis = list_item(r, t, slot, from + 4 * f.index, f.index, &member);
+        if (!axis || !put_axis(r, axis, member, &axes)) break;
+    }
+    r->d.trace.top = list.up;
+    bool ok = f.index == n && (!axes.failed || trace_memory(&r->d.trace));
+    form_error e = { 0 };
+    *out = ok ? (const xir_object *)layout_make(r->d.home, (xir_str){ axes.data, axes.size }, 0, &e) : NULL;
+    if (ok && !*out) {
+        if (!e.status || e.status == XIR_E_MEMORY) trace_memory(&r->d.trace);
+        else FLAT_FAIL(r, t->at, e.status, "layout '%.*s': %s, at character %zu", CLIP(((xir_str){ axes.data, axes.size })), e.message, e.at + 1);
+    }
+    buffer_free(&axes);
+    return *out != NULL;
+}
+
+static bool read_float(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
+    int64_t numbers[4];
+    for (int i = 0; i < 4; i++) numbers[i] = i64_slot(t, as, FLOAT_SLOT_EMAX + i);
+    int which = flat_float_format(numbers);
+    if (which < 0) {
+        return FLAT_FAIL(r, t->at, XIR_E_UNKNOWN, "no float has emax %" PRId64 ", emin %" PRId64 ", precision %" PRIu64 ", %" PRIu64 " bits",
+                         numbers[0], numbers[1], (uint64_t)numbers[2], (uint64_t)numbers[3]);
+    }
+    *out = (const xir_object *)type_float(r->d.home, (xir_float_format)which);
+    return *out || trace_memory(&r->d.trace);
+}
+
+static bool runs_full(flat_reader *r, run_list *runs) {
+    run_list_free(runs);
+    return trace_memory(&r->d.trace);
+}
+
+static bool read_distr(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
+    const uint8_t *axes = slot_at(t, as, DISTR_SLOT_AXIS), *word = slot_at(t, as, DISTR_SLOT_UVALUE);
+    xir_i64s merged = { 0 };
+    int uvalue = XIR_UVALUE_ZERO;
+    if (axes && !read_i64s(r, axes, &merged)) return false;
+    if (word && !read_word(r, word, xir_uvalue_enum(), &uvalue)) return false;
+    size_t n;
+    const uint8_t *mask = vector_slot(t, as, DISTR_SLOT_MASK, &n);
+    if (!flat_spend(r, t->at, n)) return false;
+    run_list runs;
+    run_list_init(&runs, context_alloc(r->d.ctx));
+    for (size_t i = 0, same; i < n; i += same) {
+        for (same = 1; i + same < n && !mask[i + same] == !mask[i]; same++) {}
+        if (run_list_add(&runs, (int64_t)same, mask[i] != 0, 0, 0)) return runs_full(r, &runs);
+    }
+    *out = (const xir_object *)distr_make(r->d.home, merged, run_list_runs(&runs), (xir_uvalue)uvalue, !word);
+    run_list_free(&runs);
+    return *out || trace_memory(&r->d.trace);
+}
+
+/* Arrays of n items along an axis; m and exp may be NULL. */
+static bool read_array(flat_reader *r, const flat_view *t, class_number which, const uint8_t *m, const uint8_t *exp,
+                       const uint8_t *value, size_t n, int64_t axis, const xir_object **out) {
+    if (!flat_spend(r, t->at, 4 * n)) return false;
+    run_list runs;
+    run_list_init(&runs, context_alloc(r->d.ctx));
+    for (size_t i = 0; i < n; i++) {
+        int64_t mi = m ? flat_i64(m + 8 * i) : 0, ei = exp ? flat_i64(exp + 8 * i) : 0;
+        if (run_list_add(&runs, 1, mi, ei, real_at(value + 4 * i))) return runs_full(r, &runs);
+    }
+    home *h = r->d.home;
+    if (which == CLASS_norm_ratios) *out = (const xir_object *)norm_ratios_make(h, run_list_runs(&runs), axis);
+    else *out = (const xir_object *)scales_make(h, which == CLASS_exp_scales, run_list_runs(&runs), axis);
+    run_list_free(&runs);
+    return *out || trace_memory(&r->d.trace);
+}
+
+static bool read_scales(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
+    size_t n;
+    bool ratios = as->shape == FLAT_NORM_RATIOS;
+    const uint8_t *value = vector_slot(t, as, ratios ? RATIOS_SLOT_DATA : SCALES_SLOT_SCALE, &n);
+    int64_t axis = i64_slot(t, as, ratios ? RATIOS_SLOT_AXIS : SCALES_SLOT_AXIS);
+    return read_array(r, t, ratios ? CLASS_norm_ratios : CLASS_scales, NULL, NULL, value, n, axis, out);
+}
+
+static bool read_exp_scales(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
+    size_t n, n_m, n_exp;
+    const uint8_t *value = vector_slot(t, as, EXP_SCALES_SLOT_SCALE, &n), *m = vector_slot(t, as, EXP_SCALES_SLOT_M, &n_m);
+    const uint8_t *exp = vector_slot(t, as, EXP_SCALES_SLOT_EXP, &n_exp);
+    if (n != n_m || n != n_exp) {
+        return FLAT_FAIL(r, t->at, XIR_E_CORRUPT, "there are %zu m, %zu exp and %zu origin_scale; they must be as many", n_m, n_exp, n);
+    }
+    return read_array(r, t, CLASS_exp_scales, m, exp, value, n, i64_slot(t, as, EXP_SCALES_SLOT_AXIS), out);
+}
+
+/* ---- objects ------------------------------------------------------------------------------------------------ */
+
+/* What is written as one text has nowhere to put what nobody declared, and its parser keeps the bounds of its rows. */
+static bool check_form(flat_reader *r, const flat_view *t, const flat_table *as, const void *body) {
+    for (uint32_t i = 0; body && i < as->cls->n_fields; i++) {
+        const xir_field *f = &as->cls->fields[i];
+        if (f->kind != XIR_KIND_I64) continue;
+        int64_t v = *(const int64_t *)body_at(body, f);
+        if ((f->has_least && v < f->least.i) || (f->has_greatest && v > f->greatest.i)) {
+            return FLAT_FAIL(r, t->at, XIR_E_BOUNDS, "%.*s %" PRId64 " is outside %" PRId64 " to %" PRId64, CLIP(f->name), v, f->least.i,
+                             f->greatest.i);
+        }
+    }
+    const uint8_t *field = slot_at(t, as, (int)as->extra);
+    xir_map extra = { 0 };
+    if (field && !flat_read_map(r, field, false, &extra)) return false;
+    return !extra.size || FLAT_FAIL(r, field, XIR_E_TYPE, "%s is written as one text and cannot have %.*s", as->name,
+                                    CLIP(extra.entries[0].key));
+}
+
+static bool read_fields(flat_reader *r, const flat_view *t, const flat_table *as, void *body, frame *f) {
+    for (uint32_t i = 0; i < as->extra; i++) {
+        const flat_slot *slot = &as->slots[i];
+        bool two = slot->kind == FLAT_UNION || slot->kind == FLAT_UNIONS;
+        uint32_t at = flat_field(t, slot->slot + two);
+        if (!at) continue;
+        f->key = slot->name;
+        if (!flat_read_row(r, t, slot, t->at + at, body)) return false;
+    }
+    return true;
+}
+
+static bool read_rows(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
+    const xir_class *cls = as->cls;
+    const flat_class *c = flat_class_of(r, as);
+    xir_object *body = c ? arena_take(&r->d.scratch, cls->body_size) : NULL;
+    if (!body) return trace_memory(&r->d.trace);
+    memcpy(body, c->blank, cls->body_size);
+    frame f = { .up = r->d.trace.top, .index = SIZE_MAX };
+    r->d.trace.top = &f;
+    bool ok = read_fields(r, t, as, body, &f);
+    xir_map extra = { 0 };
+    const uint8_t *text = cls->form ? NULL : slot_at(t, as, (int)as->extra);
+    if (ok && text) {
+        f.key = as->slots[as->extra].name;
+        flat_over over = { .cls = cls, .body = body, .blank = cls->defaults };
+        ok = flat_read_extra(r, text, &over, &extra);
+        body->absent = (uint32_t)over.absent;
+    }
+    r->d.trace.top = f.up;
+    if (!ok || (cls->form && !check_form(r, t, as, body))) return false;
+    if (!object_complete(&r->d, cls, body, flat_place(r, t->at))) return false;
+    body->extra = extra.size ? &extra : NULL;
+    return object_made(&r->d, body, out);
+}
+
+static bool read_shape(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_object **out) {
+    flat_view t = flat_view_of(table);
+    if (as->shape != FLAT_ROWS && as->cls && !check_form(r, &t, as, NULL)) return false;
+    switch (as->shape) {
+    case FLAT_ROWS:        return read_rows(r, &t, as, out);
+    case FLAT_LAYOUT:      return read_layout(r, &t, as, out);
+    case FLAT_DISTR:       return read_distr(r, &t, as, out);
+    case FLAT_FLOAT:       return read_float(r, &t, as, out);
+    case FLAT_SCALES:
+    case FLAT_NORM_RATIOS: return read_scales(r, &t, as, out);
+    case FLAT_EXP_SCALES:  return read_exp_scales(r, &t, as, out);
+    default: break;
+    }
+    return FLAT_FAIL(r, table, XIR_E_TYPE, "%s is a family, nothing is one itself", as->name);
+}
+
+bool flat_read_object(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_object **out) {
+    *out = flat_known_as(r, table, as);
+    if (*out) return true;
+    uint32_t levels = flat_levels(as);
+    r->depth += levels;
+    bool ok = read_shape(r, table, as, out);
+    r->depth -= levels;
+    return ok && flat_remember(r, table, as, *out);
+}

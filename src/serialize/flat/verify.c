@@ -1,0 +1,405 @@
+/* The verifier. It walks the schema's tables from the root and looks at every offset, length, text and tag once, so that who reads
+ * afterwards checks none. Bytes of parameters are not touched, only counted.
+ *
+ * Offsets lead forward, so there is no way back; but what they lead to may be shared. A table that was seen as the same table
+ * is not looked at again: for four bytes of the file there are two of marks, in pages that are made when the first table on them
+ * is met. What is seen again as something else, what overlaps and what is shared in other ways is paid for from a budget that
+ * grows with the file. A mark also has the height of what is below, so that a long way to it is noticed. */
+#include <inttypes.h>
+#include "flat/flat.h"
+#include "flat/wire.h"
+
+enum { PAGE = 1 << 16, MARKS = PAGE / 4, TEXT_MARK = 0xFF, HIGHEST = 0xFF };
+
+/* A field of a vtable that leads somewhere. */
+typedef struct lead {
+    const flat_slot *slot;
+    uint16_t         at;             /* in the table; 0: absent, as is right if the tag is 0         */
+    uint16_t         tag_at;         /* of a union's tag, or of the vector of tags                   */
+    uint32_t         values, tags;   /* the vectors that were seen here last; 0: none                */
+    uint32_t         height;         /* of what is in them                                           */
+} lead;
+
+/* The vtable that was met last at a table of the schema. */
+typedef struct vtable_seen {
+    uint32_t key;      /* where it is, with the alignment of its table in the lowest bit          */
+    uint16_t size;     /* of its tables */
+    uint16_t n;
+    lead    *leads;    /* NULL: none was met                                                      */
+} vtable_seen;
+
+typedef struct verifier {
+    trace          trace;
+    const uint8_t *base;
+    uint32_t       size;
+    uint32_t       depth, deepest;
+    uint64_t       budget;
+    uint16_t     **pages;
+    size_t         n_pages;
+    arena          arena;          /* of the leads              */
+    vtable_seen    seen[256];      /* by the tables' numbers    */
+} verifier;
+
+/* ---- findings ---------------------------------------------------------------------------------------------- */
+
+#define FAIL(v, byte, code, ...) trace_fail(&(v)->trace, code, byte, __VA_ARGS__)
+
+static bool spend(verifier *v, uint32_t at, uint64_t n) {
+    if (n > v->budget) {
+        return FAIL(v, at, XIR_E_LIMIT, "what is here was met too often, or as too many things, for a file of %u bytes", v->size);
+    }
+    v->budget -= n;
+    return true;
+}
+
+/* ---- marks ------------------------------------------------------------------------------------------------- */
+
+static uint16_t *new_page(verifier *v, uint32_t at) {
+    uint16_t *page = mem_new(context_alloc(v->trace.ctx), MARKS * sizeof *page);
+    if (!page) {
+        trace_memory(&v->trace);
+        return NULL;
+    }
+    memset(page, 0, MARKS * sizeof *page);
+    return v->pages[at / PAGE] = page;
+}
+
+/* NULL without memory. */
+static inline uint16_t *mark_of(verifier *v, uint32_t at) {
+    uint16_t *page = v->pages[at / PAGE];
+    if (!page && !(page = new_page(v, at))) return NULL;
+    return page + at % PAGE / 4;
+}
+
+/* ---- offsets, texts, vectors ------------------------------------------------------------------------------- */
+
+/* Where the offset at `at` leads: a place with at least four bytes, whose alignment is right. 0 after a failure. */
+static inline uint32_t follow(verifier *v, uint32_t at) {
+    uint64_t to = (uint64_t)at + flat_u32(v->base + at);
+    if (to != at && to <= v->size - 4 && to % 4 == 0) return (uint32_t)to;
+    if (to == at) FAIL(v, at, XIR_E_CORRUPT, "an offset of 0 leads nowhere");
+    else if (to % 4) FAIL(v, at, XIR_E_CORRUPT, "an offset leads to byte %" PRIu64 ", which is no multiple of 4", to);
+    else FAIL(v, at, XIR_E_BOUNDS, "an offset leads to byte %" PRIu64 ", the file has %u", to, v->size);
+    return 0;
+}
+
+/* How many bytes the well-formed UTF-8 at the beginning of a text has. */
+static size_t utf8_size(const uint8_t *p, size_t n) {
+    size_t i = 0;
+    for (;;) {
+        uint64_t word;
+        for (; n - i >= 8; i += 8) {
+            memcpy(&word, p + i, 8);
+            if (word & UINT64_C(0x8080808080808080)) break;
+        }
+        while (i < n && p[i] < 0x80) i++;
+        if (i == n) return n;
+        uint8_t c = p[i], least = 0x80, greatest = 0xBF;
+        size_t length = c >= 0xC2 && c <= 0xDF ? 2 : c >= 0xE0 && c <= 0xEF ? 3 : c >= 0xF0 && c <= 0xF4 ? 4 : 0;
+        if (c == 0xE0) least = 0xA0;      /* nothing longer than it must be */
+        if (c == 0xED) greatest = 0x9F;   /* no surrogates                  */
+        if (c == 0xF0) least = 0x90;
+        if (c == 0xF4) greatest = 0x8F;   /* nothing above U+10FFFF         */
+        if (!length || n - i < length || p[i + 1] < least || p[i + 1] > greatest) return i;
+        for (size_t k = 2; k < length; k++) {
+            if (p[i + k] < 0x80 || p[i + k] > 0xBF) return i;
+        }
+        i += length;
+    }
+}
+
+static bool check_text(verifier *v, uint32_t at) {
+    uint32_t to = follow(v, at);
+    if (!to) return false;
+    uint16_t *mark = mark_of(v, to);
+    if (!mark) return false;
+    if (*mark == TEXT_MARK) return true;
+    uint32_t n = flat_u32(v->base + to);
+    if (n >= v->size - to - 4) {
+        return FAIL(v, to, XIR_E_BOUNDS, "a text of %u bytes and the zero behind it do not fit the %u that follow", n, v->size - to - 4);
+    }
+    const uint8_t *text = v->base + to + 4;
+    if (text[n]) return FAIL(v, to + 4 + n, XIR_E_CORRUPT, "the zero behind a text is missing");
+    if (!spend(v, to, (uint64_t)n + 4)) return false;
+    size_t good = utf8_size(text, n);
+    if (good < n) return FAIL(v, to + 4 + good, XIR_E_SYNTAX, "byte 0x%02x is not UTF-8 here", text[good]);
+    *mark = TEXT_MARK;
+    return true;
+}
+
+/* The items of a vector; what they are is not looked at. */
+static bool check_vector(verifier *v, uint32_t at, uint32_t item, uint32_t *first, uint32_t *count) {
+    uint32_t to = follow(v, at);
+    if (!to) return false;
+    uint32_t n = flat_u32(v->base + to);
+    if (n > (v->size - to - 4) / item) {
+        return FAIL(v, to, XIR_E_BOUNDS, "%u items of %u bytes do not fit the %u that follow", n, item, v->size - to - 4);
+    }
+    *first = to + 4;
+    *count = n;
+    if (n && *first % item) return FAIL(v, to, XIR_E_CORRUPT, "items of %u bytes begin at byte %u", item, *first);
+    return true;
+}
+
+static bool check_texts(verifier *v, uint32_t at) {
+    uint32_t first, n;
+    if (!check_vector(v, at, 4, &first, &n) || !spend(v, first, 4 * (uint64_t)n)) return false;
+    frame f = { .up = v->trace.top, .index = 0 };
+    v->trace.top = &f;
+    while (f.index < n && check_text(v, first + 4 * (uint32_t)f.index)) f.index++;
+    v->trace.top = f.up;
+    return f.index == n;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------ */
+
+/* Returns the levels that a table has with all below it, 0 after a failure. A table without levels of its own counts one more
+ * than it has, as every height does, so that 0 is left. */
+static uint32_t check_table(verifier *v, uint32_t at, const flat_table *table);
+
+/* The same for one that an offset leads to. */
+static inline uint32_t check_at(verifier *v, uint32_t at, const flat_table *table) {
+    uint32_t to = follow(v, at);
+    return to ? check_table(v, to, table) : 0;
+}
+
+static uint32_t check_member(verifier *v, uint32_t at, uint32_t tag_at, const flat_family *family) {
+    uint8_t tag = v->base[tag_at];
+    if (tag >= family->n || !family->members[tag]) {
+        FAIL(v, tag_at, XIR_E_UNKNOWN, "%u is no tag of %s, which has 1 to %u", tag, family->name, family->n - 1);
+        return 0;
+    }
+    return check_at(v, at, family->members[tag]);
+}
+
+/* Tag 0 means that there is nothing. */
+static uint32_t check_union(verifier *v, uint32_t table, const lead *l) {
+    uint32_t tag_at = table + l->tag_at;
+    if (v->base[tag_at]) {
+        if (l->at) return check_member(v, table + l->at, tag_at, l->slot->family);
+        FAIL(v, tag_at, XIR_E_CORRUPT, "a union of tag %u has no value", v->base[tag_at]);
+        return 0;
+    }
+    if (!l->at) return 1;
+    FAIL(v, table + l->at, XIR_E_CORRUPT, "a union of tag 0 has a value");
+    return 0;
+}
+
+/* One of a vector of unions. */
+static uint32_t check_item(verifier *v, uint32_t at, uint32_t tag_at, const flat_family *family) {
+    if (v->base[tag_at]) return check_member(v, at, tag_at, family);
+    if (!flat_u32(v->base + at)) return 1;
+    FAIL(v, at, XIR_E_CORRUPT, "a union of tag 0 has a value");
+    return 0;
+}
+
+static uint32_t check_items(verifier *v, const flat_slot *slot, uint32_t values, uint32_t tags, uint32_t n) {
+    uint32_t highest = 1;
+    frame f = { .up = v->trace.top, .index = 0 };
+    v->trace.top = &f;
+    v->depth++;
+    for (; f.index < n; f.index++) {
+        uint32_t i = (uint32_t)f.index, at = values + 4 * i;
+        uint32_t height = slot->kind == FLAT_UNIONS ? check_item(v, at, tags + i, slot->family) : check_at(v, at, slot->table);
+        if (height > highest) highest = height;
+        if (!height) break;
+    }
+    v->depth--;
+    v->trace.top = f.up;
+    return f.index == n ? highest + 1 : 0;
+}
+
+static uint32_t check_list(verifier *v, uint32_t table, lead *l) {
+    uint32_t values, n, tags = 0, n_tags;
+    if (!check_vector(v, table + l->at, 4, &values, &n)) return 0;
+    if (l->slot->kind == FLAT_UNIONS) {
+        if (!check_vector(v, table + l->tag_at, 1, &tags, &n_tags)) return 0;
+        if (n != n_tags) {
+            FAIL(v, tags - 4, XIR_E_CORRUPT, "there are %u tags for %u values", n_tags, n);
+            return 0;
+        }
+    }
+    bool known = l->values == values && l->tags == tags && v->depth + l->height - 1 <= v->deepest;
+    if (known) return l->height;
+    if (!spend(v, values, 4 * (uint64_t)n)) return 0;
+    if (v->depth + 1 > v->deepest) {
+        FAIL(v, values, XIR_E_LIMIT, "values are nested deeper than %u", v->deepest);
+        return 0;
+    }
+    const flat_slot *slot = l->slot;
+    uint32_t height = check_items(v, slot, values, tags, n);
+    /* Below, the leads may have become another vtable's. */
+    if (height && l->slot == slot) l->values = values, l->tags = tags, l->height = height;
+    return height;
+}
+
+static uint32_t check_lead(verifier *v, uint32_t table, lead *l) {
+    uint32_t at = table + l->at, first, n;
+    switch (l->slot->kind) {
+    case FLAT_TEXT:
+    case FLAT_WORD:
+    case FLAT_JSON:   return check_text(v, at);
+    case FLAT_BYTES:
+    case FLAT_BOOLS:  return check_vector(v, at, 1, &first, &n);
+    case FLAT_F32S:   return check_vector(v, at, 4, &first, &n);
+    case FLAT_I64S:   return check_vector(v, at, 8, &first, &n);
+    case FLAT_TEXTS:  return check_texts(v, at);
+    case FLAT_TABLE:  return check_at(v, at, l->slot->table);
+    case FLAT_UNION:  return check_union(v, table, l);
+    case FLAT_TABLES:
+    case FLAT_UNIONS: return check_list(v, table, l);
+    case FLAT_BOOL: case FLAT_I64: case FLAT_U64: case FLAT_F32: case FLAT_KINDS: break;
+    }
+    return 1;
+}
+
+/* A field of so many bytes must lie in the table, aligned. */
+static bool check_field(verifier *v, uint32_t table, uint32_t at, uint32_t size, uint32_t bytes, uint32_t entry) {
+    if (at < 4 || at + bytes > size) {
+        return FAIL(v, entry, XIR_E_BOUNDS, "a field of %u bytes at %u is not inside its table of %u", bytes, at, size);
+    }
+    if ((table + at) % bytes) return FAIL(v, entry, XIR_E_CORRUPT, "a field of %u bytes is at byte %u", bytes, table + at);
+    return true;
+}
+
+static uint32_t field_bytes(flat_kind kind) {
+    return kind == FLAT_BOOL ? 1 : kind == FLAT_I64 || kind == FLAT_U64 ? 8 : 4;
+}
+
+/* Looks at a vtable for a table, and keeps where its fields lead from. */
+static bool check_vtable(verifier *v, uint32_t at, uint32_t vtable, const flat_table *table, vtable_seen *seen) {
+    const uint8_t *p = v->base + vtable;
+    uint32_t vsize = flat_u16(p), size = flat_u16(p + 2);
+    if (vsize < FLAT_VTABLE_HEAD || vsize % 2 || vsize > v->size - vtable) {
+        return FAIL(v, vtable, XIR_E_BOUNDS, "a vtable of %u bytes; %u follow, and it takes an even number from 4 on", vsize,
+                    v->size - vtable);
+    }
+    if (size < 4) return FAIL(v, vtable + 2, XIR_E_BOUNDS, "a table of %u bytes; it takes 4 at least", size);
+    if (!seen->leads && !(seen->leads = arena_take(&v->arena, table->n_slots * sizeof *seen->leads))) {
+        return trace_memory(&v->trace);
+    }
+    flat_view view = { .vtable = p, .vsize = vsize };
+    frame f = { .up = v->trace.top, .index = SIZE_MAX };
+    v->trace.top = &f;
+    uint16_t n = 0;
+    for (uint32_t i = 0; i < table->n_slots; i++) {
+        const flat_slot *slot = &table->slots[i];
+        bool is_union = slot->kind == FLAT_UNION, two = is_union || slot->kind == FLAT_UNIONS;
+        uint32_t k = slot->slot, entry = vtable + FLAT_VTABLE_HEAD + 2 * k;
+        uint32_t tag_at = two ? flat_field(&view, k) : 0, at_ = flat_field(&view, k + two);
+        if (!at_ && !tag_at) continue;
+        f.key = slot->name;
+        if (tag_at && !check_field(v, at, tag_at, size, is_union ? 1 : 4, entry)) return false;
+        if (at_ && !check_field(v, at, at_, size, field_bytes(slot->kind), entry + 2 * two)) return false;
+        if (two && (!tag_at || (!at_ && !is_union))) {
+            return FAIL(v, vtable, XIR_E_CORRUPT, "of a union's tags and values only the %s are there", tag_at ? "tags" : "values");
+        }
+        if (slot->kind <= FLAT_F32) continue;
+        seen->leads[n++] = (lead){ .slot = slot, .at = (uint16_t)at_, .tag_at = (uint16_t)tag_at };
+    }
+    v->trace.top = f.up;
+    seen->n = n;
+    seen->size = (uint16_t)size;
+    return true;
+}
+
+/* Where the table's vtable is; the table and it lie in the file. NULL after a failure. */
+static vtable_seen *find_vtable(verifier *v, uint32_t at, const flat_table *table) {
+    vtable_seen *seen = &v->seen[table->number];
+    int64_t vtable = (int64_t)at - (int32_t)flat_u32(v->base + at);
+    if (vtable < 0 || vtable > v->size - FLAT_VTABLE_HEAD || vtable % 2) {
+        FAIL(v, at, XIR_E_BOUNDS, "the vtable of %s is at byte %" PRId64 ", which must be even and in the file", table->name, vtable);
+        return NULL;
+    }
+    uint32_t key = (uint32_t)vtable | (at >> 2 & 1);
+    if (!seen->leads || seen->key != key) {
+        if (!check_vtable(v, at, (uint32_t)vtable, table, seen)) return NULL;
+        seen->key = key;
+    }
+    if (seen->size <= v->size - at) return seen;
+    FAIL(v, at, XIR_E_BOUNDS, "%s takes %u bytes, %u follow", table->name, seen->size, v->size - at);
+    return NULL;
+}
+
+/* The leads of a table; others of its vtable, or of another one, may be met on the way. */
+static uint32_t check_leads(verifier *v, uint32_t at, const flat_table *table) {
+    uint32_t highest = 1;
+    frame f = { .up = v->trace.top, .index = SIZE_MAX };
+    v->trace.top = &f;
+    vtable_seen *seen = find_vtable(v, at, table);
+    uint32_t key = seen ? seen->key : 0, n = seen ? seen->n : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        f.key = seen->leads[i].slot->name;
+        uint32_t height = check_lead(v, at, &seen->leads[i]);
+        if (!height) {
+            seen = NULL;
+            break;
+        }
+        if (height > highest) highest = height;
+        if (seen->key == key) continue;
+        f.key = (xir_str){ NULL, 0 };
+        if (!find_vtable(v, at, table)) {
+            seen = NULL;
+            break;
+        }
+    }
+    v->trace.top = f.up;
+    return seen ? highest : 0;
+}
+
+static uint32_t check_table(verifier *v, uint32_t at, const flat_table *table) {
+    uint16_t *mark = mark_of(v, at);
+    if (!mark) return 0;
+    uint32_t known = *mark >> 8;
+    if ((uint8_t)*mark == table->number && known < HIGHEST && v->depth + known - 1 <= v->deepest) return known;
+    if (!spend(v, at, 4)) return 0;
+    uint32_t levels = flat_levels(table);
+    if (v->depth + levels > v->deepest) {
+        FAIL(v, at, XIR_E_LIMIT, "values are nested deeper than %u", v->deepest);
+        return 0;
+    }
+    v->depth += levels;
+    uint32_t height = check_leads(v, at, table);
+    v->depth -= levels;
+    if (!height) return 0;
+    height += levels;
+    *mark = (uint16_t)(table->number | (height < HIGHEST ? height : HIGHEST) << 8);
+    return height;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------- */
+
+static void check_size(verifier *v, uint64_t size) {
+    if (size > FLAT_MOST) {
+        FAIL(v, XIR_NO_BYTE, XIR_E_LIMIT, "%" PRIu64 " bytes; FlatBuffers have up to %" PRIu64, size, FLAT_MOST);
+    } else if (size < 8) {
+        FAIL(v, 0, XIR_E_BOUNDS, "%" PRIu64 " bytes are too few for a FlatBuffers file", size);
+    }
+}
+
+xir_status flat_check(const flat_schema *schema, const uint8_t *data, uint64_t size, xir_str name, xir_diags *why) {
+    xir_context *ctx = schema->ctx;
+    const xir_allocator *alloc = context_alloc(ctx);
+    uint32_t deepest = ctx->limits.max_depth;
+    verifier v = { .trace = { .ctx = ctx, .why = why, .file = name }, .base = data,
+                   .deepest = deepest < CODEC_DEEPEST ? deepest : CODEC_DEEPEST };
+    check_size(&v, size);
+    if (v.trace.status) return v.trace.status;
+    v.size = (uint32_t)size;
+    /* What does not overlap and is met as one thing costs no more than the file has bytes; as much again is for other ways of
+     * sharing. */
+    v.budget = 2 * size;
+    arena_init(&v.arena, alloc);
+    v.n_pages = (size_t)(size / PAGE + 1);
+    v.pages = mem_new(alloc, v.n_pages * sizeof *v.pages);
+    if (v.pages) {
+        memset(v.pages, 0, v.n_pages * sizeof *v.pages);
+        check_at(&v, 0, schema->network);
+    } else {
+        trace_memory(&v.trace);
+    }
+    for (size_t i = 0; v.pages && i < v.n_pages; i++) mem_free(alloc, v.pages[i], MARKS * sizeof *v.pages[i]);
+    mem_free(alloc, v.pages, v.n_pages * sizeof *v.pages);
+    arena_free(&v.arena);
+    return v.trace.status;
+}
