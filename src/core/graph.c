@@ -270,14 +270,15 @@ static bool visit_once(void *user, xir_value *v) {
 
 /* With repetitions. */
 static bool walk_params(const xir_network *net, visit_fn *visit, void *user) {
-    bool going = true;
+    bool going = true, attrs = false;   /* whether any op may have some in its attributes: few networks have one */
     for (const xir_op *op = net->first; going && op; op = op->next) {
         for (uint32_t i = 0; going && i < op->n_inputs; i++) {
             xir_value *v = op->inputs[i].value;
             if (v && value_is_params(v)) going = visit(user, v);
         }
+        attrs |= !op->cls->plain || (op->more && op->more->extra);
     }
-    for (const xir_op *op = net->first; going && op; op = op->next) going = op_walk_attr_params(op, visit, user);
+    for (const xir_op *op = net->first; going && attrs && op; op = op->next) going = op_walk_attr_params(op, visit, user);
     return going;
 }
 

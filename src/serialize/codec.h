@@ -168,6 +168,7 @@ void encode_object(encoder *e, const xir_object *object);
 void encode_op(encoder *e, const xir_op *op);
 void encode_value(encoder *e, const xir_value *value);
 void encode_any(encoder *e, const xir_any *any);
+void encode_field(encoder *e, const xir_field *f, const void *at);   /* `at`: where the row lies in its body */
 void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5);
 
 /* The rows of `absent` that still hold their default: they stay absent. */

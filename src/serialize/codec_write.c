@@ -86,7 +86,7 @@ static void encode_params(encoder *e, const xir_values *list, bool single) {
     s->ops->end(s);
 }
 
-static void encode_field(encoder *e, const xir_field *f, const void *at) {
+void encode_field(encoder *e, const xir_field *f, const void *at) {
     sink *s = e->sink;
     switch (f->kind) {
     case XIR_KIND_BOOL:   s->ops->boolean(s, *(const bool *)at); break;

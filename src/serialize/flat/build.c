@@ -1,0 +1,188 @@
+/* The builder. Blocks grow by doubling; one that is not filled to its beginning is simply shorter in the file. */
+#include "flat/build.h"
+
+enum { FIRST_BLOCK = 32 << 10, LARGEST_BLOCK = 64 << 20, HUGE_FROM = 4 << 20 };
+
+void flat_builder_init(flat_builder *b, const xir_allocator *alloc) {
+    static uint8_t none[1];
+    b->alloc = alloc;
+    b->low = b->floor = none;
+    b->size = 0;
+    b->status = XIR_OK;
+    b->n_blocks = 0;
+    b->next_block = FIRST_BLOCK;
+    b->vtables = NULL;
+    b->vtable_room = b->n_vtables = 0;
+}
+
+void flat_builder_free(flat_builder *b) {
+    for (uint32_t i = 0; i < b->n_blocks; i++) mem_free(b->alloc, b->blocks[i].memory, b->blocks[i].size);
+    mem_free(b->alloc, b->vtables, b->vtable_room * sizeof *b->vtables);
+}
+
+bool flat_builder_write(const flat_builder *b, bool (*write)(void *user, const void *data, size_t size), void *user) {
+    for (uint32_t i = b->n_blocks; i-- > 0;) {
+        const flat_block *block = &b->blocks[i];
+        const uint8_t *low = i + 1 == b->n_blocks ? b->low : block->low;
+        if (!write(user, low, (size_t)(block->memory + block->size - low))) return false;
+    }
+    return true;
+}
+
+static uint8_t *fail(flat_builder *b, xir_status status) {
+    if (!b->status) b->status = status;
+    return NULL;
+}
+
+/* Leaves the rest of the last block unused. Each is twice as large as the one before, until two together hold as much as
+ * a block can: so there are few of them, whatever is asked for. */
+uint8_t *flat_take_slow(flat_builder *b, size_t n, size_t pad) {
+    if (b->status) return NULL;
+    if (n > FLAT_MOST_BYTES || b->size + n + pad > FLAT_MOST_BYTES || b->n_blocks == FLAT_BLOCKS) return fail(b, XIR_E_LIMIT);
+    size_t size = n + pad > b->next_block ? n + pad : b->next_block;
+    uint8_t *memory = mem_new(b->alloc, size);
+    if (!memory) return fail(b, XIR_E_MEMORY);
+    if (size >= HUGE_FROM) memory_advise_huge(memory, size);
+    if (b->n_blocks) b->blocks[b->n_blocks - 1].low = b->low;
+    b->blocks[b->n_blocks++] = (flat_block){ memory, memory + size, size, b->size };
+    if (b->next_block < LARGEST_BLOCK) b->next_block *= 2;
+    b->floor = memory;
+    b->low = memory + size - n - pad;
+    b->size += n + pad;
+    memset(b->low + n, 0, pad);
+    return b->low;
+}
+
+uint8_t *flat_at(const flat_builder *b, uint32_t position) {
+    uint32_t i = b->n_blocks - 1;
+    while (i > 0 && b->blocks[i].before >= position) i--;
+    const flat_block *block = &b->blocks[i];
+    return block->memory + block->size - (position - block->before);
+}
+
+uint32_t flat_string(flat_builder *b, const void *data, size_t size) {
+    if (size > FLAT_MOST_BYTES) {
+        fail(b, XIR_E_LIMIT);
+        return 0;
+    }
+    uint8_t *p = flat_take(b, 4 + size + 1, 4, 0);
+    if (!p) return 0;
+    flat_put32(p, (uint32_t)size);
+    if (size) memcpy(p + 4, data, size);
+    p[4 + size] = 0;
+    return flat_here(b);
+}
+
+uint8_t *flat_vector(flat_builder *b, size_t n, size_t item, uint32_t *at) {
+    *at = 0;
+    if (n > FLAT_MOST_BYTES / item) return fail(b, XIR_E_LIMIT);
+    uint8_t *p = item == 8 ? flat_take(b, 4 + n * item, 8, 4) : flat_take(b, 4 + n * item, 4, 0);
+    if (!p) return NULL;
+    flat_put32(p, (uint32_t)n);
+    *at = flat_here(b);
+    return p + 4;
+}
+
+uint32_t flat_offsets(flat_builder *b, const uint32_t *at, size_t n, size_t step) {
+    uint32_t vector;
+    uint8_t *p = flat_vector(b, n, 4, &vector);
+    if (!p) return 0;
+    uint32_t here = vector - 4;
+    for (size_t i = 0; i < n; i++, here -= 4) {
+        uint32_t to = *(const uint32_t *)(const void *)((const char *)at + i * step);
+        flat_put32(p + 4 * i, to ? here - to : 0);
+    }
+    return vector;
+}
+
+/* ---- vtables ----------------------------------------------------------------------------------------------- */
+
+static uint32_t hash_of(const uint8_t *p, size_t n) {
+    uint64_t hash = n;
+    for (size_t i = 0; i < n; i += 2) hash = (hash ^ flat_get16(p + i)) * UINT64_C(0x9E3779B97F4A7C15);
+    return (uint32_t)(hash >> 32);
+}
+
+static flat_vtable *vtable_slot(const flat_builder *b, const uint8_t *bytes, size_t n, uint32_t hash) {
+    uint32_t at = hash & (b->vtable_room - 1);
+    for (;; at = (at + 1) & (b->vtable_room - 1)) {
+        flat_vtable *v = &b->vtables[at];
+        if (!v->bytes || (v->hash == hash && flat_get16(v->bytes) == n && memcmp(v->bytes, bytes, n) == 0)) return v;
+    }
+}
+
+static bool grow_vtables(flat_builder *b) {
+    uint32_t old_room = b->vtable_room, room = old_room ? old_room * 2 : 64;
+    flat_vtable *old = b->vtables, *bigger = mem_new(b->alloc, room * sizeof *bigger);
+    if (!bigger) return fail(b, XIR_E_MEMORY);
+    memset((void *)bigger, 0, room * sizeof *bigger);
+    b->vtables = bigger;
+    b->vtable_room = room;
+    for (uint32_t i = 0; i < old_room; i++) {
+        if (old[i].bytes) *vtable_slot(b, old[i].bytes, flat_get16(old[i].bytes), old[i].hash) = old[i];
+    }
+    mem_free(b->alloc, old, old_room * sizeof *old);
+    return true;
+}
+
+/* The position of a vtable of these bytes; new ones go in front of everything. */
+static uint32_t put_vtable(flat_builder *b, const uint8_t *bytes, size_t n) {
+    if (b->n_vtables * 2 >= b->vtable_room && !grow_vtables(b)) return 0;
+    uint32_t hash = hash_of(bytes, n);
+    flat_vtable *v = vtable_slot(b, bytes, n, hash);
+    if (v->bytes) return v->at;
+    uint8_t *p = flat_take(b, n, 2, 0);
+    if (!p) return 0;
+    memcpy(p, bytes, n);
+    *v = (flat_vtable){ p, flat_here(b), hash };
+    b->n_vtables++;
+    return v->at;
+}
+
+static uint32_t vtable_of(flat_builder *b, const flat_fields *f, uint32_t size) {
+    uint8_t bytes[4 + 2 * FLAT_SLOTS];
+    uint64_t there = f->wide | f->middle | f->narrow;
+    size_t n = there ? 64 - (size_t)__builtin_clzll(there) : 0;
+    memset(bytes, 0, 4 + 2 * n);
+    flat_put16(bytes, (uint16_t)(4 + 2 * n));
+    flat_put16(bytes + 2, (uint16_t)size);
+    uint16_t offset = 4;
+    for (uint64_t m = f->wide; m; m &= m - 1, offset = (uint16_t)(offset + 8)) flat_put16(bytes + 4 + 2 * __builtin_ctzll(m), offset);
+    for (uint64_t m = f->middle; m; m &= m - 1, offset = (uint16_t)(offset + 4)) flat_put16(bytes + 4 + 2 * __builtin_ctzll(m), offset);
+    for (uint64_t m = f->narrow; m; m &= m - 1, offset++) flat_put16(bytes + 4 + 2 * __builtin_ctzll(m), offset);
+    return put_vtable(b, bytes, 4 + 2 * n);
+}
+
+static uint32_t size_of(const flat_fields *f) {
+    int wide = __builtin_popcountll(f->wide), middle = __builtin_popcountll(f->middle), narrow = __builtin_popcountll(f->narrow);
+    return (uint32_t)(4 + 8 * wide + 4 * middle + narrow);
+}
+
+uint32_t flat_table_put(flat_builder *b, const flat_fields *f, flat_last *last) {
+    bool alike = last->vtable && last->wide == f->wide && last->middle == f->middle && last->narrow == f->narrow;
+    uint32_t size = alike ? last->size : size_of(f);
+    uint8_t *p = f->wide ? flat_take(b, size, 8, 4) : flat_take(b, size, 4, 0);
+    if (!p) return 0;
+    uint32_t table = flat_here(b), here = table - 4;
+    uint8_t *to = p + 4;
+    for (uint64_t m = f->wide; m; m &= m - 1, to += 8, here -= 8) flat_put64(to, f->bits[__builtin_ctzll(m)]);
+    for (uint64_t m = f->middle; m; m &= m - 1, to += 4, here -= 4) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(m), v = (uint32_t)f->bits[slot];
+        flat_put32(to, f->offsets >> slot & 1 ? here - v : v);
+    }
+    for (uint64_t m = f->narrow; m; m &= m - 1) *to++ = (uint8_t)f->bits[__builtin_ctzll(m)];
+    if (!alike) {
+        uint32_t vtable = vtable_of(b, f, size);
+        if (!vtable) return 0;
+        *last = (flat_last){ f->wide, f->middle, f->narrow, vtable, size };
+    }
+    flat_put32(p, last->vtable - table);   /* how far the vtable stands before the table, with a sign */
+    return table;
+}
+
+uint32_t flat_table_slot(const flat_builder *b, uint32_t table, uint32_t slot) {
+    const uint8_t *vtable = flat_at(b, table + flat_get32(flat_at(b, table)));
+    uint32_t entry = 4 + 2 * slot;
+    uint32_t offset = entry < flat_get16(vtable) ? flat_get16(vtable + entry) : 0;
+    return offset ? table - offset : 0;
+}

@@ -1,0 +1,251 @@
+/* A network as a FlatBuffers file: the structure, built in memory, and behind it the payloads, written from where they are.
+ *
+ *     offset of the root | Network … ops … values … types | zeros | size | payload | zeros | size | payload …
+ *
+ * How long the structure is shows only at its end, and with it where payloads come: until then they have places relative to the
+ * first one, and the offsets to them are filled in last. */
+#include <assert.h>
+#include "file.h"
+#include "flat/write.h"
+
+#define INSTEAD "which a FlatBuffers file cannot hold: save it as JSON with a raw file beside it (.json)"
+
+/* ---- payloads ---------------------------------------------------------------------------------------------- */
+
+/* Places of payloads, in bytes from the size that stands before the first one. */
+typedef struct places {
+    uint32_t align;
+    uint64_t at, end;   /* of the last one */
+} places;
+
+static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) & ~(to - 1); }
+
+static places places_begin(const flat_writer *w) { return (places){ .align = w->how->align < 4 ? 4 : w->how->align }; }
+
+/* The next one; its size stands in the 4 bytes before it. Those without bytes need no more than that. */
+static bool places_next(places *p, uint64_t size) {
+    if (size > FLAT_MOST_BYTES) return false;
+    p->at = round_up(p->end, size ? p->align : 4) + 4;
+    p->end = p->at + size;
+    return p->end <= FLAT_MOST_BYTES;
+}
+
+/* Where all of them end; false, with a finding, if no file is as long. */
+static bool measure(flat_writer *w, uint64_t *end) {
+    uint64_t bytes = 0;
+    places p = places_begin(w);
+    bool fits = true;
+    for (size_t i = 0; i < w->plan.n; i++) {
+        uint64_t size = payload_at(&w->plan, i)->size;
+        if (!add_u64(bytes, size, &bytes)) bytes = UINT64_MAX;
+        fits = fits && places_next(&p, size);
+    }
+    *end = p.end;
+    if (fits) return true;
+    w->b.status = file_fail(w->how->why, XIR_E_LIMIT, w->how->path, XIR_NO_BYTE, "the parameters take %llu bytes, " INSTEAD,
+                            (unsigned long long)bytes);
+    return false;
+}
+
+/* Where the size of the first one stands. */
+static uint64_t payloads_at(const flat_writer *w) { return round_up(w->b.size + 4, places_begin(w).align) - 4; }
+
+static void fill_in_offsets(flat_writer *w) {
+    places p = places_begin(w);
+    uint64_t first = payloads_at(w);
+    uint32_t slot = w->s.params->slots[PARAMS_SLOT_DATA].slot;
+    for (size_t i = 0; i < w->plan.n; i++) {
+        const raw_item *it = payload_at(&w->plan, i);
+        uint32_t table = w->params[value_params(it->value)->number].at;
+        assert(table && "Params that a walk meets are written");
+        places_next(&p, it->size);
+        uint32_t field = flat_table_slot(&w->b, table, slot);
+        flat_put32(flat_at(&w->b, field), (uint32_t)(first + p.at - 4 - (w->b.size - field)));
+    }
+}
+
+static bool write_zeros(const format_writing *how, uint64_t n) {
+    static const uint8_t zeros[4096];
+    for (; n > sizeof zeros; n -= sizeof zeros) {
+        if (!how->write(how->user, zeros, sizeof zeros)) return false;
+    }
+    return n == 0 || how->write(how->user, zeros, (size_t)n);
+}
+
+static bool write_payloads(const flat_writer *w) {
+    const format_writing *how = w->how;
+    places p = places_begin(w);
+    uint64_t first = payloads_at(w), written = w->b.size;
+    for (size_t i = 0; i < w->plan.n; i++) {
+        const raw_item *it = payload_at(&w->plan, i);
+        places_next(&p, it->size);
+        uint8_t size[4];
+        flat_put32(size, (uint32_t)it->size);
+        if (!write_zeros(how, first + p.at - 4 - written) || !how->write(how->user, size, sizeof size)) return false;
+        if (it->size && !how->write(how->user, payload_bytes(it), (size_t)it->size)) return false;
+        written = first + p.end;
+    }
+    return true;
+}
+
+/* ---- the structure ----------------------------------------------------------------------------------------- */
+
+static bool has_key(const flat_writer *w, network_key key) {
+    return codec_has_key(w->net, key, w->plan.params_bytes, w->plan.params_md5);
+}
+
+static void put_network_texts(flat_writer *w, flat_fields *f, const flat_slot *slots) {
+    static const struct { int slot; network_key key; } texts[] = {
+        { NET_SLOT_NAME, NETWORK_NAME }, { NET_SLOT_FRAMEWORK, NETWORK_FRAMEWORK },
+        { NET_SLOT_FRAMEWORK_VERSION, NETWORK_FRAMEWORK_VERSION }, { NET_SLOT_XIR_VERSION, NETWORK_XIR_VERSION },
+        { NET_SLOT_ICRAFT_VERSION, NETWORK_ICRAFT_VERSION },
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        xir_str text = w->net->text[network_key_text(texts[i].key)];
+        if (has_key(w, texts[i].key)) flat_set_at(f, slots[texts[i].slot].slot, flat_text(w, text));
+    }
+    if (has_key(w, NETWORK_PARAMS_MD5)) flat_set_at(f, slots[NET_SLOT_PARAMS_MD5].slot, flat_text(w, w->plan.params_md5));
+    flat_set64(f, slots[NET_SLOT_PARAMS_BYTES].slot, w->plan.params_bytes);
+    flat_set_at(f, slots[NET_SLOT_TAGS].slot, flat_map(w, f, w->net->tags));
+}
+
+/* The last op is made first: so the file has them in their order. */
+static void put_ops(flat_writer *w, flat_fields *f, const flat_slot *slot) {
+    size_t from = w->n_list;
+    for (const xir_op *op = w->net->last; op && !flat_failed(w); op = op->prev) {
+        uint8_t tag;
+        uint32_t height, at = flat_op(w, op, &tag, &height);
+        flat_over(f, height + 1);
+        flat_push(w, at, tag);
+    }
+    for (size_t i = from, j = w->n_list; !flat_failed(w) && i + 1 < j;) {
+        flat_tagged last = w->list[--j];
+        w->list[j] = w->list[i];
+        w->list[i++] = last;
+    }
+    flat_pop_unions(w, from, f, slot->slot);
+}
+
+static void put_network_extra(flat_writer *w, flat_fields *f, const flat_table *t) {
+    const flat_slot *target = &t->slots[NET_SLOT_AI_TARGET];
+    const xir_object *object = (const xir_object *)w->net->ai_target;
+    bool has_target = has_key(w, NETWORK_AI_TARGET);
+    if (has_target && (!object || !flat_object(w, f, target, object)))
+        flat_item(w, (extra_item){ target->name, EXTRA_OBJECT, .as.object = object });
+    if (!has_key(w, NETWORK_PARAMS_BYTES))
+        flat_item(w, (extra_item){ t->slots[NET_SLOT_PARAMS_BYTES].name, EXTRA_ABSENT, .as.object = NULL });
+    flat_set_at(f, t->slots[t->extra].slot, flat_extra(w, f, w->net->extra));
+}
+
+/* The order of the raw file's table, where that is another one. */
+static void put_params_table(flat_writer *w, flat_fields *f, const flat_slot *slot) {
+    uint32_t at;
+    uint8_t *p = w->plan.table_differs ? flat_vector(&w->b, w->plan.n, 8, &at) : NULL;
+    for (size_t i = 0; p && i < w->plan.n; i++) flat_put64(p + 8 * i, (uint64_t)payload_in_table(&w->plan, i)->value->id);
+    if (p) flat_set_at(f, slot->slot, at);
+}
+
+static void build(flat_writer *w) {
+    const flat_table *t = w->s.network;
+    flat_fields f;
+    flat_fields_init(&f);
+    for (size_t i = 0; i < w->plan.n; i++) w->params[value_params(payload_at(&w->plan, i)->value)->number].has_bytes = true;
+    w->tag_params = flat_tag(w->s.values, w->s.params);
+    w->tag_value = flat_tag(w->s.values, w->s.value);
+    w->no_text = flat_string(&w->b, NULL, 0);
+    w->no_map = flat_text(w, XIR_STR("{}"));
+    flat_vector(&w->b, 0, 8, &w->no_list);
+    flat_deeper(w);   /* into the network */
+    put_ops(w, &f, &t->slots[NET_SLOT_OPS]);
+    put_network_texts(w, &f, t->slots);
+    put_network_extra(w, &f, t);
+    put_params_table(w, &f, &t->slots[NET_SLOT_PARAMS_TABLE]);
+    if (f.height + 1 > w->deepest) flat_fail(w, XIR_E_LIMIT);
+    uint32_t root = flat_put(w, t, &f);
+    uint8_t *p = flat_take(&w->b, 4, 8, 0);
+    if (p) flat_put32(p, flat_here(&w->b) - root);
+}
+
+/* ---- the file ---------------------------------------------------------------------------------------------- */
+
+/* Says why the structure could not be made. */
+static void explain(flat_writer *w) {
+    xir_diags *why = w->how->why;
+    if (w->b.status == XIR_E_MEMORY) diag_memory(why);
+    else if (w->too_deep)
+        file_fail(why, w->b.status, w->how->path, XIR_NO_BYTE, "tables or values are nested deeper than %u", w->deepest);
+    else
+        file_fail(why, w->b.status, w->how->path, XIR_NO_BYTE, "the structure takes more than %llu bytes, " INSTEAD,
+                  (unsigned long long)FLAT_MOST_BYTES);
+}
+
+static bool take_memory(flat_writer *w) {
+    const xir_allocator *alloc = context_alloc(w->ctx);
+    w->n_outputs = (size_t)w->net->n_slots + 1;
+    w->n_params = (size_t)w->net->n_params + 1;
+    w->outputs = mem_new(alloc, w->n_outputs * sizeof *w->outputs);
+    w->params = mem_new(alloc, w->n_params * sizeof *w->params);
+    bool made = flat_schema_init(&w->s, w->ctx);
+    if (!w->outputs || !w->params || !made) return false;
+    memset(w->outputs, 0, w->n_outputs * sizeof *w->outputs);
+    memset(w->params, 0, w->n_params * sizeof *w->params);
+    return true;
+}
+
+static void start(flat_writer *w, xir_network *net, const format_writing *how) {
+    memset((void *)w, 0, sizeof *w);
+    w->ctx = net->ctx;
+    w->net = net;
+    w->how = how;
+    w->deepest = net->ctx->limits.max_depth < CODEC_DEEPEST ? net->ctx->limits.max_depth : CODEC_DEEPEST;
+    flat_builder_init(&w->b, context_alloc(w->ctx));
+    json_sink_init(&w->json, w->ctx, 0, NULL, NULL);
+    encoder_init(&w->e, w->ctx, net, &w->json.sink);
+}
+
+static void end(flat_writer *w) {
+    const xir_allocator *alloc = context_alloc(w->ctx);
+    encoder_free(&w->e);
+    json_sink_free(&w->json);
+    flat_schema_free(&w->s);
+    mem_free(alloc, w->refs, w->ref_room * sizeof *w->refs);
+    mem_free(alloc, w->outputs, w->n_outputs * sizeof *w->outputs);
+    mem_free(alloc, w->many, w->many_room * sizeof *w->many);
+    mem_free(alloc, w->params, w->n_params * sizeof *w->params);
+    mem_free(alloc, w->list, w->list_room * sizeof *w->list);
+    mem_free(alloc, w->items, w->item_room * sizeof *w->items);
+    payload_plan_free(&w->plan);
+    flat_builder_free(&w->b);
+}
+
+/* Everything that can fail but writing. */
+static xir_status prepare(flat_writer *w) {
+    uint64_t end;
+    xir_status status = payload_plan_make(&w->plan, w->net, w->how->path, w->how->why);
+    if (status) return status;
+    if (!measure(w, &end)) return w->b.status;
+    if (!take_memory(w)) return diag_memory(w->how->why);
+    build(w);
+    if (flat_failed(w)) {
+        explain(w);
+        return w->b.status;
+    }
+    uint64_t size = w->plan.n ? payloads_at(w) + end : w->b.size;
+    if (size > FLAT_MOST_BYTES)
+        return file_fail(w->how->why, XIR_E_LIMIT, w->how->path, XIR_NO_BYTE, "structure and parameters take %llu bytes, " INSTEAD,
+                         (unsigned long long)size);
+    fill_in_offsets(w);
+    return XIR_OK;
+}
+
+xir_status flat_write(xir_network *net, const format_writing *how) {
+    flat_writer *w = mem_new(context_alloc(net->ctx), sizeof *w);
+    if (!w) return diag_memory(how->why);
+    start(w, net, how);
+    w->plan.list.net = net;
+    xir_status status = prepare(w);
+    if (!status && !(flat_builder_write(&w->b, how->write, how->user) && write_payloads(w))) status = XIR_E_IO;
+    end(w);
+    mem_free(context_alloc(net->ctx), w, sizeof *w);
+    return status;
+}

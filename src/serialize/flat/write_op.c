@@ -1,0 +1,157 @@
+/* Values and ops. A value is written before the first op that has it, as an output or an input, and then referred to. */
+#include "flat/write.h"
+
+/* ---- values ------------------------------------------------------------------------------------------------ */
+
+static void put_extra(flat_writer *w, flat_fields *f, const flat_table *t, const xir_map *undeclared) {
+    flat_set_at(f, t->slots[t->extra].slot, flat_extra(w, f, undeclared));
+}
+
+/* What Values and Params have alike; `first` is the slot of the type. */
+static void put_common(flat_writer *w, flat_fields *f, const flat_table *t, const xir_value *v, int id, int first) {
+    const value_more *more = v->more;
+    const flat_slot *slots = t->slots;
+    flat_set64(f, slots[id].slot, (uint64_t)v->id);
+    flat_set_at(f, slots[id + 1].slot, more ? flat_text(w, name_text(more->name)) : w->no_text);
+    flat_set_at(f, slots[id + 2].slot, more ? flat_map(w, f, more->tags) : w->no_map);
+    const xir_object *type = (const xir_object *)v->type;
+    const xir_object *place = (const xir_object *)(more && more->mtype ? more->mtype : w->ctx->host_mem);
+    bool has_type = flat_object(w, f, &slots[first], type), has_place = flat_object(w, f, &slots[first + 1], place);
+    if (!has_type) flat_item(w, (extra_item){ slots[first].name, EXTRA_OBJECT, .as.object = type });
+    if (!has_place) flat_item(w, (extra_item){ slots[first + 1].name, EXTRA_OBJECT, .as.object = place });
+    if (w->n_items || (more && more->extra)) put_extra(w, f, t, more ? more->extra : NULL);
+    if (f->height + 1 > w->value_height) w->value_height = f->height + 1;
+}
+
+static uint32_t put_value(flat_writer *w, const xir_value *v) {
+    flat_fields f;
+    flat_fields_init(&f);
+    put_common(w, &f, w->s.value, v, VALUE_SLOT_ID, VALUE_SLOT_DTYPE);
+    return flat_put(w, w->s.value, &f);
+}
+
+/* The offset to the bytes is any for now: where they come is known when the structure is complete. */
+uint32_t flat_params(flat_writer *w, const xir_value *v) {
+    const params *p = value_params(v);
+    flat_params_at *known = &w->params[p->number];
+    if (known->at) return known->at;
+    const flat_table *t = w->s.params;
+    flat_fields f;
+    flat_fields_init(&f);
+    flat_set8(&f, t->slots[PARAMS_SLOT_ALLOW].slot, p->allow_no_data);
+    put_common(w, &f, t, v, PARAMS_SLOT_ID, PARAMS_SLOT_DTYPE);
+    if (known->has_bytes) flat_set32(&f, t->slots[PARAMS_SLOT_DATA].slot, 1);
+    return known->at = flat_put(w, t, &f);
+}
+
+/* All outputs of an op, if they have not been written yet. */
+static void put_outputs(flat_writer *w, const xir_op *op) {
+    uint32_t *known = &w->outputs[op->slot];
+    if (*known || op->n_outputs == 0 || flat_failed(w)) return;
+    if (op->n_outputs == 1) {
+        *known = put_value(w, op->outputs);
+        return;
+    }
+    if (!mem_reserve(context_alloc(w->ctx), (void **)&w->many, &w->many_room, w->n_many + op->n_outputs, sizeof *w->many)) {
+        flat_fail(w, XIR_E_MEMORY);
+        return;
+    }
+    *known = (uint32_t)w->n_many + 1;
+    for (uint32_t i = 0; i < op->n_outputs; i++) w->many[w->n_many++] = put_value(w, &op->outputs[i]);
+}
+
+static uint32_t output_at(flat_writer *w, const xir_op *op, size_t i) {
+    put_outputs(w, op);
+    uint32_t known = w->outputs[op->slot];
+    return op->n_outputs == 1 || flat_failed(w) ? known : w->many[known - 1 + i];
+}
+
+static void push_value(flat_writer *w, const xir_value *v) {
+    if (!v) {
+        flat_push(w, 0, 0);
+    } else if (value_is_params(v)) {
+        flat_push(w, flat_params(w, v), w->tag_params);
+    } else if (v->producer) {
+        flat_push(w, output_at(w, v->producer, (size_t)(v - v->producer->outputs)), w->tag_value);
+    } else {
+        uint32_t at = flat_noted(w, v);
+        if (!at) flat_note(w, v, at = put_value(w, v));
+        flat_push(w, at, w->tag_value);
+    }
+}
+
+/* ---- ops --------------------------------------------------------------------------------------------------- */
+
+/* Absent inputs at the end are left out. */
+static void put_inputs(flat_writer *w, flat_fields *f, const flat_slot *slot, const xir_op *op) {
+    size_t n = op->n_inputs, from = w->n_list;
+    while (n && !op->inputs[n - 1].value) n--;
+    for (size_t i = 0; i < n && !flat_failed(w); i++) push_value(w, op->inputs[i].value);
+    flat_pop_unions(w, from, f, slot->slot);
+}
+
+static void put_op_outputs(flat_writer *w, flat_fields *f, const flat_slot *slot, const xir_op *op) {
+    size_t from = w->n_list;
+    for (uint32_t i = 0; i < op->n_outputs && !flat_failed(w); i++) flat_push(w, output_at(w, op, i), w->tag_value);
+    flat_pop_unions(w, from, f, slot->slot);
+}
+
+/* The Params that are spelled in its slots of text. */
+static void put_listed(flat_writer *w, flat_fields *f, const flat_slot *slot, const xir_op *op, bool known, uint64_t over) {
+    const xir_class *cls = op->cls;
+    const xir_map *extra = op->more ? op->more->extra : NULL;
+    if (cls->plain && !extra) return;
+    size_t from = w->n_list;
+    w->lists++;
+    if (!known) {
+        flat_list_op(w, op);
+    } else {
+        for (uint32_t i = 0; i < cls->n_fields && !cls->plain; i++) {
+            bool spelled = cls->fields[i].kind == XIR_KIND_MAP || (i < 64 && over >> i & 1);
+            if (spelled) flat_list_row(w, &cls->fields[i], op->attrs);
+        }
+        if (extra) flat_list_any(w, &(xir_any){ .kind = XIR_ANY_MAP, .as.map = *extra });
+    }
+    if (w->n_list > from) flat_set_at(f, slot->slot, flat_pop_tables(w, from));
+}
+
+uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *height) {
+    const flat_table *t = flat_table_of(&w->s, op->cls);
+    bool known = t != NULL, target = true;
+    if (!known) t = w->s.unknown;
+    *tag = flat_tag(w->s.ops, t);
+    if (!flat_deeper(w)) return 0;
+    flat_fields f;
+    flat_fields_init(&f);
+    uint64_t over = 0;
+    const op_more *more = op->more;
+    put_outputs(w, op);
+    for (uint32_t i = 0; i < t->n_slots && !flat_failed(w); i++) {
+        const flat_slot *slot = &t->slots[i];
+        if (slot->what >= 0) {
+            if (known && !flat_row(w, &f, slot, op->attrs)) over |= (uint64_t)1 << slot->what;
+            continue;
+        }
+        switch ((flat_base)slot->what) {
+        case FLAT_ID:      flat_set64(&f, slot->slot, (uint64_t)op->id); break;
+        case FLAT_NAME:    flat_set_at(&f, slot->slot, flat_text(w, name_text(op->name))); break;
+        case FLAT_INPUTS:  put_inputs(w, &f, slot, op); break;
+        case FLAT_OUTPUTS: put_op_outputs(w, &f, slot, op); break;
+        case FLAT_TARGET:  target = flat_object(w, &f, slot, (const xir_object *)op->target); break;
+        case FLAT_TAGS:    flat_set_at(&f, slot->slot, more ? flat_map(w, &f, more->tags) : w->no_map); break;
+        case FLAT_EXTRA: {
+            uint64_t out = more && more->absent ? codec_left_out(op->cls, op->attrs, more->absent) : 0;
+            if (!known) flat_all_items(w, op, out, !target);
+            else if (out | over || !target) flat_row_items(w, op->cls, op->attrs, out, over, target ? NULL : op->target);
+            put_extra(w, &f, t, more ? more->extra : NULL);
+            break;
+        }
+        case FLAT_EXTRA_PARAMS: put_listed(w, &f, slot, op, known, over); break;
+        case FLAT_NO_ROW: break;
+        }
+    }
+    w->depth--;
+    flat_over(&f, w->value_height + 1);   /* in lists of inputs, outputs and others */
+    *height = f.height + flat_levels(t);
+    return flat_put(w, t, &f);
+}
