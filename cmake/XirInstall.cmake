@@ -22,7 +22,7 @@ configure_package_config_file(cmake/xirConfig.cmake.in ${PROJECT_BINARY_DIR}/xir
     INSTALL_DESTINATION ${xir_cmake_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/xirConfigVersion.cmake
     COMPATIBILITY SameMajorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/xirConfig.cmake ${PROJECT_BINARY_DIR}/xirConfigVersion.cmake
+install(FILES ${PROJECT_BINARY_DIR}/xirConfig.cmake ${PROJECT_BINARY_DIR}/xirConfigVersion.cmake cmake/XirMsgpack.cmake
     DESTINATION ${xir_cmake_dir})
 
 # xir.pc finds its prefix from where it lies, so that an installed tree can be moved.
@@ -41,6 +41,9 @@ else()
     set(xir_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
 set(xir_pc_private "-lm")
+get_filename_component(xir_pc_msgpack ${XIR_MSGPACK_LIBRARY} NAME_WE)
+string(REGEX REPLACE "^lib" " -l" xir_pc_msgpack ${xir_pc_msgpack})
+string(PREPEND xir_pc_private "${xir_pc_msgpack} ")    # its pkg-config name differs from version to version
 if(CMAKE_DL_LIBS)
     string(APPEND xir_pc_private " -l${CMAKE_DL_LIBS}")
 endif()

@@ -35,6 +35,7 @@ typedef struct codec_memo {
     const void *start;   /* NULL: nothing yet */
     size_t      size;
     const void *object;
+    uint32_t    members; /* how many members a stretch has, where a format counts them */
 } codec_memo;
 
 enum { PLAN_SLOTS = 4 };
@@ -142,11 +143,12 @@ struct sink {
 
 typedef struct encoder encoder;
 
-/* What a format has in a network beside what all formats have: one more key, written at its place. */
+/* What a format has in a network beside what all formats have: more keys, written at their place. */
 typedef struct encoder_more {
-    const char *key;                          /* must come after `ops` and before `params_bytes`                */
+    const char *key;                          /* must come after `ops`; stands before `params_bytes`            */
     void (*write)(encoder *e, void *user);
     void *user;
+    const struct encoder_more *next;          /* the key that stands behind it                                  */
 } encoder_more;
 
 struct encoder {
@@ -256,12 +258,17 @@ struct source {
     trace            *trace;
     arena            *scratch;    /* of texts that are not in the input as they are */
     uint32_t          depth, deepest;
+    uint32_t          left;       /* members still to come, in a format that counts them instead of marking the end */
     void             *state;      /* the source's own; copies share it, so that only one is used on */
 };
 
 static inline uint64_t source_here(const source *s) { return s->ops->offset(s, s->at); }
 static inline codec_memo source_memo(const source *s, const void *start, const void *object) {
-    return (codec_memo){ start, (size_t)((uintptr_t)s->at - (uintptr_t)start), object };
+    return (codec_memo){ start, (size_t)((uintptr_t)s->at - (uintptr_t)start), object, 0 };
+}
+
+static inline codec_memo source_stretch(const void *start, const void *end, uint32_t members) {
+    return (codec_memo){ start, (size_t)((uintptr_t)end - (uintptr_t)start), NULL, members };
 }
 
 /* Records a failure at a place. Returns false. */

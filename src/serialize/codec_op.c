@@ -126,14 +126,15 @@ static xir_str base_name(int what) {
 typedef struct stretching {
     stretch    *of;       /* NULL: nothing is remembered */
     const void *begin;
-    uint64_t    seen;
+    uint32_t    left;     /* members, there */
     bool        good;
+    uint64_t    seen;
 } stretching;
 
-static void end_stretch(stretching *t, const void *end, uint32_t next, int what) {
+static void end_stretch(stretching *t, const void *end, uint32_t left, uint32_t next, int what) {
     if (!t->of) return;
     *t->of = (stretch){ .seen = t->seen, .next = next, .what = what };
-    if (t->good) t->of->memo = (codec_memo){ t->begin, (size_t)((uintptr_t)end - (uintptr_t)t->begin), NULL };
+    if (t->good) t->of->memo = source_stretch(t->begin, end, t->left - left);
     t->of = NULL;
 }
 
@@ -147,6 +148,7 @@ static bool read_op_members(decoder *d, source *s, void *body, members *m, op_in
     uint32_t next = 0;
     for (bool first = true;; first = false) {
         const void *begin = s->at;
+        uint32_t left = s->left;
         int what;
         if (ahead) *passed |= UINT32_C(1) << (ahead - plan->stretches);
         if (ahead && ahead->memo.start && !(m->seen[0] & ahead->seen) && s->ops->skip_members(s, &ahead->memo)) {
@@ -157,10 +159,10 @@ static bool read_op_members(decoder *d, source *s, void *body, members *m, op_in
             if (what == KEY_NONE) continue;
             *name = base_name(what);
         } else {
-            if (ahead) now = (stretching){ .of = ahead, .begin = begin, .good = true };
+            if (ahead) now = (stretching){ .of = ahead, .begin = begin, .left = left, .good = true };
             ahead = NULL;
             int stepped = next_member(s, plan, first, &next, name, &what);
-            if (stepped == 0) end_stretch(&now, begin, next, KEY_NONE);
+            if (stepped == 0) end_stretch(&now, begin, left, next, KEY_NONE);
             if (stepped != 1) return stepped == 0;
             if (what == KEY_NONE) {
                 now.good = false;
@@ -170,7 +172,7 @@ static bool read_op_members(decoder *d, source *s, void *body, members *m, op_in
             if (!members_note(d, s, m, cls, what, *name)) return false;
             now.seen |= UINT64_C(1) << (member_bit(cls, what) % 64);
         }
-        if (stretches && (ahead = stretch_behind(plan, what)) != NULL) end_stretch(&now, s->at, next, what);
+        if (stretches && (ahead = stretch_behind(plan, what)) != NULL) end_stretch(&now, s->at, s->left, next, what);
         if (!(what >= 0 ? decode_op_field(d, s, &cls->fields[what], body) : read_op_base(d, s, what, op))) return false;
         if (op->tags.size) now.good = false;
     }

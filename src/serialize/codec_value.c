@@ -169,11 +169,11 @@ static bool recall_begin(decoder *d, source *s, value_in *in) {
     return false;
 }
 
-static void remember_begin(decoder *d, const source *s, const void *begin, const value_in *in) {
+static void remember_begin(decoder *d, const source *s, const void *begin, uint32_t left, const value_in *in) {
     uint32_t known = UINT32_C(1) << VALUE_ALLOW | UINT32_C(1) << VALUE_TYPE | UINT32_C(1) << VALUE_DTYPE;
     if (!s->ops->skip_members || in->seen & ~known) return;
     d->value_begin[in->params + in->allow] = (value_stretch){
-        .memo = source_memo(s, begin, NULL), .seen = in->seen, .params = in->params, .allow = in->allow };
+        .memo = source_stretch(begin, s->at, left - s->left), .seen = in->seen, .params = in->params, .allow = in->allow };
 }
 
 /* From the dtype to the v_id most values have the same: a place, no name, no tags. */
@@ -185,11 +185,12 @@ static bool recall_middle(decoder *d, source *s, value_in *in) {
     return true;
 }
 
-static void remember_middle(decoder *d, const source *s, const void *begin, uint32_t between, const value_in *in) {
+static void remember_middle(decoder *d, const source *s, const void *begin, uint32_t left, uint32_t between,
+                            const value_in *in) {
     uint32_t all = UINT32_C(1) << VALUE_MTYPE | UINT32_C(1) << VALUE_NAME | UINT32_C(1) << VALUE_TAGS |
                    UINT32_C(1) << VALUE_ID;
     if (!s->ops->skip_members || between != all || in->name.size || in->tags.size) return;
-    d->value_middle = (value_stretch){ .memo = source_memo(s, begin, NULL), .seen = all, .mtype = in->mtype };
+    d->value_middle = (value_stretch){ .memo = source_stretch(begin, s->at, left - s->left), .seen = all, .mtype = in->mtype };
 }
 
 /* The members of a value's map. */
@@ -197,6 +198,7 @@ static bool read_value_members(decoder *d, source *s, codec_memo *likely, value_
     int next = VALUE_TYPE;
     const void *begin = s->at, *middle = NULL;   /* behind the dtype */
     uint32_t before = 0;                         /* what was seen there */
+    uint32_t begin_left = s->left, middle_left = 0;
     bool recall = s->ops->skip_members && recall_begin(d, s, in);
     for (bool first = true;; first = false) {
         int key;
@@ -222,8 +224,8 @@ static bool read_value_members(decoder *d, source *s, codec_memo *likely, value_
             }
             if (in->seen >> key & 1) return key_again(d, s, in->at, f->key);
             in->seen |= UINT32_C(1) << key;
-            if (key == VALUE_DTYPE && !extra->size) remember_begin(d, s, begin, in);
-            if (key == VALUE_ID && middle) remember_middle(d, s, middle, in->seen & ~before, in);
+            if (key == VALUE_DTYPE && !extra->size) remember_begin(d, s, begin, begin_left, in);
+            if (key == VALUE_ID && middle) remember_middle(d, s, middle, middle_left, in->seen & ~before, in);
         }
         recall = false;
         f->key = d->value[key].name;
@@ -231,6 +233,7 @@ static bool read_value_members(decoder *d, source *s, codec_memo *likely, value_
         if (!read_value_key(d, s, (value_key)key, likely, in)) return false;
         if (key == VALUE_DTYPE) {
             middle = s->at;
+            middle_left = s->left;
             before = in->seen;
         }
     }

@@ -367,13 +367,14 @@ void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5) {
     sink *s = e->sink;
     const xir_network *net = e->net;
     const xir_map *extra = net->extra;
-    size_t x = 0, n = extra ? extra->size : 0, keys = n + (e->more ? 1 : 0);
+    size_t x = 0, n = extra ? extra->size : 0, keys = n;
+    for (const encoder_more *more = e->more; more; more = more->next) keys++;
     for (int i = 0; i < NETWORK_KEYS; i++) keys += codec_has_key(net, (network_key)i, params_bytes, params_md5);
     s->ops->map(s, NULL, keys);
     for (int i = 0; i < NETWORK_KEYS; i++) {
-        if (i == NETWORK_PARAMS_BYTES && e->more) {
-            s->ops->name(s, xir_str_of(e->more->key));
-            e->more->write(e, e->more->user);
+        for (const encoder_more *more = i == NETWORK_PARAMS_BYTES ? e->more : NULL; more; more = more->next) {
+            s->ops->name(s, xir_str_of(more->key));
+            more->write(e, more->user);
         }
         if (x < n) x = encode_extra(e, extra, x, &e->network[i].name);
         if (codec_has_key(net, (network_key)i, params_bytes, params_md5)) {

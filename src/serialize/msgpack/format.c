@@ -1,0 +1,313 @@
+/* The format as a whole. In a file the network's map has two keys more than in JSON: the bytes of its Params, and the order in which
+ * a raw file's table has them if it is another one. They may stand anywhere in the map: the places are noted, and looked at when the
+ * network is there. */
+#include <stdio.h>
+#include "codec_read.h"
+#include "format.h"
+#include "packed.h"
+#include "payload.h"
+
+static const char params_key[] = "params", table_key[] = "params_table";
+
+/* ---- writing ----------------------------------------------------------------------------------------------- */
+
+static void write_params(encoder *e, void *user) {
+    const payload_plan *plan = user;
+    sink *s = e->sink;
+    s->ops->list(s, plan->n);
+    for (size_t i = 0; i < plan->n && !s->status; i++) {
+        const raw_item *it = payload_at(plan, i);
+        s->ops->list(s, 2);
+        s->ops->integer(s, it->value->id);
+        s->ops->bytes(s, payload_bytes(it), it->size);
+        s->ops->end(s);
+        s->ops->piece(s);
+    }
+    s->ops->end(s);
+}
+
+static void write_table(encoder *e, void *user) {
+    const payload_plan *plan = user;
+    sink *s = e->sink;
+    s->ops->list(s, plan->n);
+    for (size_t i = 0; i < plan->n; i++) s->ops->integer(s, payload_in_table(plan, i)->value->id);
+    s->ops->end(s);
+}
+
+/* What this format cannot hold and others can. */
+static xir_status check_plan(const payload_plan *plan, const xir_network *net, const format_writing *how) {
+    for (size_t i = 0; i < plan->n; i++) {
+        const raw_item *it = payload_at(plan, i);
+        if (it->size <= UINT32_MAX) continue;
+        return file_fail(how->why, XIR_E_LIMIT, how->path, XIR_NO_BYTE,
+                         "%s has %" PRIu64 " bytes, MessagePack holds 4294967295 in one piece; Json&Raw has room for them",
+                         raw_who(it->value).text, it->size);
+    }
+    static const char *const own[] = { params_key, table_key };
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (!net->extra || !xir_map_get(net->extra, xir_str_of(own[i]))) continue;
+        return file_fail(how->why, XIR_E_UNSUPPORTED, how->path, XIR_NO_BYTE,
+                         "the network has an undeclared key \"%s\", which in MessagePack stands for the parameters; Json&Raw can hold it",
+                         own[i]);
+    }
+    return XIR_OK;
+}
+
+/* Writing nowhere. */
+static bool swallow(void *user, const void *data, size_t size) {
+    (void)user;
+    (void)data;
+    (void)size;
+    return true;
+}
+
+/* Something is nested too deep: it is looked for, op by op, for the finding. */
+static xir_status find_deep(const xir_network *net, const format_writing *how) {
+    enum { NETWORK_AND_OPS = 2 };
+    size_t i = 0;
+    for (const xir_op *op = net->first; op; op = op->next, i++) {
+        packed_sink p;
+        encoder e;
+        packed_sink_init(&p, net->ctx, NETWORK_AND_OPS, swallow, NULL);
+        encoder_init(&e, net->ctx, net, &p.sink);
+        encode_op(&e, op);
+        xir_status status = p.sink.status;
+        uint32_t deepest = p.deepest;
+        encoder_free(&e);
+        packed_sink_free(&p);
+        if (status == XIR_E_MEMORY) return diag_memory(how->why);
+        if (status != XIR_E_LIMIT) continue;
+        char path[40];
+        snprintf(path, sizeof path, "/ops/%zu", i);
+        return diag_fail(how->why, XIR_E_LIMIT, xir_str_of(path),
+                         "%.*s '%.*s' (op_id %" PRId64 ") holds values nested deeper than %" PRIu32
+                         ", which is what readers of MessagePack take; Json&Raw can hold them",
+                         CLIP(op->cls->key), CLIP(name_text(op->name)), op->id, deepest);
+    }
+    return diag_fail(how->why, XIR_E_LIMIT, XIR_STR(""),
+                     "the network's tags or undeclared keys are nested deeper than readers of MessagePack take; Json&Raw can hold them");
+}
+
+static xir_status write_failed(const packed_sink *p, const xir_network *net, const format_writing *how) {
+    switch (p->sink.status) {
+    case XIR_E_MEMORY: return diag_memory(how->why);
+    case XIR_E_LIMIT:
+        if (!p->too_large) return find_deep(net, how);
+        return file_fail(how->why, XIR_E_LIMIT, how->path, XIR_NO_BYTE,
+                         "a text or list is longer than 4294967295, which is what MessagePack can count; Json&Raw can hold it");
+    default: return p->sink.status;   /* XIR_E_IO, whose finding is that of the function that was given */
+    }
+}
+
+static xir_status write_network(xir_network *net, const format_writing *how) {
+    payload_plan plan;
+    xir_status status = payload_plan_make(&plan, net, how->path, how->why);
+    if (!status) status = check_plan(&plan, net, how);
+    if (!status) {
+        packed_sink p;
+        encoder e;
+        packed_sink_init(&p, net->ctx, 0, how->write, how->user);
+        encoder_init(&e, net->ctx, net, &p.sink);
+        encoder_more table = { .key = table_key, .write = write_table, .user = &plan };
+        encoder_more first = { .key = params_key, .write = write_params, .user = &plan, .next = plan.table_differs ? &table : NULL };
+        e.more = plan.n ? &first : NULL;
+        encode_network(&e, plan.params_bytes, plan.params_md5);
+        status = packed_sink_end(&p);
+        if (status) status = write_failed(&p, net, how);
+        encoder_free(&e);
+        packed_sink_free(&p);
+    }
+    payload_plan_free(&plan);
+    return status;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------- */
+
+/* Where the two keys' items are; NULL: not there. */
+typedef struct places { const void *params, *table; } places;
+
+static bool note_place(decoder *d, source *s, xir_str key, bool *taken, void *user) {
+    places *at = user;
+    const void **place = xir_str_equal(key, xir_str_of(params_key)) ? &at->params
+                         : xir_str_equal(key, xir_str_of(table_key)) ? &at->table : NULL;
+    if (!place) return true;
+    if (*place) return key_again(d, s, d->root.at, key);
+    *place = s->at;
+    *taken = true;
+    packed_skip(s);
+    return true;
+}
+
+/* What is listed: payloads as they come. */
+typedef struct listed {
+    size_t      n, n_table;   /* payloads; ids of the table           */
+    size_t      n_params;     /* of the network                       */
+    payload    *list;
+    uint32_t   *place;        /* by the number of the Params: the payload's in the list + 1; 0: none */
+    raw_rank   *ids;          /* of all Params, sorted; and as many spare ones */
+    xir_value **params;
+} listed;
+
+static bool listed_init(listed *l, const xir_network *net) {
+    const xir_allocator *a = &net->alloc;
+    *l = (listed){ .n_params = net->n_params };
+    size_t room = l->n_params + 1;   /* never nothing */
+    l->list = mem_new(a, room * sizeof *l->list);
+    l->place = mem_new(a, room * sizeof *l->place);
+    l->ids = mem_new(a, 2 * room * sizeof *l->ids);
+    l->params = mem_new(a, room * sizeof *l->params);
+    if (!l->list || !l->place || !l->ids || !l->params) return false;
+    memset(l->place, 0, room * sizeof *l->place);
+    uint32_t i = 0;
+    for (xir_value *v = net->all_params; v && i < l->n_params; v = value_params(v)->next, i++) {
+        l->params[i] = v;
+        l->ids[i] = (raw_rank){ (uint64_t)v->id, i };
+    }
+    rank_sort(l->ids, l->ids + room, i);
+    l->n_params = i;
+    return true;
+}
+
+static void listed_free(listed *l, const xir_network *net) {
+    const xir_allocator *a = &net->alloc;
+    size_t room = (size_t)net->n_params + 1;
+    mem_free(a, l->list, room * sizeof *l->list);
+    mem_free(a, l->place, room * sizeof *l->place);
+    mem_free(a, l->ids, 2 * room * sizeof *l->ids);
+    mem_free(a, l->params, room * sizeof *l->params);
+}
+
+/* The Params of an id that comes. NULL with a finding. */
+static xir_value *read_params_id(source *s, const listed *l) {
+    const void *at = s->at;
+    int64_t id;
+    if (!s->ops->integer(s, &id)) return NULL;
+    size_t low = 0, high = l->n_params;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->ids[middle].key < (uint64_t)id) low = middle + 1;
+        else high = middle;
+    }
+    if (low < l->n_params && l->ids[low].key == (uint64_t)id) return l->params[l->ids[low].index];
+    source_fail(s, at, XIR_E_CORRUPT, "bytes of v_id %" PRId64 " were found, the network has no Params of this id", id);
+    return NULL;
+}
+
+/* One entry: [v_id, bytes]. */
+static bool item_payload(decoder *d, source *s, void *user) {
+    (void)d;
+    listed *l = user;
+    const void *at = s->at;
+    if (s->ops->shape(s) != SHAPE_LIST || packed_count(packed_head_at(at), at) != 2) {
+        return source_fail(s, at, XIR_E_TYPE, "a list of a v_id and its bytes was expected");
+    }
+    if (!s->ops->enter(s) || s->ops->item(s, true) != 1) return false;
+    xir_value *v = read_params_id(s, l);
+    const uint8_t *data;
+    uint32_t size;
+    if (!v || s->ops->item(s, false) != 1 || !packed_bytes(s, &data, &size) || s->ops->item(s, false) != 0) return false;
+    uint32_t *place = &l->place[value_params(v)->number];
+    if (*place) return source_fail(s, at, XIR_E_EXISTS, "v_id %" PRId64 " has bytes twice", v->id);
+    /* Each once, so there is room. */
+    l->list[l->n] = (payload){ .value = v, .offset = s->ops->offset(s, data), .size = size, .entry = (uint32_t)l->n };
+    *place = (uint32_t)++l->n;
+    return true;
+}
+
+/* An id of the table: a payload's position there. */
+static bool item_entry(decoder *d, source *s, void *user) {
+    (void)d;
+    listed *l = user;
+    const void *at = s->at;
+    xir_value *v = read_params_id(s, l);
+    if (!v) return false;
+    uint32_t *place = &l->place[value_params(v)->number];
+    if (!*place) return source_fail(s, at, XIR_E_CORRUPT, "v_id %" PRId64 " has no entry in params, or is here twice", v->id);
+    l->list[*place - 1].entry = (uint32_t)l->n_table++;
+    *place = 0;
+    return true;
+}
+
+/* Reads a list that was noted. */
+static bool read_list(decoder *d, source *s, const void *at, const char *key, item_fn *read, listed *l) {
+    frame f = { .up = NULL, .key = xir_str_of(key), .index = SIZE_MAX };
+    s->at = at;
+    s->depth = 1;
+    d->trace.top = &f;
+    bool ok = each_item(d, s, read, l);
+    d->trace.top = NULL;
+    return ok;
+}
+
+static bool read_lists(decoder *d, source *s, const places *at, listed *l) {
+    if (!read_list(d, s, at->params, params_key, item_payload, l)) return false;
+    if (!at->table) return true;
+    if (!read_list(d, s, at->table, table_key, item_entry, l)) return false;
+    return l->n_table == l->n ||
+           source_fail(s, at->table, XIR_E_CORRUPT, "params has %zu entries, params_table %zu", l->n, l->n_table);
+}
+
+static bool attach(decoder *d, source *s, const places *at, const format_reading *how, blob *whole) {
+    if (!at->params && !at->table) return true;
+    if (!at->params) return source_fail(s, at->table, XIR_E_MISSING, "params was expected beside params_table");
+    listed l;
+    bool ok = listed_init(&l, d->net) || trace_memory(&d->trace);
+    ok = ok && read_lists(d, s, at, &l);
+    if (ok && !how->no_params) ok = payload_attach(d->net, whole, l.list, l.n, how->compare, how->name, how->why) == XIR_OK;
+    listed_free(&l, d->net);
+    return ok;
+}
+
+static bool read_into(xir_network *net, const format_reading *how, blob *whole) {
+    decoder d;
+    source s;
+    packed_levels open;
+    places at = { NULL, NULL };
+    decoder_init(&d, how->ctx, net, &packed_source, how->name, (xir_str){ NULL, 0 }, how->why);
+    packed_begin(&d, &s, &open, whole->bytes, (size_t)whole->size);
+    d.other_key = note_place;
+    d.user = &at;
+    bool ok = packed_scan(&d.trace, whole->bytes, (size_t)whole->size, s.deepest) && decode_network(&d, &s) &&
+              attach(&d, &s, &at, how, whole);
+    decoder_free(&d);
+    return ok;
+}
+
+static xir_network *read_network(const format_reading *how, blob *whole) {
+    xir_network *net = network_new(how->ctx);
+    if (!net) {
+        diag_memory(how->why);
+        return NULL;
+    }
+    memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* of a file that does not say */
+    if (read_into(net, how, whole)) return net;
+    xir_network_free(net);
+    return NULL;
+}
+
+/* ---- telling it from others -------------------------------------------------------------------------------- */
+
+static bool is_network_key(xir_str key) {
+    for (int i = 0; i < NETWORK_KEYS; i++) {
+        if (xir_str_equal(key, xir_str_of(network_keys[i]))) return true;
+    }
+    return xir_str_equal(key, xir_str_of(params_key)) || xir_str_equal(key, xir_str_of(table_key));
+}
+
+/* A map whose first key is one that networks have. */
+static bool looks(const uint8_t *head, size_t size) {
+    if (!size) return false;
+    const packed_head *h = packed_head_at(head);
+    if (h->shape != SHAPE_MAP || size <= h->size || !packed_count(h, head)) return false;
+    const uint8_t *p = head + h->size;
+    size -= h->size;
+    h = packed_head_at(p);
+    if (h->shape != SHAPE_TEXT || size < h->size) return false;
+    uint32_t n = packed_count(h, p);
+    return n <= size - h->size && is_network_key((xir_str){ (const char *)p + h->size, n });
+}
+
+const format format_msgpack = {
+    .word = "imodel", .meaning = "MessagePack network", .suffixes = "imodel msg",
+    .looks = looks, .read = read_network, .write = write_network,
+};

@@ -1,0 +1,52 @@
+/* MessagePack as this library reads and writes it: the codec's events and questions, msgpack-c behind them. */
+#ifndef SERIALIZE_MSGPACK_PACKED_H
+#define SERIALIZE_MSGPACK_PACKED_H
+
+#include <xir/serialize.h>
+#include "scan.h"
+
+/* ---- writing ----------------------------------------------------------------------------------------------- */
+
+typedef struct packed_item packed_item;   /* how an object was written */
+
+/* Where in `out` a value was written last, and how deep it nests. */
+typedef struct packed_value { const xir_value *value; size_t start, size; uint32_t height; } packed_value;
+enum { PACKED_VALUES = 64 };
+
+typedef struct packed_sink {
+    sink          sink;
+    xir_context  *ctx;
+    buffer        out;
+    uint32_t      depth, deepest;
+    uint32_t      peak;                      /* the greatest depth since it was set back          */
+    bool          too_large;                 /* what failed was a count or a length above 2^32 - 1 */
+    xir_write_fn *write;
+    void         *user;
+    arena         kept;
+    packed_item  *items;                     /* open addressing by object                        */
+    size_t        item_room, item_count;
+    packed_value  values[PACKED_VALUES];     /* direct-mapped; forgotten when a piece is handed on */
+} packed_sink;
+
+/* Starts one item, as if it stood in `depth` lists and maps. */
+void       packed_sink_init(packed_sink *p, xir_context *ctx, uint32_t depth, xir_write_fn *write, void *user);
+/* Hands the rest on, and returns what became of it all. */
+xir_status packed_sink_end(packed_sink *p);
+void       packed_sink_free(packed_sink *p);
+
+/* ---- reading ----------------------------------------------------------------------------------------------- */
+
+extern const source_ops packed_source;
+
+/* The counts of what is open. */
+typedef struct packed_levels { uint32_t left[PACKED_DEEPEST]; } packed_levels;
+
+/* Points a source at an input that has been scanned. */
+void packed_begin(decoder *d, source *s, packed_levels *levels, const uint8_t *data, size_t size);
+
+/* Steps over the item that comes. */
+static inline void packed_skip(source *s) { s->at = packed_behind(s->at); }
+/* Bytes. False with a finding. */
+bool packed_bytes(source *s, const uint8_t **data, uint32_t *size);
+
+#endif

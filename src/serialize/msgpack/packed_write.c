@@ -1,0 +1,292 @@
+/* The MessagePack sink. Everything is packed by msgpack-c, whose packer hands it to a buffer of our own; baked keys, and objects and
+ * values that were written before, are copied from where they were. Nothing depends on the depth, so an item's bytes are the same
+ * wherever it stands; but how deep they nest is kept with them, since the limit holds there too. */
+#include <math.h>
+#include <msgpack.h>
+#include "packed.h"
+
+/* Pieces are handed on when there is so much; bytes of parameters from this size on are not copied before. */
+enum { PIECE = 1 << 18, DIRECT = 1 << 14 };
+
+struct packed_item {
+    const xir_object *object;   /* NULL: free */
+    const char       *bytes;
+    size_t            size;
+    uint32_t          height;
+};
+
+static packed_sink *self(sink *s) { return (packed_sink *)s; }
+
+/* ---- packing ----------------------------------------------------------------------------------------------- */
+
+static inline void put(packed_sink *p, const void *bytes, size_t size) {
+    if (p->sink.status) return;
+    if (!buffer_reserve(&p->out, size)) {
+        p->sink.status = XIR_E_MEMORY;
+        return;
+    }
+    memcpy(p->out.data + p->out.size, bytes, size);
+    p->out.size += size;
+}
+
+static inline int append(void *to, const char *bytes, size_t size) {
+    if (size) put(to, bytes, size);
+    return 0;
+}
+
+/* A constant for the compiler, so that it sees through the pointer. */
+static inline msgpack_packer packer_of(packed_sink *p) { return (msgpack_packer){ .data = p, .callback = append }; }
+
+static bool fits(packed_sink *p, uint64_t n) {
+    if (n <= UINT32_MAX) return true;
+    if (!p->sink.status) {
+        p->sink.status = XIR_E_LIMIT;
+        p->too_large = true;
+    }
+    return false;
+}
+
+static inline void put_text(packed_sink *p, xir_str v) {
+    msgpack_packer k = packer_of(p);
+    if (!fits(p, v.size)) return;
+    msgpack_pack_str(&k, v.size);
+    append(p, v.data, v.size);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------ */
+
+enum { SHORT_TEXT = 31 };
+
+/* As msgpack_pack_str_with_body would. */
+static uint8_t bake(xir_str key, char *out) {
+    if (key.size + 1 > BAKED || key.size > SHORT_TEXT) return 0;
+    out[0] = (char)(0xA0 | key.size);
+    if (key.size) memcpy(out + 1, key.data, key.size);
+    return (uint8_t)(key.size + 1);
+}
+
+static void on_name(sink *s, xir_str key) { put_text(self(s), key); }
+
+static void on_key(sink *s, const codec_key *key) {
+    packed_sink *p = self(s);
+    if (!key->size) {
+        put_text(p, key->name);
+        return;
+    }
+    if (s->status) return;
+    if (!buffer_reserve(&p->out, BAKED)) {
+        s->status = XIR_E_MEMORY;
+        return;
+    }
+    memcpy(p->out.data + p->out.size, key->baked, BAKED);
+    p->out.size += key->size;
+}
+
+static void on_null(sink *s) {
+    msgpack_packer k = packer_of(self(s));
+    msgpack_pack_nil(&k);
+}
+
+static void on_boolean(sink *s, bool v) {
+    msgpack_packer k = packer_of(self(s));
+    if (v) msgpack_pack_true(&k);
+    else msgpack_pack_false(&k);
+}
+
+static void on_integer(sink *s, int64_t v) {
+    msgpack_packer k = packer_of(self(s));
+    msgpack_pack_int64(&k, v);
+}
+
+static void on_uinteger(sink *s, uint64_t v) {
+    msgpack_packer k = packer_of(self(s));
+    msgpack_pack_uint64(&k, v);
+}
+
+/* In 32 bits if nothing is lost, not even of a NaN. */
+static void on_real(sink *s, double v) {
+    msgpack_packer k = packer_of(self(s));
+    double rounded = number_to_f32(v);
+    if (memcmp(&rounded, &v, sizeof v) == 0) msgpack_pack_float(&k, (float)rounded);
+    else msgpack_pack_double(&k, v);
+}
+
+static void on_text(sink *s, xir_str v) { put_text(self(s), v); }
+
+static void hand_on(packed_sink *p, const void *data, size_t size) {
+    if (size && !p->sink.status && !p->write(p->user, data, size)) p->sink.status = XIR_E_IO;
+}
+
+static void flush(packed_sink *p) {
+    hand_on(p, p->out.data, p->out.size);
+    p->out.size = 0;
+    memset(p->values, 0, sizeof p->values);
+}
+
+static void on_bytes(sink *s, const void *data, uint64_t size) {
+    packed_sink *p = self(s);
+    msgpack_packer k = packer_of(p);
+    if (!fits(p, size)) return;
+    msgpack_pack_bin(&k, (size_t)size);
+    if (size < DIRECT) {
+        append(p, data, (size_t)size);
+    } else {
+        flush(p);
+        hand_on(p, data, (size_t)size);
+    }
+}
+
+static void start(packed_sink *p, size_t n) {
+    fits(p, n);
+    if (p->sink.status) return;
+    if (p->depth >= p->deepest) {
+        p->sink.status = XIR_E_LIMIT;
+        return;
+    }
+    if (++p->depth > p->peak) p->peak = p->depth;
+}
+
+static void on_list(sink *s, size_t n) {
+    msgpack_packer k = packer_of(self(s));
+    start(self(s), n);
+    msgpack_pack_array(&k, n);
+}
+
+static void on_map(sink *s, const xir_class *cls, size_t n) {
+    (void)cls;
+    msgpack_packer k = packer_of(self(s));
+    start(self(s), n);
+    msgpack_pack_map(&k, n);
+}
+
+static void on_end(sink *s) { self(s)->depth--; }   /* after a failure nobody asks */
+
+static void on_form(sink *s, const xir_object *object) {
+    buffer text;
+    buffer_init(&text, context_alloc(self(s)->ctx));
+    object->cls->form->print(object, &text);
+    if (text.failed) s->status = XIR_E_MEMORY;
+    else put_text(self(s), (xir_str){ text.data, text.size });
+    buffer_free(&text);
+}
+
+/* ---- what was written before ------------------------------------------------------------------------------- */
+
+/* Whether something so deep may stand here. */
+static bool deep_enough(packed_sink *p, uint32_t height) {
+    if (p->depth + height > p->deepest) {
+        if (!p->sink.status) p->sink.status = XIR_E_LIMIT;
+        return false;
+    }
+    if (p->depth + height > p->peak) p->peak = p->depth + height;
+    return true;
+}
+
+static size_t item_slot(const packed_sink *p, const xir_object *object) {
+    uint64_t hash = ((uint64_t)(uintptr_t)object >> 3) * 0x9E3779B97F4A7C15u;
+    size_t at = (size_t)(hash >> 32) & (p->item_room - 1);
+    while (p->items[at].object && p->items[at].object != object) at = (at + 1) & (p->item_room - 1);
+    return at;
+}
+
+static size_t on_begin(sink *s, const xir_object *object) {
+    packed_sink *p = self(s);
+    if (p->item_room) {
+        const packed_item *known = &p->items[item_slot(p, object)];
+        if (known->object) {
+            if (deep_enough(p, known->height)) put(p, known->bytes, known->size);
+            return SINK_DONE;
+        }
+    }
+    return p->out.size;
+}
+
+static bool grow_items(packed_sink *p) {
+    packed_item *old = p->items;
+    size_t old_room = p->item_room, wanted = old_room ? old_room * 2 : 64;
+    packed_item *items = mem_new(context_alloc(p->ctx), wanted * sizeof *items);
+    if (!items) return false;
+    memset(items, 0, wanted * sizeof *items);
+    p->items = items;
+    p->item_room = wanted;
+    for (size_t i = 0; i < old_room; i++) {
+        if (old[i].object) items[item_slot(p, old[i].object)] = old[i];
+    }
+    mem_free(context_alloc(p->ctx), old, old_room * sizeof *old);
+    return true;
+}
+
+static void on_learn(sink *s, const xir_object *object, size_t begun) {
+    packed_sink *p = self(s);
+    if (s->status) return;
+    size_t size = p->out.size - begun;
+    if ((p->item_count + 1) * 2 > p->item_room && !grow_items(p)) return;   /* not remembered, that is all */
+    const char *bytes = arena_copy(&p->kept, p->out.data + begun, size);
+    if (!bytes) return;
+    packed_item *slot = &p->items[item_slot(p, object)];
+    if (!slot->object) p->item_count++;
+    *slot = (packed_item){ object, bytes, size, packed_height((const uint8_t *)bytes) };
+}
+
+static packed_value *recent_of(packed_sink *p, const xir_value *v) {
+    uintptr_t bits = (uintptr_t)v >> 3;
+    return &p->values[(bits ^ (bits >> 7)) % PACKED_VALUES];
+}
+
+static size_t on_begin_value(sink *s, const xir_value *v) {
+    packed_sink *p = self(s);
+    const packed_value *r = recent_of(p, v);
+    if (r->value == v) {
+        if (s->status || !deep_enough(p, r->height)) return SINK_DONE;
+        if (!buffer_reserve(&p->out, r->size)) {
+            s->status = XIR_E_MEMORY;
+            return SINK_DONE;
+        }
+        memcpy(p->out.data + p->out.size, p->out.data + r->start, r->size);
+        p->out.size += r->size;
+        return SINK_DONE;
+    }
+    p->peak = p->depth;   /* no value stands in another one */
+    return p->out.size;
+}
+
+static void on_learn_value(sink *s, const xir_value *v, size_t begun) {
+    packed_sink *p = self(s);
+    if (!s->status) *recent_of(p, v) = (packed_value){ v, begun, p->out.size - begun, p->peak - p->depth };
+}
+
+static void on_piece(sink *s) {
+    if (self(s)->out.size >= PIECE) flush(self(s));
+}
+
+static const sink_ops packed_ops = {
+    .bake = bake, .key = on_key, .name = on_name, .null = on_null, .boolean = on_boolean, .integer = on_integer,
+    .uinteger = on_uinteger, .real = on_real, .text = on_text, .bytes = on_bytes, .list = on_list, .map = on_map,
+    .end = on_end, .form = on_form, .begin = on_begin, .learn = on_learn, .begin_value = on_begin_value,
+    .learn_value = on_learn_value, .piece = on_piece,
+};
+
+/* ---- the whole --------------------------------------------------------------------------------------------- */
+
+void packed_sink_init(packed_sink *p, xir_context *ctx, uint32_t depth, xir_write_fn *write, void *user) {
+    memset(p, 0, sizeof *p);
+    p->sink.ops = &packed_ops;
+    p->ctx = ctx;
+    p->depth = depth;
+    p->deepest = ctx->limits.max_depth < PACKED_DEEPEST ? ctx->limits.max_depth : PACKED_DEEPEST;
+    p->write = write;
+    p->user = user;
+    buffer_init(&p->out, context_alloc(ctx));
+    arena_init(&p->kept, context_alloc(ctx));
+}
+
+xir_status packed_sink_end(packed_sink *p) {
+    flush(p);
+    return p->sink.status;
+}
+
+void packed_sink_free(packed_sink *p) {
+    mem_free(context_alloc(p->ctx), p->items, p->item_room * sizeof *p->items);
+    arena_free(&p->kept);
+    buffer_free(&p->out);
+}

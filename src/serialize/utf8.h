@@ -1,0 +1,27 @@
+/* UTF-8, as strict as it is defined. */
+#ifndef SERIALIZE_UTF8_H
+#define SERIALIZE_UTF8_H
+
+#include <stddef.h>
+
+/* The length of the well-formed UTF-8 character that begins with a byte from 0x80 on; 0 if it is none. */
+static inline size_t utf8_length(const char *text, const char *end) {
+    const unsigned char *p = (const unsigned char *)text;
+    size_t left = (size_t)(end - text), length;
+    unsigned char least = 0x80, greatest = 0xBF;
+    if (p[0] >= 0xC2 && p[0] <= 0xDF) length = 2;
+    else if (p[0] >= 0xE0 && p[0] <= 0xEF) length = 3;
+    else if (p[0] >= 0xF0 && p[0] <= 0xF4) length = 4;
+    else return 0;
+    if (p[0] == 0xE0) least = 0xA0;      /* nothing longer than it must be */
+    if (p[0] == 0xED) greatest = 0x9F;   /* no surrogates                  */
+    if (p[0] == 0xF0) least = 0x90;
+    if (p[0] == 0xF4) greatest = 0x8F;   /* nothing above U+10FFFF         */
+    if (left < length || p[1] < least || p[1] > greatest) return 0;
+    for (size_t i = 2; i < length; i++) {
+        if (p[i] < 0x80 || p[i] > 0xBF) return 0;
+    }
+    return length;
+}
+
+#endif
