@@ -54,6 +54,12 @@ xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path
     return p->list.status = payload_digest(net, &p->params_bytes, &p->params_md5, p->hex, why);
 }
 
+xir_status payload_plan_none(payload_plan *p, xir_network *net, xir_diags *why) {
+    *p = (payload_plan){ .list = { .net = net, .why = why, .path = "", .wide_ids = true } };
+    p->silent = has_no_digest(net);
+    return p->list.status = payload_digest(net, &p->params_bytes, &p->params_md5, p->hex, why);
+}
+
 void payload_plan_free(payload_plan *p) { raw_list_free(&p->list); }
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */

@@ -24,6 +24,8 @@ typedef struct payload_plan {
  * params_md5 as they are; one where only some lack bytes that they need is XIR_E_MISSING. To be freed whether or not it
  * succeeds. `path` is for findings. */
 xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path, xir_diags *why);
+/* The same where the structure alone is written: n is 0, and what it says of the raw is as if it were not alone. */
+xir_status payload_plan_none(payload_plan *p, xir_network *net, xir_diags *why);
 void       payload_plan_free(payload_plan *p);
 
 static inline const raw_item *payload_at(const payload_plan *p, size_t i) { return &p->list.items[p->list.ranks[i].index]; }

@@ -333,7 +333,9 @@ static void print_summary(const char *name, size_t errors, size_t warnings, size
 
 static int check(loaded *l, xir_diags *all) {
     checking c = { .net = l->net, .why = new_diags() };
+    progress_begin("checking", l->name);
     int code = check_structure(&c);
+    progress_end();
     if (xir_diags_count(c.why)) {
         size_t size = 0;
         char *bytes = structure_bytes(l, &size);

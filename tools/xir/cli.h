@@ -43,7 +43,7 @@ typedef struct command {
 } command;
 
 /* The table of main.c is the list of these; each is in the file of its name. */
-extern const command info_command, show_command, convert_command, check_command, diff_command, ops_command;
+extern const command info_command, show_command, convert_command, check_command, diff_command, ops_command, schema_command;
 
 /* Sorts `argv` into options, which are stored, and operands, which are moved to its front. Returns their number,
  * or -1 if the line makes no sense. *help is set if --help is among the options: then nothing else counts. */
@@ -73,6 +73,15 @@ xir_diags *new_diags(void);
 
 /* Flushes and closes stdout. Returns `code`, or REFUSED if not all that was printed has arrived. */
 int close_output(int code);
+
+/* ---- what takes long ----------------------------------------------------------------------------- */
+
+/* From now on this is done, until the end; on a terminal a line on stderr says so if it takes long. Ends what was begun. Not for
+ * work that prints. */
+void progress_begin(const char *verb, const char *name);
+void progress_end(void);
+/* "writing OUT"; nothing if that is the terminal itself. */
+void progress_writing(const char *out);
 
 /* ---- memory and text ----------------------------------------------------------------------------- */
 

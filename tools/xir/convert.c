@@ -107,6 +107,7 @@ static int run(int n, char **operands) {
     code = load(&l, in, 0);
     if (!code) {
         xir_diags *why = new_diags();
+        progress_writing(out_params && strcmp(out_params, "-") == 0 ? "-" : out);
         code = to->pair ? write_pair(&l, out, why) : write_one(&l, out, &o, why);
         say(why);
         xir_diags_free(why);

@@ -101,6 +101,7 @@ static int open_input(loaded *l, const char *path, const char *from) {
     bool standard = strcmp(path, "-") == 0;
     l->name = standard ? "<stdin>" : path;
     l->path = standard ? NULL : path;
+    progress_begin("reading", l->name);
     text head = { 0 };
     int fd = -1;
     int code = open_file(path, l->name, &fd, &l->regular);
@@ -128,7 +129,9 @@ static int read_input(const loaded *l, xir_load_options o, xir_network **net, xi
 
 int load_structure(loaded *l, const char *path, const char *from, xir_diags *why) {
     int code = open_input(l, path, from);
-    return code ? code : read_input(l, (xir_load_options){ .no_params = true }, &l->net, why);
+    if (!code) code = read_input(l, (xir_load_options){ .no_params = true }, &l->net, why);
+    progress_end();
+    return code;
 }
 
 /* ---- parameters ---------------------------------------------------------------------------------- */
@@ -157,9 +160,7 @@ static int no_other_file(const loaded *l) {
     return complain_of(MISUSED, l->name, "parameters of %s are inside the file: --params is of json", l->format->word);
 }
 
-int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why) {
-    *found = false;
-    if (!l->format->pair) return params ? no_other_file(l) : DONE;
+static int read_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why) {
     if (params && strcmp(params, "-") == 0) {
         text all = { 0 };
         text_add(&all, "", 0);
@@ -167,6 +168,7 @@ int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_
             text_free(&all);
             return complain(MISUSED, "the structure and the parameters cannot both come from standard input");
         }
+        progress_begin("reading", "<stdin>");
         int code = read_stream("-", "<stdin>", &all);
         l->params_bytes = all.data;
         if (code) return code;
@@ -177,7 +179,16 @@ int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_
     l->params_path = params ? join(params, "") : find_params(l);
     if (!l->params_path) return DONE;
     *found = true;
+    progress_begin("reading", l->params_path);
     return exit_of(xir_raw_load(l->net, l->params_path, flags, why));
+}
+
+int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why) {
+    *found = false;
+    if (!l->format->pair) return params ? no_other_file(l) : DONE;
+    int code = read_params(l, params, flags, found, why);
+    progress_end();
+    return code;
 }
 
 static xir_load_options options_of(unsigned flags) {
@@ -188,7 +199,9 @@ static xir_load_options options_of(unsigned flags) {
 
 int check_inside(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     xir_network *net = NULL;
+    progress_begin("reading", l->name);
     int code = read_input(l, options_of(flags), &net, why);
+    progress_end();
     *found = code || !lacks_params(net);
     xir_network_free(net);
     return code;

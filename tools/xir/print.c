@@ -20,6 +20,7 @@ int exit_of(xir_status status) {
 
 static void *enough(void *block) {
     if (block) return block;
+    progress_end();
     fputs("xir: out of memory\n", stderr);
     exit(REFUSED);
 }
@@ -131,6 +132,7 @@ static void plain(void) {
 static int complain_args(int code, const char *of, const char *format, va_list args) {
     char *sentence = NULL;
     if (vasprintf(&sentence, format, args) < 0) sentence = NULL;
+    progress_end();
     colour(XIR_ERROR);
     print_text(stderr, xir_str_of(of));
     fputs(": ", stderr);
@@ -158,6 +160,7 @@ int complain_of(int code, const char *file, const char *format, ...) {
 }
 
 void say(xir_diags *why) {
+    progress_end();
     size_t n = xir_diags_count(why);
     for (size_t i = 0; i < n; i++) {
         const xir_diag *diag = xir_diags_at(why, i);

@@ -15,6 +15,7 @@ static int run(int n, char **operands) {
         code = load_params(&l, load_args.params, load_args.lazy ? XIR_LOAD_LAZY : 0, &found, why);
     }
     if (!code) {
+        progress_writing("-");
         xir_status status = xir_json_write(l.net, compact ? 0 : 4, write_to, stdout, why);
         if (status) code = exit_of(status);
     }

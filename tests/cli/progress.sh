@@ -1,0 +1,60 @@
+# What takes long says so on a terminal, in one line that is gone in the end, and nowhere else. What takes long here is standard
+# input that does not come before the line is there; so nothing depends on how fast anything is.
+. "$SRC/tests/cli/lib.sh"
+cp "$data/small.json" "$data/small.raw" .
+command -v python3 >/dev/null || exit 0
+
+# terminal.py TERM WAIT WORDS…: runs xir with stderr on a terminal of 60 columns, feeds small.json to it as soon as WAIT has been said;
+# then prints what came on the terminal to ./err, standard output to ./out, and exits as it did.
+cat >terminal.py <<'END'
+import os, pty, subprocess, sys, fcntl, struct, termios, time
+term, wait, words = sys.argv[1], sys.argv[2].encode(), sys.argv[3:]
+master, slave = pty.openpty()
+fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+out = open("out", "wb")
+p = subprocess.Popen([os.environ["XIR"]] + words, stdin=subprocess.PIPE, stdout=out, stderr=slave, env=dict(os.environ, TERM=term))
+os.close(slave)
+said = b""
+while wait and wait not in said:
+    said += os.read(master, 4096)
+if not wait:
+    time.sleep(0.5)
+p.stdin.write(open("small.json", "rb").read())
+p.stdin.close()
+while True:
+    try:
+        more = os.read(master, 4096)
+    except OSError:
+        break
+    if not more:
+        break
+    said += more
+open("err", "wb").write(said)
+sys.exit(p.wait())
+END
+terminal() {
+    want=$1
+    shift
+    ran="on a terminal: xir $*"
+    python3 terminal.py "$@"
+    got=$?
+    [ "$got" -eq "$want" ] || bad "$ran: exit code $got, not $want"
+}
+
+erased=$(printf '\r\033[K')
+terminal 0 xterm "reading <stdin>" show --compact -
+same out small.json
+err "${erased}xir: reading <stdin>, 0 s"
+[ "$(tail -c 4 err)" = "$erased" ] || bad "the line is left"
+
+# Findings come behind the line that is gone, whole.
+terminal 0 xterm "reading <stdin>" info -; out "ops         7"
+err "<stdin>: warning: there is no parameter file"
+tr '\r' '\n' <err | grep -q "reading.*warning" && bad "both in one line"
+
+# Not on a dumb terminal, and not where stderr is none.
+terminal 0 dumb "" show --compact -; same out small.json
+quiet
+(sleep 0.5; cat small.json) | "$XIR" show --compact - >out 2>err || bad "from a pipe"
+same out small.json; quiet
+finish
