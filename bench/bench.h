@@ -63,8 +63,12 @@ extern const bench_case json_cases[];
 extern const bench_case raw_cases[];
 extern const bench_case yardstick_cases[];
 
-/* files.c: makes the sparse files of load-lazy in that folder, once; false with a word on stderr. */
-bool files_make(const char *folder);
+/* files.c: makes the sparse files of load-lazy in that folder, with a word on stderr for each that cannot be. */
+void files_make(const char *folder);
+
+/* infer.c: a file with the text of a network of about so many operations as real networks have them; with
+ * `unique`, no two layers have the same size. */
+bool infer_text(const char *path, size_t ops, bool unique);
 
 /* json.c: whether a network prints as the text of `in`, which an indented one is not asked. */
 struct xir_context;

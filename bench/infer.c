@@ -13,9 +13,12 @@
 
 #include <xir/xir.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef enum kind { STEM, BOTTLENECK, HEAD, FOCUS, C3, SPP, UPSAMPLE, DETECT, LAYER } kind;
 
@@ -318,6 +321,24 @@ static void *setup(size_t ops, size_t rounds, bool unique)
         return g;
     xir_diags_print(xir_network_diags(g->net), stderr);
     return NULL;
+}
+
+static bool put_text(void *user, const void *data, size_t size)
+{
+    return pages_write(*(const int *)user, data, size);
+}
+
+/* In a process of its own, which takes the network with it. */
+bool infer_text(const char *path, size_t ops, bool unique)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        const mix *g = setup(ops, 1, unique);
+        int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        _exit(g && fd >= 0 && xir_json_write(g->net, 0, put_text, &fd, g->why) == XIR_OK ? 0 : 1);
+    }
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
 /* How many ops the plan has. */

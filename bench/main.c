@@ -1,4 +1,4 @@
-/* xir-bench NAME [--ops N] [--file F] [--runs R] [--alone] [--full]
+/* xir-bench NAME [--ops N] [--net KIND | --file F] [--runs R] [--alone] [--full]
  *
  * One JSON object a line. The first line is ours, with NAME as its `bench`; then, as
  * "NAME/who", yardsticks of the machine and the same work done by peers, measured in the same run.
@@ -59,7 +59,7 @@ enum { TABLES = sizeof tables / sizeof tables[0], SLOW_OPS = 100000 };
 static const double our_seconds = 20, peer_seconds = 5;
 
 typedef struct options {
-    const char *name, *file, *text;
+    const char *name, *net, *file, *text;
     size_t      ops;
     int         runs;
     bool        alone, full, list;
@@ -107,10 +107,14 @@ static bool need_raw(bench_input *in)
 
 static bool need_folder(bench_input *in, bool sparse)
 {
-    static bool made;
+    static bool tried;
     if (!in->path && !(in->path = pages_folder()))
         return false;
-    return made || !sparse || (made = files_make(in->path));
+    if (sparse && !tried) { /* rows whose file could not be made will say so */
+        tried = true;
+        files_make(in->path);
+    }
+    return true;
 }
 
 /* What `c` asks for, or NULL when it cannot be had. */
@@ -152,7 +156,8 @@ static int add_rows(row *rows, int n, const options *o, bool ours)
 {
     for (int t = 0; t < TABLES; t++)
         for (const bench_case *c = tables[t]; c->run; c++)
-            if (n < MOST_ROWS && strcmp(c->bench, o->name) == 0 && !c->who == ours)
+            if (n < MOST_ROWS && strcmp(c->bench, o->name) == 0 && !c->who == ours &&
+                !(o->file && c->flags & BENCH_CHAIN))
                 rows[n++].c = c;
     return n;
 }
@@ -235,12 +240,25 @@ static int write_text(const options *o)
     return 0;
 }
 
+/* The network of --net as a file. */
+static const char *make_net(const options *o)
+{
+    static char path[300];
+    const char *folder = pages_folder();
+    if (!folder)
+        return NULL;
+    snprintf(path, sizeof path, "%s/net.json", folder);
+    return infer_text(path, o->ops, strcmp(o->net, "unique") == 0) ? path : NULL;
+}
+
 static int usage(void)
 {
-    fputs("usage: xir-bench NAME [--ops N] [--file F] [--runs R] [--alone] [--full]\n"
+    fputs("usage: xir-bench NAME [--ops N] [--net KIND | --file F] [--runs R] [--alone] [--full]\n"
           "       xir-bench --list           the names, and what each measures\n"
           "       xir-bench --text F [--ops N]   writes the generated network\n"
           "  --ops N    operations in the network (100000)\n"
+          "  --net K    of text: chain (convolutions and activations by turns), real (layers of ResNet-50,\n"
+          "             YOLOv5s and a transformer), unique (those, no two of the same size)\n"
           "  --file F   the JSON text to read or to write again, instead of a generated one\n"
           "  --runs R   of which the median is printed (5; slow peers may get fewer)\n"
           "  --alone    ours only, no yardsticks and no peers\n"
@@ -258,6 +276,11 @@ static bool parse_count(const char *s, size_t least, size_t most, size_t *out)
         return false;
     *out = (size_t)n;
     return true;
+}
+
+static bool is_net(const char *word)
+{
+    return strcmp(word, "chain") == 0 || strcmp(word, "real") == 0 || strcmp(word, "unique") == 0;
 }
 
 static bool parse(int argc, char **argv, options *o)
@@ -278,6 +301,8 @@ static bool parse(int argc, char **argv, options *o)
             return false;
         else if (strcmp(arg, "--file") == 0)
             o->file = argv[++i];
+        else if (strcmp(arg, "--net") == 0 && is_net(value))
+            o->net = argv[++i];
         else if (strcmp(arg, "--text") == 0)
             o->text = argv[++i];
         else if (strcmp(arg, "--ops") == 0 && parse_count(value, 2, 100000000, &o->ops))
@@ -300,6 +325,9 @@ int main(int argc, char **argv)
         return list();
     if (o.text)
         return write_text(&o);
+
+    if (o.net && strcmp(o.net, "chain") != 0 && !(o.file = make_net(&o)))
+        return 3;
 
     static row rows[MOST_ROWS];
     int n = add_rows(rows, 0, &o, true);

@@ -48,6 +48,7 @@ enum {
     BENCH_SLOW    = 1 << 5, /* on 100 000 ops at most, unless --full */
     BENCH_FOLDER  = 1 << 6, /* no ops here either: times are of whole files */
     BENCH_SPARSE  = 1 << 7,
+    BENCH_CHAIN   = 1 << 9, /* for the generated chain only, left out with other networks */
     BENCH_BY_WALL = 1 << 8, /* times are compared by the clock on the wall: the disk takes them */
 };
 
@@ -79,6 +80,12 @@ uint64_t files_sum(const void *bytes, size_t size);
 #define FILES_FLAT   "sparse.fb"
 #define FILES_MSG    "sparse.imodel"
 enum { FILES_OPS = 100, FILES_PARAMS = 4, FILES_MOST_MIB = 1024, FILES_LESS_MIB = 511 };
+
+/* FILES_MOST_MIB of zeros that take no memory; NULL if there are none. Writes at a file's position, leaving
+ * holes for zeros; ends and closes such a file. */
+const char *files_zeros(void);
+bool        files_put_sparse(int fd, const void *data, size_t size);
+bool        files_end_sparse(int fd);
 
 /* What BENCH_FOLDER rows save: as many parameters of FILES_SAVE_MIB each, of such bytes, into a file of
  * this name in the folder. What was saved there before is removed, so that none has to do it. */
