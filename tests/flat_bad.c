@@ -15,7 +15,7 @@ typedef struct bad {
 /* `sees`: the verifier does; otherwise only who reads. */
 static void check(const bad *b, size_t i, bool sees) {
     flat_made m = flat_make(ctx, b->fb);
-    size_t byte = flat_at(&m, b->byte);
+    size_t byte = made_at(&m, b->byte);
     flat_spoil(&m, b->changes);
     for (int twice = 0; twice < 2; twice++) {
         xir_status status = XIR_OK;

@@ -24,11 +24,10 @@ cp small.json noname; run 0 show --compact noname; same out small.json
 printf '7767517\n1 1\n' >net.param; run 2 show net.param; err "net.param: this build cannot read pnnx"
 cp net.param net.json; run 2 show net.json; err "cannot read pnnx"
 run 1 show net.json --from json; err "net.json:1:1: "
-printf '\200\200' >net.fb; run 2 show net.fb; err "cannot read fb"
-printf '\200\200' >net.imodel; run 2 show net.imodel; err "cannot read imodel"
-run 2 convert net.imodel o.json; gone o.json
-run 2 convert small.json o.imodel; err "this build cannot write imodel"; gone o.imodel
-run 2 convert small.json o.json --to fb; gone o.json
+printf 'x' >net.nnb; run 2 show net.nnb; err "cannot read nnb"
+run 2 convert net.nnb o.json; gone o.json
+run 2 convert small.json o.nnb; err "this build cannot write nnb"; gone o.nnb
+run 2 convert small.json o.json --to tsm; gone o.json
 run 2 convert small.json o.xyz; err "the name does not tell the format"; gone o.xyz
 printf '\357\273\277{}' >bom.json; run 1 show bom.json; err "byte order mark"
 

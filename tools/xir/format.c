@@ -20,8 +20,6 @@ typedef struct sight {
 } sight;
 
 static const sight sights[] = {
-    { { .word = "imodel", .meaning = "MessagePack network", .suffixes = "imodel msg" }, NULL },
-    { { .word = "fb",    .meaning = "FlatBuffers network", .suffixes = "fb"   }, NULL       },
     { { .word = "onnx",  .meaning = "ONNX model",         .suffixes = "onnx"  }, NULL       },
     { { .word = "pnnx",  .meaning = "PNNX graph",         .suffixes = "param" }, looks_pnnx },
     { { .word = "nnb",   .meaning = "NNabla binary",      .suffixes = "nnb"   }, NULL       },
