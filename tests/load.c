@@ -381,6 +381,10 @@ static void a_limit_is_about_what_is_read_into_memory(void **state) {
         assert_non_null(lazy);
         check_loaded(lazy, true);
         xir_network_free(lazy);
+        size_t size;
+        uint8_t *bytes = scratch_get(path, &size);
+        if (size > 8000) FAILS_TO_LOAD(xir_network_read(narrow, bytes, size, XIR_STR(""), NULL, why), XIR_E_LIMIT, "the limit of 8000");
+        free(bytes);
     }
     xir_context_free(narrow);
     xir_network_free(net);

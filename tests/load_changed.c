@@ -208,6 +208,7 @@ static void what_is_gone_cannot_be_written(void **state) {
                 assert_int_not_equal(access(path, F_OK), 0);
                 assert_int_not_equal(access(scratch("rescued.raw"), F_OK), 0);
                 const xir_save_options bare = { .format = to.word, .unchecked = true, .no_params = true };
+                if (j % 2) raw_fill(value_of(lazy, 3));   /* then nobody can say what the MD5 would be */
                 assert_int_equal(xir_network_save(lazy, path, &bare, why), XIR_OK);   /* the structure is in memory */
                 xir_network *again = load_must(path, &(xir_load_options){ .no_params = true });
                 assert_true(xir_str_equal(xir_network_text_of(again, XIR_TEXT_PARAMS_MD5), xir_network_text_of(lazy, XIR_TEXT_PARAMS_MD5)));

@@ -4,8 +4,8 @@
 
 static const format *const formats[] = {
     &format_json,
-    &format_flat,
     &format_msgpack,
+    &format_flat,
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 

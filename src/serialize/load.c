@@ -163,6 +163,10 @@ static xir_network *read_whole(loading *l, blob *whole) {
 
 static xir_network *read_memory(loading *l, const void *data, size_t size) {
     const xir_allocator *alloc = &l->ctx->alloc;
+    if (!l->o.lazy && size > l->ctx->limits.max_bytes) {
+        put(l, XIR_ERROR, XIR_E_LIMIT, "%zu bytes are more than the limit of %llu", size, (unsigned long long)l->ctx->limits.max_bytes);
+        return NULL;
+    }
     bool borrow = l->o.lazy || l->format->pair || l->o.no_params;   /* of a structure nothing is kept */
     blob *whole = borrow ? blob_borrow(alloc, data, size, l->o.lazy, NULL, NULL) : blob_new(alloc, size);
     if (!whole) {

@@ -46,7 +46,7 @@ xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path
     *p = (payload_plan){ .list = { .net = net, .why = why, .path = path, .wide_ids = true } };
     bool any = false;
     if (!net_walk_params(net, has_bytes, &any) && !any) return p->list.status = diag_memory(why);
-    if (any && raw_plan(&p->list, net, path, why) != XIR_OK) return p->list.status;
+    if (any && (raw_plan(&p->list, net, path, why) != XIR_OK || raw_check_there(&p->list) != XIR_OK)) return p->list.status;
     p->n = any ? p->list.n : 0;
     const raw_rank *payloads = p->list.ranks, *table = payloads + p->n;
     for (size_t i = 0; i < p->n && !p->table_differs; i++) p->table_differs = payloads[i].index != table[i].index;

@@ -55,7 +55,6 @@ static xir_status plan_items(raw_listing *l) {
                             (unsigned long long)p->data->size, (unsigned long long)it->size);
         if (!l->wide_ids && (it->value->id < INT32_MIN || it->value->id > INT32_MAX))
             return raw_fail(l, XIR_E_BOUNDS, XIR_NO_BYTE, "%s: a raw file has ids of 32 bits", raw_who(it->value).text);
-        if ((l->status = params_check(it->value, l->why)) != XIR_OK) return l->status;
         if (!add_u64(l->total, it->size, &l->total))
             return raw_fail(l, XIR_E_LIMIT, XIR_NO_BYTE, "the Params take more bytes than a file can have");
         l->items[n++] = *it;
@@ -142,8 +141,14 @@ static bool put_all(const raw_listing *l, sink *s) {
     return true;
 }
 
+xir_status raw_check_there(raw_listing *l) {
+    for (size_t i = 0; i < l->n && l->status == XIR_OK; i++) l->status = params_check(l->items[i].value, l->why);
+    return l->status;
+}
+
 /* Writes the planned file; `hex` gets its MD5. A stop by the writer is XIR_E_IO without a finding: the writer has it. */
 static xir_status emit(raw_listing *l, sink *s, char hex[MD5_DIGITS + 1]) {
+    if (raw_check_there(l) != XIR_OK) return l->status;   /* before anything is written */
     l->status = md5_begin(&s->sum, l->why);
     if (l->status != XIR_OK) return l->status;
     bool done = put_all(l, s);
@@ -188,7 +193,7 @@ xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1
         *bytes = l.n ? l.total : 0;
         if (l.n == 0) memcpy(hex, MD5_OF_NOTHING, MD5_DIGITS + 1);
         else if (from && from->md5[0]) memcpy(hex, from->md5, MD5_DIGITS + 1);
-        else emit(&l, &nowhere, hex);
+        else if (emit(&l, &nowhere, hex) == XIR_E_IO) l.status = XIR_E_MISSING;   /* gone with their file */
     } else if (l.status != XIR_E_MEMORY) {
         l.status = XIR_E_MISSING;
     }

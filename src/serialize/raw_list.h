@@ -67,6 +67,8 @@ xir_status raw_load(xir_network *net, const char *path, unsigned flags, xir_diag
 /* What would be written (raw.c): items that have an entry, their offsets in a raw file, and both orders: ranks[0 … n - 1] that
  * of the payloads, ranks[n … 2n - 1] that of the table. */
 xir_status raw_plan(raw_listing *l, xir_network *net, const char *path, xir_diags *why);
+/* Whether all bytes that are to be written may be read: those of a watched file must be there. (raw.c) */
+xir_status raw_check_there(raw_listing *l);
 /* Gives items their parts of `whole`: ranks[0 … n - 1] is the order of the payloads. What can fail comes first. `from` is
  * where they come from, its size and n are filled in. (raw_load.c) */
 struct raw_origin;

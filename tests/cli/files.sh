@@ -24,9 +24,12 @@ cp small.json noname; run 0 show --compact noname; same out small.json
 printf '7767517\n1 1\n' >net.param; run 2 show net.param; err "net.param: this build cannot read pnnx"
 cp net.param net.json; run 2 show net.json; err "cannot read pnnx"
 run 1 show net.json --from json; err "net.json:1:1: "
-printf 'x' >net.nnb; run 2 show net.nnb; err "cannot read nnb"
-run 2 convert net.nnb o.json; gone o.json
-run 2 convert small.json o.nnb; err "this build cannot write nnb"; gone o.nnb
+printf '\200\200' >net.fb; run 1 show net.fb; err "net.fb@0x"
+printf '\200\200' >net.imodel; run 1 show net.imodel; err "net.imodel@0x"
+run 1 convert net.imodel o.json; gone o.json
+cp small.json net.onnx; run 0 show --compact net.onnx; same out small.json
+printf '\010\010' >net.onnx; run 2 show net.onnx; err "cannot read onnx"
+run 2 convert small.json o.onnx; err "this build cannot write onnx"; gone o.onnx
 run 2 convert small.json o.json --to tsm; gone o.json
 run 2 convert small.json o.xyz; err "the name does not tell the format"; gone o.xyz
 printf '\357\273\277{}' >bom.json; run 1 show bom.json; err "byte order mark"

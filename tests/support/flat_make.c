@@ -58,7 +58,7 @@ static const flat_spot *find_spot(const flat_made *m, const char *name) {
     return NULL;
 }
 
-size_t made_at(const flat_made *m, const char *place) {
+size_t flat_spot_at(const flat_made *m, const char *place) {
     char name[200];
     snprintf(name, sizeof name, "%s", place);
     char *sign = strpbrk(name, "+-");
@@ -268,7 +268,7 @@ static void make_references(maker *k, const xir_any *v, const char *path, const 
         }
     } else if (v->kind == XIR_ANY_TEXT && v->as.text.size > 1 && v->as.text.data[0] == '*') {
         named name = name_of("&%.*s", (int)v->as.text.size - 1, v->as.text.data + 1);
-        lead_to(k, made_at(k->m, field), made_at(k->m, name.text));
+        lead_to(k, flat_spot_at(k->m, field), flat_spot_at(k->m, name.text));
     }
 }
 
@@ -329,12 +329,12 @@ static void spoil_one(flat_made *m, char *change) {
     while (isspace((unsigned char)*change)) change++;
     if (!*change) return;
     if (sscanf(change, "cut %119[^;]", place) == 1) {
-        m->size = made_at(m, place);
+        m->size = flat_spot_at(m, place);
         return;
     }
     if (sscanf(change, "%7s %119s %2s %119[^;]", kind, place, op, value) != 4) fail_msg("no change: %s", change);
-    size_t at = made_at(m, strcmp(place, "root") == 0 ? "" : place), bytes = (size_t)atoi(kind + 1) / 8;
-    uint64_t v = value[0] == '@' ? made_at(m, value + 1) : (uint64_t)strtoll(value, NULL, 0);
+    size_t at = flat_spot_at(m, strcmp(place, "root") == 0 ? "" : place), bytes = (size_t)atoi(kind + 1) / 8;
+    uint64_t v = value[0] == '@' ? flat_spot_at(m, value + 1) : (uint64_t)strtoll(value, NULL, 0);
     if (op[0] == '+') {
         uint64_t old = 0;
         for (size_t i = 0; i < bytes; i++) old |= (uint64_t)m->data[at + i] << 8 * i;

@@ -26,7 +26,7 @@ typedef struct flat_made {
 flat_made flat_make(xir_context *with, const char *text);
 void      flat_made_free(flat_made *made);
 /* The byte of a place, which must be there; "/ops/0+4" is four behind it. */
-size_t    made_at(const flat_made *made, const char *place);
+size_t    flat_spot_at(const flat_made *made, const char *place);
 /* Spoils bytes: "u32 /ops/0.name = 7; u16 /ops/0: += 2; cut $-3". A value may be a place ("@/ops/0": its byte; "@/ops/0 - 4"). */
 void      flat_spoil(flat_made *made, const char *changes);
 

@@ -10,7 +10,7 @@
 static const raw_param load_params[] = { { 3, 4 }, { 7, 0 }, { 5, 6000 }, { 11, 9000 } };
 enum { LOAD_PARAMS = COUNT(load_params) };
 
-/* A network with these Params, all with bytes (raw_byte). Its rules are not those of validation. */
+/* A network with these Params, all with bytes (raw_byte). */
 static inline xir_network *load_net(xir_context *with) {
     xir_value *values[LOAD_PARAMS];
     xir_network *net = raw_network(with, load_params, LOAD_PARAMS, 2, values);

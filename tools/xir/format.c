@@ -44,9 +44,7 @@ static const file_format *among(const char *word) {
 static void fill(void) {
     if (n_all) return;
     while (n_all < MOST - SIGHTS && xir_format_at(n_all, &all[n_all])) n_all++;
-    for (size_t i = 0; i < SIGHTS; i++) {
-        if (!among(sights[i].format.word)) all[n_all++] = sights[i].format;
-    }
+    for (size_t i = 0; i < SIGHTS; i++) all[n_all++] = sights[i].format;
     for (size_t i = 0; i < n_all; i++) text_printf(&words, "%s%s", i ? " " : "", all[i].word);
 }
 

@@ -284,11 +284,6 @@ static bool read_all(const format_reading *how, const flat_schema *schema, blob 
 
 xir_network *flat_read(const format_reading *how, blob *whole) {
     xir_context *ctx = how->ctx;
-    if (whole->size > ctx->limits.max_bytes) {
-        diag_fail(how->why, XIR_E_LIMIT, XIR_STR(""), "%llu bytes are more than the limit of %llu", (unsigned long long)whole->size,
-                  (unsigned long long)ctx->limits.max_bytes);
-        return NULL;
-    }
     flat_schema schema;
     xir_network *net = NULL;
     if (!flat_schema_init(&schema, ctx) || !(net = network_new(ctx))) {

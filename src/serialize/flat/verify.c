@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include "flat/flat.h"
 #include "flat/wire.h"
+#include "utf8.h"
 
 enum { PAGE = 1 << 16, MARKS = PAGE / 4, TEXT_MARK = 0xFF, HIGHEST = 0xFF };
 
@@ -94,16 +95,8 @@ static size_t utf8_size(const uint8_t *p, size_t n) {
         }
         while (i < n && p[i] < 0x80) i++;
         if (i == n) return n;
-        uint8_t c = p[i], least = 0x80, greatest = 0xBF;
-        size_t length = c >= 0xC2 && c <= 0xDF ? 2 : c >= 0xE0 && c <= 0xEF ? 3 : c >= 0xF0 && c <= 0xF4 ? 4 : 0;
-        if (c == 0xE0) least = 0xA0;      /* nothing longer than it must be */
-        if (c == 0xED) greatest = 0x9F;   /* no surrogates                  */
-        if (c == 0xF0) least = 0x90;
-        if (c == 0xF4) greatest = 0x8F;   /* nothing above U+10FFFF         */
-        if (!length || n - i < length || p[i + 1] < least || p[i + 1] > greatest) return i;
-        for (size_t k = 2; k < length; k++) {
-            if (p[i + k] < 0x80 || p[i + k] > 0xBF) return i;
-        }
+        size_t length = utf8_length((const char *)p + i, (const char *)p + n);
+        if (!length) return i;
         i += length;
     }
 }

@@ -221,7 +221,9 @@ static void end(flat_writer *w) {
 /* Everything that can fail but writing. */
 static xir_status prepare(flat_writer *w) {
     uint64_t end;
-    xir_status status = payload_plan_make(&w->plan, w->net, w->how->path, w->how->why);
+    const format_writing *how = w->how;
+    xir_status status = how->no_params ? payload_plan_none(&w->plan, w->net, how->why)
+                                       : payload_plan_make(&w->plan, w->net, how->path, how->why);
     if (status) return status;
     if (!measure(w, &end)) return w->b.status;
     if (!take_memory(w)) return diag_memory(w->how->why);

@@ -101,7 +101,8 @@ static xir_status write_failed(const packed_sink *p, const xir_network *net, con
 
 static xir_status write_network(xir_network *net, const format_writing *how) {
     payload_plan plan;
-    xir_status status = payload_plan_make(&plan, net, how->path, how->why);
+    xir_status status = how->no_params ? payload_plan_none(&plan, net, how->why)
+                                       : payload_plan_make(&plan, net, how->path, how->why);
     if (!status) status = check_plan(&plan, net, how);
     if (!status) {
         packed_sink p;
