@@ -2,6 +2,7 @@
  * are made by hand and then spoiled where their places have names (support/flat_make.h). */
 #include <stdio.h>
 #include "support/flat_make.h"
+#include "support/net.h"
 
 typedef struct bad {
     const char *fb;        /* what is spoiled                                   */

@@ -11,7 +11,8 @@
 #ifndef SUPPORT_FLAT_MAKE_H
 #define SUPPORT_FLAT_MAKE_H
 
-#include "support/net.h"
+#include <xir/xir.h>
+#include "support/forms.h"
 #include "flat/flat.h"
 
 typedef struct flat_spot { char *name; size_t at; } flat_spot;

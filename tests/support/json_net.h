@@ -23,11 +23,11 @@ static inline void put_bytes(paper *p, const char *data, size_t size) {
     p->data[p->size] = '\0';
 }
 
-static inline void put(paper *p, const char *format, ...) {
+static inline void put(paper *p, const char *what, ...) {
     char text[4096];
     va_list args;
-    va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
+    va_start(args, what);
+    int n = vsnprintf(text, sizeof text, what, args);
     va_end(args);
     if (n < 0 || (size_t)n >= sizeof text) abort();
     put_bytes(p, text, (size_t)n);
