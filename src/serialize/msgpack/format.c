@@ -34,23 +34,29 @@ static void write_table(encoder *e, void *user) {
     s->ops->end(s);
 }
 
-/* What this format cannot hold and others can. */
-static xir_status check_plan(const payload_plan *plan, const xir_network *net, const format_writing *how) {
-    for (size_t i = 0; i < plan->n; i++) {
-        const raw_item *it = payload_at(plan, i);
-        if (it->size <= UINT32_MAX) continue;
-        return file_fail(how->why, XIR_E_LIMIT, how->path, XIR_NO_BYTE,
-                         "%s has %" PRIu64 " bytes, MessagePack holds 4294967295 in one piece; Json&Raw has room for them",
-                         raw_who(it->value).text, it->size);
-    }
+/* What this format cannot hold and others can; before anything is read for it. */
+typedef struct check { const format_writing *how; xir_status status; } check;
+
+static bool check_size(void *user, xir_value *v) {
+    check *c = user;
+    const blob *data = value_params(v)->data;
+    if (!data || data->size <= UINT32_MAX) return true;
+    c->status = file_fail(c->how->why, XIR_E_LIMIT, c->how->path, XIR_NO_BYTE,
+                          "%s has %" PRIu64 " bytes, MessagePack counts to 4294967295; Json&Raw has room for them", raw_who(v).text,
+                          data->size);
+    return false;
+}
+
+static xir_status check_network(xir_network *net, const format_writing *how) {
     static const char *const own[] = { params_key, table_key };
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         if (!net->extra || !xir_map_get(net->extra, xir_str_of(own[i]))) continue;
         return file_fail(how->why, XIR_E_UNSUPPORTED, how->path, XIR_NO_BYTE,
-                         "the network has an undeclared key \"%s\", which in MessagePack stands for the parameters; Json&Raw can hold it",
+                         "the network has an undeclared key \"%s\", which in MessagePack stands for its parameters; Json&Raw can hold it",
                          own[i]);
     }
-    return XIR_OK;
+    check c = { .how = how };
+    return net_walk_params(net, check_size, &c) || c.status ? c.status : diag_memory(how->why);
 }
 
 /* Writing nowhere. */
@@ -101,9 +107,9 @@ static xir_status write_failed(const packed_sink *p, const xir_network *net, con
 
 static xir_status write_network(xir_network *net, const format_writing *how) {
     payload_plan plan;
-    xir_status status = how->no_params ? payload_plan_none(&plan, net, how->why)
-                                       : payload_plan_make(&plan, net, how->path, how->why);
-    if (!status) status = check_plan(&plan, net, how);
+    xir_status status = check_network(net, how);
+    if (status) return status;
+    status = how->no_params ? payload_plan_none(&plan, net, how->why) : payload_plan_make(&plan, net, how->path, how->why);
     if (!status) {
         packed_sink p;
         encoder e;
