@@ -1,0 +1,367 @@
+/* All formats hold the same: networks by chance (support/random_net.h) go from JSON into each format and back, and from there into
+ * each other one, and come back byte for byte, their parameters too; what a format has written it writes again.
+ *
+ * XIR_DIFFERENTIAL=100000 in the environment tries so many, XIR_DIFFERENTIAL_SEED=7 the one of that seed. What fails is told by
+ * its seed, with as few ops as still fail. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "graph.h"
+#include "md5.h"
+#include "support/own.h"
+
+#define XIR_DEFS "support/wide.def"
+#include <xir/declare.h>
+#define XIR_DEFS "support/wide.def"
+#include <xir/define.h>
+
+#include "support/net.h"
+#include "support/often.h"
+#include "support/random_net.h"
+
+enum { USUAL = 1000, MOST_FORMATS = 16 };
+
+static xir_format_info formats[MOST_FORMATS];   /* that read and write */
+static size_t n_formats;
+
+/* ---- one network ---------------------------------------------------------------------------------------------------- */
+
+/* Bytes that grow. */
+typedef struct bytes { uint8_t *data; size_t size, room; } bytes;
+
+static bool append(void *user, const void *data, size_t size) {
+    bytes *b = user;
+    if (b->size + size > b->room) {
+        b->room = (b->size + size) * 2;
+        b->data = realloc(b->data, b->room);
+        if (!b->data) abort();
+    }
+    if (size) memcpy(b->data + b->size, data, size);
+    b->size += size;
+    return true;
+}
+
+/* What went wrong first. */
+typedef struct verdict {
+    char   text[1500];
+    bool   chance;        /* the network is not what chance meant: a fault of the reader of JSON, or of the test */
+    size_t refused;       /* writers that said it is too much for their format */
+} verdict;
+
+static bool wrong(verdict *v, const char *format, ...) XIR_PRINTF(2, 3);
+static bool wrong(verdict *v, const char *format, ...) {
+    if (*v->text) return false;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(v->text, sizeof v->text, format, args);
+    va_end(args);
+    return false;
+}
+
+static bool same(verdict *v, const char *what, const char *of, const void *a, size_t n, const void *b, size_t m) {
+    size_t i = 0;
+    while (i < n && i < m && ((const char *)a)[i] == ((const char *)b)[i]) i++;
+    if (i == n && i == m) return true;
+    size_t from = i > 80 ? i - 80 : 0;
+    int left = (int)(n - from < 240 ? n - from : 240), right = (int)(m - from < 240 ? m - from : 240);
+    return wrong(v, "%s of %s differs from byte %zu of %zu and %zu on:\n  %.*s\n  %.*s", what, of, i, n, m, left, (const char *)a + from,
+                 right, (const char *)b + from);
+}
+
+static bool told(verdict *v, const char *what, const char *of, xir_status status, const xir_diags *found) {
+    const xir_diag *d = xir_diags_count(found) ? xir_diags_at(found, 0) : NULL;
+    return wrong(v, "%s %s: %s: %.*s: %.*s", what, of, xir_status_name(status), d ? (int)d->path.size : 0, d && d->path.size ? d->path.data : "",
+                 d ? (int)d->message.size : 0, d ? d->message.data : "");
+}
+
+/* All that there is to compare of a network. */
+typedef struct image { xir_text_buffer json; bytes raw; } image;
+
+static void image_free(image *i) {
+    xir_text_free(&i->json);
+    free(i->raw.data);
+}
+
+static bool take_image(verdict *v, const char *of, xir_network *net, bool with_raw, image *out) {
+    *out = (image){ 0 };
+    xir_status status = xir_json_print(net, 0, &out->json);
+    if (status) return wrong(v, "the network of %s cannot be printed: %s", of, xir_status_name(status));
+    if (!with_raw) return true;
+    xir_diags_clear(why);
+    status = xir_raw_write(net, append, &out->raw, why);
+    return !status || told(v, "the parameters cannot be written of", of, status, why);
+}
+
+static bool same_image(verdict *v, const char *of, xir_network *net, const image *expected) {
+    image i;
+    bool good = take_image(v, of, net, expected->raw.size, &i) &&
+                same(v, "JSON", of, expected->json.data, expected->json.size, i.json.data, i.json.size) &&
+                same(v, "the raw file", of, expected->raw.data, expected->raw.size, i.raw.data, i.raw.size);
+    image_free(&i);
+    return good;
+}
+
+/* Writes; false if it cannot be: a fault, or more than the format holds. */
+static bool write_as(verdict *v, const char *of, xir_network *net, const char *word, bool huge, bytes *out) {
+    const xir_save_options options = { .format = word, .unchecked = true, .align = 64 };
+    xir_diags_clear(why);
+    xir_status status = xir_network_write(net, append, out, &options, why);
+    if (status == XIR_E_LIMIT && huge) v->refused++;
+    else if (status) told(v, "cannot be written:", of, status, why);
+    return status == XIR_OK;
+}
+
+/* Reads; of a pair with the parameters beside it. */
+static xir_network *read_as(verdict *v, const char *of, const bytes *file, const xir_format_info *f, const image *expected, bool lazy) {
+    const xir_load_options options = { .format = f->word, .lazy = lazy, .verify = XIR_VERIFY_FULL };
+    const char *word = xir_format_of(file->data, file->size);
+    if (word && strcmp(word, f->word) != 0) return wrong(v, "%s looks like %s", of, word ? word : "nothing"), NULL;
+    xir_diags_clear(why);
+    xir_network *net = xir_network_read(ctx, file->data, file->size, XIR_STR(""), &options, why);
+    xir_status status = XIR_E_INVALID;
+    if (net && f->pair && expected->raw.size) {
+        status = xir_raw_read(net, expected->raw.data, expected->raw.size, lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0, why);
+        if (status) xir_network_free(net), net = NULL;
+    }
+    if (!net) told(v, "cannot be read:", of, status, why);
+    return net;
+}
+
+/* Into a format and out of it. The network that comes out, with the file in *file, which it may lie in. */
+static xir_network *through(verdict *v, const char *of, xir_network *net, const xir_format_info *f, const image *expected, bool lazy,
+                            bool huge, bytes *file) {
+    *file = (bytes){ 0 };
+    xir_network *out = write_as(v, of, net, f->word, huge, file) ? read_as(v, of, file, f, expected, lazy) : NULL;
+    if (out && same_image(v, of, out, expected)) return out;
+    xir_network_free(out);
+    return NULL;
+}
+
+static void check_format(verdict *v, xir_network *net, const xir_format_info *f, const image *expected, bool lazy, bool huge) {
+    bytes file, again = { 0 };
+    char of[64];
+    snprintf(of, sizeof of, "%s%s", f->word, lazy ? ", lazily" : "");
+    xir_network *out = through(v, of, net, f, expected, lazy, huge, &file);
+    if (out && write_as(v, of, out, f->word, huge, &again)) same(v, "the file", of, file.data, file.size, again.data, again.size);
+    for (size_t i = 0; out && !*v->text && i < n_formats; i++) {
+        if (strcmp(formats[i].word, f->word) == 0) continue;
+        bytes other;
+        snprintf(of, sizeof of, "%s%s, then %s", f->word, lazy ? ", lazily" : "", formats[i].word);
+        xir_network_free(through(v, of, out, &formats[i], expected, !lazy, huge, &other));
+        free(other.data);
+    }
+    xir_network_free(out);
+    free(file.data);
+    free(again.data);
+}
+
+static void digest(const uint8_t *data, size_t size, char hex[MD5_DIGITS + 1]) {
+    md5 m;
+    if (md5_begin(&m, NULL) != XIR_OK) abort();
+    md5_add(&m, data, size);
+    if (md5_end(&m, hex, NULL) != XIR_OK) abort();
+}
+
+typedef struct need { bool any, bytes; } need;
+static bool see_need(void *user, xir_value *v) {
+    need *n = user;
+    uint64_t size;
+    n->any = true;
+    if (!xir_params_allow_no_data(v) && (xir_type_bytes(xir_value_type(v), &size) != XIR_OK || size)) n->bytes = true;
+    return true;
+}
+
+/* There are Params, and none needs bytes: the digest is computed, whatever the file says. */
+static bool needs_no_bytes(xir_network *net) {
+    need n = { false, false };
+    return net_walk_params(net, see_need, &n) && n.any && !n.bytes;
+}
+
+/* The network is what chance meant: its parameters, and its text unless that is loose. */
+static bool check_start(verdict *v, const random_net *r, const bool *dropped, xir_network *net, const bytes *raw, const image *first) {
+    char hex[MD5_DIGITS + 1] = MD5_OF_NOTHING;
+    bool has = raw->size > 16;
+    if (has) digest(raw->data, raw->size, hex);
+    v->chance = true;
+    if (random_net_has_payloads(r) && !same(v, "the raw file", "chance", raw->data, raw->size, first->raw.data, first->raw.size)) return false;
+    if (random_net_is_loose(r) || dropped || (!random_net_has_payloads(r) && needs_no_bytes(net))) {
+        v->chance = false;
+        return true;
+    }
+    size_t size;
+    char *text = random_net_text(r, dropped, has ? raw->size : 0, hex, &size);
+    bool good = same(v, "JSON", "chance", text, size, first->json.data, first->json.size);
+    free(text);
+    if (good) v->chance = false;
+    return good;
+}
+
+/* True if nothing is wrong. */
+static bool examine(const random_net *r, const bool *dropped, verdict *v) {
+    *v = (verdict){ .chance = true };
+    size_t size;
+    char *text = random_net_text(r, dropped, 0, MD5_OF_NOTHING, &size);
+    xir_diags_clear(why);
+    xir_network *net = xir_json_read(ctx, (xir_str){ text, size }, XIR_STR(""), why);
+    free(text);
+    if (!net) return told(v, "JSON cannot be read", "", XIR_E_INVALID, why);
+    bytes raw = { 0 };
+    if (random_net_has_payloads(r)) {
+        raw.data = random_net_raw(r, net, &raw.size);
+        xir_status status = xir_raw_read(net, raw.data, raw.size, XIR_LOAD_NO_MD5, why);
+        if (status) told(v, "the parameters cannot be read", "", status, why);
+    }
+    image first = { 0 };
+    if (!*v->text && take_image(v, "chance", net, random_net_has_payloads(r), &first) && check_start(v, r, dropped, net, &raw, &first)) {
+        for (size_t i = 0; i < n_formats && !*v->text; i++) {
+            check_format(v, net, &formats[i], &first, false, random_net_is_huge(r));
+            if (!*v->text) check_format(v, net, &formats[i], &first, true, random_net_is_huge(r));
+        }
+        if (!*v->text) same_image(v, "what was written", net, &first);   /* writing changes nothing */
+    }
+    image_free(&first);
+    xir_network_free(net);
+    free(raw.data);
+    return !*v->text;
+}
+
+/* ---- telling -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t seed_now;
+
+static void tell_seed(void) {
+    char text[80];
+    int n = snprintf(text, sizeof text, "\nthe network of seed %" PRIu64 " did it\n", seed_now);
+    ssize_t ignored = write(2, text, (size_t)n);
+    (void)ignored;
+}
+
+static void on_death(int signal_number) {
+    tell_seed();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+/* Drops one op after the other as long as it still fails. */
+static void shrink(const random_net *r, const verdict *first) {
+    size_t n = first->chance ? 0 : random_net_op_count(r), left = n;
+    bool *dropped = calloc(n + 1, sizeof *dropped);
+    verdict v, last = *first;
+    assert_non_null(dropped);
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < n; i++) {
+            if (dropped[i]) continue;
+            dropped[i] = true;
+            if (!examine(r, dropped, &v) && v.chance == first->chance) {
+                last = v;
+                left--;
+                again = true;
+            } else {
+                dropped[i] = false;
+            }
+        }
+    }
+    size_t size;
+    char *text = random_net_text(r, dropped, 0, MD5_OF_NOTHING, &size);
+    fprintf(stderr, "seed %" PRIu64 ", %zu ops of %zu are left: %s\n%s\n", seed_now, left, n, last.text, size < 6000 ? text : "(a long text)");
+    free(text);
+    free(dropped);
+}
+
+/* ---- the tests ------------------------------------------------------------------------------------------------------ */
+
+static void they_come_back_from_every_format(void **state) {
+    (void)state;
+    static const int deadly[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+    for (size_t i = 0; i < COUNT(deadly); i++) signal(deadly[i], on_death);
+    if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(tell_seed);
+    const char *times = getenv("XIR_DIFFERENTIAL"), *one = getenv("XIR_DIFFERENTIAL_SEED");
+    uint64_t first = one ? strtoull(one, NULL, 10) : 1, n = one ? 1 : times ? strtoull(times, NULL, 10) : OFTEN(USUAL);
+    size_t failed = 0, refused = 0;
+    for (seed_now = first; seed_now < first + n && failed < 5; seed_now++) {
+        random_net *r = random_net_make(ctx, seed_now, NULL);
+        verdict v;
+        if (!examine(r, NULL, &v)) {
+            failed++;
+            shrink(r, &v);
+        }
+        refused += v.refused;
+        random_net_free(r);
+    }
+    printf("%" PRIu64 " networks", n);
+    for (size_t i = 0; i < n_formats; i++) printf("%s %s", i ? "," : " as", formats[i].word);
+    printf("; %zu times more than a format holds\n", refused);
+    if (failed) fail_msg("%zu networks do not come back", failed);
+    assert_true(one || refused * 20 < n);
+}
+
+#define OCCURS(what) \
+    do { \
+        if (!(what)) fail_msg("never in %zu networks: %s", c.networks, #what); \
+    } while (0)
+
+/* Chance makes everything that there is. */
+static void everything_occurs(void **state) {
+    (void)state;
+    static random_counts c;
+    for (uint64_t seed = 1; seed <= 2 * USUAL; seed++) random_net_free(random_net_make(ctx, seed, &c));
+    const xir_class *cls;
+    for (size_t i = 0; (cls = xir_context_class_at(ctx, i)) != NULL; i++) {
+        bool made = xir_class_is_op(cls) ? c.ops[i] : c.objects[i];
+        if (made == ((xir_class_traits(cls) & XIR_TRAIT_ABSTRACT) != 0)) fail_msg("%s occurs %s", xir_class_key(cls).data, made ? "" : "never");
+    }
+    for (int k = 0; k < XIR_KIND_COUNT; k++) {
+        if (!c.kinds[k]) fail_msg("no row of kind %s", xir_kind_name((xir_kind)k));
+        if (!c.absent[k]) fail_msg("no absent row of kind %s", xir_kind_name((xir_kind)k));
+    }
+    OCCURS(c.nulls[XIR_KIND_REF] && c.nulls[XIR_KIND_PARAMS] && c.nulls[XIR_KIND_I64S]);
+    for (int k = 0; k <= XIR_ANY_PARAMS; k++) OCCURS(c.any[k]);
+    for (int k = 0; k < RANDOM_MINORS; k++) OCCURS(c.minors[k]);
+    OCCURS(c.odd_versions && c.no_version);
+    OCCURS(c.loose && c.payloads && c.payloads < c.networks && c.empty && c.wide_ids && c.shuffled);
+    OCCURS(c.unknown_ops && c.unknown_objects && c.sub_ops && c.deep_ops);
+    OCCURS(c.absent_object_rows && c.absent_network_keys && c.singles && c.old_names);
+    OCCURS(c.values && c.params && c.orphans && c.repeated && c.null_inputs && c.no_type && c.may_lack);
+    OCCURS(c.network_extra && c.op_extra && c.value_extra && c.object_extra && c.tags);
+    OCCURS(c.doubles && c.specials && c.zero_bytes && c.long_texts && c.huge_runs);
+}
+
+static void a_seed_is_a_network(void **state) {
+    (void)state;
+    size_t n, m;
+    random_net *a = random_net_make(ctx, 42, NULL), *b = random_net_make(ctx, 42, NULL);
+    char *x = random_net_text(a, NULL, 0, "", &n), *y = random_net_text(b, NULL, 0, "", &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(x, y, n);
+    free(x);
+    free(y);
+    random_net_free(a);
+    random_net_free(b);
+}
+
+static int begin(void **state) {
+    if (group_begin(state)) return 1;
+    const xir_class_decl *const own[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_mix_class(),
+                                          xir_own_all_class(), xir_own_tap_class(), xir_wide_class() };
+    for (size_t i = 0; i < COUNT(own); i++) {
+        if (xir_register(ctx, own[i], why) != XIR_OK) return 1;
+    }
+    xir_format_info f;
+    for (size_t i = 0; xir_format_at(i, &f); i++) {
+        if (f.reads && f.writes) formats[n_formats++] = f;
+    }
+    return n_formats == 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_seed_is_a_network),
+        cmocka_unit_test(everything_occurs),
+        cmocka_unit_test(they_come_back_from_every_format),
+    };
+    return cmocka_run_group_tests(tests, begin, group_end);
+}

@@ -1,0 +1,48 @@
+/* Networks by chance that have everything a file may have, made from the class tables of a context: ops, objects and rows of every
+ * class and kind with whatever a reader takes, valid or not; classes that nobody knows; undeclared attributes with Params in them;
+ * sub ops; old versions and what they spell in another way; ids, names and texts of any sort; Params with bytes whose order in a
+ * raw file is neither that of its table nor that of a walk. A seed always gives the same network.
+ *
+ * The text is canonical: what is read is printed byte for byte, but where the network is `loose`. */
+#ifndef SUPPORT_RANDOM_NET_H
+#define SUPPORT_RANDOM_NET_H
+
+#include <xir/xir.h>
+
+enum { RANDOM_MOST_CLASSES = 1024, RANDOM_MINORS = 34 };
+
+/* What has occurred: tests of chance say that all of it did. */
+typedef struct random_counts {
+    size_t networks, loose, payloads, empty, wide_ids, shuffled;
+    size_t minors[RANDOM_MINORS];                  /* versions 3.0 to 3.33; others and none: */
+    size_t odd_versions, no_version;
+    size_t ops[RANDOM_MOST_CLASSES];               /* by class, as the context lists them      */
+    size_t objects[RANDOM_MOST_CLASSES];
+    size_t unknown_ops, unknown_objects, sub_ops, deep_ops;
+    size_t kinds[XIR_KIND_COUNT], nulls[XIR_KIND_COUNT], absent[XIR_KIND_COUNT];
+    size_t absent_object_rows, absent_network_keys, singles, old_names;
+    size_t values, params, orphans, repeated, null_inputs, no_type, may_lack, without_entry, no_size;
+    size_t any[XIR_ANY_PARAMS + 1];
+    size_t network_extra, op_extra, value_extra, object_extra, tags;
+    size_t doubles, specials, zero_bytes, long_texts, huge_runs;
+} random_counts;
+
+typedef struct random_net random_net;
+random_net *random_net_make(xir_context *ctx, uint64_t seed, random_counts *counts);
+void        random_net_free(random_net *r);
+
+bool   random_net_is_loose(const random_net *r);
+bool   random_net_has_payloads(const random_net *r);
+/* Some array has more runs than fit a file that writes them item by item: such a format may refuse. */
+bool   random_net_is_huge(const random_net *r);
+size_t random_net_op_count(const random_net *r);
+
+/* Its JSON without the ops whose `dropped` is set (NULL: none is), with these two fields if it is one that has payloads. To be
+ * freed; terminated. */
+char *random_net_text(const random_net *r, const bool *dropped, uint64_t params_bytes, const char *params_md5, size_t *size);
+
+/* A raw file for a network that was read from the text: the bytes of all Params by chance, the payloads in one order and the
+ * table in another. To be freed. */
+uint8_t *random_net_raw(const random_net *r, xir_network *net, size_t *size);
+
+#endif
