@@ -2,23 +2,25 @@
  * afterwards checks none. Bytes of parameters are not touched, only counted.
  *
  * Offsets lead forward, so there is no way back; but what they lead to may be shared. A table that was seen as the same table
- * is not looked at again: for four bytes of the file there are two of marks, in pages that are made when the first table on them
- * is met. What is seen again as something else, what overlaps and what is shared in other ways is paid for from a budget that
- * grows with the file. A mark also has the height of what is below, so that a long way to it is noticed. */
+ * is not looked at again: for four bytes of the file there is one mark, in pages that are made when the first table on them is met.
+ * What is seen again as something else, what overlaps and what is shared in other ways is paid for from a budget that grows
+ * with the file. A shared table may be met again deeper than before: no kind of table may be so deep that the highest of its kind
+ * would be too deep there, unless a second look shows that it is a lower one. */
 #include <inttypes.h>
 #include "flat/flat.h"
 #include "flat/wire.h"
 #include "utf8.h"
 
-enum { PAGE = 1 << 16, MARKS = PAGE / 4, TEXT_MARK = 0xFF, HIGHEST = 0xFF };
+enum { PAGE = 1 << 16, MARKS = PAGE / 4, TEXT_MARK = 0xFF };
 
-/* A field of a vtable that leads somewhere. */
+/* A field of a vtable that leads somewhere, and where it led last: mostly it leads there again. */
 typedef struct lead {
     const flat_slot *slot;
-    uint16_t         at;             /* in the table; 0: absent, as is right if the tag is 0         */
-    uint16_t         tag_at;         /* of a union's tag, or of the vector of tags                   */
-    uint32_t         values, tags;   /* the vectors that were seen here last; 0: none                */
-    uint32_t         height;         /* of what is in them                                           */
+    uint16_t         at;         /* in the table; 0: absent, as is right if the tag is 0            */
+    uint16_t         tag_at;     /* of a union's tag, or of the vector of tags                      */
+    uint32_t         to;         /* 0: nowhere yet                                                  */
+    uint32_t         tag;        /* of a union; of a vector of unions, where its tags are           */
+    uint32_t         height;     /* of what is there                                                */
 } lead;
 
 /* The vtable that was met last at a table of the schema. */
@@ -35,10 +37,11 @@ typedef struct verifier {
     uint32_t       size;
     uint32_t       depth, deepest;
     uint64_t       budget;
-    uint16_t     **pages;
+    uint8_t      **pages;
     size_t         n_pages;
     arena          arena;          /* of the leads              */
     vtable_seen    seen[256];      /* by the tables' numbers    */
+    uint16_t       highest[256];   /* the same                  */
 } verifier;
 
 /* ---- findings ---------------------------------------------------------------------------------------------- */
@@ -55,8 +58,8 @@ static bool spend(verifier *v, uint32_t at, uint64_t n) {
 
 /* ---- marks ------------------------------------------------------------------------------------------------- */
 
-static uint16_t *new_page(verifier *v, uint32_t at) {
-    uint16_t *page = mem_new(context_alloc(v->trace.ctx), MARKS * sizeof *page);
+static uint8_t *new_page(verifier *v, uint32_t at) {
+    uint8_t *page = mem_new(context_alloc(v->trace.ctx), MARKS * sizeof *page);
     if (!page) {
         trace_memory(&v->trace);
         return NULL;
@@ -66,8 +69,8 @@ static uint16_t *new_page(verifier *v, uint32_t at) {
 }
 
 /* NULL without memory. */
-static inline uint16_t *mark_of(verifier *v, uint32_t at) {
-    uint16_t *page = v->pages[at / PAGE];
+static inline uint8_t *mark_of(verifier *v, uint32_t at) {
+    uint8_t *page = v->pages[at / PAGE];
     if (!page && !(page = new_page(v, at))) return NULL;
     return page + at % PAGE / 4;
 }
@@ -101,10 +104,8 @@ static size_t utf8_size(const uint8_t *p, size_t n) {
     }
 }
 
-static bool check_text(verifier *v, uint32_t at) {
-    uint32_t to = follow(v, at);
-    if (!to) return false;
-    uint16_t *mark = mark_of(v, to);
+static bool check_text_at(verifier *v, uint32_t to) {
+    uint8_t *mark = mark_of(v, to);
     if (!mark) return false;
     if (*mark == TEXT_MARK) return true;
     uint32_t n = flat_u32(v->base + to);
@@ -121,9 +122,7 @@ static bool check_text(verifier *v, uint32_t at) {
 }
 
 /* The items of a vector; what they are is not looked at. */
-static bool check_vector(verifier *v, uint32_t at, uint32_t item, uint32_t *first, uint32_t *count) {
-    uint32_t to = follow(v, at);
-    if (!to) return false;
+static bool check_vector(verifier *v, uint32_t to, uint32_t item, uint32_t *first, uint32_t *count) {
     uint32_t n = flat_u32(v->base + to);
     if (n > (v->size - to - 4) / item) {
         return FAIL(v, to, XIR_E_BOUNDS, "%u items of %u bytes do not fit the %u that follow", n, item, v->size - to - 4);
@@ -135,11 +134,11 @@ static bool check_vector(verifier *v, uint32_t at, uint32_t item, uint32_t *firs
 }
 
 static bool check_texts(verifier *v, uint32_t at) {
-    uint32_t first, n;
+    uint32_t first = 0, n = 0, to;
     if (!check_vector(v, at, 4, &first, &n) || !spend(v, first, 4 * (uint64_t)n)) return false;
     frame f = { .up = v->trace.top, .index = 0 };
     v->trace.top = &f;
-    while (f.index < n && check_text(v, first + 4 * (uint32_t)f.index)) f.index++;
+    while (f.index < n && (to = follow(v, first + 4 * (uint32_t)f.index)) && check_text_at(v, to)) f.index++;
     v->trace.top = f.up;
     return f.index == n;
 }
@@ -156,31 +155,20 @@ static inline uint32_t check_at(verifier *v, uint32_t at, const flat_table *tabl
     return to ? check_table(v, to, table) : 0;
 }
 
-static uint32_t check_member(verifier *v, uint32_t at, uint32_t tag_at, const flat_family *family) {
+/* The member of a union with a tag that is not 0; NULL after a failure. */
+static inline const flat_table *member(verifier *v, uint32_t tag_at, const flat_family *family) {
     uint8_t tag = v->base[tag_at];
-    if (tag >= family->n || !family->members[tag]) {
-        FAIL(v, tag_at, XIR_E_UNKNOWN, "%u is no tag of %s, which has 1 to %u", tag, family->name, family->n - 1);
-        return 0;
-    }
-    return check_at(v, at, family->members[tag]);
+    if (tag < family->n) return family->members[tag];
+    FAIL(v, tag_at, XIR_E_UNKNOWN, "%u is no tag of %s, which has 1 to %u", tag, family->name, family->n - 1);
+    return NULL;
 }
 
-/* Tag 0 means that there is nothing. */
-static uint32_t check_union(verifier *v, uint32_t table, const lead *l) {
-    uint32_t tag_at = table + l->tag_at;
+/* One of a vector of unions; tag 0 means that there is nothing. */
+static inline uint32_t check_item(verifier *v, uint32_t at, uint32_t tag_at, const flat_family *family) {
     if (v->base[tag_at]) {
-        if (l->at) return check_member(v, table + l->at, tag_at, l->slot->family);
-        FAIL(v, tag_at, XIR_E_CORRUPT, "a union of tag %u has no value", v->base[tag_at]);
-        return 0;
+        const flat_table *table = member(v, tag_at, family);
+        return table ? check_at(v, at, table) : 0;
     }
-    if (!l->at) return 1;
-    FAIL(v, table + l->at, XIR_E_CORRUPT, "a union of tag 0 has a value");
-    return 0;
-}
-
-/* One of a vector of unions. */
-static uint32_t check_item(verifier *v, uint32_t at, uint32_t tag_at, const flat_family *family) {
-    if (v->base[tag_at]) return check_member(v, at, tag_at, family);
     if (!flat_u32(v->base + at)) return 1;
     FAIL(v, at, XIR_E_CORRUPT, "a union of tag 0 has a value");
     return 0;
@@ -202,48 +190,74 @@ static uint32_t check_items(verifier *v, const flat_slot *slot, uint32_t values,
     return f.index == n ? highest + 1 : 0;
 }
 
-static uint32_t check_list(verifier *v, uint32_t table, lead *l) {
-    uint32_t values, n, tags = 0, n_tags;
-    if (!check_vector(v, table + l->at, 4, &values, &n)) return 0;
-    if (l->slot->kind == FLAT_UNIONS) {
-        if (!check_vector(v, table + l->tag_at, 1, &tags, &n_tags)) return 0;
+/* The vector of tables at `to`, or of unions whose tags are at `tags`. */
+static uint32_t check_list(verifier *v, const flat_slot *slot, uint32_t to, uint32_t tags) {
+    uint32_t values = 0, n = 0, n_tags = 0, first_tag = 0;
+    if (!check_vector(v, to, 4, &values, &n)) return 0;
+    if (slot->kind == FLAT_UNIONS) {
+        if (!check_vector(v, tags, 1, &first_tag, &n_tags)) return 0;
         if (n != n_tags) {
-            FAIL(v, tags - 4, XIR_E_CORRUPT, "there are %u tags for %u values", n_tags, n);
+            FAIL(v, tags, XIR_E_CORRUPT, "there are %u tags for %u values", n_tags, n);
             return 0;
         }
     }
-    bool known = l->values == values && l->tags == tags && v->depth + l->height - 1 <= v->deepest;
-    if (known) return l->height;
     if (!spend(v, values, 4 * (uint64_t)n)) return 0;
     if (v->depth + 1 > v->deepest) {
         FAIL(v, values, XIR_E_LIMIT, "values are nested deeper than %u", v->deepest);
         return 0;
     }
-    const flat_slot *slot = l->slot;
-    uint32_t height = check_items(v, slot, values, tags, n);
-    /* Below, the leads may have become another vtable's. */
-    if (height && l->slot == slot) l->values = values, l->tags = tags, l->height = height;
-    return height;
+    return check_items(v, slot, values, first_tag, n);
 }
 
-static uint32_t check_lead(verifier *v, uint32_t table, lead *l) {
-    uint32_t at = table + l->at, first, n;
+/* A union's value and its tag are both there or both not. */
+static uint32_t check_union(verifier *v, uint32_t table, const lead *l, uint32_t to) {
+    uint32_t tag_at = table + l->tag_at;
+    if (v->base[tag_at] && to) {
+        const flat_table *as = member(v, tag_at, l->slot->family);
+        return as ? check_table(v, to, as) : 0;
+    }
+    if (to) FAIL(v, table + l->at, XIR_E_CORRUPT, "a union of tag 0 has a value");
+    else FAIL(v, tag_at, XIR_E_CORRUPT, "a union of tag %u has no value", v->base[tag_at]);
+    return 0;
+}
+
+/* What a lead leads to at `to`. */
+static uint32_t check_target(verifier *v, uint32_t table, const lead *l, uint32_t to, uint32_t tag) {
+    uint32_t first = 0, n = 0;
     switch (l->slot->kind) {
     case FLAT_TEXT:
     case FLAT_WORD:
-    case FLAT_JSON:   return check_text(v, at);
+    case FLAT_JSON:   return check_text_at(v, to);
     case FLAT_BYTES:
-    case FLAT_BOOLS:  return check_vector(v, at, 1, &first, &n);
-    case FLAT_F32S:   return check_vector(v, at, 4, &first, &n);
-    case FLAT_I64S:   return check_vector(v, at, 8, &first, &n);
-    case FLAT_TEXTS:  return check_texts(v, at);
-    case FLAT_TABLE:  return check_at(v, at, l->slot->table);
-    case FLAT_UNION:  return check_union(v, table, l);
+    case FLAT_BOOLS:  return check_vector(v, to, 1, &first, &n);
+    case FLAT_F32S:   return check_vector(v, to, 4, &first, &n);
+    case FLAT_I64S:   return check_vector(v, to, 8, &first, &n);
+    case FLAT_TEXTS:  return check_texts(v, to);
+    case FLAT_TABLE:  return check_table(v, to, l->slot->table);
+    case FLAT_UNION:  return check_union(v, table, l, to);
     case FLAT_TABLES:
-    case FLAT_UNIONS: return check_list(v, table, l);
+    case FLAT_UNIONS: return check_list(v, l->slot, to, tag);
     case FLAT_BOOL: case FLAT_I64: case FLAT_U64: case FLAT_F32: case FLAT_KINDS: break;
     }
     return 1;
+}
+
+static uint32_t check_lead(verifier *v, uint32_t table, lead *l) {
+    const flat_slot *slot = l->slot;
+    uint32_t at = table + l->at, tag = 0;
+    if (slot->kind == FLAT_UNION) {
+        tag = v->base[table + l->tag_at];
+        if (!l->at) return tag ? check_union(v, table, l, 0) : 1;
+    } else if (slot->kind == FLAT_UNIONS && !(tag = follow(v, table + l->tag_at))) {
+        return 0;
+    }
+    uint64_t seen = (uint64_t)at + flat_u32(v->base + at);
+    if (seen == l->to && tag == l->tag && v->depth + l->height - 1 <= v->deepest) return l->height;
+    uint32_t to = follow(v, at);
+    uint32_t height = to ? check_target(v, table, l, to, tag) : 0;
+    /* Below, the leads may have become another vtable's. */
+    if (height && l->slot == slot) l->to = to, l->tag = tag, l->height = height;
+    return height;
 }
 
 /* A field of so many bytes must lie in the table, aligned. */
@@ -341,10 +355,10 @@ static uint32_t check_leads(verifier *v, uint32_t at, const flat_table *table) {
 }
 
 static uint32_t check_table(verifier *v, uint32_t at, const flat_table *table) {
-    uint16_t *mark = mark_of(v, at);
+    uint8_t *mark = mark_of(v, at);
     if (!mark) return 0;
-    uint32_t known = *mark >> 8;
-    if ((uint8_t)*mark == table->number && known < HIGHEST && v->depth + known - 1 <= v->deepest) return known;
+    uint32_t known = v->highest[table->number];
+    if (*mark == table->number && v->depth + known - 1 <= v->deepest) return known;
     if (!spend(v, at, 4)) return 0;
     uint32_t levels = flat_levels(table);
     if (v->depth + levels > v->deepest) {
@@ -356,7 +370,8 @@ static uint32_t check_table(verifier *v, uint32_t at, const flat_table *table) {
     v->depth -= levels;
     if (!height) return 0;
     height += levels;
-    *mark = (uint16_t)(table->number | (height < HIGHEST ? height : HIGHEST) << 8);
+    if (height > v->highest[table->number]) v->highest[table->number] = (uint16_t)height;
+    *mark = table->number;
     return height;
 }
 
