@@ -1,9 +1,11 @@
-/* FlatBuffers networks in memory, and a look at them by offsets alone: nothing here is shared with what writes or reads them. */
+/* FlatBuffers networks in memory, and a look at them by offsets alone: nothing here is shared with what writes or reads them.
+ * Of the headers that have networks, json_net.h and raw_net.h must be included before it. */
 #ifndef SUPPORT_FLAT_FILE_H
 #define SUPPORT_FLAT_FILE_H
 
+#include <string.h>
+#include "support/forms.h"
 #include "flat/flat.h"
-#include "support/json_net.h"
 
 /* What was written, and how many calls of the writer it took; the call `stop` fails. */
 typedef struct flat_file { uint8_t *data; size_t size, room; int calls, stop; } flat_file;
@@ -29,18 +31,11 @@ static inline xir_status flat_write_to(xir_network *net, flat_file *f, uint32_t 
 static inline flat_file flat_written_aligned(xir_network *net, uint32_t align) {
     flat_file f = { 0 };
     xir_status status = flat_write_to(net, &f, align, why);
-    if (status) show_findings();
+    if (status) xir_diags_print(why, stderr);
     assert_int_equal(status, XIR_OK);
     return f;
 }
 static inline flat_file flat_written(xir_network *net) { return flat_written_aligned(net, 4096); }
-
-static inline flat_file flat_of_json(const char *text) {
-    xir_network *net = must_read(text, strlen(text));
-    flat_file f = flat_written(net);
-    xir_network_free(net);
-    return f;
-}
 
 /* ---- by offsets ------------------------------------------------------------------------------------------ */
 
