@@ -249,6 +249,8 @@ typedef struct source_ops {
     /* Where the item that comes would end and a hash of its encoding; false, without a failure, if that is not to be had. */
     bool (*fingerprint)(const source *s, codec_memo *out, uint64_t *hash);
     uint64_t (*offset)(const source *s, const void *at);
+    /* Steps over the item that comes, whatever it is. May be NULL: then it is read as a value without a class. */
+    void (*skip)(source *s);
 } source_ops;
 
 struct source {

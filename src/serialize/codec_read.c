@@ -258,6 +258,13 @@ bool any_in(decoder *d, source *s, xir_any *out, bool with_params) {
     return false;
 }
 
+bool skip_item(decoder *d, source *s) {
+    xir_any ignored;
+    if (!s->ops->skip) return any_in(d, s, &ignored, false);
+    s->ops->skip(s);
+    return true;
+}
+
 bool decode_any(decoder *d, source *s, xir_any *out) { return any_in(d, s, out, false); }
 
 bool decode_map(decoder *d, source *s, xir_map *out, bool with_params) {
@@ -291,7 +298,6 @@ bool key_again(decoder *d, const source *s, const void *at, xir_str key) {
     again.depth = 0;
     const void *where = at;
     xir_str name;
-    xir_any ignored;
     int times = 0;
     bool ok = again.ops->enter(&again);
     for (bool first = true; ok && again.ops->key(&again, first, &name) == 1; first = false) {
@@ -299,7 +305,7 @@ bool key_again(decoder *d, const source *s, const void *at, xir_str key) {
             where = again.at;
             break;
         }
-        ok = any_in(d, &again, &ignored, false);
+        ok = skip_item(d, &again);
     }
     return source_fail(s, where, XIR_E_EXISTS, "the key \"%.*s\" is there twice", CLIP(key));
 }

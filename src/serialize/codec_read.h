@@ -60,6 +60,9 @@ bool special_real(xir_str text, double *out);
 /* Rounds as the version of the network wants; a failure at `at` if a float32 cannot hold it. */
 bool fit_real(decoder *d, const source *s, const void *at, double v, double *out);
 
+/* Steps over the item that comes. False, without a failure, if it is not right. */
+bool skip_item(decoder *d, source *s);
+
 /* Values and maps without a class; with Params where the network's may be. */
 bool any_in(decoder *d, source *s, xir_any *out, bool with_params);
 bool decode_map(decoder *d, source *s, xir_map *out, bool with_params);

@@ -296,8 +296,7 @@ static bool find_place(decoder *d, source *s, const void *at, const frame *up, b
     }
     shape found = s->ops->shape(s);
     frame f = { .up = up, .index = found == SHAPE_LIST ? 0 : SIZE_MAX };
-    xir_any ignored;
-    if (found != SHAPE_LIST && found != SHAPE_MAP) return decode_any(d, s, &ignored) && false;
+    if (found != SHAPE_LIST && found != SHAPE_MAP) return skip_item(d, s) && false;
     if (!s->ops->enter(s)) return false;
     for (bool first = true;; first = false) {
         if (found == SHAPE_LIST && !first) f.index++;

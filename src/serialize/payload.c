@@ -48,8 +48,7 @@ xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path
     if (!net_walk_params(net, has_bytes, &any) && !any) return p->list.status = diag_memory(why);
     if (any && (raw_plan(&p->list, net, path, why) != XIR_OK || raw_check_there(&p->list) != XIR_OK)) return p->list.status;
     p->n = any ? p->list.n : 0;
-    const raw_rank *payloads = p->list.ranks, *table = payloads + p->n;
-    for (size_t i = 0; i < p->n && !p->table_differs; i++) p->table_differs = payloads[i].index != table[i].index;
+    for (size_t i = 0; i < p->n && !p->table_differs; i++) p->table_differs = payload_at(p, i) != payload_in_table(p, i);
     p->silent = has_no_digest(net);
     return p->list.status = payload_digest(net, &p->params_bytes, &p->params_md5, p->hex, why);
 }

@@ -55,6 +55,7 @@ static xir_status check_network(xir_network *net, const format_writing *how) {
                          "the network has an undeclared key \"%s\", which in MessagePack stands for its parameters; Json&Raw can hold it",
                          own[i]);
     }
+    if (how->no_params) return XIR_OK;
     check c = { .how = how };
     return net_walk_params(net, check_size, &c) || c.status ? c.status : diag_memory(how->why);
 }
@@ -141,7 +142,7 @@ static bool note_place(decoder *d, source *s, xir_str key, bool *taken, void *us
     if (*place) return key_again(d, s, d->root.at, key);
     *place = s->at;
     *taken = true;
-    packed_skip(s);
+    s->ops->skip(s);
     return true;
 }
 

@@ -44,8 +44,6 @@ typedef struct packed_levels { uint32_t left[PACKED_DEEPEST]; } packed_levels;
 /* Points a source at an input that has been scanned. */
 void packed_begin(decoder *d, source *s, packed_levels *levels, const uint8_t *data, size_t size);
 
-/* Steps over the item that comes. */
-static inline void packed_skip(source *s) { s->at = packed_behind(s->at); }
 /* Bytes. False with a finding. */
 bool packed_bytes(source *s, const uint8_t **data, uint32_t *size);
 

@@ -134,9 +134,11 @@ static inline const uint8_t *take(source *s, uint32_t *size) {
 static bool on_text(source *s, xir_str *out) {
     if (on_shape(s) != SHAPE_TEXT) return source_expected(s, shape_words(SHAPE_TEXT));
     uint32_t size;
-    const uint8_t *text = take(s, &size);
-    *out = (xir_str){ (const char *)text, size };
-    return check_text(s, *out);
+    const uint8_t *p = take(s, &size);
+    xir_str text = { (const char *)p, size };
+    if (!check_text(s, text)) return false;
+    *out = text;
+    return true;
 }
 
 bool packed_bytes(source *s, const uint8_t **data, uint32_t *size) {
@@ -263,10 +265,13 @@ static bool on_fingerprint(const source *s, codec_memo *out, uint64_t *hash) {
 
 static uint64_t on_offset(const source *s, const void *at) { return (uint64_t)((const uint8_t *)at - (const uint8_t *)s->start); }
 
+static void on_skip(source *s) { s->at = packed_behind(s->at); }
+
 const source_ops packed_source = {
     .bake = bake, .shape = on_shape, .null = on_null, .boolean = on_boolean, .integer = on_integer, .number = on_number,
     .text = on_text, .enter = on_enter, .key = on_key, .item = on_item, .key_is = on_key_is, .member = on_member,
     .skip_members = on_skip_members, .repeats = on_repeats, .fingerprint = on_fingerprint, .offset = on_offset,
+    .skip = on_skip,
 };
 
 void packed_begin(decoder *d, source *s, packed_levels *open, const uint8_t *data, size_t size) {
