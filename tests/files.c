@@ -1,6 +1,5 @@
 /* Files of the operating system: read as they are or not at all, replaced as a whole or not at all. Every system call that
- * the library makes is let fail here, do less than asked, or be the last one of the process: this program has its own
- * write, fsync, rename …, which the library's objects call. */
+ * the library makes is let fail here, do less than asked, or be the last one of the process (support/faults.h). */
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
@@ -15,98 +14,11 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 #include "file.h"
+#include "support/faults.h"
 #include "support/raw_net.h"
 #include "support/scratch.h"
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
-
-/* ---- faults ------------------------------------------------------------------------------------------------- */
-
-enum { GO_ON, FAIL, SHORT, NOTHING, KILL, CHANGE };
-
-/* Calls are counted while `on`; number `at` (from 1 on) suffers `what`. */
-static struct fault { bool on; int what, error; unsigned at, calls; const char *hit; void (*change)(void); } fault;
-
-#if defined(__x86_64__) && !defined(__ILP32__)
-#define HAVE_FAULTS 1
-
-static int suffers(const char *call) {
-    if (!fault.on || ++fault.calls != fault.at) return GO_ON;
-    fault.hit = call;
-    if (fault.what == KILL) kill(getpid(), SIGKILL);
-    if (fault.what == CHANGE) {
-        fault.on = false;
-        fault.change();
-        return GO_ON;
-    }
-    errno = fault.error;
-    return fault.what;
-}
-
-static int open_file(const char *path, int flags, va_list args) {
-    int mode = flags & O_CREAT ? va_arg(args, int) : 0;
-    return suffers("open") == FAIL ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-}
-
-#define OPEN(call)                              \
-    int call(const char *path, int flags, ...) { \
-        va_list args;                           \
-        va_start(args, flags);                  \
-        int fd = open_file(path, flags, args);  \
-        va_end(args);                           \
-        return fd;                              \
-    }
-OPEN(open)
-OPEN(open64)
-
-/* A short one does 1 byte. */
-#define TRANSFER(call, at)                                     \
-    int what = suffers(#call);                                 \
-    if (what == FAIL) return -1;                               \
-    if (what == NOTHING) return 0;                             \
-    return syscall(SYS_##call, fd, data, what == SHORT && size > 1 ? 1 : size, at)
-ssize_t write(int fd, const void *data, size_t size)           { TRANSFER(write, 0); }
-ssize_t read(int fd, void *data, size_t size)                  { TRANSFER(read, 0); }
-ssize_t pread(int fd, void *data, size_t size, off_t at)       { TRANSFER(pread64, at); }
-ssize_t pread64(int fd, void *data, size_t size, off64_t at)   { TRANSFER(pread64, at); }
-/* A short one gives far too much: a link that has become long since it was followed. */
-ssize_t readlink(const char *restrict path, char *restrict out, size_t size) {
-    int what = suffers("readlink");
-    if (what == SHORT) memset(out, 'n', size);
-    return what == FAIL ? -1 : what == SHORT ? (ssize_t)size : syscall(SYS_readlink, path, out, size);
-}
-ssize_t getrandom(void *out, size_t size, unsigned flags) {
-    return suffers("getrandom") == FAIL ? -1 : syscall(SYS_getrandom, out, size, flags);
-}
-void *mmap64(void *where, size_t size, int protection, int flags, int fd, off64_t at) {
-    return suffers("mmap") == FAIL ? MAP_FAILED : (void *)syscall(SYS_mmap, where, size, protection, flags, fd, at);
-}
-
-#define PLAIN(call) return suffers(#call) == FAIL ? -1 : (int)syscall(SYS_##call
-/* Hundreds of saves need not wait for the disk. */
-int fsync(int fd) { return suffers("fsync") == FAIL ? -1 : fault.on ? 0 : (int)syscall(SYS_fsync, fd); }
-int close(int fd) {
-    int what = suffers("close");
-    long done = syscall(SYS_close, fd);   /* it is closed even when it fails */
-    if (what != FAIL) return (int)done;
-    errno = fault.error;
-    return -1;
-}
-int rename(const char *from, const char *to) { PLAIN(rename), from, to); }
-int unlink(const char *path) { PLAIN(unlink), path); }
-int fchmod(int fd, mode_t mode) { PLAIN(fchmod), fd, mode); }
-int fchown(int fd, uid_t uid, gid_t gid) { PLAIN(fchown), fd, uid, gid); }
-int fstat(int fd, struct stat *st) { PLAIN(fstat), fd, st); }
-int fstat64(int fd, struct stat64 *st) { PLAIN(fstat), fd, st); }
-int stat(const char *path, struct stat *st) { PLAIN(stat), path, st); }
-int stat64(const char *path, struct stat64 *st) { PLAIN(stat), path, st); }
-#else
-#define HAVE_FAULTS 0
-#endif
-
-static void set_fault(int what, int error, unsigned at) {
-    fault = (struct fault){ .on = true, .what = what, .error = error, .at = at };
-}
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
@@ -271,7 +183,7 @@ static xir_status save(xir_context *ctx, const char *path, const uint8_t *data, 
 static void assert_file(const char *path, const void *data, size_t size) {
     size_t now_size = 0;
     uint8_t *now = scratch_get(path, &now_size);
-    if (!now) fail_msg("%s: %s, after %s", path, strerror(errno), fault.hit ? fault.hit : "nothing");
+    if (!now) fail_msg("%s: %s, after %s", path, strerror(errno), trouble.hit ? trouble.hit : "nothing");
     assert_non_null(now);
     assert_int_equal(now_size, size);
     if (size) assert_memory_equal(now, data, size);
@@ -514,8 +426,8 @@ static void any_call_of_a_save_may_fail(void **state) {
                 }
                 set_fault(faults[f].what, faults[f].error, at);
                 xir_status status = save(ctx, path, data, SIZE, why);
-                fault.on = false;
-                over = !fault.hit;
+                trouble.on = false;
+                over = !trouble.hit;
                 bool is_new = which != DEVICE && stat(path, &st) == 0 && st.st_size != 3;
                 if (status == XIR_OK) {
                     if (which != DEVICE) assert_file(path, data, SIZE);
@@ -553,21 +465,21 @@ static void interrupted_and_short_calls_are_normal(void **state) {
             fill(data, SIZE, at);
             set_fault(what, EINTR, at);
             xir_status status = save(ctx, path, data, SIZE, NULL);
-            fault.on = false;
-            over = !fault.hit;
+            trouble.on = false;
+            over = !trouble.hit;
             /* Some are not interrupted on any system: then it is an error as any other. */
             if (status == XIR_OK) assert_file(path, data, SIZE);
-            else if (!strstr("stat rename readlink", fault.hit)) fail_msg("an interrupted %s is no failure", fault.hit);
+            else if (!strstr("stat rename readlink", trouble.hit)) fail_msg("an interrupted %s is no failure", trouble.hit);
         }
         over = false;
         scratch_put(scratch("short"), data, SIZE);
         for (unsigned at = 1; !over; at++) {
             set_fault(what, EINTR, at);
             blob *b = file_read(ctx, scratch("short"), NULL);
-            fault.on = false;
-            over = !fault.hit;
+            trouble.on = false;
+            over = !trouble.hit;
             if (b) assert_memory_equal(b->bytes, data, SIZE);
-            else assert_non_null(strstr("fstat", fault.hit));
+            else assert_non_null(strstr("fstat", trouble.hit));
             blob_release(b);
         }
     }
@@ -586,8 +498,8 @@ static void any_call_of_a_read_may_fail(void **state) {
             xir_diags *why = xir_diags_new(ctx);
             set_fault(way == 3 ? NOTHING : FAIL, EIO, at);
             blob *b = way == 1 ? file_map(ctx, path, why) : file_read(ctx, way == 2 ? "/dev/null" : path, why);
-            fault.on = false;
-            over = !fault.hit;
+            trouble.on = false;
+            over = !trouble.hit;
             assert_int_equal(xir_diags_count(why), b == NULL);
             if (b && way != 2) assert_memory_equal(b->bytes, "0123456789", 10);
             if (!b) failed++;
@@ -624,10 +536,10 @@ static void a_raw_that_changes_while_it_is_loaded_is_whole_or_refused(void **sta
                 xir_network *net = raw_network(ctx, wanted, 1, 1, &value);
                 scratch_put(changing_raw, file, sizeof file);
                 set_fault(CHANGE, 0, at);
-                fault.change = change_raw;
+                trouble.change = change_raw;
                 xir_status status = xir_raw_load(net, changing_raw, flags | XIR_LOAD_NO_MD5, NULL);
-                fault.on = false;
-                over = !fault.hit;
+                trouble.on = false;
+                over = !trouble.hit;
                 if (status == XIR_OK) {
                     const uint8_t *bytes = xir_params_data(value, NULL);
                     for (int i = 0; i < 4; i++) assert_true(bytes[i] == "good"[i] || (changing_at == 28 + i && bytes[i] == 0x55));
@@ -721,7 +633,7 @@ static xir_status save_pair(xir_context *ctx, const char *folder, int what, unsi
     assert_int_equal(xir_params_set_copy(value, "new", 3), XIR_OK);
     set_fault(what, EIO, at);
     xir_status status = xir_json_raw_save(net, json, raw, XIR_SAVE_UNCHECKED, NULL);
-    fault.on = false;
+    trouble.on = false;
     xir_network_free(net);
     return status;
 }
@@ -734,7 +646,7 @@ static void a_pair_is_old_or_new_or_known_to_be_torn(void **state) {
     for (unsigned at = 1; !over; at++) {
         const char *folder = new_folder();
         xir_status status = save_pair(ctx, folder, FAIL, at);
-        over = !fault.hit;
+        over = !trouble.hit;
         int is = pair_in(ctx, folder);
         if (status == XIR_OK) assert_int_equal(is, NEW_PAIR);
         else failed[is]++;

@@ -11,6 +11,17 @@ for file in "$XIR_CORPUS"/icraft/*.json; do
     else
         err "warning"; gone "$name.raw"
     fi
+    for kind in imodel fb; do
+        run 0 convert "$file" "net.$kind"
+        run 0 convert "net.$kind" back.json; same back.json "$file"
+        [ ! -e "$raw" ] || same back.raw "$raw"
+        run 0 check "net.$kind"; out "no fault found"
+        run 0 diff "$file" "net.$kind"; silent
+        run 0 show --compact "net.$kind"; same out "$file"
+    done
+    run 0 convert net.imodel other.fb --lazy; same other.fb net.fb
+    run 0 convert net.fb other.imodel --lazy; same other.imodel net.imodel
+    rm -f back.* net.* other.*
     run 0 check "$file"; out "no fault found"
     run 0 show --compact "$file"; same out "$file"
     run 0 show "$file"; cp out indented.json

@@ -1,0 +1,241 @@
+/* Loading and saving in every format while the system refuses, does less than asked, changes the file meanwhile, or kills the
+ * process: what is under the name is the old file or the new one, what was not loaded has one finding that says why. */
+#include "support/faults.h"
+#include <sys/wait.h>
+#include "support/load_net.h"
+
+/* A new empty folder, and files in it. */
+static const char *folder;
+static void make_folder(void) {
+    static unsigned n;
+    static char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/f%u", scratch_folder, n++);
+    assert_int_equal(mkdir(path, 0700), 0);
+    folder = path;
+}
+
+static const char *in_folder(const xir_format_info *f) {
+    static char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/net.%.*s", folder, (int)strcspn(f->suffixes, " "), f->suffixes);
+    return path;
+}
+
+/* Two networks of one structure: the bytes of the second begin with another letter. */
+static xir_network *letter_net(char letter) {
+    xir_network *net = load_net(ctx);
+    *(char *)xir_params_edit(value_of(net, 5)) = letter;
+    return net;
+}
+
+/* Which of the two is under the name: '?' if it is torn, which only a pair may be, and then it is known. */
+static char letter_in(const xir_format_info *f) {
+    xir_network *net = xir_network_load(ctx, in_folder(f), NULL, why);
+    if (!net) {
+        assert_true(load_is_pair(f));
+        load_check_finding(XIR_E_CORRUPT, "MD5", __LINE__);
+        return '?';
+    }
+    assert_int_equal(xir_diags_count(why), 0);
+    char letter = *(const char *)xir_params_data(value_of(net, 5), NULL);
+    xir_network_free(net);
+    return letter;
+}
+
+static xir_status save_in(xir_network *net, const xir_format_info *f, xir_diags *findings) {
+    return xir_network_save(net, in_folder(f), &(xir_save_options){ .unchecked = true }, findings);
+}
+
+/* A save that nothing happens to, and that does not wait for the disk. */
+static void save_before(xir_network *net, const xir_format_info *f) {
+    set_fault(GO_ON, 0, 0);
+    assert_int_equal(save_in(net, f, why), XIR_OK);
+    trouble.on = false;
+}
+
+/* ---- saving --------------------------------------------------------------------------------------------------------- */
+
+static void any_call_of_a_save_may_fail(void **state) {
+    (void)state;
+    if (!HAVE_FAULTS) skip();
+    static const struct { int what, error; } faults[] = { { FAIL, EIO }, { FAIL, ENOSPC }, { NOTHING, 0 } };
+    xir_format_info f;
+    xir_network *old = letter_net('o'), *new = letter_net('n');
+    for (size_t i = 0; xir_format_at(i, &f); i++) {
+        unsigned failed = 0, torn = 0;
+        for (size_t k = 0; k < COUNT(faults); k++) {
+            bool over = false;
+            for (unsigned at = 1; !over; at++) {
+                make_folder();
+                save_before(old, &f);
+                int files = scratch_count_in(folder);
+                set_fault(faults[k].what, faults[k].error, at);
+                xir_status status = save_in(new, &f, why);
+                trouble.on = false;
+                over = !trouble.hit;
+                assert_int_equal(scratch_count_in(folder), files);   /* no temporary file is left */
+                assert_int_equal(xir_diags_count(why), status != XIR_OK);
+                if (status) assert_int_equal(status, XIR_E_IO);
+                xir_diags_clear(why);
+                char letter = letter_in(&f);
+                if (status == XIR_OK) assert_int_equal(letter, 'n');
+                failed += status != XIR_OK;
+                torn += letter == '?';
+            }
+        }
+        assert_true(failed > 10);
+        assert_in_range(torn, 0, load_is_pair(&f) ? COUNT(faults) : 0);
+    }
+    xir_network_free(old);
+    xir_network_free(new);
+}
+
+static void a_killed_save_leaves_the_old_file_or_the_new_one(void **state) {
+    (void)state;
+    if (!HAVE_FAULTS) skip();
+    xir_format_info f;
+    xir_network *old = letter_net('o'), *new = letter_net('n');
+    for (size_t i = 0; xir_format_at(i, &f); i++) {
+        unsigned olds = 0, news = 0, torn = 0;
+        bool over = false;
+        for (unsigned at = 1; !over; at++) {
+            make_folder();
+            save_before(old, &f);
+            fflush(NULL);
+            pid_t child = fork();
+            assert_true(child >= 0);
+            if (child == 0) {
+                set_fault(KILL, 0, at);
+                _exit(save_in(new, &f, NULL) == XIR_OK ? 0 : 1);
+            }
+            int status;
+            waitpid(child, &status, 0);
+            over = WIFEXITED(status);
+            if (over) assert_int_equal(WEXITSTATUS(status), 0);
+            char letter = letter_in(&f);
+            if (letter == 'o') assert_int_equal(news, 0);
+            olds += letter == 'o';
+            news += letter == 'n';
+            torn += letter == '?';
+        }
+        assert_true(olds > 5 && news > 1 && torn == load_is_pair(&f));
+    }
+    xir_network_free(old);
+    xir_network_free(new);
+}
+
+/* ---- loading -------------------------------------------------------------------------------------------------------- */
+
+static const xir_load_options ways[] = {
+    { .lazy = false }, { .lazy = true }, { .lazy = true, .verify = XIR_VERIFY_ON_TOUCH }, { .no_params = true },
+};
+
+static void any_call_of_a_load_may_fail(void **state) {
+    (void)state;
+    if (!HAVE_FAULTS) skip();
+    xir_format_info f;
+    xir_network *net = load_net(ctx);
+    for (size_t i = 0; xir_format_at(i, &f); i++) {
+        make_folder();
+        save_before(net, &f);
+        for (size_t w = 0; w < COUNT(ways); w++) {
+            unsigned failed = 0;
+            for (int what = FAIL; what <= NOTHING; what++) {
+                bool over = false;
+                for (unsigned at = 1; !over; at++) {
+                    set_fault(what, EIO, at);
+                    xir_network *again = xir_network_load(ctx, in_folder(&f), &ways[w], why);
+                    trouble.on = false;
+                    over = !trouble.hit;
+                    assert_int_equal(xir_diags_count(why), !again);
+                    if (!again) {
+                        load_check_finding(XIR_E_IO, "", __LINE__);
+                        failed++;
+                    } else if (!ways[w].no_params) {
+                        assert_true(load_is_filled(again));
+                    }
+                    xir_network_free(again);
+                }
+            }
+            assert_true(failed >= 3);
+        }
+    }
+    xir_network_free(net);
+}
+
+/* A file whose state cannot be asked is as good as changed. */
+static void a_watch_that_cannot_ask(void **state) {
+    (void)state;
+    if (!HAVE_FAULTS) skip();
+    xir_format_info f;
+    xir_network *net = load_net(ctx);
+    for (size_t i = 0; xir_format_at(i, &f); i++) {
+        make_folder();
+        save_before(net, &f);
+        xir_network *again = load_must(in_folder(&f), &ways[2]);
+        set_fault(FAIL, EIO, 1);
+        const void *data = xir_params_data(value_of(again, 5), NULL);
+        trouble.on = false;
+        assert_string_equal(trouble.hit, "fstat");
+        assert_null(data);
+        assert_int_equal(xir_network_status(again), XIR_E_IO);
+        assert_non_null(xir_params_data(value_of(again, 11), NULL));
+        xir_network_free(again);
+    }
+    xir_network_free(net);
+}
+
+/* Another program writes one byte between two calls of loading: it is seen, or what was loaded is right. */
+static const char *changing;
+static size_t changing_at;
+static void change_byte(void) {
+    FILE *file = fopen(changing, "r+b");
+    if (!file || fseek(file, (long)changing_at, SEEK_SET) != 0) abort();
+    int c = fgetc(file);
+    if (fseek(file, (long)changing_at, SEEK_SET) != 0 || fputc(c ^ 0x55, file) == EOF || fclose(file) != 0) abort();
+}
+
+static void a_file_that_changes_while_it_is_read_with_its_md5(void **state) {
+    (void)state;
+    if (!HAVE_FAULTS) skip();
+    xir_format_info f;
+    xir_network *net = load_net(ctx);
+    for (size_t i = 0; xir_format_at(i, &f); i++) {
+        make_folder();
+        const char *path = in_folder(&f);
+        save_before(net, &f);
+        size_t size;
+        uint8_t *bytes = scratch_get(path, &size);
+        changing = path;
+        for (changing_at = 0; changing_at < size; changing_at += changing_at < 64 ? 1 : size / 50) {
+            bool over = false;
+            for (unsigned at = 1; !over; at++) {
+                scratch_put(path, bytes, size);
+                set_fault(CHANGE, 0, at);
+                trouble.change = change_byte;
+                xir_network *again = xir_network_load(ctx, path, NULL, why);
+                trouble.on = false;
+                over = !trouble.hit;
+                if (again) assert_true(load_is_filled(again));
+                else assert_true(xir_diags_count(why) > 0);
+                xir_network_free(again);
+                xir_diags_clear(why);
+            }
+        }
+        free(bytes);
+    }
+    xir_network_free(net);
+}
+
+#define STORY(f) cmocka_unit_test(f)
+
+int main(void) {
+    scratch_make();
+    const struct CMUnitTest tests[] = {
+        STORY(any_call_of_a_save_may_fail),
+        STORY(a_killed_save_leaves_the_old_file_or_the_new_one),
+        STORY(any_call_of_a_load_may_fail),
+        STORY(a_watch_that_cannot_ask),
+        STORY(a_file_that_changes_while_it_is_read_with_its_md5),
+    };
+    return RUN_GROUP(tests);
+}
