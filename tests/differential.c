@@ -103,20 +103,20 @@ static bool same_image(verdict *v, const char *of, xir_network *net, const image
 }
 
 /* Writes; false if it cannot be: a fault, or more than the format holds. */
-static bool write_as(verdict *v, const char *of, xir_network *net, const char *word, bool huge, bytes *out) {
+static bool write_as(verdict *v, const char *of, xir_network *net, const char *word, bool refusable, bytes *out) {
     const xir_save_options options = { .format = word, .unchecked = true, .align = 64 };
     xir_diags_clear(why);
     xir_status status = xir_network_write(net, append, out, &options, why);
-    if (status == XIR_E_LIMIT && huge) v->refused++;
+    if (refusable && (status == XIR_E_LIMIT || status == XIR_E_UNSUPPORTED)) v->refused++;
     else if (status) told(v, "cannot be written:", of, status, why);
     return status == XIR_OK;
 }
 
 /* Reads; of a pair with the parameters beside it. */
 static xir_network *read_as(verdict *v, const char *of, const bytes *file, const xir_format_info *f, const image *expected, bool lazy) {
-    const xir_load_options options = { .format = f->word, .lazy = lazy, .verify = XIR_VERIFY_FULL };
+    const xir_load_options options = { .lazy = lazy, .verify = XIR_VERIFY_FULL };
     const char *word = xir_format_of(file->data, file->size);
-    if (word && strcmp(word, f->word) != 0) return wrong(v, "%s looks like %s", of, word ? word : "nothing"), NULL;
+    if (!word || strcmp(word, f->word) != 0) return wrong(v, "%s looks like %s", of, word ? word : "nothing"), NULL;
     xir_diags_clear(why);
     xir_network *net = xir_network_read(ctx, file->data, file->size, XIR_STR(""), &options, why);
     xir_status status = XIR_E_INVALID;
@@ -130,25 +130,25 @@ static xir_network *read_as(verdict *v, const char *of, const bytes *file, const
 
 /* Into a format and out of it. The network that comes out, with the file in *file, which it may lie in. */
 static xir_network *through(verdict *v, const char *of, xir_network *net, const xir_format_info *f, const image *expected, bool lazy,
-                            bool huge, bytes *file) {
+                            bool refusable, bytes *file) {
     *file = (bytes){ 0 };
-    xir_network *out = write_as(v, of, net, f->word, huge, file) ? read_as(v, of, file, f, expected, lazy) : NULL;
+    xir_network *out = write_as(v, of, net, f->word, refusable, file) ? read_as(v, of, file, f, expected, lazy) : NULL;
     if (out && same_image(v, of, out, expected)) return out;
     xir_network_free(out);
     return NULL;
 }
 
-static void check_format(verdict *v, xir_network *net, const xir_format_info *f, const image *expected, bool lazy, bool huge) {
+static void check_format(verdict *v, xir_network *net, const xir_format_info *f, const image *expected, bool lazy, bool refusable) {
     bytes file, again = { 0 };
     char of[64];
     snprintf(of, sizeof of, "%s%s", f->word, lazy ? ", lazily" : "");
-    xir_network *out = through(v, of, net, f, expected, lazy, huge, &file);
-    if (out && write_as(v, of, out, f->word, huge, &again)) same(v, "the file", of, file.data, file.size, again.data, again.size);
+    xir_network *out = through(v, of, net, f, expected, lazy, refusable, &file);
+    if (out && write_as(v, of, out, f->word, refusable, &again)) same(v, "the file", of, file.data, file.size, again.data, again.size);
     for (size_t i = 0; out && !*v->text && i < n_formats; i++) {
         if (strcmp(formats[i].word, f->word) == 0) continue;
         bytes other;
         snprintf(of, sizeof of, "%s%s, then %s", f->word, lazy ? ", lazily" : "", formats[i].word);
-        xir_network_free(through(v, of, out, &formats[i], expected, !lazy, huge, &other));
+        xir_network_free(through(v, of, out, &formats[i], expected, !lazy, refusable, &other));
         free(other.data);
     }
     xir_network_free(out);
@@ -215,8 +215,8 @@ static bool examine(const random_net *r, const bool *dropped, verdict *v) {
     image first = { 0 };
     if (!*v->text && take_image(v, "chance", net, random_net_has_payloads(r), &first) && check_start(v, r, dropped, net, &raw, &first)) {
         for (size_t i = 0; i < n_formats && !*v->text; i++) {
-            check_format(v, net, &formats[i], &first, false, random_net_is_huge(r));
-            if (!*v->text) check_format(v, net, &formats[i], &first, true, random_net_is_huge(r));
+            check_format(v, net, &formats[i], &first, false, random_net_may_be_refused(r));
+            if (!*v->text) check_format(v, net, &formats[i], &first, true, random_net_may_be_refused(r));
         }
         if (!*v->text) same_image(v, "what was written", net, &first);   /* writing changes nothing */
     }
@@ -296,7 +296,7 @@ static void they_come_back_from_every_format(void **state) {
     for (size_t i = 0; i < n_formats; i++) printf("%s %s", i ? "," : " as", formats[i].word);
     printf("; %zu times more than a format holds\n", refused);
     if (failed) fail_msg("%zu networks do not come back", failed);
-    assert_true(one || refused * 20 < n);
+    assert_true(one || refused < n / 4);   /* several times a network */
 }
 
 #define OCCURS(what) \
@@ -327,7 +327,7 @@ static void everything_occurs(void **state) {
     OCCURS(c.absent_object_rows && c.absent_network_keys && c.singles && c.old_names);
     OCCURS(c.values && c.params && c.orphans && c.repeated && c.null_inputs && c.no_type && c.may_lack);
     OCCURS(c.network_extra && c.op_extra && c.value_extra && c.object_extra && c.tags);
-    OCCURS(c.doubles && c.specials && c.zero_bytes && c.long_texts && c.huge_runs);
+    OCCURS(c.doubles && c.specials && c.zero_bytes && c.long_texts && c.huge_runs && c.deep && c.own_keys);
 }
 
 static void a_seed_is_a_network(void **state) {

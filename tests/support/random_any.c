@@ -278,7 +278,21 @@ void rnd_any_map(rnd *r, int depth, bool with_params) {
     rnd_map_close(r, &m);
 }
 
+/* Deep, but not deeper than JSON may be wherever this stands. */
+static void put_nested(rnd *r) {
+    uint64_t n = 10 + rnd_below(r, 90), kinds = rnd_bits(r);
+    for (uint64_t i = 0; i < n; i++) sheet_str(r->out, kinds >> (i % 64) & 1 ? "[" : "{\"k\":");
+    sheet_str(r->out, "1");
+    for (uint64_t i = n; i-- > 0;) sheet_str(r->out, kinds >> (i % 64) & 1 ? "]" : "}");
+    r->refusable = true;
+    r->counts->deep++;
+}
+
 void rnd_any(rnd *r, int depth, bool with_params) {
+    if (depth > 0 && rnd_once_in(r, 3000)) {
+        put_nested(r);
+        return;
+    }
     switch (rnd_below(r, depth > 0 ? 9 : 6)) {
     case 0:
         sheet_str(r->out, "null");

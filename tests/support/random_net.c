@@ -12,7 +12,7 @@ struct random_net {
     sheet    frame;     /* the network with marks in it */
     sheet   *ops;
     size_t   n_ops;
-    bool     loose, payloads, huge, shuffled;
+    bool     loose, payloads, refusable, shuffled;
 };
 
 /* ---- ids ---------------------------------------------------------------------------------------------------- */
@@ -300,9 +300,14 @@ static void put_network_extra(rnd *r, rnd_map *m) {
     static const char *const taken[] = { "_type_key", "ai_target", "framework_kind", "framework_version", "icraft_version", "icraft_xir_version",
                                          "name", "ops", "params_bytes", "params_md5", "tags", "params", "params_table" };
     for (uint64_t n = rnd_once_in(r, 4) ? 1 + rnd_below(r, 3) : 0; n > 0; n--) {
-        if (!extra_key(r, m, taken, sizeof taken / sizeof *taken)) continue;
+        /* What formats call their own parts must not be in the way. */
+        bool own = rnd_once_in(r, 20);
+        if (own ? !rnd_map_word(r, m, rnd_once_in(r, 2) ? "params" : "params_table")
+                : !extra_key(r, m, taken, sizeof taken / sizeof *taken)) continue;
         rnd_any(r, 3, false);
         r->counts->network_extra++;
+        r->counts->own_keys += own;
+        r->refusable |= own;
     }
 }
 
@@ -395,7 +400,7 @@ random_net *random_net_make(xir_context *ctx, uint64_t seed, random_counts *coun
     if (!net->ops) abort();
     r.out = &net->frame;
     put_network(&r, net);
-    net->huge = r.huge;
+    net->refusable = r.refusable;
     r.counts->networks++;
     r.counts->loose += r.loose;
     r.counts->payloads += r.payloads;
@@ -418,7 +423,7 @@ void random_net_free(random_net *r) {
 
 bool   random_net_is_loose(const random_net *r)      { return r->loose; }
 bool   random_net_has_payloads(const random_net *r)  { return r->payloads; }
-bool   random_net_is_huge(const random_net *r)       { return r->huge; }
+bool   random_net_may_be_refused(const random_net *r)       { return r->refusable; }
 size_t random_net_op_count(const random_net *r)      { return r->n_ops; }
 
 char *random_net_text(const random_net *r, const bool *dropped, uint64_t params_bytes, const char *params_md5, size_t *size) {

@@ -24,7 +24,7 @@ typedef struct random_counts {
     size_t values, params, orphans, repeated, null_inputs, no_type, may_lack, without_entry, no_size;
     size_t any[XIR_ANY_PARAMS + 1];
     size_t network_extra, op_extra, value_extra, object_extra, tags;
-    size_t doubles, specials, zero_bytes, long_texts, huge_runs;
+    size_t doubles, specials, zero_bytes, long_texts, huge_runs, deep, own_keys;
 } random_counts;
 
 typedef struct random_net random_net;
@@ -33,8 +33,9 @@ void        random_net_free(random_net *r);
 
 bool   random_net_is_loose(const random_net *r);
 bool   random_net_has_payloads(const random_net *r);
-/* Some array has more runs than fit a file that writes them item by item: such a format may refuse. */
-bool   random_net_is_huge(const random_net *r);
+/* Something is longer than fits a file that has it item by item, or nested deeper than some formats are, or has
+ * a name that some need: they may refuse it. */
+bool   random_net_may_be_refused(const random_net *r);
 size_t random_net_op_count(const random_net *r);
 
 /* Its JSON without the ops whose `dropped` is set (NULL: none is), with these two fields if it is one that has payloads. To be

@@ -33,7 +33,7 @@ bool rnd_row_key(rnd *r, rnd_map *m, const xir_class *cls, uint32_t field) {
 /* Ends of runs grow; the last one can be far away. */
 static uint64_t run_length(rnd *r, bool last) {
     if (last && rnd_once_in(r, 400)) {
-        r->huge = true;
+        r->refusable = true;
         r->counts->huge_runs++;
         return UINT64_C(1) << (30 + rnd_below(r, 30));
     }

@@ -302,7 +302,7 @@ static bool is_network_key(xir_str key) {
     return xir_str_equal(key, xir_str_of(params_key)) || xir_str_equal(key, xir_str_of(table_key));
 }
 
-/* A map whose first key is one that networks have. */
+/* A map whose first key is one that networks have, or an undeclared one that is written before _type_key. */
 static bool looks(const uint8_t *head, size_t size) {
     if (!size) return false;
     const packed_head *h = packed_head_at(head);
@@ -312,7 +312,8 @@ static bool looks(const uint8_t *head, size_t size) {
     h = packed_head_at(p);
     if (h->shape != SHAPE_TEXT || size < h->size) return false;
     uint32_t n = packed_count(h, p);
-    return n <= size - h->size && is_network_key((xir_str){ (const char *)p + h->size, n });
+    xir_str key = { (const char *)p + h->size, n };
+    return n <= size - h->size && (is_network_key(key) || str_order(key, xir_str_of(network_keys[NETWORK_TYPE])) < 0);
 }
 
 const format format_msgpack = {

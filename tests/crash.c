@@ -1,0 +1,506 @@
+/* Saving over a file that is there, by every way of saving, while the system fails. strace kills the program at each system call of
+ * the saving in turn, and lets each of them fail in turn; besides, files may grow only so long, and writes may take only some bytes.
+ * Afterwards the file is the old one or the new one, byte for byte; what failed is told; and no temporary file stays but after a
+ * kill. Of a pair a crash may leave new parameters beside an old structure: the MD5 tells.
+ *
+ * This program is its own victim: `crash save KIND FOLDER` saves once. XIR_CRASH=1 in the environment tries more errors at more
+ * calls. Without strace, or where nothing may be traced, only the tests without it run. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include "support/raw_net.h"
+#include "support/net.h"
+#include "support/often.h"
+#include "support/scratch.h"
+
+enum { MOST_CALLS = 400, MOST_FILES = 2, LINE = 4096 };
+enum { EXIT_IO = 3, EXIT_OTHER = 4 };
+
+/* ---- the victim ----------------------------------------------------------------------------------------------------- */
+
+/* A system that takes only so many bytes at once, as it may. */
+static size_t bytes_at_once = SIZE_MAX;
+ssize_t write(int fd, const void *data, size_t size) {
+    return (ssize_t)syscall(SYS_write, fd, data, size < bytes_at_once ? size : bytes_at_once);
+}
+
+typedef xir_status save_fn(xir_network *net, const char *path, xir_diags *findings);
+
+static xir_status save_json(xir_network *net, const char *path, xir_diags *findings) {
+    return xir_json_save(net, path, XIR_SAVE_UNCHECKED, findings);
+}
+static xir_status save_raw(xir_network *net, const char *path, xir_diags *findings) { return xir_raw_save(net, path, findings); }
+static xir_status save_pair(xir_network *net, const char *path, xir_diags *findings) {
+    return xir_json_raw_save(net, path, NULL, XIR_SAVE_UNCHECKED, findings);
+}
+static xir_status save_any(xir_network *net, const char *path, xir_diags *findings) {
+    return xir_network_save(net, path, &(xir_save_options){ .unchecked = true }, findings);
+}
+
+/* A way of saving: which files it makes, the first of them the one that is named. */
+typedef struct way {
+    const char *name;
+    save_fn    *save;                  /* NULL: the program, `xir convert in.json FILE` */
+    const char *files[MOST_FILES];     /* in the order in which they may not be new alone: the last is renamed first */
+    bool        link;                  /* the name is a symbolic link */
+    bool        fresh;                 /* there is no old file       */
+} way;
+
+static const way all_ways[] = {
+    { "json",          save_json, { "net.json" } },
+    { "raw",           save_raw,  { "net.raw" } },
+    { "pair",          save_pair, { "net.json", "net.raw" } },
+    { "any-json",      save_any,  { "net.json", "net.raw" } },
+    { "link",          save_json, { "net.json" }, .link = true },
+    { "fresh",         save_json, { "net.json" }, .fresh = true },
+    { "imodel",        save_any,  { "net.imodel" } },
+    { "fb",            save_any,  { "net.fb" } },
+#ifdef XIR_PROGRAM
+    { "program",        NULL,     { "net.json", "net.raw" } },
+    { "program-imodel", NULL,     { "net.imodel" } },
+    { "program-fb",     NULL,     { "net.fb" } },
+#endif
+};
+
+static bool has_format(const char *name) {
+    const char *dot = strrchr(name, '.');
+    xir_format_info f;
+    if (strcmp(dot, ".raw") == 0) return true;
+    for (size_t i = 0; xir_format_at(i, &f); i++)
+        if (strcmp(f.word, dot + 1) == 0) return f.reads && f.writes;
+    return false;
+}
+
+/* The new network and the old one differ in all that there is. */
+static xir_network *make_net(xir_context *with, bool old) {
+    static const raw_param wanted[] = { { 10, 3000 }, { 11, 70 }, { 12, 5 }, { 13, 9 } };
+    xir_value *values[4];
+    size_t n = old ? 3 : 4;
+    xir_network *net = raw_network(with, wanted, n, 1, values);
+    for (size_t i = 0; i < n; i++) {
+        if (xir_value_set_name(values[i], old ? XIR_STR("old") : XIR_STR("new"))) abort();
+        raw_fill(values[i]);
+    }
+    return net;
+}
+
+static const char *in_folder(const char *folder, const char *name) {
+    static char paths[4][2 * PATH_MAX];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+/* One saving, as its environment lets it. The result is the program's. */
+static int be_victim(const char *name, const char *folder) {
+    const char *most = getenv("CRASH_FILE_SIZE"), *once = getenv("CRASH_AT_ONCE");
+    size_t i = 0;
+    while (i < COUNT(all_ways) && strcmp(all_ways[i].name, name) != 0) i++;
+    if (i == COUNT(all_ways)) return 2;
+    xir_context *with = xir_context_new(NULL);
+    xir_diags *findings = xir_diags_new(with);
+    xir_network *net = make_net(with, false);
+    if (once) bytes_at_once = strtoul(once, NULL, 10);
+    if (most) {
+        const struct rlimit limit = { strtoul(most, NULL, 10), RLIM_INFINITY };
+        signal(SIGXFSZ, SIG_IGN);
+        if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
+    }
+    xir_status status = all_ways[i].save(net, in_folder(folder, all_ways[i].files[0]), findings);
+    if (status && xir_diags_count(findings) == 0) return 2;   /* nobody was told */
+    xir_network_free(net);
+    xir_diags_free(findings);
+    xir_context_free(with);
+    return status == XIR_OK ? 0 : status == XIR_E_IO ? EXIT_IO : EXIT_OTHER;
+}
+
+/* ---- before and after ------------------------------------------------------------------------------------------------- */
+
+typedef struct content { uint8_t *data; size_t size; } content;
+
+typedef struct scene {
+    const way *way;
+    char       folder[PATH_MAX];
+    content    before[MOST_FILES], after[MOST_FILES];
+    size_t     n;                       /* files */
+} scene;
+
+static bool is_temporary(const char *name) { return strncmp(name, ".xir-", 5) == 0; }
+
+/* How many temporary files there are; removes them if asked to. */
+static size_t temporaries(const scene *s, bool remove_them) {
+    size_t n = 0;
+    DIR *dir = opendir(s->folder);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        if (!is_temporary(entry->d_name)) continue;
+        n++;
+        if (remove_them) unlink(in_folder(s->folder, entry->d_name));
+    }
+    closedir(dir);
+    return n;
+}
+
+static void set_scene(const scene *s) {
+    temporaries(s, true);
+    for (size_t i = 0; i < s->n; i++) {
+        const char *path = in_folder(s->folder, s->way->files[i]), *target = s->way->link ? in_folder(s->folder, "target") : path;
+        unlink(path);
+        if (s->way->fresh) continue;
+        scratch_put(target, s->before[i].data, s->before[i].size);
+        if (s->way->link) assert_int_equal(symlink("target", path), 0);
+    }
+}
+
+typedef enum which { OLD, NEW, NEITHER } which;
+
+static which which_is(const scene *s, size_t file) {
+    content now = { 0 };
+    const content *old = &s->before[file], *new = &s->after[file];
+    now.data = scratch_get(in_folder(s->folder, s->way->files[file]), &now.size);
+    which found = NEITHER;
+    if (!now.data) found = s->way->fresh ? OLD : NEITHER;
+    else if (now.size == new->size && memcmp(now.data, new->data, new->size) == 0) found = NEW;
+    else if (!s->way->fresh && now.size == old->size && memcmp(now.data, old->data, old->size) == 0) found = OLD;
+    free(now.data);
+    return found;
+}
+
+/* New parameters beside an old structure are not taken for its own. */
+static void check_torn(const scene *s) {
+    xir_diags_clear(why);
+    xir_network *net = xir_network_load(ctx, in_folder(s->folder, s->way->files[0]), NULL, why);
+    assert_null(net);
+    assert_true(xir_diags_count(why) > 0);
+    assert_int_equal(xir_diags_at(why, 0)->code, XIR_E_CORRUPT);
+    xir_diags_clear(why);
+}
+
+typedef struct outcome { which files; bool torn; size_t temporaries; } outcome;
+
+/* What the files are; fails if that may not be. */
+static outcome look(const scene *s, const char *what) {
+    outcome o = { .temporaries = temporaries(s, false) };
+    which first = which_is(s, 0), last = which_is(s, s->n - 1);
+    if (first == NEITHER || last == NEITHER) fail_msg("%s: %s: a file is neither the old one nor the new one", s->way->name, what);
+    if (first == NEW && last == OLD) fail_msg("%s: %s: a new structure stands beside old parameters", s->way->name, what);
+    o.files = last;
+    o.torn = first != last;
+    if (o.torn) check_torn(s);
+    if (s->way->link) {
+        char link[16];
+        ssize_t n = readlink(in_folder(s->folder, s->way->files[0]), link, sizeof link);
+        if (n != 6 || memcmp(link, "target", 6) != 0) fail_msg("%s: %s: the link is gone", s->way->name, what);
+    }
+    return o;
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------------------- */
+
+/* Runs with these words of strace before it, or none; returns what wait says. */
+static int run(const scene *s, const char *const *strace) {
+    const char *words[24];
+    char self[PATH_MAX], input[2 * PATH_MAX];
+    size_t n = 0;
+    ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(size > 0);
+    self[size] = '\0';
+    for (; strace && *strace; strace++) words[n++] = *strace;
+    if (s->way->save) {
+        words[n++] = self, words[n++] = "save", words[n++] = s->way->name, words[n++] = s->folder;
+    } else {
+#ifdef XIR_PROGRAM
+        words[n++] = XIR_PROGRAM;
+#endif
+        snprintf(input, sizeof input, "%s/in.json", s->folder);
+        words[n++] = "convert", words[n++] = input, words[n++] = in_folder(s->folder, s->way->files[0]);
+    }
+    words[n] = NULL;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int quiet = open("/dev/null", O_WRONLY);
+        setenv("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1", 1);   /* which needs to trace by itself */
+        if (quiet >= 0) dup2(quiet, 1), dup2(quiet, 2);
+        execvp(words[0], (char *const *)(uintptr_t)words);
+        _exit(127);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* Makes the folder, the old files and, by a run that nothing disturbs, the new ones. */
+static void begin_scene(scene *s, const way *w, const char *prefix) {
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", prefix, w->name);
+    *s = (scene){ .way = w };
+    snprintf(s->folder, sizeof s->folder, "%s", scratch(name));
+    if (mkdir(s->folder, 0700) != 0) scratch_die("make", s->folder);
+    while (s->n < MOST_FILES && w->files[s->n]) s->n++;
+    xir_network *old = make_net(ctx, true), *new = make_net(ctx, false);
+    assert_int_equal(save_pair(new, in_folder(s->folder, "in.json"), why), XIR_OK);
+    if (!w->fresh) {
+        const char *path = in_folder(s->folder, w->files[0]);
+        assert_int_equal(w->save ? w->save(old, path, why) : save_any(old, path, why), XIR_OK);
+    }
+    for (size_t i = 0; i < s->n && !w->fresh; i++) s->before[i].data = scratch_get(in_folder(s->folder, w->files[i]), &s->before[i].size);
+    set_scene(s);
+    int status = run(s, NULL);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    for (size_t i = 0; i < s->n; i++) {
+        s->after[i].data = scratch_get(in_folder(s->folder, w->files[i]), &s->after[i].size);
+        assert_non_null(s->after[i].data);
+        assert_true(s->after[i].size != s->before[i].size);
+    }
+    xir_network_free(old);
+    xir_network_free(new);
+}
+
+static void end_scene(scene *s) {
+    for (size_t i = 0; i < s->n; i++) free(s->before[i].data), free(s->after[i].data);
+}
+
+/* ---- with strace -------------------------------------------------------------------------------------------------------- */
+
+/* A system call of the saving: the how-manieth of its name. */
+typedef struct call { char name[32]; int number; bool renames; } call;
+typedef struct calls { call of[MOST_CALLS]; size_t n, last_rename; } calls;
+
+static char traced[PATH_MAX + 300];   /* where strace writes */
+
+static bool strace_works(void) {
+    const char *const words[] = { "strace", "-o", traced, "-e", "inject=fsync:signal=KILL", "true", NULL };
+    pid_t child = fork();
+    if (child == 0) {
+        int quiet = open("/dev/null", O_WRONLY);
+        if (quiet >= 0) dup2(quiet, 2);
+        execvp(words[0], (char *const *)(uintptr_t)words);
+        _exit(127);
+    }
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* The calls from the first that has to do with the file to the last of all. */
+static void list_calls(const scene *s, calls *c) {
+    const char *const words[] = { "strace", "-o", traced, NULL };
+    set_scene(s);
+    int status = run(s, words);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    FILE *in = fopen(traced, "r");
+    assert_non_null(in);
+    char line[LINE];
+    struct seen { char name[32]; int times; } seen[200];
+    size_t n_seen = 0;
+    bool begun = false;
+    *c = (calls){ .n = 0 };
+    while (fgets(line, sizeof line, in)) {
+        size_t size = strcspn(line, "(");
+        if (size == 0 || size >= sizeof seen->name || strncmp(line, "+++", 3) == 0 || strncmp(line, "---", 3) == 0 || line[size] != '(') continue;
+        line[size] = '\0';
+        size_t i = 0;
+        while (i < n_seen && strcmp(seen[i].name, line) != 0) i++;
+        if (i == n_seen) {
+            assert_true(n_seen < COUNT(seen));
+            seen[n_seen++] = (struct seen){ .times = 0 };
+            memcpy(seen[i].name, line, size + 1);
+        }
+        seen[i].times++;
+        bool execs = strcmp(line, "execve") == 0;
+        begun |= !execs && strstr(line + size + 1, "/net.") != NULL;
+        if (!begun) continue;
+        assert_true(c->n < MOST_CALLS);
+        call *one = &c->of[c->n];
+        *one = (call){ .number = seen[i].times, .renames = strcmp(line, "rename") == 0 };
+        memcpy(one->name, line, size + 1);
+        if (one->renames) c->last_rename = c->n;
+        c->n++;
+    }
+    fclose(in);
+    assert_true(c->n > 8 && c->last_rename > 0);
+}
+
+static bool is_injected(void) {
+    size_t size;
+    char *text = (char *)scratch_get(traced, &size);
+    bool found = text && memmem(text, size, "(INJECTED)", 10);
+    free(text);
+    return found;
+}
+
+/* Sets the scene and runs with this done to one call. */
+static int disturb(const scene *s, const call *c, const char *what, char *words_out, size_t room) {
+    snprintf(words_out, room, "inject=%s:%s:when=%d", c->name, what, c->number);
+    const char *const words[] = { "strace", "-o", traced, "-e", words_out, NULL };
+    set_scene(s);
+    return run(s, words);
+}
+
+typedef struct phases { size_t before, between, torn, after; } phases;
+
+static void kill_at_each(const scene *s, const calls *c) {
+    phases p = { 0 };
+    char words[100];
+    for (size_t i = 0; i < c->n; i++) {
+        int status = disturb(s, &c->of[i], "signal=KILL", words, sizeof words);
+        if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) fail_msg("%s: %s does not kill", s->way->name, words);
+        outcome o = look(s, words);
+        if (o.torn) p.torn++;
+        else if (o.files == NEW) p.after++;
+        else if (o.temporaries) p.between++;
+        else p.before++;
+    }
+    printf("%-15s %3zu kills: %zu before there was a temporary file, %zu before the first rename, %zu between two, %zu behind\n",
+           s->way->name, c->n, p.before, p.between, p.torn, p.after);
+    assert_true(p.before > 0 && p.between > 3 && p.after > 0);
+    assert_true((p.torn > 0) == (s->n > 1));
+}
+
+static bool is_of(const char *list, const char *name) {
+    size_t n = strlen(name);
+    for (const char *p = list; (p = strstr(p, name)) != NULL; p += n)
+        if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return true;
+    return false;
+}
+
+/* brk tells what it has done by what it returns, not by an error. */
+#define CANNOT_FAIL "brk geteuid getegid getpid futex exit_group rt_sigaction rt_sigprocmask munmap sched_yield sigaltstack"
+#define MEMORY      "mmap mremap mprotect madvise"
+#define WRITES      "openat write pwrite64 writev fsync fdatasync rename renameat2 close fchmod fchown ftruncate fallocate"
+
+static bool has_failed(const char *error, const char *name) {
+    if (is_of(CANNOT_FAIL, name)) return false;
+    if (is_of(MEMORY, name)) return strcmp(error, "ENOMEM") == 0;
+    if (strcmp(error, "EIO") == 0) return true;
+    return strcmp(error, "ENOMEM") != 0 && is_of(WRITES, name);
+}
+
+static void fail_each(const scene *s, const calls *c) {
+    static const char *const errors[] = { "EIO", "ENOMEM", "ENOSPC", "EINTR", "EDQUOT", "EROFS" };
+    bool more = getenv("XIR_CRASH") != NULL;
+    size_t told = 0, survived = 0;
+    char words[100], what[40];
+    for (size_t e = 0; e < (more ? COUNT(errors) : OFTEN(20) < 20 ? 1 : 4); e++) {
+        snprintf(what, sizeof what, "error=%s", errors[e]);
+        for (size_t i = 0; i < c->n; i++) {
+            if (!has_failed(errors[e], c->of[i].name)) continue;
+            int status = disturb(s, &c->of[i], what, words, sizeof words);
+            if (!is_injected()) fail_msg("%s: %s: nothing was made to fail", s->way->name, words);
+            if (!WIFEXITED(status)) fail_msg("%s: %s: it dies of signal %d", s->way->name, words, WTERMSIG(status));
+            int code = WEXITSTATUS(status);
+            outcome o = look(s, words);
+            if (o.temporaries) fail_msg("%s: %s: a temporary file stays", s->way->name, words);
+            if (code == 0 && (o.files != NEW || o.torn)) fail_msg("%s: %s: it says that it has saved", s->way->name, words);
+            if (code != 0 && i < c->last_rename && o.files == NEW && !o.torn) fail_msg("%s: %s: new, and told to have failed", s->way->name, words);
+            bool memory = is_of(MEMORY, c->of[i].name);
+            if (code != 0 && code != EXIT_IO && !memory) fail_msg("%s: %s: exit code %d", s->way->name, words, code);
+            if (code == 0) survived++;
+            else told++;
+        }
+    }
+    printf("%-15s %3zu errors told, %zu without harm\n", s->way->name, told, survived);
+    assert_true(told > 5);
+}
+
+/* What happens to the temporary file when writing fails and removing it does too, or the program is killed at that. */
+static void fail_twice(const scene *s) {
+    static const char *const second[] = { "inject=unlink:error=EIO", "inject=unlink:signal=KILL" };
+    for (size_t i = 0; i < COUNT(second); i++) {
+        const char *const words[] = { "strace", "-o", traced, "-e", "inject=fsync:error=EIO", "-e", second[i], NULL };
+        set_scene(s);
+        int status = run(s, words);
+        outcome o = look(s, second[i]);
+        assert_true(o.files == OLD && !o.torn);
+        assert_true(o.temporaries > 0);
+        assert_true(i == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == EXIT_IO : WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    }
+    /* What was left does not hinder the next one. */
+    assert_int_equal(WEXITSTATUS(run(s, NULL)), 0);
+    assert_int_equal(look(s, "again").files, NEW);
+}
+
+static void every_call_fails_and_kills(void **state) {
+    const way *w = *state;
+    if (!has_format(w->files[0])) {
+        printf("%s: there is no such format\n", w->name);
+        skip();
+    }
+    snprintf(traced, sizeof traced, "%s", scratch("strace"));
+    if (!strace_works()) {
+        printf("%s: strace is not there, or may not trace\n", w->name);
+        skip();
+    }
+    static scene s;
+    static calls c;
+    begin_scene(&s, w, "");
+    list_calls(&s, &c);
+    kill_at_each(&s, &c);
+    fail_each(&s, &c);
+    fail_twice(&s);
+    end_scene(&s);
+}
+
+/* ---- without strace ------------------------------------------------------------------------------------------------------- */
+
+/* The file system takes only so much: a write is short, and the next one fails. */
+static void a_file_that_may_not_grow_stays_old(const scene *s) {
+    size_t largest = 0, step;
+    for (size_t i = 0; i < s->n; i++) largest = s->after[i].size > largest ? s->after[i].size : largest;
+    step = largest / OFTEN(25) + 1;
+    char most[24];
+    size_t refused = 0;
+    for (size_t size = 0; size <= largest; size += size + step > largest && size < largest ? largest - size : step) {
+        snprintf(most, sizeof most, "%zu", size);
+        setenv("CRASH_FILE_SIZE", most, 1);
+        set_scene(s);
+        int status = run(s, NULL);
+        assert_true(WIFEXITED(status));
+        outcome o = look(s, most);
+        if (WEXITSTATUS(status) != (size < largest ? EXIT_IO : 0)) fail_msg("%s: %s bytes: exit code %d", s->way->name, most, WEXITSTATUS(status));
+        assert_true(o.files == (size < largest ? OLD : NEW) && !o.torn && !o.temporaries);
+        refused += size < largest;
+    }
+    unsetenv("CRASH_FILE_SIZE");
+    assert_true(refused >= 4);
+}
+
+static void writes_that_take_some_bytes_are_continued(const scene *s) {
+    static const char *const sizes[] = { "1", "7", "4095" };
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        setenv("CRASH_AT_ONCE", sizes[i], 1);
+        set_scene(s);
+        int status = run(s, NULL);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        outcome o = look(s, sizes[i]);
+        assert_true(o.files == NEW && !o.torn && !o.temporaries);
+    }
+    unsetenv("CRASH_AT_ONCE");
+}
+
+static void short_writes_are_continued_or_told(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(all_ways); i++) {
+        if (!all_ways[i].save || !has_format(all_ways[i].files[0])) continue;
+        static scene s;
+        begin_scene(&s, &all_ways[i], "short-");
+        a_file_that_may_not_grow_stays_old(&s);
+        writes_that_take_some_bytes_are_continued(&s);
+        end_scene(&s);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc == 4 && strcmp(argv[1], "save") == 0) return be_victim(argv[2], argv[3]);
+    struct CMUnitTest tests[COUNT(all_ways) + 1] = { cmocka_unit_test(short_writes_are_continued_or_told) };
+    for (size_t i = 0; i < COUNT(all_ways); i++)
+        tests[i + 1] = (struct CMUnitTest){ all_ways[i].name, every_call_fails_and_kills, NULL, NULL, (void *)(uintptr_t)&all_ways[i] };
+    scratch_make();
+    return RUN_GROUP(tests);
+}
