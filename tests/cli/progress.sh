@@ -44,7 +44,7 @@ terminal() {
 erased=$(printf '\r\033[K')
 terminal 0 xterm "reading <stdin>" show --compact -
 same out small.json
-err "${erased}xir: reading <stdin>, 0 s"
+err "${erased}xir: reading <stdin>, "
 [ "$(tail -c 4 err)" = "$erased" ] || bad "the line is left"
 
 # Findings come behind the line that is gone, whole.
