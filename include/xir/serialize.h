@@ -143,6 +143,23 @@ typedef struct xir_format_info {
 } xir_format_info;
 XIR_API bool xir_format_at(size_t i, xir_format_info *out);
 
+/* ---- parts of networks --------------------------------------------------------------------------------------------- */
+
+/* A type or any other object, an op, a value alone, in any format: as they stand inside a network, without bytes of parameters.
+ * The word of the format must be given, since so little does not tell it. Objects print in the newest spelling, ops and values
+ * in that of their network. */
+XIR_API xir_status xir_object_write(xir_context *ctx, const xir_object *object, const char *format, xir_write_fn *write,
+                                    void *user, xir_diags *why);
+XIR_API xir_status xir_op_write(const xir_op *op, const char *format, xir_write_fn *write, void *user, xir_diags *why);
+XIR_API xir_status xir_value_write(const xir_value *value, const char *format, xir_write_fn *write, void *user, xir_diags *why);
+
+/* The same back; NULL with a finding. An object belongs to the context. An op is not placed; ids as in the file are kept for
+ * placing; values that the network has are found by v_id, others are made. A value is the network's one of that v_id, or a
+ * new one that nothing makes. */
+XIR_API const xir_object *xir_object_read(xir_context *ctx, const void *data, size_t size, const char *format, xir_diags *why);
+XIR_API xir_op           *xir_op_read(xir_network *net, const void *data, size_t size, const char *format, xir_diags *why);
+XIR_API xir_value        *xir_value_read(xir_network *net, const void *data, size_t size, const char *format, xir_diags *why);
+
 /* ---- one format --------------------------------------------------------------------------------------------------- */
 
 /* The original's CreateFromMSGFile and dumpMSGToFile, CreateFromFlatFile and dumpFlatToFile; flags as for raw and JSON files

@@ -173,6 +173,10 @@ void encode_any(encoder *e, const xir_any *any);
 void encode_field(encoder *e, const xir_field *f, const void *at);   /* `at`: where the row lies in its body */
 void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5);
 
+/* An object, an op or a value, as `kind` says. */
+typedef struct format_part format_part;
+void encode_part(encoder *e, const format_part *part);
+
 /* The rows of `absent` that still hold their default: they stay absent. */
 uint64_t codec_left_out(const xir_class *cls, const void *body, uint64_t absent);
 /* Whether a key of the network is written: what the file did not have is left out until it is set. */
@@ -363,6 +367,9 @@ bool decode_any(decoder *d, source *s, xir_any *out);          /* in the scratch
 bool decode_object(decoder *d, source *s, const xir_class *of, const xir_object **out);
 bool decode_op(decoder *d, source *s, xir_op **out);           /* into d->net, in no order                               */
 bool decode_network(decoder *d, source *s);                    /* into d->net, which is new and private                  */
+
+/* An object, an op or a value alone: all that the source has, which `at_end` says. What was made is undone on failure. */
+bool decode_part(decoder *d, source *s, format_part *part, bool (*at_end)(source *s));
 
 /* Reads a map of attributes into an op that is there, whose class becomes `cls`. On failure the op is as before. */
 bool decode_attrs(decoder *d, source *s, xir_op *op, const xir_class *cls);

@@ -24,6 +24,15 @@ typedef struct format_writing {
     xir_diags    *why;
 } format_writing;
 
+/* An object, an op or a value alone. */
+typedef enum part_kind { PART_OBJECT, PART_OP, PART_VALUE } part_kind;
+typedef struct format_part {
+    part_kind    kind;
+    xir_context *ctx;
+    xir_network *net;        /* of an op or a value; NULL: of an object                                       */
+    const void  *it;         /* what is written, or what was read                                             */
+} format_part;
+
 typedef struct format {
     const char *word;        /* as options and the program spell it: "fb"                                     */
     const char *meaning;     /* "FlatBuffers network"                                                         */
@@ -36,6 +45,9 @@ typedef struct format {
      * kept. `whole` stays the caller's. */
     xir_network *(*read)(const format_reading *how, blob *whole);
     xir_status (*write)(xir_network *net, const format_writing *how);
+    /* The same for parts; NULL: the format has none. */
+    bool       (*read_part)(format_part *part, const void *data, size_t size, xir_diags *why);
+    xir_status (*write_part)(const format_part *part, const format_writing *how);
 } format;
 
 extern const format format_json, format_flat, format_msgpack;

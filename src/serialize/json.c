@@ -22,20 +22,14 @@ static xir_status give_text(json_sink *j, xir_text_buffer *out) {
     return XIR_OK;
 }
 
-typedef enum part { PART_OBJECT, PART_OP, PART_VALUE, PART_ANY } part;
-
-static xir_status print_part(xir_context *ctx, const xir_network *net, part what, const void *it, int indent,
-                             xir_text_buffer *out) {
+/* `any` is printed if it is there, otherwise the part. */
+static xir_status print_part(const format_part *part, const xir_any *any, int indent, xir_text_buffer *out) {
     json_sink j;
     encoder e;
-    json_sink_init(&j, ctx, indent, NULL, NULL);
-    encoder_init(&e, ctx, net, &j.sink);
-    switch (what) {
-    case PART_OBJECT: encode_object(&e, it); break;
-    case PART_OP:     encode_op(&e, it); break;
-    case PART_VALUE:  encode_value(&e, it); break;
-    case PART_ANY:    encode_any(&e, it); break;
-    }
+    json_sink_init(&j, part->ctx, indent, NULL, NULL);
+    encoder_init(&e, part->ctx, part->net, &j.sink);
+    if (any) encode_any(&e, any);
+    else encode_part(&e, part);
     xir_status status = give_text(&j, out);
     encoder_free(&e);
     json_sink_free(&j);
@@ -43,20 +37,20 @@ static xir_status print_part(xir_context *ctx, const xir_network *net, part what
 }
 
 xir_status xir_print_object(xir_context *ctx, const xir_object *object, int indent, xir_text_buffer *out) {
-    return print_part(ctx, NULL, PART_OBJECT, object, indent, out);
+    return print_part(&(format_part){ PART_OBJECT, ctx, NULL, object }, NULL, indent, out);
 }
 
 xir_status xir_print_op(const xir_op *op, int indent, xir_text_buffer *out) {
-    return print_part(op->net->ctx, op->net, PART_OP, op, indent, out);
+    return print_part(&(format_part){ PART_OP, op->net->ctx, op->net, op }, NULL, indent, out);
 }
 
 xir_status xir_print_value(const xir_value *value, int indent, xir_text_buffer *out) {
-    const xir_network *net = value_net(value);
-    return print_part(net->ctx, net, PART_VALUE, value, indent, out);
+    xir_network *net = value_net(value);
+    return print_part(&(format_part){ PART_VALUE, net->ctx, net, value }, NULL, indent, out);
 }
 
 xir_status xir_print_any(xir_context *ctx, const xir_any *any, int indent, xir_text_buffer *out) {
-    return print_part(ctx, NULL, PART_ANY, any, indent, out);
+    return print_part(&(format_part){ .ctx = ctx }, any, indent, out);
 }
 
 static xir_status write_network(xir_network *net, json_sink *j, xir_diags *why) {
@@ -72,10 +66,10 @@ static xir_status write_network(xir_network *net, json_sink *j, xir_diags *why) 
     return j->sink.status;
 }
 
-static xir_status write_failed(xir_network *net, xir_status status, xir_diags *why) {
+static xir_status explain_failure(xir_context *ctx, xir_status status, xir_diags *why) {
     switch (status) {
     case XIR_E_MEMORY: return diag_memory(why);
-    case XIR_E_LIMIT:  return diag_fail(why, status, XIR_STR(""), "values are nested deeper than %u", net->ctx->limits.max_depth);
+    case XIR_E_LIMIT:  return diag_fail(why, status, XIR_STR(""), "values are nested deeper than %u", ctx->limits.max_depth);
     case XIR_E_IO:     return status;   /* whose finding is that of the function that was given */
     default:           return status;
     }
@@ -86,7 +80,7 @@ xir_status xir_json_write(xir_network *net, int indent, xir_write_fn *write, voi
     json_sink_init(&j, net->ctx, indent, write, user);
     xir_status status = write_network(net, &j, why);
     if (!status) status = json_sink_end(&j);
-    if (j.sink.status) write_failed(net, status, why);
+    if (j.sink.status) explain_failure(net->ctx, status, why);
     json_sink_free(&j);
     return status;
 }
@@ -111,26 +105,21 @@ static void begin(decoder *d, source *s, xir_context *ctx, xir_network *net, xir
     json_begin(s);
 }
 
-const xir_object *xir_parse_object(xir_context *ctx, xir_str json, xir_diags *why) {
+static const void *parse_part(format_part part, xir_str json, xir_diags *why) {
     decoder d;
     source s;
-    begin(&d, &s, ctx, NULL, json, XIR_STR(""), why);
-    const xir_object *object = NULL;
-    bool ok = decode_object(&d, &s, NULL, &object) && json_at_end(&s);
+    begin(&d, &s, part.ctx, part.net, json, XIR_STR(""), why);
+    bool ok = decode_part(&d, &s, &part, json_at_end);
     decoder_free(&d);
-    return ok ? object : NULL;
+    return ok ? part.it : NULL;
+}
+
+const xir_object *xir_parse_object(xir_context *ctx, xir_str json, xir_diags *why) {
+    return parse_part((format_part){ PART_OBJECT, ctx, NULL, NULL }, json, why);
 }
 
 xir_op *xir_parse_op(xir_network *net, xir_str json, xir_diags *why) {
-    decoder d;
-    source s;
-    begin(&d, &s, net->ctx, net, json, XIR_STR(""), why);
-    decoder_join(&d, &s);
-    xir_op *op = NULL;
-    bool ok = decode_op(&d, &s, &op) && json_at_end(&s);
-    if (!ok) decoder_undo(&d);
-    decoder_free(&d);
-    return ok ? op : NULL;
+    return (xir_op *)(uintptr_t)parse_part((format_part){ PART_OP, net->ctx, net, NULL }, json, why);
 }
 
 xir_status json_read_any(xir_context *ctx, arena *to, xir_str json, xir_any *out, xir_diags *why) {
@@ -207,7 +196,26 @@ static xir_status write_format(xir_network *net, const format_writing *how) {
     return xir_json_write(net, how->flags & XIR_SAVE_INDENT ? 4 : 0, how->write, how->user, how->why);
 }
 
+static bool read_part(format_part *part, const void *data, size_t size, xir_diags *why) {
+    part->it = parse_part(*part, (xir_str){ data, size }, why);
+    return part->it != NULL;
+}
+
+static xir_status write_part(const format_part *part, const format_writing *how) {
+    json_sink j;
+    encoder e;
+    json_sink_init(&j, part->ctx, 0, how->write, how->user);
+    encoder_init(&e, part->ctx, part->net, &j.sink);
+    encode_part(&e, part);
+    xir_status status = json_sink_end(&j);
+    if (status) explain_failure(part->ctx, status, how->why);
+    encoder_free(&e);
+    json_sink_free(&j);
+    return status;
+}
+
 const format format_json = {
     .word = "json", .meaning = "JSON structure, raw parameters beside it", .suffixes = "json",
     .pair = true, .text = true, .looks = looks, .read = read_format, .write = write_format,
+    .read_part = read_part, .write_part = write_part,
 };

@@ -28,11 +28,12 @@ static bool looks(const uint8_t *head, size_t size) {
 
 const format format_flat = {
     .word = "fb", .meaning = "FlatBuffers network", .suffixes = "fb", .looks = looks, .read = flat_read, .write = flat_write,
+    .read_part = flat_read_part, .write_part = flat_write_part,
 };
 
 xir_status xir_flat_verify(xir_context *ctx, const void *data, size_t size, xir_str name, xir_diags *why) {
     flat_schema schema;
-    xir_status status = flat_schema_init(&schema, ctx) ? flat_check(&schema, data, size, name, why) : diag_memory(why);
+    xir_status status = flat_schema_init(&schema, ctx) ? flat_check(&schema, schema.network, data, size, name, why) : diag_memory(why);
     flat_schema_free(&schema);
     return status;
 }

@@ -292,9 +292,69 @@ xir_network *flat_read(const format_reading *how, blob *whole) {
         return NULL;
     }
     memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* of a file that does not say */
-    bool ok = flat_check(&schema, whole->bytes, whole->size, how->name, how->why) == XIR_OK && read_all(how, &schema, whole, net);
+    bool ok = flat_check(&schema, schema.network, whole->bytes, whole->size, how->name, how->why) == XIR_OK && read_all(how, &schema, whole, net);
     flat_schema_free(&schema);
     if (ok) return net;
     xir_network_free(net);
     return NULL;
+}
+
+/* ---- parts -------------------------------------------------------------------------------------------------- */
+
+/* An object that has no table is spelled in `extra`. */
+static bool read_spelled(flat_reader *r, const flat_view *t, const xir_object **out) {
+    const uint8_t *field = flat_field_at(t, r->schema->part->slots[PART_SLOT_EXTRA].slot);
+    xir_str key;
+    source s;
+    if (!field) return FLAT_FAIL(r, t->at, XIR_E_MISSING, "there is no object");
+    flat_json(r, &s, flat_text_at(field), r->depth);
+    if (s.ops->shape(&s) != SHAPE_MAP) return source_expected(&s, "a map");
+    if (!s.ops->enter(&s)) return false;
+    if (s.ops->key(&s, true, &key) != 1 || !xir_str_equal(key, r->schema->part->slots[PART_SLOT_OBJECT].name)) {
+        return FLAT_FAIL(r, t->at, XIR_E_MISSING, "there is no object");
+    }
+    return decode_object(&r->d, &s, NULL, out) && s.ops->key(&s, false, &key) == 0 && json_at_end(&s);
+}
+
+static bool read_part(flat_reader *r, const uint8_t *root, format_part *part) {
+    const flat_slot *slot = &r->schema->part->slots[PART_SLOT_OBJECT];
+    flat_view t = flat_view_of(root);
+    const uint8_t *field = flat_field_at(&t, slot->slot + 1u), *table = field ? flat_follow(field) : NULL;
+    const flat_table *as = table ? flat_member(&t, slot) : NULL;
+    bool is_op = as && as->shape == FLAT_OP, is_value = as && (as->shape == FLAT_VALUE || as->shape == FLAT_PARAMS);
+    const xir_object *object = NULL;
+    xir_op *op = NULL;
+    xir_value *v = NULL;
+    bool ok = false;
+    if (part->kind == PART_OBJECT && !as) ok = read_spelled(r, &t, &object);
+    else if (part->kind == PART_OBJECT && !is_op && !is_value) ok = flat_read_object(r, table, as, &object);
+    else if (part->kind == PART_OP && is_op) ok = flat_read_op(r, table, as, &op);
+    else if (part->kind == PART_VALUE && is_value) ok = flat_use_value(r, table, as, &v);
+    else {
+        static const char *const words[] = { "an object", "an op", "a value" };
+        FLAT_FAIL(r, root, XIR_E_TYPE, "%s was expected, %s was found", words[part->kind], as ? as->name : "something else");
+    }
+    part->it = object ? (const void *)object : op ? (const void *)op : v;
+    return ok;
+}
+
+bool flat_read_part(format_part *part, const void *data, size_t size, xir_diags *why) {
+    const format_reading how = { .ctx = part->ctx, .why = why };
+    const blob whole = { .bytes = data, .size = size };
+    flat_schema schema;
+    flat_reader r;
+    bool ok = flat_schema_init(&schema, part->ctx);
+    if (!ok) diag_memory(why);
+    ok = ok && flat_check(&schema, schema.part, data, size, XIR_STR(""), why) == XIR_OK;
+    if (ok) {
+        ok = reader_init(&r, &how, &schema, part->net, &whole);
+        if (part->net) decoder_join(&r.d, &r.s);
+        ok = ok && read_part(&r, flat_follow(whole.bytes), part);
+        if (!ok && part->net) decoder_undo(&r.d);
+        forget_met(&r);
+        mem_free(context_alloc(part->ctx), r.payloads, r.payload_room * sizeof *r.payloads);
+        decoder_free(&r.d);
+    }
+    flat_schema_free(&schema);
+    return ok;
 }

@@ -110,6 +110,7 @@ bool flat_read_extra(flat_reader *r, const uint8_t *field, flat_over *over, xir_
 /* ---- read_op.c ------------------------------------------------------------------------------------------------- */
 
 bool flat_use_params(flat_reader *r, const uint8_t *table, xir_value **out);
+bool flat_use_value(flat_reader *r, const uint8_t *table, const flat_table *as, xir_value **out);   /* Params or not */
 bool flat_read_op(flat_reader *r, const uint8_t *table, const flat_table *as, xir_op **out);
 
 #endif

@@ -5,7 +5,8 @@
 /* ---- values ------------------------------------------------------------------------------------------------- */
 
 static bool check_id(flat_reader *r, const uint8_t *table, const char *what, int64_t id) {
-    if (id >= 0 && id < INT64_MAX) return true;
+    bool none = r->d.existing && !r->d.adopts;   /* what is not placed has none yet */
+    if ((id >= 0 || none) && id < INT64_MAX) return true;
     return FLAT_FAIL(r, table, XIR_E_BOUNDS, "%s %" PRId64 " is outside 0 to %" PRId64, what, id, INT64_MAX - 1);
 }
 
@@ -89,7 +90,7 @@ static bool note_payload(flat_reader *r, const uint8_t *table, const flat_table 
 }
 
 /* The value that a table means. One that nothing makes so far may have become another one meanwhile. */
-static bool use_table(flat_reader *r, const uint8_t *table, const flat_table *as, xir_value **out) {
+bool flat_use_value(flat_reader *r, const uint8_t *table, const flat_table *as, xir_value **out) {
     const xir_value *known = flat_known_as(r, table, as);
     if (known && (known->producer || value_is_params(known))) {
         *out = (xir_value *)(uintptr_t)known;
@@ -101,7 +102,7 @@ static bool use_table(flat_reader *r, const uint8_t *table, const flat_table *as
 }
 
 bool flat_use_params(flat_reader *r, const uint8_t *table, xir_value **out) {
-    return use_table(r, table, r->schema->params, out);
+    return flat_use_value(r, table, r->schema->params, out);
 }
 
 /* ---- inputs and outputs ------------------------------------------------------------------------------------- */
@@ -110,7 +111,7 @@ typedef bool item_table_fn(flat_reader *r, op_in *op, const uint8_t *table, cons
 
 static bool read_input(flat_reader *r, op_in *op, const uint8_t *table, const flat_table *as) {
     xir_value *v = NULL;
-    if (table && !use_table(r, table, as, &v)) return false;
+    if (table && !flat_use_value(r, table, as, &v)) return false;
     xir_value **out = gather(&r->d, &op->inputs, sizeof *out);
     if (out) *out = v;
     return out != NULL;

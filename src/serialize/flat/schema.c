@@ -1,5 +1,5 @@
-/* The schema's 149 tables: 44 that are named here, in the order of the original's ObjectRef_box union, and the operations by
- * their tags between them. A table whose fields are its class's rows is only named; the others say their fields. */
+/* The schema's tables: the original's 149, of which 44 are named here, in the order of its ObjectRef_box union, and the operations
+ * by their tags between them; and one of ours behind them. A table whose fields are its class's rows is only named; the others say their fields. */
 #include "flat/schema.h"
 
 /* ---- what stands where ------------------------------------------------------------------------------------- */
@@ -90,6 +90,9 @@ static const struct { const char *name; flat_shape shape; const field_text *fiel
 };
 enum { NAMED = sizeof named / sizeof named[0], BEFORE_OPS = NAMED - 3, OPS = 105, TABLES = NAMED + OPS };
 
+/* Behind the original's: what a file that is no network has as its root. */
+static const field_text part_fields[] = { { "object", FLAT_UNION, "ObjectRef_box" }, { 0 } };
+
 /* Unions: the members are the tags from 1 on. */
 static const struct { const char *name, *members; } unions[] = {
     { "CompileTarget_box",       "HostTarget FPGATarget CustomTarget BuyiTarget ZhugeTarget WolongTarget CompileTarget" },
@@ -158,7 +161,7 @@ const flat_table *flat_table_of(const flat_schema *s, const xir_class *cls) { re
 
 uint8_t flat_tag(const flat_family *family, const flat_table *table) {
     if (family->n > OPS && table->shape == FLAT_OP) {   /* one of many: its tag is known */
-        uint32_t tag = table->cls->tag;
+        uint32_t tag = table->cls->tag + (family->n > TABLES ? BEFORE_OPS : 0);
         return tag < family->n && family->members[tag] == table ? (uint8_t)tag : 0;
     }
     for (uint32_t tag = 1; tag < family->n; tag++) {
@@ -198,7 +201,7 @@ static bool add_tables(flat_schema *s) {
         bool unused = named[i].shape == FLAT_UNUSED;
         if (!add_table(s, named[i].name, named[i].shape, unused ? NULL : objects[i])) return false;
     }
-    return true;
+    return add_table(s, "Part", FLAT_PART, NULL);
 }
 
 static bool add_members(flat_schema *s, flat_family *f, const char *names) {
@@ -314,8 +317,9 @@ static bool make_slots(flat_schema *s, flat_table *t, const field_text *fields) 
 static bool add_slots(flat_schema *s) {
     for (uint32_t i = 0; i < s->n_tables; i++) {
         flat_table *t = (flat_table *)(uintptr_t)s->tables[i];
-        uint32_t at = i < BEFORE_OPS ? i : i - OPS;
-        if (!make_slots(s, t, t->shape == FLAT_OP ? NULL : named[at].fields)) return false;
+        const field_text *fields = i < BEFORE_OPS ? named[i].fields : i < BEFORE_OPS + OPS ? NULL
+                                 : i < TABLES ? named[i - OPS].fields : part_fields;
+        if (!make_slots(s, t, fields)) return false;
     }
     return true;
 }
@@ -324,12 +328,13 @@ bool flat_schema_init(flat_schema *s, xir_context *ctx) {
     *s = (flat_schema){ .ctx = ctx, .room = ROOM };
     arena_init(&s->arena, context_alloc(ctx));
     s->by_class = arena_take(&s->arena, ROOM * sizeof *s->by_class);
-    s->tables = arena_take(&s->arena, TABLES * sizeof *s->tables);
+    s->tables = arena_take(&s->arena, (TABLES + 1) * sizeof *s->tables);
     s->families = arena_take(&s->arena, UNIONS * sizeof *s->families);
     if (!s->by_class || !s->tables || !s->families) return false;
     memset((void *)s->by_class, 0, ROOM * sizeof *s->by_class);
     if (!add_tables(s) || !add_unions(s)) return false;
     s->network   = find_table(s, "Network");
+    s->part      = find_table(s, "Part");
     s->value     = find_table(s, "Value");
     s->params    = find_table(s, "Params");
     s->axis_unit = find_table(s, "AxisUnit");
@@ -340,6 +345,7 @@ bool flat_schema_init(flat_schema *s, xir_context *ctx) {
     s->targets   = find_family(s, "CompileTarget_box");
     s->mtypes    = find_family(s, "MemType_box");
     s->types     = find_family(s, "DataType_box");
+    s->objects   = find_family(s, "ObjectRef_box");
     return add_slots(s);
 }
 

@@ -46,7 +46,7 @@ typedef struct flat_slot {
 typedef enum flat_shape {
     FLAT_ROWS, FLAT_OP,                               /* an object; an op                              */
     FLAT_LAYOUT, FLAT_DISTR, FLAT_FLOAT, FLAT_SCALES, FLAT_EXP_SCALES, FLAT_NORM_RATIOS,
-    FLAT_AXIS_UNIT, FLAT_AXIS_NAME, FLAT_VALUE, FLAT_PARAMS, FLAT_NETWORK,
+    FLAT_AXIS_UNIT, FLAT_AXIS_NAME, FLAT_VALUE, FLAT_PARAMS, FLAT_NETWORK, FLAT_PART,
     FLAT_UNUSED                                       /* in the schema, and never written: a family, a base, a part
                                                          that nothing has; a file that has one is refused */
 } flat_shape;
@@ -77,6 +77,7 @@ enum { PARAMS_SLOT_ALLOW, PARAMS_SLOT_ID, PARAMS_SLOT_NAME, PARAMS_SLOT_TAGS, PA
 enum { NET_SLOT_NAME, NET_SLOT_FRAMEWORK, NET_SLOT_FRAMEWORK_VERSION, NET_SLOT_XIR_VERSION, NET_SLOT_ICRAFT_VERSION,
        NET_SLOT_PARAMS_BYTES, NET_SLOT_PARAMS_MD5, NET_SLOT_TAGS, NET_SLOT_OPS, NET_SLOT_AI_TARGET, NET_SLOT_EXTRA,
        NET_SLOT_PARAMS_TABLE };
+enum { PART_SLOT_OBJECT, PART_SLOT_EXTRA };
 enum { LAYOUT_SLOT_AXES };
 enum { DISTR_SLOT_AXIS, DISTR_SLOT_MASK, DISTR_SLOT_UVALUE };
 enum { FLOAT_SLOT_EMAX, FLOAT_SLOT_EMIN, FLOAT_SLOT_PRECISION, FLOAT_SLOT_BITS };
@@ -93,12 +94,12 @@ enum { AXIS_NAME_SLOT_NAME };
 typedef struct flat_schema {
     xir_context       *ctx;
     arena              arena;
-    const flat_table **tables;    /* in the order of the ObjectRef_box union                           */
+    const flat_table **tables;    /* in the order of the ObjectRef_box union, and Part behind them     */
     uint32_t           n_tables;
     const flat_family **families;
     uint32_t           n_families;
-    const flat_table  *network, *value, *params, *axis_unit, *axis_name, *unknown;
-    const flat_family *values, *ops, *targets, *mtypes, *types;
+    const flat_table  *network, *part, *value, *params, *axis_unit, *axis_name, *unknown;
+    const flat_family *values, *ops, *targets, *mtypes, *types, *objects;
     struct flat_of { const xir_class *cls; const flat_table *table; } *by_class;   /* open addressing  */
     uint32_t           room;
 } flat_schema;

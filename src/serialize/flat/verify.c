@@ -385,7 +385,8 @@ static void check_size(verifier *v, uint64_t size) {
     }
 }
 
-xir_status flat_check(const flat_schema *schema, const uint8_t *data, uint64_t size, xir_str name, xir_diags *why) {
+xir_status flat_check(const flat_schema *schema, const flat_table *root, const uint8_t *data, uint64_t size, xir_str name,
+                      xir_diags *why) {
     xir_context *ctx = schema->ctx;
     const xir_allocator *alloc = context_alloc(ctx);
     uint32_t deepest = ctx->limits.max_depth;
@@ -402,7 +403,7 @@ xir_status flat_check(const flat_schema *schema, const uint8_t *data, uint64_t s
     v.pages = mem_new(alloc, v.n_pages * sizeof *v.pages);
     if (v.pages) {
         memset(v.pages, 0, v.n_pages * sizeof *v.pages);
-        check_at(&v, 0, schema->network);
+        check_at(&v, 0, root);
     } else {
         trace_memory(&v.trace);
     }

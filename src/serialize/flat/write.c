@@ -145,25 +145,34 @@ static void put_params_table(flat_writer *w, flat_fields *f, const flat_slot *sl
     if (p) flat_set_at(f, slot->slot, at);
 }
 
-static void build(flat_writer *w) {
-    const flat_table *t = w->s.network;
-    flat_fields f;
-    flat_fields_init(&f);
-    for (size_t i = 0; i < w->plan.n; i++) w->params[value_params(payload_at(&w->plan, i)->value)->number].has_bytes = true;
+/* What all tables may refer to. */
+static void begin(flat_writer *w) {
     w->tag_params = flat_tag(w->s.values, w->s.params);
     w->tag_value = flat_tag(w->s.values, w->s.value);
     w->no_text = flat_string(&w->b, NULL, 0);
     w->no_map = flat_text(w, XIR_STR("{}"));
     flat_vector(&w->b, 0, 8, &w->no_list);
+}
+
+static void put_root(flat_writer *w, const flat_table *t, const flat_fields *f) {
+    if (f->height + 1 > w->deepest) flat_fail(w, XIR_E_LIMIT);
+    uint32_t root = flat_put(w, t, f);
+    uint8_t *p = flat_take(&w->b, 4, 8, 0);
+    if (p) flat_put32(p, flat_here(&w->b) - root);
+}
+
+static void build(flat_writer *w) {
+    const flat_table *t = w->s.network;
+    flat_fields f;
+    flat_fields_init(&f);
+    for (size_t i = 0; i < w->plan.n; i++) w->params[value_params(payload_at(&w->plan, i)->value)->number].has_bytes = true;
+    begin(w);
     flat_deeper(w);   /* into the network */
     put_ops(w, &f, &t->slots[NET_SLOT_OPS]);
     put_network_texts(w, &f, t->slots);
     put_network_extra(w, &f, t);
     put_params_table(w, &f, &t->slots[NET_SLOT_PARAMS_TABLE]);
-    if (f.height + 1 > w->deepest) flat_fail(w, XIR_E_LIMIT);
-    uint32_t root = flat_put(w, t, &f);
-    uint8_t *p = flat_take(&w->b, 4, 8, 0);
-    if (p) flat_put32(p, flat_here(&w->b) - root);
+    put_root(w, t, &f);
 }
 
 /* ---- the file ---------------------------------------------------------------------------------------------- */
@@ -181,8 +190,8 @@ static void explain(flat_writer *w) {
 
 static bool take_memory(flat_writer *w) {
     const xir_allocator *alloc = context_alloc(w->ctx);
-    w->n_outputs = (size_t)w->net->n_slots + 1;
-    w->n_params = (size_t)w->net->n_params + 1;
+    w->n_outputs = (w->net ? w->net->n_slots : 0) + (size_t)1;
+    w->n_params = (w->net ? w->net->n_params : 0) + (size_t)1;
     w->outputs = mem_new(alloc, w->n_outputs * sizeof *w->outputs);
     w->params = mem_new(alloc, w->n_params * sizeof *w->params);
     bool made = flat_schema_init(&w->s, w->ctx);
@@ -192,12 +201,13 @@ static bool take_memory(flat_writer *w) {
     return true;
 }
 
-static void start(flat_writer *w, xir_network *net, const format_writing *how) {
+static void start(flat_writer *w, xir_context *ctx, xir_network *net, const format_writing *how) {
     memset((void *)w, 0, sizeof *w);
-    w->ctx = net->ctx;
+    w->ctx = ctx;
     w->net = net;
     w->how = how;
-    w->deepest = net->ctx->limits.max_depth < CODEC_DEEPEST ? net->ctx->limits.max_depth : CODEC_DEEPEST;
+    w->plan.list.net = net;
+    w->deepest = ctx->limits.max_depth < CODEC_DEEPEST ? ctx->limits.max_depth : CODEC_DEEPEST;
     flat_builder_init(&w->b, context_alloc(w->ctx));
     json_sink_init(&w->json, w->ctx, 0, NULL, NULL);
     encoder_init(&w->e, w->ctx, net, &w->json.sink);
@@ -214,7 +224,7 @@ static void end(flat_writer *w) {
     mem_free(alloc, w->params, w->n_params * sizeof *w->params);
     mem_free(alloc, w->list, w->list_room * sizeof *w->list);
     mem_free(alloc, w->items, w->item_room * sizeof *w->items);
-    payload_plan_free(&w->plan);
+    if (w->net) payload_plan_free(&w->plan);
     flat_builder_free(&w->b);
 }
 
@@ -243,11 +253,58 @@ static xir_status prepare(flat_writer *w) {
 xir_status flat_write(xir_network *net, const format_writing *how) {
     flat_writer *w = mem_new(context_alloc(net->ctx), sizeof *w);
     if (!w) return diag_memory(how->why);
-    start(w, net, how);
-    w->plan.list.net = net;
+    start(w, net->ctx, net, how);
     xir_status status = prepare(w);
     if (!status && !(flat_builder_write(&w->b, how->write, how->user) && write_payloads(w))) status = XIR_E_IO;
     end(w);
     mem_free(context_alloc(net->ctx), w, sizeof *w);
+    return status;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------------------- */
+
+static void build_part(flat_writer *w, const format_part *part) {
+    const flat_table *t = w->s.part, *as = NULL;
+    const flat_slot *slot = &t->slots[PART_SLOT_OBJECT];
+    flat_fields f;
+    flat_fields_init(&f);
+    begin(w);
+    uint32_t at = 0, height = 0;
+    uint8_t tag;
+    switch (part->kind) {
+    case PART_OBJECT:
+        if (!flat_object(w, &f, slot, part->it)) flat_item(w, (extra_item){ slot->name, EXTRA_OBJECT, .as.object = part->it });
+        flat_set_at(&f, t->slots[PART_SLOT_EXTRA].slot, flat_extra(w, &f, NULL));
+        break;
+    case PART_OP:
+        at = flat_op(w, part->it, &tag, &height);
+        as = flat_failed(w) ? NULL : w->s.ops->members[tag];
+        break;
+    case PART_VALUE:
+        as = value_is_params(part->it) ? w->s.params : w->s.value;
+        at = value_is_params(part->it) ? flat_params(w, part->it) : flat_value(w, part->it);
+        height = w->value_height;
+        break;
+    }
+    if (as) {
+        flat_over(&f, height);
+        flat_set8(&f, slot->slot, flat_tag(slot->family, as));
+        flat_set_at(&f, slot->slot + 1u, at);
+    }
+    put_root(w, t, &f);
+}
+
+xir_status flat_write_part(const format_part *part, const format_writing *how) {
+    const xir_allocator *alloc = context_alloc(part->ctx);
+    flat_writer *w = mem_new(alloc, sizeof *w);
+    if (!w) return diag_memory(how->why);
+    start(w, part->ctx, part->net, how);
+    if (take_memory(w)) build_part(w, part);
+    else flat_fail(w, XIR_E_MEMORY);
+    if (flat_failed(w)) explain(w);
+    xir_status status = w->b.status;
+    if (!status && !flat_builder_write(&w->b, how->write, how->user)) status = XIR_E_IO;
+    end(w);
+    mem_free(alloc, w, sizeof *w);
     return status;
 }

@@ -115,6 +115,7 @@ bool flat_deeper(flat_writer *w);
 /* ---- write_op.c ------------------------------------------------------------------------------------------------ */
 
 uint32_t flat_params(flat_writer *w, const xir_value *v);
+uint32_t flat_value(flat_writer *w, const xir_value *v);   /* which is no Params */
 uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *height);
 
 /* ---- write_extra.c: JSON in slots ------------------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ static void put_common(flat_writer *w, flat_fields *f, const flat_table *t, cons
     if (f->height + 1 > w->value_height) w->value_height = f->height + 1;
 }
 
-static uint32_t put_value(flat_writer *w, const xir_value *v) {
+uint32_t flat_value(flat_writer *w, const xir_value *v) {
     flat_fields f;
     flat_fields_init(&f);
     put_common(w, &f, w->s.value, v, VALUE_SLOT_ID, VALUE_SLOT_DTYPE);
@@ -49,7 +49,7 @@ static void put_outputs(flat_writer *w, const xir_op *op) {
     uint32_t *known = &w->outputs[op->slot];
     if (*known || op->n_outputs == 0 || flat_failed(w)) return;
     if (op->n_outputs == 1) {
-        *known = put_value(w, op->outputs);
+        *known = flat_value(w, op->outputs);
         return;
     }
     if (!mem_reserve(context_alloc(w->ctx), (void **)&w->many, &w->many_room, w->n_many + op->n_outputs, sizeof *w->many)) {
@@ -57,7 +57,7 @@ static void put_outputs(flat_writer *w, const xir_op *op) {
         return;
     }
     *known = (uint32_t)w->n_many + 1;
-    for (uint32_t i = 0; i < op->n_outputs; i++) w->many[w->n_many++] = put_value(w, &op->outputs[i]);
+    for (uint32_t i = 0; i < op->n_outputs; i++) w->many[w->n_many++] = flat_value(w, &op->outputs[i]);
 }
 
 static uint32_t output_at(flat_writer *w, const xir_op *op, size_t i) {
@@ -75,7 +75,7 @@ static void push_value(flat_writer *w, const xir_value *v) {
         flat_push(w, output_at(w, v->producer, (size_t)(v - v->producer->outputs)), w->tag_value);
     } else {
         uint32_t at = flat_noted(w, v);
-        if (!at) flat_note(w, v, at = put_value(w, v));
+        if (!at) flat_note(w, v, at = flat_value(w, v));
         flat_push(w, at, w->tag_value);
     }
 }

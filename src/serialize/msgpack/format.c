@@ -293,6 +293,38 @@ static xir_network *read_network(const format_reading *how, blob *whole) {
     return NULL;
 }
 
+/* ---- parts ------------------------------------------------------------------------------------------------- */
+
+static xir_status write_part(const format_part *part, const format_writing *how) {
+    packed_sink p;
+    encoder e;
+    packed_sink_init(&p, part->ctx, 0, how->write, how->user);
+    encoder_init(&e, part->ctx, part->net, &p.sink);
+    encode_part(&e, part);
+    xir_status status = packed_sink_end(&p);
+    if (status == XIR_E_MEMORY) diag_memory(how->why);
+    else if (status == XIR_E_LIMIT)
+        diag_fail(how->why, status, XIR_STR(""), "what is nested or counted here is more than MessagePack's readers take");
+    encoder_free(&e);
+    packed_sink_free(&p);
+    return status;
+}
+
+static bool at_end(source *s) {
+    return s->at == s->end || source_fail(s, s->at, XIR_E_SYNTAX, "the end was expected, more bytes were found");
+}
+
+static bool read_part(format_part *part, const void *data, size_t size, xir_diags *why) {
+    decoder d;
+    source s;
+    packed_levels open;
+    decoder_init(&d, part->ctx, part->net, &packed_source, XIR_STR(""), (xir_str){ NULL, 0 }, why);
+    packed_begin(&d, &s, &open, data, size);
+    bool ok = packed_scan(&d.trace, data, size, s.deepest) && decode_part(&d, &s, part, at_end);
+    decoder_free(&d);
+    return ok;
+}
+
 /* ---- telling it from others -------------------------------------------------------------------------------- */
 
 static bool is_network_key(xir_str key) {
@@ -318,5 +350,5 @@ static bool looks(const uint8_t *head, size_t size) {
 
 const format format_msgpack = {
     .word = "imodel", .meaning = "MessagePack network", .suffixes = "imodel msg",
-    .looks = looks, .read = read_network, .write = write_network,
+    .looks = looks, .read = read_network, .write = write_network, .read_part = read_part, .write_part = write_part,
 };

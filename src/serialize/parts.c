@@ -1,0 +1,47 @@
+/* Parts of networks in any format. */
+#include "formats.h"
+
+static const format *find(const char *word, xir_diags *why) {
+    const format *f = format_named(word, why);
+    if (!f || (f->read_part && f->write_part)) return f;
+    diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "format %s has networks only, no parts of them", f->word);
+    return NULL;
+}
+
+static xir_status write_part(const format_part *part, const char *word, xir_write_fn *write, void *user, xir_diags *why) {
+    const format *f = find(word, why);
+    if (!f) return XIR_E_UNSUPPORTED;
+    const format_writing how = { .path = "", .align = 1, .write = write, .user = user, .why = why };
+    return f->write_part(part, &how);
+}
+
+xir_status xir_object_write(xir_context *ctx, const xir_object *object, const char *word, xir_write_fn *write, void *user,
+                            xir_diags *why) {
+    return write_part(&(format_part){ PART_OBJECT, ctx, NULL, object }, word, write, user, why);
+}
+
+xir_status xir_op_write(const xir_op *op, const char *word, xir_write_fn *write, void *user, xir_diags *why) {
+    return write_part(&(format_part){ PART_OP, op->net->ctx, op->net, op }, word, write, user, why);
+}
+
+xir_status xir_value_write(const xir_value *value, const char *word, xir_write_fn *write, void *user, xir_diags *why) {
+    xir_network *net = value_net(value);
+    return write_part(&(format_part){ PART_VALUE, net->ctx, net, value }, word, write, user, why);
+}
+
+static const void *read_part(format_part part, const void *data, size_t size, const char *word, xir_diags *why) {
+    const format *f = find(word, why);
+    return f && f->read_part(&part, data, size, why) ? part.it : NULL;
+}
+
+const xir_object *xir_object_read(xir_context *ctx, const void *data, size_t size, const char *word, xir_diags *why) {
+    return read_part((format_part){ PART_OBJECT, ctx, NULL, NULL }, data, size, word, why);
+}
+
+xir_op *xir_op_read(xir_network *net, const void *data, size_t size, const char *word, xir_diags *why) {
+    return (xir_op *)(uintptr_t)read_part((format_part){ PART_OP, net->ctx, net, NULL }, data, size, word, why);
+}
+
+xir_value *xir_value_read(xir_network *net, const void *data, size_t size, const char *word, xir_diags *why) {
+    return (xir_value *)(uintptr_t)read_part((format_part){ PART_VALUE, net->ctx, net, NULL }, data, size, word, why);
+}

@@ -1,0 +1,198 @@
+/* Objects, ops and values alone, in every format: what comes back prints as what went out. */
+#include "support/net.h"
+#include "support/scarce.h"
+#include "support/scratch.h"
+#include "object.h"
+
+static const char *const words[] = { "json", "imodel", "fb" };
+
+static bool take_bytes(void *user, const void *data, size_t size) {
+    buffer_put(user, data, size);
+    return true;
+}
+
+static buffer fresh(void) {
+    buffer b;
+    buffer_init(&b, &memory_default);
+    return b;
+}
+
+static void check_same(xir_text_buffer *a, xir_text_buffer *b, const char *word) {
+    if (a->size != b->size || memcmp(a->data, b->data, a->size) != 0)
+        fail_msg("%s: %.*s\ncame back as %.*s", word, (int)a->size, a->data, (int)b->size, b->data);
+    xir_text_free(a);
+    xir_text_free(b);
+}
+
+/* ---- objects ------------------------------------------------------------------------------------------------ */
+
+static void check_object(const xir_object *object) {
+    for (size_t i = 0; i < COUNT(words); i++) {
+        buffer file = fresh();
+        DOES(xir_object_write(ctx, object, words[i], take_bytes, &file, why));
+        const xir_object *back = xir_object_read(ctx, file.data, file.size, words[i], why);
+        if (!back) fail_msg("%s: %s", words[i], xir_diags_at(why, 0)->message.data);
+        xir_text_buffer a, b;
+        DOES(xir_print_object(ctx, object, 0, &a));
+        DOES(xir_print_object(ctx, back, 0, &b));
+        check_same(&a, &b, words[i]);
+        assert_true(xir_object_equal(object, back));
+        buffer_free(&file);
+    }
+}
+
+static void objects_come_back(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "\"@hostt\"", "\"@zhuget(340)\"", "\"@hostm\"", "\"@chunk(1234@100)\"", "\"@layout(NCHWc32)\"", "\"@layout()\"", "\"@fp(32)\"", "\"@bf(16)\"",
+        "\"@uint(12)\"", "\"@bool\"", "\"@scales([axis=-1]0.5,0.25)\"", "\"@exp_scales([axis=1]3/3/0.375)\"", "\"@norm_ratios([axis=-1]1.1)\"",
+        "\"@merged_distr([1, 4]^ZERO:{v:[0, 65), u:[65, 96)})\"", "7", "0.1", "true",
+        "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(NC)\",\"merged_distrs\":[],\"shape\":[2,-1]}",
+        "{\"_type_key\":\"icraft::xir::QuantizedType\",\"expressed_dtype\":\"@fp(32)\",\"scale\":\"@scales([axis=-1]0.5)\",\"storage_dtype\":\"@sint(8)\","
+        "\"zero_points\":[3],\"more\":{\"x\":[1,2.5,null]}}",
+        "{\"_type_key\":\"icraft::xir::CalibratedType\",\"max\":[1.5],\"storage_dtype\":\"@sint(8)\",\"expressed_dtype\":\"@fp(32)\"}",
+        "{\"_type_key\":\"icraft::xir::AlignedUnit\",\"index\":[3],\"unit\":[8]}",
+        "{\"_type_key\":\"nobody::Knows\",\"deep\":[{\"a\":18446744073709551615}]}",
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        const xir_object *object = xir_parse_object(ctx, xir_str_of(texts[i]), why);
+        if (!object) fail_msg("%s: %s", texts[i], xir_diags_at(why, 0)->message.data);
+        check_object(object);
+    }
+}
+
+/* ---- ops and values ------------------------------------------------------------------------------------------ */
+
+static void check_op(const xir_op *op) {
+    for (size_t i = 0; i < COUNT(words); i++) {
+        buffer file = fresh();
+        DOES(xir_op_write(op, words[i], take_bytes, &file, why));
+        xir_network *other = new_net();
+        xir_op *back = xir_op_read(other, file.data, file.size, words[i], why);
+        if (!back) fail_msg("%s: %s", words[i], xir_diags_at(why, 0)->message.data);
+        xir_text_buffer a, b;
+        DOES(xir_print_op(op, 0, &a));
+        DOES(xir_print_op(back, 0, &b));
+        check_same(&a, &b, words[i]);
+        buffer_free(&file);
+        xir_network_free(other);
+    }
+}
+
+static void check_value(const xir_value *v) {
+    for (size_t i = 0; i < COUNT(words); i++) {
+        buffer file = fresh();
+        DOES(xir_value_write(v, words[i], take_bytes, &file, why));
+        xir_network *other = new_net();
+        const xir_value *back = xir_value_read(other, file.data, file.size, words[i], why);
+        if (!back) fail_msg("%s: %s", words[i], xir_diags_at(why, 0)->message.data);
+        xir_text_buffer a, b;
+        DOES(xir_print_value(v, 0, &a));
+        DOES(xir_print_value(back, 0, &b));
+        check_same(&a, &b, words[i]);
+        /* In its own network it is found. */
+        assert_ptr_equal(xir_value_read((xir_network *)(uintptr_t)xir_value_network(v), file.data, file.size, words[i], why), v);
+        buffer_free(&file);
+        xir_network_free(other);
+    }
+}
+
+static void ops_and_values_come_back(void **state) {
+    (void)state;
+    xir_network *net = small_net();
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        check_op(op);
+        for (size_t i = 0; i < xir_op_output_count(op); i++) check_value(xir_op_output(op, i));
+        for (size_t i = 0; i < xir_op_input_count(op); i++) check_value(xir_op_input(op, i));
+    }
+    xir_network_free(net);
+}
+
+static void ops_of_no_class_come_back(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"_type_key\":\"nobody::Knows\",\"compile_target\":\"@buyit\",\"inputs\":[],\"name\":\"n\",\"op_id\":3,\"outputs\":[],\"tags\":{\"a\":1},"
+        "\"thing\":{\"_allow_no_data\":true,\"_type_key\":\"icraft::xir::Params\",\"dtype\":\"@sint(8)\",\"mtype\":\"@hostm\",\"name\":\"\","
+        "\"tags\":{},\"v_id\":9}}";
+    xir_network *net = new_net();
+    xir_op *op = xir_parse_op(net, XIR_STR(text), why);
+    assert_non_null(op);
+    check_op(op);
+    xir_network_free(net);
+}
+
+/* ---- what is wrong -------------------------------------------------------------------------------------------- */
+
+static void what_is_something_else_is_refused(void **state) {
+    (void)state;
+    xir_network *net = small_net();
+    for (size_t i = 0; i < COUNT(words); i++) {
+        buffer op = fresh(), object = fresh();
+        DOES(xir_op_write(op_of(net, 1), words[i], take_bytes, &op, why));
+        DOES(xir_object_write(ctx, xir_parse_object(ctx, XIR_STR("\"@fp(32)\""), why), words[i], take_bytes, &object, why));
+        xir_diags_clear(why);
+        size_t ops = xir_network_op_count(net);
+        assert_null(xir_object_read(ctx, op.data, op.size, words[i], why));
+        assert_null(xir_op_read(net, object.data, object.size, words[i], why));
+        assert_null(xir_value_read(net, op.data, op.size, words[i], why));
+        assert_null(xir_value_read(net, object.data, object.size, words[i], why));
+        assert_int_equal(xir_diags_count(why), 4);
+        xir_diags_clear(why);
+        assert_null(xir_op_read(net, op.data, op.size, words[i], why));   /* its outputs are there already */
+        assert_int_equal(xir_diags_at(why, 0)->code, XIR_E_EXISTS);
+        for (size_t size = 0; size < op.size; size++) assert_null(xir_op_read(net, op.data, size, words[i], NULL));
+        assert_int_equal(xir_network_op_count(net), ops);
+        xir_diags_clear(why);
+        buffer_free(&op);
+        buffer_free(&object);
+    }
+    buffer b = fresh();
+    assert_int_equal(xir_op_write(op_of(net, 1), "tree", take_bytes, &b, why), XIR_E_UNSUPPORTED);
+    assert_null(xir_object_read(ctx, "7", 1, "tree", why));
+    assert_int_equal(xir_diags_count(why), 2);
+    xir_diags_clear(why);
+    xir_network_free(net);
+}
+
+static void writes(want *w) {
+    for (size_t i = 0; i < COUNT(words); i++) {
+        xir_network *from;
+        buffer file = fresh();
+        const xir_op *op;
+        IN_PLENTY(w, from = small_net_in(w->ctx); op = op_of(from, 4));
+        TRY(w, (file.size = 0, xir_op_write(op, words[i], take_bytes, &file, w->why)));
+        buffer_free(&file);
+        xir_network_free(from);
+    }
+}
+
+static void reads(want *w) {
+    for (size_t i = 0; i < COUNT(words); i++) {
+        xir_network *from;
+        buffer file = fresh();
+        xir_op *op;
+        IN_PLENTY(w, from = small_net_in(w->ctx); DOES(xir_op_write(op_of(from, 1), words[i], take_bytes, &file, NULL)));
+        IN_PLENTY(w, w->net = xir_network_new(w->ctx, "empty", XIR_FRAMEWORK_PYTORCH, "v1.9"));
+        TRY_MAKE(w, op, xir_op_read(w->net, file.data, file.size, words[i], w->why));
+        assert_non_null(op);
+        buffer_free(&file);
+        IN_PLENTY(w, xir_network_free(from); xir_network_free(w->net); w->net = NULL);
+    }
+}
+
+static void memory_ends_anywhere(void **state) {
+    (void)state;
+    run_scarcely("writing", writes, false);
+    run_scarcely("reading", reads, false);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(objects_come_back),
+        cmocka_unit_test(ops_and_values_come_back),
+        cmocka_unit_test(ops_of_no_class_come_back),
+        cmocka_unit_test(what_is_something_else_is_refused),
+        cmocka_unit_test(memory_ends_anywhere),
+    };
+    return RUN_GROUP(tests);
+}
