@@ -239,8 +239,6 @@ static bool read_payloads(flat_reader *r, const uint8_t *root, const format_read
 
 /* ---- the whole ---------------------------------------------------------------------------------------------- */
 
-enum { PAGE = 1 << 16, PLACES = PAGE / 4 };
-
 static bool reader_init(flat_reader *r, const format_reading *how, const flat_schema *schema, xir_network *net, const blob *whole) {
     xir_context *ctx = how->ctx;
     uint32_t deepest = ctx->limits.max_depth;
@@ -252,9 +250,10 @@ static bool reader_init(flat_reader *r, const format_reading *how, const flat_sc
     r->base = whole->bytes;
     r->size = (uint32_t)whole->size;
     r->deepest = deepest < CODEC_DEEPEST ? deepest : CODEC_DEEPEST;
+    r->heaviest = whole->size > 1 << 20 ? (uint32_t)whole->size : 1 << 20;
     r->budget = 16 * whole->size + (UINT64_C(64) << 20);
     r->plans = (codec_plans){ .arena = &r->d.keep };
-    r->n_pages = (size_t)(whole->size / PAGE + 1);
+    r->n_pages = (size_t)(whole->size / FLAT_PAGE + 1);
     r->pages = mem_new(context_alloc(ctx), r->n_pages * sizeof *r->pages);
     if (!r->pages) return trace_memory(&r->d.trace);
     memset(r->pages, 0, r->n_pages * sizeof *r->pages);
@@ -263,7 +262,7 @@ static bool reader_init(flat_reader *r, const format_reading *how, const flat_sc
 
 static void forget_met(flat_reader *r) {
     const xir_allocator *alloc = context_alloc(r->d.ctx);
-    for (size_t i = 0; r->pages && i < r->n_pages; i++) mem_free(alloc, r->pages[i], PLACES * sizeof *r->pages[i]);
+    for (size_t i = 0; r->pages && i < r->n_pages; i++) mem_free(alloc, r->pages[i], FLAT_PAGE / FLAT_FEW * sizeof *r->pages[i]);
     mem_free(alloc, r->pages, r->n_pages * sizeof *r->pages);
     mem_free(alloc, r->met, r->met_room * sizeof *r->met);
     r->pages = NULL;

@@ -12,13 +12,33 @@
 #include "json.h"
 #include "payload.h"
 
-/* What a table was read as. */
-typedef struct flat_met { const void *it; const flat_table *as; } flat_met;
+/* What a table was read as, in a list of those that begin in the same few bytes. */
+typedef struct flat_met {
+    const void *it;
+    uint32_t    place, next;   /* the next one's number, from 1; 0: none                       */
+    uint32_t    weight;        /* tables of it, and of all in it, as often as they are in it   */
+    uint8_t     as;            /* number of the schema's table                                 */
+} flat_met;
+enum { FLAT_PAGE = 1 << 16, FLAT_FEW = 16 };
+
+/* A field that the tables of a vtable have, and what came of it last: shared things mostly come again. */
+typedef struct flat_there {
+    const flat_slot *slot;
+    uint32_t         at;       /* in the table                                      */
+    uint32_t         offset;   /* of the row in a body                              */
+    const uint8_t   *to;       /* where a word or object was; NULL: nowhere yet     */
+    const void      *object;   /* what it is                                        */
+    uint32_t         tag, weight;
+    int              word;
+} flat_there;
 
 /* What is made of the tables of a class. */
 typedef struct flat_class {
-    codec_plan *plan;
-    void       *blank;   /* a body as it is if no field is there */
+    codec_plan    *plan;
+    void          *blank;    /* a body as it is if no field is there             */
+    const uint8_t *vtable;   /* the one that was met last, and what it has        */
+    flat_there    *fields;
+    uint32_t       n;
 } flat_class;
 
 /* Bytes that the file has for Params. */
@@ -32,7 +52,9 @@ typedef struct flat_reader {
     uint32_t           size;
     uint32_t           depth, deepest;
     uint64_t           budget;     /* of bytes that are copied */
-    uint32_t         **pages;      /* numbers of what was met, from 1, by place */
+    uint64_t           weight;     /* of what has been read of an object; those that are shared may stand for very many */
+    uint32_t           heaviest;
+    uint32_t         **pages;      /* by place: the number of the last that was met in those few bytes */
     size_t             n_pages;
     flat_met          *met;
     size_t             n_met, met_room;
@@ -58,21 +80,25 @@ static inline bool flat_spend(flat_reader *r, const uint8_t *at, uint64_t n) {
 /* ---- read_object.c ------------------------------------------------------------------------------------------- */
 
 /* What was made of a table; NULL if it was not met. */
-static inline const void *flat_known_as(const flat_reader *r, const uint8_t *table, const flat_table *as) {
-    enum { PAGE = 1 << 16 };
+static inline const flat_met *flat_known_as(const flat_reader *r, const uint8_t *table, const flat_table *as) {
     uint32_t place = flat_place(r, table);
-    const uint32_t *page = r->pages[place / PAGE];
-    uint32_t known = page ? page[place % PAGE / 4] : 0;
-    return known && r->met[known - 1].as == as ? r->met[known - 1].it : NULL;
+    const uint32_t *page = r->pages[place / FLAT_PAGE];
+    for (uint32_t i = page ? page[place % FLAT_PAGE / FLAT_FEW] : 0; i; i = r->met[i - 1].next) {
+        if (r->met[i - 1].place == place && r->met[i - 1].as == as->number) return &r->met[i - 1];
+    }
+    return NULL;
 }
-bool flat_remember(flat_reader *r, const uint8_t *table, const flat_table *as, const void *it);
+/* `it` is what it is from now on. */
+bool flat_remember(flat_reader *r, const uint8_t *table, const flat_table *as, const void *it, uint32_t weight);
 
 /* The plan and the blank body of a table's class; NULL without memory. */
-const flat_class *flat_class_of(flat_reader *r, const flat_table *table);
+flat_class *flat_class_of(flat_reader *r, const flat_table *table);
+/* Lists the fields of a vtable, if it is not the one that was met last. */
+void flat_list_fields(flat_class *c, const flat_table *as, const flat_view *t);
+/* Reads a field that has a row. */
+bool flat_read_field(flat_reader *r, const flat_view *t, flat_there *field, void *body);
 
 bool flat_read_object(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_object **out);
-/* Reads the field of a slot that has a row. */
-bool flat_read_row(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field, void *body);
 /* The member of a union whose value is at `field`. */
 static inline const flat_table *flat_member(const flat_view *t, const flat_slot *slot) {
     return slot->family->members[t->at[flat_field(t, slot->slot)]];

@@ -5,24 +5,26 @@
 
 /* ---- what was met ------------------------------------------------------------------------------------------- */
 
-enum { PAGE = 1 << 16, PLACES = PAGE / 4 };
+enum { LISTS = FLAT_PAGE / FLAT_FEW };
 
-bool flat_remember(flat_reader *r, const uint8_t *table, const flat_table *as, const void *it) {
+bool flat_remember(flat_reader *r, const uint8_t *table, const flat_table *as, const void *it, uint32_t weight) {
     const xir_allocator *alloc = context_alloc(r->d.ctx);
-    uint32_t place = flat_place(r, table), **page = &r->pages[place / PAGE];
+    uint32_t place = flat_place(r, table), **page = &r->pages[place / FLAT_PAGE];
     if (!*page) {
-        if (!(*page = mem_new(alloc, PLACES * sizeof **page))) return trace_memory(&r->d.trace);
-        memset(*page, 0, PLACES * sizeof **page);
+        if (!(*page = mem_new(alloc, LISTS * sizeof **page))) return trace_memory(&r->d.trace);
+        memset(*page, 0, LISTS * sizeof **page);
     }
-    uint32_t *known = &(*page)[place % PAGE / 4];
-    if (!*known) {
-        if (r->n_met == r->met_room &&
-            !mem_reserve(alloc, (void **)&r->met, &r->met_room, r->n_met + 1, sizeof *r->met)) {
-            return trace_memory(&r->d.trace);
-        }
-        *known = (uint32_t)++r->n_met;
+    uint32_t *last = &(*page)[place % FLAT_PAGE / FLAT_FEW];
+    for (uint32_t i = *last; i; i = r->met[i - 1].next) {
+        if (r->met[i - 1].place != place || r->met[i - 1].as != as->number) continue;
+        r->met[i - 1].it = it;
+        return true;
     }
-    r->met[*known - 1] = (flat_met){ it, as };
+    if (r->n_met == r->met_room && !mem_reserve(alloc, (void **)&r->met, &r->met_room, r->n_met + 1, sizeof *r->met)) {
+        return trace_memory(&r->d.trace);
+    }
+    r->met[r->n_met] = (flat_met){ it, place, *last, weight, as->number };
+    *last = (uint32_t)++r->n_met;
     return true;
 }
 
@@ -41,12 +43,13 @@ static size_t row_size(const xir_field *f) {
     }
 }
 
-const flat_class *flat_class_of(flat_reader *r, const flat_table *table) {
+flat_class *flat_class_of(flat_reader *r, const flat_table *table) {
     flat_class *c = &r->classes[table->number];
     if (c->plan) return c;
     const xir_class *cls = table->cls;
     c->blank = arena_copy(&r->d.keep, cls->defaults, cls->body_size);
-    codec_plan *plan = c->blank ? codec_plan_of(&r->plans, cls) : NULL;
+    c->fields = arena_take(&r->d.keep, table->n_slots * sizeof *c->fields);
+    codec_plan *plan = c->blank && c->fields ? codec_plan_of(&r->plans, cls) : NULL;
     if (!plan) {
         trace_memory(&r->d.trace);
         return NULL;
@@ -58,6 +61,18 @@ const flat_class *flat_class_of(flat_reader *r, const flat_table *table) {
     if (!cls->is_op) *(xir_object *)c->blank = (xir_object){ .cls = cls };
     c->plan = plan;
     return c;
+}
+
+void flat_list_fields(flat_class *c, const flat_table *as, const flat_view *t) {
+    if (c->vtable == t->vtable) return;
+    c->vtable = t->vtable;
+    c->n = 0;
+    for (uint32_t i = 0; i < as->n_slots; i++) {
+        const flat_slot *slot = &as->slots[i];
+        bool two = slot->kind == FLAT_UNION || slot->kind == FLAT_UNIONS;
+        uint32_t at = flat_field(t, slot->slot + two);
+        if (at) c->fields[c->n++] = (flat_there){ .slot = slot, .at = at, .offset = slot->row ? slot->row->offset : 0 };
+    }
 }
 
 /* ---- texts and lists ---------------------------------------------------------------------------------------- */
@@ -192,22 +207,53 @@ static bool read_ref(flat_reader *r, const uint8_t *table, const flat_table *as,
            FLAT_FAIL(r, table, XIR_E_TYPE, "%.*s was expected, %s was found", CLIP(row->of->key), as->name);
 }
 
-bool flat_read_row(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field, void *body) {
+/* A word or an object that was read from this field before. */
+static bool read_again(flat_reader *r, const uint8_t *to, uint32_t tag, const flat_there *field, void *at) {
+    if (to != field->to || tag != field->tag) return false;
+    r->weight += field->weight;
+    if (field->slot->kind == FLAT_WORD) *(int *)at = field->word;
+    else *(const void **)at = field->object;
+    return true;
+}
+
+static bool read_shared(flat_reader *r, const flat_view *t, flat_there *field, void *at) {
+    const flat_slot *slot = field->slot;
     const xir_field *row = slot->row;
-    void *at = body_at(body, row);
+    const uint8_t *from = t->at + field->at, *to = flat_follow(from);
+    uint32_t tag = slot->kind == FLAT_UNION ? t->at[flat_field(t, slot->slot)] : 0;
+    if (read_again(r, to, tag, field, at)) return true;
+    uint64_t before = r->weight;
+    /* Below, the fields may have become another vtable's. */
+    if (slot->kind == FLAT_WORD) {
+        if (!read_word(r, from, row->members, at)) return false;
+        *field = (flat_there){ slot, field->at, field->offset, to, NULL, tag, 0, *(int *)at };
+    } else {
+        const flat_table *as = slot->kind == FLAT_UNION ? slot->family->members[tag] : slot->table;
+        if (!read_ref(r, to, as, row, at)) return false;
+        if (field->slot != slot) return true;
+        field->to = to;
+        field->tag = tag;
+        field->object = *(const void **)at;
+        field->weight = (uint32_t)(r->weight - before);
+    }
+    return true;
+}
+
+bool flat_read_field(flat_reader *r, const flat_view *t, flat_there *there, void *body) {
+    const flat_slot *slot = there->slot;
+    const uint8_t *field = t->at + there->at;
+    void *at = (char *)body + there->offset;
     switch (slot->kind) {
     case FLAT_BOOL:  *(bool *)at = *field != 0; return true;
     case FLAT_I64:   *(int64_t *)at = flat_i64(field); return true;
     case FLAT_F32:   *(double *)at = (double)real_at(field); return true;
     case FLAT_U64:
         *(uint64_t *)at = flat_u64(field);
-        return row->kind == XIR_KIND_U64 || *(uint64_t *)at <= INT64_MAX ||
+        return slot->row->kind == XIR_KIND_U64 || *(uint64_t *)at <= INT64_MAX ||
                FLAT_FAIL(r, field, XIR_E_BOUNDS, "%" PRIu64 " does not fit 64 bits with a sign", *(uint64_t *)at);
+    case FLAT_WORD: case FLAT_TABLE: case FLAT_UNION: return read_shared(r, t, there, at);
     case FLAT_TEXT:  return flat_read_text(r, field, at);
-    case FLAT_WORD:  return read_word(r, field, row->members, at);
     case FLAT_JSON:  return flat_read_map(r, field, true, at);
-    case FLAT_TABLE: return read_ref(r, flat_follow(field), slot->table, row, at);
-    case FLAT_UNION: return read_ref(r, flat_follow(field), flat_member(t, slot), row, at);
     case FLAT_BOOLS: return read_bools(r, field, at);
     case FLAT_I64S:  return read_i64s(r, field, at);
     case FLAT_F32S:  return read_reals(r, field, at);
@@ -374,27 +420,26 @@ static bool check_form(flat_reader *r, const flat_view *t, const flat_table *as,
                                     CLIP(extra.entries[0].key));
 }
 
-static bool read_fields(flat_reader *r, const flat_view *t, const flat_table *as, void *body, frame *f) {
-    for (uint32_t i = 0; i < as->extra; i++) {
-        const flat_slot *slot = &as->slots[i];
-        bool two = slot->kind == FLAT_UNION || slot->kind == FLAT_UNIONS;
-        uint32_t at = flat_field(t, slot->slot + two);
-        if (!at) continue;
-        f->key = slot->name;
-        if (!flat_read_row(r, t, slot, t->at + at, body)) return false;
+/* Below, the class may meet another vtable: then the list is made again. */
+static bool read_fields(flat_reader *r, const flat_view *t, const flat_table *as, flat_class *c, void *body, frame *f) {
+    flat_list_fields(c, as, t);
+    for (uint32_t i = 0; i < c->n; i++) {
+        f->key = c->fields[i].slot->name;
+        if (c->fields[i].slot->what >= 0 && !flat_read_field(r, t, &c->fields[i], body)) return false;
+        flat_list_fields(c, as, t);
     }
     return true;
 }
 
 static bool read_rows(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
     const xir_class *cls = as->cls;
-    const flat_class *c = flat_class_of(r, as);
+    flat_class *c = flat_class_of(r, as);
     xir_object *body = c ? arena_take(&r->d.scratch, cls->body_size) : NULL;
     if (!body) return trace_memory(&r->d.trace);
     memcpy(body, c->blank, cls->body_size);
     frame f = { .up = r->d.trace.top, .index = SIZE_MAX };
     r->d.trace.top = &f;
-    bool ok = read_fields(r, t, as, body, &f);
+    bool ok = read_fields(r, t, as, c, body, &f);
     xir_map extra = { 0 };
     const uint8_t *text = cls->form ? NULL : slot_at(t, as, (int)as->extra);
     if (ok && text) {
@@ -426,12 +471,29 @@ static bool read_shape(flat_reader *r, const uint8_t *table, const flat_table *a
     return FLAT_FAIL(r, table, XIR_E_TYPE, "%s is a family, nothing is one itself", as->name);
 }
 
+/* What is shared is made once, but whoever writes it in full, as JSON does, writes it as often as it is met. */
+static bool make_object(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_object **out) {
+    uint64_t outside = r->weight;
+    r->weight = 1;
+    if (!read_shape(r, table, as, out)) return false;
+    if (r->weight > r->heaviest) {
+        return FLAT_FAIL(r, table, XIR_E_LIMIT, "%s has more than %u tables in it, counted as often as they are there", as->name, r->heaviest);
+    }
+    if (!flat_remember(r, table, as, *out, (uint32_t)r->weight)) return false;
+    r->weight += outside;
+    return true;
+}
+
 bool flat_read_object(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_object **out) {
-    *out = flat_known_as(r, table, as);
-    if (*out) return true;
+    const flat_met *known = flat_known_as(r, table, as);
+    if (known) {
+        r->weight += known->weight;
+        *out = known->it;
+        return true;
+    }
     uint32_t levels = flat_levels(as);
     r->depth += levels;
-    bool ok = read_shape(r, table, as, out);
+    bool ok = make_object(r, table, as, out);
     r->depth -= levels;
-    return ok && flat_remember(r, table, as, *out);
+    return ok;
 }

@@ -91,14 +91,15 @@ static bool note_payload(flat_reader *r, const uint8_t *table, const flat_table 
 
 /* The value that a table means. One that nothing makes so far may have become another one meanwhile. */
 bool flat_use_value(flat_reader *r, const uint8_t *table, const flat_table *as, xir_value **out) {
-    const xir_value *known = flat_known_as(r, table, as);
+    const flat_met *met = flat_known_as(r, table, as);
+    const xir_value *known = met ? met->it : NULL;
     if (known && (known->producer || value_is_params(known))) {
         *out = (xir_value *)(uintptr_t)known;
         return true;
     }
     value_in in;
     if (!read_value_table(r, table, as, &in) || !use_value(&r->d, &r->s, &in, out)) return false;
-    return (!in.params || note_payload(r, table, as, *out)) && flat_remember(r, table, as, *out);
+    return (!in.params || note_payload(r, table, as, *out)) && flat_remember(r, table, as, *out, 0);
 }
 
 bool flat_use_params(flat_reader *r, const uint8_t *table, xir_value **out) {
@@ -198,6 +199,7 @@ static bool take_op_id(flat_reader *r, const uint8_t *table, int64_t id) {
 typedef struct op_table {
     flat_view         t;
     const flat_table *as;
+    flat_class       *c;
     const xir_class  *cls;    /* not always the table's */
     bool              own;    /* it is: there are rows in slots */
     void             *body;
@@ -205,20 +207,28 @@ typedef struct op_table {
     uint64_t          absent;
 } op_table;
 
+/* Sub ops may meet another vtable of the class: then the list is made again. */
 static bool read_fields(flat_reader *r, op_table *o, op_in *in, frame *f) {
     const flat_table *as = o->as;
-    for (uint32_t i = 0; i < as->n_slots; i++) {
-        const flat_slot *slot = &as->slots[i];
-        bool two = slot->kind == FLAT_UNION || slot->kind == FLAT_UNIONS;
-        uint32_t at = flat_field(&o->t, slot->slot + two);
-        if (!at) continue;
+    flat_class *c = o->c;
+    flat_list_fields(c, as, &o->t);
+    for (uint32_t i = 0; i < c->n; i++) {
+        flat_there *there = &c->fields[i];
+        const uint8_t *field = o->t.at + there->at;
+        const flat_slot *slot = there->slot;
+        if (slot->kind == FLAT_I64 && slot->what >= 0 && o->own) {
+            int64_t v = flat_i64(field);
+            memcpy((char *)o->body + there->offset, &v, sizeof v);
+            continue;
+        }
         f->key = slot->name;
         if (slot->what < 0) {
-            if (!read_base(r, &o->t, slot, o->t.at + at, in)) return false;
+            if (!read_base(r, &o->t, slot, field, in)) return false;
         } else if (o->own) {
-            if (!flat_read_row(r, &o->t, slot, o->t.at + at, o->body)) return false;
-        } else if (flat_text_at(o->t.at + at).size) {
-            return FLAT_FAIL(r, o->t.at + at, XIR_E_CORRUPT, "%.*s has its attributes in extra and cannot have this", CLIP(o->cls->key));
+            if (!flat_read_field(r, &o->t, there, o->body)) return false;
+            if (slot->kind == FLAT_TABLES) flat_list_fields(c, as, &o->t);
+        } else if (flat_text_at(field).size) {
+            return FLAT_FAIL(r, field, XIR_E_CORRUPT, "%.*s has its attributes in extra and cannot have this", CLIP(o->cls->key));
         }
     }
     f->key = XIR_STR("op_id");
@@ -254,12 +264,13 @@ static const xir_class *class_in_extra(flat_reader *r, const flat_view *t) {
 static bool remember_outputs(flat_reader *r, const op_in *in, xir_op *op) {
     const value_in *outputs = in->outputs.data;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (!flat_remember(r, outputs[i].at, r->schema->value, &op->outputs[i])) return false;
+        if (!flat_remember(r, outputs[i].at, r->schema->value, &op->outputs[i], 0)) return false;
     }
     return true;
 }
 
 static codec_plan *plan_op(flat_reader *r, op_table *o, const void **blank) {
+    if (!(o->c = flat_class_of(r, o->as))) return NULL;
     if (o->as == r->schema->unknown && (o->cls = class_in_extra(r, &o->t)) != NULL) {
         *blank = o->cls->defaults;
         codec_plan *plan = codec_plan_of(&r->plans, o->cls);
@@ -267,12 +278,10 @@ static codec_plan *plan_op(flat_reader *r, op_table *o, const void **blank) {
         return plan;
     }
     if (r->d.trace.status) return NULL;
-    const flat_class *c = flat_class_of(r, o->as);
-    if (!c) return NULL;
     o->cls = o->as->cls;
     o->own = true;
-    *blank = c->blank;
-    return c->plan;
+    *blank = o->c->blank;
+    return o->c->plan;
 }
 
 bool flat_read_op(flat_reader *r, const uint8_t *table, const flat_table *as, xir_op **out) {

@@ -20,7 +20,7 @@ typedef struct lead {
     uint16_t         tag_at;     /* of a union's tag, or of the vector of tags                      */
     uint32_t         to;         /* 0: nowhere yet                                                  */
     uint32_t         tag;        /* of a union; of a vector of unions, where its tags are           */
-    uint32_t         height;     /* of what is there                                                */
+    uint16_t         height;     /* of what is there                                                */
 } lead;
 
 /* The vtable that was met last at a table of the schema. */
@@ -42,6 +42,7 @@ typedef struct verifier {
     arena          arena;          /* of the leads              */
     vtable_seen    seen[256];      /* by the tables' numbers    */
     uint16_t       highest[256];   /* the same                  */
+    uint8_t        least[256];     /* heights of tables in which no other is: lists and maps count, empty ones too */
 } verifier;
 
 /* ---- findings ---------------------------------------------------------------------------------------------- */
@@ -121,21 +122,21 @@ static bool check_text_at(verifier *v, uint32_t to) {
     return true;
 }
 
-/* The items of a vector; what they are is not looked at. */
-static bool check_vector(verifier *v, uint32_t to, uint32_t item, uint32_t *first, uint32_t *count) {
-    uint32_t n = flat_u32(v->base + to);
-    if (n > (v->size - to - 4) / item) {
-        return FAIL(v, to, XIR_E_BOUNDS, "%u items of %u bytes do not fit the %u that follow", n, item, v->size - to - 4);
-    }
+/* The items, of 2^shift bytes, of a vector; what they are is not looked at. */
+static inline bool check_vector(verifier *v, uint32_t to, uint32_t shift, uint32_t *first, uint32_t *count) {
+    uint32_t n = flat_u32(v->base + to), most = (v->size - to - 4) >> shift, item = 1u << shift;
     *first = to + 4;
     *count = n;
-    if (n && *first % item) return FAIL(v, to, XIR_E_CORRUPT, "items of %u bytes begin at byte %u", item, *first);
-    return true;
+    if (n <= most && (*first % item == 0 || n == 0)) return true;
+    if (n > most) {
+        return FAIL(v, to, XIR_E_BOUNDS, "%u items of %u bytes do not fit the %u that follow", n, item, v->size - to - 4);
+    }
+    return FAIL(v, to, XIR_E_CORRUPT, "items of %u bytes begin at byte %u", item, *first);
 }
 
 static bool check_texts(verifier *v, uint32_t at) {
     uint32_t first = 0, n = 0, to;
-    if (!check_vector(v, at, 4, &first, &n) || !spend(v, first, 4 * (uint64_t)n)) return false;
+    if (!check_vector(v, at, 2, &first, &n) || !spend(v, first, 4 * (uint64_t)n)) return false;
     frame f = { .up = v->trace.top, .index = 0 };
     v->trace.top = &f;
     while (f.index < n && (to = follow(v, first + 4 * (uint32_t)f.index)) && check_text_at(v, to)) f.index++;
@@ -147,7 +148,15 @@ static bool check_texts(verifier *v, uint32_t at) {
 
 /* Returns the levels that a table has with all below it, 0 after a failure. A table without levels of its own counts one more
  * than it has, as every height does, so that 0 is left. */
-static uint32_t check_table(verifier *v, uint32_t at, const flat_table *table);
+static uint32_t check_new_table(verifier *v, uint32_t at, const flat_table *table, uint8_t *mark);
+
+static inline uint32_t check_table(verifier *v, uint32_t at, const flat_table *table) {
+    uint8_t *mark = mark_of(v, at);
+    if (!mark) return 0;
+    uint32_t known = v->highest[table->number];
+    if (*mark == table->number && v->depth + known - 1 <= v->deepest) return known;
+    return check_new_table(v, at, table, mark);
+}
 
 /* The same for one that an offset leads to. */
 static inline uint32_t check_at(verifier *v, uint32_t at, const flat_table *table) {
@@ -193,9 +202,9 @@ static uint32_t check_items(verifier *v, const flat_slot *slot, uint32_t values,
 /* The vector of tables at `to`, or of unions whose tags are at `tags`. */
 static uint32_t check_list(verifier *v, const flat_slot *slot, uint32_t to, uint32_t tags) {
     uint32_t values = 0, n = 0, n_tags = 0, first_tag = 0;
-    if (!check_vector(v, to, 4, &values, &n)) return 0;
+    if (!check_vector(v, to, 2, &values, &n)) return 0;
     if (slot->kind == FLAT_UNIONS) {
-        if (!check_vector(v, tags, 1, &first_tag, &n_tags)) return 0;
+        if (!check_vector(v, tags, 0, &first_tag, &n_tags)) return 0;
         if (n != n_tags) {
             FAIL(v, tags, XIR_E_CORRUPT, "there are %u tags for %u values", n_tags, n);
             return 0;
@@ -229,9 +238,9 @@ static uint32_t check_target(verifier *v, uint32_t table, const lead *l, uint32_
     case FLAT_WORD:
     case FLAT_JSON:   return check_text_at(v, to);
     case FLAT_BYTES:
-    case FLAT_BOOLS:  return check_vector(v, to, 1, &first, &n);
-    case FLAT_F32S:   return check_vector(v, to, 4, &first, &n);
-    case FLAT_I64S:   return check_vector(v, to, 8, &first, &n);
+    case FLAT_BOOLS:  return check_vector(v, to, 0, &first, &n);
+    case FLAT_F32S:   return check_vector(v, to, 2, &first, &n);
+    case FLAT_I64S:   return check_vector(v, to, 3, &first, &n);
     case FLAT_TEXTS:  return check_texts(v, to);
     case FLAT_TABLE:  return check_table(v, to, l->slot->table);
     case FLAT_UNION:  return check_union(v, table, l, to);
@@ -242,21 +251,28 @@ static uint32_t check_target(verifier *v, uint32_t table, const lead *l, uint32_
     return 1;
 }
 
+/* Whether a lead leads where it led before; what is there may have so many levels. */
+static inline bool leads_again(const verifier *v, uint32_t table, const lead *l, uint32_t most) {
+    uint32_t at = table + l->at;
+    if ((uint64_t)at + flat_u32(v->base + at) != l->to || l->height > most) return false;
+    return l->slot->kind < FLAT_UNION || (l->slot->kind == FLAT_UNION && v->base[table + l->tag_at] == l->tag);
+}
+
 static uint32_t check_lead(verifier *v, uint32_t table, lead *l) {
     const flat_slot *slot = l->slot;
-    uint32_t at = table + l->at, tag = 0;
+    uint32_t tag = 0;
     if (slot->kind == FLAT_UNION) {
         tag = v->base[table + l->tag_at];
         if (!l->at) return tag ? check_union(v, table, l, 0) : 1;
     } else if (slot->kind == FLAT_UNIONS && !(tag = follow(v, table + l->tag_at))) {
         return 0;
     }
-    uint64_t seen = (uint64_t)at + flat_u32(v->base + at);
-    if (seen == l->to && tag == l->tag && v->depth + l->height - 1 <= v->deepest) return l->height;
-    uint32_t to = follow(v, at);
-    uint32_t height = to ? check_target(v, table, l, to, tag) : 0;
+    uint32_t to = follow(v, table + l->at);
+    if (!to) return 0;
+    if (to == l->to && tag == l->tag && v->depth + l->height - 1 <= v->deepest) return l->height;
+    uint32_t height = check_target(v, table, l, to, tag);
     /* Below, the leads may have become another vtable's. */
-    if (height && l->slot == slot) l->to = to, l->tag = tag, l->height = height;
+    if (height && l->slot == slot) l->to = to, l->tag = tag, l->height = (uint16_t)height;
     return height;
 }
 
@@ -330,38 +346,33 @@ static vtable_seen *find_vtable(verifier *v, uint32_t at, const flat_table *tabl
 
 /* The leads of a table; others of its vtable, or of another one, may be met on the way. */
 static uint32_t check_leads(verifier *v, uint32_t at, const flat_table *table) {
-    uint32_t highest = 1;
+    uint32_t highest = v->least[table->number], most = v->deepest - v->depth + 1;
     frame f = { .up = v->trace.top, .index = SIZE_MAX };
     v->trace.top = &f;
     vtable_seen *seen = find_vtable(v, at, table);
     uint32_t key = seen ? seen->key : 0, n = seen ? seen->n : 0;
+    lead *leads = seen ? seen->leads : NULL;
     for (uint32_t i = 0; i < n; i++) {
-        f.key = seen->leads[i].slot->name;
-        uint32_t height = check_lead(v, at, &seen->leads[i]);
-        if (!height) {
-            seen = NULL;
-            break;
+        uint32_t height = leads[i].height;
+        if (!leads_again(v, at, &leads[i], most)) {
+            f.key = leads[i].slot->name;
+            height = check_lead(v, at, &leads[i]);
+            f.key = (xir_str){ NULL, 0 };
+            if (!height || (seen->key != key && !find_vtable(v, at, table))) {
+                highest = 0;
+                break;
+            }
         }
         if (height > highest) highest = height;
-        if (seen->key == key) continue;
-        f.key = (xir_str){ NULL, 0 };
-        if (!find_vtable(v, at, table)) {
-            seen = NULL;
-            break;
-        }
     }
     v->trace.top = f.up;
     return seen ? highest : 0;
 }
 
-static uint32_t check_table(verifier *v, uint32_t at, const flat_table *table) {
-    uint8_t *mark = mark_of(v, at);
-    if (!mark) return 0;
-    uint32_t known = v->highest[table->number];
-    if (*mark == table->number && v->depth + known - 1 <= v->deepest) return known;
+static uint32_t check_new_table(verifier *v, uint32_t at, const flat_table *table, uint8_t *mark) {
     if (!spend(v, at, 4)) return 0;
     uint32_t levels = flat_levels(table);
-    if (v->depth + levels > v->deepest) {
+    if (v->depth + levels + v->least[table->number] - 1 > v->deepest) {
         FAIL(v, at, XIR_E_LIMIT, "values are nested deeper than %u", v->deepest);
         return 0;
     }
@@ -376,6 +387,15 @@ static uint32_t check_table(verifier *v, uint32_t at, const flat_table *table) {
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------- */
+
+static uint8_t least_height(const flat_table *table) {
+    if (!flat_levels(table)) return 1;
+    for (uint32_t i = 0; i < table->extra; i++) {
+        flat_kind kind = table->slots[i].kind;
+        if (kind == FLAT_JSON || (kind >= FLAT_BOOLS && kind < FLAT_KINDS)) return 2;
+    }
+    return 1;
+}
 
 static void check_size(verifier *v, uint64_t size) {
     if (size > FLAT_MOST) {
@@ -398,6 +418,7 @@ xir_status flat_check(const flat_schema *schema, const flat_table *root, const u
     /* What does not overlap and is met as one thing costs no more than the file has bytes; as much again is for other ways of
      * sharing. */
     v.budget = 2 * size;
+    for (uint32_t i = 0; i < schema->n_tables; i++) v.least[schema->tables[i]->number] = least_height(schema->tables[i]);
     arena_init(&v.arena, alloc);
     v.n_pages = (size_t)(size / PAGE + 1);
     v.pages = mem_new(alloc, v.n_pages * sizeof *v.pages);
