@@ -42,10 +42,17 @@ static bool has_bytes(void *user, xir_value *v) {
     return false;
 }
 
+/* Whether any of its Params has, also of those that nothing uses: most networks without bytes need no walk to be told. */
+static bool some_have_bytes(const xir_network *net) {
+    const xir_value *v = net->all_params;
+    while (v && !value_params(v)->data) v = value_params(v)->next;
+    return v;
+}
+
 xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path, xir_diags *why) {
     *p = (payload_plan){ .list = { .net = net, .why = why, .path = path, .wide_ids = true } };
     bool any = false;
-    if (!net_walk_params(net, has_bytes, &any) && !any) return p->list.status = diag_memory(why);
+    if (some_have_bytes(net) && !net_walk_params(net, has_bytes, &any) && !any) return p->list.status = diag_memory(why);
     if (any && (raw_plan(&p->list, net, path, why) != XIR_OK || raw_check_there(&p->list) != XIR_OK)) return p->list.status;
     p->n = any ? p->list.n : 0;
     for (size_t i = 0; i < p->n && !p->table_differs; i++) p->table_differs = payload_at(p, i) != payload_in_table(p, i);

@@ -47,6 +47,10 @@ typedef struct extra_item {
 
 enum { FLAT_TEXTS_KEPT = 256, FLAT_TEXT_SHORT = 32, FLAT_TAGS_KEPT = 64, FLAT_TAGS_FEW = 8 };
 
+/* What the rows of an op's table were for some attributes. Only of classes whose rows lead to nothing but objects, which have
+ * their places anyway: so the file is the same whether or not ops share attributes. */
+typedef struct flat_rows { const void *attrs; uint64_t over; flat_fields fields; } flat_rows;
+
 typedef struct flat_writer {
     flat_builder          b;
     flat_schema           s;
@@ -57,6 +61,7 @@ typedef struct flat_writer {
     json_sink             json;         /* of texts in slots */
     encoder               e;
     flat_last             last[256];    /* by the table's number                                     */
+    flat_rows            *rows;         /* of the last op, by the table's number                      */
     flat_ref             *refs;         /* objects, enum words and values that nothing makes          */
     size_t                ref_room, n_refs;
     flat_bytes            texts[FLAT_TEXTS_KEPT];

@@ -115,6 +115,31 @@ static void put_listed(flat_writer *w, flat_fields *f, const flat_slot *slot, co
     if (w->n_list > from) flat_set_at(f, slot->slot, flat_pop_tables(w, from));
 }
 
+/* The slots of rows, which come first; returns the number of the next. */
+static uint32_t put_rows(flat_writer *w, flat_fields *f, const flat_table *t, const xir_op *op, uint64_t *over) {
+    flat_rows *last = &w->rows[t->number];
+    uint32_t n = 0;
+    while (t->slots[n].what >= 0) n++;   /* extra is behind them */
+    if (last->attrs == op->attrs) {
+        f->wide = last->fields.wide;
+        f->middle = last->fields.middle;
+        f->narrow = last->fields.narrow;
+        f->offsets = last->fields.offsets;
+        f->height = last->fields.height;
+        memcpy(f->bits, last->fields.bits, t->slots[n].slot * sizeof *f->bits);
+        *over = last->over;
+        return n;
+    }
+    for (uint32_t i = 0; i < n && !flat_failed(w); i++) {
+        if (!flat_row(w, f, &t->slots[i], op->attrs)) *over |= (uint64_t)1 << t->slots[i].what;
+    }
+    if (!op->cls->plain || flat_failed(w)) return n;
+    last->attrs = op->attrs;
+    last->over = *over;
+    last->fields = *f;
+    return n;
+}
+
 uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *height) {
     const flat_table *t = flat_table_of(&w->s, op->cls);
     bool known = t != NULL, target = true;
@@ -126,12 +151,8 @@ uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *heigh
     uint64_t over = 0;
     const op_more *more = op->more;
     put_outputs(w, op);
-    for (uint32_t i = 0; i < t->n_slots && !flat_failed(w); i++) {
+    for (uint32_t i = known ? put_rows(w, &f, t, op, &over) : 0; i < t->n_slots && !flat_failed(w); i++) {
         const flat_slot *slot = &t->slots[i];
-        if (slot->what >= 0) {
-            if (known && !flat_row(w, &f, slot, op->attrs)) over |= (uint64_t)1 << slot->what;
-            continue;
-        }
         switch ((flat_base)slot->what) {
         case FLAT_ID:      flat_set64(&f, slot->slot, (uint64_t)op->id); break;
         case FLAT_NAME:    flat_set_at(&f, slot->slot, flat_text(w, name_text(op->name))); break;
@@ -147,7 +168,7 @@ uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *heigh
             break;
         }
         case FLAT_EXTRA_PARAMS: put_listed(w, &f, slot, op, known, over); break;
-        case FLAT_NO_ROW: break;
+        case FLAT_NO_ROW: break;   /* nor the rows of Unknown */
         }
     }
     w->depth--;

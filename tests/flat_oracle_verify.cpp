@@ -1,0 +1,144 @@
+/* The verifier that flatc makes of docs/xir.fbs accepts what we write, and its accessors see what is in it; what ours accepts of
+ * damaged files, it accepts too.
+ *
+ *     flat_oracle_verify [count]        300 random networks by default, each damaged 30 times
+ *
+ * Ends with 1 and a line about the first difference. */
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <flatbuffers/flatbuffers.h>
+#include <xir/xir.h>
+#include "xir_generated.h"
+
+extern "C" char *random_json(std::uint64_t most, std::size_t *size);
+extern "C" std::uint64_t chance(std::uint64_t n);
+
+namespace {
+
+using bytes = std::vector<std::uint8_t>;
+
+/* What flatc's users get without asking, and what a large network needs. */
+constexpr flatbuffers::uoffset_t usual_depth = 64, usual_tables = 1000000, deep = 1024, many = 1000000000;
+
+[[noreturn]] void fail(const std::string &what)
+{
+    std::fprintf(stderr, "%s\n", what.c_str());
+    std::exit(1);
+}
+
+bool gather(void *user, const void *data, std::size_t size)
+{
+    auto *out = static_cast<bytes *>(user);
+    const auto *p = static_cast<const std::uint8_t *>(data);
+    out->insert(out->end(), p, p + size);
+    return true;
+}
+
+bytes written(xir_network *net, xir_diags *why)
+{
+    bytes out;
+    xir_save_options options = xir_save_options();
+    options.format = "fb";
+    options.unchecked = true;
+    if (xir_network_write(net, gather, &out, &options, why) != XIR_OK) {
+        xir_diags_print(why, stderr);
+        fail("not written");
+    }
+    return out;
+}
+
+bool accepted(const bytes &file, flatbuffers::uoffset_t depth, flatbuffers::uoffset_t tables)
+{
+    flatbuffers::Verifier verifier(file.data(), file.size(), depth, tables);
+    return fbs::VerifyNetworkBuffer(verifier);
+}
+
+/* A few of the things that the accessors can be asked. */
+void look(const bytes &file, const xir_network *net, const std::string &which)
+{
+    const fbs::Network *root = fbs::GetNetwork(file.data());
+    if (root->ops()->size() != xir_network_op_count(net) || root->ops_type()->size() != root->ops()->size())
+        fail(which + ": the number of ops");
+    for (flatbuffers::uoffset_t i = 0; i < root->ops()->size(); i++) {
+        const xir_op *op = xir_network_op_at(net, i);
+        const std::string key(xir_class_key(xir_op_class(op)).data, xir_class_key(xir_op_class(op)).size);
+        const auto tag = root->ops_type()->GetEnum<fbs::Operation_box>(i);
+        const std::string name = fbs::EnumNameOperation_box(tag);
+        if (key != "icraft::xir::" + name && tag != fbs::Operation_box_Unknown)
+            fail(which + ": " + key + " is a " + name);
+        if (tag != fbs::Operation_box_ReLU)
+            continue;
+        const auto *relu = root->ops()->GetAs<fbs::ReLU>(i);
+        if (relu->op_id() != xir_op_id(op) || relu->outputs()->size() != xir_op_output_count(op))
+            fail(which + ": a ReLU");
+        for (flatbuffers::uoffset_t k = 0; k < relu->outputs()->size(); k++)
+            if (relu->outputs()->GetAs<fbs::Value>(k)->v_id() != xir_value_id(xir_op_output(op, k)))
+                fail(which + ": an output of a ReLU");
+    }
+}
+
+void damage(const bytes &file, xir_context *ctx, const std::string &which)
+{
+    for (int i = 0; i < 30; i++) {
+        bytes broken = file;
+        for (std::uint64_t n = chance(3) + 1; n > 0; n--)
+            broken[chance(broken.size())] = static_cast<std::uint8_t>(chance(2) ? chance(256) : chance(8) * 4);
+        const xir_str name = { which.data(), which.size() };
+        if (xir_flat_verify(ctx, broken.data(), broken.size(), name, nullptr) == XIR_OK && !accepted(broken, deep, many))
+            fail(which + ": ours accepts a damaged file, flatc's does not");
+    }
+}
+
+void random_ones(xir_context *ctx, xir_diags *why, std::uint64_t count)
+{
+    for (std::uint64_t i = 0; i < count; i++) {
+        const std::string which = "random network " + std::to_string(i);
+        std::size_t size;
+        char *text = random_json(i % 10 ? 6 : 40, &size);
+        xir_network *net = xir_json_read(ctx, xir_str{ text, size }, xir_str{ nullptr, 0 }, why);
+        if (!net)
+            fail(which + " is not read");
+        const bytes file = written(net, why);
+        if (!accepted(file, usual_depth, usual_tables))
+            fail(which + " is not accepted");
+        look(file, net, which);
+        damage(file, ctx, which);
+        xir_network_free(net);
+        std::free(text);
+    }
+}
+
+/* A shared table counts each time it is met, so a large network needs larger limits than the usual ones. */
+void a_large_one(xir_context *ctx, xir_diags *why)
+{
+    const std::int64_t dims[] = { 1, 8, 8, 3 };
+    xir_network *net = xir_network_new(ctx, "chain", XIR_FRAMEWORK_PYTORCH, "1");
+    xir_at at = xir_at_end(net);
+    xir_value *x = xir_input(at, "", xir_tensor_named(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NHWC", dims, 4));
+    for (int i = 0; i < 60000; i++)
+        x = xir_relu_short(at, x, "");
+    const bytes file = written(net, why);
+    if (accepted(file, usual_depth, usual_tables))
+        fail("60000 ops have fewer tables than docs/formats.md says");
+    if (!accepted(file, usual_depth, many))
+        fail("60000 ops are not accepted");
+    xir_network_free(net);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    xir_context *ctx = xir_context_new(nullptr);
+    xir_diags *why = xir_diags_new(ctx);
+    random_ones(ctx, why, argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300);
+    a_large_one(ctx, why);
+    xir_diags_free(why);
+    xir_context_free(ctx);
+    return 0;
+}
