@@ -2,6 +2,7 @@
  * verification; what tells a format; what is refused. New formats are tested as soon as they are in the list. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include "support/load_net.h"
 
 static const xir_verify levels[] = { XIR_VERIFY_DEFAULT, XIR_VERIFY_NEVER, XIR_VERIFY_HEADER, XIR_VERIFY_ON_TOUCH, XIR_VERIFY_FULL };
@@ -57,6 +58,33 @@ static void memory_of_every_format(void **state) {
             assert_true(xir_network_equal(net, again, true));
             xir_network_free(again);
             free(given);
+        }
+        free(bytes);
+    }
+    xir_network_free(net);
+}
+
+/* Borrowed bytes need not be aligned to anything. */
+static void memory_at_any_address(void **state) {
+    (void)state;
+    xir_format_info f;
+    xir_network *net = load_net(ctx);
+    for (size_t i = 0; xir_format_at(i, &f); i++) {
+        const char *path = load_path("odd", &f);
+        load_save(net, path, &f);
+        size_t size;
+        uint8_t *bytes = scratch_get(path, &size);
+        for (size_t shift = 0; shift < 17; shift++) {
+            const xir_load_options options = { .lazy = true, .params = load_is_pair(&f) ? scratch("odd.raw") : NULL };
+            uint8_t *block = malloc(size + shift);
+            assert_non_null(block);
+            memcpy(block + shift, bytes, size);
+            xir_network *again = xir_network_read(ctx, block + shift, size, XIR_STR(""), &options, why);
+            if (!again) xir_diags_print(why, stderr);
+            assert_non_null(again);
+            check_loaded(again, true);
+            xir_network_free(again);
+            free(block);
         }
         free(bytes);
     }
@@ -355,6 +383,33 @@ static void a_fifo_is_read_to_its_end_lazily_too(void **state) {
     xir_network_free(net);
 }
 
+/* Nobody can shorten it or write to it: then mapping is as safe as reading. */
+static void a_sealed_memory_file(void **state) {
+    (void)state;
+    xir_format_info f;
+    xir_network *net = load_net(ctx);
+    for (size_t i = 0; xir_format_at(i, &f); i++) {
+        const char *path = load_path("sealed", &f), *where = load_is_pair(&f) ? scratch("sealed.raw") : path;
+        load_save(net, path, &f);
+        size_t size;
+        uint8_t *bytes = scratch_get(where, &size);
+        char sealed[64];
+        int fd = memfd_create("sealed", MFD_ALLOW_SEALING);
+        assert_true(fd >= 0);
+        assert_int_equal(write(fd, bytes, size), size);
+        assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL), 0);
+        snprintf(sealed, sizeof sealed, "/proc/self/fd/%d", fd);
+        const xir_load_options options = { .lazy = true, .verify = XIR_VERIFY_ON_TOUCH, .params = load_is_pair(&f) ? sealed : NULL };
+        xir_network *again = load_must(load_is_pair(&f) ? path : sealed, &options);
+        assert_int_not_equal(ftruncate(fd, 0), 0);
+        close(fd);
+        check_loaded(again, true);
+        xir_network_free(again);
+        free(bytes);
+    }
+    xir_network_free(net);
+}
+
 /* ---- limits --------------------------------------------------------------------------------------------------------------- */
 
 static void a_limit_is_about_what_is_read_into_memory(void **state) {
@@ -461,6 +516,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         STORY(files_of_every_format),
         STORY(memory_of_every_format),
+        STORY(memory_at_any_address),
         STORY(streams_of_every_format),
         STORY(a_stream_that_lies_and_one_that_never_ends),
         STORY(a_clone_keeps_the_bytes),
@@ -472,6 +528,7 @@ int main(void) {
         STORY(a_network_that_needs_no_bytes_has_nothing_to_warn_of),
         STORY(what_cannot_be_opened),
         STORY(a_fifo_is_read_to_its_end_lazily_too),
+        STORY(a_sealed_memory_file),
         STORY(a_limit_is_about_what_is_read_into_memory),
         STORY(a_changed_byte_is_seen_by_who_compares),
         STORY(a_size_that_is_only_claimed_is_a_warning),

@@ -110,6 +110,7 @@ static void bytes_of_a_changed_file_are_gone(void **state) {
                 assert_int_equal(xir_diags_count(xir_network_diags(lazy)), 1);
                 const xir_diag *d = xir_diags_at(xir_network_diags(lazy), 0);
                 assert_non_null(memmem(d->message.data, d->message.size, "'p2'", 4));
+                CHECK_STR(d->file, where_params("changed", &f));
                 assert_false(by_data(value_of(lazy, 11)));   /* the next one has its own finding */
                 assert_int_equal(xir_diags_count(xir_network_diags(lazy)), 2);
                 assert_true(xir_params_has_data(value_of(lazy, 7)));   /* which needs none */
@@ -211,7 +212,8 @@ static void what_is_gone_cannot_be_written(void **state) {
                 if (j % 2) raw_fill(value_of(lazy, 3));   /* then nobody can say what the MD5 would be */
                 assert_int_equal(xir_network_save(lazy, path, &bare, why), XIR_OK);   /* the structure is in memory */
                 xir_network *again = load_must(path, &(xir_load_options){ .no_params = true });
-                assert_true(xir_str_equal(xir_network_text_of(again, XIR_TEXT_PARAMS_MD5), xir_network_text_of(lazy, XIR_TEXT_PARAMS_MD5)));
+                assert_true(xir_str_equal(xir_network_text_of(again, XIR_TEXT_PARAMS_MD5),
+                                          xir_network_text_of(lazy, XIR_TEXT_PARAMS_MD5)));
                 assert_int_equal(xir_network_params_bytes(again), xir_network_params_bytes(lazy));
                 xir_network_free(again);
                 unlink(path);

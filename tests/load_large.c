@@ -31,8 +31,9 @@ static xir_network *chain(int64_t n) {
         char called[16];
         snprintf(called, sizeof called, "w%d", i);
         xir_value *w = xir_params_new(net, xir_str_of(called), FP32("**", n, n));
-        at.name = xir_str_of(called);
-        x = xir_op_output(xir_add_matmul(at, (xir_matmul_in){ .x = x, .k = w }, NULL), 0);
+        xir_at here = at;
+        here.name = xir_str_of(called);
+        x = xir_op_output(xir_add_matmul(here, (xir_matmul_in){ .x = x, .k = w }, NULL), 0);
     }
     xir_output(at, XIR_VALUES(x));
     if (xir_network_status(net)) xir_diags_print(xir_network_diags(net), stderr);

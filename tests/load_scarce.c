@@ -33,7 +33,8 @@ static void saving_and_loading_files(want *w) {
     TRY(w, xir_network_save(w->net, path, &how, w->why));
     assert_int_equal(scratch_count_in(scratch_folder), load_is_pair(&tried) ? 2 : 1);
     xir_network *again;
-    const xir_load_options ways[] = { { .lazy = false }, { .lazy = true, .verify = XIR_VERIFY_ON_TOUCH }, { .lazy = true, .verify = XIR_VERIFY_FULL } };
+    const xir_load_options ways[] = {
+        { .lazy = false }, { .lazy = true, .verify = XIR_VERIFY_ON_TOUCH }, { .lazy = true, .verify = XIR_VERIFY_FULL } };
     for (size_t i = 0; i < COUNT(ways); i++) {
         TRY_MAKE(w, again, xir_network_load(w->ctx, path, &ways[i], w->why));
         check_and_free(w, again);

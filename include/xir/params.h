@@ -29,7 +29,9 @@ XIR_API xir_status xir_params_fill(xir_value *params, size_t element_size,
                                    void (*fill)(void *user, size_t i, void *out), void *user);
 XIR_API xir_status xir_params_fill_f32(xir_value *params, float (*fill)(size_t i));
 
-/* Whether there are bytes, which a type that takes none always has; whether they lie in a mapped file and have not been copied. */
+/* Whether there are bytes, which a type that takes none always has; whether they lie in a mapped file and have not been copied.
+ * Bytes of a file that is watched (XIR_VERIFY_ON_TOUCH) and was changed are not there: whoever asks for them first finds out, then
+ * everybody knows. The calls below then give NULL or XIR_E_IO. */
 XIR_API bool xir_params_has_data(const xir_value *params);
 XIR_API bool xir_params_is_lazy(const xir_value *params);
 
@@ -39,13 +41,13 @@ XIR_API bool xir_params_is_lazy(const xir_value *params);
 XIR_API const void *xir_params_data(const xir_value *params, uint64_t *size);
 /* The same if it is aligned to `alignment` (a power of two), otherwise NULL. */
 XIR_API const void *xir_params_typed(const xir_value *params, size_t alignment);
-/* Copies bytes out. XIR_E_MISSING without bytes, XIR_E_BOUNDS outside. */
+/* Copies bytes out. XIR_E_MISSING without bytes, XIR_E_BOUNDS outside, XIR_E_IO if they were those of a watched file. */
 XIR_API xir_status xir_params_read(const xir_value *params, uint64_t offset, void *out, size_t size);
 /* Bytes that may be written, of this value alone: copies them first if they are shared, borrowed or mapped. NULL without
  * memory or bytes. Aligned to 16. */
 XIR_API void *xir_params_edit(xir_value *params);
 
-/* Copies lazily mapped bytes into memory. Clears: lets the bytes go. */
+/* Copies lazily mapped bytes into memory: XIR_E_MEMORY, or XIR_E_IO of a watched file. Clears: lets the bytes go. */
 XIR_API xir_status xir_params_load(xir_value *params);
 XIR_API void       xir_params_clear(xir_value *params);
 

@@ -100,10 +100,10 @@ typedef struct xir_load_options {
 } xir_load_options;
 
 /* The front door: a network from a file. `options` may be NULL. What is no regular file (a pipe, a device) is read, lazy or not.
- * Context limits are about what is read into memory, and a lazily loaded file may be larger. With a lazily loaded file, who shortens it raises SIGBUS at
- * the next access of what is gone (docs/formats.md says what helps). NULL with findings: XIR_E_IO what the system refused,
- * XIR_E_UNKNOWN no format that is known, XIR_E_UNSUPPORTED a format that cannot be read, XIR_E_INVALID options that contradict each
- * other or the format, others what the file is guilty of. */
+ * The context's limits are about what is read into memory; a lazily loaded file may be larger. Who shortens such a file raises
+ * SIGBUS at the next access of what is gone (docs/formats.md says what helps). NULL with findings: XIR_E_IO what the system
+ * refused, XIR_E_UNKNOWN no format that is known, XIR_E_UNSUPPORTED a format that cannot be read, XIR_E_INVALID options that
+ * contradict each other or the format, others what the file is guilty of. */
 XIR_API xir_network *xir_network_load(xir_context *ctx, const char *path, const xir_load_options *options, xir_diags *why);
 /* The same from memory: copied, or with `lazy` borrowed, which the caller then keeps as long as the network, or a clone of it,
  * has the parameters. `name` stands for the file in findings. */

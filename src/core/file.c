@@ -204,7 +204,11 @@ typedef struct file_watch {
     int           fd;
     uint64_t      device, inode, size;
     int64_t       changed, changed_ns;
+    size_t        room;        /* of all this */
+    char          path[];
 } file_watch;
+
+const char *blob_path(const blob *b) { return b->watch->path; }
 
 bool blob_is_there(const blob *b) {
     const file_watch *w = b->watch;
@@ -218,19 +222,21 @@ static void unmap_watched(void *user, const void *data) {
     xir_allocator alloc = w->alloc;
     if (data) (void)munmap((void *)(uintptr_t)data, (size_t)w->size);
     (void)close(w->fd);
-    mem_free(&alloc, w, sizeof *w);
+    mem_free(&alloc, w, w->room);
 }
 
 blob *file_reader_map_watched(file_reader *r) {
-    file_watch *w = mem_new(&r->ctx->alloc, sizeof *w);
+    size_t size = strlen(r->path) + 1, room = sizeof(file_watch) + size;
+    file_watch *w = mem_new(&r->ctx->alloc, room);
     blob *b = w ? file_reader_map(r) : NULL;
     if (!b) {
         if (!w) read_memory(r);
-        mem_free(&r->ctx->alloc, w, sizeof *w);
+        mem_free(&r->ctx->alloc, w, room);
         return NULL;
     }
     *w = (file_watch){ .alloc = r->ctx->alloc, .fd = r->fd, .device = r->device, .inode = r->inode, .size = r->size,
-                       .changed = r->changed, .changed_ns = r->changed_ns };
+                       .changed = r->changed, .changed_ns = r->changed_ns, .room = room };
+    memcpy(w->path, r->path, size);
     r->fd = -1;
     b->watch = b->user = w;
     b->release = unmap_watched;

@@ -1,6 +1,7 @@
 /* Params are a value with a blob. Giving them bytes replaces the blob, so who shares the old one notices nothing; writing
  * to them makes a blob of their own first, unless they have one. Whether there are enough bytes is asked of the type each
  * time: a type that takes none needs no blob, and then the Params are never without data. */
+#include <stdio.h>
 #include "graph.h"
 
 xir_status params_size(const xir_value *value, uint64_t *out) {
@@ -176,7 +177,14 @@ xir_status xir_params_fill_f32(xir_value *value, float (*fill)(size_t i)) {
 
 enum { NOT_LOOKED, LOOKED, GONE };
 
-static const char gone_sentence[] = "its bytes are gone: the file was changed after it had been opened";
+static xir_status say_gone(const xir_value *value, const blob *b, xir_diags *why) {
+    char text[200];
+    xir_str called = xir_value_name(value);
+    snprintf(text, sizeof text, "parameter '%.*s' is gone: the file was changed after it had been opened",
+             (int)(called.size < 100 ? called.size : 100), called.size ? called.data : "");
+    return xir_diags_put(why, &(xir_diag){
+        .severity = XIR_ERROR, .code = XIR_E_IO, .message = xir_str_of(text), .file = xir_str_of(blob_path(b)), .byte = XIR_NO_BYTE });
+}
 
 /* Whether the bytes may be touched, asked of the file the first time only. The answer is kept: what has changed once is not
  * believed again. Many threads may ask; the one whose question it was tells the network. */
@@ -188,16 +196,15 @@ static bool may_touch(const xir_value *value, const blob *b) {
     if (!atomic_compare_exchange_strong(looked, &was, there ? LOOKED : GONE)) return was == LOOKED;
     if (!there) {
         xir_network *net = value_net(value);
-        xir_str called = xir_value_name(value);
         pthread_mutex_lock(&net->cache_lock);
-        net_fail(net, XIR_E_IO, "parameter '%.*s': %s", (int)(called.size < 100 ? called.size : 100),
-                 called.size ? called.data : "", gone_sentence);
+        if (!net->status) net->status = XIR_E_IO;
+        say_gone(value, b, net->diags);
         pthread_mutex_unlock(&net->cache_lock);
     }
     return there;
 }
 
-/* The bytes of Params that may have a watch; false if they are gone. */
+/* False if the bytes are those of a watched file that was changed. */
 static inline bool is_readable(const xir_value *value, const blob *b) {
     return !b || !b->watch || b->size == 0 || may_touch(value, b);
 }
@@ -209,10 +216,7 @@ static bool is_gone(const blob *b) {
 xir_status params_check(const xir_value *value, xir_diags *why) {
     const blob *b = value_params(value)->data;
     if (!b || !b->watch || b->size == 0) return XIR_OK;
-    if (may_touch(value, b) && blob_is_there(b)) return XIR_OK;
-    xir_str called = xir_value_name(value);
-    return diag_fail(why, XIR_E_IO, XIR_STR(""), "parameter '%.*s': %s", (int)(called.size < 100 ? called.size : 100),
-                     called.size ? called.data : "", gone_sentence);
+    return may_touch(value, b) && blob_is_there(b) ? XIR_OK : say_gone(value, b, why);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------- */

@@ -14,7 +14,8 @@ enum { FORMATS = sizeof formats / sizeof formats[0] };
 bool xir_format_at(size_t i, xir_format_info *out) {
     if (i >= FORMATS) return false;
     const format *f = formats[i];
-    *out = (xir_format_info){ f->word, f->meaning, f->suffixes, .reads = f->read, .writes = f->write, .pair = f->pair, .text = f->text };
+    *out = (xir_format_info){ f->word, f->meaning, f->suffixes, .reads = f->read, .writes = f->write, .pair = f->pair,
+                              .text = f->text };
     return true;
 }
 

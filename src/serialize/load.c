@@ -122,7 +122,8 @@ static xir_status load_params(loading *l, xir_network *net) {
     size_t room = 0;
     char *beside = NULL;
     if (l->o.no_params) return XIR_OK;
-    if (!l->o.params && l->path && !(beside = find_beside(alloc, l->path, &room, &status)) && status) return diag_memory(l->why);
+    if (!l->o.params && l->path) beside = find_beside(alloc, l->path, &room, &status);
+    if (status) return diag_memory(l->why);
     const char *path = beside ? beside : l->o.params;
     bool lacks = false;
     if (path) status = load_raw(l, net, path);
@@ -164,7 +165,8 @@ static xir_network *read_whole(loading *l, blob *whole) {
 static xir_network *read_memory(loading *l, const void *data, size_t size) {
     const xir_allocator *alloc = &l->ctx->alloc;
     if (!l->o.lazy && size > l->ctx->limits.max_bytes) {
-        put(l, XIR_ERROR, XIR_E_LIMIT, "%zu bytes are more than the limit of %llu", size, (unsigned long long)l->ctx->limits.max_bytes);
+        put(l, XIR_ERROR, XIR_E_LIMIT, "%zu bytes are more than the limit of %llu", size,
+            (unsigned long long)l->ctx->limits.max_bytes);
         return NULL;
     }
     bool borrow = l->o.lazy || l->format->pair || l->o.no_params;   /* of a structure nothing is kept */
@@ -196,7 +198,8 @@ static bool read_to_end(loading *l, buffer *all, xir_read_fn *read, void *user) 
         }
         size_t room = all->room - all->size, n = read(user, all->data + all->size, room);
         if (n > room) {
-            put(l, XIR_ERROR, XIR_E_IO, n == SIZE_MAX ? "the stream cannot be read" : "the stream gives more than there is room for");
+            put(l, XIR_ERROR, XIR_E_IO,
+                n == SIZE_MAX ? "the stream cannot be read" : "the stream gives more than there is room for");
             return false;
         }
         if (n == 0) return true;
@@ -240,7 +243,10 @@ xir_network *xir_network_read_stream(xir_context *ctx, xir_read_fn *read, void *
     blob *whole = NULL;
     if (!begin(&l, ctx, name, options, why)) return NULL;
     buffer_init(&all, &ctx->alloc);
-    if (read_to_end(&l, &all, read, user) && choose(&l, all.data, all.size) && !(whole = blob_of_buffer(&l, &all))) diag_memory(why);
+    if (read_to_end(&l, &all, read, user) && choose(&l, all.data, all.size)) {
+        whole = blob_of_buffer(&l, &all);
+        if (!whole) diag_memory(why);
+    }
     buffer_free(&all);
     return whole ? read_whole(&l, whole) : NULL;
 }
@@ -249,8 +255,7 @@ xir_network *xir_network_read_stream(xir_context *ctx, xir_read_fn *read, void *
 
 /* The whole of a file whose format is known, mapped if that is wanted and can be. */
 static blob *take_regular(const loading *l, file_reader *r) {
-    bool map = l->o.lazy && !l->format->pair && !l->o.no_params;
-    if (!map) return file_reader_all(r, l->ctx->limits.max_bytes);
+    if (!l->o.lazy || l->format->pair) return file_reader_all(r, l->ctx->limits.max_bytes);
     return l->o.verify == XIR_VERIFY_ON_TOUCH ? file_reader_map_watched(r) : file_reader_map(r);
 }
 

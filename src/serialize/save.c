@@ -52,7 +52,8 @@ static bool begin(saving *s, xir_status *status) {
     if (!s->format->write)
         return refuse(s, status, XIR_E_UNSUPPORTED, "files of format %s cannot be written", s->format->word);
     if (s->o.params && !s->format->pair)
-        return refuse(s, status, XIR_E_INVALID, "a file of format %s has its parameters inside: no other can be named", s->format->word);
+        return refuse(s, status, XIR_E_INVALID, "a file of format %s has its parameters inside: no other can be named",
+                      s->format->word);
     if (s->o.params && !s->path)
         return refuse(s, status, XIR_E_INVALID, "only the structure goes to a function: xir_raw_save writes the parameters");
     if (s->o.params && s->o.no_params)

@@ -173,8 +173,8 @@ extern load_options load_args;
 
 /* Reads a structure; `path` "-" is standard input. Findings go to `why`. */
 int load_structure(loaded *l, const char *path, const char *from, xir_diags *why);
-/* Of a format with parameters beside it: gives it its parameter bytes, from `params`, or if that is NULL from the file that lies
- * beside it. A file that was not named and is not there is no failure: *found tells. Of another format: a failure if any are
+/* Of a format with parameters beside it: gives it its parameter bytes, from `params`, or if that is NULL from the file that
+ * lies beside it. A file that was not named and is not there is no failure: *found tells. Of another format: a failure if any are
  * named. */
 int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why);
 /* Of a format with parameters inside: reads all of it once more, as XIR_LOAD_… say, the MD5 too, and forgets it. *found tells
@@ -190,8 +190,8 @@ bool lacks_params(const xir_network *net);
 bool keeps_params(const xir_network *net);
 /* "X.raw" for "X.json". */
 char *beside(const char *path, const char *suffix);
-/* All bytes of a structure file that is text, again if need be; NULL if they cannot be read or it is none. They are the caller's to
- * free, unless they are l->bytes. */
+/* All bytes of a structure file that is text, again if need be; NULL if they cannot be read or it is none. They are the
+ * caller's to free, unless they are l->bytes. */
 char *structure_bytes(loaded *l, size_t *size);
 
 /* Says which old keys of classes a file spells: they will be written as the new ones. */

@@ -36,7 +36,8 @@ static bool has_neighbours(const char *path) {
 static int check_options(const file_format *to, const char *out, xir_save_options *o) {
     *o = (xir_save_options){ .format = to->word, .unchecked = true, .indent = indent };
     if (out_params && load_args.no_params) return complain(MISUSED, "--out-params and --no-params contradict each other");
-    if (out_params && !to->pair) return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is of json", to->word);
+    if (out_params && !to->pair)
+        return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is of json", to->word);
     if (out_params && strcmp(out_params, out) == 0) {
         return complain(MISUSED, "the structure and the parameters cannot both go to %s", strcmp(out, "-") == 0 ? "standard output" : out);
     }

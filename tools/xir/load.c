@@ -118,10 +118,11 @@ static int open_input(loaded *l, const char *path, const char *from) {
     return code;
 }
 
-/* Bytes that are here already are not copied: they stay until the end. */
+/* Bytes that are here already are not copied: they stay until the end. Of a structure alone the rest of the file is not
+ * read. */
 static int read_input(const loaded *l, xir_load_options o, xir_network **net, xir_diags *why) {
     o.format = l->format->word;
-    if (!l->regular) o.lazy = true;
+    if (!l->regular || o.no_params) o.lazy = true;
     if (l->regular) *net = xir_network_load(context, l->path, &o, why);
     else *net = xir_network_read(context, l->bytes, l->size, xir_str_of(l->name), &o, why);
     return *net ? DONE : code_of(why);
