@@ -273,7 +273,12 @@ void rnd_any_map(rnd *r, int depth, bool with_params) {
         if (rnd_once_in(r, 10)) memcpy(key, "_type_key", size = 9);
         if (!rnd_map_key(r, &m, key, size)) continue;
         if (with_params && size == 9 && memcmp(key, "_type_key", 9) == 0) sheet_str(r->out, "\"someone::Map\"");   /* not Params */
-        else rnd_any(r, depth - 1, with_params);
+        else {
+            size_t at = r->out->size;
+            rnd_any(r, depth - 1, with_params);
+            bool fake = size == 9 && memcmp(key, "_type_key", 9) == 0 && strcmp(r->out->data + at, "\"icraft::xir::Params\"") == 0;
+            r->ambiguous |= fake;
+        }
     }
     rnd_map_close(r, &m);
 }

@@ -12,7 +12,7 @@ struct random_net {
     sheet    frame;     /* the network with marks in it */
     sheet   *ops;
     size_t   n_ops;
-    bool     loose, payloads, refusable, shuffled;
+    bool     loose, payloads, refusable, ambiguous, shuffled;
 };
 
 /* ---- ids ---------------------------------------------------------------------------------------------------- */
@@ -401,6 +401,7 @@ random_net *random_net_make(xir_context *ctx, uint64_t seed, random_counts *coun
     r.out = &net->frame;
     put_network(&r, net);
     net->refusable = r.refusable;
+    net->ambiguous = r.ambiguous;
     r.counts->networks++;
     r.counts->loose += r.loose;
     r.counts->payloads += r.payloads;
@@ -424,6 +425,7 @@ void random_net_free(random_net *r) {
 bool   random_net_is_loose(const random_net *r)      { return r->loose; }
 bool   random_net_has_payloads(const random_net *r)  { return r->payloads; }
 bool   random_net_may_be_refused(const random_net *r)       { return r->refusable; }
+bool   random_net_is_ambiguous(const random_net *r)  { return r->ambiguous; }
 size_t random_net_op_count(const random_net *r)      { return r->n_ops; }
 
 char *random_net_text(const random_net *r, const bool *dropped, uint64_t params_bytes, const char *params_md5, size_t *size) {

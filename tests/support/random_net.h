@@ -36,6 +36,8 @@ bool   random_net_has_payloads(const random_net *r);
 /* Something is longer than fits a file that has it item by item, or nested deeper than some formats are, or has
  * a name that some need: they may refuse it. */
 bool   random_net_may_be_refused(const random_net *r);
+/* Something says that it is Params where only who knows the op can tell that it is none. */
+bool   random_net_is_ambiguous(const random_net *r);
 size_t random_net_op_count(const random_net *r);
 
 /* Its JSON without the ops whose `dropped` is set (NULL: none is), with these two fields if it is one that has payloads. To be

@@ -174,8 +174,10 @@ static void put_rows(rnd *r, const xir_class *cls) {
         char key[64];
         size_t size = rnd_free_key(r, key, sizeof key);
         if (!is_key_of(cls, key, size) && rnd_map_key(r, &m, key, size)) {
-            if (rnd_once_in(r, 6)) sheet_str(r->out, "{\"_type_key\":\"icraft::xir::Params\"}");   /* which is no Params here */
+            bool fake = rnd_once_in(r, 6);
+            if (fake) sheet_str(r->out, "{\"_type_key\":\"icraft::xir::Params\"}");   /* which is no Params here */
             else rnd_any(r, 2, false);
+            r->ambiguous |= fake;
             r->counts->object_extra++;
         }
     }

@@ -29,7 +29,7 @@ typedef struct rnd {
     sheet           *out;
     bool             old;           /* before 3.30: doubles                 */
     bool             single;        /* before 3.31: lists of one item alone */
-    bool             payloads, loose, refusable;
+    bool             payloads, loose, refusable, ambiguous;
     int              depth;         /* how much deeper objects may nest     */
     made_value      *values;
     size_t           n_values, value_room;

@@ -205,7 +205,8 @@ static uint32_t put_runs(flat_writer *w, xir_runs runs, run_part part) {
     uint32_t at;
     uint8_t *p = flat_vector(&w->b, (size_t)runs_total(runs), part == RUN_VALUE ? 4 : 8, &at);
     int64_t i = 0;
-    for (const xir_run *run = runs.data; p && run < runs.data + runs.size; run++) {
+    for (size_t j = 0; p && j < runs.size; j++) {
+        const xir_run *run = &runs.data[j];
         uint32_t value = bits_of(run->value);
         int64_t whole = part == RUN_M ? run->m : run->exp;
         for (; part == RUN_VALUE && i < run->end; i++, p += 4) flat_put32(p, value);
