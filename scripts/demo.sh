@@ -1,6 +1,7 @@
 #!/bin/sh
 # demo.sh: builds the library and the program, runs examples/quickstart, looks at what it wrote with
-# `xir`, and asks it about operations, built in and of a plug-in.  Everything is written to build/demo.
+# `xir`, takes it through every format and back, and asks about operations, built in and of a plug-in.
+# Everything is written to build/demo.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,9 +23,14 @@ run quickstart
 
 run xir info    whatever.json
 run xir check   whatever.json
-run xir convert whatever.json copy.json
-run xir diff    whatever.json copy.json
-echo "no difference"
+run xir convert whatever.json   whatever.fb
+run xir convert whatever.fb     whatever.imodel
+run xir info --lazy whatever.imodel
+run xir convert whatever.imodel copy.json
+run xir diff --params whatever.json copy.json
+run cmp whatever.json copy.json
+run cmp whatever.raw  copy.raw
+echo "not a bit is different"
 run xir ops     Softmax
 run xir ops     --plugin "$top/build/release/plugins/customop.so" DetPost
 
