@@ -166,16 +166,20 @@ static bool drop_copies(flat_reader *r, uint32_t *index) {
     return true;
 }
 
-/* Sorts payloads by where their bytes are, those of one place as their tables are. */
-static bool sort_payloads(flat_reader *r, raw_rank *ranks, flat_payload *sorted) {
+/* Orders that the payloads of a raw may have had: ours is the first. Other writers do not say; the digest tells. */
+typedef enum order { BY_PLACE, BACKWARDS, AS_MET, BY_ID, ORDERS } order;
+
+static uint64_t rank_of(const flat_payload *p, order how) {
+    uint64_t place = (uint64_t)p->at << 32 | p->table;   /* bytes of one place: as their tables are */
+    return how == BY_PLACE ? place : how == BACKWARDS ? ~place : how == AS_MET ? p->met : (uint64_t)p->value->id;
+}
+
+static void sort_payloads(flat_reader *r, order how, raw_rank *ranks, flat_payload *sorted) {
     size_t n = r->n_payloads;
-    for (size_t i = 0; i < n; i++) {
-        ranks[i] = (raw_rank){ (uint64_t)r->payloads[i].at << 32 | r->payloads[i].table, (uint32_t)i };
-    }
+    for (size_t i = 0; i < n; i++) ranks[i] = (raw_rank){ rank_of(&r->payloads[i], how), (uint32_t)i };
     rank_sort(ranks, ranks + n, n);
     for (size_t i = 0; i < n; i++) sorted[i] = r->payloads[ranks[i].index];
     memcpy(r->payloads, sorted, n * sizeof *sorted);
-    return true;
 }
 
 /* The table of the raw, if it is not in the order of the payloads: all their v_ids. */
@@ -207,19 +211,31 @@ static bool read_table(flat_reader *r, const uint8_t *field, raw_rank *ranks, pa
     return true;
 }
 
-static bool attach(flat_reader *r, const uint8_t *root, const format_reading *how, blob *whole, payload *list) {
+/* Memory for as many payloads as there are, and marks for all Params. */
+typedef struct payload_room { payload *list; raw_rank *ranks; flat_payload *sorted; uint32_t *index; } payload_room;
+
+static xir_status attach(flat_reader *r, order by, const payload_room *room, const uint8_t *table, const format_reading *how, blob *whole,
+                         xir_diags *why) {
+    sort_payloads(r, by, room->ranks, room->sorted);
+    for (size_t i = 0; i < r->n_payloads; i++) {
+        const flat_payload *p = &r->payloads[i];
+        room->list[i] = (payload){ p->value, p->at, p->size, (uint32_t)i };
+    }
+    if (table && !read_table(r, table, room->ranks, room->list)) return r->d.trace.status;
+    return payload_attach(r->d.net, whole, room->list, r->n_payloads, how->compare, how->name, why);
+}
+
+/* A file of another writer may have another order: one that gives the digest that the network says is right. */
+static xir_status attach_in_order(flat_reader *r, const payload_room *room, const uint8_t *root, const format_reading *how, blob *whole) {
     flat_view t = flat_view_of(root);
     const uint8_t *table = flat_field_at(&t, r->schema->network->slots[NET_SLOT_PARAMS_TABLE].slot);
-    size_t n = r->n_payloads;
-    for (size_t i = 0; i < n; i++) {
-        const flat_payload *p = &r->payloads[i];
-        list[i] = (payload){ p->value, p->at, p->size, (uint32_t)i };
+    bool certain = table || !how->compare || r->n_payloads < 2;
+    xir_status status = attach(r, BY_PLACE, room, table, how, whole, certain ? how->why : NULL);
+    if (certain || status != XIR_E_CORRUPT) return status;
+    for (order by = BACKWARDS; by < ORDERS; by++) {
+        if (attach(r, by, room, NULL, how, whole, NULL) == XIR_OK) return XIR_OK;
     }
-    raw_rank *ranks = (raw_rank *)(void *)(list + n);
-    if (table && !read_table(r, table, ranks, list)) return false;
-    xir_status status = payload_attach(r->d.net, whole, list, n, how->compare, how->name, how->why);
-    if (status) r->d.trace.status = status;
-    return !status;
+    return attach(r, BY_PLACE, room, NULL, how, whole, how->why);
 }
 
 static bool read_payloads(flat_reader *r, const uint8_t *root, const format_reading *how, blob *whole) {
@@ -227,14 +243,16 @@ static bool read_payloads(flat_reader *r, const uint8_t *root, const format_read
     if (!n) return true;
     const xir_allocator *alloc = context_alloc(r->d.ctx);
     size_t size = n * (sizeof(payload) + 2 * sizeof(raw_rank) + sizeof(flat_payload)) + all * sizeof(uint32_t);
-    payload *list = mem_new(alloc, size);
-    if (!list) return trace_memory(&r->d.trace);
-    raw_rank *ranks = (raw_rank *)(void *)(list + n);
-    flat_payload *sorted = (flat_payload *)(void *)(ranks + 2 * n);
-    bool ok = sort_payloads(r, ranks, sorted) && drop_copies(r, (uint32_t *)(void *)(sorted + n));
-    ok = ok && attach(r, root, how, whole, list);
-    mem_free(alloc, list, size);
-    return ok;
+    payload_room room = { .list = mem_new(alloc, size) };
+    if (!room.list) return trace_memory(&r->d.trace);
+    room.ranks = (raw_rank *)(void *)(room.list + n);
+    room.sorted = (flat_payload *)(void *)(room.ranks + 2 * n);
+    room.index = (uint32_t *)(void *)(room.sorted + n);
+    sort_payloads(r, BY_PLACE, room.ranks, room.sorted);
+    bool ok = drop_copies(r, room.index);
+    if (ok) r->d.trace.status = attach_in_order(r, &room, root, how, whole);
+    mem_free(alloc, room.list, size);
+    return ok && !r->d.trace.status;
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------------------- */
@@ -251,7 +269,7 @@ static bool reader_init(flat_reader *r, const format_reading *how, const flat_sc
     r->size = (uint32_t)whole->size;
     r->deepest = deepest < CODEC_DEEPEST ? deepest : CODEC_DEEPEST;
     r->heaviest = whole->size > 1 << 20 ? (uint32_t)whole->size : 1 << 20;
-    r->budget = 16 * whole->size + (UINT64_C(64) << 20);
+    r->budget = 16 * whole->size + (UINT64_C(16) << 20);
     r->plans = (codec_plans){ .arena = &r->d.keep };
     r->n_pages = (size_t)(whole->size / FLAT_PAGE + 1);
     r->pages = mem_new(context_alloc(ctx), r->n_pages * sizeof *r->pages);

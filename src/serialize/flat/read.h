@@ -42,7 +42,10 @@ typedef struct flat_class {
 } flat_class;
 
 /* Bytes that the file has for Params. */
-typedef struct flat_payload { xir_value *value; uint32_t at, size, table; } flat_payload;
+typedef struct flat_payload { xir_value *value; uint32_t at, size, table, met; } flat_payload;
+
+/* What a value had last: the next one mostly has the same. */
+typedef struct flat_last { const uint8_t *table; const flat_table *as; const xir_object *object; } flat_last;
 
 typedef struct flat_reader {
     decoder            d;
@@ -58,6 +61,7 @@ typedef struct flat_reader {
     size_t             n_pages;
     flat_met          *met;
     size_t             n_met, met_room;
+    flat_last          type, place;
     codec_plans        plans;
     flat_class         classes[256];   /* by the tables' numbers */
     flat_payload      *payloads;

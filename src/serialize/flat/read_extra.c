@@ -8,10 +8,16 @@ void flat_json(flat_reader *r, source *s, xir_str text, uint32_t depth) {
     json_begin(s);
 }
 
+/* The text of values without a class, which take more memory than it. */
+static bool read_json_text(flat_reader *r, const uint8_t *field, xir_str *out) {
+    *out = flat_text_at(field);
+    return flat_spend(r, field, 4 * (uint64_t)out->size);
+}
+
 bool flat_read_map(flat_reader *r, const uint8_t *field, bool with_params, xir_map *out) {
     *out = (xir_map){ NULL, 0 };
     xir_str text;
-    if (!flat_read_text(r, field, &text)) return false;
+    if (!read_json_text(r, field, &text)) return false;
     if (!text.size || xir_str_equal(text, XIR_STR("{}"))) return true;
     source s;
     flat_json(r, &s, text, r->depth);
@@ -108,7 +114,7 @@ static bool read_keys(flat_reader *r, source *s, flat_over *over, frame *f) {
 bool flat_read_extra(flat_reader *r, const uint8_t *field, flat_over *over, xir_map *extra) {
     xir_str text;
     source s;
-    if (!flat_read_text(r, field, &text)) return false;
+    if (!read_json_text(r, field, &text)) return false;
     flat_json(r, &s, text, r->depth - 1);
     over->m = (members){ .at = s.at };
     over->m.seen = over->m.few;

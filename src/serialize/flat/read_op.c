@@ -14,11 +14,25 @@ static const uint8_t *value_field(const flat_view *t, const flat_table *as, int 
     return flat_field_at(t, as->slots[slot].slot);
 }
 
+/* The type or the place of a value, which has one. */
+static inline bool read_again(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field, flat_last *last,
+                              const xir_object **out) {
+    const uint8_t *table = flat_follow(field);
+    const flat_table *as = flat_member(t, slot);
+    if (table == last->table && as == last->as) {
+        *out = last->object;
+        return true;
+    }
+    if (!flat_read_object(r, table, as, out)) return false;
+    *last = (flat_last){ table, as, *out };
+    return true;
+}
+
 static bool read_type(flat_reader *r, const flat_view *t, const flat_slot *slot, const xir_type **out) {
     const uint8_t *field = flat_field_at(t, slot->slot + 1u);
     const xir_object *type;
     if (!field) return true;
-    if (!flat_read_object(r, flat_follow(field), flat_member(t, slot), &type)) return false;
+    if (!read_again(r, t, slot, field, &r->type, &type)) return false;
     *out = (const xir_type *)type;
     return true;
 }
@@ -27,7 +41,7 @@ static bool read_mtype(flat_reader *r, const flat_view *t, const flat_slot *slot
     const uint8_t *field = flat_field_at(t, slot->slot + 1u);
     const xir_object *mtype;
     if (!field) return true;
-    if (!flat_read_object(r, flat_follow(field), flat_member(t, slot), &mtype)) return false;
+    if (!read_again(r, t, slot, field, &r->place, &mtype)) return false;
     if (mtype->cls != r->d.ctx->types[CLASS_host_mem]) *out = (const xir_mtype *)mtype;
     return true;
 }
@@ -85,7 +99,8 @@ static bool note_payload(flat_reader *r, const uint8_t *table, const flat_table 
         return trace_memory(&r->d.trace);
     }
     bytes = flat_follow(field);
-    r->payloads[r->n_payloads++] = (flat_payload){ v, flat_place(r, bytes) + 4, flat_u32(bytes), flat_place(r, table) };
+    r->payloads[r->n_payloads] = (flat_payload){ v, flat_place(r, bytes) + 4, flat_u32(bytes), flat_place(r, table), (uint32_t)r->n_payloads };
+    r->n_payloads++;
     return true;
 }
 
@@ -190,9 +205,13 @@ static bool read_base(flat_reader *r, const flat_view *t, const flat_slot *slot,
 }
 
 static bool take_op_id(flat_reader *r, const uint8_t *table, int64_t id) {
+    decoder *d = &r->d;
     bool taken;
-    if (!check_id(r, table, "op_id", id) || !note_op_id(&r->d, id, &taken)) return false;
-    return !taken || FLAT_FAIL(r, table, XIR_E_EXISTS, "op_id %" PRId64 " is another op's already", id);
+    if (!check_id(r, table, "op_id", id)) return false;
+    if (id < 0) return true;
+    if (!note_op_id(d, id, &taken)) return false;
+    if (!taken && !(d->existing && net_find_op(d->net, id))) return true;
+    return FLAT_FAIL(r, table, XIR_E_EXISTS, "op_id %" PRId64 " is another op's already", id);
 }
 
 /* What an op's table says, while it is read. */
