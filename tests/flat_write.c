@@ -182,6 +182,35 @@ static void long_runs_are_not_written_out(void **state) {
     }
 }
 
+/* Nor are many of them: a text of a few bytes each must not become a file of megabytes each. */
+static void many_runs_are_not_written_out(void **state) {
+    (void)state;
+    enum { ARRAYS = 20, WRITTEN_OUT = 16, LENGTH = 1 << 20 };
+    static const char type[] = "{\"_type_key\":\"icraft::xir::QuantizedType\",\"expressed_dtype\":\"@fp(32)\",\"scale\":"
+                               "\"@scales([axis=-1]%d*%d)\",\"storage_dtype\":\"@sint(8)\",\"zero_points\":[]}";
+    paper p = { 0 };
+    put(&p, "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::Input\",\"inputs\":[],\"name\":\"\","
+            "\"op_id\":0,\"outputs\":[");
+    for (int i = 0; i < ARRAYS; i++) {
+        put(&p, "%s{\"_type_key\":\"icraft::xir::Value\",\"dtype\":", i ? "," : "");
+        put(&p, type, LENGTH, i + 1);
+        put(&p, ",\"name\":\"\",\"tags\":{},\"v_id\":%d}", i);
+    }
+    put(&p, "],\"tags\":{}}],\"tags\":{}}");
+    flat_file f = flat_of_json(p.data);
+    size_t outputs = flat_slot_to(&f, flat_op_at(&f, 0), AT_OP_OUTPUTS);
+    for (size_t i = 0; i < ARRAYS; i++) {
+        size_t quantized = flat_slot_to(&f, flat_item_at(&f, outputs, i), AT_VALUE_DTYPE), scale = flat_slot_to(&f, quantized, 1);
+        char text[100];
+        snprintf(text, sizeof text, "{\"scale\":\"@scales([axis=-1]%d*%zu)\"}", LENGTH, i + 1);
+        if (i < WRITTEN_OUT) assert_int_equal(flat_count(&f, flat_slot_to(&f, scale, 1)), LENGTH);
+        else assert_string_equal(flat_slot_text(&f, quantized, 7), text);
+    }
+    assert_in_range(f.size, WRITTEN_OUT * 4 * (size_t)LENGTH, WRITTEN_OUT * 4 * (size_t)LENGTH + 5000);
+    free(f.data);
+    free(p.data);
+}
+
 /* ---- extra -------------------------------------------------------------------------------------------------- */
 
 static void what_slots_cannot_hold_is_text(void **state) {
@@ -309,6 +338,53 @@ static void absent_inputs_are_unions_of_nothing(void **state) {
     free(f.data);
 }
 
+/* One of each kind of attribute: slots.json. */
+static void attributes_of_every_kind(void **state) {
+    (void)state;
+    char *json = golden("slots.json");
+    flat_file f = flat_of_json(json);
+    size_t add = flat_op_at(&f, 1), alpha = flat_slot_to(&f, add, 1), half = flat_item_at(&f, alpha, 0);
+    assert_memory_equal(f.data + flat_slot_to(&f, add, 0) + 4, "\3\2\1\3", 4);   /* FloatImm, IntImm, Bool */
+    assert_int_equal(flat_slot_number(&f, half, 0, 4), 0x3F000000);
+    assert_int_equal(flat_slot_at(&f, half, 1), 0);   /* of no type and place */
+    assert_int_equal(flat_slot_number(&f, flat_item_at(&f, alpha, 1), 0, 8), 2);
+    assert_int_equal(flat_slot_number(&f, flat_item_at(&f, alpha, 2), 0, 1), 1);
+    assert_int_equal(flat_count(&f, flat_slot_to(&f, add, 3)), 0);
+
+    size_t max = flat_op_at(&f, 2), min = flat_op_at(&f, 3);
+    assert_int_equal((int64_t)flat_slot_number(&f, flat_slot_to(&f, max, 0), 0, 8), -1);
+    assert_int_equal(flat_slot_number(&f, max, 1, 1), 1);
+    assert_int_equal(flat_slot_at(&f, min, 0), 0);   /* null */
+
+    size_t units = flat_slot_to(&f, flat_op_at(&f, 4), 0), unit = flat_item_at(&f, units, 0);
+    assert_int_equal(flat_number(&f, flat_slot_to(&f, unit, 0) + 4, 8), 3);
+    assert_int_equal(flat_number(&f, flat_slot_to(&f, unit, 1) + 12, 8), 8);
+    assert_string_equal(flat_slot_text(&f, flat_item_at(&f, units, 1), 2), "{\"zz\":1}");
+
+    size_t other = flat_op_at(&f, 5);   /* with an object of nobody's class in a list: the list is text */
+    assert_int_equal(flat_slot_at(&f, other, 0), 0);
+    assert_int_equal(flat_slot_at(&f, other, 1), 0);
+    assert_int_equal(flat_count(&f, flat_slot_to(&f, other, 3)), 1);
+    assert_string_equal(flat_slot_text(&f, other, 6 + AT_OP_EXTRA), "{\"alpha\":[{\"_type_key\":\"someone::Scalar\",\"v\":1},1.0]}");
+
+    size_t norm = flat_op_at(&f, 8), layer = flat_op_at(&f, 9);
+    assert_int_equal(flat_slot_number(&f, flat_slot_to(&f, norm, 2), AT_PARAMS_ID, 8), 4);   /* gamma; beta is absent */
+    assert_int_equal(flat_slot_at(&f, norm, 3), 0);
+    assert_string_equal(flat_slot_text(&f, flat_slot_to(&f, layer, 1 + AT_OP_TARGET), 0), "30S");
+
+    /* A map with Params in it: they are in the text, and beside it. */
+    size_t hard = flat_op_at(&f, 14), beside = flat_slot_to(&f, hard, 6 + AT_OP_EXTRA_PARAMS), instr = flat_slot_to(&f, hard, 0);
+    assert_int_equal(flat_count(&f, instr), 3);
+    assert_int_equal(flat_item_at(&f, instr, 0), flat_item_at(&f, instr, 2));
+    assert_non_null(strstr(flat_slot_text(&f, hard, 3), "\"reg\":4294972444"));
+    assert_int_equal(flat_count(&f, beside), 1);
+    assert_int_equal(flat_item_at(&f, beside, 0), flat_item_at(&f, instr, 1));
+    assert_int_equal((int64_t)flat_slot_number(&f, hard, 4, 8), -1);
+    assert_string_equal(flat_slot_text(&f, flat_op_at(&f, 13), 0), "a b, b c -> a c \xC3\xA9\"\\");
+    free(f.data);
+    free(json);
+}
+
 /* ---- sub ops ------------------------------------------------------------------------------------------------ */
 
 #define HARD(id, instr, subs) "{\"_type_key\":\"icraft::xir::HardOp\",\"compile_target\":\"@buyit\",\"device_info\":{},\"inputs\":[]," \
@@ -424,12 +500,14 @@ int main(void) {
         cmocka_unit_test(null_lists_and_empty_ones),
         cmocka_unit_test(layouts_distributions_and_arrays),
         cmocka_unit_test(long_runs_are_not_written_out),
+        cmocka_unit_test(many_runs_are_not_written_out),
         cmocka_unit_test(what_slots_cannot_hold_is_text),
         cmocka_unit_test(unknown_classes_are_text),
         cmocka_unit_test(a_value_without_a_type_has_none),
         cmocka_unit_test(unknown_ops_have_their_params_beside_them),
         cmocka_unit_test(keys_of_the_network_that_are_not_there),
         cmocka_unit_test(absent_inputs_are_unions_of_nothing),
+        cmocka_unit_test(attributes_of_every_kind),
         cmocka_unit_test(sub_ops_are_tables_or_text),
         cmocka_unit_test(every_class_of_operations),
         cmocka_unit_test(depth_is_limited),

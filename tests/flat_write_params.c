@@ -239,6 +239,27 @@ static void two_gib_are_the_limit(void **state) {
     munmap(zeros, (size_t)1 << 31);
 }
 
+/* A text that no network has room for, put where one is: what is too long is not looked at. */
+static void a_structure_that_is_too_large(void **state) {
+    (void)state;
+    const xir_type *matrix = FP32("**", 2, 2);
+    xir_network *net = new_net();
+    xir_at at = xir_at_end(net);
+    xir_value *x = xir_input(at, "", matrix);
+    xir_einsum_attrs attrs = xir_einsum_init();
+    attrs.equation = XIR_STR("ab,bc->ac");
+    xir_op *op = xir_network_add(net, &(xir_op_desc)DESC(einsum, .attrs = &attrs, INPUTS(x, x), TYPES(matrix)));
+    assert_non_null(op);
+    free(flat_written(net).data);
+    const void *before = op->attrs;
+    attrs.equation.size = (size_t)1 << 31;
+    op->attrs = &attrs;
+    assert_int_equal(written_nowhere(net), XIR_E_LIMIT);
+    check_finding(XIR_E_LIMIT, "the structure takes more than 2147483647 bytes, which a FlatBuffers file cannot hold: save it as JSON");
+    op->attrs = before;
+    xir_network_free(net);
+}
+
 /* ---- failures ------------------------------------------------------------------------------------------------ */
 
 static void a_writer_that_stops_is_a_failure(void **state) {
@@ -286,17 +307,18 @@ static char *scarce_text(void) {
                                 "\"v_id\":%d}";
     static const char params_[] = "{\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Params\",\"dtype\":\"@sint(8)\",\"mtype\":"
                                   "\"@etm(8)\",\"name\":\"\",\"tags\":{\"a\":[]},\"v_id\":%d}";
-    char one[300], two[300], five[300], *text = malloc(4000);
+    char one[300], two[300], three[300], five[300], *text = malloc(4000);
     if (!text) abort();
     snprintf(one, sizeof one, value, 1);
     snprintf(two, sizeof two, value, 2);
+    snprintf(three, sizeof three, value, 3);
     snprintf(five, sizeof five, params_, 5);
     snprintf(text, 4000, "{\"_type_key\":\"icraft::xir::Network\",\"icraft_xir_version\":\"3.6.2.82\",\"name\":\"n\",\"ops\":["
-             "{\"_type_key\":\"someone::Op\",\"a\":[%s],\"inputs\":[%s,null,%s],\"name\":\"\",\"op_id\":0,\"outputs\":[%s],\"tags\":{\"k\":1}},"
+             "{\"_type_key\":\"someone::Op\",\"a\":[%s],\"inputs\":[%s,null,%s],\"name\":\"\",\"op_id\":0,\"outputs\":[%s,%s],\"tags\":{\"k\":1}},"
              "{\"_type_key\":\"icraft::xir::HardOp\",\"inputs\":[],\"name\":\"\",\"op_id\":1,\"outputs\":[],\"sub_hard_ops\":["
              "{\"_type_key\":\"icraft::xir::HardOp\",\"inputs\":[%s],\"name\":\"\",\"op_id\":2,\"outputs\":[]}],\"tags\":{}},"
              "{\"_type_key\":\"icraft::xir::ReLU\",\"alpha\":0.1,\"inputs\":[%s],\"name\":\"\",\"op_id\":3,\"outputs\":[],\"tags\":{}}],"
-             "\"tags\":{}}", five, one, five, two, five, two);
+             "\"tags\":{}}", five, one, five, two, three, five, two);
     return text;
 }
 
@@ -324,6 +346,7 @@ int main(void) {
         cmocka_unit_test(some_without_bytes_are_a_failure),
         cmocka_unit_test(an_op_more_costs_little),
         cmocka_unit_test(two_gib_are_the_limit),
+        cmocka_unit_test(a_structure_that_is_too_large),
         cmocka_unit_test(a_writer_that_stops_is_a_failure),
         cmocka_unit_test(refused_memory_is_a_failure),
     };

@@ -1,7 +1,7 @@
 /* The builder. Blocks grow by doubling; one that is not filled to its beginning is simply shorter in the file. */
 #include "flat/build.h"
 
-enum { FIRST_BLOCK = 32 << 10, LARGEST_BLOCK = 64 << 20, HUGE_FROM = 4 << 20 };
+enum { FIRST_BLOCK = 32 << 10, LARGEST_BLOCK = 32 << 20, HUGE_FROM = 4 << 20 };
 
 void flat_builder_init(flat_builder *b, const xir_allocator *alloc) {
     static uint8_t none[1];
@@ -34,11 +34,12 @@ static uint8_t *fail(flat_builder *b, xir_status status) {
     return NULL;
 }
 
-/* Leaves the rest of the last block unused. Each is twice as large as the one before, until two together hold as much as
- * a block can: so there are few of them, whatever is asked for. */
+/* Leaves the rest of the last block unused. Each is twice as large as the one before, up to the largest; then any two
+ * neighbours hold more than that: so there are few, whatever is asked for. */
 uint8_t *flat_take_slow(flat_builder *b, size_t n, size_t pad) {
     if (b->status) return NULL;
-    if (n > FLAT_MOST_BYTES || b->size + n + pad > FLAT_MOST_BYTES || b->n_blocks == FLAT_BLOCKS) return fail(b, XIR_E_LIMIT);
+    if (n > FLAT_MOST_BYTES || b->size + n + pad > FLAT_MOST_BYTES) return fail(b, XIR_E_LIMIT);
+    if (b->n_blocks == FLAT_BLOCKS) return fail(b, XIR_E_LIMIT);
     size_t size = n + pad > b->next_block ? n + pad : b->next_block;
     uint8_t *memory = mem_new(b->alloc, size);
     if (!memory) return fail(b, XIR_E_MEMORY);
@@ -139,6 +140,14 @@ static uint32_t put_vtable(flat_builder *b, const uint8_t *bytes, size_t n) {
     return v->at;
 }
 
+/* Where the fields of one size are; returns where the next may be. */
+static uint16_t put_entries(uint8_t *vtable, uint64_t slots, uint16_t offset, uint16_t bytes) {
+    for (; slots; slots &= slots - 1, offset = (uint16_t)(offset + bytes)) {
+        flat_put16(vtable + 4 + 2 * __builtin_ctzll(slots), offset);
+    }
+    return offset;
+}
+
 static uint32_t vtable_of(flat_builder *b, const flat_fields *f, uint32_t size) {
     uint8_t bytes[4 + 2 * FLAT_SLOTS];
     uint64_t there = f->wide | f->middle | f->narrow;
@@ -146,16 +155,13 @@ static uint32_t vtable_of(flat_builder *b, const flat_fields *f, uint32_t size) 
     memset(bytes, 0, 4 + 2 * n);
     flat_put16(bytes, (uint16_t)(4 + 2 * n));
     flat_put16(bytes + 2, (uint16_t)size);
-    uint16_t offset = 4;
-    for (uint64_t m = f->wide; m; m &= m - 1, offset = (uint16_t)(offset + 8)) flat_put16(bytes + 4 + 2 * __builtin_ctzll(m), offset);
-    for (uint64_t m = f->middle; m; m &= m - 1, offset = (uint16_t)(offset + 4)) flat_put16(bytes + 4 + 2 * __builtin_ctzll(m), offset);
-    for (uint64_t m = f->narrow; m; m &= m - 1, offset++) flat_put16(bytes + 4 + 2 * __builtin_ctzll(m), offset);
+    put_entries(bytes, f->narrow, put_entries(bytes, f->middle, put_entries(bytes, f->wide, 4, 8), 4), 1);
     return put_vtable(b, bytes, 4 + 2 * n);
 }
 
 static uint32_t size_of(const flat_fields *f) {
-    int wide = __builtin_popcountll(f->wide), middle = __builtin_popcountll(f->middle), narrow = __builtin_popcountll(f->narrow);
-    return (uint32_t)(4 + 8 * wide + 4 * middle + narrow);
+    return (uint32_t)(4 + 8 * __builtin_popcountll(f->wide) + 4 * __builtin_popcountll(f->middle) +
+                      __builtin_popcountll(f->narrow));
 }
 
 uint32_t flat_table_put(flat_builder *b, const flat_fields *f, flat_last *last) {

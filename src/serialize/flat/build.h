@@ -7,7 +7,7 @@
 
 #include "memory.h"
 
-enum { FLAT_BLOCKS = 128, FLAT_SLOTS = 64 };
+enum { FLAT_BLOCKS = 160, FLAT_SLOTS = 64 };
 
 /* A file's offsets are of 32 bits, those from a table to its vtable have a sign. */
 #define FLAT_MOST_BYTES UINT64_C(0x7FFFFFFF)

@@ -188,18 +188,17 @@ static void explain(flat_writer *w) {
                   (unsigned long long)FLAT_MOST_BYTES);
 }
 
-enum { ROWS = 256 };   /* a table's number is a byte */
-
 static bool take_memory(flat_writer *w) {
     const xir_allocator *alloc = context_alloc(w->ctx);
     w->n_outputs = (w->net ? w->net->n_slots : 0) + (size_t)1;
     w->n_params = (w->net ? w->net->n_params : 0) + (size_t)1;
     w->outputs = mem_new(alloc, w->n_outputs * sizeof *w->outputs);
     w->params = mem_new(alloc, w->n_params * sizeof *w->params);
-    w->rows = mem_new(alloc, ROWS * sizeof *w->rows);
     bool made = flat_schema_init(&w->s, w->ctx);
+    w->n_rows = w->s.n_tables + 1;   /* tables are numbered from 1 */
+    w->rows = mem_new(alloc, w->n_rows * sizeof *w->rows);
     if (!w->outputs || !w->params || !w->rows || !made) return false;
-    for (size_t i = 0; i < ROWS; i++) w->rows[i].attrs = NULL;
+    for (size_t i = 0; i < w->n_rows; i++) w->rows[i].attrs = NULL;
     memset(w->outputs, 0, w->n_outputs * sizeof *w->outputs);
     memset(w->params, 0, w->n_params * sizeof *w->params);
     return true;
@@ -226,7 +225,7 @@ static void end(flat_writer *w) {
     mem_free(alloc, w->outputs, w->n_outputs * sizeof *w->outputs);
     mem_free(alloc, w->many, w->many_room * sizeof *w->many);
     mem_free(alloc, w->params, w->n_params * sizeof *w->params);
-    mem_free(alloc, w->rows, ROWS * sizeof *w->rows);
+    mem_free(alloc, w->rows, w->n_rows * sizeof *w->rows);
     mem_free(alloc, w->list, w->list_room * sizeof *w->list);
     mem_free(alloc, w->items, w->item_room * sizeof *w->items);
     if (w->net) payload_plan_free(&w->plan);
@@ -249,8 +248,8 @@ static xir_status prepare(flat_writer *w) {
     }
     uint64_t size = w->plan.n ? payloads_at(w) + end : w->b.size;
     if (size > FLAT_MOST_BYTES)
-        return file_fail(w->how->why, XIR_E_LIMIT, w->how->path, XIR_NO_BYTE, "structure and parameters take %llu bytes, " INSTEAD,
-                         (unsigned long long)size);
+        return file_fail(w->how->why, XIR_E_LIMIT, w->how->path, XIR_NO_BYTE,
+                         "structure and parameters take %llu bytes, " INSTEAD, (unsigned long long)size);
     fill_in_offsets(w);
     return XIR_OK;
 }

@@ -10,8 +10,10 @@
 #include "json.h"
 #include "payload.h"
 
-/* Distributions and arrays of more elements than this are written as their spelling, which has runs. */
+/* Distributions and arrays of more elements than this are written as their spelling, which has runs; and all of them, once so many
+ * elements have been written out: a short text must not make a large file. */
 #define FLAT_EXPANDED_MOST (INT64_C(1) << 20)
+#define FLAT_EXPANDED_ALL  (INT64_C(1) << 24)
 
 /* A table that was written. */
 typedef struct flat_ref {
@@ -61,13 +63,14 @@ typedef struct flat_writer {
     json_sink             json;         /* of texts in slots */
     encoder               e;
     flat_last             last[256];    /* by the table's number                                     */
-    flat_rows            *rows;         /* of the last op, by the table's number                      */
+    flat_rows            *rows;         /* of the last op, by the table's number                     */
+    size_t                n_rows;
     flat_ref             *refs;         /* objects, enum words and values that nothing makes          */
     size_t                ref_room, n_refs;
     flat_bytes            texts[FLAT_TEXTS_KEPT];
     flat_tags             tags[FLAT_TAGS_KEPT];
     uint32_t              no_text, no_map, no_list;   /* "", "{}", a vector of nothing                */
-    uint32_t             *outputs;      /* by the op's slot: where its one output is, or 1 + where in `many` its outputs begin */
+    uint32_t             *outputs;      /* by the op's slot: its only output, or 1 + where in `many` they begin */
     size_t                n_outputs;
     uint32_t             *many;
     size_t                n_many, many_room;
@@ -78,6 +81,7 @@ typedef struct flat_writer {
     size_t                n_list, list_room;
     extra_item           *items;
     size_t                n_items, item_room;
+    int64_t               expanded;     /* elements of distributions and arrays so far                 */
     uint8_t               tag_params, tag_value;
     uint32_t              value_height; /* of the highest value so far                               */
     uint32_t              depth, deepest;

@@ -183,8 +183,11 @@ static void put_distr(flat_writer *w, flat_fields *f, const flat_table *t, const
     flat_set_at(f, t->slots[DISTR_SLOT_AXIS].slot, flat_i64s(w, distr->merged_axis.data, distr->merged_axis.size));
     uint32_t at;
     uint8_t *p = flat_vector(&w->b, (size_t)runs_total(distr->sections), 1, &at);
-    for (int64_t i = 0, run = 0; p && run < (int64_t)distr->sections.size; i = distr->sections.data[run++].end) {
-        memset(p + i, distr->sections.data[run].m != 0, (size_t)(distr->sections.data[run].end - i));
+    int64_t i = 0;
+    for (size_t k = 0; p && k < distr->sections.size; k++) {
+        const xir_run *run = &distr->sections.data[k];
+        memset(p + i, run->m != 0, (size_t)(run->end - i));
+        i = run->end;
     }
     flat_set_at(f, t->slots[DISTR_SLOT_MASK].slot, at);
     if (distr->legacy) return;
@@ -284,6 +287,7 @@ static void put_object(flat_writer *w, flat_ref *ref) {
     default:               put_rows(w, &f, t, object); break;
     }
     w->depth--;
+    w->expanded += expanded(t, object);
     ref->at = flat_put(w, t, &f);
     uint32_t levels = f.height + flat_levels(t);
     if (levels > w->deepest) flat_fail(w, XIR_E_LIMIT);
@@ -291,11 +295,15 @@ static void put_object(flat_writer *w, flat_ref *ref) {
     remember(w, *ref);
 }
 
+static bool may_expand(const flat_writer *w, int64_t n) {
+    return n <= FLAT_EXPANDED_MOST && n <= FLAT_EXPANDED_ALL - w->expanded;
+}
+
 /* What is known of an object that a slot can hold: where it is, or at 0 the table that it will be. False if it cannot. */
 static bool fits(flat_writer *w, const flat_slot *slot, const xir_object *object, flat_ref *out) {
     flat_ref *known = find_ref(w, object);
     const flat_table *t = known ? w->s.tables[known->number - 1] : flat_table_of(&w->s, object->cls);
-    if (!t || (!known && expanded(t, object) > FLAT_EXPANDED_MOST)) return false;
+    if (!t || (!known && !may_expand(w, expanded(t, object)))) return false;
     *out = known ? *known : (flat_ref){ .what = object, .number = t->number };
     if (!slot->family) return t == slot->table;
     if (out->tag && out->tag < slot->family->n && slot->family->members[out->tag] == t) return true;
@@ -322,8 +330,11 @@ bool flat_object(flat_writer *w, flat_fields *f, const flat_slot *slot, const xi
 /* A vector of tables has no place for what is absent, one of unions has. */
 static bool put_objects(flat_writer *w, flat_fields *f, const flat_slot *slot, const xir_refs *list) {
     flat_ref ref;
+    int64_t n = 0;   /* of elements; if there is room for all of them, there is for each when its turn comes */
     for (size_t i = 0; i < list->size; i++) {
         if (list->data[i] ? !fits(w, slot, list->data[i], &ref) : !slot->family) return false;
+        if (list->data[i] && !ref.at) n += expanded(w->s.tables[ref.number - 1], list->data[i]);
+        if (n && n > FLAT_EXPANDED_ALL - w->expanded) return false;
     }
     size_t from = w->n_list;
     uint32_t others = f->height;
@@ -411,7 +422,8 @@ bool flat_row(flat_writer *w, flat_fields *f, const flat_slot *slot, const void 
     case FLAT_BOOLS: flat_set_at(f, slot->slot, put_bools(w, at)); return true;
     case FLAT_I64S: {
         const xir_i64s *list = at;
-        if (list->data || !(row->flags & XIR_FIELD_OPTIONAL)) flat_set_at(f, slot->slot, flat_i64s(w, list->data, list->size));
+        bool null = !list->data && row->flags & XIR_FIELD_OPTIONAL;
+        if (!null) flat_set_at(f, slot->slot, flat_i64s(w, list->data, list->size));
         return true;
     }
     case FLAT_F32S: {
