@@ -445,6 +445,60 @@ static void a_limit_is_about_what_is_read_into_memory(void **state) {
     xir_network_free(net);
 }
 
+/* ---- threads ----------------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 3, ROUNDS = 3 };
+
+/* The group's context counts its memory, for one thread. */
+static xir_context *common;
+
+/* Each with networks and findings of its own, all in one context: what goes wrong is counted. */
+static void *load_and_save(void *user) {
+    size_t number = (size_t)(uintptr_t)user, wrong = 0;
+    xir_diags *mine = xir_diags_new(common);
+    xir_format_info f;
+    for (size_t k = 0; k < ROUNDS; k++) {
+        for (size_t i = 0; xir_format_at(i, &f); i++) {
+            char from[PATH_MAX + 64], to[PATH_MAX + 64];
+            const int suffix = (int)strcspn(f.suffixes, " ");
+            snprintf(from, sizeof from, "%s/shared.%.*s", scratch_folder, suffix, f.suffixes);
+            snprintf(to, sizeof to, "%s/thread%zu.%.*s", scratch_folder, number, suffix, f.suffixes);
+            const xir_load_options options = { .lazy = (number + k) % 2, .verify = levels[(number + k + i) % COUNT(levels)] };
+            xir_network *net = xir_network_load(common, from, &options, mine);
+            wrong += !net || !load_is_filled(net);
+            if (net) wrong += xir_network_save(net, to, &(xir_save_options){ .unchecked = true }, mine) != XIR_OK;
+            xir_network_free(net);
+        }
+    }
+    wrong += xir_diags_count(mine);
+    xir_diags_free(mine);
+    return (void *)(uintptr_t)wrong;
+}
+
+static void threads_share_a_context_and_files(void **state) {
+    (void)state;
+    xir_format_info f;
+    xir_network *net = load_net(ctx);
+    for (size_t i = 0; xir_format_at(i, &f); i++) load_save(net, load_path("shared", &f), &f);
+    pthread_t threads[THREADS];
+    common = xir_context_new(NULL);
+    assert_non_null(common);
+    for (size_t t = 0; t < THREADS; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, load_and_save, (void *)(uintptr_t)t), 0);
+    for (size_t t = 0; t < THREADS; t++) {
+        void *wrong;
+        pthread_join(threads[t], &wrong);
+        assert_null(wrong);
+    }
+    xir_context_free(common);
+    for (size_t i = 0; xir_format_at(i, &f); i++) {
+        xir_network *again = load_must(load_path("thread2", &f), NULL);
+        assert_true(xir_network_equal(net, again, true));
+        xir_network_free(again);
+    }
+    xir_network_free(net);
+}
+
 /* ---- verification ---------------------------------------------------------------------------------------------------------- */
 
 /* Where in a file the bytes of raw_byte(5) are. */
@@ -530,6 +584,7 @@ int main(void) {
         STORY(a_fifo_is_read_to_its_end_lazily_too),
         STORY(a_sealed_memory_file),
         STORY(a_limit_is_about_what_is_read_into_memory),
+        STORY(threads_share_a_context_and_files),
         STORY(a_changed_byte_is_seen_by_who_compares),
         STORY(a_size_that_is_only_claimed_is_a_warning),
     };

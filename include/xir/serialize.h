@@ -94,7 +94,7 @@ typedef enum xir_verify {
 typedef struct xir_load_options {
     const char *format;      /* its word; NULL: told by content, then by the name's suffix                          */
     const char *params;      /* of json: the raw file; NULL: X.raw or X.params beside X.json, if there is one       */
-    bool        no_params;   /* the structure alone                                                                 */
+    bool        no_params;   /* the structure alone; with `lazy` nothing else of the file is read                   */
     bool        lazy;        /* map the file: parameters are read when they are touched, and none is copied         */
     xir_verify  verify;
 } xir_load_options;
