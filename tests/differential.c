@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "graph.h"
 #include "md5.h"
+#include "raw_list.h"
 #include "support/own.h"
 
 #define XIR_DEFS "support/wide.def"
@@ -46,6 +47,10 @@ static bool append(void *user, const void *data, size_t size) {
 }
 
 static uint64_t seed_now;
+
+/* What a file says of parameters that no raw file can hold: it stays. */
+#define OTHER_MD5 "0123456789abcdef0123456789abcdef"
+enum { OTHER_BYTES = 77 };
 
 /* What went wrong first. */
 typedef struct verdict {
@@ -84,28 +89,67 @@ static bool told(verdict *v, const char *what, const char *of, xir_status status
 }
 
 /* All that there is to compare of a network. */
-typedef struct image { xir_text_buffer json; bytes raw; } image;
+typedef struct image {
+    xir_text_buffer json;
+    bytes           raw;      /* the raw file */
+    bytes           params;   /* without one, where ids are too large: id and bytes of each Params */
+} image;
 
 static void image_free(image *i) {
     xir_text_free(&i->json);
     free(i->raw.data);
+    free(i->params.data);
 }
 
-static bool take_image(verdict *v, const char *of, xir_network *net, bool with_raw, image *out) {
+/* What chance gives to Params: nothing, a raw file, or bytes one by one. */
+typedef enum has { HAS_NONE, HAS_RAW, HAS_BYTES } has;
+static has has_of(const random_net *r) {
+    return !random_net_has_payloads(r) ? HAS_NONE : random_net_has_wide_ids(r) ? HAS_BYTES : HAS_RAW;
+}
+
+static bool list_params(void *user, xir_value *v) { return append(user, &v, sizeof v); }
+
+static int by_id(const void *a, const void *b) {
+    int64_t x = xir_value_id(*(xir_value *const *)a), y = xir_value_id(*(xir_value *const *)b);
+    return (x > y) - (x < y);
+}
+
+/* Id, size and bytes of all Params; in which order a walk meets them depends on the classes that are known. */
+static void take_params(xir_network *net, bytes *out) {
+    bytes list = { 0 };
+    if (!net_walk_params(net, list_params, &list)) abort();
+    xir_value **values = (xir_value **)(void *)list.data;
+    size_t n = list.size / sizeof *values;
+    if (n) qsort(values, n, sizeof *values, by_id);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t size;
+        int64_t id = xir_value_id(values[i]);
+        const void *data = xir_params_data(values[i], &size);
+        append(out, &id, sizeof id);
+        append(out, &size, sizeof size);
+        append(out, data, size);
+    }
+    free(list.data);
+}
+
+/* The raw file first: writing it says to the network what it is. */
+static bool take_image(verdict *v, const char *of, xir_network *net, has what, image *out) {
     *out = (image){ 0 };
-    xir_status status = xir_json_print(net, 0, &out->json);
-    if (status) return wrong(v, "the network of %s cannot be printed: %s", of, xir_status_name(status));
-    if (!with_raw) return true;
     xir_diags_clear(why);
-    status = xir_raw_write(net, append, &out->raw, why);
-    return !status || told(v, "the parameters cannot be written of", of, status, why);
+    xir_status status = what == HAS_RAW ? xir_raw_write(net, append, &out->raw, why) : XIR_OK;
+    if (status) return told(v, "the parameters cannot be written of", of, status, why);
+    if (what == HAS_BYTES) take_params(net, &out->params);
+    status = xir_json_print(net, 0, &out->json);
+    return !status || wrong(v, "the network of %s cannot be printed: %s", of, xir_status_name(status));
 }
 
 static bool same_image(verdict *v, const char *of, xir_network *net, const image *expected) {
     image i;
-    bool good = take_image(v, of, net, expected->raw.size, &i) &&
+    has what = expected->raw.size ? HAS_RAW : expected->params.size ? HAS_BYTES : HAS_NONE;
+    bool good = take_image(v, of, net, what, &i) &&
                 same(v, "JSON", of, expected->json.data, expected->json.size, i.json.data, i.json.size) &&
-                same(v, "the raw file", of, expected->raw.data, expected->raw.size, i.raw.data, i.raw.size);
+                same(v, "the raw file", of, expected->raw.data, expected->raw.size, i.raw.data, i.raw.size) &&
+                same(v, "the bytes", of, expected->params.data, expected->params.size, i.params.data, i.params.size);
     image_free(&i);
     return good;
 }
@@ -129,7 +173,7 @@ static xir_network *read_as(verdict *v, const char *of, xir_context *with, const
     xir_diags_clear(why);
     xir_network *net = xir_network_read(with, file->data, file->size, XIR_STR(""), &options, why);
     xir_status status = XIR_E_INVALID;
-    if (net && f->pair && expected->raw.size) {
+    if (net && f->pair && expected->raw.size > RAW_HEADER) {   /* no file is made of no payloads */
         status = xir_raw_read(net, expected->raw.data, expected->raw.size, lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0, why);
         if (status) xir_network_free(net), net = NULL;
     }
@@ -147,9 +191,12 @@ static xir_network *through(verdict *v, const char *of, xir_network *net, const 
     return NULL;
 }
 
+static bool can_hold(const xir_format_info *f, const image *i) { return !f->pair || !i->params.size; }
+
 static void check_format(verdict *v, xir_network *net, const xir_format_info *f, const image *expected, bool lazy, bool refusable) {
     bytes file, again = { 0 };
     char of[64];
+    if (!can_hold(f, expected)) return;
     snprintf(of, sizeof of, "%s%s", f->word, lazy ? ", lazily" : "");
     xir_network *out = through(v, of, net, f, expected, lazy, refusable, &file);
     if (out && !v->ambiguous) {   /* who knows fewer classes reads the same */
@@ -160,7 +207,7 @@ static void check_format(verdict *v, xir_network *net, const xir_format_info *f,
     }
     if (out && write_as(v, of, out, f->word, refusable, &again)) same(v, "the file", of, file.data, file.size, again.data, again.size);
     for (size_t i = 0; out && !*v->text && i < n_formats; i++) {
-        if (strcmp(formats[i].word, f->word) == 0) continue;
+        if (strcmp(formats[i].word, f->word) == 0 || !can_hold(&formats[i], expected)) continue;
         bytes other;
         snprintf(of, sizeof of, "%s%s, then %s", f->word, lazy ? ", lazily" : "", formats[i].word);
         xir_network_free(through(v, of, out, &formats[i], expected, !lazy, refusable, &other));
@@ -196,16 +243,16 @@ static bool needs_no_bytes(xir_network *net) {
 /* The network is what chance meant: its parameters, and its text unless that is loose. */
 static bool check_start(verdict *v, const random_net *r, const bool *dropped, xir_network *net, const bytes *raw, const image *first) {
     char hex[MD5_DIGITS + 1] = MD5_OF_NOTHING;
-    bool has = raw->size > 16;
-    if (has) digest(raw->data, raw->size, hex);
+    bool any = raw->size > 16;
+    if (any) digest(raw->data, raw->size, hex);
     v->chance = true;
-    if (random_net_has_payloads(r) && !same(v, "the raw file", "chance", raw->data, raw->size, first->raw.data, first->raw.size)) return false;
-    if (random_net_is_loose(r) || dropped || (!random_net_has_payloads(r) && needs_no_bytes(net))) {
+    if (has_of(r) == HAS_RAW && !same(v, "the raw file", "chance", raw->data, raw->size, first->raw.data, first->raw.size)) return false;
+    if (random_net_is_loose(r) || dropped || has_of(r) == HAS_BYTES || (has_of(r) == HAS_NONE && needs_no_bytes(net))) {
         v->chance = false;
         return true;
     }
     size_t size;
-    char *text = random_net_text(r, dropped, has ? raw->size : 0, hex, &size);
+    char *text = random_net_text(r, dropped, any ? raw->size : 0, hex, &size);
     bool good = same(v, "JSON", "chance", text, size, first->json.data, first->json.size);
     free(text);
     if (good) v->chance = false;
@@ -351,25 +398,27 @@ static void check_formats(verdict *v, const random_net *r, xir_network *net, con
 static bool examine(const random_net *r, const bool *dropped, verdict *v) {
     *v = (verdict){ .chance = true, .ambiguous = random_net_is_ambiguous(r) };
     size_t size;
-    char *text = random_net_text(r, dropped, 0, MD5_OF_NOTHING, &size);
+    char *text = has_of(r) == HAS_BYTES ? random_net_text(r, dropped, OTHER_BYTES, OTHER_MD5, &size)
+                                        : random_net_text(r, dropped, 0, MD5_OF_NOTHING, &size);
     xir_diags_clear(why);
     xir_network *net = xir_json_read(ctx, (xir_str){ text, size }, XIR_STR(""), why);
     free(text);
     if (!net) return told(v, "JSON cannot be read", "", XIR_E_INVALID, why);
     bytes raw = { 0 };
-    if (random_net_has_payloads(r)) {
+    if (has_of(r) == HAS_BYTES) random_net_fill(r, net);
+    if (has_of(r) == HAS_RAW) {
         raw.data = random_net_raw(r, net, &raw.size);
         xir_status status = xir_raw_read(net, raw.data, raw.size, XIR_LOAD_NO_MD5, why);
         if (status) told(v, "the parameters cannot be read", "", status, why);
     }
     image first = { 0 };
-    if (!*v->text && take_image(v, "chance", net, random_net_has_payloads(r), &first) && check_start(v, r, dropped, net, &raw, &first)) {
+    if (!*v->text && take_image(v, "chance", net, has_of(r), &first) && check_start(v, r, dropped, net, &raw, &first)) {
         check_formats(v, r, net, &first);
     }
     if (!*v->text && seed_now % 2) {
         image changed;
         net = edit(net, seed_now, random_net_has_payloads(r));
-        if (take_image(v, "an edited network", net, random_net_has_payloads(r), &changed)) check_formats(v, r, net, &changed);
+        if (take_image(v, "an edited network", net, has_of(r), &changed)) check_formats(v, r, net, &changed);
         v->edited = true;
         v->changed = changed.json.size != first.json.size || memcmp(changed.json.data, first.json.data, first.json.size) != 0;
         image_free(&changed);

@@ -229,6 +229,100 @@ static void random_networks_that_validate_are_right(void **state) {
     free(g.cases.data);
 }
 
+/* ---- what has been changed by chance ------------------------------------------------------------------------------- */
+
+/* The end of the JSON value that begins at `p`. */
+static const char *value_end(const char *p) {
+    int depth = 0;
+    for (;; p++) {
+        if (*p == '"') {
+            for (p++; *p != '"'; p++) p += *p == '\\';
+        } else if (*p == '{' || *p == '[') {
+            depth++;
+        } else if (*p == '}' || *p == ']' || *p == ',') {
+            if (depth == 0) return p;   /* of a number or word: what comes behind it */
+            depth -= *p != ',';
+        } else {
+            continue;
+        }
+        if (depth == 0) return p + 1;
+    }
+}
+
+/* A copy with the value of some key replaced, or with the key gone. */
+static paper with_a_change(const char *text, size_t size) {
+    static const char *const values[] = { "null", "0", "-1", "1", "2", "7", "1.5", "\"inf\"", "\"\"", "\"ZEROS\"", "\"@fp(32)\"", "\"@hostm\"",
+                                          "[]", "{}", "true", "false", "[0]", "[1,2]", "[null]", "9223372036854775807" };
+    paper p = { 0 };
+    const char *at;
+    do at = memchr(text + chance(size), ':', size);
+    while (!at || at >= text + size - 2 || at[-1] != '"');   /* no colon of a text has a quote before it here */
+    const char *value = at + 1, *end = value_end(value), *key = at - 2;
+    while (*key != '"') key--;
+    if (now_and_then(4) && *end == ',') {
+        put_bytes(&p, text, (size_t)(key - text));
+        put_bytes(&p, end + 1, size - (size_t)(end + 1 - text));
+    } else {
+        put_bytes(&p, text, (size_t)(value - text));
+        put(&p, "%s", values[chance(COUNT(values))]);
+        put_bytes(&p, end, size - (size_t)(end - text));
+    }
+    return p;
+}
+
+/* Whether every op validates, and none lacks what it has no default for: about graphs a schema says nothing. */
+static bool ops_are_right(const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        if (xir_op_validate(op, NULL)) return false;
+        for (uint32_t i = 0; op->more && i < op->cls->n_fields && i < 64; i++) {
+            if (op->more->absent >> i & 1 && op->cls->fields[i].flags & XIR_FIELD_REQUIRED) return false;
+        }
+    }
+    return true;
+}
+
+static void gather_changes(const char *line_text, const char *file, int line, op_counts *counts) {
+    enum { TRIES = 16 };
+    op_case c;
+    if (!op_case_begin(&c, line_text, file, line, counts)) fail_msg("%s:%d: %s", file, line, c.t.fault);
+    xir_text_buffer text = { 0 };
+    if (!c.bad && is_one_of_the_first(c.cls, false) && op_case_add(&c)) assert_int_equal(xir_json_print(c.net, 0, &text), XIR_OK);
+    for (int i = 0, found = 0; text.size && i < TRIES && !found; i++) {
+        paper p = with_a_change(text.data, text.size);
+        xir_network *net = read_net(p.data, p.size);
+        if (net && ops_are_right(net)) {
+            char name[200];
+            snprintf(name, sizeof name, "%s:%d changed", file, line);
+            put_case(&now->cases, name, "", "", p.data, p.size);
+            found = 1;
+            now->n++;
+        }
+        xir_network_free(net);
+        xir_diags_clear(why);
+        free(p.data);
+    }
+    xir_text_free(&text);
+    op_case_end(&c);
+}
+
+static void what_still_validates_after_a_change_is_right(void **state) {
+    (void)state;
+    gathering g = { 0 };
+    op_counts counts = { .out = stderr };
+    now = &g;
+    char **names = op_tables();
+    for (char **name = names; *name; name++) {
+        op_cases_each(op_table_path(*name), gather_changes, &counts);
+        free(*name);
+    }
+    free(names);
+    assert_true(g.n > 250);
+    paper schema = schema_of(ctx);
+    judge(&schema, &g.cases, g.n, "");
+    free(schema.data);
+    free(g.cases.data);
+}
+
 static void files_are_right(void **state) {
     (void)state;
     paper cases = { 0 }, files = { 0 };
@@ -424,6 +518,7 @@ int main(void) {
         cmocka_unit_test(files_are_right),
         cmocka_unit_test(cases_of_every_operation_are_judged_as_validation_does),
         cmocka_unit_test(random_networks_that_validate_are_right),
+        cmocka_unit_test(what_still_validates_after_a_change_is_right),
         cmocka_unit_test(what_is_wrong_is_found_where_it_is),
         cmocka_unit_test(classes_of_ones_own_are_in_it),
     };

@@ -12,7 +12,7 @@ struct random_net {
     sheet    frame;     /* the network with marks in it */
     sheet   *ops;
     size_t   n_ops;
-    bool     loose, payloads, refusable, ambiguous, shuffled;
+    bool     loose, payloads, refusable, ambiguous, shuffled, wide;
 };
 
 /* ---- ids ---------------------------------------------------------------------------------------------------- */
@@ -392,7 +392,8 @@ random_net *random_net_make(xir_context *ctx, uint64_t seed, random_counts *coun
     r.loose = net->loose = rnd_once_in(&r, 8);
     r.payloads = net->payloads = rnd_once_in(&r, 2);
     r.id_mode = rnd_once_in(&r, 3) ? ID_SPARSE : ID_DENSE;
-    if (!r.payloads && rnd_once_in(&r, 6)) r.id_mode = ID_WIDE;   /* a raw file has 32 bits for them */
+    if (rnd_once_in(&r, r.payloads ? 16 : 6)) r.id_mode = ID_WIDE;
+    net->wide = r.id_mode == ID_WIDE;
     net->seed = seed;
     net->shuffled = rnd_once_in(&r, 2);
     net->n_ops = rnd_below(&r, rnd_once_in(&r, 10) ? 30 : 6);
@@ -425,6 +426,7 @@ void random_net_free(random_net *r) {
 bool   random_net_is_loose(const random_net *r)      { return r->loose; }
 bool   random_net_has_payloads(const random_net *r)  { return r->payloads; }
 bool   random_net_may_be_refused(const random_net *r)       { return r->refusable; }
+bool   random_net_has_wide_ids(const random_net *r)  { return r->wide; }
 bool   random_net_is_ambiguous(const random_net *r)  { return r->ambiguous; }
 size_t random_net_op_count(const random_net *r)      { return r->n_ops; }
 
@@ -513,4 +515,20 @@ uint8_t *random_net_raw(const random_net *r, xir_network *net, size_t *size) {
     free(table);
     free(e.data);
     return file;
+}
+
+static bool fill_one(void *user, xir_value *v) {
+    rnd *chance = user;
+    uint8_t some[1024];
+    uint64_t size;
+    if (xir_params_allow_no_data(v) && rnd_once_in(chance, 2)) return true;
+    if (xir_type_bytes(xir_value_type(v), &size) != XIR_OK || size > sizeof some) abort();
+    for (uint64_t i = 0; i < size; i++) some[i] = (uint8_t)rnd_bits(chance);
+    if (xir_params_set_copy(v, some, size) != XIR_OK) abort();
+    return true;
+}
+
+void random_net_fill(const random_net *r, xir_network *net) {
+    rnd chance = { .state = r->seed ^ 0x5DEECE66Du };
+    if (!net_walk_params(net, fill_one, &chance)) abort();
 }

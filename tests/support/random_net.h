@@ -44,6 +44,10 @@ size_t random_net_op_count(const random_net *r);
  * freed; terminated. */
 char *random_net_text(const random_net *r, const bool *dropped, uint64_t params_bytes, const char *params_md5, size_t *size);
 
+/* Whether ids are too large for a raw file; then Params of a network with payloads get their bytes by this. */
+bool random_net_has_wide_ids(const random_net *r);
+void random_net_fill(const random_net *r, xir_network *net);
+
 /* A raw file for a network that was read from the text: the bytes of all Params by chance, the payloads in one order and the
  * table in another. To be freed. */
 uint8_t *random_net_raw(const random_net *r, xir_network *net, size_t *size);
