@@ -257,7 +257,7 @@ bool op_walk_attr_params(const xir_op *op, visit_fn *visit, void *user) {
     return true;
 }
 
-typedef struct once { uint64_t *seen; visit_fn *visit; void *user; } once;
+typedef struct once { uint64_t *seen; uint32_t left; visit_fn *visit; void *user; bool stopped; } once;
 
 static bool visit_once(void *user, xir_value *v) {
     once *o = user;
@@ -265,7 +265,8 @@ static bool visit_once(void *user, xir_value *v) {
     uint32_t n = value_params(v)->number;
     if (o->seen[n / 64] >> (n % 64) & 1) return true;
     o->seen[n / 64] |= (uint64_t)1 << (n % 64);
-    return o->visit(o->user, v);
+    o->stopped = !o->visit(o->user, v);
+    return !o->stopped && --o->left > 0;   /* when all that the network ever had were met, the rest of it has none */
 }
 
 /* With repetitions. */
@@ -302,10 +303,11 @@ static bool visit_first(void *user, xir_value *v) {
 
 bool net_walk_params(xir_network *net, visit_fn *visit, void *user) {
     size_t bytes = ((size_t)net->n_params / 64 + 1) * sizeof(uint64_t);
-    once o = { mem_new(&net->alloc, bytes), visit, user };
+    if (!net->n_params) return true;
+    once o = { mem_new(&net->alloc, bytes), net->n_params, visit, user, false };
     if (!o.seen) return walk_params(net, visit_first, &(search){ .net = net, .visit = visit, .user = user });
     memset(o.seen, 0, bytes);
-    bool going = walk_params(net, visit_once, &o);
+    walk_params(net, visit_once, &o);
     mem_free(&net->alloc, o.seen, bytes);
-    return going;
+    return !o.stopped;
 }
