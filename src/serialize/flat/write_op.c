@@ -30,7 +30,7 @@ uint32_t flat_value(flat_writer *w, const xir_value *v) {
     return flat_put(w, w->s.value, &f);
 }
 
-/* The offset to the bytes is any for now: where they come is known when the structure is complete. */
+/* The offset to the bytes is filled in when the structure is complete: only then is it known where they come. */
 uint32_t flat_params(flat_writer *w, const xir_value *v) {
     const params *p = value_params(v);
     flat_params_at *known = &w->params[p->number];
