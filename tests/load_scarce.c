@@ -2,6 +2,7 @@
  * XIR_E_MEMORY, no network, no file, and succeeds when it is repeated. */
 #include "support/faults.h"
 #include "support/load_net.h"
+#include "support/often.h"
 #include "support/scarce.h"
 
 static xir_format_info tried;   /* the format of the scenario */
@@ -63,11 +64,12 @@ static void writing_and_reading_memory(want *w) {
 
 static void every_allocation(void **state) {
     (void)state;
+    bool both = OFTEN(5) == 5;   /* under a sanitizer the formats take turns */
     for (size_t i = 0; xir_format_at(i, &tried); i++) {
         scratch_remove();
         scratch_make();
-        run_scarcely("saving and loading files", saving_and_loading_files, false);
-        run_scarcely("writing and reading memory", writing_and_reading_memory, false);
+        if (both || i % 2) run_scarcely("saving and loading files", saving_and_loading_files, false);
+        if (both || !(i % 2)) run_scarcely("writing and reading memory", writing_and_reading_memory, false);
     }
 }
 
