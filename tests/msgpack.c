@@ -481,8 +481,10 @@ static void a_file_is_told_by_its_first_bytes(void **state) {
     static const struct { const char *text; bool is; } rows[] = {
         { "{11 '_type_key'", true }, { "{11 '_type_key' #b4696372", true }, { "{1 'ops' [0", true }, { "#de000b '_type_key'", true },
         { "#df0000000b '_type_key'", true }, { "{3 #d9036f7073", true }, { "{3 #da00036f7073", true }, { "{3 #db000000036f7073", true },
+        { "{3 'swap' true '_type_key' 'icraft::xir::Network'", true }, { "{3 'swap' true '_type_key' 'icraft::xir::Netz'", false },
+        { "{3 7 true '_type_key' 'icraft::xir::Network'", false }, { "#84a10000", false }, { "#84a00000", false }, { "#83b4000000000000", false },
         { "{3 'params'", true }, { "{3 'params_table'", true }, { "{11 #aa5f747970655f6b65", false },
-        { "{0 '_type_key'", false }, { "{3 'Ops'", true }, { "{3 ''", true }, { "{3 'opt'", false }, { "{3 7 'ops'", false }, { "{3 <3", false }, { "{3", false },
+        { "{0 '_type_key'", false }, { "{3 'Ops'", true }, { "{3 ''", false }, { "{3 '' 1 '_type_key' 'icraft::xir::Network'", true }, { "{3 'opt'", false }, { "{3 7 'ops'", false }, { "{3 <3", false }, { "{3", false },
         { "[3 'ops'", false }, { "nil", false }, { "#de", false }, { "#de0001", false }, { "#df00000001 #db00000003", false },
         { "#7b225f747970655f6b6579223a", false },           /* JSON     */
         { "#a5494352414654", false },                       /* raw      */

@@ -87,9 +87,9 @@ static xir_status find_deep(const xir_network *net, const format_writing *how) {
         char path[40];
         snprintf(path, sizeof path, "/ops/%zu", i);
         return diag_fail(how->why, XIR_E_LIMIT, xir_str_of(path),
-                         "%.*s '%.*s' (op_id %" PRId64 ") holds values nested deeper than %" PRIu32
-                         ", which is what readers of MessagePack take; Json&Raw can hold them",
-                         CLIP(op->cls->key), CLIP(name_text(op->name)), op->id, deepest);
+                         "%.*s '%.*s' (op_id %" PRId64 ") holds values nested deeper than %" PRIu32 "%s", CLIP(op->cls->key),
+                         CLIP(name_text(op->name)), op->id, deepest,
+                         deepest < PACKED_DEEPEST ? "" : ", which is what readers of MessagePack take; Json&Raw can hold them");
     }
     return diag_fail(how->why, XIR_E_LIMIT, XIR_STR(""),
                      "the network's tags or undeclared keys are nested deeper than readers of MessagePack take; Json&Raw can hold them");
@@ -334,18 +334,28 @@ static bool is_network_key(xir_str key) {
     return xir_str_equal(key, xir_str_of(params_key)) || xir_str_equal(key, xir_str_of(table_key));
 }
 
-/* A map whose first key is one that networks have, or an undeclared one that is written before _type_key. */
+/* Whether a first key may be an undeclared one: it is written before _type_key, or the class of networks is named soon after. No binary
+ * format begins with what would be such a map and key. */
+static bool is_undeclared_key(xir_str key, const uint8_t *end) {
+    for (size_t i = 0; i < key.size; i++) {
+        if ((unsigned char)key.data[i] < ' ' || key.data[i] == 0x7F) return false;
+    }
+    const char *behind = key.data + key.size;
+    return (key.size && str_order(key, xir_str_of(network_keys[NETWORK_TYPE])) < 0) ||
+           memmem(behind, (size_t)((const char *)end - behind), network_class_key.data, network_class_key.size);
+}
+
 static bool looks(const uint8_t *head, size_t size) {
     if (!size) return false;
+    const uint8_t *end = head + size;
     const packed_head *h = packed_head_at(head);
     if (h->shape != SHAPE_MAP || size <= h->size || !packed_count(h, head)) return false;
     const uint8_t *p = head + h->size;
-    size -= h->size;
     h = packed_head_at(p);
-    if (h->shape != SHAPE_TEXT || size < h->size) return false;
-    uint32_t n = packed_count(h, p);
-    xir_str key = { (const char *)p + h->size, n };
-    return n <= size - h->size && (is_network_key(key) || str_order(key, xir_str_of(network_keys[NETWORK_TYPE])) < 0);
+    if (h->shape != SHAPE_TEXT || (size_t)(end - p) < h->size) return false;
+    xir_str key = { (const char *)p + h->size, packed_count(h, p) };
+    if (key.size > (size_t)(end - p) - h->size) return false;
+    return is_network_key(key) || is_undeclared_key(key, end);
 }
 
 const format format_msgpack = {
