@@ -1,7 +1,7 @@
 /* Compares our verifier with the one that flatc makes of docs/xir.fbs: files that we wrote, damaged. What we accept it accepts. It
  * accepts more: it does not know tags that are newer, and leaves alone what no field needs.
  *
- *     flat_oracle [count [seed]]        20000 damaged files by default
+ *     flat_official [count [seed]]        20000 damaged files by default
  *
  * Ends with 1 and a line about the first file that only we accept; prints why we refused what it accepts. */
 

@@ -51,6 +51,8 @@ static void a_network_has_what_its_table_has(void **state) {
     CHECK_JSON("{'extra':'{\\'ai_target\\':{\\'_type_key\\':\\'someone::Target\\',\\'x\\':1}}'}",
                "{'_type_key':'icraft::xir::Network','ai_target':{'_type_key':'someone::Target','x':1},'ops':[],'params_bytes':0,"
                "'params_md5':'d41d8cd98f00b204e9800998ecf8427e','tags':{}}");
+    CHECK_JSON("{'extra':'{\\'ai_target\\':null}','tags':'null'}",
+               "{'_type_key':'icraft::xir::Network','ai_target':null,'ops':[],'params_bytes':0,'params_md5':'d41d8cd98f00b204e9800998ecf8427e','tags':{}}");
     /* before 3.31 there was no ai_target, but this file has one */
     CHECK_JSON("{'icraft_xir_version':'3.6.2.82','ai_target_type':'BuyiTarget','ai_target':{}}",
                "{'_type_key':'icraft::xir::Network','ai_target':'@buyit','icraft_xir_version':'3.6.2.82','ops':[],'params_bytes':0,"
@@ -63,6 +65,7 @@ static void a_network_has_what_its_table_has(void **state) {
 static void an_absent_slot_is_zero_or_nothing(void **state) {
     (void)state;
     CHECK_OP("ReLU", "", "'alpha':0.0,'compile_target':'@hostt','inputs':[],'max_value':0.0,'name':'','op_id':0,'outputs':[],'tags':{},'threshold':0.0");
+    CHECK_OP("Resize", "'tags':''", "'compile_target':'@hostt','dsize':[],'inputs':[],'interpolation':'INTER_LINEAR','name':'','op_id':0,'outputs':[],'tags':{}");
     CHECK_OP("Argmax", "'keepdim':true", "'compile_target':'@hostt','dim':null,'inputs':[],'keepdim':true,'name':'','op_id':0,'outputs':[],'tags':{}");
     CHECK_OP("Roll", "", "'compile_target':'@hostt','dims':null," "'inputs':[],'name':'','op_id':0,'outputs':[],'shifts':[],'tags':{}");
     CHECK_OP("Roll", "'dims':[],'shifts':[1,-2]", "'compile_target':'@hostt','dims':[]," "'inputs':[],'name':'','op_id':0,'outputs':[],'shifts':[1,-2],'tags':{}");
