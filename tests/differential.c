@@ -155,8 +155,8 @@ static bool same_image(verdict *v, const char *of, xir_network *net, const image
 }
 
 /* Writes; false if it cannot be: a fault, or more than the format holds. */
-static bool write_as(verdict *v, const char *of, xir_network *net, const char *word, bool refusable, bytes *out) {
-    const xir_save_options options = { .format = word, .unchecked = true, .align = 64 };
+static bool write_as(verdict *v, const char *of, xir_network *net, const char *word, bool structure, bool refusable, bytes *out) {
+    const xir_save_options options = { .format = word, .unchecked = true, .no_params = structure, .align = UINT32_C(1) << (seed_now % 13) };
     xir_diags_clear(why);
     xir_status status = xir_network_write(net, append, out, &options, why);
     if (refusable && (status == XIR_E_LIMIT || status == XIR_E_UNSUPPORTED)) v->refused++;
@@ -185,10 +185,40 @@ static xir_network *read_as(verdict *v, const char *of, xir_context *with, const
 static xir_network *through(verdict *v, const char *of, xir_network *net, const xir_format_info *f, const image *expected, bool lazy,
                             bool refusable, bytes *file) {
     *file = (bytes){ 0 };
-    xir_network *out = write_as(v, of, net, f->word, refusable, file) ? read_as(v, of, ctx, file, f, expected, lazy) : NULL;
+    xir_network *out = write_as(v, of, net, f->word, false, refusable, file) ? read_as(v, of, ctx, file, f, expected, lazy) : NULL;
     if (out && same_image(v, of, out, expected)) return out;
     xir_network_free(out);
     return NULL;
+}
+
+typedef struct need { bool any, bytes; } need;
+static bool see_need(void *user, xir_value *v) {
+    need *n = user;
+    uint64_t size;
+    n->any = true;
+    if (!xir_params_allow_no_data(v) && (xir_type_bytes(xir_value_type(v), &size) != XIR_OK || size)) n->bytes = true;
+    return true;
+}
+
+/* Without its parameters a file says the same of them. */
+static void check_structure(verdict *v, xir_network *net, const xir_format_info *f, const image *expected, const bytes *file, bool refusable) {
+    need n = { false, false };
+    if (*v->text || !net_walk_params(net, see_need, &n) || !n.bytes) return;
+    char of[64];
+    snprintf(of, sizeof of, "%s, the structure alone", f->word);
+    bytes alone = { 0 };
+    if (write_as(v, of, net, f->word, true, refusable, &alone)) {
+        const bytes *const files[] = { &alone, file };
+        const xir_load_options options = { .no_params = true };
+        for (size_t i = 0; i < COUNT(files) && !*v->text; i++) {
+            xir_diags_clear(why);
+            xir_network *out = xir_network_read(ctx, files[i]->data, files[i]->size, XIR_STR(""), &options, why);
+            if (!out) told(v, "cannot be read:", of, XIR_E_INVALID, why);
+            else same_image(v, of, out, &(image){ .json = expected->json });
+            xir_network_free(out);
+        }
+    }
+    free(alone.data);
 }
 
 static bool can_hold(const xir_format_info *f, const image *i) { return !f->pair || !i->params.size; }
@@ -205,7 +235,8 @@ static void check_format(verdict *v, xir_network *net, const xir_format_info *f,
         if (strange) same_image(v, of, strange, expected);
         xir_network_free(strange);
     }
-    if (out && write_as(v, of, out, f->word, refusable, &again)) same(v, "the file", of, file.data, file.size, again.data, again.size);
+    if (out) check_structure(v, out, f, expected, &file, refusable);
+    if (out && write_as(v, of, out, f->word, false, refusable, &again)) same(v, "the file", of, file.data, file.size, again.data, again.size);
     for (size_t i = 0; out && !*v->text && i < n_formats; i++) {
         if (strcmp(formats[i].word, f->word) == 0 || !can_hold(&formats[i], expected)) continue;
         bytes other;
@@ -223,15 +254,6 @@ static void digest(const uint8_t *data, size_t size, char hex[MD5_DIGITS + 1]) {
     if (md5_begin(&m, NULL) != XIR_OK) abort();
     md5_add(&m, data, size);
     if (md5_end(&m, hex, NULL) != XIR_OK) abort();
-}
-
-typedef struct need { bool any, bytes; } need;
-static bool see_need(void *user, xir_value *v) {
-    need *n = user;
-    uint64_t size;
-    n->any = true;
-    if (!xir_params_allow_no_data(v) && (xir_type_bytes(xir_value_type(v), &size) != XIR_OK || size)) n->bytes = true;
-    return true;
 }
 
 /* There are Params, and none needs bytes: the digest is computed, whatever the file says. */
