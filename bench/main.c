@@ -240,6 +240,11 @@ static int write_text(const options *o)
     return 0;
 }
 
+static bool is_unique(const options *o)
+{
+    return strcmp(o->net, "unique") == 0;
+}
+
 /* The network of --net as a file. */
 static const char *make_net(const options *o)
 {
@@ -248,14 +253,14 @@ static const char *make_net(const options *o)
     if (!folder)
         return NULL;
     snprintf(path, sizeof path, "%s/net.json", folder);
-    return infer_text(path, o->ops, strcmp(o->net, "unique") == 0) ? path : NULL;
+    return infer_text(path, o->ops, is_unique(o)) ? path : NULL;
 }
 
 static int usage(void)
 {
     fputs("usage: xir-bench NAME [--ops N] [--net KIND | --file F] [--runs R] [--alone] [--full]\n"
           "       xir-bench --list           the names, and what each measures\n"
-          "       xir-bench --text F [--ops N]   writes the generated network\n"
+          "       xir-bench --text F [--ops N] [--net KIND]   writes the generated network\n"
           "  --ops N    operations in the network (100000)\n"
           "  --net K    of text: chain (convolutions and activations by turns), real (layers of ResNet-50,\n"
           "             YOLOv5s and a transformer), unique (those, no two of the same size)\n"
@@ -323,10 +328,11 @@ int main(int argc, char **argv)
         return usage();
     if (o.list)
         return list();
+    bool made = o.net && strcmp(o.net, "chain") != 0;
     if (o.text)
-        return write_text(&o);
+        return made ? (infer_text(o.text, o.ops, is_unique(&o)) ? 0 : 3) : write_text(&o);
 
-    if (o.net && strcmp(o.net, "chain") != 0 && !(o.file = make_net(&o)))
+    if (made && !(o.file = make_net(&o)))
         return 3;
 
     static row rows[MOST_ROWS];
