@@ -255,8 +255,10 @@ static paper with_a_change(const char *text, size_t size) {
                                           "[]", "{}", "true", "false", "[0]", "[1,2]", "[null]", "9223372036854775807" };
     paper p = { 0 };
     const char *at;
-    do at = memchr(text + chance(size), ':', size);
-    while (!at || at >= text + size - 2 || at[-1] != '"');   /* no colon of a text has a quote before it here */
+    do {
+        size_t from = chance(size);
+        at = memchr(text + from, ':', size - from);
+    } while (!at || at[-1] != '"');   /* no colon of a text has a quote before it here */
     const char *value = at + 1, *end = value_end(value), *key = at - 2;
     while (*key != '"') key--;
     if (now_and_then(4) && *end == ',') {
