@@ -1,5 +1,6 @@
-/* MessagePack of networks that are right: what JSON says comes back byte for byte; a file is made of the shortest forms, and read
- * from any. What a file looks like is checked by the bytes in tests/golden/msgpack. Parameters are in msgpack_params.c. */
+/* MessagePack of networks that are right: what JSON says comes back byte for byte; a file is made of the shortest forms,
+ * and read from any. What a file looks like is checked by the bytes in tests/golden/msgpack. Parameters are in
+ * msgpack_params.c. */
 #include <math.h>
 #include "support/json_repeats.h"
 #include "support/msgpack_net.h"
@@ -61,6 +62,47 @@ static void parts_that_repeat_are_read_as_if_they_did_not(void **state) {
         free(written.data);
         free(other.data);
     }
+}
+
+typedef struct pieces { paper all; size_t n; } pieces;
+
+static bool collect_pieces(void *user, const void *data, size_t size) {
+    pieces *p = user;
+    p->n++;
+    put_bytes(&p->all, data, size);
+    return true;
+}
+
+/* What was written is remembered across ops, and forgotten where a piece is handed on. */
+static void long_networks_are_written_in_pieces(void **state) {
+    (void)state;
+    xir_network *net = xir_network_new(ctx, "long", XIR_FRAMEWORK_PYTORCH, "1.9");
+    xir_at b = XIR_AT(net);
+    xir_value *x = xir_input(b, "", XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 4, 4, 3)), *first = x;
+    for (int i = 0; i < 3000; i++) {
+        xir_relu_attrs six = xir_relu_init();
+        six.max_value = 6;   /* an infinity would be a text in JSON */
+        if (i % 3) x = xir_op_output(xir_add_relu(b, (xir_relu_in){ .input = x }, &six), 0);
+        else x = xir_op_output(xir_add_add(b, (xir_add_in){ .lhs = x, .rhs = i % 2 ? x : first }, NULL), 0);
+    }
+    xir_output(b, XIR_VALUES(x));
+    assert_int_equal(xir_network_status(net), XIR_OK);
+    pieces p = { { 0 }, 0 };
+    format_writing how = { .path = "", .write = collect_pieces, .user = &p, .why = why };
+    assert_int_equal(format_msgpack.write(net, &how), XIR_OK);
+    assert_true(p.n > 3);
+    xir_text_buffer json;
+    assert_int_equal(xir_json_print(net, 0, &json), XIR_OK);
+    xir_network *again = unpack_net(p.all.data, p.all.size);
+    check_prints(again, 0, json.data, json.size);
+    paper plain = { 0 };
+    pack_json(&plain, json.data, json.size, NULL);   /* packed by nothing of the library */
+    check_same(p.all.data, p.all.size, plain.data, plain.size);
+    xir_text_free(&json);
+    xir_network_free(again);
+    xir_network_free(net);
+    free(plain.data);
+    free(p.all.data);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------- */
@@ -479,13 +521,18 @@ static void what_it_cannot_hold_is_refused(void **state) {
 static void a_file_is_told_by_its_first_bytes(void **state) {
     (void)state;
     static const struct { const char *text; bool is; } rows[] = {
-        { "{11 '_type_key'", true }, { "{11 '_type_key' #b4696372", true }, { "{1 'ops' [0", true }, { "#de000b '_type_key'", true },
-        { "#df0000000b '_type_key'", true }, { "{3 #d9036f7073", true }, { "{3 #da00036f7073", true }, { "{3 #db000000036f7073", true },
-        { "{3 'swap' true '_type_key' 'icraft::xir::Network'", true }, { "{3 'swap' true '_type_key' 'icraft::xir::Netz'", false },
-        { "{3 7 true '_type_key' 'icraft::xir::Network'", false }, { "#84a10000", false }, { "#84a00000", false }, { "#83b4000000000000", false },
+        { "{11 '_type_key'", true }, { "{11 '_type_key' #b4696372", true }, { "{1 'ops' [0", true },
+        { "#de000b '_type_key'", true }, { "#df0000000b '_type_key'", true },
+        { "{3 #d9036f7073", true }, { "{3 #da00036f7073", true }, { "{3 #db000000036f7073", true },
         { "{3 'params'", true }, { "{3 'params_table'", true }, { "{11 #aa5f747970655f6b65", false },
-        { "{0 '_type_key'", false }, { "{3 'Ops'", true }, { "{3 ''", false }, { "{3 '' 1 '_type_key' 'icraft::xir::Network'", true }, { "{3 'opt'", false }, { "{3 7 'ops'", false }, { "{3 <3", false }, { "{3", false },
-        { "[3 'ops'", false }, { "nil", false }, { "#de", false }, { "#de0001", false }, { "#df00000001 #db00000003", false },
+        { "{3 'Ops'", true },                               /* undeclared ones */
+        { "{3 'swap' true '_type_key' 'icraft::xir::Network'", true },
+        { "{3 'swap' true '_type_key' 'icraft::xir::Netz'", false },
+        { "{3 7 true '_type_key' 'icraft::xir::Network'", false },
+        { "{3 '' 1 '_type_key' 'icraft::xir::Network'", true },
+        { "{3 ''", false }, { "{3 'opt'", false }, { "{3 7 'ops'", false }, { "{3 <3", false }, { "{3", false },
+        { "{0 '_type_key'", false }, { "[3 'ops'", false }, { "nil", false }, { "#de", false }, { "#de0001", false },
+        { "#df00000001 #db00000003", false }, { "#84a10000", false }, { "#84a00000", false }, { "#83b4000000000000", false },
         { "#7b225f747970655f6b6579223a", false },           /* JSON     */
         { "#a5494352414654", false },                       /* raw      */
         { "#504b0304", false },                             /* zip      */
@@ -541,6 +588,7 @@ int main(void) {
         cmocka_unit_test(random_networks_come_back),
         cmocka_unit_test(whoever_wrote_it),
         cmocka_unit_test(parts_that_repeat_are_read_as_if_they_did_not),
+        cmocka_unit_test(long_networks_are_written_in_pieces),
         cmocka_unit_test(a_file_is_as_documented),
         cmocka_unit_test(numbers_take_their_shortest_form),
         cmocka_unit_test(texts_and_lists_take_their_shortest_form),

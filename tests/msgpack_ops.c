@@ -3,7 +3,8 @@
 #undef FP32   /* json_net.h has another one */
 #include "support/msgpack_net.h"
 
-/* Ops of every class, with bodies of any kind, some of which no program would make: they come back whenever they do in JSON. */
+/* Ops of every class, with bodies of any kind, some of which no program would make: they come back whenever they do in
+ * JSON. */
 /* An op as a reader makes it, which asks no rule of its class. */
 static xir_op *add_op(pool *p, const xir_class *cls, const void *body) {
     xir_network *net = p->net;

@@ -1,5 +1,5 @@
-/* MessagePack beside Python's msgpack: it reads what we write, finds what JSON and raw say, and we read what it writes. Without that
- * package nothing is tested. */
+/* MessagePack beside Python's msgpack: it reads what we write, finds what JSON and raw say, and we read what it writes.
+ * Without that package nothing is tested. */
 #include <sys/wait.h>
 #include "support/raw_net.h"   /* before what has a `ctx` */
 #include "support/msgpack_net.h"

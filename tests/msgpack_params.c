@@ -1,5 +1,5 @@
-/* Parameters in MessagePack: payloads and both their orders come back as they were in the raw file, wherever in the map they stand;
- * their bytes are not touched by who only reads the structure. */
+/* Parameters in MessagePack: payloads and both their orders come back as they were in the raw file, wherever in the map
+ * they stand; their bytes are not touched by who only reads the structure. */
 #include <sys/mman.h>
 #include "support/raw_net.h"   /* before what has a `ctx` */
 #include "support/msgpack_net.h"

@@ -1,6 +1,6 @@
-/* The format as a whole. In a file the network's map has two keys more than in JSON: the bytes of its Params, and the order in which
- * a raw file's table has them if it is another one. They may stand anywhere in the map: the places are noted, and looked at when the
- * network is there. */
+/* The format as a whole. In a file the network's map has two keys more than in JSON: the bytes of its Params, and the order
+ * in which a raw file's table has them if it is another one. They may stand anywhere in the map: the places are noted, and
+ * looked at when the network is there. */
 #include <stdio.h>
 #include "codec_read.h"
 #include "format.h"
@@ -42,8 +42,8 @@ static bool check_size(void *user, xir_value *v) {
     const blob *data = value_params(v)->data;
     if (!data || data->size <= UINT32_MAX) return true;
     c->status = file_fail(c->how->why, XIR_E_LIMIT, c->how->path, XIR_NO_BYTE,
-                          "%s has %" PRIu64 " bytes, MessagePack counts to 4294967295; Json&Raw has room for them", raw_who(v).text,
-                          data->size);
+                          "%s has %" PRIu64 " bytes, MessagePack counts to 4294967295; Json&Raw has room for them",
+                          raw_who(v).text, data->size);
     return false;
 }
 
@@ -52,7 +52,8 @@ static xir_status check_network(xir_network *net, const format_writing *how) {
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         if (!net->extra || !xir_map_get(net->extra, xir_str_of(own[i]))) continue;
         return file_fail(how->why, XIR_E_UNSUPPORTED, how->path, XIR_NO_BYTE,
-                         "the network has an undeclared key \"%s\", which in MessagePack stands for its parameters; Json&Raw can hold it",
+                         "the network has an undeclared key \"%s\", which in MessagePack stands for its parameters; "
+                         "Json&Raw can hold it",
                          own[i]);
     }
     if (how->no_params) return XIR_OK;
@@ -92,7 +93,8 @@ static xir_status find_deep(const xir_network *net, const format_writing *how) {
                          deepest < PACKED_DEEPEST ? "" : ", which is what readers of MessagePack take; Json&Raw can hold them");
     }
     return diag_fail(how->why, XIR_E_LIMIT, XIR_STR(""),
-                     "the network's tags or undeclared keys are nested deeper than readers of MessagePack take; Json&Raw can hold them");
+                     "the network's tags or undeclared keys are nested deeper than readers of MessagePack take; "
+                     "Json&Raw can hold them");
 }
 
 static xir_status write_failed(const packed_sink *p, const xir_network *net, const format_writing *how) {
@@ -117,7 +119,8 @@ static xir_status write_network(xir_network *net, const format_writing *how) {
         packed_sink_init(&p, net->ctx, 0, how->write, how->user);
         encoder_init(&e, net->ctx, net, &p.sink);
         encoder_more table = { .key = table_key, .write = write_table, .user = &plan };
-        encoder_more first = { .key = params_key, .write = write_params, .user = &plan, .next = plan.table_differs ? &table : NULL };
+        encoder_more first = { .key = params_key, .write = write_params, .user = &plan };
+        if (plan.table_differs) first.next = &table;
         e.more = plan.n ? &first : NULL;
         encode_network(&e, plan.params_bytes, plan.params_md5);
         status = packed_sink_end(&p);
@@ -334,8 +337,8 @@ static bool is_network_key(xir_str key) {
     return xir_str_equal(key, xir_str_of(params_key)) || xir_str_equal(key, xir_str_of(table_key));
 }
 
-/* Whether a first key may be an undeclared one: it is written before _type_key, or the class of networks is named soon after. No binary
- * format begins with what would be such a map and key. */
+/* Whether a first key may be an undeclared one: it is written before _type_key, or the class of networks is named soon
+ * after. No binary format begins with what would be such a map and key. */
 static bool is_undeclared_key(xir_str key, const uint8_t *end) {
     for (size_t i = 0; i < key.size; i++) {
         if ((unsigned char)key.data[i] < ' ' || key.data[i] == 0x7F) return false;

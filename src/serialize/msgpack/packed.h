@@ -5,6 +5,14 @@
 #include <xir/serialize.h>
 #include "scan.h"
 
+/* A key as msgpack-c packs it. All that are baked have their size in the first byte. */
+static inline uint8_t packed_bake(xir_str key, char *out) {
+    if (key.size + 1 > BAKED) return 0;
+    out[0] = (char)(0xA0 | key.size);
+    if (key.size) memcpy(out + 1, key.data, key.size);
+    return (uint8_t)(key.size + 1);
+}
+
 /* ---- writing ----------------------------------------------------------------------------------------------- */
 
 typedef struct packed_item packed_item;   /* how an object was written */

@@ -1,8 +1,8 @@
-/* The MessagePack source: a cursor in the bytes, which have been scanned: whatever is announced is there. Lists and maps are entered
- * without moving, so that the first member is stepped to over the head; how many are left is counted in the cursor itself, and kept
- * for the outer ones. Keys are compared where they stand; texts and bytes stay where they are, those of parameters untouched. What
- * has a value to be decoded (nil, booleans, numbers) is unpacked by msgpack-c, one item at a time: it takes no memory for these,
- * as it does for texts (a zone that nothing is put into). */
+/* The MessagePack source: a cursor in the bytes, which have been scanned: whatever is announced is there. Lists and maps
+ * are entered without moving, so that the first member is stepped to over the head; how many are left is counted in the
+ * cursor itself, and kept for the outer ones. Keys are compared where they stand; texts and bytes stay where they are,
+ * those of parameters untouched. What has a value to be decoded (nil, booleans, numbers) is unpacked by msgpack-c, one item
+ * at a time: it takes no memory for these, as it does for texts (a zone that nothing is put into). */
 #include <inttypes.h>
 #include <msgpack.h>
 #include "packed.h"
@@ -180,14 +180,7 @@ static int on_key(source *s, bool first, xir_str *out) {
     return on_text(s, out) ? 1 : -1;
 }
 
-enum { SHORT_TEXT = 31 };
-
-static uint8_t bake(xir_str key, char *out) {
-    if (key.size + 1 > BAKED || key.size > SHORT_TEXT) return 0;
-    out[0] = (char)(0xA0 | key.size);
-    if (key.size) memcpy(out + 1, key.data, key.size);
-    return (uint8_t)(key.size + 1);
-}
+static uint8_t bake(xir_str key, char *out) { return packed_bake(key, out); }
 
 static bool on_key_is(source *s, bool first, const codec_key *key) {
     const uint8_t *p = here(s);

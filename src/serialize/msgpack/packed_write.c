@@ -1,6 +1,6 @@
-/* The MessagePack sink. Everything is packed by msgpack-c, whose packer hands it to a buffer of our own; baked keys, and objects and
- * values that were written before, are copied from where they were. Nothing depends on the depth, so an item's bytes are the same
- * wherever it stands; but how deep they nest is kept with them, since the limit holds there too. */
+/* The MessagePack sink. Everything is packed by msgpack-c, whose packer hands it to a buffer of our own; baked keys, and
+ * objects and values that were written before, are copied from where they were. Nothing depends on the depth, so an item's
+ * bytes are the same wherever it stands; but how deep they nest is kept with them, since the limit holds there too. */
 #include <math.h>
 #include <msgpack.h>
 #include "packed.h"
@@ -55,15 +55,7 @@ static inline void put_text(packed_sink *p, xir_str v) {
 
 /* ---- events ------------------------------------------------------------------------------------------------ */
 
-enum { SHORT_TEXT = 31 };
-
-/* As msgpack_pack_str_with_body would. */
-static uint8_t bake(xir_str key, char *out) {
-    if (key.size + 1 > BAKED || key.size > SHORT_TEXT) return 0;
-    out[0] = (char)(0xA0 | key.size);
-    if (key.size) memcpy(out + 1, key.data, key.size);
-    return (uint8_t)(key.size + 1);
-}
+static uint8_t bake(xir_str key, char *out) { return packed_bake(key, out); }
 
 static void on_name(sink *s, xir_str key) { put_text(self(s), key); }
 

@@ -28,7 +28,8 @@ static inline uint32_t packed_count(const packed_head *h, const uint8_t *p) {
     }
 }
 
-/* Behind the head of the item at `p`, and behind its text or bytes. *items: those that follow and belong to it. Of a scanned input. */
+/* Behind the head of the item at `p`, and behind its text or bytes. *items: those that follow and belong to it. Of a
+ * scanned input. */
 static inline const uint8_t *packed_step(const uint8_t *p, uint64_t *items) {
     const packed_head *h = packed_head_at(p);
     *items = 0;
@@ -51,9 +52,9 @@ static inline const uint8_t *packed_behind(const uint8_t *p) {
 /* How deep the item at `p` of a scanned input nests: 0 if it is no list or map. */
 uint32_t packed_height(const uint8_t *p);
 
-/* Whether an input is one item and nothing else: every first byte known, no extensions, every length and all counts together within
- * what is left, nothing deeper than `deepest` (at most PACKED_DEEPEST). False with a finding. Linear time, no memory; what texts
- * and bytes consist of is not touched. From then on whoever walks the input need not look at its end. */
+/* Whether an input is one item and nothing else: every first byte known, no extensions, every length and all counts
+ * together within what is left, nothing deeper than `deepest` (at most PACKED_DEEPEST). False with a finding. Linear time,
+ * no memory; what texts and bytes consist of is not touched. From then on whoever walks the input need not look at its end. */
 bool packed_scan(trace *t, const uint8_t *data, size_t size, uint32_t deepest);
 
 #endif
