@@ -51,10 +51,21 @@ void flat_note(flat_writer *w, const void *what, uint32_t at) { remember(w, (fla
 
 /* ---- texts and vectors ------------------------------------------------------------------------------------- */
 
+/* By bytes and not by words of this machine: where texts meet decides which are shared. */
+static uint64_t hash_text(xir_str text) {
+    uint64_t hash = text.size, last = 0;
+    size_t i = 0;
+    for (; i + 8 <= text.size; i += 8) {
+        const uint8_t *p = (const uint8_t *)text.data + i;
+        hash = (hash ^ (flat_get32(p) | (uint64_t)flat_get32(p + 4) << 32)) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    for (; i < text.size; i++) last = last << 8 | (uint8_t)text.data[i];
+    return (hash ^ last) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
 static uint32_t put_short(flat_writer *w, xir_str text) {
-    uint64_t hash = text.size;
-    for (size_t i = 0; i < text.size; i++) hash = (hash ^ (uint8_t)text.data[i]) * UINT64_C(0x9E3779B97F4A7C15);
-    flat_bytes *kept = &w->texts[(hash >> 32) % FLAT_TEXTS_KEPT];
+    flat_bytes *kept = &w->texts[(hash_text(text) >> 32) % FLAT_TEXTS_KEPT];
     if (kept->at && kept->size == text.size && memcmp(kept->bytes, text.data, text.size) == 0) return kept->at;
     uint32_t at = flat_string(&w->b, text.data, text.size);
     if (at) *kept = (flat_bytes){ w->b.low + 4, (uint32_t)text.size, at };

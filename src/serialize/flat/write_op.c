@@ -115,18 +115,22 @@ static void put_listed(flat_writer *w, flat_fields *f, const flat_slot *slot, co
     if (w->n_list > from) flat_set_at(f, slot->slot, flat_pop_tables(w, from));
 }
 
+static void copy_fields(flat_fields *to, const flat_fields *from, uint32_t slots) {
+    to->wide = from->wide;
+    to->middle = from->middle;
+    to->narrow = from->narrow;
+    to->offsets = from->offsets;
+    to->height = from->height;
+    memcpy(to->bits, from->bits, slots * sizeof *to->bits);
+}
+
 /* The slots of rows, which come first; returns the number of the next. */
 static uint32_t put_rows(flat_writer *w, flat_fields *f, const flat_table *t, const xir_op *op, uint64_t *over) {
     flat_rows *last = &w->rows[t->number];
     uint32_t n = 0;
     while (t->slots[n].what >= 0) n++;   /* extra is behind them */
     if (last->attrs == op->attrs) {
-        f->wide = last->fields.wide;
-        f->middle = last->fields.middle;
-        f->narrow = last->fields.narrow;
-        f->offsets = last->fields.offsets;
-        f->height = last->fields.height;
-        memcpy(f->bits, last->fields.bits, t->slots[n].slot * sizeof *f->bits);
+        copy_fields(f, &last->fields, t->slots[n].slot);
         *over = last->over;
         return n;
     }
@@ -136,7 +140,7 @@ static uint32_t put_rows(flat_writer *w, flat_fields *f, const flat_table *t, co
     if (!op->cls->plain || flat_failed(w)) return n;
     last->attrs = op->attrs;
     last->over = *over;
-    last->fields = *f;
+    copy_fields(&last->fields, f, t->slots[n].slot);
     return n;
 }
 
