@@ -5,8 +5,8 @@
 /* Whether two slots that only make sense together are. */
 static bool both(const flat_view *t, uint32_t a, uint32_t b) { return !flat_field(t, a) == !flat_field(t, b); }
 
-/* There is no magic: a root that is a Network's table, close to the beginning, whose vtable has nothing that a Network's cannot have.
- * What begins with text, or with a number that no such offset is, is something else. */
+/* There is no magic: a root that is a Network's table, close to the beginning, whose vtable has nothing that a Network's cannot
+ * have. What begins with text, or with a number that no such offset is, is something else. */
 static bool looks(const uint8_t *head, size_t size) {
     enum { SLOT_PARAMS_BYTES = 5, SLOT_OPS = 8, SLOT_TARGET = 10, SLOTS = 12, MOST_SLOTS = 32, MOST_SIZE = 160 };
     if (size < 16) return false;
@@ -16,7 +16,8 @@ static bool looks(const uint8_t *head, size_t size) {
     if (at < 4 || at % 2 || at > (int64_t)size - FLAT_VTABLE_HEAD) return false;
     const uint8_t *vtable = head + at;
     uint32_t vsize = flat_u16(vtable), table = flat_u16(vtable + 2);
-    if (vsize < FLAT_VTABLE_HEAD || vsize % 2 || vsize > FLAT_VTABLE_HEAD + 2 * MOST_SLOTS || vsize > size - (size_t)at) return false;
+    if (vsize < FLAT_VTABLE_HEAD || vsize % 2 || vsize > FLAT_VTABLE_HEAD + 2 * MOST_SLOTS) return false;
+    if (vsize > size - (size_t)at) return false;
     if (table < 4 || table > MOST_SIZE) return false;
     flat_view t = { head + root, vtable, vsize };
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
@@ -33,7 +34,8 @@ const format format_flat = {
 
 xir_status xir_flat_verify(xir_context *ctx, const void *data, size_t size, xir_str name, xir_diags *why) {
     flat_schema schema;
-    xir_status status = flat_schema_init(&schema, ctx) ? flat_check(&schema, schema.network, data, size, name, why) : diag_memory(why);
+    bool made = flat_schema_init(&schema, ctx);
+    xir_status status = made ? flat_check(&schema, schema.network, data, size, name, why) : diag_memory(why);
     flat_schema_free(&schema);
     return status;
 }

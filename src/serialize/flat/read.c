@@ -140,124 +140,10 @@ static bool read_network(flat_reader *r, const uint8_t *table) {
     return ok;
 }
 
-/* ---- parameters --------------------------------------------------------------------------------------------- */
-
-static bool same_bytes(const flat_reader *r, const flat_payload *a, const flat_payload *b) {
-    return a->size == b->size && (a->at == b->at || memcmp(r->base + a->at, r->base + b->at, a->size) == 0);
-}
-
-/* Params that were embedded more than once have their bytes as often: the first ones count, the others must be the same. The list
- * is in the order of the payloads. `index` has room for all Params. */
-static bool drop_copies(flat_reader *r, uint32_t *index) {
-    memset(index, 0, r->d.net->n_params * sizeof *index);
-    size_t n = 0;
-    for (size_t i = 0; i < r->n_payloads; i++) {
-        const flat_payload *p = &r->payloads[i];
-        uint32_t *first = &index[value_params(p->value)->number];
-        if (!*first) {
-            r->payloads[n++] = *p;
-            *first = (uint32_t)n;
-        } else if (!same_bytes(r, &r->payloads[*first - 1], p)) {
-            return FLAT_FAIL(r, r->base + p->at, XIR_E_CORRUPT, "the bytes of v_id %" PRId64 " differ from those at byte %u", p->value->id,
-                             r->payloads[*first - 1].at);
-        }
-    }
-    r->n_payloads = n;
-    return true;
-}
-
-/* Orders that the payloads of a raw may have had: ours is the first. Other writers do not say; the digest tells. */
-typedef enum order { BY_PLACE, BACKWARDS, AS_MET, BY_ID, ORDERS } order;
-
-static uint64_t rank_of(const flat_payload *p, order how) {
-    uint64_t place = (uint64_t)p->at << 32 | p->table;   /* bytes of one place: as their tables are */
-    return how == BY_PLACE ? place : how == BACKWARDS ? ~place : how == AS_MET ? p->met : (uint64_t)p->value->id;
-}
-
-static void sort_payloads(flat_reader *r, order how, raw_rank *ranks, flat_payload *sorted) {
-    size_t n = r->n_payloads;
-    for (size_t i = 0; i < n; i++) ranks[i] = (raw_rank){ rank_of(&r->payloads[i], how), (uint32_t)i };
-    rank_sort(ranks, ranks + n, n);
-    for (size_t i = 0; i < n; i++) sorted[i] = r->payloads[ranks[i].index];
-    memcpy(r->payloads, sorted, n * sizeof *sorted);
-}
-
-/* The table of the raw, if it is not in the order of the payloads: all their v_ids. */
-static bool read_table(flat_reader *r, const uint8_t *field, raw_rank *ranks, payload *list) {
-    const uint8_t *vector = flat_follow(field), *ids = vector + 4;
-    size_t n = r->n_payloads, found = 0;
-    if (flat_u32(vector) != n) {
-        return FLAT_FAIL(r, vector, XIR_E_CORRUPT, "params_table has %u entries for %zu Params with bytes", flat_u32(vector), n);
-    }
-    for (size_t i = 0; i < n; i++) {
-        ranks[i] = (raw_rank){ (uint64_t)list[i].value->id, (uint32_t)i };
-        list[i].entry = UINT32_MAX;
-    }
-    rank_sort(ranks, ranks + n, n);
-    for (size_t i = 0; i < n; i++, found = 0) {
-        int64_t id = flat_i64(ids + 8 * i);
-        size_t end = n;
-        while (found < end) {
-            size_t middle = found + (end - found) / 2;
-            if (ranks[middle].key < (uint64_t)id) found = middle + 1;
-            else end = middle;
-        }
-        if (found == n || ranks[found].key != (uint64_t)id || list[ranks[found].index].entry != UINT32_MAX) {
-            return FLAT_FAIL(r, ids + 8 * i, XIR_E_CORRUPT, "params_table has v_id %" PRId64 " %s", id,
-                             found < n && ranks[found].key == (uint64_t)id ? "twice" : "of no Params with bytes");
-        }
-        list[ranks[found].index].entry = (uint32_t)i;
-    }
-    return true;
-}
-
-/* Memory for as many payloads as there are, and marks for all Params. */
-typedef struct payload_room { payload *list; raw_rank *ranks; flat_payload *sorted; uint32_t *index; } payload_room;
-
-static xir_status attach(flat_reader *r, order by, const payload_room *room, const uint8_t *table, const format_reading *how, blob *whole,
-                         xir_diags *why) {
-    sort_payloads(r, by, room->ranks, room->sorted);
-    for (size_t i = 0; i < r->n_payloads; i++) {
-        const flat_payload *p = &r->payloads[i];
-        room->list[i] = (payload){ p->value, p->at, p->size, (uint32_t)i };
-    }
-    if (table && !read_table(r, table, room->ranks, room->list)) return r->d.trace.status;
-    return payload_attach(r->d.net, whole, room->list, r->n_payloads, how->compare, how->name, why);
-}
-
-/* A file of another writer may have another order: one that gives the digest that the network says is right. */
-static xir_status attach_in_order(flat_reader *r, const payload_room *room, const uint8_t *root, const format_reading *how, blob *whole) {
-    flat_view t = flat_view_of(root);
-    const uint8_t *table = flat_field_at(&t, r->schema->network->slots[NET_SLOT_PARAMS_TABLE].slot);
-    bool certain = table || !how->compare || r->n_payloads < 2;
-    xir_status status = attach(r, BY_PLACE, room, table, how, whole, certain ? how->why : NULL);
-    if (certain || status != XIR_E_CORRUPT) return status;
-    for (order by = BACKWARDS; by < ORDERS; by++) {
-        if (attach(r, by, room, NULL, how, whole, NULL) == XIR_OK) return XIR_OK;
-    }
-    return attach(r, BY_PLACE, room, NULL, how, whole, how->why);
-}
-
-static bool read_payloads(flat_reader *r, const uint8_t *root, const format_reading *how, blob *whole) {
-    size_t n = r->n_payloads, all = r->d.net->n_params;
-    if (!n) return true;
-    const xir_allocator *alloc = context_alloc(r->d.ctx);
-    size_t size = n * (sizeof(payload) + 2 * sizeof(raw_rank) + sizeof(flat_payload)) + all * sizeof(uint32_t);
-    payload_room room = { .list = mem_new(alloc, size) };
-    if (!room.list) return trace_memory(&r->d.trace);
-    room.ranks = (raw_rank *)(void *)(room.list + n);
-    room.sorted = (flat_payload *)(void *)(room.ranks + 2 * n);
-    room.index = (uint32_t *)(void *)(room.sorted + n);
-    sort_payloads(r, BY_PLACE, room.ranks, room.sorted);
-    bool ok = drop_copies(r, room.index);
-    if (ok) r->d.trace.status = attach_in_order(r, &room, root, how, whole);
-    mem_free(alloc, room.list, size);
-    return ok && !r->d.trace.status;
-}
-
 /* ---- the whole ---------------------------------------------------------------------------------------------- */
 
-static bool reader_init(flat_reader *r, const format_reading *how, const flat_schema *schema, xir_network *net, const blob *whole) {
+static bool reader_init(flat_reader *r, const format_reading *how, const flat_schema *schema, xir_network *net,
+                        const blob *whole) {
     xir_context *ctx = how->ctx;
     uint32_t deepest = ctx->limits.max_depth;
     memset(r, 0, sizeof *r);
@@ -280,7 +166,8 @@ static bool reader_init(flat_reader *r, const format_reading *how, const flat_sc
 
 static void forget_met(flat_reader *r) {
     const xir_allocator *alloc = context_alloc(r->d.ctx);
-    for (size_t i = 0; r->pages && i < r->n_pages; i++) mem_free(alloc, r->pages[i], FLAT_PAGE / FLAT_FEW * sizeof *r->pages[i]);
+    size_t page = FLAT_PAGE / FLAT_FEW * sizeof **r->pages;
+    for (size_t i = 0; r->pages && i < r->n_pages; i++) mem_free(alloc, r->pages[i], page);
     mem_free(alloc, r->pages, r->n_pages * sizeof *r->pages);
     mem_free(alloc, r->met, r->met_room * sizeof *r->met);
     r->pages = NULL;
@@ -293,7 +180,7 @@ static bool read_all(const format_reading *how, const flat_schema *schema, blob 
     const uint8_t *root = flat_follow(whole->bytes);
     bool ok = reader_init(&r, how, schema, net, whole) && read_network(&r, root);
     forget_met(&r);
-    ok = ok && (how->no_params || read_payloads(&r, root, how, whole));
+    ok = ok && (how->no_params || flat_read_payloads(&r, root, how, whole));
     mem_free(context_alloc(how->ctx), r.payloads, r.payload_room * sizeof *r.payloads);
     decoder_free(&r.d);
     return ok;
@@ -309,7 +196,8 @@ xir_network *flat_read(const format_reading *how, blob *whole) {
         return NULL;
     }
     memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* of a file that does not say */
-    bool ok = flat_check(&schema, schema.network, whole->bytes, whole->size, how->name, how->why) == XIR_OK && read_all(how, &schema, whole, net);
+    xir_status status = flat_check(&schema, schema.network, whole->bytes, whole->size, how->name, how->why);
+    bool ok = !status && read_all(how, &schema, whole, net);
     flat_schema_free(&schema);
     if (ok) return net;
     xir_network_free(net);

@@ -6,6 +6,7 @@
 #ifndef SERIALIZE_FLAT_READ_H
 #define SERIALIZE_FLAT_READ_H
 
+#include <math.h>
 #include "codec_read.h"
 #include "flat/flat.h"
 #include "flat/wire.h"
@@ -114,6 +115,24 @@ static inline xir_str flat_text_at(const uint8_t *field) {
     return (xir_str){ (const char *)text + 4, flat_u32(text) };
 }
 
+/* Of all NaNs there is one. */
+static inline float flat_real_at(const uint8_t *at) {
+    float v = flat_f32(at);
+    return isnan(v) ? (float)NAN : v;
+}
+/* The field of a slot that has a name (schema.h); NULL: absent. */
+static inline const uint8_t *flat_slot_at(const flat_view *t, const flat_table *as, int slot) {
+    return flat_field_at(t, as->slots[slot].slot);
+}
+bool flat_read_i64s(flat_reader *r, const uint8_t *field, xir_i64s *out);
+bool flat_read_word(flat_reader *r, const uint8_t *field, const xir_enum *words, int *out);
+/* Item i, whose offset is at `item`, of a vector of tables or unions; NULL after a failure. */
+const uint8_t *flat_list_item(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *item, size_t i,
+                              const flat_table **as);
+
+/* read_shape.c. Objects whose tables are not their rows. */
+bool flat_read_shape(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out);
+
 /* ---- read_extra.c: JSON in texts ------------------------------------------------------------------------------- */
 
 /* The source of a text that stands at a depth. */
@@ -142,5 +161,10 @@ bool flat_read_extra(flat_reader *r, const uint8_t *field, flat_over *over, xir_
 bool flat_use_params(flat_reader *r, const uint8_t *table, xir_value **out);
 bool flat_use_value(flat_reader *r, const uint8_t *table, const flat_table *as, xir_value **out);   /* Params or not */
 bool flat_read_op(flat_reader *r, const uint8_t *table, const flat_table *as, xir_op **out);
+
+/* ---- read_payload.c -------------------------------------------------------------------------------------------- */
+
+/* Gives Params the bytes that the file has for them. */
+bool flat_read_payloads(flat_reader *r, const uint8_t *root, const format_reading *how, blob *whole);
 
 #endif

@@ -1,7 +1,5 @@
 /* Reading objects and rows. */
-#include <math.h>
 #include "flat/read.h"
-#include "types.h"
 
 /* ---- what was met ------------------------------------------------------------------------------------------- */
 
@@ -82,12 +80,6 @@ bool flat_read_text(flat_reader *r, const uint8_t *field, xir_str *out) {
     return flat_spend(r, field, out->size);
 }
 
-/* Of all NaNs there is one. */
-static float real_at(const uint8_t *at) {
-    float v = flat_f32(at);
-    return isnan(v) ? (float)NAN : v;
-}
-
 /* Room for the items of a vector, and where they are in the file. NULL after a failure; a vector of nothing has room too. */
 static void *list_room(flat_reader *r, const uint8_t *field, size_t item, const uint8_t **from, size_t *n) {
     const uint8_t *vector = flat_follow(field);
@@ -108,7 +100,7 @@ static bool read_bools(flat_reader *r, const uint8_t *field, xir_bools *out) {
     return list != NULL;
 }
 
-static bool read_i64s(flat_reader *r, const uint8_t *field, xir_i64s *out) {
+bool flat_read_i64s(flat_reader *r, const uint8_t *field, xir_i64s *out) {
     const uint8_t *from;
     size_t n;
     int64_t *list = list_room(r, field, sizeof *list, &from, &n);
@@ -121,7 +113,7 @@ static bool read_reals(flat_reader *r, const uint8_t *field, xir_reals *out) {
     const uint8_t *from;
     size_t n;
     double *list = list_room(r, field, sizeof *list, &from, &n);
-    for (size_t i = 0; list && i < n; i++) list[i] = (double)real_at(from + 4 * i);
+    for (size_t i = 0; list && i < n; i++) list[i] = (double)flat_real_at(from + 4 * i);
     *out = (xir_reals){ list, n };
     return list != NULL;
 }
@@ -139,9 +131,8 @@ static bool read_texts(flat_reader *r, const uint8_t *field, xir_texts *out) {
 
 /* ---- lists of tables ---------------------------------------------------------------------------------------- */
 
-/* Item i of a vector of tables or unions; NULL after a failure. */
-static const uint8_t *list_item(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *item, size_t i,
-                                const flat_table **as) {
+const uint8_t *flat_list_item(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *item, size_t i,
+                              const flat_table **as) {
     if (slot->kind == FLAT_TABLES) {
         *as = slot->table;
         return flat_follow(item);
@@ -177,7 +168,7 @@ static bool read_list(flat_reader *r, const flat_view *t, const flat_slot *slot,
     r->depth++;
     for (; f.index < n; f.index++) {
         const flat_table *as;
-        table = list_item(r, t, slot, from + 4 * f.index, f.index, &as);
+        table = flat_list_item(r, t, slot, from + 4 * f.index, f.index, &as);
         if (!table || !read_item(r, slot, table, as, &list[f.index])) break;
     }
     r->depth--;
@@ -188,7 +179,7 @@ static bool read_list(flat_reader *r, const flat_view *t, const flat_slot *slot,
 
 /* ---- rows --------------------------------------------------------------------------------------------------- */
 
-static bool read_word(flat_reader *r, const uint8_t *field, const xir_enum *words, int *out) {
+bool flat_read_word(flat_reader *r, const uint8_t *field, const xir_enum *words, int *out) {
     xir_str word = flat_text_at(field);
     for (size_t i = 0; i < words->size; i++) {
         if (!xir_str_equal(word, xir_str_of(words->words[i]))) continue;
@@ -225,7 +216,7 @@ static bool read_shared(flat_reader *r, const flat_view *t, flat_there *field, v
     uint64_t before = r->weight;
     /* Below, the fields may have become another vtable's. */
     if (slot->kind == FLAT_WORD) {
-        if (!read_word(r, from, row->members, at)) return false;
+        if (!flat_read_word(r, from, row->members, at)) return false;
         *field = (flat_there){ slot, field->at, field->offset, to, NULL, tag, 0, *(int *)at };
     } else {
         const flat_table *as = slot->kind == FLAT_UNION ? slot->family->members[tag] : slot->table;
@@ -246,7 +237,7 @@ bool flat_read_field(flat_reader *r, const flat_view *t, flat_there *there, void
     switch (slot->kind) {
     case FLAT_BOOL:  *(bool *)at = *field != 0; return true;
     case FLAT_I64:   *(int64_t *)at = flat_i64(field); return true;
-    case FLAT_F32:   *(double *)at = (double)real_at(field); return true;
+    case FLAT_F32:   *(double *)at = (double)flat_real_at(field); return true;
     case FLAT_U64:
         *(uint64_t *)at = flat_u64(field);
         return slot->row->kind == XIR_KIND_U64 || *(uint64_t *)at <= INT64_MAX ||
@@ -255,7 +246,7 @@ bool flat_read_field(flat_reader *r, const flat_view *t, flat_there *there, void
     case FLAT_TEXT:  return flat_read_text(r, field, at);
     case FLAT_JSON:  return flat_read_map(r, field, true, at);
     case FLAT_BOOLS: return read_bools(r, field, at);
-    case FLAT_I64S:  return read_i64s(r, field, at);
+    case FLAT_I64S:  return flat_read_i64s(r, field, at);
     case FLAT_F32S:  return read_reals(r, field, at);
     case FLAT_TEXTS: return read_texts(r, field, at);
     case FLAT_TABLES:
@@ -263,141 +254,6 @@ bool flat_read_field(flat_reader *r, const flat_view *t, flat_there *there, void
     case FLAT_BYTES: case FLAT_KINDS: break;
     }
     return FLAT_FAIL(r, field, XIR_E_UNSUPPORTED, "%.*s cannot be read", CLIP(slot->name));
-}
-
-/* ---- objects whose tables are not their rows ---------------------------------------------------------------- */
-
-static const uint8_t *slot_at(const flat_view *t, const flat_table *as, int slot) {
-    return flat_field_at(t, as->slots[slot].slot);
-}
-
-static int64_t i64_slot(const flat_view *t, const flat_table *as, int slot) {
-    const uint8_t *field = slot_at(t, as, slot);
-    return field ? flat_i64(field) : 0;
-}
-
-/* The items of a vector; none if it is absent. */
-static const uint8_t *vector_slot(const flat_view *t, const flat_table *as, int slot, size_t *n) {
-    const uint8_t *field = slot_at(t, as, slot), *vector = field ? flat_follow(field) : NULL;
-    *n = vector ? flat_u32(vector) : 0;
-    return vector ? vector + 4 : NULL;
-}
-
-/* One letter; an upper-case one has no unit. */
-static bool put_axis(flat_reader *r, const uint8_t *table, const flat_table *as, buffer *out) {
-    flat_view t = flat_view_of(table);
-    bool unit = as->shape == FLAT_AXIS_UNIT;
-    const uint8_t *name = slot_at(&t, as, unit ? AXIS_UNIT_SLOT_NAME : AXIS_NAME_SLOT_NAME);
-    xir_str letter = name ? flat_text_at(name) : XIR_STR("");
-    bool lower = letter.size == 1 && letter.data[0] >= 'a' && letter.data[0] <= 'z';
-    bool upper = letter.size == 1 && ((letter.data[0] >= 'A' && letter.data[0] <= 'Z') || letter.data[0] == '*');
-    if (unit ? !lower : !upper) {
-        return FLAT_FAIL(r, table, XIR_E_SYNTAX, "an axis named \"%.*s\", which must be one %s letter", CLIP(letter),
-                         unit ? "lower-case" : "upper-case");
-    }
-    buffer_char(out, letter.data[0]);
-    const uint8_t *count = unit ? slot_at(&t, as, AXIS_UNIT_SLOT_UNIT) : NULL;
-    if (unit) form_put_u64(out, count ? flat_u64(count) : 0);
-    return true;
-}
-
-static bool read_layout(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
-    size_t n;
-    const flat_slot *slot = &as->slots[LAYOUT_SLOT_AXES];
-    const uint8_t *field = flat_field_at(t, slot->slot + 1u), *from = field ? flat_follow(field) + 4 : NULL;
-    n = field ? flat_u32(from - 4) : 0;
-    if (!flat_spend(r, t->at, n)) return false;
-    buffer axes;
-    buffer_init(&axes, context_alloc(r->d.ctx));
-    frame list = { .up = r->d.trace.top, .key = slot->name, .index = SIZE_MAX }, f = { .up = &list, .index = 0 };
-    r->d.trace.top = &f;
-    for (; f.index < n; f.index++) {
-        const flat_table *member;
-        const uint8_t *axis = list_item(r, t, slot, from + 4 * f.index, f.index, &member);
-        if (!axis || !put_axis(r, axis, member, &axes)) break;
-    }
-    r->d.trace.top = list.up;
-    bool ok = f.index == n && (!axes.failed || trace_memory(&r->d.trace));
-    form_error e = { 0 };
-    *out = ok ? (const xir_object *)layout_make(r->d.home, (xir_str){ axes.data, axes.size }, 0, &e) : NULL;
-    if (ok && !*out) {
-        if (!e.status || e.status == XIR_E_MEMORY) trace_memory(&r->d.trace);
-        else FLAT_FAIL(r, t->at, e.status, "layout '%.*s': %s, at character %zu", CLIP(((xir_str){ axes.data, axes.size })), e.message, e.at + 1);
-    }
-    buffer_free(&axes);
-    return *out != NULL;
-}
-
-static bool read_float(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
-    int64_t numbers[4];
-    for (int i = 0; i < 4; i++) numbers[i] = i64_slot(t, as, FLOAT_SLOT_EMAX + i);
-    int which = flat_float_format(numbers);
-    if (which < 0) {
-        return FLAT_FAIL(r, t->at, XIR_E_UNKNOWN, "no float has emax %" PRId64 ", emin %" PRId64 ", precision %" PRIu64 ", %" PRIu64 " bits",
-                         numbers[0], numbers[1], (uint64_t)numbers[2], (uint64_t)numbers[3]);
-    }
-    *out = (const xir_object *)type_float(r->d.home, (xir_float_format)which);
-    return *out || trace_memory(&r->d.trace);
-}
-
-static bool runs_full(flat_reader *r, run_list *runs) {
-    run_list_free(runs);
-    return trace_memory(&r->d.trace);
-}
-
-static bool read_distr(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
-    const uint8_t *axes = slot_at(t, as, DISTR_SLOT_AXIS), *word = slot_at(t, as, DISTR_SLOT_UVALUE);
-    xir_i64s merged = { 0 };
-    int uvalue = XIR_UVALUE_ZERO;
-    if (axes && !read_i64s(r, axes, &merged)) return false;
-    if (word && !read_word(r, word, xir_uvalue_enum(), &uvalue)) return false;
-    size_t n;
-    const uint8_t *mask = vector_slot(t, as, DISTR_SLOT_MASK, &n);
-    if (!flat_spend(r, t->at, n)) return false;
-    run_list runs;
-    run_list_init(&runs, context_alloc(r->d.ctx));
-    for (size_t i = 0, same; i < n; i += same) {
-        for (same = 1; i + same < n && !mask[i + same] == !mask[i]; same++) {}
-        if (run_list_add(&runs, (int64_t)same, mask[i] != 0, 0, 0)) return runs_full(r, &runs);
-    }
-    *out = (const xir_object *)distr_make(r->d.home, merged, run_list_runs(&runs), (xir_uvalue)uvalue, !word);
-    run_list_free(&runs);
-    return *out || trace_memory(&r->d.trace);
-}
-
-/* Arrays of n items along an axis; m and exp may be NULL. */
-static bool read_array(flat_reader *r, const flat_view *t, class_number which, const uint8_t *m, const uint8_t *exp,
-                       const uint8_t *value, size_t n, int64_t axis, const xir_object **out) {
-    if (!flat_spend(r, t->at, 4 * n)) return false;
-    run_list runs;
-    run_list_init(&runs, context_alloc(r->d.ctx));
-    for (size_t i = 0; i < n; i++) {
-        int64_t mi = m ? flat_i64(m + 8 * i) : 0, ei = exp ? flat_i64(exp + 8 * i) : 0;
-        if (run_list_add(&runs, 1, mi, ei, real_at(value + 4 * i))) return runs_full(r, &runs);
-    }
-    home *h = r->d.home;
-    if (which == CLASS_norm_ratios) *out = (const xir_object *)norm_ratios_make(h, run_list_runs(&runs), axis);
-    else *out = (const xir_object *)scales_make(h, which == CLASS_exp_scales, run_list_runs(&runs), axis);
-    run_list_free(&runs);
-    return *out || trace_memory(&r->d.trace);
-}
-
-static bool read_scales(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
-    size_t n;
-    bool ratios = as->shape == FLAT_NORM_RATIOS;
-    const uint8_t *value = vector_slot(t, as, ratios ? RATIOS_SLOT_DATA : SCALES_SLOT_SCALE, &n);
-    int64_t axis = i64_slot(t, as, ratios ? RATIOS_SLOT_AXIS : SCALES_SLOT_AXIS);
-    return read_array(r, t, ratios ? CLASS_norm_ratios : CLASS_scales, NULL, NULL, value, n, axis, out);
-}
-
-static bool read_exp_scales(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
-    size_t n, n_m, n_exp;
-    const uint8_t *value = vector_slot(t, as, EXP_SCALES_SLOT_SCALE, &n), *m = vector_slot(t, as, EXP_SCALES_SLOT_M, &n_m);
-    const uint8_t *exp = vector_slot(t, as, EXP_SCALES_SLOT_EXP, &n_exp);
-    if (n != n_m || n != n_exp) {
-        return FLAT_FAIL(r, t->at, XIR_E_CORRUPT, "there are %zu m, %zu exp and %zu origin_scale; they must be as many", n_m, n_exp, n);
-    }
-    return read_array(r, t, CLASS_exp_scales, m, exp, value, n, i64_slot(t, as, EXP_SCALES_SLOT_AXIS), out);
 }
 
 /* ---- objects ------------------------------------------------------------------------------------------------ */
@@ -409,11 +265,11 @@ static bool check_form(flat_reader *r, const flat_view *t, const flat_table *as,
         if (f->kind != XIR_KIND_I64) continue;
         int64_t v = *(const int64_t *)body_at(body, f);
         if ((f->has_least && v < f->least.i) || (f->has_greatest && v > f->greatest.i)) {
-            return FLAT_FAIL(r, t->at, XIR_E_BOUNDS, "%.*s %" PRId64 " is outside %" PRId64 " to %" PRId64, CLIP(f->name), v, f->least.i,
-                             f->greatest.i);
+            return FLAT_FAIL(r, t->at, XIR_E_BOUNDS, "%.*s %" PRId64 " is outside %" PRId64 " to %" PRId64, CLIP(f->name), v,
+                             f->least.i, f->greatest.i);
         }
     }
-    const uint8_t *field = slot_at(t, as, (int)as->extra);
+    const uint8_t *field = flat_slot_at(t, as, (int)as->extra);
     xir_map extra = { 0 };
     if (field && !flat_read_map(r, field, false, &extra)) return false;
     return !extra.size || FLAT_FAIL(r, field, XIR_E_TYPE, "%s is written as one text and cannot have %.*s", as->name,
@@ -441,7 +297,7 @@ static bool read_rows(flat_reader *r, const flat_view *t, const flat_table *as, 
     r->d.trace.top = &f;
     bool ok = read_fields(r, t, as, c, body, &f);
     xir_map extra = { 0 };
-    const uint8_t *text = cls->form ? NULL : slot_at(t, as, (int)as->extra);
+    const uint8_t *text = cls->form ? NULL : flat_slot_at(t, as, (int)as->extra);
     if (ok && text) {
         f.key = as->slots[as->extra].name;
         flat_over over = { .cls = cls, .body = body, .blank = cls->defaults };
@@ -455,29 +311,21 @@ static bool read_rows(flat_reader *r, const flat_view *t, const flat_table *as, 
     return object_made(&r->d, body, out);
 }
 
-static bool read_shape(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_object **out) {
+static bool read_any(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_object **out) {
     flat_view t = flat_view_of(table);
-    if (as->shape != FLAT_ROWS && as->cls && !check_form(r, &t, as, NULL)) return false;
-    switch (as->shape) {
-    case FLAT_ROWS:        return read_rows(r, &t, as, out);
-    case FLAT_LAYOUT:      return read_layout(r, &t, as, out);
-    case FLAT_DISTR:       return read_distr(r, &t, as, out);
-    case FLAT_FLOAT:       return read_float(r, &t, as, out);
-    case FLAT_SCALES:
-    case FLAT_NORM_RATIOS: return read_scales(r, &t, as, out);
-    case FLAT_EXP_SCALES:  return read_exp_scales(r, &t, as, out);
-    default: break;
-    }
-    return FLAT_FAIL(r, table, XIR_E_TYPE, "%s is a family, nothing is one itself", as->name);
+    if (as->shape == FLAT_ROWS) return read_rows(r, &t, as, out);
+    if (as->cls && !check_form(r, &t, as, NULL)) return false;
+    return flat_read_shape(r, &t, as, out);
 }
 
 /* What is shared is made once, but whoever writes it in full, as JSON does, writes it as often as it is met. */
 static bool make_object(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_object **out) {
     uint64_t outside = r->weight;
     r->weight = 1;
-    if (!read_shape(r, table, as, out)) return false;
+    if (!read_any(r, table, as, out)) return false;
     if (r->weight > r->heaviest) {
-        return FLAT_FAIL(r, table, XIR_E_LIMIT, "%s has more than %u tables in it, counted as often as they are there", as->name, r->heaviest);
+        return FLAT_FAIL(r, table, XIR_E_LIMIT, "%s has more than %u tables in it, counted as often as they are there", as->name,
+                         r->heaviest);
     }
     if (!flat_remember(r, table, as, *out, (uint32_t)r->weight)) return false;
     r->weight += outside;

@@ -99,7 +99,8 @@ static bool note_payload(flat_reader *r, const uint8_t *table, const flat_table 
         return trace_memory(&r->d.trace);
     }
     bytes = flat_follow(field);
-    r->payloads[r->n_payloads] = (flat_payload){ v, flat_place(r, bytes) + 4, flat_u32(bytes), flat_place(r, table), (uint32_t)r->n_payloads };
+    flat_payload *p = &r->payloads[r->n_payloads];
+    *p = (flat_payload){ v, flat_place(r, bytes) + 4, flat_u32(bytes), flat_place(r, table), (uint32_t)r->n_payloads };
     r->n_payloads++;
     return true;
 }
@@ -167,7 +168,8 @@ static bool each_value(flat_reader *r, const flat_view *t, const flat_slot *slot
 
 /* ---- ops ---------------------------------------------------------------------------------------------------- */
 
-static bool read_target(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field, const xir_target **out) {
+static bool read_target(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field,
+                        const xir_target **out) {
     const xir_object *target;
     if (!flat_read_object(r, flat_follow(field), flat_member(t, slot), &target)) return false;
     *out = target->cls == r->d.ctx->types[CLASS_host_target] ? NULL : (const xir_target *)target;
@@ -247,7 +249,8 @@ static bool read_fields(flat_reader *r, op_table *o, op_in *in, frame *f) {
             if (!flat_read_field(r, &o->t, there, o->body)) return false;
             if (slot->kind == FLAT_TABLES) flat_list_fields(c, as, &o->t);
         } else if (flat_text_at(field).size) {
-            return FLAT_FAIL(r, field, XIR_E_CORRUPT, "%.*s has its attributes in extra and cannot have this", CLIP(o->cls->key));
+            return FLAT_FAIL(r, field, XIR_E_CORRUPT, "%.*s has its attributes in extra and cannot have this",
+                             CLIP(o->cls->key));
         }
     }
     f->key = XIR_STR("op_id");
@@ -255,7 +258,8 @@ static bool read_fields(flat_reader *r, op_table *o, op_in *in, frame *f) {
     const uint8_t *extra = flat_field_at(&o->t, as->slots[as->extra].slot);
     if (!extra) return true;
     f->key = as->slots[as->extra].name;
-    flat_over over = { .cls = o->cls, .body = o->body, .blank = o->cls->defaults, .all = !o->own, .op = true, .target = &in->target };
+    flat_over over = { .cls = o->cls, .body = o->body, .blank = o->cls->defaults, .all = !o->own, .op = true,
+                       .target = &in->target };
     bool ok = flat_read_extra(r, extra, &over, &o->extra);
     o->absent = over.absent;
     return ok;

@@ -1,11 +1,11 @@
-/* The verifier. It walks the schema's tables from the root and looks at every offset, length, text and tag once, so that who reads
- * afterwards checks none. Bytes of parameters are not touched, only counted.
+/* The verifier. It walks the schema's tables from the root and looks at every offset, length, text and tag once, so that who
+ * reads afterwards checks none. Bytes of parameters are not touched, only counted.
  *
  * Offsets lead forward, so there is no way back; but what they lead to may be shared. A table that was seen as the same table
- * is not looked at again: for four bytes of the file there is one mark, in pages that are made when the first table on them is met.
- * What is seen again as something else, what overlaps and what is shared in other ways is paid for from a budget that grows
- * with the file. A shared table may be met again deeper than before: no kind of table may be so deep that the highest of its kind
- * would be too deep there, unless a second look shows that it is a lower one. */
+ * is not looked at again: for four bytes of the file there is one mark, in pages that are made when the first table on them is
+ * met. What is seen again as something else, what overlaps and what is shared in other ways is paid for from a budget that
+ * grows with the file. A shared table may be met again deeper than before: no kind of table may be so deep that the highest of
+ * its kind would be too deep there, unless a second look shows that it is a lower one. */
 #include <inttypes.h>
 #include "flat/flat.h"
 #include "flat/wire.h"
@@ -51,7 +51,8 @@ typedef struct verifier {
 
 static bool spend(verifier *v, uint32_t at, uint64_t n) {
     if (n > v->budget) {
-        return FAIL(v, at, XIR_E_LIMIT, "what is here was met too often, or as too many things, for a file of %u bytes", v->size);
+        return FAIL(v, at, XIR_E_LIMIT, "what is here was met too often, or as too many things, for a file of %u bytes",
+                    v->size);
     }
     v->budget -= n;
     return true;
@@ -111,7 +112,8 @@ static bool check_text_at(verifier *v, uint32_t to) {
     if (*mark == TEXT_MARK) return true;
     uint32_t n = flat_u32(v->base + to);
     if (n >= v->size - to - 4) {
-        return FAIL(v, to, XIR_E_BOUNDS, "a text of %u bytes and the zero behind it do not fit the %u that follow", n, v->size - to - 4);
+        return FAIL(v, to, XIR_E_BOUNDS, "a text of %u bytes and the zero behind it do not fit the %u that follow", n,
+                    v->size - to - 4);
     }
     const uint8_t *text = v->base + to + 4;
     if (text[n]) return FAIL(v, to + 4 + n, XIR_E_CORRUPT, "the zero behind a text is missing");
@@ -315,7 +317,8 @@ static bool check_vtable(verifier *v, uint32_t at, uint32_t vtable, const flat_t
         if (tag_at && !check_field(v, at, tag_at, size, is_union ? 1 : 4, entry)) return false;
         if (at_ && !check_field(v, at, at_, size, field_bytes(slot->kind), entry + 2 * two)) return false;
         if (two && (!tag_at || (!at_ && !is_union))) {
-            return FAIL(v, vtable, XIR_E_CORRUPT, "of a union's tags and values only the %s are there", tag_at ? "tags" : "values");
+            return FAIL(v, vtable, XIR_E_CORRUPT, "of a union's tags and values only the %s are there",
+                        tag_at ? "tags" : "values");
         }
         if (slot->kind <= FLAT_F32) continue;
         seen->leads[n++] = (lead){ .slot = slot, .at = (uint16_t)at_, .tag_at = (uint16_t)tag_at };
@@ -331,7 +334,8 @@ static vtable_seen *find_vtable(verifier *v, uint32_t at, const flat_table *tabl
     vtable_seen *seen = &v->seen[table->number];
     int64_t vtable = (int64_t)at - (int32_t)flat_u32(v->base + at);
     if (vtable < 0 || vtable > v->size - FLAT_VTABLE_HEAD || vtable % 2) {
-        FAIL(v, at, XIR_E_BOUNDS, "the vtable of %s is at byte %" PRId64 ", which must be even and in the file", table->name, vtable);
+        FAIL(v, at, XIR_E_BOUNDS, "the vtable of %s is at byte %" PRId64 ", which must be even and in the file", table->name,
+             vtable);
         return NULL;
     }
     uint32_t key = (uint32_t)vtable | (at >> 2 & 1);
