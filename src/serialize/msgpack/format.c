@@ -340,12 +340,12 @@ static bool is_network_key(xir_str key) {
 /* Whether a first key may be an undeclared one: it is written before _type_key, or the class of networks is named soon
  * after. No binary format begins with what would be such a map and key. */
 static bool is_undeclared_key(xir_str key, const uint8_t *end) {
+    const char *behind = key.data + key.size;
+    if (memmem(behind, (size_t)((const char *)end - behind), network_class_key.data, network_class_key.size)) return true;
     for (size_t i = 0; i < key.size; i++) {
         if ((unsigned char)key.data[i] < ' ' || key.data[i] == 0x7F) return false;
     }
-    const char *behind = key.data + key.size;
-    return (key.size && str_order(key, xir_str_of(network_keys[NETWORK_TYPE])) < 0) ||
-           memmem(behind, (size_t)((const char *)end - behind), network_class_key.data, network_class_key.size);
+    return key.size && str_order(key, xir_str_of(network_keys[NETWORK_TYPE])) < 0;
 }
 
 static bool looks(const uint8_t *head, size_t size) {
