@@ -262,7 +262,7 @@ static bool define_outputs(decoder *d, source *s, xir_op *op, const op_in *in) {
     d->trace.top = &item;
     while (item.index < op->n_outputs && define_value(d, s, op, (uint32_t)item.index, &outputs[item.index])) item.index++;
     d->trace.top = list.up;
-    for (uint32_t i = 0; i < op->n_outputs && i < RECENT; i++) {
+    for (uint32_t i = 0; in->output_memos && i < op->n_outputs && i < RECENT; i++) {
         codec_memo *memo = &d->recent_values[d->next_value++ % RECENT];
         *memo = in->output_memos[i];
         memo->object = &op->outputs[i];
@@ -328,10 +328,11 @@ bool decode_op(decoder *d, source *s, xir_op **out) {
     xir_value *inputs[FEW];
     value_in outputs[2];
     const xir_type *types[2];
+    codec_memo memos[RECENT];
     void *body = cls->body_size <= BODY ? space : arena_take(&d->scratch, cls->body_size);
     if (!body) return trace_memory(&d->trace);
     op_in in = { .plan = plan, .at = s->at, .id = -1, .inputs = { inputs, 0, FEW }, .outputs = { outputs, 0, 2 },
-                 .types = { (void *)types, 0, 2 } };
+                 .types = { (void *)types, 0, 2 }, .output_memos = memos };
     members m;
     xir_map extra;
     if (!read_op(d, s, body, &m, &in)) return false;

@@ -119,7 +119,7 @@ typedef struct op_in {
     gathered          inputs;    /* xir_value *             */
     gathered          outputs;   /* value_in                */
     gathered          types;     /* of the outputs          */
-    codec_memo        output_memos[RECENT];
+    codec_memo       *output_memos;   /* RECENT of them, where the outputs were read; NULL: not to be recalled */
 } op_in;
 
 /* Makes the op of what the file says; `s` is for the places of findings. */

@@ -157,6 +157,7 @@ static bool reader_init(flat_reader *r, const format_reading *how, const flat_sc
     r->heaviest = whole->size > 1 << 20 ? (uint32_t)whole->size : 1 << 20;
     r->budget = 16 * whole->size + (UINT64_C(16) << 20);
     r->plans = (codec_plans){ .arena = &r->d.keep };
+    arena_init(&r->lists, context_alloc(ctx));
     r->n_pages = (size_t)(whole->size / FLAT_PAGE + 1);
     r->pages = mem_new(context_alloc(ctx), r->n_pages * sizeof *r->pages);
     if (!r->pages) return trace_memory(&r->d.trace);
@@ -166,8 +167,7 @@ static bool reader_init(flat_reader *r, const format_reading *how, const flat_sc
 
 static void forget_met(flat_reader *r) {
     const xir_allocator *alloc = context_alloc(r->d.ctx);
-    size_t page = FLAT_PAGE / FLAT_FEW * sizeof **r->pages;
-    for (size_t i = 0; r->pages && i < r->n_pages; i++) mem_free(alloc, r->pages[i], page);
+    arena_free(&r->lists);
     mem_free(alloc, r->pages, r->n_pages * sizeof *r->pages);
     mem_free(alloc, r->met, r->met_room * sizeof *r->met);
     r->pages = NULL;

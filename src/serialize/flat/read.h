@@ -58,6 +58,7 @@ typedef struct flat_reader {
     uint64_t           budget;     /* of bytes that are copied */
     uint64_t           weight;     /* of what has been read of an object; those that are shared may stand for very many */
     uint32_t           heaviest;
+    arena              lists;      /* of the pages */
     uint32_t         **pages;      /* by place: the number of the last that was met in those few bytes */
     size_t             n_pages;
     flat_met          *met;

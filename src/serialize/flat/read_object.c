@@ -9,7 +9,7 @@ bool flat_remember(flat_reader *r, const uint8_t *table, const flat_table *as, c
     const xir_allocator *alloc = context_alloc(r->d.ctx);
     uint32_t place = flat_place(r, table), **page = &r->pages[place / FLAT_PAGE];
     if (!*page) {
-        if (!(*page = mem_new(alloc, LISTS * sizeof **page))) return trace_memory(&r->d.trace);
+        if (!(*page = arena_take(&r->lists, LISTS * sizeof **page))) return trace_memory(&r->d.trace);
         memset(*page, 0, LISTS * sizeof **page);
     }
     uint32_t *last = &(*page)[place % FLAT_PAGE / FLAT_FEW];

@@ -39,7 +39,7 @@ typedef struct verifier {
     uint64_t       budget;
     uint8_t      **pages;
     size_t         n_pages;
-    arena          arena;          /* of the leads              */
+    arena          arena;          /* of marks and leads        */
     vtable_seen    seen[256];      /* by the tables' numbers    */
     uint16_t       highest[256];   /* the same                  */
     uint8_t        least[256];     /* heights of tables in which no other is: lists and maps count, empty ones too */
@@ -61,7 +61,7 @@ static bool spend(verifier *v, uint32_t at, uint64_t n) {
 /* ---- marks ------------------------------------------------------------------------------------------------- */
 
 static uint8_t *new_page(verifier *v, uint32_t at) {
-    uint8_t *page = mem_new(context_alloc(v->trace.ctx), MARKS * sizeof *page);
+    uint8_t *page = arena_take(&v->arena, MARKS * sizeof *page);
     if (!page) {
         trace_memory(&v->trace);
         return NULL;
@@ -432,7 +432,6 @@ xir_status flat_check(const flat_schema *schema, const flat_table *root, const u
     } else {
         trace_memory(&v.trace);
     }
-    for (size_t i = 0; v.pages && i < v.n_pages; i++) mem_free(alloc, v.pages[i], MARKS * sizeof *v.pages[i]);
     mem_free(alloc, v.pages, v.n_pages * sizeof *v.pages);
     arena_free(&v.arena);
     return v.trace.status;
