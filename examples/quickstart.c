@@ -2,7 +2,7 @@
  *
  *     cc quickstart.c $(pkg-config --cflags --libs xir) -o quickstart && ./quickstart
  *
- * It writes whatever.json and whatever.raw into the current folder. */
+ * It writes whatever.json with whatever.raw, whatever.imodel and whatever.fb into the current folder. */
 #include <stdio.h>
 #include <string.h>
 #include <xir/xir.h>
@@ -64,6 +64,15 @@ static bool load_and_compare(xir_context *ctx, const xir_network *saved, unsigne
     return same;
 }
 
+/* The same from one file that has both; the format is told by what is in it. */
+static bool load_file_and_compare(xir_context *ctx, const xir_network *saved, const char *path, bool lazy, xir_diags *why) {
+    xir_network *net = xir_network_load(ctx, path, &(xir_load_options){ .lazy = lazy }, why);
+    bool same = net && same_weights(saved, net);
+    if (net) printf("weights of %s loaded validate %s\n", path, same ? "pass" : "error");
+    xir_network_free(net);
+    return same;
+}
+
 int main(void) {
     xir_context *ctx = xir_context_new(NULL);
     xir_diags *why = ctx ? xir_diags_new(ctx) : NULL;
@@ -74,7 +83,11 @@ int main(void) {
         done = xir_params_fill_f32(weights_of(net), index_as_float) == XIR_OK &&
                xir_json_raw_save(net, "whatever.json", "whatever.raw", 0, why) == XIR_OK &&
                load_and_compare(ctx, net, 0, why) &&              /* every byte copied into memory      */
-               load_and_compare(ctx, net, XIR_LOAD_LAZY, why);    /* the file mapped, nothing copied    */
+               load_and_compare(ctx, net, XIR_LOAD_LAZY, why) &&  /* the file mapped, nothing copied    */
+               xir_msg_save(net, "whatever.imodel", 0, why) == XIR_OK &&
+               xir_flat_save(net, "whatever.fb", 0, why) == XIR_OK &&
+               load_file_and_compare(ctx, net, "whatever.imodel", false, why) &&
+               load_file_and_compare(ctx, net, "whatever.fb", true, why);
     }
     if (net) xir_diags_print(xir_network_diags(net), stderr);
     xir_diags_print(why, stderr);

@@ -23,10 +23,12 @@ run quickstart
 
 run xir info    whatever.json
 run xir check   whatever.json
-run xir convert whatever.json   whatever.fb
-run xir convert whatever.fb     whatever.imodel
-run xir info --lazy whatever.imodel
-run xir convert whatever.imodel copy.json
+run xir info --lazy whatever.fb
+run xir convert whatever.json copy.fb
+run xir convert copy.fb       copy.imodel
+run xir convert copy.imodel   copy.json
+run cmp whatever.fb     copy.fb
+run cmp whatever.imodel copy.imodel
 run xir diff --params whatever.json copy.json
 run cmp whatever.json copy.json
 run cmp whatever.raw  copy.raw
