@@ -56,6 +56,8 @@ xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path
     if (any && (raw_plan(&p->list, net, path, why) != XIR_OK || raw_check_there(&p->list) != XIR_OK)) return p->list.status;
     p->n = any ? p->list.n : 0;
     for (size_t i = 0; i < p->n && !p->table_differs; i++) p->table_differs = payload_at(p, i) != payload_in_table(p, i);
+    p->as_walked = true;
+    for (size_t i = 0; i < p->n && p->as_walked; i++) p->as_walked = p->list.ranks[i].index == i;
     p->silent = has_no_digest(net);
     return p->list.status = payload_digest(net, &p->params_bytes, &p->params_md5, p->hex, why);
 }

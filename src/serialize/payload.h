@@ -14,6 +14,7 @@ typedef struct payload_plan {
     raw_listing list;      /* items[ranks[0 … n - 1].index]: in the order of payloads; ranks[n … 2n - 1]: in that of the table */
     size_t      n;         /* how many have an entry; 0: none, or the network has no bytes at all           */
     bool        table_differs;   /* the two orders are not the same                                            */
+    bool        as_walked;       /* that of the payloads is the one in which a walk meets Params               */
     uint64_t    params_bytes;    /* what the structure says of the raw that would be written now               */
     xir_str     params_md5;      /* borrows from here or from the network: the struct must not be moved        */
     bool        silent;          /* neither of the two was in the file, and there are no Params: neither is said */

@@ -12,6 +12,38 @@ mv small.json text.json; cp "$data/small.json" .
 flatc -b -o . "$schema" text.json || bad "flatc does not take what it wrote"
 run 0 convert text.bin back.json; quiet; same back.json small.json; same back.raw small.raw
 run 0 convert text.bin --to fb back.fb; run 0 convert back.fb again.json; same again.json small.json
+
+# A raw in an order that nobody would guess: the second payload first, then the last one, then the rest.
+if command -v python3 >/dev/null; then
+    python3 - <<'END'
+import hashlib, struct
+raw = open("small.raw", "rb").read()
+n, = struct.unpack_from("<I", raw, 12)
+entries = [struct.unpack_from("<iQ", raw, 16 + 12 * i) for i in range(n)]
+ends = sorted(at for _, at in entries) + [len(raw)]
+size = lambda at: min(e for e in ends if e > at) - at
+entries = [entries[1], entries[-1], entries[0]] + entries[2:-1]
+assert n >= 3
+at, table, payloads = 16 + 12 * n, b"", b""
+for v_id, was in entries:
+    table += struct.pack("<iQ", v_id, at)
+    payloads += raw[was:was + size(was)]
+    at += size(was)
+shuffled = raw[:16] + table + payloads
+open("odd.raw", "wb").write(shuffled)
+old, new = (hashlib.md5(b).hexdigest() for b in (raw, shuffled))
+text = open("small.json").read()
+assert old in text and old != new
+open("odd.json", "w").write(text.replace(old, new))
+END
+    run 0 convert odd.json odd.fb; quiet
+    flatc --json --raw-binary --strict-json --defaults-json -o . xir.bfbs -- odd.fb || bad "flatc does not read our file"
+    mv odd.json text.json
+    flatc -b -o . "$schema" text.json || bad "flatc does not take what it wrote"
+    run 0 convert text.bin odd.json; quiet
+    cp odd.raw first.raw; run 0 convert odd.fb odd.json; quiet; same odd.raw first.raw
+fi
+
 cat >tiny.json <<'END'
 { "name": "tiny", "ops_type": ["Input", "Abs"], "ops": [
   { "outputs_type": ["Value"], "outputs": [{ "v_id": 5, "dtype_type": "IntegerType", "dtype": { "sign": true, "ibits": 8 } }] },

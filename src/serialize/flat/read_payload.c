@@ -26,11 +26,11 @@ static bool drop_copies(flat_reader *r, uint32_t *index) {
 }
 
 /* Orders that the payloads of a raw may have had: ours is the first. Other writers do not say; the digest tells. */
-typedef enum order { BY_PLACE, BACKWARDS, AS_MET, BY_ID, ORDERS } order;
+typedef enum order { BY_PLACE, BACKWARDS, AS_MET, BY_ID, ORDERS, BY_TABLE } order;
 
 static uint64_t rank_of(const flat_payload *p, order how) {
     uint64_t place = (uint64_t)p->at << 32 | p->table;   /* bytes of one place: as their tables are */
-    return how == BY_PLACE ? place : how == BACKWARDS ? ~place : how == AS_MET ? p->met : (uint64_t)p->value->id;
+    return how == BY_PLACE || how == BY_TABLE ? place : how == BACKWARDS ? ~place : how == AS_MET ? p->met : (uint64_t)p->value->id;
 }
 
 static void sort_payloads(flat_reader *r, order how, raw_rank *ranks, flat_payload *sorted) {
@@ -82,6 +82,13 @@ static xir_status attach(flat_reader *r, order by, const payload_room *room, con
         room->list[i] = (payload){ p->value, p->at, p->size, (uint32_t)i };
     }
     if (table && !read_table(r, table, room->ranks, room->list)) return r->d.trace.status;
+    for (uint32_t i = 0; by == BY_TABLE && i < r->n_payloads; i++) {
+        while (room->list[i].entry != i) {   /* each goes to its place, once */
+            payload *to = &room->list[room->list[i].entry], p = *to;
+            *to = room->list[i];
+            room->list[i] = p;
+        }
+    }
     return payload_attach(r->d.net, whole, room->list, r->n_payloads, how->compare, how->name, why);
 }
 
@@ -90,13 +97,14 @@ static xir_status attach_in_order(flat_reader *r, const payload_room *room, cons
                                   blob *whole) {
     flat_view t = flat_view_of(root);
     const uint8_t *table = flat_field_at(&t, r->schema->network->slots[NET_SLOT_PARAMS_TABLE].slot);
-    bool certain = table || !how->compare || r->n_payloads < 2;
+    bool certain = !how->compare || r->n_payloads < 2;
     xir_status status = attach(r, BY_PLACE, room, table, how, whole, certain ? how->why : NULL);
-    if (certain || status != XIR_E_CORRUPT) return status;
-    for (order by = BACKWARDS; by < ORDERS; by++) {
+    if (certain || status != XIR_E_CORRUPT || r->d.trace.status) return status;
+    if (table && attach(r, BY_TABLE, room, table, how, whole, NULL) == XIR_OK) return XIR_OK;
+    for (order by = BACKWARDS; !table && by < ORDERS; by++) {
         if (attach(r, by, room, NULL, how, whole, NULL) == XIR_OK) return XIR_OK;
     }
-    return attach(r, BY_PLACE, room, NULL, how, whole, how->why);
+    return attach(r, BY_PLACE, room, table, how, whole, how->why);
 }
 
 bool flat_read_payloads(flat_reader *r, const uint8_t *root, const format_reading *how, blob *whole) {

@@ -137,10 +137,12 @@ static void put_network_extra(flat_writer *w, flat_fields *f, const flat_table *
     flat_set_at(f, t->slots[t->extra].slot, flat_extra(w, f, w->net->extra));
 }
 
-/* The order of the raw file's table, where that is another one. */
+/* The order of the raw file's table: where that is another one, or where who rewrites the file could not guess the order of
+ * payloads, which mostly is that of the table. */
 static void put_params_table(flat_writer *w, flat_fields *f, const flat_slot *slot) {
     uint32_t at;
-    uint8_t *p = w->plan.table_differs ? flat_vector(&w->b, w->plan.n, 8, &at) : NULL;
+    bool needed = w->plan.table_differs || !w->plan.as_walked;
+    uint8_t *p = needed ? flat_vector(&w->b, w->plan.n, 8, &at) : NULL;
     for (size_t i = 0; p && i < w->plan.n; i++) flat_put64(p + 8 * i, (uint64_t)payload_in_table(&w->plan, i)->value->id);
     if (p) flat_set_at(f, slot->slot, at);
 }
