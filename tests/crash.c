@@ -343,26 +343,6 @@ static int disturb(const scene *s, const call *c, const char *what, char *words_
     return run(s, words);
 }
 
-typedef struct phases { size_t before, between, torn, after; } phases;
-
-static void kill_at_each(const scene *s, const calls *c) {
-    phases p = { 0 };
-    char words[100];
-    for (size_t i = 0; i < c->n; i++) {
-        int status = disturb(s, &c->of[i], "signal=KILL", words, sizeof words);
-        if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) fail_msg("%s: %s does not kill", s->way->name, words);
-        outcome o = look(s, words);
-        if (o.torn) p.torn++;
-        else if (o.files == NEW) p.after++;
-        else if (o.temporaries) p.between++;
-        else p.before++;
-    }
-    printf("%-15s %3zu kills: %zu before there was a temporary file, %zu before the first rename, %zu between two, %zu behind\n",
-           s->way->name, c->n, p.before, p.between, p.torn, p.after);
-    assert_true(p.before > 0 && p.between > 3 && p.after > 0);
-    assert_true((p.torn > 0) == (s->n > 1));
-}
-
 static bool is_of(const char *list, const char *name) {
     size_t n = strlen(name);
     for (const char *p = list; (p = strstr(p, name)) != NULL; p += n)
@@ -374,6 +354,34 @@ static bool is_of(const char *list, const char *name) {
 #define CANNOT_FAIL "brk geteuid getegid getpid futex exit_group rt_sigaction rt_sigprocmask munmap sched_yield sigaltstack"
 #define MEMORY      "mmap mremap mprotect madvise"
 #define WRITES      "openat write pwrite64 writev fsync fdatasync rename renameat2 close fchmod fchown ftruncate fallocate"
+
+/* Whether a call may be there in one run and not in the next: those for memory and threads depend on addresses and on time. */
+static bool may_be_absent(const call *c) { return is_of(CANNOT_FAIL, c->name) || is_of(MEMORY, c->name); }
+
+typedef struct phases { size_t before, between, torn, after, absent; } phases;
+
+static void kill_at_each(const scene *s, const calls *c) {
+    phases p = { 0 };
+    char words[100];
+    for (size_t i = 0; i < c->n; i++) {
+        int status = disturb(s, &c->of[i], "signal=KILL", words, sizeof words);
+        for (int again = 0; again < 3 && WIFEXITED(status); again++) status = disturb(s, &c->of[i], "signal=KILL", words, sizeof words);
+        if (WIFEXITED(status) && may_be_absent(&c->of[i])) {
+            p.absent++;
+            continue;
+        }
+        if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) fail_msg("%s: %s does not kill", s->way->name, words);
+        outcome o = look(s, words);
+        if (o.torn) p.torn++;
+        else if (o.files == NEW) p.after++;
+        else if (o.temporaries) p.between++;
+        else p.before++;
+    }
+    printf("%-15s %3zu kills: %zu before there was a temporary file, %zu before the first rename, %zu between two, %zu behind\n",
+           s->way->name, c->n, p.before, p.between, p.torn, p.after);
+    assert_true(p.before > 0 && p.between > 3 && p.after > 0 && p.absent * 8 < c->n);
+    assert_true((p.torn > 0) == (s->n > 1));
+}
 
 static bool has_failed(const char *error, const char *name) {
     if (is_of(CANNOT_FAIL, name)) return false;
@@ -392,6 +400,7 @@ static void fail_each(const scene *s, const calls *c) {
         for (size_t i = 0; i < c->n; i++) {
             if (!has_failed(errors[e], c->of[i].name)) continue;
             int status = disturb(s, &c->of[i], what, words, sizeof words);
+            if (!is_injected() && may_be_absent(&c->of[i])) continue;
             if (!is_injected()) fail_msg("%s: %s: nothing was made to fail", s->way->name, words);
             if (!WIFEXITED(status)) fail_msg("%s: %s: it dies of signal %d", s->way->name, words, WTERMSIG(status));
             int code = WEXITSTATUS(status);
