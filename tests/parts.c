@@ -48,8 +48,8 @@ static void objects_come_back(void **state) {
         "\"@uint(12)\"", "\"@bool\"", "\"@scales([axis=-1]0.5,0.25)\"", "\"@exp_scales([axis=1]3/3/0.375)\"", "\"@norm_ratios([axis=-1]1.1)\"",
         "\"@merged_distr([1, 4]^ZERO:{v:[0, 65), u:[65, 96)})\"", "7", "0.1", "true",
         "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(NC)\",\"merged_distrs\":[],\"shape\":[2,-1]}",
-        "{\"_type_key\":\"icraft::xir::QuantizedType\",\"expressed_dtype\":\"@fp(32)\",\"scale\":\"@scales([axis=-1]0.5)\",\"storage_dtype\":\"@sint(8)\","
-        "\"zero_points\":[3],\"more\":{\"x\":[1,2.5,null]}}",
+        ("{\"_type_key\":\"icraft::xir::QuantizedType\",\"expressed_dtype\":\"@fp(32)\",\"scale\":\"@scales([axis=-1]0.5)\",\"storage_dtype\":\"@sint(8)\","
+         "\"zero_points\":[3],\"more\":{\"x\":[1,2.5,null]}}"),
         "{\"_type_key\":\"icraft::xir::CalibratedType\",\"max\":[1.5],\"storage_dtype\":\"@sint(8)\",\"expressed_dtype\":\"@fp(32)\"}",
         "{\"_type_key\":\"icraft::xir::AlignedUnit\",\"index\":[3],\"unit\":[8]}",
         "{\"_type_key\":\"nobody::Knows\",\"deep\":[{\"a\":18446744073709551615}]}",
