@@ -97,6 +97,9 @@ bool read_id(decoder *d, source *s, const char *what, int64_t *out);
 /* Notes an op's id; taken if the file has it already. False without memory. */
 bool note_op_id(decoder *d, int64_t id, bool *taken);
 
+/* So many ops are likely to come, each with a value. What cannot be had for that is taken as it is needed. */
+void decoder_expect(decoder *d, size_t ops);
+
 /* Reads a value's map, whose shape has been asked. */
 bool read_value(decoder *d, source *s, codec_memo *likely, value_in *in);
 /* The value that a use means: the one of this id, or a new one. */

@@ -10,6 +10,16 @@ static const source_ops flat_source = { .offset = on_offset };
 
 /* ---- ops ---------------------------------------------------------------------------------------------------- */
 
+/* An op takes some bytes of the file: more room than for those is not believed. */
+static void expect_ops(flat_reader *r, uint32_t n) {
+    enum { LEAST = 64 };
+    size_t likely = n < r->size / LEAST ? n : r->size / LEAST;
+    decoder_expect(&r->d, likely);
+    if (likely > r->met_room && mem_reserve(context_alloc(r->d.ctx), (void **)&r->met, &r->met_room, likely, sizeof *r->met)) {
+        memory_advise_huge(r->met, r->met_room * sizeof *r->met);
+    }
+}
+
 static bool read_ops(flat_reader *r, const flat_view *t, const flat_slot *slot) {
     const uint8_t *field = flat_field_at(t, slot->slot + 1u);
     if (!field) return true;
@@ -18,6 +28,7 @@ static bool read_ops(flat_reader *r, const flat_view *t, const flat_slot *slot) 
     frame list = { .up = r->d.trace.top, .key = slot->name, .index = SIZE_MAX }, f = { .up = &list, .index = 0 };
     r->d.trace.top = &f;
     r->depth++;
+    expect_ops(r, n);
     for (; f.index < n; f.index++) {
         const uint8_t *item = vector + 4 + 4 * f.index;
         uint8_t tag = tags[f.index];
