@@ -173,3 +173,12 @@ bool source_expected(source *s, const char *what) {
     if (found == SHAPE_NONE) return false;
     return source_fail(s, s->at, XIR_E_TYPE, "%s was expected, %s was found", what, shape_words(found));
 }
+
+/* Of long items only parts count: who finds one compares it. */
+uint64_t codec_hash(const char *item, size_t size) {
+    enum { LONG = 256, PART = 64 };
+    if (size <= LONG) return hash_bytes(0, item, size);
+    uint64_t hash = hash_bytes(size, item, PART);
+    for (size_t i = 1; i < 4; i++) hash = hash_bytes(hash, item + size / 4 * i, 16);
+    return hash_bytes(hash, item + size - PART, PART);
+}

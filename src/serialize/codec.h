@@ -268,6 +268,9 @@ struct source {
     void             *state;      /* the source's own; copies share it, so that only one is used on */
 };
 
+/* Of an item's encoding, for fingerprints. */
+uint64_t codec_hash(const char *item, size_t size);
+
 static inline uint64_t source_here(const source *s) { return s->ops->offset(s, s->at); }
 static inline codec_memo source_memo(const source *s, const void *start, const void *object) {
     return (codec_memo){ start, (size_t)((uintptr_t)s->at - (uintptr_t)start), object, 0 };

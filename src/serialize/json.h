@@ -4,10 +4,9 @@
 
 #include <xir/serialize.h>
 #include "codec.h"
+#include "known.h"
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
-
-typedef struct json_text json_text;   /* how an object was written */
 
 /* Where in `out` a value was written last. */
 typedef struct recent_value { const xir_value *value; uint32_t depth; size_t start, size; } recent_value;
@@ -21,9 +20,7 @@ typedef struct json_sink {
     uint64_t    lists[CODEC_DEEPEST / 64 + 1];   /* bit d: what is open at depth d is a list */
     xir_write_fn *write;                          /* NULL: everything stays in `out`          */
     void        *user;
-    arena        kept;
-    json_text   *texts;                           /* open addressing by object and depth      */
-    size_t       text_room, text_count;
+    known_items  known;
     size_t       listed, pieces;                  /* of the outermost list: items promised, ops written so far */
     recent_value values[RECENT_VALUES];           /* direct-mapped; forgotten when a piece is handed on */
 } json_sink;

@@ -452,20 +452,11 @@ static bool on_repeats(source *s, const codec_memo *memo) {
     return true;
 }
 
-/* Of long texts only parts count: who finds one compares it. */
-static uint64_t json_hash(const char *text, size_t size) {
-    enum { LONG = 256, PART = 64 };
-    if (size <= LONG) return hash_bytes(0, text, size);
-    uint64_t hash = hash_bytes(size, text, PART);
-    for (size_t i = 1; i < 4; i++) hash = hash_bytes(hash, text + size / 4 * i, 16);
-    return hash_bytes(hash, text + size - PART, PART);
-}
-
 static bool on_fingerprint(const source *s, codec_memo *out, uint64_t *hash) {
     const char *p = here(s), *close = value_end(p, end_of(s));
     if (!close) return false;
     *out = (codec_memo){ .start = p, .size = (size_t)(close - p) };
-    *hash = json_hash(p, out->size);
+    *hash = codec_hash(p, out->size);
     return true;
 }
 

@@ -10,13 +10,6 @@
 /* Pieces are handed on when there is so much. */
 enum { PIECE = 1 << 18 };
 
-struct json_text {
-    const xir_object *object;   /* NULL: free */
-    uint32_t          depth;
-    const char       *text;
-    size_t            size;
-};
-
 static json_sink *self(sink *s) { return (json_sink *)s; }
 
 /* Room for `more` bytes; NULL, and the sink has failed, if there is none. */
@@ -252,45 +245,16 @@ static void on_form(sink *s, const xir_object *object) {
 
 /* ---- objects that were written before ---------------------------------------------------------------------- */
 
-static size_t text_slot(const json_sink *j, const xir_object *object, uint32_t depth) {
-    uint64_t hash = ((uint64_t)(uintptr_t)object >> 3) + depth;
-    hash *= 0x9E3779B97F4A7C15u;
-    size_t at = (size_t)(hash >> 32) & (j->text_room - 1);
-    while (j->texts[at].object && (j->texts[at].object != object || j->texts[at].depth != depth)) {
-        at = (at + 1) & (j->text_room - 1);
-    }
-    return at;
-}
-
 /* Compact text is the same at any depth. */
 static uint32_t depth_of(const json_sink *j) { return j->indent ? j->depth : 0; }
 
 static size_t on_begin(sink *s, const xir_object *object) {
     json_sink *j = self(s);
-    if (j->text_room) {
-        const json_text *known = &j->texts[text_slot(j, object, depth_of(j))];
-        if (known->object) {
-            lead_in(j);
-            put(j, known->text, known->size);
-            return SINK_DONE;
-        }
-    }
-    return j->out.size;
-}
-
-static bool grow_texts(json_sink *j) {
-    json_text *old = j->texts;
-    size_t old_room = j->text_room, wanted = old_room ? old_room * 2 : 64;
-    json_text *texts = mem_new(context_alloc(j->ctx), wanted * sizeof *texts);
-    if (!texts) return false;
-    memset(texts, 0, wanted * sizeof *texts);
-    j->texts = texts;
-    j->text_room = wanted;
-    for (size_t i = 0; i < old_room; i++) {
-        if (old[i].object) texts[text_slot(j, old[i].object, old[i].depth)] = old[i];
-    }
-    mem_free(context_alloc(j->ctx), old, old_room * sizeof *old);
-    return true;
+    const known_item *known = known_find(&j->known, object, depth_of(j));
+    if (!known) return j->out.size;
+    lead_in(j);
+    put(j, known->bytes, known->size);
+    return SINK_DONE;
 }
 
 static void on_learn(sink *s, const xir_object *object, size_t begun) {
@@ -298,14 +262,7 @@ static void on_learn(sink *s, const xir_object *object, size_t begun) {
     if (s->status) return;
     /* In a list the text begins behind the line's blanks. */
     while (begun < j->out.size && (j->out.data[begun] == '\n' || j->out.data[begun] == ' ')) begun++;
-    size_t size = j->out.size - 1 - begun;
-    if ((j->text_count + 1) * 2 > j->text_room && !grow_texts(j)) return;   /* not remembered, that is all */
-    const char *text = arena_copy(&j->kept, j->out.data + begun, size);
-    if (!text) return;
-    uint32_t depth = depth_of(j);
-    json_text *slot = &j->texts[text_slot(j, object, depth)];
-    if (!slot->object) j->text_count++;
-    *slot = (json_text){ object, depth, text, size };
+    known_learn(&j->known, object, depth_of(j), j->out.data + begun, j->out.size - 1 - begun);
 }
 
 static recent_value *recent_of(json_sink *j, const xir_value *v) {
@@ -378,7 +335,7 @@ void json_sink_init(json_sink *j, xir_context *ctx, int indent, xir_write_fn *wr
     j->write = write;
     j->user = user;
     buffer_init(&j->out, context_alloc(ctx));
-    arena_init(&j->kept, context_alloc(ctx));
+    known_init(&j->known, context_alloc(ctx));
 }
 
 xir_status json_sink_end(json_sink *j) {
@@ -390,7 +347,6 @@ xir_status json_sink_end(json_sink *j) {
 }
 
 void json_sink_free(json_sink *j) {
-    mem_free(context_alloc(j->ctx), j->texts, j->text_room * sizeof *j->texts);
-    arena_free(&j->kept);
+    known_free(&j->known);
     buffer_free(&j->out);
 }

@@ -3,6 +3,7 @@
 #define SERIALIZE_MSGPACK_PACKED_H
 
 #include <xir/serialize.h>
+#include "known.h"
 #include "scan.h"
 
 /* A key as msgpack-c packs it. All that are baked have their size in the first byte. */
@@ -14,8 +15,6 @@ static inline uint8_t packed_bake(xir_str key, char *out) {
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
-
-typedef struct packed_item packed_item;   /* how an object was written */
 
 /* Where in `out` a value was written last, and how deep it nests. */
 typedef struct packed_value { const xir_value *value; size_t start, size; uint32_t height; } packed_value;
@@ -30,9 +29,7 @@ typedef struct packed_sink {
     bool          too_large;                 /* what failed was a count or a length above 2^32 - 1 */
     xir_write_fn *write;
     void         *user;
-    arena         kept;
-    packed_item  *items;                     /* open addressing by object                        */
-    size_t        item_room, item_count;
+    known_items   known;
     packed_value  values[PACKED_VALUES];     /* direct-mapped; forgotten when a piece is handed on */
 } packed_sink;
 

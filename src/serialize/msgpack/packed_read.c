@@ -240,19 +240,10 @@ static bool on_repeats(source *s, const codec_memo *memo) {
     return true;
 }
 
-/* Of long items only parts count: who finds one compares it. */
-static uint64_t hash_item(const uint8_t *p, size_t size) {
-    enum { LONG = 256, PART = 64 };
-    if (size <= LONG) return hash_bytes(0, p, size);
-    uint64_t hash = hash_bytes(size, p, PART);
-    for (size_t i = 1; i < 4; i++) hash = hash_bytes(hash, p + size / 4 * i, 16);
-    return hash_bytes(hash, p + size - PART, PART);
-}
-
 static bool on_fingerprint(const source *s, codec_memo *out, uint64_t *hash) {
     const uint8_t *p = here(s);
     *out = (codec_memo){ .start = p, .size = (size_t)(packed_behind(p) - p) };
-    *hash = hash_item(p, out->size);
+    *hash = codec_hash((const char *)p, out->size);
     return true;
 }
 

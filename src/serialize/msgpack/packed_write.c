@@ -8,13 +8,6 @@
 /* Pieces are handed on when there is so much; bytes of parameters from this size on are not copied before. */
 enum { PIECE = 1 << 18, DIRECT = 1 << 14 };
 
-struct packed_item {
-    const xir_object *object;   /* NULL: free */
-    const char       *bytes;
-    size_t            size;
-    uint32_t          height;
-};
-
 static packed_sink *self(sink *s) { return (packed_sink *)s; }
 
 /* ---- packing ----------------------------------------------------------------------------------------------- */
@@ -174,50 +167,19 @@ static bool deep_enough(packed_sink *p, uint32_t height) {
     return true;
 }
 
-static size_t item_slot(const packed_sink *p, const xir_object *object) {
-    uint64_t hash = ((uint64_t)(uintptr_t)object >> 3) * 0x9E3779B97F4A7C15u;
-    size_t at = (size_t)(hash >> 32) & (p->item_room - 1);
-    while (p->items[at].object && p->items[at].object != object) at = (at + 1) & (p->item_room - 1);
-    return at;
-}
-
 static size_t on_begin(sink *s, const xir_object *object) {
     packed_sink *p = self(s);
-    if (p->item_room) {
-        const packed_item *known = &p->items[item_slot(p, object)];
-        if (known->object) {
-            if (deep_enough(p, known->height)) put(p, known->bytes, known->size);
-            return SINK_DONE;
-        }
-    }
-    return p->out.size;
-}
-
-static bool grow_items(packed_sink *p) {
-    packed_item *old = p->items;
-    size_t old_room = p->item_room, wanted = old_room ? old_room * 2 : 64;
-    packed_item *items = mem_new(context_alloc(p->ctx), wanted * sizeof *items);
-    if (!items) return false;
-    memset(items, 0, wanted * sizeof *items);
-    p->items = items;
-    p->item_room = wanted;
-    for (size_t i = 0; i < old_room; i++) {
-        if (old[i].object) items[item_slot(p, old[i].object)] = old[i];
-    }
-    mem_free(context_alloc(p->ctx), old, old_room * sizeof *old);
-    return true;
+    const known_item *known = known_find(&p->known, object, 0);
+    if (!known) return p->out.size;
+    if (deep_enough(p, known->height)) put(p, known->bytes, known->size);
+    return SINK_DONE;
 }
 
 static void on_learn(sink *s, const xir_object *object, size_t begun) {
     packed_sink *p = self(s);
     if (s->status) return;
-    size_t size = p->out.size - begun;
-    if ((p->item_count + 1) * 2 > p->item_room && !grow_items(p)) return;   /* not remembered, that is all */
-    const char *bytes = arena_copy(&p->kept, p->out.data + begun, size);
-    if (!bytes) return;
-    packed_item *slot = &p->items[item_slot(p, object)];
-    if (!slot->object) p->item_count++;
-    *slot = (packed_item){ object, bytes, size, packed_height((const uint8_t *)bytes) };
+    known_item *item = known_learn(&p->known, object, 0, p->out.data + begun, p->out.size - begun);
+    if (item) item->height = packed_height((const uint8_t *)item->bytes);
 }
 
 static packed_value *recent_of(packed_sink *p, const xir_value *v) {
@@ -269,7 +231,7 @@ void packed_sink_init(packed_sink *p, xir_context *ctx, uint32_t depth, xir_writ
     p->write = write;
     p->user = user;
     buffer_init(&p->out, context_alloc(ctx));
-    arena_init(&p->kept, context_alloc(ctx));
+    known_init(&p->known, context_alloc(ctx));
 }
 
 xir_status packed_sink_end(packed_sink *p) {
@@ -278,7 +240,6 @@ xir_status packed_sink_end(packed_sink *p) {
 }
 
 void packed_sink_free(packed_sink *p) {
-    mem_free(context_alloc(p->ctx), p->items, p->item_room * sizeof *p->items);
-    arena_free(&p->kept);
+    known_free(&p->known);
     buffer_free(&p->out);
 }
