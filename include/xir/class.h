@@ -80,6 +80,10 @@ typedef struct xir_enum {
 /* Returns XIR_OK or fails through xir_infer_fail. Reads `at` and nothing else: pure. */
 typedef xir_status xir_infer_fn(xir_infer *at);
 
+/* Computes an operation's outputs from its inputs, see exec.h. */
+typedef struct xir_kernel xir_kernel;
+typedef xir_status xir_kernel_fn(xir_kernel *at);
+
 /* Makes an object of the class from the text between "@name" and its end (or the whole "@…" text, see
  * xir_form), and the text from an object. For classes that files write as one string. */
 typedef struct xir_form xir_form;

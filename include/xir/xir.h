@@ -21,5 +21,8 @@
 #include <xir/ops.h>
 #include <xir/sugar.h>
 #include <xir/serialize.h>
+#include <xir/array.h>
+#include <xir/exec.h>
+#include <xir/pass.h>
 
 #endif

@@ -580,3 +580,14 @@ xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int 
     pthread_mutex_unlock(&ctx->lock);
     return XIR_OK;
 }
+
+void class_set_kernel(xir_class *cls, xir_kernel_fn *fn) { cls->kernel = fn; }
+
+xir_status xir_kernel_register(xir_context *ctx, const xir_class_decl *decl, xir_kernel_fn *fn) {
+    const xir_class *cls = xir_class_of(ctx, decl);
+    if (!cls) return XIR_E_UNKNOWN;
+    pthread_mutex_lock(&ctx->lock);
+    class_set_kernel((xir_class *)(uintptr_t)cls, fn);
+    pthread_mutex_unlock(&ctx->lock);
+    return XIR_OK;
+}

@@ -14,7 +14,8 @@ xir_context *xir_context_new(const xir_allocator *allocator) {
     ctx->limits = (xir_limits){ .max_bytes = (uint64_t)1 << 40, .max_depth = 128 };
     arena_init(&ctx->arena, &ctx->alloc);
     home_init(&ctx->home, ctx, &ctx->lock);
-    if (types_register(ctx) != XIR_OK || ops_register(ctx) != XIR_OK) {
+    if (types_register(ctx) != XIR_OK || ops_register(ctx) != XIR_OK || exec_register(ctx) != XIR_OK ||
+        passes_register(ctx) != XIR_OK) {
         xir_context_free(ctx);
         return NULL;
     }
@@ -29,6 +30,8 @@ void xir_context_free(xir_context *ctx) {
     mem_free(&ctx->alloc, (void *)ctx->by_key, ctx->key_room * sizeof *ctx->by_key);
     mem_free(&ctx->alloc, ctx->by_key_text, ctx->key_room * sizeof *ctx->by_key_text);
     mem_free(&ctx->alloc, (void *)ctx->forms, ctx->form_room * sizeof *ctx->forms);
+    for (size_t i = 0; i < REGISTRY_COUNT; i++)
+        mem_free(&ctx->alloc, ctx->lists[i].items, ctx->lists[i].room * sizeof *ctx->lists[i].items);
     arena_free(&ctx->arena);
     pthread_mutex_destroy(&ctx->registering);
     pthread_mutex_destroy(&ctx->lock);

@@ -4,7 +4,9 @@
 #define CORE_CONTEXT_H
 
 #include <stdatomic.h>
+#include <xir/exec.h>
 #include "object.h"
+#include "registry.h"
 
 /* The classes of types.def by number, so that making a type looks none up. */
 #include <xir/words_off.h>
@@ -25,6 +27,10 @@ typedef struct plugin {
     void   *handle;
     xir_str name, path;
 } plugin;
+
+/* How passes compute a constant: xir_op_run, which the executor puts there. */
+typedef xir_status run_op_fn(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
+                             size_t n_outputs, xir_diags *why);
 
 struct xir_context {
     xir_allocator    alloc;
@@ -50,6 +56,8 @@ struct xir_context {
     uint32_t          infer_epoch;  /* grows when an inference function is registered              */
     plugin           *plugins;      /* closed after all that may point into them                  */
     size_t            n_plugins, plugin_room;
+    registry          lists[REGISTRY_COUNT];
+    run_op_fn        *run_op;       /* of the executor; NULL: there is none                        */
 };
 
 /* Closes shared objects, the last first. */
@@ -73,5 +81,8 @@ void context_retain(xir_context *ctx);
 /* xir_class_decl lists that every context registers. */
 xir_status types_register(xir_context *ctx);
 xir_status ops_register(xir_context *ctx);
+/* The executor's kernels and run_op; the passes and conversions that every context has. */
+xir_status exec_register(xir_context *ctx);
+xir_status passes_register(xir_context *ctx);
 
 #endif

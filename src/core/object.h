@@ -50,6 +50,7 @@ struct xir_class {
     bool                  defaults_good;   /* it breaks no bound and lacks nothing           */
     xir_infer_fn         *check;
     xir_infer_fn         *infer[XIR_TARGET_COUNT];
+    xir_kernel_fn        *kernel;    /* NULL: the executor cannot run it                     */
     const xir_form       *form;
     uint8_t               what;      /* xir_type_kind etc. of the built-in families, see place.c, type.c */
     const xir_class      *next;      /* in the order of registration                         */
@@ -60,6 +61,9 @@ const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hin
 
 /* Gives the class this inference on a target, in place of an earlier one; the check runs before it. With the context's lock. */
 void class_set_infer(xir_class *cls, int target, xir_infer_fn *fn);
+/* The kernel of a class, for whoever runs its ops; NULL: none. Setting: with the context's lock. */
+static inline xir_kernel_fn *class_kernel(const xir_class *cls) { return cls->kernel; }
+void class_set_kernel(xir_class *cls, xir_kernel_fn *fn);
 
 /* The class of a key that nobody registered, made on first sight. */
 const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op);

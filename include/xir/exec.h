@@ -1,0 +1,92 @@
+/* The reference executor: what a network computes, by definition and not by speed. It judges passes and computes constants. A table has
+ * a kernel for each class that it can run; a program or a plug-in adds kernels for its own.
+ *
+ * Numbers: fp64, fp32 and smaller floats are computed in double and rounded once, when an operation's output is stored; integers in
+ * int64 and wrapped to their width; bool is 0 or 1; quantised tensors are dequantised, computed, quantised (docs/executor.md). */
+#ifndef XIR_EXEC_H
+#define XIR_EXEC_H
+
+#include <xir/array.h>
+#include <xir/view.h>
+
+XIR_BEGIN
+
+/* ---- running ------------------------------------------------------------------------------------------------- */
+
+typedef struct xir_run_options {
+    /* Called with every value that is computed, in order, if there: what a tool compares or keeps. False stops: XIR_E_INVALID. */
+    bool (*watch)(void *user, const xir_value *value, const xir_array *array);
+    void  *user;
+} xir_run_options;
+
+/* Runs a network: `inputs` are as many as it has inputs, of their element types and of dims that agree with the known ones; the layout of
+ * an array does not count. Fills `outputs` with as many arrays as the network has outputs, the caller's to free; all NULL after a
+ * failure. Dims that the network does not know are inferred from the inputs. The network is only read: several threads may run it.
+ *   XIR_E_BOUNDS       another number of inputs, or another shape
+ *   XIR_E_TYPE         another element type
+ *   XIR_E_UNSUPPORTED  an operation without a kernel, or one that a kernel cannot run: the finding names it
+ *   XIR_E_MISSING      Params without bytes
+ *   XIR_E_MEMORY, or what a kernel finds wrong: an index outside, for example */
+XIR_API xir_status xir_network_run(const xir_network *net, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
+                                   size_t n_outputs, const xir_run_options *options, xir_diags *why);
+
+/* Runs one operation; `inputs` NULL: its inputs must be Params with bytes. Fills one array for each output of the op. */
+XIR_API xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs, size_t n_outputs,
+                              xir_diags *why);
+
+/* Whether there is a kernel for the class of an op; whether every op of a network has one. NULL, or the first op that has none. */
+XIR_API bool          xir_op_can_run(const xir_op *op);
+XIR_API const xir_op *xir_network_cannot_run(const xir_network *net);
+
+/* An array of random numbers of a type: floats normally distributed, integers in [0, 10), bools. The same seed gives the same. */
+XIR_API xir_array *xir_array_random(xir_context *ctx, const xir_type *type, uint64_t seed, xir_diags *why);
+
+/* ---- kernels ------------------------------------------------------------------------------------------------- */
+
+/* What a kernel (xir_kernel_fn) sees of the op that it computes is behind its xir_kernel. It returns XIR_OK, or fails through
+ * xir_kernel_fail. Pure: what it writes are its outputs. */
+
+/* Makes this the kernel of a class; it replaces an earlier one. XIR_E_UNKNOWN if the class is not registered. Not while other threads
+ * run networks with this context. */
+XIR_API xir_status xir_kernel_register(xir_context *ctx, const xir_class_decl *decl, xir_kernel_fn *fn);
+
+XIR_API const xir_op *xir_kernel_op(const xir_kernel *at);
+/* The attribute struct of the op's class. */
+XIR_API const void   *xir_kernel_attrs(const xir_kernel *at);
+/* The types of this run, all dims known; NULL: the input is absent. */
+XIR_API size_t          xir_kernel_input_count(const xir_kernel *at);
+XIR_API size_t          xir_kernel_output_count(const xir_kernel *at);
+XIR_API const xir_type *xir_kernel_input_type(const xir_kernel *at, size_t i);
+XIR_API const xir_type *xir_kernel_output_type(const xir_kernel *at, size_t i);
+/* Gives the type of an output that depends on data, whose dims inference does not know: before it is asked for. Other outputs have
+ * their types already. */
+XIR_API xir_status      xir_kernel_give(xir_kernel *at, size_t i, const int64_t *dims, size_t rank);
+
+/* Whether the elements of a type are computed as reals (floats, quantised) or as integers (integers, bool). */
+XIR_API bool xir_kernel_is_real(const xir_type *type);
+
+/* Inputs and outputs as numbers, row-major, aligned, as many as the type has elements (never NULL for none of them: NULL is a failure
+ * without memory, which the kernel returns as XIR_E_MEMORY). Inputs are converted on the first question: integers asked for as reals
+ * too. An output is what was last asked for of it: it is rounded, wrapped or quantised into its type when the kernel is done. */
+XIR_API const double  *xir_kernel_reals(xir_kernel *at, size_t input);
+XIR_API const int64_t *xir_kernel_i64s(xir_kernel *at, size_t input);
+XIR_API double        *xir_kernel_real_out(xir_kernel *at, size_t output);
+XIR_API int64_t       *xir_kernel_i64_out(xir_kernel *at, size_t output);
+/* The same of Params among the attributes. */
+XIR_API const double  *xir_kernel_param_reals(xir_kernel *at, const xir_value *params);
+/* The bytes as they are stored, for kernels that only move elements; `xir_kernel_element_bytes` is 0 for elements that are no whole
+ * bytes, which such kernels must move as numbers. */
+XIR_API const void    *xir_kernel_bytes(xir_kernel *at, size_t input);
+XIR_API void          *xir_kernel_bytes_out(xir_kernel *at, size_t output);
+XIR_API size_t         xir_kernel_element_bytes(const xir_type *type);
+/* Makes output `output` the very array of input `input`, under the output's type: for reshapes. Sizes must be the same. */
+XIR_API xir_status     xir_kernel_pass_on(xir_kernel *at, size_t output, size_t input);
+/* Memory until the kernel is done, zeroed. NULL without memory. */
+XIR_API void          *xir_kernel_take(xir_kernel *at, size_t n, size_t size);
+
+/* Says what is wrong and returns `code`: the op's class and name are put before the sentence; `where` ("inputs/1") may be NULL. */
+XIR_API xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, const char *format, ...) XIR_PRINTF(4, 5);
+
+XIR_END
+
+#endif

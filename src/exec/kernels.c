@@ -1,0 +1,17 @@
+/* The list of all tables of kernels, and their registration. */
+#include "kernels.h"
+#include "context.h"
+
+static const kernel_row *const tables[] = {
+    NULL,
+};
+
+xir_status exec_register(xir_context *ctx) {
+    for (size_t t = 0; tables[t]; t++) {
+        for (const kernel_row *row = tables[t]; row->cls; row++) {
+            xir_status status = xir_kernel_register(ctx, row->cls(), row->run);
+            if (status) return status;
+        }
+    }
+    return XIR_OK;
+}
