@@ -2,11 +2,19 @@
 #include "kernels.h"
 #include "context.h"
 
+#define TABLE(name) extern kernel_table name;
+#include "kernels.def"
+#undef TABLE
+
 static const kernel_row *const tables[] = {
+#define TABLE(name) name,
+#include "kernels.def"
+#undef TABLE
     NULL,
 };
 
 xir_status exec_register(xir_context *ctx) {
+    ctx->run_op = xir_op_run;
     for (size_t t = 0; tables[t]; t++) {
         for (const kernel_row *row = tables[t]; row->cls; row++) {
             xir_status status = xir_kernel_register(ctx, row->cls(), row->run);

@@ -1,0 +1,27 @@
+/* An array is a type of its context, so that it outlives every network, and a blob: what Params have. */
+#ifndef EXEC_ARRAY_H
+#define EXEC_ARRAY_H
+
+#include <xir/array.h>
+#include "graph.h"
+
+struct xir_array {
+    atomic_size_t   references;
+    xir_context    *ctx;
+    const xir_type *type;
+    blob           *data;    /* NULL: no bytes are needed */
+    size_t          count;
+};
+
+/* Arrays in *out, or a status and a finding: with bytes that are whatever was there; with the bytes of another one under a type of as
+ * many; with those of Params. */
+xir_status array_raw(xir_context *ctx, const xir_type *type, xir_array **out, xir_diags *why);
+xir_status array_as(const xir_array *array, const xir_type *type, xir_array **out, xir_diags *why);
+xir_status array_of_params(const xir_value *params, xir_array **out, xir_diags *why);
+
+/* A finding without a place; returns `code`. */
+#define array_fail(why, code, ...) diag_fail((why), (code), (xir_str){ 0 }, __VA_ARGS__)
+
+static inline uint8_t *array_bytes(const xir_array *array) { return array->data ? (uint8_t *)(uintptr_t)array->data->bytes : NULL; }
+
+#endif

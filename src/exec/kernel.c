@@ -1,0 +1,277 @@
+/* Numbers are converted when a kernel asks for them, and stored once, when it is done. Memory is freed then. */
+#include "kernel.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include "numbers.h"
+#include "types.h"
+
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
+
+typedef struct kernel_piece {
+    struct kernel_piece *next;
+    size_t               size;
+} kernel_piece;
+
+static void *take(xir_kernel *at, size_t n, size_t size) {
+    size_t bytes;
+    kernel_piece *piece = NULL;
+    if (!__builtin_mul_overflow(n, size, &bytes) && bytes < SIZE_MAX - sizeof *piece) piece = mem_new(&at->ctx->alloc, sizeof *piece + bytes);
+    if (!piece) return NULL;
+    *piece = (kernel_piece){ .next = at->pieces, .size = sizeof *piece + bytes };
+    at->pieces = piece;
+    return piece + 1;
+}
+
+void *xir_kernel_take(xir_kernel *at, size_t n, size_t size) {
+    void *room = take(at, n, size);
+    return room ? memset(room, 0, n * size) : NULL;
+}
+
+/* ---- asking ----------------------------------------------------------------------------------------------------- */
+
+const xir_op *xir_kernel_op(const xir_kernel *at)            { return at->op; }
+const void   *xir_kernel_attrs(const xir_kernel *at)         { return at->op->attrs; }
+size_t        xir_kernel_input_count(const xir_kernel *at)   { return at->n_inputs; }
+size_t        xir_kernel_output_count(const xir_kernel *at)  { return at->n_outputs; }
+
+const xir_type *xir_kernel_input_type(const xir_kernel *at, size_t i)  { return i < at->n_inputs ? at->inputs[i].type : NULL; }
+const xir_type *xir_kernel_output_type(const xir_kernel *at, size_t i) { return i < at->n_outputs ? at->outputs[i].type : NULL; }
+
+bool xir_kernel_is_real(const xir_type *type) {
+    const xir_type *element = xir_type_tensor(type) ? xir_type_element(type) : type;
+    return xir_type_is_quantized(element) || xir_type_kind_of(element) == XIR_TYPE_FLOAT;
+}
+
+size_t xir_kernel_element_bytes(const xir_type *type) {
+    uint64_t bits = xir_type_storage_bits(type);
+    return bits % 8 ? 0 : (size_t)(bits / 8);
+}
+
+xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, const char *format, ...) {
+    if (!at->status) at->status = code;
+    if (!at->why) return code;
+    char sentence[400], path[100] = "";
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    if (op_is_in(at->op)) {
+        snprintf(path, sizeof path, "/ops/%lld%s%s", (long long)xir_network_index_of(at->op->net, at->op), where ? "/" : "", where ? where : "");
+    } else if (where) {
+        snprintf(path, sizeof path, "%s", where);
+    }
+    xir_str key = at->op->cls->key, name = name_text(at->op->name);
+    if (!name.size) return xir_diags_add(at->why, XIR_ERROR, code, xir_str_of(path), "%.*s: %s", (int)key.size, key.data, sentence);
+    return xir_diags_add(at->why, XIR_ERROR, code, xir_str_of(path), "%.*s '%.*s': %s", (int)key.size, key.data, SHOWN(name), sentence);
+}
+
+/* For calls that have said what is wrong. */
+static xir_status failed(xir_kernel *at, xir_status status) {
+    if (!at->status) at->status = status;
+    return status;
+}
+
+static xir_status no_memory(xir_kernel *at) { return xir_kernel_fail(at, XIR_E_MEMORY, NULL, "no memory for its numbers"); }
+
+/* ---- inputs ----------------------------------------------------------------------------------------------------- */
+
+/* Converts all elements of an array, as reals or as integers. NULL with a finding. */
+static void *convert(xir_kernel *at, const xir_array *array, const xir_type *type, bool real, const char *where) {
+    numbers e;
+    void *out = take(at, array->count, 8);
+    if (!out) {
+        no_memory(at);
+        return NULL;
+    }
+    xir_status status = numbers_open(&e, &at->ctx->alloc, type, NULL);
+    if (status) {
+        xir_kernel_fail(at, status, where, "%s", status == XIR_E_MEMORY ? "no memory" : "its elements cannot be taken as numbers");
+        return NULL;
+    }
+    const void *bytes = array->data ? array->data->bytes : NULL;
+    if (array->count && real) numbers_read_reals(&e, bytes, 0, array->count, out);
+    else if (array->count) numbers_read_i64s(&e, bytes, 0, array->count, out);
+    numbers_close(&e);
+    return out;
+}
+
+static kernel_input *input(xir_kernel *at, size_t i, char where[32]) {
+    snprintf(where, 32, "inputs/%zu", i);
+    if (i < at->n_inputs && at->inputs[i].array) return &at->inputs[i];
+    xir_kernel_fail(at, XIR_E_MISSING, where, "it is absent");
+    return NULL;
+}
+
+const double *xir_kernel_reals(xir_kernel *at, size_t i) {
+    char where[32];
+    kernel_input *in = input(at, i, where);
+    if (in && !in->reals) in->reals = convert(at, in->array, in->type, true, where);
+    return in ? in->reals : NULL;
+}
+
+const int64_t *xir_kernel_i64s(xir_kernel *at, size_t i) {
+    char where[32];
+    kernel_input *in = input(at, i, where);
+    if (in && !in->i64s) in->i64s = convert(at, in->array, in->type, false, where);
+    return in ? in->i64s : NULL;
+}
+
+const void *xir_kernel_bytes(xir_kernel *at, size_t i) {
+    char where[32];
+    kernel_input *in = input(at, i, where);
+    if (!in) return NULL;
+    return in->array->data ? (const void *)in->array->data->bytes : "";
+}
+
+const double *xir_kernel_param_reals(xir_kernel *at, const xir_value *value) {
+    xir_array *array;
+    if (failed(at, array_of_params(value, &array, at->why))) return NULL;
+    const double *out = convert(at, array, array->type, true, NULL);
+    xir_array_free(array);
+    return out;
+}
+
+/* ---- outputs ---------------------------------------------------------------------------------------------------- */
+
+/* Whose dims are known, so that it can be asked for. */
+static kernel_output *output(xir_kernel *at, size_t i, size_t *count) {
+    char where[32];
+    int64_t n;
+    snprintf(where, sizeof where, "outputs/%zu", i);
+    if (i >= at->n_outputs) {
+        xir_kernel_fail(at, XIR_E_INVALID, where, "it has %zu outputs", at->n_outputs);
+        return NULL;
+    }
+    if (xir_type_elements(at->outputs[i].type, &n)) {
+        xir_kernel_fail(at, XIR_E_UNSUPPORTED, where, "its dims are not known");
+        return NULL;
+    }
+    *count = (size_t)n;
+    return &at->outputs[i];
+}
+
+static void forget(kernel_output *out, output_state state) {
+    xir_array_free(out->array);
+    out->array = NULL;
+    out->state = state;
+}
+
+xir_status xir_kernel_give(xir_kernel *at, size_t i, const int64_t *dims, size_t rank) {
+    char where[32];
+    snprintf(where, sizeof where, "outputs/%zu", i);
+    const xir_type *known = xir_kernel_output_type(at, i);
+    if (!xir_type_tensor(known)) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, where, "its element type is not known");
+    bool fits = xir_type_rank(known) == rank;
+    for (size_t k = 0; fits && k < rank; k++) {
+        int64_t dim = xir_type_dim(known, (int64_t)k, false);
+        if (dims[k] < 0) return xir_kernel_fail(at, XIR_E_INVALID, where, "dim %zu is computed as %lld", k, (long long)dims[k]);
+        if (dim < 0 || dim == dims[k]) continue;
+        return xir_kernel_fail(at, XIR_E_INVALID, where, "dim %zu is computed as %lld, its type says %lld", k, (long long)dims[k], (long long)dim);
+    }
+    const xir_type *type = xir_tensor(at->ctx, xir_type_element(known), fits ? xir_type_layout(known) : NULL, dims, rank);
+    if (!type) return no_memory(at);
+    at->outputs[i].type = type;
+    forget(&at->outputs[i], OUTPUT_NONE);
+    at->outputs[i].reals = NULL;
+    at->outputs[i].i64s = NULL;
+    return XIR_OK;
+}
+
+double *xir_kernel_real_out(xir_kernel *at, size_t i) {
+    size_t n;
+    kernel_output *out = output(at, i, &n);
+    if (!out) return NULL;
+    if (!out->reals && !(out->reals = xir_kernel_take(at, n, sizeof *out->reals))) no_memory(at);
+    forget(out, OUTPUT_REALS);
+    return out->reals;
+}
+
+int64_t *xir_kernel_i64_out(xir_kernel *at, size_t i) {
+    size_t n;
+    kernel_output *out = output(at, i, &n);
+    if (!out) return NULL;
+    if (!out->i64s && !(out->i64s = xir_kernel_take(at, n, sizeof *out->i64s))) no_memory(at);
+    forget(out, OUTPUT_I64S);
+    return out->i64s;
+}
+
+void *xir_kernel_bytes_out(xir_kernel *at, size_t i) {
+    size_t n;
+    kernel_output *out = output(at, i, &n);
+    if (!out) return NULL;
+    forget(out, OUTPUT_NONE);
+    if (failed(at, array_raw(at->ctx, out->type, &out->array, at->why))) return NULL;
+    out->state = OUTPUT_ARRAY;
+    return memset(array_bytes(out->array), 0, (size_t)out->array->data->size);
+}
+
+xir_status xir_kernel_pass_on(xir_kernel *at, size_t i, size_t from) {
+    char where[32];
+    size_t n;
+    kernel_output *out = output(at, i, &n);
+    kernel_input *in = input(at, from, where);
+    if (!out || !in) return at->status;
+    if (xir_type_equal(xir_type_element(out->type), xir_type_element(in->type))) {
+        forget(out, OUTPUT_NONE);
+        xir_status status = failed(at, array_as(in->array, out->type, &out->array, at->why));
+        if (!status) out->state = OUTPUT_ARRAY;
+        return status;
+    }
+    /* The network says that the result has other elements than the operation gives: the same numbers in these. */
+    if (n != in->array->count) return xir_kernel_fail(at, XIR_E_INVALID, NULL, "%zu elements cannot be %zu", in->array->count, n);
+    bool real = xir_kernel_is_real(in->type) || xir_kernel_is_real(out->type);
+    const void *values = real ? (const void *)xir_kernel_reals(at, from) : xir_kernel_i64s(at, from);
+    void *to = real ? (void *)xir_kernel_real_out(at, i) : xir_kernel_i64_out(at, i);
+    if (!values || !to) return at->status;
+    memcpy(to, values, n * 8);
+    return XIR_OK;
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------------- */
+
+static xir_status store(xir_kernel *at, size_t i) {
+    kernel_output *out = &at->outputs[i];
+    size_t n;
+    if (out->state == OUTPUT_ARRAY) return XIR_OK;
+    if (!output(at, i, &n)) return at->status;
+    if (out->state == OUTPUT_NONE && n) return xir_kernel_fail(at, XIR_E_INVALID, NULL, "its kernel has not computed output %zu", i);
+    xir_array *array;
+    if (failed(at, array_raw(at->ctx, out->type, &array, at->why))) return at->status;
+    uint8_t *bytes = array_bytes(array);
+    if (array->data->size) bytes[array->data->size - 1] = 0;   // bits that no element has
+    numbers e;
+    xir_status status = n ? numbers_open(&e, &at->ctx->alloc, out->type, NULL) : XIR_OK;
+    if (status) {
+        xir_array_free(array);
+        return xir_kernel_fail(at, status, NULL, "%s", status == XIR_E_MEMORY ? "no memory" : "its results cannot be stored as numbers");
+    }
+    if (n && out->state == OUTPUT_REALS) numbers_write_reals(&e, bytes, 0, n, out->reals);
+    if (n && out->state == OUTPUT_I64S) numbers_write_i64s(&e, bytes, 0, n, out->i64s);
+    if (n) numbers_close(&e);
+    forget(out, OUTPUT_ARRAY);
+    out->array = array;
+    return XIR_OK;
+}
+
+xir_status kernel_run(xir_kernel *at) {
+    xir_kernel_fn *fn = class_kernel(at->op->cls);
+    if (!fn) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, NULL, "the executor has no kernel for this class");
+    xir_status status = fn(at);
+    if (at->status) return at->status;
+    if (status == XIR_E_MEMORY) return no_memory(at);
+    if (status) return xir_kernel_fail(at, status, NULL, "its kernel failed: %s", xir_status_name(status));
+    for (size_t i = 0; !status && i < at->n_outputs; i++) status = store(at, i);
+    return status;
+}
+
+void kernel_end(xir_kernel *at) {
+    for (size_t i = 0; i < at->n_outputs; i++) {
+        xir_array_free(at->outputs[i].array);
+        at->outputs[i].array = NULL;
+    }
+    while (at->pieces) {
+        kernel_piece *piece = at->pieces;
+        at->pieces = piece->next;
+        mem_free(&at->ctx->alloc, piece, piece->size);
+    }
+}

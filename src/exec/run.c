@@ -1,0 +1,449 @@
+/* Runs ops in execution order. What an op computes has the type that inference gives for the types of its actual inputs: so dims that a
+ * network leaves open are known here, and kernels can rely on what the class's check demands, whatever a file says. Arrays are let go
+ * after their last use. */
+#include "kernel.h"
+#include "kernels.h"
+#include <stdio.h>
+#include "types.h"
+
+/* ---- types ------------------------------------------------------------------------------------------------------ */
+
+static xir_status op_fail(const xir_op *op, xir_status code, xir_diags *why, const char *where, const char *sentence) {
+    xir_kernel at = { .op = op, .ctx = op->net->ctx, .why = why };
+    return xir_kernel_fail(&at, code, where, "%s", sentence);
+}
+
+/* "@fp(32) [1,3,-1]" without the layout, which does not count. */
+static void print_type(const xir_type *type, char *out, size_t room) {
+    buffer b;
+    buffer_init(&b, &memory_default);
+    const xir_object *element = xir_type_object(xir_type_element(type));
+    if (element && element->cls->form) element->cls->form->print(element, &b);
+    else if (element) buffer_put(&b, element->cls->key.data, element->cls->key.size);
+    int n = snprintf(out, room, "%.*s [", b.failed ? 0 : (int)b.size, b.data ? b.data : "");
+    for (size_t k = 0; k < xir_type_rank(type) && n > 0 && (size_t)n < room; k++) {
+        n += snprintf(out + n, room - (size_t)n, "%s%lld", k ? "," : "", (long long)xir_type_dim(type, (int64_t)k, false));
+    }
+    if (n > 0 && (size_t)n < room) snprintf(out + n, room - (size_t)n, "]");
+    buffer_free(&b);
+}
+
+typedef struct sentence { char text[460]; } sentence;
+
+/* The type of an array in place of a value: the value's, with the array's dims. Otherwise a status, and a sentence that says why. */
+static xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *actual, const xir_type **out, sentence *why) {
+    *out = actual;
+    if (!xir_type_tensor(declared)) return XIR_OK;
+    bool same_element = xir_type_equal(xir_type_element(declared), xir_type_element(actual));
+    bool fits = xir_type_rank(declared) == xir_type_rank(actual);
+    for (size_t k = 0; fits && k < xir_type_rank(declared); k++) {
+        int64_t dim = xir_type_dim(declared, (int64_t)k, false);
+        fits = dim < 0 || dim == xir_type_dim(actual, (int64_t)k, false);
+    }
+    if (!same_element || !fits) {
+        char expected[200], found[200];
+        print_type(declared, expected, sizeof expected);
+        print_type(actual, found, sizeof found);
+        snprintf(why->text, sizeof why->text, "%s was expected, the array has %s", expected, found);
+        return same_element ? XIR_E_BOUNDS : XIR_E_TYPE;
+    }
+    *out = declared;
+    if (!xir_type_has_unknown_dim(declared)) return XIR_OK;
+    xir_i64s dims = xir_type_tensor(actual)->shape;
+    *out = xir_tensor(ctx, xir_type_element(declared), xir_type_layout(declared), dims.data, dims.size);
+    if (*out) return XIR_OK;
+    snprintf(why->text, sizeof why->text, "no memory for a type");
+    return XIR_E_MEMORY;
+}
+
+/* ---- inference over actual types ---------------------------------------------------------------------------------- */
+
+/* Values that stand for the inputs of one run. */
+typedef struct stand_in {
+    xir_value  value, *it;     /* `it` is NULL for an absent input */
+    value_more more;
+    params     params;
+} stand_in;
+
+enum { SEEN_BY_TYPE, SEEN_WITH_BYTES, SEEN_AS_REALS };
+
+/* What inference sees: types alone; the arrays as constants too, for outputs that depend on their numbers; or types whose quantised
+ * elements are what they stand for, for ops whose types do not follow from quantised ones. */
+static xir_status stand_ins(xir_kernel *at, int seen, stand_in *in, xir_value **values) {
+    for (size_t i = 0; i < at->n_inputs; i++) {
+        const kernel_input *input = &at->inputs[i];
+        values[i] = NULL;
+        if (!input->array) continue;
+        in[i] = (stand_in){ .value = { .type = input->type }, .more = { .net = at->op->net } };
+        in[i].value.more = &in[i].more;
+        if (seen == SEEN_WITH_BYTES) {
+            in[i].params.data = input->array->data;
+            in[i].more.params = &in[i].params;
+        }
+        if (seen == SEEN_AS_REALS && xir_type_is_quantized(xir_type_element(input->type))) {
+            in[i].value.type = xir_tensor(at->ctx, xir_type_expressed(input->type), xir_type_layout(input->type),
+                                          xir_type_tensor(input->type)->shape.data, xir_type_rank(input->type));
+            if (!in[i].value.type) return XIR_E_MEMORY;
+        }
+        values[i] = &in[i].value;
+    }
+    return XIR_OK;
+}
+
+/* Infers the op's outputs into the kernel's. XIR_E_UNKNOWN: the class has no inference. */
+static xir_status infer_outputs(xir_kernel *at, int seen, xir_diags *why) {
+    xir_infer infer;
+    xir_network *net = at->op->net;
+    stand_in few[4], *in = few;
+    xir_value *few_values[4], **values = few_values;
+    if (at->n_inputs > 4) {
+        in = xir_kernel_take(at, at->n_inputs, sizeof *in);
+        values = xir_kernel_take(at, at->n_inputs, sizeof *values);
+        if (!in || !values) return XIR_E_MEMORY;
+    }
+    xir_status status = stand_ins(at, seen, in, values);
+    if (status) return status;
+    infer_start(&infer, net, at->op->cls, at->op->attrs, at->op->target, values, at->n_inputs, name_text(at->op->name), why);
+    infer.home = context_home(at->ctx);
+    if (why && op_is_in(at->op)) infer.place = (size_t)xir_network_index_of(net, at->op) + 1;
+    status = infer_run(&infer);
+    if (!status && infer.n_out != at->n_outputs) {
+        status = op_fail(at->op, XIR_E_INVALID, why, "outputs", "it does not have as many outputs as its inputs give");
+    }
+    for (size_t i = 0; !status && i < at->n_outputs; i++) at->outputs[i].type = infer.out[i];
+    infer_end(&infer);
+    return status;
+}
+
+static bool has_unknown_output(const xir_kernel *at) {
+    for (size_t i = 0; i < at->n_outputs; i++) {
+        if (!at->outputs[i].type || xir_type_has_unknown_dim(at->outputs[i].type)) return true;
+    }
+    return false;
+}
+
+static xir_status infer_actual(xir_kernel *at, bool *inferred) {
+    int seen = SEEN_BY_TYPE;
+    *inferred = true;
+    xir_status status = infer_outputs(at, seen, NULL);
+    if (status == XIR_E_UNSUPPORTED) status = infer_outputs(at, seen = SEEN_AS_REALS, NULL);
+    else if (!status && has_unknown_output(at)) status = infer_outputs(at, seen = SEEN_WITH_BYTES, NULL);
+    if (status == XIR_E_UNKNOWN) {
+        *inferred = false;
+        return XIR_OK;
+    }
+    if (!status) return XIR_OK;
+    if (status == XIR_E_MEMORY) return diag_memory(at->why);
+    status = infer_outputs(at, seen, at->why);   // once more, to say why
+    return status ? status : XIR_E_INVALID;
+}
+
+/* What inference gives against what the network says: elements and layout are as it says, dims are both. */
+static xir_status settle(xir_kernel *at, size_t i, bool inferred, const xir_type **named) {
+    const xir_type *declared = at->op->outputs[i].type, *type = inferred ? at->outputs[i].type : NULL;
+    *named = NULL;   // as the kernel's
+    if (!xir_type_tensor(declared) || type == declared) return XIR_OK;
+    if (!type) {
+        at->outputs[i].type = declared;
+        return XIR_OK;
+    }
+    if (xir_type_equal(type, declared)) return XIR_OK;
+    size_t rank = xir_type_rank(type);
+    bool fits = rank == xir_type_rank(declared), known = true;
+    int64_t *dims = xir_kernel_take(at, rank ? rank : 1, sizeof *dims);
+    if (!dims) return diag_memory(at->why);
+    for (size_t k = 0; fits && k < rank; k++) {
+        int64_t a = xir_type_dim(type, (int64_t)k, false), b = xir_type_dim(declared, (int64_t)k, false);
+        fits = a < 0 || b < 0 || a == b;
+        dims[k] = a < 0 ? b : a;
+        known = known && dims[k] >= 0;
+    }
+    if (!fits) {
+        char expected[200], found[200];
+        print_type(declared, expected, sizeof expected);
+        print_type(type, found, sizeof found);
+        char where[32];
+        snprintf(where, sizeof where, "outputs/%zu", i);
+        return xir_kernel_fail(at, XIR_E_INVALID, where, "the network says %s, its inputs give %s", expected, found);
+    }
+    const xir_type *element = xir_type_element(declared);
+    bool same_element = xir_type_equal(element, xir_type_element(type));
+    bool same_dims = true;
+    for (size_t k = 0; k < rank; k++) same_dims = same_dims && dims[k] == xir_type_dim(type, (int64_t)k, false);
+    if (!same_element || !same_dims) at->outputs[i].type = xir_tensor(at->ctx, element, xir_type_layout(type), dims, rank);
+    if (!at->outputs[i].type) return diag_memory(at->why);
+    if (known) *named = xir_type_has_unknown_dim(declared) ? xir_tensor(at->ctx, element, xir_type_layout(declared), dims, rank) : declared;
+    return XIR_OK;
+}
+
+/* ---- one op ------------------------------------------------------------------------------------------------------ */
+
+static bool is_tiled(const xir_kernel *at) {
+    for (size_t i = 0; i < at->n_inputs; i++) {
+        if (at->inputs[i].type && xir_type_is_layouted(at->inputs[i].type)) return true;
+    }
+    for (size_t i = 0; i < at->n_outputs; i++) {
+        if (at->outputs[i].type && xir_type_is_layouted(at->outputs[i].type)) return true;
+    }
+    return false;
+}
+
+static xir_status compute(xir_kernel *at, xir_array **outputs) {
+    bool inferred;
+    const xir_type **named = xir_kernel_take(at, at->n_outputs ? at->n_outputs : 1, sizeof *named);
+    if (!named) return diag_memory(at->why);
+    if (!class_kernel(at->op->cls)) return kernel_run(at);   // says so
+    xir_status status = infer_actual(at, &inferred);
+    for (size_t i = 0; !status && i < at->n_outputs; i++) status = settle(at, i, inferred, &named[i]);
+    if (status) return status;
+    if (is_tiled(at)) return op_fail(at->op, XIR_E_UNSUPPORTED, at->why, NULL, "the executor does not run tiled layouts");
+    status = kernel_run(at);
+    for (size_t i = 0; !status && i < at->n_outputs; i++) {
+        if (named[i]) {
+            status = array_as(at->outputs[i].array, named[i], &outputs[i], at->why);
+        } else {
+            outputs[i] = at->outputs[i].array;
+            at->outputs[i].array = NULL;
+        }
+    }
+    for (size_t i = 0; status && i < at->n_outputs; i++) {
+        xir_array_free(outputs[i]);
+        outputs[i] = NULL;
+    }
+    return status;
+}
+
+/* Input i: the array that is given, or the Params'. */
+static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
+    const xir_value *value = at->op->inputs[i].value;
+    kernel_input *in = &at->inputs[i];
+    char where[32];
+    sentence why;
+    snprintf(where, sizeof where, "inputs/%zu", i);
+    if (!value) return XIR_OK;
+    if (!given && !value_is_params(value)) return op_fail(at->op, XIR_E_MISSING, at->why, where, "there is no array for it");
+    xir_array *array = NULL;
+    xir_status status = XIR_OK;
+    if (given) array = xir_array_retain((xir_array *)(uintptr_t)given);
+    else status = array_of_params(value, &array, at->why);
+    in->array = array;
+    if (status) return status;
+    status = agree(at->ctx, value->type, array->type, &in->type, &why);
+    return status ? op_fail(at->op, status, at->why, where, why.text) : XIR_OK;
+}
+
+/* Runs an op over arrays, NULL for those that are absent; its Params may be missing among them. `outputs` has NULLs. */
+static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, xir_diags *why) {
+    xir_kernel at = { .op = op, .ctx = op->net->ctx, .why = why };
+    size_t room = op->n_inputs * sizeof(kernel_input) + op->n_outputs * sizeof(kernel_output) + 1;
+    void *memory = mem_new(&at.ctx->alloc, room);
+    if (!memory) return diag_memory(why);
+    memset(memory, 0, room);
+    at.inputs = memory;
+    at.outputs = (kernel_output *)(at.inputs + op->n_inputs);
+    at.n_inputs = op->n_inputs;
+    at.n_outputs = op->n_outputs;
+    xir_status status = XIR_OK;
+    for (size_t i = 0; !status && i < op->n_inputs; i++) status = take_input(&at, i, inputs ? inputs[i] : NULL);
+    if (!status) status = compute(&at, outputs);
+    for (size_t i = 0; i < op->n_inputs; i++) xir_array_free((xir_array *)(uintptr_t)at.inputs[i].array);
+    kernel_end(&at);
+    mem_free(&at.ctx->alloc, memory, room);
+    return status;
+}
+
+static xir_status count_fail(xir_diags *why, const char *what, size_t expected, size_t found) {
+    return array_fail(why, XIR_E_BOUNDS, "%zu %s were expected, %zu were given", expected, what, found);
+}
+
+xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs, size_t n_outputs,
+                      xir_diags *why) {
+    for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
+    if (inputs && n_inputs != op->n_inputs) return count_fail(why, "inputs", op->n_inputs, n_inputs);
+    if (n_outputs != op->n_outputs) return count_fail(why, "outputs", op->n_outputs, n_outputs);
+    return run_op(op, inputs, outputs, why);
+}
+
+/* ---- a network --------------------------------------------------------------------------------------------------- */
+
+bool xir_op_can_run(const xir_op *op) { return class_kernel(op->cls) != NULL; }
+
+const xir_op *xir_network_cannot_run(const xir_network *net) {
+    const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net);
+    for (const xir_op *op = net->first; op; op = op->next) {
+        if (!class_kernel(op->cls) && op != in && op != out) return op;
+    }
+    return NULL;
+}
+
+/* One for each value that an op makes, in the order of slots. */
+typedef struct running {
+    xir_array *array;   /* NULL: not computed yet, or not needed any more */
+    size_t     uses;    /* to come */
+} running;
+
+typedef struct runner {
+    const xir_network     *net;
+    const xir_run_options *options;
+    xir_diags             *why;
+    size_t                *first;     /* by slot: where the outputs of an op are   */
+    running               *values;
+    size_t                 n_values;
+    const xir_array      **inputs;    /* room for the inputs of the widest op      */
+    xir_array            **outputs;
+    size_t                 n_inputs, n_outputs;
+} runner;
+
+static running *running_of(const runner *r, const xir_value *value) {
+    const xir_op *op = value->producer;
+    if (!op || op->net != r->net || !(op->flags & OP_PLACED)) return NULL;
+    return &r->values[r->first[op->slot] + (size_t)(value - op->outputs)];
+}
+
+static void let_go(running *it) {
+    xir_array_free(it->array);
+    it->array = NULL;
+}
+
+static void used(running *it) {
+    if (it && it->uses && --it->uses == 0) let_go(it);
+}
+
+static bool prepare(runner *r) {
+    const xir_allocator *alloc = &r->net->ctx->alloc;
+    size_t slots = r->net->n_slots + (size_t)1;
+    for (const xir_op *op = r->net->first; op; op = op->next) {
+        r->n_values += op->n_outputs;
+        if (op->n_inputs > r->n_inputs) r->n_inputs = op->n_inputs;
+        if (op->n_outputs > r->n_outputs) r->n_outputs = op->n_outputs;
+    }
+    r->first = mem_new(alloc, slots * sizeof *r->first);
+    r->values = mem_new(alloc, (r->n_values + 1) * sizeof *r->values);
+    r->inputs = mem_new(alloc, (r->n_inputs + 1) * sizeof *r->inputs);
+    r->outputs = mem_new(alloc, (r->n_outputs + 1) * sizeof *r->outputs);
+    if (r->values) memset(r->values, 0, (r->n_values + 1) * sizeof *r->values);
+    if (!r->first || !r->values || !r->inputs || !r->outputs) return false;
+    size_t n = 0;
+    for (const xir_op *op = r->net->first; op; op = op->next) {
+        r->first[op->slot] = n;
+        n += op->n_outputs;
+    }
+    for (const xir_op *op = r->net->first; op; op = op->next) {
+        for (size_t i = 0; i < op->n_inputs; i++) {
+            running *it = op->inputs[i].value ? running_of(r, op->inputs[i].value) : NULL;
+            if (it) it->uses++;
+        }
+    }
+    return true;
+}
+
+static void clean_up(runner *r) {
+    const xir_allocator *alloc = &r->net->ctx->alloc;
+    for (size_t i = 0; r->values && i < r->n_values; i++) let_go(&r->values[i]);
+    mem_free(alloc, r->first, (r->net->n_slots + (size_t)1) * sizeof *r->first);
+    mem_free(alloc, r->values, (r->n_values + 1) * sizeof *r->values);
+    mem_free(alloc, (void *)r->inputs, (r->n_inputs + 1) * sizeof *r->inputs);
+    mem_free(alloc, (void *)r->outputs, (r->n_outputs + 1) * sizeof *r->outputs);
+}
+
+static xir_status stopped(const runner *r, const xir_value *value, const xir_array *array) {
+    if (!r->options || !r->options->watch || r->options->watch(r->options->user, value, array)) return XIR_OK;
+    return array_fail(r->why, XIR_E_INVALID, "the run was stopped");
+}
+
+/* The array of an input of an op; NULL for Params, which run_op looks up. */
+static xir_status find_input(const runner *r, const xir_op *op, size_t i, const xir_array **out) {
+    const xir_value *value = op->inputs[i].value;
+    *out = NULL;
+    if (!value || value_is_params(value)) return XIR_OK;
+    const running *it = running_of(r, value);
+    char where[32];
+    snprintf(where, sizeof where, "inputs/%zu", i);
+    if (!it) return op_fail(op, XIR_E_INVALID, r->why, where, "no operation of the network makes it");
+    if (!it->array) return op_fail(op, XIR_E_INVALID, r->why, where, "it is used before it is made");
+    *out = it->array;
+    return XIR_OK;
+}
+
+static xir_status step(runner *r, const xir_op *op) {
+    xir_status status = XIR_OK;
+    for (size_t i = 0; !status && i < op->n_inputs; i++) status = find_input(r, op, i, &r->inputs[i]);
+    for (size_t i = 0; i < op->n_outputs; i++) r->outputs[i] = NULL;
+    if (!status) status = run_op(op, r->inputs, r->outputs, r->why);
+    if (status) return status;
+    for (size_t i = 0; i < op->n_outputs; i++) {
+        running *it = &r->values[r->first[op->slot] + i];
+        it->array = r->outputs[i];
+        if (!status) status = stopped(r, &op->outputs[i], it->array);
+        if (!it->uses) let_go(it);
+    }
+    for (size_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i].value) used(running_of(r, op->inputs[i].value));
+    }
+    return status;
+}
+
+/* An input of the network as it is seen from inside: under the layout that it has there. */
+static xir_status enter(runner *r, const xir_op *op, size_t i, const xir_array *array) {
+    const xir_value *value = &op->outputs[i];
+    running *it = &r->values[r->first[op->slot] + i];
+    sentence why = { "there is no array for it" };
+    char text[600];
+    const xir_type *type = NULL;
+    xir_status status = array ? agree(r->net->ctx, value->type, array->type, &type, &why) : XIR_E_MISSING;
+    if (status) {
+        xir_str name = xir_value_name(value);
+        snprintf(text, sizeof text, "input %zu '%.*s' of the network: %s", i, SHOWN(name), why.text);
+        return array_fail(r->why, status, "%s", text);
+    }
+    status = array_as(array, type, &it->array, r->why);
+    if (!status && !it->uses) let_go(it);
+    return status;
+}
+
+static xir_status leave(runner *r, const xir_op *op, xir_array **outputs) {
+    xir_status status = XIR_OK;
+    for (size_t i = 0; !status && i < op->n_inputs; i++) {
+        const xir_array *array;
+        const xir_value *value = op->inputs[i].value;
+        status = find_input(r, op, i, &array);
+        if (status) break;
+        if (array) outputs[i] = xir_array_retain((xir_array *)(uintptr_t)array);
+        else if (value) status = array_of_params(value, &outputs[i], r->why);
+        else status = op_fail(op, XIR_E_MISSING, r->why, NULL, "an output of the network is absent");
+    }
+    return status;
+}
+
+static xir_status run_all(runner *r, const xir_array *const *inputs, xir_array **outputs) {
+    xir_status status = XIR_OK;
+    const xir_op *in = xir_network_input_op(r->net), *out = xir_network_output_op(r->net);
+    for (const xir_op *op = r->net->first; !status && op; op = op->next) {
+        if (op == in) {
+            for (size_t i = 0; !status && i < op->n_outputs; i++) status = enter(r, op, i, inputs[i]);
+        } else if (op == out) {
+            status = leave(r, op, outputs);
+        } else {
+            status = step(r, op);
+        }
+    }
+    return status;
+}
+
+xir_status xir_network_run(const xir_network *net, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
+                           size_t n_outputs, const xir_run_options *options, xir_diags *why) {
+    for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
+    const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net), *lacks = xir_network_cannot_run(net);
+    size_t needs = in ? in->n_outputs : 0, gives = out ? out->n_inputs : 0;
+    if (n_inputs != needs) return count_fail(why, "inputs of the network", needs, n_inputs);
+    if (n_outputs != gives) return count_fail(why, "outputs of the network", gives, n_outputs);
+    if (lacks) return op_fail(lacks, XIR_E_UNSUPPORTED, why, NULL, "the executor has no kernel for this class");
+    runner r = { .net = net, .options = options, .why = why };
+    xir_status status = prepare(&r) ? run_all(&r, inputs, outputs) : diag_memory(why);
+    clean_up(&r);
+    for (size_t i = 0; status && i < n_outputs; i++) {
+        xir_array_free(outputs[i]);
+        outputs[i] = NULL;
+    }
+    return status;
+}
