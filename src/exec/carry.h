@@ -1,0 +1,46 @@
+/* Elements that are only moved, from one input to one output: as bytes where both have the same elements, of whole bytes, otherwise as
+ * numbers. */
+#ifndef EXEC_CARRY_H
+#define EXEC_CARRY_H
+
+#include <string.h>
+#include "kernels.h"
+
+typedef enum carried { CARRIED_BYTES, CARRIED_REALS, CARRIED_I64S } carried;
+
+typedef struct carrier {
+    const char *from;
+    char       *to;
+    size_t      size;   /* of an element */
+    carried     as;
+} carrier;
+
+/* The elements of another input, which has the same ones, as `m` has its own. NULL without memory. */
+static inline const char *carried_input(xir_kernel *at, const carrier *m, size_t input) {
+    if (m->as == CARRIED_BYTES) return xir_kernel_bytes(at, input);
+    return m->as == CARRIED_REALS ? (const char *)xir_kernel_reals(at, input) : (const char *)xir_kernel_i64s(at, input);
+}
+
+/* False without memory. */
+static inline bool carry_begin(xir_kernel *at, carrier *m, size_t output, size_t input) {
+    const xir_type *in = xir_kernel_input_type(at, input), *out = xir_kernel_output_type(at, output);
+    size_t bytes = xir_type_equal(xir_type_element(in), xir_type_element(out)) ? xir_kernel_element_bytes(in) : 0;
+    m->as = bytes ? CARRIED_BYTES : xir_kernel_is_real(in) || xir_kernel_is_real(out) ? CARRIED_REALS : CARRIED_I64S;
+    m->size = bytes ? bytes : 8;
+    m->from = carried_input(at, m, input);
+    m->to = m->as == CARRIED_BYTES ? xir_kernel_bytes_out(at, output)
+          : m->as == CARRIED_REALS ? (char *)xir_kernel_real_out(at, output) : (char *)xir_kernel_i64_out(at, output);
+    return m->from && m->to;
+}
+
+/* Elements [to, to + n) of the output are zero. */
+static inline void carry_zeros(const carrier *m, int64_t to, int64_t n) {
+    memset(m->to + (size_t)to * m->size, 0, (size_t)n * m->size);
+}
+
+/* Moves n neighbouring elements. */
+static inline void carry(const carrier *m, int64_t to, int64_t from, int64_t n) {
+    memcpy(m->to + (size_t)to * m->size, m->from + (size_t)from * m->size, (size_t)n * m->size);
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* Boxes chosen by their scores: the best first, of equal scores the first box, unless it overlaps one that was chosen. */
+#include <math.h>
+#include <stdlib.h>
+#include "kernels.h"
+
+enum { BOXES, SCORES, MOST, IOU, SCORE };   /* the inputs */
+
+/* A box by its corners, and its score. */
+typedef struct box {
+    double  top, left, bottom, right, score;
+    int64_t index;
+} box;
+
+static box read_box(const double *b, bool centre, double score, int64_t index) {
+    if (centre) return (box){ b[1] - b[3] / 2, b[0] - b[2] / 2, b[1] + b[3] / 2, b[0] + b[2] / 2, score, index };
+    return (box){ fmin(b[0], b[2]), fmin(b[1], b[3]), fmax(b[0], b[2]), fmax(b[1], b[3]), score, index };
+}
+
+static double area(const box *b) { return (b->bottom - b->top) * (b->right - b->left); }
+
+static bool overlap(const box *a, const box *b, double threshold) {
+    double height = fmin(a->bottom, b->bottom) - fmax(a->top, b->top), width = fmin(a->right, b->right) - fmax(a->left, b->left);
+    if (!(height > 0) || !(width > 0) || !(area(a) > 0) || !(area(b) > 0)) return false;
+    return height * width / (area(a) + area(b) - height * width) > threshold;
+}
+
+static int by_score(const void *l, const void *r) {
+    const box *a = l, *b = r;
+    if (a->score != b->score) return a->score > b->score ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Moves the boxes that are selected of n to the front; returns how many. */
+static int64_t select_boxes(box *all, int64_t n, int64_t most, double threshold) {
+    int64_t chosen = 0;
+    qsort(all, (size_t)n, sizeof *all, by_score);
+    for (int64_t i = 0; i < n && chosen < most; i++) {
+        bool free = true;
+        for (int64_t k = 0; k < chosen && free; k++) free = !overlap(&all[k], &all[i], threshold);
+        if (free) all[chosen++] = all[i];
+    }
+    return chosen;
+}
+
+/* A number among the inputs. */
+static bool read_real(xir_kernel *at, size_t i, double preset, double *out) {
+    const double *p = xir_kernel_input_type(at, i) ? xir_kernel_reals(at, i) : &preset;
+    if (p) *out = *p;
+    return p != NULL;
+}
+
+static xir_status non_max_suppression(xir_kernel *at) {
+    const xir_non_max_suppression_attrs *a = xir_kernel_attrs(at);
+    const xir_type *type = xir_kernel_input_type(at, SCORES);
+    const int64_t batches = xir_type_dim(type, 0, false), classes = xir_type_dim(type, 1, false), n = xir_type_dim(type, 2, false);
+    const double *boxes = xir_kernel_reals(at, BOXES), *scores = xir_kernel_reals(at, SCORES);
+    double most, iou, least;
+    if (!boxes || !scores || !read_real(at, MOST, 0, &most) || !read_real(at, IOU, 0, &iou) || !read_real(at, SCORE, -INFINITY, &least)) {
+        return XIR_E_MEMORY;
+    }
+    int64_t limit = most > (double)n ? n : most > 0 ? (int64_t)most : 0, found = 0;
+    size_t room;
+    box *all = xir_kernel_take(at, (size_t)n + 1, sizeof *all);
+    if (!all || __builtin_mul_overflow((size_t)(batches * classes), (size_t)limit, &room)) return XIR_E_MEMORY;
+    int64_t *selected = xir_kernel_take(at, room + 1, 3 * sizeof *selected);
+    if (!selected) return XIR_E_MEMORY;
+    for (int64_t b = 0; b < batches; b++) {
+        for (int64_t c = 0; c < classes; c++) {
+            int64_t count = 0;
+            for (int64_t i = 0; i < n; i++) {
+                double score = scores[(b * classes + c) * n + i];
+                if (score > least) all[count++] = read_box(boxes + (b * n + i) * 4, a->center_point_box, score, i);
+            }
+            count = select_boxes(all, count, limit, iou);
+            for (int64_t i = 0; i < count; i++, found++) {
+                selected[3 * found] = b;
+                selected[3 * found + 1] = c;
+                selected[3 * found + 2] = all[i].index;
+            }
+        }
+    }
+    const int64_t dims[2] = { found, 3 };
+    xir_status status = xir_kernel_give(at, 0, dims, 2);
+    int64_t *out = status ? NULL : xir_kernel_i64_out(at, 0);
+    if (!out) return status ? status : XIR_E_MEMORY;
+    for (int64_t i = 0; i < 3 * found; i++) out[i] = selected[i];
+    return XIR_OK;
+}
+
+kernel_table kernels_detection = {
+    { xir_non_max_suppression_class, non_max_suppression },
+    { NULL,                          NULL                },
+};

@@ -1,0 +1,217 @@
+/* Einstein's sums, by definition: for each element of the output, the products over all letters that it has not. Every letter, and
+ * every dim of "...", is an index with a step in each operand; those of the output come first. The equation was judged by the class. */
+#include "kernels.h"
+
+enum { LETTERS = 52 };
+
+typedef struct einsum {
+    size_t          n;          /* operands                                                                        */
+    size_t          indices;    /* letters of the output and its dims of "...", then the ones that are summed over */
+    size_t          outer;      /* how many are the output's                                                       */
+    int64_t        *dim;        /* of each index                                                                   */
+    int64_t        *step;       /* [index][operand]                                                                */
+    int64_t        *index;
+    int64_t        *offset;     /* of each operand                                                                 */
+} einsum;
+
+static int letter_index(char c) {
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    return -1;
+}
+
+/* What may stand in a term: a letter, or DOTS; END at its end. */
+enum { END = -1, DOTS = -2 };
+static int next_symbol(xir_str text, size_t *pos) {
+    while (*pos < text.size && text.data[*pos] == ' ') ++*pos;
+    if (*pos >= text.size || text.data[*pos] == ',' || text.data[*pos] == '-') return END;
+    if (text.data[*pos] == '.') {
+        *pos += 3;
+        return DOTS;
+    }
+    return letter_index(text.data[(*pos)++]);
+}
+
+/* Which index a letter is, and where the dims of "..." start: -1 is none yet. Behind the letters are the dims of "...", of which all
+ * operands have at most `wide`, the last for the last. */
+typedef struct names {
+    int    of[LETTERS];
+    int    dots;
+    size_t wide;
+} names;
+
+static int name_letter(einsum *e, names *known, int letter) {
+    if (known->of[letter] < 0) known->of[letter] = (int)e->indices++;
+    return known->of[letter];
+}
+
+static int name_dots(einsum *e, names *known) {
+    if (known->dots < 0) {
+        known->dots = (int)e->indices;
+        e->indices += known->wide;
+    }
+    return known->dots;
+}
+
+/* Letters of a term; `pos` then stands at its comma, arrow or end. */
+static size_t count_letters(xir_str text, size_t *pos, bool *dots) {
+    size_t n = 0;
+    *dots = false;
+    for (int s; (s = next_symbol(text, pos)) != END;) {
+        if (s == DOTS) *dots = true;
+        else n++;
+    }
+    return n;
+}
+
+/* Where the output's term is, and how many times a letter occurs before; SIZE_MAX: it is not written. */
+static size_t find_output(xir_str text, size_t seen[LETTERS]) {
+    for (size_t i = 0; i < LETTERS; i++) seen[i] = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        int letter = letter_index(text.data[i]);
+        if (letter >= 0) seen[letter]++;
+        if (text.data[i] == '-') return i + 2;
+    }
+    return SIZE_MAX;
+}
+
+/* The output's indices, in its order. */
+static void name_output(einsum *e, names *known, xir_str text) {
+    size_t seen[LETTERS], pos = find_output(text, seen);
+    if (pos == SIZE_MAX) {
+        if (known->wide) name_dots(e, known);
+        for (int i = 0; i < LETTERS; i++) {
+            if (seen[i] == 1) name_letter(e, known, i);
+        }
+    } else {
+        for (int s; (s = next_symbol(text, &pos)) != END;) {
+            if (s == DOTS) name_dots(e, known);
+            else name_letter(e, known, s);
+        }
+    }
+    e->outer = e->indices;
+}
+
+/* Joins dim `dim` of operand i, whose elements are `step` apart, to an index. */
+static void join(einsum *e, int index, size_t i, int64_t dim, int64_t step) {
+    if (dim == 1) return;
+    e->dim[index] = dim;
+    e->step[(size_t)index * e->n + i] += step;   // += : a letter twice is the diagonal
+}
+
+static void read_terms(xir_kernel *at, einsum *e, names *known, xir_str text) {
+    size_t pos = 0;
+    for (size_t i = 0; i < e->n; i++, pos++) {
+        const xir_type *type = xir_kernel_input_type(at, i);
+        size_t rank = xir_type_rank(type), ahead = pos, axis = 0;
+        int64_t step = 1;
+        bool dots;
+        size_t letters = count_letters(text, &ahead, &dots);
+        for (size_t k = 0; k < rank; k++) step *= xir_type_dim(type, (int64_t)k, false);
+        for (int s; (s = next_symbol(text, &pos)) != END;) {
+            size_t run = s == DOTS ? rank - letters : 1;
+            int first = s == DOTS ? name_dots(e, known) + (int)(known->wide - run) : name_letter(e, known, s);
+            for (size_t k = 0; k < run; k++, axis++) {
+                int64_t dim = xir_type_dim(type, (int64_t)axis, false);
+                if (dim) step /= dim;
+                join(e, first + (int)k, i, dim, step);
+            }
+        }
+    }
+}
+
+/* False without memory. */
+static bool einsum_make(xir_kernel *at, einsum *e) {
+    const xir_einsum_attrs *a = xir_kernel_attrs(at);
+    names known = { .dots = -1, .wide = 0 };
+    size_t pos = 0;
+    bool dots;
+    e->n = xir_kernel_input_count(at);
+    for (size_t i = 0; i < LETTERS; i++) known.of[i] = -1;
+    for (size_t i = 0; i < e->n; i++, pos++) {
+        size_t rank = xir_type_rank(xir_kernel_input_type(at, i)), letters = count_letters(a->equation, &pos, &dots);
+        if (dots && rank > letters && rank - letters > known.wide) known.wide = rank - letters;
+    }
+    e->dim = xir_kernel_take(at, LETTERS + known.wide, sizeof *e->dim);
+    e->index = xir_kernel_take(at, LETTERS + known.wide, sizeof *e->index);
+    e->step = xir_kernel_take(at, LETTERS + known.wide, (e->n + 1) * sizeof *e->step);
+    e->offset = xir_kernel_take(at, e->n + 1, sizeof *e->offset);
+    if (!e->dim || !e->index || !e->step || !e->offset) return false;
+    for (size_t i = 0; i < LETTERS + known.wide; i++) e->dim[i] = 1;
+    name_output(e, &known, a->equation);
+    read_terms(at, e, &known, a->equation);
+    return true;
+}
+
+/* On to the next of the indices [from, to), the offsets of all operands with them; false after the last, which the first follows. */
+static bool next_index(const einsum *e, size_t from, size_t to) {
+    for (size_t k = to; k-- > from;) {
+        const int64_t *step = e->step + k * e->n;
+        bool more = ++e->index[k] < e->dim[k];
+        for (size_t i = 0; i < e->n; i++) e->offset[i] += more ? step[i] : -(e->dim[k] - 1) * step[i];
+        if (more) return true;
+        e->index[k] = 0;
+    }
+    return false;
+}
+
+static bool is_empty(const einsum *e, size_t from, size_t to) {
+    for (size_t k = from; k < to; k++) {
+        if (e->dim[k] == 0) return true;
+    }
+    return false;
+}
+
+static xir_status sum_reals(xir_kernel *at, const einsum *e) {
+    const double **x = xir_kernel_take(at, e->n + 1, sizeof *x);
+    double *y = xir_kernel_real_out(at, 0);
+    if (!x || !y) return XIR_E_MEMORY;
+    for (size_t i = 0; i < e->n; i++) {
+        if (!(x[i] = xir_kernel_reals(at, i))) return XIR_E_MEMORY;
+    }
+    if (is_empty(e, 0, e->outer)) return XIR_OK;
+    const bool nothing = is_empty(e, e->outer, e->indices);
+    do {
+        double sum = 0;
+        if (!nothing) do {
+            double product = 1;
+            for (size_t i = 0; i < e->n; i++) product *= x[i][e->offset[i]];
+            sum += product;
+        } while (next_index(e, e->outer, e->indices));
+        *y++ = sum;
+    } while (next_index(e, 0, e->outer));
+    return XIR_OK;
+}
+
+/* Integers wrap. */
+static xir_status sum_integers(xir_kernel *at, const einsum *e) {
+    const int64_t **x = xir_kernel_take(at, e->n + 1, sizeof *x);
+    int64_t *y = xir_kernel_i64_out(at, 0);
+    if (!x || !y) return XIR_E_MEMORY;
+    for (size_t i = 0; i < e->n; i++) {
+        if (!(x[i] = xir_kernel_i64s(at, i))) return XIR_E_MEMORY;
+    }
+    if (is_empty(e, 0, e->outer)) return XIR_OK;
+    const bool nothing = is_empty(e, e->outer, e->indices);
+    do {
+        uint64_t sum = 0;
+        if (!nothing) do {
+            uint64_t product = 1;
+            for (size_t i = 0; i < e->n; i++) product *= (uint64_t)x[i][e->offset[i]];
+            sum += product;
+        } while (next_index(e, e->outer, e->indices));
+        *y++ = (int64_t)sum;
+    } while (next_index(e, 0, e->outer));
+    return XIR_OK;
+}
+
+static xir_status run_einsum(xir_kernel *at) {
+    einsum e = { 0 };
+    if (!einsum_make(at, &e)) return XIR_E_MEMORY;
+    return xir_kernel_is_real(xir_kernel_input_type(at, 0)) ? sum_reals(at, &e) : sum_integers(at, &e);
+}
+
+kernel_table kernels_einsum = {
+    { xir_einsum_class, run_einsum },
+    { NULL,             NULL       },
+};

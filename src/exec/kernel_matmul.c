@@ -1,0 +1,150 @@
+/* Products of matrices, as NumPy's matmul: dims before the matrices broadcast, a vector is a row on the left, a column on the right.
+ * The bias broadcasts to the product. */
+#include "gemm.h"
+
+enum { X, K, BIAS, OPERANDS };
+
+/* An operand seen from the product's dims: how far its elements move with each of them; 0 where it is broadcast. */
+typedef struct matmul {
+    size_t   batches;                  /* dims before the matrices                          */
+    int64_t  rows, depth, columns;     /* of the matrices; a vector's missing dim is 1      */
+    int64_t *dim, *index;              /* of the batches                                    */
+    int64_t *step[OPERANDS];           /* along the batches                                 */
+    int64_t  depth_step;               /* along the rows of k                               */
+    int64_t  bias_row, bias_column;
+} matmul;
+
+static int64_t dim_from_right(const xir_type *type, size_t k) {
+    return k <= xir_type_rank(type) ? xir_type_dim(type, -(int64_t)k, false) : 1;
+}
+
+/* Steps of an operand along `n` dims of the product, the last of which is its own dim `skip` + 1 from the right. */
+static void broadcast_steps(const xir_type *type, size_t skip, size_t n, int64_t *step) {
+    int64_t size = 1;
+    for (size_t k = 1; k <= skip; k++) size *= dim_from_right(type, k);
+    for (size_t k = 1; k <= n; k++) {
+        int64_t dim = dim_from_right(type, skip + k);
+        step[n - k] = dim == 1 ? 0 : size;
+        size *= dim;
+    }
+}
+
+/* Reads dims. False without memory. */
+static bool matmul_make(xir_kernel *at, matmul *m) {
+    const xir_type *x = xir_kernel_input_type(at, X), *k = xir_kernel_input_type(at, K), *b = xir_kernel_input_type(at, BIAS);
+    const xir_type *y = xir_kernel_output_type(at, 0);
+    const bool row = xir_type_rank(x) == 1, column = xir_type_rank(k) == 1;
+    const size_t y_rank = xir_type_rank(y), batches = y_rank - !row - !column, n = batches + 2;
+    m->batches = batches;
+    m->dim = xir_kernel_take(at, n, sizeof *m->dim);
+    m->index = xir_kernel_take(at, n, sizeof *m->index);
+    for (size_t i = 0; i < OPERANDS; i++) m->step[i] = xir_kernel_take(at, n + 1, sizeof *m->step[i]);
+    if (!m->dim || !m->index || !m->step[X] || !m->step[K] || !m->step[BIAS]) return false;
+
+    for (size_t i = 0; i < batches; i++) m->dim[i] = xir_type_dim(y, (int64_t)i, false);
+    m->rows = row ? 1 : dim_from_right(x, 2);
+    m->columns = column ? 1 : dim_from_right(k, 1);
+    m->depth = dim_from_right(x, 1);
+    m->depth_step = column ? 1 : m->columns;
+    broadcast_steps(x, row ? 1 : 2, row ? 0 : batches, m->step[X]);       // a vector has no batches
+    broadcast_steps(k, column ? 1 : 2, column ? 0 : batches, m->step[K]);
+    if (b) {
+        broadcast_steps(b, 0, y_rank, m->step[BIAS]);
+        m->bias_row = row ? 0 : m->step[BIAS][batches];
+        m->bias_column = column ? 0 : m->step[BIAS][y_rank - 1];
+    }
+    return true;
+}
+
+/* Where operand i has the batch of m->index. */
+static int64_t batch_offset(const matmul *m, size_t i) {
+    int64_t offset = 0;
+    for (size_t k = 0; k < m->batches; k++) offset += m->index[k] * m->step[i][k];
+    return offset;
+}
+
+/* On to the next batch; false after the last. */
+static bool next_batch(matmul *m) {
+    for (size_t k = m->batches; k-- > 0;) {
+        if (++m->index[k] < m->dim[k]) return true;
+        m->index[k] = 0;
+    }
+    return false;
+}
+
+typedef struct left {
+    const double *x;
+    int64_t       row_step;
+} left;
+
+static void read_row(const void *from, size_t row, size_t k, size_t n, double *out, size_t step) {
+    const left *l = from;
+    const double *x = l->x + (int64_t)row * l->row_step + (int64_t)k;
+    for (size_t i = 0; i < n; i++) out[i * step] = x[i];
+}
+
+static xir_status multiply_reals(xir_kernel *at, matmul *m) {
+    const double *x = xir_kernel_reals(at, X), *k = xir_kernel_reals(at, K);
+    const double *b = xir_kernel_input_type(at, BIAS) ? xir_kernel_reals(at, BIAS) : NULL;
+    double *y = xir_kernel_real_out(at, 0);
+    gemm g;
+    if (!x || !k || !y || (xir_kernel_input_type(at, BIAS) && !b) || !gemm_make(at, &g, (size_t)m->depth, (size_t)m->columns)) {
+        return XIR_E_MEMORY;
+    }
+    const double *packed = NULL;
+    const size_t rows = (size_t)m->rows, columns = (size_t)m->columns;
+    do {
+        const double *right = k + batch_offset(m, K), *bias = b ? b + batch_offset(m, BIAS) : NULL;
+        const left l = { x + batch_offset(m, X), m->depth };
+        if (right != packed) gemm_right(&g, right, (size_t)m->depth_step, 1);
+        packed = right;
+        for (size_t row = 0; row < rows; row += GEMM_ROWS) {
+            size_t some = rows - row < GEMM_ROWS ? rows - row : GEMM_ROWS;
+            gemm_run(&g, read_row, &l, row, some);
+            for (size_t i = 0; i < some; i++, y += columns) {
+                const double *from = g.out + i * g.wide;
+                for (size_t j = 0; j < columns; j++) {
+                    y[j] = bias ? from[j] + bias[(int64_t)(row + i) * m->bias_row + (int64_t)j * m->bias_column] : from[j];
+                }
+            }
+        }
+    } while (next_batch(m));
+    return XIR_OK;
+}
+
+/* Integers wrap. */
+static xir_status multiply_integers(xir_kernel *at, matmul *m) {
+    const int64_t *x = xir_kernel_i64s(at, X), *k = xir_kernel_i64s(at, K);
+    const int64_t *b = xir_kernel_input_type(at, BIAS) ? xir_kernel_i64s(at, BIAS) : NULL;
+    int64_t *y = xir_kernel_i64_out(at, 0);
+    if (!x || !k || !y || (xir_kernel_input_type(at, BIAS) && !b)) return XIR_E_MEMORY;
+    do {
+        const int64_t *right = k + batch_offset(m, K), *from = x + batch_offset(m, X), *bias = b ? b + batch_offset(m, BIAS) : NULL;
+        for (int64_t i = 0; i < m->rows; i++, from += m->depth) {
+            for (int64_t j = 0; j < m->columns; j++) {
+                uint64_t sum = bias ? (uint64_t)bias[i * m->bias_row + j * m->bias_column] : 0;
+                for (int64_t t = 0; t < m->depth; t++) {
+                    sum += (uint64_t)from[t] * (uint64_t)right[t * m->depth_step + j];
+                }
+                *y++ = (int64_t)sum;
+            }
+        }
+    } while (next_batch(m));
+    return XIR_OK;
+}
+
+static xir_status run_matmul(xir_kernel *at) {
+    matmul m = { 0 };
+    int64_t elements;
+    if (!matmul_make(at, &m)) return XIR_E_MEMORY;
+    const bool real = xir_kernel_is_real(xir_kernel_input_type(at, X)) || xir_kernel_is_real(xir_kernel_input_type(at, K));
+    if (xir_type_elements(xir_kernel_output_type(at, 0), &elements) || elements == 0) {
+        return xir_kernel_i64_out(at, 0) ? XIR_OK : XIR_E_MEMORY;
+    }
+    return real ? multiply_reals(at, &m) : multiply_integers(at, &m);
+}
+
+kernel_table kernels_matmul = {
+    { xir_matmul_class, run_matmul },
+    { NULL,             NULL       },
+};

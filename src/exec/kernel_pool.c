@@ -1,0 +1,188 @@
+/* Pools. A cell outside the input is no element: it is never the greatest, and adds nothing to a mean. A window without any element
+ * gives the lowest number that there is, or 0. Of NaN the greatest is NaN, as in PyTorch. */
+#include <math.h>
+#include "windows.h"
+
+typedef struct pool {
+    size_t  n;          /* spatial axes        */
+    window  w;
+    bool    padding_counts;
+    int64_t divisor;    /* 0: as many as count */
+    axes    x, y;
+} pool;
+
+/* Reads dims. False without memory. */
+static bool pool_make(xir_kernel *at, pool *p) {
+    map_axes(xir_kernel_input_type(at, 0), p->n, &p->x);
+    map_axes(xir_kernel_output_type(at, 0), p->n, &p->y);
+    return window_make(at, &p->w, p->x.dim + D, p->y.dim + D, XIR_PADDING_ZEROS);
+}
+
+/* Calls `each` with the offset of every output element of a place, channel by channel, and the place. */
+typedef void pool_fn(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user);
+
+static void each_element(const pool *p, pool_fn *each, void *user) {
+    int64_t place[SPATIAL] = { 0 };
+    if (p->y.dim[N] == 0 || p->y.dim[C] == 0) return;
+    do {
+        int64_t at = 0;
+        for (size_t a = 0; a < SPATIAL; a++) at += place[a] * p->y.step[D + a];
+        for (int64_t n = 0; n < p->y.dim[N]; n++) {
+            for (int64_t c = 0; c < p->y.dim[C]; c++) {
+                each(p, place, n * p->x.step[N] + c * p->x.step[C], at + n * p->y.step[N] + c * p->y.step[C], user);
+            }
+        }
+    } while (next_cell(place, p->y.dim + D));
+}
+
+/* ---- the greatest -------------------------------------------------------------------------------------------------- */
+
+typedef struct reals    { const double  *x; double  *y;                 } reals;
+typedef struct integers { const int64_t *x; int64_t *y; int64_t lowest; } integers;
+
+static void window_sizes(const pool *p, int64_t size[SPATIAL]) {
+    for (size_t a = 0; a < SPATIAL; a++) size[a] = p->w.along[a].size;
+}
+
+static void greatest_real(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
+    const reals *r = user;
+    int64_t k[SPATIAL] = { 0 }, size[SPATIAL];
+    double most = -INFINITY;
+    window_sizes(p, size);
+    do {
+        int64_t cell = window_cell(&p->w, &p->x, place, k);
+        if (cell >= 0 && !(r->x[from + cell] <= most) && !isnan(most)) most = r->x[from + cell];
+    } while (next_cell(k, size));
+    r->y[to] = most;
+}
+
+static void greatest_integer(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
+    const integers *r = user;
+    int64_t k[SPATIAL] = { 0 }, size[SPATIAL], most = r->lowest;
+    window_sizes(p, size);
+    do {
+        int64_t cell = window_cell(&p->w, &p->x, place, k);
+        if (cell >= 0 && r->x[from + cell] > most) most = r->x[from + cell];
+    } while (next_cell(k, size));
+    r->y[to] = most;
+}
+
+/* The lowest number of an integer type; of bool false. */
+static int64_t lowest_of(const xir_type *element) {
+    const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
+    if (!integer || !integer->sign) return 0;
+    return integer->ibits >= 64 ? INT64_MIN : -((int64_t)1 << (integer->ibits - 1));
+}
+
+static xir_status max_pool(xir_kernel *at, pool p) {
+    const xir_type *type = xir_kernel_input_type(at, 0);
+    if (!pool_make(at, &p)) return XIR_E_MEMORY;
+    if (xir_kernel_is_real(type)) {
+        reals r = { xir_kernel_reals(at, 0), xir_kernel_real_out(at, 0) };
+        if (!r.x || !r.y) return XIR_E_MEMORY;
+        each_element(&p, greatest_real, &r);
+    } else {
+        integers r = { xir_kernel_i64s(at, 0), xir_kernel_i64_out(at, 0), lowest_of(xir_type_element(type)) };
+        if (!r.x || !r.y) return XIR_E_MEMORY;
+        each_element(&p, greatest_integer, &r);
+    }
+    return XIR_OK;
+}
+
+/* ---- the mean ------------------------------------------------------------------------------------------------------ */
+
+/* What a window's sum is divided by, of which `inside` cells are in the input. */
+static int64_t divisor_of(const pool *p, int64_t inside) {
+    if (p->divisor) return p->divisor;
+    return p->padding_counts ? p->w.cells : inside ? inside : 1;
+}
+
+static void mean_of_reals(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
+    const reals *r = user;
+    int64_t k[SPATIAL] = { 0 }, size[SPATIAL], inside = 0;
+    double sum = 0;
+    window_sizes(p, size);
+    do {
+        int64_t cell = window_cell(&p->w, &p->x, place, k);
+        if (cell < 0) continue;
+        sum += r->x[from + cell];
+        inside++;
+    } while (next_cell(k, size));
+    r->y[to] = sum / (double)divisor_of(p, inside);
+}
+
+/* Truncated towards 0, as C divides. */
+static void mean_of_integers(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
+    const integers *r = user;
+    int64_t k[SPATIAL] = { 0 }, size[SPATIAL], inside = 0;
+    uint64_t sum = 0;
+    window_sizes(p, size);
+    do {
+        int64_t cell = window_cell(&p->w, &p->x, place, k);
+        if (cell < 0) continue;
+        sum += (uint64_t)r->x[from + cell];
+        inside++;
+    } while (next_cell(k, size));
+    r->y[to] = (int64_t)sum / divisor_of(p, inside);
+}
+
+static xir_status avg_pool(xir_kernel *at, pool p) {
+    if (!pool_make(at, &p)) return XIR_E_MEMORY;
+    if (xir_kernel_is_real(xir_kernel_input_type(at, 0))) {
+        reals r = { xir_kernel_reals(at, 0), xir_kernel_real_out(at, 0) };
+        if (!r.x || !r.y) return XIR_E_MEMORY;
+        each_element(&p, mean_of_reals, &r);
+    } else {
+        integers r = { xir_kernel_i64s(at, 0), xir_kernel_i64_out(at, 0), 0 };
+        if (!r.x || !r.y) return XIR_E_MEMORY;
+        each_element(&p, mean_of_integers, &r);
+    }
+    return XIR_OK;
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------------------ */
+
+#define MEAN_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = 1 }
+#define MEAN_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = 1 }
+#define MEAN_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = 1 }
+#define MOST_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = (a)->dilation_depth  }
+#define MOST_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = (a)->dilation_height }
+#define MOST_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = (a)->dilation_width  }
+
+static xir_status avg_pool1d(xir_kernel *at) {
+    const xir_avg_pool1d_attrs *a = xir_kernel_attrs(at);
+    return avg_pool(at, (pool){ .n = 1, .w.along = { STEPS_NONE, STEPS_NONE, MEAN_W(a) }, .padding_counts = a->count_include_pad,
+                               .divisor = a->divisor_override });
+}
+static xir_status avg_pool2d(xir_kernel *at) {
+    const xir_avg_pool2d_attrs *a = xir_kernel_attrs(at);
+    return avg_pool(at, (pool){ .n = 2, .w.along = { STEPS_NONE, MEAN_H(a), MEAN_W(a) }, .padding_counts = a->count_include_pad,
+                               .divisor = a->divisor_override });
+}
+static xir_status avg_pool3d(xir_kernel *at) {
+    const xir_avg_pool3d_attrs *a = xir_kernel_attrs(at);
+    return avg_pool(at, (pool){ .n = 3, .w.along = { MEAN_D(a), MEAN_H(a), MEAN_W(a) }, .padding_counts = a->count_include_pad,
+                               .divisor = a->divisor_override });
+}
+static xir_status max_pool1d(xir_kernel *at) {
+    const xir_max_pool1d_attrs *a = xir_kernel_attrs(at);
+    return max_pool(at, (pool){ .n = 1, .w.along = { STEPS_NONE, STEPS_NONE, MOST_W(a) } });
+}
+static xir_status max_pool2d(xir_kernel *at) {
+    const xir_max_pool2d_attrs *a = xir_kernel_attrs(at);
+    return max_pool(at, (pool){ .n = 2, .w.along = { STEPS_NONE, MOST_H(a), MOST_W(a) } });
+}
+static xir_status max_pool3d(xir_kernel *at) {
+    const xir_max_pool3d_attrs *a = xir_kernel_attrs(at);
+    return max_pool(at, (pool){ .n = 3, .w.along = { MOST_D(a), MOST_H(a), MOST_W(a) } });
+}
+
+kernel_table kernels_pool = {
+    { xir_avg_pool1d_class, avg_pool1d },
+    { xir_avg_pool2d_class, avg_pool2d },
+    { xir_avg_pool3d_class, avg_pool3d },
+    { xir_max_pool1d_class, max_pool1d },
+    { xir_max_pool2d_class, max_pool2d },
+    { xir_max_pool3d_class, max_pool3d },
+    { NULL,                 NULL       },
+};

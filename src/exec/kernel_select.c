@@ -1,0 +1,151 @@
+/* Elements chosen by what they are: the greatest and least, those that are not zero. NaN is greater than any number, as in PyTorch; of
+ * equal elements the first is chosen. */
+#include <inttypes.h>
+#include "kernels.h"
+
+/* The elements of an input, as reals or as integers. */
+typedef struct elements {
+    const double  *reals;
+    const int64_t *i64s;
+} elements;
+
+static bool take_elements(xir_kernel *at, size_t input, elements *e) {
+    *e = (elements){ NULL, NULL };
+    if (xir_kernel_is_real(xir_kernel_input_type(at, input))) return (e->reals = xir_kernel_reals(at, input)) != NULL;
+    return (e->i64s = xir_kernel_i64s(at, input)) != NULL;
+}
+
+static bool is_greater(const elements *e, int64_t i, int64_t j) {
+    if (e->i64s) return e->i64s[i] > e->i64s[j];
+    double a = e->reals[i], b = e->reals[j];
+    return a > b || (a != a && b == b);
+}
+
+static int64_t product(const xir_type *type, size_t from, size_t to) {
+    int64_t n = 1;
+    for (size_t i = from; i < to; i++) n *= xir_type_dim(type, (int64_t)i, false);
+    return n;
+}
+
+/* ---- Argmax, Argmin --------------------------------------------------------------------------------------------- */
+
+static xir_status find_extreme(xir_kernel *at, const xir_int_imm *dim, bool least) {
+    const xir_type *type = xir_kernel_input_type(at, 0);
+    const int64_t rank = (int64_t)xir_type_rank(type), axis = !dim ? 0 : dim->value < 0 ? dim->value + rank : dim->value;
+    const int64_t before = dim ? product(type, 0, (size_t)axis) : 1, behind = dim ? product(type, (size_t)axis + 1, (size_t)rank) : 1;
+    const int64_t n = product(type, dim ? (size_t)axis : 0, dim ? (size_t)axis + 1 : (size_t)rank);
+    int64_t *out = xir_kernel_i64_out(at, 0);
+    elements e;
+    if (!out || !take_elements(at, 0, &e)) return XIR_E_MEMORY;
+    for (int64_t p = 0; p < before; p++) {
+        for (int64_t s = 0; s < behind; s++) {
+            int64_t first = p * n * behind + s, best = 0;
+            for (int64_t k = 1; k < n; k++) {
+                int64_t i = first + k * behind, j = first + best * behind;
+                if (least ? is_greater(&e, j, i) : is_greater(&e, i, j)) best = k;
+            }
+            *out++ = best;
+        }
+    }
+    return XIR_OK;
+}
+
+static xir_status argmax(xir_kernel *at) {
+    const xir_argmax_attrs *a = xir_kernel_attrs(at);
+    return find_extreme(at, xir_int_imm_of((const xir_object *)a->dim), false);
+}
+
+static xir_status argmin(xir_kernel *at) {
+    const xir_argmin_attrs *a = xir_kernel_attrs(at);
+    return find_extreme(at, xir_int_imm_of((const xir_object *)a->dim), true);
+}
+
+/* ---- TopK --------------------------------------------------------------------------------------------------------- */
+
+/* A line of elements along the axis: element k is at first + k * step. */
+typedef struct line {
+    elements e;
+    int64_t  first, step;
+    bool     largest;
+} line;
+
+/* Whether element i comes before element j, which lies behind it. */
+static bool keeps(const line *l, int64_t i, int64_t j) {
+    int64_t a = l->first + i * l->step, b = l->first + j * l->step;
+    return l->largest ? !is_greater(&l->e, b, a) : !is_greater(&l->e, a, b);
+}
+
+/* Sorts n indices, `room` for as many; merging keeps the order of equal ones. */
+static void sort_indices(const line *l, int64_t *indices, int64_t *room, int64_t n) {
+    if (n < 2) return;
+    const int64_t half = n / 2;
+    sort_indices(l, indices, room, half);
+    sort_indices(l, indices + half, room, n - half);
+    for (int64_t i = 0; i < n; i++) room[i] = indices[i];
+    for (int64_t i = 0, a = 0, b = half; i < n; i++) {
+        bool from_a = b == n || (a < half && keeps(l, room[a], room[b]));
+        indices[i] = from_a ? room[a++] : room[b++];
+    }
+}
+
+static xir_status top_k(xir_kernel *at) {
+    const xir_top_k_attrs *a = xir_kernel_attrs(at);
+    const xir_type *type = xir_kernel_input_type(at, 0), *out = xir_kernel_output_type(at, 0);
+    const size_t rank = xir_type_rank(type), axis = (size_t)(a->axis < 0 ? a->axis + (int64_t)rank : a->axis);
+    const int64_t before = product(type, 0, axis), n = product(type, axis, axis + 1), behind = product(type, axis + 1, rank);
+    const int64_t k = product(out, axis, axis + 1);
+    line l = { .step = behind, .largest = a->largest };
+    int64_t *order = xir_kernel_take(at, (size_t)n + 1, sizeof *order), *room = xir_kernel_take(at, (size_t)n + 1, sizeof *room);
+    int64_t *indices = xir_kernel_i64_out(at, 1), *integers = NULL;
+    double *reals = NULL;
+    if (!order || !room || !indices || !take_elements(at, 0, &l.e)) return XIR_E_MEMORY;
+    if (l.e.reals ? !(reals = xir_kernel_real_out(at, 0)) : !(integers = xir_kernel_i64_out(at, 0))) return XIR_E_MEMORY;
+    for (int64_t p = 0; p < before; p++) {
+        for (int64_t s = 0; s < behind; s++) {
+            l.first = p * n * behind + s;
+            for (int64_t i = 0; i < n; i++) order[i] = i;
+            sort_indices(&l, order, room, n);
+            for (int64_t i = 0; i < k; i++) {
+                int64_t from = l.first + order[i] * behind, to = (p * k + i) * behind + s;
+                indices[to] = order[i];
+                if (reals) reals[to] = l.e.reals[from];
+                else       integers[to] = l.e.i64s[from];
+            }
+        }
+    }
+    return XIR_OK;
+}
+
+/* ---- NonZero ------------------------------------------------------------------------------------------------------ */
+
+static xir_status non_zero(xir_kernel *at) {
+    const xir_type *type = xir_kernel_input_type(at, 0);
+    const size_t rank = xir_type_rank(type);
+    const int64_t n = product(type, 0, rank);
+    int64_t found = 0;
+    elements e;
+    if (!take_elements(at, 0, &e)) return XIR_E_MEMORY;
+    for (int64_t i = 0; i < n; i++) found += e.reals ? e.reals[i] != 0 : e.i64s[i] != 0;
+    const int64_t dims[2] = { (int64_t)rank, found };
+    xir_status status = xir_kernel_give(at, 0, dims, 2);
+    int64_t *out = status ? NULL : xir_kernel_i64_out(at, 0);
+    if (!out) return status ? status : XIR_E_MEMORY;
+    for (int64_t i = 0, column = 0; i < n; i++) {
+        if (e.reals ? e.reals[i] == 0 : e.i64s[i] == 0) continue;
+        for (size_t k = rank, rest = (size_t)i; k-- > 0;) {
+            size_t dim = (size_t)xir_type_dim(type, (int64_t)k, false);
+            out[(int64_t)k * found + column] = (int64_t)(rest % dim);
+            rest /= dim;
+        }
+        column++;
+    }
+    return XIR_OK;
+}
+
+kernel_table kernels_select = {
+    { xir_argmax_class,   argmax   },
+    { xir_argmin_class,   argmin   },
+    { xir_top_k_class,    top_k    },
+    { xir_non_zero_class, non_zero },
+    { NULL,               NULL     },
+};

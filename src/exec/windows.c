@@ -1,0 +1,62 @@
+#include "windows.h"
+
+static bool same_letter(char a, char b) { return a == b || (a == 'L' && b == 'W') || (a == 'W' && b == 'L'); }
+
+/* What the class's inference has found cannot fail here: each letter has its axis. */
+void read_axes(const xir_type *type, const char *letters, axes *out) {
+    const xir_layout *layout = xir_type_layout(type);
+    size_t rank = xir_type_rank(type), star = 0;
+    int64_t step[MOST_AXES], elements = 1;
+    for (size_t i = rank; i-- > 0;) {
+        step[i] = elements;
+        elements *= xir_type_dim(type, (int64_t)i, false);
+    }
+    for (size_t k = 0; letters[k]; k++) {
+        size_t i = 0;
+        while (i < rank && !same_letter(xir_layout_axis(layout, i), letters[k])) i++;
+        if (i == rank && letters[k] != '.') {
+            while (star < rank && xir_layout_axis(layout, star) != '*') star++;
+            i = star++;
+        }
+        out->dim[k] = i < rank ? xir_type_dim(type, (int64_t)i, false) : 1;
+        out->step[k] = i < rank ? step[i] : 0;
+    }
+}
+
+void map_axes(const xir_type *type, size_t n, axes *out) {
+    static const char *const letters[SPATIAL + 1] = { "N...C", "N..LC", "N.HWC", "NDHWC" };
+    read_axes(type, letters[n], out);
+}
+
+/* Which of n cells stands for cell i, which may be outside. */
+static int64_t padded_cell(int64_t i, int64_t n, xir_padding mode) {
+    if (i >= 0 && i < n) return i;
+    switch (mode) {
+    case XIR_PADDING_ZEROS:     break;
+    case XIR_PADDING_REFLECT:   return i < 0 ? -i : 2 * (n - 1) - i;
+    case XIR_PADDING_REPLICATE: return i < 0 ? 0 : n - 1;
+    case XIR_PADDING_CIRCULAR:  return i < 0 ? i + n : i - n;
+    }
+    return -1;
+}
+
+bool window_make(xir_kernel *at, window *w, const int64_t *over, const int64_t *places, xir_padding mode) {
+    w->cells = 1;
+    for (size_t a = 0; a < SPATIAL; a++) {
+        const steps *s = &w->along[a];
+        size_t room;
+        int64_t *cell = NULL;
+        if (!__builtin_mul_overflow(w->cells, s->size, &w->cells) && !__builtin_mul_overflow((size_t)places[a], (size_t)s->size, &room)) {
+            cell = xir_kernel_take(at, room, sizeof *cell);
+        }
+        if (!cell) return false;
+        for (int64_t p = 0; p < places[a]; p++) {
+            for (int64_t k = 0; k < s->size; k++) {
+                cell[p * s->size + k] = padded_cell(s->stride * p - s->before + s->dilation * k, over[a], mode);
+            }
+        }
+        w->cell[a] = cell;
+        w->places[a] = places[a];
+    }
+    return true;
+}
