@@ -203,7 +203,7 @@ xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const 
 /* ---- suggestions ------------------------------------------------------------------------------------------- */
 
 /* Edit distance of two short names; long ones are far from everything. */
-static size_t distance(xir_str a, xir_str b) {
+size_t name_distance(xir_str a, xir_str b) {
     enum { LONGEST = 48 };
     if (a.size >= LONGEST || b.size >= LONGEST) return LONGEST;
     uint8_t row[LONGEST + 1];
@@ -227,7 +227,7 @@ xir_str class_suggest(const xir_class *cls, xir_str name) {
     xir_str best = { NULL, 0 };
     size_t least = name.size / 3 + 2;
     for (uint32_t i = 0; i < cls->n_fields; i++) {
-        size_t d = distance(cls->fields[i].name, name);
+        size_t d = name_distance(cls->fields[i].name, name);
         if (d < least) {
             least = d;
             best = cls->fields[i].name;

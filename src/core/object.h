@@ -127,7 +127,9 @@ bool     any_copy(arena *to, const xir_any *from, xir_any *out);
 /* A copy of `map` (may be NULL) with one key set or, with NULL, removed; *out is NULL when nothing is left. */
 bool     map_with(arena *to, const xir_map *map, xir_str key, const xir_any *value, const xir_map **out);
 
-/* Edit distance suggestion for unknown names: the nearest key, empty if none is near. */
+/* Edit distance suggestion for unknown names: the nearest key, empty if none is near, which is at a distance of a third of the name's
+ * length, and one more, at most. */
+size_t   name_distance(xir_str a, xir_str b);
 xir_str  class_suggest(const xir_class *cls, xir_str name);
 
 /* ---- one-string spellings ------------------------------------------------------------------------------------- */

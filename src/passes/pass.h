@@ -5,7 +5,7 @@
 #include <xir/pass.h>
 #include "graph.h"
 
-/* One option as a pipeline gives it. Texts are the caller's. */
+/* One option as a pipeline gives it. */
 typedef struct pass_setting { xir_str name, value; } pass_setting;
 
 struct xir_pass {
@@ -18,7 +18,17 @@ struct xir_pass {
     xir_diags           *why;
 };
 
-/* "limit=1M,strict" against the options of a pass: XIR_E_UNKNOWN with a suggestion, XIR_E_TYPE, XIR_E_SYNTAX. */
-xir_status pass_check_setting(const xir_pass_decl *decl, const pass_setting *setting, xir_diags *why);
+const xir_pass_option *pass_option_named(const xir_pass_decl *decl, xir_str name);
+/* XIR_E_TYPE, with a finding that has no place, for a value that is none of the option's kind. */
+xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o, xir_str value, xir_diags *why);
+/* The registered pass, or the option, that was perhaps meant by a name; empty: none is near. */
+xir_str pass_near(xir_context *ctx, xir_str name);
+xir_str pass_option_near(const xir_pass_decl *decl, xir_str name);
+/* Every value of the configuration that is of an option of a pass: XIR_E_UNKNOWN, XIR_E_TYPE. */
+xir_status pass_check_config(xir_context *ctx, const xir_map *config, xir_diags *why);
+
+/* What words of an unknown thing say of the one that was meant: "; did you mean 'fold'?". */
+#define NEAR_FORMAT    "%s%.*s%s"
+#define NEAR_ARGS(s)   (s).size ? "; did you mean '" : "", (int)(s).size, (s).size ? (s).data : "", (s).size ? "'?" : ""
 
 #endif

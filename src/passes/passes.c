@@ -1,5 +1,5 @@
 /* The list of passes: the built-in ones, and those that a program or a plug-in registers. */
-#include "pass.h"
+#include "pipeline.h"
 
 #define PASS(id) extern const xir_pass_decl pass_##id;
 #include "passes.def"
@@ -12,20 +12,44 @@ static const xir_pass_decl *const built_in[] = {
     NULL,
 };
 
-static xir_status check(xir_context *ctx, const xir_pass_decl *decl, xir_diags *why) {
-    if (decl->abi != XIR_ABI || decl->size < sizeof *decl) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "the pass was declared for another version of the binary interface");
+static xir_status check_option(const xir_pass_decl *decl, const xir_pass_option *o, xir_diags *why) {
+    if (!o->name || !pipeline_is_name(xir_str_of(o->name)) || pass_option_named(decl, xir_str_of(o->name)) != o || !o->describe) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the option '%s' of the pass %s is no word of lower case letters, digits and "
+                         "dashes, or is there twice, or has no description", o->name ? o->name : "", decl->name);
     }
-    if (!decl->name || !*decl->name || !decl->run || !decl->describe) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "a pass has no name, no description or no function");
+    if (!o->preset && o->kind != XIR_PASS_TEXT) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the option %s of the pass %s has no default", o->name, decl->name);
+    }
+    return pass_check_value(decl, o, xir_str_of(o->preset), why) ? XIR_E_INVALID : XIR_OK;
+}
+
+static bool is_listed(const xir_pass_decl *const *among, size_t n, xir_str name) {
+    for (size_t i = 0; i < n; i++)
+        if (xir_str_equal(xir_str_of(among[i]->name), name)) return true;
+    return false;
+}
+
+xir_status pass_check_decl(xir_context *ctx, const xir_pass_decl *decl, const xir_pass_decl *const *before, size_t n_before, xir_diags *why) {
+    if (!decl) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "a pass is NULL");
+    if (decl->abi != XIR_ABI || decl->size < sizeof *decl) {
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a pass was declared for another version of the binary interface");
+    }
+    if (!decl->name || !pipeline_is_name(xir_str_of(decl->name)) || strcmp(decl->name, pipeline_fix) == 0) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "'%s' is no name of a pass, which is a word of lower case letters, digits and dashes",
+                         decl->name ? decl->name : "");
+    }
+    if (!decl->run || !decl->describe || decl->level < 0 || decl->level > XIR_LEVEL_MAX ||
+        (decl->n_options && !decl->options) || decl->n_options > PIPELINE_OPTIONS) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the pass %s has no function, description or level, or more than %d options",
+                         decl->name, PIPELINE_OPTIONS);
     }
     for (size_t i = 0; i < decl->n_options; i++) {
-        const xir_pass_option *o = &decl->options[i];
-        xir_status status = pass_check_setting(decl, &(pass_setting){ xir_str_of(o->name), xir_str_of(o->preset) }, why);
-        if (status) return XIR_E_INVALID;
+        xir_status status = check_option(decl, &decl->options[i], why);
+        if (status) return status;
     }
     for (const char *const *need = decl->needs; need && *need; need++) {
-        if (registry_find(ctx, REGISTRY_PASS, xir_str_of(*need))) continue;
+        xir_str name = xir_str_of(*need);
+        if (registry_find(ctx, REGISTRY_PASS, name) || is_listed(before, n_before, name)) continue;
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the pass %s needs %s, which is not registered", decl->name, *need);
     }
     return XIR_OK;
@@ -33,7 +57,7 @@ static xir_status check(xir_context *ctx, const xir_pass_decl *decl, xir_diags *
 
 xir_status xir_pass_register(xir_context *ctx, const xir_pass_decl *decl, xir_diags *why) {
     size_t taken;
-    xir_status status = check(ctx, decl, why);
+    xir_status status = pass_check_decl(ctx, decl, NULL, 0, why);
     if (status) return status;
     status = registry_add(ctx, REGISTRY_PASS, &(registry_item){ decl->name, decl }, 1, &taken);
     if (status == XIR_E_EXISTS) return diag_fail(why, status, XIR_STR(""), "there is a pass '%s' already", decl->name);

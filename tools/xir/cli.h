@@ -43,7 +43,8 @@ typedef struct command {
 } command;
 
 /* The table of main.c is the list of these; each is in the file of its name. */
-extern const command info_command, show_command, convert_command, check_command, diff_command, ops_command, schema_command;
+extern const command info_command, show_command, convert_command, opt_command, check_command, diff_command, ops_command, passes_command,
+                     schema_command;
 
 /* Sorts `argv` into options, which are stored, and operands, which are moved to its front. Returns their number,
  * or -1 if the line makes no sense. *help is set if --help is among the options: then nothing else counts. */
@@ -184,6 +185,24 @@ int check_inside(loaded *l, unsigned flags, bool *found, xir_diags *why);
  * If the parameters alone are faulty, l->net has the structure nevertheless. */
 int load(loaded *l, const char *path, unsigned flags);
 void unload(loaded *l);
+
+/* What every command that saves takes on its command line. */
+typedef struct save_options {
+    const char *to, *out_params, *align;
+    bool        indent;
+} save_options;
+extern save_options save_args;
+#define OUT_PARAMS_OPTION { "out-params", "Q", &save_args.out_params, "where parameters are written" }
+#define INDENT_OPTION     { "indent", NULL, &save_args.indent, "write JSON indented by four blanks" }
+#define ALIGN_OPTION      { "align", "N", &save_args.align, "fb: where each parameter begins is a multiple of N (4096)" }
+#define TO_OPTION         { "to", "FORMAT", &save_args.to, "the format of the output, whatever its name" }
+
+/* The format of what is written: as the user says, or by its name. NULL: there is none. */
+const file_format *choose_output(const char *path);
+/* Judges save_args for an output of this format. */
+int check_save(const file_format *to, const char *out, xir_save_options *o);
+/* Writes the network; all findings are printed. */
+int save(loaded *l, const char *out, const file_format *to, const xir_save_options *o);
 
 /* Whether some of its Params have no bytes and need some; whether some have bytes. */
 bool lacks_params(const xir_network *net);

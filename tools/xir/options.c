@@ -22,7 +22,7 @@ static const option *find(const command *cmd, const char *name, size_t size) {
 }
 
 static int unknown(const command *cmd, const char *word) {
-    enum { MOST = 24 };
+    enum { MOST = 48 };
     const char *names[MOST + 3];
     size_t n = 0;
     for (const option *o = cmd->options; o && o->name && n < MOST; o++) names[n++] = o->name;

@@ -1,0 +1,4 @@
+/* What `xir opt` runs if nobody says what. docs/passes.md says why in this order. */
+#include <xir/pass.h>
+
+const char *xir_default_pipeline(void) { return ""; }

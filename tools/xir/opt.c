@@ -1,0 +1,126 @@
+/* xir opt: reads a network, runs passes over it, writes what they made of it. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "opt.h"
+
+static const char *passes_text, *reproduce;
+static bool        with_times;
+
+/* ---- the table of times -------------------------------------------------------------------------- */
+
+static void print_ns(FILE *out, uint64_t ns) {
+    if (ns < 1000000) fprintf(out, "%9.1f us", (double)ns / 1e3);
+    else if (ns < 1000000000) fprintf(out, "%9.1f ms", (double)ns / 1e6);
+    else fprintf(out, "%9.2f s ", (double)ns / 1e9);
+}
+
+static void print_row(const xir_pass_row *row, size_t width, FILE *out) {
+    static const char *const fates[] = { "", "disabled", "above the level" };   /* ORDER FATE */
+    text words = { 0 };
+    text_printf(&words, "%*s", (int)(2 * row->depth), "");
+    text_add(&words, row->text.data, row->text.size);
+    if (row->added) text_put(&words, " (needed)");
+    fprintf(out, "%-*.*s  ", (int)width, (int)words.size, words.data);
+    text_free(&words);
+    if (row->fate != XIR_PASS_RAN) {
+        fprintf(out, "%s\n", fates[row->fate]);
+        return;
+    }
+    fprintf(out, "%5zu  %8zu  %8zu  %8zu  ", row->runs, row->changes, row->ops_before, row->ops_after);
+    print_ns(out, row->ns);
+    fputc('\n', out);
+}
+
+void print_report(const xir_pass_report *report, FILE *out) {
+    const xir_pass_row *row;
+    size_t width = strlen("pass"), size;
+    xir_pass_row all = { .text = XIR_STR("all"), .runs = 1 };
+    for (size_t i = 0; (row = xir_pass_report_at(report, i)); i++) {
+        size = row->text.size + 2 * row->depth + (row->added ? strlen(" (needed)") : 0);
+        width = size > width && size <= 40 ? size : width;
+        if (row->depth || row->fate != XIR_PASS_RAN) continue;
+        if (!all.ns) all.ops_before = row->ops_before;
+        all.ns += row->ns;
+        all.changes += row->changes;
+        all.ops_after = row->ops_after;
+    }
+    fprintf(out, "%-*s  %5s  %8s  %8s  %8s  %12s\n", (int)width, "pass", "runs", "changes", "ops from", "to", "time    ");
+    for (size_t i = 0; (row = xir_pass_report_at(report, i)); i++) print_row(row, width, out);
+    print_row(&all, width, out);
+}
+
+/* ---- running ------------------------------------------------------------------------------------- */
+
+/* Where the network before a failing pass goes: where the user says, else to the other dumps, else beside the output. NULL: nowhere.
+ * The caller's to free. */
+static char *place_of_failure(const char *out) {
+    struct stat s;
+    if (reproduce) return join(reproduce, "");
+    if (settings_args.dump_dir) return join(settings_args.dump_dir, "/failed.json");
+    if (!out || strcmp(out, "-") == 0 || (stat(out, &s) == 0 && !S_ISREG(s.st_mode))) return NULL;
+    return beside(out, "failed.json");
+}
+
+static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_settings *settings, const char *out) {
+    xir_diags *why = new_diags();
+    xir_pass_report *report = xir_pass_report_new(context);
+    if (!report) return complain(REFUSED, "out of memory");
+    progress_begin("optimising", l->name);
+    xir_status status = xir_pipeline_run(pipeline, l->net, settings, report, why);
+    if (!status && out) status = xir_network_validate(l->net, why);
+    progress_end();
+    if (with_times) print_report(report, out && strcmp(out, "-") == 0 ? stderr : stdout);
+    say(why);
+    xir_pass_report_free(report);
+    xir_diags_free(why);
+    return exit_of(status);
+}
+
+/* A pipeline that makes no sense is not the file's fault. */
+static xir_pipeline *parse(void) {
+    xir_diags *why = new_diags();
+    xir_pipeline *p = xir_pipeline_parse(context, xir_str_of(passes_text ? passes_text : xir_default_pipeline()), why);
+    say(why);
+    xir_diags_free(why);
+    return p;
+}
+
+static int run(int n, char **operands) {
+    const char *in = operands[0], *out = n > 1 ? operands[1] : NULL;
+    const file_format *to = out ? choose_output(out) : NULL;
+    xir_save_options o;
+    xir_pass_settings settings;
+    int code = out ? to ? check_save(to, out, &o) : MISUSED : DONE;
+    if (!code && !settings_of_line(&settings)) code = MISUSED;
+    if (code) return code;
+    xir_pipeline *pipeline = parse();
+    if (!pipeline) code = MISUSED;
+    char *failed = place_of_failure(out);
+    settings.reproduce = failed;
+    loaded l = { 0 };
+    if (!code) code = load(&l, in, 0);
+    if (!code) code = optimise(&l, pipeline, &settings, out);
+    if (!code && out) code = save(&l, out, to, &o);
+    unload(&l);
+    free(failed);
+    xir_pipeline_free(pipeline);
+    settings_free(&settings);
+    return code;
+}
+
+static const option options[] = {
+    { "passes", "TEXT", &passes_text, "which passes: \"infer,fix(fold{limit=1M},dce)\"; without it those that xir passes shows" },
+    SETTINGS_OPTIONS,
+    { "reproduce", "FILE", &reproduce, "where the network before a failing pass is kept (OUT.failed.json)" },
+    { "time", NULL, &with_times, "print what each pass changed and how long it took" },
+    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, FROM_OPTION, TO_OPTION,
+    { 0 },
+};
+
+const command opt_command = {
+    .name = "opt", .operands = "IN [OUT]", .summary = "runs passes over a network and writes what they made of it",
+    .details = "Formats are told as by xir convert. Without OUT nothing is written. OUT is written only if every pass succeeded and the\n"
+               "network is valid. If a pass fails, the network before it is kept, and the command that repeats the failure is said.\n",
+    .options = options, .least = 1, .most = 2, .run = run,
+};

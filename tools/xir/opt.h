@@ -1,0 +1,35 @@
+/* xir opt and xir passes: words that they share, and the parts of opt. */
+#ifndef OPT_H
+#define OPT_H
+
+#include "cli.h"
+
+/* XIR_LEVEL_EXACT of "exact", or of its number. 0: there is no such level. */
+int level_of(const char *word);
+
+/* The configuration that the command line gives, which `settings_free` takes back. False if it makes no sense. */
+bool settings_of_line(xir_pass_settings *out);
+void settings_free(xir_pass_settings *settings);
+#define SETTINGS_OPTIONS                                                                                                      \
+    { "level", "N", &settings_args.level, "leave out passes above it: needed, exact, fast, max, or 1 to 4" },                 \
+    { "disable", "P", &settings_args.disabled, "leave out a pass; may be repeated", .many = true },                           \
+    { "require", "P", &settings_args.required, "run a pass whatever its level; may be repeated", .many = true },              \
+    { "set", "KEY=VALUE", &settings_args.set, "PASS.OPTION=VALUE wherever the passes do not say it; may be repeated", .many = true }, \
+    { "strict", NULL, &settings_args.strict, "an op that cannot be converted is an error" },                                  \
+    { "input-shape", "NAME=D,D,...", &settings_args.shapes, "the shape of an input that the model leaves open; may be repeated", .many = true }, \
+    { "bind", "DIM=N", &settings_args.binds, "the size of a dim that the model only names; may be repeated", .many = true },  \
+    { "verify", NULL, &settings_args.verify, "check the network, and what each pass says of itself, after each pass" },       \
+    { "no-needs", NULL, &settings_args.no_needs, "what passes need has been run already" },                                   \
+    { "dump-dir", "D", &settings_args.dump_dir, "keep the network after each pass that changed it, as D/NN-PASS.json" }
+
+typedef struct settings_options {
+    const char *level, *dump_dir;
+    bool        strict, verify, no_needs;
+    word_list   disabled, required, set, shapes, binds;
+} settings_options;
+extern settings_options settings_args;
+
+/* What passes did and how long it took. */
+void print_report(const xir_pass_report *report, FILE *out);
+
+#endif

@@ -1,0 +1,113 @@
+/* What the command line of xir opt says of a run. */
+#include <stdlib.h>
+#include <string.h>
+#include "opt.h"
+
+settings_options settings_args;
+
+/* ---- configuration ------------------------------------------------------------------------------- */
+
+/* Sorted by key; the texts are malloc's. */
+typedef struct config {
+    xir_entry *entries;
+    xir_map    map;
+} config;
+
+static config made;
+
+static int by_key(const void *a, const void *b) {
+    xir_str x = ((const xir_entry *)a)->key, y = ((const xir_entry *)b)->key;
+    return strcmp(x.data, y.data);
+}
+
+/* The last word about a key counts. */
+static void set(const char *key, size_t size, const char *value) {
+    char *copy = take(size + 1, 1);
+    memcpy(copy, key, size);
+    for (size_t i = 0; i < made.map.size; i++) {
+        if (strcmp(made.entries[i].key.data, copy) != 0) continue;
+        free((void *)(uintptr_t)made.entries[i].value.as.text.data);
+        made.entries[i].value = xir_any_text(xir_str_of(join(value, "")));
+        free(copy);
+        return;
+    }
+    made.entries = resize(made.entries, (made.map.size + 1) * sizeof *made.entries);
+    made.entries[made.map.size++] = (xir_entry){ { copy, size }, xir_any_text(xir_str_of(join(value, ""))) };
+}
+
+/* Words that an option collects, one behind the other. */
+static void set_joined(const char *key, const word_list *words, const char *between) {
+    text all = { 0 };
+    for (size_t i = 0; i < words->n; i++) {
+        if (i) text_put(&all, between);
+        text_put(&all, words->items[i]);
+    }
+    if (words->n) set(key, strlen(key), all.data);
+    text_free(&all);
+}
+
+static bool set_words(void) {
+    for (size_t i = 0; i < settings_args.set.n; i++) {
+        const char *word = settings_args.set.items[i], *equals = strchr(word, '=');
+        if (!equals || equals == word) {
+            complain(MISUSED, "--set takes KEY=VALUE, not '%s'", word);
+            return false;
+        }
+        set(word, (size_t)(equals - word), equals + 1);
+    }
+    return true;
+}
+
+static bool all_have_equals(const word_list *words, const char *name, const char *form) {
+    for (size_t i = 0; i < words->n; i++) {
+        const char *equals = strrchr(words->items[i], '=');
+        if (equals && equals != words->items[i] && equals[1]) continue;
+        complain(MISUSED, "--%s takes %s, not '%s'", name, form, words->items[i]);
+        return false;
+    }
+    return true;
+}
+
+/* ---- lists of names ------------------------------------------------------------------------------ */
+
+static const char *const *ended(word_list *words) {
+    if (!words->n) return NULL;
+    words_add(words, NULL);
+    words->n--;
+    return words->items;
+}
+
+bool settings_of_line(xir_pass_settings *out) {
+    settings_options *a = &settings_args;
+    *out = (xir_pass_settings){ .verify = a->verify, .no_needs = a->no_needs, .dump_dir = a->dump_dir,
+                                .disabled = ended(&a->disabled), .required = ended(&a->required) };
+    if (a->level && !(out->level = level_of(a->level))) {
+        complain(MISUSED, "--level takes needed, exact, fast, max, or 1 to 4, not '%s'", a->level);
+        return false;
+    }
+    if (!set_words() || !all_have_equals(&a->shapes, "input-shape", "NAME=D,D,...") || !all_have_equals(&a->binds, "bind", "DIM=N")) {
+        return false;
+    }
+    if (a->strict) set("onnx-to-xir.strict", strlen("onnx-to-xir.strict"), "true");
+    set_joined("onnx-to-xir.input-shape", &a->shapes, ";");
+    set_joined("onnx-to-xir.bind", &a->binds, ";");
+    qsort(made.entries, made.map.size, sizeof *made.entries, by_key);
+    made.map.entries = made.entries;
+    out->config = made.map.size ? &made.map : NULL;
+    return true;
+}
+
+void settings_free(xir_pass_settings *settings) {
+    for (size_t i = 0; i < made.map.size; i++) {
+        free((void *)(uintptr_t)made.entries[i].key.data);
+        free((void *)(uintptr_t)made.entries[i].value.as.text.data);
+    }
+    free(made.entries);
+    made = (config){ 0 };
+    free((void *)settings_args.disabled.items);
+    free((void *)settings_args.required.items);
+    free((void *)settings_args.set.items);
+    free((void *)settings_args.shapes.items);
+    free((void *)settings_args.binds.items);
+    *settings = (xir_pass_settings){ 0 };
+}

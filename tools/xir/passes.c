@@ -1,0 +1,115 @@
+/* xir passes: what passes of this build, and of plug-ins, say of themselves. */
+#include <stdlib.h>
+#include <string.h>
+#include "opt.h"
+
+static bool as_json;
+
+static const char *const level_words[] = { "", "needed", "exact", "fast", "max" };   /* ORDER LEVEL */
+static const char *const kind_words[]  = { "integer", "number", "bool", "text" };    /* ORDER PASS_KIND */
+
+static const char *level_word(int level) { return level_words[level ? level : XIR_LEVEL_NEEDED]; }
+
+int level_of(const char *word) {
+    for (int i = XIR_LEVEL_NEEDED; i <= XIR_LEVEL_MAX; i++) {
+        const char digit[] = { (char)('0' + i), '\0' };
+        if (strcmp(word, level_words[i]) == 0 || strcmp(word, digit) == 0) return i;
+    }
+    return 0;
+}
+
+/* ---- as text ------------------------------------------------------------------------------------- */
+
+static void print_pass(const xir_pass_decl *pass) {
+    printf("%s\n  %s\n  level: %s\n", pass->name, pass->describe, level_word(pass->level));
+    for (const char *const *need = pass->needs; need && *need; need++) printf("  needs: %s\n", *need);
+    if (pass->n_options) printf("\noptions\n");
+    for (size_t i = 0; i < pass->n_options; i++) {
+        const xir_pass_option *o = &pass->options[i];
+        printf("  %s: %s", o->name, kind_words[o->kind]);
+        if (o->preset && *o->preset) printf(" = %s", o->preset);
+        printf("\n    %s\n", o->describe);
+    }
+}
+
+static void print_list(void) {
+    size_t most = 0;
+    const xir_pass_decl *pass;
+    for (size_t i = 0; (pass = xir_pass_at(context, i)); i++) most = strlen(pass->name) > most ? strlen(pass->name) : most;
+    for (size_t i = 0; (pass = xir_pass_at(context, i)); i++) {
+        printf("%-*s  %-6s  %s\n", (int)most, pass->name, level_word(pass->level), pass->describe);
+    }
+    printf("\nxir opt runs, if nobody says what: %s\n", xir_default_pipeline());
+}
+
+/* ---- as JSON ------------------------------------------------------------------------------------- */
+
+static void put_pass(json_out *j, const xir_pass_decl *pass) {
+    json_open(j, NULL, '{');
+    json_str(j, "name", xir_str_of(pass->name));
+    json_str(j, "describe", xir_str_of(pass->describe));
+    json_str(j, "level", xir_str_of(level_word(pass->level)));
+    json_open(j, "needs", '[');
+    for (const char *const *need = pass->needs; need && *need; need++) json_str(j, NULL, xir_str_of(*need));
+    json_close(j, ']');
+    json_open(j, "options", '[');
+    for (size_t i = 0; i < pass->n_options; i++) {
+        const xir_pass_option *o = &pass->options[i];
+        json_open(j, NULL, '{');
+        json_str(j, "name", xir_str_of(o->name));
+        json_str(j, "kind", xir_str_of(kind_words[o->kind]));
+        json_str(j, "default", xir_str_of(o->preset));
+        json_str(j, "describe", xir_str_of(o->describe));
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+static void print_json(const xir_pass_decl *one) {
+    json_out j = { 0 };
+    const xir_pass_decl *pass;
+    json_open(&j, NULL, '{');
+    json_str(&j, "default", xir_str_of(xir_default_pipeline()));
+    json_open(&j, "passes", '[');
+    for (size_t i = 0; (pass = xir_pass_at(context, i)); i++)
+        if (!one || pass == one) put_pass(&j, pass);
+    json_close(&j, ']');
+    json_close(&j, '}');
+    printf("%.*s\n", (int)j.t.size, j.t.data);
+    text_free(&j.t);
+}
+
+/* ---- the command --------------------------------------------------------------------------------- */
+
+static int unknown(const char *name) {
+    size_t n = 0;
+    while (xir_pass_at(context, n)) n++;
+    const char **names = take(n + 1, sizeof *names);
+    for (size_t i = 0; i < n; i++) names[i] = xir_pass_at(context, i)->name;
+    const char *meant = nearest(name, names);
+    if (meant) complain(MISUSED, "there is no pass '%s'; was %s meant?", name, meant);
+    else complain(MISUSED, "there is no pass '%s'; xir passes lists them", name);
+    free((void *)names);
+    return MISUSED;
+}
+
+static int run(int n, char **operands) {
+    const xir_pass_decl *one = n ? xir_pass_find(context, xir_str_of(operands[0])) : NULL;
+    if (n && !one) return unknown(operands[0]);
+    if (as_json) print_json(one);
+    else if (one) print_pass(one);
+    else print_list();
+    return DONE;
+}
+
+static const option options[] = {
+    { "json", NULL, &as_json, "a JSON object: the default pipeline, and all that passes say of themselves" },
+    { 0 },
+};
+
+const command passes_command = {
+    .name = "passes", .operands = "[NAME]", .summary = "lists the passes, or says all about one",
+    .details = "Passes are what xir opt runs. Those of plug-ins are listed with --plugin.\n",
+    .options = options, .least = 0, .most = 1, .run = run,
+};

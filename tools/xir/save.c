@@ -1,0 +1,107 @@
+/* Writing a network, as the options of commands that do so say. Nothing is judged here. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "cli.h"
+
+save_options save_args;
+
+/* What comes out: as the user says, or by its name. What has no suffix, like a device, gets JSON. */
+const file_format *choose_output(const char *path) {
+    const file_format *f = NULL;
+    if (save_args.to) {
+        f = format_named(save_args.to);
+    } else if (strcmp(path, "-") == 0 || !*suffix_of(path)) {
+        f = format_named("json");
+    } else {
+        f = format_of_name(path);
+        if (!f) complain_of(MISUSED, path, "the name does not tell the format; --to says it: %s", format_words());
+    }
+    if (!f) return NULL;
+    if (!f->writes) {
+        complain_of(MISUSED, path, "this build cannot write %s", f->word);
+        return NULL;
+    }
+    return f;
+}
+
+/* Whether a file can lie beside this one: not beside what is there and no ordinary file. */
+static bool has_neighbours(const char *path) {
+    struct stat s;
+    return strcmp(path, "-") != 0 && (stat(path, &s) != 0 || S_ISREG(s.st_mode));
+}
+
+/* Options that only some formats have. */
+int check_save(const file_format *to, const char *out, xir_save_options *o) {
+    *o = (xir_save_options){ .format = to->word, .unchecked = true, .indent = save_args.indent,
+                               .no_params = load_args.no_params };
+    if (save_args.out_params && load_args.no_params) return complain(MISUSED, "--out-params and --no-params contradict each other");
+    if (save_args.out_params && !to->pair)
+        return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is of json", to->word);
+    if (save_args.out_params && strcmp(save_args.out_params, out) == 0) {
+        return complain(MISUSED, "the structure and the parameters cannot both go to %s", strcmp(out, "-") == 0 ? "standard output" : out);
+    }
+    if (save_args.indent && !to->text) return complain_of(MISUSED, out, "%s is no text: --indent is of json", to->word);
+    if (!save_args.align) return DONE;
+    if (strcmp(to->word, "fb") != 0) return complain_of(MISUSED, out, "nothing is aligned in %s: --align is of fb", to->word);
+    char *end;
+    unsigned long long n = strtoull(save_args.align, &end, 10);
+    if (end == save_args.align || *end || n == 0 || n > 1u << 30 || n & (n - 1)) {
+        return complain(MISUSED, "--align takes a power of two up to 2^30, not '%s'", save_args.align);
+    }
+    o->align = (uint32_t)n;
+    return DONE;
+}
+
+static xir_status write_json(const loaded *l, const char *out, const char *params, xir_diags *why) {
+    unsigned flags = XIR_SAVE_UNCHECKED | (save_args.indent ? XIR_SAVE_INDENT : 0);
+    bool params_first = params && (strcmp(params, "-") == 0 || strcmp(out, "-") == 0);
+    xir_status status = XIR_OK;
+    if (params && !params_first) return xir_json_raw_save(l->net, out, params, flags, why);
+    if (params_first && strcmp(params, "-") == 0) status = xir_raw_write(l->net, write_to, stdout, why);
+    else if (params_first) status = xir_raw_save(l->net, params, why);
+    if (status) return status;
+    if (strcmp(out, "-") != 0) return xir_json_save(l->net, out, flags, why);
+    return xir_json_write(l->net, save_args.indent ? 4 : 0, write_to, stdout, why);
+}
+
+static void warn(xir_diags *why, const char *file, const char *sentence) {
+    xir_diags_put(why, &(xir_diag){
+        .severity = XIR_WARNING, .file = xir_str_of(file), .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
+}
+
+static int write_pair(loaded *l, const char *out, xir_diags *why) {
+    char *neighbour = NULL;
+    const char *params = NULL;
+    if (!load_args.no_params && (l->params_path || keeps_params(l->net))) {
+        if (!save_args.out_params && has_neighbours(out)) neighbour = beside(out, "raw");
+        params = save_args.out_params ? save_args.out_params : neighbour;
+        if (!params) warn(why, strcmp(out, "-") == 0 ? "<stdout>" : out, "the parameters are not written; --out-params says where to");
+    } else if (save_args.out_params) {
+        warn(why, save_args.out_params, "is not written: there are no parameters");
+    }
+    int code = DONE;
+    if (neighbour && strcmp(neighbour, out) == 0) {
+        code = complain_of(MISUSED, out, "its parameters would get the same name; --out-params says where to write them");
+    } else {
+        note_old_keys(l, why);   /* before the file is written over */
+        code = exit_of(write_json(l, out, params, why));
+    }
+    free(neighbour);
+    return code;
+}
+
+static int write_one(loaded *l, const char *out, const xir_save_options *o, xir_diags *why) {
+    note_old_keys(l, why);
+    if (strcmp(out, "-") == 0) return exit_of(xir_network_write(l->net, write_to, stdout, o, why));
+    return exit_of(xir_network_save(l->net, out, o, why));
+}
+
+int save(loaded *l, const char *out, const file_format *to, const xir_save_options *o) {
+    xir_diags *why = new_diags();
+    progress_writing(save_args.out_params && strcmp(save_args.out_params, "-") == 0 ? "-" : out);
+    int code = to->pair ? write_pair(l, out, why) : write_one(l, out, o, why);
+    say(why);
+    xir_diags_free(why);
+    return code;
+}
