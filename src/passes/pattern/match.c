@@ -1,0 +1,289 @@
+/* Matching: rows and the values they must stand for are goals, met one after the other from the root on; every row is bound once. What
+ * can be done in two ways (alternatives, commuting inputs, optional ops) tries the first with all goals that are left, then forgets what
+ * that bound and tries the next. Depth and memory are the pattern's, whatever the network: nothing is allocated. */
+#include "pattern.h"
+#include "numbers.h"
+
+/* "This row stands for this value." Goals that are left are a chain. */
+typedef struct goal {
+    xir_value         *value;   /* NULL: an absent input */
+    const struct goal *next;
+    uint8_t            row;
+} goal;
+
+/* A row is expanded once on any way to a match, so there are no more goals than edges, and one for an alternative or absence a row. */
+enum { MOST_GOALS = XIR_PATTERN_EDGES + XIR_PATTERN_ROWS };
+
+typedef struct matcher {
+    const xir_pattern *p;
+    xir_match         *m;
+    uint64_t           bound;   /* bits of rows */
+    uint32_t           top;     /* goals in use */
+    goal               goals[MOST_GOALS];
+} matcher;
+
+static bool solve(matcher *mt, const goal *g);
+
+static const goal *push(matcher *mt, uint8_t row, xir_value *value, const goal *next) {
+    goal *g = &mt->goals[mt->top++];
+    *g = (goal){ value, next, row };
+    return g;
+}
+
+static void bind(matcher *mt, uint8_t row, xir_op *op, xir_value *value) {
+    mt->bound |= (uint64_t)1 << row;
+    mt->m->ops[row] = op;
+    mt->m->values[row] = value;
+}
+
+/* ---- what a row asks ------------------------------------------------------------------------------------------------ */
+
+static bool has_uses(const xir_value *v, size_t n) {
+    const xir_use *u = v->uses;
+    for (; u && n; u = u->next) n--;
+    return !u && !n;
+}
+
+static bool judge_value(const xir_pattern *p, const node *n, const xir_value *v) {
+    if (!v) return false;
+    if (n->element && !(xir_type_tensor(v->type) && xir_type_equal(xir_type_element(v->type), n->element))) return false;
+    return !n->where_value || n->where_value(v, p->user);
+}
+
+static bool value_fits(const xir_pattern *p, const node *n, const xir_value *v) {
+    if (n->uses && !(v && has_uses(v, n->uses))) return false;
+    return !n->judges_value || judge_value(p, n, v);
+}
+
+static bool leaf_fits(const xir_pattern *p, const node *n, const xir_value *v) {
+    double x;
+    if (!v) return n->optional;
+    if (n->kind == XIR_PATTERN_PARAMS && !value_is_params(v)) return false;
+    if (n->kind == XIR_PATTERN_NUMBER && !(number_of_params(v, &x) && number_near(x, n->number, n->within))) return false;
+    return value_fits(p, n, v);
+}
+
+/* What an op of a dialect carries, as far as one value can say it. */
+static bool attr_of_any(const xir_any *any, xir_attr *out) {
+    *out = (xir_attr){ .kind = XIR_KIND_COUNT };
+    switch (any->kind) {
+    case XIR_ANY_NULL:   out->is_null = true; break;
+    case XIR_ANY_BOOL:   out->kind = XIR_KIND_BOOL; out->as.boolean = any->as.boolean; break;
+    case XIR_ANY_INT:    out->kind = XIR_KIND_I64; out->as.i64 = any->as.integer; break;
+    case XIR_ANY_UINT:   out->kind = XIR_KIND_U64; out->as.u64 = any->as.uinteger; break;
+    case XIR_ANY_REAL:   out->kind = XIR_KIND_REAL; out->as.real = any->as.real; break;
+    case XIR_ANY_TEXT:   out->kind = XIR_KIND_TEXT; out->as.text = any->as.text; break;
+    case XIR_ANY_MAP:    out->kind = XIR_KIND_MAP; out->as.map = any->as.map; break;
+    case XIR_ANY_PARAMS: out->kind = XIR_KIND_PARAMS; out->as.params = any->as.params; break;
+    case XIR_ANY_LIST:   break;   /* present */
+    }
+    return true;
+}
+
+static bool find_attr(const xir_op *op, const node_attr *a, xir_attr *out) {
+    const xir_field *f = a->field ? a->field : xir_class_field(op->cls, a->name);
+    if (f) {
+        body_get(f, op->attrs, out);
+        return true;
+    }
+    const xir_any *any = op->more && op->more->extra ? xir_map_get(op->more->extra, a->name) : NULL;
+    return any && attr_of_any(any, out);
+}
+
+static bool attr_fits(const xir_pattern *p, const xir_op *op, const node_attr *a) {
+    xir_attr x;
+    if (!find_attr(op, a, &x)) return false;
+    if (a->is.test == XIR_TEST_WHERE) return a->is.where(&x, p->user);
+    if (x.is_null) return false;
+    switch (a->is.test) {
+    case XIR_TEST_PRESENT: return true;
+    case XIR_TEST_BOOL:    return x.kind == XIR_KIND_BOOL && x.as.boolean == (a->is.i64 != 0);
+    case XIR_TEST_I64:
+        return x.kind == XIR_KIND_U64 ? a->is.i64 >= 0 && x.as.u64 == (uint64_t)a->is.i64 : x.kind == XIR_KIND_I64 && x.as.i64 == a->is.i64;
+    case XIR_TEST_REAL:
+        return x.kind == XIR_KIND_REAL ? number_near(x.as.real, a->is.real, 1e-6)
+                                       : x.kind == XIR_KIND_I64 && number_near((double)x.as.i64, a->is.real, 1e-6);
+    case XIR_TEST_TEXT:
+        if (x.kind == XIR_KIND_TEXT) return xir_str_equal(x.as.text, a->text);
+        if (x.kind == XIR_KIND_ENUM) {
+            const xir_enum *words = xir_class_field(op->cls, a->name)->members;
+            return x.as.enumerator >= 0 && (size_t)x.as.enumerator < words->size &&
+                   xir_str_equal(xir_str_of(words->words[x.as.enumerator]), a->text);
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+static bool class_fits(const node *n, const xir_class *cls) {
+    for (uint32_t i = 0; i < n->n_classes; i++) {
+        if (n->classes[i] == cls) return true;
+    }
+    return !n->classes;
+}
+
+static bool op_fits(const xir_pattern *p, const node *n, const xir_op *op) {
+    if (!class_fits(n, op->cls) || !(op->flags & OP_PLACED) || (op->cls->traits & n->traits) != n->traits) return false;
+    if (n->targets && !(n->targets >> xir_target_kind_of(op->target) & 1)) return false;
+    for (uint32_t i = n->n_inputs; n->asks_inputs && !n->rest && i < op->n_inputs; i++) {
+        if (op->inputs[i].value) return false;
+    }
+    for (uint32_t i = 0; i < n->n_attrs; i++) {
+        if (!attr_fits(p, op, &n->attrs[i])) return false;
+    }
+    return !n->where || n->where(op, p->user);
+}
+
+/* ---- goals ------------------------------------------------------------------------------------------------------------ */
+
+static bool solve_inputs(matcher *mt, const node *n, xir_op *op, bool exchanged, const goal *next) {
+    for (uint32_t i = n->n_inputs; i-- > 0;) {
+        uint32_t from = exchanged && i < 2 ? 1 - i : i;
+        next = push(mt, n->inputs[i], from < op->n_inputs ? op->inputs[from].value : NULL, next);
+    }
+    return solve(mt, next);
+}
+
+/* The row stands for an op, and its inputs' rows for what it reads. */
+static bool solve_op(matcher *mt, uint8_t row, xir_op *op, xir_value *value, const goal *next) {
+    const node *n = &mt->p->nodes[row];
+    if (!op_fits(mt->p, n, op) || !value_fits(mt->p, n, value)) return false;
+    bind(mt, row, op, value);
+    uint64_t bound = mt->bound;
+    uint32_t top = mt->top;
+    if (solve_inputs(mt, n, op, false, next)) return true;
+    if (!n->commutes) return false;
+    mt->bound = bound;
+    mt->top = top;
+    return solve_inputs(mt, n, op, true, next);
+}
+
+/* A value that is the row's output of an op. */
+static bool solve_output(matcher *mt, uint8_t row, xir_value *v, const goal *next) {
+    xir_op *op = v ? v->producer : NULL;
+    return op && v == &op->outputs[mt->p->nodes[row].output] && solve_op(mt, row, op, v, next);
+}
+
+/* Another output of the op of a row: that row's own output is its value. */
+static bool solve_sibling(matcher *mt, const goal *g) {
+    const node *n = &mt->p->nodes[g->row];
+    xir_op *op = g->value ? g->value->producer : NULL;
+    uint8_t of = n->inputs[0], output = mt->p->nodes[of].output;
+    if (!op || n->output >= op->n_outputs || g->value != &op->outputs[n->output] || output >= op->n_outputs ||
+        !value_fits(mt->p, n, g->value)) return false;
+    bind(mt, g->row, op, g->value);
+    return solve(mt, push(mt, of, &op->outputs[output], g->next));
+}
+
+static bool solve_either(matcher *mt, const goal *g) {
+    const node *n = &mt->p->nodes[g->row];
+    if (!value_fits(mt->p, n, g->value)) return false;
+    bind(mt, g->row, g->value ? g->value->producer : NULL, g->value);
+    uint64_t bound = mt->bound;
+    uint32_t top = mt->top;
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        mt->bound = bound;
+        mt->top = top;
+        if (solve(mt, push(mt, n->inputs[i], g->value, g->next))) return true;
+    }
+    return false;
+}
+
+static bool solve_optional(matcher *mt, const goal *g) {
+    uint64_t bound = mt->bound;
+    uint32_t top = mt->top;
+    if (solve_output(mt, g->row, g->value, g->next)) return true;
+    mt->bound = bound;
+    mt->top = top;
+    bind(mt, g->row, NULL, g->value);
+    return solve(mt, push(mt, mt->p->nodes[g->row].inputs[0], g->value, g->next));
+}
+
+/* Outputs of the ops inside are used inside. The first use outside ends it, so it costs the pattern's own inputs. */
+static bool is_closed(const matcher *mt) {
+    for (uint64_t rows = mt->p->op_rows & mt->bound; rows; rows &= rows - 1) {
+        const xir_op *op = mt->m->ops[__builtin_ctzll(rows)];
+        if (!op || op == mt->m->root) continue;
+        for (uint32_t i = 0; i < op->n_outputs; i++) {
+            for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+                if (!xir_match_has(mt->m, u->user)) return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* All goals are met. Rows that were not come to are emptied, also for the closed test, which looks at all. */
+static bool finish(matcher *mt) {
+    const xir_pattern *p = mt->p;
+    for (uint32_t i = 0; i < p->n_nodes; i++) {
+        if (!(mt->bound >> i & 1)) mt->m->ops[i] = NULL, mt->m->values[i] = NULL;
+    }
+    return (!p->closed || is_closed(mt)) && (!p->check || p->check(mt->m, p->user));
+}
+
+static bool solve(matcher *mt, const goal *g) {
+    for (; g; g = g->next) {
+        const node *n = &mt->p->nodes[g->row];
+        if (mt->bound >> g->row & 1) {
+            if (mt->m->values[g->row] != g->value) return false;
+            continue;
+        }
+        switch (n->kind) {
+        case XIR_PATTERN_OP:     return n->optional ? solve_optional(mt, g) : solve_output(mt, g->row, g->value, g->next);
+        case XIR_PATTERN_OUTPUT: return solve_sibling(mt, g);
+        case XIR_PATTERN_EITHER: return solve_either(mt, g);
+        default:
+            if (!leaf_fits(mt->p, n, g->value)) return false;
+            bind(mt, g->row, g->value ? g->value->producer : NULL, g->value);
+        }
+    }
+    return finish(mt);
+}
+
+/* ---- from a root ------------------------------------------------------------------------------------------------------ */
+
+static bool solve_root(matcher *mt, uint8_t row, xir_op *op) {
+    uint8_t output = mt->p->nodes[row].output;
+    return solve_op(mt, row, op, output < op->n_outputs ? &op->outputs[output] : NULL, NULL);
+}
+
+bool xir_pattern_match(const xir_pattern *p, xir_op *root, xir_match *out) {
+    if (!pattern_may_start(p, root->cls)) return false;
+    matcher mt;   /* the goals are not cleared: there may be many */
+    mt.p = p;
+    mt.m = out;
+    mt.bound = 0;
+    mt.top = 0;
+    out->pattern = p;
+    out->root = root;
+    const node *n = &p->nodes[p->root];
+    if (n->kind == XIR_PATTERN_OP) return solve_root(&mt, (uint8_t)p->root, root);
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const node *it = &p->nodes[n->inputs[i]];
+        mt.bound = 0;
+        mt.top = 0;
+        xir_value *value = it->output < root->n_outputs ? &root->outputs[it->output] : NULL;
+        if (!value_fits(p, n, value)) continue;
+        bind(&mt, (uint8_t)p->root, root, value);
+        if (solve_root(&mt, n->inputs[i], root)) return true;
+    }
+    return false;
+}
+
+bool xir_pattern_next(const xir_pattern *p, xir_network *net, xir_match *m) {
+    for (xir_op *op = m->root ? m->root->next : net->first; op; op = op->next) {
+        if (pattern_may_start(p, op->cls) && xir_pattern_match(p, op, m)) return true;
+    }
+    m->pattern = NULL;
+    m->root = NULL;
+    return false;
+}
+
+bool xir_match_has(const xir_match *m, const xir_op *op) {
+    for (uint64_t rows = m->pattern->op_rows; rows; rows &= rows - 1) {
+        if (m->ops[__builtin_ctzll(rows)] == op) return true;
+    }
+    return false;
+}

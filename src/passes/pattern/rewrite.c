@@ -1,0 +1,355 @@
+/* Rewriting. Ops that may be roots wait in a list; rounds take it from the front. A rewrite marks what it touched, and after the round
+ * the ops below that, as far down as patterns reach through ops that may lie inside of one, are the next list. Marks are a byte a slot;
+ * a filter by class tells most ops from roots and from insides with one look, whatever the number of rules. */
+#include "pattern.h"
+#include <inttypes.h>
+
+/* In a list; changed in this round; its values lost uses; reached from these after the round. */
+enum { MARK_WAITING = 1, MARK_TOUCHED = 2, MARK_READ = 4, MARK_SEEN = 8 };
+enum { FILTER = 256 };
+
+typedef struct op_list { xir_op **items; size_t n, room; } op_list;
+typedef struct value_list { xir_value **items; size_t n, room; } value_list;
+
+struct xir_rewriter {
+    xir_network    *net;
+    const xir_rule *rules;
+    size_t          n_rules;
+    uint64_t        roots[FILTER];     /* bits of rules whose root may be of such a class         */
+    bool            inside[FILTER];    /* whether some rule's inner op may be                      */
+    bool            judges_leaves;     /* a rule asks something of values that are none of its ops' */
+    size_t          depth;
+    uint8_t        *marks;             /* by slot */
+    size_t          n_marks;
+    op_list         now, next, touched, read, front;   /* read: ops whose values lost uses */
+    value_list      stands;            /* Params that took the place of a root's value */
+    uint32_t        round_slots;       /* slots before the round                                   */
+    bool            lost;              /* an op was made where nobody looked                        */
+    bool            stopped;
+    xir_status      status;
+    size_t          done[XIR_RULES];
+};
+
+static unsigned filter_of(const xir_class *cls) {
+    uintptr_t bits = (uintptr_t)cls >> 4;
+    return (unsigned)((bits ^ bits >> 8 ^ bits >> 16) % FILTER);
+}
+
+/* ---- lists ----------------------------------------------------------------------------------------------------------- */
+
+static void put(xir_rewriter *at, op_list *list, xir_op *op) {
+    if (list->n == list->room &&
+        !mem_reserve(&at->net->alloc, (void **)&list->items, &list->room, list->n + 1, sizeof *list->items)) {
+        at->status = XIR_E_MEMORY;
+        return;
+    }
+    list->items[list->n++] = op;
+}
+
+/* Room for the marks of all slots that there are now; new ones are clear. */
+static bool reserve_marks(xir_rewriter *at) {
+    size_t need = at->net->n_slots, had = at->n_marks;
+    if (need <= had) return true;
+    if (!mem_reserve(&at->net->alloc, (void **)&at->marks, &at->n_marks, need, 1)) {
+        at->status = XIR_E_MEMORY;
+        return false;
+    }
+    memset(at->marks + had, 0, at->n_marks - had);
+    return true;
+}
+
+static bool mark(xir_rewriter *at, const xir_op *op, uint8_t with) {
+    bool had = at->marks[op->slot] & with;
+    at->marks[op->slot] |= with;
+    return !had;
+}
+
+static void wait(xir_rewriter *at, op_list *list, xir_op *op) {
+    if (at->roots[filter_of(op->cls)] && mark(at, op, MARK_WAITING)) put(at, list, op);
+}
+
+static bool touch(xir_rewriter *at, xir_op *op) {
+    if (op->slot >= at->n_marks && !reserve_marks(at)) return false;
+    if (!mark(at, op, MARK_TOUCHED)) return false;
+    put(at, &at->touched, op);
+    return true;
+}
+
+/* ---- what a rewrite touches --------------------------------------------------------------------------------------------- */
+
+/* How it looked around a match before its callback. */
+typedef struct surroundings {
+    xir_op        *after[XIR_PATTERN_ROWS];   /* what stood behind each op of the match           */
+    const xir_use *use;                       /* a use of the root's first output that had one     */
+    uint32_t       slots;
+} surroundings;
+
+static void look_around(const xir_rewriter *at, const xir_match *m, surroundings *s) {
+    s->slots = at->net->n_slots;
+    s->use = NULL;
+    for (uint64_t rows = m->pattern->op_rows; rows; rows &= rows - 1) {
+        int i = __builtin_ctzll(rows);
+        s->after[i] = m->ops[i] ? m->ops[i]->next : NULL;
+    }
+    for (uint32_t i = 0; i < m->root->n_outputs && !s->use; i++) s->use = m->root->outputs[i].uses;
+}
+
+/* New ops that stand before an op, or at the end; how many were not known. */
+static size_t touch_new(xir_rewriter *at, xir_op *before, uint32_t slots) {
+    size_t n = 0;
+    for (xir_op *op = before ? before->prev : at->net->last; op && op->slot >= slots; op = op->prev) {
+        if (!touch(at, op)) break;
+        n++;
+    }
+    return n;
+}
+
+static void touch_value(xir_rewriter *at, xir_value *v) {
+    if (v->producer) {
+        touch(at, v->producer);
+        return;
+    }
+    value_list *list = &at->stands;
+    if (list->n && list->items[list->n - 1] == v) return;
+    if (mem_reserve(&at->net->alloc, (void **)&list->items, &list->room, list->n + 1, sizeof *list->items)) list->items[list->n++] = v;
+    else at->status = XIR_E_MEMORY;
+}
+
+/* Whether who uses a value may match anew because the value has fewer uses. */
+static bool matters_as_read(const xir_rewriter *at, const xir_value *v) {
+    return at->judges_leaves || (v->producer && at->inside[filter_of(v->producer->cls)]);
+}
+
+static void touch_around(xir_rewriter *at, const xir_match *m, const surroundings *s) {
+    const xir_pattern *p = m->pattern;
+    if (!reserve_marks(at)) return;
+    size_t made = at->net->n_slots - s->slots, found = 0;
+    for (uint32_t i = 0; i < p->n_nodes; i++) {
+        xir_op *op = m->ops[i];
+        if (p->op_rows >> i & 1 && op) {
+            if (op->flags & OP_PLACED) touch(at, op);
+            if (made && (!s->after[i] || s->after[i]->flags & OP_PLACED)) found += touch_new(at, s->after[i], s->slots);
+        } else if (m->values[i] && matters_as_read(at, m->values[i])) {
+            if (!op) touch_value(at, m->values[i]);
+            else if (mark(at, op, MARK_READ)) put(at, &at->read, op);
+        }
+    }
+    at->lost |= found < made;
+    if (s->use && s->use->value) touch_value(at, s->use->value);
+}
+
+/* ---- from round to round ------------------------------------------------------------------------------------------------ */
+
+/* The users of a value wait, and are in front. */
+static void wake_users(xir_rewriter *at, const xir_value *v) {
+    for (const xir_use *u = v->uses; u && !at->status; u = u->next) {
+        xir_op *user = u->user;
+        if (!(user->flags & OP_PLACED) || !mark(at, user, MARK_SEEN)) continue;
+        put(at, &at->front, user);
+        wait(at, &at->next, user);
+    }
+}
+
+static void wake_all_users(xir_rewriter *at, const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) wake_users(at, &op->outputs[i]);
+}
+
+/* Takes marks of a list back and empties it. */
+static void forget(xir_rewriter *at, op_list *list, uint8_t marks) {
+    for (size_t i = 0; i < list->n; i++) at->marks[list->items[i]->slot] &= (uint8_t)~marks;
+    list->n = 0;
+}
+
+/* Level by level from what was touched: an op is reached on the shortest way first, so each is looked at once. Only an op that may lie
+ * inside of a pattern leads on. */
+static void gather(xir_rewriter *at) {
+    if (!reserve_marks(at)) return;
+    for (xir_op *op = at->lost ? at->net->first : NULL; op && !at->status; op = op->next) {
+        if (op->slot >= at->round_slots) touch(at, op);
+    }
+    for (size_t i = 0; i < at->touched.n && !at->status; i++) {
+        xir_op *op = at->touched.items[i];
+        if (!(op->flags & OP_PLACED)) continue;
+        wait(at, &at->next, op);
+        wake_all_users(at, op);
+    }
+    for (size_t i = 0; i < at->read.n && !at->status; i++) wake_all_users(at, at->read.items[i]);
+    for (size_t i = 0; i < at->stands.n && !at->status; i++) wake_users(at, at->stands.items[i]);
+    for (size_t level = 2, from = 0; level < at->depth; level++) {
+        for (size_t end = at->front.n; from < end && !at->status; from++) {
+            if (at->inside[filter_of(at->front.items[from]->cls)]) wake_all_users(at, at->front.items[from]);
+        }
+    }
+}
+
+static void end_round(xir_rewriter *at) {
+    forget(at, &at->front, MARK_SEEN);
+    forget(at, &at->read, MARK_READ);
+    forget(at, &at->touched, MARK_TOUCHED);
+    at->stands.n = 0;
+    at->lost = false;
+    op_list done = at->now;
+    at->now = at->next;
+    at->next = done;
+    at->next.n = 0;
+    at->round_slots = at->net->n_slots;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------------------------- */
+
+static xir_status say_limit(const xir_pattern *p, size_t limit, xir_diags *why) {
+    return diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "pattern '%s' was rewritten %zu times, which is the limit, and fits again: its "
+                     "rewriting may have no end", p->name, limit);
+}
+
+/* What a callback's network says of its failure. */
+static xir_status say_failed(const xir_network *net, const xir_pattern *p, size_t before, xir_diags *why) {
+    size_t n = xir_diags_count(net->diags);
+    const xir_diag *last = n > before ? xir_diags_at(net->diags, n - 1) : NULL;
+    xir_status code = last ? last->code : net->status ? net->status : XIR_E_INVALID;
+    if (code == XIR_E_MEMORY) return diag_memory(why);
+    xir_str words = last ? last->message : XIR_STR("its callback failed");
+    return diag_fail(why, code, XIR_STR(""), "rewriting pattern '%s': %.*s", p->name, (int)words.size, words.data);
+}
+
+/* One op, rules in their order until one rewrites. */
+static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *why) {
+    xir_match m;
+    surroundings s;
+    for (uint64_t rules = at->roots[filter_of(op->cls)]; rules; rules &= rules - 1) {
+        int i = __builtin_ctzll(rules);
+        const xir_rule *rule = &at->rules[i];
+        if (!xir_pattern_match(rule->pattern, op, &m)) continue;
+        if (at->done[i] == limit) return say_limit(rule->pattern, limit, why);
+        size_t before = xir_diags_count(at->net->diags);
+        look_around(at, &m, &s);
+        xir_verdict verdict = rule->rewrite(at, &m, rule->user);
+        if (verdict == XIR_REWRITE_FAILED) return say_failed(at->net, rule->pattern, before, why);
+        if (verdict == XIR_REWRITE_DONE) {
+            at->done[i]++;
+            touch_around(at, &m, &s);
+        }
+        if (at->status) return diag_memory(why);
+        if (verdict == XIR_REWRITE_DONE || at->stopped) return XIR_OK;
+    }
+    return XIR_OK;
+}
+
+static void set_filters(xir_rewriter *at) {
+    for (size_t i = 0; i < at->n_rules; i++) {
+        const xir_pattern *p = at->rules[i].pattern;
+        uint64_t bit = (uint64_t)1 << i;
+        for (uint32_t j = 0; j < p->n_root_classes; j++) at->roots[filter_of(p->root_classes[j])] |= bit;
+        for (size_t j = 0; j < FILTER && !p->root_classes; j++) at->roots[j] |= bit;
+        for (uint32_t row = 0; row < p->n_nodes; row++) {
+            const node *n = &p->nodes[row];
+            if (n->kind != XIR_PATTERN_OP || row == p->root) continue;
+            for (uint32_t j = 0; j < n->n_classes; j++) at->inside[filter_of(n->classes[j])] = true;
+            for (size_t j = 0; j < FILTER && !n->classes; j++) at->inside[j] = true;
+        }
+        at->judges_leaves |= p->judges_leaves;
+        if (p->depth > at->depth) at->depth = p->depth;
+    }
+    if (!at->judges_leaves) return;
+    at->depth++;   /* any op may make a leaf */
+    for (size_t i = 0; i < FILTER; i++) at->inside[i] = true;
+}
+
+static xir_status run(xir_rewriter *at, size_t limit, xir_diags *why) {
+    xir_status status = XIR_OK;
+    set_filters(at);
+    if (!reserve_marks(at)) return diag_memory(why);
+    at->round_slots = at->net->n_slots;
+    for (xir_op *op = at->net->first; op && !at->status; op = op->next) wait(at, &at->now, op);
+    while (at->now.n && !status && !at->status && !at->stopped) {
+        for (size_t i = 0; i < at->now.n && !status && !at->stopped; i++) {
+            xir_op *op = at->now.items[i];
+            at->marks[op->slot] &= (uint8_t)~MARK_WAITING;
+            if (op->flags & OP_PLACED) status = visit(at, op, limit, why);
+        }
+        if (status || at->status || at->stopped) break;
+        gather(at);
+        end_round(at);
+    }
+    return at->status && !status ? diag_memory(why) : status;
+}
+
+static void free_list(xir_rewriter *at, op_list *list) {
+    mem_free(&at->net->alloc, (void *)list->items, list->room * sizeof *list->items);
+}
+
+xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t limit, size_t *rewrites, xir_diags *why) {
+    xir_rewriter at = { .net = net, .rules = rules, .n_rules = n };
+    if (rewrites) *rewrites = 0;
+    if (n > XIR_RULES) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%zu rules: at most %d were expected", n, XIR_RULES);
+    xir_status status = run(&at, limit ? limit : net->n_ops * 10 + 1000, why);
+    for (size_t i = 0; i < n && rewrites; i++) *rewrites += at.done[i];
+    free_list(&at, &at.now);
+    free_list(&at, &at.next);
+    free_list(&at, &at.touched);
+    free_list(&at, &at.read);
+    free_list(&at, &at.front);
+    mem_free(&net->alloc, (void *)at.stands.items, at.stands.room * sizeof *at.stands.items);
+    mem_free(&net->alloc, at.marks, at.n_marks);
+    return status;
+}
+
+/* ---- for callbacks ---------------------------------------------------------------------------------------------------------- */
+
+xir_network *xir_rewriter_network(const xir_rewriter *at) { return at->net; }
+void         xir_rewriter_touch(xir_rewriter *at, xir_op *op) { touch(at, op); }
+void         xir_rewriter_stop(xir_rewriter *at) { at->stopped = true; }
+
+xir_at xir_match_at(const xir_match *m) {
+    xir_op *root = m->root;
+    return (xir_at){ .net = root->net, .target = root->target, .name = name_text(root->name), .before = root };
+}
+
+/* Whether a value is one that the match reads: of a row that is no op's. */
+static bool is_leaf(const xir_match *m, const xir_value *v) {
+    for (uint32_t i = 0; i < m->pattern->n_nodes; i++) {
+        uint8_t kind = m->pattern->nodes[i].kind;
+        if (m->values[i] == v && (kind == XIR_PATTERN_ANY || kind == XIR_PATTERN_PARAMS || kind == XIR_PATTERN_NUMBER)) return true;
+    }
+    return false;
+}
+
+/* Name and tags are the network's own and immutable: both values may have them. */
+static bool take_name(xir_value *now, const xir_value *old) {
+    if (!old->more) return true;
+    if (old->more->name == &name_empty && !old->more->tags) return true;
+    value_more *more = value_need_more(now);
+    if (!more) {
+        net_fail(value_net(now), XIR_E_MEMORY, "out of memory");
+        return false;
+    }
+    if (old->more->name != &name_empty) more->name = old->more->name;
+    if (old->more->tags) more->tags = old->more->tags;
+    return true;
+}
+
+static bool is_used(const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (op->outputs[i].uses) return true;
+    }
+    return false;
+}
+
+xir_verdict xir_match_replace(const xir_match *m, xir_value *now) {
+    const xir_pattern *p = m->pattern;
+    xir_value *old = m->values[p->root];
+    xir_op *maker = now ? now->producer : NULL;
+    if (!now || !old) return XIR_REWRITE_FAILED;
+    if (now->type != old->type && !xir_type_equal(now->type, old->type)) {
+        if (maker && !is_used(maker) && !xir_match_has(m, maker)) xir_op_erase(maker);
+        return XIR_REWRITE_LEFT;
+    }
+    if (maker && !is_leaf(m, now) && !take_name(now, old)) return XIR_REWRITE_FAILED;
+    if (xir_value_replace(old, now) != XIR_OK) return XIR_REWRITE_FAILED;
+    for (size_t i = p->n_nodes; i-- > 0;) {
+        xir_op *op = p->op_rows >> i & 1 ? m->ops[i] : NULL;
+        if (!op || op == maker || op->flags & OP_ERASED || is_used(op)) continue;
+        if (xir_op_erase(op) != XIR_OK) return XIR_REWRITE_FAILED;
+    }
+    return XIR_REWRITE_DONE;
+}
