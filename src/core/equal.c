@@ -112,22 +112,27 @@ bool xir_network_equal(const xir_network *a, const xir_network *b, bool with_par
 
 /* ---- what a pass may merge --------------------------------------------------------------------------------- */
 
-bool xir_op_structural_equal(const xir_op *a, const xir_op *b) {
-    if (a == b) return true;
-    if (a->net != b->net || a->cls != b->cls || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs) return false;
+bool op_makes_same(const xir_op *a, const xir_op *b) {
+    if (a->cls != b->cls || a->n_outputs != b->n_outputs) return false;
     if (!xir_object_equal((const xir_object *)a->target, (const xir_object *)b->target)) return false;
-    for (uint32_t i = 0; i < a->n_inputs; i++) {
-        if (a->inputs[i].value != b->inputs[i].value) return false;
-    }
     for (uint32_t i = 0; i < a->n_outputs; i++) {
         if (!same_type(a->outputs[i].type, b->outputs[i].type)) return false;
     }
     return (a->attrs == b->attrs || body_equal(a->cls, a->attrs, b->attrs)) && xir_map_equal(xir_op_extra(a), xir_op_extra(b));
 }
 
-uint32_t xir_op_structural_hash(const xir_op *op) {
-    uint64_t hash = (uint64_t)(uintptr_t)op->cls;
-    /* Attributes by content: the same content may lie twice. References by content too, so no pointer is hashed but operands. */
+bool xir_op_structural_equal(const xir_op *a, const xir_op *b) {
+    if (a == b) return true;
+    if (a->net != b->net || a->n_inputs != b->n_inputs) return false;
+    for (uint32_t i = 0; i < a->n_inputs; i++) {
+        if (a->inputs[i].value != b->inputs[i].value) return false;
+    }
+    return op_makes_same(a, b);
+}
+
+/* Attributes by content: the same content may lie twice. References by content too, so no pointer is hashed. */
+uint64_t op_attrs_hash(const xir_op *op) {
+    uint64_t hash = 0;
     for (uint32_t i = 0; i < op->cls->n_fields; i++) {
         const xir_field *f = &op->cls->fields[i];
         if (f->kind != XIR_KIND_REF) {
@@ -136,6 +141,11 @@ uint32_t xir_op_structural_hash(const xir_op *op) {
             hash ^= xir_object_hash(*(const xir_object *const *)body_at(op->attrs, f)) * (uint64_t)(2 * i + 1);
         }
     }
+    return hash;
+}
+
+uint32_t xir_op_structural_hash(const xir_op *op) {
+    uint64_t hash = (uint64_t)(uintptr_t)op->cls + op_attrs_hash(op);
     for (uint32_t i = 0; i < op->n_inputs; i++) hash = hash_bytes(hash, &op->inputs[i].value, sizeof(void *));
     for (uint32_t i = 0; i < op->n_outputs; i++) hash ^= xir_object_hash((const xir_object *)op->outputs[i].type);
     return (uint32_t)(hash ^ (hash >> 32));

@@ -86,7 +86,7 @@ typedef struct op_more {
     xir_op        *parent;     /* the op that has it as a sub op                                 */
 } op_more;
 
-enum { OP_PLACED = 1, OP_ERASED = 2, OP_CHILD = 4, OP_LEAVING = 8 /* only within one edit */ };
+enum { OP_PLACED = 1, OP_ERASED = 2, OP_CHILD = 4, OP_LEAVING = 8 /* only within one edit */, OP_MARKED = 16 /* only within one pass */ };
 
 struct xir_op {
     const xir_class  *cls;
@@ -200,6 +200,9 @@ void       op_unlink(xir_op *op);
 bool       op_is_in(const xir_op *op);
 xir_status place_before(xir_op *op, xir_op *before);             /* ids and order; rules of networks are not asked */
 void       op_forget(xir_op *op);                                /* unlinks its uses; it is erased   */
+/* What structural equality is but for the operands; and a hash of the declared attributes. */
+bool       op_makes_same(const xir_op *a, const xir_op *b);
+uint64_t   op_attrs_hash(const xir_op *op);
 /* Makes inputs that have its outputs, or its sub ops', absent. */
 void       op_drop_uses(xir_op *op);
 /* Visits the sub ops in the attributes, not theirs; false stops. */
@@ -249,6 +252,7 @@ void ids_free(xir_network *net);
 
 /* Order (order.c). */
 void order_insert(xir_op *op);   /* gives a position after linking */
+void order_set(xir_network *net, xir_op *const *ops);   /* all ops of the network, in their new order */
 
 void net_changed(xir_network *net);   /* forgets what is remembered of the order; views become stale */
 

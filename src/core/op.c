@@ -296,7 +296,7 @@ xir_status xir_op_infer(xir_op *op, bool override) {
 void op_forget(xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) use_unlink(&op->inputs[i]);
     op->flags |= OP_ERASED;
-    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+    for (uint32_t i = 0; i < op->cls->n_fields && !op->cls->plain; i++) {
         const xir_field *f = &op->cls->fields[i];
         if (f->kind != XIR_KIND_OPS) continue;
         const xir_ops *children = body_at(op->attrs, f);

@@ -59,3 +59,15 @@ void order_insert(xir_op *op) {
     op->position = (uint32_t)(op->prev ? low : high);
     make_room(op);
 }
+
+void order_set(xir_network *net, xir_op *const *ops) {
+    size_t n = net->n_ops;
+    for (size_t i = 0; i < n; i++) {
+        ops[i]->prev = i ? ops[i - 1] : NULL;
+        ops[i]->next = i + 1 < n ? ops[i + 1] : NULL;
+    }
+    net->first = n ? ops[0] : NULL;
+    net->last = n ? ops[n - 1] : NULL;
+    if (n) spread(net->first, 0, n < UINT32_MAX / STRIDE ? n * STRIDE : (uint64_t)UINT32_MAX + 1, n);
+    net_changed(net);
+}

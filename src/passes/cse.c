@@ -1,0 +1,188 @@
+/* cse: of equal pure ops the first one is enough.
+ *
+ *     x = input()                x = input()
+ *     a = conv(x, w)             a = conv(x, w)
+ *     r = relu(a)                r = relu(a)
+ *     b = conv(x, w)       ->    y = add(r, r)
+ *     s = relu(b)                output(y)
+ *     y = add(r, s)
+ *     output(y)
+ *
+ * Equal are ops of one class and target with equal attributes, the same operands, and outputs of one kind; Params that are the same
+ * bytes in memory are the same operand, and small ones that have equal bytes. One walk: an op's operands are what they will be when
+ * it is met, so equal chains melt away as a whole. The first keeps its name, but a result's name goes along (upkeep.h).
+ *
+ * Ops and Params are found in tables that are made once, in the size that they can have at most. What is measured: 1e6 ops of
+ * which half go, see bench/passes.c. */
+#include "upkeep.h"
+
+enum { SMALL = 4096, ATTRS_SEEN = 256 };
+
+/* ---- a set of what was seen ---------------------------------------------------------------------------------------- */
+
+/* Open addressing; an entry has the hash and the number, from 1, of an item. At most half full. */
+typedef struct entry { uint32_t hash, item; } entry;
+
+typedef struct set {
+    entry *entries;
+    void **items;
+    size_t room, most, n;
+} set;
+
+static bool set_make(set *s, const xir_allocator *alloc, size_t most) {
+    *s = (set){ .room = 16, .most = most };
+    while (s->room < most * 2) s->room *= 2;
+    s->entries = mem_new(alloc, s->room * sizeof *s->entries);
+    s->items = mem_new(alloc, (most + 1) * sizeof *s->items);
+    if (!s->entries || !s->items) return false;
+    memory_advise_huge(s->entries, s->room * sizeof *s->entries);
+    memset(s->entries, 0, s->room * sizeof *s->entries);
+    return true;
+}
+
+static void set_free(set *s, const xir_allocator *alloc) {
+    mem_free(alloc, s->entries, s->room * sizeof *s->entries);
+    mem_free(alloc, (void *)s->items, (s->most + 1) * sizeof *s->items);
+}
+
+static inline uint32_t mix(uint64_t hash) {
+    hash = (hash ^ (hash >> 32)) * 0xD6E8FEB86659FD93u;
+    return (uint32_t)(hash >> 32);
+}
+
+/* ---- operands -------------------------------------------------------------------------------------------------------- */
+
+typedef struct cse {
+    xir_network *net;
+    set          ops, params;
+    xir_value  **first;        /* by number: the first Params that is equal; NULL: not looked for yet */
+    struct { const void *attrs; uint64_t hash; } seen[ATTRS_SEEN];
+    size_t       changes;
+} cse;
+
+static bool same_params(const xir_value *a, const xir_value *b) {
+    const blob *x = value_params(a)->data, *y = value_params(b)->data;
+    if (!same_kind(a, b) || x->size != y->size) return false;
+    return x->bytes == y->bytes || (x->size <= SMALL && xir_params_equal(a, b));
+}
+
+/* The Params that stands for all that are equal; itself if it has no bytes. */
+static xir_value *find_params(cse *c, xir_value *v) {
+    const params *p = value_params(v);
+    xir_value **first = &c->first[p->number];
+    if (*first) return *first;
+    *first = v;
+    if (!p->data || !p->data->size) return v;
+    uint64_t hash = xir_object_hash((const xir_object *)v->type) + p->data->size * 31;
+    const void *small = p->data->size <= SMALL ? xir_params_data(v, NULL) : NULL;
+    hash = small ? hash_bytes(hash, small, (size_t)p->data->size) : hash_bytes(hash, &p->data->bytes, sizeof(void *));
+    uint32_t tag = mix(hash);
+    set *s = &c->params;
+    size_t at = tag & (s->room - 1);
+    for (; s->entries[at].item; at = (at + 1) & (s->room - 1)) {
+        if (s->entries[at].hash == tag && same_params(v, s->items[s->entries[at].item])) return *first = s->items[s->entries[at].item];
+    }
+    s->items[++s->n] = v;
+    s->entries[at] = (entry){ tag, (uint32_t)s->n };
+    return v;
+}
+
+static inline xir_value *operand(cse *c, const xir_op *op, uint32_t i) {
+    xir_value *v = op->inputs[i].value;
+    return v && value_is_params(v) ? find_params(c, v) : v;
+}
+
+/* ---- ops --------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t attrs_hash(cse *c, const xir_op *op) {
+    uintptr_t bits = (uintptr_t)op->attrs >> 4;
+    size_t i = (bits ^ (bits >> 8)) % ATTRS_SEEN;
+    if (c->seen[i].attrs != op->attrs) {
+        c->seen[i].attrs = op->attrs;
+        c->seen[i].hash = op_attrs_hash(op);
+    }
+    return c->seen[i].hash;
+}
+
+static uint32_t op_hash(cse *c, const xir_op *op) {
+    static const uint64_t k = 0x9E3779B97F4A7C15u;
+    uint64_t hash = ((uint64_t)(uintptr_t)op->cls ^ attrs_hash(c, op)) * k;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        hash = ((hash ^ (hash >> 29)) + (uint64_t)(uintptr_t)operand(c, op, i)) * k;
+    }
+    return mix(hash);
+}
+
+static bool same_op(cse *c, const xir_op *a, const xir_op *b) {
+    if (a->cls != b->cls || a->n_inputs != b->n_inputs) return false;
+    for (uint32_t i = 0; i < a->n_inputs; i++) {
+        if (operand(c, a, i) != operand(c, b, i)) return false;
+    }
+    if (!op_makes_same(a, b)) return false;
+    for (uint32_t i = 0; i < a->n_outputs; i++) {
+        if (!same_kind(&a->outputs[i], &b->outputs[i])) return false;
+    }
+    return true;
+}
+
+/* The op that was met before and is equal; NULL: from now on this is the one. */
+static xir_op *find_op(cse *c, xir_op *op) {
+    uint32_t tag = op_hash(c, op);
+    set *s = &c->ops;
+    size_t at = tag & (s->room - 1);
+    for (; s->entries[at].item; at = (at + 1) & (s->room - 1)) {
+        if (s->entries[at].hash == tag && same_op(c, op, s->items[s->entries[at].item])) return s->items[s->entries[at].item];
+    }
+    s->items[++s->n] = op;
+    s->entries[at] = (entry){ tag, (uint32_t)s->n };
+    return NULL;
+}
+
+/* ---- the walk ---------------------------------------------------------------------------------------------------------- */
+
+static xir_status replace(cse *c, xir_op *op, xir_op *by) {
+    xir_status status = XIR_OK;
+    size_t moved = 0;
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = value_take_place(&by->outputs[i], &op->outputs[i], false, &moved);
+    bool goes = !status && op_is_unused(op);
+    if (goes) op_drop(op);
+    c->changes += goes || moved;
+    return status;
+}
+
+static xir_status walk(cse *c) {
+    xir_status status = XIR_OK;
+    for (xir_op *op = c->net->first, *next; op && !status; op = next) {
+        next = op->next;
+        if (!op_is_pure(op)) continue;
+        xir_op *same = find_op(c, op);
+        if (same) status = replace(c, op, same);
+    }
+    return status;
+}
+
+static xir_status run(xir_pass *at) {
+    xir_network *net = at->net;
+    const xir_allocator *alloc = &net->alloc;
+    cse c = { .net = net };
+    size_t first_bytes = ((size_t)net->n_params + 1) * sizeof *c.first;
+    c.first = mem_new(alloc, first_bytes);
+    xir_status status = XIR_E_MEMORY;
+    if (c.first && set_make(&c.ops, alloc, net->n_ops) && set_make(&c.params, alloc, net->n_params)) {
+        memset((void *)c.first, 0, first_bytes);
+        results_begin(net);
+        status = walk(&c);
+        results_end(net);
+    }
+    mem_free(alloc, (void *)c.first, first_bytes);
+    set_free(&c.params, alloc);
+    set_free(&c.ops, alloc);
+    xir_pass_changed(at, c.changes);
+    return status == XIR_E_MEMORY ? pass_no_memory(at) : status;
+}
+
+const xir_pass_decl pass_cse = {
+    XIR_PASS_HEAD("cse", "of equal ops keeps the first"),
+    .level = XIR_LEVEL_EXACT,
+    .run = run,
+};

@@ -1,0 +1,55 @@
+/* dce: pure ops whose outputs nobody uses go, and with them those that only they used.
+ *
+ *     x = input()                  x = input()
+ *     a = conv(x, w)               r = relu(x)
+ *     b = sigmoid(a)       ->      output(r)
+ *     r = relu(x)
+ *     output(r)
+ *
+ * Params are in a network by their users: w has gone with a. What writes, draws numbers or is not known stays (upkeep.h). One walk
+ * from the end: users are met before makers. In a network that is not sorted a maker may have been passed already; such ones wait on
+ * a stack. Ops that use each other in a ring stay: sort says what is wrong with them. */
+#include "upkeep.h"
+
+typedef struct passed { xir_op **ops; size_t n, room; } passed;
+
+static bool is_useless(const xir_op *op) { return op_is_unused(op) && op_is_pure(op); }
+
+/* Takes an op out; makers behind it that are useless now are put on the stack. False without memory for that. */
+static bool drop(xir_network *net, xir_op *op, uint32_t here, passed *stack) {
+    bool ok = true;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        xir_value *v = op->inputs[i].value;
+        if (!v) continue;
+        use_unlink(&op->inputs[i]);
+        xir_op *maker = v->producer;
+        if (v->uses || !maker || !(maker->flags & OP_PLACED) || maker->position < here || maker == op || !is_useless(maker)) continue;
+        ok = ok && mem_reserve(&net->alloc, (void **)&stack->ops, &stack->room, stack->n + 1, sizeof *stack->ops);
+        if (ok) stack->ops[stack->n++] = maker;
+    }
+    op_drop(op);
+    return ok;
+}
+
+static xir_status run(xir_pass *at) {
+    xir_network *net = at->net;
+    passed stack = { NULL, 0, 0 };
+    size_t n = 0;
+    bool ok = true;
+    for (xir_op *op = net->last, *before; ok && op; op = before) {
+        before = op->prev;
+        if (!is_useless(op)) continue;
+        uint32_t here = op->position;
+        ok = drop(net, op, here, &stack);
+        for (n++; ok && stack.n; n++) ok = drop(net, stack.ops[--stack.n], here, &stack);
+    }
+    mem_free(&net->alloc, (void *)stack.ops, stack.room * sizeof *stack.ops);
+    xir_pass_changed(at, n);
+    return ok ? XIR_OK : pass_no_memory(at);
+}
+
+const xir_pass_decl pass_dce = {
+    XIR_PASS_HEAD("dce", "takes out ops whose results nobody uses"),
+    .level = XIR_LEVEL_EXACT,
+    .run = run,
+};

@@ -1,0 +1,50 @@
+/* infer: every type anew from the inputs on.
+ *
+ *     x:fp32[1,224,224,3] = input()            x:fp32[1,224,224,3] = input()
+ *     c:fp32[?,?,?,16] = conv(x, w)      ->    c:fp32[1,112,112,16] = conv(x, w)
+ *     y:? = onnx::Foo(c)                       y:? = onnx::Foo(c)
+ *     z:fp32[5] = relu(y)                      z:fp32[5] = relu(y)
+ *
+ * As xir_network_infer, with changes counted, and two differences, because a network that is half converted is no broken one: an op
+ * of which an input has no type keeps what it has, and the first op that is refused does not hide the others: each is a finding. */
+#include "upkeep.h"
+
+static bool is_typed(const xir_value *v) { return v->type != NULL; }
+
+static bool has_types(const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (!is_typed(&op->outputs[i])) return false;
+    }
+    return op->n_outputs > 0;
+}
+
+static bool is_ready(const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i].value && !is_typed(op->inputs[i].value)) return false;
+    }
+    return xir_op_can_infer(op);
+}
+
+static xir_status run(xir_pass *at) {
+    xir_network *net = at->net;
+    xir_status first = XIR_OK;
+    size_t place = 0;
+    for (xir_op *op = net->first; op; op = op->next) {
+        place++;
+        if (!is_ready(op)) continue;
+        uint64_t epoch = net->epoch;   /* grows if a type is replaced */
+        xir_status status = op_infer(op, true, 0, NULL);
+        xir_pass_changed(at, net->epoch != epoch);
+        if (status == XIR_E_MEMORY) return pass_no_memory(at);
+        if (!status || (status == XIR_E_UNSUPPORTED && has_types(op))) continue;
+        status = op_infer(op, true, place, at->why);   /* once more, to be told why */
+        if (!first) first = status;
+    }
+    return first;
+}
+
+const xir_pass_decl pass_infer = {
+    XIR_PASS_HEAD("infer", "infers every type anew from the inputs on"),
+    .level = XIR_LEVEL_NEEDED,
+    .run = run,
+};

@@ -1,0 +1,115 @@
+#include "upkeep.h"
+
+/* ---- purity ---------------------------------------------------------------------------------------------------- */
+
+static bool no_child(void *user, xir_op *child) {
+    (void)user;
+    (void)child;
+    return false;
+}
+
+/* "onnx::Conv", not "onnx::com.microsoft::Gelu" and none of those that draw numbers or hold graphs. */
+static bool is_onnx_function(xir_str key) {
+    static const char prefix[] = "onnx::";
+    static const char *const others[] = { "Bernoulli", "Dropout", "If", "Loop", "Multinomial", "RandomNormal", "RandomNormalLike",
+                                          "RandomUniform", "RandomUniformLike", "Scan", "SequenceMap" };
+    size_t n = sizeof prefix - 1;
+    if (key.size <= n || memcmp(key.data, prefix, n) != 0) return false;
+    xir_str word = { key.data + n, key.size - n };
+    if (memchr(word.data, ':', word.size) || memchr(word.data, '.', word.size)) return false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (xir_str_equal(word, xir_str_of(others[i]))) return false;
+    }
+    return true;
+}
+
+bool op_is_pure(const xir_op *op) {
+    const xir_class *cls = op->cls;
+    if (cls->opaque) return is_onnx_function(cls->key);
+    if (cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK | XIR_TRAIT_IMPURE)) return false;
+    return cls->plain || op_each_child(op, no_child, NULL);
+}
+
+/* ---- results --------------------------------------------------------------------------------------------------- */
+
+static void mark_results(xir_network *net, bool on) {
+    for (xir_op *op = net->first; op; op = op->next) {
+        if (!on) op->flags &= ~(uint32_t)OP_MARKED;
+        for (uint32_t i = 0; on && op->cls->traits & XIR_TRAIT_SINK && i < op->n_inputs; i++) {
+            xir_value *v = op->inputs[i].value;
+            if (v && v->producer) v->producer->flags |= OP_MARKED;
+        }
+    }
+}
+
+void results_begin(xir_network *net) { mark_results(net, true); }
+void results_end(xir_network *net)   { mark_results(net, false); }
+
+bool is_result(const xir_value *v) {
+    if (v->producer && !(v->producer->flags & OP_MARKED)) return false;
+    for (const xir_use *u = v->uses; u; u = u->next) {
+        if (u->user->cls->traits & XIR_TRAIT_SINK) return true;
+    }
+    return false;
+}
+
+/* ---- taking a place -------------------------------------------------------------------------------------------- */
+
+/* The name, and the tags if there are none. */
+static bool take_name(xir_value *now, const xir_value *old) {
+    if (!old->more || (!old->more->name->size && !old->more->tags)) return true;
+    value_more *more = value_need_more(now);
+    if (!more) return false;
+    if (old->more->name->size) more->name = old->more->name;
+    if (!more->tags) more->tags = old->more->tags;
+    return true;
+}
+
+static bool has_name(const xir_value *v) { return v->more && v->more->name->size; }
+
+/* Every use but the Outputs'. */
+static xir_status move_inner_uses(xir_value *now, xir_value *old, size_t *moved) {
+    for (xir_use *u = old->uses, *next; u; u = next) {
+        next = u->next;
+        if (u->user->cls->traits & XIR_TRAIT_SINK) continue;
+        xir_status status = xir_op_set_input(u->user, xir_use_index(u), now);
+        if (status) return status;
+        ++*moved;
+    }
+    return XIR_OK;
+}
+
+xir_status value_take_place(xir_value *now, xir_value *old, bool fresh, size_t *moved) {
+    bool result = is_result(old);
+    if (result) {
+        bool argument = now->producer ? now->producer->cls->traits & XIR_TRAIT_SOURCE : !fresh;
+        if (argument || is_result(now)) return move_inner_uses(now, old, moved);
+        if (now->producer) now->producer->flags |= OP_MARKED;
+    }
+    if ((result || !has_name(now)) && !take_name(now, old)) return XIR_E_MEMORY;
+    for (const xir_use *u = old->uses; u; u = u->next) ++*moved;
+    return xir_value_replace(old, now);
+}
+
+/* ---- leaving --------------------------------------------------------------------------------------------------- */
+
+bool op_is_unused(const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (op->outputs[i].uses) return false;
+    }
+    return true;
+}
+
+void op_drop(xir_op *op) {
+    ids_forget_op(op);
+    op_unlink(op);
+    op_forget(op);
+}
+
+bool same_kind(const xir_value *a, const xir_value *b) {
+    if (a->type != b->type && !xir_object_equal((const xir_object *)a->type, (const xir_object *)b->type)) return false;
+    const xir_mtype *x = a->more ? a->more->mtype : NULL, *y = b->more ? b->more->mtype : NULL;   /* NULL: host */
+    return x == y || xir_object_equal((const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b));
+}
+
+xir_status pass_no_memory(xir_pass *at) { return xir_pass_fail(at, XIR_E_MEMORY, NULL, "out of memory"); }

@@ -1,0 +1,143 @@
+#include "support/op_list.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "context.h"
+
+/* ---- lists ------------------------------------------------------------------------------------------------------------ */
+
+/* "icraft::xir::MaxPool2d" is MaxPool2d. */
+static void put_class(FILE *out, xir_str key) {
+    static const char *const own[] = { "icraft::xir::", "xir::" };
+    for (size_t i = 0; i < COUNT(own); i++) {
+        size_t n = strlen(own[i]);
+        if (key.size <= n || memcmp(key.data, own[i], n) != 0) continue;
+        key = (xir_str){ key.data + n, key.size - n };
+        break;
+    }
+    fprintf(out, "%.*s", (int)key.size, key.data);
+}
+
+static void put_value(FILE *out, const xir_value *v) {
+    if (!v) {
+        fputc('-', out);
+        return;
+    }
+    xir_str text = xir_value_name(v);
+    if (text.size) fprintf(out, "%.*s", (int)text.size, text.data);
+    else fprintf(out, "%c%" PRId64, xir_value_is_params(v) ? '#' : '%', xir_value_id(v));
+}
+
+static void put_type(FILE *out, const xir_type *type) {
+    const xir_tensor_type *tensor = xir_type_tensor(type);
+    if (!tensor) {
+        fprintf(out, ":%s", type ? spelled(type) : "?");
+        return;
+    }
+    const char *element = spelled(tensor->element_dtype);
+    fputc(':', out);
+    for (const char *c = element; *c; c++) {   /* "@fp(32)" is fp32 */
+        if (!strchr("@()", *c)) fputc(*c, out);
+    }
+    fputc('[', out);
+    for (size_t i = 0; i < tensor->shape.size; i++) {
+        if (tensor->shape.data[i] < 0) fputs(i ? ",?" : "?", out);
+        else fprintf(out, i ? ",%" PRId64 : "%" PRId64, tensor->shape.data[i]);
+    }
+    xir_str layout = xir_layout_text(tensor->layout);
+    fprintf(out, "]%.*s", (int)layout.size, layout.size ? layout.data : "");
+}
+
+static char *list(const xir_network *net, bool typed) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        for (size_t i = 0; i < xir_op_output_count(op); i++) {
+            if (i) fputs(", ", out);
+            put_value(out, xir_op_output(op, (int64_t)i));
+            if (typed) put_type(out, xir_value_type(xir_op_output(op, (int64_t)i)));
+        }
+        if (xir_op_output_count(op)) fputs(" = ", out);
+        put_class(out, xir_class_key(xir_op_class(op)));
+        fputc('(', out);
+        for (size_t i = 0; i < xir_op_input_count(op); i++) {
+            if (i) fputs(", ", out);
+            put_value(out, xir_op_input(op, (int64_t)i));
+        }
+        fputs(")\n", out);
+    }
+    fclose(out);
+    return text;
+}
+
+char *op_list(const xir_network *net) { return list(net, false); }
+char *op_list_typed(const xir_network *net) { return list(net, true); }
+
+void check_op_list(const xir_network *net, bool typed, const char *const *lines, size_t n, const char *file, int line) {
+    char *found = list(net, typed), *expected = NULL;
+    size_t size;
+    FILE *out = open_memstream(&expected, &size);
+    assert_non_null(out);
+    for (size_t i = 0; i < n; i++) fprintf(out, "%s\n", lines[i]);
+    fclose(out);
+    if (strcmp(found, expected) != 0) print_error("expected\n%sfound\n%s", expected, found);
+    _assert_true(strcmp(found, expected) == 0, "the list of ops", file, line);
+    free(found);
+    free(expected);
+}
+
+/* ---- passes ----------------------------------------------------------------------------------------------------------- */
+
+static void run_once(xir_network *net, const char *pass, const char *options, size_t *changes, const char *file, int line) {
+    xir_diags_clear(why);
+    xir_status status = xir_pass_run(net, pass, options, changes, why);
+    if (status) xir_diags_print(why, stderr);
+    _assert_int_equal(status, XIR_OK, file, line);
+    check_sound(net, file, line);
+    xir_diags_clear(why);
+    bool was_valid = xir_network_validate(net, why) == XIR_OK;
+    if (!was_valid) xir_diags_print(why, stderr);
+    _assert_true(was_valid, "the network is valid", file, line);
+}
+
+size_t run_pass(xir_network *net, const char *pass, const char *options, const char *file, int line) {
+    size_t changes = 0, again = 0;
+    bool valid = xir_network_validate(net, NULL) == XIR_OK;
+    _assert_true(valid, "the network is valid before the pass", file, line);
+    char *before = picture(net);
+    run_once(net, pass, options, &changes, file, line);
+    char *after = picture(net);
+    if (!changes) _assert_string_equal(before, after, file, line);
+    run_once(net, pass, options, &again, file, line);
+    _assert_int_equal(again, 0, file, line);
+    char *twice = picture(net);
+    _assert_string_equal(after, twice, file, line);
+    free(before);
+    free(after);
+    free(twice);
+    return changes;
+}
+
+/* ---- making ----------------------------------------------------------------------------------------------------------- */
+
+xir_value *named(xir_value *value, const char *name) {
+    assert_non_null(value);
+    assert_int_equal(xir_value_set_name(value, xir_str_of(name)), XIR_OK);
+    return value;
+}
+
+xir_value *constant(xir_network *net, const char *name, const xir_type *type, const void *data, size_t size) {
+    xir_value *v = xir_params_copy(net, xir_str_of(name), type, data, size);
+    assert_non_null(v);
+    return v;
+}
+
+xir_value *foreign(xir_network *net, const char *key, const xir_type *type, xir_values inputs) {
+    const xir_class *cls = class_opaque(xir_network_context(net), xir_str_of(key), true);
+    assert_non_null(cls);
+    xir_op *op = xir_network_add(net, &(xir_op_desc){ .cls = cls, .id = XIR_NO_ID, .inputs = inputs.data, .n_inputs = inputs.size, TYPES(type) });
+    assert_non_null(op);
+    return xir_op_output(op, 0);
+}

@@ -1,0 +1,39 @@
+/* Passes in tests: a network as a list of its ops in short words, and a pass that is run on it. */
+#ifndef SUPPORT_OP_LIST_H
+#define SUPPORT_OP_LIST_H
+
+#include "support/net.h"
+
+/* A line an op in execution order, "y = ReLU(x)": the class's last word, dialects with their prefix ("onnx::Conv"); operands and results by the names of values. A value without a name is %v_id, Params without one #v_id, an
+ * absent input -. Sub ops are not listed. To be freed. */
+char *op_list(const xir_network *net);
+/* The same with types: "y:fp32[1,8,8,3]NHWC = ReLU(x)"; unknown dims are ?, a value without a type is :?. */
+char *op_list_typed(const xir_network *net);
+
+/* The list must be these lines. */
+void check_op_list(const xir_network *net, bool typed, const char *const *lines, size_t n, const char *file, int line);
+#define CHECK_OPS(net, ...) \
+    check_op_list(net, false, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })), __FILE__, __LINE__)
+#define CHECK_TYPED_OPS(net, ...) \
+    check_op_list(net, true, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })), __FILE__, __LINE__)
+
+/* Runs a pass that must succeed and leave a sound and valid network, and then once more, which must change nothing. Returns the
+ * changes of the first run. */
+size_t run_pass(xir_network *net, const char *pass, const char *options, const char *file, int line);
+#define PASS(net, pass)                  run_pass(net, pass, NULL, __FILE__, __LINE__)
+#define PASS_WITH(net, pass, options)    run_pass(net, pass, options, __FILE__, __LINE__)
+
+/* Names a value and returns it. */
+xir_value *named(xir_value *value, const char *name);
+/* The output of a new op of a key that nobody registered. */
+xir_value *foreign(xir_network *net, const char *key, const xir_type *type, xir_values inputs);
+/* Params with a name and these bytes. */
+xir_value *constant(xir_network *net, const char *name, const xir_type *type, const void *data, size_t size);
+/* One-dimensional sint(64), and fp32 of any dims. */
+#define INTS(net, name, ...)                                                                                             \
+    constant(net, name, XIR_TENSOR(ctx, xir_sint(ctx, 64), "*", (int64_t)COUNT(((const int64_t[]){ __VA_ARGS__ }))),     \
+             (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }))
+#define FLOATS(net, name, type, ...) \
+    constant(net, name, type, (const float[]){ __VA_ARGS__ }, sizeof((const float[]){ __VA_ARGS__ }))
+
+#endif
