@@ -1,0 +1,34 @@
+/* Dims of tensors by their meaning. */
+#ifndef EXEC_DIMS_H
+#define EXEC_DIMS_H
+
+#include "kernels.h"
+
+/* The dim of the first of these letters that a layout has, "COI"; else the last one. 0 of rank 0. */
+static inline size_t channel_axis(const xir_type *type, const char *letters) {
+    size_t rank = xir_type_rank(type);
+    for (; *letters; letters++) {
+        int64_t k = xir_layout_index(xir_type_layout(type), *letters);
+        if (k >= 0 && (size_t)k < rank) return (size_t)k;
+    }
+    return rank ? rank - 1 : 0;
+}
+
+/* A dim of a type of known dims; 1 of those that it does not have. */
+static inline size_t dim_of(const xir_type *type, size_t k) {
+    return k < xir_type_rank(type) ? (size_t)xir_type_dim(type, (int64_t)k, false) : 1;
+}
+
+/* The product of the dims behind axis k. */
+static inline size_t elements_behind(const xir_type *type, size_t k) {
+    size_t n = 1;
+    for (size_t j = k + 1; j < xir_type_rank(type); j++) n *= dim_of(type, j);
+    return n;
+}
+
+/* An axis that may be counted from the end; below the rank, as inference has seen to. */
+static inline size_t axis_of(const xir_type *type, int64_t axis) {
+    return (size_t)(axis < 0 ? axis + (int64_t)xir_type_rank(type) : axis);
+}
+
+#endif
