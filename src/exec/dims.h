@@ -1,4 +1,4 @@
-/* Dims of tensors by their meaning. */
+/* What kernels ask of types: dims by their meaning, and the one integer type whose numbers are not those of an int64. */
 #ifndef EXEC_DIMS_H
 #define EXEC_DIMS_H
 
@@ -29,6 +29,12 @@ static inline size_t elements_behind(const xir_type *type, size_t k) {
 /* An axis that may be counted from the end; below the rank, as inference has seen to. */
 static inline size_t axis_of(const xir_type *type, int64_t axis) {
     return (size_t)(axis < 0 ? axis + (int64_t)xir_type_rank(type) : axis);
+}
+
+/* Whether integers are uint64: in the bits of an int64, but in another order. */
+static inline bool is_u64(const xir_type *type) {
+    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(xir_type_element(type)));
+    return integer && !integer->sign && integer->ibits == 64;
 }
 
 #endif

@@ -15,11 +15,6 @@ typedef struct pair {
 typedef double  real_pair(double x, double y, pair *p);
 typedef int64_t i64_pair(int64_t x, int64_t y, pair *p);
 
-static bool is_u64(const xir_type *type) {
-    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(xir_type_element(type)));
-    return integer && !integer->sign && integer->ibits == 64;
-}
-
 static bool all_integers(const xir_kernel *at, size_t n) {
     bool integers = !xir_kernel_is_real(xir_kernel_output_type(at, 0));
     for (size_t i = 0; i < n; i++) integers = integers && !xir_kernel_is_real(xir_kernel_input_type(at, i));

@@ -1,0 +1,21 @@
+/* Elements of a tensor that belong together, along some of its dims: member m of group g is element starts[g] + members[m]. Groups are in
+ * row-major order of the other dims, members in that of these. Reductions make a number of each group, normalisations look at one. */
+#ifndef EXEC_GROUPS_H
+#define EXEC_GROUPS_H
+
+#include "dims.h"
+
+typedef struct groups {
+    size_t  n, size;    /* how many there are, and of how many members */
+    size_t *starts, *members;
+} groups;
+
+/* `along[k]` says whether members lie along dim k of the type. False without memory. */
+bool groups_open(groups *g, xir_kernel *at, const xir_type *type, const bool *along);
+/* Marks, one a dim: these axes, all of them if there are none. NULL without memory. */
+bool *groups_along(xir_kernel *at, const xir_type *type, const int64_t *axes, size_t n);
+
+/* Fails if an input has elements that are no valid ones: they must take no part, which is not implemented. */
+xir_status refuse_padding(xir_kernel *at, size_t input);
+
+#endif
