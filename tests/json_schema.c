@@ -184,9 +184,9 @@ static void cases_of_every_operation_are_judged_as_validation_does(void **state)
     gathering g = { 0 };
     op_counts counts = { .out = stderr };
     now = &g;
-    char **names = op_tables();
+    char **names = op_tables("ops");
     for (char **name = names; *name; name++) {
-        op_cases_each(op_table_path(*name), gather_case, &counts);
+        op_cases_each(op_table_path("ops", *name), gather_case, &counts);
         free(*name);
     }
     free(names);
@@ -312,9 +312,9 @@ static void what_still_validates_after_a_change_is_right(void **state) {
     gathering g = { 0 };
     op_counts counts = { .out = stderr };
     now = &g;
-    char **names = op_tables();
+    char **names = op_tables("ops");
     for (char **name = names; *name; name++) {
-        op_cases_each(op_table_path(*name), gather_changes, &counts);
+        op_cases_each(op_table_path("ops", *name), gather_changes, &counts);
         free(*name);
     }
     free(names);

@@ -62,9 +62,9 @@ static void try_line(const char *text, const char *file, int line, op_counts *co
 static void memory_ends_anywhere(void **state) {
     (void)state;
     op_counts counts = { .out = stderr };
-    char **names = op_tables();
+    char **names = op_tables("ops");
     for (char **name = names; *name; name++) {
-        op_cases_each(op_table_path(*name), try_line, &counts);
+        op_cases_each(op_table_path("ops", *name), try_line, &counts);
         free(*name);
     }
     free(names);

@@ -11,7 +11,7 @@ static const char *only;
 static void table(void **state) {
     const char *name = *state;
     op_counts counts = { .out = stderr };
-    op_cases_run(op_table_path(name), &counts);
+    op_cases_run(op_table_path("ops", name), &counts);
     all.good += counts.good;
     all.bad += counts.bad;
     printf("%s: %zu good cases, %zu bad ones\n", name, counts.good, counts.bad);
@@ -29,7 +29,7 @@ int main(void) {
     static struct CMUnitTest tests[MOST_TABLES + 1];
     size_t n = 0;
     only = getenv("XIR_OPS_TABLE");
-    char **names = op_tables();
+    char **names = op_tables("ops");
     for (char **name = names; *name; name++) {
         if (!only || strcmp(only, *name) == 0) tests[n++] = (struct CMUnitTest){ *name, table, NULL, NULL, *name };
     }

@@ -77,6 +77,16 @@ int group_end(void **state) {
     return -1;
 }
 
+static size_t refused_from;   /* what refuse_after has said */
+
+void refuse_after(size_t n) { shared.refuse_from = refused_from = shared.calls + n; }
+
+bool refuse_end(void) {
+    bool refused = shared.calls > refused_from;
+    shared.refuse_from = SIZE_MAX;
+    return refused;
+}
+
 /* ---- texts --------------------------------------------------------------------------------------------------- */
 
 const char *spelled(const void *object) {

@@ -27,6 +27,10 @@ const void *read_text(const char *text);
 /* The same, or NULL with the error. */
 const void *try_text(const char *text, size_t size, form_error *e);
 
+/* The group's context allocates n times more, then it refuses; until the end, which says whether it has. */
+void refuse_after(size_t n);
+bool refuse_end(void);
+
 /* Each is a check that names the line it was called from. */
 #define CHECK_SPELLED(object, text)  assert_string_equal(spelled(object), text)
 #define CHECK_ROUND(text)            assert_string_equal(spelled(read_text(text)), text)

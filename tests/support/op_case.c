@@ -51,7 +51,7 @@ static bool read_inputs(op_text *t, op_case *c) {
             if (!c->inputs[i]) return false;
         } else if (!op_text_skip(t, '-')) {
             const xir_type *type = op_text_type(t);
-            if (!type) return false;
+            if (!type || !op_text_elements(t, type, &c->given[c->n_args])) return false;
             c->is_arg[i] = true;
             c->args[c->n_args++] = type;
         }
@@ -108,7 +108,7 @@ static bool read_verdict(op_text *t, op_case *c) {
         while (op_text_in_word(op_text_next(t)) || *t->at == '@') {
             if (c->n_outputs == MOST_OUTPUTS) return op_text_fail(t, "more than %d outputs", MOST_OUTPUTS);
             const xir_type *type = op_text_type(t);
-            if (!type) return false;
+            if (!type || !op_text_elements(t, type, &c->results[c->n_outputs])) return false;
             c->outputs[c->n_outputs++] = type;
             if (!op_text_skip(t, ',')) break;
         }
@@ -376,7 +376,6 @@ void op_cases_run(const char *path, op_counts *counts) { op_cases_each(path, op_
 
 /* ---- tables ---------------------------------------------------------------------------------------------------------- */
 
-#define FOLDER XIR_TEST_DATA "/ops"
 
 /* Some there are other tests' tables. */
 static bool is_table(const char *name) {
@@ -387,22 +386,23 @@ static bool is_table(const char *name) {
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-char **op_tables(void) {
+char **op_tables(const char *folder) {
     enum { MOST = 100 };
-    char **names = calloc(MOST + 1, sizeof *names);
-    DIR *folder = opendir(FOLDER);
+    char path[1024], **names = calloc(MOST + 1, sizeof *names);
+    snprintf(path, sizeof path, XIR_TEST_DATA "/%s", folder);
+    DIR *dir = opendir(path);
     size_t n = 0;
-    if (!names || !folder) abort();
-    for (struct dirent *entry; (entry = readdir(folder)) && n < MOST;) {
+    if (!names || !dir) abort();
+    for (struct dirent *entry; (entry = readdir(dir)) && n < MOST;) {
         if (is_table(entry->d_name)) names[n++] = strndup(entry->d_name, strlen(entry->d_name) - 4);
     }
-    closedir(folder);
+    closedir(dir);
     qsort(names, n, sizeof *names, by_name);
     return names;
 }
 
-const char *op_table_path(const char *name) {
+const char *op_table_path(const char *folder, const char *name) {
     static char path[1024];
-    snprintf(path, sizeof path, FOLDER "/%s.txt", name);
+    snprintf(path, sizeof path, XIR_TEST_DATA "/%s/%s.txt", folder, name);
     return path;
 }

@@ -6,7 +6,7 @@
  *
  * NAME           the end of a class's key, icraft::xir::NAME or xir::NAME, or a whole key; a target may follow: @buyit,
  *                @zhuget(330)
- * input          TYPE, an argument of the network; - is absent; param TYPE is a constant without bytes, param TYPE = 1 2 3 one
+ * input          TYPE, an argument of the network, which TYPE = 1 2 3 runs with these elements; - is absent; param TYPE is a constant without bytes, param TYPE = 1 2 3 one
  *                with these elements
  * TYPE           ELEMENT LAYOUT DIMS and distributions, @merged_distr([3]^ZERO:{v:[0, 5), u:[5, 6)})
  * ELEMENT        fp16 fp32 fp64 bf16 tf32 bool iN uN, any text of an element type like @fpe(7,8), or a quantised type on sint(N),
@@ -19,7 +19,7 @@
  *                @layout(NC) and other texts of objects, (TYPE) or (ELEMENT), param(TYPE) or param(TYPE = 1 2), which a list may
  *                hold, [{[3],[8]}] for aligned units. A number where a scalar object is expected is an integer or a real by its
  *                spelling. What is not named has its default.
- * -> TYPE, …     the types of the outputs. An op without inference is given them.
+ * -> TYPE, …     the types of the outputs, TYPE = 1 2 3 with what is computed. An op without inference is given them.
  * !! CODE PATH "part"
  *                it is refused with this status (invalid, bounds, …), a path that ends like this (. is any), and a sentence that
  *                has this in it
@@ -72,6 +72,8 @@ const xir_type *op_text_type(op_text *t);
 const xir_type *op_text_any_type(op_text *t);
 /* Params behind the word `param`: TYPE, or TYPE = elements. NULL with the fault. */
 xir_value *op_text_params(op_text *t);
+/* What may stand behind a type, "= 1 2 3", as Params of it; NULL if nothing does. False with the fault. */
+bool op_text_elements(op_text *t, const xir_type *type, xir_value **out);
 /* A type as a table has it, until the call after the next three. */
 const char *op_type_words(const xir_type *type);
 
@@ -101,9 +103,11 @@ typedef struct op_case {
     size_t            n_args;
     xir_value        *inputs[MOST_INPUTS];     /* NULL: absent, or an argument: */
     bool              is_arg[MOST_INPUTS];
+    xir_value        *given[MOST_INPUTS];      /* of the arguments, NULL: none   */
     size_t            n_inputs;
     bool              bad;
     const xir_type   *outputs[MOST_OUTPUTS];
+    xir_value        *results[MOST_OUTPUTS];   /* NULL: any                      */
     size_t            n_outputs;
     xir_status        code;
     char              path[128], part[256];
@@ -138,9 +142,10 @@ void op_case_run(const char *text, const char *file, int line, op_counts *counts
 typedef void op_line_fn(const char *text, const char *file, int line, op_counts *counts);
 void op_cases_run(const char *path, op_counts *counts);
 void op_cases_each(const char *path, op_line_fn *each, op_counts *counts);
-/* The names of all tables, without their folder and .txt, sorted; NULL at the end. Each and the list are to be freed. */
-char **op_tables(void);
+/* The names of all tables of a folder of tests, "ops", without it and .txt, sorted; NULL at the end. Each and the list are to be
+ * freed. */
+char **op_tables(const char *folder);
 /* The path of one, until the next call. */
-const char *op_table_path(const char *name);
+const char *op_table_path(const char *folder, const char *name);
 
 #endif

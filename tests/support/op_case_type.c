@@ -243,13 +243,14 @@ static bool put_number(op_text *t, const xir_type *of, const char *text, char **
     return true;
 }
 
+/* Of quantised types the stored numbers. */
 static xir_value *with_bytes(op_text *t, const xir_type *type) {
-    const xir_type *of = xir_type_element(type);
+    const xir_type *of = xir_type_storage(type);
     const xir_float_type *real = xir_float_type_of((const xir_object *)of);
     uint64_t bits = xir_type_storage_bits(type);
     int64_t n = 0;
     bool other_real = real && real->format != XIR_FLOAT_FP32 && real->format != XIR_FLOAT_FP64;
-    if (xir_type_is_quantized(of) || bits % 8 || bits > 64 || other_real || xir_type_elements(type, &n) || n > 1 << 16) {
+    if (bits % 8 || bits > 64 || other_real || xir_type_elements(type, &n) || n > 1 << 16) {
         op_text_fail(t, "elements of %s can't be written here", op_type_words(type));
         return NULL;
     }
@@ -269,8 +270,14 @@ static xir_value *with_bytes(op_text *t, const xir_type *type) {
     return xir_params_copy(t->net, XIR_STR(""), type, bytes, (size_t)n * bits / 8);
 }
 
+bool op_text_elements(op_text *t, const xir_type *type, xir_value **out) {
+    *out = NULL;
+    return !op_text_skip(t, '=') || (*out = with_bytes(t, type));
+}
+
 xir_value *op_text_params(op_text *t) {
     const xir_type *type = op_text_type(t);
-    if (!type) return NULL;
-    return op_text_skip(t, '=') ? with_bytes(t, type) : xir_params_new(t->net, XIR_STR(""), type);
+    xir_value *params;
+    if (!type || !op_text_elements(t, type, &params)) return NULL;
+    return params ? params : xir_params_new(t->net, XIR_STR(""), type);
 }
