@@ -1,6 +1,7 @@
-/* Plug-ins: shared objects that bring classes of operations and inference to a context while a program runs. A plug-in is written
- * with the public headers alone, like any program that has classes of its own, and linked with nothing: it meets the library of
- * the program that loads it. It exports one function, xir_plugin_entry. docs/writing-an-op.md is a walk through one.
+/* Plug-ins: shared objects that bring classes of operations, inference, passes, kernels and conversions to a context while a program
+ * runs. A plug-in is written with the public headers alone, like any program that has classes of its own, and linked with nothing: it
+ * meets the library of the program that loads it. It exports one function, xir_plugin_entry. docs/writing-an-op.md is a walk through
+ * one, docs/writing-a-pass.md through one with a pass.
  *
  * A program that has libxir.a inside must show it to plug-ins: linked whole and with -rdynamic.
  *
@@ -10,6 +11,7 @@
 #define XIR_PLUGIN_H
 
 #include <xir/infer.h>
+#include <xir/pass.h>
 
 XIR_BEGIN
 
@@ -25,6 +27,15 @@ typedef struct xir_plugin_infer {
     xir_infer_fn *infer;
 } xir_plugin_infer;
 
+/* How the executor computes a class (see exec.h), the plug-in's own or the library's. */
+typedef struct xir_plugin_kernel {
+    xir_class_fn  *cls;
+    xir_kernel_fn *run;
+} xir_plugin_kernel;
+
+/* What a foreign op is in our words: see convert.h. */
+typedef struct xir_convert_row xir_convert_row;
+
 /* Constant, and there as long as the plug-in is. Grows at its end; what a plug-in has no use for is zero. */
 typedef struct xir_plugin {
     uint32_t                abi;        /* XIR_ABI                                                         */
@@ -35,6 +46,12 @@ typedef struct xir_plugin {
     size_t                  n_classes;
     const xir_plugin_infer *infers;
     size_t                  n_infers;
+    const xir_pass_decl *const *passes;         /* needed ones before those that need them */
+    size_t                      n_passes;
+    const xir_plugin_kernel    *kernels;
+    size_t                      n_kernels;
+    const xir_convert_row *const *conversions;
+    size_t                      n_conversions;
 } xir_plugin;
 
 /* The members that are the same everywhere: = { XIR_PLUGIN_HEAD("whatever"), .classes = … }. */
@@ -46,23 +63,28 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
 
 /* ---- loading ------------------------------------------------------------------------------------------------- */
 
-/* Loads a plug-in into a context: its classes are then registered there as if by xir_register, and its inference as if by
- * xir_infer_register. A path without '/' is a file of the working directory, as open(2) would take it; nothing is searched.
- * All or nothing: after a failure the context has the classes, keys and inference that it had before.
+/* Loads a plug-in into a context: its classes are then registered there as if by xir_register, its inference as if by
+ * xir_infer_register, its passes as if by xir_pass_register, its kernels as if by xir_kernel_register, its conversions as if by
+ * xir_convert_register. No pass of it runs unless a pipeline names it. A path without '/' is a file of the working directory, as open(2) would take it; nothing is searched.
+ * All or nothing: after a failure the context has what it had before.
  *
  *   XIR_E_IO           the file cannot be opened, or is no ordinary one
  *   XIR_E_UNSUPPORTED  the system's loader refuses it (no shared object, another machine's, a missing symbol: its words are in
  *                      the finding); or it asks for what only a newer library has
  *   XIR_E_MISSING      it has no xir_plugin_entry: it is no plug-in
  *   XIR_E_ABI          it was built for another XIR_ABI, or with another copy of the library than this one
- *   XIR_E_INVALID      what it says of itself is NULL where something must be, or no target; or a class contradicts itself
+ *   XIR_E_INVALID      what it says of itself is NULL where something must be, or no target; or a class, a pass or a conversion
+ *                      contradicts itself
  *   XIR_E_EXISTS       a class twice; a key or old key that another class has; inference for a class and target that a program or
- *                      another plug-in has registered already (the library's own is replaced)
- *   XIR_E_UNKNOWN      a class refers to one that is not registered; inference of a class that is neither its own nor registered
+ *                      another plug-in has registered already (the library's own is replaced); two kernels for a class; a pass or a
+ *                      conversion of a name that is taken
+ *   XIR_E_UNKNOWN      a class refers to one that is not registered; inference or a kernel of a class that is neither its own nor
+ *                      registered
  *
  * Loading what is loaded already, be it under another name of the file, is XIR_OK and does nothing. Each context that is to have
  * a plug-in loads it for itself. The shared object stays open until the context is gone, and with it the last network.
- * Not while other threads infer with this context; they may otherwise use it, and load other plug-ins. */
+ * Not while other threads infer with this context, or run networks or pipelines; they may otherwise use it, and load other
+ * plug-ins. */
 XIR_API xir_status xir_plugin_load(xir_context *ctx, const char *path, xir_diags *why);
 
 /* What is loaded, in the order of loading: name and path as given. Texts live as long as the context. False past the end. */

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <xir/exec.h>
+#include <xir/plugin.h>
 #include "object.h"
 #include "registry.h"
 
@@ -84,5 +85,9 @@ xir_status ops_register(xir_context *ctx);
 /* The executor's kernels and run_op; the passes and conversions that every context has. */
 xir_status exec_register(xir_context *ctx);
 xir_status passes_register(xir_context *ctx);
+/* Whether passes, and a conversion, may be registered, names that are taken apart; with a finding. *name is what the registry finds a
+ * conversion by. */
+xir_status passes_check(xir_context *ctx, const xir_pass_decl *const *passes, size_t n, xir_diags *why);
+xir_status conversion_check(xir_context *ctx, const xir_convert_row *row, const char **name, xir_diags *why);
 
 #endif

@@ -97,6 +97,11 @@ static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags 
     if (!p->name || !*p->name) return fail(why, path, XIR_E_INVALID, "the plug-in has no name");
     if (p->n_classes && !p->classes) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu classes at NULL", p->n_classes);
     if (p->n_infers && !p->infers) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu inferences at NULL", p->n_infers);
+    if (p->n_passes && !p->passes) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu passes at NULL", p->n_passes);
+    if (p->n_kernels && !p->kernels) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu kernels at NULL", p->n_kernels);
+    if (p->n_conversions && !p->conversions) {
+        return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu conversions at NULL", p->n_conversions);
+    }
     for (size_t i = 0; i < p->n_classes; i++) {
         if (!p->classes[i] || !p->classes[i]()) return fail(why, path, XIR_E_INVALID, "class %zu of the plug-in is NULL", i);
     }
@@ -109,26 +114,55 @@ static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags 
             return fail(why, path, XIR_E_INVALID, "inference %zu of the plug-in is for no known target", i);
         }
     }
+    for (size_t i = 0; i < p->n_kernels; i++) {
+        if (p->kernels[i].cls && p->kernels[i].cls() && p->kernels[i].run) continue;
+        return fail(why, path, XIR_E_INVALID, "kernel %zu of the plug-in is NULL", i);
+    }
     return XIR_OK;
 }
 
 /* ---- letting it in ----------------------------------------------------------------------------------------- */
 
-/* What is sealed but not found yet, and functions for classes that may be. */
+/* What is sealed but not found yet, functions for classes that may be, and what lists get. */
 typedef struct arrival {
-    class_stage stage;
-    xir_class **infers;   /* the class of each inference */
+    class_stage    stage;
+    xir_class    **infers;    /* the class of each inference */
+    xir_class    **kernels;   /* and of each kernel          */
+    registry_item *items;     /* passes, then conversions    */
 } arrival;
 
-/* Findings about classes know no file. */
+/* Findings about classes and passes know no file: the first is said again with it. Returns `status`. */
+static xir_status hand_on(xir_diags *found, const char *path, xir_status status, xir_diags *why) {
+    const xir_diag *first = xir_diags_at(found, 0);
+    if (first) fail(why, path, status, "%.*s", (int)first->message.size, first->message.data);
+    else if (status) diag_memory(why);
+    xir_diags_free(found);
+    return status;
+}
+
 static xir_status stage_classes(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
     for (size_t i = 0; i < p->n_classes; i++) {
         xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
-        xir_status status = stage_class(&a->stage, p->classes[i](), found);
-        const xir_diag *first = xir_diags_at(found, 0);
-        if (first) fail(why, path, status, "%.*s", (int)first->message.size, first->message.data);
-        else if (status) diag_memory(why);
-        xir_diags_free(found);
+        xir_status status = hand_on(found, path, stage_class(&a->stage, p->classes[i](), found), why);
+        if (status) return status;
+    }
+    return XIR_OK;
+}
+
+static xir_status check_passes(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
+    xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
+    xir_status status = hand_on(found, path, passes_check(a->stage.ctx, p->passes, p->n_passes, found), why);
+    for (size_t i = 0; !status && i < p->n_passes; i++) a->items[i] = (registry_item){ p->passes[i]->name, p->passes[i] };
+    return status;
+}
+
+static xir_status check_conversions(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
+    registry_item *items = a->items + p->n_passes;
+    for (size_t i = 0; i < p->n_conversions; i++) {
+        items[i].it = p->conversions[i];
+        if (!p->conversions[i]) return fail(why, path, XIR_E_INVALID, "conversion %zu of the plug-in is NULL", i);
+        xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
+        xir_status status = hand_on(found, path, conversion_check(a->stage.ctx, p->conversions[i], &items[i].name, found), why);
         if (status) return status;
     }
     return XIR_OK;
@@ -169,6 +203,32 @@ static xir_status find_infers(arrival *a, const xir_plugin *p, const char *path,
     return XIR_OK;
 }
 
+static xir_status find_kernels(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
+    for (size_t i = 0; i < p->n_kernels; i++) {
+        const xir_class_decl *decl = p->kernels[i].cls();
+        xir_class *cls = a->kernels[i] = class_of(&a->stage, decl);
+        const char *key = decl->rows ? decl->rows->name : "?";
+        if (!cls || !cls->is_op) return fail(why, path, XIR_E_UNKNOWN, "kernel %zu is of %s, which is no registered operation", i, key);
+        for (size_t k = 0; k < i; k++) {
+            if (a->kernels[k] == cls) return fail(why, path, XIR_E_EXISTS, "there are two kernels of %s", key);
+        }
+    }
+    return XIR_OK;
+}
+
+/* For who holds the lock. */
+static xir_status stage_lists(const arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
+    xir_context *ctx = a->stage.ctx;
+    size_t taken;
+    xir_status status = registry_stage(ctx, REGISTRY_PASS, a->items, p->n_passes, &taken);
+    if (status == XIR_E_EXISTS) return fail(why, path, status, "there is a pass '%s' already", a->items[taken].name);
+    if (!status) status = registry_stage(ctx, REGISTRY_CONVERSION, a->items + p->n_passes, p->n_conversions, &taken);
+    if (status == XIR_E_EXISTS) {
+        return fail(why, path, status, "there is a conversion of %s already", a->items[p->n_passes + taken].name);
+    }
+    return status ? diag_memory(why) : XIR_OK;
+}
+
 /* A copy of what the list of plug-ins holds. */
 static bool describe(xir_context *ctx, const xir_plugin *p, const char *path, void *handle, plugin *out) {
     *out = (plugin){ .handle = handle };
@@ -181,6 +241,7 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
     plugin record;
     pthread_mutex_lock(&ctx->lock);
     xir_status status = stage_reserve(&a->stage, why);
+    if (!status) status = stage_lists(a, p, path, why);
     if (!status && (!mem_reserve(&ctx->alloc, (void **)&ctx->plugins, &ctx->plugin_room, ctx->n_plugins + 1, sizeof record) ||
                     !describe(ctx, p, path, handle, &record))) {
         status = diag_memory(why);
@@ -188,6 +249,9 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
     if (!status) {
         for (size_t i = 0; i < p->n_infers; i++) class_set_infer(a->infers[i], p->infers[i].target, p->infers[i].infer);
         if (p->n_infers) ctx->infer_epoch++;
+        for (size_t i = 0; i < p->n_kernels; i++) class_set_kernel(a->kernels[i], p->kernels[i].run);
+        registry_enter(ctx, REGISTRY_PASS, a->items, p->n_passes);
+        registry_enter(ctx, REGISTRY_CONVERSION, a->items + p->n_passes, p->n_conversions);
         stage_enter(&a->stage);
         ctx->plugins[ctx->n_plugins++] = record;
     }
@@ -195,16 +259,29 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
     return status;
 }
 
+/* How many bytes the lists of an arrival take; 0: more than there are. */
+static size_t room_for(const xir_plugin *p) {
+    enum { MOST = 1 << 24 };
+    if (p->n_classes > MOST || p->n_infers > MOST || p->n_kernels > MOST || p->n_passes > MOST || p->n_conversions > MOST) return 0;
+    return (p->n_classes + p->n_infers + p->n_kernels + 1) * sizeof(void *) + (p->n_passes + p->n_conversions) * sizeof(registry_item);
+}
+
 static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path, void *handle, xir_diags *why) {
-    size_t room = p->n_classes + p->n_infers;
+    size_t room = room_for(p);
     arrival a = { .stage = { .ctx = ctx } };
-    a.stage.classes = room <= SIZE_MAX / sizeof(void *) ? mem_new(&ctx->alloc, (room + 1) * sizeof(void *)) : NULL;
-    if (!a.stage.classes) return diag_memory(why);
+    void *block = room ? mem_new(&ctx->alloc, room) : NULL;
+    if (!block) return diag_memory(why);
+    a.stage.classes = block;
     a.infers = a.stage.classes + p->n_classes;
+    a.kernels = a.infers + p->n_infers;
+    a.items = (registry_item *)(void *)(a.kernels + p->n_kernels);
     xir_status status = stage_classes(&a, p, path, why);
     if (!status) status = find_infers(&a, p, path, why);
+    if (!status) status = find_kernels(&a, p, path, why);
+    if (!status) status = check_passes(&a, p, path, why);
+    if (!status) status = check_conversions(&a, p, path, why);
     if (!status) status = let_in(&a, p, path, handle, why);
-    mem_free(&ctx->alloc, (void *)a.stage.classes, (room + 1) * sizeof(void *));
+    mem_free(&ctx->alloc, block, room);
     return status;
 }
 

@@ -25,6 +25,9 @@ typedef struct registry {
 /* Adds `n` items, all or none: XIR_E_EXISTS if one has a name that is taken (its index is in *taken), XIR_E_MEMORY. Names and items
  * must stay until the context is freed. */
 xir_status registry_add(xir_context *ctx, registry_kind kind, const registry_item *items, size_t n, size_t *taken);
+/* The same in two steps, for who holds the context's lock: names are free and there is room; then all enter, which cannot fail. */
+xir_status registry_stage(xir_context *ctx, registry_kind kind, const registry_item *items, size_t n, size_t *taken);
+void       registry_enter(xir_context *ctx, registry_kind kind, const registry_item *items, size_t n);
 /* The item of a name, or by position; NULL: there is none. */
 const void *registry_find(xir_context *ctx, registry_kind kind, xir_str name);
 const void *registry_at(xir_context *ctx, registry_kind kind, size_t i);

@@ -47,10 +47,10 @@ static bool is_of_kind(xir_pass_kind kind, xir_str value) {
          : kind == XIR_PASS_BOOL ? read_bool(value, &b) : kind == XIR_PASS_TEXT;
 }
 
-xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o, xir_str value, xir_diags *why) {
+xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o, xir_str value, xir_status code, xir_diags *why) {
     static const char *const words[] = { "an integer", "a number", "true or false", "a text" };   /* ORDER PASS_KIND */
     if (is_of_kind(o->kind, value)) return XIR_OK;
-    return diag_fail(why, XIR_E_TYPE, XIR_STR(""), "%s of the pass %s is '%.*s', %s was expected", o->name, decl->name,
+    return diag_fail(why, code, XIR_STR(""), "%s of the pass %s is '%.*s', %s was expected", o->name, decl->name,
                      value.size > 80 ? 80 : (int)value.size, value.size ? value.data : "",
                      (unsigned)o->kind <= XIR_PASS_TEXT ? words[o->kind] : "an option of a kind that there is");
 }
@@ -124,7 +124,7 @@ xir_status pass_check_config(xir_context *ctx, const xir_map *config, xir_diags 
         }
         char room[NUMBER_ROOM];
         if (!config_text(o->kind, &entry->value, room, &value)) return wrong_kind(decl, o, why);
-        xir_status status = pass_check_value(decl, o, value, why);
+        xir_status status = pass_check_value(decl, o, value, XIR_E_TYPE, why);
         if (status) return status;
     }
     return XIR_OK;

@@ -20,7 +20,7 @@ static xir_status check_option(const xir_pass_decl *decl, const xir_pass_option 
     if (!o->preset && o->kind != XIR_PASS_TEXT) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the option %s of the pass %s has no default", o->name, decl->name);
     }
-    return pass_check_value(decl, o, xir_str_of(o->preset), why) ? XIR_E_INVALID : XIR_OK;
+    return pass_check_value(decl, o, xir_str_of(o->preset), XIR_E_INVALID, why);
 }
 
 static bool is_listed(const xir_pass_decl *const *among, size_t n, xir_str name) {
@@ -66,6 +66,14 @@ xir_status xir_pass_register(xir_context *ctx, const xir_pass_decl *decl, xir_di
 
 const xir_pass_decl *xir_pass_find(xir_context *ctx, xir_str name) { return registry_find(ctx, REGISTRY_PASS, name); }
 const xir_pass_decl *xir_pass_at(xir_context *ctx, size_t i) { return registry_at(ctx, REGISTRY_PASS, i); }
+
+xir_status passes_check(xir_context *ctx, const xir_pass_decl *const *passes, size_t n, xir_diags *why) {
+    for (size_t i = 0; i < n; i++) {
+        xir_status status = pass_check_decl(ctx, passes[i], passes, i, why);
+        if (status) return status;
+    }
+    return XIR_OK;
+}
 
 xir_status passes_register(xir_context *ctx) {
     for (size_t i = 0; built_in[i]; i++) {

@@ -126,7 +126,7 @@ static bool take_value(parser *at, xir_str *out) {
 static bool check_value(parser *at, const char *place, const xir_pass_decl *pass, const xir_pass_option *o, xir_str value) {
     xir_diags *found = xir_diags_new(at->p->ctx);
     if (!found) return no_memory(at);
-    xir_status status = pass_check_value(pass, o, value, found);
+    xir_status status = pass_check_value(pass, o, value, XIR_E_TYPE, found);
     const xir_diag *first = xir_diags_at(found, 0);
     if (first) wrong(at, place, status, "%.*s", (int)first->message.size, first->message.data);
     xir_diags_free(found);
