@@ -57,6 +57,7 @@ size_t text_ops(const char *text, size_t size);
 /* The tables, each in the file that has its name. */
 extern const bench_case bytes_cases[];
 extern const bench_case files_cases[];
+extern const bench_case fuse_cases[];
 extern const bench_case graph_cases[];
 extern const bench_case infer_cases[];
 extern const bench_case json_cases[];

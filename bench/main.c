@@ -25,6 +25,7 @@
 static const bench_case *const tables[] = {
     bytes_cases,
     files_cases,
+    fuse_cases,
     graph_cases,
     infer_cases,
     json_cases,

@@ -124,7 +124,7 @@ static bool class_fits(const node *n, const xir_class *cls) {
 }
 
 static bool op_fits(const xir_pattern *p, const node *n, const xir_op *op) {
-    if (!class_fits(n, op->cls) || !(op->flags & OP_PLACED) || (op->cls->traits & n->traits) != n->traits) return false;
+    if (!(op->flags & OP_PLACED) || (op->cls->traits & n->traits) != n->traits) return false;
     if (n->targets && !(n->targets >> xir_target_kind_of(op->target) & 1)) return false;
     for (uint32_t i = n->n_inputs; n->asks_inputs && !n->rest && i < op->n_inputs; i++) {
         if (op->inputs[i].value) return false;
@@ -137,26 +137,42 @@ static bool op_fits(const xir_pattern *p, const node *n, const xir_op *op) {
 
 /* ---- goals ------------------------------------------------------------------------------------------------------------ */
 
-static bool solve_inputs(matcher *mt, const node *n, xir_op *op, bool exchanged, const goal *next) {
-    for (uint32_t i = n->n_inputs; i-- > 0;) {
-        uint32_t from = exchanged && i < 2 ? 1 - i : i;
-        next = push(mt, n->inputs[i], from < op->n_inputs ? op->inputs[from].value : NULL, next);
+static xir_value *input_of(const xir_op *op, uint32_t i, bool exchanged) {
+    uint32_t from = exchanged && i < 2 ? 1 - i : i;
+    return from < op->n_inputs ? op->inputs[from].value : NULL;
+}
+
+/* A first look at what an op reads, which tells most that do not fit: classes, and whether there are Params. */
+static bool inputs_may_fit(const matcher *mt, const node *n, const xir_op *op, bool exchanged) {
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const node *in = &mt->p->nodes[n->inputs[i]];
+        const xir_value *v = input_of(op, i, exchanged);
+        if (in->optional) continue;
+        if (!v) return false;
+        if (in->kind == XIR_PATTERN_OP && !(v->producer && class_fits(in, v->producer->cls))) return false;
+        if ((in->kind == XIR_PATTERN_PARAMS || in->kind == XIR_PATTERN_NUMBER) && !value_is_params(v)) return false;
     }
+    return true;
+}
+
+static bool solve_inputs(matcher *mt, const node *n, const xir_op *op, bool exchanged, const goal *next) {
+    for (uint32_t i = n->n_inputs; i-- > 0;) next = push(mt, n->inputs[i], input_of(op, i, exchanged), next);
     return solve(mt, next);
 }
 
 /* The row stands for an op, and its inputs' rows for what it reads. */
 static bool solve_op(matcher *mt, uint8_t row, xir_op *op, xir_value *value, const goal *next) {
     const node *n = &mt->p->nodes[row];
-    if (!op_fits(mt->p, n, op) || !value_fits(mt->p, n, value)) return false;
+    if (!class_fits(n, op->cls)) return false;
+    bool straight = inputs_may_fit(mt, n, op, false), exchanged = n->commutes && inputs_may_fit(mt, n, op, true);
+    if ((!straight && !exchanged) || !op_fits(mt->p, n, op) || !value_fits(mt->p, n, value)) return false;
     bind(mt, row, op, value);
     uint64_t bound = mt->bound;
     uint32_t top = mt->top;
-    if (solve_inputs(mt, n, op, false, next)) return true;
-    if (!n->commutes) return false;
+    if (straight && solve_inputs(mt, n, op, false, next)) return true;
     mt->bound = bound;
     mt->top = top;
-    return solve_inputs(mt, n, op, true, next);
+    return exchanged && solve_inputs(mt, n, op, true, next);
 }
 
 /* A value that is the row's output of an op. */

@@ -1,11 +1,11 @@
-/* Rewriting. Ops that may be roots wait in a list; rounds take it from the front. A rewrite marks what it touched, and after the round
- * the ops below that, as far down as patterns reach through ops that may lie inside of one, are the next list. Marks are a byte a slot;
- * a filter by class tells most ops from roots and from insides with one look, whatever the number of rules. */
+/* Rewriting, in rounds. The first looks at all ops in order. A rewrite marks what it touched; soon after, the ops below that, as far down
+ * as patterns reach through ops that may lie inside of one, are put on the list of the next round. Marks are a byte a slot; a filter by
+ * class tells most ops from roots and from insides with one look, whatever the number of rules. */
 #include "pattern.h"
 #include <inttypes.h>
 
-/* In a list; changed in this round; its values lost uses; reached from these after the round. */
-enum { MARK_WAITING = 1, MARK_TOUCHED = 2, MARK_READ = 4, MARK_SEEN = 8 };
+/* Waits for the next round; changed; its values lost uses; reached from these; has too many users to be looked at each time. */
+enum { MARK_WAITING = 1, MARK_TOUCHED = 2, MARK_READ = 4, MARK_SEEN = 8, MARK_LATER = 16 };
 enum { FILTER = 256 };
 
 typedef struct op_list { xir_op **items; size_t n, room; } op_list;
@@ -21,7 +21,7 @@ struct xir_rewriter {
     size_t          depth;
     uint8_t        *marks;             /* by slot */
     size_t          n_marks;
-    op_list         now, next, touched, read, front;   /* read: ops whose values lost uses */
+    op_list         now, next, touched, read, front, later;   /* the lists of these marks; front: seen */
     value_list      stands;            /* Params that took the place of a root's value */
     uint32_t        round_slots;       /* slots before the round                                   */
     bool            lost;              /* an op was made where nobody looked                        */
@@ -138,20 +138,25 @@ static void touch_around(xir_rewriter *at, const xir_match *m, const surrounding
     if (s->use && s->use->value) touch_value(at, s->use->value);
 }
 
-/* ---- from round to round ------------------------------------------------------------------------------------------------ */
+/* ---- what waits after a rewrite ------------------------------------------------------------------------------------------ */
 
-/* The users of a value wait, and are in front. */
-static void wake_users(xir_rewriter *at, const xir_value *v) {
-    for (const xir_use *u = v->uses; u && !at->status; u = u->next) {
+/* The users of a value wait, and are in front; false if there are more than `most`, some of which then do not. */
+static bool wake_users(xir_rewriter *at, const xir_value *v, size_t most) {
+    const xir_use *u = v->uses;
+    for (; u && most && !at->status; u = u->next, most--) {
         xir_op *user = u->user;
         if (!(user->flags & OP_PLACED) || !mark(at, user, MARK_SEEN)) continue;
         put(at, &at->front, user);
         wait(at, &at->next, user);
     }
+    return !u;
 }
 
-static void wake_all_users(xir_rewriter *at, const xir_op *op) {
-    for (uint32_t i = 0; i < op->n_outputs; i++) wake_users(at, &op->outputs[i]);
+/* Of all outputs; an op with too many users is looked at when the round is over, once. */
+static void wake_below(xir_rewriter *at, xir_op *op, size_t most) {
+    bool all = true;
+    for (uint32_t i = 0; i < op->n_outputs; i++) all &= wake_users(at, &op->outputs[i], most);
+    if (!all && mark(at, op, MARK_LATER)) put(at, &at->later, op);
 }
 
 /* Takes marks of a list back and empties it. */
@@ -160,32 +165,42 @@ static void forget(xir_rewriter *at, op_list *list, uint8_t marks) {
     list->n = 0;
 }
 
-/* Level by level from what was touched: an op is reached on the shortest way first, so each is looked at once. Only an op that may lie
+/* Level by level from what is in front: an op is reached on the shortest way first, so each is looked at once. Only an op that may lie
  * inside of a pattern leads on. */
-static void gather(xir_rewriter *at) {
-    if (!reserve_marks(at)) return;
-    for (xir_op *op = at->lost ? at->net->first : NULL; op && !at->status; op = op->next) {
-        if (op->slot >= at->round_slots) touch(at, op);
+static void wake_levels(xir_rewriter *at, size_t most) {
+    for (size_t level = 2, from = 0; level < at->depth; level++) {
+        for (size_t end = at->front.n; from < end && !at->status; from++) {
+            if (at->inside[filter_of(at->front.items[from]->cls)]) wake_below(at, at->front.items[from], most);
+        }
     }
+    forget(at, &at->front, MARK_SEEN);
+}
+
+/* After a few ops, while what they touched is in the cache. */
+static void gather(xir_rewriter *at) {
+    enum { MOST = 16 };
+    if (!at->touched.n && !at->read.n) return;
     for (size_t i = 0; i < at->touched.n && !at->status; i++) {
         xir_op *op = at->touched.items[i];
         if (!(op->flags & OP_PLACED)) continue;
         wait(at, &at->next, op);
-        wake_all_users(at, op);
+        wake_below(at, op, MOST);
     }
-    for (size_t i = 0; i < at->read.n && !at->status; i++) wake_all_users(at, at->read.items[i]);
-    for (size_t i = 0; i < at->stands.n && !at->status; i++) wake_users(at, at->stands.items[i]);
-    for (size_t level = 2, from = 0; level < at->depth; level++) {
-        for (size_t end = at->front.n; from < end && !at->status; from++) {
-            if (at->inside[filter_of(at->front.items[from]->cls)]) wake_all_users(at, at->front.items[from]);
-        }
-    }
+    for (size_t i = 0; i < at->read.n && !at->status; i++) wake_below(at, at->read.items[i], MOST);
+    wake_levels(at, MOST);
+    forget(at, &at->read, MARK_READ);
+    forget(at, &at->touched, MARK_TOUCHED);
 }
 
 static void end_round(xir_rewriter *at) {
-    forget(at, &at->front, MARK_SEEN);
-    forget(at, &at->read, MARK_READ);
-    forget(at, &at->touched, MARK_TOUCHED);
+    for (xir_op *op = at->lost ? at->net->first : NULL; op && !at->status; op = op->next) {
+        if (op->slot >= at->round_slots) touch(at, op);
+    }
+    gather(at);
+    for (size_t i = 0; i < at->later.n && !at->status; i++) wake_below(at, at->later.items[i], SIZE_MAX);
+    for (size_t i = 0; i < at->stands.n && !at->status; i++) wake_users(at, at->stands.items[i], SIZE_MAX);
+    wake_levels(at, SIZE_MAX);
+    forget(at, &at->later, MARK_LATER);
     at->stands.n = 0;
     at->lost = false;
     op_list done = at->now;
@@ -255,23 +270,56 @@ static void set_filters(xir_rewriter *at) {
     for (size_t i = 0; i < FILTER; i++) at->inside[i] = true;
 }
 
+enum { FEW = 64 };   /* ops at a time */
+
+static xir_status visit_few(xir_rewriter *at, xir_op *const *ops, size_t n, size_t limit, xir_diags *why) {
+    for (size_t i = 0; i < n; i++) {
+        if (!at->roots[filter_of(ops[i]->cls)] || !(ops[i]->flags & OP_PLACED)) continue;
+        xir_status status = visit(at, ops[i], limit, why);
+        if (status || at->stopped) return status;
+    }
+    if (!reserve_marks(at)) return diag_memory(why);
+    gather(at);
+    return at->status ? diag_memory(why) : XIR_OK;
+}
+
+/* All ops once, in order. Who erases the op that comes next is put right by the last of the few that is still there. */
+static xir_status visit_all(xir_rewriter *at, size_t limit, xir_diags *why) {
+    xir_op *few[FEW], *next = at->net->first;
+    while (next) {
+        size_t n = 0;
+        for (; next && n < FEW; next = next->next) few[n++] = next;
+        xir_status status = visit_few(at, few, n, limit, why);
+        if (status || at->stopped) return status;
+        if (!next || next->flags & OP_PLACED) continue;
+        while (n && !(few[n - 1]->flags & OP_PLACED)) n--;
+        next = n ? few[n - 1]->next : at->net->first;
+    }
+    return XIR_OK;
+}
+
+static xir_status visit_waiting(xir_rewriter *at, size_t limit, xir_diags *why) {
+    for (size_t i = 0; i < at->now.n; i += FEW) {
+        size_t n = at->now.n - i < FEW ? at->now.n - i : FEW;
+        for (size_t j = i; j < i + n; j++) at->marks[at->now.items[j]->slot] &= (uint8_t)~MARK_WAITING;
+        xir_status status = visit_few(at, at->now.items + i, n, limit, why);
+        if (status || at->stopped) return status;
+    }
+    return XIR_OK;
+}
+
 static xir_status run(xir_rewriter *at, size_t limit, xir_diags *why) {
-    xir_status status = XIR_OK;
     set_filters(at);
     if (!reserve_marks(at)) return diag_memory(why);
     at->round_slots = at->net->n_slots;
-    for (xir_op *op = at->net->first; op && !at->status; op = op->next) wait(at, &at->now, op);
-    while (at->now.n && !status && !at->status && !at->stopped) {
-        for (size_t i = 0; i < at->now.n && !status && !at->stopped; i++) {
-            xir_op *op = at->now.items[i];
-            at->marks[op->slot] &= (uint8_t)~MARK_WAITING;
-            if (op->flags & OP_PLACED) status = visit(at, op, limit, why);
-        }
-        if (status || at->status || at->stopped) break;
-        gather(at);
+    xir_status status = visit_all(at, limit, why);
+    while (!status && !at->stopped) {
         end_round(at);
+        if (at->status) return diag_memory(why);
+        if (!at->now.n) break;
+        status = visit_waiting(at, limit, why);
     }
-    return at->status && !status ? diag_memory(why) : status;
+    return status;
 }
 
 static void free_list(xir_rewriter *at, op_list *list) {
@@ -289,6 +337,7 @@ xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n
     free_list(&at, &at.touched);
     free_list(&at, &at.read);
     free_list(&at, &at.front);
+    free_list(&at, &at.later);
     mem_free(&net->alloc, (void *)at.stands.items, at.stands.room * sizeof *at.stands.items);
     mem_free(&net->alloc, at.marks, at.n_marks);
     return status;
