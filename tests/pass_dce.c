@@ -3,21 +3,13 @@
 
 static const xir_type *image(void) { return FP32("NHWC", 1, 4, 4, 2); }
 
-static xir_value *begin(xir_network *net) { return named(xir_input(xir_at_end(net), "in", image()), "x"); }
-
-static void finish(xir_network *net, xir_value *v) { assert_non_null(xir_output(xir_at_end(net), XIR_VALUES(v))); }
-
-static xir_value *sigmoid(xir_network *net, xir_value *x) {
-    return xir_op_output(xir_add_sigmoid(xir_at_end(net), (xir_sigmoid_in){ x }, NULL), 0);
-}
-
 static void a_dead_branch_goes_with_its_params(void **state) {
     (void)state;
     xir_network *net = new_net();
-    xir_value *x = begin(net), *w = xir_params_new(net, XIR_STR("w"), FP32("HWIO", 1, 1, 2, 2));
+    xir_value *x = argument(net, "x", image()), *w = xir_params_new(net, XIR_STR("w"), FP32("HWIO", 1, 1, 2, 2));
     xir_value *a = named(XIR_CONV2D(xir_at_end(net), .input = x, .weights = w), "a");
-    named(sigmoid(net, a), "b");
-    finish(net, named(XIR_RELU(xir_at_end(net), x), "r"));
+    sigmoid(net, a, "b");
+    results(net, XIR_VALUES(relu(net, x, "r")));
     CHECK_OPS(net, "x = Input()", "a = Conv2d(x, w)", "b = Sigmoid(a)", "r = ReLU(x)", "Output(r)");
     assert_int_equal(xir_network_params(net, NULL, 0), 1);
     assert_int_equal(PASS(net, "dce"), 2);
@@ -38,7 +30,7 @@ static void what_is_used_stays(void **state) {
 static void one_output_in_use_keeps_the_op(void **state) {
     (void)state;
     xir_network *net = new_net();
-    xir_value *x = begin(net);
+    xir_value *x = argument(net, "x", image());
     xir_split_attrs attrs = xir_split_init();
     attrs.sections = (xir_i64s){ (const int64_t[]){ 1, 3 }, 2 };
     attrs.axis = 1;
@@ -47,7 +39,7 @@ static void one_output_in_use_keeps_the_op(void **state) {
     named(xir_op_output(used, 1), "b");
     named(xir_op_output(unused, 0), "c");
     named(xir_op_output(unused, 1), "d");
-    finish(net, xir_op_output(used, 1));
+    results(net, XIR_VALUES(xir_op_output(used, 1)));
     CHECK_OPS(net, "x = Input()", "a, b = Split(x)", "c, d = Split(x)", "Output(b)");
     assert_int_equal(PASS(net, "dce"), 1);
     CHECK_OPS(net, "x = Input()", "a, b = Split(x)", "Output(b)");
@@ -60,7 +52,7 @@ static void arguments_stay(void **state) {
     xir_network *net = new_net();
     xir_op *in = xir_inputs(xir_at_end(net), "in", (const xir_type *const[]){ image(), image() }, 2);
     named(xir_op_output(in, 0), "x");
-    finish(net, named(xir_op_output(in, 1), "y"));
+    results(net, XIR_VALUES(named(xir_op_output(in, 1), "y")));
     assert_int_equal(PASS(net, "dce"), 0);
     CHECK_OPS(net, "x, y = Input()", "Output(y)");
     xir_network_free(net);
@@ -78,10 +70,10 @@ static xir_value *hard(xir_network *net, xir_value *x, const char *name, const x
 static void impure_ops_stay_and_what_they_read(void **state) {
     (void)state;
     xir_network *net = new_net();
-    xir_value *x = begin(net);
-    hard(net, named(XIR_RELU(xir_at_end(net), x), "a"), "h", NULL);
-    named(sigmoid(net, x), "b");
-    finish(net, x);
+    xir_value *x = argument(net, "x", image());
+    hard(net, relu(net, x, "a"), "h", NULL);
+    sigmoid(net, x, "b");
+    results(net, XIR_VALUES(x));
     assert_int_equal(PASS(net, "dce"), 1);
     CHECK_OPS(net, "x = Input()", "a = ReLU(x)", "h = HardOp(a)", "Output(x)");
     xir_network_free(net);
@@ -91,12 +83,12 @@ static void what_sub_ops_read_stays(void **state) {
     (void)state;
     xir_network *net = new_net();
     const xir_type *type = image();
-    xir_value *x = begin(net), *a = named(XIR_RELU(xir_at_end(net), x), "a");
+    xir_value *x = argument(net, "x", image()), *a = relu(net, x, "a");
     xir_op *part = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(a), TYPES(type)));
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.sub_hard_ops = (xir_ops){ &part, 1 };
     hard(net, x, "h", &attrs);
-    finish(net, x);
+    results(net, XIR_VALUES(x));
     assert_int_equal(PASS(net, "dce"), 0);
     CHECK_OPS(net, "x = Input()", "a = ReLU(x)", "h = HardOp(x)", "Output(x)");
     xir_network_free(net);
@@ -112,9 +104,9 @@ static void of_dialects_only_onnx_functions_go(void **state) {
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         xir_network *net = new_net();
-        xir_value *x = begin(net);
+        xir_value *x = argument(net, "x", image());
         named(foreign(net, rows[i].key, image(), XIR_VALUES(x)), "y");
-        finish(net, x);
+        results(net, XIR_VALUES(x));
         size_t changes = 7;
         DOES(xir_pass_run(net, "dce", NULL, &changes, why));
         if (changes != rows[i].goes) fail_msg("%s: %zu changes", rows[i].key, changes);
@@ -129,9 +121,9 @@ static void a_dead_chain_of_a_million_goes(void **state) {
     (void)state;
     enum { LENGTH = 1000000 };
     xir_network *net = new_net();
-    xir_value *x = begin(net), *v = x;
+    xir_value *x = argument(net, "x", image()), *v = x;
     for (int i = 0; i < LENGTH; i++) v = XIR_RELU(xir_at_end(net), v);
-    finish(net, x);
+    results(net, XIR_VALUES(x));
     size_t changes;
     DOES(xir_pass_run(net, "dce", NULL, &changes, why));
     assert_int_equal(changes, LENGTH);
@@ -143,14 +135,14 @@ static void a_dead_chain_of_a_million_goes(void **state) {
 static void order_does_not_matter(void **state) {
     (void)state;
     xir_network *net = new_net();
-    xir_value *x = begin(net), *v = x;
+    xir_value *x = argument(net, "x", image()), *v = x;
     xir_op *ops[100];
     for (int i = 0; i < 100; i++) {
         v = XIR_RELU(xir_at_end(net), v);
         ops[i] = xir_value_op(v);
     }
     for (int i = 99; i >= 0; i--) DOES(xir_op_move(ops[(i * 37) % 100], NULL));
-    finish(net, x);
+    results(net, XIR_VALUES(x));
     size_t changes;
     DOES(xir_pass_run(net, "dce", NULL, &changes, why));
     assert_int_equal(changes, 100);
@@ -162,8 +154,8 @@ static void order_does_not_matter(void **state) {
 static void a_ring_stays(void **state) {
     (void)state;
     xir_network *net = new_net();
-    xir_value *x = begin(net), *a = named(XIR_RELU(xir_at_end(net), x), "a"), *b = named(XIR_RELU(xir_at_end(net), a), "b");
-    finish(net, x);
+    xir_value *x = argument(net, "x", image()), *a = relu(net, x, "a"), *b = relu(net, a, "b");
+    results(net, XIR_VALUES(x));
     DOES(xir_op_set_input(xir_value_op(a), 0, b));
     size_t changes;
     DOES(xir_pass_run(net, "dce", NULL, &changes, why));

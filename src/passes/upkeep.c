@@ -112,4 +112,19 @@ bool same_kind(const xir_value *a, const xir_value *b) {
     return x == y || xir_object_equal((const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b));
 }
 
+xir_status infers_same(const xir_op *op, const void *attrs, xir_value *const *inputs, size_t n, bool *same) {
+    xir_infer at;
+    infer_start(&at, op->net, op->cls, attrs, op->target, inputs, n, name_text(op->name), NULL);
+    xir_status status = infer_run(&at);
+    *same = !status && at.n_out == op->n_outputs;
+    for (size_t i = 0; *same && i < at.n_out; i++) *same = xir_type_equal(at.out[i], op->outputs[i].type);
+    infer_end(&at);
+    return status == XIR_E_MEMORY ? status : XIR_OK;
+}
+
+const xir_i64s *value_dims(const xir_value *v) {
+    const xir_tensor_type *tensor = v ? xir_type_tensor(v->type) : NULL;
+    return tensor ? &tensor->shape : NULL;
+}
+
 xir_status pass_no_memory(xir_pass *at) { return xir_pass_fail(at, XIR_E_MEMORY, NULL, "out of memory"); }

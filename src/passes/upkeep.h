@@ -30,6 +30,15 @@ void op_drop(xir_op *op);
 /* Whether two values may be exchanged without anybody noticing from their types: the same type, in the same memory. */
 bool same_kind(const xir_value *a, const xir_value *b);
 
+/* Whether inference gives the op the types that it has if it had these attributes and inputs. *same is false too if it refuses or
+ * knows no answer; XIR_E_MEMORY is the only failure. */
+xir_status infers_same(const xir_op *op, const void *attrs, xir_value *const *inputs, size_t n, bool *same);
+
+/* Dims of a value's type; NULL if it is no tensor. */
+const xir_i64s *value_dims(const xir_value *v);
+/* A position that counts from the end if negative. */
+static inline int64_t from_end(int64_t i, int64_t n) { return i < 0 ? i + n : i; }
+
 xir_status pass_no_memory(xir_pass *at);
 
 #endif

@@ -141,3 +141,73 @@ xir_value *foreign(xir_network *net, const char *key, const xir_type *type, xir_
     assert_non_null(op);
     return xir_op_output(op, 0);
 }
+
+xir_value *argument(xir_network *net, const char *name, const xir_type *type) {
+    return named(xir_input(xir_at_end(net), "in", type), name);
+}
+
+void results(xir_network *net, xir_values values) { assert_non_null(xir_output(xir_at_end(net), values)); }
+
+xir_value *output_of(xir_op *op, const char *name) {
+    assert_non_null(op);
+    return named(xir_op_output(op, 0), name);
+}
+
+static xir_value *last_made(xir_network *net, xir_op *op, const char *name) {
+    if (!op) xir_diags_print(xir_network_diags(net), stderr);
+    return output_of(op, name);
+}
+
+#define MAKE(id, attrs, ...) last_made(net, xir_add_##id(xir_at_end(net), (xir_##id##_in){ __VA_ARGS__ }, attrs), name)
+
+xir_value *relu(xir_network *net, xir_value *x, const char *name) { return MAKE(relu, NULL, x); }
+xir_value *sigmoid(xir_network *net, xir_value *x, const char *name) { return MAKE(sigmoid, NULL, x); }
+xir_value *copy(xir_network *net, xir_value *x, const char *name) { return MAKE(copy, NULL, x); }
+xir_value *add(xir_network *net, xir_value *x, xir_value *y, const char *name) { return MAKE(add, NULL, x, y); }
+xir_value *multiply(xir_network *net, xir_value *x, xir_value *y, const char *name) { return MAKE(multiply, NULL, x, y); }
+
+static const xir_layout *letters(xir_network *net, const char *text) {
+    const xir_layout *layout = xir_layout_parse(xir_network_context(net), xir_str_of(text), NULL);
+    assert_non_null(layout);
+    return layout;
+}
+
+xir_value *reshape(xir_network *net, xir_value *x, const char *layout, xir_i64s shape, const char *name) {
+    xir_reshape_attrs a = xir_reshape_init();
+    a.shape = shape;
+    a.layout = letters(net, layout);
+    return MAKE(reshape, &a, x);
+}
+
+xir_value *squeeze(xir_network *net, xir_value *x, xir_i64s axis, const char *name) {
+    xir_squeeze_attrs a = xir_squeeze_init();
+    a.axis = axis;
+    return MAKE(squeeze, &a, x);
+}
+
+xir_value *transpose(xir_network *net, xir_value *x, const char *layout, xir_i64s dims, const char *name) {
+    xir_transpose_attrs a = xir_transpose_init();
+    a.dims = dims;
+    a.layout = letters(net, layout);
+    return MAKE(transpose, &a, x);
+}
+
+xir_value *slice(xir_network *net, xir_value *x, xir_i64s begin, xir_i64s end, xir_i64s stride, const char *name) {
+    xir_slice_attrs a = xir_slice_init();
+    a.begin = begin;
+    a.end = end;
+    a.stride = stride;
+    return MAKE(slice, &a, x);
+}
+
+xir_value *concat(xir_network *net, xir_values parts, int64_t axis, const char *name) {
+    xir_concat_attrs a = xir_concat_init();
+    a.axis = axis;
+    return MAKE(concat, &a, parts);
+}
+
+xir_value *cast(xir_network *net, xir_value *x, const xir_type *type, const char *name) {
+    xir_cast_attrs a = xir_cast_init();
+    a.target_dtype = xir_type_tensor(type);
+    return MAKE(cast, &a, x);
+}

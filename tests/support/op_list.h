@@ -23,6 +23,25 @@ size_t run_pass(xir_network *net, const char *pass, const char *options, const c
 #define PASS(net, pass)                  run_pass(net, pass, NULL, __FILE__, __LINE__)
 #define PASS_WITH(net, pass, options)    run_pass(net, pass, options, __FILE__, __LINE__)
 
+/* The beginning and the end of a network: an argument of this name, and the results. */
+xir_value *argument(xir_network *net, const char *name, const xir_type *type);
+void       results(xir_network *net, xir_values values);
+/* Ops at the end of a network, their output named. Lists in brackets: slice(net, x, LIST(0, 1), LIST(4, 4), LIST(1, 2), "y"). */
+#define LIST(...) ((xir_i64s){ (const int64_t[]){ 0, __VA_ARGS__ } + 1, sizeof((const int64_t[]){ 0, __VA_ARGS__ }) / sizeof(int64_t) - 1 })
+xir_value *relu(xir_network *net, xir_value *x, const char *name);
+xir_value *sigmoid(xir_network *net, xir_value *x, const char *name);
+xir_value *copy(xir_network *net, xir_value *x, const char *name);
+xir_value *add(xir_network *net, xir_value *x, xir_value *y, const char *name);
+xir_value *multiply(xir_network *net, xir_value *x, xir_value *y, const char *name);
+xir_value *reshape(xir_network *net, xir_value *x, const char *layout, xir_i64s shape, const char *name);
+xir_value *squeeze(xir_network *net, xir_value *x, xir_i64s axis, const char *name);
+xir_value *transpose(xir_network *net, xir_value *x, const char *layout, xir_i64s dims, const char *name);
+xir_value *slice(xir_network *net, xir_value *x, xir_i64s begin, xir_i64s end, xir_i64s stride, const char *name);
+xir_value *concat(xir_network *net, xir_values parts, int64_t axis, const char *name);
+xir_value *cast(xir_network *net, xir_value *x, const xir_type *type, const char *name);
+/* The only output of an op that must have been made, named. */
+xir_value *output_of(xir_op *op, const char *name);
+
 /* Names a value and returns it. */
 xir_value *named(xir_value *value, const char *name);
 /* The output of a new op of a key that nobody registered. */

@@ -1,0 +1,179 @@
+/* sort: order where it is needed, and what is in order stays where it is. */
+#include "support/op_list.h"
+
+static const xir_type *row(void) { return FP32("NC", 1, 4); }
+
+/* Runs the pass on a network that need not be valid before; it must be after. Returns the changes. */
+static size_t sort(xir_network *net) {
+    size_t changes, again;
+    DOES(xir_pass_run(net, "sort", NULL, &changes, why));
+    CHECK_SOUND(net);
+    xir_diags_clear(why);
+    if (xir_network_validate(net, why)) xir_diags_print(why, stderr);
+    assert_int_equal(xir_network_validate(net, NULL), XIR_OK);
+    DOES(xir_pass_run(net, "sort", NULL, &again, why));
+    assert_int_equal(again, 0);
+    return changes;
+}
+
+static void an_op_draws_what_it_waits_for_before_itself(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    xir_value *x = argument(net, "x", row()), *c = relu(net, x, "c"), *b = sigmoid(net, x, "b"), *d = add(net, c, b, "d");
+    results(net, XIR_VALUES(d));
+    xir_op *out = xir_network_last(net);
+    DOES(xir_op_move(xir_value_op(d), xir_value_op(c)));
+    DOES(xir_op_move(out, xir_value_op(b)));
+    CHECK_OPS(net, "x = Input()", "d = Add(c, b)", "c = ReLU(x)", "Output(d)", "b = Sigmoid(x)");
+    assert_true(sort(net) > 0);
+    CHECK_OPS(net, "x = Input()", "c = ReLU(x)", "b = Sigmoid(x)", "d = Add(c, b)", "Output(d)");
+    xir_network_free(net);
+}
+
+static void what_is_in_order_stays(void **state) {
+    (void)state;
+    xir_network *net = small_net();
+    uint32_t slots[6], i = 0;
+    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) slots[i++] = xir_op_slot(op);
+    assert_int_equal(PASS(net, "sort"), 0);
+    i = 0;
+    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) assert_int_equal(xir_op_slot(op), slots[i++]);
+    xir_network_free(net);
+}
+
+/* Ops that have nothing to do with the fault keep their order, even where another one is as legal. */
+static void the_rest_keeps_its_order(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    xir_value *x = argument(net, "x", row());
+    xir_value *a = relu(net, x, "a"), *b = relu(net, x, "b"), *c = relu(net, a, "c"), *d = relu(net, x, "d"), *e = relu(net, b, "e");
+    results(net, XIR_VALUES(c, d, e));
+    DOES(xir_op_move(xir_value_op(b), xir_network_last(net)));   /* behind e, which reads it */
+    CHECK_OPS(net, "x = Input()", "a = ReLU(x)", "c = ReLU(a)", "d = ReLU(x)", "e = ReLU(b)", "b = ReLU(x)", "Output(c, d, e)");
+    sort(net);
+    CHECK_OPS(net, "x = Input()", "a = ReLU(x)", "c = ReLU(a)", "d = ReLU(x)", "b = ReLU(x)", "e = ReLU(b)", "Output(c, d, e)");
+    xir_network_free(net);
+}
+
+static void input_comes_first_and_output_last(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    xir_value *x = argument(net, "x", row()), *a = relu(net, x, "a"), *b = relu(net, x, "b");
+    results(net, XIR_VALUES(a));
+    DOES(xir_op_move(xir_network_last(net), xir_value_op(b)));
+    DOES(xir_op_move(xir_network_first(net), xir_value_op(b)));
+    CHECK_OPS(net, "a = ReLU(x)", "Output(a)", "x = Input()", "b = ReLU(x)");
+    sort(net);
+    CHECK_OPS(net, "x = Input()", "a = ReLU(x)", "b = ReLU(x)", "Output(a)");
+    xir_network_free(net);
+}
+
+/* What a sub op reads has to be there when its op runs. */
+static void sub_ops_wait_too(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    const xir_type *type = row();
+    xir_value *x = argument(net, "x", type), *a = relu(net, x, "a"), *b = relu(net, x, "b");
+    xir_op *part = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(a, b), TYPES(type)));
+    xir_hard_op_attrs attrs = xir_hard_op_init();
+    attrs.sub_hard_ops = (xir_ops){ &part, 1 };
+    xir_value *h = output_of(xir_network_add(net, &(xir_op_desc)DESC(hard_op, INPUTS(x), TYPES(type), .attrs = &attrs)), "h");
+    xir_value *y = relu(net, named(xir_op_output(part, 0), "p"), "y");   /* made within h */
+    results(net, XIR_VALUES(h, y));
+    xir_op *hard = xir_value_op(h);
+    DOES(xir_op_move(hard, xir_value_op(a)));
+    DOES(xir_op_move(xir_value_op(y), hard));
+    CHECK_OPS(net, "x = Input()", "y = ReLU(p)", "h = HardOp(x)", "a = ReLU(x)", "b = ReLU(x)", "Output(h, y)");
+    sort(net);
+    CHECK_OPS(net, "x = Input()", "b = ReLU(x)", "a = ReLU(x)", "h = HardOp(x)", "y = ReLU(p)", "Output(h, y)");
+    xir_network_free(net);
+}
+
+static void a_ring_is_named_and_nothing_moves(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    xir_value *x = argument(net, "x", row()), *a = relu(net, x, "a"), *b = sigmoid(net, a, "b"), *c = add(net, b, x, "c");
+    results(net, XIR_VALUES(c));
+    DOES(xir_op_set_name(xir_value_op(a), XIR_STR("first")));
+    DOES(xir_op_set_name(xir_value_op(b), XIR_STR("second")));
+    DOES(xir_op_set_name(xir_value_op(c), XIR_STR("third")));
+    DOES(xir_op_set_input(xir_value_op(a), 0, c));
+    DOES(xir_op_move(xir_value_op(c), xir_value_op(a)));
+    char *before = op_list(net), *after;
+    size_t changes;
+    assert_int_equal(xir_pass_run(net, "sort", NULL, &changes, why), XIR_E_INVALID);
+    after = op_list(net);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    CHECK_SOUND(net);
+    check_finding(XIR_E_INVALID, "3 ops wait for each other: icraft::xir::Add 'third', which reads icraft::xir::Sigmoid 'second', "
+                                 "which reads icraft::xir::ReLU 'first'");
+    xir_network_free(net);
+}
+
+static void an_op_that_reads_itself_is_a_ring(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    xir_value *x = argument(net, "x", row()), *a = relu(net, x, "a");
+    results(net, XIR_VALUES(x));
+    DOES(xir_op_set_name(xir_value_op(a), XIR_STR("self")));
+    DOES(xir_op_set_input(xir_value_op(a), 0, a));
+    assert_int_equal(xir_pass_run(net, "sort", NULL, NULL, why), XIR_E_INVALID);
+    check_finding(XIR_E_INVALID, "1 ops wait for each other: icraft::xir::ReLU 'self'");
+    xir_network_free(net);
+}
+
+/* Backwards, a chain as long as any: no recursion, and no quadratic time, which would be hours. */
+static void a_million_ops_backwards(void **state) {
+    (void)state;
+    enum { LENGTH = 1000000 };
+    xir_network *net = new_net();
+    xir_value *x = argument(net, "x", row()), *v = x;
+    for (int i = 0; i < LENGTH; i++) v = XIR_RELU(xir_at_end(net), v);
+    xir_op *last = xir_value_op(v), *first = xir_op_next(xir_network_first(net));
+    for (xir_op *op = first; op != last; ) {
+        xir_op *next = xir_op_next(op);
+        DOES(xir_op_move(op, xir_op_next(last)));   /* each right behind the last one of the chain */
+        op = next;
+    }
+    results(net, XIR_VALUES(v));
+    assert_ptr_equal(xir_op_next(xir_network_first(net)), last);
+    assert_true(sort(net) >= LENGTH - 1);
+    assert_ptr_equal(xir_op_next(xir_network_first(net)), first);
+    assert_ptr_equal(xir_op_next(last), xir_network_last(net));
+    xir_network_free(net);
+}
+
+/* Ops in any order come out in a legal one, in which those that were legal before have not changed places. */
+static void any_order_becomes_a_legal_one(void **state) {
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        xir_network *net = new_net();
+        xir_value *values[60];
+        values[0] = argument(net, "x", row());
+        for (int i = 1; i < 60; i++) values[i] = add(net, values[chance((uint64_t)i)], values[chance((uint64_t)i)], "v");
+        results(net, XIR_VALUES(values[59], values[58]));
+        for (uint64_t i = 0, n = chance(60); i < n; i++) {
+            xir_op *op = xir_value_op(values[1 + chance(59)]), *to = xir_value_op(values[1 + chance(59)]);
+            DOES(xir_op_move(op, to));
+        }
+        sort(net);
+        xir_network_free(net);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_op_draws_what_it_waits_for_before_itself),
+        cmocka_unit_test(what_is_in_order_stays),
+        cmocka_unit_test(the_rest_keeps_its_order),
+        cmocka_unit_test(input_comes_first_and_output_last),
+        cmocka_unit_test(sub_ops_wait_too),
+        cmocka_unit_test(a_ring_is_named_and_nothing_moves),
+        cmocka_unit_test(an_op_that_reads_itself_is_a_ring),
+        cmocka_unit_test(a_million_ops_backwards),
+        cmocka_unit_test(any_order_becomes_a_legal_one),
+    };
+    return RUN_GROUP(tests);
+}
