@@ -33,8 +33,7 @@ static bool has_neighbours(const char *path) {
 
 /* Options that only some formats have. */
 int check_save(const file_format *to, const char *out, xir_save_options *o) {
-    *o = (xir_save_options){ .format = to->word, .unchecked = true, .indent = save_args.indent,
-                               .no_params = load_args.no_params };
+    *o = (xir_save_options){ .format = to->word, .unchecked = true, .indent = save_args.indent };
     if (save_args.out_params && load_args.no_params) return complain(MISUSED, "--out-params and --no-params contradict each other");
     if (save_args.out_params && !to->pair)
         return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is of json", to->word);
@@ -73,7 +72,7 @@ static void warn(xir_diags *why, const char *file, const char *sentence) {
 static int write_pair(loaded *l, const char *out, xir_diags *why) {
     char *neighbour = NULL;
     const char *params = NULL;
-    if (!load_args.no_params && (l->params_path || keeps_params(l->net))) {
+    if (l->params_path || keeps_params(l->net)) {
         if (!save_args.out_params && has_neighbours(out)) neighbour = beside(out, "raw");
         params = save_args.out_params ? save_args.out_params : neighbour;
         if (!params) warn(why, strcmp(out, "-") == 0 ? "<stdout>" : out, "the parameters are not written; --out-params says where to");
