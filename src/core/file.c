@@ -45,13 +45,9 @@ static xir_status read_fail(file_reader *r, const char *what) {
 
 static xir_status read_memory(file_reader *r) { return r->status = diag_memory(r->why); }
 
-xir_status file_reader_open(file_reader *r, xir_context *ctx, const char *path, xir_diags *why) {
-    *r = (file_reader){ .ctx = ctx, .why = why, .path = path, .fd = -1 };
-    do r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    while (r->fd < 0 && errno == EINTR);
-    if (r->fd < 0) return read_fail(r, "open");
-
+xir_status file_reader_take(file_reader *r, xir_context *ctx, int fd, const char *path, xir_diags *why) {
     struct stat st;
+    *r = (file_reader){ .ctx = ctx, .why = why, .path = path, .fd = fd };
     if (fstat(r->fd, &st) != 0) {
         read_fail(r, "ask for its size");
     } else if (S_ISDIR(st.st_mode)) {
@@ -68,6 +64,13 @@ xir_status file_reader_open(file_reader *r, xir_context *ctx, const char *path, 
     }
     if (r->status != XIR_OK) file_reader_close(r);
     return r->status;
+}
+
+xir_status file_reader_open(file_reader *r, xir_context *ctx, const char *path, xir_diags *why) {
+    *r = (file_reader){ .ctx = ctx, .why = why, .path = path, .fd = -1 };
+    do r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    while (r->fd < 0 && errno == EINTR);
+    return r->fd < 0 ? read_fail(r, "open") : file_reader_take(r, ctx, r->fd, path, why);
 }
 
 void file_reader_close(file_reader *r) {

@@ -30,6 +30,8 @@ typedef struct file_reader {
     xir_status   status;
 } file_reader;
 xir_status file_reader_open(file_reader *r, xir_context *ctx, const char *path, xir_diags *why);
+/* The same for a descriptor that somebody else has opened; it is the reader's now, also after a failure. */
+xir_status file_reader_take(file_reader *r, xir_context *ctx, int fd, const char *path, xir_diags *why);
 /* Reads exactly `size` bytes; it is a failure if the file has become shorter. */
 xir_status file_reader_at(file_reader *r, uint64_t offset, void *out, size_t size);
 blob      *file_reader_all(file_reader *r, uint64_t most);   /* XIR_E_LIMIT above `most` bytes   */

@@ -108,6 +108,23 @@ static inline xir_status check_type(checker *c, const xir_type *type, xir_str pa
 
 /* ---- ops --------------------------------------------------------------------------------------------------- */
 
+/* A dialect's op: nobody here knows how many inputs it needs, or which of them. */
+static bool is_foreign(const xir_class *cls) {
+    static const char ours[] = "icraft::";
+    return cls->opaque && (cls->key.size < sizeof ours - 1 || memcmp(cls->key.data, ours, sizeof ours - 1) != 0);
+}
+
+/* A value, for a sentence: its id, and its name if it has one. */
+typedef struct value_words { char text[120]; } value_words;
+static value_words value_called(const xir_value *v) {
+    value_words w;
+    xir_str called = xir_value_name(v);
+    int n = called.size < 80 ? (int)called.size : 80;
+    if (n) snprintf(w.text, sizeof w.text, "value %" PRId64 " '%.*s'", v->id, n, called.data);
+    else snprintf(w.text, sizeof w.text, "value %" PRId64, v->id);
+    return w;
+}
+
 static xir_status check_inputs(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     const xir_class *cls = op->cls;
     xir_status first = XIR_OK;
@@ -126,14 +143,14 @@ static xir_status check_inputs(checker *c, const xir_op *op, xir_str path, xir_d
         const xir_value *v = op->inputs[i].value;
         bool optional = i < cls->n_inputs && cls->inputs[i].word == XIR_WORD_OPT;
         if (!v) {
-            if (optional) continue;
+            if (optional || is_foreign(cls)) continue;
             keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs/%zu", i), "the input is absent"));
             continue;
         }
         if (v->producer) continue;   /* judged where it is made */
         if (!value_is_params(v)) {
             keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs/%zu", i),
-                                         "no op makes value %" PRId64, v->id));
+                                         "no op makes %s", value_called(v).text));
         }
         if (v->type) keep_first(&first, check_type(c, v->type, why ? under(&p, path, "/inputs/%zu/dtype", i) : path, why));
     }
@@ -377,7 +394,7 @@ static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags
     if (traits & XIR_TRAIT_SOURCE && op != net->first) {
         keep_first(&first, diag_fail(why, XIR_E_INVALID, path, "an Input must be the first op"));
     }
-    if (!op->n_inputs && !(traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_FREE))) {
+    if (!op->n_inputs && !(traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_FREE)) && !is_foreign(op->cls)) {
         keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs", 0), "the op has no inputs"));
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {
@@ -386,7 +403,7 @@ static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags
         if (!maker || (maker->flags & OP_PLACED && maker->position < op->position)) continue;
         if (maker->flags & OP_CHILD) continue;
         keep_first(&first, diag_fail(why, XIR_E_INVALID, under(&p, path, "/inputs/%zu", i),
-                                     "value %" PRId64 " is used before op %" PRId64 " makes it", v->id, maker->id));
+                                     "%s is used before op %" PRId64 " makes it", value_called(v).text, maker->id));
     }
     return first;
 }

@@ -9,6 +9,9 @@
 typedef struct format_reading {
     xir_context *ctx;
     xir_str      name;       /* of the file, for findings; may be empty                                       */
+    const char  *path;       /* of a regular file, beside which its parts may lie; NULL: bytes of memory or a stream */
+    bool         lazy;       /* such parts are mapped, not read,                                              */
+    bool         watch;      /* and watched from then on                                                      */
     bool         no_params;  /* the structure alone                                                           */
     bool         compare;    /* the digest of the parameters is compared, which reads them all                 */
     xir_diags   *why;
@@ -50,6 +53,6 @@ typedef struct format {
     xir_status (*write_part)(const format_part *part, const format_writing *how);
 } format;
 
-extern const format format_json, format_flat, format_msgpack;
+extern const format format_json, format_flat, format_msgpack, format_onnx;
 
 #endif

@@ -6,6 +6,7 @@ static const format *const formats[] = {
     &format_json,
     &format_msgpack,
     &format_flat,
+    &format_onnx,
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 

@@ -151,7 +151,8 @@ static xir_status compare_size(const loading *l, xir_network *net) {
 /* Reads what is in the blob, and lets it go. */
 static xir_network *read_whole(loading *l, blob *whole) {
     const format_reading how = {
-        .ctx = l->ctx, .name = l->name, .no_params = l->o.no_params, .compare = l->o.verify == XIR_VERIFY_FULL, .why = l->why };
+        .ctx = l->ctx, .name = l->name, .path = l->path, .lazy = l->o.lazy, .watch = l->o.verify == XIR_VERIFY_ON_TOUCH,
+        .no_params = l->o.no_params, .compare = l->o.verify == XIR_VERIFY_FULL, .why = l->why };
     xir_network *net = l->format->read(&how, whole);
     blob_release(whole);
     if (!net) return NULL;

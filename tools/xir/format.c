@@ -20,7 +20,6 @@ typedef struct sight {
 } sight;
 
 static const sight sights[] = {
-    { { .word = "onnx",  .meaning = "ONNX model",         .suffixes = "onnx"  }, NULL       },
     { { .word = "pnnx",  .meaning = "PNNX graph",         .suffixes = "param" }, looks_pnnx },
     { { .word = "nnb",   .meaning = "NNabla binary",      .suffixes = "nnb"   }, NULL       },
     { { .word = "tsm",   .meaning = "TensorStack module", .suffixes = "tsm"   }, looks_tsm  },

@@ -1,0 +1,39 @@
+/* ONNX as a format: read, not written. */
+#include "onnx/read.h"
+
+/* By field of ModelProto: the bits of the wire types that it may have. */
+static uint32_t kinds_of(uint32_t field) {
+    const uint32_t varint = 1u << WIRE_VARINT, bytes = 1u << WIRE_BYTES;
+    switch (field) {
+    case 1: case 5: return varint;
+    case 2: case 3: case 4: case 6: case 7: case 8: case 14: case 20: case 25: case 26: return bytes;
+    default: return 0;
+    }
+}
+
+/* There is no magic. Every writer begins with ir_version, a small number; what follows must be fields of a ModelProto as far as
+ * can be seen, the last of which mostly reaches beyond what can be seen. */
+static bool looks(const uint8_t *head, size_t size) {
+    enum { MOST_VERSION = 127 };
+    if (size < 4 || head[0] != (1 << 3 | WIRE_VARINT) || head[1] == 0 || head[1] > MOST_VERSION) return false;
+    wire w = wire_of((wire_bytes){ head, size });
+    wire_field f;
+    size_t n = 0;
+    while (wire_next(&w, &f)) {
+        if (!(kinds_of(f.number) >> f.kind & 1)) return false;
+        n++;
+    }
+    if (w.fault == WIRE_GOOD) return n > 1;
+    /* Cut by the end of what can be seen: the field itself must be one of them. */
+    const uint8_t *at = head;
+    wire again = wire_of((wire_bytes){ head, size });
+    while (wire_next(&again, &f)) at = again.at;
+    bool cut = w.fault == WIRE_CUT || w.fault == WIRE_LENGTH, wide = at[0] >= 0x80;
+    if (!cut || (wide && at + 1 == head + size)) return false;
+    uint32_t key = wide ? (at[0] & 0x7fu) | (uint32_t)at[1] << 7 : at[0];
+    return kinds_of(key >> 3) >> (key & 7) & 1;
+}
+
+const format format_onnx = {
+    .word = "onnx", .meaning = "ONNX model", .suffixes = "onnx", .looks = looks, .read = proto_read,
+};

@@ -1,0 +1,224 @@
+/* What the files that read ONNX share. A model is read in one go over its bytes, where they lie; what the graph keeps of weights
+ * are parts of the file. Bytes are hostile: the wire is checked by its walk (wire.h), what it means by who reads the message.
+ *
+ * Protobuf leaves it to readers what to make of oddities. Here: of a number or text that should be there once and is there
+ * again, the last counts. A message that should be there once and is there again is refused, since its parts would have to be put
+ * together, and no writer writes such a thing (only GraphProto is put together, because it costs nothing). A known
+ * field of another wire type is refused, an unknown one is passed over. */
+#ifndef SERIALIZE_ONNX_READ_H
+#define SERIALIZE_ONNX_READ_H
+
+#include <inttypes.h>
+#include "codec.h"
+#include "format.h"
+#include "onnx/names.h"
+#include "onnx/wire.h"
+
+/* Fields of one number that stand next to each other in a GraphProto. */
+typedef struct proto_run {
+    uint32_t   field;
+    wire_bytes fields;
+} proto_run;
+
+/* What the nodes of one operator have in common, and the attributes that the last of them had: the next one's are often the
+ * same bytes. */
+typedef struct proto_operator {
+    wire_bytes       type, domain;
+    const xir_class *cls;
+    const void      *attrs;
+    wire_bytes       last;      /* of all its attributes; size 0: none is remembered */
+    const xir_map   *extra;
+} proto_operator;
+
+/* The heads of the parts of one blob, many for one allocation. */
+typedef struct proto_parts {
+    blob  *whole, *keeper;
+    size_t left;                /* heads that are free */
+    size_t next;                /* how many the next keeper has */
+} proto_parts;
+
+typedef struct proto_external proto_external;   /* external.h */
+
+/* The type of a value as the file says it. */
+typedef struct proto_declared {
+    const xir_type *type;       /* NULL: none that we have               */
+    const xir_map  *tags;       /* what the type doesn't say: onnx.dims, … */
+} proto_declared;
+typedef struct proto_type_memo { wire_bytes of; proto_declared declared; } proto_type_memo;
+
+enum { PROTO_ELEMENTS = 27, PROTO_TYPE_MEMOS = 64, PROTO_LAYOUTS = 9 };
+
+/* A growing list, reused from message to message. */
+typedef struct proto_list { void *data; size_t size, room; } proto_list;
+
+typedef struct proto_reader {
+    xir_context          *ctx;
+    xir_network          *net;
+    const format_reading *how;
+    trace                 trace;
+    const uint8_t        *base;          /* of the file                               */
+    blob                 *whole;
+    const xir_allocator  *alloc;
+    arena                 scratch;
+    /* the graph */
+    proto_list             runs;          /* proto_run                                  */
+    size_t                n_nodes, n_initializers;
+    name_table            names;
+    size_t                n_constants;   /* names.values[0 … n - 1] are initializers   */
+    /* operators, by their names in the file */
+    proto_operator        *operators;
+    size_t                n_operators, operator_room;
+    uint32_t             *operator_slots;
+    size_t                operator_slot_room;
+    /* types */
+    const xir_type       *elements[PROTO_ELEMENTS];
+    const xir_layout     *layouts[PROTO_LAYOUTS];
+    proto_type_memo        types[PROTO_TYPE_MEMOS];
+    /* bytes */
+    proto_parts            parts;
+    proto_external        *external;      /* NULL: none was asked for so far            */
+    /* of the message that is being read */
+    proto_list             dims;          /* int64_t                                    */
+    proto_list             inputs, outputs;   /* wire_bytes, of a node                  */
+    proto_list             attributes;    /* wire_bytes                                 */
+    proto_list             values;        /* xir_value *: inputs of the op              */
+    proto_list             captures;      /* xir_str: names of its last inputs           */
+    proto_list             entries;       /* xir_entry                                  */
+    proto_list             items;         /* xir_any: of a list                         */
+} proto_reader;
+
+/* ---- read.c ---------------------------------------------------------------------------------------------------- */
+
+xir_network *proto_read(const format_reading *how, blob *whole);
+
+/* A place in the message that is being read: pushed before what is in a field is read, popped behind it. */
+static inline frame proto_enter(proto_reader *r, xir_str key) {
+    return (frame){ .up = r->trace.top, .key = key, .index = SIZE_MAX };
+}
+#define PROTO_ENTER(r, frame_name, field_name)                        \
+    frame frame_name = proto_enter((r), XIR_STR(field_name));         \
+    (r)->trace.top = &frame_name
+#define PROTO_LEAVE(r, frame_name) ((r)->trace.top = (frame_name).up)
+/* The same for item `i` of a field that repeats: two frames. */
+#define PROTO_ENTER_AT(r, frame_name, field_name, i)                                                         \
+    frame frame_name[2] = { proto_enter((r), XIR_STR(field_name)), { .up = &frame_name[0], .index = (i) } }; \
+    (r)->trace.top = &frame_name[1]
+#define PROTO_LEAVE_AT(r, frame_name) ((r)->trace.top = (frame_name)[0].up)
+
+static inline uint64_t proto_byte(const proto_reader *r, const uint8_t *at) {
+    return at >= r->base && at <= r->base + r->whole->size ? (uint64_t)(at - r->base) : XIR_NO_BYTE;
+}
+/* Records a failure at a byte of the file. Returns false. */
+#define PROTO_FAIL(r, at, code, ...) trace_fail(&(r)->trace, (code), proto_byte((r), (at)), __VA_ARGS__)
+
+/* One more item of a list, uninitialised; NULL without memory, which is recorded. */
+void *proto_list_slow(proto_reader *r, proto_list *list, size_t item);
+static inline void *proto_list_add(proto_reader *r, proto_list *list, size_t item) {
+    return list->size < list->room ? (char *)list->data + item * list->size++ : proto_list_slow(r, list, item);
+}
+
+/* Whether a walk has come to its end without a fault, which is recorded otherwise. */
+bool proto_end_slow(proto_reader *r, const wire *w);
+static inline bool proto_end(proto_reader *r, const wire *w) { return w->fault == WIRE_GOOD || proto_end_slow(r, w); }
+/* Whether a field has the wire type that it must; a failure under its name otherwise. */
+bool proto_kind_fail(proto_reader *r, const wire_field *f, wire_kind kind, xir_str name);
+#define PROTO_WANT(r, f, expected, name) ((f)->kind == (expected) || proto_kind_fail((r), (f), (expected), XIR_STR(name)))
+/* A message that is there once: sets *out, which has no bytes so far. */
+bool proto_once(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str name);
+#define PROTO_ONCE(r, f, out, name) proto_once((r), (f), (out), XIR_STR(name))
+
+static inline xir_str proto_str(wire_bytes b) { return (xir_str){ (const char *)b.at, b.size }; }
+/* Whether it is UTF-8. */
+bool proto_is_text(wire_bytes b);
+/* A text that must be UTF-8: names. */
+bool proto_text(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str name);
+#define PROTO_TEXT(r, f, out, name) proto_text((r), (f), (out), XIR_STR(name))
+
+/* Tags: keys of their own, behind "onnx.". */
+bool proto_tag(proto_reader *r, const xir_map **tags, const char *key, xir_any value);
+bool proto_tag_text(proto_reader *r, const xir_map **tags, const char *key, wire_bytes text);   /* none if it is empty */
+/* A field of StringStringEntryProto, one more entry of a map. `name` empty: its place has been entered. */
+bool proto_add_entry(proto_reader *r, const wire_field *f, proto_list *entries, xir_str name);
+/* The map of entries as a tag; of equal keys the last counts. Empties the list. */
+bool proto_tag_entries(proto_reader *r, const xir_map **tags, const char *key, proto_list *entries);
+/* Entries in the order of their keys, equal ones as they were. False without memory. */
+bool proto_sort_entries(proto_reader *r, xir_entry *entries, size_t n);
+/* Tags that a value has beside those that it has. */
+bool proto_value_tags(proto_reader *r, xir_value *v, const xir_map *tags);
+/* Names a value: a new label. */
+bool proto_name_value(proto_reader *r, xir_value *v, xir_str text);
+
+/* ---- graph.c --------------------------------------------------------------------------------------------------- */
+
+/* A GraphProto of the model: its fields are noted for proto_read_graph. */
+bool proto_scan_graph(proto_reader *r, wire_bytes graph);
+bool proto_read_graph(proto_reader *r);
+/* The value of a name, made if nothing has it so far. */
+xir_value *proto_use(proto_reader *r, xir_str name);
+/* `v` is what its name stands for from now on, unless the name has a value already: then it is marked. `v` has its name. */
+bool proto_define(proto_reader *r, xir_value *v);
+
+/* ---- node.c, attribute.c, capture.c ---------------------------------------------------------------------------- */
+
+bool proto_read_node(proto_reader *r, wire_bytes node, int64_t id);
+/* One AttributeProto; what it says of itself beside its value goes into `tags`. */
+bool proto_read_attribute(proto_reader *r, wire_bytes attribute, const xir_class *cls, xir_entry *out, const xir_map **tags);
+/* Adds the names that a graph uses and nothing in it makes to r->captures, each once. `at` is the graph's place. */
+bool proto_find_captures(proto_reader *r, wire_bytes graph);
+
+/* ---- type.c ---------------------------------------------------------------------------------------------------- */
+
+/* Where elements of a type are kept if not in raw_data, and how wide they are there. */
+typedef struct proto_element {
+    const char *name;
+    uint16_t    bits;      /* 0: texts, or unknown                     */
+    uint8_t     field;     /* of TensorProto; 0: none                  */
+    wire_kind   kind;      /* of one number in that field              */
+    uint8_t     per;       /* numbers an element: 2 of complex ones    */
+} proto_element;
+const proto_element *proto_element_of(uint64_t which);
+/* Our element type; NULL, without a failure, if there is none. */
+const xir_type *proto_element_type(proto_reader *r, uint64_t which);
+/* The tensor type, NULL with a failure. */
+const xir_type *proto_tensor_type(proto_reader *r, const xir_type *element, const int64_t *dims, size_t rank);
+bool proto_read_type(proto_reader *r, wire_bytes type, proto_declared *out);
+/* The description of a type: "seq(tensor(float)[2,N])". It is the arena's. */
+bool proto_describe_type(proto_reader *r, wire_bytes type, xir_str *out);
+/* "tensor(string)[2,3]" */
+bool proto_describe_tensor(proto_reader *r, uint64_t element, const int64_t *dims, size_t rank, xir_str *out);
+
+/* ---- tensor.c, sparse.c ---------------------------------------------------------------------------------------- */
+
+/* What a TensorProto says; dims are in r->dims. */
+typedef struct proto_tensor {
+    wire_bytes whole, name, doc;
+    uint64_t   element;
+    wire_bytes raw;
+    bool       has_raw, external;
+    uint32_t   data;          /* the field of typed elements; 0: none     */
+    uint64_t   n_data;        /* how many fields of it there are          */
+    wire_bytes packed;        /* the bytes of the last                    */
+    bool       is_packed;
+    bool       has_metadata;
+} proto_tensor;
+bool proto_scan_tensor(proto_reader *r, wire_bytes tensor, proto_tensor *out);
+/* Params of a tensor, without id; NULL with a failure. The bytes of its elements are given unless only the structure is wanted. */
+xir_value *proto_make_tensor(proto_reader *r, const proto_tensor *t);
+/* Params of bytes of the file. */
+xir_value *proto_make_bytes(proto_reader *r, xir_str name, wire_bytes bytes);
+/* Params of a type, with bytes that are now theirs. `data` is released after a failure. */
+xir_value *proto_make_params(proto_reader *r, xir_str name, const xir_type *type, blob *data);
+/* A part of a blob that lives in the parts; NULL without memory, which is recorded. */
+blob *proto_part(proto_reader *r, proto_parts *parts, uint64_t offset, uint64_t size);
+void  proto_parts_free(proto_parts *parts);
+/* Reads a field of numbers that may be packed, all of them: appended to `out` as int64_t. */
+bool proto_int64s(proto_reader *r, const wire_field *f, proto_list *out, xir_str name);
+/* How many elements and bytes a tensor of these dims takes: XIR_E_LIMIT, XIR_E_BOUNDS below 0. */
+xir_status proto_size(const int64_t *dims, size_t rank, uint64_t bits, uint64_t *elements, uint64_t *bytes);
+
+/* A sparse initializer: dense Params, marked. */
+xir_value *proto_read_sparse(proto_reader *r, wire_bytes sparse, wire_bytes *name);
+/* A sparse attribute: the map of its parts. */
+bool proto_sparse_any(proto_reader *r, wire_bytes sparse, xir_any *out);
+
+#endif

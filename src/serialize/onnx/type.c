@@ -1,0 +1,384 @@
+/* Types. A tensor of elements that we have is a tensor type with a layout of `*`; an unknown or symbolic dim is -1, and symbols go
+ * into a tag. Everything else has no type and a description in a tag. */
+#include "onnx/read.h"
+#include "types.h"
+
+/* By TensorProto.DataType. */
+static const proto_element elements[PROTO_ELEMENTS] = {
+    /*   name             bits  field  numbers        an element */
+    [0]  = { "undefined",      0,  0, WIRE_VARINT,  1 },
+    [1]  = { "float",         32,  4, WIRE_FIXED32, 1 },
+    [2]  = { "uint8",          8,  5, WIRE_VARINT,  1 },
+    [3]  = { "int8",           8,  5, WIRE_VARINT,  1 },
+    [4]  = { "uint16",        16,  5, WIRE_VARINT,  1 },
+    [5]  = { "int16",         16,  5, WIRE_VARINT,  1 },
+    [6]  = { "int32",         32,  5, WIRE_VARINT,  1 },
+    [7]  = { "int64",         64,  7, WIRE_VARINT,  1 },
+    [8]  = { "string",         0,  6, WIRE_BYTES,   1 },
+    [9]  = { "bool",           8,  5, WIRE_VARINT,  1 },
+    [10] = { "float16",       16,  5, WIRE_VARINT,  1 },
+    [11] = { "double",        64, 10, WIRE_FIXED64, 1 },
+    [12] = { "uint32",        32, 11, WIRE_VARINT,  1 },
+    [13] = { "uint64",        64, 11, WIRE_VARINT,  1 },
+    [14] = { "complex64",     64,  4, WIRE_FIXED32, 2 },
+    [15] = { "complex128",   128, 10, WIRE_FIXED64, 2 },
+    [16] = { "bfloat16",      16,  5, WIRE_VARINT,  1 },
+    [17] = { "float8e4m3fn",   8,  5, WIRE_VARINT,  1 },
+    [18] = { "float8e4m3fnuz", 8,  5, WIRE_VARINT,  1 },
+    [19] = { "float8e5m2",     8,  5, WIRE_VARINT,  1 },
+    [20] = { "float8e5m2fnuz", 8,  5, WIRE_VARINT,  1 },
+    [21] = { "uint4",          4,  5, WIRE_VARINT,  1 },
+    [22] = { "int4",           4,  5, WIRE_VARINT,  1 },
+    [23] = { "float4e2m1",     4,  5, WIRE_VARINT,  1 },
+    [24] = { "float8e8m0",     8,  5, WIRE_VARINT,  1 },
+    [25] = { "uint2",          2,  5, WIRE_VARINT,  1 },
+    [26] = { "int2",           2,  5, WIRE_VARINT,  1 },
+};
+
+const proto_element *proto_element_of(uint64_t which) { return which < PROTO_ELEMENTS ? &elements[which] : NULL; }
+
+static const xir_type *make_element(xir_context *ctx, uint64_t which) {
+    switch (which) {
+    case 1:  return xir_float(ctx, XIR_FLOAT_FP32);
+    case 2:  return xir_uint(ctx, 8);
+    case 3:  return xir_sint(ctx, 8);
+    case 4:  return xir_uint(ctx, 16);
+    case 5:  return xir_sint(ctx, 16);
+    case 6:  return xir_sint(ctx, 32);
+    case 7:  return xir_sint(ctx, 64);
+    case 9:  return xir_bool_type_get(ctx);
+    case 10: return xir_float(ctx, XIR_FLOAT_FP16);
+    case 11: return xir_float(ctx, XIR_FLOAT_FP64);
+    case 12: return xir_uint(ctx, 32);
+    case 13: return xir_uint(ctx, 64);
+    case 16: return xir_float(ctx, XIR_FLOAT_BF16);
+    case 21: return xir_uint(ctx, 4);
+    case 22: return xir_sint(ctx, 4);
+    case 25: return xir_uint(ctx, 2);
+    case 26: return xir_sint(ctx, 2);
+    default: return NULL;
+    }
+}
+
+static bool has_element(uint64_t which) {
+    const uint32_t ours = UINT32_C(0x6613EFE);   /* 1-7, 9-13, 16, 21, 22, 25, 26 */
+    return which < PROTO_ELEMENTS && ours >> which & 1;
+}
+
+const xir_type *proto_element_type(proto_reader *r, uint64_t which) {
+    if (!has_element(which)) return NULL;
+    if (r->elements[which]) return r->elements[which];
+    const xir_type *type = net_type(r->net, make_element(r->ctx, which));
+    if (!type) trace_memory(&r->trace);
+    return r->elements[which] = type;
+}
+
+static const xir_layout *stars(proto_reader *r, size_t rank) {
+    if (rank < PROTO_LAYOUTS && r->layouts[rank]) return r->layouts[rank];
+    char few[PROTO_LAYOUTS], *text = rank < PROTO_LAYOUTS ? few : arena_take(&r->scratch, rank);
+    form_error why;
+    if (!text) return NULL;
+    memset(text, '*', rank);
+    const xir_layout *layout = layout_make(&r->net->home, (xir_str){ text, rank }, 0, &why);
+    if (rank < PROTO_LAYOUTS) r->layouts[rank] = layout;
+    return layout;
+}
+
+const xir_type *proto_tensor_type(proto_reader *r, const xir_type *element, const int64_t *dims, size_t rank) {
+    const xir_layout *layout = element ? stars(r, rank) : NULL;
+    const xir_type *type = layout ? type_tensor(&r->net->home, element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 }) : NULL;
+    if (!type) trace_memory(&r->trace);
+    return type;
+}
+
+/* ---- descriptions ---------------------------------------------------------------------------------------------- */
+
+static void print_element(buffer *out, uint64_t which) {
+    const proto_element *e = proto_element_of(which);
+    if (e) buffer_str(out, e->name);
+    else if (buffer_reserve(out, NUMBER_ROOM)) out->size += number_put_u64(out->data + out->size, which);
+}
+
+static void print_dim(buffer *out, int64_t dim) {
+    if (!buffer_reserve(out, NUMBER_ROOM)) return;
+    if (dim < 0) out->data[out->size++] = '-';
+    out->size += number_put_u64(out->data + out->size, dim < 0 ? 0 - (uint64_t)dim : (uint64_t)dim);
+}
+
+static bool keep_text(proto_reader *r, buffer *text, bool ok, xir_str *out) {
+    ok = ok && !text->failed && arena_text(&r->net->arena, (xir_str){ text->data, text->size }, out);
+    buffer_free(text);
+    return ok || trace_memory(&r->trace);   /* an earlier failure stays the one */
+}
+
+bool proto_describe_tensor(proto_reader *r, uint64_t element, const int64_t *dims, size_t rank, xir_str *out) {
+    buffer text;
+    buffer_init(&text, r->alloc);
+    buffer_str(&text, "tensor(");
+    print_element(&text, element);
+    buffer_str(&text, ")[");
+    for (size_t i = 0; i < rank; i++) {
+        if (i) buffer_char(&text, ',');
+        print_dim(&text, dims[i]);
+    }
+    buffer_char(&text, ']');
+    return keep_text(r, &text, true, out);
+}
+
+typedef struct dim { wire_bytes name, denotation; int64_t value; bool has_value; } dim;
+
+static bool read_dim(proto_reader *r, wire_bytes message, dim *out) {
+    *out = (dim){ .value = -1 };
+    wire_field f;
+    wire w = wire_of(message);
+    bool ok = true;
+    while (ok && wire_next(&w, &f)) {
+        if (f.number == 1) {
+            ok = PROTO_WANT(r, &f, WIRE_VARINT, "dim_value");
+            out->value = (int64_t)f.value;
+            out->has_value = true;
+            out->name.size = 0;
+        } else if (f.number == 2) {   /* of the two the last counts */
+            ok = PROTO_TEXT(r, &f, &out->name, "dim_param");
+            out->value = -1;
+            out->has_value = false;
+        } else if (f.number == 3) {
+            ok = PROTO_TEXT(r, &f, &out->denotation, "denotation");
+        }
+    }
+    return ok && proto_end(r, &w);
+}
+
+/* The dims of a TensorShapeProto, each by a function. */
+typedef bool dim_fn(proto_reader *r, const dim *d, size_t i, void *user);
+static bool each_dim(proto_reader *r, wire_bytes dims, dim_fn *visit, void *user) {
+    frame list = proto_enter(r, XIR_STR("dim")), item = { .up = &list, .index = 0 };
+    wire_field f;
+    wire w = wire_of(dims);
+    bool ok = true;
+    while (ok && wire_next(&w, &f)) {
+        dim d;
+        if (f.number != 1) continue;
+        if (f.kind != WIRE_BYTES) return proto_kind_fail(r, &f, WIRE_BYTES, XIR_STR("dim"));
+        r->trace.top = &item;
+        ok = read_dim(r, f.bytes, &d) && visit(r, &d, item.index++, user);
+        r->trace.top = list.up;
+    }
+    return ok && proto_end(r, &w);
+}
+
+static bool print_dim_of(proto_reader *r, const dim *d, size_t i, void *user) {
+    (void)r;
+    buffer *out = user;
+    if (i) buffer_char(out, ',');
+    if (d->has_value) print_dim(out, d->value);
+    else if (d->name.size) buffer_put(out, d->name.at, d->name.size);
+    else buffer_char(out, '?');
+    return true;
+}
+
+/* TypeProto.Tensor and SparseTensor. */
+typedef struct tensor_decl { uint64_t element; wire_bytes shape; } tensor_decl;
+static bool read_tensor_decl(proto_reader *r, wire_bytes message, tensor_decl *out) {
+    *out = (tensor_decl){ 0 };
+    wire_field f;
+    wire w = wire_of(message);
+    bool ok = true;
+    while (ok && wire_next(&w, &f)) {
+        if (f.number == 1 && (ok = PROTO_WANT(r, &f, WIRE_VARINT, "elem_type"))) out->element = f.value;
+        else if (f.number == 2) ok = PROTO_ONCE(r, &f, &out->shape, "shape");
+    }
+    return ok && proto_end(r, &w);
+}
+
+enum { TYPE_TENSOR = 1, TYPE_SEQUENCE = 4, TYPE_MAP = 5, TYPE_DENOTATION = 6, TYPE_OPAQUE = 7, TYPE_SPARSE = 8, TYPE_OPTIONAL = 9 };
+
+static xir_str kind_name(uint32_t kind) {
+    switch (kind) {
+    case TYPE_TENSOR:   return XIR_STR("tensor_type");
+    case TYPE_SEQUENCE: return XIR_STR("sequence_type");
+    case TYPE_MAP:      return XIR_STR("map_type");
+    case TYPE_OPAQUE:   return XIR_STR("opaque_type");
+    case TYPE_SPARSE:   return XIR_STR("sparse_tensor_type");
+    case TYPE_OPTIONAL: return XIR_STR("optional_type");
+    default:            return XIR_STR("");
+    }
+}
+
+/* Of a TypeProto: which kind of type it is (0: none) and the message that says more. The last of several kinds counts. */
+static bool open_type(proto_reader *r, wire_bytes type, uint32_t *kind, wire_bytes *message, wire_bytes *denotation) {
+    *kind = 0;
+    wire_field f;
+    wire w = wire_of(type);
+    bool ok = true;
+    while (ok && wire_next(&w, &f)) {
+        xir_str name = kind_name(f.number);
+        if (f.number == TYPE_DENOTATION) ok = PROTO_TEXT(r, &f, denotation, "denotation");
+        if (!name.size) continue;
+        if (f.number != *kind) *message = (wire_bytes){ NULL, 0 };
+        *kind = f.number;
+        ok = proto_once(r, &f, message, name);
+    }
+    return ok && proto_end(r, &w);
+}
+
+static bool print_type(proto_reader *r, wire_bytes type, uint32_t depth, buffer *out);
+
+static bool print_tensor(proto_reader *r, wire_bytes message, const char *what, buffer *out) {
+    tensor_decl t;
+    if (!read_tensor_decl(r, message, &t)) return false;
+    buffer_str(out, what);
+    print_element(out, t.element);
+    buffer_char(out, ')');
+    if (!t.shape.at) return true;
+    buffer_char(out, '[');
+    PROTO_ENTER(r, at, "shape");
+    bool ok = each_dim(r, t.shape, print_dim_of, out);
+    PROTO_LEAVE(r, at);
+    buffer_char(out, ']');
+    return ok;
+}
+
+/* What a sequence, an optional or a map is of. */
+static bool print_inner(proto_reader *r, wire_bytes message, uint32_t kind, uint32_t depth, buffer *out) {
+    uint32_t field = kind == TYPE_MAP ? 2 : 1;
+    wire_bytes inner = { 0 };
+    uint64_t key = 0;
+    wire_field f;
+    wire w = wire_of(message);
+    bool ok = true;
+    while (ok && wire_next(&w, &f)) {
+        if (f.number == field) ok = proto_once(r, &f, &inner, XIR_STR("elem_type"));
+        else if (f.number == 1 && (ok = PROTO_WANT(r, &f, WIRE_VARINT, "key_type"))) key = f.value;
+    }
+    if (!ok || !proto_end(r, &w)) return false;
+    buffer_str(out, kind == TYPE_MAP ? "map(" : kind == TYPE_SEQUENCE ? "seq(" : "optional(");
+    if (kind == TYPE_MAP) {
+        print_element(out, key);
+        buffer_char(out, ',');
+    }
+    frame at = proto_enter(r, kind == TYPE_MAP ? XIR_STR("value_type") : XIR_STR("elem_type"));
+    r->trace.top = &at;
+    ok = !inner.at || print_type(r, inner, depth + 1, out);
+    r->trace.top = at.up;
+    buffer_char(out, ')');
+    return ok;
+}
+
+static bool print_opaque(proto_reader *r, wire_bytes message, buffer *out) {
+    wire_bytes domain = { 0 }, name = { 0 };
+    wire_field f;
+    wire w = wire_of(message);
+    bool ok = true;
+    while (ok && wire_next(&w, &f)) {
+        if (f.number == 1) ok = PROTO_TEXT(r, &f, &domain, "domain");
+        else if (f.number == 2) ok = PROTO_TEXT(r, &f, &name, "name");
+    }
+    buffer_str(out, "opaque(");
+    buffer_put(out, domain.at, domain.size);
+    buffer_char(out, ',');
+    buffer_put(out, name.at, name.size);
+    buffer_char(out, ')');
+    return ok && proto_end(r, &w);
+}
+
+static bool print_type(proto_reader *r, wire_bytes type, uint32_t depth, buffer *out) {
+    uint32_t kind, deepest = r->ctx->limits.max_depth < CODEC_DEEPEST ? r->ctx->limits.max_depth : CODEC_DEEPEST;
+    wire_bytes message = { 0 }, denotation = { 0 };
+    if (depth >= deepest) return PROTO_FAIL(r, type.at, XIR_E_LIMIT, "types are nested deeper than %" PRIu32, deepest);
+    if (!open_type(r, type, &kind, &message, &denotation)) return false;
+    xir_str name = kind_name(kind);
+    frame at = proto_enter(r, name);
+    r->trace.top = &at;
+    bool ok = true;
+    switch (kind) {
+    case TYPE_TENSOR:   ok = print_tensor(r, message, "tensor(", out); break;
+    case TYPE_SPARSE:   ok = print_tensor(r, message, "sparse_tensor(", out); break;
+    case TYPE_SEQUENCE: case TYPE_OPTIONAL: case TYPE_MAP: ok = print_inner(r, message, kind, depth, out); break;
+    case TYPE_OPAQUE:   ok = print_opaque(r, message, out); break;
+    default:            break;
+    }
+    r->trace.top = at.up;
+    return ok;
+}
+
+bool proto_describe_type(proto_reader *r, wire_bytes type, xir_str *out) {
+    buffer text;
+    buffer_init(&text, r->alloc);
+    bool ok = print_type(r, type, 0, &text);
+    return keep_text(r, &text, ok, out);
+}
+
+/* ---- declared types -------------------------------------------------------------------------------------------- */
+
+typedef struct shape_reading { proto_list names, denotations; bool named, denoted; } shape_reading;
+
+static bool add_dim(proto_reader *r, const dim *d, size_t i, void *user) {
+    (void)i;
+    shape_reading *s = user;
+    int64_t *out = proto_list_add(r, &r->dims, sizeof *out);
+    xir_any *name = out ? proto_list_add(r, &s->names, sizeof *name) : NULL;
+    xir_any *denotation = name ? proto_list_add(r, &s->denotations, sizeof *denotation) : NULL;
+    if (!denotation) return false;
+    *out = d->value < 0 ? XIR_UNKNOWN_DIM : d->value;
+    *name = d->has_value ? xir_any_int(d->value) : d->name.size ? xir_any_text(proto_str(d->name)) : xir_any_null();
+    *denotation = xir_any_text(proto_str(d->denotation));
+    s->named |= d->name.size || (d->has_value && d->value < 0);
+    s->denoted |= d->denotation.size > 0;
+    return true;
+}
+
+static bool read_shape(proto_reader *r, wire_bytes dims, const xir_map **tags) {
+    shape_reading s = { 0 };
+    r->dims.size = 0;
+    PROTO_ENTER(r, at, "shape");
+    bool ok = each_dim(r, dims, add_dim, &s);
+    PROTO_LEAVE(r, at);
+    ok = ok && (!s.named || proto_tag(r, tags, "onnx.dims", xir_any_list(s.names.data, s.names.size))) &&
+         (!s.denoted || proto_tag(r, tags, "onnx.dim_denotations", xir_any_list(s.denotations.data, s.denotations.size)));
+    mem_free(r->alloc, s.names.data, s.names.room * sizeof(xir_any));
+    mem_free(r->alloc, s.denotations.data, s.denotations.room * sizeof(xir_any));
+    return ok;
+}
+
+static bool read_tensor_type(proto_reader *r, wire_bytes message, proto_declared *out, bool *ours) {
+    tensor_decl t;
+    PROTO_ENTER(r, at, "tensor_type");
+    bool ok = read_tensor_decl(r, message, &t);
+    *ours = ok && t.shape.at && has_element(t.element);
+    if (*ours) {
+        const xir_type *element = proto_element_type(r, t.element);
+        ok = element && read_shape(r, t.shape, &out->tags);
+        out->type = ok ? proto_tensor_type(r, element, r->dims.data, r->dims.size) : NULL;
+        ok = out->type != NULL;
+    }
+    PROTO_LEAVE(r, at);
+    return ok;
+}
+
+static bool read_type(proto_reader *r, wire_bytes type, proto_declared *out) {
+    uint32_t kind;
+    wire_bytes message = { 0 }, denotation = { 0 };
+    bool ours = false;
+    *out = (proto_declared){ 0 };
+    if (!open_type(r, type, &kind, &message, &denotation)) return false;
+    if (kind == TYPE_TENSOR && !read_tensor_type(r, message, out, &ours)) return false;
+    if (kind && !ours) {
+        xir_str text;
+        if (!proto_describe_type(r, type, &text) || !proto_tag(r, &out->tags, "onnx.type", xir_any_text(text))) return false;
+    }
+    return proto_tag_text(r, &out->tags, "onnx.denotation", denotation);
+}
+
+/* Many values have the same type, byte for byte. */
+bool proto_read_type(proto_reader *r, wire_bytes type, proto_declared *out) {
+    uint64_t hash = name_hash(r->names.seed, (const char *)type.at, type.size);
+    proto_type_memo *memo = &r->types[(hash ^ hash >> 32) % PROTO_TYPE_MEMOS];
+    if (memo->of.at && memo->of.size == type.size && memcmp(memo->of.at, type.at, type.size) == 0) {
+        *out = memo->declared;
+        return true;
+    }
+    if (!read_type(r, type, out)) return false;
+    *memo = (proto_type_memo){ type, *out };
+    return true;
+}

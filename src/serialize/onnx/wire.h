@@ -1,0 +1,85 @@
+/* The wire of protobuf: a message is a row of fields, each a number and a payload. A walk goes over them in memory and copies
+ * nothing. Every key, number and length is checked against the end of its message before it is believed, so a walk cannot leave
+ * its bytes, whatever they are; from the first fault on it is at its end.
+ *
+ * Groups (wire types 3 and 4) are refused: no message of ONNX has ever had one, and to step over one is the only thing here
+ * that would need a depth. */
+#ifndef SERIALIZE_ONNX_WIRE_H
+#define SERIALIZE_ONNX_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct wire_bytes {
+    const uint8_t *at;
+    size_t         size;
+} wire_bytes;
+
+typedef enum wire_kind { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 } wire_kind;
+
+enum { WIRE_MOST_FIELD = (1 << 29) - 1 };
+
+typedef struct wire_field {
+    const uint8_t *at;        /* its key                       */
+    uint32_t       number;
+    wire_kind      kind;
+    uint64_t       value;     /* of numbers                    */
+    wire_bytes     bytes;     /* of WIRE_BYTES                 */
+} wire_field;
+
+typedef enum wire_fault {
+    WIRE_GOOD,
+    WIRE_CUT,          /* the message ends within a field            */
+    WIRE_WIDE,         /* a number of more than 64 bits              */
+    WIRE_NUMBER,       /* a field number of 0, or above 2^29 - 1     */
+    WIRE_GROUP,        /* a group begins or ends                     */
+    WIRE_UNKNOWN,      /* wire type 6 or 7                           */
+    WIRE_LENGTH,       /* a length that reaches beyond the message   */
+    WIRE_FAULTS
+} wire_fault;
+
+typedef struct wire {
+    const uint8_t *at, *end;
+    wire_fault     fault;
+    const uint8_t *where;     /* the fault's first byte               */
+    uint64_t       length;    /* WIRE_LENGTH: what it says             */
+} wire;
+
+static inline wire wire_of(wire_bytes message) {
+    return (wire){ .at = message.at, .end = message.size ? message.at + message.size : message.at };
+}
+
+/* Steps to the next field; false at the end and after a fault. */
+bool wire_next_slow(wire *w, wire_field *out);
+static inline bool wire_next(wire *w, wire_field *out) {
+    const uint8_t *at = w->at;
+    /* Nearly all keys, and most lengths and numbers, are one byte. */
+    if (w->end - at >= 2 && at[0] >= 8 && at[0] < 0x80 && at[1] < 0x80) {
+        unsigned kind = at[0] & 7;
+        if (kind == WIRE_BYTES && at[1] <= (size_t)(w->end - at) - 2) {
+            *out = (wire_field){ .at = at, .number = at[0] >> 3, .kind = WIRE_BYTES, .bytes = { at + 2, at[1] } };
+            w->at = at + 2 + at[1];
+            return true;
+        }
+        if (kind == WIRE_VARINT) {
+            *out = (wire_field){ .at = at, .number = at[0] >> 3, .kind = WIRE_VARINT, .value = at[1] };
+            w->at = at + 2;
+            return true;
+        }
+    }
+    return wire_next_slow(w, out);
+}
+
+/* The numbers in a field that repeats: `packed` ones of a kind, one after the other. False at the end and after a fault. */
+bool wire_next_number(wire *w, wire_kind kind, uint64_t *out);
+
+/* The sentence of a fault. */
+const char *wire_fault_words(wire_fault fault);
+
+static inline uint64_t wire_u32(const uint8_t *at) {
+    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24;
+}
+static inline uint64_t wire_u64(const uint8_t *at) { return wire_u32(at) | wire_u32(at + 4) << 32; }
+
+#endif
