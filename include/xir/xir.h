@@ -24,5 +24,6 @@
 #include <xir/array.h>
 #include <xir/exec.h>
 #include <xir/pass.h>
+#include <xir/convert.h>
 
 #endif

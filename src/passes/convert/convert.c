@@ -1,0 +1,256 @@
+/* The walk: node by node in execution order, what a row or hook makes takes the node's place, or the node stays. */
+#include <stdarg.h>
+#include <stdio.h>
+#include "convert.h"
+
+/* ---- pointers to numbers -------------------------------------------------------------------------------------------------- */
+
+static size_t place_of(const pointer_map *m, const void *key) {
+    uint64_t h = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
+    size_t i = (size_t)(h >> 32) & (m->room - 1);
+    while (m->keys[i] && m->keys[i] != key) i = (i + 1) & (m->room - 1);
+    return i;
+}
+
+uint32_t pointer_map_get(const pointer_map *m, const void *key) {
+    if (!m->room) return UINT32_MAX;
+    size_t i = place_of(m, key);
+    return m->keys[i] ? m->values[i] : UINT32_MAX;
+}
+
+static bool grow(const xir_allocator *alloc, pointer_map *m) {
+    pointer_map larger = { .room = m->room ? m->room * 2 : 64, .count = m->count };
+    larger.keys = mem_new(alloc, larger.room * sizeof *larger.keys);
+    larger.values = mem_new(alloc, larger.room * sizeof *larger.values);
+    if (!larger.keys || !larger.values) return pointer_map_free(alloc, &larger), false;
+    memset((void *)larger.keys, 0, larger.room * sizeof *larger.keys);
+    for (size_t i = 0; i < m->room; i++) {
+        if (!m->keys[i]) continue;
+        size_t at = place_of(&larger, m->keys[i]);
+        larger.keys[at] = m->keys[i];
+        larger.values[at] = m->values[i];
+    }
+    pointer_map_free(alloc, m);
+    *m = larger;
+    return true;
+}
+
+bool pointer_map_put(const xir_allocator *alloc, pointer_map *m, const void *key, uint32_t value) {
+    if (m->count >= m->room / 2 && !grow(alloc, m)) return false;
+    size_t i = place_of(m, key);
+    m->count += !m->keys[i];
+    m->keys[i] = key;
+    m->values[i] = value;
+    return true;
+}
+
+void pointer_map_free(const xir_allocator *alloc, pointer_map *m) {
+    mem_free(alloc, (void *)m->keys, m->room * sizeof *m->keys);
+    mem_free(alloc, m->values, m->room * sizeof *m->values);
+    *m = (pointer_map){ .room = 0 };
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------------------------- */
+
+void conversion_begin(conversion *c, xir_network *net, xir_diags *why) {
+    *c = (conversion){ .ctx = xir_network_context(net), .net = net, .why = why, .prefix = "" };
+    arena_init(&c->scratch, context_alloc(c->ctx));
+}
+
+void conversion_end(conversion *c) {
+    const xir_allocator *alloc = context_alloc(c->ctx);
+    arena_free(&c->scratch);
+    pointer_map_free(alloc, &c->class_of);
+    pointer_map_free(alloc, &c->permuted_of);
+    mem_free(alloc, c->classes, c->class_room * sizeof *c->classes);
+    mem_free(alloc, c->permuted, c->permuted_room * sizeof *c->permuted);
+    mem_free(alloc, (void *)c->known, c->known_room * sizeof *c->known);
+}
+
+convert_class *conversion_class(conversion *c, const xir_class *cls) {
+    const xir_allocator *alloc = context_alloc(c->ctx);
+    uint32_t i = pointer_map_get(&c->class_of, cls);
+    if (i != UINT32_MAX) return &c->classes[i];
+    if (!mem_reserve(alloc, (void **)&c->classes, &c->class_room, c->n_classes + 1, sizeof *c->classes)) return NULL;
+    if (!pointer_map_put(alloc, &c->class_of, cls, (uint32_t)c->n_classes)) return NULL;
+    convert_class *made = &c->classes[c->n_classes++];
+    xir_str key = xir_class_key(cls), domain;
+    *made = (convert_class){ .dialect = xir_class_is_opaque(cls) ? convert_dialect_of(key) : NULL };
+    if (!made->dialect) return made;
+    convert_split_key(made->dialect, key, &domain, &made->type);
+    made->row = xir_convert_find(c->ctx, key);
+    made->foreign = domain.size > 0;
+    made->version = made->dialect->version(c->net, domain);
+    return made;
+}
+
+/* ---- a node -------------------------------------------------------------------------------------------------------------------- */
+
+/* Takes back what was made for a node. */
+static void take_back(xir_node *at) {
+    for (xir_op *op; (op = xir_op_prev(at->op)) != at->mark;) {
+        conversion_forget(at->c, op);
+        if (xir_op_erase(op) != XIR_OK) break;   // nobody else can use it
+    }
+}
+
+/* Moving elements is not what a node is about: the name goes to what computes. */
+static bool only_moves(const xir_op *op) {
+    return xir_op_is(op, xir_transpose_class()) || xir_op_is(op, xir_reshape_class()) || xir_op_is(op, xir_cast_class()) ||
+           xir_op_is(op, xir_copy_class());
+}
+
+static xir_str short_name(const xir_class *cls) {
+    xir_str key = xir_class_key(cls);
+    size_t from = key.size;
+    while (from > 0 && key.data[from - 1] != ':') from--;
+    return (xir_str){ key.data + from, key.size - from };
+}
+
+static xir_str joined(conversion *c, xir_str name, xir_str suffix, size_t number) {
+    char digits[24];
+    int n = number ? snprintf(digits, sizeof digits, ".%zu", number) : 0;
+    char *text = arena_take(&c->scratch, name.size + suffix.size + (size_t)n + 1);
+    if (!text) return (xir_str){ NULL, 0 };
+    if (name.size) memcpy(text, name.data, name.size);
+    text[name.size] = '.';
+    memcpy(text + name.size + 1, suffix.data, suffix.size);
+    memcpy(text + name.size + 1 + suffix.size, digits, (size_t)n);
+    return (xir_str){ text, name.size + suffix.size + (size_t)n + 1 };
+}
+
+/* Several ops of one node: the last one that computes has the node's name, the others add what they are; so do values in between to the
+ * name of the node's output. */
+static bool name_ops(xir_node *at, xir_str output) {
+    conversion *c = at->c;
+    xir_op *first = at->mark ? xir_op_next(at->mark) : xir_network_first(c->net), *main = NULL;
+    xir_str name = xir_op_name(at->op);
+    if (first == at->op || xir_op_next(first) == at->op) return true;
+    for (xir_op *op = first; op != at->op; op = xir_op_next(op)) if (!main || !only_moves(op)) main = op;
+    size_t number = 0;
+    for (xir_op *op = first; op != at->op; op = xir_op_next(op)) {
+        size_t before = 0;
+        xir_str suffix = short_name(xir_op_class(op));
+        for (xir_op *p = first; p != op && number < 16; p = xir_op_next(p)) before += xir_op_class(p) == xir_op_class(op);
+        number++;
+        if (number >= 16) before = number;
+        if (op != main && xir_op_set_name(op, joined(c, name, suffix, before ? before + 1 : 0))) return false;
+        xir_value *v = xir_op_output(op, 0);
+        if (xir_value_name(v).size == 0 && xir_value_set_name(v, joined(c, output, suffix, before ? before + 1 : 0))) return false;
+    }
+    return true;
+}
+
+/* Whether a value was made for this node and stands for nothing yet. */
+static bool is_fresh(const xir_node *at, const xir_value *v) {
+    if (xir_value_is_params(v)) return xir_value_use_count(v) == 0 && v->id < 0;
+    const xir_op *maker = xir_value_op(v);
+    bool mine = maker && xir_op_is_placed(maker) && xir_op_before(maker, at->op) && (!at->mark || xir_op_before(at->mark, maker));
+    return mine && xir_value_name(v).size == 0;
+}
+
+/* What stands for an output, under its name. */
+static xir_value *stand_in(xir_node *at, size_t i) {
+    xir_value *old = xir_op_output(at->op, (int64_t)i), *v = at->given[i];
+    if (!is_fresh(at, v)) {
+        v = xir_value_is_params(v) ? params_alias(at->c->net, v) : xir_node_make(at, "Copy", XIR_VALUES(v), XIR_NO_SETS);
+        if (!v) return node_no_memory(at), NULL;
+    }
+    const xir_map *tags = xir_value_tags(old);
+    if (xir_value_set_name(v, xir_value_name(old))) return node_no_memory(at), NULL;
+    for (size_t k = 0; tags && k < tags->size; k++) {
+        bool dims = xir_str_equal(tags->entries[k].key, XIR_STR("onnx.dims"));
+        if (dims && !xir_type_has_unknown_dim(xir_value_type(v))) continue;
+        if (xir_value_set_tag(v, tags->entries[k].key, &tags->entries[k].value)) return node_no_memory(at), NULL;
+    }
+    return v;
+}
+
+/* Every output that is used has something that stands for it. */
+static bool all_given(xir_node *at) {
+    for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
+        xir_value *old = xir_op_output(at->op, (int64_t)i);
+        if (!at->given[i] && xir_value_uses(old)) return xir_node_stays(at, "there is no op of ours that gives output %zu", i);
+        if (at->given[i] && !node_agrees(at, i, xir_value_type(old), xir_value_type(at->given[i]))) return false;
+    }
+    return true;
+}
+
+static bool put_in_place(xir_node *at) {
+    xir_str output = { NULL, 0 };
+    for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
+        xir_value *old = xir_op_output(at->op, (int64_t)i);
+        if (!at->given[i]) continue;
+        xir_value *v = stand_in(at, i);
+        if (!v) return false;
+        if (!output.size) output = xir_value_name(old);
+        if (xir_value_replace(old, v)) return node_no_memory(at);
+    }
+    if (!name_ops(at, output)) return node_no_memory(at);
+    return xir_op_erase(at->op) == XIR_OK || node_no_memory(at);
+}
+
+/* An op whose inputs are made later is part of a cycle, or behind one in a file that cannot be sorted. */
+static bool inputs_are_there(const xir_node *at) {
+    for (size_t i = 0; at->c->cyclic && i < xir_op_input_count(at->op); i++) {
+        const xir_value *v = xir_op_input(at->op, (int64_t)i);
+        if (v && xir_value_op(v) && !xir_op_before(xir_value_op(v), at->op)) return false;
+    }
+    return true;
+}
+
+static void unknown_op(xir_node *at) {
+    conversion *c = at->c;
+    if (!c->judging) {
+        xir_node_stays(at, "nothing of ours is known to be the same");
+        return;
+    }
+    at->fate = NODE_STAYS;
+    if (at->cls->foreign) node_say(at, XIR_NOTE, XIR_OK, NULL, "nothing is known of this op: it was not checked");
+    else node_say(at, XIR_ERROR, XIR_E_UNKNOWN, NULL, "%s has no op of this name", at->cls->dialect->name);
+}
+
+static xir_status convert_node(conversion *c, xir_op *op, convert_class *cls) {
+    size_t n_out = xir_op_output_count(op);
+    xir_node at = { .c = c, .op = op, .cls = cls, .n_in = xir_op_input_count(op), .n_out = n_out, .mark = xir_op_prev(op) };
+    while (at.n_in && !xir_op_input(op, (int64_t)at.n_in - 1)) at.n_in--;
+    while (at.n_out && !xir_value_uses(xir_op_output(op, (int64_t)at.n_out - 1)) &&
+           xir_value_name(xir_op_output(op, (int64_t)at.n_out - 1)).size == 0) at.n_out--;
+    at.given = arena_take(&c->scratch, (n_out + 1) * sizeof *at.given);
+    if (!at.given) return XIR_E_MEMORY;
+    memset(at.given, 0, (n_out + 1) * sizeof *at.given);
+
+    if (!cls->row) unknown_op(&at);
+    else if (!node_is_sound(&at)) at.fate = NODE_WRONG;
+    else if (!inputs_are_there(&at)) at.fate = NODE_WRONG;
+    else if (cls->row->hook) cls->row->hook(&at);
+    else row_run(&at);
+
+    if (!xir_node_failed(&at) && all_given(&at) && put_in_place(&at)) {
+        c->changed++;
+        return XIR_OK;
+    }
+    if (at.fate == NODE_NO_MEMORY) return XIR_E_MEMORY;
+    take_back(&at);
+    cls->stay++;
+    c->stayed++;
+    if (at.fate == NODE_STAYS && !c->judging) {
+        xir_severity severity = c->strict ? XIR_ERROR : XIR_NOTE;
+        node_say(&at, severity, c->strict ? XIR_E_UNSUPPORTED : XIR_OK, NULL, "stays as it is: %s", at.reason);
+    }
+    return XIR_OK;
+}
+
+xir_status conversion_run(conversion *c) {
+    xir_status status = conversion_order(c);
+    if (!status && c->judging) status = conversion_judge_values(c);
+    for (xir_op *op = xir_network_first(c->net), *next; op && !status; op = next) {
+        next = xir_op_next(op);
+        if (!xir_class_is_opaque(xir_op_class(op))) continue;
+        convert_class *cls = conversion_class(c, xir_op_class(op));
+        if (!cls) status = XIR_E_MEMORY;
+        else if (cls->dialect) status = convert_node(c, op, cls);
+    }
+    if (status == XIR_E_MEMORY) diag_memory(c->why);
+    return status ? status : c->status;
+}

@@ -1,0 +1,163 @@
+/* The machinery of conversions, for any dialect. One walk over the network in execution order: each foreign op is a node, whose row or hook
+ * makes ops of ours before it; then the uses of its outputs become uses of theirs and it is erased. What is remembered of values lies in
+ * arrays by op slot, so that the walk is linear.
+ *
+ * Judging is the same walk over a copy: what a hook or our inference finds wrong becomes a finding about the node. */
+#ifndef PASSES_CONVERT_H
+#define PASSES_CONVERT_H
+
+#include <xir/convert.h>
+#include <xir/ops.h>
+#include "graph.h"
+
+/* ---- dialects --------------------------------------------------------------------------------------------------- */
+
+typedef struct convert_dialect {
+    const char                *prefix;     /* of its class keys: "onnx::"                        */
+    const char                *name;       /* for people: "ONNX"                                 */
+    const xir_convert_row     *rows;
+    const size_t              *n_rows;
+    /* The version of an operator set that the network is written in; `domain` "" is the format's own. */
+    int64_t                  (*version)(const xir_network *net, xir_str domain);
+} convert_dialect;
+extern const convert_dialect convert_onnx;
+
+/* The dialect that a key is of, NULL: none. */
+const convert_dialect *convert_dialect_of(xir_str key);
+/* "com.example" and "Swish" of "onnx::com.example::Swish"; the domain of "onnx::Relu" is empty. */
+void convert_split_key(const convert_dialect *dialect, xir_str key, xir_str *domain, xir_str *type);
+
+/* ---- a conversion ----------------------------------------------------------------------------------------------- */
+
+/* Pointers to numbers: open addressing, a power of two. */
+typedef struct pointer_map {
+    const void **keys;
+    uint32_t    *values;
+    size_t       room, count;
+} pointer_map;
+
+/* What is known of a foreign class. */
+typedef struct convert_class {
+    const xir_convert_row *row;       /* NULL: none                  */
+    const convert_dialect *dialect;   /* NULL: it is no dialect's    */
+    bool                   foreign;   /* it is not of the format's own operator set */
+    int64_t                version;
+    xir_str                type;      /* "Conv"                      */
+    size_t                 stay;      /* nodes that stayed           */
+} convert_class;
+
+/* Params that have been permuted, as a list from each source. */
+typedef struct permuted {
+    xir_value *result;
+    uint32_t   next;        /* index + 1, 0: the last */
+    uint8_t    rank;
+    uint8_t    order[7];
+} permuted;
+
+/* A short list of integers that is computed while the network is converted: dims, axes. Some may be unknown. */
+typedef struct known_ints {
+    size_t  n;
+    bool   *open;     /* NULL: none is unknown */
+    int64_t v[];
+} known_ints;
+
+typedef struct conversion {
+    xir_context      *ctx;
+    xir_network      *net;
+    xir_diags        *why;
+    bool              judging, strict;
+    bool              cyclic;        /* some ops use what later ones make                     */
+    bool              reshaped;      /* inputs were given other dims than the file declares   */
+    const char       *prefix;        /* of sentences: "onnx-to-xir: "; "" for judging          */
+    arena             scratch;
+    convert_class    *classes;
+    size_t            n_classes, class_room;
+    pointer_map       class_of;      /* foreign class -> index of classes                     */
+    pointer_map       permuted_of;   /* Params -> index + 1 of permuted                       */
+    permuted         *permuted;
+    size_t            n_permuted, permuted_room;
+    const known_ints **known;        /* by slot of the op whose first output it is            */
+    size_t            known_room;
+    size_t            changed, stayed;
+    xir_status        status;        /* of the first error                                    */
+} conversion;
+
+typedef enum node_fate { NODE_GOES, NODE_STAYS, NODE_WRONG, NODE_NO_MEMORY } node_fate;
+
+struct xir_node {
+    conversion            *c;
+    xir_op                *op;
+    convert_class         *cls;
+    size_t                 n_in, n_out;
+    xir_op                *mark;        /* what stands before what is made for the node; NULL: nothing */
+    xir_value            **given;       /* by output                                        */
+    node_fate              fate;
+    char                   reason[300]; /* why it stays                                     */
+};
+
+void       conversion_begin(conversion *c, xir_network *net, xir_diags *why);
+/* The walk. Errors are in c->why; the first one's status is returned. */
+xir_status conversion_run(conversion *c);
+void       conversion_end(conversion *c);
+
+/* ---- between the files of this folder ----------------------------------------------------------------------------- */
+
+bool     pointer_map_put(const xir_allocator *alloc, pointer_map *m, const void *key, uint32_t value);
+uint32_t pointer_map_get(const pointer_map *m, const void *key);   /* UINT32_MAX: not there */
+void     pointer_map_free(const xir_allocator *alloc, pointer_map *m);
+
+/* The class of an op; NULL without memory. */
+convert_class *conversion_class(conversion *c, const xir_class *cls);
+
+/* Adds a finding about a node, with its place and name. */
+xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, const char *where, const char *format, ...)
+    XIR_PRINTF(5, 6);
+bool node_no_memory(xir_node *at);
+
+/* row.c: the texts of rows. An attribute of the list: false at its end, or if it is no good (then *text is not at its end). */
+typedef struct row_attribute {
+    xir_str name;
+    char    kind;
+    bool    needed;
+    int64_t from, until;   /* versions that have it: from <= version < until */
+} row_attribute;
+bool row_next_attribute(const char **text, row_attribute *out);
+/* "1-3": false if it is no good; `most` SIZE_MAX: any number. */
+bool row_range(const char *text, size_t *least, size_t *most);
+typedef struct row_set {
+    xir_str ours, theirs;   /* theirs empty: a number */
+    bool    has_number;
+    double  number;
+} row_set;
+bool row_next_set(const char **text, row_set *out);
+/* Makes the op of a row without a hook. */
+bool row_run(xir_node *at);
+
+/* judge.c: whether counts and attributes are what the row says; adds findings. */
+bool node_is_sound(xir_node *at);
+/* Whether a declared type goes with an inferred one; otherwise a finding. */
+bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred);
+/* judge.c: values that nobody makes, names that several have; order.c: cycles, and a sorted order if there is one. */
+xir_status conversion_judge_values(conversion *c);
+xir_status conversion_order(conversion *c);
+
+/* elements.c: elements of Params as numbers, and numbers as elements; false for element types that are no whole bytes or no numbers. */
+bool element_readable(const xir_type *element);
+void elements_to_ints(const xir_type *element, const void *bytes, size_t from, size_t n, int64_t *out);
+void elements_to_reals(const xir_type *element, const void *bytes, size_t from, size_t n, double *out);
+bool elements_of_reals(const xir_type *element, const double *v, size_t n, void *out);
+bool elements_of_ints(const xir_type *element, const int64_t *v, size_t n, void *out);
+
+/* known.c: the short list that a value is, NULL if it is not known to be one. Computes it for the first output of an op that has been
+ * made; true if all of it is known. */
+const known_ints *conversion_known(conversion *c, const xir_value *v);
+bool              conversion_learn(conversion *c, const xir_op *op);
+void              conversion_forget(conversion *c, const xir_op *op);
+/* Params of the list that was learned of an op; NULL without memory. */
+xir_value        *conversion_known_params(conversion *c, const xir_op *op);
+
+/* make.c */
+xir_value *params_alias(xir_network *net, const xir_value *params);   /* the same bytes under another name; NULL without memory */
+const xir_class *find_class(xir_context *ctx, const char *name);      /* by the end of its key */
+
+#endif

@@ -1,0 +1,262 @@
+/* Judging: what is wrong with a node before anybody looks at what it computes, and what is wrong with what it computes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include "convert.h"
+
+/* ---- attributes ------------------------------------------------------------------------------------------------------------------ */
+
+static const char *kind_word(char kind) {
+    switch (kind) {
+    case 'i': return "an integer";
+    case 'f': return "a real";
+    case 's': return "a text";
+    case 't': return "a tensor";
+    case 'g': return "a graph";
+    case 'I': return "a list of integers";
+    case 'F': return "a list of reals";
+    case 'S': return "a list of texts";
+    default:  return "a list of tensors";
+    }
+}
+
+static const char *found_word(const xir_any *any) {
+    switch (any->kind) {
+    case XIR_ANY_INT:    return "an integer";
+    case XIR_ANY_REAL:   return "a real";
+    case XIR_ANY_TEXT:   return "a text";
+    case XIR_ANY_PARAMS: return "a tensor";
+    case XIR_ANY_MAP:    return "a graph or another structure";
+    case XIR_ANY_LIST:
+        if (any->as.list.size == 0) return "an empty list";
+        switch (any->as.list.items[0].kind) {
+        case XIR_ANY_INT:  return "a list of integers";
+        case XIR_ANY_REAL: return "a list of reals";
+        case XIR_ANY_TEXT: return "a list of texts";
+        default:           return "a list";
+        }
+    default: return "nothing";
+    }
+}
+
+static bool is_kind(const xir_any *any, char kind) {
+    switch (kind) {
+    case 'i': return any->kind == XIR_ANY_INT;
+    case 'f': return any->kind == XIR_ANY_REAL;
+    case 's': return any->kind == XIR_ANY_TEXT || any->kind == XIR_ANY_PARAMS;   /* one that is no UTF-8 is kept as bytes */
+    case 't': return any->kind == XIR_ANY_PARAMS || any->kind == XIR_ANY_MAP;    /* sparse */
+    case 'g': return any->kind == XIR_ANY_MAP;
+    default:
+        if (any->kind != XIR_ANY_LIST) return false;
+        for (size_t i = 0; i < any->as.list.size; i++) if (!is_kind(&any->as.list.items[i], (char)(kind + 32))) return false;
+        return true;
+    }
+}
+
+static size_t distance(xir_str a, xir_str b) {
+    size_t row[40];
+    if (a.size >= 40 || b.size >= 40) return SIZE_MAX;
+    for (size_t j = 0; j <= b.size; j++) row[j] = j;
+    for (size_t i = 1; i <= a.size; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.size; j++) {
+            size_t above = row[j], best = corner + (a.data[i - 1] != b.data[j - 1]);
+            if (above + 1 < best) best = above + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            corner = above;
+            row[j] = best;
+        }
+    }
+    return row[b.size];
+}
+
+static bool find_attribute(const xir_convert_row *row, xir_str name, row_attribute *out, xir_str *near) {
+    const char *text = row->attributes;
+    size_t best = 3;
+    *near = (xir_str){ NULL, 0 };
+    while (row_next_attribute(&text, out)) {
+        if (xir_str_equal(out->name, name)) return true;
+        size_t d = distance(out->name, name);
+        if (d < best && d < name.size) best = d, *near = out->name;
+    }
+    return false;
+}
+
+static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
+    row_attribute known;
+    xir_str near;
+    char where[120];
+    int n = (int)(e->key.size < 80 ? e->key.size : 80);
+    long long version = (long long)at->cls->version;
+    snprintf(where, sizeof where, "attribute/%.*s", n, e->key.data);
+    bool strict = at->c->judging;
+    if (!find_attribute(at->cls->row, e->key, &known, &near)) {
+        const char *list = at->cls->row->attributes;
+        node_say(at, strict ? XIR_ERROR : XIR_WARNING, XIR_E_UNKNOWN, where, "there is no attribute '%.*s'%s%.*s%s%s", n, e->key.data,
+                 near.size ? "; did you mean '" : "", (int)near.size, near.size ? near.data : "", near.size ? "'?" : "",
+                 near.size ? "" : list && *list ? "" : "; none is expected");
+        return !strict;
+    }
+    if (!is_kind(&e->value, known.kind)) {
+        node_say(at, XIR_ERROR, XIR_E_TYPE, where, "%.*s is %s, expected is %s", n, e->key.data, found_word(&e->value), kind_word(known.kind));
+        return false;
+    }
+    if (strict && (version < known.from || version >= known.until)) {
+        bool late = version >= known.until;
+        node_say(at, XIR_WARNING, XIR_OK, where, "%.*s is an attribute %s version %lld of the operator set, this graph is of version %lld", n,
+                 e->key.data, late ? "until before" : "from", (long long)(late ? known.until : known.from), version);
+    }
+    return true;
+}
+
+static bool attributes_are_sound(xir_node *at) {
+    const xir_map *extra = xir_op_extra(at->op);
+    const char *text = at->cls->row->attributes;
+    row_attribute known;
+    bool sound = true;
+    for (size_t i = 0; extra && i < extra->size; i++) sound &= attribute_is_sound(at, &extra->entries[i]);
+    while (row_next_attribute(&text, &known)) {
+        if (!known.needed || at->cls->version < known.from || at->cls->version >= known.until) continue;
+        if (extra && xir_map_get(extra, known.name)) continue;
+        char where[120];
+        snprintf(where, sizeof where, "attribute/%.*s", (int)known.name.size, known.name.data);
+        node_say(at, XIR_ERROR, XIR_E_MISSING, where, "the attribute %.*s is needed, %s, and absent", (int)known.name.size, known.name.data,
+                 kind_word(known.kind));
+        sound = false;
+    }
+    return sound;
+}
+
+/* ---- inputs and outputs ------------------------------------------------------------------------------------------------------------ */
+
+static bool count_is_sound(xir_node *at, const char *what, const char *range, size_t found) {
+    size_t least, most;
+    if (!row_range(range, &least, &most) || (found >= least && found <= most)) return true;
+    if (most == SIZE_MAX) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "at least %zu %ss are expected, %zu found", least, what, found);
+    else if (least == most) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu %s%s expected, %zu found", least, what, least == 1 ? " is" : "s are", found);
+    else node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu to %zu %ss are expected, %zu found", least, most, what, found);
+    return false;
+}
+
+/* Captured values of graphs in attributes follow the inputs. */
+static size_t own_inputs(const xir_node *at) {
+    const xir_map *tags = xir_op_tags(at->op);
+    const xir_any *captures = tags ? xir_map_get(tags, XIR_STR("onnx.captures")) : NULL;
+    size_t n = captures && captures->kind == XIR_ANY_LIST ? captures->as.list.size : 0;
+    return n > at->n_in ? 0 : at->n_in - n;
+}
+
+static bool inputs_are_sound(xir_node *at) {
+    bool sound = true;
+    for (size_t i = 0; i < at->n_in; i++) {
+        const xir_value *v = xir_op_input(at->op, (int64_t)i);
+        if (v && !xir_value_op(v) && !xir_value_is_params(v)) sound = false;   /* said by conversion_judge_values */
+    }
+    return sound;
+}
+
+bool node_is_sound(xir_node *at) {
+    bool inputs = count_is_sound(at, "input", at->cls->row->inputs, own_inputs(at));
+    bool outputs = count_is_sound(at, "output", at->cls->row->outputs, at->n_out);
+    bool attributes = attributes_are_sound(at);
+    return inputs_are_sound(at) && inputs && outputs && attributes;
+}
+
+/* ---- types --------------------------------------------------------------------------------------------------------------------------- */
+
+static void type_text(const xir_type *type, char *out, size_t room) {
+    const xir_object *element = xir_type_object(xir_type_element(type));
+    buffer b;
+    buffer_init(&b, &memory_default);
+    const xir_class *cls = xir_object_class(element);
+    if (cls && cls->form && cls->form->print) cls->form->print(element, &b);
+    size_t n = (size_t)snprintf(out, room, "%.*s [", (int)(b.size < 60 ? b.size : 60), b.size ? b.data : "");
+    buffer_free(&b);
+    for (size_t i = 0; i < xir_type_rank(type) && n < room - 32; i++) {
+        int64_t dim = xir_type_dim(type, (int64_t)i, false);
+        const char *gap = i ? ", " : "";
+        n += (size_t)(dim < 0 ? snprintf(out + n, room - n, "%s?", gap) : snprintf(out + n, room - n, "%s%lld", gap, (long long)dim));
+    }
+    snprintf(out + n, room - n, "]");
+}
+
+bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred) {
+    if (!xir_type_tensor(declared) || !xir_type_tensor(inferred)) return true;
+    bool same = xir_type_rank(declared) == xir_type_rank(inferred) && xir_type_equal(xir_type_element(declared), xir_type_element(inferred));
+    for (size_t i = 0; same && i < xir_type_rank(declared); i++) {
+        int64_t a = xir_type_dim(declared, (int64_t)i, false), b = xir_type_dim(inferred, (int64_t)i, false);
+        same = a < 0 || b < 0 || a == b;
+    }
+    if (same || (at->c->reshaped && !at->c->judging)) return true;
+    char expected[160], found[160], where[32];
+    xir_str name = xir_value_name(xir_op_output(at->op, (int64_t)output));
+    type_text(inferred, expected, sizeof expected);
+    type_text(declared, found, sizeof found);
+    snprintf(where, sizeof where, "output/%zu", output);
+    node_say(at, at->c->judging ? XIR_ERROR : XIR_WARNING, XIR_E_INVALID, where, "output %zu '%.*s' is declared as %s, it is %s", output,
+             (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "", found, expected);
+    return true;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------------------------ */
+
+static void say_value(conversion *c, const char *path, xir_status code, const char *format, xir_str name) XIR_PRINTF(4, 0);
+static void say_value(conversion *c, const char *path, xir_status code, const char *format, xir_str name) {
+    if (!c->status) c->status = code;
+    xir_diags_add(c->why, XIR_ERROR, code, xir_str_of(path), format, (int)(name.size < 200 ? name.size : 200), name.size ? name.data : "");
+}
+
+static bool is_duplicate(const xir_value *v) {
+    const xir_map *tags = xir_value_tags(v);
+    return tags && xir_map_get(tags, XIR_STR("onnx.duplicate"));
+}
+
+xir_status conversion_judge_values(conversion *c) {
+    char path[80], op_words[300];
+    const xir_op *last = xir_network_output_op(c->net);
+    for (const xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
+        long long number = (long long)op->id - 1;
+        xir_str name = xir_op_name(op);
+        snprintf(op_words, sizeof op_words, "'%.*s' (node %lld)", (int)(name.size < 200 ? name.size : 200), name.size ? name.data : "", number);
+        for (size_t i = 0; i < op->n_inputs; i++) {
+            const xir_value *v = op->inputs[i].value;
+            if (!v || v->producer || value_is_params(v)) continue;
+            xir_str value = xir_value_name(v);
+            if (op == last) snprintf(path, sizeof path, "/graph/output/%zu", i);
+            else snprintf(path, sizeof path, "/graph/node/%lld/input/%zu", number, i);
+            if (!c->status) c->status = XIR_E_MISSING;
+            xir_diags_add(c->why, XIR_ERROR, XIR_E_MISSING, xir_str_of(path), "%s%zu '%.*s'%s%s is made by no node, and is no input or initializer",
+                          op == last ? "output " : "input ", i, (int)(value.size < 200 ? value.size : 200), value.size ? value.data : "",
+                          op == last ? "" : " of ", op == last ? "" : op_words);
+        }
+        for (size_t i = 0; i < op->n_outputs; i++) {
+            if (!is_duplicate(&op->outputs[i])) continue;
+            snprintf(path, sizeof path, "/graph/node/%lld/output/%zu", number, i);
+            say_value(c, path, XIR_E_EXISTS, "the name '%.*s' is given to another value already: each value needs a name of its own",
+                      xir_value_name(&op->outputs[i]));
+        }
+    }
+    return XIR_OK;
+}
+
+/* ---- the public questions ---------------------------------------------------------------------------------------------------------------- */
+
+bool xir_network_is_dialect(const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        if (xir_class_is_opaque(op->cls) && convert_dialect_of(xir_class_key(op->cls))) return true;
+    }
+    return false;
+}
+
+xir_status xir_dialect_check(const xir_network *net, xir_diags *why) {
+    if (!xir_network_is_dialect(net)) return XIR_OK;
+    xir_network *copy = xir_network_clone(net);
+    if (!copy) return diag_memory(why);
+    conversion c;
+    conversion_begin(&c, copy, why);
+    c.judging = true;
+    xir_status status = conversion_run(&c);
+    conversion_end(&c);
+    xir_network_free(copy);
+    return status;
+}

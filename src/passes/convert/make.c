@@ -1,0 +1,353 @@
+/* What hooks make: ops before their node, and constants. An op whose inputs are all constants of few elements is computed at once, by the
+ * executor if there is one; then it is Params, and becomes an attribute where ours have one. */
+#include <stdio.h>
+#include "convert.h"
+
+enum { MOST_COMPUTED = 1 << 12 };   /* elements of an input or output of what is computed here: the rest is for the pass fold */
+
+const xir_class *find_class(xir_context *ctx, const char *name) {
+    char key[160];
+    snprintf(key, sizeof key, "icraft::xir::%s", name);
+    const xir_class *cls = xir_class_find(ctx, xir_str_of(key));
+    if (!cls) cls = xir_class_find(ctx, xir_str_of(key + strlen("icraft::")));
+    return cls ? cls : xir_class_find(ctx, xir_str_of(name));
+}
+
+/* ---- attributes -------------------------------------------------------------------------------------------------------- */
+
+static void put(void *body, const xir_field *field, const void *value, size_t size) {
+    memcpy((char *)body + field->offset, value, size);
+}
+
+/* What a file has for an attribute as a set of the kind that our field takes. */
+static bool set_of_any(xir_node *at, const xir_field *f, const xir_any *any, xir_set *s) {
+    switch (any->kind) {
+    case XIR_ANY_INT:  *s = (xir_set)XIR_SETI(s->name, any->as.integer); return true;
+    case XIR_ANY_BOOL: *s = (xir_set)XIR_SETI(s->name, any->as.boolean); return true;
+    case XIR_ANY_REAL: *s = (xir_set)XIR_SETR(s->name, any->as.real);    return true;
+    case XIR_ANY_TEXT: *s = (xir_set)XIR_SETW(s->name, any->as.text);    return true;
+    case XIR_ANY_PARAMS: *s = (xir_set)XIR_SETO(s->name, any->as.params); return true;
+    case XIR_ANY_LIST:
+        if (f->kind == XIR_KIND_I64S) {
+            xir_ints *list = arena_take(&at->c->scratch, sizeof *list);
+            if (!list) return node_no_memory(at);
+            *list = xir_node_room(at, any->as.list.size, 0);
+            for (size_t i = 0; i < list->n; i++) list->v[i] = any->as.list.items[i].as.integer;
+            *s = (xir_set)XIR_SETL(s->name, list);
+            return list->v;
+        }
+        return false;
+    default: return false;
+    }
+}
+
+/* Lists of reals and of texts, which only files have. */
+static bool put_list(xir_node *at, const xir_field *f, void *body, const xir_any *any) {
+    size_t n = any->kind == XIR_ANY_LIST ? any->as.list.size : 0;
+    if (any->kind != XIR_ANY_LIST || (f->kind != XIR_KIND_REALS && f->kind != XIR_KIND_TEXTS)) return false;
+    if (f->kind == XIR_KIND_REALS) {
+        double *v = arena_take(&at->c->scratch, (n + 1) * sizeof *v);
+        if (!v) return node_no_memory(at);
+        for (size_t i = 0; i < n; i++) v[i] = any->as.list.items[i].as.real;
+        put(body, f, &(xir_reals){ v, n }, sizeof(xir_reals));
+    } else {
+        xir_str *v = arena_take(&at->c->scratch, (n + 1) * sizeof *v);
+        if (!v) return node_no_memory(at);
+        for (size_t i = 0; i < n; i++) v[i] = any->as.list.items[i].as.text;
+        put(body, f, &(xir_texts){ v, n }, sizeof(xir_texts));
+    }
+    return true;
+}
+
+static bool same_word(xir_str text, const char *word) {
+    size_t i = 0;
+    for (; i < text.size && word[i]; i++) {
+        char c = text.data[i] >= 'a' && text.data[i] <= 'z' ? (char)(text.data[i] - 32) : text.data[i];
+        if (c != word[i]) return false;
+    }
+    return i == text.size && !word[i];
+}
+
+/* Writes one attribute into a body; lists stay where they are. False: the kinds do not go together. */
+static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_set *from) {
+    xir_set s = *from;
+    if (s.kind == XIR_SET_ANY) {
+        if (put_list(at, f, body, s.p)) return true;
+        if (!set_of_any(at, f, s.p, &s)) return false;
+    }
+    const xir_ints *list = s.p;
+    bool number = s.kind == XIR_SET_INT || s.kind == XIR_SET_REAL;
+    double real = s.kind == XIR_SET_REAL ? s.r : (double)s.i;
+    int64_t whole = s.kind == XIR_SET_REAL ? (int64_t)s.r : s.i;
+    switch (f->kind) {
+    case XIR_KIND_I64:  if (number) put(body, f, &whole, sizeof whole); return number;
+    case XIR_KIND_BOOL: if (number) put(body, f, &(bool){ real != 0 }, sizeof(bool)); return number;
+    case XIR_KIND_REAL: if (number) put(body, f, &real, sizeof real); return number;
+    case XIR_KIND_I64S:
+        if (s.kind != XIR_SET_INTS) return false;
+        put(body, f, &(xir_i64s){ list->v, list->n }, sizeof(xir_i64s));
+        return true;
+    case XIR_KIND_TEXT:
+        if (s.kind == XIR_SET_WORD) put(body, f, &s.text, sizeof s.text);
+        return s.kind == XIR_SET_WORD;
+    case XIR_KIND_ENUM:
+        for (size_t word = 0; s.kind == XIR_SET_WORD && word < f->members->size; word++) {
+            if (!same_word(s.text, f->members->words[word])) continue;
+            put(body, f, &(int){ (int)word }, sizeof(int));
+            return true;
+        }
+        if (s.kind != XIR_SET_WORD) return false;
+        return xir_node_stays(at, "%s has no word for '%.*s'", f->name.data, (int)(s.text.size < 60 ? s.text.size : 60), s.text.data);
+    case XIR_KIND_REF: {
+        const void *made = s.p;
+        if (number) made = s.kind == XIR_SET_INT ? (const void *)xir_scalar_int(at->c->ctx, s.i) : xir_scalar_real(at->c->ctx, s.r);
+        else if (s.kind != XIR_SET_OBJECT) return false;
+        put(body, f, &made, sizeof made);
+        return made || node_no_memory(at);
+    }
+    case XIR_KIND_PARAMS:
+        if (s.kind == XIR_SET_OBJECT) put(body, f, &s.p, sizeof s.p);
+        return s.kind == XIR_SET_OBJECT;
+    case XIR_KIND_REFS: {   /* of one object */
+        const xir_object **one = arena_take(&at->c->scratch, sizeof *one);
+        if (!one) return node_no_memory(at);
+        *one = number ? (const xir_object *)xir_scalar_real(at->c->ctx, real) : s.p;
+        put(body, f, &(xir_refs){ one, 1 }, sizeof(xir_refs));
+        return *one || node_no_memory(at);
+    }
+    default: return false;
+    }
+}
+
+static bool set_fields(xir_node *at, const xir_class *cls, void *body, xir_sets sets) {
+    for (size_t i = 0; i < sets.n; i++) {
+        const xir_field *f = xir_class_field(cls, xir_str_of(sets.data[i].name));
+        if (f && set_field(at, f, body, &sets.data[i])) continue;
+        return xir_node_stays(at, "the conversion is no good: %.*s %s attribute %s", (int)xir_class_key(cls).size, xir_class_key(cls).data,
+                              f ? "takes another kind for its" : "has no", sets.data[i].name);
+    }
+    return true;
+}
+
+/* ---- ops ------------------------------------------------------------------------------------------------------------------ */
+
+/* What the network says about an op that it refused is a finding about the node. */
+static void refused(xir_node *at, size_t before) {
+    xir_diags *said = xir_network_diags(at->c->net);
+    const xir_diag *d = xir_diags_at(said, before);
+    xir_status code = d ? d->code : XIR_E_MEMORY;
+    if (code == XIR_E_MEMORY) node_no_memory(at);
+    else if (code == XIR_E_UNSUPPORTED || code == XIR_E_LIMIT) xir_node_stays(at, "%.*s", (int)d->message.size, d->message.data);
+    else xir_node_wrong(at, code, NULL, "%.*s", (int)(d->message.size < 500 ? d->message.size : 500), d->message.data);
+}
+
+xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_sets sets) {
+    _Alignas(16) unsigned char body[2048];
+    conversion *c = at->c;
+    if (xir_node_failed(at)) return NULL;
+    const xir_class *cls = find_class(c->ctx, name);
+    if (!cls || cls->body_size > sizeof body) return xir_node_stays(at, "the conversion is no good: there is no class %s", name), NULL;
+    xir_body_init(cls->decl, body);
+    if (!set_fields(at, cls, body, sets)) return NULL;
+    size_t n = inputs.size;
+    while (n && !inputs.data[n - 1]) n--;
+    const xir_op_desc desc = { .cls = cls, .attrs = body, .inputs = inputs.data, .n_inputs = n, .name = xir_op_name(at->op),
+                               .target = xir_op_target(at->op), .id = XIR_NO_ID, .before = at->op };
+    xir_status status = xir_network_status(c->net);
+    size_t before = xir_diags_count(xir_network_diags(c->net));
+    xir_op *op = xir_network_add(c->net, &desc);
+    if (op) return op;
+    refused(at, before);
+    if (!status) xir_network_clear_status(c->net);
+    return NULL;
+}
+
+static bool is_small_constant(const xir_value *v) {
+    int64_t n;
+    return v && xir_value_is_params(v) && xir_params_has_data(v) && xir_type_elements(xir_value_type(v), &n) == XIR_OK &&
+           n <= MOST_COMPUTED;
+}
+
+/* The Params that an op computes from small constants; NULL: it does not. */
+static xir_value *computed(xir_node *at, const xir_op *op) {
+    conversion *c = at->c;
+    xir_array *array = NULL;
+    int64_t n;
+    if (!c->ctx->run_op || xir_op_output_count(op) != 1 || xir_op_input_count(op) == 0) return NULL;
+    if (xir_class_traits(xir_op_class(op)) & XIR_TRAIT_IMPURE) return NULL;
+    for (size_t i = 0; i < xir_op_input_count(op); i++) {
+        if (xir_op_input(op, (int64_t)i) && !is_small_constant(xir_op_input(op, (int64_t)i))) return NULL;
+    }
+    xir_status known = xir_type_elements(xir_value_type(xir_op_output(op, 0)), &n);
+    if (known != XIR_OK && known != XIR_E_BOUNDS) return NULL;   /* dims that data decide are known then */
+    if (known == XIR_OK && n > MOST_COMPUTED) return NULL;
+    if (c->ctx->run_op(op, NULL, 0, &array, 1, NULL) != XIR_OK) return NULL;
+    xir_value *made = xir_params_of_array(c->net, XIR_STR(""), array);
+    xir_array_free(array);
+    return made;
+}
+
+xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_sets sets) {
+    xir_op *op = xir_node_make_op(at, cls, inputs, sets);
+    if (!op) return NULL;
+    if (xir_op_output_count(op) == 0) return xir_node_stays(at, "the conversion is no good: %s has no output", cls), NULL;
+    xir_value *known = conversion_learn(at->c, op) ? conversion_known_params(at->c, op) : computed(at, op);
+    if (!known) return xir_op_output(op, 0);
+    conversion_forget(at->c, op);
+    (void)xir_op_erase(op);
+    return known;
+}
+
+/* ---- constants ------------------------------------------------------------------------------------------------------------ */
+
+/* Makes Params of a type whose bytes are to be written; NULL after a failure. */
+static xir_value *fresh(xir_node *at, const xir_type *element, const xir_ints *dims, void **bytes, size_t *n) {
+    conversion *c = at->c;
+    uint64_t size;
+    int64_t count;
+    if (xir_node_failed(at)) return NULL;
+    const xir_type *type = xir_tensor(c->ctx, element, NULL, dims->v, dims->n);
+    if (!type) return node_no_memory(at), NULL;
+    bool sized = xir_type_elements(type, &count) == XIR_OK && xir_type_bytes(type, &size) == XIR_OK;
+    if (!sized || !element_readable(element)) return xir_node_stays(at, "a constant would be of no known size"), NULL;
+    xir_value *v = xir_params_new(c->net, XIR_STR(""), type);
+    blob *b = v ? blob_new(&c->net->alloc, size) : NULL;
+    if (!b) return node_no_memory(at), NULL;
+    value_params(v)->data = b;
+    *bytes = (void *)(uintptr_t)b->bytes;
+    *n = (size_t)count;
+    return v;
+}
+
+xir_value *xir_node_constant(xir_node *at, const xir_type *element, const xir_ints *dims, const double *v, size_t n) {
+    void *bytes;
+    size_t count;
+    int64_t length = (int64_t)n;
+    const xir_ints line = { &length, 1 };
+    xir_value *made = fresh(at, element, dims ? dims : &line, &bytes, &count);
+    if (!made) return NULL;
+    if (count != n) return xir_node_stays(at, "the conversion is no good: %zu numbers for %zu elements", n, count), NULL;
+    elements_of_reals(element, v, n, bytes);
+    return made;
+}
+
+xir_value *xir_node_integers(xir_node *at, const xir_ints *v) {
+    void *bytes;
+    size_t count;
+    int64_t length = (int64_t)v->n;
+    const xir_type *element = xir_sint(at->c->ctx, 64);
+    xir_value *made = fresh(at, element, &(xir_ints){ &length, 1 }, &bytes, &count);
+    if (made) elements_of_ints(element, v->v, count, bytes);
+    return made;
+}
+
+xir_value *xir_node_filled(xir_node *at, const xir_type *element, const xir_ints *dims, double value) {
+    void *bytes;
+    size_t n;
+    xir_value *made = fresh(at, element, dims, &bytes, &n);
+    size_t size = (size_t)xir_type_storage_bits(element) / 8;
+    for (size_t i = 0; made && i < n; i++) elements_of_reals(element, &value, 1, (char *)bytes + i * size);
+    return made;
+}
+
+xir_value *params_alias(xir_network *net, const xir_value *v) {
+    xir_value *made = xir_params_new(net, XIR_STR(""), xir_value_type(v));
+    if (!made) return NULL;
+    value_params(made)->data = value_params(v)->data;
+    if (value_params(made)->data) blob_retain(value_params(made)->data);
+    value_params(made)->allow_no_data = value_params(v)->allow_no_data;
+    return made;
+}
+
+/* ---- permuted constants ------------------------------------------------------------------------------------------------------ */
+
+/* Copies elements of `size` bytes, axis i of the result being axis order[i] of the source. The two innermost loops are over the source's
+ * last axis and the result's, so that either side is walked in strides that fit. */
+static void permute(const int64_t *dims, const int64_t *order, size_t rank, const uint8_t *from, uint8_t *to, size_t size) {
+    int64_t stride[8], extent[8], step[8], place[8] = { 0 }, offset = 0, n = 1;
+    for (size_t i = rank, s = size; i-- > 0; s *= (size_t)dims[i]) stride[i] = (int64_t)s;
+    for (size_t i = 0; i < rank; i++) extent[i] = dims[order[i]], step[i] = stride[order[i]], n *= dims[i];
+    int64_t line = rank ? extent[rank - 1] : 1, along = rank ? step[rank - 1] : 0;
+    for (int64_t done = 0; done < n; done += line) {
+        const uint8_t *p = from + offset;
+        switch (size) {
+        case 4:  for (int64_t k = 0; k < line; k++, p += along, to += 4) memcpy(to, p, 4); break;
+        default: for (int64_t k = 0; k < line; k++, p += along, to += size) memcpy(to, p, size); break;
+        }
+        for (size_t i = rank ? rank - 1 : 0; i-- > 0;) {
+            offset += step[i];
+            if (++place[i] < extent[i]) break;
+            offset -= step[i] * extent[i];
+            place[i] = 0;
+        }
+    }
+}
+
+static const xir_type *permuted_type(xir_node *at, const xir_value *v, const int64_t *order, size_t rank, const char *letters) {
+    conversion *c = at->c;
+    int64_t dims[8];
+    for (size_t i = 0; i < rank; i++) dims[i] = xir_type_dim(xir_value_type(v), order[i], false);
+    const xir_layout *layout = letters ? xir_layout_parse(c->ctx, xir_str_of(letters), NULL) : NULL;
+    return xir_tensor(c->ctx, xir_type_element(xir_value_type(v)), layout, dims, rank);
+}
+
+/* The Params permuted, or NULL: their elements are no whole bytes, or a failure. */
+static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *order, size_t rank, const char *letters) {
+    conversion *c = at->c;
+    const xir_type *type = permuted_type(at, v, order, rank, letters);
+    uint64_t bits = xir_type_storage_bits(xir_type_element(xir_value_type(v))), size = 0;
+    if (!type || bits % 8 || xir_type_is_quantized(xir_type_element(xir_value_type(v)))) return NULL;
+    const uint32_t first = pointer_map_get(&c->permuted_of, v);
+    for (uint32_t i = first == UINT32_MAX ? 0 : first; i; i = c->permuted[i - 1].next) {
+        const permuted *p = &c->permuted[i - 1];
+        bool same = p->rank == rank && xir_type_equal(xir_value_type(p->result), type);
+        for (size_t k = 0; same && k < rank; k++) same = p->order[k] == order[k];
+        if (same) return p->result;
+    }
+    xir_value *made = xir_params_new(c->net, xir_value_name(v), type);
+    if (!made || !mem_reserve(context_alloc(c->ctx), (void **)&c->permuted, &c->permuted_room, c->n_permuted + 1, sizeof *c->permuted)) {
+        return node_no_memory(at), NULL;
+    }
+    const void *bytes = xir_params_has_data(v) && xir_type_bytes(type, &size) == XIR_OK ? xir_params_data(v, NULL) : NULL;
+    if (bytes && size) {
+        int64_t dims[8];
+        blob *b = blob_new(&c->net->alloc, size);
+        if (!b) return node_no_memory(at), NULL;
+        value_params(made)->data = b;
+        for (size_t i = 0; i < rank; i++) dims[i] = xir_type_dim(xir_value_type(v), (int64_t)i, false);
+        permute(dims, order, rank, bytes, (uint8_t *)(uintptr_t)b->bytes, (size_t)bits / 8);
+    }
+    permuted entry = { .result = made, .next = first == UINT32_MAX ? 0 : first, .rank = (uint8_t)rank };
+    for (size_t i = 0; i < rank; i++) entry.order[i] = (uint8_t)order[i];
+    c->permuted[c->n_permuted++] = entry;
+    return pointer_map_put(context_alloc(c->ctx), &c->permuted_of, v, (uint32_t)c->n_permuted) ? made : (node_no_memory(at), NULL);
+}
+
+xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order, size_t rank, const char *letters) {
+    if (xir_node_failed(at) || !v) return NULL;
+    if (xir_value_is_params(v) && rank <= sizeof((permuted *)NULL)->order) {
+        xir_value *made = permuted_params(at, v, order, rank, letters);
+        if (made || xir_node_failed(at)) return made;
+    }
+    const xir_ints dims = { (int64_t *)(uintptr_t)order, rank };
+    const xir_layout *layout = letters ? xir_layout_parse(at->c->ctx, xir_str_of(letters), NULL) : xir_layout_default(at->c->ctx, rank);
+    return xir_node_make(at, "Transpose", XIR_VALUES(v), XIR_SETS(XIR_SETL("dims", &dims), XIR_SETO("layout", layout)));
+}
+
+/* ---- outputs ------------------------------------------------------------------------------------------------------------------- */
+
+bool xir_node_give(xir_node *at, size_t i, xir_value *v) {
+    if (xir_node_failed(at)) return false;
+    if (!v) return xir_node_stays(at, "the conversion is no good: output %zu is missing", i);
+    if (i < xir_op_output_count(at->op)) at->given[i] = v;
+    return true;
+}
+
+bool xir_node_gives(xir_node *at, const char *cls, xir_values inputs, xir_sets sets) {
+    return xir_node_give(at, 0, xir_node_make(at, cls, inputs, sets));
+}
+
+void xir_node_type_output(xir_node *at, size_t i, const xir_type *type) {
+    xir_value *v = xir_op_output(at->op, (int64_t)i);
+    if (v && type && !xir_value_type(v) && xir_value_set_type(v, type)) node_no_memory(at);
+}

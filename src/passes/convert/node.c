@@ -1,0 +1,216 @@
+/* What a hook sees of its node: inputs, constants among them, attributes. */
+#include <stdarg.h>
+#include <stdio.h>
+#include "convert.h"
+
+const xir_op *xir_node_op(const xir_node *at) { return at->op; }
+xir_network  *xir_node_network(const xir_node *at) { return at->c->net; }
+xir_context  *xir_node_context(const xir_node *at) { return at->c->ctx; }
+int64_t       xir_node_version(const xir_node *at) { return at->cls->version; }
+xir_str       xir_node_type(const xir_node *at) { return at->cls->type; }
+bool          xir_node_failed(const xir_node *at) { return at->fate != NODE_GOES; }
+size_t        xir_node_inputs(const xir_node *at) { return at->n_in; }
+size_t        xir_node_outputs(const xir_node *at) { return at->n_out; }
+
+/* ---- failing ---------------------------------------------------------------------------------------------------------- */
+
+static XIR_PRINTF(5, 0) xir_status say(const xir_node *at, xir_severity severity, xir_status code, const char *where,
+                                       const char *format, va_list list) {
+    char sentence[700], path[160];
+    long long number = (long long)xir_op_id(at->op) - 1;   /* ids count the Input op, nodes do not */
+    vsnprintf(sentence, sizeof sentence, format, list);
+    snprintf(path, sizeof path, "/graph/node/%lld%s%s", number, where ? "/" : "", where ? where : "");
+    xir_str name = xir_op_name(at->op), type = at->cls->type;
+    conversion *c = at->c;
+    if (severity == XIR_ERROR && !c->status) c->status = code;
+    return xir_diags_add(c->why, severity, code, xir_str_of(path), "%s%.*s '%.*s' (node %lld): %s", c->prefix,
+                         (int)(type.size < 60 ? type.size : 60), type.data, (int)(name.size < 200 ? name.size : 200),
+                         name.size ? name.data : "", number, sentence);
+}
+
+xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, const char *where, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    say(at, severity, code, where, format, list);
+    va_end(list);
+    return code;
+}
+
+bool xir_node_stays(xir_node *at, const char *format, ...) {
+    va_list list;
+    if (xir_node_failed(at)) return false;   /* the first one counts */
+    va_start(list, format);
+    vsnprintf(at->reason, sizeof at->reason, format, list);
+    va_end(list);
+    at->fate = NODE_STAYS;
+    return false;
+}
+
+bool xir_node_wrong(xir_node *at, xir_status code, const char *where, const char *format, ...) {
+    va_list list;
+    if (xir_node_failed(at)) return false;
+    va_start(list, format);
+    say(at, XIR_ERROR, code, where, format, list);
+    va_end(list);
+    at->fate = NODE_WRONG;
+    return false;
+}
+
+bool node_no_memory(xir_node *at) {
+    if (!xir_node_failed(at)) at->fate = NODE_NO_MEMORY;
+    return false;
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------------ */
+
+xir_ints xir_node_room(xir_node *at, size_t n, int64_t fill) {
+    xir_ints list = { NULL, 0 };
+    if (xir_node_failed(at)) return list;
+    if (n <= SIZE_MAX / sizeof *list.v - 1) list.v = arena_take(&at->c->scratch, (n + 1) * sizeof *list.v);
+    if (!list.v) return node_no_memory(at), list;
+    list.n = n;
+    for (size_t i = 0; i < n; i++) list.v[i] = fill;
+    return list;
+}
+
+xir_ints xir_node_series(xir_node *at, int64_t first, size_t n) {
+    xir_ints list = xir_node_room(at, n, first);
+    for (size_t i = 0; i < list.n; i++) list.v[i] += (int64_t)i;
+    return list;
+}
+
+/* ---- inputs ------------------------------------------------------------------------------------------------------------ */
+
+bool xir_node_has(const xir_node *at, size_t i) { return i < at->n_in && xir_op_input(at->op, (int64_t)i); }
+
+xir_value *xir_node_in(xir_node *at, size_t i) {
+    char where[32];
+    if (xir_node_failed(at)) return NULL;
+    xir_value *v = xir_op_input(at->op, (int64_t)i);
+    snprintf(where, sizeof where, "input/%zu", i);
+    if (!v) return xir_node_wrong(at, XIR_E_MISSING, where, "input %zu is needed and absent", i), NULL;
+    if (xir_type_tensor(xir_value_type(v))) return v;
+    xir_str name = xir_value_name(v);
+    return xir_node_stays(at, "input %zu '%.*s' has no tensor type", i, (int)(name.size < 100 ? name.size : 100), name.size ? name.data : ""), NULL;
+}
+
+xir_value *xir_node_opt(xir_node *at, size_t i) { return xir_node_has(at, i) ? xir_node_in(at, i) : NULL; }
+
+/* The elements of Params whose bytes are there; false for others. */
+static bool bytes_of(const xir_value *v, const xir_type **element, const void **bytes, size_t *n) {
+    int64_t count;
+    if (!v || !xir_value_is_params(v) || !xir_params_has_data(v)) return false;
+    *element = xir_type_element(xir_value_type(v));
+    if (!element_readable(*element) || xir_type_elements(xir_value_type(v), &count) != XIR_OK) return false;
+    *n = (size_t)count;
+    *bytes = xir_params_data(v, NULL);
+    return *bytes || !*n;
+}
+
+bool xir_node_knows(xir_node *at, size_t i) {
+    const xir_type *element;
+    const void *bytes;
+    size_t n;
+    return !xir_node_failed(at) && xir_node_has(at, i) && bytes_of(xir_op_input(at->op, (int64_t)i), &element, &bytes, &n);
+}
+
+static bool constant_of(xir_node *at, size_t i, const xir_type **element, const void **bytes, size_t *n) {
+    xir_value *v = xir_node_in(at, i);
+    if (!v) return false;
+    return bytes_of(v, element, bytes, n) || xir_node_stays(at, "input %zu is not constant", i);
+}
+
+bool xir_node_ints(xir_node *at, size_t i, xir_ints *out) {
+    const xir_type *element;
+    const void *bytes;
+    size_t n;
+    *out = (xir_ints){ NULL, 0 };
+    if (!constant_of(at, i, &element, &bytes, &n)) return false;
+    *out = xir_node_room(at, n, 0);
+    if (out->v) elements_to_ints(element, bytes, 0, n, out->v);
+    return out->v;
+}
+
+bool xir_node_reals(xir_node *at, size_t i, const double **out, size_t *n) {
+    const xir_type *element;
+    const void *bytes;
+    if (!constant_of(at, i, &element, &bytes, n)) return false;
+    double *v = *n < SIZE_MAX / sizeof *v ? arena_take(&at->c->scratch, (*n + 1) * sizeof *v) : NULL;
+    if (!v) return node_no_memory(at);
+    elements_to_reals(element, bytes, 0, *n, v);
+    *out = v;
+    return true;
+}
+
+xir_value *xir_node_params(xir_node *at, size_t i) {
+    xir_value *v = xir_node_in(at, i);
+    if (!v || xir_value_is_params(v)) return v;
+    xir_node_stays(at, "input %zu is not constant", i);
+    return NULL;
+}
+
+/* ---- attributes -------------------------------------------------------------------------------------------------------- */
+
+const xir_any *xir_node_attr(const xir_node *at, const char *name) {
+    const xir_map *extra = xir_op_extra(at->op);
+    return extra ? xir_map_get(extra, xir_str_of(name)) : NULL;
+}
+
+int64_t xir_node_int(const xir_node *at, const char *name, int64_t otherwise) {
+    const xir_any *a = xir_node_attr(at, name);
+    return a && a->kind == XIR_ANY_INT ? a->as.integer : otherwise;
+}
+
+double xir_node_real(const xir_node *at, const char *name, double otherwise) {
+    const xir_any *a = xir_node_attr(at, name);
+    return a && a->kind == XIR_ANY_REAL ? a->as.real : a && a->kind == XIR_ANY_INT ? (double)a->as.integer : otherwise;
+}
+
+xir_str xir_node_text(const xir_node *at, const char *name, const char *otherwise) {
+    const xir_any *a = xir_node_attr(at, name);
+    return a && a->kind == XIR_ANY_TEXT ? a->as.text : xir_str_of(otherwise);
+}
+
+bool xir_node_is(const xir_node *at, const char *name, const char *text) {
+    return xir_str_equal(xir_node_text(at, name, ""), xir_str_of(text));
+}
+
+bool xir_node_items(xir_node *at, const char *name, xir_ints *out) {
+    const xir_any *a = xir_node_attr(at, name);
+    *out = (xir_ints){ NULL, 0 };
+    if (xir_node_failed(at) || !a || a->kind != XIR_ANY_LIST) return false;
+    *out = xir_node_room(at, a->as.list.size, 0);
+    for (size_t i = 0; i < out->n; i++) {
+        const xir_any *item = &a->as.list.items[i];
+        out->v[i] = item->kind == XIR_ANY_INT ? item->as.integer : 0;
+    }
+    return out->v;
+}
+
+bool xir_node_list(xir_node *at, const char *name, size_t input, xir_ints *out) {
+    if (xir_node_items(at, name, out)) return true;
+    return xir_node_has(at, input) && xir_node_ints(at, input, out);
+}
+
+bool xir_node_number(xir_node *at, const char *name, size_t input, double otherwise, double *out) {
+    const double *v;
+    size_t n;
+    char where[32];
+    *out = xir_node_real(at, name, otherwise);
+    if (xir_node_failed(at)) return false;
+    if (!xir_node_has(at, input)) return true;
+    if (!xir_node_reals(at, input, &v, &n)) return false;
+    snprintf(where, sizeof where, "input/%zu", input);
+    if (n != 1) return xir_node_wrong(at, XIR_E_BOUNDS, where, "%s is one number, %zu were found", name, n);
+    *out = v[0];
+    return true;
+}
+
+bool xir_node_axis(xir_node *at, const char *where, int64_t axis, size_t rank, int64_t *out) {
+    int64_t r = (int64_t)rank;
+    *out = axis < 0 ? axis + r : axis;
+    if (xir_node_failed(at)) return false;
+    if (*out >= 0 && *out < r) return true;
+    return xir_node_wrong(at, XIR_E_BOUNDS, where, "axis %lld was found, the tensor has %zu dims: expected is one from %lld to %lld",
+                          (long long)axis, rank, (long long)-r, (long long)r - 1);
+}

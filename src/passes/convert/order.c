@@ -1,0 +1,87 @@
+/* The order of a foreign network: its file may have nodes in any, or a cycle, which has none. Depth first over the makers of inputs, with a
+ * stack of our own; linear. */
+#include <stdio.h>
+#include "convert.h"
+
+typedef enum mark { NEW, OPEN, DONE } mark;
+typedef struct step { xir_op *op; size_t input; } step;
+
+static bool is_sorted(const conversion *c) {
+    for (const xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
+        for (size_t i = 0; i < op->n_inputs; i++) {
+            const xir_op *maker = op->inputs[i].value ? op->inputs[i].value->producer : NULL;
+            if (maker && (!op_is_in(maker) || !xir_op_before(maker, op)) && !(maker->flags & OP_CHILD)) return false;
+        }
+    }
+    return true;
+}
+
+/* "a -> b -> a", from the steps that make the cycle. */
+static xir_status say_cycle(conversion *c, const step *stack, size_t from, size_t depth) {
+    char text[600];
+    size_t n = 0;
+    for (size_t i = from; i <= depth && n < sizeof text - 120; i++) {
+        const xir_op *op = i == depth ? stack[from].op : stack[i].op;
+        xir_str name = xir_op_name(op);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s'%.*s' (node %lld)", i > from ? " needs " : "",
+                              (int)(name.size < 60 ? name.size : 60), name.size ? name.data : "", (long long)op->id - 1);
+        if (i < depth && i - from == 3 && depth - from > 5) {
+            n += (size_t)snprintf(text + n, sizeof text - n, " needs %zu more, of which the last", depth - i - 1);
+            i = depth - 1;
+        }
+    }
+    char path[48];
+    snprintf(path, sizeof path, "/graph/node/%lld", (long long)stack[from].op->id - 1);
+    if (!c->status) c->status = XIR_E_INVALID;
+    xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path), "%sthe graph has a cycle, where none is expected: %s", c->prefix, text);
+    c->cyclic = true;
+    return XIR_OK;
+}
+
+/* Visits one op and all that it needs; each goes to `order` after what it needs. */
+static void visit(conversion *c, xir_op *root, uint8_t *marks, step *stack, xir_op **order, size_t *n) {
+    size_t depth = 0;
+    if (marks[root->slot] != NEW) return;
+    marks[root->slot] = OPEN;
+    stack[depth++] = (step){ root, 0 };
+    while (depth) {
+        step *s = &stack[depth - 1];
+        if (s->input == s->op->n_inputs) {
+            marks[s->op->slot] = DONE;
+            order[(*n)++] = s->op;
+            depth--;
+            continue;
+        }
+        const xir_value *v = s->op->inputs[s->input++].value;
+        xir_op *maker = v ? v->producer : NULL;
+        if (!maker || !(maker->flags & OP_PLACED)) continue;
+        if (marks[maker->slot] == NEW) {
+            marks[maker->slot] = OPEN;
+            stack[depth++] = (step){ maker, 0 };
+        } else if (marks[maker->slot] == OPEN) {
+            size_t from = depth - 1;
+            while (stack[from].op != maker) from--;
+            say_cycle(c, stack, from, depth);
+        }
+    }
+}
+
+xir_status conversion_order(conversion *c) {
+    const xir_allocator *alloc = context_alloc(c->ctx);
+    size_t slots = xir_network_slot_count(c->net), ops = xir_network_op_count(c->net), n = 0;
+    if (is_sorted(c)) return XIR_OK;
+    uint8_t *marks = mem_new(alloc, slots);
+    step *stack = mem_new(alloc, ops * sizeof *stack);
+    xir_op **order = mem_new(alloc, ops * sizeof *order);
+    if (marks && stack && order) {
+        memset(marks, NEW, slots);
+        for (xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) visit(c, op, marks, stack, order, &n);
+        xir_op *output = xir_network_output_op(c->net);
+        for (size_t i = 0; i < n; i++) if (order[i] != output) (void)xir_op_move(order[i], output);
+    }
+    bool done = marks && stack && order;
+    mem_free(alloc, marks, slots);
+    mem_free(alloc, stack, ops * sizeof *stack);
+    mem_free(alloc, order, ops * sizeof *order);
+    return done ? XIR_OK : XIR_E_MEMORY;
+}

@@ -1,0 +1,194 @@
+/* Rows: the list of them, their texts, and the ops that rows without a hook make. The built-in rows are constant tables; what programs and
+ * plug-ins add is in the context's registry. */
+#include <stdlib.h>
+#include "convert.h"
+
+static const convert_dialect *const dialects[] = { &convert_onnx };
+enum { DIALECTS = sizeof dialects / sizeof *dialects };
+
+const convert_dialect *convert_dialect_of(xir_str key) {
+    for (size_t i = 0; i < DIALECTS; i++) {
+        size_t size = strlen(dialects[i]->prefix);
+        if (key.size > size && memcmp(key.data, dialects[i]->prefix, size) == 0) return dialects[i];
+    }
+    return NULL;
+}
+
+void convert_split_key(const convert_dialect *dialect, xir_str key, xir_str *domain, xir_str *type) {
+    size_t from = strlen(dialect->prefix), behind = key.size;
+    while (behind > from && !(key.data[behind - 1] == ':' && key.data[behind - 2] == ':')) behind--;
+    *domain = (xir_str){ key.data + from, behind > from ? behind - 2 - from : 0 };
+    *type = (xir_str){ key.data + behind, key.size - behind };
+}
+
+/* ---- texts of rows -------------------------------------------------------------------------------------------------- */
+
+static const char *skip(const char *p) {
+    while (*p == ' ') p++;
+    return p;
+}
+
+static bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+static const char *read_word(const char *p, xir_str *out) {
+    *out = (xir_str){ p, 0 };
+    while (is_word(p[out->size])) out->size++;
+    return p + out->size;
+}
+
+bool row_next_attribute(const char **text, row_attribute *out) {
+    const char *p = *text ? skip(*text) : "";
+    *out = (row_attribute){ .from = 0, .until = INT64_MAX };
+    if (!*p) return *text = p, false;
+    p = read_word(p, &out->name);
+    if (!out->name.size || *p != ':' || !p[1] || !strchr("ifstgIFST", p[1])) return false;
+    out->kind = p[1];
+    for (p += 2; *p && *p != ' ';) {
+        char *end = (char *)(uintptr_t)p + 1;
+        if (*p == '!') out->needed = true;
+        else if (*p == '<') out->until = strtoll(p + 1, &end, 10);
+        else if (*p == '>' && p[1] == '=') out->from = strtoll(p + 2, &end, 10);
+        else return false;
+        p = end;
+    }
+    *text = p;
+    return true;
+}
+
+bool row_range(const char *text, size_t *least, size_t *most) {
+    char *end;
+    if (!text || *text < '0' || *text > '9') return false;
+    *least = *most = (size_t)strtoul(text, &end, 10);
+    if (*end == '-') {
+        *most = end[1] ? (size_t)strtoul(end + 1, &end, 10) : SIZE_MAX;
+        if (*most == SIZE_MAX) return end[1] == '\0';
+    }
+    return *end == '\0' && *least <= *most;
+}
+
+bool row_next_set(const char **text, row_set *out) {
+    const char *p = *text ? skip(*text) : "";
+    char *end;
+    *out = (row_set){ .has_number = false };
+    if (!*p) return *text = p, false;
+    p = read_word(p, &out->ours);
+    if (!out->ours.size || *p++ != '=') return false;
+    bool is_number = (*p >= '0' && *p <= '9') || *p == '-';
+    if (!is_number) {
+        p = read_word(p, &out->theirs);
+        if (!out->theirs.size) return false;
+        is_number = *p == ':';
+        if (is_number) p++;
+    }
+    if (is_number) {
+        out->number = strtod(p, &end);
+        out->has_number = true;
+        if (end == p) return false;
+        p = end;
+    }
+    if (*p && *p != ' ') return false;
+    *text = p;
+    return true;
+}
+
+/* ---- the list --------------------------------------------------------------------------------------------------------- */
+
+static const xir_convert_row *built_in(xir_str name) {
+    const convert_dialect *dialect = convert_dialect_of(name);
+    for (size_t i = 0; dialect && i < *dialect->n_rows; i++) {
+        if (xir_str_equal(xir_str_of(dialect->rows[i].name), name)) return &dialect->rows[i];
+    }
+    return NULL;
+}
+
+const xir_convert_row *xir_convert_find(xir_context *ctx, xir_str name) {
+    const xir_convert_row *row = built_in(name);
+    return row ? row : registry_find(ctx, REGISTRY_CONVERSION, name);
+}
+
+const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i) {
+    for (size_t k = 0; k < DIALECTS; k++) {
+        if (i < *dialects[k]->n_rows) return &dialects[k]->rows[i];
+        i -= *dialects[k]->n_rows;
+    }
+    return registry_at(ctx, REGISTRY_CONVERSION, i);
+}
+
+static const char *fault_of(const xir_convert_row *row) {
+    size_t least, most;
+    row_attribute attribute;
+    row_set set;
+    const char *attributes = row->attributes, *sets = row->sets;
+    if (!row->name || !convert_dialect_of(xir_str_of(row->name))) return "its name is no key of a dialect that is known";
+    if (!row_range(row->inputs, &least, &most)) return "its number of inputs is no range";
+    if (!row_range(row->outputs, &least, &most)) return "its number of outputs is no range";
+    while (row_next_attribute(&attributes, &attribute)) {}
+    if (attributes && *attributes) return "its list of attributes is no good";
+    while (row_next_set(&sets, &set)) {}
+    if (sets && *sets) return "what it sets is no good";
+    if (!row->cls && !row->hook) return "it has neither a class nor a hook";
+    return NULL;
+}
+
+xir_status conversion_check(xir_context *ctx, const xir_convert_row *row, const char **name, xir_diags *why) {
+    (void)ctx;
+    *name = row->name;
+    if (row->abi != XIR_ABI || row->size < sizeof *row) {
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a conversion row was declared for another version of the binary interface");
+    }
+    const char *fault = fault_of(row);
+    if (fault) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the conversion row '%.100s' is no good: %s", *name ? *name : "", fault);
+    if (!built_in(xir_str_of(*name))) return XIR_OK;
+    return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a conversion row of '%.100s' already", *name);
+}
+
+xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, size_t n, xir_diags *why) {
+    const xir_allocator *alloc = context_alloc(ctx);
+    size_t taken = 0, size = (n ? n : 1) * sizeof(registry_item);
+    registry_item *items = mem_new(alloc, size);
+    if (!items) return diag_memory(why);
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        items[i].it = &rows[i];
+        status = conversion_check(ctx, &rows[i], &items[i].name, why);
+    }
+    if (!status) {
+        status = registry_add(ctx, REGISTRY_CONVERSION, items, n, &taken);
+        if (status == XIR_E_EXISTS) diag_fail(why, status, XIR_STR(""), "there is a conversion row of '%.100s' already", rows[taken].name);
+        else if (status) diag_memory(why);
+    }
+    mem_free(alloc, items, size);
+    return status;
+}
+
+/* ---- rows without a hook ------------------------------------------------------------------------------------------------ */
+
+/* False: the set is left out, since the node has no such attribute and the row no default. */
+static bool set_of(const xir_node *at, const row_set *from, char name[64], xir_set *out) {
+    const xir_map *extra = xir_op_extra(at->op);
+    const xir_any *any = from->theirs.size && extra ? xir_map_get(extra, from->theirs) : NULL;
+    if (from->ours.size >= 64 || (!any && !from->has_number)) return false;
+    memcpy(name, from->ours.data, from->ours.size);
+    name[from->ours.size] = '\0';
+    *out = (xir_set){ .name = name, .kind = XIR_SET_REAL, .r = from->number };
+    if (any) *out = (xir_set){ .name = name, .kind = XIR_SET_ANY, .p = any };
+    return true;
+}
+
+bool row_run(xir_node *at) {
+    enum { MOST_SETS = 12 };
+    char names[MOST_SETS][64];
+    xir_set sets[MOST_SETS];
+    size_t n = 0;
+    row_set from;
+    const char *text = at->cls->row->sets;
+    while (n < MOST_SETS && row_next_set(&text, &from)) n += set_of(at, &from, names[n], &sets[n]);
+    xir_value **inputs = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *inputs);
+    if (!inputs) return node_no_memory(at);
+    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_opt(at, i);
+    const xir_values values = { inputs, at->n_in };
+    if (at->n_out <= 1) return xir_node_gives(at, at->cls->row->cls, values, (xir_sets){ sets, n });
+    xir_op *op = xir_node_make_op(at, at->cls->row->cls, values, (xir_sets){ sets, n });
+    for (size_t i = 0; op && i < at->n_out; i++) xir_node_give(at, i, xir_op_output(op, (int64_t)i));
+    return !xir_node_failed(at);
+}
