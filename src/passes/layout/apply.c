@@ -1,0 +1,350 @@
+/* What was planned becomes the network: attributes and constants of the ops that work in other orders, then the Transposes between
+ * roots and users, then types by inference. A Transpose that made what is still needed stays the same op. */
+#include "layout.h"
+
+/* ---- attributes ---------------------------------------------------------------------------------------------------- */
+
+static size_t rank_of(const xir_value *value) { return xir_type_rank(value->type); }
+
+/* Where an axis of an attribute is now. */
+static int64_t moved_axis(axis_order p, int64_t axis, size_t rank) {
+    if (axis < 0) axis += (int64_t)rank;
+    return axis < 0 || axis >= (int64_t)rank ? axis : (int64_t)order_find(p, (size_t)axis);
+}
+
+static xir_status set_list(const node *n, const xir_field *field, const int64_t *items, size_t size) {
+    return xir_op_set(n->op, field->name, &(xir_attr){ .kind = XIR_KIND_I64S, .as.i64s = { items, size } });
+}
+
+static xir_status set_ref(const node *n, const char *name, const void *ref) {
+    if (!ref) return XIR_E_MEMORY;
+    return xir_op_set(n->op, xir_str_of(name), &(xir_attr){ .kind = XIR_KIND_REF, .as.ref = ref });
+}
+
+static xir_status move_axes(const node *n, const xir_field *field, size_t rank) {
+    const xir_i64s *axes = attr_at(n->op, field);
+    int64_t now[MOST_AXES];
+    bool same = true;
+    if (axes->size > MOST_AXES) return XIR_OK;   // an axis twice: nothing that is valid
+    for (size_t i = 0; i < axes->size; i++) {
+        now[i] = moved_axis(n->in, axes->data[i], rank);
+        same &= now[i] == axes->data[i];
+    }
+    return same ? XIR_OK : set_list(n, field, now, axes->size);
+}
+
+/* `each` items an axis; missing ones in front are 1. */
+static xir_status move_items(const node *n, const xir_field *field, size_t rank, size_t each) {
+    const xir_i64s *items = attr_at(n->op, field);
+    int64_t now[2 * MOST_AXES];
+    size_t missing = rank * each - items->size;
+    if (items->size > rank * each) return XIR_OK;
+    for (size_t i = 0; i < rank * each; i++) {
+        size_t from = order_at(n->in, i / each) * each + i % each;
+        now[i] = from < missing ? 1 : items->data[from - missing];
+    }
+    return set_list(n, field, now, rank * each);
+}
+
+/* The letters of a root in its new order: those of the view in that order, which had them from who wanted it so. */
+static const xir_layout *letters_of(plan *l, const value_node *root, const xir_layout *was) {
+    for (uint32_t i = root->next_view; i != UINT32_MAX; i = l->values[i].next_view) {
+        const value_node *view = &l->values[i];
+        if (view->view != root->stored) continue;
+        const xir_layout *letters = xir_type_layout(l->nodes[view->slot].op->outputs->type);
+        if (letters && xir_layout_rank(letters) == xir_layout_rank(was)) return letters;
+    }
+    return letters_in_order(l, was, root->stored);
+}
+
+static xir_status reorder_reshape(plan *l, const node *n) {
+    const xir_reshape_attrs *a = n->op->attrs;
+    int64_t shape[MOST_AXES];
+    if (n->out == ORDER_SAME || order_is_merged(n->out)) return XIR_OK;
+    for (size_t i = 0; i < a->shape.size; i++) shape[i] = a->shape.data[order_at(n->out, i)];
+    const xir_layout *letters = letters_of(l, &l->values[n->first], a->layout);
+    if (!letters) return XIR_E_MEMORY;
+    return xir_op_set_body(n->op, xir_reshape_class(), &(xir_reshape_attrs){ .shape = { shape, a->shape.size }, .layout = letters });
+}
+
+static xir_status reorder_cast(plan *l, const node *n) {
+    const xir_type *was = (const xir_type *)*(const xir_object *const *)attr_at(n->op, n->row->attr[0]);
+    const xir_type *type = type_in_order(l, was, n->out);
+    const xir_layout *letters = type ? xir_type_layout(was) : NULL;
+    if (letters && !(letters = letters_of(l, &l->values[n->first], letters))) return XIR_E_MEMORY;
+    if (letters) type = xir_type_with_layout(l->net->ctx, type, letters, NULL);
+    return set_ref(n, n->row->row->attr[0], type);
+}
+
+static xir_status reorder_attrs(plan *l, const node *n) {
+    const layout_row *row = n->row->row;
+    size_t rank = row->kind == ROW_EACH ? 0 : rank_of(n->op->inputs[0].value);
+    xir_status status = XIR_OK;
+    for (size_t k = 0; k < MOST_ATTRS && row->attr[k] && !status; k++) {
+        const xir_field *field = n->row->attr[k];
+        switch (row->form) {
+        case FORM_NONE:
+            break;
+        case FORM_AXIS: {
+            bool gain = row->kind == ROW_GAIN;
+            int64_t was = *(const int64_t *)attr_at(n->op, field), now = moved_axis(gain ? n->out : n->in, was, rank + gain);
+            if (now != was) status = xir_op_set_i64(n->op, row->attr[k], now);
+            break;
+        }
+        case FORM_AXIS_REF: {
+            const xir_int_imm *was = *(const xir_int_imm *const *)attr_at(n->op, field);
+            if (!was) break;
+            xir_int_imm now = *was;
+            now.value = moved_axis(n->in, was->value, rank);
+            if (now.value != was->value) {
+                status = set_ref(n, row->attr[k], xir_object_make(l->net->ctx, xir_int_imm_class(), &now, NULL));
+            }
+            break;
+        }
+        case FORM_AXES:
+            status = move_axes(n, field, rank);
+            break;
+        case FORM_ITEMS:
+            status = move_items(n, field, rank, 1);
+            break;
+        case FORM_PAIRS:
+            status = move_items(n, field, rank, 2);
+            break;
+        case FORM_TYPE:
+            status = reorder_cast(l, n);
+            break;
+        }
+    }
+    return !status && row->kind == ROW_RESHAPE ? reorder_reshape(l, n) : status;
+}
+
+/* ---- constants ------------------------------------------------------------------------------------------------------ */
+
+static xir_status reorder_constants(plan *l, const node *n) {
+    row_kind kind = n->row->row->kind;
+    if (kind == ROW_MATMUL) {
+        merged_axis rows;
+        reshape_merged(&l->nodes[n->in & ~ORDER_MERGED], &rows);
+        xir_value *now = params_rows_in_order(l, n->op->inputs[1].value, n->in, &rows);
+        return now ? xir_op_set_input(n->op, 1, now) : XIR_E_MEMORY;
+    }
+    if (kind != ROW_EACH && kind != ROW_JOIN && kind != ROW_GAIN) return XIR_OK;
+    for (uint32_t i = 0; i < n->op->n_inputs; i++) {
+        xir_value *v = n->op->inputs[i].value;
+        if (!v || !value_is_params(v)) continue;
+        xir_value *now = params_in_order(l, v, kind == ROW_EACH ? rank_of(n->op->outputs) : rank_of(v), n->in);
+        xir_status status = !now ? XIR_E_MEMORY : now == v ? XIR_OK : xir_op_set_input(n->op, i, now);
+        if (status) return status;
+    }
+    return XIR_OK;
+}
+
+static xir_status reorder_ops(plan *l, size_t *changes) {
+    for (size_t i = 0; i < l->n_slots; i++) {
+        node *n = &l->nodes[i];
+        if (!n->row || (n->in == ORDER_SAME && n->out == ORDER_SAME)) continue;
+        /* Constants first: they are broadcast to what the types still say. */
+        xir_status status = reorder_constants(l, n);
+        if (!status) status = reorder_attrs(l, n);
+        if (status) return status;
+        n->dirty = true;
+        ++*changes;
+    }
+    return XIR_OK;
+}
+
+/* ---- names ----------------------------------------------------------------------------------------------------------- */
+
+static bool has_name(const xir_value *v) { return v->more && v->more->name->size; }
+
+/* The name and the tags that people know a value by go to another one. */
+static bool move_name(xir_value *from, xir_value *to) {
+    if (!from->more || (!has_name(from) && !from->more->tags)) return true;
+    value_more *more = value_need_more(to);
+    if (!more) return false;
+    more->name = from->more->name;
+    if (from->more->tags) more->tags = from->more->tags;
+    from->more->name = &name_empty;
+    from->more->tags = NULL;
+    return true;
+}
+
+/* ---- Transposes ------------------------------------------------------------------------------------------------------ */
+
+static xir_value *value_of(const plan *l, const value_node *root) {
+    const node *maker = &l->nodes[root->slot];
+    return &maker->op->outputs[(uint32_t)(root - l->values) - maker->first];
+}
+
+static bool is_order(xir_i64s dims, axis_order p) {
+    for (size_t i = 0; i < dims.size; i++) {
+        if (dims.data[i] != order_at(p, i)) return false;
+    }
+    return true;
+}
+
+static xir_transpose_attrs transpose_attrs(axis_order p, int64_t *room, size_t rank, const xir_layout *letters) {
+    for (size_t i = 0; i < rank; i++) room[i] = order_at(p, i);
+    return (xir_transpose_attrs){ .dims = { room, rank }, .layout = letters };
+}
+
+/* A Transpose that is there makes the root's order `as` of what is stored. */
+static xir_status keep_transpose(plan *l, const value_node *root, xir_op *op, axis_order as, size_t *changes) {
+    const xir_transpose_attrs *a = op->attrs;
+    axis_order from_stored = order_then(order_inverse(root->stored), as);
+    xir_status status = XIR_OK;
+    bool changed = false;
+    if (op->inputs[0].value != value_of(l, root)) {
+        status = xir_op_set_input(op, 0, value_of(l, root));
+        changed = true;
+    }
+    if (!status && !is_order(a->dims, from_stored) && (changed || root->stored != ORDER_SAME)) {
+        int64_t room[MOST_AXES];
+        xir_transpose_attrs now = transpose_attrs(from_stored, room, a->dims.size, xir_type_layout(op->outputs->type));
+        status = xir_op_set_body(op, xir_transpose_class(), &now);
+        changed = true;
+    }
+    *changes += changed;
+    l->nodes[op->slot].dirty |= changed;
+    return status;
+}
+
+static xir_value *add_transpose(plan *l, const value_node *root, axis_order as, size_t *changes) {
+    xir_value *from = value_of(l, root);
+    const xir_type *type = type_in_order(l, from->type, as);   // which is still that of the root as it was
+    int64_t room[MOST_AXES];
+    if (!type) return NULL;
+    xir_transpose_attrs a = transpose_attrs(order_then(order_inverse(root->stored), as), room, rank_of(from), xir_type_layout(type));
+    xir_op *op = xir_network_add(l->net, &(xir_op_desc){
+        .cls = xir_class_of(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &from, .n_inputs = 1, .types = &type,
+        .n_types = 1, .target = from->producer->target, .id = XIR_NO_ID, .before = from->producer->next });
+    ++*changes;
+    return op ? op->outputs : NULL;
+}
+
+/* The first of the Transposes that make a root's order. */
+static xir_op *transpose_of(const plan *l, const value_node *root, axis_order as) {
+    xir_op *found = NULL;
+    for (uint32_t i = root->next_view; i != UINT32_MAX; i = l->values[i].next_view) {
+        if (l->values[i].view == as) found = l->nodes[l->values[i].slot].op;
+    }
+    return found;
+}
+
+static xir_status make_needed(plan *l, const value_node *root, size_t *changes) {
+    for (uint32_t i = root->needs; i; i = l->needs[i].next) {
+        root_need *need = &l->needs[i];
+        if (!need->count) continue;
+        if (need->as == root->stored) {
+            need->value = value_of(l, root);
+            continue;
+        }
+        xir_op *op = transpose_of(l, root, need->as);
+        xir_status status = op ? keep_transpose(l, root, op, need->as, changes) : XIR_OK;
+        need->value = op ? op->outputs : add_transpose(l, root, need->as, changes);
+        if (status || !need->value) return status ? status : XIR_E_MEMORY;
+    }
+    return XIR_OK;
+}
+
+/* Users take what they need. A Transpose that stood behind one of its users now moves to its input. */
+static xir_status connect_users(plan *l, const value_node *root, size_t *changes) {
+    for (uint32_t k = 0; k < root->n_uses; k++) {
+        const root_use *use = &l->uses[root->first_use + k];
+        node *user = &l->nodes[use->slot];
+        axis_order needs = use->follows ? root->stored : order_then(use->view, op_needs(l, user, use->port, user->in, user->out));
+        const root_need *need = need_of(l, root, needs);
+        xir_value *was = user->op->inputs[use->port].value, *now = need->value;
+        if (was == now) continue;
+        bool result = user->op->cls->traits & XIR_TRAIT_SINK && now->producer == value_of(l, root)->producer;
+        xir_status status = xir_op_set_input(user->op, use->port, now);
+        if (!status && result && has_name(was) && !move_name(was, now)) status = XIR_E_MEMORY;
+        if (!status && now->producer->position > user->op->position && now->producer->slot != root->slot) {
+            status = xir_op_move(now->producer, value_of(l, root)->producer->next);
+        }
+        if (status) return status;
+        user->dirty = true;
+        ++*changes;
+    }
+    return XIR_OK;
+}
+
+/* Transposes that nobody needs any more go, the last of a chain first; a name that none of the others has goes to the root. */
+static xir_status drop_unneeded(plan *l, const value_node *root, size_t *changes) {
+    xir_value *value = value_of(l, root);
+    for (uint32_t i = root->next_view; i != UINT32_MAX; i = l->values[i].next_view) {
+        xir_op *op = l->nodes[l->values[i].slot].op;
+        if (op->outputs->uses) continue;
+        if (has_name(op->outputs) && !has_name(value) && !move_name(op->outputs, value)) return XIR_E_MEMORY;
+        l->nodes[op->slot].op = NULL;
+        xir_status status = xir_op_erase(op);
+        if (status) return status;
+        ++*changes;
+    }
+    return XIR_OK;
+}
+
+static xir_status connect_root(plan *l, const value_node *root, size_t *changes) {
+    xir_status status = make_needed(l, root, changes);
+    const root_need *as_was = root->stored != ORDER_SAME ? need_of(l, root, ORDER_SAME) : NULL;
+    if (!status && as_was && as_was->count && !has_name(as_was->value) && !move_name(value_of(l, root), as_was->value)) {
+        return XIR_E_MEMORY;
+    }
+    if (!status) status = connect_users(l, root, changes);
+    return status ? status : drop_unneeded(l, root, changes);
+}
+
+/* ---- types ------------------------------------------------------------------------------------------------------------ */
+
+static void mark_users(const plan *l, const xir_value *value) {
+    for (const xir_use *u = value->uses; u; u = u->next) {
+        if (u->user->slot < l->n_slots) l->nodes[u->user->slot].dirty = true;
+    }
+}
+
+static xir_status infer_again(plan *l) {
+    size_t place = 0;
+    for (xir_op *op = l->net->first; op; op = op->next) {
+        place++;
+        if (op->slot >= l->n_slots || !l->nodes[op->slot].dirty) continue;
+        const xir_type *few[4], **was = op->n_outputs <= 4 ? few : mem_new(l->alloc, op->n_outputs * sizeof *was);
+        if (!was) return XIR_E_MEMORY;
+        for (uint32_t i = 0; i < op->n_outputs; i++) was[i] = op->outputs[i].type;
+        xir_status status = op->n_outputs ? op_infer(op, true, place, l->at->why) : XIR_OK;
+        for (uint32_t i = 0; i < op->n_outputs; i++) {
+            if (op->outputs[i].type != was[i]) mark_users(l, &op->outputs[i]);
+        }
+        if (was != few) mem_free(l->alloc, was, op->n_outputs * sizeof *was);
+        if (status && (status != XIR_E_UNKNOWN || l->nodes[op->slot].row)) return status;
+    }
+    return XIR_OK;
+}
+
+/* What is stored in another order has a type that nobody infers: an argument's. */
+static xir_status retype_arguments(plan *l) {
+    for (xir_op *op = l->net->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->n_outputs && op->slot < l->n_slots && op->cls->traits & XIR_TRAIT_SOURCE; i++) {
+            const value_node *root = &l->values[l->nodes[op->slot].first + i];
+            if (root->stored == ORDER_SAME) continue;
+            const xir_layout *letters = xir_type_layout(op->outputs[i].type);
+            const xir_type *type = type_in_order(l, op->outputs[i].type, root->stored);
+            if (letters) letters = letters_of(l, root, letters);
+            if (type && letters) type = xir_type_with_layout(l->net->ctx, type, letters, NULL);
+            if (!type || xir_value_set_type(&op->outputs[i], type) != XIR_OK) return XIR_E_MEMORY;
+        }
+    }
+    return XIR_OK;
+}
+
+xir_status plan_apply(plan *l) {
+    size_t changes = 0;
+    xir_status status = reorder_ops(l, &changes);
+    if (!status) status = retype_arguments(l);
+    for (size_t i = 0; i < l->n_values && !status; i++) {
+        const value_node *root = &l->values[i];
+        if (root->root == i && (root->n_uses || root->next_view != UINT32_MAX)) status = connect_root(l, root, &changes);
+    }
+    if (!status && changes) status = infer_again(l);
+    xir_pass_changed(l->at, changes);
+    return status;
+}

@@ -1,0 +1,253 @@
+/* The orders of one op: from the order of one input, or of the outputs, follow those of all. */
+#include "layout.h"
+
+/* ---- types ------------------------------------------------------------------------------------------------------- */
+
+bool type_is_plain(const xir_type *type) {
+    const xir_tensor_type *t = xir_type_tensor(type);
+    return t && t->shape.size <= MOST_AXES && t->merged_distrs.size == 0 && !xir_type_is_quantized(t->element_dtype) &&
+           !(t->layout && xir_layout_is_layouted(t->layout));
+}
+
+static size_t rank_of(const xir_value *value) { return xir_type_rank(value->type); }
+static size_t rank_in(const node *n)          { return rank_of(n->op->inputs[0].value); }
+static size_t rank_out(const node *n)         { return rank_of(n->op->outputs); }
+
+bool type_is_single(const xir_type *type) {
+    xir_i64s dims = xir_type_tensor(type)->shape;
+    for (size_t i = 0; i < dims.size; i++) {
+        if (dims.data[i] != 1) return false;
+    }
+    return true;
+}
+
+static size_t letter_at(const xir_type *type, char letter, size_t otherwise) {
+    const xir_layout *layout = xir_type_layout(type);
+    int64_t found = layout && xir_layout_rank(layout) == xir_type_rank(type) ? xir_layout_index(layout, letter) : -1;
+    return found < 0 ? otherwise : (size_t)found;
+}
+
+/* ---- attributes --------------------------------------------------------------------------------------------------- */
+
+static uint32_t bit_of(int64_t axis, size_t rank) {
+    if (axis < 0) axis += (int64_t)rank;
+    return axis >= 0 && axis < (int64_t)rank ? 1u << axis : 0;
+}
+
+uint32_t axes_named(const node *n) {
+    const xir_field *field = n->row->attr[0];
+    const xir_value *input = n->op->inputs[0].value;
+    size_t rank = n->row->row->kind == ROW_GAIN ? rank_out(n) : rank_of(input);
+    uint32_t all = (1u << rank) - 1, mask = 0;
+    if (n->row->row->form == FORM_AXIS) return bit_of(*(const int64_t *)attr_at(n->op, field), rank);
+    if (n->row->row->form == FORM_AXIS_REF) {
+        const xir_int_imm *axis = *(const xir_int_imm *const *)attr_at(n->op, field);
+        return axis ? bit_of(axis->value, rank) : all;
+    }
+    const xir_i64s *axes = attr_at(n->op, field);
+    for (size_t i = 0; i < axes->size; i++) mask |= bit_of(axes->data[i], rank);
+    if (axes->size) return mask;
+    if (!xir_op_is(n->op, xir_squeeze_class())) return all;
+    for (size_t i = 0; i < rank; i++) mask |= (uint32_t)(xir_type_dim(input->type, (int64_t)i, false) == 1) << i;
+    return mask;
+}
+
+static bool names_some(const node *n) {
+    const void *attr = attr_at(n->op, n->row->attr[0]);
+    return n->row->row->form == FORM_AXIS_REF ? *(const void *const *)attr != NULL : ((const xir_i64s *)attr)->size > 0;
+}
+
+static bool has_factors(const node *n) {
+    for (size_t k = 0; k < MOST_ATTRS && n->row->attr[k]; k++) {
+        const xir_field *field = n->row->attr[k];
+        int64_t count = 1;
+        if (field->kind == XIR_KIND_REFS) count = (int64_t)((const xir_refs *)attr_at(n->op, field))->size;
+        else xir_type_elements((*(xir_value *const *)attr_at(n->op, field))->type, &count);
+        if (count > 1) return true;
+    }
+    return false;
+}
+
+static bool keeps_dims(const node *n) { return n->row->keepdim && *(const bool *)attr_at(n->op, n->row->keepdim); }
+
+/* ---- what an op can do --------------------------------------------------------------------------------------------- */
+
+/* The input that the output has its layout from: the first of those of the highest rank. */
+static const xir_type *leading_type(const node *n) {
+    const xir_value *leading = n->op->inputs[0].value;
+    for (uint32_t i = 1; i < n->op->n_inputs; i++) {
+        const xir_value *v = n->op->inputs[i].value;
+        if (v && rank_of(v) > rank_of(leading)) leading = v;
+    }
+    return leading->type;
+}
+
+/* Whether the last `rank` of `all` axes stay the last ones. */
+static bool keeps_last(axis_order p, size_t all, size_t rank) {
+    for (size_t i = all - rank; i < all; i++) {
+        if (order_at(p, i) < all - rank) return false;
+    }
+    return true;
+}
+
+static bool inputs_can(const node *n, axis_order in) {
+    size_t all = rank_out(n);
+    for (uint32_t i = 0; i < n->op->n_inputs; i++) {
+        const xir_value *v = n->op->inputs[i].value;
+        if (!v) continue;
+        if (value_is_params(v)) {
+            if (!type_is_plain(v->type) || !params_movable(v)) return false;
+        } else if (n->row->row->kind == ROW_EACH && rank_of(v) < all && !type_is_single(v->type)) {
+            if (!keeps_last(in, all, rank_of(v))) return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the leading input may come in this order; `in` is one of axes. */
+static bool can_work_in(const node *n, axis_order in) {
+    const layout_row *row = n->row->row;
+    const xir_type *type = row->kind == ROW_EACH ? leading_type(n) : n->op->inputs[0].value->type;
+    size_t rank = xir_type_rank(type);
+    if (row->flags & ROW_CHANNELS || (row->flags & ROW_FACTORS && has_factors(n))) {
+        if (rank == 0 || order_at(in, rank - 1) != letter_at(type, 'C', rank - 1)) return false;
+    }
+    if (row->flags & ROW_BATCH && order_at(in, 0) != letter_at(type, 'N', 0)) return false;
+    if (row->flags & ROW_NAMED && !names_some(n)) return false;
+    if (row->flags & ROW_IN_TURN) {
+        uint32_t named = axes_named(n), before = 0;
+        for (size_t i = 0; i < rank; i++) {
+            uint32_t axis = order_at(in, i);
+            if (!(named >> axis & 1)) continue;
+            if (axis < before) return false;
+            before = axis;
+        }
+    }
+    if (row->form == FORM_ITEMS && ((const xir_i64s *)attr_at(n->op, n->row->attr[0]))->size > rank) return false;
+    return (row->kind != ROW_EACH && row->kind != ROW_JOIN && row->kind != ROW_GAIN) || inputs_can(n, in);
+}
+
+/* ---- broadcasting -------------------------------------------------------------------------------------------------- */
+
+/* The order of an input of fewer dims, and the order of all from that of such an input. */
+static axis_order narrowed(axis_order p, size_t all, size_t rank) {
+    axis_order out = ORDER_SAME;
+    for (size_t i = 0; i < rank; i++) out = order_put(out, i, order_at(p, i + all - rank) - (all - rank));
+    return out;
+}
+
+static axis_order widened(axis_order p, size_t all, size_t rank) {
+    axis_order out = ORDER_SAME;
+    for (size_t i = 0; i < rank; i++) out = order_put(out, i + all - rank, order_at(p, i) + all - rank);
+    return out;
+}
+
+/* ---- axes that go and come ------------------------------------------------------------------------------------------ */
+
+/* The order without some axes. */
+static axis_order without(axis_order p, size_t rank, uint32_t gone) {
+    axis_order out = ORDER_SAME;
+    for (size_t i = 0, n = 0; i < rank; i++) {
+        uint32_t axis = order_at(p, i);
+        if (gone >> axis & 1) continue;
+        out = order_put(out, n++, axis - (size_t)__builtin_popcount(gone & ((1u << axis) - 1)));
+    }
+    return out;
+}
+
+/* The order of `rank` axes, of which those that `p` does not speak of stand where they stood. */
+static axis_order with(axis_order p, size_t rank, uint32_t more) {
+    size_t axes[MOST_AXES], k = 0, n = 0;
+    for (size_t i = 0; i < rank; i++) {
+        if (!(more >> i & 1)) axes[k++] = i;
+    }
+    axis_order out = ORDER_SAME;
+    for (size_t i = 0; i < rank; i++) out = order_put(out, i, more >> i & 1 ? i : axes[order_at(p, n++)]);
+    return out;
+}
+
+static axis_order gather_out(const node *n, axis_order in) {
+    size_t rank = rank_in(n), k = rank_of(n->op->inputs[1].value), m = 0;
+    size_t axis = (size_t)__builtin_ctz(axes_named(n));
+    axis_order out = ORDER_SAME;
+    for (size_t i = 0; i < rank; i++) {
+        size_t a = order_at(in, i);
+        for (size_t j = 0; a == axis && j < k; j++) out = order_put(out, m++, axis + j);
+        if (a != axis) out = order_put(out, m++, a < axis ? a : a + k - 1);
+    }
+    return out;
+}
+
+static bool gather_in(const node *n, axis_order out, axis_order *in) {
+    size_t rank = rank_in(n), k = rank_of(n->op->inputs[1].value), m = 0;
+    size_t axis = (size_t)__builtin_ctz(axes_named(n));
+    if (k == 0) {
+        *in = with(out, rank, 1u << axis);
+        return true;
+    }
+    *in = ORDER_SAME;
+    for (size_t i = 0; i < rank - 1 + k; i++) {
+        size_t a = order_at(out, i);
+        if (a < axis || a >= axis + k) *in = order_put(*in, m++, a < axis ? a : a - k + 1);
+        else if (a == axis) *in = order_put(*in, m++, axis);
+        else if (i == 0 || order_at(out, i - 1) != a - 1) return false;   // the axes of the indices stay together
+    }
+    return true;
+}
+
+/* ---- the questions --------------------------------------------------------------------------------------------------- */
+
+axis_order op_needs(const plan *l, const node *n, size_t port, axis_order in, axis_order out) {
+    (void)l;
+    (void)out;
+    if (!n->row) return ORDER_SAME;
+    row_kind kind = n->row->row->kind;
+    if (kind == ROW_EACH) {
+        const xir_value *v = n->op->inputs[port].value;
+        size_t all = rank_out(n), rank = rank_of(v);
+        if (in == ORDER_SAME || order_is_merged(in)) return in;
+        return type_is_single(v->type) ? ORDER_SAME : rank == all ? in : narrowed(in, all, rank);
+    }
+    return port == 0 || kind == ROW_JOIN || kind == ROW_GAIN ? in : ORDER_SAME;
+}
+
+/* A product whose constant's rows can be put into the order of a merged axis. */
+static bool can_follow_merged(const node *n, size_t port) {
+    const xir_value *k = n->op->n_inputs > 1 ? n->op->inputs[1].value : NULL;
+    return port == 0 && k && value_is_params(k) && type_is_plain(k->type) && rank_of(k) == 2 && params_movable(k) &&
+           xir_type_dim(k->type, 0, false) == xir_type_dim(n->op->inputs[0].value->type, -1, false);
+}
+
+bool orders_by_input(plan *l, const node *n, size_t port, axis_order as, axis_order *in, axis_order *out) {
+    if (!n->row) return false;
+    row_kind kind = n->row->row->kind;
+    *in = *out = as;
+    if (order_is_merged(as)) {
+        if (kind == ROW_MATMUL) *out = ORDER_SAME;
+        return kind == ROW_MATMUL ? can_follow_merged(n, port) : kind == ROW_EACH && n->op->n_inputs == 1;
+    }
+    if (kind == ROW_EACH) {
+        const xir_value *v = n->op->inputs[port].value;
+        if (type_is_single(v->type)) return false;
+        if (rank_of(v) < rank_out(n)) *in = *out = widened(as, rank_out(n), rank_of(v));
+        return can_work_in(n, *in);
+    }
+    if (kind == ROW_MATMUL || (port > 0 && kind != ROW_JOIN && kind != ROW_GAIN) || !can_work_in(n, as)) return false;
+    if (kind == ROW_LOSE && !keeps_dims(n)) *out = without(as, rank_in(n), axes_named(n));
+    if (kind == ROW_GAIN) *out = with(as, rank_out(n), axes_named(n));
+    if (kind == ROW_GATHER) *out = gather_out(n, as);
+    return kind != ROW_RESHAPE || reshape_forward(l, n, as, out);
+}
+
+bool orders_by_output(plan *l, const node *n, axis_order as, axis_order *in, axis_order *out) {
+    (void)l;
+    if (!n->row || order_is_merged(as)) return false;
+    row_kind kind = n->row->row->kind;
+    *in = *out = as;
+    if (kind == ROW_MATMUL) return false;
+    if (kind == ROW_LOSE && !keeps_dims(n)) *in = with(as, rank_in(n), axes_named(n));
+    if (kind == ROW_GAIN) *in = without(as, rank_out(n), axes_named(n));
+    if (kind == ROW_GATHER && !gather_in(n, as, in)) return false;
+    if (kind == ROW_RESHAPE && !reshape_backward(n, as, in)) return false;
+    return can_work_in(n, *in);
+}

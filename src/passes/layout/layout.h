@@ -1,0 +1,206 @@
+/* The pass `layout`, from inside.
+ *
+ * A value that a Transpose makes is a view of the value that the first of a chain of them took, its root. Transposes are not ops here
+ * but something between a root and its users: each user needs the root in an order, and the root is stored in one; where the two
+ * differ, a Transpose is left. All orders are relative to the root as it was. An op with a row can work in other orders than its own;
+ * what has no row, and is not known, works in its own only.
+ *
+ *   rows.c    what each class does when its input comes in another order
+ *   label.c   the orders of one op
+ *   reshape.c the same of Reshape
+ *   plan.c    roots and users, what Transposes cost, and the search for orders that cost less
+ *   apply.c   what was planned becomes the network
+ *   params.c  constants in other orders
+ *   run.c     the pass */
+#ifndef LAYOUT_LAYOUT_H
+#define LAYOUT_LAYOUT_H
+
+#include <xir/ops.h>
+#include "order.h"
+#include "pass.h"
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+/* How the orders of inputs and outputs hang together. */
+typedef enum row_kind {
+    ROW_NONE,
+    ROW_ANCHOR,    /* works in its own order, and its neighbours should                                       */
+    ROW_EACH,      /* element by element: all inputs broadcast to the output, in one order                     */
+    ROW_SAME,      /* the first input and the outputs are in one order                                         */
+    ROW_JOIN,      /* all inputs and the output are                                                            */
+    ROW_LOSE,      /* the output lacks the axes that are named                                                 */
+    ROW_GAIN,      /* the output has one axis more                                                             */
+    ROW_GATHER,    /* an axis of the first input becomes those of the second                                   */
+    ROW_RESHAPE,
+    ROW_MATMUL     /* rows of a constant follow what was merged into the last axis                             */
+} row_kind;
+
+/* What an attribute says of axes. */
+typedef enum axis_form {
+    FORM_NONE,
+    FORM_AXIS,     /* one, from the end if negative                                        */
+    FORM_AXIS_REF, /* one or null: all of them                                             */
+    FORM_AXES,     /* a list                                                               */
+    FORM_ITEMS,    /* an item for each axis, the last for the last; missing ones are 1     */
+    FORM_PAIRS,    /* two items for each                                                   */
+    FORM_TYPE      /* the type of the output                                               */
+} axis_form;
+
+enum {
+    ROW_CHANNELS  = 1,   /* channels are the axis C, else the last one: it has to be the last one then   */
+    ROW_BATCH     = 2,   /* the batch is the axis N, else the first one: it has to be the first one then */
+    ROW_IN_TURN   = 4,   /* the axes that are named stay in their order                                  */
+    ROW_NAMED     = 8,   /* some axis has to be named: all of them are something else                    */
+    ROW_FACTORS   = 16   /* ROW_CHANNELS if an attribute has more than one factor                        */
+};
+
+enum { MOST_ATTRS = 3 };
+
+typedef struct layout_row {
+    const xir_class_decl *(*decl)(void);
+    row_kind    kind;
+    axis_form   form;
+    const char *attr[MOST_ATTRS];   /* of this form */
+    uint32_t    flags;
+} layout_row;
+
+extern const layout_row layout_rows[];
+extern const size_t     n_layout_rows;
+
+/* A row and its class in a context. */
+typedef struct known_row {
+    const layout_row *row;
+    const xir_class  *cls;
+    const xir_field  *attr[MOST_ATTRS];
+    const xir_field  *keepdim;
+} known_row;
+
+/* ---- the plan ---------------------------------------------------------------------------------------------------- */
+
+/* An op that stays or changes, by its slot. */
+typedef struct node {
+    xir_op         *op;       /* NULL: not in the order                                   */
+    const known_row *row;     /* NULL: works in its own order                             */
+    uint32_t        first;    /* of its outputs, an index of values                       */
+    axis_order           in, out;  /* of its leading input, of its outputs                     */
+    uint32_t        epoch;    /* the last search that has met it                          */
+    uint8_t         visits;   /* searches of this round that have                         */
+    bool            met;      /* when the network is walked                               */
+    bool            is_view;  /* a Transpose whose output is one                          */
+    bool            anchor, dirty;
+} node;
+
+/* A value by its index, and if it is a root what is known of its users. */
+typedef struct value_node {
+    uint32_t root;            /* itself, or of what it is a view                      */
+    axis_order    view;            /* in which order                                       */
+    uint32_t next_view;       /* of a root the latest view, of a view the one before  */
+    uint32_t slot;            /* of its maker                                         */
+    uint32_t first_use, n_uses;
+    uint32_t needs;           /* the first need, an index from 1; 0: none             */
+    axis_order    stored;
+} value_node;
+
+/* A use of a root by an op that stays, perhaps through a view. */
+typedef struct root_use {
+    uint32_t slot, port;
+    axis_order    view;
+    bool     follows;         /* takes it as it is stored: the network's result, if that may be */
+} root_use;
+
+/* An order in which a root is needed. */
+typedef struct root_need {
+    axis_order      as;
+    uint32_t   count, anchors;
+    uint32_t   next;
+    xir_value *value;         /* when the network is changed: what has it */
+} root_need;
+
+/* An op in a search, and what it was. */
+typedef struct region_step { uint32_t slot; axis_order in, out; } region_step;
+
+/* Constants in another order. */
+typedef struct reordered {
+    axis_order      by;
+    uint32_t   rank;          /* that it was broadcast to */
+    uint32_t   next;
+    xir_value *value;
+} reordered;
+
+typedef struct plan {
+    xir_pass            *at;
+    xir_network         *net;
+    const xir_allocator *alloc;
+    known_row           *rows;          /* by a hash of the class; cls NULL: free */
+    size_t               row_room;
+    node                *nodes;         /* by slot  */
+    value_node          *values;        /* by index */
+    root_use            *uses;
+    root_need *needs;         /* from 1 */
+    region_step         *steps;
+    uint32_t            *constants;     /* by number of the Params, an index from 1 into reordered */
+    reordered           *reordered;     /* from 1 */
+    size_t               n_slots, n_values, n_uses, n_needs, need_room, n_steps, n_constants, n_reordered, reordered_room;
+    int64_t              cost;          /* of all Transposes */
+    uint32_t             epoch;
+    bool                 failed;        /* without memory */
+} plan;
+
+/* ---- rows.c ------------------------------------------------------------------------------------------------------ */
+
+bool             rows_make(plan *l);
+const known_row *row_of(const plan *l, const xir_class *cls);
+/* An attribute of an op where the row says. */
+static inline const void *attr_at(const xir_op *op, const xir_field *field) { return (const char *)op->attrs + field->offset; }
+
+/* ---- label.c ----------------------------------------------------------------------------------------------------- */
+
+/* Whether layout understands a type: a tensor of few dims, not tiled, quantised or partly valid. */
+bool  type_is_plain(const xir_type *type);
+/* Whether one has one element, in as many dims as it likes: that is in every order. */
+bool  type_is_single(const xir_type *type);
+/* In which order an op with a row whose orders are `in` and `out` needs input `port`. */
+axis_order op_needs(const plan *l, const node *n, size_t port, axis_order in, axis_order out);
+/* The orders of an op that needs its input `port` in the order `as`, or makes its outputs in it. False if it can't. */
+bool  orders_by_input(plan *l, const node *n, size_t port, axis_order as, axis_order *in, axis_order *out);
+bool  orders_by_output(plan *l, const node *n, axis_order as, axis_order *in, axis_order *out);
+/* The axes that an attribute of the row names, a bit each. */
+uint32_t axes_named(const node *n);
+
+/* ---- reshape.c --------------------------------------------------------------------------------------------------- */
+
+bool reshape_forward(plan *l, const node *n, axis_order in, axis_order *out);
+bool reshape_backward(const node *n, axis_order out, axis_order *in);
+/* The dims that are merged into the last axis of the output in the order as they are read now, `count` of them: their sizes, and for
+ * each of the new order its place in the old one. */
+typedef struct merged_axis { int64_t dims[MOST_AXES]; size_t from[MOST_AXES], count; } merged_axis;
+void reshape_merged(const node *n, merged_axis *out);
+
+/* ---- plan.c ------------------------------------------------------------------------------------------------------ */
+
+bool  plan_make(plan *l);
+void  plan_search(plan *l);
+/* Lets the network's arguments and results be as they are stored, where that is channels last. */
+void  plan_open_borders(plan *l);
+void  plan_free(plan *l);
+/* The root behind an input, NULL for absent ones, Params and values that nobody makes; *view is the order in which it comes. */
+value_node *root_of(const plan *l, const xir_value *value, axis_order *view);
+root_need *need_of(const plan *l, const value_node *root, axis_order as);
+
+/* ---- params.c ---------------------------------------------------------------------------------------------------- */
+
+/* Whether the elements of Params can be moved: they are there, and whole bytes. */
+bool       params_movable(const xir_value *value);
+/* Params that are broadcast to `rank` dims, in the order `by` of those; and rows of a matrix in the order of a merged axis. The same
+ * Params are made once. NULL without memory. */
+xir_value *params_in_order(plan *l, xir_value *value, size_t rank, axis_order by);
+xir_value *params_rows_in_order(plan *l, xir_value *value, axis_order by, const merged_axis *rows);
+/* A type with its axes in another order. NULL without memory. */
+const xir_type *type_in_order(plan *l, const xir_type *type, axis_order by);
+const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_order by);
+
+/* ---- apply.c ----------------------------------------------------------------------------------------------------- */
+
+xir_status plan_apply(plan *l);
+
+#endif

@@ -1,0 +1,153 @@
+/* Constants in other orders: new Params, since others may use the old ones. What is made is remembered, so that a constant that many
+ * ops share is moved once. */
+#include "layout.h"
+
+/* ---- types -------------------------------------------------------------------------------------------------------- */
+
+const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_order by) {
+    char text[MOST_AXES];
+    size_t rank = xir_layout_rank(letters);
+    if (by == ORDER_SAME) return letters;
+    for (size_t i = 0; i < rank; i++) text[i] = xir_layout_axis(letters, order_at(by, i));
+    return xir_layout_parse(l->net->ctx, (xir_str){ text, rank }, NULL);
+}
+
+const xir_type *type_in_order(plan *l, const xir_type *type, axis_order by) {
+    const xir_tensor_type *t = xir_type_tensor(type);
+    size_t rank = t->shape.size;
+    int64_t dims[MOST_AXES];
+    const xir_layout *letters = t->layout && xir_layout_rank(t->layout) == rank ? t->layout : NULL;
+    if (by == ORDER_SAME) return type;
+    for (size_t i = 0; i < rank; i++) dims[i] = t->shape.data[order_at(by, i)];
+    if (letters && !(letters = letters_in_order(l, letters, by))) return NULL;
+    return xir_tensor(l->net->ctx, t->element_dtype, letters, dims, rank);
+}
+
+/* ---- memory of what was made ---------------------------------------------------------------------------------------- */
+
+bool params_movable(const xir_value *was) {
+    uint64_t bits = xir_type_storage_bits(was->type);
+    return bits > 0 && bits % 8 == 0 && !xir_type_has_unknown_dim(was->type) && xir_params_has_data(was);
+}
+
+static xir_value *made_before(const plan *l, const xir_value *was, axis_order by, size_t rank) {
+    uint32_t number = value_params(was)->number;
+    for (uint32_t i = number < l->n_constants ? l->constants[number] : 0; i; i = l->reordered[i].next) {
+        if (l->reordered[i].by == by && l->reordered[i].rank == rank) return l->reordered[i].value;
+    }
+    return NULL;
+}
+
+/* New Params with the bytes, which are theirs if all goes well. */
+static xir_value *keep(plan *l, const xir_value *was, axis_order by, size_t rank, const xir_type *type, blob *data) {
+    uint32_t number = value_params(was)->number;
+    bool room = mem_reserve(l->alloc, (void **)&l->reordered, &l->reordered_room, l->n_reordered + 2, sizeof *l->reordered);
+    xir_value *value = room && type && data ? xir_params_new(l->net, xir_value_name(was), type) : NULL;
+    if (!value) {
+        blob_release(data);
+        return NULL;
+    }
+    value_params(value)->data = data;
+    value_params(value)->allow_no_data = value_params(was)->allow_no_data;
+    uint32_t i = (uint32_t)++l->n_reordered;
+    l->reordered[i] = (reordered){ by, (uint32_t)rank, l->constants[number], value };
+    l->constants[number] = i;
+    return value;
+}
+
+/* ---- moving bytes ---------------------------------------------------------------------------------------------------- */
+
+/* What is to be copied: as many elements as dims say, row-major; `step` is how many bytes apart they lie in the source. */
+typedef struct moved {
+    int64_t dims[MOST_AXES + 1], step[MOST_AXES + 1];
+    size_t  rank;
+} moved;
+
+static void move_bytes(const moved *m, size_t element, const uint8_t *from, uint8_t *to) {
+    int64_t at[MOST_AXES + 1] = { 0 }, n = m->rank ? m->dims[m->rank - 1] : 1, step = m->rank ? m->step[m->rank - 1] : 0;
+    size_t outer = m->rank ? m->rank - 1 : 0;
+    for (size_t i = 0; i < m->rank; i++) {
+        if (m->dims[i] == 0) return;
+    }
+    for (;;) {
+        if (step == (int64_t)element) {
+            memcpy(to, from, (size_t)n * element);
+            to += (size_t)n * element;
+        } else if (element == 4) {
+            for (int64_t i = 0; i < n; i++, to += 4) memcpy(to, from + i * step, 4);
+        } else {
+            for (int64_t i = 0; i < n; i++, to += element) memcpy(to, from + i * step, element);
+        }
+        size_t k = outer;
+        for (; k > 0; k--) {
+            from += m->step[k - 1];
+            if (++at[k - 1] < m->dims[k - 1]) break;
+            from -= m->step[k - 1] * m->dims[k - 1];
+            at[k - 1] = 0;
+        }
+        if (k == 0) return;
+    }
+}
+
+/* Whether the elements stay where they are: only dims of 1 move. */
+static bool stays(const moved *m, size_t element) {
+    int64_t expected = (int64_t)element;
+    for (size_t i = m->rank; i-- > 0;) {
+        if (m->dims[i] == 1) continue;
+        if (m->step[i] != expected) return false;
+        expected *= m->dims[i];
+    }
+    return true;
+}
+
+static blob *moved_blob(plan *l, const xir_value *was, const moved *m) {
+    uint64_t size;
+    const uint8_t *from = xir_params_data(was, &size);
+    size_t element = (size_t)(xir_type_storage_bits(was->type) / 8);
+    if (stays(m, element) || !from) {
+        blob *data = value_params(was)->data;
+        if (data) blob_retain(data);
+        return data ? data : blob_new(&l->net->alloc, 0);
+    }
+    blob *data = blob_new(&l->net->alloc, size);
+    if (data) move_bytes(m, element, from, (uint8_t *)(uintptr_t)data->bytes);
+    return data;
+}
+
+xir_value *params_in_order(plan *l, xir_value *was, size_t rank, axis_order by) {
+    const xir_tensor_type *t = xir_type_tensor(was->type);
+    size_t own = t->shape.size, more = rank - own, element = (size_t)(xir_type_storage_bits(was->type) / 8), skip = 0;
+    xir_value *value = made_before(l, was, by, rank);
+    if (value || type_is_single(was->type)) return value ? value : was;
+    moved m = { .rank = rank };
+    int64_t steps[MOST_AXES], step = (int64_t)element;
+    for (size_t i = own; i-- > 0; step *= t->shape.data[i]) steps[i] = step;
+    for (size_t i = 0; i < rank; i++) {
+        size_t axis = order_at(by, i);
+        m.dims[i] = axis < more ? 1 : t->shape.data[axis - more];
+        m.step[i] = axis < more ? 0 : steps[axis - more];
+    }
+    while (rank - skip > own && m.dims[skip] == 1) skip++;   // it needs no more dims than before
+    const xir_type *type;
+    if (rank == own) type = type_in_order(l, was->type, by);
+    else type = xir_tensor(l->net->ctx, t->element_dtype, NULL, m.dims + skip, rank - skip);
+    if (type && xir_type_equal(type, was->type) && stays(&m, element)) return was;
+    return type ? keep(l, was, by, rank, type, moved_blob(l, was, &m)) : NULL;
+}
+
+xir_value *params_rows_in_order(plan *l, xir_value *was, axis_order by, const merged_axis *rows) {
+    const xir_tensor_type *t = xir_type_tensor(was->type);
+    xir_value *value = made_before(l, was, by, 2);
+    if (value) return value;
+    moved m = { .rank = rows->count + 1 };
+    int64_t element = (int64_t)(xir_type_storage_bits(was->type) / 8), columns = t->shape.data[1];
+    int64_t steps[MOST_AXES], step = element * columns;
+    for (size_t i = rows->count; i-- > 0; step *= rows->dims[i]) steps[i] = step;
+    for (size_t i = 0; i < rows->count; i++) {
+        m.dims[i] = rows->dims[rows->from[i]];
+        m.step[i] = steps[rows->from[i]];
+    }
+    m.dims[rows->count] = columns;
+    m.step[rows->count] = element;
+    return keep(l, was, by, 2, was->type, moved_blob(l, was, &m));
+}

@@ -1,0 +1,184 @@
+/* Reshape in other orders. Dims of the input and of the output fall into groups, least ones with the same product: a group is dims
+ * that are merged, split, or both. Where the dims of each group stay together and in turn, the groups may change places, on both sides
+ * alike. Dims of 1 belong to no group and may stand anywhere.
+ *
+ *     [N, C, H, W] -> [N, C, H*W]      groups N | C | H W         NHWC gives [N, H*W, C]
+ *     [N, C, H, W] -> [N, g, C/g, H, W]       N | C | H | W       NHWC gives [N, H, W, g, C/g]
+ *     [N, C, H, W] -> [N, C*H*W]              N | C H W           NHWC gives [N, C*H*W], merged in another order */
+#include "layout.h"
+
+/* Dims that are not 1, by their axes. */
+typedef struct side { size_t axis[MOST_AXES], n; } side;
+/* A part of both sides. */
+typedef struct group { size_t in, n_in, out, n_out; } group;
+typedef struct grouping {
+    const int64_t *in_dims, *out_dims;
+    size_t         in_rank, out_rank;
+    side           in, out;
+    group          groups[MOST_AXES];
+    size_t         n;
+} grouping;
+
+static void list_side(const int64_t *dims, size_t rank, side *out) {
+    out->n = 0;
+    for (size_t i = 0; i < rank; i++) {
+        if (dims[i] != 1) out->axis[out->n++] = i;
+    }
+}
+
+/* How many dims from a place on, going forwards or backwards, have one product; false: it can't be said. */
+static bool meet(const grouping *g, size_t i, size_t i_room, size_t j, size_t j_room, bool back, size_t *n_in, size_t *n_out) {
+    int64_t a = 1, b = 1;
+    *n_in = *n_out = 0;
+    do {
+        bool left = *n_in == 0 || (*n_out > 0 && a < b);
+        if (left ? *n_in == i_room : *n_out == j_room) return false;
+        int64_t dim = left ? g->in_dims[g->in.axis[back ? i - (*n_in)++ : i + (*n_in)++]]
+                           : g->out_dims[g->out.axis[back ? j - (*n_out)++ : j + (*n_out)++]];
+        if (dim < 0 || !mul_i64(left ? a : b, dim, left ? &a : &b)) return false;
+    } while (*n_out == 0 || a != b);
+    return true;
+}
+
+static bool make_groups(const node *n, grouping *g) {
+    xir_i64s in = xir_type_tensor(n->op->inputs[0].value->type)->shape, out = xir_type_tensor(n->op->outputs->type)->shape;
+    *g = (grouping){ in.data, out.data, in.size, out.size, .n = 0 };
+    for (size_t i = 0; i < in.size; i++) {
+        if (in.data[i] == 0) return false;
+    }
+    list_side(in.data, in.size, &g->in);
+    list_side(out.data, out.size, &g->out);
+    size_t i = 0, j = 0, i_end = g->in.n, j_end = g->out.n, n_in, n_out;
+    while (i < i_end && j < j_end && meet(g, i, i_end - i, j, j_end - j, false, &n_in, &n_out)) {
+        g->groups[g->n++] = (group){ i, n_in, j, n_out };
+        i += n_in;
+        j += n_out;
+    }
+    while (i < i_end && j < j_end && meet(g, i_end - 1, i_end - i, j_end - 1, j_end - j, true, &n_in, &n_out)) {
+        i_end -= n_in;
+        j_end -= n_out;
+        g->groups[g->n++] = (group){ i_end, n_in, j_end, n_out };
+    }
+    /* What is left has one product too, whatever its unknown dims are. */
+    if ((i < i_end) != (j < j_end)) return false;
+    if (i < i_end) g->groups[g->n++] = (group){ i, i_end - i, j, j_end - j };
+    return true;
+}
+
+/* Where the dims of a side stand in an order, counted without dims of 1. */
+static void places(const side *s, size_t rank, axis_order p, size_t *place) {
+    for (size_t i = 0, n = 0; i < rank; i++) {
+        for (size_t k = 0; k < s->n; k++) {
+            if (s->axis[k] == order_at(p, i)) place[k] = n++;
+        }
+    }
+}
+
+/* The groups by their first place; false unless the dims of each are together. *mixed is the one whose dims are not in turn,
+ * g->n: none; false if there are two. */
+static bool sort_groups(const grouping *g, const size_t *place, bool input, size_t *sorted, size_t *mixed) {
+    size_t least[MOST_AXES];
+    *mixed = g->n;
+    for (size_t k = 0; k < g->n; k++) {
+        size_t from = input ? g->groups[k].in : g->groups[k].out, n = input ? g->groups[k].n_in : g->groups[k].n_out;
+        size_t low = place[from], high = low;
+        bool turned = false;
+        for (size_t i = 1; i < n; i++) {
+            size_t at = place[from + i];
+            turned |= at != place[from + i - 1] + 1;
+            low = at < low ? at : low;
+            high = at > high ? at : high;
+        }
+        if (high - low != n - 1) return false;
+        if (turned && *mixed < g->n) return false;
+        if (turned) *mixed = k;
+        least[k] = low;
+        size_t i = k;
+        for (; i > 0 && least[sorted[i - 1]] > low; i--) sorted[i] = sorted[i - 1];
+        sorted[i] = k;
+    }
+    return true;
+}
+
+/* The order of the other side: its groups as sorted, dims of 1 where they stood. */
+static axis_order order_of_groups(const grouping *g, bool input, const size_t *sorted) {
+    const side *s = input ? &g->in : &g->out;
+    const int64_t *dims = input ? g->in_dims : g->out_dims;
+    size_t rank = input ? g->in_rank : g->out_rank, axes[MOST_AXES], n = 0;
+    for (size_t k = 0; k < g->n; k++) {
+        const group *p = &g->groups[sorted[k]];
+        for (size_t i = 0; i < (input ? p->n_in : p->n_out); i++) axes[n++] = s->axis[(input ? p->in : p->out) + i];
+    }
+    axis_order out = ORDER_SAME;
+    for (size_t i = 0, next = 0; i < rank; i++) out = order_put(out, i, dims[i] == 1 ? i : axes[next++]);
+    return out;
+}
+
+/* Whether all who read the merged axis, perhaps through functions of single elements, can take it in another order. */
+static bool merged_is_followed(const plan *l, const node *n, axis_order as) {
+    enum { MOST_READERS = 16 };
+    uint32_t open[MOST_READERS];
+    size_t n_open = 1;
+    open[0] = n->first;
+    for (size_t k = 0; k < n_open; k++) {
+        const value_node *root = &l->values[open[k]];
+        if (root->n_uses == 0) return false;
+        for (size_t i = 0; i < root->n_uses; i++) {
+            const root_use *use = &l->uses[root->first_use + i];
+            const node *user = &l->nodes[use->slot];
+            axis_order in, out;
+            if (use->view != ORDER_SAME || user->in != ORDER_SAME || user->out != ORDER_SAME) return false;
+            if (!orders_by_input((plan *)(uintptr_t)l, user, use->port, as, &in, &out)) return false;
+            if (!order_is_merged(out)) continue;
+            if (n_open == MOST_READERS) return false;
+            open[n_open++] = user->first;
+        }
+    }
+    return true;
+}
+
+bool reshape_forward(plan *l, const node *n, axis_order in, axis_order *out) {
+    grouping g;
+    size_t place[MOST_AXES], sorted[MOST_AXES], mixed;
+    if (!make_groups(n, &g)) return false;
+    places(&g.in, g.in_rank, in, place);
+    if (!sort_groups(&g, place, true, sorted, &mixed)) return false;
+    *out = order_of_groups(&g, false, sorted);
+    if (mixed == g.n) return true;
+    const group *m = &g.groups[mixed];
+    if (*out != ORDER_SAME || m->n_out != 1 || g.out.axis[m->out] != g.out_rank - 1) return false;
+    for (size_t i = 0; i < m->n_in; i++) {
+        if (g.in_dims[g.in.axis[m->in + i]] < 0) return false;
+    }
+    *out = ORDER_MERGED | n->op->slot;
+    return merged_is_followed(l, n, *out);
+}
+
+bool reshape_backward(const node *n, axis_order out, axis_order *in) {
+    grouping g;
+    size_t place[MOST_AXES], sorted[MOST_AXES], mixed;
+    if (!make_groups(n, &g)) return false;
+    places(&g.out, g.out_rank, out, place);
+    if (!sort_groups(&g, place, false, sorted, &mixed) || mixed < g.n) return false;
+    *in = order_of_groups(&g, true, sorted);
+    return true;
+}
+
+void reshape_merged(const node *n, merged_axis *out) {
+    grouping g;
+    size_t place[MOST_AXES];
+    out->count = 0;
+    if (!make_groups(n, &g)) return;
+    places(&g.in, g.in_rank, n->in, place);
+    for (size_t k = 0; k < g.n; k++) {
+        const group *p = &g.groups[k];
+        if (p->n_out != 1 || g.out.axis[p->out] != g.out_rank - 1) continue;
+        size_t low = place[p->in];
+        for (size_t i = 1; i < p->n_in; i++) low = place[p->in + i] < low ? place[p->in + i] : low;
+        out->count = p->n_in;
+        for (size_t i = 0; i < p->n_in; i++) {
+            out->dims[i] = g.in_dims[g.in.axis[p->in + i]];
+            out->from[place[p->in + i] - low] = i;
+        }
+    }
+}

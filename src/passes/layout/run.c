@@ -1,0 +1,39 @@
+/* layout: a whole network in one order, channels last.
+ *
+ *     x = input()            NCHW        x = input()            NCHW
+ *     a = transpose(x)       NHWC        a = transpose(x)       NHWC
+ *     b = conv(a)            NHWC        c = conv(a)            NHWC
+ *     c = transpose(b)       NCHW   ->   d = relu(c)            NHWC
+ *     d = relu(c)            NCHW        h = conv(d)            NHWC
+ *     e = transpose(d)       NHWC        g = transpose(h)       NCHW
+ *     f = conv(e)            NHWC        output(g)
+ *     g = transpose(f)       NCHW
+ *     output(g) */
+#include "layout.h"
+
+static xir_status run(xir_pass *at) {
+    plan l = { .at = at, .net = at->net, .alloc = &at->net->alloc };
+    xir_str io = xir_pass_text(at, "io");
+    bool open = xir_str_equal(io, XIR_STR("nhwc"));
+    if (!open && !xir_str_equal(io, XIR_STR("keep"))) {
+        return xir_pass_fail(at, XIR_E_INVALID, NULL, "io is keep or nhwc, '%.*s' was found", (int)io.size, io.data);
+    }
+    xir_status status = plan_make(&l) ? XIR_OK : XIR_E_MEMORY;
+    if (!status) plan_search(&l);
+    if (!status && open) plan_open_borders(&l);
+    if (!status) status = l.failed ? XIR_E_MEMORY : plan_apply(&l);
+    plan_free(&l);
+    return status == XIR_E_MEMORY ? xir_pass_fail(at, status, NULL, "out of memory") : status;
+}
+
+static const xir_pass_option options[] = {
+    { "io", XIR_PASS_TEXT, "keep", "keep: arguments and results stay in their order; nhwc: they may be channels last too" },
+};
+
+const xir_pass_decl pass_layout = {
+    XIR_PASS_HEAD("layout", "moves, cancels and absorbs the transposes around convolutions: channels last for a whole network"),
+    .level = XIR_LEVEL_EXACT,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .run = run,
+};
