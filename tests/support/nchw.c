@@ -160,13 +160,13 @@ enum { MOST = 16 };
 
 typedef struct ends { xir_value *values[MOST]; size_t n; } ends;
 
-static ends arguments(const xir_network *net) {
+static ends arguments_of(const xir_network *net) {
     ends e;
     e.n = xir_network_inputs(net, e.values, MOST);
     return e;
 }
 
-static ends results(const xir_network *net) {
+static ends results_of(const xir_network *net) {
     ends e;
     e.n = xir_network_outputs(net, e.values, MOST);
     return e;
@@ -218,7 +218,7 @@ static void compare(xir_array *before, xir_array *after, const xir_value *result
 
 size_t prove_pass(xir_network *net, const char *pass, const char *options, double tolerance, const char *file, int line) {
     if (xir_network_cannot_run(net)) return run_pass(net, pass, options, file, line);
-    ends from = arguments(net), to = results(net);
+    ends from = arguments_of(net), to = results_of(net);
     xir_array *in[MOST], *before[MOST], *after[MOST];
     char names[MOST][64];
     for (size_t i = 0; i < from.n; i++) in[i] = xir_array_random(ctx, xir_value_type(from.values[i]), i + 1, why);
@@ -227,7 +227,7 @@ size_t prove_pass(xir_network *net, const char *pass, const char *options, doubl
     }
     run(net, in, from.n, before, to.n, file, line);
     size_t changes = run_pass(net, pass, options, file, line);
-    ends now_from = arguments(net), now_to = results(net);
+    ends now_from = arguments_of(net), now_to = results_of(net);
     _assert_int_equal(now_to.n, to.n, file, line);
     for (size_t i = 0; i < from.n; i++) in[i] = turned(in[i], xir_value_type(now_from.values[i]), true);
     run(net, in, from.n, after, to.n, file, line);
