@@ -48,7 +48,7 @@ xir_value *nchw_transpose(xir_value *x, const char *letters, const int64_t *dims
     return only(xir_add_transpose(end_of(x), (xir_transpose_in){ x }, &a), net_of(x), NULL);
 }
 
-xir_value *channels_last(xir_value *x) {
+xir_value *channels_behind(xir_value *x) {
     switch (rank_of(x)) {
     case 3:  return TRANSPOSE(x, "NLC", 0, 2, 1);
     case 4:  return TRANSPOSE(x, "NHWC", 0, 2, 3, 1);
@@ -75,7 +75,7 @@ xir_value *nchw_conv(xir_value *x, int64_t channels, int64_t k, const char *name
     snprintf(weights, sizeof weights, "%s.w", name);
     snprintf(bias, sizeof bias, "%s.b", name);
     xir_value *b = PARAMS(net, bias, "C", channels);
-    xir_value *last = channels_last(x);
+    xir_value *last = channels_behind(x);
     if (rank_of(x) == 3) {
         xir_conv1d_attrs a = xir_conv1d_init();
         a.pad_left = a.pad_right = pad;
@@ -95,28 +95,28 @@ xir_value *nchw_conv(xir_value *x, int64_t channels, int64_t k, const char *name
 xir_value *nchw_pool(xir_value *x, const char *name) {
     xir_max_pool2d_attrs a = xir_max_pool2d_init();
     a.pool_width = a.pool_height = a.stride_width = a.stride_height = 2;
-    return back(xir_add_max_pool2d(end_of(x), (xir_max_pool2d_in){ channels_last(x) }, &a), net_of(x), name);
+    return back(xir_add_max_pool2d(end_of(x), (xir_max_pool2d_in){ channels_behind(x) }, &a), net_of(x), name);
 }
 
 xir_value *nchw_global_pool(xir_value *x, const char *name) {
     xir_avg_pool2d_attrs a = xir_avg_pool2d_init();
     a.pool_height = dim_of(x, 2);
     a.pool_width = dim_of(x, 3);
-    return back(xir_add_avg_pool2d(end_of(x), (xir_avg_pool2d_in){ channels_last(x) }, &a), net_of(x), name);
+    return back(xir_add_avg_pool2d(end_of(x), (xir_avg_pool2d_in){ channels_behind(x) }, &a), net_of(x), name);
 }
 
 xir_value *nchw_upsample(xir_value *x, int64_t height, int64_t width, const char *name) {
     xir_upsample_attrs a = xir_upsample_init();
     a.height = height;
     a.width = width;
-    return back(xir_add_upsample(end_of(x), (xir_upsample_in){ channels_last(x) }, &a), net_of(x), name);
+    return back(xir_add_upsample(end_of(x), (xir_upsample_in){ channels_behind(x) }, &a), net_of(x), name);
 }
 
 xir_value *nchw_batch_norm(xir_value *x, const char *name) {
     xir_batch_norm2d_attrs a = xir_batch_norm2d_init();
     a.variance = PARAMS(net_of(x), "variance", "C", dim_of(x, 1));
     a.mean = PARAMS(net_of(x), "mean", "C", dim_of(x, 1));
-    return back(xir_add_batch_norm2d(end_of(x), (xir_batch_norm2d_in){ channels_last(x) }, &a), net_of(x), name);
+    return back(xir_add_batch_norm2d(end_of(x), (xir_batch_norm2d_in){ channels_behind(x) }, &a), net_of(x), name);
 }
 
 xir_value *relu_of(xir_value *x, const char *name)    { return only(xir_add_relu(end_of(x), (xir_relu_in){ x }, NULL), net_of(x), name); }

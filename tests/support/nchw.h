@@ -16,7 +16,7 @@ xir_value *nchw_transpose(xir_value *x, const char *letters, const int64_t *dims
 #define TRANSPOSE(x, letters, ...) \
     nchw_transpose((x), (letters), (const int64_t[]){ __VA_ARGS__ }, COUNT(((const int64_t[]){ __VA_ARGS__ })))
 /* Channels last, and first again, of 3 to 5 dims; without names. */
-xir_value *channels_last(xir_value *x);
+xir_value *channels_behind(xir_value *x);
 xir_value *channels_first(xir_value *x);
 
 /* Params of random numbers. */

@@ -551,13 +551,13 @@ static bool run_row(onnx_at *at, const onnx_row *row) {
 
 static const onnx_row *row_of(const onnx_node *node) {
     if (node->domain.size && !pb_is(node->domain, "ai.onnx")) return NULL;
-    for (size_t i = 0; i < onnx_row_count; i++) {
-        if (pb_is(node->op_type, onnx_rows[i].op_type)) return &onnx_rows[i];
+    for (size_t i = 0; i < seed_onnx_row_count; i++) {
+        if (pb_is(node->op_type, seed_onnx_rows[i].op_type)) return &seed_onnx_rows[i];
     }
     return NULL;
 }
 
-const char *onnx_row_type(size_t i) { return i < onnx_row_count ? onnx_rows[i].op_type : NULL; }
+const char *onnx_row_type(size_t i) { return i < seed_onnx_row_count ? seed_onnx_rows[i].op_type : NULL; }
 
 /* ---- graphs -------------------------------------------------------------------------------------------------------- */
 
@@ -582,7 +582,7 @@ static bool map_node(onnx_at *at, pb_bytes bytes) {
     if (at->n_in > MOST_PORTS || at->n_out > MOST_PORTS) return map_no_form(at, "too many inputs or outputs");
     while (at->n_in && at->in[at->n_in - 1].size == 0) at->n_in--;
     while (at->n_out && at->outs[at->n_out - 1].size == 0) at->n_out--;
-    at->out->rows[row - onnx_rows] = true;
+    at->out->rows[row - seed_onnx_rows] = true;
     if (run_row(at, row)) onnx_fold(at);
     return !map_failed(at);
 }

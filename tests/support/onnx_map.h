@@ -199,8 +199,8 @@ typedef struct onnx_row {
     const char *attrs;
     onnx_hook  *hook;
 } onnx_row;
-extern const onnx_row onnx_rows[];
-extern const size_t   onnx_row_count;
+extern const onnx_row seed_onnx_rows[];
+extern const size_t   seed_onnx_row_count;
 
 /* Computes the outputs of a node whose inputs are known, for the op types that shapes are computed with. */
 void onnx_fold(onnx_at *at);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "onnx_rows.h"
 
-const onnx_row onnx_rows[] = {
+const onnx_row seed_onnx_rows[] = {
     /* element by element, one input */
     { "Abs",             "Abs",          NULL,                         NULL },
     { "Acos",            "ACos",         NULL,                         NULL },
@@ -74,7 +74,7 @@ const onnx_row onnx_rows[] = {
     /* constants and shapes */
     { "Constant",        NULL,           NULL,                         row_constant },
     { "ConstantOfShape", NULL,           NULL,                         row_constant_of_shape },
-    { "Range",           NULL,           NULL,                         row_range },
+    { "Range",           NULL,           NULL,                         seed_row_range },
     { "Shape",           NULL,           NULL,                         row_shape },
     { "Size",            NULL,           NULL,                         row_size },
 
@@ -156,11 +156,11 @@ const onnx_row onnx_rows[] = {
     { "RNN",                       NULL, NULL,                         row_rnn },
     { "SoftmaxCrossEntropyLoss",   NULL, NULL,                         row_softmax_cross_entropy_loss },
 };
-const size_t onnx_row_count = COUNT(onnx_rows);
+const size_t seed_onnx_row_count = COUNT(seed_onnx_rows);
 
 /* ---- what the hooks share ------------------------------------------------------------------------------------------ */
 
-xir_value *make_number(onnx_at *at, const xir_type *element, double value) {
+xir_value *seed_make_number(onnx_at *at, const xir_type *element, double value) {
     const items none = { .n = 0 };
     return map_filled(at, element, &none, value);
 }
@@ -185,24 +185,24 @@ int64_t items_product(const items *list, size_t from, size_t to) {
     return n;
 }
 
-xir_value *make_sum(onnx_at *at, xir_value *lhs, xir_value *rhs, double alpha, double beta) {
+xir_value *seed_make_sum(onnx_at *at, xir_value *lhs, xir_value *rhs, double alpha, double beta) {
     const void *factors[] = { xir_scalar_real(at->ctx, alpha), xir_scalar_real(at->ctx, beta) };
     return map_make1(at, "Add", INS(lhs, rhs), SETS(OBJECT("alpha", &factors[0]), OBJECT("beta", &factors[1])));
 }
 
-xir_value *make_product(onnx_at *at, xir_value *lhs, xir_value *rhs) {
+xir_value *seed_make_product(onnx_at *at, xir_value *lhs, xir_value *rhs) {
     return map_make1(at, "Multiply", INS(lhs, rhs), NO_SETS);
 }
 
-xir_value *make_scaled(onnx_at *at, xir_value *x, double factor) {
-    return x ? make_product(at, x, make_number(at, map_element_of(x), factor)) : NULL;
+xir_value *seed_make_scaled(onnx_at *at, xir_value *x, double factor) {
+    return x ? seed_make_product(at, x, seed_make_number(at, map_element_of(x), factor)) : NULL;
 }
 
-xir_value *make_quotient(onnx_at *at, xir_value *lhs, xir_value *rhs) {
+xir_value *seed_make_quotient(onnx_at *at, xir_value *lhs, xir_value *rhs) {
     return map_make1(at, "Div", INS(lhs, rhs), NO_SETS);
 }
 
-xir_value *make_of(onnx_at *at, const char *cls, xir_value *x) { return map_make1(at, cls, INS(x), NO_SETS); }
+xir_value *seed_make_of(onnx_at *at, const char *cls, xir_value *x) { return map_make1(at, cls, INS(x), NO_SETS); }
 
 xir_value *make_transposed(onnx_at *at, xir_value *x, const items *perm) {
     const xir_layout *layout = xir_layout_default(at->ctx, perm->n);
@@ -210,7 +210,7 @@ xir_value *make_transposed(onnx_at *at, xir_value *x, const items *perm) {
 }
 
 /* Reshape keeps one dim that is not known; more of them cannot be said. */
-xir_value *make_reshaped(onnx_at *at, xir_value *x, const items *dims) {
+xir_value *seed_make_reshaped(onnx_at *at, xir_value *x, const items *dims) {
     size_t unknown = 0;
     for (size_t i = 0; i < dims->n; i++) unknown += dims->v[i] < 0;
     if (unknown > 1) {
@@ -220,7 +220,7 @@ xir_value *make_reshaped(onnx_at *at, xir_value *x, const items *dims) {
     return map_reshaped(at, x, dims);
 }
 
-xir_value *make_unsqueezed(onnx_at *at, xir_value *x, const items *axes) {
+xir_value *seed_make_unsqueezed(onnx_at *at, xir_value *x, const items *axes) {
     if (map_failed(at)) return NULL;
     items dims = { .n = map_rank_of(x) + axes->n };
     if (dims.n > MOST_ITEMS) {
@@ -234,7 +234,7 @@ xir_value *make_unsqueezed(onnx_at *at, xir_value *x, const items *axes) {
         fresh[axis] = true;
     }
     for (size_t i = 0, from = 0; i < dims.n; i++) dims.v[i] = fresh[i] ? 1 : map_dim_of(x, from++);
-    return make_reshaped(at, x, &dims);
+    return seed_make_reshaped(at, x, &dims);
 }
 
 const char *const map_feature_letters[3] = { "NCL", "NCHW", "NCDHW" };

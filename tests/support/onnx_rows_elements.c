@@ -11,12 +11,12 @@ static xir_value *right_side(onnx_at *at) {
     int64_t axis;
     if (!map_to_axis(at, map_attr_int(at, "axis", 0), map_rank_of(x), &axis)) return NULL;
     while (dims.n < map_rank_of(x) - (size_t)axis) dims.v[dims.n++] = 1;
-    return dims.n == map_rank_of(y) ? y : make_reshaped(at, y, &dims);
+    return dims.n == map_rank_of(y) ? y : seed_make_reshaped(at, y, &dims);
 }
 
-bool row_add(onnx_at *at) { return map_give(at, 0, make_sum(at, map_in(at, 0), right_side(at), 1, 1)); }
-bool row_sub(onnx_at *at) { return map_give(at, 0, make_sum(at, map_in(at, 0), right_side(at), 1, -1)); }
-bool row_mul(onnx_at *at) { return map_give(at, 0, make_product(at, map_in(at, 0), right_side(at))); }
+bool row_add(onnx_at *at) { return map_give(at, 0, seed_make_sum(at, map_in(at, 0), right_side(at), 1, 1)); }
+bool row_sub(onnx_at *at) { return map_give(at, 0, seed_make_sum(at, map_in(at, 0), right_side(at), 1, -1)); }
+bool row_mul(onnx_at *at) { return map_give(at, 0, seed_make_product(at, map_in(at, 0), right_side(at))); }
 
 bool row_div(onnx_at *at) {
     xir_value *x = map_in(at, 0), *y = right_side(at);
@@ -26,7 +26,7 @@ bool row_div(onnx_at *at) {
 
 /* Max, Min, Sum and Mean of any number of inputs. */
 static bool chain_of(onnx_at *at, const char *cls) {
-    xir_value *all = at->n_in == 1 ? make_of(at, "Copy", map_in(at, 0)) : map_in(at, 0);
+    xir_value *all = at->n_in == 1 ? seed_make_of(at, "Copy", map_in(at, 0)) : map_in(at, 0);
     for (size_t i = 1; i < at->n_in; i++) all = map_make1(at, cls, INS(all, map_in(at, i)), NO_SETS);
     if (!pb_is(at->node.op_type, "Mean")) return map_give(at, 0, all);
     return map_gives(at, "DivideScalar", INS(all), SETS(REALN("divisor", (double)at->n_in)));
@@ -69,8 +69,8 @@ bool row_prelu(onnx_at *at) {
         return map_gives(at, "PReLU", INS(map_lettered(at, x, map_feature_letters[rank - 3])), SETS(PARAM("alpha", slope)));
     }
     if (last && dims.v[0] >= 0) return map_gives(at, "PReLU", INS(x), SETS(PARAM("alpha", map_in_params(at, 1))));
-    xir_value *below = map_make1(at, "Minimum", INS(x, make_number(at, map_element_of(x), 0)), NO_SETS);
-    return map_give(at, 0, make_sum(at, make_of(at, "ReLU", x), make_product(at, slope, below), 1, 1));
+    xir_value *below = map_make1(at, "Minimum", INS(x, seed_make_number(at, map_element_of(x), 0)), NO_SETS);
+    return map_give(at, 0, seed_make_sum(at, seed_make_of(at, "ReLU", x), seed_make_product(at, slope, below), 1, 1));
 }
 
 bool row_shrink(onnx_at *at) {
@@ -84,14 +84,14 @@ bool row_selu(onnx_at *at) {
     xir_value *x = map_in(at, 0);
     double alpha = map_attr_real(at, "alpha", 1.67326319217681884765625);
     xir_value *elu = map_make1(at, "ELU", INS(x), SETS(REALN("alpha", alpha)));
-    return map_give(at, 0, make_scaled(at, elu, map_attr_real(at, "gamma", 1.05070102214813232421875)));
+    return map_give(at, 0, seed_make_scaled(at, elu, map_attr_real(at, "gamma", 1.05070102214813232421875)));
 }
 
 /* alpha * ELU(x / alpha) */
 bool row_celu(onnx_at *at) {
     double alpha = map_attr_real(at, "alpha", 1);
     xir_value *scaled = map_make1(at, "DivideScalar", INS(map_in(at, 0)), SETS(REALN("divisor", alpha)));
-    return map_give(at, 0, make_scaled(at, make_of(at, "ELU", scaled), alpha));
+    return map_give(at, 0, seed_make_scaled(at, seed_make_of(at, "ELU", scaled), alpha));
 }
 
 bool row_is_nan(onnx_at *at) {
@@ -104,8 +104,8 @@ bool row_is_inf(onnx_at *at) {
     xir_value *x = map_in(at, 0);
     if (map_failed(at)) return false;
     if (!above && !below) return map_no_form(at, "neither infinity is looked for");
-    xir_value *infinite = make_number(at, map_element_of(x), above ? INFINITY : -INFINITY);
-    return map_gives(at, "Equal", INS(above && below ? make_of(at, "Abs", x) : x, infinite), NO_SETS);
+    xir_value *infinite = seed_make_number(at, map_element_of(x), above ? INFINITY : -INFINITY);
+    return map_gives(at, "Equal", INS(above && below ? seed_make_of(at, "Abs", x) : x, infinite), NO_SETS);
 }
 
 bool row_pow(onnx_at *at) {
@@ -127,11 +127,11 @@ bool row_dropout(onnx_at *at) {
         const xir_type *boolean = at->opset >= 10 ? xir_bool_type_get(at->ctx) : map_element_of(x);
         items dims = map_dims_of(x);
         bool known_dims = !xir_type_has_unknown_dim(xir_value_type(x));
-        xir_value *shape = known_dims ? map_integers(at, &dims) : make_of(at, "Shape", x);
+        xir_value *shape = known_dims ? map_integers(at, &dims) : seed_make_of(at, "Shape", x);
         const set attrs[] = { INT("value", 1), OBJECT("element_dtype", boolean) };
         xir_value *mask = map_make1(at, "ConstantOfShape", INS(shape), (sets){ attrs, COUNT(attrs) });
         map_give(at, 1, mask);
         for (size_t i = 0; !known_dims && i < dims.n; i++) map_by_bounds(at, 1, i);
     }
-    return map_give(at, 0, make_of(at, "Copy", x));
+    return map_give(at, 0, seed_make_of(at, "Copy", x));
 }

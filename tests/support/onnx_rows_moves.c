@@ -15,7 +15,7 @@ bool row_constant(onnx_at *at) {
     if ((!integer && !real) || !one) return map_no_form(at, "a constant of texts, or sparse");
     *one = (onnx_number){ .real = real, .i = map_attr_int(at, "value_int", 0), .f = map_attr_real(at, "value_float", 0) };
     const xir_type *element = integer ? map_int64(at) : map_fp32(at);
-    if (!map_give(at, 0, make_number(at, element, integer ? (double)one->i : one->f))) return false;
+    if (!map_give(at, 0, seed_make_number(at, element, integer ? (double)one->i : one->f))) return false;
     map_give_known(at, 0, one, 1);
     return true;
 }
@@ -29,7 +29,7 @@ bool row_shape(onnx_at *at) {
 
 bool row_size(onnx_at *at) {
     const items all = { .n = 0 };
-    return map_gives(at, "Prod", INS(make_of(at, "Shape", map_in(at, 0))), SETS(ITEMS("dim", &all)));
+    return map_gives(at, "Prod", INS(seed_make_of(at, "Shape", map_in(at, 0))), SETS(ITEMS("dim", &all)));
 }
 
 bool row_constant_of_shape(onnx_at *at) {
@@ -50,7 +50,7 @@ bool row_constant_of_shape(onnx_at *at) {
     return map_gives(at, "ConstantOfShape", INS(shape), SETS(of, OBJECT("element_dtype", element)));
 }
 
-bool row_range(onnx_at *at) {
+bool seed_row_range(onnx_at *at) {
     const onnx_number *known;
     size_t n, constant = 0;
     xir_value *v[3];
@@ -71,7 +71,7 @@ bool row_reshape(onnx_at *at) {
     for (size_t i = 0; i < shape.n && !map_attr_int(at, "allowzero", 0); i++) {
         if (shape.v[i] == 0 && i < map_rank_of(x)) shape.v[i] = map_dim_of(x, i);
     }
-    return map_give(at, 0, make_reshaped(at, x, &shape));
+    return map_give(at, 0, seed_make_reshaped(at, x, &shape));
 }
 
 bool row_flatten(onnx_at *at) {
@@ -82,7 +82,7 @@ bool row_flatten(onnx_at *at) {
     if (axis < 0) axis += (int64_t)dims.n;
     if (axis < 0 || (size_t)axis > dims.n) return map_refused(at, "no axis %lld", (long long)axis);
     const items flat = { 2, { items_product(&dims, 0, (size_t)axis), items_product(&dims, (size_t)axis, dims.n) } };
-    return map_give(at, 0, make_reshaped(at, x, &flat));
+    return map_give(at, 0, seed_make_reshaped(at, x, &flat));
 }
 
 bool row_squeeze(onnx_at *at) {
@@ -99,7 +99,7 @@ bool row_unsqueeze(onnx_at *at) {
     items axes;
     xir_value *x = map_in(at, 0);
     if (!map_list(at, "axes", 1, &axes)) return map_refused(at, "there are no axes");
-    return map_give(at, 0, make_unsqueezed(at, x, &axes));
+    return map_give(at, 0, seed_make_unsqueezed(at, x, &axes));
 }
 
 bool row_transpose(onnx_at *at) {
@@ -219,7 +219,7 @@ bool row_depth_to_space(onnx_at *at) {
     items d = map_dims_of(x);
     const items apart = { 6, { d.v[0], b, b, d.v[1] / (b * b), d.v[2], d.v[3] } }, perm = { 6, { 0, 3, 4, 1, 5, 2 } };
     const items back = { 4, { d.v[0], d.v[1] / (b * b), d.v[2] * b, d.v[3] * b } };
-    return map_give(at, 0, make_reshaped(at, make_transposed(at, make_reshaped(at, x, &apart), &perm), &back));
+    return map_give(at, 0, seed_make_reshaped(at, make_transposed(at, seed_make_reshaped(at, x, &apart), &perm), &back));
 }
 
 bool row_space_to_depth(onnx_at *at) {
@@ -231,5 +231,5 @@ bool row_space_to_depth(onnx_at *at) {
     items d = map_dims_of(x);
     const items apart = { 6, { d.v[0], d.v[1], d.v[2] / b, b, d.v[3] / b, b } }, perm = { 6, { 0, 3, 5, 1, 2, 4 } };
     const items back = { 4, { d.v[0], d.v[1] * b * b, d.v[2] / b, d.v[3] / b } };
-    return map_give(at, 0, make_reshaped(at, make_transposed(at, make_reshaped(at, x, &apart), &perm), &back));
+    return map_give(at, 0, seed_make_reshaped(at, make_transposed(at, seed_make_reshaped(at, x, &apart), &perm), &back));
 }

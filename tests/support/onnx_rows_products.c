@@ -11,8 +11,8 @@ bool row_gemm(onnx_at *at) {
     if (map_attr_int(at, "transB", 0)) b = make_transposed(at, b, &swap);
     double alpha = map_attr_real(at, "alpha", 1), beta = map_attr_real(at, "beta", 1);
     xir_value *y = map_make1(at, "Matmul", INS(a, b, alpha == 1 && beta == 1 ? c : NULL), NO_SETS);
-    if (c && !(alpha == 1 && beta == 1)) y = make_sum(at, y, c, alpha, beta);
-    else if (alpha != 1) y = make_scaled(at, y, alpha);
+    if (c && !(alpha == 1 && beta == 1)) y = seed_make_sum(at, y, c, alpha, beta);
+    else if (alpha != 1) y = seed_make_scaled(at, y, alpha);
     return map_give(at, 0, y);
 }
 
@@ -40,9 +40,9 @@ static xir_value *centred(onnx_at *at, size_t i, size_t zero, size_t axis) {
     if (map_rank_of(point) == 1 && map_dim_of(point, 0) != 1) {   // one a channel
         items dims = items_of_one(rank - axis);
         dims.v[0] = map_dim_of(point, 0);
-        point = make_reshaped(at, point, &dims);
+        point = seed_make_reshaped(at, point, &dims);
     }
-    return make_sum(at, x, point, 1, -1);
+    return seed_make_sum(at, x, point, 1, -1);
 }
 
 bool row_matmul_integer(onnx_at *at) {
@@ -52,7 +52,7 @@ bool row_matmul_integer(onnx_at *at) {
 
 bool row_conv_integer(onnx_at *at) {
     xir_value *x = centred(at, 0, 2, 1), *kernel = centred(at, 1, 3, 0);
-    return map_give(at, 0, make_conv(at, x, kernel, NULL));
+    return map_give(at, 0, seed_make_conv(at, x, kernel, NULL));
 }
 
 /* ---- quantisation, written out ------------------------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ static xir_value *along(onnx_at *at, xir_value *v, size_t rank) {
     if (!map_to_axis(at, map_attr_int(at, "axis", 1), rank, &axis)) return NULL;
     items dims = items_of_one(rank - (size_t)axis);
     dims.v[0] = map_dim_of(v, 0);
-    return make_reshaped(at, v, &dims);
+    return seed_make_reshaped(at, v, &dims);
 }
 
 /* saturate(round(x / scale) + zero point) */
@@ -73,8 +73,8 @@ static xir_value *quantized(onnx_at *at, xir_value *x, xir_value *scale, xir_val
     const xir_type *to = zero ? map_element_of(zero) : xir_uint(at->ctx, 8), *real = map_element_of(x);
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(to));
     size_t rank = map_rank_of(x);
-    xir_value *y = make_of(at, "Round", make_quotient(at, x, along(at, scale, rank)));
-    if (zero) y = make_sum(at, y, map_cast_to(at, along(at, zero, rank), real), 1, 1);
+    xir_value *y = seed_make_of(at, "Round", seed_make_quotient(at, x, along(at, scale, rank)));
+    if (zero) y = seed_make_sum(at, y, map_cast_to(at, along(at, zero, rank), real), 1, 1);
     bool sign = integer && integer->sign;
     y = map_make1(at, "ClampScalar", INS(y), SETS(REALN("min", sign ? -128 : 0), REALN("max", sign ? 127 : 255)));
     return map_cast_to(at, y, to);
@@ -90,8 +90,8 @@ bool row_dequantize_linear(onnx_at *at) {
     const xir_type *wide = xir_sint(at->ctx, 32), *real = map_element_of(scale);
     size_t rank = map_rank_of(x);
     xir_value *y = map_cast_to(at, x, wide);
-    if (zero) y = make_sum(at, y, map_cast_to(at, along(at, zero, rank), wide), 1, -1);
-    return map_give(at, 0, make_product(at, map_cast_to(at, y, real), along(at, scale, rank)));
+    if (zero) y = seed_make_sum(at, y, map_cast_to(at, along(at, zero, rank), wide), 1, -1);
+    return map_give(at, 0, seed_make_product(at, map_cast_to(at, y, real), along(at, scale, rank)));
 }
 
 /* The range of x, which has 0 in it, onto 0 to 255. */
@@ -99,11 +99,11 @@ bool row_dynamic_quantize_linear(onnx_at *at) {
     xir_value *x = map_in(at, 0);
     if (map_failed(at)) return false;
     const xir_type *real = map_element_of(x), *byte = xir_uint(at->ctx, 8);
-    xir_value *zero = make_number(at, real, 0);
-    xir_value *least = map_make1(at, "Minimum", INS(make_of(at, "Min", x), zero), NO_SETS);
-    xir_value *greatest = map_make1(at, "Maximum", INS(make_of(at, "Max", x), zero), NO_SETS);
-    xir_value *scale = map_make1(at, "DivideScalar", INS(make_sum(at, greatest, least, 1, -1)), SETS(REALN("divisor", 255)));
-    xir_value *point = make_of(at, "Round", make_quotient(at, make_of(at, "Neg", least), scale));
+    xir_value *zero = seed_make_number(at, real, 0);
+    xir_value *least = map_make1(at, "Minimum", INS(seed_make_of(at, "Min", x), zero), NO_SETS);
+    xir_value *greatest = map_make1(at, "Maximum", INS(seed_make_of(at, "Max", x), zero), NO_SETS);
+    xir_value *scale = map_make1(at, "DivideScalar", INS(seed_make_sum(at, greatest, least, 1, -1)), SETS(REALN("divisor", 255)));
+    xir_value *point = seed_make_of(at, "Round", seed_make_quotient(at, seed_make_of(at, "Neg", least), scale));
     point = map_cast_to(at, map_make1(at, "ClampScalar", INS(point), SETS(REALN("min", 0), REALN("max", 255))), byte);
     return map_give(at, 0, quantized(at, x, scale, point)) && map_give(at, 1, scale) && map_give(at, 2, point);
 }
@@ -132,7 +132,7 @@ bool row_scatter_nd(onnx_at *at) {
 }
 
 bool row_non_zero(onnx_at *at) {
-    if (!map_give(at, 0, make_of(at, "NonZero", map_in(at, 0)))) return false;
+    if (!map_give(at, 0, seed_make_of(at, "NonZero", map_in(at, 0)))) return false;
     map_by_data(at, 0, 1);
     return true;
 }
@@ -143,7 +143,7 @@ bool row_compress(onnx_at *at) {
     xir_value *x = map_in(at, 0);
     int64_t axis = map_attr_int(at, "axis", 0);
     if (!map_has_attr(at, "axis")) x = map_reshaped(at, x, &flat);
-    xir_value *places = map_reshaped(at, make_of(at, "NonZero", map_in(at, 1)), &flat);
+    xir_value *places = map_reshaped(at, seed_make_of(at, "NonZero", map_in(at, 1)), &flat);
     if (map_failed(at) || !map_to_axis(at, axis, map_rank_of(x), &axis)) return false;
     if (!map_gives(at, "Gather", INS(x, places), SETS(INT("axis", axis)))) return false;
     map_by_data(at, 0, (size_t)axis);
@@ -166,7 +166,7 @@ bool row_one_hot(onnx_at *at) {
     xir_value *index = map_in(at, 0), *values = map_in(at, 2);
     if (!map_in_items(at, 1, &depth) || map_failed(at)) return false;
     if (depth.n != 1 || depth.v[0] < 1 || depth.v[0] > MOST_ITEMS) return map_no_form(at, "a depth that is not small");
-    index = make_unsqueezed(at, map_cast_to(at, index, map_int64(at)), &axes);
+    index = seed_make_unsqueezed(at, map_cast_to(at, index, map_int64(at)), &axes);
     if (map_failed(at) || !map_to_axis(at, axes.v[0], map_rank_of(index), &axes.v[0])) return false;
     const items places = items_from(0, (size_t)depth.v[0]), from_end = items_from(-depth.v[0], (size_t)depth.v[0]);
     const items zero = { 1, { 0 } }, one = { 1, { 1 } };
@@ -200,7 +200,7 @@ bool row_trilu(onnx_at *at) {
         }
     }
     xir_value *where = map_constant(at, xir_bool_type_get(at->ctx), &dims, mask);
-    return map_gives(at, "Where", INS(x, make_number(at, map_element_of(x), 0), where), NO_SETS);
+    return map_gives(at, "Where", INS(x, seed_make_number(at, map_element_of(x), 0), where), NO_SETS);
 }
 
 /* ---- losses -------------------------------------------------------------------------------------------------------- */
@@ -215,23 +215,23 @@ static bool nll(onnx_at *at, xir_value *input) {
     bool ignore = map_has_attr(at, "ignore_index");
     xir_value *ignored = NULL, *kept = NULL;
     if (ignore) {
-        xir_value *index = make_number(at, map_element_of(target), (double)map_attr_int(at, "ignore_index", -1));
+        xir_value *index = seed_make_number(at, map_element_of(target), (double)map_attr_int(at, "ignore_index", -1));
         ignored = map_make1(at, "Equal", INS(target, index), NO_SETS);
-        target = map_make1(at, "Where", INS(make_number(at, map_element_of(target), 0), target, ignored), NO_SETS);
+        target = map_make1(at, "Where", INS(seed_make_number(at, map_element_of(target), 0), target, ignored), NO_SETS);
     }
-    xir_value *places = make_unsqueezed(at, target, &second);
+    xir_value *places = seed_make_unsqueezed(at, target, &second);
     xir_value *picked = map_make1(at, "GatherElements", INS(input, places), SETS(INT("axis", 1)));
-    xir_value *loss = make_of(at, "Neg", map_make1(at, "Squeeze", INS(picked), SETS(ITEMS("axis", &second))));
+    xir_value *loss = seed_make_of(at, "Neg", map_make1(at, "Squeeze", INS(picked), SETS(ITEMS("axis", &second))));
     if (weight) kept = map_make1(at, "Gather", INS(weight, target), SETS(INT("axis", 0)));
     if (ignore) {
-        kept = kept ? kept : make_number(at, real, 1);
-        kept = map_make1(at, "Where", INS(make_number(at, real, 0), kept, ignored), NO_SETS);
+        kept = kept ? kept : seed_make_number(at, real, 1);
+        kept = map_make1(at, "Where", INS(seed_make_number(at, real, 0), kept, ignored), NO_SETS);
     }
-    if (kept) loss = make_product(at, loss, kept);
+    if (kept) loss = seed_make_product(at, loss, kept);
     if (map_attr_is(at, "reduction", "none")) return map_give(at, 0, loss);
     bool sum = map_attr_is(at, "reduction", "sum");
     loss = map_make1(at, sum || kept ? "Sum" : "Mean", INS(loss), SETS(ITEMS("dim", &all)));
-    if (!sum && kept) loss = make_quotient(at, loss, map_make1(at, "Sum", INS(kept), SETS(ITEMS("dim", &all))));
+    if (!sum && kept) loss = seed_make_quotient(at, loss, map_make1(at, "Sum", INS(kept), SETS(ITEMS("dim", &all))));
     return map_give(at, 0, loss);
 }
 bool row_nll_loss(onnx_at *at) { return nll(at, map_in(at, 0)); }

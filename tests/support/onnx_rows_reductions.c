@@ -6,10 +6,10 @@
 /* ---- reductions ---------------------------------------------------------------------------------------------------- */
 
 /* Classes that reduce one dim are made for each, from the last one on. */
-xir_value *make_reduced(onnx_at *at, const char *cls, xir_value *x, const items *axes, bool keep) {
+xir_value *seed_make_reduced(onnx_at *at, const char *cls, xir_value *x, const items *axes, bool keep) {
     const xir_field *f = map_failed(at) ? NULL : map_field_named(at, cls, "dim");
     if (!f) return NULL;
-    if (axes->n == 0) return make_of(at, "Copy", x);
+    if (axes->n == 0) return seed_make_of(at, "Copy", x);
     if (f->kind == XIR_KIND_I64S) return map_make1(at, cls, INS(x), SETS(ITEMS("dim", axes), INT("keepdim", keep)));
     bool gone[MOST_ITEMS] = { false };
     size_t rank = map_rank_of(x), n = 0;
@@ -40,9 +40,9 @@ static bool reduction(onnx_at *at, const char *before, const char *cls, const ch
     items axes;
     xir_value *x = map_in(at, 0);
     if (!axes_of(at, x, &axes)) return false;
-    if (before) x = strcmp(before, "Multiply") == 0 ? make_product(at, x, x) : make_of(at, before, x);
-    x = make_reduced(at, cls, x, &axes, map_attr_int(at, "keepdims", 1));
-    return map_give(at, 0, after ? make_of(at, after, x) : x);
+    if (before) x = strcmp(before, "Multiply") == 0 ? seed_make_product(at, x, x) : seed_make_of(at, before, x);
+    x = seed_make_reduced(at, cls, x, &axes, map_attr_int(at, "keepdims", 1));
+    return map_give(at, 0, after ? seed_make_of(at, after, x) : x);
 }
 bool row_reduce_sum(onnx_at *at)         { return reduction(at, NULL, "Sum", NULL); }
 bool row_reduce_mean(onnx_at *at)        { return reduction(at, NULL, "Mean", NULL); }
@@ -70,7 +70,7 @@ static bool arg(onnx_at *at, const char *cls) {
         x = map_make1(at, "SwapOrder", INS(x), SETS(ITEMS("order", &order), INT("axis", axis)));
     }
     x = map_make1(at, cls, INS(x), SETS(INT("dim", axis), INT("keepdim", map_attr_int(at, "keepdims", 1))));
-    if (last && x) x = make_sum(at, make_number(at, map_element_of(x), (double)(dim - 1)), x, 1, -1);
+    if (last && x) x = seed_make_sum(at, seed_make_number(at, map_element_of(x), (double)(dim - 1)), x, 1, -1);
     return map_give(at, 0, x);
 }
 bool row_arg_max(onnx_at *at) { return arg(at, "Argmax"); }
@@ -110,8 +110,8 @@ static bool soft(onnx_at *at, const char *cls) {
     if (at->opset >= 13 || (size_t)axis + 1 == map_rank_of(x)) return map_gives(at, cls, INS(x), SETS(INT("axis", axis)));
     items dims = map_dims_of(x);
     const items flat = { 2, { items_product(&dims, 0, (size_t)axis), items_product(&dims, (size_t)axis, dims.n) } };
-    xir_value *y = map_make1(at, cls, INS(make_reshaped(at, x, &flat)), SETS(INT("axis", 1)));
-    return map_give(at, 0, make_reshaped(at, y, &dims));
+    xir_value *y = map_make1(at, cls, INS(seed_make_reshaped(at, x, &flat)), SETS(INT("axis", 1)));
+    return map_give(at, 0, seed_make_reshaped(at, y, &dims));
 }
 bool row_softmax(onnx_at *at)     { return soft(at, "Softmax"); }
 bool row_log_softmax(onnx_at *at) { return soft(at, "LogSoftmax"); }
@@ -163,10 +163,10 @@ bool row_layer_normalization(onnx_at *at) {
     const set attrs[] = { ITEMS("axis", &axes), REALN("eps", eps), PARAM("gamma", gamma), PARAM("beta", beta) };
     map_gives(at, "LayerNorm", INS(x), (sets){ attrs, beta ? 4 : 3 });
     if (at->n_out == 1) return !map_failed(at);
-    xir_value *mean = make_reduced(at, "Mean", x, &axes, true), *off = make_sum(at, x, mean, 1, -1);
-    xir_value *variance = make_reduced(at, "Mean", make_product(at, off, off), &axes, true);
-    xir_value *deviation = make_of(at, "Sqrt", make_sum(at, variance, make_number(at, map_element_of(x), eps), 1, 1));
-    return map_give(at, 1, mean) && map_give(at, 2, make_of(at, "Reciprocal", deviation));
+    xir_value *mean = seed_make_reduced(at, "Mean", x, &axes, true), *off = seed_make_sum(at, x, mean, 1, -1);
+    xir_value *variance = seed_make_reduced(at, "Mean", seed_make_product(at, off, off), &axes, true);
+    xir_value *deviation = seed_make_of(at, "Sqrt", seed_make_sum(at, variance, seed_make_number(at, map_element_of(x), eps), 1, 1));
+    return map_give(at, 1, mean) && map_give(at, 2, seed_make_of(at, "Reciprocal", deviation));
 }
 
 /* (x - mean) / (deviation + 1e-9); LayerNorm adds its eps to the variance. */
@@ -175,9 +175,9 @@ bool row_mean_variance_normalization(onnx_at *at) {
     xir_value *x = map_in(at, 0);
     if (map_failed(at)) return false;
     if (!map_attr_items(at, "axes", &axes)) axes = (items){ 3, { 0, 2, 3 } };
-    xir_value *off = make_sum(at, x, make_reduced(at, "Mean", x, &axes, true), 1, -1);
-    xir_value *deviation = make_of(at, "Sqrt", make_reduced(at, "Mean", make_product(at, off, off), &axes, true));
-    return map_give(at, 0, make_quotient(at, off, make_sum(at, deviation, make_number(at, map_element_of(x), 1e-9), 1, 1)));
+    xir_value *off = seed_make_sum(at, x, seed_make_reduced(at, "Mean", x, &axes, true), 1, -1);
+    xir_value *deviation = seed_make_of(at, "Sqrt", seed_make_reduced(at, "Mean", seed_make_product(at, off, off), &axes, true));
+    return map_give(at, 0, seed_make_quotient(at, off, seed_make_sum(at, deviation, seed_make_number(at, map_element_of(x), 1e-9), 1, 1)));
 }
 
 /* The mean square of the neighbouring channels: an average pool over [n, 1, c, everything else]. */
@@ -188,12 +188,12 @@ bool row_lrn(onnx_at *at) {
     int64_t size = map_attr_int(at, "size", 1);
     if (dims.n < 3 || size < 1 || size > 1 << 20) return map_refused(at, "%lld channels", (long long)size);
     const items flat = { 4, { dims.v[0], 1, dims.v[1], items_product(&dims, 2, dims.n) } };
-    xir_value *square = make_reshaped(at, make_product(at, x, x), &flat);
+    xir_value *square = seed_make_reshaped(at, seed_make_product(at, x, x), &flat);
     xir_value *mean = map_make1(at, "AvgPool2d", INS(map_lettered(at, square, "NCHW")),
                             SETS(INT("pool_height", size), INT("pool_width", 1), INT("pad_top", (size - 1) / 2),
                                  INT("pad_bottom", size - 1 - (size - 1) / 2), INT("count_include_pad", 1)));
-    xir_value *bias = make_number(at, map_element_of(x), map_attr_real(at, "bias", 1));
-    xir_value *sum = make_sum(at, make_reshaped(at, mean, &dims), bias, map_attr_real(at, "alpha", 1e-4), 1);
-    xir_value *beta = make_number(at, map_element_of(x), map_attr_real(at, "beta", 0.75));
-    return map_give(at, 0, make_quotient(at, x, map_make1(at, "Pow", INS(sum, beta), NO_SETS)));
+    xir_value *bias = seed_make_number(at, map_element_of(x), map_attr_real(at, "bias", 1));
+    xir_value *sum = seed_make_sum(at, seed_make_reshaped(at, mean, &dims), bias, map_attr_real(at, "alpha", 1e-4), 1);
+    xir_value *beta = seed_make_number(at, map_element_of(x), map_attr_real(at, "beta", 0.75));
+    return map_give(at, 0, seed_make_quotient(at, x, map_make1(at, "Pow", INS(sum, beta), NO_SETS)));
 }

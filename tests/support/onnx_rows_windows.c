@@ -104,7 +104,7 @@ static void put_windows(window_sets *s, const windows *w, bool pool, bool dilate
     }
 }
 
-xir_value *make_conv(onnx_at *at, xir_value *x, xir_value *kernel, xir_value *bias) {
+xir_value *seed_make_conv(onnx_at *at, xir_value *x, xir_value *kernel, xir_value *bias) {
     static const char *const letters[] = { "OIL", "OIHW", "OIDHW" };
     windows w;
     window_sets s;
@@ -117,7 +117,7 @@ xir_value *make_conv(onnx_at *at, xir_value *x, xir_value *kernel, xir_value *bi
     return map_make1(at, map_class_of_rank(cls, "Conv", w.n), INS(x, kernel, bias), (sets){ s.data, s.n });
 }
 
-bool row_conv(onnx_at *at) { return map_give(at, 0, make_conv(at, map_in(at, 0), map_in(at, 1), map_opt(at, 2))); }
+bool row_conv(onnx_at *at) { return map_give(at, 0, seed_make_conv(at, map_in(at, 0), map_in(at, 1), map_opt(at, 2))); }
 
 /* What is added at the end of the output follows from output_padding, or from output_shape and the padding that it
  * leaves. */
@@ -174,7 +174,7 @@ static bool global_pool(onnx_at *at, const char *cls) {
     xir_value *x = map_in(at, 0);
     if (map_failed(at)) return false;
     const items axes = items_from(2, map_rank_of(x) - 2);
-    return map_give(at, 0, make_reduced(at, cls, x, &axes, true));
+    return map_give(at, 0, seed_make_reduced(at, cls, x, &axes, true));
 }
 bool row_global_average_pool(onnx_at *at) { return global_pool(at, "Mean"); }
 bool row_global_max_pool(onnx_at *at)     { return global_pool(at, "Max"); }
