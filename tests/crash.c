@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include "support/raw_net.h"
+#include "support/formats.h"
 #include "support/net.h"
 #include "support/often.h"
 #include "support/scratch.h"
@@ -70,7 +71,7 @@ static bool has_format(const char *name) {
     const char *dot = strrchr(name, '.');
     xir_format_info f;
     if (strcmp(dot, ".raw") == 0) return true;
-    for (size_t i = 0; xir_format_at(i, &f); i++)
+    for (size_t i = 0; written_format_at(i, &f); i++)
         if (strcmp(f.word, dot + 1) == 0) return f.reads && f.writes;
     return false;
 }

@@ -12,6 +12,7 @@
 #include "md5.h"
 #include "raw_list.h"
 #include "support/own.h"
+#include "support/formats.h"
 
 #define XIR_DEFS "support/wide.def"
 #include <xir/declare.h>
@@ -580,7 +581,7 @@ static int begin(void **state) {
     }
     stranger = xir_context_new(NULL);
     xir_format_info f;
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         if (f.reads && f.writes) formats[n_formats++] = f;
     }
     return !stranger || n_formats == 0;

@@ -19,7 +19,7 @@ static void files_of_every_format(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("every", &f);
         load_save(net, path, &f);
         for (size_t j = 0; j < 2 * COUNT(levels); j++) {
@@ -40,7 +40,7 @@ static void memory_of_every_format(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("memory", &f), *raw = scratch("memory.raw");
         load_save(net, path, &f);
         size_t size;
@@ -69,7 +69,7 @@ static void memory_at_any_address(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("odd", &f);
         load_save(net, path, &f);
         size_t size;
@@ -108,7 +108,7 @@ static void streams_of_every_format(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("stream", &f), *raw = scratch("stream.raw");
         load_save(net, path, &f);
         size_t size;
@@ -155,7 +155,7 @@ static void a_clone_keeps_the_bytes(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("clone", &f), *raw = scratch("clone.raw");
         load_save(net, path, &f);
         size_t size;
@@ -179,14 +179,14 @@ static void content_decides_then_the_name(void **state) {
     (void)state;
     xir_format_info f, other;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("content", &f);
         load_save(net, path, &f);
         size_t size;
         uint8_t *bytes = scratch_get(path, &size);
         assert_string_equal(xir_format_of(bytes, size), f.word);
         assert_string_equal(xir_format_of(bytes, size < 256 ? size : 256), f.word);
-        for (size_t j = 0; xir_format_at(j, &other); j++) {   /* under every other name */
+        for (size_t j = 0; written_format_at(j, &other); j++) {   /* under every other name */
             const char *wrong = load_path("wrong", &other);
             scratch_put(wrong, bytes, size);
             const xir_load_options options = { .no_params = true };
@@ -208,7 +208,7 @@ static void what_is_no_network(void **state) {
     (void)state;
     static const char hello[] = "hello, this is nothing that anybody knows";
     xir_format_info f;
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("hello", &f);   /* the name decides: the reader says what is wrong */
         scratch_put(path, hello, sizeof hello - 1);
         assert_null(xir_network_load(ctx, path, NULL, why));
@@ -250,7 +250,7 @@ static void options_that_make_no_sense(void **state) {
     FAILS_TO_LOAD(xir_network_load(ctx, json, &(xir_load_options){ .format = "jsom" }, why), XIR_E_UNKNOWN, "no format 'jsom'");
     FAILS_TO_LOAD(xir_network_load(ctx, json, &(xir_load_options){ .params = "x", .no_params = true }, why), XIR_E_INVALID, "alone");
     FAILS_TO_LOAD(xir_network_load(ctx, json, &(xir_load_options){ .verify = (xir_verify)9 }, why), XIR_E_INVALID, "verification 9");
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         if (load_is_pair(&f)) continue;
         const char *path = load_path("sense", &f);
         load_save(net, path, &f);
@@ -265,7 +265,8 @@ static void the_list_of_formats(void **state) {
     size_t n = 0;
     for (; xir_format_at(n, &f); n++) {
         assert_true(*f.word && *f.meaning && *f.suffixes);
-        assert_true(f.reads && f.writes);
+        assert_true(f.reads);
+        assert_int_equal(f.writes, strcmp(f.word, "onnx") != 0);
         assert_int_equal(f.pair, strcmp(f.word, "json") == 0);
         assert_int_equal(f.text, f.pair);
     }
@@ -361,7 +362,7 @@ static void a_fifo_is_read_to_its_end_lazily_too(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("fed", &f), *raw = scratch("fed.raw"), *fifo = scratch("fifo");
         load_save(net, path, &f);
         size_t size;
@@ -388,7 +389,7 @@ static void a_sealed_memory_file(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("sealed", &f), *where = load_is_pair(&f) ? scratch("sealed.raw") : path;
         load_save(net, path, &f);
         size_t size;
@@ -418,7 +419,7 @@ static void a_limit_is_about_what_is_read_into_memory(void **state) {
     xir_network *net = load_net(ctx);
     xir_context *narrow = xir_context_new(NULL);
     xir_context_set_limits(narrow, (xir_limits){ .max_bytes = 8000 });
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("limit", &f);
         load_save(net, path, &f);
         struct stat st;
@@ -458,7 +459,7 @@ static void *load_and_save(void *user) {
     xir_diags *mine = xir_diags_new(common);
     xir_format_info f;
     for (size_t k = 0; k < ROUNDS; k++) {
-        for (size_t i = 0; xir_format_at(i, &f); i++) {
+        for (size_t i = 0; written_format_at(i, &f); i++) {
             char from[PATH_MAX + 64], to[PATH_MAX + 64];
             const int suffix = (int)strcspn(f.suffixes, " ");
             snprintf(from, sizeof from, "%s/shared.%.*s", scratch_folder, suffix, f.suffixes);
@@ -479,7 +480,7 @@ static void threads_share_a_context_and_files(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) load_save(net, load_path("shared", &f), &f);
+    for (size_t i = 0; written_format_at(i, &f); i++) load_save(net, load_path("shared", &f), &f);
     pthread_t threads[THREADS];
     common = xir_context_new(NULL);
     assert_non_null(common);
@@ -491,7 +492,7 @@ static void threads_share_a_context_and_files(void **state) {
         assert_null(wrong);
     }
     xir_context_free(common);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         xir_network *again = load_must(load_path("thread2", &f), NULL);
         assert_true(xir_network_equal(net, again, true));
         xir_network_free(again);
@@ -514,7 +515,7 @@ static void a_changed_byte_is_seen_by_who_compares(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("flip", &f), *where = load_is_pair(&f) ? scratch("flip.raw") : path;
         load_save(net, path, &f);
         size_t size;
@@ -540,7 +541,7 @@ static void a_size_that_is_only_claimed_is_a_warning(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         if (!load_is_pair(&f)) continue;   /* others compute what they say when they are written */
         const char *path = load_path("claim", &f);
         load_save(net, path, &f);

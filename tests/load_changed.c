@@ -95,7 +95,7 @@ static void bytes_of_a_changed_file_are_gone(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         for (size_t c = 0; c < COUNT(changes); c++) {
             for (size_t a = 0; a < COUNT(askers); a++) {
                 xir_network *lazy = load_watched("changed", &f, net);
@@ -126,7 +126,7 @@ static void bytes_of_an_unchanged_file_are_there(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         for (size_t a = 0; a < COUNT(askers); a++) {
             xir_network *lazy = load_watched("still", &f, net);
             assert_true(askers[a](value_of(lazy, 5)));
@@ -143,7 +143,7 @@ static void what_was_touched_or_replaced_stays(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         xir_network *lazy = load_watched("touched", &f, net);
         assert_true(by_data(value_of(lazy, 5)));
         only_touch(where_params("touched", &f));
@@ -164,7 +164,7 @@ static void a_file_that_lost_its_name_is_as_it_was(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         xir_network *lazy = load_watched("renamed", &f, net);
         const char *where = where_params("renamed", &f), *other = scratch("other");
         scratch_put(other, "something else", 14);
@@ -194,7 +194,7 @@ static void what_is_gone_cannot_be_written(void **state) {
     (void)state;
     xir_format_info f, to;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         for (int touched = 0; touched < 2; touched++) {
             xir_network *lazy = load_watched("gone", &f, net);
             if (touched) assert_true(load_is_filled(lazy));   /* writing looks again nevertheless */
@@ -202,7 +202,7 @@ static void what_is_gone_cannot_be_written(void **state) {
             size_t size = 0;
             FAILS_TO_SAVE(xir_raw_write(lazy, swallow, &size, why), XIR_E_IO, "the file was changed");
             assert_int_equal(size, 0);
-            for (size_t j = 0; xir_format_at(j, &to); j++) {
+            for (size_t j = 0; written_format_at(j, &to); j++) {
                 const char *path = load_path("rescued", &to);
                 const xir_save_options options = { .format = to.word, .unchecked = true };
                 FAILS_TO_SAVE(xir_network_save(lazy, path, &options, why), XIR_E_IO, "the file was changed");
@@ -229,7 +229,7 @@ static void saving_over_the_watched_file(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         xir_network *lazy = load_watched("over", &f, net);
         for (int k = 0; k < 3; k++) load_save(lazy, load_path("over", &f), &f);
         assert_true(load_is_filled(lazy));
@@ -263,7 +263,7 @@ static void threads_touch_at_once(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         for (int changed = 0; changed < 2; changed++) {
             xir_network *lazy = load_watched("threads", &f, net);
             if (changed) shorten(where_params("threads", &f));
@@ -294,7 +294,7 @@ static void only_this_level_keeps_the_file_open(void **state) {
     xir_format_info f;
     xir_network *net = load_net(ctx);
     int before = scratch_count_in("/proc/self/fd");
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("open", &f);
         load_save(net, path, &f);
         for (int level = XIR_VERIFY_DEFAULT; level <= XIR_VERIFY_FULL; level++) {

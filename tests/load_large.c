@@ -128,7 +128,7 @@ static void parameters_inside_are_not_touched(void **state) {
     uint8_t *bytes = calloc(1, each);
     assert_non_null(bytes);
     for (size_t i = 0; i < OPS; i++) assert_int_equal(xir_params_set_borrow(list[i], bytes, each, NULL, NULL), XIR_OK);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         if (load_is_pair(&f)) continue;
         const char *path = load_path("inside", &f);
         load_save(net, path, &f);

@@ -65,7 +65,7 @@ static void writing_and_reading_memory(want *w) {
 static void every_allocation(void **state) {
     (void)state;
     bool both = OFTEN(5) == 5;   /* under a sanitizer the formats take turns */
-    for (size_t i = 0; xir_format_at(i, &tried); i++) {
+    for (size_t i = 0; written_format_at(i, &tried); i++) {
         scratch_remove();
         scratch_make();
         if (both || i % 2) run_scarcely("saving and loading files", saving_and_loading_files, false);

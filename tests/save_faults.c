@@ -60,7 +60,7 @@ static void any_call_of_a_save_may_fail(void **state) {
     static const struct { int what, error; } faults[] = { { FAIL, EIO }, { FAIL, ENOSPC }, { NOTHING, 0 } };
     xir_format_info f;
     xir_network *old = letter_net('o'), *new = letter_net('n');
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         unsigned failed = 0, torn = 0;
         for (size_t k = 0; k < COUNT(faults); k++) {
             bool over = false;
@@ -94,7 +94,7 @@ static void a_killed_save_leaves_the_old_file_or_the_new_one(void **state) {
     if (!HAVE_FAULTS) skip();
     xir_format_info f;
     xir_network *old = letter_net('o'), *new = letter_net('n');
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         unsigned olds = 0, news = 0, torn = 0;
         bool over = false;
         for (unsigned at = 1; !over; at++) {
@@ -134,7 +134,7 @@ static void any_call_of_a_load_may_fail(void **state) {
     if (!HAVE_FAULTS) skip();
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         make_folder();
         save_before(net, &f);
         for (size_t w = 0; w < COUNT(ways); w++) {
@@ -168,7 +168,7 @@ static void a_watch_that_cannot_ask(void **state) {
     if (!HAVE_FAULTS) skip();
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         make_folder();
         save_before(net, &f);
         xir_network *again = load_must(in_folder(&f), &ways[2]);
@@ -207,7 +207,7 @@ static void a_file_that_changes_while_it_is_read_with_its_md5(void **state) {
     if (!HAVE_FAULTS) skip();
     xir_format_info f;
     xir_network *net = load_net(ctx);
-    for (size_t i = 0; xir_format_at(i, &f); i++) {
+    for (size_t i = 0; written_format_at(i, &f); i++) {
         make_folder();
         const char *path = in_folder(&f);
         save_before(net, &f);

@@ -227,7 +227,7 @@ static inline bool value_is_params(const xir_value *v) { return v->more && v->mo
 /* All that inference sees of an input, in one word: its type, and in the lowest bit whether it is Params. 0: absent. */
 static inline uintptr_t infer_key_of(const xir_value *v) { return v ? (uintptr_t)v->type | value_is_params(v) : 0; }
 static inline params *value_params(const xir_value *v) { return v->more->params; }
-/* The bytes that a file has for these Params. XIR_E_TYPE without a type, XIR_E_UNKNOWN if nobody knows how its elements are
+/* The bytes that a file has for these Params. XIR_E_TYPE without a type and without bytes, XIR_E_UNKNOWN if nobody knows how its elements are
  * stored, XIR_E_BOUNDS with an unknown dim, XIR_E_LIMIT. */
 xir_status params_size(const xir_value *params, uint64_t *out);
 /* Whether its bytes may be read: XIR_E_IO, with a finding in `why`, if they are those of a watched file that was changed. For

@@ -4,9 +4,13 @@
 #include <stdio.h>
 #include "graph.h"
 
+/* Those without a type, which only readers make, take as many bytes as they have. */
 xir_status params_size(const xir_value *value, uint64_t *out) {
     *out = 0;
-    return value->type ? xir_type_bytes(value->type, out) : XIR_E_TYPE;
+    if (value->type) return xir_type_bytes(value->type, out);
+    const blob *data = value->more && value->more->params ? value->more->params->data : NULL;
+    if (data) *out = data->size;
+    return data ? XIR_OK : XIR_E_TYPE;
 }
 
 static params *params_of(const xir_value *value) {
@@ -41,8 +45,8 @@ static xir_status size_fail(xir_network *net, xir_status status, xir_str called,
 
 /* XIR_OK if Params of `value`'s type take `size` bytes, otherwise with a finding. */
 static xir_status check_size(xir_value *value, uint64_t size) {
-    uint64_t needed;
-    xir_status status = params_size(value, &needed);
+    uint64_t needed = 0;
+    xir_status status = value->type ? params_size(value, &needed) : XIR_E_TYPE;
     if (status == XIR_OK && needed == size) return XIR_OK;
     return size_fail(value_net(value), status, xir_value_name(value), needed, size);
 }

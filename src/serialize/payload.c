@@ -84,6 +84,7 @@ static xir_status match(raw_listing *l, const payload *list, size_t n, uint32_t 
         raw_item *it = &l->items[at];
         if (it->entry != RAW_NONE)
             return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has bytes twice", raw_who(it->value).text);
+        if (it->open) it->size = list[i].size;
         if (it->size != list[i].size)
             return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has %llu bytes, its type takes %llu", raw_who(it->value).text,
                             (unsigned long long)list[i].size, (unsigned long long)it->size);
@@ -93,7 +94,7 @@ static xir_status match(raw_listing *l, const payload *list, size_t n, uint32_t 
     }
     for (size_t i = 0; i < l->n; i++) {
         const raw_item *it = &l->items[i];
-        if (it->entry == RAW_NONE && it->size && !value_params(it->value)->allow_no_data)
+        if (it->entry == RAW_NONE && (it->size || it->open) && !value_params(it->value)->allow_no_data)
             return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "%s has no bytes in the file, others have", raw_who(it->value).text);
     }
     return XIR_OK;

@@ -45,6 +45,9 @@ static xir_status plan_items(raw_listing *l) {
         const raw_item *it = &l->items[i];
         const params *p = value_params(it->value);
         if (!p->data && p->allow_no_data) continue;
+        if (!p->data && it->open)
+            return raw_fail(l, XIR_E_TYPE, XIR_NO_BYTE, "%s has no type: how many bytes it has in a raw file cannot be said",
+                            raw_who(it->value).text);
         if (!p->data && it->size > 0) {
             if (!first) first = it->value;
             missing++;

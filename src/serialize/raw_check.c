@@ -111,13 +111,16 @@ static xir_status check_tiles(raw_listing *l, uint64_t n, uint64_t size) {
     for (size_t i = 0; i < l->n; i++) {
         const raw_item *it = &l->items[i];
         /* One without bytes comes before the one that has the byte. */
-        if (it->entry != RAW_NONE) by_entry[it->entry] = (raw_rank){ it->offset * 2 + (it->size > 0), (uint32_t)i };
+        bool has_bytes = it->size > 0 || it->open;
+        if (it->entry != RAW_NONE) by_entry[it->entry] = (raw_rank){ it->offset * 2 + has_bytes, (uint32_t)i };
     }
     memcpy(order, by_entry, (size_t)n * sizeof *order);   /* equal offsets: as in the table */
     rank_sort(order, l->ranks + l->n, (size_t)n);
     uint64_t at = raw_table_end(n);
     for (size_t i = 0; i < n; i++) {
-        const raw_item *it = &l->items[order[i].index], *last = i > 0 ? &l->items[order[i - 1].index] : NULL;
+        raw_item *it = &l->items[order[i].index];
+        const raw_item *last = i > 0 ? &l->items[order[i - 1].index] : NULL;
+        if (it->open) it->size = (i + 1 < n ? l->items[order[i + 1].index].offset : size) - it->offset;
         raw_name before = { "the table" };
         if (it->offset != at && last) before = raw_who(last->value);
         if (it->offset > at)
@@ -147,6 +150,9 @@ xir_status raw_check_count(raw_listing *l, const uint8_t *head, uint64_t size, u
 
 xir_status raw_check_table(raw_listing *l, const uint8_t *head, uint64_t n, uint64_t size) {
     if (sort_ids(l) != XIR_OK) return l->status;
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->items[i].open) l->items[i].size = 0;   /* until it is known where the next one begins */
+    }
     size_t hint = 0;
     for (uint64_t i = 0; i < raw_entries_to_read(l, n); i++)
         if (check_entry(l, head + raw_table_end(i), (int64_t)i, n, size, &hint) != XIR_OK) return l->status;

@@ -31,9 +31,13 @@ static bool list_one(void *user, xir_value *value) {
     raw_listing *l = user;
     uint64_t size;
     xir_status status = params_size(value, &size);
+    if (!value->type) {
+        l->items[l->n++] = (raw_item){ .value = value, .size = size, .entry = RAW_NONE, .open = true };
+        l->total = UINT64_MAX;
+        return true;
+    }
     if (status != XIR_OK) {
         static const char *const what[XIR_STATUS_COUNT] = {
-            [XIR_E_TYPE] = "has no type",
             [XIR_E_UNKNOWN] = "has a type whose elements are stored nobody knows how",
             [XIR_E_BOUNDS] = "has an unknown dim",
         };

@@ -18,6 +18,7 @@ typedef struct raw_item {
     uint64_t   size;      /* of the payload               */
     uint64_t   offset;    /* in the file                  */
     int64_t    entry;     /* in its table; RAW_NONE         */
+    bool       open;      /* without a type: it takes what the file has for it */
 } raw_item;
 
 /* What an order is made of. */

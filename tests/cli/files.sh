@@ -28,7 +28,7 @@ printf '\200\200' >net.fb; run 1 show net.fb; err "net.fb@0x"
 printf '\200\200' >net.imodel; run 1 show net.imodel; err "net.imodel@0x"
 run 1 convert net.imodel o.json; gone o.json
 cp small.json net.onnx; run 0 show --compact net.onnx; same out small.json
-printf '\010\010' >net.onnx; run 2 show net.onnx; err "cannot read onnx"
+printf '\010\010' >net.onnx; run 1 show net.onnx; err "net.onnx@0x2: the model has no graph"
 run 2 convert small.json o.onnx; err "this build cannot write onnx"; gone o.onnx
 run 2 convert small.json o.json --to tsm; gone o.json
 run 2 convert small.json o.xyz; err "the name does not tell the format"; gone o.xyz

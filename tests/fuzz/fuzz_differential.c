@@ -4,6 +4,7 @@
 #include <string.h>
 #include <xir/xir.h>
 #include "graph.h"
+#include "support/formats.h"
 
 enum { MOST_BYTES = 1 << 20 };
 
@@ -107,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (!has_raw) raw.size = 0;
         DEMAND(xir_json_print(net, 0, &json) == XIR_OK);
         xir_format_info f;
-        for (size_t i = 0; xir_format_at(i, &f); i++) {
+        for (size_t i = 0; written_format_at(i, &f); i++) {
             if (!f.reads || !f.writes || (f.pair && filled)) continue;
             check_format(ctx, net, f.word, size % 2, &json, &raw, why);
         }

@@ -3,6 +3,7 @@
 #define TESTS_LOAD_NET_H
 
 #include "support/raw_net.h"   /* first: its parameters have the names of the others' variables */
+#include "support/formats.h"
 #include "support/net.h"
 #include "support/scratch.h"
 
@@ -24,7 +25,7 @@ static inline bool load_is_filled(const xir_network *net) {
     return true;
 }
 
-/* Every format: for (size_t i = 0; xir_format_at(i, &f); i++). */
+/* Every format: for (size_t i = 0; written_format_at(i, &f); i++). */
 static inline bool load_is_pair(const xir_format_info *f) { return f->pair; }
 /* "name.fb": the first suffix of the format. */
 static inline const char *load_path(const char *name, const xir_format_info *f) {

@@ -1,0 +1,14 @@
+/* The formats that are written as well as read: for (size_t i = 0; written_format_at(i, &f); i++). */
+#ifndef SUPPORT_FORMATS_H
+#define SUPPORT_FORMATS_H
+
+#include <xir/serialize.h>
+
+static inline bool written_format_at(size_t i, xir_format_info *out) {
+    for (size_t j = 0; xir_format_at(j, out); j++) {
+        if (out->writes && i-- == 0) return true;
+    }
+    return false;
+}
+
+#endif
