@@ -24,7 +24,7 @@ bool onnx_top_k(xir_node *at) {
         xir_ints one = xir_node_room(at, 1, xir_node_int(at, "k", 0));
         k = one.v ? xir_node_integers(at, &one) : NULL;
     } else {
-        k = xir_node_params(at, 1);
+        k = xir_node_in(at, 1);
     }
     if (xir_node_failed(at)) return false;
     const xir_type *element = v_element(x);
@@ -118,7 +118,3 @@ bool onnx_trilu(xir_node *at) {
     xir_value *where = xir_node_constant(at, xir_bool_type_get(at->c->ctx), &dims, mask, (size_t)n);
     return xir_node_gives(at, "Where", INS(x, make_number(at, v_element(x), 0), where), NO_SETS);
 }
-
-/* Operations have no graphs: which branch runs, and how often, is for who makes the network. */
-bool onnx_if_(xir_node *at)  { return xir_node_stays(at, "operations have no graphs inside"); }
-bool onnx_loop(xir_node *at) { return xir_node_stays(at, "operations have no graphs inside"); }
