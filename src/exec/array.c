@@ -2,7 +2,7 @@
 #include "array.h"
 #include <math.h>
 #include <xir/exec.h>
-#include "numbers.h"
+#include "stored_numbers.h"
 #include "types.h"
 
 /* ---- making --------------------------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #include "kernel.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include "numbers.h"
+#include "stored_numbers.h"
 #include "types.h"
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* The elements of one input in other places. Which places there are, inference has found; here it is which element goes where. */
 #include <xir/distr.h>
-#include "numbers.h"
+#include "stored_numbers.h"
 #include "pick.h"
 
 /* Positive remainders. */

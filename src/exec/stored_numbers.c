@@ -1,5 +1,5 @@
 /* Elements of whole bytes lie in little-endian order; others lie bit after bit, the lowest bit of a byte first. */
-#include "numbers.h"
+#include "stored_numbers.h"
 #include <math.h>
 #include <xir/quant.h>
 #include "object.h"
