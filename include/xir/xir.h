@@ -25,5 +25,6 @@
 #include <xir/exec.h>
 #include <xir/pass.h>
 #include <xir/convert.h>
+#include <xir/prove.h>
 
 #endif

@@ -62,7 +62,9 @@ static char *place_of_failure(const char *out) {
     return beside(out, "failed.json");
 }
 
-static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_settings *settings, const char *out) {
+/* Runs the passes. What is printed goes where the output does not. */
+static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_settings *settings, const xir_proof *proof, const char *out) {
+    FILE *to = out && strcmp(out, "-") == 0 ? stderr : stdout;
     xir_diags *why = new_diags();
     xir_pass_report *report = xir_pass_report_new(context);
     if (!report) return complain(REFUSED, "out of memory");
@@ -70,11 +72,12 @@ static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_sett
     xir_status status = xir_pipeline_run(pipeline, l->net, settings, report, why);
     if (!status && out) status = xir_network_validate(l->net, why);
     progress_end();
-    if (with_times) print_report(report, out && strcmp(out, "-") == 0 ? stderr : stdout);
+    if (with_times) print_report(report, to);
     say(why);
     xir_pass_report_free(report);
     xir_diags_free(why);
-    return exit_of(status);
+    int code = exit_of(status);
+    return !code && proof ? proof_end(proof, to) : code;
 }
 
 /* A pipeline that makes no sense is not the file's fault. */
@@ -98,11 +101,17 @@ static int run(int n, char **operands) {
     if (!pipeline) code = MISUSED;
     char *failed = place_of_failure(out);
     settings.reproduce = failed;
+    xir_proof *proof = NULL;
+    xir_pass_watch watch;
+    if (!code) code = proof_of_line(&proof, &watch);
+    settings.watches = &watch;
+    settings.n_watches = proof != NULL;
     loaded l = { 0 };
     if (!code) code = load(&l, in, 0);
-    if (!code) code = optimise(&l, pipeline, &settings, out);
+    if (!code) code = optimise(&l, pipeline, &settings, proof, out);
     if (!code && out) code = save(&l, out, to, &o);
     unload(&l);
+    proof_free(proof);
     free(failed);
     xir_pipeline_free(pipeline);
     settings_free(&settings);
@@ -112,6 +121,7 @@ static int run(int n, char **operands) {
 static const option options[] = {
     { "passes", "TEXT", &passes_text, "which passes: \"infer,fix(fold{limit=1M},dce)\"; without it those that xir passes shows" },
     SETTINGS_OPTIONS,
+    PROVE_OPTIONS,
     { "reproduce", "FILE", &reproduce, "where the network before a failing pass is kept (OUT.failed.json)" },
     { "time", NULL, &with_times, "print what each pass changed and how long it took" },
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, FROM_OPTION, TO_OPTION,

@@ -29,6 +29,24 @@ typedef struct settings_options {
 } settings_options;
 extern settings_options settings_args;
 
+/* The proof that the command line asks for, NULL if it asks for none, and its watch. */
+int  proof_of_line(xir_proof **out, xir_pass_watch *watch);
+/* Says what was proven. FAULTY: nothing. */
+int  proof_end(const xir_proof *proof, FILE *out);
+void proof_free(xir_proof *proof);   /* accepts NULL */
+#define PROVE_OPTIONS                                                                                                         \
+    { "prove", NULL, &prove_args.prove, "run the network after every pass that changed it: it must compute the same" },       \
+    { "input", "NAME=F.npy", &prove_args.inputs, "an input for --prove; the others are random; may be repeated", .many = true }, \
+    { "seed", "N", &prove_args.seed, "of the random inputs (0)" },                                                            \
+    { "tolerance", "T", &prove_args.tolerance, "how far numbers may be apart, absolutely and relatively (1e-4)" }
+
+typedef struct prove_options {
+    bool        prove;
+    word_list   inputs;
+    const char *seed, *tolerance;
+} prove_options;
+extern prove_options prove_args;
+
 /* What passes did and how long it took. */
 void print_report(const xir_pass_report *report, FILE *out);
 

@@ -1,0 +1,55 @@
+/* Proof by example that networks compute the same: the reference executor runs both on the same inputs. A proof looks at one network
+ * after the other; as the watch of a pipeline it looks before the first pass and after every one that changed something. */
+#ifndef XIR_PROVE_H
+#define XIR_PROVE_H
+
+#include <xir/exec.h>
+#include <xir/pass.h>
+
+XIR_BEGIN
+
+/* An input of the networks, by name. */
+typedef struct xir_proof_input {
+    const char      *name;
+    const xir_array *array;
+} xir_proof_input;
+
+/* All zero is the usual. */
+typedef struct xir_proof_options {
+    const xir_proof_input *inputs;       /* the others are random, as xir_array_random; their unknown dims are 1   */
+    size_t                 n_inputs;
+    uint64_t               seed;
+    double                 absolute;     /* how far numbers may be apart, see xir_array_compare; 0 both: 1e-4 each */
+    double                 relative;
+} xir_proof_options;
+
+/* How far a proof has come. */
+typedef struct xir_proof_state {
+    size_t networks;   /* that were run: 0, nothing could be run so far; 1, nothing was compared */
+    size_t outputs;    /* that were compared                                                    */
+    double largest;    /* the greatest difference between two numbers, NaN apart                */
+} xir_proof_state;
+
+typedef struct xir_proof xir_proof;
+
+/* A proof that has looked at nothing. Keeps the arrays, not the list. NULL without memory. */
+XIR_API xir_proof      *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir_diags *why);
+XIR_API void            xir_proof_free(xir_proof *proof);   /* accepts NULL */
+XIR_API xir_proof_state xir_proof_state_of(const xir_proof *proof);
+
+/* Looks at a network. The first one that the executor can run whole is what the others are compared with; those before are XIR_OK (an
+ * unconverted one, for example), and so is one that is the same as the first, within the tolerance, in every output.
+ *   XIR_E_INVALID   an output is another, or there are more or fewer; findings say which, and which value in the order of execution was
+ *                   the first to differ from that of its name in the network that was looked at before
+ *   XIR_E_UNKNOWN   the networks have no input of a name
+ *   what xir_network_run says, if the network cannot be run any more */
+XIR_API xir_status xir_proof_look(xir_proof *proof, const xir_network *net, xir_diags *why);
+/* Why nothing could be run so far, findings of the last network; NULL: something was run, or nothing was looked at. */
+XIR_API const xir_diags *xir_proof_obstacle(const xir_proof *proof);
+
+/* The proof as a watch, for xir_pass_settings. Its findings name the pass. */
+XIR_API xir_pass_watch xir_proof_watch(xir_proof *proof);
+
+XIR_END
+
+#endif

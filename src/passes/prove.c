@@ -1,0 +1,322 @@
+/* Proof by example: every network that is looked at is run on the inputs of the first one that could be run, and its outputs are compared
+ * with that one's. Only when they differ are all values of the last two networks computed, to find the first one that is another. */
+#include <xir/prove.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "graph.h"
+
+struct xir_proof {
+    xir_context      *ctx;
+    arena             arena;       /* names of what was given               */
+    xir_proof_input  *given;
+    size_t            n_given;
+    uint64_t          seed;
+    double            absolute, relative;
+    xir_array       **inputs;      /* of the first network that could be run */
+    size_t            n_inputs;
+    xir_array       **outputs;
+    size_t            n_outputs;
+    xir_network      *last;        /* the one that was looked at before      */
+    xir_diags        *obstacle;
+    xir_proof_state   state;
+    bool              looked;
+};
+
+#define SHOWN(name) ((name).size > 80 ? 80 : (int)(name).size), ((name).size ? (name).data : "")
+
+/* ---- made and freed -------------------------------------------------------------------------------------------- */
+
+static bool keep_given(xir_proof *p, const xir_proof_options *o) {
+    p->given = arena_take(&p->arena, o->n_inputs * sizeof *p->given);
+    if (!p->given) return false;
+    for (size_t i = 0; i < o->n_inputs; i++) {
+        size_t size = strlen(o->inputs[i].name) + 1;
+        const char *name = arena_copy(&p->arena, o->inputs[i].name, size);
+        if (!name) return false;
+        p->given[p->n_given++] = (xir_proof_input){ name, xir_array_retain((xir_array *)(uintptr_t)o->inputs[i].array) };
+    }
+    return true;
+}
+
+xir_proof *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir_diags *why) {
+    static const xir_proof_options usual;
+    const xir_proof_options *o = options ? options : &usual;
+    xir_proof *p = mem_new(&ctx->alloc, sizeof *p);
+    if (!p) {
+        diag_memory(why);
+        return NULL;
+    }
+    bool close = o->absolute > 0 || o->relative > 0;
+    *p = (xir_proof){ .ctx = ctx, .seed = o->seed, .absolute = close ? o->absolute : 1e-4, .relative = close ? o->relative : 1e-4 };
+    arena_init(&p->arena, &ctx->alloc);
+    context_retain(ctx);
+    if (keep_given(p, o)) return p;
+    diag_memory(why);
+    xir_proof_free(p);
+    return NULL;
+}
+
+static void free_arrays(xir_context *ctx, xir_array **arrays, size_t n) {
+    for (size_t i = 0; arrays && i < n; i++) xir_array_free(arrays[i]);
+    mem_free(&ctx->alloc, (void *)arrays, (n + 1) * sizeof *arrays);
+}
+
+/* Room for arrays, all NULL. */
+static xir_array **new_arrays(xir_context *ctx, size_t n) {
+    xir_array **arrays = mem_new(&ctx->alloc, (n + 1) * sizeof *arrays);
+    if (arrays) memset((void *)arrays, 0, (n + 1) * sizeof *arrays);
+    return arrays;
+}
+
+void xir_proof_free(xir_proof *p) {
+    if (!p) return;
+    xir_context *ctx = p->ctx;
+    for (size_t i = 0; i < p->n_given; i++) xir_array_free((xir_array *)(uintptr_t)p->given[i].array);
+    free_arrays(ctx, p->inputs, p->n_inputs);
+    free_arrays(ctx, p->outputs, p->n_outputs);
+    xir_network_free(p->last);
+    xir_diags_free(p->obstacle);
+    arena_free(&p->arena);
+    mem_free(&ctx->alloc, p, sizeof *p);
+    xir_context_free(ctx);
+}
+
+xir_proof_state  xir_proof_state_of(const xir_proof *p) { return p->state; }
+const xir_diags *xir_proof_obstacle(const xir_proof *p) { return p->state.networks ? NULL : p->obstacle; }
+
+/* ---- the first network ----------------------------------------------------------------------------------------- */
+
+static const xir_array *given_for(const xir_proof *p, xir_str name) {
+    for (size_t i = 0; i < p->n_given; i++)
+        if (xir_str_equal(xir_str_of(p->given[i].name), name)) return p->given[i].array;
+    return NULL;
+}
+
+static xir_status check_names(const xir_proof *p, xir_value *const *values, size_t n, xir_diags *why) {
+    for (size_t i = 0; i < p->n_given; i++) {
+        bool known = false;
+        for (size_t k = 0; k < n; k++) known |= xir_str_equal(xir_value_name(values[k]), xir_str_of(p->given[i].name));
+        if (!known) return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "the network has no input '%.80s', which an array was given for", p->given[i].name);
+    }
+    return XIR_OK;
+}
+
+/* An unknown dim is 1. */
+static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, xir_diags *why) {
+    const xir_type *type = xir_value_type(v);
+    const xir_tensor_type *tensor = xir_type_tensor(type);
+    xir_str name = xir_value_name(v);
+    if (!tensor) {
+        diag_fail(why, XIR_E_TYPE, XIR_STR(""), "the input '%.*s' is no tensor: there are no random numbers for it", SHOWN(name));
+        return NULL;
+    }
+    if (xir_type_has_unknown_dim(type)) {
+        int64_t *dims = mem_new(&p->ctx->alloc, (tensor->shape.size + 1) * sizeof *dims);
+        if (!dims) {
+            diag_memory(why);
+            return NULL;
+        }
+        for (size_t k = 0; k < tensor->shape.size; k++) dims[k] = tensor->shape.data[k] < 0 ? 1 : tensor->shape.data[k];
+        type = xir_type_with_shape(p->ctx, type, dims, tensor->shape.size, why);
+        mem_free(&p->ctx->alloc, dims, (tensor->shape.size + 1) * sizeof *dims);
+        if (!type) return NULL;
+    }
+    return xir_array_random(p->ctx, type, p->seed + i, why);
+}
+
+static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size_t n, xir_array **inputs, xir_diags *why) {
+    xir_status status = check_names(p, values, n, why);
+    for (size_t i = 0; !status && i < n; i++) {
+        const xir_array *given = given_for(p, xir_value_name(values[i]));
+        inputs[i] = given ? xir_array_retain((xir_array *)(uintptr_t)given) : random_for(p, values[i], i, why);
+        if (!inputs[i]) status = XIR_E_TYPE;
+    }
+    return status;
+}
+
+/* Runs it on inputs of its own; what stands in the way is no failure but for names and memory. */
+static xir_status look_first(xir_proof *p, const xir_network *net, xir_diags *why) {
+    size_t n_in = xir_network_inputs(net, NULL, 0), n_out = xir_network_outputs(net, NULL, 0);
+    xir_value **values = mem_new(&p->ctx->alloc, (n_in + 1) * sizeof *values);
+    xir_array **inputs = new_arrays(p->ctx, n_in), **outputs = new_arrays(p->ctx, n_out);
+    xir_diags_free(p->obstacle);
+    p->obstacle = xir_diags_new(p->ctx);
+    xir_status status = values && inputs && outputs && p->obstacle ? XIR_OK : diag_memory(why);
+    if (!status) {
+        xir_network_inputs(net, values, n_in);
+        status = make_inputs(p, values, n_in, inputs, p->obstacle);
+    }
+    if (!status) status = xir_network_run(net, (const xir_array *const *)inputs, n_in, outputs, n_out, NULL, p->obstacle);
+    mem_free(&p->ctx->alloc, (void *)values, (n_in + 1) * sizeof *values);
+    if (!status) {
+        p->inputs = inputs;
+        p->n_inputs = n_in;
+        p->outputs = outputs;
+        p->n_outputs = n_out;
+        p->state.networks = 1;
+        return XIR_OK;
+    }
+    free_arrays(p->ctx, inputs, n_in);
+    free_arrays(p->ctx, outputs, n_out);
+    if (status != XIR_E_UNKNOWN && status != XIR_E_MEMORY) return XIR_OK;
+    const xir_diag *d = xir_diags_at(p->obstacle, 0);
+    return d && why ? xir_diags_put(why, d) : status;
+}
+
+/* ---- the first value that differs -------------------------------------------------------------------------------- */
+
+typedef struct seen_value {
+    xir_str    name;
+    int64_t    id;
+    xir_array *array;
+} seen_value;
+
+/* All values of a run. */
+typedef struct seen {
+    const xir_proof *p;
+    seen_value      *items;
+    size_t           n, room;
+    bool             failed;
+} seen;
+
+static bool remember(void *user, const xir_value *value, const xir_array *array) {
+    seen *s = user;
+    s->failed |= !mem_reserve(&s->p->ctx->alloc, (void **)&s->items, &s->room, s->n + 1, sizeof *s->items);
+    if (s->failed) return false;
+    s->items[s->n++] = (seen_value){ xir_value_name(value), xir_value_id(value), xir_array_retain((xir_array *)(uintptr_t)array) };
+    return true;
+}
+
+/* By name; those without one by id. */
+static int by_name(const void *a, const void *b) {
+    const seen_value *x = a, *y = b;
+    int order = str_order(x->name, y->name);
+    return order || x->name.size ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+typedef struct search {
+    const xir_proof *p;
+    const seen      *was;
+    xir_diags       *why;
+    bool             found;
+} search;
+
+static void describe_difference(const char *what, xir_str name, int64_t id, const xir_array *now, const xir_difference *d, xir_diags *why) {
+    size_t count = xir_array_count(now);
+    char called[120];
+    if (name.size) snprintf(called, sizeof called, "'%.*s'", SHOWN(name));
+    else snprintf(called, sizeof called, "%" PRId64, id);
+    diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%s %s: %zu of %zu elements %s, the first is number %zu: it was %.9g and is %.9g now; the "
+              "largest difference is %.3g", what, called, d->count, count, d->count == 1 ? "differs" : "differ", d->first, d->b, d->a, d->largest);
+}
+
+/* Whether it is another than that of its name before. A value that was not there, or has another shape, cannot be told. */
+static bool find_first(void *user, const xir_value *value, const xir_array *array) {
+    search *s = user;
+    const seen_value key = { xir_value_name(value), xir_value_id(value), NULL };
+    const seen_value *was = s->was->n ? bsearch(&key, s->was->items, s->was->n, sizeof key, by_name) : NULL;
+    xir_difference d;
+    if (!was || xir_array_compare(array, was->array, s->p->absolute, s->p->relative, &d) != XIR_OK || !d.same_shape || !d.count) return true;
+    describe_difference("the first value that differs is", key.name, key.id, array, &d, s->why);
+    s->found = true;
+    return false;
+}
+
+static xir_status run_for(const xir_proof *p, const xir_network *net, xir_array **outputs, size_t n, const xir_run_options *options, xir_diags *why) {
+    return xir_network_run(net, (const xir_array *const *)p->inputs, p->n_inputs, outputs, n, options, why);
+}
+
+/* Says what it can; a run that fails here has been done before, or is only for a better sentence. */
+static void say_first(xir_proof *p, const xir_network *net, size_t n_out, xir_diags *why) {
+    seen was = { .p = p };
+    xir_array **outputs = new_arrays(p->ctx, p->n_outputs > n_out ? p->n_outputs : n_out);
+    search s = { p, &was, why, false };
+    if (outputs && p->last && run_for(p, p->last, outputs, p->n_outputs, &(xir_run_options){ remember, &was }, NULL) == XIR_OK) {
+        for (size_t i = 0; i < p->n_outputs; i++) {
+            xir_array_free(outputs[i]);
+            outputs[i] = NULL;
+        }
+        qsort(was.items, was.n, sizeof *was.items, by_name);
+        (void)run_for(p, net, outputs, n_out, &(xir_run_options){ find_first, &s }, NULL);
+    }
+    for (size_t i = 0; i < was.n; i++) xir_array_free(was.items[i].array);
+    mem_free(&p->ctx->alloc, was.items, was.room * sizeof *was.items);
+    free_arrays(p->ctx, outputs, p->n_outputs > n_out ? p->n_outputs : n_out);
+}
+
+/* ---- the others ------------------------------------------------------------------------------------------------- */
+
+static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i, const xir_array *now, xir_diags *why) {
+    xir_difference d;
+    xir_str name = value ? xir_value_name(value) : (xir_str){ NULL, 0 };
+    xir_status status = xir_array_compare(now, p->outputs[i], p->absolute, p->relative, &d);
+    if (status) return diag_fail(why, status, XIR_STR(""), "output %zu '%.*s' cannot be compared (%s)", i, SHOWN(name), xir_status_name(status));
+    if (!d.same_shape) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "output %zu '%.*s' has another shape than before", i, SHOWN(name));
+    p->state.outputs++;
+    if (d.largest > p->state.largest) p->state.largest = d.largest;
+    if (!d.count) return XIR_OK;
+    describe_difference("the network computes something else, output", name, (int64_t)i, now, &d, why);
+    return XIR_E_INVALID;
+}
+
+static xir_status compare_outputs(xir_proof *p, const xir_network *net, xir_array *const *outputs, size_t n, xir_diags *why) {
+    xir_value **values = mem_new(&p->ctx->alloc, (n + 1) * sizeof *values);
+    if (!values) return diag_memory(why);
+    xir_network_outputs(net, values, n);
+    xir_status first = XIR_OK;
+    for (size_t i = 0; i < n; i++) {
+        xir_status status = compare_output(p, values[i], i, outputs[i], why);
+        if (!first) first = status;
+    }
+    mem_free(&p->ctx->alloc, (void *)values, (n + 1) * sizeof *values);
+    return first;
+}
+
+static xir_status look_again(xir_proof *p, const xir_network *net, xir_diags *why) {
+    size_t n = xir_network_outputs(net, NULL, 0);
+    if (n != p->n_outputs) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the network has %zu outputs now, %zu before", n, p->n_outputs);
+    xir_array **outputs = new_arrays(p->ctx, n);
+    if (!outputs) return diag_memory(why);
+    xir_status status = run_for(p, net, outputs, n, NULL, why);
+    if (!status) {
+        p->state.networks++;
+        status = compare_outputs(p, net, outputs, n, why);
+        if (status == XIR_E_INVALID) say_first(p, net, n, why);
+    }
+    free_arrays(p->ctx, outputs, n);
+    return status;
+}
+
+xir_status xir_proof_look(xir_proof *p, const xir_network *net, xir_diags *why) {
+    xir_status status = p->state.networks ? look_again(p, net, why) : look_first(p, net, why);
+    p->looked = true;
+    if (status || !p->state.networks) return status;
+    xir_network *copy = xir_network_clone(net);
+    if (!copy) return diag_memory(why);
+    xir_network_free(p->last);
+    p->last = copy;
+    return XIR_OK;
+}
+
+/* ---- as a watch ------------------------------------------------------------------------------------------------- */
+
+static xir_status look_before(void *user, const xir_pass_event *event) {
+    xir_proof *p = user;
+    return p->looked ? XIR_OK : xir_proof_look(p, event->net, event->why);
+}
+
+static xir_status look_after(void *user, const xir_pass_event *event) {
+    if (!event->changes) return XIR_OK;
+    xir_diags *found = event->why ? xir_diags_new(((xir_proof *)user)->ctx) : NULL;
+    xir_status status = xir_proof_look(user, event->net, found);
+    const xir_diag *d;
+    if (status) diag_fail(event->why, status, XIR_STR(""), "%s: the network is not proven to compute the same after this pass:", event->pass->name);
+    for (size_t i = 0; (d = xir_diags_at(found, i)); i++) xir_diags_put(event->why, d);
+    xir_diags_free(found);
+    return status;
+}
+
+xir_pass_watch xir_proof_watch(xir_proof *p) {
+    return (xir_pass_watch){ .before = look_before, .after = look_after, .user = p, .options = "--prove" };
+}

@@ -1,0 +1,103 @@
+/* xir opt --prove: the proof that the command line asks for. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "opt.h"
+
+prove_options prove_args;
+
+static xir_proof_input *inputs;
+static size_t           n_inputs;
+static text             spelled;   /* the options as a shell takes them, for a command that repeats a failure */
+
+static void spell(const char *name, const char *argument) {
+    text_printf(&spelled, " --%s '", name);
+    for (; *argument; argument++) {
+        if (*argument == '\'') text_put(&spelled, "'\\''");
+        else text_add(&spelled, argument, 1);
+    }
+    text_put(&spelled, "'");
+}
+
+static int load_input(const char *word) {
+    const char *equals = strchr(word, '=');
+    if (!equals || equals == word || !equals[1]) return complain(MISUSED, "--input takes NAME=FILE.npy, not '%s'", word);
+    xir_diags *why = new_diags();
+    xir_array *array = NULL;   // npy files: soon
+    const xir_diag *first = xir_diags_at(why, 0);
+    int code = array ? DONE : exit_of(first ? first->code : XIR_E_MEMORY);
+    if (array) {
+        char *name = join(word, "");
+        name[equals - word] = '\0';
+        inputs = resize(inputs, (n_inputs + 1) * sizeof *inputs);
+        inputs[n_inputs++] = (xir_proof_input){ name, array };
+        spell("input", word);
+    }
+    say(why);
+    xir_diags_free(why);
+    return code;
+}
+
+static int options_of_line(xir_proof_options *o) {
+    char *end;
+    if (prove_args.seed) {
+        o->seed = strtoull(prove_args.seed, &end, 10);
+        if (end == prove_args.seed || *end) return complain(MISUSED, "--seed takes a number, not '%s'", prove_args.seed);
+        spell("seed", prove_args.seed);
+    }
+    if (prove_args.tolerance) {
+        o->absolute = o->relative = strtod(prove_args.tolerance, &end);
+        if (end == prove_args.tolerance || *end || !(o->absolute > 0) || isinf(o->absolute)) {
+            return complain(MISUSED, "--tolerance takes a number above 0, not '%s'", prove_args.tolerance);
+        }
+        spell("tolerance", prove_args.tolerance);
+    }
+    return DONE;
+}
+
+int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
+    xir_proof_options o = { 0 };
+    *out = NULL;
+    if (!prove_args.prove) {
+        if (!prove_args.inputs.n && !prove_args.seed && !prove_args.tolerance) return DONE;
+        return complain(MISUSED, "--input, --seed and --tolerance are of --prove");
+    }
+    text_put(&spelled, "--prove");
+    int code = options_of_line(&o);
+    for (size_t i = 0; !code && i < prove_args.inputs.n; i++) code = load_input(prove_args.inputs.items[i]);
+    if (code) return code;
+    o.inputs = inputs;
+    o.n_inputs = n_inputs;
+    *out = xir_proof_new(context, &o, NULL);
+    if (!*out) return complain(REFUSED, "out of memory");
+    *watch = xir_proof_watch(*out);
+    watch->options = spelled.data;
+    return DONE;
+}
+
+int proof_end(const xir_proof *proof, FILE *out) {
+    xir_proof_state state = xir_proof_state_of(proof);
+    const xir_diags *obstacle = xir_proof_obstacle(proof);
+    if (!state.networks) {
+        complain(FAULTY, "nothing was proven: no network could be run%s", obstacle && xir_diags_count(obstacle) ? "; the last one:" : "");
+        if (obstacle) xir_diags_print(obstacle, stderr);
+        return FAULTY;
+    }
+    fprintf(out, "proven: %zu network%s %s the same", state.networks, state.networks == 1 ? "" : "s", state.networks == 1 ? "computes" : "compute");
+    if (state.outputs) fprintf(out, ", the largest difference of an output is %.3g", state.largest);
+    fputc('\n', out);
+    return DONE;
+}
+
+void proof_free(xir_proof *proof) {
+    xir_proof_free(proof);
+    for (size_t i = 0; i < n_inputs; i++) {
+        free((void *)(uintptr_t)inputs[i].name);
+        xir_array_free((xir_array *)(uintptr_t)inputs[i].array);
+    }
+    free(inputs);
+    inputs = NULL;
+    n_inputs = 0;
+    text_free(&spelled);
+    free((void *)prove_args.inputs.items);
+}
