@@ -156,20 +156,28 @@ static void compare_lists(diffing *d, xir_op *const *a, size_t n_a, xir_op *cons
 
 /* ---- networks ------------------------------------------------------------------------------------ */
 
+/* Whether a network says what its raw file would be: one that came from a format without such a thing, or is new, does not. */
+static bool says_digest(const xir_network *net) {
+    xir_str md5 = xir_network_text_of(net, XIR_TEXT_PARAMS_MD5);
+    return xir_network_params_bytes(net) || (md5.size && !xir_str_equal(md5, XIR_STR("d41d8cd98f00b204e9800998ecf8427e")));
+}
+
 static void compare_networks(diffing *d) {
     static const struct { const char *key; xir_network_text which; } texts[] = {
         { "name", XIR_TEXT_NAME }, { "framework_kind", XIR_TEXT_FRAMEWORK }, { "framework_version", XIR_TEXT_FRAMEWORK_VERSION },
         { "icraft_version", XIR_TEXT_ICRAFT_VERSION }, { "icraft_xir_version", XIR_TEXT_XIR_VERSION }, { "params_md5", XIR_TEXT_PARAMS_MD5 },
     };
     const xir_network *a = d->m.a, *b = d->m.b;
+    /* With parameters the values themselves are compared. */
+    bool digests = !d->with_params && says_digest(a) && says_digest(b);
     text field = { 0 };
     text_put(&field, "");
     const spot s = { NULL, NULL, &field };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (texts[i].which == XIR_TEXT_PARAMS_MD5 && d->with_params) continue;   /* the values themselves are compared */
+        if (texts[i].which == XIR_TEXT_PARAMS_MD5 && !digests) continue;
         compare_texts(d, &s, texts[i].key, xir_network_text_of(a, texts[i].which), xir_network_text_of(b, texts[i].which));
     }
-    if (!d->with_params) compare_numbers(d, &s, "params_bytes", (int64_t)xir_network_params_bytes(a), (int64_t)xir_network_params_bytes(b));
+    if (digests) compare_numbers(d, &s, "params_bytes", (int64_t)xir_network_params_bytes(a), (int64_t)xir_network_params_bytes(b));
     compare_objects(d, &s, "ai_target", (const xir_object *)xir_network_ai_target(a), (const xir_object *)xir_network_ai_target(b));
     compare_maps(d, &s, "tags", xir_network_tags(a), xir_network_tags(b));
     compare_maps(d, &s, NULL, xir_network_extra(a), xir_network_extra(b));
