@@ -1,0 +1,163 @@
+/* .npy files in and out. Elements are turned to little-endian and row-major order as they are read; numbers that NumPy has no type for
+ * are written as float32, or as the next wider integer. */
+#include "npy.h"
+#include <stdio.h>
+#include "file.h"
+#include "stored_numbers.h"
+
+/* ---- reading ------------------------------------------------------------------------------------------------------ */
+
+static xir_status fail_at(xir_diags *why, xir_status code, xir_str name, size_t at, const char *sentence) {
+    return xir_diags_put(why, &(xir_diag){
+        .severity = XIR_ERROR, .code = code, .message = xir_str_of(sentence), .file = name, .byte = at });
+}
+
+static const xir_type *element_type(xir_context *ctx, const npy_header *h) {
+    if (h->kind == 'b') return xir_bool_type_get(ctx);
+    if (h->kind == 'i') return xir_sint(ctx, 8 * (int64_t)h->bytes);
+    if (h->kind == 'u') return xir_uint(ctx, 8 * (int64_t)h->bytes);
+    return xir_float(ctx, h->bytes == 2 ? XIR_FLOAT_FP16 : h->bytes == 4 ? XIR_FLOAT_FP32 : XIR_FLOAT_FP64);
+}
+
+static void put(const npy_header *h, uint8_t *to, const uint8_t *from) {
+    for (unsigned k = 0; k < h->bytes; k++) to[k] = from[h->big_endian ? h->bytes - 1 - k : k];
+    if (h->kind == 'b') *to = *to != 0;
+}
+
+/* Elements whose first index runs fastest: `step[k]` elements of the file lie between neighbours along dim k. */
+static void copy_fortran(const npy_header *h, uint8_t *to, const uint8_t *from, size_t n) {
+    size_t index[NPY_MOST_DIMS] = { 0 }, step[NPY_MOST_DIMS], at = 0;
+    for (size_t k = 0, s = 1; k < h->rank; s *= (size_t)h->dims[k++]) step[k] = s;
+    for (size_t i = 0; i < n; i++) {
+        put(h, to + i * h->bytes, from + at * h->bytes);
+        for (size_t k = h->rank; k-- > 0;) {
+            at += step[k];
+            if (++index[k] < (size_t)h->dims[k]) break;
+            at -= step[k] * (size_t)h->dims[k];
+            index[k] = 0;
+        }
+    }
+}
+
+xir_array *xir_array_read_npy(xir_context *ctx, const void *data, size_t size, xir_str name, xir_diags *why) {
+    int64_t dims[NPY_MOST_DIMS];
+    npy_header h = { .dims = dims };
+    npy_fault fault;
+    if (!npy_read_header(data, size, &h, &fault)) {
+        fail_at(why, fault.status, name, fault.at, fault.sentence);
+        return NULL;
+    }
+    const xir_type *element = element_type(ctx, &h), *type = element ? xir_tensor(ctx, element, NULL, dims, h.rank) : NULL;
+    xir_array *array = NULL;
+    if (!type) {
+        diag_memory(why);
+        return NULL;
+    }
+    if (array_raw(ctx, type, &array, why)) return NULL;
+    const uint8_t *from = (const uint8_t *)data + h.data;
+    uint8_t *to = array_bytes(array);
+    size_t n = array->count;
+    if (h.fortran && h.rank > 1) copy_fortran(&h, to, from, n);
+    else if (!h.big_endian && h.kind != 'b' && n) memcpy(to, from, n * h.bytes);
+    else for (size_t i = 0; i < n; i++) put(&h, to + i * h.bytes, from + i * h.bytes);
+    return array;
+}
+
+xir_array *xir_array_load_npy(xir_context *ctx, const char *path, xir_diags *why) {
+    blob *b = file_read(ctx, path, why);
+    if (!b) return NULL;
+    xir_array *array = xir_array_read_npy(ctx, b->bytes, (size_t)b->size, xir_str_of(path), why);
+    blob_release(b);
+    return array;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------ */
+
+/* How the elements of a type are written: as they are, or as numbers of another type. */
+typedef struct npy_written {
+    char     descr[8];
+    unsigned bytes;
+    bool     as_they_are, as_reals;
+} npy_written;
+
+static void choose(const numbers *e, npy_written *w) {
+    bool whole = !e->quantised && (e->bits == 8 || e->bits == 16 || e->bits == 32 || e->bits == 64);
+    bool known = e->kind != NUMBER_FLOAT || (e->bits == 16 && e->exponent == 5) || e->mantissa == 23 || e->bits == 64;
+    w->as_they_are = whole && known;
+    w->as_reals = e->quantised || e->kind == NUMBER_FLOAT;
+    w->bytes = e->bits <= 8 ? 1 : e->bits <= 16 ? 2 : e->bits <= 32 ? 4 : 8;
+    if (w->as_reals && !w->as_they_are) w->bytes = 4;
+    char kind = w->as_reals ? 'f' : e->kind == NUMBER_BOOL ? 'b' : e->kind == NUMBER_SIGNED ? 'i' : 'u';
+    snprintf(w->descr, sizeof w->descr, "%c%c%u", w->bytes == 1 ? '|' : '<', kind, w->bytes);
+}
+
+/* Version 1: the dict padded with blanks so that the elements begin at a multiple of 64. */
+static bool write_header(file_writer *f, const xir_type *type, const npy_written *w) {
+    buffer b;
+    buffer_init(&b, context_alloc(f->ctx));
+    size_t rank = xir_type_rank(type);
+    buffer_put(&b, "\x93NUMPY\x01\x00\x00\x00", 10);
+    buffer_str(&b, "{'descr': '");
+    buffer_str(&b, w->descr);
+    buffer_str(&b, "', 'fortran_order': False, 'shape': (");
+    for (size_t k = 0; k < rank; k++) {
+        char dim[32];
+        snprintf(dim, sizeof dim, "%s%lld", k ? ", " : "", (long long)xir_type_dim(type, (int64_t)k, false));
+        buffer_str(&b, dim);
+    }
+    if (rank == 1) buffer_char(&b, ',');   // a tuple, not a number in parentheses
+    buffer_str(&b, "), }");
+    while ((b.size + 1) % 64 && !b.failed) buffer_char(&b, ' ');
+    buffer_char(&b, '\n');
+    bool good = !b.failed && b.size - 10 <= UINT16_MAX;
+    if (good) {
+        b.data[8] = (char)((b.size - 10) & 0xff);
+        b.data[9] = (char)((b.size - 10) >> 8);
+        good = file_write(f, b.data, b.size);
+    } else if (!f->status) {
+        f->status = b.failed ? diag_memory(f->why) : file_fail(f->why, XIR_E_LIMIT, f->path, XIR_NO_BYTE, "%zu dims are more than a header has room for", rank);
+    }
+    buffer_free(&b);
+    return good;
+}
+
+static bool write_elements(file_writer *f, const xir_array *array, const numbers *e, const npy_written *w) {
+    enum { AT_ONCE = 512 };
+    size_t size;
+    const void *data = xir_array_data(array, &size);
+    if (size == 0) return true;
+    if (w->as_they_are) return file_write(f, data, size);
+    numbers plain = { .kind = w->as_reals ? NUMBER_FLOAT : e->kind, .bits = 8 * w->bytes, .exponent = 8, .mantissa = w->as_reals ? 23 : 0 };
+    for (size_t from = 0; from < array->count; from += AT_ONCE) {
+        size_t n = array->count - from < AT_ONCE ? array->count - from : AT_ONCE;
+        double reals[AT_ONCE];
+        int64_t whole[AT_ONCE];
+        uint8_t bytes[AT_ONCE * 8];
+        if (w->as_reals) {
+            numbers_read_reals(e, data, from, n, reals);
+            numbers_write_reals(&plain, bytes, 0, n, reals);
+        } else {
+            numbers_read_i64s(e, data, from, n, whole);
+            numbers_write_i64s(&plain, bytes, 0, n, whole);
+        }
+        if (!file_write(f, bytes, n * w->bytes)) return false;
+    }
+    return true;
+}
+
+xir_status xir_array_save_npy(const xir_array *array, const char *path, xir_diags *why) {
+    numbers e;
+    npy_written w;
+    file_writer f;
+    xir_status status = numbers_open(&e, &array->ctx->alloc, array->type, why);
+    if (status) return status;
+    choose(&e, &w);
+    status = file_open(&f, array->ctx, path, why);
+    if (!status && write_header(&f, array->type, &w) && write_elements(&f, array, &e, &w)) status = file_commit(&f);
+    else if (!status) {
+        status = f.status;
+        file_abort(&f);
+    }
+    numbers_close(&e);
+    return status;
+}
