@@ -18,11 +18,12 @@ static uint32_t field_of(uint64_t element, pb_wire *wire) {
     }
 }
 
-xir_array *onnx_array(xir_context *ctx, pb_bytes bytes, char why_not[200]) {
+xir_array *onnx_array(xir_context *ctx, pb_bytes bytes, const xir_type *like, char why_not[200]) {
     onnx_tensor tensor;
     int64_t dims[MOST_ITEMS];
     if (!onnx_read_tensor(bytes, &tensor) || tensor.external) return snprintf(why_not, 200, "no tensor"), NULL;
-    const xir_type *element = onnx_element_type(ctx, tensor.element);
+    const xir_type *element = onnx_element_type(ctx, tensor.element), *bf16 = onnx_element_type(ctx, ONNX_BFLOAT16);
+    if (tensor.element == ONNX_UINT16 && like && xir_type_equal(xir_type_element(like), bf16)) element = bf16;
     size_t rank = onnx_tensor_dims(&tensor, dims, MOST_ITEMS), size = onnx_element_size(tensor.element), room;
     if (!element || rank > MOST_ITEMS) return snprintf(why_not, 200, "its elements, of type %d, are none of ours", (int)tensor.element), NULL;
     xir_array *array = xir_array_new(ctx, xir_tensor(ctx, element, NULL, dims, rank), NULL);

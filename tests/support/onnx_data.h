@@ -5,8 +5,9 @@
 #include <xir/exec.h>
 #include "support/onnx_wire.h"
 
-/* The array of a TensorProto; NULL with a reason if it is none, or its elements are none of ours (text, complex numbers). */
-xir_array *onnx_array(xir_context *ctx, pb_bytes tensor, char why_not[200]);
+/* The array of a TensorProto; NULL with a reason if it is none, or its elements are none of ours (text, complex numbers). `like` is a
+ * type of the value, NULL if it has none: bf16 was recorded as uint16. */
+xir_array *onnx_array(xir_context *ctx, pb_bytes tensor, const xir_type *like, char why_not[200]);
 
 /* Whether `found` is what was recorded: the same element type and dims, NaN where it is NaN, and |found - recorded| at most 1e-7 +
  * 1e-3 * |recorded|, as the runner of ONNX's own tests has it. Otherwise the reason. */

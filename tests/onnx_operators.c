@@ -1,0 +1,309 @@
+/* ONNX's own operator tests, run: each of their models is read, converted by onnx-to-xir and computed by the executor; what comes out
+ * must be what ONNX recorded, within the tolerances of ONNX's own runner: |a - b| <= 1e-7 + 1e-3 * |b|. So conversion and kernels judge
+ * each other. Then the same once more behind the default pipeline, whose passes must change nothing.
+ *
+ * Every model has to be read. Which tests do not come as far as their result stands with its reason in ops/onnx_operators.txt; one that is
+ * listed there and passes after all fails too. The summary stands in docs/onnx.md. Debian's package libonnx-testdata has the tests;
+ * XIR_ONNX_TESTS names another folder, XIR_ONNX_ONLY the one test to run. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xir/exec.h>
+#include <xir/pass.h>
+#include <xir/serialize.h>
+#include "support/net.h"
+#include "support/onnx_data.h"
+
+#ifndef XIR_ONNX_TESTS
+#define XIR_ONNX_TESTS "/usr/share/libonnx-testdata/data"
+#endif
+
+enum { MOST_FILES = 32, MOST_LISTED = 512, MOST_REASON = 400 };
+
+/* ---- what is listed ------------------------------------------------------------------------------------------------ */
+
+/* A line: "op TYPE: reason" for tests in which a node of this type stays in its dialect, or "test NAME: reason", where NAME may end in
+ * a star. */
+typedef struct listed {
+    bool   is_op;
+    char   name[96];
+    size_t seen;
+} listed;
+
+static listed list[MOST_LISTED];
+static size_t n_listed;
+
+static void read_list(void) {
+    FILE *f = fopen(XIR_TEST_DATA "/ops/onnx_operators.txt", "r");
+    char line[512], kind[8];
+    if (!f) fail_msg("ops/onnx_operators.txt cannot be opened");
+    for (int number = 1; fgets(line, sizeof line, f); number++) {
+        int reason = 0;
+        listed *entry = &list[n_listed];
+        if (*line == '#' || *line == '\n') continue;
+        if (n_listed == MOST_LISTED || sscanf(line, "%7s %95[^: \n]:%n", kind, entry->name, &reason) != 2 || !reason ||
+            strlen(line + reason) < 10 || (strcmp(kind, "op") != 0 && strcmp(kind, "test") != 0)) {
+            fail_msg("ops/onnx_operators.txt:%d: expected \"op TYPE: reason\" or \"test NAME: reason\"", number);
+        }
+        entry->is_op = strcmp(kind, "op") == 0;
+        n_listed++;
+    }
+    fclose(f);
+}
+
+static listed *find_listed(bool is_op, const char *name) {
+    for (size_t i = 0; i < n_listed; i++) {
+        size_t size = strlen(list[i].name);
+        bool open = list[i].name[size - 1] == '*';
+        if (list[i].is_op != is_op) continue;
+        if (open ? strncmp(list[i].name, name, size - 1) == 0 : strcmp(list[i].name, name) == 0) return &list[i];
+    }
+    return NULL;
+}
+
+/* ---- files --------------------------------------------------------------------------------------------------------- */
+
+/* A file in a block of its own; `data` NULL if there is none. */
+static pb_bytes read_file(const char *path) {
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return (pb_bytes){ NULL, 0 };
+    unsigned char *data = fstat(fd, &st) == 0 ? malloc(st.st_size ? (size_t)st.st_size : 1) : NULL;
+    ssize_t n = data ? read(fd, data, (size_t)st.st_size) : -1;
+    close(fd);
+    if (n != st.st_size) fail_msg("%s cannot be read", path);
+    return (pb_bytes){ data, (size_t)n };
+}
+
+typedef struct files {
+    pb_bytes in[MOST_FILES], out[MOST_FILES];
+    size_t   n_in, n_out;
+} files;
+
+static size_t read_some(const char *folder, const char *what, pb_bytes out[MOST_FILES]) {
+    char path[700];
+    for (size_t n = 0; n < MOST_FILES; n++) {
+        snprintf(path, sizeof path, "%s/%s_%zu.pb", folder, what, n);
+        if (!(out[n] = read_file(path)).data) return n;
+    }
+    return MOST_FILES;
+}
+
+static void read_set(const char *test, size_t i, files *set) {
+    char folder[600];
+    snprintf(folder, sizeof folder, "%s/test_data_set_%zu", test, i);
+    set->n_in = read_some(folder, "input", set->in);
+    set->n_out = read_some(folder, "output", set->out);
+}
+
+static void free_set(files *set) {
+    for (size_t i = 0; i < set->n_in; i++) free((void *)(uintptr_t)set->in[i].data);
+    for (size_t i = 0; i < set->n_out; i++) free((void *)(uintptr_t)set->out[i].data);
+}
+
+/* ---- one test ------------------------------------------------------------------------------------------------------ */
+
+static struct {
+    size_t tests, sets, passed, by_op, by_test, wrong, again;
+} total;
+
+/* Why a test does not pass; `op_type` is the node that stays in its dialect, if that is why. */
+typedef struct verdict {
+    bool passes;
+    char op_type[64];
+    char reason[MOST_REASON];
+} verdict;
+
+static verdict because(const char *what, const xir_diags *diags) {
+    verdict v = { .passes = false };
+    const xir_diag *d = NULL;
+    for (size_t i = 0; diags && i < xir_diags_count(diags) && !(d && d->severity == XIR_ERROR); i++) d = xir_diags_at(diags, i);
+    snprintf(v.reason, sizeof v.reason, "%s%s%.*s", what, d ? ": " : "", d ? (int)(d->message.size < 300 ? d->message.size : 300) : 0,
+             d ? d->message.data : "");
+    return v;
+}
+
+static verdict compare(const xir_op *last, xir_array *const *found, size_t n, const files *set) {
+    verdict v = { .passes = n == set->n_out };
+    if (!v.passes) return because("it has not as many outputs as were recorded", NULL);
+    for (size_t i = 0; i < n && v.passes; i++) {
+        xir_array *recorded = onnx_array(ctx, set->out[i], xir_value_type(xir_op_input(last, (int64_t)i)), v.reason);
+        v.passes = recorded && onnx_agrees(found[i], recorded, i, v.reason);
+        xir_array_free(recorded);
+    }
+    return v;
+}
+
+static verdict run_set(const xir_network *net, const files *set) {
+    const xir_op *first = xir_network_op_at(net, 0), *last = xir_network_op_at(net, (int64_t)xir_network_op_count(net) - 1);
+    const xir_array *in[MOST_FILES] = { NULL };
+    xir_array *out[MOST_FILES] = { NULL };
+    size_t n_in = xir_op_output_count(first), n_out = xir_op_input_count(last);
+    verdict v = { .passes = true };
+    if (n_in != set->n_in || n_out > MOST_FILES) return because("it has not as many inputs as were recorded", NULL);
+    for (size_t i = 0; i < n_in && v.passes; i++) {
+        v.passes = (in[i] = onnx_array(ctx, set->in[i], xir_value_type(xir_op_output(first, (int64_t)i)), v.reason)) != NULL;
+    }
+    if (v.passes) {
+        xir_diags_clear(why);
+        xir_status status = xir_network_run(net, in, n_in, out, n_out, NULL, why);
+        v = status ? because("it cannot be run", why) : compare(last, out, n_out, set);
+    }
+    for (size_t i = 0; i < n_in; i++) xir_array_free((xir_array *)(uintptr_t)in[i]);
+    for (size_t i = 0; i < n_out; i++) xir_array_free(out[i]);
+    return v;
+}
+
+/* The nodes that have not been converted, or have no kernel: the type of the first. */
+static bool all_can_run(const xir_network *net, verdict *v) {
+    const xir_op *op = xir_network_cannot_run(net);
+    if (!op) return true;
+    xir_str key = xir_class_key(xir_op_class(op));
+    *v = because("a node stays", NULL);
+    bool dialect = key.size > 6 && memcmp(key.data, "onnx::", 6) == 0;
+    snprintf(v->op_type, sizeof v->op_type, "%.*s", (int)key.size - 6 * dialect, key.data + 6 * dialect);
+    for (size_t i = 0; i < xir_diags_count(why); i++) {
+        const xir_diag *d = xir_diags_at(why, i);
+        snprintf(v->reason, sizeof v->reason, "%.*s", (int)(d->message.size < 300 ? d->message.size : 300), d->message.data);
+    }
+    return false;
+}
+
+static verdict run_sets(const xir_network *net, const char *folder) {
+    verdict v = { .passes = true };
+    for (size_t i = 0; v.passes; i++) {
+        files set;
+        read_set(folder, i, &set);
+        if (set.n_out) v = run_set(net, &set);
+        free_set(&set);
+        if (!set.n_out) return i ? v : because("nothing was recorded", NULL);
+        total.sets++;
+    }
+    return v;
+}
+
+static verdict try_model(const char *folder, xir_network *net) {
+    verdict v;
+    xir_diags_clear(why);
+    if (xir_pass_run(net, "onnx-to-xir", NULL, NULL, why)) return because("it is not converted", why);
+    return all_can_run(net, &v) ? run_sets(net, folder) : v;
+}
+
+/* What the default pipeline leaves must compute the same. */
+static verdict try_pipeline(const char *folder, xir_network *net) {
+    xir_diags_clear(why);
+    xir_pipeline *pipeline = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
+    if (!pipeline) return because("there is no default pipeline", why);
+    const xir_pass_settings settings = { .verify = true };
+    verdict v;
+    if (xir_pipeline_run(pipeline, net, &settings, NULL, why)) v = because("a pass fails", why);
+    else if (all_can_run(net, &v)) v = run_sets(net, folder);
+    xir_pipeline_free(pipeline);
+    return v;
+}
+
+static void wrong(const char *test, const char *what, const verdict *v) {
+    print_error("%s: %s%s%s%s\n", test, what, v ? v->op_type : "", v && *v->op_type ? ": " : "", v ? v->reason : "");
+    total.wrong++;
+}
+
+static void try_test(const char *folder, const char *name) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/model.onnx", folder);
+    if (access(path, R_OK)) return;   // models that must be fetched
+    total.tests++;
+    xir_diags_clear(why);
+    xir_network *net = xir_network_load(ctx, path, NULL, why), *copy = net ? xir_network_clone(net) : NULL;
+    verdict v = because("", why);
+    if (!net || !copy) {
+        wrong(name, "cannot be read", &v);
+        xir_network_free(net);
+        return;
+    }
+    v = try_model(folder, net);
+    listed *entry = find_listed(false, name), *type = *v.op_type ? find_listed(true, v.op_type) : NULL;
+    if (entry) entry->seen++;
+    if (!entry && type) type->seen++;
+    if (v.passes && entry) wrong(name, "is listed but passes", NULL);
+    else if (v.passes) total.passed++;
+    else if (entry) total.by_test++;
+    else if (type) total.by_op++;
+    else wrong(name, "", &v);
+    if (v.passes) {
+        v = try_pipeline(folder, copy);
+        if (v.passes) total.again++;
+        else wrong(name, "behind the default pipeline: ", &v);
+    }
+    xir_network_free(net);
+    xir_network_free(copy);
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------------------ */
+
+static int visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+
+static const char *tests_folder(void) {
+    const char *folder = getenv("XIR_ONNX_TESTS");
+    return folder && *folder ? folder : XIR_ONNX_TESTS;
+}
+
+/* Calls try_test for each group/test, in order. */
+static void each_test(void) {
+    struct dirent **groups, **tests;
+    const char *only = getenv("XIR_ONNX_ONLY");
+    int n = scandir(tests_folder(), &groups, visible, alphasort);
+    for (int g = 0; g < n; g++) {
+        char folder[300], path[560], name[300];
+        snprintf(folder, sizeof folder, "%s/%s", tests_folder(), groups[g]->d_name);
+        int m = scandir(folder, &tests, visible, alphasort);
+        for (int t = 0; t < m; t++) {
+            snprintf(name, sizeof name, "%.40s/%.200s", groups[g]->d_name, tests[t]->d_name);
+            snprintf(path, sizeof path, "%s/%.250s", folder, tests[t]->d_name);
+            if (!only || strcmp(only, name) == 0) try_test(path, name);
+            free(tests[t]);
+        }
+        if (m >= 0) free(tests);
+        free(groups[g]);
+    }
+    if (n >= 0) free(groups);
+}
+
+/* What docs/onnx.md says of the tests. */
+static void check_docs(void) {
+    char expected[400], line[1000];
+    bool found = false;
+    snprintf(expected, sizeof expected, "%zu models are read; %zu are converted, run, and give what ONNX recorded, before and behind the "
+             "default pipeline; %zu have a node of a type that is not converted; %zu are another form of a type that is.\n", total.tests,
+             total.passed, total.by_op, total.by_test);
+    FILE *f = fopen(XIR_TEST_DATA "/../docs/onnx.md", "r");
+    while (f && !found && fgets(line, sizeof line, f)) found = strcmp(line, expected) == 0;
+    if (f) fclose(f);
+    if (!found) fail_msg("docs/onnx.md should say: %s", expected);
+}
+
+static void operators_compute_what_was_recorded(void **state) {
+    (void)state;
+    read_list();
+    each_test();
+    if (total.tests == 0) {
+        print_message("skipped: no ONNX operator tests in %s (Debian: libonnx-testdata)\n", tests_folder());
+        skip();
+    }
+    print_message("ONNX: %zu models read; %zu pass with %zu sets of data, %zu of them behind the default pipeline too; listed: %zu of op "
+                  "types that stay, %zu of other forms\n", total.tests, total.passed, total.sets, total.again, total.by_op, total.by_test);
+    bool all = !getenv("XIR_ONNX_TESTS") && !getenv("XIR_ONNX_ONLY");
+    for (size_t i = 0; i < n_listed; i++) {
+        if (!list[i].seen && all) wrong(list[i].name, "is listed but not among the tests", NULL);
+        else if (list[i].seen) print_message("  %-10s %3zu  %s\n", list[i].is_op ? "stays" : "differs", list[i].seen, list[i].name);
+    }
+    assert_int_equal(total.wrong, 0);
+    if (all) check_docs();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(operators_compute_what_was_recorded) };
+    return RUN_GROUP(tests);
+}
