@@ -10,6 +10,7 @@
 #ifndef XIR_PLUGIN_H
 #define XIR_PLUGIN_H
 
+#include <xir/convert.h>
 #include <xir/infer.h>
 #include <xir/pass.h>
 
@@ -32,9 +33,6 @@ typedef struct xir_plugin_kernel {
     xir_class_fn  *cls;
     xir_kernel_fn *run;
 } xir_plugin_kernel;
-
-/* What a foreign op is in our words: see convert.h. */
-typedef struct xir_convert_row xir_convert_row;
 
 /* Constant, and there as long as the plug-in is. Grows at its end; what a plug-in has no use for is zero. */
 typedef struct xir_plugin {

@@ -26,5 +26,7 @@
 #include <xir/pass.h>
 #include <xir/convert.h>
 #include <xir/prove.h>
+#include <xir/prove.h>
+#include <xir/convert.h>
 
 #endif
