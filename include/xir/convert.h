@@ -44,7 +44,8 @@ XIR_API const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i);
 
 /* ---- judging ---------------------------------------------------------------------------------------------------- */
 
-/* Whether any op of the network is of a dialect that has rows. */
+/* Whether ops of a class are a dialect's: it is of no registered class and has the key of a format that has rows. Whether a network has any. */
+XIR_API bool xir_class_is_dialect(const xir_class *cls);
 XIR_API bool xir_network_is_dialect(const xir_network *net);
 
 /* Judges a dialect network: names and types of attributes, numbers of inputs and outputs, values that nobody makes or several nodes do,

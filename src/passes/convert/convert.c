@@ -206,8 +206,16 @@ static void unknown_op(xir_node *at) {
         return;
     }
     at->fate = NODE_STAYS;
-    if (at->cls->foreign) node_say(at, XIR_NOTE, XIR_OK, NULL, "nothing is known of this op: it was not checked");
-    else node_say(at, XIR_ERROR, XIR_E_UNKNOWN, NULL, "%s has no op of this name", at->cls->dialect->name);
+    xir_str key = xir_class_key(xir_op_class(at->op));
+    size_t prefix = strlen(at->cls->dialect->prefix);
+    int n = (int)(key.size - prefix < 120 ? key.size - prefix : 120);
+    if (at->cls->foreign) {
+        node_say(at, XIR_NOTE, XIR_OK, NULL, "nothing is known of %.*s: it was not checked", n, key.data + prefix);
+        return;
+    }
+    const xir_convert_row *near = row_like(key);
+    node_say(at, XIR_ERROR, XIR_E_UNKNOWN, NULL, "the operator set of %s has no %.*s%s%s%s", at->cls->dialect->name, n, key.data + prefix,
+             near ? "; did you mean '" : "", near ? near->name + prefix : "", near ? "'?" : "");
 }
 
 static xir_status convert_node(conversion *c, xir_op *op, convert_class *cls) {
@@ -242,8 +250,9 @@ static xir_status convert_node(conversion *c, xir_op *op, convert_class *cls) {
 }
 
 xir_status conversion_run(conversion *c) {
-    xir_status status = conversion_order(c);
-    if (!status && c->judging) status = conversion_judge_values(c);
+    bool sorted;
+    xir_status status = conversion_order(c, &sorted);
+    if (!status && c->judging) status = conversion_judge_values(c, sorted || c->cyclic);
     for (xir_op *op = xir_network_first(c->net), *next; op && !status; op = next) {
         next = xir_op_next(op);
         if (!xir_class_is_opaque(xir_op_class(op))) continue;

@@ -52,7 +52,7 @@ static bool is_kind(const xir_any *any, char kind) {
     }
 }
 
-static size_t distance(xir_str a, xir_str b) {
+size_t text_distance(xir_str a, xir_str b) {
     size_t row[40];
     if (a.size >= 40 || b.size >= 40) return SIZE_MAX;
     for (size_t j = 0; j <= b.size; j++) row[j] = j;
@@ -76,7 +76,7 @@ static bool find_attribute(const xir_convert_row *row, xir_str name, row_attribu
     *near = (xir_str){ NULL, 0 };
     while (row_next_attribute(&text, out)) {
         if (xir_str_equal(out->name, name)) return true;
-        size_t d = distance(out->name, name);
+        size_t d = text_distance(out->name, name);
         if (d < best && d < name.size) best = d, *near = out->name;
     }
     return false;
@@ -104,7 +104,7 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     if (strict && (version < known.from || version >= known.until)) {
         bool late = version >= known.until;
         node_say(at, XIR_WARNING, XIR_OK, where, "%.*s is an attribute %s version %lld of the operator set, this graph is of version %lld", n,
-                 e->key.data, late ? "until before" : "from", (long long)(late ? known.until : known.from), version);
+                 e->key.data, late ? "until" : "from", (long long)(late ? known.until - 1 : known.from), version);
     }
     return true;
 }
@@ -132,7 +132,7 @@ static bool attributes_are_sound(xir_node *at) {
 static bool count_is_sound(xir_node *at, const char *what, const char *range, size_t found) {
     size_t least, most;
     if (!row_range(range, &least, &most) || (found >= least && found <= most)) return true;
-    if (most == SIZE_MAX) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "at least %zu %ss are expected, %zu found", least, what, found);
+    if (most == SIZE_MAX) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "at least %zu %s%s expected, %zu found", least, what, least == 1 ? " is" : "s are", found);
     else if (least == most) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu %s%s expected, %zu found", least, what, least == 1 ? " is" : "s are", found);
     else node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu to %zu %ss are expected, %zu found", least, most, what, found);
     return false;
@@ -200,40 +200,52 @@ bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xi
 
 /* ---- values ------------------------------------------------------------------------------------------------------------------------------ */
 
-static void say_value(conversion *c, const char *path, xir_status code, const char *format, xir_str name) XIR_PRINTF(4, 0);
-static void say_value(conversion *c, const char *path, xir_status code, const char *format, xir_str name) {
-    if (!c->status) c->status = code;
-    xir_diags_add(c->why, XIR_ERROR, code, xir_str_of(path), format, (int)(name.size < 200 ? name.size : 200), name.size ? name.data : "");
-}
-
 static bool is_duplicate(const xir_value *v) {
     const xir_map *tags = xir_value_tags(v);
     return tags && xir_map_get(tags, XIR_STR("onnx.duplicate"));
 }
 
-xir_status conversion_judge_values(conversion *c) {
-    char path[80], op_words[300];
-    const xir_op *last = xir_network_output_op(c->net);
-    for (const xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
-        long long number = (long long)op->id - 1;
-        xir_str name = xir_op_name(op);
-        snprintf(op_words, sizeof op_words, "'%.*s' (node %lld)", (int)(name.size < 200 ? name.size : 200), name.size ? name.data : "", number);
-        for (size_t i = 0; i < op->n_inputs; i++) {
-            const xir_value *v = op->inputs[i].value;
-            if (!v || v->producer || value_is_params(v)) continue;
-            xir_str value = xir_value_name(v);
-            if (op == last) snprintf(path, sizeof path, "/graph/output/%zu", i);
-            else snprintf(path, sizeof path, "/graph/node/%lld/input/%zu", number, i);
-            if (!c->status) c->status = XIR_E_MISSING;
-            xir_diags_add(c->why, XIR_ERROR, XIR_E_MISSING, xir_str_of(path), "%s%zu '%.*s'%s%s is made by no node, and is no input or initializer",
-                          op == last ? "output " : "input ", i, (int)(value.size < 200 ? value.size : 200), value.size ? value.data : "",
-                          op == last ? "" : " of ", op == last ? "" : op_words);
+#define NAME(s) (int)((s).size < 200 ? (s).size : 200), (s).size ? (s).data : ""
+
+static void judge_inputs(xir_node *at, bool sorted) {
+    char where[32];
+    for (size_t i = 0; i < at->op->n_inputs; i++) {
+        const xir_value *v = at->op->inputs[i].value;
+        if (!v || value_is_params(v)) continue;
+        snprintf(where, sizeof where, "input/%zu", i);
+        if (!v->producer) {
+            node_say(at, XIR_ERROR, XIR_E_MISSING, where, "input %zu '%.*s' is made by no node, and is no graph input or initializer", i,
+                     NAME(xir_value_name(v)));
+        } else if (!sorted && at->op->id < v->producer->id) {
+            node_say(at, XIR_ERROR, XIR_E_INVALID, where, "input %zu '%.*s' is made by '%.*s' (node %lld), which is expected to stand before it",
+                     i, NAME(xir_value_name(v)), NAME(xir_op_name(v->producer)), (long long)v->producer->id - 1);
         }
+    }
+}
+
+xir_status conversion_judge_values(conversion *c, bool sorted) {
+    char where[40];
+    const xir_op *last = xir_network_output_op(c->net);
+    for (size_t i = 0; last && i < last->n_inputs; i++) {
+        const xir_value *v = last->inputs[i].value;
+        if (!v || v->producer || value_is_params(v)) continue;
+        snprintf(where, sizeof where, "/graph/output/%zu", i);
+        if (!c->status) c->status = XIR_E_MISSING;
+        xir_diags_add(c->why, XIR_ERROR, XIR_E_MISSING, xir_str_of(where), "output '%.*s' is made by no node, and is no graph input or initializer",
+                      NAME(xir_value_name(v)));
+    }
+    for (xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
+        if (!xir_class_is_opaque(op->cls)) continue;
+        convert_class *cls = conversion_class(c, op->cls);
+        if (!cls) return XIR_E_MEMORY;
+        if (!cls->dialect) continue;
+        xir_node at = { .c = c, .op = op, .cls = cls };
+        judge_inputs(&at, sorted);
         for (size_t i = 0; i < op->n_outputs; i++) {
             if (!is_duplicate(&op->outputs[i])) continue;
-            snprintf(path, sizeof path, "/graph/node/%lld/output/%zu", number, i);
-            say_value(c, path, XIR_E_EXISTS, "the name '%.*s' is given to another value already: each value needs a name of its own",
-                      xir_value_name(&op->outputs[i]));
+            snprintf(where, sizeof where, "output/%zu", i);
+            node_say(&at, XIR_ERROR, XIR_E_EXISTS, where, "output %zu '%.*s' has the name of another value, a name of its own is expected", i,
+                     NAME(xir_value_name(&op->outputs[i])));
         }
     }
     return XIR_OK;
@@ -241,11 +253,12 @@ xir_status conversion_judge_values(conversion *c) {
 
 /* ---- the public questions ---------------------------------------------------------------------------------------------------------------- */
 
+bool xir_class_is_dialect(const xir_class *cls) { return xir_class_is_opaque(cls) && convert_dialect_of(xir_class_key(cls)); }
+
 bool xir_network_is_dialect(const xir_network *net) {
-    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-        if (xir_class_is_opaque(op->cls) && convert_dialect_of(xir_class_key(op->cls))) return true;
-    }
-    return false;
+    const xir_op *op = xir_network_first(net);
+    while (op && !xir_class_is_dialect(op->cls)) op = xir_op_next(op);
+    return op;
 }
 
 xir_status xir_dialect_check(const xir_network *net, xir_diags *why) {

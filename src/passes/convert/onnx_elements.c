@@ -89,8 +89,11 @@ bool onnx_clip(xir_node *at) {
     return xir_node_gives(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
 }
 
-/* Hardswish is x * min(max(x + 3, 0), 6) / 6, as ONNX's. */
-bool onnx_hard_swish(xir_node *at) { return xir_node_give(at, 0, make_of(at, "Hardswish", xir_node_in(at, 0))); }
+/* A constant under another name is a constant. */
+bool onnx_identity(xir_node *at) {
+    xir_value *x = xir_node_in(at, 0);
+    return xir_node_give(at, 0, x && xir_value_is_params(x) ? x : make_of(at, "Copy", x));
+}
 
 /* A slope for each channel, or one for all; others are written out: ReLU(x) + slope * min(x, 0). */
 bool onnx_prelu(xir_node *at) {
@@ -108,8 +111,8 @@ bool onnx_prelu(xir_node *at) {
     if (channels && rank >= 3 && rank <= 5 && xir_value_is_params(slope)) {
         const xir_ints flat = { (int64_t[]){ dims.v[0] }, 1 };
         slope = make_reshaped(at, slope, &flat);
-        xir_value *y = xir_node_make(at, "PReLU", INS(channels_last(at, x)), SETS(OBJ("alpha", slope)));
-        return xir_node_give(at, 0, channels_second(at, y));
+        xir_value *y = xir_node_make(at, "PReLU", INS(to_channels_last(at, x)), SETS(OBJ("alpha", slope)));
+        return xir_node_give(at, 0, to_channels_second(at, y));
     }
     if (last && xir_value_is_params(slope)) return xir_node_gives(at, "PReLU", INS(x), SETS(OBJ("alpha", slope)));
     xir_value *below = xir_node_make(at, "Minimum", INS(x, make_number(at, v_element(x), 0)), NO_SETS);

@@ -230,10 +230,7 @@ bool onnx_transpose(xir_node *at) {
         if (seen.v[axis]++) return xir_node_wrong(at, XIR_E_INVALID, "attribute/perm", "perm has %lld twice, each dim once is expected", (long long)perm.v[i]);
         perm.v[i] = axis;
     }
-    int64_t n;
-    bool small = xir_value_is_params(x) && xir_type_elements(xir_value_type(x), &n) == XIR_OK && n <= 1 << 12;
-    if (small) return xir_node_give(at, 0, xir_node_transposed(at, x, perm.v, rank, NULL));
-    return xir_node_gives(at, "Transpose", INS(x), SETS(LIST("dims", &perm), OBJ("layout", xir_layout_default(at->c->ctx, rank))));
+    return xir_node_give(at, 0, xir_node_transposed(at, x, perm.v, rank, NULL));
 }
 
 /* The sizes of an Expand; what is not known of them is 0. */
@@ -421,8 +418,8 @@ bool onnx_depth_to_space(xir_node *at) {
     int64_t n = v_dim(x, 0), c = v_dim(x, 1), h = v_dim(x, 2), w = v_dim(x, 3);
     if (c % (b * b)) return xir_node_wrong(at, XIR_E_INVALID, "input/0", "%lld channels were found, a multiple of %lld is expected", (long long)c, (long long)(b * b));
     if (xir_node_is(at, "mode", "CRD")) {
-        xir_value *y = xir_node_make(at, "PixelShuffle", INS(channels_last(at, x)), SETS(INT("upscale_factor", b)));
-        return xir_node_give(at, 0, channels_second(at, y));
+        xir_value *y = xir_node_make(at, "PixelShuffle", INS(to_channels_last(at, x)), SETS(INT("upscale_factor", b)));
+        return xir_node_give(at, 0, to_channels_second(at, y));
     }
     const int64_t apart[] = { n, b, b, c / (b * b), h, w }, perm[] = { 0, 3, 4, 1, 5, 2 }, back[] = { n, c / (b * b), h * b, w * b };
     return xir_node_give(at, 0, blocks_moved(at, x, apart, perm, back));

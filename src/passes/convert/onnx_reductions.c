@@ -187,8 +187,8 @@ bool onnx_batch_normalization(xir_node *at) {
     xir_value *variance = xir_node_constant(at, v_element(x), NULL, factors, n[0]), *mean = xir_node_constant(at, v_element(x), NULL, addends, n[0]);
     const xir_set sets[] = { OBJ("variance", variance), OBJ("mean", mean) };
     if (rank == 2) return xir_node_gives(at, "BatchNorm1d", INS(x), (xir_sets){ sets, 2 });
-    xir_value *y = xir_node_make(at, BY_RANK(spatial, "BatchNorm1d", "BatchNorm2d", "BatchNorm3d"), INS(channels_last(at, x)), (xir_sets){ sets, 2 });
-    return xir_node_give(at, 0, channels_second(at, y));
+    xir_value *y = xir_node_make(at, BY_RANK(spatial, "BatchNorm1d", "BatchNorm2d", "BatchNorm3d"), INS(to_channels_last(at, x)), (xir_sets){ sets, 2 });
+    return xir_node_give(at, 0, to_channels_second(at, y));
 }
 
 bool onnx_instance_normalization(xir_node *at) {
@@ -197,9 +197,9 @@ bool onnx_instance_normalization(xir_node *at) {
     size_t rank = v_rank(x);
     if (rank < 3 || rank > 5) return xir_node_stays(at, "%zu dims", rank);
     if (!per_channel(at, x, 1, (size_t)v_dim(gamma, 0)) || !per_channel(at, x, 2, (size_t)v_dim(beta, 0))) return false;
-    xir_value *y = xir_node_make(at, BY_RANK(rank - 2, "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), INS(channels_last(at, x)),
+    xir_value *y = xir_node_make(at, BY_RANK(rank - 2, "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), INS(to_channels_last(at, x)),
                                  SETS(REAL("eps", xir_node_real(at, "epsilon", 1e-5)), OBJ("gamma", gamma), OBJ("beta", beta)));
-    return xir_node_give(at, 0, channels_second(at, y));
+    return xir_node_give(at, 0, to_channels_second(at, y));
 }
 
 /* From version 21 on gamma and beta have an element a channel, as ours; before, one a group. */
@@ -224,9 +224,9 @@ bool onnx_group_normalization(xir_node *at) {
             *(k == 1 ? &gamma : &beta) = made;
         }
     }
-    xir_value *y = xir_node_make(at, "GroupNorm", INS(channels_last(at, x)),
+    xir_value *y = xir_node_make(at, "GroupNorm", INS(to_channels_last(at, x)),
                                  SETS(INT("groups", groups), REAL("eps", xir_node_real(at, "epsilon", 1e-5)), OBJ("gamma", gamma), OBJ("beta", beta)));
-    return xir_node_give(at, 0, channels_second(at, y));
+    return xir_node_give(at, 0, to_channels_second(at, y));
 }
 
 /* Y by one op; the mean and the reciprocal of the deviation, which it does not give, by others. */

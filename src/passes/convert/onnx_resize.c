@@ -109,15 +109,15 @@ bool onnx_resize(xir_node *at) {
     const xir_ints dsize = { to.v + 2, to.n - 2 };
     if ((way == BY_CENTRES && !cubic) || (nearest && from.n != 4)) {   /* whole factors: half-pixel centres take the same cells */
         const char *word = nearest ? "INTER_NEAREST" : "INTER_LINEAR";
-        xir_value *y = xir_node_make(at, "Resize", INS(channels_last(at, x)), SETS(LIST("dsize", &dsize), WORD("interpolation", xir_str_of(word))));
-        return xir_node_give(at, 0, channels_second(at, y));
+        xir_value *y = xir_node_make(at, "Resize", INS(to_channels_last(at, x)), SETS(LIST("dsize", &dsize), WORD("interpolation", xir_str_of(word))));
+        return xir_node_give(at, 0, to_channels_second(at, y));
     }
     if (from.n != 4) return xir_node_stays(at, "%zu dims", from.n);
     const char *word = nearest ? "NEAREST" : cubic ? "BICUBIC" : "BILINEAR";
-    xir_value *y = xir_node_make(at, "Upsample", INS(channels_last(at, x)),
+    xir_value *y = xir_node_make(at, "Upsample", INS(to_channels_last(at, x)),
                                  SETS(INT("height", to.v[2]), INT("width", to.v[3]), WORD("interpolation", xir_str_of(word)),
                                       INT("align_corners", way == BY_CORNERS)));
-    return xir_node_give(at, 0, channels_second(at, y));
+    return xir_node_give(at, 0, to_channels_second(at, y));
 }
 
 bool onnx_grid_sample(xir_node *at) {
@@ -126,8 +126,8 @@ bool onnx_grid_sample(xir_node *at) {
     if (v_rank(x) != 4 && v_rank(x) != 5) return xir_node_stays(at, "%zu dims", v_rank(x));
     bool cubic = xir_node_is(at, "mode", "bicubic") || xir_node_is(at, "mode", "cubic");
     const char *word = cubic ? "CUBIC" : xir_node_is(at, "mode", "nearest") ? "NEAREST" : "LINEAR";
-    xir_value *y = xir_node_make(at, "GridSample", INS(channels_last(at, x), grid),
+    xir_value *y = xir_node_make(at, "GridSample", INS(to_channels_last(at, x), grid),
                                  SETS(WORD("interpolation", xir_str_of(word)), WORD("padding_mode", xir_node_text(at, "padding_mode", "zeros")),
                                       INT("align_corners", xir_node_int(at, "align_corners", 0))));
-    return xir_node_give(at, 0, channels_second(at, y));
+    return xir_node_give(at, 0, to_channels_second(at, y));
 }

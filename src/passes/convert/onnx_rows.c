@@ -15,7 +15,7 @@ const xir_convert_row onnx_rows[] = {
     /* element by element, one input */
     SAME("Abs", "Abs"),       SAME("Acos", "ACos"),     SAME("Acosh", "ACosh"),   SAME("Asin", "ASin"),     SAME("Asinh", "ASinh"),
     SAME("Atan", "ATan"),     SAME("Atanh", "ATanh"),   SAME("Ceil", "Ceil"),     SAME("Cos", "Cos"),       SAME("Cosh", "Cosh"),
-    SAME("Erf", "Erf"),       SAME("Exp", "Exp"),       SAME("Floor", "Floor"),   SAME("Identity", "Copy"), SAME("Log", "Log"),
+    SAME("Erf", "Erf"),       SAME("Exp", "Exp"),       SAME("Floor", "Floor"),   SAME("Log", "Log"),
     SAME("Mish", "Mish"),     SAME("Neg", "Neg"),       SAME("Not", "Not"),       SAME("Reciprocal", "Reciprocal"),
     SAME("Relu", "ReLU"),     SAME("Round", "Round"),   SAME("Sigmoid", "Sigmoid"), SAME("Sign", "Sign"),   SAME("Sin", "Sin"),
     SAME("Sinh", "Sinh"),     SAME("Softsign", "Softsign"), SAME("Sqrt", "Sqrt"), SAME("Tan", "Tan"),       SAME("Tanh", "Tanh"),
@@ -30,6 +30,7 @@ const xir_convert_row onnx_rows[] = {
     BY_HOOK("Celu",            "1",   "1",   "alpha:f",                              "DivideScalar, ELU, Multiply", celu),
     BY_HOOK("Clip",            "1-3", "1",   "max:f<11 min:f<11 consumed_inputs:I<6", "ClampScalar",    clip),
     BY_HOOK("Dropout",         "1-3", "1-2", "seed:i>=12 ratio:f<12 is_test:i<7 consumed_inputs:I<6", "Copy, ConstantOfShape", dropout),
+    BY_HOOK("Identity",        "1",   "1",   "",                                     "Copy",            identity),
     BY_HOOK("IsInf",           "1",   "1",   "detect_negative:i detect_positive:i",  "Equal",           is_inf),
     BY_HOOK("IsNaN",           "1",   "1",   "",                                     "NotEqual",        is_nan),
     BY_HOOK("Selu",            "1",   "1",   "alpha:f gamma:f consumed_inputs:I<6",  "ELU, Multiply",   selu),
@@ -67,7 +68,7 @@ const xir_convert_row onnx_rows[] = {
     BY_HOOK("Size",            "1",   "1",   "",                                     "Shape, Prod",     size),
 
     /* the same elements elsewhere */
-    BY_HOOK("Concat",          "1-",  "1",   "axis:i",                               "Concat",          concat),
+    BY_HOOK("Concat",          "1-",  "1",   "axis:i!>=4",                           "Concat",          concat),
     BY_HOOK("DepthToSpace",    "1",   "1",   "blocksize:i! mode:s>=11",              "PixelShuffle, or Reshape, Transpose", depth_to_space),
     BY_HOOK("Expand",          "2",   "1",   "",                                     "Expand",          expand),
     BY_HOOK("Flatten",         "1",   "1",   "axis:i",                               "Reshape",         flatten),

@@ -53,8 +53,8 @@ xir_value *make_lettered(xir_node *at, xir_value *x, const xir_ints *dims, const
 xir_value *make_unsqueezed(xir_node *at, xir_value *x, const xir_ints *axes, const char *where);
 xir_value *make_cast(xir_node *at, xir_value *x, const xir_type *element);
 /* Feature maps with the channels behind the batch, as they are in ONNX, and behind all other dims, as they are with us. */
-xir_value *channels_last(xir_node *at, xir_value *x);
-xir_value *channels_second(xir_node *at, xir_value *x);
+xir_value *to_channels_last(xir_node *at, xir_value *x);
+xir_value *to_channels_second(xir_node *at, xir_value *x);
 /* The convolution that the attributes of the node say, of as many dims as x has, in ONNX's order. */
 xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias);
 /* A reduction over some dims; classes that reduce one dim are made for each. */
@@ -70,7 +70,7 @@ xir_value *make_reduced(xir_node *at, const char *cls, xir_value *x, const xir_i
     HOOK(conv_transpose) HOOK(cum_sum) HOOK(depth_to_space) HOOK(dequantize_linear) HOOK(div) HOOK(dropout)                     \
     HOOK(dynamic_quantize_linear) HOOK(einsum) HOOK(expand) HOOK(eye_like) HOOK(flatten) HOOK(gather) HOOK(gather_nd) HOOK(gemm) \
     HOOK(global_average_pool) HOOK(global_max_pool) HOOK(grid_sample) HOOK(group_normalization) HOOK(gru) HOOK(hardmax)         \
-    HOOK(hard_swish) HOOK(if_) HOOK(instance_normalization) HOOK(is_inf) HOOK(is_nan) HOOK(layer_normalization)                 \
+    HOOK(identity) HOOK(if_) HOOK(instance_normalization) HOOK(is_inf) HOOK(is_nan) HOOK(layer_normalization)                 \
     HOOK(log_softmax) HOOK(loop) HOOK(lrn) HOOK(lstm) HOOK(matmul) HOOK(matmul_integer) HOOK(max) HOOK(max_pool) HOOK(mean)      \
     HOOK(mean_variance_normalization) HOOK(min) HOOK(mul) HOOK(nll_loss) HOOK(non_max_suppression) HOOK(non_zero) HOOK(one_hot) \
     HOOK(pad) HOOK(pow) HOOK(prelu) HOOK(quantize_linear) HOOK(range) HOOK(reduce_l1) HOOK(reduce_l2) HOOK(reduce_log_sum)      \

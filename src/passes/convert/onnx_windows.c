@@ -5,13 +5,13 @@
 
 /* ---- the order of feature maps -------------------------------------------------------------------------------------------------------- */
 
-xir_value *channels_last(xir_node *at, xir_value *x) {
+xir_value *to_channels_last(xir_node *at, xir_value *x) {
     static const int64_t orders[3][5] = { { 0, 2, 1 }, { 0, 2, 3, 1 }, { 0, 2, 3, 4, 1 } };
     size_t rank = x ? v_rank(x) : 3;
     return xir_node_transposed(at, x, orders[rank - 3], rank, BY_RANK(rank - 2, "NLC", "NHWC", "NDHWC"));
 }
 
-xir_value *channels_second(xir_node *at, xir_value *x) {
+xir_value *to_channels_second(xir_node *at, xir_value *x) {
     static const int64_t orders[3][5] = { { 0, 2, 1 }, { 0, 3, 1, 2 }, { 0, 4, 1, 2, 3 } };
     size_t rank = x ? v_rank(x) : 3;
     return xir_node_transposed(at, x, orders[rank - 3], rank, NULL);
@@ -183,9 +183,9 @@ xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *b
     if (!read_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, false) || !pad_same(at, x, &w) || !windows_fit(at, &w)) return NULL;
     put_windows(&s, &w, false, true);
     put(&s, "groups", xir_node_int(at, "group", 1));
-    xir_value *y = xir_node_make(at, BY_RANK(w.n, "Conv1d", "Conv2d", "Conv3d"), INS(channels_last(at, x), kernel_last(at, kernel, false), bias),
+    xir_value *y = xir_node_make(at, BY_RANK(w.n, "Conv1d", "Conv2d", "Conv3d"), INS(to_channels_last(at, x), kernel_last(at, kernel, false), bias),
                                  (xir_sets){ s.data, s.n });
-    return channels_second(at, y);
+    return to_channels_second(at, y);
 }
 
 bool onnx_conv(xir_node *at) { return xir_node_give(at, 0, make_conv(at, xir_node_in(at, 0), xir_node_in(at, 1), xir_node_opt(at, 2))); }
@@ -220,8 +220,8 @@ bool onnx_conv_transpose(xir_node *at) {
     for (size_t k = 0; k < w.n; k++) put(&s, axis_words[w.n - 1 - k].more, more[k]);
     put(&s, "groups", xir_node_int(at, "group", 1));
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
-                                 INS(channels_last(at, x), kernel_last(at, kernel, true), bias), (xir_sets){ s.data, s.n });
-    return xir_node_give(at, 0, channels_second(at, y));
+                                 INS(to_channels_last(at, x), kernel_last(at, kernel, true), bias), (xir_sets){ s.data, s.n });
+    return xir_node_give(at, 0, to_channels_second(at, y));
 }
 
 /* ---- pools ---------------------------------------------------------------------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ static bool pool(xir_node *at, const char *const classes[3], bool averages) {
     if (dilated) return xir_node_stays(at, "an average of cells that are apart");
     put_windows(&s, &w, true, !averages);
     if (averages) put(&s, "count_include_pad", counted);
-    return xir_node_give(at, 0, channels_second(at, xir_node_make(at, classes[w.n - 1], INS(channels_last(at, x)), (xir_sets){ s.data, s.n })));
+    return xir_node_give(at, 0, to_channels_second(at, xir_node_make(at, classes[w.n - 1], INS(to_channels_last(at, x)), (xir_sets){ s.data, s.n })));
 }
 
 bool onnx_max_pool(xir_node *at) {

@@ -66,10 +66,11 @@ static void visit(conversion *c, xir_op *root, uint8_t *marks, step *stack, xir_
     }
 }
 
-xir_status conversion_order(conversion *c) {
+xir_status conversion_order(conversion *c, bool *sorted) {
     const xir_allocator *alloc = context_alloc(c->ctx);
     size_t slots = xir_network_slot_count(c->net), ops = xir_network_op_count(c->net), n = 0;
-    if (is_sorted(c)) return XIR_OK;
+    *sorted = is_sorted(c);
+    if (*sorted) return XIR_OK;
     uint8_t *marks = mem_new(alloc, slots);
     step *stack = mem_new(alloc, ops * sizeof *stack);
     xir_op **order = mem_new(alloc, ops * sizeof *order);

@@ -101,6 +101,17 @@ static const xir_convert_row *built_in(xir_str name) {
     return NULL;
 }
 
+const xir_convert_row *row_like(xir_str key) {
+    const convert_dialect *dialect = convert_dialect_of(key);
+    const xir_convert_row *near = NULL;
+    size_t best = 3;
+    for (size_t i = 0; dialect && i < *dialect->n_rows; i++) {
+        size_t d = text_distance(xir_str_of(dialect->rows[i].name), key);
+        if (d < best) best = d, near = &dialect->rows[i];
+    }
+    return near;
+}
+
 const xir_convert_row *xir_convert_find(xir_context *ctx, xir_str name) {
     const xir_convert_row *row = built_in(name);
     return row ? row : registry_find(ctx, REGISTRY_CONVERSION, name);

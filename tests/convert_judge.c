@@ -1,0 +1,336 @@
+/* Broken ONNX models are told apart: each has one fault (or several), and what is found are those faults and nothing else, each with
+ * the node's place, what was expected and what was found. The file itself is read without complaint. */
+#include <stdio.h>
+#include <string.h>
+#include "support/net.h"
+#include "support/onnx_make.h"
+
+static om m;
+
+static int begin(void **state) {
+    (void)state;
+    m = om_begin("net");
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    om_free(&m);
+    return 0;
+}
+
+static xir_network *read_model(void) {
+    size_t size;
+    const void *bytes = om_done(&m, &size);
+    xir_diags_clear(why);
+    xir_network *net = xir_network_read(ctx, bytes, size, XIR_STR("model.onnx"), NULL, why);
+    if (!net) xir_diags_print(why, stderr);
+    assert_non_null(net);
+    return net;
+}
+
+/* All findings, a line each. */
+static void check_findings(const char *expected, const char *file, int line) {
+    static char text[4000];
+    xir_network *net = read_model();
+    assert_int_equal(xir_diags_count(why), 0);
+    char *before = picture(net);
+    xir_status status = xir_dialect_check(net, why);
+    char *after = picture(net);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    size_t n = 0, errors = 0;
+    xir_status first = XIR_OK;
+    for (size_t i = 0; i < xir_diags_count(why); i++) {
+        const xir_diag *d = xir_diags_at(why, i);
+        static const char *const words[] = { "", "warning: ", "note: " };
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s%.*s: %.*s", n ? "\n" : "", words[d->severity], (int)d->path.size,
+                              d->path.size ? d->path.data : "", (int)d->message.size, d->message.data);
+        if (d->severity == XIR_ERROR && !errors++) first = d->code;
+    }
+    text[n] = '\0';
+    if (strcmp(text, expected) != 0) print_error("%s:%d:\nfound:    %s\nexpected: %s\n", file, line, text, expected);
+    assert_string_equal(text, expected);
+    assert_int_equal(status, first);
+    xir_network_free(net);
+}
+#define FINDS(expected) check_findings(expected, __FILE__, __LINE__)
+
+static float ones[4096];
+
+static void image(const char *name, int64_t c, int64_t h, int64_t w) {
+    for (size_t i = 0; i < COUNT(ones); i++) ones[i] = 1;
+    om_input(&m, name, ONNX_FLOAT, OM_DIMS(1, c, h, w));
+}
+
+static void output(const char *name, int64_t n, int64_t c, int64_t h, int64_t w) { om_output(&m, name, ONNX_FLOAT, OM_DIMS(n, c, h, w)); }
+
+/* x [1, 3, 8, 8] and a convolution of four filters 3 x 3, whose attributes are the caller's. */
+static void conv_begin(void) {
+    image("x", 3, 8, 8);
+    om_floats(&m, "w", OM_DIMS(4, 3, 3, 3), ones, 108);
+    om_node(&m, "Conv", "conv1", "x,w", "y");
+}
+
+/* ---- the seventeen ---------------------------------------------------------------------------------------------------- */
+
+static void a_sound_model_has_no_findings(void **state) {
+    (void)state;
+    conv_begin();
+    om_ints(&m, "pads", OM_DIMS(1, 1, 1, 1));
+    output("y", 1, 4, 8, 8);
+    FINDS("");
+}
+
+static void channels_that_do_not_go_together(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_floats(&m, "w", OM_DIMS(4, 5, 3, 3), ones, 180);
+    om_node(&m, "Conv", "conv1", "x,w", "y");
+    output("y", 1, 4, 6, 6);
+    FINDS("/graph/node/0/input/1: Conv 'conv1' (node 0): the kernel is for 5 channels (1 group), input 0 has 3");
+}
+
+static void an_attribute_that_nobody_knows(void **state) {
+    (void)state;
+    conv_begin();
+    om_ints(&m, "stride", OM_DIMS(1, 1));
+    output("y", 1, 4, 6, 6);
+    FINDS("/graph/node/0/attribute/stride: Conv 'conv1' (node 0): there is no attribute 'stride'; did you mean 'strides'?");
+}
+
+static void an_attribute_of_another_type(void **state) {
+    (void)state;
+    conv_begin();
+    om_int(&m, "strides", 1);
+    output("y", 1, 4, 6, 6);
+    FINDS("/graph/node/0/attribute/strides: Conv 'conv1' (node 0): strides is an integer, expected is a list of integers");
+}
+
+static void pads_of_the_wrong_length(void **state) {
+    (void)state;
+    conv_begin();
+    om_ints(&m, "pads", OM_DIMS(1, 1, 1));
+    output("y", 1, 4, 8, 8);
+    FINDS("/graph/node/0/attribute/pads: Conv 'conv1' (node 0): pads has 3 items, 4 are expected");
+}
+
+static void an_input_that_nobody_makes(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_node(&m, "Add", "add1", "x,ghost", "y");
+    output("y", 1, 3, 8, 8);
+    FINDS("/graph/node/0/input/1: Add 'add1' (node 0): input 1 'ghost' is made by no node, and is no graph input or initializer");
+}
+
+static void an_op_that_there_is_not(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_node(&m, "Rellu", "act", "x", "y");
+    output("y", 1, 3, 8, 8);
+    FINDS("/graph/node/0: Rellu 'act' (node 0): the operator set of ONNX has no Rellu; did you mean 'Relu'?");
+}
+
+static void an_op_of_another_domain_is_a_note(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_opset(&m, "", 17);
+    om_opset(&m, "com.example", 1);
+    om_node(&m, "com.example.Swish", "act", "x", "y");
+    output("y", 1, 3, 8, 8);
+    FINDS("note: /graph/node/0: Swish 'act' (node 0): nothing is known of com.example::Swish: it was not checked");
+}
+
+static void dims_that_do_not_broadcast(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_floats(&m, "b", OM_DIMS(1, 4, 1, 1), ones, 4);
+    om_node(&m, "Add", "add1", "x,b", "y");
+    output("y", 1, 3, 8, 8);
+    FINDS("/graph/node/0/input/1: Add 'add1' (node 0): input 1 has the dims [1, 4, 1, 1], which do not broadcast with the [1, 3, 8, 8] of "
+          "input 0: 4 and 3 were found, the same or 1 is expected");
+}
+
+static void a_stride_of_zero(void **state) {
+    (void)state;
+    conv_begin();
+    om_ints(&m, "strides", OM_DIMS(0, 1));
+    output("y", 1, 4, 6, 6);
+    FINDS("/graph/node/0/attribute/strides: Conv 'conv1' (node 0): strides[0] is 0, at least 1 is expected");
+}
+
+static void a_stride_below_zero(void **state) {
+    (void)state;
+    conv_begin();
+    om_ints(&m, "strides", OM_DIMS(1, -1));
+    output("y", 1, 4, 6, 6);
+    FINDS("/graph/node/0/attribute/strides: Conv 'conv1' (node 0): strides[1] is -1, at least 1 is expected");
+}
+
+static void a_declared_shape_that_is_wrong(void **state) {
+    (void)state;
+    conv_begin();
+    output("y", 1, 4, 7, 6);
+    FINDS("/graph/node/0/output/0: Conv 'conv1' (node 0): output 0 'y' is declared as @fp(32) [1, 4, 7, 6], it is @fp(32) [1, 4, 6, 6]");
+}
+
+static void a_kernel_larger_than_its_input(void **state) {
+    (void)state;
+    image("x", 3, 2, 8);
+    om_floats(&m, "w", OM_DIMS(4, 3, 3, 3), ones, 108);
+    om_node(&m, "Conv", "conv1", "x,w", "y");
+    output("y", 1, 4, 1, 6);
+    FINDS("/graph/node/0/input/0: Conv 'conv1' (node 0): dim 2 has 2 elements and 0 of padding, at least the 3 of the kernel are expected");
+}
+
+static void a_cycle(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_node(&m, "Add", "a", "x,q", "p");
+    om_node(&m, "Relu", "b", "p", "q");
+    om_node(&m, "Relu", "c", "q", "y");
+    output("y", 1, 3, 8, 8);
+    FINDS("/graph/node/0: the graph has a cycle, where none is expected: 'a' (node 0) needs 'b' (node 1) needs 'a' (node 0)");
+}
+
+static void a_name_that_two_values_have(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_node(&m, "Relu", "a", "x", "y");
+    om_node(&m, "Sigmoid", "b", "x", "y");
+    output("y", 1, 3, 8, 8);
+    FINDS("/graph/node/1/output/0: Sigmoid 'b' (node 1): output 0 'y' has the name of another value, a name of its own is expected");
+}
+
+static void a_reshape_with_the_wrong_count(void **state) {
+    (void)state;
+    static const int64_t shape[] = { 1, 190 };
+    image("x", 3, 8, 8);
+    om_int64s(&m, "shape", OM_DIMS(2), shape, 2);
+    om_node(&m, "Reshape", "flat", "x,shape", "y");
+    om_output(&m, "y", ONNX_FLOAT, OM_DIMS(1, 190));
+    FINDS("/graph/node/0/input/1: Reshape 'flat' (node 0): the shape is for 190 elements, input 0 has 192");
+}
+
+static void a_concat_axis_out_of_range(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_node(&m, "Concat", "cat", "x,x", "y");
+    om_int(&m, "axis", 4);
+    output("y", 1, 6, 8, 8);
+    FINDS("/graph/node/0/attribute/axis: Concat 'cat' (node 0): axis 4 was found, the tensor has 4 dims: expected is one from -4 to 3");
+}
+
+static void a_matmul_whose_k_differs(void **state) {
+    (void)state;
+    om_input(&m, "x", ONNX_FLOAT, OM_DIMS(2, 5));
+    om_floats(&m, "w", OM_DIMS(4, 3), ones, 12);
+    om_node(&m, "MatMul", "mm", "x,w", "y");
+    om_output(&m, "y", ONNX_FLOAT, OM_DIMS(2, 3));
+    FINDS("/graph/node/0/input/1: MatMul 'mm' (node 0): input 1 has 4 rows, 5 are expected, as many as input 0 has columns");
+}
+
+/* ---- several at once ---------------------------------------------------------------------------------------------------- */
+
+static void all_are_found_in_one_run_and_none_follows_from_another(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_floats(&m, "w", OM_DIMS(4, 3, 3, 3), ones, 108);
+    om_node(&m, "Conv", "conv1", "x,w", "a");
+    om_ints(&m, "strides", OM_DIMS(1));
+    om_ints(&m, "padz", OM_DIMS(1, 1, 1, 1));
+    om_node(&m, "Relu", "act1", "a", "b");            // its input has no type: nothing is said
+    om_node(&m, "Conv", "conv2", "b,w", "c");
+    om_value(&m, "c", ONNX_FLOAT, OM_DIMS(1, 4, 4, 4));
+    om_ints(&m, "dilations", OM_DIMS(1, 0));           // nor here: which comes after what has no type
+    om_node(&m, "Concat", "cat", "c,x", "d");          // c has the type that it is declared to have
+    om_node(&m, "Softmax", "soft", "c", "e");
+    om_float(&m, "axis", 1);
+    om_node(&m, "Relu", "act2", "c,c", "f");
+    output("f", 1, 4, 4, 4);
+    FINDS("/graph/node/0/attribute/padz: Conv 'conv1' (node 0): there is no attribute 'padz'; did you mean 'pads'?\n"
+          "/graph/node/3/attribute/axis: Concat 'cat' (node 3): the attribute axis is needed, an integer, and absent\n"
+          "/graph/node/4/attribute/axis: Softmax 'soft' (node 4): axis is a real, expected is an integer\n"
+          "/graph/node/5: Relu 'act2' (node 5): 1 input is expected, 2 found");
+}
+
+static void missing_inputs_and_attributes(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_node(&m, "Conv", "a", "x", "p");
+    om_node(&m, "Add", "b", "x,", "q");
+    om_node(&m, "Cast", "c", "x", "r");
+    om_node(&m, "Einsum", "d", "", "s");
+    om_text(&m, "equation", "i->i");
+    om_node(&m, "Relu", "e", "x", "y");
+    output("y", 1, 3, 8, 8);
+    FINDS("/graph/node/0: Conv 'a' (node 0): 2 to 3 inputs are expected, 1 found\n"
+          "/graph/node/1: Add 'b' (node 1): 2 inputs are expected, 1 found\n"
+          "/graph/node/2/attribute/to: Cast 'c' (node 2): the attribute to is needed, an integer, and absent\n"
+          "/graph/node/3: Einsum 'd' (node 3): at least 1 input is expected, 0 found");
+}
+
+static void nodes_that_stand_before_what_they_need(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_node(&m, "Relu", "late", "p", "y");
+    om_node(&m, "Sigmoid", "early", "x", "p");
+    output("y", 1, 3, 8, 9);
+    FINDS("/graph/node/0/input/0: Relu 'late' (node 0): input 0 'p' is made by 'early' (node 1), which is expected to stand before it\n"
+          "/graph/node/0/output/0: Relu 'late' (node 0): output 0 'y' is declared as @fp(32) [1, 3, 8, 9], it is @fp(32) [1, 3, 8, 8]");
+}
+
+static void attributes_of_other_versions_are_warnings(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_opset(&m, "", 13);
+    om_node(&m, "Clip", "clip", "x", "y");
+    om_float(&m, "min", 0);
+    output("y", 1, 3, 8, 8);
+    FINDS("warning: /graph/node/0/attribute/min: Clip 'clip' (node 0): min is an attribute until version 10 of the operator set, this graph "
+          "is of version 13");
+}
+
+/* ---- networks that are not of a dialect -------------------------------------------------------------------------------------- */
+
+static void other_networks_are_left_alone(void **state) {
+    (void)state;
+    xir_network *net = small_net();
+    xir_diags_clear(why);
+    assert_false(xir_network_is_dialect(net));
+    assert_int_equal(xir_dialect_check(net, why), XIR_OK);
+    assert_int_equal(xir_diags_count(why), 0);
+    xir_network_free(net);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_sound_model_has_no_findings),
+        TEST(channels_that_do_not_go_together),
+        TEST(an_attribute_that_nobody_knows),
+        TEST(an_attribute_of_another_type),
+        TEST(pads_of_the_wrong_length),
+        TEST(an_input_that_nobody_makes),
+        TEST(an_op_that_there_is_not),
+        TEST(an_op_of_another_domain_is_a_note),
+        TEST(dims_that_do_not_broadcast),
+        TEST(a_stride_of_zero),
+        TEST(a_stride_below_zero),
+        TEST(a_declared_shape_that_is_wrong),
+        TEST(a_kernel_larger_than_its_input),
+        TEST(a_cycle),
+        TEST(a_name_that_two_values_have),
+        TEST(a_reshape_with_the_wrong_count),
+        TEST(a_concat_axis_out_of_range),
+        TEST(a_matmul_whose_k_differs),
+        TEST(all_are_found_in_one_run_and_none_follows_from_another),
+        TEST(missing_inputs_and_attributes),
+        TEST(nodes_that_stand_before_what_they_need),
+        TEST(attributes_of_other_versions_are_warnings),
+        cmocka_unit_test(other_networks_are_left_alone),
+    };
+    return RUN_GROUP(tests);
+}
