@@ -45,13 +45,12 @@ static bool has_uses(const xir_value *v, size_t n) {
 }
 
 static bool judge_value(const xir_pattern *p, const node *n, const xir_value *v) {
-    if (!v) return false;
+    if (!v || (n->uses && !has_uses(v, n->uses))) return false;
     if (n->element && !(xir_type_tensor(v->type) && xir_type_equal(xir_type_element(v->type), n->element))) return false;
     return !n->where_value || n->where_value(v, p->user);
 }
 
-static bool value_fits(const xir_pattern *p, const node *n, const xir_value *v) {
-    if (n->uses && !(v && has_uses(v, n->uses))) return false;
+static inline bool value_fits(const xir_pattern *p, const node *n, const xir_value *v) {
     return !n->judges_value || judge_value(p, n, v);
 }
 
@@ -123,12 +122,17 @@ static bool class_fits(const node *n, const xir_class *cls) {
     return !n->classes;
 }
 
-static bool op_fits(const xir_pattern *p, const node *n, const xir_op *op) {
-    if (!(op->flags & OP_PLACED) || (op->cls->traits & n->traits) != n->traits) return false;
+/* What costs nothing to ask, before its inputs. */
+static bool op_may_fit(const node *n, const xir_op *op) {
+    if (!class_fits(n, op->cls) || !(op->flags & OP_PLACED) || (op->cls->traits & n->traits) != n->traits) return false;
     if (n->targets && !(n->targets >> xir_target_kind_of(op->target) & 1)) return false;
     for (uint32_t i = n->n_inputs; n->asks_inputs && !n->rest && i < op->n_inputs; i++) {
         if (op->inputs[i].value) return false;
     }
+    return true;
+}
+
+static bool op_fits(const xir_pattern *p, const node *n, const xir_op *op) {
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         if (!attr_fits(p, op, &n->attrs[i])) return false;
     }
@@ -137,42 +141,49 @@ static bool op_fits(const xir_pattern *p, const node *n, const xir_op *op) {
 
 /* ---- goals ------------------------------------------------------------------------------------------------------------ */
 
-static xir_value *input_of(const xir_op *op, uint32_t i, bool exchanged) {
-    uint32_t from = exchanged && i < 2 ? 1 - i : i;
-    return from < op->n_inputs ? op->inputs[from].value : NULL;
-}
+static bool is_leaf(const node *n) { return n->kind <= XIR_PATTERN_NUMBER; }
 
-/* A first look at what an op reads, which tells most that do not fit: classes, and whether there are Params. */
-static bool inputs_may_fit(const matcher *mt, const node *n, const xir_op *op, bool exchanged) {
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        const node *in = &mt->p->nodes[n->inputs[i]];
-        const xir_value *v = input_of(op, i, exchanged);
-        if (in->optional) continue;
-        if (!v) return false;
-        if (in->kind == XIR_PATTERN_OP && !(v->producer && class_fits(in, v->producer->cls))) return false;
-        if ((in->kind == XIR_PATTERN_PARAMS || in->kind == XIR_PATTERN_NUMBER) && !value_is_params(v)) return false;
+/* A row that stands for something already, or that has no inputs, is met at once; false if it can't be. The others are goals. */
+static bool take_input(matcher *mt, uint8_t row, xir_value *v, const goal **next) {
+    const node *n = &mt->p->nodes[row];
+    if (mt->bound >> row & 1) return mt->m->values[row] == v;
+    if (is_leaf(n)) {
+        if (!leaf_fits(mt->p, n, v)) return false;
+        bind(mt, row, v ? v->producer : NULL, v);
+        return true;
     }
+    if (n->kind == XIR_PATTERN_OP && !n->optional && !(v && v->producer && class_fits(n, v->producer->cls))) return false;
+    *next = push(mt, row, v, *next);
     return true;
 }
 
-static bool solve_inputs(matcher *mt, const node *n, const xir_op *op, bool exchanged, const goal *next) {
-    for (uint32_t i = n->n_inputs; i-- > 0;) next = push(mt, n->inputs[i], input_of(op, i, exchanged), next);
-    return solve(mt, next);
+/* The first input's goal is the first. */
+static bool take_inputs(matcher *mt, const node *n, const xir_op *op, uint32_t exchanged, const goal **next) {
+    for (uint32_t i = n->n_inputs; i-- > 0;) {
+        uint32_t from = i < 2 ? i ^ exchanged : i;
+        if (!take_input(mt, n->inputs[i], from < op->n_inputs ? op->inputs[from].value : NULL, next)) return false;
+    }
+    return true;
 }
 
 /* The row stands for an op, and its inputs' rows for what it reads. */
 static bool solve_op(matcher *mt, uint8_t row, xir_op *op, xir_value *value, const goal *next) {
     const node *n = &mt->p->nodes[row];
-    if (!class_fits(n, op->cls)) return false;
-    bool straight = inputs_may_fit(mt, n, op, false), exchanged = n->commutes && inputs_may_fit(mt, n, op, true);
-    if ((!straight && !exchanged) || !op_fits(mt->p, n, op) || !value_fits(mt->p, n, value)) return false;
+    if (!op_may_fit(n, op)) return false;
     bind(mt, row, op, value);
     uint64_t bound = mt->bound;
     uint32_t top = mt->top;
-    if (straight && solve_inputs(mt, n, op, false, next)) return true;
-    mt->bound = bound;
-    mt->top = top;
-    return exchanged && solve_inputs(mt, n, op, true, next);
+    bool judged = false;
+    for (uint32_t exchanged = 0; exchanged <= n->commutes; exchanged++) {
+        const goal *g = next;
+        mt->bound = bound;
+        mt->top = top;
+        if (!take_inputs(mt, n, op, exchanged, &g)) continue;
+        if (!judged && !(op_fits(mt->p, n, op) && value_fits(mt->p, n, value))) return false;
+        judged = true;
+        if (solve(mt, g)) return true;
+    }
+    return false;
 }
 
 /* A value that is the row's output of an op. */
@@ -246,14 +257,11 @@ static bool solve(matcher *mt, const goal *g) {
             if (mt->m->values[g->row] != g->value) return false;
             continue;
         }
-        switch (n->kind) {
-        case XIR_PATTERN_OP:     return n->optional ? solve_optional(mt, g) : solve_output(mt, g->row, g->value, g->next);
-        case XIR_PATTERN_OUTPUT: return solve_sibling(mt, g);
-        case XIR_PATTERN_EITHER: return solve_either(mt, g);
-        default:
-            if (!leaf_fits(mt->p, n, g->value)) return false;
-            bind(mt, g->row, g->value ? g->value->producer : NULL, g->value);
-        }
+        if (n->kind == XIR_PATTERN_OP) return n->optional ? solve_optional(mt, g) : solve_output(mt, g->row, g->value, g->next);
+        if (n->kind == XIR_PATTERN_OUTPUT) return solve_sibling(mt, g);
+        if (n->kind == XIR_PATTERN_EITHER) return solve_either(mt, g);
+        if (!leaf_fits(mt->p, n, g->value)) return false;
+        bind(mt, g->row, g->value ? g->value->producer : NULL, g->value);
     }
     return finish(mt);
 }

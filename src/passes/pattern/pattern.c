@@ -115,7 +115,7 @@ static xir_status take_row(making *mk, size_t *edges) {
     const xir_pattern_row *r = &mk->decl->rows[mk->row];
     node *n = &mk->p->nodes[mk->row];
     *n = (node){ .kind = (uint8_t)r->kind, .output = r->output, .commutes = r->commutes, .optional = r->optional,
-                 .judges_value = r->element || r->where_value, .traits = r->traits, .targets = r->targets, .uses = r->uses,
+                 .judges_value = r->uses || r->element || r->where_value, .traits = r->traits, .targets = r->targets, .uses = r->uses,
                  .number = r->number, .within = r->within > 0 ? r->within : 1e-6, .where = r->where,
                  .where_value = r->where_value };
     xir_status status = take_inputs(mk, r, n, edges);
@@ -183,7 +183,8 @@ static xir_status measure(making *mk) {
         bool leaf = n->kind == XIR_PATTERN_ANY || n->kind == XIR_PATTERN_PARAMS || n->kind == XIR_PATTERN_NUMBER;
         depth[i] += n->kind == XIR_PATTERN_OP;
         if (n->kind == XIR_PATTERN_OP) p->op_rows |= (uint64_t)1 << i;
-        p->judges_leaves |= leaf && (n->uses || n->judges_value);
+        if (leaf) p->leaf_rows |= (uint64_t)1 << i;
+        p->judges_leaves |= leaf && n->judges_value;
     }
     p->depth = depth[p->root];
     mk->row = p->root;

@@ -17,7 +17,7 @@ typedef struct node {
     uint8_t            n_inputs;      /* that are listed; without the REST                     */
     uint8_t            output;
     bool               asks_inputs, rest, commutes, optional;
-    bool               judges_value;  /* element or where_value                                */
+    bool               judges_value;  /* uses, element or where_value                          */
     uint32_t           traits, targets;
     uint32_t           n_classes, n_attrs;
     const uint8_t     *inputs;
@@ -36,7 +36,8 @@ struct xir_pattern {
     const char       *name;
     node             *nodes;
     uint32_t          n_nodes, root;
-    uint64_t          op_rows;        /* bits of OP rows                                       */
+    uint64_t          op_rows;        /* bits of OP rows,                                      */
+    uint64_t          leaf_rows;      /* and of rows that have no inputs                       */
     uint32_t          depth;          /* ops on the longest way from the root to a leaf        */
     const xir_class **root_classes;   /* NULL: any                                             */
     uint32_t          n_root_classes;

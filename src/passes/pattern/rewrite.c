@@ -124,15 +124,18 @@ static void touch_around(xir_rewriter *at, const xir_match *m, const surrounding
     const xir_pattern *p = m->pattern;
     if (!reserve_marks(at)) return;
     size_t made = at->net->n_slots - s->slots, found = 0;
-    for (uint32_t i = 0; i < p->n_nodes; i++) {
+    for (uint64_t rows = p->op_rows; rows; rows &= rows - 1) {
+        int i = __builtin_ctzll(rows);
         xir_op *op = m->ops[i];
-        if (p->op_rows >> i & 1 && op) {
-            if (op->flags & OP_PLACED) touch(at, op);
-            if (made && (!s->after[i] || s->after[i]->flags & OP_PLACED)) found += touch_new(at, s->after[i], s->slots);
-        } else if (m->values[i] && matters_as_read(at, m->values[i])) {
-            if (!op) touch_value(at, m->values[i]);
-            else if (mark(at, op, MARK_READ)) put(at, &at->read, op);
-        }
+        if (!op) continue;
+        if (op->flags & OP_PLACED) touch(at, op);
+        if (made && (!s->after[i] || s->after[i]->flags & OP_PLACED)) found += touch_new(at, s->after[i], s->slots);
+    }
+    for (uint64_t rows = p->leaf_rows; rows; rows &= rows - 1) {
+        int i = __builtin_ctzll(rows);
+        if (!m->values[i] || !matters_as_read(at, m->values[i])) continue;
+        if (!m->ops[i]) touch_value(at, m->values[i]);
+        else if (mark(at, m->ops[i], MARK_READ)) put(at, &at->read, m->ops[i]);
     }
     at->lost |= found < made;
     if (s->use && s->use->value) touch_value(at, s->use->value);
@@ -356,9 +359,8 @@ xir_at xir_match_at(const xir_match *m) {
 
 /* Whether a value is one that the match reads: of a row that is no op's. */
 static bool is_leaf(const xir_match *m, const xir_value *v) {
-    for (uint32_t i = 0; i < m->pattern->n_nodes; i++) {
-        uint8_t kind = m->pattern->nodes[i].kind;
-        if (m->values[i] == v && (kind == XIR_PATTERN_ANY || kind == XIR_PATTERN_PARAMS || kind == XIR_PATTERN_NUMBER)) return true;
+    for (uint64_t rows = m->pattern->leaf_rows; rows; rows &= rows - 1) {
+        if (m->values[__builtin_ctzll(rows)] == v) return true;
     }
     return false;
 }
@@ -395,8 +397,10 @@ xir_verdict xir_match_replace(const xir_match *m, xir_value *now) {
     }
     if (maker && !is_leaf(m, now) && !take_name(now, old)) return XIR_REWRITE_FAILED;
     if (xir_value_replace(old, now) != XIR_OK) return XIR_REWRITE_FAILED;
-    for (size_t i = p->n_nodes; i-- > 0;) {
-        xir_op *op = p->op_rows >> i & 1 ? m->ops[i] : NULL;
+    for (uint64_t rows = p->op_rows; rows;) {
+        int i = 63 - __builtin_clzll(rows);   /* from the root up */
+        xir_op *op = m->ops[i];
+        rows &= ~((uint64_t)1 << i);
         if (!op || op == maker || op->flags & OP_ERASED || is_used(op)) continue;
         if (xir_op_erase(op) != XIR_OK) return XIR_REWRITE_FAILED;
     }
