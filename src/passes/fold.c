@@ -1,0 +1,303 @@
+/* fold: what depends on constants alone is computed now.
+ *
+ *     x:fp32[1,3,8,8] = input()                 x:fp32[1,3,8,8] = input()
+ *     s = shape(x)                              y = expand(x) …
+ *     n = gather(s, 1)                 ->       z:fp32[3] = params
+ *     m = multiply(n, 2)
+ *     z = constant_of_shape(m)
+ *
+ * Shapes come first: the dims of a value are constants where its type says them, though the value is none, and so is what Gather and
+ * Slice pick of them if only the picked ones are known. All other ops are computed by the executor (ctx->run_op) if they are pure, for
+ * the host, without quantised elements, and all their inputs are Params with bytes. A result becomes Params of the same name and type.
+ * An op that reads it is inferred anew, since what was data for inference is known now, and so are those behind it whose types change
+ * by that: all in one walk.
+ *
+ * A file is not to grow: results of more than `limit` elements are left, and those of more than 64K elements that are over 64 times
+ * as large as what they are computed from. Reshapes and copies of constants share the bytes and know no limit. */
+#include <xir/exec.h>
+#include <xir/ops.h>
+#include "upkeep.h"
+
+enum { SMALL = 65536, GROWTH = 64, MOST_RANK = 64 };
+
+typedef struct folder {
+    xir_pass    *at;
+    xir_network *net;
+    uint8_t     *news;        /* by slot: an input is constant now, or of another type      */
+    uint32_t     own;         /* Params from this number on are results of this walk        */
+    uint64_t     limit;
+    xir_diags   *why;         /* of the op that is computed                                 */
+    const xir_class_decl *shape, *gather, *slice, *shares[3];
+} folder;
+
+/* ---- what is constant ---------------------------------------------------------------------------------------------- */
+
+static bool is_constant(const xir_value *v) {
+    return value_is_params(v) && !(v->more->mtype) && xir_type_tensor(v->type) && xir_params_has_data(v);
+}
+
+static bool are_constant(const xir_op *op) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *v = op->inputs[i].value;
+        if (!v) continue;
+        if (!is_constant(v) || xir_type_is_quantized(xir_type_element(v->type))) return false;
+        n++;
+    }
+    return n > 0;
+}
+
+/* How many elements a type has; 0 if not all dims are known, UINT64_MAX beyond that. */
+static uint64_t count_of(const xir_type *type) {
+    const xir_tensor_type *tensor = xir_type_tensor(type);
+    uint64_t n = 1;
+    for (size_t i = 0; tensor && i < tensor->shape.size; i++) {
+        if (tensor->shape.data[i] < 0) return 0;
+        if (!mul_u64(n, (uint64_t)tensor->shape.data[i], &n)) n = UINT64_MAX;
+    }
+    return n;
+}
+
+/* Whether the result is the very bytes of the input. */
+static bool is_move(const folder *f, const xir_op *op) {
+    for (size_t i = 0; i < sizeof f->shares / sizeof *f->shares; i++) {
+        if (op->cls->decl == f->shares[i]) return true;
+    }
+    return false;
+}
+
+static bool is_worth_it(const folder *f, const xir_op *op) {
+    uint64_t in = 0, out = 0;
+    if (is_move(f, op)) return true;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i].value && !add_u64(in, count_of(op->inputs[i].value->type), &in)) in = UINT64_MAX;
+    }
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (!add_u64(out, count_of(op->outputs[i].type), &out)) out = UINT64_MAX;
+    }
+    return out <= f->limit && (out <= SMALL || out / GROWTH <= in);
+}
+
+static bool may_fold(const folder *f, const xir_op *op) {
+    if (!op->n_outputs || op->target != f->net->host || (op->more && op->more->extra)) return false;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const xir_value *v = &op->outputs[i];
+        if (v->more && v->more->mtype) return false;
+        if (v->type && xir_type_is_quantized(xir_type_element(v->type))) return false;
+    }
+    return op_is_pure(op);
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------- */
+
+static void tell_users(folder *f, const xir_value *v) {
+    for (const xir_use *u = v->uses; u; u = u->next) f->news[u->user->slot] = 1;
+}
+
+/* The result takes the output's place: its name goes to nobody else. */
+static xir_status give(folder *f, xir_op *op, uint32_t i, const xir_array *array) {
+    xir_value *old = &op->outputs[i];
+    size_t moved = 0;
+    if (!old->uses) return XIR_OK;
+    xir_value *now = xir_params_of_array(f->net, xir_value_name(old), array);
+    if (!now) return XIR_E_MEMORY;
+    if (old->type && xir_type_equal(old->type, now->type)) now->type = old->type;
+    tell_users(f, old);
+    return value_take_place(now, old, true, &moved);
+}
+
+/* Results of this walk that nobody reads any more need no memory. */
+static void let_go(const folder *f, const xir_value *v) {
+    if (v && value_is_params(v) && value_params(v)->number >= f->own && !v->uses) xir_params_clear((xir_value *)(uintptr_t)v);
+}
+
+static xir_status replace(folder *f, xir_op *op, xir_array **results) {
+    xir_status status = XIR_OK;
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = give(f, op, i, results[i]);
+    if (status) return status;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        xir_value *v = op->inputs[i].value;
+        use_unlink(&op->inputs[i]);
+        let_go(f, v);
+    }
+    op_drop(op);
+    xir_pass_changed(f->at, 1);
+    return XIR_OK;
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------------------------- */
+
+/* The dims that a Shape gives, as a part of those of its input; false if there is no telling. */
+static bool shape_dims(const xir_op *op, xir_i64s *out) {
+    const xir_i64s *dims = op->n_inputs == 1 ? value_dims(op->inputs[0].value) : NULL;
+    const xir_i64s *given = value_dims(&op->outputs[0]);
+    const xir_shape_attrs *a = op->attrs;
+    if (!dims || !given || given->size != 1 || op->n_outputs != 1) return false;
+    int64_t n = (int64_t)dims->size, start = from_end(a->start, n);
+    if (start < 0) start = 0;
+    if (given->data[0] < 0 || start > n || given->data[0] > n - start) return false;
+    *out = (xir_i64s){ dims->data + start, (size_t)given->data[0] };
+    return true;
+}
+
+static bool are_known(const int64_t *dims, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (dims[i] < 0) return false;
+    }
+    return true;
+}
+
+static xir_status replace_by(folder *f, xir_op *op, const int64_t *numbers, size_t n) {
+    xir_array *array = xir_array_copy(f->net->ctx, op->outputs[0].type, numbers, n * sizeof *numbers, NULL);
+    if (!array) return XIR_E_MEMORY;
+    xir_status status = replace(f, op, &array);
+    xir_array_free(array);
+    return status;
+}
+
+/* Whether the type is `n` of sint(64), as what Shape gives is, and what is picked of it. */
+static bool is_of_ints(const xir_value *v, size_t n) {
+    const xir_type *element = xir_type_element(v->type);
+    return element && xir_type_equal(element, xir_sint(value_net(v)->ctx, 64)) && !xir_type_has_unknown_dim(v->type) && count_of(v->type) == n;
+}
+
+/* What a Gather with constant indices or a Slice picks of a Shape; false if it is not known, or no such thing. */
+static bool picked_dims(const folder *f, const xir_op *op, int64_t *out, size_t *n) {
+    bool gather = op->cls->decl == f->gather, slice = op->cls->decl == f->slice;
+    const xir_value *data = (gather || slice) && op->n_inputs && op->n_outputs == 1 ? op->inputs[0].value : NULL;
+    const xir_op *maker = data ? data->producer : NULL;
+    xir_i64s dims;
+    if (!maker || maker->cls->decl != f->shape || !shape_dims(maker, &dims) || dims.size > MOST_RANK) return false;
+    if (slice) {
+        const xir_slice_attrs *a = op->attrs;
+        const xir_i64s *given = value_dims(&op->outputs[0]);
+        if (a->begin.size != 1 || a->stride.size != 1 || !given || given->size != 1 || given->data[0] < 0) return false;
+        int64_t m = (int64_t)dims.size, stride = a->stride.data[0], i = from_end(a->begin.data[0], m);
+        if (i < 0 && stride > 0) i = 0;
+        if (i > m - 1 && stride < 0) i = m - 1;
+        *n = (size_t)given->data[0];
+        for (size_t k = 0; k < *n; k++, i += stride) {
+            if (i < 0 || i >= m || k == MOST_RANK) return false;
+            out[k] = dims.data[i];
+        }
+        return are_known(out, *n);
+    }
+    const xir_value *indices = op->n_inputs == 2 ? op->inputs[1].value : NULL;
+    if (!indices || !is_constant(indices) || (*n = (size_t)count_of(indices->type)) > MOST_RANK) return false;
+    if (!is_of_ints(indices, *n) || xir_params_read(indices, 0, out, *n * sizeof *out)) return false;
+    for (size_t k = 0; k < *n; k++) {
+        int64_t i = from_end(out[k], (int64_t)dims.size);
+        if (i < 0 || i >= (int64_t)dims.size) return false;
+        out[k] = dims.data[i];
+    }
+    return are_known(out, *n);
+}
+
+static xir_status fold_shape(folder *f, xir_op *op, bool *done) {
+    int64_t picked[MOST_RANK];
+    xir_i64s dims;
+    size_t n;
+    *done = false;
+    if (op->cls->decl == f->shape && shape_dims(op, &dims) && are_known(dims.data, dims.size) && is_of_ints(&op->outputs[0], dims.size)) {
+        *done = true;
+        return replace_by(f, op, dims.data, dims.size);
+    }
+    if (picked_dims(f, op, picked, &n) && is_of_ints(&op->outputs[0], n)) {
+        *done = true;
+        return replace_by(f, op, picked, n);
+    }
+    return XIR_OK;
+}
+
+/* ---- the executor's part ------------------------------------------------------------------------------------------- */
+
+/* An op of constants that fails would fail at every run: people should know, but it is not this pass that is wrong. */
+static void say_failed(folder *f, const xir_op *op) {
+    const xir_diag *d = xir_diags_at(f->why, 0);
+    if (d) xir_pass_say(f->at, XIR_WARNING, op, "its inputs are constants, but it can't be computed: %.*s", (int)d->message.size, d->message.data);
+}
+
+static xir_status fold_constants(folder *f, xir_op *op) {
+    enum { FEW = 8 };
+    xir_array *few[FEW], **results = few;
+    if (!are_constant(op) || !class_kernel(op->cls) || !is_worth_it(f, op)) return XIR_OK;
+    if (op->n_outputs > FEW) results = mem_new(&f->net->alloc, op->n_outputs * sizeof *results);
+    if (!results) return XIR_E_MEMORY;
+    xir_diags_clear(f->why);
+    xir_status status = f->net->ctx->run_op(op, NULL, 0, results, op->n_outputs, f->why);
+    if (!status) {
+        uint64_t count = 0;   /* that is known only now, if the types did not say it */
+        for (uint32_t i = 0; i < op->n_outputs; i++) count += xir_array_count(results[i]);
+        if (count <= f->limit || is_move(f, op)) status = replace(f, op, results);
+        for (uint32_t i = 0; i < op->n_outputs; i++) xir_array_free(results[i]);
+    } else if (status != XIR_E_MEMORY) {
+        if (status != XIR_E_UNSUPPORTED && status != XIR_E_MISSING) say_failed(f, op);
+        status = XIR_OK;
+    }
+    if (results != few) mem_free(&f->net->alloc, (void *)results, op->n_outputs * sizeof *results);
+    return status;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------------------------ */
+
+/* Infers an op that has news. What is wrong with it is for the pass infer to say. */
+static xir_status renew(folder *f, xir_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->inputs[i].value && !op->inputs[i].value->type) return XIR_OK;
+    }
+    if (!xir_op_can_infer(op)) return XIR_OK;
+    uint64_t epoch = f->net->epoch;
+    xir_status status = op_infer(op, true, 0, NULL);
+    if (status == XIR_E_MEMORY) return status;
+    if (f->net->epoch == epoch) return XIR_OK;
+    xir_pass_changed(f->at, 1);
+    for (uint32_t i = 0; i < op->n_outputs; i++) tell_users(f, &op->outputs[i]);
+    return XIR_OK;
+}
+
+static xir_status walk(folder *f) {
+    xir_status status = XIR_OK;
+    for (xir_op *op = f->net->first, *next; op && !status; op = next) {
+        next = op->next;
+        bool done = false;
+        if (f->news[op->slot]) status = renew(f, op);
+        if (status || !may_fold(f, op)) continue;
+        status = fold_shape(f, op, &done);
+        if (!status && !done && f->net->ctx->run_op) status = fold_constants(f, op);
+    }
+    return status;
+}
+
+static xir_status run(xir_pass *at) {
+    xir_network *net = at->net;
+    int64_t limit = xir_pass_int(at, "limit");
+    size_t slots = (size_t)net->n_slots + 1;
+    folder f = { .at = at, .net = net, .own = net->n_params, .limit = limit < 0 ? 0 : (uint64_t)limit,
+                 .shape = xir_shape_class(), .gather = xir_gather_class(), .slice = xir_slice_class(),
+                 .shares = { xir_reshape_class(), xir_squeeze_class(), xir_copy_class() } };
+    if (!net->ctx->run_op) xir_pass_say(at, XIR_NOTE, NULL, "there is no executor: only shapes are computed");
+    f.news = mem_new(&net->alloc, slots);
+    f.why = xir_diags_new(net->ctx);
+    xir_status status = XIR_E_MEMORY;
+    if (f.news && f.why) {
+        memset(f.news, 0, slots);
+        results_begin(net);
+        status = walk(&f);
+        results_end(net);
+    }
+    mem_free(&net->alloc, f.news, slots);
+    xir_diags_free(f.why);
+    return status == XIR_E_MEMORY ? pass_no_memory(at) : status;
+}
+
+static const xir_pass_option options[] = {
+    { "limit", XIR_PASS_INT, "1M", "the most elements that a result may have" },
+};
+
+const xir_pass_decl pass_fold = {
+    XIR_PASS_HEAD("fold", "computes what depends on constants alone"),
+    .level = XIR_LEVEL_EXACT,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .run = run,
+};

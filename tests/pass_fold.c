@@ -1,0 +1,262 @@
+/* fold: what constants alone decide is a constant, of the same name, type and numbers; and those behind it know more of their types. */
+#include "support/op_list.h"
+#include "support/story.h"
+#include "graph.h"
+
+/* The network after folding, which must be sound and valid, and which folding again leaves alone; the changes. */
+static size_t changes;
+static xir_network *folded_with(const char *before, const char *options, int line) {
+    xir_network *net = story_net(before);
+    changes = run_pass(net, "fold", options, __FILE__, line);
+    return net;
+}
+
+static void becomes(const char *before, const char *after, int line) {
+    xir_network *net = folded_with(before, NULL, line);
+    check_story(net, after, __FILE__, line);
+    xir_network_free(net);
+}
+#define BECOMES(before, after) becomes(before, after, __LINE__)
+
+static void stays(const char *before, int line) {
+    xir_network *net = story_net(before);
+    char *text = story_text(net);
+    xir_network_free(net);
+    net = folded_with(before, NULL, line);
+    check_story(net, text, __FILE__, line);
+    if (changes) fail_msg("line %d: %zu changes were said", line, changes);
+    free(text);
+    xir_network_free(net);
+}
+#define STAYS(before) stays(before, __LINE__)
+
+/* The Params of a name among the inputs of the op that makes `user`: sint(64) or fp32 numbers. */
+static void check_numbers(const xir_network *net, const char *user, size_t input, const char *name, const double *expected, size_t n, int line) {
+    const xir_op *op = strcmp(user, "out") == 0 ? xir_network_last(net) : story_op(net, user);
+    const xir_value *v = xir_op_input(op, (int64_t)input);
+    if (!v || !xir_value_is_params(v)) fail_msg("line %d: no Params", line);
+    if (name) CHECK_STR(xir_value_name(v), name);
+    xir_array *array = xir_array_of_params(v, why);
+    assert_non_null(array);
+    if (xir_array_count(array) != n) fail_msg("line %d: %zu numbers", line, xir_array_count(array));
+    for (size_t i = 0; i < n; i++) {
+        if (xir_array_real(array, i) != expected[i]) fail_msg("line %d: number %zu is %g, not %g", line, i, xir_array_real(array, i), expected[i]);
+    }
+    xir_array_free(array);
+}
+#define NUMBERS(net, user, input, name, ...) \
+    check_numbers(net, user, input, name, (const double[]){ __VA_ARGS__ }, COUNT(((const double[]){ __VA_ARGS__ })), __LINE__)
+
+/* ---- arithmetic -------------------------------------------------------------------------------------------------------- */
+
+static void a_sum_of_constants_is_a_constant(void **state) {
+    (void)state;
+    xir_network *net = folded_with("x: C 3; p: params 3 = 1 2 3; q: params 3 = 10 20 30; s = Add p q; y = Add x s; out y", NULL, __LINE__);
+    CHECK_STORY(net, "y = Add x s; out y");
+    assert_int_equal(changes, 1);
+    NUMBERS(net, "y", 1, "s", 11, 22, 33);
+    assert_int_equal(xir_network_params(net, NULL, 0), 1);   /* p and q have gone with the sum */
+    assert_true(xir_value_id(xir_op_input(story_op(net, "y"), 1)) >= 0);
+    xir_network_free(net);
+}
+
+static void a_tree_is_folded_in_one_walk(void **state) {
+    (void)state;
+    xir_network *net = folded_with("x: C 2; p: params 2 = 1 2; a = Multiply p p; b = Add a p; c = Neg b; d = Add c c; y = Add x d; out y", NULL, __LINE__);
+    CHECK_STORY(net, "y = Add x d; out y");
+    assert_int_equal(changes, 4);
+    NUMBERS(net, "y", 1, "d", -4, -12);
+    xir_network_free(net);
+}
+
+static void what_depends_on_an_argument_stays(void **state) {
+    (void)state;
+    STAYS("x: C 2; p: params 2 = 1 2; a = Add x p; y = Multiply a p; out y");
+}
+
+static void without_bytes_there_is_nothing_to_compute(void **state) {
+    (void)state;
+    STAYS("x: C 2; p: params 2 = none; a = Neg p; y = Add x a; out y");
+}
+
+static void a_constant_result_keeps_its_name(void **state) {
+    (void)state;
+    xir_network *net = folded_with("x: C 2; p: params 2 = 1 2; y = Neg p; z = Neg x; out y z", NULL, __LINE__);
+    assert_int_equal(changes, 1);
+    NUMBERS(net, "out", 0, "y", -1, -2);
+    CHECK_OPS(net, "x = Input()", "z = Neg(x)", "Output(y, z)");
+    xir_network_free(net);
+}
+
+static void integers_stay_integers(void **state) {
+    (void)state;
+    xir_network *net = folded_with("x: sint64 2; p: params sint64 2 = 9007199254740993 -7; q: params sint64 2 = 0 0; s = Add p q; y = Add x s; out y", NULL, __LINE__);
+    int64_t numbers[2];
+    DOES(xir_params_read(xir_op_input(story_op(net, "y"), 1), 0, numbers, sizeof numbers));
+    assert_int_equal(numbers[0], INT64_C(9007199254740992));   /* as the story reads it: a double */
+    assert_int_equal(numbers[1], -7);
+    xir_network_free(net);
+}
+
+/* ---- shapes ------------------------------------------------------------------------------------------------------------ */
+
+static void the_shape_of_a_value_is_no_secret(void **state) {
+    (void)state;
+    xir_network *net = folded_with("x: 1 3 8 9; z: sint64 C 4; s = Shape x; p: params sint64 4 = 2 2 2 2; m = Multiply s p; y = Add z m; out y", NULL, __LINE__);
+    CHECK_STORY(net, "y = Add z m; out y");
+    NUMBERS(net, "y", 1, "m", 2, 6, 16, 18);
+    xir_network_free(net);
+    net = folded_with("x: 1 3 8 9; s = Shape x [start=-3]; t = Shape x [start=4]; u = Shape x [start=-9]; out s t u", NULL, __LINE__);
+    NUMBERS(net, "out", 0, "s", 3, 8, 9);
+    assert_int_equal(xir_type_tensor(xir_value_type(xir_op_input(xir_network_last(net), 1)))->shape.data[0], 0);
+    NUMBERS(net, "out", 2, "u", 1, 3, 8, 9);
+    xir_network_free(net);
+}
+
+static void of_a_shape_the_known_dims_are_constants(void **state) {
+    (void)state;
+    STAYS("x: -1 3 -1 8; s = Shape x; out s");
+    xir_network *net = folded_with("x: -1 3 -1 8; s = Shape x; i: params sint64 2 = 1 -1; g = Gather s i; l = Slice s [begin=3] [end=0] [stride=-2]; "
+                                   "f = Shape x [start=3]; k = Slice s [begin=2] [end=4] [stride=1]; out g l f k", NULL, __LINE__);
+    NUMBERS(net, "out", 0, "g", 3, 8);
+    NUMBERS(net, "out", 1, "l", 8, 3);
+    NUMBERS(net, "out", 2, "f", 8);
+    CHECK_OPS(net, "x = Input()", "s = Shape(x)", "k = Slice(s)", "Output(g, l, f, k)");
+    xir_network_free(net);
+}
+
+/* ConstantOfShape gives dims that inference knows once the shape is a constant, and so on down the network. */
+static void users_learn_their_types(void **state) {
+    (void)state;
+    xir_network *net = folded_with("x: 2 70000; s = Shape x; c = ConstantOfShape s; a = Neg c; y = Add x a; out y a", NULL, __LINE__);
+    CHECK_TYPED_OPS(net, "x:fp32[2,70000]** = Input()", "c:fp32[2,70000]** = ConstantOfShape(s)", "a:fp32[2,70000]** = Neg(c)",
+                    "y:fp32[2,70000]** = Add(x, a)", "Output(y, a)");
+    assert_int_equal(changes, 3);   /* the shape, and two types */
+    xir_network_free(net);
+}
+
+static void the_shape_of_what_was_learnt(void **state) {
+    (void)state;
+    xir_network *net = folded_with("x: 3 4; s = Shape x; c = ConstantOfShape s; t = Shape c; z: 1; d = Add c z; u = Shape d; out t u", NULL, __LINE__);
+    NUMBERS(net, "out", 0, "t", 3, 4);
+    NUMBERS(net, "out", 1, "u", 3, 4);
+    xir_network_free(net);
+}
+
+/* ---- what is too large --------------------------------------------------------------------------------------------------- */
+
+static void a_large_result_of_little_stays(void **state) {
+    (void)state;
+    BECOMES("x: C 4; p: params sint64 1 = 65536; c = ConstantOfShape p; out c x", "out c x");
+    STAYS("x: C 4; p: params sint64 1 = 65537; c = ConstantOfShape p; out c x");
+}
+
+static void the_limit_is_an_option(void **state) {
+    (void)state;
+    static const char text[] = "x: C 4; p: params 100; n = Neg p; out n x";
+    xir_network *net = folded_with(text, "limit=100", __LINE__);
+    assert_int_equal(changes, 1);
+    xir_network_free(net);
+    net = folded_with(text, "limit=99", __LINE__);
+    assert_int_equal(changes, 0);
+    xir_network_free(net);
+    net = folded_with("x: C 4; p: params 100; n = Copy p; m = Reshape n [shape=10,10] [layout=@layout(**)]; out n m x", "limit=1", __LINE__);
+    assert_int_equal(changes, 2);   /* the bytes are shared */
+    const xir_value *n = xir_op_input(xir_network_last(net), 0), *m = xir_op_input(xir_network_last(net), 1);
+    assert_ptr_equal(xir_params_data(n, NULL), xir_params_data(m, NULL));
+    xir_network_free(net);
+}
+
+/* ---- what does more, and what can't be computed ---------------------------------------------------------------------------- */
+
+static void impure_unknown_and_other_targets_stay(void **state) {
+    (void)state;
+    STAYS("x: C 2; p: params 2 = 1 2; a = onnx::Relu p; b = someone::Op p; out a b x");
+    xir_network *net = story_net("x: C 2; p: params 2 = 1 2; a = Neg p; b = Neg p; c = Neg p; out a b c x");
+    DOES(xir_op_set_target(story_op(net, "a"), xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL)));
+    DOES(xir_value_set_mtype(story_value(net, "b"), xir_mtype_onchip(ctx, 64)));
+    DOES(xir_op_set_extra(story_op(net, "c"), XIR_STR("more"), &(xir_any){ .kind = XIR_ANY_INT, .as.integer = 1 }));
+    size_t n;
+    DOES(xir_pass_run(net, "fold", NULL, &n, why));
+    assert_int_equal(n, 0);
+    xir_network_free(net);
+}
+
+/* It would fail whenever the network runs: a warning, and the network stays as it is. */
+static void a_constant_that_fails_is_a_warning(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: C 2; p: params 3 = 1 2 3; i: params sint64 300; g = Gather p i; out g x");
+    int64_t *indices = xir_params_edit(xir_op_input(story_op(net, "g"), 1));
+    indices[299] = 7;   /* inference looks at 256 at most */
+    xir_diags_clear(why);
+    size_t n;
+    DOES(xir_pass_run(net, "fold", NULL, &n, why));
+    assert_int_equal(n, 0);
+    assert_int_equal(xir_diags_count(why), 1);
+    assert_int_equal(xir_diags_at(why, 0)->severity, XIR_WARNING);
+    assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "fold: icraft::xir::Gather 'g': its inputs are constants, but it can't be computed: "));
+    xir_diags_clear(why);
+    xir_network_free(net);
+}
+
+static void without_an_executor_shapes_are_folded(void **state) {
+    (void)state;
+    run_op_fn *executor = ctx->run_op;
+    ctx->run_op = NULL;
+    xir_network *net = story_net("x: 2 3; p: params 2 = 1 2; a = Neg p; s = Shape x; out a s");
+    xir_diags_clear(why);
+    size_t n;
+    DOES(xir_pass_run(net, "fold", NULL, &n, why));
+    ctx->run_op = executor;
+    assert_int_equal(n, 1);
+    NUMBERS(net, "out", 1, "s", 2, 3);
+    assert_int_equal(xir_diags_count(why), 1);
+    assert_int_equal(xir_diags_at(why, 0)->severity, XIR_NOTE);
+    xir_diags_clear(why);
+    xir_network_free(net);
+}
+
+static float one(size_t i) { return (float)(i % 7); }
+
+/* A long chain of constants: one walk, and what was needed for a step only is let go. */
+static void a_long_chain_keeps_one_result(void **state) {
+    (void)state;
+    enum { LENGTH = 300 };
+    xir_network *net = new_net();
+    xir_value *x = argument(net, "x", FP32("NC", 1, 10000)), *v = xir_params_new(net, XIR_STR("p"), FP32("NC", 1, 10000));
+    DOES(xir_params_fill_f32(v, one));
+    for (int i = 0; i < LENGTH; i++) v = relu(net, v, "");
+    results(net, XIR_VALUES(add(net, x, v, "y")));
+    size_t n, bytes = 0;
+    DOES(xir_pass_run(net, "fold", NULL, &n, why));
+    assert_int_equal(n, LENGTH);
+    for (const xir_value *p = net->all_params; p; p = value_params(p)->next) {
+        uint64_t size;
+        xir_params_data(p, &size);
+        bytes += (size_t)size;
+    }
+    assert_int_equal(bytes, 2 * 40000);   /* p and the last */
+    xir_network_free(net);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sum_of_constants_is_a_constant),
+        cmocka_unit_test(a_tree_is_folded_in_one_walk),
+        cmocka_unit_test(what_depends_on_an_argument_stays),
+        cmocka_unit_test(without_bytes_there_is_nothing_to_compute),
+        cmocka_unit_test(a_constant_result_keeps_its_name),
+        cmocka_unit_test(integers_stay_integers),
+        cmocka_unit_test(the_shape_of_a_value_is_no_secret),
+        cmocka_unit_test(of_a_shape_the_known_dims_are_constants),
+        cmocka_unit_test(users_learn_their_types),
+        cmocka_unit_test(the_shape_of_what_was_learnt),
+        cmocka_unit_test(a_large_result_of_little_stays),
+        cmocka_unit_test(the_limit_is_an_option),
+        cmocka_unit_test(impure_unknown_and_other_targets_stay),
+        cmocka_unit_test(a_constant_that_fails_is_a_warning),
+        cmocka_unit_test(without_an_executor_shapes_are_folded),
+        cmocka_unit_test(a_long_chain_keeps_one_result),
+    };
+    return RUN_GROUP(tests);
+}
