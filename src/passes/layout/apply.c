@@ -209,19 +209,6 @@ static xir_status keep_transpose(plan *l, const value_node *root, xir_op *op, ax
     return status;
 }
 
-static xir_value *add_transpose(plan *l, const value_node *root, axis_order as, size_t *changes) {
-    xir_value *from = value_of(l, root);
-    const xir_type *type = type_in_order(l, from->type, as);   // which is still that of the root as it was
-    int64_t room[MOST_AXES];
-    if (!type) return NULL;
-    xir_transpose_attrs a = transpose_attrs(order_then(order_inverse(root->stored), as), room, rank_of(from), xir_type_layout(type));
-    xir_op *op = xir_network_add(l->net, &(xir_op_desc){
-        .cls = xir_class_of(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &from, .n_inputs = 1, .types = &type,
-        .n_types = 1, .target = from->producer->target, .id = XIR_NO_ID, .before = from->producer->next });
-    ++*changes;
-    return op ? op->outputs : NULL;
-}
-
 /* The first of the Transposes that make a root's order. */
 static xir_op *transpose_of(const plan *l, const value_node *root, axis_order as) {
     xir_op *found = NULL;
@@ -229,6 +216,39 @@ static xir_op *transpose_of(const plan *l, const value_node *root, axis_order as
         if (l->values[i].view == as) found = l->nodes[l->values[i].slot].op;
     }
     return found;
+}
+
+/* One that makes what nobody needs any more. */
+static xir_op *transpose_to_spare(plan *l, const value_node *root) {
+    uint32_t found = UINT32_MAX;
+    for (uint32_t i = root->next_view; i != UINT32_MAX; i = l->values[i].next_view) {
+        const root_need *need = need_of(l, root, l->values[i].view);
+        if (!l->values[i].claimed && (!need || !need->count || need->as == root->stored)) found = i;
+    }
+    if (found == UINT32_MAX) return NULL;
+    l->values[found].claimed = true;
+    return l->nodes[l->values[found].slot].op;
+}
+
+/* Another one makes it: one to spare, else a new one. */
+static xir_value *make_transpose(plan *l, const value_node *root, axis_order as, size_t *changes) {
+    xir_value *from = value_of(l, root);
+    const xir_type *type = type_in_order(l, from->type, as);   // which is still that of the root as it was
+    int64_t room[MOST_AXES];
+    if (!type) return NULL;
+    xir_transpose_attrs a = transpose_attrs(order_then(order_inverse(root->stored), as), room, rank_of(from), xir_type_layout(type));
+    xir_op *op = transpose_to_spare(l, root);
+    ++*changes;
+    if (op) {
+        l->nodes[op->slot].dirty = true;
+        bool done = xir_op_set_input(op, 0, from) == XIR_OK && xir_op_set_body(op, xir_transpose_class(), &a) == XIR_OK &&
+                    xir_value_set_type(op->outputs, type) == XIR_OK;
+        return done ? op->outputs : NULL;
+    }
+    op = xir_network_add(l->net, &(xir_op_desc){
+        .cls = xir_class_of(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &from, .n_inputs = 1, .types = &type,
+        .n_types = 1, .target = from->producer->target, .id = XIR_NO_ID, .before = from->producer->next });
+    return op ? op->outputs : NULL;
 }
 
 static xir_status make_needed(plan *l, const value_node *root, size_t *changes) {
@@ -241,7 +261,7 @@ static xir_status make_needed(plan *l, const value_node *root, size_t *changes) 
         }
         xir_op *op = transpose_of(l, root, need->as);
         xir_status status = op ? keep_transpose(l, root, op, need->as, changes) : XIR_OK;
-        need->value = op ? op->outputs : add_transpose(l, root, need->as, changes);
+        need->value = op ? op->outputs : make_transpose(l, root, need->as, changes);
         if (status || !need->value) return status ? status : XIR_E_MEMORY;
     }
     return XIR_OK;

@@ -98,7 +98,8 @@ typedef struct value_node {
     uint32_t slot;            /* of its maker                                         */
     uint32_t first_use, n_uses;
     uint32_t needs;           /* the first need, an index from 1; 0: none             */
-    axis_order    stored;
+    axis_order stored;
+    bool     claimed;         /* of a view: its op makes another order now */
 } value_node;
 
 /* A use of a root by an op that stays, perhaps through a view. */
