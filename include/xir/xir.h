@@ -26,7 +26,5 @@
 #include <xir/pass.h>
 #include <xir/convert.h>
 #include <xir/prove.h>
-#include <xir/prove.h>
-#include <xir/convert.h>
 
 #endif
