@@ -29,6 +29,7 @@ static const bench_case *const tables[] = {
     graph_cases,
     infer_cases,
     json_cases,
+    onnx_read_cases,
     raw_cases,
     yardstick_cases,
 #ifdef XIR_PEER_FLATBUFFERS

@@ -93,6 +93,11 @@ enum { FILES_SAVE_MIB = 64 };
 char       *files_random(size_t size);
 const char *files_save_path(const bench_input *in, const char *name);
 
+/* onnx.c: an ONNX model of `ops` nodes in memory from pages_take; the path of a file of 20 000 nodes and
+ * 256 MiB of weights in the folder of `in`. NULL with a word on stderr. */
+const char *onnx_make(size_t ops, size_t *size);
+const char *onnx_make_file(const bench_input *in);
+
 /* The tables of peers. Each ends with a row whose `run` is NULL. */
 extern const bench_case flatbuffers_cases[];
 extern const bench_case mlir_cases[];

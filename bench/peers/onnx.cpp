@@ -242,6 +242,33 @@ bool open_run(void *state, bench_result *out)
     return out->count == FILES_OPS;
 }
 
+/* The model that ours reads. */
+void *made_setup(const bench_input *in)
+{
+    size_t size;
+    const char *bytes = onnx_make(in->ops, &size);
+    return bytes ? new Model{in->ops, nullptr, std::string(bytes, size), {}} : nullptr;
+}
+
+void *large_setup(const bench_input *in)
+{
+    const char *path = onnx_make_file(in);
+    return path ? new Model{0, nullptr, {}, path} : nullptr;
+}
+
+bool large_run(void *state, bench_result *out)
+{
+    auto *m = static_cast<Model *>(state);
+    int fd = open(m->path.c_str(), O_RDONLY);
+    google::protobuf::io::FileInputStream file(fd);
+    google::protobuf::io::CodedInputStream coded(&file);
+    m->model = std::make_unique<ModelProto>();
+    if (fd < 0 || !m->model->ParseFromCodedStream(&coded))
+        return false;
+    out->count = static_cast<uint64_t>(m->model->graph().node_size());
+    return true;
+}
+
 #define ENCODE 0, built_setup, encode_run, nullptr, "ModelProto::SerializeToString: ONNX's own bytes, of other length"
 #define DECODE 0, encoded_setup, decode_run, nullptr, "ModelProto::ParseFromString: ONNX's own bytes, edges are names"
 
@@ -257,6 +284,8 @@ const bench_case onnx_cases[] = {
     {"flat-read", "onnx", DECODE},
     {"msgpack-write", "onnx", ENCODE},
     {"msgpack-read", "onnx", DECODE},
+    {"onnx-read", "onnx", 0, made_setup, decode_run, nullptr, "ModelProto::ParseFromString of the same bytes"},
+    {"onnx-load", "onnx", BENCH_FOLDER, large_setup, large_run, nullptr, "ModelProto::ParseFromCodedStream of the same file"},
     {"load-lazy", "onnx", BENCH_SPARSE, open_setup, open_run, nullptr,
      "ModelProto from a cached file of nearly 2 GiB: all of it is read"},
     {"save", "onnx", BENCH_FOLDER | BENCH_BY_WALL, save_setup, save_run, nullptr,

@@ -173,6 +173,7 @@ static bool read_sparse_initializer(proto_reader *r, const wire_field *f, size_t
 static bool drop_unused(proto_reader *r, uint32_t end) {
     xir_value **link = &r->net->all_params;
     proto_list unused = { 0 };
+    uint32_t n_unused = 0;
     bool ok = true;
     while (*link) {
         xir_value *v = *link;
@@ -182,12 +183,16 @@ static bool drop_unused(proto_reader *r, uint32_t end) {
             continue;
         }
         *link = p->next;
+        n_unused++;
         blob_release(p->data);
         p->data = NULL;
         xir_any *name = ok ? proto_list_add(r, &unused, sizeof *name) : NULL;
         if (name) *name = xir_any_text(xir_value_name(v));
         else ok = false;
     }
+    r->net->n_params -= n_unused;
+    uint32_t place = r->net->n_params;
+    for (xir_value *v = r->net->all_params; n_unused && v; v = value_params(v)->next) value_params(v)->number = --place;
     xir_any *names = unused.data;   /* newest first so far */
     for (size_t i = 0, j = unused.size; i + 1 < j; i++) {
         xir_any swap = names[i];

@@ -1,0 +1,17 @@
+/* Messages of protobuf as short texts, for tables of odd ones:
+ *
+ *     7:-1          field 7, the number -1        7'text'     bytes: a text (no quote in it)
+ *     7=1.5         four bytes, a float           7#00ff      bytes in hexadecimal
+ *     7{ … }        a message                     #00ff       bytes as they stand, no field
+ *
+ * A ` marks the byte that comes next. */
+#ifndef SUPPORT_ONNX_TEXT_H
+#define SUPPORT_ONNX_TEXT_H
+
+#include "support/onnx_make.h"
+
+/* The bytes, to be freed by om_bytes_free; *mark is the marked byte, SIZE_MAX if none is. What is no such text ends the
+ * program. */
+om_bytes onnx_bytes_of(const char *text, size_t *mark);
+
+#endif
