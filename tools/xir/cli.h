@@ -44,7 +44,7 @@ typedef struct command {
 
 /* The table of main.c is the list of these; each is in the file of its name. */
 extern const command info_command, show_command, convert_command, opt_command, check_command, diff_command, ops_command, passes_command,
-                     schema_command;
+                     run_command, schema_command;
 
 /* Sorts `argv` into options, which are stored, and operands, which are moved to its front. Returns their number,
  * or -1 if the line makes no sense. *help is set if --help is among the options: then nothing else counts. */

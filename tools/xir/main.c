@@ -9,7 +9,7 @@
 
 static const command *const commands[] = {
     &info_command, &show_command, &convert_command, &opt_command, &check_command, &diff_command, &ops_command, &passes_command,
-    &schema_command,
+    &run_command, &schema_command,
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

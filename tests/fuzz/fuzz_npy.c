@@ -1,0 +1,33 @@
+/* Reading .npy files: whatever the bytes, they are refused with a finding, or an array comes out whose size is its type's, and which is no
+ * larger than they, the same each time. */
+#include <stdlib.h>
+#include <xir/xir.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool ok) {
+    if (!ok) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static xir_context *ctx;
+    if (!ctx) ctx = xir_context_new(NULL);
+    must(ctx != NULL);
+    xir_diags *why = xir_diags_new(ctx);
+    xir_array *array = xir_array_read_npy(ctx, data, size, XIR_STR("in"), why), *again;
+    must(array || xir_diags_count(why) > 0);
+    if (array) {
+        uint64_t bytes;
+        size_t found;
+        xir_difference d;
+        must(xir_type_bytes(xir_array_type(array), &bytes) == XIR_OK);
+        (void)xir_array_data(array, &found);
+        must(bytes == found && found <= size);
+        again = xir_array_read_npy(ctx, data, size, XIR_STR("in"), why);
+        must(again && xir_array_compare(array, again, 0, 0, &d) == XIR_OK && d.same_shape && d.count == 0);
+        xir_array_free(again);
+        xir_array_free(array);
+    }
+    xir_diags_free(why);
+    return 0;
+}

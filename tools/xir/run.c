@@ -1,0 +1,359 @@
+/* xir run: computes what a network computes, over arrays in .npy files or random ones, and compares the results with others. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "cli.h"
+
+static word_list   input_words;
+static const char *out_dir, *compare_dir, *tolerance_word, *seed_word;
+
+/* What is run: one array a port, owned. */
+typedef struct ports {
+    xir_value **values;
+    xir_array **arrays;
+    size_t      n;
+} ports;
+
+static void ports_make(ports *p, size_t n) {
+    p->n = n;
+    p->values = take(n + 1, sizeof *p->values);
+    p->arrays = take(n + 1, sizeof *p->arrays);
+}
+
+static void ports_free(ports *p) {
+    for (size_t i = 0; i < p->n; i++) xir_array_free(p->arrays[i]);
+    free(p->arrays);
+    free(p->values);
+}
+
+/* Reads an array; NULL with *code, the finding is said. */
+static xir_array *load_array(const char *path, int *code, xir_diags *why) {
+    size_t before = xir_diags_count(why);
+    xir_array *array = xir_array_load_npy(context, path, why);
+    const xir_diag *d = array ? NULL : xir_diags_at(why, before);
+    *code = array ? DONE : d && d->code == XIR_E_UNSUPPORTED ? FAULTY : exit_of(d ? d->code : XIR_E_MEMORY);
+    return array;
+}
+
+/* What a failed computation means: what the executor cannot compute is a matter of the network. */
+static int exit_of_run(xir_status status) { return status == XIR_E_UNSUPPORTED ? FAULTY : exit_of(status); }
+
+/* ---- inputs -------------------------------------------------------------------------------------- */
+
+/* Which input a word NAME=FILE is for, and where the file's name begins; a bare FILE is for the only one. -1 if there is none. */
+static int64_t which_input(const ports *in, const char *word, const char **file) {
+    int64_t best = -1;
+    size_t longest = 0;
+    for (size_t i = 0; i < in->n; i++) {
+        xir_str name = xir_value_name(in->values[i]);
+        bool fits = strlen(word) > name.size && name.size >= longest && word[name.size] == '=' && memcmp(word, name.data, name.size) == 0;
+        if (!name.size || !fits) continue;
+        best = (int64_t)i;
+        longest = name.size;
+    }
+    *file = best >= 0 ? word + longest + 1 : word;
+    return best < 0 && in->n == 1 ? 0 : best;
+}
+
+/* Elements that .npy files do not have: they come as float32 or as wider integers. */
+static bool is_foreign(const xir_type *type) {
+    const xir_object *element = xir_type_object(xir_type_element(type));
+    const xir_float_type *real = xir_float_type_of(element);
+    const xir_integer_type *integer = xir_integer_type_of(element);
+    if (real) return real->format != XIR_FLOAT_FP16 && real->format != XIR_FLOAT_FP32 && real->format != XIR_FLOAT_FP64;
+    if (integer) return integer->ibits != 8 && integer->ibits != 16 && integer->ibits != 32 && integer->ibits != 64;
+    return xir_type_is_quantized(xir_type_element(type));
+}
+
+/* The same numbers as elements of another type, by a network of one Cast. */
+static int recast(xir_array **array, const xir_type *like, xir_diags *why) {
+    const xir_type *from = xir_array_type(*array);
+    if (!xir_type_tensor(like) || !is_foreign(like) || xir_type_equal(xir_type_element(like), xir_type_element(from))) return DONE;
+    xir_i64s dims = xir_type_tensor(from)->shape;
+    xir_network *net = xir_network_new(context, "recast", XIR_FRAMEWORK_ONNX, "");
+    if (!net) return complain(REFUSED, "out of memory");
+    xir_at at = XIR_AT(net);
+    const xir_type *to = xir_tensor(context, xir_type_element(like), NULL, dims.data, dims.size);
+    xir_array *result = NULL;
+    xir_output(at, XIR_VALUES(xir_cast_short(at, xir_input(at, "x", from), to, NULL)));
+    xir_status status = xir_network_status(net);
+    if (!status) status = xir_network_run(net, (const xir_array *const *)array, 1, &result, 1, NULL, why);
+    if (!status) {
+        xir_array_free(*array);
+        *array = result;
+    }
+    xir_network_free(net);
+    return exit_of_run(status);
+}
+
+static int read_inputs(ports *in, xir_diags *why) {
+    for (size_t i = 0; i < input_words.n; i++) {
+        const char *file;
+        int64_t k = which_input(in, input_words.items[i], &file);
+        if (k < 0) {
+            text names = { 0 };
+            for (size_t j = 0; j < in->n; j++) {
+                xir_str name = xir_value_name(in->values[j]);
+                text_put(&names, j ? ", " : "");
+                text_add(&names, name.data, name.size);
+            }
+            text_add(&names, "", 1);
+            int code = complain(MISUSED, "--input takes NAME=FILE, not '%s'; the network's inputs are: %s", input_words.items[i], names.data);
+            text_free(&names);
+            return code;
+        }
+        if (in->arrays[k]) return complain(MISUSED, "--input gives '%.*s' twice", (int)xir_value_name(in->values[k]).size, xir_value_name(in->values[k]).data);
+        int code;
+        in->arrays[k] = load_array(file, &code, why);
+        if (!code) code = recast(&in->arrays[k], xir_value_type(in->values[k]), why);
+        if (code) return code;
+    }
+    return DONE;
+}
+
+/* A type whose unknown dims are 1. */
+static const xir_type *with_all_dims(const xir_type *type) {
+    xir_i64s shape = xir_type_tensor(type)->shape;
+    int64_t *dims = take(shape.size + 1, sizeof *dims);
+    for (size_t k = 0; k < shape.size; k++) dims[k] = shape.data[k] < 0 ? 1 : shape.data[k];
+    const xir_type *out = xir_tensor(context, xir_type_element(type), xir_type_layout(type), dims, shape.size);
+    free(dims);
+    if (!out) exit(complain(REFUSED, "out of memory"));
+    return out;
+}
+
+static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
+    for (size_t i = 0; i < in->n; i++) {
+        const xir_type *type = xir_value_type(in->values[i]);
+        xir_str name = xir_value_name(in->values[i]);
+        if (in->arrays[i]) continue;
+        if (input_words.n) return complain(MISUSED, "there is no --input for '%.*s'", (int)name.size, name.data);
+        if (!xir_type_tensor(type)) return complain(FAULTY, "input '%.*s' is no tensor: there are no random numbers for it", (int)name.size, name.data);
+        in->arrays[i] = xir_array_random(context, with_all_dims(type), seed + i, why);
+        if (!in->arrays[i]) return FAULTY;
+    }
+    return DONE;
+}
+
+/* ---- a foreign network ------------------------------------------------------------------------------ */
+
+/* The options of a conversion that knows the dims of the arrays: input-shape="x=1,3;y=2". */
+static char *shapes_of(const ports *in) {
+    text t = { 0 };
+    for (size_t i = 0; i < in->n; i++) {
+        xir_str name = xir_value_name(in->values[i]);
+        const xir_type *declared = xir_value_type(in->values[i]), *type = xir_array_type(in->arrays[i]);
+        bool plain = name.size && !memchr(name.data, '"', name.size) && !memchr(name.data, ';', name.size) && !memchr(name.data, '=', name.size);
+        if (!plain || !xir_type_has_unknown_dim(declared) || xir_type_rank(type) != xir_type_rank(declared) || !xir_type_rank(type)) continue;
+        text_put(&t, t.size ? ";" : "input-shape=\"");
+        text_add(&t, name.data, name.size);
+        for (size_t k = 0; k < xir_type_rank(type); k++) text_printf(&t, k ? ",%lld" : "=%lld", (long long)xir_type_dim(type, (int64_t)k, false));
+    }
+    if (t.size) text_put(&t, "\"");
+    text_add(&t, "", 1);
+    return t.data;
+}
+
+static int convert(xir_network *net, const ports *in, xir_diags *why) {
+    if (!xir_network_is_dialect(net)) return DONE;
+    char *options = shapes_of(in);
+    xir_status status = xir_pass_run(net, "onnx-to-xir", options, NULL, why);
+    free(options);
+    return exit_of_run(status);
+}
+
+/* ---- outputs ---------------------------------------------------------------------------------------- */
+
+/* The file of an output: its name, in which `/` is no folder; output_N without one; NAME_N if an earlier one has that file. */
+static char *file_name(const ports *out, char *const *earlier, size_t i) {
+    xir_str name = xir_value_name(out->values[i]);
+    text t = { 0 };
+    text_add(&t, name.data, name.size);
+    for (size_t k = 0; k < t.size; k++) t.data[k] = t.data[k] == '/' || t.data[k] == '\0' ? '_' : t.data[k];
+    if (!name.size) text_printf(&t, "output_%zu", i);
+    text_put(&t, ".npy");
+    text_add(&t, "", 1);
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(earlier[k], t.data) != 0 || out->values[k] == out->values[i]) continue;
+        t.size -= sizeof ".npy";
+        text_printf(&t, "_%zu.npy", i);
+        text_add(&t, "", 1);
+        break;
+    }
+    return t.data;
+}
+
+static char *in_dir(const char *dir, const char *file) {
+    char *with_slash = join(dir, "/"), *path = join(with_slash, file);
+    free(with_slash);
+    return path;
+}
+
+static int make_dir(const char *dir) {
+    char *path = join(dir, "");
+    int error = 0;
+    for (char *at = path + 1; *path && !error; at++) {
+        if (*at != '/' && *at) continue;
+        char end = *at;
+        *at = '\0';
+        if (mkdir(path, 0777) != 0 && errno != EEXIST) error = errno;
+        *at = end;
+        if (!end) break;
+    }
+    free(path);
+    struct stat s;
+    if (!error && (stat(dir, &s) != 0 || !S_ISDIR(s.st_mode))) error = ENOTDIR;
+    return error ? complain_of(REFUSED, dir, "cannot be made: %s", strerror(error)) : DONE;
+}
+
+static int write_outputs(const ports *out, char *const *files, xir_diags *why) {
+    int code = make_dir(out_dir);
+    for (size_t i = 0; !code && i < out->n; i++) {
+        char *path = in_dir(out_dir, files[i]);
+        code = exit_of(xir_array_save_npy(out->arrays[i], path, why));
+        free(path);
+    }
+    return code;
+}
+
+static void print_index(text *t, const xir_type *type, size_t at) {
+    size_t rank = xir_type_rank(type), index[64] = { 0 };
+    for (size_t k = rank; k-- > 0;) {
+        size_t dim = (size_t)xir_type_dim(type, (int64_t)k, false);
+        if (k < 64) index[k] = at % dim;
+        at /= dim;
+    }
+    for (size_t k = 0; k < rank && k < 64; k++) text_printf(t, k ? ",%zu" : "[%zu", index[k]);
+    text_put(t, rank ? "]" : "its only element");
+}
+
+/* Adds what a comparison found to a line of the summary. */
+static int compare_one(const ports *out, size_t i, const char *file, double tolerance, text *line, xir_diags *why) {
+    char *path = in_dir(compare_dir, file);
+    int code;
+    xir_array *expected = load_array(path, &code, why);
+    if (!expected) {
+        free(path);
+        return code;
+    }
+    xir_difference d;
+    xir_status status = xir_array_compare(out->arrays[i], expected, tolerance, tolerance, &d);
+    xir_str name = xir_value_name(out->values[i]);
+    if (status) {
+        code = complain_of(exit_of(status), path, "its elements cannot be compared");
+    } else if (!d.same_shape) {
+        text found = { 0 };
+        type_words(&found, xir_array_type(expected));
+        text_put(line, "  another shape");
+        text_add(&found, "", 1);
+        code = complain_of(FAULTY, path, "'%.*s' has another shape than this, which is %s", (int)name.size, name.data, found.data);
+        text_free(&found);
+    } else {
+        text_printf(line, "  largest difference %.3g", d.largest);
+        if (d.count) {
+            text where = { 0 };
+            print_index(&where, xir_array_type(out->arrays[i]), d.first);
+            text_add(&where, "", 1);
+            code = complain_of(FAULTY, path, "'%.*s' differs: %s is %.9g, %.9g was expected; %zu of %zu elements differ, by up to %.3g", (int)name.size,
+                               name.data, where.data, d.a, d.b, d.count, xir_array_count(out->arrays[i]), d.largest);
+            text_free(&where);
+        }
+    }
+    xir_array_free(expected);
+    free(path);
+    return code;
+}
+
+/* A line an output: its name, its type, how far it is from what is expected. */
+static int report(const ports *out, char *const *files, double tolerance, xir_diags *why) {
+    int worst = DONE;
+    for (size_t i = 0; i < out->n; i++) {
+        text line = { 0 };
+        xir_str name = xir_value_name(out->values[i]);
+        if (name.size) text_add(&line, name.data, name.size);
+        else text_printf(&line, "output_%zu", i);
+        text_put(&line, "  ");
+        type_words(&line, xir_array_type(out->arrays[i]));
+        int code = compare_dir ? compare_one(out, i, files[i], tolerance, &line, why) : DONE;
+        if (code > worst) worst = code;
+        print_text(stdout, text_of(&line));
+        putchar('\n');
+        text_free(&line);
+    }
+    return worst;
+}
+
+/* ---- running ------------------------------------------------------------------------------------------ */
+
+static int compute(loaded *l, ports *in, ports *out, uint64_t seed, xir_diags *why) {
+    ports_make(in, xir_network_inputs(l->net, NULL, 0));
+    xir_network_inputs(l->net, in->values, in->n);
+    int code = read_inputs(in, why);
+    if (!code) code = invent_inputs(in, seed, why);
+    if (!code) code = convert(l->net, in, why);
+    if (code) return code;
+    ports_make(out, xir_network_outputs(l->net, NULL, 0));
+    xir_network_outputs(l->net, out->values, out->n);
+    progress_begin("running", l->name);
+    xir_status status = xir_network_run(l->net, (const xir_array *const *)in->arrays, in->n, out->arrays, out->n, NULL, why);
+    progress_end();
+    return exit_of_run(status);
+}
+
+/* A number of an option, all of it. */
+static bool read_number(const char *which, const char *word, double *out) {
+    char *end;
+    if (!word) return true;
+    *out = strtod(word, &end);
+    if (end != word && !*end && *out >= 0) return true;
+    complain(MISUSED, "--%s takes a number that is not below 0, not '%s'", which, word);
+    return false;
+}
+
+static int run(int n, char **operands) {
+    (void)n;
+    double tolerance = 1e-4, seed = 0;
+    if (!read_number("tolerance", tolerance_word, &tolerance) || !read_number("seed", seed_word, &seed)) return MISUSED;
+    if (seed != floor(seed) || seed >= 0x1p53) return complain(MISUSED, "--seed takes an integer below 2^53, not '%s'", seed_word);
+    loaded l = { 0 };
+    ports in = { 0 }, out = { 0 };
+    int code = load(&l, operands[0], 0);
+    if (!code) {
+        xir_diags *why = new_diags();
+        code = compute(&l, &in, &out, (uint64_t)seed, why);
+        char **files = take(out.n + 1, sizeof *files);
+        for (size_t i = 0; !code && i < out.n; i++) files[i] = file_name(&out, files, i);
+        if (!code && out_dir) code = write_outputs(&out, files, why);
+        if (!code) code = report(&out, files, tolerance, why);
+        say(why);
+        for (size_t i = 0; i < out.n; i++) free(files[i]);
+        free(files);
+        xir_diags_free(why);
+    }
+    ports_free(&in);
+    ports_free(&out);
+    unload(&l);
+    free((void *)input_words.items);
+    return code;
+}
+
+static const option options[] = {
+    { "input", "NAME=FILE", &input_words, "the .npy file of an input; just FILE if there is one; may be repeated", .many = true },
+    { "seed", "N", &seed_word, "without inputs: which random ones (0)" },
+    { "output", "DIR", &out_dir, "write DIR/NAME.npy for each output" },
+    { "compare", "DIR", &compare_dir, "compare each output with DIR/NAME.npy" },
+    { "tolerance", "T", &tolerance_word, "differ by more than T + T * |expected| (1e-4)" },
+    PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
+    { 0 },
+};
+
+const command run_command = {
+    .name = "run", .operands = "NET", .summary = "computes a network's outputs",
+    .details = "A line is printed for each output: its name, its type, with --compare the largest difference; the exit code is 1 if one\n"
+               "differs. In the name of a file / becomes _; an output without a name is output_N. Without --input the inputs are random:\n"
+               "normal numbers, integers from 0 to 9, and dims that the network leaves open are 1. A network of another framework's\n"
+               "operations is converted first (onnx-to-xir). This is the reference executor: see docs/executor.md.\n",
+    .options = options, .least = 1, .most = 1, .run = run,
+};
