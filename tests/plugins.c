@@ -266,6 +266,8 @@ static char *picture_of_context(xir_context *with) {
         put(&p, "\n");
     }
     xir_str name, path;
+    for (size_t i = 0; xir_pass_at(with, i); i++) put(&p, "%s\n", xir_pass_at(with, i)->name);
+    for (size_t i = 0; xir_convert_at(with, i); i++) put(&p, "%s\n", xir_convert_at(with, i)->name);
     for (size_t i = 0; xir_context_plugin_at(with, i, &name, &path); i++) put(&p, "%.*s %.*s\n", (int)name.size, name.data, (int)path.size, path.data);
     static const char *const keys[] = { "bad::First", "bad::Erst", "bad::Second", "bad::Alias", "bad::Thing", "icraft::xir::Relu" };
     for (size_t i = 0; i < COUNT(keys); i++) put(&p, "%s: %d\n", keys[i], xir_class_find(with, xir_str_of(keys[i])) != NULL);
@@ -352,6 +354,22 @@ static const bad_plugin bad_plugins[] = {
     { "builtin",     XIR_E_EXISTS,      "the class icraft::xir::Conv2d is registered already" },
     { "bounds",      XIR_E_INVALID,     "class bad::Bounds: the default of 'count' is outside its bounds" },
     { "order",       XIR_E_UNKNOWN,     "class bad::Ref refers to bad::Thing, which is not registered" },
+    { "passes",      XIR_E_INVALID,     "1 passes at NULL" },
+    { "pass",        XIR_E_INVALID,     "a pass is NULL" },
+    { "pass name",   XIR_E_INVALID,     "'Bad' is no name of a pass" },
+    { "pass order",  XIR_E_INVALID,     "the pass bad-second needs bad-first, which is not registered" },
+    { "lost pass",   XIR_E_INVALID,     "the pass bad-lost needs bad-nobody, which is not registered" },
+    { "pass twice",  XIR_E_EXISTS,      "there is a pass 'bad-first' already" },
+    { "old pass",    XIR_E_EXISTS,      "there is a pass 'dce' already" },
+    { "kernels",     XIR_E_INVALID,     "1 kernels at NULL" },
+    { "kernel",      XIR_E_INVALID,     "kernel 0 of the plug-in is NULL" },
+    { "kernel of",   XIR_E_UNKNOWN,     "kernel 1 is of bad::Ref, which is no registered operation" },
+    { "kernel twice", XIR_E_EXISTS,     "there are two kernels of icraft::xir::ReLU" },
+    { "conversions", XIR_E_INVALID,     "1 conversions at NULL" },
+    { "conversion",  XIR_E_INVALID,     "conversion 1 of the plug-in is NULL" },
+    { "old conversion", XIR_E_EXISTS,   "'onnx::Conv' already" },
+    { "conversion twice", XIR_E_EXISTS, "there is a conversion of onnx::com.example::BadSwish already" },
+    { "no dialect",  XIR_E_INVALID,     "'nobody::Swish' is no good: its name is no key of a dialect" },
     { "class abi",   XIR_E_ABI,         "a class declaration of version 1 was expected, 7 was found" },
     { "word",        XIR_E_ABI,         "class bad::Word has a row of the word 1000, which this library does not know" },
 };
@@ -369,6 +387,40 @@ static void bad_plugins_leave_the_context_as_it_was(void **state) {
     assert_non_null(xir_class_find(with, XIR_STR("bad::Erst")));
     xir_context_free(with);
     unsetenv("XIR_BAD");
+}
+
+/* Passes, kernels and conversions come with the classes, or none of them do. */
+static void a_plugin_brings_passes_kernels_and_conversions(void **state) {
+    (void)state;
+    xir_context *with = fresh();
+    setenv("XIR_BAD", "lists", 1);
+    must_load(with, MODULE("bad"));
+    unsetenv("XIR_BAD");
+    const xir_pass_decl *second = xir_pass_find(with, XIR_STR("bad-second"));
+    assert_true(second && xir_pass_find(with, XIR_STR("bad-first")));
+    const xir_convert_row *row = xir_convert_find(with, XIR_STR("onnx::com.example::BadSwish"));
+    assert_non_null(row);
+    assert_string_equal(row->cls, "SiLU");
+    xir_network *net = xir_network_new(with, "kernels", XIR_FRAMEWORK_PYTORCH, "v1.9");
+    const xir_type *type = XIR_TENSOR(with, fp32_in(with), "NC", 1, 2);
+    const float numbers[] = { 2.5f, -1.5f };
+    xir_value *x = xir_params_copy(net, XIR_STR("x"), type, numbers, sizeof numbers);
+    xir_op *relu = xir_op_new(net, &(xir_op_desc){ .cls = xir_class_of(with, xir_relu_class()), INPUTS(x), .id = XIR_NO_ID });
+    assert_non_null(relu);
+    assert_true(xir_op_can_run(relu));
+    xir_array *y = NULL;
+    assert_int_equal(xir_op_run(relu, NULL, 0, &y, 1, why), XIR_OK);
+    assert_true(xir_array_real(y, 0) == 2 && xir_array_real(y, 1) == -1);   /* not the library's */
+    xir_array_free(y);
+    xir_pass_report *report = xir_pass_report_new(with);
+    xir_pipeline *p = xir_pipeline_parse(with, XIR_STR("bad-second"), why);
+    assert_int_equal(xir_pipeline_run(p, net, NULL, report, why), XIR_OK);
+    assert_string_equal(xir_pass_report_at(report, 0)->pass->name, "bad-first");
+    assert_string_equal(xir_pass_report_at(report, 1)->pass->name, "dce");
+    xir_pass_report_free(report);
+    xir_pipeline_free(p);
+    xir_network_free(net);
+    xir_context_free(with);
 }
 
 static void a_longer_description_is_fine_if_it_asks_for_nothing(void **state) {
@@ -966,6 +1018,7 @@ int main(void) {
         cmocka_unit_test(inference_meets_attributes_that_rows_forbid),
         cmocka_unit_test(files_that_are_no_plugins),
         cmocka_unit_test(bad_plugins_leave_the_context_as_it_was),
+        cmocka_unit_test(a_plugin_brings_passes_kernels_and_conversions),
         cmocka_unit_test(a_longer_description_is_fine_if_it_asks_for_nothing),
         cmocka_unit_test(inference_of_a_builtin_class_is_replaced_once),
         cmocka_unit_test(answers_of_a_replaced_function_are_forgotten),

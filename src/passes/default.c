@@ -1,4 +1,6 @@
-/* What `xir opt` runs if nobody says what. docs/passes.md says why in this order. */
+/* What `xir opt` runs if nobody says what; docs/passes.md says why in this order. */
 #include <xir/pass.h>
 
-const char *xir_default_pipeline(void) { return ""; }
+const char *xir_default_pipeline(void) {
+    return "onnx-to-xir,sort,infer,identity,merge,layout,fix(identity,merge,fuse,cse,dce),infer";
+}

@@ -36,6 +36,43 @@ static const xir_class_decl *of_a_later_word(void) {
     .infers = (const xir_plugin_infer[]){ __VA_ARGS__ }, \
     .n_infers = sizeof((const xir_plugin_infer[]){ __VA_ARGS__ }) / sizeof(xir_plugin_infer)
 #define FINE xir_bad_first_class, xir_bad_second_class
+#define PASSES(...) \
+    .passes = (const xir_pass_decl *const[]){ __VA_ARGS__ }, \
+    .n_passes = sizeof((const xir_pass_decl *const[]){ __VA_ARGS__ }) / sizeof(const xir_pass_decl *)
+#define KERNELS(...)                                            \
+    .kernels = (const xir_plugin_kernel[]){ __VA_ARGS__ }, \
+    .n_kernels = sizeof((const xir_plugin_kernel[]){ __VA_ARGS__ }) / sizeof(xir_plugin_kernel)
+#define CONVERSIONS(...)                                                    \
+    .conversions = (const xir_convert_row *const[]){ __VA_ARGS__ }, \
+    .n_conversions = sizeof((const xir_convert_row *const[]){ __VA_ARGS__ }) / sizeof(const xir_convert_row *)
+
+static xir_status bad_run(xir_pass *at) {
+    (void)at;
+    return XIR_OK;
+}
+
+/* Rounds down, whatever it is a kernel of. */
+static xir_status bad_kernel(xir_kernel *at) {
+    size_t n = 1;
+    const xir_type *type = xir_kernel_output_type(at, 0);
+    const double *x = xir_kernel_reals(at, 0);
+    double *y = xir_kernel_real_out(at, 0);
+    if (!x || !y) return XIR_E_MEMORY;
+    for (size_t i = 0; i < xir_type_rank(type); i++) n *= (size_t)xir_type_dim(type, (int64_t)i, false);
+    for (size_t i = 0; i < n; i++) y[i] = (double)(int64_t)x[i];
+    return XIR_OK;
+}
+
+#define PASS_OF(name_, ...) { XIR_PASS_HEAD(name_, "of a plug-in"), .level = XIR_LEVEL_MAX, .run = bad_run, __VA_ARGS__ }
+static const char *const after_first[] = { "bad-first", "dce", NULL };
+static const char *const after_nobody[] = { "bad-nobody", NULL };
+static const xir_pass_decl first_pass = PASS_OF("bad-first", .n_options = 0), second_pass = PASS_OF("bad-second", .needs = after_first),
+                           lost_pass = PASS_OF("bad-lost", .needs = after_nobody), dce_again = PASS_OF("dce", .n_options = 0),
+                           unnamed_pass = PASS_OF("Bad", .n_options = 0);
+static const xir_convert_row swish = { XIR_CONVERT_HEAD, .name = "onnx::com.example::BadSwish", .inputs = "1", .outputs = "1",
+                                       .attributes = "", .cls = "SiLU" },
+                             conv_again = { XIR_CONVERT_HEAD, .name = "onnx::Conv", .inputs = "1", .outputs = "1", .attributes = "", .cls = "SiLU" },
+                             no_dialect = { XIR_CONVERT_HEAD, .name = "nobody::Swish", .inputs = "1", .outputs = "1", .attributes = "", .cls = "SiLU" };
 
 typedef struct way { const char *name; xir_plugin plugin; } way;
 
@@ -43,10 +80,12 @@ static const way ways[] = {
     { "fine",       { XIR_PLUGIN_HEAD("fine"), CLASSES(FINE), INFERS({ xir_relu_class, XIR_TARGET_WOLONG, bad_same },
                                                                      { xir_relu_class, XIR_TARGET_HOST, bad_same },
                                                                      { xir_bad_first_class, XIR_TARGET_HOST, bad_same }) } },
+    { "lists",      { XIR_PLUGIN_HEAD("lists"), CLASSES(FINE), PASSES(&first_pass, &second_pass), CONVERSIONS(&swish),
+                      KERNELS({ xir_relu_class, bad_kernel }, { xir_bad_first_class, bad_kernel }) } },
     { "fine again", { XIR_PLUGIN_HEAD("fine again"), INFERS({ xir_relu_class, XIR_TARGET_BUYI, bad_same }) } },
     { "abi",        { .abi = XIR_ABI + 1, .size = sizeof(xir_plugin), .library = xir_version, .name = "x" } },
     { "abi 0",      { .name = "x" } },
-    { "size",       { .abi = XIR_ABI, .size = sizeof(xir_plugin) - 1, .library = xir_version, .name = "x" } },
+    { "size",       { .abi = XIR_ABI, .size = offsetof(xir_plugin, n_infers), .library = xir_version, .name = "x" } },
     { "size 0",     { .abi = XIR_ABI } },
     { "no library", { .abi = XIR_ABI, .size = sizeof(xir_plugin), .name = "x" } },
     { "library",    { .abi = XIR_ABI, .size = sizeof(xir_plugin), .library = other_library, .name = "x" } },
@@ -74,6 +113,22 @@ static const way ways[] = {
     { "builtin",    { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_conv2d_class) } },
     { "bounds",     { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_bad_bounds_class) } },
     { "order",      { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, xir_bad_ref_class, xir_bad_thing_class) } },
+    { "passes",     { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), .n_passes = 1 } },
+    { "pass",       { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass, NULL) } },
+    { "pass name",  { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass, &unnamed_pass) } },
+    { "pass order", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&second_pass, &first_pass) } },
+    { "lost pass",  { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass, &lost_pass) } },
+    { "pass twice", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass, &first_pass) } },
+    { "old pass",   { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass, &dce_again) } },
+    { "kernels",    { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), .n_kernels = 1 } },
+    { "kernel",     { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), KERNELS({ xir_relu_class, NULL }) } },
+    { "kernel of",  { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), KERNELS({ xir_relu_class, bad_kernel }, { xir_bad_ref_class, bad_kernel }) } },
+    { "kernel twice", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), KERNELS({ xir_relu_class, bad_kernel }, { xir_relu_class, bad_kernel }) } },
+    { "conversions", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), .n_conversions = 1 } },
+    { "conversion", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass), CONVERSIONS(&swish, NULL) } },
+    { "old conversion", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass), CONVERSIONS(&swish, &conv_again) } },
+    { "conversion twice", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass), CONVERSIONS(&swish, &swish) } },
+    { "no dialect", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass), CONVERSIONS(&no_dialect) } },
     { "class abi",  { XIR_PLUGIN_HEAD("x"), CLASSES(xir_bad_first_class, of_another_abi) } },
     { "word",       { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, of_a_later_word) } },
 };

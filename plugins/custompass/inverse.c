@@ -1,0 +1,81 @@
+/* inverse: a division by constants becomes a multiplication by their inverses.
+ *
+ *     y = Div(x, [2, 4])      ->      y = Multiply(x, [0.5, 0.25])
+ *
+ * Of a power of two the product is the quotient, bit for bit; of other numbers its last digit may change. */
+#include <math.h>
+#include <stdlib.h>
+#include <xir/xir.h>
+#include "inverse.h"
+
+/* Whether x * (1 / v) can stand for x / v, and 1 / v. */
+static bool invert(float v, bool exact, float *out) {
+    int exponent;
+    *out = 1 / v;
+    if (!isfinite(v) || !isnormal(*out)) return false;
+    return !exact || fabsf(frexpf(v, &exponent)) == 0.5f;
+}
+
+/* Params of the inverses. NULL: there is a number without a good one, or a call failed, which *status says. */
+static xir_value *inverses_of(xir_pass *at, const xir_value *divisor, xir_status *status) {
+    xir_array *was = xir_array_of_params(divisor, xir_pass_diags(at));
+    xir_array *now = was ? xir_array_new(xir_pass_context(at), xir_value_type(divisor), xir_pass_diags(at)) : NULL;
+    xir_value *made = NULL;
+    if (!now) *status = XIR_E_MEMORY;
+    float *out = now ? xir_array_edit(now) : NULL;
+    size_t n = now ? xir_array_count(now) : 0, i = 0;
+    while (i < n && invert((float)xir_array_real(was, i), xir_pass_bool(at, "exact"), &out[i])) i++;
+    if (now && i == n) {
+        made = xir_params_of_array(xir_pass_network(at), xir_value_name(divisor), now);
+        if (!made) *status = xir_network_status(xir_pass_network(at));
+    }
+    xir_array_free(was);
+    xir_array_free(now);
+    return made;
+}
+
+/* A true quotient of floats by constants that are there. */
+static bool is_candidate(const xir_pass *at, const xir_op *op) {
+    const xir_value *divisor = xir_op_input(op, 1);
+    const xir_type *fp32 = xir_float(xir_pass_context(at), XIR_FLOAT_FP32);
+    return xir_div_of(op)->rounding_mode == XIR_ROUNDING_NONE && divisor && xir_value_is_params(divisor) &&
+           xir_params_has_data(divisor) && xir_type_equal(xir_type_element(xir_value_type(divisor)), fp32);
+}
+
+/* Puts a product into the quotient's place. Its output takes over the name, and who read the quotient. */
+static xir_status replace(xir_pass *at, xir_op *div) {
+    xir_network *net = xir_pass_network(at);
+    xir_status status = XIR_OK;
+    xir_value *inverses = inverses_of(at, xir_op_input(div, 1), &status);
+    if (!inverses) return status;
+    xir_at before = { .net = net, .before = div, .name = xir_op_name(div), .target = xir_op_target(div) };
+    xir_op *product = xir_add_multiply(before, (xir_multiply_in){ xir_op_input(div, 0), inverses }, NULL);
+    if (!product) return xir_network_status(net);
+    xir_value *now = xir_op_output(product, 0), *was = xir_op_output(div, 0);
+    status = xir_value_set_name(now, xir_value_name(was));
+    if (!status) status = xir_value_replace(was, now);
+    if (!status) status = xir_op_erase(div);
+    if (!status) xir_pass_changed(at, 1);
+    return status;
+}
+
+static xir_status run(xir_pass *at) {
+    xir_network *net = xir_pass_network(at);
+    xir_status status = XIR_OK;
+    for (xir_op *op = xir_network_next_of(net, NULL, xir_div_class()), *next; op && !status; op = next) {
+        next = xir_network_next_of(net, op, xir_div_class());   /* before it goes */
+        if (is_candidate(at, op)) status = replace(at, op);
+    }
+    return status;
+}
+
+static const xir_pass_option options[] = {
+    { "exact", XIR_PASS_BOOL, "false", "only numbers whose inverse changes no digit: powers of two" },
+};
+
+static const char *const needs[] = { "infer", NULL };   /* types of constants */
+
+const xir_pass_decl inverse_pass = {
+    XIR_PASS_HEAD("inverse", "a division by constants becomes a multiplication by their inverses"),
+    .level = XIR_LEVEL_FAST, .needs = needs, .options = options, .n_options = sizeof options / sizeof *options, .run = run,
+};

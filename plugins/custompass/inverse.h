@@ -1,0 +1,9 @@
+/* The pass `inverse`, for whoever registers it: a plug-in (custompass.c) or a program. */
+#ifndef CUSTOMPASS_INVERSE_H
+#define CUSTOMPASS_INVERSE_H
+
+#include <xir/pass.h>
+
+extern const xir_pass_decl inverse_pass;
+
+#endif
