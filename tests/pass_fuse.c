@@ -17,9 +17,12 @@ static xir_network *fused(const char *before) {
     return net;
 }
 
+/* Also with the same numbers. */
 static void becomes(const char *before, const char *after, int line) {
-    xir_network *net = fused(before);
+    xir_network *net = fused(before), *old = story_net(before);
     check_story(net, after, __FILE__, line);
+    check_same_numbers(old, net, __FILE__, line);
+    xir_network_free(old);
     size_t first = changes;
     assert_int_equal(xir_pass_run(net, "fuse", NULL, &changes, why), XIR_OK);
     if (changes) fail_msg("line %d: a second time changes %zu", line, changes);

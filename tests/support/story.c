@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <xir/exec.h>
 #include "graph.h"
 
 enum { MOST = 64 };
@@ -396,3 +397,34 @@ xir_value *story_value(const xir_network *net, const char *name) {
 }
 
 xir_op *story_op(const xir_network *net, const char *name) { return xir_value_op(story_value(net, name)); }
+
+/* ---- numbers --------------------------------------------------------------------------------------------------------------- */
+
+static size_t run_network(const xir_network *net, xir_array **out, const char *file, int line) {
+    xir_value *inputs[MOST];
+    xir_array *arrays[MOST];
+    size_t n = xir_network_inputs(net, inputs, MOST), n_out = xir_network_outputs(net, NULL, 0);
+    xir_diags_clear(why);
+    for (size_t i = 0; i < n; i++) arrays[i] = xir_array_random(ctx, xir_value_type(inputs[i]), i + 1, why);
+    if (xir_network_run(net, (const xir_array *const *)arrays, n, out, n_out, NULL, why) != XIR_OK) {
+        xir_diags_print(why, stderr);
+        _fail(file, line);
+    }
+    for (size_t i = 0; i < n; i++) xir_array_free(arrays[i]);
+    return n_out;
+}
+
+void check_same_numbers(const xir_network *a, const xir_network *b, const char *file, int line) {
+    xir_array *of_a[MOST], *of_b[MOST];
+    size_t n = run_network(a, of_a, file, line);
+    if (run_network(b, of_b, file, line) != n) _fail(file, line);
+    for (size_t i = 0; i < n; i++) {
+        xir_difference d = { 0 };
+        if (xir_array_compare(of_b[i], of_a[i], 1e-5, 1e-5, &d) != XIR_OK || !d.same_shape || d.count) {
+            print_error("output %zu: %zu elements differ, the first is element %zu: %g and %g\n", i, d.count, d.first, d.a, d.b);
+            _fail(file, line);
+        }
+        xir_array_free(of_a[i]);
+        xir_array_free(of_b[i]);
+    }
+}

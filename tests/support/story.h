@@ -23,6 +23,10 @@ char *story_text(const xir_network *net);
 xir_value *story_value(const xir_network *net, const char *name);
 xir_op    *story_op(const xir_network *net, const char *name);
 
+/* Whether both compute the same from the same random inputs, up to 1e-5; the test fails, naming the first difference, if not. */
+void check_same_numbers(const xir_network *a, const xir_network *b, const char *file, int line);
+#define CHECK_SAME_NUMBERS(a, b) check_same_numbers(a, b, __FILE__, __LINE__)
+
 void check_story(const xir_network *net, const char *expected, const char *file, int line);
 #define CHECK_STORY(net, expected) check_story(net, expected, __FILE__, __LINE__)
 

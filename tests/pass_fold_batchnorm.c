@@ -1,0 +1,204 @@
+/* The pass `fold-batchnorm`: before and after with the same numbers, and what must stay as it is. */
+#include "support/story.h"
+#include <xir/pass.h>
+
+static size_t changes;
+
+static xir_network *folded(const char *before) {
+    xir_network *net = story_net(before);
+    xir_diags_clear(why);
+    if (xir_pass_run(net, "fold-batchnorm", NULL, &changes, why) != XIR_OK) {
+        xir_diags_print(why, stderr);
+        fail();
+    }
+    CHECK_SOUND(net);
+    if (xir_network_validate(net, why) != XIR_OK) {
+        xir_diags_print(why, stderr);
+        fail();
+    }
+    return net;
+}
+
+static void becomes(const char *before, const char *after, int line) {
+    xir_network *net = folded(before), *old = story_net(before);
+    check_story(net, after, __FILE__, line);
+    check_same_numbers(old, net, __FILE__, line);
+    if (!changes) fail_msg("line %d: no changes were said", line);
+    assert_int_equal(xir_pass_run(net, "fold-batchnorm", NULL, &changes, why), XIR_OK);
+    if (changes) fail_msg("line %d: a second time changes %zu", line, changes);
+    xir_network_free(net);
+    xir_network_free(old);
+}
+#define BECOMES(before, after) becomes(before, after, __LINE__)
+
+static void stays(const char *before, int line) {
+    xir_network *net = story_net(before);
+    char *text = story_text(net);
+    xir_network_free(net);
+    net = folded(before);
+    check_story(net, text, __FILE__, line);
+    if (changes) fail_msg("line %d: %zu changes were said", line, changes);
+    free(text);
+    xir_network_free(net);
+}
+#define STAYS(before) stays(before, __LINE__)
+
+/* ---- after --------------------------------------------------------------------------------------------------------------- */
+
+#define IMAGE "x: NHWC 1 5 6 4; "
+#define NORM4 "v: params 4; m: params 4; "
+
+static void behind_a_convolution(void **state) {
+    (void)state;
+    BECOMES(IMAGE "w: params HWIO 3 3 4 4; " NORM4 "c = Conv2d x w [pad_left=1 pad_right=1]; y = BatchNorm2d c [variance=v mean=m]; out y",
+            "y = Conv2d x w c.bias [pad_left=1 pad_right=1]; out y");
+    BECOMES(IMAGE "w: params HWIO 3 3 4 4; b: params 4; " NORM4 "c = Conv2d x w b; y = BatchNorm2d c [variance=v mean=m]; r = ReLU y; out r",
+            "y = Conv2d x w b; r = ReLU y; out r");
+    BECOMES("x: NCHW 1 4 5 6; w: params OIHW 4 4 3 3; " NORM4 "c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; out y",
+            "y = Conv2d x w c.bias; out y");
+    BECOMES("x: NLC 2 7 4; w: params LIO 3 4 4; " NORM4 "c = Conv1d x w; y = BatchNorm1d c [variance=v mean=m]; out y", "y = Conv1d x w c.bias; out y");
+    BECOMES("x: NDHWC 1 3 4 5 4; w: params DHWIO 2 2 2 4 4; " NORM4 "c = Conv3d x w; y = BatchNorm3d c [variance=v mean=m]; out y",
+            "y = Conv3d x w c.bias; out y");
+}
+
+static void in_groups(void **state) {
+    (void)state;
+    BECOMES(IMAGE "w: params HWIO 3 3 1 4; " NORM4 "c = Conv2d x w [groups=4]; y = BatchNorm2d c [variance=v mean=m]; out y",
+            "y = Conv2d x w c.bias [groups=4]; out y");
+    BECOMES(IMAGE "w: params HWIO 3 3 2 6; v: params 6; m: params 6; c = Conv2d x w [groups=2]; y = BatchNorm2d c [variance=v mean=m]; out y",
+            "y = Conv2d x w c.bias [groups=2]; out y");
+}
+
+static void behind_a_transposed_one(void **state) {
+    (void)state;
+    BECOMES(IMAGE "w: params HWOI 3 3 6 4; v: params 6; m: params 6; c = ConvTranspose2d x w [stride_width=2 stride_height=2 pad_top=1]; "
+            "y = BatchNorm2d c [variance=v mean=m]; out y", "y = ConvTranspose2d x w c.bias [stride_width=2 stride_height=2 pad_top=1]; out y");
+    BECOMES(IMAGE "w: params HWOI 3 3 3 4; b: params 6; v: params 6; m: params 6; c = ConvTranspose2d x w b [groups=2]; "
+            "y = BatchNorm2d c [variance=v mean=m]; out y", "y = ConvTranspose2d x w b [groups=2]; out y");
+}
+
+static void behind_a_product(void **state) {
+    (void)state;
+    BECOMES("x: NC 3 5; w: params 5 4; " NORM4 "c = Matmul x w; y = BatchNorm1d c [variance=v mean=m]; out y", "y = Matmul x w c.bias; out y");
+    BECOMES("x: NC 3 5; w: params 5 4; b: params 4; " NORM4 "c = Matmul x w b; y = BatchNorm1d c [variance=v mean=m]; out y", "y = Matmul x w b; out y");
+    BECOMES("x: NC 3 5; w: params 5 4; b: 2; " NORM4 "c = Matmul x w b; y = BatchNorm1d c [variance=v mean=m]; out y", "y = Matmul x w c.bias; out y");
+    BECOMES("x: 2 3 5; w: params 2 5 4; s: params 4; c = Matmul x w; y = Multiply c s; out y", "y = Matmul x w; out y");
+    STAYS("x: NC 3 5; w: params 5 4; b: params 3 4; " NORM4 "c = Matmul x w b; y = BatchNorm1d c [variance=v mean=m]; out y");
+    STAYS("x: NC 3 5; z: 5 4; " NORM4 "c = Matmul x z; y = BatchNorm1d c [variance=v mean=m]; out y");
+    STAYS("x: 5 4; w: params NC 3 5; " NORM4 "c = Matmul w x; y = BatchNorm1d c [variance=v mean=m]; out y");
+    STAYS("x: NCL 3 4 5; w: params 5 4; " NORM4 "c = Matmul x w; y = BatchNorm1d c [variance=v mean=m]; out y");   /* its channels are not the columns */
+}
+
+static void one_after_the_other(void **state) {
+    (void)state;
+    BECOMES(IMAGE "w: params HWIO 3 3 4 4; u: params HWIO 1 1 4 4; " NORM4 "c = Conv2d x w; n = BatchNorm2d c [variance=v mean=m]; d = Conv2d n u; "
+            "y = BatchNorm2d d [variance=v mean=m]; out y", "n = Conv2d x w c.bias; y = Conv2d n u d.bias; out y");
+    BECOMES(IMAGE "w: params HWIO 3 3 4 4; " NORM4 "c = Conv2d x w; n = BatchNorm2d c [variance=v mean=m]; y = BatchNorm2d n [variance=m mean=v]; out y",
+            "y = Conv2d x w c.bias; out y");
+}
+
+static void other_constants_of_channels(void **state) {
+    (void)state;
+    BECOMES(IMAGE "w: params HWIO 3 3 4 4; s: params 4; c = Conv2d x w; y = Multiply c s; out y", "y = Conv2d x w; out y");
+    BECOMES(IMAGE "w: params HWIO 3 3 4 4; s: params NHWC 1 1 1 4; c = Conv2d x w; y = Multiply s c; out y", "y = Conv2d x w; out y");
+    BECOMES("x: NCHW 1 4 5 6; w: params OIHW 4 4 3 3; s: params 4 1 1; t: 0.5; c = Conv2d x w; n = Add c s; y = Multiply n t; out y", "y = Conv2d x w c.bias; out y");
+    BECOMES(IMAGE "w: params HWIO 3 3 4 4; s: params 4; c = Conv2d x w; y = Add c s [alpha=2 beta=-3]; out y", "y = Conv2d x w c.bias; out y");
+    BECOMES(IMAGE "w: params HWIO 3 3 4 4; b: params 4; s: params 4; c = Conv2d x w b; y = Add s c [alpha=2 beta=-3]; out y", "y = Conv2d x w b; out y");
+    BECOMES(IMAGE "w: params HWIO 3 3 4 4; s: params 4 = 1 2 3 4; c = Conv2d x w; d = Div c s; y = DivideScalar d [divisor=3]; out y", "y = Conv2d x w; out y");
+    STAYS(IMAGE "w: params HWIO 3 3 4 4; s: params 4 = 1 2 3 4; c = Conv2d x w; y = Div s c; out y");
+    STAYS(IMAGE "w: params HWIO 3 3 4 4; s: params 3 4 4; c = Conv2d x w; y = Multiply c s; out y");        /* of each place */
+    STAYS(IMAGE "w: params HWIO 3 3 4 4; s: params 2 1 1 4; c = Conv2d x w; y = Multiply c s; out y");      /* of each sample: it broadcasts */
+    STAYS("x: NCHW 1 4 5 6; w: params OIHW 4 4 3 3; s: params 4; c = Conv2d x w; y = Multiply c s; out y"); /* along W */
+    STAYS(IMAGE "w: params HWIO 3 3 4 4; c = Conv2d x w; y = DivideScalar c [divisor=3 rounding_mode=FLOOR]; out y");
+}
+
+static void what_others_use(void **state) {
+    (void)state;
+    STAYS(IMAGE "w: params HWIO 3 3 4 4; " NORM4 "c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; out y c");
+    STAYS(IMAGE "w: params HWIO 3 3 4 4; " NORM4 "c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; z = Add c y; out z");
+    /* Weights that two convolutions share are copied: the other keeps its own. */
+    BECOMES(IMAGE "w: params HWIO 3 3 4 4; " NORM4 "c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; d = Conv2d x w; out y d",
+            "y = Conv2d x w/c c.bias; d = Conv2d x w; out y d");
+    BECOMES(IMAGE "w: params HWIO 3 3 4 4; b: params 4; " NORM4 "c = Conv2d x w b; y = BatchNorm2d c [variance=v mean=m]; d = Conv2d x w b; "
+            "z = BatchNorm2d d [variance=m mean=v]; out y z", "y = Conv2d x w/c b/c; z = Conv2d x w b; out y z");
+}
+
+static void what_is_not_there(void **state) {
+    (void)state;
+    STAYS(IMAGE "w: HWIO 3 3 4 4; " NORM4 "c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; out y");
+    STAYS(IMAGE "w: params HWIO 3 3 4 4; b: fp32 4; " NORM4 "c = Conv2d x w b; y = BatchNorm2d c [variance=v mean=m]; out y");
+    STAYS(IMAGE "w: params HWIO 3 3 4 4 = none; " NORM4 "c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; out y");
+    STAYS(IMAGE "w: params HWIO 3 3 4 4; v: params 4 = none; m: params 4; c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; out y");
+}
+
+/* ---- before ---------------------------------------------------------------------------------------------------------------- */
+
+static void in_front_of_a_convolution(void **state) {
+    (void)state;
+    BECOMES(IMAGE "w: params HWIO 3 3 4 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w; out y", "y = Conv2d x w y.bias; out y");
+    BECOMES(IMAGE "w: params HWIO 3 3 4 6; b: params 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w b [stride_width=2]; out y",
+            "y = Conv2d x w b [stride_width=2]; out y");
+    BECOMES(IMAGE "w: params HWIO 3 3 2 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w [groups=2]; out y",
+            "y = Conv2d x w y.bias [groups=2]; out y");
+    BECOMES(IMAGE "w: params HWIO 3 3 4 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w [pad_top=1 pad_left=2 padding_mode=REFLECT]; out y",
+            "y = Conv2d x w y.bias [pad_top=1 pad_left=2 padding_mode=REFLECT]; out y");
+    BECOMES(IMAGE "w: params HWIO 3 3 4 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w [pad_top=-1]; out y",
+            "y = Conv2d x w y.bias [pad_top=-1]; out y");
+    BECOMES("x: NC 3 4; w: params 4 5; " NORM4 "n = BatchNorm1d x [variance=v mean=m]; y = Matmul n w; out y", "y = Matmul x w y.bias; out y");
+    BECOMES("x: 2 3 4; w: params 2 4 5; s: params 4; n = Multiply x s; y = Matmul n w; out y", "y = Matmul x w; out y");
+}
+
+static void not_where_zeros_are_read(void **state) {
+    (void)state;
+    STAYS(IMAGE "w: params HWIO 3 3 4 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w [pad_top=1]; out y");
+    STAYS(IMAGE "w: params HWIO 3 3 4 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w [pad_right=1]; out y");
+    STAYS(IMAGE "w: params HWOI 3 3 6 4; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = ConvTranspose2d n w; out y");
+    STAYS("x: 2 3 4; w: params 2 4 5; s: params 4; n = Add x s; y = Matmul n w; out y");                    /* the bias would be one a matrix */
+    /* Without an addend zeros stay zeros. */
+    BECOMES(IMAGE "w: params HWIO 3 3 4 6; v: params 4; z: params 4 = 0 0 0 0; n = BatchNorm2d x [variance=v mean=z]; y = Conv2d n w [pad_top=1]; out y",
+            "y = Conv2d x w [pad_top=1]; out y");
+    BECOMES(IMAGE "w: params HWOI 3 3 6 4; s: params 4; n = Multiply x s; y = ConvTranspose2d n w [stride_width=2]; out y",
+            "y = ConvTranspose2d x w [stride_width=2]; out y");
+    BECOMES(IMAGE "w: params HWOI 3 3 3 4; s: params 4; n = Multiply x s; y = ConvTranspose2d n w [groups=2]; out y", "y = ConvTranspose2d x w [groups=2]; out y");
+    STAYS(IMAGE "w: params HWIO 3 3 4 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w; r = ReLU n; out y r");
+    STAYS(IMAGE "w: params HWIO 3 3 4 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w; z = Conv2d n w; out y z");
+}
+
+/* ---- transposes between ------------------------------------------------------------------------------------------------------- */
+
+static void as_a_conversion_leaves_it(void **state) {
+    (void)state;
+    BECOMES("x: NCHW 1 4 5 6; w: params HWIO 3 3 4 4; " NORM4 "a = Transpose x [dims=0,2,3,1 layout=@layout(NHWC)]; c = Conv2d a w; "
+            "d = Transpose c [dims=0,3,1,2 layout=@layout(NCHW)]; e = Transpose d [dims=0,2,3,1 layout=@layout(NHWC)]; "
+            "n = BatchNorm2d e [variance=v mean=m]; y = Transpose n [dims=0,3,1,2 layout=@layout(NCHW)]; out y",
+            "a = Transpose x [dims=0,2,3,1 layout=@layout(NHWC)]; n = Conv2d a w c.bias; y = Transpose n [dims=0,3,1,2 layout=@layout(NCHW)]; out y");
+    BECOMES("x: NHWC 1 5 6 4; w: params HWIO 3 3 4 4; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; "
+            "d = Transpose n [dims=0,3,1,2 layout=@layout(NCHW)]; e = Transpose d [dims=0,2,3,1 layout=@layout(NHWC)]; y = Conv2d e w; out y",
+            "y = Conv2d x w y.bias; out y");
+    STAYS("x: NHWC 1 5 4 4; w: params HWIO 3 1 4 4; " NORM4 "c = Conv2d x w; d = Transpose c [dims=0,3,1,2 layout=@layout(NCHW)]; "
+          "e = Transpose d [dims=0,3,2,1 layout=@layout(NHWC)]; n = BatchNorm2d e [variance=v mean=m]; out n");
+}
+
+static void other_elements(void **state) {
+    (void)state;
+    BECOMES("x: fp64 NHWC 1 5 6 4; w: params fp64 HWIO 3 3 4 4; v: params fp64 4; m: params fp64 4; c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; out y",
+            "y = Conv2d x w c.bias; out y");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(behind_a_convolution),
+        cmocka_unit_test(in_groups),
+        cmocka_unit_test(behind_a_transposed_one),
+        cmocka_unit_test(behind_a_product),
+        cmocka_unit_test(one_after_the_other),
+        cmocka_unit_test(other_constants_of_channels),
+        cmocka_unit_test(what_others_use),
+        cmocka_unit_test(what_is_not_there),
+        cmocka_unit_test(in_front_of_a_convolution),
+        cmocka_unit_test(not_where_zeros_are_read),
+        cmocka_unit_test(as_a_conversion_leaves_it),
+        cmocka_unit_test(other_elements),
+    };
+    return RUN_GROUP(tests);
+}
