@@ -30,6 +30,7 @@ static const bench_case *const tables[] = {
     infer_cases,
     json_cases,
     onnx_read_cases,
+    passes_cases,
     raw_cases,
     yardstick_cases,
 #ifdef XIR_PEER_FLATBUFFERS

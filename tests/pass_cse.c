@@ -191,6 +191,32 @@ static void ids_stay_right(void **state) {
     }
 }
 
+/* A value with as many readers as there are ops, each equal to one a thousand ops away. */
+static void many_readers_of_one_value(void **state) {
+    (void)state;
+    enum { READERS = 100000, KINDS = 1000 };
+    xir_network *net = new_net();
+    xir_value *x = argument(net, "x", FP32("NC", 1, 1)), *last = x;
+    for (int i = 0; i < READERS; i++) last = leaky(net, x, (double)(i % KINDS), "");
+    results(net, XIR_VALUES(last));
+    size_t changes;
+    DOES(xir_pass_run(net, "cse", NULL, &changes, why));
+    assert_int_equal(changes, READERS - KINDS);
+    xir_network_free(net);
+}
+
+static void an_empty_network(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    static const char *const passes[] = { "sort", "infer", "dce", "cse", "fold", "identity", "merge" };
+    for (size_t i = 0; i < COUNT(passes); i++) {
+        size_t changes = 1;
+        DOES(xir_pass_run(net, passes[i], NULL, &changes, why));
+        assert_int_equal(changes, 0);
+    }
+    xir_network_free(net);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_equal_branch_melts_away),
@@ -205,6 +231,8 @@ int main(void) {
         cmocka_unit_test(a_nameless_value_takes_the_name),
         cmocka_unit_test(impure_and_unknown_ops_are_never_one),
         cmocka_unit_test(ids_stay_right),
+        cmocka_unit_test(many_readers_of_one_value),
+        cmocka_unit_test(an_empty_network),
     };
     return RUN_GROUP(tests);
 }

@@ -10,8 +10,12 @@
 #include <mlir/IR/Builders.h>
 #include <mlir/IR/BuiltinOps.h>
 #include <mlir/IR/MLIRContext.h>
+#include <mlir/IR/PatternMatch.h>
 #include <mlir/IR/Verifier.h>
 #include <mlir/Parser/Parser.h>
+#include <mlir/Pass/PassManager.h>
+#include <mlir/Transforms/Passes.h>
+#include <mlir/Transforms/RegionUtils.h>
 
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/SourceMgr.h>
@@ -33,6 +37,9 @@ using namespace mlir;
  * verifies each operation on the spot. */
 enum class Style { Given, Unique, Inferred, Checked };
 
+/* Two chains, as bench/passes.c has them. */
+enum class Two { Dead, Equal, EqualFar, Unequal };
+
 struct Net {
     MLIRContext context{MLIRContext::Threading::DISABLED};
     size_t ops;
@@ -46,6 +53,7 @@ struct Net {
     }
 
     bool build(Style style);
+    void build_two(Two how);
 };
 
 /* The type that `Op` infers for these operands. */
@@ -124,6 +132,45 @@ bool Net::build(Style style)
     return true;
 }
 
+void Net::build_two(Two how)
+{
+    OpBuilder b(&context);
+    Location at = b.getUnknownLoc();
+    Type f32 = b.getF32Type();
+    auto image = RankedTensorType::get({1, 56, 56, 16}, f32);
+    module = ModuleOp::create(at);
+    b.setInsertionPointToEnd(module->getBody());
+    auto kernel = RankedTensorType::get({16, 3, 3, 16}, f32);
+    auto row = RankedTensorType::get({16}, f32), one = RankedTensorType::get({1}, f32);
+    auto type = b.getFunctionType({image, kernel, row, one}, {image});
+    auto function = func::FuncOp::create(b, at, "bench", type);
+    body = function.addEntryBlock();
+    b.setInsertionPointToStart(body);
+    Value weights = body->getArgument(1), bias = body->getArgument(2), zero = body->getArgument(3);
+    auto unit = b.getDenseI64ArrayAttr({1, 1});
+    auto acc = TypeAttr::get(f32);
+    Attribute least = b.getF32FloatAttr(0), most = b.getF32FloatAttr(FLT_MAX);
+    auto nan = tosa::NanPropagationModeAttr::get(&context, tosa::NanPropagationMode::PROPAGATE);
+    auto step = [&](Value x, size_t i, int64_t shift) -> Value {
+        if (i % 2)
+            return tosa::ClampOp::create(b, at, image, x, least, most, nan);
+        auto pad = b.getDenseI64ArrayAttr({1, 1, 1 + shift, 1 - shift});
+        return tosa::Conv2DOp::create(b, at, image, x, weights, bias, zero, zero, pad, unit, unit, acc);
+    };
+    Value first = body->getArgument(0), second = first;
+    for (size_t i = 0; i < ops / 2; i++) {
+        auto n = static_cast<int64_t>(i);
+        first = step(first, i, how == Two::Unequal ? n : 0);
+        if (how != Two::EqualFar)
+            second = step(second, i, how == Two::Unequal ? -1 - n : 0);
+    }
+    for (size_t i = 0; how == Two::EqualFar && i < ops / 2; i++)
+        second = step(second, i, 0);
+    if (how != Two::Dead)
+        first = tosa::AddOp::create(b, at, image, first, second);
+    func::ReturnOp::create(b, at, first);
+}
+
 void *empty_setup(const bench_input *in)
 {
     auto *net = new Net(in->ops);
@@ -187,6 +234,53 @@ bool erase_run(void *state, bench_result *out)
             out->count++;
         }
     return true;
+}
+
+template <Two how>
+void *two_setup(const bench_input *in)
+{
+    auto *net = new Net(in->ops);
+    net->build_two(how);
+    return net;
+}
+
+size_t count_ops(Net *net)
+{
+    size_t n = 0;
+    for (Operation &op : *net->body)
+        n += &op != nullptr;
+    return n;
+}
+
+template <std::unique_ptr<Pass> (*make)()>
+bool pass_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Net *>(state);
+    PassManager manager(&net->context);
+    manager.enableVerifier(false);
+    manager.addNestedPass<func::FuncOp>(make());
+    out->count = net->ops;
+    return succeeded(manager.run(*net->module));
+}
+
+bool region_dce_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Net *>(state);
+    IRRewriter rewriter(&net->context);
+    out->count = net->ops;
+    return succeeded(runRegionDCE(rewriter, net->module->getOperation()->getRegions()));
+}
+
+bool dce_check(void *state)
+{
+    auto *net = static_cast<Net *>(state);
+    return count_ops(net) == net->ops / 2 + 1;
+}
+
+bool cse_check(void *state)
+{
+    auto *net = static_cast<Net *>(state);
+    return count_ops(net) == net->ops / 2 + 2;
 }
 
 bool free_run(void *state, bench_result *out)
@@ -378,6 +472,12 @@ const bench_case mlir_cases[] = {
     {"clone", "mlir", 0, built_setup, clone_run, nullptr, "ModuleOp::clone"},
     {"erase", "mlir", 0, built_setup, erase_run, nullptr,
      "replaceAllUsesWith and erase of every clamp; time per op of the whole network"},
+    {"pass-dce", "mlir", 0, two_setup<Two::Dead>, region_dce_run, dce_check, "runRegionDCE of the module"},
+    {"pass-dce", "mlir-canonicalize", BENCH_SLOW, two_setup<Two::Dead>, pass_run<createCanonicalizerPass>, dce_check,
+     "the pass canonicalize, which also looks for patterns"},
+    {"pass-cse", "mlir", 0, two_setup<Two::Equal>, pass_run<createCSEPass>, cse_check, "the pass cse, without verifying"},
+    {"pass-cse-far", "mlir", 0, two_setup<Two::EqualFar>, pass_run<createCSEPass>, cse_check, "the same"},
+    {"pass-cse-nothing", "mlir", 0, two_setup<Two::Unequal>, pass_run<createCSEPass>, nullptr, "the same"},
     {"free", "mlir", 0, built_setup, free_run, nullptr, "destroys the module; the context stays"},
     {"walk", "mlir", BENCH_BY_EDGE, built_setup, walk_run, nullptr,
      "all operands of all ops (5 a conv2d), to their producers"},

@@ -130,16 +130,24 @@ bool xir_op_structural_equal(const xir_op *a, const xir_op *b) {
     return op_makes_same(a, b);
 }
 
-/* Attributes by content: the same content may lie twice. References by content too, so no pointer is hashed. */
+/* Attributes by content: the same content may lie twice, and so may what they refer to. */
 uint64_t op_attrs_hash(const xir_op *op) {
+    const xir_class *cls = op->cls;
+    _Alignas(16) char space[256];
     uint64_t hash = 0;
-    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
-        const xir_field *f = &op->cls->fields[i];
-        if (f->kind != XIR_KIND_REF) {
-            hash = field_hash(hash, f, op->attrs);
-        } else {
-            hash ^= xir_object_hash(*(const xir_object *const *)body_at(op->attrs, f)) * (uint64_t)(2 * i + 1);
+    if (cls->plain && cls->body_size <= sizeof space) {   /* one stretch of memory, with hashes in the place of references */
+        memcpy(space, op->attrs, cls->body_size);
+        for (uint32_t i = 0; i < cls->n_refs; i++) {
+            void *at = body_at(space, &cls->fields[cls->refs[i]]);
+            *(uintptr_t *)at = xir_object_hash(*(const xir_object *const *)at);
         }
+        body_hash_into(cls, space, &hash);
+        return hash;
+    }
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        if (f->kind != XIR_KIND_REF) hash = field_hash(hash, f, op->attrs);
+        else hash ^= xir_object_hash(*(const xir_object *const *)body_at(op->attrs, f)) * (uint64_t)(2 * i + 1);
     }
     return hash;
 }
