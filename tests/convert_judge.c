@@ -139,7 +139,7 @@ static void an_op_of_another_domain_is_a_note(void **state) {
     om_opset(&m, "com.example", 1);
     om_node(&m, "com.example.Swish", "act", "x", "y");
     output("y", 1, 3, 8, 8);
-    FINDS("note: /graph/node/0: Swish 'act' (node 0): nothing is known of com.example::Swish: it was not checked");
+    FINDS("note: /graph/node/0: Swish 'act' (node 0): nothing is known of com.example.Swish: it was not checked");
 }
 
 static void dims_that_do_not_broadcast(void **state) {

@@ -20,7 +20,7 @@ typedef bool xir_convert_fn(xir_node *at);
 /* Constant, and there as long as the context. */
 typedef struct xir_convert_row {
     uint32_t        abi, size;    /* XIR_ABI, sizeof(xir_convert_row): grows at its end                                        */
-    const char     *name;         /* the foreign class key: "onnx::Elu", "onnx::com.example::Swish"                            */
+    const char     *name;         /* the foreign class key: "onnx::Elu", "onnx::com.example.Swish"                            */
     const char     *inputs;       /* how many: "1", "1-3", "1-" (any number from 1 on)                                         */
     const char     *outputs;
     /* All attributes that the foreign op may have, with what they hold: "alpha:f axis:i! mode:s<11". i f s t g are an integer, a real, a

@@ -1,7 +1,27 @@
 #include <stdio.h>
 #include <string.h>
 #include "support/onnx_data.h"
-#include "support/onnx_map.h"
+
+enum { MOST_ITEMS = 64 };
+
+const xir_type *onnx_element_type(xir_context *ctx, uint64_t element) {
+    switch (element) {
+    case ONNX_BOOL:     return xir_bool_type_get(ctx);
+    case ONNX_INT8:     return xir_sint(ctx, 8);
+    case ONNX_INT16:    return xir_sint(ctx, 16);
+    case ONNX_INT32:    return xir_sint(ctx, 32);
+    case ONNX_INT64:    return xir_sint(ctx, 64);
+    case ONNX_UINT8:    return xir_uint(ctx, 8);
+    case ONNX_UINT16:   return xir_uint(ctx, 16);
+    case ONNX_UINT32:   return xir_uint(ctx, 32);
+    case ONNX_UINT64:   return xir_uint(ctx, 64);
+    case ONNX_FLOAT16:  return xir_float(ctx, XIR_FLOAT_FP16);
+    case ONNX_BFLOAT16: return xir_float(ctx, XIR_FLOAT_BF16);
+    case ONNX_FLOAT:    return xir_float(ctx, XIR_FLOAT_FP32);
+    case ONNX_DOUBLE:   return xir_float(ctx, XIR_FLOAT_FP64);
+    default:            return NULL;
+    }
+}
 
 enum { FLOAT_DATA = 4, INT32_DATA = 5, INT64_DATA = 7, DOUBLE_DATA = 10, UINT64_DATA = 11 };
 
@@ -31,7 +51,7 @@ xir_array *onnx_array(xir_context *ctx, pb_bytes bytes, const xir_type *like, ch
     xir_array_data(array, &room);
     char *out = xir_array_edit(array);
     if (tensor.raw.data) {
-        if (tensor.raw.size == room) return memcpy(out, tensor.raw.data, room), array;
+        if (tensor.raw.size == room) return room ? (void)memcpy(out, tensor.raw.data, room) : (void)0, array;
     } else {
         pb_wire wire;
         uint32_t field = field_of(tensor.element, &wire);

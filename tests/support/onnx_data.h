@@ -5,6 +5,9 @@
 #include <xir/exec.h>
 #include "support/onnx_wire.h"
 
+/* The element type of a TensorProto.DataType in our words; NULL for strings, complex numbers and what is unknown. */
+const xir_type *onnx_element_type(xir_context *ctx, uint64_t element);
+
 /* The array of a TensorProto; NULL with a reason if it is none, or its elements are none of ours (text, complex numbers). `like` is a
  * type of the value, NULL if it has none: bf16 was recorded as uint16. */
 xir_array *onnx_array(xir_context *ctx, pb_bytes tensor, const xir_type *like, char why_not[200]);

@@ -24,7 +24,7 @@ extern const convert_dialect convert_onnx;
 
 /* The dialect that a key is of, NULL: none. */
 const convert_dialect *convert_dialect_of(xir_str key);
-/* "com.example" and "Swish" of "onnx::com.example::Swish"; the domain of "onnx::Relu" is empty. */
+/* "com.example" and "Swish" of "onnx::com.example.Swish"; the domain of "onnx::Relu" is empty. */
 void convert_split_key(const convert_dialect *dialect, xir_str key, xir_str *domain, xir_str *type);
 
 /* ---- a conversion ----------------------------------------------------------------------------------------------- */

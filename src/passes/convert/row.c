@@ -16,8 +16,8 @@ const convert_dialect *convert_dialect_of(xir_str key) {
 
 void convert_split_key(const convert_dialect *dialect, xir_str key, xir_str *domain, xir_str *type) {
     size_t from = strlen(dialect->prefix), behind = key.size;
-    while (behind > from && !(key.data[behind - 1] == ':' && key.data[behind - 2] == ':')) behind--;
-    *domain = (xir_str){ key.data + from, behind > from ? behind - 2 - from : 0 };
+    while (behind > from && key.data[behind - 1] != '.') behind--;
+    *domain = (xir_str){ key.data + from, behind > from ? behind - 1 - from : 0 };
     *type = (xir_str){ key.data + behind, key.size - behind };
 }
 
