@@ -125,6 +125,9 @@ static bool is_whole(const factor *f) {
     return true;
 }
 
+/* The factor of element o of the output. */
+static double factor_at(const factor *f, size_t o, size_t inner) { return f->n == 1 ? f->of[0] : f->of[o / inner % f->n]; }
+
 static xir_status run_add(xir_kernel *at) {
     const xir_add_attrs *a = xir_kernel_attrs(at);
     const xir_type *type = xir_kernel_output_type(at, 0);
@@ -140,8 +143,8 @@ static xir_status run_add(xir_kernel *at) {
         if (!x || !y || !out) return XIR_E_MEMORY;
         while (broadcast_next(&b)) {
             for (size_t i = 0; i < b.row; i++, o++) {
-                out[o] = wrap_add(wrap_mul((int64_t)alpha.of[o / inner % alpha.n], x[b.at[0] + i * b.step[0]]),
-                                  wrap_mul((int64_t)beta.of[o / inner % beta.n], y[b.at[1] + i * b.step[1]]));
+                out[o] = wrap_add(wrap_mul((int64_t)factor_at(&alpha, o, inner), x[b.at[0] + i * b.step[0]]),
+                                  wrap_mul((int64_t)factor_at(&beta, o, inner), y[b.at[1] + i * b.step[1]]));
             }
         }
         return XIR_OK;
@@ -151,7 +154,7 @@ static xir_status run_add(xir_kernel *at) {
     if (!x || !y || !out) return XIR_E_MEMORY;
     while (broadcast_next(&b)) {
         for (size_t i = 0; i < b.row; i++, o++) {
-            out[o] = alpha.of[o / inner % alpha.n] * x[b.at[0] + i * b.step[0]] + beta.of[o / inner % beta.n] * y[b.at[1] + i * b.step[1]];
+            out[o] = factor_at(&alpha, o, inner) * x[b.at[0] + i * b.step[0]] + factor_at(&beta, o, inner) * y[b.at[1] + i * b.step[1]];
         }
     }
     return XIR_OK;

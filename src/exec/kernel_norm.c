@@ -25,9 +25,8 @@ static xir_status batch_norm(xir_kernel *at, const xir_value *variance, const xi
     if (!x || !y || !constants(at, variance, "variance", channels, &factor) || !constants(at, mean, "mean", channels, &addend) ||
         xir_type_elements(type, &n)) return XIR_E_MEMORY;
     if (!factor || !addend) return xir_kernel_fail(at, XIR_E_MISSING, NULL, "its constants are missing");
-    for (size_t i = 0; i < (size_t)n; i++) {
-        size_t k = i / inner % channels;
-        y[i] = x[i] * factor[k] + addend[k];
+    for (size_t i = 0, k = 0; i < (size_t)n; k = k + 1 < channels ? k + 1 : 0) {
+        for (size_t end = i + inner; i < end; i++) y[i] = x[i] * factor[k] + addend[k];
     }
     return XIR_OK;
 }
