@@ -8,7 +8,7 @@
 
 XIR_BEGIN
 
-/* An input of the networks, by name. */
+/* An input of the networks, by name or by position, "0". */
 typedef struct xir_proof_input {
     const char      *name;
     const xir_array *array;

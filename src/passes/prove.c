@@ -87,16 +87,23 @@ const xir_diags *xir_proof_obstacle(const xir_proof *p) { return p->state.networ
 
 /* ---- the first network ----------------------------------------------------------------------------------------- */
 
-static const xir_array *given_for(const xir_proof *p, xir_str name) {
-    for (size_t i = 0; i < p->n_given; i++)
-        if (xir_str_equal(xir_str_of(p->given[i].name), name)) return p->given[i].array;
+/* By name, or by position. */
+static bool is_called(const xir_value *v, size_t i, const char *name) {
+    char position[24];
+    snprintf(position, sizeof position, "%zu", i);
+    return xir_str_equal(xir_value_name(v), xir_str_of(name)) || strcmp(position, name) == 0;
+}
+
+static const xir_array *given_for(const xir_proof *p, const xir_value *v, size_t i) {
+    for (size_t k = 0; k < p->n_given; k++)
+        if (is_called(v, i, p->given[k].name)) return p->given[k].array;
     return NULL;
 }
 
 static xir_status check_names(const xir_proof *p, xir_value *const *values, size_t n, xir_diags *why) {
     for (size_t i = 0; i < p->n_given; i++) {
         bool known = false;
-        for (size_t k = 0; k < n; k++) known |= xir_str_equal(xir_value_name(values[k]), xir_str_of(p->given[i].name));
+        for (size_t k = 0; k < n; k++) known |= is_called(values[k], k, p->given[i].name);
         if (!known) return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "the network has no input '%.80s', which an array was given for", p->given[i].name);
     }
     return XIR_OK;
@@ -128,7 +135,7 @@ static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, x
 static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size_t n, xir_array **inputs, xir_diags *why) {
     xir_status status = check_names(p, values, n, why);
     for (size_t i = 0; !status && i < n; i++) {
-        const xir_array *given = given_for(p, xir_value_name(values[i]));
+        const xir_array *given = given_for(p, values[i], i);
         inputs[i] = given ? xir_array_retain((xir_array *)(uintptr_t)given) : random_for(p, values[i], i, why);
         if (!inputs[i]) status = XIR_E_TYPE;
     }

@@ -23,7 +23,7 @@ static int load_input(const char *word) {
     const char *equals = strchr(word, '=');
     if (!equals || equals == word || !equals[1]) return complain(MISUSED, "--input takes NAME=FILE.npy, not '%s'", word);
     xir_diags *why = new_diags();
-    xir_array *array = NULL;   // npy files: soon
+    xir_array *array = xir_array_load_npy(context, equals + 1, why);
     const xir_diag *first = xir_diags_at(why, 0);
     int code = array ? DONE : exit_of(first ? first->code : XIR_E_MEMORY);
     if (array) {

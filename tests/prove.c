@@ -1,0 +1,261 @@
+/* Proof by example: what is compared, when, and what is said of a difference. */
+#include <stdio.h>
+#include "support/net.h"
+#include "support/passes.h"
+#include "support/scarce.h"
+
+/* x [1,4] -> Multiply(x, w) 'p' -> ReLU 'r' -> Add(r, b) 'y' */
+static xir_network *line(xir_context *with, const float w[4], const float b[4]) {
+    const xir_type *type = XIR_TENSOR(with, xir_float(with, XIR_FLOAT_FP32), "NC", 1, 4);
+    xir_network *net = xir_network_new(with, "line", XIR_FRAMEWORK_PYTORCH, "v2.0");
+    xir_at at = xir_at_end(net);
+    xir_value *x = xir_input(at, "x", type);
+    xir_value *wp = xir_params_copy(net, XIR_STR("w"), type, w, 16), *bp = xir_params_copy(net, XIR_STR("b"), type, b, 16);
+    xir_value *p = xir_op_output(xir_add_multiply(at, (xir_multiply_in){ x, wp }, NULL), 0);
+    xir_value *r = XIR_RELU(at, p);
+    xir_value *y = xir_op_output(xir_add_add(at, (xir_add_in){ r, bp }, NULL), 0);
+    if (!xir_output(at, XIR_VALUES(y))) return net;
+    (void)xir_value_set_name(x, XIR_STR("x"));
+    (void)xir_value_set_name(p, XIR_STR("p"));
+    (void)xir_value_set_name(r, XIR_STR("r"));
+    (void)xir_value_set_name(y, XIR_STR("y"));
+    return net;
+}
+
+static const float ones[] = { 1, 1, 1, 1 }, twos[] = { 2, 2, 2, 2 }, nearly[] = { 1.000001f, 1, 1, 1 }, third[] = { 1, 1, -3, 1 };
+
+static const char *findings(void) {
+    static char all[4000];
+    *all = '\0';
+    const xir_diag *d;
+    for (size_t i = 0; (d = xir_diags_at(why, i)); i++) {
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%.*s", i ? "\n" : "", (int)d->message.size, d->message.data);
+    }
+    xir_diags_clear(why);
+    return all;
+}
+
+static xir_array *array_of(const float v[4]) {
+    const xir_type *type = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NC", 1, 4);
+    xir_array *a = xir_array_copy(ctx, type, v, 16, why);
+    assert_non_null(a);
+    return a;
+}
+
+/* A proof with the input 1 2 3 4. */
+static xir_proof *proof_on(const char *name, double absolute, double relative) {
+    const float v[] = { 1, 2, 3, 4 };
+    xir_array *x = array_of(v);
+    const xir_proof_input input = { name, x };
+    xir_proof *p = xir_proof_new(ctx, &(xir_proof_options){ .inputs = &input, .n_inputs = 1, .absolute = absolute, .relative = relative }, why);
+    assert_non_null(p);
+    xir_array_free(x);
+    return p;
+}
+
+/* ---- looking ------------------------------------------------------------------------------------------------------ */
+
+static void networks_that_compute_the_same(void **state) {
+    (void)state;
+    xir_proof *p = xir_proof_new(ctx, NULL, why);
+    xir_network *a = line(ctx, ones, twos), *b = line(ctx, nearly, twos);
+    assert_int_equal(xir_proof_state_of(p).networks, 0);
+    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_state_of(p).networks, 1);
+    assert_int_equal(xir_proof_look(p, b, why), XIR_OK);
+    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    xir_proof_state s = xir_proof_state_of(p);
+    assert_true(s.networks == 3 && s.outputs == 2 && s.largest < 1e-5);
+    assert_int_equal(xir_diags_count(why), 0);
+    assert_null(xir_proof_obstacle(p));
+    xir_network_free(a);
+    xir_network_free(b);
+    xir_proof_free(p);
+    xir_proof_free(NULL);
+}
+
+static void a_difference_is_said_with_the_first_value_that_differs(void **state) {
+    (void)state;
+    xir_proof *p = proof_on("x", 0, 0);
+    xir_network *a = line(ctx, ones, twos), *b = line(ctx, third, twos);
+    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_look(p, b, why), XIR_E_INVALID);
+    assert_string_equal(findings(),
+                        "the network computes something else, output 'y': 1 of 4 elements differs, the first is number 2: it was 5 and is 2 now; "
+                        "the largest difference is 3\n"
+                        "the first value that differs is 'p': 1 of 4 elements differs, the first is number 2: it was 3 and is -9 now; the largest "
+                        "difference is 12");
+    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);   /* compared with the first, still */
+    xir_network_free(a);
+    xir_network_free(b);
+    xir_proof_free(p);
+}
+
+static void the_tolerance_is_the_caller_s(void **state) {
+    (void)state;
+    const float more[] = { 1.5f, 1, 1, 1 };
+    xir_network *a = line(ctx, ones, twos), *b = line(ctx, more, twos);
+    xir_proof *loose = proof_on("x", 0.6, 0), *relative = proof_on("x", 0, 0.2), *tight = proof_on("x", 0.4, 0);
+    assert_int_equal(xir_proof_look(loose, a, why), XIR_OK);
+    assert_int_equal(xir_proof_look(loose, b, why), XIR_OK);
+    assert_true(xir_proof_state_of(loose).largest == 0.5);
+    assert_int_equal(xir_proof_look(relative, a, why), XIR_OK);
+    assert_int_equal(xir_proof_look(relative, b, why), XIR_OK);
+    assert_int_equal(xir_proof_look(tight, a, why), XIR_OK);
+    assert_int_equal(xir_proof_look(tight, b, why), XIR_E_INVALID);
+    xir_diags_clear(why);
+    xir_proof_free(loose);
+    xir_proof_free(relative);
+    xir_proof_free(tight);
+    xir_network_free(a);
+    xir_network_free(b);
+}
+
+static void another_number_of_outputs_is_a_difference(void **state) {
+    (void)state;
+    xir_proof *p = xir_proof_new(ctx, NULL, why);
+    xir_network *a = line(ctx, ones, twos), *b = line(ctx, ones, twos);
+    DOES(xir_op_add_input(xir_network_output_op(b), xir_op_output(xir_network_op_at(b, 2), 0)));
+    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_look(p, b, why), XIR_E_INVALID);
+    assert_string_equal(findings(), "the network has 2 outputs now, 1 before");
+    xir_network_free(a);
+    xir_network_free(b);
+    xir_proof_free(p);
+}
+
+static void names_of_inputs_must_be_there(void **state) {
+    (void)state;
+    xir_proof *p = proof_on("z", 0, 0);
+    xir_network *a = line(ctx, ones, twos);
+    assert_int_equal(xir_proof_look(p, a, why), XIR_E_UNKNOWN);
+    assert_string_equal(findings(), "the network has no input 'z', which an array was given for");
+    xir_proof_free(p);
+    p = proof_on("0", 0, 0);   /* a number is a position */
+    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_state_of(p).networks, 1);
+    xir_proof_free(p);
+    xir_network_free(a);
+}
+
+/* A network that nobody can run is not the first one. */
+static void a_proof_begins_with_what_can_be_run(void **state) {
+    (void)state;
+    xir_proof *p = xir_proof_new(ctx, NULL, why);
+    xir_network *open = line(ctx, ones, twos), *a = line(ctx, ones, twos);
+    xir_value *bytes = xir_op_input(xir_network_op_at(open, 1), 1);
+    xir_params_clear(bytes);
+    assert_int_equal(xir_proof_look(p, open, why), XIR_OK);
+    assert_int_equal(xir_proof_state_of(p).networks, 0);
+    assert_int_equal(xir_diags_count(why), 0);
+    const xir_diag *d = xir_diags_at(xir_proof_obstacle(p), 0);
+    assert_non_null(d);
+    assert_int_equal(d->code, XIR_E_MISSING);
+    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_state_of(p).networks, 1);
+    assert_null(xir_proof_obstacle(p));
+    assert_int_equal(xir_proof_look(p, open, why), XIR_E_MISSING);   /* from now on it must run */
+    xir_diags_clear(why);
+    xir_network_free(open);
+    xir_network_free(a);
+    xir_proof_free(p);
+}
+
+static void unknown_dims_are_one(void **state) {
+    (void)state;
+    xir_proof *p = xir_proof_new(ctx, NULL, why);
+    xir_network *net = xir_network_new(ctx, "open", XIR_FRAMEWORK_PYTORCH, "v2.0");
+    xir_at at = xir_at_end(net);
+    xir_value *x = xir_input(at, "x", XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NC", -1, 4));
+    assert_non_null(xir_output(at, XIR_VALUES(XIR_RELU(at, x))));
+    assert_int_equal(xir_proof_look(p, net, why), XIR_OK);
+    assert_int_equal(xir_proof_look(p, net, why), XIR_OK);
+    assert_int_equal(xir_proof_state_of(p).networks, 2);
+    xir_network_free(net);
+    xir_proof_free(p);
+}
+
+/* ---- as a watch --------------------------------------------------------------------------------------------------- */
+
+/* A pass that makes the network compute something else: the first weight becomes 9. */
+static xir_status run_spoil(xir_pass *at) {
+    float *w = xir_params_edit(xir_op_input(xir_network_op_at(xir_pass_network(at), 1), 1));
+    if (!w) return XIR_E_MEMORY;
+    w[0] = 9;
+    xir_pass_changed(at, 1);
+    return XIR_OK;
+}
+static const xir_pass_decl spoil = { XIR_PASS_HEAD("spoil", "spoils a weight"), .level = XIR_LEVEL_MAX, .run = run_spoil };
+
+static xir_status run(xir_network *net, xir_proof *p, const char *text) {
+    const xir_pass_watch watch = xir_proof_watch(p);
+    xir_pipeline *passes = xir_pipeline_parse(ctx, xir_str_of(text), why);
+    assert_non_null(passes);
+    xir_status status = xir_pipeline_run(passes, net, &(xir_pass_settings){ .watches = &watch, .n_watches = 1 }, NULL, why);
+    xir_pipeline_free(passes);
+    return status;
+}
+
+static void a_pipeline_is_proven_pass_by_pass(void **state) {
+    (void)state;
+    xir_proof *p = xir_proof_new(ctx, NULL, why);
+    xir_network *net = line(ctx, ones, twos);
+    assert_int_equal(run(net, p, "tag{value=5},tag{value=5},fix(count-down)"), XIR_OK);
+    assert_int_equal(xir_proof_state_of(p).networks, 7);   /* the first, and one a change */
+    xir_network_free(net);
+    xir_proof_free(p);
+}
+
+static void the_pass_that_changes_the_result_is_named(void **state) {
+    (void)state;
+    xir_proof *p = proof_on("x", 0, 0);
+    xir_network *net = line(ctx, ones, twos);
+    assert_int_equal(run(net, p, "tag{value=5},spoil,tag{value=4}"), XIR_E_INVALID);
+    assert_string_equal(findings(),
+                        "spoil: the network is not proven to compute the same after this pass:\n"
+                        "the network computes something else, output 'y': 1 of 4 elements differs, the first is number 0: it was 3 and is 11 now; "
+                        "the largest difference is 8\n"
+                        "the first value that differs is 'p': 1 of 4 elements differs, the first is number 0: it was 1 and is 9 now; the largest "
+                        "difference is 8");
+    xir_network_free(net);
+    xir_proof_free(p);
+}
+
+/* ---- without memory ----------------------------------------------------------------------------------------------- */
+
+static void scarce_look(want *w) {
+    xir_network *a, *b;
+    IN_PLENTY(w, a = line(w->ctx, ones, twos); b = line(w->ctx, third, twos));
+    xir_proof *p;
+    TRY_MAKE(w, p, xir_proof_new(w->ctx, NULL, w->why));
+    TRY(w, xir_proof_look(p, a, w->why));
+    TRY(w, xir_proof_look(p, a, w->why));
+    IN_PLENTY(w, xir_network_free(a); xir_network_free(b); xir_proof_free(p));
+}
+
+static void every_allocation(void **state) {
+    (void)state;
+    run_scarcely("looking at networks", scarce_look, false);
+}
+
+static int begin(void **state) {
+    int result = group_begin(state);
+    passes_for_tests(ctx);
+    return xir_pass_register(ctx, &spoil, why) == XIR_OK ? result : -1;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(networks_that_compute_the_same),
+        cmocka_unit_test(a_difference_is_said_with_the_first_value_that_differs),
+        cmocka_unit_test(the_tolerance_is_the_caller_s),
+        cmocka_unit_test(another_number_of_outputs_is_a_difference),
+        cmocka_unit_test(names_of_inputs_must_be_there),
+        cmocka_unit_test(a_proof_begins_with_what_can_be_run),
+        cmocka_unit_test(unknown_dims_are_one),
+        cmocka_unit_test(a_pipeline_is_proven_pass_by_pass),
+        cmocka_unit_test(the_pass_that_changes_the_result_is_named),
+        cmocka_unit_test(every_allocation),
+    };
+    return cmocka_run_group_tests(tests, begin, group_end);
+}
