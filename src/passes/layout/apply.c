@@ -169,12 +169,20 @@ static bool move_name(xir_value *from, xir_value *to) {
     return true;
 }
 
-/* ---- Transposes ------------------------------------------------------------------------------------------------------ */
-
-static xir_value *value_of(const plan *l, const value_node *root) {
-    const node *maker = &l->nodes[root->slot];
-    return &maker->op->outputs[(uint32_t)(root - l->values) - maker->first];
+/* Two values exchange them. */
+static bool swap_names(xir_value *a, xir_value *b) {
+    value_more *x = value_need_more(a), *y = value_need_more(b);
+    if (!x || !y) return false;
+    const label *name = x->name;
+    const xir_map *tags = x->tags;
+    x->name = y->name;
+    x->tags = y->tags;
+    y->name = name;
+    y->tags = tags;
+    return true;
 }
+
+/* ---- Transposes ------------------------------------------------------------------------------------------------------ */
 
 static bool is_order(xir_i64s dims, axis_order p) {
     for (size_t i = 0; i < dims.size; i++) {
@@ -194,8 +202,8 @@ static xir_status keep_transpose(plan *l, const value_node *root, xir_op *op, ax
     axis_order from_stored = order_then(order_inverse(root->stored), as);
     xir_status status = XIR_OK;
     bool changed = false;
-    if (op->inputs[0].value != value_of(l, root)) {
-        status = xir_op_set_input(op, 0, value_of(l, root));
+    if (op->inputs[0].value != value_at(l, root)) {
+        status = xir_op_set_input(op, 0, value_at(l, root));
         changed = true;
     }
     if (!status && !is_order(a->dims, from_stored) && (changed || root->stored != ORDER_SAME)) {
@@ -231,12 +239,12 @@ static xir_op *transpose_to_spare(plan *l, const value_node *root) {
 }
 
 /* Another one makes it: one to spare, else a new one. */
-static xir_value *make_transpose(plan *l, const value_node *root, axis_order as, size_t *changes) {
-    xir_value *from = value_of(l, root);
-    const xir_type *type = type_in_order(l, from->type, as);   // which is still that of the root as it was
+static xir_value *make_transpose(plan *l, const value_node *root, const root_need *need, size_t *changes) {
+    xir_value *from = value_at(l, root);
+    const xir_type *type = need->type;
     int64_t room[MOST_AXES];
-    if (!type) return NULL;
-    xir_transpose_attrs a = transpose_attrs(order_then(order_inverse(root->stored), as), room, rank_of(from), xir_type_layout(type));
+    axis_order from_stored = order_then(order_inverse(root->stored), need->as);
+    xir_transpose_attrs a = transpose_attrs(from_stored, room, rank_of(from), xir_type_layout(type));
     xir_op *op = transpose_to_spare(l, root);
     ++*changes;
     if (op) {
@@ -251,47 +259,95 @@ static xir_value *make_transpose(plan *l, const value_node *root, axis_order as,
     return op ? op->outputs : NULL;
 }
 
+/* Which type is needed in which order: what a user had, with its axes moved if it works in another order now. */
+static xir_status expect_types(plan *l, const value_node *root) {
+    for (uint32_t k = 0; k < root->n_uses; k++) {
+        const root_use *use = &l->uses[root->first_use + k];
+        const node *user = &l->nodes[use->slot];
+        axis_order needs = op_needs(l, user, use->port, user->in, user->out), as = order_then(use->view, needs);
+        root_need *need = use->follows || as == root->stored ? NULL : need_of(l, root, as);
+        if (!need || (need->type && user->row)) continue;
+        need->type = type_in_order(l, l->types[user->port + use->port], needs);
+        if (!need->type) return XIR_E_MEMORY;
+    }
+    return XIR_OK;
+}
+
 static xir_status make_needed(plan *l, const value_node *root, size_t *changes) {
     for (uint32_t i = root->needs; i; i = l->needs[i].next) {
         root_need *need = &l->needs[i];
         if (!need->count) continue;
         if (need->as == root->stored) {
-            need->value = value_of(l, root);
+            need->value = value_at(l, root);
             continue;
         }
         xir_op *op = transpose_of(l, root, need->as);
         xir_status status = op ? keep_transpose(l, root, op, need->as, changes) : XIR_OK;
-        need->value = op ? op->outputs : make_transpose(l, root, need->as, changes);
+        need->value = op ? op->outputs : make_transpose(l, root, need, changes);
         if (status || !need->value) return status ? status : XIR_E_MEMORY;
     }
     return XIR_OK;
+}
+
+static bool is_sink(const xir_op *op) { return op->cls->traits & XIR_TRAIT_SINK; }
+
+static root_need *need_of_use(const plan *l, const value_node *root, const root_use *use) {
+    const node *user = &l->nodes[use->slot];
+    if (use->follows) return need_of(l, root, root->stored);
+    return need_of(l, root, order_then(use->view, op_needs(l, user, use->port, user->in, user->out)));
+}
+
+/* A result takes what it needs, and its name along. Where that has a name that must stay, it has a Transpose of its own. */
+static xir_status connect_result(plan *l, const value_node *root, const root_use *use, root_need *need, size_t *changes) {
+    xir_op *user = l->nodes[use->slot].op;
+    xir_value *was = user->inputs[use->port].value, *now = need->value;
+    bool from_root = was->producer->slot == root->slot;
+    if (need->result || now->producer->cls->traits & XIR_TRAIT_SOURCE) {
+        if (!from_root) return keep_transpose(l, root, was->producer, use->view, changes);
+        now = make_transpose(l, root, need, changes);
+        if (!now || !move_name(was, now)) return XIR_E_MEMORY;
+    } else if (!from_root && has_name(was) && !move_name(was, now)) {
+        return XIR_E_MEMORY;
+    }
+    need->result = true;
+    ++*changes;
+    return xir_op_set_input(user, use->port, now);
 }
 
 /* Users take what they need. A Transpose that stood behind one of its users now moves to its input. */
 static xir_status connect_users(plan *l, const value_node *root, size_t *changes) {
     for (uint32_t k = 0; k < root->n_uses; k++) {
         const root_use *use = &l->uses[root->first_use + k];
+        const xir_op *user = l->nodes[use->slot].op;
+        if (!is_sink(user)) continue;
+        root_need *need = need_of_use(l, root, use);
+        need->result |= user->inputs[use->port].value == need->value;
+    }
+    for (uint32_t k = 0; k < root->n_uses; k++) {
+        const root_use *use = &l->uses[root->first_use + k];
         node *user = &l->nodes[use->slot];
-        axis_order needs = use->follows ? root->stored : order_then(use->view, op_needs(l, user, use->port, user->in, user->out));
-        const root_need *need = need_of(l, root, needs);
-        xir_value *was = user->op->inputs[use->port].value, *now = need->value;
-        if (was == now) continue;
-        bool result = user->op->cls->traits & XIR_TRAIT_SINK && now->producer == value_of(l, root)->producer;
-        xir_status status = xir_op_set_input(user->op, use->port, now);
-        if (!status && result && has_name(was) && !move_name(was, now)) status = XIR_E_MEMORY;
+        root_need *need = need_of_use(l, root, use);
+        xir_value *now = need->value;
+        if (user->op->inputs[use->port].value == now) continue;
+        xir_status status;
+        if (is_sink(user->op)) {
+            status = connect_result(l, root, use, need, changes);
+        } else {
+            status = xir_op_set_input(user->op, use->port, now);
+            ++*changes;
+        }
         if (!status && now->producer->position > user->op->position && now->producer->slot != root->slot) {
-            status = xir_op_move(now->producer, value_of(l, root)->producer->next);
+            status = xir_op_move(now->producer, value_at(l, root)->producer->next);
         }
         if (status) return status;
         user->dirty = true;
-        ++*changes;
     }
     return XIR_OK;
 }
 
 /* Transposes that nobody needs any more go, the last of a chain first; a name that none of the others has goes to the root. */
 static xir_status drop_unneeded(plan *l, const value_node *root, size_t *changes) {
-    xir_value *value = value_of(l, root);
+    xir_value *value = value_at(l, root);
     for (uint32_t i = root->next_view; i != UINT32_MAX; i = l->values[i].next_view) {
         xir_op *op = l->nodes[l->values[i].slot].op;
         if (op->outputs->uses) continue;
@@ -304,11 +360,18 @@ static xir_status drop_unneeded(plan *l, const value_node *root, size_t *changes
     return XIR_OK;
 }
 
+/* Whether a Transpose is new, or has come to make another order than it did. */
+static bool is_new(const plan *l, const xir_op *op) {
+    return op->slot >= l->n_slots || l->values[l->nodes[op->slot].first].claimed;
+}
+
 static xir_status connect_root(plan *l, const value_node *root, size_t *changes) {
-    xir_status status = make_needed(l, root, changes);
+    xir_status status = expect_types(l, root);
+    if (!status) status = make_needed(l, root, changes);
     const root_need *as_was = root->stored != ORDER_SAME ? need_of(l, root, ORDER_SAME) : NULL;
-    if (!status && as_was && as_was->count && !has_name(as_was->value) && !move_name(value_of(l, root), as_was->value)) {
-        return XIR_E_MEMORY;
+    if (!status && as_was && as_was->count && is_new(l, as_was->value->producer)) {
+        /* What people know by the root's name is the root as it was. */
+        if (!swap_names(value_at(l, root), as_was->value)) return XIR_E_MEMORY;
     }
     if (!status) status = connect_users(l, root, changes);
     return status ? status : drop_unneeded(l, root, changes);
@@ -322,11 +385,44 @@ static void mark_users(const plan *l, const xir_value *value) {
     }
 }
 
-static xir_status infer_again(plan *l) {
+/* Whether what an op finds by letters is where it was, seen from the op. */
+static bool is_called_right(plan *l, const node *n, uint32_t i) {
+    const xir_type *now = n->op->inputs[i].value->type, *was = l->types[n->port + i];
+    if (now == was) return true;
+    if (!n->row) return !n->letters || xir_type_rank(was) < 3 || letters_agree(now, was);
+    if (!(n->row->row->flags & (ROW_CHANNELS | ROW_FACTORS))) return true;
+    int64_t c = xir_layout_index(xir_type_layout(now), 'C'), batch = xir_layout_index(xir_type_layout(now), 'N');
+    return (c < 0 || c == (int64_t)xir_type_rank(now) - 1) && (batch <= 0 || !(n->row->row->flags & ROW_BATCH));
+}
+
+/* Inputs that are called otherwise than they were, by who thinks nothing of it, get their letters from a Transpose that moves nothing. */
+static xir_status call_right(plan *l, const node *n, size_t *changes) {
+    for (uint32_t i = 0; i < n->op->n_inputs; i++) {
+        xir_value *v = n->op->inputs[i].value;
+        if (!v || !v->producer || !type_is_plain(v->type) || is_called_right(l, n, i)) continue;
+        const xir_type *type = type_in_order(l, l->types[n->port + i], op_needs(l, n, i, n->in, n->out));
+        int64_t room[MOST_AXES];
+        if (!type) return XIR_E_MEMORY;
+        xir_transpose_attrs a = transpose_attrs(ORDER_SAME, room, rank_of(v), xir_type_layout(type));
+        xir_op *op = xir_network_add(l->net, &(xir_op_desc){
+            .cls = xir_class_of(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &v, .n_inputs = 1, .types = &type,
+            .n_types = 1, .target = n->op->target, .id = XIR_NO_ID, .before = n->op });
+        xir_status status = op ? xir_op_set_input(n->op, i, op->outputs) : XIR_E_MEMORY;
+        if (status) return status;
+        ++*changes;
+    }
+    return XIR_OK;
+}
+
+static xir_status infer_again(plan *l, size_t *changes) {
     size_t place = 0;
     for (xir_op *op = l->net->first; op; op = op->next) {
         place++;
         if (op->slot >= l->n_slots || !l->nodes[op->slot].dirty) continue;
+        if (!l->nodes[op->slot].is_view) {
+            xir_status named = call_right(l, &l->nodes[op->slot], changes);
+            if (named) return named;
+        }
         const xir_type *few[4], **was = op->n_outputs <= 4 ? few : mem_new(l->alloc, op->n_outputs * sizeof *was);
         if (!was) return XIR_E_MEMORY;
         for (uint32_t i = 0; i < op->n_outputs; i++) was[i] = op->outputs[i].type;
@@ -364,7 +460,7 @@ xir_status plan_apply(plan *l) {
         const value_node *root = &l->values[i];
         if (root->root == i && (root->n_uses || root->next_view != UINT32_MAX)) status = connect_root(l, root, &changes);
     }
-    if (!status && changes) status = infer_again(l);
+    if (!status && changes) status = infer_again(l, &changes);
     xir_pass_changed(l->at, changes);
     return status;
 }

@@ -10,6 +10,7 @@
  *   reshape.c the same of Reshape
  *   plan.c    roots and users, what Transposes cost, and the search for orders that cost less
  *   apply.c   what was planned becomes the network
+ *   letters.c what axes are called in other orders
  *   params.c  constants in other orders
  *   run.c     the pass */
 #ifndef LAYOUT_LAYOUT_H
@@ -25,6 +26,7 @@
 typedef enum row_kind {
     ROW_NONE,
     ROW_ANCHOR,    /* works in its own order, and its neighbours should                                       */
+    ROW_FIXED,     /* works in its own order; axes are found by their letters                                  */
     ROW_EACH,      /* element by element: all inputs broadcast to the output, in one order                     */
     ROW_SAME,      /* the first input and the outputs are in one order                                         */
     ROW_JOIN,      /* all inputs and the output are                                                            */
@@ -82,12 +84,15 @@ typedef struct node {
     xir_op         *op;       /* NULL: not in the order                                   */
     const known_row *row;     /* NULL: works in its own order                             */
     uint32_t        first;    /* of its outputs, an index of values                       */
+    uint32_t        port;     /* of its inputs, an index of types                         */
     axis_order           in, out;  /* of its leading input, of its outputs                     */
     uint32_t        epoch;    /* the last search that has met it                          */
     uint8_t         visits;   /* searches of this round that have                         */
     bool            met;      /* when the network is walked                               */
     bool            is_view;  /* a Transpose whose output is one                          */
-    bool            anchor, dirty;
+    bool            anchor;
+    bool            letters;  /* finds axes by their letters                              */
+    bool            dirty;
 } node;
 
 /* A value by its index, and if it is a root what is known of its users. */
@@ -114,7 +119,9 @@ typedef struct root_need {
     axis_order      as;
     uint32_t   count, anchors;
     uint32_t   next;
-    xir_value *value;         /* when the network is changed: what has it */
+    xir_value *value;         /* when the network is changed: what has it,     */
+    const xir_type *type;     /* and the type that a user expects of it;       */
+    bool       result;        /* whether that is a result, known by its name   */
 } root_need;
 
 /* An op in a search, and what it was. */
@@ -137,6 +144,7 @@ typedef struct plan {
     node                *nodes;         /* by slot  */
     value_node          *values;        /* by index */
     root_use            *uses;
+    const xir_type     **types;         /* of inputs, as they were */
     root_need *needs;         /* from 1 */
     region_step         *steps;
     uint32_t            *constants;     /* by number of the Params, an index from 1 into reordered */
@@ -180,13 +188,24 @@ void reshape_merged(const node *n, merged_axis *out);
 /* ---- plan.c ------------------------------------------------------------------------------------------------------ */
 
 bool  plan_make(plan *l);
-void  plan_search(plan *l);
+/* Whether it has found anything. */
+bool  plan_search(plan *l);
 /* Lets the network's arguments and results be as they are stored, where that is channels last. */
 void  plan_open_borders(plan *l);
 void  plan_free(plan *l);
 /* The root behind an input, NULL for absent ones, Params and values that nobody makes; *view is the order in which it comes. */
 value_node *root_of(const plan *l, const xir_value *value, axis_order *view);
+xir_value *value_at(const plan *l, const value_node *root);
 root_need *need_of(const plan *l, const value_node *root, axis_order as);
+
+/* ---- letters.c --------------------------------------------------------------------------------------------------- */
+
+/* Letters with their axes in another order, and a type. NULL without memory. What has no letters and comes to have its channels last
+ * gets those. */
+const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_order by);
+const xir_type   *type_in_order(plan *l, const xir_type *type, axis_order by);
+/* Whether an op that finds axes by their letters, or where letters are missing by their place, finds the same in both. */
+bool letters_agree(const xir_type *a, const xir_type *b);
 
 /* ---- params.c ---------------------------------------------------------------------------------------------------- */
 
@@ -196,9 +215,6 @@ bool       params_movable(const xir_value *value);
  * Params are made once. NULL without memory. */
 xir_value *params_in_order(plan *l, xir_value *value, size_t rank, axis_order by);
 xir_value *params_rows_in_order(plan *l, xir_value *value, axis_order by, const merged_axis *rows);
-/* A type with its axes in another order. NULL without memory. */
-const xir_type *type_in_order(plan *l, const xir_type *type, axis_order by);
-const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_order by);
 
 /* ---- apply.c ----------------------------------------------------------------------------------------------------- */
 

@@ -2,33 +2,6 @@
  * ops share is moved once. */
 #include "layout.h"
 
-/* ---- types -------------------------------------------------------------------------------------------------------- */
-
-/* What has no letters and comes to have its channels last does so because somebody wants it as it is called then. */
-const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_order by) {
-    static const char *const last[] = { "NLC", "NHWC", "NDHWC" };
-    char text[MOST_AXES];
-    size_t rank = xir_layout_rank(letters), stars = 0;
-    if (by == ORDER_SAME) return letters;
-    for (size_t i = 0; i < rank; i++) {
-        text[i] = xir_layout_axis(letters, order_at(by, i));
-        stars += text[i] == '*';
-    }
-    bool named = stars == rank && rank >= 3 && rank <= 5 && by == order_channels_last(rank);
-    return xir_layout_parse(l->net->ctx, named ? xir_str_of(last[rank - 3]) : (xir_str){ text, rank }, NULL);
-}
-
-const xir_type *type_in_order(plan *l, const xir_type *type, axis_order by) {
-    const xir_tensor_type *t = xir_type_tensor(type);
-    size_t rank = t->shape.size;
-    int64_t dims[MOST_AXES];
-    const xir_layout *letters = t->layout && xir_layout_rank(t->layout) == rank ? t->layout : NULL;
-    if (by == ORDER_SAME) return type;
-    for (size_t i = 0; i < rank; i++) dims[i] = t->shape.data[order_at(by, i)];
-    if (letters && !(letters = letters_in_order(l, letters, by))) return NULL;
-    return xir_tensor(l->net->ctx, t->element_dtype, letters, dims, rank);
-}
-
 /* ---- memory of what was made ---------------------------------------------------------------------------------------- */
 
 bool params_movable(const xir_value *was) {

@@ -27,6 +27,11 @@ value_node *root_of(const plan *l, const xir_value *value, axis_order *view) {
     return &l->values[v->root];
 }
 
+xir_value *value_at(const plan *l, const value_node *root) {
+    const node *maker = &l->nodes[root->slot];
+    return &maker->op->outputs[(uint32_t)(root - l->values) - maker->first];
+}
+
 static bool is_host(const xir_op *op) { return op->target == op->net->host || xir_target_kind_of(op->target) == XIR_TARGET_HOST; }
 
 /* Whether all who use an op's outputs stand in the order: sub ops of others do not. */
@@ -81,9 +86,8 @@ static bool is_result(const xir_value *v) {
 
 /* A result that is its root over again, with a name of its own where the root has one that must stay, is no view. */
 static bool must_stay(const xir_op *op, const value_node *root, const plan *l) {
-    const xir_op *maker = l->nodes[root->slot].op;
-    const xir_value *value = &maker->outputs[root - l->values - l->nodes[root->slot].first];
-    return is_result(op->outputs) && (maker->cls->traits & XIR_TRAIT_SOURCE || is_result(value));
+    const xir_value *value = value_at(l, root);
+    return is_result(op->outputs) && (value->producer->cls->traits & XIR_TRAIT_SOURCE || is_result(value));
 }
 
 static void make_view(plan *l, xir_op *op, uint32_t index) {
@@ -92,7 +96,7 @@ static void make_view(plan *l, xir_op *op, uint32_t index) {
     value_node *v = &l->values[index];
     if (!root || !order_of_op(op, &own)) return;
     axis_order view = order_then(before, own);
-    if (view == ORDER_SAME && must_stay(op, root, l)) return;
+    if (view == ORDER_SAME && (must_stay(op, root, l) || !letters_agree(value_at(l, root)->type, op->outputs->type))) return;
     v->root = (uint32_t)(root - l->values);
     v->view = view;
     v->next_view = l->values[v->root].next_view;
@@ -114,9 +118,10 @@ static bool take_memory(plan *l) {
     l->nodes     = mem_new(l->alloc, (l->n_slots + 1) * sizeof *l->nodes);
     l->values    = mem_new(l->alloc, (n_values + 1) * sizeof *l->values);
     l->uses      = mem_new(l->alloc, (n_uses + 1) * sizeof *l->uses);
+    l->types     = mem_new(l->alloc, (n_uses + 1) * sizeof *l->types);
     l->steps     = mem_new(l->alloc, (l->n_slots + 1) * sizeof *l->steps);
     l->constants = mem_new(l->alloc, (l->n_constants + 1) * sizeof *l->constants);
-    if (!l->nodes || !l->values || !l->uses || !l->steps || !l->constants) return false;
+    if (!l->nodes || !l->values || !l->uses || !l->types || !l->steps || !l->constants) return false;
     memset(l->nodes, 0, l->n_slots * sizeof *l->nodes);
     memset(l->constants, 0, l->n_constants * sizeof *l->constants);
     return mem_reserve(l->alloc, (void **)&l->needs, &l->need_room, n_uses / 2 + 64, sizeof *l->needs);
@@ -127,29 +132,32 @@ void plan_free(plan *l) {
     mem_free(l->alloc, l->nodes, (l->n_slots + 1) * sizeof *l->nodes);
     mem_free(l->alloc, l->values, (l->n_values + 1) * sizeof *l->values);
     mem_free(l->alloc, l->uses, (l->n_uses + 1) * sizeof *l->uses);
+    mem_free(l->alloc, (void *)l->types, (l->n_uses + 1) * sizeof *l->types);
     mem_free(l->alloc, l->steps, (l->n_slots + 1) * sizeof *l->steps);
     mem_free(l->alloc, l->constants, (l->n_constants + 1) * sizeof *l->constants);
     mem_free(l->alloc, l->needs, l->need_room * sizeof *l->needs);
     mem_free(l->alloc, l->reordered, l->reordered_room * sizeof *l->reordered);
 }
 
-/* Nodes and values in execution order; returns the number of uses. */
+/* Nodes and values in execution order. */
 static void list_ops(plan *l) {
-    uint32_t index = 0;
+    uint32_t index = 0, port = 0;
     const xir_class *transpose = xir_class_of(l->net->ctx, xir_transpose_class());
     for (xir_op *op = l->net->first; op; op = op->next) {
         node *n = &l->nodes[op->slot];
-        *n = (node){ .op = op, .first = index, .in = ORDER_SAME, .out = ORDER_SAME };
+        *n = (node){ .op = op, .first = index, .port = port, .in = ORDER_SAME, .out = ORDER_SAME };
+        for (uint32_t i = 0; i < op->n_inputs; i++) l->types[port++] = op->inputs[i].value ? op->inputs[i].value->type : NULL;
         for (uint32_t i = 0; i < op->n_outputs; i++, index++) {
             l->values[index] = (value_node){ .root = index, .view = ORDER_SAME, .next_view = UINT32_MAX, .slot = op->slot,
                                              .stored = ORDER_SAME };
         }
-        const known_row *row = op->cls == transpose ? NULL : row_of(l, op->cls);
-        if ((row || op->cls == transpose) && is_plain_op(l, op, row ? row->row->kind : ROW_NONE)) {
-            if (!row) make_view(l, op, n->first);
-            else if (row->row->kind == ROW_ANCHOR) n->anchor = true;
-            else n->row = row;
-        }
+        const known_row *row = row_of(l, op->cls);
+        row_kind kind = row ? row->row->kind : ROW_NONE;
+        bool plain = (row || op->cls == transpose) && is_plain_op(l, op, kind);
+        if (op->cls == transpose && plain) make_view(l, op, n->first);
+        n->anchor = plain && kind == ROW_ANCHOR;
+        n->letters = kind == ROW_ANCHOR || kind == ROW_FIXED || op->cls->opaque;
+        if (plain && row && kind != ROW_ANCHOR && kind != ROW_FIXED) n->row = row;
         n->met = true;
     }
 }
@@ -341,8 +349,8 @@ static bool try_root(plan *l, const value_node *root) {
     return found;
 }
 
-void plan_search(plan *l) {
-    bool found = true;
+bool plan_search(plan *l) {
+    bool found = true, any = false;
     for (int round = 0; round < MOST_ROUNDS && found && !l->failed; round++) {
         found = false;
         for (size_t i = 0; i < l->n_slots; i++) l->nodes[i].visits = 0;
@@ -352,7 +360,9 @@ void plan_search(plan *l) {
                 if (root->n_uses && cost_of(l, root)) found |= try_root(l, root);
             }
         }
+        any |= found;
     }
+    return any;
 }
 
 /* ---- borders ----------------------------------------------------------------------------------------------------------- */

@@ -22,6 +22,10 @@ const layout_row layout_rows[] = {
     ROW(resize,           ANCHOR, NO_ATTR, 0),
     ROW(upsample,         ANCHOR, NO_ATTR, 0),
 
+    ROW(pixel_shuffle,    FIXED,  NO_ATTR, 0),
+    ROW(unfold,           FIXED,  NO_ATTR, 0),
+    ROW(grid_sample,      FIXED,  NO_ATTR, 0),
+
     /* Element by element. */
     EACH(abs), EACH(acos), EACH(acosh), EACH(asin), EACH(asinh), EACH(atan), EACH(atanh), EACH(clamp_scalar), EACH(cos), EACH(cosh),
     EACH(elu), EACH(gelu), EACH(hardshrink), EACH(hardsigmoid), EACH(hardswish), EACH(hardtanh), EACH(log), EACH(log_sigmoid),

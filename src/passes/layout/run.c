@@ -11,18 +11,29 @@
  *     output(g) */
 #include "layout.h"
 
-static xir_status run(xir_pass *at) {
+/* Axes that an op takes away, and dims of 1, have no place in its output: where they stand is not looked for but left as it is. In the
+ * network that comes out they may stand where another order is at hand, so it is looked at again, as long as that finds something:
+ * nearly always once. */
+enum { MOST_PLANS = 8 };
+
+static xir_status relayout(xir_pass *at, bool open, bool *again) {
     plan l = { .at = at, .net = at->net, .alloc = &at->net->alloc };
-    xir_str io = xir_pass_text(at, "io");
-    bool open = xir_str_equal(io, XIR_STR("nhwc"));
-    if (!open && !xir_str_equal(io, XIR_STR("keep"))) {
-        return xir_pass_fail(at, XIR_E_INVALID, NULL, "io is keep or nhwc, '%.*s' was found", (int)io.size, io.data);
-    }
     xir_status status = plan_make(&l) ? XIR_OK : XIR_E_MEMORY;
-    if (!status) plan_search(&l);
+    *again = !status && plan_search(&l);
     if (!status && open) plan_open_borders(&l);
     if (!status) status = l.failed ? XIR_E_MEMORY : plan_apply(&l);
     plan_free(&l);
+    return status;
+}
+
+static xir_status run(xir_pass *at) {
+    xir_str io = xir_pass_text(at, "io");
+    bool open = xir_str_equal(io, XIR_STR("nhwc")), again = true;
+    if (!open && !xir_str_equal(io, XIR_STR("keep"))) {
+        return xir_pass_fail(at, XIR_E_INVALID, NULL, "io is keep or nhwc, '%.*s' was found", (int)io.size, io.data);
+    }
+    xir_status status = XIR_OK;
+    for (int i = 0; i < MOST_PLANS && again && !status; i++) status = relayout(at, open, &again);
     return status == XIR_E_MEMORY ? xir_pass_fail(at, status, NULL, "out of memory") : status;
 }
 

@@ -1,0 +1,59 @@
+/* What axes are called in other orders. Convolutions and their like find the axes by their letters, or where there are none by their
+ * place: a value that takes another's place has to be called alike. */
+#include "layout.h"
+
+static const char *const channels_last[] = { "NLC", "NHWC", "NDHWC" };   /* of 3 to 5 dims */
+
+const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_order by) {
+    char text[MOST_AXES];
+    size_t rank = xir_layout_rank(letters), stars = 0;
+    if (by == ORDER_SAME) return letters;
+    for (size_t i = 0; i < rank; i++) {
+        text[i] = xir_layout_axis(letters, order_at(by, i));
+        stars += text[i] == '*';
+    }
+    bool named = stars == rank && rank >= 3 && rank <= 5 && by == order_channels_last(rank);
+    return xir_layout_parse(l->net->ctx, named ? xir_str_of(channels_last[rank - 3]) : (xir_str){ text, rank }, NULL);
+}
+
+const xir_type *type_in_order(plan *l, const xir_type *type, axis_order by) {
+    const xir_tensor_type *t = xir_type_tensor(type);
+    size_t rank = t->shape.size;
+    int64_t dims[MOST_AXES];
+    const xir_layout *letters = t->layout && xir_layout_rank(t->layout) == rank ? t->layout : NULL;
+    if (by == ORDER_SAME) return type;
+    for (size_t i = 0; i < rank; i++) dims[i] = t->shape.data[order_at(by, i)];
+    if (letters && !(letters = letters_in_order(l, letters, by))) return NULL;
+    return xir_tensor(l->net->ctx, t->element_dtype, letters, dims, rank);
+}
+
+/* For each letter of the usual order its axis, or the next one without a letter. */
+static void find_axes(const xir_layout *letters, size_t rank, size_t *axes) {
+    size_t star = 0;
+    for (size_t k = 0; k < rank; k++) {
+        char letter = channels_last[rank - 3][k], other = letter == 'L' ? 'W' : letter == 'W' ? 'L' : letter;
+        size_t i = 0;
+        while (i < rank && xir_layout_axis(letters, i) != letter && xir_layout_axis(letters, i) != other) i++;
+        if (i == rank) {
+            while (star < rank && xir_layout_axis(letters, star) != '*') star++;
+            i = star < rank ? star++ : rank;
+        }
+        axes[k] = i;
+    }
+}
+
+bool letters_agree(const xir_type *a, const xir_type *b) {
+    const xir_layout *x = xir_type_layout(a), *y = xir_type_layout(b);
+    size_t rank = xir_type_rank(a), of_a[MOST_AXES], of_b[MOST_AXES];
+    if (x == y || !x || !y || xir_layout_rank(x) != rank || xir_layout_rank(y) != rank) return true;
+    if (rank < 3 || rank > 5) {
+        for (size_t i = 0; i < rank; i++) {
+            char c = xir_layout_axis(x, i), d = xir_layout_axis(y, i);
+            if (c != d && c != '*' && d != '*') return false;
+        }
+        return true;
+    }
+    find_axes(x, rank, of_a);
+    find_axes(y, rank, of_b);
+    return memcmp(of_a, of_b, rank * sizeof *of_a) == 0;
+}

@@ -1,0 +1,280 @@
+/* layout: networks by chance, of all that has a row and some that has none, with Transposes in any place. What they compute stays the
+ * same, the pass changes nothing when it is run again, and there are never more Transposes than before. */
+#include "support/nchw.h"
+#include <stdio.h>
+
+enum { MOST_VALUES = 40, NETWORKS = 400 };
+
+typedef struct pool { xir_network *net; xir_value *values[MOST_VALUES]; size_t n; } pool;
+
+static int64_t dim(const xir_value *v, int64_t i) { return xir_type_dim(xir_value_type(v), i, false); }
+static size_t  rank(const xir_value *v)           { return xir_type_rank(xir_value_type(v)); }
+static int64_t elements(const xir_value *v) {
+    int64_t n = 0;
+    xir_type_elements(xir_value_type(v), &n);
+    return n;
+}
+
+static xir_value *first(xir_op *op) { return op ? xir_op_output(op, 0) : NULL; }
+static xir_at end(const pool *p)    { return xir_at_end(p->net); }
+
+static void keep(pool *p, xir_value *v) {
+    if (!v) {
+        xir_diags_print(xir_network_diags(p->net), stderr);
+        fail();
+    }
+    if (p->n < MOST_VALUES && elements(v) < 4000 && rank(v) <= 6) p->values[p->n++] = v;
+}
+
+/* A value that was made lately, more often than not. */
+static xir_value *any(const pool *p) {
+    size_t late = p->n < 4 ? p->n : 4;
+    return p->values[chance(3) ? p->n - 1 - chance(late) : chance(p->n)];
+}
+
+static xir_value *any_map(const pool *p) {
+    for (int i = 0; i < 20; i++) {
+        xir_value *v = any(p);
+        if (rank(v) == 4) return v;
+    }
+    return p->values[0];
+}
+
+/* One with the dims of another, but for one axis if that is not -1. */
+static xir_value *one_like(const pool *p, const xir_value *v, int64_t but) {
+    for (int i = 0; i < 20; i++) {
+        xir_value *w = any(p);
+        bool same = rank(w) == rank(v);
+        for (int64_t k = 0; same && k < (int64_t)rank(v); k++) same = k == but || dim(v, k) == dim(w, k);
+        if (same) return w;
+    }
+    return NULL;
+}
+
+static xir_value *turned(const pool *p, xir_value *v) {
+    int64_t dims[8];
+    size_t n = rank(v);
+    (void)p;
+    for (size_t i = 0; i < n; i++) dims[i] = (int64_t)i;
+    if (n == 4 && chance(2)) return chance(2) ? (v) : channels_first(v);
+    for (size_t i = n; i > 1; i--) {
+        size_t k = chance(i);
+        int64_t was = dims[i - 1];
+        dims[i - 1] = dims[k];
+        dims[k] = was;
+    }
+    return nchw_transpose(v, NULL, dims, n);
+}
+
+/* Neighbouring dims merged, or one split. */
+static xir_value *reshaped(const pool *p, xir_value *v) {
+    int64_t dims[9];
+    size_t n = rank(v), m = 0, at = chance(n ? n : 1);
+    bool split = chance(2);
+    (void)p;
+    for (size_t i = 0; i < n; i++) {
+        int64_t d = dim(v, (int64_t)i);
+        if (split && i == at && n < 6) {
+            int64_t part = d % 3 == 0 ? 3 : d % 2 == 0 ? 2 : 1;
+            dims[m++] = part;
+            dims[m++] = d / part;
+        } else if (!split && i == at && i + 1 < n) {
+            dims[m++] = d * dim(v, (int64_t)++i);
+        } else {
+            dims[m++] = d;
+        }
+    }
+    return reshape_of(v, "reshaped", dims, m);
+}
+
+static xir_value *with_constant(const pool *p, xir_value *v) {
+    int64_t dims[8];
+    size_t n = rank(v), m = chance(n + 1);
+    for (size_t i = 0; i < m; i++) dims[i] = chance(2) ? 1 : dim(v, (int64_t)(n - m + i));
+    xir_value *k = nchw_params(p->net, "k", NULL, dims, m);
+    return chance(2) ? first(xir_add_add(end(p), (xir_add_in){ v, k }, NULL)) : first(xir_add_multiply(end(p), (xir_multiply_in){ k, v }, NULL));
+}
+
+static xir_value *sliced(const pool *p, xir_value *v) {
+    int64_t begin[8], stop[8], stride[8];
+    for (size_t i = 0; i < rank(v); i++) {
+        int64_t d = dim(v, (int64_t)i);
+        begin[i] = 0, stop[i] = d, stride[i] = 1;
+        if (chance(3) || d < 2) continue;
+        if (chance(3) == 0) begin[i] = -1, stop[i] = -d - 1, stride[i] = -1;
+        else if (chance(2)) begin[i] = 1;
+        else stride[i] = 2;
+    }
+    xir_slice_attrs a = xir_slice_init();
+    a.begin = (xir_i64s){ begin, rank(v) };
+    a.end = (xir_i64s){ stop, rank(v) };
+    a.stride = (xir_i64s){ stride, rank(v) };
+    return first(xir_add_slice(end(p), (xir_slice_in){ v }, &a));
+}
+
+static xir_value *padded(const pool *p, xir_value *v) {
+    int64_t pads[16];
+    for (size_t i = 0; i < 2 * rank(v); i++) pads[i] = chance(4) ? 0 : 1;
+    xir_pad_attrs a = xir_pad_init();
+    a.padding = (xir_i64s){ pads, 2 * rank(v) };
+    return first(xir_add_pad(end(p), (xir_pad_in){ v }, &a));
+}
+
+static xir_value *reduced(const pool *p, xir_value *v) {
+    int64_t axes[8];
+    size_t n = 0;
+    for (size_t i = 0; i < rank(v); i++) {
+        if (chance(3) == 0) axes[n++] = chance(2) ? (int64_t)i : (int64_t)i - (int64_t)rank(v);
+    }
+    bool kept = chance(2);
+    if (chance(4) == 0) {
+        xir_max_attrs a = xir_max_init();
+        a.dim = xir_int_imm_make(ctx, &(xir_int_imm){ .value = (int64_t)chance(rank(v)) }, why);
+        a.keepdim = kept;
+        return first(xir_add_max(end(p), (xir_max_in){ v }, &a));
+    }
+    xir_mean_attrs a = xir_mean_init();
+    a.dim = (xir_i64s){ axes, n };
+    a.keepdim = kept;
+    return first(xir_add_mean(end(p), (xir_mean_in){ v }, &a));
+}
+
+static xir_value *along(const pool *p, xir_value *v) {
+    int64_t axis = (int64_t)chance(rank(v));
+    if (chance(2)) {
+        xir_softmax_attrs a = xir_softmax_init();
+        a.axis = axis;
+        return first(xir_add_softmax(end(p), (xir_softmax_in){ v }, &a));
+    }
+    xir_cum_sum_attrs a = xir_cum_sum_init();
+    a.axis = chance(2) ? axis : axis - (int64_t)rank(v);
+    return first(xir_add_cum_sum(end(p), (xir_cum_sum_in){ v }, &a));
+}
+
+static void split(pool *p, xir_value *v) {
+    int64_t axis = (int64_t)chance(rank(v)), d = dim(v, axis), sections[2] = { d / 2, d - d / 2 };
+    if (d < 2) return;
+    xir_split_attrs a = xir_split_init();
+    a.axis = axis;
+    a.sections = (xir_i64s){ sections, 2 };
+    xir_op *op = xir_add_split(end(p), (xir_split_in){ v }, &a);
+    keep(p, first(op));
+    keep(p, xir_op_output(op, 1));
+}
+
+static void unstack(pool *p, xir_value *v) {
+    int64_t axis = (int64_t)chance(rank(v)), d = dim(v, axis);
+    if (d > 4) return;
+    xir_unstack_attrs a = xir_unstack_init();
+    a.dim = axis;
+    xir_op *op = xir_add_unstack(end(p), (xir_unstack_in){ v }, &a);
+    for (int64_t i = 0; i < d; i++) keep(p, xir_op_output(op, i));
+}
+
+static xir_value *gathered(const pool *p, xir_value *v) {
+    static const int64_t at[] = { 0, -1, 0, 0 }, two_by_two[] = { 2, 2 };
+    size_t n = chance(3);
+    const xir_type *type = xir_tensor(ctx, xir_sint(ctx, 64), NULL, two_by_two, n);
+    xir_value *i = constant(p->net, "i", type, at, n == 2 ? 32 : n == 1 ? 16 : 8);
+    xir_gather_attrs a = xir_gather_init();
+    a.axis = (int64_t)chance(rank(v));
+    return first(xir_add_gather(end(p), (xir_gather_in){ v, i }, &a));
+}
+
+static xir_value *stacked(const pool *p, xir_value *v) {
+    xir_value *w = one_like(p, v, -1);
+    xir_stack_attrs a = xir_stack_init();
+    a.dim = (int64_t)chance(rank(v) + 1);
+    return rank(v) < 6 ? first(xir_add_stack(end(p), (xir_stack_in){ XIR_VALUES(v, w ? w : v) }, &a)) : v;
+}
+
+static xir_value *joined(const pool *p, xir_value *v) {
+    int64_t axis = (int64_t)chance(rank(v));
+    xir_value *w = one_like(p, v, axis);
+    xir_concat_attrs a = xir_concat_init();
+    a.axis = axis == (int64_t)rank(v) - 1 && chance(2) ? -1 : axis;
+    return first(xir_add_concat(end(p), (xir_concat_in){ XIR_VALUES(v, w ? w : v) }, &a));
+}
+
+static xir_value *normed(const pool *p, xir_value *v) {
+    xir_layer_norm_attrs a = xir_layer_norm_init();
+    int64_t axis = (int64_t)chance(rank(v));
+    a.axis = (xir_i64s){ &axis, 1 };
+    a.gamma = nchw_params(p->net, "g", NULL, (const int64_t[]){ dim(v, axis) }, 1);
+    return first(xir_add_layer_norm(end(p), (xir_layer_norm_in){ v }, &a));
+}
+
+static void grow(pool *p) {
+    char name[32];
+    snprintf(name, sizeof name, "v%zu", p->n);
+    xir_value *v = any(p), *m = any_map(p), *w;
+    bool ranked = rank(v) > 0;
+    if (!ranked) v = m;
+    switch (chance(24)) {
+    case 0: case 1: case 2: case 3:
+        keep(p, nchw_conv(m, 1 + (int64_t)chance(5), chance(2) ? 1 : 3, name));
+        break;
+    case 4:  if (dim(m, 2) > 1 && dim(m, 3) > 1) keep(p, nchw_pool(m, name)); break;
+    case 5:  keep(p, multiply_of(m, nchw_global_pool(m, "g"), name)); break;
+    case 6:  keep(p, nchw_upsample(m, 4, 5, name)); break;
+    case 7:  keep(p, nchw_batch_norm(m, name)); break;
+    case 8: case 9: keep(p, named(turned(p, v), name)); break;
+    case 10: keep(p, named(turned(p, turned(p, v)), name)); break;
+    case 11: keep(p, reshaped(p, v)); break;
+    case 12: keep(p, with_constant(p, v)); break;
+    case 13: keep(p, sliced(p, v)); break;
+    case 14: keep(p, padded(p, v)); break;
+    case 15: keep(p, reduced(p, v)); break;
+    case 16: keep(p, along(p, v)); break;
+    case 17: split(p, v); break;
+    case 18: chance(2) ? unstack(p, v) : keep(p, stacked(p, v)); break;
+    case 19: keep(p, gathered(p, v)); break;
+    case 20: keep(p, joined(p, v)); break;
+    case 21: keep(p, normed(p, v)); break;
+    case 22: if (rank(v) >= 2) keep(p, matmul_of(v, 1 + (int64_t)chance(4), name)); break;
+    default:
+        w = one_like(p, v, -1);
+        keep(p, w && w != v ? add_of(v, w, name) : relu_of(v, name));
+        break;
+    }
+}
+
+static void chance_networks_compute_the_same(void **state) {
+    (void)state;
+    size_t before = 0, after = 0, changed = 0;
+    for (int i = 0; i < NETWORKS; i++) {
+        pool p = { .n = 0 };
+        p.values[p.n++] = NCHW_BEGIN(&p.net, 2, 3, 4, 5);
+        size_t size = 4 + chance(20);
+        while (p.n < size) grow(&p);
+        char a[] = "first", b[] = "second";
+        xir_value *y = p.values[p.n - 1], *z = any(&p);
+        if (y == p.values[0]) y = relu_of(y, "r");
+        if (z == p.values[0] || z == y) z = sigmoid_of(y, "s");
+        NCHW_END(named(y, a), named(z, b));
+        size_t had = TRANSPOSES(p.net);
+        if (getenv("SHOW")) fprintf(stderr, "\n==== %d\n%s", i, op_list_typed(p.net));
+        if (getenv("SHOW") && atoi(getenv("SHOW")) == i) {
+            size_t c;
+            for (int k = 0; k < 3; k++) {
+                xir_pass_run(p.net, "layout", NULL, &c, why);
+                fprintf(stderr, "---- %zu changes\n%s", c, op_list_typed(p.net));
+            }
+        }
+        size_t n = prove_pass(p.net, "layout", NULL, 1e-5, "the network of this number", i);
+        if (TRANSPOSES(p.net) > had) fail_msg("network %d: %zu transposes, %zu before", i, TRANSPOSES(p.net), had);
+        before += had;
+        after += TRANSPOSES(p.net);
+        changed += n > 0;
+        xir_network_free(p.net);
+    }
+    assert_true(changed > NETWORKS / 2);
+    assert_true(after < before * 2 / 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chance_networks_compute_the_same),
+    };
+    return RUN_GROUP(tests);
+}
