@@ -1,7 +1,9 @@
 #!/bin/sh
 # demo.sh: builds the library and the program, runs examples/quickstart, looks at what it wrote with
 # `xir`, takes it through every format and back, and asks about operations, built in and of a plug-in.
-# Everything is written to build/demo.
+# Then the main job: a trained network comes in from ONNX, is converted, checked and optimised with a
+# proof that it computes what it did, saved, loaded lazily, and reads 64 handwritten digits as PyTorch
+# does. Everything is written to build/demo.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -35,6 +37,20 @@ run cmp whatever.raw  copy.raw
 echo "not a bit is different"
 run xir ops     Softmax
 run xir ops     --plugin "$top/build/release/plugins/customop.so" DetPost
+
+printf '\n--- a trained network: from ONNX to answers, and the same answers from every file\n'
+models=$top/examples/models
+cp "$models/digits.onnx" .
+run xir info  digits.onnx
+run xir check digits.onnx
+run xir opt   digits.onnx digits.fb --time --prove
+run xir info  --lazy digits.fb
+run xir convert digits.fb digits.json
+run xir run   digits.fb   --lazy --each --input image="$models/digits_inputs.npy" --output answers
+run xir run   digits.json --lazy --each --input image="$models/digits_inputs.npy" --compare answers --tolerance 0
+run xir run   digits.onnx        --each --input image="$models/digits_inputs.npy" --compare answers
+printf '\n64 digits that the network had not seen, beside what PyTorch says of them:\n'
+run score answers/logits.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 
 printf '\nThe files are in %s:\n' "$demo"
 ls -l

@@ -233,6 +233,12 @@ void   tally_add(tally *t, const xir_class *cls);
 /* Most frequent first, then by key; the caller's to free. Empties the tally. */
 size_t tally_counts(tally *t, class_count **out);
 
+/* ---- running parts --------------------------------------------------------------------------------- */
+
+/* Runs a network for each part of inputs that hold many along their first dim, and joins the outputs. */
+xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in, xir_array **out,
+                    size_t n_out, xir_diags *why);
+
 /* ---- places in a JSON text ----------------------------------------------------------------------- */
 
 /* Copies findings to `out`, in the order of their places: those that name a JSON pointer get file, byte, line and column. */

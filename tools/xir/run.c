@@ -8,6 +8,7 @@
 
 static word_list   input_words;
 static const char *out_dir, *compare_dir, *tolerance_word, *seed_word;
+static bool        each;
 
 /* What is run: one array a port, owned. */
 typedef struct ports {
@@ -297,7 +298,9 @@ static int compute(loaded *l, ports *in, ports *out, uint64_t seed, xir_diags *w
     ports_make(out, xir_network_outputs(l->net, NULL, 0));
     xir_network_outputs(l->net, out->values, out->n);
     progress_begin("running", l->name);
-    xir_status status = xir_network_run(l->net, (const xir_array *const *)in->arrays, in->n, out->arrays, out->n, NULL, why);
+    const xir_array *const *arrays = (const xir_array *const *)in->arrays;
+    xir_status status = each ? run_each(l->net, in->values, arrays, in->n, out->arrays, out->n, why)
+                             : xir_network_run(l->net, arrays, in->n, out->arrays, out->n, NULL, why);
     progress_end();
     return exit_of_run(status);
 }
@@ -341,6 +344,7 @@ static int run(int n, char **operands) {
 
 static const option options[] = {
     { "input", "NAME=FILE", &input_words, "the .npy file of an input; just FILE if there is one; may be repeated", .many = true },
+    { "each", NULL, &each, "inputs hold many along their first dim: run each, join the outputs" },
     { "seed", "N", &seed_word, "without inputs: which random ones (0)" },
     { "output", "DIR", &out_dir, "write DIR/NAME.npy for each output" },
     { "compare", "DIR", &compare_dir, "compare each output with DIR/NAME.npy" },
