@@ -85,14 +85,17 @@ static bool is_open(const xir_value *v) { return !v->producer && !value_is_param
 
 static uint64_t hash_of(const proto_reader *r, xir_str name) { return name_hash(r->names.seed, name.data, name.size); }
 
+static xir_value *find_named(proto_reader *r, wire_bytes text) {
+    return text.size ? name_find(&r->names, proto_str(text), hash_of(r, proto_str(text))) : NULL;
+}
+
 static bool mark_again(proto_reader *r, xir_value *v) {
     const xir_map *tags = NULL;
     return proto_tag(r, &tags, "onnx.duplicate", xir_any_bool(true)) && proto_value_tags(r, v, tags);
 }
 
-xir_value *proto_use(proto_reader *r, xir_str name) {
-    uint64_t hash = hash_of(r, name);
-    xir_value **known = name_find(&r->names, name, hash), *v = known ? *known : NULL;
+xir_value *proto_use(proto_reader *r, xir_str name, uint64_t hash) {
+    xir_value *v = name_find(&r->names, name, hash);
     if (!v) {
         v = value_make_orphan(r->net, NULL);
         if (!v || !proto_name_value(r, v, name) || !name_add(&r->names, v, hash)) {
@@ -104,22 +107,23 @@ xir_value *proto_use(proto_reader *r, xir_str name) {
     return v;
 }
 
-bool proto_define(proto_reader *r, xir_value *v) {
-    xir_str name = xir_value_name(v);
-    uint64_t hash = hash_of(r, name);
-    xir_value **known = name_find(&r->names, name, hash);
-    if (!known) {
-        if (v->id < 0 && v->producer) v->id = r->net->next_value_id++;
-        return name_add(&r->names, v, hash) || trace_memory(&r->trace);
-    }
-    if (is_open(*known)) {
-        v->id = (*known)->id;
-        value_adopt(*known, v);
-        *known = v;
+bool proto_define(proto_reader *r, xir_value *v, uint64_t hash) {
+    xir_value *known = name_find(&r->names, name_text(v->more->name), hash);
+    if (known && is_open(known)) {
+        v->id = known->id;
+        name_replace(&r->names, known, v, hash);
+        value_adopt(known, v);
         return true;
     }
     if (v->id < 0 && v->producer) v->id = r->net->next_value_id++;
-    return mark_again(r, v->producer ? v : *known);   /* of two constants the first is used */
+    if (!known) return name_add(&r->names, v, hash) || trace_memory(&r->trace);
+    return mark_again(r, v->producer ? v : known);   /* of two constants the first is used */
+}
+
+static bool define_named(proto_reader *r, xir_value *v) {
+    if (v->more && v->more->name->size) return proto_define(r, v, hash_of(r, name_text(v->more->name)));
+    if (v->producer) v->id = r->net->next_value_id++;
+    return true;
 }
 
 /* ---- ValueInfoProto -------------------------------------------------------------------------------------------- */
@@ -159,14 +163,14 @@ static bool read_initializer(proto_reader *r, const wire_field *f, size_t i) {
     proto_tensor t;
     if (!proto_scan_tensor(r, f->bytes, &t)) return false;
     xir_value *v = proto_make_tensor(r, &t);
-    return v && proto_define(r, v);
+    return v && define_named(r, v);
 }
 
 static bool read_sparse_initializer(proto_reader *r, const wire_field *f, size_t i) {
     (void)i;
     wire_bytes name;
     xir_value *v = proto_read_sparse(r, f->bytes, &name);
-    return v && proto_define(r, v);
+    return v && define_named(r, v);
 }
 
 /* Constants that nothing uses are no part of the network: only their names are kept. */
@@ -218,11 +222,10 @@ static xir_op *make_end(proto_reader *r, const char *key, size_t n_inputs) {
 
 /* Inputs that are declared for initializers (as all were before IR version 4) are no inputs of the network. */
 static bool is_constant_input(proto_reader *r, const value_info *info, size_t i) {
-    xir_str name = proto_str(info->name);
-    xir_value **known = name.size ? name_find(&r->names, name, hash_of(r, name)) : NULL;
+    xir_value *known = find_named(r, info->name);
     const xir_map *tags = NULL;
-    if (!known || !value_is_params(*known)) return false;
-    if (proto_tag(r, &tags, "onnx.input", xir_any_int((int64_t)i))) proto_value_tags(r, *known, tags);
+    if (!known || !value_is_params(known)) return false;
+    if (proto_tag(r, &tags, "onnx.input", xir_any_int((int64_t)i))) proto_value_tags(r, known, tags);
     return true;
 }
 
@@ -245,7 +248,7 @@ static bool make_input(proto_reader *r, const value_info *infos, size_t n) {
     for (size_t i = 0; i < n; i++) {
         xir_value *v = &op->outputs[i];
         if (!proto_name_value(r, v, proto_str(infos[i].name)) || !proto_value_tags(r, v, infos[i].declared.tags)) return false;
-        if (infos[i].name.size ? !proto_define(r, v) : (v->id = r->net->next_value_id++) < 0) return false;
+        if (!define_named(r, v)) return false;
     }
     return true;
 }
@@ -277,7 +280,7 @@ static bool read_output(proto_reader *r, const wire_field *f, size_t i) {
         *out = NULL;
         return true;
     }
-    *out = proto_use(r, proto_str(info.name));
+    *out = proto_use(r, proto_str(info.name), hash_of(r, proto_str(info.name)));
     return *out && declare(r, *out, &info.declared);
 }
 
@@ -285,9 +288,11 @@ static bool read_outputs(proto_reader *r) {
     r->values.size = 0;
     if (!each(r, GRAPH_OUTPUT, read_output)) return false;
     xir_value **values = r->values.data;
-    xir_op *op = make_end(r, "icraft::xir::Output", r->values.size);
+    size_t n = r->values.size;
+    while (n && !values[n - 1]) n--;
+    xir_op *op = make_end(r, "icraft::xir::Output", n);
     if (!op || !op_make_outputs(op, NULL, 0)) return trace_memory(&r->trace);
-    for (size_t i = 0; i < r->values.size; i++) use_link(&op->inputs[i], op, values[i]);
+    for (size_t i = 0; i < n; i++) use_link(&op->inputs[i], op, values[i]);
     op_link(op, NULL);
     return op_set_id(op, (int64_t)r->n_nodes + 1) || trace_memory(&r->trace);
 }
@@ -300,9 +305,8 @@ static bool read_declaration(proto_reader *r, const wire_field *f, size_t i) {
     (void)i;
     value_info info;
     if (!read_value_info(r, f, &info)) return false;
-    xir_str name = proto_str(info.name);
-    xir_value **known = name.size ? name_find(&r->names, name, hash_of(r, name)) : NULL;
-    return !known || declare(r, *known, &info.declared);
+    xir_value *known = find_named(r, info.name);
+    return !known || declare(r, known, &info.declared);
 }
 
 /* TensorAnnotation: which tensors have the scale and zero point of this one. */
@@ -319,8 +323,8 @@ static bool read_annotation(proto_reader *r, const wire_field *f, size_t i) {
         else if (field.number == 2) ok = proto_add_entry(r, &field, &r->entries, XIR_STR("quant_parameter_tensor_names"));
     }
     if (!ok || !proto_end(r, &w) || !proto_tag_entries(r, &tags, "onnx.quantization", &r->entries)) return false;
-    xir_value **known = name.size ? name_find(&r->names, proto_str(name), hash_of(r, proto_str(name))) : NULL;
-    return !known || proto_value_tags(r, *known, tags);
+    xir_value *known = find_named(r, name);
+    return !known || proto_value_tags(r, known, tags);
 }
 
 static bool read_metadata(proto_reader *r, const wire_field *f, size_t i) {

@@ -1,5 +1,5 @@
+/* See names.h. */
 #include "onnx/names.h"
-#include "object.h"
 
 void name_table_init(name_table *t, const xir_allocator *alloc) {
     *t = (name_table){ .alloc = alloc, .seed = (uint64_t)(uintptr_t)t << 20 ^ (uint64_t)(uintptr_t)alloc };
@@ -10,10 +10,8 @@ void name_table_free(name_table *t) {
     mem_free(t->alloc, (void *)t->values, t->value_room * sizeof *t->values);
 }
 
-uint64_t name_hash(uint64_t seed, const char *text, size_t size) { return hash_bytes(seed, text, size); }
-
-static void put(name_table *t, name_slot slot) {
-    size_t at = slot.hash & (t->room - 1);
+/* The upper half of a hash says the place, the lower half tells the names there apart. */
+static void put(name_table *t, name_slot slot, size_t at) {
     while (t->slots[at].value) at = (at + 1) & (t->room - 1);
     t->slots[at] = slot;
 }
@@ -27,14 +25,14 @@ static bool grow(name_table *t, size_t n) {
     if (!slots) return false;
     memory_advise_huge(slots, room * sizeof *slots);
     memset(slots, 0, room * sizeof *slots);
-    name_slot *old = t->slots;
-    size_t old_room = t->room;
+    mem_free(t->alloc, t->slots, t->room * sizeof *slots);
     t->slots = slots;
     t->room = room;
-    for (size_t i = 0; i < old_room; i++) {
-        if (old[i].value) put(t, old[i]);
+    for (size_t i = 0; i < t->n; i++) {
+        xir_str text = name_text(t->values[i]->more->name);
+        uint64_t hash = name_hash(t->seed, text.data, text.size);
+        put(t, (name_slot){ (uint32_t)hash, (uint32_t)i + 1 }, (size_t)(hash >> 32) & (room - 1));
     }
-    mem_free(t->alloc, old, old_room * sizeof *old);
     return true;
 }
 
@@ -43,21 +41,33 @@ bool name_table_reserve(name_table *t, size_t n) {
     return mem_reserve(t->alloc, (void **)&t->values, &t->value_room, n, sizeof *t->values) && grow(t, n);
 }
 
-xir_value **name_find(const name_table *t, xir_str text, uint64_t hash) {
+/* The place of a name; NULL if it is not there. */
+static xir_value **find(const name_table *t, xir_str text, uint64_t hash) {
     if (!t->room) return NULL;
-    uint32_t key = (uint32_t)(hash ^ hash >> 32);
-    for (size_t at = key & (t->room - 1); t->slots[at].value; at = (at + 1) & (t->room - 1)) {
-        if (t->slots[at].hash != key) continue;
+    for (size_t at = (size_t)(hash >> 32) & (t->room - 1); t->slots[at].value; at = (at + 1) & (t->room - 1)) {
+        if (t->slots[at].hash != (uint32_t)hash) continue;
         xir_value **v = &t->values[t->slots[at].value - 1];
-        const label *name = (*v)->more->name;
-        if (name->size == text.size && memcmp(name->bytes, text.data, text.size) == 0) return v;
+        if (name_is(*v, text)) return v;
     }
     return NULL;
+}
+
+xir_value *name_find_slowly(name_table *t, xir_str text, uint64_t hash) {
+    xir_value **v = find(t, text, hash);
+    if (v) t->recent[hash % NAME_RECENT] = (name_recent){ hash, *v };
+    return v ? *v : NULL;
 }
 
 bool name_add(name_table *t, xir_value *value, uint64_t hash) {
     if ((t->n + 1 > t->value_room || 2 * (t->n + 1) > t->room) && !name_table_reserve(t, t->n + 1)) return false;
     t->values[t->n++] = value;
-    put(t, (name_slot){ (uint32_t)(hash ^ hash >> 32), (uint32_t)t->n });
+    put(t, (name_slot){ (uint32_t)hash, (uint32_t)t->n }, (size_t)(hash >> 32) & (t->room - 1));
+    t->recent[hash % NAME_RECENT] = (name_recent){ hash, value };
     return true;
+}
+
+void name_replace(name_table *t, xir_value *old, xir_value *value, uint64_t hash) {
+    xir_value **place = find(t, name_text(old->more->name), hash);
+    if (place) *place = value;
+    t->recent[hash % NAME_RECENT] = (name_recent){ hash, value };
 }

@@ -70,10 +70,12 @@ memory:
 
 /* ---- the message ----------------------------------------------------------------------------------------------- */
 
-static bool add_bytes(proto_reader *r, proto_list *list, wire_bytes bytes) {
-    wire_bytes *out = proto_list_add(r, list, sizeof *out);
-    if (out) *out = bytes;
-    return out != NULL;
+static bool add_name(proto_reader *r, proto_list *list, wire_bytes text) {
+    proto_name *out = proto_list_add(r, list, sizeof *out);
+    if (!out) return false;
+    *out = (proto_name){ text, name_hash(r->names.seed, (const char *)text.at, text.size) };
+    name_prefetch(&r->names, out->hash);
+    return true;
 }
 
 static bool add_attribute(proto_reader *r, const wire_field *f, const uint8_t *end, node *n) {
@@ -81,7 +83,9 @@ static bool add_attribute(proto_reader *r, const wire_field *f, const uint8_t *e
     if (!n->attributes.at) n->attributes.at = f->at;
     else if (n->attributes.at + n->attributes.size != f->at) n->apart = true;
     n->attributes.size = (size_t)(end - n->attributes.at);
-    return add_bytes(r, &r->attributes, f->bytes);
+    wire_bytes *out = proto_list_add(r, &r->attributes, sizeof *out);
+    if (out) *out = f->bytes;
+    return out != NULL;
 }
 
 static bool scan_node(proto_reader *r, wire_bytes message, node *n) {
@@ -93,8 +97,8 @@ static bool scan_node(proto_reader *r, wire_bytes message, node *n) {
     bool ok = true;
     while (ok && wire_next(&w, &f)) {
         switch (f.number) {
-        case 1: ok = PROTO_TEXT(r, &f, &text, "input") && add_bytes(r, &r->inputs, text); break;
-        case 2: ok = PROTO_TEXT(r, &f, &text, "output") && add_bytes(r, &r->outputs, text); break;
+        case 1: ok = PROTO_TEXT(r, &f, &text, "input") && add_name(r, &r->inputs, text); break;
+        case 2: ok = PROTO_TEXT(r, &f, &text, "output") && add_name(r, &r->outputs, text); break;
         case 3: ok = PROTO_TEXT(r, &f, &n->name, "name"); break;
         case 4: ok = PROTO_TEXT(r, &f, &n->op_type, "op_type"); break;
         case 5: ok = add_attribute(r, &f, w.at, n); break;
@@ -159,18 +163,24 @@ static bool take_attributes(proto_reader *r, proto_operator *o, const node *n, c
 /* ---- the op ---------------------------------------------------------------------------------------------------- */
 
 /* What the op reads: its inputs, and behind them what its graphs take from outside. */
+static bool add_value(proto_reader *r, xir_str name, uint64_t hash) {
+    xir_value **out = proto_list_add(r, &r->values, sizeof *out);
+    if (!out) return false;
+    *out = name.size ? proto_use(r, name, hash) : NULL;
+    return !name.size || *out;
+}
+
 static bool find_values(proto_reader *r) {
-    const wire_bytes *inputs = r->inputs.data;
+    const proto_name *inputs = r->inputs.data;
     const xir_str *captures = r->captures.data;
     size_t n = r->inputs.size;
-    while (n && !inputs[n - 1].size && !r->captures.size) n--;   /* absent ones at the end are left out */
+    while (n && !inputs[n - 1].text.size && !r->captures.size) n--;   /* absent ones at the end are left out */
     r->values.size = 0;
-    for (size_t i = 0; i < n + r->captures.size; i++) {
-        xir_str name = i < n ? proto_str(inputs[i]) : captures[i - n];
-        xir_value **out = proto_list_add(r, &r->values, sizeof *out);
-        if (!out) return false;
-        *out = name.size ? proto_use(r, name) : NULL;
-        if (name.size && !*out) return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!add_value(r, proto_str(inputs[i].text), inputs[i].hash)) return false;
+    }
+    for (size_t i = 0; i < r->captures.size; i++) {
+        if (!add_value(r, captures[i], name_hash(r->names.seed, captures[i].data, captures[i].size))) return false;
     }
     return true;
 }
@@ -178,7 +188,7 @@ static bool find_values(proto_reader *r) {
 static bool make_outputs(proto_reader *r, xir_op *op) {
     enum { FEW = 8 };
     static const xir_type *const none[FEW] = { NULL };
-    const wire_bytes *outputs = r->outputs.data;
+    const proto_name *outputs = r->outputs.data;
     size_t n = r->outputs.size;
     const xir_type *const *types = none;
     if (n > FEW) {
@@ -189,8 +199,8 @@ static bool make_outputs(proto_reader *r, xir_op *op) {
     if (!types || !op_make_outputs(op, types, n)) return trace_memory(&r->trace);
     for (size_t i = 0; i < n; i++) {
         xir_value *v = &op->outputs[i];
-        if (!outputs[i].size) v->id = r->net->next_value_id++;
-        else if (!proto_name_value(r, v, proto_str(outputs[i])) || !proto_define(r, v)) return false;
+        if (!outputs[i].text.size) v->id = r->net->next_value_id++;
+        else if (!proto_name_value(r, v, proto_str(outputs[i].text)) || !proto_define(r, v, outputs[i].hash)) return false;
     }
     return true;
 }

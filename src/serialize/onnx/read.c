@@ -37,17 +37,9 @@ bool proto_once(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str n
     return true;
 }
 
-bool proto_is_text(wire_bytes b) {
+bool proto_is_utf8(wire_bytes b) {
     const char *at = (const char *)b.at, *end = at + b.size;
     while (at < end) {
-        uint64_t word;
-        if (end - at >= 8) {
-            memcpy(&word, at, sizeof word);
-            if (!(word & 0x8080808080808080u)) {
-                at += 8;
-                continue;
-            }
-        }
         size_t n = (unsigned char)*at < 0x80 ? 1 : utf8_length(at, end);
         if (!n) return false;
         at += n;
@@ -55,10 +47,9 @@ bool proto_is_text(wire_bytes b) {
     return true;
 }
 
-bool proto_text(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str name) {
+bool proto_text_fail(proto_reader *r, const wire_field *f, xir_str name) {
     if (f->kind != WIRE_BYTES) return proto_kind_fail(r, f, WIRE_BYTES, name);
-    *out = f->bytes;
-    return proto_is_text(f->bytes) || PROTO_FAIL(r, f->at, XIR_E_SYNTAX, "%s is not UTF-8", name.data);
+    return PROTO_FAIL(r, f->at, XIR_E_SYNTAX, "%s is not UTF-8", name.data);
 }
 
 /* ---- tags ------------------------------------------------------------------------------------------------------ */
@@ -138,12 +129,21 @@ bool proto_value_tags(proto_reader *r, xir_value *v, const xir_map *tags) {
     return true;
 }
 
+/* The label of a value that had nothing more so far lies behind what it has now. */
 bool proto_name_value(proto_reader *r, xir_value *v, xir_str text) {
     if (!text.size) return true;
-    value_more *more = value_need_more(v);
-    const label *name = more ? net_name(r->net, text) : NULL;
-    if (!name) return trace_memory(&r->trace);
-    more->name = name;
+    if (v->more) {
+        const label *name = net_name(r->net, text);
+        if (name) v->more->name = name;
+        return name || trace_memory(&r->trace);
+    }
+    value_more *more = text.size <= UINT32_MAX ? arena_take(&r->net->arena, sizeof *more + sizeof(label) + text.size) : NULL;
+    if (!more) return trace_memory(&r->trace);
+    label *name = (label *)(void *)(more + 1);
+    name->size = (uint32_t)text.size;
+    memcpy(name->bytes, text.data, text.size);
+    *more = (value_more){ .net = r->net, .name = name };
+    v->more = more;
     return true;
 }
 
@@ -275,8 +275,8 @@ static void reader_free(proto_reader *r, model *m) {
     free_list(r, &m->configurations, sizeof(xir_any));
     free_list(r, &r->runs, sizeof(proto_run));
     free_list(r, &r->dims, sizeof(int64_t));
-    free_list(r, &r->inputs, sizeof(wire_bytes));
-    free_list(r, &r->outputs, sizeof(wire_bytes));
+    free_list(r, &r->inputs, sizeof(proto_name));
+    free_list(r, &r->outputs, sizeof(proto_name));
     free_list(r, &r->attributes, sizeof(wire_bytes));
     free_list(r, &r->values, sizeof(xir_value *));
     free_list(r, &r->captures, sizeof(xir_str));

@@ -79,7 +79,7 @@ typedef struct proto_reader {
     proto_external        *external;      /* NULL: none was asked for so far            */
     /* of the message that is being read */
     proto_list             dims;          /* int64_t                                    */
-    proto_list             inputs, outputs;   /* wire_bytes, of a node                  */
+    proto_list             inputs, outputs;   /* proto_name, of a node                  */
     proto_list             attributes;    /* wire_bytes                                 */
     proto_list             values;        /* xir_value *: inputs of the op              */
     proto_list             captures;      /* xir_str: names of its last inputs           */
@@ -128,10 +128,24 @@ bool proto_once(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str n
 #define PROTO_ONCE(r, f, out, name) proto_once((r), (f), (out), XIR_STR(name))
 
 static inline xir_str proto_str(wire_bytes b) { return (xir_str){ (const char *)b.at, b.size }; }
-/* Whether it is UTF-8. */
-bool proto_is_text(wire_bytes b);
+/* Whether it is UTF-8: mostly it is ASCII. */
+bool proto_is_utf8(wire_bytes b);
+static inline bool proto_is_text(wire_bytes b) {
+    const char *at = (const char *)b.at;
+    uint64_t all = 0;
+    size_t i = 0;
+    for (; i + 8 <= b.size; i += 8) all |= name_word(at + i, 8);
+    if (b.size >= 8) all |= name_word(at + b.size - 8, 8);
+    else if (b.size >= 4) all |= name_word(at, 4) | name_word(at + b.size - 4, 4);
+    else for (; i < b.size; i++) all |= (unsigned char)at[i];
+    return !(all & 0x8080808080808080u) || proto_is_utf8(b);
+}
 /* A text that must be UTF-8: names. */
-bool proto_text(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str name);
+bool proto_text_fail(proto_reader *r, const wire_field *f, xir_str name);
+static inline bool proto_text(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str name) {
+    *out = f->bytes;
+    return (f->kind == WIRE_BYTES && proto_is_text(f->bytes)) || proto_text_fail(r, f, name);
+}
 #define PROTO_TEXT(r, f, out, name) proto_text((r), (f), (out), XIR_STR(name))
 
 /* Tags: keys of their own, behind "onnx.". */
@@ -153,10 +167,13 @@ bool proto_name_value(proto_reader *r, xir_value *v, xir_str text);
 /* A GraphProto of the model: its fields are noted for proto_read_graph. */
 bool proto_scan_graph(proto_reader *r, wire_bytes graph);
 bool proto_read_graph(proto_reader *r);
+/* A name of a node's, and its hash. */
+typedef struct proto_name { wire_bytes text; uint64_t hash; } proto_name;
+
 /* The value of a name, made if nothing has it so far. */
-xir_value *proto_use(proto_reader *r, xir_str name);
+xir_value *proto_use(proto_reader *r, xir_str name, uint64_t hash);
 /* `v` is what its name stands for from now on, unless the name has a value already: then it is marked. `v` has its name. */
-bool proto_define(proto_reader *r, xir_value *v);
+bool proto_define(proto_reader *r, xir_value *v, uint64_t hash);
 
 /* ---- node.c, attribute.c, capture.c ---------------------------------------------------------------------------- */
 

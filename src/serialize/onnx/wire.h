@@ -54,16 +54,19 @@ static inline wire wire_of(wire_bytes message) {
 bool wire_next_slow(wire *w, wire_field *out);
 static inline bool wire_next(wire *w, wire_field *out) {
     const uint8_t *at = w->at;
-    /* Nearly all keys, and most lengths and numbers, are one byte. */
-    if (w->end - at >= 2 && at[0] >= 8 && at[0] < 0x80 && at[1] < 0x80) {
+    size_t left = (size_t)(w->end - at);
+    /* Nearly all keys are one byte, most numbers too, and most lengths one or two. */
+    if (left >= 3 && at[0] >= 8 && at[0] < 0x80) {
         unsigned kind = at[0] & 7;
-        if (kind == WIRE_BYTES && at[1] <= (size_t)(w->end - at) - 2) {
-            *out = (wire_field){ .at = at, .number = at[0] >> 3, .kind = WIRE_BYTES, .bytes = { at + 2, at[1] } };
-            w->at = at + 2 + at[1];
+        bool wide = at[1] >= 0x80;
+        size_t size = wide ? (at[1] & 0x7fu) | (size_t)at[2] << 7 : at[1], head = wide ? 3 : 2;
+        if (kind == WIRE_BYTES && size <= left - head && (!wide || at[2] < 0x80)) {
+            *out = (wire_field){ .at = at, .number = at[0] >> 3, .kind = WIRE_BYTES, .bytes = { at + head, size } };
+            w->at = at + head + size;
             return true;
         }
-        if (kind == WIRE_VARINT) {
-            *out = (wire_field){ .at = at, .number = at[0] >> 3, .kind = WIRE_VARINT, .value = at[1] };
+        if (kind == WIRE_VARINT && !wide) {
+            *out = (wire_field){ .at = at, .number = at[0] >> 3, .kind = WIRE_VARINT, .value = size };
             w->at = at + 2;
             return true;
         }
