@@ -1,6 +1,6 @@
 /* xir check: everything that can be found out about a network without running it. The rules of validation; then every op is
  * inferred from the types of its inputs, in a way that makes one wrong type one finding and not one for each op behind it;
- * then the parameter file. What cannot be checked is said in notes. */
+ * ops of a dialect are judged by what they would become; then the parameter file. What cannot be checked is said in notes. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +204,7 @@ static void look_at_types(checking *c, const xir_op *op) {
 static void check_op(checking *c, const xir_op *op, xir_op *copy, const char *path, bool sound) {
     const xir_class *cls = xir_op_class(op);
     look_at_types(c, op);
+    if (xir_class_is_dialect(cls)) return;   /* judged as what it becomes */
     if (xir_class_is_opaque(cls)) tally_add(&c->unknown, cls);
     else if (sound) infer_again(c, op, copy, path);
     for (size_t i = 0; i < xir_class_field_count(cls); i++) {
@@ -227,8 +228,28 @@ static size_t op_of(xir_str path) {
     return i == 5 || (i < path.size && path.data[i] != '/') ? SIZE_MAX : number;
 }
 
+/* Inputs of a dialect's ops, and what leaves a network of one, are judged by the dialect: with the place in its own graph. */
+static bool is_for_dialect(const checking *c, xir_str path) {
+    size_t at = op_of(path), i = 5;
+    const xir_op *op = at == SIZE_MAX ? NULL : xir_network_op_at(c->net, (int64_t)at);
+    while (i < path.size && path.data[i] != '/') i++;
+    bool inputs = op && path.size - i > 8 && memcmp(path.data + i, "/inputs/", 8) == 0;
+    return inputs && (xir_class_is_dialect(xir_op_class(op)) || (xir_op_is(op, xir_output_class()) && xir_network_is_dialect(c->net)));
+}
+
+static xir_status validate(checking *c) {
+    xir_diags *said = new_diags();
+    xir_status status = xir_network_validate(c->net, said);
+    for (size_t i = 0; i < xir_diags_count(said); i++) {
+        const xir_diag *diag = xir_diags_at(said, i);
+        if (!is_for_dialect(c, diag->path)) xir_diags_put(c->why, diag);
+    }
+    xir_diags_free(said);
+    return status;
+}
+
 static int check_structure(checking *c) {
-    xir_status status = xir_network_validate(c->net, c->why);
+    xir_status status = validate(c);
     if (status == XIR_E_MEMORY) return exit_of(status);
     size_t n = xir_network_op_count(c->net);
     bool *faulty = take(n, sizeof *faulty);
@@ -253,7 +274,7 @@ static int check_structure(checking *c) {
     free(c->wrong);
     free(c->wrong_of);
     xir_network_free(c->copy);
-    return DONE;
+    return xir_dialect_check(c->net, c->why) == XIR_E_MEMORY ? complain(REFUSED, "out of memory") : DONE;
 }
 
 /* ---- what was not checked ------------------------------------------------------------------------ */

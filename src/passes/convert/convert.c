@@ -244,7 +244,7 @@ static xir_status convert_node(conversion *c, xir_op *op, convert_class *cls) {
     c->stayed++;
     if (at.fate == NODE_STAYS && !c->judging) {
         xir_severity severity = c->strict ? XIR_ERROR : XIR_NOTE;
-        node_say(&at, severity, c->strict ? XIR_E_UNSUPPORTED : XIR_OK, NULL, "stays as it is: %s", at.reason);
+        node_say(&at, severity, c->strict ? XIR_E_UNKNOWN : XIR_OK, NULL, "stays as it is: %s", at.reason);
     }
     return XIR_OK;
 }

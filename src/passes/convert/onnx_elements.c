@@ -139,6 +139,14 @@ bool onnx_celu(xir_node *at) {
     return xir_node_give(at, 0, make_scaled(at, make_of(at, "ELU", scaled), alpha));
 }
 
+/* x above alpha, else 0; ReLU keeps the threshold itself. */
+bool onnx_thresholded_relu(xir_node *at) {
+    xir_value *x = xir_node_in(at, 0);
+    if (xir_node_failed(at)) return false;
+    xir_value *above = xir_node_make(at, "Greater", INS(x, make_number(at, v_element(x), xir_node_real(at, "alpha", 1))), NO_SETS);
+    return xir_node_gives(at, "Where", INS(x, make_number(at, v_element(x), 0), above), NO_SETS);
+}
+
 bool onnx_is_nan(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
     return xir_node_gives(at, "NotEqual", INS(x, x), NO_SETS);

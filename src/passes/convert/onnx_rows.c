@@ -24,7 +24,6 @@ const xir_convert_row onnx_rows[] = {
     ROW    ("HardSigmoid",     "1",   "1",   "alpha:f beta:f consumed_inputs:I<6",   "Hardsigmoid",     "alpha=alpha:0.2 beta=beta:0.5"),
     ROW    ("LeakyRelu",       "1",   "1",   "alpha:f consumed_inputs:I<6",          "ReLU",            "alpha=alpha:0.01"),
     ROW    ("Softplus",        "1",   "1",   "",                                     "Softplus",        "threshold=1e30"),
-    ROW    ("ThresholdedRelu", "1",   "1",   "alpha:f",                              "ReLU",            "threshold=alpha:1"),
     BY_HOOK("Cast",            "1",   "1",   "to:i! saturate:i>=19",                 "Cast",            cast),
     BY_HOOK("CastLike",        "2",   "1",   "saturate:i>=19",                       "Cast",            cast_like),
     BY_HOOK("Celu",            "1",   "1",   "alpha:f",                              "DivideScalar, ELU, Multiply", celu),
@@ -35,6 +34,7 @@ const xir_convert_row onnx_rows[] = {
     BY_HOOK("IsNaN",           "1",   "1",   "",                                     "NotEqual",        is_nan),
     BY_HOOK("Selu",            "1",   "1",   "alpha:f gamma:f consumed_inputs:I<6",  "ELU, Multiply",   selu),
     BY_HOOK("Shrink",          "1",   "1",   "bias:f lambd:f",                       "Hardshrink or Softshrink", shrink),
+    BY_HOOK("ThresholdedRelu", "1",   "1",   "alpha:f",                              "Greater, Where",  thresholded_relu),
 
     /* element by element, several inputs */
     BY_HOOK("Add",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Add",       add),

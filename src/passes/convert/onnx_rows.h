@@ -77,7 +77,7 @@ xir_value *make_reduced(xir_node *at, const char *cls, xir_value *x, const xir_i
     HOOK(reduce_log_sum_exp) HOOK(reduce_max) HOOK(reduce_mean) HOOK(reduce_min) HOOK(reduce_prod) HOOK(reduce_sum)             \
     HOOK(reduce_sum_square) HOOK(reshape) HOOK(resize) HOOK(rnn) HOOK(scatter_nd) HOOK(selu) HOOK(shape) HOOK(shrink) HOOK(size) \
     HOOK(slice) HOOK(softmax) HOOK(softmax_cross_entropy_loss) HOOK(space_to_depth) HOOK(split) HOOK(squeeze) HOOK(sub)         \
-    HOOK(sum) HOOK(tile) HOOK(top_k) HOOK(transpose) HOOK(trilu) HOOK(unsqueeze) HOOK(where)
+    HOOK(sum) HOOK(thresholded_relu) HOOK(tile) HOOK(top_k) HOOK(transpose) HOOK(trilu) HOOK(unsqueeze) HOOK(where)
 #define HOOK(name) xir_convert_fn onnx_##name;
 ONNX_HOOKS(HOOK)
 #undef HOOK

@@ -1,0 +1,38 @@
+# xir check of an ONNX file: its nodes are judged by what they would become, each finding with the node's place in the graph, once.
+. "$SRC/tests/cli/lib.sh"
+cp "$data/small.onnx" .
+
+# at TEXT N: where the N-th occurrence of a text begins.
+at() { grep -abo -- "$1" small.onnx | sed -n "$2p" | cut -d: -f1; }
+
+run 0 check small.onnx; quiet; out "small.onnx: no fault found"
+run 0 check --lazy small.onnx; quiet
+run 0 check --no-params small.onnx; quiet
+
+# A name of an attribute, of an op type, of a value that nobody makes; a dim that is declared.
+cp small.onnx a.onnx; poke a.onnx "$(at pads 1)" 'padz'
+run 1 check a.onnx; lines err 1
+err "a.onnx: /graph/node/0/attribute/padz: Conv 'conv1' (node 0): there is no attribute 'padz'; did you mean 'pads'?"
+cp small.onnx b.onnx; poke b.onnx "$(at Relu 1)" 'Relo'
+run 1 check b.onnx; lines err 1; err "/graph/node/1: Relo 'act1' (node 1): the operator set of ONNX has no Relo; did you mean 'Relu'?"
+cp small.onnx c.onnx; poke c.onnx "$(at bias 1)" 'bios'
+run 1 check c.onnx; lines err 1
+err "/graph/node/2/input/1: Add 'add1' (node 2): input 1 'bios' is made by no node, and is no graph input or initializer"
+
+# All in one run, and what follows from a fault is none.
+cp small.onnx d.onnx; poke d.onnx "$(at pads 1)" 'padz'; poke d.onnx "$(at bias 1)" 'bios'
+run 1 check d.onnx; lines err 2; err "/graph/node/0/attribute/padz"; err "/graph/node/2/input/1"; out "d.onnx: 2 errors"
+
+# The same network in another format is judged in the same way.
+run 0 convert a.onnx a.json; run 1 check a.json; lines err 1; err "/graph/node/0/attribute/padz"
+run 0 convert small.onnx e.imodel; run 0 check e.imodel; quiet
+
+# The conversion says the same of what it cannot convert, and warns of what it leaves out.
+run 0 opt --passes onnx-to-xir small.onnx f.json; quiet
+run 0 check f.json; quiet
+run 0 opt --passes onnx-to-xir a.onnx g.json; lines err 2; err "warning: onnx-to-xir: Conv 'conv1' (node 0): there is no attribute 'padz'"
+err "warning: onnx-to-xir: Add 'add1' (node 2): output 0 'out' is declared as @fp(32) [1, 2, 2, 2], it is @fp(32) [1, 2, 1, 1]"
+run 0 opt --passes onnx-to-xir b.onnx h.json; lines err 2; err "Relo 'act1' (node 1): stays as it is: nothing of ours is known to be the same"
+err "Add 'add1' (node 2): stays as it is: input 0 'b' has no tensor type"
+run 1 opt --passes onnx-to-xir --strict b.onnx i.json; gone i.json
+finish
