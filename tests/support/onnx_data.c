@@ -2,7 +2,7 @@
 #include <string.h>
 #include "support/onnx_data.h"
 
-enum { MOST_ITEMS = 64 };
+enum { MOST_ITEMS = 64, MOST_ELEMENTS = 1 << 24 };
 
 const xir_type *onnx_element_type(xir_context *ctx, uint64_t element) {
     switch (element) {
@@ -46,6 +46,13 @@ xir_array *onnx_array(xir_context *ctx, pb_bytes bytes, const xir_type *like, ch
     if (tensor.element == ONNX_UINT16 && like && xir_type_equal(xir_type_element(like), bf16)) element = bf16;
     size_t rank = onnx_tensor_dims(&tensor, dims, MOST_ITEMS), size = onnx_element_size(tensor.element), room;
     if (!element || rank > MOST_ITEMS) return snprintf(why_not, 200, "its elements, of type %d, are none of ours", (int)tensor.element), NULL;
+    /* A sequence or an optional, read as a tensor, has any dims. */
+    size_t elements = 1;
+    for (size_t k = 0; k < rank; k++) {
+        if (dims[k] < 0 || __builtin_mul_overflow(elements, (size_t)dims[k], &elements) || elements > MOST_ELEMENTS) {
+            return snprintf(why_not, 200, "its dims are no good"), NULL;
+        }
+    }
     xir_array *array = xir_array_new(ctx, xir_tensor(ctx, element, NULL, dims, rank), NULL);
     if (!array) return snprintf(why_not, 200, "its dims are no good"), NULL;
     xir_array_data(array, &room);
