@@ -177,8 +177,11 @@ typedef struct xir_pass_settings {
     size_t                n_watches;
 } xir_pass_settings;
 
+/* Whether settings name passes and options that there are, with values of their kinds: XIR_E_UNKNOWN, XIR_E_TYPE. */
+XIR_API xir_status xir_pass_settings_check(xir_context *ctx, const xir_pass_settings *settings, xir_diags *why);
+
 /* Runs a pipeline; `settings` and `report` may be NULL. Stops at the first failure: of a pass, with what it says; or
- *   XIR_E_UNKNOWN, _TYPE  settings name no pass or option, or a value is of another kind: before anything has run
+ *   XIR_E_UNKNOWN, _TYPE  what xir_pass_settings_check finds, before anything has run
  *   XIR_E_INVALID         a disabled pass is needed; a pass is not honest: a building call failed unnoticed, or of a verified run,
  *                         the network changed although the pass says that it did not
  *   what validation says  of a verified run: the network is not valid any more; the finding names the pass

@@ -2,5 +2,5 @@
 #include <xir/pass.h>
 
 const char *xir_default_pipeline(void) {
-    return "onnx-to-xir,sort,infer,fold,infer,identity,merge,layout,fix(fold,identity,merge,fuse,cse,dce),infer";
+    return "onnx-to-xir,sort,infer,fold,infer,identity,merge,layout,fix(fold,fold-batchnorm,identity,merge,fuse,cse,dce),infer";
 }

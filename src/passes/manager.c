@@ -31,7 +31,7 @@ static xir_status check_names(xir_context *ctx, const char *const *list, const c
     return XIR_OK;
 }
 
-static xir_status check_settings(xir_context *ctx, const xir_pass_settings *set, xir_diags *why) {
+xir_status xir_pass_settings_check(xir_context *ctx, const xir_pass_settings *set, xir_diags *why) {
     xir_status status = check_names(ctx, set->disabled, "disable", why);
     if (!status) status = check_names(ctx, set->required, "require", why);
     if (!status) status = pass_check_config(ctx, set->config, why);
@@ -204,7 +204,7 @@ static xir_status run_group(manager *m, size_t i, size_t *changes) {
 }
 
 static xir_status run_all(manager *m) {
-    xir_status status = check_settings(m->net->ctx, m->set, m->why);
+    xir_status status = xir_pass_settings_check(m->net->ctx, m->set, m->why);
     if (!status && m->set->dump_dir) status = manager_dump(m, "start");
     if (!status && m->set->verify) m->valid = xir_network_validate(m->net, NULL) == XIR_OK;
     for (size_t i = 0, changes; !status && i < m->p->n; i = m->p->steps[i].end) status = run_item(m, i, &changes);

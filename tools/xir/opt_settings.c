@@ -94,7 +94,11 @@ bool settings_of_line(xir_pass_settings *out) {
     qsort(made.entries, made.map.size, sizeof *made.entries, by_key);
     made.map.entries = made.entries;
     out->config = made.map.size ? &made.map : NULL;
-    return true;
+    xir_diags *why = new_diags();
+    bool good = xir_pass_settings_check(context, out, why) == XIR_OK;
+    say(why);
+    xir_diags_free(why);
+    return good;
 }
 
 void settings_free(xir_pass_settings *settings) {

@@ -1,0 +1,95 @@
+# xir opt and xir passes: pipelines on the command line, what is written, what is kept of a failure.
+. "$SRC/tests/cli/lib.sh"
+small=$data/small.json digits=$SRC/examples/models/digits.onnx
+
+# ---- xir passes
+run 0 passes; quiet; out "dce "; out "exact "; out "xir opt runs, if nobody says what: onnx-to-xir,"
+run 0 passes onnx-to-xir; quiet; out "level: needed"; out "input-shape: text"; out "strict: bool = false"
+run 0 passes --json; quiet; json '{"sort", "infer", "dce", "cse", "fold"} <= {p["name"] for p in d["passes"]}'
+json 'd["default"].split(",")[0] == "onnx-to-xir" and all(p["level"] in ("needed", "exact", "fast", "max") and p["describe"] for p in d["passes"])'
+run 0 passes --json dce; json '[p["name"] for p in d["passes"]] == ["dce"]'
+run 2 passes dcee; silent; err "there is no pass 'dcee'; was dce meant?"
+run 2 passes frobnicate; err "there is no pass 'frobnicate'; xir passes lists them"
+run 2 passes a b
+
+# ---- what is run
+run 0 opt --help; out "usage: xir opt"; out "--passes TEXT"; out "--prove"
+run 0 opt "$small"; quiet; silent                                  # without OUT nothing is written
+run 0 opt "$small" --passes ""; quiet; silent
+run 0 opt "$small" same.json --passes ""; quiet; cp "$data/small.raw" want.raw; same same.json "$small"; same same.raw want.raw
+run 0 opt "$small" - --passes ""; same out "$small"
+run 0 opt "$small" x.fb --passes "dce,fix(cse,dce)"; quiet
+run 0 opt "$small" x.imodel --passes "dce"; quiet
+run 0 diff x.fb x.imodel --params; quiet
+run 0 opt x.fb x.fb --passes "sort,infer"; quiet
+run 0 diff x.fb x.imodel --params; quiet
+run 0 opt "$small" x.json --indent; there x.json; there x.raw
+run 0 opt "$small" y.json --no-params --passes infer; there y.json; gone y.raw
+run 0 opt "$small" named --to imodel; run 0 info named; out "imodel"
+
+# ---- what makes no sense is said before anything is read
+run 2 opt; err "usage: xir opt"
+run 2 opt a b c
+run 2 opt nowhere.json --passes "infer,fodl"; silent; err "pipeline:1:7: there is no pass 'fodl'; did you mean 'fold'?"
+run 2 opt nowhere.json --passes "fold{limit=many}"; err "pipeline:1:12: limit of the pass fold is 'many', an integer was expected"
+run 2 opt nowhere.json --passes "dce)"; err "pipeline:1:4: ',' was expected, ')' was found"
+run 2 opt nowhere.json out.txt; err "the name does not tell the format"
+run 2 opt nowhere.json --level deep; err "--level takes needed, exact, fast, max, or 1 to 4, not 'deep'"
+run 2 opt nowhere.json --set fold; err "--set takes KEY=VALUE, not 'fold'"
+run 2 opt nowhere.json --bind N; err "--bind takes DIM=N, not 'N'"
+run 2 opt nowhere.json --input-shape 1,3; err "--input-shape takes NAME=D,D,..., not '1,3'"
+run 2 opt nowhere.json --seed 3; err "--input, --seed and --tolerance are of --prove"
+run 2 opt nowhere.json --prove --seed x; err "--seed takes a number, not 'x'"
+run 2 opt nowhere.json --prove --tolerance -1; err "--tolerance takes a number above 0, not '-1'"
+run 2 opt nowhere.json --prove --input x; err "--input takes NAME=FILE.npy, not 'x'"
+run 3 opt "$small" --prove --input x=nowhere.npy; err "nowhere.npy"
+run 2 opt "$small" --disable dec; err "there is no pass 'dec', which the settings disable; did you mean 'dce'?"
+run 2 opt "$small" --require nobody; err "there is no pass 'nobody', which the settings require"
+run 2 opt "$small" --set fold.limt=3; err "the pass fold has no option 'limt'; did you mean 'limit'?"
+run 2 opt "$small" --set fold.limit=x; err "limit of the pass fold is 'x'"
+run 3 opt nowhere.json; err "nowhere.json"
+
+# ---- times
+run 0 opt "$small" --time --passes "dce,fix(cse,dce),infer"; quiet; out "pass "; out "  dce "; out "fix "; out "all "; lines out 7
+run 0 opt "$small" - --time --passes "dce"; err "pass "; same out "$small"
+run 0 opt "$small" --time --passes "dce,fuse,cse" --level exact; out "above the level"
+run 0 opt "$small" --time --passes "dce,fuse,cse" --level exact --require fuse; not_out "above the level"
+run 0 opt "$small" --time --passes "dce,fuse" --disable dce --disable fuse; out "disabled"; lines out 4
+
+# ---- an ONNX network, proven
+run 0 opt "$digits" digits.fb --prove --verify --time; quiet; out "proven: "; out "the largest difference of an output is "; there digits.fb; gone digits.failed.json
+run 0 check digits.fb; quiet
+run 0 info digits.fb; not_out "onnx::"; not_out "BatchNorm"
+run 0 opt digits.fb again.fb --prove; quiet                         # nothing is left to do
+run 0 diff digits.fb again.fb --params
+run 1 opt "$digits" --prove --input "image=$SRC/examples/models/digits_inputs.npy"; err "nothing was proven"; err "[1,1,8,8] was expected, the array has @fp(32) [64,1,8,8]"
+run 1 opt "$digits" --prove --input "picture=$SRC/examples/models/digits_inputs.npy"; err "the network has no input 'picture'"
+run 1 opt "$digits" --prove --passes "dce"; silent; err "nothing was proven: no network could be run"
+run 1 opt "$digits" --input-shape image=64,3,8,8; err "image"
+
+# ---- dumps
+run 0 opt "$digits" --dump-dir dumps; there dumps/00-start.json; there dumps/00-start.raw; there dumps/01-onnx-to-xir.json
+run 0 check dumps/01-onnx-to-xir.json
+run 1 diff dumps/00-start.json dumps/01-onnx-to-xir.json
+run 3 opt "$digits" --dump-dir "$small"; err "cannot"
+
+# ---- a failure keeps what repeats it
+run 1 opt "$digits" out.fb --prove --tolerance 1e-12; silent; gone out.fb; there out.failed.json; there out.failed.raw
+err "the network is not proven to compute the same after this pass:"; err "the first value that differs is"; err "xir opt out.failed.json --passes "
+cp err first
+command=$(sed -n 's/.*this repeats the failure: xir opt //p' err)
+eval "run 1 opt $command"
+err "the network is not proven to compute the same after this pass:"
+[ "$(sed -n 's/: the network is not proven.*//p' err)" = "$(sed -n 's/: the network is not proven.*//p' first)" ] || bad "another pass fails"
+run 1 opt "$digits" --prove --tolerance 1e-12; not_err "this repeats"     # nobody said where to
+run 1 opt "$digits" --prove --tolerance 1e-12 --reproduce kept.imodel; err "xir opt kept.imodel"; there kept.imodel
+run 1 opt "$digits" --prove --tolerance 1e-12 --dump-dir more; there more/failed.json
+
+# ---- passes of plug-ins run when they are asked for
+custompass=$BUILD/plugins/custompass.so
+[ -e "$custompass" ] || finish
+run 0 passes --plugin "$custompass" inverse; out "needs: infer"; out "exact: bool = false"
+run 0 opt "$small" --plugin "$custompass" --passes "inverse{exact}" --time; out "infer (needed)"
+run 0 opt "$small" --plugin "$custompass" --time; not_out "inverse"
+run 2 opt "$small" --passes inverse; err "there is no pass 'inverse'"
+finish
