@@ -27,8 +27,9 @@ XIR_BEGIN
 
 /* ---- what an author writes ------------------------------------------------------------------------------------ */
 
-/* Most rows that a pattern has, and most inputs and alternatives of all its rows together. */
+/* Most rows that a pattern has, and most inputs and alternatives of all its rows together; most of what one row has. */
 enum { XIR_PATTERN_ROWS = 64, XIR_PATTERN_EDGES = 192 };
+enum { XIR_ROW_MOST_INPUTS = 16, XIR_ROW_MOST_CLASSES = 12, XIR_ROW_MOST_ATTRS = 4 };
 
 typedef enum xir_pattern_kind {
     XIR_PATTERN_NONE,    /* a row that was forgotten: refused                                     */
@@ -51,7 +52,7 @@ typedef enum xir_pattern_test {
     XIR_TEST_WHERE       /* `where` says so                                                       */
 } xir_pattern_test;
 
-/* An attribute by name: declared, or carried undeclared by an op of a dialect. Undeclared lists can only be asked for by presence
+/* An attribute by name (NULL: none): declared, or carried undeclared by an op of a dialect. Undeclared lists can only be asked for by presence
  * here, and otherwise by the row's `where`. */
 typedef struct xir_pattern_attr {
     const char      *name;
@@ -67,48 +68,41 @@ typedef const xir_class_decl *xir_pattern_class(void);
 
 /* A row. What is zero is not asked for. */
 typedef struct xir_pattern_row {
-    xir_pattern_kind          kind;
-    /* OP. Classes by declaration and by key ("onnx::Relu|onnx::Clip"); neither: an op of any class. */
-    xir_pattern_class *const *classes;
-    size_t                    n_classes;
-    const char               *keys;
-    uint32_t                  traits;      /* XIR_TRAIT_…: those that the class must have         */
-    uint32_t                  targets;     /* bits: 1u << XIR_TARGET_HOST                         */
-    const xir_pattern_attr   *attrs;
-    size_t                    n_attrs;
-    bool                    (*where)(const xir_op *op, void *user);
-    /* The rows of its inputs by position. NULL: whatever they are. Positions that the op has beyond them must be absent inputs, those
-     * that it lacks are absent. Of OUTPUT the row of the op, of EITHER the alternatives. */
-    const uint8_t            *inputs;
-    size_t                    n_inputs;
-    bool                      commutes;    /* the first two inputs may lie the other way round    */
-    uint8_t                   output;      /* of OP and OUTPUT                                    */
+    xir_pattern_kind   kind;
+    /* OP. Classes by declaration, NULL behind the last, and by key ("onnx::Relu|onnx::Clip"); neither: an op of any class. */
+    xir_pattern_class *classes[XIR_ROW_MOST_CLASSES];
+    const char        *keys;
+    uint32_t           traits;         /* XIR_TRAIT_…: those that the class must have         */
+    uint32_t           targets;        /* bits: 1u << XIR_TARGET_HOST                         */
+    xir_pattern_attr   attrs[XIR_ROW_MOST_ATTRS];
+    bool             (*where)(const xir_op *op, void *user);
+    /* OP: the rows of its inputs by position; none: whatever they are. Positions that the op has beyond them must be absent inputs, those
+     * that it lacks are absent. OUTPUT: the row of the op. EITHER: the alternatives. */
+    uint8_t            inputs[XIR_ROW_MOST_INPUTS];
+    size_t             n_inputs;
+    bool               commutes;       /* the first two inputs may lie the other way round    */
+    uint8_t            output;         /* of OP and OUTPUT                                    */
     /* OP: if it does not fit, the row stands for what its first input does: the op is not there. ANY, PARAMS, NUMBER: the input may be
      * absent. Not of the root. */
-    bool                      optional;
+    bool               optional;
     /* Of the value. */
-    size_t                    uses;        /* exactly so many uses; 0: any number                 */
-    const char               *element;     /* type of its elements as files spell it, "@fp(32)"   */
-    double                    number;      /* of NUMBER, up to a relative `within` (of 0: absolute) */
-    double                    within;      /* 0: 1e-6                                             */
-    bool                    (*where_value)(const xir_value *value, void *user);
+    size_t             uses;           /* exactly so many uses; 0: any number                 */
+    const char        *element;        /* type of its elements as files spell it, "@fp(32)"   */
+    double             number;         /* of NUMBER, up to a relative `within` (of 0: absolute) */
+    double             within;         /* 0: 1e-6                                             */
+    bool             (*where_value)(const xir_value *value, void *user);
 } xir_pattern_row;
 
-#define XIR_ROW_ANY        .kind = XIR_PATTERN_ANY
-#define XIR_ROW_PARAMS     .kind = XIR_PATTERN_PARAMS
-#define XIR_ROW_NUMBER(x)  .kind = XIR_PATTERN_NUMBER, .number = (x)
-#define XIR_ROW_REST       .kind = XIR_PATTERN_REST
-#define XIR_ROW_ANY_OP     .kind = XIR_PATTERN_OP
-#define XIR_ROW_OP(...)                                                                            \
-    .kind = XIR_PATTERN_OP, .classes = (xir_pattern_class *const[]){ __VA_ARGS__ },                 \
-    .n_classes = sizeof((xir_pattern_class *const[]){ __VA_ARGS__ }) / sizeof(xir_pattern_class *)
-#define XIR_ROW_INPUTS(...)                                                                        \
-    .inputs = (const uint8_t[]){ __VA_ARGS__ }, .n_inputs = sizeof((const uint8_t[]){ __VA_ARGS__ })
+#define XIR_ROW_ANY                .kind = XIR_PATTERN_ANY
+#define XIR_ROW_PARAMS             .kind = XIR_PATTERN_PARAMS
+#define XIR_ROW_NUMBER(x)          .kind = XIR_PATTERN_NUMBER, .number = (x)
+#define XIR_ROW_REST               .kind = XIR_PATTERN_REST
+#define XIR_ROW_ANY_OP             .kind = XIR_PATTERN_OP
+#define XIR_ROW_OP(...)            .kind = XIR_PATTERN_OP, .classes = { __VA_ARGS__ }
+#define XIR_ROW_INPUTS(...)        .inputs = { __VA_ARGS__ }, .n_inputs = sizeof((const uint8_t[]){ __VA_ARGS__ })
 #define XIR_ROW_EITHER(...)        .kind = XIR_PATTERN_EITHER, XIR_ROW_INPUTS(__VA_ARGS__)
 #define XIR_ROW_OUTPUT(of, which)  .kind = XIR_PATTERN_OUTPUT, XIR_ROW_INPUTS(of), .output = (which)
-#define XIR_ROW_ATTRS(...)                                                                         \
-    .attrs = (const xir_pattern_attr[]){ __VA_ARGS__ },                                             \
-    .n_attrs = sizeof((const xir_pattern_attr[]){ __VA_ARGS__ }) / sizeof(xir_pattern_attr)
+#define XIR_ROW_ATTRS(...)         .attrs = { __VA_ARGS__ }
 #define XIR_ATTR_HAS(name_)          { .name = (name_), .test = XIR_TEST_PRESENT }
 #define XIR_ATTR_BOOL(name_, x)      { .name = (name_), .test = XIR_TEST_BOOL, .i64 = (x) }
 #define XIR_ATTR_I64(name_, x)       { .name = (name_), .test = XIR_TEST_I64, .i64 = (x) }
@@ -118,7 +112,7 @@ typedef struct xir_pattern_row {
 
 typedef struct xir_match xir_match;
 
-/* A pattern. All that it points to is copied. */
+/* A pattern. All that it and its rows point to is copied. */
 typedef struct xir_pattern_decl {
     uint32_t               abi, size, row_size; /* XIR_ABI, sizeof of this and of a row            */
     const char            *name;       /* for findings: "silu"                                    */
@@ -143,7 +137,7 @@ typedef struct xir_pattern_decl {
  *   XIR_E_UNKNOWN  a class that is not registered (a key may be any), an element type that nobody can read
  *   XIR_E_INVALID  a row that names itself or a later one, that nothing leads to from the root, or that is forgotten; a root that is
  *                  no op or no alternative of ops, or that is optional; REST anywhere but last; an optional op without inputs
- *   XIR_E_LIMIT    more rows or edges than there may be
+ *   XIR_E_LIMIT    more rows, edges or inputs of a row than there may be
  *   XIR_E_MEMORY, XIR_E_ABI */
 typedef struct xir_pattern xir_pattern;
 XIR_API xir_pattern *xir_pattern_new(xir_context *ctx, const xir_pattern_decl *decl, xir_diags *why);

@@ -22,19 +22,20 @@ static XIR_PRINTF(3, 4) xir_status refuse(const making *mk, xir_status code, con
 
 /* ---- classes ------------------------------------------------------------------------------------------------------ */
 
-static size_t count_keys(const char *keys) {
-    size_t n = keys && *keys;
-    for (const char *c = keys; c && *c; c++) n += *c == '|';
+static size_t count_classes(const xir_pattern_row *r) {
+    size_t n = r->keys && *r->keys;
+    for (const char *c = r->keys; c && *c; c++) n += *c == '|';
+    for (size_t i = 0; i < XIR_ROW_MOST_CLASSES && r->classes[i]; i++) n++;
     return n;
 }
 
 static xir_status take_classes(making *mk, const xir_pattern_row *r, node *n) {
     xir_context *ctx = mk->p->ctx;
-    size_t all = r->n_classes + count_keys(r->keys);
+    size_t all = count_classes(r);
     if (!all) return XIR_OK;
     n->classes = arena_take(&mk->p->arena, all * sizeof *n->classes);
     if (!n->classes) return diag_memory(mk->why);
-    for (size_t i = 0; i < r->n_classes; i++) {
+    for (size_t i = 0; i < XIR_ROW_MOST_CLASSES && r->classes[i]; i++) {
         const xir_class_decl *decl = r->classes[i]();
         const xir_class *cls = xir_class_of(ctx, decl);
         if (!cls) return refuse(mk, XIR_E_UNKNOWN, "class %s is not registered", decl->rows->name);
@@ -54,24 +55,25 @@ static xir_status take_classes(making *mk, const xir_pattern_row *r, node *n) {
 /* ---- the rest of a row ---------------------------------------------------------------------------------------------- */
 
 static xir_status take_attrs(making *mk, const xir_pattern_row *r, node *n) {
-    if (!r->n_attrs) return XIR_OK;
     arena *to = &mk->p->arena;
-    node_attr *attrs = arena_take(to, r->n_attrs * sizeof *attrs);
+    while (n->n_attrs < XIR_ROW_MOST_ATTRS && r->attrs[n->n_attrs].name) n->n_attrs++;
+    if (!n->n_attrs) return XIR_OK;
+    node_attr *attrs = arena_take(to, n->n_attrs * sizeof *attrs);
     if (!attrs) return diag_memory(mk->why);
-    for (size_t i = 0; i < r->n_attrs; i++) {
+    for (uint32_t i = 0; i < n->n_attrs; i++) {
         attrs[i] = (node_attr){ .is = r->attrs[i] };
         if (!arena_text(to, xir_str_of(r->attrs[i].name), &attrs[i].name) ||
             !arena_text(to, xir_str_of(r->attrs[i].text), &attrs[i].text)) return diag_memory(mk->why);
         if (n->n_classes == 1) attrs[i].field = xir_class_field(n->classes[0], attrs[i].name);
     }
     n->attrs = attrs;
-    n->n_attrs = (uint32_t)r->n_attrs;
     return XIR_OK;
 }
 
 /* Rows that a row names must stand before it; a REST is the last input of an op. */
 static xir_status take_inputs(making *mk, const xir_pattern_row *r, node *n, size_t *edges) {
-    if (!r->inputs) return XIR_OK;
+    if (!r->n_inputs) return XIR_OK;
+    if (r->n_inputs > XIR_ROW_MOST_INPUTS) return refuse(mk, XIR_E_LIMIT, "it has %zu inputs, %d are the most", r->n_inputs, XIR_ROW_MOST_INPUTS);
     if ((*edges += r->n_inputs) > XIR_PATTERN_EDGES) {
         return refuse(mk, XIR_E_LIMIT, "the pattern has more than %d inputs", XIR_PATTERN_EDGES);
     }
@@ -93,9 +95,9 @@ static xir_status check_row(const making *mk, const xir_pattern_row *r) {
     if (r->kind <= XIR_PATTERN_NONE || r->kind > XIR_PATTERN_REST) return refuse(mk, XIR_E_INVALID, "nobody has said what it is");
     if (r->kind == XIR_PATTERN_OP && r->optional && !r->n_inputs) return refuse(mk, XIR_E_INVALID, "an optional op has no inputs");
     if (r->kind == XIR_PATTERN_OP && r->commutes && r->n_inputs < 2) return refuse(mk, XIR_E_INVALID, "fewer than two inputs commute");
-    if (r->kind == XIR_PATTERN_EITHER && (!r->inputs || !r->n_inputs)) return refuse(mk, XIR_E_INVALID, "it has no alternatives");
+    if (r->kind == XIR_PATTERN_EITHER && !r->n_inputs) return refuse(mk, XIR_E_INVALID, "it has no alternatives");
     if (r->kind == XIR_PATTERN_OUTPUT &&
-        (!r->inputs || r->n_inputs != 1 || nodes[r->inputs[0]].kind != XIR_PATTERN_OP || nodes[r->inputs[0]].optional)) {
+        (r->n_inputs != 1 || nodes[r->inputs[0]].kind != XIR_PATTERN_OP || nodes[r->inputs[0]].optional)) {
         return refuse(mk, XIR_E_INVALID, "it is no output of the row of an op");
     }
     return XIR_OK;
