@@ -172,7 +172,7 @@ static xir_value *same_value(const xir_op *op, const xir_class_decl *const *decl
     if (op->n_outputs != 1 || !op->n_inputs || !op->inputs[0].value) return NULL;
     xir_value *x = op->inputs[0].value;
     const xir_i64s *dims = value_dims(x);
-    if (!dims || !same_kind(x, &op->outputs[0]) || (op->more && op->more->extra)) return NULL;
+    if (!dims || x->producer == op || !same_kind(x, &op->outputs[0]) || (op->more && op->more->extra)) return NULL;
     for (size_t i = 0; i < ROWS; i++) {
         if (op->cls->decl == decls[i]) return rows[i].is(op, dims) ? x : NULL;
     }

@@ -81,6 +81,7 @@ static xir_status move_inner_uses(xir_value *now, xir_value *old, size_t *moved)
 
 xir_status value_take_place(xir_value *now, xir_value *old, bool fresh, size_t *moved) {
     bool result = is_result(old);
+    if (!old->uses) return XIR_OK;
     if (result) {
         bool argument = now->producer ? now->producer->cls->traits & XIR_TRAIT_SOURCE : !fresh;
         if (argument || is_result(now)) return move_inner_uses(now, old, moved);
