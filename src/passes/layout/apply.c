@@ -226,12 +226,21 @@ static xir_op *transpose_of(const plan *l, const value_node *root, axis_order as
     return found;
 }
 
-/* One that makes what nobody needs any more. */
+static bool is_sink(const xir_op *op) { return op->cls->traits & XIR_TRAIT_SINK; }
+
+static bool is_result(const xir_value *v) {
+    for (const xir_use *u = v->uses; u; u = u->next) {
+        if (is_sink(u->user)) return true;
+    }
+    return false;
+}
+
+/* One that makes what nobody needs any more. A result's name goes to what takes its place. */
 static xir_op *transpose_to_spare(plan *l, const value_node *root) {
     uint32_t found = UINT32_MAX;
     for (uint32_t i = root->next_view; i != UINT32_MAX; i = l->values[i].next_view) {
         const root_need *need = need_of(l, root, l->values[i].view);
-        if (!l->values[i].claimed && (!need || !need->count || need->as == root->stored)) found = i;
+        if (!l->values[i].claimed && !is_result(l->nodes[l->values[i].slot].op->outputs) && (!need || !need->count || need->as == root->stored)) found = i;
     }
     if (found == UINT32_MAX) return NULL;
     l->values[found].claimed = true;
@@ -289,12 +298,15 @@ static xir_status make_needed(plan *l, const value_node *root, size_t *changes) 
     return XIR_OK;
 }
 
-static bool is_sink(const xir_op *op) { return op->cls->traits & XIR_TRAIT_SINK; }
-
 static root_need *need_of_use(const plan *l, const value_node *root, const root_use *use) {
     const node *user = &l->nodes[use->slot];
     if (use->follows) return need_of(l, root, root->stored);
     return need_of(l, root, order_then(use->view, op_needs(l, user, use->port, user->in, user->out)));
+}
+
+/* Whether a Transpose is new, or has come to make another order than it did. */
+static bool is_new(const plan *l, const xir_op *op) {
+    return op->slot >= l->n_slots || l->values[l->nodes[op->slot].first].claimed;
 }
 
 /* A result takes what it needs, and its name along. Where that has a name that must stay, it has a Transpose of its own. */
@@ -306,7 +318,7 @@ static xir_status connect_result(plan *l, const value_node *root, const root_use
         if (!from_root) return keep_transpose(l, root, was->producer, use->view, changes);
         now = make_transpose(l, root, need, changes);
         if (!now || !move_name(was, now)) return XIR_E_MEMORY;
-    } else if (!from_root && has_name(was) && !move_name(was, now)) {
+    } else if (!(from_root && is_new(l, now->producer)) && has_name(was) && !move_name(was, now)) {   // else it has the name
         return XIR_E_MEMORY;
     }
     need->result = true;
@@ -358,11 +370,6 @@ static xir_status drop_unneeded(plan *l, const value_node *root, size_t *changes
         ++*changes;
     }
     return XIR_OK;
-}
-
-/* Whether a Transpose is new, or has come to make another order than it did. */
-static bool is_new(const plan *l, const xir_op *op) {
-    return op->slot >= l->n_slots || l->values[l->nodes[op->slot].first].claimed;
 }
 
 static xir_status connect_root(plan *l, const value_node *root, size_t *changes) {

@@ -96,6 +96,7 @@ static void make_view(plan *l, xir_op *op, uint32_t index) {
     value_node *v = &l->values[index];
     if (!root || !order_of_op(op, &own)) return;
     axis_order view = order_then(before, own);
+    if (own == ORDER_SAME && !letters_agree(op->inputs[0].value->type, op->outputs->type)) return;   // it gives letters, that is all
     if (view == ORDER_SAME && (must_stay(op, root, l) || !letters_agree(value_at(l, root)->type, op->outputs->type))) return;
     v->root = (uint32_t)(root - l->values);
     v->view = view;
