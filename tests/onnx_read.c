@@ -1,7 +1,7 @@
 /* ONNX files that decode: what of them is where in the network. Everything goes through every other format and comes back the
  * same. What is refused is told by onnx_bad.c, files beside the model by onnx_external.c. */
 #include "support/net.h"
-#include "support/formats.h"
+#include "support/round.h"
 #include "support/onnx_text.h"
 
 static xir_network *read_model(const void *data, size_t size) {
@@ -12,43 +12,6 @@ static xir_network *read_model(const void *data, size_t size) {
     const char *broken = broken_invariant(net, ASK_ALL);
     if (broken) fail_msg("%s", broken);
     return net;
-}
-
-/* ---- through every format ---------------------------------------------------------------------------------------------- */
-
-typedef struct memory { char *data; size_t size; } memory;
-static bool keep(void *user, const void *data, size_t size) {
-    memory *m = user;
-    m->data = realloc(m->data, m->size + size + 1);
-    memcpy(m->data + m->size, data, size);
-    m->size += size;
-    return true;
-}
-
-static void goes_through(xir_network *net, const char *format) {
-    memory file = { 0 }, raw = { 0 };
-    xir_network *was = xir_network_clone(net);
-    xir_status status = xir_network_write(net, keep, &file, &(xir_save_options){ .format = format, .unchecked = true }, why);
-    bool pair = strcmp(format, "json") == 0;
-    if (!status && pair) status = xir_raw_write(net, keep, &raw, why);
-    xir_network *again = status ? NULL : xir_network_read(ctx, file.data, file.size, XIR_STR("again"),
-                                                          &(xir_load_options){ .format = format, .no_params = pair }, why);
-    if (again && pair) status = xir_raw_read(again, raw.data, raw.size, 0, why);
-    if (status || !again) xir_diags_print(why, stderr);
-    assert_int_equal(status, XIR_OK);
-    assert_non_null(again);
-    /* What the others say of their raw file, this one does not. */
-    xir_network_set_text(again, XIR_TEXT_PARAMS_MD5, xir_network_text_of(was, XIR_TEXT_PARAMS_MD5));
-    if (!xir_network_equal(was, again, true)) fail_msg("%s does not hold all of it: %.*s", format, (int)file.size, pair ? file.data : "");
-    xir_network_free(again);
-    xir_network_free(was);
-    free(file.data);
-    free(raw.data);
-}
-
-static void goes_through_all(xir_network *net) {
-    xir_format_info f;
-    for (size_t i = 0; written_format_at(i, &f); i++) goes_through(net, f.word);
 }
 
 /* ---- a table: what stands in the file, what stands in the network --------------------------------------------------------- */
@@ -171,7 +134,7 @@ static void what_is_where(void **state) {
             print_error("%s\n    has no %s in\n    %.*s\n", table[i].file, table[i].parts[j], (int)json.size, json.data);
         }
         xir_text_free(&json);
-        goes_through_all(net);
+        round_all(net, table[i].file);
         xir_network *copy = xir_network_clone(net);
         assert_true(xir_network_equal(net, copy, true));
         xir_network_free(copy);
@@ -225,7 +188,7 @@ static void elements_are_read_wherever_they_are(void **state) {
         bool inside = data >= bytes.data && data < bytes.data + bytes.size;
         if (size != expected.size || memcmp(data, expected.data, size) != 0) fail_msg("%s: other bytes", elements[i].tensor);
         if (inside != elements[i].in_place) fail_msg("%s: %s", elements[i].tensor, inside ? "in place" : "copied");
-        goes_through_all(net);
+        round_all(net, elements[i].tensor);
         xir_network_free(net);
         om_bytes_free(&bytes);
         om_bytes_free(&expected);
@@ -283,7 +246,7 @@ static void a_name_is_one_value(void **state) {
     const xir_diag *d = xir_diags_at(why, 0);
     assert_non_null(memmem(d->message.data, d->message.size, "'later' is used before", 22));
     xir_diags_clear(why);
-    goes_through_all(net);
+    round_all(net, "edges");
     xir_network_free(net);
     om_free(&m);
 }

@@ -76,7 +76,8 @@ XIR_API xir_status xir_json_raw_save(xir_network *net, const char *json_path, co
 
 /* ---- any format -------------------------------------------------------------------------------------------------- */
 
-/* Formats by their words: "json" (with a raw file beside it), "imodel" (MessagePack), "fb" (FlatBuffers). */
+/* Formats by their words: "json" (with a raw file beside it), "imodel" (MessagePack), "fb" (FlatBuffers), "onnx" (read
+ * only: docs/onnx.md). */
 
 /* How far the bytes of parameters are looked at. The structure is always checked whole, whatever this says. */
 typedef enum xir_verify {

@@ -77,3 +77,40 @@ om_bytes onnx_bytes_of(const char *text, size_t *mark) {
     *mark = SIZE_MAX;
     return message(&text, '\0', mark);
 }
+
+om_bytes onnx_everything(void) {
+    om m = om_begin("all"), inner = om_begin("inner");
+    om_metadata(&m, "key", "value");
+    om_input(&m, "x", ONNX_FLOAT, OM_DIMS(1, -1, 4));
+    om_value(&m, "y", ONNX_FLOAT, OM_NO_RANK);
+    om_floats(&m, "w", OM_DIMS(2), (const float[]){ 1, 2 }, 2);
+    size_t mark;
+    om_bytes part = onnx_bytes_of("1:2 2:7 7:1 7#05 8'i'", &mark);
+    om_initializer(&m, &part);
+    part = onnx_bytes_of("1:2 2:8 6'ab' 6'c' 8's'", &mark);
+    om_initializer(&m, &part);
+    part = onnx_bytes_of("1{1:2 2:1 8'sp' 9#0000000000000000} 2{1:2 2:7 7:0 7:3} 3:4", &mark);
+    om_put_message(&m.graph, 15, &part);
+    om_node(&inner, "Add", "", "x,h", "r");
+    om_output(&inner, "r", ONNX_FLOAT, OM_SCALAR);
+    om_node(&m, "If", "n", "x,,w,i,s,sp", "y,,z");
+    om_int(&m, "a", -1);
+    om_float(&m, "f", 0.5f);
+    om_text(&m, "s", "text");
+    om_ints(&m, "l", OM_DIMS(1, 2, 300));
+    om_reals(&m, "r", (const float[]){ 1, -2 }, 2);
+    om_texts(&m, "t", (const char *const[]){ "a", "\xff" }, 2);
+    part = om_tensor("", ONNX_INT64, OM_DIMS(1), "\1\0\0\0\0\0\0\0", 8);
+    om_tensor_attr(&m, "value", &part);
+    om_graph_attr(&m, "then_branch", &inner);
+    part = onnx_bytes_of("1'tp' 20:13 14{4{1{1{1:7 2{1{2'N'}}}}}}", &mark);
+    om_attribute(&m, &part);
+    om_node(&m, "com.example.Own", "", "z", "u");
+    om_output(&m, "u", ONNX_BOOL, OM_SCALAR);
+    size_t size;
+    const void *data = om_done(&m, &size);
+    om_bytes out = { 0 };
+    om_put_raw(&out, data, size);
+    om_free(&m);
+    return out;
+}

@@ -14,4 +14,7 @@
  * program. */
 om_bytes onnx_bytes_of(const char *text, size_t *mark);
 
+/* A small model that has one of everything that the reader looks at; likewise to be freed. */
+om_bytes onnx_everything(void);
+
 #endif

@@ -1,0 +1,83 @@
+/* Reading ONNX without memory: every allocation refused, once and for good. What fails gives XIR_E_MEMORY and no network, leaves
+ * nothing behind, and succeeds when it is repeated. */
+#include "support/scarce.h"
+#include "support/onnx_text.h"
+#include "support/scratch.h"
+
+static void check_and_free(want *w, xir_network *net, size_t n_ops) {
+    IN_PLENTY(w,
+        const char *broken = broken_invariant(net, ASK_ALL);
+        if (broken) fail_msg("a network that was read: %s", broken);
+        assert_int_equal(xir_network_op_count(net), n_ops);
+        xir_network_free(net));
+}
+
+static void reading_everything(want *w) {
+    om_bytes all = onnx_everything();
+    xir_network *net;
+    for (int lazy = 0; lazy < 2; lazy++) {
+        TRY_MAKE(w, net, xir_network_read(w->ctx, all.data, all.size, XIR_STR("m"), &(xir_load_options){ .lazy = lazy }, w->why));
+        check_and_free(w, net, 4);
+    }
+    om_bytes_free(&all);
+}
+
+/* More names and operators than the first tables hold, and names that nobody uses. */
+static void reading_many(want *w) {
+    om m = om_begin("many");
+    char text[4][16];
+    for (int i = 0; i < 70; i++) {
+        for (int j = 0; j < 4; j++) snprintf(text[j], sizeof text[j], "%c%d", "aopx"[j], i);
+        om_floats(&m, text[2], OM_DIMS(1), (const float[]){ 1 }, 1);
+        om_value(&m, text[3], ONNX_FLOAT, OM_DIMS(i, -1));
+        om_node(&m, text[1], text[0], i % 2 ? text[2] : "x", text[3]);
+    }
+    size_t size;
+    const void *bytes = om_done(&m, &size);
+    xir_network *net;
+    TRY_MAKE(w, net, xir_network_read(w->ctx, bytes, size, XIR_STR("m"), &(xir_load_options){ .lazy = true }, w->why));
+    check_and_free(w, net, 72);
+    om_free(&m);
+}
+
+static void reading_files_beside(want *w) {
+    om m = om_begin("external");
+    om_external(&m, "v", ONNX_UINT8, OM_DIMS(2), "v.bin", "1", "2");
+    om_external(&m, "w", ONNX_UINT8, OM_DIMS(2), "w.bin", NULL, "2");
+    om_node(&m, "Op", "", "v,w", "y");
+    size_t size;
+    const void *bytes = om_done(&m, &size);
+    scratch_put(scratch("m.onnx"), bytes, size);
+    scratch_put(scratch("v.bin"), "1234", 4);
+    scratch_put(scratch("w.bin"), "12", 2);
+    const xir_load_options ways[] = { { .lazy = false }, { .lazy = true }, { .lazy = true, .verify = XIR_VERIFY_ON_TOUCH } };
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        xir_network *net;
+        TRY_MAKE(w, net, xir_network_load(w->ctx, scratch("m.onnx"), &ways[i], w->why));
+        check_and_free(w, net, 3);
+    }
+    om_free(&m);
+}
+
+#define SCENARIO(name)                                   \
+    static void test_##name(void **state) {              \
+        (void)state;                                     \
+        run_scarcely(#name, name, false);                \
+    }
+SCENARIO(reading_everything)
+SCENARIO(reading_many)
+SCENARIO(reading_files_beside)
+
+static int begin(void **state) {
+    scratch_make();
+    return group_begin(state);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reading_everything),
+        cmocka_unit_test(test_reading_many),
+        cmocka_unit_test(test_reading_files_beside),
+    };
+    return cmocka_run_group_tests(tests, begin, group_end);
+}
