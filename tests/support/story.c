@@ -315,7 +315,10 @@ static void put_value(FILE *out, const xir_field *f, const xir_attr *a) {
     case XIR_KIND_TEXT:   fprintf(out, "%.*s", (int)a->as.text.size, a->as.text.data); break;
     case XIR_KIND_ENUM:   fputs(f->members->words[a->as.enumerator], out); break;
     case XIR_KIND_PARAMS: put_name(out, a->as.params); break;
-    case XIR_KIND_REF:    fputs(spelled(a->as.ref), out); break;
+    case XIR_KIND_REF:
+        if (a->as.ref->cls->form) fputs(spelled(a->as.ref), out);
+        else fprintf(out, "%g", xir_scalar_as_real((const xir_scalar *)a->as.ref));
+        break;
     case XIR_KIND_I64S:
         for (size_t i = 0; i < a->as.i64s.size; i++) fprintf(out, "%s%" PRId64, i ? "," : "", a->as.i64s.data[i]);
         break;
