@@ -79,6 +79,9 @@ XIR_API const double  *xir_kernel_param_reals(xir_kernel *at, const xir_value *p
 XIR_API const void    *xir_kernel_bytes(xir_kernel *at, size_t input);
 XIR_API void          *xir_kernel_bytes_out(xir_kernel *at, size_t output);
 XIR_API size_t         xir_kernel_element_bytes(const xir_type *type);
+/* Whether the bytes of an element of the input mean the same in the output: its elements are the same, or they are quantised and inference
+ * has moved scales and zero points along with them. Asked by kernels that only move elements; the others' must be converted. */
+XIR_API bool           xir_kernel_same_elements(const xir_kernel *at, size_t output, size_t input);
 /* Makes output `output` the very array of input `input`, under the output's type: for reshapes. Sizes must be the same. */
 XIR_API xir_status     xir_kernel_pass_on(xir_kernel *at, size_t output, size_t input);
 /* Memory until the kernel is done, zeroed. NULL without memory. */

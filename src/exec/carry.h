@@ -24,7 +24,7 @@ static inline const char *carried_input(xir_kernel *at, const carrier *m, size_t
 /* False without memory. */
 static inline bool carry_begin(xir_kernel *at, carrier *m, size_t output, size_t input) {
     const xir_type *in = xir_kernel_input_type(at, input), *out = xir_kernel_output_type(at, output);
-    size_t bytes = xir_type_equal(xir_type_element(in), xir_type_element(out)) ? xir_kernel_element_bytes(in) : 0;
+    size_t bytes = xir_kernel_same_elements(at, output, input) ? xir_kernel_element_bytes(in) : 0;
     m->as = bytes ? CARRIED_BYTES : xir_kernel_is_real(in) || xir_kernel_is_real(out) ? CARRIED_REALS : CARRIED_I64S;
     m->size = bytes ? bytes : 8;
     m->from = carried_input(at, m, input);

@@ -205,13 +205,21 @@ void *xir_kernel_bytes_out(xir_kernel *at, size_t i) {
     return memset(array_bytes(out->array), 0, (size_t)out->array->data->size);
 }
 
+bool xir_kernel_same_elements(const xir_kernel *at, size_t output_at, size_t input_at) {
+    const xir_type *in = xir_kernel_input_type(at, input_at), *out = xir_kernel_output_type(at, output_at);
+    if (!xir_type_tensor(in) || !xir_type_tensor(out)) return false;
+    if (xir_type_equal(xir_type_element(in), xir_type_element(out))) return true;
+    return at->outputs[output_at].followed && xir_type_is_quantized(xir_type_element(in)) && xir_type_is_quantized(xir_type_element(out)) &&
+           xir_type_equal(xir_type_storage(in), xir_type_storage(out));
+}
+
 xir_status xir_kernel_pass_on(xir_kernel *at, size_t i, size_t from) {
     char where[32];
     size_t n;
     kernel_output *out = output(at, i, &n);
     kernel_input *in = input(at, from, where);
     if (!out || !in) return at->status;
-    if (xir_type_equal(xir_type_element(out->type), xir_type_element(in->type))) {
+    if (xir_kernel_same_elements(at, i, from)) {
         forget(out, OUTPUT_NONE);
         xir_status status = failed(at, array_as(in->array, out->type, &out->array, at->why));
         if (!status) out->state = OUTPUT_ARRAY;

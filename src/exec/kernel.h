@@ -17,6 +17,7 @@ typedef enum output_state { OUTPUT_NONE, OUTPUT_REALS, OUTPUT_I64S, OUTPUT_ARRAY
 
 typedef struct kernel_output {
     const xir_type *type;      /* with unknown dims until the kernel gives them; NULL: nothing is known */
+    bool            followed;  /* its element type is what inference says, not what the network says instead */
     output_state    state;
     double         *reals;
     int64_t        *i64s;

@@ -8,7 +8,7 @@ static bool join_begin(xir_kernel *at, carrier *m) {
     bool same = true, real = xir_kernel_is_real(out);
     for (size_t i = 0; i < xir_kernel_input_count(at); i++) {
         const xir_type *in = xir_kernel_input_type(at, i);
-        same = same && xir_type_equal(xir_type_element(in), xir_type_element(out));
+        same = same && xir_kernel_same_elements(at, 0, i);
         real = real || xir_kernel_is_real(in);
     }
     size_t bytes = same ? xir_kernel_element_bytes(out) : 0;

@@ -142,6 +142,7 @@ static xir_status infer_actual(xir_kernel *at, bool *inferred) {
 static xir_status settle(xir_kernel *at, size_t i, bool inferred, const xir_type **named) {
     const xir_type *declared = at->op->outputs[i].type, *type = inferred ? at->outputs[i].type : NULL;
     *named = NULL;   // as the kernel's
+    at->outputs[i].followed = type != NULL;
     if (!xir_type_tensor(declared) || type == declared) return XIR_OK;
     if (!type) {
         at->outputs[i].type = declared;
@@ -169,6 +170,7 @@ static xir_status settle(xir_kernel *at, size_t i, bool inferred, const xir_type
     const xir_type *element = xir_type_element(declared);
     bool same_element = xir_type_equal(element, xir_type_element(type));
     bool same_dims = true;
+    at->outputs[i].followed = same_element;
     for (size_t k = 0; k < rank; k++) same_dims = same_dims && dims[k] == xir_type_dim(type, (int64_t)k, false);
     if (!same_element || !same_dims) at->outputs[i].type = xir_tensor(at->ctx, element, xir_type_layout(type), dims, rank);
     if (!at->outputs[i].type) return diag_memory(at->why);

@@ -6,7 +6,8 @@
  *
  * NAME           the end of a class's key, icraft::xir::NAME or xir::NAME, or a whole key; a target may follow: @buyit,
  *                @zhuget(330)
- * input          TYPE, an argument of the network, which TYPE = 1 2 3 runs with these elements; - is absent; param TYPE is a constant without bytes, param TYPE = 1 2 3 one
+ * input          TYPE, an argument of the network, which TYPE = 1 2 3 runs with these elements; - is absent; param TYPE is a
+ *                constant without bytes, param TYPE = 1 2 3 one
  *                with these elements
  * TYPE           ELEMENT LAYOUT DIMS and distributions, @merged_distr([3]^ZERO:{v:[0, 5), u:[5, 6)})
  * ELEMENT        fp16 fp32 fp64 bf16 tf32 bool iN uN, any text of an element type like @fpe(7,8), or a quantised type on sint(N),

@@ -167,13 +167,18 @@ static int convert(xir_network *net, const ports *in, xir_diags *why) {
 
 /* ---- outputs ---------------------------------------------------------------------------------------- */
 
-/* The file of an output: its name, in which `/` is no folder; output_N without one; NAME_N if an earlier one has that file. */
-static char *file_name(const ports *out, char *const *earlier, size_t i) {
+/* What an output is called: its name, output_N without one. */
+static void add_name(text *t, const ports *out, size_t i) {
     xir_str name = xir_value_name(out->values[i]);
+    text_add(t, name.data, name.size);
+    if (!name.size) text_printf(t, "output_%zu", i);
+}
+
+/* The file of an output: what it is called, in which `/` is no folder, with _N behind it if an earlier one has that file. */
+static char *file_name(const ports *out, char *const *earlier, size_t i) {
     text t = { 0 };
-    text_add(&t, name.data, name.size);
+    add_name(&t, out, i);
     for (size_t k = 0; k < t.size; k++) t.data[k] = t.data[k] == '/' || t.data[k] == '\0' ? '_' : t.data[k];
-    if (!name.size) text_printf(&t, "output_%zu", i);
     text_put(&t, ".npy");
     text_add(&t, "", 1);
     for (size_t k = 0; k < i; k++) {
@@ -241,7 +246,8 @@ static int compare_one(const ports *out, size_t i, const char *file, double tole
     }
     xir_difference d;
     xir_status status = xir_array_compare(out->arrays[i], expected, tolerance, tolerance, &d);
-    xir_str name = xir_value_name(out->values[i]);
+    text name = { 0 };
+    add_name(&name, out, i);
     if (status) {
         code = complain_of(exit_of(status), path, "its elements cannot be compared");
     } else if (!d.same_shape) {
@@ -263,6 +269,7 @@ static int compare_one(const ports *out, size_t i, const char *file, double tole
         }
     }
     xir_array_free(expected);
+    text_free(&name);
     free(path);
     return code;
 }
@@ -272,9 +279,7 @@ static int report(const ports *out, char *const *files, double tolerance, xir_di
     int worst = DONE;
     for (size_t i = 0; i < out->n; i++) {
         text line = { 0 };
-        xir_str name = xir_value_name(out->values[i]);
-        if (name.size) text_add(&line, name.data, name.size);
-        else text_printf(&line, "output_%zu", i);
+        add_name(&line, out, i);
         text_put(&line, "  ");
         type_words(&line, xir_array_type(out->arrays[i]));
         int code = compare_dir ? compare_one(out, i, files[i], tolerance, &line, why) : DONE;

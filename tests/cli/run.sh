@@ -1,0 +1,80 @@
+# xir run: what a network computes, over files or random numbers, and how far it is from what was expected.
+. "$SRC/tests/cli/lib.sh"
+cp "$data/small.json" "$data/small.raw" .
+
+# npy NAME DESCR SHAPE BYTES: a .npy file; bytes in printf's spelling.
+npy() {
+    { printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '$2', 'fortran_order': False, 'shape': $3, }"; printf "$4"; } >"$1"
+}
+# floats N: so many zeros of four bytes.
+floats() { head -c $(($1 * 4)) /dev/zero; }
+
+# Random inputs: the same each time, others with another seed. One file an output, and nothing else.
+run 0 run small.json; quiet; out "output_0  @fp(32) NHWC [1,4,4,4]"; lines out 1
+run 0 run small.json --output a; quiet; there a/output_0.npy; [ "$(ls a)" = output_0.npy ] || bad "more than the output is in a"
+run 0 run small.json --output b/c/d; quiet; same a/output_0.npy b/c/d/output_0.npy
+run 0 run small.json --output b --seed 1; ! cmp -s a/output_0.npy b/output_0.npy || bad "another seed gives the same"
+run 0 run --lazy small.json --compare a --tolerance 0; quiet; out "largest difference 0"
+
+# Comparing: what differs is named, and the exit code is 1.
+run 1 run small.json --compare b; out "largest difference"; err "b/output_0.npy: 'output_0' differs: [0,0,0,"; err "was expected"; err "of 64 elements differ"
+run 0 run small.json --compare b --tolerance 1000; quiet
+npy b/output_0.npy '<f4' '(1,)' '\000\000\200\077'
+run 1 run small.json --compare b; out "another shape"; err "@fp(32) * [1]"
+echo "no array" >b/output_0.npy; run 1 run small.json --compare b; err "b/output_0.npy@0x0: this is no .npy file"
+run 3 run small.json --compare nowhere; err "nowhere/output_0.npy"
+
+# Inputs from files: by name, or the only one.
+{ printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 8, 8, 3), }"; floats 192; } >zeros.npy
+run 0 run small.json --input zeros.npy --output z; quiet
+run 3 run small.json --input nobody=zeros.npy; err "nobody=zeros.npy: "
+run 2 run small.json --input zeros.npy --input zeros.npy; err "twice"
+npy short.npy '<f4' '(1,)' '\000\000\000\000'
+run 1 run small.json --input short.npy --output w; err "input 0 '' of the network: @fp(32) [1,8,8,3] was expected, the array has @fp(32) [1]"; silent; gone w
+npy double.npy '<f8' '(1,)' '\000\000\000\000\000\000\000\000'
+run 1 run small.json --input double.npy; err "@fp(64)"
+run 3 run small.json --input missing.npy; err "missing.npy"
+: >empty.npy; run 1 run small.json --input empty.npy; err "empty.npy"
+
+# Two inputs and two outputs, one of them with a name that is a path, and one whose file another one has.
+# value NAME ELEMENT DIM ID, op KEY NAME ID INPUTS OUTPUTS
+value() {
+    printf '{"_type_key":"icraft::xir::Value","dtype":{"_type_key":"icraft::xir::TensorType","element_dtype":"%s","layout":"@layout(*)",' "$2"
+    printf '"merged_distrs":[],"shape":[%s]},"mtype":"@hostm","name":"%s","tags":{},"v_id":%s}' "$3" "$1" "$4"
+}
+op() { printf '{"_type_key":"icraft::xir::%s","compile_target":"@hostt","inputs":[%s],"name":"%s","op_id":%s,"outputs":[%s],"tags":{}}' "$1" "$4" "$2" "$3" "$5"; }
+x=$(value x '@fp(32)' -1 0) y=$(value x=y '@bf(16)' 2 1) a=$(value a/b '@fp(32)' -1 2) b=$(value a_b '@bf(16)' 2 3)
+{
+    printf '{"_type_key":"icraft::xir::Network","ai_target":"@buyit","framework_kind":"ONNX","framework_version":"","icraft_version":"v3.33.1",'
+    printf '"icraft_xir_version":"3.33.1.0","name":"two","ops":[%s,%s,%s,%s],"params_bytes":0,"params_md5":"","tags":{}}' \
+        "$(op Input in 0 '' "$x,$y")" "$(op Abs r 1 "$x" "$a")" "$(op Neg n 2 "$y" "$b")" "$(op Output out 3 "$a,$b,$a" '')"
+} >two.json
+npy x.npy '<f4' '(3,)' '\000\000\200\277\000\000\000\100\000\000\000\000'
+npy y.npy '<f4' '(2,)' '\000\000\200\077\000\000\000\300'
+run 0 run two.json --input x=x.npy --input x=y=y.npy --output two; quiet; lines out 3
+out "a/b  @fp(32) * [3]"; out "a_b  @bf(16) * [2]"
+[ "$(ls two | tr '\n' ' ')" = "a_b.npy a_b_1.npy " ] || bad "other files: $(ls two)"
+npy expected.npy '<f4' '(3,)' '\000\000\200\077\000\000\000\100\000\000\000\000'; same two/a_b.npy expected.npy
+npy expected.npy '<f4' '(2,)' '\000\000\200\277\000\000\000\100'; same two/a_b_1.npy expected.npy
+run 2 run two.json --input x=x.npy; err "there is no --input for 'x=y'"
+run 2 run two.json --input z=x.npy; err "the network's inputs are: x, x=y"
+run 0 run two.json; quiet; out "a/b  @fp(32) * [1]"
+
+# What cannot be run is named.
+edit small.json h.json 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"customop::DetPostZG"/'; cp small.raw h.raw
+run 1 run h.json --output h; err "customop::DetPostZG"; err "no kernel"; silent; gone h
+cp small.json alone.json; run 1 run alone.json; err "has no bytes"
+
+# Words that make no sense.
+run 2 run; err "usage"
+run 2 run small.json --tolerance -1; err "--tolerance"
+run 2 run small.json --seed 1.5; err "--seed"
+: >file; run 3 run small.json --output file; err "file: cannot be made"
+
+# A trained network: PyTorch's answer comes out of the ONNX file.
+digits=$SRC/examples/models
+{ printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 8, 8), }"; tail -c $((64 * 256)) "$digits/digits_inputs.npy" | head -c 256; } >image.npy
+mkdir torch; { printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 10), }"; tail -c $((64 * 40)) "$digits/digits_logits.npy" | head -c 40; } >torch/logits.npy
+run 0 run "$digits/digits.onnx" --input image=image.npy --compare torch --tolerance 1e-4; out "logits  @fp(32) ** [1,10]  largest difference"
+run 1 run "$digits/digits.onnx" --compare torch; err "'logits' differs"
+finish
