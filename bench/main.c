@@ -24,6 +24,7 @@
 
 static const bench_case *const tables[] = {
     bytes_cases,
+    exec_cases,
     files_cases,
     fuse_cases,
     graph_cases,

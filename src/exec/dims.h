@@ -26,6 +26,13 @@ static inline size_t elements_behind(const xir_type *type, size_t k) {
     return n;
 }
 
+/* The product of dims [from, to). */
+static inline int64_t elements_between(const xir_type *type, size_t from, size_t to) {
+    int64_t n = 1;
+    for (size_t j = from; j < to; j++) n *= xir_type_dim(type, (int64_t)j, false);
+    return n;
+}
+
 /* An axis that may be counted from the end; below the rank, as inference has seen to. */
 static inline size_t axis_of(const xir_type *type, int64_t axis) {
     return (size_t)(axis < 0 ? axis + (int64_t)xir_type_rank(type) : axis);
@@ -36,5 +43,8 @@ static inline bool is_u64(const xir_type *type) {
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(xir_type_element(type)));
     return integer && !integer->sign && integer->ibits == 64;
 }
+
+/* What makes the integers of a type, read as int64, come in their order: x ^ order_of(type). */
+static inline int64_t order_of(const xir_type *type) { return is_u64(type) ? INT64_MIN : 0; }
 
 #endif

@@ -1,6 +1,6 @@
 /* Attention, head by head: the scores of one query at a time, the largest taken off before exp so that none overflows. */
 #include <math.h>
-#include "kernels.h"
+#include "groups.h"
 
 enum { QUERY, KEY, VALUE, MASK };
 
@@ -87,6 +87,9 @@ static xir_status run_attention(xir_kernel *at) {
     read_heads(xir_kernel_input_type(at, VALUE), attrs->kv_num_heads, &a.v);
     read_heads(xir_kernel_output_type(at, 0), attrs->q_num_heads, &a.y);
     if (mask) read_mask(mask, a.mask_step);
+    xir_status status = refuse_padding(at, KEY);
+    if (!status) status = refuse_padding(at, VALUE);
+    if (status) return status;
     a.scale = number_of(attrs->scale, 1 / sqrt((double)a.q.dim[3]));
     a.mask_is_bool = mask && xir_type_kind_of(xir_type_element(mask)) == XIR_TYPE_BOOL;
     a.query = xir_kernel_reals(at, QUERY);

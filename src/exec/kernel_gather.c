@@ -1,6 +1,7 @@
 /* Elements picked and written by indices. Each index is looked at: one outside its dim is an error that names it. */
 #include <inttypes.h>
 #include "carry.h"
+#include "dims.h"
 
 /* Counted from the end if it is negative; false outside. */
 static bool index_in(int64_t *index, int64_t dim) {
@@ -13,22 +14,14 @@ static xir_status outside(xir_kernel *at, int64_t index, int64_t position, size_
                            "which is %" PRId64, index, position, axis, dim);
 }
 
-static int64_t product(const xir_type *type, size_t from, size_t to) {
-    int64_t n = 1;
-    for (size_t i = from; i < to; i++) n *= xir_type_dim(type, (int64_t)i, false);
-    return n;
-}
-
-static size_t axis_of(int64_t axis, size_t rank) { return (size_t)(axis < 0 ? axis + (int64_t)rank : axis); }
-
 /* ---- Gather ------------------------------------------------------------------------------------------------------- */
 
 static xir_status gather(xir_kernel *at) {
     const xir_gather_attrs *a = xir_kernel_attrs(at);
     const xir_type *data = xir_kernel_input_type(at, 0);
-    const size_t rank = xir_type_rank(data), axis = axis_of(a->axis, rank);
-    const int64_t before = product(data, 0, axis), dim = product(data, axis, axis + 1), behind = product(data, axis + 1, rank);
-    const int64_t n = product(xir_kernel_input_type(at, 1), 0, xir_type_rank(xir_kernel_input_type(at, 1)));
+    const size_t rank = xir_type_rank(data), axis = axis_of(data, a->axis);
+    const int64_t before = elements_between(data, 0, axis), dim = elements_between(data, axis, axis + 1), behind = elements_between(data, axis + 1, rank);
+    const int64_t n = elements_between(xir_kernel_input_type(at, 1), 0, xir_type_rank(xir_kernel_input_type(at, 1)));
     const int64_t *indices = xir_kernel_i64s(at, 1);
     carrier m;
     if (!indices || !carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
@@ -45,13 +38,13 @@ static xir_status gather(xir_kernel *at) {
 static xir_status gather_elements(xir_kernel *at) {
     const xir_gather_elements_attrs *a = xir_kernel_attrs(at);
     const xir_type *data = xir_kernel_input_type(at, 0), *type = xir_kernel_input_type(at, 1);
-    const size_t rank = xir_type_rank(data), axis = axis_of(a->axis, rank);
-    const int64_t dim = product(data, axis, axis + 1), n = product(type, 0, rank);
+    const size_t rank = xir_type_rank(data), axis = axis_of(data, a->axis);
+    const int64_t dim = elements_between(data, axis, axis + 1), n = elements_between(type, 0, rank);
     const int64_t *indices = xir_kernel_i64s(at, 1);
     int64_t *step = xir_kernel_take(at, rank, sizeof *step), *place = xir_kernel_take(at, rank, sizeof *place);
     carrier m;
     if (!indices || !step || !place || !carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
-    for (size_t k = 0; k < rank; k++) step[k] = product(data, k + 1, rank);
+    for (size_t k = 0; k < rank; k++) step[k] = elements_between(data, k + 1, rank);
     for (int64_t i = 0, from = 0; i < n; i++) {   // `from` has no part along the axis
         int64_t index = indices[i];
         if (!index_in(&index, dim)) return outside(at, indices[i], i, axis, dim);
@@ -82,9 +75,9 @@ typedef struct places {
 static places places_of(xir_kernel *at, size_t first) {
     const xir_type *data = xir_kernel_input_type(at, 0), *type = xir_kernel_input_type(at, 1);
     const size_t rank = xir_type_rank(type);
-    const int64_t n = product(type, rank - 1, rank);
-    return (places){ .data = data, .indices = xir_kernel_i64s(at, 1), .first = first, .n = n, .count = product(type, 0, rank - 1),
-                     .slice = product(data, first + (size_t)n, xir_type_rank(data)), .all = product(data, first, xir_type_rank(data)) };
+    const int64_t n = elements_between(type, rank - 1, rank);
+    return (places){ .data = data, .indices = xir_kernel_i64s(at, 1), .first = first, .n = n, .count = elements_between(type, 0, rank - 1),
+                     .slice = elements_between(data, first + (size_t)n, xir_type_rank(data)), .all = elements_between(data, first, xir_type_rank(data)) };
 }
 
 /* Where place i is, in elements behind its batch. */
@@ -102,7 +95,7 @@ static xir_status find_place(xir_kernel *at, const places *p, int64_t i, int64_t
 static xir_status gather_nd(xir_kernel *at) {
     const xir_gather_nd_attrs *a = xir_kernel_attrs(at);
     const places p = places_of(at, (size_t)a->batch_dims);
-    const int64_t batches = product(p.data, 0, p.first), each = batches ? p.count / batches : 0;
+    const int64_t batches = elements_between(p.data, 0, p.first), each = batches ? p.count / batches : 0;
     carrier m;
     if (!p.indices || !carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
     for (int64_t i = 0; i < p.count; i++) {
@@ -125,14 +118,14 @@ static double reduce_reals(xir_scatter_reduction how, double a, double b) {
     return b;
 }
 
-/* Integers wrap. */
-static int64_t reduce_integers(xir_scatter_reduction how, int64_t a, int64_t b) {
+/* Integers wrap; `order` is order_of. */
+static int64_t reduce_integers(xir_scatter_reduction how, int64_t a, int64_t b, int64_t order) {
     switch (how) {
     case XIR_SCATTER_NONE: break;
     case XIR_SCATTER_ADD:  return (int64_t)((uint64_t)a + (uint64_t)b);
     case XIR_SCATTER_MUL:  return (int64_t)((uint64_t)a * (uint64_t)b);
-    case XIR_SCATTER_MAX:  return a > b ? a : b;
-    case XIR_SCATTER_MIN:  return a < b ? a : b;
+    case XIR_SCATTER_MAX:  return (a ^ order) > (b ^ order) ? a : b;
+    case XIR_SCATTER_MIN:  return (a ^ order) < (b ^ order) ? a : b;
     }
     return b;
 }
@@ -172,7 +165,7 @@ static xir_status scatter_nd(xir_kernel *at) {
         if (status) return status;
         for (int64_t k = 0; k < p.slice; k++) {
             if (real) y[to + k] = reduce_reals(a->reduction, y[to + k], u[i * p.slice + k]);
-            else      yi[to + k] = reduce_integers(a->reduction, yi[to + k], ui[i * p.slice + k]);
+            else      yi[to + k] = reduce_integers(a->reduction, yi[to + k], ui[i * p.slice + k], order_of(p.data));
         }
     }
     return XIR_OK;

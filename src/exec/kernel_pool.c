@@ -1,6 +1,7 @@
 /* Pools. A cell outside the input is no element: it is never the greatest, and adds nothing to a mean. A window without any element
  * gives the lowest number that there is, or 0. Of NaN the greatest is NaN, as in PyTorch. */
 #include <math.h>
+#include "dims.h"
 #include "windows.h"
 
 typedef struct pool {
@@ -37,8 +38,8 @@ static void each_element(const pool *p, pool_fn *each, void *user) {
 
 /* ---- the greatest -------------------------------------------------------------------------------------------------- */
 
-typedef struct reals    { const double  *x; double  *y;                 } reals;
-typedef struct integers { const int64_t *x; int64_t *y; int64_t lowest; } integers;
+typedef struct reals    { const double  *x; double  *y; } reals;
+typedef struct integers { const int64_t *x; int64_t *y; int64_t lowest, order; } integers;   /* order: order_of */
 
 static void window_sizes(const pool *p, int64_t size[SPATIAL]) {
     for (size_t a = 0; a < SPATIAL; a++) size[a] = p->w.along[a].size;
@@ -62,7 +63,7 @@ static void greatest_integer(const pool *p, const int64_t place[SPATIAL], int64_
     window_sizes(p, size);
     do {
         int64_t cell = window_cell(&p->w, &p->x, place, k);
-        if (cell >= 0 && r->x[from + cell] > most) most = r->x[from + cell];
+        if (cell >= 0 && (r->x[from + cell] ^ r->order) > (most ^ r->order)) most = r->x[from + cell];
     } while (next_cell(k, size));
     r->y[to] = most;
 }
@@ -82,7 +83,7 @@ static xir_status max_pool(xir_kernel *at, pool p) {
         if (!r.x || !r.y) return XIR_E_MEMORY;
         each_element(&p, greatest_real, &r);
     } else {
-        integers r = { xir_kernel_i64s(at, 0), xir_kernel_i64_out(at, 0), lowest_of(xir_type_element(type)) };
+        integers r = { xir_kernel_i64s(at, 0), xir_kernel_i64_out(at, 0), lowest_of(xir_type_element(type)), order_of(type) };
         if (!r.x || !r.y) return XIR_E_MEMORY;
         each_element(&p, greatest_integer, &r);
     }
@@ -123,17 +124,19 @@ static void mean_of_integers(const pool *p, const int64_t place[SPATIAL], int64_
         sum += (uint64_t)r->x[from + cell];
         inside++;
     } while (next_cell(k, size));
-    r->y[to] = (int64_t)sum / divisor_of(p, inside);
+    int64_t divisor = divisor_of(p, inside);
+    r->y[to] = r->order ? (int64_t)(sum / (uint64_t)divisor) : (int64_t)sum / divisor;
 }
 
 static xir_status avg_pool(xir_kernel *at, pool p) {
+    const xir_type *type = xir_kernel_input_type(at, 0);
     if (!pool_make(at, &p)) return XIR_E_MEMORY;
-    if (xir_kernel_is_real(xir_kernel_input_type(at, 0))) {
+    if (xir_kernel_is_real(type)) {
         reals r = { xir_kernel_reals(at, 0), xir_kernel_real_out(at, 0) };
         if (!r.x || !r.y) return XIR_E_MEMORY;
         each_element(&p, mean_of_reals, &r);
     } else {
-        integers r = { xir_kernel_i64s(at, 0), xir_kernel_i64_out(at, 0), 0 };
+        integers r = { xir_kernel_i64s(at, 0), xir_kernel_i64_out(at, 0), 0, order_of(type) };
         if (!r.x || !r.y) return XIR_E_MEMORY;
         each_element(&p, mean_of_integers, &r);
     }

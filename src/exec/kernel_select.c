@@ -1,41 +1,40 @@
 /* Elements chosen by what they are: the greatest and least, those that are not zero. NaN is greater than any number, as in PyTorch; of
  * equal elements the first is chosen. */
 #include <inttypes.h>
-#include "kernels.h"
+#include "dims.h"
+#include "groups.h"
 
 /* The elements of an input, as reals or as integers. */
 typedef struct elements {
     const double  *reals;
     const int64_t *i64s;
+    int64_t        order;   /* order_of */
 } elements;
 
 static bool take_elements(xir_kernel *at, size_t input, elements *e) {
-    *e = (elements){ NULL, NULL };
-    if (xir_kernel_is_real(xir_kernel_input_type(at, input))) return (e->reals = xir_kernel_reals(at, input)) != NULL;
+    const xir_type *type = xir_kernel_input_type(at, input);
+    *e = (elements){ .order = order_of(type) };
+    if (xir_kernel_is_real(type)) return (e->reals = xir_kernel_reals(at, input)) != NULL;
     return (e->i64s = xir_kernel_i64s(at, input)) != NULL;
 }
 
 static bool is_greater(const elements *e, int64_t i, int64_t j) {
-    if (e->i64s) return e->i64s[i] > e->i64s[j];
+    if (e->i64s) return (e->i64s[i] ^ e->order) > (e->i64s[j] ^ e->order);
     double a = e->reals[i], b = e->reals[j];
     return a > b || (a != a && b == b);
-}
-
-static int64_t product(const xir_type *type, size_t from, size_t to) {
-    int64_t n = 1;
-    for (size_t i = from; i < to; i++) n *= xir_type_dim(type, (int64_t)i, false);
-    return n;
 }
 
 /* ---- Argmax, Argmin --------------------------------------------------------------------------------------------- */
 
 static xir_status find_extreme(xir_kernel *at, const xir_int_imm *dim, bool least) {
     const xir_type *type = xir_kernel_input_type(at, 0);
-    const int64_t rank = (int64_t)xir_type_rank(type), axis = !dim ? 0 : dim->value < 0 ? dim->value + rank : dim->value;
-    const int64_t before = dim ? product(type, 0, (size_t)axis) : 1, behind = dim ? product(type, (size_t)axis + 1, (size_t)rank) : 1;
-    const int64_t n = product(type, dim ? (size_t)axis : 0, dim ? (size_t)axis + 1 : (size_t)rank);
+    const size_t rank = xir_type_rank(type), axis = dim ? axis_of(type, dim->value) : 0, end = dim ? axis + 1 : rank;
+    const int64_t before = elements_between(type, 0, axis), n = elements_between(type, axis, end);
+    const int64_t behind = elements_between(type, end, rank);
     int64_t *out = xir_kernel_i64_out(at, 0);
     elements e;
+    xir_status status = refuse_padding(at, 0);
+    if (status) return status;
     if (!out || !take_elements(at, 0, &e)) return XIR_E_MEMORY;
     for (int64_t p = 0; p < before; p++) {
         for (int64_t s = 0; s < behind; s++) {
@@ -91,13 +90,15 @@ static void sort_indices(const line *l, int64_t *indices, int64_t *room, int64_t
 static xir_status top_k(xir_kernel *at) {
     const xir_top_k_attrs *a = xir_kernel_attrs(at);
     const xir_type *type = xir_kernel_input_type(at, 0), *out = xir_kernel_output_type(at, 0);
-    const size_t rank = xir_type_rank(type), axis = (size_t)(a->axis < 0 ? a->axis + (int64_t)rank : a->axis);
-    const int64_t before = product(type, 0, axis), n = product(type, axis, axis + 1), behind = product(type, axis + 1, rank);
-    const int64_t k = product(out, axis, axis + 1);
+    const size_t rank = xir_type_rank(type), axis = axis_of(type, a->axis);
+    const int64_t before = elements_between(type, 0, axis), n = elements_between(type, axis, axis + 1), behind = elements_between(type, axis + 1, rank);
+    const int64_t k = elements_between(out, axis, axis + 1);
     line l = { .step = behind, .largest = a->largest };
     int64_t *order = xir_kernel_take(at, (size_t)n + 1, sizeof *order), *room = xir_kernel_take(at, (size_t)n + 1, sizeof *room);
     int64_t *indices = xir_kernel_i64_out(at, 1), *integers = NULL;
     double *reals = NULL;
+    xir_status status = refuse_padding(at, 0);
+    if (status) return status;
     if (!order || !room || !indices || !take_elements(at, 0, &l.e)) return XIR_E_MEMORY;
     if (l.e.reals ? !(reals = xir_kernel_real_out(at, 0)) : !(integers = xir_kernel_i64_out(at, 0))) return XIR_E_MEMORY;
     for (int64_t p = 0; p < before; p++) {
@@ -121,7 +122,7 @@ static xir_status top_k(xir_kernel *at) {
 static xir_status non_zero(xir_kernel *at) {
     const xir_type *type = xir_kernel_input_type(at, 0);
     const size_t rank = xir_type_rank(type);
-    const int64_t n = product(type, 0, rank);
+    const int64_t n = elements_between(type, 0, rank);
     int64_t found = 0;
     elements e;
     if (!take_elements(at, 0, &e)) return XIR_E_MEMORY;
