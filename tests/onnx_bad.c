@@ -140,12 +140,14 @@ static const bad table[] = {
     { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:4} 3:4"), XIR_E_BOUNDS, "/graph/sparse_initializer/0", "value 1 is at 4, the tensor has 4 elements" },
     { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:-1} 3:4"), XIR_E_BOUNDS, "/graph/sparse_initializer/0", "value 1 is at -1" },
     { SPARSE(VALUES2 "2{1:2 1:2 2:7 7:0 7:0 7:0 7:2} 3:2 3:2"), XIR_E_BOUNDS, "/graph/sparse_initializer/0", "index 1 of value 1 is 2, outside 0 to 1" },
-    { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:1} 3:1000000000000"), XIR_E_LIMIT, "/graph/sparse_initializer/0", "would become" },
+    { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:1} 3:1000000000000"), XIR_E_LIMIT, "/graph/sparse_initializer/0", "would become 4000000000000" },
     { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:1} 3:-4"), XIR_E_BOUNDS, "/graph/sparse_initializer/0", "below 0" },
 
     /* depth */
     { INPUT("1{}") " 7{11{1'y' 2{" TEN(TEN("4{1{")) TEN("4{1{") TEN("4{1{") TEN("4{1{") TEN(TEN("}}")) TEN("}}") TEN("}}") TEN("}}") "}}}",
       XIR_E_LIMIT, NULL, "types are nested deeper than 128" },
+    { GRAPH(TEN(TEN("1{4'If' 5{1'b' 20:5 6{")) TEN("1{4'If' 5{1'b' 20:5 6{") TEN("1{4'If' 5{1'b' 20:5 6{") TEN("1{4'If' 5{1'b' 20:5 6{")
+            TEN(TEN("}}}")) TEN("}}}") TEN("}}}") TEN("}}}")), XIR_E_LIMIT, "/graph/node/0/attribute/0/g", "graphs are nested deeper than 128" },
 };
 
 static xir_network *read_bad(const bad *b, size_t *mark) {

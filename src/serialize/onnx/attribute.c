@@ -227,7 +227,7 @@ static bool make_key(proto_reader *r, wire_bytes name, const xir_class *cls, xir
     return true;
 }
 
-bool proto_read_attribute(proto_reader *r, wire_bytes message, const xir_class *cls, xir_entry *out, const xir_map **tags) {
+bool proto_read_attribute(proto_reader *r, wire_bytes message, const xir_class *cls, xir_entry *out) {
     attribute a;
     if (!scan(r, message, &a) || !make_key(r, a.name, cls, &out->key)) return false;
     if (a.type >= TYPES) {
@@ -241,10 +241,7 @@ bool proto_read_attribute(proto_reader *r, wire_bytes message, const xir_class *
         return put_text(r, a.ref, &ref) && put_map(r, "onnx.ref", ref, &out->value);
     }
     if (!read_value(r, &a, a.type ? value_fields[a.type] : a.first, &out->value)) return false;
-    if (!a.doc.size) return true;
-    const xir_any *known = *tags ? xir_map_get(*tags, XIR_STR("onnx.attribute_docs")) : NULL;
-    const xir_map *docs = known ? &known->as.map : NULL;
-    const xir_any doc = xir_any_text(proto_str(a.doc));
-    if (!map_with(&r->net->arena, docs, out->key, &doc, &docs)) return trace_memory(&r->trace);
-    return proto_tag(r, tags, "onnx.attribute_docs", xir_any_map(docs->entries, docs->size));
+    xir_entry *doc = a.doc.size ? proto_list_add(r, &r->docs, sizeof *doc) : NULL;
+    if (doc) *doc = (xir_entry){ out->key, xir_any_text(proto_str(a.doc)) };
+    return doc || !a.doc.size;
 }

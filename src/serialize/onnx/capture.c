@@ -61,8 +61,6 @@ static void leave(scope *s, size_t n) {
     for (; s->names.size > n; s->names.size--) s->buckets[names[s->names.size - 1].bucket] = names[s->names.size - 1].next;
 }
 
-/* A captured name is in force from then on, for all graphs of the node: it is captured once. Those of graphs that are open are
- * taken off later, which only makes a name be found in the list of captures instead. */
 static bool capture(scope *s, wire_bytes text) {
     proto_reader *r = s->r;
     if (!text.size || has(s, text)) return true;
@@ -151,30 +149,36 @@ static bool walk_graph(scope *s, wire_bytes graph) {
     return ok;
 }
 
-/* Each name once, in the order in which they were met. */
-static bool keep_first(scope *s, size_t before) {
-    proto_reader *r = s->r;
-    xir_str *all = r->captures.data;
-    size_t n = before;
-    for (size_t i = 0; i < before; i++) {
-        if (!add(s, (wire_bytes){ (const uint8_t *)all[i].data, all[i].size })) return false;
-    }
-    for (size_t i = before; i < r->captures.size; i++) {
-        wire_bytes text = { (const uint8_t *)all[i].data, all[i].size };
-        if (has(s, text)) continue;
-        if (!add(s, text)) return false;
-        all[n++] = all[i];
-    }
-    r->captures.size = n;
-    return true;
+static scope scope_of(proto_reader *r) {
+    uint32_t deepest = r->ctx->limits.max_depth < CODEC_DEEPEST ? r->ctx->limits.max_depth : CODEC_DEEPEST;
+    return (scope){ .r = r, .deepest = deepest };
+}
+
+static void scope_free(scope *s) {
+    mem_free(s->r->alloc, s->names.data, s->names.room * sizeof(scope_name));
+    mem_free(s->r->alloc, s->buckets, s->room * sizeof *s->buckets);
 }
 
 bool proto_find_captures(proto_reader *r, wire_bytes graph) {
-    uint32_t deepest = r->ctx->limits.max_depth < CODEC_DEEPEST ? r->ctx->limits.max_depth : CODEC_DEEPEST;
-    scope s = { .r = r, .deepest = deepest };
-    size_t before = r->captures.size;
-    bool ok = walk_graph(&s, graph) && keep_first(&s, before);
-    mem_free(r->alloc, s.names.data, s.names.room * sizeof(scope_name));
-    mem_free(r->alloc, s.buckets, s.room * sizeof *s.buckets);
+    scope s = scope_of(r);
+    bool ok = walk_graph(&s, graph);
+    scope_free(&s);
+    return ok;
+}
+
+bool proto_unite_captures(proto_reader *r) {
+    if (r->captures.size < 2) return true;
+    scope s = scope_of(r);
+    xir_str *all = r->captures.data;
+    size_t n = 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < r->captures.size; i++) {
+        wire_bytes text = { (const uint8_t *)all[i].data, all[i].size };
+        if (has(&s, text)) continue;
+        all[n++] = all[i];
+        ok = add(&s, text);
+    }
+    r->captures.size = n;
+    scope_free(&s);
     return ok;
 }

@@ -128,9 +128,10 @@ static bool read_attributes(proto_reader *r, const xir_class *cls, const xir_map
     xir_entry *entries = arena_take(&r->net->arena, n * sizeof *entries);
     xir_map *map = arena_take(&r->net->arena, sizeof *map);
     if (!entries || !map) return trace_memory(&r->trace);
+    r->docs.size = 0;
     for (size_t i = 0; i < n; i++) {
         PROTO_ENTER_AT(r, at, "attribute", i);
-        if (!proto_read_attribute(r, attributes[i], cls, &entries[i], tags)) return false;
+        if (!proto_read_attribute(r, attributes[i], cls, &entries[i])) return false;
         PROTO_LEAVE_AT(r, at);
     }
     if (!proto_sort_entries(r, entries, n)) return false;
@@ -139,7 +140,7 @@ static bool read_attributes(proto_reader *r, const xir_class *cls, const xir_map
     }
     *map = (xir_map){ entries, n };
     *extra = map;
-    return true;
+    return proto_unite_captures(r) && proto_tag_entries(r, tags, "onnx.attribute_docs", &r->docs);
 }
 
 /* The attributes that the operator's node before had serve again where they are the same bytes and have nothing of their own. */

@@ -282,6 +282,7 @@ static void reader_free(proto_reader *r, model *m) {
     free_list(r, &r->captures, sizeof(xir_str));
     free_list(r, &r->entries, sizeof(xir_entry));
     free_list(r, &r->items, sizeof(xir_any));
+    free_list(r, &r->docs, sizeof(xir_entry));
     mem_free(r->alloc, r->operators, r->operator_room * sizeof *r->operators);
     mem_free(r->alloc, r->operator_slots, r->operator_slot_room * sizeof *r->operator_slots);
     name_table_free(&r->names);
@@ -289,6 +290,9 @@ static void reader_free(proto_reader *r, model *m) {
     proto_external_free(r->external);
     arena_free(&r->scratch);
 }
+
+/* How large sparse tensors may become together, beside as many times the file. */
+enum { DENSE_GROWTH = 64, DENSE_ALWAYS = 64 << 20 };
 
 xir_network *proto_read(const format_reading *how, blob *whole) {
     xir_network *net = xir_network_new(how->ctx, "", XIR_FRAMEWORK_ONNX, "");
@@ -298,6 +302,7 @@ xir_network *proto_read(const format_reading *how, blob *whole) {
     }
     proto_reader r = { .ctx = how->ctx, .net = net, .how = how, .base = whole->bytes, .whole = whole,
                       .alloc = context_alloc(how->ctx), .parts = { .whole = whole } };
+    if (!mul_u64(whole->size, DENSE_GROWTH, &r.dense) || !add_u64(r.dense, DENSE_ALWAYS, &r.dense)) r.dense = UINT64_MAX;
     r.trace = (trace){ .ctx = how->ctx, .why = how->why, .file = how->name };
     name_table_init(&r.names, r.alloc);
     arena_init(&r.scratch, r.alloc);

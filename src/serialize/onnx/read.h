@@ -85,6 +85,8 @@ typedef struct proto_reader {
     proto_list             captures;      /* xir_str: names of its last inputs           */
     proto_list             entries;       /* xir_entry                                  */
     proto_list             items;         /* xir_any: of a list                         */
+    proto_list             docs;          /* xir_entry: texts of attributes             */
+    uint64_t               dense;         /* bytes that sparse tensors may still become */
 } proto_reader;
 
 /* ---- read.c ---------------------------------------------------------------------------------------------------- */
@@ -178,10 +180,12 @@ bool proto_define(proto_reader *r, xir_value *v, uint64_t hash);
 /* ---- node.c, attribute.c, capture.c ---------------------------------------------------------------------------- */
 
 bool proto_read_node(proto_reader *r, wire_bytes node, int64_t id);
-/* One AttributeProto; what it says of itself beside its value goes into `tags`. */
-bool proto_read_attribute(proto_reader *r, wire_bytes attribute, const xir_class *cls, xir_entry *out, const xir_map **tags);
-/* Adds the names that a graph uses and nothing in it makes to r->captures, each once. `at` is the graph's place. */
+/* One AttributeProto of an op of a class; what it says of itself beside its value goes into r->docs. */
+bool proto_read_attribute(proto_reader *r, wire_bytes attribute, const xir_class *cls, xir_entry *out);
+/* Adds the names that a graph uses and nothing in it makes to r->captures. */
 bool proto_find_captures(proto_reader *r, wire_bytes graph);
+/* Leaves each name in r->captures once, where it was met first. */
+bool proto_unite_captures(proto_reader *r);
 
 /* ---- type.c ---------------------------------------------------------------------------------------------------- */
 

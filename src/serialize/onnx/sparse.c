@@ -1,8 +1,6 @@
 /* SparseTensorProto. As an initializer it is what it stands for, a dense tensor with a mark, so that whoever computes with it need not
- * know; as an attribute it stays the three parts that it is. How much larger than its file a dense tensor may be is limited. */
+ * know; as an attribute it stays the three parts that it is. How much larger than their file all dense tensors may be is limited. */
 #include "onnx/read.h"
-
-enum { GROWTH = 4096, ALWAYS = 1 << 20 };
 
 typedef struct sparse {
     wire_bytes whole, values, indices;
@@ -105,14 +103,14 @@ static bool check_parts(proto_reader *r, const dense *d) {
 }
 
 static bool check_size(proto_reader *r, dense *d) {
-    uint64_t bits = xir_type_storage_bits(d->values->type), most;
+    uint64_t bits = xir_type_storage_bits(d->values->type);
     xir_status status = proto_size(d->s->dims, d->s->n_dims, bits, &d->elements, &d->bytes);
     if (status) return PROTO_FAIL(r, d->s->whole.at, status, "the dims of a sparse tensor are below 0 or too large");
-    if (!mul_u64(d->s->whole.size, GROWTH, &most) || most < ALWAYS) most = ALWAYS;
-    if (d->bytes > most) {
-        return PROTO_FAIL(r, d->s->whole.at, XIR_E_LIMIT, "a sparse tensor of %zu bytes would become %" PRIu64 " bytes, the limit is %" PRIu64,
-                         d->s->whole.size, d->bytes, most);
+    if (!r->how->no_params && d->bytes > r->dense) {
+        return PROTO_FAIL(r, d->s->whole.at, XIR_E_LIMIT, "a sparse tensor of %zu bytes would become %" PRIu64 ", the limit of its file leaves %"
+                          PRIu64, d->s->whole.size, d->bytes, r->dense);
     }
+    r->dense -= r->how->no_params ? 0 : d->bytes;
     d->width = (size_t)bits / 8;
     return true;
 }

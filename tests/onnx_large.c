@@ -1,0 +1,94 @@
+/* Files of more than 2 GiB, and than 4, which other readers of protobuf refuse: holes, so that they take no disk. */
+#include <fcntl.h>
+#include "support/net.h"
+#include "support/onnx_make.h"
+#include "support/scratch.h"
+
+enum { GIB = 1 << 30 };
+
+/* Writes a file that ends with `size` zeros that are a hole, and a byte behind them. */
+static bool put_large(const char *path, const om_bytes *head, uint64_t size, char last) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    bool ok = fd >= 0 && write(fd, head->data, head->size) == (ssize_t)head->size &&
+              pwrite(fd, &last, 1, (off_t)(head->size + size - 1)) == 1;
+    if (fd >= 0) close(fd);
+    return ok;
+}
+
+static const unsigned char *weight(const xir_network *net, uint64_t *size) {
+    return xir_params_data(xir_op_input(xir_op_next(xir_network_first(net)), 0), size);
+}
+
+static void check_and_free(const char *path, int64_t gib, unsigned char last) {
+    xir_network *net = xir_network_load(ctx, path, &(xir_load_options){ .lazy = true }, why);
+    if (!net) xir_diags_print(why, stderr);
+    assert_non_null(net);
+    uint64_t size;
+    const unsigned char *data = weight(net, &size);
+    assert_int_equal(size, (uint64_t)gib * GIB);
+    assert_int_equal(data[0], 0);
+    assert_int_equal(data[size - 1], last);
+    xir_network_free(net);
+}
+
+/* One tensor whose raw_data is the end of the tensor, the graph and the file. */
+static void one_tensor_inside(void **state) {
+    (void)state;
+    if (sizeof(size_t) < 8) return;
+    for (int64_t gib = 3; gib <= 5; gib += 2) {
+        uint64_t size = (uint64_t)gib * GIB;
+        om_bytes tensor = { 0 }, node = { 0 }, graph = { 0 }, model = { 0 };
+        om_put_int(&tensor, 1, gib);
+        om_put_int(&tensor, 1, GIB);
+        om_put_int(&tensor, 2, ONNX_UINT8);
+        om_put_text(&tensor, 8, "w");
+        om_put_key(&tensor, 9, PB_BYTES);
+        om_put_varint(&tensor, size);
+        om_put_text(&node, 1, "w");
+        om_put_text(&node, 4, "Op");
+        om_put_message(&graph, 1, &node);
+        om_put_key(&graph, 5, PB_BYTES);
+        om_put_varint(&graph, tensor.size + size);
+        om_put_raw(&graph, tensor.data, tensor.size);
+        om_put_int(&model, 1, 8);
+        om_put_key(&model, 7, PB_BYTES);
+        om_put_varint(&model, graph.size + size);
+        om_put_raw(&model, graph.data, graph.size);
+        bool made = put_large(scratch("large.onnx"), &model, size, 7);
+        om_bytes_free(&tensor);
+        om_bytes_free(&graph);
+        om_bytes_free(&model);
+        if (!made) {
+            print_message("skipped: no file of %d GiB with a hole can be made here\n", (int)gib);
+            return;
+        }
+        check_and_free(scratch("large.onnx"), gib, 7);
+    }
+}
+
+static void one_tensor_beside(void **state) {
+    (void)state;
+    if (sizeof(size_t) < 8) return;
+    om m = om_begin("beside");
+    om_external(&m, "w", ONNX_UINT8, OM_DIMS(3, GIB), "w.bin", "1073741824", "3221225472");
+    om_node(&m, "Op", "", "w", "y");
+    size_t size;
+    const void *bytes = om_done(&m, &size);
+    scratch_put(scratch("beside.onnx"), bytes, size);
+    om_free(&m);
+    if (put_large(scratch("w.bin"), &(om_bytes){ 0 }, UINT64_C(4) * GIB, 9)) check_and_free(scratch("beside.onnx"), 3, 9);
+    else print_message("skipped: no file of 4 GiB with a hole can be made here\n");
+}
+
+static int begin(void **state) {
+    scratch_make();
+    return group_begin(state);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_tensor_inside),
+        cmocka_unit_test(one_tensor_beside),
+    };
+    return cmocka_run_group_tests(tests, begin, group_end);
+}
