@@ -23,8 +23,8 @@ typedef struct xir_convert_row {
     const char     *name;         /* the foreign class key: "onnx::Elu", "onnx::com.example.Swish"                            */
     const char     *inputs;       /* how many: "1", "1-3", "1-" (any number from 1 on)                                         */
     const char     *outputs;
-    /* All attributes that the foreign op may have, with what they hold: "alpha:f axis:i! mode:s<11". i f s t g are an integer, a real, a
-     * text, a tensor, a graph, capitals lists of them. "!": must be there. "<11": until version 10 of the operator set; ">=11": from 11. */
+    /* All attributes that the foreign op may have, with what they hold: "alpha:f axis:i! mode:s<11". i f s t g y are an integer, a real, a
+     * text, a tensor, a graph, a type, capitals lists of them. "!": must be there. "<11": until version 10 of the operator set; ">=11": from 11. */
     const char     *attributes;
     /* Without a hook: one op of this class with the same inputs and outputs. With one: the classes that it makes, for people. */
     const char     *cls;

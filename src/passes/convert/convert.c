@@ -132,11 +132,13 @@ static bool name_ops(xir_node *at, xir_str output) {
         size_t before = 0;
         xir_str suffix = short_name(xir_op_class(op));
         for (xir_op *p = first; p != op && number < 16; p = xir_op_next(p)) before += xir_op_class(p) == xir_op_class(op);
-        number++;
-        if (number >= 16) before = number;
-        if (op != main && xir_op_set_name(op, joined(c, name, suffix, before ? before + 1 : 0))) return false;
-        xir_value *v = xir_op_output(op, 0);
-        if (xir_value_name(v).size == 0 && xir_value_set_name(v, joined(c, output, suffix, before ? before + 1 : 0))) return false;
+        if (before) before++;
+        if (++number > 16) before = number;   // linear, whatever a hook makes
+        if (op != main && xir_op_set_name(op, joined(c, name, suffix, before))) return false;
+        for (size_t i = 0; i < xir_op_output_count(op); i++, before += before ? 1 : 2) {   /* the second one is called .2 */
+            xir_value *v = xir_op_output(op, (int64_t)i);
+            if (xir_value_name(v).size == 0 && xir_value_set_name(v, joined(c, output, suffix, before))) return false;
+        }
     }
     return true;
 }
@@ -176,17 +178,19 @@ static bool all_given(xir_node *at) {
     return true;
 }
 
+/* All that needs memory comes first, so that the uses move all or none. */
 static bool put_in_place(xir_node *at) {
+    size_t n = xir_op_output_count(at->op);
     xir_str output = { NULL, 0 };
-    for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
-        xir_value *old = xir_op_output(at->op, (int64_t)i);
+    for (size_t i = 0; i < n; i++) {
         if (!at->given[i]) continue;
-        xir_value *v = stand_in(at, i);
-        if (!v) return false;
-        if (!output.size) output = xir_value_name(old);
-        if (xir_value_replace(old, v)) return node_no_memory(at);
+        if (!(at->given[i] = stand_in(at, i))) return false;
+        if (!output.size) output = xir_value_name(at->given[i]);
     }
-    if (!name_ops(at, output)) return node_no_memory(at);
+    if (!name_ops(at, output) || !net_reserve_ids(at->c->net, 0, n)) return node_no_memory(at);
+    for (size_t i = 0; i < n; i++) {
+        if (at->given[i] && xir_value_replace(xir_op_output(at->op, (int64_t)i), at->given[i])) return node_no_memory(at);
+    }
     return xir_op_erase(at->op) == XIR_OK || node_no_memory(at);
 }
 
@@ -238,8 +242,8 @@ static xir_status convert_node(conversion *c, xir_op *op, convert_class *cls) {
         c->changed++;
         return XIR_OK;
     }
-    if (at.fate == NODE_NO_MEMORY) return XIR_E_MEMORY;
     take_back(&at);
+    if (at.fate == NODE_NO_MEMORY) return XIR_E_MEMORY;
     cls->stay++;
     c->stayed++;
     if (at.fate == NODE_STAYS && !c->judging) {

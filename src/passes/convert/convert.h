@@ -66,6 +66,7 @@ typedef struct conversion {
     xir_network      *net;
     xir_diags        *why;
     bool              judging, strict;
+    bool              no_memory;     /* what was learnt of a value found none                 */
     bool              cyclic;        /* some ops use what later ones make                     */
     bool              reshaped;      /* inputs were given other dims than the file declares   */
     const char       *prefix;        /* of sentences: "onnx-to-xir: "; "" for judging          */
@@ -153,7 +154,7 @@ bool elements_of_reals(const xir_type *element, const double *v, size_t n, void 
 bool elements_of_ints(const xir_type *element, const int64_t *v, size_t n, void *out);
 
 /* known.c: the short list that a value is, NULL if it is not known to be one. Computes it for the first output of an op that has been
- * made; true if all of it is known. */
+ * made; true if all of it is known; c->no_memory says that there was none to remember it. */
 const known_ints *conversion_known(conversion *c, const xir_value *v);
 bool              conversion_learn(conversion *c, const xir_op *op);
 void              conversion_forget(conversion *c, const xir_op *op);

@@ -12,6 +12,7 @@ static const char *kind_word(char kind) {
     case 's': return "a text";
     case 't': return "a tensor";
     case 'g': return "a graph";
+    case 'y': return "a type";
     case 'I': return "a list of integers";
     case 'F': return "a list of reals";
     case 'S': return "a list of texts";
@@ -41,11 +42,13 @@ static const char *found_word(const xir_any *any) {
 static bool is_kind(const xir_any *any, char kind) {
     switch (kind) {
     case 'i': return any->kind == XIR_ANY_INT;
-    case 'f': return any->kind == XIR_ANY_REAL;
+    case 'f': return any->kind == XIR_ANY_REAL || any->kind == XIR_ANY_PARAMS;   /* inf and nan are Params */
     case 's': return any->kind == XIR_ANY_TEXT || any->kind == XIR_ANY_PARAMS;   /* one that is no UTF-8 is kept as bytes */
     case 't': return any->kind == XIR_ANY_PARAMS || any->kind == XIR_ANY_MAP;    /* sparse */
-    case 'g': return any->kind == XIR_ANY_MAP;
+    case 'g':
+    case 'y': return any->kind == XIR_ANY_MAP;
     default:
+        if (kind == 'F' && any->kind == XIR_ANY_PARAMS) return true;
         if (any->kind != XIR_ANY_LIST) return false;
         for (size_t i = 0; i < any->as.list.size; i++) if (!is_kind(&any->as.list.items[i], (char)(kind + 32))) return false;
         return true;

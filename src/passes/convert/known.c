@@ -159,7 +159,8 @@ void conversion_forget(conversion *c, const xir_op *op) {
 static bool remember(conversion *c, const xir_op *op, const draft *d, bool open) {
     size_t before = c->known_room;
     known_ints *k = arena_take(&c->scratch, sizeof *k + d->n * (sizeof *d->v + sizeof *d->open));
-    if (!k || !mem_reserve(context_alloc(c->ctx), (void **)&c->known, &c->known_room, op->slot + (size_t)1, sizeof *c->known)) return false;
+    c->no_memory = !k || !mem_reserve(context_alloc(c->ctx), (void **)&c->known, &c->known_room, op->slot + (size_t)1, sizeof *c->known);
+    if (c->no_memory) return false;
     memset((void *)(c->known + before), 0, (c->known_room - before) * sizeof *c->known);
     bool *marks = (bool *)(k->v + d->n);
     memcpy(k->v, d->v, d->n * sizeof *d->v);

@@ -181,9 +181,12 @@ static xir_value *computed(xir_node *at, const xir_op *op) {
     xir_status known = xir_type_elements(xir_value_type(xir_op_output(op, 0)), &n);
     if (known != XIR_OK && known != XIR_E_BOUNDS) return NULL;   /* dims that data decide are known then */
     if (known == XIR_OK && n > MOST_COMPUTED) return NULL;
-    if (c->ctx->run_op(op, NULL, 0, &array, 1, NULL) != XIR_OK) return NULL;
+    xir_status status = c->ctx->run_op(op, NULL, 0, &array, 1, NULL);
+    if (status == XIR_E_MEMORY) node_no_memory(at);
+    if (status) return NULL;
     xir_value *made = xir_params_of_array(c->net, XIR_STR(""), array);
     xir_array_free(array);
+    if (!made) node_no_memory(at);
     return made;
 }
 
@@ -191,7 +194,10 @@ xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_s
     xir_op *op = xir_node_make_op(at, cls, inputs, sets);
     if (!op) return NULL;
     if (xir_op_output_count(op) == 0) return xir_node_stays(at, "the conversion is no good: %s has no output", cls), NULL;
-    xir_value *known = conversion_learn(at->c, op) ? conversion_known_params(at->c, op) : computed(at, op);
+    bool learnt = conversion_learn(at->c, op);
+    xir_value *known = learnt ? conversion_known_params(at->c, op) : computed(at, op);
+    if (at->c->no_memory || (learnt && !known)) node_no_memory(at);
+    if (xir_node_failed(at)) return NULL;
     if (!known) return xir_op_output(op, 0);
     conversion_forget(at->c, op);
     (void)xir_op_erase(op);
@@ -245,7 +251,7 @@ xir_value *xir_node_filled(xir_node *at, const xir_type *element, const xir_ints
     void *bytes;
     size_t n;
     xir_value *made = fresh(at, element, dims, &bytes, &n);
-    size_t size = (size_t)xir_type_storage_bits(element) / 8;
+    size_t size = made ? (size_t)xir_type_storage_bits(element) / 8 : 0;
     for (size_t i = 0; made && i < n; i++) elements_of_reals(element, &value, 1, (char *)bytes + i * size);
     return made;
 }

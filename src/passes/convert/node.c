@@ -161,9 +161,16 @@ int64_t xir_node_int(const xir_node *at, const char *name, int64_t otherwise) {
     return a && a->kind == XIR_ANY_INT ? a->as.integer : otherwise;
 }
 
+/* Reals that no JSON has are kept as Params (docs/onnx.md). */
 double xir_node_real(const xir_node *at, const char *name, double otherwise) {
     const xir_any *a = xir_node_attr(at, name);
-    return a && a->kind == XIR_ANY_REAL ? a->as.real : a && a->kind == XIR_ANY_INT ? (double)a->as.integer : otherwise;
+    const xir_type *element;
+    const void *bytes;
+    size_t n;
+    if (a && a->kind == XIR_ANY_REAL) return a->as.real;
+    if (a && a->kind == XIR_ANY_INT) return (double)a->as.integer;
+    if (a && a->kind == XIR_ANY_PARAMS && bytes_of(a->as.params, &element, &bytes, &n) && n == 1) elements_to_reals(element, bytes, 0, 1, &otherwise);
+    return otherwise;
 }
 
 xir_str xir_node_text(const xir_node *at, const char *name, const char *otherwise) {

@@ -89,6 +89,16 @@ bool onnx_clip(xir_node *at) {
     return xir_node_gives(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
 }
 
+/* The erf form; or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
+bool onnx_gelu(xir_node *at) {
+    xir_value *x = xir_node_in(at, 0);
+    if (!one_of(at, "approximate", "none", "none|tanh")) return false;
+    if (!xir_node_is(at, "approximate", "tanh")) return xir_node_give(at, 0, make_of(at, "GELU", x));
+    xir_value *cube = make_product(at, make_product(at, x, x), x);
+    xir_value *t = make_of(at, "Tanh", make_scaled(at, make_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588));
+    return xir_node_give(at, 0, make_product(at, make_scaled(at, x, 0.5), t ? make_sum(at, t, make_number(at, v_element(x), 1), 1, 1) : NULL));
+}
+
 /* A constant under another name is a constant. */
 bool onnx_identity(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);

@@ -1,5 +1,5 @@
-/* Op types with graphs inside stay: their ops are bytes (docs/onnx.md), of which only the types that the graphs declare for their outputs
- * are read here, so that what follows an If has types. */
+/* What stays whatever it is like. Op types with graphs inside: their ops are bytes (docs/onnx.md), of which only the types that the graphs
+ * declare for their outputs are read here, so that what follows an If has types. And those that no operation of ours computes. */
 #include "onnx_rows.h"
 
 /* ---- as much of protobuf as that takes ------------------------------------------------------------------------------------------------------ */
@@ -110,4 +110,14 @@ bool onnx_loop(xir_node *at) {
         xir_node_type_output(at, i, type);
     }
     return xir_node_stays(at, "how often it runs is not known when the network is made");
+}
+
+/* ---- others that stay --------------------------------------------------------------------------------------------------------------------------- */
+
+bool onnx_no_counterpart(xir_node *at) { return xir_node_stays(at, "no operation of ours computes it"); }
+
+bool onnx_like_first(xir_node *at) {
+    xir_value *x = xir_op_input(at->op, 0);
+    if (x && at->n_out) xir_node_type_output(at, 0, xir_value_type(x));
+    return onnx_no_counterpart(at);
 }

@@ -26,10 +26,11 @@ bool onnx_constant(xir_node *at) {
         return xir_node_give(at, 0, make_reshaped(at, v, &(xir_ints){ NULL, 0 }));
     }
     if ((a = xir_node_attr(at, "value_float"))) {
-        return xir_node_give(at, 0, make_number(at, xir_float(at->c->ctx, XIR_FLOAT_FP32), a->as.real));
+        return xir_node_give(at, 0, make_number(at, xir_float(at->c->ctx, XIR_FLOAT_FP32), xir_node_real(at, "value_float", 0)));
     }
     if (xir_node_items(at, "value_ints", &list)) return xir_node_give(at, 0, xir_node_integers(at, &list));
-    if ((a = xir_node_attr(at, "value_floats")) && a->kind == XIR_ANY_LIST) {
+    if ((a = xir_node_attr(at, "value_floats")) && a->kind == XIR_ANY_PARAMS) return xir_node_give(at, 0, tensor_attr(at, "value_floats"));
+    if (a && a->kind == XIR_ANY_LIST) {
         double *v = arena_take(&at->c->scratch, (a->as.list.size + 1) * sizeof *v);
         if (!v) return node_no_memory(at);
         for (size_t i = 0; i < a->as.list.size; i++) v[i] = a->as.list.items[i].as.real;

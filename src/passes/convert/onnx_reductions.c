@@ -263,6 +263,14 @@ bool onnx_mean_variance_normalization(xir_node *at) {
     return xir_node_give(at, 0, make_quotient(at, off, make_sum(at, deviation, make_number(at, v_element(x), 1e-9), 1, 1)));
 }
 
+/* Divides by 0 where the norm is 0, as ONNX does. */
+bool onnx_lp_normalization(xir_node *at) {
+    xir_value *x = xir_node_in(at, 0);
+    xir_ints axis = xir_node_room(at, 1, xir_node_int(at, "axis", -1));
+    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", axis.v[0], v_rank(x), &axis.v[0])) return false;
+    return xir_node_gives(at, "Normalize", INS(x), SETS(LIST("axis", &axis), REAL("p", (double)xir_node_int(at, "p", 2)), REAL("eps", 0)));
+}
+
 /* The mean square of the neighbouring channels: an average pool over [n, channels, everything else, 1]. */
 bool onnx_lrn(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);

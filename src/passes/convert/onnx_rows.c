@@ -5,6 +5,8 @@
 
 #define ROW(type, in, out, attributes, cls, sets)      { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, sets, NULL }
 #define BY_HOOK(type, in, out, attributes, cls, hook)  { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, NULL, onnx_##hook }
+#define STAYS(type, in, out, attributes)               BY_HOOK(type, in, out, attributes, NULL, no_counterpart)
+#define LIKE(type, in, out, attributes)                BY_HOOK(type, in, out, attributes, NULL, like_first)
 #define SAME(type, cls)                                ROW(type, "1", "1", "consumed_inputs:I<6", cls, NULL)
 #define REDUCE(type, cls, hook)                        BY_HOOK(type, "1-2", "1", "axes:I keepdims:i noop_with_empty_axes:i>=13", cls, hook)
 
@@ -29,6 +31,7 @@ const xir_convert_row onnx_rows[] = {
     BY_HOOK("Celu",            "1",   "1",   "alpha:f",                              "DivideScalar, ELU, Multiply", celu),
     BY_HOOK("Clip",            "1-3", "1",   "max:f<11 min:f<11 consumed_inputs:I<6", "ClampScalar",    clip),
     BY_HOOK("Dropout",         "1-3", "1-2", "seed:i>=12 ratio:f<12 is_test:i<7 consumed_inputs:I<6", "Copy, ConstantOfShape", dropout),
+    BY_HOOK("Gelu",            "1",   "1",   "approximate:s",                        "GELU, or Tanh, Multiply", gelu),
     BY_HOOK("Identity",        "1",   "1",   "",                                     "Copy",            identity),
     BY_HOOK("IsInf",           "1",   "1",   "detect_negative:i detect_positive:i",  "Equal",           is_inf),
     BY_HOOK("IsNaN",           "1",   "1",   "",                                     "NotEqual",        is_nan),
@@ -108,6 +111,7 @@ const xir_convert_row onnx_rows[] = {
     BY_HOOK("InstanceNormalization", "3", "1", "epsilon:f consumed_inputs:I<6",                   "InstanceNorm1d to 3d", instance_normalization),
     BY_HOOK("LayerNormalization", "2-3", "1-3", "axis:i epsilon:f stash_type:i",                  "LayerNorm",           layer_normalization),
     BY_HOOK("LogSoftmax",        "1",   "1",   "axis:i",                                          "LogSoftmax",          log_softmax),
+    BY_HOOK("LpNormalization",   "1",   "1",   "axis:i p:i",                                      "Normalize",           lp_normalization),
     BY_HOOK("LRN",               "1",   "1",   "alpha:f beta:f bias:f size:i!",                   "AvgPool2d, Pow, Div", lrn),
     BY_HOOK("MeanVarianceNormalization", "1", "1", "axes:I",                                      "Mean, Sqrt, Div",     mean_variance_normalization),
     REDUCE("ReduceL1",        "Abs, Sum",            reduce_l1),          REDUCE("ReduceL2",      "Multiply, Sum, Sqrt", reduce_l2),
@@ -146,7 +150,64 @@ const xir_convert_row onnx_rows[] = {
     BY_HOOK("SoftmaxCrossEntropyLoss", "2-3", "1-2", "ignore_index:i reduction:s",                "LogSoftmax, GatherElements, Neg, Mean", softmax_cross_entropy_loss),
 
     /* graphs inside */
-    BY_HOOK("If",                "1",   "1-",  "else_branch:g! then_branch:g!",                   NULL,                  if_),
+    BY_HOOK("If",                "1",   "0-",  "else_branch:g! then_branch:g!",                   NULL,                  if_),
     BY_HOOK("Loop",              "2-",  "1-",  "body:g!",                                         NULL,                  loop),
+    STAYS  ("Scan",              "1-",  "1-",  "body:g! num_scan_inputs:i scan_input_axes:I scan_input_directions:I scan_output_axes:I "
+                                               "scan_output_directions:I directions:I<9"),
+
+    /* no operation of ours: some have the type of their first input */
+    LIKE   ("BitShift",          "2",   "1",   "direction:s!"),
+    LIKE   ("BitwiseAnd",        "2",   "1",   ""),
+    LIKE   ("BitwiseNot",        "1",   "1",   ""),
+    LIKE   ("BitwiseOr",         "2",   "1",   ""),
+    LIKE   ("BitwiseXor",        "2",   "1",   ""),
+    LIKE   ("ReverseSequence",   "2",   "1",   "batch_axis:i time_axis:i"),
+    LIKE   ("Scatter",           "3",   "1",   "axis:i"),
+    LIKE   ("ScatterElements",   "3",   "1",   "axis:i reduction:s>=16"),
+    STAYS  ("AffineGrid",        "2",   "1",   "align_corners:i"),
+    STAYS  ("Bernoulli",         "1",   "1",   "dtype:i seed:f"),
+    STAYS  ("BlackmanWindow",    "1",   "1",   "output_datatype:i periodic:i"),
+    STAYS  ("CenterCropPad",     "2",   "1",   "axes:I"),
+    STAYS  ("Col2Im",            "3",   "1",   "dilations:I pads:I strides:I"),
+    STAYS  ("ConcatFromSequence", "1",  "1",   "axis:i! new_axis:i"),
+    STAYS  ("DFT",               "1-3", "1",   "axis:i<20 inverse:i onesided:i"),
+    STAYS  ("DeformConv",        "3-5", "1",   "dilations:I group:i kernel_shape:I offset_group:i pads:I strides:I"),
+    STAYS  ("Det",               "1",   "1",   ""),
+    STAYS  ("GlobalLpPool",      "1",   "1",   "p:i"),
+    STAYS  ("HammingWindow",     "1",   "1",   "output_datatype:i periodic:i"),
+    STAYS  ("HannWindow",        "1",   "1",   "output_datatype:i periodic:i"),
+    STAYS  ("ImageDecoder",      "1",   "1",   "pixel_format:s"),
+    STAYS  ("LpPool",            "1",   "1",   WINDOW " ceil_mode:i p:i"),
+    STAYS  ("MaxRoiPool",        "2",   "1",   "pooled_shape:I! spatial_scale:f"),
+    STAYS  ("MaxUnpool",         "2-3", "1",   "kernel_shape:I! pads:I strides:I"),
+    STAYS  ("MelWeightMatrix",   "5",   "1",   "output_datatype:i"),
+    STAYS  ("Multinomial",       "1",   "1",   "dtype:i sample_size:i seed:f"),
+    STAYS  ("Optional",          "0-1", "1",   "type:y"),
+    STAYS  ("OptionalGetElement", "1",  "1",   ""),
+    STAYS  ("OptionalHasElement", "0-1", "1",  ""),
+    STAYS  ("QLinearConv",       "8-9", "1",   WINDOW " group:i"),
+    STAYS  ("QLinearMatMul",     "8",   "1",   ""),
+    STAYS  ("RandomNormal",      "0",   "1",   "dtype:i mean:f scale:f seed:f shape:I!"),
+    STAYS  ("RandomNormalLike",  "1",   "1",   "dtype:i mean:f scale:f seed:f"),
+    STAYS  ("RandomUniform",     "0",   "1",   "dtype:i high:f low:f seed:f shape:I!"),
+    STAYS  ("RandomUniformLike", "1",   "1",   "dtype:i high:f low:f seed:f"),
+    STAYS  ("RegexFullMatch",    "1",   "1",   "pattern:s"),
+    STAYS  ("RoiAlign",          "3",   "1",   "coordinate_transformation_mode:s>=16 mode:s output_height:i output_width:i sampling_ratio:i "
+                                               "spatial_scale:f"),
+    STAYS  ("STFT",              "2-4", "1",   "onesided:i"),
+    STAYS  ("SequenceAt",        "2",   "1",   ""),
+    STAYS  ("SequenceConstruct", "1-",  "1",   ""),
+    STAYS  ("SequenceEmpty",     "0",   "1",   "dtype:i"),
+    STAYS  ("SequenceErase",     "1-2", "1",   ""),
+    STAYS  ("SequenceInsert",    "2-3", "1",   ""),
+    STAYS  ("SequenceLength",    "1",   "1",   ""),
+    STAYS  ("SequenceMap",       "1-",  "1-",  "body:g!"),
+    STAYS  ("SplitToSequence",   "1-2", "1",   "axis:i keepdims:i"),
+    STAYS  ("StringConcat",      "2",   "1",   ""),
+    STAYS  ("StringNormalizer",  "1",   "1",   "case_change_action:s is_case_sensitive:i locale:s stopwords:S"),
+    STAYS  ("StringSplit",       "1",   "2",   "delimiter:s maxsplit:i"),
+    STAYS  ("TfIdfVectorizer",   "1",   "1",   "max_gram_length:i! max_skip_count:i! min_gram_length:i! mode:s! ngram_counts:I! ngram_indexes:I! "
+                                               "pool_int64s:I pool_strings:S weights:F"),
+    STAYS  ("Unique",            "1",   "1-4", "axis:i sorted:i"),
 };
 const size_t onnx_row_count = COUNT(onnx_rows);

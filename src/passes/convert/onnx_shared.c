@@ -55,6 +55,8 @@ bool one_of(xir_node *at, const char *name, const char *otherwise, const char *w
     xir_str text = xir_node_text(at, name, otherwise);
     char where[48];
     if (xir_node_failed(at)) return false;
+    const xir_any *found = xir_node_attr(at, name);
+    if (found && found->kind != XIR_ANY_TEXT) text = XIR_STR("bytes that are no UTF-8");
     for (const char *p = words; *p;) {
         size_t n = strcspn(p, "|");
         if (xir_str_equal(text, (xir_str){ p, n })) return true;

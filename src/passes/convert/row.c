@@ -41,7 +41,7 @@ bool row_next_attribute(const char **text, row_attribute *out) {
     *out = (row_attribute){ .from = 0, .until = INT64_MAX };
     if (!*p) return *text = p, false;
     p = read_word(p, &out->name);
-    if (!out->name.size || *p != ':' || !p[1] || !strchr("ifstgIFST", p[1])) return false;
+    if (!out->name.size || *p != ':' || !p[1] || !strchr("ifstgyIFST", p[1])) return false;
     out->kind = p[1];
     for (p += 2; *p && *p != ' ';) {
         char *end = (char *)(uintptr_t)p + 1;
@@ -174,6 +174,12 @@ xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, s
 
 /* ---- rows without a hook ------------------------------------------------------------------------------------------------ */
 
+static double real_of(const xir_node *at, xir_str attribute) {
+    char name[64] = "";
+    if (attribute.size < sizeof name) memcpy(name, attribute.data, attribute.size);
+    return xir_node_real(at, name, 0);
+}
+
 /* False: the set is left out, since the node has no such attribute and the row no default. */
 static bool set_of(const xir_node *at, const row_set *from, char name[64], xir_set *out) {
     const xir_map *extra = xir_op_extra(at->op);
@@ -182,7 +188,8 @@ static bool set_of(const xir_node *at, const row_set *from, char name[64], xir_s
     memcpy(name, from->ours.data, from->ours.size);
     name[from->ours.size] = '\0';
     *out = (xir_set){ .name = name, .kind = XIR_SET_REAL, .r = from->number };
-    if (any) *out = (xir_set){ .name = name, .kind = XIR_SET_ANY, .p = any };
+    if (any && any->kind == XIR_ANY_PARAMS) out->r = real_of(at, from->theirs);
+    else if (any) *out = (xir_set){ .name = name, .kind = XIR_SET_ANY, .p = any };
     return true;
 }
 

@@ -1,0 +1,23 @@
+# Exports of the field, where XIR_CORPUS says that there are some: no faults are found, and each is converted but for its If.
+. "$SRC/tests/cli/lib.sh"
+[ -d "${XIR_CORPUS:-}/onnx" ] || { echo "XIR_CORPUS names no corpus: nothing to do"; exit 0; }
+command -v xz >/dev/null || { echo "there is no xz: nothing to do"; exit 0; }
+
+for file in "$XIR_CORPUS"/onnx/*.onnx.xz; do
+    xz -dc "$file" >net.onnx
+    run 0 check --lazy net.onnx; quiet; out "no fault found"
+    case $file in
+    *ssdlite*)
+        run 0 opt --lazy --passes onnx-to-xir net.onnx; lines err 1; err "If 'If_3487' (node 3487): stays as it is"
+        run 1 opt --lazy --passes onnx-to-xir --strict net.onnx; err "If_3487" ;;
+    *)  run 0 opt --lazy --passes onnx-to-xir --strict --verify net.onnx; quiet ;;
+    esac
+    case $file in
+    *_dyn*)
+        run 0 opt --lazy --passes onnx-to-xir --bind batch=3 net.onnx net.imodel; run 0 info net.imodel; out "[3,3,224,224]"; out "[3,1000]"
+        run 0 opt --lazy --passes onnx-to-xir --input-shape x=3,3,224,224 net.onnx net.imodel; run 0 info net.imodel; out "[3,1000]"
+        run 1 opt --lazy --passes onnx-to-xir --input-shape x=3,4,224,224 net.onnx; err "dim 1 of the input 'x' is 3, 4 was given" ;;
+    esac
+    rm -f net.*
+done
+finish
