@@ -128,7 +128,7 @@ static const bad table[] = {
     { INIT("1:1 2:1 `3{}"),                    XIR_E_UNSUPPORTED, "/graph/initializer/0", "segments" },
     { INIT("`14:2"),                           XIR_E_UNKNOWN, "/graph/initializer/0", "there is no data_location 2" },
     { INIT("1:1 2:1 #2203 `#616263"),                 XIR_E_SYNTAX,  "/graph/initializer/0", NULL },
-    { INIT("1:1 2:1 14:1 `13{1'location' 2'w.bin'}"), XIR_E_UNSUPPORTED, "/graph/initializer/0/external_data", "did not come from a file" },
+    { INIT("1:1 2:1 14:1 `13{1'location' 2'w.bin'}"), XIR_E_MISSING, "/graph/initializer/0/external_data", "did not come from a file" },
     { INIT("1:1 2:1 14:1"),                    XIR_E_MISSING, "/graph/initializer/0", "has no location" },
     { INIT("1:1 2:1 14:1 13{1'offset' 2'0'}"), XIR_E_MISSING, "/graph/initializer/0", "has no location" },
 

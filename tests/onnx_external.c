@@ -93,18 +93,18 @@ static const attack attacks[] = {
     { "//etc/passwd",                       NULL, NULL, XIR_E_INVALID, "begins at the root" },
     { "",                                   NULL, NULL, XIR_E_INVALID, "empty" },
     { "w.bin/",                             NULL, NULL, XIR_E_INVALID, "ends with a slash" },
-    { "link",                               NULL, NULL, XIR_E_IO,      "symbolic link" },
-    { "inner",                              NULL, NULL, XIR_E_IO,      "symbolic link" },
-    { "folder/secret",                      NULL, NULL, XIR_E_IO,      NULL },
-    { "subs/v.bin",                         NULL, NULL, XIR_E_IO,      NULL },
-    { "absolute",                           NULL, NULL, XIR_E_IO,      "symbolic link" },
-    { "loop",                               NULL, NULL, XIR_E_IO,      "symbolic link" },
-    { "fd/0",                               NULL, NULL, XIR_E_IO,      NULL },
-    { "linked",                             NULL, NULL, XIR_E_IO,      "hard links" },
-    { "fifo",                               NULL, NULL, XIR_E_IO,      "no regular file" },
-    { "socket",                             NULL, NULL, XIR_E_IO,      NULL },
-    { "sub",                                NULL, NULL, XIR_E_IO,      "no regular file" },
-    { ".",                                  NULL, NULL, XIR_E_IO,      "no regular file" },
+    { "link",                               NULL, NULL, XIR_E_INVALID, "symbolic link" },
+    { "inner",                              NULL, NULL, XIR_E_INVALID, "symbolic link" },
+    { "folder/secret",                      NULL, NULL, XIR_E_INVALID, NULL },
+    { "subs/v.bin",                         NULL, NULL, XIR_E_INVALID, NULL },
+    { "absolute",                           NULL, NULL, XIR_E_INVALID, "symbolic link" },
+    { "loop",                               NULL, NULL, XIR_E_INVALID, "symbolic link" },
+    { "fd/0",                               NULL, NULL, XIR_E_INVALID, NULL },
+    { "linked",                             NULL, NULL, XIR_E_INVALID, "hard links" },
+    { "fifo",                               NULL, NULL, XIR_E_INVALID, "no regular file" },
+    { "socket",                             NULL, NULL, XIR_E_INVALID, NULL },
+    { "sub",                                NULL, NULL, XIR_E_INVALID, "no regular file" },
+    { ".",                                  NULL, NULL, XIR_E_INVALID, "no regular file" },
     { "missing.bin",                        NULL, NULL, XIR_E_IO,      "\"missing.bin\": No such file" },
     { "w.bin/x",                            NULL, NULL, XIR_E_IO,      "Not a directory" },
     { "w.bin",                              "-4", NULL, XIR_E_BOUNDS,  "the offset \"-4\" is no number from 0 on" },
@@ -261,7 +261,7 @@ static void no_folder(void **state) {
     void *bytes = scratch_get(path, &size);
     assert_null(xir_network_read(ctx, bytes, size, XIR_STR("m"), NULL, why));
     const xir_diag *d = xir_diags_at(why, 0);
-    assert_int_equal(d->code, XIR_E_UNSUPPORTED);
+    assert_int_equal(d->code, XIR_E_MISSING);
     assert_non_null(memmem(d->message.data, d->message.size, "\"missing.bin\"", 13));
     xir_diags_clear(why);
     free(bytes);

@@ -94,6 +94,10 @@ static const struct { const char *file, *parts[4]; } table[] = {
     { USED("1:1 2:14 4=1 4=2"),        { "\"dtype\":null", "\"onnx.type\":\"tensor(complex64)[1]\"" } },
     { USED("1:2 2:17 9#0102"),         { "\"onnx.type\":\"tensor(float8e4m3fn)[2]\"" } },
     { USED("1:2 2:77 9#010203"),       { "\"onnx.type\":\"tensor(77)[2]\"" } },
+    { USED("1:0 2:8"),                 { "\"onnx.type\":\"tensor(string)[0]\"" } },
+    { USED("1:2 2:77"),                { "\"onnx.type\":\"tensor(77)[2]\"" } },
+    { USED("1:2 2:77"
+           "} 5{8'v' 2:1 4=1} 1{1'v' 4'Op'"), { "\"onnx.type\":\"tensor(77)[2]\"" } },
     { USED("1:0 2:1"),                 { "\"shape\":[0]" } },
     { GRAPH("15{1{1:1 2:1 8'w' 4=7} 2{1:1 2:7 7:3} 3:2 3:3} 1{1'w' 4'Op'}"), { "\"shape\":[2,3]", "\"onnx.sparse\":true" } },
     { GRAPH("5{8'w' 2:1 4=1} 11{1'x'} 11{1'w'} 1{1'w' 4'Op'}"), { "\"tags\":{\"onnx.input\":1}" } },        /* an input with a default */

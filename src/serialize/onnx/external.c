@@ -166,21 +166,21 @@ static bool refuse(proto_reader *r, const place *p, const proto_tensor *t, xir_s
                      CLIP(proto_str(p->location)), why);
 }
 
-/* What the kernel's answer means to who named the path. */
-static const char *open_words(int error) {
+/* What the kernel's answer means to who named the path: a rule was broken, or there is no such file. */
+static bool refuse_open(proto_reader *r, const place *p, const proto_tensor *t, int error) {
     switch (error) {
-    case ELOOP: return "a part of the path is a symbolic link";
-    case EXDEV: return "the path leaves the model's folder";
-    case ENXIO: return "it is no regular file";
-    default:    return strerror(error);
+    case ELOOP: return refuse(r, p, t, XIR_E_INVALID, "a part of the path is a symbolic link");
+    case EXDEV: return refuse(r, p, t, XIR_E_INVALID, "the path leaves the model's folder");
+    case ENXIO: return refuse(r, p, t, XIR_E_INVALID, "it is no regular file");
+    default:    return refuse(r, p, t, XIR_E_IO, strerror(error));
     }
 }
 
 static bool check_file(proto_reader *r, const place *p, const proto_tensor *t, int fd) {
     struct stat st;
     if (fstat(fd, &st) != 0) return refuse(r, p, t, XIR_E_IO, strerror(errno));
-    if (!S_ISREG(st.st_mode)) return refuse(r, p, t, XIR_E_IO, "it is no regular file");
-    if (st.st_nlink > 1) return refuse(r, p, t, XIR_E_IO, "the file has other names (hard links)");
+    if (!S_ISREG(st.st_mode)) return refuse(r, p, t, XIR_E_INVALID, "it is no regular file");
+    if (st.st_nlink > 1) return refuse(r, p, t, XIR_E_INVALID, "the file has other names (hard links)");
     return true;
 }
 
@@ -218,7 +218,7 @@ static blob *open_file(proto_reader *r, proto_external *e, const place *p, const
     text[location.size] = '\0';
     int fd = proto_external_open(e->folder, text, false);
     if (fd < 0) {
-        refuse(r, p, t, XIR_E_IO, open_words(errno));
+        refuse_open(r, p, t, errno);
         return NULL;
     }
     if (check_file(r, p, t, fd)) return take_file(r, text, fd);
@@ -328,7 +328,7 @@ bool proto_external_data(proto_reader *r, const proto_tensor *t, const uint64_t 
     } else if (t->element == 8) {
         PROTO_FAIL(r, p.at, XIR_E_TYPE, "tensor '%.*s' is of texts, which cannot be in another file", CLIP(proto_str(t->name)));
     } else if (!r->how->path) {
-        PROTO_FAIL(r, p.at, XIR_E_UNSUPPORTED, "tensor '%.*s' is in \"%.*s\", but there is no folder to look in: the model did not "
+        PROTO_FAIL(r, p.at, XIR_E_MISSING, "tensor '%.*s' is in \"%.*s\", but there is no folder to look in: the model did not "
                   "come from a file", CLIP(proto_str(t->name)), CLIP(proto_str(p.location)));
     } else {
         ok = read_data(r, t, &p, bytes, out);

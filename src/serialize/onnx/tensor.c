@@ -323,6 +323,8 @@ xir_value *proto_make_tensor(proto_reader *r, const proto_tensor *t) {
         bool found = t->external ? proto_external_data(r, t, e && e->bits ? &bytes : NULL, &data)
                                  : find_data(r, t, e, elements, bytes, &data);
         if (!found) return NULL;
+        /* Without a type nobody else knows that there are none. */
+        if (!type && !data && !(data = proto_part(r, &r->parts, 0, 0))) return NULL;
     }
     xir_value *v = proto_make_params(r, proto_str(t->name), type, data);
     return v && tag_tensor(r, t, v) ? v : NULL;
