@@ -80,6 +80,13 @@ convert_class *conversion_class(conversion *c, const xir_class *cls) {
     convert_split_key(made->dialect, key, &domain, &made->type);
     made->row = xir_convert_find(c->ctx, key);
     made->foreign = domain.size > 0;
+    if (made->row) {
+        row_attribute attribute;
+        const char *text = made->row->attributes;
+        row_range(made->row->inputs, &made->least_in, &made->most_in);
+        row_range(made->row->outputs, &made->least_out, &made->most_out);
+        while (row_next_attribute(&text, &attribute)) made->needs |= attribute.needed;
+    }
     made->version = made->dialect->version(c->net, domain);
     return made;
 }
@@ -244,7 +251,6 @@ static xir_status convert_node(conversion *c, xir_op *op, convert_class *cls) {
     }
     take_back(&at);
     if (at.fate == NODE_NO_MEMORY) return XIR_E_MEMORY;
-    cls->stay++;
     c->stayed++;
     if (at.fate == NODE_STAYS && !c->judging) {
         xir_severity severity = c->strict ? XIR_ERROR : XIR_NOTE;

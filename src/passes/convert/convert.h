@@ -43,7 +43,8 @@ typedef struct convert_class {
     bool                   foreign;   /* it is not of the format's own operator set */
     int64_t                version;
     xir_str                type;      /* "Conv"                      */
-    size_t                 stay;      /* nodes that stayed           */
+    size_t                 least_in, most_in, least_out, most_out;
+    bool                   needs;     /* some attribute must be there */
 } convert_class;
 
 /* Params that have been permuted, as a list from each source. */
@@ -56,9 +57,10 @@ typedef struct permuted {
 
 /* A short list of integers that is computed while the network is converted: dims, axes. Some may be unknown. */
 typedef struct known_ints {
-    size_t  n;
-    bool   *open;     /* NULL: none is unknown */
-    int64_t v[];
+    size_t            n;
+    bool             *open;   /* NULL: none is unknown */
+    const xir_value **of;     /* of one that is not known: the value whose dim v[i] it is; NULL: any number */
+    int64_t           v[];
 } known_ints;
 
 typedef struct conversion {
@@ -74,6 +76,7 @@ typedef struct conversion {
     convert_class    *classes;
     size_t            n_classes, class_room;
     pointer_map       class_of;      /* foreign class -> index of classes                     */
+    struct { char name[40]; const xir_class *cls; } made[64];   /* classes of ours, by a hash of their names */
     pointer_map       permuted_of;   /* Params -> index + 1 of permuted                       */
     permuted         *permuted;
     size_t            n_permuted, permuted_room;

@@ -77,8 +77,8 @@ static bool find_attribute(const xir_convert_row *row, xir_str name, row_attribu
     const char *text = row->attributes;
     size_t best = 3;
     *near = (xir_str){ NULL, 0 };
-    while (row_next_attribute(&text, out)) {
-        if (xir_str_equal(out->name, name)) return true;
+    while (row_next_attribute(&text, out)) if (xir_str_equal(out->name, name)) return true;
+    for (text = row->attributes; row_next_attribute(&text, out);) {
         size_t d = text_distance(out->name, name);
         if (d < best && d < name.size) best = d, *near = out->name;
     }
@@ -118,7 +118,7 @@ static bool attributes_are_sound(xir_node *at) {
     row_attribute known;
     bool sound = true;
     for (size_t i = 0; extra && i < extra->size; i++) sound &= attribute_is_sound(at, &extra->entries[i]);
-    while (row_next_attribute(&text, &known)) {
+    while (at->cls->needs && row_next_attribute(&text, &known)) {
         if (!known.needed || at->cls->version < known.from || at->cls->version >= known.until) continue;
         if (extra && xir_map_get(extra, known.name)) continue;
         char where[120];
@@ -132,9 +132,8 @@ static bool attributes_are_sound(xir_node *at) {
 
 /* ---- inputs and outputs ------------------------------------------------------------------------------------------------------------ */
 
-static bool count_is_sound(xir_node *at, const char *what, const char *range, size_t found) {
-    size_t least, most;
-    if (!row_range(range, &least, &most) || (found >= least && found <= most)) return true;
+static bool count_is_sound(xir_node *at, const char *what, size_t least, size_t most, size_t found) {
+    if (found >= least && found <= most) return true;
     if (most == SIZE_MAX) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "at least %zu %s%s expected, %zu found", least, what, least == 1 ? " is" : "s are", found);
     else if (least == most) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu %s%s expected, %zu found", least, what, least == 1 ? " is" : "s are", found);
     else node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu to %zu %ss are expected, %zu found", least, most, what, found);
@@ -159,8 +158,8 @@ static bool inputs_are_sound(xir_node *at) {
 }
 
 bool node_is_sound(xir_node *at) {
-    bool inputs = count_is_sound(at, "input", at->cls->row->inputs, own_inputs(at));
-    bool outputs = count_is_sound(at, "output", at->cls->row->outputs, at->n_out);
+    bool inputs = count_is_sound(at, "input", at->cls->least_in, at->cls->most_in, own_inputs(at));
+    bool outputs = count_is_sound(at, "output", at->cls->least_out, at->cls->most_out, at->n_out);
     bool attributes = attributes_are_sound(at);
     return inputs_are_sound(at) && inputs && outputs && attributes;
 }

@@ -6,9 +6,10 @@ enum { MOST_KNOWN = 64 };
 
 /* A list that is being computed. */
 typedef struct draft {
-    size_t  n;
-    int64_t v[MOST_KNOWN];
-    bool    open[MOST_KNOWN];
+    size_t           n;
+    int64_t          v[MOST_KNOWN];
+    bool             open[MOST_KNOWN];
+    const xir_value *of[MOST_KNOWN];
 } draft;
 
 /* A value as a list; false if it is none that is known. */
@@ -20,7 +21,10 @@ static bool list_of(conversion *c, const xir_value *value, draft *out) {
     if (known) {
         out->n = known->n;
         memcpy(out->v, known->v, known->n * sizeof *out->v);
-        for (size_t i = 0; i < known->n; i++) out->open[i] = known->open && known->open[i];
+        for (size_t i = 0; i < known->n; i++) {
+            out->open[i] = known->open && known->open[i];
+            out->of[i] = out->open[i] ? known->of[i] : NULL;
+        }
         return true;
     }
     xir_type_kind kind = xir_type_kind_of(xir_type_element(type));
@@ -31,6 +35,7 @@ static bool list_of(conversion *c, const xir_value *value, draft *out) {
     if (!bytes && n) return false;
     out->n = (size_t)n;
     memset(out->open, 0, sizeof out->open);
+    memset((void *)out->of, 0, sizeof out->of);
     if (n) elements_to_ints(xir_type_element(type), bytes, 0, out->n, out->v);
     return true;
 }
@@ -45,6 +50,8 @@ static bool shape(const xir_op *op, draft *out, size_t n) {
     for (size_t i = 0; i < n; i++) {
         out->v[i] = xir_type_dim(x, start + (int64_t)i, false);
         out->open[i] = out->v[i] < 0;
+        out->of[i] = xir_op_input(op, 0);
+        if (out->open[i]) out->v[i] = start + (int64_t)i;
     }
     return true;
 }
@@ -58,6 +65,7 @@ static bool gather(conversion *c, const xir_op *op, draft *out, size_t n) {
         if (known && (k < 0 || k >= (int64_t)data.n)) return false;
         out->v[i] = known ? data.v[k] : 0;
         out->open[i] = !known || data.open[k];
+        out->of[i] = known ? data.of[k] : NULL;
     }
     return true;
 }
@@ -72,6 +80,7 @@ static bool slice(conversion *c, const xir_op *op, draft *out, size_t n) {
         if (at < 0 || at >= size) return false;
         out->v[i] = data.v[at];
         out->open[i] = data.open[at];
+        out->of[i] = data.of[at];
     }
     return true;
 }
@@ -83,6 +92,7 @@ static bool concat(conversion *c, const xir_op *op, draft *out, size_t n) {
         if (!list_of(c, xir_op_input(op, (int64_t)i), &part) || filled + part.n > n) return false;
         memcpy(out->v + filled, part.v, part.n * sizeof *part.v);
         memcpy(out->open + filled, part.open, part.n * sizeof *part.open);
+        memcpy((void *)(out->of + filled), (const void *)part.of, part.n * sizeof *part.of);
         filled += part.n;
     }
     return filled == n;
@@ -113,6 +123,7 @@ static bool binary(conversion *c, const xir_op *op, draft *out, size_t n) {
         int64_t x = a.v[ia], y = b.v[ib];
         uint64_t ux = (uint64_t)x, uy = (uint64_t)y;
         out->open[i] = a.open[ia] || b.open[ib];
+        out->of[i] = NULL;
         if (add) out->v[i] = (int64_t)(ux * (uint64_t)alpha + uy * (uint64_t)beta);
         else if (!div) out->v[i] = (int64_t)(ux * uy);
         else if (out->open[i]) out->v[i] = 0;
@@ -127,6 +138,7 @@ static bool product(conversion *c, const xir_op *op, draft *out, size_t n) {
     if (!list_of(c, xir_op_input(op, 0), &a) || n != 1 || ((const xir_prod_attrs *)xir_op_body(op, xir_prod_class()))->dim.size > 1) return false;
     uint64_t all = 1;
     out->open[0] = false;
+    out->of[0] = NULL;
     for (size_t i = 0; i < a.n; i++) all *= (uint64_t)a.v[i], out->open[0] |= a.open[i];
     out->v[0] = (int64_t)all;
     return true;
@@ -158,14 +170,17 @@ void conversion_forget(conversion *c, const xir_op *op) {
 
 static bool remember(conversion *c, const xir_op *op, const draft *d, bool open) {
     size_t before = c->known_room;
-    known_ints *k = arena_take(&c->scratch, sizeof *k + d->n * (sizeof *d->v + sizeof *d->open));
+    known_ints *k = arena_take(&c->scratch, sizeof *k + d->n * (sizeof *d->v + sizeof *d->of + sizeof *d->open));
     c->no_memory = !k || !mem_reserve(context_alloc(c->ctx), (void **)&c->known, &c->known_room, op->slot + (size_t)1, sizeof *c->known);
     if (c->no_memory) return false;
     memset((void *)(c->known + before), 0, (c->known_room - before) * sizeof *c->known);
-    bool *marks = (bool *)(k->v + d->n);
+    const xir_value **of = (const xir_value **)(void *)(k->v + d->n);
+    bool *marks = (bool *)(of + d->n);
     memcpy(k->v, d->v, d->n * sizeof *d->v);
+    memcpy((void *)of, (const void *)d->of, d->n * sizeof *of);
     memcpy(marks, d->open, d->n * sizeof *marks);
     k->n = d->n;
+    k->of = of;
     k->open = open ? marks : NULL;
     c->known[op->slot] = k;
     return true;

@@ -13,6 +13,19 @@ const xir_class *find_class(xir_context *ctx, const char *name) {
     return cls ? cls : xir_class_find(ctx, xir_str_of(name));
 }
 
+/* The same, remembered: asking the context takes its lock. */
+static const xir_class *class_named(conversion *c, const char *name) {
+    size_t size = 0, h = 0;
+    for (; name[size]; size++) h = h * 31 + (unsigned char)name[size];
+    h = (h ^ h >> 6) % (sizeof c->made / sizeof *c->made);
+    if (c->made[h].cls && strcmp(c->made[h].name, name) == 0) return c->made[h].cls;
+    const xir_class *cls = find_class(c->ctx, name);
+    if (!cls || size >= sizeof c->made[h].name) return cls;
+    memcpy(c->made[h].name, name, size + 1);
+    c->made[h].cls = cls;
+    return cls;
+}
+
 /* ---- attributes -------------------------------------------------------------------------------------------------------- */
 
 static void put(void *body, const xir_field *field, const void *value, size_t size) {
@@ -145,7 +158,7 @@ xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_
     _Alignas(16) unsigned char body[2048];
     conversion *c = at->c;
     if (xir_node_failed(at)) return NULL;
-    const xir_class *cls = find_class(c->ctx, name);
+    const xir_class *cls = class_named(c, name);
     if (!cls || cls->body_size > sizeof body) return xir_node_stays(at, "the conversion is no good: there is no class %s", name), NULL;
     xir_body_init(cls->decl, body);
     if (!set_fields(at, cls, body, sets)) return NULL;

@@ -84,12 +84,14 @@ xir_ints xir_node_series(xir_node *at, int64_t first, size_t n) {
 bool xir_node_has(const xir_node *at, size_t i) { return i < at->n_in && xir_op_input(at->op, (int64_t)i); }
 
 xir_value *xir_node_in(xir_node *at, size_t i) {
-    char where[32];
     if (xir_node_failed(at)) return NULL;
     xir_value *v = xir_op_input(at->op, (int64_t)i);
-    snprintf(where, sizeof where, "input/%zu", i);
-    if (!v) return xir_node_wrong(at, XIR_E_MISSING, where, "input %zu is needed and absent", i), NULL;
-    if (xir_type_tensor(xir_value_type(v))) return v;
+    if (v && xir_type_tensor(xir_value_type(v))) return v;
+    if (!v) {
+        char where[32];
+        snprintf(where, sizeof where, "input/%zu", i);
+        return xir_node_wrong(at, XIR_E_MISSING, where, "input %zu is needed and absent", i), NULL;
+    }
     xir_str name = xir_value_name(v);
     return xir_node_stays(at, "input %zu '%.*s' has no tensor type", i, (int)(name.size < 100 ? name.size : 100), name.size ? name.data : ""), NULL;
 }

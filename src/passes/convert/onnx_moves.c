@@ -99,64 +99,75 @@ bool onnx_eye_like(xir_node *at) {
 
 /* ---- other dims ------------------------------------------------------------------------------------------------------------------------------------ */
 
-/* The shape that a Reshape asks for: constants, or what is known of it. One dim that is not known may be the one that is left. */
-static bool asked_shape(xir_node *at, xir_ints *out) {
-    if (xir_node_items(at, "shape", out)) return true;
-    const known_ints *known = xir_node_failed(at) ? NULL : conversion_known(at->c, xir_op_input(at->op, 1));
-    if (!known) return xir_node_ints(at, 1, out);
-    bool rest = false;
-    size_t open = 0;
-    for (size_t i = 0; i < known->n; i++) {
-        open += known->open && known->open[i];
-        rest |= !(known->open && known->open[i]) && known->v[i] == -1;
+/* The shape that a Reshape asks for, and for each item the dim of x that it keeps: KEEPS_NONE if it is a number, KEEPS_UNKNOWN if nothing is
+ * known of it. The node stays if the shape is not known in a way that can be said. */
+enum { KEEPS_NONE = -1, KEEPS_UNKNOWN = -2 };
+
+static bool asked_shape(xir_node *at, const xir_value *x, xir_ints *shape, xir_ints *keeps) {
+    const known_ints *known = NULL;
+    if (!xir_node_items(at, "shape", shape)) {
+        known = xir_node_failed(at) ? NULL : conversion_known(at->c, xir_op_input(at->op, 1));
+        if (!known && !xir_node_ints(at, 1, shape)) return false;
+        if (known) *shape = xir_node_room(at, known->n, 1);
     }
-    if (open > 1 || (open && rest)) return xir_node_stays(at, "several dims of the shape are not known");
-    *out = xir_node_room(at, known->n, -1);
-    for (size_t i = 0; i < out->n; i++) if (!known->open || !known->open[i]) out->v[i] = known->v[i];
-    return out->v;
+    *keeps = xir_node_room(at, shape->n, KEEPS_NONE);
+    for (size_t i = 0; i < keeps->n; i++) {
+        bool open = known && known->open && known->open[i];
+        if (known && !open) shape->v[i] = known->v[i];
+        if (open) keeps->v[i] = known->of[i] == x ? known->v[i] : KEEPS_UNKNOWN;
+        else if (shape->v[i] == 0 && !xir_node_int(at, "allowzero", 0)) keeps->v[i] = (int64_t)i;
+    }
+    return !xir_node_failed(at);
 }
 
-bool onnx_reshape(xir_node *at) {
-    xir_ints shape;
-    xir_value *x = xir_node_in(at, 0);
-    if (xir_node_failed(at) || !asked_shape(at, &shape)) return false;
-    const char *where = xir_node_attr(at, "shape") ? "attribute/shape" : "input/1";
-    int64_t rest = -1;
+/* Items that keep a dim become it; what is -1 or not known, and cannot be computed from the rest, is -1 in the end. */
+static bool settle_shape(xir_node *at, const xir_value *x, xir_ints *shape, const xir_ints *keeps, const char *where) {
+    xir_ints dims = v_dims(at, x), kept = xir_node_room(at, v_rank(x), 0);
+    int64_t rest = -1, known = 1, m = 1;
     size_t open = 0;
-    for (size_t i = 0; i < shape.n; i++) {
-        if (shape.v[i] == 0 && !xir_node_int(at, "allowzero", 0)) {
-            if (i >= v_rank(x)) {
-                return xir_node_wrong(at, XIR_E_BOUNDS, where, "shape[%zu] is 0, which keeps a dim, but input 0 has only %zu", i, v_rank(x));
+    bool counted = true;   /* whether the elements of x but for kept open dims are known */
+    if (xir_node_failed(at)) return false;
+    for (size_t i = 0; i < shape->n; i++) {
+        if (keeps->v[i] == KEEPS_UNKNOWN) {
+            shape->v[i] = XIR_UNKNOWN_DIM;
+            counted = false;
+            open++;
+        } else if (keeps->v[i] >= 0) {
+            if (keeps->v[i] >= (int64_t)dims.n) {
+                return xir_node_wrong(at, XIR_E_BOUNDS, where, "shape[%zu] is 0, which keeps a dim, but input 0 has only %zu", i, dims.n);
             }
-            shape.v[i] = v_dim(x, i);
-            open += shape.v[i] < 0;
-        } else if (shape.v[i] < -1) {
-            return xir_node_wrong(at, XIR_E_BOUNDS, where, "shape[%zu] is %lld, at least -1 is expected", i, (long long)shape.v[i]);
-        } else if (shape.v[i] == -1) {
+            shape->v[i] = dims.v[keeps->v[i]];
+            open += shape->v[i] < 0;
+            kept.v[keeps->v[i]] += shape->v[i] < 0;
+        } else if (shape->v[i] < -1) {
+            return xir_node_wrong(at, XIR_E_BOUNDS, where, "shape[%zu] is %lld, at least -1 is expected", i, (long long)shape->v[i]);
+        } else if (shape->v[i] == -1) {
             if (rest >= 0) return xir_node_wrong(at, XIR_E_INVALID, where, "shape[%lld] and shape[%zu] are -1, at most one is expected", (long long)rest, i);
             rest = (int64_t)i;
         }
+        if (shape->v[i] >= 0 && __builtin_mul_overflow(m, shape->v[i], &m)) return xir_node_stays(at, "very large dims");
     }
-    xir_ints dims = v_dims(at, x);
-    if (!dims.v && xir_node_failed(at)) return false;
-    int64_t n = product_of(&dims, 0, dims.n), m = 1;
-    for (size_t i = 0; i < shape.n; i++) if (shape.v[i] >= 0 && __builtin_mul_overflow(m, shape.v[i], &m)) m = -1;
-    if (n >= 0 && !open && (rest < 0 ? m != n : m <= 0 ? n != 0 : n % m != 0)) {
+    for (size_t i = 0; i < dims.n; i++) {
+        if (dims.v[i] < 0) counted &= kept.v[i] == 1;
+        else if (__builtin_mul_overflow(known, dims.v[i], &known)) return xir_node_stays(at, "very large dims");
+    }
+    if (!counted) {
+        bool many = open + (rest >= 0) > 1;
+        return !many || xir_node_stays(at, "several dims of the shape are not known");
+    }
+    if (rest < 0 ? m != known : m <= 0 ? known != 0 : known % m != 0) {
         return xir_node_wrong(at, XIR_E_INVALID, where, "the shape is for %lld elements%s, input 0 has %lld", (long long)m,
-                              rest < 0 ? "" : " or a multiple of them", (long long)n);
+                              rest < 0 ? "" : " or a multiple of them", (long long)known);
     }
-    /* what is kept and not known, beside a rest that is known by the count of what is kept: as long as one dim is open, Reshape says it */
-    if (open == 1 && rest >= 0) {
-        int64_t kept = 1, others = 1;
-        bool alone = true;
-        for (size_t i = 0; i < dims.n; i++) {
-            bool same = i < shape.n && dims.v[i] < 0 && shape.v[i] == dims.v[i] && (int64_t)i != rest;
-            if (dims.v[i] < 0) alone &= same;
-            else if (__builtin_mul_overflow(kept, dims.v[i], &kept)) return xir_node_stays(at, "very large dims");
-        }
-        for (size_t i = 0; i < shape.n; i++) if (shape.v[i] >= 0) others *= shape.v[i];
-        if (alone && others > 0 && kept % others == 0) shape.v[rest] = kept / others;
-    }
+    if (rest >= 0 && open && m > 0) shape->v[rest] = known / m;   // now what is kept may be what is left
+    return open < 2 || xir_node_stays(at, "several dims of the shape are not known");
+}
+
+bool onnx_reshape(xir_node *at) {
+    xir_ints shape, keeps;
+    xir_value *x = xir_node_in(at, 0);
+    const char *where = xir_node_attr(at, "shape") ? "attribute/shape" : "input/1";
+    if (xir_node_failed(at) || !asked_shape(at, x, &shape, &keeps) || !settle_shape(at, x, &shape, &keeps, where)) return false;
     return xir_node_give(at, 0, make_reshaped(at, x, &shape));
 }
 
