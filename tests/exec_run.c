@@ -198,6 +198,24 @@ static void every_op_has_a_kernel(void **state) {
     assert_false(xir_op_can_run(xir_network_input_op(net)));
 }
 
+/* Of the library's classes only those have none that compute nothing, or nothing that is known. */
+static void classes_without_kernels(void **state) {
+    (void)state;
+    static const char *const without[] = { "icraft::xir::Input", "icraft::xir::Output", "icraft::xir::Unknown", "icraft::xir::Unsupport", "icraft::xir::HardOp" };
+    xir_context *fresh = xir_context_new(NULL);
+    const xir_class *cls;
+    size_t found = 0;
+    for (size_t i = 0; (cls = xir_context_class_at(fresh, i)); i++) {
+        bool expected = false;
+        for (size_t k = 0; k < COUNT(without); k++) expected = expected || xir_str_equal(xir_class_key(cls), xir_str_of(without[k]));
+        if (!xir_class_is_op(cls) || class_kernel(cls)) continue;
+        if (!expected) fail_msg("%.*s has no kernel", (int)xir_class_key(cls).size, xir_class_key(cls).data);
+        found++;
+    }
+    assert_int_equal(found, COUNT(without));
+    xir_context_free(fresh);
+}
+
 static void tiles_are_not_run(void **state) {
     (void)state;
     const xir_type *tiled = FP32("NHWCc4", 1, 1, 1, 1, 4);
@@ -537,7 +555,8 @@ int main(void) {
         STORY(inputs_and_params_may_go_straight_out), STORY(open_dims_are_inferred_op_by_op),
         STORY(dims_may_depend_on_numbers),            STORY(a_type_that_the_network_says_is_kept),
         STORY(a_type_that_cannot_be_is_refused),      STORY(an_op_without_a_kernel_is_named),
-        STORY(every_op_has_a_kernel),                 STORY(tiles_are_not_run),
+        STORY(every_op_has_a_kernel),                 STORY(classes_without_kernels),
+        STORY(tiles_are_not_run),
         STORY(params_without_bytes_are_named),        STORY(a_value_is_made_before_it_is_used),
         STORY(attributes_are_checked_before_a_kernel_runs), STORY(an_op_of_params_needs_no_arrays),
         STORY(every_value_is_seen_in_order),          STORY(arrays_go_after_their_last_use),

@@ -26,11 +26,11 @@ static inline size_t elements_behind(const xir_type *type, size_t k) {
     return n;
 }
 
-/* The product of dims [from, to). */
+/* The product of dims [from, to). It wraps where the tensor has no elements and dims that are too large: then nobody needs it. */
 static inline int64_t elements_between(const xir_type *type, size_t from, size_t to) {
-    int64_t n = 1;
-    for (size_t j = from; j < to; j++) n *= xir_type_dim(type, (int64_t)j, false);
-    return n;
+    uint64_t n = 1;
+    for (size_t j = from; j < to; j++) n *= (uint64_t)xir_type_dim(type, (int64_t)j, false);
+    return (int64_t)n;
 }
 
 /* An axis that may be counted from the end; below the rank, as inference has seen to. */

@@ -261,6 +261,12 @@ static xir_status store(xir_kernel *at, size_t i) {
     return XIR_OK;
 }
 
+xir_status kernel_store(xir_kernel *at) {
+    xir_status status = XIR_OK;
+    for (size_t i = 0; !status && i < at->n_outputs; i++) status = store(at, i);
+    return status;
+}
+
 xir_status kernel_run(xir_kernel *at) {
     xir_kernel_fn *fn = class_kernel(at->op->cls);
     if (!fn) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, NULL, "the executor has no kernel for this class");
@@ -268,8 +274,7 @@ xir_status kernel_run(xir_kernel *at) {
     if (at->status) return at->status;
     if (status == XIR_E_MEMORY) return no_memory(at);
     if (status) return xir_kernel_fail(at, status, NULL, "its kernel failed: %s", xir_status_name(status));
-    for (size_t i = 0; !status && i < at->n_outputs; i++) status = store(at, i);
-    return status;
+    return kernel_store(at);
 }
 
 void kernel_end(xir_kernel *at) {

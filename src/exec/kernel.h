@@ -37,6 +37,8 @@ struct xir_kernel {
 
 /* Runs the kernel of the op's class: makes arrays of all outputs, or fails with a finding. The rest of `at` is set. */
 xir_status kernel_run(xir_kernel *at);
+/* Makes arrays of the outputs as they are: those without elements need no kernel. */
+xir_status kernel_store(xir_kernel *at);
 /* Frees memory and what is left in the outputs. */
 void       kernel_end(xir_kernel *at);
 

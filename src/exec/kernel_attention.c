@@ -1,5 +1,6 @@
 /* Attention, head by head: the scores of one query at a time, the largest taken off before exp so that none overflows. */
 #include <math.h>
+#include "dims.h"
 #include "groups.h"
 
 enum { QUERY, KEY, VALUE, MASK };
@@ -8,25 +9,24 @@ enum { QUERY, KEY, VALUE, MASK };
 typedef struct heads { int64_t dim[4], step[4]; } heads;
 
 static void read_heads(const xir_type *type, int64_t count, heads *h) {
-    int64_t dim[4], step = 1;
-    size_t rank = xir_type_rank(type);
-    for (size_t i = 0; i < rank; i++) dim[i] = xir_type_dim(type, (int64_t)i, false);
+    int64_t dim[4], step[4];
+    const size_t rank = xir_type_rank(type);
+    for (size_t i = 0; i < rank; i++) {
+        dim[i] = xir_type_dim(type, (int64_t)i, false);
+        step[i] = elements_between(type, i + 1, rank);
+    }
     if (rank == 4) {
-        for (size_t i = 4; i-- > 0; step *= dim[i]) h->step[i] = step, h->dim[i] = dim[i];
+        *h = (heads){ { dim[0], dim[1], dim[2], dim[3] }, { step[0], step[1], step[2], step[3] } };
     } else {
         const int64_t size = dim[2] / count;
-        *h = (heads){ { dim[0], count, dim[1], size }, { dim[1] * dim[2], size, dim[2], 1 } };
+        *h = (heads){ { dim[0], count, dim[1], size }, { step[0], size, step[1], 1 } };
     }
 }
 
 /* The mask's steps along [batch, heads, length, keys]; 0 where it is broadcast. */
 static void read_mask(const xir_type *type, int64_t step[4]) {
-    int64_t size = 1;
-    for (size_t k = 1; k <= xir_type_rank(type); k++) {
-        int64_t dim = xir_type_dim(type, -(int64_t)k, false);
-        step[4 - k] = dim == 1 ? 0 : size;
-        size *= dim;
-    }
+    const size_t rank = xir_type_rank(type);
+    for (size_t i = 0; i < rank; i++) step[4 - rank + i] = dim_of(type, i) == 1 ? 0 : elements_between(type, i + 1, rank);
 }
 
 typedef struct attention {

@@ -1,6 +1,6 @@
 /* Einstein's sums, by definition: for each element of the output, the products over all letters that it has not. Every letter, and
  * every dim of "...", is an index with a step in each operand; those of the output come first. The equation was judged by the class. */
-#include "kernels.h"
+#include "dims.h"
 
 enum { LETTERS = 52 };
 
@@ -104,17 +104,13 @@ static void read_terms(xir_kernel *at, einsum *e, names *known, xir_str text) {
     for (size_t i = 0; i < e->n; i++, pos++) {
         const xir_type *type = xir_kernel_input_type(at, i);
         size_t rank = xir_type_rank(type), ahead = pos, axis = 0;
-        int64_t step = 1;
         bool dots;
         size_t letters = count_letters(text, &ahead, &dots);
-        for (size_t k = 0; k < rank; k++) step *= xir_type_dim(type, (int64_t)k, false);
         for (int s; (s = next_symbol(text, &pos)) != END;) {
             size_t run = s == DOTS ? rank - letters : 1;
             int first = s == DOTS ? name_dots(e, known) + (int)(known->wide - run) : name_letter(e, known, s);
             for (size_t k = 0; k < run; k++, axis++) {
-                int64_t dim = xir_type_dim(type, (int64_t)axis, false);
-                if (dim) step /= dim;
-                join(e, first + (int)k, i, dim, step);
+                join(e, first + (int)k, i, xir_type_dim(type, (int64_t)axis, false), elements_between(type, axis + 1, rank));
             }
         }
     }

@@ -1,5 +1,6 @@
 /* Products of matrices, as NumPy's matmul: dims before the matrices broadcast, a vector is a row on the left, a column on the right.
  * The bias broadcasts to the product. */
+#include "dims.h"
 #include "gemm.h"
 
 enum { X, K, BIAS, OPERANDS };
@@ -20,12 +21,9 @@ static int64_t dim_from_right(const xir_type *type, size_t k) {
 
 /* Steps of an operand along `n` dims of the product, the last of which is its own dim `skip` + 1 from the right. */
 static void broadcast_steps(const xir_type *type, size_t skip, size_t n, int64_t *step) {
-    int64_t size = 1;
-    for (size_t k = 1; k <= skip; k++) size *= dim_from_right(type, k);
-    for (size_t k = 1; k <= n; k++) {
-        int64_t dim = dim_from_right(type, skip + k);
-        step[n - k] = dim == 1 ? 0 : size;
-        size *= dim;
+    const size_t rank = xir_type_rank(type);
+    for (size_t k = 1; k <= n && skip + k <= rank; k++) {
+        step[n - k] = dim_from_right(type, skip + k) == 1 ? 0 : elements_between(type, rank - skip - k + 1, rank);
     }
 }
 

@@ -190,16 +190,40 @@ static bool is_tiled(const xir_kernel *at) {
     return false;
 }
 
+/* What rows say of attributes, bounds and words: an op from a file that nobody has checked may break it, and inference does not look. */
+static xir_status check_attrs(const xir_kernel *at) {
+    char path[40] = "";
+    if (body_check(at->op->cls, at->op->attrs, XIR_STR(""), XIR_STR(""), NULL) == XIR_OK) return XIR_OK;
+    if (op_is_in(at->op)) snprintf(path, sizeof path, "/ops/%lld", (long long)xir_network_index_of(at->op->net, at->op));
+    return body_check(at->op->cls, at->op->attrs, name_text(at->op->name), xir_str_of(path), at->why);
+}
+
+/* Whether any output has elements, or may have. XIR_E_LIMIT if 64 bits do not count them. */
+static xir_status count_outputs(xir_kernel *at, bool *any) {
+    *any = at->n_outputs == 0;
+    for (size_t i = 0; i < at->n_outputs; i++) {
+        int64_t n;
+        char where[32];
+        snprintf(where, sizeof where, "outputs/%zu", i);
+        xir_status status = xir_type_elements(at->outputs[i].type, &n);
+        if (status == XIR_E_LIMIT) return xir_kernel_fail(at, status, where, "it has more elements than 64 bits count");
+        *any = *any || status || n != 0;
+    }
+    return XIR_OK;
+}
+
 static xir_status compute(xir_kernel *at, xir_array **outputs) {
-    bool inferred;
+    bool inferred, any;
     const xir_type **named = xir_kernel_take(at, at->n_outputs ? at->n_outputs : 1, sizeof *named);
     if (!named) return diag_memory(at->why);
     if (!class_kernel(at->op->cls)) return kernel_run(at);   // says so
-    xir_status status = infer_actual(at, &inferred);
+    xir_status status = check_attrs(at);
+    if (!status) status = infer_actual(at, &inferred);
     for (size_t i = 0; !status && i < at->n_outputs; i++) status = settle(at, i, inferred, &named[i]);
     if (status) return status;
     if (is_tiled(at)) return op_fail(at->op, XIR_E_UNSUPPORTED, at->why, NULL, "the executor does not run tiled layouts");
-    status = kernel_run(at);
+    status = count_outputs(at, &any);
+    if (!status) status = any ? kernel_run(at) : kernel_store(at);   // dims around no elements may be too large to walk
     for (size_t i = 0; !status && i < at->n_outputs; i++) {
         if (named[i]) {
             status = array_as(at->outputs[i].array, named[i], &outputs[i], at->why);

@@ -1,4 +1,5 @@
 #include "windows.h"
+#include "dims.h"
 
 static bool same_letter(char a, char b) { return a == b || (a == 'L' && b == 'W') || (a == 'W' && b == 'L'); }
 
@@ -6,11 +7,8 @@ static bool same_letter(char a, char b) { return a == b || (a == 'L' && b == 'W'
 void read_axes(const xir_type *type, const char *letters, axes *out) {
     const xir_layout *layout = xir_type_layout(type);
     size_t rank = xir_type_rank(type), star = 0;
-    int64_t step[MOST_AXES], elements = 1;
-    for (size_t i = rank; i-- > 0;) {
-        step[i] = elements;
-        elements *= xir_type_dim(type, (int64_t)i, false);
-    }
+    int64_t step[MOST_AXES];
+    for (size_t i = 0; i < rank; i++) step[i] = elements_between(type, i + 1, rank);
     for (size_t k = 0; letters[k]; k++) {
         size_t i = 0;
         while (i < rank && !same_letter(xir_layout_axis(layout, i), letters[k])) i++;

@@ -65,6 +65,15 @@ edit small.json h.json 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"customop:
 run 1 run h.json --output h; err "customop::DetPostZG"; err "no kernel"; silent; gone h
 cp small.json alone.json; run 1 run alone.json; err "has no bytes"
 
+# A plug-in brings the kernel of its operation.
+snake=$BUILD/plugins/customkernel.so
+if [ -e "$snake" ]; then
+    sed -e 's/icraft::xir::Abs","compile_target"/customkernel::Snake","compile_target"/' two.json >snake.json
+    run 1 run snake.json --input x=x.npy --input x=y=y.npy; err "customkernel::Snake 'r': the executor has no kernel for this class"
+    run 0 run --plugin "$snake" snake.json --input x=x.npy --input x=y=y.npy --output snake; quiet
+    npy expected.npy '<f4' '(3,)' '\147\167\225\276\246\352\064\100\000\000\000\000'; same snake/a_b.npy expected.npy   # -0.2919..., 2.8268...
+fi
+
 # Words that make no sense.
 run 2 run; err "usage"
 run 2 run small.json --tolerance -1; err "--tolerance"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# docs.sh TOP: what docs/writing-an-op.md shows of files is in them.  A block of C that begins with
-# a comment naming a file is a part of that file, line by line, blank lines aside.
+# docs.sh TOP: what docs/writing-*.md and docs/executor.md show of files is in them.  A block of C
+# that begins with a comment naming a file is a part of that file, line by line, blank lines aside.
 set -u
 cd "$1" || exit 2
 
@@ -27,7 +27,7 @@ open && first && match($0, /^\/\* [a-z_\/]+\.(c|def|h) \*\/$/) {
 open && named && $0 != "" {
     first = 0
     for (i = at + 1; i <= n && lines[i] != $0; i++);
-    if (i > n) { print "docs/writing-an-op.md:" FNR ": not in " named ": " $0; failed = 1 }
+    if (i > n) { print FILENAME ":" FNR ": not in " named ": " $0; failed = 1 }
     else { at = i; found = 1; shown++ }
 }
 { first = 0 }
@@ -35,4 +35,4 @@ END {
     if (shown < 20) { print "only " shown + 0 " lines are shown"; failed = 1 }
     print shown + 0 " lines"
     exit failed
-}' docs/writing-an-op.md
+}' docs/writing-*.md docs/executor.md

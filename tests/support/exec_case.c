@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <xir/exec.h>
 #include "support/exec_case.h"
+#include "graph.h"
 
 enum { MOST_SHOWN = 40 };
 
@@ -15,8 +16,8 @@ static const char *elements(const xir_array *a) {
     return out;
 }
 
-static xir_array *array_of(const xir_value *params) {
-    xir_array *array = xir_array_of_params(params, why);
+static xir_array *array_of(const xir_value *data) {
+    xir_array *array = xir_array_of_params(data, why);
     if (!array) fail_msg("elements: %s", op_case_findings(why));
     return array;
 }
@@ -111,6 +112,33 @@ static void run_with_unknown_dims(op_case *c, const xir_array *const *in) {
     op_case_end(&again);
 }
 
+/* Runs an op that nobody has checked: results or a refusal, and no harm. */
+static void run_unchecked(op_case *c, void *body, const xir_array *const *in) {
+    xir_array *out[MOST_OUTPUTS] = { NULL };
+    xir_op *op = op_case_bring_in(c, body);
+    size_t n = xir_op_output_count(op);
+    for (size_t i = 0; i < n; i++) DOES(xir_value_set_type(xir_op_output(op, (int64_t)i), NULL));
+    xir_diags_clear(why);
+    xir_status status = xir_op_run(op, in, xir_op_input_count(op), out, n, why);
+    for (size_t i = 0; i < n; i++) {
+        if ((status == XIR_OK) != (out[i] != NULL)) op_case_fail(c, "all results or none", "%s", xir_status_name(status));
+        xir_array_free(out[i]);
+    }
+    if (xir_op_erase(op)) op_case_fail(c, "an op without users", "%s", op_case_findings(xir_network_diags(c->net)));
+}
+
+static void run_with_harm(op_case *c, const xir_array *const *in) {
+    void *body = op_text_keep(&c->t, c->cls->body_size);
+    for (uint32_t k = 0; k < c->cls->n_fields && !c->failed; k++) {
+        int64_t room[16];
+        for (size_t i = 0; !c->failed; i++) {
+            memcpy(body, c->body, c->cls->body_size);
+            if (!op_case_harmful_attr(&c->cls->fields[k], body, i, room)) break;
+            run_unchecked(c, body, in);
+        }
+    }
+}
+
 void exec_case_run(const char *text, const char *file, int line, op_counts *counts) {
     op_case c;
     const xir_array *in[MOST_INPUTS] = { NULL };
@@ -149,6 +177,7 @@ void exec_case_run(const char *text, const char *file, int line, op_counts *coun
     check_results(&c, status, out, n, "");
     if (!c.failed && !(c.cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK))) run_network(&c, op, in, ", as a network");
     if (!c.failed) run_with_unknown_dims(&c, in);
+    if (!c.failed && !c.bad) run_with_harm(&c, in);
     for (size_t i = 0; i < c.n_inputs; i++) xir_array_free((xir_array *)(uintptr_t)in[i]);
     op_case_end(&c);
 }

@@ -134,6 +134,8 @@ size_t op_case_types(const xir_op *op, const xir_type **out);
 void op_case_with_unknown_dims(op_case *c, xir_op *op);
 /* Types and attributes that nobody has checked are judged without harm. */
 void op_case_with_harm(op_case *c, xir_op *op);
+/* Puts variant i of an attribute that means harm into the body, `room` for its list; false past the last. */
+bool op_case_harmful_attr(const xir_field *f, void *body, size_t i, int64_t room[16]);
 
 /* ---- running -------------------------------------------------------------------------------------------------------- */
 

@@ -106,8 +106,7 @@ static void with_harmful_input(op_case *c, xir_op *op, size_t input) {
     DOES(xir_value_set_type(v, type));
 }
 
-/* The number of variants of an attribute; variant i is put into the body. */
-static bool harmful_attr(const xir_field *f, void *body, size_t i, int64_t *room) {
+bool op_case_harmful_attr(const xir_field *f, void *body, size_t i, int64_t room[16]) {
     static const int64_t numbers[] = { INT64_MIN, INT64_MAX, 0, -1, 1, 2, INT64_C(1) << 40 };
     static const double reals[] = { 0, -1, 1e38, -INFINITY, INFINITY, NAN };
     static const size_t sizes[] = { 0, 1, 2, 5, 9 };
@@ -165,7 +164,7 @@ void op_case_with_harm(op_case *c, xir_op *op) {
         int64_t room[16];
         for (size_t i = 0; !c->failed; i++) {
             memcpy(body, c->body, c->cls->body_size);
-            if (!harmful_attr(f, body, i, room)) break;
+            if (!op_case_harmful_attr(f, body, i, room)) break;
             with_body(c, body, f->name.data);
         }
     }

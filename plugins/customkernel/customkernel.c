@@ -1,0 +1,43 @@
+/* A plug-in whose operation the executor can compute: a function and a row for that. docs/executor.md walks through it. */
+#include <math.h>
+#include <xir/exec.h>
+#include <xir/plugin.h>
+
+#define XIR_DEFS "customkernel.def"
+#include <xir/declare.h>
+
+static xir_status snake_check(xir_infer *at) {
+    const xir_snake_attrs *a = xir_infer_attrs(at);
+    return a->frequency != 0 ? XIR_OK : xir_infer_fail(at, XIR_E_BOUNDS, "frequency", "0 bends nothing, another number was expected");
+}
+
+static xir_status snake_infer(xir_infer *at) {
+    xir_status status = xir_infer_need(at, 1);
+    return status ? status : xir_infer_give(at, xir_infer_input(at, 0));
+}
+
+#define XIR_DEFS "customkernel.def"
+#include <xir/define.h>
+
+static xir_status run_snake(xir_kernel *at) {
+    const xir_snake_attrs *a = xir_kernel_attrs(at);
+    const double *x = xir_kernel_reals(at, 0);
+    double *y = xir_kernel_real_out(at, 0);
+    int64_t n = 0;
+    if (!x || !y || xir_type_elements(xir_kernel_output_type(at, 0), &n)) return XIR_E_MEMORY;
+    for (int64_t i = 0; i < n; i++) y[i] = x[i] + pow(sin(a->frequency * x[i]), 2) / a->frequency;
+    return XIR_OK;
+}
+
+const xir_plugin *xir_plugin_entry(void) {
+    static xir_class_fn *const classes[] = { xir_snake_class };
+    static const xir_plugin_kernel kernels[] = {
+        { xir_snake_class, run_snake },
+    };
+    static const xir_plugin plugin = {
+        XIR_PLUGIN_HEAD("customkernel"),
+        .classes = classes, .n_classes = 1,
+        .kernels = kernels, .n_kernels = sizeof kernels / sizeof kernels[0],
+    };
+    return &plugin;
+}

@@ -1,0 +1,182 @@
+/* Every op that has a kernel, with inputs, attributes and output types by chance, as a hostile file may have them, and any bits as
+ * elements: running it does no harm, takes neither long nor much memory, and either gives arrays of the types that it says or says what is
+ * wrong. */
+#include <stdio.h>
+#include <time.h>
+#include "support/hostile.h"
+#include "support/often.h"
+
+enum { TRIALS = OFTEN(200000), A_POOL = 400, MOST_OPS = 400, MOST_INPUTS = 16, MOST_OUTPUTS = 8, MOST_BYTES = 64 << 20, MOST_ELEMENTS = 4096 };
+
+/* ---- memory ------------------------------------------------------------------------------------------------------- */
+
+static size_t blocks_left;
+
+static void *measured(void *user, void *block, size_t old_size, size_t size) {
+    (void)user, (void)old_size;
+    if (size > MOST_BYTES) return NULL;
+    if (!size) {
+        blocks_left -= block != NULL;
+        free(block);
+        return NULL;
+    }
+    blocks_left += block == NULL;
+    return realloc(block, size);
+}
+
+static int begin(void **state) {
+    (void)state;
+    const xir_allocator alloc = { measured, NULL };
+    ctx = xir_context_new(&alloc);
+    why = ctx ? xir_diags_new(ctx) : NULL;
+    return why ? 0 : -1;
+}
+
+static int end(void **state) {
+    (void)state;
+    xir_diags_free(why);
+    xir_context_free(ctx);
+    return blocks_left ? -1 : 0;
+}
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- arrays ------------------------------------------------------------------------------------------------------- */
+
+/* Bits for a type; what is small is often an index or a dim that fits something. */
+static void fill(uint8_t *bytes, size_t size) {
+    bool small = once_in(2);
+    for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(small ? (i % 4 ? 0 : chance(4)) : chance(256));
+}
+
+/* An array in place of a value, of a type like its; NULL if it has none or is too large. */
+static xir_array *some_array(const xir_value *value) {
+    const xir_tensor_type *tensor = xir_type_tensor(xir_value_type(value));
+    int64_t dims[16], n = 0;
+    size_t size = 0;
+    if (!tensor || tensor->shape.size > COUNT(dims)) return NULL;
+    for (size_t k = 0; k < tensor->shape.size; k++) dims[k] = tensor->shape.data[k] < 0 ? (int64_t)chance(4) : tensor->shape.data[k];
+    const xir_type *type = tensor->element_dtype ? xir_tensor(ctx, tensor->element_dtype, NULL, dims, tensor->shape.size) : NULL;
+    if (!type || xir_type_elements(type, &n) || n > MOST_ELEMENTS) return NULL;
+    xir_array *array = xir_array_new(ctx, type, NULL);
+    if (array && xir_array_data(array, &size)) fill(xir_array_edit(array), size);
+    return array;
+}
+
+/* Params of the pool get bytes, but for some. */
+static void fill_params(pool *p) {
+    for (size_t i = 0; i < POOL_PARAMS; i++) {
+        uint8_t bytes[1 << 12];
+        uint64_t size = 0;
+        const xir_type *type = xir_value_type(p->params[i]);
+        if (!xir_type_tensor(type) || xir_type_bytes(type, &size) || size > sizeof bytes || once_in(8)) continue;
+        fill(bytes, (size_t)size);
+        (void)xir_params_set_copy(p->params[i], bytes, (size_t)size);
+    }
+}
+
+/* ---- a trial ------------------------------------------------------------------------------------------------------ */
+
+static size_t n_run, n_refused;
+
+/* An op as a reader makes it: nothing checked. */
+static xir_op *bring_in(pool *p, const xir_class *cls, void *body, xir_value **inputs, size_t n_inputs) {
+    const xir_type *types[MOST_OUTPUTS] = { NULL };
+    size_t n = cls->many_outputs ? chance(MOST_OUTPUTS) : cls->n_outputs;
+    body_fill_presets(cls, body);
+    const void *attrs = net_attrs(p->net, cls, body);
+    xir_op *op = attrs ? op_make(p->net, cls, attrs, n_inputs) : NULL;
+    bool wild = once_in(3);
+    for (size_t i = 0; i < n && wild; i++) types[i] = xir_value_type(p->values[chance(POOL_VALUES)]);
+    if (!op || !op_make_outputs(op, types, n)) abort();
+    op->name = net_name(p->net, XIR_STR("op"));
+    for (size_t i = 0; i < n_inputs; i++) use_link(&op->inputs[i], op, inputs[i]);
+    if (!wild && once_in(2)) (void)xir_op_infer(op, true);
+    xir_network_clear_status(p->net);
+    return op;
+}
+
+static void check_run(const xir_op *op, xir_status status, xir_array *const *out, double took) {
+    const char *key = op->cls->key.data;
+    if (took > 2) fail_msg("%s took %g s", key, took);
+    if (status && !xir_diags_count(why)) fail_msg("%s: %s without a finding", key, xir_status_name(status));
+    for (size_t i = 0; i < op->n_outputs; i++) {
+        if ((out[i] == NULL) != (status != XIR_OK)) fail_msg("%s: %s, and output %zu is %s", key, xir_status_name(status), i, out[i] ? "there" : "not there");
+        if (!out[i]) continue;
+        uint64_t bytes = 0;
+        size_t size;
+        (void)xir_array_data(out[i], &size);
+        if (xir_type_bytes(xir_array_type(out[i]), &bytes) || bytes != size) fail_msg("%s: an output of %zu bytes", key, size);
+    }
+    if (status == XIR_OK) n_run++;
+    else n_refused++;
+}
+
+static void try_op(pool *p, const xir_class *cls) {
+    bool wild = once_in(3), sound;
+    void *body = pool_body(p, cls, wild);
+    xir_value *inputs[MOST_INPUTS];
+    const xir_array *arrays[MOST_INPUTS];
+    xir_array *out[MOST_OUTPUTS] = { NULL };
+    size_t n = cls->many_inputs ? chance(4) : cls->n_inputs;
+    if (wild && once_in(4)) n = chance(6);
+    bool all = true;
+    for (size_t i = 0; i < n; i++) {
+        inputs[i] = pool_value(p, &sound);
+        arrays[i] = inputs[i] ? some_array(inputs[i]) : NULL;
+        all = all && (arrays[i] || !inputs[i]);
+    }
+    xir_op *op = all ? bring_in(p, cls, body, inputs, n) : NULL;
+    if (op && op->n_outputs <= MOST_OUTPUTS) {
+        xir_diags_clear(why);
+        double start = seconds();
+        xir_status status = xir_op_run(op, arrays, n, out, op->n_outputs, why);
+        check_run(op, status, out, seconds() - start);
+        for (size_t i = 0; i < op->n_outputs; i++) xir_array_free(out[i]);
+    }
+    if (op) op_forget(op);
+    for (size_t i = 0; i < n; i++) xir_array_free((xir_array *)(uintptr_t)arrays[i]);
+}
+
+static void nothing_does_harm(void **state) {
+    (void)state;
+    const xir_class *classes[MOST_OPS], *cls;
+    size_t n = 0;
+    for (size_t i = 0; (cls = xir_context_class_at(ctx, i)); i++) {
+        if (xir_class_is_op(cls) && class_kernel(cls) && n < MOST_OPS) classes[n++] = cls;
+    }
+    pool p;
+    size_t ran[MOST_OPS] = { 0 }, never = 0;
+    const char *times = getenv("XIR_OPS_TRIALS"), *course = getenv("XIR_OPS_COURSE");   /* for looking closer */
+    size_t trials = times ? (size_t)atol(times) : TRIALS;
+    for (long i = course ? atol(course) : 0; i > 0; i--) chance(2);
+    for (size_t trial = 0; trial < trials; trial++) {
+        if (trial % A_POOL == 0) {
+            if (trial) pool_end(&p);
+            pool_begin(&p);
+            fill_params(&p);
+        }
+        size_t which = chance(n), before = n_run;
+        for (int more = trial % 2 ? 3 : 0; more > 0; more--) {   /* what is hard to make good is tried more often */
+            size_t other = chance(n);
+            if (ran[other] < ran[which]) which = other;
+        }
+        try_op(&p, classes[which]);
+        ran[which] += n_run - before;
+    }
+    pool_end(&p);
+    printf("%zu ops run, %zu refused\n", n_run, n_refused);
+    for (size_t i = 0; i < n; i++) {
+        if (!ran[i]) printf("never run: %s\n", classes[i]->key.data), never++;
+    }
+    if (!times && never > n / 10) fail_msg("%zu of %zu ops never ran", never, n);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_does_harm) };
+    return _cmocka_run_group_tests("exec_hostile", tests, 1, begin, end);
+}
