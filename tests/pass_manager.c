@@ -1,5 +1,6 @@
 /* Running pipelines: who runs and who is left out, what is asked of a pass that has run, what is left behind, and that memory that is not
  * there is a failure like any other. */
+#include <pthread.h>
 #include <stdio.h>
 #include "support/net.h"
 #include "support/passes.h"
@@ -482,6 +483,37 @@ static void one_pass_alone(void **state) {
     xir_diags_clear(why);
 }
 
+/* ---- threads ------------------------------------------------------------------------------------------------------ */
+
+typedef struct shared_s { xir_context *with; xir_pipeline *pipeline; } shared_s;
+
+static void *run_often(void *user) {
+    const shared_s *s = user;
+    for (int i = 0; i < 20; i++) {
+        xir_network *own = small_net_in(s->with);
+        xir_pass_report *r = xir_pass_report_new(s->with);
+        xir_diags *found = xir_diags_new(s->with);
+        if (xir_pipeline_run(s->pipeline, own, &(xir_pass_settings){ .verify = true }, r, found) != XIR_OK) abort();
+        xir_diags_free(found);
+        xir_pass_report_free(r);
+        xir_network_free(own);
+    }
+    return NULL;
+}
+
+static void threads_run_one_pipeline(void **state) {
+    (void)state;
+    shared_s s = { xir_context_new(NULL), NULL };   /* the group's counts without a lock */
+    passes_for_tests(s.with);
+    s.pipeline = xir_pipeline_parse(s.with, XIR_STR("tag{value=3},fix(count-down,dce,cse,fuse),infer"), why);
+    assert_non_null(s.pipeline);
+    pthread_t threads[4];
+    for (size_t i = 0; i < COUNT(threads); i++) assert_int_equal(pthread_create(&threads[i], NULL, run_often, &s), 0);
+    for (size_t i = 0; i < COUNT(threads); i++) pthread_join(threads[i], NULL);
+    xir_pipeline_free(s.pipeline);
+    xir_context_free(s.with);
+}
+
 /* ---- without memory ----------------------------------------------------------------------------------------------- */
 
 static void scarce_run(want *w) {
@@ -545,6 +577,7 @@ int main(void) {
         TEST(what_cannot_be_kept_is_said),
         TEST(a_run_on_a_copy_leaves_the_network_alone),
         TEST(one_pass_alone),
+        TEST(threads_run_one_pipeline),
         cmocka_unit_test(every_allocation),
     };
     return cmocka_run_group_tests(tests, begin, group_end);

@@ -127,6 +127,18 @@ static xir_status run_judged(manager *m, const pipeline_step *s, xir_pass_row *r
 
 static xir_status run_needed(manager *m, const pipeline_step *s);
 
+/* What the network is before a pass, if somebody will ask. Many passes in a row that change nothing need one copy. */
+static xir_status keep_before(manager *m) {
+    if (m->before || !(m->set->verify || m->set->reproduce)) return XIR_OK;
+    m->before = xir_network_clone(m->net);
+    return m->before ? XIR_OK : diag_memory(m->why);
+}
+
+static void forget_before(manager *m) {
+    xir_network_free(m->before);
+    m->before = NULL;
+}
+
 static xir_status run_step(manager *m, size_t i, const pipeline_step *s, size_t *changes) {
     *changes = 0;
     xir_pass_fate fate = fate_of(m, s->pass, i == REPORT_ADDED);
@@ -136,15 +148,13 @@ static xir_status run_step(manager *m, size_t i, const pipeline_step *s, size_t 
     if (!row) return diag_memory(m->why);
     row->fate = fate;
     if (fate != XIR_PASS_RAN) return XIR_OK;
-    xir_network *before = NULL;
-    if (m->set->verify || m->set->reproduce) {
-        before = xir_network_clone(m->net);
-        if (!before) return diag_memory(m->why);
-    }
+    status = keep_before(m);
+    if (status) return status;
+    const uint64_t epoch = m->net->epoch;
     m->runs++;
-    status = run_judged(m, s, row, before, changes);
-    if (status && m->set->reproduce) manager_reproduce(m, s, before);
-    xir_network_free(before);
+    status = run_judged(m, s, row, m->before, changes);
+    if (status && m->set->reproduce) manager_reproduce(m, s, m->before);
+    if (*changes || m->net->epoch != epoch) forget_before(m);
     if (!status && *changes && m->set->dump_dir) status = manager_dump(m, s->pass->name);
     return status;
 }
@@ -219,6 +229,7 @@ xir_status xir_pipeline_run(const xir_pipeline *p, xir_network *net, const xir_p
     manager m = { .p = p, .net = net, .set = settings ? settings : &usual, .report = report ? report : own, .why = why };
     report_clear(m.report);
     xir_status status = run_all(&m);
+    forget_before(&m);
     report_sum_groups(m.report);
     xir_pass_report_free(own);
     return status;

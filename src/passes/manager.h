@@ -11,6 +11,7 @@ typedef struct manager {
     xir_pass_report         *report;
     xir_diags               *why;
     size_t                   runs;     /* of passes so far                                         */
+    xir_network             *before;   /* a copy of the network before the pass that runs; NULL: not made */
     bool                     valid;    /* the network has been; from then on it must stay so       */
 } manager;
 

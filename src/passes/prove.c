@@ -244,7 +244,7 @@ static void say_first(xir_proof *p, const xir_network *net, size_t n_out, xir_di
             xir_array_free(outputs[i]);
             outputs[i] = NULL;
         }
-        qsort(was.items, was.n, sizeof *was.items, by_name);
+        if (was.n) qsort(was.items, was.n, sizeof *was.items, by_name);
         (void)run_for(p, net, outputs, n_out, &(xir_run_options){ find_first, &s }, NULL);
     }
     for (size_t i = 0; i < was.n; i++) xir_array_free(was.items[i].array);

@@ -6,7 +6,7 @@ run 0 -V; out "xir "
 run 0 --help; out "convert"; out "Exit codes"; quiet
 run 0 -h; out "convert"
 run 0 help; out "convert"
-for sub in info show convert check diff ops schema; do
+for sub in info show convert opt check diff ops passes schema; do
     run 0 $sub --help; out "usage: xir $sub"; quiet; cp out first
     run 0 help $sub; same out first
     run 0 $sub -h; same out first

@@ -62,6 +62,20 @@ static char *place_of_failure(const char *out) {
     return beside(out, "failed.json");
 }
 
+/* What is said of nodes is about the file, and names it; what is said of ops is about what the passes made of it. */
+static void say_of(const char *file, xir_diags *why) {
+    xir_diags *placed = new_diags();
+    const xir_diag *d;
+    for (size_t i = 0; (d = xir_diags_at(why, i)); i++) {
+        xir_diag copy = *d;
+        bool of_node = d->path.size > 7 && memcmp(d->path.data, "/graph/", 7) == 0;
+        if (of_node && !d->file.size) copy.file = xir_str_of(file);
+        xir_diags_put(placed, &copy);
+    }
+    say(placed);
+    xir_diags_free(placed);
+}
+
 /* Runs the passes. What is printed goes where the output does not. */
 static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_settings *settings, const xir_proof *proof, const char *out) {
     FILE *to = out && strcmp(out, "-") == 0 ? stderr : stdout;
@@ -73,7 +87,7 @@ static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_sett
     if (!status && out) status = xir_network_validate(l->net, why);
     progress_end();
     if (with_times) print_report(report, to);
-    say(why);
+    say_of(l->name, why);
     xir_pass_report_free(report);
     xir_diags_free(why);
     int code = exit_of(status);

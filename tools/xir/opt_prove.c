@@ -19,16 +19,17 @@ static void spell(const char *name, const char *argument) {
     text_put(&spelled, "'");
 }
 
+/* NAME=FILE; a FILE alone is for the first input. */
 static int load_input(const char *word) {
-    const char *equals = strchr(word, '=');
-    if (!equals || equals == word || !equals[1]) return complain(MISUSED, "--input takes NAME=FILE.npy, not '%s'", word);
+    const char *equals = strchr(word, '='), *file = equals ? equals + 1 : word;
+    if (equals == word || !*file) return complain(MISUSED, "--input takes NAME=FILE.npy, not '%s'", word);
     xir_diags *why = new_diags();
-    xir_array *array = xir_array_load_npy(context, equals + 1, why);
+    xir_array *array = xir_array_load_npy(context, file, why);
     const xir_diag *first = xir_diags_at(why, 0);
     int code = array ? DONE : exit_of(first ? first->code : XIR_E_MEMORY);
     if (array) {
-        char *name = join(word, "");
-        name[equals - word] = '\0';
+        char *name = join(equals ? word : "0", "");
+        if (equals) name[equals - word] = '\0';
         inputs = resize(inputs, (n_inputs + 1) * sizeof *inputs);
         inputs[n_inputs++] = (xir_proof_input){ name, array };
         spell("input", word);

@@ -91,7 +91,7 @@ bool settings_of_line(xir_pass_settings *out) {
     if (a->strict) set("onnx-to-xir.strict", strlen("onnx-to-xir.strict"), "true");
     set_joined("onnx-to-xir.input-shape", &a->shapes, ";");
     set_joined("onnx-to-xir.bind", &a->binds, ",");
-    qsort(made.entries, made.map.size, sizeof *made.entries, by_key);
+    if (made.map.size) qsort(made.entries, made.map.size, sizeof *made.entries, by_key);
     made.map.entries = made.entries;
     out->config = made.map.size ? &made.map : NULL;
     xir_diags *why = new_diags();

@@ -1,0 +1,28 @@
+# xir opt over real exports, if they are there: every one through the default pipeline, verified; what is left of ONNX in it; the small
+# ones proven.
+. "$SRC/tests/cli/lib.sh"
+[ -d "${XIR_CORPUS:-}/onnx" ] && command -v xz >/dev/null || finish
+
+for packed in "$XIR_CORPUS"/onnx/*.onnx.xz; do
+    name=$(basename "$packed" .onnx.xz)
+    xz -dc "$packed" >net.onnx
+    run 0 opt net.onnx net.fb --verify --time
+    run 0 check net.fb; out "no fault found"
+    run 0 info net.fb
+    case $name in
+    ssdlite*) ;;   # what it ends with depends on data: If, NonMaxSuppression
+    *) not_out "onnx::" ;;
+    esac
+    case $name in
+    mobilenet* | resnet* | unet* | densenet*)
+        not_out "BatchNormalization"
+        [ "$(awk '$2 == "icraft::xir::Transpose" { n = $1 } END { print n + 0 }' out)" -le 2 ] || bad "$name: transposes are left inside" ;;
+    esac
+    run 0 opt net.fb again.fb --time
+    [ "$(awk '$1 == "all" { print $3 }' out)" = 0 ] || bad "$name: there is still something to do"
+    case $name in
+    lstm* | unet*) run 0 opt net.onnx --prove; out "proven: " ;;
+    esac
+done
+run 0 opt net.onnx --passes ""; quiet
+finish

@@ -1,0 +1,166 @@
+/* A trained network, end to end: 64 digits that it had not seen get the logits that PyTorch gave them, within 1e-4, after every pass of
+ * the default pipeline and from every file format, eagerly and lazily. */
+#include <stdio.h>
+#include "support/net.h"
+#include "support/scratch.h"
+
+#define MODELS XIR_TEST_DATA "/../examples/models/"
+
+enum { IMAGES = 64, PIXELS = 64, CLASSES = 10 };
+static const float tolerance = 1e-4f;
+
+static float   images[IMAGES][PIXELS], logits[IMAGES][CLASSES];
+static int64_t labels[IMAGES];
+
+static void read_npy(const char *path, void *out, size_t size) {
+    xir_array *array = xir_array_load_npy(ctx, path, why);
+    if (!array) xir_diags_print(why, stderr);
+    assert_non_null(array);
+    size_t found;
+    const void *data = xir_array_data(array, &found);
+    assert_int_equal(found, size);
+    memcpy(out, data, size);
+    xir_array_free(array);
+}
+
+static xir_network *load(const char *path, bool lazy) {
+    xir_network *net = xir_network_load(ctx, path, &(xir_load_options){ .lazy = lazy }, why);
+    if (!net) xir_diags_print(why, stderr);
+    assert_non_null(net);
+    return net;
+}
+
+/* How many digits the network reads as their labels say. Every logit is PyTorch's. */
+static size_t score(const xir_network *net, const char *when) {
+    size_t right = 0;
+    for (size_t i = 0; i < IMAGES; i++) {
+        const xir_type *type = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "****", 1, 1, 8, 8);
+        xir_array *in = xir_array_copy(ctx, type, images[i], sizeof images[i], why), *out = NULL;
+        xir_status status = xir_network_run(net, (const xir_array *const *)&in, 1, &out, 1, NULL, why);
+        if (status) xir_diags_print(why, stderr);
+        assert_int_equal(status, XIR_OK);
+        assert_int_equal(xir_array_count(out), CLASSES);
+        int64_t best = 0;
+        for (size_t k = 0; k < CLASSES; k++) {
+            double is = xir_array_real(out, k), should = logits[i][k];
+            if (!(is - should <= tolerance && should - is <= tolerance)) {
+                fail_msg("%s: digit %zu, logit %zu: %.9g was expected, it is %.9g", when, i, k, should, is);
+            }
+            if (is > xir_array_real(out, (size_t)best)) best = (int64_t)k;
+        }
+        right += best == labels[i];
+        xir_array_free(in);
+        xir_array_free(out);
+    }
+    return right;
+}
+
+/* ---- passes ------------------------------------------------------------------------------------------------------- */
+
+typedef struct seen_s { size_t runs, scored; } seen_s;
+
+static xir_status score_after(void *user, const xir_pass_event *event) {
+    seen_s *seen = user;
+    char when[200];
+    snprintf(when, sizeof when, "after run %zu, %.*s", event->run, (int)event->text.size, event->text.data);
+    seen->runs++;
+    if (event->run > 1 && !event->changes) return XIR_OK;
+    assert_int_equal(score(event->net, when), IMAGES);
+    seen->scored++;
+    return XIR_OK;
+}
+
+static xir_network *optimised(void) {
+    xir_network *net = load(MODELS "digits.onnx", false);
+    xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
+    seen_s seen = { 0, 0 };
+    const xir_pass_watch watch = { .after = score_after, .user = &seen };
+    xir_status status = xir_pipeline_run(p, net, &(xir_pass_settings){ .verify = true, .watches = &watch, .n_watches = 1 }, NULL, why);
+    if (status) xir_diags_print(why, stderr);
+    assert_int_equal(status, XIR_OK);
+    assert_int_equal(xir_diags_count(why), 0);
+    assert_true(seen.runs >= 10 && seen.scored >= 4);
+    xir_pipeline_free(p);
+    return net;
+}
+
+static size_t count_of(const xir_network *net, const xir_class_decl *decl) {
+    size_t n = 0;
+    for (const xir_op *op = NULL; (op = xir_network_next_of(net, op, decl));) n++;
+    return n;
+}
+
+static void every_pass_keeps_the_logits(void **state) {
+    (void)state;
+    xir_network *net = optimised();
+    assert_int_equal(count_of(net, xir_batch_norm2d_class()), 0);
+    assert_int_equal(count_of(net, xir_hardswish_class()), 1);
+    assert_true(count_of(net, xir_transpose_class()) <= 1);   /* at the border */
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        xir_str key = xir_class_key(xir_op_class(op));
+        assert_true(key.size > 6 && memcmp(key.data, "onnx::", 6) != 0);
+    }
+    CHECK_STR(xir_value_name(xir_op_output(xir_network_input_op(net), 0)), "image");
+    CHECK_STR(xir_value_name(xir_op_input(xir_network_output_op(net), 0)), "logits");
+    xir_network_free(net);
+}
+
+/* ---- files -------------------------------------------------------------------------------------------------------- */
+
+static void every_format_keeps_the_logits(void **state) {
+    (void)state;
+    xir_network *net = optimised();
+    xir_format_info format;
+    size_t formats = 0;
+    for (size_t i = 0; xir_format_at(i, &format); i++) {
+        char name[40];
+        if (!format.writes) continue;
+        snprintf(name, sizeof name, "digits.%.*s", (int)strcspn(format.suffixes, " "), format.suffixes);
+        const char *path = scratch(name);
+        DOES(xir_network_save(net, path, NULL, why));
+        for (int lazy = 0; lazy < 2; lazy++) {
+            xir_network *again = load(path, lazy);
+            assert_int_equal(xir_params_is_lazy(xir_op_input(xir_network_next_of(again, NULL, xir_conv2d_class()), 1)), lazy);
+            assert_int_equal(score(again, path), IMAGES);
+            xir_network_free(again);
+        }
+        formats++;
+    }
+    assert_true(formats >= 3);
+    xir_network_free(net);
+}
+
+/* The dialect network, too, goes through every format, and is then converted as if it came from its file. */
+static void every_format_keeps_what_is_not_converted(void **state) {
+    (void)state;
+    xir_network *net = load(MODELS "digits.onnx", false);
+    static const char *const names[] = { "dialect.json", "dialect.imodel", "dialect.fb" };
+    for (size_t i = 0; i < COUNT(names); i++) {
+        DOES(xir_network_save(net, scratch(names[i]), &(xir_save_options){ .unchecked = true }, why));
+        xir_network *again = load(scratch(names[i]), true);
+        xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
+        assert_int_equal(xir_pipeline_run(p, again, NULL, NULL, why), XIR_OK);
+        assert_int_equal(score(again, names[i]), IMAGES);
+        xir_pipeline_free(p);
+        xir_network_free(again);
+    }
+    xir_network_free(net);
+}
+
+static int begin(void **state) {
+    int result = group_begin(state);
+    read_npy(MODELS "digits_inputs.npy", images, sizeof images);
+    read_npy(MODELS "digits_logits.npy", logits, sizeof logits);
+    read_npy(MODELS "digits_labels.npy", labels, sizeof labels);
+    return result;
+}
+
+int main(void) {
+    scratch_make();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_pass_keeps_the_logits),
+        cmocka_unit_test(every_format_keeps_the_logits),
+        cmocka_unit_test(every_format_keeps_what_is_not_converted),
+    };
+    return cmocka_run_group_tests(tests, begin, group_end);
+}
