@@ -138,6 +138,37 @@ static void names_of_inputs_must_be_there(void **state) {
     xir_network_free(a);
 }
 
+/* Three inputs in one array; only the second of them tells the networks apart. */
+static void each_sample_is_run_on_its_own(void **state) {
+    (void)state;
+    const float v[3][4] = { { -1, -1, -1, -1 }, { -1, 5, -1, -1 }, { -1, -1, -1, -1 } }, spoiled[] = { 1, 2, 1, 1 };
+    const xir_type *type = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NC", 3, 4);
+    xir_array *x = xir_array_copy(ctx, type, v, sizeof v, why), *fewer = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NC", 2, 2), v, 16, why);
+    const xir_proof_input input = { "x", x };
+    xir_proof *p = xir_proof_new(ctx, &(xir_proof_options){ .inputs = &input, .n_inputs = 1, .each = true }, why);
+    xir_network *a = line(ctx, ones, twos), *b = line(ctx, spoiled, twos);
+    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    xir_proof_state s = xir_proof_state_of(p);
+    assert_true(s.networks == 2 && s.outputs == 3);
+    assert_int_equal(xir_proof_look(p, b, why), XIR_E_INVALID);
+    assert_string_equal(findings(),
+                        "the network computes something else, output 'y': 1 of 4 elements differs, the first is number 1: it was 7 and is 12 now; "
+                        "the largest difference is 5\n"
+                        "the first value that differs is 'p': 1 of 4 elements differs, the first is number 1: it was 5 and is 10 now; the largest "
+                        "difference is 5");
+    xir_proof_free(p);
+    const xir_proof_input two[] = { { "x", x }, { "z", fewer } };
+    p = xir_proof_new(ctx, &(xir_proof_options){ .inputs = two, .n_inputs = 2, .each = true }, why);
+    assert_int_equal(xir_proof_look(p, a, why), XIR_E_BOUNDS);
+    assert_string_equal(findings(), "the array for the input 'z' holds 2 samples, as many as the others hold were expected");
+    xir_proof_free(p);
+    xir_array_free(x);
+    xir_array_free(fewer);
+    xir_network_free(a);
+    xir_network_free(b);
+}
+
 /* A network that nobody can run is not the first one. */
 static void a_proof_begins_with_what_can_be_run(void **state) {
     (void)state;
@@ -251,6 +282,7 @@ int main(void) {
         cmocka_unit_test(the_tolerance_is_the_caller_s),
         cmocka_unit_test(another_number_of_outputs_is_a_difference),
         cmocka_unit_test(names_of_inputs_must_be_there),
+        cmocka_unit_test(each_sample_is_run_on_its_own),
         cmocka_unit_test(a_proof_begins_with_what_can_be_run),
         cmocka_unit_test(unknown_dims_are_one),
         cmocka_unit_test(a_pipeline_is_proven_pass_by_pass),

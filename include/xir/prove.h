@@ -18,6 +18,7 @@ typedef struct xir_proof_input {
 typedef struct xir_proof_options {
     const xir_proof_input *inputs;       /* the others are random, as xir_array_random; their unknown dims are 1   */
     size_t                 n_inputs;
+    bool                   each;         /* given arrays hold samples along their first dim, all as many: each is run on its own */
     uint64_t               seed;
     double                 absolute;     /* how far numbers may be apart, see xir_array_compare; 0 both: 1e-4 each */
     double                 relative;
@@ -26,7 +27,7 @@ typedef struct xir_proof_options {
 /* How far a proof has come. */
 typedef struct xir_proof_state {
     size_t networks;   /* that were run: 0, nothing could be run so far; 1, nothing was compared */
-    size_t outputs;    /* that were compared                                                    */
+    size_t outputs;    /* arrays that were compared                                                  */
     double largest;    /* the greatest difference between two numbers, NaN apart                */
 } xir_proof_state;
 
@@ -42,6 +43,7 @@ XIR_API xir_proof_state xir_proof_state_of(const xir_proof *proof);
  *   XIR_E_INVALID   an output is another, or there are more or fewer; findings say which, and which value in the order of execution was
  *                   the first to differ from that of its name in the network that was looked at before
  *   XIR_E_UNKNOWN   the networks have no input of a name
+ *   XIR_E_BOUNDS    arrays hold different numbers of samples
  *   what xir_network_run says, if the network cannot be run any more */
 XIR_API xir_status xir_proof_look(xir_proof *proof, const xir_network *net, xir_diags *why);
 /* Why nothing could be run so far, findings of the last network; NULL: something was run, or nothing was looked at. */

@@ -13,7 +13,9 @@ struct xir_proof {
     size_t            n_given;
     uint64_t          seed;
     double            absolute, relative;
-    xir_array       **inputs;      /* of the first network that could be run */
+    bool              each;
+    size_t            n_samples;
+    xir_array       **inputs;      /* of the first network that could be run: those of one sample after those of the other */
     size_t            n_inputs;
     xir_array       **outputs;
     size_t            n_outputs;
@@ -48,7 +50,7 @@ xir_proof *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir
         return NULL;
     }
     bool close = o->absolute > 0 || o->relative > 0;
-    *p = (xir_proof){ .ctx = ctx, .seed = o->seed, .absolute = close ? o->absolute : 1e-4, .relative = close ? o->relative : 1e-4 };
+    *p = (xir_proof){ .ctx = ctx, .seed = o->seed, .each = o->each, .n_samples = 1, .absolute = close ? o->absolute : 1e-4, .relative = close ? o->relative : 1e-4 };
     arena_init(&p->arena, &ctx->alloc);
     context_retain(ctx);
     if (keep_given(p, o)) return p;
@@ -73,8 +75,8 @@ void xir_proof_free(xir_proof *p) {
     if (!p) return;
     xir_context *ctx = p->ctx;
     for (size_t i = 0; i < p->n_given; i++) xir_array_free((xir_array *)(uintptr_t)p->given[i].array);
-    free_arrays(ctx, p->inputs, p->n_inputs);
-    free_arrays(ctx, p->outputs, p->n_outputs);
+    free_arrays(ctx, p->inputs, p->n_inputs * p->n_samples);
+    free_arrays(ctx, p->outputs, p->n_outputs * p->n_samples);
     xir_network_free(p->last);
     xir_diags_free(p->obstacle);
     arena_free(&p->arena);
@@ -132,29 +134,75 @@ static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, x
     return xir_array_random(p->ctx, type, p->seed + i, why);
 }
 
+/* How many samples the given arrays hold: 1, or the first dim of all of them. */
+static xir_status count_samples(xir_proof *p, xir_diags *why) {
+    p->n_samples = 1;
+    for (size_t i = 0; i < p->n_given && p->each; i++) {
+        const xir_type *type = xir_array_type(p->given[i].array);
+        int64_t n = xir_type_rank(type) ? xir_type_dim(type, 0, false) : 0;
+        if (n < 1 || (i && (size_t)n != p->n_samples)) {
+            return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "the array for the input '%.80s' holds %lld samples, %s expected", p->given[i].name,
+                             (long long)n, i ? "as many as the others hold were" : "one at least was");
+        }
+        p->n_samples = (size_t)n;
+    }
+    return XIR_OK;
+}
+
+/* Sample `k` of an array: it alone along the first dim. */
+static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k, xir_diags *why) {
+    if (!p->each) return xir_array_retain((xir_array *)(uintptr_t)array);
+    const xir_tensor_type *tensor = xir_type_tensor(xir_array_type(array));
+    size_t rank = tensor->shape.size, size;
+    int64_t *dims = mem_new(&p->ctx->alloc, rank * sizeof *dims);
+    if (!dims) {
+        diag_memory(why);
+        return NULL;
+    }
+    memcpy(dims, tensor->shape.data, rank * sizeof *dims);
+    dims[0] = 1;
+    const xir_type *type = xir_type_with_shape(p->ctx, xir_array_type(array), dims, rank, why);
+    mem_free(&p->ctx->alloc, dims, rank * sizeof *dims);
+    const char *data = xir_array_data(array, &size);
+    size /= p->n_samples;
+    return type ? xir_array_copy(p->ctx, type, data + k * size, size, why) : NULL;
+}
+
 static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size_t n, xir_array **inputs, xir_diags *why) {
     xir_status status = check_names(p, values, n, why);
-    for (size_t i = 0; !status && i < n; i++) {
-        const xir_array *given = given_for(p, values[i], i);
-        inputs[i] = given ? xir_array_retain((xir_array *)(uintptr_t)given) : random_for(p, values[i], i, why);
+    for (size_t i = 0; !status && i < n * p->n_samples; i++) {
+        const xir_array *given = given_for(p, values[i % n], i % n);
+        inputs[i] = given ? sample_of(p, given, i / n, why) : random_for(p, values[i % n], i, why);
         if (!inputs[i]) status = XIR_E_TYPE;
+    }
+    return status;
+}
+
+/* Runs a network on every sample; outputs lie as the proof's do. */
+static xir_status run_samples(const xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in, xir_array **outputs,
+                              size_t n_out, xir_diags *why) {
+    xir_status status = XIR_OK;
+    for (size_t k = 0; !status && k < p->n_samples; k++) {
+        status = xir_network_run(net, (const xir_array *const *)inputs + k * n_in, n_in, outputs + k * n_out, n_out, NULL, why);
     }
     return status;
 }
 
 /* Runs it on inputs of its own; what stands in the way is no failure but for names and memory. */
 static xir_status look_first(xir_proof *p, const xir_network *net, xir_diags *why) {
+    xir_status status = count_samples(p, why);
+    if (status) return status;
     size_t n_in = xir_network_inputs(net, NULL, 0), n_out = xir_network_outputs(net, NULL, 0);
     xir_value **values = mem_new(&p->ctx->alloc, (n_in + 1) * sizeof *values);
-    xir_array **inputs = new_arrays(p->ctx, n_in), **outputs = new_arrays(p->ctx, n_out);
+    xir_array **inputs = new_arrays(p->ctx, n_in * p->n_samples), **outputs = new_arrays(p->ctx, n_out * p->n_samples);
     xir_diags_free(p->obstacle);
     p->obstacle = xir_diags_new(p->ctx);
-    xir_status status = values && inputs && outputs && p->obstacle ? XIR_OK : diag_memory(why);
+    status = values && inputs && outputs && p->obstacle ? XIR_OK : diag_memory(why);
     if (!status) {
         xir_network_inputs(net, values, n_in);
         status = make_inputs(p, values, n_in, inputs, p->obstacle);
     }
-    if (!status) status = xir_network_run(net, (const xir_array *const *)inputs, n_in, outputs, n_out, NULL, p->obstacle);
+    if (!status) status = run_samples(p, net, inputs, n_in, outputs, n_out, p->obstacle);
     mem_free(&p->ctx->alloc, (void *)values, (n_in + 1) * sizeof *values);
     if (!status) {
         p->inputs = inputs;
@@ -164,8 +212,8 @@ static xir_status look_first(xir_proof *p, const xir_network *net, xir_diags *wh
         p->state.networks = 1;
         return XIR_OK;
     }
-    free_arrays(p->ctx, inputs, n_in);
-    free_arrays(p->ctx, outputs, n_out);
+    free_arrays(p->ctx, inputs, n_in * p->n_samples);
+    free_arrays(p->ctx, outputs, n_out * p->n_samples);
     if (status != XIR_E_UNKNOWN && status != XIR_E_MEMORY) return XIR_OK;
     const xir_diag *d = xir_diags_at(p->obstacle, 0);
     return d && why ? xir_diags_put(why, d) : status;
@@ -230,34 +278,32 @@ static bool find_first(void *user, const xir_value *value, const xir_array *arra
     return false;
 }
 
-static xir_status run_for(const xir_proof *p, const xir_network *net, xir_array **outputs, size_t n, const xir_run_options *options, xir_diags *why) {
-    return xir_network_run(net, (const xir_array *const *)p->inputs, p->n_inputs, outputs, n, options, why);
-}
-
-/* Says what it can; a run that fails here has been done before, or is only for a better sentence. */
-static void say_first(xir_proof *p, const xir_network *net, size_t n_out, xir_diags *why) {
+/* Says what it can about one sample; runs that fail here have been done before, or are only for a better sentence. */
+static void say_first(xir_proof *p, const xir_network *net, size_t sample, xir_diags *why) {
     seen was = { .p = p };
-    xir_array **outputs = new_arrays(p->ctx, p->n_outputs > n_out ? p->n_outputs : n_out);
     search s = { p, &was, why, false };
-    if (outputs && p->last && run_for(p, p->last, outputs, p->n_outputs, &(xir_run_options){ remember, &was }, NULL) == XIR_OK) {
+    const xir_array *const *inputs = (const xir_array *const *)p->inputs + sample * p->n_inputs;
+    xir_array **outputs = new_arrays(p->ctx, p->n_outputs);
+    if (outputs && p->last &&
+        xir_network_run(p->last, inputs, p->n_inputs, outputs, p->n_outputs, &(xir_run_options){ remember, &was }, NULL) == XIR_OK) {
         for (size_t i = 0; i < p->n_outputs; i++) {
             xir_array_free(outputs[i]);
             outputs[i] = NULL;
         }
         if (was.n) qsort(was.items, was.n, sizeof *was.items, by_name);
-        (void)run_for(p, net, outputs, n_out, &(xir_run_options){ find_first, &s }, NULL);
+        (void)xir_network_run(net, inputs, p->n_inputs, outputs, p->n_outputs, &(xir_run_options){ find_first, &s }, NULL);
     }
     for (size_t i = 0; i < was.n; i++) xir_array_free(was.items[i].array);
     mem_free(&p->ctx->alloc, was.items, was.room * sizeof *was.items);
-    free_arrays(p->ctx, outputs, p->n_outputs > n_out ? p->n_outputs : n_out);
+    free_arrays(p->ctx, outputs, p->n_outputs);
 }
 
 /* ---- the others ------------------------------------------------------------------------------------------------- */
 
-static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i, const xir_array *now, xir_diags *why) {
+static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i, const xir_array *was, const xir_array *now, xir_diags *why) {
     xir_difference d;
     xir_str name = value ? xir_value_name(value) : (xir_str){ NULL, 0 };
-    xir_status status = xir_array_compare(now, p->outputs[i], p->absolute, p->relative, &d);
+    xir_status status = xir_array_compare(now, was, p->absolute, p->relative, &d);
     if (status) return diag_fail(why, status, XIR_STR(""), "output %zu '%.*s' cannot be compared (%s)", i, SHOWN(name), xir_status_name(status));
     if (!d.same_shape) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "output %zu '%.*s' has another shape than before", i, SHOWN(name));
     p->state.outputs++;
@@ -267,14 +313,19 @@ static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i,
     return XIR_E_INVALID;
 }
 
-static xir_status compare_outputs(xir_proof *p, const xir_network *net, xir_array *const *outputs, size_t n, xir_diags *why) {
+/* Of samples that differ the first is described. */
+static xir_status compare_outputs(xir_proof *p, const xir_network *net, xir_array *const *outputs, xir_diags *why) {
+    const size_t n = p->n_outputs;
     xir_value **values = mem_new(&p->ctx->alloc, (n + 1) * sizeof *values);
     if (!values) return diag_memory(why);
     xir_network_outputs(net, values, n);
     xir_status first = XIR_OK;
-    for (size_t i = 0; i < n; i++) {
-        xir_status status = compare_output(p, values[i], i, outputs[i], why);
-        if (!first) first = status;
+    for (size_t k = 0; k < p->n_samples && !first; k++) {
+        for (size_t i = 0; i < n; i++) {
+            xir_status status = compare_output(p, values[i], i, p->outputs[k * n + i], outputs[k * n + i], why);
+            if (!first) first = status;
+        }
+        if (first == XIR_E_INVALID) say_first(p, net, k, why);
     }
     mem_free(&p->ctx->alloc, (void *)values, (n + 1) * sizeof *values);
     return first;
@@ -283,15 +334,14 @@ static xir_status compare_outputs(xir_proof *p, const xir_network *net, xir_arra
 static xir_status look_again(xir_proof *p, const xir_network *net, xir_diags *why) {
     size_t n = xir_network_outputs(net, NULL, 0);
     if (n != p->n_outputs) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the network has %zu outputs now, %zu before", n, p->n_outputs);
-    xir_array **outputs = new_arrays(p->ctx, n);
+    xir_array **outputs = new_arrays(p->ctx, n * p->n_samples);
     if (!outputs) return diag_memory(why);
-    xir_status status = run_for(p, net, outputs, n, NULL, why);
+    xir_status status = run_samples(p, net, p->inputs, p->n_inputs, outputs, n, why);
     if (!status) {
         p->state.networks++;
-        status = compare_outputs(p, net, outputs, n, why);
-        if (status == XIR_E_INVALID) say_first(p, net, n, why);
+        status = compare_outputs(p, net, outputs, why);
     }
-    free_arrays(p->ctx, outputs, n);
+    free_arrays(p->ctx, outputs, n * p->n_samples);
     return status;
 }
 

@@ -38,7 +38,7 @@ run 2 opt nowhere.json --level deep; err "--level takes needed, exact, fast, max
 run 2 opt nowhere.json --set fold; err "--set takes KEY=VALUE, not 'fold'"
 run 2 opt nowhere.json --bind N; err "--bind takes DIM=N, not 'N'"
 run 2 opt nowhere.json --input-shape 1,3; err "--input-shape takes NAME=D,D,..., not '1,3'"
-run 2 opt nowhere.json --seed 3; err "--input, --seed and --tolerance are of --prove"
+run 2 opt nowhere.json --seed 3; err "--input, --each, --seed and --tolerance are of --prove"
 run 2 opt nowhere.json --prove --seed x; err "--seed takes a number, not 'x'"
 run 2 opt nowhere.json --prove --tolerance -1; err "--tolerance takes a number above 0, not '-1'"
 run 2 opt nowhere.json --prove --input x=; err "--input takes NAME=FILE.npy, not 'x='"
@@ -64,6 +64,7 @@ run 0 info digits.fb; not_out "onnx::"; not_out "BatchNorm"
 run 0 opt digits.fb again.fb --prove; quiet                         # nothing is left to do
 run 0 diff digits.fb again.fb --params
 run 1 opt "$digits" --prove --input "image=$SRC/examples/models/digits_inputs.npy"; err "nothing was proven"; err "[1,1,8,8] was expected, the array has @fp(32) [64,1,8,8]"
+run 0 opt "$digits" --prove --each --input "$SRC/examples/models/digits_inputs.npy"; quiet; out "proven: "
 run 1 opt "$digits" --prove --input "picture=$SRC/examples/models/digits_inputs.npy"; err "the network has no input 'picture'"
 run 1 opt "$digits" --prove --passes "dce"; silent; err "nothing was proven: no network could be run"
 run 1 opt "$digits" --input-shape image=64,3,8,8; err "image"

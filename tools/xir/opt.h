@@ -37,11 +37,12 @@ void proof_free(xir_proof *proof);   /* accepts NULL */
 #define PROVE_OPTIONS                                                                                                         \
     { "prove", NULL, &prove_args.prove, "run the network after every pass that changed it: it must compute the same" },       \
     { "input", "NAME=F.npy", &prove_args.inputs, "an input for --prove; the others are random; may be repeated", .many = true }, \
+    { "each", NULL, &prove_args.each, "inputs for --prove hold many along their first dim: run each" },                       \
     { "seed", "N", &prove_args.seed, "of the random inputs (0)" },                                                            \
     { "tolerance", "T", &prove_args.tolerance, "how far numbers may be apart, absolutely and relatively (1e-4)" }
 
 typedef struct prove_options {
-    bool        prove;
+    bool        prove, each;
     word_list   inputs;
     const char *seed, *tolerance;
 } prove_options;

@@ -41,6 +41,8 @@ static int load_input(const char *word) {
 
 static int options_of_line(xir_proof_options *o) {
     char *end;
+    o->each = prove_args.each;
+    if (o->each) text_put(&spelled, " --each");
     if (prove_args.seed) {
         o->seed = strtoull(prove_args.seed, &end, 10);
         if (end == prove_args.seed || *end) return complain(MISUSED, "--seed takes a number, not '%s'", prove_args.seed);
@@ -60,8 +62,8 @@ int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
     xir_proof_options o = { 0 };
     *out = NULL;
     if (!prove_args.prove) {
-        if (!prove_args.inputs.n && !prove_args.seed && !prove_args.tolerance) return DONE;
-        return complain(MISUSED, "--input, --seed and --tolerance are of --prove");
+        if (!prove_args.inputs.n && !prove_args.each && !prove_args.seed && !prove_args.tolerance) return DONE;
+        return complain(MISUSED, "--input, --each, --seed and --tolerance are of --prove");
     }
     text_put(&spelled, "--prove");
     int code = options_of_line(&o);
