@@ -1,4 +1,5 @@
 /* The pass `fold-batchnorm`: before and after with the same numbers, and what must stay as it is. */
+#include "support/scarce.h"
 #include "support/story.h"
 #include <xir/pass.h>
 
@@ -153,6 +154,8 @@ static void not_where_zeros_are_read(void **state) {
     STAYS(IMAGE "w: params HWIO 3 3 4 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w [pad_top=1]; out y");
     STAYS(IMAGE "w: params HWIO 3 3 4 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w [pad_right=1]; out y");
     STAYS(IMAGE "w: params HWOI 3 3 6 4; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = ConvTranspose2d n w; out y");
+    STAYS("x: 3 4; w: params 4 5; half: 0.5; n = Multiply x half; y = Matmul n w; out y");                  /* it may be of an activation */
+    STAYS("x: 3 4; w: params 4 5; n = DivideScalar x [divisor=6]; y = Matmul n w; out y");
     STAYS("x: 2 3 4; w: params 2 4 5; s: params 4; n = Add x s; y = Matmul n w; out y");                    /* the bias would be one a matrix */
     /* Without an addend zeros stay zeros. */
     BECOMES(IMAGE "w: params HWIO 3 3 4 6; v: params 4; z: params 4 = 0 0 0 0; n = BatchNorm2d x [variance=v mean=z]; y = Conv2d n w [pad_top=1]; out y",
@@ -185,6 +188,22 @@ static void other_elements(void **state) {
             "y = Conv2d x w c.bias; out y");
 }
 
+/* ---- memory ---------------------------------------------------------------------------------------------------------------- */
+
+static void scarcely(want *w) {
+    IN_PLENTY(w, w->net = story_net_in(w->ctx,
+        "x: NHWC 1 5 6 4; w: params HWIO 3 3 4 4; z: params HWIO 1 1 4 2; b: params 2; v: params 4; m: params 4; "
+        "a = BatchNorm2d x [variance=v mean=m]; c = Conv2d a w; n = BatchNorm2d c [variance=m mean=v]; d = Conv2d n z b; e = Add d b; y = ReLU e; out y"));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "fold-batchnorm", NULL, NULL, w->why));
+    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK));   /* what failures left behind */
+    w->result = story_text(w->net);
+}
+
+static void memory_ends_anywhere(void **state) {
+    (void)state;
+    run_scarcely("fold-batchnorm", scarcely, false);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(behind_a_convolution),
@@ -199,6 +218,7 @@ int main(void) {
         cmocka_unit_test(not_where_zeros_are_read),
         cmocka_unit_test(as_a_conversion_leaves_it),
         cmocka_unit_test(other_elements),
+        cmocka_unit_test(memory_ends_anywhere),
     };
     return RUN_GROUP(tests);
 }

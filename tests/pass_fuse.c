@@ -1,4 +1,5 @@
 /* The pass `fuse`: before and after, and what must stay as it is. */
+#include "support/scarce.h"
 #include "support/story.h"
 #include <xir/pass.h>
 #include <xir/pattern.h>
@@ -200,6 +201,24 @@ static void ten_thousand_in_a_row(void **state) {
     xir_network_free(net);
 }
 
+/* ---- memory ---------------------------------------------------------------------------------------------------------------- */
+
+static void scarcely(want *w) {
+    IN_PLENTY(w, w->net = story_net_in(w->ctx,
+        "x: 2 4; k: params 4 4; b: params 4; two: 2; eps: 1e-5; three: 3; six: 6; root: 1.4142135; half: 0.5; one: 1; "
+        "n = Matmul x k; m = Add n b; s = Sigmoid m; u = Multiply s m; o = Mean u [dim=-1 keepdim=true]; d = Add u o [beta=-1]; p = Pow d two; "
+        "v = Mean p [dim=-1 keepdim=true]; a = Add v eps; r = Sqrt a; q = Div d r; g = Multiply q b; h = Add g b; t = Add h three; "
+        "c = ReLU t [max_value=6]; i = Div c six; j = Multiply h i; e = Div j root; f = Erf e; l = Add f one; w = Multiply j l; y = Multiply w half; out y"));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "fuse", NULL, NULL, w->why));
+    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK));   /* what failures left behind */
+    w->result = story_text(w->net);
+}
+
+static void memory_ends_anywhere(void **state) {
+    (void)state;
+    run_scarcely("fuse", scarcely, false);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_constant_sum_becomes_the_bias),
@@ -213,6 +232,7 @@ int main(void) {
         cmocka_unit_test(names_ids_and_tags_of_the_last_value_stay),
         cmocka_unit_test(quantised_and_integer_elements_stay),
         cmocka_unit_test(ten_thousand_in_a_row),
+        cmocka_unit_test(memory_ends_anywhere),
     };
     return RUN_GROUP(tests);
 }

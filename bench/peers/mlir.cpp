@@ -11,8 +11,11 @@
 #include <mlir/IR/BuiltinOps.h>
 #include <mlir/IR/MLIRContext.h>
 #include <mlir/IR/PatternMatch.h>
+#include <mlir/IR/PatternMatch.h>
 #include <mlir/IR/Verifier.h>
 #include <mlir/Parser/Parser.h>
+#include <mlir/Transforms/GreedyPatternRewriteDriver.h>
+#include <mlir/Transforms/WalkPatternRewriteDriver.h>
 #include <mlir/Pass/PassManager.h>
 #include <mlir/Transforms/Passes.h>
 #include <mlir/Transforms/RegionUtils.h>
@@ -291,6 +294,60 @@ bool free_run(void *state, bench_result *out)
     return true;
 }
 
+/* A clamp behind a convolution that only it uses becomes a note on the convolution, and the network half as long. */
+struct FuseClamp : OpRewritePattern<tosa::ClampOp> {
+    using OpRewritePattern::OpRewritePattern;
+
+    LogicalResult matchAndRewrite(tosa::ClampOp clamp, PatternRewriter &rewriter) const override
+    {
+        auto conv = clamp.getInput().getDefiningOp<tosa::Conv2DOp>();
+        if (!conv || !conv->hasOneUse() || conv.getOutput().getType() != clamp.getOutput().getType())
+            return failure();
+        rewriter.modifyOpInPlace(conv, [&] { conv->setDiscardableAttr("clamp", clamp.getMaxValAttr()); });
+        rewriter.replaceOp(clamp, conv.getOutput());
+        return success();
+    }
+};
+
+/* The patterns too, frozen, exist before the clocks start. */
+struct Fusing : Net {
+    std::unique_ptr<FrozenRewritePatternSet> patterns;
+
+    explicit Fusing(size_t n) : Net(n)
+    {
+        RewritePatternSet set(&context);
+        set.add<FuseClamp>(&context);
+        patterns = std::make_unique<FrozenRewritePatternSet>(std::move(set));
+    }
+};
+
+void *fuse_setup(const bench_input *in)
+{
+    auto *net = new Fusing(in->ops);
+    return net->build(Style::Given) ? net : nullptr;
+}
+
+template <bool greedy>
+bool fuse_run(void *state, bench_result *out)
+{
+    auto *net = static_cast<Fusing *>(state);
+    if (!greedy)
+        walkAndApplyPatterns(*net->module, *net->patterns);
+    else if (failed(applyPatternsGreedily(*net->module, *net->patterns,
+                                          GreedyRewriteConfig().enableFolding(false).enableConstantCSE(false))))
+        return false;
+    out->count = net->ops / 2;
+    return true;
+}
+
+bool fuse_check(void *state)
+{
+    auto *net = static_cast<Fusing *>(state);
+    size_t left = 0;
+    net->module->walk([&](tosa::ClampOp) { left++; });
+    return left == 0;
+}
+
 /* From each operation over its operands to those that made them. */
 bool walk_run(void *state, bench_result *out)
 {
@@ -479,6 +536,10 @@ const bench_case mlir_cases[] = {
     {"pass-cse-far", "mlir", 0, two_setup<Two::EqualFar>, pass_run<createCSEPass>, cse_check, "the same"},
     {"pass-cse-nothing", "mlir", 0, two_setup<Two::Unequal>, pass_run<createCSEPass>, nullptr, "the same"},
     {"free", "mlir", 0, built_setup, free_run, nullptr, "destroys the module; the context stays"},
+    {"pass-fuse", "mlir-walk", 0, fuse_setup, fuse_run<false>, fuse_check,
+     "walkAndApplyPatterns: a clamp behind a convolution becomes its attribute, in place; one pattern"},
+    {"pass-fuse", "mlir-greedy", 0, fuse_setup, fuse_run<true>, fuse_check,
+     "the same by applyPatternsGreedily, without folding"},
     {"walk", "mlir", BENCH_BY_EDGE, built_setup, walk_run, nullptr,
      "all operands of all ops (5 a conv2d), to their producers"},
     {"json-write", "mlir-text", BENCH_SLOW, built_setup, print_run, nullptr,

@@ -1,8 +1,9 @@
-/* Patterns: what a part of a network looks like, written as a table, and how it is rewritten. docs/patterns.md is a walk through one.
+/* Patterns: what a part of a network looks like, written as a table, and how it is rewritten. docs/patterns.md is a walk
+ * through one.
  *
- * A row of the table stands for a value and says what makes it; a row that others name as their input is the same value for all of
- * them, so the table is a graph. Rows name rows before them; the last row is the root, and the root's inputs, theirs, and so on are
- * the pattern. x * sigmoid(x) is
+ * A row of the table stands for a value and says what makes it; a row that others name as their input is the same value
+ * for all of them, so the table is a graph. Rows name rows before them; the last row is the root, and the root's inputs,
+ * theirs, and so on are the pattern. x * sigmoid(x) is
  *
  *     enum { X, GATE, OUT };
  *     static const xir_pattern_row silu_rows[] = {
@@ -52,8 +53,8 @@ typedef enum xir_pattern_test {
     XIR_TEST_WHERE       /* `where` says so                                                       */
 } xir_pattern_test;
 
-/* An attribute by name (NULL: none): declared, or carried undeclared by an op of a dialect. Undeclared lists can only be asked for by presence
- * here, and otherwise by the row's `where`. */
+/* An attribute by name (NULL: none): declared, or carried undeclared by an op of a dialect. Undeclared lists can only be
+ * asked for by presence here, and otherwise by the row's `where`. */
 typedef struct xir_pattern_attr {
     const char      *name;
     xir_pattern_test test;
@@ -69,21 +70,22 @@ typedef const xir_class_decl *xir_pattern_class(void);
 /* A row. What is zero is not asked for. */
 typedef struct xir_pattern_row {
     xir_pattern_kind   kind;
-    /* OP. Classes by declaration, NULL behind the last, and by key ("onnx::Relu|onnx::Clip"); neither: an op of any class. */
+    /* OP. Classes by declaration, NULL behind the last, and by key ("onnx::Relu|onnx::Clip"); neither: an op of any
+     * class. */
     xir_pattern_class *classes[XIR_ROW_MOST_CLASSES];
     const char        *keys;
     uint32_t           traits;         /* XIR_TRAIT_…: those that the class must have         */
     uint32_t           targets;        /* bits: 1u << XIR_TARGET_HOST                         */
     xir_pattern_attr   attrs[XIR_ROW_MOST_ATTRS];
     bool             (*where)(const xir_op *op, void *user);
-    /* OP: the rows of its inputs by position; none: whatever they are. Positions that the op has beyond them must be absent inputs, those
-     * that it lacks are absent. OUTPUT: the row of the op. EITHER: the alternatives. */
+    /* OP: the rows of its inputs by position; none: whatever they are. Positions that the op has beyond them must be
+     * absent inputs, those that it lacks are absent. OUTPUT: the row of the op. EITHER: the alternatives. */
     uint8_t            inputs[XIR_ROW_MOST_INPUTS];
     size_t             n_inputs;
     bool               commutes;       /* the first two inputs may lie the other way round    */
     uint8_t            output;         /* of OP and OUTPUT                                    */
-    /* OP: if it does not fit, the row stands for what its first input does: the op is not there. ANY, PARAMS, NUMBER: the input may be
-     * absent. Not of the root. */
+    /* OP: if it does not fit, the row stands for what its first input does: the op is not there. ANY, PARAMS, NUMBER: the
+     * input may be absent. Not of the root. */
     bool               optional;
     /* Of the value. */
     size_t             uses;           /* exactly so many uses; 0: any number                 */
@@ -118,8 +120,8 @@ typedef struct xir_pattern_decl {
     const char            *name;       /* for findings: "silu"                                    */
     const xir_pattern_row *rows;
     size_t                 n_rows;
-    /* Outputs of the ops of the pattern, but for those of the root, are used by ops of the pattern only: who rewrites it leaves nothing
-     * behind. Outputs of the network count as used by its Output. */
+    /* Outputs of the ops of the pattern, but for those of the root, are used by ops of the pattern only: who rewrites it
+     * leaves nothing behind. Outputs of the network count as used by its Output. */
     bool                   closed;
     /* The last word about a match; if it says no, other ways to match this op are tried. */
     bool                 (*check)(const xir_match *match, void *user);
@@ -132,8 +134,8 @@ typedef struct xir_pattern_decl {
 
 /* ---- patterns -------------------------------------------------------------------------------------------------- */
 
-/* A pattern for the networks of a context: made once, immutable, and usable by many threads at a time. It keeps the context alive. NULL
- * with a finding that names the pattern and the row:
+/* A pattern for the networks of a context: made once, immutable, and usable by many threads at a time. It keeps the
+ * context alive. NULL with a finding that names the pattern and the row:
  *   XIR_E_UNKNOWN  a class that is not registered (a key may be any), an element type that nobody can read
  *   XIR_E_INVALID  a row that names itself or a later one, that nothing leads to from the root, or that is forgotten; a root that is
  *                  no op or no alternative of ops, or that is optional; REST anywhere but last; an optional op without inputs
@@ -146,8 +148,8 @@ XIR_API const char  *xir_pattern_name(const xir_pattern *pattern);
 
 /* ---- matching: none of these fails or allocates ---------------------------------------------------------------- */
 
-/* What the rows of a pattern stand for in a network. Made zero by its owner; read by the functions. Valid until one of its ops is
- * erased. */
+/* What the rows of a pattern stand for in a network. Made zero by its owner; read by the functions. Valid until one of
+ * its ops is erased. */
 struct xir_match {
     const xir_pattern *pattern;
     xir_op            *root;
@@ -155,21 +157,22 @@ struct xir_match {
     xir_value         *values[XIR_PATTERN_ROWS];
 };
 
-/* The op of an OP row, and the op that makes the value of any other row; NULL: the op is optional and not there, the value is Params,
- * or the row belongs to an alternative that was not taken. The value of any row; NULL: an absent input, such an alternative, an op that
- * has no such output, or a REST. */
+/* The op of an OP row, and the op that makes the value of any other row; NULL: the op is optional and not there, the
+ * value is Params, or the row belongs to an alternative that was not taken. The value of any row; NULL: an absent input,
+ * such an alternative, an op that has no such output, or a REST. */
 static inline xir_op    *xir_match_op(const xir_match *m, unsigned row)    { return m->ops[row]; }
 static inline xir_value *xir_match_value(const xir_match *m, unsigned row) { return m->values[row]; }
 /* Whether an op is one that an OP row stands for. */
 XIR_API bool xir_match_has(const xir_match *m, const xir_op *op);
 
-/* Whether the pattern fits with this op as its root. If there are several ways, the first: alternatives in their order, commuting
- * inputs as they lie before they are exchanged, an optional op before its absence. All ways are tried before the answer is no: what
- * that costs depends on the pattern alone, but for the uses of closed patterns and `uses`. Ops are placed ones. */
+/* Whether the pattern fits with this op as its root. If there are several ways, the first: alternatives in their order,
+ * commuting inputs as they lie before they are exchanged, an optional op before its absence. All ways are tried before
+ * the answer is no: what that costs depends on the pattern alone, but for the uses of closed patterns and `uses`. Ops are
+ * placed ones. */
 XIR_API bool xir_pattern_match(const xir_pattern *pattern, xir_op *root, xir_match *out);
 
-/* The next match in execution order of roots, behind the one that is in `m`; the first if `m` is zero. Matches may overlap; each op is
- * the root of one at most. False at the end, with `m` zero again.
+/* The next match in execution order of roots, behind the one that is in `m`; the first if `m` is zero. Matches may
+ * overlap; each op is the root of one at most. False at the end, with `m` zero again.
  *
  *     xir_match m = { 0 };
  *     while (xir_pattern_next(pattern, net, &m)) … */
@@ -186,8 +189,8 @@ typedef enum xir_verdict {
     XIR_REWRITE_FAILED   /* a call failed: the network has its finding                            */
 } xir_verdict;
 
-/* Changes the network as it likes. Ops of the match, their neighbours, what is placed before or after them and what uses them is seen by
- * the rewriter; changes elsewhere are told by xir_rewriter_touch. */
+/* Changes the network as it likes. Ops of the match, their neighbours, what is placed before or after them and what uses
+ * them is seen by the rewriter; changes elsewhere are told by xir_rewriter_touch. */
 typedef xir_verdict xir_rewrite_fn(xir_rewriter *at, const xir_match *match, void *user);
 
 typedef struct xir_rule {
@@ -205,16 +208,17 @@ XIR_API void         xir_rewriter_stop(xir_rewriter *at);
 
 /* A cursor for the op that takes the root's place: before the root, with its name and target. */
 XIR_API xir_at xir_match_at(const xir_match *m);
-/* Lets `now` stand for the value of the root: its uses move; unless `now` is Params or a value that is an input of the match, it takes
- * the root's name and tags. Then the ops of the match that nothing uses any more are erased, but for the one that makes `now`. Says DONE;
- * FAILED without memory, or if `now` is NULL, as it is if making it failed; LEFT if `now` is of another type than the value: then the
- * op that makes it is erased, if nothing uses it and it is not of the match. */
+/* Lets `now` stand for the value of the root: its uses move; unless `now` is Params or a value that is an input of the
+ * match, it takes the root's name and tags. Then the ops of the match that nothing uses any more are erased, but for the
+ * one that makes `now`. Says DONE; FAILED without memory, or if `now` is NULL, as it is if making it failed; LEFT if
+ * `now` is of another type than the value: then the op that makes it is erased, if nothing uses it and it is not of the
+ * match. */
 XIR_API xir_verdict xir_match_replace(const xir_match *m, xir_value *now);
 
-/* Rewrites until no rule fits any op. First all ops are looked at in execution order, rules in their order; then only what the
- * rewrites touched: ops that were made, ops of a match that stayed, users of those and of what a match read, as far down as the deepest
- * pattern reaches. So it costs the ops of the network plus what rewrites touch, whatever the number of rules. `limit` is how often
- * one rule may rewrite, 0: ten times for each op that the network had, and 1000.
+/* Rewrites until no rule fits any op. First all ops are looked at in execution order, rules in their order; then only
+ * what the rewrites touched: ops that were made, ops of a match that stayed, users of those and of what a match read, as
+ * far down as the deepest pattern reaches. So it costs the ops of the network plus what rewrites touch, whatever the
+ * number of rules. `limit` is how often one rule may rewrite, 0: ten times for each op that the network had, and 1000.
  *   XIR_E_LIMIT    a rule reached the limit: the finding names its pattern
  *   XIR_E_MEMORY   or what else a callback failed with: the network may be half rewritten, and is sound
  *   XIR_E_INVALID  more than XIR_RULES rules

@@ -28,8 +28,10 @@ static bool lies_along(const xir_type *constant, const xir_type *type, int64_t d
     return less >= 0;
 }
 
-static bool read_broadcast(const xir_value *v, const xir_type *type, int64_t dim, int64_t channels, channel_numbers *out) {
-    return read_constant(v, channels, out) && lies_along(v->type, type, dim);
+static bool read_broadcast(const xir_value *v, const xir_type *type, int64_t dim, int64_t channels, channel_numbers *out, bool *uniform) {
+    bool good = read_constant(v, channels, out) && lies_along(v->type, type, dim);
+    *uniform = out->one && channels != 1;
+    return good;
 }
 
 static bool one_scalar(xir_refs list, double *out) {
@@ -73,19 +75,20 @@ bool affine_of(const xir_op *op, const xir_value *data, int64_t dim, int64_t cha
                read_constant(addends, channels, &out->addends);
     }
     if (by) {
+        out->uniform = true;
         out->factor = 1 / by->divisor;
         return by->rounding_mode == XIR_ROUNDING_NONE;
     }
     const xir_value *other = partner(op, data, &first);
-    if (multiply) return no_scales(multiply->cut_scale) && read_broadcast(other, data->type, dim, channels, &out->factors);
+    if (multiply) return no_scales(multiply->cut_scale) && read_broadcast(other, data->type, dim, channels, &out->factors, &out->uniform);
     if (div) {
         out->divides = true;
-        return first && div->rounding_mode == XIR_ROUNDING_NONE && read_broadcast(other, data->type, dim, channels, &out->factors);
+        return first && div->rounding_mode == XIR_ROUNDING_NONE && read_broadcast(other, data->type, dim, channels, &out->factors, &out->uniform);
     }
     if (!add || !no_scales(add->cut_scale) || !one_scalar(add->alpha, &lhs) || !one_scalar(add->beta, &rhs)) return false;
     out->factor = first ? lhs : rhs;
     out->addend = first ? rhs : lhs;
-    return read_broadcast(other, data->type, dim, channels, &out->addends);
+    return read_broadcast(other, data->type, dim, channels, &out->addends, &out->uniform);
 }
 
 /* ---- its numbers ----------------------------------------------------------------------------------------------------- */
@@ -103,5 +106,11 @@ double affine_addend(const affine *a, size_t c) {
 bool affine_adds_nothing(const affine *a, int64_t channels) {
     bool nothing = true;
     for (int64_t c = 0; c < channels && nothing; c++) nothing = affine_addend(a, (size_t)c) == 0;
+    return nothing;
+}
+
+bool affine_scales_nothing(const affine *a, int64_t channels) {
+    bool nothing = true;
+    for (int64_t c = 0; c < channels && nothing; c++) nothing = affine_factor(a, (size_t)c) == 1;
     return nothing;
 }

@@ -1,18 +1,20 @@
-/* The pass `fold-batchnorm`: a factor and an addend of each channel, before or after a convolution or a product with a constant matrix,
- * become part of its weights and bias. Exact but for rounding: weights are computed in double and rounded once. Two transposes between
- * them that undo each other, as a conversion leaves them, go along.
+/* The pass `fold-batchnorm`: a factor and an addend of each channel, before or after a convolution or a product with a
+ * constant matrix, become part of its weights and bias. Exact but for rounding: weights are computed in double and
+ * rounded once. Two transposes between them that undo each other, as a conversion leaves them, go along.
  *
- * After: output channel c is multiplied by f[c], so all weights that make it are, and the bias becomes bias * f + a. Before: weights that
- * read channel c are multiplied by f[c], and the bias gets the sum of a[c] * weights, which is only right where each output reads all
- * weights: not at padding with zeros, and not in transposed convolutions. */
+ * After: output channel c is multiplied by f[c], so all weights that make it are, and the bias becomes bias * f + a.
+ * Before: weights that read channel c are multiplied by f[c], and the bias gets the sum of a[c] * weights, which is only
+ * right where each output reads all weights: not at padding with zeros, and not in transposed convolutions. A number that
+ * is the same for all channels stays before: it is the end of an activation more often than not, which `fuse` is to find
+ * whole. */
 #include "affine.h"
 #include "pass.h"
 #include "pattern/pattern.h"
 
 /* ---- what weights are in ------------------------------------------------------------------------------------------------ */
 
-/* An op that sums weights * input for each output channel. Its weights are seen as a row-major tensor with a dim of inputs and one of
- * outputs. */
+/* An op that sums weights * input for each output channel. Its weights are seen as a row-major tensor with a dim of
+ * inputs and one of outputs. */
 typedef struct linear {
     xir_op     *op;
     xir_value  *weights, *bias;       /* bias may be NULL */
@@ -156,29 +158,32 @@ static inline void count_on(counter *c) {
     if (++c->at == c->dim) c->at = 0;
 }
 
-/* Multiplies each weight by the factor of the channel that it makes or reads; adds to sums[out] what it makes of addends. */
+/* Writes each weight, multiplied by the factor of the channel that it makes or reads, to `w` (NULL: not); adds to
+ * sums[out] what it makes of addends. */
 static void scale_weights(const linear *l, void *w, bool after, const double *factors, const double *addends, double *sums) {
     counter i = { 0, l->in_dim, l->in_step, l->in_step }, o = { 0, l->out_dim, l->out_step, l->out_step };
+    const void *read = xir_params_data(l->weights, NULL);
     int64_t group_size = (l->transposed ? l->in_dim : l->out_dim) / l->groups;
     for (int64_t k = 0; k < l->count; k++, count_on(&i), count_on(&o)) {
         int64_t group = l->groups == 1 ? 0 : (l->transposed ? i.at : o.at) / group_size;
         int64_t in = l->transposed ? i.at : group * l->in_dim + i.at, out = l->transposed ? group * l->out_dim + o.at : o.at;
-        double x = number_read(l->form, w, (size_t)k);
-        number_write(l->form, w, (size_t)k, x * factors[after ? out : in]);
+        double x = number_read(l->form, read, (size_t)k);
+        if (w) number_write(l->form, w, (size_t)k, x * factors[after ? out : in]);
         if (!after) sums[out] += x * addends[in];
     }
 }
 
-/* Gives the op what it computes with from now on: weights, a bias if there is one or must be, and what it reads. All or nothing. */
+/* Gives the op what it computes with from now on: weights, a bias if there is one or must be, and what it reads. All or
+ * nothing. */
 static xir_status refit(const linear *l, const affine *a, bool after, xir_value *input) {
     xir_network *net = l->op->net;
     size_t n = (size_t)(after ? l->out_channels : l->in_channels), n_out = (size_t)l->out_channels;
-    bool needs_bias = l->bias || !affine_adds_nothing(a, (int64_t)n);
-    xir_value *weights = copy_params(l->weights, l->op), *bias = weights && needs_bias ? make_bias(l) : NULL;
-    void *w = weights ? xir_params_edit(weights) : NULL, *b = bias ? xir_params_edit(bias) : NULL;
+    bool needs_bias = l->bias || !affine_adds_nothing(a, (int64_t)n), scales = !affine_scales_nothing(a, (int64_t)n);
+    xir_value *weights = scales ? copy_params(l->weights, l->op) : l->weights, *bias = weights && needs_bias ? make_bias(l) : NULL;
+    void *w = scales && weights ? xir_params_edit(weights) : NULL, *b = bias ? xir_params_edit(bias) : NULL;
     size_t size = (2 * n + n_out) * sizeof(double);
     double *factors = mem_new(&net->alloc, size);
-    if (!w || (needs_bias && !b) || !factors) {
+    if ((scales && !w) || (needs_bias && !b) || !factors) {
         mem_free(&net->alloc, factors, size);
         return net_fail(net, XIR_E_MEMORY, "out of memory");
     }
@@ -188,7 +193,7 @@ static xir_status refit(const linear *l, const affine *a, bool after, xir_value 
         addends[c] = affine_addend(a, c);
     }
     for (size_t c = 0; c < n_out; c++) sums[c] = after ? bias_at(l, c) * factors[c] + addends[c] : bias_at(l, c);
-    scale_weights(l, w, after, factors, addends, sums);
+    if (!after || scales) scale_weights(l, w, after, factors, addends, sums);
     for (size_t c = 0; c < n_out && needs_bias; c++) number_write(number_form_of(bias->type), b, c, sums[c]);
     mem_free(&net->alloc, factors, size);
     xir_value *inputs[3] = { input, weights, bias };
@@ -257,7 +262,7 @@ static bool read_before(const xir_match *m, linear *l, affine *a) {
     const xir_value *x = xir_match_value(m, X);
     if (!linear_of(last, l) || xir_target_kind_of(first->target) != XIR_TARGET_HOST || !x->type || !is_plain(x->type) || !comes_back(m)) return false;
     int64_t dim = l->matmul ? (int64_t)xir_type_rank(x->type) - 1 : channel_dim(x->type);
-    return dim >= 0 && xir_type_dim(x->type, dim, false) == l->in_channels && affine_of(first, x, dim, l->in_channels, a) &&
+    return dim >= 0 && xir_type_dim(x->type, dim, false) == l->in_channels && affine_of(first, x, dim, l->in_channels, a) && !a->uniform &&
            (affine_adds_nothing(a, l->in_channels) || reads_all(l));
 }
 

@@ -1,4 +1,5 @@
-/* What the families of `fuse` share: a rule is a pattern and what becomes of it. Row 0 of each pattern is what the fused op reads. */
+/* What the families of `fuse` share: a rule is a pattern and what becomes of it. Row 0 of each pattern is what the fused
+ * op reads. */
 #ifndef PASSES_FUSE_H
 #define PASSES_FUSE_H
 

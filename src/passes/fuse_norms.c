@@ -1,5 +1,5 @@
-/* LayerNorm out of its parts: first the bare one, (x - mean) / sqrt(mean((x - mean)^2) + eps), then a product with a constant becomes its
- * gamma and a sum its beta. */
+/* LayerNorm out of its parts: first the bare one, (x - mean) / sqrt(mean((x - mean)^2) + eps), then a product with a
+ * constant becomes its gamma and a sum its beta. */
 #include "fuse.h"
 
 enum { X };

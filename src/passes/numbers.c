@@ -53,7 +53,8 @@ static double read_bf16(uint16_t bits) {
     return (double)x;
 }
 
-/* To 8 bits of mantissa in double, so that nothing is rounded twice; what is too small for that steps by the least number. */
+/* To 8 bits of mantissa in double, so that nothing is rounded twice; what is too small for that steps by the least
+ * number. */
 static uint16_t write_bf16(double x) {
     int exponent;
     uint32_t wide;

@@ -1,5 +1,5 @@
-/* Constants as numbers, for passes that look at them or compute new ones: floats of 16, 32 and 64 bits and integers of whole bytes, by
- * definition and not by speed. Quantised elements are none of these. */
+/* Constants as numbers, for passes that look at them or compute new ones: floats of 16, 32 and 64 bits and integers of
+ * whole bytes, by definition and not by speed. Quantised elements are none of these. */
 #ifndef PASSES_NUMBERS_H
 #define PASSES_NUMBERS_H
 

@@ -1,6 +1,7 @@
-/* Matching: rows and the values they must stand for are goals, met one after the other from the root on; every row is bound once. What
- * can be done in two ways (alternatives, commuting inputs, optional ops) tries the first with all goals that are left, then forgets what
- * that bound and tries the next. Depth and memory are the pattern's, whatever the network: nothing is allocated. */
+/* Matching: rows and the values they must stand for are goals, met one after the other from the root on; every row is
+ * bound once. What can be done in two ways (alternatives, commuting inputs, optional ops) tries the first with all goals
+ * that are left, then forgets what that bound and tries the next. Depth and memory are the pattern's, whatever the
+ * network: nothing is allocated. */
 #include "pattern.h"
 #include "numbers.h"
 
@@ -11,7 +12,8 @@ typedef struct goal {
     uint8_t            row;
 } goal;
 
-/* A row is expanded once on any way to a match, so there are no more goals than edges, and one for an alternative or absence a row. */
+/* A row is expanded once on any way to a match, so there are no more goals than edges, and one for an alternative or
+ * absence a row. */
 enum { MOST_GOALS = XIR_PATTERN_EDGES + XIR_PATTERN_ROWS };
 
 typedef struct matcher {
@@ -143,7 +145,8 @@ static bool op_fits(const xir_pattern *p, const node *n, const xir_op *op) {
 
 static bool is_leaf(const node *n) { return n->kind <= XIR_PATTERN_NUMBER; }
 
-/* A row that stands for something already, or that has no inputs, is met at once; false if it can't be. The others are goals. */
+/* A row that stands for something already, or that has no inputs, is met at once; false if it can't be. The others are
+ * goals. */
 static bool take_input(matcher *mt, uint8_t row, xir_value *v, const goal **next) {
     const node *n = &mt->p->nodes[row];
     if (mt->bound >> row & 1) return mt->m->values[row] == v;

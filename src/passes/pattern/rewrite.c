@@ -1,10 +1,12 @@
-/* Rewriting, in rounds. The first looks at all ops in order. A rewrite marks what it touched; soon after, the ops below that, as far down
- * as patterns reach through ops that may lie inside of one, are put on the list of the next round. Marks are a byte a slot; a filter by
- * class tells most ops from roots and from insides with one look, whatever the number of rules. */
+/* Rewriting, in rounds. The first looks at all ops in order. A rewrite marks what it touched; soon after, the ops below
+ * that, as far down as patterns reach through ops that may lie inside of one, are put on the list of the next round.
+ * Marks are a byte a slot; a filter by class tells most ops from roots and from insides with one look, whatever the
+ * number of rules. */
 #include "pattern.h"
 #include <inttypes.h>
 
-/* Waits for the next round; changed; its values lost uses; reached from these; has too many users to be looked at each time. */
+/* Waits for the next round; changed; its values lost uses; reached from these; has too many users to be looked at each
+ * time. */
 enum { MARK_WAITING = 1, MARK_TOUCHED = 2, MARK_READ = 4, MARK_SEEN = 8, MARK_LATER = 16 };
 enum { FILTER = 256 };
 
@@ -168,8 +170,8 @@ static void forget(xir_rewriter *at, op_list *list, uint8_t marks) {
     list->n = 0;
 }
 
-/* Level by level from what is in front: an op is reached on the shortest way first, so each is looked at once. Only an op that may lie
- * inside of a pattern leads on. */
+/* Level by level from what is in front: an op is reached on the shortest way first, so each is looked at once. Only an op
+ * that may lie inside of a pattern leads on. */
 static void wake_levels(xir_rewriter *at, size_t most) {
     for (size_t level = 2, from = 0; level < at->depth; level++) {
         for (size_t end = at->front.n; from < end && !at->status; from++) {
