@@ -1,5 +1,7 @@
 /* identity: what gives what it is given goes, what changes anything that somebody can see stays. */
+#include <stdio.h>
 #include "support/op_list.h"
+#include "support/story.h"
 
 /* A network x -> op -> relu -> y; `make` is given x. */
 typedef xir_value *make_fn(xir_network *net, xir_value *x);
@@ -247,6 +249,53 @@ static void a_window_of_one_element(void **state) {
     STAYS(FP32("NDHWC", 1, 3, 4, 4, 2), max_3d_shifted);
 }
 
+/* ---- arithmetic -------------------------------------------------------------------------------------------------------- */
+
+static void arithmetic(const char *op, bool goes, int line) {
+    char text[400];
+    snprintf(text, sizeof text, "x: 2 3; n: sint64 2 3; one: 1; zero: 0; minus: -0; ones: params 3 = 1 1 1; mixed: params 3 = 1 1 0; row: params 1 2 3 = 1 1 1 1 1 1; "
+                                "none: params sint64 3 = 0 0 0; m = %s; y = Neg m; out y", op);
+    xir_network *net = story_net(text);
+    size_t changes = PASS(net, "identity");
+    if (changes != goes) fail_msg("line %d: %s: %zu changes", line, op, changes);
+    xir_network_free(net);
+}
+#define OP_GOES(op)  arithmetic(op, true, __LINE__)
+#define OP_STAYS(op) arithmetic(op, false, __LINE__)
+
+static void what_is_exact_goes(void **state) {
+    (void)state;
+    OP_GOES("Multiply x one");
+    OP_GOES("Multiply one x");
+    OP_GOES("Multiply one one");
+    OP_GOES("Multiply x ones");
+    OP_GOES("Div x one");
+    OP_GOES("Div x ones");
+    OP_GOES("DivideScalar x [divisor=1]");
+    OP_GOES("Add x minus");
+    OP_GOES("Add minus x");
+    OP_GOES("Add x zero [beta=-1]");    /* x - 0 */
+    OP_GOES("Add n none");
+    OP_GOES("Add n none [beta=-1]");
+}
+
+static void what_is_not_exact_stays(void **state) {
+    (void)state;
+    OP_STAYS("Add x zero");             /* -0 + 0 is 0 */
+    OP_STAYS("Add x minus [beta=-1]");
+    OP_STAYS("Add x minus [alpha=2]");
+    OP_STAYS("Add zero x [alpha=-1] [beta=-1]");
+    OP_STAYS("Add x x");
+    OP_STAYS("Multiply x zero");
+    OP_STAYS("Multiply x mixed");
+    OP_STAYS("Multiply x row");         /* another rank */
+    OP_STAYS("Multiply x x");
+    OP_STAYS("Div one x");
+    OP_STAYS("Div x zero");
+    OP_STAYS("DivideScalar x [divisor=2]");
+    OP_STAYS("Maximum x one");
+}
+
 /* ---- names ------------------------------------------------------------------------------------------------------------- */
 
 static void a_result_hands_its_name_to_who_makes_it_now(void **state) {
@@ -317,6 +366,8 @@ int main(void) {
         cmocka_unit_test(a_copy_into_other_memory_stays),
         cmocka_unit_test(an_op_with_attributes_that_nobody_knows_stays),
         cmocka_unit_test(a_window_of_one_element),
+        cmocka_unit_test(what_is_exact_goes),
+        cmocka_unit_test(what_is_not_exact_stays),
         cmocka_unit_test(a_result_hands_its_name_to_who_makes_it_now),
         cmocka_unit_test(an_argument_is_no_result),
         cmocka_unit_test(two_results_of_one_value_stay_two),

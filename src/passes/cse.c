@@ -187,9 +187,7 @@ static xir_status run(xir_pass *at) {
         memset((void *)c.first, 0, first_bytes);
         while ((size_t)net->n_slots >> c.right > c.ops.room) c.right++;
         while (net->n_slots && (size_t)net->n_slots << (c.left + 1) <= c.ops.room) c.left++;
-        results_begin(net);
         status = walk(&c);
-        results_end(net);
     }
     mem_free(alloc, (void *)c.first, first_bytes);
     set_free(&c.params, alloc);

@@ -16,6 +16,7 @@
  * as large as what they are computed from. Reshapes and copies of constants share the bytes and know no limit. */
 #include <xir/exec.h>
 #include <xir/ops.h>
+#include "numbers.h"
 #include "upkeep.h"
 
 enum { SMALL = 65536, GROWTH = 64, MOST_RANK = 64 };
@@ -157,8 +158,7 @@ static xir_status replace_by(folder *f, xir_op *op, const int64_t *numbers, size
 
 /* Whether the type is `n` of sint(64), as what Shape gives is, and what is picked of it. */
 static bool is_of_ints(const xir_value *v, size_t n) {
-    const xir_type *element = xir_type_element(v->type);
-    return element && xir_type_equal(element, xir_sint(value_net(v)->ctx, 64)) && !xir_type_has_unknown_dim(v->type) && count_of(v->type) == n;
+    return number_form_of(v->type) == NUMBER_I64 && !xir_type_has_unknown_dim(v->type) && count_of(v->type) == n;
 }
 
 /* What a Gather with constant indices or a Slice picks of a Shape; false if it is not known, or no such thing. */
@@ -281,9 +281,7 @@ static xir_status run(xir_pass *at) {
     xir_status status = XIR_E_MEMORY;
     if (f.news && f.why) {
         memset(f.news, 0, slots);
-        results_begin(net);
         status = walk(&f);
-        results_end(net);
     }
     mem_free(&net->alloc, f.news, slots);
     xir_diags_free(f.why);

@@ -9,10 +9,12 @@
  * An op goes only if input and output have the same type, layout letters included, and lie in the same memory: then nobody who
  * reads the output infers anything else. So a reshape that gives the dims other letters stays. What is exact counts, -0 and NaN
  * included: x * 1 goes, x + 0.0 does not, since -0 + 0 is 0. Names of results stay (upkeep.h). */
+#include <math.h>
 #include <xir/ops.h>
+#include "numbers.h"
 #include "upkeep.h"
 
-/* The input that the op gives back, of those with its output's type; NULL: it may change something. */
+/* Whether an op of one input, which has the output's type, gives that back. */
 typedef bool rule(const xir_op *op, const xir_i64s *dims);
 
 static bool always(const xir_op *op, const xir_i64s *dims) {
@@ -136,6 +138,11 @@ POOL (avg_pool1d, W_IS_ONE(a) && ITSELF(a))
 POOL (avg_pool2d, W_IS_ONE(a) && H_IS_ONE(a) && ITSELF(a))
 POOL (avg_pool3d, W_IS_ONE(a) && H_IS_ONE(a) && D_IS_ONE(a) && ITSELF(a))
 
+static bool divide_scalar_is(const xir_op *op, const xir_i64s *dims) {
+    (void)dims;
+    return ((const xir_divide_scalar_attrs *)op->attrs)->divisor == 1 && number_form_of(op->outputs[0].type) != NUMBER_NONE;
+}
+
 /* AlignAxis and PruneAxis change distributions, a part of the type, if they do anything; so does Squeeze the rank, Cast what it casts. */
 static const struct {
     const xir_class_decl *(*cls)(void);
@@ -149,6 +156,7 @@ static const struct {
     { xir_channel_shuffle_class, channel_shuffle_is },
     { xir_concat_class,          concat_is          },
     { xir_copy_class,            always             },
+    { xir_divide_scalar_class,   divide_scalar_is   },
     { xir_expand_class,          expand_is          },
     { xir_max_pool1d_class,      max_pool1d_is      },
     { xir_max_pool2d_class,      max_pool2d_is      },
@@ -167,35 +175,106 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
+/* ---- what gives one of two inputs back -------------------------------------------------------------------------------- */
+
+enum { MOST_NUMBERS = 65536 };   /* of a constant that is looked at */
+
+/* The number that all elements of a constant are, bit for bit; false if there is none. */
+static bool only_number(const xir_value *v, double *out) {
+    number_form form = value_is_params(v) ? number_form_of(v->type) : NUMBER_NONE;
+    uint64_t size;
+    int64_t n;
+    if (form == NUMBER_NONE || xir_type_elements(v->type, &n) || n < 1 || n > MOST_NUMBERS) return false;
+    const char *bytes = xir_params_data(v, &size);
+    if (!bytes) return false;
+    size_t one = (size_t)size / (size_t)n;
+    *out = number_read(form, bytes, 0);
+    return memcmp(bytes, bytes + one, (size_t)size - one) == 0;   /* each is as the next one */
+}
+
+static bool no_scales(const xir_scales *scales) { return scales && xir_scales_count(scales) == 0; }
+
+/* The only factor of a list; 0: there are several. */
+static double only_factor(const xir_refs *list) {
+    return list->size == 1 ? xir_scalar_as_real((const xir_scalar *)list->data[0]) : 0;
+}
+
+/* Whether the op gives input `i` back if all elements of the other one are `k`. */
+typedef bool pair_rule(const xir_op *op, uint32_t i, double k);
+
+/* x + k is x exactly if k is -0, and of integers if k is 0: of floats 0 would make 0 of -0. */
+static bool add_is(const xir_op *op, uint32_t i, double k) {
+    const xir_add_attrs *a = op->attrs;
+    double of_x = only_factor(i ? &a->beta : &a->alpha), of_k = only_factor(i ? &a->alpha : &a->beta), sum = of_k * k;
+    bool exact = sum == 0 && (signbit(sum) || !number_is_float(number_form_of(op->outputs[0].type)));
+    return of_x == 1 && of_k != 0 && exact && no_scales(a->cut_scale);
+}
+
+static bool multiply_is(const xir_op *op, uint32_t i, double k) {
+    (void)i;
+    return k == 1 && no_scales(((const xir_multiply_attrs *)op->attrs)->cut_scale);
+}
+
+static bool div_is(const xir_op *op, uint32_t i, double k) {
+    (void)op;
+    return i == 0 && k == 1;
+}
+
+static const struct {
+    const xir_class_decl *(*cls)(void);
+    pair_rule              *is;
+} pairs[] = {
+    { xir_add_class,      add_is      },
+    { xir_div_class,      div_is      },
+    { xir_multiply_class, multiply_is },
+};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+/* ---- the pass ------------------------------------------------------------------------------------------------------ */
+
+typedef struct decls { const xir_class_decl *rows[ROWS], *pairs[PAIRS]; } decls;
+
+static xir_value *same_of_two(const xir_op *op, pair_rule *is) {
+    for (uint32_t i = 0; i < 2 && op->n_inputs == 2; i++) {
+        xir_value *x = op->inputs[i].value, *other = op->inputs[1 - i].value;
+        double k;
+        if (x && other && number_form_of(x->type) != NUMBER_NONE && same_kind(x, &op->outputs[0]) && only_number(other, &k) &&
+            is(op, i, k)) return x;
+    }
+    return NULL;
+}
+
 /* What the op gives back unchanged; NULL: nothing. */
-static xir_value *same_value(const xir_op *op, const xir_class_decl *const *decls) {
-    if (op->n_outputs != 1 || !op->n_inputs || !op->inputs[0].value) return NULL;
+static xir_value *same_value(const xir_op *op, const decls *d) {
+    if (op->n_outputs != 1 || !op->n_inputs || !op->inputs[0].value || (op->more && op->more->extra)) return NULL;
+    for (size_t i = 0; i < PAIRS; i++) {
+        if (op->cls->decl == d->pairs[i]) return same_of_two(op, pairs[i].is);
+    }
     xir_value *x = op->inputs[0].value;
     const xir_i64s *dims = value_dims(x);
-    if (!dims || x->producer == op || !same_kind(x, &op->outputs[0]) || (op->more && op->more->extra)) return NULL;
+    if (!dims || !same_kind(x, &op->outputs[0])) return NULL;
     for (size_t i = 0; i < ROWS; i++) {
-        if (op->cls->decl == decls[i]) return rows[i].is(op, dims) ? x : NULL;
+        if (op->cls->decl == d->rows[i]) return rows[i].is(op, dims) ? x : NULL;
     }
     return NULL;
 }
 
 static xir_status run(xir_pass *at) {
     xir_network *net = at->net;
-    const xir_class_decl *decls[ROWS];
-    for (size_t i = 0; i < ROWS; i++) decls[i] = rows[i].cls();
+    decls d;
+    for (size_t i = 0; i < ROWS; i++) d.rows[i] = rows[i].cls();
+    for (size_t i = 0; i < PAIRS; i++) d.pairs[i] = pairs[i].cls();
     xir_status status = XIR_OK;
-    results_begin(net);
     for (xir_op *op = net->first, *next; op && !status; op = next) {
         next = op->next;
-        xir_value *x = same_value(op, decls);
-        if (!x) continue;
+        xir_value *x = same_value(op, &d);
+        if (!x || x->producer == op) continue;
         size_t moved = 0;
         status = value_take_place(x, &op->outputs[0], false, &moved);
         bool goes = !status && op_is_unused(op);
         if (goes) op_drop(op);
         xir_pass_changed(at, goes || moved);
     }
-    results_end(net);
     return status == XIR_E_MEMORY ? pass_no_memory(at) : status;
 }
 

@@ -24,6 +24,7 @@ typedef struct merger {
     xir_value  **parts;       /* of a run of concatenations    */
     xir_op     **inner;       /* the ops of it but the last    */
     struct frame { xir_op *op; uint32_t next; } *stack;
+    bool         marked;      /* some op                       */
     size_t       n_parts, parts_room, n_inner, inner_room, depth, stack_room;
 } merger;
 
@@ -232,6 +233,7 @@ static xir_status merge_concat(merger *g, xir_op *op) {
     bool same;
     xir_status status = infers_same(op, op->attrs, g->parts, g->n_parts, &same);
     if (!status && same) status = xir_op_set_inputs(op, g->parts, g->n_parts);
+    if (!same) g->marked = true;
     for (size_t i = 0; i < g->n_inner && !status; i++) {
         if (same) op_drop(g->inner[i]);
         else g->inner[i]->flags |= OP_MARKED;
@@ -246,7 +248,7 @@ static xir_status merge_concats(merger *g) {
         if (is_concat(g, op) && !(op->flags & OP_MARKED)) status = merge_concat(g, op);
         before = op->prev;
     }
-    for (xir_op *op = g->net->first; op; op = op->next) op->flags &= ~(uint32_t)OP_MARKED;
+    for (xir_op *op = g->net->first; op && g->marked; op = op->next) op->flags &= ~(uint32_t)OP_MARKED;
     return status;
 }
 

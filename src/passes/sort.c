@@ -137,9 +137,40 @@ static size_t count_moved(const sorter *s) {
     return n;
 }
 
+/* ---- nothing to do --------------------------------------------------------------------------------------------------- */
+
+static bool reads_backwards(const xir_op *op, uint32_t position) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_op *maker = maker_of(op->inputs[i].value);
+        if (maker && maker->position > position) return false;
+    }
+    return true;
+}
+
+static bool child_reads_backwards(void *user, xir_op *child) {
+    return reads_backwards(child, *(uint32_t *)user) && op_each_child(child, child_reads_backwards, user);
+}
+
+/* Nearly every network is in order: that costs a look at each edge and no memory. */
+static bool is_sorted(const xir_network *net) {
+    bool head = true, tail = false;
+    for (const xir_op *op = net->first; op; op = op->next) {
+        head = head && stands_first(op);
+        tail = tail || stands_last(op);
+        uint32_t position = op->position;
+        if (stands_first(op) != head || stands_last(op) != tail || !reads_backwards(op, position)) return false;
+        for (uint32_t i = 0; i < op->n_inputs; i++) {
+            if (op->inputs[i].value && op->inputs[i].value->producer == op) return false;   /* a ring of one */
+        }
+        if (!op->cls->plain && !op_each_child(op, child_reads_backwards, &position)) return false;
+    }
+    return true;
+}
+
 static xir_status run(xir_pass *at) {
     xir_network *net = at->net;
     sorter s = { .at = at };
+    if (is_sorted(net)) return XIR_OK;
     s.state = mem_new(&net->alloc, (size_t)net->n_slots + 1);
     s.order = mem_new(&net->alloc, (net->n_ops + 1) * sizeof *s.order);
     xir_status status = XIR_OK;

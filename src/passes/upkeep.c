@@ -32,21 +32,7 @@ bool op_is_pure(const xir_op *op) {
 
 /* ---- results --------------------------------------------------------------------------------------------------- */
 
-static void mark_results(xir_network *net, bool on) {
-    for (xir_op *op = net->first; op; op = op->next) {
-        if (!on) op->flags &= ~(uint32_t)OP_MARKED;
-        for (uint32_t i = 0; on && op->cls->traits & XIR_TRAIT_SINK && i < op->n_inputs; i++) {
-            xir_value *v = op->inputs[i].value;
-            if (v && v->producer) v->producer->flags |= OP_MARKED;
-        }
-    }
-}
-
-void results_begin(xir_network *net) { mark_results(net, true); }
-void results_end(xir_network *net)   { mark_results(net, false); }
-
 bool is_result(const xir_value *v) {
-    if (v->producer && !(v->producer->flags & OP_MARKED)) return false;
     for (const xir_use *u = v->uses; u; u = u->next) {
         if (u->user->cls->traits & XIR_TRAIT_SINK) return true;
     }
@@ -84,8 +70,8 @@ xir_status value_take_place(xir_value *now, xir_value *old, bool fresh, size_t *
     if (!old->uses) return XIR_OK;
     if (result) {
         bool argument = now->producer ? now->producer->cls->traits & XIR_TRAIT_SOURCE : !fresh;
+        /* Many results may come to one value: the first use of it is an Output's then, so that none of them looks far. */
         if (argument || is_result(now)) return move_inner_uses(now, old, moved);
-        if (now->producer) now->producer->flags |= OP_MARKED;
     }
     if ((result || !has_name(now)) && !take_name(now, old)) return XIR_E_MEMORY;
     for (const xir_use *u = old->uses; u; u = u->next) ++*moved;

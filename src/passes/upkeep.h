@@ -11,9 +11,6 @@
  * those that draw random numbers and those that hold graphs. */
 bool op_is_pure(const xir_op *op);
 
-/* Within a pass: marks who makes the network's results, so that asking whether a value is one costs nothing for nearly all of them. */
-void results_begin(xir_network *net);
-void results_end(xir_network *net);
 /* Whether an Output has the value. */
 bool is_result(const xir_value *v);
 
