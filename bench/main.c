@@ -30,6 +30,7 @@ static const bench_case *const tables[] = {
     graph_cases,
     infer_cases,
     json_cases,
+    layout_cases,
     onnx_read_cases,
     passes_cases,
     raw_cases,

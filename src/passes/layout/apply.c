@@ -48,10 +48,10 @@ static xir_status move_items(const node *n, const xir_field *field, size_t rank,
 
 /* The letters of a root in its new order: those of the view in that order, which had them from who wanted it so. */
 static const xir_layout *letters_of(plan *l, const value_node *root, const xir_layout *was) {
-    for (uint32_t i = root->next_view; i != UINT32_MAX; i = l->values[i].next_view) {
+    for (uint32_t i = root->next_view; i != NONE; i = l->values[i].next_view) {
         const value_node *view = &l->values[i];
         if (view->view != root->stored) continue;
-        const xir_layout *letters = xir_type_layout(l->nodes[view->slot].op->outputs->type);
+        const xir_layout *letters = xir_type_layout(l->nodes[view->maker].op->outputs->type);
         if (letters && xir_layout_rank(letters) == xir_layout_rank(was)) return letters;
     }
     return letters_in_order(l, was, root->stored);
@@ -140,7 +140,7 @@ static xir_status reorder_constants(plan *l, const node *n) {
 }
 
 static xir_status reorder_ops(plan *l, size_t *changes) {
-    for (size_t i = 0; i < l->n_slots; i++) {
+    for (size_t i = 0; i < l->n_nodes; i++) {
         node *n = &l->nodes[i];
         if (!n->row || (n->in == ORDER_SAME && n->out == ORDER_SAME)) continue;
         /* Constants first: they are broadcast to what the types still say. */
@@ -148,6 +148,7 @@ static xir_status reorder_ops(plan *l, size_t *changes) {
         if (!status) status = reorder_attrs(l, n);
         if (status) return status;
         n->dirty = true;
+        l->again |= has_choice(n);
         ++*changes;
     }
     return XIR_OK;
@@ -213,38 +214,29 @@ static xir_status keep_transpose(plan *l, const value_node *root, xir_op *op, ax
         changed = true;
     }
     *changes += changed;
-    l->nodes[op->slot].dirty |= changed;
+    l->nodes[l->place[op->slot]].dirty |= changed;
     return status;
 }
 
 /* The first of the Transposes that make a root's order. */
 static xir_op *transpose_of(const plan *l, const value_node *root, axis_order as) {
     xir_op *found = NULL;
-    for (uint32_t i = root->next_view; i != UINT32_MAX; i = l->values[i].next_view) {
-        if (l->values[i].view == as) found = l->nodes[l->values[i].slot].op;
+    for (uint32_t i = root->next_view; i != NONE; i = l->values[i].next_view) {
+        if (l->values[i].view == as) found = l->nodes[l->values[i].maker].op;
     }
     return found;
 }
 
-static bool is_sink(const xir_op *op) { return op->cls->traits & XIR_TRAIT_SINK; }
-
-static bool is_result(const xir_value *v) {
-    for (const xir_use *u = v->uses; u; u = u->next) {
-        if (is_sink(u->user)) return true;
-    }
-    return false;
-}
-
 /* One that makes what nobody needs any more. A result's name goes to what takes its place. */
 static xir_op *transpose_to_spare(plan *l, const value_node *root) {
-    uint32_t found = UINT32_MAX;
-    for (uint32_t i = root->next_view; i != UINT32_MAX; i = l->values[i].next_view) {
+    uint32_t found = NONE;
+    for (uint32_t i = root->next_view; i != NONE; i = l->values[i].next_view) {
         const root_need *need = need_of(l, root, l->values[i].view);
-        if (!l->values[i].claimed && !is_result(l->nodes[l->values[i].slot].op->outputs) && (!need || !need->count || need->as == root->stored)) found = i;
+        if (!l->values[i].claimed && !value_is_result(l->nodes[l->values[i].maker].op->outputs) && (!need || !need->count || need->as == root->stored)) found = i;
     }
-    if (found == UINT32_MAX) return NULL;
+    if (found == NONE) return NULL;
     l->values[found].claimed = true;
-    return l->nodes[l->values[found].slot].op;
+    return l->nodes[l->values[found].maker].op;
 }
 
 /* Another one makes it: one to spare, else a new one. */
@@ -257,7 +249,7 @@ static xir_value *make_transpose(plan *l, const value_node *root, const root_nee
     xir_op *op = transpose_to_spare(l, root);
     ++*changes;
     if (op) {
-        l->nodes[op->slot].dirty = true;
+        l->nodes[l->place[op->slot]].dirty = true;
         bool done = xir_op_set_input(op, 0, from) == XIR_OK && xir_op_set_body(op, xir_transpose_class(), &a) == XIR_OK &&
                     xir_value_set_type(op->outputs, type) == XIR_OK;
         return done ? op->outputs : NULL;
@@ -272,11 +264,11 @@ static xir_value *make_transpose(plan *l, const value_node *root, const root_nee
 static xir_status expect_types(plan *l, const value_node *root) {
     for (uint32_t k = 0; k < root->n_uses; k++) {
         const root_use *use = &l->uses[root->first_use + k];
-        const node *user = &l->nodes[use->slot];
-        axis_order needs = op_needs(l, user, use->port, user->in, user->out), as = order_then(use->view, needs);
-        root_need *need = use->follows || as == root->stored ? NULL : need_of(l, root, as);
+        const node *user = &l->nodes[use->user];
+        axis_order as = use_needs(l, root, use);
+        root_need *need = as == root->stored ? NULL : need_of(l, root, as);
         if (!need || (need->type && user->row)) continue;
-        need->type = type_in_order(l, l->types[user->port + use->port], needs);
+        need->type = type_in_order(l, l->ports[user->port + use->port].type, op_needs(l, user, use->port, user->in));
         if (!need->type) return XIR_E_MEMORY;
     }
     return XIR_OK;
@@ -299,23 +291,21 @@ static xir_status make_needed(plan *l, const value_node *root, size_t *changes) 
 }
 
 static root_need *need_of_use(const plan *l, const value_node *root, const root_use *use) {
-    const node *user = &l->nodes[use->slot];
-    if (use->follows) return need_of(l, root, root->stored);
-    return need_of(l, root, order_then(use->view, op_needs(l, user, use->port, user->in, user->out)));
+    return need_of(l, root, use_needs(l, root, use));
 }
 
 /* Whether a Transpose is new, or has come to make another order than it did. */
 static bool is_new(const plan *l, const xir_op *op) {
-    return op->slot >= l->n_slots || l->values[l->nodes[op->slot].first].claimed;
+    return op->slot >= l->n_slots || l->values[l->nodes[l->place[op->slot]].first].claimed;
 }
 
 /* A result takes what it needs, and its name along. Where that has a name that must stay, it has a Transpose of its own. */
 static xir_status connect_result(plan *l, const value_node *root, const root_use *use, root_need *need, size_t *changes) {
-    xir_op *user = l->nodes[use->slot].op;
+    xir_op *user = l->nodes[use->user].op, *maker = l->nodes[root->maker].op;
     xir_value *was = user->inputs[use->port].value, *now = need->value;
-    bool from_root = was->producer->slot == root->slot;
+    bool from_root = was->producer == maker;
     if (need->result || now->producer->cls->traits & XIR_TRAIT_SOURCE) {
-        if (!from_root) return keep_transpose(l, root, was->producer, use->view, changes);
+        if (!from_root) return keep_transpose(l, root, was->producer, need->as, changes);
         now = make_transpose(l, root, need, changes);
         if (!now || !move_name(was, now)) return XIR_E_MEMORY;
     } else if (!(from_root && is_new(l, now->producer)) && has_name(was) && !move_name(was, now)) {   // else it has the name
@@ -330,14 +320,14 @@ static xir_status connect_result(plan *l, const value_node *root, const root_use
 static xir_status connect_users(plan *l, const value_node *root, size_t *changes) {
     for (uint32_t k = 0; k < root->n_uses; k++) {
         const root_use *use = &l->uses[root->first_use + k];
-        const xir_op *user = l->nodes[use->slot].op;
+        const xir_op *user = l->nodes[use->user].op;
         if (!is_sink(user)) continue;
         root_need *need = need_of_use(l, root, use);
         need->result |= user->inputs[use->port].value == need->value;
     }
     for (uint32_t k = 0; k < root->n_uses; k++) {
         const root_use *use = &l->uses[root->first_use + k];
-        node *user = &l->nodes[use->slot];
+        node *user = &l->nodes[use->user];
         root_need *need = need_of_use(l, root, use);
         xir_value *now = need->value;
         if (user->op->inputs[use->port].value == now) continue;
@@ -348,8 +338,9 @@ static xir_status connect_users(plan *l, const value_node *root, size_t *changes
             status = xir_op_set_input(user->op, use->port, now);
             ++*changes;
         }
-        if (!status && now->producer->position > user->op->position && now->producer->slot != root->slot) {
-            status = xir_op_move(now->producer, value_at(l, root)->producer->next);
+        const xir_op *maker = l->nodes[root->maker].op;
+        if (!status && now->producer != maker && now->producer->position > user->op->position) {
+            status = xir_op_move(now->producer, maker->next);
         }
         if (status) return status;
         user->dirty = true;
@@ -360,11 +351,11 @@ static xir_status connect_users(plan *l, const value_node *root, size_t *changes
 /* Transposes that nobody needs any more go, the last of a chain first; a name that none of the others has goes to the root. */
 static xir_status drop_unneeded(plan *l, const value_node *root, size_t *changes) {
     xir_value *value = value_at(l, root);
-    for (uint32_t i = root->next_view; i != UINT32_MAX; i = l->values[i].next_view) {
-        xir_op *op = l->nodes[l->values[i].slot].op;
+    for (uint32_t i = root->next_view; i != NONE; i = l->values[i].next_view) {
+        xir_op *op = l->nodes[l->values[i].maker].op;
         if (op->outputs->uses) continue;
         if (has_name(op->outputs) && !has_name(value) && !move_name(op->outputs, value)) return XIR_E_MEMORY;
-        l->nodes[op->slot].op = NULL;
+        l->nodes[l->place[op->slot]].op = NULL;
         xir_status status = xir_op_erase(op);
         if (status) return status;
         ++*changes;
@@ -386,31 +377,27 @@ static xir_status connect_root(plan *l, const value_node *root, size_t *changes)
 
 /* ---- types ------------------------------------------------------------------------------------------------------------ */
 
-static void mark_users(const plan *l, const xir_value *value) {
-    for (const xir_use *u = value->uses; u; u = u->next) {
-        if (u->user->slot < l->n_slots) l->nodes[u->user->slot].dirty = true;
-    }
+static node *node_of(const plan *l, const xir_op *op) {
+    return op->flags & OP_PLACED && op->slot < l->n_slots ? &l->nodes[l->place[op->slot]] : NULL;
 }
 
-/* Whether what an op finds by letters is where it was, seen from the op. */
-static bool is_called_right(plan *l, const node *n, uint32_t i) {
-    const xir_type *now = n->op->inputs[i].value->type, *was = l->types[n->port + i];
-    if (now == was) return true;
-    if (!n->row) return !n->letters || xir_type_rank(was) < 3 || letters_agree(now, was);
-    if (!(n->row->row->flags & (ROW_CHANNELS | ROW_FACTORS))) return true;
-    int64_t c = xir_layout_index(xir_type_layout(now), 'C'), batch = xir_layout_index(xir_type_layout(now), 'N');
-    return (c < 0 || c == (int64_t)xir_type_rank(now) - 1) && (batch <= 0 || !(n->row->row->flags & ROW_BATCH));
+static void mark_users(const plan *l, const xir_value *value) {
+    for (const xir_use *u = value->uses; u; u = u->next) {
+        node *user = node_of(l, u->user);
+        if (user) user->dirty = true;
+    }
 }
 
 /* Inputs that are called otherwise than they were, by who thinks nothing of it, get their letters from a Transpose that moves nothing. */
 static xir_status call_right(plan *l, const node *n, size_t *changes) {
-    for (uint32_t i = 0; i < n->op->n_inputs; i++) {
+    for (uint32_t i = 0; i < n->n_in; i++) {
         xir_value *v = n->op->inputs[i].value;
-        if (!v || !v->producer || !type_is_plain(v->type) || is_called_right(l, n, i)) continue;
-        const xir_type *type = type_in_order(l, l->types[n->port + i], op_needs(l, n, i, n->in, n->out));
+        const port *p = &l->ports[n->port + i];
+        if (p->root == NONE || v->type == p->type || finds_same_axes(l, n, i)) continue;
+        const xir_type *type = type_in_order(l, p->type, op_needs(l, n, i, n->in));
         int64_t room[MOST_AXES];
         if (!type) return XIR_E_MEMORY;
-        xir_transpose_attrs a = transpose_attrs(ORDER_SAME, room, rank_of(v), xir_type_layout(type));
+        xir_transpose_attrs a = transpose_attrs(ORDER_SAME, room, p->rank, xir_type_layout(type));
         xir_op *op = xir_network_add(l->net, &(xir_op_desc){
             .cls = xir_class_of(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &v, .n_inputs = 1, .types = &type,
             .n_types = 1, .target = n->op->target, .id = XIR_NO_ID, .before = n->op });
@@ -421,42 +408,67 @@ static xir_status call_right(plan *l, const node *n, size_t *changes) {
     return XIR_OK;
 }
 
+/* Whether an op is what it was, and all that it reads is of the types that it was. */
+static bool is_as_before(const plan *l, const node *n) {
+    if (n->in != ORDER_SAME || n->out != ORDER_SAME) return false;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const xir_value *v = n->op->inputs[i].value;
+        if (v && v->type != l->ports[n->port + i].type) return false;
+    }
+    return true;
+}
+
+static xir_status infer_op(plan *l, const node *n, size_t place) {
+    xir_op *op = n->op;
+    const xir_type *few[4], **was = op->n_outputs <= 4 ? few : mem_new(l->alloc, op->n_outputs * sizeof *was);
+    if (!was) return XIR_E_MEMORY;
+    for (uint32_t i = 0; i < op->n_outputs; i++) was[i] = op->outputs[i].type;
+    xir_status status = op->n_outputs ? op_infer(op, true, place, l->at->why) : XIR_OK;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (op->outputs[i].type != was[i]) mark_users(l, &op->outputs[i]);
+    }
+    if (was != few) mem_free(l->alloc, (void *)was, op->n_outputs * sizeof *was);
+    return status == XIR_E_UNKNOWN && !n->row ? XIR_OK : status;   // nobody infers dialects
+}
+
+/* What is behind something that has changed, as far as that changes types. Transposes have theirs already. */
 static xir_status infer_again(plan *l, size_t *changes) {
     size_t place = 0;
-    for (xir_op *op = l->net->first; op; op = op->next) {
+    xir_status status = XIR_OK;
+    for (xir_op *op = l->net->first; op && !status; op = op->next) {
+        const node *n = node_of(l, op);
         place++;
-        if (op->slot >= l->n_slots || !l->nodes[op->slot].dirty) continue;
-        if (!l->nodes[op->slot].is_view) {
-            xir_status named = call_right(l, &l->nodes[op->slot], changes);
-            if (named) return named;
-        }
-        const xir_type *few[4], **was = op->n_outputs <= 4 ? few : mem_new(l->alloc, op->n_outputs * sizeof *was);
-        if (!was) return XIR_E_MEMORY;
-        for (uint32_t i = 0; i < op->n_outputs; i++) was[i] = op->outputs[i].type;
-        xir_status status = op->n_outputs ? op_infer(op, true, place, l->at->why) : XIR_OK;
-        for (uint32_t i = 0; i < op->n_outputs; i++) {
-            if (op->outputs[i].type != was[i]) mark_users(l, &op->outputs[i]);
-        }
-        if (was != few) mem_free(l->alloc, was, op->n_outputs * sizeof *was);
-        if (status && (status != XIR_E_UNKNOWN || l->nodes[op->slot].row)) return status;
+        if (!n || !n->dirty || n->is_view) continue;
+        status = call_right(l, n, changes);
+        if (!status && !is_as_before(l, n)) status = infer_op(l, n, place);
     }
-    return XIR_OK;
+    return status;
 }
 
 /* What is stored in another order has a type that nobody infers: an argument's. */
 static xir_status retype_arguments(plan *l) {
-    for (xir_op *op = l->net->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->n_outputs && op->slot < l->n_slots && op->cls->traits & XIR_TRAIT_SOURCE; i++) {
-            const value_node *root = &l->values[l->nodes[op->slot].first + i];
+    for (size_t i = 0; i < l->n_nodes; i++) {
+        const node *n = &l->nodes[i];
+        for (uint32_t k = 0; k < n->n_out && n->op->cls->traits & XIR_TRAIT_SOURCE; k++) {
+            const value_node *root = &l->values[n->first + k];
             if (root->stored == ORDER_SAME) continue;
-            const xir_layout *letters = xir_type_layout(op->outputs[i].type);
-            const xir_type *type = type_in_order(l, op->outputs[i].type, root->stored);
+            const xir_type *type = type_in_order(l, n->op->outputs[k].type, root->stored);
+            const xir_layout *letters = xir_type_layout(n->op->outputs[k].type);
             if (letters) letters = letters_of(l, root, letters);
             if (type && letters) type = xir_type_with_layout(l->net->ctx, type, letters, NULL);
-            if (!type || xir_value_set_type(&op->outputs[i], type) != XIR_OK) return XIR_E_MEMORY;
+            if (!type || xir_value_set_type(&n->op->outputs[k], type) != XIR_OK) return XIR_E_MEMORY;
         }
     }
     return XIR_OK;
+}
+
+/* Whether all users take a root as it is, which is as it was. */
+static bool is_untouched(const plan *l, const value_node *root) {
+    if (root->next_view != NONE || root->stored != ORDER_SAME) return false;
+    for (uint32_t i = root->needs; i; i = l->needs[i].next) {
+        if (l->needs[i].count && l->needs[i].as != ORDER_SAME) return false;
+    }
+    return true;
 }
 
 xir_status plan_apply(plan *l) {
@@ -465,7 +477,7 @@ xir_status plan_apply(plan *l) {
     if (!status) status = retype_arguments(l);
     for (size_t i = 0; i < l->n_values && !status; i++) {
         const value_node *root = &l->values[i];
-        if (root->root == i && (root->n_uses || root->next_view != UINT32_MAX)) status = connect_root(l, root, &changes);
+        if (root->root == i && !is_untouched(l, root)) status = connect_root(l, root, &changes);
     }
     if (!status && changes) status = infer_again(l, &changes);
     xir_pass_changed(l->at, changes);

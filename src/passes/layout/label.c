@@ -3,23 +3,25 @@
 
 /* ---- types ------------------------------------------------------------------------------------------------------- */
 
-bool type_is_plain(const xir_type *type) {
+static type_facts ask(const xir_type *type) {
     const xir_tensor_type *t = xir_type_tensor(type);
-    return t && t->shape.size <= MOST_AXES && t->merged_distrs.size == 0 && !xir_type_is_quantized(t->element_dtype) &&
-           !(t->layout && xir_layout_is_layouted(t->layout));
+    type_facts f = { .type = type, .plain = false, .single = true };
+    if (!t || t->shape.size > MOST_AXES) return f;
+    f.rank = (uint8_t)t->shape.size;
+    f.plain = t->merged_distrs.size == 0 && !xir_type_is_quantized(t->element_dtype) && !(t->layout && xir_layout_is_layouted(t->layout));
+    for (size_t i = 0; i < t->shape.size; i++) f.single &= t->shape.data[i] == 1;
+    return f;
+}
+
+const type_facts *facts_of(plan *l, const xir_type *type) {
+    uintptr_t bits = (uintptr_t)type >> 4;
+    type_facts *f = &l->facts[(bits ^ bits >> 8) & (FACTS - 1)];
+    if (f->type != type || !type) *f = ask(type);
+    return f;
 }
 
 static size_t rank_of(const xir_value *value) { return xir_type_rank(value->type); }
-static size_t rank_in(const node *n)          { return rank_of(n->op->inputs[0].value); }
-static size_t rank_out(const node *n)         { return rank_of(n->op->outputs); }
-
-bool type_is_single(const xir_type *type) {
-    xir_i64s dims = xir_type_tensor(type)->shape;
-    for (size_t i = 0; i < dims.size; i++) {
-        if (dims.data[i] != 1) return false;
-    }
-    return true;
-}
+static size_t rank_in(const plan *l, const node *n) { return l->ports[n->port].rank; }
 
 static size_t letter_at(const xir_type *type, char letter, size_t otherwise) {
     const xir_layout *layout = xir_type_layout(type);
@@ -37,7 +39,7 @@ static uint32_t bit_of(int64_t axis, size_t rank) {
 uint32_t axes_named(const node *n) {
     const xir_field *field = n->row->attr[0];
     const xir_value *input = n->op->inputs[0].value;
-    size_t rank = n->row->row->kind == ROW_GAIN ? rank_out(n) : rank_of(input);
+    size_t rank = n->row->row->kind == ROW_GAIN ? n->rank : rank_of(input);
     uint32_t all = (1u << rank) - 1, mask = 0;
     if (n->row->row->form == FORM_AXIS) return bit_of(*(const int64_t *)attr_at(n->op, field), rank);
     if (n->row->row->form == FORM_AXIS_REF) {
@@ -68,6 +70,10 @@ static bool has_factors(const node *n) {
     return false;
 }
 
+static bool finds_channels(const node *n) {
+    return n->row->row->flags & ROW_CHANNELS || (n->row->row->flags & ROW_FACTORS && has_factors(n));
+}
+
 static bool keeps_dims(const node *n) { return n->row->keepdim && *(const bool *)attr_at(n->op, n->row->keepdim); }
 
 /* ---- what an op can do --------------------------------------------------------------------------------------------- */
@@ -90,26 +96,27 @@ static bool keeps_last(axis_order p, size_t all, size_t rank) {
     return true;
 }
 
-static bool inputs_can(const node *n, axis_order in) {
-    size_t all = rank_out(n);
-    for (uint32_t i = 0; i < n->op->n_inputs; i++) {
-        const xir_value *v = n->op->inputs[i].value;
-        if (!v) continue;
-        if (value_is_params(v)) {
-            if (!type_is_plain(v->type) || !params_movable(v)) return false;
-        } else if (n->row->row->kind == ROW_EACH && rank_of(v) < all && !type_is_single(v->type)) {
-            if (!keeps_last(in, all, rank_of(v))) return false;
+static bool inputs_can(plan *l, const node *n, axis_order in) {
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const port *p = &l->ports[n->port + i];
+        if (p->root != NONE) {
+            if (n->row->row->kind == ROW_EACH && p->rank < n->rank && !p->single && !keeps_last(in, n->rank, p->rank)) return false;
+        } else if (p->type && !params_movable(n->op->inputs[i].value)) {
+            return false;
         }
     }
     return true;
 }
 
 /* Whether the leading input may come in this order; `in` is one of axes. */
-static bool can_work_in(const node *n, axis_order in) {
+static bool can_work_in(plan *l, const node *n, axis_order in) {
     const layout_row *row = n->row->row;
+    bool joins = row->kind == ROW_EACH || row->kind == ROW_JOIN || row->kind == ROW_GAIN;
+    if (joins && !inputs_can(l, n, in)) return false;
+    if (!row->flags && row->form != FORM_ITEMS) return true;
     const xir_type *type = row->kind == ROW_EACH ? leading_type(n) : n->op->inputs[0].value->type;
     size_t rank = xir_type_rank(type);
-    if (row->flags & ROW_CHANNELS || (row->flags & ROW_FACTORS && has_factors(n))) {
+    if (finds_channels(n)) {
         if (rank == 0 || order_at(in, rank - 1) != letter_at(type, 'C', rank - 1)) return false;
     }
     if (row->flags & ROW_BATCH && order_at(in, 0) != letter_at(type, 'N', 0)) return false;
@@ -123,8 +130,7 @@ static bool can_work_in(const node *n, axis_order in) {
             before = axis;
         }
     }
-    if (row->form == FORM_ITEMS && ((const xir_i64s *)attr_at(n->op, n->row->attr[0]))->size > rank) return false;
-    return (row->kind != ROW_EACH && row->kind != ROW_JOIN && row->kind != ROW_GAIN) || inputs_can(n, in);
+    return row->form != FORM_ITEMS || ((const xir_i64s *)attr_at(n->op, n->row->attr[0]))->size <= rank;
 }
 
 /* ---- broadcasting -------------------------------------------------------------------------------------------------- */
@@ -166,8 +172,8 @@ static axis_order with(axis_order p, size_t rank, uint32_t more) {
     return out;
 }
 
-static axis_order gather_out(const node *n, axis_order in) {
-    size_t rank = rank_in(n), k = rank_of(n->op->inputs[1].value), m = 0;
+static axis_order gather_out(const plan *l, const node *n, axis_order in) {
+    size_t rank = rank_in(l, n), k = rank_of(n->op->inputs[1].value), m = 0;
     size_t axis = (size_t)__builtin_ctz(axes_named(n));
     axis_order out = ORDER_SAME;
     for (size_t i = 0; i < rank; i++) {
@@ -178,8 +184,8 @@ static axis_order gather_out(const node *n, axis_order in) {
     return out;
 }
 
-static bool gather_in(const node *n, axis_order out, axis_order *in) {
-    size_t rank = rank_in(n), k = rank_of(n->op->inputs[1].value), m = 0;
+static bool gather_in(const plan *l, const node *n, axis_order out, axis_order *in) {
+    size_t rank = rank_in(l, n), k = rank_of(n->op->inputs[1].value), m = 0;
     size_t axis = (size_t)__builtin_ctz(axes_named(n));
     if (k == 0) {
         *in = with(out, rank, 1u << axis);
@@ -197,57 +203,69 @@ static bool gather_in(const node *n, axis_order out, axis_order *in) {
 
 /* ---- the questions --------------------------------------------------------------------------------------------------- */
 
-axis_order op_needs(const plan *l, const node *n, size_t port, axis_order in, axis_order out) {
-    (void)l;
-    (void)out;
-    if (!n->row) return ORDER_SAME;
+axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in) {
+    if (!n->row || in == ORDER_SAME) return ORDER_SAME;
     row_kind kind = n->row->row->kind;
-    if (kind == ROW_EACH) {
-        const xir_value *v = n->op->inputs[port].value;
-        size_t all = rank_out(n), rank = rank_of(v);
-        if (in == ORDER_SAME || order_is_merged(in)) return in;
-        return type_is_single(v->type) ? ORDER_SAME : rank == all ? in : narrowed(in, all, rank);
-    }
-    return port == 0 || kind == ROW_JOIN || kind == ROW_GAIN ? in : ORDER_SAME;
+    if (kind != ROW_EACH) return i == 0 || kind == ROW_JOIN || kind == ROW_GAIN ? in : ORDER_SAME;
+    const port *p = &l->ports[n->port + i];
+    if (order_is_merged(in)) return in;
+    return p->single ? ORDER_SAME : p->rank == n->rank ? in : narrowed(in, n->rank, p->rank);
+}
+
+/* Axes that the output has not, and dims of 1, may stand anywhere; and channels that have got letters may do more. */
+bool has_choice(const node *n) {
+    row_kind kind = n->row->row->kind;
+    return kind == ROW_LOSE || kind == ROW_GAIN || kind == ROW_GATHER || kind == ROW_RESHAPE || finds_channels(n);
+}
+
+bool finds_same_axes(const plan *l, const node *n, uint32_t i) {
+    const port *p = &l->ports[n->port + i];
+    const xir_type *now = n->op->inputs[i].value->type;
+    size_t last = p->rank - 1u;
+    if (p->rank < 2) return true;
+    if (!n->row) return !n->letters || p->rank < 3 || letters_agree(now, p->type);
+    if (!finds_channels(n)) return true;
+    axis_order needs = op_needs(l, n, i, n->in);
+    if (letter_at(now, 'C', last) != order_find(needs, letter_at(p->type, 'C', last))) return false;
+    return !(n->row->row->flags & ROW_BATCH) || letter_at(now, 'N', 0) == order_find(needs, letter_at(p->type, 'N', 0));
 }
 
 /* A product whose constant's rows can be put into the order of a merged axis. */
-static bool can_follow_merged(const node *n, size_t port) {
-    const xir_value *k = n->op->n_inputs > 1 ? n->op->inputs[1].value : NULL;
-    return port == 0 && k && value_is_params(k) && type_is_plain(k->type) && rank_of(k) == 2 && params_movable(k) &&
+static bool can_follow_merged(const node *n, size_t i) {
+    const xir_value *k = n->n_in > 1 ? n->op->inputs[1].value : NULL;
+    return i == 0 && k && value_is_params(k) && rank_of(k) == 2 && params_movable(k) &&
            xir_type_dim(k->type, 0, false) == xir_type_dim(n->op->inputs[0].value->type, -1, false);
 }
 
-bool orders_by_input(plan *l, const node *n, size_t port, axis_order as, axis_order *in, axis_order *out) {
+bool orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order *in, axis_order *out) {
     if (!n->row) return false;
     row_kind kind = n->row->row->kind;
     *in = *out = as;
     if (order_is_merged(as)) {
         if (kind == ROW_MATMUL) *out = ORDER_SAME;
-        return kind == ROW_MATMUL ? can_follow_merged(n, port) : kind == ROW_EACH && n->op->n_inputs == 1;
+        return kind == ROW_MATMUL ? can_follow_merged(n, i) : kind == ROW_EACH && n->n_in == 1;
     }
     if (kind == ROW_EACH) {
-        const xir_value *v = n->op->inputs[port].value;
-        if (type_is_single(v->type)) return false;
-        if (rank_of(v) < rank_out(n)) *in = *out = widened(as, rank_out(n), rank_of(v));
-        return can_work_in(n, *in);
+        const port *p = &l->ports[n->port + i];
+        if (p->single) return false;
+        if (p->rank < n->rank) *in = *out = widened(as, n->rank, p->rank);
+        return can_work_in(l, n, *in);
     }
-    if (kind == ROW_MATMUL || (port > 0 && kind != ROW_JOIN && kind != ROW_GAIN) || !can_work_in(n, as)) return false;
-    if (kind == ROW_LOSE && !keeps_dims(n)) *out = without(as, rank_in(n), axes_named(n));
-    if (kind == ROW_GAIN) *out = with(as, rank_out(n), axes_named(n));
-    if (kind == ROW_GATHER) *out = gather_out(n, as);
+    if (kind == ROW_MATMUL || (i > 0 && kind != ROW_JOIN && kind != ROW_GAIN) || !can_work_in(l, n, as)) return false;
+    if (kind == ROW_LOSE && !keeps_dims(n)) *out = without(as, rank_in(l, n), axes_named(n));
+    if (kind == ROW_GAIN) *out = with(as, n->rank, axes_named(n));
+    if (kind == ROW_GATHER) *out = gather_out(l, n, as);
     return kind != ROW_RESHAPE || reshape_forward(l, n, as, out);
 }
 
 bool orders_by_output(plan *l, const node *n, axis_order as, axis_order *in, axis_order *out) {
-    (void)l;
     if (!n->row || order_is_merged(as)) return false;
     row_kind kind = n->row->row->kind;
     *in = *out = as;
     if (kind == ROW_MATMUL) return false;
-    if (kind == ROW_LOSE && !keeps_dims(n)) *in = with(as, rank_in(n), axes_named(n));
-    if (kind == ROW_GAIN) *in = without(as, rank_out(n), axes_named(n));
-    if (kind == ROW_GATHER && !gather_in(n, as, in)) return false;
+    if (kind == ROW_LOSE && !keeps_dims(n)) *in = with(as, rank_in(l, n), axes_named(n));
+    if (kind == ROW_GAIN) *in = without(as, n->rank, axes_named(n));
+    if (kind == ROW_GATHER && !gather_in(l, n, as, in)) return false;
     if (kind == ROW_RESHAPE && !reshape_backward(n, as, in)) return false;
-    return can_work_in(n, *in);
+    return can_work_in(l, n, *in);
 }

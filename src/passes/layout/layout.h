@@ -8,7 +8,8 @@
  *   rows.c    what each class does when its input comes in another order
  *   label.c   the orders of one op
  *   reshape.c the same of Reshape
- *   plan.c    roots and users, what Transposes cost, and the search for orders that cost less
+ *   roots.c   roots, views and users
+ *   search.c  what Transposes cost, and the search for orders that cost less
  *   apply.c   what was planned becomes the network
  *   letters.c what axes are called in other orders
  *   params.c  constants in other orders
@@ -79,80 +80,103 @@ typedef struct known_row {
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
-/* An op that stays or changes, by its slot. */
+enum { NONE = UINT32_MAX };
+
+/* An op, by its place in the order. */
 typedef struct node {
-    xir_op         *op;       /* NULL: not in the order                                   */
-    const known_row *row;     /* NULL: works in its own order                             */
-    uint32_t        first;    /* of its outputs, an index of values                       */
-    uint32_t        port;     /* of its inputs, an index of types                         */
-    axis_order           in, out;  /* of its leading input, of its outputs                     */
-    uint32_t        epoch;    /* the last search that has met it                          */
-    uint8_t         visits;   /* searches of this round that have                         */
-    bool            met;      /* when the network is walked                               */
-    bool            is_view;  /* a Transpose whose output is one                          */
-    bool            anchor;
-    bool            letters;  /* finds axes by their letters                              */
-    bool            dirty;
+    xir_op          *op;       /* NULL: it has gone                                        */
+    const known_row *row;      /* NULL: works in its own order                             */
+    axis_order       in, out;  /* of its leading input, of its outputs                     */
+    uint32_t         first;    /* of its outputs, an index of values                       */
+    uint32_t         port;     /* of its inputs, an index of ports                         */
+    uint32_t         n_in, n_out;
+    uint32_t         epoch;    /* the last search that has met it                          */
+    uint8_t          visits;   /* searches of this round that have                         */
+    uint8_t          rank;     /* of its first output                                      */
+    bool             met;      /* when the network is walked                               */
+    bool             strange;  /* ops that stand in no order use it                        */
+    bool             is_view;  /* a Transpose whose output is one                          */
+    bool             anchor;
+    bool             letters;  /* finds axes by their letters                              */
+    bool             dirty;
 } node;
+
+/* An input, as it was. */
+typedef struct port {
+    const xir_type *type;
+    uint32_t        root;      /* an index of values; NONE: absent, Params, or nobody makes it */
+    axis_order      view;
+    uint8_t         rank;
+    bool            single;    /* of one element                                               */
+} port;
 
 /* A value by its index, and if it is a root what is known of its users. */
 typedef struct value_node {
-    uint32_t root;            /* itself, or of what it is a view                      */
-    axis_order    view;            /* in which order                                       */
-    uint32_t next_view;       /* of a root the latest view, of a view the one before  */
-    uint32_t slot;            /* of its maker                                         */
-    uint32_t first_use, n_uses;
-    uint32_t needs;           /* the first need, an index from 1; 0: none             */
-    axis_order stored;
-    bool     claimed;         /* of a view: its op makes another order now */
+    uint32_t   root;           /* itself, or of what it is a view                          */
+    axis_order view;           /* in which order                                           */
+    uint32_t   next_view;      /* of a root the latest view, of a view the one before it   */
+    uint32_t   maker;          /* an index of nodes                                        */
+    uint32_t   first_use, n_uses;
+    uint32_t   needs;          /* the first need, an index from 1; 0: none                 */
+    axis_order stored;         /* of a root                                                */
+    bool       claimed;        /* of a view: its op makes another order now                */
 } value_node;
 
 /* A use of a root by an op that stays, perhaps through a view. */
 typedef struct root_use {
-    uint32_t slot, port;
-    axis_order    view;
-    bool     follows;         /* takes it as it is stored: the network's result, if that may be */
+    uint32_t   user;           /* an index of nodes                                        */
+    uint32_t   port : 31, follows : 1;   /* follows: takes it as it is stored, the network's result if that may be */
 } root_use;
 
 /* An order in which a root is needed. */
 typedef struct root_need {
     axis_order      as;
-    uint32_t   count, anchors;
-    uint32_t   next;
-    xir_value *value;         /* when the network is changed: what has it,     */
-    const xir_type *type;     /* and the type that a user expects of it;       */
-    bool       result;        /* whether that is a result, known by its name   */
+    uint32_t        count, anchors, next;
+    xir_value      *value;     /* when the network is changed: what has it,                */
+    const xir_type *type;      /* the type that a user expects of it,                      */
+    bool            result;    /* and whether that is a result, known by its name          */
 } root_need;
 
 /* An op in a search, and what it was. */
-typedef struct region_step { uint32_t slot; axis_order in, out; } region_step;
+typedef struct region_step { uint32_t node; axis_order in, out; } region_step;
 
 /* Constants in another order. */
 typedef struct reordered {
-    axis_order      by;
-    uint32_t   rank;          /* that it was broadcast to */
-    uint32_t   next;
+    axis_order by;
+    uint32_t   rank, next;     /* that it was broadcast to */
     xir_value *value;
 } reordered;
+
+/* What layout wants to know of a type. */
+typedef struct type_facts {
+    const xir_type *type;
+    uint8_t         rank;
+    bool            plain;     /* a tensor of few dims, not tiled, quantised or partly valid */
+    bool            single;    /* one element, in as many dims as it likes: in every order  */
+} type_facts;
+enum { FACTS = 256 };
 
 typedef struct plan {
     xir_pass            *at;
     xir_network         *net;
     const xir_allocator *alloc;
-    known_row           *rows;          /* by a hash of the class; cls NULL: free */
+    known_row           *rows;          /* by a hash of the class; cls NULL: free                        */
     size_t               row_room;
-    node                *nodes;         /* by slot  */
-    value_node          *values;        /* by index */
+    uint32_t            *place;         /* by slot: an index of nodes                                    */
+    node                *nodes;
+    port                *ports;
+    value_node          *values;
     root_use            *uses;
-    const xir_type     **types;         /* of inputs, as they were */
-    root_need *needs;         /* from 1 */
+    root_need           *needs;         /* from 1                                                        */
     region_step         *steps;
-    uint32_t            *constants;     /* by number of the Params, an index from 1 into reordered */
-    reordered           *reordered;     /* from 1 */
-    size_t               n_slots, n_values, n_uses, n_needs, need_room, n_steps, n_constants, n_reordered, reordered_room;
-    int64_t              cost;          /* of all Transposes */
+    uint32_t            *constants;     /* by number of the Params: an index from 1 into reordered       */
+    reordered           *reordered;     /* from 1                                                        */
+    size_t               n_slots, n_nodes, n_values, n_ports, n_needs, need_room, n_steps, n_constants, n_reordered, reordered_room;
+    int64_t              cost;          /* of all Transposes                                             */
     uint32_t             epoch;
-    bool                 failed;        /* without memory */
+    bool                 failed;        /* without memory                                                */
+    bool                 again;         /* what was planned may bring other orders to hand               */
+    type_facts           facts[FACTS];
 } plan;
 
 /* ---- rows.c ------------------------------------------------------------------------------------------------------ */
@@ -164,15 +188,16 @@ static inline const void *attr_at(const xir_op *op, const xir_field *field) { re
 
 /* ---- label.c ----------------------------------------------------------------------------------------------------- */
 
-/* Whether layout understands a type: a tensor of few dims, not tiled, quantised or partly valid. */
-bool  type_is_plain(const xir_type *type);
-/* Whether one has one element, in as many dims as it likes: that is in every order. */
-bool  type_is_single(const xir_type *type);
-/* In which order an op with a row whose orders are `in` and `out` needs input `port`. */
-axis_order op_needs(const plan *l, const node *n, size_t port, axis_order in, axis_order out);
-/* The orders of an op that needs its input `port` in the order `as`, or makes its outputs in it. False if it can't. */
-bool  orders_by_input(plan *l, const node *n, size_t port, axis_order as, axis_order *in, axis_order *out);
+const type_facts *facts_of(plan *l, const xir_type *type);
+/* In which order an op whose leading input is in the order `in` needs input i. */
+axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in);
+/* The orders of an op that needs its input i in the order `as`, or makes its outputs in it. False if it can't. */
+bool  orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order *in, axis_order *out);
 bool  orders_by_output(plan *l, const node *n, axis_order as, axis_order *in, axis_order *out);
+/* Whether an op finds by the letters of input i, as it is now, the axes that it found. */
+bool  finds_same_axes(const plan *l, const node *n, uint32_t i);
+/* Whether there were several orders for an op to work in, of which one was taken without looking further. */
+bool  has_choice(const node *n);
 /* The axes that an attribute of the row names, a bit each. */
 uint32_t axes_named(const node *n);
 
@@ -185,18 +210,26 @@ bool reshape_backward(const node *n, axis_order out, axis_order *in);
 typedef struct merged_axis { int64_t dims[MOST_AXES]; size_t from[MOST_AXES], count; } merged_axis;
 void reshape_merged(const node *n, merged_axis *out);
 
-/* ---- plan.c ------------------------------------------------------------------------------------------------------ */
+/* ---- roots.c ----------------------------------------------------------------------------------------------------- */
 
-bool  plan_make(plan *l);
-/* Whether it has found anything. */
-bool  plan_search(plan *l);
-/* Lets the network's arguments and results be as they are stored, where that is channels last. */
-void  plan_open_borders(plan *l);
-void  plan_free(plan *l);
-/* The root behind an input, NULL for absent ones, Params and values that nobody makes; *view is the order in which it comes. */
-value_node *root_of(const plan *l, const xir_value *value, axis_order *view);
+bool       plan_make(plan *l);
+void       plan_free(plan *l);
 xir_value *value_at(const plan *l, const value_node *root);
+static inline bool is_sink(const xir_op *op) { return op->cls->traits & XIR_TRAIT_SINK; }
+/* Whether a value is a result of the network. */
+bool       value_is_result(const xir_value *v);
+
+/* ---- search.c ---------------------------------------------------------------------------------------------------- */
+
+/* Counts what is needed at first. False without memory. */
+bool       plan_count(plan *l);
+/* Whether it has found anything. */
+bool       plan_search(plan *l);
+/* Lets the network's arguments and results be as they are stored, where that is channels last. */
+void       plan_open_borders(plan *l);
 root_need *need_of(const plan *l, const value_node *root, axis_order as);
+/* What a use needs of its root. */
+axis_order use_needs(const plan *l, const value_node *root, const root_use *use);
 
 /* ---- letters.c --------------------------------------------------------------------------------------------------- */
 

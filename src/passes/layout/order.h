@@ -12,7 +12,7 @@ typedef uint32_t axis_order;
 enum { MOST_AXES = 8 };
 #define ORDER_SAME 0x76543210u
 /* Not an order of axes: the elements within the last axis, which a reshape has merged from several, are in another order: that of
- * the reshape with this slot. */
+ * the reshape in this place of the network. */
 #define ORDER_MERGED 0x80000000u
 
 static inline bool     order_is_merged(axis_order p) { return p & ORDER_MERGED; }

@@ -97,7 +97,7 @@ xir_value *params_in_order(plan *l, xir_value *was, size_t rank, axis_order by) 
     const xir_tensor_type *t = xir_type_tensor(was->type);
     size_t own = t->shape.size, more = rank - own, element = (size_t)(xir_type_storage_bits(was->type) / 8), skip = 0;
     xir_value *value = made_before(l, was, by, rank);
-    if (value || type_is_single(was->type)) return value ? value : was;
+    if (value || facts_of(l, was->type)->single) return value ? value : was;
     moved m = { .rank = rank };
     int64_t steps[MOST_AXES], step = (int64_t)element;
     for (size_t i = own; i-- > 0; step *= t->shape.data[i]) steps[i] = step;

@@ -115,7 +115,7 @@ static axis_order order_of_groups(const grouping *g, bool input, const size_t *s
 }
 
 /* Whether all who read the merged axis, perhaps through functions of single elements, can take it in another order. */
-static bool merged_is_followed(const plan *l, const node *n, axis_order as) {
+static bool merged_is_followed(plan *l, const node *n, axis_order as) {
     enum { MOST_READERS = 16 };
     uint32_t open[MOST_READERS];
     size_t n_open = 1;
@@ -125,10 +125,10 @@ static bool merged_is_followed(const plan *l, const node *n, axis_order as) {
         if (root->n_uses == 0) return false;
         for (size_t i = 0; i < root->n_uses; i++) {
             const root_use *use = &l->uses[root->first_use + i];
-            const node *user = &l->nodes[use->slot];
+            const node *user = &l->nodes[use->user];
             axis_order in, out;
-            if (use->view != ORDER_SAME || user->in != ORDER_SAME || user->out != ORDER_SAME) return false;
-            if (!orders_by_input((plan *)(uintptr_t)l, user, use->port, as, &in, &out)) return false;
+            if (l->ports[user->port + use->port].view != ORDER_SAME || user->in != ORDER_SAME || user->out != ORDER_SAME) return false;
+            if (!orders_by_input(l, user, use->port, as, &in, &out)) return false;
             if (!order_is_merged(out)) continue;
             if (n_open == MOST_READERS) return false;
             open[n_open++] = user->first;
@@ -150,7 +150,7 @@ bool reshape_forward(plan *l, const node *n, axis_order in, axis_order *out) {
     for (size_t i = 0; i < m->n_in; i++) {
         if (g.in_dims[g.in.axis[m->in + i]] < 0) return false;
     }
-    *out = ORDER_MERGED | n->op->slot;
+    *out = ORDER_MERGED | (uint32_t)(n - l->nodes);
     return merged_is_followed(l, n, *out);
 }
 

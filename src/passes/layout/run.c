@@ -19,9 +19,10 @@ enum { MOST_PLANS = 8 };
 static xir_status relayout(xir_pass *at, bool open, bool *again) {
     plan l = { .at = at, .net = at->net, .alloc = &at->net->alloc };
     xir_status status = plan_make(&l) ? XIR_OK : XIR_E_MEMORY;
-    *again = !status && plan_search(&l);
+    if (!status) plan_search(&l);
     if (!status && open) plan_open_borders(&l);
     if (!status) status = l.failed ? XIR_E_MEMORY : plan_apply(&l);
+    *again = l.again;
     plan_free(&l);
     return status;
 }

@@ -1,0 +1,222 @@
+/* Roots, views and users: the network without its Transposes. One walk over the ops; what is asked again and again while orders are
+ * searched for is put into arrays that follow the execution order, so that the search need not touch the network. */
+#include "layout.h"
+
+xir_value *value_at(const plan *l, const value_node *root) {
+    const node *maker = &l->nodes[root->maker];
+    return &maker->op->outputs[(uint32_t)(root - l->values) - maker->first];
+}
+
+bool value_is_result(const xir_value *v) {
+    for (const xir_use *u = v->uses; u; u = u->next) {
+        if (is_sink(u->user)) return true;
+    }
+    return false;
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------------------- */
+
+static bool count_child(void *user, xir_op *child) {
+    (void)child;
+    *(bool *)user = true;
+    return false;
+}
+
+/* Sub ops stand in no order: what they read must stay as it is. */
+static bool mark_makers(void *user, xir_op *child) {
+    plan *l = user;
+    for (uint32_t i = 0; i < child->n_inputs; i++) {
+        const xir_value *v = child->inputs[i].value;
+        if (v && v->producer && v->producer->flags & OP_PLACED) l->nodes[l->place[v->producer->slot]].strange = true;
+    }
+    return op_each_child(child, mark_makers, user);
+}
+
+static bool take_memory(plan *l) {
+    bool children = false;
+    l->n_slots = l->net->n_slots;
+    l->place = mem_new(l->alloc, (l->n_slots + 1) * sizeof *l->place);
+    if (!l->place) return false;
+    for (const xir_op *op = l->net->first; op; op = op->next) {
+        l->place[op->slot] = (uint32_t)l->n_nodes++;
+        l->n_values += op->n_outputs;
+        l->n_ports += op->n_inputs;
+        if (!op->cls->plain && !children) op_each_child(op, count_child, &children);
+    }
+    l->n_constants = l->net->n_params;
+    if (l->n_values >= NONE / 2 || l->n_ports >= NONE / 2 || l->n_nodes >= ORDER_MERGED) return false;
+    l->nodes     = mem_new(l->alloc, (l->n_nodes + 1) * sizeof *l->nodes);
+    l->ports     = mem_new(l->alloc, (l->n_ports + 1) * sizeof *l->ports);
+    l->values    = mem_new(l->alloc, (l->n_values + 1) * sizeof *l->values);
+    l->uses      = mem_new(l->alloc, (l->n_ports + 1) * sizeof *l->uses);
+    l->steps     = mem_new(l->alloc, (l->n_nodes + 1) * sizeof *l->steps);
+    l->constants = mem_new(l->alloc, (l->n_constants + 1) * sizeof *l->constants);
+    if (!l->nodes || !l->ports || !l->values || !l->uses || !l->steps || !l->constants) return false;
+    memset(l->nodes, 0, l->n_nodes * sizeof *l->nodes);
+    memset(l->constants, 0, l->n_constants * sizeof *l->constants);
+    for (const xir_op *op = l->net->first; op && children; op = op->next) op_each_child(op, mark_makers, l);
+    return mem_reserve(l->alloc, (void **)&l->needs, &l->need_room, l->n_values + 64, sizeof *l->needs);
+}
+
+void plan_free(plan *l) {
+    mem_free(l->alloc, l->rows, l->row_room * sizeof *l->rows);
+    mem_free(l->alloc, l->place, (l->n_slots + 1) * sizeof *l->place);
+    mem_free(l->alloc, l->nodes, (l->n_nodes + 1) * sizeof *l->nodes);
+    mem_free(l->alloc, l->ports, (l->n_ports + 1) * sizeof *l->ports);
+    mem_free(l->alloc, l->values, (l->n_values + 1) * sizeof *l->values);
+    mem_free(l->alloc, l->uses, (l->n_ports + 1) * sizeof *l->uses);
+    mem_free(l->alloc, l->steps, (l->n_nodes + 1) * sizeof *l->steps);
+    mem_free(l->alloc, l->constants, (l->n_constants + 1) * sizeof *l->constants);
+    mem_free(l->alloc, l->needs, l->need_room * sizeof *l->needs);
+    mem_free(l->alloc, l->reordered, l->reordered_room * sizeof *l->reordered);
+}
+
+/* ---- ops ------------------------------------------------------------------------------------------------------------ */
+
+static bool is_host(const xir_op *op) { return op->target == op->net->host || xir_target_kind_of(op->target) == XIR_TARGET_HOST; }
+
+/* Whether the op's inputs are there and made by ops that have been met, and all its types are understood. */
+static bool is_plain_op(plan *l, const node *n, row_kind kind) {
+    const xir_op *op = n->op;
+    if (!is_host(op) || n->strange || op->n_inputs == 0 || op->n_outputs == 0 || !op->inputs[0].value) return false;
+    if (kind != ROW_EACH && kind != ROW_JOIN && kind != ROW_GAIN && value_is_params(op->inputs[0].value)) return false;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const value_more *more = op->outputs[i].more;
+        if (!facts_of(l, op->outputs[i].type)->plain || (more && more->mtype)) return false;
+    }
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *v = op->inputs[i].value;
+        if (!v) continue;
+        if (!value_is_params(v) && (l->ports[n->port + i].root == NONE || !l->nodes[l->place[v->producer->slot]].met)) return false;
+        if (!facts_of(l, v->type)->plain) return false;
+    }
+    return true;
+}
+
+/* The order of a Transpose. */
+static bool order_of_op(const xir_op *op, axis_order *out) {
+    const xir_transpose_attrs *a = op->attrs;
+    size_t rank = xir_type_rank(op->inputs[0].value->type);
+    uint32_t seen = 0;
+    *out = ORDER_SAME;
+    if (a->dims.size != rank || xir_type_rank(op->outputs->type) != rank) return false;
+    for (size_t i = 0; i < rank; i++) {
+        int64_t axis = a->dims.data[i] < 0 ? a->dims.data[i] + (int64_t)rank : a->dims.data[i];
+        if (axis < 0 || axis >= (int64_t)rank || seen >> axis & 1) return false;
+        seen |= 1u << axis;
+        *out = order_put(*out, i, (size_t)axis);
+    }
+    return true;
+}
+
+/* A result that is its root over again, with a name of its own where the root has one that must stay, is no view. */
+static bool must_stay(const xir_op *op, const xir_value *root) {
+    return value_is_result(op->outputs) && (root->producer->cls->traits & XIR_TRAIT_SOURCE || value_is_result(root));
+}
+
+static void make_view(plan *l, node *n) {
+    const xir_op *op = n->op;
+    const port *from = &l->ports[n->port];
+    axis_order own;
+    if (!order_of_op(op, &own)) return;
+    axis_order view = order_then(from->view, own);
+    value_node *root = &l->values[from->root];
+    if (own == ORDER_SAME && !letters_agree(from->type, op->outputs->type)) return;   // it gives letters, that is all
+    if (view == ORDER_SAME) {
+        const xir_value *first = value_at(l, root);
+        if (must_stay(op, first) || !letters_agree(first->type, op->outputs->type)) return;
+    }
+    value_node *v = &l->values[n->first];
+    v->root = from->root;
+    v->view = view;
+    v->next_view = root->next_view;
+    root->next_view = n->first;
+    n->is_view = true;
+}
+
+/* What is known of an input. Where it is made later, which is so in networks that are not sorted, nothing yet. */
+static void list_port(plan *l, const xir_value *v, port *p) {
+    *p = (port){ .root = NONE, .view = ORDER_SAME };
+    if (!v) return;
+    const type_facts *f = facts_of(l, v->type);
+    p->type = v->type;
+    p->rank = f->rank;
+    p->single = f->single;
+    if (!v->producer || !(v->producer->flags & OP_PLACED)) return;
+    const node *maker = &l->nodes[l->place[v->producer->slot]];
+    if (!maker->met) return;
+    const value_node *made = &l->values[maker->first + (uint32_t)(v - v->producer->outputs)];
+    p->root = made->root;
+    p->view = made->view;
+}
+
+static void list_op(plan *l, node *n, const known_row *row, bool transpose) {
+    row_kind kind = row ? row->row->kind : ROW_NONE;
+    bool plain = (row || transpose) && is_plain_op(l, n, kind);
+    if (plain && transpose) make_view(l, n);
+    n->anchor = plain && kind == ROW_ANCHOR;
+    n->letters = kind == ROW_ANCHOR || kind == ROW_FIXED || n->op->cls->opaque;
+    if (plain && row && kind != ROW_ANCHOR && kind != ROW_FIXED) n->row = row;
+}
+
+/* Nodes, ports and values in execution order. Whether each input was made before it was read. */
+static bool list_ops(plan *l) {
+    uint32_t value = 0, input = 0;
+    bool sorted = true;
+    const xir_class *transpose = xir_class_of(l->net->ctx, xir_transpose_class()), *last = NULL;
+    const known_row *row = NULL;
+    for (xir_op *op = l->net->first; op; op = op->next) {
+        uint32_t at = l->place[op->slot];
+        node *n = &l->nodes[at];
+        *n = (node){ .op = op, .first = value, .port = input, .n_in = op->n_inputs, .n_out = op->n_outputs, .in = ORDER_SAME,
+                     .out = ORDER_SAME, .strange = n->strange };
+        if (op->n_outputs) n->rank = facts_of(l, op->outputs->type)->rank;
+        for (uint32_t i = 0; i < op->n_inputs; i++, input++) {
+            const xir_value *v = op->inputs[i].value;
+            list_port(l, v, &l->ports[input]);
+            sorted &= l->ports[input].root != NONE || !v || value_is_params(v) || !v->producer;
+        }
+        for (uint32_t i = 0; i < op->n_outputs; i++, value++) {
+            l->values[value] = (value_node){ .root = value, .view = ORDER_SAME, .next_view = NONE, .maker = at, .stored = ORDER_SAME };
+        }
+        if (op->cls != last) row = row_of(l, last = op->cls);
+        list_op(l, n, row, op->cls == transpose);
+        n->met = true;
+    }
+    return sorted;
+}
+
+static void list_uses(plan *l) {
+    uint32_t from = 0;
+    for (size_t i = 0; i < l->n_nodes; i++) {
+        const node *n = &l->nodes[i];
+        for (uint32_t k = 0; k < n->n_in && !n->is_view; k++) {
+            uint32_t root = l->ports[n->port + k].root;
+            if (root != NONE) l->values[root].n_uses++;
+        }
+    }
+    for (size_t i = 0; i < l->n_values; i++) {
+        l->values[i].first_use = from;
+        from += l->values[i].n_uses;
+        l->values[i].n_uses = 0;
+    }
+    for (uint32_t i = 0; i < l->n_nodes; i++) {
+        const node *n = &l->nodes[i];
+        for (uint32_t k = 0; k < n->n_in && !n->is_view; k++) {
+            uint32_t root = l->ports[n->port + k].root;
+            if (root != NONE) l->uses[l->values[root].first_use + l->values[root].n_uses++] = (root_use){ .user = i, .port = k };
+        }
+    }
+}
+
+bool plan_make(plan *l) {
+    if (!take_memory(l) || !rows_make(l)) return false;
+    if (!list_ops(l)) {
+        for (size_t i = 0; i < l->n_nodes; i++) {
+            const node *n = &l->nodes[i];
+            for (uint32_t k = 0; k < n->n_in && !n->is_view; k++) list_port(l, n->op->inputs[k].value, &l->ports[n->port + k]);
+        }
+    }
+    list_uses(l);
+    return plan_count(l);
+}

@@ -1,0 +1,251 @@
+/* What Transposes cost, and the search for orders that cost less.
+ *
+ * A root costs a Transpose for each order that it is needed in but not stored in. One beside a convolution, pool or resize costs a
+ * little more: among plans with as many Transposes the orders of those spread, and the Transpose ends up at a border or before what
+ * can't follow.
+ *
+ * The search starts at a Transpose. It lets one of its ends work in the other's order; whatever that takes from its neighbours, who
+ * had what they needed before, it takes on, so that a region grows until all of its neighbours cost a Transpose already or can't
+ * follow. Then ops leave the region again, the last one first, where it is cheaper without them. If the whole is cheaper than before
+ * it stays, otherwise all is as it was. Costs fall with every region that stays, so there is an end, and a network that comes out has
+ * no region that would be cheaper still. An op is in few regions a round, and rounds are few: the time is linear. */
+#include "layout.h"
+
+enum { COST = 16, COST_BESIDE_ANCHOR = 17 };
+#define COST_NEVER ((int64_t)1 << 48)   /* what no Transpose can do; above any sum of the others */
+enum { MOST_VISITS = 6, MOST_ROUNDS = 8 };
+enum { COST_GIVEN_UP = 4096 * COST };   /* a region that has become so much dearer while it grew will not be cheaper in the end */
+
+/* ---- costs --------------------------------------------------------------------------------------------------------- */
+
+root_need *need_of(const plan *l, const value_node *root, axis_order as) {
+    for (uint32_t i = root->needs; i; i = l->needs[i].next) {
+        if (l->needs[i].as == as) return &l->needs[i];
+    }
+    return NULL;
+}
+
+static void need_more(plan *l, value_node *root, axis_order as, bool anchor) {
+    root_need *n = need_of(l, root, as);
+    if (!n) {
+        if (!mem_reserve(l->alloc, (void **)&l->needs, &l->need_room, l->n_needs + 2, sizeof *l->needs)) {
+            l->failed = true;
+            return;
+        }
+        n = &l->needs[++l->n_needs];
+        *n = (root_need){ .as = as, .next = root->needs };
+        root->needs = (uint32_t)l->n_needs;
+    }
+    n->count++;
+    n->anchors += anchor;
+}
+
+static void need_less(plan *l, const value_node *root, axis_order as) {
+    root_need *n = need_of(l, root, as);
+    if (n && n->count) n->count--;
+}
+
+static int64_t cost_of(const plan *l, const value_node *root) {
+    int64_t cost = 0;
+    for (uint32_t i = root->needs; i; i = l->needs[i].next) {
+        const root_need *n = &l->needs[i];
+        if (!n->count || n->as == root->stored) continue;
+        if (order_is_merged(n->as | root->stored)) cost += COST_NEVER;
+        else cost += n->anchors || l->nodes[root->maker].anchor ? COST_BESIDE_ANCHOR : COST;
+    }
+    return cost;
+}
+
+bool plan_count(plan *l) {
+    for (size_t i = 0; i < l->n_values; i++) {
+        value_node *root = &l->values[i];
+        for (uint32_t k = 0; k < root->n_uses; k++) {
+            const root_use *use = &l->uses[root->first_use + k];
+            const node *user = &l->nodes[use->user];
+            need_more(l, root, l->ports[user->port + use->port].view, user->anchor);
+        }
+        l->cost += cost_of(l, root);
+    }
+    return !l->failed;
+}
+
+/* ---- changing an op -------------------------------------------------------------------------------------------------- */
+
+/* What input i of an op needs of its root, if the op works in this order. */
+static axis_order port_needs(const plan *l, const node *n, uint32_t i, axis_order in) {
+    return order_then(l->ports[n->port + i].view, op_needs(l, n, i, in));
+}
+
+axis_order use_needs(const plan *l, const value_node *root, const root_use *use) {
+    const node *user = &l->nodes[use->user];
+    return use->follows ? root->stored : port_needs(l, user, use->port, user->in);
+}
+
+static void set_orders(plan *l, node *n, axis_order in, axis_order out) {
+    for (uint32_t i = 0; i < n->n_in && n->in != in; i++) {
+        uint32_t from = l->ports[n->port + i].root;
+        if (from == NONE) continue;
+        axis_order was = port_needs(l, n, i, n->in), now = port_needs(l, n, i, in);
+        if (was == now) continue;
+        value_node *root = &l->values[from];
+        l->cost -= cost_of(l, root);
+        need_less(l, root, was);
+        need_more(l, root, now, false);
+        l->cost += cost_of(l, root);
+    }
+    for (uint32_t i = 0; i < n->n_out && n->out != out; i++) {
+        value_node *root = &l->values[n->first + i];
+        l->cost -= cost_of(l, root);
+        root->stored = out;
+        l->cost += cost_of(l, root);
+    }
+    n->in = in;
+    n->out = out;
+}
+
+/* ---- regions ---------------------------------------------------------------------------------------------------------- */
+
+static bool add_step(plan *l, node *n, axis_order in, axis_order out) {
+    if (n->epoch == l->epoch || n->visits == MOST_VISITS || (n->in == in && n->out == out)) return false;
+    n->epoch = l->epoch;
+    n->visits++;
+    l->steps[l->n_steps++] = (region_step){ (uint32_t)(n - l->nodes), n->in, n->out };
+    set_orders(l, n, in, out);
+    return true;
+}
+
+/* Makers of what was as needed and is not any more. */
+static void follow_inputs(plan *l, const node *n, const region_step *s) {
+    for (uint32_t i = 0; i < n->n_in && n->in != s->in; i++) {
+        uint32_t from = l->ports[n->port + i].root;
+        if (from == NONE) continue;
+        const value_node *root = &l->values[from];
+        node *maker = &l->nodes[root->maker];
+        if (!maker->row || maker->epoch == l->epoch) continue;
+        axis_order was = port_needs(l, n, i, s->in), now = port_needs(l, n, i, n->in), in, out;
+        if (was == now || was != root->stored) continue;
+        if (orders_by_output(l, maker, now, &in, &out)) add_step(l, maker, in, out);
+    }
+}
+
+/* The order in which a user takes a root as it is stored. */
+static axis_order order_as_stored(const value_node *root, const port *p) {
+    return order_then(order_inverse(p->view), root->stored);
+}
+
+/* Users that had what they needed and have not any more. */
+static void follow_outputs(plan *l, const node *n, const region_step *s) {
+    for (uint32_t i = 0; i < n->n_out && n->out != s->out; i++) {
+        const value_node *root = &l->values[n->first + i];
+        for (uint32_t k = 0; k < root->n_uses; k++) {
+            const root_use *use = &l->uses[root->first_use + k];
+            node *user = &l->nodes[use->user];
+            const port *p = &l->ports[user->port + use->port];
+            axis_order in, out;
+            if (!user->row || user->epoch == l->epoch) continue;
+            axis_order needs = port_needs(l, user, use->port, user->in);
+            if (needs != s->out || needs == root->stored) continue;
+            if (order_is_merged(root->stored) && p->view != ORDER_SAME) continue;
+            if (orders_by_input(l, user, use->port, order_as_stored(root, p), &in, &out)) add_step(l, user, in, out);
+        }
+    }
+}
+
+static bool is_given_up(const plan *l, int64_t before) { return l->cost % COST_NEVER >= before + COST_GIVEN_UP; }
+
+/* Lets an op work in other orders, and what follows from it. Whether that is cheaper; if not, nothing has changed. */
+static bool try_region(plan *l, node *n, axis_order in, axis_order out) {
+    int64_t before = l->cost;
+    l->epoch++;
+    l->n_steps = 0;
+    if (!add_step(l, n, in, out)) return false;
+    for (size_t i = 0; i < l->n_steps && !is_given_up(l, before); i++) {
+        const region_step s = l->steps[i];
+        follow_inputs(l, &l->nodes[s.node], &s);
+        follow_outputs(l, &l->nodes[s.node], &s);
+    }
+    for (size_t i = l->n_steps; i-- > 0 && !is_given_up(l, before);) {
+        const region_step s = l->steps[i];
+        node *member = &l->nodes[s.node];
+        axis_order now_in = member->in, now_out = member->out;
+        int64_t with = l->cost;
+        set_orders(l, member, s.in, s.out);
+        if (l->cost >= with) set_orders(l, member, now_in, now_out);
+    }
+    if (l->cost < before) return true;
+    for (size_t i = l->n_steps; i-- > 0;) set_orders(l, &l->nodes[l->steps[i].node], l->steps[i].in, l->steps[i].out);
+    return false;
+}
+
+/* Regions from the Transposes of a root: its user works in the order that is stored, or its maker in the order that is needed. */
+static bool try_root(plan *l, const value_node *root) {
+    bool found = false;
+    for (uint32_t k = 0; k < root->n_uses && !l->failed; k++) {
+        const root_use *use = &l->uses[root->first_use + k];
+        node *user = &l->nodes[use->user], *maker = &l->nodes[root->maker];
+        axis_order in, out, needs = port_needs(l, user, use->port, user->in);
+        if (needs == root->stored || order_is_merged(needs | root->stored)) continue;
+        if (user->row && orders_by_input(l, user, use->port, order_as_stored(root, &l->ports[user->port + use->port]), &in, &out) &&
+            try_region(l, user, in, out)) {
+            found = true;
+            continue;
+        }
+        if (maker->row && orders_by_output(l, maker, needs, &in, &out)) found |= try_region(l, maker, in, out);
+    }
+    return found;
+}
+
+bool plan_search(plan *l) {
+    bool found = true, any = false;
+    for (int round = 0; round < MOST_ROUNDS && found && !l->failed; round++) {
+        found = false;
+        for (size_t i = 0; i < l->n_nodes && round; i++) l->nodes[i].visits = 0;
+        for (size_t i = 0; i < l->n_values && l->cost > 0; i++) {
+            const value_node *root = &l->values[i];
+            if (root->n_uses && cost_of(l, root)) found |= try_root(l, root);
+        }
+        any |= found;
+    }
+    return any;
+}
+
+/* ---- borders ----------------------------------------------------------------------------------------------------------- */
+
+static void open_argument(plan *l, value_node *root, size_t rank) {
+    axis_order last = order_channels_last(rank);
+    for (uint32_t k = 0; k < root->n_uses; k++) {
+        if (is_sink(l->nodes[l->uses[root->first_use + k].user].op)) return;
+    }
+    for (uint32_t i = root->needs; i; i = l->needs[i].next) {
+        if (l->needs[i].count && l->needs[i].as != last) return;
+    }
+    l->cost -= cost_of(l, root);
+    root->stored = last;
+}
+
+static void open_result(plan *l, const node *n, uint32_t i) {
+    const port *p = &l->ports[n->port + i];
+    if (p->root == NONE || p->rank < 3 || p->rank > 5) return;
+    value_node *root = &l->values[p->root];
+    if (order_then(p->view, order_channels_last(p->rank)) != root->stored) return;
+    for (uint32_t k = 0; k < root->n_uses; k++) {
+        root_use *use = &l->uses[root->first_use + k];
+        if (use->user == (uint32_t)(n - l->nodes) && use->port == i) use->follows = true;
+    }
+    l->cost -= cost_of(l, root);
+    need_less(l, root, p->view);
+    need_more(l, root, root->stored, false);
+    l->cost += cost_of(l, root);
+}
+
+void plan_open_borders(plan *l) {
+    for (size_t i = 0; i < l->n_nodes; i++) {
+        const node *n = &l->nodes[i];
+        for (uint32_t k = 0; k < n->n_out && n->op->cls->traits & XIR_TRAIT_SOURCE; k++) {
+            value_node *root = &l->values[n->first + k];
+            const type_facts *f = facts_of(l, n->op->outputs[k].type);
+            if (root->n_uses && f->plain && f->rank >= 3 && f->rank <= 5) open_argument(l, root, f->rank);
+        }
+        for (uint32_t k = 0; k < n->n_in && is_sink(n->op); k++) open_result(l, n, k);
+    }
+}

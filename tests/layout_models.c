@@ -1,0 +1,148 @@
+/* layout on real networks: digits.onnx, which is ours, and those of XIR_CORPUS/onnx. After it nothing is left of NCHW inside of a
+ * convolutional network; and every value has the shape that it must have. */
+#include <stdio.h>
+#include "support/nchw.h"
+
+/* From the file as it is to where layout begins. */
+static const char prelude[] = "onnx-to-xir,sort,infer,fold,infer";
+
+static void run_pipeline(xir_network *net, const char *text) {
+    xir_pipeline *pipeline = xir_pipeline_parse(ctx, xir_str_of(text), why);
+    assert_non_null(pipeline);
+    xir_status status = xir_pipeline_run(pipeline, net, NULL, NULL, why);
+    if (status) xir_diags_print(why, stderr);
+    assert_int_equal(status, XIR_OK);
+    xir_pipeline_free(pipeline);
+    xir_diags_clear(why);
+}
+
+/* Whether a Transpose stands between an argument or a result and the rest. */
+static bool at_border(const xir_op *op) {
+    const xir_op *from = xir_value_op(xir_op_input(op, 0));
+    bool border = from && xir_op_is(from, xir_input_class());
+    for (const xir_use *u = xir_value_uses(xir_op_output(op, 0)); u; u = xir_use_next(u)) {
+        border |= xir_op_is(xir_use_op(u), xir_output_class());
+    }
+    return border;
+}
+
+static size_t inner_transposes(const xir_network *net) {
+    size_t n = 0;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) n += xir_op_is(op, xir_transpose_class()) && !at_border(op);
+    return n;
+}
+
+static void digits(void **state) {
+    (void)state;
+    xir_network *net = xir_network_load(ctx, XIR_TEST_DATA "/../examples/models/digits.onnx", NULL, why);
+    assert_non_null(net);
+    run_pipeline(net, prelude);
+    assert_true(PROVE_WITHIN(net, 1e-5) > 0);
+    assert_int_equal(inner_transposes(net), 0);
+    assert_true(TRANSPOSES(net) <= 1);
+    xir_network_free(net);
+
+    net = xir_network_load(ctx, XIR_TEST_DATA "/../examples/models/digits.onnx", NULL, why);
+    run_pipeline(net, prelude);
+    prove_pass(net, "layout", "io=nhwc", 1e-5, __FILE__, __LINE__);
+    assert_int_equal(TRANSPOSES(net), 0);
+    xir_network_free(net);
+}
+
+/* ---- the corpus --------------------------------------------------------------------------------------------------------- */
+
+static size_t read_pipe(void *user, void *out, size_t room) { return fread(out, 1, room, user); }
+
+/* NULL where there is no such file, or no xz. */
+static xir_network *unpacked(const char *corpus, const char *name) {
+    char command[1200];
+    snprintf(command, sizeof command, "xz -dc '%s/onnx/%s.onnx.xz' 2>/dev/null", corpus, name);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    xir_network *net = xir_network_read_stream(ctx, read_pipe, pipe, xir_str_of(name), NULL, why);
+    if (pclose(pipe) != 0) {
+        xir_network_free(net);
+        return NULL;
+    }
+    if (!net) xir_diags_print(why, stderr);
+    assert_non_null(net);
+    return net;
+}
+
+/* How many values have no static shape although nothing they are made from depends on data. Ops say it by what they are; what is left
+ * of the source's is not known. */
+static size_t shapes_missing(const xir_network *net, bool say, size_t *checked) {
+    size_t missing = 0, n = xir_network_slot_count(net);
+    bool *depends = calloc(n, sizeof *depends);
+    assert_non_null(depends);
+    *checked = 0;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        const xir_class *cls = xir_op_class(op);
+        bool *d = &depends[xir_op_slot(op)];
+        *d = xir_class_is_opaque(cls) || xir_op_is(op, xir_non_zero_class()) || xir_op_is(op, xir_non_max_suppression_class());
+        for (size_t i = 0; i < xir_op_input_count(op); i++) {
+            const xir_op *from = xir_op_input(op, (int64_t)i) ? xir_value_op(xir_op_input(op, (int64_t)i)) : NULL;
+            *d |= from && depends[xir_op_slot(from)];
+        }
+        for (size_t i = 0; i < xir_op_output_count(op) && !*d; i++) {
+            const xir_type *type = xir_value_type(xir_op_output(op, (int64_t)i));
+            bool whole = xir_type_tensor(type) && !xir_type_has_unknown_dim(type);
+            ++*checked;
+            if (!whole && say) print_error("%.*s has no static shape\n", (int)xir_class_key(cls).size, xir_class_key(cls).data);
+            missing += !whole;
+        }
+    }
+    free(depends);
+    return missing;
+}
+
+typedef struct model {
+    const char *name;
+    size_t      inner, most;   /* Transposes that may be left: inside, in all               */
+    bool        is_static;     /* its arguments' dims are all known                         */
+    double      proven;        /* run before and after, within this; 0: not, that takes long */
+} model;
+
+static const model models[] = {
+    { "unet_small",                     0, 2,  true,  1e-5 },
+    { "resnet18",                       0, 1,  true,  0    },
+    { "mobilenet_v2",                   0, 1,  true,  0    },
+    { "mobilenet_v2_dyn",               0, 1,  false, 0    },
+    { "densenet121",                    0, 1,  true,  0    },
+    { "lstm_2layer_bidir",              0, 1,  true,  1e-5 },
+    { "swin_t",                        57, 58, true,  0    },   /* windows and heads: its own */
+    { "ssdlite320_mobilenet_v3_large", 180, 181, true, 0   },   /* behind NonZero             */
+};
+
+static void the_corpus(void **state) {
+    (void)state;
+    const char *corpus = getenv("XIR_CORPUS");
+    if (!corpus) skip();
+    for (size_t i = 0; i < COUNT(models); i++) {
+        const model *m = &models[i];
+        size_t checked;
+        xir_network *net = unpacked(corpus, m->name);
+        if (!net) continue;
+        run_pipeline(net, prelude);
+        size_t missing = shapes_missing(net, m->is_static, &checked);
+        if (m->is_static && missing) fail_msg("%s: %zu of %zu values have no static shape", m->name, missing, checked);
+        if (m->proven > 0) prove_pass(net, "layout", NULL, m->proven, m->name, 0);
+        else run_pass(net, "layout", NULL, m->name, 0);
+        missing = shapes_missing(net, m->is_static, &checked);
+        if (m->is_static && missing) fail_msg("%s: %zu of %zu values have lost their shape", m->name, missing, checked);
+        print_message("%s: %zu transposes, %zu of them inside; %zu shapes, %zu missing\n", m->name, TRANSPOSES(net),
+                      inner_transposes(net), checked, missing);
+        if (inner_transposes(net) > m->inner || TRANSPOSES(net) > m->most) {
+            fail_msg("%s: %zu transposes inside, %zu in all", m->name, inner_transposes(net), TRANSPOSES(net));
+        }
+        xir_network_free(net);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(digits),
+        cmocka_unit_test(the_corpus),
+    };
+    return RUN_GROUP(tests);
+}

@@ -1,0 +1,290 @@
+/* layout: odd networks. What it does not understand stays as it is, and what it does understand stays right. */
+#include <stdio.h>
+#include "support/nchw.h"
+#include "support/scarce.h"
+
+/* ---- other ranks, other orders ------------------------------------------------------------------------------------------ */
+
+static void sequences_and_volumes(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *x = relu_of(nchw_conv(NCHW_BEGIN(&net, 2, 3, 9), 4, 3, "a"), "b");
+    x = add_of(x, PARAMS(net, "k", NULL, 4, 1), "sum");
+    NCHW_END(nchw_conv(x, 5, 3, "c"));
+    PROVE(net, NULL);
+    CHECK_TYPED_OPS(net, "x:fp32[2,3,9]*** = Input()", "%1:fp32[2,9,3]NLC = Transpose(x)", "a:fp32[2,9,4]NLC = Conv1d(%1, a.w, a.b)",
+                    "b:fp32[2,9,4]NLC = ReLU(a)", "sum:fp32[2,9,4]NLC = Add(b, k)", "%12:fp32[2,9,5]NLC = Conv1d(sum, c.w, c.b)",
+                    "c:fp32[2,5,9]*** = Transpose(%12)", "Output(c)");
+    xir_network_free(net);
+
+    x = relu_of(nchw_conv(NCHW_BEGIN(&net, 1, 2, 3, 4, 5), 4, 3, "a"), "b");
+    xir_value *flat = RESHAPE(x, "flat", 1, 240);
+    NCHW_END(nchw_conv(x, 5, 1, "c"), matmul_of(flat, 3, "m"));
+    PROVE_WITHIN(net, 1e-6);
+    assert_int_equal(TRANSPOSES(net), 2);
+    xir_network_free(net);
+}
+
+/* A tensor of letters: PReLU finds its channels by the C, wherever it is. */
+static void slopes_of_channels(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *x = channels_behind(NCHW_BEGIN(&net, 2, 3, 4, 5)), *w = PARAMS(net, "w", "HWIO", 1, 1, 3, 6);
+    xir_value *a = TRANSPOSE(XIR_CONV2D(xir_at_end(net), .input = x, .weights = w), "NCHW", 0, 3, 1, 2);
+    xir_prelu_attrs p = xir_prelu_init();
+    p.alpha = PARAMS(net, "alpha", NULL, 6);
+    xir_value *y = named(xir_op_output(xir_add_prelu(xir_at_end(net), (xir_prelu_in){ a }, &p), 0), "p");
+    NCHW_END(nchw_conv(y, 2, 1, "b"));
+    PROVE(net, NULL);
+    assert_int_equal(TRANSPOSES(net), 2);
+    xir_network_free(net);
+}
+
+/* A Transpose that moves nothing says what the axes are called. It stays. */
+static void letters_that_are_given(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *a = nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a");
+    xir_prelu_attrs p = xir_prelu_init();
+    p.alpha = PARAMS(net, "alpha", NULL, 6);
+    xir_value *called = named(TRANSPOSE(a, "NCHW", 0, 1, 2, 3), "called");
+    NCHW_END(named(xir_op_output(xir_add_prelu(xir_at_end(net), (xir_prelu_in){ called }, &p), 0), "p"));
+    assert_int_equal(PROVE(net, NULL), 0);
+    xir_network_free(net);
+}
+
+/* Without letters the channels are the last axis, which another order would move. */
+static void slopes_of_the_last_axis(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *a = nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a");
+    xir_prelu_attrs p = xir_prelu_init();
+    p.alpha = PARAMS(net, "alpha", NULL, 5);
+    xir_value *y = named(xir_op_output(xir_add_prelu(xir_at_end(net), (xir_prelu_in){ a }, &p), 0), "p");
+    NCHW_END(nchw_conv(y, 2, 1, "b"));
+    PROVE(net, NULL);
+    assert_int_equal(TRANSPOSES(net), 4);
+    xir_network_free(net);
+}
+
+/* ---- constants ---------------------------------------------------------------------------------------------------------- */
+
+/* One constant, three users: two in the new order, who share one, and one that goes on as before. */
+static void a_shared_constant(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *x = NCHW_BEGIN(&net, 2, 3, 4, 5);
+    xir_value *k = PARAMS(net, "k", NULL, 6, 4, 5);
+    xir_value *a = multiply_of(nchw_conv(x, 6, 3, "a"), k, "ak");
+    xir_value *b = add_of(nchw_conv(a, 6, 3, "b"), k, "bk");
+    xir_value *m = add_of(RESHAPE(matmul_of(x, 12, "m"), "r", 1, 12, 6, 4), PARAMS(net, "other", NULL, 12, 6, 4), "n");
+    xir_value *plain = add_of(RESHAPE(matmul_of(x, 10, "mm"), "rr", 2, 6, 4, 5), k, "plain");
+    NCHW_END(nchw_conv(b, 2, 1, "c"), m, plain);
+    PROVE(net, NULL);
+    assert_int_equal(TRANSPOSES(net), 2);
+    const xir_value *of_a = NULL, *of_b = NULL, *of_plain = NULL;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        xir_str name = xir_op_output_count(op) ? xir_value_name(xir_op_output(op, 0)) : XIR_STR("");
+        if (xir_str_equal(name, XIR_STR("ak"))) of_a = xir_op_input(op, 1);
+        if (xir_str_equal(name, XIR_STR("bk"))) of_b = xir_op_input(op, 1);
+        if (xir_str_equal(name, XIR_STR("plain"))) of_plain = xir_op_input(op, 1);
+    }
+    assert_ptr_equal(of_a, of_b);
+    assert_ptr_equal(of_plain, k);
+    assert_ptr_not_equal(of_a, k);
+    CHECK_STR(xir_value_name(of_a), "k");
+    xir_network_free(net);
+}
+
+/* [C, 1, 1] to [1, 1, C] moves nothing: the bytes are the same ones. */
+static void bytes_that_stay(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *a = nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a");
+    xir_value *k = PARAMS(net, "k", NULL, 6, 1, 1);
+    const void *bytes = xir_params_data(k, NULL);
+    NCHW_END(nchw_conv(add_of(a, k, "sum"), 2, 1, "b"));
+    PROVE(net, NULL);
+    xir_op *sum = xir_network_op_at(net, 3);
+    assert_true(xir_op_is(sum, xir_add_class()));
+    assert_ptr_equal(xir_params_data(xir_op_input(sum, 1), NULL), bytes);
+    assert_true(xir_type_equal(xir_value_type(xir_op_input(sum, 1)), FP32("***", 1, 1, 6)));
+    xir_network_free(net);
+}
+
+/* Numbers that are not there can't be moved. */
+static void constants_without_bytes(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *a = nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a");
+    xir_value *k = xir_params_new(net, XIR_STR("k"), FP32("***", 6, 4, 5));
+    xir_params_set_allow_no_data(k, true);
+    NCHW_END(nchw_conv(add_of(a, k, "sum"), 2, 1, "b"));
+    assert_int_equal(PASS(net, "layout"), 0);
+    assert_int_equal(TRANSPOSES(net), 4);
+    xir_network_free(net);
+}
+
+/* ---- open dims ----------------------------------------------------------------------------------------------------------- */
+
+/* A batch that is not known is no hindrance, not even where a map is flattened. */
+static void an_open_batch(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *x = relu_of(nchw_conv(NCHW_BEGIN(&net, -1, 3, 4, 5), 6, 3, "a"), "r");
+    xir_value *columns = RESHAPE(x, "columns", -1, 6, 20);
+    xir_value *t = matmul_of(TRANSPOSE(columns, NULL, 0, 2, 1), 2, "t");
+    NCHW_END(matmul_of(RESHAPE(x, "flat", -1, 120), 7, "fc"), t);
+    assert_true(PASS(net, "layout") > 0);
+    CHECK_TYPED_OPS(net, "x:fp32[?,3,4,5]**** = Input()", "%1:fp32[?,4,5,3]NHWC = Transpose(x)",
+                    "a:fp32[?,4,5,6]NHWC = Conv2d(%1, a.w, a.b)", "r:fp32[?,4,5,6]NHWC = ReLU(a)",
+                    "columns:fp32[?,20,6]*** = Reshape(r)", "t:fp32[?,20,2]*** = Matmul(columns, t.w)",
+                    "flat:fp32[?,120]** = Reshape(r)", "fc:fp32[?,7]** = Matmul(flat, fc.w)", "Output(fc, t)");
+    xir_network_free(net);
+}
+
+static void open_rows_and_columns(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *x = relu_of(nchw_conv(NCHW_BEGIN(&net, 1, 3, -1, -1), 6, 3, "a"), "r");
+    xir_value *columns = RESHAPE(x, "columns", 1, 6, -1);
+    NCHW_END(matmul_of(TRANSPOSE(columns, NULL, 0, 2, 1), 2, "t"));
+    assert_true(PASS(net, "layout") > 0);
+    assert_int_equal(TRANSPOSES(net), 1);
+    xir_network_free(net);
+}
+
+/* ---- what is not understood ------------------------------------------------------------------------------------------------ */
+
+static void many_dims(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *x = NCHW_BEGIN(&net, 1, 2, 1, 2, 1, 2, 1, 2, 3);
+    xir_value *t = named(TRANSPOSE(x, NULL, 8, 1, 2, 3, 4, 5, 6, 7, 0), "t");
+    NCHW_END(named(TRANSPOSE(relu_of(t, "r"), NULL, 8, 1, 2, 3, 4, 5, 6, 7, 0), "y"));
+    assert_int_equal(PROVE(net, NULL), 0);
+    xir_network_free(net);
+}
+
+/* The orders of eight dims fit. */
+static void eight_dims(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *x = relu_of(NCHW_BEGIN(&net, 1, 2, 3, 2, 1, 2, 1, 3), "first");
+    xir_value *t = TRANSPOSE(x, NULL, 7, 2, 0, 1, 3, 5, 4, 6);
+    t = TRANSPOSE(sigmoid_of(t, "s"), NULL, 2, 3, 1, 4, 6, 5, 7, 0);
+    NCHW_END(relu_of(t, "y"));
+    PROVE(net, NULL);
+    assert_int_equal(TRANSPOSES(net), 0);
+    xir_network_free(net);
+}
+
+/* A sub op reads a value: it must find it as it was. */
+static void sub_ops_find_what_they_read(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *a = relu_of(nchw_conv(NCHW_BEGIN(&net, 1, 3, 4, 5), 6, 3, "a"), "r");
+    const xir_type *type = xir_value_type(a);
+    xir_op *sub = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(a), TYPES(type)));
+    assert_non_null(sub);
+    xir_hard_op_attrs h = xir_hard_op_init();
+    h.sub_hard_ops = (xir_ops){ &sub, 1 };
+    xir_op *hard = xir_network_add(net, &(xir_op_desc)DESC(hard_op, INPUTS(a), TYPES(type), .attrs = &h));
+    assert_non_null(hard);
+    NCHW_END(named(xir_op_output(hard, 0), "h"), nchw_conv(a, 2, 1, "b"));
+    run_pass(net, "layout", NULL, __FILE__, __LINE__);
+    assert_ptr_equal(xir_op_input(sub, 0), a);
+    assert_ptr_equal(xir_value_type(a), type);
+    xir_network_free(net);
+}
+
+/* Results: one value under two names stays two values; a result that was a Transpose keeps its name, whoever makes it now. */
+static void results_keep_their_names(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *x = NCHW_BEGIN(&net, 1, 3, 4, 5);
+    xir_value *a = nchw_conv(x, 6, 3, "a");
+    xir_value *last = named(channels_behind(relu_of(a, "r")), "last");
+    xir_value *copy_of_x = named(channels_first(channels_behind(x)), "same");
+    NCHW_END(last, a, copy_of_x, x);
+    PROVE(net, NULL);
+    xir_network_free(net);
+}
+
+static void options_are_told(void **state) {
+    (void)state;
+    xir_network *net;
+    NCHW_END(nchw_conv(NCHW_BEGIN(&net, 1, 3, 4, 5), 6, 3, "a"));
+    size_t changes;
+    assert_int_equal(xir_pass_run(net, "layout", "io=nchw", &changes, why), XIR_E_INVALID);
+    check_finding(XIR_E_INVALID, "io is keep or nhwc, 'nchw' was found");
+    xir_network_free(net);
+}
+
+/* ---- time and memory ------------------------------------------------------------------------------------------------------- */
+
+/* One value with many users, each in another order than it is made in, and one op with many inputs. */
+static void many_users(void **state) {
+    (void)state;
+    enum { USERS = 3000 };
+    xir_network *net;
+    xir_value *x = nchw_conv(NCHW_BEGIN(&net, 1, 3, 4, 5), 6, 3, "a"), **all = calloc(USERS, sizeof *all);
+    assert_non_null(all);
+    for (size_t i = 0; i < USERS; i++) all[i] = relu_of(TRANSPOSE(x, NULL, 0, 1, 3, 2), "r");
+    NCHW_END(nchw_conv(concat_of((xir_values){ all, USERS }, 1, "all"), 1, 1, "out"));
+    assert_true(PASS(net, "layout") > 0);
+    assert_true(TRANSPOSES(net) <= 3);
+    free(all);
+    xir_network_free(net);
+}
+
+static void without_memory(want *w) {
+    xir_context *own = ctx;
+    xir_diags *own_why = why;
+    w->memory.plenty = true;
+    ctx = w->ctx;
+    why = xir_diags_new(ctx);
+    xir_network *net;
+    xir_value *x = nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a");
+    x = multiply_of(relu_of(x, "r"), PARAMS(net, "k", NULL, 6, 4, 1), "m");
+    xir_value *f = matmul_of(RESHAPE(x, "flat", 2, 120), 3, "fc");
+    NCHW_END(nchw_conv(concat_of(XIR_VALUES(x, x), 1, "c"), 2, 1, "b"), f, x);
+    w->memory.plenty = false;
+    xir_status status = xir_pass_run(net, "layout", NULL, NULL, why);
+    w->memory.plenty = true;
+    assert_true(status == XIR_OK || (status == XIR_E_MEMORY && w->memory.refused));
+    CHECK_SOUND(net);
+    w->result = strdup("done");
+    xir_network_free(net);
+    xir_diags_free(why);
+    ctx = own;
+    why = own_why;
+    w->memory.plenty = false;
+}
+
+static void failing_allocations_lose_nothing(void **state) {
+    (void)state;
+    run_scarcely("layout", without_memory, false);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sequences_and_volumes),
+        cmocka_unit_test(slopes_of_channels),
+        cmocka_unit_test(letters_that_are_given),
+        cmocka_unit_test(slopes_of_the_last_axis),
+        cmocka_unit_test(a_shared_constant),
+        cmocka_unit_test(bytes_that_stay),
+        cmocka_unit_test(constants_without_bytes),
+        cmocka_unit_test(an_open_batch),
+        cmocka_unit_test(open_rows_and_columns),
+        cmocka_unit_test(many_dims),
+        cmocka_unit_test(eight_dims),
+        cmocka_unit_test(sub_ops_find_what_they_read),
+        cmocka_unit_test(results_keep_their_names),
+        cmocka_unit_test(options_are_told),
+        cmocka_unit_test(many_users),
+        cmocka_unit_test(failing_allocations_lose_nothing),
+    };
+    return RUN_GROUP(tests);
+}
