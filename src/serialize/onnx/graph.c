@@ -1,11 +1,123 @@
-/* GraphProto: its fields are found first, in whatever order the file has them, and then read in the order in which they are
- * needed: initializers, inputs, nodes in file order, outputs, declared types. Values are told apart by names. A name that is
+/* GraphProto: its fields are found first, in whatever order the file has them, and initializers read. The others are read
+ * in the order in which they are needed: inputs, nodes in file order, outputs, declared types. Values are told apart by names. A name that is
  * used before something has it is a value without a maker, which the maker replaces when it comes, or stays one. */
 #include "codec_read.h"
 #include "onnx/read.h"
 
 enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_DOC = 10, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12,
        GRAPH_VALUE = 13, GRAPH_ANNOTATION = 14, GRAPH_SPARSE = 15, GRAPH_METADATA = 16 };
+
+/* ---- values ---------------------------------------------------------------------------------------------------- */
+
+static bool is_open(const xir_value *v) { return !v->producer && !value_is_params(v); }
+
+static uint64_t hash_of(const proto_reader *r, xir_str name) { return name_hash(r->names.seed, name.data, name.size); }
+
+static xir_value *find_named(proto_reader *r, wire_bytes text) {
+    return text.size ? name_find(&r->names, proto_str(text), hash_of(r, proto_str(text))) : NULL;
+}
+
+static bool mark_again(proto_reader *r, xir_value *v) {
+    const xir_map *tags = NULL;
+    return proto_tag(r, &tags, "onnx.duplicate", xir_any_bool(true)) && proto_value_tags(r, v, tags);
+}
+
+xir_value *proto_use(proto_reader *r, xir_str name, uint64_t hash) {
+    xir_value *v = name_find(&r->names, name, hash);
+    if (!v) {
+        v = value_make_orphan(r->net, NULL);
+        if (!v || !proto_name_value(r, v, name) || !name_add(&r->names, v, hash)) {
+            trace_memory(&r->trace);
+            return NULL;
+        }
+    }
+    if (v->id < 0) v->id = r->net->next_value_id++;   /* constants get theirs where they are first used */
+    return v;
+}
+
+bool proto_define(proto_reader *r, xir_value *v, uint64_t hash) {
+    xir_value *known = name_find(&r->names, name_text(v->more->name), hash);
+    if (known && is_open(known)) {
+        v->id = known->id;
+        name_replace(&r->names, known, v, hash);
+        value_adopt(known, v);
+        return true;
+    }
+    if (v->id < 0 && v->producer) v->id = r->net->next_value_id++;
+    if (!known) return name_add(&r->names, v, hash) || trace_memory(&r->trace);
+    return mark_again(r, v->producer ? v : known);   /* of two constants the first is used */
+}
+
+static bool define_named(proto_reader *r, xir_value *v) {
+    if (v->more && v->more->name->size) return proto_define(r, v, hash_of(r, name_text(v->more->name)));
+    if (v->producer) v->id = r->net->next_value_id++;
+    return true;
+}
+
+/* ---- constants ------------------------------------------------------------------------------------------------- */
+
+static bool read_initializer(proto_reader *r, wire_bytes message) {
+    proto_tensor t;
+    if (!proto_scan_tensor(r, message, &t)) return false;
+    uint64_t hash = hash_of(r, proto_str(t.name));
+    name_prefetch(&r->names, hash);
+    xir_value *v = proto_make_tensor(r, &t);
+    return v && (!t.name.size || proto_define(r, v, hash));
+}
+
+static bool read_sparse_initializer(proto_reader *r, wire_bytes message) {
+    wire_bytes name;
+    xir_value *v = proto_read_sparse(r, message, &name);
+    return v && define_named(r, v);
+}
+
+/* Constants are read as soon as they are met: each may lie on a page of its own, which is touched once that way. */
+static bool read_constant(proto_reader *r, const wire_field *f, xir_str name) {
+    bool sparse = f->number == GRAPH_SPARSE;
+    frame at[2] = { proto_enter(r, name), { .up = &at[0], .index = sparse ? r->n_sparse++ : r->n_initializers++ } };
+    r->trace.top = &at[1];
+    bool room = r->names.n || name_table_reserve(&r->names, r->n_nodes + 16) || trace_memory(&r->trace);
+    bool ok = room && (sparse ? read_sparse_initializer(r, f->bytes) : read_initializer(r, f->bytes));
+    r->trace.top = at[0].up;
+    return ok;
+}
+
+/* Constants that nothing uses are no part of the network: only their names are kept. */
+static bool drop_unused(proto_reader *r, uint32_t end) {
+    xir_value **link = &r->net->all_params;
+    proto_list unused = { 0 };
+    uint32_t n_unused = 0;
+    bool ok = true;
+    while (*link) {
+        xir_value *v = *link;
+        params *p = value_params(v);
+        if (v->uses || p->number >= end) {
+            link = &p->next;
+            continue;
+        }
+        *link = p->next;
+        n_unused++;
+        blob_release(p->data);
+        p->data = NULL;
+        xir_any *name = ok ? proto_list_add(r, &unused, sizeof *name) : NULL;
+        if (name) *name = xir_any_text(xir_value_name(v));
+        else ok = false;
+    }
+    r->net->n_params -= n_unused;
+    uint32_t place = r->net->n_params;
+    for (xir_value *v = r->net->all_params; n_unused && v; v = value_params(v)->next) value_params(v)->number = --place;
+    xir_any *names = unused.data;   /* newest first so far */
+    for (size_t i = 0, j = unused.size; i + 1 < j; i++) {
+        xir_any swap = names[i];
+        names[i] = names[--j];
+        names[j] = swap;
+    }
+    if (ok && unused.size) {
+        ok = proto_tag(r, &r->net->tags, "onnx.unused_initializers", xir_any_list(names, unused.size));
+    }
+    mem_free(r->alloc, unused.data, unused.room * sizeof(xir_any));
+    return ok;
+}
 
 /* ---- finding fields -------------------------------------------------------------------------------------------- */
 
@@ -57,8 +169,8 @@ bool proto_scan_graph(proto_reader *r, wire_bytes graph) {
         if (!name.size) continue;
         if (f.kind != WIRE_BYTES) return proto_kind_fail(r, &f, WIRE_BYTES, name);
         r->n_nodes += f.number == GRAPH_NODE;
-        r->n_initializers += f.number == GRAPH_INITIALIZER || f.number == GRAPH_SPARSE;
-        if (!note_field(r, &f, w.at)) return false;
+        bool constant = f.number == GRAPH_INITIALIZER || f.number == GRAPH_SPARSE;
+        if (!(constant ? read_constant(r, &f, name) : note_field(r, &f, w.at))) return false;
     }
     return proto_end(r, &w);
 }
@@ -77,53 +189,6 @@ static bool each(proto_reader *r, uint32_t field, visit_fn *visit) {
     }
     r->trace.top = list.up;
     return ok;
-}
-
-/* ---- values ---------------------------------------------------------------------------------------------------- */
-
-static bool is_open(const xir_value *v) { return !v->producer && !value_is_params(v); }
-
-static uint64_t hash_of(const proto_reader *r, xir_str name) { return name_hash(r->names.seed, name.data, name.size); }
-
-static xir_value *find_named(proto_reader *r, wire_bytes text) {
-    return text.size ? name_find(&r->names, proto_str(text), hash_of(r, proto_str(text))) : NULL;
-}
-
-static bool mark_again(proto_reader *r, xir_value *v) {
-    const xir_map *tags = NULL;
-    return proto_tag(r, &tags, "onnx.duplicate", xir_any_bool(true)) && proto_value_tags(r, v, tags);
-}
-
-xir_value *proto_use(proto_reader *r, xir_str name, uint64_t hash) {
-    xir_value *v = name_find(&r->names, name, hash);
-    if (!v) {
-        v = value_make_orphan(r->net, NULL);
-        if (!v || !proto_name_value(r, v, name) || !name_add(&r->names, v, hash)) {
-            trace_memory(&r->trace);
-            return NULL;
-        }
-    }
-    if (v->id < 0) v->id = r->net->next_value_id++;   /* constants get theirs where they are first used */
-    return v;
-}
-
-bool proto_define(proto_reader *r, xir_value *v, uint64_t hash) {
-    xir_value *known = name_find(&r->names, name_text(v->more->name), hash);
-    if (known && is_open(known)) {
-        v->id = known->id;
-        name_replace(&r->names, known, v, hash);
-        value_adopt(known, v);
-        return true;
-    }
-    if (v->id < 0 && v->producer) v->id = r->net->next_value_id++;
-    if (!known) return name_add(&r->names, v, hash) || trace_memory(&r->trace);
-    return mark_again(r, v->producer ? v : known);   /* of two constants the first is used */
-}
-
-static bool define_named(proto_reader *r, xir_value *v) {
-    if (v->more && v->more->name->size) return proto_define(r, v, hash_of(r, name_text(v->more->name)));
-    if (v->producer) v->id = r->net->next_value_id++;
-    return true;
 }
 
 /* ---- ValueInfoProto -------------------------------------------------------------------------------------------- */
@@ -154,60 +219,6 @@ static bool read_value_info(proto_reader *r, const wire_field *f, value_info *ou
     }
     return ok && proto_tag_text(r, &out->declared.tags, "onnx.doc_string", doc) &&
            proto_tag_entries(r, &out->declared.tags, "onnx.metadata", &r->entries);
-}
-
-/* ---- constants ------------------------------------------------------------------------------------------------- */
-
-static bool read_initializer(proto_reader *r, const wire_field *f, size_t i) {
-    (void)i;
-    proto_tensor t;
-    if (!proto_scan_tensor(r, f->bytes, &t)) return false;
-    xir_value *v = proto_make_tensor(r, &t);
-    return v && define_named(r, v);
-}
-
-static bool read_sparse_initializer(proto_reader *r, const wire_field *f, size_t i) {
-    (void)i;
-    wire_bytes name;
-    xir_value *v = proto_read_sparse(r, f->bytes, &name);
-    return v && define_named(r, v);
-}
-
-/* Constants that nothing uses are no part of the network: only their names are kept. */
-static bool drop_unused(proto_reader *r, uint32_t end) {
-    xir_value **link = &r->net->all_params;
-    proto_list unused = { 0 };
-    uint32_t n_unused = 0;
-    bool ok = true;
-    while (*link) {
-        xir_value *v = *link;
-        params *p = value_params(v);
-        if (v->uses || p->number >= end) {
-            link = &p->next;
-            continue;
-        }
-        *link = p->next;
-        n_unused++;
-        blob_release(p->data);
-        p->data = NULL;
-        xir_any *name = ok ? proto_list_add(r, &unused, sizeof *name) : NULL;
-        if (name) *name = xir_any_text(xir_value_name(v));
-        else ok = false;
-    }
-    r->net->n_params -= n_unused;
-    uint32_t place = r->net->n_params;
-    for (xir_value *v = r->net->all_params; n_unused && v; v = value_params(v)->next) value_params(v)->number = --place;
-    xir_any *names = unused.data;   /* newest first so far */
-    for (size_t i = 0, j = unused.size; i + 1 < j; i++) {
-        xir_any swap = names[i];
-        names[i] = names[--j];
-        names[j] = swap;
-    }
-    if (ok && unused.size) {
-        ok = proto_tag(r, &r->net->tags, "onnx.unused_initializers", xir_any_list(names, unused.size));
-    }
-    mem_free(r->alloc, unused.data, unused.room * sizeof(xir_any));
-    return ok;
 }
 
 /* ---- ends ------------------------------------------------------------------------------------------------------ */
@@ -333,8 +344,7 @@ static bool read_metadata(proto_reader *r, const wire_field *f, size_t i) {
 }
 
 bool proto_read_graph(proto_reader *r) {
-    if (!name_table_reserve(&r->names, r->n_nodes + r->n_initializers + 16)) return trace_memory(&r->trace);
-    if (!each(r, GRAPH_INITIALIZER, read_initializer) || !each(r, GRAPH_SPARSE, read_sparse_initializer)) return false;
+    if (!name_table_reserve(&r->names, r->names.n + r->n_nodes + 16)) return trace_memory(&r->trace);
     uint32_t n_constants = r->net->n_params;
     if (!read_inputs(r) || !each(r, GRAPH_NODE, read_node) || !read_outputs(r) || !each(r, GRAPH_VALUE, read_declaration) ||
         !each(r, GRAPH_ANNOTATION, read_annotation) || !drop_unused(r, n_constants)) return false;

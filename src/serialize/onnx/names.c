@@ -53,9 +53,12 @@ static xir_value **find(const name_table *t, xir_str text, uint64_t hash) {
 }
 
 xir_value *name_find_slowly(name_table *t, xir_str text, uint64_t hash) {
-    xir_value **v = find(t, text, hash);
-    if (v) t->recent[hash % NAME_RECENT] = (name_recent){ hash, *v };
-    return v ? *v : NULL;
+    bool guessed = t->guess < t->n && name_is(t->values[t->guess], text);
+    xir_value **v = guessed ? &t->values[t->guess] : find(t, text, hash);
+    if (!v) return NULL;
+    t->recent[hash % NAME_RECENT] = (name_recent){ hash, *v };
+    t->guess = (size_t)(v - t->values) + 1;
+    return *v;
 }
 
 bool name_add(name_table *t, xir_value *value, uint64_t hash) {

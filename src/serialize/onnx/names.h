@@ -19,6 +19,7 @@ typedef struct name_table {
     xir_value          **values;     /* each has this name         */
     size_t               n, value_room;
     name_recent          recent[NAME_RECENT];
+    size_t               guess;      /* the one behind the last that was found slowly: weights are used as they stand */
 } name_table;
 
 void name_table_init(name_table *t, const xir_allocator *alloc);

@@ -46,7 +46,7 @@ typedef struct proto_declared {
 } proto_declared;
 typedef struct proto_type_memo { wire_bytes of; proto_declared declared; } proto_type_memo;
 
-enum { PROTO_ELEMENTS = 27, PROTO_TYPE_MEMOS = 64, PROTO_LAYOUTS = 9 };
+enum { PROTO_ELEMENTS = 27, PROTO_TYPE_MEMOS = 64, PROTO_TENSOR_MEMOS = 16, PROTO_LAYOUTS = 9 };
 
 /* A growing list, reused from message to message. */
 typedef struct proto_list { void *data; size_t size, room; } proto_list;
@@ -56,37 +56,37 @@ typedef struct proto_reader {
     xir_network          *net;
     const format_reading *how;
     trace                 trace;
-    const uint8_t        *base;          /* of the file                               */
+    const uint8_t        *base;                     /* of the file */
     blob                 *whole;
     const xir_allocator  *alloc;
     arena                 scratch;
     /* the graph */
-    proto_list             runs;          /* proto_run                                  */
-    size_t                n_nodes, n_initializers;
+    proto_list            runs;                     /* proto_run */
+    size_t                n_nodes, n_initializers, n_sparse;
     name_table            names;
-    size_t                n_constants;   /* names.values[0 … n - 1] are initializers   */
     /* operators, by their names in the file */
-    proto_operator        *operators;
+    proto_operator       *operators;
     size_t                n_operators, operator_room;
     uint32_t             *operator_slots;
     size_t                operator_slot_room;
     /* types */
     const xir_type       *elements[PROTO_ELEMENTS];
     const xir_layout     *layouts[PROTO_LAYOUTS];
-    proto_type_memo        types[PROTO_TYPE_MEMOS];
+    proto_type_memo       types[PROTO_TYPE_MEMOS];
+    const xir_type       *tensors[PROTO_TENSOR_MEMOS]; /* made last, by their dims */
     /* bytes */
-    proto_parts            parts;
-    proto_external        *external;      /* NULL: none was asked for so far            */
+    proto_parts           parts;
+    proto_external       *external;                 /* NULL: none was asked for so far */
     /* of the message that is being read */
-    proto_list             dims;          /* int64_t                                    */
-    proto_list             inputs, outputs;   /* proto_name, of a node                  */
-    proto_list             attributes;    /* wire_bytes                                 */
-    proto_list             values;        /* xir_value *: inputs of the op              */
-    proto_list             captures;      /* xir_str: names of its last inputs           */
-    proto_list             entries;       /* xir_entry                                  */
-    proto_list             items;         /* xir_any: of a list                         */
-    proto_list             docs;          /* xir_entry: texts of attributes             */
-    uint64_t               dense;         /* bytes that sparse tensors may still become */
+    proto_list            dims;                     /* int64_t */
+    proto_list            inputs, outputs;          /* proto_name, of a node */
+    proto_list            attributes;               /* wire_bytes */
+    proto_list            values;                   /* xir_value *: inputs of the op */
+    proto_list            captures;                 /* xir_str: names of its last inputs */
+    proto_list            entries;                  /* xir_entry */
+    proto_list            items;                    /* xir_any: of a list */
+    proto_list            docs;                     /* xir_entry: texts of attributes */
+    uint64_t              dense;                    /* bytes that sparse tensors may still become */
 } proto_reader;
 
 /* ---- read.c ---------------------------------------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ bool proto_name_value(proto_reader *r, xir_value *v, xir_str text);
 
 /* ---- graph.c --------------------------------------------------------------------------------------------------- */
 
-/* A GraphProto of the model: its fields are noted for proto_read_graph. */
+/* A GraphProto of the model: initializers are read, the other fields are noted for proto_read_graph. */
 bool proto_scan_graph(proto_reader *r, wire_bytes graph);
 bool proto_read_graph(proto_reader *r);
 /* A name of a node's, and its hash. */

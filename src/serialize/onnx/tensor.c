@@ -100,6 +100,7 @@ static bool add_keeper(proto_reader *r, proto_parts *p) {
     if (!keeper) return trace_memory(&r->trace);
     keeper->parent = p->whole;
     blob_retain(p->whole);
+    blob_retain_many(keeper, n);   /* for all of its heads; who has none in the end gives it back */
     blob_release(p->keeper);
     p->keeper = keeper;
     p->left = n;
@@ -111,11 +112,13 @@ blob *proto_part(proto_reader *r, proto_parts *p, uint64_t offset, uint64_t size
     if (!p->left && !add_keeper(r, p)) return NULL;
     blob *head = (blob *)(void *)(uintptr_t)p->keeper->bytes + --p->left;
     blob_part_in(head, p->keeper, p->whole, offset, size);
-    blob_retain(p->keeper);
     return head;
 }
 
-void proto_parts_free(proto_parts *p) { blob_release(p->keeper); }
+void proto_parts_free(proto_parts *p) {
+    if (p->keeper) atomic_fetch_sub_explicit(&p->keeper->references, p->left, memory_order_relaxed);
+    blob_release(p->keeper);
+}
 
 /* ---- Params ---------------------------------------------------------------------------------------------------- */
 

@@ -84,11 +84,23 @@ static const xir_layout *stars(proto_reader *r, size_t rank) {
     return layout;
 }
 
+/* Layers mostly have the shapes of others. */
+static bool is_such(const xir_type *type, const xir_type *element, const int64_t *dims, size_t rank) {
+    const xir_tensor_type *tensor = (const xir_tensor_type *)type;
+    return tensor && tensor->element_dtype == element && tensor->shape.size == rank &&
+           (!rank || memcmp(tensor->shape.data, dims, rank * sizeof *dims) == 0);
+}
+
 const xir_type *proto_tensor_type(proto_reader *r, const xir_type *element, const int64_t *dims, size_t rank) {
-    const xir_layout *layout = element ? stars(r, rank) : NULL;
+    if (!element) return NULL;   /* without memory */
+    uint64_t mixed = rank;
+    for (size_t i = 0; i < rank; i++) mixed = mixed * 31 + (uint64_t)dims[i];
+    const xir_type **memo = &r->tensors[(mixed ^ mixed >> 8) % PROTO_TENSOR_MEMOS];
+    if (is_such(*memo, element, dims, rank)) return *memo;
+    const xir_layout *layout = stars(r, rank);
     const xir_type *type = layout ? type_tensor(&r->net->home, element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 }) : NULL;
     if (!type) trace_memory(&r->trace);
-    return type;
+    return *memo = type;
 }
 
 /* ---- descriptions ---------------------------------------------------------------------------------------------- */
