@@ -231,6 +231,40 @@ static void a_matmul_whose_k_differs(void **state) {
     FINDS("/graph/node/0/input/1: MatMul 'mm' (node 0): input 1 has 4 rows, 5 are expected, as many as input 0 has columns");
 }
 
+static void elements_that_differ(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_input(&m, "i", ONNX_INT64, OM_DIMS(1, 3, 8, 8));
+    om_node(&m, "Add", "add1", "x,i", "p");
+    om_node(&m, "Pow", "pow1", "x,i", "y");            // may be of another type
+    output("y", 1, 3, 8, 8);
+    FINDS("/graph/node/0/input/1: Add 'add1' (node 0): input 1 is of int64, float is expected, as input 0 is");
+}
+
+static void windows_and_dims_of_other_kinds(void **state) {
+    (void)state;
+    static const int64_t axes[] = { 0, 7 };
+    image("x", 3, 8, 8);
+    om_int64s(&m, "axes", OM_DIMS(2), axes, 2);
+    om_floats(&m, "w", OM_DIMS(4, 3, 3), ones, 36);
+    om_node(&m, "Conv", "a", "x,w", "p");
+    om_node(&m, "MaxPool", "b", "x", "q");
+    om_node(&m, "Transpose", "c", "x", "r");
+    om_ints(&m, "perm", OM_DIMS(0, 1, 1, 2));
+    om_node(&m, "Unsqueeze", "d", "x,axes", "s");
+    om_node(&m, "Resize", "e", "x,,s", "t");
+    om_text(&m, "mode", "lanczos");
+    om_node(&m, "Cast", "f", "x", "y");
+    om_int(&m, "to", 0);
+    output("y", 1, 3, 8, 8);
+    FINDS("/graph/node/0/input/1: Conv 'a' (node 0): the kernel has 3 dims, 4 are expected, as input 0 has\n"
+          "/graph/node/1/attribute/kernel_shape: MaxPool 'b' (node 1): the attribute kernel_shape is needed, a list of integers, and absent\n"
+          "/graph/node/2/attribute/perm: Transpose 'c' (node 2): perm has 1 twice, each dim once is expected\n"
+          "/graph/node/3/input/1: Unsqueeze 'd' (node 3): axis 7 was found, the tensor has 6 dims: expected is one from -6 to 5\n"
+          "/graph/node/4/attribute/mode: Resize 'e' (node 4): mode is 'lanczos', one of nearest|linear|bilinear|cubic is expected\n"
+          "/graph/node/5/attribute/to: Cast 'f' (node 5): to is 0, an element type (1 for float) is expected");
+}
+
 /* ---- several at once ---------------------------------------------------------------------------------------------------- */
 
 static void all_are_found_in_one_run_and_none_follows_from_another(void **state) {
@@ -326,6 +360,8 @@ int main(void) {
         TEST(a_reshape_with_the_wrong_count),
         TEST(a_concat_axis_out_of_range),
         TEST(a_matmul_whose_k_differs),
+        TEST(elements_that_differ),
+        TEST(windows_and_dims_of_other_kinds),
         TEST(all_are_found_in_one_run_and_none_follows_from_another),
         TEST(missing_inputs_and_attributes),
         TEST(nodes_that_stand_before_what_they_need),

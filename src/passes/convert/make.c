@@ -144,14 +144,16 @@ static bool set_fields(xir_node *at, const xir_class *cls, void *body, xir_sets 
 
 /* ---- ops ------------------------------------------------------------------------------------------------------------------ */
 
-/* What the network says about an op that it refused is a finding about the node. */
+/* What the network says about an op that it refused: numbers that contradict each other are the node's fault, elements that ours does not take
+ * are not. */
 static void refused(xir_node *at, size_t before) {
-    xir_diags *said = xir_network_diags(at->c->net);
-    const xir_diag *d = xir_diags_at(said, before);
+    const xir_diag *d = xir_diags_at(xir_network_diags(at->c->net), before);
     xir_status code = d ? d->code : XIR_E_MEMORY;
+    bool fault = code == XIR_E_INVALID || code == XIR_E_BOUNDS || code == XIR_E_MISSING;
+    int n = d && d->message.size < 250 ? (int)d->message.size : 250;
     if (code == XIR_E_MEMORY) node_no_memory(at);
-    else if (code == XIR_E_UNSUPPORTED || code == XIR_E_LIMIT) xir_node_stays(at, "%.*s", (int)d->message.size, d->message.data);
-    else xir_node_wrong(at, code, NULL, "%.*s", (int)(d->message.size < 500 ? d->message.size : 500), d->message.data);
+    else if (fault) xir_node_wrong(at, code, NULL, "%.*s", n, d->message.data);
+    else xir_node_stays(at, "%.*s", n, d->message.data);
 }
 
 xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_sets sets) {
@@ -189,7 +191,8 @@ static xir_value *computed(xir_node *at, const xir_op *op) {
     if (!c->ctx->run_op || xir_op_output_count(op) != 1 || xir_op_input_count(op) == 0) return NULL;
     if (xir_class_traits(xir_op_class(op)) & XIR_TRAIT_IMPURE) return NULL;
     for (size_t i = 0; i < xir_op_input_count(op); i++) {
-        if (xir_op_input(op, (int64_t)i) && !is_small_constant(xir_op_input(op, (int64_t)i))) return NULL;
+        const xir_value *v = xir_op_input(op, (int64_t)i);
+        if (v && !is_small_constant(v)) return NULL;
     }
     xir_status known = xir_type_elements(xir_value_type(xir_op_output(op, 0)), &n);
     if (known != XIR_OK && known != XIR_E_BOUNDS) return NULL;   /* dims that data decide are known then */

@@ -54,7 +54,8 @@ static bool next_dim(xir_str *text, int64_t *out) {
 static xir_status give_dims(xir_pass *at, xir_value *v, const int64_t *dims, size_t rank) {
     const xir_type *type = xir_value_type(v);
     type = xir_tensor(at->net->ctx, xir_type_element(type), xir_type_layout(type), dims, rank);
-    return type ? xir_value_set_type(v, type) : XIR_E_MEMORY;
+    xir_status status = type ? xir_value_set_type(v, type) : XIR_E_MEMORY;
+    return status || xir_type_has_unknown_dim(type) ? status : xir_value_set_tag(v, XIR_STR("onnx.dims"), NULL);
 }
 
 static xir_status shape_input(xir_pass *at, xir_str name, xir_str value) {

@@ -3,7 +3,7 @@
 #include "onnx_rows.h"
 
 /* Before version 7, `axis` says where the right side lies on the left one. */
-static xir_value *right_side(xir_node *at) {
+static xir_value *any_right_side(xir_node *at) {
     xir_value *x = xir_node_in(at, 0), *y = xir_node_in(at, 1);
     int64_t axis;
     if (xir_node_failed(at)) return NULL;
@@ -16,10 +16,15 @@ static xir_value *right_side(xir_node *at) {
     return broadcasts(at, 0, x, 1, y) ? y : NULL;
 }
 
+static xir_value *right_side(xir_node *at) {
+    xir_value *x = xir_node_in(at, 0), *y = any_right_side(at);
+    return elements_agree(at, 0, x, 1, y) ? y : NULL;
+}
+
 bool onnx_add(xir_node *at) { return xir_node_give(at, 0, make_sum(at, xir_node_in(at, 0), right_side(at), 1, 1)); }
 bool onnx_sub(xir_node *at) { return xir_node_give(at, 0, make_sum(at, xir_node_in(at, 0), right_side(at), 1, -1)); }
 bool onnx_mul(xir_node *at) { return xir_node_give(at, 0, make_product(at, xir_node_in(at, 0), right_side(at))); }
-bool onnx_pow(xir_node *at) { return xir_node_gives(at, "Pow", INS(xir_node_in(at, 0), right_side(at)), NO_SETS); }
+bool onnx_pow(xir_node *at) { return xir_node_gives(at, "Pow", INS(xir_node_in(at, 0), any_right_side(at)), NO_SETS); }
 
 bool onnx_div(xir_node *at) {
     xir_value *x = xir_node_in(at, 0), *y = right_side(at);
@@ -38,7 +43,8 @@ bool onnx_binary(xir_node *at) {
 /* Max, Min, Sum and Mean of any number of inputs. */
 static xir_value *chain_of(xir_node *at, const char *cls) {
     xir_value *all = at->n_in == 1 ? make_of(at, "Copy", xir_node_in(at, 0)) : xir_node_in(at, 0);
-    for (size_t i = 1; i < at->n_in && broadcasts(at, i - 1, all, i, xir_node_in(at, i)); i++) {
+    for (size_t i = 1; i < at->n_in; i++) {
+        if (!elements_agree(at, 0, all, i, xir_node_in(at, i)) || !broadcasts(at, i - 1, all, i, xir_node_in(at, i))) return NULL;
         all = xir_node_make(at, cls, INS(all, xir_node_in(at, i)), NO_SETS);
     }
     return all;
@@ -50,7 +56,7 @@ bool onnx_mean(xir_node *at) { return xir_node_gives(at, "DivideScalar", INS(cha
 
 bool onnx_where(xir_node *at) {
     xir_value *condition = xir_node_in(at, 0), *x = xir_node_in(at, 1), *y = xir_node_in(at, 2);
-    if (!broadcasts(at, 1, x, 2, y) || !broadcasts(at, 0, condition, 1, x) || !broadcasts(at, 0, condition, 2, y)) return false;
+    if (!elements_agree(at, 1, x, 2, y) || !broadcasts(at, 1, x, 2, y) || !broadcasts(at, 0, condition, 1, x) || !broadcasts(at, 0, condition, 2, y)) return false;
     return xir_node_gives(at, "Where", INS(x, y, condition), NO_SETS);
 }
 
@@ -77,16 +83,16 @@ bool onnx_cast_like(xir_node *at) {
     return !xir_node_failed(at) && cast(at, v_element(like));
 }
 
+/* Attributes of ours are rounded to fp32: a bound that this changes is an operand. */
+static bool is_single(double v) { return (double)(float)v == v || v != v; }
+
 bool onnx_clip(xir_node *at) {
     double least, greatest;
     xir_value *x = xir_node_in(at, 0);
     if (!xir_node_number(at, "min", 1, -INFINITY, &least) || !xir_node_number(at, "max", 2, INFINITY, &greatest)) return false;
-    if (v_is_integer(x) && (fabs(least) > 0x1p53 || fabs(greatest) > 0x1p53) && !(isinf(least) && isinf(greatest))) {
-        /* bounds that no real has: min(max(x, least), greatest) */
-        xir_value *y = xir_node_has(at, 1) ? xir_node_make(at, "Maximum", INS(x, xir_node_in(at, 1)), NO_SETS) : x;
-        return xir_node_give(at, 0, xir_node_has(at, 2) ? xir_node_make(at, "Minimum", INS(y, xir_node_in(at, 2)), NO_SETS) : y);
-    }
-    return xir_node_gives(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
+    if (is_single(least) && is_single(greatest)) return xir_node_gives(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
+    xir_value *y = xir_node_has(at, 1) ? xir_node_make(at, "Maximum", INS(x, xir_node_in(at, 1)), NO_SETS) : x;
+    return xir_node_give(at, 0, xir_node_has(at, 2) ? xir_node_make(at, "Minimum", INS(y, xir_node_in(at, 2)), NO_SETS) : y);
 }
 
 /* The erf form; or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */

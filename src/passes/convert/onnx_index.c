@@ -8,12 +8,13 @@ bool onnx_gather(xir_node *at) {
     return xir_node_gives(at, at->cls->row->cls, INS(data, indices), SETS(INT("axis", axis)));
 }
 
-/* Whether the numbers below n are elements of a type: ours gives places in the element type of x. */
+/* Whether the numbers below n are elements of a type: ours gives places in the element type of x. A dim that is not known is taken to be no
+ * more than fp32 can count. */
 static bool can_count(const xir_type *element, int64_t n) {
     const xir_float_type *real = xir_float_type_of(xir_type_object(element));
     uint64_t bits = xir_type_storage_bits(element);
     if (real) bits = real->format == XIR_FLOAT_FP16 ? 12 : real->format == XIR_FLOAT_BF16 ? 9 : real->format == XIR_FLOAT_FP32 ? 25 : 54;
-    return bits >= 54 || (n >= 0 && n <= INT64_C(1) << (bits - 1));
+    return bits >= 54 || (n < 0 && bits >= 25) || (n >= 0 && n <= INT64_C(1) << (bits - 1));
 }
 
 bool onnx_top_k(xir_node *at) {

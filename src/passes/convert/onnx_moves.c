@@ -363,6 +363,7 @@ bool onnx_concat(xir_node *at) {
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 1), v_rank(inputs[0]), &axis)) return false;
     for (size_t i = 1; i < at->n_in; i++) {
         snprintf(where, sizeof where, "input/%zu", i);
+        if (!elements_agree(at, 0, inputs[0], i, inputs[i])) return false;
         if (v_rank(inputs[i]) != v_rank(inputs[0])) {
             return xir_node_wrong(at, XIR_E_INVALID, where, "input %zu has %zu dims, %zu are expected, as input 0 has", i, v_rank(inputs[i]),
                                   v_rank(inputs[0]));

@@ -5,7 +5,7 @@
 
 /* The inner dims of a matrix product go together. */
 static bool inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b) {
-    if (xir_node_failed(at)) return false;
+    if (xir_node_failed(at) || !elements_agree(at, 0, a, 1, b)) return false;
     size_t ra = v_rank(a), rb = v_rank(b);
     if (ra == 0 || rb == 0) return xir_node_wrong(at, XIR_E_BOUNDS, ra ? "input/1" : "input/0", "at least 1 dim is expected, none was found");
     int64_t k = v_dim(a, ra - 1), m = v_dim(b, rb > 1 ? rb - 2 : 0);
@@ -13,8 +13,14 @@ static bool inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b)
     return xir_node_wrong(at, XIR_E_INVALID, "input/1", "input 1 has %lld rows, %lld are expected, as many as input 0 has columns", (long long)m, (long long)k);
 }
 
+/* Ours is no product of two constants: then one is what a Copy gives, for the pass fold. */
 static xir_value *make_matmul(xir_node *at, xir_value *a, xir_value *b, xir_value *c) {
-    return inner_dims_fit(at, a, b) ? xir_node_make(at, "Matmul", INS(a, b, c), NO_SETS) : NULL;
+    if (!inner_dims_fit(at, a, b)) return NULL;
+    if (xir_value_is_params(a) && xir_value_is_params(b)) {
+        xir_op *copy = xir_node_make_op(at, "Copy", INS(a), NO_SETS);
+        a = copy ? xir_op_output(copy, 0) : NULL;
+    }
+    return xir_node_make(at, "Matmul", INS(a, b, c), NO_SETS);
 }
 
 bool onnx_matmul(xir_node *at) { return xir_node_give(at, 0, make_matmul(at, xir_node_in(at, 0), xir_node_in(at, 1), NULL)); }

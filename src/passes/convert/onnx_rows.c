@@ -11,6 +11,7 @@
 #define REDUCE(type, cls, hook)                        BY_HOOK(type, "1-2", "1", "axes:I keepdims:i noop_with_empty_axes:i>=13", cls, hook)
 
 #define WINDOW "auto_pad:s dilations:I kernel_shape:I pads:I strides:I"
+#define POOL   "auto_pad:s dilations:I kernel_shape:I! pads:I strides:I"
 #define GATES  "activation_alpha:F activation_beta:F activations:S clip:f direction:s hidden_size:i layout:i>=14"
 
 const xir_convert_row onnx_rows[] = {
@@ -87,14 +88,14 @@ const xir_convert_row onnx_rows[] = {
     BY_HOOK("Unsqueeze",       "1-2", "1",   "axes:I<13",                            "Reshape",         unsqueeze),
 
     /* windows and sizes */
-    BY_HOOK("AveragePool",       "1",   "1",   WINDOW " ceil_mode:i>=10 count_include_pad:i>=7",  "AvgPool1d to 3d",     average_pool),
+    BY_HOOK("AveragePool",       "1",   "1",   POOL " ceil_mode:i>=10 count_include_pad:i>=7",  "AvgPool1d to 3d",     average_pool),
     BY_HOOK("Conv",              "2-3", "1",   WINDOW " group:i",                                 "Conv1d to 3d",        conv),
     BY_HOOK("ConvInteger",       "2-4", "1",   WINDOW " group:i",                                 "Cast, Add, Conv1d to 3d", conv_integer),
     BY_HOOK("ConvTranspose",     "2-3", "1",   WINDOW " group:i output_padding:I output_shape:I", "ConvTranspose1d to 3d", conv_transpose),
     BY_HOOK("GlobalAveragePool", "1",   "1",   "",                                                "Mean",                global_average_pool),
     BY_HOOK("GlobalMaxPool",     "1",   "1",   "",                                                "Max",                 global_max_pool),
     BY_HOOK("GridSample",        "2",   "1",   "align_corners:i mode:s padding_mode:s",           "GridSample",          grid_sample),
-    BY_HOOK("MaxPool",           "1",   "1-2", WINDOW " ceil_mode:i>=10 storage_order:i>=8",      "MaxPool1d to 3d",     max_pool),
+    BY_HOOK("MaxPool",           "1",   "1-2", POOL " ceil_mode:i>=10 storage_order:i>=8",      "MaxPool1d to 3d",     max_pool),
     BY_HOOK("Resize",            "1-4", "1",   "antialias:i>=18 axes:I>=18 coordinate_transformation_mode:s>=11 cubic_coeff_a:f>=11 "
                                                "exclude_outside:i>=11 extrapolation_value:f>=11 keep_aspect_ratio_policy:s>=18 mode:s "
                                                "nearest_mode:s>=11",                              "Resize or Upsample",  resize),
@@ -177,7 +178,7 @@ const xir_convert_row onnx_rows[] = {
     STAYS  ("HammingWindow",     "1",   "1",   "output_datatype:i periodic:i"),
     STAYS  ("HannWindow",        "1",   "1",   "output_datatype:i periodic:i"),
     STAYS  ("ImageDecoder",      "1",   "1",   "pixel_format:s"),
-    STAYS  ("LpPool",            "1",   "1",   WINDOW " ceil_mode:i p:i"),
+    STAYS  ("LpPool",            "1",   "1",   POOL " ceil_mode:i p:i"),
     STAYS  ("MaxRoiPool",        "2",   "1",   "pooled_shape:I! spatial_scale:f"),
     STAYS  ("MaxUnpool",         "2-3", "1",   "kernel_shape:I! pads:I strides:I"),
     STAYS  ("MelWeightMatrix",   "5",   "1",   "output_datatype:i"),

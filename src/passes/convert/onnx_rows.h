@@ -33,7 +33,8 @@ int64_t         product_of(const xir_ints *list, size_t from, size_t to);
 bool            need_dims(xir_node *at, const xir_value *v, size_t from, size_t to);
 /* An attribute that must be one of some words, "A|B"; false after a finding. */
 bool            one_of(xir_node *at, const char *name, const char *otherwise, const char *words);
-/* A finding unless two inputs broadcast. */
+/* A finding unless two inputs have the same elements; unless they broadcast. */
+bool            elements_agree(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b);
 bool            broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b);
 
 /* ---- operations ---------------------------------------------------------------------------------------------------------------------------- */

@@ -77,6 +77,27 @@ static const char *dims_text(const xir_value *v, char out[120]) {
     return out;
 }
 
+static const char *element_text(const xir_value *v, char out[40]) {
+    const xir_type *element = v_element(v);
+    const xir_float_type *real = xir_float_type_of(xir_type_object(element));
+    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(element));
+    static const char *const formats[] = { [XIR_FLOAT_FP16] = "float16", [XIR_FLOAT_BF16] = "bfloat16", [XIR_FLOAT_FP32] = "float", [XIR_FLOAT_FP64] = "double" };
+    int bits = (int)xir_type_storage_bits(element);
+    if (integer) snprintf(out, 40, "%sint%d", integer->sign ? "" : "u", bits);
+    else if (real && (size_t)real->format < COUNT(formats) && formats[real->format]) snprintf(out, 40, "%s", formats[real->format]);
+    else snprintf(out, 40, "%s", xir_type_kind_of(element) == XIR_TYPE_BOOL ? "bool" : "another type");
+    return out;
+}
+
+bool elements_agree(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b) {
+    char where[32], first[40], second[40];
+    if (xir_node_failed(at) || !a || !b) return false;
+    if (xir_type_equal(v_element(a), v_element(b))) return true;
+    snprintf(where, sizeof where, "input/%zu", j);
+    return xir_node_wrong(at, XIR_E_TYPE, where, "input %zu is of %s, %s is expected, as input %zu is", j, element_text(b, second),
+                          element_text(a, first), i);
+}
+
 bool broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b) {
     char where[32], first[120], second[120];
     if (xir_node_failed(at) || !a || !b) return false;

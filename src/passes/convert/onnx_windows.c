@@ -157,6 +157,7 @@ static void put_windows(window_sets *s, const windows *w, bool pool, bool dilate
 static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kernel, const xir_value *bias, bool transposed) {
     int64_t groups = xir_node_int(at, "group", 1), channels = v_dim(x, 1);
     int64_t in = v_dim(kernel, transposed ? 0 : 1), out = v_dim(kernel, transposed ? 1 : 0), all;
+    if (!elements_agree(at, 0, x, 1, kernel) || (bias && !elements_agree(at, 0, x, 2, bias))) return false;
     if (groups < 1 || groups > MOST_STEP) {
         return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/group", "group is %lld, at least 1 is expected", (long long)groups);
     }
