@@ -13,13 +13,18 @@ static bool says_all(const xir_layout *layout, size_t rank) {
     return true;
 }
 
-/* The axis of the input that axis k of the output is. */
-static size_t source_axis(const xir_type *in, const xir_type *out, size_t k) {
+/* Whether the layouts have the same letters, each once: then they say which axis is which. Otherwise all stay in place. */
+static bool has_same_letters(const xir_type *in, const xir_type *out) {
     const xir_layout *from = xir_type_layout(in), *to = xir_type_layout(out);
     size_t rank = xir_type_rank(out);
-    if (!says_all(from, rank) || !says_all(to, rank)) return k;
-    int64_t axis = xir_layout_index(from, xir_layout_axis(to, k));
-    return axis < 0 ? k : (size_t)axis;
+    bool same = says_all(from, rank) && says_all(to, rank);
+    for (size_t k = 0; same && k < rank; k++) same = xir_layout_has(from, xir_layout_axis(to, k));
+    return same;
+}
+
+/* The axis of the input that axis k of the output is. */
+static size_t source_axis(const xir_type *in, const xir_type *out, bool by_letter, size_t k) {
+    return by_letter ? (size_t)xir_layout_index(xir_type_layout(in), xir_layout_axis(xir_type_layout(out), k)) : k;
 }
 
 static xir_status cast(xir_kernel *at) {
@@ -28,14 +33,15 @@ static xir_status cast(xir_kernel *at) {
     if (xir_type_rank(out) != rank || xir_type_tensor(in)->merged_distrs.size || xir_type_tensor(out)->merged_distrs.size) {
         return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "target_dtype", "the executor casts between types of the same rank without padding");
     }
+    bool by_letter = has_same_letters(in, out);
     int64_t *dims = xir_kernel_take(at, rank + 1, sizeof *dims);
     if (!dims) return XIR_E_MEMORY;
-    for (size_t k = 0; k < rank; k++) dims[k] = (int64_t)dim_of(in, source_axis(in, out, k));
+    for (size_t k = 0; k < rank; k++) dims[k] = (int64_t)dim_of(in, source_axis(in, out, by_letter, k));
     xir_status status = xir_kernel_give(at, 0, dims, rank);
     if (status) return status;
     out = xir_kernel_output_type(at, 0);
     bool same_order = true;
-    for (size_t k = 0; k < rank; k++) same_order = same_order && source_axis(in, out, k) == k;
+    for (size_t k = 0; k < rank; k++) same_order = same_order && source_axis(in, out, by_letter, k) == k;
     if (same_order && xir_type_equal(xir_type_element(in), xir_type_element(out))) return xir_kernel_pass_on(at, 0, 0);
     bool real = xir_kernel_is_real(in) || (is_u64(in) && xir_kernel_is_real(out));
     carrier m = { .as = real ? CARRIED_REALS : CARRIED_I64S, .size = 8 };
@@ -43,7 +49,7 @@ static xir_status cast(xir_kernel *at) {
     m.to = real ? (char *)xir_kernel_real_out(at, 0) : (char *)xir_kernel_i64_out(at, 0);
     pick p;
     if (!m.from || !m.to || !pick_open(&p, at, 0)) return XIR_E_MEMORY;
-    for (size_t k = 0; k < rank; k++) pick_along(&p, k, source_axis(in, out, k), 0, 1);
+    for (size_t k = 0; k < rank; k++) pick_along(&p, k, source_axis(in, out, by_letter, k), 0, 1);
     return pick_carry(&p, at, &m, NULL);
 }
 

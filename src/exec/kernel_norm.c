@@ -66,7 +66,9 @@ static xir_status group_norm(xir_kernel *at, size_t n_groups, double eps, const 
     xir_status status = refuse_padding(at, 0);
     if (status) return status;
     if (!along || !x || !y || !constants(at, gamma, "gamma", channels, &factor) || !constants(at, beta, "beta", channels, &addend)) return XIR_E_MEMORY;
-    if (channels == 0) return XIR_OK;
+    if (n_groups == 0 || channels % n_groups || channels < n_groups) {
+        return xir_kernel_fail(at, XIR_E_INVALID, NULL, "%zu channels are not %zu groups", channels, n_groups);
+    }
     /* Members are all of a sample's elements of a channel; a group is `each` channels of them. */
     groups g, of_channels;
     for (size_t k = 0; k < rank; k++) along[k] = k != n && k != c;

@@ -198,13 +198,31 @@ static xir_status check_attrs(const xir_kernel *at) {
     return body_check(at->op->cls, at->op->attrs, name_text(at->op->name), xir_str_of(path), at->why);
 }
 
-/* Whether any output has elements, or may have. XIR_E_LIMIT if 64 bits do not count them. */
+/* Inputs that must be there are. */
+static xir_status check_inputs(xir_kernel *at) {
+    const xir_class *cls = at->op->cls;
+    size_t n = at->n_inputs > cls->n_inputs ? at->n_inputs : cls->n_inputs;
+    if (cls->opaque) return XIR_OK;
+    for (size_t i = 0; i < n; i++) {
+        char where[32];
+        snprintf(where, sizeof where, "inputs/%zu", i);
+        if (i >= cls->n_inputs && !cls->many_inputs) return xir_kernel_fail(at, XIR_E_INVALID, where, "the class has %u inputs", cls->n_inputs);
+        const xir_port *port = &cls->inputs[i < cls->n_inputs ? i : cls->n_inputs - 1];
+        bool absent = i >= at->n_inputs || !at->inputs[i].array;
+        bool needed = port->word == XIR_WORD_IN || (port->word == XIR_WORD_VAR && i < at->n_inputs);
+        if (absent && needed) return xir_kernel_fail(at, XIR_E_MISSING, where, "%.*s is absent", (int)port->name.size, port->name.data);
+    }
+    return XIR_OK;
+}
+
+/* Whether any output has elements, or may have. XIR_E_LIMIT if 64 bits do not count them, XIR_E_TYPE for what is no tensor. */
 static xir_status count_outputs(xir_kernel *at, bool *any) {
     *any = at->n_outputs == 0;
     for (size_t i = 0; i < at->n_outputs; i++) {
         int64_t n;
         char where[32];
         snprintf(where, sizeof where, "outputs/%zu", i);
+        if (!xir_type_tensor(at->outputs[i].type)) return xir_kernel_fail(at, XIR_E_TYPE, where, "it is no tensor");
         xir_status status = xir_type_elements(at->outputs[i].type, &n);
         if (status == XIR_E_LIMIT) return xir_kernel_fail(at, status, where, "it has more elements than 64 bits count");
         *any = *any || status || n != 0;
@@ -217,7 +235,8 @@ static xir_status compute(xir_kernel *at, xir_array **outputs) {
     const xir_type **named = xir_kernel_take(at, at->n_outputs ? at->n_outputs : 1, sizeof *named);
     if (!named) return diag_memory(at->why);
     if (!class_kernel(at->op->cls)) return kernel_run(at);   // says so
-    xir_status status = check_attrs(at);
+    xir_status status = check_inputs(at);
+    if (!status) status = check_attrs(at);
     if (!status) status = infer_actual(at, &inferred);
     for (size_t i = 0; !status && i < at->n_outputs; i++) status = settle(at, i, inferred, &named[i]);
     if (status) return status;
