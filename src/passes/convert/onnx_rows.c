@@ -98,8 +98,8 @@ const xir_convert_row onnx_rows[] = {
     BY_HOOK("MaxPool",           "1",   "1-2", POOL " ceil_mode:i>=10 storage_order:i>=8",      "MaxPool1d to 3d",     max_pool),
     BY_HOOK("Resize",            "1-4", "1",   "antialias:i>=18 axes:I>=18 coordinate_transformation_mode:s>=11 cubic_coeff_a:f>=11 "
                                                "exclude_outside:i>=11 extrapolation_value:f>=11 keep_aspect_ratio_policy:s>=18 mode:s "
-                                               "nearest_mode:s>=11",                              "Resize or Upsample",  resize),
-    BY_HOOK("Upsample",          "1-2", "1",   "mode:s scales:F<9 height_scale:f<7 width_scale:f<7", "Resize or Upsample", resize),
+                                               "nearest_mode:s>=11",                              "Resize, Upsample or Gathers", resize),
+    BY_HOOK("Upsample",          "1-2", "1",   "mode:s scales:F<9 height_scale:f<7 width_scale:f<7", "Resize, Upsample or Gathers", resize),
 
     /* reductions and normalisations */
     BY_HOOK("ArgMax",            "1",   "1",   "axis:i keepdims:i select_last_index:i>=12",       "Argmax",              arg_max),

@@ -58,6 +58,8 @@ xir_value *to_channels_last(xir_node *at, xir_value *x);
 xir_value *to_channels_second(xir_node *at, xir_value *x);
 /* The convolution that the attributes of the node say, of as many dims as x has, in ONNX's order. */
 xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias);
+/* The node as a Resize by its own coordinates: gives its output in the dims `to`, made with a scale for each. */
+bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales);
 /* A reduction over some dims; classes that reduce one dim are made for each. */
 xir_value *make_reduced(xir_node *at, const char *cls, xir_value *x, const xir_ints *axes, bool keep);
 /* One of three texts by the number of spatial dims, 1 to 3. */
