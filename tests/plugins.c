@@ -936,10 +936,27 @@ static bool load_and_resolve(xir_context *with) {
     return status == XIR_OK;
 }
 
+/* Lists of passes and conversions grow with the classes or not at all. */
+static bool load_lists(xir_context *with) {
+    char *before = picture_of_context(with);
+    xir_diags *found = xir_diags_new(with);
+    xir_status status = found ? xir_plugin_load(with, MODULE("bad"), found) : XIR_E_MEMORY;
+    assert_true(status == XIR_OK || status == XIR_E_MEMORY);
+    char *after = picture_of_context(with);
+    assert_int_equal(strcmp(before, after) != 0, status == XIR_OK);
+    assert_int_equal(xir_pass_find(with, XIR_STR("bad-second")) != NULL, status == XIR_OK);
+    xir_diags_free(found);
+    free(before);
+    free(after);
+    return status == XIR_OK;
+}
+
 static void every_allocation_may_fail(void **state) {
     (void)state;
     setenv("XIR_BAD", "fine", 1);
     check_memory(load_and_resolve);
+    setenv("XIR_BAD", "lists", 1);
+    check_memory(load_lists);
     unsetenv("XIR_BAD");
 }
 

@@ -63,8 +63,8 @@ XIR_API bool    xir_pass_bool(const xir_pass *at, const char *option);
 XIR_API xir_str xir_pass_text(const xir_pass *at, const char *option);
 /* What the configuration of the whole run has under a key; NULL: nothing. */
 XIR_API const xir_any *xir_pass_config(const xir_pass *at, const char *key);
-/* Counts changes: what a fixpoint asks for, and the report. No changes: the network is as it was, which XIR_E_INVALID of a
- * verified run is about. */
+/* Counts changes: what a group asks for, and the report. A pass that counts none leaves the network as it was, ids and names
+ * included; a verified run compares. */
 XIR_API void xir_pass_changed(xir_pass *at, size_t n);
 /* Says what is wrong with an op (NULL: with the network) and returns `code`; or what people should know, without failing. */
 XIR_API xir_status xir_pass_fail(xir_pass *at, xir_status code, const xir_op *op, const char *format, ...) XIR_PRINTF(4, 5);

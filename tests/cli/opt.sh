@@ -8,6 +8,12 @@ run 0 passes onnx-to-xir; quiet; out "level: needed"; out "input-shape: text"; o
 run 0 passes --json; quiet; json '{"sort", "infer", "dce", "cse", "fold"} <= {p["name"] for p in d["passes"]}'
 json 'd["default"].split(",")[0] == "onnx-to-xir" and all(p["level"] in ("needed", "exact", "fast", "max") and p["describe"] for p in d["passes"])'
 run 0 passes --json dce; json '[p["name"] for p in d["passes"]] == ["dce"]'
+run 0 passes; shown=$(sed -n 's/^xir opt runs, if nobody says what: //p' out)
+[ "$(awk '/^## The default pipeline/ { on = 1 } on && /^```/ { if (code++) exit; next } on && code' "$SRC/docs/passes.md" | tr -d ' \n')" = "$shown" ] ||
+    bad "docs/passes.md has another default pipeline"
+for pass in $(printf '%s' "$shown" | tr ',()' '   '); do
+    [ "$pass" = fix ] || grep -q "^### $pass\$" "$SRC/docs/passes.md" || bad "docs/passes.md has nothing on $pass"
+done
 run 2 passes dcee; silent; err "there is no pass 'dcee'; was dce meant?"
 run 2 passes frobnicate; err "there is no pass 'frobnicate'; xir passes lists them"
 run 2 passes a b
