@@ -44,7 +44,7 @@ static void stays(const char *before, int line) {
 }
 #define STAYS(before) stays(before, __LINE__)
 
-/* ---- after --------------------------------------------------------------------------------------------------------------- */
+/* ---- after ------------------------------------------------------------------------------------------------------ */
 
 #define IMAGE "x: NHWC 1 5 6 4; "
 #define NORM4 "v: params 4; m: params 4; "
@@ -132,7 +132,7 @@ static void what_is_not_there(void **state) {
     STAYS(IMAGE "w: params HWIO 3 3 4 4; v: params 4 = none; m: params 4; c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; out y");
 }
 
-/* ---- before ---------------------------------------------------------------------------------------------------------------- */
+/* ---- before ----------------------------------------------------------------------------------------------------- */
 
 static void in_front_of_a_convolution(void **state) {
     (void)state;
@@ -167,7 +167,7 @@ static void not_where_zeros_are_read(void **state) {
     STAYS(IMAGE "w: params HWIO 3 3 4 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w; z = Conv2d n w; out y z");
 }
 
-/* ---- transposes between ------------------------------------------------------------------------------------------------------- */
+/* ---- transposes between ----------------------------------------------------------------------------------------- */
 
 static void as_a_conversion_leaves_it(void **state) {
     (void)state;
@@ -188,7 +188,7 @@ static void other_elements(void **state) {
             "y = Conv2d x w c.bias; out y");
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 static void scarcely(want *w) {
     IN_PLENTY(w, w->net = story_net_in(w->ctx,

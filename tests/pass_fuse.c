@@ -44,7 +44,7 @@ static void stays(const char *before, int line) {
 }
 #define STAYS(before) stays(before, __LINE__)
 
-/* ---- Matmul and bias ---------------------------------------------------------------------------------------------------- */
+/* ---- Matmul and bias -------------------------------------------------------------------------------------------- */
 
 static void a_constant_sum_becomes_the_bias(void **state) {
     (void)state;
@@ -65,7 +65,7 @@ static void what_is_no_bias(void **state) {
     STAYS("x: 2 3; k: params 3 4; b: params 4; m = Matmul x k b; y = Add m b; out y");                /* it has one */
 }
 
-/* ---- activations ---------------------------------------------------------------------------------------------------------- */
+/* ---- activations ------------------------------------------------------------------------------------------------ */
 
 static void silu(void **state) {
     (void)state;
@@ -131,7 +131,7 @@ static void gelu(void **state) {
     STAYS("x: 2 3; z: 2 3; root: 1.4142135; half: 0.5; one: 1; s = Div z root; e = Erf s; p = Add e one; m = Multiply x p; y = Multiply m half; out y");
 }
 
-/* ---- LayerNorm ------------------------------------------------------------------------------------------------------------- */
+/* ---- LayerNorm -------------------------------------------------------------------------------------------------- */
 
 #define BARE "m = Mean x [dim=-1 keepdim=true]; d = Add x m [beta=-1]; p = Pow d two; v = Mean p [dim=-1 keepdim=true]; " \
              "a = Add v eps; r = Sqrt a; n = Div d r"
@@ -163,7 +163,7 @@ static void what_is_no_layer_norm(void **state) {
     STAYS("x: 2 3 4; g: params 4; b: params 4; n = LayerNorm x [axis=-1 beta=b]; y = Multiply n g; out y");   /* the product is after the sum */
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------------------------- */
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
 
 static void names_ids_and_tags_of_the_last_value_stay(void **state) {
     (void)state;
@@ -201,7 +201,7 @@ static void ten_thousand_in_a_row(void **state) {
     xir_network_free(net);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 static void scarcely(want *w) {
     IN_PLENTY(w, w->net = story_net_in(w->ctx,

@@ -51,7 +51,7 @@ static void first_is(const char *story, const xir_pattern_row *rows, size_t n, c
 }
 #define FIRST(story, rows, expected) first_is(story, rows, COUNT(rows), expected, __LINE__)
 
-/* ---- ops ------------------------------------------------------------------------------------------------------------------ */
+/* ---- ops -------------------------------------------------------------------------------------------------------- */
 
 #define CHAIN "x: 2 3; a = ReLU x; b = Sigmoid a; c = ReLU b; d = Tanh c; out d"
 
@@ -167,7 +167,7 @@ static void outputs_are_told_apart(void **state) {
     ROOTS("x: 2 4; a, b = Split x [axis=1 sections=2,2]; c, d = Split x [axis=1 sections=2,2]; e = Add a d; out e", both, "");   /* of two ops */
 }
 
-/* ---- conditions ------------------------------------------------------------------------------------------------------------ */
+/* ---- conditions ------------------------------------------------------------------------------------------------- */
 
 static bool is_long(const xir_attr *a, void *user) { return (void)user, a->kind == XIR_KIND_I64S && a->as.i64s.size > 1; }
 static bool is_called_b(const xir_op *op, void *user) { return (void)user, xir_str_equal(xir_op_name(op), XIR_STR("b")); }
@@ -243,7 +243,7 @@ static void closed_patterns_leave_nothing(void **state) {
     CLOSED_ROOTS(net, rows, "a");
 }
 
-/* ---- ways --------------------------------------------------------------------------------------------------------------------- */
+/* ---- ways ------------------------------------------------------------------------------------------------------- */
 
 static void optional_ops(void **state) {
     (void)state;
@@ -329,7 +329,7 @@ static void the_last_word_is_the_check_s(void **state) {
     xir_network_free(net);
 }
 
-/* ---- broken networks and broken tables ----------------------------------------------------------------------------------------- */
+/* ---- broken networks and broken tables -------------------------------------------------------------------------- */
 
 static void absent_inputs_and_values_without_a_maker(void **state) {
     (void)state;

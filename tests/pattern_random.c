@@ -12,7 +12,7 @@ enum { ROWS = 9 };
 static const xir_class_decl *(*const unary[])(void) = { xir_relu_class, xir_sigmoid_class, xir_tanh_class };
 static const xir_class_decl *(*const binary[])(void) = { xir_add_class, xir_multiply_class };
 
-/* ---- random networks ---------------------------------------------------------------------------------------------------- */
+/* ---- random networks -------------------------------------------------------------------------------------------- */
 
 static xir_network *random_net(size_t ops) {
     xir_network *net = new_net();
@@ -47,7 +47,7 @@ static xir_network *random_net(size_t ops) {
     return net;
 }
 
-/* ---- random patterns ------------------------------------------------------------------------------------------------------ */
+/* ---- random patterns -------------------------------------------------------------------------------------------- */
 
 static bool is_op(const xir_pattern_row *r) { return r->kind == XIR_PATTERN_OP && !r->optional; }
 
@@ -96,7 +96,7 @@ static size_t random_rows(xir_pattern_row *rows) {
     return n;
 }
 
-/* ---- trying everything -------------------------------------------------------------------------------------------------------- */
+/* ---- trying everything ------------------------------------------------------------------------------------------ */
 
 typedef struct trial {
     const xir_pattern_row *rows;

@@ -52,7 +52,7 @@ static void becomes(const char *before, const char *after, size_t times, int lin
 }
 #define BECOMES(before, after, times) becomes(before, after, times, __LINE__)
 
-/* ---- rules --------------------------------------------------------------------------------------------------------------- */
+/* ---- rules ------------------------------------------------------------------------------------------------------ */
 
 static size_t asked;   /* how often a pattern's condition was asked */
 static bool count_asking(const xir_op *op, void *user) { return (void)op, (void)user, ++asked > 0; }
@@ -91,7 +91,7 @@ static xir_verdict to_silu(xir_rewriter *at, const xir_match *m, void *user) {
     return xir_match_replace(m, xir_op_output(now, 0));
 }
 
-/* ---- to the end ------------------------------------------------------------------------------------------------------------- */
+/* ---- to the end ------------------------------------------------------------------------------------------------- */
 
 static void until_nothing_fits(void **state) {
     (void)state;
@@ -147,7 +147,7 @@ static void what_is_left_is_not_asked_for_ever(void **state) {
     forget_rules();
 }
 
-/* ---- linear ------------------------------------------------------------------------------------------------------------------- */
+/* ---- linear ----------------------------------------------------------------------------------------------------- */
 
 static void chains_cost_their_length(void **state) {
     (void)state;
@@ -191,7 +191,42 @@ static void a_hub_is_not_asked_again_and_again(void **state) {
     forget_rules();
 }
 
-/* ---- ends -------------------------------------------------------------------------------------------------------------------------- */
+/* The same of constants, by turns, where patterns ask for their uses. */
+static void constants_are_hubs_too(void **state) {
+    (void)state;
+    enum { N = 20000 };
+    static const xir_pattern_row rows[] = {
+        { XIR_ROW_ANY }, { XIR_ROW_PARAMS, .uses = 1 },
+        { XIR_ROW_OP(xir_maximum_class), XIR_ROW_INPUTS(0, 1), .where = count_asking },
+    };
+    static const xir_pattern_row any_rows[] = {
+        { XIR_ROW_ANY }, { XIR_ROW_PARAMS }, { XIR_ROW_OP(xir_minimum_class), XIR_ROW_INPUTS(0, 1), .where = count_asking },
+    };
+    OPEN(lone, rows);
+    OPEN(any, any_rows);
+    xir_network *net = new_net();
+    xir_at at = xir_at_end(net);
+    const xir_type *type = FP32("*", 4);
+    xir_value *x = xir_input(at, "x", type), *last = x;
+    xir_value *two[] = { xir_params_new(net, XIR_STR("p"), type), xir_params_new(net, XIR_STR("q"), type) };
+    for (int i = 0; i < 2; i++) {
+        xir_op *op = xir_add_maximum(at, (xir_maximum_in){ .lhs = last, .rhs = two[i] }, NULL);
+        last = xir_op_output(op, 0);
+    }
+    for (int i = 0; i < N; i++) {
+        last = xir_op_output(xir_add_minimum(at, (xir_minimum_in){ .lhs = last, .rhs = two[i % 2] }, NULL), 0);
+    }
+    xir_output(at, XIR_VALUES(last));
+    rule(&lone, to_silu, NULL);
+    rule(&any, to_silu, NULL);
+    asked = 0;
+    assert_int_equal(rewrite(net), N + 2);   /* in the end each constant has one use */
+    if (asked > 4 * N) fail_msg("%zu questions for %d ops", asked, N);
+    xir_network_free(net);
+    forget_rules();
+}
+
+/* ---- ends ------------------------------------------------------------------------------------------------------- */
 
 static const xir_pattern_row relu_rows[] = { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) } };
 OPEN(endless, relu_rows);
@@ -279,7 +314,7 @@ static void rules_are_at_most_64(void **state) {
     forget_rules();
 }
 
-/* ---- what callbacks do --------------------------------------------------------------------------------------------------------------- */
+/* ---- what callbacks do ------------------------------------------------------------------------------------------ */
 
 /* Erases the root's users before the root: also the op that would be looked at next. */
 static xir_verdict erase_below(xir_rewriter *at, const xir_match *m, void *user) {
@@ -467,7 +502,7 @@ static void params_take_places_later(void **state) {
             "y = Add x d; out y x", 6);
 }
 
-/* ---- replacing ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- replacing -------------------------------------------------------------------------------------------------- */
 
 static void names_go_to_what_is_new(void **state) {
     (void)state;
@@ -500,7 +535,7 @@ static void names_go_to_what_is_new(void **state) {
     xir_network_free(net);
 }
 
-/* ---- random ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- random ----------------------------------------------------------------------------------------------------- */
 
 static xir_verdict keep_input(xir_rewriter *at, const xir_match *m, void *user) {
     return (void)at, (void)user, xir_match_replace(m, xir_match_value(m, 0));
@@ -562,7 +597,7 @@ static void in_the_end_nothing_fits(void **state) {
     if (total < 5000) fail_msg("%zu rewrites: too few to say anything", total);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 static void rewriting(want *w) {
     xir_pattern *one, *two;
@@ -593,6 +628,7 @@ int main(void) {
         STORY(what_is_left_is_not_asked_for_ever),
         STORY(chains_cost_their_length),
         STORY(a_hub_is_not_asked_again_and_again),
+        STORY(constants_are_hubs_too),
         STORY(the_limit_is_an_error_that_names_the_pattern),
         STORY(it_stops_when_told),
         STORY(a_failure_is_told_with_the_network_s_words),

@@ -137,8 +137,9 @@ typedef struct xir_pattern_decl {
 /* A pattern for the networks of a context: made once, immutable, and usable by many threads at a time. It keeps the
  * context alive. NULL with a finding that names the pattern and the row:
  *   XIR_E_UNKNOWN  a class that is not registered (a key may be any), an element type that nobody can read
- *   XIR_E_INVALID  a row that names itself or a later one, that nothing leads to from the root, or that is forgotten; a root that is
- *                  no op or no alternative of ops, or that is optional; REST anywhere but last; an optional op without inputs
+ *   XIR_E_INVALID  a row that names itself or a later one, that nothing leads to from the root, or that is forgotten; a
+ *                  root that is no op and no alternative of ops, or that is optional; REST anywhere but last; an optional
+ *                  op without inputs
  *   XIR_E_LIMIT    more rows, edges or inputs of a row than there may be
  *   XIR_E_MEMORY, XIR_E_ABI */
 typedef struct xir_pattern xir_pattern;
@@ -223,7 +224,8 @@ XIR_API xir_verdict xir_match_replace(const xir_match *m, xir_value *now);
  *   XIR_E_MEMORY   or what else a callback failed with: the network may be half rewritten, and is sound
  *   XIR_E_INVALID  more than XIR_RULES rules
  * `rewrites` (may be NULL) says how many there were in any case. */
-XIR_API xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t limit, size_t *rewrites, xir_diags *why);
+XIR_API xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t limit, size_t *rewrites,
+                                       xir_diags *why);
 
 XIR_END
 

@@ -7,13 +7,14 @@ int64_t channel_dim(const xir_type *type) {
     return at >= 0 ? at : (int64_t)rank - 1;
 }
 
-/* ---- constants --------------------------------------------------------------------------------------------------- */
+/* ---- constants -------------------------------------------------------------------------------------------------- */
 
 static bool read_constant(const xir_value *v, int64_t channels, channel_numbers *out) {
     int64_t n;
     uint64_t size, need;
     if (!v || !value_is_params(v) || !number_is_float(out->form = number_form_of(v->type))) return false;
-    if (xir_type_elements(v->type, &n) != XIR_OK || xir_type_bytes(v->type, &need) != XIR_OK || (n != channels && n != 1)) return false;
+    if (xir_type_elements(v->type, &n) != XIR_OK || xir_type_bytes(v->type, &need) != XIR_OK) return false;
+    if (n != channels && n != 1) return false;
     out->one = n == 1;
     out->bytes = xir_params_data(v, &size);
     return out->bytes && size == need;
@@ -28,9 +29,12 @@ static bool lies_along(const xir_type *constant, const xir_type *type, int64_t d
     return less >= 0;
 }
 
-static bool read_broadcast(const xir_value *v, const xir_type *type, int64_t dim, int64_t channels, channel_numbers *out, bool *uniform) {
-    bool good = read_constant(v, channels, out) && lies_along(v->type, type, dim);
-    *uniform = out->one && channels != 1;
+/* The channels that are spoken of: a dim of a type, and its size. */
+typedef struct channel_place { const xir_type *type; int64_t dim, size; } channel_place;
+
+static bool read_broadcast(const xir_value *v, channel_place of, channel_numbers *out, bool *uniform) {
+    bool good = read_constant(v, of.size, out) && lies_along(v->type, of.type, of.dim);
+    *uniform = out->one && of.size != 1;
     return good;
 }
 
@@ -42,7 +46,7 @@ static bool one_scalar(xir_refs list, double *out) {
 
 static bool no_scales(const xir_scales *scales) { return scales && !scales->items.size; }
 
-/* ---- ops ----------------------------------------------------------------------------------------------------------- */
+/* ---- ops -------------------------------------------------------------------------------------------------------- */
 
 static bool batch_norm_of(const xir_op *op, const xir_value **factors, const xir_value **addends) {
     const xir_batch_norm1d_attrs *one = xir_batch_norm1d_of(op);
@@ -60,19 +64,21 @@ static const xir_value *partner(const xir_op *op, const xir_value *data, bool *d
     return lhs == data ? rhs : rhs == data ? lhs : NULL;
 }
 
-bool affine_of(const xir_op *op, const xir_value *data, int64_t dim, int64_t channels, affine *out) {
+bool affine_of(const xir_op *op, const xir_value *data, int64_t dim, int64_t size, affine *out) {
     const xir_add_attrs *add = xir_add_of(op);
     const xir_multiply_attrs *multiply = xir_multiply_of(op);
     const xir_div_attrs *div = xir_div_of(op);
     const xir_divide_scalar_attrs *by = xir_divide_scalar_of(op);
     const xir_value *factors, *addends;
+    const channel_place of = { data->type, dim, size };
     double lhs, rhs;
     bool first;
     *out = (affine){ .factor = 1, .addend = 1 };
-    if (op->n_outputs != 1 || !number_is_float(number_form_of(data->type)) || !xir_type_equal(data->type, op->outputs[0].type)) return false;
+    if (op->n_outputs != 1 || !number_is_float(number_form_of(data->type))) return false;
+    if (!xir_type_equal(data->type, op->outputs[0].type)) return false;
     if (batch_norm_of(op, &factors, &addends)) {
-        return channel_dim(data->type) == dim && read_constant(factors, channels, &out->factors) &&
-               read_constant(addends, channels, &out->addends);
+        return channel_dim(data->type) == dim && read_constant(factors, size, &out->factors) &&
+               read_constant(addends, size, &out->addends);
     }
     if (by) {
         out->uniform = true;
@@ -80,18 +86,18 @@ bool affine_of(const xir_op *op, const xir_value *data, int64_t dim, int64_t cha
         return by->rounding_mode == XIR_ROUNDING_NONE;
     }
     const xir_value *other = partner(op, data, &first);
-    if (multiply) return no_scales(multiply->cut_scale) && read_broadcast(other, data->type, dim, channels, &out->factors, &out->uniform);
+    if (multiply) return no_scales(multiply->cut_scale) && read_broadcast(other, of, &out->factors, &out->uniform);
     if (div) {
         out->divides = true;
-        return first && div->rounding_mode == XIR_ROUNDING_NONE && read_broadcast(other, data->type, dim, channels, &out->factors, &out->uniform);
+        return first && div->rounding_mode == XIR_ROUNDING_NONE && read_broadcast(other, of, &out->factors, &out->uniform);
     }
     if (!add || !no_scales(add->cut_scale) || !one_scalar(add->alpha, &lhs) || !one_scalar(add->beta, &rhs)) return false;
     out->factor = first ? lhs : rhs;
     out->addend = first ? rhs : lhs;
-    return read_broadcast(other, data->type, dim, channels, &out->addends, &out->uniform);
+    return read_broadcast(other, of, &out->addends, &out->uniform);
 }
 
-/* ---- its numbers ----------------------------------------------------------------------------------------------------- */
+/* ---- its numbers ------------------------------------------------------------------------------------------------ */
 
 double affine_factor(const affine *a, size_t c) {
     if (!a->factors.bytes) return a->factor;

@@ -23,8 +23,8 @@ typedef struct affine {
 /* The dim of a value's type that counts channels: C of the layout, the last one without a C. -1: it has no dims. */
 int64_t channel_dim(const xir_type *type);
 
-/* What the op does to `data`, its input, whose dim `dim` has `channels` elements; false if it is nothing of this kind. */
-bool affine_of(const xir_op *op, const xir_value *data, int64_t dim, int64_t channels, affine *out);
+/* What the op does to `data`, its input, whose dim `dim` has `size` elements; false if it is nothing of this kind. */
+bool affine_of(const xir_op *op, const xir_value *data, int64_t dim, int64_t size, affine *out);
 
 double affine_factor(const affine *a, size_t channel);
 double affine_addend(const affine *a, size_t channel);

@@ -11,7 +11,7 @@
 #include "pass.h"
 #include "pattern/pattern.h"
 
-/* ---- what weights are in ------------------------------------------------------------------------------------------------ */
+/* ---- what weights are in ---------------------------------------------------------------------------------------- */
 
 /* An op that sums weights * input for each output channel. Its weights are seen as a row-major tensor with a dim of
  * inputs and one of outputs. */
@@ -28,7 +28,8 @@ typedef struct linear {
 
 static bool has_bytes(const xir_value *v, int64_t *count) {
     uint64_t size, need;
-    return v && value_is_params(v) && xir_type_elements(v->type, count) == XIR_OK && xir_type_bytes(v->type, &need) == XIR_OK &&
+    if (!v || !value_is_params(v) || !xir_type_tensor(v->type)) return false;
+    return xir_type_elements(v->type, count) == XIR_OK && xir_type_bytes(v->type, &need) == XIR_OK &&
            xir_params_data(v, &size) && size == need;
 }
 
@@ -62,10 +63,13 @@ static bool is_requantised(const xir_op *op) {
 
 static bool linear_of(xir_op *op, linear *l) {
     xir_attr groups = { .as.i64 = 1 };
-    *l = (linear){ .op = op, .weights = xir_op_input(op, 1), .bias = xir_op_input(op, 2), .matmul = xir_op_is(op, xir_matmul_class()) };
-    if (!has_bytes(l->weights, &l->count) || l->count == 0 || !is_plain(l->weights->type) || !is_plain(op->outputs[0].type) || is_requantised(op) ||
-        xir_target_kind_of(op->target) != XIR_TARGET_HOST || !number_is_float(l->form = number_form_of(l->weights->type))) return false;
+    *l = (linear){ .op = op, .weights = xir_op_input(op, 1), .bias = xir_op_input(op, 2),
+                   .matmul = xir_op_is(op, xir_matmul_class()) };
+    if (op->n_outputs != 1 || !is_plain(op->outputs[0].type) || is_requantised(op) ||
+        xir_target_kind_of(op->target) != XIR_TARGET_HOST) return false;
+    if (!has_bytes(l->weights, &l->count) || l->count == 0 || !is_plain(l->weights->type)) return false;
     const xir_type *type = l->weights->type;
+    if (!number_is_float(l->form = number_form_of(type))) return false;
     int64_t rank = (int64_t)xir_type_rank(type), in = rank - 2, out = rank - 1;
     if (!l->matmul) {
         in = xir_layout_index(xir_type_layout(type), 'I');
@@ -105,7 +109,7 @@ static bool reads_all(const linear *l) {
     return true;
 }
 
-/* ---- new constants ----------------------------------------------------------------------------------------------------------- */
+/* ---- new constants ---------------------------------------------------------------------------------------------- */
 
 /* A copy of Params to write to, under their name; if others use them too, with the op's name behind it. */
 static xir_value *copy_params(const xir_value *from, const xir_op *op) {
@@ -134,7 +138,8 @@ static xir_value *make_bias(const linear *l) {
         memcpy(name, by.data, by.size);
         memcpy(name + by.size, ".bias", 6);
     }
-    const xir_type *type = xir_tensor(net->ctx, xir_type_element(l->bias ? l->bias->type : l->weights->type), NULL, &l->out_channels, 1);
+    const xir_type *element = xir_type_element(l->bias ? l->bias->type : l->weights->type);
+    const xir_type *type = xir_tensor(net->ctx, element, NULL, &l->out_channels, 1);
     xir_value *bias = type ? xir_params_new(net, xir_str_of(name), type) : NULL;
     uint64_t size;
     if (!bias || xir_type_bytes(type, &size) != XIR_OK) return NULL;
@@ -179,7 +184,8 @@ static xir_status refit(const linear *l, const affine *a, bool after, xir_value 
     xir_network *net = l->op->net;
     size_t n = (size_t)(after ? l->out_channels : l->in_channels), n_out = (size_t)l->out_channels;
     bool needs_bias = l->bias || !affine_adds_nothing(a, (int64_t)n), scales = !affine_scales_nothing(a, (int64_t)n);
-    xir_value *weights = scales ? copy_params(l->weights, l->op) : l->weights, *bias = weights && needs_bias ? make_bias(l) : NULL;
+    xir_value *weights = scales ? copy_params(l->weights, l->op) : l->weights;
+    xir_value *bias = weights && needs_bias ? make_bias(l) : NULL;
     void *w = scales && weights ? xir_params_edit(weights) : NULL, *b = bias ? xir_params_edit(bias) : NULL;
     size_t size = (2 * n + n_out) * sizeof(double);
     double *factors = mem_new(&net->alloc, size);
@@ -200,7 +206,7 @@ static xir_status refit(const linear *l, const affine *a, bool after, xir_value 
     return xir_op_set_inputs(l->op, inputs, bias ? 3 : 2);
 }
 
-/* ---- patterns ------------------------------------------------------------------------------------------------------------------ */
+/* ---- patterns --------------------------------------------------------------------------------------------------- */
 
 #define LINEAR                                                                                                             \
     XIR_ROW_OP(xir_conv1d_class, xir_conv2d_class, xir_conv3d_class, xir_conv_transpose1d_class,                           \
@@ -260,9 +266,11 @@ static bool read_after(const xir_match *m, linear *l, affine *a) {
 static bool read_before(const xir_match *m, linear *l, affine *a) {
     xir_op *first = xir_match_op(m, FIRST), *last = xir_match_op(m, LAST);
     const xir_value *x = xir_match_value(m, X);
-    if (!linear_of(last, l) || xir_target_kind_of(first->target) != XIR_TARGET_HOST || !x->type || !is_plain(x->type) || !comes_back(m)) return false;
+    if (x->producer == first) return false;   /* it reads itself: what reads it would still do so */
+    if (!linear_of(last, l) || xir_target_kind_of(first->target) != XIR_TARGET_HOST || !is_plain(x->type)) return false;
     int64_t dim = l->matmul ? (int64_t)xir_type_rank(x->type) - 1 : channel_dim(x->type);
-    return dim >= 0 && xir_type_dim(x->type, dim, false) == l->in_channels && affine_of(first, x, dim, l->in_channels, a) && !a->uniform &&
+    return dim >= 0 && comes_back(m) && xir_type_dim(x->type, dim, false) == l->in_channels &&
+           affine_of(first, x, dim, l->in_channels, a) && !a->uniform &&
            (affine_adds_nothing(a, l->in_channels) || reads_all(l));
 }
 
@@ -278,8 +286,12 @@ static bool may_fold_before(const xir_match *m, void *user) {
     return (void)user, read_before(m, &l, &a);
 }
 
-static const xir_pattern_decl after = { XIR_PATTERN_HEAD("batchnorm-after", after_rows), .closed = true, .check = may_fold_after };
-static const xir_pattern_decl before = { XIR_PATTERN_HEAD("batchnorm-before", before_rows), .closed = true, .check = may_fold_before };
+static const xir_pattern_decl after = {
+    XIR_PATTERN_HEAD("batchnorm-after", after_rows), .closed = true, .check = may_fold_after,
+};
+static const xir_pattern_decl before = {
+    XIR_PATTERN_HEAD("batchnorm-before", before_rows), .closed = true, .check = may_fold_before,
+};
 
 static xir_verdict fold_after(xir_rewriter *at, const xir_match *m, void *user) {
     (void)at, (void)user;
@@ -297,7 +309,7 @@ static xir_verdict fold_before(xir_rewriter *at, const xir_match *m, void *user)
     return refit(&l, &a, false, xir_match_value(m, X)) ? XIR_REWRITE_FAILED : xir_match_replace(m, xir_match_value(m, LAST));
 }
 
-/* ---- the pass --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the pass --------------------------------------------------------------------------------------------------- */
 
 static xir_status run(xir_pass *at) {
     xir_context *ctx = xir_pass_context(at);
@@ -313,7 +325,7 @@ static xir_status run(xir_pass *at) {
 }
 
 const xir_pass_decl pass_fold_batchnorm = {
-    XIR_PASS_HEAD("fold-batchnorm", "BatchNorm and constants of each channel become part of the weights before or behind them"),
+    XIR_PASS_HEAD("fold-batchnorm", "BatchNorm and constants of each channel become part of weights next to them"),
     .level = XIR_LEVEL_FAST,
     .run = run,
 };

@@ -4,7 +4,7 @@
 #include "pass.h"
 #include "pattern/pattern.h"
 
-/* ---- conditions --------------------------------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------------------------- */
 
 static bool is_one_scalar(xir_refs list, double wanted) {
     return list.size == 1 && list.data[0] && xir_scalar_as_real((const xir_scalar *)list.data[0]) == wanted;
@@ -36,7 +36,8 @@ bool fuse_factor(const xir_op *op, double *out) {
         *out = 1 / *out;
         return known;
     }
-    return fuse_plain_product(op, NULL) && (number_of_params(xir_op_input(op, 1), out) || number_of_params(xir_op_input(op, 0), out));
+    return fuse_plain_product(op, NULL) &&
+           (number_of_params(xir_op_input(op, 1), out) || number_of_params(xir_op_input(op, 0), out));
 }
 
 bool fuse_check_host(const xir_match *m) {
@@ -50,10 +51,10 @@ bool fuse_check_host(const xir_match *m) {
 bool fuse_check_same(const xir_match *m, void *user) {
     (void)user;
     const xir_value *x = xir_match_value(m, 0), *y = xir_op_output(m->root, 0);
-    return fuse_check_host(m) && x->type && number_is_float(number_form_of(x->type)) && xir_type_equal(x->type, y->type);
+    return y && fuse_check_host(m) && x->type && number_is_float(number_form_of(x->type)) && xir_type_equal(x->type, y->type);
 }
 
-/* ---- the pass -------------------------------------------------------------------------------------------------------- */
+/* ---- the pass --------------------------------------------------------------------------------------------------- */
 
 static const fuse_rule *const families[] = { fuse_products, fuse_norms, fuse_activations };
 

@@ -22,7 +22,7 @@ static bool by_root_half(const xir_op *op, void *user) { return (void)user, scal
     { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(a, b), .commutes = true, .where = fuse_plain_product }
 #define SUM(a, b) { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(a, b), .commutes = true, .where = fuse_plain_sum }
 
-/* ---- SiLU: x * sigmoid(x) -------------------------------------------------------------------------------------------- */
+/* ---- SiLU: x * sigmoid(x) --------------------------------------------------------------------------------------- */
 
 enum { X };   /* of every pattern here */
 
@@ -39,7 +39,7 @@ static xir_verdict to_silu(xir_rewriter *at, const xir_match *m, void *user) {
     return xir_match_replace(m, xir_op_output(now, 0));
 }
 
-/* ---- Hardsigmoid: relu6(x + 3) / 6 ----------------------------------------------------------------------------------- */
+/* ---- Hardsigmoid: relu6(x + 3) / 6 ------------------------------------------------------------------------------ */
 
 static bool is_relu6(const xir_op *op, void *user) {
     (void)user;
@@ -51,7 +51,8 @@ static bool is_relu6(const xir_op *op, void *user) {
          : tanh && tanh->min_val == 0 && tanh->max_val == 6;
 }
 
-#define RELU6(x) { XIR_ROW_OP(xir_relu_class, xir_clamp_scalar_class, xir_hardtanh_class), XIR_ROW_INPUTS(x), .where = is_relu6 }
+#define RELU6(x) \
+    { XIR_ROW_OP(xir_relu_class, xir_clamp_scalar_class, xir_hardtanh_class), XIR_ROW_INPUTS(x), .where = is_relu6 }
 
 enum { HS_THREE = 1, HS_SUM, HS_CUT, HS_SIX, HS_OUT };
 static const xir_pattern_row hardsigmoid_rows[] = {
@@ -72,7 +73,7 @@ static xir_verdict to_hardsigmoid(xir_rewriter *at, const xir_match *m, void *us
     return xir_match_replace(m, xir_op_output(now, 0));
 }
 
-/* ---- Hardswish: x * hardsigmoid(x), and x * relu6(x + 3) with a division by 6 anywhere else ---------------------------- */
+/* ---- Hardswish: x * hardsigmoid(x), and x * relu6(x + 3) with a division by 6 anywhere else --------------------- */
 
 static bool is_default_hardsigmoid(const xir_op *op, void *user) {
     (void)user;
@@ -105,7 +106,7 @@ static xir_verdict to_hardswish(xir_rewriter *at, const xir_match *m, void *user
     return xir_match_replace(m, xir_op_output(now, 0));
 }
 
-/* ---- GELU: x * (1 + erf(x / sqrt(2))) / 2, in any association ----------------------------------------------------------- */
+/* ---- GELU: x * (1 + erf(x / sqrt(2))) / 2, in any association --------------------------------------------------- */
 
 enum { G_ROOT = 1, G_ARGUMENT, G_ERF, G_ONE, G_SUM, G_HALF, G_PRODUCT, G_LAST, G_INNER, G_AFTER, G_FIRST, G_BEFORE, G_OUT };
 static const xir_pattern_row gelu_rows[] = {

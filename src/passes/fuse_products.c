@@ -20,9 +20,9 @@ static const xir_pattern_row bias_rows[] = {
 /* The constant broadcasts to the product, not the other way. */
 static bool broadcasts(const xir_match *m, void *user) {
     (void)user;
-    const xir_value *product = xir_match_value(m, M_PRODUCT);
-    return fuse_check_host(m) && product->type && number_is_float(number_form_of(product->type)) &&
-           xir_type_equal(product->type, xir_match_value(m, M_OUT)->type);
+    const xir_value *product = xir_match_value(m, M_PRODUCT), *sum = xir_match_value(m, M_OUT);
+    return sum && fuse_check_host(m) && number_is_float(number_form_of(product->type)) &&
+           xir_type_equal(product->type, sum->type);
 }
 
 static const xir_pattern_decl bias = { XIR_PATTERN_HEAD("matmul-bias", bias_rows), .closed = true, .check = broadcasts };

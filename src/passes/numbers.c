@@ -24,7 +24,7 @@ number_form number_form_of(const xir_type *type) {
     }
 }
 
-/* ---- floats of 16 bits ----------------------------------------------------------------------------------------- */
+/* ---- floats of 16 bits ------------------------------------------------------------------------------------------ */
 
 /* 1 sign, 5 bits of exponent, 10 of mantissa. */
 static double read_fp16(uint16_t bits) {
@@ -69,7 +69,7 @@ static uint16_t write_bf16(double x) {
     return (uint16_t)(wide >> 16);
 }
 
-/* ---- elements ---------------------------------------------------------------------------------------------------- */
+/* ---- elements --------------------------------------------------------------------------------------------------- */
 
 #define TAKE(type) { type x; memcpy(&x, (const char *)bytes + i * sizeof x, sizeof x); return (double)x; }
 

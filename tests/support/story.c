@@ -46,7 +46,7 @@ static xir_value *known(const telling *t, const char *name) {
     return NULL;
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------------- */
+/* ---- values ----------------------------------------------------------------------------------------------------- */
 
 /* "fp16 NHWC 1 8 8 3", up to "=" or the end. */
 static const xir_type *read_type(telling *t, const char **next) {
@@ -56,7 +56,7 @@ static const xir_type *read_type(telling *t, const char **next) {
     const char *w = word(t);
     if (w && w[0] >= 'a' && w[0] <= 'z') {
         size_t letters = strcspn(w, "0123456789");
-        snprintf(element, sizeof element, "@%.*s%s%s%s", (int)letters, w, w[letters] ? "(" : "", w + letters, w[letters] ? ")" : "");
+        snprintf(element, sizeof element, w[letters] ? "@%.*s(%s)" : "@%.*s%s", (int)letters, w, w + letters);
         w = word(t);
     }
     if (w && w[0] >= 'A' && w[0] <= 'Z') {
@@ -149,7 +149,7 @@ static void tell_inputs(telling *t) {
     t->failed |= !op;
 }
 
-/* ---- ops ---------------------------------------------------------------------------------------------------------------- */
+/* ---- ops -------------------------------------------------------------------------------------------------------- */
 
 static const xir_class *class_named(const telling *t, const char *name) {
     const xir_class *cls;
@@ -157,7 +157,8 @@ static const xir_class *class_named(const telling *t, const char *name) {
     for (size_t i = 0; (cls = xir_context_class_at(t->ctx, i)); i++) {
         xir_str key = xir_class_key(cls);
         size_t n = strlen(name);
-        if (cls->is_op && key.size > n && key.data[key.size - n - 1] == ':' && memcmp(key.data + key.size - n, name, n) == 0) return cls;
+        bool ends = key.size > n && key.data[key.size - n - 1] == ':' && memcmp(key.data + key.size - n, name, n) == 0;
+        if (cls->is_op && ends) return cls;
     }
     stop(t, name);
     return NULL;
@@ -273,7 +274,9 @@ static void tell_line(telling *t) {
     } else if (w[strlen(w) - 1] == ':') {
         tell_value(t, w);
     } else {
-        for (; w && strcmp(w, "=") != 0; w = (char *)(uintptr_t)word(t)) snprintf(names[n++], 40, "%.*s", (int)strcspn(w, ","), w);
+        for (; w && strcmp(w, "=") != 0; w = (char *)(uintptr_t)word(t)) {
+            snprintf(names[n++], 40, "%.*s", (int)strcspn(w, ","), w);
+        }
         if (!w) stop(t, "no '='");
         tell_op(t, names, n);
     }
@@ -299,7 +302,7 @@ xir_network *story_net(const char *text) {
     return net;
 }
 
-/* ---- as text --------------------------------------------------------------------------------------------------------------- */
+/* ---- as text ---------------------------------------------------------------------------------------------------- */
 
 static void put_name(FILE *out, const xir_value *v) {
     xir_str name = v ? xir_value_name(v) : XIR_STR("-");
@@ -401,7 +404,7 @@ xir_value *story_value(const xir_network *net, const char *name) {
 
 xir_op *story_op(const xir_network *net, const char *name) { return xir_value_op(story_value(net, name)); }
 
-/* ---- numbers --------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
 static size_t run_network(const xir_network *net, xir_array **out, const char *file, int line) {
     xir_value *inputs[MOST];
@@ -424,7 +427,7 @@ void check_same_numbers(const xir_network *a, const xir_network *b, const char *
     for (size_t i = 0; i < n; i++) {
         xir_difference d = { 0 };
         if (xir_array_compare(of_b[i], of_a[i], 1e-5, 1e-5, &d) != XIR_OK || !d.same_shape || d.count) {
-            print_error("output %zu: %zu elements differ, the first is element %zu: %g and %g\n", i, d.count, d.first, d.a, d.b);
+            print_error("output %zu: %zu elements differ, the first is %zu: %g and %g\n", i, d.count, d.first, d.a, d.b);
             _fail(file, line);
         }
         xir_array_free(of_a[i]);

@@ -38,7 +38,7 @@ static void bind(matcher *mt, uint8_t row, xir_op *op, xir_value *value) {
     mt->m->values[row] = value;
 }
 
-/* ---- what a row asks ------------------------------------------------------------------------------------------------ */
+/* ---- what a row asks -------------------------------------------------------------------------------------------- */
 
 static bool has_uses(const xir_value *v, size_t n) {
     const xir_use *u = v->uses;
@@ -100,7 +100,8 @@ static bool attr_fits(const xir_pattern *p, const xir_op *op, const node_attr *a
     case XIR_TEST_PRESENT: return true;
     case XIR_TEST_BOOL:    return x.kind == XIR_KIND_BOOL && x.as.boolean == (a->is.i64 != 0);
     case XIR_TEST_I64:
-        return x.kind == XIR_KIND_U64 ? a->is.i64 >= 0 && x.as.u64 == (uint64_t)a->is.i64 : x.kind == XIR_KIND_I64 && x.as.i64 == a->is.i64;
+        if (x.kind == XIR_KIND_U64) return a->is.i64 >= 0 && x.as.u64 == (uint64_t)a->is.i64;
+        return x.kind == XIR_KIND_I64 && x.as.i64 == a->is.i64;
     case XIR_TEST_REAL:
         return x.kind == XIR_KIND_REAL ? number_near(x.as.real, a->is.real, 1e-6)
                                        : x.kind == XIR_KIND_I64 && number_near((double)x.as.i64, a->is.real, 1e-6);
@@ -141,7 +142,7 @@ static bool op_fits(const xir_pattern *p, const node *n, const xir_op *op) {
     return !n->where || n->where(op, p->user);
 }
 
-/* ---- goals ------------------------------------------------------------------------------------------------------------ */
+/* ---- goals ------------------------------------------------------------------------------------------------------ */
 
 static bool is_leaf(const node *n) { return n->kind <= XIR_PATTERN_NUMBER; }
 
@@ -260,7 +261,8 @@ static bool solve(matcher *mt, const goal *g) {
             if (mt->m->values[g->row] != g->value) return false;
             continue;
         }
-        if (n->kind == XIR_PATTERN_OP) return n->optional ? solve_optional(mt, g) : solve_output(mt, g->row, g->value, g->next);
+        if (n->kind == XIR_PATTERN_OP && n->optional) return solve_optional(mt, g);
+        if (n->kind == XIR_PATTERN_OP) return solve_output(mt, g->row, g->value, g->next);
         if (n->kind == XIR_PATTERN_OUTPUT) return solve_sibling(mt, g);
         if (n->kind == XIR_PATTERN_EITHER) return solve_either(mt, g);
         if (!leaf_fits(mt->p, n, g->value)) return false;
@@ -269,7 +271,7 @@ static bool solve(matcher *mt, const goal *g) {
     return finish(mt);
 }
 
-/* ---- from a root ------------------------------------------------------------------------------------------------------ */
+/* ---- from a root ------------------------------------------------------------------------------------------------ */
 
 static bool solve_root(matcher *mt, uint8_t row, xir_op *op) {
     uint8_t output = mt->p->nodes[row].output;

@@ -20,7 +20,7 @@ static XIR_PRINTF(3, 4) xir_status refuse(const making *mk, xir_status code, con
     return diag_fail(mk->why, code, XIR_STR(""), "pattern '%s', row %zu: %s", mk->decl->name, mk->row, sentence);
 }
 
-/* ---- classes ------------------------------------------------------------------------------------------------------ */
+/* ---- classes ---------------------------------------------------------------------------------------------------- */
 
 static size_t count_classes(const xir_pattern_row *r) {
     size_t n = r->keys && *r->keys;
@@ -52,7 +52,7 @@ static xir_status take_classes(making *mk, const xir_pattern_row *r, node *n) {
     return XIR_OK;
 }
 
-/* ---- the rest of a row ---------------------------------------------------------------------------------------------- */
+/* ---- the rest of a row ------------------------------------------------------------------------------------------ */
 
 static xir_status take_attrs(making *mk, const xir_pattern_row *r, node *n) {
     arena *to = &mk->p->arena;
@@ -73,14 +73,18 @@ static xir_status take_attrs(making *mk, const xir_pattern_row *r, node *n) {
 /* Rows that a row names must stand before it; a REST is the last input of an op. */
 static xir_status take_inputs(making *mk, const xir_pattern_row *r, node *n, size_t *edges) {
     if (!r->n_inputs) return XIR_OK;
-    if (r->n_inputs > XIR_ROW_MOST_INPUTS) return refuse(mk, XIR_E_LIMIT, "it has %zu inputs, %d are the most", r->n_inputs, XIR_ROW_MOST_INPUTS);
+    if (r->n_inputs > XIR_ROW_MOST_INPUTS) {
+        return refuse(mk, XIR_E_LIMIT, "it has %zu inputs, %d are the most", r->n_inputs, XIR_ROW_MOST_INPUTS);
+    }
     if ((*edges += r->n_inputs) > XIR_PATTERN_EDGES) {
         return refuse(mk, XIR_E_LIMIT, "the pattern has more than %d inputs", XIR_PATTERN_EDGES);
     }
     for (size_t i = 0; i < r->n_inputs; i++) {
-        if (r->inputs[i] >= mk->row) return refuse(mk, XIR_E_INVALID, "it names row %d, which does not stand before it", r->inputs[i]);
-        if (mk->decl->rows[r->inputs[i]].kind != XIR_PATTERN_REST) continue;
-        if (r->kind != XIR_PATTERN_OP || i + 1 < r->n_inputs) return refuse(mk, XIR_E_INVALID, "a REST is the last input of an op");
+        uint8_t row = r->inputs[i];
+        if (row >= mk->row) return refuse(mk, XIR_E_INVALID, "it names row %d, which does not stand before it", row);
+        if (mk->decl->rows[row].kind != XIR_PATTERN_REST) continue;
+        bool last = r->kind == XIR_PATTERN_OP && i + 1 == r->n_inputs;
+        if (!last) return refuse(mk, XIR_E_INVALID, "a REST is the last input of an op");
         n->rest = true;
     }
     n->inputs = arena_copy(&mk->p->arena, r->inputs, r->n_inputs);
@@ -92,9 +96,10 @@ static xir_status take_inputs(making *mk, const xir_pattern_row *r, node *n, siz
 
 static xir_status check_row(const making *mk, const xir_pattern_row *r) {
     const node *nodes = mk->p->nodes;
-    if (r->kind <= XIR_PATTERN_NONE || r->kind > XIR_PATTERN_REST) return refuse(mk, XIR_E_INVALID, "nobody has said what it is");
-    if (r->kind == XIR_PATTERN_OP && r->optional && !r->n_inputs) return refuse(mk, XIR_E_INVALID, "an optional op has no inputs");
-    if (r->kind == XIR_PATTERN_OP && r->commutes && r->n_inputs < 2) return refuse(mk, XIR_E_INVALID, "fewer than two inputs commute");
+    bool is_op = r->kind == XIR_PATTERN_OP, is_any = r->kind > XIR_PATTERN_NONE && r->kind <= XIR_PATTERN_REST;
+    if (!is_any) return refuse(mk, XIR_E_INVALID, "nobody has said what it is");
+    if (is_op && r->optional && !r->n_inputs) return refuse(mk, XIR_E_INVALID, "an optional op has no inputs");
+    if (is_op && r->commutes && r->n_inputs < 2) return refuse(mk, XIR_E_INVALID, "fewer than two inputs commute");
     if (r->kind == XIR_PATTERN_EITHER && !r->n_inputs) return refuse(mk, XIR_E_INVALID, "it has no alternatives");
     if (r->kind == XIR_PATTERN_OUTPUT &&
         (r->n_inputs != 1 || nodes[r->inputs[0]].kind != XIR_PATTERN_OP || nodes[r->inputs[0]].optional)) {
@@ -117,8 +122,8 @@ static xir_status take_row(making *mk, size_t *edges) {
     const xir_pattern_row *r = &mk->decl->rows[mk->row];
     node *n = &mk->p->nodes[mk->row];
     *n = (node){ .kind = (uint8_t)r->kind, .output = r->output, .commutes = r->commutes, .optional = r->optional,
-                 .judges_value = r->uses || r->element || r->where_value, .traits = r->traits, .targets = r->targets, .uses = r->uses,
-                 .number = r->number, .within = r->within > 0 ? r->within : 1e-6, .where = r->where,
+                 .judges_value = r->uses || r->element || r->where_value, .traits = r->traits, .targets = r->targets,
+                 .uses = r->uses, .number = r->number, .within = r->within > 0 ? r->within : 1e-6, .where = r->where,
                  .where_value = r->where_value };
     xir_status status = take_inputs(mk, r, n, edges);
     if (!status) status = check_row(mk, r);
@@ -128,7 +133,7 @@ static xir_status take_row(making *mk, size_t *edges) {
     return status;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------ */
+/* ---- the whole -------------------------------------------------------------------------------------------------- */
 
 /* The root is an op, or alternatives that are ops. */
 static xir_status check_root(making *mk) {
@@ -199,7 +204,8 @@ static xir_status make(making *mk) {
     xir_str name;
     size_t edges = 0;
     p->nodes = arena_take(&p->arena, p->n_nodes * sizeof *p->nodes);
-    if (!p->nodes || !arena_text(&p->arena, (xir_str){ mk->decl->name, strlen(mk->decl->name) + 1 }, &name)) return diag_memory(mk->why);
+    bool named = arena_text(&p->arena, (xir_str){ mk->decl->name, strlen(mk->decl->name) + 1 }, &name);
+    if (!p->nodes || !named) return diag_memory(mk->why);
     p->name = name.data;
     xir_status status = XIR_OK;
     for (; mk->row < p->n_nodes && !status; mk->row += !status) status = take_row(mk, &edges);
@@ -216,7 +222,8 @@ xir_pattern *xir_pattern_new(xir_context *ctx, const xir_pattern_decl *decl, xir
     }
     if (!decl->name || !decl->rows || !decl->n_rows || decl->n_rows > XIR_PATTERN_ROWS) {
         diag_fail(why, decl->n_rows > XIR_PATTERN_ROWS ? XIR_E_LIMIT : XIR_E_INVALID, XIR_STR(""),
-                  "pattern '%s' has %zu rows: 1 to %d were expected", decl->name ? decl->name : "", decl->n_rows, XIR_PATTERN_ROWS);
+                  "pattern '%s' has %zu rows: 1 to %d were expected", decl->name ? decl->name : "", decl->n_rows,
+                  XIR_PATTERN_ROWS);
         return NULL;
     }
     xir_pattern *p = mem_new(&ctx->alloc, sizeof *p);
@@ -224,8 +231,8 @@ xir_pattern *xir_pattern_new(xir_context *ctx, const xir_pattern_decl *decl, xir
         diag_memory(why);
         return NULL;
     }
-    *p = (xir_pattern){ .ctx = ctx, .n_nodes = (uint32_t)decl->n_rows, .root = (uint32_t)decl->n_rows - 1, .closed = decl->closed,
-                        .check = decl->check, .user = decl->user };
+    *p = (xir_pattern){ .ctx = ctx, .n_nodes = (uint32_t)decl->n_rows, .root = (uint32_t)decl->n_rows - 1,
+                        .closed = decl->closed, .check = decl->check, .user = decl->user };
     context_retain(ctx);
     arena_init(&p->arena, &ctx->alloc);
     making mk = { p, decl, why, 0 };

@@ -3,7 +3,7 @@
  * Marks are a byte a slot; a filter by class tells most ops from roots and from insides with one look, whatever the
  * number of rules. */
 #include "pattern.h"
-#include <inttypes.h>
+#include <stdlib.h>
 
 /* Waits for the next round; changed; its values lost uses; reached from these; has too many users to be looked at each
  * time. */
@@ -24,7 +24,7 @@ struct xir_rewriter {
     uint8_t        *marks;             /* by slot */
     size_t          n_marks;
     op_list         now, next, touched, read, front, later;   /* the lists of these marks; front: seen */
-    value_list      stands;            /* Params that took the place of a root's value */
+    value_list      params;            /* touched values that no op makes, some of them often */
     uint32_t        round_slots;       /* slots before the round                                   */
     bool            lost;              /* an op was made where nobody looked                        */
     bool            stopped;
@@ -37,7 +37,7 @@ static unsigned filter_of(const xir_class *cls) {
     return (unsigned)((bits ^ bits >> 8 ^ bits >> 16) % FILTER);
 }
 
-/* ---- lists ----------------------------------------------------------------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------------------------------------------ */
 
 static void put(xir_rewriter *at, op_list *list, xir_op *op) {
     if (list->n == list->room &&
@@ -77,7 +77,7 @@ static bool touch(xir_rewriter *at, xir_op *op) {
     return true;
 }
 
-/* ---- what a rewrite touches --------------------------------------------------------------------------------------------- */
+/* ---- what a rewrite touches ------------------------------------------------------------------------------------- */
 
 /* How it looked around a match before its callback. */
 typedef struct surroundings {
@@ -111,10 +111,12 @@ static void touch_value(xir_rewriter *at, xir_value *v) {
         touch(at, v->producer);
         return;
     }
-    value_list *list = &at->stands;
-    if (list->n && list->items[list->n - 1] == v) return;
-    if (mem_reserve(&at->net->alloc, (void **)&list->items, &list->room, list->n + 1, sizeof *list->items)) list->items[list->n++] = v;
-    else at->status = XIR_E_MEMORY;
+    value_list *list = &at->params;
+    if (!mem_reserve(&at->net->alloc, (void **)&list->items, &list->room, list->n + 1, sizeof *list->items)) {
+        at->status = XIR_E_MEMORY;
+        return;
+    }
+    list->items[list->n++] = v;
 }
 
 /* Whether who uses a value may match anew because the value has fewer uses. */
@@ -143,7 +145,7 @@ static void touch_around(xir_rewriter *at, const xir_match *m, const surrounding
     if (s->use && s->use->value) touch_value(at, s->use->value);
 }
 
-/* ---- what waits after a rewrite ------------------------------------------------------------------------------------------ */
+/* ---- what waits after a rewrite --------------------------------------------------------------------------------- */
 
 /* The users of a value wait, and are in front; false if there are more than `most`, some of which then do not. */
 static bool wake_users(xir_rewriter *at, const xir_value *v, size_t most) {
@@ -197,16 +199,30 @@ static void gather(xir_rewriter *at) {
     forget(at, &at->touched, MARK_TOUCHED);
 }
 
+static int by_id(const void *a, const void *b) {
+    int64_t x = (*(xir_value *const *)a)->id, y = (*(xir_value *const *)b)->id;
+    return (x > y) - (x < y);
+}
+
+/* Each once: many rewrites may have touched the same. */
+static void wake_below_params(xir_rewriter *at) {
+    value_list *list = &at->params;
+    if (list->n > 1) qsort(list->items, list->n, sizeof *list->items, by_id);
+    for (size_t i = 0; i < list->n && !at->status; i++) {
+        if (!i || list->items[i] != list->items[i - 1]) wake_users(at, list->items[i], SIZE_MAX);
+    }
+    list->n = 0;
+}
+
 static void end_round(xir_rewriter *at) {
     for (xir_op *op = at->lost ? at->net->first : NULL; op && !at->status; op = op->next) {
         if (op->slot >= at->round_slots) touch(at, op);
     }
     gather(at);
     for (size_t i = 0; i < at->later.n && !at->status; i++) wake_below(at, at->later.items[i], SIZE_MAX);
-    for (size_t i = 0; i < at->stands.n && !at->status; i++) wake_users(at, at->stands.items[i], SIZE_MAX);
+    wake_below_params(at);
     wake_levels(at, SIZE_MAX);
     forget(at, &at->later, MARK_LATER);
-    at->stands.n = 0;
     at->lost = false;
     op_list done = at->now;
     at->now = at->next;
@@ -215,11 +231,11 @@ static void end_round(xir_rewriter *at) {
     at->round_slots = at->net->n_slots;
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------------------------- */
+/* ---- the loop --------------------------------------------------------------------------------------------------- */
 
 static xir_status say_limit(const xir_pattern *p, size_t limit, xir_diags *why) {
-    return diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "pattern '%s' was rewritten %zu times, which is the limit, and fits again: its "
-                     "rewriting may have no end", p->name, limit);
+    return diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "pattern '%s' was rewritten %zu times, which is the limit, and fits "
+                     "again: its rewriting may have no end", p->name, limit);
 }
 
 /* What a callback's network says of its failure. */
@@ -331,7 +347,8 @@ static void free_list(xir_rewriter *at, op_list *list) {
     mem_free(&at->net->alloc, (void *)list->items, list->room * sizeof *list->items);
 }
 
-xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t limit, size_t *rewrites, xir_diags *why) {
+xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t limit, size_t *rewrites,
+                               xir_diags *why) {
     xir_rewriter at = { .net = net, .rules = rules, .n_rules = n };
     if (rewrites) *rewrites = 0;
     if (n > XIR_RULES) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%zu rules: at most %d were expected", n, XIR_RULES);
@@ -343,12 +360,12 @@ xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n
     free_list(&at, &at.read);
     free_list(&at, &at.front);
     free_list(&at, &at.later);
-    mem_free(&net->alloc, (void *)at.stands.items, at.stands.room * sizeof *at.stands.items);
+    mem_free(&net->alloc, (void *)at.params.items, at.params.room * sizeof *at.params.items);
     mem_free(&net->alloc, at.marks, at.n_marks);
     return status;
 }
 
-/* ---- for callbacks ---------------------------------------------------------------------------------------------------------- */
+/* ---- for callbacks ---------------------------------------------------------------------------------------------- */
 
 xir_network *xir_rewriter_network(const xir_rewriter *at) { return at->net; }
 void         xir_rewriter_touch(xir_rewriter *at, xir_op *op) { touch(at, op); }
