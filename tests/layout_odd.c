@@ -154,6 +154,52 @@ static void open_rows_and_columns(void **state) {
     xir_network_free(net);
 }
 
+/* The dims are asked for where they are now; where they are not neighbours any more, one by one. */
+static void shapes_of_maps(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *x = relu_of(nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a"), "r"), *all[4];
+    static const struct { int64_t start, end; } asked[] = { { 0, 4 }, { -2, 4 }, { 0, 1 }, { 1, 3 } };
+    for (size_t i = 0; i < 4; i++) {
+        xir_shape_attrs a = xir_shape_init();
+        char name[] = "s0";
+        name[1] = (char)('0' + i);
+        a.start = asked[i].start;
+        if (i) a.end = xir_int_imm_make(ctx, &(xir_int_imm){ .value = asked[i].end }, why);
+        all[i] = named(xir_op_output(xir_add_shape(xir_at_end(net), (xir_shape_in){ x }, &a), 0), name);
+    }
+    NCHW_END(nchw_conv(x, 2, 1, "b"), all[0], all[1], all[2], all[3]);
+    PROVE(net, NULL);
+    CHECK_OPS(net, "x = Input()", "%1 = Transpose(x)", "a = Conv2d(%1, a.w, a.b)", "r = ReLU(a)", "%7 = Shape(r)", "s0 = Gather(%7, #16)",
+              "s1 = Shape(r)", "s2 = Shape(r)", "%10 = Shape(r)", "s3 = Gather(%10, #18)", "%14 = Conv2d(r, b.w, b.b)", "b = Transpose(%14)",
+              "Output(b, s0, s1, s2, s3)");
+    xir_network_free(net);
+}
+
+/* The other way: what has its channels last gets them first. The argument had no letters: a Transpose that moves nothing gives them. */
+static void channels_come_first(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *x = relu_of(nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a"), "r");
+    x = add_of(x, PARAMS(net, "k", NULL, 6, 1, 1), "sum");
+    x = concat_of(XIR_VALUES(x, sigmoid_of(x, "s")), 1, "both");
+    NCHW_END(nchw_conv(nchw_pool(x, "p"), 2, 1, "b"));
+    PROVE(net, NULL);
+    assert_int_equal(TRANSPOSES(net), 2);
+    PROVE(net, "to=nchw");
+    CHECK_TYPED_OPS(net, "x:fp32[2,3,4,5]**** = Input()",
+                    "%21:fp32[2,3,4,5]NCHW = Transpose(x)",
+                    "a:fp32[2,6,4,5]NCHW = Conv2d(%21, a.w, a.b)",
+                    "r:fp32[2,6,4,5]NCHW = ReLU(a)",
+                    "sum:fp32[2,6,4,5]NCHW = Add(r, k)",
+                    "s:fp32[2,6,4,5]NCHW = Sigmoid(sum)",
+                    "both:fp32[2,12,4,5]NCHW = Concat(sum, s)",
+                    "p:fp32[2,12,2,2]NCHW = MaxPool2d(both)",
+                    "b:fp32[2,2,2,2]NCHW = Conv2d(p, b.w, b.b)",
+                    "Output(b)");
+    xir_network_free(net);
+}
+
 /* ---- what is not understood ------------------------------------------------------------------------------------------------ */
 
 static void many_dims(void **state) {
@@ -211,6 +257,50 @@ static void results_keep_their_names(void **state) {
     xir_network_free(net);
 }
 
+/* Conversions call what they put around an op after it: the source's name is the one without more. */
+static void names_that_were_made_give_way(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *x = NCHW_BEGIN(&net, 1, 3, 4, 5);
+    xir_value *before = named(channels_behind(x), "c.Transpose"), *w = PARAMS(net, "w", "HWIO", 1, 1, 3, 6);
+    xir_value *conv = named(XIR_CONV2D(xir_at_end(net), .input = before, .weights = w), "c.Conv2d");
+    xir_value *r = relu_of(named(channels_first(conv), "c"), "r");
+    xir_value *pool = nchw_pool(r, "p");
+    named(xir_op_input(xir_value_op(xir_op_input(xir_value_op(pool), 0)), 0), "p.Transpose");
+    named(xir_op_input(xir_value_op(pool), 0), "p.MaxPool2d");
+    NCHW_END(pool);
+    PROVE(net, NULL);
+    CHECK_OPS(net, "x = Input()", "c.Transpose = Transpose(x)", "c = Conv2d(c.Transpose, w)", "r = ReLU(c)", "p.MaxPool2d = MaxPool2d(r)",
+              "p = Transpose(p.MaxPool2d)", "Output(p)");
+    xir_network_free(net);
+}
+
+/* A list of names of dims follows the axes, and a result's too. */
+static void names_of_dims_follow(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_any dims[] = { xir_any_text(XIR_STR("n")), xir_any_int(3), xir_any_text(XIR_STR("h")), xir_any_text(XIR_STR("w")) };
+    xir_any list = xir_any_list(dims, 4), now[] = { dims[0], dims[2], dims[3], dims[1] }, expected = xir_any_list(now, 4);
+    xir_value *x = NCHW_BEGIN(&net, -1, 3, -1, -1), *y = relu_of(nchw_conv(x, 6, 3, "a"), "y");
+    DOES(xir_value_set_tag(x, XIR_STR("onnx.dims"), &list));
+    DOES(xir_value_set_tag(y, XIR_STR("onnx.dims"), &list));
+    NCHW_END(y);
+    assert_true(PASS(net, "layout") > 0);
+    xir_value *results[1], *arguments[1];
+    assert_int_equal(xir_network_outputs(net, results, 1), 1);
+    assert_true(xir_any_equal(xir_map_get(xir_value_tags(results[0]), XIR_STR("onnx.dims")), &list));
+    xir_op *made = xir_value_op(xir_op_input(xir_value_op(results[0]), 0));
+    assert_true(xir_op_is(made, xir_relu_class()));
+    assert_null(xir_value_tags(xir_op_output(made, 0)));
+    assert_true(PASS_WITH(net, "layout", "io=nhwc") > 0);
+    xir_network_outputs(net, results, 1);
+    xir_network_inputs(net, arguments, 1);
+    CHECK_STR(xir_value_name(results[0]), "y");
+    assert_true(xir_any_equal(xir_map_get(xir_value_tags(results[0]), XIR_STR("onnx.dims")), &expected));
+    assert_true(xir_any_equal(xir_map_get(xir_value_tags(arguments[0]), XIR_STR("onnx.dims")), &expected));
+    xir_network_free(net);
+}
+
 static void options_are_told(void **state) {
     (void)state;
     xir_network *net;
@@ -218,6 +308,8 @@ static void options_are_told(void **state) {
     size_t changes;
     assert_int_equal(xir_pass_run(net, "layout", "io=nchw", &changes, why), XIR_E_INVALID);
     check_finding(XIR_E_INVALID, "io is keep or nhwc, 'nchw' was found");
+    assert_int_equal(xir_pass_run(net, "layout", "to=chwn", &changes, why), XIR_E_INVALID);
+    check_finding(XIR_E_INVALID, "to is nhwc or nchw, 'chwn' was found");
     xir_network_free(net);
 }
 
@@ -278,10 +370,14 @@ int main(void) {
         cmocka_unit_test(constants_without_bytes),
         cmocka_unit_test(an_open_batch),
         cmocka_unit_test(open_rows_and_columns),
+        cmocka_unit_test(shapes_of_maps),
+        cmocka_unit_test(channels_come_first),
         cmocka_unit_test(many_dims),
         cmocka_unit_test(eight_dims),
         cmocka_unit_test(sub_ops_find_what_they_read),
         cmocka_unit_test(results_keep_their_names),
+        cmocka_unit_test(names_that_were_made_give_way),
+        cmocka_unit_test(names_of_dims_follow),
         cmocka_unit_test(options_are_told),
         cmocka_unit_test(many_users),
         cmocka_unit_test(failing_allocations_lose_nothing),

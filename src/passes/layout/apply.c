@@ -118,6 +118,36 @@ static xir_status reorder_attrs(plan *l, const node *n) {
     return !status && row->kind == ROW_RESHAPE ? reorder_reshape(l, n) : status;
 }
 
+/* Shape asks for the dims where they are now; where they do not stand together, for all of them, of which a Gather takes the right ones. */
+static xir_status reorder_shape(plan *l, const node *n) {
+    size_t from, to, count;
+    axes_asked(n, &from, &to);
+    if ((count = to - from) == 0) return XIR_OK;
+    int64_t places[MOST_AXES];
+    bool together = true;
+    for (size_t i = 0; i < count; i++) {
+        places[i] = (int64_t)order_find(n->in, from + i);
+        together &= places[i] == places[0] + (int64_t)i;
+    }
+    xir_shape_attrs a = { .start = together ? places[0] : 0 };
+    if (together) {
+        a.end = xir_int_imm_make(l->net->ctx, &(xir_int_imm){ .value = places[0] + (int64_t)count }, NULL);
+        return a.end ? xir_op_set_body(n->op, xir_shape_class(), &a) : XIR_E_MEMORY;
+    }
+    xir_value *dims = n->op->outputs;
+    const xir_type *type = dims->type, *index = XIR_TENSOR(l->net->ctx, xir_sint(l->net->ctx, 64), "*", (int64_t)count);
+    xir_value *which = index ? xir_params_copy(l->net, XIR_STR(""), index, places, count * sizeof *places) : NULL;
+    if (!which) return XIR_E_MEMORY;
+    xir_op *gather = xir_network_add(l->net, &(xir_op_desc){
+        .cls = xir_class_of(l->net->ctx, xir_gather_class()), .inputs = (xir_value *const[]){ dims, which }, .n_inputs = 2,
+        .types = &type, .n_types = 1, .target = n->op->target, .id = XIR_NO_ID, .before = n->op->next });
+    if (!gather) return XIR_E_MEMORY;
+    xir_status status = xir_value_replace(dims, gather->outputs);
+    if (!status) status = xir_op_set_input(gather, 0, dims);
+    if (!status && !name_move(dims, gather->outputs, ORDER_SAME)) status = XIR_E_MEMORY;
+    return status ? status : xir_op_set_body(n->op, xir_shape_class(), &a);
+}
+
 /* ---- constants ------------------------------------------------------------------------------------------------------ */
 
 static xir_status reorder_constants(plan *l, const node *n) {
@@ -142,48 +172,24 @@ static xir_status reorder_constants(plan *l, const node *n) {
 static xir_status reorder_ops(plan *l, size_t *changes) {
     for (size_t i = 0; i < l->n_nodes; i++) {
         node *n = &l->nodes[i];
-        if (!n->row || (n->in == ORDER_SAME && n->out == ORDER_SAME)) continue;
+        if (n->in == ORDER_SAME && n->out == ORDER_SAME) continue;
         /* Constants first: they are broadcast to what the types still say. */
-        xir_status status = reorder_constants(l, n);
-        if (!status) status = reorder_attrs(l, n);
+        xir_status status = n->row ? reorder_constants(l, n) : XIR_OK;
+        if (!status && n->row) status = n->row->row->kind == ROW_SHAPE ? reorder_shape(l, n) : reorder_attrs(l, n);
         if (status) return status;
         n->dirty = true;
-        l->again |= has_choice(n);
+        l->again |= n->row && has_choice(n);
         ++*changes;
     }
     return XIR_OK;
 }
 
-/* ---- names ----------------------------------------------------------------------------------------------------------- */
-
-static bool has_name(const xir_value *v) { return v->more && v->more->name->size; }
-
-/* The name and the tags that people know a value by go to another one. */
-static bool move_name(xir_value *from, xir_value *to) {
-    if (!from->more || (!has_name(from) && !from->more->tags)) return true;
-    value_more *more = value_need_more(to);
-    if (!more) return false;
-    more->name = from->more->name;
-    if (from->more->tags) more->tags = from->more->tags;
-    from->more->name = &name_empty;
-    from->more->tags = NULL;
-    return true;
-}
-
-/* Two values exchange them. */
-static bool swap_names(xir_value *a, xir_value *b) {
-    value_more *x = value_need_more(a), *y = value_need_more(b);
-    if (!x || !y) return false;
-    const label *name = x->name;
-    const xir_map *tags = x->tags;
-    x->name = y->name;
-    x->tags = y->tags;
-    y->name = name;
-    y->tags = tags;
-    return true;
-}
-
 /* ---- Transposes ------------------------------------------------------------------------------------------------------ */
+
+/* NULL: it has been added just now. */
+static node *node_of(const plan *l, const xir_op *op) {
+    return op->flags & OP_PLACED && op->slot < l->n_slots ? &l->nodes[l->place[op->slot]] : NULL;
+}
 
 static bool is_order(xir_i64s dims, axis_order p) {
     for (size_t i = 0; i < dims.size; i++) {
@@ -296,7 +302,8 @@ static root_need *need_of_use(const plan *l, const value_node *root, const root_
 
 /* Whether a Transpose is new, or has come to make another order than it did. */
 static bool is_new(const plan *l, const xir_op *op) {
-    return op->slot >= l->n_slots || l->values[l->nodes[l->place[op->slot]].first].claimed;
+    const node *n = node_of(l, op);
+    return !n || l->values[n->first].claimed;
 }
 
 /* A result takes what it needs, and its name along. Where that has a name that must stay, it has a Transpose of its own. */
@@ -304,11 +311,12 @@ static xir_status connect_result(plan *l, const value_node *root, const root_use
     xir_op *user = l->nodes[use->user].op, *maker = l->nodes[root->maker].op;
     xir_value *was = user->inputs[use->port].value, *now = need->value;
     bool from_root = was->producer == maker;
+    axis_order by = order_then(order_inverse(from_root ? root->stored : l->ports[l->nodes[use->user].port + use->port].view), need->as);
     if (need->result || now->producer->cls->traits & XIR_TRAIT_SOURCE) {
         if (!from_root) return keep_transpose(l, root, was->producer, need->as, changes);
         now = make_transpose(l, root, need, changes);
-        if (!now || !move_name(was, now)) return XIR_E_MEMORY;
-    } else if (!(from_root && is_new(l, now->producer)) && has_name(was) && !move_name(was, now)) {   // else it has the name
+        if (!now || !name_move(was, now, by)) return XIR_E_MEMORY;
+    } else if (!(from_root && is_new(l, now->producer)) && name_is_there(was) && !name_move(was, now, by)) {   // else it has the name
         return XIR_E_MEMORY;
     }
     need->result = true;
@@ -348,13 +356,14 @@ static xir_status connect_users(plan *l, const value_node *root, size_t *changes
     return XIR_OK;
 }
 
-/* Transposes that nobody needs any more go, the last of a chain first; a name that none of the others has goes to the root. */
+/* Transposes that nobody needs any more go, the last of a chain first. A root that has no name of its own takes theirs. */
 static xir_status drop_unneeded(plan *l, const value_node *root, size_t *changes) {
     xir_value *value = value_at(l, root);
     for (uint32_t i = root->next_view; i != NONE; i = l->values[i].next_view) {
         xir_op *op = l->nodes[l->values[i].maker].op;
         if (op->outputs->uses) continue;
-        if (has_name(op->outputs) && !has_name(value) && !move_name(op->outputs, value)) return XIR_E_MEMORY;
+        axis_order by = order_then(order_inverse(l->values[i].view), root->stored);
+        if (name_is_better(op->outputs, value) && !name_move(op->outputs, value, by)) return XIR_E_MEMORY;
         l->nodes[l->place[op->slot]].op = NULL;
         xir_status status = xir_op_erase(op);
         if (status) return status;
@@ -364,22 +373,21 @@ static xir_status drop_unneeded(plan *l, const value_node *root, size_t *changes
 }
 
 static xir_status connect_root(plan *l, const value_node *root, size_t *changes) {
-    xir_status status = expect_types(l, root);
+    xir_value *value = value_at(l, root);
+    xir_status status = tags_follow(value, root->stored) ? expect_types(l, root) : XIR_E_MEMORY;
     if (!status) status = make_needed(l, root, changes);
     const root_need *as_was = root->stored != ORDER_SAME ? need_of(l, root, ORDER_SAME) : NULL;
     if (!status && as_was && as_was->count && is_new(l, as_was->value->producer)) {
         /* What people know by the root's name is the root as it was. */
-        if (!swap_names(value_at(l, root), as_was->value)) return XIR_E_MEMORY;
+        const node *made = node_of(l, as_was->value->producer);
+        axis_order there = made ? l->values[made->first].view : ORDER_SAME;
+        if (!names_swap(value, as_was->value, order_inverse(root->stored), order_then(order_inverse(there), root->stored))) return XIR_E_MEMORY;
     }
     if (!status) status = connect_users(l, root, changes);
     return status ? status : drop_unneeded(l, root, changes);
 }
 
 /* ---- types ------------------------------------------------------------------------------------------------------------ */
-
-static node *node_of(const plan *l, const xir_op *op) {
-    return op->flags & OP_PLACED && op->slot < l->n_slots ? &l->nodes[l->place[op->slot]] : NULL;
-}
 
 static void mark_users(const plan *l, const xir_value *value) {
     for (const xir_use *u = value->uses; u; u = u->next) {

@@ -54,6 +54,19 @@ uint32_t axes_named(const node *n) {
     return mask;
 }
 
+static int64_t clamped(int64_t axis, int64_t rank) {
+    if (axis < 0) axis += rank;
+    return axis < 0 ? 0 : axis > rank ? rank : axis;
+}
+
+void axes_asked(const node *n, size_t *from, size_t *to) {
+    const xir_shape_attrs *a = n->op->attrs;
+    int64_t rank = (int64_t)rank_of(n->op->inputs[0].value), start = clamped(a->start, rank);
+    int64_t end = a->end ? clamped(a->end->value, rank) : rank;
+    *from = (size_t)start;
+    *to = (size_t)(end > start ? end : start);
+}
+
 static bool names_some(const node *n) {
     const void *attr = attr_at(n->op, n->row->attr[0]);
     return n->row->row->form == FORM_AXIS_REF ? *(const void *const *)attr != NULL : ((const xir_i64s *)attr)->size > 0;
@@ -204,7 +217,8 @@ static bool gather_in(const plan *l, const node *n, axis_order out, axis_order *
 /* ---- the questions --------------------------------------------------------------------------------------------------- */
 
 axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in) {
-    if (!n->row || in == ORDER_SAME) return ORDER_SAME;
+    if (in == ORDER_SAME) return ORDER_SAME;
+    if (!n->row) return i == 0 ? in : ORDER_SAME;   // an anchor that is to be turned
     row_kind kind = n->row->row->kind;
     if (kind != ROW_EACH) return i == 0 || kind == ROW_JOIN || kind == ROW_GAIN ? in : ORDER_SAME;
     const port *p = &l->ports[n->port + i];
@@ -218,12 +232,15 @@ bool has_choice(const node *n) {
     return kind == ROW_LOSE || kind == ROW_GAIN || kind == ROW_GATHER || kind == ROW_RESHAPE || finds_channels(n);
 }
 
-bool finds_same_axes(const plan *l, const node *n, uint32_t i) {
+bool finds_same_axes(plan *l, const node *n, uint32_t i) {
     const port *p = &l->ports[n->port + i];
     const xir_type *now = n->op->inputs[i].value->type;
     size_t last = p->rank - 1u;
     if (p->rank < 2) return true;
-    if (!n->row) return !n->letters || p->rank < 3 || letters_agree(now, p->type);
+    if (!n->row) {
+        const xir_type *then = n->letters && p->rank > 2 ? type_in_order(l, p->type, op_needs(l, n, i, n->in)) : NULL;
+        return !then || letters_agree(now, then);
+    }
     if (!finds_channels(n)) return true;
     axis_order needs = op_needs(l, n, i, n->in);
     if (letter_at(now, 'C', last) != order_find(needs, letter_at(p->type, 'C', last))) return false;
@@ -255,6 +272,8 @@ bool orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order
     if (kind == ROW_LOSE && !keeps_dims(n)) *out = without(as, rank_in(l, n), axes_named(n));
     if (kind == ROW_GAIN) *out = with(as, n->rank, axes_named(n));
     if (kind == ROW_GATHER) *out = gather_out(l, n, as);
+    if (kind == ROW_SHAPE) *out = ORDER_SAME;
+    if (kind == ROW_SHAPE && l->values[n->first].next_view != NONE) return false;
     return kind != ROW_RESHAPE || reshape_forward(l, n, as, out);
 }
 
@@ -262,7 +281,7 @@ bool orders_by_output(plan *l, const node *n, axis_order as, axis_order *in, axi
     if (!n->row || order_is_merged(as)) return false;
     row_kind kind = n->row->row->kind;
     *in = *out = as;
-    if (kind == ROW_MATMUL) return false;
+    if (kind == ROW_MATMUL || kind == ROW_SHAPE) return false;
     if (kind == ROW_LOSE && !keeps_dims(n)) *in = with(as, rank_in(l, n), axes_named(n));
     if (kind == ROW_GAIN) *in = without(as, n->rank, axes_named(n));
     if (kind == ROW_GATHER && !gather_in(l, n, as, in)) return false;

@@ -12,6 +12,7 @@
  *   search.c  what Transposes cost, and the search for orders that cost less
  *   apply.c   what was planned becomes the network
  *   letters.c what axes are called in other orders
+ *   names.c   what people know values by
  *   params.c  constants in other orders
  *   run.c     the pass */
 #ifndef LAYOUT_LAYOUT_H
@@ -35,6 +36,7 @@ typedef enum row_kind {
     ROW_GAIN,      /* the output has one axis more                                                             */
     ROW_GATHER,    /* an axis of the first input becomes those of the second                                   */
     ROW_RESHAPE,
+    ROW_SHAPE,     /* the dims as they were, from wherever they are                                            */
     ROW_MATMUL     /* rows of a constant follow what was merged into the last axis                             */
 } row_kind;
 
@@ -80,7 +82,7 @@ typedef struct known_row {
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX   /* no index */
 
 /* An op, by its place in the order. */
 typedef struct node {
@@ -96,7 +98,7 @@ typedef struct node {
     bool             met;      /* when the network is walked                               */
     bool             strange;  /* ops that stand in no order use it                        */
     bool             is_view;  /* a Transpose whose output is one                          */
-    bool             anchor;
+    bool             anchor;   /* its order spreads; it has letters for all of its axes     */
     bool             letters;  /* finds axes by their letters                              */
     bool             dirty;
 } node;
@@ -175,6 +177,7 @@ typedef struct plan {
     int64_t              cost;          /* of all Transposes                                             */
     uint32_t             epoch;
     bool                 failed;        /* without memory                                                */
+    bool                 first;         /* channels are to be first, not last                            */
     bool                 again;         /* what was planned may bring other orders to hand               */
     type_facts           facts[FACTS];
 } plan;
@@ -195,11 +198,13 @@ axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in);
 bool  orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order *in, axis_order *out);
 bool  orders_by_output(plan *l, const node *n, axis_order as, axis_order *in, axis_order *out);
 /* Whether an op finds by the letters of input i, as it is now, the axes that it found. */
-bool  finds_same_axes(const plan *l, const node *n, uint32_t i);
+bool  finds_same_axes(plan *l, const node *n, uint32_t i);
 /* Whether there were several orders for an op to work in, of which one was taken without looking further. */
 bool  has_choice(const node *n);
 /* The axes that an attribute of the row names, a bit each. */
 uint32_t axes_named(const node *n);
+/* Of Shape: the axes asked for, [*from, *to). */
+void  axes_asked(const node *n, size_t *from, size_t *to);
 
 /* ---- reshape.c --------------------------------------------------------------------------------------------------- */
 
@@ -239,6 +244,17 @@ const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_orde
 const xir_type   *type_in_order(plan *l, const xir_type *type, axis_order by);
 /* Whether an op that finds axes by their letters, or where letters are missing by their place, finds the same in both. */
 bool letters_agree(const xir_type *a, const xir_type *b);
+
+/* ---- names.c ----------------------------------------------------------------------------------------------------- */
+
+bool name_is_there(const xir_value *v);
+/* Whether one value's name is rather for people than the other's. */
+bool name_is_better(const xir_value *of, const xir_value *than);
+/* Name and tags of a value go to another one, whose axes are those of the first in the order `by`; or they exchange them. What tags say
+ * of axes follows, as it does where a value's axes have changed. False without memory. */
+bool name_move(xir_value *from, xir_value *to, axis_order by);
+bool names_swap(xir_value *a, xir_value *b, axis_order to_b, axis_order to_a);
+bool tags_follow(xir_value *v, axis_order by);
 
 /* ---- params.c ---------------------------------------------------------------------------------------------------- */
 

@@ -150,11 +150,25 @@ static void list_port(plan *l, const xir_value *v, port *p) {
     p->view = made->view;
 }
 
+/* Where the channels are last and are to be first, an op that finds them by letters can work so. */
+static void turn_anchor(plan *l, node *n) {
+    const xir_type *type = n->op->inputs[0].value->type;
+    const xir_layout *letters = xir_type_layout(type);
+    size_t rank = xir_type_rank(type);
+    static const char *const last[] = { "NLC", "NWC", "NHWC", "NDHWC" };
+    for (size_t i = 0; i < sizeof last / sizeof *last && letters; i++) {
+        if (!xir_str_equal(xir_layout_text(letters), xir_str_of(last[i]))) continue;
+        n->in = n->out = order_inverse(order_channels_last(rank));
+        for (uint32_t k = 0; k < n->n_out; k++) l->values[n->first + k].stored = n->out;
+    }
+}
+
 static void list_op(plan *l, node *n, const known_row *row, bool transpose) {
     row_kind kind = row ? row->row->kind : ROW_NONE;
     bool plain = (row || transpose) && is_plain_op(l, n, kind);
     if (plain && transpose) make_view(l, n);
     n->anchor = plain && kind == ROW_ANCHOR;
+    if (n->anchor && l->first) turn_anchor(l, n);
     n->letters = kind == ROW_ANCHOR || kind == ROW_FIXED || n->op->cls->opaque;
     if (plain && row && kind != ROW_ANCHOR && kind != ROW_FIXED) n->row = row;
 }

@@ -82,6 +82,7 @@ const layout_row layout_rows[] = {
     ROW(group_norm,       SAME,   NO_ATTR,                                              ROW_CHANNELS | ROW_BATCH),
 
     ROW(reshape,          RESHAPE, NO_ATTR,                                             0),
+    ROW(shape,            SHAPE,   NO_ATTR,                                             0),
     ROW(matmul,           MATMUL,  NO_ATTR,                                             0),
 };
 const size_t n_layout_rows = sizeof layout_rows / sizeof *layout_rows;

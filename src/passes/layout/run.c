@@ -16,8 +16,8 @@
  * nearly always once. */
 enum { MOST_PLANS = 8 };
 
-static xir_status relayout(xir_pass *at, bool open, bool *again) {
-    plan l = { .at = at, .net = at->net, .alloc = &at->net->alloc };
+static xir_status relayout(xir_pass *at, bool open, bool first, bool *again) {
+    plan l = { .at = at, .net = at->net, .alloc = &at->net->alloc, .first = first };
     xir_status status = plan_make(&l) ? XIR_OK : XIR_E_MEMORY;
     if (!status) plan_search(&l);
     if (!status && open) plan_open_borders(&l);
@@ -27,19 +27,25 @@ static xir_status relayout(xir_pass *at, bool open, bool *again) {
     return status;
 }
 
+/* Which of two words an option is. */
+static xir_status choose(xir_pass *at, const char *option, const char *no, const char *yes, bool *out) {
+    xir_str word = xir_pass_text(at, option);
+    *out = xir_str_equal(word, xir_str_of(yes));
+    if (*out || xir_str_equal(word, xir_str_of(no))) return XIR_OK;
+    return xir_pass_fail(at, XIR_E_INVALID, NULL, "%s is %s or %s, '%.*s' was found", option, no, yes, (int)word.size, word.data);
+}
+
 static xir_status run(xir_pass *at) {
-    xir_str io = xir_pass_text(at, "io");
-    bool open = xir_str_equal(io, XIR_STR("nhwc")), again = true;
-    if (!open && !xir_str_equal(io, XIR_STR("keep"))) {
-        return xir_pass_fail(at, XIR_E_INVALID, NULL, "io is keep or nhwc, '%.*s' was found", (int)io.size, io.data);
-    }
-    xir_status status = XIR_OK;
-    for (int i = 0; i < MOST_PLANS && again && !status; i++) status = relayout(at, open, &again);
+    bool open, first, again = true;
+    xir_status status = choose(at, "io", "keep", "nhwc", &open);
+    if (!status) status = choose(at, "to", "nhwc", "nchw", &first);
+    for (int i = 0; i < MOST_PLANS && again && !status; i++) status = relayout(at, open, first, &again);
     return status == XIR_E_MEMORY ? xir_pass_fail(at, status, NULL, "out of memory") : status;
 }
 
 static const xir_pass_option options[] = {
     { "io", XIR_PASS_TEXT, "keep", "keep: arguments and results stay in their order; nhwc: they may be channels last too" },
+    { "to", XIR_PASS_TEXT, "nhwc", "nhwc: channels last; nchw: convolutions, pools and resizes that have them last have them first" },
 };
 
 const xir_pass_decl pass_layout = {

@@ -56,19 +56,6 @@ static int64_t cost_of(const plan *l, const value_node *root) {
     return cost;
 }
 
-bool plan_count(plan *l) {
-    for (size_t i = 0; i < l->n_values; i++) {
-        value_node *root = &l->values[i];
-        for (uint32_t k = 0; k < root->n_uses; k++) {
-            const root_use *use = &l->uses[root->first_use + k];
-            const node *user = &l->nodes[use->user];
-            need_more(l, root, l->ports[user->port + use->port].view, user->anchor);
-        }
-        l->cost += cost_of(l, root);
-    }
-    return !l->failed;
-}
-
 /* ---- changing an op -------------------------------------------------------------------------------------------------- */
 
 /* What input i of an op needs of its root, if the op works in this order. */
@@ -79,6 +66,19 @@ static axis_order port_needs(const plan *l, const node *n, uint32_t i, axis_orde
 axis_order use_needs(const plan *l, const value_node *root, const root_use *use) {
     const node *user = &l->nodes[use->user];
     return use->follows ? root->stored : port_needs(l, user, use->port, user->in);
+}
+
+bool plan_count(plan *l) {
+    for (size_t i = 0; i < l->n_values; i++) {
+        value_node *root = &l->values[i];
+        for (uint32_t k = 0; k < root->n_uses; k++) {
+            const root_use *use = &l->uses[root->first_use + k];
+            const node *user = &l->nodes[use->user];
+            need_more(l, root, use_needs(l, root, use), user->anchor);
+        }
+        l->cost += cost_of(l, root);
+    }
+    return !l->failed;
 }
 
 static void set_orders(plan *l, node *n, axis_order in, axis_order out) {

@@ -1,0 +1,48 @@
+/* What people know values by: names and tags. Where a source has said which of a value's dims are called what (the tag onnx.dims), that
+ * follows the axes. */
+#include "layout.h"
+
+bool name_is_there(const xir_value *v) { return v->more && v->more->name->size; }
+
+/* Whether a name was made from another, as conversions call what they put around an op: "c.Conv2d" from "c". */
+static bool is_made_from(xir_str name, xir_str from) {
+    return from.size && name.size > from.size + 1 && name.data[from.size] == '.' && memcmp(name.data, from.data, from.size) == 0;
+}
+
+bool name_is_better(const xir_value *of, const xir_value *than) {
+    return name_is_there(of) && (!name_is_there(than) || is_made_from(xir_value_name(than), xir_value_name(of)));
+}
+
+bool tags_follow(xir_value *v, axis_order by) {
+    const xir_any *dims = by == ORDER_SAME || !v->more || !v->more->tags ? NULL : xir_map_get(v->more->tags, XIR_STR("onnx.dims"));
+    size_t rank = xir_type_rank(v->type);
+    if (!dims || dims->kind != XIR_ANY_LIST || dims->as.list.size != rank || rank > MOST_AXES) return true;
+    xir_any items[MOST_AXES];
+    for (size_t i = 0; i < rank; i++) items[i] = dims->as.list.items[order_at(by, i)];
+    xir_any now = xir_any_list(items, rank);
+    return xir_value_set_tag(v, XIR_STR("onnx.dims"), &now) == XIR_OK;
+}
+
+bool name_move(xir_value *from, xir_value *to, axis_order by) {
+    if (!from->more || (!name_is_there(from) && !from->more->tags)) return true;
+    value_more *more = value_need_more(to);
+    if (!more) return false;
+    const xir_map *tags = from->more->tags;
+    more->name = from->more->name;
+    if (tags) more->tags = tags;
+    from->more->name = &name_empty;
+    from->more->tags = NULL;
+    return !tags || tags_follow(to, by);
+}
+
+bool names_swap(xir_value *a, xir_value *b, axis_order to_b, axis_order to_a) {
+    value_more *x = value_need_more(a), *y = value_need_more(b);
+    if (!x || !y) return false;
+    const label *name = x->name;
+    const xir_map *tags = x->tags;
+    x->name = y->name;
+    x->tags = y->tags;
+    y->name = name;
+    y->tags = tags;
+    return tags_follow(a, to_a) && tags_follow(b, to_b);
+}
