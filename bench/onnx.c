@@ -1,5 +1,5 @@
-/* ONNX: a graph of many nodes, read from memory, and a file of 256 MiB of weights, opened. The bytes are written here by hand, the
- * way exporters write them: names of layers, five attributes a convolution, raw data. */
+/* ONNX: a graph of many nodes, read from memory, and a file of 256 MiB of weights, opened. The bytes are written here by
+ * hand, the way exporters write them: names of layers, five attributes a convolution, raw data. */
 #include "bench.h"
 
 #include <xir/xir.h>
@@ -95,7 +95,8 @@ static void put_node(message *graph, size_t i, bool own)
 
 static void put_value(message *graph, unsigned field, const char *name)
 {
-    static const unsigned char type[] = { 10, 22, 8, 1, 18, 18, 10, 2, 8, 1, 10, 2, 8, 16, 10, 2, 8, 56, 10, 4, 8, 0xb8, 0x80, 0 };
+    static const unsigned char type[] = { 10, 22, 8, 1, 18, 18, 10, 2, 8, 1, 10, 2, 8, 16, 10, 2, 8, 56, 10, 4, 8, 0xb8,
+                                          0x80, 0 };
     unsigned char room[128];
     message value = { room };
     put_text(&value, 1, name);
@@ -132,7 +133,8 @@ static void put_weight(message *graph, const char *name, size_t times)
 static unsigned char *make_model(size_t ops, size_t times, size_t *size)
 {
     enum { NODE = 256, HEAD = 64 };
-    size_t weights = times ? ops / 2 + 1 : 1, room = HEAD + ops * NODE + weights * (128 + sizeof zeros * (times ? times : 1)) + 1024;
+    size_t weights = times ? ops / 2 + 1 : 1, each = 128 + sizeof zeros * (times ? times : 1);
+    size_t room = HEAD + ops * NODE + weights * each + 1024;
     unsigned char *bytes = pages_take(room), *graph_at = bytes + HEAD;
     if (!bytes)
         return NULL;
@@ -271,7 +273,8 @@ static bool fetch_run(void *state, bench_result *out)
 }
 
 const bench_case onnx_read_cases[] = {
-    { "onnx-read", NULL, 0, read_setup, read_run, NULL, "xir_network_read of ONNX in memory, lazily: a chain of Conv and Relu" },
+    { "onnx-read", NULL, 0, read_setup, read_run, NULL,
+      "xir_network_read of ONNX in memory, lazily: a chain of Conv and Relu" },
     { "onnx-read", "memcpy", 0, copy_setup, copy_run, NULL, "the same bytes copied" },
     { "onnx-load", NULL, BENCH_FOLDER, load_setup, load_run, load_check,
       "xir_network_load of a cached file of 256 MiB of weights in 20 000 nodes, mapped" },

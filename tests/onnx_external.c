@@ -1,5 +1,6 @@
-/* Weights in files beside the model: what is taken, and the ways in which a path of a stranger could reach elsewhere, none of which
- * does. Each attack is made twice, for the kernel's own rules and for those that are followed folder by folder. */
+/* Weights in files beside the model: what is taken, and the ways in which a path of a stranger could reach elsewhere,
+ * none of which does. Each attack is made twice, for the kernel's own rules and for those that are followed folder by
+ * folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -115,7 +116,8 @@ static const attack attacks[] = {
     { "w.bin",                              " 4", NULL, XIR_E_SYNTAX,  "\" 4\"" },
     { "w.bin",                              "18446744073709551616", NULL, XIR_E_BOUNDS, "more than 2^64" },
     { "w.bin",                              "18446744073709551612", NULL, XIR_E_CORRUPT, "the file ends at 16" },
-    { "w.bin",                              "9", NULL,  XIR_E_CORRUPT, "takes 8 bytes of \"w.bin\" from 9 on, but the file ends at 16" },
+    { "w.bin",                              "9", NULL,  XIR_E_CORRUPT,
+      "takes 8 bytes of \"w.bin\" from 9 on, but the file ends at 16" },
     { "w.bin",                              "4", "9",   XIR_E_CORRUPT, "has 9 bytes in \"w.bin\", its type takes 8" },
     { "w.bin",                              "0", "1125899906842624", XIR_E_CORRUPT, "its type takes 8" },
     { "empty",                              NULL, NULL, XIR_E_CORRUPT, "the file ends at 0" },
@@ -135,7 +137,7 @@ static void no_path_leads_elsewhere(void **state) {
                         xir_str_equal(d->path, XIR_STR("/graph/initializer/0/external_data")) && d->byte != XIR_NO_BYTE;
             if (!good) {
                 xir_diags_print(why, stderr);
-                fail_msg("\"%s\": %s, %s was expected", a->location, xir_status_name(a->status), a->sentence ? a->sentence : "");
+                fail_msg("\"%s\": %s was expected", a->location, xir_status_name(a->status));
             }
         }
     }

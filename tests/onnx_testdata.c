@@ -1,6 +1,7 @@
-/* Every model of ONNX's own tests and of XIR_CORPUS/onnx is read: as many nodes, inputs and weights as another walk over the bytes
- * finds (support/onnx_wire.h), the same names and the same elements. ONNX's tests are those of Debian's package libonnx-testdata, in
- * another folder if XIR_ONNX_TESTS names it; the corpus is packed (xz), what is not there is left out. */
+/* Every model of ONNX's own tests and of XIR_CORPUS/onnx is read: as many nodes, inputs and weights as another walk over
+ * the bytes finds (support/onnx_wire.h), the same names and the same elements. ONNX's tests are those of Debian's
+ * package libonnx-testdata, in another folder if XIR_ONNX_TESTS names it; the corpus is packed (xz), what is not there
+ * is left out. */
 #include <dirent.h>
 #include "support/net.h"
 #include "support/onnx_wire.h"
@@ -12,7 +13,8 @@
 typedef struct counted { size_t models, nodes, weights, values; } counted;
 static counted all;
 
-static bool named(const xir_value *v, pb_bytes name) { return xir_str_equal(xir_value_name(v), (xir_str){ (const char *)name.data, name.size }); }
+static xir_str text_of(pb_bytes bytes) { return (xir_str){ (const char *)bytes.data, bytes.size }; }
+static bool named(const xir_value *v, pb_bytes name) { return xir_str_equal(xir_value_name(v), text_of(name)); }
 
 static bool is_weight(pb_bytes graph, pb_bytes name) {
     pb_field f;
@@ -52,7 +54,7 @@ static void check_elements(const char *path, const xir_value *v, pb_bytes tensor
             continue;   /* halves and doubles: their size is right */
         }
         if (width < 8) expected &= (UINT64_C(1) << 8 * width) - 1;
-        if (bits != expected) fail_msg("%s: element %zu of %.*s is another", path, i, (int)t.name.size, (const char *)t.name.data);
+        if (bits != expected) fail_msg("%s: element %zu of %.*s is another", path, i, SHOWN(text_of(t.name)));
     }
     assert_int_equal(i * width, size);
 }
@@ -64,7 +66,7 @@ static void check_node(const char *path, const xir_op *op, pb_bytes node, pb_byt
     xir_str key = xir_class_key(xir_op_class(op)), name = xir_op_name(op);
     if (key.size < n.op_type.size || memcmp(key.data + key.size - n.op_type.size, n.op_type.data, n.op_type.size) != 0)
         fail_msg("%s: %.*s", path, (int)key.size, key.data);
-    assert_true(xir_str_equal(name, (xir_str){ (const char *)n.name.data, n.name.size }));
+    assert_true(xir_str_equal(name, text_of(n.name)));
     size_t i = 0, attributes = pb_count(node, ONNX_NODE_ATTRIBUTE);
     for (pb_walk w = pb_begin(node); pb_next_of(&w, ONNX_NODE_INPUT, &f); i++) {
         const xir_value *v = i < xir_op_input_count(op) ? xir_op_input(op, (int64_t)i) : NULL;
@@ -73,7 +75,9 @@ static void check_node(const char *path, const xir_op *op, pb_bytes node, pb_byt
         if (v) assert_int_equal(xir_value_is_params(v), is_weight(graph, f.bytes));
     }
     i = 0;
-    for (pb_walk w = pb_begin(node); pb_next_of(&w, ONNX_NODE_OUTPUT, &f); i++) assert_true(named(xir_op_output(op, (int64_t)i), f.bytes));
+    for (pb_walk w = pb_begin(node); pb_next_of(&w, ONNX_NODE_OUTPUT, &f); i++) {
+        assert_true(named(xir_op_output(op, (int64_t)i), f.bytes));
+    }
     assert_int_equal(i, xir_op_output_count(op));
     assert_int_equal(attributes, xir_op_extra(op) ? xir_op_extra(op)->size : 0);
     all.values += i;
@@ -103,7 +107,9 @@ static void check_graph(const char *path, const xir_network *net, pb_bytes graph
     assert_int_equal(xir_op_output_count(op), inputs);
     assert_int_equal(xir_network_op_count(net), pb_count(graph, ONNX_GRAPH_NODE) + 2);
     op = xir_op_next(op);
-    for (pb_walk w = pb_begin(graph); pb_next_of(&w, ONNX_GRAPH_NODE, &f); op = xir_op_next(op)) check_node(path, op, f.bytes, graph);
+    for (pb_walk w = pb_begin(graph); pb_next_of(&w, ONNX_GRAPH_NODE, &f); op = xir_op_next(op)) {
+        check_node(path, op, f.bytes, graph);
+    }
     for (pb_walk w = pb_begin(graph); pb_next_of(&w, ONNX_GRAPH_OUTPUT, &f);) {
         assert_true(onnx_read_value(f.bytes, &v));
         assert_true(named(xir_op_input(op, (int64_t)outputs++), v.name));
@@ -146,6 +152,10 @@ static void each_model(const char *folder) {
     if (n >= 0) free(entries);
 }
 
+static void print_counts(void) {
+    print_message("      %zu models, %zu nodes, %zu weights, %zu values\n", all.models, all.nodes, all.weights, all.values);
+}
+
 static void onnx_has_tests(void **state) {
     (void)state;
     const char *folder = getenv("XIR_ONNX_TESTS");
@@ -153,7 +163,7 @@ static void onnx_has_tests(void **state) {
     all = (counted){ 0 };
     each_model(folder);
     if (!all.models) print_message("skipped: no models in %s (Debian: libonnx-testdata)\n", folder);
-    else print_message("      %zu models, %zu nodes, %zu weights, %zu values\n", all.models, all.nodes, all.weights, all.values);
+    else print_counts();
 }
 
 static void real_exports(void **state) {
@@ -178,7 +188,7 @@ static void real_exports(void **state) {
     }
     if (n >= 0) free(entries);
     if (!all.models) print_message("skipped: no packed models in XIR_CORPUS/onnx\n");
-    else print_message("      %zu models, %zu nodes, %zu weights, %zu values\n", all.models, all.nodes, all.weights, all.values);
+    else print_counts();
 }
 
 static int begin(void **state) {

@@ -1,6 +1,7 @@
-/* Attributes, each as what it is in the file: numbers, texts, tensors as Params, lists of these. What has no kind among our
- * values is a map of one key that says what it is: "onnx.graph" (its bytes, as Params), "onnx.sparse_tensor", "onnx.type",
- * "onnx.ref". Reals that JSON cannot write (inf, nan) are Params of float32 too, a text that is no UTF-8 Params of its bytes. */
+/* Attributes, each as what it is in the file: numbers, texts, tensors as Params, lists of these. What has no kind among
+ * our values is a map of one key that says what it is: "onnx.graph" (its bytes, as Params), "onnx.sparse_tensor",
+ * "onnx.type", "onnx.ref". Reals that JSON cannot write (inf, nan) are Params of float32 too, a text that is no UTF-8
+ * Params of its bytes. */
 #include <math.h>
 #include "onnx/read.h"
 
@@ -8,8 +9,8 @@ enum { ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_T = 5, ATTR_G = 6, ATTR_FLOATS =
        ATTR_TENSORS = 10, ATTR_GRAPHS = 11, ATTR_TP = 14, ATTR_TPS = 15, ATTR_SPARSE = 22, ATTR_SPARSES = 23 };
 
 /* By AttributeType: the field that has the value. ORDER ATTRIBUTE TYPE */
-static const uint8_t value_fields[] = { 0, ATTR_F, ATTR_I, ATTR_S, ATTR_T, ATTR_G, ATTR_FLOATS, ATTR_INTS, ATTR_STRINGS, ATTR_TENSORS,
-                                        ATTR_GRAPHS, ATTR_SPARSE, ATTR_SPARSES, ATTR_TP, ATTR_TPS };
+static const uint8_t value_fields[] = { 0, ATTR_F, ATTR_I, ATTR_S, ATTR_T, ATTR_G, ATTR_FLOATS, ATTR_INTS, ATTR_STRINGS,
+                                        ATTR_TENSORS, ATTR_GRAPHS, ATTR_SPARSE, ATTR_SPARSES, ATTR_TP, ATTR_TPS };
 enum { TYPES = sizeof value_fields };
 
 typedef struct attribute {
@@ -190,7 +191,9 @@ static bool read_list(proto_reader *r, const attribute *a, uint32_t field, xir_a
 /* ---- one attribute --------------------------------------------------------------------------------------------- */
 
 static bool needs(proto_reader *r, const attribute *a, wire_bytes value, put_fn *put, const char *name, xir_any *out) {
-    if (!value.at) return PROTO_FAIL(r, a->whole.at, XIR_E_MISSING, "an attribute of type %" PRIu64 " needs %s", a->type, name);
+    if (!value.at) {
+        return PROTO_FAIL(r, a->whole.at, XIR_E_MISSING, "an attribute of type %" PRIu64 " needs %s", a->type, name);
+    }
     frame at = proto_enter(r, xir_str_of(name));
     r->trace.top = &at;
     bool ok = put(r, value, out);

@@ -1,6 +1,6 @@
-/* Which values a subgraph takes from outside. A name is its own if its graph, or one around it within the attribute, has it as an
- * input, an initializer or a node's output, wherever; all others are captured. Names in force are a list with a hash over it; those
- * of a graph are taken off its end when it has been walked, so nested graphs cost what is in them. */
+/* Which values a subgraph takes from outside. A name is its own if its graph, or one around it within the attribute, has
+ * it as an input, an initializer or a node's output, wherever; all others are captured. Names in force are a list with a
+ * hash over it; those of a graph are taken off its end when it has been walked, so nested graphs cost what is in them. */
 #include "onnx/read.h"
 
 typedef struct scope_name { wire_bytes text; uint32_t next; /* in the bucket, its number + 1 */ uint32_t bucket; } scope_name;
@@ -13,7 +13,9 @@ typedef struct scope {
     uint32_t     depth, deepest;
 } scope;
 
-static uint64_t hash_of(const scope *s, wire_bytes text) { return name_hash(s->r->names.seed, (const char *)text.at, text.size); }
+static uint64_t hash_of(const scope *s, wire_bytes text) {
+    return name_hash(s->r->names.seed, (const char *)text.at, text.size);
+}
 
 static bool has(const scope *s, wire_bytes text) {
     if (!s->room) return false;
@@ -86,8 +88,8 @@ static bool each_text(scope *s, wire_bytes message, uint32_t field, text_fn *vis
 }
 
 enum { GRAPH_NODE = 1, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_SPARSE = 15,
-       NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_ATTRIBUTE = 5, ATTRIBUTE_G = 6, ATTRIBUTE_GRAPHS = 11, INFO_NAME = 1, TENSOR_NAME = 8,
-       SPARSE_VALUES = 1 };
+       NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_ATTRIBUTE = 5, ATTRIBUTE_G = 6, ATTRIBUTE_GRAPHS = 11, INFO_NAME = 1,
+       TENSOR_NAME = 8, SPARSE_VALUES = 1 };
 
 static bool define_sparse(scope *s, wire_bytes sparse) {
     wire_field f;
@@ -134,7 +136,9 @@ static bool walk_node(scope *s, wire_bytes node) {
 
 /* Nodes, and results that come straight from outside. */
 static bool walk_graph(scope *s, wire_bytes graph) {
-    if (s->depth >= s->deepest) return PROTO_FAIL(s->r, graph.at, XIR_E_LIMIT, "graphs are nested deeper than %" PRIu32, s->deepest);
+    if (s->depth >= s->deepest) {
+        return PROTO_FAIL(s->r, graph.at, XIR_E_LIMIT, "graphs are nested deeper than %" PRIu32, s->deepest);
+    }
     size_t outside = s->names.size;
     s->depth++;
     bool ok = define_all(s, graph);

@@ -103,7 +103,9 @@ static int open_folder(proto_reader *r) {
     int fd;
     do fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
-    if (fd < 0) trace_fail(&r->trace, XIR_E_IO, XIR_NO_BYTE, "cannot open the folder of the model, %s: %s", folder, strerror(errno));
+    if (fd < 0) {
+        trace_fail(&r->trace, XIR_E_IO, XIR_NO_BYTE, "cannot open the folder of the model, %s: %s", folder, strerror(errno));
+    }
     mem_free(r->alloc, folder, n + 1);
     return fd;
 }
@@ -260,7 +262,8 @@ static bool read_entry(proto_reader *r, wire_bytes message, place *p) {
         *known[i].out = value.at ? value : (wire_bytes){ message.at, 0 };
         return true;
     }
-    return PROTO_FAIL(r, message.at, XIR_E_UNKNOWN, "external data has no key \"%.*s\", but location, offset, length, checksum",
+    return PROTO_FAIL(r, message.at, XIR_E_UNKNOWN,
+                      "external data has no key \"%.*s\", but location, offset, length, checksum",
                      CLIP(proto_str(key)));
 }
 
@@ -289,7 +292,8 @@ static bool read_number(proto_reader *r, wire_bytes text, const char *what, uint
     for (size_t i = 0; i < text.size; i++) {
         uint8_t digit = (uint8_t)(text.at[i] - '0');
         if (digit > 9) {
-            return PROTO_FAIL(r, text.at, text.at[0] == '-' ? XIR_E_BOUNDS : XIR_E_SYNTAX, "the %s \"%.*s\" is no number from 0 on", what,
+            return PROTO_FAIL(r, text.at, text.at[0] == '-' ? XIR_E_BOUNDS : XIR_E_SYNTAX,
+                              "the %s \"%.*s\" is no number from 0 on", what,
                              CLIP(proto_str(text)));
         }
         if (!mul_u64(*out, 10, out) || !add_u64(*out, digit, out)) {
@@ -304,7 +308,8 @@ static bool read_data(proto_reader *r, const proto_tensor *t, const place *p, co
     if (p->offset.at && !read_number(r, p->offset, "offset", &offset)) return false;
     if (p->length.at && !read_number(r, p->length, "length", &length)) return false;
     if (p->length.at && bytes && length != *bytes) {
-        return PROTO_FAIL(r, p->length.at, XIR_E_CORRUPT, "tensor '%.*s' has %" PRIu64 " bytes in \"%.*s\", its type takes %" PRIu64,
+        return PROTO_FAIL(r, p->length.at, XIR_E_CORRUPT,
+                          "tensor '%.*s' has %" PRIu64 " bytes in \"%.*s\", its type takes %" PRIu64,
                          CLIP(proto_str(t->name)), length, CLIP(proto_str(p->location)), *bytes);
     }
     external_file *file = find_file(r, p, t);
@@ -313,7 +318,8 @@ static bool read_data(proto_reader *r, const proto_tensor *t, const place *p, co
     if (!p->length.at) length = bytes ? *bytes : offset < size ? size - offset : 0;
     if (offset > size || length > size - offset) {
         return PROTO_FAIL(r, p->at, XIR_E_CORRUPT, "tensor '%.*s' takes %" PRIu64 " bytes of \"%.*s\" from %" PRIu64
-                         " on, but the file ends at %" PRIu64, CLIP(proto_str(t->name)), length, CLIP(proto_str(p->location)), offset, size);
+                         " on, but the file ends at %" PRIu64, CLIP(proto_str(t->name)), length,
+                         CLIP(proto_str(p->location)), offset, size);
     }
     return !length || (*out = proto_part(r, &file->parts, offset, length)) != NULL;
 }
@@ -326,9 +332,11 @@ bool proto_external_data(proto_reader *r, const proto_tensor *t, const uint64_t 
     if (t->has_raw || t->data) {
         PROTO_FAIL(r, p.at, XIR_E_EXISTS, "tensor '%.*s' has elements here and in another file", CLIP(proto_str(t->name)));
     } else if (t->element == 8) {
-        PROTO_FAIL(r, p.at, XIR_E_TYPE, "tensor '%.*s' is of texts, which cannot be in another file", CLIP(proto_str(t->name)));
+        PROTO_FAIL(r, p.at, XIR_E_TYPE, "tensor '%.*s' is of texts, which cannot be in another file",
+                   CLIP(proto_str(t->name)));
     } else if (!r->how->path) {
-        PROTO_FAIL(r, p.at, XIR_E_MISSING, "tensor '%.*s' is in \"%.*s\", but there is no folder to look in: the model did not "
+        PROTO_FAIL(r, p.at, XIR_E_MISSING,
+                   "tensor '%.*s' is in \"%.*s\", but there is no folder to look in: the model did not "
                   "come from a file", CLIP(proto_str(t->name)), CLIP(proto_str(p.location)));
     } else {
         ok = read_data(r, t, &p, bytes, out);

@@ -1,6 +1,7 @@
-/* GraphProto: its fields are found first, in whatever order the file has them, and initializers read. The others are read
- * in the order in which they are needed: inputs, nodes in file order, outputs, declared types. Values are told apart by names. A name that is
- * used before something has it is a value without a maker, which the maker replaces when it comes, or stays one. */
+/* GraphProto: its fields are found first, in whatever order the file has them, and initializers read. The others are
+ * read in the order in which they are needed: inputs, nodes in file order, outputs, declared types. Values are told
+ * apart by names. A name that is used before something has it is a value without a maker, which the maker replaces when
+ * it comes, or stays one. */
 #include "codec_read.h"
 #include "onnx/read.h"
 
@@ -258,8 +259,8 @@ static bool make_input(proto_reader *r, const value_info *infos, size_t n) {
     op_set_id(op, 0);
     for (size_t i = 0; i < n; i++) {
         xir_value *v = &op->outputs[i];
-        if (!proto_name_value(r, v, proto_str(infos[i].name)) || !proto_value_tags(r, v, infos[i].declared.tags)) return false;
-        if (!define_named(r, v)) return false;
+        if (!proto_name_value(r, v, proto_str(infos[i].name)) || !proto_value_tags(r, v, infos[i].declared.tags) ||
+            !define_named(r, v)) return false;
     }
     return true;
 }
@@ -305,7 +306,8 @@ static bool read_outputs(proto_reader *r) {
     if (!op || !op_make_outputs(op, NULL, 0)) return trace_memory(&r->trace);
     for (size_t i = 0; i < n; i++) use_link(&op->inputs[i], op, values[i]);
     op_link(op, NULL);
-    return op_set_id(op, (int64_t)r->n_nodes + 1) || trace_memory(&r->trace);
+    op_set_id(op, (int64_t)r->n_nodes + 1);   /* the highest, from which new ones count on */
+    return true;
 }
 
 /* ---- the rest -------------------------------------------------------------------------------------------------- */

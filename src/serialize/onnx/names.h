@@ -7,7 +7,8 @@
 
 typedef struct name_slot { uint32_t hash, value; /* its number + 1; 0: free */ } name_slot;
 
-/* The last name of those whose hashes end alike: most are used soon after they were met, and then nothing else is looked at. */
+/* The last name of those whose hashes end alike: most are used soon after they were met, and then nothing else is looked
+ * at. */
 typedef struct name_recent { uint64_t hash; xir_value *value; } name_recent;
 enum { NAME_RECENT = 256 };
 
@@ -27,6 +28,7 @@ void name_table_free(name_table *t);
 /* Room for so many names at once; false without memory. */
 bool name_table_reserve(name_table *t, size_t n);
 
+static inline uint64_t name_byte(char c) { return (unsigned char)c; }
 static inline uint64_t name_word(const char *at, size_t size) {
     uint64_t word = 0;
     memcpy(&word, at, size);
@@ -58,7 +60,7 @@ static inline uint64_t name_hash(uint64_t seed, const char *text, size_t size) {
         a = name_word(text, 4);
         b = name_word(text + size - 4, 4);
     } else if (size) {
-        a = (uint64_t)(unsigned char)text[0] << 16 | (uint64_t)(unsigned char)text[size / 2] << 8 | (unsigned char)text[size - 1];
+        a = name_byte(text[0]) << 16 | name_byte(text[size / 2]) << 8 | name_byte(text[size - 1]);
     }
     return name_mix(name_mix(a ^ k0, b ^ hash), k1);
 }
@@ -71,7 +73,8 @@ static inline bool name_is(const xir_value *v, xir_str text) {
 }
 static inline xir_value *name_find(name_table *t, xir_str text, uint64_t hash) {
     const name_recent *recent = &t->recent[hash % NAME_RECENT];
-    return recent->value && recent->hash == hash && name_is(recent->value, text) ? recent->value : name_find_slowly(t, text, hash);
+    if (recent->value && recent->hash == hash && name_is(recent->value, text)) return recent->value;
+    return name_find_slowly(t, text, hash);
 }
 /* Where the name will be looked for: asked for ahead, memory answers while other work is done. */
 static inline void name_prefetch(const name_table *t, uint64_t hash) {

@@ -15,7 +15,8 @@ void *proto_list_slow(proto_reader *r, proto_list *list, size_t item) {
 
 bool proto_end_slow(proto_reader *r, const wire *w) {
     if (w->fault == WIRE_LENGTH) {
-        return PROTO_FAIL(r, w->where, XIR_E_SYNTAX, "a length of %" PRIu64 " bytes reaches beyond the end of its message", w->length);
+        return PROTO_FAIL(r, w->where, XIR_E_SYNTAX,
+                          "a length of %" PRIu64 " bytes reaches beyond the end of its message", w->length);
     }
     return PROTO_FAIL(r, w->where, XIR_E_SYNTAX, "%s", wire_fault_words(w->fault));
 }
@@ -24,8 +25,8 @@ bool proto_kind_fail(proto_reader *r, const wire_field *f, wire_kind kind, xir_s
     static const char *const words[] = { "a number", "8 bytes", "bytes", "", "", "4 bytes" };
     frame at = proto_enter(r, name);
     r->trace.top = &at;
-    PROTO_FAIL(r, f->at, XIR_E_TYPE, "%s must be %s (wire type %d), wire type %d was found", name.data, words[kind], (int)kind,
-              (int)f->kind);
+    PROTO_FAIL(r, f->at, XIR_E_TYPE, "%s must be %s (wire type %d), wire type %d was found", name.data, words[kind],
+               (int)kind, (int)f->kind);
     r->trace.top = at.up;
     return false;
 }
@@ -168,7 +169,9 @@ static bool add_base64(proto_reader *r, wire_bytes bytes, proto_list *list) {
     char *out = text;
     for (size_t i = 0; i < bytes.size; i += 3) {
         size_t left = bytes.size - i;
-        uint32_t v = (uint32_t)bytes.at[i] << 16 | (left > 1 ? (uint32_t)bytes.at[i + 1] << 8 : 0) | (left > 2 ? bytes.at[i + 2] : 0u);
+        uint32_t v = (uint32_t)bytes.at[i] << 16;
+        if (left > 1) v |= (uint32_t)bytes.at[i + 1] << 8;
+        if (left > 2) v |= bytes.at[i + 2];
         *out++ = digits[v >> 18];
         *out++ = digits[v >> 12 & 63];
         *out++ = left > 1 ? digits[v >> 6 & 63] : '=';
@@ -307,7 +310,7 @@ xir_network *proto_read(const format_reading *how, blob *whole) {
     name_table_init(&r.names, r.alloc);
     arena_init(&r.scratch, r.alloc);
     model m = { 0 };
-    bool ok = read_model(&r, &m);
+    bool ok = read_model(&r, &m) && !r.trace.status;
     reader_free(&r, &m);
     if (ok) return net;
     xir_network_free(net);

@@ -1,10 +1,11 @@
-/* What the files that read ONNX share. A model is read in one go over its bytes, where they lie; what the graph keeps of weights
- * are parts of the file. Bytes are hostile: the wire is checked by its walk (wire.h), what it means by who reads the message.
+/* What the files that read ONNX share. A model is read in one go over its bytes, where they lie; what the graph keeps of
+ * weights are parts of the file. Bytes are hostile: the wire is checked by its walk (wire.h), what it means by who reads
+ * the message.
  *
- * Protobuf leaves it to readers what to make of oddities. Here: of a number or text that should be there once and is there
- * again, the last counts. A message that should be there once and is there again is refused, since its parts would have to be put
- * together, and no writer writes such a thing (only GraphProto is put together, because it costs nothing). A known
- * field of another wire type is refused, an unknown one is passed over. */
+ * Protobuf leaves it to readers what to make of oddities. Here: of a number or text that should be there once and is
+ * there again, the last counts. A message that should be there once and is there again is refused, since its parts would
+ * have to be put together, and no writer writes such a thing (only GraphProto is put together, because it costs
+ * nothing). A known field of another wire type is refused, an unknown one is passed over. */
 #ifndef SERIALIZE_ONNX_READ_H
 #define SERIALIZE_ONNX_READ_H
 
@@ -198,7 +199,7 @@ typedef struct proto_element {
     uint8_t     per;       /* numbers an element: 2 of complex ones    */
 } proto_element;
 const proto_element *proto_element_of(uint64_t which);
-/* Our element type; NULL, without a failure, if there is none. */
+/* Our element type; NULL if there is none, or with a failure without memory. */
 const xir_type *proto_element_type(proto_reader *r, uint64_t which);
 /* The tensor type, NULL with a failure. */
 const xir_type *proto_tensor_type(proto_reader *r, const xir_type *element, const int64_t *dims, size_t rank);
@@ -223,7 +224,8 @@ typedef struct proto_tensor {
     bool       has_metadata;
 } proto_tensor;
 bool proto_scan_tensor(proto_reader *r, wire_bytes tensor, proto_tensor *out);
-/* Params of a tensor, without id; NULL with a failure. The bytes of its elements are given unless only the structure is wanted. */
+/* Params of a tensor, without id; NULL with a failure. The bytes of its elements are given unless only the structure is
+ * wanted. */
 xir_value *proto_make_tensor(proto_reader *r, const proto_tensor *t);
 /* Params of bytes of the file. */
 xir_value *proto_make_bytes(proto_reader *r, xir_str name, wire_bytes bytes);

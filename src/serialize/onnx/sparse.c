@@ -1,5 +1,6 @@
-/* SparseTensorProto. As an initializer it is what it stands for, a dense tensor with a mark, so that whoever computes with it need not
- * know; as an attribute it stays the three parts that it is. How much larger than their file all dense tensors may be is limited. */
+/* SparseTensorProto. As an initializer it is what it stands for, a dense tensor with a mark, so that whoever computes
+ * with it need not know; as an attribute it stays the three parts that it is. How much larger than their file all dense
+ * tensors may be is limited. */
 #include "onnx/read.h"
 
 typedef struct sparse {
@@ -75,14 +76,16 @@ static bool scatter(proto_reader *r, const dense *d, uint8_t *out) {
         for (size_t j = 0; j < per; j++) {
             int64_t index = (int64_t)wire_u64(indices + 8 * (i * per + j));
             if (index < 0 || index >= d->s->dims[j]) {
-                return PROTO_FAIL(r, d->s->indices.at, XIR_E_BOUNDS, "index %zu of value %zu is %" PRId64 ", outside 0 to %" PRId64, j, i,
+                return PROTO_FAIL(r, d->s->indices.at, XIR_E_BOUNDS,
+                                  "index %zu of value %zu is %" PRId64 ", outside 0 to %" PRId64, j, i,
                                  index, d->s->dims[j] - 1);
             }
             at = at * (uint64_t)d->s->dims[j] + (uint64_t)index;
         }
         if (!per) at = wire_u64(indices + 8 * i);
         if (at >= d->elements) {
-            return PROTO_FAIL(r, d->s->indices.at, XIR_E_BOUNDS, "value %zu is at %" PRId64 ", the tensor has %" PRIu64 " elements", i,
+            return PROTO_FAIL(r, d->s->indices.at, XIR_E_BOUNDS,
+                              "value %zu is at %" PRId64 ", the tensor has %" PRIu64 " elements", i,
                              (int64_t)at, d->elements);
         }
         memcpy(out + at * d->width, values + i * d->width, d->width);
@@ -99,7 +102,8 @@ static bool check_parts(proto_reader *r, const dense *d) {
     size_t rank = good ? xir_type_rank(indices) : 0;
     if (good) good = xir_type_dim(indices, 0, false) == n && (rank == 1 || rank == 2);
     if (good && rank == 2) good = xir_type_dim(indices, 1, false) == (int64_t)d->s->n_dims;
-    return good || PROTO_FAIL(r, d->s->whole.at, XIR_E_INVALID, "values of a sparse tensor are [n], its indices int64, [n] or [n,rank]");
+    return good || PROTO_FAIL(r, d->s->whole.at, XIR_E_INVALID,
+                              "values of a sparse tensor are [n], its indices int64, [n] or [n,rank]");
 }
 
 static bool check_size(proto_reader *r, dense *d) {
@@ -107,7 +111,8 @@ static bool check_size(proto_reader *r, dense *d) {
     xir_status status = proto_size(d->s->dims, d->s->n_dims, bits, &d->elements, &d->bytes);
     if (status) return PROTO_FAIL(r, d->s->whole.at, status, "the dims of a sparse tensor are below 0 or too large");
     if (!r->how->no_params && d->bytes > r->dense) {
-        return PROTO_FAIL(r, d->s->whole.at, XIR_E_LIMIT, "a sparse tensor of %zu bytes would become %" PRIu64 ", the limit of its file leaves %"
+        return PROTO_FAIL(r, d->s->whole.at, XIR_E_LIMIT,
+                          "a sparse tensor of %zu bytes would become %" PRIu64 ", the limit of its file leaves %"
                           PRIu64, d->s->whole.size, d->bytes, r->dense);
     }
     r->dense -= r->how->no_params ? 0 : d->bytes;

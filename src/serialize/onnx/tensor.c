@@ -1,5 +1,5 @@
-/* TensorProto to Params. Elements that the file has as they lie in memory (raw_data, packed floats) stay where they are: the Params
- * keep a part of the file. Others are made: numbers of variable length, fields that are not packed, texts.
+/* TensorProto to Params. Elements that the file has as they lie in memory (raw_data, packed floats) stay where they are:
+ * the Params keep a part of the file. Others are made: numbers of variable length, fields that are not packed, texts.
  *
  * Elements without a type of ours keep their bytes too, and no type: texts as their protobuf has them, each behind its
  * length. */
@@ -46,7 +46,8 @@ static bool add_data(proto_reader *r, const wire_field *f, proto_tensor *t) {
     xir_str name = data_name(f->number);
     if (f->kind != kind && f->kind != WIRE_BYTES) return proto_kind_fail(r, f, kind, name);
     if (t->data && t->data != f->number) {
-        return PROTO_FAIL(r, f->at, XIR_E_EXISTS, "the tensor has elements in %s and in %s", data_name(t->data).data, name.data);
+        return PROTO_FAIL(r, f->at, XIR_E_EXISTS, "the tensor has elements in %s and in %s", data_name(t->data).data,
+                          name.data);
     }
     t->data = f->number;
     t->n_data++;
@@ -61,7 +62,8 @@ static bool scan_field(proto_reader *r, const wire_field *f, proto_tensor *t) {
     case TENSOR_TYPE:
         t->element = f->value;
         return PROTO_WANT(r, f, WIRE_VARINT, "data_type");
-    case TENSOR_SEGMENT: return PROTO_FAIL(r, f->at, XIR_E_UNSUPPORTED, "the tensor is one of several segments: whole ones are read");
+    case TENSOR_SEGMENT:
+        return PROTO_FAIL(r, f->at, XIR_E_UNSUPPORTED, "the tensor is one of several segments: whole ones are read");
     case TENSOR_FLOATS: case TENSOR_INT32S: case TENSOR_STRINGS: case TENSOR_INT64S: case TENSOR_DOUBLES: case TENSOR_UINT64S:
         return add_data(r, f, t);
     case TENSOR_NAME: return PROTO_TEXT(r, f, &t->name, "name");
@@ -135,10 +137,10 @@ xir_value *proto_make_params(proto_reader *r, xir_str name, const xir_type *type
 
 xir_value *proto_make_bytes(proto_reader *r, xir_str name, wire_bytes bytes) {
     const xir_type *type = proto_tensor_type(r, proto_element_type(r, 2), &(int64_t){ (int64_t)bytes.size }, 1);
-    blob *data = NULL;
+    bool has_bytes = bytes.size && !r->how->no_params;
     if (!type) return NULL;
-    if (bytes.size && !r->how->no_params && !(data = proto_part(r, &r->parts, (uint64_t)(bytes.at - r->base), bytes.size))) return NULL;
-    return proto_make_params(r, name, type, data);
+    blob *data = has_bytes ? proto_part(r, &r->parts, (uint64_t)(bytes.at - r->base), bytes.size) : NULL;
+    return data || !has_bytes ? proto_make_params(r, name, type, data) : NULL;
 }
 
 xir_status proto_size(const int64_t *dims, size_t rank, uint64_t bits, uint64_t *elements, uint64_t *bytes) {
@@ -188,8 +190,9 @@ static bool put_number(proto_reader *r, const wire *w, making *m, uint64_t v) {
     if (!m->out) return true;
     unsigned bits = 8 * (unsigned)m->width;
     int64_t s = (int64_t)v;
+    bool narrow = m->t->element != 9 && data_kind(m->t->data) == WIRE_VARINT && bits < 64;
     if (m->t->element == 9) v = v != 0;
-    else if (data_kind(m->t->data) == WIRE_VARINT && bits < 64 && (s >= INT64_C(1) << bits || s < -(INT64_C(1) << (bits - 1)))) {
+    if (narrow && (s >= INT64_C(1) << bits || s < -(INT64_C(1) << (bits - 1)))) {
         return PROTO_FAIL(r, w->at, XIR_E_BOUNDS, "%" PRId64 " is no number of %u bits", s, bits);
     }
     for (size_t i = 0; i < m->width; i++) *m->out++ = (uint8_t)(v >> 8 * i);
@@ -240,8 +243,8 @@ static blob *make_data(proto_reader *r, const proto_tensor *t, const proto_eleme
     making m = { .t = t, .e = e, .width = e->bits < 8 ? 1 : (size_t)e->bits / 8 / e->per };
     if (!each_number(r, &m)) return NULL;
     if (m.n != numbers_of(e, elements, bytes)) {
-        PROTO_FAIL(r, t->whole.at, XIR_E_CORRUPT, "tensor '%.*s' has %" PRIu64 " numbers in %s, %s takes %" PRIu64, CALLED(t), m.n,
-                  data_name(t->data).data, shape_said(r, t).text, numbers_of(e, elements, bytes));
+        PROTO_FAIL(r, t->whole.at, XIR_E_CORRUPT, "tensor '%.*s' has %" PRIu64 " numbers in %s, %s takes %" PRIu64,
+                   CALLED(t), m.n, data_name(t->data).data, shape_said(r, t).text, numbers_of(e, elements, bytes));
         return NULL;
     }
     blob *b = blob_new(r->alloc, m.size);
@@ -260,14 +263,16 @@ static blob *make_data(proto_reader *r, const proto_tensor *t, const proto_eleme
 
 static bool wrong_size(proto_reader *r, const proto_tensor *t, const char *where, uint64_t found, uint64_t bytes) {
     PROTO_ENTER(r, at, "raw_data");
-    PROTO_FAIL(r, t->raw.at ? t->raw.at : t->whole.at, XIR_E_CORRUPT, "tensor '%.*s' has %" PRIu64 " bytes%s, %s takes %" PRIu64,
+    PROTO_FAIL(r, t->raw.at ? t->raw.at : t->whole.at, XIR_E_CORRUPT,
+               "tensor '%.*s' has %" PRIu64 " bytes%s, %s takes %" PRIu64,
               CALLED(t), found, where, shape_said(r, t).text, bytes);
     PROTO_LEAVE(r, at);
     return false;
 }
 
 /* False after a failure; *out stays NULL where there are no bytes and none are needed. */
-static bool find_data(proto_reader *r, const proto_tensor *t, const proto_element *e, uint64_t elements, uint64_t bytes, blob **out) {
+static bool find_data(proto_reader *r, const proto_tensor *t, const proto_element *e, uint64_t elements, uint64_t bytes,
+                      blob **out) {
     bool sized = e && e->bits;      /* otherwise there are as many bytes as there are */
     bool raw = t->has_raw && (t->raw.size || !t->data);
     if (raw && t->data) {
@@ -280,12 +285,14 @@ static bool find_data(proto_reader *r, const proto_tensor *t, const proto_elemen
     if (raw && sized && t->raw.size != bytes) return wrong_size(r, t, " in raw_data", t->raw.size, bytes);
     if (raw) return !t->raw.size || (*out = proto_part(r, &r->parts, (uint64_t)(t->raw.at - r->base), t->raw.size)) != NULL;
     if (!t->data) {
-        return !elements || !e || PROTO_FAIL(r, t->whole.at, XIR_E_MISSING, "tensor '%.*s' has no elements, %s takes %" PRIu64,
+        return !elements || !e || PROTO_FAIL(r, t->whole.at, XIR_E_MISSING,
+                                             "tensor '%.*s' has no elements, %s takes %" PRIu64,
                                             CALLED(t), shape_said(r, t).text, elements);
     }
     if (!e || t->data != e->field) {
-        return PROTO_FAIL(r, t->whole.at, XIR_E_TYPE, "tensor '%.*s' has its elements in %s, those of %s are in %s", CALLED(t),
-                         data_name(t->data).data, e ? e->name : "an unknown type", e && e->field ? data_name(e->field).data : "raw_data");
+        return PROTO_FAIL(r, t->whole.at, XIR_E_TYPE, "tensor '%.*s' has its elements in %s, those of %s are in %s",
+                          CALLED(t), data_name(t->data).data, e ? e->name : "an unknown type",
+                          e && e->field ? data_name(e->field).data : "raw_data");
     }
     bool in_place = t->is_packed && t->n_data == 1 && data_kind(t->data) != WIRE_VARINT;
     if (in_place && t->packed.size == bytes) {
@@ -298,15 +305,16 @@ static bool check_dims(proto_reader *r, const proto_tensor *t, const proto_eleme
     xir_status status = proto_size(r->dims.data, r->dims.size, e ? e->bits : 8, elements, bytes);
     if (status == XIR_OK) return true;
     PROTO_ENTER(r, at, "dims");
-    PROTO_FAIL(r, t->whole.at, status, status == XIR_E_BOUNDS ? "tensor '%.*s' has a dim below 0: %s" : "tensor '%.*s' is too large: %s",
-              CALLED(t), shape_said(r, t).text);
+    PROTO_FAIL(r, t->whole.at, status, "tensor '%.*s' %s: %s", CALLED(t),
+               status == XIR_E_BOUNDS ? "has a dim below 0" : "is too large", shape_said(r, t).text);
     PROTO_LEAVE(r, at);
     return false;
 }
 
 static bool tag_tensor(proto_reader *r, const proto_tensor *t, xir_value *v) {
     const xir_map *tags = NULL;
-    if (!proto_tag_text(r, &tags, "onnx.doc_string", t->doc) || !proto_tag_entries(r, &tags, "onnx.metadata", &r->entries)) return false;
+    if (!proto_tag_text(r, &tags, "onnx.doc_string", t->doc) ||
+        !proto_tag_entries(r, &tags, "onnx.metadata", &r->entries)) return false;
     if (!v->type) {
         xir_str text;
         if (!proto_describe_tensor(r, t->element, r->dims.data, r->dims.size, &text) ||
@@ -321,7 +329,8 @@ xir_value *proto_make_tensor(proto_reader *r, const proto_tensor *t) {
     blob *data = NULL;
     if (!check_dims(r, t, e, &elements, &bytes)) return NULL;
     const xir_type *element = proto_element_type(r, t->element), *type = NULL;
-    if (element && !(type = proto_tensor_type(r, element, r->dims.data, r->dims.size))) return NULL;
+    if (element) type = proto_tensor_type(r, element, r->dims.data, r->dims.size);
+    if (r->trace.status) return NULL;
     if (!r->how->no_params) {
         bool found = t->external ? proto_external_data(r, t, e && e->bits ? &bytes : NULL, &data)
                                  : find_data(r, t, e, elements, bytes, &data);

@@ -1,5 +1,5 @@
-/* Types. A tensor of elements that we have is a tensor type with a layout of `*`; an unknown or symbolic dim is -1, and symbols go
- * into a tag. Everything else has no type and a description in a tag. */
+/* Types. A tensor of elements that we have is a tensor type with a layout of `*`; an unknown or symbolic dim is -1, and
+ * symbols go into a tag. Everything else has no type and a description in a tag. */
 #include "onnx/read.h"
 #include "types.h"
 
@@ -92,13 +92,14 @@ static bool is_such(const xir_type *type, const xir_type *element, const int64_t
 }
 
 const xir_type *proto_tensor_type(proto_reader *r, const xir_type *element, const int64_t *dims, size_t rank) {
-    if (!element) return NULL;   /* without memory */
+    if (!element) return NULL;   /* without memory, which is recorded */
     uint64_t mixed = rank;
     for (size_t i = 0; i < rank; i++) mixed = mixed * 31 + (uint64_t)dims[i];
     const xir_type **memo = &r->tensors[(mixed ^ mixed >> 8) % PROTO_TENSOR_MEMOS];
     if (is_such(*memo, element, dims, rank)) return *memo;
     const xir_layout *layout = stars(r, rank);
-    const xir_type *type = layout ? type_tensor(&r->net->home, element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 }) : NULL;
+    const xir_type *type = NULL;
+    if (layout) type = type_tensor(&r->net->home, element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
     if (!type) trace_memory(&r->trace);
     return *memo = type;
 }
@@ -203,7 +204,8 @@ static bool read_tensor_decl(proto_reader *r, wire_bytes message, tensor_decl *o
     return ok && proto_end(r, &w);
 }
 
-enum { TYPE_TENSOR = 1, TYPE_SEQUENCE = 4, TYPE_MAP = 5, TYPE_DENOTATION = 6, TYPE_OPAQUE = 7, TYPE_SPARSE = 8, TYPE_OPTIONAL = 9 };
+enum { TYPE_TENSOR = 1, TYPE_SEQUENCE = 4, TYPE_MAP = 5, TYPE_DENOTATION = 6, TYPE_OPAQUE = 7, TYPE_SPARSE = 8,
+       TYPE_OPTIONAL = 9 };
 
 static xir_str kind_name(uint32_t kind) {
     switch (kind) {

@@ -1,9 +1,9 @@
-/* The wire of protobuf: a message is a row of fields, each a number and a payload. A walk goes over them in memory and copies
- * nothing. Every key, number and length is checked against the end of its message before it is believed, so a walk cannot leave
- * its bytes, whatever they are; from the first fault on it is at its end.
+/* The wire of protobuf: a message is a row of fields, each a number and a payload. A walk goes over them in memory and
+ * copies nothing. Every key, number and length is checked against the end of its message before it is believed, so a
+ * walk cannot leave its bytes, whatever they are; from the first fault on it is at its end.
  *
- * Groups (wire types 3 and 4) are refused: no message of ONNX has ever had one, and to step over one is the only thing here
- * that would need a depth. */
+ * Groups (wire types 3 and 4) are refused: no message of ONNX has ever had one, and to step over one is the only thing
+ * here that would need a depth. */
 #ifndef SERIALIZE_ONNX_WIRE_H
 #define SERIALIZE_ONNX_WIRE_H
 
