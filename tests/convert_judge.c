@@ -1,5 +1,5 @@
-/* Broken ONNX models are told apart: each has one fault (or several), and what is found are those faults and nothing else, each with
- * the node's place, what was expected and what was found. The file itself is read without complaint. */
+/* Broken ONNX models are told apart: each has one fault (or several), and what is found are those faults and nothing
+ * else, each with the node's place, what was expected and what was found. The file itself is read without complaint. */
 #include <stdio.h>
 #include <string.h>
 #include "support/net.h"
@@ -45,7 +45,8 @@ static void check_findings(const char *expected, const char *file, int line) {
     for (size_t i = 0; i < xir_diags_count(why); i++) {
         const xir_diag *d = xir_diags_at(why, i);
         static const char *const words[] = { "", "warning: ", "note: " };
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s%.*s: %.*s", n ? "\n" : "", words[d->severity], (int)d->path.size,
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s%.*s: %.*s", n ? "\n" : "", words[d->severity],
+                              (int)d->path.size,
                               d->path.size ? d->path.data : "", (int)d->message.size, d->message.data);
         if (d->severity == XIR_ERROR && !errors++) first = d->code;
     }
@@ -64,7 +65,8 @@ static void image(const char *name, int64_t c, int64_t h, int64_t w) {
     om_input(&m, name, ONNX_FLOAT, OM_DIMS(1, c, h, w));
 }
 
-static void output(const char *name, int64_t n, int64_t c, int64_t h, int64_t w) { om_output(&m, name, ONNX_FLOAT, OM_DIMS(n, c, h, w)); }
+static void output(const char *name, int64_t n, int64_t c, int64_t h,
+                   int64_t w) { om_output(&m, name, ONNX_FLOAT, OM_DIMS(n, c, h, w)); }
 
 /* x [1, 3, 8, 8] and a convolution of four filters 3 x 3, whose attributes are the caller's. */
 static void conv_begin(void) {
@@ -73,7 +75,7 @@ static void conv_begin(void) {
     om_node(&m, "Conv", "conv1", "x,w", "y");
 }
 
-/* ---- the seventeen ---------------------------------------------------------------------------------------------------- */
+/* ---- the seventeen ------------------------------------------------------------------------------------------------ */
 
 static void a_sound_model_has_no_findings(void **state) {
     (void)state;
@@ -121,7 +123,8 @@ static void an_input_that_nobody_makes(void **state) {
     image("x", 3, 8, 8);
     om_node(&m, "Add", "add1", "x,ghost", "y");
     output("y", 1, 3, 8, 8);
-    FINDS("/graph/node/0/input/1: Add 'add1' (node 0): input 1 'ghost' is made by no node, and is no graph input or initializer");
+    FINDS("/graph/node/0/input/1: Add 'add1' (node 0): input 1 'ghost' is made by no node, and is no graph input or "
+          "initializer");
 }
 
 static void an_op_that_there_is_not(void **state) {
@@ -148,7 +151,8 @@ static void dims_that_do_not_broadcast(void **state) {
     om_floats(&m, "b", OM_DIMS(1, 4, 1, 1), ones, 4);
     om_node(&m, "Add", "add1", "x,b", "y");
     output("y", 1, 3, 8, 8);
-    FINDS("/graph/node/0/input/1: Add 'add1' (node 0): input 1 has the dims [1, 4, 1, 1], which do not broadcast with the [1, 3, 8, 8] of "
+    FINDS("/graph/node/0/input/1: Add 'add1' (node 0): input 1 has the dims [1, 4, 1, 1], which do not broadcast with the "
+          "[1, 3, 8, 8] of "
           "input 0: 4 and 3 were found, the same or 1 is expected");
 }
 
@@ -172,7 +176,8 @@ static void a_declared_shape_that_is_wrong(void **state) {
     (void)state;
     conv_begin();
     output("y", 1, 4, 7, 6);
-    FINDS("/graph/node/0/output/0: Conv 'conv1' (node 0): output 0 'y' is declared as @fp(32) [1, 4, 7, 6], it is @fp(32) [1, 4, 6, 6]");
+    FINDS("/graph/node/0/output/0: Conv 'conv1' (node 0): output 0 'y' is declared as @fp(32) [1, 4, 7, 6], it is @fp(32) "
+          "[1, 4, 6, 6]");
 }
 
 static void a_kernel_larger_than_its_input(void **state) {
@@ -181,7 +186,8 @@ static void a_kernel_larger_than_its_input(void **state) {
     om_floats(&m, "w", OM_DIMS(4, 3, 3, 3), ones, 108);
     om_node(&m, "Conv", "conv1", "x,w", "y");
     output("y", 1, 4, 1, 6);
-    FINDS("/graph/node/0/input/0: Conv 'conv1' (node 0): dim 2 has 2 elements and 0 of padding, at least the 3 of the kernel are expected");
+    FINDS("/graph/node/0/input/0: Conv 'conv1' (node 0): dim 2 has 2 elements and 0 of padding, at least the 3 of the "
+          "kernel are expected");
 }
 
 static void a_cycle(void **state) {
@@ -191,7 +197,8 @@ static void a_cycle(void **state) {
     om_node(&m, "Relu", "b", "p", "q");
     om_node(&m, "Relu", "c", "q", "y");
     output("y", 1, 3, 8, 8);
-    FINDS("/graph/node/0: the graph has a cycle, where none is expected: 'a' (node 0) needs 'b' (node 1) needs 'a' (node 0)");
+    FINDS("/graph/node/0: the graph has a cycle, where none is expected: 'a' (node 0) needs 'b' (node 1) needs 'a' (node "
+          "0)");
 }
 
 static void a_name_that_two_values_have(void **state) {
@@ -200,7 +207,8 @@ static void a_name_that_two_values_have(void **state) {
     om_node(&m, "Relu", "a", "x", "y");
     om_node(&m, "Sigmoid", "b", "x", "y");
     output("y", 1, 3, 8, 8);
-    FINDS("/graph/node/1/output/0: Sigmoid 'b' (node 1): output 0 'y' has the name of another value, a name of its own is expected");
+    FINDS("/graph/node/1/output/0: Sigmoid 'b' (node 1): output 0 'y' has the name of another value, a name of its own is "
+          "expected");
 }
 
 static void a_reshape_with_the_wrong_count(void **state) {
@@ -219,7 +227,8 @@ static void a_concat_axis_out_of_range(void **state) {
     om_node(&m, "Concat", "cat", "x,x", "y");
     om_int(&m, "axis", 4);
     output("y", 1, 6, 8, 8);
-    FINDS("/graph/node/0/attribute/axis: Concat 'cat' (node 0): axis 4 was found, the tensor has 4 dims: expected is one from -4 to 3");
+    FINDS("/graph/node/0/attribute/axis: Concat 'cat' (node 0): axis 4 was found, the tensor has 4 dims: expected is one "
+          "from -4 to 3");
 }
 
 static void a_matmul_whose_k_differs(void **state) {
@@ -258,14 +267,17 @@ static void windows_and_dims_of_other_kinds(void **state) {
     om_int(&m, "to", 0);
     output("y", 1, 3, 8, 8);
     FINDS("/graph/node/0/input/1: Conv 'a' (node 0): the kernel has 3 dims, 4 are expected, as input 0 has\n"
-          "/graph/node/1/attribute/kernel_shape: MaxPool 'b' (node 1): the attribute kernel_shape is needed, a list of integers, and absent\n"
+          "/graph/node/1/attribute/kernel_shape: MaxPool 'b' (node 1): the attribute kernel_shape is needed, a list of "
+              "integers, and absent\n"
           "/graph/node/2/attribute/perm: Transpose 'c' (node 2): perm has 1 twice, each dim once is expected\n"
-          "/graph/node/3/input/1: Unsqueeze 'd' (node 3): axis 7 was found, the tensor has 6 dims: expected is one from -6 to 5\n"
-          "/graph/node/4/attribute/mode: Resize 'e' (node 4): mode is 'lanczos', one of nearest|linear|bilinear|cubic is expected\n"
+          "/graph/node/3/input/1: Unsqueeze 'd' (node 3): axis 7 was found, the tensor has 6 dims: expected is one from -6 "
+              "to 5\n"
+          "/graph/node/4/attribute/mode: Resize 'e' (node 4): mode is 'lanczos', one of nearest|linear|bilinear|cubic is "
+              "expected\n"
           "/graph/node/5/attribute/to: Cast 'f' (node 5): to is 0, an element type (1 for float) is expected");
 }
 
-/* ---- several at once ---------------------------------------------------------------------------------------------------- */
+/* ---- several at once ---------------------------------------------------------------------------------------------- */
 
 static void all_are_found_in_one_run_and_none_follows_from_another(void **state) {
     (void)state;
@@ -311,8 +323,10 @@ static void nodes_that_stand_before_what_they_need(void **state) {
     om_node(&m, "Relu", "late", "p", "y");
     om_node(&m, "Sigmoid", "early", "x", "p");
     output("y", 1, 3, 8, 9);
-    FINDS("/graph/node/0/input/0: Relu 'late' (node 0): input 0 'p' is made by 'early' (node 1), which is expected to stand before it\n"
-          "/graph/node/0/output/0: Relu 'late' (node 0): output 0 'y' is declared as @fp(32) [1, 3, 8, 9], it is @fp(32) [1, 3, 8, 8]");
+    FINDS("/graph/node/0/input/0: Relu 'late' (node 0): input 0 'p' is made by 'early' (node 1), which is expected to "
+          "stand before it\n"
+          "/graph/node/0/output/0: Relu 'late' (node 0): output 0 'y' is declared as @fp(32) [1, 3, 8, 9], it is @fp(32) "
+              "[1, 3, 8, 8]");
 }
 
 static void attributes_of_other_versions_are_warnings(void **state) {
@@ -322,11 +336,12 @@ static void attributes_of_other_versions_are_warnings(void **state) {
     om_node(&m, "Clip", "clip", "x", "y");
     om_float(&m, "min", 0);
     output("y", 1, 3, 8, 8);
-    FINDS("warning: /graph/node/0/attribute/min: Clip 'clip' (node 0): min is an attribute until version 10 of the operator set, this graph "
+    FINDS("warning: /graph/node/0/attribute/min: Clip 'clip' (node 0): min is an attribute until version 10 of the "
+          "operator set, this graph "
           "is of version 13");
 }
 
-/* ---- networks that are not of a dialect -------------------------------------------------------------------------------------- */
+/* ---- networks that are not of a dialect --------------------------------------------------------------------------- */
 
 static void other_networks_are_left_alone(void **state) {
     (void)state;

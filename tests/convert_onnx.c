@@ -1,5 +1,6 @@
-/* onnx-to-xir by example: ONNX nodes, and the ops that they become. Each model is made in memory, read as a file is, and converted; what
- * comes out is written as in support/story.h, by the names of ops. That they compute the same is for ONNX's operator tests to say. */
+/* onnx-to-xir by example: ONNX nodes, and the ops that they become. Each model is made in memory, read as a file is, and
+ * converted; what comes out is written as in support/story.h, by the names of ops. That they compute the same is for
+ * ONNX's operator tests to say. */
 #include <stdio.h>
 #include <string.h>
 #include <xir/convert.h>
@@ -64,7 +65,8 @@ static void check_type(const xir_value *v, const char *type, int line) {
     char found[200];
     const xir_type *t = xir_value_type(v);
     xir_str letters = xir_layout_text(xir_type_layout(t));
-    size_t n = (size_t)snprintf(found, sizeof found, "%s %.*s", spelled(xir_type_element(t)), (int)letters.size, letters.data);
+    size_t n = (size_t)snprintf(found, sizeof found, "%s %.*s", spelled(xir_type_element(t)), (int)letters.size,
+                                letters.data);
     for (size_t i = 0; i < xir_type_rank(t); i++) {
         n += (size_t)snprintf(found + n, sizeof found - n, " %lld", (long long)xir_type_dim(t, (int64_t)i, false));
     }
@@ -112,7 +114,7 @@ static void constant(const char *name, om_dims dims, int64_t a, int64_t b, int64
     om_int64s(&m, name, dims, all, n);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
+/* ---- rows --------------------------------------------------------------------------------------------------------- */
 
 static void a_row_is_one_op_with_its_attributes(void **state) {
     (void)state;
@@ -123,7 +125,8 @@ static void a_row_is_one_op_with_its_attributes(void **state) {
     om_node(&m, "HardSigmoid", "hard", "b", "c");
     om_node(&m, "Softplus", "soft", "c", "y");
     out_y();
-    BECOMES("a = ReLU x [alpha=0.01]; b = ELU a [alpha=0.5]; c = Hardsigmoid b [alpha=0.2]; y = Softplus c [threshold=1e+30]; out y");
+    BECOMES("a = ReLU x [alpha=0.01]; b = ELU a [alpha=0.5]; c = Hardsigmoid b [alpha=0.2]; y = Softplus c "
+            "[threshold=1e+30]; out y");
     CHECK_STR(xir_op_name(story_op(net, "b")), "elu");
 }
 
@@ -221,7 +224,7 @@ static void windows_by_auto_pad_and_ceil_mode(void **state) {
     CHECK_TYPE("y", "@fp(32) **** 1 3 4 2");
 }
 
-/* ---- forms that changed ------------------------------------------------------------------------------------------------------- */
+/* ---- forms that changed ------------------------------------------------------------------------------------------- */
 
 static void attributes_that_became_inputs(void **state) {
     (void)state;
@@ -259,7 +262,8 @@ static void attributes_that_became_inputs(void **state) {
         om_output(&m, "g", ONNX_FLOAT, OM_NO_RANK);
         out_y();
         BECOMES("a = ClampScalar x [min=0 max=6]; "
-                "b = Slice a [begin=0,1,0,0 end=9223372036854775807,3,9223372036854775807,9223372036854775807 stride=1,1,1,1]; "
+                "b = Slice a [begin=0,1,0,0 end=9223372036854775807,3,9223372036854775807,9223372036854775807 "
+                    "stride=1,1,1,1]; "
                 "c = Pad b [padding=0,0,0,0,1,2,0,0 value=1.5]; d = Sum c [dim=3 keepdim=true]; e = Squeeze d [axis=3]; "
                 "f = Reshape e [shape=1,1,2,11 layout=@layout(****)]; g, y = Split f [sections=4,7 axis=3]; out g y");
         end(NULL);
@@ -309,7 +313,7 @@ static void a_right_side_that_lies_along_an_axis(void **state) {
     CHECK_TYPE_OF(xir_op_input(xir_network_op_by_name(net, XIR_STR("add")), 1), "@fp(32) *** 3 1 1");
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- shapes ------------------------------------------------------------------------------------------------------- */
 
 /* x.reshape(x.shape[0], -1, x.shape[2] * 2), as exporters write it. */
 static void shape_arithmetic(om_dims dims) {
@@ -417,7 +421,7 @@ static void dims_that_cannot_be_given(void **state) {
     }
 }
 
-/* ---- what stays --------------------------------------------------------------------------------------------------------------------- */
+/* ---- what stays --------------------------------------------------------------------------------------------------- */
 
 static void what_has_no_counterpart_stays_and_is_listed(void **state) {
     (void)state;
@@ -432,7 +436,8 @@ static void what_has_no_counterpart_stays_and_is_listed(void **state) {
     out_y();
     convert(NULL);
     CHECK_STORY(net, "p = ReLU x; q = onnx::Det p; r, i = onnx::MaxPool p; y = Exp q; out i y");
-    check_finding_at(0, XIR_NOTE, "/graph/node/1", "onnx-to-xir: Det 'det' (node 1): stays as it is: no operation of ours computes it");
+    check_finding_at(0, XIR_NOTE, "/graph/node/1", "onnx-to-xir: Det 'det' (node 1): stays as it is: no operation of ours "
+                     "computes it");
     check_finding_at(1, XIR_NOTE, "/graph/node/2", "stays as it is: the places of the greatest elements");
     assert_int_equal(xir_diags_count(why), 2);
     /* asked to be strict, that is an error; a network of ours is left alone */
@@ -449,7 +454,8 @@ static void a_constant_is_shared_under_its_names(void **state) {
     om_node(&m, "Add", "b", "p,v", "y");
     out_y();
     BECOMES("p = Add x w; y = Add p v; out y");
-    const xir_value *w = xir_op_input(xir_network_op_by_name(net, XIR_STR("a")), 1), *v = xir_op_input(xir_network_op_by_name(net, XIR_STR("b")), 1);
+    const xir_value *w = xir_op_input(xir_network_op_by_name(net, XIR_STR("a")),
+                                      1), *v = xir_op_input(xir_network_op_by_name(net, XIR_STR("b")), 1);
     assert_ptr_not_equal(w, v);
     assert_ptr_equal(xir_params_data(w, NULL), xir_params_data(v, NULL));
 }
@@ -495,7 +501,7 @@ static void networks_keep_what_they_say_of_themselves(void **state) {
     assert_int_equal(changes, 0);
 }
 
-/* ---- rows of programs --------------------------------------------------------------------------------------------------------------- */
+/* ---- rows of programs --------------------------------------------------------------------------------------------- */
 
 /* x * sigmoid(beta * x), which is SiLU if beta is 1. */
 static bool swish(xir_node *at) {
@@ -528,20 +534,31 @@ static void programs_bring_rows(void **state) {
 static void rows_that_are_refused(void **state) {
     (void)state;
     static const struct { xir_convert_row row; xir_status code; const char *part; } cases[] = {
-        { { XIR_CONVERT_HEAD, "onnx::Relu", "1", "1", "", "ReLU", NULL, NULL },            XIR_E_EXISTS,  "there is a conversion row of 'onnx::Relu' already" },
+        { { XIR_CONVERT_HEAD, "onnx::Relu", "1", "1", "", "ReLU", NULL, NULL },            XIR_E_EXISTS,
+          "there is a conversion row of 'onnx::Relu' already" },
         { { XIR_CONVERT_HEAD, "onnx::com.example.Swish", "1", "1", "", "SiLU", NULL, NULL }, XIR_E_EXISTS, "already" },
-        { { XIR_CONVERT_HEAD, "Relu", "1", "1", "", "ReLU", NULL, NULL },                  XIR_E_INVALID, "no key of a dialect" },
-        { { XIR_CONVERT_HEAD, NULL, "1", "1", "", "ReLU", NULL, NULL },                    XIR_E_INVALID, "no key of a dialect" },
-        { { XIR_CONVERT_HEAD, "onnx::A", "", "1", "", "ReLU", NULL, NULL },                XIR_E_INVALID, "number of inputs" },
-        { { XIR_CONVERT_HEAD, "onnx::A", "2-1", "1", "", "ReLU", NULL, NULL },             XIR_E_INVALID, "number of inputs" },
-        { { XIR_CONVERT_HEAD, "onnx::A", "1", "1-x", "", "ReLU", NULL, NULL },             XIR_E_INVALID, "number of outputs" },
-        { { XIR_CONVERT_HEAD, "onnx::A", "1", "1", "alpha", "ReLU", NULL, NULL },          XIR_E_INVALID, "list of attributes" },
-        { { XIR_CONVERT_HEAD, "onnx::A", "1", "1", "alpha:q", "ReLU", NULL, NULL },        XIR_E_INVALID, "list of attributes" },
-        { { XIR_CONVERT_HEAD, "onnx::A", "1", "1", "a:f b:i?", "ReLU", NULL, NULL },       XIR_E_INVALID, "list of attributes" },
+        { { XIR_CONVERT_HEAD, "Relu", "1", "1", "", "ReLU", NULL, NULL },                  XIR_E_INVALID,
+          "no key of a dialect" },
+        { { XIR_CONVERT_HEAD, NULL, "1", "1", "", "ReLU", NULL, NULL },                    XIR_E_INVALID,
+          "no key of a dialect" },
+        { { XIR_CONVERT_HEAD, "onnx::A", "", "1", "", "ReLU", NULL, NULL },                XIR_E_INVALID,
+          "number of inputs" },
+        { { XIR_CONVERT_HEAD, "onnx::A", "2-1", "1", "", "ReLU", NULL, NULL },             XIR_E_INVALID,
+          "number of inputs" },
+        { { XIR_CONVERT_HEAD, "onnx::A", "1", "1-x", "", "ReLU", NULL, NULL },             XIR_E_INVALID,
+          "number of outputs" },
+        { { XIR_CONVERT_HEAD, "onnx::A", "1", "1", "alpha", "ReLU", NULL, NULL },          XIR_E_INVALID,
+          "list of attributes" },
+        { { XIR_CONVERT_HEAD, "onnx::A", "1", "1", "alpha:q", "ReLU", NULL, NULL },        XIR_E_INVALID,
+          "list of attributes" },
+        { { XIR_CONVERT_HEAD, "onnx::A", "1", "1", "a:f b:i?", "ReLU", NULL, NULL },       XIR_E_INVALID,
+          "list of attributes" },
         { { XIR_CONVERT_HEAD, "onnx::A", "1", "1", "a:f", "ReLU", "alpha", NULL },         XIR_E_INVALID, "what it sets" },
         { { XIR_CONVERT_HEAD, "onnx::A", "1", "1", "a:f", "ReLU", "alpha=a:x", NULL },     XIR_E_INVALID, "what it sets" },
-        { { XIR_CONVERT_HEAD, "onnx::A", "1", "1", "a:f", NULL, NULL, NULL },              XIR_E_INVALID, "neither a class nor a hook" },
-        { { .abi = 0, .size = 8 },                                                         XIR_E_ABI,     "another version" },
+        { { XIR_CONVERT_HEAD, "onnx::A", "1", "1", "a:f", NULL, NULL, NULL },              XIR_E_INVALID,
+          "neither a class nor a hook" },
+        { { .abi = 0, .size = 8 },                                                         XIR_E_ABI,
+          "another version" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         xir_diags_clear(why);
@@ -555,7 +572,8 @@ static void rows_that_are_refused(void **state) {
     xir_diags_clear(why);
 }
 
-/* What is said of them is of the form that rows have; no two are of one op type; ours without a hook set attributes that are there. */
+/* What is said of them is of the form that rows have; no two are of one op type; ours without a hook set attributes that
+ * are there. */
 static void our_own_rows_are_good(void **state) {
     (void)state;
     const xir_convert_row *row;
@@ -587,7 +605,8 @@ static char *table_of_rows(void) {
     fputs("<!-- rows -->\n| ONNX | with us |\n|---|---|\n", out);
     for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
         if (!row->cls || strchr(row->name, '.')) continue;
-        fprintf(out, "| %s | %s%s%s%s |\n", row->name + strlen("onnx::"), row->cls, row->sets ? " (" : "", row->sets ? row->sets : "",
+        fprintf(out, "| %s | %s%s%s%s |\n", row->name + strlen("onnx::"), row->cls, row->sets ? " (" : "",
+                row->sets ? row->sets : "",
                 row->sets ? ")" : "");
     }
     fputs("\nThese stay:", out);

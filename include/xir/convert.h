@@ -1,6 +1,7 @@
-/* Conversion of dialects: what an op of a foreign format is in our words. A row says it op by op and attribute by attribute; where a row
- * cannot, its hook makes the ops. A dialect network (docs/onnx_conversion.md) is converted by the pass of its dialect, "onnx-to-xir", and
- * judged, without being changed, by xir_dialect_check. Plug-ins and programs add rows for foreign ops that we have no row for. */
+/* Conversion of dialects: what an op of a foreign format is in our words. A row says it op by op and attribute by
+ * attribute; where a row cannot, its hook makes the ops. A dialect network (docs/onnx_conversion.md) is converted by the
+ * pass of its dialect, "onnx-to-xir", and judged, without being changed, by xir_dialect_check. Plug-ins and programs add
+ * rows for foreign ops that we have no row for. */
 #ifndef XIR_CONVERT_H
 #define XIR_CONVERT_H
 
@@ -8,13 +9,14 @@
 
 XIR_BEGIN
 
-/* ---- rows ------------------------------------------------------------------------------------------------------- */
+/* ---- rows --------------------------------------------------------------------------------------------------------- */
 
 /* A foreign op while it is converted: what its hook asks, and where it puts what it makes. */
 typedef struct xir_node xir_node;
 
-/* Makes ops that compute the same, and gives the node's outputs. False after a failure, which has been said (xir_node_stays or
- * xir_node_wrong, by the hook or by a call of it): everything that it made is then taken back and the node stays. */
+/* Makes ops that compute the same, and gives the node's outputs. False after a failure, which has been said
+ * (xir_node_stays or xir_node_wrong, by the hook or by a call of it): everything that it made is then taken back and the
+ * node stays. */
 typedef bool xir_convert_fn(xir_node *at);
 
 /* Constant, and there as long as the context. */
@@ -23,36 +25,41 @@ typedef struct xir_convert_row {
     const char     *name;         /* the foreign class key: "onnx::Elu", "onnx::com.example.Swish"                            */
     const char     *inputs;       /* how many: "1", "1-3", "1-" (any number from 1 on)                                         */
     const char     *outputs;
-    /* All attributes that the foreign op may have, with what they hold: "alpha:f axis:i! mode:s<11". i f s t g y are an integer, a real, a
-     * text, a tensor, a graph, a type, capitals lists of them. "!": must be there. "<11": until version 10 of the operator set; ">=11": from 11. */
+    /* All attributes that the foreign op may have, with what they hold: "alpha:f axis:i! mode:s<11". i f s t g y are an
+     * integer, a real, a text, a tensor, a graph, a type, capitals lists of them. "!": must be there. "<11": until
+     * version 10 of the operator set; ">=11": from 11. */
     const char     *attributes;
-    /* Without a hook: one op of this class with the same inputs and outputs. With one: the classes that it makes, for people. */
+    /* Without a hook: one op of this class with the same inputs and outputs. With one: the classes that it makes, for
+     * people. */
     const char     *cls;
-    /* Our attributes: "alpha=alpha:0.01 axis=axis beta=0.5": ours = theirs, with its default; or ours and a number. NULL: none. */
+    /* Our attributes: "alpha=alpha:0.01 axis=axis beta=0.5": ours = theirs, with its default; or ours and a number. NULL:
+     * none. */
     const char     *sets;
     xir_convert_fn *hook;
 } xir_convert_row;
 
 #define XIR_CONVERT_HEAD .abi = XIR_ABI, .size = sizeof(xir_convert_row)
 
-/* Adds rows, all or none. XIR_E_EXISTS if an op has a row already, XIR_E_INVALID if one contradicts itself (no name, a text that is not of
- * the form above), XIR_E_ABI. Not while other threads convert with this context. */
+/* Adds rows, all or none. XIR_E_EXISTS if an op has a row already, XIR_E_INVALID if one contradicts itself (no name, a
+ * text that is not of the form above), XIR_E_ABI. Not while other threads convert with this context. */
 XIR_API xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, size_t n, xir_diags *why);
 /* The row of a foreign class key; by position, the built-in ones first. NULL: there is none. */
 XIR_API const xir_convert_row *xir_convert_find(xir_context *ctx, xir_str name);
 XIR_API const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i);
 
-/* ---- judging ---------------------------------------------------------------------------------------------------- */
+/* ---- judging ------------------------------------------------------------------------------------------------------ */
 
-/* Whether ops of a class are a dialect's: it is of no registered class and has the key of a format that has rows. Whether a network has any. */
+/* Whether ops of a class are a dialect's: it is of no registered class and has the key of a format that has rows. Whether
+ * a network has any. */
 XIR_API bool xir_class_is_dialect(const xir_class *cls);
 XIR_API bool xir_network_is_dialect(const xir_network *net);
 
-/* Judges a dialect network: names and types of attributes, numbers of inputs and outputs, values that nobody makes or several nodes do,
- * cycles, and what the nodes compute: declared types against inferred ones. Adds all findings, each with the node's place in the graph
- * ("/graph/node/17/attribute/pads", "/graph/node/17/input/1"); an op that nobody knows is an error if it is of the format's own set, else a
- * note. A faulty node's outputs count with the types that they are declared to have, so that one fault is one finding. Returns the first
- * error's status. Networks without dialect ops are XIR_OK. */
+/* Judges a dialect network: names and types of attributes, numbers of inputs and outputs, values that nobody makes or
+ * several nodes do, cycles, and what the nodes compute: declared types against inferred ones. Adds all findings, each
+ * with the node's place in the graph ("/graph/node/17/attribute/pads", "/graph/node/17/input/1"); an op that nobody knows
+ * is an error if it is of the format's own set, else a note. A faulty node's outputs count with the types that they are
+ * declared to have, so that one fault is one finding. Returns the first error's status. Networks without dialect ops are
+ * XIR_OK. */
 XIR_API xir_status xir_dialect_check(const xir_network *net, xir_diags *why);
 
 /* ---- for hooks: the node -------------------------------------------------------------------------------------------
@@ -71,8 +78,8 @@ XIR_API size_t        xir_node_outputs(const xir_node *at);
 
 /* Our ops cannot say what this node says: it stays as it is. */
 XIR_API bool xir_node_stays(xir_node *at, const char *format, ...) XIR_PRINTF(2, 3);
-/* The node is wrong: a finding at `where` ("attribute/pads", "input/1"; NULL: the node). The sentence has what was expected and what was
- * found. */
+/* The node is wrong: a finding at `where` ("attribute/pads", "input/1"; NULL: the node). The sentence has what was
+ * expected and what was found. */
 XIR_API bool xir_node_wrong(xir_node *at, xir_status code, const char *where, const char *format, ...) XIR_PRINTF(4, 5);
 
 /* Integers in memory of the conversion. */
@@ -85,7 +92,8 @@ typedef struct xir_ints {
 XIR_API xir_ints xir_node_room(xir_node *at, size_t n, int64_t fill);
 XIR_API xir_ints xir_node_series(xir_node *at, int64_t first, size_t n);
 
-/* Inputs: whether one is there; one that must be there; one that may be absent (NULL). What has no tensor type lets the node stay. */
+/* Inputs: whether one is there; one that must be there; one that may be absent (NULL). What has no tensor type lets the
+ * node stay. */
 XIR_API bool       xir_node_has(const xir_node *at, size_t i);
 XIR_API xir_value *xir_node_in(xir_node *at, size_t i);
 XIR_API xir_value *xir_node_opt(xir_node *at, size_t i);
@@ -142,9 +150,10 @@ typedef struct xir_sets {
 #define XIR_SETS(...) ((xir_sets){ (const xir_set[]){ __VA_ARGS__ }, sizeof((const xir_set[]){ __VA_ARGS__ }) / sizeof(xir_set) })
 #define XIR_NO_SETS   ((xir_sets){ NULL, 0 })
 
-/* Makes an op of the class whose key ends in `cls` ("Conv2d") before the node and gives its first output; absent inputs are NULL. If all
- * inputs are constants of few elements, they are computed and the result is Params. What our class refuses about it is the node's fault:
- * a finding. The second gives the op, for several outputs; nothing is computed then. */
+/* Makes an op of the class whose key ends in `cls` ("Conv2d") before the node and gives its first output; absent inputs
+ * are NULL. If all inputs are constants of few elements, they are computed and the result is Params. What our class
+ * refuses about it is the node's fault: a finding. The second gives the op, for several outputs; nothing is computed
+ * then. */
 XIR_API xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_sets sets);
 XIR_API xir_op    *xir_node_make_op(xir_node *at, const char *cls, xir_values inputs, xir_sets sets);
 
@@ -152,8 +161,8 @@ XIR_API xir_op    *xir_node_make_op(xir_node *at, const char *cls, xir_values in
 XIR_API xir_value *xir_node_filled(xir_node *at, const xir_type *element, const xir_ints *dims, double value);
 XIR_API xir_value *xir_node_integers(xir_node *at, const xir_ints *v);
 XIR_API xir_value *xir_node_constant(xir_node *at, const xir_type *element, const xir_ints *dims, const double *v, size_t n);
-/* The value with its axes in another order: axis i of the result is axis order[i] of the value. Params are permuted at once, each only
- * once for an order, and keep their name. The layout's letters may be NULL: none. */
+/* The value with its axes in another order: axis i of the result is axis order[i] of the value. Params are permuted at
+ * once, each only once for an order, and keep their name. The layout's letters may be NULL: none. */
 XIR_API xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order, size_t rank, const char *letters);
 
 /* Says what output `i` of the node is; the second, that the first output is the first output of such an op. */

@@ -1,6 +1,8 @@
-/* Reading ONNX: whatever the bytes, they are refused with one finding, or they are a network, which can be judged and
- * copied, and which goes through another format and comes back the same. */
+/* Reading ONNX: whatever the bytes, they are refused with one finding, or they are a network, which can be judged, copied and converted,
+ * and which goes through another format and comes back the same. */
 #include <stdlib.h>
+#include <xir/convert.h>
+#include <xir/pass.h>
 #include "format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -56,6 +58,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         xir_diags_clear(why);
         xir_network *copy = xir_network_clone(net);
         must(copy != NULL && xir_network_equal(net, copy, true));
+        (void)xir_dialect_check(copy, why);
+        must(xir_network_equal(net, copy, true));
+        xir_diags_clear(why);
+        bool converted = xir_pass_run(copy, "onnx-to-xir", NULL, NULL, why) == XIR_OK;
+        xir_diags_clear(why);
+        must(!converted || status != XIR_OK || xir_network_validate(copy, why) == XIR_OK);
+        xir_diags_clear(why);
         xir_network_free(copy);
         comes_back(ctx, net, &format_flat, why);
         comes_back(ctx, net, &format_msgpack, why);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "convert.h"
 
-/* ---- pointers to numbers -------------------------------------------------------------------------------------------------- */
+/* ---- pointers to numbers ------------------------------------------------------------------------------------------ */
 
 static size_t place_of(const pointer_map *m, const void *key) {
     uint64_t h = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
@@ -50,7 +50,7 @@ void pointer_map_free(const xir_allocator *alloc, pointer_map *m) {
     *m = (pointer_map){ .room = 0 };
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ---------------------------------------------------------------------------------------------------- */
 
 void conversion_begin(conversion *c, xir_network *net, xir_diags *why) {
     *c = (conversion){ .ctx = xir_network_context(net), .net = net, .why = why, .prefix = "" };
@@ -91,7 +91,7 @@ convert_class *conversion_class(conversion *c, const xir_class *cls) {
     return made;
 }
 
-/* ---- a node -------------------------------------------------------------------------------------------------------------------- */
+/* ---- a node ------------------------------------------------------------------------------------------------------- */
 
 /* Takes back what was made for a node. */
 static void take_back(xir_node *at) {
@@ -126,8 +126,8 @@ static xir_str joined(conversion *c, xir_str name, xir_str suffix, size_t number
     return (xir_str){ text, name.size + suffix.size + (size_t)n + 1 };
 }
 
-/* Several ops of one node: the last one that computes has the node's name, the others add what they are; so do values in between to the
- * name of the node's output. */
+/* Several ops of one node: the last one that computes has the node's name, the others add what they are; so do values in
+ * between to the name of the node's output. */
 static bool name_ops(xir_node *at, xir_str output) {
     conversion *c = at->c;
     xir_op *first = at->mark ? xir_op_next(at->mark) : xir_network_first(c->net), *main = NULL;
@@ -141,10 +141,13 @@ static bool name_ops(xir_node *at, xir_str output) {
         for (xir_op *p = first; p != op && number < 16; p = xir_op_next(p)) before += xir_op_class(p) == xir_op_class(op);
         if (before) before++;
         if (++number > 16) before = number;   // linear, whatever a hook makes
-        if (op != main && xir_op_set_name(op, joined(c, name, suffix, before))) return false;
+        xir_str made = joined(c, name, suffix, before);
+        if (!made.data || (op != main && xir_op_set_name(op, made))) return false;
         for (size_t i = 0; i < xir_op_output_count(op); i++, before += before ? 1 : 2) {   /* the second one is called .2 */
             xir_value *v = xir_op_output(op, (int64_t)i);
-            if (xir_value_name(v).size == 0 && xir_value_set_name(v, joined(c, output, suffix, before))) return false;
+            if (xir_value_name(v).size) continue;
+            made = joined(c, output, suffix, before);
+            if (!made.data || xir_value_set_name(v, made)) return false;
         }
     }
     return true;
@@ -154,7 +157,8 @@ static bool name_ops(xir_node *at, xir_str output) {
 static bool is_fresh(const xir_node *at, const xir_value *v) {
     if (xir_value_is_params(v)) return xir_value_use_count(v) == 0 && v->id < 0;
     const xir_op *maker = xir_value_op(v);
-    bool mine = maker && xir_op_is_placed(maker) && xir_op_before(maker, at->op) && (!at->mark || xir_op_before(at->mark, maker));
+    bool mine = maker && xir_op_is_placed(maker) && xir_op_before(maker, at->op) &&
+        (!at->mark || xir_op_before(at->mark, maker));
     return mine && xir_value_name(v).size == 0;
 }
 
@@ -179,7 +183,9 @@ static xir_value *stand_in(xir_node *at, size_t i) {
 static bool all_given(xir_node *at) {
     for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
         xir_value *old = xir_op_output(at->op, (int64_t)i);
-        if (!at->given[i] && xir_value_uses(old)) return xir_node_stays(at, "there is no op of ours that gives output %zu", i);
+        if (!at->given[i] && xir_value_uses(old)) {
+            return xir_node_stays(at, "there is no op of ours that gives output %zu", i);
+        }
         if (at->given[i] && !node_agrees(at, i, xir_value_type(old), xir_value_type(at->given[i]))) return false;
     }
     return true;
@@ -225,7 +231,8 @@ static void unknown_op(xir_node *at) {
         return;
     }
     const xir_convert_row *near = row_like(key);
-    node_say(at, XIR_ERROR, XIR_E_UNKNOWN, NULL, "the operator set of %s has no %.*s%s%s%s", at->cls->dialect->name, n, key.data + prefix,
+    node_say(at, XIR_ERROR, XIR_E_UNKNOWN, NULL, "the operator set of %s has no %.*s%s%s%s", at->cls->dialect->name, n,
+             key.data + prefix,
              near ? "; did you mean '" : "", near ? near->name + prefix : "", near ? "'?" : "");
 }
 

@@ -1,6 +1,6 @@
-/* The machinery of conversions, for any dialect. One walk over the network in execution order: each foreign op is a node, whose row or hook
- * makes ops of ours before it; then the uses of its outputs become uses of theirs and it is erased. What is remembered of values lies in
- * arrays by op slot, so that the walk is linear.
+/* The machinery of conversions, for any dialect. One walk over the network in execution order: each foreign op is a node,
+ * whose row or hook makes ops of ours before it; then the uses of its outputs become uses of theirs and it is erased.
+ * What is remembered of values lies in arrays by op slot, so that the walk is linear.
  *
  * Judging is the same walk over a copy: what a hook or our inference finds wrong becomes a finding about the node. */
 #ifndef PASSES_CONVERT_H
@@ -10,7 +10,7 @@
 #include <xir/ops.h>
 #include "graph.h"
 
-/* ---- dialects --------------------------------------------------------------------------------------------------- */
+/* ---- dialects ----------------------------------------------------------------------------------------------------- */
 
 typedef struct convert_dialect {
     const char                *prefix;     /* of its class keys: "onnx::"                        */
@@ -27,7 +27,7 @@ const convert_dialect *convert_dialect_of(xir_str key);
 /* "com.example" and "Swish" of "onnx::com.example.Swish"; the domain of "onnx::Relu" is empty. */
 void convert_split_key(const convert_dialect *dialect, xir_str key, xir_str *domain, xir_str *type);
 
-/* ---- a conversion ----------------------------------------------------------------------------------------------- */
+/* ---- a conversion ------------------------------------------------------------------------------------------------- */
 
 /* Pointers to numbers: open addressing, a power of two. */
 typedef struct pointer_map {
@@ -118,7 +118,8 @@ xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, 
     XIR_PRINTF(5, 6);
 bool node_no_memory(xir_node *at);
 
-/* row.c: the texts of rows. An attribute of the list: false at its end, or if it is no good (then *text is not at its end). */
+/* row.c: the texts of rows. An attribute of the list: false at its end, or if it is no good (then *text is not at its
+ * end). */
 typedef struct row_attribute {
     xir_str name;
     char    kind;
@@ -149,15 +150,16 @@ size_t text_distance(xir_str a, xir_str b);
 /* The built-in row whose name is nearest to a key, for an unknown op; NULL: none is near. */
 const xir_convert_row *row_like(xir_str key);
 
-/* elements.c: elements of Params as numbers, and numbers as elements; false for element types that are no whole bytes or no numbers. */
+/* elements.c: elements of Params as numbers, and numbers as elements; false for element types that are no whole bytes or
+ * no numbers. */
 bool element_readable(const xir_type *element);
 void elements_to_ints(const xir_type *element, const void *bytes, size_t from, size_t n, int64_t *out);
 void elements_to_reals(const xir_type *element, const void *bytes, size_t from, size_t n, double *out);
 bool elements_of_reals(const xir_type *element, const double *v, size_t n, void *out);
 bool elements_of_ints(const xir_type *element, const int64_t *v, size_t n, void *out);
 
-/* known.c: the short list that a value is, NULL if it is not known to be one. Computes it for the first output of an op that has been
- * made; true if all of it is known; c->no_memory says that there was none to remember it. */
+/* known.c: the short list that a value is, NULL if it is not known to be one. Computes it for the first output of an op
+ * that has been made; true if all of it is known; c->no_memory says that there was none to remember it. */
 const known_ints *conversion_known(conversion *c, const xir_value *v);
 bool              conversion_learn(conversion *c, const xir_op *op);
 void              conversion_forget(conversion *c, const xir_op *op);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "convert.h"
 
-/* ---- attributes ------------------------------------------------------------------------------------------------------------------ */
+/* ---- attributes --------------------------------------------------------------------------------------------------- */
 
 static const char *kind_word(char kind) {
     switch (kind) {
@@ -95,18 +95,21 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     bool strict = at->c->judging;
     if (!find_attribute(at->cls->row, e->key, &known, &near)) {
         const char *list = at->cls->row->attributes;
-        node_say(at, strict ? XIR_ERROR : XIR_WARNING, XIR_E_UNKNOWN, where, "there is no attribute '%.*s'%s%.*s%s%s", n, e->key.data,
+        node_say(at, strict ? XIR_ERROR : XIR_WARNING, XIR_E_UNKNOWN, where, "there is no attribute '%.*s'%s%.*s%s%s", n,
+                 e->key.data,
                  near.size ? "; did you mean '" : "", (int)near.size, near.size ? near.data : "", near.size ? "'?" : "",
                  near.size ? "" : list && *list ? "" : "; none is expected");
         return !strict;
     }
     if (!is_kind(&e->value, known.kind)) {
-        node_say(at, XIR_ERROR, XIR_E_TYPE, where, "%.*s is %s, expected is %s", n, e->key.data, found_word(&e->value), kind_word(known.kind));
+        node_say(at, XIR_ERROR, XIR_E_TYPE, where, "%.*s is %s, expected is %s", n, e->key.data, found_word(&e->value),
+                 kind_word(known.kind));
         return false;
     }
     if (strict && (version < known.from || version >= known.until)) {
         bool late = version >= known.until;
-        node_say(at, XIR_WARNING, XIR_OK, where, "%.*s is an attribute %s version %lld of the operator set, this graph is of version %lld", n,
+        node_say(at, XIR_WARNING, XIR_OK, where, "%.*s is an attribute %s version %lld of the operator set, this graph is "
+                 "of version %lld", n,
                  e->key.data, late ? "until" : "from", (long long)(late ? known.until - 1 : known.from), version);
     }
     return true;
@@ -123,19 +126,22 @@ static bool attributes_are_sound(xir_node *at) {
         if (extra && xir_map_get(extra, known.name)) continue;
         char where[120];
         snprintf(where, sizeof where, "attribute/%.*s", (int)known.name.size, known.name.data);
-        node_say(at, XIR_ERROR, XIR_E_MISSING, where, "the attribute %.*s is needed, %s, and absent", (int)known.name.size, known.name.data,
+        node_say(at, XIR_ERROR, XIR_E_MISSING, where, "the attribute %.*s is needed, %s, and absent", (int)known.name.size,
+                 known.name.data,
                  kind_word(known.kind));
         sound = false;
     }
     return sound;
 }
 
-/* ---- inputs and outputs ------------------------------------------------------------------------------------------------------------ */
+/* ---- inputs and outputs ------------------------------------------------------------------------------------------- */
 
 static bool count_is_sound(xir_node *at, const char *what, size_t least, size_t most, size_t found) {
     if (found >= least && found <= most) return true;
-    if (most == SIZE_MAX) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "at least %zu %s%s expected, %zu found", least, what, least == 1 ? " is" : "s are", found);
-    else if (least == most) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu %s%s expected, %zu found", least, what, least == 1 ? " is" : "s are", found);
+    if (most == SIZE_MAX) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "at least %zu %s%s expected, %zu found", least, what,
+                                   least == 1 ? " is" : "s are", found);
+    else if (least == most) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu %s%s expected, %zu found", least, what,
+                                     least == 1 ? " is" : "s are", found);
     else node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu to %zu %ss are expected, %zu found", least, most, what, found);
     return false;
 }
@@ -164,7 +170,7 @@ bool node_is_sound(xir_node *at) {
     return inputs_are_sound(at) && inputs && outputs && attributes;
 }
 
-/* ---- types --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- types -------------------------------------------------------------------------------------------------------- */
 
 static void type_text(const xir_type *type, char *out, size_t room) {
     const xir_object *element = xir_type_object(xir_type_element(type));
@@ -177,14 +183,16 @@ static void type_text(const xir_type *type, char *out, size_t room) {
     for (size_t i = 0; i < xir_type_rank(type) && n < room - 32; i++) {
         int64_t dim = xir_type_dim(type, (int64_t)i, false);
         const char *gap = i ? ", " : "";
-        n += (size_t)(dim < 0 ? snprintf(out + n, room - n, "%s?", gap) : snprintf(out + n, room - n, "%s%lld", gap, (long long)dim));
+        if (dim < 0) n += (size_t)snprintf(out + n, room - n, "%s?", gap);
+        else n += (size_t)snprintf(out + n, room - n, "%s%lld", gap, (long long)dim);
     }
     snprintf(out + n, room - n, "]");
 }
 
 bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred) {
     if (!xir_type_tensor(declared) || !xir_type_tensor(inferred)) return true;
-    bool same = xir_type_rank(declared) == xir_type_rank(inferred) && xir_type_equal(xir_type_element(declared), xir_type_element(inferred));
+    bool same = xir_type_rank(declared) == xir_type_rank(inferred) &&
+                xir_type_equal(xir_type_element(declared), xir_type_element(inferred));
     for (size_t i = 0; same && i < xir_type_rank(declared); i++) {
         int64_t a = xir_type_dim(declared, (int64_t)i, false), b = xir_type_dim(inferred, (int64_t)i, false);
         same = a < 0 || b < 0 || a == b;
@@ -195,12 +203,13 @@ bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xi
     type_text(inferred, expected, sizeof expected);
     type_text(declared, found, sizeof found);
     snprintf(where, sizeof where, "output/%zu", output);
-    node_say(at, at->c->judging ? XIR_ERROR : XIR_WARNING, XIR_E_INVALID, where, "output %zu '%.*s' is declared as %s, it is %s", output,
+    node_say(at, at->c->judging ? XIR_ERROR : XIR_WARNING, XIR_E_INVALID, where,
+             "output %zu '%.*s' is declared as %s, it is %s", output,
              (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "", found, expected);
     return true;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- values ------------------------------------------------------------------------------------------------------- */
 
 static bool is_duplicate(const xir_value *v) {
     const xir_map *tags = xir_value_tags(v);
@@ -216,10 +225,12 @@ static void judge_inputs(xir_node *at, bool sorted) {
         if (!v || value_is_params(v)) continue;
         snprintf(where, sizeof where, "input/%zu", i);
         if (!v->producer) {
-            node_say(at, XIR_ERROR, XIR_E_MISSING, where, "input %zu '%.*s' is made by no node, and is no graph input or initializer", i,
+            node_say(at, XIR_ERROR, XIR_E_MISSING, where,
+                     "input %zu '%.*s' is made by no node, and is no graph input or initializer", i,
                      NAME(xir_value_name(v)));
         } else if (!sorted && at->op->id < v->producer->id) {
-            node_say(at, XIR_ERROR, XIR_E_INVALID, where, "input %zu '%.*s' is made by '%.*s' (node %lld), which is expected to stand before it",
+            node_say(at, XIR_ERROR, XIR_E_INVALID, where,
+                     "input %zu '%.*s' is made by '%.*s' (node %lld), which is expected to stand before it",
                      i, NAME(xir_value_name(v)), NAME(xir_op_name(v->producer)), (long long)v->producer->id - 1);
         }
     }
@@ -233,7 +244,8 @@ xir_status conversion_judge_values(conversion *c, bool sorted) {
         if (!v || v->producer || value_is_params(v)) continue;
         snprintf(where, sizeof where, "/graph/output/%zu", i);
         if (!c->status) c->status = XIR_E_MISSING;
-        xir_diags_add(c->why, XIR_ERROR, XIR_E_MISSING, xir_str_of(where), "output '%.*s' is made by no node, and is no graph input or initializer",
+        xir_diags_add(c->why, XIR_ERROR, XIR_E_MISSING, xir_str_of(where),
+                      "output '%.*s' is made by no node, and is no graph input or initializer",
                       NAME(xir_value_name(v)));
     }
     for (xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
@@ -246,16 +258,19 @@ xir_status conversion_judge_values(conversion *c, bool sorted) {
         for (size_t i = 0; i < op->n_outputs; i++) {
             if (!is_duplicate(&op->outputs[i])) continue;
             snprintf(where, sizeof where, "output/%zu", i);
-            node_say(&at, XIR_ERROR, XIR_E_EXISTS, where, "output %zu '%.*s' has the name of another value, a name of its own is expected", i,
+            node_say(&at, XIR_ERROR, XIR_E_EXISTS, where,
+                     "output %zu '%.*s' has the name of another value, a name of its own is expected", i,
                      NAME(xir_value_name(&op->outputs[i])));
         }
     }
     return XIR_OK;
 }
 
-/* ---- the public questions ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the public questions ----------------------------------------------------------------------------------------- */
 
-bool xir_class_is_dialect(const xir_class *cls) { return xir_class_is_opaque(cls) && convert_dialect_of(xir_class_key(cls)); }
+bool xir_class_is_dialect(const xir_class *cls) {
+    return xir_class_is_opaque(cls) && convert_dialect_of(xir_class_key(cls));
+}
 
 bool xir_network_is_dialect(const xir_network *net) {
     const xir_op *op = xir_network_first(net);

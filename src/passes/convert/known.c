@@ -1,5 +1,5 @@
-/* Short lists of integers that are known, wholly or in part, while a network is converted: dims, and what is computed of them. It is the
- * shape arithmetic that exports are full of; that a dim stays open does not spoil its neighbours. */
+/* Short lists of integers that are known, wholly or in part, while a network is converted: dims, and what is computed of
+ * them. It is the shape arithmetic that exports are full of; that a dim stays open does not spoil its neighbours. */
 #include "convert.h"
 
 enum { MOST_KNOWN = 64 };
@@ -40,7 +40,7 @@ static bool list_of(conversion *c, const xir_value *value, draft *out) {
     return true;
 }
 
-/* ---- the ops of shape arithmetic ------------------------------------------------------------------------------------------- */
+/* ---- the ops of shape arithmetic ---------------------------------------------------------------------------------- */
 
 static bool shape(const xir_op *op, draft *out, size_t n) {
     const xir_shape_attrs *a = xir_op_body(op, xir_shape_class());
@@ -74,7 +74,8 @@ static bool slice(conversion *c, const xir_op *op, draft *out, size_t n) {
     const xir_slice_attrs *a = xir_op_body(op, xir_slice_class());
     draft data;
     if (!list_of(c, xir_op_input(op, 0), &data) || a->begin.size != 1 || a->stride.size != 1) return false;
-    int64_t size = (int64_t)data.n, step = a->stride.data[0], at = a->begin.data[0] < 0 ? a->begin.data[0] + size : a->begin.data[0];
+    int64_t size = (int64_t)data.n, step = a->stride.data[0], at = a->begin.data[0] < 0
+        ? a->begin.data[0] + size : a->begin.data[0];
     at = at < 0 ? 0 : at >= size && step < 0 ? size - 1 : at;
     for (size_t i = 0; i < n; i++, at += step) {
         if (at < 0 || at >= size) return false;
@@ -98,7 +99,9 @@ static bool concat(conversion *c, const xir_op *op, draft *out, size_t n) {
     return filled == n;
 }
 
-static bool same(conversion *c, const xir_op *op, draft *out, size_t n) { return list_of(c, xir_op_input(op, 0), out) && out->n == n; }
+static bool same(conversion *c, const xir_op *op, draft *out, size_t n) {
+    return list_of(c, xir_op_input(op, 0), out) && out->n == n;
+}
 
 static bool one_factor(xir_refs factors, int64_t *out) {
     if (factors.size != 1) return false;
@@ -135,7 +138,8 @@ static bool binary(conversion *c, const xir_op *op, draft *out, size_t n) {
 
 static bool product(conversion *c, const xir_op *op, draft *out, size_t n) {
     draft a;
-    if (!list_of(c, xir_op_input(op, 0), &a) || n != 1 || ((const xir_prod_attrs *)xir_op_body(op, xir_prod_class()))->dim.size > 1) return false;
+    if (!list_of(c, xir_op_input(op, 0), &a) || n != 1 ||
+        ((const xir_prod_attrs *)xir_op_body(op, xir_prod_class()))->dim.size > 1) return false;
     uint64_t all = 1;
     out->open[0] = false;
     out->of[0] = NULL;
@@ -151,12 +155,13 @@ static bool compute(conversion *c, const xir_op *op, draft *out, size_t n) {
     if (xir_op_is(op, xir_concat_class())) return concat(c, op, out, n);
     if (xir_op_is(op, xir_reshape_class()) || xir_op_is(op, xir_squeeze_class()) || xir_op_is(op, xir_cast_class()) ||
         xir_op_is(op, xir_copy_class())) return same(c, op, out, n);
-    if (xir_op_is(op, xir_add_class()) || xir_op_is(op, xir_multiply_class()) || xir_op_is(op, xir_div_class())) return binary(c, op, out, n);
+    if (xir_op_is(op, xir_add_class()) || xir_op_is(op, xir_multiply_class()) ||
+        xir_op_is(op, xir_div_class())) return binary(c, op, out, n);
     if (xir_op_is(op, xir_prod_class())) return product(c, op, out, n);
     return false;
 }
 
-/* ---- what is remembered ------------------------------------------------------------------------------------------------------ */
+/* ---- what is remembered ------------------------------------------------------------------------------------------- */
 
 const known_ints *conversion_known(conversion *c, const xir_value *v) {
     if (!v || xir_value_is_params(v) || !v->producer || v != v->producer->outputs) return NULL;
@@ -171,7 +176,8 @@ void conversion_forget(conversion *c, const xir_op *op) {
 static bool remember(conversion *c, const xir_op *op, const draft *d, bool open) {
     size_t before = c->known_room;
     known_ints *k = arena_take(&c->scratch, sizeof *k + d->n * (sizeof *d->v + sizeof *d->of + sizeof *d->open));
-    c->no_memory = !k || !mem_reserve(context_alloc(c->ctx), (void **)&c->known, &c->known_room, op->slot + (size_t)1, sizeof *c->known);
+    c->no_memory = !k || !mem_reserve(context_alloc(c->ctx), (void **)&c->known, &c->known_room, op->slot + (size_t)1,
+                                      sizeof *c->known);
     if (c->no_memory) return false;
     memset((void *)(c->known + before), 0, (c->known_room - before) * sizeof *c->known);
     const xir_value **of = (const xir_value **)(void *)(k->v + d->n);
@@ -204,6 +210,7 @@ xir_value *conversion_known_params(conversion *c, const xir_op *op) {
     const known_ints *k = c->known[op->slot];
     uint8_t bytes[MOST_KNOWN * sizeof(int64_t)];
     uint64_t size;
-    if (xir_type_bytes(type, &size) != XIR_OK || size > sizeof bytes || !elements_of_ints(xir_type_element(type), k->v, k->n, bytes)) return NULL;
+    if (xir_type_bytes(type, &size) != XIR_OK || size > sizeof bytes ||
+        !elements_of_ints(xir_type_element(type), k->v, k->n, bytes)) return NULL;
     return xir_params_copy(c->net, XIR_STR(""), type, bytes, (size_t)size);
 }

@@ -1,9 +1,9 @@
-/* What hooks make: ops before their node, and constants. An op whose inputs are all constants of few elements is computed at once, by the
- * executor if there is one; then it is Params, and becomes an attribute where ours have one. */
+/* What hooks make: ops before their node, and constants. An op whose inputs are all constants of few elements is computed
+ * at once, by the executor if there is one; then it is Params, and becomes an attribute where ours have one. */
 #include <stdio.h>
 #include "convert.h"
 
-enum { MOST_COMPUTED = 1 << 12 };   /* elements of an input or output of what is computed here: the rest is for the pass fold */
+enum { MOST_COMPUTED = 1 << 12 };   /* elements of what is computed here and of its inputs: the rest is for the pass fold */
 
 const xir_class *find_class(xir_context *ctx, const char *name) {
     char key[160];
@@ -26,7 +26,7 @@ static const xir_class *class_named(conversion *c, const char *name) {
     return cls;
 }
 
-/* ---- attributes -------------------------------------------------------------------------------------------------------- */
+/* ---- attributes --------------------------------------------------------------------------------------------------- */
 
 static void put(void *body, const xir_field *field, const void *value, size_t size) {
     memcpy((char *)body + field->offset, value, size);
@@ -110,10 +110,12 @@ static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_se
             return true;
         }
         if (s.kind != XIR_SET_WORD) return false;
-        return xir_node_stays(at, "%s has no word for '%.*s'", f->name.data, (int)(s.text.size < 60 ? s.text.size : 60), s.text.data);
+        return xir_node_stays(at, "%s has no word for '%.*s'", f->name.data, (int)(s.text.size < 60 ? s.text.size : 60),
+                              s.text.data);
     case XIR_KIND_REF: {
         const void *made = s.p;
-        if (number) made = s.kind == XIR_SET_INT ? (const void *)xir_scalar_int(at->c->ctx, s.i) : xir_scalar_real(at->c->ctx, s.r);
+        if (s.kind == XIR_SET_INT) made = xir_scalar_int(at->c->ctx, s.i);
+        else if (number) made = xir_scalar_real(at->c->ctx, s.r);
         else if (s.kind != XIR_SET_OBJECT) return false;
         put(body, f, &made, sizeof made);
         return made || node_no_memory(at);
@@ -136,16 +138,17 @@ static bool set_fields(xir_node *at, const xir_class *cls, void *body, xir_sets 
     for (size_t i = 0; i < sets.n; i++) {
         const xir_field *f = xir_class_field(cls, xir_str_of(sets.data[i].name));
         if (f && set_field(at, f, body, &sets.data[i])) continue;
-        return xir_node_stays(at, "the conversion is no good: %.*s %s attribute %s", (int)xir_class_key(cls).size, xir_class_key(cls).data,
+        return xir_node_stays(at, "the conversion is no good: %.*s %s attribute %s", (int)xir_class_key(cls).size,
+                              xir_class_key(cls).data,
                               f ? "takes another kind for its" : "has no", sets.data[i].name);
     }
     return true;
 }
 
-/* ---- ops ------------------------------------------------------------------------------------------------------------------ */
+/* ---- ops ---------------------------------------------------------------------------------------------------------- */
 
-/* What the network says about an op that it refused: numbers that contradict each other are the node's fault, elements that ours does not take
- * are not. */
+/* What the network says about an op that it refused: numbers that contradict each other are the node's fault, elements
+ * that ours does not take are not. */
 static void refused(xir_node *at, size_t before) {
     const xir_diag *d = xir_diags_at(xir_network_diags(at->c->net), before);
     xir_status code = d ? d->code : XIR_E_MEMORY;
@@ -161,7 +164,9 @@ xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_
     conversion *c = at->c;
     if (xir_node_failed(at)) return NULL;
     const xir_class *cls = class_named(c, name);
-    if (!cls || cls->body_size > sizeof body) return xir_node_stays(at, "the conversion is no good: there is no class %s", name), NULL;
+    if (!cls || cls->body_size > sizeof body) {
+        return xir_node_stays(at, "the conversion is no good: there is no class %s", name), NULL;
+    }
     xir_body_init(cls->decl, body);
     if (!set_fields(at, cls, body, sets)) return NULL;
     size_t n = inputs.size;
@@ -220,7 +225,7 @@ xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_s
     return known;
 }
 
-/* ---- constants ------------------------------------------------------------------------------------------------------------ */
+/* ---- constants ---------------------------------------------------------------------------------------------------- */
 
 /* Makes Params of a type whose bytes are to be written; NULL after a failure. */
 static xir_value *fresh(xir_node *at, const xir_type *element, const xir_ints *dims, void **bytes, size_t *n) {
@@ -281,10 +286,10 @@ xir_value *params_alias(xir_network *net, const xir_value *v) {
     return made;
 }
 
-/* ---- permuted constants ------------------------------------------------------------------------------------------------------ */
+/* ---- permuted constants ------------------------------------------------------------------------------------------- */
 
-/* Copies elements of `size` bytes, axis i of the result being axis order[i] of the source. The two innermost loops are over the source's
- * last axis and the result's, so that either side is walked in strides that fit. */
+/* Copies elements of `size` bytes, axis i of the result being axis order[i] of the source. The two innermost loops are
+ * over the source's last axis and the result's, so that either side is walked in strides that fit. */
 static void permute(const int64_t *dims, const int64_t *order, size_t rank, const uint8_t *from, uint8_t *to, size_t size) {
     int64_t stride[8], extent[8], step[8], place[8] = { 0 }, offset = 0, n = 1;
     for (size_t i = rank, s = size; i-- > 0; s *= (size_t)dims[i]) stride[i] = (int64_t)s;
@@ -305,11 +310,17 @@ static void permute(const int64_t *dims, const int64_t *order, size_t rank, cons
     }
 }
 
-static const xir_type *permuted_type(xir_node *at, const xir_value *v, const int64_t *order, size_t rank, const char *letters) {
+static const xir_layout *layout_of(xir_context *ctx, const char *letters, size_t rank) {
+    return letters ? xir_layout_parse(ctx, xir_str_of(letters), NULL) : xir_layout_default(ctx, rank);
+}
+
+static const xir_type *permuted_type(xir_node *at, const xir_value *v, const int64_t *order, size_t rank,
+                                     const char *letters) {
     conversion *c = at->c;
     int64_t dims[8];
     for (size_t i = 0; i < rank; i++) dims[i] = xir_type_dim(xir_value_type(v), order[i], false);
-    const xir_layout *layout = letters ? xir_layout_parse(c->ctx, xir_str_of(letters), NULL) : NULL;
+    const xir_layout *layout = layout_of(c->ctx, letters, rank);
+    if (!layout) return NULL;
     return xir_tensor(c->ctx, xir_type_element(xir_value_type(v)), layout, dims, rank);
 }
 
@@ -318,7 +329,8 @@ static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *ord
     conversion *c = at->c;
     const xir_type *type = permuted_type(at, v, order, rank, letters);
     uint64_t bits = xir_type_storage_bits(xir_type_element(xir_value_type(v))), size = 0;
-    if (!type || bits % 8 || xir_type_is_quantized(xir_type_element(xir_value_type(v)))) return NULL;
+    if (!type) return node_no_memory(at), NULL;
+    if (bits % 8 || xir_type_is_quantized(xir_type_element(xir_value_type(v)))) return NULL;
     const uint32_t first = pointer_map_get(&c->permuted_of, v);
     for (uint32_t i = first == UINT32_MAX ? 0 : first; i; i = c->permuted[i - 1].next) {
         const permuted *p = &c->permuted[i - 1];
@@ -327,7 +339,8 @@ static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *ord
         if (same) return p->result;
     }
     xir_value *made = xir_params_new(c->net, xir_value_name(v), type);
-    if (!made || !mem_reserve(context_alloc(c->ctx), (void **)&c->permuted, &c->permuted_room, c->n_permuted + 1, sizeof *c->permuted)) {
+    if (!made || !mem_reserve(context_alloc(c->ctx), (void **)&c->permuted, &c->permuted_room, c->n_permuted + 1,
+                              sizeof *c->permuted)) {
         return node_no_memory(at), NULL;
     }
     const void *bytes = xir_params_has_data(v) && xir_type_bytes(type, &size) == XIR_OK ? xir_params_data(v, NULL) : NULL;
@@ -340,9 +353,10 @@ static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *ord
         permute(dims, order, rank, bytes, (uint8_t *)(uintptr_t)b->bytes, (size_t)bits / 8);
     }
     permuted entry = { .result = made, .next = first == UINT32_MAX ? 0 : first, .rank = (uint8_t)rank };
-    for (size_t i = 0; i < rank; i++) entry.order[i] = (uint8_t)order[i];
+    for (size_t i = 0; i < rank && i < sizeof entry.order; i++) entry.order[i] = (uint8_t)order[i];
     c->permuted[c->n_permuted++] = entry;
-    return pointer_map_put(context_alloc(c->ctx), &c->permuted_of, v, (uint32_t)c->n_permuted) ? made : (node_no_memory(at), NULL);
+    return pointer_map_put(context_alloc(c->ctx), &c->permuted_of, v,
+                           (uint32_t)c->n_permuted) ? made : (node_no_memory(at), NULL);
 }
 
 xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order, size_t rank, const char *letters) {
@@ -352,11 +366,11 @@ xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order,
         if (made || xir_node_failed(at)) return made;
     }
     const xir_ints dims = { (int64_t *)(uintptr_t)order, rank };
-    const xir_layout *layout = letters ? xir_layout_parse(at->c->ctx, xir_str_of(letters), NULL) : xir_layout_default(at->c->ctx, rank);
+    const xir_layout *layout = layout_of(at->c->ctx, letters, rank);
     return xir_node_make(at, "Transpose", XIR_VALUES(v), XIR_SETS(XIR_SETL("dims", &dims), XIR_SETO("layout", layout)));
 }
 
-/* ---- outputs ------------------------------------------------------------------------------------------------------------------- */
+/* ---- outputs ------------------------------------------------------------------------------------------------------ */
 
 bool xir_node_give(xir_node *at, size_t i, xir_value *v) {
     if (xir_node_failed(at)) return false;

@@ -12,7 +12,7 @@ bool          xir_node_failed(const xir_node *at) { return at->fate != NODE_GOES
 size_t        xir_node_inputs(const xir_node *at) { return at->n_in; }
 size_t        xir_node_outputs(const xir_node *at) { return at->n_out; }
 
-/* ---- failing ---------------------------------------------------------------------------------------------------------- */
+/* ---- failing ------------------------------------------------------------------------------------------------------ */
 
 static XIR_PRINTF(5, 0) xir_status say(const xir_node *at, xir_severity severity, xir_status code, const char *where,
                                        const char *format, va_list list) {
@@ -61,7 +61,7 @@ bool node_no_memory(xir_node *at) {
     return false;
 }
 
-/* ---- lists ------------------------------------------------------------------------------------------------------------ */
+/* ---- lists -------------------------------------------------------------------------------------------------------- */
 
 xir_ints xir_node_room(xir_node *at, size_t n, int64_t fill) {
     xir_ints list = { NULL, 0 };
@@ -79,7 +79,7 @@ xir_ints xir_node_series(xir_node *at, int64_t first, size_t n) {
     return list;
 }
 
-/* ---- inputs ------------------------------------------------------------------------------------------------------------ */
+/* ---- inputs ------------------------------------------------------------------------------------------------------- */
 
 bool xir_node_has(const xir_node *at, size_t i) { return i < at->n_in && xir_op_input(at->op, (int64_t)i); }
 
@@ -93,7 +93,8 @@ xir_value *xir_node_in(xir_node *at, size_t i) {
         return xir_node_wrong(at, XIR_E_MISSING, where, "input %zu is needed and absent", i), NULL;
     }
     xir_str name = xir_value_name(v);
-    return xir_node_stays(at, "input %zu '%.*s' has no tensor type", i, (int)(name.size < 100 ? name.size : 100), name.size ? name.data : ""), NULL;
+    return xir_node_stays(at, "input %zu '%.*s' has no tensor type", i, (int)(name.size < 100 ? name.size : 100),
+                          name.size ? name.data : ""), NULL;
 }
 
 xir_value *xir_node_opt(xir_node *at, size_t i) { return xir_node_has(at, i) ? xir_node_in(at, i) : NULL; }
@@ -151,7 +152,7 @@ xir_value *xir_node_params(xir_node *at, size_t i) {
     return NULL;
 }
 
-/* ---- attributes -------------------------------------------------------------------------------------------------------- */
+/* ---- attributes --------------------------------------------------------------------------------------------------- */
 
 const xir_any *xir_node_attr(const xir_node *at, const char *name) {
     const xir_map *extra = xir_op_extra(at->op);
@@ -171,7 +172,8 @@ double xir_node_real(const xir_node *at, const char *name, double otherwise) {
     size_t n;
     if (a && a->kind == XIR_ANY_REAL) return a->as.real;
     if (a && a->kind == XIR_ANY_INT) return (double)a->as.integer;
-    if (a && a->kind == XIR_ANY_PARAMS && bytes_of(a->as.params, &element, &bytes, &n) && n == 1) elements_to_reals(element, bytes, 0, 1, &otherwise);
+    if (a && a->kind == XIR_ANY_PARAMS && bytes_of(a->as.params, &element, &bytes, &n) &&
+        n == 1) elements_to_reals(element, bytes, 0, 1, &otherwise);
     return otherwise;
 }
 
@@ -220,6 +222,7 @@ bool xir_node_axis(xir_node *at, const char *where, int64_t axis, size_t rank, i
     *out = axis < 0 ? axis + r : axis;
     if (xir_node_failed(at)) return false;
     if (*out >= 0 && *out < r) return true;
-    return xir_node_wrong(at, XIR_E_BOUNDS, where, "axis %lld was found, the tensor has %zu dims: expected is one from %lld to %lld",
+    return xir_node_wrong(at, XIR_E_BOUNDS, where, "axis %lld was found, the tensor has %zu dims: expected is one from "
+                          "%lld to %lld",
                           (long long)axis, rank, (long long)-r, (long long)r - 1);
 }

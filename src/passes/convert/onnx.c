@@ -1,5 +1,6 @@
-/* onnx-to-xir: an ONNX network (docs/onnx.md) becomes one of ours, node by node. Each node is converted as it stands: feature maps are
- * transposed to channels last and back around what needs it, which the pass layout then moves and cancels. What has no counterpart stays.
+/* onnx-to-xir: an ONNX network (docs/onnx.md) becomes one of ours, node by node. Each node is converted as it stands:
+ * feature maps are transposed to channels last and back around what needs it, which the pass layout then moves and
+ * cancels. What has no counterpart stays.
  *
  *     onnx::Conv x, w [8, 3, 3, 3]    =>    Transpose x -> NHWC; Conv2d with w as HWIO [3, 3, 3, 8]; Transpose -> NCHW */
 #include <stdio.h>
@@ -18,9 +19,10 @@ static int64_t version(const xir_network *net, xir_str domain) {
     return of && of->kind == XIR_ANY_INT ? of->as.integer : domain.size ? 1 : NEWEST_OPSET;
 }
 
-const convert_dialect convert_onnx = { .prefix = "onnx::", .name = "ONNX", .rows = onnx_rows, .n_rows = &onnx_row_count, .version = version };
+const convert_dialect convert_onnx = { .prefix = "onnx::", .name = "ONNX", .rows = onnx_rows, .n_rows = &onnx_row_count,
+                                       .version = version };
 
-/* ---- dims that the file leaves open ----------------------------------------------------------------------------------------------------- */
+/* ---- dims that the file leaves open ------------------------------------------------------------------------------- */
 
 /* The next of "a=1,2;b=3": name and value, up to `separator`. */
 static bool next_part(xir_str *rest, char separator, xir_str *name, xir_str *value) {
@@ -65,7 +67,8 @@ static xir_status shape_input(xir_pass *at, xir_str name, xir_str value) {
     xir_str rest = value;
     for (; rest.size && rank < 32; rank++) {
         if (!next_dim(&rest, &dims[rank])) {
-            return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "input-shape: '%.*s' are no dims, a list like 1,3,224,224 is expected", TEXT(value));
+            return xir_pass_fail(at, XIR_E_SYNTAX, NULL,
+                                 "input-shape: '%.*s' are no dims, a list like 1,3,224,224 is expected", TEXT(value));
         }
     }
     for (size_t i = 0; op && i < xir_op_output_count(op); i++) {
@@ -73,13 +76,15 @@ static xir_status shape_input(xir_pass *at, xir_str name, xir_str value) {
         if (!xir_str_equal(xir_value_name(v), name)) continue;
         const xir_type *type = xir_value_type(v);
         if (!xir_type_tensor(type) || xir_type_rank(type) != rank) {
-            return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "input-shape: %zu dims are given for the input '%.*s', which has %zu", rank, TEXT(name),
+            return xir_pass_fail(at, XIR_E_BOUNDS, NULL,
+                                 "input-shape: %zu dims are given for the input '%.*s', which has %zu", rank, TEXT(name),
                                  xir_type_rank(type));
         }
         for (size_t k = 0; k < rank; k++) {
             int64_t dim = xir_type_dim(type, (int64_t)k, false);
             if (dim < 0 || dim == dims[k]) continue;
-            return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "input-shape: dim %zu of the input '%.*s' is %lld, %lld was given", k, TEXT(name),
+            return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "input-shape: dim %zu of the input '%.*s' is %lld, %lld was given",
+                                 k, TEXT(name),
                                  (long long)dim, (long long)dims[k]);
         }
         return give_dims(at, v, dims, rank);
@@ -132,7 +137,7 @@ static xir_status fix_dims(xir_pass *at, bool *fixed) {
     return status;
 }
 
-/* ---- the pass --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the pass ----------------------------------------------------------------------------------------------------- */
 
 static xir_status run(xir_pass *at) {
     conversion c;

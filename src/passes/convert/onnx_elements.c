@@ -44,7 +44,8 @@ bool onnx_binary(xir_node *at) {
 static xir_value *chain_of(xir_node *at, const char *cls) {
     xir_value *all = at->n_in == 1 ? make_of(at, "Copy", xir_node_in(at, 0)) : xir_node_in(at, 0);
     for (size_t i = 1; i < at->n_in; i++) {
-        if (!elements_agree(at, 0, all, i, xir_node_in(at, i)) || !broadcasts(at, i - 1, all, i, xir_node_in(at, i))) return NULL;
+        if (!elements_agree(at, 0, all, i, xir_node_in(at, i)) ||
+            !broadcasts(at, i - 1, all, i, xir_node_in(at, i))) return NULL;
         all = xir_node_make(at, cls, INS(all, xir_node_in(at, i)), NO_SETS);
     }
     return all;
@@ -52,15 +53,18 @@ static xir_value *chain_of(xir_node *at, const char *cls) {
 bool onnx_max(xir_node *at)  { return xir_node_give(at, 0, chain_of(at, "Maximum")); }
 bool onnx_min(xir_node *at)  { return xir_node_give(at, 0, chain_of(at, "Minimum")); }
 bool onnx_sum(xir_node *at)  { return xir_node_give(at, 0, chain_of(at, "Add")); }
-bool onnx_mean(xir_node *at) { return xir_node_gives(at, "DivideScalar", INS(chain_of(at, "Add")), SETS(REAL("divisor", (double)at->n_in))); }
+bool onnx_mean(xir_node *at) {
+    return xir_node_gives(at, "DivideScalar", INS(chain_of(at, "Add")), SETS(REAL("divisor", (double)at->n_in)));
+}
 
 bool onnx_where(xir_node *at) {
     xir_value *condition = xir_node_in(at, 0), *x = xir_node_in(at, 1), *y = xir_node_in(at, 2);
-    if (!elements_agree(at, 1, x, 2, y) || !broadcasts(at, 1, x, 2, y) || !broadcasts(at, 0, condition, 1, x) || !broadcasts(at, 0, condition, 2, y)) return false;
+    if (!elements_agree(at, 1, x, 2, y) || !broadcasts(at, 1, x, 2, y) || !broadcasts(at, 0, condition, 1, x) ||
+        !broadcasts(at, 0, condition, 2, y)) return false;
     return xir_node_gives(at, "Where", INS(x, y, condition), NO_SETS);
 }
 
-/* ---- one input ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- one input ---------------------------------------------------------------------------------------------------- */
 
 static bool cast(xir_node *at, const xir_type *to) {
     xir_value *x = xir_node_in(at, 0);
@@ -73,7 +77,8 @@ bool onnx_cast(xir_node *at) {
     int64_t to = xir_node_int(at, "to", 0);
     const xir_type *element = onnx_element(at->c->ctx, to);
     if (to < 1 || to > 64) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/to", "to is %lld, an element type (1 for float) is expected", (long long)to);
+        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/to", "to is %lld, an element type (1 for float) is expected",
+                              (long long)to);
     }
     return element ? cast(at, element) : xir_node_stays(at, "elements of TensorProto.DataType %lld", (long long)to);
 }
@@ -89,8 +94,11 @@ static bool is_single(double v) { return (double)(float)v == v || v != v; }
 bool onnx_clip(xir_node *at) {
     double least, greatest;
     xir_value *x = xir_node_in(at, 0);
-    if (!xir_node_number(at, "min", 1, -INFINITY, &least) || !xir_node_number(at, "max", 2, INFINITY, &greatest)) return false;
-    if (is_single(least) && is_single(greatest)) return xir_node_gives(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
+    if (!xir_node_number(at, "min", 1, -INFINITY, &least) ||
+        !xir_node_number(at, "max", 2, INFINITY, &greatest)) return false;
+    if (is_single(least) && is_single(greatest)) {
+        return xir_node_gives(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
+    }
     xir_value *y = xir_node_has(at, 1) ? xir_node_make(at, "Maximum", INS(x, xir_node_in(at, 1)), NO_SETS) : x;
     return xir_node_give(at, 0, xir_node_has(at, 2) ? xir_node_make(at, "Minimum", INS(y, xir_node_in(at, 2)), NO_SETS) : y);
 }
@@ -102,7 +110,8 @@ bool onnx_gelu(xir_node *at) {
     if (!xir_node_is(at, "approximate", "tanh")) return xir_node_give(at, 0, make_of(at, "GELU", x));
     xir_value *cube = make_product(at, make_product(at, x, x), x);
     xir_value *t = make_of(at, "Tanh", make_scaled(at, make_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588));
-    return xir_node_give(at, 0, make_product(at, make_scaled(at, x, 0.5), t ? make_sum(at, t, make_number(at, v_element(x), 1), 1, 1) : NULL));
+    return xir_node_give(at, 0, make_product(at, make_scaled(at, x, 0.5),
+                                             t ? make_sum(at, t, make_number(at, v_element(x), 1), 1, 1) : NULL));
 }
 
 /* A constant under another name is a constant. */
@@ -122,7 +131,8 @@ bool onnx_prelu(xir_node *at) {
     if (last && at->cls->version < 7) channels = true;
     else if (!broadcasts(at, 0, x, 1, slope)) return false;
     if (xir_value_is_params(slope) && product_of(&dims, 0, dims.n) == 1) {
-        return xir_node_gives(at, "PReLU", INS(x), SETS(OBJ("alpha", make_reshaped(at, slope, &(xir_ints){ (int64_t[]){ 1 }, 1 }))));
+        const xir_ints one = { (int64_t[]){ 1 }, 1 };
+        return xir_node_gives(at, "PReLU", INS(x), SETS(OBJ("alpha", make_reshaped(at, slope, &one))));
     }
     if (channels && rank >= 3 && rank <= 5 && xir_value_is_params(slope)) {
         const xir_ints flat = { (int64_t[]){ dims.v[0] }, 1 };
@@ -138,13 +148,15 @@ bool onnx_prelu(xir_node *at) {
 bool onnx_shrink(xir_node *at) {
     double bias = xir_node_real(at, "bias", 0), lambda = xir_node_real(at, "lambd", 0.5);
     if (bias != 0 && bias != lambda) return xir_node_stays(at, "a bias that is neither 0 nor lambd");
-    return xir_node_gives(at, bias == 0 ? "Hardshrink" : "Softshrink", INS(xir_node_in(at, 0)), SETS(REAL("lambda", lambda)));
+    return xir_node_gives(at, bias == 0 ? "Hardshrink" : "Softshrink", INS(xir_node_in(at, 0)),
+                          SETS(REAL("lambda", lambda)));
 }
 
 /* gamma * (x > 0 ? x : alpha * (e^x - 1)) */
 bool onnx_selu(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
-    xir_value *elu = xir_node_make(at, "ELU", INS(x), SETS(REAL("alpha", xir_node_real(at, "alpha", 1.67326319217681884765625))));
+    double alpha = xir_node_real(at, "alpha", 1.67326319217681884765625);
+    xir_value *elu = xir_node_make(at, "ELU", INS(x), SETS(REAL("alpha", alpha)));
     return xir_node_give(at, 0, make_scaled(at, elu, xir_node_real(at, "gamma", 1.05070102214813232421875)));
 }
 
@@ -159,7 +171,8 @@ bool onnx_celu(xir_node *at) {
 bool onnx_thresholded_relu(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
     if (xir_node_failed(at)) return false;
-    xir_value *above = xir_node_make(at, "Greater", INS(x, make_number(at, v_element(x), xir_node_real(at, "alpha", 1))), NO_SETS);
+    xir_value *above = xir_node_make(at, "Greater", INS(x, make_number(at, v_element(x), xir_node_real(at, "alpha", 1))),
+                                     NO_SETS);
     return xir_node_gives(at, "Where", INS(x, make_number(at, v_element(x), 0), above), NO_SETS);
 }
 
@@ -195,7 +208,8 @@ bool onnx_dropout(xir_node *at) {
         const xir_type *element = at->cls->version >= 10 ? xir_bool_type_get(at->c->ctx) : v_element(x);
         xir_ints dims = v_dims(at, x);
         xir_value *shape = v_is_open(x) ? make_of(at, "Shape", x) : xir_node_integers(at, &dims);
-        xir_node_give(at, 1, xir_node_make(at, "ConstantOfShape", INS(shape), SETS(INT("value", 1), OBJ("element_dtype", element))));
+        xir_node_give(at, 1, xir_node_make(at, "ConstantOfShape", INS(shape),
+                                           SETS(INT("value", 1), OBJ("element_dtype", element))));
     }
     return xir_node_give(at, 0, make_of(at, "Copy", x));
 }

@@ -1,8 +1,9 @@
-/* What stays whatever it is like. Op types with graphs inside: their ops are bytes (docs/onnx.md), of which only the types that the graphs
- * declare for their outputs are read here, so that what follows an If has types. And those that no operation of ours computes. */
+/* What stays whatever it is like. Op types with graphs inside: their ops are bytes (docs/onnx.md), of which only the
+ * types that the graphs declare for their outputs are read here, so that what follows an If has types. And those that no
+ * operation of ours computes. */
 #include "onnx_rows.h"
 
-/* ---- as much of protobuf as that takes ------------------------------------------------------------------------------------------------------ */
+/* ---- as much of protobuf as that takes ---------------------------------------------------------------------------- */
 
 typedef struct wire { const uint8_t *p, *end; } wire;
 typedef struct field { uint32_t number; uint64_t value; wire bytes; } field;
@@ -40,12 +41,14 @@ static bool find(wire w, uint32_t number, field *out) {
     return false;
 }
 
-/* ---- types of a graph's outputs ------------------------------------------------------------------------------------------------------------- */
+/* ---- types of a graph's outputs ----------------------------------------------------------------------------------- */
 
-/* ValueInfoProto: type 2, of it tensor_type 1, of it elem_type 1 and shape 2, of it dims 1 with dim_value 1. NULL: not all is said. */
+/* ValueInfoProto: type 2, of it tensor_type 1, of it elem_type 1 and shape 2, of it dims 1 with dim_value 1. NULL: not
+ * all is said. */
 static const xir_type *declared_type(xir_node *at, wire value) {
     field type, tensor, element, shape, dim, n;
-    if (!find(value, 2, &type) || !find(type.bytes, 1, &tensor) || !find(tensor.bytes, 1, &element) || !find(tensor.bytes, 2, &shape)) return NULL;
+    if (!find(value, 2, &type) || !find(type.bytes, 1, &tensor) || !find(tensor.bytes, 1, &element) ||
+        !find(tensor.bytes, 2, &shape)) return NULL;
     const xir_type *of = element.value <= 64 ? onnx_element(at->c->ctx, (int64_t)element.value) : NULL;
     size_t rank = 0;
     for (wire w = shape.bytes; next_field(&w, &dim);) rank += dim.number == 1;
@@ -75,7 +78,8 @@ static const xir_type *output_type(xir_node *at, const char *graph, size_t i) {
 
 /* What both types say; NULL: they say nothing in common. */
 static const xir_type *common(xir_node *at, const xir_type *a, const xir_type *b) {
-    if (!a || !b || xir_type_rank(a) != xir_type_rank(b) || !xir_type_equal(xir_type_element(a), xir_type_element(b))) return NULL;
+    if (!a || !b || xir_type_rank(a) != xir_type_rank(b) ||
+        !xir_type_equal(xir_type_element(a), xir_type_element(b))) return NULL;
     xir_ints dims = xir_node_room(at, xir_type_rank(a), -1);
     for (size_t i = 0; i < dims.n; i++) {
         int64_t d = xir_type_dim(a, (int64_t)i, false);
@@ -96,7 +100,8 @@ bool onnx_loop(xir_node *at) {
     size_t carried = at->n_in > 2 ? at->n_in - 2 : 0;
     const xir_map *tags = xir_op_tags(at->op);
     const xir_any *captures = tags ? xir_map_get(tags, XIR_STR("onnx.captures")) : NULL;
-    if (captures && captures->kind == XIR_ANY_LIST) carried -= captures->as.list.size < carried ? captures->as.list.size : carried;
+    if (captures && captures->kind == XIR_ANY_LIST) carried -= captures->as.list.size < carried
+        ? captures->as.list.size : carried;
     for (size_t i = 0; i < at->n_out; i++) {
         const xir_type *type = output_type(at, "body", i + 1);
         if (i < carried) {   /* may have other dims after each turn */
@@ -112,7 +117,7 @@ bool onnx_loop(xir_node *at) {
     return xir_node_stays(at, "how often it runs is not known when the network is made");
 }
 
-/* ---- others that stay --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- others that stay --------------------------------------------------------------------------------------------- */
 
 bool onnx_no_counterpart(xir_node *at) { return xir_node_stays(at, "no operation of ours computes it"); }
 

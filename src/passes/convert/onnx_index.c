@@ -4,23 +4,26 @@
 bool onnx_gather(xir_node *at) {
     xir_value *data = xir_node_in(at, 0), *indices = xir_node_in(at, 1);
     int64_t axis;
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(data), &axis)) return false;
+    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(data),
+                                              &axis)) return false;
     return xir_node_gives(at, at->cls->row->cls, INS(data, indices), SETS(INT("axis", axis)));
 }
 
-/* Whether the numbers below n are elements of a type: ours gives places in the element type of x. A dim that is not known is taken to be no
- * more than fp32 can count. */
+/* Whether the numbers below n are elements of a type: ours gives places in the element type of x. A dim that is not known
+ * is taken to be no more than fp32 can count. */
 static bool can_count(const xir_type *element, int64_t n) {
     const xir_float_type *real = xir_float_type_of(xir_type_object(element));
     uint64_t bits = xir_type_storage_bits(element);
-    if (real) bits = real->format == XIR_FLOAT_FP16 ? 12 : real->format == XIR_FLOAT_BF16 ? 9 : real->format == XIR_FLOAT_FP32 ? 25 : 54;
+    if (real) bits = real->format == XIR_FLOAT_FP16 ? 12 : real->format == XIR_FLOAT_BF16
+        ? 9 : real->format == XIR_FLOAT_FP32 ? 25 : 54;
     return bits >= 54 || (n < 0 && bits >= 25) || (n >= 0 && n <= INT64_C(1) << (bits - 1));
 }
 
 bool onnx_top_k(xir_node *at) {
     xir_value *x = xir_node_in(at, 0), *k;
     int64_t axis;
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x),
+                                              &axis)) return false;
     if (at->cls->version < 10) {   /* an attribute */
         xir_ints one = xir_node_room(at, 1, xir_node_int(at, "k", 0));
         k = one.v ? xir_node_integers(at, &one) : NULL;
@@ -41,14 +44,17 @@ bool onnx_top_k(xir_node *at) {
 bool onnx_gather_nd(xir_node *at) {
     xir_value *data = xir_node_in(at, 0), *indices = xir_node_in(at, 1);
     if (xir_node_failed(at)) return false;
-    if (v_rank(indices) == 0) return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "at least 1 dim is expected, none was found");
+    if (v_rank(indices) == 0) {
+        return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "at least 1 dim is expected, none was found");
+    }
     if (v_dim(indices, v_rank(indices) - 1) < 0) return xir_node_stays(at, "the rank of the output is not known");
     return xir_node_gives(at, "GatherND", INS(data, indices), SETS(INT("batch_dims", xir_node_int(at, "batch_dims", 0))));
 }
 
 bool onnx_scatter_nd(xir_node *at) {
     xir_value *data = xir_node_in(at, 0), *indices = xir_node_in(at, 1), *updates = xir_node_in(at, 2);
-    return xir_node_gives(at, "ScatterND", INS(data, indices, updates), SETS(WORD("reduction", xir_node_text(at, "reduction", "none"))));
+    return xir_node_gives(at, "ScatterND", INS(data, indices, updates),
+                          SETS(WORD("reduction", xir_node_text(at, "reduction", "none"))));
 }
 
 bool onnx_non_zero(xir_node *at) { return xir_node_give(at, 0, make_of(at, "NonZero", xir_node_in(at, 0))); }
@@ -69,26 +75,33 @@ bool onnx_compress(xir_node *at) {
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", axis, v_rank(x), &axis)) return false;
     xir_value *found = make_of(at, "NonZero", condition);
     xir_value *places = found && xir_value_is_params(found) ? make_reshaped(at, found, &flat)
-                      : xir_node_make(at, "Reshape", INS(found), SETS(LIST("shape", &flat), OBJ("layout", xir_layout_default(at->c->ctx, 1))));
+                      : xir_node_make(at, "Reshape", INS(found),
+                                      SETS(LIST("shape", &flat), OBJ("layout", xir_layout_default(at->c->ctx, 1))));
     return xir_node_gives(at, "Gather", INS(x, places), SETS(INT("axis", axis)));
 }
 
-/* Where the index is the place along the new axis, counted from either end, the second of the values, elsewhere the first. */
+/* Where the index is the place along the new axis, counted from either end, the second of the values, elsewhere the
+ * first. */
 bool onnx_one_hot(xir_node *at) {
     xir_ints depth, axes = xir_node_room(at, 1, xir_node_int(at, "axis", -1));
     xir_value *index = xir_node_in(at, 0), *values = xir_node_in(at, 2);
     if (!xir_node_ints(at, 1, &depth)) return false;
-    if (depth.n != 1 || depth.v[0] < 1) return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "one positive number is expected");
-    if (depth.v[0] > 1 << 24) return xir_node_stays(at, "a depth of %lld", (long long)depth.v[0]);
+    if (depth.n != 1 || depth.v[0] < 1) {
+        return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "one positive number is expected");
+    }
+    if (depth.v[0] > MOST_LISTED) return xir_node_stays(at, "a depth of %lld", (long long)depth.v[0]);
     const xir_type *whole = xir_sint(at->c->ctx, 64);
     index = make_unsqueezed(at, make_cast(at, index, whole), &axes, "attribute/axis");
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", axes.v[0], v_rank(index), &axes.v[0])) return false;
-    xir_ints places = xir_node_series(at, 0, (size_t)depth.v[0]), from_end = xir_node_series(at, -depth.v[0], (size_t)depth.v[0]);
+    xir_ints places = xir_node_series(at, 0, (size_t)depth.v[0]), from_end =
+        xir_node_series(at, -depth.v[0], (size_t)depth.v[0]);
     xir_ints dims = xir_node_room(at, v_rank(index), 1), zero = xir_node_room(at, 1, 0), one = xir_node_room(at, 1, 1);
     if (xir_node_failed(at)) return false;
     dims.v[axes.v[0]] = depth.v[0];
-    xir_value *hot = xir_node_make(at, "Equal", INS(index, make_reshaped(at, xir_node_integers(at, &places), &dims)), NO_SETS);
-    xir_value *end = xir_node_make(at, "Equal", INS(index, make_reshaped(at, xir_node_integers(at, &from_end), &dims)), NO_SETS);
+    xir_value *hot = xir_node_make(at, "Equal", INS(index, make_reshaped(at, xir_node_integers(at, &places), &dims)),
+                                   NO_SETS);
+    xir_value *end = xir_node_make(at, "Equal", INS(index, make_reshaped(at, xir_node_integers(at, &from_end), &dims)),
+                                   NO_SETS);
     xir_value *off = xir_node_make(at, "Gather", INS(values, xir_node_integers(at, &zero)), SETS(INT("axis", 0)));
     xir_value *on = xir_node_make(at, "Gather", INS(values, xir_node_integers(at, &one)), SETS(INT("axis", 0)));
     return xir_node_gives(at, "Where", INS(on, off, xir_node_make(at, "Or", INS(hot, end), NO_SETS)), NO_SETS);
@@ -109,7 +122,7 @@ bool onnx_trilu(xir_node *at) {
     if (!dims.v) return false;
     dims.v[0] = v_dim(x, rank - 2), dims.v[1] = v_dim(x, rank - 1);
     int64_t n = product_of(&dims, 0, 2);
-    if (n < 0 || n > 1 << 24) return xir_node_stays(at, "a large mask");
+    if (n < 0 || n > 4 * MOST_LISTED) return xir_node_stays(at, "a large mask");
     double *mask = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *mask);
     if (!mask) return node_no_memory(at);
     for (int64_t i = 0; i < n; i++) {

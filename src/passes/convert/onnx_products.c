@@ -1,16 +1,20 @@
 /* Products, quantisation written out, losses, recurrent networks. */
 #include "onnx_rows.h"
 
-/* ---- products ---------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- products ----------------------------------------------------------------------------------------------------- */
 
 /* The inner dims of a matrix product go together. */
 static bool inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b) {
     if (xir_node_failed(at) || !elements_agree(at, 0, a, 1, b)) return false;
     size_t ra = v_rank(a), rb = v_rank(b);
-    if (ra == 0 || rb == 0) return xir_node_wrong(at, XIR_E_BOUNDS, ra ? "input/1" : "input/0", "at least 1 dim is expected, none was found");
+    if (ra == 0 || rb == 0) {
+        return xir_node_wrong(at, XIR_E_BOUNDS, ra ? "input/1" : "input/0", "at least 1 dim is expected, none was found");
+    }
     int64_t k = v_dim(a, ra - 1), m = v_dim(b, rb > 1 ? rb - 2 : 0);
     if (k == m || k < 0 || m < 0) return true;
-    return xir_node_wrong(at, XIR_E_INVALID, "input/1", "input 1 has %lld rows, %lld are expected, as many as input 0 has columns", (long long)m, (long long)k);
+    return xir_node_wrong(at, XIR_E_INVALID, "input/1",
+                          "input 1 has %lld rows, %lld are expected, as many as input 0 has "
+                              "columns", (long long)m, (long long)k);
 }
 
 /* Ours is no product of two constants: then one is what a Copy gives, for the pass fold. */
@@ -23,7 +27,9 @@ static xir_value *make_matmul(xir_node *at, xir_value *a, xir_value *b, xir_valu
     return xir_node_make(at, "Matmul", INS(a, b, c), NO_SETS);
 }
 
-bool onnx_matmul(xir_node *at) { return xir_node_give(at, 0, make_matmul(at, xir_node_in(at, 0), xir_node_in(at, 1), NULL)); }
+bool onnx_matmul(xir_node *at) {
+    return xir_node_give(at, 0, make_matmul(at, xir_node_in(at, 0), xir_node_in(at, 1), NULL));
+}
 
 /* alpha * A' * B' + beta * C; a constant B is transposed, and multiplied by alpha, at once. */
 bool onnx_gemm(xir_node *at) {
@@ -40,7 +46,8 @@ bool onnx_gemm(xir_node *at) {
     for (size_t k = 1; c && k <= v_rank(c); k++) {
         int64_t dim = v_dim(c, v_rank(c) - k), of = k == 1 ? columns : k == 2 ? rows : 1;
         if (dim == of || dim == 1 || dim < 0 || of < 0) continue;
-        return xir_node_wrong(at, XIR_E_INVALID, "input/2", "dim %zu of input 2 is %lld, %lld or 1 is expected", v_rank(c) - k, (long long)dim, (long long)of);
+        return xir_node_wrong(at, XIR_E_INVALID, "input/2", "dim %zu of input 2 is %lld, %lld or 1 is expected",
+                              v_rank(c) - k, (long long)dim, (long long)of);
     }
     bool plain = alpha == 1 && beta == 1;
     xir_value *y = make_matmul(at, a, b, plain ? c : NULL);
@@ -53,7 +60,8 @@ bool onnx_einsum(xir_node *at) {
     xir_value **inputs = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *inputs);
     if (!inputs) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_in(at, i);
-    return xir_node_gives(at, "Einsum", (xir_values){ inputs, at->n_in }, SETS(WORD("equation", xir_node_text(at, "equation", ""))));
+    return xir_node_gives(at, "Einsum", (xir_values){ inputs, at->n_in },
+                          SETS(WORD("equation", xir_node_text(at, "equation", ""))));
 }
 
 /* Integers less their zero points, in 32 bits. */
@@ -85,7 +93,7 @@ bool onnx_conv_integer(xir_node *at) {
     return xir_node_give(at, 0, make_conv(at, x, kernel, NULL));
 }
 
-/* ---- quantisation, written out --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- quantisation, written out ------------------------------------------------------------------------------------ */
 
 /* A scale or zero point for each element of an axis, so that it broadcasts. */
 static xir_value *along(xir_node *at, xir_value *v, size_t rank) {
@@ -111,7 +119,8 @@ static xir_value *quantized(xir_node *at, xir_value *x, xir_value *scale, xir_va
     double range = bits == 8 ? 256 : 65536;
     xir_value *y = make_of(at, "Round", make_quotient(at, make_cast(at, x, real), along(at, scale, rank)));
     if (zero) y = make_sum(at, y, make_cast(at, along(at, zero, rank), real), 1, 1);
-    y = xir_node_make(at, "ClampScalar", INS(y), SETS(REAL("min", integer->sign ? -range / 2 : 0), REAL("max", integer->sign ? range / 2 - 1 : range - 1)));
+    y = xir_node_make(at, "ClampScalar", INS(y), SETS(REAL("min", integer->sign ? -range / 2 : 0),
+                                                      REAL("max", integer->sign ? range / 2 - 1 : range - 1)));
     return make_cast(at, y, to);
 }
 
@@ -137,13 +146,15 @@ bool onnx_dynamic_quantize_linear(xir_node *at) {
     xir_value *zero = make_number(at, real, 0);
     xir_value *least = xir_node_make(at, "Minimum", INS(make_of(at, "Min", x), zero), NO_SETS);
     xir_value *greatest = xir_node_make(at, "Maximum", INS(make_of(at, "Max", x), zero), NO_SETS);
-    xir_value *scale = xir_node_make(at, "DivideScalar", INS(make_sum(at, greatest, least, 1, -1)), SETS(REAL("divisor", 255)));
+    xir_value *scale = xir_node_make(at, "DivideScalar", INS(make_sum(at, greatest, least, 1, -1)),
+                                     SETS(REAL("divisor", 255)));
     xir_value *point = make_of(at, "Round", make_quotient(at, make_of(at, "Neg", least), scale));
     point = make_cast(at, xir_node_make(at, "ClampScalar", INS(point), SETS(REAL("min", 0), REAL("max", 255))), byte);
-    return xir_node_give(at, 0, quantized(at, x, scale, point)) && xir_node_give(at, 1, scale) && xir_node_give(at, 2, point);
+    return xir_node_give(at, 0, quantized(at, x, scale, point)) && xir_node_give(at, 1, scale) &&
+        xir_node_give(at, 2, point);
 }
 
-/* ---- losses ---------------------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- losses ------------------------------------------------------------------------------------------------------- */
 
 /* -input[n, target[n, …], …] * weight[target], 0 where the target is ignored; then none, its sum, or its weighted mean. */
 static bool nll(xir_node *at, xir_value *input) {
@@ -183,7 +194,7 @@ bool onnx_softmax_cross_entropy_loss(xir_node *at) {
     return nll(at, log_prob);
 }
 
-/* ---- recurrent --------------------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- recurrent ---------------------------------------------------------------------------------------------------- */
 
 /* hidden_size may be left out: it is that of the recurrence weights. */
 static bool recurrent(xir_node *at, const char *cls, size_t n_inputs) {
@@ -196,7 +207,9 @@ static bool recurrent(xir_node *at, const char *cls, size_t n_inputs) {
     if (xir_node_failed(at)) return false;
     int64_t hidden = v_rank(weights) == 3 ? v_dim(weights, 2) : -1, said = xir_node_int(at, "hidden_size", hidden);
     if (hidden >= 0 && said != hidden) {
-        return xir_node_wrong(at, XIR_E_INVALID, "attribute/hidden_size", "hidden_size is %lld, the recurrence weights are for %lld", (long long)said, (long long)hidden);
+        return xir_node_wrong(at, XIR_E_INVALID, "attribute/hidden_size",
+                              "hidden_size is %lld, the recurrence weights are for "
+                                  "%lld", (long long)said, (long long)hidden);
     }
     if (said < 1) return xir_node_stays(at, "the hidden size is not known");
     sets[n++] = (xir_set)INT("hidden_size", said);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include "onnx_rows.h"
 
-/* ---- reductions ---------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- reductions --------------------------------------------------------------------------------------------------- */
 
 xir_value *make_reduced(xir_node *at, const char *cls, xir_value *x, const xir_ints *axes, bool keep) {
     const xir_class *c = xir_node_failed(at) ? NULL : find_class(at->c->ctx, cls);
@@ -56,7 +56,8 @@ bool onnx_reduce_l2(xir_node *at)          { return reduction(at, "*", "Sum", "S
 bool onnx_reduce_log_sum(xir_node *at)     { return reduction(at, NULL, "Sum", "Log"); }
 bool onnx_reduce_sum_square(xir_node *at)  { return reduction(at, "*", "Sum", NULL); }
 
-/* log(sum(exp(x - m))) + m, where m is the greatest element, so that nothing overflows; an m that is infinite is taken as 0. */
+/* log(sum(exp(x - m))) + m, where m is the greatest element, so that nothing overflows; an m that is infinite is taken as
+ * 0. */
 bool onnx_reduce_log_sum_exp(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_in(at, 0);
@@ -75,11 +76,13 @@ bool onnx_reduce_log_sum_exp(xir_node *at) {
 static bool arg(xir_node *at, const char *cls) {
     xir_value *x = xir_node_in(at, 0);
     int64_t axis;
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis)) return false;
+    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x),
+                                              &axis)) return false;
     bool last = xir_node_int(at, "select_last_index", 0);
     int64_t dim = v_dim(x, (size_t)axis);
     if (last) {
         if (!need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
+        if (dim > MOST_LISTED) return xir_node_stays(at, "an order of %lld", (long long)dim);
         xir_ints order = xir_node_room(at, (size_t)dim, dim - 1);
         for (size_t i = 0; i < order.n; i++) order.v[i] -= (int64_t)i;
         x = xir_node_make(at, "SwapOrder", INS(x), SETS(LIST("order", &order), INT("axis", axis)));
@@ -97,7 +100,8 @@ bool onnx_cum_sum(xir_node *at) {
     if (!xir_node_ints(at, 1, &axis)) return false;
     if (axis.n != 1) return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "one axis is expected, %zu were found", axis.n);
     if (!xir_node_axis(at, "input/1", axis.v[0], v_rank(x), &axis.v[0])) return false;
-    return xir_node_gives(at, "CumSum", INS(x), SETS(INT("axis", axis.v[0]), INT("exclusive", xir_node_int(at, "exclusive", 0)),
+    return xir_node_gives(at, "CumSum", INS(x), SETS(INT("axis", axis.v[0]),
+                                                     INT("exclusive", xir_node_int(at, "exclusive", 0)),
                                                      INT("reverse", xir_node_int(at, "reverse", 0))));
 }
 
@@ -131,6 +135,7 @@ bool onnx_hardmax(xir_node *at) {
     if (!soft_axis(at, x, &axis)) return false;
     xir_value *m = as_matrix(at, x, &axis);
     if (!m || !need_dims(at, m, (size_t)axis, (size_t)axis + 1)) return false;
+    if (v_dim(m, (size_t)axis) > MOST_LISTED) return xir_node_stays(at, "very large dims");
     xir_value *where = xir_node_make(at, "Argmax", INS(m), SETS(INT("dim", axis), INT("keepdim", 1)));
     xir_ints places = xir_node_series(at, 0, (size_t)v_dim(m, (size_t)axis)), dims = xir_node_room(at, v_rank(m), 1);
     if (xir_node_failed(at)) return false;
@@ -150,14 +155,15 @@ static bool soft(xir_node *at, const char *cls) {
 bool onnx_softmax(xir_node *at)     { return soft(at, "Softmax"); }
 bool onnx_log_softmax(xir_node *at) { return soft(at, "LogSoftmax"); }
 
-/* ---- normalisations ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- normalisations ----------------------------------------------------------------------------------------------- */
 
 /* One number a channel, as many as the channels are. */
 static bool per_channel(xir_node *at, const xir_value *x, size_t i, size_t n) {
     char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
     int64_t channels = v_dim(x, 1);
     if (channels < 0 || (size_t)channels == n) return true;
-    return xir_node_wrong(at, XIR_E_INVALID, where, "input %zu has %zu elements, one for each of the %lld channels is expected", i, n, (long long)channels);
+    return xir_node_wrong(at, XIR_E_INVALID, where, "input %zu has %zu elements, one for each of the %lld channels is "
+                          "expected", i, n, (long long)channels);
 }
 
 /* multiplier = scale / sqrt(var + epsilon), addend = bias - mean * multiplier. */
@@ -175,19 +181,25 @@ bool onnx_batch_normalization(xir_node *at) {
     for (size_t i = 0; i < 4; i++) {
         if (!xir_node_knows(at, 1 + i)) return xir_node_stays(at, "the statistics are not constant");
         if (!xir_node_reals(at, 1 + i, &k[i], &n[i]) || !per_channel(at, x, 1 + i, n[i])) return false;
-        if (n[i] != n[0]) return xir_node_wrong(at, XIR_E_INVALID, NULL, "the statistics have %zu and %zu elements, as many are expected", n[0], n[i]);
+        if (n[i] != n[0]) {
+            return xir_node_wrong(at, XIR_E_INVALID, NULL, "the statistics have %zu and %zu elements, as many are expected",
+                                  n[0], n[i]);
+        }
     }
     if (rank > 5) return xir_node_stays(at, "%zu dims", rank);
-    double *factors = arena_take(&at->c->scratch, (n[0] + 1) * sizeof *factors), *addends = arena_take(&at->c->scratch, (n[0] + 1) * sizeof *addends);
+    double *factors = arena_take(&at->c->scratch, (n[0] + 1) * sizeof *factors), *addends =
+        arena_take(&at->c->scratch, (n[0] + 1) * sizeof *addends);
     if (!factors || !addends) return node_no_memory(at);
     for (size_t i = 0; i < n[0]; i++) {
         factors[i] = k[0][i] / sqrt(k[3][i] + xir_node_real(at, "epsilon", 1e-5));
         addends[i] = k[1][i] - k[2][i] * factors[i];
     }
-    xir_value *variance = xir_node_constant(at, v_element(x), NULL, factors, n[0]), *mean = xir_node_constant(at, v_element(x), NULL, addends, n[0]);
+    xir_value *variance = xir_node_constant(at, v_element(x), NULL, factors,
+                                            n[0]), *mean = xir_node_constant(at, v_element(x), NULL, addends, n[0]);
     const xir_set sets[] = { OBJ("variance", variance), OBJ("mean", mean) };
     if (rank == 2) return xir_node_gives(at, "BatchNorm1d", INS(x), (xir_sets){ sets, 2 });
-    xir_value *y = xir_node_make(at, BY_RANK(spatial, "BatchNorm1d", "BatchNorm2d", "BatchNorm3d"), INS(to_channels_last(at, x)), (xir_sets){ sets, 2 });
+    xir_value *y = xir_node_make(at, BY_RANK(spatial, "BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
+                                 INS(to_channels_last(at, x)), (xir_sets){ sets, 2 });
     return xir_node_give(at, 0, to_channels_second(at, y));
 }
 
@@ -197,8 +209,10 @@ bool onnx_instance_normalization(xir_node *at) {
     size_t rank = v_rank(x);
     if (rank < 3 || rank > 5) return xir_node_stays(at, "%zu dims", rank);
     if (!per_channel(at, x, 1, (size_t)v_dim(gamma, 0)) || !per_channel(at, x, 2, (size_t)v_dim(beta, 0))) return false;
-    xir_value *y = xir_node_make(at, BY_RANK(rank - 2, "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), INS(to_channels_last(at, x)),
-                                 SETS(REAL("eps", xir_node_real(at, "epsilon", 1e-5)), OBJ("gamma", gamma), OBJ("beta", beta)));
+    xir_value *y = xir_node_make(at, BY_RANK(rank - 2, "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
+                                 INS(to_channels_last(at, x)),
+                                 SETS(REAL("eps", xir_node_real(at, "epsilon", 1e-5)), OBJ("gamma", gamma),
+                                      OBJ("beta", beta)));
     return xir_node_give(at, 0, to_channels_second(at, y));
 }
 
@@ -215,7 +229,10 @@ bool onnx_group_normalization(xir_node *at) {
         int64_t channels = v_dim(x, 1);
         for (size_t k = 1; k <= 2; k++) {
             if (!need_dims(at, x, 1, 2) || !xir_node_reals(at, k, &v, &n)) return false;
-            if ((int64_t)n != groups || groups < 1 || channels % groups) return xir_node_wrong(at, XIR_E_INVALID, k == 1 ? "input/1" : "input/2", "%zu elements were found, one for each of the %lld groups is expected", n, (long long)groups);
+            if ((int64_t)n != groups || groups < 1 || channels % groups) {
+                return xir_node_wrong(at, XIR_E_INVALID, k == 1 ? "input/1" : "input/2",
+                                      "%zu elements were found, one for each of the %lld groups is expected", n, (long long)groups);
+            }
             per = (size_t)(channels / groups);
             double *spread = arena_take(&at->c->scratch, ((size_t)channels + 1) * sizeof *spread);
             if (!spread) return node_no_memory(at);
@@ -225,7 +242,8 @@ bool onnx_group_normalization(xir_node *at) {
         }
     }
     xir_value *y = xir_node_make(at, "GroupNorm", INS(to_channels_last(at, x)),
-                                 SETS(INT("groups", groups), REAL("eps", xir_node_real(at, "epsilon", 1e-5)), OBJ("gamma", gamma), OBJ("beta", beta)));
+                                 SETS(INT("groups", groups), REAL("eps", xir_node_real(at, "epsilon", 1e-5)),
+                                      OBJ("gamma", gamma), OBJ("beta", beta)));
     return xir_node_give(at, 0, to_channels_second(at, y));
 }
 
@@ -233,7 +251,8 @@ bool onnx_group_normalization(xir_node *at) {
 bool onnx_layer_normalization(xir_node *at) {
     xir_value *x = xir_node_in(at, 0), *gamma = xir_node_in(at, 1), *beta = xir_node_opt(at, 2);
     int64_t axis;
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x),
+                                              &axis)) return false;
     const xir_ints axes = xir_node_series(at, axis, v_rank(x) - (size_t)axis);
     double eps = xir_node_real(at, "epsilon", 1e-5);
     bool constant = xir_value_is_params(gamma) && (!beta || xir_value_is_params(beta));
@@ -257,7 +276,8 @@ bool onnx_mean_variance_normalization(xir_node *at) {
         if (axes.v) axes.v[1] = 2, axes.v[2] = 3;
     }
     if (xir_node_failed(at)) return false;
-    for (size_t i = 0; i < axes.n; i++) if (!xir_node_axis(at, "attribute/axes", axes.v[i], v_rank(x), &axes.v[i])) return false;
+    for (size_t i = 0; i < axes.n; i++) if (!xir_node_axis(at, "attribute/axes", axes.v[i], v_rank(x),
+                                                           &axes.v[i])) return false;
     xir_value *off = make_sum(at, x, make_reduced(at, "Mean", x, &axes, true), 1, -1);
     xir_value *deviation = make_of(at, "Sqrt", make_reduced(at, "Mean", make_product(at, off, off), &axes, true));
     return xir_node_give(at, 0, make_quotient(at, off, make_sum(at, deviation, make_number(at, v_element(x), 1e-9), 1, 1)));
@@ -268,7 +288,8 @@ bool onnx_lp_normalization(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
     xir_ints axis = xir_node_room(at, 1, xir_node_int(at, "axis", -1));
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", axis.v[0], v_rank(x), &axis.v[0])) return false;
-    return xir_node_gives(at, "Normalize", INS(x), SETS(LIST("axis", &axis), REAL("p", (double)xir_node_int(at, "p", 2)), REAL("eps", 0)));
+    return xir_node_gives(at, "Normalize", INS(x), SETS(LIST("axis", &axis), REAL("p", (double)xir_node_int(at, "p", 2)),
+                                                        REAL("eps", 0)));
 }
 
 /* The mean square of the neighbouring channels: an average pool over [n, channels, everything else, 1]. */
@@ -278,8 +299,11 @@ bool onnx_lrn(xir_node *at) {
     xir_ints dims = v_dims(at, x), flat = xir_node_room(at, 4, 1);
     int64_t size = xir_node_int(at, "size", 1);
     if (xir_node_failed(at)) return false;
-    if (dims.n < 3) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found", dims.n);
-    if (size < 1 || size > 1 << 20) return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/size", "size is %lld, at least 1 is expected", (long long)size);
+    if (dims.n < 3) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found",
+                                          dims.n);
+    if (size < 1 || size > 1 << 20) {
+        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/size", "size is %lld, at least 1 is expected", (long long)size);
+    }
     flat.v[0] = dims.v[0], flat.v[1] = dims.v[1], flat.v[2] = product_of(&dims, 2, dims.n);
     xir_value *square = make_lettered(at, make_product(at, x, x), &flat, "NHWC");
     xir_value *mean = xir_node_make(at, "AvgPool2d", INS(square),

@@ -1,5 +1,5 @@
-/* Images in other sizes by coordinates, rounding or weights that no operation of ours has: along each axis by itself the sum of one, two or
- * four tensors, each picked from the input and weighted. Cells and weights are constants. */
+/* Images in other sizes by coordinates, rounding or weights that no operation of ours has: along each axis by itself the
+ * sum of one, two or four tensors, each picked from the input and weighted. Cells and weights are constants. */
 #include <math.h>
 #include "onnx_rows.h"
 
@@ -50,7 +50,8 @@ static bool find_taps(xir_node *at, int64_t in, int64_t out, double scale, axis_
         if (xir_node_failed(at) || !taps->weights[k]) return node_no_memory(at);
     }
     for (int64_t p = 0; p < out; p++) {
-        double x = place_of(at, p, in, out, scale), low = taps->n == 1 ? nearest_cell(at, x) : floor(x), weight[MOST_TAPS], sum = 0;
+        double x = place_of(at, p, in, out, scale), low = taps->n == 1
+            ? nearest_cell(at, x) : floor(x), weight[MOST_TAPS], sum = 0;
         weigh(at, taps->n, x - low, weight);
         for (size_t k = 0; k < taps->n; k++) {
             double cell = low + (double)k - (taps->n == MOST_TAPS);
@@ -72,7 +73,8 @@ static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, int64_t
     dims.v[0] = out;
     xir_value *sum = NULL;
     for (size_t k = 0; k < n; k++) {
-        xir_value *y = xir_node_make(at, "Gather", INS(x, xir_node_integers(at, &taps.cells[k])), SETS(INT("axis", (int64_t)axis)));
+        xir_value *y = xir_node_make(at, "Gather", INS(x, xir_node_integers(at, &taps.cells[k])),
+                                     SETS(INT("axis", (int64_t)axis)));
         if (n > 1) y = make_product(at, y, xir_node_constant(at, v_element(x), &dims, taps.weights[k], (size_t)out));
         sum = k ? make_sum(at, sum, y, 1, 1) : y;
     }
@@ -81,9 +83,11 @@ static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, int64_t
 
 bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales) {
     xir_value *x = xir_node_in(at, 0);
-    const bool linear = xir_node_is(at, "mode", "linear") || xir_node_is(at, "mode", "bilinear"), cubic = xir_node_is(at, "mode", "cubic");
+    const bool linear = xir_node_is(at, "mode", "linear") ||
+        xir_node_is(at, "mode", "bilinear"), cubic = xir_node_is(at, "mode", "cubic");
     if (xir_node_failed(at)) return false;
-    if (xir_node_is(at, "coordinate_transformation_mode", "tf_crop_and_resize")) return xir_node_stays(at, "a region of interest");
+    if (xir_node_is(at, "coordinate_transformation_mode",
+                    "tf_crop_and_resize")) return xir_node_stays(at, "a region of interest");
     if ((linear || cubic) && xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) return xir_node_stays(at, "integers between cells");
     for (size_t k = 0; k < to->n; k++) {
         if (to->v[k] == v_dim(x, k) && scales[k] == 1) continue;

@@ -1,13 +1,13 @@
-/* Images in other sizes. What ONNX can say of coordinates and rounding is more than ours: what is not the same function is put together
- * (onnx_resample.c). */
+/* Images in other sizes. What ONNX can say of coordinates and rounding is more than ours: what is not the same function
+ * is put together (onnx_resample.c). */
 #include <math.h>
 #include <stdio.h>
 #include "onnx_rows.h"
 
 enum { MOST_SIZE = 1 << 24 };
 
-/* The new dims, and the scales that coordinates are made with: where one does not give a whole number, ONNX goes on with the scale, not
- * with the quotient of the sizes. */
+/* The new dims, and the scales that coordinates are made with: where one does not give a whole number, ONNX goes on with
+ * the scale, not with the quotient of the sizes. */
 typedef struct new_size {
     xir_ints to;
     double  *scales;
@@ -27,9 +27,12 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
         if (!xir_node_ints(at, sizes_at, &out->to)) return false;
         snprintf(where, sizeof where, "input/%zu", sizes_at);
         if (out->to.n != rank) {
-            return xir_node_wrong(at, XIR_E_BOUNDS, where, "%zu sizes were found, %zu are expected, one for each dim", out->to.n, rank);
+            return xir_node_wrong(at, XIR_E_BOUNDS, where, "%zu sizes were found, %zu are expected, one for each dim",
+                                  out->to.n, rank);
         }
-        for (size_t i = 0; i < rank; i++) out->scales[i] = out->to.v[i] == v_dim(x, i) ? 1 : (double)out->to.v[i] / (double)v_dim(x, i);
+        for (size_t i = 0; i < rank; i++) {
+            out->scales[i] = out->to.v[i] == v_dim(x, i) ? 1 : (double)out->to.v[i] / (double)v_dim(x, i);
+        }
         return true;
     }
     snprintf(where, sizeof where, "input/%zu", scales_at);
@@ -41,13 +44,17 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
     } else if (!xir_node_reals(at, scales_at, &scales, &n)) {
         return false;
     }
-    if (n != rank) return xir_node_wrong(at, XIR_E_BOUNDS, where, "%zu scales were found, %zu are expected, one for each dim", n, rank);
+    if (n != rank) {
+        return xir_node_wrong(at, XIR_E_BOUNDS, where, "%zu scales were found, %zu are expected, one for each dim", n, rank);
+    }
     out->to = xir_node_room(at, n, 0);
     for (size_t i = 0; i < out->to.n; i++) {
         int64_t dim = v_dim(x, i);
         float size = (float)dim * (float)scales[i];   // as ONNX computes it: 0.7 of 10 are 7
         out->scales[i] = scales[i];
-        if (!(scales[i] > 0)) return xir_node_wrong(at, XIR_E_BOUNDS, where, "scales[%zu] is %g, a positive number is expected", i, scales[i]);
+        if (!(scales[i] > 0)) {
+            return xir_node_wrong(at, XIR_E_BOUNDS, where, "scales[%zu] is %g, a positive number is expected", i, scales[i]);
+        }
         if (scales[i] == 1) {
             out->to.v[i] = dim;
             continue;
@@ -88,7 +95,8 @@ static bool way_of(const xir_node *at, const xir_ints *from, const xir_ints *to,
         return true;
     }
     if (centres) {
-        bool up = xir_node_is(at, round, "round_prefer_ceil"), down = xir_node_is(at, round, "round_prefer_floor") || !xir_node_attr(at, round);
+        bool up = xir_node_is(at, round, "round_prefer_ceil");
+        bool down = xir_node_is(at, round, "round_prefer_floor") || !xir_node_attr(at, round);
         *out = BY_CENTRES;
         return !nearest || up || (down && !any_midway(from, to));
     }
@@ -106,10 +114,14 @@ bool onnx_resize(xir_node *at) {
     bool old = at->cls->version < 11 || xir_str_equal(at->cls->type, XIR_STR("Upsample"));
     if (xir_node_failed(at) || !one_of(at, "mode", "nearest", "nearest|linear|bilinear|cubic")) return false;
     if (!old && !one_of(at, "coordinate_transformation_mode", "half_pixel",
-                        "half_pixel|half_pixel_symmetric|pytorch_half_pixel|align_corners|asymmetric|tf_half_pixel_for_nn|tf_crop_and_resize")) return false;
-    if (!old && !one_of(at, "nearest_mode", "round_prefer_floor", "round_prefer_floor|round_prefer_ceil|floor|ceil")) return false;
+                        "half_pixel|half_pixel_symmetric|pytorch_half_pixel|align_corners|asymmetric|tf_half_pixel_for_nn|"
+                        "tf_crop_and_resize")) return false;
+    if (!old && !one_of(at, "nearest_mode", "round_prefer_floor",
+                        "round_prefer_floor|round_prefer_ceil|floor|ceil")) return false;
     if (xir_node_attr(at, "axes") || xir_node_is(at, "keep_aspect_ratio_policy", "not_larger") ||
-        xir_node_is(at, "keep_aspect_ratio_policy", "not_smaller")) return xir_node_stays(at, "sizes of some axes, or that keep the aspect ratio");
+        xir_node_is(at, "keep_aspect_ratio_policy", "not_smaller")) {
+        return xir_node_stays(at, "sizes of some axes, or that keep the aspect ratio");
+    }
     new_size size;
     if (!new_sizes(at, x, old ? 1 : 2, old ? 0 : 3, &size)) return false;
     to = size.to;
@@ -123,12 +135,13 @@ bool onnx_resize(xir_node *at) {
     bool ours = size.whole && from.n >= 3 && from.n <= 5 && to.v[0] == from.v[0] && to.v[1] == from.v[1] &&
                 !xir_node_int(at, "exclude_outside", 0) && xir_node_real(at, "cubic_coeff_a", -0.75) == -0.75 &&
                 way_of(at, &from, &to, old, nearest, &way);
-    bool any_dims = (way == BY_CENTRES && !cubic) || (nearest && from.n != 4);   // whole factors: half-pixel centres take the same cells
+    bool any_dims = (way == BY_CENTRES && !cubic) || (nearest && from.n != 4);   // by whole factors centres take the same cells
     if (!ours || (!any_dims && from.n != 4)) return onnx_resample(at, &to, size.scales);
     const xir_ints dsize = { to.v + 2, to.n - 2 };
     if (any_dims) {
         const char *word = nearest ? "INTER_NEAREST" : "INTER_LINEAR";
-        xir_value *y = xir_node_make(at, "Resize", INS(to_channels_last(at, x)), SETS(LIST("dsize", &dsize), WORD("interpolation", xir_str_of(word))));
+        xir_value *y = xir_node_make(at, "Resize", INS(to_channels_last(at, x)),
+                                     SETS(LIST("dsize", &dsize), WORD("interpolation", xir_str_of(word))));
         return xir_node_give(at, 0, to_channels_second(at, y));
     }
     const char *word = nearest ? "NEAREST" : cubic ? "BICUBIC" : "BILINEAR";
@@ -140,12 +153,14 @@ bool onnx_resize(xir_node *at) {
 
 bool onnx_grid_sample(xir_node *at) {
     xir_value *x = xir_node_in(at, 0), *grid = xir_node_in(at, 1);
-    if (!one_of(at, "mode", "bilinear", "bilinear|linear|nearest|bicubic|cubic") || !one_of(at, "padding_mode", "zeros", "zeros|border|reflection")) return false;
+    if (!one_of(at, "mode", "bilinear", "bilinear|linear|nearest|bicubic|cubic") ||
+        !one_of(at, "padding_mode", "zeros", "zeros|border|reflection")) return false;
     if (v_rank(x) != 4 && v_rank(x) != 5) return xir_node_stays(at, "%zu dims", v_rank(x));
     bool cubic = xir_node_is(at, "mode", "bicubic") || xir_node_is(at, "mode", "cubic");
     const char *word = cubic ? "CUBIC" : xir_node_is(at, "mode", "nearest") ? "NEAREST" : "LINEAR";
     xir_value *y = xir_node_make(at, "GridSample", INS(to_channels_last(at, x), grid),
-                                 SETS(WORD("interpolation", xir_str_of(word)), WORD("padding_mode", xir_node_text(at, "padding_mode", "zeros")),
+                                 SETS(WORD("interpolation", xir_str_of(word)),
+                                      WORD("padding_mode", xir_node_text(at, "padding_mode", "zeros")),
                                       INT("align_corners", xir_node_int(at, "align_corners", 0))));
     return xir_node_give(at, 0, to_channels_second(at, y));
 }

@@ -1,4 +1,5 @@
-/* What the rows of ONNX share: short words for what hooks call most, their hooks, and the operations that several are made of. */
+/* What the rows of ONNX share: short words for what hooks call most, their hooks, and the operations that several are
+ * made of. */
 #ifndef PASSES_CONVERT_ONNX_ROWS_H
 #define PASSES_CONVERT_ONNX_ROWS_H
 
@@ -14,12 +15,14 @@
 #define LIST(name, v) XIR_SETL(name, v)
 #define OBJ(name, v)  XIR_SETO(name, v)
 
-/* ---- element types ------------------------------------------------------------------------------------------------------------------ */
+enum { MOST_LISTED = 1 << 20 };   /* items that are written out because a dim is so large */
+
+/* ---- element types ------------------------------------------------------------------------------------------------ */
 
 /* The element type of a TensorProto.DataType in our words; NULL for texts, complex numbers and what is unknown. */
 const xir_type *onnx_element(xir_context *ctx, int64_t data_type);
 
-/* ---- questions -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- questions ---------------------------------------------------------------------------------------------------- */
 
 size_t          v_rank(const xir_value *v);
 int64_t         v_dim(const xir_value *v, size_t i);        /* negative: unknown */
@@ -29,7 +32,8 @@ bool            v_is_open(const xir_value *v);
 xir_ints        v_dims(xir_node *at, const xir_value *v);
 /* Of the items [from, to): -1 if one of them is unknown, or there are more than can be counted. */
 int64_t         product_of(const xir_ints *list, size_t from, size_t to);
-/* Lets the node stay unless dims [from, to) are known: what ONNX leaves to the time of running may be an attribute with us. */
+/* Lets the node stay unless dims [from, to) are known: what ONNX leaves to the time of running may be an attribute with
+ * us. */
 bool            need_dims(xir_node *at, const xir_value *v, size_t from, size_t to);
 /* An attribute that must be one of some words, "A|B"; false after a finding. */
 bool            one_of(xir_node *at, const char *name, const char *otherwise, const char *words);
@@ -37,7 +41,7 @@ bool            one_of(xir_node *at, const char *name, const char *otherwise, co
 bool            elements_agree(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b);
 bool            broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b);
 
-/* ---- operations ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- operations --------------------------------------------------------------------------------------------------- */
 
 /* A constant of rank 0. */
 xir_value *make_number(xir_node *at, const xir_type *element, double value);
@@ -65,7 +69,7 @@ xir_value *make_reduced(xir_node *at, const char *cls, xir_value *x, const xir_i
 /* One of three texts by the number of spatial dims, 1 to 3. */
 #define BY_RANK(n, one, two, three) ((n) == 1 ? (one) : (n) == 2 ? (two) : (three))
 
-/* ---- hooks ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- hooks -------------------------------------------------------------------------------------------------------- */
 
 #define ONNX_HOOKS(HOOK)                                                                                                        \
     HOOK(add) HOOK(arg_max) HOOK(arg_min) HOOK(average_pool) HOOK(batch_normalization) HOOK(binary) HOOK(cast) HOOK(cast_like)   \

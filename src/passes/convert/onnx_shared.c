@@ -21,7 +21,7 @@ const xir_type *onnx_element(xir_context *ctx, int64_t data_type) {
     }
 }
 
-/* ---- questions ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- questions ---------------------------------------------------------------------------------------------------- */
 
 size_t v_rank(const xir_value *v) { return xir_type_rank(xir_value_type(v)); }
 int64_t v_dim(const xir_value *v, size_t i) { return xir_type_dim(xir_value_type(v), (int64_t)i, false); }
@@ -63,7 +63,8 @@ bool one_of(xir_node *at, const char *name, const char *otherwise, const char *w
         p += n + (p[n] == '|');
     }
     snprintf(where, sizeof where, "attribute/%s", name);
-    return xir_node_wrong(at, XIR_E_UNKNOWN, where, "%s is '%.*s', one of %s is expected", name, (int)(text.size < 60 ? text.size : 60),
+    return xir_node_wrong(at, XIR_E_UNKNOWN, where, "%s is '%.*s', one of %s is expected", name,
+                          (int)(text.size < 60 ? text.size : 60),
                           text.size ? text.data : "", words);
 }
 
@@ -71,7 +72,8 @@ static const char *dims_text(const xir_value *v, char out[120]) {
     size_t n = 0, rank = v_rank(v);
     for (size_t i = 0; i < rank && n < 90; i++) {
         int64_t dim = v_dim(v, i);
-        n += (size_t)(dim < 0 ? snprintf(out + n, 120 - n, "%s?", i ? ", " : "") : snprintf(out + n, 120 - n, "%s%lld", i ? ", " : "", (long long)dim));
+        n += (size_t)(dim < 0 ? snprintf(out + n, 120 - n, "%s?", i
+                                         ? ", " : "") : snprintf(out + n, 120 - n, "%s%lld", i ? ", " : "", (long long)dim));
     }
     out[n] = '\0';
     return out;
@@ -81,10 +83,12 @@ static const char *element_text(const xir_value *v, char out[40]) {
     const xir_type *element = v_element(v);
     const xir_float_type *real = xir_float_type_of(xir_type_object(element));
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(element));
-    static const char *const formats[] = { [XIR_FLOAT_FP16] = "float16", [XIR_FLOAT_BF16] = "bfloat16", [XIR_FLOAT_FP32] = "float", [XIR_FLOAT_FP64] = "double" };
+    static const char *const formats[] = { [XIR_FLOAT_FP16] = "float16", [XIR_FLOAT_BF16] = "bfloat16",
+                                           [XIR_FLOAT_FP32] = "float", [XIR_FLOAT_FP64] = "double" };
     int bits = (int)xir_type_storage_bits(element);
     if (integer) snprintf(out, 40, "%sint%d", integer->sign ? "" : "u", bits);
-    else if (real && (size_t)real->format < COUNT(formats) && formats[real->format]) snprintf(out, 40, "%s", formats[real->format]);
+    else if (real && (size_t)real->format < COUNT(formats) &&
+             formats[real->format]) snprintf(out, 40, "%s", formats[real->format]);
     else snprintf(out, 40, "%s", xir_type_kind_of(element) == XIR_TYPE_BOOL ? "bool" : "another type");
     return out;
 }
@@ -94,7 +98,8 @@ bool elements_agree(xir_node *at, size_t i, const xir_value *a, size_t j, const 
     if (xir_node_failed(at) || !a || !b) return false;
     if (xir_type_equal(v_element(a), v_element(b))) return true;
     snprintf(where, sizeof where, "input/%zu", j);
-    return xir_node_wrong(at, XIR_E_TYPE, where, "input %zu is of %s, %s is expected, as input %zu is", j, element_text(b, second),
+    return xir_node_wrong(at, XIR_E_TYPE, where, "input %zu is of %s, %s is expected, as input %zu is", j,
+                          element_text(b, second),
                           element_text(a, first), i);
 }
 
@@ -106,14 +111,16 @@ bool broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_
         int64_t x = v_dim(a, ra - k), y = v_dim(b, rb - k);
         if (x == y || x == 1 || y == 1 || x < 0 || y < 0) continue;
         snprintf(where, sizeof where, "input/%zu", j);
-        return xir_node_wrong(at, XIR_E_INVALID, where, "input %zu has the dims [%s], which do not broadcast with the [%s] of input %zu: %lld "
-                              "and %lld were found, the same or 1 is expected", j, dims_text(b, second), dims_text(a, first), i, (long long)y,
+        return xir_node_wrong(at, XIR_E_INVALID, where,
+                              "input %zu has the dims [%s], which do not broadcast with the [%s] of input %zu: %lld "
+                              "and %lld were found, the same or 1 is "
+                                  "expected", j, dims_text(b, second), dims_text(a, first), i, (long long)y,
                               (long long)x);
     }
     return true;
 }
 
-/* ---- operations -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- operations --------------------------------------------------------------------------------------------------- */
 
 xir_value *make_number(xir_node *at, const xir_type *element, double value) {
     const xir_ints none = { NULL, 0 };
@@ -124,13 +131,18 @@ xir_value *make_sum(xir_node *at, xir_value *lhs, xir_value *rhs, double alpha, 
     return xir_node_make(at, "Add", INS(lhs, rhs), SETS(REAL("alpha", alpha), REAL("beta", beta)));
 }
 
-xir_value *make_product(xir_node *at, xir_value *lhs, xir_value *rhs) { return xir_node_make(at, "Multiply", INS(lhs, rhs), NO_SETS); }
+xir_value *make_product(xir_node *at, xir_value *lhs, xir_value *rhs) {
+    return xir_node_make(at, "Multiply", INS(lhs, rhs), NO_SETS);
+}
 
 xir_value *make_scaled(xir_node *at, xir_value *x, double factor) {
     return x ? make_product(at, x, make_number(at, v_element(x), factor)) : NULL;
 }
 
-xir_value *make_quotient(xir_node *at, xir_value *lhs, xir_value *rhs) { return xir_node_make(at, "Div", INS(lhs, rhs), NO_SETS); }
+xir_value *make_quotient(xir_node *at, xir_value *lhs, xir_value *rhs) {
+    return xir_node_make(at, "Div", INS(lhs, rhs), NO_SETS);
+}
+
 xir_value *make_of(xir_node *at, const char *cls, xir_value *x) { return xir_node_make(at, cls, INS(x), NO_SETS); }
 
 /* Params only get other dims: their bytes stay shared. */
@@ -154,13 +166,17 @@ static xir_value *reshaped_params(xir_node *at, const xir_value *x, const xir_in
 static xir_value *reshaped(xir_node *at, xir_value *x, const xir_ints *dims, const xir_layout *layout) {
     if (xir_node_failed(at) || !x) return NULL;
     size_t unknown = 0;
+    if (!layout) return node_no_memory(at), NULL;
     for (size_t i = 0; i < dims->n; i++) unknown += dims->v[i] < 0;
     if (unknown > 1) return xir_node_stays(at, "it needs dims that are not known"), NULL;
     xir_value *made = xir_value_is_params(x) ? reshaped_params(at, x, dims, layout) : NULL;
-    return made || xir_node_failed(at) ? made : xir_node_make(at, "Reshape", INS(x), SETS(LIST("shape", dims), OBJ("layout", layout)));
+    if (made || xir_node_failed(at)) return made;
+    return xir_node_make(at, "Reshape", INS(x), SETS(LIST("shape", dims), OBJ("layout", layout)));
 }
 
-xir_value *make_reshaped(xir_node *at, xir_value *x, const xir_ints *dims) { return reshaped(at, x, dims, xir_layout_default(at->c->ctx, dims->n)); }
+xir_value *make_reshaped(xir_node *at, xir_value *x, const xir_ints *dims) {
+    return reshaped(at, x, dims, xir_layout_default(at->c->ctx, dims->n));
+}
 
 xir_value *make_lettered(xir_node *at, xir_value *x, const xir_ints *dims, const char *letters) {
     return reshaped(at, x, dims, xir_layout_parse(at->c->ctx, xir_str_of(letters), NULL));
@@ -172,7 +188,9 @@ xir_value *make_unsqueezed(xir_node *at, xir_value *x, const xir_ints *axes, con
     for (size_t i = 0; i < axes->n; i++) {
         int64_t axis;
         if (!xir_node_axis(at, where, axes->v[i], dims.n, &axis)) return NULL;
-        if (dims.v[axis] == 1) return xir_node_wrong(at, XIR_E_INVALID, where, "axis %lld is there twice", (long long)axes->v[i]), NULL;
+        if (dims.v[axis] == 1) {
+            return xir_node_wrong(at, XIR_E_INVALID, where, "axis %lld is there twice", (long long)axes->v[i]), NULL;
+        }
         dims.v[axis] = 1;
     }
     for (size_t i = 0, from = 0; i < dims.n; i++) if (dims.v[i] == -2) dims.v[i] = v_dim(x, from++);
@@ -184,5 +202,6 @@ xir_value *make_cast(xir_node *at, xir_value *x, const xir_type *element) {
     if (xir_type_equal(v_element(x), element)) return x;
     xir_ints dims = v_dims(at, x);
     const xir_layout *layout = xir_type_layout(xir_value_type(x));
-    return xir_node_make(at, "Cast", INS(x), SETS(OBJ("target_dtype", xir_tensor(at->c->ctx, element, layout, dims.v, dims.n))));
+    return xir_node_make(at, "Cast", INS(x), SETS(OBJ("target_dtype",
+                                                      xir_tensor(at->c->ctx, element, layout, dims.v, dims.n))));
 }

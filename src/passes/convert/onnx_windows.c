@@ -1,9 +1,9 @@
-/* Op types over the rows and columns of feature maps: convolutions, pools. Ours have the channels last, so each is made between two
- * transpositions; kernels that are constants are permuted at once. */
+/* Op types over the rows and columns of feature maps: convolutions, pools. Ours have the channels last, so each is made
+ * between two transpositions; kernels that are constants are permuted at once. */
 #include <stdio.h>
 #include "onnx_rows.h"
 
-/* ---- the order of feature maps -------------------------------------------------------------------------------------------------------- */
+/* ---- the order of feature maps ------------------------------------------------------------------------------------ */
 
 xir_value *to_channels_last(xir_node *at, xir_value *x) {
     static const int64_t orders[3][5] = { { 0, 2, 1 }, { 0, 2, 3, 1 }, { 0, 2, 3, 4, 1 } };
@@ -25,7 +25,7 @@ static xir_value *kernel_last(xir_node *at, xir_value *kernel, bool transposed) 
     return xir_node_transposed(at, kernel, orders[n - 1], rank, letters);
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- windows ------------------------------------------------------------------------------------------------------ */
 
 /* The words of our attributes for each spatial axis, counted from the last one. */
 static const struct axis_words { const char *pool, *stride, *dilation, *before, *after, *more; } axis_words[3] = {
@@ -53,7 +53,8 @@ static bool window_items(xir_node *at, const char *name, size_t n, int64_t least
     }
     for (size_t i = 0; i < n; i++) {
         if (out->v[i] >= least && out->v[i] <= MOST_STEP) continue;
-        return xir_node_wrong(at, XIR_E_BOUNDS, where, "%s[%zu] is %lld, at least %lld is expected", name, i, (long long)out->v[i],
+        return xir_node_wrong(at, XIR_E_BOUNDS, where, "%s[%zu] is %lld, at least %lld is expected", name, i,
+                              (long long)out->v[i],
                               (long long)least);
     }
     return true;
@@ -63,9 +64,11 @@ static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kern
     xir_ints list;
     if (xir_node_failed(at) || !one_of(at, "auto_pad", "NOTSET", "NOTSET|SAME_UPPER|SAME_LOWER|VALID")) return false;
     size_t rank = v_rank(x);
-    if (rank < 3) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected: batch, channels, rows; %zu were found", rank);
+    if (rank < 3) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0",
+                                        "at least 3 dims are expected: batch, channels, rows; %zu were found", rank);
     if (kernel && v_rank(kernel) != rank) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "the kernel has %zu dims, %zu are expected, as input 0 has", v_rank(kernel), rank);
+        return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "the kernel has %zu dims, %zu are expected, as input 0 has",
+                              v_rank(kernel), rank);
     }
     if (rank > 5) return xir_node_stays(at, "%zu dims", rank);
     w->n = rank - 2;
@@ -79,7 +82,8 @@ static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kern
     if (window_items(at, "kernel_shape", w->n, 1, &list)) {
         for (size_t k = 0; k < w->n; k++) {
             if (kernel && w->size[k] >= 0 && w->size[k] != list.v[k]) {
-                return xir_node_wrong(at, XIR_E_INVALID, "attribute/kernel_shape", "kernel_shape[%zu] is %lld, the kernel has %lld there", k,
+                return xir_node_wrong(at, XIR_E_INVALID, "attribute/kernel_shape",
+                                      "kernel_shape[%zu] is %lld, the kernel has %lld there", k,
                                       (long long)list.v[k], (long long)w->size[k]);
             }
             w->size[k] = list.v[k];
@@ -114,8 +118,9 @@ static bool windows_fit(xir_node *at, const windows *w) {
     for (size_t k = 0; k < w->n; k++) {
         int64_t room = w->input[k] + w->before[k] + w->after[k], window = w->dilation[k] * (w->size[k] - 1) + 1;
         if (w->input[k] < 0 || w->size[k] < 0 || room >= window) continue;
-        return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "dim %zu has %lld elements and %lld of padding, at least the %lld of the kernel are "
-                              "expected", 2 + k, (long long)w->input[k], (long long)(w->before[k] + w->after[k]), (long long)window);
+        return xir_node_wrong(at, XIR_E_BOUNDS, "input/0",
+                              "dim %zu has %lld elements and %lld of padding, at least the %lld of the kernel are expected",
+                              2 + k, (long long)w->input[k], (long long)(w->before[k] + w->after[k]), (long long)window);
     }
     return true;
 }
@@ -125,9 +130,11 @@ static bool pad_ceil(xir_node *at, const xir_value *x, windows *w) {
     if (!xir_node_int(at, "ceil_mode", 0)) return true;
     if (!need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t k = 0; k < w->n; k++) {
-        int64_t room = w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1, rest = room % w->stride[k];
+        int64_t room = w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1, rest =
+            room % w->stride[k];
         /* one that would start in the padding at the end is none */
-        if (rest && (room / w->stride[k] + 1) * w->stride[k] < w->input[k] + w->before[k]) w->after[k] += w->stride[k] - rest;
+        bool inside = (room / w->stride[k] + 1) * w->stride[k] < w->input[k] + w->before[k];
+        if (rest && inside) w->after[k] += w->stride[k] - rest;
     }
     return true;
 }
@@ -151,28 +158,33 @@ static void put_windows(window_sets *s, const windows *w, bool pool, bool dilate
     }
 }
 
-/* ---- convolutions ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- convolutions ------------------------------------------------------------------------------------------------- */
 
-/* The channels of input, kernel and bias go together. `in` and `out` are the kernel's dims of channels that the groups share out. */
+/* The channels of input, kernel and bias go together. `in` and `out` are the kernel's dims of channels that the groups
+ * share out. */
 static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kernel, const xir_value *bias, bool transposed) {
     int64_t groups = xir_node_int(at, "group", 1), channels = v_dim(x, 1);
     int64_t in = v_dim(kernel, transposed ? 0 : 1), out = v_dim(kernel, transposed ? 1 : 0), all;
     if (!elements_agree(at, 0, x, 1, kernel) || (bias && !elements_agree(at, 0, x, 2, bias))) return false;
     if (groups < 1 || groups > MOST_STEP) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/group", "group is %lld, at least 1 is expected", (long long)groups);
+        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/group", "group is %lld, at least 1 is expected",
+                              (long long)groups);
     }
     if (!transposed && in >= 0 && __builtin_mul_overflow(in, groups, &in)) return xir_node_stays(at, "very large dims");
     if (channels >= 0 && in >= 0 && channels != in) {
-        return xir_node_wrong(at, XIR_E_INVALID, "input/1", "the kernel is for %lld channels (%lld group%s), input 0 has %lld", (long long)in,
+        return xir_node_wrong(at, XIR_E_INVALID, "input/1",
+                              "the kernel is for %lld channels (%lld group%s), input 0 has %lld", (long long)in,
                               (long long)groups, groups == 1 ? "" : "s", (long long)channels);
     }
     if ((transposed ? in : out) >= 0 && (transposed ? in : out) % groups) {
-        return xir_node_wrong(at, XIR_E_INVALID, "attribute/group", "group is %lld, which does not divide the kernel's %lld channels",
+        return xir_node_wrong(at, XIR_E_INVALID, "attribute/group",
+                              "group is %lld, which does not divide the kernel's %lld channels",
                               (long long)groups, (long long)(transposed ? in : out));
     }
     all = transposed && out >= 0 ? out * groups : out;
     if (bias && (v_rank(bias) != 1 || (v_dim(bias, 0) >= 0 && all >= 0 && v_dim(bias, 0) != all))) {
-        return xir_node_wrong(at, XIR_E_INVALID, "input/2", "the bias has %zu dims and %lld elements, one for each of the %lld channels is expected",
+        return xir_node_wrong(at, XIR_E_INVALID, "input/2",
+                              "the bias has %zu dims and %lld elements, one for each of the %lld channels is expected",
                               v_rank(bias), (long long)(v_rank(bias) ? v_dim(bias, 0) : 1), (long long)all);
     }
     return true;
@@ -181,17 +193,22 @@ static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kern
 xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias) {
     windows w;
     window_sets s;
-    if (!read_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, false) || !pad_same(at, x, &w) || !windows_fit(at, &w)) return NULL;
+    if (!read_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, false) || !pad_same(at, x, &w) ||
+        !windows_fit(at, &w)) return NULL;
     put_windows(&s, &w, false, true);
     put(&s, "groups", xir_node_int(at, "group", 1));
-    xir_value *y = xir_node_make(at, BY_RANK(w.n, "Conv1d", "Conv2d", "Conv3d"), INS(to_channels_last(at, x), kernel_last(at, kernel, false), bias),
+    xir_value *y = xir_node_make(at, BY_RANK(w.n, "Conv1d", "Conv2d", "Conv3d"),
+                                 INS(to_channels_last(at, x), kernel_last(at, kernel, false), bias),
                                  (xir_sets){ s.data, s.n });
     return to_channels_second(at, y);
 }
 
-bool onnx_conv(xir_node *at) { return xir_node_give(at, 0, make_conv(at, xir_node_in(at, 0), xir_node_in(at, 1), xir_node_opt(at, 2))); }
+bool onnx_conv(xir_node *at) {
+    return xir_node_give(at, 0, make_conv(at, xir_node_in(at, 0), xir_node_in(at, 1), xir_node_opt(at, 2)));
+}
 
-/* What is added at the end of the output follows from output_padding, or from output_shape and the padding that it leaves. */
+/* What is added at the end of the output follows from output_padding, or from output_shape and the padding that it
+ * leaves. */
 bool onnx_conv_transpose(xir_node *at) {
     xir_value *x = xir_node_in(at, 0), *kernel = xir_node_in(at, 1), *bias = xir_node_opt(at, 2);
     windows w;
@@ -204,13 +221,15 @@ bool onnx_conv_transpose(xir_node *at) {
     bool shaped = xir_node_items(at, "output_shape", &list);
     if (xir_node_failed(at)) return false;
     if (shaped && list.n != w.n && list.n != w.n + 2) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/output_shape", "output_shape has %zu items, %zu are expected", list.n, w.n);
+        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/output_shape", "output_shape has %zu items, %zu are expected",
+                              list.n, w.n);
     }
     if ((shaped || same) && !need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t k = 0; (shaped || same) && k < w.n; k++) {
         int64_t out = shaped ? list.v[list.n - w.n + k] : w.input[k] * w.stride[k];
         if (out < 1 || out > MOST_DIM) {
-            return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/output_shape", "output_shape[%zu] is %lld, at least 1 is expected", k, (long long)out);
+            return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/output_shape",
+                                  "output_shape[%zu] is %lld, at least 1 is expected", k, (long long)out);
         }
         int64_t total = w.stride[k] * (w.input[k] - 1) + more[k] + (w.size[k] - 1) * w.dilation[k] + 1 - out;
         if (total < 0) more[k] -= total, total = 0;
@@ -221,11 +240,12 @@ bool onnx_conv_transpose(xir_node *at) {
     for (size_t k = 0; k < w.n; k++) put(&s, axis_words[w.n - 1 - k].more, more[k]);
     put(&s, "groups", xir_node_int(at, "group", 1));
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
-                                 INS(to_channels_last(at, x), kernel_last(at, kernel, true), bias), (xir_sets){ s.data, s.n });
+                                 INS(to_channels_last(at, x), kernel_last(at, kernel, true),
+                                     bias), (xir_sets){ s.data, s.n });
     return xir_node_give(at, 0, to_channels_second(at, y));
 }
 
-/* ---- pools ---------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- pools -------------------------------------------------------------------------------------------------------- */
 
 static bool pool(xir_node *at, const char *const classes[3], bool averages) {
     xir_value *x = xir_node_in(at, 0);
@@ -243,12 +263,15 @@ static bool pool(xir_node *at, const char *const classes[3], bool averages) {
     if (dilated) return xir_node_stays(at, "an average of cells that are apart");
     put_windows(&s, &w, true, !averages);
     if (averages) put(&s, "count_include_pad", counted);
-    return xir_node_give(at, 0, to_channels_second(at, xir_node_make(at, classes[w.n - 1], INS(to_channels_last(at, x)), (xir_sets){ s.data, s.n })));
+    xir_value *y = xir_node_make(at, classes[w.n - 1], INS(to_channels_last(at, x)), (xir_sets){ s.data, s.n });
+    return xir_node_give(at, 0, to_channels_second(at, y));
 }
 
 bool onnx_max_pool(xir_node *at) {
     static const char *const classes[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
-    if (xir_node_int(at, "storage_order", 0) && at->n_out > 1) return xir_node_stays(at, "the places of the greatest elements");
+    if (xir_node_int(at, "storage_order", 0) && at->n_out > 1) {
+        return xir_node_stays(at, "the places of the greatest elements");
+    }
     return pool(at, classes, false);
 }
 
@@ -260,7 +283,9 @@ bool onnx_average_pool(xir_node *at) {
 static bool global_pool(xir_node *at, const char *cls) {
     xir_value *x = xir_node_in(at, 0);
     if (xir_node_failed(at)) return false;
-    if (v_rank(x) < 3) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found", v_rank(x));
+    if (v_rank(x) < 3) {
+        return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found", v_rank(x));
+    }
     const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
     return xir_node_give(at, 0, make_reduced(at, cls, x, &axes, true));
 }

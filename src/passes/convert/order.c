@@ -1,5 +1,5 @@
-/* The order of a foreign network: its file may have nodes in any, or a cycle, which has none. Depth first over the makers of inputs, with a
- * stack of our own; linear. */
+/* The order of a foreign network: its file may have nodes in any, or a cycle, which has none. Depth first over the makers
+ * of inputs, with a stack of our own; linear. */
 #include <stdio.h>
 #include "convert.h"
 
@@ -33,7 +33,8 @@ static xir_status say_cycle(conversion *c, const step *stack, size_t from, size_
     char path[48];
     snprintf(path, sizeof path, "/graph/node/%lld", (long long)stack[from].op->id - 1);
     if (!c->status) c->status = XIR_E_INVALID;
-    xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path), "%sthe graph has a cycle, where none is expected: %s", c->prefix, text);
+    xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path), "%sthe graph has a cycle, where none is expected: %s",
+                  c->prefix, text);
     c->cyclic = true;
     return XIR_OK;
 }

@@ -1,5 +1,5 @@
-/* Rows: the list of them, their texts, and the ops that rows without a hook make. The built-in rows are constant tables; what programs and
- * plug-ins add is in the context's registry. */
+/* Rows: the list of them, their texts, and the ops that rows without a hook make. The built-in rows are constant tables;
+ * what programs and plug-ins add is in the context's registry. */
 #include <stdlib.h>
 #include "convert.h"
 
@@ -21,14 +21,16 @@ void convert_split_key(const convert_dialect *dialect, xir_str key, xir_str *dom
     *type = (xir_str){ key.data + behind, key.size - behind };
 }
 
-/* ---- texts of rows -------------------------------------------------------------------------------------------------- */
+/* ---- texts of rows ------------------------------------------------------------------------------------------------ */
 
 static const char *skip(const char *p) {
     while (*p == ' ') p++;
     return p;
 }
 
-static bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 static const char *read_word(const char *p, xir_str *out) {
     *out = (xir_str){ p, 0 };
@@ -91,7 +93,7 @@ bool row_next_set(const char **text, row_set *out) {
     return true;
 }
 
-/* ---- the list --------------------------------------------------------------------------------------------------------- */
+/* ---- the list ----------------------------------------------------------------------------------------------------- */
 
 static const xir_convert_row *built_in(xir_str name) {
     const convert_dialect *dialect = convert_dialect_of(name);
@@ -145,10 +147,12 @@ xir_status conversion_check(xir_context *ctx, const xir_convert_row *row, const 
     (void)ctx;
     *name = row->name;
     if (row->abi != XIR_ABI || row->size < sizeof *row) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a conversion row was declared for another version of the binary interface");
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a conversion row was declared for another version of the binary "
+                         "interface");
     }
     const char *fault = fault_of(row);
-    if (fault) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the conversion row '%.100s' is no good: %s", *name ? *name : "", fault);
+    if (fault) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the conversion row '%.100s' is no good: %s",
+                                *name ? *name : "", fault);
     if (!built_in(xir_str_of(*name))) return XIR_OK;
     return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a conversion row of '%.100s' already", *name);
 }
@@ -165,14 +169,15 @@ xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, s
     }
     if (!status) {
         status = registry_add(ctx, REGISTRY_CONVERSION, items, n, &taken);
-        if (status == XIR_E_EXISTS) diag_fail(why, status, XIR_STR(""), "there is a conversion row of '%.100s' already", rows[taken].name);
+        if (status == XIR_E_EXISTS) diag_fail(why, status, XIR_STR(""), "there is a conversion row of '%.100s' already",
+                                              rows[taken].name);
         else if (status) diag_memory(why);
     }
     mem_free(alloc, items, size);
     return status;
 }
 
-/* ---- rows without a hook ------------------------------------------------------------------------------------------------ */
+/* ---- rows without a hook ------------------------------------------------------------------------------------------ */
 
 static double real_of(const xir_node *at, xir_str attribute) {
     char name[64] = "";
