@@ -1,6 +1,6 @@
 /* Conversion of dialects: what an op of a foreign format is in our words. A row says it op by op and attribute by
- * attribute; where a row cannot, its hook makes the ops. A dialect network (docs/onnx_conversion.md) is converted by the
- * pass of its dialect, "onnx-to-xir", and judged, without being changed, by xir_dialect_check. Plug-ins and programs add
+ * attribute; where a row cannot, its hook makes the ops. A dialect network (docs/onnx.md) is converted by the pass
+ * of its dialect, "onnx-to-xir", and judged, without being changed, by xir_dialect_check. Plug-ins and programs add
  * rows for foreign ops that we have no row for. */
 #ifndef XIR_CONVERT_H
 #define XIR_CONVERT_H
@@ -21,9 +21,9 @@ typedef bool xir_convert_fn(xir_node *at);
 
 /* Constant, and there as long as the context. */
 typedef struct xir_convert_row {
-    uint32_t        abi, size;    /* XIR_ABI, sizeof(xir_convert_row): grows at its end                                        */
-    const char     *name;         /* the foreign class key: "onnx::Elu", "onnx::com.example.Swish"                            */
-    const char     *inputs;       /* how many: "1", "1-3", "1-" (any number from 1 on)                                         */
+    uint32_t        abi, size;    /* XIR_ABI, sizeof(xir_convert_row): grows at its end             */
+    const char     *name;         /* the foreign class key: "onnx::Elu", "onnx::com.example.Swish"  */
+    const char     *inputs;       /* how many: "1", "1-3", "1-" (any number from 1 on)              */
     const char     *outputs;
     /* All attributes that the foreign op may have, with what they hold: "alpha:f axis:i! mode:s<11". i f s t g y are an
      * integer, a real, a text, a tensor, a graph, a type, capitals lists of them. "!": must be there. "<11": until
@@ -63,7 +63,8 @@ XIR_API bool xir_network_is_dialect(const xir_network *net);
 XIR_API xir_status xir_dialect_check(const xir_network *net, xir_diags *why);
 
 /* ---- for hooks: the node -------------------------------------------------------------------------------------------
- * After a failure all calls do nothing and give NULL, 0 or false: a hook may go straight on and return what the last one returns. */
+ * After a failure all calls do nothing and give NULL, 0 or false: a hook may go straight on and return what the last one
+ * returns. */
 
 XIR_API const xir_op *xir_node_op(const xir_node *at);
 XIR_API xir_network  *xir_node_network(const xir_node *at);
@@ -147,13 +148,14 @@ typedef struct xir_sets {
     const xir_set *data;
     size_t         n;
 } xir_sets;
-#define XIR_SETS(...) ((xir_sets){ (const xir_set[]){ __VA_ARGS__ }, sizeof((const xir_set[]){ __VA_ARGS__ }) / sizeof(xir_set) })
+#define XIR_SETS(...) \
+    ((xir_sets){ (const xir_set[]){ __VA_ARGS__ }, sizeof((const xir_set[]){ __VA_ARGS__ }) / sizeof(xir_set) })
 #define XIR_NO_SETS   ((xir_sets){ NULL, 0 })
 
 /* Makes an op of the class whose key ends in `cls` ("Conv2d") before the node and gives its first output; absent inputs
- * are NULL. If all inputs are constants of few elements, they are computed and the result is Params. What our class
- * refuses about it is the node's fault: a finding. The second gives the op, for several outputs; nothing is computed
- * then. */
+ * are NULL. If all inputs are constants of few elements, they are computed and the result is Params. If our class finds
+ * that numbers contradict each other, that is the node's fault: a finding; what else it refuses lets the node stay. The
+ * second gives the op, for several outputs; nothing is computed then. */
 XIR_API xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_sets sets);
 XIR_API xir_op    *xir_node_make_op(xir_node *at, const char *cls, xir_values inputs, xir_sets sets);
 
