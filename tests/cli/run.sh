@@ -85,5 +85,9 @@ digits=$SRC/examples/models
 { printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 8, 8), }"; tail -c $((64 * 256)) "$digits/digits_inputs.npy" | head -c 256; } >image.npy
 mkdir torch; { printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 10), }"; tail -c $((64 * 40)) "$digits/digits_logits.npy" | head -c 40; } >torch/logits.npy
 run 0 run "$digits/digits.onnx" --input image=image.npy --compare torch --tolerance 1e-4; out "logits  @fp(32) ** [1,10]  largest difference"
+# All of them, one after the other.
+mkdir all; cp "$digits/digits_logits.npy" all/logits.npy
+run 0 run "$digits/digits.onnx" --each --input "$digits/digits_inputs.npy" --compare all; quiet; out "logits  @fp(32) ** [64,10]  largest difference"
+run 1 run "$digits/digits.onnx" --input "$digits/digits_inputs.npy"; err "input 0 'image' of the network: @fp(32) [1,1,8,8] was expected"
 run 1 run "$digits/digits.onnx" --compare torch; err "'logits' differs"
 finish
