@@ -1,5 +1,6 @@
-/* Products large enough to be cut into blocks, whose edges fall anywhere: of integers they are computed as their formula says, of reals
- * by panels. Of small integers both are exact, so both must be the same; and Einsum, which knows no matrices, gives what Matmul gives. */
+/* Products large enough to be cut into blocks, whose edges fall anywhere: of integers they are computed as their formula
+ * says, of reals by panels. Of small integers both are exact, so both must be the same; and Einsum, which knows no
+ * matrices, gives what Matmul gives. */
 #include <stdio.h>
 #include <xir/exec.h>
 #include "support/net.h"
@@ -25,8 +26,8 @@ static xir_array *numbers(const xir_type *type, uint64_t seed) {
 }
 
 /* Runs an op of this class over numbers of these types, whose element is replaced; NULL: absent. */
-static xir_array *run(const xir_class_decl *decl, const void *attrs, const char *const *layouts, int64_t dims[][MOST_RANK], const size_t *ranks,
-                      size_t n, const xir_type *element) {
+static xir_array *run(const xir_class_decl *decl, const void *attrs, const char *const *layouts, int64_t dims[][MOST_RANK],
+                      const size_t *ranks, size_t n, const xir_type *element) {
     xir_network *net = new_net();
     const xir_type *types[3];
     xir_array *in[3], *out = NULL;
@@ -51,7 +52,9 @@ static xir_array *run(const xir_class_decl *decl, const void *attrs, const char 
 static void check_same(xir_array *a, xir_array *b, const char *what, int i) {
     xir_difference d;
     assert_int_equal(xir_array_compare(a, b, 0, 0, &d), XIR_OK);
-    if (!d.same_shape || d.count) fail_msg("%s %d: %zu elements differ, the first is %zu: %g and %g", what, i, d.count, d.first, d.a, d.b);
+    if (!d.same_shape || d.count) {
+        fail_msg("%s %d: %zu elements differ, the first is %zu: %g and %g", what, i, d.count, d.first, d.a, d.b);
+    }
     xir_array_free(a);
     xir_array_free(b);
 }
@@ -60,21 +63,20 @@ static void matrices(void **state) {
     (void)state;
     static const char *const layouts[] = { "**", "**", "*" }, *const batched[] = { "****", "***", "*" };
     for (int i = 0; i < CASES; i++) {
-        int64_t rows = from_to(1, 150), depth = from_to(1, i % 3 ? 40 : 700), columns = from_to(1, 40), a = from_to(1, 3), b = from_to(1, 3);
+        int64_t rows = from_to(1, 150), depth = from_to(1, i % 3 ? 40 : 700), columns = from_to(1, 40);
+        int64_t a = from_to(1, 3), b = from_to(1, 3);
         int64_t plain[][MOST_RANK] = { { rows, depth }, { depth, columns }, { columns } };
         int64_t many[][MOST_RANK] = { { a, 1, rows, depth }, { b, depth, columns }, { columns } };
         const size_t ranks[] = { 2, 2, 1 }, more[] = { 4, 3, 1 };
         const xir_type *f64 = xir_float(ctx, XIR_FLOAT_FP64), *i64 = xir_sint(ctx, 64);
         const size_t n = i % 2 ? 3 : 2;
-        check_same(run(xir_matmul_class(), NULL, layouts, plain, ranks, n, f64), run(xir_matmul_class(), NULL, layouts, plain, ranks, n, i64),
-                   "matrix", i);
-        check_same(run(xir_matmul_class(), NULL, batched, many, more, n, f64), run(xir_matmul_class(), NULL, batched, many, more, n, i64),
-                   "matrices", i);
+        const xir_class_decl *matmul = xir_matmul_class(), *einsum = xir_einsum_class();
+        check_same(run(matmul, NULL, layouts, plain, ranks, n, f64), run(matmul, NULL, layouts, plain, ranks, n, i64), "matrix", i);
+        check_same(run(matmul, NULL, batched, many, more, n, f64), run(matmul, NULL, batched, many, more, n, i64), "matrices", i);
         if (n == 3) continue;
         const xir_einsum_attrs sum = { .equation = XIR_STR("xyij,yjk->xyik") };
         many[0][1] = b;
-        check_same(run(xir_matmul_class(), NULL, batched, many, more, 2, f64), run(xir_einsum_class(), &sum, batched, many, more, 2, i64),
-                   "einsum", i);
+        check_same(run(matmul, NULL, batched, many, more, 2, f64), run(einsum, &sum, batched, many, more, 2, i64), "einsum", i);
     }
 }
 
@@ -83,7 +85,8 @@ static void convolutions(void **state) {
     for (int i = 0; i < CASES; i++) {
         const bool first = i % 2, transposed = i % 5 == 0;
         const char *const layouts[] = { first ? "NCHW" : "NHWC", transposed ? "HWOI" : first ? "OIHW" : "HWIO", "O" };
-        int64_t size = from_to(1, 3), groups = from_to(1, 2), in = from_to(1, 40), out = from_to(1, 20), h = from_to(3, 14), w = from_to(3, 14);
+        int64_t size = from_to(1, 3), groups = from_to(1, 2), in = from_to(1, 40), out = from_to(1, 20);
+        int64_t h = from_to(3, 14), w = from_to(3, 14);
         int64_t x = in * groups, o = out * (transposed ? 1 : groups), k = transposed ? x : in;
         int64_t dims[][MOST_RANK] = { { 2, first ? x : h, first ? h : w, first ? w : x }, { size, size, k, o }, { out * groups } };
         if (transposed) dims[1][2] = o, dims[1][3] = k;

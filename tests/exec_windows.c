@@ -1,6 +1,6 @@
-/* Random convolutions, transposed ones, pools and im2col against their formulas, written as loops over every index: one to three axes,
- * strides, dilations, pads of both signs, groups, padding modes, biases, reals and integers, tensors in any order of their axes. Numbers
- * are small integers, so that results are exact. */
+/* Random convolutions, transposed ones, pools and im2col against their formulas, written as loops over every index: one
+ * to three axes, strides, dilations, pads of both signs, groups, padding modes, biases, reals and integers, tensors in
+ * any order of their axes. Numbers are small integers, so that results are exact. */
 #include <stdio.h>
 #include "support/exec_case.h"
 #include "support/often.h"
@@ -181,7 +181,8 @@ static void compute(a_case *c) {
                 int64_t t = 0;
                 do {
                     for (int64_t i = 0; i < c->x.dim[C]; i++) {
-                        if (meets(c, c->x.dim + D, p, k, q)) *cell(&c->y, n, l, i * size_[1] * size_[2] + t) = *cell(&c->x, n, q, i);
+                        if (!meets(c, c->x.dim + D, p, k, q)) continue;
+                        *cell(&c->y, n, l, i * size_[1] * size_[2] + t) = *cell(&c->x, n, q, i);
                     }
                     t++;
                 } while (next(k, size_));
@@ -272,7 +273,9 @@ static bool make_case(a_case *c, op_kind kind) {
 static void put_case(a_case *c) {
     static const char *const names[KINDS] = { "Conv", "ConvTranspose", "MaxPool", "AvgPool", "Unfold" };
     static const char *const axis_names[AXES] = { "depth", "height", "width" };
-    static const char *const pads[AXES][2] = { { "pad_front", "pad_back" }, { "pad_top", "pad_bottom" }, { "pad_left", "pad_right" } };
+    static const char *const pads[AXES][2] = {
+        { "pad_front", "pad_back" }, { "pad_top", "pad_bottom" }, { "pad_left", "pad_right" },
+    };
     static const int as_named[RANK] = { N, D, H, W, C };
     int order[RANK], kernel_order[RANK];
     const char *element = c->integers ? "i32" : one_in(2) ? "fp32" : "fp64";
@@ -305,7 +308,8 @@ static void put_case(a_case *c) {
     }
     if (c->kind == CONV || c->kind == TRANSPOSED) put(" groups=%lld", (long long)c->groups);
     if (c->kind == CONV) put(" padding_mode=%d", (int)c->mode);
-    if (c->kind == AVG_POOL) put(" divisor_override=%lld count_include_pad=%s", (long long)c->divisor, c->padding_counts ? "true" : "false");
+    if (c->kind == AVG_POOL) put(" divisor_override=%lld", (long long)c->divisor);
+    if (c->kind == AVG_POOL) put(" count_include_pad=%s", c->padding_counts ? "true" : "false");
     put(" -> ");
     if (c->kind == UNFOLD) put_tensor(element, maps[1], as_named, &c->y);
     else put_tensor(element, maps[c->n], order, &c->y);

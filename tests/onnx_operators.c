@@ -1,13 +1,15 @@
-/* ONNX's own operator tests, run: each of their models is read, converted by onnx-to-xir and computed by the executor; what comes out
- * must be what ONNX recorded, within the tolerances of ONNX's own runner: |a - b| <= 1e-7 + 1e-3 * |b|. So conversion and kernels judge
- * each other. Then the same once more behind each pass, and behind the default pipeline: they must change nothing.
+/* ONNX's own operator tests, run: each of their models is read, converted by onnx-to-xir and computed by the executor; what
+ * comes out must be what ONNX recorded, within the tolerances of ONNX's own runner: |a - b| <= 1e-7 + 1e-3 * |b|. So
+ * conversion and kernels judge each other. Then the same once more behind each pass, and behind the default pipeline: they
+ * must change nothing.
  *
- * What ONNX has as inputs our operations often have as attributes: a model of which a node stays for that reason is taken once more with
- * constants for all inputs but the first.
+ * What ONNX has as inputs our operations often have as attributes: a model of which a node stays for that reason is taken
+ * once more with constants for all inputs but the first.
  *
- * Every model has to be read. Which tests do not come as far as their result stands with its reason in ops/onnx_operators.txt; one that is
- * listed there and passes after all fails too. The summary stands in docs/onnx.md. Debian's package libonnx-testdata has the tests;
- * XIR_ONNX_TESTS names another folder, XIR_ONNX_ONLY the one test to run. */
+ * Every model has to be read. Which tests do not come as far as their result stands with its reason in
+ * ops/onnx_operators.txt; one that is listed there and passes after all fails too. The summary stands in docs/onnx.md.
+ * Debian's package libonnx-testdata has the tests; XIR_ONNX_TESTS names another folder, XIR_ONNX_ONLY the one test to
+ * run. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,8 +30,8 @@ enum { MOST_FILES = 32, MOST_LISTED = 512, MOST_REASON = 400 };
 
 /* ---- what is listed ------------------------------------------------------------------------------------------------ */
 
-/* A line: "op TYPE: reason" for tests in which a node of this type stays in its dialect, or "test NAME: reason", where NAME may end in
- * a star. */
+/* A line: "op TYPE: reason" for tests in which a node of this type stays in its dialect, or "test NAME: reason", where
+ * NAME may end in a star. */
 typedef struct listed {
     bool   is_op;
     char   name[96];
@@ -175,7 +177,8 @@ static bool all_can_run(const xir_network *net, verdict *v) {
     return false;
 }
 
-/* Every input of the network but the first becomes Params with its recorded elements; those stay that have no tensors of ours. */
+/* Every input of the network but the first becomes Params with its recorded elements; those stay that have no tensors of
+ * ours. */
 static void bind_inputs(xir_network *net, const files *set) {
     const xir_op *first = xir_network_op_at(net, 0);
     for (size_t i = 1; i < xir_op_output_count(first) && i < set->n_in; i++) {
@@ -188,8 +191,8 @@ static void bind_inputs(xir_network *net, const files *set) {
     }
 }
 
-/* How a model is taken: as it is, or with constants for all inputs but the first, since what ONNX has as inputs our operations have as
- * attributes. */
+/* How a model is taken: as it is, or with constants for all inputs but the first, since what ONNX has as inputs our
+ * operations have as attributes. */
 typedef struct taking {
     bool        bound;
     const char *pipeline;
@@ -197,7 +200,12 @@ typedef struct taking {
 
 /* Every pass is tried alone, so that what one breaks is not hidden by another; the last is the default pipeline. */
 static const char *const pipelines[] = {
-    "onnx-to-xir", "onnx-to-xir,infer,fold", "onnx-to-xir,identity,merge", "onnx-to-xir,fuse", "onnx-to-xir,cse,dce", "onnx-to-xir,layout",
+    "onnx-to-xir",
+    "onnx-to-xir,infer,fold",
+    "onnx-to-xir,identity,merge",
+    "onnx-to-xir,fuse",
+    "onnx-to-xir,cse,dce",
+    "onnx-to-xir,layout",
 };
 
 static xir_status prepare(xir_network *net, taking how) {
@@ -231,7 +239,9 @@ static verdict try_model(const char *folder, const xir_network *model, taking ho
 }
 
 static void wrong(const char *test, const char *what, const verdict *v) {
-    print_error("%s: %s%s%s%s%s\n", test, what, *what && v ? ": " : "", v ? v->op_type : "", v && *v->op_type ? ": " : "", v ? v->reason : "");
+    print_error("%s: %s", test, what);
+    if (v) print_error("%s%s%s%s", *what ? ": " : "", v->op_type, *v->op_type ? ": " : "", v->reason);
+    print_error("\n");
     total.wrong++;
 }
 

@@ -1,5 +1,5 @@
-/* Elements that are only moved, from one input to one output: as bytes where both have the same elements, of whole bytes, otherwise as
- * numbers. */
+/* Elements that are only moved, from one input to one output: as bytes where both have the same elements, of whole
+ * bytes, otherwise as numbers. */
 #ifndef EXEC_CARRY_H
 #define EXEC_CARRY_H
 

@@ -1,9 +1,9 @@
-/* Convolutions. A row of the left side is a window of the image, tap by tap, channel by channel; the right side is the kernel, a column
- * an output channel: one product of matrices an image and group. A transposed one multiplies each cell of the image by the whole kernel
- * and adds what comes out to the window of the output. Integers take the definition itself.
+/* Convolutions. A row of the left side is a window of the image, tap by tap, channel by channel; the right side is the
+ * kernel, a column an output channel: one product of matrices an image and group. A transposed one multiplies each cell of
+ * the image by the whole kernel and adds what comes out to the window of the output. Integers take the definition itself.
  *
- * Of quantised numbers what they stand for is multiplied, so a cut_scale, which is how hardware gets to the output's scale, changes
- * nothing. */
+ * Of quantised numbers what they stand for is multiplied, so a cut_scale, which is how hardware gets to the output's
+ * scale, changes nothing. */
 #include "carry.h"
 #include "gemm.h"
 #include "windows.h"
@@ -22,7 +22,10 @@ typedef struct conv {
 
 /* Reads dims. False without memory. */
 static bool conv_make(xir_kernel *at, conv *c) {
-    static const char *const letters[2][SPATIAL + 1] = { { "", "..LIO", ".HWIO", "DHWIO" }, { "", "..LOI", ".HWOI", "DHWOI" } };
+    static const char *const letters[2][SPATIAL + 1] = {
+        { "", "..LIO", ".HWIO", "DHWIO" },
+        { "", "..LOI", ".HWOI", "DHWOI" },
+    };
     const size_t i = SPATIAL + c->transposed, o = SPATIAL + !c->transposed;
     const axes *over = c->transposed ? &c->y : &c->x, *placed = c->transposed ? &c->x : &c->y;
     map_axes(xir_kernel_input_type(at, 0), c->n, &c->x);
@@ -80,7 +83,7 @@ static void read_window(const void *left, size_t row, size_t k, size_t n, double
         out += some * step;
         n -= some;
         i = 0;
-        next_cell(tap, c->k.dim);
+        next_cell(tap, c->w.size);
     }
 }
 
@@ -92,8 +95,8 @@ static void read_pixel(const void *left, size_t row, size_t k, size_t n, double 
     for (size_t t = 0; t < n; t++) out[t * step] = from[(int64_t)t * channel_step];
 }
 
-/* The right side of a group: a row for each tap and input channel, a column for each output channel; transposed: a row for each input
- * channel, a column for each tap and output channel. */
+/* The right side of a group: a row for each tap and input channel, a column for each output channel; transposed: a row
+ * for each input channel, a column for each tap and output channel. */
 static void copy_kernel(const conv *c, const double *k, double *out) {
     int64_t tap[SPATIAL] = { 0 }, t = 0;
     do {
@@ -103,7 +106,7 @@ static void copy_kernel(const conv *c, const double *k, double *out) {
             for (int64_t o = 0; o < c->out; o++) to[o] = from[i * c->in_step + o * c->out_step];
         }
         t++;
-    } while (next_cell(tap, c->k.dim));
+    } while (next_cell(tap, c->w.size));
 }
 
 /* Adds a row of the product to the output, `y` its group's channels of its image. */
@@ -119,7 +122,7 @@ static void add_window(const conv *c, const double *row, size_t pixel, double *y
         int64_t cell = window_cell(&c->w, &c->y, p, tap);
         for (int64_t o = 0; o < c->out && cell >= 0; o++) y[cell + o * step] += row[o];
         row += c->out;
-    } while (next_cell(tap, c->k.dim));
+    } while (next_cell(tap, c->w.size));
 }
 
 static xir_status multiply(xir_kernel *at, const conv *c, const double *x, const double *k, double *y) {
@@ -169,7 +172,7 @@ static void sum_integers(const conv *c, const int64_t *x, const int64_t *k, int6
                 *sum = (int64_t)((uint64_t)*sum + sum_channels(c, from + group * c->in * c->x.step[C],
                                                                w + group * c->group_step + o % c->out * c->out_step));
             }
-        } while (next_cell(tap, c->k.dim));
+        } while (next_cell(tap, c->w.size));
     }
 }
 
@@ -180,7 +183,8 @@ static xir_status run(xir_kernel *at, conv c) {
     const bool has_bias = xir_kernel_input_type(at, 2) != NULL;
     const int64_t elements = c.y.dim[N] * c.y.dim[D] * c.y.dim[H] * c.y.dim[W] * c.y.dim[C];
     if (xir_kernel_is_real(xir_kernel_input_type(at, 0)) || xir_kernel_is_real(xir_kernel_input_type(at, 1))) {
-        const double *x = xir_kernel_reals(at, 0), *k = xir_kernel_reals(at, 1), *bias = has_bias ? xir_kernel_reals(at, 2) : x;
+        const double *x = xir_kernel_reals(at, 0), *k = xir_kernel_reals(at, 1);
+        const double *bias = has_bias ? xir_kernel_reals(at, 2) : x;
         double *y = xir_kernel_real_out(at, 0);
         if (!x || !k || !bias || !y) return XIR_E_MEMORY;
         for (int64_t i = 0; i < elements; i++) y[i] = has_bias ? bias[i / c.y.step[C] % c.y.dim[C]] : 0;
@@ -199,27 +203,33 @@ static xir_status run(xir_kernel *at, conv c) {
 #define ALONG_W(a)  { STEPS_W(a), .dilation = (a)->dilation_width  }
 static xir_status conv1d(xir_kernel *at) {
     const xir_conv1d_attrs *a = xir_kernel_attrs(at);
-    return run(at, (conv){ .n = 1, .w.along = { STEPS_NONE, STEPS_NONE, ALONG_W(a) }, .groups = a->groups, .mode = a->padding_mode });
+    return run(at, (conv){ .n = 1, .w.along = { STEPS_NONE, STEPS_NONE, ALONG_W(a) }, .groups = a->groups,
+                             .mode = a->padding_mode });
 }
 static xir_status conv2d(xir_kernel *at) {
     const xir_conv2d_attrs *a = xir_kernel_attrs(at);
-    return run(at, (conv){ .n = 2, .w.along = { STEPS_NONE, ALONG_H(a), ALONG_W(a) }, .groups = a->groups, .mode = a->padding_mode });
+    return run(at, (conv){ .n = 2, .w.along = { STEPS_NONE, ALONG_H(a), ALONG_W(a) }, .groups = a->groups,
+                             .mode = a->padding_mode });
 }
 static xir_status conv3d(xir_kernel *at) {
     const xir_conv3d_attrs *a = xir_kernel_attrs(at);
-    return run(at, (conv){ .n = 3, .w.along = { ALONG_D(a), ALONG_H(a), ALONG_W(a) }, .groups = a->groups, .mode = a->padding_mode });
+    return run(at, (conv){ .n = 3, .w.along = { ALONG_D(a), ALONG_H(a), ALONG_W(a) }, .groups = a->groups,
+                             .mode = a->padding_mode });
 }
 static xir_status conv_transpose1d(xir_kernel *at) {
     const xir_conv_transpose1d_attrs *a = xir_kernel_attrs(at);
-    return run(at, (conv){ .n = 1, .w.along = { STEPS_NONE, STEPS_NONE, ALONG_W(a) }, .groups = a->groups, .transposed = true });
+    return run(at, (conv){ .n = 1, .w.along = { STEPS_NONE, STEPS_NONE, ALONG_W(a) }, .groups = a->groups,
+                             .transposed = true });
 }
 static xir_status conv_transpose2d(xir_kernel *at) {
     const xir_conv_transpose2d_attrs *a = xir_kernel_attrs(at);
-    return run(at, (conv){ .n = 2, .w.along = { STEPS_NONE, ALONG_H(a), ALONG_W(a) }, .groups = a->groups, .transposed = true });
+    return run(at, (conv){ .n = 2, .w.along = { STEPS_NONE, ALONG_H(a), ALONG_W(a) }, .groups = a->groups,
+                             .transposed = true });
 }
 static xir_status conv_transpose3d(xir_kernel *at) {
     const xir_conv_transpose3d_attrs *a = xir_kernel_attrs(at);
-    return run(at, (conv){ .n = 3, .w.along = { ALONG_D(a), ALONG_H(a), ALONG_W(a) }, .groups = a->groups, .transposed = true });
+    return run(at, (conv){ .n = 3, .w.along = { ALONG_D(a), ALONG_H(a), ALONG_W(a) }, .groups = a->groups,
+                             .transposed = true });
 }
 
 /* ---- Unfold --------------------------------------------------------------------------------------------------------- */
@@ -230,7 +240,6 @@ static xir_status unfold(xir_kernel *at) {
     window w = { .along = { STEPS_NONE,
                             { STEPS_H(a), .size = a->kernel_height, .dilation = a->dilation_height },
                             { STEPS_W(a), .size = a->kernel_width,  .dilation = a->dilation_width  } } };
-    const int64_t taps[SPATIAL] = { 1, a->kernel_height, a->kernel_width };
     axes x, y;
     map_axes(xir_kernel_input_type(at, 0), 2, &x);
     map_axes(xir_kernel_output_type(at, 0), 1, &y);
@@ -250,7 +259,7 @@ static xir_status unfold(xir_kernel *at) {
                           n * x.step[N] + cell + c * x.step[C], 1);
                 }
                 t++;
-            } while (next_cell(tap, taps));
+            } while (next_cell(tap, w.size));
             place++;
         } while (next_cell(p, places));
     }

@@ -52,12 +52,12 @@ static bool read_real(xir_kernel *at, size_t i, double preset, double *out) {
 static xir_status non_max_suppression(xir_kernel *at) {
     const xir_non_max_suppression_attrs *a = xir_kernel_attrs(at);
     const xir_type *type = xir_kernel_input_type(at, SCORES);
-    const int64_t batches = xir_type_dim(type, 0, false), classes = xir_type_dim(type, 1, false), n = xir_type_dim(type, 2, false);
+    const int64_t batches = xir_type_dim(type, 0, false), classes = xir_type_dim(type, 1, false);
+    const int64_t n = xir_type_dim(type, 2, false);
     const double *boxes = xir_kernel_reals(at, BOXES), *scores = xir_kernel_reals(at, SCORES);
     double most, iou, least;
-    if (!boxes || !scores || !read_real(at, MOST, 0, &most) || !read_real(at, IOU, 0, &iou) || !read_real(at, SCORE, -INFINITY, &least)) {
-        return XIR_E_MEMORY;
-    }
+    if (!boxes || !scores || !read_real(at, MOST, 0, &most) || !read_real(at, IOU, 0, &iou)) return XIR_E_MEMORY;
+    if (!read_real(at, SCORE, -INFINITY, &least)) return XIR_E_MEMORY;
     int64_t limit = most > (double)n ? n : most > 0 ? (int64_t)most : 0, found = 0;
     size_t room;
     box *all = xir_kernel_take(at, (size_t)n + 1, sizeof *all);

@@ -1,5 +1,6 @@
-/* Einstein's sums, by definition: for each element of the output, the products over all letters that it has not. Every letter, and
- * every dim of "...", is an index with a step in each operand; those of the output come first. The equation was judged by the class. */
+/* Einstein's sums, by definition: for each element of the output, the products over all letters that it has not. Every
+ * letter, and every dim of "...", is an index with a step in each operand; those of the output come first. The equation
+ * was judged by the class. */
 #include "dims.h"
 
 enum { LETTERS = 52 };
@@ -32,8 +33,8 @@ static int next_symbol(xir_str text, size_t *pos) {
     return letter_index(text.data[(*pos)++]);
 }
 
-/* Which index a letter is, and where the dims of "..." start: -1 is none yet. Behind the letters are the dims of "...", of which all
- * operands have at most `wide`, the last for the last. */
+/* Which index a letter is, and where the dims of "..." start: -1 is none yet. Behind the letters are the dims of "...",
+ * of which all operands have at most `wide`, the last for the last. */
 typedef struct names {
     int    of[LETTERS];
     int    dots;
@@ -139,7 +140,8 @@ static bool einsum_make(xir_kernel *at, einsum *e) {
     return true;
 }
 
-/* On to the next of the indices [from, to), the offsets of all operands with them; false after the last, which the first follows. */
+/* On to the next of the indices [from, to), the offsets of all operands with them; false after the last, which the first
+ * follows. */
 static bool next_index(const einsum *e, size_t from, size_t to) {
     for (size_t k = to; k-- > from;) {
         const int64_t *step = e->step + k * e->n;

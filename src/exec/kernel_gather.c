@@ -10,8 +10,8 @@ static bool index_in(int64_t *index, int64_t dim) {
 }
 
 static xir_status outside(xir_kernel *at, int64_t index, int64_t position, size_t axis, int64_t dim) {
-    return xir_kernel_fail(at, XIR_E_BOUNDS, "inputs/1", "index %" PRId64 ", element %" PRId64 " of indices, is outside dim %zu of data, "
-                           "which is %" PRId64, index, position, axis, dim);
+    return xir_kernel_fail(at, XIR_E_BOUNDS, "inputs/1", "index %" PRId64 ", element %" PRId64 " of indices, is outside dim %zu "
+                           "of data, which is %" PRId64, index, position, axis, dim);
 }
 
 /* ---- Gather ------------------------------------------------------------------------------------------------------- */
@@ -20,8 +20,9 @@ static xir_status gather(xir_kernel *at) {
     const xir_gather_attrs *a = xir_kernel_attrs(at);
     const xir_type *data = xir_kernel_input_type(at, 0);
     const size_t rank = xir_type_rank(data), axis = axis_of(data, a->axis);
-    const int64_t before = elements_between(data, 0, axis), dim = elements_between(data, axis, axis + 1), behind = elements_between(data, axis + 1, rank);
-    const int64_t n = elements_between(xir_kernel_input_type(at, 1), 0, xir_type_rank(xir_kernel_input_type(at, 1)));
+    const xir_type *type = xir_kernel_input_type(at, 1);
+    const int64_t before = elements_between(data, 0, axis), dim = elements_between(data, axis, axis + 1);
+    const int64_t behind = elements_between(data, axis + 1, rank), n = elements_between(type, 0, xir_type_rank(type));
     const int64_t *indices = xir_kernel_i64s(at, 1);
     carrier m;
     if (!indices || !carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
@@ -74,10 +75,11 @@ typedef struct places {
 
 static places places_of(xir_kernel *at, size_t first) {
     const xir_type *data = xir_kernel_input_type(at, 0), *type = xir_kernel_input_type(at, 1);
-    const size_t rank = xir_type_rank(type);
+    const size_t rank = xir_type_rank(type), end = xir_type_rank(data);
     const int64_t n = elements_between(type, rank - 1, rank);
-    return (places){ .data = data, .indices = xir_kernel_i64s(at, 1), .first = first, .n = n, .count = elements_between(type, 0, rank - 1),
-                     .slice = elements_between(data, first + (size_t)n, xir_type_rank(data)), .all = elements_between(data, first, xir_type_rank(data)) };
+    return (places){ .data = data, .indices = xir_kernel_i64s(at, 1), .first = first, .n = n,
+                     .count = elements_between(type, 0, rank - 1), .slice = elements_between(data, first + (size_t)n, end),
+                     .all = elements_between(data, first, end) };
 }
 
 /* Where place i is, in elements behind its batch. */
@@ -145,30 +147,41 @@ static xir_status scatter_moved(xir_kernel *at, const places *p) {
     return XIR_OK;
 }
 
+/* The places are written one after the other: equal ones are combined in that order. */
+static xir_status scatter_reals(xir_kernel *at, const places *p, xir_scatter_reduction how) {
+    const double *x = xir_kernel_reals(at, 0), *u = xir_kernel_reals(at, 2);
+    double *y = xir_kernel_real_out(at, 0);
+    if (!x || !u || !y) return XIR_E_MEMORY;
+    memcpy(y, x, (size_t)p->all * sizeof *y);
+    for (int64_t i = 0; i < p->count; i++) {
+        int64_t to;
+        xir_status status = find_place(at, p, i, &to);
+        if (status) return status;
+        for (int64_t k = 0; k < p->slice; k++) y[to + k] = reduce_reals(how, y[to + k], u[i * p->slice + k]);
+    }
+    return XIR_OK;
+}
+
+static xir_status scatter_integers(xir_kernel *at, const places *p, xir_scatter_reduction how) {
+    const int64_t *x = xir_kernel_i64s(at, 0), *u = xir_kernel_i64s(at, 2), order = order_of(p->data);
+    int64_t *y = xir_kernel_i64_out(at, 0);
+    if (!x || !u || !y) return XIR_E_MEMORY;
+    memcpy(y, x, (size_t)p->all * sizeof *y);
+    for (int64_t i = 0; i < p->count; i++) {
+        int64_t to;
+        xir_status status = find_place(at, p, i, &to);
+        if (status) return status;
+        for (int64_t k = 0; k < p->slice; k++) y[to + k] = reduce_integers(how, y[to + k], u[i * p->slice + k], order);
+    }
+    return XIR_OK;
+}
+
 static xir_status scatter_nd(xir_kernel *at) {
     const xir_scatter_nd_attrs *a = xir_kernel_attrs(at);
     const places p = places_of(at, 0);
     if (!p.indices) return XIR_E_MEMORY;
     if (a->reduction == XIR_SCATTER_NONE) return scatter_moved(at, &p);
-    const bool real = xir_kernel_is_real(p.data);
-    const double *x = NULL, *u = NULL;
-    const int64_t *xi = NULL, *ui = NULL;
-    double *y = NULL;
-    int64_t *yi = NULL;
-    if (real && (!(x = xir_kernel_reals(at, 0)) || !(u = xir_kernel_reals(at, 2)) || !(y = xir_kernel_real_out(at, 0)))) return XIR_E_MEMORY;
-    if (!real && (!(xi = xir_kernel_i64s(at, 0)) || !(ui = xir_kernel_i64s(at, 2)) || !(yi = xir_kernel_i64_out(at, 0)))) return XIR_E_MEMORY;
-    if (real) memcpy(y, x, (size_t)p.all * sizeof *y);
-    else      memcpy(yi, xi, (size_t)p.all * sizeof *yi);
-    for (int64_t i = 0; i < p.count; i++) {
-        int64_t to;
-        xir_status status = find_place(at, &p, i, &to);
-        if (status) return status;
-        for (int64_t k = 0; k < p.slice; k++) {
-            if (real) y[to + k] = reduce_reals(a->reduction, y[to + k], u[i * p.slice + k]);
-            else      yi[to + k] = reduce_integers(a->reduction, yi[to + k], ui[i * p.slice + k], order_of(p.data));
-        }
-    }
-    return XIR_OK;
+    return xir_kernel_is_real(p.data) ? scatter_reals(at, &p, a->reduction) : scatter_integers(at, &p, a->reduction);
 }
 
 kernel_table kernels_gather = {

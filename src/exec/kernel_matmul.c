@@ -1,5 +1,5 @@
-/* Products of matrices, as NumPy's matmul: dims before the matrices broadcast, a vector is a row on the left, a column on the right.
- * The bias broadcasts to the product. */
+/* Products of matrices, as NumPy's matmul: dims before the matrices broadcast, a vector is a row on the left, a column
+ * on the right. The bias broadcasts to the product. */
 #include "dims.h"
 #include "gemm.h"
 
@@ -86,9 +86,8 @@ static xir_status multiply_reals(xir_kernel *at, matmul *m) {
     const double *b = xir_kernel_input_type(at, BIAS) ? xir_kernel_reals(at, BIAS) : NULL;
     double *y = xir_kernel_real_out(at, 0);
     gemm g;
-    if (!x || !k || !y || (xir_kernel_input_type(at, BIAS) && !b) || !gemm_make(at, &g, (size_t)m->depth, (size_t)m->columns)) {
-        return XIR_E_MEMORY;
-    }
+    if (!x || !k || !y || (xir_kernel_input_type(at, BIAS) && !b)) return XIR_E_MEMORY;
+    if (!gemm_make(at, &g, (size_t)m->depth, (size_t)m->columns)) return XIR_E_MEMORY;
     const double *packed = NULL;
     const size_t rows = (size_t)m->rows, columns = (size_t)m->columns;
     do {
@@ -117,7 +116,8 @@ static xir_status multiply_integers(xir_kernel *at, matmul *m) {
     int64_t *y = xir_kernel_i64_out(at, 0);
     if (!x || !k || !y || (xir_kernel_input_type(at, BIAS) && !b)) return XIR_E_MEMORY;
     do {
-        const int64_t *right = k + batch_offset(m, K), *from = x + batch_offset(m, X), *bias = b ? b + batch_offset(m, BIAS) : NULL;
+        const int64_t *right = k + batch_offset(m, K), *from = x + batch_offset(m, X);
+        const int64_t *bias = b ? b + batch_offset(m, BIAS) : NULL;
         for (int64_t i = 0; i < m->rows; i++, from += m->depth) {
             for (int64_t j = 0; j < m->columns; j++) {
                 uint64_t sum = bias ? (uint64_t)bias[i * m->bias_row + j * m->bias_column] : 0;

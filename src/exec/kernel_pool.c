@@ -1,5 +1,5 @@
-/* Pools. A cell outside the input is no element: it is never the greatest, and adds nothing to a mean. A window without any element
- * gives the lowest number that there is, or 0. Of NaN the greatest is NaN, as in PyTorch. */
+/* Pools. A cell outside the input is no element: it is never the greatest, and adds nothing to a mean. A window without
+ * any element gives the lowest number that there is, or 0. Of NaN the greatest is NaN, as in PyTorch. */
 #include <math.h>
 #include "dims.h"
 #include "windows.h"
@@ -19,7 +19,7 @@ static bool pool_make(xir_kernel *at, pool *p) {
     return window_make(at, &p->w, p->x.dim + D, p->y.dim + D, XIR_PADDING_ZEROS);
 }
 
-/* Calls `each` with the offset of every output element of a place, channel by channel, and the place. */
+/* Computes element `to` of the output: of the window at a place, over the channel that begins at element `from` of the input. */
 typedef void pool_fn(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user);
 
 static void each_element(const pool *p, pool_fn *each, void *user) {
@@ -41,30 +41,24 @@ static void each_element(const pool *p, pool_fn *each, void *user) {
 typedef struct reals    { const double  *x; double  *y; } reals;
 typedef struct integers { const int64_t *x; int64_t *y; int64_t lowest, order; } integers;   /* order: order_of */
 
-static void window_sizes(const pool *p, int64_t size[SPATIAL]) {
-    for (size_t a = 0; a < SPATIAL; a++) size[a] = p->w.along[a].size;
-}
-
 static void greatest_real(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
     const reals *r = user;
-    int64_t k[SPATIAL] = { 0 }, size[SPATIAL];
+    int64_t k[SPATIAL] = { 0 };
     double most = -INFINITY;
-    window_sizes(p, size);
     do {
         int64_t cell = window_cell(&p->w, &p->x, place, k);
         if (cell >= 0 && !(r->x[from + cell] <= most) && !isnan(most)) most = r->x[from + cell];
-    } while (next_cell(k, size));
+    } while (next_cell(k, p->w.size));
     r->y[to] = most;
 }
 
 static void greatest_integer(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
     const integers *r = user;
-    int64_t k[SPATIAL] = { 0 }, size[SPATIAL], most = r->lowest;
-    window_sizes(p, size);
+    int64_t k[SPATIAL] = { 0 }, most = r->lowest;
     do {
         int64_t cell = window_cell(&p->w, &p->x, place, k);
         if (cell >= 0 && (r->x[from + cell] ^ r->order) > (most ^ r->order)) most = r->x[from + cell];
-    } while (next_cell(k, size));
+    } while (next_cell(k, p->w.size));
     r->y[to] = most;
 }
 
@@ -100,30 +94,28 @@ static int64_t divisor_of(const pool *p, int64_t inside) {
 
 static void mean_of_reals(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
     const reals *r = user;
-    int64_t k[SPATIAL] = { 0 }, size[SPATIAL], inside = 0;
+    int64_t k[SPATIAL] = { 0 }, inside = 0;
     double sum = 0;
-    window_sizes(p, size);
     do {
         int64_t cell = window_cell(&p->w, &p->x, place, k);
         if (cell < 0) continue;
         sum += r->x[from + cell];
         inside++;
-    } while (next_cell(k, size));
+    } while (next_cell(k, p->w.size));
     r->y[to] = sum / (double)divisor_of(p, inside);
 }
 
 /* Truncated towards 0, as C divides. */
 static void mean_of_integers(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
     const integers *r = user;
-    int64_t k[SPATIAL] = { 0 }, size[SPATIAL], inside = 0;
+    int64_t k[SPATIAL] = { 0 }, inside = 0;
     uint64_t sum = 0;
-    window_sizes(p, size);
     do {
         int64_t cell = window_cell(&p->w, &p->x, place, k);
         if (cell < 0) continue;
         sum += (uint64_t)r->x[from + cell];
         inside++;
-    } while (next_cell(k, size));
+    } while (next_cell(k, p->w.size));
     int64_t divisor = divisor_of(p, inside);
     r->y[to] = r->order ? (int64_t)(sum / (uint64_t)divisor) : (int64_t)sum / divisor;
 }
@@ -154,18 +146,18 @@ static xir_status avg_pool(xir_kernel *at, pool p) {
 
 static xir_status avg_pool1d(xir_kernel *at) {
     const xir_avg_pool1d_attrs *a = xir_kernel_attrs(at);
-    return avg_pool(at, (pool){ .n = 1, .w.along = { STEPS_NONE, STEPS_NONE, MEAN_W(a) }, .padding_counts = a->count_include_pad,
-                               .divisor = a->divisor_override });
+    return avg_pool(at, (pool){ .n = 1, .w.along = { STEPS_NONE, STEPS_NONE, MEAN_W(a) },
+                               .padding_counts = a->count_include_pad, .divisor = a->divisor_override });
 }
 static xir_status avg_pool2d(xir_kernel *at) {
     const xir_avg_pool2d_attrs *a = xir_kernel_attrs(at);
-    return avg_pool(at, (pool){ .n = 2, .w.along = { STEPS_NONE, MEAN_H(a), MEAN_W(a) }, .padding_counts = a->count_include_pad,
-                               .divisor = a->divisor_override });
+    return avg_pool(at, (pool){ .n = 2, .w.along = { STEPS_NONE, MEAN_H(a), MEAN_W(a) },
+                               .padding_counts = a->count_include_pad, .divisor = a->divisor_override });
 }
 static xir_status avg_pool3d(xir_kernel *at) {
     const xir_avg_pool3d_attrs *a = xir_kernel_attrs(at);
-    return avg_pool(at, (pool){ .n = 3, .w.along = { MEAN_D(a), MEAN_H(a), MEAN_W(a) }, .padding_counts = a->count_include_pad,
-                               .divisor = a->divisor_override });
+    return avg_pool(at, (pool){ .n = 3, .w.along = { MEAN_D(a), MEAN_H(a), MEAN_W(a) },
+                               .padding_counts = a->count_include_pad, .divisor = a->divisor_override });
 }
 static xir_status max_pool1d(xir_kernel *at) {
     const xir_max_pool1d_attrs *a = xir_kernel_attrs(at);

@@ -1,5 +1,5 @@
-/* Recurrent networks, step by step as their formulas say. A sequence ends at its length: what follows gives 0, and the reverse
- * direction starts at its last element. */
+/* Recurrent networks, step by step as their formulas say. A sequence ends at its length: what follows gives 0, and the
+ * reverse direction starts at its last element. */
 #include <inttypes.h>
 #include <math.h>
 #include "kernels.h"
@@ -60,7 +60,8 @@ static double apply(const function *f, double x) {
 /* ---- a class's attributes ------------------------------------------------------------------------------------------ */
 
 typedef struct cell cell;
-/* One step of one direction and batch: reads c->sum, the products of x and W with the first half of the bias, changes the state. */
+/* One step of one direction and batch: reads c->sum, the products of x and W with the first half of the bias, changes
+ * the state. */
 typedef void step_fn(const cell *c, size_t direction, double *h, double *state);
 
 struct cell {
@@ -187,7 +188,8 @@ static size_t state_at(const cell *c, size_t direction, size_t b) {
     return (c->batch_first ? b * c->directions + direction : direction * c->batch + b) * c->hidden;
 }
 static size_t output_at(const cell *c, size_t t, size_t direction, size_t b) {
-    return (c->batch_first ? (b * c->length + t) * c->directions + direction : (t * c->directions + direction) * c->batch + b) * c->hidden;
+    size_t i = c->batch_first ? (b * c->length + t) * c->directions + direction : (t * c->directions + direction) * c->batch + b;
+    return i * c->hidden;
 }
 
 /* One direction of one batch over its `length` elements. */
@@ -212,15 +214,16 @@ static xir_status run(xir_kernel *at, cell c) {
     if (!read_inputs(at, &c)) return XIR_E_MEMORY;
     read_functions(&c);
     const int64_t *lengths = xir_kernel_input_type(at, SEQUENCE_LENS) ? xir_kernel_i64s(at, SEQUENCE_LENS) : NULL;
-    double *y = xir_kernel_real_out(at, 0), *h = xir_kernel_real_out(at, 1), *state = c.has_c ? xir_kernel_real_out(at, 2) : h;
+    double *y = xir_kernel_real_out(at, 0), *h = xir_kernel_real_out(at, 1);
+    double *state = c.has_c ? xir_kernel_real_out(at, 2) : h;
     if (!y || !h || !state || (xir_kernel_input_type(at, SEQUENCE_LENS) && !lengths)) return XIR_E_MEMORY;
     for (size_t d = 0; d < c.directions; d++) {
         for (size_t b = 0; b < c.batch; b++) {
             int64_t length = lengths ? lengths[b] : (int64_t)c.length;
             size_t s = state_at(&c, d, b);
             if (length < 0 || (uint64_t)length > c.length) {
-                return xir_kernel_fail(at, XIR_E_BOUNDS, "inputs/4", "sequence %zu has the length %" PRId64 ", X one of %zu", b, length,
-                                       c.length);
+                return xir_kernel_fail(at, XIR_E_BOUNDS, "inputs/4", "sequence %zu has the length %" PRId64 ", X one of %zu", b,
+                                       length, c.length);
             }
             for (size_t k = 0; k < c.hidden; k++) {
                 h[s + k] = c.in[INITIAL_H] ? c.in[INITIAL_H][s + k] : 0;

@@ -1,5 +1,5 @@
-/* Images in other sizes, and images at the places of a grid. An output cell is a sum over a few input cells along each axis, each with
- * a weight: one cell for nearest, two for linear, four for cubic. */
+/* Images in other sizes, and images at the places of a grid. An output cell is a sum over a few input cells along each
+ * axis, each with a weight: one cell for nearest, two for linear, four for cubic. */
 #include <math.h>
 #include "carry.h"
 #include "windows.h"
@@ -89,9 +89,8 @@ static xir_status scale(xir_kernel *at, scaling *s) {
     for (size_t a = 0; a < SPATIAL; a++) {
         if (!(s->along[a] = scale_axis(at, s, a))) return XIR_E_MEMORY;
     }
-    if (moved ? !carry_begin(at, &m, 0, 0) : !(from = xir_kernel_reals(at, 0)) || !(to = xir_kernel_real_out(at, 0))) {
-        return XIR_E_MEMORY;
-    }
+    if (moved && !carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
+    if (!moved && (!(from = xir_kernel_reals(at, 0)) || !(to = xir_kernel_real_out(at, 0)))) return XIR_E_MEMORY;
     if (y->dim[D] == 0 || y->dim[H] == 0 || y->dim[W] == 0) return XIR_OK;
     int64_t p[SPATIAL] = { 0 };
     do {
@@ -122,7 +121,9 @@ static xir_status resize(xir_kernel *at) {
 }
 
 static xir_status upsample(xir_kernel *at) {
-    static const between how[] = { [XIR_UPSAMPLE_NEAREST] = NEAREST, [XIR_UPSAMPLE_BILINEAR] = LINEAR, [XIR_UPSAMPLE_BICUBIC] = CUBIC };
+    static const between how[] = {
+        [XIR_UPSAMPLE_NEAREST] = NEAREST, [XIR_UPSAMPLE_BILINEAR] = LINEAR, [XIR_UPSAMPLE_BICUBIC] = CUBIC
+    };
     const xir_upsample_attrs *a = xir_kernel_attrs(at);
     scaling s = { .how = how[a->interpolation], .align_corners = a->align_corners };
     map_axes(xir_kernel_input_type(at, 0), 2, &s.x);
@@ -189,9 +190,8 @@ static xir_status grid_sample(xir_kernel *at) {
     map_axes(xir_kernel_input_type(at, 0), n, &s.x);
     map_axes(xir_kernel_input_type(at, 1), n, &s.g);
     map_axes(xir_kernel_output_type(at, 0), n, &s.y);
-    if (!s.grid || (s.moved ? !carry_begin(at, &s.m, 0, 0) : !(s.from = xir_kernel_reals(at, 0)) || !(s.to = xir_kernel_real_out(at, 0)))) {
-        return XIR_E_MEMORY;
-    }
+    if (!s.grid || (s.moved && !carry_begin(at, &s.m, 0, 0))) return XIR_E_MEMORY;
+    if (!s.moved && (!(s.from = xir_kernel_reals(at, 0)) || !(s.to = xir_kernel_real_out(at, 0)))) return XIR_E_MEMORY;
     const axes *x = &s.x, *g = &s.g, *y = &s.y;
     if (y->dim[D] == 0 || y->dim[H] == 0 || y->dim[W] == 0) return XIR_OK;
     int64_t p[SPATIAL] = { 0 };

@@ -1,5 +1,5 @@
-/* Elements chosen by what they are: the greatest and least, those that are not zero. NaN is greater than any number, as in PyTorch; of
- * equal elements the first is chosen. */
+/* Elements chosen by what they are: the greatest and least, those that are not zero. NaN is greater than any number, as
+ * in PyTorch; of equal elements the first is chosen. */
 #include <inttypes.h>
 #include "dims.h"
 #include "groups.h"
@@ -91,10 +91,11 @@ static xir_status top_k(xir_kernel *at) {
     const xir_top_k_attrs *a = xir_kernel_attrs(at);
     const xir_type *type = xir_kernel_input_type(at, 0), *out = xir_kernel_output_type(at, 0);
     const size_t rank = xir_type_rank(type), axis = axis_of(type, a->axis);
-    const int64_t before = elements_between(type, 0, axis), n = elements_between(type, axis, axis + 1), behind = elements_between(type, axis + 1, rank);
-    const int64_t k = elements_between(out, axis, axis + 1);
+    const int64_t before = elements_between(type, 0, axis), n = elements_between(type, axis, axis + 1);
+    const int64_t behind = elements_between(type, axis + 1, rank), k = elements_between(out, axis, axis + 1);
     line l = { .step = behind, .largest = a->largest };
-    int64_t *order = xir_kernel_take(at, (size_t)n + 1, sizeof *order), *room = xir_kernel_take(at, (size_t)n + 1, sizeof *room);
+    int64_t *order = xir_kernel_take(at, (size_t)n + 1, sizeof *order);
+    int64_t *room = xir_kernel_take(at, (size_t)n + 1, sizeof *room);
     int64_t *indices = xir_kernel_i64_out(at, 1), *integers = NULL;
     double *reals = NULL;
     xir_status status = refuse_padding(at, 0);

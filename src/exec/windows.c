@@ -44,9 +44,8 @@ bool window_make(xir_kernel *at, window *w, const int64_t *over, const int64_t *
         const steps *s = &w->along[a];
         size_t room;
         int64_t *cell = NULL;
-        if (!__builtin_mul_overflow(w->cells, s->size, &w->cells) && !__builtin_mul_overflow((size_t)places[a], (size_t)s->size, &room)) {
-            cell = xir_kernel_take(at, room, sizeof *cell);
-        }
+        if (__builtin_mul_overflow(w->cells, s->size, &w->cells)) return false;
+        if (!__builtin_mul_overflow((size_t)places[a], (size_t)s->size, &room)) cell = xir_kernel_take(at, room, sizeof *cell);
         if (!cell) return false;
         for (int64_t p = 0; p < places[a]; p++) {
             for (int64_t k = 0; k < s->size; k++) {
@@ -54,7 +53,7 @@ bool window_make(xir_kernel *at, window *w, const int64_t *over, const int64_t *
             }
         }
         w->cell[a] = cell;
-        w->places[a] = places[a];
+        w->size[a] = s->size;
     }
     return true;
 }

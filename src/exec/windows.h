@@ -1,8 +1,8 @@
-/* Feature maps and the windows that move over them, whatever the order of their axes. Maps have one to three spatial axes; here they
- * always have three, those that a tensor has not are one cell long, so that one body of code serves all.
+/* Feature maps and the windows that move over them, whatever the order of their axes. Maps have one to three spatial axes;
+ * here they always have three, those that a tensor has not are one cell long, so that one body of code serves all.
  *
- * Where a window stands is a table of cells for each axis: at place p its k-th cell is input cell stride * p - before + dilation * k,
- * or none. A transposed convolution has the same table with input and output changed about. */
+ * Where a window stands is a table of cells for each axis: at place p its k-th cell is input cell stride * p - before +
+ * dilation * k, or none. A transposed convolution has the same table with input and output changed about. */
 #ifndef EXEC_WINDOWS_H
 #define EXEC_WINDOWS_H
 
@@ -17,8 +17,8 @@ typedef struct axes {
 } axes;
 enum { N, D, H, W, C };   /* of a map, as map_axes reads it */
 
-/* Reads the axes that `letters` names; '.' is one that is not there. L and W stand for each other, letters that the layout has not
- * are its `*`, in order. */
+/* Reads the axes that `letters` names; '.' is one that is not there. L and W stand for each other, letters that the
+ * layout has not are its `*`, in order. */
 void read_axes(const xir_type *type, const char *letters, axes *out);
 /* The axes of a map with `n` spatial ones. */
 void map_axes(const xir_type *type, size_t n, axes *out);
@@ -34,7 +34,7 @@ typedef struct steps { int64_t size, stride, dilation, before, after; } steps;
 typedef struct window {
     steps          along[SPATIAL];
     const int64_t *cell[SPATIAL];
-    int64_t        places[SPATIAL];   /* how many along each axis        */
+    int64_t        size[SPATIAL];     /* of one window along each axis   */
     int64_t        cells;             /* of one window                   */
 } window;
 
@@ -42,8 +42,8 @@ typedef struct window {
 static inline int64_t window_places(const steps *s, int64_t over) {
     return (over + s->before + s->after - s->dilation * (s->size - 1) - 1) / s->stride + 1;
 }
-/* Makes the table of a window over `over` cells (D, H, W) at so many places; cells outside are what `mode` says. False without
- * memory. */
+/* Makes the table of a window over `over` cells (D, H, W) at so many places; cells outside are what `mode` says. False
+ * without memory. */
 bool window_make(xir_kernel *at, window *w, const int64_t *over, const int64_t *places, xir_padding mode);
 
 /* The offset of the window's cell k at place p, both row-major over D, H, W, in a map; -1 outside. */

@@ -45,7 +45,9 @@ xir_array *onnx_array(xir_context *ctx, pb_bytes bytes, const xir_type *like, ch
     const xir_type *element = onnx_element_type(ctx, tensor.element), *bf16 = onnx_element_type(ctx, ONNX_BFLOAT16);
     if (tensor.element == ONNX_UINT16 && like && xir_type_equal(xir_type_element(like), bf16)) element = bf16;
     size_t rank = onnx_tensor_dims(&tensor, dims, MOST_ITEMS), size = onnx_element_size(tensor.element), room;
-    if (!element || rank > MOST_ITEMS) return snprintf(why_not, 200, "its elements, of type %d, are none of ours", (int)tensor.element), NULL;
+    if (!element || rank > MOST_ITEMS) {
+        return snprintf(why_not, 200, "its elements, of type %d, are none of ours", (int)tensor.element), NULL;
+    }
     /* A sequence or an optional, read as a tensor, has any dims. */
     size_t elements = 1;
     for (size_t k = 0; k < rank; k++) {

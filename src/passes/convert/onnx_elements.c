@@ -213,3 +213,15 @@ bool onnx_dropout(xir_node *at) {
     }
     return xir_node_give(at, 0, make_of(at, "Copy", x));
 }
+
+/* x * 2^y, or x / 2^y: 0 where no bit is left. */
+bool onnx_bit_shift(xir_node *at) {
+    xir_value *x = xir_node_in(at, 0), *y = xir_node_in(at, 1);
+    if (!one_of(at, "direction", "", "LEFT|RIGHT") || xir_node_failed(at)) return false;
+    const xir_type *of = v_element(x);
+    xir_value *power = xir_node_make(at, "Pow", INS(make_number(at, of, 2), y), NO_SETS);
+    if (xir_node_is(at, "direction", "LEFT")) return xir_node_give(at, 0, make_product(at, x, power));
+    xir_value *one = make_number(at, of, 1), *zero = make_number(at, of, 0);
+    xir_value *left = xir_node_make(at, "Div", INS(x, xir_node_make(at, "Maximum", INS(power, one), NO_SETS)), SETS(WORD("rounding_mode", XIR_STR("TRUNC"))));
+    return xir_node_gives(at, "Where", INS(zero, left, xir_node_make(at, "Equal", INS(power, zero), NO_SETS)), NO_SETS);
+}

@@ -138,6 +138,40 @@ bool onnx_dequantize_linear(xir_node *at) {
     return xir_node_give(at, 0, make_product(at, make_cast(at, y, real), along(at, scale, rank)));
 }
 
+/* A scale for each of so many dims behind it, or one for all. */
+static xir_value *scale_before(xir_node *at, size_t i, size_t behind) {
+    xir_value *scale = xir_node_in(at, i);
+    if (xir_node_failed(at) || v_rank(scale) != 1 || v_dim(scale, 0) == 1) return scale;
+    xir_ints dims = xir_node_room(at, behind + 1, 1);
+    if (!dims.v) return NULL;
+    dims.v[0] = v_dim(scale, 0);
+    return make_reshaped(at, scale, &dims);
+}
+
+/* A product of integers as the numbers that they stand for, quantised: inputs 6 and 7 are scale and zero point of the output. */
+static bool give_requantized(xir_node *at, xir_value *y, xir_value *a_scale, xir_value *b_scale) {
+    if (xir_node_failed(at)) return false;
+    y = make_product(at, make_cast(at, y, v_element(a_scale)), make_product(at, a_scale, b_scale));
+    return xir_node_give(at, 0, quantized(at, y, xir_node_in(at, 6), xir_node_in(at, 7)));
+}
+
+/* Inputs: x, its scale, its zero point, the same of the kernel, scale and zero point of the output, the bias. */
+bool onnx_qlinear_conv(xir_node *at) {
+    xir_value *x = centred(at, 0, 2, 1), *kernel = centred(at, 3, 5, 0), *y = make_conv(at, x, kernel, xir_node_opt(at, 8));
+    if (xir_node_failed(at)) return false;
+    return give_requantized(at, y, xir_node_in(at, 1), scale_before(at, 4, v_rank(y) - 2));
+}
+
+/* Inputs: a, its scale, its zero point, the same of b, scale and zero point of the output. Rows of a and columns of b may have scales of
+ * their own. */
+bool onnx_qlinear_matmul(xir_node *at) {
+    const xir_value *a = xir_node_in(at, 0), *b = xir_node_in(at, 3);
+    if (xir_node_failed(at)) return false;
+    if (v_rank(a) < 2 || v_rank(b) < 2) return xir_node_stays(at, "a vector");
+    xir_value *y = make_matmul(at, centred(at, 0, 2, v_rank(a) - 2), centred(at, 3, 5, v_rank(b) - 1), NULL);
+    return give_requantized(at, y, scale_before(at, 1, 1), scale_before(at, 4, 0));
+}
+
 /* The range of x, which has 0 in it, onto 0 to 255. */
 bool onnx_dynamic_quantize_linear(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);

@@ -50,8 +50,8 @@ static bool find_taps(xir_node *at, int64_t in, int64_t out, double scale, axis_
         if (xir_node_failed(at) || !taps->weights[k]) return node_no_memory(at);
     }
     for (int64_t p = 0; p < out; p++) {
-        double x = place_of(at, p, in, out, scale), low = taps->n == 1
-            ? nearest_cell(at, x) : floor(x), weight[MOST_TAPS], sum = 0;
+        double x = place_of(at, p, in, out, scale), low = taps->n == 1 ? nearest_cell(at, x) : floor(x);
+        double weight[MOST_TAPS], sum = 0;
         weigh(at, taps->n, x - low, weight);
         for (size_t k = 0; k < taps->n; k++) {
             double cell = low + (double)k - (taps->n == MOST_TAPS);
@@ -83,8 +83,8 @@ static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, int64_t
 
 bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales) {
     xir_value *x = xir_node_in(at, 0);
-    const bool linear = xir_node_is(at, "mode", "linear") ||
-        xir_node_is(at, "mode", "bilinear"), cubic = xir_node_is(at, "mode", "cubic");
+    const bool linear = xir_node_is(at, "mode", "linear") || xir_node_is(at, "mode", "bilinear");
+    const bool cubic = xir_node_is(at, "mode", "cubic");
     if (xir_node_failed(at)) return false;
     if (xir_node_is(at, "coordinate_transformation_mode",
                     "tf_crop_and_resize")) return xir_node_stays(at, "a region of interest");

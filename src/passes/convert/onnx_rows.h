@@ -72,7 +72,7 @@ xir_value *make_reduced(xir_node *at, const char *cls, xir_value *x, const xir_i
 /* ---- hooks -------------------------------------------------------------------------------------------------------- */
 
 #define ONNX_HOOKS(HOOK)                                                                                                        \
-    HOOK(add) HOOK(arg_max) HOOK(arg_min) HOOK(average_pool) HOOK(batch_normalization) HOOK(binary) HOOK(cast) HOOK(cast_like)   \
+    HOOK(add) HOOK(arg_max) HOOK(arg_min) HOOK(average_pool) HOOK(batch_normalization) HOOK(binary) HOOK(bit_shift) HOOK(cast) HOOK(cast_like)   \
     HOOK(celu) HOOK(clip) HOOK(compress) HOOK(concat) HOOK(constant) HOOK(constant_of_shape) HOOK(conv) HOOK(conv_integer)       \
     HOOK(conv_transpose) HOOK(cum_sum) HOOK(depth_to_space) HOOK(dequantize_linear) HOOK(div) HOOK(dropout)                     \
     HOOK(dynamic_quantize_linear) HOOK(einsum) HOOK(expand) HOOK(eye_like) HOOK(flatten) HOOK(gather) HOOK(gather_nd) HOOK(gemm) \
@@ -85,7 +85,8 @@ xir_value *make_reduced(xir_node *at, const char *cls, xir_value *x, const xir_i
     HOOK(reduce_log_sum_exp) HOOK(reduce_max) HOOK(reduce_mean) HOOK(reduce_min) HOOK(reduce_prod) HOOK(reduce_sum)             \
     HOOK(reduce_sum_square) HOOK(reshape) HOOK(resize) HOOK(rnn) HOOK(scatter_nd) HOOK(selu) HOOK(shape) HOOK(shrink) HOOK(size) \
     HOOK(slice) HOOK(softmax) HOOK(softmax_cross_entropy_loss) HOOK(space_to_depth) HOOK(split) HOOK(squeeze) HOOK(sub)         \
-    HOOK(sum) HOOK(thresholded_relu) HOOK(tile) HOOK(top_k) HOOK(transpose) HOOK(trilu) HOOK(unsqueeze) HOOK(where)
+    HOOK(sum) HOOK(thresholded_relu) HOOK(tile) HOOK(top_k) HOOK(transpose) HOOK(trilu) HOOK(unsqueeze) HOOK(where)          \
+    HOOK(qlinear_conv) HOOK(qlinear_matmul) HOOK(reverse_sequence) HOOK(scatter_elements)
 #define HOOK(name) xir_convert_fn onnx_##name;
 ONNX_HOOKS(HOOK)
 #undef HOOK
