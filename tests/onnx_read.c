@@ -1,5 +1,6 @@
 /* ONNX files that decode: what of them is where in the network. Everything goes through every other format and comes back the
  * same. What is refused is told by onnx_bad.c, files beside the model by onnx_external.c. */
+#include "graph.h"
 #include "support/net.h"
 #include "support/round.h"
 #include "support/onnx_text.h"
@@ -295,6 +296,32 @@ static void equal_attributes_are_shared(void **state) {
     om_free(&m);
 }
 
+/* Attributes are in the order of their names, however many, in whatever order the file has them. */
+static void attributes_are_sorted(void **state) {
+    (void)state;
+    static const size_t counts[] = { 2, 16, 17, 300 };
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        for (int backwards = 0; backwards < 3; backwards++) {
+            om m = om_begin("sorted");
+            om_node(&m, "Op", "", "x", "y");
+            for (size_t j = 0; j < counts[i]; j++) {
+                size_t k = backwards == 2 ? j * 7919 % counts[i] : backwards ? counts[i] - 1 - j : j;
+                char name[32];
+                snprintf(name, sizeof name, "a%04zu", k);
+                om_int(&m, name, (int64_t)k);
+            }
+            size_t size;
+            const void *bytes = om_done(&m, &size);
+            xir_network *net = read_model(bytes, size);
+            const xir_map *extra = xir_op_extra(xir_op_next(xir_network_first(net)));
+            assert_int_equal(extra->size, counts[i]);
+            for (size_t j = 0; j < counts[i]; j++) assert_int_equal(extra->entries[j].value.as.integer, j);
+            xir_network_free(net);
+            om_free(&m);
+        }
+    }
+}
+
 /* ---- what is asked for ------------------------------------------------------------------------------------------------------ */
 
 static void the_structure_alone(void **state) {
@@ -314,6 +341,13 @@ static void the_structure_alone(void **state) {
     }
     xir_network_free(net);
     om_free(&m);
+    /* None of what is Params has bytes then, whatever it was in the file. */
+    om_bytes all = onnx_everything();
+    net = xir_network_read(ctx, all.data, all.size, XIR_STR("m"), &(xir_load_options){ .no_params = true }, why);
+    assert_non_null(net);
+    for (const xir_value *v = net->all_params; v; v = v->more->params->next) assert_null(v->more->params->data);
+    xir_network_free(net);
+    om_bytes_free(&all);
 }
 
 static void told_by_content(void **state) {
@@ -344,6 +378,7 @@ int main(void) {
         cmocka_unit_test(a_name_is_one_value),
         cmocka_unit_test(a_good_model_has_no_fault),
         cmocka_unit_test(equal_attributes_are_shared),
+        cmocka_unit_test(attributes_are_sorted),
         cmocka_unit_test(the_structure_alone),
         cmocka_unit_test(told_by_content),
     };

@@ -1,5 +1,6 @@
 #include "support/onnx_text.h"
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,7 @@ om_bytes onnx_everything(void) {
     om_text(&m, "s", "text");
     om_ints(&m, "l", OM_DIMS(1, 2, 300));
     om_reals(&m, "r", (const float[]){ 1, -2 }, 2);
+    om_float(&m, "n", (float)NAN);
     om_texts(&m, "t", (const char *const[]){ "a", "\xff" }, 2);
     part = om_tensor("", ONNX_INT64, OM_DIMS(1), "\1\0\0\0\0\0\0\0", 8);
     om_tensor_attr(&m, "value", &part);

@@ -93,6 +93,7 @@ static double real_of(uint32_t bits) {
 /* Floats as they are in memory, for those that no text has a word for. */
 static bool put_floats(proto_reader *r, const xir_any *items, const int64_t *dims, size_t rank, size_t n, xir_any *out) {
     const xir_type *type = proto_tensor_type(r, proto_element_type(r, 1), dims, rank);
+    if (type && r->how->no_params) return put_params(r, proto_make_params(r, XIR_STR(""), type, NULL), out);
     blob *data = type ? blob_new(r->alloc, 4 * (uint64_t)n) : NULL;
     if (!data) return trace_memory(&r->trace);
     uint8_t *bytes = (uint8_t *)(uintptr_t)data->bytes;

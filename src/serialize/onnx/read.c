@@ -82,10 +82,21 @@ bool proto_add_entry(proto_reader *r, const wire_field *f, proto_list *entries, 
     return entry != NULL;
 }
 
-/* A stable sort by merging, of what is mostly in order. */
+static void insert_sorted(xir_entry *entries, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        xir_entry entry = entries[i];
+        size_t at = i;
+        for (; at > 0 && str_order(entries[at - 1].key, entry.key) > 0; at--) entries[at] = entries[at - 1];
+        entries[at] = entry;
+    }
+}
+
+/* A stable sort: of few by insertion, of many, which are mostly in order, by merging. */
 bool proto_sort_entries(proto_reader *r, xir_entry *entries, size_t n) {
-    bool sorted = true;
-    for (size_t i = 1; sorted && i < n; i++) sorted = str_order(entries[i - 1].key, entries[i].key) <= 0;
+    enum { FEW = 16 };
+    bool sorted = n <= FEW;
+    if (sorted) insert_sorted(entries, n);
+    for (size_t i = 1; !sorted && i < n && str_order(entries[i - 1].key, entries[i].key) <= 0; i++) sorted = i + 1 == n;
     if (sorted) return true;
     xir_entry *from = entries, *to = arena_take(&r->scratch, n * sizeof *to);
     if (!to) return trace_memory(&r->trace);
