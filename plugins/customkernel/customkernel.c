@@ -5,19 +5,18 @@
 
 #define XIR_DEFS "customkernel.def"
 #include <xir/declare.h>
+#define XIR_DEFS "customkernel.def"
+#include <xir/define.h>
 
-static xir_status snake_check(xir_infer *at) {
+xir_status snake_check(xir_infer *at) {
     const xir_snake_attrs *a = xir_infer_attrs(at);
     return a->frequency != 0 ? XIR_OK : xir_infer_fail(at, XIR_E_BOUNDS, "frequency", "0 bends nothing, another number was expected");
 }
 
-static xir_status snake_infer(xir_infer *at) {
+xir_status snake_infer(xir_infer *at) {
     xir_status status = xir_infer_need(at, 1);
     return status ? status : xir_infer_give(at, xir_infer_input(at, 0));
 }
-
-#define XIR_DEFS "customkernel.def"
-#include <xir/define.h>
 
 static xir_status run_snake(xir_kernel *at) {
     const xir_snake_attrs *a = xir_kernel_attrs(at);

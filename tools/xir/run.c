@@ -1,6 +1,5 @@
 /* xir run: computes what a network computes, over arrays in .npy files or random ones, and compares the results with others. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -324,7 +323,7 @@ static int run(int n, char **operands) {
     (void)n;
     double tolerance = 1e-4, seed = 0;
     if (!read_number("tolerance", tolerance_word, &tolerance) || !read_number("seed", seed_word, &seed)) return MISUSED;
-    if (seed != floor(seed) || seed >= 0x1p53) return complain(MISUSED, "--seed takes an integer below 2^53, not '%s'", seed_word);
+    if (seed >= 0x1p53 || seed != (double)(uint64_t)seed) return complain(MISUSED, "--seed takes an integer below 2^53, not '%s'", seed_word);
     loaded l = { 0 };
     ports in = { 0 }, out = { 0 };
     int code = load(&l, operands[0], 0);
