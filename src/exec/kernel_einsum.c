@@ -131,7 +131,7 @@ static bool einsum_make(xir_kernel *at, einsum *e) {
     }
     e->dim = xir_kernel_take(at, LETTERS + known.wide, sizeof *e->dim);
     e->index = xir_kernel_take(at, LETTERS + known.wide, sizeof *e->index);
-    e->step = xir_kernel_take(at, LETTERS + known.wide, (e->n + 1) * sizeof *e->step);
+    e->step = xir_kernel_take(at, LETTERS + known.wide + 1, (e->n + 1) * sizeof *e->step);
     e->offset = xir_kernel_take(at, e->n + 1, sizeof *e->offset);
     if (!e->dim || !e->index || !e->step || !e->offset) return false;
     for (size_t i = 0; i < LETTERS + known.wide; i++) e->dim[i] = 1;
@@ -160,6 +160,19 @@ static bool is_empty(const einsum *e, size_t from, size_t to) {
     return false;
 }
 
+/* The last letter that is summed over is a loop of its own; without one it is a loop of one. */
+typedef struct innermost {
+    size_t         end;      /* of the other letters that are summed over */
+    int64_t        length;
+    const int64_t *step;     /* of each operand                           */
+} innermost;
+
+static innermost innermost_of(const einsum *e) {
+    const bool any = e->indices > e->outer;
+    const size_t end = any ? e->indices - 1 : e->indices;   // behind all letters there is room for steps of 0
+    return (innermost){ end, any ? e->dim[end] : 1, e->step + end * e->n };
+}
+
 static xir_status sum_reals(xir_kernel *at, const einsum *e) {
     const double **x = xir_kernel_take(at, e->n + 1, sizeof *x);
     double *y = xir_kernel_real_out(at, 0);
@@ -167,15 +180,17 @@ static xir_status sum_reals(xir_kernel *at, const einsum *e) {
     for (size_t i = 0; i < e->n; i++) {
         if (!(x[i] = xir_kernel_reals(at, i))) return XIR_E_MEMORY;
     }
-    if (is_empty(e, 0, e->outer)) return XIR_OK;
     const bool nothing = is_empty(e, e->outer, e->indices);
+    const innermost in = innermost_of(e);
     do {
         double sum = 0;
         if (!nothing) do {
-            double product = 1;
-            for (size_t i = 0; i < e->n; i++) product *= x[i][e->offset[i]];
-            sum += product;
-        } while (next_index(e, e->outer, e->indices));
+            for (int64_t k = 0; k < in.length; k++) {
+                double product = 1;
+                for (size_t i = 0; i < e->n; i++) product *= x[i][e->offset[i] + k * in.step[i]];
+                sum += product;
+            }
+        } while (next_index(e, e->outer, in.end));
         *y++ = sum;
     } while (next_index(e, 0, e->outer));
     return XIR_OK;
@@ -189,15 +204,17 @@ static xir_status sum_integers(xir_kernel *at, const einsum *e) {
     for (size_t i = 0; i < e->n; i++) {
         if (!(x[i] = xir_kernel_i64s(at, i))) return XIR_E_MEMORY;
     }
-    if (is_empty(e, 0, e->outer)) return XIR_OK;
     const bool nothing = is_empty(e, e->outer, e->indices);
+    const innermost in = innermost_of(e);
     do {
         uint64_t sum = 0;
         if (!nothing) do {
-            uint64_t product = 1;
-            for (size_t i = 0; i < e->n; i++) product *= (uint64_t)x[i][e->offset[i]];
-            sum += product;
-        } while (next_index(e, e->outer, e->indices));
+            for (int64_t k = 0; k < in.length; k++) {
+                uint64_t product = 1;
+                for (size_t i = 0; i < e->n; i++) product *= (uint64_t)x[i][e->offset[i] + k * in.step[i]];
+                sum += product;
+            }
+        } while (next_index(e, e->outer, in.end));
         *y++ = (int64_t)sum;
     } while (next_index(e, 0, e->outer));
     return XIR_OK;
