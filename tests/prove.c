@@ -252,6 +252,46 @@ static void the_pass_that_changes_the_result_is_named(void **state) {
     xir_proof_free(p);
 }
 
+/* in [1,c,2,2] -> the same with channels last -> twice as much -> back: or what is left of it if both borders have channels last. */
+static xir_network *pictures(int64_t c, bool last, float factor) {
+    const xir_type *fp32 = xir_float(ctx, XIR_FLOAT_FP32);
+    const xir_type *plain = XIR_TENSOR(ctx, fp32, "****", 1, c, 2, 2), *nhwc = XIR_TENSOR(ctx, fp32, "NHWC", 1, 2, 2, c);
+    float numbers[4];
+    for (int i = 0; i < 4; i++) numbers[i] = factor * (float)(i + 1);
+    xir_network *net = xir_network_new(ctx, "pictures", XIR_FRAMEWORK_ONNX, "v1");
+    xir_at at = xir_at_end(net);
+    xir_value *x = xir_input(at, "x", last ? nhwc : plain);
+    xir_value *w = xir_params_copy(net, XIR_STR("w"), XIR_TENSOR(ctx, fp32, "*", c), numbers, 4 * (size_t)c);
+    if (!last) x = XIR_TRANSPOSE(at, x, 0, 2, 3, 1);
+    xir_value *y = xir_op_output(xir_add_multiply(at, (xir_multiply_in){ x, w }, NULL), 0);
+    if (last) assert_int_equal(xir_value_set_type(y, nhwc), XIR_OK);
+    else y = XIR_TRANSPOSE(at, y, 0, 3, 1, 2);
+    assert_non_null(xir_output(at, XIR_VALUES(y)));
+    return net;
+}
+
+/* With as many channels as rows the dims do not tell; the layout does. */
+static void arrays_follow_borders_that_get_channels_last(void **state) {
+    (void)state;
+    for (int64_t c = 2; c < 5; c++) {
+        xir_proof *p = xir_proof_new(ctx, &(xir_proof_options){ .seed = (uint64_t)c }, why);
+        xir_network *a = pictures(c, false, 1), *b = pictures(c, true, 1), *wrong = pictures(c, true, 1.5f);
+        xir_status status = xir_proof_look(p, a, why);
+        if (!status) status = xir_proof_look(p, b, why);
+        if (!status) status = xir_proof_look(p, b, why);
+        if (status) xir_diags_print(why, stderr);
+        assert_int_equal(status, XIR_OK);
+        assert_int_equal(xir_proof_state_of(p).networks, 3);
+        assert_true(xir_proof_state_of(p).largest == 0);
+        assert_int_equal(xir_proof_look(p, wrong, why), XIR_E_INVALID);
+        xir_diags_clear(why);
+        xir_network_free(a);
+        xir_network_free(b);
+        xir_network_free(wrong);
+        xir_proof_free(p);
+    }
+}
+
 /* ---- without memory ----------------------------------------------------------------------------------------------- */
 
 static void scarce_look(want *w) {
@@ -285,6 +325,7 @@ int main(void) {
         cmocka_unit_test(each_sample_is_run_on_its_own),
         cmocka_unit_test(a_proof_begins_with_what_can_be_run),
         cmocka_unit_test(unknown_dims_are_one),
+        cmocka_unit_test(arrays_follow_borders_that_get_channels_last),
         cmocka_unit_test(a_pipeline_is_proven_pass_by_pass),
         cmocka_unit_test(the_pass_that_changes_the_result_is_named),
         cmocka_unit_test(every_allocation),

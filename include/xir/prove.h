@@ -38,7 +38,7 @@ XIR_API xir_proof      *xir_proof_new(xir_context *ctx, const xir_proof_options 
 XIR_API void            xir_proof_free(xir_proof *proof);   /* accepts NULL */
 XIR_API xir_proof_state xir_proof_state_of(const xir_proof *proof);
 
-/* Looks at a network. The first one that the executor can run whole is what the others are compared with; those before are XIR_OK (an
+/* Looks at a network. Where an input or an output has got channels last, as layout{io=nhwc} gives them, the arrays follow. The first one that the executor can run whole is what the others are compared with; those before are XIR_OK (an
  * unconverted one, for example), and so is one that is the same as the first, within the tolerance, in every output.
  *   XIR_E_INVALID   an output is another, or there are more or fewer; findings say which, and which value in the order of execution was
  *                   the first to differ from that of its name in the network that was looked at before

@@ -162,8 +162,8 @@ static xir_status check_conversions(arrival *a, const xir_plugin *p, const char 
         items[i].it = p->conversions[i];
         if (!p->conversions[i]) return fail(why, path, XIR_E_INVALID, "conversion %zu of the plug-in is NULL", i);
         xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
-        xir_status status = hand_on(found, path, conversion_check(a->stage.ctx, p->conversions[i], &items[i].name, found), why);
-        if (status) return status;
+        xir_status status = conversion_check(a->stage.ctx, p->conversions[i], &items[i].name, found);
+        if (hand_on(found, path, status, why)) return status;
     }
     return XIR_OK;
 }
@@ -208,7 +208,9 @@ static xir_status find_kernels(arrival *a, const xir_plugin *p, const char *path
         const xir_class_decl *decl = p->kernels[i].cls();
         xir_class *cls = a->kernels[i] = class_of(&a->stage, decl);
         const char *key = decl->rows ? decl->rows->name : "?";
-        if (!cls || !cls->is_op) return fail(why, path, XIR_E_UNKNOWN, "kernel %zu is of %s, which is no registered operation", i, key);
+        if (!cls || !cls->is_op) {
+            return fail(why, path, XIR_E_UNKNOWN, "kernel %zu is of %s, which is no registered operation", i, key);
+        }
         for (size_t k = 0; k < i; k++) {
             if (a->kernels[k] == cls) return fail(why, path, XIR_E_EXISTS, "there are two kernels of %s", key);
         }
@@ -262,8 +264,11 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
 /* How many bytes the lists of an arrival take; 0: more than there are. */
 static size_t room_for(const xir_plugin *p) {
     enum { MOST = 1 << 24 };
-    if (p->n_classes > MOST || p->n_infers > MOST || p->n_kernels > MOST || p->n_passes > MOST || p->n_conversions > MOST) return 0;
-    return (p->n_classes + p->n_infers + p->n_kernels + 1) * sizeof(void *) + (p->n_passes + p->n_conversions) * sizeof(registry_item);
+    const size_t lists[] = { p->n_classes, p->n_infers, p->n_kernels, p->n_passes, p->n_conversions };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (lists[i] > MOST) return 0;
+    return (p->n_classes + p->n_infers + p->n_kernels + 1) * sizeof(void *) +
+           (p->n_passes + p->n_conversions) * sizeof(registry_item);
 }
 
 static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path, void *handle, xir_diags *why) {

@@ -14,8 +14,8 @@ xir_status manager_dump(const manager *m, const char *name) {
     const xir_allocator *alloc = &m->net->ctx->alloc;
     const char *folder = m->set->dump_dir;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return diag_fail(m->why, XIR_E_IO, XIR_STR(""), "the folder %s for the networks after each pass cannot be made: %s", folder,
-                         strerror(errno));
+        return diag_fail(m->why, XIR_E_IO, XIR_STR(""), "the folder %s for the networks after each pass cannot be made: %s",
+                         folder, strerror(errno));
     }
     size_t room = strlen(folder) + strlen(name) + 32;
     char *path = mem_new(alloc, room);

@@ -17,8 +17,8 @@ static bool names(const char *const *list, const xir_pass_decl *pass) {
 /* Needed ones run at any level. */
 static xir_pass_fate fate_of(const manager *m, const xir_pass_decl *pass, bool needed) {
     if (names(m->set->disabled, pass)) return XIR_PASS_DISABLED;
-    if (m->set->level && pass->level > m->set->level && !needed && !names(m->set->required, pass)) return XIR_PASS_ABOVE_LEVEL;
-    return XIR_PASS_RAN;
+    bool above = m->set->level && pass->level > m->set->level;
+    return above && !needed && !names(m->set->required, pass) ? XIR_PASS_ABOVE_LEVEL : XIR_PASS_RAN;
 }
 
 static xir_status check_names(xir_context *ctx, const char *const *list, const char *word, xir_diags *why) {
@@ -69,14 +69,15 @@ static xir_status judge(manager *m, const pipeline_step *s, const xir_network *b
     bool same = xir_network_equal(before, m->net, true);
     if (!changes && !same) return accuse(m, s, "the pass says that it changed nothing, but the network is another one");
     if (changes && same) {
-        xir_diags_add(m->why, XIR_WARNING, XIR_OK, XIR_STR(""), "%s: the pass says that it made %zu change%s, but the network is the same",
-                      s->pass->name, changes, changes == 1 ? "" : "s");
+        xir_diags_add(m->why, XIR_WARNING, XIR_OK, XIR_STR(""), "%s: the pass says that it made %zu change%s, but the network is "
+                      "the same", s->pass->name, changes, changes == 1 ? "" : "s");
     }
     return validate(m, s);
 }
 
 static xir_status tell_watches(manager *m, const pipeline_step *s, size_t changes, bool after) {
-    const xir_pass_event event = { .pass = s->pass, .text = s->text, .net = m->net, .run = m->runs, .changes = changes, .why = m->why };
+    const xir_pass_event event = { .pass = s->pass, .text = s->text, .net = m->net, .run = m->runs, .changes = changes,
+                                   .why = m->why };
     for (size_t i = 0; i < m->set->n_watches; i++) {
         const xir_pass_watch *w = &m->set->watches[i];
         xir_status (*call)(void *, const xir_pass_event *) = after ? w->after : w->before;
@@ -95,8 +96,8 @@ static uint64_t now(void) {
 }
 
 static xir_status run_pass(manager *m, const pipeline_step *s, xir_pass_row *row, size_t *changes) {
-    xir_pass at = { .decl = s->pass, .net = m->net, .settings = s->settings, .n_settings = s->n_settings, .config = m->set->config,
-                    .why = m->why };
+    xir_pass at = { .decl = s->pass, .net = m->net, .settings = s->settings, .n_settings = s->n_settings,
+                    .config = m->set->config, .why = m->why };
     size_t said = xir_diags_count_of(m->why, XIR_ERROR), findings = xir_diags_count(m->net->diags);
     if (!row->runs++) row->ops_before = m->net->n_ops;
     uint64_t begun = now();
@@ -107,11 +108,13 @@ static xir_status run_pass(manager *m, const pipeline_step *s, xir_pass_row *row
     if (!status) return XIR_OK;
     take_findings_of_network(m, findings);
     if (xir_diags_count_of(m->why, XIR_ERROR) > said) return status;
-    return diag_fail(m->why, status, XIR_STR(""), "%s: the pass failed (%s) and does not say why", s->pass->name, xir_status_name(status));
+    return diag_fail(m->why, status, XIR_STR(""), "%s: the pass failed (%s) and does not say why", s->pass->name,
+                     xir_status_name(status));
 }
 
 /* Runs it between two looks at the network; `before` is what it was, if somebody will ask. */
-static xir_status run_judged(manager *m, const pipeline_step *s, xir_pass_row *row, const xir_network *before, size_t *changes) {
+static xir_status run_judged(manager *m, const pipeline_step *s, xir_pass_row *row, const xir_network *before,
+                             size_t *changes) {
     const xir_status status_before = m->net->status;
     const size_t findings = xir_diags_count(m->net->diags);
     xir_status status = tell_watches(m, s, 0, false);

@@ -47,7 +47,8 @@ static bool is_of_kind(xir_pass_kind kind, xir_str value) {
          : kind == XIR_PASS_BOOL ? read_bool(value, &b) : kind == XIR_PASS_TEXT;
 }
 
-xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o, xir_str value, xir_status code, xir_diags *why) {
+xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o, xir_str value, xir_status code,
+                            xir_diags *why) {
     static const char *const words[] = { "an integer", "a number", "true or false", "a text" };   /* ORDER PASS_KIND */
     if (is_of_kind(o->kind, value)) return XIR_OK;
     return diag_fail(why, code, XIR_STR(""), "%s of the pass %s is '%.*s', %s was expected", o->name, decl->name,

@@ -14,8 +14,8 @@ static const xir_pass_decl *const built_in[] = {
 
 static xir_status check_option(const xir_pass_decl *decl, const xir_pass_option *o, xir_diags *why) {
     if (!o->name || !pipeline_is_name(xir_str_of(o->name)) || pass_option_named(decl, xir_str_of(o->name)) != o || !o->describe) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the option '%s' of the pass %s is no word of lower case letters, digits and "
-                         "dashes, or is there twice, or has no description", o->name ? o->name : "", decl->name);
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the option '%s' of the pass %s is no word of lower case letters, "
+                         "digits and dashes, or is there twice, or has no description", o->name ? o->name : "", decl->name);
     }
     if (!o->preset && o->kind != XIR_PASS_TEXT) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the option %s of the pass %s has no default", o->name, decl->name);
@@ -29,19 +29,20 @@ static bool is_listed(const xir_pass_decl *const *among, size_t n, xir_str name)
     return false;
 }
 
-xir_status pass_check_decl(xir_context *ctx, const xir_pass_decl *decl, const xir_pass_decl *const *before, size_t n_before, xir_diags *why) {
+xir_status pass_check_decl(xir_context *ctx, const xir_pass_decl *decl, const xir_pass_decl *const *before, size_t n_before,
+                           xir_diags *why) {
     if (!decl) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "a pass is NULL");
     if (decl->abi != XIR_ABI || decl->size < sizeof *decl) {
         return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a pass was declared for another version of the binary interface");
     }
     if (!decl->name || !pipeline_is_name(xir_str_of(decl->name)) || strcmp(decl->name, pipeline_fix) == 0) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "'%s' is no name of a pass, which is a word of lower case letters, digits and dashes",
-                         decl->name ? decl->name : "");
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "'%s' is no name of a pass, which is a word of lower case letters, "
+                         "digits and dashes", decl->name ? decl->name : "");
     }
     if (!decl->run || !decl->describe || decl->level < 0 || decl->level > XIR_LEVEL_MAX ||
         (decl->n_options && !decl->options) || decl->n_options > PIPELINE_OPTIONS) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the pass %s has no function, description or level, or more than %d options",
-                         decl->name, PIPELINE_OPTIONS);
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the pass %s has no function, description or level, or more than %d "
+                         "options", decl->name, PIPELINE_OPTIONS);
     }
     for (size_t i = 0; i < decl->n_options; i++) {
         xir_status status = check_option(decl, &decl->options[i], why);

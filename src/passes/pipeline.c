@@ -85,7 +85,10 @@ bool pipeline_is_name(xir_str text) {
 static xir_str take_name(parser *at) {
     skip_blanks(at);
     const char *begin = at->next;
-    while (at->next < at->end && (is_name_part(*at->next) || (*at->next >= 'A' && *at->next <= 'Z') || *at->next == '_')) at->next++;
+    for (; at->next < at->end; at->next++) {
+        char c = *at->next;
+        if (!is_name_part(c) && !(c >= 'A' && c <= 'Z') && c != '_') break;
+    }
     return (xir_str){ begin, (size_t)(at->next - begin) };
 }
 
@@ -98,7 +101,9 @@ static bool take_quoted(parser *at, xir_str *out) {
     if (!text) return no_memory(at);
     size_t n = 0;
     for (const char *c = begin; c < close; c++) {
-        if (*c == '\\' && *++c != '"' && *c != '\\') return wrong(at, c - 1, XIR_E_SYNTAX, "a backslash stands before \" or \\ only");
+        if (*c == '\\' && *++c != '"' && *c != '\\') {
+            return wrong(at, c - 1, XIR_E_SYNTAX, "a backslash stands before \" or \\ only");
+        }
         text[n++] = *c;
     }
     *out = (xir_str){ text, n };
@@ -134,15 +139,16 @@ static bool check_value(parser *at, const char *place, const xir_pass_decl *pass
 }
 
 /* name [ "=" value ]; by the option's number in its declaration. */
-static bool parse_option(parser *at, const xir_pass_decl *pass, xir_str values[PIPELINE_OPTIONS], bool given[PIPELINE_OPTIONS]) {
+static bool parse_option(parser *at, const xir_pass_decl *pass, xir_str values[PIPELINE_OPTIONS],
+                         bool given[PIPELINE_OPTIONS]) {
     xir_str name = take_name(at), value = { NULL, 0 };
     const char *place = at->token;
     if (!name.size) return expected(at, "the name of an option");
     const xir_pass_option *o = pass_option_named(pass, name);
     if (!o) {
         xir_str near = pass_option_near(pass, name);
-        return wrong(at, place, XIR_E_UNKNOWN, "%s has no option '%.*s'" NEAR_FORMAT, pass->name, name.size > 80 ? 80 : (int)name.size,
-                     name.data, NEAR_ARGS(near));
+        return wrong(at, place, XIR_E_UNKNOWN, "%s has no option '%.*s'" NEAR_FORMAT, pass->name,
+                     name.size > 80 ? 80 : (int)name.size, name.data, NEAR_ARGS(near));
     }
     size_t i = (size_t)(o - pass->options);
     if (given[i]) return wrong(at, place, XIR_E_EXISTS, "the option %s is there twice", o->name);
@@ -288,8 +294,8 @@ static bool parse_step(parser *at, uint32_t depth) {
     s.pass = xir_pass_find(at->p->ctx, name);
     if (!s.pass) {
         xir_str near = pass_near(at->p->ctx, name);
-        return wrong(at, place, XIR_E_UNKNOWN, "there is no pass '%.*s'" NEAR_FORMAT, name.size > 80 ? 80 : (int)name.size, name.data,
-                     NEAR_ARGS(near));
+        return wrong(at, place, XIR_E_UNKNOWN, "there is no pass '%.*s'" NEAR_FORMAT, name.size > 80 ? 80 : (int)name.size,
+                     name.data, NEAR_ARGS(near));
     }
     if (take(at, '{') && !parse_options(at, s.pass, '}', &s)) return false;
     return keep_text(at, s.pass, &s) && add_step(at, &s, &i);
@@ -342,7 +348,8 @@ xir_pipeline *xir_pipeline_parse(xir_context *ctx, xir_str text, xir_diags *why)
     return NULL;
 }
 
-xir_pipeline *pipeline_of_pass(xir_context *ctx, const xir_pass_decl *pass, xir_str options, xir_status *status, xir_diags *why) {
+xir_pipeline *pipeline_of_pass(xir_context *ctx, const xir_pass_decl *pass, xir_str options, xir_status *status,
+                               xir_diags *why) {
     xir_pipeline *p = pipeline_new(ctx, why);
     *status = XIR_E_MEMORY;
     if (!p) return NULL;

@@ -19,6 +19,7 @@ struct xir_proof {
     size_t            n_inputs;
     xir_array       **outputs;
     size_t            n_outputs;
+    bool             *channels_last;   /* of each input, then of each output: as the arrays are now */
     xir_network      *last;        /* the one that was looked at before      */
     xir_diags        *obstacle;
     xir_proof_state   state;
@@ -50,7 +51,8 @@ xir_proof *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir
         return NULL;
     }
     bool close = o->absolute > 0 || o->relative > 0;
-    *p = (xir_proof){ .ctx = ctx, .seed = o->seed, .each = o->each, .n_samples = 1, .absolute = close ? o->absolute : 1e-4, .relative = close ? o->relative : 1e-4 };
+    *p = (xir_proof){ .ctx = ctx, .seed = o->seed, .each = o->each, .n_samples = 1, .absolute = close ? o->absolute : 1e-4,
+                      .relative = close ? o->relative : 1e-4 };
     arena_init(&p->arena, &ctx->alloc);
     context_retain(ctx);
     if (keep_given(p, o)) return p;
@@ -87,6 +89,94 @@ void xir_proof_free(xir_proof *p) {
 xir_proof_state  xir_proof_state_of(const xir_proof *p) { return p->state; }
 const xir_diags *xir_proof_obstacle(const xir_proof *p) { return p->state.networks ? NULL : p->obstacle; }
 
+/* ---- borders ---------------------------------------------------------------------------------------------------- */
+
+/* A pass may be asked to give a network channels last at its borders (layout{io=nhwc}): the arrays then follow. */
+
+static bool has_channels_last(const xir_type *type) {
+    const xir_layout *layout = xir_type_layout(type);
+    size_t rank = xir_type_rank(type);
+    return rank > 2 && layout && xir_layout_rank(layout) == rank && xir_layout_axis(layout, rank - 1) == 'C';
+}
+
+/* Whether a value takes the array with its axis 1 moved to the end. */
+static bool fits_moved(const xir_type *type, const xir_array *array) {
+    const xir_type *was = xir_array_type(array);
+    int64_t rank = (int64_t)xir_type_rank(was);
+    bool fits = has_channels_last(type) && (int64_t)xir_type_rank(type) == rank;
+    for (int64_t i = 0; fits && i < rank; i++) {
+        int64_t dim = xir_type_dim(type, i, false), from = i == 0 ? 0 : i == rank - 1 ? 1 : i + 1;
+        fits = dim < 0 || dim == xir_type_dim(was, from, false);
+    }
+    return fits;
+}
+
+static xir_status move_channels(xir_context *ctx, xir_array **array, xir_diags *why) {
+    const xir_tensor_type *was = xir_type_tensor(xir_array_type(*array));
+    size_t rank = was->shape.size, count = xir_array_count(*array), size;
+    const char *from = xir_array_data(*array, &size);
+    if (count && size % count) return XIR_OK;   /* elements of less than a byte stay, and running says so */
+    int64_t *dims = mem_new(&ctx->alloc, rank * sizeof *dims);
+    if (!dims) return diag_memory(why);
+    memcpy(dims, was->shape.data, rank * sizeof *dims);
+    memmove(dims + 1, dims + 2, (rank - 2) * sizeof *dims);
+    dims[rank - 1] = was->shape.data[1];
+    const xir_type *type = xir_tensor(ctx, was->element_dtype, NULL, dims, rank);
+    size_t channels = (size_t)dims[rank - 1], outer = (size_t)dims[0], element = count ? size / count : 0;
+    mem_free(&ctx->alloc, dims, rank * sizeof *dims);
+    xir_array *moved = type ? xir_array_new(ctx, type, why) : NULL;
+    if (!moved) return type ? XIR_E_MEMORY : diag_memory(why);
+    char *to = xir_array_edit(moved);
+    size_t inner = count ? count / channels / outer : 0;
+    for (size_t n = 0; n < outer && inner; n++) {
+        for (size_t k = 0; k < inner; k++) {
+            for (size_t c = 0; c < channels; c++, to += element) {
+                memcpy(to, from + ((n * channels + c) * inner + k) * element, element);
+            }
+        }
+    }
+    xir_array_free(*array);
+    *array = moved;
+    return XIR_OK;
+}
+
+/* The arrays of all samples follow a border whose values have changed their order; `flags` is of these values. */
+static xir_status follow(xir_proof *p, xir_value *const *values, size_t n, xir_array **arrays, bool *flags, xir_diags *why) {
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        if (flags[i] || !values[i] || !fits_moved(xir_value_type(values[i]), arrays[i])) continue;
+        for (size_t k = 0; k < p->n_samples && !status; k++) status = move_channels(p->ctx, &arrays[k * n + i], why);
+        flags[i] = true;
+    }
+    return status;
+}
+
+static xir_status follow_borders(xir_proof *p, const xir_network *net, xir_diags *why) {
+    size_t n_in = xir_network_inputs(net, NULL, 0), n_out = p->n_outputs, room = (n_in + n_out + 1) * sizeof(xir_value *);
+    if (n_in != p->n_inputs) return XIR_OK;   /* running it says so */
+    xir_value **values = mem_new(&p->ctx->alloc, room);
+    if (!values) return diag_memory(why);
+    xir_network_inputs(net, values, n_in);
+    xir_network_outputs(net, values + n_in, n_out);
+    xir_status status = follow(p, values, n_in, p->inputs, p->channels_last, why);
+    if (!status) status = follow(p, values + n_in, n_out, p->outputs, p->channels_last + n_in, why);
+    mem_free(&p->ctx->alloc, (void *)values, room);
+    return status;
+}
+
+/* How the borders of the first network are. */
+static bool note_borders(xir_proof *p, const xir_network *net, size_t n_in, size_t n_out) {
+    xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net);
+    p->channels_last = arena_take(&p->arena, (n_in + n_out) * sizeof *p->channels_last);
+    if (!p->channels_last) return false;
+    for (size_t i = 0; i < n_in; i++) p->channels_last[i] = has_channels_last(xir_value_type(xir_op_output(in, (int64_t)i)));
+    for (size_t i = 0; i < n_out; i++) {
+        const xir_value *v = xir_op_input(out, (int64_t)i);
+        p->channels_last[n_in + i] = v && has_channels_last(xir_value_type(v));
+    }
+    return true;
+}
+
 /* ---- the first network ----------------------------------------------------------------------------------------- */
 
 /* By name, or by position. */
@@ -106,7 +196,9 @@ static xir_status check_names(const xir_proof *p, xir_value *const *values, size
     for (size_t i = 0; i < p->n_given; i++) {
         bool known = false;
         for (size_t k = 0; k < n; k++) known |= is_called(values[k], k, p->given[i].name);
-        if (!known) return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "the network has no input '%.80s', which an array was given for", p->given[i].name);
+        if (known) continue;
+        return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "the network has no input '%.80s', which an array was given for",
+                         p->given[i].name);
     }
     return XIR_OK;
 }
@@ -141,8 +233,8 @@ static xir_status count_samples(xir_proof *p, xir_diags *why) {
         const xir_type *type = xir_array_type(p->given[i].array);
         int64_t n = xir_type_rank(type) ? xir_type_dim(type, 0, false) : 0;
         if (n < 1 || (i && (size_t)n != p->n_samples)) {
-            return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "the array for the input '%.80s' holds %lld samples, %s expected", p->given[i].name,
-                             (long long)n, i ? "as many as the others hold were" : "one at least was");
+            return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "the array for the input '%.80s' holds %lld samples, %s expected",
+                             p->given[i].name, (long long)n, i ? "as many as the others hold were" : "one at least was");
         }
         p->n_samples = (size_t)n;
     }
@@ -179,11 +271,12 @@ static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size
 }
 
 /* Runs a network on every sample; outputs lie as the proof's do. */
-static xir_status run_samples(const xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in, xir_array **outputs,
-                              size_t n_out, xir_diags *why) {
+static xir_status run_samples(const xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
+                              xir_array **outputs, size_t n_out, xir_diags *why) {
     xir_status status = XIR_OK;
     for (size_t k = 0; !status && k < p->n_samples; k++) {
-        status = xir_network_run(net, (const xir_array *const *)inputs + k * n_in, n_in, outputs + k * n_out, n_out, NULL, why);
+        const xir_array *const *sample = (const xir_array *const *)inputs + k * n_in;
+        status = xir_network_run(net, sample, n_in, outputs + k * n_out, n_out, NULL, why);
     }
     return status;
 }
@@ -203,6 +296,7 @@ static xir_status look_first(xir_proof *p, const xir_network *net, xir_diags *wh
         status = make_inputs(p, values, n_in, inputs, p->obstacle);
     }
     if (!status) status = run_samples(p, net, inputs, n_in, outputs, n_out, p->obstacle);
+    if (!status && !note_borders(p, net, n_in, n_out)) status = diag_memory(p->obstacle);
     mem_free(&p->ctx->alloc, (void *)values, (n_in + 1) * sizeof *values);
     if (!status) {
         p->inputs = inputs;
@@ -239,7 +333,8 @@ static bool remember(void *user, const xir_value *value, const xir_array *array)
     seen *s = user;
     s->failed |= !mem_reserve(&s->p->ctx->alloc, (void **)&s->items, &s->room, s->n + 1, sizeof *s->items);
     if (s->failed) return false;
-    s->items[s->n++] = (seen_value){ xir_value_name(value), xir_value_id(value), xir_array_retain((xir_array *)(uintptr_t)array) };
+    xir_array *kept = xir_array_retain((xir_array *)(uintptr_t)array);
+    s->items[s->n++] = (seen_value){ xir_value_name(value), xir_value_id(value), kept };
     return true;
 }
 
@@ -257,13 +352,15 @@ typedef struct search {
     bool             found;
 } search;
 
-static void describe_difference(const char *what, xir_str name, int64_t id, const xir_array *now, const xir_difference *d, xir_diags *why) {
+static void describe_difference(const char *what, xir_str name, int64_t id, const xir_array *now, const xir_difference *d,
+                                xir_diags *why) {
     size_t count = xir_array_count(now);
     char called[120];
     if (name.size) snprintf(called, sizeof called, "'%.*s'", SHOWN(name));
     else snprintf(called, sizeof called, "%" PRId64, id);
-    diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%s %s: %zu of %zu elements %s, the first is number %zu: it was %.9g and is %.9g now; the "
-              "largest difference is %.3g", what, called, d->count, count, d->count == 1 ? "differs" : "differ", d->first, d->b, d->a, d->largest);
+    diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%s %s: %zu of %zu elements %s, the first is number %zu: it was %.9g and is %.9g "
+              "now; the largest difference is %.3g", what, called, d->count, count, d->count == 1 ? "differs" : "differ", d->first,
+              d->b, d->a, d->largest);
 }
 
 /* Whether it is another than that of its name before. A value that was not there, or has another shape, cannot be told. */
@@ -272,7 +369,8 @@ static bool find_first(void *user, const xir_value *value, const xir_array *arra
     const seen_value key = { xir_value_name(value), xir_value_id(value), NULL };
     const seen_value *was = s->was->n ? bsearch(&key, s->was->items, s->was->n, sizeof key, by_name) : NULL;
     xir_difference d;
-    if (!was || xir_array_compare(array, was->array, s->p->absolute, s->p->relative, &d) != XIR_OK || !d.same_shape || !d.count) return true;
+    if (!was || xir_array_compare(array, was->array, s->p->absolute, s->p->relative, &d) != XIR_OK) return true;
+    if (!d.same_shape || !d.count) return true;
     describe_difference("the first value that differs is", key.name, key.id, array, &d, s->why);
     s->found = true;
     return false;
@@ -284,14 +382,15 @@ static void say_first(xir_proof *p, const xir_network *net, size_t sample, xir_d
     search s = { p, &was, why, false };
     const xir_array *const *inputs = (const xir_array *const *)p->inputs + sample * p->n_inputs;
     xir_array **outputs = new_arrays(p->ctx, p->n_outputs);
+    const xir_run_options remembering = { remember, &was }, searching = { find_first, &s };
     if (outputs && p->last &&
-        xir_network_run(p->last, inputs, p->n_inputs, outputs, p->n_outputs, &(xir_run_options){ remember, &was }, NULL) == XIR_OK) {
+        xir_network_run(p->last, inputs, p->n_inputs, outputs, p->n_outputs, &remembering, NULL) == XIR_OK) {
         for (size_t i = 0; i < p->n_outputs; i++) {
             xir_array_free(outputs[i]);
             outputs[i] = NULL;
         }
         if (was.n) qsort(was.items, was.n, sizeof *was.items, by_name);
-        (void)xir_network_run(net, inputs, p->n_inputs, outputs, p->n_outputs, &(xir_run_options){ find_first, &s }, NULL);
+        (void)xir_network_run(net, inputs, p->n_inputs, outputs, p->n_outputs, &searching, NULL);
     }
     for (size_t i = 0; i < was.n; i++) xir_array_free(was.items[i].array);
     mem_free(&p->ctx->alloc, was.items, was.room * sizeof *was.items);
@@ -300,12 +399,18 @@ static void say_first(xir_proof *p, const xir_network *net, size_t sample, xir_d
 
 /* ---- the others ------------------------------------------------------------------------------------------------- */
 
-static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i, const xir_array *was, const xir_array *now, xir_diags *why) {
+static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i, const xir_array *was, const xir_array *now,
+                                 xir_diags *why) {
     xir_difference d;
     xir_str name = value ? xir_value_name(value) : (xir_str){ NULL, 0 };
     xir_status status = xir_array_compare(now, was, p->absolute, p->relative, &d);
-    if (status) return diag_fail(why, status, XIR_STR(""), "output %zu '%.*s' cannot be compared (%s)", i, SHOWN(name), xir_status_name(status));
-    if (!d.same_shape) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "output %zu '%.*s' has another shape than before", i, SHOWN(name));
+    if (status) {
+        return diag_fail(why, status, XIR_STR(""), "output %zu '%.*s' cannot be compared (%s)", i, SHOWN(name),
+                         xir_status_name(status));
+    }
+    if (!d.same_shape) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "output %zu '%.*s' has another shape than before", i, SHOWN(name));
+    }
     p->state.outputs++;
     if (d.largest > p->state.largest) p->state.largest = d.largest;
     if (!d.count) return XIR_OK;
@@ -333,10 +438,14 @@ static xir_status compare_outputs(xir_proof *p, const xir_network *net, xir_arra
 
 static xir_status look_again(xir_proof *p, const xir_network *net, xir_diags *why) {
     size_t n = xir_network_outputs(net, NULL, 0);
-    if (n != p->n_outputs) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the network has %zu outputs now, %zu before", n, p->n_outputs);
+    if (n != p->n_outputs) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the network has %zu outputs now, %zu before", n, p->n_outputs);
+    }
+    xir_status status = follow_borders(p, net, why);
+    if (status) return status;
     xir_array **outputs = new_arrays(p->ctx, n * p->n_samples);
     if (!outputs) return diag_memory(why);
-    xir_status status = run_samples(p, net, p->inputs, p->n_inputs, outputs, n, why);
+    status = run_samples(p, net, p->inputs, p->n_inputs, outputs, n, why);
     if (!status) {
         p->state.networks++;
         status = compare_outputs(p, net, outputs, why);
@@ -368,7 +477,10 @@ static xir_status look_after(void *user, const xir_pass_event *event) {
     xir_diags *found = event->why ? xir_diags_new(((xir_proof *)user)->ctx) : NULL;
     xir_status status = xir_proof_look(user, event->net, found);
     const xir_diag *d;
-    if (status) diag_fail(event->why, status, XIR_STR(""), "%s: the network is not proven to compute the same after this pass:", event->pass->name);
+    if (status) {
+        diag_fail(event->why, status, XIR_STR(""), "%s: the network is not proven to compute the same after this pass:",
+                  event->pass->name);
+    }
     for (size_t i = 0; (d = xir_diags_at(found, i)); i++) xir_diags_put(event->why, d);
     xir_diags_free(found);
     return status;

@@ -30,9 +30,8 @@ xir_pass_row *report_row_of(xir_pass_report *r, size_t step, const pipeline_step
     for (size_t i = 0; i < r->n && step != REPORT_ADDED; i++)
         if (r->rows[i].step == step) return &r->rows[i].row;
     xir_str text;
-    if (!mem_reserve(&r->ctx->alloc, (void **)&r->rows, &r->room, r->n + 1, sizeof *r->rows) || !arena_text(&r->arena, s->text, &text)) {
-        return NULL;
-    }
+    if (!mem_reserve(&r->ctx->alloc, (void **)&r->rows, &r->room, r->n + 1, sizeof *r->rows)) return NULL;
+    if (!arena_text(&r->arena, s->text, &text)) return NULL;
     report_row *made = &r->rows[r->n++];
     *made = (report_row){ .step = step };
     made->row = (xir_pass_row){ .text = text, .pass = s->pass, .depth = s->depth, .added = step == REPORT_ADDED,

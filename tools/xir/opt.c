@@ -77,7 +77,8 @@ static void say_of(const char *file, xir_diags *why) {
 }
 
 /* Runs the passes. What is printed goes where the output does not. */
-static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_settings *settings, const xir_proof *proof, const char *out) {
+static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_settings *settings, const xir_proof *proof,
+                    const char *out) {
     FILE *to = out && strcmp(out, "-") == 0 ? stderr : stdout;
     xir_diags *why = new_diags();
     xir_pass_report *report = xir_pass_report_new(context);

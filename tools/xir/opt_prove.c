@@ -82,13 +82,13 @@ int proof_end(const xir_proof *proof, FILE *out) {
     xir_proof_state state = xir_proof_state_of(proof);
     const xir_diags *obstacle = xir_proof_obstacle(proof);
     if (!state.networks) {
-        complain(FAULTY, "nothing was proven: no network could be run%s", obstacle && xir_diags_count(obstacle) ? "; the last one:" : "");
+        complain(FAULTY, "nothing was proven: no network could be run%s", xir_diags_count(obstacle) ? "; the last one:" : "");
         if (obstacle) xir_diags_print(obstacle, stderr);
         return FAULTY;
     }
-    fprintf(out, "proven: %zu network%s %s the same", state.networks, state.networks == 1 ? "" : "s", state.networks == 1 ? "computes" : "compute");
-    if (state.outputs) fprintf(out, ", the largest difference of an output is %.3g", state.largest);
-    fputc('\n', out);
+    if (state.outputs == 0) fprintf(out, "proven: no pass changed the network after it could be run\n");
+    else fprintf(out, "proven: %zu networks compute the same, the largest difference of an output is %.3g\n", state.networks,
+                 state.largest);
     return DONE;
 }
 

@@ -390,5 +390,7 @@ bool xir_node_gives(xir_node *at, const char *cls, xir_values inputs, xir_sets s
 
 void xir_node_type_output(xir_node *at, size_t i, const xir_type *type) {
     xir_value *v = xir_op_output(at->op, (int64_t)i);
-    if (v && type && !xir_value_type(v) && xir_value_set_type(v, type)) node_no_memory(at);
+    if (!v || !type || xir_value_type(v)) return;
+    if (xir_value_set_type(v, type)) node_no_memory(at);
+    else at->c->changed++;
 }

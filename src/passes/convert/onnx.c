@@ -54,9 +54,12 @@ static bool next_dim(xir_str *text, int64_t *out) {
 
 /* Gives a value dims: those that are open take what is given. */
 static xir_status give_dims(xir_pass *at, xir_value *v, const int64_t *dims, size_t rank) {
-    const xir_type *type = xir_value_type(v);
-    type = xir_tensor(at->net->ctx, xir_type_element(type), xir_type_layout(type), dims, rank);
-    xir_status status = type ? xir_value_set_type(v, type) : XIR_E_MEMORY;
+    const xir_type *was = xir_value_type(v);
+    const xir_type *type = xir_tensor(at->net->ctx, xir_type_element(was), xir_type_layout(was), dims, rank);
+    if (!type) return XIR_E_MEMORY;
+    if (xir_type_equal(type, was)) return XIR_OK;
+    xir_pass_changed(at, 1);
+    xir_status status = xir_value_set_type(v, type);
     return status || xir_type_has_unknown_dim(type) ? status : xir_value_set_tag(v, XIR_STR("onnx.dims"), NULL);
 }
 
