@@ -186,6 +186,8 @@ static void other_elements(void **state) {
     (void)state;
     BECOMES("x: fp64 NHWC 1 5 6 4; w: params fp64 HWIO 3 3 4 4; v: params fp64 4; m: params fp64 4; c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; out y",
             "y = Conv2d x w c.bias; out y");
+    BECOMES("x: fp16 NC 2 3; w: params fp16 3 2 = 0 0 0 0 0 0; s: params fp16 2 = 0.5 3; c = Matmul x w; y = Multiply c s; out y",
+            "y = Matmul x w; out y");
 }
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* Patterns: what a row asks, which way is found, what a table must not say. */
+#include <pthread.h>
 #include <string.h>
 #include "support/story.h"
 #include <xir/pattern.h>
@@ -441,6 +442,39 @@ static void a_pattern_keeps_what_it_needs(void **state) {
     xir_pattern_free(p);
 }
 
+/* Many threads look for one pattern in one network. */
+typedef struct looking { const xir_pattern *pattern; xir_network *net; size_t found; } looking;
+
+static void *look(void *user) {
+    looking *l = user;
+    for (int i = 0; i < 50; i++) {
+        xir_match m = { 0 };
+        while (xir_pattern_next(l->pattern, l->net, &m)) l->found++;
+    }
+    return NULL;
+}
+
+static void threads_share_a_pattern(void **state) {
+    (void)state;
+    static const xir_pattern_row rows[] = {
+        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_NUMBER(0.5) }, [2] = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(0, 1), .commutes = true },
+    };
+    xir_network *net = story_net("x: 2 3; h: 0.5; a = Multiply x h; b = Multiply h a; c = Multiply x b; out c");
+    xir_pattern *p = make(rows, COUNT(rows), false);
+    looking all[4];
+    pthread_t threads[4];
+    for (size_t i = 0; i < COUNT(all); i++) {
+        all[i] = (looking){ p, net, 0 };
+        assert_int_equal(pthread_create(&threads[i], NULL, look, &all[i]), 0);
+    }
+    for (size_t i = 0; i < COUNT(all); i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(all[i].found, 100);
+    }
+    xir_pattern_free(p);
+    xir_network_free(net);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ops_are_found_by_class),
@@ -462,6 +496,7 @@ int main(void) {
         cmocka_unit_test(absent_inputs_and_values_without_a_maker),
         cmocka_unit_test(what_a_table_must_not_say),
         cmocka_unit_test(a_pattern_keeps_what_it_needs),
+        cmocka_unit_test(threads_share_a_pattern),
     };
     return RUN_GROUP(tests);
 }

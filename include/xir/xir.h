@@ -24,6 +24,7 @@
 #include <xir/array.h>
 #include <xir/exec.h>
 #include <xir/pass.h>
+#include <xir/pattern.h>
 #include <xir/convert.h>
 #include <xir/prove.h>
 

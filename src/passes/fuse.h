@@ -23,7 +23,7 @@ bool fuse_plain_product(const xir_op *op, void *user);      /* lhs * rhs        
 /* What Multiply, Div or DivideScalar multiplies its other operand by, if one is Params of one element. */
 bool fuse_factor(const xir_op *op, double *out);
 
-/* Checks of matches: all ops are the host's, elements are floats, and the root has the type of row 0. */
+/* Checks of matches: all ops are the host's; elements are floats, not tiled, and the root has the type of row 0. */
 bool fuse_check_same(const xir_match *m, void *user);
 bool fuse_check_host(const xir_match *m);
 

@@ -2,7 +2,7 @@
  * constant becomes its gamma and a sum its beta. */
 #include "fuse.h"
 
-enum { X };
+enum { X, MOST_DIMS = 32 };
 
 /* ---- the bare one ----------------------------------------------------------------------------------------------- */
 
@@ -46,7 +46,7 @@ static bool is_layer_norm(const xir_match *m, void *user) {
     double eps;
     if (!fuse_check_same(m, user)) return false;
     size_t rank = xir_type_rank(xir_value_type(xir_match_value(m, X)));
-    return rank > 0 && number_of_params(xir_match_value(m, L_EPS), &eps) &&
+    return rank > 0 && rank <= MOST_DIMS && number_of_params(xir_match_value(m, L_EPS), &eps) &&
            same_dims(xir_mean_of(xir_match_op(m, L_MEAN))->dim, xir_mean_of(xir_match_op(m, L_VARIANCE))->dim, rank);
 }
 
@@ -60,13 +60,9 @@ static xir_verdict to_layer_norm(xir_rewriter *at, const xir_match *m, void *use
     xir_layer_norm_attrs a = xir_layer_norm_init();
     xir_i64s dims = xir_mean_of(xir_match_op(m, L_MEAN))->dim;
     size_t rank = xir_type_rank(x->type);
-    int64_t few[16], *all = rank <= 16 ? few : arena_take(&value_net(x)->arena, rank * sizeof *all);
-    if (!dims.size) {
-        if (!all) return XIR_REWRITE_FAILED;
-        for (size_t i = 0; i < rank; i++) all[i] = (int64_t)i;
-        dims = (xir_i64s){ all, rank };
-    }
-    a.axis = dims;
+    int64_t all[MOST_DIMS];
+    for (size_t i = 0; i < rank; i++) all[i] = (int64_t)i;
+    a.axis = dims.size ? dims : (xir_i64s){ all, rank };   /* no dims of Mean are all of them */
     number_of_params(xir_match_value(m, L_EPS), &a.eps);
     xir_op *now = xir_add_layer_norm(xir_match_at(m), (xir_layer_norm_in){ .input = x }, &a);
     return xir_match_replace(m, xir_op_output(now, 0));

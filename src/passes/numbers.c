@@ -39,6 +39,7 @@ static uint16_t write_fp16(double x) {
     double magnitude = fabs(x);
     int exponent;
     if (isnan(x)) return (uint16_t)(sign | 0x7E00);
+    if (magnitude == 0) return sign;
     if (magnitude >= 65520) return (uint16_t)(sign | 0x7C00);      /* halfway to what would be the next, and above */
     frexp(magnitude, &exponent);
     int step = exponent - 11 < -24 ? -24 : exponent - 11;          /* the exponent of the last bit */

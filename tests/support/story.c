@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <xir/exec.h>
 #include "graph.h"
+#include "numbers.h"
 
 enum { MOST = 64 };
 
@@ -84,14 +85,11 @@ static double number_of_name(const char *name, size_t i) {
 }
 
 static void put_number(const xir_type *type, void *at, size_t i, double x) {
-    float narrow = (float)x;
-    int64_t whole = (int64_t)x;
-    switch (xir_type_storage_bits(type)) {
-    case 64: xir_type_kind_of(xir_type_element(type)) == XIR_TYPE_FLOAT ? memcpy((char *)at + 8 * i, &x, 8)
-                                                                         : memcpy((char *)at + 8 * i, &whole, 8); break;
-    case 32: memcpy((char *)at + 4 * i, &narrow, 4); break;
-    default: memset((char *)at + 2 * i, 0, 2); break;
-    }
+    number_form form = number_form_of(type);
+    int64_t whole = (int64_t)x;   /* little-endian: its lower bytes are what narrower integers have */
+    size_t size = (size_t)xir_type_storage_bits(type) / 8;
+    if (number_is_float(form)) number_write(form, at, i, x);
+    else memcpy((char *)at + size * i, &whole, size < 8 ? size : 8);
 }
 
 static void tell_params(telling *t, const char *name, const xir_type *type, const char *w) {

@@ -1,14 +1,21 @@
 /* Rewriting, in rounds. The first looks at all ops in order. A rewrite marks what it touched; soon after, the ops below
  * that, as far down as patterns reach through ops that may lie inside of one, are put on the list of the next round.
- * Marks are a byte a slot; a filter by class tells most ops from roots and from insides with one look, whatever the
- * number of rules. */
+ * Marks are a byte a slot; a table by class tells roots and insides from other ops with one look, whatever the number of
+ * rules. Nothing depends on addresses but the places in that table, so the same network is always rewritten the same way. */
 #include "pattern.h"
 #include <stdlib.h>
+#include "upkeep.h"
 
 /* Waits for the next round; changed; its values lost uses; reached from these; has too many users to be looked at each
  * time. */
 enum { MARK_WAITING = 1, MARK_TOUCHED = 2, MARK_READ = 4, MARK_SEEN = 8, MARK_LATER = 16 };
-enum { FILTER = 256 };
+
+/* What the rules have to do with a class. */
+typedef struct class_row {
+    const xir_class *cls;
+    uint64_t         roots;    /* bits of the rules whose root may be of it  */
+    bool             inside;   /* whether an inner op of some rule may be    */
+} class_row;
 
 typedef struct op_list { xir_op **items; size_t n, room; } op_list;
 typedef struct value_list { xir_value **items; size_t n, room; } value_list;
@@ -17,8 +24,9 @@ struct xir_rewriter {
     xir_network    *net;
     const xir_rule *rules;
     size_t          n_rules;
-    uint64_t        roots[FILTER];     /* bits of rules whose root may be of such a class         */
-    bool            inside[FILTER];    /* whether some rule's inner op may be                      */
+    class_row      *classes;           /* open addressing, a power of two                          */
+    size_t          class_room;
+    class_row       others;            /* of all classes that are not among them                   */
     bool            judges_leaves;     /* a rule asks something of values that are none of its ops' */
     size_t          depth;
     uint8_t        *marks;             /* by slot */
@@ -32,9 +40,16 @@ struct xir_rewriter {
     size_t          done[XIR_RULES];
 };
 
-static unsigned filter_of(const xir_class *cls) {
+static size_t start_of(const xir_rewriter *at, const xir_class *cls) {
     uintptr_t bits = (uintptr_t)cls >> 4;
-    return (unsigned)((bits ^ bits >> 8 ^ bits >> 16) % FILTER);
+    return (bits ^ bits >> 8 ^ bits >> 16) & (at->class_room - 1);
+}
+
+static const class_row *row_of(const xir_rewriter *at, const xir_op *op) {
+    for (size_t i = start_of(at, op->cls);; i = (i + 1) & (at->class_room - 1)) {
+        if (at->classes[i].cls == op->cls) return &at->classes[i];
+        if (!at->classes[i].cls) return &at->others;
+    }
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
@@ -67,7 +82,7 @@ static bool mark(xir_rewriter *at, const xir_op *op, uint8_t with) {
 }
 
 static void wait(xir_rewriter *at, op_list *list, xir_op *op) {
-    if (at->roots[filter_of(op->cls)] && mark(at, op, MARK_WAITING)) put(at, list, op);
+    if (row_of(at, op)->roots && mark(at, op, MARK_WAITING)) put(at, list, op);
 }
 
 static bool touch(xir_rewriter *at, xir_op *op) {
@@ -121,7 +136,7 @@ static void touch_value(xir_rewriter *at, xir_value *v) {
 
 /* Whether who uses a value may match anew because the value has fewer uses. */
 static bool matters_as_read(const xir_rewriter *at, const xir_value *v) {
-    return at->judges_leaves || (v->producer && at->inside[filter_of(v->producer->cls)]);
+    return at->judges_leaves || (v->producer && row_of(at, v->producer)->inside);
 }
 
 static void touch_around(xir_rewriter *at, const xir_match *m, const surroundings *s) {
@@ -177,7 +192,7 @@ static void forget(xir_rewriter *at, op_list *list, uint8_t marks) {
 static void wake_levels(xir_rewriter *at, size_t most) {
     for (size_t level = 2, from = 0; level < at->depth; level++) {
         for (size_t end = at->front.n; from < end && !at->status; from++) {
-            if (at->inside[filter_of(at->front.items[from]->cls)]) wake_below(at, at->front.items[from], most);
+            if (row_of(at, at->front.items[from])->inside) wake_below(at, at->front.items[from], most);
         }
     }
     forget(at, &at->front, MARK_SEEN);
@@ -252,7 +267,7 @@ static xir_status say_failed(const xir_network *net, const xir_pattern *p, size_
 static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *why) {
     xir_match m;
     surroundings s;
-    for (uint64_t rules = at->roots[filter_of(op->cls)]; rules; rules &= rules - 1) {
+    for (uint64_t rules = row_of(at, op)->roots; rules; rules &= rules - 1) {
         int i = __builtin_ctzll(rules);
         const xir_rule *rule = &at->rules[i];
         if (!xir_pattern_match(rule->pattern, op, &m)) continue;
@@ -271,31 +286,52 @@ static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *w
     return XIR_OK;
 }
 
-static void set_filters(xir_rewriter *at) {
+/* The row of a class, made if it is not there: there is room for all. */
+static class_row *row_to_change(xir_rewriter *at, const xir_class *cls) {
+    size_t i = start_of(at, cls);
+    while (at->classes[i].cls && at->classes[i].cls != cls) i = (i + 1) & (at->class_room - 1);
+    at->classes[i].cls = cls;
+    return &at->classes[i];
+}
+
+static void note_pattern(xir_rewriter *at, const xir_pattern *p, uint64_t bit) {
+    for (uint32_t j = 0; j < p->n_root_classes; j++) row_to_change(at, p->root_classes[j])->roots |= bit;
+    if (!p->root_classes) at->others.roots |= bit;
+    for (uint64_t rows = p->op_rows & ~((uint64_t)1 << p->root); rows; rows &= rows - 1) {
+        const node *n = &p->nodes[__builtin_ctzll(rows)];
+        for (uint32_t j = 0; j < n->n_classes; j++) row_to_change(at, n->classes[j])->inside = true;
+        at->others.inside |= !n->classes;
+    }
+    at->others.inside |= p->judges_leaves;   /* any op may make a leaf */
+    at->judges_leaves |= p->judges_leaves;
+    if (p->depth > at->depth) at->depth = p->depth;
+}
+
+static bool note_classes(xir_rewriter *at) {
+    size_t n = 1;
     for (size_t i = 0; i < at->n_rules; i++) {
         const xir_pattern *p = at->rules[i].pattern;
-        uint64_t bit = (uint64_t)1 << i;
-        for (uint32_t j = 0; j < p->n_root_classes; j++) at->roots[filter_of(p->root_classes[j])] |= bit;
-        for (size_t j = 0; j < FILTER && !p->root_classes; j++) at->roots[j] |= bit;
-        for (uint32_t row = 0; row < p->n_nodes; row++) {
-            const node *n = &p->nodes[row];
-            if (n->kind != XIR_PATTERN_OP || row == p->root) continue;
-            for (uint32_t j = 0; j < n->n_classes; j++) at->inside[filter_of(n->classes[j])] = true;
-            for (size_t j = 0; j < FILTER && !n->classes; j++) at->inside[j] = true;
-        }
-        at->judges_leaves |= p->judges_leaves;
-        if (p->depth > at->depth) at->depth = p->depth;
+        n += p->n_root_classes;
+        for (uint32_t row = 0; row < p->n_nodes; row++) n += p->nodes[row].n_classes;
     }
-    if (!at->judges_leaves) return;
-    at->depth++;   /* any op may make a leaf */
-    for (size_t i = 0; i < FILTER; i++) at->inside[i] = true;
+    for (at->class_room = 64; at->class_room < 2 * n; at->class_room *= 2) continue;
+    at->classes = mem_new(&at->net->alloc, at->class_room * sizeof *at->classes);
+    if (!at->classes) return false;
+    memset((void *)at->classes, 0, at->class_room * sizeof *at->classes);
+    for (size_t i = 0; i < at->n_rules; i++) note_pattern(at, at->rules[i].pattern, (uint64_t)1 << i);
+    for (size_t i = 0; i < at->class_room; i++) {   /* what holds for all classes holds for these too */
+        at->classes[i].roots |= at->others.roots;
+        at->classes[i].inside |= at->others.inside;
+    }
+    at->depth += at->judges_leaves;
+    return true;
 }
 
 enum { FEW = 64 };   /* ops at a time */
 
 static xir_status visit_few(xir_rewriter *at, xir_op *const *ops, size_t n, size_t limit, xir_diags *why) {
     for (size_t i = 0; i < n; i++) {
-        if (!at->roots[filter_of(ops[i]->cls)] || !(ops[i]->flags & OP_PLACED)) continue;
+        if (!(ops[i]->flags & OP_PLACED)) continue;
         xir_status status = visit(at, ops[i], limit, why);
         if (status || at->stopped) return status;
     }
@@ -330,8 +366,7 @@ static xir_status visit_waiting(xir_rewriter *at, size_t limit, xir_diags *why) 
 }
 
 static xir_status run(xir_rewriter *at, size_t limit, xir_diags *why) {
-    set_filters(at);
-    if (!reserve_marks(at)) return diag_memory(why);
+    if (!note_classes(at) || !reserve_marks(at)) return diag_memory(why);
     at->round_slots = at->net->n_slots;
     xir_status status = visit_all(at, limit, why);
     while (!status && !at->stopped) {
@@ -362,6 +397,7 @@ xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n
     free_list(&at, &at.later);
     mem_free(&net->alloc, (void *)at.params.items, at.params.room * sizeof *at.params.items);
     mem_free(&net->alloc, at.marks, at.n_marks);
+    mem_free(&net->alloc, (void *)at.classes, at.class_room * sizeof *at.classes);
     return status;
 }
 
@@ -398,20 +434,13 @@ static bool take_name(xir_value *now, const xir_value *old) {
     return true;
 }
 
-static bool is_used(const xir_op *op) {
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (op->outputs[i].uses) return true;
-    }
-    return false;
-}
-
 xir_verdict xir_match_replace(const xir_match *m, xir_value *now) {
     const xir_pattern *p = m->pattern;
     xir_value *old = m->values[p->root];
     xir_op *maker = now ? now->producer : NULL;
     if (!now || !old) return XIR_REWRITE_FAILED;
     if (now->type != old->type && !xir_type_equal(now->type, old->type)) {
-        if (maker && !is_used(maker) && !xir_match_has(m, maker)) xir_op_erase(maker);
+        if (maker && op_is_unused(maker) && !xir_match_has(m, maker)) xir_op_erase(maker);
         return XIR_REWRITE_LEFT;
     }
     if (maker && !is_leaf(m, now) && !take_name(now, old)) return XIR_REWRITE_FAILED;
@@ -420,7 +449,7 @@ xir_verdict xir_match_replace(const xir_match *m, xir_value *now) {
         int i = 63 - __builtin_clzll(rows);   /* from the root up */
         xir_op *op = m->ops[i];
         rows &= ~((uint64_t)1 << i);
-        if (!op || op == maker || op->flags & OP_ERASED || is_used(op)) continue;
+        if (!op || op == maker || op->flags & OP_ERASED || !op_is_unused(op)) continue;
         if (xir_op_erase(op) != XIR_OK) return XIR_REWRITE_FAILED;
     }
     return XIR_REWRITE_DONE;
