@@ -70,7 +70,7 @@ static void all_outputs_are_replaced(void **state) {
     xir_network_free(net);
 }
 
-/* ---- Params ------------------------------------------------------------------------------------------------------------ */
+/* ---- Params ------------------------------------------------------------------------------------------------------ */
 
 static void small_params_are_compared_by_bytes(void **state) {
     (void)state;
@@ -114,7 +114,7 @@ static void params_without_bytes_are_only_themselves(void **state) {
     xir_network_free(net);
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static void a_result_hands_its_name_on(void **state) {
     (void)state;
@@ -151,7 +151,7 @@ static void a_nameless_value_takes_the_name(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what does more than computing ----------------------------------------------------------------------------------- */
+/* ---- what does more than computing ------------------------------------------------------------------------------- */
 
 static void impure_and_unknown_ops_are_never_one(void **state) {
     (void)state;

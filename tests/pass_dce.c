@@ -58,7 +58,7 @@ static void arguments_stay(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what does more than computing ----------------------------------------------------------------------------------- */
+/* ---- what does more than computing ------------------------------------------------------------------------------- */
 
 static xir_value *hard(xir_network *net, xir_value *x, const char *name, const xir_hard_op_attrs *attrs) {
     const xir_type *type = image();
@@ -115,7 +115,7 @@ static void of_dialects_only_onnx_functions_go(void **state) {
     }
 }
 
-/* ---- shapes of graphs ------------------------------------------------------------------------------------------------- */
+/* ---- shapes of graphs -------------------------------------------------------------------------------------------- */
 
 static void a_dead_chain_of_a_million_goes(void **state) {
     (void)state;

@@ -1,4 +1,5 @@
-/* fold: what constants alone decide is a constant, of the same name, type and numbers; and those behind it know more of their types. */
+/* fold: what constants alone decide is a constant, of the same name, type and numbers; and those behind it know more of
+ * their types. */
 #include "support/op_list.h"
 #include "support/story.h"
 #include "graph.h"
@@ -47,7 +48,7 @@ static void check_numbers(const xir_network *net, const char *user, size_t input
 #define NUMBERS(net, user, input, name, ...) \
     check_numbers(net, user, input, name, (const double[]){ __VA_ARGS__ }, COUNT(((const double[]){ __VA_ARGS__ })), __LINE__)
 
-/* ---- arithmetic -------------------------------------------------------------------------------------------------------- */
+/* ---- arithmetic -------------------------------------------------------------------------------------------------- */
 
 static void a_sum_of_constants_is_a_constant(void **state) {
     (void)state;
@@ -98,7 +99,7 @@ static void integers_stay_integers(void **state) {
     xir_network_free(net);
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------------------------ */
+/* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
 static void the_shape_of_a_value_is_no_secret(void **state) {
     (void)state;
@@ -143,7 +144,7 @@ static void the_shape_of_what_was_learnt(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what is too large --------------------------------------------------------------------------------------------------- */
+/* ---- what is too large ------------------------------------------------------------------------------------------- */
 
 static void a_large_result_of_little_stays(void **state) {
     (void)state;
@@ -167,7 +168,7 @@ static void the_limit_is_an_option(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what does more, and what can't be computed ---------------------------------------------------------------------------- */
+/* ---- what does more, and what can't be computed ------------------------------------------------------------------ */
 
 static void impure_unknown_and_other_targets_stay(void **state) {
     (void)state;

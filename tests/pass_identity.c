@@ -27,7 +27,7 @@ static const xir_type *image(void) { return FP32("NHWC", 1, 4, 4, 2); }
 static const xir_type *open(void)  { return FP32("NHWC", -1, 4, 4, 2); }
 static const xir_type *wide(void)  { return FP32("NHWC", -1, -1, 4, 2); }
 
-/* ---- reshapes ---------------------------------------------------------------------------------------------------------- */
+/* ---- reshapes ---------------------------------------------------------------------------------------------------- */
 
 static xir_value *same_dims(xir_network *net, xir_value *x)    { return reshape(net, x, "NHWC", LIST(1, 4, 4, 2), ""); }
 static xir_value *other_letters(xir_network *net, xir_value *x) { return reshape(net, x, "NCHW", LIST(1, 4, 4, 2), ""); }
@@ -77,7 +77,7 @@ static void a_tile_of_one(void **state) {
     STAYS(wide(), tile_twice);
 }
 
-/* ---- moves ------------------------------------------------------------------------------------------------------------- */
+/* ---- moves ------------------------------------------------------------------------------------------------------- */
 
 static xir_value *in_order(xir_network *net, xir_value *x)     { return transpose(net, x, "NHWC", LIST(0, 1, -2, -1), ""); }
 static xir_value *swapped(xir_network *net, xir_value *x)      { return transpose(net, x, "NHWC", LIST(0, 2, 1, 3), ""); }
@@ -172,7 +172,7 @@ static void other_moves_that_move_nothing(void **state) {
     STAYS(FP32("NHWC", 1, 4, 4, 8), shuffle_two);
 }
 
-/* ---- conversions and pools --------------------------------------------------------------------------------------------- */
+/* ---- conversions and pools --------------------------------------------------------------------------------------- */
 
 static xir_value *to_same(xir_network *net, xir_value *x)      { return cast(net, x, image(), ""); }
 static xir_value *to_fp16(xir_network *net, xir_value *x)      { return cast(net, x, XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP16), "NHWC", 1, 4, 4, 2), ""); }
@@ -249,7 +249,7 @@ static void a_window_of_one_element(void **state) {
     STAYS(FP32("NDHWC", 1, 3, 4, 4, 2), max_3d_shifted);
 }
 
-/* ---- arithmetic -------------------------------------------------------------------------------------------------------- */
+/* ---- arithmetic -------------------------------------------------------------------------------------------------- */
 
 static void arithmetic(const char *op, bool goes, int line) {
     char text[400];
@@ -296,7 +296,7 @@ static void what_is_not_exact_stays(void **state) {
     OP_STAYS("Maximum x one");
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static void a_result_hands_its_name_to_who_makes_it_now(void **state) {
     (void)state;
@@ -326,6 +326,28 @@ static void two_results_of_one_value_stay_two(void **state) {
     results(net, XIR_VALUES(y, z));
     assert_int_equal(PASS(net, "identity"), 1);
     CHECK_OPS(net, "x = Input()", "y = ReLU(x)", "z = Copy(y)", "Output(y, z)");
+    xir_network_free(net);
+}
+
+/* What a conversion makes on the way to a value of the source is named after that. */
+static void the_name_of_the_source_is_kept(void **state) {
+    (void)state;
+    static const char *const rows[][3] = {   /* the value's own name, the copy's, what is left */
+        { "y.Conv2d", "y", "y" }, { "", "y", "y" }, { "a", "y", "a" }, { "y", "y.Copy", "y" }, { "y2", "y", "y2" }, { "y.", "y", "y" }, { "a", "", "a" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        xir_network *net = new_net();
+        xir_value *x = argument(net, "x", image()), *a = relu(net, x, rows[i][0]), *y = copy(net, a, rows[i][1]);
+        results(net, XIR_VALUES(sigmoid(net, y, "z")));
+        assert_int_equal(PASS(net, "identity"), 1);
+        CHECK_STR(xir_value_name(a), rows[i][2]);
+        xir_network_free(net);
+    }
+    xir_network *net = new_net();   /* names that are known outside stay what they are */
+    xir_value *x = argument(net, "y.in", image()), *a = relu(net, x, "z.out"), *y = copy(net, x, "y"), *z = copy(net, a, "z");
+    results(net, XIR_VALUES(a, sigmoid(net, y, "p"), sigmoid(net, z, "q")));
+    assert_int_equal(PASS(net, "identity"), 2);
+    CHECK_OPS(net, "y.in = Input()", "z.out = ReLU(y.in)", "p = Sigmoid(y.in)", "q = Sigmoid(z.out)", "Output(z.out, p, q)");
     xir_network_free(net);
 }
 
@@ -371,6 +393,7 @@ int main(void) {
         cmocka_unit_test(a_result_hands_its_name_to_who_makes_it_now),
         cmocka_unit_test(an_argument_is_no_result),
         cmocka_unit_test(two_results_of_one_value_stay_two),
+        cmocka_unit_test(the_name_of_the_source_is_kept),
         cmocka_unit_test(a_chain_goes_as_a_whole),
         cmocka_unit_test(tags_go_along),
     };

@@ -1,7 +1,7 @@
 /* merge: a run of moves is one move; the elements land where they did. */
 #include "support/op_list.h"
 
-/* ---- reshapes ---------------------------------------------------------------------------------------------------------- */
+/* ---- reshapes ---------------------------------------------------------------------------------------------------- */
 
 static void a_run_of_reshapes_is_the_last_one(void **state) {
     (void)state;
@@ -39,7 +39,7 @@ static void what_was_known_stays_known(void **state) {
     xir_network_free(net);
 }
 
-/* ---- transpositions ---------------------------------------------------------------------------------------------------- */
+/* ---- transpositions ---------------------------------------------------------------------------------------------- */
 
 static void two_transpositions_are_one(void **state) {
     (void)state;
@@ -68,7 +68,7 @@ static void there_and_back_is_nothing_for_identity(void **state) {
     xir_network_free(net);
 }
 
-/* ---- slices ------------------------------------------------------------------------------------------------------------ */
+/* ---- slices ------------------------------------------------------------------------------------------------------ */
 
 /* Positions that NumPy's begin:end:stride picks of n, counted by walking. */
 static size_t walk(int64_t begin, int64_t end, int64_t stride, int64_t n, int64_t *out) {
@@ -137,7 +137,7 @@ static void slices_of_dims_that_are_not_known(void **state) {
     xir_network_free(net);
 }
 
-/* ---- concatenations ---------------------------------------------------------------------------------------------------- */
+/* ---- concatenations ---------------------------------------------------------------------------------------------- */
 
 static void a_tree_of_concatenations_is_one(void **state) {
     (void)state;
@@ -193,7 +193,7 @@ static void a_long_chain_of_concatenations_is_one(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what keeps a run apart -------------------------------------------------------------------------------------------- */
+/* ---- what keeps a run apart -------------------------------------------------------------------------------------- */
 
 static void other_targets_memories_and_attributes_keep_it_apart(void **state) {
     (void)state;

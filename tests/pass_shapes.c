@@ -1,12 +1,13 @@
-/* Shapes: where the arguments of an ONNX network have static shapes, every value has one after onnx-to-xir,infer,fold,infer, but what
- * depends on data. The idioms with which exporters compute shapes; and, with XIR_CORPUS set, whole exports (files are unpacked by xz). */
+/* Shapes: where the arguments of an ONNX network have static shapes, every value has one after
+ * onnx-to-xir,infer,fold,infer, but what depends on data. The idioms with which exporters compute shapes; and, with
+ * XIR_CORPUS set, whole exports (files are unpacked by xz). */
 #include <dirent.h>
 #include <stdio.h>
 #include "support/onnx_make.h"
 #include "support/op_list.h"
 #include "graph.h"
 
-/* ---- what is complete ---------------------------------------------------------------------------------------------------- */
+/* ---- what is complete -------------------------------------------------------------------------------------------- */
 
 static bool is_open(const xir_value *v) {
     const xir_tensor_type *tensor = xir_type_tensor(v->type);
@@ -94,7 +95,7 @@ static void check_dims(const xir_network *net, size_t i, const int64_t *dims, si
 static void int64s(om *m, const char *name, om_dims values) { om_int64s(m, name, OM_DIMS((int64_t)values.size), values.data, values.size); }
 static void int64(om *m, const char *name, int64_t value)   { om_int64s(m, name, OM_SCALAR, &value, 1); }
 
-/* ---- idioms of exporters --------------------------------------------------------------------------------------------------- */
+/* ---- idioms of exporters ----------------------------------------------------------------------------------------- */
 
 /* x.view(x.size(0), -1) */
 static void flattening(void **state) {
@@ -124,7 +125,7 @@ static void shuffling_channels(void **state) {
     static const char *const dims[] = { "n", "c", "h", "w" };
     om_node(&m, "Shape", "", "x", "s");
     for (int i = 0; i < 4; i++) {
-        char index[8], inputs[24], flat[8], unsqueezed[24];
+        char index[16], inputs[24], flat[8], unsqueezed[24];
         snprintf(index, sizeof index, "i%d", i), snprintf(inputs, sizeof inputs, "s,%s", index), snprintf(flat, sizeof flat, "u%s", dims[i]);
         snprintf(unsqueezed, sizeof unsqueezed, "%s,axes", dims[i]);
         int64(&m, index, i);
@@ -318,12 +319,12 @@ static void what_depends_on_data_stays_open(void **state) {
     xir_network_free(net);
 }
 
-/* ---- whole exports --------------------------------------------------------------------------------------------------------- */
+/* ---- whole exports ----------------------------------------------------------------------------------------------- */
 
 static size_t from_pipe(void *user, void *out, size_t room) { return fread(out, 1, room, user); }
 
 static void check_file(const char *folder, const char *name) {
-    char command[1200], passes[200];
+    char command[1400], passes[200];
     snprintf(command, sizeof command, "xz -dc '%s/%s'", folder, name);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);

@@ -8,21 +8,22 @@
  *     y = add(r, s)
  *     output(y)
  *
- * Equal are ops of one class and target with equal attributes, the same operands, and outputs of one kind; Params that are the same
- * bytes in memory are the same operand, and small ones that have equal bytes. One walk: an op's operands are what they will be when
- * it is met, so equal chains melt away as a whole. The first keeps its name, but a result's name goes along (upkeep.h).
+ * Equal are ops of one class and target with equal attributes, the same operands, and outputs of one kind; Params that are
+ * the same bytes in memory are the same operand, and small ones that have equal bytes. One walk: an op's operands are what
+ * they will be when it is met, so equal chains melt away as a whole. The first keeps its name, but a result's name goes
+ * along (upkeep.h).
  *
  * Ops and Params are found in tables that are made once, in the size that they can have at most. */
 #include "upkeep.h"
 
 enum { SMALL = 4096, ATTRS_SEEN = 256 };
 
-/* ---- a set of what was seen ---------------------------------------------------------------------------------------- */
+/* ---- a set of what was seen -------------------------------------------------------------------------------------- */
 
-/* Open addressing; an entry has the hash and the number, from 1, of an item. At most half full. Ops are looked for in a few entries
- * first that belong to the value that they read: who reads what was made one after the other is found in the cache. Where one value has
- * too many readers for that, they are looked for by their hashes, so that they cost no more than in any table. For 1e6 ops of which half
- * go it is 34 ns an op, and 123 by hashes alone (gcc 12 -O3, busy 2-vCPU Xeon VM). */
+/* Open addressing; an entry has the hash and the number, from 1, of an item. At most half full. Ops are looked for in a few
+ * entries first that belong to the value that they read: who reads what was made one after the other is found in the cache.
+ * Where one value has too many readers for that, they are looked for by their hashes, so that they cost no more than in any
+ * table. For 1e6 ops of which half go it is 34 ns an op, and 123 by hashes alone (gcc 12 -O3, busy 2-vCPU Xeon VM). */
 typedef struct entry { uint32_t hash, item; } entry;
 enum { NEAR = 16 };
 
@@ -58,7 +59,7 @@ static inline uint32_t mix(uint64_t hash) {
     return (uint32_t)(hash >> 32);
 }
 
-/* ---- operands -------------------------------------------------------------------------------------------------------- */
+/* ---- operands ---------------------------------------------------------------------------------------------------- */
 
 typedef struct cse {
     xir_network *net;
@@ -89,7 +90,8 @@ static xir_value *find_params(cse *c, xir_value *v) {
     set *s = &c->params;
     size_t at = tag & (s->room - 1);
     for (; s->entries[at].item; at = (at + 1) & (s->room - 1)) {
-        if (s->entries[at].hash == tag && same_params(v, s->items[s->entries[at].item])) return *first = s->items[s->entries[at].item];
+        xir_value *same = s->items[s->entries[at].item];
+        if (s->entries[at].hash == tag && same_params(v, same)) return *first = same;
     }
     set_put(s, at, tag, v);
     return v;
@@ -100,7 +102,7 @@ static inline xir_value *operand(cse *c, const xir_op *op, uint32_t i) {
     return v && value_is_params(v) ? find_params(c, v) : v;
 }
 
-/* ---- ops --------------------------------------------------------------------------------------------------------------- */
+/* ---- ops --------------------------------------------------------------------------------------------------------- */
 
 static uint64_t attrs_hash(cse *c, const xir_op *op) {
     uintptr_t bits = (uintptr_t)op->attrs >> 4;
@@ -153,12 +155,14 @@ static xir_op *find_op(cse *c, xir_op *op) {
     return NULL;
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------------------------------- */
+/* ---- the walk ---------------------------------------------------------------------------------------------------- */
 
 static xir_status replace(cse *c, xir_op *op, xir_op *by) {
     xir_status status = XIR_OK;
     size_t moved = 0;
-    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = value_take_place(&by->outputs[i], &op->outputs[i], false, &moved);
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) {
+        status = value_take_place(&by->outputs[i], &op->outputs[i], false, &moved);
+    }
     bool goes = !status && op_is_unused(op);
     if (goes) op_drop(op);
     c->changes += goes || moved;

@@ -6,9 +6,9 @@
  *     r = relu(x)
  *     output(r)
  *
- * Params are in a network by their users: w has gone with a. What writes, draws numbers or is not known stays (upkeep.h). One walk
- * from the end: users are met before makers. In a network that is not sorted a maker may have been passed already; such ones wait on
- * a stack. Ops that use each other in a ring stay: sort says what is wrong with them. */
+ * Params are in a network by their users: w has gone with a. What writes, draws numbers or is not known stays (upkeep.h).
+ * One walk from the end: users are met before makers. In a network that is not sorted a maker may have been passed already;
+ * such ones wait on a stack. Ops that use each other in a ring stay: sort says what is wrong with them. */
 #include "upkeep.h"
 
 typedef struct passed { xir_op **ops; size_t n, room; } passed;
@@ -23,7 +23,8 @@ static bool drop(xir_network *net, xir_op *op, uint32_t here, passed *stack) {
         if (!v) continue;
         use_unlink(&op->inputs[i]);
         xir_op *maker = v->producer;
-        if (v->uses || !maker || !(maker->flags & OP_PLACED) || maker->position < here || maker == op || !is_useless(maker)) continue;
+        if (v->uses || !maker || maker == op || !(maker->flags & OP_PLACED) || maker->position < here) continue;
+        if (!is_useless(maker)) continue;
         ok = ok && mem_reserve(&net->alloc, (void **)&stack->ops, &stack->room, stack->n + 1, sizeof *stack->ops);
         if (ok) stack->ops[stack->n++] = maker;
     }

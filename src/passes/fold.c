@@ -6,14 +6,14 @@
  *     m = multiply(n, 2)
  *     z = constant_of_shape(m)
  *
- * Shapes come first: the dims of a value are constants where its type says them, though the value is none, and so is what Gather and
- * Slice pick of them if only the picked ones are known. All other ops are computed by the executor (ctx->run_op) if they are pure, for
- * the host, without quantised elements, and all their inputs are Params with bytes. A result becomes Params of the same name and type.
- * An op that reads it is inferred anew, since what was data for inference is known now, and so are those behind it whose types change
- * by that: all in one walk.
+ * Shapes come first: the dims of a value are constants where its type says them, though the value is none, and so is what
+ * Gather and Slice pick of them if only the picked ones are known. All other ops are computed by the executor (ctx->run_op)
+ * if they are pure, for the host, without quantised elements, and all their inputs are Params with bytes. A result becomes
+ * Params of the same name and type. An op that reads it is inferred anew, since what was data for inference is known now,
+ * and so are those behind it whose types change by that: all in one walk.
  *
- * A file is not to grow: results of more than `limit` elements are left, and those of more than 64K elements that are over 64 times
- * as large as what they are computed from. Reshapes and copies of constants share the bytes and know no limit. */
+ * A file is not to grow: results of more than `limit` elements are left, and those of more than 64K elements that are over
+ * 64 times as large as what they are computed from. Reshapes and copies of constants share the bytes and know no limit. */
 #include <xir/exec.h>
 #include <xir/ops.h>
 #include "numbers.h"
@@ -31,7 +31,7 @@ typedef struct folder {
     const xir_class_decl *shape, *gather, *slice, *shares[3];
 } folder;
 
-/* ---- what is constant ---------------------------------------------------------------------------------------------- */
+/* ---- what is constant -------------------------------------------------------------------------------------------- */
 
 static bool is_constant(const xir_value *v) {
     return value_is_params(v) && !(v->more->mtype) && xir_type_tensor(v->type) && xir_params_has_data(v);
@@ -89,7 +89,7 @@ static bool may_fold(const folder *f, const xir_op *op) {
     return op_is_pure(op);
 }
 
-/* ---- results ------------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 static void tell_users(folder *f, const xir_value *v) {
     for (const xir_use *u = v->uses; u; u = u->next) f->news[u->user->slot] = 1;
@@ -108,8 +108,8 @@ static xir_status give(folder *f, xir_op *op, uint32_t i, const xir_array *array
 }
 
 /* Results of this walk that nobody reads any more need no memory. */
-static void let_go(const folder *f, const xir_value *v) {
-    if (v && value_is_params(v) && value_params(v)->number >= f->own && !v->uses) xir_params_clear((xir_value *)(uintptr_t)v);
+static void let_go(const folder *f, xir_value *v) {
+    if (v && value_is_params(v) && value_params(v)->number >= f->own && !v->uses) xir_params_clear(v);
 }
 
 static xir_status replace(folder *f, xir_op *op, xir_array **results) {
@@ -126,7 +126,7 @@ static xir_status replace(folder *f, xir_op *op, xir_array **results) {
     return XIR_OK;
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------------------------- */
+/* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
 /* The dims that a Shape gives, as a part of those of its input; false if there is no telling. */
 static bool shape_dims(const xir_op *op, xir_i64s *out) {
@@ -198,7 +198,8 @@ static xir_status fold_shape(folder *f, xir_op *op, bool *done) {
     xir_i64s dims;
     size_t n;
     *done = false;
-    if (op->cls->decl == f->shape && shape_dims(op, &dims) && are_known(dims.data, dims.size) && is_of_ints(&op->outputs[0], dims.size)) {
+    if (op->cls->decl == f->shape && shape_dims(op, &dims) && are_known(dims.data, dims.size) &&
+        is_of_ints(&op->outputs[0], dims.size)) {
         *done = true;
         return replace_by(f, op, dims.data, dims.size);
     }
@@ -209,12 +210,14 @@ static xir_status fold_shape(folder *f, xir_op *op, bool *done) {
     return XIR_OK;
 }
 
-/* ---- the executor's part ------------------------------------------------------------------------------------------- */
+/* ---- the executor's part ----------------------------------------------------------------------------------------- */
 
 /* An op of constants that fails would fail at every run: people should know, but it is not this pass that is wrong. */
 static void say_failed(folder *f, const xir_op *op) {
     const xir_diag *d = xir_diags_at(f->why, 0);
-    if (d) xir_pass_say(f->at, XIR_WARNING, op, "its inputs are constants, but it can't be computed: %.*s", (int)d->message.size, d->message.data);
+    if (!d) return;
+    xir_pass_say(f->at, XIR_WARNING, op, "its inputs are constants, but it can't be computed: %.*s", (int)d->message.size,
+                 d->message.data);
 }
 
 static xir_status fold_constants(folder *f, xir_op *op) {
@@ -238,17 +241,21 @@ static xir_status fold_constants(folder *f, xir_op *op) {
     return status;
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------------------------ */
+/* ---- the walk ---------------------------------------------------------------------------------------------------- */
 
-/* Infers an op that has news. What is wrong with it is for the pass infer to say. */
+/* Infers an op that has news. What is wrong with it is for the pass infer to say, unless it is the network that refuses the
+ * answer: more outputs than there are, or fewer than are used. */
 static xir_status renew(folder *f, xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (op->inputs[i].value && !op->inputs[i].value->type) return XIR_OK;
     }
     if (!xir_op_can_infer(op)) return XIR_OK;
     uint64_t epoch = f->net->epoch;
-    xir_status status = op_infer(op, true, 0, NULL);
+    xir_status before = f->net->status, status = op_infer(op, true, 0, NULL);
     if (status == XIR_E_MEMORY) return status;
+    if (status && f->net->status != before) {
+        return xir_pass_fail(f->at, status, op, "it can't have the outputs that its inputs give");
+    }
     if (f->net->epoch == epoch) return XIR_OK;
     xir_pass_changed(f->at, 1);
     for (uint32_t i = 0; i < op->n_outputs; i++) tell_users(f, &op->outputs[i]);

@@ -6,9 +6,9 @@
  *     y:fp32[1,8]NC = relu(b)
  *     output(y)
  *
- * An op goes only if input and output have the same type, layout letters included, and lie in the same memory: then nobody who
- * reads the output infers anything else. So a reshape that gives the dims other letters stays. What is exact counts, -0 and NaN
- * included: x * 1 goes, x + 0.0 does not, since -0 + 0 is 0. Names of results stay (upkeep.h). */
+ * An op goes only if input and output have the same type, layout letters included, and lie in the same memory: then nobody
+ * who reads the output infers anything else. So a reshape that gives the dims other letters stays. What is exact counts, -0
+ * and NaN included: x * 1 goes, x + 0.0 does not, since -0 + 0 is 0. Names of results stay (upkeep.h). */
 #include <math.h>
 #include <xir/ops.h>
 #include "numbers.h"
@@ -85,8 +85,9 @@ static bool slice_is(const xir_op *op, const xir_i64s *dims) {
     const xir_slice_attrs *a = op->attrs;
     if (a->begin.size != dims->size || a->end.size != dims->size || a->stride.size != dims->size) return false;
     for (size_t i = 0; i < dims->size; i++) {
-        bool whole = a->stride.data[i] == 1 && (dims->data[i] >= 0 || (a->begin.data[i] == 0 && a->end.data[i] >= INT32_MAX));
-        if (!whole && (dims->data[i] < 0 || dims->data[i] > 1)) return false;
+        bool known = dims->data[i] >= 0, to_the_end = a->begin.data[i] == 0 && a->end.data[i] >= INT32_MAX;
+        bool whole = a->stride.data[i] == 1 && (known || to_the_end);
+        if (!whole && (!known || dims->data[i] > 1)) return false;
     }
     return true;
 }
@@ -143,7 +144,8 @@ static bool divide_scalar_is(const xir_op *op, const xir_i64s *dims) {
     return ((const xir_divide_scalar_attrs *)op->attrs)->divisor == 1 && number_form_of(op->outputs[0].type) != NUMBER_NONE;
 }
 
-/* AlignAxis and PruneAxis change distributions, a part of the type, if they do anything; so does Squeeze the rank, Cast what it casts. */
+/* AlignAxis and PruneAxis change distributions, a part of the type, if they do anything; so does Squeeze the rank, Cast
+ * what it casts. */
 static const struct {
     const xir_class_decl *(*cls)(void);
     rule                   *is;
@@ -175,7 +177,7 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* ---- what gives one of two inputs back -------------------------------------------------------------------------------- */
+/* ---- what gives one of two inputs back --------------------------------------------------------------------------- */
 
 enum { MOST_NUMBERS = 65536 };   /* of a constant that is looked at */
 
@@ -230,7 +232,7 @@ static const struct {
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
-/* ---- the pass ------------------------------------------------------------------------------------------------------ */
+/* ---- the pass ---------------------------------------------------------------------------------------------------- */
 
 typedef struct decls { const xir_class_decl *rows[ROWS], *pairs[PAIRS]; } decls;
 
@@ -238,8 +240,8 @@ static xir_value *same_of_two(const xir_op *op, pair_rule *is) {
     for (uint32_t i = 0; i < 2 && op->n_inputs == 2; i++) {
         xir_value *x = op->inputs[i].value, *other = op->inputs[1 - i].value;
         double k;
-        if (x && other && number_form_of(x->type) != NUMBER_NONE && same_kind(x, &op->outputs[0]) && only_number(other, &k) &&
-            is(op, i, k)) return x;
+        if (!x || !other || number_form_of(x->type) == NUMBER_NONE || !same_kind(x, &op->outputs[0])) continue;
+        if (only_number(other, &k) && is(op, i, k)) return x;
     }
     return NULL;
 }

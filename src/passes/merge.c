@@ -6,12 +6,13 @@
  *     a = slice(x)  2:10       b = slice(x)  3:10:2     a = concat(x, y)  axis 1         b = concat(x, y, z)  axis 1
  *     b = slice(a)  1:8:2  ->                           b = concat(a, z)  axis 1   ->
  *
- * The last op of a run stays and reads what the first one read; those between go if nobody else needs them. A concatenation is only
- * taken into another one if nobody else needs it: otherwise its parts would be copied twice. An op is changed only if inference then
- * gives it the very type that it has; where distributions or scales would not come out the same, the run stays.
+ * The last op of a run stays and reads what the first one read; those between go if nobody else needs them. A concatenation
+ * is only taken into another one if nobody else needs it: otherwise its parts would be copied twice. An op is changed only
+ * if inference then gives it the very type that it has; where distributions or scales would not come out the same, the run
+ * stays.
  *
- * One walk forward, in which what a reshape, transposition or slice reads is merged already; then one backward for concatenations,
- * where the last of a run gathers the parts of all. */
+ * One walk forward, in which what a reshape, transposition or slice reads is merged already; then one backward for
+ * concatenations, where the last of a run gathers the parts of all. */
 #include <xir/ops.h>
 #include "upkeep.h"
 
@@ -32,7 +33,8 @@ static bool has_extra(const xir_op *op) { return op->more && op->more->extra; }
 
 /* Whether `inner` may be left out of what `op` reads: both are what their classes say, for one target and in one memory. */
 static bool may_skip(const xir_op *op, const xir_op *inner) {
-    if (!inner || inner->n_outputs != 1 || !inner->n_inputs || !inner->inputs[0].value || has_extra(op) || has_extra(inner)) return false;
+    if (!inner || inner->n_outputs != 1 || !inner->n_inputs || !inner->inputs[0].value) return false;
+    if (has_extra(op) || has_extra(inner)) return false;
     const xir_value *x = inner->inputs[0].value, *m = &inner->outputs[0];
     const xir_mtype *of_x = xir_value_mtype(x), *of_m = xir_value_mtype(m);
     if (of_x != of_m && !xir_object_equal((const xir_object *)of_x, (const xir_object *)of_m)) return false;
@@ -52,7 +54,7 @@ static xir_status skip(merger *g, xir_op *op, xir_op *inner, const void *attrs, 
     return XIR_OK;
 }
 
-/* ---- reshapes ------------------------------------------------------------------------------------------------------ */
+/* ---- reshapes ---------------------------------------------------------------------------------------------------- */
 
 /* What is left for a -1 may not be known of the first input: then the dims that are known of the output are said. */
 static xir_status merge_reshape(merger *g, xir_op *op, xir_op *inner, bool *done) {
@@ -68,7 +70,7 @@ static xir_status merge_reshape(merger *g, xir_op *op, xir_op *inner, bool *done
     return skip(g, op, inner, &a, done);
 }
 
-/* ---- transpositions ------------------------------------------------------------------------------------------------ */
+/* ---- transpositions ---------------------------------------------------------------------------------------------- */
 
 static xir_status merge_transpose(merger *g, xir_op *op, xir_op *inner, bool *done) {
     const xir_transpose_attrs *first = inner->attrs;
@@ -84,7 +86,7 @@ static xir_status merge_transpose(merger *g, xir_op *op, xir_op *inner, bool *do
     return skip(g, op, inner, &a, done);
 }
 
-/* ---- slices -------------------------------------------------------------------------------------------------------- */
+/* ---- slices ------------------------------------------------------------------------------------------------------ */
 
 /* Positions begin, begin + stride, … of a dim, count of them. */
 typedef struct picked { int64_t begin, stride, count; } picked;
@@ -134,12 +136,15 @@ static bool compose(const xir_slice_attrs *first, const xir_slice_attrs *second,
     return true;
 }
 
+static bool has_rank(const xir_slice_attrs *a, size_t n) {
+    return a->begin.size == n && a->end.size == n && a->stride.size == n;
+}
+
 static xir_status merge_slice(merger *g, xir_op *op, xir_op *inner, bool *done) {
     const xir_slice_attrs *first = inner->attrs, *second = op->attrs;
     const xir_i64s *dims = value_dims(inner->inputs[0].value);
     size_t n = dims ? dims->size : 0;
-    if (!dims || n > MOST_RANK || first->begin.size != n || first->end.size != n || first->stride.size != n || second->begin.size != n ||
-        second->end.size != n || second->stride.size != n) return XIR_OK;
+    if (!dims || n > MOST_RANK || !has_rank(first, n) || !has_rank(second, n)) return XIR_OK;
     cut c;
     for (size_t i = 0; i < n; i++) {
         if (!compose(first, second, i, dims->data[i], &c)) return XIR_OK;
@@ -151,12 +156,13 @@ static xir_status merge_slice(merger *g, xir_op *op, xir_op *inner, bool *done) 
     return skip(g, op, inner, &a, done);
 }
 
-/* ---- one walk ------------------------------------------------------------------------------------------------------ */
+/* ---- one walk ---------------------------------------------------------------------------------------------------- */
 
 static xir_status merge_once(merger *g, xir_op *op, bool *done) {
     const xir_class_decl *decl = op->cls->decl;
     *done = false;
-    if ((decl != g->reshape && decl != g->transpose && decl != g->slice) || op->n_inputs != 1 || op->n_outputs != 1) return XIR_OK;
+    if (decl != g->reshape && decl != g->transpose && decl != g->slice) return XIR_OK;
+    if (op->n_inputs != 1 || op->n_outputs != 1) return XIR_OK;
     xir_op *inner = op->inputs[0].value ? op->inputs[0].value->producer : NULL;
     if (inner == op || !may_skip(op, inner) || !(inner->flags & OP_PLACED)) return XIR_OK;
     const xir_class_decl *of = inner->cls->decl;
@@ -178,7 +184,7 @@ static xir_status merge_moves(merger *g) {
     return XIR_OK;
 }
 
-/* ---- concatenations ------------------------------------------------------------------------------------------------ */
+/* ---- concatenations ---------------------------------------------------------------------------------------------- */
 
 static bool is_concat(const merger *g, const xir_op *op) {
     return op && op->cls->decl == g->concat && op->n_outputs == 1 && op->n_inputs && !has_extra(op) && op->flags & OP_PLACED;
@@ -216,7 +222,8 @@ static bool gather(merger *g, xir_op *op) {
         xir_value *part = f->op->inputs[f->next++].value;
         xir_op *inner = inner_concat(g, op, part);
         if (inner && inner != op) {
-            if (!mem_reserve(alloc, (void **)&g->inner, &g->inner_room, g->n_inner + 1, sizeof *g->inner) || !push(g, inner)) return false;
+            bool room = mem_reserve(alloc, (void **)&g->inner, &g->inner_room, g->n_inner + 1, sizeof *g->inner);
+            if (!room || !push(g, inner)) return false;
             g->inner[g->n_inner++] = inner;
             continue;
         }

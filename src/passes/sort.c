@@ -6,9 +6,10 @@
  *     output(d)              d = add(c, b)
  *     b = sigmoid(x)         output(d)
  *
- * An op that stands where it may stays: one that is met too early only draws what it waits for to before itself, in the order of its
- * inputs. Inputs come first, Outputs last. What a sub op reads its op waits for. A ring of ops is an error that names them, and
- * nothing is moved then. The walk keeps its own stack, so that a long chain in the wrong order is no deep recursion. */
+ * An op that stands where it may stays: one that is met too early only draws what it waits for to before itself, in the
+ * order of its inputs. Inputs come first, Outputs last. What a sub op reads its op waits for. A ring of ops is an error
+ * that names them, and nothing is moved then. The walk keeps its own stack, so that a long chain in the wrong order is no
+ * deep recursion. */
 #include <stdio.h>
 #include "upkeep.h"
 
@@ -60,7 +61,8 @@ static xir_status say_ring(sorter *s, const xir_op *from) {
         const char *words = words_of(s->stack[start - 1 + i].op, word, sizeof word);
         size += (size_t)snprintf(text + size, sizeof text - size, "%s%s", i ? ", which reads " : "", words);
     }
-    return xir_pass_fail(s->at, XIR_E_INVALID, from, "%zu ops wait for each other: %s%s", n, text, n > SHOWN ? ", and so on" : "");
+    return xir_pass_fail(s->at, XIR_E_INVALID, from, "%zu ops wait for each other: %s%s", n, text,
+                         n > SHOWN ? ", and so on" : "");
 }
 
 static bool gather(void *user, xir_op *child) {
@@ -137,7 +139,7 @@ static size_t count_moved(const sorter *s) {
     return n;
 }
 
-/* ---- nothing to do --------------------------------------------------------------------------------------------------- */
+/* ---- nothing to do ----------------------------------------------------------------------------------------------- */
 
 static bool reads_backwards(const xir_op *op, uint32_t position) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {

@@ -1,6 +1,6 @@
 #include "upkeep.h"
 
-/* ---- purity ---------------------------------------------------------------------------------------------------- */
+/* ---- purity ------------------------------------------------------------------------------------------------------ */
 
 static bool no_child(void *user, xir_op *child) {
     (void)user;
@@ -30,7 +30,7 @@ bool op_is_pure(const xir_op *op) {
     return cls->plain || op_each_child(op, no_child, NULL);
 }
 
-/* ---- results --------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 bool is_result(const xir_value *v) {
     for (const xir_use *u = v->uses; u; u = u->next) {
@@ -39,7 +39,7 @@ bool is_result(const xir_value *v) {
     return false;
 }
 
-/* ---- taking a place -------------------------------------------------------------------------------------------- */
+/* ---- taking a place ---------------------------------------------------------------------------------------------- */
 
 /* The name, and the tags if there are none. */
 static bool take_name(xir_value *now, const xir_value *old) {
@@ -51,7 +51,14 @@ static bool take_name(xir_value *now, const xir_value *old) {
     return true;
 }
 
-static bool has_name(const xir_value *v) { return v->more && v->more->name->size; }
+static xir_str name_of(const xir_value *v) { return v->more ? name_text(v->more->name) : (xir_str){ "", 0 }; }
+
+/* Whether the old name says more than the value's own: that is empty, or a step towards the other, "y.Conv2d" for "y", as
+ * conversions name what they make on the way to a value of the source. */
+static bool is_better(xir_str old, xir_str own) {
+    if (!old.size || !own.size) return old.size != 0;
+    return own.size > old.size && own.data[old.size] == '.' && memcmp(own.data, old.data, old.size) == 0;
+}
 
 /* Every use but the Outputs'. */
 static xir_status move_inner_uses(xir_value *now, xir_value *old, size_t *moved) {
@@ -65,20 +72,28 @@ static xir_status move_inner_uses(xir_value *now, xir_value *old, size_t *moved)
     return XIR_OK;
 }
 
-xir_status value_take_place(xir_value *now, xir_value *old, bool fresh, size_t *moved) {
-    bool result = is_result(old);
-    if (!old->uses) return XIR_OK;
-    if (result) {
-        bool argument = now->producer ? now->producer->cls->traits & XIR_TRAIT_SOURCE : !fresh;
-        /* Many results may come to one value: the first use of it is an Output's then, so that none of them looks far. */
-        if (argument || is_result(now)) return move_inner_uses(now, old, moved);
+/* What nobody outside knows by its name; of a value with many users that costs more to tell than a better name is worth. */
+static bool is_inner(const xir_value *v) {
+    enum { LOOKED_AT = 64 };
+    size_t n = 0;
+    for (const xir_use *u = v->uses; u; u = u->next) {
+        if (u->user->cls->traits & XIR_TRAIT_SINK || ++n == LOOKED_AT) return false;
     }
-    if ((result || !has_name(now)) && !take_name(now, old)) return XIR_E_MEMORY;
+    return true;
+}
+
+xir_status value_take_place(xir_value *now, xir_value *old, bool fresh, size_t *moved) {
+    if (!old->uses) return XIR_OK;
+    bool fixed = now->producer ? now->producer->cls->traits & XIR_TRAIT_SOURCE : !fresh, result = is_result(old);
+    /* Many results may come to one value: the first use of it is an Output's then, so that none of them looks far. */
+    if (result && (fixed || is_result(now))) return move_inner_uses(now, old, moved);
+    bool renames = result || (!fixed && is_better(name_of(old), name_of(now)) && is_inner(now));
+    if (renames && !take_name(now, old)) return XIR_E_MEMORY;
     for (const xir_use *u = old->uses; u; u = u->next) ++*moved;
     return xir_value_replace(old, now);
 }
 
-/* ---- leaving --------------------------------------------------------------------------------------------------- */
+/* ---- leaving ----------------------------------------------------------------------------------------------------- */
 
 bool op_is_unused(const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {

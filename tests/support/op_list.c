@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "context.h"
 
-/* ---- lists ------------------------------------------------------------------------------------------------------------ */
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 /* "icraft::xir::MaxPool2d" is MaxPool2d. */
 static void put_class(FILE *out, xir_str key) {
@@ -88,7 +88,7 @@ void check_op_list(const xir_network *net, bool typed, const char *const *lines,
     free(expected);
 }
 
-/* ---- passes ----------------------------------------------------------------------------------------------------------- */
+/* ---- passes ------------------------------------------------------------------------------------------------------ */
 
 static void run_once(xir_network *net, const char *pass, const char *options, size_t *changes, const char *file, int line) {
     xir_diags_clear(why);
@@ -120,7 +120,7 @@ size_t run_pass(xir_network *net, const char *pass, const char *options, const c
     return changes;
 }
 
-/* ---- making ----------------------------------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------------------------------------------ */
 
 xir_value *named(xir_value *value, const char *name) {
     assert_non_null(value);
