@@ -5,7 +5,8 @@
  *     16         N times    i32 v_id, u64 offset of the payload in the file
  *     16 + 12 N  payloads, one behind the other, to the end of the file
  *
- * Numbers are little-endian; nothing is aligned. Sizes are not in the file: the network's types say them. Entries and payloads
+ * Numbers are little-endian; nothing is aligned. Sizes are not in the file: the network's types say them, and of Params without a
+ * type, as dialects have them, the next payload's offset. Entries and payloads
  * may be in any order, each its own, and both are kept, so that what is loaded and not changed is saved byte for byte; new
  * Params come behind. A Params of no bytes has an entry and may share its offset. Params that may stay without data and have
  * none have no entry. A network without Params has a file of N = 0; an empty file is taken for that too, since the structure
