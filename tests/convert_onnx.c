@@ -366,6 +366,27 @@ static void what_is_open_does_not_spoil_the_rest(void **state) {
     shape_of_open(-1, 1, "@fp(32) *** -1 192 1");
 }
 
+/* x.expand(x.shape[0], 5, -1) as exporters write it: the shape, with 1 where it is -1. */
+static void expansion_by_a_shape_that_is_open(void **state) {
+    (void)state;
+    om_input(&m, "x", ONNX_FLOAT, OM_DIMS(-1, 1, 8));
+    constant("zero", OM_DIMS(1), 0, 0, 0, 0);
+    constant("one", OM_DIMS(1), 1, 0, 0, 0);
+    constant("others", OM_DIMS(2), 5, -1, 0, 0);
+    constant("minus", OM_SCALAR, -1, 0, 0, 0);
+    constant("ones", OM_DIMS(3), 1, 1, 1, 0);
+    om_node(&m, "Shape", "shape", "x", "s");
+    om_node(&m, "Slice", "batch", "s,zero,one", "n");
+    om_node(&m, "Concat", "all", "n,others", "sizes");
+    om_int(&m, "axis", 0);
+    om_node(&m, "Equal", "kept", "sizes,minus", "k");
+    om_node(&m, "Where", "asked", "k,ones,sizes", "t");
+    om_node(&m, "Expand", "expand", "x,t", "y");
+    out_y();
+    convert(NULL);
+    CHECK_TYPE("y", "@fp(32) *** -1 5 8");
+}
+
 static void dims_are_given_by_input_and_by_name(void **state) {
     (void)state;
     static const char *const options[] = { "bind=N0=2", "input-shape=x=2,3,8,8" };
@@ -443,6 +464,30 @@ static void what_has_no_counterpart_stays_and_is_listed(void **state) {
     /* asked to be strict, that is an error; a network of ours is left alone */
     assert_int_equal(run_pass("strict"), XIR_E_UNKNOWN);
     check_finding_at(0, XIR_ERROR, "/graph/node/1", "stays as it is");
+}
+
+/* The first output of both branches has the type that both declare: [2, ?]. */
+static void an_if_stays_with_the_types_of_its_branches(void **state) {
+    (void)state;
+    in_x();
+    om_input(&m, "c", ONNX_BOOL, OM_SCALAR);
+    om then = om_begin("then"), other = om_begin("else");
+    om_node(&then, "Flatten", "f", "x", "t");
+    om_output(&then, "t", ONNX_FLOAT, OM_DIMS(2, 3));
+    om_node(&other, "Flatten", "g", "x", "e");
+    om_output(&other, "e", ONNX_FLOAT, OM_DIMS(2, 4));
+    om_node(&m, "If", "if", "c", "h");
+    om_graph_attr(&m, "then_branch", &then);
+    om_graph_attr(&m, "else_branch", &other);
+    om_node(&m, "Exp", "exp", "h", "y");
+    out_y();
+    convert(NULL);
+    CHECK_TYPE("h", "@fp(32) ** 2 -1");
+    CHECK_STORY(net, "h = onnx::If c x; y = Exp h; out y");
+    check_finding_at(0, XIR_NOTE, "/graph/node/0", "which branch runs is not known");
+    size_t changes = 1;
+    assert_int_equal(xir_pass_run(net, "onnx-to-xir", NULL, &changes, why), XIR_OK);
+    assert_int_equal(changes, 0);
 }
 
 static void a_constant_is_shared_under_its_names(void **state) {
@@ -650,9 +695,11 @@ int main(void) {
         TEST(a_right_side_that_lies_along_an_axis),
         TEST(shape_arithmetic_becomes_an_attribute),
         TEST(what_is_open_does_not_spoil_the_rest),
+        TEST(expansion_by_a_shape_that_is_open),
         TEST(dims_are_given_by_input_and_by_name),
         TEST(dims_that_cannot_be_given),
         TEST(what_has_no_counterpart_stays_and_is_listed),
+        TEST(an_if_stays_with_the_types_of_its_branches),
         TEST(a_constant_is_shared_under_its_names),
         TEST(a_file_in_any_order_is_sorted),
         TEST(a_cycle_is_an_error_and_the_rest_is_converted),

@@ -269,6 +269,7 @@ static xir_status convert_node(conversion *c, xir_op *op, convert_class *cls) {
 xir_status conversion_run(conversion *c) {
     bool sorted;
     xir_status status = conversion_order(c, &sorted);
+    c->changed += !sorted && !c->cyclic;
     if (!status && c->judging) status = conversion_judge_values(c, sorted || c->cyclic);
     for (xir_op *op = xir_network_first(c->net), *next; op && !status; op = next) {
         next = xir_op_next(op);

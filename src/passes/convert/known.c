@@ -136,6 +136,38 @@ static bool binary(conversion *c, const xir_op *op, draft *out, size_t n) {
     return true;
 }
 
+/* Whether the items are the same: a dim that is open is no negative number. */
+static bool equal(conversion *c, const xir_op *op, draft *out, size_t n) {
+    draft a, b;
+    if (!list_of(c, xir_op_input(op, 0), &a) || !list_of(c, xir_op_input(op, 1), &b)) return false;
+    if ((a.n != n && a.n != 1) || (b.n != n && b.n != 1)) return false;
+    for (size_t i = 0; i < n; i++) {
+        size_t ia = a.n == 1 ? 0 : i, ib = b.n == 1 ? 0 : i;
+        bool apart = (a.open[ia] && a.of[ia] && !b.open[ib] && b.v[ib] < 0) || (b.open[ib] && b.of[ib] && !a.open[ia] && a.v[ia] < 0);
+        out->open[i] = !apart && (a.open[ia] || b.open[ib]);
+        out->v[i] = !apart && !out->open[i] && a.v[ia] == b.v[ib];
+        out->of[i] = NULL;
+    }
+    return true;
+}
+
+/* Where the third is true the first, elsewhere the second. */
+static bool choice(conversion *c, const xir_op *op, draft *out, size_t n) {
+    draft from[3];
+    for (size_t k = 0; k < 3; k++) {
+        if (!list_of(c, xir_op_input(op, (int64_t)k), &from[k]) || (from[k].n != n && from[k].n != 1)) return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t at = from[2].n == 1 ? 0 : i;
+        const draft *taken = &from[from[2].v[at] ? 0 : 1];
+        size_t k = taken->n == 1 ? 0 : i;
+        out->open[i] = from[2].open[at] || taken->open[k];
+        out->v[i] = taken->v[k];
+        out->of[i] = from[2].open[at] ? NULL : taken->of[k];
+    }
+    return true;
+}
+
 static bool product(conversion *c, const xir_op *op, draft *out, size_t n) {
     draft a;
     if (!list_of(c, xir_op_input(op, 0), &a) || n != 1 ||
@@ -158,6 +190,8 @@ static bool compute(conversion *c, const xir_op *op, draft *out, size_t n) {
     if (xir_op_is(op, xir_add_class()) || xir_op_is(op, xir_multiply_class()) ||
         xir_op_is(op, xir_div_class())) return binary(c, op, out, n);
     if (xir_op_is(op, xir_prod_class())) return product(c, op, out, n);
+    if (xir_op_is(op, xir_equal_class())) return equal(c, op, out, n);
+    if (xir_op_is(op, xir_where_class())) return choice(c, op, out, n);
     return false;
 }
 
@@ -197,7 +231,8 @@ bool conversion_learn(conversion *c, const xir_op *op) {
     int64_t n;
     const xir_type *type = xir_value_type(xir_op_output(op, 0));
     if (xir_op_output_count(op) != 1 || !xir_type_tensor(type) || xir_type_rank(type) > 1) return false;
-    if (xir_type_kind_of(xir_type_element(type)) != XIR_TYPE_INTEGER) return false;
+    xir_type_kind kind = xir_type_kind_of(xir_type_element(type));
+    if (kind != XIR_TYPE_INTEGER && kind != XIR_TYPE_BOOL) return false;
     if (xir_type_elements(type, &n) != XIR_OK || n > MOST_KNOWN || !compute(c, op, &d, (size_t)n)) return false;
     d.n = (size_t)n;
     bool open = false;

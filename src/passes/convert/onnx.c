@@ -152,7 +152,7 @@ static xir_status run(xir_pass *at) {
     c.reshaped = fixed;
     c.prefix = "onnx-to-xir: ";
     status = conversion_run(&c);
-    xir_pass_changed(at, c.changed);
+    xir_pass_changed(at, c.changed + fixed);
     conversion_end(&c);
     return status;
 }

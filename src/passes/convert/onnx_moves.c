@@ -275,8 +275,10 @@ static bool asked_sizes(xir_node *at, xir_value *x, xir_ints *out) {
         bool open = known->open && known->open[i];
         size_t from_end = known->n - i;
         int64_t dim = from_end <= v_rank(x) ? v_dim(x, v_rank(x) - from_end) : 1;
-        /* a dim that is itself not known and not 1 stays as it is, whatever is asked for */
-        if (open && (dim >= 0 && dim != 1)) out->v[i] = dim;
+        bool own = open && from_end <= v_rank(x) && known->of[i] == x && known->v[i] == (int64_t)(v_rank(x) - from_end);
+        /* a dim that is not 1 stays as it is, whatever is asked for, and so does one that is asked for itself */
+        if (own) out->v[i] = 1;
+        else if (open && dim >= 0 && dim != 1) out->v[i] = dim;
         else if (open) return xir_node_stays(at, "several dims of the shape are not known");
         else out->v[i] = known->v[i];
     }
