@@ -1,6 +1,7 @@
 /* layout: odd networks. What it does not understand stays as it is, and what it does understand stays right. */
 #include <stdio.h>
 #include "support/nchw.h"
+#include "support/random_net.h"
 #include "support/scarce.h"
 
 /* ---- other ranks, other orders ------------------------------------------------------------------------------------------ */
@@ -313,6 +314,26 @@ static void options_are_told(void **state) {
     xir_network_free(net);
 }
 
+/* Networks by chance of all that a file may have, valid or not: whatever is wrong with them, they stay sound. */
+static void whatever_a_file_has(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        random_net *r = random_net_make(ctx, seed, NULL);
+        size_t size;
+        char *text = random_net_text(r, NULL, 0, "", &size);
+        xir_network *net = xir_network_read(ctx, text, size, XIR_STR("chance"), &(xir_load_options){ .format = "json", .no_params = true }, why);
+        if (net) {
+            xir_pass_run(net, "layout", NULL, NULL, why);
+            xir_pass_run(net, "layout", "io=nhwc,to=nchw", NULL, why);
+            CHECK_SOUND(net);
+        }
+        xir_diags_clear(why);
+        xir_network_free(net);
+        free(text);
+        random_net_free(r);
+    }
+}
+
 /* ---- time and memory ------------------------------------------------------------------------------------------------------- */
 
 /* One value with many users, each in another order than it is made in, and one op with many inputs. */
@@ -379,6 +400,7 @@ int main(void) {
         cmocka_unit_test(names_that_were_made_give_way),
         cmocka_unit_test(names_of_dims_follow),
         cmocka_unit_test(options_are_told),
+        cmocka_unit_test(whatever_a_file_has),
         cmocka_unit_test(many_users),
         cmocka_unit_test(failing_allocations_lose_nothing),
     };

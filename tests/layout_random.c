@@ -239,24 +239,29 @@ static void grow(pool *p) {
     }
 }
 
+static pool some_network(void) {
+    pool p = { .n = 0 };
+    p.values[p.n++] = NCHW_BEGIN(&p.net, 2, 3, 4, 5);
+    size_t size = 4 + chance(20);
+    while (p.n < size) grow(&p);
+    xir_value *y = p.values[p.n - 1], *z = any(&p);
+    if (y == p.values[0]) y = relu_of(y, "r");
+    if (z == p.values[0] || z == y) z = sigmoid_of(y, "s");
+    NCHW_END(named(y, "first"), named(z, "second"));
+    return p;
+}
+
 static void chance_networks_compute_the_same(void **state) {
     (void)state;
     size_t before = 0, after = 0, changed = 0;
     for (int i = 0; i < NETWORKS; i++) {
-        pool p = { .n = 0 };
-        p.values[p.n++] = NCHW_BEGIN(&p.net, 2, 3, 4, 5);
-        size_t size = 4 + chance(20);
-        while (p.n < size) grow(&p);
-        char a[] = "first", b[] = "second";
-        xir_value *y = p.values[p.n - 1], *z = any(&p);
-        if (y == p.values[0]) y = relu_of(y, "r");
-        if (z == p.values[0] || z == y) z = sigmoid_of(y, "s");
-        NCHW_END(named(y, a), named(z, b));
+        pool p = some_network();
         size_t had = TRANSPOSES(p.net);
         size_t n = prove_pass(p.net, "layout", NULL, 1e-5, "the network of this number", i);
         if (TRANSPOSES(p.net) > had) fail_msg("network %d: %zu transposes, %zu before", i, TRANSPOSES(p.net), had);
-        before += had;
         after += TRANSPOSES(p.net);
+        if (i % 4 == 0) prove_pass(p.net, "layout", "to=nchw", 1e-5, "channels first, the network of this number", i);
+        before += had;
         changed += n > 0;
         xir_network_free(p.net);
     }
@@ -264,9 +269,71 @@ static void chance_networks_compute_the_same(void **state) {
     assert_true(after < before * 2 / 3);
 }
 
+/* ---- broken networks ----------------------------------------------------------------------------------------------------- */
+
+static xir_value *other_value(xir_network *net) {
+    xir_op *op = xir_network_op_at(net, (int64_t)chance(xir_network_op_count(net)));
+    return op && xir_op_output_count(op) ? xir_op_output(op, (int64_t)chance(xir_op_output_count(op))) : NULL;
+}
+
+static const xir_type *other_type(void) {
+    static const char *const letters[] = { NULL, NULL, "NHWC", "NCHW", "NC", "NCHWc2", "C", "***C" };
+    int64_t dims[10];
+    size_t n = chance(10);
+    for (size_t i = 0; i < n; i++) dims[i] = chance(8) ? 1 + (int64_t)chance(4) : chance(2) ? -1 : 0;
+    const xir_layout *layout = chance(3) ? NULL : xir_layout_parse(ctx, xir_str_of(letters[2 + chance(6)]), NULL);
+    return chance(30) ? xir_tensor(ctx, xir_float(ctx, XIR_FLOAT_FP32), layout, dims, n) : chance(2) ? xir_sint(ctx, 8) : NULL;
+}
+
+/* An attribute, an input or a type is something else now; what is refused is refused. */
+static void spoil(xir_network *net) {
+    xir_op *op = xir_network_op_at(net, (int64_t)chance(xir_network_op_count(net)));
+    size_t n_in = xir_op_input_count(op), n_fields = xir_class_field_count(xir_op_class(op));
+    int64_t list[12];
+    for (size_t i = 0; i < 12; i++) list[i] = (int64_t)chance(12) - 3;
+    switch (chance(6)) {
+    case 0:
+        if (n_in) xir_op_set_input(op, chance(n_in), chance(4) ? other_value(net) : NULL);
+        break;
+    case 1:
+        if (n_in && chance(2)) xir_op_remove_input(op, chance(n_in));
+        else if (other_value(net)) xir_op_add_input(op, other_value(net));
+        break;
+    case 2: {
+        xir_value *v = n_in && chance(2) ? xir_op_input(op, (int64_t)chance(n_in)) : other_value(net);
+        if (v) xir_value_set_type(v, other_type());
+        break;
+    }
+    default: {
+        if (!n_fields) break;
+        const xir_field *field = xir_class_field_at(xir_op_class(op), chance(n_fields));
+        if (field->kind == XIR_KIND_I64) xir_op_set(op, field->name, &(xir_attr){ .kind = XIR_KIND_I64, .as.i64 = list[0] });
+        if (field->kind == XIR_KIND_BOOL) xir_op_set(op, field->name, &(xir_attr){ .kind = XIR_KIND_BOOL, .as.boolean = list[0] & 1 });
+        if (field->kind == XIR_KIND_I64S) {
+            xir_op_set(op, field->name, &(xir_attr){ .kind = XIR_KIND_I64S, .as.i64s = { list, chance(12) } });
+        }
+        break;
+    }
+    }
+}
+
+static void broken_networks_stay_sound(void **state) {
+    (void)state;
+    for (int i = 0; i < NETWORKS; i++) {
+        pool p = some_network();
+        for (size_t n = 1 + chance(4); n > 0; n--) spoil(p.net);
+        xir_network_clear_status(p.net);
+        xir_pass_run(p.net, "layout", chance(2) ? NULL : chance(2) ? "io=nhwc" : "to=nchw", NULL, why);
+        check_sound(p.net, "the broken network of this number", i);
+        xir_diags_clear(why);
+        xir_network_free(p.net);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chance_networks_compute_the_same),
+        cmocka_unit_test(broken_networks_stay_sound),
     };
     return RUN_GROUP(tests);
 }

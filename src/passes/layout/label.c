@@ -146,6 +146,51 @@ static bool can_work_in(plan *l, const node *n, axis_order in) {
     return row->form != FORM_ITEMS || ((const xir_i64s *)attr_at(n->op, n->row->attr[0]))->size <= rank;
 }
 
+/* Whether the ranks are what the row says: files may have anything, and nothing of it is checked before a pass. */
+static bool ranks_fit(const plan *l, const node *n, row_kind kind) {
+    size_t rank = rank_in(l, n), named = (size_t)__builtin_popcount(n->row->attr[0] && n->row->row->form != FORM_NONE &&
+                                                                    n->row->row->form < FORM_ITEMS ? axes_named(n) : 0);
+    bool all = kind == ROW_JOIN || kind == ROW_GAIN, axis = n->row->row->form == FORM_AXIS;
+    size_t out = rank;
+    if (axis && named == 0) return false;
+    if (kind == ROW_LOSE && !keeps_dims(n)) out -= named;
+    if (kind == ROW_GAIN) out++;
+    if (kind == ROW_GATHER) {
+        if (n->n_in < 2 || !l->ports[n->port + 1].type) return false;
+        out = rank - 1 + l->ports[n->port + 1].rank;
+    }
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const port *p = &l->ports[n->port + i];
+        if (!p->type) {
+            if (all || kind == ROW_EACH) return false;
+        } else if (kind == ROW_EACH ? p->rank > n->rank : all && p->rank != rank) {
+            return false;
+        }
+    }
+    if (kind == ROW_EACH || kind == ROW_RESHAPE || kind == ROW_MATMUL || kind == ROW_SHAPE) return true;
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        if (rank_of(&n->op->outputs[i]) != out) return false;
+    }
+    return true;
+}
+
+bool row_fits(plan *l, const node *n) {
+    row_kind kind = n->row->row->kind;
+    if (!ranks_fit(l, n, kind)) return false;
+    if (kind == ROW_RESHAPE) {
+        const xir_reshape_attrs *a = n->op->attrs;
+        return a->shape.size == n->rank && a->layout && xir_layout_rank(a->layout) == n->rank;
+    }
+    if (n->row->row->form == FORM_TYPE) {
+        return facts_of(l, *(const xir_type *const *)attr_at(n->op, n->row->attr[0]))->plain &&
+               xir_type_rank(*(const xir_type *const *)attr_at(n->op, n->row->attr[0])) == n->rank;
+    }
+    for (size_t k = 0; k < MOST_ATTRS && n->row->row->flags & ROW_FACTORS && n->row->attr[k]; k++) {
+        if (n->row->attr[k]->kind == XIR_KIND_PARAMS && !*(xir_value *const *)attr_at(n->op, n->row->attr[k])) return false;
+    }
+    return true;
+}
+
 /* ---- broadcasting -------------------------------------------------------------------------------------------------- */
 
 /* The order of an input of fewer dims, and the order of all from that of such an input. */
@@ -248,10 +293,10 @@ bool finds_same_axes(plan *l, const node *n, uint32_t i) {
 }
 
 /* A product whose constant's rows can be put into the order of a merged axis. */
-static bool can_follow_merged(const node *n, size_t i) {
-    const xir_value *k = n->n_in > 1 ? n->op->inputs[1].value : NULL;
+static bool can_follow_merged(const plan *l, const node *n, size_t i, axis_order as) {
+    const xir_value *k = n->n_in > 1 ? n->op->inputs[1].value : NULL, *merged = l->nodes[as & ~ORDER_MERGED].op->outputs;
     return i == 0 && k && value_is_params(k) && rank_of(k) == 2 && params_movable(k) &&
-           xir_type_dim(k->type, 0, false) == xir_type_dim(n->op->inputs[0].value->type, -1, false);
+           xir_type_dim(k->type, 0, false) == xir_type_dim(merged->type, -1, false);
 }
 
 bool orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order *in, axis_order *out) {
@@ -260,7 +305,7 @@ bool orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order
     *in = *out = as;
     if (order_is_merged(as)) {
         if (kind == ROW_MATMUL) *out = ORDER_SAME;
-        return kind == ROW_MATMUL ? can_follow_merged(n, i) : kind == ROW_EACH && n->n_in == 1;
+        return kind == ROW_MATMUL ? can_follow_merged(l, n, i, as) : kind == ROW_EACH && n->n_in == 1;
     }
     if (kind == ROW_EACH) {
         const port *p = &l->ports[n->port + i];

@@ -11,6 +11,7 @@
  *   roots.c   roots, views and users
  *   search.c  what Transposes cost, and the search for orders that cost less
  *   apply.c   what was planned becomes the network
+ *   reorder.c the ops of it
  *   letters.c what axes are called in other orders
  *   names.c   what people know values by
  *   params.c  constants in other orders
@@ -192,6 +193,8 @@ static inline const void *attr_at(const xir_op *op, const xir_field *field) { re
 /* ---- label.c ----------------------------------------------------------------------------------------------------- */
 
 const type_facts *facts_of(plan *l, const xir_type *type);
+/* Whether an op with a row is what the row takes for granted. */
+bool  row_fits(plan *l, const node *n);
 /* In which order an op whose leading input is in the order `in` needs input i. */
 axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in);
 /* The orders of an op that needs its input i in the order `as`, or makes its outputs in it. False if it can't. */
@@ -264,6 +267,13 @@ bool       params_movable(const xir_value *value);
  * Params are made once. NULL without memory. */
 xir_value *params_in_order(plan *l, xir_value *value, size_t rank, axis_order by);
 xir_value *params_rows_in_order(plan *l, xir_value *value, axis_order by, const merged_axis *rows);
+
+/* ---- reorder.c --------------------------------------------------------------------------------------------------- */
+
+/* Counts the ops that work in another order. */
+xir_status reorder_ops(plan *l, size_t *changes);
+/* The letters of a root in its new order: those of the view in that order, which had them from who wanted it so. */
+const xir_layout *letters_of(plan *l, const value_node *root, const xir_layout *was);
 
 /* ---- apply.c ----------------------------------------------------------------------------------------------------- */
 

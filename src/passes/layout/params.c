@@ -4,9 +4,12 @@
 
 /* ---- memory of what was made ---------------------------------------------------------------------------------------- */
 
-bool params_movable(const xir_value *was) {
-    uint64_t bits = xir_type_storage_bits(was->type);
-    return bits > 0 && bits % 8 == 0 && !xir_type_has_unknown_dim(was->type) && xir_params_has_data(was);
+bool params_movable(const xir_value *value) {
+    uint64_t bits = xir_type_storage_bits(value->type), size;
+    const blob *data = value_params(value)->data;
+    /* Whoever gives Params another type may do so behind their bytes. */
+    return bits > 0 && bits % 8 == 0 && data && params_size(value, &size) == XIR_OK && size > 0 && data->size == size &&
+           xir_params_has_data(value);
 }
 
 static xir_value *made_before(const plan *l, const xir_value *was, axis_order by, size_t rank) {

@@ -109,9 +109,9 @@ static bool order_of_op(const xir_op *op, axis_order *out) {
     return true;
 }
 
-/* A result that is its root over again, with a name of its own where the root has one that must stay, is no view. */
-static bool must_stay(const xir_op *op, const xir_value *root) {
-    return value_is_result(op->outputs) && (root->producer->cls->traits & XIR_TRAIT_SOURCE || value_is_result(root));
+/* A result that is another value over again, with a name of its own where the other has one that must stay, is no view. */
+static bool must_stay(const xir_op *op, const xir_value *other) {
+    return value_is_result(op->outputs) && (other->producer->cls->traits & XIR_TRAIT_SOURCE || value_is_result(other));
 }
 
 static void make_view(plan *l, node *n) {
@@ -122,6 +122,7 @@ static void make_view(plan *l, node *n) {
     axis_order view = order_then(from->view, own);
     value_node *root = &l->values[from->root];
     if (own == ORDER_SAME && !letters_agree(from->type, op->outputs->type)) return;   // it gives letters, that is all
+    if (own == ORDER_SAME && must_stay(op, op->inputs[0].value)) return;
     if (view == ORDER_SAME) {
         const xir_value *first = value_at(l, root);
         if (must_stay(op, first) || !letters_agree(first->type, op->outputs->type)) return;
@@ -157,9 +158,9 @@ static void turn_anchor(plan *l, node *n) {
     size_t rank = xir_type_rank(type);
     static const char *const last[] = { "NLC", "NWC", "NHWC", "NDHWC" };
     for (size_t i = 0; i < sizeof last / sizeof *last && letters; i++) {
-        if (!xir_str_equal(xir_layout_text(letters), xir_str_of(last[i]))) continue;
+        if (n->rank != rank || !xir_str_equal(xir_layout_text(letters), xir_str_of(last[i]))) continue;
         n->in = n->out = order_inverse(order_channels_last(rank));
-        for (uint32_t k = 0; k < n->n_out; k++) l->values[n->first + k].stored = n->out;
+        for (uint32_t k = 0; k < n->n_out; k++) l->values[n->first + k].stored = n->out;   // there is one
     }
 }
 
@@ -170,7 +171,10 @@ static void list_op(plan *l, node *n, const known_row *row, bool transpose) {
     n->anchor = plain && kind == ROW_ANCHOR;
     if (n->anchor && l->first) turn_anchor(l, n);
     n->letters = kind == ROW_ANCHOR || kind == ROW_FIXED || n->op->cls->opaque;
-    if (plain && row && kind != ROW_ANCHOR && kind != ROW_FIXED) n->row = row;
+    if (plain && row && kind != ROW_ANCHOR && kind != ROW_FIXED) {
+        n->row = row;
+        if (!row_fits(l, n)) n->row = NULL;
+    }
 }
 
 /* Nodes, ports and values in execution order. Whether each input was made before it was read. */
