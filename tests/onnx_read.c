@@ -1,5 +1,7 @@
 /* ONNX files that decode: what of them is where in the network. Everything goes through every other format and comes back the
  * same. What is refused is told by onnx_bad.c, files beside the model by onnx_external.c. */
+#include <dirent.h>
+#include <stdio.h>
 #include "graph.h"
 #include "support/net.h"
 #include "support/round.h"
@@ -370,6 +372,30 @@ static void told_by_content(void **state) {
     }
 }
 
+/* Whatever the fuzzers of the other formats have found is not taken for ONNX. */
+static void others_are_not_told_for_it(void **state) {
+    (void)state;
+    static const char *const folders[] = { "flat", "json", "msgpack", "raw", "differential", "form" };
+    size_t n = 0;
+    for (size_t i = 0; i < COUNT(folders); i++) {
+        char folder[300], path[600];
+        snprintf(folder, sizeof folder, "%s/fuzz/corpus/%s", XIR_TEST_DATA, folders[i]);
+        DIR *dir = opendir(folder);
+        for (struct dirent *e; dir && (e = readdir(dir));) {
+            snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+            FILE *f = e->d_name[0] == '.' ? NULL : fopen(path, "rb");
+            unsigned char head[256];
+            size_t size = f ? fread(head, 1, sizeof head, f) : 0;
+            if (f) fclose(f);
+            const char *word = xir_format_of(head, size);
+            if (word && strcmp(word, "onnx") == 0) fail_msg("%s is taken for ONNX", path);
+            n += size > 0;
+        }
+        if (dir) closedir(dir);
+    }
+    assert_true(n > 50);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_where),
@@ -381,6 +407,7 @@ int main(void) {
         cmocka_unit_test(attributes_are_sorted),
         cmocka_unit_test(the_structure_alone),
         cmocka_unit_test(told_by_content),
+        cmocka_unit_test(others_are_not_told_for_it),
     };
     return RUN_GROUP(tests);
 }
