@@ -15,7 +15,9 @@ static xir_status measure(const xir_type *type, uint64_t *size, size_t *count, x
     if (status == XIR_E_BOUNDS) return array_fail(why, status, "an array needs known dims, the type has an unknown one");
     if (status) return array_fail(why, status, status == XIR_E_LIMIT ? "an array of more bytes than 64 bits can count"
                                                                      : "how the elements of an array are stored is not known");
-    if ((uint64_t)n > SIZE_MAX / 16 || *size > SIZE_MAX / 16) return array_fail(why, XIR_E_LIMIT, "an array of %lld elements is too large", (long long)n);
+    if ((uint64_t)n > SIZE_MAX / 16 || *size > SIZE_MAX / 16) {
+        return array_fail(why, XIR_E_LIMIT, "an array of %lld elements is too large", (long long)n);
+    }
     *count = (size_t)n;
     return XIR_OK;
 }

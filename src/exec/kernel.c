@@ -15,7 +15,9 @@ typedef struct kernel_piece {
 static void *take(xir_kernel *at, size_t n, size_t size) {
     size_t bytes;
     kernel_piece *piece = NULL;
-    if (!__builtin_mul_overflow(n, size, &bytes) && bytes < SIZE_MAX - sizeof *piece) piece = mem_new(&at->ctx->alloc, sizeof *piece + bytes);
+    if (!__builtin_mul_overflow(n, size, &bytes) && bytes < SIZE_MAX - sizeof *piece) {
+        piece = mem_new(&at->ctx->alloc, sizeof *piece + bytes);
+    }
     if (!piece) return NULL;
     *piece = (kernel_piece){ .next = at->pieces, .size = sizeof *piece + bytes };
     at->pieces = piece;
@@ -56,7 +58,8 @@ xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, c
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
     if (op_is_in(at->op)) {
-        snprintf(path, sizeof path, "/ops/%lld%s%s", (long long)xir_network_index_of(at->op->net, at->op), where ? "/" : "", where ? where : "");
+        long long place = (long long)xir_network_index_of(at->op->net, at->op);
+        snprintf(path, sizeof path, "/ops/%lld%s%s", place, where ? "/" : "", where ? where : "");
     } else if (where) {
         snprintf(path, sizeof path, "%s", where);
     }
@@ -166,7 +169,8 @@ xir_status xir_kernel_give(xir_kernel *at, size_t i, const int64_t *dims, size_t
         int64_t dim = xir_type_dim(known, (int64_t)k, false);
         if (dims[k] < 0) return xir_kernel_fail(at, XIR_E_INVALID, where, "dim %zu is computed as %lld", k, (long long)dims[k]);
         if (dim < 0 || dim == dims[k]) continue;
-        return xir_kernel_fail(at, XIR_E_INVALID, where, "dim %zu is computed as %lld, its type says %lld", k, (long long)dims[k], (long long)dim);
+        return xir_kernel_fail(at, XIR_E_INVALID, where, "dim %zu is computed as %lld, its type says %lld", k, (long long)dims[k],
+                               (long long)dim);
     }
     const xir_type *type = xir_tensor(at->ctx, xir_type_element(known), fits ? xir_type_layout(known) : NULL, dims, rank);
     if (!type) return no_memory(at);

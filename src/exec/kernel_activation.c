@@ -27,6 +27,10 @@ static double relu(double x, double alpha, double max_value, double threshold) {
     return alpha == 0 && !isnan(x) ? 0 : alpha * (x - threshold);   // of -inf too
 }
 
+static int64_t relu_whole(int64_t x, double max_value, double threshold) {
+    return (double)x >= max_value ? cut(max_value) : (double)x >= threshold ? x : 0;
+}
+
 #define SQRT_HALF 0.70710678118654752440
 
 /*           class         formula                                                                                              */
@@ -67,7 +71,7 @@ MAP_NUMBERS (clamp_scalar, limit(x, a->min, a->max),                       limit
 MAP_NUMBERS (floor,        floor(x),                                       x)
 MAP_NUMBERS (hardtanh,     limit(x, a->min_val, a->max_val),               limit_i64(x, a->min_val, a->max_val))
 MAP_NUMBERS (neg,          -x,                                             wrap_sub(0, x))
-MAP_NUMBERS (relu,         relu(x, a->alpha, a->max_value, a->threshold),  (double)x >= a->max_value ? cut(a->max_value) : (double)x >= a->threshold ? x : 0)
+MAP_NUMBERS (relu,         relu(x, a->alpha, a->max_value, a->threshold),  relu_whole(x, a->max_value, a->threshold))
 MAP_NUMBERS (round,        nearbyint(x),                                   x)
 MAP_NUMBERS (sign,         x > 0 ? 1 : x < 0 ? -1 : 0,                     (x > 0) - (x < 0))
 

@@ -218,7 +218,9 @@ static xir_status run_where(xir_kernel *at) {
         int64_t *out = xir_kernel_i64_out(at, 0);
         if (!x || !y || !out) return XIR_E_MEMORY;
         while (broadcast_next(&b)) {
-            for (size_t i = 0; i < b.row; i++) *out++ = which[b.at[2] + i * b.step[2]] ? x[b.at[0] + i * b.step[0]] : y[b.at[1] + i * b.step[1]];
+            for (size_t i = 0; i < b.row; i++) {
+                *out++ = which[b.at[2] + i * b.step[2]] ? x[b.at[0] + i * b.step[0]] : y[b.at[1] + i * b.step[1]];
+            }
         }
         return XIR_OK;
     }
@@ -226,7 +228,9 @@ static xir_status run_where(xir_kernel *at) {
     double *out = xir_kernel_real_out(at, 0);
     if (!x || !y || !out) return XIR_E_MEMORY;
     while (broadcast_next(&b)) {
-        for (size_t i = 0; i < b.row; i++) *out++ = which[b.at[2] + i * b.step[2]] ? x[b.at[0] + i * b.step[0]] : y[b.at[1] + i * b.step[1]];
+        for (size_t i = 0; i < b.row; i++) {
+            *out++ = which[b.at[2] + i * b.step[2]] ? x[b.at[0] + i * b.step[0]] : y[b.at[1] + i * b.step[1]];
+        }
     }
     return XIR_OK;
 }

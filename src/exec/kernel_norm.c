@@ -65,7 +65,8 @@ static xir_status group_norm(xir_kernel *at, size_t n_groups, double eps, const 
     double *y = xir_kernel_real_out(at, 0);
     xir_status status = refuse_padding(at, 0);
     if (status) return status;
-    if (!along || !x || !y || !constants(at, gamma, "gamma", channels, &factor) || !constants(at, beta, "beta", channels, &addend)) return XIR_E_MEMORY;
+    if (!along || !x || !y || !constants(at, gamma, "gamma", channels, &factor) ||
+        !constants(at, beta, "beta", channels, &addend)) return XIR_E_MEMORY;
     if (n_groups == 0 || channels % n_groups || channels < n_groups) {
         return xir_kernel_fail(at, XIR_E_INVALID, NULL, "%zu channels are not %zu groups", channels, n_groups);
     }
@@ -219,7 +220,7 @@ static xir_status run_log_softmax(xir_kernel *at) {
 
 kernel_table kernels_norm = {
 #define ROW(id) { xir_##id##_class, run_##id }
-    ROW(batch_norm1d), ROW(batch_norm2d), ROW(batch_norm3d), ROW(group_norm),  ROW(instance_norm1d), ROW(instance_norm2d), ROW(instance_norm3d),
-    ROW(layer_norm),   ROW(log_softmax),  ROW(normalize),    ROW(rms_norm),    ROW(softmax),
+    ROW(batch_norm1d),    ROW(batch_norm2d),    ROW(batch_norm3d), ROW(group_norm),  ROW(instance_norm1d), ROW(instance_norm2d),
+    ROW(instance_norm3d), ROW(layer_norm),      ROW(log_softmax),  ROW(normalize),   ROW(rms_norm),        ROW(softmax),
     { NULL, NULL },
 };

@@ -48,7 +48,9 @@ static xir_status reduce(xir_kernel *at, const int64_t *axes, size_t n, const fo
     if (status) return status;
     const bool *along = groups_along(at, type, axes, n);
     if (!along || !groups_open(&g, at, type, along)) return XIR_E_MEMORY;
-    if (f->from_first && g.size == 0 && g.n) return xir_kernel_fail(at, XIR_E_INVALID, "inputs/0", "it has no elements along the reduced dims");
+    if (f->from_first && g.size == 0 && g.n) {
+        return xir_kernel_fail(at, XIR_E_INVALID, "inputs/0", "it has no elements along the reduced dims");
+    }
     return xir_kernel_is_real(type) ? reduce_reals(at, &g, f) : reduce_i64s(at, &g, f);
 }
 

@@ -115,7 +115,8 @@ static bool write_header(file_writer *f, const xir_type *type, const npy_written
         b.data[9] = (char)((b.size - 10) >> 8);
         good = file_write(f, b.data, b.size);
     } else if (!f->status) {
-        f->status = b.failed ? diag_memory(f->why) : file_fail(f->why, XIR_E_LIMIT, f->path, XIR_NO_BYTE, "%zu dims are more than a header has room for", rank);
+        f->status = b.failed ? diag_memory(f->why) : file_fail(f->why, XIR_E_LIMIT, f->path, XIR_NO_BYTE,
+                                                               "%zu dims are more than a header has room for", rank);
     }
     buffer_free(&b);
     return good;
@@ -127,7 +128,8 @@ static bool write_elements(file_writer *f, const xir_array *array, const numbers
     const void *data = xir_array_data(array, &size);
     if (size == 0) return true;
     if (w->as_they_are) return file_write(f, data, size);
-    numbers plain = { .kind = w->as_reals ? NUMBER_FLOAT : e->kind, .bits = 8 * w->bytes, .exponent = 8, .mantissa = w->as_reals ? 23 : 0 };
+    numbers plain = { .kind = w->as_reals ? NUMBER_FLOAT : e->kind, .bits = 8 * w->bytes, .exponent = 8,
+                      .mantissa = w->as_reals ? 23 : 0 };
     for (size_t from = 0; from < array->count; from += AT_ONCE) {
         size_t n = array->count - from < AT_ONCE ? array->count - from : AT_ONCE;
         double reals[AT_ONCE];

@@ -25,7 +25,7 @@ static XIR_PRINTF(3, 4) bool fail(npy_reader *r, xir_status status, const char *
 
 /* The next byte that is no blank; 0 at the end. */
 static char next(npy_reader *r) {
-    while (r->at < r->end && (r->bytes[r->at] == ' ' || r->bytes[r->at] == '\n' || r->bytes[r->at] == '\t' || r->bytes[r->at] == '\r')) r->at++;
+    while (r->at < r->end && r->bytes[r->at] && strchr(" \t\r\n", r->bytes[r->at])) r->at++;
     return r->at < r->end ? (char)r->bytes[r->at] : '\0';
 }
 
@@ -99,7 +99,8 @@ static bool read_descr(npy_reader *r, npy_header *out) {
     if (good) {
         out->kind = text.data[i];
         out->bytes = (unsigned)(text.data[i + 1] - '0');
-        good = !(out->kind == 'b' && out->bytes != 1) && !(out->kind == 'f' && out->bytes == 1) && !(order && text.data[0] == '|' && out->bytes > 1);
+        good = !(out->kind == 'b' && out->bytes != 1) && !(out->kind == 'f' && out->bytes == 1) &&
+               !(order && text.data[0] == '|' && out->bytes > 1);
     }
     if (good) return true;
     r->at = start;

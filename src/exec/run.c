@@ -31,11 +31,15 @@ static xir_status check_inputs(xir_kernel *at) {
     for (size_t i = 0; i < n; i++) {
         char where[32];
         snprintf(where, sizeof where, "inputs/%zu", i);
-        if (i >= cls->n_inputs && !cls->many_inputs) return xir_kernel_fail(at, XIR_E_INVALID, where, "the class has %u inputs", cls->n_inputs);
+        if (i >= cls->n_inputs && !cls->many_inputs) {
+            return xir_kernel_fail(at, XIR_E_INVALID, where, "the class has %u inputs", cls->n_inputs);
+        }
         const xir_port *port = &cls->inputs[i < cls->n_inputs ? i : cls->n_inputs - 1];
         bool absent = i >= at->n_inputs || !at->inputs[i].array;
         bool needed = port->word == XIR_WORD_IN || (port->word == XIR_WORD_VAR && i < at->n_inputs);
-        if (absent && needed) return xir_kernel_fail(at, XIR_E_MISSING, where, "%.*s is absent", (int)port->name.size, port->name.data);
+        if (absent && needed) {
+            return xir_kernel_fail(at, XIR_E_MISSING, where, "%.*s is absent", (int)port->name.size, port->name.data);
+        }
     }
     return XIR_OK;
 }
@@ -68,7 +72,8 @@ static xir_status hand_out(xir_kernel *at, size_t i, xir_array **out) {
         return XIR_OK;
     }
     xir_status status = agree(at->ctx, declared, array->type, &type, &why);
-    return status ? op_fail(at->op, status == XIR_E_BOUNDS ? XIR_E_INVALID : status, at->why, where, why.text) : array_as(array, type, out, at->why);
+    if (!status) return array_as(array, type, out, at->why);
+    return op_fail(at->op, status == XIR_E_BOUNDS ? XIR_E_INVALID : status, at->why, where, why.text);
 }
 
 static xir_status compute(xir_kernel *at, xir_array **outputs) {

@@ -60,7 +60,7 @@ static xir_status open_quant(numbers *e, const xir_type *type, xir_diags *why) {
     int64_t axis = scales ? xir_scales_axis(scales) : -1;
     xir_status status = open_row(e, type, scales ? xir_scales_count(scales) : 0, axis, &e->scale, why);
     if (!status) status = open_row(e, type, zeros.size, axis, &e->zero, why);
-    if (!status) status = open_row(e, type, ratios ? xir_norm_ratios_count(ratios) : 0, ratios ? xir_norm_ratios_axis(ratios) : -1, &e->ratio, why);
+    if (!status && ratios) status = open_row(e, type, xir_norm_ratios_count(ratios), xir_norm_ratios_axis(ratios), &e->ratio, why);
     if (status) return status;
     for (size_t i = 0; e->scale.items && i < e->scale.n; i++) e->scale.items[i] = xir_scales_at(scales, i);
     for (size_t i = 0; e->zero.items && i < e->zero.n; i++) e->zero.items[i] = (double)zeros.data[i];

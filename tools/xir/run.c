@@ -104,7 +104,8 @@ static int read_inputs(ports *in, xir_diags *why) {
             text_free(&names);
             return code;
         }
-        if (in->arrays[k]) return complain(MISUSED, "--input gives '%.*s' twice", (int)xir_value_name(in->values[k]).size, xir_value_name(in->values[k]).data);
+        xir_str name = xir_value_name(in->values[k]);
+        if (in->arrays[k]) return complain(MISUSED, "--input gives '%.*s' twice", (int)name.size, name.data);
         int code;
         in->arrays[k] = load_array(file, &code, why);
         if (!code) code = recast(&in->arrays[k], xir_value_type(in->values[k]), why);
@@ -130,7 +131,9 @@ static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
         xir_str name = xir_value_name(in->values[i]);
         if (in->arrays[i]) continue;
         if (input_words.n) return complain(MISUSED, "there is no --input for '%.*s'", (int)name.size, name.data);
-        if (!xir_type_tensor(type)) return complain(FAULTY, "input '%.*s' is no tensor: there are no random numbers for it", (int)name.size, name.data);
+        if (!xir_type_tensor(type)) {
+            return complain(FAULTY, "input '%.*s' is no tensor: there are no random numbers for it", (int)name.size, name.data);
+        }
         in->arrays[i] = xir_array_random(context, with_all_dims(type), seed + i, why);
         if (!in->arrays[i]) return FAULTY;
     }
@@ -145,11 +148,13 @@ static char *shapes_of(const ports *in) {
     for (size_t i = 0; i < in->n; i++) {
         xir_str name = xir_value_name(in->values[i]);
         const xir_type *declared = xir_value_type(in->values[i]), *type = xir_array_type(in->arrays[i]);
-        bool plain = name.size && !memchr(name.data, '"', name.size) && !memchr(name.data, ';', name.size) && !memchr(name.data, '=', name.size);
-        if (!plain || !xir_type_has_unknown_dim(declared) || xir_type_rank(type) != xir_type_rank(declared) || !xir_type_rank(type)) continue;
+        size_t rank = xir_type_rank(type);
+        bool plain = name.size && rank;
+        for (size_t k = 0; plain && k < name.size; k++) plain = name.data[k] && !strchr("\";=", name.data[k]);
+        if (!plain || !xir_type_has_unknown_dim(declared) || rank != xir_type_rank(declared)) continue;
         text_put(&t, t.size ? ";" : "input-shape=\"");
         text_add(&t, name.data, name.size);
-        for (size_t k = 0; k < xir_type_rank(type); k++) text_printf(&t, k ? ",%lld" : "=%lld", (long long)xir_type_dim(type, (int64_t)k, false));
+        for (size_t k = 0; k < rank; k++) text_printf(&t, k ? ",%lld" : "=%lld", (long long)xir_type_dim(type, (int64_t)k, false));
     }
     if (t.size) text_put(&t, "\"");
     text_add(&t, "", 1);
@@ -262,8 +267,8 @@ static int compare_one(const ports *out, size_t i, const char *file, double tole
             text where = { 0 };
             print_index(&where, xir_array_type(out->arrays[i]), d.first);
             text_add(&where, "", 1);
-            code = complain_of(FAULTY, path, "'%.*s' differs: %s is %.9g, %.9g was expected; %zu of %zu elements differ, by up to %.3g", (int)name.size,
-                               name.data, where.data, d.a, d.b, d.count, xir_array_count(out->arrays[i]), d.largest);
+            code = complain_of(FAULTY, path, "'%.*s' differs: %s is %.9g, %.9g was expected; %zu of %zu elements differ, by up to %.3g",
+                               (int)name.size, name.data, where.data, d.a, d.b, d.count, xir_array_count(out->arrays[i]), d.largest);
             text_free(&where);
         }
     }
@@ -323,7 +328,9 @@ static int run(int n, char **operands) {
     (void)n;
     double tolerance = 1e-4, seed = 0;
     if (!read_number("tolerance", tolerance_word, &tolerance) || !read_number("seed", seed_word, &seed)) return MISUSED;
-    if (seed >= 0x1p53 || seed != (double)(uint64_t)seed) return complain(MISUSED, "--seed takes an integer below 2^53, not '%s'", seed_word);
+    if (seed >= 0x1p53 || seed != (double)(uint64_t)seed) {
+        return complain(MISUSED, "--seed takes an integer below 2^53, not '%s'", seed_word);
+    }
     loaded l = { 0 };
     ports in = { 0 }, out = { 0 };
     int code = load(&l, operands[0], 0);
