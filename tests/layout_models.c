@@ -32,6 +32,14 @@ static size_t inner_transposes(const xir_network *net) {
     return n;
 }
 
+/* Convolutions, pools and their results are NHWC by their letters too. */
+static void check_letters(const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        bool map = xir_op_is(op, xir_conv2d_class()) || xir_op_is(op, xir_max_pool2d_class()) || xir_op_is(op, xir_avg_pool2d_class());
+        if (map) CHECK_STR(xir_layout_text(xir_type_layout(xir_value_type(xir_op_output(op, 0)))), "NHWC");
+    }
+}
+
 static void digits(void **state) {
     (void)state;
     xir_network *net = xir_network_load(ctx, XIR_TEST_DATA "/../examples/models/digits.onnx", NULL, why);
@@ -40,6 +48,7 @@ static void digits(void **state) {
     assert_true(PROVE_WITHIN(net, 1e-5) > 0);
     assert_int_equal(inner_transposes(net), 0);
     assert_true(TRANSPOSES(net) <= 1);
+    check_letters(net);
     xir_network_free(net);
 
     net = xir_network_load(ctx, XIR_TEST_DATA "/../examples/models/digits.onnx", NULL, why);
@@ -128,6 +137,7 @@ static void the_corpus(void **state) {
         if (m->is_static && missing) fail_msg("%s: %zu of %zu values have no static shape", m->name, missing, checked);
         if (m->proven > 0) prove_pass(net, "layout", NULL, m->proven, m->name, 0);
         else run_pass(net, "layout", NULL, m->name, 0);
+        check_letters(net);
         missing = shapes_missing(net, m->is_static, &checked);
         if (m->is_static && missing) fail_msg("%s: %zu of %zu values have lost their shape", m->name, missing, checked);
         print_message("%s: %zu transposes, %zu of them inside; %zu shapes, %zu missing\n", m->name, TRANSPOSES(net),

@@ -14,7 +14,7 @@ bool name_is_better(const xir_value *of, const xir_value *than) {
 }
 
 bool tags_follow(xir_value *v, axis_order by) {
-    const xir_any *dims = by == ORDER_SAME || !v->more || !v->more->tags ? NULL : xir_map_get(v->more->tags, XIR_STR("onnx.dims"));
+    const xir_any *dims = by == ORDER_SAME || order_is_merged(by) || !v->more || !v->more->tags ? NULL : xir_map_get(v->more->tags, XIR_STR("onnx.dims"));
     size_t rank = xir_type_rank(v->type);
     if (!dims || dims->kind != XIR_ANY_LIST || dims->as.list.size != rank || rank > MOST_AXES) return true;
     xir_any items[MOST_AXES];
