@@ -23,6 +23,21 @@ err "/graph/node/2/input/1: Add 'add1' (node 2): input 1 'bios' is made by no no
 cp small.onnx d.onnx; poke d.onnx "$(at pads 1)" 'padz'; poke d.onnx "$(at bias 1)" 'bios'
 run 1 check d.onnx; lines err 2; err "/graph/node/0/attribute/padz"; err "/graph/node/2/input/1"; out "d.onnx: 2 errors"
 
+# What a constant says is looked at, wherever the constant is: in the file, in a raw file, in a pipe.
+cp "$data/reshape.onnx" .
+count="/graph/node/0/input/1: Reshape 'rs' (node 0): the shape is for 8 elements, input 0 has 6"
+run 1 check reshape.onnx; lines err 1; err "reshape.onnx: $count"
+run 0 convert reshape.onnx reshape.json; run 1 check reshape.json; lines err 1; err "$count"
+"$XIR" check - <reshape.onnx >out 2>err; [ $? = 1 ] || bad "check of a pipe"; err "$count"
+run 0 check --no-params reshape.onnx
+
+# Weights that are short of their shape, beside another fault.
+cp "$SRC/examples/models/digits.onnx" .
+poke digits.onnx "$(grep -abo 'fc.biasJ' digits.onnx | cut -d: -f1 | awk '{ print $1 - 5 }')" "$(printf '\014')"
+run 1 check digits.onnx; lines err 2
+err "/graph/node/14/input/2: Gemm '/fc/Gemm' (node 14): dim 0 of input 2 is 12, 10 or 1 is expected"
+err "/graph/initializer/16/raw_data: tensor 'fc.bias' has 40 bytes in raw_data, 12 of float takes 48"
+
 # The same network in another format is judged in the same way.
 run 0 convert a.onnx a.json; run 1 check a.json; lines err 1; err "/graph/node/0/attribute/padz"
 run 0 convert small.onnx e.imodel; run 0 check e.imodel; quiet

@@ -353,7 +353,9 @@ static void print_summary(const char *name, size_t errors, size_t warnings, size
 }
 
 static int check(loaded *l, xir_diags *all) {
-    checking c = { .net = l->net, .why = new_diags() };
+    checking c = { .why = new_diags() };
+    if (!load_args.no_params && xir_network_is_dialect(l->net)) take_constants(l, c.why);
+    c.net = l->net;
     progress_begin("checking", l->name);
     int code = check_structure(&c);
     progress_end();

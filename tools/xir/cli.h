@@ -181,6 +181,9 @@ int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_
 /* Of a format with parameters inside: reads all of it once more, as XIR_LOAD_… say, the MD5 too, and forgets it. *found tells
  * whether there were parameters where they are needed. */
 int check_inside(loaded *l, unsigned flags, bool *found, xir_diags *why);
+/* Maps the parameters of a structure, if that is possible: what judges a dialect looks at constants. What is wrong with them is for who
+ * checks them to say; `why` is empty then. */
+void take_constants(loaded *l, xir_diags *why);
 /* Structure and parameters, as load_args say, with a warning if parameters are needed and not there. All findings are printed.
  * If the parameters alone are faulty, l->net has the structure nevertheless. */
 int load(loaded *l, const char *path, unsigned flags);

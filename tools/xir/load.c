@@ -208,6 +208,18 @@ int check_inside(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     return code;
 }
 
+void take_constants(loaded *l, xir_diags *why) {
+    xir_network *net = NULL;
+    bool found;
+    if (l->format->pair) {
+        if (l->regular) (void)load_params(l, load_args.params, XIR_LOAD_LAZY, &found, why);
+    } else if (read_input(l, (xir_load_options){ .lazy = true }, &net, why) == DONE) {
+        xir_network_free(l->net);
+        l->net = net;
+    }
+    xir_diags_clear(why);
+}
+
 static bool any_params(const xir_network *net, bool (*is)(const xir_value *)) {
     size_t n = xir_network_params(net, NULL, 0);
     xir_value **params = take(n, sizeof *params);

@@ -166,6 +166,12 @@ static bool per_channel(xir_node *at, const xir_value *x, size_t i, size_t n) {
                           "expected", i, n, (long long)channels);
 }
 
+/* What is not known here changes numbers, never the type. */
+static bool stays_typed(xir_node *at, const xir_value *x, const char *reason) {
+    xir_node_type_output(at, 0, xir_value_type(x));
+    return xir_node_stays(at, "%s", reason);
+}
+
 /* multiplier = scale / sqrt(var + epsilon), addend = bias - mean * multiplier. */
 bool onnx_batch_normalization(xir_node *at) {
     const double *k[4];
@@ -175,11 +181,11 @@ bool onnx_batch_normalization(xir_node *at) {
     size_t rank = v_rank(x), spatial = rank > 3 ? rank - 2 : 1;
     if (rank < 2) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 2 dims are expected, %zu were found", rank);
     if (xir_node_int(at, "training_mode", 0) || at->n_out > 1 || (at->cls->version < 7 && !xir_node_int(at, "is_test", 0))) {
-        return xir_node_stays(at, "training");
+        return stays_typed(at, x, "training");
     }
-    if (at->cls->version < 9 && !xir_node_int(at, "spatial", 1)) return xir_node_stays(at, "statistics for each element");
+    if (at->cls->version < 9 && !xir_node_int(at, "spatial", 1)) return stays_typed(at, x, "statistics for each element");
     for (size_t i = 0; i < 4; i++) {
-        if (!xir_node_knows(at, 1 + i)) return xir_node_stays(at, "the statistics are not constant");
+        if (!xir_node_knows(at, 1 + i)) return stays_typed(at, x, "the statistics are not constant");
         if (!xir_node_reals(at, 1 + i, &k[i], &n[i]) || !per_channel(at, x, 1 + i, n[i])) return false;
         if (n[i] != n[0]) {
             return xir_node_wrong(at, XIR_E_INVALID, NULL, "the statistics have %zu and %zu elements, as many are expected",
