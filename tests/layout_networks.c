@@ -114,6 +114,29 @@ static void flatten_and_a_product(void **state) {
     xir_network_free(net);
 }
 
+/* A generator: columns of the weights in the order in which the map lies, and those of what is added. */
+static void a_product_and_a_map(void **state) {
+    (void)state;
+    xir_network *net;
+    xir_value *m = matmul_of(NCHW_BEGIN(&net, 2, 7), 120, "fc");
+    m = add_of(m, PARAMS(net, "bias", NULL, 120), "sum");
+    xir_value *map = RESHAPE(relu_of(m, "r"), "map", 2, 6, 4, 5);
+    xir_value *y = nchw_conv(relu_of(map, "q"), 3, 3, "out");
+    NCHW_END(y);
+    PROVE(net, NULL);
+    CHECK_OPS(net, "x = Input()", "fc = Matmul(x, fc.w)", "sum = Add(fc, bias)", "r = ReLU(sum)", "map = Reshape(r)", "q = ReLU(map)",
+              "%11 = Conv2d(q, out.w, out.b)", "out = Transpose(%11)", "Output(out)");
+    xir_network_free(net);
+
+    /* Through the middle of an autoencoder: rows in one order, columns in another. */
+    xir_value *a = nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a");
+    xir_value *f = matmul_of(RESHAPE(a, "flat", 2, 120), 40, "fc");
+    NCHW_END(nchw_conv(RESHAPE(f, "map", 2, 2, 4, 5), 3, 3, "out"));
+    PROVE_WITHIN(net, 1e-6);
+    assert_int_equal(TRANSPOSES(net), 2);
+    xir_network_free(net);
+}
+
 /* A flattened map that somebody else reads too stays as it was. */
 static void flatten_and_a_result(void **state) {
     (void)state;
@@ -311,6 +334,7 @@ int main(void) {
         cmocka_unit_test(squeeze_by_a_mean_and_linear_layers),
         cmocka_unit_test(a_u_net),
         cmocka_unit_test(flatten_and_a_product),
+        cmocka_unit_test(a_product_and_a_map),
         cmocka_unit_test(flatten_and_a_result),
         cmocka_unit_test(flatten_a_pixel),
         cmocka_unit_test(a_channel_shuffle),

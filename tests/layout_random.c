@@ -204,13 +204,25 @@ static xir_value *normed(const pool *p, xir_value *v) {
     return first(xir_add_layer_norm(end(p), (xir_layer_norm_in){ v }, &a));
 }
 
+/* A map flattened, multiplied, and a map again, with functions of single elements and constants between. */
+static xir_value *through_a_product(const pool *p, xir_value *m) {
+    int64_t batch = dim(m, 0), channels = 1 + (int64_t)chance(3);
+    xir_value *v = reshape_of(m, "flat", (const int64_t[]){ batch, elements(m) / batch }, 2);
+    if (chance(2)) v = relu_of(v, "r");
+    if (chance(3) == 0) v = with_constant(p, v);
+    v = matmul_of(v, channels * 12, "fc");
+    if (chance(2)) v = with_constant(p, v);
+    if (chance(3) == 0) v = sigmoid_of(v, "s");
+    return chance(4) ? reshape_of(v, "map", (const int64_t[]){ batch, channels, 3, 4 }, 4) : v;
+}
+
 static void grow(pool *p) {
     char name[32];
     snprintf(name, sizeof name, "v%zu", p->n);
     xir_value *v = any(p), *m = any_map(p), *w;
     bool ranked = rank(v) > 0;
     if (!ranked) v = m;
-    switch (chance(24)) {
+    switch (chance(25)) {
     case 0: case 1: case 2: case 3:
         keep(p, nchw_conv(m, 1 + (int64_t)chance(5), chance(2) ? 1 : 3, name));
         break;
@@ -231,6 +243,7 @@ static void grow(pool *p) {
     case 19: keep(p, gathered(p, v)); break;
     case 20: keep(p, joined(p, v)); break;
     case 21: keep(p, normed(p, v)); break;
+    case 23: keep(p, through_a_product(p, m)); break;
     case 22: if (rank(v) >= 2) keep(p, matmul_of(v, 1 + (int64_t)chance(4), name)); break;
     default:
         w = one_like(p, v, -1);

@@ -292,11 +292,34 @@ bool finds_same_axes(plan *l, const node *n, uint32_t i) {
     return !(n->row->row->flags & ROW_BATCH) || letter_at(now, 'N', 0) == order_find(needs, letter_at(p->type, 'N', 0));
 }
 
-/* A product whose constant's rows can be put into the order of a merged axis. */
-static bool can_follow_merged(const plan *l, const node *n, size_t i, axis_order as) {
-    const xir_value *k = n->n_in > 1 ? n->op->inputs[1].value : NULL, *merged = l->nodes[as & ~ORDER_MERGED].op->outputs;
-    return i == 0 && k && value_is_params(k) && rank_of(k) == 2 && params_movable(k) &&
-           xir_type_dim(k->type, 0, false) == xir_type_dim(merged->type, -1, false);
+/* How many elements a merged axis has. */
+static int64_t merged_size(const plan *l, axis_order as) {
+    const xir_op *op = l->nodes[as & ORDER_PLACE].op;
+    return xir_type_dim(as & ORDER_SPLIT ? op->inputs[0].value->type : op->outputs->type, -1, false);
+}
+
+/* Constants whose elements along an axis can be put into the order of a merged one. */
+static bool can_merge(const plan *l, const xir_value *v, int64_t axis, axis_order as) {
+    if (!v || !value_is_params(v) || !params_movable(v)) return false;
+    return rank_of(v) == 0 || xir_type_dim(v->type, axis, false) == 1 || xir_type_dim(v->type, axis, false) == merged_size(l, as);
+}
+
+/* Whether an op can read its last axis in the order of a merged one and hand it on. */
+static bool each_can_merge(const plan *l, const node *n, axis_order as) {
+    size_t values = 0;
+    if (finds_channels(n)) return false;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const port *p = &l->ports[n->port + i];
+        if (p->root == NONE ? !can_merge(l, n->op->inputs[i].value, -1, as) : p->rank != n->rank || p->view != ORDER_SAME) return false;
+        values += p->root != NONE;
+    }
+    return values == 1;
+}
+
+static bool matrix_can_merge(const plan *l, const node *n, int64_t axis, axis_order as) {
+    const xir_value *k = n->n_in > 1 ? n->op->inputs[1].value : NULL, *b = n->n_in > 2 ? n->op->inputs[2].value : NULL;
+    return k && rank_of(k) == 2 && xir_type_dim(k->type, axis, false) == merged_size(l, as) && can_merge(l, k, axis, as) &&
+           (axis == 0 || !b || can_merge(l, b, -1, as));
 }
 
 bool orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order *in, axis_order *out) {
@@ -304,8 +327,8 @@ bool orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order
     row_kind kind = n->row->row->kind;
     *in = *out = as;
     if (order_is_merged(as)) {
-        if (kind == ROW_MATMUL) *out = ORDER_SAME;
-        return kind == ROW_MATMUL ? can_follow_merged(l, n, i, as) : kind == ROW_EACH && n->n_in == 1;
+        if (kind == ROW_MATMUL) *out = n->out;
+        return kind == ROW_MATMUL ? i == 0 && matrix_can_merge(l, n, 0, as) : kind == ROW_EACH && each_can_merge(l, n, as);
     }
     if (kind == ROW_EACH) {
         const port *p = &l->ports[n->port + i];
@@ -323,13 +346,17 @@ bool orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order
 }
 
 bool orders_by_output(plan *l, const node *n, axis_order as, axis_order *in, axis_order *out) {
-    if (!n->row || order_is_merged(as)) return false;
+    if (!n->row) return false;
     row_kind kind = n->row->row->kind;
     *in = *out = as;
+    if (order_is_merged(as)) {
+        if (kind == ROW_MATMUL) *in = n->in;
+        return kind == ROW_MATMUL ? matrix_can_merge(l, n, 1, as) : kind == ROW_EACH && each_can_merge(l, n, as);
+    }
     if (kind == ROW_MATMUL || kind == ROW_SHAPE) return false;
     if (kind == ROW_LOSE && !keeps_dims(n)) *in = with(as, rank_in(l, n), axes_named(n));
     if (kind == ROW_GAIN) *in = without(as, n->rank, axes_named(n));
     if (kind == ROW_GATHER && !gather_in(l, n, as, in)) return false;
-    if (kind == ROW_RESHAPE && !reshape_backward(n, as, in)) return false;
+    if (kind == ROW_RESHAPE && !reshape_backward(l, n, as, in)) return false;
     return can_work_in(l, n, *in);
 }

@@ -38,7 +38,7 @@ typedef enum row_kind {
     ROW_GATHER,    /* an axis of the first input becomes those of the second                                   */
     ROW_RESHAPE,
     ROW_SHAPE,     /* the dims as they were, from wherever they are                                            */
-    ROW_MATMUL     /* rows of a constant follow what was merged into the last axis                             */
+    ROW_MATMUL     /* rows and columns of a constant follow what is merged into the last axis                  */
 } row_kind;
 
 /* What an attribute says of axes. */
@@ -212,9 +212,9 @@ void  axes_asked(const node *n, size_t *from, size_t *to);
 /* ---- reshape.c --------------------------------------------------------------------------------------------------- */
 
 bool reshape_forward(plan *l, const node *n, axis_order in, axis_order *out);
-bool reshape_backward(const node *n, axis_order out, axis_order *in);
-/* The dims that are merged into the last axis of the output in the order as they are read now, `count` of them: their sizes, and for
- * each of the new order its place in the old one. */
+bool reshape_backward(const plan *l, const node *n, axis_order out, axis_order *in);
+/* The dims that are merged into the last axis of the output, or that the last axis of the input is split into, `count` of them: their
+ * sizes, and for each of the new order its place in the old one. */
 typedef struct merged_axis { int64_t dims[MOST_AXES]; size_t from[MOST_AXES], count; } merged_axis;
 void reshape_merged(const node *n, merged_axis *out);
 
@@ -263,10 +263,10 @@ bool tags_follow(xir_value *v, axis_order by);
 
 /* Whether the elements of Params can be moved: they are there, and whole bytes. */
 bool       params_movable(const xir_value *value);
-/* Params that are broadcast to `rank` dims, in the order `by` of those; and rows of a matrix in the order of a merged axis. The same
- * Params are made once. NULL without memory. */
+/* Params that are broadcast to `rank` dims, in the order `by` of those; and Params one axis of which is in the order of a merged one. The
+ * same Params are made once. NULL without memory. */
 xir_value *params_in_order(plan *l, xir_value *value, size_t rank, axis_order by);
-xir_value *params_rows_in_order(plan *l, xir_value *value, axis_order by, const merged_axis *rows);
+xir_value *params_merged_in_order(plan *l, xir_value *value, axis_order by, size_t axis, const merged_axis *merged);
 
 /* ---- reorder.c --------------------------------------------------------------------------------------------------- */
 

@@ -14,6 +14,8 @@ enum { MOST_AXES = 8 };
 /* Not an order of axes: the elements within the last axis, which a reshape has merged from several, are in another order: that of
  * the reshape in this place of the network. */
 #define ORDER_MERGED 0x80000000u
+#define ORDER_SPLIT  0x40000000u   /* besides: or which a reshape is going to split into several */
+#define ORDER_PLACE  0x3fffffffu
 
 static inline bool     order_is_merged(axis_order p) { return p & ORDER_MERGED; }
 static inline uint32_t order_at(axis_order p, size_t i) { return p >> 4 * i & 7; }

@@ -31,6 +31,7 @@ static xir_value *keep(plan *l, const xir_value *was, axis_order by, size_t rank
     }
     value_params(value)->data = data;
     value_params(value)->allow_no_data = value_params(was)->allow_no_data;
+    if (number >= l->n_constants) return value;   // made of one that was made
     uint32_t i = (uint32_t)++l->n_reordered;
     l->reordered[i] = (reordered){ by, (uint32_t)rank, l->constants[number], value };
     l->constants[number] = i;
@@ -41,12 +42,12 @@ static xir_value *keep(plan *l, const xir_value *was, axis_order by, size_t rank
 
 /* What is to be copied: as many elements as dims say, row-major; `step` is how many bytes apart they lie in the source. */
 typedef struct moved {
-    int64_t dims[MOST_AXES + 1], step[MOST_AXES + 1];
+    int64_t dims[MOST_AXES + 2], step[MOST_AXES + 2];
     size_t  rank;
 } moved;
 
 static void move_bytes(const moved *m, size_t element, const uint8_t *from, uint8_t *to) {
-    int64_t at[MOST_AXES + 1] = { 0 }, n = m->rank ? m->dims[m->rank - 1] : 1, step = m->rank ? m->step[m->rank - 1] : 0;
+    int64_t at[MOST_AXES + 2] = { 0 }, n = m->rank ? m->dims[m->rank - 1] : 1, step = m->rank ? m->step[m->rank - 1] : 0;
     size_t outer = m->rank ? m->rank - 1 : 0;
     for (size_t i = 0; i < m->rank; i++) {
         if (m->dims[i] == 0) return;
@@ -117,19 +118,24 @@ xir_value *params_in_order(plan *l, xir_value *was, size_t rank, axis_order by) 
     return type ? keep(l, was, by, rank, type, moved_blob(l, was, &m)) : NULL;
 }
 
-xir_value *params_rows_in_order(plan *l, xir_value *was, axis_order by, const merged_axis *rows) {
+xir_value *params_merged_in_order(plan *l, xir_value *was, axis_order by, size_t axis, const merged_axis *merged) {
     const xir_tensor_type *t = xir_type_tensor(was->type);
-    xir_value *value = made_before(l, was, by, 2);
+    size_t rank = 2 * MOST_AXES + axis, n = merged->count;   // of no broadcast
+    xir_value *value = made_before(l, was, by, rank);
     if (value) return value;
-    moved m = { .rank = rows->count + 1 };
-    int64_t element = (int64_t)(xir_type_storage_bits(was->type) / 8), columns = t->shape.data[1];
-    int64_t steps[MOST_AXES], step = element * columns;
-    for (size_t i = rows->count; i-- > 0; step *= rows->dims[i]) steps[i] = step;
-    for (size_t i = 0; i < rows->count; i++) {
-        m.dims[i] = rows->dims[rows->from[i]];
-        m.step[i] = steps[rows->from[i]];
+    moved m = { .rank = n + 2 };
+    int64_t step = (int64_t)(xir_type_storage_bits(was->type) / 8), steps[MOST_AXES];
+    m.dims[0] = m.dims[n + 1] = 1;
+    for (size_t i = 0; i < t->shape.size; i++) {
+        if (i != axis) m.dims[i < axis ? 0 : n + 1] *= t->shape.data[i];
     }
-    m.dims[rows->count] = columns;
-    m.step[rows->count] = element;
-    return keep(l, was, by, 2, was->type, moved_blob(l, was, &m));
+    m.step[n + 1] = step;
+    step *= m.dims[n + 1];
+    for (size_t i = n; i-- > 0; step *= merged->dims[i]) steps[i] = step;
+    m.step[0] = step;
+    for (size_t i = 0; i < n; i++) {
+        m.dims[i + 1] = merged->dims[merged->from[i]];
+        m.step[i + 1] = steps[merged->from[i]];
+    }
+    return keep(l, was, by, rank, was->type, moved_blob(l, was, &m));
 }

@@ -148,20 +148,38 @@ static xir_status reorder_shape(plan *l, const node *n) {
 
 /* ---- constants ------------------------------------------------------------------------------------------------------ */
 
+/* Input i with one axis in the order of a merged one; a constant of one number there has no order. */
+static xir_status reorder_merged(plan *l, const node *n, uint32_t i, axis_order by, size_t axis) {
+    xir_value *v = n->op->inputs[i].value;
+    if (xir_type_dim(v->type, (int64_t)axis, false) == 1) return XIR_OK;
+    merged_axis merged;
+    reshape_merged(&l->nodes[by & ORDER_PLACE], &merged);
+    xir_value *now = params_merged_in_order(l, v, by, axis, &merged);
+    return now ? xir_op_set_input(n->op, i, now) : XIR_E_MEMORY;
+}
+
+static xir_status reorder_matrix(plan *l, const node *n) {
+    const xir_value *b = n->n_in > 2 ? n->op->inputs[2].value : NULL;
+    xir_status status = order_is_merged(n->in) ? reorder_merged(l, n, 1, n->in, 0) : XIR_OK;
+    if (!status && order_is_merged(n->out)) status = reorder_merged(l, n, 1, n->out, 1);
+    if (!status && order_is_merged(n->out) && b && rank_of(b)) status = reorder_merged(l, n, 2, n->out, rank_of(b) - 1);
+    return status;
+}
+
 static xir_status reorder_constants(plan *l, const node *n) {
     row_kind kind = n->row->row->kind;
-    if (kind == ROW_MATMUL) {
-        merged_axis rows;
-        reshape_merged(&l->nodes[n->in & ~ORDER_MERGED], &rows);
-        xir_value *now = params_rows_in_order(l, n->op->inputs[1].value, n->in, &rows);
-        return now ? xir_op_set_input(n->op, 1, now) : XIR_E_MEMORY;
-    }
+    if (kind == ROW_MATMUL) return reorder_matrix(l, n);
     if (kind != ROW_EACH && kind != ROW_JOIN && kind != ROW_GAIN) return XIR_OK;
-    for (uint32_t i = 0; i < n->op->n_inputs; i++) {
+    for (uint32_t i = 0; i < n->n_in; i++) {
         xir_value *v = n->op->inputs[i].value;
         if (!v || !value_is_params(v)) continue;
-        xir_value *now = params_in_order(l, v, kind == ROW_EACH ? rank_of(n->op->outputs) : rank_of(v), n->in);
-        xir_status status = !now ? XIR_E_MEMORY : now == v ? XIR_OK : xir_op_set_input(n->op, i, now);
+        xir_status status = XIR_OK;
+        if (order_is_merged(n->in)) {
+            if (rank_of(v)) status = reorder_merged(l, n, i, n->in, rank_of(v) - 1);
+        } else {
+            xir_value *now = params_in_order(l, v, kind == ROW_EACH ? n->rank : rank_of(v), n->in);
+            status = !now ? XIR_E_MEMORY : now == v ? XIR_OK : xir_op_set_input(n->op, i, now);
+        }
         if (status) return status;
     }
     return XIR_OK;

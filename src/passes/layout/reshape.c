@@ -4,7 +4,10 @@
  *
  *     [N, C, H, W] -> [N, C, H*W]      groups N | C | H W         NHWC gives [N, H*W, C]
  *     [N, C, H, W] -> [N, g, C/g, H, W]       N | C | H | W       NHWC gives [N, H, W, g, C/g]
- *     [N, C, H, W] -> [N, C*H*W]              N | C H W           NHWC gives [N, C*H*W], merged in another order */
+ *     [N, C, H, W] -> [N, C*H*W]              N | C H W           NHWC gives [N, C*H*W], merged in another order
+ *
+ * The last one is fine if all who read it can take the merged axis so: products, whose constant's rows change places. The other way
+ * round, who makes what is split into a map may make it in another order: products, whose constant's columns do. */
 #include "layout.h"
 
 /* Dims that are not 1, by their axes. */
@@ -127,14 +130,29 @@ static bool merged_is_followed(plan *l, const node *n, axis_order as) {
             const root_use *use = &l->uses[root->first_use + i];
             const node *user = &l->nodes[use->user];
             axis_order in, out;
-            if (l->ports[user->port + use->port].view != ORDER_SAME || user->in != ORDER_SAME || user->out != ORDER_SAME) return false;
+            if (l->ports[user->port + use->port].view != ORDER_SAME || user->in != ORDER_SAME) return false;
             if (!orders_by_input(l, user, use->port, as, &in, &out)) return false;
-            if (!order_is_merged(out)) continue;
+            if (out != as) continue;
             if (n_open == MOST_READERS) return false;
             open[n_open++] = user->first;
         }
     }
     return true;
+}
+
+/* The product of some dims of a side; -1: it can't be said. */
+static int64_t product(const side *s, const int64_t *dims, size_t from, size_t count) {
+    int64_t all = 1;
+    for (size_t i = 0; i < count; i++) {
+        if (dims[s->axis[from + i]] < 0 || !mul_i64(all, dims[s->axis[from + i]], &all)) return -1;
+    }
+    return all;
+}
+
+/* Whether a group's dims are known; of a broken network they need not be what they are merged into. */
+static bool is_known(const grouping *g, const group *m) {
+    int64_t in = product(&g->in, g->in_dims, m->in, m->n_in);
+    return in >= 0 && in == product(&g->out, g->out_dims, m->out, m->n_out);
 }
 
 bool reshape_forward(plan *l, const node *n, axis_order in, axis_order *out) {
@@ -147,38 +165,49 @@ bool reshape_forward(plan *l, const node *n, axis_order in, axis_order *out) {
     if (mixed == g.n) return true;
     const group *m = &g.groups[mixed];
     if (*out != ORDER_SAME || m->n_out != 1 || g.out.axis[m->out] != g.out_rank - 1) return false;
-    for (size_t i = 0; i < m->n_in; i++) {
-        if (g.in_dims[g.in.axis[m->in + i]] < 0) return false;
-    }
+    if (!is_known(&g, m)) return false;
     *out = ORDER_MERGED | (uint32_t)(n - l->nodes);
     return merged_is_followed(l, n, *out);
 }
 
-bool reshape_backward(const node *n, axis_order out, axis_order *in) {
+bool reshape_backward(const plan *l, const node *n, axis_order out, axis_order *in) {
     grouping g;
     size_t place[MOST_AXES], sorted[MOST_AXES], mixed;
     if (!make_groups(n, &g)) return false;
     places(&g.out, g.out_rank, out, place);
-    if (!sort_groups(&g, place, false, sorted, &mixed) || mixed < g.n) return false;
+    if (!sort_groups(&g, place, false, sorted, &mixed)) return false;
     *in = order_of_groups(&g, true, sorted);
+    if (mixed == g.n) return true;
+    const group *m = &g.groups[mixed];
+    if (*in != ORDER_SAME || m->n_in != 1 || g.in.axis[m->in] != g.in_rank - 1 || l->ports[n->port].view != ORDER_SAME) return false;
+    if (!is_known(&g, m)) return false;
+    *in = ORDER_MERGED | ORDER_SPLIT | (uint32_t)(n - l->nodes);
     return true;
+}
+
+/* The dims of one side that the last axis of the other has, in the order that the one side works in. */
+static void list_merged(const side *s, const int64_t *dims, size_t rank, axis_order p, size_t from, size_t count, merged_axis *out) {
+    size_t place[MOST_AXES], low = MOST_AXES;
+    places(s, rank, p, place);
+    for (size_t i = 0; i < count; i++) low = place[from + i] < low ? place[from + i] : low;
+    out->count = count;
+    for (size_t i = 0; i < count; i++) {
+        out->dims[i] = dims[s->axis[from + i]];
+        out->from[place[from + i] - low] = i;
+    }
 }
 
 void reshape_merged(const node *n, merged_axis *out) {
     grouping g;
-    size_t place[MOST_AXES];
     out->count = 0;
     if (!make_groups(n, &g)) return;
-    places(&g.in, g.in_rank, n->in, place);
     for (size_t k = 0; k < g.n; k++) {
         const group *p = &g.groups[k];
-        if (p->n_out != 1 || g.out.axis[p->out] != g.out_rank - 1) continue;
-        size_t low = place[p->in];
-        for (size_t i = 1; i < p->n_in; i++) low = place[p->in + i] < low ? place[p->in + i] : low;
-        out->count = p->n_in;
-        for (size_t i = 0; i < p->n_in; i++) {
-            out->dims[i] = g.in_dims[g.in.axis[p->in + i]];
-            out->from[place[p->in + i] - low] = i;
+        if (order_is_merged(n->out) && p->n_out == 1 && g.out.axis[p->out] == g.out_rank - 1) {
+            list_merged(&g.in, g.in_dims, g.in_rank, n->in, p->in, p->n_in, out);
+        }
+        if (order_is_merged(n->in) && p->n_in == 1 && g.in.axis[p->in] == g.in_rank - 1) {
+            list_merged(&g.out, g.out_dims, g.out_rank, n->out, p->out, p->n_out, out);
         }
     }
 }

@@ -44,7 +44,7 @@ static bool take_memory(plan *l) {
         if (!op->cls->plain && !children) op_each_child(op, count_child, &children);
     }
     l->n_constants = l->net->n_params;
-    if (l->n_values >= NONE / 2 || l->n_ports >= NONE / 2 || l->n_nodes >= ORDER_MERGED) return false;
+    if (l->n_values >= NONE / 2 || l->n_ports >= NONE / 2 || l->n_nodes >= ORDER_PLACE) return false;
     l->nodes     = mem_new(l->alloc, (l->n_nodes + 1) * sizeof *l->nodes);
     l->ports     = mem_new(l->alloc, (l->n_ports + 1) * sizeof *l->ports);
     l->values    = mem_new(l->alloc, (l->n_values + 1) * sizeof *l->values);
