@@ -30,7 +30,8 @@ typedef struct xir_run_options {
 XIR_API xir_status xir_network_run(const xir_network *net, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
                                    size_t n_outputs, const xir_run_options *options, xir_diags *why);
 
-/* Runs one operation; `inputs` NULL: its inputs must be Params with bytes. Fills one array for each output of the op. */
+/* Runs one operation; `inputs` NULL: its inputs must be Params with bytes. A NULL item is the op's own Params there, or an absent input.
+ * Fills one array for each output of the op. Attributes and inputs are checked first: an op may come from anywhere. */
 XIR_API xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs, size_t n_outputs,
                               xir_diags *why);
 
