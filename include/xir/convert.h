@@ -66,10 +66,11 @@ XIR_API xir_status xir_dialect_check(const xir_network *net, xir_diags *why);
  * After a failure all calls do nothing and give NULL, 0 or false: a hook may go straight on and return what the last one
  * returns. */
 
+/* The op of the foreign dialect that is being converted, the network that it is in, and that network's context. */
 XIR_API const xir_op *xir_node_op(const xir_node *at);
 XIR_API xir_network  *xir_node_network(const xir_node *at);
 XIR_API xir_context  *xir_node_context(const xir_node *at);
-/* The version of the operator set that the node is of; "Conv" of "onnx::Conv". */
+/* The version of the operator set that the node is of; "Conv" of "onnx::Conv"; whether a call has failed. */
 XIR_API int64_t       xir_node_version(const xir_node *at);
 XIR_API xir_str       xir_node_type(const xir_node *at);
 XIR_API bool          xir_node_failed(const xir_node *at);

@@ -51,6 +51,7 @@ XIR_API xir_array *xir_array_random(xir_context *ctx, const xir_type *type, uint
  * run networks with this context. */
 XIR_API xir_status xir_kernel_register(xir_context *ctx, const xir_class_decl *decl, xir_kernel_fn *fn);
 
+/* The op that is computed; for names, tags and its target: what it computes from is asked for below. */
 XIR_API const xir_op *xir_kernel_op(const xir_kernel *at);
 /* The attribute struct of the op's class. */
 XIR_API const void   *xir_kernel_attrs(const xir_kernel *at);

@@ -53,6 +53,7 @@ typedef struct xir_pass_decl {
 
 /* ---- for passes at work --------------------------------------------------------------------------------------- */
 
+/* The network to change, and its context. */
 XIR_API xir_network *xir_pass_network(const xir_pass *at);
 XIR_API xir_context *xir_pass_context(const xir_pass *at);
 /* Options, by the names of the declaration: what the pipeline says, else the configuration of the run under "pass.option", else

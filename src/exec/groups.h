@@ -15,7 +15,7 @@ bool groups_open(groups *g, xir_kernel *at, const xir_type *type, const bool *al
 /* Marks, one a dim: these axes, all of them if there are none. NULL without memory. */
 bool *groups_along(xir_kernel *at, const xir_type *type, const int64_t *axes, size_t n);
 
-/* Fails if an input has elements that are no valid ones: they must take no part, which is not implemented. */
+/* Fails if an input has elements that are no valid ones: they would have to take no part, and here every element does. */
 xir_status refuse_padding(xir_kernel *at, size_t input);
 
 #endif
