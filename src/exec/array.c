@@ -39,7 +39,7 @@ static xir_status make(xir_context *ctx, const xir_type *type, blob *data, size_
 
 xir_status array_raw(xir_context *ctx, const xir_type *type, xir_array **out, xir_diags *why) {
     uint64_t size;
-    size_t count;
+    size_t count = 0;
     xir_status status = measure(type, &size, &count, why);
     if (status) return status;
     blob *data = blob_new(&ctx->alloc, size);
@@ -56,7 +56,7 @@ xir_array *xir_array_new(xir_context *ctx, const xir_type *type, xir_diags *why)
 
 xir_array *xir_array_copy(xir_context *ctx, const xir_type *type, const void *data, size_t size, xir_diags *why) {
     uint64_t needed;
-    size_t count;
+    size_t count = 0;
     xir_array *array = NULL;
     if (measure(type, &needed, &count, why)) return NULL;
     if (needed != size) {
@@ -69,7 +69,7 @@ xir_array *xir_array_copy(xir_context *ctx, const xir_type *type, const void *da
 
 xir_status array_as(const xir_array *array, const xir_type *type, xir_array **out, xir_diags *why) {
     uint64_t size, there = array->data ? array->data->size : 0;
-    size_t count;
+    size_t count = 0;
     xir_status status = measure(type, &size, &count, why);
     if (status) return status;
     if (size != there) {
@@ -85,7 +85,7 @@ xir_status array_as(const xir_array *array, const xir_type *type, xir_array **ou
 xir_status array_of_params(const xir_value *value, xir_array **out, xir_diags *why) {
     if (!value || !value_is_params(value)) return array_fail(why, XIR_E_TYPE, "the value is no parameter");
     uint64_t size, there;
-    size_t count;
+    size_t count = 0;
     xir_status status = measure(value->type, &size, &count, why);
     if (status) return status;
     xir_str name = xir_value_name(value);

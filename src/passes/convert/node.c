@@ -120,7 +120,9 @@ bool xir_node_knows(xir_node *at, size_t i) {
 static bool constant_of(xir_node *at, size_t i, const xir_type **element, const void **bytes, size_t *n) {
     xir_value *v = xir_node_in(at, i);
     if (!v) return false;
-    return bytes_of(v, element, bytes, n) || xir_node_stays(at, "input %zu is not constant", i);
+    if (bytes_of(v, element, bytes, n)) return true;
+    (void)xir_node_stays(at, "input %zu is not constant", i);
+    return false;
 }
 
 bool xir_node_ints(xir_node *at, size_t i, xir_ints *out) {
