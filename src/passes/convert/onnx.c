@@ -92,7 +92,12 @@ static xir_status shape_input(xir_pass *at, xir_str name, xir_str value) {
         }
         return give_dims(at, v, dims, rank);
     }
-    return xir_pass_fail(at, XIR_E_UNKNOWN, NULL, "input-shape: there is no input '%.*s'", TEXT(name));
+    char others[240] = "";
+    for (size_t i = 0, size = 0; op && i < xir_op_output_count(op) && size < sizeof others; i++) {
+        int n = snprintf(others + size, sizeof others - size, "%s'%.*s'", i ? ", " : "", TEXT(xir_value_name(xir_op_output(op, (int64_t)i))));
+        size += n > 0 ? (size_t)n : 0;
+    }
+    return xir_pass_fail(at, XIR_E_UNKNOWN, NULL, "input-shape: there is no input '%.*s'%s%s", TEXT(name), *others ? ", but " : "", others);
 }
 
 /* Dims of one name become a number, wherever the file has the name. */
