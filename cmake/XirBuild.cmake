@@ -89,7 +89,7 @@ function(xir_one_object out)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/xir.o)
     separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
     if(XIR_LTO)    # here the files become one: who links libxir.a needs to know nothing of it
-        list(APPEND flags -flto=auto -flinker-output=nolto-rel -O3 -fPIC)
+        list(APPEND flags -flto=${XIR_LTO_JOBS} -flinker-output=nolto-rel -O3 -fPIC)
     endif()
     add_custom_command(OUTPUT ${object}
         COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -o ${object} ${ARGN}
