@@ -1,6 +1,7 @@
 /* layout: odd networks. What it does not understand stays as it is, and what it does understand stays right. */
 #include <stdio.h>
 #include "support/nchw.h"
+#include "support/story.h"
 #include "support/random_net.h"
 #include "support/scarce.h"
 
@@ -380,12 +381,31 @@ static void failing_allocations_lose_nothing(void **state) {
     run_scarcely("layout", without_memory, false);
 }
 
+/* A value that is a result twice is one afterwards too, under its name. */
+static void a_result_that_is_there_twice(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 1 2 3; a = Reshape x [shape=1,2,1,3] [layout=@layout(****)]; b = Squeeze a [axis=0,2];"
+                                 "y = Transpose b [dims=0,1] [layout=@layout(**)];"
+                                 "z = Transpose x [dims=2,0,1] [layout=@layout(***)]; out y z y");
+    xir_network *before = xir_network_clone(net);
+    xir_value *is[3];
+    DOES(xir_pass_run(net, "layout", NULL, NULL, why));
+    xir_network_outputs(net, is, 3);
+    assert_ptr_equal(is[0], is[2]);
+    assert_true(xir_str_equal(xir_value_name(is[0]), XIR_STR("y")) && xir_str_equal(xir_value_name(is[1]), XIR_STR("z")));
+    CHECK_SAME_NUMBERS(before, net);
+    CHECK_SOUND(net);
+    xir_network_free(before);
+    xir_network_free(net);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences_and_volumes),
         cmocka_unit_test(slopes_of_channels),
         cmocka_unit_test(letters_that_are_given),
         cmocka_unit_test(slopes_of_the_last_axis),
+        cmocka_unit_test(a_result_that_is_there_twice),
         cmocka_unit_test(a_shared_constant),
         cmocka_unit_test(bytes_that_stay),
         cmocka_unit_test(constants_without_bytes),

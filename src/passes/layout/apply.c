@@ -131,6 +131,7 @@ static xir_status connect_result(plan *l, const value_node *root, const root_use
     xir_op *user = l->nodes[use->user].op, *maker = l->nodes[root->maker].op;
     xir_value *was = user->inputs[use->port].value, *now = need->value;
     bool from_root = was->producer == maker;
+    if (need->was == was) return xir_op_set_input(user, use->port, need->became);
     axis_order by = order_then(order_inverse(from_root ? root->stored : l->ports[l->nodes[use->user].port + use->port].view), need->as);
     if (need->result || now->producer->cls->traits & XIR_TRAIT_SOURCE) {
         if (!from_root) return keep_transpose(l, root, was->producer, need->as, changes);
@@ -140,6 +141,8 @@ static xir_status connect_result(plan *l, const value_node *root, const root_use
         return XIR_E_MEMORY;
     }
     need->result = true;
+    need->was = was;
+    need->became = now;
     ++*changes;
     return xir_op_set_input(user, use->port, now);
 }

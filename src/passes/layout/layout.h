@@ -138,6 +138,8 @@ typedef struct root_need {
     xir_value      *value;     /* when the network is changed: what has it,                */
     const xir_type *type;      /* the type that a user expects of it,                      */
     bool            result;    /* and whether that is a result, known by its name          */
+    const xir_value *was;      /* the result that was connected last, and to what: one that is */
+    xir_value       *became;   /* there twice stays one                                        */
 } root_need;
 
 /* An op in a search, and what it was. */
