@@ -177,6 +177,7 @@ static int read_params(loaded *l, const char *params, unsigned flags, bool *foun
         l->params_path = join("<stdin>", "");
         return exit_of(xir_raw_read(l->net, all.data, all.size, flags, why));
     }
+    free(l->params_path);   /* those that were looked at before */
     l->params_path = params ? join(params, "") : find_params(l);
     if (!l->params_path) return DONE;
     *found = true;
@@ -212,7 +213,8 @@ void take_constants(loaded *l, xir_diags *why) {
     xir_network *net = NULL;
     bool found;
     if (l->format->pair) {
-        if (l->regular) (void)load_params(l, load_args.params, XIR_LOAD_LAZY, &found, why);
+        bool once = load_args.params && strcmp(load_args.params, "-") == 0;   /* a stream has been read then */
+        if (l->regular && !once) (void)load_params(l, load_args.params, XIR_LOAD_LAZY, &found, why);
     } else if (read_input(l, (xir_load_options){ .lazy = true }, &net, why) == DONE) {
         xir_network_free(l->net);
         l->net = net;
