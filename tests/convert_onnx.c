@@ -467,6 +467,21 @@ static void what_has_no_counterpart_stays_and_is_listed(void **state) {
 }
 
 /* The first output of both branches has the type that both declare: [2, ?]. */
+/* What a file only claims to have is not written out. */
+static void a_group_of_very_many_channels_stays(void **state) {
+    (void)state;
+    const float two[] = { 1, 1 };
+    om_opset(&m, "", 18);
+    om_input(&m, "x", ONNX_FLOAT, OM_DIMS(1, INT64_C(1) << 40, 4));
+    om_floats(&m, "g", OM_DIMS(2), two, 2);
+    om_node(&m, "GroupNormalization", "gn", "x,g,g", "y");
+    om_int(&m, "num_groups", 2);
+    om_output(&m, "y", ONNX_FLOAT, OM_DIMS(1, INT64_C(1) << 40, 4));
+    convert(NULL);
+    CHECK_STORY(net, "y = onnx::GroupNormalization x g g; out y");
+    check_finding_at(0, XIR_NOTE, "/graph/node/0", "stays as it is: very many channels");
+}
+
 static void an_if_stays_with_the_types_of_its_branches(void **state) {
     (void)state;
     in_x();
@@ -699,6 +714,7 @@ int main(void) {
         TEST(dims_are_given_by_input_and_by_name),
         TEST(dims_that_cannot_be_given),
         TEST(what_has_no_counterpart_stays_and_is_listed),
+        TEST(a_group_of_very_many_channels_stays),
         TEST(an_if_stays_with_the_types_of_its_branches),
         TEST(a_constant_is_shared_under_its_names),
         TEST(a_file_in_any_order_is_sorted),

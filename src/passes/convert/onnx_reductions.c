@@ -239,6 +239,7 @@ bool onnx_group_normalization(xir_node *at) {
                 return xir_node_wrong(at, XIR_E_INVALID, k == 1 ? "input/1" : "input/2",
                                       "%zu elements were found, one for each of the %lld groups is expected", n, (long long)groups);
             }
+            if (channels > MOST_LISTED) return xir_node_stays(at, "very many channels");
             per = (size_t)(channels / groups);
             double *spread = arena_take(&at->c->scratch, ((size_t)channels + 1) * sizeof *spread);
             if (!spread) return node_no_memory(at);
