@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Print src/core/number_tables.c, computed with exact integers.
+"""Print src/core/base/number_tables.c, computed with exact integers.
 
-    scripts/make_number_tables.py > src/core/number_tables.c
+    scripts/make_number_tables.py > src/core/base/number_tables.c
     scripts/make_number_tables.py --check     compare with the checked-in file, exit 1 if different
 
 The integer estimates of logarithms that number.h, number_print.c and number_parse.c use are proved

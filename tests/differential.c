@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "graph.h"
-#include "md5.h"
-#include "raw_list.h"
+#include "raw/md5.h"
+#include "raw/list.h"
 #include "support/own.h"
 #include "support/formats.h"
 

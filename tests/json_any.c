@@ -1,7 +1,7 @@
 /* Values without a class as one more format: what a sink has built of a network is what its text says, and reading it gives the
  * network again; an op of a class that was unknown gets its attributes from it when the class is known. */
-#include "any_io.h"
-#include "json.h"
+#include "codec/any_io.h"
+#include "json/json.h"
 #include <xir/xir.h>
 
 #define XIR_DEFS "support/later.def"

@@ -2,7 +2,7 @@
  * of every operation, goldens, real files, classes of a program's own), and what is wrong it refuses at the place that is wrong.
  * Without that package only what the library does by itself is tested. */
 #include <sys/wait.h>
-#include "json.h"
+#include "json/json.h"
 #include "support/op_case.h"
 #include "support/own.h"
 #include "support/scarce.h"

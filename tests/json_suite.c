@@ -1,7 +1,7 @@
 /* The grammar of JSON, without networks: what RFC 8259 allows is read and written as nlohmann::json writes it, what it forbids
  * is refused at the byte where it is wrong. With XIR_CORPUS set, all of JSONTestSuite too. */
 #include <dirent.h>
-#include "json.h"
+#include "json/json.h"
 #include "support/json_net.h"
 #include "support/scratch.h"
 

@@ -7,7 +7,7 @@
 #include "support/msgpack_text.h"
 #include "support/scratch.h"
 #include "msgpack/packed.h"
-#include "json.h"
+#include "json/json.h"
 
 #define COUNT_OF(list) (sizeof(list) / sizeof *(list))
 

@@ -1,6 +1,6 @@
 /* Constants as numbers: read and written by definition, rounded once and to nearest even. */
 #include <math.h>
-#include "numbers.h"
+#include "support/numbers.h"
 #include "support/story.h"
 
 typedef struct half { number_form form; int digits, least, greatest; } half;   /* bits of mantissa; exponents of the last bit */

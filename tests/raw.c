@@ -9,7 +9,7 @@
 #include <time.h>
 #include <cmocka.h>
 #include <openssl/evp.h>
-#include "raw.h"
+#include "raw/raw.h"
 #include "support/raw_net.h"
 #include "support/scratch.h"
 

@@ -7,7 +7,7 @@
 
 XIR_BEGIN
 
-/* ORDER FRAMEWORK: src/core/network.c. Networks of other frameworks keep the word of their file. */
+/* ORDER FRAMEWORK: src/core/graph/network.c. Networks of other frameworks keep the word of their file. */
 typedef enum xir_framework {
     XIR_FRAMEWORK_PYTORCH,
     XIR_FRAMEWORK_CAFFE,

@@ -7,7 +7,7 @@
 
 XIR_BEGIN
 
-/* ORDER TARGET: src/core/place.c */
+/* ORDER TARGET: src/core/type/place.c */
 typedef enum xir_target_kind {
     XIR_TARGET_HOST,
     XIR_TARGET_FPGA,
@@ -26,7 +26,7 @@ XIR_API xir_target_kind   xir_target_kind_of(const xir_target *target);
 /* The core of a Zhuge target, empty for the others. */
 XIR_API xir_str           xir_target_core(const xir_target *target);
 
-/* ORDER MTYPE: src/core/place.c */
+/* ORDER MTYPE: src/core/type/place.c */
 typedef enum xir_mtype_kind { XIR_MTYPE_HOST, XIR_MTYPE_ONCHIP, XIR_MTYPE_EXTERNAL, XIR_MTYPE_CHUNK } xir_mtype_kind;
 
 /* Memory types. NULL without memory. */

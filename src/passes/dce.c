@@ -9,7 +9,7 @@
  * Params are in a network by their users: w has gone with a. What writes, draws numbers or is not known stays (upkeep.h).
  * One walk from the end: users are met before makers. In a network that is not sorted a maker may have been passed already;
  * such ones wait on a stack. Ops that use each other in a ring stay: sort says what is wrong with them. */
-#include "upkeep.h"
+#include "support/upkeep.h"
 
 typedef struct passed { xir_op **ops; size_t n, room; } passed;
 

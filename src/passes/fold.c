@@ -16,8 +16,8 @@
  * 64 times as large as what they are computed from. Reshapes and copies of constants share the bytes and know no limit. */
 #include <xir/exec.h>
 #include <xir/ops.h>
-#include "numbers.h"
-#include "upkeep.h"
+#include "support/numbers.h"
+#include "support/upkeep.h"
 
 enum { SMALL = 65536, GROWTH = 64, MOST_RANK = 64 };
 

@@ -7,8 +7,8 @@
  * right where each output reads all weights: not at padding with zeros, and not in transposed convolutions. A number that
  * is the same for all channels stays before: it is the end of an activation more often than not, which `fuse` is to find
  * whole. */
-#include "affine.h"
-#include "pass.h"
+#include "support/affine.h"
+#include "manager/pass.h"
 #include "pattern/pattern.h"
 
 /* ---- what weights are in ---------------------------------------------------------------------------------------- */

@@ -11,8 +11,8 @@
  * and NaN included: x * 1 goes, x + 0.0 does not, since -0 + 0 is 0. Names of results stay (upkeep.h). */
 #include <math.h>
 #include <xir/ops.h>
-#include "numbers.h"
-#include "upkeep.h"
+#include "support/numbers.h"
+#include "support/upkeep.h"
 
 /* Whether an op of one input, which has the output's type, gives that back. */
 typedef bool rule(const xir_op *op, const xir_i64s *dims);

@@ -14,7 +14,7 @@
  * One walk forward, in which what a reshape, transposition or slice reads is merged already; then one backward for
  * concatenations, where the last of a run gathers the parts of all. */
 #include <xir/ops.h>
-#include "upkeep.h"
+#include "support/upkeep.h"
 
 enum { MOST_RANK = 32 };
 

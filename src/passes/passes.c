@@ -1,5 +1,5 @@
 /* The list of passes: the built-in ones, and those that a program or a plug-in registers. */
-#include "pipeline.h"
+#include "manager/pipeline.h"
 
 #define PASS(id) extern const xir_pass_decl pass_##id;
 #include "passes.def"

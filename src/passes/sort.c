@@ -11,7 +11,7 @@
  * that names them, and nothing is moved then. The walk keeps its own stack, so that a long chain in the wrong order is no
  * deep recursion. */
 #include <stdio.h>
-#include "upkeep.h"
+#include "support/upkeep.h"
 
 enum { NOT_SEEN, WAITING, DONE };
 

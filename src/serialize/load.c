@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 #include "formats.h"
-#include "payload.h"
+#include "raw/payload.h"
 
 typedef struct loading {
     xir_context      *ctx;

@@ -1,6 +1,6 @@
 /* Ops whose class has become known: what was kept of them without a class is read once more, as the file would be now. */
-#include "any_io.h"
-#include "codec_read.h"
+#include "codec/any_io.h"
+#include "codec/read.h"
 
 /* What reading needs; made for the first op, and anew after one that failed or had sub ops, since it remembers what was made. */
 typedef struct resolver {

@@ -2,8 +2,8 @@
  * again as a network that prints the same. The same network comes from the text by way of values without a class, where nothing is
  * recognised as a repetition. Whatever was read can be judged, copied and inferred anew. */
 #include <stdlib.h>
-#include "any_io.h"
-#include "json.h"
+#include "codec/any_io.h"
+#include "json/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
  * a whole item is. */
 #include <stdlib.h>
 #include <msgpack.h>
-#include "any_io.h"
-#include "json.h"
+#include "codec/any_io.h"
+#include "json/json.h"
 #include "msgpack/packed.h"
 #include "format.h"
 

@@ -54,9 +54,10 @@ each() {
     unset IFS
 }
 
-each src/core src/core
-for folder in ops serialize passes exec; do
-    each "src/$folder" "src/$folder" src/core
+core="src/core/base src/core/object src/core/type src/core/graph src/core/verbs"
+each src/core $core
+for folder in ops serialize passes exec library; do
+    each "src/$folder" "src/$folder" $core
 done
 for folder in tools/*/; do
     each "${folder%/}" "${folder%/}"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "support/flat_make.h"
 #include "flat/wire.h"
-#include "json.h"
+#include "json/json.h"
 
 /* A place's name. */
 typedef struct named { char text[400]; } named;

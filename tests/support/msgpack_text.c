@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include "msgpack_text.h"
-#include "codec_read.h"
-#include "json.h"
+#include "codec/read.h"
+#include "json/json.h"
 
 static void put_byte(paper *out, unsigned v) {
     char c = (char)v;

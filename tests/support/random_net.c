@@ -1,7 +1,7 @@
 /* Values, ops and whole networks by chance, and the raw files of their Params. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "raw_list.h"
+#include "raw/list.h"
 #include "support/random_parts.h"
 
 /* What is not known before the ops that stay are: bytes that no text has. */

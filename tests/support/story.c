@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <xir/exec.h>
 #include "graph.h"
-#include "numbers.h"
+#include "support/numbers.h"
 
 enum { MOST = 64 };
 

@@ -1,7 +1,7 @@
 /* The walk: node by node in execution order, what a row or hook makes takes the node's place, or the node stays. */
 #include <stdarg.h>
 #include <stdio.h>
-#include "convert.h"
+#include "convert/convert.h"
 
 /* ---- pointers to numbers ------------------------------------------------------------------------------------------ */
 

@@ -1,6 +1,6 @@
 /* Elements of constants as numbers, and numbers as elements: bools and integers exactly, floats as numbers.h has them. */
-#include "numbers.h"
-#include "convert.h"
+#include "support/numbers.h"
+#include "convert/convert.h"
 
 static size_t size_of(const xir_type *element) { return (size_t)xir_type_storage_bits(element) / 8; }
 static bool   is_bool(const xir_type *element) { return xir_type_kind_of(element) == XIR_TYPE_BOOL; }

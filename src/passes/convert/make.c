@@ -1,7 +1,7 @@
 /* What hooks make: ops before their node, and constants. An op whose inputs are all constants of few elements is computed
  * at once, by the executor if there is one; then it is Params, and becomes an attribute where ours have one. */
 #include <stdio.h>
-#include "convert.h"
+#include "convert/convert.h"
 
 enum { MOST_COMPUTED = 1 << 12 };   /* elements of what is computed here and of its inputs: the rest is for the pass fold */
 

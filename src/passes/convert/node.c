@@ -1,7 +1,7 @@
 /* What a hook sees of its node: inputs, constants among them, attributes. */
 #include <stdarg.h>
 #include <stdio.h>
-#include "convert.h"
+#include "convert/convert.h"
 
 const xir_op *xir_node_op(const xir_node *at) { return at->op; }
 xir_network  *xir_node_network(const xir_node *at) { return at->c->net; }

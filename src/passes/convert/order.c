@@ -1,7 +1,7 @@
 /* The order of a foreign network: its file may have nodes in any, or a cycle, which has none. Depth first over the makers
  * of inputs, with a stack of our own; linear. */
 #include <stdio.h>
-#include "convert.h"
+#include "convert/convert.h"
 
 typedef enum mark { NEW, OPEN, DONE } mark;
 typedef struct step { xir_op *op; size_t input; } step;

@@ -1,7 +1,7 @@
 /* Rows: the list of them, their texts, and the ops that rows without a hook make. The built-in rows are constant tables;
  * what programs and plug-ins add is in the context's registry. */
 #include <stdlib.h>
-#include "convert.h"
+#include "convert/convert.h"
 
 static const convert_dialect *const dialects[] = { &convert_onnx };
 enum { DIALECTS = sizeof dialects / sizeof *dialects };

@@ -1,6 +1,6 @@
 /* What was planned becomes the network: the ops that work in other orders, then the Transposes between roots and users, then types by
  * inference. A Transpose that made what is still needed stays the same op. */
-#include "layout.h"
+#include "layout/layout.h"
 
 /* ---- Transposes ------------------------------------------------------------------------------------------------------ */
 

@@ -1,5 +1,5 @@
 /* The orders of one op: from the order of one input, or of the outputs, follow those of all. */
-#include "layout.h"
+#include "layout/layout.h"
 
 /* ---- types ------------------------------------------------------------------------------------------------------- */
 

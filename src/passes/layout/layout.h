@@ -20,8 +20,8 @@
 #define LAYOUT_LAYOUT_H
 
 #include <xir/ops.h>
-#include "order.h"
-#include "pass.h"
+#include "layout/order.h"
+#include "manager/pass.h"
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* What people know values by: names and tags. Where a source has said which of a value's dims are called what (the tag onnx.dims), that
  * follows the axes. */
-#include "layout.h"
+#include "layout/layout.h"
 
 bool name_is_there(const xir_value *v) { return v->more && v->more->name->size; }
 

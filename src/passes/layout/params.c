@@ -1,6 +1,6 @@
 /* Constants in other orders: new Params, since others may use the old ones. What is made is remembered, so that a constant that many
  * ops share is moved once. */
-#include "layout.h"
+#include "layout/layout.h"
 
 /* ---- memory of what was made ---------------------------------------------------------------------------------------- */
 

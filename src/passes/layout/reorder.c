@@ -1,5 +1,5 @@
 /* Ops that work in other orders: what their attributes say of axes, and their constants. */
-#include "layout.h"
+#include "layout/layout.h"
 
 /* ---- attributes ---------------------------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
  *
  * The last one is fine if all who read it can take the merged axis so: products, whose constant's rows change places. The other way
  * round, who makes what is split into a map may make it in another order: products, whose constant's columns do. */
-#include "layout.h"
+#include "layout/layout.h"
 
 /* Dims that are not 1, by their axes. */
 typedef struct side { size_t axis[MOST_AXES], n; } side;

@@ -1,6 +1,6 @@
 /* Roots, views and users: the network without its Transposes. One walk over the ops; what is asked again and again while orders are
  * searched for is put into arrays that follow the execution order, so that the search need not touch the network. */
-#include "layout.h"
+#include "layout/layout.h"
 
 xir_value *value_at(const plan *l, const value_node *root) {
     const node *maker = &l->nodes[root->maker];

@@ -1,5 +1,5 @@
 /* What each class does when its input comes in another order. A class without a row works in its own order only. */
-#include "layout.h"
+#include "layout/layout.h"
 
 #define ROW(id, kind, ...)  { xir_##id##_class, ROW_##kind, __VA_ARGS__ }
 #define EACH(id)            { xir_##id##_class, ROW_EACH, FORM_NONE, { NULL }, 0 }

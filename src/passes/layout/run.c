@@ -9,7 +9,7 @@
  *     f = conv(e)            NHWC        output(g)
  *     g = transpose(f)       NCHW
  *     output(g) */
-#include "layout.h"
+#include "layout/layout.h"
 
 /* Axes that an op takes away, and dims of 1, have no place in its output: where they stand is not looked for but left as it is. In the
  * network that comes out they may stand where another order is at hand, so it is looked at again, as long as that finds something:

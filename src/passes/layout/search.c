@@ -9,7 +9,7 @@
  * follow. Then ops leave the region again, the last one first, where it is cheaper without them. If the whole is cheaper than before
  * it stays, otherwise all is as it was. Costs fall with every region that stays, so there is an end, and a network that comes out has
  * no region that would be cheaper still. An op is in few regions a round, and rounds are few: the time is linear. */
-#include "layout.h"
+#include "layout/layout.h"
 
 enum { COST = 16, COST_BESIDE_ANCHOR = 17 };
 #define COST_NEVER ((int64_t)1 << 48)   /* what no Transpose can do; above any sum of the others */

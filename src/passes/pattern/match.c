@@ -2,8 +2,8 @@
  * bound once. What can be done in two ways (alternatives, commuting inputs, optional ops) tries the first with all goals
  * that are left, then forgets what that bound and tries the next. Depth and memory are the pattern's, whatever the
  * network: nothing is allocated. */
-#include "pattern.h"
-#include "numbers.h"
+#include "pattern/pattern.h"
+#include "support/numbers.h"
 
 /* "This row stands for this value." Goals that are left are a chain. */
 typedef struct goal {

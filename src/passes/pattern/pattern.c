@@ -1,5 +1,5 @@
 /* Making patterns: rows are checked, classes looked up, and everything copied into one arena. */
-#include "pattern.h"
+#include "pattern/pattern.h"
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -2,9 +2,9 @@
  * that, as far down as patterns reach through ops that may lie inside of one, are put on the list of the next round.
  * Marks are a byte a slot; a table by class tells roots and insides from other ops with one look, whatever the number of
  * rules. Nothing depends on addresses but the places in that table, so the same network is always rewritten the same way. */
-#include "pattern.h"
+#include "pattern/pattern.h"
 #include <stdlib.h>
-#include "upkeep.h"
+#include "support/upkeep.h"
 
 /* Waits for the next round; changed; its values lost uses; reached from these; has too many users to be looked at each
  * time. */

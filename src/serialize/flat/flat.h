@@ -2,7 +2,7 @@
 #ifndef SERIALIZE_FLAT_FLAT_H
 #define SERIALIZE_FLAT_FLAT_H
 
-#include "codec.h"
+#include "codec/codec.h"
 #include "format.h"
 #include "flat/schema.h"
 

@@ -7,11 +7,11 @@
 #define SERIALIZE_FLAT_READ_H
 
 #include <math.h>
-#include "codec_read.h"
+#include "codec/read.h"
 #include "flat/flat.h"
 #include "flat/wire.h"
-#include "json.h"
-#include "payload.h"
+#include "json/json.h"
+#include "raw/payload.h"
 
 /* What a table was read as, in a list of those that begin in the same few bytes. */
 typedef struct flat_met {

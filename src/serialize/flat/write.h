@@ -7,8 +7,8 @@
 #include "flat/build.h"
 #include "flat/flat.h"
 #include "flat/schema.h"
-#include "json.h"
-#include "payload.h"
+#include "json/json.h"
+#include "raw/payload.h"
 
 /* Distributions and arrays of more elements than this are written as their spelling, which has runs; and all of them, once so many
  * elements have been written out: a short text must not make a large file. */

@@ -2,10 +2,10 @@
  * in which a raw file's table has them if it is another one. They may stand anywhere in the map: the places are noted, and
  * looked at when the network is there. */
 #include <stdio.h>
-#include "codec_read.h"
+#include "codec/read.h"
 #include "format.h"
 #include "packed.h"
-#include "payload.h"
+#include "raw/payload.h"
 
 static const char params_key[] = "params", table_key[] = "params_table";
 

@@ -3,7 +3,7 @@
 #define SERIALIZE_MSGPACK_PACKED_H
 
 #include <xir/serialize.h>
-#include "known.h"
+#include "codec/known.h"
 #include "scan.h"
 
 /* A key as msgpack-c packs it. All that are baked have their size in the first byte. */

@@ -2,7 +2,7 @@
 #ifndef SERIALIZE_MSGPACK_SCAN_H
 #define SERIALIZE_MSGPACK_SCAN_H
 
-#include "codec.h"
+#include "codec/codec.h"
 
 /* As deep as msgpack-c reads; the outermost map is 1. Nothing deeper is read or written. */
 enum { PACKED_DEEPEST = 32 };

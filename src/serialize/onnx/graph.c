@@ -2,7 +2,7 @@
  * read in the order in which they are needed: inputs, nodes in file order, outputs, declared types. Values are told
  * apart by names. A name that is used before something has it is a value without a maker, which the maker replaces when
  * it comes, or stays one. */
-#include "codec_read.h"
+#include "codec/read.h"
 #include "onnx/read.h"
 
 enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_DOC = 10, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12,

@@ -10,7 +10,7 @@
 #define SERIALIZE_ONNX_READ_H
 
 #include <inttypes.h>
-#include "codec.h"
+#include "codec/codec.h"
 #include "format.h"
 #include "onnx/names.h"
 #include "onnx/wire.h"

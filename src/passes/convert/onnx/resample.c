@@ -1,0 +1,99 @@
+/* Images in other sizes by coordinates, rounding or weights that no operation of ours has: along each axis by itself the
+ * sum of one, two or four tensors, each picked from the input and weighted. Cells and weights are constants. */
+#include <math.h>
+#include "convert/onnx/rows.h"
+
+enum { MOST_TAPS = 4 };
+
+/* Where cell `p` of the output lies between those of the input. `size` is what the scale gives, a whole number or not. */
+static double place_of(const xir_node *at, int64_t p, int64_t in, int64_t out, double scale) {
+    const char *mode = "coordinate_transformation_mode";
+    const double size = scale * (double)in, centre = ((double)p + 0.5) / scale - 0.5;
+    if (xir_node_version(at) < 11 || xir_node_is(at, mode, "asymmetric")) return (double)p / scale;
+    if (xir_node_is(at, mode, "align_corners")) return p == 0 ? 0 : (double)p * (double)(in - 1) / (size - 1);
+    if (xir_node_is(at, mode, "tf_half_pixel_for_nn")) return ((double)p + 0.5) / scale;
+    if (xir_node_is(at, mode, "pytorch_half_pixel")) return out == 1 ? 0 : centre;
+    if (xir_node_is(at, mode, "half_pixel_symmetric")) return (double)in / 2 * (1 - (double)out / size) + centre;
+    return centre;
+}
+
+/* The nearest cell; of two that are as near the lower one, if it is not said. */
+static double nearest_cell(const xir_node *at, double x) {
+    if (xir_node_version(at) < 11 || xir_node_is(at, "nearest_mode", "floor")) return floor(x);
+    if (xir_node_is(at, "nearest_mode", "ceil")) return ceil(x);
+    return xir_node_is(at, "nearest_mode", "round_prefer_ceil") ? floor(x + 0.5) : ceil(x - 0.5);
+}
+
+/* The weights of the cells around a place that is t behind the first, or of cubic curves the second, of them. */
+static void weigh(const xir_node *at, size_t taps, double t, double out[MOST_TAPS]) {
+    const double a = xir_node_real(at, "cubic_coeff_a", -0.75);
+    if (taps == 1) out[0] = 1;
+    if (taps == 2) out[0] = 1 - t, out[1] = t;
+    for (size_t i = 0; taps == MOST_TAPS && i < taps; i++) {
+        double d = fabs(t + 1 - (double)i);
+        out[i] = d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+    }
+}
+
+/* The cells and weights of one axis: `cells[k]` and `weights[k]` are tap k of every cell of the output. */
+typedef struct axis_taps {
+    size_t   n;
+    xir_ints cells[MOST_TAPS];
+    double  *weights[MOST_TAPS];
+} axis_taps;
+
+static bool find_taps(xir_node *at, int64_t in, int64_t out, double scale, axis_taps *taps) {
+    const bool only_inside = xir_node_int(at, "exclude_outside", 0) != 0;
+    for (size_t k = 0; k < taps->n; k++) {
+        taps->cells[k] = xir_node_room(at, (size_t)out, 0);
+        taps->weights[k] = arena_take(&at->c->scratch, ((size_t)out + 1) * sizeof(double));
+        if (xir_node_failed(at) || !taps->weights[k]) return node_no_memory(at);
+    }
+    for (int64_t p = 0; p < out; p++) {
+        double x = place_of(at, p, in, out, scale), low = taps->n == 1 ? nearest_cell(at, x) : floor(x);
+        double weight[MOST_TAPS], sum = 0;
+        weigh(at, taps->n, x - low, weight);
+        for (size_t k = 0; k < taps->n; k++) {
+            double cell = low + (double)k - (taps->n == MOST_TAPS);
+            if (only_inside && taps->n == MOST_TAPS && (cell < 0 || cell >= (double)in)) weight[k] = 0;
+            taps->cells[k].v[p] = cell < 0 ? 0 : cell < (double)in ? (int64_t)cell : in - 1;
+            sum += weight[k];
+        }
+        for (size_t k = 0; k < taps->n; k++) taps->weights[k][p] = weight[k] / sum;
+    }
+    return true;
+}
+
+/* x along one axis: the sum of what is picked, each times its weights. */
+static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, int64_t out, double scale, size_t n) {
+    axis_taps taps = { .n = n };
+    const int64_t in = v_dim(x, axis);
+    xir_ints dims = xir_node_room(at, v_rank(x) - axis, 1);   // of the weights: they broadcast over the axes behind
+    if (xir_node_failed(at) || !find_taps(at, in, out, scale, &taps)) return NULL;
+    dims.v[0] = out;
+    xir_value *sum = NULL;
+    for (size_t k = 0; k < n; k++) {
+        xir_value *y = xir_node_make(at, "Gather", INS(x, xir_node_integers(at, &taps.cells[k])),
+                                     SETS(INT("axis", (int64_t)axis)));
+        if (n > 1) y = make_product(at, y, xir_node_constant(at, v_element(x), &dims, taps.weights[k], (size_t)out));
+        sum = k ? make_sum(at, sum, y, 1, 1) : y;
+    }
+    return sum;
+}
+
+bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales) {
+    xir_value *x = xir_node_in(at, 0);
+    const bool linear = xir_node_is(at, "mode", "linear") || xir_node_is(at, "mode", "bilinear");
+    const bool cubic = xir_node_is(at, "mode", "cubic");
+    if (xir_node_failed(at)) return false;
+    if (xir_node_is(at, "coordinate_transformation_mode",
+                    "tf_crop_and_resize")) return xir_node_stays(at, "a region of interest");
+    if ((linear || cubic) && xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) return xir_node_stays(at, "integers between cells");
+    for (size_t k = 0; k < to->n; k++) {
+        if (to->v[k] == v_dim(x, k) && scales[k] == 1) continue;
+        if (v_dim(x, k) < 1 || to->v[k] < 1) return xir_node_stays(at, "an image without cells");
+        x = resample_axis(at, x, k, to->v[k], scales[k], cubic ? MOST_TAPS : linear ? 2 : 1);
+        if (xir_node_failed(at)) return false;
+    }
+    return xir_node_give(at, 0, x);
+}

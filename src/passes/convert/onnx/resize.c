@@ -1,0 +1,166 @@
+/* Images in other sizes. What ONNX can say of coordinates and rounding is more than ours: what is not the same function
+ * is put together (onnx_resample.c). */
+#include <math.h>
+#include <stdio.h>
+#include "convert/onnx/rows.h"
+
+enum { MOST_SIZE = 1 << 24 };
+
+/* The new dims, and the scales that coordinates are made with: where one does not give a whole number, ONNX goes on with
+ * the scale, not with the quotient of the sizes. */
+typedef struct new_size {
+    xir_ints to;
+    double  *scales;
+    bool     whole;     /* all of them do */
+} new_size;
+
+static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t sizes_at, new_size *out) {
+    const double *scales = NULL;
+    const size_t rank = v_rank(x);
+    size_t n = 0;
+    char where[24];
+    const xir_any *a = xir_node_attr(at, "scales");
+    out->whole = true;
+    out->scales = arena_take(&at->c->scratch, (rank + 1) * sizeof *out->scales);
+    if (!out->scales) return node_no_memory(at);
+    if (sizes_at && xir_node_has(at, sizes_at)) {
+        if (!xir_node_ints(at, sizes_at, &out->to)) return false;
+        snprintf(where, sizeof where, "input/%zu", sizes_at);
+        if (out->to.n != rank) {
+            return xir_node_wrong(at, XIR_E_BOUNDS, where, "%zu sizes were found, %zu are expected, one for each dim",
+                                  out->to.n, rank);
+        }
+        for (size_t i = 0; i < rank; i++) {
+            out->scales[i] = out->to.v[i] == v_dim(x, i) ? 1 : (double)out->to.v[i] / (double)v_dim(x, i);
+        }
+        return true;
+    }
+    snprintf(where, sizeof where, "input/%zu", scales_at);
+    if (a && a->kind == XIR_ANY_LIST) {   /* Upsample 7 */
+        double *v = arena_take(&at->c->scratch, (a->as.list.size + 1) * sizeof *v);
+        if (!v) return node_no_memory(at);
+        for (n = 0; n < a->as.list.size; n++) v[n] = a->as.list.items[n].as.real;
+        scales = v;
+    } else if (!xir_node_reals(at, scales_at, &scales, &n)) {
+        return false;
+    }
+    if (n != rank) {
+        return xir_node_wrong(at, XIR_E_BOUNDS, where, "%zu scales were found, %zu are expected, one for each dim", n, rank);
+    }
+    out->to = xir_node_room(at, n, 0);
+    for (size_t i = 0; i < out->to.n; i++) {
+        int64_t dim = v_dim(x, i);
+        float size = (float)dim * (float)scales[i];   // as ONNX computes it: 0.7 of 10 are 7
+        out->scales[i] = scales[i];
+        if (!(scales[i] > 0)) {
+            return xir_node_wrong(at, XIR_E_BOUNDS, where, "scales[%zu] is %g, a positive number is expected", i, scales[i]);
+        }
+        if (scales[i] == 1) {
+            out->to.v[i] = dim;
+            continue;
+        }
+        if (dim < 0) return xir_node_stays(at, "dim %zu is not known", i);
+        if (!(size <= MOST_SIZE)) return xir_node_stays(at, "very large dims");
+        out->whole = out->whole && size == floorf(size);
+        out->to.v[i] = (int64_t)size;
+    }
+    return out->to.v;
+}
+
+/* Whether a place lies midway between two cells, which the nearest rounds down and ours up. */
+static bool any_midway(const xir_ints *from, const xir_ints *to) {
+    for (size_t i = 2; i < to->n; i++) {
+        for (int64_t p = 0; p < to->v[i]; p++) {
+            if (((2 * p + 1) * from->v[i]) % (2 * to->v[i]) == 0) return true;
+        }
+    }
+    return false;
+}
+
+typedef enum resize_way { BY_CENTRES, BY_CORNERS, BY_WHOLE_FACTORS } resize_way;
+
+/* How the places of the output lie in the input; false: they lie as with none of ours. */
+static bool way_of(const xir_node *at, const xir_ints *from, const xir_ints *to, bool old, bool nearest, resize_way *out) {
+    const char *place = "coordinate_transformation_mode", *round = "nearest_mode";
+    bool asymmetric = old || xir_node_is(at, place, "asymmetric"), whole = true;
+    bool floor_mode = old || xir_node_is(at, round, "floor");
+    bool pytorch = xir_node_is(at, place, "pytorch_half_pixel");
+    bool centres = !old && (pytorch || xir_node_is(at, place, "half_pixel") || !xir_node_attr(at, place));
+    for (size_t i = 2; i < to->n; i++) {
+        whole = whole && from->v[i] > 0 && to->v[i] % from->v[i] == 0;
+        if (pytorch && to->v[i] == 1 && from->v[i] != 1) return false;   // a single element is the first one there
+    }
+    if (nearest && asymmetric && whole && floor_mode) {
+        *out = BY_WHOLE_FACTORS;
+        return true;
+    }
+    if (centres) {
+        bool up = xir_node_is(at, round, "round_prefer_ceil");
+        bool down = xir_node_is(at, round, "round_prefer_floor") || !xir_node_attr(at, round);
+        *out = BY_CENTRES;
+        return !nearest || up || (down && !any_midway(from, to));
+    }
+    if (!nearest && xir_node_is(at, place, "align_corners")) {
+        *out = BY_CORNERS;
+        return true;
+    }
+    return false;
+}
+
+bool onnx_resize(xir_node *at) {
+    xir_ints to, from;
+    resize_way way = BY_CENTRES;
+    xir_value *x = xir_node_in(at, 0);
+    bool old = at->cls->version < 11 || xir_str_equal(at->cls->type, XIR_STR("Upsample"));
+    if (xir_node_failed(at) || !one_of(at, "mode", "nearest", "nearest|linear|bilinear|cubic")) return false;
+    if (!old && !one_of(at, "coordinate_transformation_mode", "half_pixel",
+                        "half_pixel|half_pixel_symmetric|pytorch_half_pixel|align_corners|asymmetric|tf_half_pixel_for_nn|"
+                        "tf_crop_and_resize")) return false;
+    if (!old && !one_of(at, "nearest_mode", "round_prefer_floor",
+                        "round_prefer_floor|round_prefer_ceil|floor|ceil")) return false;
+    if (xir_node_attr(at, "axes") || xir_node_is(at, "keep_aspect_ratio_policy", "not_larger") ||
+        xir_node_is(at, "keep_aspect_ratio_policy", "not_smaller")) {
+        return xir_node_stays(at, "sizes of some axes, or that keep the aspect ratio");
+    }
+    new_size size;
+    if (!new_sizes(at, x, old ? 1 : 2, old ? 0 : 3, &size)) return false;
+    to = size.to;
+    from = v_dims(at, x);
+    if (xir_node_failed(at) || !need_dims(at, x, 2, SIZE_MAX)) return false;
+    for (size_t i = 0; i < to.n; i++) {
+        if (to.v[i] > MOST_SIZE || from.v[i] > MOST_SIZE) return xir_node_stays(at, "very large dims");
+    }
+    if (xir_node_int(at, "antialias", 0)) return xir_node_stays(at, "antialiasing");
+    bool nearest = xir_node_is(at, "mode", "nearest") || !xir_node_attr(at, "mode"), cubic = xir_node_is(at, "mode", "cubic");
+    bool ours = size.whole && from.n >= 3 && from.n <= 5 && to.v[0] == from.v[0] && to.v[1] == from.v[1] &&
+                !xir_node_int(at, "exclude_outside", 0) && xir_node_real(at, "cubic_coeff_a", -0.75) == -0.75 &&
+                way_of(at, &from, &to, old, nearest, &way);
+    bool any_dims = (way == BY_CENTRES && !cubic) || (nearest && from.n != 4);   // by whole factors centres take the same cells
+    if (!ours || (!any_dims && from.n != 4)) return onnx_resample(at, &to, size.scales);
+    const xir_ints dsize = { to.v + 2, to.n - 2 };
+    if (any_dims) {
+        const char *word = nearest ? "INTER_NEAREST" : "INTER_LINEAR";
+        xir_value *y = xir_node_make(at, "Resize", INS(to_channels_last(at, x)),
+                                     SETS(LIST("dsize", &dsize), WORD("interpolation", xir_str_of(word))));
+        return xir_node_give(at, 0, to_channels_second(at, y));
+    }
+    const char *word = nearest ? "NEAREST" : cubic ? "BICUBIC" : "BILINEAR";
+    xir_value *y = xir_node_make(at, "Upsample", INS(to_channels_last(at, x)),
+                                 SETS(INT("height", to.v[2]), INT("width", to.v[3]), WORD("interpolation", xir_str_of(word)),
+                                      INT("align_corners", way == BY_CORNERS)));
+    return xir_node_give(at, 0, to_channels_second(at, y));
+}
+
+bool onnx_grid_sample(xir_node *at) {
+    xir_value *x = xir_node_in(at, 0), *grid = xir_node_in(at, 1);
+    if (!one_of(at, "mode", "bilinear", "bilinear|linear|nearest|bicubic|cubic") ||
+        !one_of(at, "padding_mode", "zeros", "zeros|border|reflection")) return false;
+    if (v_rank(x) != 4 && v_rank(x) != 5) return xir_node_stays(at, "%zu dims", v_rank(x));
+    bool cubic = xir_node_is(at, "mode", "bicubic") || xir_node_is(at, "mode", "cubic");
+    const char *word = cubic ? "CUBIC" : xir_node_is(at, "mode", "nearest") ? "NEAREST" : "LINEAR";
+    xir_value *y = xir_node_make(at, "GridSample", INS(to_channels_last(at, x), grid),
+                                 SETS(WORD("interpolation", xir_str_of(word)),
+                                      WORD("padding_mode", xir_node_text(at, "padding_mode", "zeros")),
+                                      INT("align_corners", xir_node_int(at, "align_corners", 0))));
+    return xir_node_give(at, 0, to_channels_second(at, y));
+}

@@ -1,0 +1,214 @@
+/* What each op type of ONNX is with us: how many inputs and outputs it has, its attributes in all versions 1 to 21, and what it becomes. A row
+ * without a hook is one op of the same inputs, with attributes as its last column says. What no hook says exactly stays as it is. */
+#include "convert/onnx/onnx.h"
+#include "convert/onnx/rows.h"
+
+#define ROW(type, in, out, attributes, cls, sets)      { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, sets, NULL }
+#define BY_HOOK(type, in, out, attributes, cls, hook)  { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, NULL, onnx_##hook }
+#define STAYS(type, in, out, attributes)               BY_HOOK(type, in, out, attributes, NULL, no_counterpart)
+#define LIKE(type, in, out, attributes)                BY_HOOK(type, in, out, attributes, NULL, like_first)
+#define SAME(type, cls)                                ROW(type, "1", "1", "consumed_inputs:I<6", cls, NULL)
+#define REDUCE(type, cls, hook)                        BY_HOOK(type, "1-2", "1", "axes:I keepdims:i noop_with_empty_axes:i>=13", cls, hook)
+
+#define WINDOW "auto_pad:s dilations:I kernel_shape:I pads:I strides:I"
+#define POOL   "auto_pad:s dilations:I kernel_shape:I! pads:I strides:I"
+#define GATES  "activation_alpha:F activation_beta:F activations:S clip:f direction:s hidden_size:i layout:i>=14"
+
+const xir_convert_row onnx_rows[] = {
+    /* element by element, one input */
+    SAME("Abs", "Abs"),       SAME("Acos", "ACos"),     SAME("Acosh", "ACosh"),   SAME("Asin", "ASin"),     SAME("Asinh", "ASinh"),
+    SAME("Atan", "ATan"),     SAME("Atanh", "ATanh"),   SAME("Ceil", "Ceil"),     SAME("Cos", "Cos"),       SAME("Cosh", "Cosh"),
+    SAME("Erf", "Erf"),       SAME("Exp", "Exp"),       SAME("Floor", "Floor"),   SAME("Log", "Log"),
+    SAME("Mish", "Mish"),     SAME("Neg", "Neg"),       SAME("Not", "Not"),       SAME("Reciprocal", "Reciprocal"),
+    SAME("Relu", "ReLU"),     SAME("Round", "Round"),   SAME("Sigmoid", "Sigmoid"), SAME("Sign", "Sign"),   SAME("Sin", "Sin"),
+    SAME("Sinh", "Sinh"),     SAME("Softsign", "Softsign"), SAME("Sqrt", "Sqrt"), SAME("Tan", "Tan"),       SAME("Tanh", "Tanh"),
+    SAME("HardSwish", "Hardswish"),
+    ROW    ("Elu",             "1",   "1",   "alpha:f consumed_inputs:I<6",          "ELU",             "alpha=alpha:1"),
+    ROW    ("HardSigmoid",     "1",   "1",   "alpha:f beta:f consumed_inputs:I<6",   "Hardsigmoid",     "alpha=alpha:0.2 beta=beta:0.5"),
+    ROW    ("LeakyRelu",       "1",   "1",   "alpha:f consumed_inputs:I<6",          "ReLU",            "alpha=alpha:0.01"),
+    ROW    ("Softplus",        "1",   "1",   "",                                     "Softplus",        "threshold=1e30"),
+    BY_HOOK("BitShift",        "2",   "1",   "direction:s!",                         "Pow, Multiply, or Pow, Div", bit_shift),
+    BY_HOOK("Cast",            "1",   "1",   "to:i! saturate:i>=19",                 "Cast",            cast),
+    BY_HOOK("CastLike",        "2",   "1",   "saturate:i>=19",                       "Cast",            cast_like),
+    BY_HOOK("Celu",            "1",   "1",   "alpha:f",                              "DivideScalar, ELU, Multiply", celu),
+    BY_HOOK("Clip",            "1-3", "1",   "max:f<11 min:f<11 consumed_inputs:I<6", "ClampScalar",    clip),
+    BY_HOOK("Dropout",         "1-3", "1-2", "seed:i>=12 ratio:f<12 is_test:i<7 consumed_inputs:I<6", "Copy, ConstantOfShape", dropout),
+    BY_HOOK("Gelu",            "1",   "1",   "approximate:s",                        "GELU, or Tanh, Multiply", gelu),
+    BY_HOOK("Identity",        "1",   "1",   "",                                     "Copy",            identity),
+    BY_HOOK("IsInf",           "1",   "1",   "detect_negative:i detect_positive:i",  "Equal",           is_inf),
+    BY_HOOK("IsNaN",           "1",   "1",   "",                                     "NotEqual",        is_nan),
+    BY_HOOK("Selu",            "1",   "1",   "alpha:f gamma:f consumed_inputs:I<6",  "ELU, Multiply",   selu),
+    BY_HOOK("Shrink",          "1",   "1",   "bias:f lambd:f",                       "Hardshrink or Softshrink", shrink),
+    BY_HOOK("ThresholdedRelu", "1",   "1",   "alpha:f",                              "Greater, Where",  thresholded_relu),
+
+    /* element by element, several inputs */
+    BY_HOOK("Add",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Add",       add),
+    BY_HOOK("And",             "2",   "1",   "axis:i<7 broadcast:i<7",               "And",             binary),
+    BY_HOOK("Div",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Div",       div),
+    BY_HOOK("Equal",           "2",   "1",   "axis:i<7 broadcast:i<7",               "Equal",           binary),
+    BY_HOOK("Greater",         "2",   "1",   "axis:i<7 broadcast:i<7",               "Greater",         binary),
+    BY_HOOK("GreaterOrEqual",  "2",   "1",   "",                                     "GreaterEqual",    binary),
+    BY_HOOK("Less",            "2",   "1",   "axis:i<7 broadcast:i<7",               "Less",            binary),
+    BY_HOOK("LessOrEqual",     "2",   "1",   "",                                     "LessEqual",       binary),
+    BY_HOOK("Max",             "1-",  "1",   "consumed_inputs:I<6",                  "Maximum",         max),
+    BY_HOOK("Mean",            "1-",  "1",   "consumed_inputs:I<6",                  "Add, DivideScalar", mean),
+    BY_HOOK("Min",             "1-",  "1",   "consumed_inputs:I<6",                  "Minimum",         min),
+    BY_HOOK("Mod",             "2",   "1",   "fmod:i",                               "Mod",             binary),
+    BY_HOOK("Mul",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Multiply",  mul),
+    BY_HOOK("Or",              "2",   "1",   "axis:i<7 broadcast:i<7",               "Or",              binary),
+    BY_HOOK("Pow",             "2",   "1",   "axis:i<7 broadcast:i<7",               "Pow",             pow),
+    BY_HOOK("PRelu",           "2",   "1",   "consumed_inputs:I<6",                  "PReLU, or ReLU, Minimum, Multiply, Add", prelu),
+    BY_HOOK("Sub",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Add",       sub),
+    BY_HOOK("Sum",             "1-",  "1",   "consumed_inputs:I<6",                  "Add",             sum),
+    BY_HOOK("Where",           "3",   "1",   "",                                     "Where",           where),
+    BY_HOOK("Xor",             "2",   "1",   "axis:i<7 broadcast:i<7",               "Xor",             binary),
+
+    /* constants and shapes */
+    BY_HOOK("Constant",        "0",   "1",   "sparse_value:t value:t value_float:f value_floats:F value_int:i value_ints:I value_string:s "
+                                             "value_strings:S",                      "Params",          constant),
+    BY_HOOK("ConstantOfShape", "1",   "1",   "value:t",                              "ConstantOfShape", constant_of_shape),
+    BY_HOOK("EyeLike",         "1",   "1",   "dtype:i k:i",                          "Params",          eye_like),
+    BY_HOOK("Range",           "3",   "1",   "",                                     "Range",           range),
+    BY_HOOK("Shape",           "1",   "1",   "end:i>=15 start:i>=15",                "Shape",           shape),
+    BY_HOOK("Size",            "1",   "1",   "",                                     "Shape, Prod",     size),
+
+    /* the same elements elsewhere */
+    BY_HOOK("Concat",          "1-",  "1",   "axis:i!>=4",                           "Concat",          concat),
+    BY_HOOK("DepthToSpace",    "1",   "1",   "blocksize:i! mode:s>=11",              "PixelShuffle, or Reshape, Transpose", depth_to_space),
+    BY_HOOK("Expand",          "2",   "1",   "",                                     "Expand",          expand),
+    BY_HOOK("Flatten",         "1",   "1",   "axis:i",                               "Reshape",         flatten),
+    BY_HOOK("Pad",             "1-4", "1",   "mode:s pads:I<11 paddings:I<2 value:f<11", "Pad",         pad),
+    BY_HOOK("Reshape",         "1-2", "1",   "allowzero:i>=14 shape:I<5 consumed_inputs:I<5", "Reshape", reshape),
+    BY_HOOK("Slice",           "1-5", "1",   "axes:I<10 ends:I<10 starts:I<10",      "Slice",           slice),
+    BY_HOOK("SpaceToDepth",    "1",   "1",   "blocksize:i!",                         "Reshape, Transpose", space_to_depth),
+    BY_HOOK("Split",           "1-2", "1-",  "axis:i num_outputs:i>=18 split:I<13",  "Split",           split),
+    BY_HOOK("Squeeze",         "1-2", "1",   "axes:I<13",                            "Squeeze",         squeeze),
+    BY_HOOK("Tile",            "2-3", "1",   "",                                     "Tile",            tile),
+    BY_HOOK("Transpose",       "1",   "1",   "perm:I",                               "Transpose",       transpose),
+    BY_HOOK("Trilu",           "1-2", "1",   "upper:i",                              "Where",           trilu),
+    BY_HOOK("Unsqueeze",       "1-2", "1",   "axes:I<13",                            "Reshape",         unsqueeze),
+
+    /* windows and sizes */
+    BY_HOOK("AveragePool",       "1",   "1",   POOL " ceil_mode:i>=10 count_include_pad:i>=7",  "AvgPool1d to 3d",     average_pool),
+    BY_HOOK("Conv",              "2-3", "1",   WINDOW " group:i",                                 "Conv1d to 3d",        conv),
+    BY_HOOK("ConvInteger",       "2-4", "1",   WINDOW " group:i",                                 "Cast, Add, Conv1d to 3d", conv_integer),
+    BY_HOOK("ConvTranspose",     "2-3", "1",   WINDOW " group:i output_padding:I output_shape:I", "ConvTranspose1d to 3d", conv_transpose),
+    BY_HOOK("GlobalAveragePool", "1",   "1",   "",                                                "Mean",                global_average_pool),
+    BY_HOOK("GlobalMaxPool",     "1",   "1",   "",                                                "Max",                 global_max_pool),
+    BY_HOOK("GridSample",        "2",   "1",   "align_corners:i mode:s padding_mode:s",           "GridSample",          grid_sample),
+    BY_HOOK("MaxPool",           "1",   "1-2", POOL " ceil_mode:i>=10 storage_order:i>=8",      "MaxPool1d to 3d",     max_pool),
+    BY_HOOK("Resize",            "1-4", "1",   "antialias:i>=18 axes:I>=18 coordinate_transformation_mode:s>=11 cubic_coeff_a:f>=11 "
+                                               "exclude_outside:i>=11 extrapolation_value:f>=11 keep_aspect_ratio_policy:s>=18 mode:s "
+                                               "nearest_mode:s>=11",                              "Resize, Upsample or Gathers", resize),
+    BY_HOOK("Upsample",          "1-2", "1",   "mode:s scales:F<9 height_scale:f<7 width_scale:f<7", "Resize, Upsample or Gathers", resize),
+
+    /* reductions and normalisations */
+    BY_HOOK("ArgMax",            "1",   "1",   "axis:i keepdims:i select_last_index:i>=12",       "Argmax",              arg_max),
+    BY_HOOK("ArgMin",            "1",   "1",   "axis:i keepdims:i select_last_index:i>=12",       "Argmin",              arg_min),
+    BY_HOOK("BatchNormalization", "5",  "1-5", "epsilon:f momentum:f spatial:i<9 training_mode:i>=14 is_test:i<7 consumed_inputs:I<6",
+                                                                                                  "BatchNorm1d to 3d",   batch_normalization),
+    BY_HOOK("CumSum",            "2",   "1",   "exclusive:i reverse:i",                           "CumSum",              cum_sum),
+    BY_HOOK("GroupNormalization", "3",  "1",   "epsilon:f num_groups:i! stash_type:i>=21",        "GroupNorm",           group_normalization),
+    BY_HOOK("Hardmax",           "1",   "1",   "axis:i",                                          "Argmax, Equal, Cast", hardmax),
+    BY_HOOK("InstanceNormalization", "3", "1", "epsilon:f consumed_inputs:I<6",                   "InstanceNorm1d to 3d", instance_normalization),
+    BY_HOOK("LayerNormalization", "2-3", "1-3", "axis:i epsilon:f stash_type:i",                  "LayerNorm",           layer_normalization),
+    BY_HOOK("LogSoftmax",        "1",   "1",   "axis:i",                                          "LogSoftmax",          log_softmax),
+    BY_HOOK("LpNormalization",   "1",   "1",   "axis:i p:i",                                      "Normalize",           lp_normalization),
+    BY_HOOK("LRN",               "1",   "1",   "alpha:f beta:f bias:f size:i!",                   "AvgPool2d, Pow, Div", lrn),
+    BY_HOOK("MeanVarianceNormalization", "1", "1", "axes:I",                                      "Mean, Sqrt, Div",     mean_variance_normalization),
+    REDUCE("ReduceL1",        "Abs, Sum",            reduce_l1),          REDUCE("ReduceL2",      "Multiply, Sum, Sqrt", reduce_l2),
+    REDUCE("ReduceLogSum",    "Sum, Log",            reduce_log_sum),     REDUCE("ReduceMax",     "Max",                 reduce_max),
+    REDUCE("ReduceLogSumExp", "Max, Exp, Sum, Log",  reduce_log_sum_exp), REDUCE("ReduceMean",    "Mean",                reduce_mean),
+    REDUCE("ReduceMin",       "Min",                 reduce_min),         REDUCE("ReduceProd",    "Prod",                reduce_prod),
+    REDUCE("ReduceSumSquare", "Multiply, Sum",       reduce_sum_square),  REDUCE("ReduceSum",     "Sum",                 reduce_sum),
+    BY_HOOK("Softmax",           "1",   "1",   "axis:i",                                          "Softmax",             softmax),
+
+    /* products and quantisation */
+    BY_HOOK("DequantizeLinear",      "2-3", "1", "axis:i>=13 block_size:i>=21",                   "Cast, Add, Multiply", dequantize_linear),
+    BY_HOOK("DynamicQuantizeLinear", "1",   "3", "",                                              "Min, Max, Div, Round, ClampScalar, Cast", dynamic_quantize_linear),
+    BY_HOOK("Einsum",                "1-",  "1", "equation:s!",                                   "Einsum",              einsum),
+    BY_HOOK("Gemm",                  "2-3", "1", "alpha:f beta:f transA:i transB:i broadcast:i<7", "Matmul, Add",        gemm),
+    BY_HOOK("MatMul",                "2",   "1", "",                                              "Matmul",              matmul),
+    BY_HOOK("MatMulInteger",         "2-4", "1", "",                                              "Cast, Add, Matmul",   matmul_integer),
+    BY_HOOK("QLinearConv",           "8-9", "1", WINDOW " group:i",                               "Conv1d to 3d, Multiply, Round, ClampScalar, Cast", qlinear_conv),
+    BY_HOOK("QLinearMatMul",         "8",   "1", "",                                              "Matmul, Multiply, Round, ClampScalar, Cast", qlinear_matmul),
+    BY_HOOK("QuantizeLinear",        "2-3", "1", "axis:i>=13 saturate:i>=19 block_size:i>=21 output_dtype:i>=21",
+                                                                                                  "Div, Round, ClampScalar, Cast", quantize_linear),
+
+    /* elements by index */
+    BY_HOOK("Compress",          "2",   "1",   "axis:i",                                          "NonZero, Reshape, Gather", compress),
+    BY_HOOK("Gather",            "2",   "1",   "axis:i",                                          "Gather",              gather),
+    BY_HOOK("GatherElements",    "2",   "1",   "axis:i",                                          "GatherElements",      gather),
+    BY_HOOK("GatherND",          "2",   "1",   "batch_dims:i>=12",                                "GatherND",            gather_nd),
+    BY_HOOK("NonMaxSuppression", "2-5", "1",   "center_point_box:i",                              "NonMaxSuppression",   non_max_suppression),
+    BY_HOOK("NonZero",           "1",   "1",   "",                                                "NonZero",             non_zero),
+    BY_HOOK("OneHot",            "3",   "1",   "axis:i",                                          "Equal, Or, Where",    one_hot),
+    BY_HOOK("ReverseSequence",   "2",   "1",   "batch_axis:i time_axis:i",                        "GatherND",            reverse_sequence),
+    BY_HOOK("Scatter",           "3",   "1",   "axis:i",                                          "Stack, ScatterND",    scatter_elements),
+    BY_HOOK("ScatterElements",   "3",   "1",   "axis:i reduction:s>=16",                          "Stack, ScatterND",    scatter_elements),
+    BY_HOOK("ScatterND",         "3",   "1",   "reduction:s>=16",                                 "ScatterND",           scatter_nd),
+    BY_HOOK("TopK",              "1-2", "2",   "axis:i k:i<10 largest:i>=11 sorted:i>=11",        "TopK, Cast",          top_k),
+
+    /* losses and recurrent networks */
+    BY_HOOK("GRU",               "3-6", "0-2", GATES " linear_before_reset:i output_sequence:i<7", "GRU",                gru),
+    BY_HOOK("LSTM",              "3-8", "0-3", GATES " input_forget:i output_sequence:i<7",       "LSTM",                lstm),
+    BY_HOOK("RNN",               "3-6", "0-2", GATES " output_sequence:i<7",                      "RNN",                 rnn),
+    BY_HOOK("NegativeLogLikelihoodLoss", "2-3", "1", "ignore_index:i reduction:s",                "GatherElements, Neg, Mean", nll_loss),
+    BY_HOOK("SoftmaxCrossEntropyLoss", "2-3", "1-2", "ignore_index:i reduction:s",                "LogSoftmax, GatherElements, Neg, Mean", softmax_cross_entropy_loss),
+
+    /* graphs inside */
+    BY_HOOK("If",                "1",   "0-",  "else_branch:g! then_branch:g!",                   NULL,                  if_),
+    BY_HOOK("Loop",              "2-",  "1-",  "body:g!",                                         NULL,                  loop),
+    STAYS  ("Scan",              "1-",  "1-",  "body:g! num_scan_inputs:i scan_input_axes:I scan_input_directions:I scan_output_axes:I "
+                                               "scan_output_directions:I directions:I<9"),
+
+    /* no operation of ours: some have the type of their first input */
+    LIKE   ("BitwiseAnd",        "2",   "1",   ""),
+    LIKE   ("BitwiseNot",        "1",   "1",   ""),
+    LIKE   ("BitwiseOr",         "2",   "1",   ""),
+    LIKE   ("BitwiseXor",        "2",   "1",   ""),
+    STAYS  ("AffineGrid",        "2",   "1",   "align_corners:i"),
+    STAYS  ("Bernoulli",         "1",   "1",   "dtype:i seed:f"),
+    STAYS  ("BlackmanWindow",    "1",   "1",   "output_datatype:i periodic:i"),
+    STAYS  ("CenterCropPad",     "2",   "1",   "axes:I"),
+    STAYS  ("Col2Im",            "3",   "1",   "dilations:I pads:I strides:I"),
+    STAYS  ("ConcatFromSequence", "1",  "1",   "axis:i! new_axis:i"),
+    STAYS  ("DFT",               "1-3", "1",   "axis:i<20 inverse:i onesided:i"),
+    STAYS  ("DeformConv",        "3-5", "1",   "dilations:I group:i kernel_shape:I offset_group:i pads:I strides:I"),
+    STAYS  ("Det",               "1",   "1",   ""),
+    STAYS  ("GlobalLpPool",      "1",   "1",   "p:i"),
+    STAYS  ("HammingWindow",     "1",   "1",   "output_datatype:i periodic:i"),
+    STAYS  ("HannWindow",        "1",   "1",   "output_datatype:i periodic:i"),
+    STAYS  ("ImageDecoder",      "1",   "1",   "pixel_format:s"),
+    STAYS  ("LpPool",            "1",   "1",   POOL " ceil_mode:i p:i"),
+    STAYS  ("MaxRoiPool",        "2",   "1",   "pooled_shape:I! spatial_scale:f"),
+    STAYS  ("MaxUnpool",         "2-3", "1",   "kernel_shape:I! pads:I strides:I"),
+    STAYS  ("MelWeightMatrix",   "5",   "1",   "output_datatype:i"),
+    STAYS  ("Multinomial",       "1",   "1",   "dtype:i sample_size:i seed:f"),
+    STAYS  ("Optional",          "0-1", "1",   "type:y"),
+    STAYS  ("OptionalGetElement", "1",  "1",   ""),
+    STAYS  ("OptionalHasElement", "0-1", "1",  ""),
+    STAYS  ("RandomNormal",      "0",   "1",   "dtype:i mean:f scale:f seed:f shape:I!"),
+    STAYS  ("RandomNormalLike",  "1",   "1",   "dtype:i mean:f scale:f seed:f"),
+    STAYS  ("RandomUniform",     "0",   "1",   "dtype:i high:f low:f seed:f shape:I!"),
+    STAYS  ("RandomUniformLike", "1",   "1",   "dtype:i high:f low:f seed:f"),
+    STAYS  ("RegexFullMatch",    "1",   "1",   "pattern:s"),
+    STAYS  ("RoiAlign",          "3",   "1",   "coordinate_transformation_mode:s>=16 mode:s output_height:i output_width:i sampling_ratio:i "
+                                               "spatial_scale:f"),
+    STAYS  ("STFT",              "2-4", "1",   "onesided:i"),
+    STAYS  ("SequenceAt",        "2",   "1",   ""),
+    STAYS  ("SequenceConstruct", "1-",  "1",   ""),
+    STAYS  ("SequenceEmpty",     "0",   "1",   "dtype:i"),
+    STAYS  ("SequenceErase",     "1-2", "1",   ""),
+    STAYS  ("SequenceInsert",    "2-3", "1",   ""),
+    STAYS  ("SequenceLength",    "1",   "1",   ""),
+    STAYS  ("SequenceMap",       "1-",  "1-",  "body:g!"),
+    STAYS  ("SplitToSequence",   "1-2", "1",   "axis:i keepdims:i"),
+    STAYS  ("StringConcat",      "2",   "1",   ""),
+    STAYS  ("StringNormalizer",  "1",   "1",   "case_change_action:s is_case_sensitive:i locale:s stopwords:S"),
+    STAYS  ("StringSplit",       "1",   "2",   "delimiter:s maxsplit:i"),
+    STAYS  ("TfIdfVectorizer",   "1",   "1",   "max_gram_length:i! max_skip_count:i! min_gram_length:i! mode:s! ngram_counts:I! ngram_indexes:I! "
+                                               "pool_int64s:I pool_strings:S weights:F"),
+    STAYS  ("Unique",            "1",   "1-4", "axis:i sorted:i"),
+};
+const size_t onnx_row_count = COUNT(onnx_rows);

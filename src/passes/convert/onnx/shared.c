@@ -1,0 +1,207 @@
+/* What the hooks of ONNX's rows share. */
+#include <stdio.h>
+#include "convert/onnx/rows.h"
+
+const xir_type *onnx_element(xir_context *ctx, int64_t data_type) {
+    switch (data_type) {
+    case 1:  return xir_float(ctx, XIR_FLOAT_FP32);
+    case 2:  return xir_uint(ctx, 8);
+    case 3:  return xir_sint(ctx, 8);
+    case 4:  return xir_uint(ctx, 16);
+    case 5:  return xir_sint(ctx, 16);
+    case 6:  return xir_sint(ctx, 32);
+    case 7:  return xir_sint(ctx, 64);
+    case 9:  return xir_bool_type_get(ctx);
+    case 10: return xir_float(ctx, XIR_FLOAT_FP16);
+    case 11: return xir_float(ctx, XIR_FLOAT_FP64);
+    case 12: return xir_uint(ctx, 32);
+    case 13: return xir_uint(ctx, 64);
+    case 16: return xir_float(ctx, XIR_FLOAT_BF16);
+    default: return NULL;   /* 8 texts, 14 and 15 complex numbers, 17 on eight and four bits */
+    }
+}
+
+/* ---- questions ---------------------------------------------------------------------------------------------------- */
+
+size_t v_rank(const xir_value *v) { return xir_type_rank(xir_value_type(v)); }
+int64_t v_dim(const xir_value *v, size_t i) { return xir_type_dim(xir_value_type(v), (int64_t)i, false); }
+const xir_type *v_element(const xir_value *v) { return xir_type_element(xir_value_type(v)); }
+bool v_is_integer(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_INTEGER; }
+bool v_is_open(const xir_value *v) { return xir_type_has_unknown_dim(xir_value_type(v)); }
+
+xir_ints v_dims(xir_node *at, const xir_value *v) {
+    xir_ints dims = xir_node_room(at, v ? v_rank(v) : 0, 0);
+    for (size_t i = 0; i < dims.n; i++) dims.v[i] = v_dim(v, i);
+    return dims;
+}
+
+int64_t product_of(const xir_ints *list, size_t from, size_t to) {
+    int64_t n = 1;
+    bool open = false;
+    for (size_t i = from; i < to; i++) if (list->v[i] == 0) return 0;
+    for (size_t i = from; i < to; i++) open |= list->v[i] < 0 || __builtin_mul_overflow(n, list->v[i], &n);
+    return open ? -1 : n;
+}
+
+bool need_dims(xir_node *at, const xir_value *v, size_t from, size_t to) {
+    if (xir_node_failed(at)) return false;
+    for (size_t i = from; i < v_rank(v) && i < to; i++) {
+        if (v_dim(v, i) < 0) return xir_node_stays(at, "dim %zu is not known", i);
+    }
+    return true;
+}
+
+bool one_of(xir_node *at, const char *name, const char *otherwise, const char *words) {
+    xir_str text = xir_node_text(at, name, otherwise);
+    char where[48];
+    if (xir_node_failed(at)) return false;
+    const xir_any *found = xir_node_attr(at, name);
+    if (found && found->kind != XIR_ANY_TEXT) text = XIR_STR("bytes that are no UTF-8");
+    for (const char *p = words; *p;) {
+        size_t n = strcspn(p, "|");
+        if (xir_str_equal(text, (xir_str){ p, n })) return true;
+        p += n + (p[n] == '|');
+    }
+    snprintf(where, sizeof where, "attribute/%s", name);
+    return xir_node_wrong(at, XIR_E_UNKNOWN, where, "%s is '%.*s', one of %s is expected", name,
+                          (int)(text.size < 60 ? text.size : 60),
+                          text.size ? text.data : "", words);
+}
+
+static const char *dims_text(const xir_value *v, char out[120]) {
+    size_t n = 0, rank = v_rank(v);
+    for (size_t i = 0; i < rank && n < 90; i++) {
+        int64_t dim = v_dim(v, i);
+        n += (size_t)(dim < 0 ? snprintf(out + n, 120 - n, "%s?", i
+                                         ? ", " : "") : snprintf(out + n, 120 - n, "%s%lld", i ? ", " : "", (long long)dim));
+    }
+    out[n] = '\0';
+    return out;
+}
+
+static const char *element_text(const xir_value *v, char out[40]) {
+    const xir_type *element = v_element(v);
+    const xir_float_type *real = xir_float_type_of(xir_type_object(element));
+    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(element));
+    static const char *const formats[] = { [XIR_FLOAT_FP16] = "float16", [XIR_FLOAT_BF16] = "bfloat16",
+                                           [XIR_FLOAT_FP32] = "float", [XIR_FLOAT_FP64] = "double" };
+    int bits = (int)xir_type_storage_bits(element);
+    if (integer) snprintf(out, 40, "%sint%d", integer->sign ? "" : "u", bits);
+    else if (real && (size_t)real->format < COUNT(formats) &&
+             formats[real->format]) snprintf(out, 40, "%s", formats[real->format]);
+    else snprintf(out, 40, "%s", xir_type_kind_of(element) == XIR_TYPE_BOOL ? "bool" : "another type");
+    return out;
+}
+
+bool elements_agree(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b) {
+    char where[32], first[40], second[40];
+    if (xir_node_failed(at) || !a || !b) return false;
+    if (xir_type_equal(v_element(a), v_element(b))) return true;
+    snprintf(where, sizeof where, "input/%zu", j);
+    return xir_node_wrong(at, XIR_E_TYPE, where, "input %zu is of %s, %s is expected, as input %zu is", j,
+                          element_text(b, second),
+                          element_text(a, first), i);
+}
+
+bool broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b) {
+    char where[32], first[120], second[120];
+    if (xir_node_failed(at) || !a || !b) return false;
+    size_t ra = v_rank(a), rb = v_rank(b);
+    for (size_t k = 1; k <= ra && k <= rb; k++) {
+        int64_t x = v_dim(a, ra - k), y = v_dim(b, rb - k);
+        if (x == y || x == 1 || y == 1 || x < 0 || y < 0) continue;
+        snprintf(where, sizeof where, "input/%zu", j);
+        return xir_node_wrong(at, XIR_E_INVALID, where,
+                              "input %zu has the dims [%s], which do not broadcast with the [%s] of input %zu: %lld "
+                              "and %lld were found, the same or 1 is "
+                                  "expected", j, dims_text(b, second), dims_text(a, first), i, (long long)y,
+                              (long long)x);
+    }
+    return true;
+}
+
+/* ---- operations --------------------------------------------------------------------------------------------------- */
+
+xir_value *make_number(xir_node *at, const xir_type *element, double value) {
+    const xir_ints none = { NULL, 0 };
+    return xir_node_filled(at, element, &none, value);
+}
+
+xir_value *make_sum(xir_node *at, xir_value *lhs, xir_value *rhs, double alpha, double beta) {
+    return xir_node_make(at, "Add", INS(lhs, rhs), SETS(REAL("alpha", alpha), REAL("beta", beta)));
+}
+
+xir_value *make_product(xir_node *at, xir_value *lhs, xir_value *rhs) {
+    return xir_node_make(at, "Multiply", INS(lhs, rhs), NO_SETS);
+}
+
+xir_value *make_scaled(xir_node *at, xir_value *x, double factor) {
+    return x ? make_product(at, x, make_number(at, v_element(x), factor)) : NULL;
+}
+
+xir_value *make_quotient(xir_node *at, xir_value *lhs, xir_value *rhs) {
+    return xir_node_make(at, "Div", INS(lhs, rhs), NO_SETS);
+}
+
+xir_value *make_of(xir_node *at, const char *cls, xir_value *x) { return xir_node_make(at, cls, INS(x), NO_SETS); }
+
+/* Params only get other dims: their bytes stay shared. */
+static xir_value *reshaped_params(xir_node *at, const xir_value *x, const xir_ints *dims, const xir_layout *layout) {
+    int64_t n, known = 1, rest = -1;
+    xir_ints full = xir_node_room(at, dims->n, 0);
+    if (!full.v || xir_type_elements(xir_value_type(x), &n) != XIR_OK || xir_type_is_quantized(v_element(x))) return NULL;
+    for (size_t i = 0; i < dims->n; i++) {
+        full.v[i] = dims->v[i];
+        if (dims->v[i] < 0) rest = (int64_t)i;
+        else if (__builtin_mul_overflow(known, dims->v[i], &known)) return NULL;
+    }
+    if (rest >= 0 && known > 0 && n % known == 0) full.v[rest] = n / known, known = n;
+    if (known != n) return NULL;   /* Reshape says what is wrong */
+    xir_value *made = params_alias(at->c->net, x);
+    const xir_type *type = made ? xir_tensor(at->c->ctx, v_element(x), layout, full.v, full.n) : NULL;
+    if (!type || xir_value_set_type(made, type)) return node_no_memory(at), NULL;
+    return made;
+}
+
+static xir_value *reshaped(xir_node *at, xir_value *x, const xir_ints *dims, const xir_layout *layout) {
+    if (xir_node_failed(at) || !x) return NULL;
+    size_t unknown = 0;
+    if (!layout) return node_no_memory(at), NULL;
+    for (size_t i = 0; i < dims->n; i++) unknown += dims->v[i] < 0;
+    if (unknown > 1) return xir_node_stays(at, "it needs dims that are not known"), NULL;
+    xir_value *made = xir_value_is_params(x) ? reshaped_params(at, x, dims, layout) : NULL;
+    if (made || xir_node_failed(at)) return made;
+    return xir_node_make(at, "Reshape", INS(x), SETS(LIST("shape", dims), OBJ("layout", layout)));
+}
+
+xir_value *make_reshaped(xir_node *at, xir_value *x, const xir_ints *dims) {
+    return reshaped(at, x, dims, xir_layout_default(at->c->ctx, dims->n));
+}
+
+xir_value *make_lettered(xir_node *at, xir_value *x, const xir_ints *dims, const char *letters) {
+    return reshaped(at, x, dims, xir_layout_parse(at->c->ctx, xir_str_of(letters), NULL));
+}
+
+xir_value *make_unsqueezed(xir_node *at, xir_value *x, const xir_ints *axes, const char *where) {
+    if (xir_node_failed(at)) return NULL;
+    xir_ints dims = xir_node_room(at, v_rank(x) + axes->n, -2);
+    for (size_t i = 0; i < axes->n; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, where, axes->v[i], dims.n, &axis)) return NULL;
+        if (dims.v[axis] == 1) {
+            return xir_node_wrong(at, XIR_E_INVALID, where, "axis %lld is there twice", (long long)axes->v[i]), NULL;
+        }
+        dims.v[axis] = 1;
+    }
+    for (size_t i = 0, from = 0; i < dims.n; i++) if (dims.v[i] == -2) dims.v[i] = v_dim(x, from++);
+    return make_reshaped(at, x, &dims);
+}
+
+xir_value *make_cast(xir_node *at, xir_value *x, const xir_type *element) {
+    if (xir_node_failed(at)) return NULL;
+    if (xir_type_equal(v_element(x), element)) return x;
+    xir_ints dims = v_dims(at, x);
+    const xir_layout *layout = xir_type_layout(xir_value_type(x));
+    return xir_node_make(at, "Cast", INS(x), SETS(OBJ("target_dtype",
+                                                      xir_tensor(at->c->ctx, element, layout, dims.v, dims.n))));
+}

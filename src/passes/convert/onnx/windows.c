@@ -1,0 +1,293 @@
+/* Op types over the rows and columns of feature maps: convolutions, pools. Ours have the channels last, so each is made
+ * between two transpositions; kernels that are constants are permuted at once. */
+#include <stdio.h>
+#include "convert/onnx/rows.h"
+
+/* ---- the order of feature maps ------------------------------------------------------------------------------------ */
+
+xir_value *to_channels_last(xir_node *at, xir_value *x) {
+    static const int64_t orders[3][5] = { { 0, 2, 1 }, { 0, 2, 3, 1 }, { 0, 2, 3, 4, 1 } };
+    size_t rank = x ? v_rank(x) : 3;
+    return xir_node_transposed(at, x, orders[rank - 3], rank, BY_RANK(rank - 2, "NLC", "NHWC", "NDHWC"));
+}
+
+xir_value *to_channels_second(xir_node *at, xir_value *x) {
+    static const int64_t orders[3][5] = { { 0, 2, 1 }, { 0, 3, 1, 2 }, { 0, 4, 1, 2, 3 } };
+    size_t rank = x ? v_rank(x) : 3;
+    return xir_node_transposed(at, x, orders[rank - 3], rank, NULL);
+}
+
+/* From O I and the kernel's dims (transposed ones I O) to ours. */
+static xir_value *kernel_last(xir_node *at, xir_value *kernel, bool transposed) {
+    static const int64_t orders[3][5] = { { 2, 1, 0 }, { 2, 3, 1, 0 }, { 2, 3, 4, 1, 0 } };
+    size_t rank = kernel ? v_rank(kernel) : 3, n = rank - 2;
+    const char *letters = transposed ? BY_RANK(n, "LOI", "HWOI", "DHWOI") : BY_RANK(n, "LIO", "HWIO", "DHWIO");
+    return xir_node_transposed(at, kernel, orders[n - 1], rank, letters);
+}
+
+/* ---- windows ------------------------------------------------------------------------------------------------------ */
+
+/* The words of our attributes for each spatial axis, counted from the last one. */
+static const struct axis_words { const char *pool, *stride, *dilation, *before, *after, *more; } axis_words[3] = {
+    { "pool_width",  "stride_width",  "dilation_width",  "pad_left",  "pad_right",  "output_pad_width"  },
+    { "pool_height", "stride_height", "dilation_height", "pad_top",   "pad_bottom", "output_pad_height" },
+    { "pool_depth",  "stride_depth",  "dilation_depth",  "pad_front", "pad_back",   "output_pad_depth"  },
+};
+
+enum { MOST_STEP = INT32_MAX };   // along an axis, so that nothing overflows
+static const int64_t MOST_DIM = INT64_C(1) << 40;
+
+/* Windows of a node over the last dims of its input. */
+typedef struct windows {
+    size_t  n;   /* spatial axes */
+    int64_t input[3], size[3], stride[3], dilation[3], before[3], after[3];
+} windows;
+
+/* A list of as many items as are said, none below `least`. False: it is not there, or a finding. */
+static bool window_items(xir_node *at, const char *name, size_t n, int64_t least, xir_ints *out) {
+    char where[48];
+    if (!xir_node_items(at, name, out)) return false;
+    snprintf(where, sizeof where, "attribute/%s", name);
+    if (out->n != n) {
+        return xir_node_wrong(at, XIR_E_BOUNDS, where, "%s has %zu items, %zu are expected", name, out->n, n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (out->v[i] >= least && out->v[i] <= MOST_STEP) continue;
+        return xir_node_wrong(at, XIR_E_BOUNDS, where, "%s[%zu] is %lld, at least %lld is expected", name, i,
+                              (long long)out->v[i],
+                              (long long)least);
+    }
+    return true;
+}
+
+static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kernel, windows *w) {
+    xir_ints list;
+    if (xir_node_failed(at) || !one_of(at, "auto_pad", "NOTSET", "NOTSET|SAME_UPPER|SAME_LOWER|VALID")) return false;
+    size_t rank = v_rank(x);
+    if (rank < 3) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0",
+                                        "at least 3 dims are expected: batch, channels, rows; %zu were found", rank);
+    if (kernel && v_rank(kernel) != rank) {
+        return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "the kernel has %zu dims, %zu are expected, as input 0 has",
+                              v_rank(kernel), rank);
+    }
+    if (rank > 5) return xir_node_stays(at, "%zu dims", rank);
+    w->n = rank - 2;
+    for (size_t k = 0; k < w->n; k++) {
+        w->input[k] = v_dim(x, 2 + k);
+        w->size[k] = kernel ? v_dim(kernel, 2 + k) : 1;
+        w->stride[k] = w->dilation[k] = 1;
+        w->before[k] = w->after[k] = 0;
+        if (w->input[k] > MOST_DIM || w->size[k] > MOST_STEP) return xir_node_stays(at, "very large dims");
+    }
+    if (window_items(at, "kernel_shape", w->n, 1, &list)) {
+        for (size_t k = 0; k < w->n; k++) {
+            if (kernel && w->size[k] >= 0 && w->size[k] != list.v[k]) {
+                return xir_node_wrong(at, XIR_E_INVALID, "attribute/kernel_shape",
+                                      "kernel_shape[%zu] is %lld, the kernel has %lld there", k,
+                                      (long long)list.v[k], (long long)w->size[k]);
+            }
+            w->size[k] = list.v[k];
+        }
+    }
+    if (window_items(at, "strides", w->n, 1, &list))   memcpy(w->stride, list.v, w->n * sizeof *list.v);
+    if (window_items(at, "dilations", w->n, 1, &list)) memcpy(w->dilation, list.v, w->n * sizeof *list.v);
+    if (window_items(at, "pads", 2 * w->n, 0, &list)) {
+        bool automatic = !xir_node_is(at, "auto_pad", "NOTSET") && xir_node_attr(at, "auto_pad");
+        for (size_t k = 0; k < w->n && !automatic; k++) w->before[k] = list.v[k], w->after[k] = list.v[w->n + k];
+    }
+    return !xir_node_failed(at);
+}
+
+/* Padding by auto_pad: as many places as the stride divides the input into, rounded up. */
+static bool pad_same(xir_node *at, const xir_value *x, windows *w) {
+    bool lower = xir_node_is(at, "auto_pad", "SAME_LOWER");
+    if (!lower && !xir_node_is(at, "auto_pad", "SAME_UPPER")) return true;
+    if (!need_dims(at, x, 2, SIZE_MAX)) return false;
+    for (size_t k = 0; k < w->n; k++) {
+        int64_t places = (w->input[k] + w->stride[k] - 1) / w->stride[k];
+        int64_t total = (places - 1) * w->stride[k] + w->dilation[k] * (w->size[k] - 1) + 1 - w->input[k];
+        if (total < 0) total = 0;
+        w->before[k] = lower ? total - total / 2 : total / 2;
+        w->after[k] = total - w->before[k];
+    }
+    return true;
+}
+
+/* Every window fits into the padded input. */
+static bool windows_fit(xir_node *at, const windows *w) {
+    for (size_t k = 0; k < w->n; k++) {
+        int64_t room = w->input[k] + w->before[k] + w->after[k], window = w->dilation[k] * (w->size[k] - 1) + 1;
+        if (w->input[k] < 0 || w->size[k] < 0 || room >= window) continue;
+        return xir_node_wrong(at, XIR_E_BOUNDS, "input/0",
+                              "dim %zu has %lld elements and %lld of padding, at least the %lld of the kernel are expected",
+                              2 + k, (long long)w->input[k], (long long)(w->before[k] + w->after[k]), (long long)window);
+    }
+    return true;
+}
+
+/* Padding at the end so that a window which starts inside is counted although it does not end there. */
+static bool pad_ceil(xir_node *at, const xir_value *x, windows *w) {
+    if (!xir_node_int(at, "ceil_mode", 0)) return true;
+    if (!need_dims(at, x, 2, SIZE_MAX)) return false;
+    for (size_t k = 0; k < w->n; k++) {
+        int64_t room = w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1, rest =
+            room % w->stride[k];
+        /* one that would start in the padding at the end is none */
+        bool inside = (room / w->stride[k] + 1) * w->stride[k] < w->input[k] + w->before[k];
+        if (rest && inside) w->after[k] += w->stride[k] - rest;
+    }
+    return true;
+}
+
+typedef struct window_sets {
+    xir_set data[24];
+    size_t  n;
+} window_sets;
+
+static void put(window_sets *s, const char *name, int64_t v) { s->data[s->n++] = (xir_set)INT(name, v); }
+
+static void put_windows(window_sets *s, const windows *w, bool pool, bool dilated) {
+    s->n = 0;
+    for (size_t k = 0; k < w->n; k++) {
+        const struct axis_words *words = &axis_words[w->n - 1 - k];
+        if (pool) put(s, words->pool, w->size[k]);
+        put(s, words->stride, w->stride[k]);
+        if (dilated) put(s, words->dilation, w->dilation[k]);
+        put(s, words->before, w->before[k]);
+        put(s, words->after, w->after[k]);
+    }
+}
+
+/* ---- convolutions ------------------------------------------------------------------------------------------------- */
+
+/* The channels of input, kernel and bias go together. `in` and `out` are the kernel's dims of channels that the groups
+ * share out. */
+static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kernel, const xir_value *bias, bool transposed) {
+    int64_t groups = xir_node_int(at, "group", 1), channels = v_dim(x, 1);
+    int64_t in = v_dim(kernel, transposed ? 0 : 1), out = v_dim(kernel, transposed ? 1 : 0), all;
+    if (!elements_agree(at, 0, x, 1, kernel) || (bias && !elements_agree(at, 0, x, 2, bias))) return false;
+    if (groups < 1 || groups > MOST_STEP) {
+        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/group", "group is %lld, at least 1 is expected",
+                              (long long)groups);
+    }
+    if (!transposed && in >= 0 && __builtin_mul_overflow(in, groups, &in)) return xir_node_stays(at, "very large dims");
+    if (channels >= 0 && in >= 0 && channels != in) {
+        return xir_node_wrong(at, XIR_E_INVALID, "input/1",
+                              "the kernel is for %lld channels (%lld group%s), input 0 has %lld", (long long)in,
+                              (long long)groups, groups == 1 ? "" : "s", (long long)channels);
+    }
+    if ((transposed ? in : out) >= 0 && (transposed ? in : out) % groups) {
+        return xir_node_wrong(at, XIR_E_INVALID, "attribute/group",
+                              "group is %lld, which does not divide the kernel's %lld channels",
+                              (long long)groups, (long long)(transposed ? in : out));
+    }
+    all = transposed && out >= 0 ? out * groups : out;
+    if (bias && (v_rank(bias) != 1 || (v_dim(bias, 0) >= 0 && all >= 0 && v_dim(bias, 0) != all))) {
+        return xir_node_wrong(at, XIR_E_INVALID, "input/2",
+                              "the bias has %zu dims and %lld elements, one for each of the %lld channels is expected",
+                              v_rank(bias), (long long)(v_rank(bias) ? v_dim(bias, 0) : 1), (long long)all);
+    }
+    return true;
+}
+
+xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias) {
+    windows w;
+    window_sets s;
+    if (!read_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, false) || !pad_same(at, x, &w) ||
+        !windows_fit(at, &w)) return NULL;
+    put_windows(&s, &w, false, true);
+    put(&s, "groups", xir_node_int(at, "group", 1));
+    xir_value *y = xir_node_make(at, BY_RANK(w.n, "Conv1d", "Conv2d", "Conv3d"),
+                                 INS(to_channels_last(at, x), kernel_last(at, kernel, false), bias),
+                                 (xir_sets){ s.data, s.n });
+    return to_channels_second(at, y);
+}
+
+bool onnx_conv(xir_node *at) {
+    return xir_node_give(at, 0, make_conv(at, xir_node_in(at, 0), xir_node_in(at, 1), xir_node_opt(at, 2)));
+}
+
+/* What is added at the end of the output follows from output_padding, or from output_shape and the padding that it
+ * leaves. */
+bool onnx_conv_transpose(xir_node *at) {
+    xir_value *x = xir_node_in(at, 0), *kernel = xir_node_in(at, 1), *bias = xir_node_opt(at, 2);
+    windows w;
+    window_sets s;
+    xir_ints list;
+    int64_t more[3] = { 0 };
+    if (!read_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, true)) return false;
+    if (window_items(at, "output_padding", w.n, 0, &list)) memcpy(more, list.v, w.n * sizeof *more);
+    bool upper = xir_node_is(at, "auto_pad", "SAME_UPPER"), same = upper || xir_node_is(at, "auto_pad", "SAME_LOWER");
+    bool shaped = xir_node_items(at, "output_shape", &list);
+    if (xir_node_failed(at)) return false;
+    if (shaped && list.n != w.n && list.n != w.n + 2) {
+        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/output_shape", "output_shape has %zu items, %zu are expected",
+                              list.n, w.n);
+    }
+    if ((shaped || same) && !need_dims(at, x, 2, SIZE_MAX)) return false;
+    for (size_t k = 0; (shaped || same) && k < w.n; k++) {
+        int64_t out = shaped ? list.v[list.n - w.n + k] : w.input[k] * w.stride[k];
+        if (out < 1 || out > MOST_DIM) {
+            return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/output_shape",
+                                  "output_shape[%zu] is %lld, at least 1 is expected", k, (long long)out);
+        }
+        int64_t total = w.stride[k] * (w.input[k] - 1) + more[k] + (w.size[k] - 1) * w.dilation[k] + 1 - out;
+        if (total < 0) more[k] -= total, total = 0;
+        w.before[k] = upper ? total / 2 : total - total / 2;
+        w.after[k] = total - w.before[k];
+    }
+    put_windows(&s, &w, false, true);
+    for (size_t k = 0; k < w.n; k++) put(&s, axis_words[w.n - 1 - k].more, more[k]);
+    put(&s, "groups", xir_node_int(at, "group", 1));
+    xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
+                                 INS(to_channels_last(at, x), kernel_last(at, kernel, true),
+                                     bias), (xir_sets){ s.data, s.n });
+    return xir_node_give(at, 0, to_channels_second(at, y));
+}
+
+/* ---- pools -------------------------------------------------------------------------------------------------------- */
+
+static bool pool(xir_node *at, const char *const classes[3], bool averages) {
+    xir_value *x = xir_node_in(at, 0);
+    windows w;
+    window_sets s;
+    if (!read_windows(at, x, NULL, &w) || !pad_same(at, x, &w) || !windows_fit(at, &w)) return false;
+    if (at->n_out > 1) return xir_node_stays(at, "the places of the greatest elements");
+    windows plain = w;
+    if (!pad_ceil(at, x, &w)) return false;
+    bool counted = averages && xir_node_int(at, "count_include_pad", 0), dilated = false;
+    for (size_t k = 0; k < w.n; k++) {
+        if (counted && w.after[k] != plain.after[k]) return xir_node_stays(at, "padding counts but not that of ceil_mode");
+        dilated |= averages && w.dilation[k] != 1;
+    }
+    if (dilated) return xir_node_stays(at, "an average of cells that are apart");
+    put_windows(&s, &w, true, !averages);
+    if (averages) put(&s, "count_include_pad", counted);
+    xir_value *y = xir_node_make(at, classes[w.n - 1], INS(to_channels_last(at, x)), (xir_sets){ s.data, s.n });
+    return xir_node_give(at, 0, to_channels_second(at, y));
+}
+
+bool onnx_max_pool(xir_node *at) {
+    static const char *const classes[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
+    if (xir_node_int(at, "storage_order", 0) && at->n_out > 1) {
+        return xir_node_stays(at, "the places of the greatest elements");
+    }
+    return pool(at, classes, false);
+}
+
+bool onnx_average_pool(xir_node *at) {
+    static const char *const classes[] = { "AvgPool1d", "AvgPool2d", "AvgPool3d" };
+    return pool(at, classes, true);
+}
+
+static bool global_pool(xir_node *at, const char *cls) {
+    xir_value *x = xir_node_in(at, 0);
+    if (xir_node_failed(at)) return false;
+    if (v_rank(x) < 3) {
+        return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found", v_rank(x));
+    }
+    const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
+    return xir_node_give(at, 0, make_reduced(at, cls, x, &axes, true));
+}
+bool onnx_global_average_pool(xir_node *at) { return global_pool(at, "Mean"); }
+bool onnx_global_max_pool(xir_node *at)     { return global_pool(at, "Max"); }

@@ -1,0 +1,87 @@
+/* The pass `fuse`: several ops that together are one become it. Values inside of a pattern must have no use outside; the
+ * op that is left computes the last value, under its name. */
+#include "fuse/fuse.h"
+#include "manager/pass.h"
+#include "pattern/pattern.h"
+
+/* ---- conditions ------------------------------------------------------------------------------------------------- */
+
+static bool is_one_scalar(xir_refs list, double wanted) {
+    return list.size == 1 && list.data[0] && xir_scalar_as_real((const xir_scalar *)list.data[0]) == wanted;
+}
+
+static bool is_sum(const xir_op *op, double beta) {
+    const xir_add_attrs *a = xir_add_of(op);
+    return a && is_one_scalar(a->alpha, 1) && is_one_scalar(a->beta, beta) && a->cut_scale && !a->cut_scale->items.size;
+}
+
+bool fuse_plain_sum(const xir_op *op, void *user)        { return (void)user, is_sum(op, 1); }
+bool fuse_plain_difference(const xir_op *op, void *user) { return (void)user, is_sum(op, -1); }
+
+bool fuse_plain_product(const xir_op *op, void *user) {
+    (void)user;
+    const xir_multiply_attrs *a = xir_multiply_of(op);
+    return a && a->cut_scale && !a->cut_scale->items.size;
+}
+
+bool fuse_factor(const xir_op *op, double *out) {
+    const xir_div_attrs *div = xir_div_of(op);
+    const xir_divide_scalar_attrs *by = xir_divide_scalar_of(op);
+    if (by) {
+        *out = 1 / by->divisor;
+        return by->rounding_mode == XIR_ROUNDING_NONE;
+    }
+    if (div) {
+        bool known = div->rounding_mode == XIR_ROUNDING_NONE && number_of_params(xir_op_input(op, 1), out);
+        *out = 1 / *out;
+        return known;
+    }
+    return fuse_plain_product(op, NULL) &&
+           (number_of_params(xir_op_input(op, 1), out) || number_of_params(xir_op_input(op, 0), out));
+}
+
+bool fuse_check_host(const xir_match *m) {
+    for (uint64_t rows = m->pattern->op_rows; rows; rows &= rows - 1) {
+        const xir_op *op = m->ops[__builtin_ctzll(rows)];
+        if (op && xir_target_kind_of(op->target) != XIR_TARGET_HOST) return false;
+    }
+    return true;
+}
+
+bool fuse_check_same(const xir_match *m, void *user) {
+    (void)user;
+    const xir_value *x = xir_match_value(m, 0), *y = xir_op_output(m->root, 0);
+    return y && fuse_check_host(m) && number_is_float(number_form_of(x->type)) && !xir_type_is_layouted(x->type) &&
+           xir_type_equal(x->type, y->type);
+}
+
+/* ---- the pass --------------------------------------------------------------------------------------------------- */
+
+static const fuse_rule *const families[] = { fuse_products, fuse_norms, fuse_activations };
+
+static xir_status make_rules(xir_pass *at, xir_rule *rules, size_t *n) {
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        for (const fuse_rule *r = families[i]; r->pattern; r++, (*n)++) {
+            xir_pattern *p = xir_pattern_new(xir_pass_context(at), r->pattern, xir_pass_diags(at));
+            if (!p) return XIR_E_MEMORY;   /* nothing else can be wrong with them */
+            rules[*n] = (xir_rule){ .pattern = p, .rewrite = r->rewrite };
+        }
+    }
+    return XIR_OK;
+}
+
+static xir_status run(xir_pass *at) {
+    xir_rule rules[XIR_RULES];
+    size_t n = 0, changes = 0;
+    xir_status status = make_rules(at, rules, &n);
+    if (!status) status = xir_network_rewrite(xir_pass_network(at), rules, n, 0, &changes, xir_pass_diags(at));
+    for (size_t i = 0; i < n; i++) xir_pattern_free((xir_pattern *)(uintptr_t)rules[i].pattern);
+    xir_pass_changed(at, changes);
+    return status;
+}
+
+const xir_pass_decl pass_fuse = {
+    XIR_PASS_HEAD("fuse", "several ops that are one become it: bias, SiLU, Hardswish, GELU, LayerNorm"),
+    .level = XIR_LEVEL_FAST,
+    .run = run,
+};

@@ -1,0 +1,138 @@
+/* LayerNorm out of its parts: first the bare one, (x - mean) / sqrt(mean((x - mean)^2) + eps), then a product with a
+ * constant becomes its gamma and a sum its beta. */
+#include "fuse/fuse.h"
+
+enum { X, MOST_DIMS = 32 };
+
+/* ---- the bare one ----------------------------------------------------------------------------------------------- */
+
+static bool keeps_dims(const xir_op *op, void *user) { return (void)user, xir_mean_of(op)->keepdim; }
+static bool is_true_quotient(const xir_op *op, void *user) {
+    return (void)user, xir_div_of(op)->rounding_mode == XIR_ROUNDING_NONE;
+}
+
+enum { L_MEAN = 1, L_OFF, L_TWO, L_POWER, L_PRODUCT, L_SQUARE, L_VARIANCE, L_EPS, L_SUM, L_ROOT, L_OUT };
+static const xir_pattern_row layer_norm_rows[] = {
+    [X]          = { XIR_ROW_ANY },
+    [L_MEAN]     = { XIR_ROW_OP(xir_mean_class), XIR_ROW_INPUTS(X), .where = keeps_dims },
+    [L_OFF]      = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(X, L_MEAN), .where = fuse_plain_difference },
+    [L_TWO]      = { XIR_ROW_NUMBER(2) },
+    [L_POWER]    = { XIR_ROW_OP(xir_pow_class), XIR_ROW_INPUTS(L_OFF, L_TWO) },
+    [L_PRODUCT]  = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(L_OFF, L_OFF), .where = fuse_plain_product },
+    [L_SQUARE]   = { XIR_ROW_EITHER(L_POWER, L_PRODUCT) },
+    [L_VARIANCE] = { XIR_ROW_OP(xir_mean_class), XIR_ROW_INPUTS(L_SQUARE), .where = keeps_dims },
+    [L_EPS]      = { XIR_ROW_PARAMS },
+    [L_SUM]      = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(L_VARIANCE, L_EPS), .commutes = true,
+                     .where = fuse_plain_sum },
+    [L_ROOT]     = { XIR_ROW_OP(xir_sqrt_class), XIR_ROW_INPUTS(L_SUM) },
+    [L_OUT]      = { XIR_ROW_OP(xir_div_class), XIR_ROW_INPUTS(L_OFF, L_ROOT), .where = is_true_quotient },
+};
+
+/* Whether a dim is among those of a list, which may count from the end; of an empty list of Mean all are. */
+static bool lists(xir_i64s dims, size_t rank, size_t dim) {
+    for (size_t i = 0; i < dims.size; i++) {
+        if (dims.data[i] == (int64_t)dim || dims.data[i] + (int64_t)rank == (int64_t)dim) return true;
+    }
+    return dims.size == 0;
+}
+
+static bool same_dims(xir_i64s a, xir_i64s b, size_t rank) {
+    bool same = true;
+    for (size_t i = 0; i < rank && same; i++) same = lists(a, rank, i) == lists(b, rank, i);
+    return same;
+}
+
+static bool is_layer_norm(const xir_match *m, void *user) {
+    double eps;
+    if (!fuse_check_same(m, user)) return false;
+    size_t rank = xir_type_rank(xir_value_type(xir_match_value(m, X)));
+    return rank > 0 && rank <= MOST_DIMS && number_of_params(xir_match_value(m, L_EPS), &eps) &&
+           same_dims(xir_mean_of(xir_match_op(m, L_MEAN))->dim, xir_mean_of(xir_match_op(m, L_VARIANCE))->dim, rank);
+}
+
+static const xir_pattern_decl layer_norm = {
+    XIR_PATTERN_HEAD("layer-norm", layer_norm_rows), .closed = true, .check = is_layer_norm,
+};
+
+static xir_verdict to_layer_norm(xir_rewriter *at, const xir_match *m, void *user) {
+    (void)at, (void)user;
+    xir_value *x = xir_match_value(m, X);
+    xir_layer_norm_attrs a = xir_layer_norm_init();
+    xir_i64s dims = xir_mean_of(xir_match_op(m, L_MEAN))->dim;
+    size_t rank = xir_type_rank(x->type);
+    int64_t all[MOST_DIMS];
+    for (size_t i = 0; i < rank; i++) all[i] = (int64_t)i;
+    a.axis = dims.size ? dims : (xir_i64s){ all, rank };   /* no dims of Mean are all of them */
+    number_of_params(xir_match_value(m, L_EPS), &a.eps);
+    xir_op *now = xir_add_layer_norm(xir_match_at(m), (xir_layer_norm_in){ .input = x }, &a);
+    return xir_match_replace(m, xir_op_output(now, 0));
+}
+
+/* ---- its factor and addend -------------------------------------------------------------------------------------- */
+
+static bool is_bare(const xir_op *op, void *user) {
+    (void)user;
+    const xir_layer_norm_attrs *a = xir_layer_norm_of(op);
+    return !a->gamma && !a->beta;
+}
+
+static bool has_no_beta(const xir_op *op, void *user) { return (void)user, !xir_layer_norm_of(op)->beta; }
+
+enum { N_NORM = 1, N_CONSTANT, N_OUT };
+static const xir_pattern_row gamma_rows[] = {
+    [X]          = { XIR_ROW_ANY },
+    [N_NORM]     = { XIR_ROW_OP(xir_layer_norm_class), XIR_ROW_INPUTS(X), .where = is_bare },
+    [N_CONSTANT] = { XIR_ROW_PARAMS },
+    [N_OUT]      = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(N_NORM, N_CONSTANT), .commutes = true,
+                     .where = fuse_plain_product },
+};
+static const xir_pattern_row beta_rows[] = {
+    [X]          = { XIR_ROW_ANY },
+    [N_NORM]     = { XIR_ROW_OP(xir_layer_norm_class), XIR_ROW_INPUTS(X), .where = has_no_beta },
+    [N_CONSTANT] = { XIR_ROW_PARAMS },
+    [N_OUT]      = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(N_NORM, N_CONSTANT), .commutes = true,
+                     .where = fuse_plain_sum },
+};
+
+/* The constant has the normalised dims, all of them, and no other. */
+static bool has_elements_of_axes(const xir_match *m, void *user) {
+    const xir_type *x = xir_value_type(xir_match_value(m, X)), *c = xir_value_type(xir_match_value(m, N_CONSTANT));
+    if (!fuse_check_same(m, user) || !number_is_float(number_form_of(c)) || xir_type_rank(c) > xir_type_rank(x)) return false;
+    xir_i64s axis = xir_layer_norm_of(xir_match_op(m, N_NORM))->axis;
+    size_t rank = xir_type_rank(x), less = rank - xir_type_rank(c);
+    for (size_t i = 0; i < rank; i++) {
+        int64_t dim = i < less ? 1 : xir_type_dim(c, (int64_t)(i - less), false);
+        if (dim != (lists(axis, rank, i) ? xir_type_dim(x, (int64_t)i, false) : 1)) return false;
+    }
+    return true;
+}
+
+static const xir_pattern_decl gamma_ = {
+    XIR_PATTERN_HEAD("layer-norm-gamma", gamma_rows), .closed = true, .check = has_elements_of_axes,
+};
+static const xir_pattern_decl beta = {
+    XIR_PATTERN_HEAD("layer-norm-beta", beta_rows), .closed = true, .check = has_elements_of_axes,
+};
+
+static xir_verdict take_constant(const xir_match *m, bool as_gamma) {
+    xir_op *norm = xir_match_op(m, N_NORM);
+    xir_layer_norm_attrs a = *xir_layer_norm_of(norm);
+    if (as_gamma) a.gamma = xir_match_value(m, N_CONSTANT);
+    else a.beta = xir_match_value(m, N_CONSTANT);
+    return xir_layer_norm_set(norm, &a) ? XIR_REWRITE_FAILED : xir_match_replace(m, xir_match_value(m, N_NORM));
+}
+
+static xir_verdict take_gamma(xir_rewriter *at, const xir_match *m, void *user) {
+    return (void)at, (void)user, take_constant(m, true);
+}
+
+static xir_verdict take_beta(xir_rewriter *at, const xir_match *m, void *user) {
+    return (void)at, (void)user, take_constant(m, false);
+}
+
+const fuse_rule fuse_norms[] = {
+    { &layer_norm, to_layer_norm },
+    { &gamma_,     take_gamma    },
+    { &beta,       take_beta     },
+    { NULL, NULL },
+};

@@ -1,0 +1,268 @@
+/* Runs pipelines: what stands before a pass runs (is it left out? what does it need?), and what is asked after it has (was it honest,
+ * is the network valid, who watches?). The first thing that is wrong ends the run, and is followed by what repeats it. */
+#include "manager/manager.h"
+#include <stdio.h>
+#include <time.h>
+
+static const xir_pass_settings usual;
+
+/* ---- who runs ------------------------------------------------------------------------------------------------ */
+
+static bool names(const char *const *list, const xir_pass_decl *pass) {
+    for (; list && *list; list++)
+        if (strcmp(*list, pass->name) == 0) return true;
+    return false;
+}
+
+/* Needed ones run at any level. */
+static xir_pass_fate fate_of(const manager *m, const xir_pass_decl *pass, bool needed) {
+    if (names(m->set->disabled, pass)) return XIR_PASS_DISABLED;
+    bool above = m->set->level && pass->level > m->set->level;
+    return above && !needed && !names(m->set->required, pass) ? XIR_PASS_ABOVE_LEVEL : XIR_PASS_RAN;
+}
+
+static xir_status check_names(xir_context *ctx, const char *const *list, const char *word, xir_diags *why) {
+    for (; list && *list; list++) {
+        if (xir_pass_find(ctx, xir_str_of(*list))) continue;
+        xir_str near = pass_near(ctx, xir_str_of(*list));
+        return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no pass '%.80s', which the settings %s" NEAR_FORMAT, *list, word,
+                         NEAR_ARGS(near));
+    }
+    return XIR_OK;
+}
+
+xir_status xir_pass_settings_check(xir_context *ctx, const xir_pass_settings *set, xir_diags *why) {
+    xir_status status = check_names(ctx, set->disabled, "disable", why);
+    if (!status) status = check_names(ctx, set->required, "require", why);
+    if (!status) status = pass_check_config(ctx, set->config, why);
+    return status;
+}
+
+/* ---- what is asked of a pass that has run ---------------------------------------------------------------------- */
+
+static xir_status accuse(manager *m, const pipeline_step *s, const char *sentence) {
+    return diag_fail(m->why, XIR_E_INVALID, XIR_STR(""), "%s: %s", s->pass->name, sentence);
+}
+
+/* Findings of building calls are the network's. */
+static void take_findings_of_network(manager *m, size_t from) {
+    const xir_diag *d;
+    for (; m->why && (d = xir_diags_at(m->net->diags, from)); from++) xir_diags_put(m->why, d);
+}
+
+/* Valid once, valid ever after. */
+static xir_status validate(manager *m, const pipeline_step *s) {
+    xir_diags *found = m->why ? xir_diags_new(m->net->ctx) : NULL;
+    xir_status status = xir_network_validate(m->net, found);
+    if (!status) m->valid = true;
+    if (status && m->valid) {
+        diag_fail(m->why, status, XIR_STR(""), "%s: the network is not valid any more after this pass:", s->pass->name);
+        const xir_diag *d;
+        for (size_t i = 0; (d = xir_diags_at(found, i)); i++) xir_diags_put(m->why, d);
+    }
+    xir_diags_free(found);
+    return status && m->valid ? status : XIR_OK;
+}
+
+/* What a verified run asks. */
+static xir_status judge(manager *m, const pipeline_step *s, const xir_network *before, size_t changes) {
+    bool same = xir_network_equal(before, m->net, true);
+    if (!changes && !same) return accuse(m, s, "the pass says that it changed nothing, but the network is another one");
+    if (changes && same) {
+        xir_diags_add(m->why, XIR_WARNING, XIR_OK, XIR_STR(""), "%s: the pass says that it made %zu change%s, but the network is "
+                      "the same", s->pass->name, changes, changes == 1 ? "" : "s");
+    }
+    return validate(m, s);
+}
+
+static xir_status tell_watches(manager *m, const pipeline_step *s, size_t changes, bool after) {
+    const xir_pass_event event = { .pass = s->pass, .text = s->text, .net = m->net, .run = m->runs, .changes = changes,
+                                   .why = m->why };
+    for (size_t i = 0; i < m->set->n_watches; i++) {
+        const xir_pass_watch *w = &m->set->watches[i];
+        xir_status (*call)(void *, const xir_pass_event *) = after ? w->after : w->before;
+        xir_status status = call ? call(w->user, &event) : XIR_OK;
+        if (status) return status;
+    }
+    return XIR_OK;
+}
+
+/* ---- one pass -------------------------------------------------------------------------------------------------- */
+
+static uint64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static xir_status run_pass(manager *m, const pipeline_step *s, xir_pass_row *row, size_t *changes) {
+    xir_pass at = { .decl = s->pass, .net = m->net, .settings = s->settings, .n_settings = s->n_settings,
+                    .config = m->set->config, .why = m->why };
+    size_t said = xir_diags_count_of(m->why, XIR_ERROR), findings = xir_diags_count(m->net->diags);
+    if (!row->runs++) row->ops_before = m->net->n_ops;
+    uint64_t begun = now();
+    xir_status status = s->pass->run(&at);
+    row->ns += now() - begun;
+    row->changes += *changes = at.changes;
+    row->ops_after = m->net->n_ops;
+    if (!status) return XIR_OK;
+    take_findings_of_network(m, findings);
+    if (xir_diags_count_of(m->why, XIR_ERROR) > said) return status;
+    return diag_fail(m->why, status, XIR_STR(""), "%s: the pass failed (%s) and does not say why", s->pass->name,
+                     xir_status_name(status));
+}
+
+/* Runs it between two looks at the network; `before` is what it was, if somebody will ask. */
+static xir_status run_judged(manager *m, const pipeline_step *s, xir_pass_row *row, const xir_network *before,
+                             size_t *changes) {
+    const xir_status status_before = m->net->status;
+    const size_t findings = xir_diags_count(m->net->diags);
+    xir_status status = tell_watches(m, s, 0, false);
+    if (!status) status = run_pass(m, s, row, changes);
+    if (!status && m->net->status && !status_before) {
+        take_findings_of_network(m, findings);
+        status = accuse(m, s, "a call that changes the network failed, and the pass did not notice");
+    }
+    if (!status && m->set->verify) status = judge(m, s, before, *changes);
+    if (!status) status = tell_watches(m, s, *changes, true);
+    return status;
+}
+
+static xir_status run_needed(manager *m, const pipeline_step *s);
+
+/* What the network is before a pass, if somebody will ask. Many passes in a row that change nothing need one copy. */
+static xir_status keep_before(manager *m) {
+    if (m->before || !(m->set->verify || m->set->reproduce)) return XIR_OK;
+    m->before = xir_network_clone(m->net);
+    return m->before ? XIR_OK : diag_memory(m->why);
+}
+
+static void forget_before(manager *m) {
+    xir_network_free(m->before);
+    m->before = NULL;
+}
+
+static xir_status run_step(manager *m, size_t i, const pipeline_step *s, size_t *changes) {
+    *changes = 0;
+    xir_pass_fate fate = fate_of(m, s->pass, i == REPORT_ADDED);
+    xir_status status = fate == XIR_PASS_RAN && !m->set->no_needs ? run_needed(m, s) : XIR_OK;
+    if (status) return status;
+    xir_pass_row *row = report_row_of(m->report, i, s, m->net);
+    if (!row) return diag_memory(m->why);
+    row->fate = fate;
+    if (fate != XIR_PASS_RAN) return XIR_OK;
+    status = keep_before(m);
+    if (status) return status;
+    const uint64_t epoch = m->net->epoch;
+    m->runs++;
+    status = run_judged(m, s, row, m->before, changes);
+    if (status && m->set->reproduce) manager_reproduce(m, s, m->before);
+    if (*changes || m->net->epoch != epoch) forget_before(m);
+    if (!status && *changes && m->set->dump_dir) status = manager_dump(m, s->pass->name);
+    return status;
+}
+
+/* Needed passes are registered before those that need them, so this ends. */
+static xir_status run_needed(manager *m, const pipeline_step *s) {
+    for (const char *const *need = s->pass->needs; need && *need; need++) {
+        const xir_pass_decl *pass = xir_pass_find(m->net->ctx, xir_str_of(*need));
+        if (report_has_run(m->report, pass)) continue;
+        if (names(m->set->disabled, pass)) {
+            return diag_fail(m->why, XIR_E_INVALID, XIR_STR(""), "%s needs %s, which is disabled", s->pass->name, pass->name);
+        }
+        const pipeline_step added = { .pass = pass, .depth = s->depth, .text = xir_str_of(pass->name) };
+        size_t changes;
+        xir_status status = run_step(m, REPORT_ADDED, &added, &changes);
+        if (status) return status;
+    }
+    return XIR_OK;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------ */
+
+static xir_status run_group(manager *m, size_t i, size_t *changes);
+
+static xir_status run_item(manager *m, size_t i, size_t *changes) {
+    const pipeline_step *s = &m->p->steps[i];
+    return s->pass ? run_step(m, i, s, changes) : run_group(m, i, changes);
+}
+
+/* Repeats the steps of a group until each of them has changed nothing since the last change. */
+static xir_status run_group(manager *m, size_t i, size_t *changes) {
+    const pipeline_step *s = &m->p->steps[i];
+    xir_status status = XIR_OK;
+    size_t n = 0, quiet = 0, rounds = 0, last = 0, ops_before = m->net->n_ops;
+    *changes = 0;
+    for (size_t k = i + 1; k < s->end; k = m->p->steps[k].end) n++;
+    if (!report_row_of(m->report, i, s, m->net)) return diag_memory(m->why);   /* before those of its steps */
+    while (!status && quiet < n && rounds < (size_t)s->limit) {
+        rounds++;
+        last = 0;
+        for (size_t k = i + 1; !status && k < s->end && quiet < n; k = m->p->steps[k].end) {
+            size_t made;
+            status = run_item(m, k, &made);
+            quiet = made ? 0 : quiet + 1;
+            last += made;
+        }
+        *changes += last;
+    }
+    xir_pass_row *row = report_row_of(m->report, i, s, m->net);
+    if (!row->runs) row->ops_before = ops_before;
+    row->runs += rounds;
+    row->changes += *changes;
+    row->ops_after = m->net->n_ops;
+    if (status || quiet >= n) return status;
+    return diag_fail(m->why, XIR_E_LIMIT, XIR_STR(""), "%.*s(...) does not come to rest: round %zu still made %zu change%s",
+                     (int)s->text.size, s->text.data, rounds, last, last == 1 ? "" : "s");
+}
+
+static xir_status run_all(manager *m) {
+    xir_status status = xir_pass_settings_check(m->net->ctx, m->set, m->why);
+    if (!status && m->set->dump_dir) status = manager_dump(m, "start");
+    if (!status && m->set->verify) m->valid = xir_network_validate(m->net, NULL) == XIR_OK;
+    for (size_t i = 0, changes; !status && i < m->p->n; i = m->p->steps[i].end) status = run_item(m, i, &changes);
+    if (!status && m->set->verify && !m->valid) status = xir_network_validate(m->net, m->why);
+    return status;
+}
+
+xir_status xir_pipeline_run(const xir_pipeline *p, xir_network *net, const xir_pass_settings *settings, xir_pass_report *report,
+                            xir_diags *why) {
+    xir_pass_report *own = report ? NULL : xir_pass_report_new(net->ctx);
+    if (!report && !own) return diag_memory(why);
+    manager m = { .p = p, .net = net, .set = settings ? settings : &usual, .report = report ? report : own, .why = why };
+    report_clear(m.report);
+    xir_status status = run_all(&m);
+    forget_before(&m);
+    report_sum_groups(m.report);
+    xir_pass_report_free(own);
+    return status;
+}
+
+xir_network *xir_pipeline_run_copy(const xir_pipeline *p, const xir_network *net, const xir_pass_settings *settings,
+                                   xir_pass_report *report, xir_diags *why) {
+    xir_network *copy = xir_network_clone(net);
+    if (!copy) {
+        diag_memory(why);
+        return NULL;
+    }
+    if (xir_pipeline_run(p, copy, settings, report, why) == XIR_OK) return copy;
+    xir_network_free(copy);
+    return NULL;
+}
+
+xir_status xir_pass_run(xir_network *net, const char *name, const char *options, size_t *changes, xir_diags *why) {
+    const xir_pass_decl *pass = xir_pass_find(net->ctx, xir_str_of(name));
+    if (!pass) {
+        xir_str near = pass_near(net->ctx, xir_str_of(name));
+        return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no pass '%.80s'" NEAR_FORMAT, name, NEAR_ARGS(near));
+    }
+    xir_status status = XIR_OK;
+    xir_pipeline *p = pipeline_of_pass(net->ctx, pass, xir_str_of(options), &status, why);
+    if (!p) return status;
+    xir_pass_report *report = xir_pass_report_new(net->ctx);
+    status = report ? xir_pipeline_run(p, net, &(xir_pass_settings){ .no_needs = true }, report, why) : diag_memory(why);
+    if (changes) *changes = report && report->n ? report->rows[0].row.changes : 0;
+    xir_pass_report_free(report);
+    xir_pipeline_free(p);
+    return status;
+}

@@ -1,0 +1,174 @@
+/* Options of passes. A value is a text, as the pipeline has it, and is read when it is asked for: it was checked against the option's
+ * row before anything ran. */
+#include <stdio.h>
+#include "number.h"
+#include "manager/pass.h"
+
+const xir_pass_option *pass_option_named(const xir_pass_decl *decl, xir_str name) {
+    for (size_t i = 0; i < decl->n_options; i++)
+        if (xir_str_equal(xir_str_of(decl->options[i].name), name)) return &decl->options[i];
+    return NULL;
+}
+
+/* ---- reading values -------------------------------------------------------------------------------------------- */
+
+/* An integer with a power of a thousand behind it; false if it is none or does not fit. */
+static bool read_int(xir_str text, int64_t *out) {
+    number n;
+    size_t size = number_parse(text.data, text.size, &n);
+    if (!size || n.kind != NUMBER_I64) return false;
+    int64_t unit = 1;
+    if (size + 1 == text.size) {
+        char c = text.data[size++];
+        unit = c == 'K' ? 1000 : c == 'M' ? 1000000 : c == 'G' ? 1000000000 : 0;
+    }
+    return size == text.size && unit && mul_i64(n.i64, unit, out);
+}
+
+static bool read_real(xir_str text, double *out) {
+    number n;
+    if (!text.size || number_parse(text.data, text.size, &n) != text.size || n.kind == NUMBER_OVERFLOW) return false;
+    *out = n.kind == NUMBER_I64 ? (double)n.i64 : n.kind == NUMBER_U64 ? (double)n.u64 : n.real;
+    return true;
+}
+
+/* The name of an option alone is true. */
+static bool read_bool(xir_str text, bool *out) {
+    *out = text.size == 0 || xir_str_equal(text, XIR_STR("true"));
+    return *out || xir_str_equal(text, XIR_STR("false"));
+}
+
+static bool is_of_kind(xir_pass_kind kind, xir_str value) {
+    int64_t i;
+    double r;
+    bool b;
+    return kind == XIR_PASS_INT  ? read_int(value, &i)
+         : kind == XIR_PASS_REAL ? read_real(value, &r)
+         : kind == XIR_PASS_BOOL ? read_bool(value, &b) : kind == XIR_PASS_TEXT;
+}
+
+xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o, xir_str value, xir_status code,
+                            xir_diags *why) {
+    static const char *const words[] = { "an integer", "a number", "true or false", "a text" };   /* ORDER PASS_KIND */
+    if (is_of_kind(o->kind, value)) return XIR_OK;
+    return diag_fail(why, code, XIR_STR(""), "%s of the pass %s is '%.*s', %s was expected", o->name, decl->name,
+                     value.size > 80 ? 80 : (int)value.size, value.size ? value.data : "",
+                     (unsigned)o->kind <= XIR_PASS_TEXT ? words[o->kind] : "an option of a kind that there is");
+}
+
+/* ---- the one that was meant ------------------------------------------------------------------------------------ */
+
+static void nearer(xir_str name, xir_str candidate, size_t *least, xir_str *best) {
+    size_t d = name_distance(candidate, name);
+    if (d >= *least) return;
+    *least = d;
+    *best = candidate;
+}
+
+xir_str pass_near(xir_context *ctx, xir_str name) {
+    xir_str best = { NULL, 0 };
+    size_t least = name.size / 3 + 2;
+    const xir_pass_decl *decl;
+    for (size_t i = 0; (decl = xir_pass_at(ctx, i)); i++) nearer(name, xir_str_of(decl->name), &least, &best);
+    return best;
+}
+
+xir_str pass_option_near(const xir_pass_decl *decl, xir_str name) {
+    xir_str best = { NULL, 0 };
+    size_t least = name.size / 3 + 2;
+    for (size_t i = 0; i < decl->n_options; i++) nearer(name, xir_str_of(decl->options[i].name), &least, &best);
+    return best;
+}
+
+/* ---- configuration --------------------------------------------------------------------------------------------- */
+
+/* A value of the configuration as a pipeline would have it; numbers are written into `room`. Texts must be texts there, too: they
+ * stay as long as the configuration. */
+static bool config_text(xir_pass_kind kind, const xir_any *any, char room[NUMBER_ROOM], xir_str *out) {
+    if (any->kind == XIR_ANY_TEXT) {
+        *out = any->as.text;
+        return true;
+    }
+    if (kind == XIR_PASS_TEXT) return false;
+    switch (any->kind) {
+    case XIR_ANY_BOOL: *out = any->as.boolean ? XIR_STR("true") : XIR_STR("false"); return true;
+    case XIR_ANY_INT:  *out = (xir_str){ room, number_put_i64(room, any->as.integer) }; return true;
+    case XIR_ANY_REAL: *out = (xir_str){ room, number_put_real(room, any->as.real) }; return true;
+    default:           return false;
+    }
+}
+
+/* A value of the configuration that is none of its option's kind, in the words of one that is a text. */
+static xir_status wrong_kind(const xir_pass_decl *decl, const xir_pass_option *o, xir_diags *why) {
+    return diag_fail(why, XIR_E_TYPE, XIR_STR(""), "%s.%s of the configuration is %s", decl->name, o->name,
+                     o->kind == XIR_PASS_TEXT ? "no text" : "no text, number or bool");
+}
+
+xir_status pass_check_config(xir_context *ctx, const xir_map *config, xir_diags *why) {
+    for (size_t i = 0; config && i < config->size; i++) {
+        const xir_entry *entry = &config->entries[i];
+        const char *dot = entry->key.size ? memchr(entry->key.data, '.', entry->key.size) : NULL;
+        if (!dot) continue;
+        xir_str name = { entry->key.data, (size_t)(dot - entry->key.data) };
+        xir_str option = { dot + 1, entry->key.size - name.size - 1 }, value, near;
+        const xir_pass_decl *decl = xir_pass_find(ctx, name);
+        if (!decl) {
+            near = pass_near(ctx, name);
+            return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no pass '%.*s', which the configuration has an option of"
+                             NEAR_FORMAT, (int)name.size, name.data, NEAR_ARGS(near));
+        }
+        const xir_pass_option *o = pass_option_named(decl, option);
+        if (!o) {
+            near = pass_option_near(decl, option);
+            return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "the pass %s has no option '%.*s'" NEAR_FORMAT, decl->name,
+                             (int)option.size, option.data, NEAR_ARGS(near));
+        }
+        char room[NUMBER_ROOM];
+        if (!config_text(o->kind, &entry->value, room, &value)) return wrong_kind(decl, o, why);
+        xir_status status = pass_check_value(decl, o, value, XIR_E_TYPE, why);
+        if (status) return status;
+    }
+    return XIR_OK;
+}
+
+const xir_any *xir_pass_config(const xir_pass *at, const char *key) {
+    return at->config ? xir_map_get(at->config, xir_str_of(key)) : NULL;
+}
+
+/* ---- what a pass asks ------------------------------------------------------------------------------------------ */
+
+static xir_str value_of(const xir_pass *at, const char *name, char room[NUMBER_ROOM]) {
+    const xir_pass_option *o = pass_option_named(at->decl, xir_str_of(name));
+    if (!o) return (xir_str){ NULL, 0 };
+    for (size_t i = 0; i < at->n_settings; i++)
+        if (xir_str_equal(at->settings[i].name, xir_str_of(name))) return at->settings[i].value;
+    char key[160];
+    snprintf(key, sizeof key, "%s.%s", at->decl->name, name);
+    const xir_any *any = xir_pass_config(at, key);
+    xir_str text;
+    return any && config_text(o->kind, any, room, &text) ? text : xir_str_of(o->preset);
+}
+
+int64_t xir_pass_int(const xir_pass *at, const char *option) {
+    char room[NUMBER_ROOM];
+    int64_t n = 0;
+    return read_int(value_of(at, option, room), &n) ? n : 0;
+}
+
+double xir_pass_real(const xir_pass *at, const char *option) {
+    char room[NUMBER_ROOM];
+    double r = 0;
+    return read_real(value_of(at, option, room), &r) ? r : 0;
+}
+
+/* An option that is not there is false, not the empty text of one that is named alone. */
+bool xir_pass_bool(const xir_pass *at, const char *option) {
+    char room[NUMBER_ROOM];
+    bool b = false;
+    return pass_option_named(at->decl, xir_str_of(option)) && read_bool(value_of(at, option, room), &b) && b;
+}
+
+xir_str xir_pass_text(const xir_pass *at, const char *option) {
+    char room[NUMBER_ROOM];   /* not of texts */
+    return value_of(at, option, room);
+}

@@ -1,0 +1,363 @@
+/* Pipelines as text: a parser by recursive descent, one token ahead, and the canonical spelling of what it has read. Every finding
+ * has line and column of the token that is wrong. */
+#include "manager/pipeline.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include "number.h"
+
+const char pipeline_fix[] = "fix";
+
+/* A group's one option, as if it were a pass. */
+static const xir_pass_option group_options[] = {
+    { "limit", XIR_PASS_INT, "100", "the greatest number of rounds" },
+};
+static const xir_pass_decl group = { .name = pipeline_fix, .options = group_options, .n_options = 1 };
+
+typedef struct parser {
+    xir_pipeline *p;
+    const char   *start, *next, *end;
+    const char   *token;      /* where the last one began */
+    xir_diags    *why;
+    xir_status    status;
+} parser;
+
+/* ---- findings ------------------------------------------------------------------------------------------------ */
+
+static XIR_PRINTF(4, 5) bool wrong(parser *at, const char *place, xir_status code, const char *format, ...) {
+    char sentence[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(sentence, sizeof sentence, format, list);
+    va_end(list);
+    uint32_t line = 1, column = 1;
+    for (const char *c = at->start; c < place; c++) {
+        column = *c == '\n' ? 1 : column + 1;
+        line += *c == '\n';
+    }
+    at->status = code;
+    if (at->why) {
+        xir_diags_put(at->why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = XIR_STR("pipeline"), .byte = XIR_NO_BYTE,
+                                            .line = line, .column = column, .message = xir_str_of(sentence) });
+    }
+    return false;
+}
+
+static bool no_memory(parser *at) {
+    at->status = diag_memory(at->why);
+    return false;
+}
+
+/* What stands at the next place, for a sentence. */
+static bool expected(parser *at, const char *what) {
+    if (at->next == at->end) return wrong(at, at->next, XIR_E_SYNTAX, "%s was expected, here it ends", what);
+    unsigned char c = (unsigned char)*at->next;
+    if (c < 0x20 || c >= 0x7F) return wrong(at, at->next, XIR_E_SYNTAX, "%s was expected, the byte 0x%02x was found", what, c);
+    return wrong(at, at->next, XIR_E_SYNTAX, "%s was expected, '%c' was found", what, c);
+}
+
+/* ---- tokens -------------------------------------------------------------------------------------------------- */
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+static void skip_blanks(parser *at) {
+    while (at->next < at->end && is_blank(*at->next)) at->next++;
+    at->token = at->next;
+}
+
+/* Takes a mark if it is the next token. */
+static bool take(parser *at, char mark) {
+    skip_blanks(at);
+    if (at->next == at->end || *at->next != mark) return false;
+    at->next++;
+    return true;
+}
+
+static bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+static bool is_name_part(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
+
+bool pipeline_is_name(xir_str text) {
+    bool good = text.size && is_letter(text.data[0]);
+    for (size_t i = 0; i < text.size && good; i++) good = is_name_part(text.data[i]);
+    return good;
+}
+
+/* What is no name, like `Fold_2`, is taken as one too where it looks like it: the finding is then that nobody knows it. */
+static xir_str take_name(parser *at) {
+    skip_blanks(at);
+    const char *begin = at->next;
+    for (; at->next < at->end; at->next++) {
+        char c = *at->next;
+        if (!is_name_part(c) && !(c >= 'A' && c <= 'Z') && c != '_') break;
+    }
+    return (xir_str){ begin, (size_t)(at->next - begin) };
+}
+
+/* Up to the closing quote, which is found first: many texts cost no more than their bytes. */
+static bool take_quoted(parser *at, xir_str *out) {
+    const char *begin = ++at->next, *close = begin;
+    while (close < at->end && *close != '"') close += *close == '\\' && close + 1 < at->end ? 2 : 1;
+    if (close >= at->end) return wrong(at, begin - 1, XIR_E_SYNTAX, "the closing \" of this one is missing");
+    char *text = arena_take(&at->p->arena, (size_t)(close - begin));
+    if (!text) return no_memory(at);
+    size_t n = 0;
+    for (const char *c = begin; c < close; c++) {
+        if (*c == '\\' && *++c != '"' && *c != '\\') {
+            return wrong(at, c - 1, XIR_E_SYNTAX, "a backslash stands before \" or \\ only");
+        }
+        text[n++] = *c;
+    }
+    *out = (xir_str){ text, n };
+    at->next = close + 1;
+    return true;
+}
+
+static bool is_bare(char c) {
+    return (unsigned char)c > 0x20 && c != 0x7F && c != ',' && c != '(' && c != ')' && c != '{' && c != '}' && c != '"';
+}
+
+static bool take_value(parser *at, xir_str *out) {
+    skip_blanks(at);
+    if (at->next < at->end && *at->next == '"') return take_quoted(at, out);
+    const char *begin = at->next;
+    while (at->next < at->end && is_bare(*at->next)) at->next++;
+    if (at->next == begin) return expected(at, "a value");
+    if (arena_text(&at->p->arena, (xir_str){ begin, (size_t)(at->next - begin) }, out)) return true;
+    return no_memory(at);
+}
+
+/* ---- options ------------------------------------------------------------------------------------------------- */
+
+/* Findings about a value know no place. */
+static bool check_value(parser *at, const char *place, const xir_pass_decl *pass, const xir_pass_option *o, xir_str value) {
+    xir_diags *found = xir_diags_new(at->p->ctx);
+    if (!found) return no_memory(at);
+    xir_status status = pass_check_value(pass, o, value, XIR_E_TYPE, found);
+    const xir_diag *first = xir_diags_at(found, 0);
+    if (first) wrong(at, place, status, "%.*s", (int)first->message.size, first->message.data);
+    xir_diags_free(found);
+    return !status;
+}
+
+/* name [ "=" value ]; by the option's number in its declaration. */
+static bool parse_option(parser *at, const xir_pass_decl *pass, xir_str values[PIPELINE_OPTIONS],
+                         bool given[PIPELINE_OPTIONS]) {
+    xir_str name = take_name(at), value = { NULL, 0 };
+    const char *place = at->token;
+    if (!name.size) return expected(at, "the name of an option");
+    const xir_pass_option *o = pass_option_named(pass, name);
+    if (!o) {
+        xir_str near = pass_option_near(pass, name);
+        return wrong(at, place, XIR_E_UNKNOWN, "%s has no option '%.*s'" NEAR_FORMAT, pass->name,
+                     name.size > 80 ? 80 : (int)name.size, name.data, NEAR_ARGS(near));
+    }
+    size_t i = (size_t)(o - pass->options);
+    if (given[i]) return wrong(at, place, XIR_E_EXISTS, "the option %s is there twice", o->name);
+    if (take(at, '=')) {
+        skip_blanks(at);
+        place = at->token;
+        if (!take_value(at, &value)) return false;
+    } else if (o->kind != XIR_PASS_BOOL) {
+        return wrong(at, place, XIR_E_SYNTAX, "the option %s has no value, %s=... was expected", o->name, o->name);
+    }
+    if (!check_value(at, place, pass, o, value)) return false;
+    values[i] = value;
+    given[i] = true;
+    return true;
+}
+
+/* What stands between braces, up to the mark that ends it; '\0': the end. */
+static bool parse_options(parser *at, const xir_pass_decl *pass, char end, pipeline_step *out) {
+    xir_str values[PIPELINE_OPTIONS];
+    bool given[PIPELINE_OPTIONS] = { false };
+    skip_blanks(at);
+    while (end ? !take(at, end) : at->next < at->end) {
+        do {
+            if (!parse_option(at, pass, values, given)) return false;
+        } while (take(at, ','));
+        if (end ? at->next < at->end && *at->next == end : at->next == at->end) continue;
+        return expected(at, end ? "',' or '}'" : "','");
+    }
+    pass_setting *settings = arena_take(&at->p->arena, pass->n_options * sizeof *settings);
+    if (!settings) return no_memory(at);
+    for (size_t i = 0; i < pass->n_options; i++) {
+        if (given[i]) settings[out->n_settings++] = (pass_setting){ xir_str_of(pass->options[i].name), values[i] };
+    }
+    out->settings = settings;
+    return true;
+}
+
+/* ---- printing ------------------------------------------------------------------------------------------------ */
+
+static void print_value(buffer *out, xir_str value) {
+    bool bare = value.size > 0;
+    for (size_t i = 0; i < value.size; i++) bare &= is_bare(value.data[i]);
+    if (bare) {
+        buffer_put(out, value.data, value.size);
+        return;
+    }
+    buffer_char(out, '"');
+    for (size_t i = 0; i < value.size; i++) {
+        if (value.data[i] == '"' || value.data[i] == '\\') buffer_char(out, '\\');
+        buffer_char(out, value.data[i]);
+    }
+    buffer_char(out, '"');
+}
+
+static void print_step(buffer *out, const xir_pass_decl *pass, const pipeline_step *s) {
+    buffer_str(out, pass->name);
+    for (size_t i = 0; i < s->n_settings; i++) {
+        const xir_pass_option *o = pass_option_named(pass, s->settings[i].name);
+        xir_str value = s->settings[i].value;
+        buffer_char(out, i ? ',' : '{');
+        buffer_str(out, o->name);
+        if (o->kind == XIR_PASS_BOOL && (!value.size || xir_str_equal(value, XIR_STR("true")))) continue;
+        buffer_char(out, '=');
+        print_value(out, value);
+    }
+    if (s->n_settings) buffer_char(out, '}');
+}
+
+/* Its own canonical text, which reports and findings show. */
+static bool keep_text(parser *at, const xir_pass_decl *pass, pipeline_step *s) {
+    buffer text;
+    buffer_init(&text, &at->p->ctx->alloc);
+    print_step(&text, pass, s);
+    bool kept = !text.failed && arena_text(&at->p->arena, (xir_str){ text.data, text.size }, &s->text);
+    buffer_free(&text);
+    return kept || no_memory(at);
+}
+
+static void print_steps(buffer *out, const xir_pipeline *p, size_t i, size_t end) {
+    for (bool more = false; i < end; i = p->steps[i].end, more = true) {
+        const pipeline_step *s = &p->steps[i];
+        if (more) buffer_char(out, ',');
+        buffer_put(out, s->text.data, s->text.size);
+        if (s->pass) continue;
+        buffer_char(out, '(');
+        print_steps(out, p, i + 1, s->end);
+        buffer_char(out, ')');
+    }
+}
+
+xir_status xir_pipeline_print(const xir_pipeline *p, xir_text_buffer *out) {
+    buffer text;
+    buffer_init(&text, &p->ctx->alloc);
+    *out = (xir_text_buffer){ .ctx = p->ctx };
+    buffer_reserve(&text, 1);   /* so that the empty text is one, too */
+    print_steps(&text, p, 0, p->n);
+    if (text.failed) {
+        buffer_free(&text);
+        return XIR_E_MEMORY;
+    }
+    *out = (xir_text_buffer){ .data = text.data, .size = text.size, .room = text.room, .ctx = p->ctx };
+    return XIR_OK;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------------- */
+
+static bool parse_steps(parser *at, uint32_t depth);
+
+/* Puts a step behind the others; its address changes with the next one. */
+static bool add_step(parser *at, const pipeline_step *s, size_t *i) {
+    xir_pipeline *p = at->p;
+    if (!mem_reserve(&p->ctx->alloc, (void **)&p->steps, &p->room, p->n + 1, sizeof *p->steps)) return no_memory(at);
+    *i = p->n;
+    p->steps[p->n++] = *s;
+    p->steps[*i].end = p->n;
+    return true;
+}
+
+static bool parse_group(parser *at, const char *place, uint32_t depth) {
+    pipeline_step s = { .depth = depth, .limit = PIPELINE_LIMIT };
+    size_t i;
+    if (depth == PIPELINE_DEPTH) return wrong(at, place, XIR_E_LIMIT, "groups are more than %d deep", PIPELINE_DEPTH);
+    if (take(at, '{') && !parse_options(at, &group, '}', &s)) return false;
+    if (s.n_settings) {
+        const xir_pass limit = { .decl = &group, .settings = s.settings, .n_settings = s.n_settings };
+        s.limit = xir_pass_int(&limit, "limit");
+        if (s.limit < 1) return wrong(at, place, XIR_E_BOUNDS, "the limit of a group is 1 at least");
+    }
+    if (!take(at, '(')) return expected(at, "'('");
+    if (!keep_text(at, &group, &s) || !add_step(at, &s, &i) || !parse_steps(at, depth + 1)) return false;
+    if (!take(at, ')')) return expected(at, "',' or ')'");
+    at->p->steps[i].end = at->p->n;
+    return true;
+}
+
+static bool parse_step(parser *at, uint32_t depth) {
+    xir_str name = take_name(at);
+    const char *place = at->token;
+    pipeline_step s = { .depth = depth };
+    size_t i;
+    if (!name.size) return expected(at, "the name of a pass");
+    if (xir_str_equal(name, xir_str_of(pipeline_fix))) return parse_group(at, place, depth);
+    s.pass = xir_pass_find(at->p->ctx, name);
+    if (!s.pass) {
+        xir_str near = pass_near(at->p->ctx, name);
+        return wrong(at, place, XIR_E_UNKNOWN, "there is no pass '%.*s'" NEAR_FORMAT, name.size > 80 ? 80 : (int)name.size,
+                     name.data, NEAR_ARGS(near));
+    }
+    if (take(at, '{') && !parse_options(at, s.pass, '}', &s)) return false;
+    return keep_text(at, s.pass, &s) && add_step(at, &s, &i);
+}
+
+static bool parse_steps(parser *at, uint32_t depth) {
+    do {
+        if (!parse_step(at, depth)) return false;
+    } while (take(at, ','));
+    return true;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------- */
+
+static xir_pipeline *pipeline_new(xir_context *ctx, xir_diags *why) {
+    xir_pipeline *p = mem_new(&ctx->alloc, sizeof *p);
+    if (!p) {
+        diag_memory(why);
+        return NULL;
+    }
+    *p = (xir_pipeline){ .ctx = ctx };
+    arena_init(&p->arena, &ctx->alloc);
+    context_retain(ctx);
+    return p;
+}
+
+void xir_pipeline_free(xir_pipeline *p) {
+    if (!p) return;
+    xir_context *ctx = p->ctx;
+    arena_free(&p->arena);
+    mem_free(&ctx->alloc, p->steps, p->room * sizeof *p->steps);
+    mem_free(&ctx->alloc, p, sizeof *p);
+    xir_context_free(ctx);
+}
+
+static parser parser_of(xir_pipeline *p, xir_str text, xir_diags *why) {
+    const char *start = text.size ? text.data : "";
+    return (parser){ .p = p, .start = start, .next = start, .end = start + text.size, .token = start, .why = why };
+}
+
+xir_pipeline *xir_pipeline_parse(xir_context *ctx, xir_str text, xir_diags *why) {
+    xir_pipeline *p = pipeline_new(ctx, why);
+    if (!p) return NULL;
+    parser at = parser_of(p, text, why);
+    skip_blanks(&at);
+    bool good = at.next == at.end || parse_steps(&at, 0);
+    if (good && at.next < at.end) good = expected(&at, "','");
+    if (good) return p;
+    xir_pipeline_free(p);
+    return NULL;
+}
+
+xir_pipeline *pipeline_of_pass(xir_context *ctx, const xir_pass_decl *pass, xir_str options, xir_status *status,
+                               xir_diags *why) {
+    xir_pipeline *p = pipeline_new(ctx, why);
+    *status = XIR_E_MEMORY;
+    if (!p) return NULL;
+    parser at = parser_of(p, options, why);
+    pipeline_step s = { .pass = pass };
+    size_t i;
+    if (parse_options(&at, pass, '\0', &s) && keep_text(&at, pass, &s) && add_step(&at, &s, &i)) return p;
+    *status = at.status;
+    xir_pipeline_free(p);
+    return NULL;
+}

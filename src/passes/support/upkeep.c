@@ -1,0 +1,132 @@
+#include "support/upkeep.h"
+
+/* ---- purity ------------------------------------------------------------------------------------------------------ */
+
+static bool no_child(void *user, xir_op *child) {
+    (void)user;
+    (void)child;
+    return false;
+}
+
+/* "onnx::Conv", not "onnx::com.microsoft::Gelu" and none of those that draw numbers or hold graphs. */
+static bool is_onnx_function(xir_str key) {
+    static const char prefix[] = "onnx::";
+    static const char *const others[] = { "Bernoulli", "Dropout", "If", "Loop", "Multinomial", "RandomNormal", "RandomNormalLike",
+                                          "RandomUniform", "RandomUniformLike", "Scan", "SequenceMap" };
+    size_t n = sizeof prefix - 1;
+    if (key.size <= n || memcmp(key.data, prefix, n) != 0) return false;
+    xir_str word = { key.data + n, key.size - n };
+    if (memchr(word.data, ':', word.size) || memchr(word.data, '.', word.size)) return false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (xir_str_equal(word, xir_str_of(others[i]))) return false;
+    }
+    return true;
+}
+
+bool op_is_pure(const xir_op *op) {
+    const xir_class *cls = op->cls;
+    if (cls->opaque) return is_onnx_function(cls->key);
+    if (cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK | XIR_TRAIT_IMPURE)) return false;
+    return cls->plain || op_each_child(op, no_child, NULL);
+}
+
+/* ---- results ----------------------------------------------------------------------------------------------------- */
+
+bool is_result(const xir_value *v) {
+    for (const xir_use *u = v->uses; u; u = u->next) {
+        if (u->user->cls->traits & XIR_TRAIT_SINK) return true;
+    }
+    return false;
+}
+
+/* ---- taking a place ---------------------------------------------------------------------------------------------- */
+
+/* The name, and the tags if there are none. */
+static bool take_name(xir_value *now, const xir_value *old) {
+    if (!old->more || (!old->more->name->size && !old->more->tags)) return true;
+    value_more *more = value_need_more(now);
+    if (!more) return false;
+    if (old->more->name->size) more->name = old->more->name;
+    if (!more->tags) more->tags = old->more->tags;
+    return true;
+}
+
+static xir_str name_of(const xir_value *v) { return v->more ? name_text(v->more->name) : (xir_str){ "", 0 }; }
+
+/* Whether the old name says more than the value's own: that is empty, or a step towards the other, "y.Conv2d" for "y", as
+ * conversions name what they make on the way to a value of the source. */
+static bool is_better(xir_str old, xir_str own) {
+    if (!old.size || !own.size) return old.size != 0;
+    return own.size > old.size && own.data[old.size] == '.' && memcmp(own.data, old.data, old.size) == 0;
+}
+
+/* Every use but the Outputs'. */
+static xir_status move_inner_uses(xir_value *now, xir_value *old, size_t *moved) {
+    for (xir_use *u = old->uses, *next; u; u = next) {
+        next = u->next;
+        if (u->user->cls->traits & XIR_TRAIT_SINK) continue;
+        xir_status status = xir_op_set_input(u->user, xir_use_index(u), now);
+        if (status) return status;
+        ++*moved;
+    }
+    return XIR_OK;
+}
+
+/* What nobody outside knows by its name; of a value with many users that costs more to tell than a better name is worth. */
+static bool is_inner(const xir_value *v) {
+    enum { LOOKED_AT = 64 };
+    size_t n = 0;
+    for (const xir_use *u = v->uses; u; u = u->next) {
+        if (u->user->cls->traits & XIR_TRAIT_SINK || ++n == LOOKED_AT) return false;
+    }
+    return true;
+}
+
+xir_status value_take_place(xir_value *now, xir_value *old, bool fresh, size_t *moved) {
+    if (!old->uses) return XIR_OK;
+    bool fixed = now->producer ? now->producer->cls->traits & XIR_TRAIT_SOURCE : !fresh, result = is_result(old);
+    /* Many results may come to one value: the first use of it is an Output's then, so that none of them looks far. */
+    if (result && (fixed || is_result(now))) return move_inner_uses(now, old, moved);
+    bool renames = result || (!fixed && is_better(name_of(old), name_of(now)) && is_inner(now));
+    if (renames && !take_name(now, old)) return XIR_E_MEMORY;
+    for (const xir_use *u = old->uses; u; u = u->next) ++*moved;
+    return xir_value_replace(old, now);
+}
+
+/* ---- leaving ----------------------------------------------------------------------------------------------------- */
+
+bool op_is_unused(const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (op->outputs[i].uses) return false;
+    }
+    return true;
+}
+
+void op_drop(xir_op *op) {
+    ids_forget_op(op);
+    op_unlink(op);
+    op_forget(op);
+}
+
+bool same_kind(const xir_value *a, const xir_value *b) {
+    if (a->type != b->type && !xir_object_equal((const xir_object *)a->type, (const xir_object *)b->type)) return false;
+    const xir_mtype *x = a->more ? a->more->mtype : NULL, *y = b->more ? b->more->mtype : NULL;   /* NULL: host */
+    return x == y || xir_object_equal((const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b));
+}
+
+xir_status infers_same(const xir_op *op, const void *attrs, xir_value *const *inputs, size_t n, bool *same) {
+    xir_infer at;
+    infer_start(&at, op->net, op->cls, attrs, op->target, inputs, n, name_text(op->name), NULL);
+    xir_status status = infer_run(&at);
+    *same = !status && at.n_out == op->n_outputs;
+    for (size_t i = 0; *same && i < at.n_out; i++) *same = xir_type_equal(at.out[i], op->outputs[i].type);
+    infer_end(&at);
+    return status == XIR_E_MEMORY ? status : XIR_OK;
+}
+
+const xir_i64s *value_dims(const xir_value *v) {
+    const xir_tensor_type *tensor = v ? xir_type_tensor(v->type) : NULL;
+    return tensor ? &tensor->shape : NULL;
+}
+
+xir_status pass_no_memory(xir_pass *at) { return xir_pass_fail(at, XIR_E_MEMORY, NULL, "out of memory"); }

@@ -1,0 +1,184 @@
+/* What reading and writing share: plans, the names of keys, and the place in a finding. */
+#include <stdio.h>
+#include "codec/codec.h"
+
+/* ---- keys -------------------------------------------------------------------------------------------------- */
+
+/* ORDER NETWORK */
+const char *const network_keys[NETWORK_KEYS] = {
+    "_type_key", "ai_target", "framework_kind", "framework_version", "icraft_version", "icraft_xir_version", "name", "ops",
+    "params_bytes", "params_md5", "tags",
+};
+/* ORDER VALUE */
+const char *const value_keys[VALUE_KEYS] = { "_allow_no_data", "_type_key", "dtype", "mtype", "name", "tags", "v_id" };
+
+const xir_str network_class_key = { "icraft::xir::Network", 20 };
+const xir_str value_class_key   = { "icraft::xir::Value", 18 };
+const xir_str params_class_key  = { "icraft::xir::Params", 19 };
+
+xir_network_text network_key_text(network_key key) {
+    switch (key) {
+    case NETWORK_FRAMEWORK:         return XIR_TEXT_FRAMEWORK;
+    case NETWORK_FRAMEWORK_VERSION: return XIR_TEXT_FRAMEWORK_VERSION;
+    case NETWORK_ICRAFT_VERSION:    return XIR_TEXT_ICRAFT_VERSION;
+    case NETWORK_XIR_VERSION:       return XIR_TEXT_XIR_VERSION;
+    case NETWORK_NAME:              return XIR_TEXT_NAME;
+    case NETWORK_PARAMS_MD5:        return XIR_TEXT_PARAMS_MD5;
+    default:                        return XIR_TEXT_COUNT;
+    }
+}
+
+static void bake_key(codec_key *key, bake_fn *bake) {
+    memset(key->baked, 0, BAKED);
+    key->size = bake ? bake(key->name, key->baked) : 0;
+}
+
+void codec_bake(codec_key *key, bake_fn *bake, const char *text, int what) {
+    *key = (codec_key){ .name = xir_str_of(text), .what = what };
+    bake_key(key, bake);
+}
+
+static codec_plan *make_plan(codec_plans *plans, const xir_class *cls) {
+    codec_plan *plan = arena_take(plans->arena, sizeof *plan);
+    codec_key *keys = arena_take(plans->arena, cls->n_keys * sizeof *keys);
+    void *body = arena_take(plans->arena, cls->body_size);
+    if (!plan || !keys || !body) return NULL;
+    *plan = (codec_plan){ .cls = cls, .keys = keys, .last_body = body };
+    for (uint32_t i = 0; i < cls->n_keys; i++) {
+        const class_key *k = &cls->keys[i];
+        if (k->old) continue;
+        codec_key *key = &keys[plan->n_keys];
+        *key = (codec_key){ .name = k->name, .field = k->field >= 0 ? &cls->fields[k->field] : NULL, .what = k->field };
+        bake_key(key, plans->bake);
+        plan->n_keys++;
+    }
+    return plan;
+}
+
+codec_plan *codec_plan_of(codec_plans *plans, const xir_class *cls) {
+    codec_plan **bucket = &plans->buckets[((uintptr_t)cls * 0x9E3779B97F4A7C15u >> 32) % PLAN_BUCKETS];
+    for (codec_plan *plan = *bucket; plan; plan = plan->next) {
+        if (plan->cls == cls) return plan;
+    }
+    codec_plan *plan = make_plan(plans, cls);
+    if (plan) {
+        plan->next = *bucket;
+        *bucket = plan;
+    }
+    return plan;
+}
+
+/* ---- findings ---------------------------------------------------------------------------------------------- */
+
+int codec_clip(xir_str text) {
+    enum { MOST = 60 };
+    if (text.size <= MOST) return (int)text.size;
+    int n = MOST;
+    while (n > 0 && ((unsigned char)text.data[n] & 0xC0) == 0x80) n--;
+    return n;
+}
+
+/* A member of a JSON pointer: '~' and '/' are escaped. */
+static void put_key(buffer *out, xir_str key) {
+    for (size_t i = 0; i < key.size; i++) {
+        if (key.data[i] == '~') buffer_str(out, "~0");
+        else if (key.data[i] == '/') buffer_str(out, "~1");
+        else buffer_char(out, key.data[i]);
+    }
+}
+
+void trace_path(buffer *out, const frame *f) {
+    if (!f) return;
+    trace_path(out, f->up);   /* as deep as values are, which is limited */
+    if (f->index == SIZE_MAX && !f->key.data) return;
+    buffer_char(out, '/');
+    if (f->index == SIZE_MAX) {
+        put_key(out, f->key);
+        return;
+    }
+    if (buffer_reserve(out, NUMBER_ROOM)) out->size += number_put_u64(out->data + out->size, f->index);
+}
+
+static void put_line(const trace *t, xir_diag *d) {
+    uint64_t end = d->byte < t->text.size ? d->byte : t->text.size;
+    uint32_t line = 1;
+    uint64_t start = 0;
+    for (const char *p = t->text.data; (p = memchr(p, '\n', (size_t)(t->text.data + end - p))) != NULL;) {
+        p++;
+        if (line < UINT32_MAX) line++;
+        start = (uint64_t)(p - t->text.data);
+    }
+    d->line = line;
+    d->column = end - start < UINT32_MAX ? (uint32_t)(end - start) + 1 : UINT32_MAX;
+}
+
+static bool fail(trace *t, xir_status code, uint64_t byte, const char *format, va_list args) {
+    if (t->status) return false;
+    t->status = code;
+    if (!t->why) return false;
+    char message[600];
+    int length = vsnprintf(message, sizeof message, format, args);
+    size_t size = length < 0 ? 0 : (size_t)length < sizeof message ? (size_t)length : sizeof message - 1;
+    xir_diag d = { .severity = XIR_ERROR, .code = code, .message = { message, size }, .file = t->file, .byte = byte };
+    if (t->text.data && byte != XIR_NO_BYTE) put_line(t, &d);
+    buffer path;
+    buffer_init(&path, context_alloc(t->ctx));
+    trace_path(&path, t->top);
+    if (!path.failed) d.path = (xir_str){ path.data, path.size };
+    xir_diags_put(t->why, &d);
+    buffer_free(&path);
+    return false;
+}
+
+bool trace_fail(trace *t, xir_status code, uint64_t byte, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fail(t, code, byte, format, args);
+    va_end(args);
+    return false;
+}
+
+bool source_fail(const source *s, const void *at, xir_status code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fail(s->trace, code, s->ops->offset(s, at), format, args);
+    va_end(args);
+    return false;
+}
+
+bool trace_memory(trace *t) {
+    if (!t->status) {
+        t->status = XIR_E_MEMORY;
+        diag_memory(t->why);
+    }
+    return false;
+}
+
+const char *shape_words(shape s) {
+    switch (s) {
+    case SHAPE_NONE:   break;
+    case SHAPE_NULL:   return "null";
+    case SHAPE_BOOL:   return "true or false";
+    case SHAPE_NUMBER: return "a number";
+    case SHAPE_TEXT:   return "a text";
+    case SHAPE_BYTES:  return "bytes";
+    case SHAPE_LIST:   return "a list";
+    case SHAPE_MAP:    return "a map";
+    }
+    return "nothing";
+}
+
+bool source_expected(source *s, const char *what) {
+    shape found = s->ops->shape(s);
+    if (found == SHAPE_NONE) return false;
+    return source_fail(s, s->at, XIR_E_TYPE, "%s was expected, %s was found", what, shape_words(found));
+}
+
+/* Of long items only parts count: who finds one compares it. */
+uint64_t codec_hash(const char *item, size_t size) {
+    enum { LONG = 256, PART = 64 };
+    if (size <= LONG) return hash_bytes(0, item, size);
+    uint64_t hash = hash_bytes(size, item, PART);
+    for (size_t i = 1; i < 4; i++) hash = hash_bytes(hash, item + size / 4 * i, 16);
+    return hash_bytes(hash, item + size - PART, PART);
+}

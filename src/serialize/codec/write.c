@@ -1,0 +1,386 @@
+/* Networks, ops, values and objects told to a sink. Declared rows and undeclared attributes are merged in the order of their
+ * keys. A row that the file did not have is left out as long as it holds its default. */
+#include "codec/codec.h"
+
+void encoder_init(encoder *e, xir_context *ctx, const xir_network *net, sink *s) {
+    *e = (encoder){ .sink = s, .ctx = ctx, .net = net };
+    arena_init(&e->arena, context_alloc(ctx));
+    e->plans = (codec_plans){ .arena = &e->arena, .bake = s->ops->bake };
+    e->single = net && version_before(net->version, 3, 31);
+    for (int i = 0; i < NETWORK_KEYS; i++) codec_bake(&e->network[i], s->ops->bake, network_keys[i], i);
+    for (int i = 0; i < VALUE_KEYS; i++) codec_bake(&e->value[i], s->ops->bake, value_keys[i], i);
+}
+
+void encoder_free(encoder *e) { arena_free(&e->arena); }
+
+static codec_plan *plan_of(encoder *e, const xir_class *cls) {
+    codec_plan *plan = codec_plan_of(&e->plans, cls);
+    if (!plan) e->sink->status = XIR_E_MEMORY;
+    return plan;
+}
+
+static int compare_keys(xir_str a, xir_str b) {
+    size_t n = a.size < b.size ? a.size : b.size;
+    int order = n ? memcmp(a.data, b.data, n) : 0;
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+/* ---- values without a class -------------------------------------------------------------------------------- */
+
+static void encode_map(encoder *e, const xir_map *map) {
+    sink *s = e->sink;
+    size_t n = map ? map->size : 0;
+    s->ops->map(s, NULL, n);
+    for (size_t i = 0; i < n; i++) {
+        s->ops->name(s, map->entries[i].key);
+        encode_any(e, &map->entries[i].value);
+    }
+    s->ops->end(s);
+}
+
+void encode_any(encoder *e, const xir_any *any) {
+    sink *s = e->sink;
+    if (s->status) return;   /* also what ends the recursion: a sink limits depth */
+    switch (any->kind) {
+    case XIR_ANY_NULL:   s->ops->null(s); break;
+    case XIR_ANY_BOOL:   s->ops->boolean(s, any->as.boolean); break;
+    case XIR_ANY_INT:    s->ops->integer(s, any->as.integer); break;
+    case XIR_ANY_UINT:   s->ops->uinteger(s, any->as.uinteger); break;
+    case XIR_ANY_REAL:   s->ops->real(s, any->as.real); break;
+    case XIR_ANY_TEXT:   s->ops->text(s, any->as.text); break;
+    case XIR_ANY_MAP:    encode_map(e, &any->as.map); break;
+    case XIR_ANY_PARAMS: encode_value(e, any->as.params); break;
+    case XIR_ANY_LIST:
+        s->ops->list(s, any->as.list.size);
+        for (size_t i = 0; i < any->as.list.size; i++) encode_any(e, &any->as.list.items[i]);
+        s->ops->end(s);
+        break;
+    }
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------- */
+
+static void encode_runs(encoder *e, const xir_runs *runs) {
+    sink *s = e->sink;
+    s->ops->list(s, runs->size);
+    for (size_t i = 0; i < runs->size; i++) {
+        const xir_run *run = &runs->data[i];
+        s->ops->list(s, 4);
+        s->ops->integer(s, run->end);
+        s->ops->integer(s, run->m);
+        s->ops->integer(s, run->exp);
+        s->ops->real(s, (double)run->value);
+        s->ops->end(s);
+    }
+    s->ops->end(s);
+}
+
+static void encode_params(encoder *e, const xir_values *list, bool single) {
+    sink *s = e->sink;
+    if (single && list->size == 1) {
+        encode_value(e, list->data[0]);
+        return;
+    }
+    s->ops->list(s, list->size);
+    for (size_t i = 0; i < list->size; i++) encode_value(e, list->data[i]);
+    s->ops->end(s);
+}
+
+void encode_field(encoder *e, const xir_field *f, const void *at) {
+    sink *s = e->sink;
+    switch (f->kind) {
+    case XIR_KIND_BOOL:   s->ops->boolean(s, *(const bool *)at); break;
+    case XIR_KIND_I64:    s->ops->integer(s, *(const int64_t *)at); break;
+    case XIR_KIND_U64:    s->ops->uinteger(s, *(const uint64_t *)at); break;
+    case XIR_KIND_REAL:   s->ops->real(s, *(const double *)at); break;
+    case XIR_KIND_TEXT:   s->ops->text(s, *(const xir_str *)at); break;
+    case XIR_KIND_ENUM: {
+        int member = *(const int *)at;
+        bool known = member >= 0 && (size_t)member < f->members->size;
+        if (known) s->ops->text(s, xir_str_of(f->members->words[member]));
+        else s->ops->integer(s, member);
+        break;
+    }
+    case XIR_KIND_REF:    encode_object(e, *(const xir_object *const *)at); break;
+    case XIR_KIND_PARAMS: encode_value(e, *(xir_value *const *)at); break;
+    case XIR_KIND_MAP:    encode_map(e, at); break;
+    case XIR_KIND_BOOLS: {
+        const xir_bools *list = at;
+        s->ops->list(s, list->size);
+        for (size_t i = 0; i < list->size; i++) s->ops->boolean(s, list->data[i]);
+        s->ops->end(s);
+        break;
+    }
+    case XIR_KIND_I64S: {
+        const xir_i64s *list = at;
+        if (f->flags & XIR_FIELD_OPTIONAL && !list->data) {
+            s->ops->null(s);
+            break;
+        }
+        s->ops->list(s, list->size);
+        for (size_t i = 0; i < list->size; i++) s->ops->integer(s, list->data[i]);
+        s->ops->end(s);
+        break;
+    }
+    case XIR_KIND_REALS: {
+        const xir_reals *list = at;
+        s->ops->list(s, list->size);
+        for (size_t i = 0; i < list->size; i++) s->ops->real(s, list->data[i]);
+        s->ops->end(s);
+        break;
+    }
+    case XIR_KIND_TEXTS: {
+        const xir_texts *list = at;
+        s->ops->list(s, list->size);
+        for (size_t i = 0; i < list->size; i++) s->ops->text(s, list->data[i]);
+        s->ops->end(s);
+        break;
+    }
+    case XIR_KIND_REFS: {
+        const xir_refs *list = at;
+        s->ops->list(s, list->size);
+        for (size_t i = 0; i < list->size; i++) encode_object(e, list->data[i]);
+        s->ops->end(s);
+        break;
+    }
+    case XIR_KIND_RUNS:    encode_runs(e, at); break;
+    case XIR_KIND_PARAMSS: encode_params(e, at, e->single && f->flags & XIR_FIELD_SINGLE); break;
+    case XIR_KIND_OPS: {
+        const xir_ops *list = at;
+        s->ops->list(s, list->size);
+        for (size_t i = 0; i < list->size; i++) encode_op(e, list->data[i]);
+        s->ops->end(s);
+        break;
+    }
+    case XIR_KIND_COUNT: break;
+    }
+}
+
+uint64_t codec_left_out(const xir_class *cls, const void *body, uint64_t absent) {
+    uint64_t out = 0;
+    for (; absent; absent &= absent - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(absent);
+        if (i < cls->n_fields && field_equal(&cls->fields[i], body, cls->defaults)) out |= UINT64_C(1) << i;
+    }
+    return out;
+}
+
+static inline bool is_left_out(const codec_key *key, uint64_t out) {
+    return out && key->what >= 0 && key->what < 64 && out >> key->what & 1;
+}
+
+/* Undeclared attributes from number `x` on, those whose keys come before `before`, or all. Returns the number of the next. */
+static size_t encode_extra(encoder *e, const xir_map *extra, size_t x, const xir_str *before) {
+    for (; x < extra->size && (!before || compare_keys(extra->entries[x].key, *before) < 0); x++) {
+        e->sink->ops->name(e->sink, extra->entries[x].key);
+        encode_any(e, &extra->entries[x].value);
+    }
+    return x;
+}
+
+typedef void base_fn(encoder *e, const codec_key *key, const void *who);
+
+/* The members of a map: keys and undeclared attributes merged, rows that are left out skipped. */
+static void encode_members(encoder *e, const codec_plan *plan, const void *body, uint64_t out, const xir_map *extra,
+                           base_fn *base, const void *who) {
+    sink *s = e->sink;
+    size_t x = 0, n = extra ? extra->size : 0;
+    for (uint32_t i = 0; i < plan->n_keys; i++) {
+        const codec_key *key = &plan->keys[i];
+        if (x < n) x = encode_extra(e, extra, x, &key->name);
+        if (is_left_out(key, out)) continue;
+        s->ops->key(s, key);
+        if (key->field) encode_field(e, key->field, body_at(body, key->field));
+        else base(e, key, who);
+    }
+    if (x < n) encode_extra(e, extra, x, NULL);
+}
+
+/* ---- objects ----------------------------------------------------------------------------------------------- */
+
+static void object_base(encoder *e, const codec_key *key, const void *who) {
+    (void)key;   /* there is only _type_key */
+    e->sink->ops->text(e->sink, ((const xir_object *)who)->cls->key);
+}
+
+static bool encode_scalar(encoder *e, const xir_object *object) {
+    const xir_class *cls = object->cls;
+    sink *s = e->sink;
+    if (cls == e->ctx->types[CLASS_float_imm])     s->ops->real(s, ((const xir_float_imm *)object)->value);
+    else if (cls == e->ctx->types[CLASS_int_imm])  s->ops->integer(s, ((const xir_int_imm *)object)->value);
+    else if (cls == e->ctx->types[CLASS_bool_imm]) s->ops->boolean(s, ((const xir_bool_imm *)object)->value);
+    else return false;
+    return true;
+}
+
+void encode_object(encoder *e, const xir_object *object) {
+    sink *s = e->sink;
+    if (s->status) return;
+    if (!object) {
+        s->ops->null(s);
+        return;
+    }
+    if (s->ops->form && encode_scalar(e, object)) return;
+    size_t begun = s->ops->begin(s, object);
+    if (begun == SINK_DONE) return;
+    const xir_class *cls = object->cls;
+    if (cls->form && s->ops->form) {
+        s->ops->form(s, object);
+    } else {
+        const codec_plan *plan = plan_of(e, cls);
+        if (!plan) return;
+        uint64_t out = codec_left_out(cls, object, object->absent);
+        size_t n = plan->n_keys - (size_t)__builtin_popcountll(out) + (object->extra ? object->extra->size : 0);
+        s->ops->map(s, cls, n);
+        encode_members(e, plan, object, out, object->extra, object_base, object);
+        s->ops->end(s);
+    }
+    s->ops->learn(s, object, begun);
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------ */
+
+static void encode_value_key(encoder *e, const xir_value *v, const codec_key *key) {
+    sink *s = e->sink;
+    const value_more *more = v->more;
+    s->ops->key(s, key);
+    switch ((value_key)key->what) {
+    case VALUE_ALLOW: s->ops->boolean(s, more->params->allow_no_data); break;
+    case VALUE_TYPE:  s->ops->text(s, more && more->params ? params_class_key : value_class_key); break;
+    case VALUE_DTYPE: encode_object(e, (const xir_object *)v->type); break;
+    case VALUE_MTYPE: encode_object(e, (const xir_object *)(more && more->mtype ? more->mtype : e->ctx->host_mem)); break;
+    case VALUE_NAME:  s->ops->text(s, more ? name_text(more->name) : XIR_STR("")); break;
+    case VALUE_TAGS:  encode_map(e, more ? more->tags : NULL); break;
+    case VALUE_ID:    s->ops->integer(s, v->id); break;
+    case VALUE_KEYS:  break;
+    }
+}
+
+void encode_value(encoder *e, const xir_value *v) {
+    sink *s = e->sink;
+    if (s->status) return;
+    if (!v) {
+        s->ops->null(s);
+        return;
+    }
+    size_t begun = s->ops->begin_value(s, v);
+    if (begun == SINK_DONE) return;
+    int first = value_is_params(v) ? VALUE_ALLOW : VALUE_TYPE;
+    const xir_map *extra = v->more ? v->more->extra : NULL;
+    size_t x = 0, n = extra ? extra->size : 0;
+    s->ops->map(s, NULL, (size_t)(VALUE_KEYS - first) + n);
+    for (int i = first; i < VALUE_KEYS; i++) {
+        if (x < n) x = encode_extra(e, extra, x, &e->value[i].name);
+        encode_value_key(e, v, &e->value[i]);
+    }
+    if (x < n) encode_extra(e, extra, x, NULL);
+    s->ops->end(s);
+    s->ops->learn_value(s, v, begun);
+}
+
+/* ---- ops --------------------------------------------------------------------------------------------------- */
+
+/* Absent inputs at the end are left out. */
+static void encode_inputs(encoder *e, const xir_op *op) {
+    sink *s = e->sink;
+    size_t n = op->n_inputs;
+    while (n && !op->inputs[n - 1].value) n--;
+    s->ops->list(s, n);
+    for (size_t i = 0; i < n; i++) encode_value(e, op->inputs[i].value);
+    s->ops->end(s);
+}
+
+static void op_base(encoder *e, const codec_key *key, const void *who) {
+    sink *s = e->sink;
+    const xir_op *op = who;
+    switch (key->what) {
+    case KEY_TYPE:   s->ops->text(s, op->cls->key); break;
+    case KEY_TARGET: encode_object(e, (const xir_object *)op->target); break;
+    case KEY_INPUTS: encode_inputs(e, op); break;
+    case KEY_NAME:   s->ops->text(s, name_text(op->name)); break;
+    case KEY_ID:     s->ops->integer(s, op->id); break;
+    case KEY_TAGS:   encode_map(e, op->more ? op->more->tags : NULL); break;
+    case KEY_OUTPUTS:
+        s->ops->list(s, op->n_outputs);
+        for (uint32_t i = 0; i < op->n_outputs; i++) encode_value(e, &op->outputs[i]);
+        s->ops->end(s);
+        break;
+    default: break;
+    }
+}
+
+void encode_op(encoder *e, const xir_op *op) {
+    sink *s = e->sink;
+    if (s->status) return;
+    const codec_plan *plan = plan_of(e, op->cls);
+    if (!plan) return;
+    const xir_map *extra = op->more ? op->more->extra : NULL;
+    uint64_t out = op->more && op->more->absent ? codec_left_out(op->cls, op->attrs, op->more->absent) : 0;
+    s->ops->map(s, op->cls, plan->n_keys - (size_t)__builtin_popcountll(out) + (extra ? extra->size : 0));
+    encode_members(e, plan, op->attrs, out, extra, op_base, op);
+    s->ops->end(s);
+}
+
+/* ---- networks ---------------------------------------------------------------------------------------------- */
+
+bool codec_has_key(const xir_network *net, network_key key, uint64_t params_bytes, xir_str params_md5) {
+    bool was_there = !(net->absent >> key & 1);
+    switch (key) {
+    case NETWORK_AI_TARGET:
+        if (version_before(net->version, 3, 31)) return net->absent & NETWORK_HAD_AI_TARGET;
+        return was_there || net->ai_target;
+    case NETWORK_FRAMEWORK:
+    case NETWORK_FRAMEWORK_VERSION:
+    case NETWORK_NAME:
+    case NETWORK_ICRAFT_VERSION:
+    case NETWORK_XIR_VERSION:
+        return was_there || net->text[network_key_text(key)].size;
+    case NETWORK_PARAMS_BYTES: return was_there || params_bytes;
+    case NETWORK_PARAMS_MD5:   return was_there || params_md5.size;
+    default: return true;
+    }
+}
+
+static void encode_network_key(encoder *e, const codec_key *key, uint64_t params_bytes, xir_str params_md5) {
+    sink *s = e->sink;
+    const xir_network *net = e->net;
+    s->ops->key(s, key);
+    switch ((network_key)key->what) {
+    case NETWORK_TYPE:         s->ops->text(s, network_class_key); break;
+    case NETWORK_AI_TARGET:    encode_object(e, (const xir_object *)net->ai_target); break;
+    case NETWORK_PARAMS_BYTES: s->ops->uinteger(s, params_bytes); break;
+    case NETWORK_PARAMS_MD5:   s->ops->text(s, params_md5); break;
+    case NETWORK_TAGS:         encode_map(e, net->tags); break;
+    case NETWORK_OPS:
+        s->ops->list(s, net->n_ops);
+        for (const xir_op *op = net->first; op && !s->status; op = op->next) {
+            encode_op(e, op);
+            s->ops->piece(s);
+        }
+        s->ops->end(s);
+        break;
+    default: s->ops->text(s, net->text[network_key_text((network_key)key->what)]); break;
+    }
+}
+
+void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5) {
+    sink *s = e->sink;
+    const xir_network *net = e->net;
+    const xir_map *extra = net->extra;
+    size_t x = 0, n = extra ? extra->size : 0, keys = n;
+    for (const encoder_more *more = e->more; more; more = more->next) keys++;
+    for (int i = 0; i < NETWORK_KEYS; i++) keys += codec_has_key(net, (network_key)i, params_bytes, params_md5);
+    s->ops->map(s, NULL, keys);
+    for (int i = 0; i < NETWORK_KEYS; i++) {
+        for (const encoder_more *more = i == NETWORK_PARAMS_BYTES ? e->more : NULL; more; more = more->next) {
+            s->ops->name(s, xir_str_of(more->key));
+            more->write(e, more->user);
+        }
+        if (x < n) x = encode_extra(e, extra, x, &e->network[i].name);
+        if (codec_has_key(net, (network_key)i, params_bytes, params_md5)) {
+            encode_network_key(e, &e->network[i], params_bytes, params_md5);
+        }
+    }
+    if (x < n) encode_extra(e, extra, x, NULL);
+    s->ops->end(s);
+}

@@ -1,0 +1,221 @@
+/* The public functions for JSON: each is a sink or a source with the codec behind it. */
+#include "file.h"
+#include "format.h"
+#include "json/json.h"
+#include "raw/payload.h"
+
+/* ---- printing ---------------------------------------------------------------------------------------------- */
+
+void xir_text_free(xir_text_buffer *text) {
+    if (!text || !text->ctx) return;
+    mem_free(context_alloc(text->ctx), text->data, text->room);
+    *text = (xir_text_buffer){ 0 };
+}
+
+/* Hands over what the sink holds. */
+static xir_status give_text(json_sink *j, xir_text_buffer *out) {
+    xir_status status = json_sink_end(j);
+    *out = (xir_text_buffer){ 0 };
+    if (status) return status;
+    *out = (xir_text_buffer){ .data = j->out.data, .size = j->out.size, .room = j->out.room, .ctx = j->ctx };
+    buffer_init(&j->out, context_alloc(j->ctx));
+    return XIR_OK;
+}
+
+/* `any` is printed if it is there, otherwise the part. */
+static xir_status print_part(const format_part *part, const xir_any *any, int indent, xir_text_buffer *out) {
+    json_sink j;
+    encoder e;
+    json_sink_init(&j, part->ctx, indent, NULL, NULL);
+    encoder_init(&e, part->ctx, part->net, &j.sink);
+    if (any) encode_any(&e, any);
+    else encode_part(&e, part);
+    xir_status status = give_text(&j, out);
+    encoder_free(&e);
+    json_sink_free(&j);
+    return status;
+}
+
+xir_status xir_print_object(xir_context *ctx, const xir_object *object, int indent, xir_text_buffer *out) {
+    return print_part(&(format_part){ PART_OBJECT, ctx, NULL, object }, NULL, indent, out);
+}
+
+xir_status xir_print_op(const xir_op *op, int indent, xir_text_buffer *out) {
+    return print_part(&(format_part){ PART_OP, op->net->ctx, op->net, op }, NULL, indent, out);
+}
+
+xir_status xir_print_value(const xir_value *value, int indent, xir_text_buffer *out) {
+    xir_network *net = value_net(value);
+    return print_part(&(format_part){ PART_VALUE, net->ctx, net, value }, NULL, indent, out);
+}
+
+xir_status xir_print_any(xir_context *ctx, const xir_any *any, int indent, xir_text_buffer *out) {
+    return print_part(&(format_part){ .ctx = ctx }, any, indent, out);
+}
+
+static xir_status write_network(xir_network *net, json_sink *j, xir_diags *why) {
+    uint64_t bytes = 0;
+    xir_str sum = { NULL, 0 };
+    char hex[MD5_DIGITS + 1];
+    xir_status status = payload_digest(net, &bytes, &sum, hex, why);
+    if (status) return status;
+    encoder e;
+    encoder_init(&e, net->ctx, net, &j->sink);
+    encode_network(&e, bytes, sum);
+    encoder_free(&e);
+    return j->sink.status;
+}
+
+static xir_status explain_failure(xir_context *ctx, xir_status status, xir_diags *why) {
+    switch (status) {
+    case XIR_E_MEMORY: return diag_memory(why);
+    case XIR_E_LIMIT:  return diag_fail(why, status, XIR_STR(""), "values are nested deeper than %u", ctx->limits.max_depth);
+    case XIR_E_IO:     return status;   /* whose finding is that of the function that was given */
+    default:           return status;
+    }
+}
+
+xir_status xir_json_write(xir_network *net, int indent, xir_write_fn *write, void *user, xir_diags *why) {
+    json_sink j;
+    json_sink_init(&j, net->ctx, indent, write, user);
+    xir_status status = write_network(net, &j, why);
+    if (!status) status = json_sink_end(&j);
+    if (j.sink.status) explain_failure(net->ctx, status, why);
+    json_sink_free(&j);
+    return status;
+}
+
+xir_status xir_json_print(xir_network *net, int indent, xir_text_buffer *out) {
+    json_sink j;
+    json_sink_init(&j, net->ctx, indent, NULL, NULL);
+    xir_status status = write_network(net, &j, NULL);
+    if (status) *out = (xir_text_buffer){ 0 };
+    else status = give_text(&j, out);
+    json_sink_free(&j);
+    return status;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------- */
+
+static void begin(decoder *d, source *s, xir_context *ctx, xir_network *net, xir_str json, xir_str name, xir_diags *why) {
+    static const char nothing[1];
+    if (!json.data) json.data = nothing;
+    decoder_init(d, ctx, net, &json_source, name, json, why);
+    decoder_source(d, s, &json_source, json.data, json.size);
+    json_begin(s);
+}
+
+static const void *parse_part(format_part part, xir_str json, xir_diags *why) {
+    decoder d;
+    source s;
+    begin(&d, &s, part.ctx, part.net, json, XIR_STR(""), why);
+    bool ok = decode_part(&d, &s, &part, json_at_end);
+    decoder_free(&d);
+    return ok ? part.it : NULL;
+}
+
+const xir_object *xir_parse_object(xir_context *ctx, xir_str json, xir_diags *why) {
+    return parse_part((format_part){ PART_OBJECT, ctx, NULL, NULL }, json, why);
+}
+
+xir_op *xir_parse_op(xir_network *net, xir_str json, xir_diags *why) {
+    return (xir_op *)(uintptr_t)parse_part((format_part){ PART_OP, net->ctx, net, NULL }, json, why);
+}
+
+xir_status json_read_any(xir_context *ctx, arena *to, xir_str json, xir_any *out, xir_diags *why) {
+    decoder d;
+    source s;
+    begin(&d, &s, ctx, NULL, json, XIR_STR(""), why);
+    xir_any any;
+    if (decode_any(&d, &s, &any) && json_at_end(&s) && !any_copy(to, &any, out)) trace_memory(&d.trace);
+    xir_status status = d.trace.status;
+    decoder_free(&d);
+    return status;
+}
+
+xir_network *xir_json_read(xir_context *ctx, xir_str json, xir_str name, xir_diags *why) {
+    if (json.size > ctx->limits.max_bytes) {
+        diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "%zu bytes are more than the limit of %llu", json.size,
+                  (unsigned long long)ctx->limits.max_bytes);
+        return NULL;
+    }
+    xir_network *net = network_new(ctx);
+    if (!net) {
+        diag_memory(why);
+        return NULL;
+    }
+    memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* of a file that does not say */
+    decoder d;
+    source s;
+    begin(&d, &s, ctx, net, json, name, why);
+    bool ok = decode_network(&d, &s) && json_at_end(&s);
+    decoder_free(&d);
+    if (ok) return net;
+    xir_network_free(net);
+    return NULL;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------- */
+
+xir_network *xir_json_load(xir_context *ctx, const char *path, xir_diags *why) {
+    blob *file = file_read(ctx, path, why);
+    if (!file) return NULL;
+    xir_network *net = xir_json_read(ctx, (xir_str){ (const char *)file->bytes, (size_t)file->size }, xir_str_of(path), why);
+    blob_release(file);
+    return net;
+}
+
+xir_status xir_json_save(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
+    xir_status status = flags & XIR_SAVE_UNCHECKED ? XIR_OK : xir_network_validate(net, why);
+    if (status) return status;
+    file_writer w;
+    status = file_open(&w, net->ctx, path, why);
+    if (status) return status;
+    status = xir_json_write(net, flags & XIR_SAVE_INDENT ? 4 : 0, file_write, &w, why);
+    if (status) {
+        file_abort(&w);
+        return w.status ? w.status : status;
+    }
+    return file_commit(&w);
+}
+
+/* ---- the format ---------------------------------------------------------------------------------------------- */
+
+/* A byte order mark is what the reader refuses by its name. */
+static bool looks(const uint8_t *head, size_t size) {
+    size_t i = size >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (i < size && (head[i] == ' ' || head[i] == '\t' || head[i] == '\r' || head[i] == '\n')) i++;
+    return i < size && (head[i] == '{' || head[i] == '[');
+}
+
+static xir_network *read_format(const format_reading *how, blob *whole) {
+    return xir_json_read(how->ctx, (xir_str){ (const char *)whole->bytes, (size_t)whole->size }, how->name, how->why);
+}
+
+static xir_status write_format(xir_network *net, const format_writing *how) {
+    return xir_json_write(net, how->flags & XIR_SAVE_INDENT ? 4 : 0, how->write, how->user, how->why);
+}
+
+static bool read_part(format_part *part, const void *data, size_t size, xir_diags *why) {
+    part->it = parse_part(*part, (xir_str){ data, size }, why);
+    return part->it != NULL;
+}
+
+static xir_status write_part(const format_part *part, const format_writing *how) {
+    json_sink j;
+    encoder e;
+    json_sink_init(&j, part->ctx, 0, how->write, how->user);
+    encoder_init(&e, part->ctx, part->net, &j.sink);
+    encode_part(&e, part);
+    xir_status status = json_sink_end(&j);
+    if (status) explain_failure(part->ctx, status, how->why);
+    encoder_free(&e);
+    json_sink_free(&j);
+    return status;
+}
+
+const format format_json = {
+    .word = "json", .meaning = "JSON structure, raw parameters beside it", .suffixes = "json",
+    .pair = true, .text = true, .looks = looks, .read = read_format, .write = write_format,
+    .read_part = read_part, .write_part = write_part,
+};

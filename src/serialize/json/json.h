@@ -1,0 +1,47 @@
+/* JSON as this library reads and writes it: RFC 8259 in strict UTF-8; written byte for byte as nlohmann::json::dump does. */
+#ifndef SERIALIZE_JSON_H
+#define SERIALIZE_JSON_H
+
+#include <xir/serialize.h>
+#include "codec/codec.h"
+#include "codec/known.h"
+
+/* ---- writing ----------------------------------------------------------------------------------------------- */
+
+/* Where in `out` a value was written last. */
+typedef struct recent_value { const xir_value *value; uint32_t depth; size_t start, size; } recent_value;
+enum { RECENT_VALUES = 64 };
+
+typedef struct json_sink {
+    sink        sink;
+    xir_context *ctx;
+    buffer      out;
+    uint32_t    indent, depth, deepest;
+    uint64_t    lists[CODEC_DEEPEST / 64 + 1];   /* bit d: what is open at depth d is a list */
+    xir_write_fn *write;                          /* NULL: everything stays in `out`          */
+    void        *user;
+    known_items  known;
+    size_t       listed, pieces;                  /* of the outermost list: items promised, ops written so far */
+    recent_value values[RECENT_VALUES];           /* direct-mapped; forgotten when a piece is handed on */
+} json_sink;
+
+/* Starts one item, compact (indent 0) or indented. */
+void json_sink_init(json_sink *j, xir_context *ctx, int indent, xir_write_fn *write, void *user);
+/* Takes the last comma off, hands the rest on, and returns what became of it all. */
+xir_status json_sink_end(json_sink *j);
+void json_sink_free(json_sink *j);
+
+/* ---- reading ----------------------------------------------------------------------------------------------- */
+
+extern const source_ops json_source;
+
+/* To the first byte of the item. */
+void json_begin(source *s);
+
+/* Whether nothing but blanks follows the item that was read. False with a finding. */
+bool json_at_end(source *s);
+
+/* Any JSON text, into the arena. NULL findings are allowed. */
+xir_status json_read_any(xir_context *ctx, arena *to, xir_str json, xir_any *out, xir_diags *why);
+
+#endif

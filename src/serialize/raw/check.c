@@ -1,0 +1,161 @@
+/* A raw file is believed only as far as it has been checked: ids, each once and exactly the network's; payloads that tile the
+ * rest of the file without gap or overlap. No memory is taken that the file could make large, and no Params is touched. */
+#include "raw/list.h"
+
+static uint64_t read_le(const uint8_t *at, int bytes) {
+    uint64_t v = 0;
+    for (int i = 0; i < bytes; i++) v |= (uint64_t)at[i] << (8 * i);
+    return v;
+}
+
+/* The ids in ascending order, to be searched. */
+static xir_status sort_ids(raw_listing *l) {
+    raw_rank *ids = l->ranks;
+    for (size_t i = 0; i < l->n; i++)
+        ids[i] = (raw_rank){ (uint64_t)l->items[i].value->id ^ (uint64_t)1 << 63, (uint32_t)i };
+    rank_sort(ids, l->ranks + l->n, l->n);
+    for (size_t i = 1; i < l->n; i++)
+        if (ids[i - 1].key == ids[i].key)
+            return raw_fail(l, XIR_E_EXISTS, XIR_NO_BYTE, "two Params of the network have v_id %lld",
+                            (long long)l->items[ids[i].index].value->id);
+    return XIR_OK;
+}
+
+/* The item of an id, NULL if there is none. `*at` is where to look first: our own files have ids in order. The next guess
+ * takes ids for evenly spread, which they mostly are; from then on it is bisection, which asks no favours of a file. */
+static raw_item *find_id(const raw_listing *l, int64_t id, size_t *at) {
+    const raw_rank *ids = l->ranks;
+    uint64_t key = (uint64_t)id ^ (uint64_t)1 << 63;
+    if (*at >= l->n || ids[*at].key != key) {
+        size_t low = 0, high = l->n, guess = high;
+        if (high && key >= ids[0].key && key <= ids[high - 1].key)
+            guess = (size_t)((double)(key - ids[0].key) / ((double)(ids[high - 1].key - ids[0].key) + 1) * (double)high);
+        if (guess >= high) guess = high / 2;
+        while (low < high) {
+            if (ids[guess].key == key) low = high = guess;
+            else if (ids[guess].key < key) low = guess + 1;
+            else high = guess;
+            guess = low + (high - low) / 2;
+        }
+        *at = low;
+    }
+    return *at < l->n && ids[*at].key == key ? &l->items[ids[(*at)++].index] : NULL;
+}
+
+xir_status raw_check_magic(raw_listing *l, const uint8_t *head, size_t got) {
+    for (size_t i = 0; i < got && i < sizeof raw_magic; i++)
+        if (head[i] != raw_magic[i])
+            return raw_fail(l, XIR_E_CORRUPT, i, "not a raw file: byte 0x%02X stands where the magic has 0x%02X%s",
+                            head[i], raw_magic[i],
+                            i == 0 ? " (raw files of the IR before XIR have none)" : "");
+    if (got < RAW_HEADER)
+        return raw_fail(l, XIR_E_CORRUPT, got, "the file ends within its header, which takes 16 bytes");
+    return XIR_OK;
+}
+
+static uint64_t entries_of(const uint8_t *head) { return read_le(head + RAW_N_AT, 4); }
+
+uint64_t raw_entries_to_read(const raw_listing *l, uint64_t n) { return n < l->n + 1 ? n : l->n + 1; }
+
+static xir_status check_entry(raw_listing *l, const uint8_t *at, int64_t i, uint64_t n, uint64_t size, size_t *hint) {
+    int64_t id = (int32_t)(uint32_t)read_le(at, 4);
+    uint64_t offset = read_le(at + 4, 8), byte = raw_table_end((uint64_t)i);
+    raw_item *it = find_id(l, id, hint);
+    if (!it)
+        return raw_fail(l, XIR_E_CORRUPT, byte, "entry %lld is of v_id %lld, which is no Params of the network", (long long)i,
+                        (long long)id);
+    if (it->entry != RAW_NONE)
+        return raw_fail(l, XIR_E_EXISTS, byte, "entry %lld is of %s, which entry %lld was already", (long long)i,
+                        raw_who(it->value).text, (long long)it->entry);
+    byte += 4;
+    if (offset < raw_table_end(n))
+        return raw_fail(l, XIR_E_CORRUPT, byte, "the payload of %s begins at byte %llu, inside the table, which ends at %llu",
+                        raw_who(it->value).text, (unsigned long long)offset, (unsigned long long)raw_table_end(n));
+    if (offset > size)
+        return raw_fail(l, XIR_E_CORRUPT, byte, "the payload of %s begins at byte %llu, behind the end of the file at %llu",
+                        raw_who(it->value).text, (unsigned long long)offset, (unsigned long long)size);
+    if (it->size > size - offset)
+        return raw_fail(l, XIR_E_CORRUPT, byte, "the payload of %s takes %llu bytes from %llu on, but the file ends at %llu",
+                        raw_who(it->value).text, (unsigned long long)it->size, (unsigned long long)offset,
+                        (unsigned long long)size);
+    it->entry = i;
+    it->offset = offset;
+    return XIR_OK;
+}
+
+static xir_status check_missing(raw_listing *l) {
+    const raw_item *first = NULL;
+    size_t more = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->items[i].entry != RAW_NONE || value_params(l->items[i].value)->allow_no_data) continue;
+        if (!first) first = &l->items[i];
+        else more++;
+    }
+    if (!first) return XIR_OK;
+    if (more)
+        return raw_fail(l, XIR_E_MISSING, RAW_N_AT, "%s and %zu more Params of the network have no entry",
+                        raw_who(first->value).text, more);
+    return raw_fail(l, XIR_E_MISSING, RAW_N_AT, "%s of the network has no entry", raw_who(first->value).text);
+}
+
+xir_status raw_check_empty(raw_listing *l) {
+    for (size_t i = 0; i < l->n; i++)
+        if (!value_params(l->items[i].value)->allow_no_data)
+            return raw_fail(l, XIR_E_CORRUPT, 0, "the file is empty, the network has %zu Params", l->n);
+    return XIR_OK;
+}
+
+/* Payloads in the order of their bytes, which is left in ranks[0 … n - 1], must be where the one before ends. */
+static xir_status check_tiles(raw_listing *l, uint64_t n, uint64_t size) {
+    raw_rank *order = l->ranks, *by_entry = l->ranks + l->n;
+    for (size_t i = 0; i < l->n; i++) {
+        const raw_item *it = &l->items[i];
+        /* One without bytes comes before the one that has the byte. */
+        bool has_bytes = it->size > 0 || it->open;
+        if (it->entry != RAW_NONE) by_entry[it->entry] = (raw_rank){ it->offset * 2 + has_bytes, (uint32_t)i };
+    }
+    memcpy(order, by_entry, (size_t)n * sizeof *order);   /* equal offsets: as in the table */
+    rank_sort(order, l->ranks + l->n, (size_t)n);
+    uint64_t at = raw_table_end(n);
+    for (size_t i = 0; i < n; i++) {
+        raw_item *it = &l->items[order[i].index];
+        const raw_item *last = i > 0 ? &l->items[order[i - 1].index] : NULL;
+        if (it->open) it->size = (i + 1 < n ? l->items[order[i + 1].index].offset : size) - it->offset;
+        raw_name before = { "the table" };
+        if (it->offset != at && last) before = raw_who(last->value);
+        if (it->offset > at)
+            return raw_fail(l, XIR_E_CORRUPT, at,
+                            "%llu bytes from here on belong to nothing: %s ends here, %s begins at byte %llu",
+                            (unsigned long long)(it->offset - at), before.text, raw_who(it->value).text,
+                            (unsigned long long)it->offset);
+        if (it->offset < at && last)   /* none begins inside the table: check_entry */
+            return raw_fail(l, XIR_E_CORRUPT, it->offset,
+                            "the payload of %s begins here, but that of %s (%llu bytes) reaches to %llu",
+                            raw_who(it->value).text, before.text, (unsigned long long)last->size, (unsigned long long)at);
+        at += it->size;   /* at most the size of the file: check_entry */
+    }
+    if (at < size)
+        return raw_fail(l, XIR_E_CORRUPT, at, "%llu bytes from here to the end of the file belong to nothing",
+                        (unsigned long long)(size - at));
+    return XIR_OK;
+}
+
+xir_status raw_check_count(raw_listing *l, const uint8_t *head, uint64_t size, uint64_t *n) {
+    *n = entries_of(head);
+    if (*n > (size - RAW_HEADER) / RAW_ENTRY)
+        return raw_fail(l, XIR_E_CORRUPT, RAW_N_AT, "a table of %llu entries reaches to byte %llu, but the file ends at %llu",
+                        (unsigned long long)*n, (unsigned long long)raw_table_end(*n), (unsigned long long)size);
+    return XIR_OK;
+}
+
+xir_status raw_check_table(raw_listing *l, const uint8_t *head, uint64_t n, uint64_t size) {
+    if (sort_ids(l) != XIR_OK) return l->status;
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->items[i].open) l->items[i].size = 0;   /* until it is known where the next one begins */
+    }
+    size_t hint = 0;
+    for (uint64_t i = 0; i < raw_entries_to_read(l, n); i++)
+        if (check_entry(l, head + raw_table_end(i), (int64_t)i, n, size, &hint) != XIR_OK) return l->status;
+    if (check_missing(l) != XIR_OK) return l->status;
+    return check_tiles(l, n, size);
+}

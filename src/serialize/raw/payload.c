@@ -1,0 +1,148 @@
+/* Payloads in a file that has the structure too: which there are, in which orders, and what the structure says of the raw that
+ * they would make. */
+#include "raw/payload.h"
+#include "codec/codec.h"
+
+/* ---- digest -------------------------------------------------------------------------------------------------- */
+
+static bool found(void *user, xir_value *v) {
+    (void)v;
+    *(bool *)user = true;
+    return false;
+}
+
+/* A network that was read without these two fields, and has no Params, stays without them. */
+static bool has_no_digest(const xir_network *net) {
+    uint32_t both = UINT32_C(1) << NETWORK_PARAMS_BYTES | UINT32_C(1) << NETWORK_PARAMS_MD5;
+    return (net->absent & both) == both && !net->params_bytes && !net->text[XIR_TEXT_PARAMS_MD5].size;
+}
+
+xir_status payload_digest(xir_network *net, uint64_t *bytes, xir_str *sum, char hex[MD5_DIGITS + 1], xir_diags *why) {
+    *bytes = 0;
+    *sum = (xir_str){ NULL, 0 };
+    if (has_no_digest(net)) return XIR_OK;
+    xir_status status = raw_digest(net, bytes, hex, NULL);
+    bool missing = status == XIR_E_MISSING;
+    /* Params that may all stay without bytes make no file either. */
+    if (status == XIR_OK && *bytes == 0 && net->params_bytes) net_walk_params(net, found, &missing);
+    if (missing) {
+        *bytes = net->params_bytes;
+        *sum = net->text[XIR_TEXT_PARAMS_MD5];
+        return XIR_OK;
+    }
+    *sum = (xir_str){ hex, MD5_DIGITS };
+    return status && why ? raw_digest(net, bytes, hex, why) : status;   /* once more, for the finding */
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------- */
+
+static bool has_bytes(void *user, xir_value *v) {
+    if (!value_params(v)->data) return true;
+    *(bool *)user = true;
+    return false;
+}
+
+/* Whether any of its Params has, also of those that nothing uses: most networks without bytes need no walk to be told. */
+static bool some_have_bytes(const xir_network *net) {
+    const xir_value *v = net->all_params;
+    while (v && !value_params(v)->data) v = value_params(v)->next;
+    return v;
+}
+
+xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path, xir_diags *why) {
+    *p = (payload_plan){ .list = { .net = net, .why = why, .path = path, .wide_ids = true } };
+    bool any = false;
+    if (some_have_bytes(net) && !net_walk_params(net, has_bytes, &any) && !any) return p->list.status = diag_memory(why);
+    if (any && (raw_plan(&p->list, net, path, why) != XIR_OK || raw_check_there(&p->list) != XIR_OK)) return p->list.status;
+    p->n = any ? p->list.n : 0;
+    for (size_t i = 0; i < p->n && !p->table_differs; i++) p->table_differs = payload_at(p, i) != payload_in_table(p, i);
+    p->as_walked = true;
+    for (size_t i = 0; i < p->n && p->as_walked; i++) p->as_walked = p->list.ranks[i].index == i;
+    p->silent = has_no_digest(net);
+    return p->list.status = payload_digest(net, &p->params_bytes, &p->params_md5, p->hex, why);
+}
+
+xir_status payload_plan_none(payload_plan *p, xir_network *net, xir_diags *why) {
+    *p = (payload_plan){ .list = { .net = net, .why = why, .path = "", .wide_ids = true } };
+    p->silent = has_no_digest(net);
+    return p->list.status = payload_digest(net, &p->params_bytes, &p->params_md5, p->hex, why);
+}
+
+void payload_plan_free(payload_plan *p) { raw_list_free(&p->list); }
+
+/* ---- reading ------------------------------------------------------------------------------------------------- */
+
+/* Notes what the list has of each Params; *index gets room for the places of all Params among the items. */
+static xir_status match(raw_listing *l, const payload *list, size_t n, uint32_t *index, size_t room) {
+    memset(index, 0xFF, room * sizeof *index);
+    for (size_t i = 0; i < l->n; i++) index[value_params(l->items[i].value)->number] = (uint32_t)i;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = index[value_params(list[i].value)->number];
+        if (at == UINT32_MAX)
+            return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has bytes but is no part of the network",
+                            raw_who(list[i].value).text);
+        raw_item *it = &l->items[at];
+        if (it->entry != RAW_NONE)
+            return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has bytes twice", raw_who(it->value).text);
+        if (it->open) it->size = list[i].size;
+        if (it->size != list[i].size)
+            return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has %llu bytes, its type takes %llu", raw_who(it->value).text,
+                            (unsigned long long)list[i].size, (unsigned long long)it->size);
+        it->offset = list[i].offset;
+        it->entry = list[i].entry;
+        l->ranks[i] = (raw_rank){ i, at };
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        const raw_item *it = &l->items[i];
+        if (it->entry == RAW_NONE && (it->size || it->open) && !value_params(it->value)->allow_no_data)
+            return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "%s has no bytes in the file, others have", raw_who(it->value).text);
+    }
+    return XIR_OK;
+}
+
+/* Computes the digest of what was attached and compares it. */
+static xir_status compare_digest(raw_listing *l, raw_origin *from) {
+    xir_str said = l->net->text[XIR_TEXT_PARAMS_MD5];
+    if (raw_digest_is_silent(said)) return XIR_OK;
+    for (size_t i = 0; i < l->n; i++) {   /* of which there can be no raw file: nobody has computed its digest */
+        if (l->items[i].value->id > INT32_MAX) return XIR_OK;
+    }
+    uint64_t bytes;
+    char hex[MD5_DIGITS + 1];
+    l->status = raw_digest(l->net, &bytes, hex, l->why);
+    if (l->status) return l->status;
+    if (!raw_digest_is(said, hex))
+        return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "the MD5 of the parameters is %s, params_md5 of the network is %.*s", hex,
+                        (int)(said.size < 64 ? said.size : 64), said.data);
+    memcpy(from->md5, hex, MD5_DIGITS);
+    from->read = true;
+    return XIR_OK;
+}
+
+xir_status payload_attach(xir_network *net, blob *whole, const payload *list, size_t n, bool compare, xir_str file,
+                          xir_diags *why) {
+    if (n == 0) return XIR_OK;
+    raw_listing l = { .wide_ids = true };
+    char path[512];
+    size_t size = file.size < sizeof path - 1 ? file.size : sizeof path - 1;
+    if (size) memcpy(path, file.data, size);
+    path[size] = '\0';
+    size_t room = net->n_params;
+    uint32_t *index = NULL;
+    if (raw_list_params(&l, net, path, why) == XIR_OK) {
+        if (n > room) raw_fail(&l, XIR_E_CORRUPT, XIR_NO_BYTE, "there are bytes of %zu Params, the network has %zu", n, room);
+        else if (!(index = mem_new(&net->alloc, room * sizeof *index))) raw_no_memory(&l);
+        else if (match(&l, list, n, index, room) == XIR_OK) {
+            raw_origin from = { .read = false };
+            xir_str said = net->text[XIR_TEXT_PARAMS_MD5];
+            if (!compare && raw_digest_is_hex(said) && !raw_digest_is_silent(said)) memcpy(from.md5, said.data, MD5_DIGITS);
+            if (raw_attach(&l, whole, n, &from) == XIR_OK && compare) {
+                const blob *keeper = value_params(list[0].value)->data->parent;
+                compare_digest(&l, (raw_origin *)(void *)(uintptr_t)keeper->bytes);
+            }
+        }
+    }
+    mem_free(&net->alloc, index, room * sizeof *index);
+    raw_list_free(&l);
+    return l.status;
+}

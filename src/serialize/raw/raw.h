@@ -1,0 +1,14 @@
+/* What the writer of a structure file must know of the parameter file beside it. */
+#ifndef SERIALIZE_RAW_H
+#define SERIALIZE_RAW_H
+
+#include "graph.h"
+#include "raw/md5.h"
+
+/* Size and MD5 (lower-case, terminated) of the raw that the network would write now; of a network without Params 0 and
+ * MD5_OF_NOTHING, as the format says. Linear in the bytes, but for Params that all come unchanged from one file whose MD5 the
+ * network says: then these are that file's. XIR_E_MISSING if no raw could be written now, since Params lack bytes and may not
+ * or a type or id does not fit one; XIR_E_MEMORY; XIR_E_UNSUPPORTED without MD5. `why` may be NULL. */
+xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1], xir_diags *why);
+
+#endif
