@@ -1,4 +1,4 @@
-/* One traversal for every format. Who writes a network (codec_write.c) tells a sink what comes; who reads one (codec_read.c)
+/* One traversal for every format. Who writes a network (write.c) tells a sink what comes; who reads one (read.c)
  * asks a source what is there. The two know rows, values, ops and networks, and no format; sinks and sources know a format
  * and no row. A new format is one sink and one source.
  *

@@ -1,4 +1,4 @@
-/* Reading from a source: values without a class, objects, rows. Ops and networks are in codec_graph.c.
+/* Reading from a source: values without a class, objects, rows. Ops and networks are in op.c, value.c and network.c.
  *
  * Recursion is as deep as values are nested, which sources limit. Lists are gathered in the scratch arena and copied when it
  * is known what they belong to, so nothing that a file says about sizes is ever believed. */

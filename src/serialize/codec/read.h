@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include "codec/codec.h"
 
-/* ---- codec_read.c ------------------------------------------------------------------------------------------ */
+/* ---- read.c ----------------------------------------------------------------------------------------------- */
 
 /* A list of unknown length, growing in the scratch arena. */
 typedef struct gathered { void *data; size_t size, room; } gathered;
@@ -67,7 +67,7 @@ bool skip_item(decoder *d, source *s);
 bool any_in(decoder *d, source *s, xir_any *out, bool with_params);
 bool decode_map(decoder *d, source *s, xir_map *out, bool with_params);
 
-/* ---- codec_object.c ---------------------------------------------------------------------------------------- */
+/* ---- object.c ---------------------------------------------------------------------------------------------- */
 
 /* What nobody knows may stand where a whole family may, since what is done with one of a family asks first what it is. */
 bool object_fits(const xir_class *cls, const xir_class *of);
@@ -79,7 +79,7 @@ bool decode_field(decoder *d, source *s, const xir_field *f, void *body);
 /* The same for an op's: its maps may have Params, as its undeclared attributes may. */
 bool decode_op_field(decoder *d, source *s, const xir_field *f, void *body);
 
-/* ---- codec_value.c ----------------------------------------------------------------------------------------- */
+/* ---- value.c ----------------------------------------------------------------------------------------------- */
 
 /* What a file says of a value. */
 typedef struct value_in {
@@ -108,7 +108,7 @@ bool use_value(decoder *d, source *s, const value_in *in, xir_value **out);
 bool define_value(decoder *d, source *s, xir_op *op, uint32_t i, const value_in *in);
 bool decode_params(decoder *d, source *s, xir_value **out);
 
-/* ---- codec_op.c -------------------------------------------------------------------------------------------- */
+/* ---- op.c -------------------------------------------------------------------------------------------------- */
 
 /* What a file says of an op, beside its attributes. */
 typedef struct op_in {
@@ -128,7 +128,7 @@ typedef struct op_in {
 /* Makes the op of what the file says; `s` is for the places of findings. */
 bool build_op(decoder *d, source *s, op_in *in, const void *body, const xir_map *extra, uint64_t absent, xir_op **out);
 
-/* ---- codec_network.c --------------------------------------------------------------------------------------- */
+/* ---- network.c --------------------------------------------------------------------------------------------- */
 
 /* Reads the members of a map of attributes, which has been entered: rows, and what is undeclared. */
 bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m, xir_str *name);
