@@ -406,7 +406,7 @@ static void dims_are_given_by_input_and_by_name(void **state) {
         xir_pipeline_free(p);
         CHECK_TYPE("y", "@fp(32) ** 2 192");
         const xir_map *tags = xir_value_tags(story_value(net, "h"));
-        assert_true(!tags || !xir_map_get(tags, XIR_STR("onnx.dims")));
+        assert_true(!tags || !xir_map_get(tags, XIR_STR("source.dims")));
         end(NULL);
         begin(NULL);
     }

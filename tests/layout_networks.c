@@ -105,7 +105,7 @@ static void flatten_and_a_product(void **state) {
     xir_value *a = relu_of(nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a"), "ar");
     xir_value *f = RESHAPE(a, "flat", 2, 120);
     xir_any dims[] = { xir_any_text(XIR_STR("n")), xir_any_int(120) }, list = xir_any_list(dims, 2);
-    DOES(xir_value_set_tag(f, XIR_STR("onnx.dims"), &list));
+    DOES(xir_value_set_tag(f, XIR_STR("source.dims"), &list));
     NCHW_END(matmul_of(relu_of(matmul_of(sigmoid_of(f, "s"), 7, "fc1"), "r"), 3, "fc2"));
     PROVE_WITHIN(net, 1e-6);
     assert_int_equal(TRANSPOSES(net), 1);

@@ -284,13 +284,13 @@ static void names_of_dims_follow(void **state) {
     xir_any dims[] = { xir_any_text(XIR_STR("n")), xir_any_int(3), xir_any_text(XIR_STR("h")), xir_any_text(XIR_STR("w")) };
     xir_any list = xir_any_list(dims, 4), now[] = { dims[0], dims[2], dims[3], dims[1] }, expected = xir_any_list(now, 4);
     xir_value *x = NCHW_BEGIN(&net, -1, 3, -1, -1), *y = relu_of(nchw_conv(x, 6, 3, "a"), "y");
-    DOES(xir_value_set_tag(x, XIR_STR("onnx.dims"), &list));
-    DOES(xir_value_set_tag(y, XIR_STR("onnx.dims"), &list));
+    DOES(xir_value_set_tag(x, XIR_STR("onnx.dims"), &list));   /* as older files have it */
+    DOES(xir_value_set_tag(y, XIR_STR("source.dims"), &list));
     NCHW_END(y);
     assert_true(PASS(net, "layout") > 0);
     xir_value *results[1], *arguments[1];
     assert_int_equal(xir_network_outputs(net, results, 1), 1);
-    assert_true(xir_any_equal(xir_map_get(xir_value_tags(results[0]), XIR_STR("onnx.dims")), &list));
+    assert_true(xir_any_equal(xir_map_get(xir_value_tags(results[0]), XIR_STR("source.dims")), &list));
     xir_op *made = xir_value_op(xir_op_input(xir_value_op(results[0]), 0));
     assert_true(xir_op_is(made, xir_relu_class()));
     assert_null(xir_value_tags(xir_op_output(made, 0)));
@@ -298,8 +298,9 @@ static void names_of_dims_follow(void **state) {
     xir_network_outputs(net, results, 1);
     xir_network_inputs(net, arguments, 1);
     CHECK_STR(xir_value_name(results[0]), "y");
-    assert_true(xir_any_equal(xir_map_get(xir_value_tags(results[0]), XIR_STR("onnx.dims")), &expected));
-    assert_true(xir_any_equal(xir_map_get(xir_value_tags(arguments[0]), XIR_STR("onnx.dims")), &expected));
+    assert_true(xir_any_equal(xir_map_get(xir_value_tags(results[0]), XIR_STR("source.dims")), &expected));
+    assert_true(xir_any_equal(xir_map_get(xir_value_tags(arguments[0]), XIR_STR("source.dims")), &expected));
+    assert_null(xir_map_get(xir_value_tags(arguments[0]), XIR_STR("onnx.dims")));
     xir_network_free(net);
 }
 

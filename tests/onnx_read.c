@@ -79,7 +79,7 @@ static const struct { const char *file, *parts[4]; } table[] = {
     { TYPE("1{1:1 2{1{1:2} 1{1:3}}}"), { "\"layout\":\"@layout(**)\"", "\"shape\":[2,3]" } },
     { TYPE("1{1:10 2{}}"),             { "@fp(16)", "\"layout\":\"@layout()\"", "\"shape\":[]" } },
     { TYPE("1{1:22 2{1{1:5}}}"),       { "@sint(4)" } },
-    { TYPE("1{1:1 2{1{2'batch'} 1{1:3} 1{} 1{1:-7}}}"), { "\"shape\":[-1,3,-1,-1]", "\"onnx.dims\":[\"batch\",3,null,-7]" } },
+    { TYPE("1{1:1 2{1{2'batch'} 1{1:3} 1{} 1{1:-7}}}"), { "\"shape\":[-1,3,-1,-1]", "\"source.dims\":[\"batch\",3,null,-7]" } },
     { TYPE("1{1:1 2{1{} 1{1:3}}}"),    { "\"shape\":[-1,3]", "\"name\":\"x\",\"tags\":{}" } },
     { TYPE("1{1:1 2{1{1:4 3'C'} 1{1:4}}} 6'IMAGE'"), { "\"onnx.denotation\":\"IMAGE\",\"onnx.dim_denotations\":[\"C\",\"\"]" } },
     { TYPE("1{1:1}"),                  { "\"dtype\":null", "\"onnx.type\":\"tensor(float)\"" } },       /* no rank */
@@ -111,18 +111,18 @@ static const struct { const char *file, *parts[4]; } table[] = {
     { GRAPH("1{1'nobody' 4'Op'}"),     { "\"dtype\":null", "\"name\":\"nobody\"" } },
     { GRAPH("1{1'y' 4'B' 2'z'} 1{4'A' 2'y'}"), { "onnx::B", "onnx::A" } },
     { GRAPH("1{1'y' 4'A' 2'y'}"),      { "\"name\":\"y\"" } },
-    { GRAPH("1{4'A' 2'y'} 1{4'B' 2'y'} 1{1'y' 4'C'}"), { "\"onnx.duplicate\":true" } },
-    { GRAPH("11{1'x'} 1{4'B' 2'x'}"),  { "\"onnx.duplicate\":true" } },
-    { GRAPH("5{8'w' 2:1 4=1} 5{8'w' 2:1 4=2} 1{1'w' 4'A'}"), { "\"onnx.duplicate\":true" } },
+    { GRAPH("1{4'A' 2'y'} 1{4'B' 2'y'} 1{1'y' 4'C'}"), { "\"source.duplicate\":true" } },
+    { GRAPH("11{1'x'} 1{4'B' 2'x'}"),  { "\"source.duplicate\":true" } },
+    { GRAPH("5{8'w' 2:1 4=1} 5{8'w' 2:1 4=2} 1{1'w' 4'A'}"), { "\"source.duplicate\":true" } },
     { GRAPH("12{1'nobody'} 12{}"),     { "\"name\":\"nobody\"" } },
 
     /* subgraphs: what they take from outside */
     { GRAPH("11{1'x'} 1{4'If' 1'x' 5{1'then' 20:5 6{1{4'Add' 1'x' 1'h' 2'r'} 12{1'r'} 12{1'out'}}}}"),
-      { "\"onnx.captures\":[\"x\",\"h\",\"out\"]", "\"name\":\"out\"" } },
+      { "\"source.captures\":[\"x\",\"h\",\"out\"]", "\"name\":\"out\"" } },
     { GRAPH("11{1'x'} 1{4'Loop' 1'' 5{1'b' 20:10 11{11{1'i'} 5{8'c'} 15{1{8's'}} 1{4'Op' 1'i' 1'c' 1's' 1'q' 1'' 2'p'} 1{4'Op' 1'p' 2'q'}} 11{1{4'Op' 1'p'}}}}"),
-      { "\"onnx.captures\":[\"p\"]", "\"inputs\":[null,{" } },
+      { "\"source.captures\":[\"p\"]", "\"inputs\":[null,{" } },
     { GRAPH("1{4'If' 5{1'a' 20:5 6{1{4'X' 2'mine'} 1{4'If' 5{1'b' 20:5 6{1{4'Op' 1'mine' 1'outer'} 1{4'Op' 1'outer'}}}}}}}"),
-      { "\"onnx.captures\":[\"outer\"]" } },
+      { "\"source.captures\":[\"outer\"]" } },
 };
 
 static void what_is_where(void **state) {

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "convert/convert.h"
+#include "source_tags.h"
 
 /* ---- pointers to numbers ------------------------------------------------------------------------------------------ */
 
@@ -172,7 +173,7 @@ static xir_value *stand_in(xir_node *at, size_t i) {
     const xir_map *tags = xir_value_tags(old);
     if (xir_value_set_name(v, xir_value_name(old))) return node_no_memory(at), NULL;
     for (size_t k = 0; tags && k < tags->size; k++) {
-        bool dims = xir_str_equal(tags->entries[k].key, XIR_STR("onnx.dims"));
+        bool dims = source_tag_is(SOURCE_DIMS, tags->entries[k].key);
         if (dims && !xir_type_has_unknown_dim(xir_value_type(v))) continue;
         if (xir_value_set_tag(v, tags->entries[k].key, &tags->entries[k].value)) return node_no_memory(at), NULL;
     }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "convert/convert.h"
+#include "source_tags.h"
 
 /* ---- attributes --------------------------------------------------------------------------------------------------- */
 
@@ -148,8 +149,7 @@ static bool count_is_sound(xir_node *at, const char *what, size_t least, size_t 
 
 /* Captured values of graphs in attributes follow the inputs. */
 static size_t own_inputs(const xir_node *at) {
-    const xir_map *tags = xir_op_tags(at->op);
-    const xir_any *captures = tags ? xir_map_get(tags, XIR_STR("onnx.captures")) : NULL;
+    const xir_any *captures = source_tag_find(xir_op_tags(at->op), SOURCE_CAPTURES);
     size_t n = captures && captures->kind == XIR_ANY_LIST ? captures->as.list.size : 0;
     return n > at->n_in ? 0 : at->n_in - n;
 }
@@ -212,8 +212,7 @@ bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xi
 /* ---- values ------------------------------------------------------------------------------------------------------- */
 
 static bool is_duplicate(const xir_value *v) {
-    const xir_map *tags = xir_value_tags(v);
-    return tags && xir_map_get(tags, XIR_STR("onnx.duplicate"));
+    return source_tag_find(xir_value_tags(v), SOURCE_DUPLICATE) != NULL;
 }
 
 #define NAME(s) (int)((s).size < 200 ? (s).size : 200), (s).size ? (s).data : ""

@@ -1,6 +1,7 @@
-/* What people know values by: names and tags. Where a source has said which of a value's dims are called what (the tag onnx.dims), that
+/* What people know values by: names and tags. Where a source has said which of a value's dims are called what (the tag source.dims), that
  * follows the axes. */
 #include "layout/layout.h"
+#include "source_tags.h"
 
 bool name_is_there(const xir_value *v) { return v->more && v->more->name->size; }
 
@@ -14,13 +15,14 @@ bool name_is_better(const xir_value *of, const xir_value *than) {
 }
 
 bool tags_follow(xir_value *v, axis_order by) {
-    const xir_any *dims = by == ORDER_SAME || order_is_merged(by) || !v->more || !v->more->tags ? NULL : xir_map_get(v->more->tags, XIR_STR("onnx.dims"));
+    bool same = by == ORDER_SAME || order_is_merged(by) || !v->more;
+    const xir_any *dims = same ? NULL : source_tag_find(v->more->tags, SOURCE_DIMS);
     size_t rank = xir_type_rank(v->type);
     if (!dims || dims->kind != XIR_ANY_LIST || dims->as.list.size != rank || rank > MOST_AXES) return true;
     xir_any items[MOST_AXES];
     for (size_t i = 0; i < rank; i++) items[i] = dims->as.list.items[order_at(by, i)];
     xir_any now = xir_any_list(items, rank);
-    return xir_value_set_tag(v, XIR_STR("onnx.dims"), &now) == XIR_OK;
+    return source_tag_set(v, SOURCE_DIMS, &now) == XIR_OK;
 }
 
 bool name_move(xir_value *from, xir_value *to, axis_order by) {

@@ -4,6 +4,7 @@
  * it comes, or stays one. */
 #include "codec/read.h"
 #include "onnx/read.h"
+#include "source_tags.h"
 
 enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_DOC = 10, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12,
        GRAPH_VALUE = 13, GRAPH_ANNOTATION = 14, GRAPH_SPARSE = 15, GRAPH_METADATA = 16 };
@@ -20,7 +21,7 @@ static xir_value *find_named(proto_reader *r, wire_bytes text) {
 
 static bool mark_again(proto_reader *r, xir_value *v) {
     const xir_map *tags = NULL;
-    return proto_tag(r, &tags, "onnx.duplicate", xir_any_bool(true)) && proto_value_tags(r, v, tags);
+    return proto_tag(r, &tags, source_tag_key(SOURCE_DUPLICATE).data, xir_any_bool(true)) && proto_value_tags(r, v, tags);
 }
 
 xir_value *proto_use(proto_reader *r, xir_str name, uint64_t hash) {

@@ -1,5 +1,6 @@
 /* Nodes. A node is one op of an opaque class: what it is called, what it reads and makes, and its attributes as they are. */
 #include "onnx/read.h"
+#include "source_tags.h"
 
 typedef struct node {
     wire_bytes name, op_type, domain, doc, overload;
@@ -224,7 +225,7 @@ static bool tag_captures(proto_reader *r, const xir_map **tags) {
     xir_any *list = arena_take(&r->scratch, n * sizeof *list);
     if (!list) return trace_memory(&r->trace);
     for (size_t i = 0; i < n; i++) list[i] = xir_any_text(names[i]);
-    return proto_tag(r, tags, "onnx.captures", xir_any_list(list, n));
+    return proto_tag(r, tags, source_tag_key(SOURCE_CAPTURES).data, xir_any_list(list, n));
 }
 
 bool proto_read_node(proto_reader *r, wire_bytes message, int64_t id) {

@@ -2,6 +2,7 @@
  * symbols go into a tag. Everything else has no type and a description in a tag. */
 #include "onnx/read.h"
 #include "types.h"
+#include "source_tags.h"
 
 /* By TensorProto.DataType. */
 static const proto_element elements[PROTO_ELEMENTS] = {
@@ -348,7 +349,7 @@ static bool read_shape(proto_reader *r, wire_bytes dims, const xir_map **tags) {
     PROTO_ENTER(r, at, "shape");
     bool ok = each_dim(r, dims, add_dim, &s);
     PROTO_LEAVE(r, at);
-    ok = ok && (!s.named || proto_tag(r, tags, "onnx.dims", xir_any_list(s.names.data, s.names.size))) &&
+    ok = ok && (!s.named || proto_tag(r, tags, source_tag_key(SOURCE_DIMS).data, xir_any_list(s.names.data, s.names.size))) &&
          (!s.denoted || proto_tag(r, tags, "onnx.dim_denotations", xir_any_list(s.denotations.data, s.denotations.size)));
     mem_free(r->alloc, s.names.data, s.names.room * sizeof(xir_any));
     mem_free(r->alloc, s.denotations.data, s.denotations.room * sizeof(xir_any));

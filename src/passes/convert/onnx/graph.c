@@ -2,6 +2,7 @@
  * types that the graphs declare for their outputs are read here, so that what follows an If has types. And those that no
  * operation of ours computes. */
 #include "convert/onnx/rows.h"
+#include "source_tags.h"
 
 /* ---- as much of protobuf as that takes ---------------------------------------------------------------------------- */
 
@@ -98,8 +99,7 @@ bool onnx_if_(xir_node *at) {
 /* The body gives a condition, the carried values, then one slice of each value that is collected. */
 bool onnx_loop(xir_node *at) {
     size_t carried = at->n_in > 2 ? at->n_in - 2 : 0;
-    const xir_map *tags = xir_op_tags(at->op);
-    const xir_any *captures = tags ? xir_map_get(tags, XIR_STR("onnx.captures")) : NULL;
+    const xir_any *captures = source_tag_find(xir_op_tags(at->op), SOURCE_CAPTURES);
     if (captures && captures->kind == XIR_ANY_LIST) carried -= captures->as.list.size < carried
         ? captures->as.list.size : carried;
     for (size_t i = 0; i < at->n_out; i++) {

@@ -8,6 +8,7 @@
 #include "convert/onnx/onnx.h"
 #include "convert/convert.h"
 #include "manager/pass.h"
+#include "source_tags.h"
 
 enum { NEWEST_OPSET = 21 };
 
@@ -60,7 +61,7 @@ static xir_status give_dims(xir_pass *at, xir_value *v, const int64_t *dims, siz
     if (xir_type_equal(type, was)) return XIR_OK;
     xir_pass_changed(at, 1);
     xir_status status = xir_value_set_type(v, type);
-    return status || xir_type_has_unknown_dim(type) ? status : xir_value_set_tag(v, XIR_STR("onnx.dims"), NULL);
+    return status || xir_type_has_unknown_dim(type) ? status : source_tag_set(v, SOURCE_DIMS, NULL);
 }
 
 static xir_status shape_input(xir_pass *at, xir_str name, xir_str value) {
@@ -103,7 +104,7 @@ static xir_status shape_input(xir_pass *at, xir_str name, xir_str value) {
 /* Dims of one name become a number, wherever the file has the name. */
 static xir_status bind_value(xir_pass *at, xir_value *v, xir_str name, int64_t dim, bool *found) {
     const xir_map *tags = xir_value_tags(v);
-    const xir_any *names = tags ? xir_map_get(tags, XIR_STR("onnx.dims")) : NULL;
+    const xir_any *names = source_tag_find(tags, SOURCE_DIMS);
     const xir_type *type = xir_value_type(v);
     size_t rank = xir_type_rank(type);
     int64_t dims[32];
