@@ -9,7 +9,7 @@
 #include "support/net.h"
 #include "support/onnx_make.h"
 #include "support/scratch.h"
-#include "onnx/external.h"
+#include "named_files.h"
 
 static const char secret[] = "abcdefgh";   /* two floats */
 
@@ -150,9 +150,9 @@ static void no_step_leads_elsewhere(void **state) {
     int folder = open(scratch("model"), O_RDONLY | O_DIRECTORY);
     for (size_t i = 0; i < COUNT(attacks); i++) {
         const char *location = attacks[i].location;
-        if (proto_external_refuses(xir_str_of(location))) continue;
+        if (named_file_refuses(xir_str_of(location))) continue;
         for (int by_steps = 0; by_steps < 2; by_steps++) {
-            int fd = proto_external_open(folder, location, by_steps);
+            int fd = named_file_open(folder, location, by_steps);
             struct stat st;
             bool opened = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1;
             bool ours = strcmp(location, "w.bin") == 0 || strcmp(location, "empty") == 0;
@@ -161,18 +161,18 @@ static void no_step_leads_elsewhere(void **state) {
         }
     }
     for (int by_steps = 0; by_steps < 2; by_steps++) {
-        int fd = proto_external_open(folder, "sub//./v.bin", by_steps);
+        int fd = named_file_open(folder, "sub//./v.bin", by_steps);
         assert_true(fd >= 0);
         close(fd);
     }
     char longest[4200];
     memset(longest, 'a', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
-    assert_string_equal(proto_external_refuses(xir_str_of(longest)), "it is too long");
+    assert_string_equal(named_file_refuses(xir_str_of(longest)), "it is too long");
     longest[300] = '\0';
-    assert_int_equal(proto_external_open(folder, longest, true), -1);
+    assert_int_equal(named_file_open(folder, longest, true), -1);
     assert_int_equal(errno, ENAMETOOLONG);
-    assert_string_equal(proto_external_refuses(XIR_STR("w.bin\0/etc")), "a byte of it is 0");
+    assert_string_equal(named_file_refuses(XIR_STR("w.bin\0/etc")), "a byte of it is 0");
     close(folder);
 }
 
