@@ -14,6 +14,7 @@
  * along (upkeep.h).
  *
  * Ops and Params are found in tables that are made once, in the size that they can have at most. */
+#include "hash.h"
 #include "support/upkeep.h"
 
 enum { SMALL = 4096, ATTRS_SEEN = 256 };

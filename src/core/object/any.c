@@ -1,4 +1,5 @@
 /* Values without a class. They are trees of plain structs: the makers borrow, any_copy makes them an arena's own. */
+#include "hash.h"
 #include "object.h"
 
 xir_any xir_any_null(void)          { return (xir_any){ .kind = XIR_ANY_NULL }; }

@@ -1,30 +1,8 @@
 /* The verbs on bodies that need no place to report to: hash, equality, deep copy, rounding, reading. Each is one switch over
  * the kinds of fields; nothing here knows a class. */
+#include "hash.h"
 #include "number.h"
 #include "object.h"
-
-/* Words are multiplied independently of each other, so that the multiplications overlap, and the sum is mixed once. */
-uint64_t hash_bytes(uint64_t seed, const void *data, size_t size) {
-    static const uint64_t k[4] = { 0x9E3779B97F4A7C15u, 0xFF51AFD7ED558CCDu, 0xC4CEB9FE1A85EC53u, 0xD6E8FEB86659FD93u };
-    const unsigned char *p = data;
-    uint64_t hash = (seed ^ size) * k[0];
-    for (; size >= 32; size -= 32, p += 32) {
-        uint64_t w[4];
-        memcpy(w, p, 32);
-        uint64_t sum = (w[0] ^ (w[0] >> 32)) * k[0] + (w[1] ^ (w[1] >> 32)) * k[1] + (w[2] ^ (w[2] >> 32)) * k[2] +
-                       (w[3] ^ (w[3] >> 32)) * k[3];
-        hash = (hash ^ (hash >> 29)) * k[1] + sum;
-    }
-    for (; size >= 8; size -= 8, p += 8) {
-        uint64_t w;
-        memcpy(&w, p, 8);
-        hash = (hash ^ (hash >> 29)) * k[1] + (w ^ (w >> 32)) * k[2];
-    }
-    uint64_t rest = 0;
-    if (size) memcpy(&rest, p, size);
-    hash = (hash ^ rest ^ (hash >> 31)) * k[2];
-    return hash ^ (hash >> 32);
-}
 
 static uint64_t hash_list(uint64_t hash, const void *data, size_t size, size_t item) {
     return hash_bytes(hash, data, size * item);

@@ -4,6 +4,7 @@
  * back ends add. The registry only grows; looking a key up takes the context's lock. */
 #include <math.h>
 #include "context.h"
+#include "hash.h"
 #include "number.h"
 
 /* ---- kinds ------------------------------------------------------------------------------------------------- */

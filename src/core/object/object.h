@@ -119,7 +119,6 @@ void     body_get(const xir_field *f, const void *body, xir_attr *out);
 /* Checks kind and class, not bounds. The body then borrows. An integer is taken for a real, text for an enum's word. */
 xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const xir_attr *attr, xir_diags *why);
 
-uint64_t hash_bytes(uint64_t seed, const void *data, size_t size);
 uint64_t any_hash(uint64_t seed, const xir_any *any);
 uint64_t map_hash(uint64_t seed, const xir_map *map);
 /* Deep copies into an arena; false without memory. Params stay the pointers that they are. */

@@ -1,6 +1,7 @@
 /* Equality of ops and networks. Within a network operands are the same pointer; between networks they are values that say the same
  * of themselves. */
 #include "graph.h"
+#include "hash.h"
 
 static bool same_text(const label *a, const label *b) { return xir_str_equal(name_text(a), name_text(b)); }
 

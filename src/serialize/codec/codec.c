@@ -1,6 +1,7 @@
 /* What reading and writing share: plans, the names of keys, and the place in a finding. */
 #include <stdio.h>
 #include "codec/codec.h"
+#include "hash.h"
 
 /* ---- keys -------------------------------------------------------------------------------------------------- */
 

@@ -52,7 +52,7 @@ void flat_note(flat_writer *w, const void *what, uint32_t at) { remember(w, (fla
 /* ---- texts and vectors ------------------------------------------------------------------------------------- */
 
 /* By bytes and not by words of this machine: where texts meet decides which are shared. */
-static uint64_t hash_text(xir_str text) {
+static uint64_t hash_of(xir_str text) {
     uint64_t hash = text.size, last = 0;
     size_t i = 0;
     for (; i + 8 <= text.size; i += 8) {
@@ -65,7 +65,7 @@ static uint64_t hash_text(xir_str text) {
 }
 
 static uint32_t put_short(flat_writer *w, xir_str text) {
-    flat_bytes *kept = &w->texts[(hash_text(text) >> 32) % FLAT_TEXTS_KEPT];
+    flat_bytes *kept = &w->texts[(hash_of(text) >> 32) % FLAT_TEXTS_KEPT];
     if (kept->at && kept->size == text.size && memcmp(kept->bytes, text.data, text.size) == 0) return kept->at;
     uint32_t at = flat_string(&w->b, text.data, text.size);
     if (at) *kept = (flat_bytes){ w->b.low + 4, (uint32_t)text.size, at };
