@@ -191,10 +191,30 @@ static void without_memory_nothing_is_made(void **state) {
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
+/* Keys of a few letters, so that many are equal; the value is the place before. */
+static void entries_are_sorted_and_equal_keys_keep_their_order(void **state) {
+    (void)state;
+    static const char letters[] = "bacbcaabbcca";
+    for (size_t n = 0; n < 70; n++) {
+        for (size_t step = 1; step < 8; step++) {
+            xir_entry entries[70];
+            for (size_t i = 0; i < n; i++) {
+                entries[i] = (xir_entry){ { letters + i * step % 11, i % 2 + 1 }, xir_any_int((int64_t)i) };
+            }
+            assert_true(entries_sort(&memory, entries, n));
+            for (size_t i = 1; i < n; i++) {
+                int order = str_order(entries[i - 1].key, entries[i].key);
+                assert_true(order < 0 || (order == 0 && entries[i - 1].value.as.integer < entries[i].value.as.integer));
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         STORY(kinds_stay_apart),
         STORY(maps_are_searched_by_bytes),
+        STORY(entries_are_sorted_and_equal_keys_keep_their_order),
         STORY(copies_are_deep),
         STORY(a_changed_map_is_a_new_one),
         STORY(chance_agrees_with_a_list),

@@ -696,9 +696,37 @@ static void the_docs_have_all_rows(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* Every element type that the reader has an element of ours for is one to cast to, those of few bits too. */
+static const struct { int code; const char *type; } casts[] = {
+    { 2, "@uint(8)" }, { 10, "@fp(16)" }, { 16, "@bf(16)" }, { 21, "@uint(4)" }, { 22, "@sint(4)" }, { 25, "@uint(2)" },
+    { 26, "@sint(2)" }, { 17, NULL }, { 23, NULL }, { 27, NULL },
+};
+static void casts_know_the_element_types_of_the_reader(void **state) {
+    for (size_t i = 0; i < COUNT(casts); i++) {
+        begin(state);
+        in_x();
+        om_node(&m, "Cast", "c", "x", "y");
+        om_int(&m, "to", casts[i].code);
+        om_output(&m, "y", casts[i].code, OM_DIMS(1, 3, 8, 8));
+        read_model();
+        assert_int_equal(run_pass(NULL), XIR_OK);
+        if (casts[i].type) {
+            char expected[64];
+            snprintf(expected, sizeof expected, "%s **** 1 3 8 8", casts[i].type);
+            CHECK_TYPE("y", expected);
+            assert_true(xir_op_is(xir_value_op(story_value(net, "y")), xir_cast_class()));
+        } else {
+            check_finding_at(0, XIR_NOTE, "/graph/node/0", "elements of TensorProto.DataType");
+        }
+        end(state);
+    }
+    begin(state);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_row_is_one_op_with_its_attributes),
+        TEST(casts_know_the_element_types_of_the_reader),
         TEST(names_of_values_stay_and_new_ones_are_derived),
         TEST(a_weight_of_two_convolutions_is_permuted_once),
         TEST(batch_normalisation_is_a_multiplier_and_an_addend),

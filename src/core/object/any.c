@@ -38,6 +38,41 @@ const xir_any *xir_map_get(const xir_map *map, xir_str key) {
     return holds(map, at, key) ? &map->entries[at].value : NULL;
 }
 
+static void insert_sorted(xir_entry *entries, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        xir_entry entry = entries[i];
+        size_t at = i;
+        for (; at > 0 && str_order(entries[at - 1].key, entry.key) > 0; at--) entries[at] = entries[at - 1];
+        entries[at] = entry;
+    }
+}
+
+/* A stable sort: of few by insertion, of many, which are mostly in order, by merging. Library sorts
+ * allocate or recurse as they like. */
+bool entries_sort(arena *scratch, xir_entry *entries, size_t n) {
+    enum { FEW = 16 };
+    bool sorted = n <= FEW;
+    if (sorted) insert_sorted(entries, n);
+    for (size_t i = 1; !sorted && i < n && str_order(entries[i - 1].key, entries[i].key) <= 0; i++) sorted = i + 1 == n;
+    if (sorted) return true;
+    xir_entry *from = entries, *to = arena_take(scratch, n * sizeof *to);
+    if (!to) return false;
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t low = 0; low < n; low += 2 * width) {
+            size_t middle = low + width < n ? low + width : n, high = middle + width < n ? middle + width : n;
+            for (size_t i = low, j = middle, k = low; k < high; k++) {
+                bool first = i < middle && (j == high || str_order(from[i].key, from[j].key) <= 0);
+                to[k] = first ? from[i++] : from[j++];
+            }
+        }
+        xir_entry *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != entries) memcpy(entries, from, n * sizeof *entries);
+    return true;
+}
+
 /* ---- equality and hash --------------------------------------------------------------------------------------- */
 
 /* An unsigned number that fits is the same as the signed one. */

@@ -126,6 +126,10 @@ bool     any_copy(arena *to, const xir_any *from, xir_any *out);
 /* A copy of `map` (may be NULL) with one key set or, with NULL, removed; *out is NULL when nothing is left. */
 bool     map_with(arena *to, const xir_map *map, xir_str key, const xir_any *value, const xir_map **out);
 
+/* Sorts entries by their keys; equal ones keep their order. Few, and those that are in order, take nothing of the arena. False
+ * without memory. */
+bool     entries_sort(arena *scratch, xir_entry *entries, size_t n);
+
 /* Edit distance suggestion for unknown names: the nearest key, empty if none is near, which is at a distance of a third of the name's
  * length, and one more, at most. */
 size_t   name_distance(xir_str a, xir_str b);

@@ -138,39 +138,6 @@ bool item_real(decoder *d, source *s, void *user) {
 
 /* ---- values without a class -------------------------------------------------------------------------------- */
 
-static int compare_entries(const void *a, const void *b) {
-    xir_str x = ((const xir_entry *)a)->key, y = ((const xir_entry *)b)->key;
-    size_t n = x.size < y.size ? x.size : y.size;
-    int order = n ? memcmp(x.data, y.data, n) : 0;
-    return order ? order : (x.size > y.size) - (x.size < y.size);
-}
-
-/* A stable sort by merging, in memory of the scratch arena: library sorts allocate or recurse as they like. */
-static xir_entry *sort_entries(decoder *d, xir_entry *from, size_t n) {
-    bool sorted = true;
-    for (size_t i = 1; sorted && i < n; i++) sorted = compare_entries(&from[i - 1], &from[i]) < 0;
-    if (sorted) return from;
-    xir_entry *to = arena_take(&d->scratch, n * sizeof *to);
-    if (!to) {
-        trace_memory(&d->trace);
-        return NULL;
-    }
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t low = 0; low < n; low += 2 * width) {
-            size_t middle = low + width < n ? low + width : n, high = middle + width < n ? middle + width : n;
-            size_t i = low, j = middle;
-            for (size_t k = low; k < high; k++) {
-                bool first = i < middle && (j == high || compare_entries(&from[i], &from[j]) <= 0);
-                to[k] = first ? from[i++] : from[j++];
-            }
-        }
-        xir_entry *swap = from;
-        from = to;
-        to = swap;
-    }
-    return from;
-}
-
 typedef struct any_list { gathered items; bool with_params; } any_list;
 
 static bool item_any(decoder *d, source *s, void *user) {
@@ -199,8 +166,8 @@ static bool map_in(decoder *d, source *s, xir_map *out, bool with_params) {
     }
     d->trace.top = f.up;
     if (stepped != 0) return false;
-    xir_entry *sorted = sort_entries(d, entries.data, entries.size);
-    if (!sorted && entries.size) return false;
+    xir_entry *sorted = entries.data;
+    if (!entries_sort(&d->scratch, sorted, entries.size)) return trace_memory(&d->trace);
     size_t n = 0;
     for (size_t i = 0; i < entries.size; i++) {
         if (i + 1 == entries.size || !xir_str_equal(sorted[i].key, sorted[i + 1].key)) sorted[n++] = sorted[i];
@@ -313,8 +280,8 @@ bool key_again(decoder *d, const source *s, const void *at, xir_str key) {
 bool sort_extra(decoder *d, const source *s, const void *at, gathered *extra, xir_map *out) {
     *out = (xir_map){ NULL, extra->size };
     if (!extra->size) return true;
-    xir_entry *sorted = sort_entries(d, extra->data, extra->size);
-    if (!sorted) return false;
+    xir_entry *sorted = extra->data;
+    if (!entries_sort(&d->scratch, sorted, extra->size)) return trace_memory(&d->trace);
     for (size_t i = 1; i < extra->size; i++) {
         if (xir_str_equal(sorted[i - 1].key, sorted[i].key)) return key_again(d, s, at, sorted[i].key);
     }

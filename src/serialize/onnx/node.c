@@ -139,7 +139,7 @@ static bool read_attributes(proto_reader *r, const xir_class *cls, const xir_map
         if (!proto_read_attribute(r, attributes[i], cls, &entries[i])) return false;
         PROTO_LEAVE_AT(r, at);
     }
-    if (!proto_sort_entries(r, entries, n)) return false;
+    if (!entries_sort(&r->scratch, entries, n)) return trace_memory(&r->trace);
     for (size_t i = 1; i < n; i++) {
         if (xir_str_equal(entries[i - 1].key, entries[i].key)) return refuse_again(r, entries[i].key);
     }

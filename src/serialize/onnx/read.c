@@ -82,45 +82,11 @@ bool proto_add_entry(proto_reader *r, const wire_field *f, proto_list *entries, 
     return entry != NULL;
 }
 
-static void insert_sorted(xir_entry *entries, size_t n) {
-    for (size_t i = 1; i < n; i++) {
-        xir_entry entry = entries[i];
-        size_t at = i;
-        for (; at > 0 && str_order(entries[at - 1].key, entry.key) > 0; at--) entries[at] = entries[at - 1];
-        entries[at] = entry;
-    }
-}
-
-/* A stable sort: of few by insertion, of many, which are mostly in order, by merging. */
-bool proto_sort_entries(proto_reader *r, xir_entry *entries, size_t n) {
-    enum { FEW = 16 };
-    bool sorted = n <= FEW;
-    if (sorted) insert_sorted(entries, n);
-    for (size_t i = 1; !sorted && i < n && str_order(entries[i - 1].key, entries[i].key) <= 0; i++) sorted = i + 1 == n;
-    if (sorted) return true;
-    xir_entry *from = entries, *to = arena_take(&r->scratch, n * sizeof *to);
-    if (!to) return trace_memory(&r->trace);
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t low = 0; low < n; low += 2 * width) {
-            size_t middle = low + width < n ? low + width : n, high = middle + width < n ? middle + width : n;
-            for (size_t i = low, j = middle, k = low; k < high; k++) {
-                bool first = i < middle && (j == high || str_order(from[i].key, from[j].key) <= 0);
-                to[k] = first ? from[i++] : from[j++];
-            }
-        }
-        xir_entry *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != entries) memcpy(entries, from, n * sizeof *entries);
-    return true;
-}
-
 bool proto_tag_entries(proto_reader *r, const xir_map **tags, const char *key, proto_list *entries) {
     if (!entries->size) return true;
     xir_entry *sorted = entries->data;
     size_t n = 0;
-    if (!proto_sort_entries(r, sorted, entries->size)) return false;
+    if (!entries_sort(&r->scratch, sorted, entries->size)) return trace_memory(&r->trace);
     for (size_t i = 0; i < entries->size; i++) {
         if (i + 1 == entries->size || !xir_str_equal(sorted[i].key, sorted[i + 1].key)) sorted[n++] = sorted[i];
     }

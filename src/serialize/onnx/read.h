@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include "codec/codec.h"
+#include "element_codes.h"
 #include "format.h"
 #include "onnx/names.h"
 #include "onnx/wire.h"
@@ -158,8 +159,6 @@ bool proto_tag_text(proto_reader *r, const xir_map **tags, const char *key, wire
 bool proto_add_entry(proto_reader *r, const wire_field *f, proto_list *entries, xir_str name);
 /* The map of entries as a tag; of equal keys the last counts. Empties the list. */
 bool proto_tag_entries(proto_reader *r, const xir_map **tags, const char *key, proto_list *entries);
-/* Entries in the order of their keys, equal ones as they were. False without memory. */
-bool proto_sort_entries(proto_reader *r, xir_entry *entries, size_t n);
 /* Tags that a value has beside those that it has. */
 bool proto_value_tags(proto_reader *r, xir_value *v, const xir_map *tags);
 /* Names a value: a new label. */
@@ -190,15 +189,9 @@ bool proto_unite_captures(proto_reader *r);
 
 /* ---- type.c ---------------------------------------------------------------------------------------------------- */
 
-/* Where elements of a type are kept if not in raw_data, and how wide they are there. */
-typedef struct proto_element {
-    const char *name;
-    uint16_t    bits;      /* 0: texts, or unknown                     */
-    uint8_t     field;     /* of TensorProto; 0: none                  */
-    wire_kind   kind;      /* of one number in that field              */
-    uint8_t     per;       /* numbers an element: 2 of complex ones    */
-} proto_element;
-const proto_element *proto_element_of(uint64_t which);
+static inline const element_code *proto_element_of(uint64_t which) { return element_code_at(&element_codes_onnx, which); }
+/* The field of TensorProto that has elements of a type, if raw_data has not; 0: there is none. */
+uint32_t proto_data_field(uint64_t element);
 /* Our element type; NULL if there is none, or with a failure without memory. */
 const xir_type *proto_element_type(proto_reader *r, uint64_t which);
 /* The tensor type, NULL with a failure. */

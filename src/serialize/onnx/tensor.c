@@ -162,7 +162,7 @@ typedef struct shape_text { char text[120]; } shape_text;
 static shape_text shape_said(const proto_reader *r, const proto_tensor *t) {
     shape_text s = { "" };
     const int64_t *dims = r->dims.data;
-    const proto_element *e = proto_element_of(t->element);
+    const element_code *e = proto_element_of(t->element);
     size_t at = 0;
     for (size_t i = 0; i < r->dims.size && at < 80; i++) {
         int n = snprintf(s.text + at, sizeof s.text - at, "%s%" PRId64, i ? "x" : "", dims[i]);
@@ -178,7 +178,7 @@ static shape_text shape_said(const proto_reader *r, const proto_tensor *t) {
 
 typedef struct making {
     const proto_tensor  *t;
-    const proto_element *e;
+    const element_code *e;
     uint64_t            n, size;    /* numbers or texts, bytes      */
     uint8_t            *out;        /* NULL: they are counted so far */
     size_t              width;      /* of one number                */
@@ -235,12 +235,12 @@ static bool each_number(proto_reader *r, making *m) {
 }
 
 /* How many numbers elements take: two each of complex ones, one for as many as fit a byte. */
-static uint64_t numbers_of(const proto_element *e, uint64_t elements, uint64_t bytes) {
-    return e->bits && e->bits < 8 ? bytes : elements * e->per;
+static uint64_t numbers_of(const element_code *e, uint64_t elements, uint64_t bytes) {
+    return e->bits && e->bits < 8 ? bytes : elements * e->numbers;
 }
 
-static blob *make_data(proto_reader *r, const proto_tensor *t, const proto_element *e, uint64_t elements, uint64_t bytes) {
-    making m = { .t = t, .e = e, .width = e->bits < 8 ? 1 : (size_t)e->bits / 8 / e->per };
+static blob *make_data(proto_reader *r, const proto_tensor *t, const element_code *e, uint64_t elements, uint64_t bytes) {
+    making m = { .t = t, .e = e, .width = e->bits < 8 ? 1 : (size_t)e->bits / 8 / e->numbers };
     if (!each_number(r, &m)) return NULL;
     if (m.n != numbers_of(e, elements, bytes)) {
         PROTO_FAIL(r, t->whole.at, XIR_E_CORRUPT, "tensor '%.*s' has %" PRIu64 " numbers in %s, %s takes %" PRIu64,
@@ -271,7 +271,7 @@ static bool wrong_size(proto_reader *r, const proto_tensor *t, const char *where
 }
 
 /* False after a failure; *out stays NULL where there are no bytes and none are needed. */
-static bool find_data(proto_reader *r, const proto_tensor *t, const proto_element *e, uint64_t elements, uint64_t bytes,
+static bool find_data(proto_reader *r, const proto_tensor *t, const element_code *e, uint64_t elements, uint64_t bytes,
                       blob **out) {
     bool sized = e && e->bits;      /* otherwise there are as many bytes as there are */
     bool raw = t->has_raw && (t->raw.size || !t->data);
@@ -289,10 +289,10 @@ static bool find_data(proto_reader *r, const proto_tensor *t, const proto_elemen
                                              "tensor '%.*s' has no elements, %s takes %" PRIu64,
                                             CALLED(t), shape_said(r, t).text, elements);
     }
-    if (!e || t->data != e->field) {
+    if (!e || t->data != proto_data_field(t->element)) {
         return PROTO_FAIL(r, t->whole.at, XIR_E_TYPE, "tensor '%.*s' has its elements in %s, those of %s are in %s",
                           CALLED(t), data_name(t->data).data, e ? e->name : "an unknown type",
-                          e && e->field ? data_name(e->field).data : "raw_data");
+                          data_name(proto_data_field(t->element)).data);
     }
     bool in_place = t->is_packed && t->n_data == 1 && data_kind(t->data) != WIRE_VARINT;
     if (in_place && t->packed.size == bytes) {
@@ -301,7 +301,7 @@ static bool find_data(proto_reader *r, const proto_tensor *t, const proto_elemen
     return (*out = make_data(r, t, e, elements, bytes)) != NULL;
 }
 
-static bool check_dims(proto_reader *r, const proto_tensor *t, const proto_element *e, uint64_t *elements, uint64_t *bytes) {
+static bool check_dims(proto_reader *r, const proto_tensor *t, const element_code *e, uint64_t *elements, uint64_t *bytes) {
     xir_status status = proto_size(r->dims.data, r->dims.size, e ? e->bits : 8, elements, bytes);
     if (status == XIR_OK) return true;
     PROTO_ENTER(r, at, "dims");
@@ -324,7 +324,7 @@ static bool tag_tensor(proto_reader *r, const proto_tensor *t, xir_value *v) {
 }
 
 xir_value *proto_make_tensor(proto_reader *r, const proto_tensor *t) {
-    const proto_element *e = proto_element_of(t->element);
+    const element_code *e = proto_element_of(t->element);
     uint64_t elements, bytes;
     blob *data = NULL;
     if (!check_dims(r, t, e, &elements, &bytes)) return NULL;

@@ -4,72 +4,21 @@
 #include "types.h"
 #include "source_tags.h"
 
-/* By TensorProto.DataType. */
-static const proto_element elements[PROTO_ELEMENTS] = {
-    /*   name             bits  field  numbers        an element */
-    [0]  = { "undefined",      0,  0, WIRE_VARINT,  1 },
-    [1]  = { "float",         32,  4, WIRE_FIXED32, 1 },
-    [2]  = { "uint8",          8,  5, WIRE_VARINT,  1 },
-    [3]  = { "int8",           8,  5, WIRE_VARINT,  1 },
-    [4]  = { "uint16",        16,  5, WIRE_VARINT,  1 },
-    [5]  = { "int16",         16,  5, WIRE_VARINT,  1 },
-    [6]  = { "int32",         32,  5, WIRE_VARINT,  1 },
-    [7]  = { "int64",         64,  7, WIRE_VARINT,  1 },
-    [8]  = { "string",         0,  6, WIRE_BYTES,   1 },
-    [9]  = { "bool",           8,  5, WIRE_VARINT,  1 },
-    [10] = { "float16",       16,  5, WIRE_VARINT,  1 },
-    [11] = { "double",        64, 10, WIRE_FIXED64, 1 },
-    [12] = { "uint32",        32, 11, WIRE_VARINT,  1 },
-    [13] = { "uint64",        64, 11, WIRE_VARINT,  1 },
-    [14] = { "complex64",     64,  4, WIRE_FIXED32, 2 },
-    [15] = { "complex128",   128, 10, WIRE_FIXED64, 2 },
-    [16] = { "bfloat16",      16,  5, WIRE_VARINT,  1 },
-    [17] = { "float8e4m3fn",   8,  5, WIRE_VARINT,  1 },
-    [18] = { "float8e4m3fnuz", 8,  5, WIRE_VARINT,  1 },
-    [19] = { "float8e5m2",     8,  5, WIRE_VARINT,  1 },
-    [20] = { "float8e5m2fnuz", 8,  5, WIRE_VARINT,  1 },
-    [21] = { "uint4",          4,  5, WIRE_VARINT,  1 },
-    [22] = { "int4",           4,  5, WIRE_VARINT,  1 },
-    [23] = { "float4e2m1",     4,  5, WIRE_VARINT,  1 },
-    [24] = { "float8e8m0",     8,  5, WIRE_VARINT,  1 },
-    [25] = { "uint2",          2,  5, WIRE_VARINT,  1 },
-    [26] = { "int2",           2,  5, WIRE_VARINT,  1 },
-};
-
-const proto_element *proto_element_of(uint64_t which) { return which < PROTO_ELEMENTS ? &elements[which] : NULL; }
-
-static const xir_type *make_element(xir_context *ctx, uint64_t which) {
-    switch (which) {
-    case 1:  return xir_float(ctx, XIR_FLOAT_FP32);
-    case 2:  return xir_uint(ctx, 8);
-    case 3:  return xir_sint(ctx, 8);
-    case 4:  return xir_uint(ctx, 16);
-    case 5:  return xir_sint(ctx, 16);
-    case 6:  return xir_sint(ctx, 32);
-    case 7:  return xir_sint(ctx, 64);
-    case 9:  return xir_bool_type_get(ctx);
-    case 10: return xir_float(ctx, XIR_FLOAT_FP16);
-    case 11: return xir_float(ctx, XIR_FLOAT_FP64);
-    case 12: return xir_uint(ctx, 32);
-    case 13: return xir_uint(ctx, 64);
-    case 16: return xir_float(ctx, XIR_FLOAT_BF16);
-    case 21: return xir_uint(ctx, 4);
-    case 22: return xir_sint(ctx, 4);
-    case 25: return xir_uint(ctx, 2);
-    case 26: return xir_sint(ctx, 2);
-    default: return NULL;
-    }
+uint32_t proto_data_field(uint64_t element) {
+    /* By TensorProto.DataType: none of undefined elements and codes that are not there. */
+    static const uint8_t fields[] = { 0, 4, 5, 5, 5, 5, 5, 7, 6, 5, 5, 10, 11, 11, 4, 10, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
+    return element < sizeof fields ? fields[element] : 0;
 }
 
 static bool has_element(uint64_t which) {
-    const uint32_t ours = UINT32_C(0x6613EFE);   /* 1-7, 9-13, 16, 21, 22, 25, 26 */
-    return which < PROTO_ELEMENTS && ours >> which & 1;
+    const element_code *e = proto_element_of(which);
+    return e && e->kind != ELEMENT_OTHER;
 }
 
 const xir_type *proto_element_type(proto_reader *r, uint64_t which) {
     if (!has_element(which)) return NULL;
     if (r->elements[which]) return r->elements[which];
-    const xir_type *type = net_type(r->net, make_element(r->ctx, which));
+    const xir_type *type = net_type(r->net, element_code_type(r->ctx, proto_element_of(which)));
     if (!type) trace_memory(&r->trace);
     return r->elements[which] = type;
 }
@@ -108,7 +57,7 @@ const xir_type *proto_tensor_type(proto_reader *r, const xir_type *element, cons
 /* ---- descriptions ---------------------------------------------------------------------------------------------- */
 
 static void print_element(buffer *out, uint64_t which) {
-    const proto_element *e = proto_element_of(which);
+    const element_code *e = proto_element_of(which);
     if (e) buffer_str(out, e->name);
     else if (buffer_reserve(out, NUMBER_ROOM)) out->size += number_put_u64(out->data + out->size, which);
 }

@@ -1,24 +1,10 @@
 /* What the hooks of ONNX's rows share. */
 #include <stdio.h>
 #include "convert/onnx/rows.h"
+#include "element_codes.h"
 
 const xir_type *onnx_element(xir_context *ctx, int64_t data_type) {
-    switch (data_type) {
-    case 1:  return xir_float(ctx, XIR_FLOAT_FP32);
-    case 2:  return xir_uint(ctx, 8);
-    case 3:  return xir_sint(ctx, 8);
-    case 4:  return xir_uint(ctx, 16);
-    case 5:  return xir_sint(ctx, 16);
-    case 6:  return xir_sint(ctx, 32);
-    case 7:  return xir_sint(ctx, 64);
-    case 9:  return xir_bool_type_get(ctx);
-    case 10: return xir_float(ctx, XIR_FLOAT_FP16);
-    case 11: return xir_float(ctx, XIR_FLOAT_FP64);
-    case 12: return xir_uint(ctx, 32);
-    case 13: return xir_uint(ctx, 64);
-    case 16: return xir_float(ctx, XIR_FLOAT_BF16);
-    default: return NULL;   /* 8 texts, 14 and 15 complex numbers, 17 on eight and four bits */
-    }
+    return element_code_type(ctx, element_code_at(&element_codes_onnx, (uint64_t)data_type));
 }
 
 /* ---- questions ---------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,48 @@
+/* See element_codes.h. */
+#include "element_codes.h"
+
+#define OTHER ELEMENT_OTHER, 0
+#define UINT  ELEMENT_UINT, 0
+#define SINT  ELEMENT_SINT, 0
+#define FLOAT(format) ELEMENT_FLOAT, XIR_FLOAT_##format
+
+static const element_code onnx_rows[] = {
+    [0]  = { "undefined",        0, OTHER,           1 },
+    [1]  = { "float",           32, FLOAT(FP32),     1 },
+    [2]  = { "uint8",            8, UINT,            1 },
+    [3]  = { "int8",             8, SINT,            1 },
+    [4]  = { "uint16",          16, UINT,            1 },
+    [5]  = { "int16",           16, SINT,            1 },
+    [6]  = { "int32",           32, SINT,            1 },
+    [7]  = { "int64",           64, SINT,            1 },
+    [8]  = { "string",           0, OTHER,           1 },
+    [9]  = { "bool",             8, ELEMENT_BOOL, 0, 1 },
+    [10] = { "float16",         16, FLOAT(FP16),     1 },
+    [11] = { "double",          64, FLOAT(FP64),     1 },
+    [12] = { "uint32",          32, UINT,            1 },
+    [13] = { "uint64",          64, UINT,            1 },
+    [14] = { "complex64",       64, OTHER,           2 },
+    [15] = { "complex128",     128, OTHER,           2 },
+    [16] = { "bfloat16",        16, FLOAT(BF16),     1 },
+    [17] = { "float8e4m3fn",     8, OTHER,           1 },
+    [18] = { "float8e4m3fnuz",   8, OTHER,           1 },
+    [19] = { "float8e5m2",       8, OTHER,           1 },
+    [20] = { "float8e5m2fnuz",   8, OTHER,           1 },
+    [21] = { "uint4",            4, UINT,            1 },
+    [22] = { "int4",             4, SINT,            1 },
+    [23] = { "float4e2m1",       4, OTHER,           1 },
+    [24] = { "float8e8m0",       8, OTHER,           1 },
+    [25] = { "uint2",            2, UINT,            1 },
+    [26] = { "int2",             2, SINT,            1 },
+};
+const element_codes element_codes_onnx = { onnx_rows, sizeof onnx_rows / sizeof onnx_rows[0] };
+
+const xir_type *element_code_type(xir_context *ctx, const element_code *e) {
+    switch (e ? e->kind : ELEMENT_OTHER) {
+    case ELEMENT_BOOL:  return xir_bool_type_get(ctx);
+    case ELEMENT_UINT:  return xir_uint(ctx, e->bits);
+    case ELEMENT_SINT:  return xir_sint(ctx, e->bits);
+    case ELEMENT_FLOAT: return xir_float(ctx, (xir_float_format)e->format);
+    default:            return NULL;
+    }
+}
