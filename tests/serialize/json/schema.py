@@ -1,4 +1,4 @@
-"""json_schema.py SCHEMA CASES N [FILE...]: judges networks by a JSON Schema. See json_schema.c for what a case is; files are right."""
+"""schema.py SCHEMA CASES N [FILE...]: judges networks by a JSON Schema. See schema.c for what a case is; files are right."""
 import json
 import sys
 

@@ -1,5 +1,5 @@
 /* The pass that docs/writing-a-pass.md walks through, in a program and in a plug-in. */
-#include "../plugins/custompass/inverse.c"
+#include "../../plugins/custompass/inverse.c"
 #include "support/net.h"
 
 static int begin(void **state) {

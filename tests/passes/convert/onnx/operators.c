@@ -7,7 +7,7 @@
  * once more with constants for all inputs but the first.
  *
  * Every model has to be read. Which tests do not come as far as their result stands with its reason in
- * ops/onnx_operators.txt; one that is listed there and passes after all fails too. The summary stands in docs/onnx.md.
+ * operators.txt; one that is listed there and passes after all fails too. The summary stands in docs/onnx.md.
  * Debian's package libonnx-testdata has the tests; XIR_ONNX_TESTS names another folder, XIR_ONNX_ONLY the one test to
  * run. */
 #include <dirent.h>
@@ -42,16 +42,16 @@ static listed list[MOST_LISTED];
 static size_t n_listed;
 
 static void read_list(void) {
-    FILE *f = fopen(XIR_TEST_DATA "/ops/onnx_operators.txt", "r");
+    FILE *f = fopen(XIR_TEST_DATA "/passes/convert/onnx/operators.txt", "r");
     char line[512], kind[8];
-    if (!f) fail_msg("ops/onnx_operators.txt cannot be opened");
+    if (!f) fail_msg("operators.txt cannot be opened");
     for (int number = 1; fgets(line, sizeof line, f); number++) {
         int reason = 0;
         listed *entry = &list[n_listed];
         if (*line == '#' || *line == '\n') continue;
         if (n_listed == MOST_LISTED || sscanf(line, "%7s %95[^: \n]:%n", kind, entry->name, &reason) != 2 || !reason ||
             strlen(line + reason) < 10 || (strcmp(kind, "op") != 0 && strcmp(kind, "test") != 0)) {
-            fail_msg("ops/onnx_operators.txt:%d: expected \"op TYPE: reason\" or \"test NAME: reason\"", number);
+            fail_msg("operators.txt:%d: expected \"op TYPE: reason\" or \"test NAME: reason\"", number);
         }
         entry->is_op = strcmp(kind, "op") == 0;
         n_listed++;

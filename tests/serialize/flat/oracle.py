@@ -1,6 +1,6 @@
 """Compares networks as our JSON has them with what flatc makes of our FlatBuffers files.
 
-    flat_oracle.py SCHEMA OURS THEIRS [AGAIN]
+    oracle.py SCHEMA OURS THEIRS [AGAIN]
 
 SCHEMA is xir.fbs. For each THEIRS/N.json, which flatc printed, there are OURS/N.json and perhaps OURS/N.raw; AGAIN/N.json is what we
 read of the file that flatc made of its JSON. Ends with 1 and a line about the first difference.

@@ -40,7 +40,7 @@ static void judge(const paper *schema, const paper *cases, size_t n, const char 
     scratch_put(scratch("schema.json"), schema->data, schema->size);
     scratch_put(scratch("cases"), cases->data, cases->size);
     char command[3 * PATH_MAX];
-    snprintf(command, sizeof command, PYTHON " -W ignore '" XIR_TEST_DATA "/json_schema.py' '%s' '%s' %zu %s", scratch("schema.json"),
+    snprintf(command, sizeof command, PYTHON " -W ignore '" XIR_TEST_DATA "/serialize/json/schema.py' '%s' '%s' %zu %s", scratch("schema.json"),
              scratch("cases"), n, more_files);
     fflush(stdout);
     int status = access(PYTHON, X_OK) == 0 ? system(command) : SKIPPED << 8;

@@ -109,7 +109,7 @@ static void python_reads_what_we_write_and_we_what_it_writes(void **state) {
     for (int i = 0; i < WITH_BYTES; i++) put_with_bytes();
     put_real_files();
     char command[2 * PATH_MAX];
-    snprintf(command, sizeof command, PYTHON " '" XIR_TEST_DATA "/msgpack_oracle.py' '%s' %zu", scratch_folder, n_networks);
+    snprintf(command, sizeof command, PYTHON " '" XIR_TEST_DATA "/serialize/msgpack/oracle.py' '%s' %zu", scratch_folder, n_networks);
     fflush(stdout);
     int status = access(PYTHON, X_OK) == 0 ? system(command) : SKIPPED << 8;
     if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {

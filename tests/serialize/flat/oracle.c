@@ -1,4 +1,4 @@
-/* flatc, Debian's, reads what we write: the JSON that it prints has all that ours has, field by field (flat_oracle.py), and the
+/* flatc, Debian's, reads what we write: the JSON that it prints has all that ours has, field by field (oracle.py), and the
  * file that it makes of its JSON is read here as the same network. Networks are the goldens, random ones, every class of
  * operations, and those of XIR_CORPUS, if that is set. Without flatc or python3 nothing is tested. */
 #include <dirent.h>
@@ -185,7 +185,7 @@ static void flatc_reads_what_we_write(void **state) {
         xir_network_free(net);
         free(data);
     }
-    run("'%s' '%s/flat_oracle.py' '%s/../docs/xir.fbs' '%s/ours' '%s/theirs' '%s/again'", python, XIR_TEST_DATA, XIR_TEST_DATA, top,
+    run("'%s' '%s/serialize/flat/oracle.py' '%s/../docs/xir.fbs' '%s/ours' '%s/theirs' '%s/again'", python, XIR_TEST_DATA, XIR_TEST_DATA, top,
         top, top);
 }
 
