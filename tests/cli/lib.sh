@@ -6,6 +6,8 @@ LC_ALL=C
 export LC_ALL
 data=$SRC/tests/cli/data
 failed=0
+left_out=
+[ -z "${XIR_SKIPS:=}" ] || rm -f "$XIR_SKIPS"
 rm -rf work && mkdir work && cd work || exit 1
 
 bad() {
@@ -35,9 +37,25 @@ lines()   { [ "$(wc -l <"$1")" -eq "$2" ] || bad "$ran: $(wc -l <"$1") lines in 
 gone()    { [ ! -e "$1" ] || bad "$ran: $1 is there"; }
 there()   { [ -e "$1" ] || bad "$ran: $1 is not there"; }
 
+# skip WHY: ends a test that cannot run here. without WHAT: goes on without a part of it, for want of a tool; the test is skipped
+# then too, but only if the rest passes.
+note() { [ -z "$XIR_SKIPS" ] || echo "$*" >>"$XIR_SKIPS"; }
+skip() {
+    echo "skipped: $*"
+    note all "$*"
+    exit 77
+}
+without() {
+    [ "$left_out" = "$1" ] && return
+    left_out=$1
+    echo "skipped in part: no $1"
+    note part "no $1"
+}
+has() { command -v "$1" >/dev/null || { without "$1"; return 1; }; }
+
 # The output is JSON; and what is said about it, in Python's words with d for it, is true.
 json() {
-    command -v python3 >/dev/null || return 0
+    has python3 || return 0
     python3 - "${1:-True}" <<'END' || bad "$ran: not so: ${1:-JSON}"
 import json, sys
 d = json.load(open("out", encoding="utf-8"))
@@ -59,4 +77,7 @@ column() { awk -v t="$2" '{ print index($0, t) + length(t) }' "$1"; }
 # poke FILE AT BYTES: overwrites bytes, in printf's spelling.
 poke() { printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null; }
 
-finish() { exit $failed; }
+finish() {
+    [ $failed -ne 0 ] || [ -z "$left_out" ] || exit 77
+    exit $failed
+}

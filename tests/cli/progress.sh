@@ -2,8 +2,8 @@
 # input that does not come before the line is there; so nothing depends on how fast anything is.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/small.json" "$data/small.raw" .
-command -v python3 >/dev/null || exit 0
-python3 -c 'import pty; pty.openpty()' 2>/dev/null || { echo "skipped: there are no terminals here"; exit 0; }
+command -v python3 >/dev/null || skip "no python3"
+python3 -c 'import pty; pty.openpty()' 2>/dev/null || skip "no terminals"
 
 # terminal.py TERM WAIT WORDS…: runs xir with stderr on a terminal of 60 columns, feeds small.json to it as soon as WAIT has been said;
 # then prints what came on the terminal to ./err, standard output to ./out, and exits as it did.

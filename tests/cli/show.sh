@@ -14,7 +14,7 @@ run 0 show --lazy --params small.raw small.json; same out indented.json
 run 0 show --params small.raw small.json; same out indented.json
 run 3 show --params missing.raw small.json
 rm small.raw; run 0 show small.json; quiet; same out indented.json
-command -v python3 >/dev/null && { python3 -c '
+has python3 && { python3 -c '
 import json; d = json.load(open("small.json"))
 json.dump(dict(reversed(list(d.items()))), open("turned.json", "w"), indent=1)'
 run 0 show --compact turned.json; same out small.json; }

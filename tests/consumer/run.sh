@@ -9,7 +9,13 @@ work=$2
 here=$(cd "$(dirname "$0")" && pwd)
 
 say() { printf '%s\n' "-- $*"; }
+skip() {
+    say "skipped: $*"
+    [ -z "${XIR_SKIPS:-}" ] || echo "part $*" >"$XIR_SKIPS"
+    exit 77
+}
 
+[ -z "${XIR_SKIPS:-}" ] || rm -f "$XIR_SKIPS"
 rm -rf "$work"
 mkdir -p "$work"
 "$CMAKE" --install "$build" --config "$CONFIG" --prefix "$work/first" >"$work/install.log" ||
@@ -32,8 +38,7 @@ for program in "$work"/cmake/main_*; do
 done
 
 if ! command -v pkg-config >/dev/null 2>&1; then
-    say "no pkg-config, not tried"
-    exit 0
+    skip "no pkg-config"
 fi
 
 say "pkg-config"
@@ -108,5 +113,7 @@ if command -v "$cxx" >/dev/null 2>&1; then
     LD_LIBRARY_PATH="$prefix/$LIBDIR" "$work/shared_cpp"
     compile "$cxx" main.cpp static_cpp "$static"
     "$work/static_cpp"
+else
+    skip "no $cxx"
 fi
 say "done"

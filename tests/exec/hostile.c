@@ -1,50 +1,14 @@
 /* Every op that has a kernel, with inputs, attributes and output types by chance, as a hostile file may have them, and any bits as
- * elements: running it does no harm, takes neither long nor much memory, and either gives arrays of the types that it says or says what is
+ * elements: running it does no harm, takes neither much work nor much memory, and either gives arrays of the types that it says or says what is
  * wrong. */
 #include <stdio.h>
-#include <time.h>
+#include "support/bounded.h"
 #include "support/hostile.h"
 #include "support/op_case.h"
 #include "support/often.h"
 
-enum { TRIALS = OFTEN(300000), A_POOL = 400, MOST_OPS = 400, MOST_HERE = 16, MOST_BYTES = 64 << 20, MOST_ELEMENTS = 4096 };
-
-/* ---- memory ------------------------------------------------------------------------------------------------------- */
-
-static size_t blocks_left;
-
-static void *measured(void *user, void *block, size_t old_size, size_t size) {
-    (void)user, (void)old_size;
-    if (size > MOST_BYTES) return NULL;
-    if (!size) {
-        blocks_left -= block != NULL;
-        free(block);
-        return NULL;
-    }
-    blocks_left += block == NULL;
-    return realloc(block, size);
-}
-
-static int begin(void **state) {
-    (void)state;
-    const xir_allocator alloc = { measured, NULL };
-    ctx = xir_context_new(&alloc);
-    why = ctx ? xir_diags_new(ctx) : NULL;
-    return why ? 0 : -1;
-}
-
-static int end(void **state) {
-    (void)state;
-    xir_diags_free(why);
-    xir_context_free(ctx);
-    return blocks_left ? -1 : 0;
-}
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+enum { TRIALS = OFTEN(300000), A_POOL = 400, MOST_OPS = 400, MOST_HERE = 16, MOST_ELEMENTS = 4096,
+       MOST_CALLS = 1000, MOST_ASKED = 256 << 20 };
 
 /* ---- arrays ------------------------------------------------------------------------------------------------------- */
 
@@ -101,9 +65,10 @@ static xir_op *bring_in(pool *p, const xir_class *cls, void *body, xir_value **i
     return op;
 }
 
-static void check_run(const xir_op *op, xir_status status, xir_array *const *out, double took) {
+static void check_run(const xir_op *op, xir_status status, xir_array *const *out) {
     const char *key = op->cls->key.data;
-    if (took > 2) fail_msg("%s took %g s", key, took);
+    if (bounded.calls > MOST_CALLS) fail_msg("%s asked for memory %zu times", key, bounded.calls);
+    if (bounded.bytes > MOST_ASKED) fail_msg("%s asked for %zu bytes in all", key, bounded.bytes);
     if (status && !xir_diags_count(why)) fail_msg("%s: %s without a finding", key, xir_status_name(status));
     for (size_t i = 0; i < op->n_outputs; i++) {
         if ((out[i] == NULL) != (status != XIR_OK)) fail_msg("%s: %s, and output %zu is %s", key, xir_status_name(status), i, out[i] ? "there" : "not there");
@@ -134,9 +99,9 @@ static void try_op(pool *p, const xir_class *cls) {
     xir_op *op = all ? bring_in(p, cls, body, inputs, n) : NULL;
     if (op && op->n_outputs <= MOST_HERE) {
         xir_diags_clear(why);
-        double start = seconds();
+        bounded_start();
         xir_status status = xir_op_run(op, arrays, n, out, op->n_outputs, why);
-        check_run(op, status, out, seconds() - start);
+        check_run(op, status, out);
         for (size_t i = 0; i < op->n_outputs; i++) xir_array_free(out[i]);
     }
     if (op) op_forget(op);
@@ -211,9 +176,9 @@ static void run_changed(op_case *c, void *body, size_t other) {
         xir_op *op = op_case_bring_in(c, body);
         for (size_t i = 0; i < op->n_outputs; i++) DOES(xir_value_set_type(&op->outputs[i], NULL));
         xir_diags_clear(why);
-        double start = seconds();
+        bounded_start();
         xir_status status = xir_op_run(op, (const xir_array *const *)arrays, op->n_inputs, out, op->n_outputs, why);
-        check_run(op, status, out, seconds() - start);
+        check_run(op, status, out);
         for (size_t i = 0; i < op->n_outputs; i++) xir_array_free(out[i]);
         DOES(xir_op_erase(op));
     }
@@ -247,5 +212,5 @@ static void shapes_do_none(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_does_harm), cmocka_unit_test(shapes_do_none) };
-    return _cmocka_run_group_tests("exec_hostile", tests, COUNT(tests), begin, end);
+    return _cmocka_run_group_tests("exec_hostile", tests, COUNT(tests), bounded_begin, bounded_end);
 }

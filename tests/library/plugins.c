@@ -5,6 +5,7 @@
 #include "support/net.h"
 #include "support/own.h"
 #include "support/scratch.h"
+#include "support/skips.h"
 #undef FP32                      /* a type as text there */
 #include "support/json_net.h"   /* last: its ctx and why are names in the rows above */
 
@@ -884,8 +885,7 @@ static void custom_ops_of_the_field(void **state) {
 
 static void real_files(void **state) {
     (void)state;
-    const char *corpus = getenv("XIR_CORPUS");
-    if (!corpus) skip();
+    const char *corpus = CORPUS_OR_SKIP();
     char path[600];
     snprintf(path, sizeof path, "%s/icraft/yolov5s_plin_352x640_ZG.json", corpus);
     size_t size;

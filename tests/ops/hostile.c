@@ -1,14 +1,14 @@
 /* Every op of the library with inputs and attributes by chance, as a hostile file may have them: checking, inferring and validating
- * do no harm, take neither long nor much memory, are pure, and say what is wrong in a sentence; what is inferred of sound inputs is sound. */
+ * do no harm, take neither much work nor much memory, are pure, and say what is wrong in a sentence; what is inferred of sound inputs is sound. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
+#include "support/bounded.h"
 #include "support/hostile.h"
 #include "support/often.h"
 
-enum { TRIALS = OFTEN(400000), A_POOL = 400, MOST_OPS = 400, MOST_INPUTS = 80 };
+enum { TRIALS = OFTEN(400000), A_POOL = 400, MOST_OPS = 400, MOST_INPUTS = 80, MOST_CALLS = 1000, MOST_ASKED = 4 << 20 };
 
 typedef struct trial {
     pool             *p;
@@ -168,47 +168,7 @@ static void check_same(const trial *t, const xir_infer *a, const xir_infer *b, c
     }
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------------- */
-
-/* What is asked for at once: the arrays of a type may have a million items, whatever a file says. */
-enum { MOST_BYTES = 64 << 20 };
-static size_t largest, blocks_left;
-
-static void *measured(void *user, void *block, size_t old_size, size_t size) {
-    (void)user, (void)old_size;
-    if (size > largest) largest = size;
-    if (size > MOST_BYTES) return NULL;
-    if (!size) {
-        blocks_left -= block != NULL;
-        free(block);
-        return NULL;
-    }
-    blocks_left += block == NULL;
-    return realloc(block, size);
-}
-
-static int begin(void **state) {
-    (void)state;
-    const xir_allocator alloc = { measured, NULL };
-    ctx = xir_context_new(&alloc);
-    why = ctx ? xir_diags_new(ctx) : NULL;
-    return why ? 0 : -1;
-}
-
-static int end(void **state) {
-    (void)state;
-    xir_diags_free(why);
-    xir_context_free(ctx);
-    return blocks_left ? -1 : 0;
-}
-
 /* ---- a trial ------------------------------------------------------------------------------------------------------------ */
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void start(const trial *t, xir_infer *at, xir_network *net) {
     infer_start(at, net, t->cls, t->body, t->target, t->inputs, t->n_inputs, XIR_STR(""), why);
@@ -328,12 +288,12 @@ static void try_one(trial *t) {
     }
     t->target = once_in(2) ? xir_target_of_kind(ctx, (xir_target_kind)chance(XIR_TARGET_COUNT), "330") : NULL;
     t->body = pool_body(t->p, cls, once_in(3));
-    largest = 0;
-    double begun = seconds();
+    bounded_start();
     bool inferable = try_directly(t);
     if (once_in(3)) try_in_network(t, inferable);
-    if (seconds() - begun > 1) fault_of(t, "took %g seconds", seconds() - begun);
-    if (largest > MOST_BYTES) fault_of(t, "asked for %zu bytes at once", largest);
+    if (bounded.calls > MOST_CALLS) fault_of(t, "asked for memory %zu times", bounded.calls);
+    if (bounded.bytes > MOST_ASKED) fault_of(t, "asked for %zu bytes in all", bounded.bytes);
+    if (bounded.largest > BOUNDED_MOST) fault_of(t, "asked for %zu bytes at once", bounded.largest);
 }
 
 static size_t all_ops(const xir_class **out, const char *only) {
@@ -389,5 +349,5 @@ static void test_no_harm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_no_harm) };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, bounded_begin, bounded_end);
 }

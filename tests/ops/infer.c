@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "support/forms.h"
+#include "support/skips.h"
 #include "graph.h"
 #include <xir/xir.h>
 
@@ -899,8 +900,7 @@ static void failing_allocations_lose_nothing(void **state) {
 /* Inferring the ops of real files again gives the types that the files say. XIR_CORPUS names the folder of files. */
 static void real_files_say_the_same(void **state) {
     (void)state;
-    const char *corpus = getenv("XIR_CORPUS");
-    if (!corpus) skip();
+    const char *corpus = CORPUS_OR_SKIP();
     static const char *const files[] = { "superpoint_test_softmax_BY", "yolov5s_plin_352x640_ZG" };
     size_t inferred = 0;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {

@@ -19,6 +19,7 @@
 #include <xir/serialize.h>
 #include "support/forms.h"
 #include "support/onnx_data.h"
+#include "support/skips.h"
 
 #ifndef XIR_ONNX_TESTS
 #define XIR_ONNX_TESTS "/usr/share/libonnx-testdata/data"
@@ -415,8 +416,7 @@ static void onnx_infers_the_same(void **state) {
     const char *folder = tests_folder();
     read_list();
     if (each_name(folder, try_group) == 0 || total.tests == 0) {
-        print_message("skipped: no ONNX operator tests in %s (Debian: libonnx-testdata)\n", folder);
-        skip();
+        SKIP("no ONNX operator tests in %s (Debian: libonnx-testdata)", folder);
     }
     for (size_t i = 0; i < n_listed; i++) {
         char key[120];
@@ -635,7 +635,7 @@ static void damage_group(const char *path, const char *name) {
 
 static void damaged_models_are_told(void **state) {
     (void)state;
-    if (each_name(tests_folder(), damage_group) == 0) skip();
+    if (each_name(tests_folder(), damage_group) == 0) SKIP("no ONNX operator tests in %s (Debian: libonnx-testdata)", tests_folder());
     print_message("ONNX: %zu damaged models are models\n", total.damaged);
 }
 

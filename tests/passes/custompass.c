@@ -1,6 +1,7 @@
 /* The pass that docs/writing-a-pass.md walks through, in a program and in a plug-in. */
 #include "../../plugins/custompass/inverse.c"
 #include "support/net.h"
+#include "support/skips.h"
 
 static int begin(void **state) {
     int result = group_begin(state);
@@ -90,7 +91,7 @@ static void numbers_without_an_inverse_stay(void **state) {
 static void a_plug_in_brings_it(void **state) {
     (void)state;
 #ifndef XIR_PLUGINS
-    skip();
+    SKIP("built without plug-ins");
 #else
     xir_context *with = xir_context_new(NULL);
     assert_null(xir_pass_find(with, XIR_STR("inverse")));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "support/net.h"
 #include "support/often.h"
+#include "support/skips.h"
 
 #define MODELS "/usr/share/libonnx-testdata/data"
 
@@ -23,7 +24,7 @@ static int by_name(const void *a, const void *b) { return strcmp(*(char *const *
 static void find_models(void) {
     if (!n_models) nftw(MODELS, note, 16, FTW_PHYS);
     qsort(models, n_models, sizeof *models, by_name);
-    if (!n_models) skip();
+    if (!n_models) SKIP("no ONNX operator tests in %s (Debian: libonnx-testdata)", MODELS);
 }
 
 static xir_network *load(const char *path) {

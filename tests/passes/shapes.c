@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include "support/onnx_make.h"
 #include "support/op_list.h"
+#include "support/skips.h"
 #include "graph.h"
 
 /* ---- what is complete -------------------------------------------------------------------------------------------- */
@@ -346,11 +347,11 @@ static void check_file(const char *folder, const char *name) {
 
 static void the_shapes_of_whole_exports(void **state) {
     (void)state;
-    const char *corpus = getenv("XIR_CORPUS");
+    const char *corpus = CORPUS_OR_SKIP();
     char folder[1000];
-    snprintf(folder, sizeof folder, "%s/onnx", corpus ? corpus : "");
-    DIR *dir = corpus ? opendir(folder) : NULL;
-    if (!dir) skip();
+    snprintf(folder, sizeof folder, "%s/onnx", corpus);
+    DIR *dir = opendir(folder);
+    if (!dir) SKIP("there is no %s", folder);
     for (struct dirent *e; (e = readdir(dir));) {
         size_t n = strlen(e->d_name);
         if (n > 8 && strcmp(e->d_name + n - 8, ".onnx.xz") == 0) check_file(folder, e->d_name);

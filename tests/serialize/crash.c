@@ -17,6 +17,7 @@
 #include "support/net.h"
 #include "support/often.h"
 #include "support/scratch.h"
+#include "support/skips.h"
 
 enum { MOST_CALLS = 400, MOST_FILES = 2, LINE = 4096 };
 enum { EXIT_IO = 3, EXIT_OTHER = 4 };
@@ -439,13 +440,11 @@ static void fail_twice(const scene *s) {
 static void every_call_fails_and_kills(void **state) {
     const way *w = *state;
     if (!has_format(w->files[0])) {
-        printf("%s: there is no such format\n", w->name);
-        skip();
+        SKIP("%s: there is no such format", w->name);
     }
     snprintf(traced, sizeof traced, "%s", scratch("strace"));
     if (!strace_works()) {
-        printf("%s: strace is not there, or may not trace\n", w->name);
-        skip();
+        SKIP("%s: strace is not there, or may not trace", w->name);
     }
     static scene s;
     static calls c;

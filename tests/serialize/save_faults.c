@@ -3,6 +3,7 @@
 #include "support/faults.h"
 #include <sys/wait.h>
 #include "support/load_net.h"
+#include "support/skips.h"
 
 /* A new empty folder, and files in it. */
 static const char *folder;
@@ -56,7 +57,7 @@ static void save_before(xir_network *net, const xir_format_info *f) {
 
 static void any_call_of_a_save_may_fail(void **state) {
     (void)state;
-    if (!HAVE_FAULTS) skip();
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     static const struct { int what, error; } faults[] = { { FAIL, EIO }, { FAIL, ENOSPC }, { NOTHING, 0 } };
     xir_format_info f;
     xir_network *old = letter_net('o'), *new = letter_net('n');
@@ -91,7 +92,7 @@ static void any_call_of_a_save_may_fail(void **state) {
 
 static void a_killed_save_leaves_the_old_file_or_the_new_one(void **state) {
     (void)state;
-    if (!HAVE_FAULTS) skip();
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_format_info f;
     xir_network *old = letter_net('o'), *new = letter_net('n');
     for (size_t i = 0; written_format_at(i, &f); i++) {
@@ -131,7 +132,7 @@ static const xir_load_options ways[] = {
 
 static void any_call_of_a_load_may_fail(void **state) {
     (void)state;
-    if (!HAVE_FAULTS) skip();
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_format_info f;
     xir_network *net = load_net(ctx);
     for (size_t i = 0; written_format_at(i, &f); i++) {
@@ -165,7 +166,7 @@ static void any_call_of_a_load_may_fail(void **state) {
 /* A file whose state cannot be asked is as good as changed. */
 static void a_watch_that_cannot_ask(void **state) {
     (void)state;
-    if (!HAVE_FAULTS) skip();
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_format_info f;
     xir_network *net = load_net(ctx);
     for (size_t i = 0; written_format_at(i, &f); i++) {
@@ -204,7 +205,7 @@ static void restore(const char *path, const void *bytes, size_t size) {
 
 static void a_file_that_changes_while_it_is_read_with_its_md5(void **state) {
     (void)state;
-    if (!HAVE_FAULTS) skip();
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_format_info f;
     xir_network *net = load_net(ctx);
     for (size_t i = 0; written_format_at(i, &f); i++) {

@@ -17,6 +17,7 @@
 #include "support/faults.h"
 #include "support/raw_net.h"
 #include "support/scratch.h"
+#include "support/skips.h"
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
@@ -402,7 +403,7 @@ static void an_aborted_save_leaves_nothing(void **state) {
 
 /* Each call of a save fails, in each way, in turn: the file is the old one, or the new one and the save has said so. */
 static void any_call_of_a_save_may_fail(void **state) {
-    if (!HAVE_FAULTS) skip();
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_context *ctx = *state;
     static const struct { int what, error; } faults[] = {
         { FAIL, EIO }, { FAIL, ENOSPC }, { FAIL, EMFILE }, { FAIL, EACCES }, { FAIL, EEXIST }, { FAIL, EINVAL }, { NOTHING, 0 } };
@@ -454,7 +455,7 @@ static void any_call_of_a_save_may_fail(void **state) {
 }
 
 static void interrupted_and_short_calls_are_normal(void **state) {
-    if (!HAVE_FAULTS) skip();
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_context *ctx = *state;
     enum { SIZE = 300000 };
     uint8_t *data = malloc(SIZE);
@@ -487,7 +488,7 @@ static void interrupted_and_short_calls_are_normal(void **state) {
 }
 
 static void any_call_of_a_read_may_fail(void **state) {
-    if (!HAVE_FAULTS) skip();
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_context *ctx = *state;
     const char *path = scratch("reads");
     scratch_put(path, "0123456789", 10);
@@ -519,7 +520,7 @@ static void change_raw(void) {
 }
 
 static void a_raw_that_changes_while_it_is_loaded_is_whole_or_refused(void **state) {
-    if (!HAVE_FAULTS) skip();
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_context *ctx = *state;
     static const raw_param wanted[] = { { 3, 4 } };
     uint8_t file[32] = { 0 };
@@ -557,7 +558,7 @@ static void a_raw_that_changes_while_it_is_loaded_is_whole_or_refused(void **sta
 
 /* The process is killed before each call: under the name is the old file or the new one, whole. */
 static void a_killed_save_leaves_the_old_file_or_the_new_one(void **state) {
-    if (!HAVE_FAULTS) skip();
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_context *ctx = *state;
     enum { SIZE = 300000 };
     uint8_t *data = malloc(SIZE), *old = malloc(SIZE);
@@ -639,7 +640,7 @@ static xir_status save_pair(xir_context *ctx, const char *folder, int what, unsi
 }
 
 static void a_pair_is_old_or_new_or_known_to_be_torn(void **state) {
-    if (!HAVE_FAULTS) skip();
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_context *ctx = *state;
     unsigned failed[3] = { 0 }, killed[3] = { 0 };
     bool over = false;

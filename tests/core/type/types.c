@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "graph.h"
 #include "support/forms.h"
+#include "support/skips.h"
 
 /* ---- the original's samples --------------------------------------------------------------------------------- */
 
@@ -793,8 +794,7 @@ static size_t check_file(const char *path) {
 static void real_files(void **state) {
     (void)state;
     static const char *const names[] = { "superpoint_test_softmax_BY", "yolov5s_plin_352x640_ZG" };
-    const char *corpus = getenv("XIR_CORPUS");
-    if (!corpus) skip();
+    const char *corpus = CORPUS_OR_SKIP();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[600];
         snprintf(path, sizeof path, "%s/icraft/%s.json", corpus, names[i]);

@@ -2,6 +2,7 @@
  * convolutional network; and every value has the shape that it must have. */
 #include <stdio.h>
 #include "support/nchw.h"
+#include "support/skips.h"
 
 /* From the file as it is to where layout begins. */
 static const char prelude[] = "onnx-to-xir,sort,infer,fold,infer";
@@ -125,8 +126,7 @@ static const model models[] = {
 
 static void the_corpus(void **state) {
     (void)state;
-    const char *corpus = getenv("XIR_CORPUS");
-    if (!corpus) skip();
+    const char *corpus = CORPUS_OR_SKIP();
     for (size_t i = 0; i < COUNT(models); i++) {
         const model *m = &models[i];
         size_t checked;

@@ -6,6 +6,7 @@
 #include "support/json_net.h"
 #include "support/flat_file.h"
 #include "support/scratch.h"
+#include "support/skips.h"
 
 static char flatc[PATH_MAX], python[PATH_MAX];
 static int  networks;
@@ -145,8 +146,7 @@ static void give_every_class(void) {
 static void flatc_reads_what_we_write(void **state) {
     (void)state;
     if (!find_program(flatc, "flatc") || !find_program(python, "python3")) {
-        print_message("flatc or python3 is not installed\n");
-        skip();
+        SKIP("flatc or python3 is not installed");
     }
     static const char *const folders[] = { "fb", "ours", "theirs", "back", "again" };
     scratch_make();

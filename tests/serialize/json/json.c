@@ -5,6 +5,7 @@
 #include "support/json_net.h"
 #include "support/json_repeats.h"
 #include "support/scratch.h"
+#include "support/skips.h"
 
 /* ---- the documentation's network --------------------------------------------------------------------------- */
 
@@ -275,8 +276,7 @@ static void small_networks_come_back(void **state) {
 static void real_files_come_back(void **state) {
     (void)state;
     static const char *const files[] = { "superpoint_test_softmax_BY.json", "yolov5s_plin_352x640_ZG.json" };
-    const char *corpus = getenv("XIR_CORPUS");
-    if (!corpus) skip();
+    const char *corpus = CORPUS_OR_SKIP();
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/icraft/%s", corpus, files[i]);

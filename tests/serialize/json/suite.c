@@ -4,6 +4,7 @@
 #include "json/json.h"
 #include "support/json_net.h"
 #include "support/scratch.h"
+#include "support/skips.h"
 
 /* ---- one text ---------------------------------------------------------------------------------------------- */
 
@@ -315,8 +316,7 @@ static void damaged_texts_are_survived(void **state) {
 
 static void the_test_suite_agrees(void **state) {
     (void)state;
-    const char *corpus = getenv("XIR_CORPUS");
-    if (!corpus) skip();
+    const char *corpus = CORPUS_OR_SKIP();
     static const char *const folders[] = { "test_parsing", "test_transform" };
     size_t seen[3] = { 0 };
     for (int i = 0; i < 2; i++) {

@@ -6,6 +6,7 @@
 #include "support/msgpack_net.h"
 #include "support/msgpack_text.h"
 #include "support/scratch.h"
+#include "support/skips.h"
 #include "msgpack/packed.h"
 #include "json/json.h"
 
@@ -326,8 +327,7 @@ static bool same_number(const char *a, const xir_any *b) {
 
 static void the_test_suite_agrees(void **state) {
     (void)state;
-    const char *corpus = getenv("XIR_CORPUS");
-    if (!corpus) skip();
+    const char *corpus = CORPUS_OR_SKIP();
     char path[4096];
     snprintf(path, sizeof path, "%s/msgpack/msgpack-test-suite.json", corpus);
     size_t size = 0, n = 0, refused = 0;

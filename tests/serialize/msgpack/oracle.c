@@ -4,6 +4,7 @@
 #include "support/raw_net.h"   /* before what has a `ctx` */
 #include "support/msgpack_net.h"
 #include "support/scratch.h"
+#include "support/skips.h"
 
 #define PYTHON "/usr/bin/python3"
 enum { SKIPPED = 77, RANDOM = 60, WITH_BYTES = 20 };
@@ -113,8 +114,7 @@ static void python_reads_what_we_write_and_we_what_it_writes(void **state) {
     fflush(stdout);
     int status = access(PYTHON, X_OK) == 0 ? system(command) : SKIPPED << 8;
     if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
-        printf("no " PYTHON " with python3-msgpack: nothing is compared\n");
-        skip();
+        SKIP("no " PYTHON " with python3-msgpack");
     }
     assert_int_equal(status, 0);
     for (size_t i = 0; i < n_networks; i++) check_other(i);

@@ -5,6 +5,7 @@
 #include "support/msgpack_net.h"
 #include "support/msgpack_text.h"
 #include "support/scratch.h"
+#include "support/skips.h"
 
 #define COUNT_OF(list) (sizeof(list) / sizeof *(list))
 
@@ -34,8 +35,7 @@ static void check_pair(const char *json, size_t json_size, const void *raw, size
 static void real_files_come_back(void **state) {
     (void)state;
     static const char *const files[] = { "superpoint_test_softmax_BY", "yolov5s_plin_352x640_ZG" };
-    const char *corpus = getenv("XIR_CORPUS");
-    if (!corpus) skip();
+    const char *corpus = CORPUS_OR_SKIP();
     for (size_t i = 0; i < COUNT_OF(files); i++) {
         char path[4096];
         size_t size = 0, raw_size = 0;

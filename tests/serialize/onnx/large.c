@@ -3,6 +3,7 @@
 #include "support/net.h"
 #include "support/onnx_make.h"
 #include "support/scratch.h"
+#include "support/skips.h"
 
 enum { GIB = 1 << 30 };
 
@@ -34,7 +35,7 @@ static void check_and_free(const char *path, int64_t gib, unsigned char last) {
 /* One tensor whose raw_data is the end of the tensor, the graph and the file. */
 static void one_tensor_inside(void **state) {
     (void)state;
-    if (sizeof(size_t) < 8) return;
+    if (sizeof(size_t) < 8) SKIP("the address space is too small");
     for (int64_t gib = 3; gib <= 5; gib += 2) {
         uint64_t size = (uint64_t)gib * GIB;
         om_bytes tensor = { 0 }, node = { 0 }, graph = { 0 }, model = { 0 };
@@ -59,8 +60,7 @@ static void one_tensor_inside(void **state) {
         om_bytes_free(&graph);
         om_bytes_free(&model);
         if (!made) {
-            print_message("skipped: no file of %d GiB with a hole can be made here\n", (int)gib);
-            return;
+            SKIP("no file of %d GiB with a hole can be made", (int)gib);
         }
         check_and_free(scratch("large.onnx"), gib, 7);
     }
@@ -68,7 +68,7 @@ static void one_tensor_inside(void **state) {
 
 static void one_tensor_beside(void **state) {
     (void)state;
-    if (sizeof(size_t) < 8) return;
+    if (sizeof(size_t) < 8) SKIP("the address space is too small");
     om m = om_begin("beside");
     om_external(&m, "w", ONNX_UINT8, OM_DIMS(3, GIB), "w.bin", "1073741824", "3221225472");
     om_node(&m, "Op", "", "w", "y");
@@ -77,7 +77,7 @@ static void one_tensor_beside(void **state) {
     scratch_put(scratch("beside.onnx"), bytes, size);
     om_free(&m);
     if (put_large(scratch("w.bin"), &(om_bytes){ 0 }, UINT64_C(4) * GIB, 9)) check_and_free(scratch("beside.onnx"), 3, 9);
-    else print_message("skipped: no file of 4 GiB with a hole can be made here\n");
+    else SKIP("no file of 4 GiB with a hole can be made");
 }
 
 static int begin(void **state) {

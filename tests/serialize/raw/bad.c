@@ -9,6 +9,7 @@
 #include "graph.h"
 #include "support/raw_net.h"
 #include "support/scratch.h"
+#include "support/skips.h"
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 #define U64(v) UINT64_C(v)
@@ -358,8 +359,9 @@ static void a_hostile_count_costs_nothing(void **state) {
     for (size_t i = 0; i < 3; i++) raw_put_entry(head, i, plain[i].id, U64(1) << 38);
     scratch_put(path, head, sizeof head);
     if (truncate(path, (off_t)1 << 40) != 0) {
-        print_message("no sparse files of 1 TiB here: %s\n", strerror(errno));
-        return;
+        int error = errno;
+        unlink(path);
+        SKIP("no sparse files of 1 TiB: %s", strerror(error));
     }
     for (unsigned flags = 0; flags <= XIR_LOAD_LAZY; flags++) {
         xir_network *net = raw_network(ctx, plain, 3, 2, NULL);

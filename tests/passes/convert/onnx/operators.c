@@ -21,6 +21,7 @@
 #include <xir/serialize.h>
 #include "support/net.h"
 #include "support/onnx_data.h"
+#include "support/skips.h"
 
 #ifndef XIR_ONNX_TESTS
 #define XIR_ONNX_TESTS "/usr/share/libonnx-testdata/data"
@@ -326,10 +327,7 @@ static void operators_compute_what_was_recorded(void **state) {
     (void)state;
     read_list();
     each_test();
-    if (total.tests == 0) {
-        print_message("skipped: no ONNX operator tests in %s (Debian: libonnx-testdata)\n", tests_folder());
-        skip();
-    }
+    if (total.tests == 0) SKIP("no ONNX operator tests in %s (Debian: libonnx-testdata)", tests_folder());
     print_message("ONNX: %zu models read; %zu pass, %zu of them with constants as inputs; listed: %zu of op types that stay, %zu "
                   "others; %zu runs\n", total.tests, total.passed, total.bound, total.by_op, total.by_test, total.sets);
     bool all = !getenv("XIR_ONNX_TESTS") && !getenv("XIR_ONNX_ONLY");
