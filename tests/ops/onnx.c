@@ -18,6 +18,7 @@
 #include <xir/pass.h>
 #include <xir/serialize.h>
 #include "support/forms.h"
+#include "support/listed.h"
 #include "support/onnx_data.h"
 #include "support/skips.h"
 
@@ -25,47 +26,7 @@
 #define XIR_ONNX_TESTS "/usr/share/libonnx-testdata/data"
 #endif
 
-enum { LEAST_TYPES = 60, LEAST_TESTS = 600, MOST_FILES = 32, MOST_LISTED = 512 };
-
-/* ---- what is listed ------------------------------------------------------------------------------------------------ */
-
-/* A line of the list: "op TYPE: reason" or "test NAME: reason", where NAME may end in a star. */
-typedef struct listed {
-    bool is_op;
-    char name[96];
-    bool seen;
-} listed;
-
-static listed list[MOST_LISTED];
-static size_t n_listed;
-
-static void read_list(void) {
-    FILE *f = fopen(XIR_TEST_DATA "/ops/onnx_unlike.txt", "r");
-    char line[512], kind[8];
-    if (!f) fail_msg("ops/onnx_unlike.txt cannot be opened");
-    for (int number = 1; fgets(line, sizeof line, f); number++) {
-        int reason = 0;
-        listed *entry = &list[n_listed];
-        if (*line == '#' || *line == '\n') continue;
-        if (n_listed == MOST_LISTED || sscanf(line, "%7s %95[^: \n]:%n", kind, entry->name, &reason) != 2 || !reason ||
-            strlen(line + reason) < 10 || (strcmp(kind, "op") != 0 && strcmp(kind, "test") != 0)) {
-            fail_msg("ops/onnx_unlike.txt:%d: expected \"op TYPE: reason\" or \"test NAME: reason\"", number);
-        }
-        entry->is_op = strcmp(kind, "op") == 0;
-        n_listed++;
-    }
-    fclose(f);
-}
-
-static listed *find_listed(bool is_op, const char *name) {
-    for (size_t i = 0; i < n_listed; i++) {
-        size_t size = strlen(list[i].name);
-        bool open = list[i].name[size - 1] == '*';
-        if (list[i].is_op != is_op) continue;
-        if (open ? strncmp(list[i].name, name, size - 1) == 0 : strcmp(list[i].name, name) == 0) return &list[i];
-    }
-    return NULL;
-}
+enum { LEAST_TYPES = 60, LEAST_TESTS = 600, MOST_FILES = 32 };
 
 /* ---- files --------------------------------------------------------------------------------------------------------- */
 
@@ -361,7 +322,7 @@ static void try_set(const char *path, const char *name) {
     }
     listed *entry = find_listed(false, test_name), *type = t.fate == NO_ROW ? find_listed(true, t.op_type) : NULL;
     if (type) {
-        type->seen = test_no_row = true;
+        type->seen++, test_no_row = true;
     } else if (t.fate != CONVERTED) {
         test_differs = true;
         if (!entry) wrong(test_name, t.op_type, (snprintf(why_not, sizeof why_not, ": %.190s", t.sentence), why_not));
@@ -397,7 +358,7 @@ static void try_test(const char *path, const char *name) {
     else if (test_differs) total.by_test++;
     else total.equal++;
     if (entry && !test_differs) wrong(test_name, "is listed but agrees", "");
-    if (entry) entry->seen = true;
+    if (entry) entry->seen++;
     release_to(0);
 }
 
@@ -414,7 +375,7 @@ static const char *tests_folder(void) {
 static void onnx_infers_the_same(void **state) {
     (void)state;
     const char *folder = tests_folder();
-    read_list();
+    read_list("ops/onnx_unlike.txt");
     if (each_name(folder, try_group) == 0 || total.tests == 0) {
         SKIP("no ONNX operator tests in %s (Debian: libonnx-testdata)", folder);
     }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xir/context.h>
 
 static char scratch_folder[PATH_MAX];
 
@@ -38,6 +39,16 @@ static inline void scratch_make(void) {
     snprintf(scratch_folder, sizeof scratch_folder, "%s/xir-test-XXXXXX", top && *top ? top : "/tmp");
     if (!mkdtemp(scratch_folder)) scratch_die("make", scratch_folder);
     atexit(scratch_remove);
+}
+
+/* For groups of tests that want the folder, and a context as their state. */
+static inline int scratch_begin(void **state) {
+    scratch_make();
+    return (*state = xir_context_new(NULL)) ? 0 : -1;
+}
+static inline int scratch_end(void **state) {
+    xir_context_free(*state);
+    return 0;
 }
 
 /* A path in the folder, valid until the eighth call from now. */

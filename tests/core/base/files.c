@@ -673,16 +673,6 @@ static void a_pair_is_old_or_new_or_known_to_be_torn(void **state) {
     assert_true(killed[OLD_PAIR] > 10 && killed[TORN] == 1 && killed[NEW_PAIR] > 1);
 }
 
-static int set_up(void **state) {
-    scratch_make();
-    return (*state = xir_context_new(NULL)) ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    xir_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_read_or_mapped_whole),
@@ -704,5 +694,5 @@ int main(void) {
         cmocka_unit_test(a_killed_save_leaves_the_old_file_or_the_new_one),
         cmocka_unit_test(a_pair_is_old_or_new_or_known_to_be_torn),
     };
-    return cmocka_run_group_tests_name("files", tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("files", tests, scratch_begin, scratch_end);
 }

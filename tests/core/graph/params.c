@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "graph.h"
 #include "support/raw_net.h"
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -339,126 +338,6 @@ static void an_alignment_that_is_not_there_is_not_given(void **state) {
     end_world(w);
 }
 
-/* ---- blobs -------------------------------------------------------------------------------------------------- */
-
-static void a_part_keeps_the_whole(void **state) {
-    (void)state;
-    lender l = { 0 };
-    static const uint8_t bytes[100] = { [40] = 7 };
-    blob *whole = blob_borrow(&memory_default, bytes, 100, true, release, &l);
-    blob *part = blob_part(whole, 40, 10), *piece = blob_part(part, 0, 1);
-    blob *keeper = blob_new(&memory_default, 3 * sizeof(blob));
-    blob *heads = (blob *)(uintptr_t)keeper->bytes;
-    keeper->parent = whole;
-    blob_retain(whole);
-    for (int i = 0; i < 3; i++) blob_part_in(&heads[i], keeper, whole, 40, 1);
-    blob_retain_many(keeper, 3);
-    blob_release(keeper);
-    blob_release(whole);
-    blob_release(part);
-    assert_int_equal(*piece->bytes, 7);
-    assert_true(piece->mapped);
-    assert_false(blob_is_mine(piece));
-    blob_release(piece);
-    assert_int_equal(l.released, 0);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(*heads[i].bytes, 7);
-        assert_false(blob_is_mine(&heads[i]));
-    }
-    for (int i = 2; i >= 0; i--) blob_release(&heads[i]);
-    assert_int_equal(l.released, 1);
-    blob_release(NULL);
-}
-
-static void owned_bytes_are_aligned_and_may_be_any_number(void **state) {
-    (void)state;
-    static const uint64_t sizes[] = { 0, 1, 15, 16, 17, 4096, (4 << 20) - 1, 4 << 20, (4 << 20) + 1, (11 << 20) + 5 };
-    for (size_t i = 0; i < COUNT(sizes); i++) {
-        blob *b = blob_new(&memory_default, sizes[i]);
-        assert_non_null(b);
-        assert_int_equal((uintptr_t)b->bytes % (sizes[i] >= 4 << 20 ? 2 << 20 : 16), 0);
-        assert_true(blob_is_mine(b));
-        memset((void *)(uintptr_t)b->bytes, 1, (size_t)sizes[i]);
-        blob_retain(b);
-        assert_false(blob_is_mine(b));
-        blob_release(b);
-        blob_release(b);
-    }
-    assert_null(blob_new(&memory_default, UINT64_MAX));
-    assert_null(blob_new(&memory_default, INT64_MAX));
-    assert_null(blob_new(&memory_default, UINT64_MAX - (2 << 20)));
-}
-
-static void low_byte(void *user, size_t i, void *out) {
-    (void)user;
-    *(uint8_t *)out = (uint8_t)i;
-}
-
-/* ---- memory that is refused ---------------------------------------------------------------------------------- */
-
-typedef struct meter { size_t calls, refuse_from, refuse_to; uint64_t in_use; } meter;
-
-static void *metered(void *user, void *block, size_t old_size, size_t size) {
-    meter *m = user;
-    if (size == 0) {
-        m->in_use -= old_size;
-        free(block);
-        return NULL;
-    }
-    m->calls++;
-    if (m->calls >= m->refuse_from && m->calls < m->refuse_to) return NULL;
-    void *now = realloc(block, size);
-    if (now) m->in_use += size - (block ? old_size : 0);
-    return now;
-}
-
-static void a_refused_allocation_leaves_the_old_bytes(void **state) {
-    (void)state;
-    enum { COPY_NEW, BORROW_NEW, SET_COPY, SET_BORROW, EDIT, LOAD, FILL, SCENARIOS };
-    enum { N = 100000 };   /* larger than any chunk that the arena has at hand */
-    static uint8_t bytes[N] = { 1, 2, 3 };
-    const xir_str called = { memset(calloc(N, 1), 'q', N), N };
-    for (int scenario = 0; scenario < SCENARIOS; scenario++) {
-        for (size_t n = 1;; n++) {
-            meter m = { .refuse_from = SIZE_MAX };
-            lender l = { 0 };
-            xir_context *ctx = xir_context_new(&(xir_allocator){ metered, &m });
-            xir_network *net = xir_network_new(ctx, "oom", XIR_FRAMEWORK_ONNX, "1");
-            const xir_type *type = raw_bytes_type(ctx, N);
-            xir_value *p = xir_params_new(net, XIR_STR("p"), type), *q = p;
-            assert_int_equal(xir_params_set_borrow(p, bytes, N, NULL, NULL), XIR_OK);
-            value_params(p)->data->mapped = true;
-            m.refuse_from = m.calls + n;
-            m.refuse_to = m.refuse_from + 1;
-            bool done = false;
-            switch (scenario) {
-            case COPY_NEW:   done = (q = xir_params_copy(net, called, type, bytes, N)) != NULL; break;
-            case BORROW_NEW: done = (q = xir_params_borrow(net, called, type, bytes, N, release, &l)) != NULL; break;
-            case SET_COPY:   done = xir_params_set_copy(p, bytes, N) == XIR_OK; break;
-            case SET_BORROW: done = xir_params_set_borrow(p, bytes, N, release, &l) == XIR_OK; break;
-            case EDIT:       done = xir_params_edit(p) != NULL; break;
-            case LOAD:       done = xir_params_load(p) == XIR_OK; break;
-            case FILL:       done = xir_params_fill(p, 1, low_byte, NULL) == XIR_OK; break;
-            }
-            bool refused = m.calls >= m.refuse_from;
-            m.refuse_from = SIZE_MAX;
-            if (!done) {
-                assert_true(refused);
-                assert_int_equal(xir_network_status(net), XIR_E_MEMORY);
-                assert_int_equal(l.released, 0);
-                assert_ptr_equal(xir_params_data(p, NULL), bytes);
-            } else if (scenario != FILL) {
-                assert_memory_equal(xir_params_data(q, NULL), bytes, N);
-            }
-            xir_network_free(net);
-            xir_context_free(ctx);
-            assert_int_equal(m.in_use, 0);
-            if (!refused) break;
-        }
-    }
-    free((char *)(uintptr_t)called.data);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_params_have_a_name_a_type_and_no_bytes),
@@ -473,9 +352,6 @@ int main(void) {
         cmocka_unit_test(equality_is_of_sizes_and_bytes),
         cmocka_unit_test(what_is_no_params_has_none_of_this),
         cmocka_unit_test(an_alignment_that_is_not_there_is_not_given),
-        cmocka_unit_test(a_part_keeps_the_whole),
-        cmocka_unit_test(owned_bytes_are_aligned_and_may_be_any_number),
-        cmocka_unit_test(a_refused_allocation_leaves_the_old_bytes),
     };
     return cmocka_run_group_tests_name("params", tests, NULL, NULL);
 }

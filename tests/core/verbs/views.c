@@ -1,9 +1,8 @@
 /* Views: what they pick, what comes in and goes out, when they are stale, and networks made of them. */
 #include <stdio.h>
 #include <string.h>
-#include "support/forms.h"
-#include "graph.h"
 #include <xir/xir.h>
+#include "support/group.h"
 
 /* ---- a network to look at ------------------------------------------------------------------------------------------ */
 
@@ -412,21 +411,6 @@ static void nothing_becomes_an_empty_network(void **state) {
     xir_view_free(view);
 }
 
-/* A network read from a file may use what nobody makes: it comes in. */
-static void what_nobody_makes_comes_in(void **state) {
-    (void)state;
-    xir_value *orphan = value_make_orphan(net, xir_value_type(value(3)));
-    assert_true(value_set_id(orphan, 90));
-    assert_int_equal(xir_op_set_input(op(4), 1, orphan), XIR_OK);
-    xir_view *view = xir_view_id_range(net, 4, 5);
-    assert_string_equal(ids(view), "4 5 | 3 90 | 6 |");
-    xir_network *part = xir_view_to_network(view);
-    assert_int_equal(xir_value_id(xir_op_output(xir_network_first(part), 1)), 90);
-    assert_int_equal(xir_network_validate(part, why), XIR_OK);
-    xir_network_free(part);
-    xir_view_free(view);
-}
-
 /* Params of attributes and of sub ops are the view's too. */
 static void params_of_attributes_count(void **state) {
     (void)state;
@@ -546,7 +530,6 @@ int main(void) {
         STORY(the_whole_becomes_its_like),
         STORY(ends_inside_are_kept),
         STORY(nothing_becomes_an_empty_network),
-        STORY(what_nobody_makes_comes_in),
         STORY(params_of_attributes_count),
         STORY(any_part_is_a_network),
         STORY(failing_allocations_lose_nothing),

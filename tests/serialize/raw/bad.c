@@ -374,16 +374,6 @@ static void a_hostile_count_costs_nothing(void **state) {
     unlink(path);
 }
 
-static int set_up(void **state) {
-    scratch_make();
-    return (*state = xir_context_new(NULL)) ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    xir_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_bad_file_is_refused_at_its_byte),
@@ -393,5 +383,5 @@ int main(void) {
         cmocka_unit_test(awkward_numbers_are_survived),
         cmocka_unit_test(a_hostile_count_costs_nothing),
     };
-    return cmocka_run_group_tests_name("raw_bad", tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("raw_bad", tests, scratch_begin, scratch_end);
 }

@@ -856,16 +856,6 @@ static void a_real_pair_comes_back_byte_for_byte(void **state) {
     free(file);
 }
 
-static int set_up(void **state) {
-    scratch_make();
-    return (*state = xir_context_new(NULL)) ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    xir_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_network_writes_its_params_in_the_order_of_the_walk),
@@ -894,5 +884,5 @@ int main(void) {
         cmocka_unit_test(a_pair_is_saved_together_or_not_at_all),
         cmocka_unit_test(a_real_pair_comes_back_byte_for_byte),
     };
-    return cmocka_run_group_tests_name("raw", tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("raw", tests, scratch_begin, scratch_end);
 }

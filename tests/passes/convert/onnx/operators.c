@@ -19,6 +19,7 @@
 #include <xir/exec.h>
 #include <xir/pass.h>
 #include <xir/serialize.h>
+#include "support/listed.h"
 #include "support/net.h"
 #include "support/onnx_data.h"
 #include "support/skips.h"
@@ -27,48 +28,7 @@
 #define XIR_ONNX_TESTS "/usr/share/libonnx-testdata/data"
 #endif
 
-enum { MOST_FILES = 32, MOST_LISTED = 512, MOST_REASON = 400 };
-
-/* ---- what is listed ------------------------------------------------------------------------------------------------ */
-
-/* A line: "op TYPE: reason" for tests in which a node of this type stays in its dialect, or "test NAME: reason", where
- * NAME may end in a star. */
-typedef struct listed {
-    bool   is_op;
-    char   name[96];
-    size_t seen;
-} listed;
-
-static listed list[MOST_LISTED];
-static size_t n_listed;
-
-static void read_list(void) {
-    FILE *f = fopen(XIR_TEST_DATA "/passes/convert/onnx/operators.txt", "r");
-    char line[512], kind[8];
-    if (!f) fail_msg("operators.txt cannot be opened");
-    for (int number = 1; fgets(line, sizeof line, f); number++) {
-        int reason = 0;
-        listed *entry = &list[n_listed];
-        if (*line == '#' || *line == '\n') continue;
-        if (n_listed == MOST_LISTED || sscanf(line, "%7s %95[^: \n]:%n", kind, entry->name, &reason) != 2 || !reason ||
-            strlen(line + reason) < 10 || (strcmp(kind, "op") != 0 && strcmp(kind, "test") != 0)) {
-            fail_msg("operators.txt:%d: expected \"op TYPE: reason\" or \"test NAME: reason\"", number);
-        }
-        entry->is_op = strcmp(kind, "op") == 0;
-        n_listed++;
-    }
-    fclose(f);
-}
-
-static listed *find_listed(bool is_op, const char *name) {
-    for (size_t i = 0; i < n_listed; i++) {
-        size_t size = strlen(list[i].name);
-        bool open = list[i].name[size - 1] == '*';
-        if (list[i].is_op != is_op) continue;
-        if (open ? strncmp(list[i].name, name, size - 1) == 0 : strcmp(list[i].name, name) == 0) return &list[i];
-    }
-    return NULL;
-}
+enum { MOST_FILES = 32, MOST_REASON = 400 };
 
 /* ---- files --------------------------------------------------------------------------------------------------------- */
 
@@ -325,7 +285,7 @@ static void check_docs(void) {
 
 static void operators_compute_what_was_recorded(void **state) {
     (void)state;
-    read_list();
+    read_list("passes/convert/onnx/operators.txt");
     each_test();
     if (total.tests == 0) SKIP("no ONNX operator tests in %s (Debian: libonnx-testdata)", tests_folder());
     print_message("ONNX: %zu models read; %zu pass, %zu of them with constants as inputs; listed: %zu of op types that stay, %zu "

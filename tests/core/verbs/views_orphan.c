@@ -1,0 +1,33 @@
+/* Views of networks that use what nobody makes, as one read from a file may: it comes in. */
+#include "support/net.h"
+#include "graph.h"
+
+static void what_nobody_makes_comes_in(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    xir_at at = XIR_AT(net);
+    xir_value *x = xir_input(at, "in", FP32("*", 4)), *y = xir_relu_short(at, x, "left");
+    xir_value *sum = xir_add_short(at, y, y, 1, 1, "sum");
+    assert_non_null(xir_output(at, XIR_VALUES(xir_relu_short(at, sum, "last"))));
+    xir_value *orphan = value_make_orphan(net, xir_value_type(y));
+    assert_true(value_set_id(orphan, 90));
+    DOES(xir_op_set_input(op_of(net, 2), 1, orphan));
+    xir_view *view = xir_view_id_range(net, 2, 3);
+    xir_value *values[4];
+    assert_int_equal(xir_view_inputs(view, values, COUNT(values)), 2);
+    assert_ptr_equal(values[0], y);
+    assert_ptr_equal(values[1], orphan);
+    assert_int_equal(xir_view_outputs(view, values, COUNT(values)), 1);
+    assert_int_equal(xir_view_params(view, values, COUNT(values)), 0);
+    xir_network *part = xir_view_to_network(view);
+    assert_int_equal(xir_value_id(xir_op_output(xir_network_first(part), 1)), 90);
+    assert_int_equal(xir_network_validate(part, why), XIR_OK);
+    xir_network_free(part);
+    xir_view_free(view);
+    xir_network_free(net);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(what_nobody_makes_comes_in) };
+    return RUN_GROUP(tests);
+}

@@ -1,0 +1,30 @@
+/* Tests of somebody else's suite that are known not to pass, with their reasons: a file of lines
+ *
+ *   op TYPE: reason      the tests of an op type
+ *   test NAME: reason    one test; a star at the end of the name stands for the rest of it
+ *
+ * Blank lines and those that begin with # are skipped. The test that uses a list marks what it has seen, so that what is listed
+ * and passes, or is not among the tests, can be told. */
+#ifndef SUPPORT_LISTED_H
+#define SUPPORT_LISTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { MOST_LISTED = 512 };
+
+typedef struct listed {
+    bool   is_op;
+    char   name[96];
+    size_t seen;
+} listed;
+
+extern listed list[MOST_LISTED];
+extern size_t n_listed;
+
+/* Reads the file at this path under tests/; a line of another form fails the test. */
+void read_list(const char *file);
+/* The line about an op type or a test, or NULL. */
+listed *find_listed(bool is_op, const char *name);
+
+#endif
