@@ -1,6 +1,7 @@
 /* The list of all tables of kernels, and their registration. */
 #include "kernels.h"
 #include "context.h"
+#include "library.h"
 
 #define TABLE(name) extern kernel_table name;
 #include "kernels.def"

@@ -88,6 +88,22 @@ static xir_status read_plugin(void *handle, const char *path, xir_plugin *out, x
     return XIR_OK;
 }
 
+/* What it brings for the lists of the context, each an array of pointers. */
+typedef struct listed { const void *const *items; size_t n; } listed;
+
+static const struct { registry_kind kind; const char *noun, *nouns; size_t items, n; } lists[] = {
+    { REGISTRY_PASS,       "pass",       "passes",      offsetof(xir_plugin, passes),      offsetof(xir_plugin, n_passes)      },
+    { REGISTRY_CONVERSION, "conversion", "conversions", offsetof(xir_plugin, conversions), offsetof(xir_plugin, n_conversions) },
+};
+enum { LISTS = sizeof lists / sizeof *lists };
+
+static listed list_of(const xir_plugin *p, size_t l) {
+    listed list;
+    memcpy((void *)&list.items, (const char *)p + lists[l].items, sizeof list.items);
+    memcpy(&list.n, (const char *)p + lists[l].n, sizeof list.n);
+    return list;
+}
+
 static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags *why) {
     /* Another copy of the library has the text elsewhere. */
     if (!p->library || p->library() != xir_version()) {
@@ -97,10 +113,12 @@ static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags 
     if (!p->name || !*p->name) return fail(why, path, XIR_E_INVALID, "the plug-in has no name");
     if (p->n_classes && !p->classes) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu classes at NULL", p->n_classes);
     if (p->n_infers && !p->infers) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu inferences at NULL", p->n_infers);
-    if (p->n_passes && !p->passes) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu passes at NULL", p->n_passes);
     if (p->n_kernels && !p->kernels) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu kernels at NULL", p->n_kernels);
-    if (p->n_conversions && !p->conversions) {
-        return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu conversions at NULL", p->n_conversions);
+    for (size_t l = 0; l < LISTS; l++) {
+        listed list = list_of(p, l);
+        if (list.n && !list.items) {
+            return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu %s at NULL", list.n, lists[l].nouns);
+        }
     }
     for (size_t i = 0; i < p->n_classes; i++) {
         if (!p->classes[i] || !p->classes[i]()) return fail(why, path, XIR_E_INVALID, "class %zu of the plug-in is NULL", i);
@@ -128,7 +146,7 @@ typedef struct arrival {
     class_stage    stage;
     xir_class    **infers;    /* the class of each inference */
     xir_class    **kernels;   /* and of each kernel          */
-    registry_item *items;     /* passes, then conversions    */
+    registry_item *items;     /* of the lists, one after another */
 } arrival;
 
 /* Findings about classes and passes know no file: the first is said again with it. Returns `status`. */
@@ -149,21 +167,17 @@ static xir_status stage_classes(arrival *a, const xir_plugin *p, const char *pat
     return XIR_OK;
 }
 
-static xir_status check_passes(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
-    xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
-    xir_status status = hand_on(found, path, passes_check(a->stage.ctx, p->passes, p->n_passes, found), why);
-    for (size_t i = 0; !status && i < p->n_passes; i++) a->items[i] = (registry_item){ p->passes[i]->name, p->passes[i] };
-    return status;
-}
-
-static xir_status check_conversions(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
-    registry_item *items = a->items + p->n_passes;
-    for (size_t i = 0; i < p->n_conversions; i++) {
-        items[i].it = p->conversions[i];
-        if (!p->conversions[i]) return fail(why, path, XIR_E_INVALID, "conversion %zu of the plug-in is NULL", i);
+static xir_status check_lists(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
+    registry_item *items = a->items;
+    for (size_t l = 0; l < LISTS; l++) {
+        listed list = list_of(p, l);
+        size_t bad;
+        for (size_t i = 0; i < list.n; i++)
+            if (!list.items[i]) return fail(why, path, XIR_E_INVALID, "%s %zu of the plug-in is NULL", lists[l].noun, i);
         xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
-        xir_status status = conversion_check(a->stage.ctx, p->conversions[i], &items[i].name, found);
+        xir_status status = registry_check(a->stage.ctx, lists[l].kind, list.items, list.n, items, &bad, found);
         if (hand_on(found, path, status, why)) return status;
+        items += list.n;
     }
     return XIR_OK;
 }
@@ -218,17 +232,26 @@ static xir_status find_kernels(arrival *a, const xir_plugin *p, const char *path
     return XIR_OK;
 }
 
-/* For who holds the lock. */
+/* For a caller that holds the lock. */
 static xir_status stage_lists(const arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
-    xir_context *ctx = a->stage.ctx;
-    size_t taken;
-    xir_status status = registry_stage(ctx, REGISTRY_PASS, a->items, p->n_passes, &taken);
-    if (status == XIR_E_EXISTS) return fail(why, path, status, "there is a pass '%s' already", a->items[taken].name);
-    if (!status) status = registry_stage(ctx, REGISTRY_CONVERSION, a->items + p->n_passes, p->n_conversions, &taken);
-    if (status == XIR_E_EXISTS) {
-        return fail(why, path, status, "there is a conversion of %s already", a->items[p->n_passes + taken].name);
+    const registry_item *items = a->items;
+    for (size_t l = 0; l < LISTS; l++) {
+        size_t n = list_of(p, l).n;
+        xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
+        xir_status status = registry_stage(a->stage.ctx, lists[l].kind, items, n, found);
+        if (hand_on(found, path, status, why)) return status;
+        items += n;
     }
-    return status ? diag_memory(why) : XIR_OK;
+    return XIR_OK;
+}
+
+static void enter_lists(const arrival *a, const xir_plugin *p) {
+    const registry_item *items = a->items;
+    for (size_t l = 0; l < LISTS; l++) {
+        size_t n = list_of(p, l).n;
+        registry_enter(a->stage.ctx, lists[l].kind, items, n);
+        items += n;
+    }
 }
 
 /* A copy of what the list of plug-ins holds. */
@@ -252,8 +275,7 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
         for (size_t i = 0; i < p->n_infers; i++) class_set_infer(a->infers[i], p->infers[i].target, p->infers[i].infer);
         if (p->n_infers) ctx->infer_epoch++;
         for (size_t i = 0; i < p->n_kernels; i++) class_set_kernel(a->kernels[i], p->kernels[i].run);
-        registry_enter(ctx, REGISTRY_PASS, a->items, p->n_passes);
-        registry_enter(ctx, REGISTRY_CONVERSION, a->items + p->n_passes, p->n_conversions);
+        enter_lists(a, p);
         stage_enter(&a->stage);
         ctx->plugins[ctx->n_plugins++] = record;
     }
@@ -264,11 +286,14 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
 /* How many bytes the lists of an arrival take; 0: more than there are. */
 static size_t room_for(const xir_plugin *p) {
     enum { MOST = 1 << 24 };
-    const size_t lists[] = { p->n_classes, p->n_infers, p->n_kernels, p->n_passes, p->n_conversions };
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (lists[i] > MOST) return 0;
-    return (p->n_classes + p->n_infers + p->n_kernels + 1) * sizeof(void *) +
-           (p->n_passes + p->n_conversions) * sizeof(registry_item);
+    size_t items = 0;
+    for (size_t l = 0; l < LISTS; l++) {
+        size_t n = list_of(p, l).n;
+        if (n > MOST) return 0;
+        items += n;
+    }
+    if (p->n_classes > MOST || p->n_infers > MOST || p->n_kernels > MOST) return 0;
+    return (p->n_classes + p->n_infers + p->n_kernels + 1) * sizeof(void *) + items * sizeof(registry_item);
 }
 
 static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path, void *handle, xir_diags *why) {
@@ -283,8 +308,7 @@ static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path
     xir_status status = stage_classes(&a, p, path, why);
     if (!status) status = find_infers(&a, p, path, why);
     if (!status) status = find_kernels(&a, p, path, why);
-    if (!status) status = check_passes(&a, p, path, why);
-    if (!status) status = check_conversions(&a, p, path, why);
+    if (!status) status = check_lists(&a, p, path, why);
     if (!status) status = let_in(&a, p, path, handle, why);
     mem_free(&ctx->alloc, block, room);
     return status;
@@ -315,19 +339,4 @@ xir_status xir_plugin_load(xir_context *ctx, const char *path, xir_diags *why) {
     pthread_mutex_unlock(&ctx->registering);
     if (again || status) dlclose(handle);
     return status;
-}
-
-bool xir_context_plugin_at(xir_context *ctx, size_t i, xir_str *name, xir_str *path) {
-    pthread_mutex_lock(&ctx->lock);
-    bool there = i < ctx->n_plugins;
-    if (there) {
-        *name = ctx->plugins[i].name;
-        *path = ctx->plugins[i].path;
-    }
-    pthread_mutex_unlock(&ctx->lock);
-    return there;
-}
-
-void plugins_close(plugin *plugins, size_t n) {
-    while (n--) dlclose(plugins[n].handle);
 }

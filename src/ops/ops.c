@@ -1,5 +1,6 @@
 /* The class functions of every operation, and their registration. */
 #include "context.h"
+#include "library.h"
 #include "rules.h"
 
 #define XIR_DEFS <xir/ops/all.def>
@@ -23,5 +24,7 @@ xir_status ops_register(xir_context *ctx) {
         xir_status status = xir_register(ctx, classes[i](), NULL);
         if (status) return status;
     }
+    ctx->input_class = xir_class_of(ctx, xir_input_class());
+    ctx->output_class = xir_class_of(ctx, xir_output_class());
     return XIR_OK;
 }

@@ -194,7 +194,7 @@ static bool try_directly(trial *t) {
     xir_infer at, again;
     start(t, &at, t->p->net);
     xir_diags_clear(why);
-    xir_status rule = infer_check(&at);
+    xir_status rule = rule_check(&at);
     if (rule) check_findings(t, rule);
     infer_end(&at);
     if (!can_infer(t)) return false;

@@ -89,7 +89,7 @@ static const xir_type *ask(const xir_class_decl *decl, const void *attrs, const 
     xir_infer at;
     xir_diags_clear(why);
     infer_start(&at, net, xir_class_of(ctx, decl), attrs, NULL, inputs, n, XIR_STR(""), why);
-    xir_status checked = infer_check(&at);
+    xir_status checked = rule_check(&at);
     xir_status status = checked ? checked : infer_run(&at);
     const xir_type *out = status ? NULL : at.out[0];
     if (status && (!checked || status != XIR_E_INVALID)) fail_msg("refused with %s by %s", xir_status_name(status), checked ? "the check" : "inference");

@@ -1,14 +1,14 @@
 #!/bin/sh
 # layers.sh TOP: who may include whom.
 #
-#   src/core                          itself
-#   src/{ops,serialize,passes,exec}   itself and src/core
+#   src/core/<layer>                          itself and the layers below: base, object, type, graph, verbs
+#   src/{ops,serialize,passes,exec,library}   itself and src/core
 #   tools/<program>                   itself
 #   examples, plugins/<plug-in>       nothing but <xir/…> and what lies beside
 #   include/xir                       <xir/…>, or a file beside it
 #
 # An #include "…" is looked up where the rules allow it: beside the file, in its folder, in
-# src/core.  What is not found there, or leaves its folder by "..", is an error; so is an
+# those below.  What is not found there, or leaves its folder by "..", is an error; so is an
 # #include <xir/…> that is not public.
 set -u
 cd "$1" || exit 2
@@ -54,8 +54,11 @@ each() {
     unset IFS
 }
 
-core="src/core/base src/core/object src/core/type src/core/graph src/core/verbs"
-each src/core $core
+core=
+for folder in base object type graph verbs; do
+    core="src/core/$folder $core"
+    each "src/core/$folder" $core
+done
 for folder in ops serialize passes exec library; do
     each "src/$folder" "src/$folder" $core
 done

@@ -2,7 +2,9 @@
  * record lies in the list itself: it takes the place of a finding for which there is no memory, so adding never fails. */
 #include <inttypes.h>
 #include <stdarg.h>
-#include "context.h"
+#include "context_base.h"
+#include "diagnose.h"
+#include "memory.h"
 
 struct xir_diags {
     xir_allocator    alloc;

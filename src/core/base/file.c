@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "context_base.h"
 #include "file.h"
 
 enum {
@@ -109,7 +110,7 @@ xir_status file_reader_at(file_reader *r, uint64_t offset, void *out, size_t siz
 }
 
 static blob *read_regular(file_reader *r) {
-    blob *b = blob_new(&r->ctx->alloc, r->size);
+    blob *b = blob_new(context_alloc(r->ctx), r->size);
     if (!b) {
         read_memory(r);
         return NULL;
@@ -127,7 +128,7 @@ static blob *read_regular(file_reader *r) {
 static blob *read_stream(file_reader *r, uint64_t most) {
     buffer all;
     blob *b = NULL;
-    buffer_init(&all, &r->ctx->alloc);
+    buffer_init(&all, context_alloc(r->ctx));
     for (;;) {
         if (!buffer_reserve(&all, BLOCK)) {
             read_memory(r);
@@ -142,7 +143,7 @@ static blob *read_stream(file_reader *r, uint64_t most) {
             break;
         }
         if (all.size < all.room) {   /* a read that was not filled: the end */
-            b = blob_new(&r->ctx->alloc, all.size);
+            b = blob_new(context_alloc(r->ctx), all.size);
             if (!b) read_memory(r);
             else if (all.size) memcpy((void *)(uintptr_t)b->bytes, all.data, all.size);
             break;
@@ -166,7 +167,7 @@ blob *file_reader_all(file_reader *r, uint64_t most) {
 static void unmap(void *user, const void *data) { (void)munmap((void *)(uintptr_t)data, (size_t)(uintptr_t)user); }
 
 blob *file_reader_map(file_reader *r) {
-    const xir_allocator *alloc = &r->ctx->alloc;
+    const xir_allocator *alloc = context_alloc(r->ctx);
     struct stat st;
     if (fstat(r->fd, &st) != 0) {
         read_fail(r, "ask for its size");
@@ -230,14 +231,14 @@ static void unmap_watched(void *user, const void *data) {
 
 blob *file_reader_map_watched(file_reader *r) {
     size_t size = strlen(r->path) + 1, room = sizeof(file_watch) + size;
-    file_watch *w = mem_new(&r->ctx->alloc, room);
+    file_watch *w = mem_new(context_alloc(r->ctx), room);
     blob *b = w ? file_reader_map(r) : NULL;
     if (!b) {
         if (!w) read_memory(r);
-        mem_free(&r->ctx->alloc, w, room);
+        mem_free(context_alloc(r->ctx), w, room);
         return NULL;
     }
-    *w = (file_watch){ .alloc = r->ctx->alloc, .fd = r->fd, .device = r->device, .inode = r->inode, .size = r->size,
+    *w = (file_watch){ .alloc = *context_alloc(r->ctx), .fd = r->fd, .device = r->device, .inode = r->inode, .size = r->size,
                        .changed = r->changed, .changed_ns = r->changed_ns, .room = room };
     memcpy(w->path, r->path, size);
     r->fd = -1;
@@ -249,7 +250,7 @@ blob *file_reader_map_watched(file_reader *r) {
 blob *file_read(xir_context *ctx, const char *path, xir_diags *why) {
     file_reader r;
     if (file_reader_open(&r, ctx, path, why) != XIR_OK) return NULL;
-    blob *b = file_reader_all(&r, ctx->limits.max_bytes);
+    blob *b = file_reader_all(&r, context_base_of(ctx)->limits.max_bytes);
     file_reader_close(&r);
     return b;
 }
@@ -280,7 +281,7 @@ static void discard(file_writer *w) {
 }
 
 static void forget(file_writer *w) {
-    const xir_allocator *alloc = &w->ctx->alloc;
+    const xir_allocator *alloc = context_alloc(w->ctx);
     mem_free(alloc, w->block, BLOCK);
     mem_free(alloc, w->target, w->target_size);
     mem_free(alloc, w->temp, w->temp_size);
@@ -395,9 +396,9 @@ static void open_for(file_writer *w) {
 
 xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why) {
     *w = (file_writer){ .ctx = ctx, .why = why, .path = path, .fd = -1, .target_size = PATH_ROOM, .temp_size = PATH_ROOM + 32 };
-    w->block = mem_new(&ctx->alloc, BLOCK);
-    w->target = mem_new(&ctx->alloc, w->target_size);
-    w->temp = mem_new(&ctx->alloc, w->temp_size);
+    w->block = mem_new(context_alloc(ctx), BLOCK);
+    w->target = mem_new(context_alloc(ctx), w->target_size);
+    w->temp = mem_new(context_alloc(ctx), w->temp_size);
     if (w->block && w->target && w->temp) open_for(w);
     else w->status = diag_memory(why);
     if (w->status != XIR_OK) forget(w);

@@ -3,7 +3,8 @@
 #ifndef CORE_FILE_H
 #define CORE_FILE_H
 
-#include "graph.h"
+#include "blob.h"
+#include "diagnose.h"
 
 /* Reads a whole regular file, pipe or device ("-" is not special here) into a blob. NULL with a finding (XIR_E_IO; XIR_E_LIMIT
  * if larger than the context's limit; XIR_E_MEMORY). */

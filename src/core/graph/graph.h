@@ -6,7 +6,9 @@
 
 #include <stdatomic.h>
 #include <xir/network.h>
+#include "blob.h"
 #include "context.h"
+#include "rule.h"
 
 /* A text behind its size; empty names share one. */
 typedef struct label { uint32_t size; char bytes[]; } label;
@@ -19,37 +21,6 @@ struct xir_use {
     xir_use   *next;
     xir_use  **link;    /* what points here: list head or a next */
 };
-
-/* Bytes, counted; shared by Params of several networks. */
-typedef struct blob {
-    atomic_size_t references;
-    xir_allocator alloc;
-    const uint8_t *bytes;
-    uint64_t      size;
-    bool          mapped;    /* bytes of a file: not in memory until touched */
-    bool          owned;     /* allocated behind this head, writable         */
-    bool          inside;    /* this head lies in the parent's bytes: nothing to free */
-    atomic_uchar  looked;    /* what the watch said when the bytes were first asked for */
-    struct file_watch *watch;  /* NULL: bytes are simply there; of the mapping that they are part of (file.c) */
-    void        (*release)(void *user, const void *data);
-    void         *user;
-    struct blob  *parent;    /* the blob of the whole file, which this is a part of */
-} blob;
-blob *blob_new(const xir_allocator *alloc, uint64_t size);                 /* owned, bytes not cleared */
-blob *blob_borrow(const xir_allocator *alloc, const void *data, uint64_t size, bool mapped,
-                  void (*release)(void *, const void *), void *user);
-blob *blob_part(blob *whole, uint64_t offset, uint64_t size);              /* retains the whole        */
-/* Makes the heads of parts of `whole` in memory that belongs to `keeper`: many parts for one allocation. Each counts as a
- * holder of the keeper, which must be retained for all of them, and keep the whole alive. */
-void  blob_part_in(blob *head, blob *keeper, const blob *whole, uint64_t offset, uint64_t size);
-void  blob_retain_many(blob *b, size_t n);
-/* Whether the bytes may be written: owned, and no other Params have them. */
-bool  blob_is_mine(const blob *b);
-/* Whether the file of a mapping that is watched is still as it was when it was opened. */
-bool  blob_is_there(const blob *b);
-const char *blob_path(const blob *b);   /* of the file of a mapping that is watched, as it was opened */
-void  blob_retain(blob *b);
-void  blob_release(blob *b);                                               /* accepts NULL             */
 
 typedef struct params {
     blob     *data;            /* NULL: none                                                     */
@@ -261,31 +232,10 @@ bool op_walk_attr_params(const xir_op *op, bool (*visit)(void *user, xir_value *
 /* Every Params of the network once: inputs in execution order, then attributes, op by op. */
 bool net_walk_params(xir_network *net, bool (*visit)(void *user, xir_value *params), void *user);
 
-/* Inference. Types go into `out` (room for `room`), the count into *n. */
-struct xir_infer {
-    xir_context      *ctx;
-    home             *home;
-    const xir_class  *cls;
-    const void       *attrs;
-    const xir_target *target;
-    const xir_op     *op;           /* NULL before it exists: then `values` has the inputs     */
-    xir_value *const *values;
-    size_t            n_inputs;
-    const xir_type  **out;
-    size_t            n_out, room;
-    bool              out_on_heap;
-    bool              read_values;  /* the answer depends on bytes                            */
-    xir_status        status;
-    xir_diags        *why;
-    xir_str           path;         /* put before `where`                                     */
-    size_t            place;        /* of an op in the order, from 1: "/ops/<place - 1>"; 0: not said */
-    xir_str           op_name;
-    const xir_type   *few[4];
-};
+/* Inference of an op. */
 void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs, const xir_target *target,
                        xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why);
 xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing registered            */
-xir_status infer_check(xir_infer *at);          /* the class's own rule                          */
 void       infer_end(xir_infer *at);
 /* `place` is where the op stands, from 1, for findings; 0: they need not say. */
 xir_status op_infer(xir_op *op, bool override, size_t place, xir_diags *why);

@@ -1,7 +1,6 @@
 /* Runs a class's check and inference for a target, the host's where a target has none of its own. An answer is a pure function of
  * class, attributes, target and input types, all of which are unique pointers within a network, so a small memo answers again:
  * a network of repeated blocks infers few of its ops. */
-#include <stdarg.h>
 #include <stdio.h>
 #include "graph.h"
 #include "types.h"
@@ -33,10 +32,6 @@ void infer_end(xir_infer *at) {
     at->out_on_heap = false;
 }
 
-xir_status infer_check(xir_infer *at) {
-    return at->cls->check ? at->cls->check(at) : XIR_OK;
-}
-
 xir_status infer_run(xir_infer *at) {
     xir_target_kind kind = at->target ? xir_target_kind_of(at->target) : XIR_TARGET_HOST;
     if (!at->cls->infer[kind]) kind = XIR_TARGET_HOST;
@@ -44,17 +39,12 @@ xir_status infer_run(xir_infer *at) {
     if (!fn) return XIR_E_UNKNOWN;
     at->n_out = 0;
     bool alone = at->cls->alone >> kind & 1;
-    xir_status status = alone ? XIR_OK : infer_check(at);
+    xir_status status = alone ? XIR_OK : rule_check(at);
     if (!status) status = fn(at);
     return status ? status : at->status;
 }
 
 /* ---- what a function sees ---------------------------------------------------------------------------------- */
-
-xir_context      *xir_infer_context(const xir_infer *at) { return at->ctx; }
-const xir_class  *xir_infer_class(const xir_infer *at)   { return at->cls; }
-const void       *xir_infer_attrs(const xir_infer *at)   { return at->attrs; }
-const xir_target *xir_infer_target(const xir_infer *at)  { return at->target; }
 
 size_t xir_infer_input_count(const xir_infer *at) { return at->n_inputs; }
 
@@ -195,26 +185,6 @@ xir_status xir_infer_give_like(xir_infer *at, const xir_type *like, const int64_
     if (!tensor) return xir_infer_fail(at, XIR_E_TYPE, NULL, "a tensor type was expected to be like");
     const xir_layout *layout = xir_layout_rank(tensor->layout) == rank ? tensor->layout : NULL;
     return xir_infer_give_tensor(at, tensor->element_dtype, layout, dims, rank);
-}
-
-xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, const char *format, ...) {
-    at->status = code;
-    if (!at->why) return code;
-    char sentence[400], path[300];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(sentence, sizeof sentence, format, list);
-    va_end(list);
-    char op[40] = "";
-    if (at->place) snprintf(op, sizeof op, "/ops/%zu", at->place - 1);
-    int n = snprintf(path, sizeof path, "%.*s%s%s%s", (int)at->path.size, at->path.data ? at->path.data : "", op, where ? "/" : "",
-                     where ? where : "");
-    xir_str place = { path, n < 0 ? 0 : (size_t)n < sizeof path ? (size_t)n : sizeof path - 1 };
-    if (at->op_name.size) {
-        return xir_diags_add(at->why, XIR_ERROR, code, place, "%.*s '%.*s': %s", (int)at->cls->key.size, at->cls->key.data,
-                             (int)at->op_name.size, at->op_name.data, sentence);
-    }
-    return xir_diags_add(at->why, XIR_ERROR, code, place, "%.*s: %s", (int)at->cls->key.size, at->cls->key.data, sentence);
 }
 
 /* ---- the memo ---------------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* Values and their uses: asking, naming, replacing. */
 #include <inttypes.h>
 #include "graph.h"
+#include "library.h"
 
 xir_network *xir_value_network(const xir_value *v) { return value_net(v); }
 int64_t      xir_value_id(const xir_value *v)      { return v->id; }
@@ -15,6 +16,11 @@ const xir_mtype *xir_value_mtype(const xir_value *v) {
 xir_op *xir_value_op(const xir_value *v)        { return v->producer; }
 size_t  xir_value_index(const xir_value *v)     { return v->producer ? (size_t)(v - v->producer->outputs) : 0; }
 bool    xir_value_is_params(const xir_value *v) { return value_is_params(v); }
+
+xir_status graph_register(xir_context *ctx) {
+    ctx->is_params = xir_value_is_params;
+    return XIR_OK;
+}
 
 const xir_use *xir_value_uses(const xir_value *v)  { return v->uses; }
 const xir_use *xir_use_next(const xir_use *use)    { return use->next; }

@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include "graph.h"
+#include "context.h"
+#include "rule.h"
 
 /* Whose body it is: the class, and the op's name if it has one. */
 typedef struct subject { const xir_class *cls; xir_str name; } subject;
@@ -85,7 +86,7 @@ static xir_status check_params(const subject *of, const xir_field *f, const xir_
         if (f->flags & XIR_FIELD_OPTIONAL) return XIR_OK;
         return fault(why, XIR_E_MISSING, path, f, "attribute %s of " SUBJECT " is null", f->name.data, SUBJECT_OF(of));
     }
-    if (value_is_params(v)) return XIR_OK;
+    if (of->cls->ctx->is_params(v)) return XIR_OK;
     return fault(why, XIR_E_TYPE, path, f, "Params were expected, an op's value was found");
 }
 
@@ -257,7 +258,7 @@ const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, 
         xir_infer view = { .ctx = ctx, .home = &ctx->home, .cls = cls, .attrs = made, .why = why };
         if (!rounded) {
             diag_memory(why);
-        } else if (body_check(cls, made, XIR_STR(""), XIR_STR(""), why) == XIR_OK && infer_check(&view) == XIR_OK) {
+        } else if (body_check(cls, made, XIR_STR(""), XIR_STR(""), why) == XIR_OK && rule_check(&view) == XIR_OK) {
             object = home_intern(&ctx->home, made);
             if (!object) diag_memory(why);
         }

@@ -1,7 +1,8 @@
 /* A context counts who holds it: its maker and every network. What it owns is freed with the last of them. */
+#include <dlfcn.h>
 #include "context.h"
 
-xir_context *xir_context_new(const xir_allocator *allocator) {
+xir_context *context_make(const xir_allocator *allocator) {
     const xir_allocator *alloc = allocator ? allocator : &memory_default;
     xir_context *ctx = mem_new(alloc, sizeof *ctx);
     if (!ctx) return NULL;
@@ -14,11 +15,6 @@ xir_context *xir_context_new(const xir_allocator *allocator) {
     ctx->limits = (xir_limits){ .max_bytes = (uint64_t)1 << 40, .max_depth = 128 };
     arena_init(&ctx->arena, &ctx->alloc);
     home_init(&ctx->home, ctx, &ctx->lock);
-    if (types_register(ctx) != XIR_OK || ops_register(ctx) != XIR_OK || exec_register(ctx) != XIR_OK ||
-        passes_register(ctx) != XIR_OK) {
-        xir_context_free(ctx);
-        return NULL;
-    }
     return ctx;
 }
 
@@ -35,7 +31,7 @@ void xir_context_free(xir_context *ctx) {
     arena_free(&ctx->arena);
     pthread_mutex_destroy(&ctx->registering);
     pthread_mutex_destroy(&ctx->lock);
-    plugins_close(ctx->plugins, ctx->n_plugins);
+    while (ctx->n_plugins) dlclose(ctx->plugins[--ctx->n_plugins].handle);   // the last first
     xir_allocator alloc = ctx->alloc;
     mem_free(&alloc, ctx->plugins, ctx->plugin_room * sizeof *ctx->plugins);
     mem_free(&alloc, ctx, sizeof *ctx);
@@ -46,4 +42,15 @@ xir_limits xir_context_limits(const xir_context *ctx) { return ctx->limits; }
 void xir_context_set_limits(xir_context *ctx, xir_limits limits) {
     if (limits.max_bytes) ctx->limits.max_bytes = limits.max_bytes;
     if (limits.max_depth) ctx->limits.max_depth = limits.max_depth;
+}
+
+bool xir_context_plugin_at(xir_context *ctx, size_t i, xir_str *name, xir_str *path) {
+    pthread_mutex_lock(&ctx->lock);
+    bool there = i < ctx->n_plugins;
+    if (there) {
+        *name = ctx->plugins[i].name;
+        *path = ctx->plugins[i].path;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return there;
 }

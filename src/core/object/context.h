@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <xir/exec.h>
 #include <xir/plugin.h>
+#include "context_base.h"
 #include "object.h"
 #include "registry.h"
 
@@ -34,11 +35,16 @@ typedef xir_status run_op_fn(const xir_op *op, const xir_array *const *inputs, s
                              size_t n_outputs, xir_diags *why);
 
 struct xir_context {
-    xir_allocator    alloc;
+    union {                         /* one thing under two names: base knows no more of a context  */
+        context_base base;
+        struct {
+            xir_allocator alloc;
+            xir_limits    limits;
+        };
+    };
     atomic_size_t    references;
     pthread_mutex_t  lock;
     pthread_mutex_t  registering;   /* taken before `lock` by who registers a class               */
-    xir_limits       limits;
     arena            arena;         /* classes                                                   */
     home             home;
     _Atomic(const xir_class *) first_class;
@@ -54,6 +60,8 @@ struct xir_context {
     const xir_scales *no_scales;    /* default of attributes like cut_scale                       */
     const xir_type   *fp32;
     const xir_class  *tensor_class;
+    const xir_class  *input_class, *output_class;   /* of ops that a view puts at its ends            */
+    bool            (*is_params)(const xir_value *value);   /* of the graph: objects hold values they know nothing of */
     uint32_t          infer_epoch;  /* grows when an inference function is registered              */
     plugin           *plugins;      /* closed after all that may point into them                  */
     size_t            n_plugins, plugin_room;
@@ -61,8 +69,8 @@ struct xir_context {
     run_op_fn        *run_op;       /* of the executor; NULL: there is none                        */
 };
 
-/* Closes shared objects, the last first. */
-void plugins_close(plugin *plugins, size_t n);
+/* A context with nothing registered; NULL without memory. */
+xir_context *context_make(const xir_allocator *allocator);
 
 /* Classes that are registered together. Whoever has one holds `registering`. */
 typedef struct class_stage {
@@ -76,18 +84,6 @@ xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags
 xir_status stage_reserve(const class_stage *stage, xir_diags *why);
 void       stage_enter(const class_stage *stage);
 
-static inline const xir_allocator *context_alloc(xir_context *ctx) { return &ctx->alloc; }
 void context_retain(xir_context *ctx);
-
-/* xir_class_decl lists that every context registers. */
-xir_status types_register(xir_context *ctx);
-xir_status ops_register(xir_context *ctx);
-/* The executor's kernels and run_op; the passes and conversions that every context has. */
-xir_status exec_register(xir_context *ctx);
-xir_status passes_register(xir_context *ctx);
-/* Whether passes, and a conversion, may be registered, names that are taken apart; with a finding. *name is what the registry finds a
- * conversion by. */
-xir_status passes_check(xir_context *ctx, const xir_pass_decl *const *passes, size_t n, xir_diags *why);
-xir_status conversion_check(xir_context *ctx, const xir_convert_row *row, const char **name, xir_diags *why);
 
 #endif

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <xir/infer.h>
 #include <xir/quant.h>
+#include "diagnose.h"
 #include "memory.h"
 
 /* ---- sealed classes -------------------------------------------------------------------------------------- */
@@ -55,6 +56,14 @@ struct xir_class {
     uint8_t               what;      /* xir_type_kind etc. of the built-in families, see place.c, type.c */
     const xir_class      *next;      /* in the order of registration                         */
 };
+
+/* xir_class.what is 1 + the kind for the built-in targets, memory types and types, one of these for arrays and scalars, and
+ * 0 for every other class. */
+enum { WHAT_PLAIN = 1, WHAT_EXP };
+enum { WHAT_BOOL = 1, WHAT_INT, WHAT_REAL };
+static inline int object_what(const void *object) {
+    return object ? ((const xir_object *)object)->cls->what : 0;
+}
 
 /* Returns the key of this name (old names too), NULL if the class has none. `hint` is the position that is likely. */
 const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hint);
@@ -159,11 +168,5 @@ struct xir_form {
 const xir_class *form_class(xir_context *ctx, xir_str text);
 /* Parses any "@…" text. */
 const xir_object *form_parse(home *h, xir_str text, form_error *e);
-
-/* Findings with what core has at hand; a NULL list takes only the status. */
-xir_status diag_fail(xir_diags *why, xir_status code, xir_str path, const char *format, ...) XIR_PRINTF(4, 5);
-xir_status diag_memory(xir_diags *why);
-/* Gives findings from index `from` on that have no place a line of the program. */
-void       diags_add_place(xir_diags *diags, size_t from, const char *file, int line);
 
 #endif

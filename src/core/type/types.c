@@ -1,5 +1,6 @@
 /* The class functions of types.def, and what every context has from the start: its classes, the host and
  * its memory, @fp(32) and the empty array of scales. */
+#include "library.h"
 #include "types.h"
 
 #define XIR_DEFS <xir/types.def>

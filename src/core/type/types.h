@@ -83,16 +83,6 @@ const void *out_of_memory(xir_diags *why);
 /* A text for "%.*s", the beginning of a long one. */
 #define SHOWN(text) (int)((text).size < 80 ? (text).size : 80), ((text).size ? (text).data : "")
 
-/* ---- what a class is --------------------------------------------------------------------------------------- */
-
-/* xir_class.what is 1 + the kind for the built-in targets, memory types and types, one of these for arrays
- * and scalars, and 0 for every other class. */
-enum { WHAT_PLAIN = 1, WHAT_EXP };
-enum { WHAT_BOOL = 1, WHAT_INT, WHAT_REAL };
-static inline int object_what(const void *object) {
-    return object ? ((const xir_object *)object)->cls->what : 0;
-}
-
 /* ---- rules ------------------------------------------------------------------------------------------------- */
 
 /* Where faults go: one call a fault, `where` a path below the object. */

@@ -65,7 +65,7 @@ static xir_status check_object(checker *c, const xir_object *object, xir_str pat
     if (object->cls->opaque) return XIR_OK;
     xir_status first = body_check(object->cls, object, XIR_STR(""), path, why);
     xir_infer at = { .ctx = c->net->ctx, .cls = object->cls, .attrs = object, .why = why, .path = path };
-    if (!first) keep_first(&first, infer_check(&at));
+    if (!first) keep_first(&first, rule_check(&at));
     for (uint32_t i = 0; i < object->cls->n_fields; i++) {
         const xir_field *f = &object->cls->fields[i];
         if (f->kind == XIR_KIND_REF) {
@@ -243,7 +243,7 @@ static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_dia
     infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
     at.op = op;
     at.path = path;
-    xir_status status = infer_check(&at);
+    xir_status status = rule_check(&at);
     infer_end(&at);
     if (!status && !at.read_values && memo) *memo = key;
     return status;

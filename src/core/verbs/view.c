@@ -2,7 +2,6 @@
  * come from many threads. It compares the network's epoch, which every edit changes, and holds a reference of the network. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <xir/ops.h>
 #include <xir/view.h>
 #include "graph.h"
 
@@ -450,9 +449,7 @@ static xir_value *twin_of(const cutting *c, const xir_value *v) {
 }
 
 /* An Input or Output, in no order yet. */
-static xir_op *make_end(xir_network *net, const xir_class_decl *decl, const xir_type *const *types, size_t n_types,
-                        size_t n_inputs) {
-    const xir_class *cls = class_builtin(net->ctx, decl);
+static xir_op *make_end(xir_network *net, const xir_class *cls, const xir_type *const *types, size_t n_types, size_t n_inputs) {
     if (!net_reserve_ids(net, 1, n_types)) return NULL;
     xir_op *op = op_make(net, cls, cls->defaults, n_inputs);
     if (!op || !op_make_outputs(op, types, n_types)) return NULL;
@@ -497,7 +494,7 @@ static bool cut_inputs(const cutting *c) {
     }
     xir_op *input = source ? c->twins[source->slot] : NULL;
     if (done && !input) {
-        input = make_end(copy, xir_input_class(), types, n, 0);
+        input = make_end(copy, copy->ctx->input_class, types, n, 0);
         done = input;
         if (done) op_link(input, copy->first);
     } else if (done && n) {
@@ -535,7 +532,7 @@ static bool cut_outputs(const cutting *c, xir_value *const *out) {
     }
     xir_op *output = sink ? c->twins[sink->slot] : NULL;
     if (!output) {
-        output = make_end(c->copy, xir_output_class(), NULL, 0, view->outputs.n);
+        output = make_end(c->copy, c->copy->ctx->output_class, NULL, 0, view->outputs.n);
         if (!output) return false;
         for (size_t i = 0; i < view->outputs.n; i++) use_link(&output->inputs[i], output, out[i]);
         op_link(output, NULL);

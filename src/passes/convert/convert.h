@@ -170,4 +170,7 @@ xir_value        *conversion_known_params(conversion *c, const xir_op *op);
 xir_value *params_alias(xir_network *net, const xir_value *params);   /* the same bytes under another name; NULL without memory */
 const xir_class *find_class(xir_context *ctx, const char *name);      /* by the end of its key */
 
+/* Says which rows may be registered in the context. */
+void convert_rules_define(xir_context *ctx);
+
 #endif

@@ -143,8 +143,9 @@ static const char *fault_of(const xir_convert_row *row) {
     return NULL;
 }
 
-xir_status conversion_check(xir_context *ctx, const xir_convert_row *row, const char **name, xir_diags *why) {
+static xir_status check_row(xir_context *ctx, const void *const *items, size_t i, const char **name, xir_diags *why) {
     (void)ctx;
+    const xir_convert_row *row = items[i];
     *name = row->name;
     if (row->abi != XIR_ABI || row->size < sizeof *row) {
         return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a conversion row was declared for another version of the binary "
@@ -154,26 +155,21 @@ xir_status conversion_check(xir_context *ctx, const xir_convert_row *row, const 
     if (fault) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the conversion row '%.100s' is no good: %s",
                                 *name ? *name : "", fault);
     if (!built_in(xir_str_of(*name))) return XIR_OK;
-    return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a conversion row of '%.100s' already", *name);
+    return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a conversion row '%.100s' already", *name);
 }
+
+static const registry_rules rules = { .noun = "conversion row", .check = check_row };
+
+void convert_rules_define(xir_context *ctx) { registry_define(ctx, REGISTRY_CONVERSION, &rules); }
 
 xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, size_t n, xir_diags *why) {
     const xir_allocator *alloc = context_alloc(ctx);
-    size_t taken = 0, size = (n ? n : 1) * sizeof(registry_item);
-    registry_item *items = mem_new(alloc, size);
+    size_t size = (n ? n : 1) * sizeof(void *);
+    const void **items = n <= SIZE_MAX / sizeof(void *) ? mem_new(alloc, size) : NULL;
     if (!items) return diag_memory(why);
-    xir_status status = XIR_OK;
-    for (size_t i = 0; i < n && !status; i++) {
-        items[i].it = &rows[i];
-        status = conversion_check(ctx, &rows[i], &items[i].name, why);
-    }
-    if (!status) {
-        status = registry_add(ctx, REGISTRY_CONVERSION, items, n, &taken);
-        if (status == XIR_E_EXISTS) diag_fail(why, status, XIR_STR(""), "there is a conversion row of '%.100s' already",
-                                              rows[taken].name);
-        else if (status) diag_memory(why);
-    }
-    mem_free(alloc, items, size);
+    for (size_t i = 0; i < n; i++) items[i] = &rows[i];
+    xir_status status = registry_add(ctx, REGISTRY_CONVERSION, items, n, why);
+    mem_free(alloc, (void *)items, size);
     return status;
 }
 

@@ -31,8 +31,7 @@ bool pipeline_is_name(xir_str text);
 /* A pipeline of one pass; `options` as between its braces. NULL with a finding and its status. */
 xir_pipeline *pipeline_of_pass(xir_context *ctx, const xir_pass_decl *pass, xir_str options, xir_status *status, xir_diags *why);
 
-/* What every pass keeps that is registered after `before`, the rest of a plug-in's. */
-xir_status pass_check_decl(xir_context *ctx, const xir_pass_decl *decl, const xir_pass_decl *const *before, size_t n_before,
-                           xir_diags *why);
+/* Says which passes may be registered in the context. */
+void pass_rules_define(xir_context *ctx);
 
 #endif

@@ -1,16 +1,5 @@
-/* The list of passes: the built-in ones, and those that a program or a plug-in registers. */
+/* Which passes may be registered, and finding one. */
 #include "manager/pipeline.h"
-
-#define PASS(id) extern const xir_pass_decl pass_##id;
-#include "passes.def"
-#undef PASS
-
-static const xir_pass_decl *const built_in[] = {
-#define PASS(id) &pass_##id,
-#include "passes.def"
-#undef PASS
-    NULL,
-};
 
 static xir_status check_option(const xir_pass_decl *decl, const xir_pass_option *o, xir_diags *why) {
     if (!o->name || !pipeline_is_name(xir_str_of(o->name)) || pass_option_named(decl, xir_str_of(o->name)) != o || !o->describe) {
@@ -23,15 +12,16 @@ static xir_status check_option(const xir_pass_decl *decl, const xir_pass_option 
     return pass_check_value(decl, o, xir_str_of(o->preset), XIR_E_INVALID, why);
 }
 
-static bool is_listed(const xir_pass_decl *const *among, size_t n, xir_str name) {
-    for (size_t i = 0; i < n; i++)
-        if (xir_str_equal(xir_str_of(among[i]->name), name)) return true;
+static bool is_listed(const void *const *among, size_t n, xir_str name) {
+    for (size_t i = 0; i < n; i++) {
+        const xir_pass_decl *decl = among[i];
+        if (xir_str_equal(xir_str_of(decl->name), name)) return true;
+    }
     return false;
 }
 
-xir_status pass_check_decl(xir_context *ctx, const xir_pass_decl *decl, const xir_pass_decl *const *before, size_t n_before,
-                           xir_diags *why) {
-    if (!decl) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "a pass is NULL");
+static xir_status check_pass(xir_context *ctx, const void *const *items, size_t n_before, const char **name, xir_diags *why) {
+    const xir_pass_decl *decl = items[n_before];
     if (decl->abi != XIR_ABI || decl->size < sizeof *decl) {
         return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a pass was declared for another version of the binary interface");
     }
@@ -39,6 +29,7 @@ xir_status pass_check_decl(xir_context *ctx, const xir_pass_decl *decl, const xi
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "'%s' is no name of a pass, which is a word of lower case letters, "
                          "digits and dashes", decl->name ? decl->name : "");
     }
+    *name = decl->name;
     if (!decl->run || !decl->describe || decl->level < 0 || decl->level > XIR_LEVEL_MAX ||
         (decl->n_options && !decl->options) || decl->n_options > PIPELINE_OPTIONS) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the pass %s has no function, description or level, or more than %d "
@@ -49,37 +40,21 @@ xir_status pass_check_decl(xir_context *ctx, const xir_pass_decl *decl, const xi
         if (status) return status;
     }
     for (const char *const *need = decl->needs; need && *need; need++) {
-        xir_str name = xir_str_of(*need);
-        if (registry_find(ctx, REGISTRY_PASS, name) || is_listed(before, n_before, name)) continue;
+        xir_str needed = xir_str_of(*need);
+        if (registry_find(ctx, REGISTRY_PASS, needed) || is_listed(items, n_before, needed)) continue;
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the pass %s needs %s, which is not registered", decl->name, *need);
     }
     return XIR_OK;
 }
 
+static const registry_rules rules = { .noun = "pass", .check = check_pass };
+
+void pass_rules_define(xir_context *ctx) { registry_define(ctx, REGISTRY_PASS, &rules); }
+
 xir_status xir_pass_register(xir_context *ctx, const xir_pass_decl *decl, xir_diags *why) {
-    size_t taken;
-    xir_status status = pass_check_decl(ctx, decl, NULL, 0, why);
-    if (status) return status;
-    status = registry_add(ctx, REGISTRY_PASS, &(registry_item){ decl->name, decl }, 1, &taken);
-    if (status == XIR_E_EXISTS) return diag_fail(why, status, XIR_STR(""), "there is a pass '%s' already", decl->name);
-    return status ? diag_memory(why) : XIR_OK;
+    const void *item = decl;
+    return registry_add(ctx, REGISTRY_PASS, &item, 1, why);
 }
 
 const xir_pass_decl *xir_pass_find(xir_context *ctx, xir_str name) { return registry_find(ctx, REGISTRY_PASS, name); }
 const xir_pass_decl *xir_pass_at(xir_context *ctx, size_t i) { return registry_at(ctx, REGISTRY_PASS, i); }
-
-xir_status passes_check(xir_context *ctx, const xir_pass_decl *const *passes, size_t n, xir_diags *why) {
-    for (size_t i = 0; i < n; i++) {
-        xir_status status = pass_check_decl(ctx, passes[i], passes, i, why);
-        if (status) return status;
-    }
-    return XIR_OK;
-}
-
-xir_status passes_register(xir_context *ctx) {
-    for (size_t i = 0; built_in[i]; i++) {
-        xir_status status = xir_pass_register(ctx, built_in[i], NULL);
-        if (status) return status;
-    }
-    return XIR_OK;
-}

@@ -1,0 +1,13 @@
+/* Findings, from inside: what every layer uses to say what is wrong. */
+#ifndef CORE_DIAGNOSE_H
+#define CORE_DIAGNOSE_H
+
+#include <xir/diag.h>
+
+/* Findings with what core has at hand; a NULL list takes only the status. */
+xir_status diag_fail(xir_diags *why, xir_status code, xir_str path, const char *format, ...) XIR_PRINTF(4, 5);
+xir_status diag_memory(xir_diags *why);
+/* Gives findings from index `from` on that have no place a line of the program. */
+void       diags_add_place(xir_diags *diags, size_t from, const char *file, int line);
+
+#endif

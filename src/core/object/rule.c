@@ -1,0 +1,29 @@
+/* What every rule may ask, be it of an object or of an op, and how it says what is wrong. */
+#include <stdarg.h>
+#include <stdio.h>
+#include "rule.h"
+
+xir_context      *xir_infer_context(const xir_infer *at) { return at->ctx; }
+const xir_class  *xir_infer_class(const xir_infer *at)   { return at->cls; }
+const void       *xir_infer_attrs(const xir_infer *at)   { return at->attrs; }
+const xir_target *xir_infer_target(const xir_infer *at)  { return at->target; }
+
+xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, const char *format, ...) {
+    at->status = code;
+    if (!at->why) return code;
+    char sentence[400], path[300];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(sentence, sizeof sentence, format, list);
+    va_end(list);
+    char op[40] = "";
+    if (at->place) snprintf(op, sizeof op, "/ops/%zu", at->place - 1);
+    int n = snprintf(path, sizeof path, "%.*s%s%s%s", (int)at->path.size, at->path.data ? at->path.data : "", op, where ? "/" : "",
+                     where ? where : "");
+    xir_str place = { path, n < 0 ? 0 : (size_t)n < sizeof path ? (size_t)n : sizeof path - 1 };
+    if (at->op_name.size) {
+        return xir_diags_add(at->why, XIR_ERROR, code, place, "%.*s '%.*s': %s", (int)at->cls->key.size, at->cls->key.data,
+                             (int)at->op_name.size, at->op_name.data, sentence);
+    }
+    return xir_diags_add(at->why, XIR_ERROR, code, place, "%.*s: %s", (int)at->cls->key.size, at->cls->key.data, sentence);
+}

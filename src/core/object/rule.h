@@ -1,0 +1,33 @@
+/* What a class's own rule sees: CHECK of any class, INFER of an op. The rule of an object sees class and attributes alone. */
+#ifndef CORE_RULE_H
+#define CORE_RULE_H
+
+#include <xir/infer.h>
+#include "object.h"
+
+/* Types that inference gives go into `out` (room for `room`). */
+struct xir_infer {
+    xir_context      *ctx;
+    home             *home;
+    const xir_class  *cls;
+    const void       *attrs;
+    const xir_target *target;
+    const xir_op     *op;           /* NULL before it exists: then `values` has the inputs     */
+    xir_value *const *values;
+    size_t            n_inputs;
+    const xir_type  **out;
+    size_t            n_out, room;
+    bool              out_on_heap;
+    bool              read_values;  /* the answer depends on bytes                            */
+    xir_status        status;
+    xir_diags        *why;
+    xir_str           path;         /* put before `where`                                     */
+    size_t            place;        /* of an op in the order, from 1: "/ops/<place - 1>"; 0: not said */
+    xir_str           op_name;
+    const xir_type   *few[4];
+};
+
+/* The class's own check; XIR_OK without one. */
+static inline xir_status rule_check(xir_infer *at) { return at->cls->check ? at->cls->check(at) : XIR_OK; }
+
+#endif

@@ -1,0 +1,17 @@
+/* A context as users have it: every layer registers what it brings. Nothing below knows this list. */
+#include "context.h"
+#include "library.h"
+
+static xir_status (*const layers[])(xir_context *ctx) = {
+    types_register, graph_register, ops_register, exec_register, passes_register,
+};
+
+xir_context *xir_context_new(const xir_allocator *allocator) {
+    xir_context *ctx = context_make(allocator);
+    for (size_t i = 0; ctx && i < sizeof layers / sizeof *layers; i++) {
+        if (layers[i](ctx) == XIR_OK) continue;
+        xir_context_free(ctx);
+        return NULL;
+    }
+    return ctx;
+}

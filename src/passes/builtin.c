@@ -1,0 +1,25 @@
+/* The passes that every context has: those of passes.def, in its order, and what may be registered beside them. */
+#include "convert/convert.h"
+#include "library.h"
+#include "manager/pipeline.h"
+
+#define PASS(id) extern const xir_pass_decl pass_##id;
+#include "passes.def"
+#undef PASS
+
+static const xir_pass_decl *const built_in[] = {
+#define PASS(id) &pass_##id,
+#include "passes.def"
+#undef PASS
+    NULL,
+};
+
+xir_status passes_register(xir_context *ctx) {
+    pass_rules_define(ctx);
+    convert_rules_define(ctx);
+    for (size_t i = 0; built_in[i]; i++) {
+        xir_status status = xir_pass_register(ctx, built_in[i], NULL);
+        if (status) return status;
+    }
+    return XIR_OK;
+}

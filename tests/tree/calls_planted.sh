@@ -1,0 +1,57 @@
+#!/bin/sh
+# calls_planted.sh CC NM SHARED EXCEPTIONS OBJECTS: calls.sh finds what it is there to find.  Each plant is an object that
+# breaks one rule, added to the library's.
+set -u
+
+cc=$1 nm=$2 shared=$3 exceptions=$4 objects=$5
+here=$(dirname "$0")
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# plant FILE NAME: an object of that file that calls NAME.
+plant() {
+    mkdir -p "$work/$(dirname "$1")"
+    echo "int $2(void); int planted_$2(void); int planted_$2(void) { return $2(); }" >"$work/plant.c"
+    "$cc" -c -o "$work/$1.o" "$work/plant.c" || exit 2
+    echo "$work/$1.o" >>"$work/objects"
+}
+
+# expect WORDS…: calls.sh fails and says so.
+expect() {
+    if sh "$here/calls.sh" "$nm" "$shared" "$exceptions" "$work/objects" >"$work/out"; then
+        echo "calls.sh did not find: $*"
+        failed=1
+    elif ! grep -q "$*" "$work/out"; then
+        echo "calls.sh does not say: $*"
+        sed 's/^/    /' "$work/out"
+        failed=1
+    fi
+    cp "$objects" "$work/objects"
+}
+
+cp "$objects" "$work/objects"
+plant src/core/base/upward.c xir_context_new
+expect "src/core/base/upward.c calls upward: xir_context_new of src/library/library.c"
+
+plant src/core/graph/upward.c xir_network_save
+expect "src/core/graph/upward.c calls upward: xir_network_save of src/serialize/save.c"
+
+plant src/exec/sideways.c passes_register
+expect "src/exec/sideways.c calls a private name of another layer: passes_register"
+
+plant src/passes/ring/one.c planted_planted_circle
+plant src/passes/other/two.c planted_circle
+plant src/passes/ring/three.c circle
+echo "int planted_planted_planted_circle(void); int circle(void); int circle(void) { return planted_planted_planted_circle(); }" >"$work/plant.c"
+"$cc" -c -o "$work/src/passes/other/four.c.o" "$work/plant.c" || exit 2
+echo "$work/src/passes/other/four.c.o" >>"$work/objects"
+expect "a circle of files crosses folders"
+
+echo "src/ops/a.c src/exec/b.c xir_nothing  an exception that nothing needs" >"$work/more"
+cat "$exceptions" >>"$work/more"
+exceptions=$work/more
+expect "not needed any more: src/ops/a.c src/exec/b.c xir_nothing"
+
+[ "$failed" -eq 0 ] && echo "every plant is found"
+exit "$failed"
