@@ -595,7 +595,7 @@ static void rows_that_are_refused(void **state) {
     (void)state;
     static const struct { xir_convert_row row; xir_status code; const char *part; } cases[] = {
         { { XIR_CONVERT_HEAD, "onnx::Relu", "1", "1", "", "ReLU", NULL, NULL },            XIR_E_EXISTS,
-          "there is a conversion row of 'onnx::Relu' already" },
+          "there is a conversion row 'onnx::Relu' already" },
         { { XIR_CONVERT_HEAD, "onnx::com.example.Swish", "1", "1", "", "SiLU", NULL, NULL }, XIR_E_EXISTS, "already" },
         { { XIR_CONVERT_HEAD, "Relu", "1", "1", "", "ReLU", NULL, NULL },                  XIR_E_INVALID,
           "no key of a dialect" },
