@@ -6,21 +6,26 @@ static const struct { const char *key, *old; } keys[SOURCE_TAG_COUNT] = {
     { "source.dims",      "onnx.dims" },
     { "source.captures",  "onnx.captures" },
     { "source.duplicate", "onnx.duplicate" },
+    { "source.inputs",    NULL },
 };
+
+static bool is_old(source_tag which, xir_str key) {
+    return keys[which].old && xir_str_equal(key, xir_str_of(keys[which].old));
+}
 
 xir_str source_tag_key(source_tag which) { return xir_str_of(keys[which].key); }
 
 bool source_tag_is(source_tag which, xir_str key) {
-    return xir_str_equal(key, source_tag_key(which)) || xir_str_equal(key, xir_str_of(keys[which].old));
+    return xir_str_equal(key, source_tag_key(which)) || is_old(which, key);
 }
 
 const xir_any *source_tag_find(const xir_map *tags, source_tag which) {
     if (!tags) return NULL;
     const xir_any *value = xir_map_get(tags, source_tag_key(which));
-    return value ? value : xir_map_get(tags, xir_str_of(keys[which].old));
+    return value || !keys[which].old ? value : xir_map_get(tags, xir_str_of(keys[which].old));
 }
 
 xir_status source_tag_set(xir_value *v, source_tag which, const xir_any *value) {
     xir_status status = xir_value_set_tag(v, source_tag_key(which), value);
-    return status ? status : xir_value_set_tag(v, xir_str_of(keys[which].old), NULL);
+    return status || !keys[which].old ? status : xir_value_set_tag(v, xir_str_of(keys[which].old), NULL);
 }

@@ -9,6 +9,7 @@ typedef enum source_tag {
     SOURCE_DIMS,        /* of a value: its dims as declared, a list of integers, names and nulls                */
     SOURCE_CAPTURES,    /* of an op: the names of its last inputs, which its subgraphs take from outside        */
     SOURCE_DUPLICATE,   /* of a value: true if another one has its name and is the one that uses of it mean     */
+    SOURCE_INPUTS,      /* of an op: what the format calls its first inputs, a list of names and nulls              */
     SOURCE_TAG_COUNT
 } source_tag;
 

@@ -68,17 +68,10 @@ static bool scan(proto_reader *r, wire_bytes message, attribute *a) {
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
-static bool put_params(proto_reader *r, xir_value *v, xir_any *out) {
-    if (!v) return false;
-    v->id = r->net->next_value_id++;
-    *out = (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = v };
-    return true;
-}
-
 /* A map of one key, the arena's. */
 static bool put_map(proto_reader *r, const char *key, xir_any value, xir_any *out) {
-    xir_entry *entry = arena_take(&r->net->arena, sizeof *entry);
-    if (!entry) return trace_memory(&r->trace);
+    xir_entry *entry = arena_take(&r->d.net->arena, sizeof *entry);
+    if (!entry) return trace_memory(&r->d.trace);
     *entry = (xir_entry){ xir_str_of(key), value };
     *out = xir_any_map(entry, 1);
     return true;
@@ -92,10 +85,10 @@ static double real_of(uint32_t bits) {
 
 /* Floats as they are in memory, for those that no text has a word for. */
 static bool put_floats(proto_reader *r, const xir_any *items, const int64_t *dims, size_t rank, size_t n, xir_any *out) {
-    const xir_type *type = proto_tensor_type(r, proto_element_type(r, 1), dims, rank);
-    if (type && r->how->no_params) return put_params(r, proto_make_params(r, XIR_STR(""), type, NULL), out);
-    blob *data = type ? blob_new(r->alloc, 4 * (uint64_t)n) : NULL;
-    if (!data) return trace_memory(&r->trace);
+    const xir_type *type = dialect_tensor(&r->d, dialect_element(&r->d, 1), dims, rank);
+    if (type && r->d.how->no_params) return dialect_any_params(&r->d, dialect_params(&r->d, XIR_STR(""), type, NULL), out);
+    blob *data = type ? blob_new(r->d.alloc, 4 * (uint64_t)n) : NULL;
+    if (!data) return trace_memory(&r->d.trace);
     uint8_t *bytes = (uint8_t *)(uintptr_t)data->bytes;
     for (size_t i = 0; i < n; i++) {
         float v = (float)items[i].as.real;
@@ -103,23 +96,23 @@ static bool put_floats(proto_reader *r, const xir_any *items, const int64_t *dim
         memcpy(&bits, &v, sizeof bits);
         for (size_t j = 0; j < 4; j++) bytes[4 * i + j] = (uint8_t)(bits >> 8 * j);
     }
-    return put_params(r, proto_make_params(r, XIR_STR(""), type, data), out);
+    return dialect_any_params(&r->d, dialect_params(&r->d, XIR_STR(""), type, data), out);
 }
 
 static bool put_text(proto_reader *r, wire_bytes text, xir_any *out) {
-    if (!proto_is_text(text)) return put_params(r, proto_make_bytes(r, XIR_STR(""), text), out);
+    if (!proto_is_text(text)) return dialect_any_params(&r->d, proto_make_bytes(r, XIR_STR(""), text), out);
     *out = xir_any_text(XIR_STR(""));
-    return arena_text(&r->net->arena, proto_str(text), &out->as.text) || trace_memory(&r->trace);
+    return arena_text(&r->d.net->arena, proto_str(text), &out->as.text) || trace_memory(&r->d.trace);
 }
 
 static bool put_tensor(proto_reader *r, wire_bytes tensor, xir_any *out) {
     proto_tensor t;
-    return proto_scan_tensor(r, tensor, &t) && put_params(r, proto_make_tensor(r, &t), out);
+    return proto_scan_tensor(r, tensor, &t) && dialect_any_params(&r->d, proto_make_tensor(r, &t), out);
 }
 
 static bool put_graph(proto_reader *r, wire_bytes graph, xir_any *out) {
     xir_any bytes;
-    return proto_find_captures(r, graph) && put_params(r, proto_make_bytes(r, XIR_STR(""), graph), &bytes) &&
+    return proto_find_captures(r, graph) && dialect_any_params(&r->d, proto_make_bytes(r, XIR_STR(""), graph), &bytes) &&
            put_map(r, "onnx.graph", bytes, out);
 }
 
@@ -143,7 +136,7 @@ static bool add_numbers(proto_reader *r, const wire_field *f, wire_kind kind, xi
     uint64_t v = f->value;
     if (f->kind != kind && f->kind != WIRE_BYTES) return proto_kind_fail(r, f, kind, name);
     for (bool alone = f->kind == kind; alone || wire_next_number(&w, kind, &v); alone = false) {
-        xir_any *out = proto_list_add(r, &r->items, sizeof *out);
+        xir_any *out = dialect_add(&r->d, &r->items, sizeof *out);
         if (!out) return false;
         *out = kind == WIRE_VARINT ? xir_any_int((int64_t)v) : xir_any_real(real_of((uint32_t)v));
         if (f->kind == kind) break;
@@ -154,10 +147,10 @@ static bool add_numbers(proto_reader *r, const wire_field *f, wire_kind kind, xi
 static bool add_item(proto_reader *r, const wire_field *f, put_fn *put, xir_str name) {
     if (f->kind != WIRE_BYTES) return proto_kind_fail(r, f, WIRE_BYTES, name);
     frame at[2] = { proto_enter(r, name), { .up = &at[0], .index = r->items.size } };
-    r->trace.top = &at[1];
+    r->d.trace.top = &at[1];
     xir_any item, *out = NULL;
-    if (put(r, f->bytes, &item) && (out = proto_list_add(r, &r->items, sizeof *out))) *out = item;
-    r->trace.top = at[0].up;
+    if (put(r, f->bytes, &item) && (out = dialect_add(&r->d, &r->items, sizeof *out))) *out = item;
+    r->d.trace.top = at[0].up;
     return out != NULL;
 }
 
@@ -185,8 +178,8 @@ static bool read_list(proto_reader *r, const attribute *a, uint32_t field, xir_a
     bool finite = true;
     for (size_t i = 0; i < n && field == ATTR_FLOATS; i++) finite &= isfinite(items[i].as.real) != 0;
     if (!finite) return put_floats(r, items, &(int64_t){ (int64_t)n }, 1, n, out);
-    *out = xir_any_list(n ? arena_copy(&r->net->arena, items, n * sizeof *items) : NULL, n);
-    return !n || out->as.list.items || trace_memory(&r->trace);
+    *out = xir_any_list(n ? arena_copy(&r->d.net->arena, items, n * sizeof *items) : NULL, n);
+    return !n || out->as.list.items || trace_memory(&r->d.trace);
 }
 
 /* ---- one attribute --------------------------------------------------------------------------------------------- */
@@ -196,9 +189,9 @@ static bool needs(proto_reader *r, const attribute *a, wire_bytes value, put_fn 
         return PROTO_FAIL(r, a->whole.at, XIR_E_MISSING, "an attribute of type %" PRIu64 " needs %s", a->type, name);
     }
     frame at = proto_enter(r, xir_str_of(name));
-    r->trace.top = &at;
+    r->d.trace.top = &at;
     bool ok = put(r, value, out);
-    r->trace.top = at.up;
+    r->d.trace.top = at.up;
     return ok;
 }
 
@@ -218,34 +211,26 @@ static bool read_value(proto_reader *r, const attribute *a, uint32_t field, xir_
     }
 }
 
-/* Keys that every op has in files, and those that begin as ours do, are taken: "onnx." stands before such names. */
-static bool make_key(proto_reader *r, wire_bytes name, const xir_class *cls, xir_str *out) {
-    xir_str text = proto_str(name);
-    bool taken = class_find_key(cls, text, 0) || (text.size >= 5 && memcmp(text.data, "onnx.", 5) == 0);
-    char *key = arena_take(&r->net->arena, text.size + 5);
-    if (!key) return trace_memory(&r->trace);
-    size_t n = taken ? 5 : 0;
-    memcpy(key, "onnx.", n);
-    if (text.size) memcpy(key + n, text.data, text.size);
-    *out = (xir_str){ key, n + text.size };
-    return true;
+static bool read_any(proto_reader *r, const attribute *a, xir_any *out) {
+    if (!a->ref.size) return read_value(r, a, a->type ? value_fields[a->type] : a->first, out);
+    xir_any ref;   /* a function's attribute, which its caller gives: of no use elsewhere */
+    return put_text(r, a->ref, &ref) && put_map(r, "onnx.ref", ref, out);
 }
 
-bool proto_read_attribute(proto_reader *r, wire_bytes message, const xir_class *cls, xir_entry *out) {
+bool proto_read_attribute(proto_reader *r, wire_bytes message) {
     attribute a;
-    if (!scan(r, message, &a) || !make_key(r, a.name, cls, &out->key)) return false;
+    xir_any value;
+    if (!scan(r, message, &a)) return false;
     if (a.type >= TYPES) {
         PROTO_ENTER(r, at, "type");
         PROTO_FAIL(r, a.type_at, XIR_E_UNKNOWN, "there is no attribute type %" PRIu64, a.type);
         PROTO_LEAVE(r, at);
         return false;
     }
-    if (a.ref.size) {   /* a function's attribute, which its caller gives: of no use elsewhere */
-        xir_any ref;
-        return put_text(r, a.ref, &ref) && put_map(r, "onnx.ref", ref, &out->value);
-    }
-    if (!read_value(r, &a, a.type ? value_fields[a.type] : a.first, &out->value)) return false;
-    xir_entry *doc = a.doc.size ? proto_list_add(r, &r->docs, sizeof *doc) : NULL;
-    if (doc) *doc = (xir_entry){ out->key, xir_any_text(proto_str(a.doc)) };
-    return doc || !a.doc.size;
+    if (!read_any(r, &a, &value) || !dialect_node_attr_kept(&r->d, proto_str(a.name), value)) return false;
+    if (a.ref.size || !a.doc.size) return true;
+    const xir_entry *entry = (const xir_entry *)r->d.node.attrs.data + r->d.node.attrs.size - 1;
+    xir_entry *doc = dialect_add(&r->d, &r->docs, sizeof *doc);
+    if (doc) *doc = (xir_entry){ entry->key, xir_any_text(proto_str(a.doc)) };
+    return doc != NULL;
 }

@@ -1,71 +1,19 @@
 /* What a model says of tensors in other files, and the parts of those files that the tensors are. */
-#include "named_files.h"
 #include "onnx/external.h"
-
-/* ---- files ----------------------------------------------------------------------------------------------------- */
-
-struct proto_external {
-    named_files  files;
-    proto_parts *parts;    /* of each file */
-    size_t       room;
-};
-
-static proto_external *open_external(proto_reader *r) {
-    if (r->external) return r->external;
-    proto_external *e = mem_new(r->alloc, sizeof *e);
-    if (!e) {
-        trace_memory(&r->trace);
-        return NULL;
-    }
-    *e = (proto_external){ .files = { .ctx = r->ctx, .alloc = r->alloc, .path = r->how->path, .lazy = r->how->lazy,
-                                      .watch = r->how->watch, .most = r->ctx->limits.max_bytes, .why = r->how->why } };
-    named_files_begin(&e->files);
-    return r->external = e;
-}
-
-void proto_external_free(proto_external *e) {
-    if (!e) return;
-    const xir_allocator *alloc = e->files.alloc;
-    for (size_t i = 0; i < e->files.n; i++) proto_parts_free(&e->parts[i]);
-    mem_free(alloc, e->parts, e->room * sizeof *e->parts);
-    named_files_end(&e->files);
-    mem_free(alloc, e, sizeof *e);
-}
-
-/* ---- what the model says --------------------------------------------------------------------------------------- */
 
 typedef struct place {
     wire_bytes     location, offset, length, checksum;
     const uint8_t *at;
 } place;
 
-static bool refuse(proto_reader *r, const place *p, const proto_tensor *t, const named_fault *fault) {
-    if (fault->status == XIR_E_MEMORY) return trace_memory(&r->trace);
-    if (fault->folder) return trace_fail(&r->trace, fault->status, XIR_NO_BYTE, "%s", fault->what);
-    if (fault->what[0]) {
-        return PROTO_FAIL(r, p->at, fault->status, "the external data of tensor '%.*s' in \"%.*s\": %s",
-                          CLIP(proto_str(t->name)), CLIP(proto_str(p->location)), fault->what);
-    }
-    r->trace.status = fault->status;   /* the finding is there */
-    return false;
-}
-
-static proto_parts *find_file(proto_reader *r, const place *p, const proto_tensor *t) {
-    proto_external *e = open_external(r);
-    if (!e) return NULL;
-    size_t n = e->files.n;
-    if (!mem_reserve(r->alloc, (void **)&e->parts, &e->room, n + 1, sizeof *e->parts)) {
-        trace_memory(&r->trace);
-        return NULL;
-    }
+static dialect_parts *find_file(proto_reader *r, const place *p, const proto_tensor *t) {
     named_fault fault;
-    int64_t i = named_files_find(&e->files, proto_str(p->location), &fault);
-    if (i < 0) {
-        refuse(r, p, t, &fault);
-        return NULL;
+    dialect_parts *parts = dialect_file(&r->d, proto_str(p->location), &fault);
+    if (!parts) {
+        dialect_no_file(&r->d, proto_byte(r, p->at), &fault, "the external data of tensor '%.*s' in \"%.*s\"",
+                        CLIP(proto_str(t->name)), CLIP(proto_str(p->location)));
     }
-    if ((size_t)i == n) e->parts[i] = (proto_parts){ .whole = e->files.files[i].whole };
-    return &e->parts[i];
+    return parts;
 }
 
 static bool read_entry(proto_reader *r, wire_bytes message, place *p) {
@@ -101,9 +49,9 @@ static bool read_place(proto_reader *r, const proto_tensor *t, place *p) {
         if (f.number != EXTERNAL_DATA) continue;
         if (!PROTO_WANT(r, &f, WIRE_BYTES, "external_data")) return false;
         if (!item.index) p->at = f.at;
-        r->trace.top = &item;
+        r->d.trace.top = &item;
         ok = read_entry(r, f.bytes, p);
-        r->trace.top = list.up;
+        r->d.trace.top = list.up;
         item.index++;
     }
     return ok && (p->location.at || PROTO_FAIL(r, p->at, XIR_E_MISSING, "the external data of tensor '%.*s' has no location",
@@ -136,7 +84,7 @@ static bool read_data(proto_reader *r, const proto_tensor *t, const place *p, co
                           "tensor '%.*s' has %" PRIu64 " bytes in \"%.*s\", its type takes %" PRIu64,
                          CLIP(proto_str(t->name)), length, CLIP(proto_str(p->location)), *bytes);
     }
-    proto_parts *parts = find_file(r, p, t);
+    dialect_parts *parts = find_file(r, p, t);
     if (!parts) return false;
     uint64_t size = parts->whole->size;
     if (!p->length.at) length = bytes ? *bytes : offset < size ? size - offset : 0;
@@ -145,7 +93,7 @@ static bool read_data(proto_reader *r, const proto_tensor *t, const place *p, co
                          " on, but the file ends at %" PRIu64, CLIP(proto_str(t->name)), length,
                          CLIP(proto_str(p->location)), offset, size);
     }
-    return !length || (*out = proto_part(r, parts, offset, length)) != NULL;
+    return !length || (*out = dialect_part(&r->d, parts, offset, length)) != NULL;
 }
 
 bool proto_external_data(proto_reader *r, const proto_tensor *t, const uint64_t *bytes, blob **out) {
@@ -158,7 +106,7 @@ bool proto_external_data(proto_reader *r, const proto_tensor *t, const uint64_t 
     } else if (t->element == 8) {
         PROTO_FAIL(r, p.at, XIR_E_TYPE, "tensor '%.*s' is of texts, which cannot be in another file",
                    CLIP(proto_str(t->name)));
-    } else if (!r->how->path) {
+    } else if (!r->d.how->path) {
         PROTO_FAIL(r, p.at, XIR_E_MISSING,
                    "tensor '%.*s' is in \"%.*s\", but there is no folder to look in: the model did not "
                   "come from a file", CLIP(proto_str(t->name)), CLIP(proto_str(p.location)));

@@ -1,17 +1,8 @@
 /* A model: what ModelProto says of itself becomes tags of the network; its graph, the network (graph.c). */
-#include "onnx/external.h"
 #include "onnx/read.h"
 #include "utf8.h"
 
 /* ---- what all messages need ------------------------------------------------------------------------------------ */
-
-void *proto_list_slow(proto_reader *r, proto_list *list, size_t item) {
-    if (!mem_reserve(r->alloc, &list->data, &list->room, list->size + 1, item)) {
-        trace_memory(&r->trace);
-        return NULL;
-    }
-    return (char *)list->data + item * list->size++;
-}
 
 bool proto_end_slow(proto_reader *r, const wire *w) {
     if (w->fault == WIRE_LENGTH) {
@@ -24,10 +15,10 @@ bool proto_end_slow(proto_reader *r, const wire *w) {
 bool proto_kind_fail(proto_reader *r, const wire_field *f, wire_kind kind, xir_str name) {
     static const char *const words[] = { "a number", "8 bytes", "bytes", "", "", "4 bytes" };
     frame at = proto_enter(r, name);
-    r->trace.top = &at;
+    r->d.trace.top = &at;
     PROTO_FAIL(r, f->at, XIR_E_TYPE, "%s must be %s (wire type %d), wire type %d was found", name.data, words[kind],
                (int)kind, (int)f->kind);
-    r->trace.top = at.up;
+    r->d.trace.top = at.up;
     return false;
 }
 
@@ -53,20 +44,12 @@ bool proto_text_fail(proto_reader *r, const wire_field *f, xir_str name) {
     return PROTO_FAIL(r, f->at, XIR_E_SYNTAX, "%s is not UTF-8", name.data);
 }
 
-/* ---- tags ------------------------------------------------------------------------------------------------------ */
+/* ---- entries --------------------------------------------------------------------------------------------------- */
 
-bool proto_tag(proto_reader *r, const xir_map **tags, const char *key, xir_any value) {
-    return map_with(&r->net->arena, *tags, xir_str_of(key), &value, tags) || trace_memory(&r->trace);
-}
-
-bool proto_tag_text(proto_reader *r, const xir_map **tags, const char *key, wire_bytes text) {
-    return !text.size || proto_tag(r, tags, key, xir_any_text(proto_str(text)));
-}
-
-bool proto_add_entry(proto_reader *r, const wire_field *f, proto_list *entries, xir_str name) {
+bool proto_add_entry(proto_reader *r, const wire_field *f, dialect_list *entries, xir_str name) {
     if (f->kind != WIRE_BYTES) return proto_kind_fail(r, f, WIRE_BYTES, name);
     frame at[2] = { proto_enter(r, name), { .up = &at[0], .index = entries->size } };
-    if (name.size) r->trace.top = &at[1];   /* otherwise who calls has said where */
+    if (name.size) r->d.trace.top = &at[1];   /* otherwise who calls has said where */
     wire_bytes key = { 0 }, value = { 0 };
     wire_field field;
     wire w = wire_of(f->bytes);
@@ -76,53 +59,10 @@ bool proto_add_entry(proto_reader *r, const wire_field *f, proto_list *entries, 
         else if (field.number == 2) ok = PROTO_TEXT(r, &field, &value, "value");
     }
     ok = ok && proto_end(r, &w);
-    r->trace.top = at[0].up;
-    xir_entry *entry = ok ? proto_list_add(r, entries, sizeof *entry) : NULL;
+    r->d.trace.top = at[0].up;
+    xir_entry *entry = ok ? dialect_add(&r->d, entries, sizeof *entry) : NULL;
     if (entry) *entry = (xir_entry){ proto_str(key), xir_any_text(proto_str(value)) };
     return entry != NULL;
-}
-
-bool proto_tag_entries(proto_reader *r, const xir_map **tags, const char *key, proto_list *entries) {
-    if (!entries->size) return true;
-    xir_entry *sorted = entries->data;
-    size_t n = 0;
-    if (!entries_sort(&r->scratch, sorted, entries->size)) return trace_memory(&r->trace);
-    for (size_t i = 0; i < entries->size; i++) {
-        if (i + 1 == entries->size || !xir_str_equal(sorted[i].key, sorted[i + 1].key)) sorted[n++] = sorted[i];
-    }
-    entries->size = 0;
-    return proto_tag(r, tags, key, xir_any_map(sorted, n));
-}
-
-bool proto_value_tags(proto_reader *r, xir_value *v, const xir_map *tags) {
-    if (!tags) return true;
-    value_more *more = value_need_more(v);
-    if (!more) return trace_memory(&r->trace);
-    if (!more->tags) more->tags = tags;
-    for (size_t i = 0; more->tags != tags && i < tags->size; i++) {
-        if (!map_with(&r->net->arena, more->tags, tags->entries[i].key, &tags->entries[i].value, &more->tags)) {
-            return trace_memory(&r->trace);
-        }
-    }
-    return true;
-}
-
-/* The label of a value that had nothing more so far lies behind what it has now. */
-bool proto_name_value(proto_reader *r, xir_value *v, xir_str text) {
-    if (!text.size) return true;
-    if (v->more) {
-        const label *name = net_name(r->net, text);
-        if (name) v->more->name = name;
-        return name || trace_memory(&r->trace);
-    }
-    value_more *more = text.size <= UINT32_MAX ? arena_take(&r->net->arena, sizeof *more + sizeof(label) + text.size) : NULL;
-    if (!more) return trace_memory(&r->trace);
-    label *name = (label *)(void *)(more + 1);
-    name->size = (uint32_t)text.size;
-    memcpy(name->bytes, text.data, text.size);
-    *more = (value_more){ .net = r->net, .name = name };
-    v->more = more;
-    return true;
 }
 
 /* ---- ModelProto ------------------------------------------------------------------------------------------------ */
@@ -131,18 +71,18 @@ typedef struct model {
     wire_bytes producer, producer_version, domain, doc;
     int64_t    ir_version, version;
     bool       has_ir_version, has_version;
-    proto_list  opsets, metadata, configurations;   /* xir_entry                     */
-    proto_list  functions, training;                /* xir_any: texts in base64      */
+    dialect_list  opsets, metadata, configurations;   /* xir_entry                     */
+    dialect_list  functions, training;                /* xir_any: texts in base64      */
     size_t     n_graphs;
 } model;
 
 /* What has a meaning only for who reads ONNX again is kept as it is, as text. */
-static bool add_base64(proto_reader *r, wire_bytes bytes, proto_list *list) {
+static bool add_base64(proto_reader *r, wire_bytes bytes, dialect_list *list) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     size_t size = (bytes.size + 2) / 3 * 4;
-    char *text = arena_take(&r->scratch, size);
-    xir_any *any = text ? proto_list_add(r, list, sizeof *any) : NULL;
-    if (!any) return trace_memory(&r->trace);
+    char *text = arena_take(&r->d.scratch, size);
+    xir_any *any = text ? dialect_add(&r->d, list, sizeof *any) : NULL;
+    if (!any) return trace_memory(&r->d.trace);
     char *out = text;
     for (size_t i = 0; i < bytes.size; i += 3) {
         size_t left = bytes.size - i;
@@ -159,7 +99,7 @@ static bool add_base64(proto_reader *r, wire_bytes bytes, proto_list *list) {
 }
 
 /* "ai.onnx" is another name of the default domain, "". */
-static bool read_opset(proto_reader *r, const wire_field *f, proto_list *opsets) {
+static bool read_opset(proto_reader *r, const wire_field *f, dialect_list *opsets) {
     if (!PROTO_WANT(r, f, WIRE_BYTES, "opset_import")) return false;
     PROTO_ENTER_AT(r, at, "opset_import", opsets->size);
     wire_bytes domain = { 0 };
@@ -177,7 +117,7 @@ static bool read_opset(proto_reader *r, const wire_field *f, proto_list *opsets)
     ok = ok && proto_end(r, &w);
     PROTO_LEAVE_AT(r, at);
     if (xir_str_equal(proto_str(domain), XIR_STR("ai.onnx"))) domain.size = 0;
-    xir_entry *entry = ok ? proto_list_add(r, opsets, sizeof *entry) : NULL;
+    xir_entry *entry = ok ? dialect_add(&r->d, opsets, sizeof *entry) : NULL;
     if (entry) *entry = (xir_entry){ proto_str(domain), xir_any_int(version) };
     return entry != NULL;
 }
@@ -213,26 +153,26 @@ static bool read_model_field(proto_reader *r, const wire_field *f, model *m) {
     }
 }
 
-static bool tag_list(proto_reader *r, const xir_map **tags, const char *key, const proto_list *list) {
-    return !list->size || proto_tag(r, tags, key, xir_any_list(list->data, list->size));
+static bool tag_list(proto_reader *r, const xir_map **tags, const char *key, const dialect_list *list) {
+    return !list->size || dialect_tag(&r->d, tags, key, xir_any_list(list->data, list->size));
 }
 
 static bool tag_model(proto_reader *r, model *m) {
-    const xir_map **tags = &r->net->tags;
-    return (!m->has_ir_version || proto_tag(r, tags, "onnx.ir_version", xir_any_int(m->ir_version))) &&
-           (!m->has_version || proto_tag(r, tags, "onnx.model_version", xir_any_int(m->version))) &&
-           proto_tag_text(r, tags, "onnx.producer_name", m->producer) &&
-           proto_tag_text(r, tags, "onnx.producer_version", m->producer_version) &&
-           proto_tag_text(r, tags, "onnx.domain", m->domain) && proto_tag_text(r, tags, "onnx.doc_string", m->doc) &&
-           proto_tag_entries(r, tags, "onnx.opset", &m->opsets) &&
-           proto_tag_entries(r, tags, "onnx.metadata", &m->metadata) &&
+    const xir_map **tags = &r->d.net->tags;
+    return (!m->has_ir_version || dialect_tag(&r->d, tags, "onnx.ir_version", xir_any_int(m->ir_version))) &&
+           (!m->has_version || dialect_tag(&r->d, tags, "onnx.model_version", xir_any_int(m->version))) &&
+           dialect_tag_text(&r->d, tags, "onnx.producer_name", proto_str(m->producer)) &&
+           dialect_tag_text(&r->d, tags, "onnx.producer_version", proto_str(m->producer_version)) &&
+           dialect_tag_text(&r->d, tags, "onnx.domain", proto_str(m->domain)) && dialect_tag_text(&r->d, tags, "onnx.doc_string", proto_str(m->doc)) &&
+           dialect_tag_entries(&r->d, tags, "onnx.opset", &m->opsets) &&
+           dialect_tag_entries(&r->d, tags, "onnx.metadata", &m->metadata) &&
            tag_list(r, tags, "onnx.functions", &m->functions) && tag_list(r, tags, "onnx.training_info", &m->training) &&
            tag_list(r, tags, "onnx.configuration", &m->configurations);
 }
 
 static bool read_model(proto_reader *r, model *m) {
     wire_field f;
-    wire w = wire_of((wire_bytes){ r->base, (size_t)r->whole->size });
+    wire w = wire_of((wire_bytes){ r->d.base, (size_t)r->d.whole->size });
     while (wire_next(&w, &f)) {
         if (!read_model_field(r, &f, m)) return false;
     }
@@ -245,51 +185,32 @@ static bool read_model(proto_reader *r, model *m) {
     return ok;
 }
 
-static void free_list(proto_reader *r, proto_list *list, size_t item) { mem_free(r->alloc, list->data, list->room * item); }
-
 static void reader_free(proto_reader *r, model *m) {
-    free_list(r, &m->opsets, sizeof(xir_entry));
-    free_list(r, &m->metadata, sizeof(xir_entry));
-    free_list(r, &m->functions, sizeof(xir_any));
-    free_list(r, &m->training, sizeof(xir_any));
-    free_list(r, &m->configurations, sizeof(xir_any));
-    free_list(r, &r->runs, sizeof(proto_run));
-    free_list(r, &r->dims, sizeof(int64_t));
-    free_list(r, &r->inputs, sizeof(proto_name));
-    free_list(r, &r->outputs, sizeof(proto_name));
-    free_list(r, &r->attributes, sizeof(wire_bytes));
-    free_list(r, &r->values, sizeof(xir_value *));
-    free_list(r, &r->captures, sizeof(xir_str));
-    free_list(r, &r->entries, sizeof(xir_entry));
-    free_list(r, &r->items, sizeof(xir_any));
-    free_list(r, &r->docs, sizeof(xir_entry));
-    mem_free(r->alloc, r->operators, r->operator_room * sizeof *r->operators);
-    mem_free(r->alloc, r->operator_slots, r->operator_slot_room * sizeof *r->operator_slots);
-    name_table_free(&r->names);
-    proto_parts_free(&r->parts);
-    proto_external_free(r->external);
-    arena_free(&r->scratch);
+    dialect *d = &r->d;
+    dialect_list_free(d, &m->opsets, sizeof(xir_entry));
+    dialect_list_free(d, &m->metadata, sizeof(xir_entry));
+    dialect_list_free(d, &m->functions, sizeof(xir_any));
+    dialect_list_free(d, &m->training, sizeof(xir_any));
+    dialect_list_free(d, &m->configurations, sizeof(xir_any));
+    dialect_list_free(d, &r->runs, sizeof(proto_run));
+    dialect_list_free(d, &r->dims, sizeof(int64_t));
+    dialect_list_free(d, &r->attributes, sizeof(wire_bytes));
+    dialect_list_free(d, &r->entries, sizeof(xir_entry));
+    dialect_list_free(d, &r->items, sizeof(xir_any));
+    dialect_list_free(d, &r->docs, sizeof(xir_entry));
 }
 
 /* How large sparse tensors may become together, beside as many times the file. */
 enum { DENSE_GROWTH = 64, DENSE_ALWAYS = 64 << 20 };
 
+static const dialect_about about = { "onnx", XIR_FRAMEWORK_ONNX, &element_codes_onnx, false };
+
 xir_network *proto_read(const format_reading *how, blob *whole) {
-    xir_network *net = xir_network_new(how->ctx, "", XIR_FRAMEWORK_ONNX, "");
-    if (!net) {
-        diag_memory(how->why);
-        return NULL;
-    }
-    proto_reader r = { .ctx = how->ctx, .net = net, .how = how, .base = whole->bytes, .whole = whole,
-                      .alloc = context_alloc(how->ctx), .parts = { .whole = whole } };
-    if (!mul_u64(whole->size, DENSE_GROWTH, &r.dense) || !add_u64(r.dense, DENSE_ALWAYS, &r.dense)) r.dense = UINT64_MAX;
-    r.trace = (trace){ .ctx = how->ctx, .why = how->why, .file = how->name };
-    name_table_init(&r.names, r.alloc);
-    arena_init(&r.scratch, r.alloc);
+    proto_reader r = { .n_nodes = 0 };
     model m = { 0 };
-    bool ok = read_model(&r, &m) && !r.trace.status;
+    if (!dialect_begin(&r.d, &about, how, whole)) return NULL;
+    if (!mul_u64(whole->size, DENSE_GROWTH, &r.dense) || !add_u64(r.dense, DENSE_ALWAYS, &r.dense)) r.dense = UINT64_MAX;
+    bool ok = read_model(&r, &m);
     reader_free(&r, &m);
-    if (ok) return net;
-    xir_network_free(net);
-    return NULL;
+    return dialect_finish(&r.d, ok);
 }

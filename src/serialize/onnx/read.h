@@ -9,11 +9,7 @@
 #ifndef SERIALIZE_ONNX_READ_H
 #define SERIALIZE_ONNX_READ_H
 
-#include <inttypes.h>
-#include "codec/codec.h"
-#include "element_codes.h"
-#include "format.h"
-#include "onnx/names.h"
+#include "dialect/dialect.h"
 #include "onnx/wire.h"
 
 /* Fields of one number that stand next to each other in a GraphProto. */
@@ -22,73 +18,22 @@ typedef struct proto_run {
     wire_bytes fields;
 } proto_run;
 
-/* What the nodes of one operator have in common, and the attributes that the last of them had: the next one's are often the
- * same bytes. */
-typedef struct proto_operator {
-    wire_bytes       type, domain;
-    const xir_class *cls;
-    const void      *attrs;
-    wire_bytes       last;      /* of all its attributes; size 0: none is remembered */
-    const xir_map   *extra;
-} proto_operator;
-
-/* The heads of the parts of one blob, many for one allocation. */
-typedef struct proto_parts {
-    blob  *whole, *keeper;
-    size_t left;                /* heads that are free */
-    size_t next;                /* how many the next keeper has */
-} proto_parts;
-
-typedef struct proto_external proto_external;   /* external.h */
-
-/* The type of a value as the file says it. */
-typedef struct proto_declared {
-    const xir_type *type;       /* NULL: none that we have               */
-    const xir_map  *tags;       /* what the type doesn't say: onnx.dims, … */
-} proto_declared;
-typedef struct proto_type_memo { wire_bytes of; proto_declared declared; } proto_type_memo;
-
-enum { PROTO_ELEMENTS = 27, PROTO_TYPE_MEMOS = 64, PROTO_TENSOR_MEMOS = 16, PROTO_LAYOUTS = 9 };
-
-/* A growing list, reused from message to message. */
-typedef struct proto_list { void *data; size_t size, room; } proto_list;
+typedef struct proto_type_memo { wire_bytes of; dialect_declared declared; } proto_type_memo;
+enum { PROTO_TYPE_MEMOS = 64 };
 
 typedef struct proto_reader {
-    xir_context          *ctx;
-    xir_network          *net;
-    const format_reading *how;
-    trace                 trace;
-    const uint8_t        *base;                     /* of the file */
-    blob                 *whole;
-    const xir_allocator  *alloc;
-    arena                 scratch;
+    dialect         d;
     /* the graph */
-    proto_list            runs;                     /* proto_run */
-    size_t                n_nodes, n_initializers, n_sparse;
-    name_table            names;
-    /* operators, by their names in the file */
-    proto_operator       *operators;
-    size_t                n_operators, operator_room;
-    uint32_t             *operator_slots;
-    size_t                operator_slot_room;
-    /* types */
-    const xir_type       *elements[PROTO_ELEMENTS];
-    const xir_layout     *layouts[PROTO_LAYOUTS];
-    proto_type_memo       types[PROTO_TYPE_MEMOS];
-    const xir_type       *tensors[PROTO_TENSOR_MEMOS]; /* made last, by their dims */
-    /* bytes */
-    proto_parts           parts;
-    proto_external       *external;                 /* NULL: none was asked for so far */
+    dialect_list    runs;                     /* proto_run */
+    size_t          n_nodes, n_initializers, n_sparse;
+    proto_type_memo types[PROTO_TYPE_MEMOS];
     /* of the message that is being read */
-    proto_list            dims;                     /* int64_t */
-    proto_list            inputs, outputs;          /* proto_name, of a node */
-    proto_list            attributes;               /* wire_bytes */
-    proto_list            values;                   /* xir_value *: inputs of the op */
-    proto_list            captures;                 /* xir_str: names of its last inputs */
-    proto_list            entries;                  /* xir_entry */
-    proto_list            items;                    /* xir_any: of a list */
-    proto_list            docs;                     /* xir_entry: texts of attributes */
-    uint64_t              dense;                    /* bytes that sparse tensors may still become */
+    dialect_list    dims;                     /* int64_t */
+    dialect_list    attributes;               /* wire_bytes */
+    dialect_list    entries;                  /* xir_entry */
+    dialect_list    items;                    /* xir_any: of a list */
+    dialect_list    docs;                     /* xir_entry: texts of attributes */
+    uint64_t        dense;                    /* bytes that sparse tensors may still become */
 } proto_reader;
 
 /* ---- read.c ---------------------------------------------------------------------------------------------------- */
@@ -97,29 +42,23 @@ xir_network *proto_read(const format_reading *how, blob *whole);
 
 /* A place in the message that is being read: pushed before what is in a field is read, popped behind it. */
 static inline frame proto_enter(proto_reader *r, xir_str key) {
-    return (frame){ .up = r->trace.top, .key = key, .index = SIZE_MAX };
+    return (frame){ .up = r->d.trace.top, .key = key, .index = SIZE_MAX };
 }
 #define PROTO_ENTER(r, frame_name, field_name)                        \
     frame frame_name = proto_enter((r), XIR_STR(field_name));         \
-    (r)->trace.top = &frame_name
-#define PROTO_LEAVE(r, frame_name) ((r)->trace.top = (frame_name).up)
+    (r)->d.trace.top = &frame_name
+#define PROTO_LEAVE(r, frame_name) ((r)->d.trace.top = (frame_name).up)
 /* The same for item `i` of a field that repeats: two frames. */
 #define PROTO_ENTER_AT(r, frame_name, field_name, i)                                                         \
     frame frame_name[2] = { proto_enter((r), XIR_STR(field_name)), { .up = &frame_name[0], .index = (i) } }; \
-    (r)->trace.top = &frame_name[1]
-#define PROTO_LEAVE_AT(r, frame_name) ((r)->trace.top = (frame_name)[0].up)
+    (r)->d.trace.top = &frame_name[1]
+#define PROTO_LEAVE_AT(r, frame_name) ((r)->d.trace.top = (frame_name)[0].up)
 
 static inline uint64_t proto_byte(const proto_reader *r, const uint8_t *at) {
-    return at >= r->base && at <= r->base + r->whole->size ? (uint64_t)(at - r->base) : XIR_NO_BYTE;
+    return at >= r->d.base && at <= r->d.base + r->d.whole->size ? (uint64_t)(at - r->d.base) : XIR_NO_BYTE;
 }
 /* Records a failure at a byte of the file. Returns false. */
-#define PROTO_FAIL(r, at, code, ...) trace_fail(&(r)->trace, (code), proto_byte((r), (at)), __VA_ARGS__)
-
-/* One more item of a list, uninitialised; NULL without memory, which is recorded. */
-void *proto_list_slow(proto_reader *r, proto_list *list, size_t item);
-static inline void *proto_list_add(proto_reader *r, proto_list *list, size_t item) {
-    return list->size < list->room ? (char *)list->data + item * list->size++ : proto_list_slow(r, list, item);
-}
+#define PROTO_FAIL(r, at, code, ...) trace_fail(&(r)->d.trace, (code), proto_byte((r), (at)), __VA_ARGS__)
 
 /* Whether a walk has come to its end without a fault, which is recorded otherwise. */
 bool proto_end_slow(proto_reader *r, const wire *w);
@@ -138,9 +77,9 @@ static inline bool proto_is_text(wire_bytes b) {
     const char *at = (const char *)b.at;
     uint64_t all = 0;
     size_t i = 0;
-    for (; i + 8 <= b.size; i += 8) all |= name_word(at + i, 8);
-    if (b.size >= 8) all |= name_word(at + b.size - 8, 8);
-    else if (b.size >= 4) all |= name_word(at, 4) | name_word(at + b.size - 4, 4);
+    for (; i + 8 <= b.size; i += 8) all |= hash_word(at + i, 8);
+    if (b.size >= 8) all |= hash_word(at + b.size - 8, 8);
+    else if (b.size >= 4) all |= hash_word(at, 4) | hash_word(at + b.size - 4, 4);
     else for (; i < b.size; i++) all |= (unsigned char)at[i];
     return !(all & 0x8080808080808080u) || proto_is_utf8(b);
 }
@@ -152,51 +91,29 @@ static inline bool proto_text(proto_reader *r, const wire_field *f, wire_bytes *
 }
 #define PROTO_TEXT(r, f, out, name) proto_text((r), (f), (out), XIR_STR(name))
 
-/* Tags: keys of their own, behind "onnx.". */
-bool proto_tag(proto_reader *r, const xir_map **tags, const char *key, xir_any value);
-bool proto_tag_text(proto_reader *r, const xir_map **tags, const char *key, wire_bytes text);   /* none if it is empty */
 /* A field of StringStringEntryProto, one more entry of a map. `name` empty: its place has been entered. */
-bool proto_add_entry(proto_reader *r, const wire_field *f, proto_list *entries, xir_str name);
-/* The map of entries as a tag; of equal keys the last counts. Empties the list. */
-bool proto_tag_entries(proto_reader *r, const xir_map **tags, const char *key, proto_list *entries);
-/* Tags that a value has beside those that it has. */
-bool proto_value_tags(proto_reader *r, xir_value *v, const xir_map *tags);
-/* Names a value: a new label. */
-bool proto_name_value(proto_reader *r, xir_value *v, xir_str text);
+bool proto_add_entry(proto_reader *r, const wire_field *f, dialect_list *entries, xir_str name);
 
 /* ---- graph.c --------------------------------------------------------------------------------------------------- */
 
 /* A GraphProto of the model: initializers are read, the other fields are noted for proto_read_graph. */
 bool proto_scan_graph(proto_reader *r, wire_bytes graph);
 bool proto_read_graph(proto_reader *r);
-/* A name of a node's, and its hash. */
-typedef struct proto_name { wire_bytes text; uint64_t hash; } proto_name;
-
-/* The value of a name, made if nothing has it so far. */
-xir_value *proto_use(proto_reader *r, xir_str name, uint64_t hash);
-/* `v` is what its name stands for from now on, unless the name has a value already: then it is marked. `v` has its name. */
-bool proto_define(proto_reader *r, xir_value *v, uint64_t hash);
 
 /* ---- node.c, attribute.c, capture.c ---------------------------------------------------------------------------- */
 
-bool proto_read_node(proto_reader *r, wire_bytes node, int64_t id);
-/* One AttributeProto of an op of a class; what it says of itself beside its value goes into r->docs. */
-bool proto_read_attribute(proto_reader *r, wire_bytes attribute, const xir_class *cls, xir_entry *out);
-/* Adds the names that a graph uses and nothing in it makes to r->captures. */
+bool proto_read_node(proto_reader *r, wire_bytes node);
+/* One AttributeProto of the node; what it says of itself beside its value goes into r->docs. */
+bool proto_read_attribute(proto_reader *r, wire_bytes attribute);
+/* The names that a graph uses and nothing in it makes become captures of the node. */
 bool proto_find_captures(proto_reader *r, wire_bytes graph);
-/* Leaves each name in r->captures once, where it was met first. */
-bool proto_unite_captures(proto_reader *r);
 
 /* ---- type.c ---------------------------------------------------------------------------------------------------- */
 
 static inline const element_code *proto_element_of(uint64_t which) { return element_code_at(&element_codes_onnx, which); }
 /* The field of TensorProto that has elements of a type, if raw_data has not; 0: there is none. */
 uint32_t proto_data_field(uint64_t element);
-/* Our element type; NULL if there is none, or with a failure without memory. */
-const xir_type *proto_element_type(proto_reader *r, uint64_t which);
-/* The tensor type, NULL with a failure. */
-const xir_type *proto_tensor_type(proto_reader *r, const xir_type *element, const int64_t *dims, size_t rank);
-bool proto_read_type(proto_reader *r, wire_bytes type, proto_declared *out);
+bool proto_read_type(proto_reader *r, wire_bytes type, dialect_declared *out);
 /* The description of a type: "seq(tensor(float)[2,N])". It is the arena's. */
 bool proto_describe_type(proto_reader *r, wire_bytes type, xir_str *out);
 /* "tensor(string)[2,3]" */
@@ -222,16 +139,8 @@ bool proto_scan_tensor(proto_reader *r, wire_bytes tensor, proto_tensor *out);
 xir_value *proto_make_tensor(proto_reader *r, const proto_tensor *t);
 /* Params of bytes of the file. */
 xir_value *proto_make_bytes(proto_reader *r, xir_str name, wire_bytes bytes);
-/* Params of a type, with bytes that are now theirs. `data` is released after a failure. */
-xir_value *proto_make_params(proto_reader *r, xir_str name, const xir_type *type, blob *data);
-/* A part of a blob that lives in the parts; NULL without memory, which is recorded. */
-blob *proto_part(proto_reader *r, proto_parts *parts, uint64_t offset, uint64_t size);
-void  proto_parts_free(proto_parts *parts);
 /* Reads a field of numbers that may be packed, all of them: appended to `out` as int64_t. */
-bool proto_int64s(proto_reader *r, const wire_field *f, proto_list *out, xir_str name);
-/* How many elements and bytes a tensor of these dims takes: XIR_E_LIMIT, XIR_E_BOUNDS below 0. */
-xir_status proto_size(const int64_t *dims, size_t rank, uint64_t bits, uint64_t *elements, uint64_t *bytes);
-
+bool proto_int64s(proto_reader *r, const wire_field *f, dialect_list *out, xir_str name);
 /* A sparse initializer: dense Params, marked. */
 xir_value *proto_read_sparse(proto_reader *r, wire_bytes sparse, wire_bytes *name);
 /* A sparse attribute: the map of its parts. */

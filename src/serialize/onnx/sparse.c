@@ -26,34 +26,34 @@ static bool scan(proto_reader *r, wire_bytes message, sparse *s) {
         return PROTO_FAIL(r, message.at, XIR_E_MISSING, "a sparse tensor needs %s", s->values.at ? "indices" : "values");
     }
     s->n_dims = r->dims.size;
-    s->dims = arena_take(&r->scratch, s->n_dims * sizeof *s->dims);
-    if (!s->dims) return trace_memory(&r->trace);
+    s->dims = arena_take(&r->d.scratch, s->n_dims * sizeof *s->dims);
+    if (!s->dims) return trace_memory(&r->d.trace);
     if (s->n_dims) memcpy(s->dims, r->dims.data, s->n_dims * sizeof *s->dims);
     return true;
 }
 
 static xir_value *read_part(proto_reader *r, wire_bytes tensor, xir_str field, proto_tensor *t) {
     frame at = proto_enter(r, field);
-    r->trace.top = &at;
+    r->d.trace.top = &at;
     xir_value *v = proto_scan_tensor(r, tensor, t) ? proto_make_tensor(r, t) : NULL;
-    r->trace.top = at.up;
+    r->d.trace.top = at.up;
     return v;
 }
 
 bool proto_sparse_any(proto_reader *r, wire_bytes message, xir_any *out) {
     sparse s;
     proto_tensor t;
-    xir_entry *entries = arena_take(&r->net->arena, 3 * sizeof *entries);
-    if (!entries) return trace_memory(&r->trace);
+    xir_entry *entries = arena_take(&r->d.net->arena, 3 * sizeof *entries);
+    if (!entries) return trace_memory(&r->d.trace);
     if (!scan(r, message, &s)) return false;
-    xir_any *dims = arena_take(&r->net->arena, s.n_dims * sizeof *dims);
-    if (!dims) return trace_memory(&r->trace);
+    xir_any *dims = arena_take(&r->d.net->arena, s.n_dims * sizeof *dims);
+    if (!dims) return trace_memory(&r->d.trace);
     for (size_t i = 0; i < s.n_dims; i++) dims[i] = xir_any_int(s.dims[i]);
     xir_value *indices = read_part(r, s.indices, XIR_STR("indices"), &t);
     xir_value *values = indices ? read_part(r, s.values, XIR_STR("values"), &t) : NULL;
     if (!values) return false;
-    indices->id = r->net->next_value_id++;
-    values->id = r->net->next_value_id++;
+    indices->id = r->d.net->next_value_id++;
+    values->id = r->d.net->next_value_id++;
     entries[0] = (xir_entry){ XIR_STR("dims"), xir_any_list(dims, s.n_dims) };
     entries[1] = (xir_entry){ XIR_STR("indices"), { .kind = XIR_ANY_PARAMS, .as.params = indices } };
     entries[2] = (xir_entry){ XIR_STR("values"), { .kind = XIR_ANY_PARAMS, .as.params = values } };
@@ -97,7 +97,7 @@ static bool scatter(proto_reader *r, const dense *d, uint8_t *out) {
 static bool check_parts(proto_reader *r, const dense *d) {
     const xir_type *values = d->values->type, *indices = d->indices->type;
     bool good = values && xir_type_rank(values) == 1 && indices &&
-                xir_type_equal(xir_type_element(indices), proto_element_type(r, 7)) && xir_type_storage_bits(values) % 8 == 0;
+                xir_type_equal(xir_type_element(indices), dialect_element(&r->d, 7)) && xir_type_storage_bits(values) % 8 == 0;
     int64_t n = good ? xir_type_dim(values, 0, false) : 0;
     size_t rank = good ? xir_type_rank(indices) : 0;
     if (good) good = xir_type_dim(indices, 0, false) == n && (rank == 1 || rank == 2);
@@ -108,14 +108,14 @@ static bool check_parts(proto_reader *r, const dense *d) {
 
 static bool check_size(proto_reader *r, dense *d) {
     uint64_t bits = xir_type_storage_bits(d->values->type);
-    xir_status status = proto_size(d->s->dims, d->s->n_dims, bits, &d->elements, &d->bytes);
+    xir_status status = dialect_size(d->s->dims, d->s->n_dims, bits, &d->elements, &d->bytes);
     if (status) return PROTO_FAIL(r, d->s->whole.at, status, "the dims of a sparse tensor are below 0 or too large");
-    if (!r->how->no_params && d->bytes > r->dense) {
+    if (!r->d.how->no_params && d->bytes > r->dense) {
         return PROTO_FAIL(r, d->s->whole.at, XIR_E_LIMIT,
                           "a sparse tensor of %zu bytes would become %" PRIu64 ", the limit of its file leaves %"
                           PRIu64, d->s->whole.size, d->bytes, r->dense);
     }
-    r->dense -= r->how->no_params ? 0 : d->bytes;
+    r->dense -= r->d.how->no_params ? 0 : d->bytes;
     d->width = (size_t)bits / 8;
     return true;
 }
@@ -123,10 +123,10 @@ static bool check_size(proto_reader *r, dense *d) {
 /* The two Params that were made last are no part of the network. */
 static void forget_parts(proto_reader *r) {
     for (int i = 0; i < 2; i++) {
-        params *p = value_params(r->net->all_params);
+        params *p = value_params(r->d.net->all_params);
         blob_release(p->data);
-        r->net->all_params = p->next;
-        r->net->n_params--;
+        r->d.net->all_params = p->next;
+        r->d.net->n_params--;
     }
 }
 
@@ -138,12 +138,12 @@ xir_value *proto_read_sparse(proto_reader *r, wire_bytes message, wire_bytes *na
         !(d.values = read_part(r, s.values, XIR_STR("values"), &values))) return NULL;
     *name = values.name;
     if (!check_parts(r, &d) || !check_size(r, &d)) return NULL;
-    const xir_type *type = proto_tensor_type(r, xir_type_element(d.values->type), s.dims, s.n_dims);
+    const xir_type *type = dialect_tensor(&r->d, xir_type_element(d.values->type), s.dims, s.n_dims);
     blob *data = NULL;
     if (!type) return NULL;
-    if (!r->how->no_params) {
-        if (!(data = blob_new(r->alloc, d.bytes))) {
-            trace_memory(&r->trace);
+    if (!r->d.how->no_params) {
+        if (!(data = blob_new(r->d.alloc, d.bytes))) {
+            trace_memory(&r->d.trace);
             return NULL;
         }
         if (d.bytes) memset((void *)(uintptr_t)data->bytes, 0, (size_t)d.bytes);
@@ -154,7 +154,7 @@ xir_value *proto_read_sparse(proto_reader *r, wire_bytes message, wire_bytes *na
     }
     forget_parts(r);
     const xir_map *tags = NULL;
-    xir_value *v = proto_make_params(r, proto_str(*name), type, data);
-    bool ok = v && proto_tag(r, &tags, "onnx.sparse", xir_any_bool(true)) && proto_value_tags(r, v, tags);
+    xir_value *v = dialect_params(&r->d, proto_str(*name), type, data);
+    bool ok = v && dialect_tag(&r->d, &tags, "onnx.sparse", xir_any_bool(true)) && dialect_value_tags(&r->d, v, tags);
     return ok ? v : NULL;
 }

@@ -29,12 +29,12 @@ static wire_kind data_kind(uint32_t field) {
 
 /* ---- scanning -------------------------------------------------------------------------------------------------- */
 
-bool proto_int64s(proto_reader *r, const wire_field *f, proto_list *out, xir_str name) {
+bool proto_int64s(proto_reader *r, const wire_field *f, dialect_list *out, xir_str name) {
     if (f->kind != WIRE_VARINT && f->kind != WIRE_BYTES) return proto_kind_fail(r, f, WIRE_VARINT, name);
     wire w = wire_of(f->kind == WIRE_BYTES ? f->bytes : (wire_bytes){ NULL, 0 });
     uint64_t v = f->value;
     for (bool alone = f->kind == WIRE_VARINT; alone || wire_next_number(&w, WIRE_VARINT, &v); alone = false) {
-        int64_t *item = proto_list_add(r, out, sizeof *item);
+        int64_t *item = dialect_add(&r->d, out, sizeof *item);
         if (!item) return false;
         *item = (int64_t)v;
     }
@@ -92,69 +92,14 @@ bool proto_scan_tensor(proto_reader *r, wire_bytes message, proto_tensor *t) {
     return proto_end(r, &w);
 }
 
-/* ---- parts of a blob ------------------------------------------------------------------------------------------- */
-
-enum { PARTS_FIRST = 16, PARTS_MOST = 4096 };
-
-static bool add_keeper(proto_reader *r, proto_parts *p) {
-    size_t n = p->next ? p->next : PARTS_FIRST;
-    blob *keeper = blob_new(r->alloc, n * sizeof(blob));
-    if (!keeper) return trace_memory(&r->trace);
-    keeper->parent = p->whole;
-    blob_retain(p->whole);
-    blob_retain_many(keeper, n);   /* for all of its heads; who has none in the end gives it back */
-    blob_release(p->keeper);
-    p->keeper = keeper;
-    p->left = n;
-    p->next = n < PARTS_MOST ? 2 * n : n;
-    return true;
-}
-
-blob *proto_part(proto_reader *r, proto_parts *p, uint64_t offset, uint64_t size) {
-    if (!p->left && !add_keeper(r, p)) return NULL;
-    blob *head = (blob *)(void *)(uintptr_t)p->keeper->bytes + --p->left;
-    blob_part_in(head, p->keeper, p->whole, offset, size);
-    return head;
-}
-
-void proto_parts_free(proto_parts *p) {
-    if (p->keeper) atomic_fetch_sub_explicit(&p->keeper->references, p->left, memory_order_relaxed);
-    blob_release(p->keeper);
-}
-
 /* ---- Params ---------------------------------------------------------------------------------------------------- */
 
-xir_value *proto_make_params(proto_reader *r, xir_str name, const xir_type *type, blob *data) {
-    xir_value *v = params_make(r->net, type);
-    if (!v || !proto_name_value(r, v, name)) {
-        blob_release(data);
-        trace_memory(&r->trace);
-        return NULL;
-    }
-    value_params(v)->data = data;
-    return v;
-}
-
 xir_value *proto_make_bytes(proto_reader *r, xir_str name, wire_bytes bytes) {
-    const xir_type *type = proto_tensor_type(r, proto_element_type(r, 2), &(int64_t){ (int64_t)bytes.size }, 1);
-    bool has_bytes = bytes.size && !r->how->no_params;
+    const xir_type *type = dialect_tensor(&r->d, dialect_element(&r->d, 2), &(int64_t){ (int64_t)bytes.size }, 1);
+    bool has_bytes = bytes.size && !r->d.how->no_params;
     if (!type) return NULL;
-    blob *data = has_bytes ? proto_part(r, &r->parts, (uint64_t)(bytes.at - r->base), bytes.size) : NULL;
-    return data || !has_bytes ? proto_make_params(r, name, type, data) : NULL;
-}
-
-xir_status proto_size(const int64_t *dims, size_t rank, uint64_t bits, uint64_t *elements, uint64_t *bytes) {
-    uint64_t n = 1, whole;
-    bool over = false, zero = false;
-    for (size_t i = 0; i < rank; i++) {
-        if (dims[i] < 0) return XIR_E_BOUNDS;
-        zero |= dims[i] == 0;
-        over |= !mul_u64(n, (uint64_t)dims[i], &n);
-    }
-    *elements = zero ? 0 : n;
-    if ((over && !zero) || *elements > INT64_MAX) return XIR_E_LIMIT;
-    if (!mul_u64(*elements / 8, bits, &whole) || !add_u64(whole, (*elements % 8 * bits + 7) / 8, bytes)) return XIR_E_LIMIT;
-    return XIR_OK;
+    blob *data = has_bytes ? dialect_part(&r->d, NULL, (uint64_t)(bytes.at - r->d.base), bytes.size) : NULL;
+    return data || !has_bytes ? dialect_params(&r->d, name, type, data) : NULL;
 }
 
 /* "2x3 of float", for sentences. */
@@ -247,9 +192,9 @@ static blob *make_data(proto_reader *r, const proto_tensor *t, const element_cod
                    CALLED(t), m.n, data_name(t->data).data, shape_said(r, t).text, numbers_of(e, elements, bytes));
         return NULL;
     }
-    blob *b = blob_new(r->alloc, m.size);
+    blob *b = blob_new(r->d.alloc, m.size);
     if (!b) {
-        trace_memory(&r->trace);
+        trace_memory(&r->d.trace);
         return NULL;
     }
     m.out = (uint8_t *)(uintptr_t)b->bytes;
@@ -283,7 +228,7 @@ static bool find_data(proto_reader *r, const proto_tensor *t, const element_code
         return PROTO_FAIL(r, t->raw.at, XIR_E_TYPE, "tensor '%.*s' is of texts, which cannot be in raw_data", CALLED(t));
     }
     if (raw && sized && t->raw.size != bytes) return wrong_size(r, t, " in raw_data", t->raw.size, bytes);
-    if (raw) return !t->raw.size || (*out = proto_part(r, &r->parts, (uint64_t)(t->raw.at - r->base), t->raw.size)) != NULL;
+    if (raw) return !t->raw.size || (*out = dialect_part(&r->d, NULL, (uint64_t)(t->raw.at - r->d.base), t->raw.size)) != NULL;
     if (!t->data) {
         return !elements || !e || PROTO_FAIL(r, t->whole.at, XIR_E_MISSING,
                                              "tensor '%.*s' has no elements, %s takes %" PRIu64,
@@ -296,13 +241,13 @@ static bool find_data(proto_reader *r, const proto_tensor *t, const element_code
     }
     bool in_place = t->is_packed && t->n_data == 1 && data_kind(t->data) != WIRE_VARINT;
     if (in_place && t->packed.size == bytes) {
-        return !bytes || (*out = proto_part(r, &r->parts, (uint64_t)(t->packed.at - r->base), bytes)) != NULL;
+        return !bytes || (*out = dialect_part(&r->d, NULL, (uint64_t)(t->packed.at - r->d.base), bytes)) != NULL;
     }
     return (*out = make_data(r, t, e, elements, bytes)) != NULL;
 }
 
 static bool check_dims(proto_reader *r, const proto_tensor *t, const element_code *e, uint64_t *elements, uint64_t *bytes) {
-    xir_status status = proto_size(r->dims.data, r->dims.size, e ? e->bits : 8, elements, bytes);
+    xir_status status = dialect_size(r->dims.data, r->dims.size, e ? e->bits : 8, elements, bytes);
     if (status == XIR_OK) return true;
     PROTO_ENTER(r, at, "dims");
     PROTO_FAIL(r, t->whole.at, status, "tensor '%.*s' %s: %s", CALLED(t),
@@ -313,14 +258,14 @@ static bool check_dims(proto_reader *r, const proto_tensor *t, const element_cod
 
 static bool tag_tensor(proto_reader *r, const proto_tensor *t, xir_value *v) {
     const xir_map *tags = NULL;
-    if (!proto_tag_text(r, &tags, "onnx.doc_string", t->doc) ||
-        !proto_tag_entries(r, &tags, "onnx.metadata", &r->entries)) return false;
+    if (!dialect_tag_text(&r->d, &tags, "onnx.doc_string", proto_str(t->doc)) ||
+        !dialect_tag_entries(&r->d, &tags, "onnx.metadata", &r->entries)) return false;
     if (!v->type) {
         xir_str text;
         if (!proto_describe_tensor(r, t->element, r->dims.data, r->dims.size, &text) ||
-            !proto_tag(r, &tags, "onnx.type", xir_any_text(text))) return false;
+            !dialect_tag(&r->d, &tags, "onnx.type", xir_any_text(text))) return false;
     }
-    return proto_value_tags(r, v, tags);
+    return dialect_value_tags(&r->d, v, tags);
 }
 
 xir_value *proto_make_tensor(proto_reader *r, const proto_tensor *t) {
@@ -328,16 +273,16 @@ xir_value *proto_make_tensor(proto_reader *r, const proto_tensor *t) {
     uint64_t elements, bytes;
     blob *data = NULL;
     if (!check_dims(r, t, e, &elements, &bytes)) return NULL;
-    const xir_type *element = proto_element_type(r, t->element), *type = NULL;
-    if (element) type = proto_tensor_type(r, element, r->dims.data, r->dims.size);
-    if (r->trace.status) return NULL;
-    if (!r->how->no_params) {
+    const xir_type *element = dialect_element(&r->d, t->element), *type = NULL;
+    if (element) type = dialect_tensor(&r->d, element, r->dims.data, r->dims.size);
+    if (r->d.trace.status) return NULL;
+    if (!r->d.how->no_params) {
         bool found = t->external ? proto_external_data(r, t, e && e->bits ? &bytes : NULL, &data)
                                  : find_data(r, t, e, elements, bytes, &data);
         if (!found) return NULL;
         /* Without a type nobody else knows that there are none. */
-        if (!type && !data && !(data = proto_part(r, &r->parts, 0, 0))) return NULL;
+        if (!type && !data && !(data = dialect_part(&r->d, NULL, 0, 0))) return NULL;
     }
-    xir_value *v = proto_make_params(r, proto_str(t->name), type, data);
+    xir_value *v = dialect_params(&r->d, proto_str(t->name), type, data);
     return v && tag_tensor(r, t, v) ? v : NULL;
 }

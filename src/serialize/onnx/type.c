@@ -1,57 +1,11 @@
 /* Types. A tensor of elements that we have is a tensor type with a layout of `*`; an unknown or symbolic dim is -1, and
  * symbols go into a tag. Everything else has no type and a description in a tag. */
 #include "onnx/read.h"
-#include "types.h"
-#include "source_tags.h"
 
 uint32_t proto_data_field(uint64_t element) {
     /* By TensorProto.DataType: none of undefined elements and codes that are not there. */
     static const uint8_t fields[] = { 0, 4, 5, 5, 5, 5, 5, 7, 6, 5, 5, 10, 11, 11, 4, 10, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
     return element < sizeof fields ? fields[element] : 0;
-}
-
-static bool has_element(uint64_t which) {
-    const element_code *e = proto_element_of(which);
-    return e && e->kind != ELEMENT_OTHER;
-}
-
-const xir_type *proto_element_type(proto_reader *r, uint64_t which) {
-    if (!has_element(which)) return NULL;
-    if (r->elements[which]) return r->elements[which];
-    const xir_type *type = net_type(r->net, element_code_type(r->ctx, proto_element_of(which)));
-    if (!type) trace_memory(&r->trace);
-    return r->elements[which] = type;
-}
-
-static const xir_layout *stars(proto_reader *r, size_t rank) {
-    if (rank < PROTO_LAYOUTS && r->layouts[rank]) return r->layouts[rank];
-    char few[PROTO_LAYOUTS], *text = rank < PROTO_LAYOUTS ? few : arena_take(&r->scratch, rank);
-    form_error why;
-    if (!text) return NULL;
-    memset(text, '*', rank);
-    const xir_layout *layout = layout_make(&r->net->home, (xir_str){ text, rank }, 0, &why);
-    if (rank < PROTO_LAYOUTS) r->layouts[rank] = layout;
-    return layout;
-}
-
-/* Layers mostly have the shapes of others. */
-static bool is_such(const xir_type *type, const xir_type *element, const int64_t *dims, size_t rank) {
-    const xir_tensor_type *tensor = (const xir_tensor_type *)type;
-    return tensor && tensor->element_dtype == element && tensor->shape.size == rank &&
-           (!rank || memcmp(tensor->shape.data, dims, rank * sizeof *dims) == 0);
-}
-
-const xir_type *proto_tensor_type(proto_reader *r, const xir_type *element, const int64_t *dims, size_t rank) {
-    if (!element) return NULL;   /* without memory, which is recorded */
-    uint64_t mixed = rank;
-    for (size_t i = 0; i < rank; i++) mixed = mixed * 31 + (uint64_t)dims[i];
-    const xir_type **memo = &r->tensors[(mixed ^ mixed >> 8) % PROTO_TENSOR_MEMOS];
-    if (is_such(*memo, element, dims, rank)) return *memo;
-    const xir_layout *layout = stars(r, rank);
-    const xir_type *type = NULL;
-    if (layout) type = type_tensor(&r->net->home, element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
-    if (!type) trace_memory(&r->trace);
-    return *memo = type;
 }
 
 /* ---- descriptions ---------------------------------------------------------------------------------------------- */
@@ -69,14 +23,14 @@ static void print_dim(buffer *out, int64_t dim) {
 }
 
 static bool keep_text(proto_reader *r, buffer *text, bool ok, xir_str *out) {
-    ok = ok && !text->failed && arena_text(&r->net->arena, (xir_str){ text->data, text->size }, out);
+    ok = ok && !text->failed && arena_text(&r->d.net->arena, (xir_str){ text->data, text->size }, out);
     buffer_free(text);
-    return ok || trace_memory(&r->trace);   /* an earlier failure stays the one */
+    return ok || trace_memory(&r->d.trace);   /* an earlier failure stays the one */
 }
 
 bool proto_describe_tensor(proto_reader *r, uint64_t element, const int64_t *dims, size_t rank, xir_str *out) {
     buffer text;
-    buffer_init(&text, r->alloc);
+    buffer_init(&text, r->d.alloc);
     buffer_str(&text, "tensor(");
     print_element(&text, element);
     buffer_str(&text, ")[");
@@ -123,9 +77,9 @@ static bool each_dim(proto_reader *r, wire_bytes dims, dim_fn *visit, void *user
         dim d;
         if (f.number != 1) continue;
         if (f.kind != WIRE_BYTES) return proto_kind_fail(r, &f, WIRE_BYTES, XIR_STR("dim"));
-        r->trace.top = &item;
+        r->d.trace.top = &item;
         ok = read_dim(r, f.bytes, &d) && visit(r, &d, item.index++, user);
-        r->trace.top = list.up;
+        r->d.trace.top = list.up;
     }
     return ok && proto_end(r, &w);
 }
@@ -222,9 +176,9 @@ static bool print_inner(proto_reader *r, wire_bytes message, uint32_t kind, uint
         buffer_char(out, ',');
     }
     frame at = proto_enter(r, kind == TYPE_MAP ? XIR_STR("value_type") : XIR_STR("elem_type"));
-    r->trace.top = &at;
+    r->d.trace.top = &at;
     ok = !inner.at || print_type(r, inner, depth + 1, out);
-    r->trace.top = at.up;
+    r->d.trace.top = at.up;
     buffer_char(out, ')');
     return ok;
 }
@@ -247,13 +201,13 @@ static bool print_opaque(proto_reader *r, wire_bytes message, buffer *out) {
 }
 
 static bool print_type(proto_reader *r, wire_bytes type, uint32_t depth, buffer *out) {
-    uint32_t kind, deepest = r->ctx->limits.max_depth < CODEC_DEEPEST ? r->ctx->limits.max_depth : CODEC_DEEPEST;
+    uint32_t kind, deepest = r->d.ctx->limits.max_depth < CODEC_DEEPEST ? r->d.ctx->limits.max_depth : CODEC_DEEPEST;
     wire_bytes message = { 0 }, denotation = { 0 };
     if (depth >= deepest) return PROTO_FAIL(r, type.at, XIR_E_LIMIT, "types are nested deeper than %" PRIu32, deepest);
     if (!open_type(r, type, &kind, &message, &denotation)) return false;
     xir_str name = kind_name(kind);
     frame at = proto_enter(r, name);
-    r->trace.top = &at;
+    r->d.trace.top = &at;
     bool ok = true;
     switch (kind) {
     case TYPE_TENSOR:   ok = print_tensor(r, message, "tensor(", out); break;
@@ -262,81 +216,76 @@ static bool print_type(proto_reader *r, wire_bytes type, uint32_t depth, buffer 
     case TYPE_OPAQUE:   ok = print_opaque(r, message, out); break;
     default:            break;
     }
-    r->trace.top = at.up;
+    r->d.trace.top = at.up;
     return ok;
 }
 
 bool proto_describe_type(proto_reader *r, wire_bytes type, xir_str *out) {
     buffer text;
-    buffer_init(&text, r->alloc);
+    buffer_init(&text, r->d.alloc);
     bool ok = print_type(r, type, 0, &text);
     return keep_text(r, &text, ok, out);
 }
 
 /* ---- declared types -------------------------------------------------------------------------------------------- */
 
-typedef struct shape_reading { proto_list names, denotations; bool named, denoted; } shape_reading;
+typedef struct shape_reading { dialect_list dims, denotations; bool denoted; } shape_reading;
 
 static bool add_dim(proto_reader *r, const dim *d, size_t i, void *user) {
     (void)i;
     shape_reading *s = user;
-    int64_t *out = proto_list_add(r, &r->dims, sizeof *out);
-    xir_any *name = out ? proto_list_add(r, &s->names, sizeof *name) : NULL;
-    xir_any *denotation = name ? proto_list_add(r, &s->denotations, sizeof *denotation) : NULL;
+    dialect_dim *out = dialect_add(&r->d, &s->dims, sizeof *out);
+    xir_any *denotation = out ? dialect_add(&r->d, &s->denotations, sizeof *denotation) : NULL;
     if (!denotation) return false;
-    *out = d->value < 0 ? XIR_UNKNOWN_DIM : d->value;
-    *name = d->has_value ? xir_any_int(d->value) : d->name.size ? xir_any_text(proto_str(d->name)) : xir_any_null();
+    *out = (dialect_dim){ d->value, d->has_value, proto_str(d->name) };
     *denotation = xir_any_text(proto_str(d->denotation));
-    s->named |= d->name.size || (d->has_value && d->value < 0);
     s->denoted |= d->denotation.size > 0;
     return true;
 }
 
-static bool read_shape(proto_reader *r, wire_bytes dims, const xir_map **tags) {
+static bool read_shape(proto_reader *r, const xir_type *element, wire_bytes dims, dialect_declared *out) {
     shape_reading s = { 0 };
-    r->dims.size = 0;
     PROTO_ENTER(r, at, "shape");
     bool ok = each_dim(r, dims, add_dim, &s);
     PROTO_LEAVE(r, at);
-    ok = ok && (!s.named || proto_tag(r, tags, source_tag_key(SOURCE_DIMS).data, xir_any_list(s.names.data, s.names.size))) &&
-         (!s.denoted || proto_tag(r, tags, "onnx.dim_denotations", xir_any_list(s.denotations.data, s.denotations.size)));
-    mem_free(r->alloc, s.names.data, s.names.room * sizeof(xir_any));
-    mem_free(r->alloc, s.denotations.data, s.denotations.room * sizeof(xir_any));
+    ok = ok && dialect_declared_tensor(&r->d, element, s.dims.data, s.dims.size, out) &&
+         (!s.denoted || dialect_tag(&r->d, &out->tags, "onnx.dim_denotations",
+                                    xir_any_list(s.denotations.data, s.denotations.size)));
+    dialect_list_free(&r->d, &s.dims, sizeof(dialect_dim));
+    dialect_list_free(&r->d, &s.denotations, sizeof(xir_any));
     return ok;
 }
 
-static bool read_tensor_type(proto_reader *r, wire_bytes message, proto_declared *out, bool *ours) {
+static bool read_tensor_type(proto_reader *r, wire_bytes message, dialect_declared *out, bool *ours) {
     tensor_decl t;
     PROTO_ENTER(r, at, "tensor_type");
     bool ok = read_tensor_decl(r, message, &t);
-    *ours = ok && t.shape.at && has_element(t.element);
+    *ours = ok && t.shape.at && dialect_has_element(&r->d, t.element);
     if (*ours) {
-        const xir_type *element = proto_element_type(r, t.element);
-        ok = element && read_shape(r, t.shape, &out->tags);
-        out->type = ok ? proto_tensor_type(r, element, r->dims.data, r->dims.size) : NULL;
-        ok = out->type != NULL;
+        const xir_type *element = dialect_element(&r->d, t.element);
+        ok = element && read_shape(r, element, t.shape, out);
     }
     PROTO_LEAVE(r, at);
     return ok;
 }
 
-static bool read_type(proto_reader *r, wire_bytes type, proto_declared *out) {
+static bool read_type(proto_reader *r, wire_bytes type, dialect_declared *out) {
     uint32_t kind;
     wire_bytes message = { 0 }, denotation = { 0 };
     bool ours = false;
-    *out = (proto_declared){ 0 };
+    *out = (dialect_declared){ 0 };
     if (!open_type(r, type, &kind, &message, &denotation)) return false;
     if (kind == TYPE_TENSOR && !read_tensor_type(r, message, out, &ours)) return false;
     if (kind && !ours) {
         xir_str text;
-        if (!proto_describe_type(r, type, &text) || !proto_tag(r, &out->tags, "onnx.type", xir_any_text(text))) return false;
+        if (!proto_describe_type(r, type, &text) || !dialect_tag(&r->d, &out->tags, "onnx.type", xir_any_text(text))) return false;
     }
-    return proto_tag_text(r, &out->tags, "onnx.denotation", denotation);
+    return dialect_tag_text(&r->d, &out->tags, "onnx.denotation", proto_str(denotation));
 }
 
 /* Many values have the same type, byte for byte. */
-bool proto_read_type(proto_reader *r, wire_bytes type, proto_declared *out) {
-    uint64_t hash = name_hash(r->names.seed, (const char *)type.at, type.size);
+bool proto_read_type(proto_reader *r, wire_bytes type, dialect_declared *out) {
+    uint64_t hash = dialect_hash(&r->d, proto_str(type));
     proto_type_memo *memo = &r->types[(hash ^ hash >> 32) % PROTO_TYPE_MEMOS];
     if (memo->of.at && memo->of.size == type.size && memcmp(memo->of.at, type.at, type.size) == 0) {
         *out = memo->declared;

@@ -1,5 +1,5 @@
 /* See names.h. */
-#include "onnx/names.h"
+#include "dialect/names.h"
 
 void name_table_init(name_table *t, const xir_allocator *alloc) {
     *t = (name_table){ .alloc = alloc, .seed = (uint64_t)(uintptr_t)t << 20 ^ (uint64_t)(uintptr_t)alloc };
@@ -30,7 +30,7 @@ static bool grow(name_table *t, size_t n) {
     t->room = room;
     for (size_t i = 0; i < t->n; i++) {
         xir_str text = name_text(t->values[i]->more->name);
-        uint64_t hash = name_hash(t->seed, text.data, text.size);
+        uint64_t hash = hash_text(t->seed, text.data, text.size);
         put(t, (name_slot){ (uint32_t)hash, (uint32_t)i + 1 }, (size_t)(hash >> 32) & (room - 1));
     }
     return true;

@@ -1,0 +1,240 @@
+/* Nodes. A node is one op of an opaque class: its type, what it reads and makes, and its attributes as they are. */
+#include "dialect/dialect.h"
+
+/* ---- types ----------------------------------------------------------------------------------------------------- */
+
+static bool same_text(xir_str a, xir_str b) { return a.size == b.size && (!a.size || memcmp(a.data, b.data, a.size) == 0); }
+
+static uint32_t *type_slot(const dialect *d, xir_str domain, xir_str name) {
+    uint64_t hash = hash_text(d->names.seed, name.data, name.size);
+    if (domain.size) hash = hash_text(hash, domain.data, domain.size);
+    size_t at = (uint32_t)(hash ^ hash >> 32) & (d->type_slot_room - 1);
+    for (; d->type_slots[at]; at = (at + 1) & (d->type_slot_room - 1)) {
+        const dialect_type *t = &d->types[d->type_slots[at] - 1];
+        if (same_text(t->name, name) && same_text(t->domain, domain)) break;
+    }
+    return &d->type_slots[at];
+}
+
+static bool grow_types(dialect *d) {
+    size_t room = d->type_slot_room ? 2 * d->type_slot_room : 64;
+    uint32_t *slots = mem_new(d->alloc, room * sizeof *slots);
+    if (!slots) return false;
+    memset(slots, 0, room * sizeof *slots);
+    mem_free(d->alloc, d->type_slots, d->type_slot_room * sizeof *slots);
+    d->type_slots = slots;
+    d->type_slot_room = room;
+    for (size_t i = 0; i < d->n_types; i++) *type_slot(d, d->types[i].domain, d->types[i].name) = (uint32_t)i + 1;
+    return true;
+}
+
+static const xir_class *class_of(dialect *d, xir_str domain, xir_str name) {
+    buffer key;
+    buffer_init(&key, d->alloc);
+    buffer_str(&key, d->about->prefix);
+    buffer_str(&key, "::");
+    buffer_put(&key, domain.data, domain.size);
+    if (domain.size) buffer_char(&key, '.');
+    buffer_put(&key, name.data, name.size);
+    const xir_class *cls = key.failed ? NULL : class_opaque(d->ctx, (xir_str){ key.data, key.size }, true);
+    buffer_free(&key);
+    return cls;
+}
+
+static dialect_type *find_type(dialect *d, xir_str domain, xir_str name) {
+    if (2 * (d->n_types + 1) > d->type_slot_room && !grow_types(d)) return NULL;
+    uint32_t *slot = type_slot(d, domain, name);
+    if (*slot) return &d->types[*slot - 1];
+    dialect_type made = { .name = name, .domain = domain, .cls = class_of(d, domain, name) };
+    if (!made.cls) return NULL;
+    made.attrs = net_attrs(d->net, made.cls, made.cls->defaults);
+    if (!made.attrs) return NULL;
+    if (!mem_reserve(d->alloc, (void **)&d->types, &d->type_room, d->n_types + 1, sizeof made)) return NULL;
+    d->types[d->n_types++] = made;
+    *slot = (uint32_t)d->n_types;
+    return &d->types[d->n_types - 1];
+}
+
+/* ---- what is said of a node ------------------------------------------------------------------------------------ */
+
+void dialect_node_begin(dialect *d) {
+    dialect_node *n = &d->node;
+    n->type = NULL;
+    n->extra = n->tags = NULL;
+    n->in.size = n->out.size = n->slots.size = n->attrs.size = n->captures.size = 0;
+    n->bytes.size = 0;
+}
+
+bool dialect_node_type(dialect *d, xir_str domain, xir_str name) {
+    if (dialect_failed(d)) return false;
+    d->node.type = find_type(d, domain, name);
+    return d->node.type || trace_memory(&d->trace);
+}
+
+bool dialect_node_slot(dialect *d, size_t i, xir_str slot) {
+    dialect_list *slots = &d->node.slots;
+    if (dialect_failed(d)) return false;
+    while (slots->size <= i) {
+        xir_any *out = dialect_add(d, slots, sizeof *out);
+        if (!out) return false;
+        *out = xir_any_null();
+    }
+    ((xir_any *)slots->data)[i] = xir_any_text(slot);
+    return true;
+}
+
+/* A key that is taken gets the format's prefix, as does one that begins as such do. */
+static bool make_key(dialect *d, xir_str key, xir_str *out) {
+    const char *prefix = d->about->prefix;
+    size_t n = strlen(prefix) + 1;
+    bool begins = key.size >= n && memcmp(key.data, prefix, n - 1) == 0 && key.data[n - 1] == '.';
+    bool taken = begins || class_find_key(d->node.type->cls, key, 0);
+    char *text = arena_take(&d->net->arena, key.size + n);
+    if (!text) return trace_memory(&d->trace);
+    if (!taken) n = 0;
+    if (n) memcpy(text, prefix, n - 1);
+    if (n) text[n - 1] = '.';
+    if (key.size) memcpy(text + n, key.data, key.size);
+    *out = (xir_str){ text, n + key.size };
+    return true;
+}
+
+bool dialect_node_attr_kept(dialect *d, xir_str key, xir_any value) {
+    xir_entry *out = dialect_failed(d) ? NULL : dialect_add(d, &d->node.attrs, sizeof *out);
+    if (!out) return false;
+    out->value = value;
+    return make_key(d, key, &out->key);
+}
+
+bool dialect_node_attr(dialect *d, xir_str key, const xir_any *value) {
+    xir_any copy;
+    if (dialect_failed(d)) return false;
+    if (!any_copy(&d->net->arena, value, &copy)) return trace_memory(&d->trace);
+    return dialect_node_attr_kept(d, key, copy);
+}
+
+bool dialect_node_attrs_again(dialect *d, xir_str bytes) {
+    dialect_node *n = &d->node;
+    if (dialect_failed(d)) return false;
+    n->bytes = bytes;
+    n->n_params = d->net->n_params;
+    n->tags_before = n->tags;
+    if (!bytes.size || !same_text(n->type->last, bytes)) return false;
+    n->extra = n->type->extra;
+    return true;
+}
+
+bool dialect_node_capture(dialect *d, xir_str name) {
+    xir_str *out = dialect_failed(d) ? NULL : dialect_add(d, &d->node.captures, sizeof *out);
+    if (out) *out = name;
+    return out != NULL;
+}
+
+/* ---- the op ---------------------------------------------------------------------------------------------------- */
+
+static bool refuse_again(dialect *d, xir_str key) {
+    return DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_EXISTS, "the attribute \"%.*s\" is there twice", CLIP(key));
+}
+
+/* What the node's attributes are, sorted; they are remembered with the type if nothing in them is the node's own. */
+bool dialect_node_attrs_done(dialect *d) {
+    dialect_node *n = &d->node;
+    size_t size = n->attrs.size;
+    if (dialect_failed(d)) return false;
+    if (!size) return true;
+    xir_entry *entries = arena_copy(&d->net->arena, n->attrs.data, size * sizeof *entries);
+    xir_map *map = arena_take(&d->net->arena, sizeof *map);
+    if (!entries || !map || !entries_sort(&d->scratch, entries, size)) return trace_memory(&d->trace);
+    for (size_t i = 1; i < size; i++) {
+        if (xir_str_equal(entries[i - 1].key, entries[i].key)) return refuse_again(d, entries[i].key);
+    }
+    *map = (xir_map){ entries, size };
+    n->attrs.size = 0;
+    n->extra = map;
+    if (n->bytes.size && d->net->n_params == n->n_params && n->tags == n->tags_before && !n->captures.size) {
+        n->type->last = n->bytes;
+        n->type->extra = map;
+    }
+    return true;
+}
+
+static bool tag_captures(dialect *d, dialect_node *n) {
+    const xir_str *names = n->captures.data;
+    size_t size = n->captures.size;
+    if (!size) return true;
+    xir_any *list = arena_take(&d->scratch, size * sizeof *list);
+    if (!list) return trace_memory(&d->trace);
+    for (size_t i = 0; i < size; i++) list[i] = xir_any_text(names[i]);
+    return dialect_tag(d, &n->tags, source_tag_key(SOURCE_CAPTURES).data, xir_any_list(list, size));
+}
+
+static bool tag_slots(dialect *d, dialect_node *n) {
+    const xir_any *slots = n->slots.data;
+    return !n->slots.size || dialect_tag(d, &n->tags, source_tag_key(SOURCE_INPUTS).data, xir_any_list(slots, n->slots.size));
+}
+
+static bool add_value(dialect *d, dialect_ref ref) {
+    xir_value **out = dialect_add(d, &d->values, sizeof *out);
+    if (!out) return false;
+    *out = dialect_is_nothing(ref) ? NULL : dialect_use(d, ref);
+    return dialect_is_nothing(ref) || *out;
+}
+
+/* What the op reads: its inputs, and after them what its graphs take from outside. */
+static bool find_values(dialect *d, const dialect_node *n) {
+    const dialect_ref *in = n->in.data;
+    const xir_str *captures = n->captures.data;
+    size_t size = n->in.size;
+    while (size && dialect_is_nothing(in[size - 1]) && !n->captures.size) size--;   /* absent ones at the end are left out */
+    d->values.size = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (!add_value(d, in[i])) return false;
+    }
+    for (size_t i = 0; i < n->captures.size; i++) {
+        if (!add_value(d, dialect_name(d, captures[i]))) return false;
+    }
+    return true;
+}
+
+static bool make_outputs(dialect *d, const dialect_node *n, xir_op *op) {
+    enum { FEW = 8 };
+    static const xir_type *const none[FEW] = { NULL };
+    const dialect_ref *out = n->out.data;
+    size_t size = n->out.size;
+    const xir_type *const *types = none;
+    if (size > FEW) {
+        const xir_type **many = arena_take(&d->scratch, size * sizeof *many);
+        for (size_t i = 0; many && i < size; i++) many[i] = NULL;
+        types = many;
+    }
+    if (!types || !op_make_outputs(op, types, size)) return trace_memory(&d->trace);
+    for (size_t i = 0; i < size; i++) {
+        xir_value *v = &op->outputs[i];
+        if (!dialect_name_value(d, v, out[i].text) || !dialect_define(d, v, out[i])) return false;
+    }
+    return true;
+}
+
+xir_op *dialect_node_end(dialect *d, xir_str name) {
+    dialect_node *n = &d->node;
+    if (!dialect_node_attrs_done(d) || !dialect_unite_captures(d) || !tag_captures(d, n) || !tag_slots(d, n) ||
+        !find_values(d, n)) return NULL;
+    xir_op *op = op_make(d->net, n->type->cls, n->type->attrs, d->values.size);
+    const label *text = op ? net_name(d->net, name) : NULL;
+    op_more *more = text && (n->extra || n->tags) ? op_need_more(op) : NULL;
+    if (!text || (!more && (n->extra || n->tags))) {
+        trace_memory(&d->trace);
+        return NULL;
+    }
+    op->name = text;
+    xir_value *const *values = d->values.data;
+    for (size_t i = 0; i < d->values.size; i++) use_link(&op->inputs[i], op, values[i]);
+    if (more) {
+        more->extra = n->extra;
+        more->tags = n->tags;
+    }
+    if (!make_outputs(d, n, op)) return NULL;
+    op->id = ++d->n_nodes;   /* the network has no tables of ids yet: nobody need be told */
+    op_link(op, NULL);
+    return op;
+}

@@ -1,0 +1,127 @@
+/* Which value a name or a number means. A use before the definition makes a value that nothing produces; the definition then
+ * takes over its uses and its id. What is still open at the end stays as it is, for a check to find. */
+#include "codec/read.h"
+#include "dialect/dialect.h"
+
+static bool is_open(const xir_value *v) { return !v->producer && !value_is_params(v); }
+
+bool dialect_expect_names(dialect *d, size_t n) {
+    if (dialect_failed(d)) return false;
+    return name_table_reserve(&d->names, n) || trace_memory(&d->trace);
+}
+
+bool dialect_expect_numbers(dialect *d, size_t n) {
+    dialect_list *numbers = &d->numbers;
+    if (dialect_failed(d)) return false;
+    if (n <= numbers->size) return true;
+    if (!mem_reserve(d->alloc, &numbers->data, &numbers->room, n, sizeof(xir_value *))) return trace_memory(&d->trace);
+    memset((xir_value **)numbers->data + numbers->size, 0, (n - numbers->size) * sizeof(xir_value *));
+    numbers->size = n;
+    return true;
+}
+
+/* The label of a value that had nothing more so far comes right after what it has now. */
+bool dialect_name_value(dialect *d, xir_value *v, xir_str text) {
+    if (!text.size) return true;
+    if (v->more) {
+        const label *name = net_name(d->net, text);
+        if (name) v->more->name = name;
+        return name || trace_memory(&d->trace);
+    }
+    value_more *more = text.size <= UINT32_MAX ? arena_take(&d->net->arena, sizeof *more + sizeof(label) + text.size) : NULL;
+    if (!more) return trace_memory(&d->trace);
+    label *name = (label *)(void *)(more + 1);
+    name->size = (uint32_t)text.size;
+    memcpy(name->bytes, text.data, text.size);
+    *more = (value_more){ .net = d->net, .name = name };
+    v->more = more;
+    return true;
+}
+
+/* ---- finding --------------------------------------------------------------------------------------------------- */
+
+/* The place of a number; NULL with a failure. */
+static xir_value **numbered(dialect *d, dialect_ref ref) {
+    if (ref.hash - 1 < d->numbers.size) return (xir_value **)d->numbers.data + (ref.hash - 1);
+    DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_BOUNDS, "value %" PRIu64 " was found, there are %zu", ref.hash - 1, d->numbers.size);
+    return NULL;
+}
+
+xir_value *dialect_find(dialect *d, dialect_ref ref) {
+    if (ref.text.size) return name_find(&d->names, ref.text, ref.hash);
+    return ref.hash && ref.hash - 1 < d->numbers.size ? ((xir_value **)d->numbers.data)[ref.hash - 1] : NULL;
+}
+
+static xir_value *make_orphan(dialect *d, dialect_ref ref) {
+    xir_value **place = ref.text.size ? NULL : numbered(d, ref);
+    if (!place && !ref.text.size) return NULL;
+    xir_value *v = value_make_orphan(d->net, NULL);
+    bool ok = v && dialect_name_value(d, v, ref.text) && (place || name_add(&d->names, v, ref.hash));
+    if (!ok) {
+        trace_memory(&d->trace);
+        return NULL;
+    }
+    if (place) *place = v;
+    return v;
+}
+
+xir_value *dialect_use(dialect *d, dialect_ref ref) {
+    if (dialect_failed(d)) return NULL;
+    xir_value *v = ref.text.size ? name_find(&d->names, ref.text, ref.hash) : dialect_find(d, ref);
+    if (!v && !(v = make_orphan(d, ref))) return NULL;
+    if (v->id < 0) v->id = d->net->next_value_id++;   /* constants get theirs where they are first used */
+    return v;
+}
+
+/* ---- defining -------------------------------------------------------------------------------------------------- */
+
+static bool mark_again(dialect *d, xir_value *v) {
+    const xir_map *tags = NULL;
+    return dialect_tag(d, &tags, source_tag_key(SOURCE_DUPLICATE).data, xir_any_bool(true)) && dialect_value_tags(d, v, tags);
+}
+
+/* Of two constants the first is used and so has the mark; otherwise the one that comes second. */
+static bool is_again(dialect *d, xir_value *known, xir_value *v) { return mark_again(d, v->producer ? v : known); }
+
+static void take_over(xir_value *known, xir_value *v) {
+    v->id = known->id;
+    value_adopt(known, v);
+}
+
+static bool define_number(dialect *d, xir_value *v, dialect_ref ref) {
+    xir_value **place = numbered(d, ref), *known = place ? *place : NULL;
+    if (!place) return false;
+    bool open = known && is_open(known) && !d->about->renames;
+    if (open) take_over(known, v);
+    else if (v->id < 0 && v->producer) v->id = d->net->next_value_id++;
+    if (known && !open && !d->about->renames) return is_again(d, known, v);
+    *place = v;
+    return true;
+}
+
+bool dialect_define(dialect *d, xir_value *v, dialect_ref ref) {
+    if (dialect_failed(d)) return false;
+    if (!ref.text.size) {
+        if (ref.hash) return define_number(d, v, ref);
+        if (v->producer) v->id = d->net->next_value_id++;
+        return true;
+    }
+    xir_value *known = name_find(&d->names, ref.text, ref.hash);
+    if (known && (d->about->renames || is_open(known))) {
+        name_replace(&d->names, known, v, ref.hash);
+        if (!d->about->renames) take_over(known, v);
+        else if (v->id < 0 && v->producer) v->id = d->net->next_value_id++;
+        return true;
+    }
+    if (v->id < 0 && v->producer) v->id = d->net->next_value_id++;
+    if (!known) return name_add(&d->names, v, ref.hash) || trace_memory(&d->trace);
+    return is_again(d, known, v);
+}
+
+bool dialect_declare(dialect *d, xir_value *v, const dialect_declared *declared) {
+    if (dialect_failed(d)) return false;
+    bool typed = v->type || value_is_params(v) || (v->more && xir_map_get(v->more->tags, xir_str_of(d->type_key)));
+    if (typed) return true;
+    v->type = declared->type;
+    return dialect_value_tags(d, v, declared->tags);
+}
