@@ -192,6 +192,8 @@ value_more *value_need_more(xir_value *value);
 xir_value *params_make(xir_network *net, const xir_type *type);  /* no id, no name                   */
 /* A value that something uses and nothing makes (yet). */
 xir_value *value_make_orphan(xir_network *net, const xir_type *type);
+/* The uses of an orphan become the value's, and it is forgotten. */
+void       value_adopt(xir_value *orphan, xir_value *v);
 
 static inline xir_network *value_net(const xir_value *v) { return v->producer ? v->producer->net : v->more->net; }
 static inline bool value_is_params(const xir_value *v) { return v->more && v->more->params; }

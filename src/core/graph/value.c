@@ -124,3 +124,13 @@ xir_status xir_value_replace(xir_value *old, xir_value *now) {
     net->epoch++;
     return XIR_OK;
 }
+
+void value_adopt(xir_value *orphan, xir_value *v) {
+    ids_forget_value(orphan);
+    while (orphan->uses) {
+        xir_use *use = orphan->uses;
+        xir_op *user = use->user;
+        use_unlink(use);
+        use_link(use, user, v);
+    }
+}

@@ -134,7 +134,5 @@ bool build_op(decoder *d, source *s, op_in *in, const void *body, const xir_map 
 bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m, xir_str *name);
 /* Takes over one of the network's texts; sets how reals are read with the version. */
 bool keep_network_text(decoder *d, network_key key, xir_str text);
-/* The uses of an orphan become the value's, and it is forgotten. */
-void value_adopt(xir_value *orphan, xir_value *v);
 
 #endif

@@ -353,16 +353,6 @@ bool use_value(decoder *d, source *s, const value_in *in, xir_value **out) {
     return set_value_id(d, v, in->id) && set_more(d, v, in) && add_value(d, in->id, v, in->at);
 }
 
-void value_adopt(xir_value *orphan, xir_value *v) {
-    ids_forget_value(orphan);
-    while (orphan->uses) {
-        xir_use *use = orphan->uses;
-        xir_op *user = use->user;
-        use_unlink(use);
-        use_link(use, user, v);
-    }
-}
-
 bool define_value(decoder *d, source *s, xir_op *op, uint32_t i, const value_in *in) {
     xir_value *v = &op->outputs[i];
     seen_value *seen = find_value(d, in->id);

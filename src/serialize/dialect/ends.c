@@ -1,4 +1,5 @@
 /* The ends of a network: one op of all inputs, which is the first and has id 0, and one of all outputs, the last. */
+#include <assert.h>
 #include "dialect/dialect.h"
 
 static bool add_end(dialect *d, dialect_list *list, dialect_ref ref, const dialect_declared *declared) {
@@ -9,10 +10,12 @@ static bool add_end(dialect *d, dialect_list *list, dialect_ref ref, const diale
 }
 
 bool dialect_input(dialect *d, dialect_ref ref, const dialect_declared *declared) {
+    assert(!d->has_inputs || dialect_failed(d));
     return add_end(d, &d->inputs, ref, declared);
 }
 
 bool dialect_output(dialect *d, dialect_ref ref, const dialect_declared *declared) {
+    assert(!d->has_outputs || dialect_failed(d));
     return add_end(d, &d->outputs, ref, declared);
 }
 

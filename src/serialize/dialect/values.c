@@ -1,6 +1,5 @@
 /* Which value a name or a number means. A use before the definition makes a value that nothing produces; the definition then
  * takes over its uses and its id. What is still open at the end stays as it is, for a check to find. */
-#include "codec/read.h"
 #include "dialect/dialect.h"
 
 static bool is_open(const xir_value *v) { return !v->producer && !value_is_params(v); }
