@@ -65,7 +65,7 @@ static bool gather(void *user, const void *data, size_t size)
 
 static bool write_into(bytes *b, gathering *g)
 {
-    xir_save_options how = { .format = b->format, .unchecked = true };
+    xir_save_options how = XIR_INIT(xir_save_options, .format = b->format, .unchecked = true);
     return said(b, xir_network_write(b->net, gather, g, &how, b->why) == XIR_OK);
 }
 
@@ -81,7 +81,7 @@ static bool make_network(bytes *b)
 {
     if (!b->in->path)
         return (b->net = graph_make(b->ctx, b->in->ops)) != NULL;
-    xir_load_options how = { .no_params = true };
+    xir_load_options how = XIR_INIT(xir_load_options, .no_params = true);
     return said(b, (b->net = xir_network_load(b->ctx, b->in->path, &how, b->why)) != NULL);
 }
 
@@ -135,7 +135,7 @@ const char *bytes_make(const bench_input *in, const char *format, size_t *size)
 
 static bool read_whole(bytes *b)
 {
-    xir_load_options how = { .format = b->format, .lazy = true };
+    xir_load_options how = XIR_INIT(xir_load_options, .format = b->format, .lazy = true);
     b->net = xir_network_read(b->ctx, b->data, b->size, XIR_STR("bench"), &how, b->why);
     return said(b, b->net != NULL);
 }
@@ -186,7 +186,7 @@ static void *load_setup(const bench_input *in, const char *format)
 static bool load_run(void *state, bench_result *out)
 {
     bytes *b = state;
-    xir_load_options how = { .format = b->format };
+    xir_load_options how = XIR_INIT(xir_load_options, .format = b->format);
     if (!said(b, (b->net = xir_network_load(b->ctx, b->path, &how, b->why)) != NULL))
         return false;
     out->bytes = b->size;

@@ -147,7 +147,7 @@ static int make_new(const char *path)
 static bool make_file(files *f)
 {
     int fd = make_new(f->path);
-    xir_save_options how = { .format = f->format };
+    xir_save_options how = XIR_INIT(xir_save_options, .format = f->format);
     xir_status status = xir_network_write(f->net, put_sparse, &fd, &how, f->why);
     return fd >= 0 && files_end_sparse(fd) && said(f, status == XIR_OK);
 }
@@ -203,7 +203,7 @@ void files_make(const char *folder)
 static bool lazy_run(void *state, bench_result *out)
 {
     files *f = state;
-    xir_load_options how = { .lazy = true };
+    xir_load_options how = XIR_INIT(xir_load_options, .lazy = true);
     if (!said(f, (f->net = xir_network_load(f->ctx, f->path, &how, f->why)) != NULL))
         return false;
     out->count = xir_network_op_count(f->net) - 2;
@@ -319,7 +319,7 @@ static bool unsynced_run(void *state, bench_result *out)
 {
     files *f = state;
     int fd = make_new(f->path);
-    xir_save_options how = { .format = f->format };
+    xir_save_options how = XIR_INIT(xir_save_options, .format = f->format);
     xir_status status = xir_network_write(f->net, put_plain, &fd, &how, f->why);
     return fd >= 0 && close(fd) == 0 && said(f, status == XIR_OK) && saved(f, out);
 }

@@ -216,7 +216,8 @@ static bool done(reading *r, bench_result *out)
 static bool read_run(void *state, bench_result *out)
 {
     reading *r = state;
-    r->net = xir_network_read(r->ctx, r->bytes, r->size, XIR_STR("bench.onnx"), &(xir_load_options){ .lazy = true }, r->why);
+    r->net = xir_network_read(r->ctx, r->bytes, r->size, XIR_STR("bench.onnx"),
+                              &XIR_INIT(xir_load_options, .lazy = true), r->why);
     out->bytes = r->size;
     return done(r, out);
 }
@@ -245,7 +246,7 @@ static void *load_setup(const bench_input *in)
 static bool load_run(void *state, bench_result *out)
 {
     reading *r = state;
-    r->net = xir_network_load(r->ctx, r->path, &(xir_load_options){ .lazy = true }, r->why);
+    r->net = xir_network_load(r->ctx, r->path, &XIR_INIT(xir_load_options, .lazy = true), r->why);
     return done(r, out);
 }
 

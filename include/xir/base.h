@@ -30,9 +30,36 @@
 #define XIR_VERSION_PATCH 0
 #define XIR_VERSION_NUM   (XIR_VERSION_MAJOR * 10000 + XIR_VERSION_MINOR * 100 + XIR_VERSION_PATCH)
 
-/* The version of the structs that plug-ins and programs hand over: a library refuses any other. Within one, a struct that begins
- * with its size may grow at its end. */
+/* The version of the structs that plug-ins and programs hand over: a library refuses any other. Within one version, a
+ * struct that begins with its size may grow at its end, and so may the rows of an array whose row size is given. */
 #define XIR_ABI 1u
+
+/* A struct that begins with its size, all else zero, which is the default. C may set members:
+ *
+ *     xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .lazy = true), why);
+ *
+ * C++ sets them afterwards:
+ *
+ *     xir_load_options how = XIR_INIT(xir_load_options);
+ *     how.lazy = true;
+ *
+ * A static one says its size: { .size = sizeof(xir_load_options), .lazy = true }.
+ *
+ * Without its size such a struct is refused with XIR_E_ABI. A library reads and writes only so many bytes, so that the
+ * caller may have been built with an older or a newer header. A member that the library does not know is refused with
+ * XIR_E_UNSUPPORTED, unless it is zero. A struct that is filled (xir_format_info) gets zeros there. */
+#ifdef __cplusplus
+template <class T> inline T xir_init_()
+{
+    T made = T();
+    made.size = static_cast<uint32_t>(sizeof made);
+    return made;
+}
+#define XIR_INIT(type)           (xir_init_<type>())
+#else
+#define XIR_INIT(...)            XIR_INIT_(__VA_ARGS__, )
+#define XIR_INIT_(type, ...)     ((type){ .size = sizeof(type), __VA_ARGS__ })
+#endif
 
 XIR_BEGIN
 

@@ -11,10 +11,11 @@ XIR_BEGIN
 typedef struct xir_class      xir_class;      /* see class.h */
 typedef struct xir_class_decl xir_class_decl; /* see class.h */
 
-/* Limits that every reader keeps. Zero means the default. */
+/* Limits that every reader keeps. */
 typedef struct xir_limits {
-    uint64_t max_bytes;  /* of one structure file; default 1 TiB                    */
+    uint32_t size;       /* XIR_INIT(xir_limits)                                     */
     uint32_t max_depth;  /* of nested values; default 128                            */
+    uint64_t max_bytes;  /* of one structure file; default 1 TiB                     */
 } xir_limits;
 
 /* Returns a context with all built-in classes, or NULL without memory. `allocator` may be NULL (malloc) and
@@ -23,10 +24,11 @@ typedef struct xir_limits {
 XIR_API xir_context *xir_context_new(const xir_allocator *allocator);
 XIR_API void         xir_context_free(xir_context *ctx);
 
-/* Returns the limits in force, defaults filled in. */
-XIR_API xir_limits xir_context_limits(const xir_context *ctx);
-/* Sets the limits. Not while other threads use the context. */
-XIR_API void xir_context_set_limits(xir_context *ctx, xir_limits limits);
+/* Fills `out` with the limits in force. XIR_E_ABI. */
+XIR_API xir_status xir_context_limits(const xir_context *ctx, xir_limits *out, xir_diags *why);
+/* Sets the limits; one that is zero stays as it is. XIR_E_ABI, XIR_E_UNSUPPORTED: nothing is changed. Not while other
+ * threads use the context. */
+XIR_API xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *limits, xir_diags *why);
 
 /* Registers a class. The declaration must stay as it is until the context is freed. Registering the same
  * declaration again is no error; another declaration under a taken key or old key is XIR_E_EXISTS, rows that

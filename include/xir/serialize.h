@@ -91,8 +91,9 @@ typedef enum xir_verify {
     XIR_VERIFY_FULL       /* the MD5 of the parameters is compared with the structure's, which reads them all       */
 } xir_verify;
 
-/* All zero is the usual: the format told by content, parameters read into memory and compared with their MD5. */
+/* The defaults: the format is detected from the content, parameters are read into memory and compared with their MD5. */
 typedef struct xir_load_options {
+    uint32_t    size;        /* XIR_INIT(xir_load_options)                                                          */
     const char *format;      /* its word; NULL: told by content, then by the name's suffix                          */
     const char *params;      /* of json: the raw file; NULL: X.raw or X.params beside X.json, if there is one       */
     bool        no_params;   /* the structure alone; with `lazy` nothing else of the file is read                   */
@@ -117,6 +118,7 @@ XIR_API xir_network *xir_network_read_stream(xir_context *ctx, xir_read_fn *read
                                              const xir_load_options *options, xir_diags *why);
 
 typedef struct xir_save_options {
+    uint32_t    size;        /* XIR_INIT(xir_save_options)                                                          */
     const char *format;      /* NULL: told by the name's suffix                                                     */
     const char *params;      /* of json: the raw file; NULL: X.raw beside X.json, if there are bytes                */
     bool        no_params;   /* the structure alone; params_bytes and params_md5 are as if it had not been said     */
@@ -135,14 +137,16 @@ XIR_API xir_status xir_network_write(xir_network *net, xir_write_fn *write, void
 
 /* What content tells: the word of the format that a file with these first bytes (256 are enough) is of, NULL if none. */
 XIR_API const char *xir_format_of(const void *head, size_t size);
-/* The words, meanings and suffixes of all formats; false from the last on. Static. */
+/* A format: word, meaning and suffixes. Texts are static. */
 typedef struct xir_format_info {
-    const char *word, *meaning, *suffixes;   /* suffixes apart by blanks                                            */
+    uint32_t    size;                        /* XIR_INIT(xir_format_info)                                           */
     bool        reads, writes;
-    bool        pair;                        /* parameters are in a raw file beside it, not inside                  */
+    bool        pair;                        /* parameters are in a raw file next to it, not inside                 */
     bool        text;                        /* findings have lines and columns                                     */
+    const char *word, *meaning, *suffixes;   /* suffixes separated by blanks                                        */
 } xir_format_info;
-XIR_API bool xir_format_at(size_t i, xir_format_info *out);
+/* Fills `out` with the format at a position. XIR_E_BOUNDS, without a finding, from the last on; XIR_E_ABI. */
+XIR_API xir_status xir_format_at(size_t i, xir_format_info *out, xir_diags *why);
 
 /* ---- parts of networks --------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* The formats that there are: one row each. Content decides what a file is, its name only if content does not: names are
  * changed more easily. */
 #include "formats.h"
+#include "sized.h"
 
 static const format *const formats[] = {
     &format_json,
@@ -12,12 +13,12 @@ enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
-bool xir_format_at(size_t i, xir_format_info *out) {
-    if (i >= FORMATS) return false;
+xir_status xir_format_at(size_t i, xir_format_info *out, xir_diags *why) {
+    if (i >= FORMATS) return XIR_E_BOUNDS;
     const format *f = formats[i];
-    *out = (xir_format_info){ f->word, f->meaning, f->suffixes, .reads = f->read, .writes = f->write, .pair = f->pair,
-                              .text = f->text };
-    return true;
+    const xir_format_info info = { .word = f->word, .meaning = f->meaning, .suffixes = f->suffixes, .reads = f->read,
+                                   .writes = f->write, .pair = f->pair, .text = f->text };
+    return sized_fill(SIZED(xir_format_info, suffixes), out, &info, why);
 }
 
 format_list format_words(void) {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include "formats.h"
 #include "raw/payload.h"
+#include "sized.h"
 
 typedef struct loading {
     xir_context      *ctx;
@@ -33,7 +34,8 @@ static void put(const loading *l, xir_severity severity, xir_status code, const 
 /* ---- options ------------------------------------------------------------------------------------------------- */
 
 static bool begin(loading *l, xir_context *ctx, xir_str name, const xir_load_options *options, xir_diags *why) {
-    *l = (loading){ .ctx = ctx, .o = options ? *options : (xir_load_options){ 0 }, .why = why, .name = name };
+    *l = (loading){ .ctx = ctx, .why = why, .name = name };
+    if (sized_take(SIZED(xir_load_options, verify), &l->o, options, why) != XIR_OK) return false;
     if (l->o.verify > XIR_VERIFY_FULL) {
         put(l, XIR_ERROR, XIR_E_INVALID, "there is no level of verification %d", (int)l->o.verify);
         return false;
@@ -293,9 +295,9 @@ xir_network *xir_network_load(xir_context *ctx, const char *path, const xir_load
 
 static xir_network *load_as(xir_context *ctx, const char *word, const char *path, unsigned flags, xir_diags *why) {
     bool lazy = flags & XIR_LOAD_LAZY;
-    const xir_load_options options = {
+    const xir_load_options options = XIR_INIT(xir_load_options,
         .format = word, .lazy = lazy,
-        .verify = flags & XIR_LOAD_MD5 ? XIR_VERIFY_FULL : flags & XIR_LOAD_NO_MD5 ? XIR_VERIFY_HEADER : XIR_VERIFY_DEFAULT };
+        .verify = flags & XIR_LOAD_MD5 ? XIR_VERIFY_FULL : flags & XIR_LOAD_NO_MD5 ? XIR_VERIFY_HEADER : XIR_VERIFY_DEFAULT);
     return xir_network_load(ctx, path, &options, why);
 }
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include "file.h"
 #include "formats.h"
+#include "sized.h"
 
 enum { USUAL_ALIGN = 4096, MOST_ALIGN = 1 << 30 };
 
@@ -47,8 +48,9 @@ static bool choose(saving *s, xir_status *status) {
     return s->format;
 }
 
-static bool begin(saving *s, xir_status *status) {
-    if (!choose(s, status)) return false;
+static bool begin(saving *s, const xir_save_options *options, xir_status *status) {
+    *status = sized_take(SIZED(xir_save_options, align), &s->o, options, s->why);
+    if (*status || !choose(s, status)) return false;
     if (!s->format->write)
         return refuse(s, status, XIR_E_UNSUPPORTED, "files of format %s cannot be written", s->format->word);
     if (s->o.params && !s->format->pair)
@@ -100,23 +102,24 @@ static xir_status save_pair(const saving *s) {
 }
 
 xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options, xir_diags *why) {
-    saving s = { .net = net, .o = options ? *options : (xir_save_options){ 0 }, .why = why, .path = path };
+    saving s = { .net = net, .why = why, .path = path };
     xir_status status = XIR_OK;
-    if (!begin(&s, &status)) return status;
+    if (!begin(&s, options, &status)) return status;
     return s.format->pair ? save_pair(&s) : save_one(&s);
 }
 
 xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
                              xir_diags *why) {
-    saving s = { .net = net, .o = options ? *options : (xir_save_options){ 0 }, .why = why };
+    saving s = { .net = net, .why = why };
     xir_status status = XIR_OK;
-    return begin(&s, &status) ? write_all(&s, write, user) : status;
+    return begin(&s, options, &status) ? write_all(&s, write, user) : status;
 }
 
 /* ---- one format ---------------------------------------------------------------------------------------------- */
 
 static xir_status save_as(xir_network *net, const char *word, const char *path, unsigned flags, xir_diags *why) {
-    const xir_save_options options = { .format = word, .unchecked = flags & XIR_SAVE_UNCHECKED };
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = word,
+                                              .unchecked = flags & XIR_SAVE_UNCHECKED);
     return xir_network_save(net, path, &options, why);
 }
 

@@ -66,11 +66,13 @@ static bool takes_a_name(const xir_network *net) {
 static void check_format(xir_context *ctx, xir_network *net, const char *word, bool lazy, const xir_text_buffer *json, const bytes *raw,
                          xir_diags *why) {
     bytes file = { 0 }, again = { 0 };
-    xir_status status = xir_network_write(net, append, &file, &(xir_save_options){ .format = word, .unchecked = true, .align = 64 }, why);
+    xir_status status = xir_network_write(net, append, &file, &XIR_INIT(xir_save_options, .format = word,
+                                                                        .unchecked = true, .align = 64), why);
     DEMAND(status == XIR_OK || status == XIR_E_LIMIT || (status == XIR_E_UNSUPPORTED && takes_a_name(net)));
     DEMAND((status == XIR_OK) == (xir_diags_count(why) == 0));
     if (status == XIR_OK) {
-        const xir_load_options options = { .format = word, .lazy = lazy, .verify = XIR_VERIFY_FULL };
+        const xir_load_options options = XIR_INIT(xir_load_options, .format = word, .lazy = lazy,
+                                                  .verify = XIR_VERIFY_FULL);
         xir_network *back = xir_network_read(ctx, file.data, file.size, XIR_STR("back"), &options, why);
         if (!back) xir_diags_print(why, stderr);
         DEMAND(back);
@@ -84,7 +86,8 @@ static void check_format(xir_context *ctx, xir_network *net, const char *word, b
         DEMAND(xir_json_print(back, 0, &text) == XIR_OK);
         DEMAND(text.size == json->size && memcmp(text.data, json->data, text.size) == 0);
         xir_text_free(&text);
-        DEMAND(xir_network_write(back, append, &again, &(xir_save_options){ .format = word, .unchecked = true, .align = 64 }, why) == XIR_OK);
+        DEMAND(xir_network_write(back, append, &again, &XIR_INIT(xir_save_options, .format = word, .unchecked = true,
+                                                                 .align = 64), why) == XIR_OK);
         DEMAND(again.size == file.size && memcmp(again.data, file.data, file.size) == 0);
         xir_network_free(back);
     }

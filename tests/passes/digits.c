@@ -24,7 +24,7 @@ static void read_npy(const char *path, void *out, size_t size) {
 }
 
 static xir_network *load(const char *path, bool lazy) {
-    xir_network *net = xir_network_load(ctx, path, &(xir_load_options){ .lazy = lazy }, why);
+    xir_network *net = xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .lazy = lazy), why);
     if (!net) xir_diags_print(why, stderr);
     assert_non_null(net);
     return net;
@@ -110,9 +110,9 @@ static void every_pass_keeps_the_logits(void **state) {
 static void every_format_keeps_the_logits(void **state) {
     (void)state;
     xir_network *net = optimised();
-    xir_format_info format;
+    xir_format_info format = XIR_INIT(xir_format_info);
     size_t formats = 0;
-    for (size_t i = 0; xir_format_at(i, &format); i++) {
+    for (size_t i = 0; xir_format_at(i, &format, why) == XIR_OK; i++) {
         char name[40];
         if (!format.writes) continue;
         snprintf(name, sizeof name, "digits.%.*s", (int)strcspn(format.suffixes, " "), format.suffixes);
@@ -136,7 +136,7 @@ static void every_format_keeps_what_is_not_converted(void **state) {
     xir_network *net = load(MODELS "digits.onnx", false);
     static const char *const names[] = { "dialect.json", "dialect.imodel", "dialect.fb" };
     for (size_t i = 0; i < COUNT(names); i++) {
-        DOES(xir_network_save(net, scratch(names[i]), &(xir_save_options){ .unchecked = true }, why));
+        DOES(xir_network_save(net, scratch(names[i]), &XIR_INIT(xir_save_options, .unchecked = true), why));
         xir_network *again = load(scratch(names[i]), true);
         xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
         assert_int_equal(xir_pipeline_run(p, again, NULL, NULL, why), XIR_OK);

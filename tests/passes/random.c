@@ -44,7 +44,7 @@ static bool run_honestly(xir_network *net, size_t which, uint64_t seed) {
 static void passes_are_honest_about_any_network(void **state) {
     (void)state;
     random_counts *counts = calloc(1, sizeof *counts);
-    const xir_load_options structure = { .format = "json", .no_params = true };
+    const xir_load_options structure = XIR_INIT(xir_load_options, .format = "json", .no_params = true);
     size_t refused = 0, done = 0;
     for (uint64_t seed = 1; seed <= 400; seed++) {
         random_net *r = random_net_make(ctx, seed, counts);

@@ -40,7 +40,7 @@ static xir_status save_pair(xir_network *net, const char *path, xir_diags *findi
     return xir_json_raw_save(net, path, NULL, XIR_SAVE_UNCHECKED, findings);
 }
 static xir_status save_any(xir_network *net, const char *path, xir_diags *findings) {
-    return xir_network_save(net, path, &(xir_save_options){ .unchecked = true }, findings);
+    return xir_network_save(net, path, &XIR_INIT(xir_save_options, .unchecked = true), findings);
 }
 
 /* A way of saving: which files it makes, the first of them the one that is named. */

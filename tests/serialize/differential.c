@@ -158,7 +158,8 @@ static bool same_image(verdict *v, const char *of, xir_network *net, const image
 
 /* Writes; false if it cannot be: a fault, or more than the format holds. */
 static bool write_as(verdict *v, const char *of, xir_network *net, const char *word, bool structure, bool refusable, bytes *out) {
-    const xir_save_options options = { .format = word, .unchecked = true, .no_params = structure, .align = UINT32_C(1) << (seed_now % 13) };
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = word, .unchecked = true,
+                                              .no_params = structure, .align = UINT32_C(1) << (seed_now % 13));
     xir_diags_clear(why);
     xir_status status = xir_network_write(net, append, out, &options, why);
     if (refusable && (status == XIR_E_LIMIT || status == XIR_E_UNSUPPORTED)) v->refused++;
@@ -172,7 +173,8 @@ static xir_network *read_as(verdict *v, const char *of, xir_context *with, const
     const char *word = xir_format_of(file->data, file->size);
     if (word && strcmp(word, f->word) != 0) return wrong(v, "%s looks like %s", of, word), NULL;
     if (!word) v->untold++;
-    const xir_load_options options = { .format = word ? NULL : f->word, .lazy = lazy, .verify = XIR_VERIFY_FULL };
+    const xir_load_options options = XIR_INIT(xir_load_options, .format = word ? NULL : f->word, .lazy = lazy,
+                                              .verify = XIR_VERIFY_FULL);
     xir_diags_clear(why);
     xir_network *net = xir_network_read(with, file->data, file->size, XIR_STR(""), &options, why);
     xir_status status = XIR_E_INVALID;
@@ -212,7 +214,7 @@ static void check_structure(verdict *v, xir_network *net, const xir_format_info 
     bytes alone = { 0 };
     if (write_as(v, of, net, f->word, true, refusable, &alone)) {
         const bytes *const files[] = { &alone, file };
-        const xir_load_options options = { .format = f->word, .no_params = true };
+        const xir_load_options options = XIR_INIT(xir_load_options, .format = f->word, .no_params = true);
         for (size_t i = 0; i < COUNT(files) && !*v->text; i++) {
             xir_diags_clear(why);
             xir_network *out = xir_network_read(ctx, files[i]->data, files[i]->size, XIR_STR(""), &options, why);

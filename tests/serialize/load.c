@@ -23,7 +23,7 @@ static void files_of_every_format(void **state) {
         const char *path = load_path("every", &f);
         load_save(net, path, &f);
         for (size_t j = 0; j < 2 * COUNT(levels); j++) {
-            const xir_load_options options = { .lazy = j % 2, .verify = levels[j / 2] };
+            const xir_load_options options = XIR_INIT(xir_load_options, .lazy = j % 2, .verify = levels[j / 2]);
             xir_network *again = load_must(path, &options);
             check_loaded(again, options.lazy);
             assert_true(xir_network_equal(net, again, true));
@@ -46,7 +46,8 @@ static void memory_of_every_format(void **state) {
         size_t size;
         uint8_t *bytes = scratch_get(path, &size);
         for (size_t j = 0; j < 2 * COUNT(levels); j++) {
-            const xir_load_options options = { .lazy = j % 2, .verify = levels[j / 2], .params = load_is_pair(&f) ? raw : NULL };
+            const xir_load_options options = XIR_INIT(xir_load_options, .lazy = j % 2, .verify = levels[j / 2],
+                                                      .params = load_is_pair(&f) ? raw : NULL);
             uint8_t *given = malloc(size);   /* of just that size */
             assert_non_null(given);
             memcpy(given, bytes, size);
@@ -75,7 +76,8 @@ static void memory_at_any_address(void **state) {
         size_t size;
         uint8_t *bytes = scratch_get(path, &size);
         for (size_t shift = 0; shift < 17; shift++) {
-            const xir_load_options options = { .lazy = true, .params = load_is_pair(&f) ? scratch("odd.raw") : NULL };
+            const xir_load_options options = XIR_INIT(xir_load_options, .lazy = true,
+                                                      .params = load_is_pair(&f) ? scratch("odd.raw") : NULL);
             uint8_t *block = malloc(size + shift);
             assert_non_null(block);
             memcpy(block + shift, bytes, size);
@@ -115,7 +117,7 @@ static void streams_of_every_format(void **state) {
         uint8_t *bytes = scratch_get(path, &size);
         const size_t steps[] = { 1, 7, 4096, SIZE_MAX };
         for (size_t j = 0; j < COUNT(steps); j++) {
-            const xir_load_options options = { .params = load_is_pair(&f) ? raw : NULL };
+            const xir_load_options options = XIR_INIT(xir_load_options, .params = load_is_pair(&f) ? raw : NULL);
             stream s = { .data = bytes, .size = size, .step = steps[j], .fails_at = SIZE_MAX };
             xir_network *again = xir_network_read_stream(ctx, read_stream, &s, XIR_STR("stream"), &options, why);
             assert_non_null(again);
@@ -145,7 +147,7 @@ static void a_stream_that_lies_and_one_that_never_ends(void **state) {
     (void)state;
     FAILS_TO_LOAD(xir_network_read_stream(ctx, gives_too_much, NULL, XIR_STR("s"), NULL, why), XIR_E_IO, "more than there is room for");
     xir_context *narrow = xir_context_new(NULL);
-    xir_context_set_limits(narrow, (xir_limits){ .max_bytes = 1 << 20 });
+    xir_context_set_limits(narrow, &XIR_INIT(xir_limits, .max_bytes = 1 << 20), NULL);
     FAILS_TO_LOAD(xir_network_read_stream(narrow, gives_for_ever, NULL, XIR_STR("s"), NULL, why), XIR_E_LIMIT, "1048576 bytes");
     xir_context_free(narrow);
 }
@@ -160,7 +162,7 @@ static void a_clone_keeps_the_bytes(void **state) {
         load_save(net, path, &f);
         size_t size;
         uint8_t *bytes = scratch_get(path, &size);
-        const xir_load_options options = { .params = load_is_pair(&f) ? raw : NULL };
+        const xir_load_options options = XIR_INIT(xir_load_options, .params = load_is_pair(&f) ? raw : NULL);
         stream s = { .data = bytes, .size = size, .step = 1000, .fails_at = SIZE_MAX };
         xir_network *again = xir_network_read_stream(ctx, read_stream, &s, XIR_STR("stream"), &options, why);
         free(bytes);
@@ -189,13 +191,13 @@ static void content_decides_then_the_name(void **state) {
         for (size_t j = 0; written_format_at(j, &other); j++) {   /* under every other name */
             const char *wrong = load_path("wrong", &other);
             scratch_put(wrong, bytes, size);
-            const xir_load_options options = { .no_params = true };
+            const xir_load_options options = XIR_INIT(xir_load_options, .no_params = true);
             xir_network *again = load_must(wrong, &options);
             assert_true(xir_network_equal(net, again, false));
             xir_network_free(again);
             unlink(wrong);
         }
-        const xir_load_options named = { .format = f.word, .no_params = true };
+        const xir_load_options named = XIR_INIT(xir_load_options, .format = f.word, .no_params = true);
         const char *bare = scratch("bare");
         scratch_put(bare, bytes, size);
         xir_network_free(load_must(bare, &named));
@@ -219,7 +221,7 @@ static void what_is_no_network(void **state) {
         path = load_path("empty", &f);
         scratch_put(path, "", 0);
         for (int lazy = 0; lazy < 2; lazy++) {
-            const xir_load_options options = { .lazy = lazy };
+            const xir_load_options options = XIR_INIT(xir_load_options, .lazy = lazy);
             assert_null(xir_network_load(ctx, path, &options, why));
             assert_int_equal(xir_diags_count(why), 1);
             assert_int_not_equal(xir_diags_at(why, 0)->code, XIR_E_UNKNOWN);
@@ -247,23 +249,27 @@ static void options_that_make_no_sense(void **state) {
     xir_network *net = load_net(ctx);
     const char *json = scratch("sense.json");
     load_save(net, json, &(xir_format_info){ .word = "json" });
-    FAILS_TO_LOAD(xir_network_load(ctx, json, &(xir_load_options){ .format = "jsom" }, why), XIR_E_UNKNOWN, "no format 'jsom'");
-    FAILS_TO_LOAD(xir_network_load(ctx, json, &(xir_load_options){ .params = "x", .no_params = true }, why), XIR_E_INVALID, "alone");
-    FAILS_TO_LOAD(xir_network_load(ctx, json, &(xir_load_options){ .verify = (xir_verify)9 }, why), XIR_E_INVALID, "verification 9");
+    FAILS_TO_LOAD(xir_network_load(ctx, json, &XIR_INIT(xir_load_options, .format = "jsom"), why), XIR_E_UNKNOWN,
+                  "no format 'jsom'");
+    FAILS_TO_LOAD(xir_network_load(ctx, json, &XIR_INIT(xir_load_options, .params = "x", .no_params = true), why),
+                  XIR_E_INVALID, "alone");
+    FAILS_TO_LOAD(xir_network_load(ctx, json, &XIR_INIT(xir_load_options, .verify = (xir_verify)9), why),
+                  XIR_E_INVALID, "verification 9");
     for (size_t i = 0; written_format_at(i, &f); i++) {
         if (load_is_pair(&f)) continue;
         const char *path = load_path("sense", &f);
         load_save(net, path, &f);
-        FAILS_TO_LOAD(xir_network_load(ctx, path, &(xir_load_options){ .params = "x" }, why), XIR_E_INVALID, "inside");
+        FAILS_TO_LOAD(xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .params = "x"), why), XIR_E_INVALID,
+                      "inside");
     }
     xir_network_free(net);
 }
 
 static void the_list_of_formats(void **state) {
     (void)state;
-    xir_format_info f;
+    xir_format_info f = XIR_INIT(xir_format_info);
     size_t n = 0;
-    for (; xir_format_at(n, &f); n++) {
+    for (; xir_format_at(n, &f, why) == XIR_OK; n++) {
         assert_true(*f.word && *f.meaning && *f.suffixes);
         assert_true(f.reads);
         assert_int_equal(f.writes, strcmp(f.word, "onnx") != 0);
@@ -271,8 +277,9 @@ static void the_list_of_formats(void **state) {
         assert_int_equal(f.text, f.pair);
     }
     assert_true(n >= 1);
-    assert_false(xir_format_at(n + 1, &f));
-    assert_false(xir_format_at(SIZE_MAX, &f));
+    assert_int_equal(xir_format_at(n + 1, &f, why), XIR_E_BOUNDS);
+    assert_int_equal(xir_format_at(SIZE_MAX, &f, why), XIR_E_BOUNDS);
+    assert_int_equal(xir_diags_count(why), 0);
 }
 
 /* ---- parameters beside JSON --------------------------------------------------------------------------------------------- */
@@ -295,10 +302,10 @@ static void the_raw_is_found_beside(void **state) {
 
     scratch_put(raw, "no raw", 6);   /* X.raw comes first */
     FAILS_TO_LOAD(xir_network_load(ctx, json, NULL, why), XIR_E_CORRUPT, "");
-    again = load_must(json, &(xir_load_options){ .params = other });
+    again = load_must(json, &XIR_INIT(xir_load_options, .params = other));
     check_loaded(again, false);
     xir_network_free(again);
-    again = load_must(json, &(xir_load_options){ .no_params = true });
+    again = load_must(json, &XIR_INIT(xir_load_options, .no_params = true));
     assert_null(xir_params_data(value_of(again, 5), NULL));
     xir_network_free(again);
 
@@ -312,7 +319,8 @@ static void the_raw_is_found_beside(void **state) {
     xir_diags_clear(why);
     assert_null(xir_params_data(value_of(again, 5), NULL));
     xir_network_free(again);
-    FAILS_TO_LOAD(xir_network_load(ctx, json, &(xir_load_options){ .params = raw }, why), XIR_E_IO, "cannot open");
+    FAILS_TO_LOAD(xir_network_load(ctx, json, &XIR_INIT(xir_load_options, .params = raw), why), XIR_E_IO,
+                  "cannot open");
     xir_network_free(net);
 }
 
@@ -332,7 +340,7 @@ static void a_network_that_needs_no_bytes_has_nothing_to_warn_of(void **state) {
 static void what_cannot_be_opened(void **state) {
     (void)state;
     for (int lazy = 0; lazy < 2; lazy++) {
-        const xir_load_options options = { .lazy = lazy };
+        const xir_load_options options = XIR_INIT(xir_load_options, .lazy = lazy);
         FAILS_TO_LOAD(xir_network_load(ctx, scratch("missing.json"), &options, why), XIR_E_IO, "No such file");
         FAILS_TO_LOAD(xir_network_load(ctx, scratch_folder, &options, why), XIR_E_IO, "Is a directory");
         FAILS_TO_LOAD(xir_network_load(ctx, "", &options, why), XIR_E_IO, "No such file");
@@ -368,7 +376,8 @@ static void a_fifo_is_read_to_its_end_lazily_too(void **state) {
         size_t size;
         uint8_t *bytes = scratch_get(path, &size);
         for (int lazy = 0; lazy < 2; lazy++) {
-            const xir_load_options options = { .lazy = lazy, .params = load_is_pair(&f) ? raw : NULL };
+            const xir_load_options options = XIR_INIT(xir_load_options, .lazy = lazy,
+                                                      .params = load_is_pair(&f) ? raw : NULL);
             assert_int_equal(mkfifo(fifo, 0600), 0);
             feeding with = { fifo, bytes, size };
             pthread_t thread;
@@ -400,7 +409,8 @@ static void a_sealed_memory_file(void **state) {
         assert_int_equal(write(fd, bytes, size), size);
         assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL), 0);
         snprintf(sealed, sizeof sealed, "/proc/self/fd/%d", fd);
-        const xir_load_options options = { .lazy = true, .verify = XIR_VERIFY_ON_TOUCH, .params = load_is_pair(&f) ? sealed : NULL };
+        const xir_load_options options = XIR_INIT(xir_load_options, .lazy = true, .verify = XIR_VERIFY_ON_TOUCH,
+                                                  .params = load_is_pair(&f) ? sealed : NULL);
         xir_network *again = load_must(load_is_pair(&f) ? path : sealed, &options);
         assert_int_not_equal(ftruncate(fd, 0), 0);
         close(fd);
@@ -418,7 +428,7 @@ static void a_limit_is_about_what_is_read_into_memory(void **state) {
     xir_format_info f;
     xir_network *net = load_net(ctx);
     xir_context *narrow = xir_context_new(NULL);
-    xir_context_set_limits(narrow, (xir_limits){ .max_bytes = 8000 });
+    xir_context_set_limits(narrow, &XIR_INIT(xir_limits, .max_bytes = 8000), NULL);
     for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("limit", &f);
         load_save(net, path, &f);
@@ -432,7 +442,7 @@ static void a_limit_is_about_what_is_read_into_memory(void **state) {
             assert_non_null(eager);
             xir_network_free(eager);
         }
-        xir_network *lazy = xir_network_load(narrow, path, &(xir_load_options){ .lazy = true }, why);
+        xir_network *lazy = xir_network_load(narrow, path, &XIR_INIT(xir_load_options, .lazy = true), why);
         if (!lazy) xir_diags_print(why, stderr);
         assert_non_null(lazy);
         check_loaded(lazy, true);
@@ -464,10 +474,11 @@ static void *load_and_save(void *user) {
             const int suffix = (int)strcspn(f.suffixes, " ");
             snprintf(from, sizeof from, "%s/shared.%.*s", scratch_folder, suffix, f.suffixes);
             snprintf(to, sizeof to, "%s/thread%zu.%.*s", scratch_folder, number, suffix, f.suffixes);
-            const xir_load_options options = { .lazy = (number + k) % 2, .verify = levels[(number + k + i) % COUNT(levels)] };
+            const xir_load_options options = XIR_INIT(xir_load_options, .lazy = (number + k) % 2,
+                                                      .verify = levels[(number + k + i) % COUNT(levels)]);
             xir_network *net = xir_network_load(common, from, &options, mine);
             wrong += !net || !load_is_filled(net);
-            if (net) wrong += xir_network_save(net, to, &(xir_save_options){ .unchecked = true }, mine) != XIR_OK;
+            if (net) wrong += xir_network_save(net, to, &XIR_INIT(xir_save_options, .unchecked = true), mine) != XIR_OK;
             xir_network_free(net);
         }
     }
@@ -524,7 +535,7 @@ static void a_changed_byte_is_seen_by_who_compares(void **state) {
         scratch_put(where, bytes, size);
         free(bytes);
         for (size_t j = 0; j < 2 * COUNT(levels); j++) {
-            const xir_load_options options = { .lazy = j % 2, .verify = levels[j / 2] };
+            const xir_load_options options = XIR_INIT(xir_load_options, .lazy = j % 2, .verify = levels[j / 2]);
             if (options.verify == XIR_VERIFY_FULL || (options.verify == XIR_VERIFY_DEFAULT && !options.lazy)) {
                 FAILS_TO_LOAD(xir_network_load(ctx, path, &options, why), XIR_E_CORRUPT, "MD5");
             } else {
@@ -552,7 +563,7 @@ static void a_size_that_is_only_claimed_is_a_warning(void **state) {
         scratch_put(path, text, size);
         free(text);
         for (size_t j = 0; j < 2 * COUNT(levels); j++) {
-            const xir_load_options options = { .lazy = j % 2, .verify = levels[j / 2] };
+            const xir_load_options options = XIR_INIT(xir_load_options, .lazy = j % 2, .verify = levels[j / 2]);
             xir_network *again = xir_network_load(ctx, path, &options, why);
             assert_non_null(again);
             assert_int_equal(xir_diags_count(why), options.verify != XIR_VERIFY_NEVER);

@@ -48,7 +48,7 @@ static xir_network *load_watched(const char *name, const xir_format_info *f, xir
     const char *path = load_path(name, f);
     load_save(net, path, f);
     set_time(where_params(name, f), 1000000000);
-    return load_must(path, &(xir_load_options){ .lazy = true, .verify = XIR_VERIFY_ON_TOUCH });
+    return load_must(path, &XIR_INIT(xir_load_options, .lazy = true, .verify = XIR_VERIFY_ON_TOUCH));
 }
 
 /* One way of asking for bytes: whether it gave any. */
@@ -204,14 +204,15 @@ static void what_is_gone_cannot_be_written(void **state) {
             assert_int_equal(size, 0);
             for (size_t j = 0; written_format_at(j, &to); j++) {
                 const char *path = load_path("rescued", &to);
-                const xir_save_options options = { .format = to.word, .unchecked = true };
+                const xir_save_options options = XIR_INIT(xir_save_options, .format = to.word, .unchecked = true);
                 FAILS_TO_SAVE(xir_network_save(lazy, path, &options, why), XIR_E_IO, "the file was changed");
                 assert_int_not_equal(access(path, F_OK), 0);
                 assert_int_not_equal(access(scratch("rescued.raw"), F_OK), 0);
-                const xir_save_options bare = { .format = to.word, .unchecked = true, .no_params = true };
+                const xir_save_options bare = XIR_INIT(xir_save_options, .format = to.word, .unchecked = true,
+                                                       .no_params = true);
                 if (j % 2) raw_fill(value_of(lazy, 3));   /* then nobody can say what the MD5 would be */
                 assert_int_equal(xir_network_save(lazy, path, &bare, why), XIR_OK);   /* the structure is in memory */
-                xir_network *again = load_must(path, &(xir_load_options){ .no_params = true });
+                xir_network *again = load_must(path, &XIR_INIT(xir_load_options, .no_params = true));
                 assert_true(xir_str_equal(xir_network_text_of(again, XIR_TEXT_PARAMS_MD5),
                                           xir_network_text_of(lazy, XIR_TEXT_PARAMS_MD5)));
                 assert_int_equal(xir_network_params_bytes(again), xir_network_params_bytes(lazy));
@@ -298,7 +299,7 @@ static void only_this_level_keeps_the_file_open(void **state) {
         const char *path = load_path("open", &f);
         load_save(net, path, &f);
         for (int level = XIR_VERIFY_DEFAULT; level <= XIR_VERIFY_FULL; level++) {
-            xir_network *lazy = load_must(path, &(xir_load_options){ .lazy = true, .verify = (xir_verify)level });
+            xir_network *lazy = load_must(path, &XIR_INIT(xir_load_options, .lazy = true, .verify = (xir_verify)level));
             assert_int_equal(scratch_count_in("/proc/self/fd"), before + (level == XIR_VERIFY_ON_TOUCH));
             xir_network_free(lazy);
             assert_int_equal(scratch_count_in("/proc/self/fd"), before);

@@ -91,7 +91,8 @@ static void opening_4_gb_takes_no_memory(void **state) {
     const xir_verify levels[] = { XIR_VERIFY_DEFAULT, XIR_VERIFY_NEVER, XIR_VERIFY_ON_TOUCH };
     for (size_t i = 0; i < COUNT(levels); i++) {
         size_t before = resident();
-        xir_network *lazy = xir_network_load(ctx, json, &(xir_load_options){ .lazy = true, .verify = levels[i] }, why);
+        xir_network *lazy = xir_network_load(ctx, json, &XIR_INIT(xir_load_options, .lazy = true, .verify = levels[i]),
+                                             why);
         if (!lazy && memmem(xir_diags_at(why, 0)->message.data, xir_diags_at(why, 0)->message.size, "cannot map", 10)) {
             xir_diags_clear(why);
             unlink(raw);
@@ -133,7 +134,7 @@ static void parameters_inside_are_not_touched(void **state) {
         const char *path = load_path("inside", &f);
         load_save(net, path, &f);
         size_t before = resident();
-        xir_network *lazy = load_must(path, &(xir_load_options){ .lazy = true });
+        xir_network *lazy = load_must(path, &XIR_INIT(xir_load_options, .lazy = true));
         assert_in_range(growth(before), 0, 16 << 20);
         xir_network_free(lazy);
         unlink(path);

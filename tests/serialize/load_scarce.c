@@ -32,12 +32,15 @@ static void check_and_free(want *w, xir_network *net) {
 static void saving_and_loading_files(want *w) {
     begin(w);
     const char *path = load_path("scarce", &tried);
-    const xir_save_options how = { .unchecked = true };
+    const xir_save_options how = XIR_INIT(xir_save_options, .unchecked = true);
     TRY(w, xir_network_save(w->net, path, &how, w->why));
     assert_int_equal(scratch_count_in(scratch_folder), load_is_pair(&tried) ? 2 : 1);
     xir_network *again;
     const xir_load_options ways[] = {
-        { .lazy = false }, { .lazy = true, .verify = XIR_VERIFY_ON_TOUCH }, { .lazy = true, .verify = XIR_VERIFY_FULL } };
+        XIR_INIT(xir_load_options, .lazy = false),
+        XIR_INIT(xir_load_options, .lazy = true, .verify = XIR_VERIFY_ON_TOUCH),
+        XIR_INIT(xir_load_options, .lazy = true, .verify = XIR_VERIFY_FULL),
+    };
     for (size_t i = 0; i < COUNT(ways); i++) {
         TRY_MAKE(w, again, xir_network_load(w->ctx, path, &ways[i], w->why));
         check_and_free(w, again);
@@ -48,8 +51,9 @@ static void writing_and_reading_memory(want *w) {
     begin(w);
     raw_memory file = { 0 };
     const char *raw = scratch("scarce.raw");
-    const xir_save_options how = { .format = tried.word, .unchecked = true };
-    const xir_load_options eager = { .params = load_is_pair(&tried) ? raw : NULL }, lazy = { .params = eager.params, .lazy = true };
+    const xir_save_options how = XIR_INIT(xir_save_options, .format = tried.word, .unchecked = true);
+    const xir_load_options eager = XIR_INIT(xir_load_options, .params = load_is_pair(&tried) ? raw : NULL),
+                           lazy = XIR_INIT(xir_load_options, .params = eager.params, .lazy = true);
     TRY(w, (file.size = 0, xir_network_write(w->net, raw_memory_write, &file, &how, w->why)));
     if (load_is_pair(&tried)) IN_PLENTY(w, assert_int_equal(xir_raw_save(w->net, raw, w->why), XIR_OK));
     xir_network *again;

@@ -20,13 +20,13 @@ static void the_same_network_gives_the_same_bytes(void **state) {
         size_t size, now_size;
         uint8_t *bytes = scratch_get(path, &size);
         for (int lazy = 0; lazy < 2; lazy++) {
-            xir_network *again = load_must(path, &(xir_load_options){ .lazy = lazy });
+            xir_network *again = load_must(path, &XIR_INIT(xir_load_options, .lazy = lazy));
             load_save(again, load_path("same-again", &f), &f);
             uint8_t *now = scratch_get(load_path("same-again", &f), &now_size);
             assert_int_equal(now_size, size);
             assert_memory_equal(now, bytes, size);
             raw_memory m = { 0 };
-            const xir_save_options options = { .format = f.word, .unchecked = true };
+            const xir_save_options options = XIR_INIT(xir_save_options, .format = f.word, .unchecked = true);
             assert_int_equal(xir_network_write(again, raw_memory_write, &m, &options, why), XIR_OK);
             assert_int_equal(m.size, size);
             assert_memory_equal(m.data, bytes, size);
@@ -50,7 +50,7 @@ static void there_and_back(void **state) {
     for (size_t i = 0; written_format_at(i, &f); i++) {
         for (size_t j = 0; written_format_at(j, &to); j++) {
             for (int lazy = 0; lazy < 2; lazy++) {
-                const xir_load_options how = { .lazy = lazy };
+                const xir_load_options how = XIR_INIT(xir_load_options, .lazy = lazy);
                 load_save(net, load_path("one", &f), &f);
                 xir_network *one = load_must(load_path("one", &f), &how);
                 load_save(one, load_path("two", &to), &to);
@@ -79,13 +79,14 @@ static void the_structure_alone(void **state) {
     xir_format_info f;
     xir_network *net = load_net(ctx), *digest;
     load_save(net, scratch("digest.json"), &(xir_format_info){ .word = "json" });
-    digest = load_must(scratch("digest.json"), &(xir_load_options){ .no_params = true });
+    digest = load_must(scratch("digest.json"), &XIR_INIT(xir_load_options, .no_params = true));
     for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("alone", &f);
-        const xir_save_options options = { .format = f.word, .unchecked = true, .no_params = true };
+        const xir_save_options options = XIR_INIT(xir_save_options, .format = f.word, .unchecked = true,
+                                                  .no_params = true);
         assert_int_equal(xir_network_save(net, path, &options, why), XIR_OK);
         assert_int_not_equal(access(scratch("alone.raw"), F_OK), 0);
-        xir_network *again = xir_network_load(ctx, path, &(xir_load_options){ .no_params = true }, why);
+        xir_network *again = xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .no_params = true), why);
         take_findings();
         assert_non_null(again);
         assert_true(xir_network_equal(net, again, false));
@@ -94,9 +95,9 @@ static void the_structure_alone(void **state) {
         assert_true(xir_str_equal(xir_network_text_of(again, XIR_TEXT_PARAMS_MD5), xir_network_text_of(digest, XIR_TEXT_PARAMS_MD5)));
         assert_true(xir_params_has_data(value_of(net, 5)));   /* what is not saved is not lost */
         /* And what has no bytes is written on without them. */
-        assert_int_equal(xir_network_save(again, path, &(xir_save_options){ .unchecked = true }, why), XIR_OK);
+        assert_int_equal(xir_network_save(again, path, &XIR_INIT(xir_save_options, .unchecked = true), why), XIR_OK);
         xir_network_free(again);
-        again = xir_network_load(ctx, path, &(xir_load_options){ .no_params = true }, why);
+        again = xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .no_params = true), why);
         assert_int_equal(xir_network_params_bytes(again), xir_network_params_bytes(digest));
         xir_network_free(again);
     }
@@ -111,7 +112,7 @@ static void some_bytes_and_not_others(void **state) {
     xir_params_clear(value_of(net, 5));
     for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("some", &f);
-        const xir_save_options options = { .format = f.word, .unchecked = true };
+        const xir_save_options options = XIR_INIT(xir_save_options, .format = f.word, .unchecked = true);
         FAILS_TO_SAVE(xir_network_save(net, path, &options, why), XIR_E_MISSING, "v_id 5");
         assert_int_not_equal(access(path, F_OK), 0);
         assert_int_not_equal(access(scratch("some.raw"), F_OK), 0);
@@ -122,7 +123,7 @@ static void some_bytes_and_not_others(void **state) {
 static void json_has_its_parameters_beside_it(void **state) {
     (void)state;
     xir_network *net = load_net(ctx);
-    const xir_save_options beside = { .format = "json", .unchecked = true, .indent = true };
+    const xir_save_options beside = XIR_INIT(xir_save_options, .format = "json", .unchecked = true, .indent = true);
     assert_int_equal(xir_network_save(net, scratch("x.network"), &beside, why), XIR_OK);
     xir_network_free(load_must(scratch("x.network"), NULL));   /* finds x.raw, as saving named it */
     assert_int_equal(access(scratch("x.raw"), F_OK), 0);
@@ -130,11 +131,11 @@ static void json_has_its_parameters_beside_it(void **state) {
     char *text = (char *)scratch_get(scratch("x.network"), &size);
     assert_non_null(strstr(text, "\n    \""));
     free(text);
-    const xir_save_options named = { .params = scratch("elsewhere.bin"), .unchecked = true };
+    const xir_save_options named = XIR_INIT(xir_save_options, .params = scratch("elsewhere.bin"), .unchecked = true);
     assert_int_equal(xir_network_save(net, scratch("y.json"), &named, why), XIR_OK);
     assert_int_not_equal(access(scratch("y.raw"), F_OK), 0);
-    xir_network_free(load_must(scratch("y.json"), &(xir_load_options){ .params = scratch("elsewhere.bin") }));
-    const xir_save_options same = { .params = scratch("z.json"), .unchecked = true };
+    xir_network_free(load_must(scratch("y.json"), &XIR_INIT(xir_load_options, .params = scratch("elsewhere.bin"))));
+    const xir_save_options same = XIR_INIT(xir_save_options, .params = scratch("z.json"), .unchecked = true);
     assert_int_equal(xir_network_save(net, scratch("z.json"), &same, why), XIR_E_EXISTS);
     assert_int_not_equal(access(scratch("z.json"), F_OK), 0);
     xir_diags_clear(why);
@@ -162,7 +163,8 @@ static void validation_comes_first(void **state) {
         assert_true(xir_diags_count(why) > 0);
         xir_diags_clear(why);
         raw_memory m = { 0 };
-        assert_int_not_equal(xir_network_write(bad, raw_memory_write, &m, &(xir_save_options){ .format = f.word }, why), XIR_OK);
+        assert_int_not_equal(xir_network_write(bad, raw_memory_write, &m,
+                                               &XIR_INIT(xir_save_options, .format = f.word), why), XIR_OK);
         assert_int_equal(m.size, 0);
         xir_diags_clear(why);
         uint8_t *now = scratch_get(path, &now_size);
@@ -171,7 +173,7 @@ static void validation_comes_first(void **state) {
         free(now);
         free(before);
         free(m.data);
-        assert_int_equal(xir_network_save(bad, path, &(xir_save_options){ .unchecked = true }, why), XIR_OK);
+        assert_int_equal(xir_network_save(bad, path, &XIR_INIT(xir_save_options, .unchecked = true), why), XIR_OK);
     }
     xir_network_free(good);
     xir_network_free(bad);
@@ -182,8 +184,8 @@ static void options_that_make_no_sense(void **state) {
     xir_format_info f;
     xir_network *net = load_net(ctx);
     size_t files = (size_t)scratch_count_in(scratch_folder);
-#define SAVE(path, ...) xir_network_save(net, scratch(path), &(xir_save_options){ .unchecked = true, __VA_ARGS__ }, why)
-#define WRITE(...) xir_network_write(net, raw_memory_write, &m, &(xir_save_options){ .unchecked = true, __VA_ARGS__ }, why)
+#define SAVE(path, ...) xir_network_save(net, scratch(path), &XIR_INIT(xir_save_options, .unchecked = true, __VA_ARGS__), why)
+#define WRITE(...) xir_network_write(net, raw_memory_write, &m, &XIR_INIT(xir_save_options, .unchecked = true, __VA_ARGS__), why)
     raw_memory m = { 0 };
     FAILS_TO_SAVE(SAVE("a.xyz", .format = NULL), XIR_E_UNKNOWN, "the name does not tell the format");
     FAILS_TO_SAVE(SAVE("a", .format = NULL), XIR_E_UNKNOWN, "the name does not tell the format");
@@ -210,7 +212,7 @@ static void a_writer_may_stop_anywhere(void **state) {
     xir_format_info f;
     xir_network *net = load_net(ctx);
     for (size_t i = 0; written_format_at(i, &f); i++) {
-        const xir_save_options options = { .format = f.word, .unchecked = true };
+        const xir_save_options options = XIR_INIT(xir_save_options, .format = f.word, .unchecked = true);
         raw_memory all = { 0 };
         assert_int_equal(xir_network_write(net, raw_memory_write, &all, &options, why), XIR_OK);
         for (size_t most = 1; most < all.size; most += most < 300 ? 1 : 997) {
@@ -224,7 +226,8 @@ static void a_writer_may_stop_anywhere(void **state) {
     }
     if (access("/dev/full", W_OK) == 0) {
         for (size_t i = 0; written_format_at(i, &f); i++) {
-            const xir_save_options options = { .format = f.word, .unchecked = true, .no_params = true };
+            const xir_save_options options = XIR_INIT(xir_save_options, .format = f.word, .unchecked = true,
+                                                      .no_params = true);
             FAILS_TO_SAVE(xir_network_save(net, "/dev/full", &options, why), XIR_E_IO, "No space left");
         }
     }
@@ -240,7 +243,7 @@ static void saving_over_the_mapped_file(void **state) {
     for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("self", &f);
         load_save(net, path, &f);
-        xir_network *lazy = load_must(path, &(xir_load_options){ .lazy = true });
+        xir_network *lazy = load_must(path, &XIR_INIT(xir_load_options, .lazy = true));
         for (int k = 0; k < 3; k++) {
             load_save(lazy, path, &f);
             assert_true(load_is_filled(lazy));

@@ -43,7 +43,7 @@ static char letter_in(const xir_format_info *f) {
 }
 
 static xir_status save_in(xir_network *net, const xir_format_info *f, xir_diags *findings) {
-    return xir_network_save(net, in_folder(f), &(xir_save_options){ .unchecked = true }, findings);
+    return xir_network_save(net, in_folder(f), &XIR_INIT(xir_save_options, .unchecked = true), findings);
 }
 
 /* A save that nothing happens to, and that does not wait for the disk. */
@@ -126,8 +126,10 @@ static void a_killed_save_leaves_the_old_file_or_the_new_one(void **state) {
 
 /* ---- loading -------------------------------------------------------------------------------------------------------- */
 
+#define WAY .size = sizeof(xir_load_options)
 static const xir_load_options ways[] = {
-    { .lazy = false }, { .lazy = true }, { .lazy = true, .verify = XIR_VERIFY_ON_TOUCH }, { .no_params = true },
+    { WAY, .lazy = false }, { WAY, .lazy = true }, { WAY, .lazy = true, .verify = XIR_VERIFY_ON_TOUCH }, { WAY,
+                                                                                                           .no_params = true },
 };
 
 static void any_call_of_a_load_may_fail(void **state) {

@@ -5,7 +5,8 @@
 #include <xir/serialize.h>
 
 static inline bool written_format_at(size_t i, xir_format_info *out) {
-    for (size_t j = 0; xir_format_at(j, out); j++) {
+    *out = XIR_INIT(xir_format_info);
+    for (size_t j = 0; xir_format_at(j, out, NULL) == XIR_OK; j++) {
         if (out->writes && i-- == 0) return true;
     }
     return false;

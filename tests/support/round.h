@@ -20,12 +20,13 @@ static inline bool round_keep(void *user, const void *data, size_t size) {
 static inline void round_one(xir_network *net, const char *format, const char *what) {
     round_memory file = { 0 }, raw = { 0 };
     xir_network *was = xir_network_clone(net);
-    const xir_save_options options = { .format = format, .unchecked = true };
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = format, .unchecked = true);
     xir_status status = xir_network_write(net, round_keep, &file, &options, why);
     bool pair = strcmp(format, "json") == 0;
     if (!status && pair) status = xir_raw_write(net, round_keep, &raw, why);
     xir_network *again = status ? NULL : xir_network_read(ctx, file.data, file.size, XIR_STR("again"),
-                                                          &(xir_load_options){ .format = format, .no_params = pair }, why);
+                                                          &XIR_INIT(xir_load_options, .format = format,
+                                                                    .no_params = pair), why);
     if (again && pair) status = xir_raw_read(again, raw.data, raw.size, 0, why);
     if (status || !again) {
         xir_diags_print(why, stderr);

@@ -42,7 +42,10 @@ static const file_format *among(const char *word) {
 
 static void fill(void) {
     if (n_all) return;
-    while (n_all < MOST - SIGHTS && xir_format_at(n_all, &all[n_all])) n_all++;
+    for (; n_all < MOST - SIGHTS; n_all++) {
+        all[n_all] = XIR_INIT(file_format);
+        if (xir_format_at(n_all, &all[n_all], NULL) != XIR_OK) break;
+    }
     for (size_t i = 0; i < SIGHTS; i++) all[n_all++] = sights[i].format;
     for (size_t i = 0; i < n_all; i++) text_printf(&words, "%s%s", i ? " " : "", all[i].word);
 }

@@ -130,7 +130,7 @@ static int read_input(const loaded *l, xir_load_options o, xir_network **net, xi
 
 int load_structure(loaded *l, const char *path, const char *from, xir_diags *why) {
     int code = open_input(l, path, from);
-    if (!code) code = read_input(l, (xir_load_options){ .no_params = true }, &l->net, why);
+    if (!code) code = read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, why);
     progress_end();
     return code;
 }
@@ -196,7 +196,7 @@ int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_
 static xir_load_options options_of(unsigned flags) {
     bool lazy = flags & XIR_LOAD_LAZY;
     bool compare = lazy ? flags & XIR_LOAD_MD5 : !(flags & XIR_LOAD_NO_MD5);
-    return (xir_load_options){ .lazy = lazy, .verify = compare ? XIR_VERIFY_FULL : XIR_VERIFY_HEADER };
+    return XIR_INIT(xir_load_options, .lazy = lazy, .verify = compare ? XIR_VERIFY_FULL : XIR_VERIFY_HEADER);
 }
 
 int check_inside(loaded *l, unsigned flags, bool *found, xir_diags *why) {
@@ -215,7 +215,7 @@ void take_constants(loaded *l, xir_diags *why) {
     if (l->format->pair) {
         bool once = load_args.params && strcmp(load_args.params, "-") == 0;   /* a stream has been read then */
         if (l->regular && !once) (void)load_params(l, load_args.params, XIR_LOAD_LAZY, &found, why);
-    } else if (read_input(l, (xir_load_options){ .lazy = true }, &net, why) == DONE) {
+    } else if (read_input(l, XIR_INIT(xir_load_options, .lazy = true), &net, why) == DONE) {
         xir_network_free(l->net);
         l->net = net;
     }
@@ -244,7 +244,7 @@ bool keeps_params(const xir_network *net)   { return any_params(net, has); }
 /* ---- both ---------------------------------------------------------------------------------------- */
 
 static int load_pair(loaded *l, unsigned flags, bool *found, xir_diags *why) {
-    int code = read_input(l, (xir_load_options){ .no_params = true }, &l->net, why);
+    int code = read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, why);
     if (!code && !load_args.no_params) code = load_params(l, load_args.params, flags, found, why);
     return code;
 }
@@ -254,7 +254,8 @@ static int load_one(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     xir_load_options o = options_of(flags);
     o.no_params = load_args.no_params;
     int code = read_input(l, o, &l->net, why);
-    if (code == FAULTY && !o.no_params) (void)read_input(l, (xir_load_options){ .no_params = true }, &l->net, NULL);
+    if (code == FAULTY && !o.no_params) (void)read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net,
+                                                         NULL);
     *found = code || keeps_params(l->net);
     if (!code && *found) l->params_path = join(l->name, "");
     return code;

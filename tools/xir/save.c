@@ -33,7 +33,7 @@ static bool has_neighbours(const char *path) {
 
 /* Options that only some formats have. */
 int check_save(const file_format *to, const char *out, xir_save_options *o) {
-    *o = (xir_save_options){ .format = to->word, .unchecked = true, .indent = save_args.indent };
+    *o = XIR_INIT(xir_save_options, .format = to->word, .unchecked = true, .indent = save_args.indent);
     if (save_args.out_params && load_args.no_params) return complain(MISUSED, "--out-params and --no-params contradict each other");
     if (save_args.out_params && !to->pair)
         return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is of json", to->word);

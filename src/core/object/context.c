@@ -1,6 +1,7 @@
 /* A context counts who holds it: its maker and every network. What it owns is freed with the last of them. */
 #include <dlfcn.h>
 #include "context.h"
+#include "sized.h"
 
 xir_context *context_make(const xir_allocator *allocator) {
     const xir_allocator *alloc = allocator ? allocator : &memory_default;
@@ -12,7 +13,7 @@ xir_context *context_make(const xir_allocator *allocator) {
     atomic_init(&ctx->first_class, NULL);
     pthread_mutex_init(&ctx->lock, NULL);
     pthread_mutex_init(&ctx->registering, NULL);
-    ctx->limits = (xir_limits){ .max_bytes = (uint64_t)1 << 40, .max_depth = 128 };
+    ctx->limits = XIR_INIT(xir_limits, .max_bytes = (uint64_t)1 << 40, .max_depth = 128);
     arena_init(&ctx->arena, &ctx->alloc);
     home_init(&ctx->home, ctx, &ctx->lock);
     return ctx;
@@ -37,11 +38,19 @@ void xir_context_free(xir_context *ctx) {
     mem_free(&alloc, ctx, sizeof *ctx);
 }
 
-xir_limits xir_context_limits(const xir_context *ctx) { return ctx->limits; }
+#define LIMITS SIZED(xir_limits, max_bytes)
 
-void xir_context_set_limits(xir_context *ctx, xir_limits limits) {
-    if (limits.max_bytes) ctx->limits.max_bytes = limits.max_bytes;
-    if (limits.max_depth) ctx->limits.max_depth = limits.max_depth;
+xir_status xir_context_limits(const xir_context *ctx, xir_limits *out, xir_diags *why) {
+    return sized_fill(LIMITS, out, &ctx->limits, why);
+}
+
+xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *limits, xir_diags *why) {
+    xir_limits given;
+    xir_status status = sized_take(LIMITS, &given, limits, why);
+    if (status) return status;
+    if (given.max_bytes) ctx->limits.max_bytes = given.max_bytes;
+    if (given.max_depth) ctx->limits.max_depth = given.max_depth;
+    return XIR_OK;
 }
 
 bool xir_context_plugin_at(xir_context *ctx, size_t i, xir_str *name, xir_str *path) {

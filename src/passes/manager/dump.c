@@ -6,7 +6,7 @@
 #include <xir/plugin.h>
 #include "manager/manager.h"
 
-static const xir_save_options as_it_is = { .unchecked = true };
+static const xir_save_options as_it_is = { .size = sizeof(xir_save_options), .unchecked = true };
 
 /* ---- dumps --------------------------------------------------------------------------------------------------- */
 

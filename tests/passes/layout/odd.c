@@ -323,7 +323,8 @@ static void whatever_a_file_has(void **state) {
         random_net *r = random_net_make(ctx, seed, NULL);
         size_t size;
         char *text = random_net_text(r, NULL, 0, "", &size);
-        xir_network *net = xir_network_read(ctx, text, size, XIR_STR("chance"), &(xir_load_options){ .format = "json", .no_params = true }, why);
+        xir_network *net = xir_network_read(ctx, text, size, XIR_STR("chance"),
+                                            &XIR_INIT(xir_load_options, .format = "json", .no_params = true), why);
         if (net) {
             xir_pass_run(net, "layout", NULL, NULL, why);
             xir_pass_run(net, "layout", "io=nhwc,to=nchw", NULL, why);

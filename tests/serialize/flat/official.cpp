@@ -68,7 +68,7 @@ Bytes written(xir_context *ctx, const char *text)
     Bytes out;
     xir_diags *why = xir_diags_new(ctx);
     xir_network *net = xir_json_read(ctx, xir_str_of(text), XIR_STR("oracle"), why);
-    xir_save_options options = {};
+    xir_save_options options = XIR_INIT(xir_save_options);
     options.format = "fb";
     options.align = 8;
     options.unchecked = true;

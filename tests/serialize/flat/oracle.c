@@ -70,7 +70,7 @@ static void save(xir_network *net, const char *folder, const char *name, const c
 
 /* What is read of a file is the network that was written: JSON, raw and FlatBuffers of it are the same bytes. */
 static void check_read(xir_network *net, const flat_file *file, uint32_t align, bool with_bytes) {
-    const xir_load_options options = { .format = "fb" };
+    const xir_load_options options = XIR_INIT(xir_load_options, .format = "fb");
     xir_network *read = xir_network_read(ctx, file->data, file->size, XIR_STR("net.fb"), &options, why);
     if (!read) show_findings();
     assert_non_null(read);
@@ -177,7 +177,7 @@ static void flatc_reads_what_we_write(void **state) {
         snprintf(file, sizeof file, "back/%s.bin", name);
         uint8_t *data = scratch_get(scratch(file), &size);
         assert_non_null(data);
-        const xir_load_options options = { .format = "fb", .verify = XIR_VERIFY_NEVER };
+        const xir_load_options options = XIR_INIT(xir_load_options, .format = "fb", .verify = XIR_VERIFY_NEVER);
         xir_network *net = xir_network_read(ctx, data, size, xir_str_of(file), &options, why);
         if (!net) show_findings();
         assert_non_null(net);

@@ -44,7 +44,7 @@ bool gather(void *user, const void *data, std::size_t size)
 bytes written(xir_network *net, xir_diags *why)
 {
     bytes out;
-    xir_save_options options = xir_save_options();
+    xir_save_options options = XIR_INIT(xir_save_options);
     options.format = "fb";
     options.unchecked = true;
     if (xir_network_write(net, gather, &out, &options, why) != XIR_OK) {
@@ -111,7 +111,7 @@ std::string printed(xir_network *net)
 void odd_ones(const std::string &text, xir_context *ctx, const std::string &which)
 {
     static const char bytes_of_json[] = "0123456789-.e[]{},:\"ntfai";
-    xir_load_options options = xir_load_options();
+    xir_load_options options = XIR_INIT(xir_load_options);
     options.format = "fb";
     for (int i = 0; i < 30; i++) {
         std::string odd = text;

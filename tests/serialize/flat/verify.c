@@ -251,7 +251,7 @@ static void a_buffer_may_be_anywhere(void **state) {
         uint8_t *memory = malloc(m.size + at);
         memcpy(memory + at, m.data, m.size);
         assert_int_equal(xir_flat_verify(ctx, memory + at, m.size, XIR_STR("x.fb"), why), XIR_OK);
-        xir_load_options options = { .format = "fb", .lazy = true };
+        xir_load_options options = XIR_INIT(xir_load_options, .format = "fb", .lazy = true);
         xir_network *net = xir_network_read(ctx, memory + at, m.size, XIR_STR("x.fb"), &options, why);
         assert_non_null(net);
         assert_int_equal(value_params(net->all_params)->data->bytes[0], 1);

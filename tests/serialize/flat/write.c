@@ -455,7 +455,9 @@ static xir_status written_nowhere(xir_network *net) {
 /* Sub ops in sub ops: each takes two levels, as it does in JSON. The network, its list, an op and its lists are four. */
 static void depth_is_limited(void **state) {
     (void)state;
-    xir_limits usual = xir_context_limits(ctx), few = usual;
+    xir_limits usual = XIR_INIT(xir_limits), few;
+    assert_int_equal(xir_context_limits(ctx, &usual, why), XIR_OK);
+    few = usual;
     for (int levels = 0; levels < 4; levels++) {
         paper p = { 0 };
         put(&p, "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[");
@@ -466,15 +468,15 @@ static void depth_is_limited(void **state) {
         put(&p, "],\"tags\":{}}");
         xir_network *net = must_read(p.data, p.size);
         few.max_depth = 4 + 2 * (uint32_t)levels;
-        xir_context_set_limits(ctx, few);
+        xir_context_set_limits(ctx, &few, why);
         free(flat_written(net).data);
         few.max_depth--;
-        xir_context_set_limits(ctx, few);
+        xir_context_set_limits(ctx, &few, why);
         assert_int_equal(written_nowhere(net), XIR_E_LIMIT);
         char sentence[100];
         snprintf(sentence, sizeof sentence, "nested deeper than %u", few.max_depth);
         check_finding(XIR_E_LIMIT, sentence);
-        xir_context_set_limits(ctx, usual);
+        xir_context_set_limits(ctx, &usual, why);
         xir_network_free(net);
         free(p.data);
     }
@@ -483,13 +485,13 @@ static void depth_is_limited(void **state) {
                        "\"op_id\":0,\"outputs\":[],\"tags\":{\"a\":[[\"[\\\"{\"]]}}],\"tags\":{}}";
     xir_network *net = net_of(text);
     few.max_depth = 6;
-    xir_context_set_limits(ctx, few);
+    xir_context_set_limits(ctx, &few, why);
     free(flat_written(net).data);
     few.max_depth = 5;
-    xir_context_set_limits(ctx, few);
+    xir_context_set_limits(ctx, &few, why);
     assert_int_equal(written_nowhere(net), XIR_E_LIMIT);
     xir_diags_clear(why);
-    xir_context_set_limits(ctx, usual);
+    xir_context_set_limits(ctx, &usual, why);
     xir_network_free(net);
 }
 

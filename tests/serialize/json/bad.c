@@ -364,17 +364,19 @@ static void networks_torn_anywhere_are_survived(void **state) {
 
 static void limits_are_kept(void **state) {
     (void)state;
-    xir_limits limits = xir_context_limits(ctx), small = limits;
+    xir_limits limits = XIR_INIT(xir_limits), small;
+    assert_int_equal(xir_context_limits(ctx, &limits, why), XIR_OK);
+    small = limits;
     small.max_bytes = 1000;
-    xir_context_set_limits(ctx, small);
+    xir_context_set_limits(ctx, &small, why);
     assert_null(read_net(SMALL, strlen(SMALL)));
     check_finding(XIR_E_LIMIT, "bytes are more than the limit of 1000");
     small = limits;
     small.max_depth = 6;
-    xir_context_set_limits(ctx, small);
+    xir_context_set_limits(ctx, &small, why);
     assert_null(read_net(SMALL, strlen(SMALL)));
     check_finding(XIR_E_LIMIT, "values are nested deeper than 6");
-    xir_context_set_limits(ctx, limits);
+    xir_context_set_limits(ctx, &limits, why);
     /* Sub ops of sub ops. */
     paper p = { 0 };
     put(&p, KEY("Network") ",\"ops\":[");

@@ -253,9 +253,11 @@ static void nesting_is_limited(void **state) {
         }
     }
     /* Whatever a program sets, the stack is safe. */
-    xir_limits limits = xir_context_limits(ctx), wide = limits;
+    xir_limits limits = XIR_INIT(xir_limits), wide;
+    assert_int_equal(xir_context_limits(ctx, &limits, why), XIR_OK);
+    wide = limits;
     wide.max_depth = UINT32_MAX;
-    xir_context_set_limits(ctx, wide);
+    xir_context_set_limits(ctx, &wide, why);
     size_t size = 1000000;
     char *open = malloc(size);
     memset(open, '[', size);
@@ -265,7 +267,7 @@ static void nesting_is_limited(void **state) {
     assert_int_equal(read_any(open, size, NULL), XIR_E_LIMIT);
     xir_diags_clear(why);
     free(open);
-    xir_context_set_limits(ctx, limits);
+    xir_context_set_limits(ctx, &limits, why);
 }
 
 static void findings_have_line_column_and_path(void **state) {

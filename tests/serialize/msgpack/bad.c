@@ -385,16 +385,18 @@ static void the_contexts_limit_counts_too(void **state) {
     (void)state;
     paper p = { 0 };
     pack_text(&p, TAGS "[1 [1 [1 [0", NULL);
-    xir_limits limits = xir_context_limits(ctx), less = limits;
+    xir_limits limits = XIR_INIT(xir_limits), less;
+    assert_int_equal(xir_context_limits(ctx, &limits, why), XIR_OK);
+    less = limits;
     for (uint32_t most = 4; most < 8; most++) {
         less.max_depth = most;
-        xir_context_set_limits(ctx, less);
+        xir_context_set_limits(ctx, &less, why);
         xir_network *net = try_unpack(p.data, p.size);
         assert_int_equal(net != NULL, most >= 6);
         if (!net) check_finding(XIR_E_LIMIT, "values are nested deeper than");
         xir_network_free(net);
     }
-    xir_context_set_limits(ctx, limits);
+    xir_context_set_limits(ctx, &limits, why);
     free(p.data);
 }
 

@@ -152,7 +152,8 @@ static const bad table[] = {
 
 static xir_network *read_bad(const bad *b, size_t *mark) {
     om_bytes bytes = onnx_bytes_of(b->text, mark);
-    xir_network *net = xir_network_read(ctx, bytes.data, bytes.size, XIR_STR("bad.onnx"), &(xir_load_options){ .format = "onnx" }, why);
+    xir_network *net = xir_network_read(ctx, bytes.data, bytes.size, XIR_STR("bad.onnx"),
+                                        &XIR_INIT(xir_load_options, .format = "onnx"), why);
     om_bytes_free(&bytes);
     return net;
 }
@@ -187,7 +188,8 @@ static bool survives(const void *data, size_t size) {
     xir_diags_clear(why);
     void *exact = malloc(size ? size : 1);   /* nothing behind it */
     memcpy(exact, data, size);
-    xir_network *net = xir_network_read(ctx, exact, size, XIR_STR("x"), &(xir_load_options){ .format = "onnx", .lazy = true }, why);
+    xir_network *net = xir_network_read(ctx, exact, size, XIR_STR("x"), &XIR_INIT(xir_load_options, .format = "onnx",
+                                                                                  .lazy = true), why);
     assert_int_equal(xir_diags_count_of(why, XIR_ERROR), net ? 0 : 1);
     const char *broken = net ? broken_invariant(net, ASK_ALL) : NULL;
     if (broken) fail_msg("%s", broken);

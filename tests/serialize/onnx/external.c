@@ -52,7 +52,7 @@ static void put_files(void) {
 }
 
 static xir_network *load(const char *path, bool lazy) {
-    return xir_network_load(ctx, path, &(xir_load_options){ .lazy = lazy }, why);
+    return xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .lazy = lazy), why);
 }
 
 static const void *weight(const xir_network *net, uint64_t *size) {
@@ -267,7 +267,7 @@ static void no_folder(void **state) {
     assert_non_null(memmem(d->message.data, d->message.size, "\"missing.bin\"", 13));
     xir_diags_clear(why);
     free(bytes);
-    xir_network *net = xir_network_load(ctx, path, &(xir_load_options){ .no_params = true }, why);
+    xir_network *net = xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .no_params = true), why);
     assert_non_null(net);
     assert_int_equal(xir_diags_count(why), 0);
     xir_network_free(net);
@@ -277,7 +277,7 @@ static void no_folder(void **state) {
 static void a_changed_file_is_noticed(void **state) {
     (void)state;
     scratch_put(scratch("model/c.bin"), "12345678", 8);
-    const xir_load_options options = { .lazy = true, .verify = XIR_VERIFY_ON_TOUCH };
+    const xir_load_options options = XIR_INIT(xir_load_options, .lazy = true, .verify = XIR_VERIFY_ON_TOUCH);
     xir_network *net = xir_network_load(ctx, put_model("c.bin", NULL, NULL), &options, why);
     assert_non_null(net);
     FILE *f = fopen(scratch("model/c.bin"), "ab");

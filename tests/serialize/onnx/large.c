@@ -21,7 +21,7 @@ static const unsigned char *weight(const xir_network *net, uint64_t *size) {
 }
 
 static void check_and_free(const char *path, int64_t gib, unsigned char last) {
-    xir_network *net = xir_network_load(ctx, path, &(xir_load_options){ .lazy = true }, why);
+    xir_network *net = xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .lazy = true), why);
     if (!net) xir_diags_print(why, stderr);
     assert_non_null(net);
     uint64_t size;

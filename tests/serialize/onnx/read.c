@@ -8,7 +8,8 @@
 #include "support/onnx_text.h"
 
 static xir_network *read_model(const void *data, size_t size) {
-    xir_network *net = xir_network_read(ctx, data, size, XIR_STR("m.onnx"), &(xir_load_options){ .format = "onnx", .lazy = true }, why);
+    xir_network *net = xir_network_read(ctx, data, size, XIR_STR("m.onnx"),
+                                        &XIR_INIT(xir_load_options, .format = "onnx", .lazy = true), why);
     if (!net) xir_diags_print(why, stderr);
     assert_non_null(net);
     assert_int_equal(xir_diags_count(why), 0);
@@ -334,7 +335,8 @@ static void the_structure_alone(void **state) {
     om_node(&m, "Op", "", "w,v", "y");
     size_t size;
     const void *bytes = om_done(&m, &size);
-    xir_network *net = xir_network_read(ctx, bytes, size, XIR_STR("m"), &(xir_load_options){ .no_params = true }, why);
+    xir_network *net = xir_network_read(ctx, bytes, size, XIR_STR("m"), &XIR_INIT(xir_load_options, .no_params = true),
+                                        why);
     assert_non_null(net);
     const xir_op *op = xir_op_next(xir_network_first(net));
     for (int i = 0; i < 2; i++) {
@@ -345,7 +347,7 @@ static void the_structure_alone(void **state) {
     om_free(&m);
     /* None of what is Params has bytes then, whatever it was in the file. */
     om_bytes all = onnx_everything();
-    net = xir_network_read(ctx, all.data, all.size, XIR_STR("m"), &(xir_load_options){ .no_params = true }, why);
+    net = xir_network_read(ctx, all.data, all.size, XIR_STR("m"), &XIR_INIT(xir_load_options, .no_params = true), why);
     assert_non_null(net);
     for (const xir_value *v = net->all_params; v; v = v->more->params->next) assert_null(v->more->params->data);
     xir_network_free(net);

@@ -25,7 +25,8 @@ static void reading_everything(want *w) {
     om_bytes all = onnx_everything();
     xir_network *net;
     for (int lazy = 0; lazy < 2; lazy++) {
-        TRY_MAKE(w, net, xir_network_read(w->ctx, all.data, all.size, XIR_STR("m"), &(xir_load_options){ .lazy = lazy },
+        TRY_MAKE(w, net, xir_network_read(w->ctx, all.data, all.size, XIR_STR("m"),
+                                          &XIR_INIT(xir_load_options, .lazy = lazy),
                                           w->why));
         check_and_free(w, net, read_in_plenty(w, all.data, all.size));
     }
@@ -45,7 +46,8 @@ static void reading_many(want *w) {
     size_t size;
     const void *bytes = om_done(&m, &size);
     xir_network *net;
-    TRY_MAKE(w, net, xir_network_read(w->ctx, bytes, size, XIR_STR("m"), &(xir_load_options){ .lazy = true }, w->why));
+    TRY_MAKE(w, net, xir_network_read(w->ctx, bytes, size, XIR_STR("m"), &XIR_INIT(xir_load_options, .lazy = true),
+                                      w->why));
     check_and_free(w, net, read_in_plenty(w, bytes, size));
     om_free(&m);
 }
@@ -60,7 +62,11 @@ static void reading_files_beside(want *w) {
     scratch_put(scratch("m.onnx"), bytes, size);
     scratch_put(scratch("v.bin"), "1234", 4);
     scratch_put(scratch("w.bin"), "12", 2);
-    const xir_load_options ways[] = { { .lazy = false }, { .lazy = true }, { .lazy = true, .verify = XIR_VERIFY_ON_TOUCH } };
+    const xir_load_options ways[] = {
+        XIR_INIT(xir_load_options, .lazy = false),
+        XIR_INIT(xir_load_options, .lazy = true),
+        XIR_INIT(xir_load_options, .lazy = true, .verify = XIR_VERIFY_ON_TOUCH),
+    };
     for (size_t i = 0; i < COUNT(ways); i++) {
         xir_network *net;
         TRY_MAKE(w, net, xir_network_load(w->ctx, scratch("m.onnx"), &ways[i], w->why));

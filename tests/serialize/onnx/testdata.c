@@ -129,7 +129,7 @@ static void check_file(const char *path) {
     onnx_model model;
     assert_non_null(bytes);
     assert_true(onnx_read_model((pb_bytes){ bytes, size }, &model));
-    xir_network *net = xir_network_load(ctx, path, &(xir_load_options){ .lazy = all.models % 2 }, why);
+    xir_network *net = xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .lazy = all.models % 2), why);
     if (!net) xir_diags_print(why, stderr);
     assert_non_null(net);
     check_graph(path, net, model.graph);
