@@ -21,7 +21,7 @@ install(EXPORT xirStaticTargets NAMESPACE xir:: DESTINATION ${xir_cmake_dir})
 configure_package_config_file(cmake/xirConfig.cmake.in ${PROJECT_BINARY_DIR}/xirConfig.cmake
     INSTALL_DESTINATION ${xir_cmake_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/xirConfigVersion.cmake
-    COMPATIBILITY SameMajorVersion)
+    COMPATIBILITY ${XIR_COMPATIBILITY})
 install(FILES ${PROJECT_BINARY_DIR}/xirConfig.cmake ${PROJECT_BINARY_DIR}/xirConfigVersion.cmake cmake/XirMsgpack.cmake
     DESTINATION ${xir_cmake_dir})
 

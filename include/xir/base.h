@@ -32,7 +32,7 @@
 
 /* The version of the structs that plug-ins and programs hand over: a library refuses any other. Within one version, a
  * struct that begins with its size may grow at its end, and so may the rows of an array whose row size is given. */
-#define XIR_ABI 1u
+#define XIR_ABI 2u
 
 /* A struct that begins with its size, all else zero, which is the default. C may set members:
  *

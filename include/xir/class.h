@@ -152,9 +152,10 @@ enum {
 /* The first row describes the class itself: name its key, kind unused, flags its traits, preset.i its number
  * in FlatBuffers unions, offset the size of the body, of its base. */
 struct xir_class_decl {
-    uint32_t       abi;    /* XIR_ABI                                                             */
-    uint32_t       size;   /* sizeof(xir_class_decl), so that it can grow                         */
-    const xir_row *rows;   /* an XIR_WORD_OP or _OBJ, the rows, an XIR_WORD_END                   */
+    uint32_t       abi;        /* XIR_ABI                                                         */
+    uint32_t       size;       /* sizeof(xir_class_decl), so that it can grow                     */
+    uint32_t       row_size;   /* sizeof(xir_row), so that rows can grow                          */
+    const xir_row *rows;       /* an XIR_WORD_OP or _OBJ, the rows, an XIR_WORD_END               */
 };
 
 /* ---- asking a class ---------------------------------------------------------------------------------- */

@@ -66,7 +66,7 @@
 #define XIR_NOTE_(w, n, ...)     { .word = XIR_WORD_##w, .name = n, __VA_ARGS__ },
 #define XIR_CLOSE_                                                                                          \
         { .word = XIR_WORD_END } };                                                                         \
-        static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), rows };                       \
+        static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };                       \
         return &decl;                                                                                       \
     }
 

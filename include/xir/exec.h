@@ -14,6 +14,7 @@ XIR_BEGIN
 /* ---- running ------------------------------------------------------------------------------------------------- */
 
 typedef struct xir_run_options {
+    uint32_t size;   /* XIR_INIT(xir_run_options) */
     /* Called with every value that is computed, in order, if there: what a tool compares or keeps. False stops: XIR_E_INVALID. */
     bool (*watch)(void *user, const xir_value *value, const xir_array *array);
     void  *user;

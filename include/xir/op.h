@@ -25,9 +25,9 @@ typedef struct xir_at {
     int                    line;
 } xir_at;
 
-/* Everything about a new op. Zero everywhere but `cls` is fine where the class allows it; set id with
- * XIR_NO_ID. All is copied. */
+/* Everything about a new op: XIR_INIT(xir_op_desc, .cls = cls, .id = XIR_NO_ID, …). All is copied. */
 typedef struct xir_op_desc {
+    uint32_t               size;
     const xir_class       *cls;
     const void            *attrs;     /* the class's attribute struct; NULL: all defaults          */
     xir_value *const      *inputs;    /* NULL items: absent optional inputs                        */
@@ -43,9 +43,10 @@ typedef struct xir_op_desc {
 /* Makes an op and places it: the way under all sugar. Attributes are checked (bounds, words, references),
  * reals rounded to float32, equal ones shared. Without `types`, inference makes the outputs. Then ids are given to
  * Params inputs, Params attributes and outputs, in this order, and the op enters the execution order.
- * Refused (NULL, a finding in the network, which is otherwise as before): a taken id; an Input in a network that is
- * not empty, another op in an empty one; no inputs where the class needs some; inputs of another network; whatever
- * inference and checks refuse. After a failure the network's status is the first failure's and stays so. */
+ * Refused (NULL, a finding in the network, which is otherwise as before): a struct without its size; a taken id; an
+ * Input in a network that is not empty, another op in an empty one; no inputs where the class needs some; inputs of
+ * another network; whatever inference and checks refuse. After a failure the network's status is the first failure's
+ * and stays so. */
 XIR_API xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc);
 
 /* The same in two steps, for ops that are made before it is known where they go. A new op has negative ids,
@@ -71,6 +72,10 @@ XIR_API const xir_target *xir_op_target(const xir_op *op);
 /* The op that has it among its sub ops; NULL for the others. */
 XIR_API xir_op           *xir_op_parent(const xir_op *op);
 XIR_API bool              xir_op_is_placed(const xir_op *op);
+/* Returns true if the op has been erased: by xir_op_erase, with its parent, or because a failed call took it back. Its
+ * address stays valid until the network is freed, so a list of ops that a program keeps may be asked. An erased op
+ * answers nothing else. NULL is not erased. */
+XIR_API bool              xir_op_is_erased(const xir_op *op);
 
 /* Inputs by position; NULL is an absent one, or a position past the end. Negative positions count from the end. */
 XIR_API size_t     xir_op_input_count(const xir_op *op);

@@ -3,6 +3,7 @@
 #ifndef XIR_PASS_H
 #define XIR_PASS_H
 
+#include <string.h>
 #include <xir/serialize.h>
 
 XIR_BEGIN
@@ -38,6 +39,7 @@ enum {
 /* Constant, and there as long as the context. */
 typedef struct xir_pass_decl {
     uint32_t               abi, size;   /* XIR_ABI, sizeof(xir_pass_decl): grows at its end      */
+    uint32_t               option_size; /* sizeof(xir_pass_option): options grow, too            */
     const char            *name;        /* lower case, with dashes: "fold-batchnorm"             */
     const char            *describe;    /* one line                                             */
     int                    level;       /* XIR_LEVEL_...; 0 is XIR_LEVEL_NEEDED                   */
@@ -47,15 +49,29 @@ typedef struct xir_pass_decl {
     size_t                 n_options;
     /* Changes the network, or leaves it, or fails through xir_pass_fail: then the network may be half changed. */
     xir_status           (*run)(xir_pass *at);
+    void                  *user;        /* the declarer's own: `run` asks for it, xir_pass_user   */
 } xir_pass_decl;
 
-#define XIR_PASS_HEAD(name_, describe_) .abi = XIR_ABI, .size = sizeof(xir_pass_decl), .name = (name_), .describe = (describe_)
+#define XIR_PASS_HEAD(name_, describe_)                                                                              \
+    .abi = XIR_ABI, .size = sizeof(xir_pass_decl), .option_size = sizeof(xir_pass_option), .name = (name_),          \
+    .describe = (describe_)
+
+/* Copies option `i` of a pass; what its declaration does not know is zero. False past the end. */
+static inline bool xir_pass_option_at(const xir_pass_decl *decl, size_t i, xir_pass_option *out) {
+    if (i >= decl->n_options) return false;
+    memset(out, 0, sizeof *out);
+    memcpy(out, (const char *)decl->options + i * decl->option_size,
+           decl->option_size < sizeof *out ? decl->option_size : sizeof *out);
+    return true;
+}
 
 /* ---- for passes at work --------------------------------------------------------------------------------------- */
 
 /* The network to change, and its context. */
 XIR_API xir_network *xir_pass_network(const xir_pass *at);
 XIR_API xir_context *xir_pass_context(const xir_pass *at);
+/* The `user` of the declaration. */
+XIR_API void        *xir_pass_user(const xir_pass *at);
 /* Options, by the names of the declaration: what the pipeline says, else the configuration of the run under "pass.option", else
  * the default. Another name is a programming error: 0 or the empty text. */
 XIR_API int64_t xir_pass_int(const xir_pass *at, const char *option);
@@ -154,14 +170,16 @@ typedef struct xir_pass_event {
 /* Who watches a run: `before` every pass and `after` each that did not fail. Either may be NULL; what is no XIR_OK ends the run, as
  * if the pass had failed. */
 typedef struct xir_pass_watch {
+    uint32_t     size;      /* XIR_INIT(xir_pass_watch) */
     xir_status (*before)(void *user, const xir_pass_event *event);
     xir_status (*after)(void *user, const xir_pass_event *event);
     void        *user;
     const char  *options;   /* of `xir opt`, that make it watch again: "--prove"; NULL: none */
 } xir_pass_watch;
 
-/* All zero is the usual. Lists of names end with NULL; NULL is the empty list. */
+/* Lists of names end with NULL; NULL is the empty list. */
 typedef struct xir_pass_settings {
+    uint32_t              size;         /* XIR_INIT(xir_pass_settings) */
     int                   level;        /* XIR_LEVEL_...: passes above it are left out; 0: none are. Needed passes stay */
     const char *const    *disabled;     /* passes that are left out wherever they stand                                 */
     const char *const    *required;     /* passes that run whatever their level                                         */
@@ -174,11 +192,12 @@ typedef struct xir_pass_settings {
                                            parameters in a .raw, and after run NN, if it changed something, in NN-pass.json */
     const char           *reproduce;    /* a file: where the network before a failing pass is saved; a note then has the
                                            command that repeats the failure                                              */
-    const xir_pass_watch *watches;
+    const xir_pass_watch *watches;      /* each with its size, the same for all */
     size_t                n_watches;
 } xir_pass_settings;
 
-/* Whether settings name passes and options that there are, with values of their kinds: XIR_E_UNKNOWN, XIR_E_TYPE. */
+/* Whether settings name passes and options that there are, with values of their kinds: XIR_E_UNKNOWN, XIR_E_TYPE;
+ * XIR_E_ABI, XIR_E_UNSUPPORTED. */
 XIR_API xir_status xir_pass_settings_check(xir_context *ctx, const xir_pass_settings *settings, xir_diags *why);
 
 /* Runs a pipeline; `settings` and `report` may be NULL. Stops at the first failure: of a pass, with what it says; or

@@ -216,16 +216,19 @@ XIR_API xir_at xir_match_at(const xir_match *m);
  * match. */
 XIR_API xir_verdict xir_match_replace(const xir_match *m, xir_value *now);
 
-/* Rewrites until no rule fits any op. First all ops are looked at in execution order, rules in their order; then only
- * what the rewrites touched: ops that were made, ops of a match that stayed, users of those and of what a match read, as
- * far down as the deepest pattern reaches. So it costs the ops of the network plus what rewrites touch, whatever the
- * number of rules. `limit` is how often one rule may rewrite, 0: ten times for each op that the network had, and 1000.
+/* Rewrites until no rule fits any op. `rule_size` is sizeof(xir_rule), so that rules can grow. First all ops are
+ * looked at in execution order, rules in their order; then only what the rewrites touched: ops that were made, ops
+ * of a match that stayed, users of those and of what a match read, as far down as the deepest pattern reaches. So it
+ * costs the ops of the network plus what rewrites touch, whatever the number of rules. `limit` is how often one rule
+ * may rewrite, 0: ten times for each op that the network had, and 1000.
  *   XIR_E_LIMIT    a rule reached the limit: the finding names its pattern
  *   XIR_E_MEMORY   or what else a callback failed with: the network may be half rewritten, and is sound
  *   XIR_E_INVALID  more than XIR_RULES rules
+ *   XIR_E_ABI      rules of no or too small a size; XIR_E_UNSUPPORTED: they ask for what only a newer library has
  * `rewrites` (may be NULL) says how many there were in any case. */
-XIR_API xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t limit, size_t *rewrites,
-                                       xir_diags *why);
+XIR_API xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t rule_size,
+                                       size_t limit,
+                                       size_t *rewrites, xir_diags *why);
 
 XIR_END
 

@@ -38,6 +38,7 @@ typedef struct xir_plugin_kernel {
 typedef struct xir_plugin {
     uint32_t                abi;        /* XIR_ABI                                                         */
     uint32_t                size;       /* sizeof(xir_plugin)                                              */
+    uint32_t                infer_size, kernel_size; /* of the items of infers and kernels, so that they can grow */
     const char           *(*library)(void); /* xir_version: tells that plug-in and program have one library */
     const char             *name;       /* for people, "whatever"                                          */
     xir_class_fn *const    *classes;    /* in an order in which rows refer to what stands before           */
@@ -53,7 +54,9 @@ typedef struct xir_plugin {
 } xir_plugin;
 
 /* The members that are the same everywhere: = { XIR_PLUGIN_HEAD("whatever"), .classes = … }. */
-#define XIR_PLUGIN_HEAD(name_) .abi = XIR_ABI, .size = sizeof(xir_plugin), .library = xir_version, .name = (name_)
+#define XIR_PLUGIN_HEAD(name_)                                                                                       \
+    .abi = XIR_ABI, .size = sizeof(xir_plugin), .infer_size = sizeof(xir_plugin_infer),                              \
+    .kernel_size = sizeof(xir_plugin_kernel), .library = xir_version, .name = (name_)
 
 /* What every plug-in defines, and the library does not. Called once each time the plug-in is loaded; it may call nothing of
  * the library. */

@@ -10,13 +10,15 @@ XIR_BEGIN
 
 /* An input of the networks, by name or by position, "0". */
 typedef struct xir_proof_input {
+    uint32_t         size;    /* XIR_INIT(xir_proof_input) */
     const char      *name;
     const xir_array *array;
 } xir_proof_input;
 
-/* All zero is the usual. */
 typedef struct xir_proof_options {
-    const xir_proof_input *inputs;       /* the others are random, as xir_array_random; their unknown dims are 1   */
+    uint32_t               size;         /* XIR_INIT(xir_proof_options)                                            */
+    /* Each with its size. The others are random, as xir_array_random; their unknown dims are 1. */
+    const xir_proof_input *inputs;
     size_t                 n_inputs;
     bool                   each;         /* given arrays hold samples along their first dim, all as many: each is run on its own */
     uint64_t               seed;
@@ -26,17 +28,20 @@ typedef struct xir_proof_options {
 
 /* How far a proof has come. */
 typedef struct xir_proof_state {
-    size_t networks;   /* that were run: 0, nothing could be run so far; 1, nothing was compared */
-    size_t outputs;    /* arrays that were compared                                                  */
-    double largest;    /* the greatest difference between two numbers, NaN apart                */
+    uint32_t size;       /* XIR_INIT(xir_proof_state)                                              */
+    size_t   networks;   /* that were run: 0, nothing could be run so far; 1, nothing was compared */
+    size_t   outputs;    /* arrays that were compared                                              */
+    double   largest;    /* the greatest difference between two numbers, NaN apart                 */
 } xir_proof_state;
 
 typedef struct xir_proof xir_proof;
 
-/* A proof that has looked at nothing. Keeps the arrays, not the list. NULL without memory. */
-XIR_API xir_proof      *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir_diags *why);
-XIR_API void            xir_proof_free(xir_proof *proof);   /* accepts NULL */
-XIR_API xir_proof_state xir_proof_state_of(const xir_proof *proof);
+/* A proof that has looked at nothing. Keeps the arrays, not the list. NULL with a finding: no memory, XIR_E_ABI,
+ * XIR_E_UNSUPPORTED. */
+XIR_API xir_proof *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir_diags *why);
+XIR_API void       xir_proof_free(xir_proof *proof);   /* accepts NULL */
+/* Fills `out`. XIR_E_ABI. */
+XIR_API xir_status xir_proof_state_of(const xir_proof *proof, xir_proof_state *out, xir_diags *why);
 
 /* Looks at a network. Where an input or an output has got channels last, as layout{io=nhwc} gives them, the arrays follow. The first one that the executor can run whole is what the others are compared with; those before are XIR_OK (an
  * unconverted one, for example), and so is one that is the same as the first, within the tolerance, in every output.
@@ -49,8 +54,9 @@ XIR_API xir_status xir_proof_look(xir_proof *proof, const xir_network *net, xir_
 /* Why nothing could be run so far, findings of the last network; NULL: something was run, or nothing was looked at. */
 XIR_API const xir_diags *xir_proof_obstacle(const xir_proof *proof);
 
-/* The proof as a watch, for xir_pass_settings. Its findings name the pass. */
-XIR_API xir_pass_watch xir_proof_watch(xir_proof *proof);
+/* Fills `out` with the proof as a watch, for xir_pass_settings; it is valid as long as the proof. Its findings name the
+ * pass. XIR_E_ABI. */
+XIR_API xir_status xir_proof_watch(xir_proof *proof, xir_pass_watch *out, xir_diags *why);
 
 XIR_END
 

@@ -1,6 +1,7 @@
 /* Runs ops in execution order. Arrays are let go after their last use. */
 #include "actual.h"
 #include <stdio.h>
+#include "sized.h"
 #include "types.h"
 
 /* ---- one op ------------------------------------------------------------------------------------------------------ */
@@ -319,8 +320,11 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
     if (n_inputs != needs) return count_fail(why, "inputs of the network", needs, n_inputs);
     if (n_outputs != gives) return count_fail(why, "outputs of the network", gives, n_outputs);
     if (lacks) return op_fail(lacks, XIR_E_UNSUPPORTED, why, NULL, "the executor has no kernel for this class");
-    runner r = { .net = net, .options = options, .why = why };
-    xir_status status = prepare(&r) ? run_all(&r, inputs, outputs) : diag_memory(why);
+    xir_run_options known;
+    xir_status status = sized_take(SIZED(xir_run_options, user), &known, options, why);
+    if (status) return status;
+    runner r = { .net = net, .options = &known, .why = why };
+    status = prepare(&r) ? run_all(&r, inputs, outputs) : diag_memory(why);
     clean_up(&r);
     for (size_t i = 0; status && i < n_outputs; i++) {
         xir_array_free(outputs[i]);

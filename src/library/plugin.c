@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <xir/plugin.h>
 #include "context.h"
+#include "sized.h"
 
 #define ENTRY "xir_plugin_entry"
 
@@ -61,8 +62,12 @@ static xir_status open_object(const xir_allocator *alloc, const char *path, void
 
 /* ---- what it says of itself -------------------------------------------------------------------------------- */
 
-/* The first version of the struct is what every plug-in has at least. */
-enum { LEAST_SIZE = offsetof(xir_plugin, n_infers) + sizeof(size_t) };
+/* What every plug-in has at least. */
+enum {
+    LEAST_SIZE   = SIZE_TO(xir_plugin, n_conversions),
+    LEAST_INFER  = SIZE_TO(xir_plugin_infer, infer),
+    LEAST_KERNEL = SIZE_TO(xir_plugin_kernel, run)
+};
 
 /* Copies what is there of the description, and no more; what a newer library knows beyond it must not be asked for. */
 static xir_status read_plugin(void *handle, const char *path, xir_plugin *out, xir_diags *why) {
@@ -78,10 +83,10 @@ static xir_status read_plugin(void *handle, const char *path, xir_plugin *out, x
         return fail(why, path, XIR_E_ABI, "the plug-in's description has %u bytes, at least %d were expected", said->size,
                     (int)LEAST_SIZE);
     }
-    for (size_t i = sizeof *out; i < said->size; i++) {
-        if (!((const char *)said)[i]) continue;
+    size_t strange = sized_beyond(said, sizeof *out, said->size);
+    if (strange < said->size) {
         return fail(why, path, XIR_E_UNSUPPORTED, "the plug-in asks for what a newer library has: something is at byte %zu of its "
-                    "description, %zu are known", i, sizeof *out);
+                    "description, %zu are known", strange, sizeof *out);
     }
     *out = (xir_plugin){ 0 };
     memcpy(out, said, said->size < sizeof *out ? said->size : sizeof *out);
@@ -104,6 +109,45 @@ static listed list_of(const xir_plugin *p, size_t l) {
     return list;
 }
 
+/* Item `i` of a list of the plug-in, as this library knows it. False if it asks for what only a newer library has. */
+static bool take_item(const void *items, size_t i, size_t size, size_t known, void *out) {
+    const char *item = (const char *)items + i * size;
+    memset(out, 0, known);
+    memcpy(out, item, size < known ? size : known);
+    return sized_beyond(item, known, size) == size;
+}
+
+static bool infer_at(const xir_plugin *p, size_t i, xir_plugin_infer *out) {
+    return take_item(p->infers, i, p->infer_size, sizeof *out, out);
+}
+
+static bool kernel_at(const xir_plugin *p, size_t i, xir_plugin_kernel *out) {
+    return take_item(p->kernels, i, p->kernel_size, sizeof *out, out);
+}
+
+static xir_status check_infer(const xir_plugin *p, size_t i, const char *path, xir_diags *why) {
+    xir_plugin_infer infer;
+    if (!infer_at(p, i, &infer)) {
+        return fail(why, path, XIR_E_UNSUPPORTED, "inference %zu of the plug-in asks for what a newer library has", i);
+    }
+    if (!infer.cls || !infer.cls() || !infer.infer) {
+        return fail(why, path, XIR_E_INVALID, "inference %zu of the plug-in is NULL", i);
+    }
+    if (infer.target < 0 || infer.target >= XIR_TARGET_COUNT) {
+        return fail(why, path, XIR_E_INVALID, "inference %zu of the plug-in is for no known target", i);
+    }
+    return XIR_OK;
+}
+
+static xir_status check_kernel(const xir_plugin *p, size_t i, const char *path, xir_diags *why) {
+    xir_plugin_kernel kernel;
+    if (!kernel_at(p, i, &kernel)) {
+        return fail(why, path, XIR_E_UNSUPPORTED, "kernel %zu of the plug-in asks for what a newer library has", i);
+    }
+    if (kernel.cls && kernel.cls() && kernel.run) return XIR_OK;
+    return fail(why, path, XIR_E_INVALID, "kernel %zu of the plug-in is NULL", i);
+}
+
 static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags *why) {
     /* Another copy of the library has the text elsewhere. */
     if (!p->library || p->library() != xir_version()) {
@@ -123,20 +167,15 @@ static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags 
     for (size_t i = 0; i < p->n_classes; i++) {
         if (!p->classes[i] || !p->classes[i]()) return fail(why, path, XIR_E_INVALID, "class %zu of the plug-in is NULL", i);
     }
-    for (size_t i = 0; i < p->n_infers; i++) {
-        const xir_plugin_infer *infer = &p->infers[i];
-        if (!infer->cls || !infer->cls() || !infer->infer) {
-            return fail(why, path, XIR_E_INVALID, "inference %zu of the plug-in is NULL", i);
-        }
-        if (infer->target < 0 || infer->target >= XIR_TARGET_COUNT) {
-            return fail(why, path, XIR_E_INVALID, "inference %zu of the plug-in is for no known target", i);
-        }
+    if ((p->n_infers && p->infer_size < LEAST_INFER) || (p->n_kernels && p->kernel_size < LEAST_KERNEL)) {
+        return fail(why, path, XIR_E_ABI,
+                    "the plug-in's inferences have %u bytes and its kernels %u, at least %d and %d were expected",
+                    p->infer_size, p->kernel_size, (int)LEAST_INFER, (int)LEAST_KERNEL);
     }
-    for (size_t i = 0; i < p->n_kernels; i++) {
-        if (p->kernels[i].cls && p->kernels[i].cls() && p->kernels[i].run) continue;
-        return fail(why, path, XIR_E_INVALID, "kernel %zu of the plug-in is NULL", i);
-    }
-    return XIR_OK;
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < p->n_infers && !status; i++) status = check_infer(p, i, path, why);
+    for (size_t i = 0; i < p->n_kernels && !status; i++) status = check_kernel(p, i, path, why);
+    return status;
 }
 
 /* ---- letting it in ----------------------------------------------------------------------------------------- */
@@ -184,7 +223,8 @@ static xir_status check_lists(arrival *a, const xir_plugin *p, const char *path,
 
 static xir_infer_fn *declared_infer(const xir_class *cls, int target) {
     xir_infer_fn *fn = NULL;
-    for (const xir_row *row = cls->decl->rows; row->word != XIR_WORD_END; row++) {
+    row_walk w;
+    for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         if (row->word == XIR_WORD_INFER && row->target == target) fn = row->fn;
     }
     return fn;
@@ -200,26 +240,38 @@ static xir_class *class_of(const class_stage *stage, const xir_class_decl *decl)
 /* ORDER TARGET */
 static const char *const target_words[XIR_TARGET_COUNT] = { "the host", "FPGA", "custom targets", "Buyi", "Zhuge", "Wolong" };
 
+/* An earlier inference of the plug-in is for the same class and target. */
+static bool infers_twice(const arrival *a, const xir_plugin *p, size_t i, int target) {
+    for (size_t k = 0; k < i; k++) {
+        xir_plugin_infer other;
+        infer_at(p, k, &other);
+        if (a->infers[k] == a->infers[i] && other.target == target) return true;
+    }
+    return false;
+}
+
 static xir_status find_infers(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
     for (size_t i = 0; i < p->n_infers; i++) {
-        const xir_plugin_infer *infer = &p->infers[i];
-        xir_class *cls = a->infers[i] = class_of(&a->stage, infer->cls());
-        const char *key = infer->cls()->rows ? infer->cls()->rows->name : "?";
+        xir_plugin_infer infer;
+        infer_at(p, i, &infer);
+        xir_class *cls = a->infers[i] = class_of(&a->stage, infer.cls());
+        const char *key = infer.cls()->rows ? infer.cls()->rows->name : "?";
         if (!cls || !cls->is_op) {
             return fail(why, path, XIR_E_UNKNOWN, "inference %zu is of %s, which is no registered operation", i, key);
         }
-        bool taken = cls->infer[infer->target] != declared_infer(cls, infer->target);
-        for (size_t k = 0; k < i; k++) taken |= a->infers[k] == cls && p->infers[k].target == infer->target;
-        if (!taken) continue;
+        if (cls->infer[infer.target] == declared_infer(cls, infer.target) && !infers_twice(a, p, i,
+                                                                                           infer.target)) continue;
         return fail(why, path, XIR_E_EXISTS, "inference of %s on %s has been registered already", key,
-                    target_words[infer->target]);
+                    target_words[infer.target]);
     }
     return XIR_OK;
 }
 
 static xir_status find_kernels(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
     for (size_t i = 0; i < p->n_kernels; i++) {
-        const xir_class_decl *decl = p->kernels[i].cls();
+        xir_plugin_kernel kernel;
+        kernel_at(p, i, &kernel);
+        const xir_class_decl *decl = kernel.cls();
         xir_class *cls = a->kernels[i] = class_of(&a->stage, decl);
         const char *key = decl->rows ? decl->rows->name : "?";
         if (!cls || !cls->is_op) {
@@ -260,6 +312,21 @@ static bool describe(xir_context *ctx, const xir_plugin *p, const char *path, vo
     return arena_text(&ctx->arena, xir_str_of(p->name), &out->name) && arena_text(&ctx->arena, xir_str_of(path), &out->path);
 }
 
+/* For the caller that holds the lock. */
+static void enter_functions(const arrival *a, const xir_plugin *p) {
+    xir_plugin_infer infer;
+    xir_plugin_kernel kernel;
+    for (size_t i = 0; i < p->n_infers; i++) {
+        infer_at(p, i, &infer);
+        class_set_infer(a->infers[i], infer.target, infer.infer);
+    }
+    for (size_t i = 0; i < p->n_kernels; i++) {
+        kernel_at(p, i, &kernel);
+        class_set_kernel(a->kernels[i], kernel.run);
+    }
+    if (p->n_infers) a->stage.ctx->infer_epoch++;
+}
+
 /* The last that may fail; then it is in. */
 static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path, void *handle, xir_diags *why) {
     xir_context *ctx = a->stage.ctx;
@@ -272,9 +339,7 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
         status = diag_memory(why);
     }
     if (!status) {
-        for (size_t i = 0; i < p->n_infers; i++) class_set_infer(a->infers[i], p->infers[i].target, p->infers[i].infer);
-        if (p->n_infers) ctx->infer_epoch++;
-        for (size_t i = 0; i < p->n_kernels; i++) class_set_kernel(a->kernels[i], p->kernels[i].run);
+        enter_functions(a, p);
         enter_lists(a, p);
         stage_enter(&a->stage);
         ctx->plugins[ctx->n_plugins++] = record;

@@ -317,7 +317,8 @@ static xir_status run(xir_pass *at) {
     xir_pattern *one = xir_pattern_new(ctx, &after, why), *two = one ? xir_pattern_new(ctx, &before, why) : NULL;
     const xir_rule rules[] = { { one, fold_after, NULL }, { two, fold_before, NULL } };
     size_t changes = 0;
-    xir_status status = two ? xir_network_rewrite(xir_pass_network(at), rules, 2, 0, &changes, why) : XIR_E_MEMORY;
+    xir_status status = two ? xir_network_rewrite(xir_pass_network(at), rules, 2, sizeof *rules, 0, &changes,
+                                                  why) : XIR_E_MEMORY;
     xir_pattern_free(one);
     xir_pattern_free(two);
     xir_pass_changed(at, changes);

@@ -10,5 +10,6 @@ int main(void)
     const char *version = xir_version();
 
     printf("C: %s\n", version);
+    if (XIR_INIT(xir_load_options, .lazy = true).size != sizeof(xir_load_options)) return 2;
     return strncmp(version, EXPECTED, strlen(EXPECTED)) != 0;
 }

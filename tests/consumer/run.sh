@@ -23,6 +23,12 @@ mkdir -p "$work"
 mv "$work/first" "$work/a prefix"       # relocated, and with a space
 prefix="$work/a prefix"
 
+case $VERSION in    # until 1.0 the name of the library has the minor version
+0.*) soversion=${VERSION%.*} ;;
+*)   soversion=${VERSION%%.*} ;;
+esac
+test -e "$prefix/$LIBDIR/libxir.so.$soversion" || { echo "no libxir.so.$soversion"; exit 1; }
+
 say "program"
 if [ -x "$prefix/$BINDIR/xir" ]; then
     "$prefix/$BINDIR/xir" --version

@@ -38,8 +38,9 @@ static xir_array *run(const xir_class_decl *decl, const void *attrs, const char 
     xir_op *input = xir_inputs(XIR_AT(net), "in", types, n);
     xir_value *values[3];
     for (size_t i = 0; i < n; i++) values[i] = xir_op_output(input, (int64_t)i);
-    xir_op *op = xir_network_add(net, &(xir_op_desc){ .cls = xir_class_of(ctx, decl), .attrs = attrs, .inputs = values, .n_inputs = n,
-                                                      .id = XIR_NO_ID });
+    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, decl), .attrs = attrs,
+                                                .inputs = values, .n_inputs = n,
+                                                      .id = XIR_NO_ID));
     if (!op) xir_diags_print(xir_network_diags(net), stderr);
     assert_non_null(op);
     if (xir_op_run(op, (const xir_array *const *)in, n, &out, 1, why)) xir_diags_print(why, stderr);

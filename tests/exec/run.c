@@ -298,11 +298,13 @@ static void every_value_is_seen_in_order(void **state) {
     xir_output(XIR_AT(net), XIR_VALUES(b));
     watching w = { .left = 9 };
     xir_array *in = array(FP32("*", 1), "3");
-    DOES(xir_network_run(net, (const xir_array *const[]){ in }, 1, out, 1, &(xir_run_options){ watch, &w }, why));
+    DOES(xir_network_run(net, (const xir_array *const[]){ in }, 1, out, 1, &XIR_INIT(xir_run_options, .watch = watch,
+                                                                                     .user = &w), why));
     assert_string_equal(w.names, "a:3 b:6 unused:6 ");
     w = (watching){ .left = 2 };
     xir_array_free(out[0]);
-    assert_int_equal(xir_network_run(net, (const xir_array *const[]){ in }, 1, out, 1, &(xir_run_options){ watch, &w }, why), XIR_E_INVALID);
+    assert_int_equal(xir_network_run(net, (const xir_array *const[]){ in }, 1, out, 1,
+                                     &XIR_INIT(xir_run_options, .watch = watch, .user = &w), why), XIR_E_INVALID);
     check_finding(XIR_E_INVALID, "stopped");
     assert_string_equal(w.names, "a:3 b:6 ");
     assert_null(out[0]);

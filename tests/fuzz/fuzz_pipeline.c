@@ -33,7 +33,7 @@ static void check_run(const xir_pipeline *p) {
     xir_pass_report *report = xir_pass_report_new(ctx);
     xir_network *net = small();
     must(net && why && report);
-    xir_status status = xir_pipeline_run(p, net, &(xir_pass_settings){ .verify = true }, report, why);
+    xir_status status = xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .verify = true), report, why);
     must((status == XIR_OK) == (xir_diags_count_of(why, XIR_ERROR) == 0));
     must(status || xir_network_validate(net, NULL) == XIR_OK);
     xir_network_free(net);

@@ -32,7 +32,7 @@ static void begin_with(want *w, xir_network *(*make)(xir_context *)) {
 }
 
 /* A description: of a class, with an id or XIR_NO_ID. */
-#define OF(id_, op_id, ...) (xir_op_desc){ .cls = xir_class_of(w->ctx, xir_##id_##_class()), .id = op_id, __VA_ARGS__ }
+#define OF(id_, op_id, ...) XIR_INIT(xir_op_desc, .cls = xir_class_of(w->ctx, xir_##id_##_class()), .id = op_id, __VA_ARGS__)
 
 /* The i-th op, found without an index. */
 static xir_op *nth(const xir_network *net, size_t i) {
@@ -331,13 +331,16 @@ static xir_network *net_with_all(xir_context *with) {
     const xir_type *type = XIR_TENSOR(with, xir_sint(with, 8), "*", 4);
     const xir_any number_any = xir_any_int(3), word = xir_any_text(XIR_STR("word"));
     xir_value *p = xir_params_copy(net, XIR_STR("p"), type, "abcd", 4), *q = xir_params_copy(net, XIR_STR("q"), type, "efgh", 4);
-    xir_op *a = xir_op_new(net, &(xir_op_desc){ .cls = xir_class_of(with, xir_hard_op_class()), INPUTS(value_of(net, 2), p), TYPES(type), .id = XIR_NO_ID });
+    xir_op *a = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_hard_op_class()),
+                                          INPUTS(value_of(net, 2), p), TYPES(type), .id = XIR_NO_ID));
     xir_entry info[] = { { XIR_STR("base"), number_any }, { XIR_STR("table"), { .kind = XIR_ANY_PARAMS, .as.params = q } } };
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.device_info = (xir_map){ info, 2 };
     attrs.sub_hard_ops = (xir_ops){ &a, 1 };
-    xir_network_add(net, &(xir_op_desc){ .cls = xir_class_of(with, xir_hard_op_class()), .attrs = &attrs, INPUTS(value_of(net, 3)), TYPES(type, type),
-                                         .target = xir_target_of_kind(with, XIR_TARGET_FPGA, NULL), .id = 50, .before = op_of(net, 5) });
+    xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_hard_op_class()), .attrs = &attrs,
+                                   INPUTS(value_of(net, 3)), TYPES(type, type),
+                                         .target = xir_target_of_kind(with, XIR_TARGET_FPGA,
+                                                                      NULL), .id = 50, .before = op_of(net, 5)));
     const xir_any table = { .kind = XIR_ANY_PARAMS, .as.params = p };
     xir_op_set_extra(op_of(net, 1), XIR_STR("table"), &table);
     xir_op_set_tag(op_of(net, 2), XIR_STR("tag"), &word);

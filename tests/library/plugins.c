@@ -130,7 +130,7 @@ static xir_network *network_with_flatten(xir_context *with) {
     xir_at at = xir_at_end(net);
     xir_value *input = xir_input(at, NULL, XIR_TENSOR(with, fp32_in(with), "NHWC", 1, 32, 32, 3));
     xir_value *relu = XIR_RELU(at, input);
-    xir_op *flatten = xir_op_new(net, &(xir_op_desc){ .cls = flatten_in(with), INPUTS(relu), .id = XIR_NO_ID });
+    xir_op *flatten = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = flatten_in(with), INPUTS(relu), .id = XIR_NO_ID));
     assert_non_null(flatten);
     const xir_any numbers[] = { xir_any_int(1), xir_any_int(2), xir_any_int(3), xir_any_int(4) };
     const xir_any list = xir_any_list(numbers, 4);
@@ -181,8 +181,9 @@ static void check_inferred(xir_context *with, const char *input, int64_t start, 
     xir_network *net = xir_network_new(with, "types", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_value *x = xir_input(xir_at_end(net), NULL, type);
     const int64_t attrs[2] = { start, 0 };   /* as its struct, which only the plug-in sees, lies in memory */
-    xir_op *op = xir_op_new(net, &(xir_op_desc){ .cls = flatten_in(with), INPUTS(x), .attrs = attrs, .id = XIR_NO_ID,
-                                                 .target = xir_target_of_kind(with, target, "330") });
+    xir_op *op = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = flatten_in(with), INPUTS(x), .attrs = attrs,
+                                           .id = XIR_NO_ID,
+                                                 .target = xir_target_of_kind(with, target, "330")));
     if (op) {
         xir_text_buffer text;
         assert_int_equal(xir_print_object(with, xir_type_object(xir_value_type(xir_op_output(op, 0))), 0, &text), XIR_OK);
@@ -326,8 +327,15 @@ typedef struct bad_plugin {
 
 static const bad_plugin bad_plugins[] = {
     { "nothing",     XIR_E_INVALID,     "xir_plugin_entry gives NULL" },
-    { "abi",         XIR_E_ABI,         "built for version 2 of the binary interface, this library has 1" },
-    { "abi 0",       XIR_E_ABI,         "built for version 0 of the binary interface, this library has 1" },
+    { "abi",         XIR_E_ABI,         "built for version 3 of the binary interface, this library has 2" },
+    { "abi 0",       XIR_E_ABI,         "built for version 0 of the binary interface, this library has 2" },
+    { "abi 1",       XIR_E_ABI,         "built for version 1 of the binary interface, this library has 2" },
+    { "infer size",  XIR_E_ABI,         "the plug-in's inferences have 0 bytes and its kernels 0, at least 24 and 16 were expected" },
+    { "kernel size", XIR_E_ABI,         "the plug-in's inferences have 24 bytes and its kernels 0, at least" },
+    { "large row",   XIR_E_UNSUPPORTED, "class bad::Large asks for what a newer library has" },
+    { "large infer", XIR_E_UNSUPPORTED, "inference 1 of the plug-in asks for what a newer library has" },
+    { "large kernel", XIR_E_UNSUPPORTED, "kernel 1 of the plug-in asks for what a newer library has" },
+    { "large option", XIR_E_UNSUPPORTED, "the pass bad-large asks for what a newer library has" },
     { "size",        XIR_E_ABI,         "bytes, at least " },
     { "size 0",      XIR_E_ABI,         "has 0 bytes, at least " },
     { "later and more", XIR_E_UNSUPPORTED, "asks for what a newer library has" },
@@ -371,7 +379,7 @@ static const bad_plugin bad_plugins[] = {
     { "old conversion", XIR_E_EXISTS,   "'onnx::Conv' already" },
     { "conversion twice", XIR_E_EXISTS, "there is a conversion row 'onnx::com.example::BadSwish' already" },
     { "no dialect",  XIR_E_INVALID,     "'nobody::Swish' is no good: its name is no key of a dialect" },
-    { "class abi",   XIR_E_ABI,         "a class declaration of version 1 was expected, 7 was found" },
+    { "class abi",   XIR_E_ABI,         "a class declaration of version 2 was expected, 7 was found" },
     { "word",        XIR_E_ABI,         "class bad::Word has a row of the word 1000, which this library does not know" },
 };
 
@@ -406,7 +414,8 @@ static void a_plugin_brings_passes_kernels_and_conversions(void **state) {
     const xir_type *type = XIR_TENSOR(with, fp32_in(with), "NC", 1, 2);
     const float numbers[] = { 2.5f, -1.5f };
     xir_value *x = xir_params_copy(net, XIR_STR("x"), type, numbers, sizeof numbers);
-    xir_op *relu = xir_op_new(net, &(xir_op_desc){ .cls = xir_class_of(with, xir_relu_class()), INPUTS(x), .id = XIR_NO_ID });
+    xir_op *relu = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_relu_class()), INPUTS(x),
+                                             .id = XIR_NO_ID));
     assert_non_null(relu);
     assert_true(xir_op_can_run(relu));
     xir_array *y = NULL;
@@ -431,6 +440,37 @@ static void a_longer_description_is_fine_if_it_asks_for_nothing(void **state) {
     must_load(with, MODULE("bad"));
     unsetenv("XIR_BAD");
     assert_non_null(xir_class_find(with, XIR_STR("bad::Second")));
+    xir_context_free(with);
+}
+
+static void rows_and_items_may_be_larger_than_the_library_knows(void **state) {
+    (void)state;
+    xir_context *with = fresh();
+    setenv("XIR_BAD", "large ", 1);
+    must_load(with, MODULE("bad"));
+    unsetenv("XIR_BAD");
+    const xir_class *cls = xir_class_find(with, XIR_STR("bad::Large"));
+    assert_non_null(cls);
+    assert_int_equal(xir_class_input_count(cls), 1);
+    assert_int_equal(xir_class_output_count(cls), 1);
+    assert_true(xir_class_infers_on(cls, XIR_TARGET_HOST) && xir_class_infers_on(cls, XIR_TARGET_ZHUGE));
+    assert_false(xir_class_infers_on(cls, XIR_TARGET_WOLONG));
+    xir_pass_option o;
+    assert_true(xir_pass_option_at(xir_pass_find(with, XIR_STR("bad-large")), 1, &o));
+    assert_string_equal(o.name, "last");
+    xir_pipeline *p = xir_pipeline_parse(with, XIR_STR("bad-large{last=3}"), why);
+    assert_non_null(p);
+    xir_pipeline_free(p);
+    xir_network *net = xir_network_new(with, "large", XIR_FRAMEWORK_PYTORCH, "v1.9");
+    const float number = 2.5f;
+    xir_value *x = xir_params_copy(net, XIR_STR("x"), XIR_TENSOR(with, fp32_in(with), "NC", 1, 1), &number, sizeof number);
+    xir_op *op = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = cls, INPUTS(x), .id = XIR_NO_ID));
+    assert_non_null(op);
+    xir_array *y = NULL;
+    assert_int_equal(xir_op_run(op, NULL, 0, &y, 1, why), XIR_OK);
+    assert_true(xir_array_real(y, 0) == 2);
+    xir_array_free(y);
+    xir_network_free(net);
     xir_context_free(with);
 }
 
@@ -597,8 +637,10 @@ static xir_network *network_with_parts(xir_context *with) {
     xir_at at = xir_at_end(net);
     const xir_type *type = XIR_TENSOR(with, fp32_in(with), "*", 2);
     xir_value *x = xir_input(at, NULL, type);
-    xir_op *part = xir_op_new(net, &(xir_op_desc){ .cls = xir_class_of(with, xir_relu_class()), INPUTS(x), .id = XIR_NO_ID });
-    xir_op *other = xir_op_new(net, &(xir_op_desc){ .cls = xir_class_of(with, xir_relu_class()), INPUTS(xir_op_output(part, 0)), .id = XIR_NO_ID });
+    xir_op *part = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_relu_class()), INPUTS(x),
+                                             .id = XIR_NO_ID));
+    xir_op *other = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_relu_class()),
+                                              INPUTS(xir_op_output(part, 0)), .id = XIR_NO_ID));
     assert_non_null(other);
     const float data[] = { 1.5F, -2.0F };
     xir_value *table = xir_params_new(net, XIR_STR("table"), type), *more = xir_params_new(net, XIR_STR("more"), type);
@@ -738,7 +780,7 @@ static void sub_ops_become_real(void **state) {
     must_load(knows, FLATTEN);
     xir_network *net = xir_network_new(knows, "sub", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_value *x = xir_input(xir_at_end(net), NULL, XIR_TENSOR(knows, fp32_in(knows), "NC", 1, 3));
-    xir_op *part = xir_op_new(net, &(xir_op_desc){ .cls = flatten_in(knows), INPUTS(x), .id = XIR_NO_ID });
+    xir_op *part = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = flatten_in(knows), INPUTS(x), .id = XIR_NO_ID));
     const xir_type *type = xir_value_type(x);
     xir_own_all_attrs all = xir_own_all_init();
     all.parts = (xir_ops){ &part, 1 };
@@ -1037,6 +1079,7 @@ int main(void) {
         cmocka_unit_test(bad_plugins_leave_the_context_as_it_was),
         cmocka_unit_test(a_plugin_brings_passes_kernels_and_conversions),
         cmocka_unit_test(a_longer_description_is_fine_if_it_asks_for_nothing),
+        cmocka_unit_test(rows_and_items_may_be_larger_than_the_library_knows),
         cmocka_unit_test(inference_of_a_builtin_class_is_replaced_once),
         cmocka_unit_test(answers_of_a_replaced_function_are_forgotten),
         cmocka_unit_test(an_unknown_op_becomes_real_when_its_plugin_is_loaded),

@@ -164,8 +164,9 @@ static void values_lie_in_memories(void **state) {
     (void)state;
     xir_network *net = xir_network_new(ctx, "", XIR_FRAMEWORK_PYTORCH, "");
     const xir_type *types[] = { image(), image() };
-    xir_op *op = xir_op_new(net, &(xir_op_desc){ .cls = xir_class_of(ctx, xir_input_class()), .types = types, .n_types = 2,
-                                                 .id = XIR_NO_ID });
+    xir_op *op = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_input_class()), .types = types,
+                                           .n_types = 2,
+                                                 .id = XIR_NO_ID));
     xir_value *host = xir_op_output(op, 0), *onchip = xir_op_output(op, 1);
     assert_int_equal(xir_value_set_mtype(onchip, xir_mtype_onchip(ctx, 1234)), XIR_OK);
     xir_value *params = xir_params_new(net, XIR_STR("params"), image());

@@ -254,7 +254,8 @@ static bool is_built_otherwise(const trial *t) {
 
 /* As a program or a file brings it in. */
 static void try_in_network(trial *t, bool inferable) {
-    xir_op_desc d = { .cls = t->cls, .attrs = t->body, .inputs = t->inputs, .n_inputs = t->n_inputs, .target = t->target, .id = XIR_NO_ID };
+    xir_op_desc d = XIR_INIT(xir_op_desc, .cls = t->cls, .attrs = t->body, .inputs = t->inputs,
+                             .n_inputs = t->n_inputs, .target = t->target, .id = XIR_NO_ID);
     const xir_type *types[3];
     for (size_t i = 0; i < COUNT(types); i++) types[i] = xir_value_type(t->p->values[chance(POOL_VALUES)]);
     xir_network_clear_status(t->p->net);

@@ -69,8 +69,9 @@ static trial try_op(const xir_class_decl *decl, const void *attrs, const xir_typ
     assert_non_null(input);
     n_given = 0;
     for (size_t i = 0; i < n; i++) inputs[i] = types[i] ? xir_op_output(input, (int64_t)n_given++) : NULL;
-    t.op = xir_network_add(t.net, &(xir_op_desc){ .cls = xir_class_of(ctx, decl), .attrs = attrs, .inputs = inputs,
-                                                  .n_inputs = n, .name = XIR_STR("op"), .id = XIR_NO_ID });
+    t.op = xir_network_add(t.net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, decl), .attrs = attrs,
+                                            .inputs = inputs,
+                                                  .n_inputs = n, .name = XIR_STR("op"), .id = XIR_NO_ID));
     return t;
 }
 
@@ -278,8 +279,9 @@ static void quantised_elements_may_differ(void **state) {
     xir_op *input = xir_inputs(XIR_AT(net), "in", types, 2);
     xir_value *values[] = { xir_op_output(input, 0), xir_op_output(input, 1) };
     const xir_type *out = XIR_TENSOR(ctx, q8, "NHWC", 1, 2, 2, 2);
-    xir_op *op = xir_network_add(net, &(xir_op_desc){ .cls = xir_class_of(ctx, xir_conv2d_class()), .inputs = values,
-                                                      .n_inputs = 2, .id = XIR_NO_ID, .types = &out, .n_types = 1 });
+    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_conv2d_class()),
+                                                .inputs = values,
+                                                      .n_inputs = 2, .id = XIR_NO_ID, .types = &out, .n_types = 1));
     assert_non_null(op);
     assert_int_equal(xir_op_validate(op, NULL), XIR_OK);
     xir_network_free(net);
@@ -763,14 +765,17 @@ static void values_without_a_type_are_told(void **state) {
             if (scalar && rows[i].cls == xir_relu_class) continue;   /* what is not a tensor stays what it is */
             xir_network *net = new_net();
             const xir_type *none[] = { scalar ? fp32() : NULL };
-            xir_value *no_type = xir_op_output(xir_network_add(net, &(xir_op_desc){ .cls = xir_class_of(ctx, xir_input_class()),
-                .types = none, .n_types = 1, .id = XIR_NO_ID }), 0);
+            xir_value *no_type = xir_op_output(xir_network_add(net,
+                                                               &XIR_INIT(xir_op_desc,
+                                                                         .cls = xir_class_of(ctx, xir_input_class()),
+                .types = none, .n_types = 1, .id = XIR_NO_ID)), 0);
             assert_non_null(no_type);
             xir_value *inputs[] = { no_type, no_type };
             /* These attributes need no default. */
             xir_max_pool2d_attrs pool = xir_max_pool2d_square(1, 1, 0, 1);
-            const xir_op_desc desc = { .cls = xir_class_of(ctx, rows[i].cls()), .inputs = inputs, .n_inputs = rows[i].n,
-                                       .attrs = rows[i].cls == xir_max_pool2d_class ? &pool : NULL, .id = XIR_NO_ID };
+            const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, rows[i].cls()), .inputs = inputs,
+                                              .n_inputs = rows[i].n,
+                                       .attrs = rows[i].cls == xir_max_pool2d_class ? &pool : NULL, .id = XIR_NO_ID);
             trial t = { net, xir_network_add(net, &desc) };
             if (!scalar) check_refused(t, XIR_E_MISSING, "inputs/0", "is absent or has no type");
             else check_refused(t, XIR_E_TYPE, "inputs/0", "is no tensor");

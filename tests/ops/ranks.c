@@ -68,8 +68,9 @@ static xir_status try_move(size_t i, const xir_type *type, const xir_target *tar
     if (!decl) return XIR_E_UNKNOWN;
     xir_network *net = new_net();
     xir_value *x = xir_input(XIR_AT(net), "x", type);
-    xir_op *op = xir_network_add(net, &(xir_op_desc){ .cls = xir_class_of(ctx, decl), .attrs = &a, INPUTS(x), .target = target,
-                                                      .name = XIR_STR("op"), .id = XIR_NO_ID });
+    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, decl), .attrs = &a, INPUTS(x),
+                                                .target = target,
+                                                      .name = XIR_STR("op"), .id = XIR_NO_ID));
     xir_status status = xir_network_status(net);
     if (op && expected) assert_true(xir_type_equal(xir_value_type(xir_op_output(op, 0)), expected));
     xir_network_free(net);

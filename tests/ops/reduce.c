@@ -328,9 +328,10 @@ static xir_op *add(xir_network *net, xir_value *input, const trial *c) {
         body.list.keepdim = c->keepdim;
         body.list.dim = (xir_i64s){ c->named, c->n_named };
     }
-    return xir_network_add(net, &(xir_op_desc){ .cls = class_of_kind(c->kind), .attrs = &body, .inputs = &input,
+    return xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = class_of_kind(c->kind), .attrs = &body, .inputs = &input,
                                                 .n_inputs = 1, .id = XIR_NO_ID,
-                                                .target = c->zhuge ? xir_target_of_kind(ctx, XIR_TARGET_ZHUGE, "330") : NULL });
+                                                .target = c->zhuge ? xir_target_of_kind(ctx, XIR_TARGET_ZHUGE,
+                                                                                        "330") : NULL));
 }
 
 static void describe(const trial *c, const xir_type *in, char *out, size_t size) {

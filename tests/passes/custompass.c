@@ -30,8 +30,9 @@ static xir_status optimise(xir_network *net, const char *passes, xir_diags *foun
     xir_pipeline *pipeline = xir_pipeline_parse(with, xir_str_of(passes), found);
     xir_proof *proof = xir_proof_new(with, NULL, found);
     if (!pipeline || !proof) return XIR_E_INVALID;
-    xir_pass_watch watch = xir_proof_watch(proof);
-    xir_pass_settings settings = { .verify = true, .watches = &watch, .n_watches = 1 };
+    xir_pass_watch watch = XIR_INIT(xir_pass_watch);
+    xir_proof_watch(proof, &watch, why);
+    xir_pass_settings settings = XIR_INIT(xir_pass_settings, .verify = true, .watches = &watch, .n_watches = 1);
     xir_status status = xir_pipeline_run(pipeline, net, &settings, NULL, found);
     xir_proof_free(proof);
     xir_pipeline_free(pipeline);

@@ -74,8 +74,9 @@ static xir_network *optimised(void) {
     xir_network *net = load(MODELS "digits.onnx", false);
     xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
     seen_s seen = { 0, 0 };
-    const xir_pass_watch watch = { .after = score_after, .user = &seen };
-    xir_status status = xir_pipeline_run(p, net, &(xir_pass_settings){ .verify = true, .watches = &watch, .n_watches = 1 }, NULL, why);
+    const xir_pass_watch watch = XIR_INIT(xir_pass_watch, .after = score_after, .user = &seen);
+    xir_status status = xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .verify = true, .watches = &watch,
+                                                           .n_watches = 1), NULL, why);
     if (status) xir_diags_print(why, stderr);
     assert_int_equal(status, XIR_OK);
     assert_int_equal(xir_diags_count(why), 0);

@@ -39,15 +39,19 @@ static xir_network *load(const char *path) {
 /* Whether anything was proven. What goes wrong is said with the model and the pipeline. */
 static bool prove(const char *path, const char *text, xir_network *net, uint64_t seed) {
     xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(text), why);
-    xir_proof *proof = xir_proof_new(ctx, &(xir_proof_options){ .seed = seed }, why);
+    xir_proof *proof = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .seed = seed), why);
     assert_true(p && proof);
-    const xir_pass_watch watch = xir_proof_watch(proof);
-    xir_status status = xir_pipeline_run(p, net, &(xir_pass_settings){ .verify = true, .watches = &watch, .n_watches = 1 }, NULL, why);
+    xir_pass_watch watch = XIR_INIT(xir_pass_watch);
+    xir_proof_watch(proof, &watch, why);
+    xir_status status = xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .verify = true, .watches = &watch,
+                                                           .n_watches = 1), NULL, why);
     if (status || xir_diags_count_of(why, XIR_WARNING)) {
         xir_diags_print(why, stderr);
         fail_msg("%s: %s", path, text);
     }
-    bool proven = xir_proof_state_of(proof).networks > 0;
+    xir_proof_state state = XIR_INIT(xir_proof_state);
+    assert_int_equal(xir_proof_state_of(proof, &state, why), XIR_OK);
+    bool proven = state.networks > 0;
     xir_proof_free(proof);
     xir_pipeline_free(p);
     xir_diags_clear(why);

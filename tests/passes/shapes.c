@@ -57,7 +57,7 @@ static counts look(const xir_network *net, const char *name) {
 
 static void run_passes(xir_network *net, const char *text) {
     xir_pipeline *pipeline = xir_pipeline_parse(ctx, xir_str_of(text), why);
-    xir_pass_settings settings = { .verify = true };
+    xir_pass_settings settings = XIR_INIT(xir_pass_settings, .verify = true);
     xir_status status = pipeline ? xir_pipeline_run(pipeline, net, &settings, NULL, why) : XIR_E_SYNTAX;
     if (status) xir_diags_print(why, stderr);
     assert_int_equal(status, XIR_OK);

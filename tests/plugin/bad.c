@@ -26,7 +26,7 @@ static const xir_class_decl *of_a_later_word(void) {
         { .word = (xir_word)1000, .name = "later" },
         { .word = XIR_WORD_END },
     };
-    static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), rows };
+    static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };
     return &decl;
 }
 
@@ -85,6 +85,11 @@ static const way ways[] = {
     { "fine again", { XIR_PLUGIN_HEAD("fine again"), INFERS({ xir_relu_class, XIR_TARGET_BUYI, bad_same }) } },
     { "abi",        { .abi = XIR_ABI + 1, .size = sizeof(xir_plugin), .library = xir_version, .name = "x" } },
     { "abi 0",      { .name = "x" } },
+    { "abi 1",      { .abi = 1, .size = sizeof(xir_plugin), .library = xir_version, .name = "x" } },
+    { "infer size", { .abi = XIR_ABI, .size = sizeof(xir_plugin), .library = xir_version, .name = "x", CLASSES(FINE),
+                      INFERS({ xir_relu_class, XIR_TARGET_HOST, bad_same }) } },
+    { "kernel size", { .abi = XIR_ABI, .size = sizeof(xir_plugin), .infer_size = sizeof(xir_plugin_infer), .library = xir_version,
+                       .name = "x", CLASSES(FINE), KERNELS({ xir_relu_class, bad_kernel }) } },
     { "size",       { .abi = XIR_ABI, .size = offsetof(xir_plugin, n_infers), .library = xir_version, .name = "x" } },
     { "size 0",     { .abi = XIR_ABI } },
     { "no library", { .abi = XIR_ABI, .size = sizeof(xir_plugin), .name = "x" } },
@@ -133,6 +138,47 @@ static const way ways[] = {
     { "word",       { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, of_a_later_word) } },
 };
 
+/* Rows and items of a later header, which are larger. */
+#define SPREAD(name, type) typedef struct name { type it; uint64_t more; } name
+SPREAD(large_row, xir_row);
+SPREAD(large_infer, xir_plugin_infer);
+SPREAD(large_kernel, xir_plugin_kernel);
+SPREAD(large_option, xir_pass_option);
+
+static large_row large_rows[] = {
+    { { .word = XIR_WORD_OP, .name = "bad::Large", .describe = "its rows are large", .offset = 8, .least = { .i = sizeof(void *) } }, 0 },
+    { { .word = XIR_WORD_IN, .name = "input", .describe = "x" }, 0 },
+    { { .word = XIR_WORD_OUT, .name = "output", .describe = "y" }, 0 },
+    { { .word = XIR_WORD_INFER, .fn = bad_same }, 0 },
+    { { .word = XIR_WORD_END }, 0 },
+};
+static const xir_class_decl *large_class(void) {
+    static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(large_row), &large_rows[0].it };
+    return &decl;
+}
+
+static large_infer  large_infers[] = { { { large_class, XIR_TARGET_BUYI, bad_same }, 0 }, { { large_class, XIR_TARGET_ZHUGE, bad_same }, 0 } };
+static large_kernel large_kernels[] = { { { xir_relu_class, bad_kernel }, 0 }, { { large_class, bad_kernel }, 0 } };
+static large_option large_options[] = { { { "first", XIR_PASS_INT, "1", "a number" }, 0 }, { { "last", XIR_PASS_INT, "2", "another" }, 0 } };
+static const xir_pass_decl large_pass = {
+    .abi = XIR_ABI, .size = sizeof(xir_pass_decl), .option_size = sizeof(large_option), .name = "bad-large", .describe = "its options are large",
+    .level = XIR_LEVEL_MAX, .options = &large_options[0].it, .n_options = 2, .run = bad_run,
+};
+static const xir_plugin large = {
+    .abi = XIR_ABI, .size = sizeof(xir_plugin), .infer_size = sizeof(large_infer), .kernel_size = sizeof(large_kernel),
+    .library = xir_version, .name = "large", CLASSES(large_class), PASSES(&large_pass),
+    .infers = &large_infers[0].it, .n_infers = 2, .kernels = &large_kernels[0].it, .n_kernels = 2,
+};
+
+/* One of them asks for what the library does not know. */
+static const xir_plugin *ask_for_more(const char *which) {
+    large_rows[2].more = strcmp(which, "row") == 0;
+    large_infers[1].more = strcmp(which, "infer") == 0;
+    large_kernels[1].more = strcmp(which, "kernel") == 0;
+    large_options[1].more = strcmp(which, "option") == 0;
+    return &large;
+}
+
 /* A description that is longer than the library's. */
 static struct { xir_plugin plugin; uint64_t more[2]; } later = {
     { .abi = XIR_ABI, .size = sizeof later, .library = xir_version, .name = "later", CLASSES(FINE) }, { 0, 0 },
@@ -145,6 +191,7 @@ const xir_plugin *xir_plugin_entry(void) {
         later.more[1] = strcmp(name, "later") != 0;
         return &later.plugin;
     }
+    if (strncmp(name, "large ", 6) == 0) return ask_for_more(name + 6);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         if (strcmp(ways[i].name, name) == 0) return &ways[i].plugin;
     }

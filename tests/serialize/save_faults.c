@@ -128,8 +128,8 @@ static void a_killed_save_leaves_the_old_file_or_the_new_one(void **state) {
 
 #define WAY .size = sizeof(xir_load_options)
 static const xir_load_options ways[] = {
-    { WAY, .lazy = false }, { WAY, .lazy = true }, { WAY, .lazy = true, .verify = XIR_VERIFY_ON_TOUCH }, { WAY,
-                                                                                                           .no_params = true },
+    { WAY, .lazy = false }, { WAY, .lazy = true }, { WAY, .lazy = true, .verify = XIR_VERIFY_ON_TOUCH },
+    { WAY, .no_params = true },
 };
 
 static void any_call_of_a_load_may_fail(void **state) {

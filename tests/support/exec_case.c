@@ -69,9 +69,9 @@ static xir_op *add_op(op_case *c) {
     xir_op *op = op_case_add(c);
     if (op || c->bad || xir_network_status(c->net) != XIR_E_UNSUPPORTED) return op;
     xir_network_clear_status(c->net);
-    return xir_network_add(c->net, &(xir_op_desc){
+    return xir_network_add(c->net, &XIR_INIT(xir_op_desc,
         .cls = c->cls, .attrs = c->body, .inputs = c->inputs, .n_inputs = c->n_inputs, .types = c->outputs, .n_types = c->n_outputs,
-        .target = c->target, .name = XIR_STR("op"), .id = XIR_NO_ID });
+        .target = c->target, .name = XIR_STR("op"), .id = XIR_NO_ID));
 }
 
 /* Closes the case's network behind the op and runs it on the arrays of its arguments. */

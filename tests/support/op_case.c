@@ -139,9 +139,9 @@ bool op_case_can_infer(const op_case *c) {
 
 xir_op *op_case_add(op_case *c) {
     bool given = !op_case_can_infer(c) && !c->bad;
-    return xir_network_add(c->net, &(xir_op_desc){
+    return xir_network_add(c->net, &XIR_INIT(xir_op_desc,
         .cls = c->cls, .attrs = c->body, .inputs = c->inputs, .n_inputs = c->n_inputs, .types = given ? c->outputs : NULL,
-        .n_types = given ? c->n_outputs : 0, .target = c->target, .name = XIR_STR("op"), .id = XIR_NO_ID });
+        .n_types = given ? c->n_outputs : 0, .target = c->target, .name = XIR_STR("op"), .id = XIR_NO_ID));
 }
 
 const char *op_case_findings(const xir_diags *diags) {

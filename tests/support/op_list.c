@@ -137,7 +137,8 @@ xir_value *constant(xir_network *net, const char *name, const xir_type *type, co
 xir_value *foreign(xir_network *net, const char *key, const xir_type *type, xir_values inputs) {
     const xir_class *cls = class_opaque(xir_network_context(net), xir_str_of(key), true);
     assert_non_null(cls);
-    xir_op *op = xir_network_add(net, &(xir_op_desc){ .cls = cls, .id = XIR_NO_ID, .inputs = inputs.data, .n_inputs = inputs.size, TYPES(type) });
+    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .id = XIR_NO_ID, .inputs = inputs.data,
+                                                .n_inputs = inputs.size, TYPES(type)));
     assert_non_null(op);
     return xir_op_output(op, 0);
 }

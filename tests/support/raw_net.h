@@ -37,9 +37,9 @@ static inline xir_network *raw_network(xir_context *ctx, const raw_param *wanted
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.params = (xir_values){ values + 1 + inputs, n - inputs };
     const xir_type *type = raw_bytes_type(ctx, 1);
-    xir_op *op = xir_network_add(net, &(xir_op_desc){
+    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc,
         .cls = xir_class_of(ctx, xir_hard_op_class()), .attrs = &attrs, .inputs = values, .n_inputs = inputs + 1,
-        .types = &type, .n_types = 1, .name = XIR_STR("op"), .id = XIR_NO_ID });
+        .types = &type, .n_types = 1, .name = XIR_STR("op"), .id = XIR_NO_ID));
     if (!op || !xir_output(xir_at_end(net), XIR_VALUES(xir_op_output(op, 0)))) {
         xir_diags_print(xir_network_diags(net), stderr);
         abort();

@@ -1,6 +1,6 @@
 #!/bin/sh
 # alone.sh COMPILER INCLUDE: every header below INCLUDE/xir compiles alone and twice, without a
-# warning, in C11 (gcc, clang) or C++17 (g++, clang++).  Headers that are included as text, once
+# warning, in C11 (gcc, clang) or C++17 (g++, clang++), and so does init.c, which uses their macros.  Headers that are included as text, once
 # per list, are named in textual.txt beside this script.
 set -u
 
@@ -31,6 +31,12 @@ while IFS= read -r header; do
         failed=$((failed + 1))
     fi
 done <"$list"
+
+count=$((count + 1))
+if ! "$compiler" $options -Wmissing-field-initializers -Werror -fsyntax-only -I"$include" "$here/init.c"; then
+    echo "init.c does not compile with: $compiler $options"
+    failed=$((failed + 1))
+fi
 
 echo "$count headers, $failed failed: $compiler $options"
 [ "$count" -gt 0 ] && [ "$failed" -eq 0 ]

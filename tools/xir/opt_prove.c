@@ -31,7 +31,7 @@ static int load_input(const char *word) {
         char *name = join(equals ? word : "0", "");
         if (equals) name[equals - word] = '\0';
         inputs = resize(inputs, (n_inputs + 1) * sizeof *inputs);
-        inputs[n_inputs++] = (xir_proof_input){ name, array };
+        inputs[n_inputs++] = XIR_INIT(xir_proof_input, .name = name, .array = array);
         spell("input", word);
     }
     say(why);
@@ -59,7 +59,7 @@ static int options_of_line(xir_proof_options *o) {
 }
 
 int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
-    xir_proof_options o = { 0 };
+    xir_proof_options o = XIR_INIT(xir_proof_options);
     *out = NULL;
     if (!prove_args.prove) {
         if (!prove_args.inputs.n && !prove_args.each && !prove_args.seed && !prove_args.tolerance) return DONE;
@@ -73,13 +73,15 @@ int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
     o.n_inputs = n_inputs;
     *out = xir_proof_new(context, &o, NULL);
     if (!*out) return complain(REFUSED, "out of memory");
-    *watch = xir_proof_watch(*out);
+    *watch = XIR_INIT(xir_pass_watch);
+    xir_proof_watch(*out, watch, NULL);
     watch->options = spelled.data;
     return DONE;
 }
 
 int proof_end(const xir_proof *proof, FILE *out) {
-    xir_proof_state state = xir_proof_state_of(proof);
+    xir_proof_state state = XIR_INIT(xir_proof_state);
+    xir_proof_state_of(proof, &state, NULL);
     const xir_diags *obstacle = xir_proof_obstacle(proof);
     if (!state.networks) {
         complain(FAULTY, "nothing was proven: no network could be run%s", xir_diags_count(obstacle) ? "; the last one:" : "");

@@ -79,8 +79,8 @@ static const char *const *ended(word_list *words) {
 
 bool settings_of_line(xir_pass_settings *out) {
     settings_options *a = &settings_args;
-    *out = (xir_pass_settings){ .verify = a->verify, .no_needs = a->no_needs, .dump_dir = a->dump_dir,
-                                .disabled = ended(&a->disabled), .required = ended(&a->required) };
+    *out = XIR_INIT(xir_pass_settings, .verify = a->verify, .no_needs = a->no_needs, .dump_dir = a->dump_dir,
+                                .disabled = ended(&a->disabled), .required = ended(&a->required));
     if (a->level && !(out->level = level_of(a->level))) {
         complain(MISUSED, "--level takes needed, exact, fast, max, or 1 to 4, not '%s'", a->level);
         return false;
@@ -113,5 +113,5 @@ void settings_free(xir_pass_settings *settings) {
     free((void *)settings_args.set.items);
     free((void *)settings_args.shapes.items);
     free((void *)settings_args.binds.items);
-    *settings = (xir_pass_settings){ 0 };
+    *settings = XIR_INIT(xir_pass_settings);
 }

@@ -24,11 +24,11 @@ static void print_pass(const xir_pass_decl *pass) {
     printf("%s\n  %s\n  level: %s\n", pass->name, pass->describe, level_word(pass->level));
     for (const char *const *need = pass->needs; need && *need; need++) printf("  needs: %s\n", *need);
     if (pass->n_options) printf("\noptions\n");
-    for (size_t i = 0; i < pass->n_options; i++) {
-        const xir_pass_option *o = &pass->options[i];
-        printf("  %s: %s", o->name, kind_words[o->kind]);
-        if (o->preset && *o->preset) printf(" = %s", o->preset);
-        printf("\n    %s\n", o->describe);
+    xir_pass_option o;
+    for (size_t i = 0; xir_pass_option_at(pass, i, &o); i++) {
+        printf("  %s: %s", o.name, kind_words[o.kind]);
+        if (o.preset && *o.preset) printf(" = %s", o.preset);
+        printf("\n    %s\n", o.describe);
     }
 }
 
@@ -53,13 +53,13 @@ static void put_pass(json_out *j, const xir_pass_decl *pass) {
     for (const char *const *need = pass->needs; need && *need; need++) json_str(j, NULL, xir_str_of(*need));
     json_close(j, ']');
     json_open(j, "options", '[');
-    for (size_t i = 0; i < pass->n_options; i++) {
-        const xir_pass_option *o = &pass->options[i];
+    xir_pass_option o;
+    for (size_t i = 0; xir_pass_option_at(pass, i, &o); i++) {
         json_open(j, NULL, '{');
-        json_str(j, "name", xir_str_of(o->name));
-        json_str(j, "kind", xir_str_of(kind_words[o->kind]));
-        json_str(j, "default", xir_str_of(o->preset));
-        json_str(j, "describe", xir_str_of(o->describe));
+        json_str(j, "name", xir_str_of(o.name));
+        json_str(j, "kind", xir_str_of(kind_words[o.kind]));
+        json_str(j, "default", xir_str_of(o.preset));
+        json_str(j, "describe", xir_str_of(o.describe));
         json_close(j, '}');
     }
     json_close(j, ']');

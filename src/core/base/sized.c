@@ -13,10 +13,12 @@ size_t sized_beyond(const void *given, size_t known, size_t size) {
 
 static xir_status check_size(sized s, uint32_t size, xir_diags *why) {
     if (size == 0) {
-        return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""), "%s has no size: make it with XIR_INIT(%s)", s.name, s.name);
+        return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""), "%s has no size: make it with XIR_INIT(%s)",
+                             s.name, s.name);
     }
     if (size >= s.least && size <= MOST_SIZE) return XIR_OK;
-    return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""), "%s has a size of %u bytes, at least %u were expected: make it with "
+    return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""),
+                         "%s has a size of %u bytes, at least %u were expected: make it with "
                          "XIR_INIT(%s)", s.name, size, s.least, s.name);
 }
 
@@ -28,7 +30,8 @@ xir_status sized_take(sized s, void *out, const void *given, xir_diags *why) {
     if (status) return status;
     size_t strange = sized_beyond(given, s.known, size);
     if (strange < size) {
-        return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""), "%s asks for what a newer library has: something is at "
+        return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""),
+                             "%s asks for what a newer library has: something is at "
                              "byte %zu of it, %u are known", s.name, strange, s.known);
     }
     memcpy(out, given, size < s.known ? size : s.known);
@@ -49,6 +52,7 @@ xir_status sized_take_at(sized s, void *out, const void *items, size_t i, xir_di
     const uint32_t first = *(const uint32_t *)items, size = *(const uint32_t *)sized_at(items, i);
     if (size == first || !first) return sized_take(s, out, sized_at(items, i), why);
     memset(out, 0, s.known);
-    return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""), "item %zu of an array of %s has a size of %u bytes, the first has %u: "
+    return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""),
+                         "item %zu of an array of %s has a size of %u bytes, the first has %u: "
                          "make each with XIR_INIT(%s)", i, s.name, size, first, s.name);
 }

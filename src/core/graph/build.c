@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <inttypes.h>
 #include "graph.h"
+#include "sized.h"
 
 xir_status net_fail(xir_network *net, xir_status code, const char *format, ...) {
     char sentence[400];
@@ -169,8 +170,18 @@ static xir_status check_class(xir_network *net, const xir_class *cls) {
                     cls ? cls->key.data : "", cls ? " was found" : "");
 }
 
-xir_op *xir_op_new(xir_network *net, const xir_op_desc *d) {
-    return !check_class(net, d->cls) && !check_inputs(net, d) ? make(net, d) : NULL;
+/* What a caller built with another header hands over, as this library knows it. NULL with a finding. */
+static const xir_op_desc *known_desc(xir_network *net, const xir_op_desc *d, xir_op_desc *room) {
+    if (d->size == sizeof *d) return d;
+    xir_status status = sized_take(SIZED(xir_op_desc, before), room, d, net->diags);
+    if (status && !net->status) net->status = status;
+    return status ? NULL : room;
+}
+
+xir_op *xir_op_new(xir_network *net, const xir_op_desc *desc) {
+    xir_op_desc room;
+    const xir_op_desc *d = known_desc(net, desc, &room);
+    return d && !check_class(net, d->cls) && !check_inputs(net, d) ? make(net, d) : NULL;
 }
 
 /* ---- ids --------------------------------------------------------------------------------------------------- */
@@ -338,7 +349,10 @@ static bool disown(void *user, xir_op *child) {
     return true;
 }
 
-xir_op *xir_network_add(xir_network *net, const xir_op_desc *d) {
+xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc) {
+    xir_op_desc room;
+    const xir_op_desc *d = known_desc(net, desc, &room);
+    if (!d) return NULL;
     size_t n_inputs = without_absent(d->inputs, d->n_inputs);
     if (check_class(net, d->cls) || check_place(net, d->cls, n_inputs, d->id, d->before, d->name)) return NULL;
     xir_op *op = !check_inputs(net, d) ? make(net, d) : NULL;
@@ -412,9 +426,10 @@ xir_op *xir_add(xir_at at, const xir_class_decl *decl, const void *in, const voi
         net_fail(net, XIR_E_MEMORY, "out of memory");
         goto done;
     }
-    op = xir_network_add(net, &(xir_op_desc){ .cls = cls, .attrs = attrs, .inputs = inputs, .n_inputs = n, .types = at.types,
+    op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .attrs = attrs, .inputs = inputs, .n_inputs = n,
+                                        .types = at.types,
                                               .n_types = at.n_types, .target = at.target, .name = op_name, .id = XIR_NO_ID,
-                                              .before = at.before });
+                                              .before = at.before));
 done:
     if (!op && at.file) diags_add_place(net->diags, before, at.file, at.line);   /* where the program made the call */
     return op;

@@ -290,6 +290,8 @@ xir_status xir_op_infer(xir_op *op, bool override) {
     return status;
 }
 
+bool xir_op_is_erased(const xir_op *op) { return op && op->flags & OP_ERASED; }
+
 /* ---- erasing ----------------------------------------------------------------------------------------------- */
 
 /* An op that leaves takes its sub ops along: what they read may leave too. */

@@ -6,6 +6,7 @@
 #include "context.h"
 #include "hash.h"
 #include "number.h"
+#include "sized.h"
 
 /* ---- kinds ------------------------------------------------------------------------------------------------- */
 
@@ -139,7 +140,8 @@ static void sort_keys(class_key *keys, uint32_t n) {
 static bool real_kind(xir_kind kind) { return kind == XIR_KIND_REAL; }
 
 static bool has_alias(const xir_class_decl *decl, xir_str key) {
-    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+    row_walk w;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         if (row->word == XIR_WORD_ALIAS && xir_str_equal(xir_str_of(row->name), key)) return true;
     }
     return false;
@@ -206,7 +208,8 @@ static void init_field(void *body, const xir_row *row) {
 
 void xir_body_init(const xir_class_decl *decl, void *body) {
     memset(body, 0, decl->rows->offset);
-    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+    row_walk w;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         if (row->word == XIR_WORD_FIELD) init_field(body, row);
     }
 }
@@ -239,7 +242,8 @@ static const xir_object *preset_object(xir_context *ctx, const char *text, xir_s
 static xir_status make_defaults(xir_context *ctx, xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
     xir_status status = XIR_OK;
     xir_body_init(decl, cls->defaults);
-    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+    row_walk w;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         if (row->word != XIR_WORD_FIELD || !row->preset_text || row->kind == XIR_KIND_TEXT) continue;
         const xir_object *object = preset_object(ctx, row->preset_text, &status, why);
         if (!object) return status;
@@ -267,7 +271,8 @@ typedef struct row_counts { uint32_t fields, inputs, outputs, aliases, was; } ro
 
 static row_counts count_rows(const xir_class_decl *decl) {
     row_counts n = { 0 };
-    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+    row_walk w;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         switch (row->word) {
         case XIR_WORD_FIELD: n.fields++; break;
         case XIR_WORD_IN:
@@ -303,7 +308,8 @@ static uint32_t field_index(const xir_class *cls, xir_str name) {
 }
 
 static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_decl *decl) {
-    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+    row_walk w;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         switch (row->word) {
         case XIR_WORD_FIELD:
             fill_field(stage, cls, &cls->fields[cls->n_fields], row);
@@ -336,7 +342,7 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         cls->keys[cls->n_keys++] = (class_key){ cls->fields[i].name, (int)i, false };
     }
-    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         if (row->word != XIR_WORD_WAS) continue;
         cls->keys[cls->n_keys++] = (class_key){ xir_str_of(row->describe), (int)field_index(cls, xir_str_of(row->name)), true };
     }
@@ -345,14 +351,16 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
 
 /* Rows that cannot even be read: what follows relies on this. */
 static xir_status check_shape(const class_stage *stage, const xir_class_decl *decl, xir_diags *why) {
-    const xir_row *head = decl->rows, *many = NULL;
+    const xir_row *head = decl->rows;
+    const char *many = NULL;
     bool is_op = head->word == XIR_WORD_OP;
     size_t least = is_op ? 0 : sizeof(xir_object);
     if ((!is_op && head->word != XIR_WORD_OBJ) || !head->name || !*head->name || head->offset < least) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the first row must name the class and the size of its body",
                          head->name ? head->name : "?");
     }
-    for (const xir_row *row = head; row->word != XIR_WORD_END; row++) {
+    row_walk w;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         if ((unsigned)row->word >= XIR_WORD_COUNT) {
             return diag_fail(why, XIR_E_ABI, XIR_STR(""), "class %s has a row of the word %d, which this library does not know",
                              head->name, (int)row->word);
@@ -380,9 +388,9 @@ static xir_status check_shape(const class_stage *stage, const xir_class_decl *de
         } else if (row->word == XIR_WORD_IN || row->word == XIR_WORD_OPT || row->word == XIR_WORD_VAR) {
             if (many) {
                 return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: inputs '%s' are any number and not the last", head->name,
-                                 many->name);
+                                 many);
             }
-            if (row->word == XIR_WORD_VAR) many = row;
+            if (row->word == XIR_WORD_VAR) many = row->name;
         }
     }
     return XIR_OK;
@@ -463,17 +471,39 @@ memory:
 /* ---- registering ------------------------------------------------------------------------------------------- */
 
 static bool is_readable(const xir_class_decl *decl) {
-    return decl && decl->abi == XIR_ABI && decl->size >= sizeof(xir_class_decl) && decl->rows;
+    return decl && decl->abi == XIR_ABI && decl->size >= SIZE_TO(xir_class_decl, rows) &&
+           decl->row_size >= SIZE_TO(xir_row, form) && decl->rows;
+}
+
+/* Refuses a declaration or a row that asks for what only a newer library has. An unknown word ends the walk: it is
+ * refused later. */
+static xir_status check_beyond(const xir_class_decl *decl, xir_diags *why) {
+    row_walk w;
+    bool strange = sized_beyond(decl, sizeof *decl, decl->size) < decl->size;
+    for (const xir_row *row = row_first(&w, decl); !strange && row->word != XIR_WORD_END; row = row_next(&w)) {
+        if ((unsigned)row->word >= XIR_WORD_COUNT) break;
+        strange = sized_beyond(w.at, sizeof *row, w.size) < w.size;
+    }
+    if (!strange) return XIR_OK;
+    return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "class %s asks for what a newer library has",
+                     decl->rows->name ? decl->rows->name : "?");
 }
 
 xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags *why) {
-    if (!is_readable(decl)) {
+    if (!decl || decl->abi != XIR_ABI) {
         return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a class declaration of version %u was expected, %u was found", XIR_ABI,
                          decl ? decl->abi : 0);
     }
+    if (!is_readable(decl)) {
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""),
+                         "a class declaration has %u bytes and %s of %u: at least %zu and %zu were expected", decl->size,
+                         decl->rows ? "rows" : "no rows", decl->row_size, SIZE_TO(xir_class_decl, rows),
+                         SIZE_TO(xir_row, form));
+    }
     xir_context *ctx = stage->ctx;
     xir_str key = xir_str_of(decl->rows->name);
-    xir_status status = XIR_OK;
+    xir_status status = check_beyond(decl, why);
+    if (status) return status;
     xir_class *cls = NULL;
     pthread_mutex_lock(&ctx->lock);
     const xir_class *old = taken_by(stage, key);
@@ -500,7 +530,8 @@ xir_status stage_reserve(const class_stage *stage, xir_diags *why) {
 /* A class that is complete becomes one that is found. */
 static void enter(xir_context *ctx, xir_class *cls) {
     put_key(ctx, cls->key, cls);
-    for (const xir_row *row = cls->decl->rows; row->word != XIR_WORD_END; row++) {
+    row_walk w;
+    for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         if (row->word == XIR_WORD_ALIAS) put_key(ctx, xir_str_of(row->name), cls);
     }
     if (cls->form) ctx->forms[ctx->n_forms++] = cls;

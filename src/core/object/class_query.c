@@ -43,7 +43,8 @@ xir_str xir_class_note(const xir_class *cls, xir_word word, size_t i) {
     if (!cls->decl || (word != XIR_WORD_ALIAS && word != XIR_WORD_FORMULA && word != XIR_WORD_GIVES && word != XIR_WORD_UNLIKE)) {
         return XIR_STR("");
     }
-    for (const xir_row *row = cls->decl->rows; row->word != XIR_WORD_END; row++) {
+    row_walk w;
+    for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         if (row->word == word && i-- == 0) return xir_str_of(word == XIR_WORD_ALIAS ? row->name : row->describe);
     }
     return XIR_STR("");

@@ -77,6 +77,34 @@ void class_set_kernel(xir_class *cls, xir_kernel_fn *fn);
 /* The class of a key that nobody registered, made on first sight. */
 const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op);
 
+/* A walk over the rows of a declaration, the first one too, up to the one that ends them:
+ *     for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) …
+ * Rows lie as far apart as the declaration says. What an older one does not know is zero: such rows are copied into
+ * the walk. */
+typedef struct row_walk {
+    const char *at;
+    uint32_t    size;
+    xir_row     room;
+} row_walk;
+
+static inline const xir_row *row_here(row_walk *w) {
+    if (w->size >= sizeof w->room) return (const xir_row *)(const void *)w->at;
+    memset(&w->room, 0, sizeof w->room);
+    memcpy(&w->room, w->at, w->size);
+    return &w->room;
+}
+
+static inline const xir_row *row_first(row_walk *w, const xir_class_decl *decl) {
+    w->at = (const char *)decl->rows;
+    w->size = decl->row_size;
+    return row_here(w);
+}
+
+static inline const xir_row *row_next(row_walk *w) {
+    w->at += w->size;
+    return row_here(w);
+}
+
 /* The sealed class of a built-in declaration: the context has it. */
 const xir_class *class_builtin(xir_context *ctx, const xir_class_decl *decl);
 

@@ -171,8 +171,9 @@ xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_
     if (!set_fields(at, cls, body, sets)) return NULL;
     size_t n = inputs.size;
     while (n && !inputs.data[n - 1]) n--;
-    const xir_op_desc desc = { .cls = cls, .attrs = body, .inputs = inputs.data, .n_inputs = n, .name = xir_op_name(at->op),
-                               .target = xir_op_target(at->op), .id = XIR_NO_ID, .before = at->op };
+    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = cls, .attrs = body, .inputs = inputs.data, .n_inputs = n,
+                                      .name = xir_op_name(at->op),
+                               .target = xir_op_target(at->op), .id = XIR_NO_ID, .before = at->op);
     xir_status status = xir_network_status(c->net);
     size_t before = xir_diags_count(xir_network_diags(c->net));
     xir_op *op = xir_network_add(c->net, &desc);

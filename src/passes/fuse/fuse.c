@@ -74,7 +74,8 @@ static xir_status run(xir_pass *at) {
     xir_rule rules[XIR_RULES];
     size_t n = 0, changes = 0;
     xir_status status = make_rules(at, rules, &n);
-    if (!status) status = xir_network_rewrite(xir_pass_network(at), rules, n, 0, &changes, xir_pass_diags(at));
+    if (!status) status = xir_network_rewrite(xir_pass_network(at), rules, n, sizeof *rules, 0, &changes,
+                                              xir_pass_diags(at));
     for (size_t i = 0; i < n; i++) xir_pattern_free((xir_pattern *)(uintptr_t)rules[i].pattern);
     xir_pass_changed(at, changes);
     return status;

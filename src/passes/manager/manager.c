@@ -3,8 +3,10 @@
 #include "manager/manager.h"
 #include <stdio.h>
 #include <time.h>
+#include "sized.h"
 
-static const xir_pass_settings usual;
+#define SETTINGS SIZED(xir_pass_settings, n_watches)
+#define WATCH    SIZED(xir_pass_watch, options)
 
 /* ---- who runs ------------------------------------------------------------------------------------------------ */
 
@@ -31,11 +33,27 @@ static xir_status check_names(xir_context *ctx, const char *const *list, const c
     return XIR_OK;
 }
 
-xir_status xir_pass_settings_check(xir_context *ctx, const xir_pass_settings *set, xir_diags *why) {
-    xir_status status = check_names(ctx, set->disabled, "disable", why);
-    if (!status) status = check_names(ctx, set->required, "require", why);
-    if (!status) status = pass_check_config(ctx, set->config, why);
+static xir_status check_watches(const xir_pass_settings *set, xir_diags *why) {
+    xir_pass_watch watch;
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < set->n_watches && !status; i++) status = sized_take_at(WATCH, &watch, set->watches, i, why);
     return status;
+}
+
+/* The settings as this library knows them, checked. */
+static xir_status take_settings(xir_context *ctx, const xir_pass_settings *given, xir_pass_settings *out,
+                                xir_diags *why) {
+    xir_status status = sized_take(SETTINGS, out, given, why);
+    if (!status) status = check_names(ctx, out->disabled, "disable", why);
+    if (!status) status = check_names(ctx, out->required, "require", why);
+    if (!status) status = pass_check_config(ctx, out->config, why);
+    if (!status) status = check_watches(out, why);
+    return status;
+}
+
+xir_status xir_pass_settings_check(xir_context *ctx, const xir_pass_settings *settings, xir_diags *why) {
+    xir_pass_settings known;
+    return take_settings(ctx, settings, &known, why);
 }
 
 /* ---- what is asked of a pass that has run ---------------------------------------------------------------------- */
@@ -79,9 +97,10 @@ static xir_status tell_watches(manager *m, const pipeline_step *s, size_t change
     const xir_pass_event event = { .pass = s->pass, .text = s->text, .net = m->net, .run = m->runs, .changes = changes,
                                    .why = m->why };
     for (size_t i = 0; i < m->set->n_watches; i++) {
-        const xir_pass_watch *w = &m->set->watches[i];
-        xir_status (*call)(void *, const xir_pass_event *) = after ? w->after : w->before;
-        xir_status status = call ? call(w->user, &event) : XIR_OK;
+        xir_pass_watch w;
+        xir_status status = sized_take_at(WATCH, &w, m->set->watches, i, m->why);
+        xir_status (*call)(void *, const xir_pass_event *) = after ? w.after : w.before;
+        if (!status && call) status = call(w.user, &event);
         if (status) return status;
     }
     return XIR_OK;
@@ -217,8 +236,7 @@ static xir_status run_group(manager *m, size_t i, size_t *changes) {
 }
 
 static xir_status run_all(manager *m) {
-    xir_status status = xir_pass_settings_check(m->net->ctx, m->set, m->why);
-    if (!status && m->set->dump_dir) status = manager_dump(m, "start");
+    xir_status status = m->set->dump_dir ? manager_dump(m, "start") : XIR_OK;
     if (!status && m->set->verify) m->valid = xir_network_validate(m->net, NULL) == XIR_OK;
     for (size_t i = 0, changes; !status && i < m->p->n; i = m->p->steps[i].end) status = run_item(m, i, &changes);
     if (!status && m->set->verify && !m->valid) status = xir_network_validate(m->net, m->why);
@@ -229,9 +247,11 @@ xir_status xir_pipeline_run(const xir_pipeline *p, xir_network *net, const xir_p
                             xir_diags *why) {
     xir_pass_report *own = report ? NULL : xir_pass_report_new(net->ctx);
     if (!report && !own) return diag_memory(why);
-    manager m = { .p = p, .net = net, .set = settings ? settings : &usual, .report = report ? report : own, .why = why };
+    xir_pass_settings known;
+    manager m = { .p = p, .net = net, .set = &known, .report = report ? report : own, .why = why };
     report_clear(m.report);
-    xir_status status = run_all(&m);
+    xir_status status = take_settings(net->ctx, settings, &known, why);
+    if (!status) status = run_all(&m);
     forget_before(&m);
     report_sum_groups(m.report);
     xir_pass_report_free(own);
@@ -260,7 +280,8 @@ xir_status xir_pass_run(xir_network *net, const char *name, const char *options,
     xir_pipeline *p = pipeline_of_pass(net->ctx, pass, xir_str_of(options), &status, why);
     if (!p) return status;
     xir_pass_report *report = xir_pass_report_new(net->ctx);
-    status = report ? xir_pipeline_run(p, net, &(xir_pass_settings){ .no_needs = true }, report, why) : diag_memory(why);
+    status = report ? xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .no_needs = true), report,
+                                       why) : diag_memory(why);
     if (changes) *changes = report && report->n ? report->rows[0].row.changes : 0;
     xir_pass_report_free(report);
     xir_pipeline_free(p);

@@ -4,10 +4,10 @@
 #include "number.h"
 #include "manager/pass.h"
 
-const xir_pass_option *pass_option_named(const xir_pass_decl *decl, xir_str name) {
-    for (size_t i = 0; i < decl->n_options; i++)
-        if (xir_str_equal(xir_str_of(decl->options[i].name), name)) return &decl->options[i];
-    return NULL;
+size_t pass_option_named(const xir_pass_decl *decl, xir_str name, xir_pass_option *out) {
+    for (size_t i = 0; xir_pass_option_at(decl, i, out); i++)
+        if (xir_str_equal(xir_str_of(out->name), name)) return i;
+    return PASS_NO_OPTION;
 }
 
 /* ---- reading values -------------------------------------------------------------------------------------------- */
@@ -76,7 +76,8 @@ xir_str pass_near(xir_context *ctx, xir_str name) {
 xir_str pass_option_near(const xir_pass_decl *decl, xir_str name) {
     xir_str best = { NULL, 0 };
     size_t least = name.size / 3 + 2;
-    for (size_t i = 0; i < decl->n_options; i++) nearer(name, xir_str_of(decl->options[i].name), &least, &best);
+    xir_pass_option o;
+    for (size_t i = 0; xir_pass_option_at(decl, i, &o); i++) nearer(name, xir_str_of(o.name), &least, &best);
     return best;
 }
 
@@ -117,15 +118,15 @@ xir_status pass_check_config(xir_context *ctx, const xir_map *config, xir_diags 
             return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no pass '%.*s', which the configuration has an option of"
                              NEAR_FORMAT, (int)name.size, name.data, NEAR_ARGS(near));
         }
-        const xir_pass_option *o = pass_option_named(decl, option);
-        if (!o) {
+        xir_pass_option o;
+        if (pass_option_named(decl, option, &o) == PASS_NO_OPTION) {
             near = pass_option_near(decl, option);
             return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "the pass %s has no option '%.*s'" NEAR_FORMAT, decl->name,
                              (int)option.size, option.data, NEAR_ARGS(near));
         }
         char room[NUMBER_ROOM];
-        if (!config_text(o->kind, &entry->value, room, &value)) return wrong_kind(decl, o, why);
-        xir_status status = pass_check_value(decl, o, value, XIR_E_TYPE, why);
+        if (!config_text(o.kind, &entry->value, room, &value)) return wrong_kind(decl, &o, why);
+        xir_status status = pass_check_value(decl, &o, value, XIR_E_TYPE, why);
         if (status) return status;
     }
     return XIR_OK;
@@ -138,15 +139,15 @@ const xir_any *xir_pass_config(const xir_pass *at, const char *key) {
 /* ---- what a pass asks ------------------------------------------------------------------------------------------ */
 
 static xir_str value_of(const xir_pass *at, const char *name, char room[NUMBER_ROOM]) {
-    const xir_pass_option *o = pass_option_named(at->decl, xir_str_of(name));
-    if (!o) return (xir_str){ NULL, 0 };
+    xir_pass_option o;
+    if (pass_option_named(at->decl, xir_str_of(name), &o) == PASS_NO_OPTION) return (xir_str){ NULL, 0 };
     for (size_t i = 0; i < at->n_settings; i++)
         if (xir_str_equal(at->settings[i].name, xir_str_of(name))) return at->settings[i].value;
     char key[160];
     snprintf(key, sizeof key, "%s.%s", at->decl->name, name);
     const xir_any *any = xir_pass_config(at, key);
     xir_str text;
-    return any && config_text(o->kind, any, room, &text) ? text : xir_str_of(o->preset);
+    return any && config_text(o.kind, any, room, &text) ? text : xir_str_of(o.preset);
 }
 
 int64_t xir_pass_int(const xir_pass *at, const char *option) {
@@ -165,7 +166,9 @@ double xir_pass_real(const xir_pass *at, const char *option) {
 bool xir_pass_bool(const xir_pass *at, const char *option) {
     char room[NUMBER_ROOM];
     bool b = false;
-    return pass_option_named(at->decl, xir_str_of(option)) && read_bool(value_of(at, option, room), &b) && b;
+    xir_pass_option o;
+    return pass_option_named(at->decl, xir_str_of(option), &o) != PASS_NO_OPTION && read_bool(value_of(at, option,
+                                                                                                       room), &b) && b;
 }
 
 xir_str xir_pass_text(const xir_pass *at, const char *option) {

@@ -5,6 +5,7 @@
 
 xir_network *xir_pass_network(const xir_pass *at) { return at->net; }
 xir_context *xir_pass_context(const xir_pass *at) { return at->net->ctx; }
+void        *xir_pass_user(const xir_pass *at) { return at->decl->user; }
 xir_diags   *xir_pass_diags(xir_pass *at) { return at->why; }
 void         xir_pass_changed(xir_pass *at, size_t n) { at->changes += n; }
 

@@ -11,7 +11,8 @@ const char pipeline_fix[] = "fix";
 static const xir_pass_option group_options[] = {
     { "limit", XIR_PASS_INT, "100", "the greatest number of rounds" },
 };
-static const xir_pass_decl group = { .name = pipeline_fix, .options = group_options, .n_options = 1 };
+static const xir_pass_decl group = { XIR_PASS_HEAD(pipeline_fix, "repeats its steps"), .options = group_options,
+                                     .n_options = 1 };
 
 typedef struct parser {
     xir_pipeline *p;
@@ -144,22 +145,22 @@ static bool parse_option(parser *at, const xir_pass_decl *pass, xir_str values[P
     xir_str name = take_name(at), value = { NULL, 0 };
     const char *place = at->token;
     if (!name.size) return expected(at, "the name of an option");
-    const xir_pass_option *o = pass_option_named(pass, name);
-    if (!o) {
+    xir_pass_option o;
+    size_t i = pass_option_named(pass, name, &o);
+    if (i == PASS_NO_OPTION) {
         xir_str near = pass_option_near(pass, name);
         return wrong(at, place, XIR_E_UNKNOWN, "%s has no option '%.*s'" NEAR_FORMAT, pass->name,
                      name.size > 80 ? 80 : (int)name.size, name.data, NEAR_ARGS(near));
     }
-    size_t i = (size_t)(o - pass->options);
-    if (given[i]) return wrong(at, place, XIR_E_EXISTS, "the option %s is there twice", o->name);
+    if (given[i]) return wrong(at, place, XIR_E_EXISTS, "the option %s is there twice", o.name);
     if (take(at, '=')) {
         skip_blanks(at);
         place = at->token;
         if (!take_value(at, &value)) return false;
-    } else if (o->kind != XIR_PASS_BOOL) {
-        return wrong(at, place, XIR_E_SYNTAX, "the option %s has no value, %s=... was expected", o->name, o->name);
+    } else if (o.kind != XIR_PASS_BOOL) {
+        return wrong(at, place, XIR_E_SYNTAX, "the option %s has no value, %s=... was expected", o.name, o.name);
     }
-    if (!check_value(at, place, pass, o, value)) return false;
+    if (!check_value(at, place, pass, &o, value)) return false;
     values[i] = value;
     given[i] = true;
     return true;
@@ -179,8 +180,9 @@ static bool parse_options(parser *at, const xir_pass_decl *pass, char end, pipel
     }
     pass_setting *settings = arena_take(&at->p->arena, pass->n_options * sizeof *settings);
     if (!settings) return no_memory(at);
-    for (size_t i = 0; i < pass->n_options; i++) {
-        if (given[i]) settings[out->n_settings++] = (pass_setting){ xir_str_of(pass->options[i].name), values[i] };
+    xir_pass_option o;
+    for (size_t i = 0; xir_pass_option_at(pass, i, &o); i++) {
+        if (given[i]) settings[out->n_settings++] = (pass_setting){ xir_str_of(o.name), values[i] };
     }
     out->settings = settings;
     return true;
@@ -206,11 +208,12 @@ static void print_value(buffer *out, xir_str value) {
 static void print_step(buffer *out, const xir_pass_decl *pass, const pipeline_step *s) {
     buffer_str(out, pass->name);
     for (size_t i = 0; i < s->n_settings; i++) {
-        const xir_pass_option *o = pass_option_named(pass, s->settings[i].name);
+        xir_pass_option o;
+        pass_option_named(pass, s->settings[i].name, &o);
         xir_str value = s->settings[i].value;
         buffer_char(out, i ? ',' : '{');
-        buffer_str(out, o->name);
-        if (o->kind == XIR_PASS_BOOL && (!value.size || xir_str_equal(value, XIR_STR("true")))) continue;
+        buffer_str(out, o.name);
+        if (o.kind == XIR_PASS_BOOL && (!value.size || xir_str_equal(value, XIR_STR("true")))) continue;
         buffer_char(out, '=');
         print_value(out, value);
     }

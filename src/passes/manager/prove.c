@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "graph.h"
+#include "sized.h"
 
 struct xir_proof {
     xir_context      *ctx;
@@ -30,21 +31,26 @@ struct xir_proof {
 
 /* ---- made and freed -------------------------------------------------------------------------------------------- */
 
-static bool keep_given(xir_proof *p, const xir_proof_options *o) {
+#define INPUT SIZED(xir_proof_input, array)
+
+static bool keep_given(xir_proof *p, const xir_proof_options *o, xir_diags *why) {
     p->given = arena_take(&p->arena, o->n_inputs * sizeof *p->given);
-    if (!p->given) return false;
+    if (!p->given) return diag_memory(why), false;
     for (size_t i = 0; i < o->n_inputs; i++) {
-        size_t size = strlen(o->inputs[i].name) + 1;
-        const char *name = arena_copy(&p->arena, o->inputs[i].name, size);
-        if (!name) return false;
-        p->given[p->n_given++] = (xir_proof_input){ name, xir_array_retain((xir_array *)(uintptr_t)o->inputs[i].array) };
+        xir_proof_input input;
+        if (sized_take_at(INPUT, &input, o->inputs, i, why) != XIR_OK) return false;
+        const char *name = arena_copy(&p->arena, input.name, strlen(input.name) + 1);
+        if (!name) return diag_memory(why), false;
+        p->given[p->n_given++] = XIR_INIT(xir_proof_input, .name = name,
+                                          .array = xir_array_retain((xir_array *)(uintptr_t)input.array));
     }
     return true;
 }
 
 xir_proof *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir_diags *why) {
-    static const xir_proof_options usual;
-    const xir_proof_options *o = options ? options : &usual;
+    xir_proof_options known;
+    const xir_proof_options *o = &known;
+    if (sized_take(SIZED(xir_proof_options, relative), &known, options, why) != XIR_OK) return NULL;
     xir_proof *p = mem_new(&ctx->alloc, sizeof *p);
     if (!p) {
         diag_memory(why);
@@ -55,8 +61,7 @@ xir_proof *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir
                       .relative = close ? o->relative : 1e-4 };
     arena_init(&p->arena, &ctx->alloc);
     context_retain(ctx);
-    if (keep_given(p, o)) return p;
-    diag_memory(why);
+    if (keep_given(p, o, why)) return p;
     xir_proof_free(p);
     return NULL;
 }
@@ -86,7 +91,10 @@ void xir_proof_free(xir_proof *p) {
     xir_context_free(ctx);
 }
 
-xir_proof_state  xir_proof_state_of(const xir_proof *p) { return p->state; }
+xir_status xir_proof_state_of(const xir_proof *p, xir_proof_state *out, xir_diags *why) {
+    return sized_fill(SIZED(xir_proof_state, largest), out, &p->state, why);
+}
+
 const xir_diags *xir_proof_obstacle(const xir_proof *p) { return p->state.networks ? NULL : p->obstacle; }
 
 /* ---- borders ---------------------------------------------------------------------------------------------------- */
@@ -382,7 +390,8 @@ static void say_first(xir_proof *p, const xir_network *net, size_t sample, xir_d
     search s = { p, &was, why, false };
     const xir_array *const *inputs = (const xir_array *const *)p->inputs + sample * p->n_inputs;
     xir_array **outputs = new_arrays(p->ctx, p->n_outputs);
-    const xir_run_options remembering = { remember, &was }, searching = { find_first, &s };
+    const xir_run_options remembering = XIR_INIT(xir_run_options, .watch = remember, .user = &was),
+                          searching = XIR_INIT(xir_run_options, .watch = find_first, .user = &s);
     if (outputs && p->last &&
         xir_network_run(p->last, inputs, p->n_inputs, outputs, p->n_outputs, &remembering, NULL) == XIR_OK) {
         for (size_t i = 0; i < p->n_outputs; i++) {
@@ -486,6 +495,8 @@ static xir_status look_after(void *user, const xir_pass_event *event) {
     return status;
 }
 
-xir_pass_watch xir_proof_watch(xir_proof *p) {
-    return (xir_pass_watch){ .before = look_before, .after = look_after, .user = p, .options = "--prove" };
+xir_status xir_proof_watch(xir_proof *p, xir_pass_watch *out, xir_diags *why) {
+    const xir_pass_watch watch = XIR_INIT(xir_pass_watch, .before = look_before, .after = look_after, .user = p,
+                                          .options = "--prove");
+    return sized_fill(SIZED(xir_pass_watch, options), out, &watch, why);
 }

@@ -1,8 +1,13 @@
 /* Which passes may be registered, and finding one. */
 #include "manager/pipeline.h"
+#include "sized.h"
 
-static xir_status check_option(const xir_pass_decl *decl, const xir_pass_option *o, xir_diags *why) {
-    if (!o->name || !pipeline_is_name(xir_str_of(o->name)) || pass_option_named(decl, xir_str_of(o->name)) != o || !o->describe) {
+static xir_status check_option(const xir_pass_decl *decl, size_t i, xir_diags *why) {
+    xir_pass_option option, first;
+    const xir_pass_option *o = &option;
+    xir_pass_option_at(decl, i, &option);
+    if (!o->name || !pipeline_is_name(xir_str_of(o->name)) || pass_option_named(decl, xir_str_of(o->name), &first) != i ||
+        !o->describe) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the option '%s' of the pass %s is no word of lower case letters, "
                          "digits and dashes, or is there twice, or has no description", o->name ? o->name : "", decl->name);
     }
@@ -20,9 +25,20 @@ static bool is_listed(const void *const *among, size_t n, xir_str name) {
     return false;
 }
 
+/* Something is beyond what this library knows of the declaration or of an option. */
+static bool asks_for_more(const xir_pass_decl *decl) {
+    bool strange = sized_beyond(decl, sizeof *decl, decl->size) < decl->size;
+    for (size_t i = 0; !strange && i < decl->n_options; i++) {
+        const char *option = (const char *)decl->options + i * decl->option_size;
+        strange = sized_beyond(option, sizeof *decl->options, decl->option_size) < decl->option_size;
+    }
+    return strange;
+}
+
 static xir_status check_pass(xir_context *ctx, const void *const *items, size_t n_before, const char **name, xir_diags *why) {
     const xir_pass_decl *decl = items[n_before];
-    if (decl->abi != XIR_ABI || decl->size < sizeof *decl) {
+    if (decl->abi != XIR_ABI || decl->size < SIZE_TO(xir_pass_decl, user) ||
+        decl->option_size < SIZE_TO(xir_pass_option, describe)) {
         return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a pass was declared for another version of the binary interface");
     }
     if (!decl->name || !pipeline_is_name(xir_str_of(decl->name)) || strcmp(decl->name, pipeline_fix) == 0) {
@@ -35,8 +51,12 @@ static xir_status check_pass(xir_context *ctx, const void *const *items, size_t 
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the pass %s has no function, description or level, or more than %d "
                          "options", decl->name, PIPELINE_OPTIONS);
     }
+    if (asks_for_more(decl)) {
+        return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "the pass %s asks for what a newer library has",
+                         decl->name);
+    }
     for (size_t i = 0; i < decl->n_options; i++) {
-        xir_status status = check_option(decl, &decl->options[i], why);
+        xir_status status = check_option(decl, i, why);
         if (status) return status;
     }
     for (const char *const *need = decl->needs; need && *need; need++) {

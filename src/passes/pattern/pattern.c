@@ -1,5 +1,6 @@
 /* Making patterns: rows are checked, classes looked up, and everything copied into one arena. */
 #include "pattern/pattern.h"
+#include "sized.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -82,7 +83,7 @@ static xir_status take_inputs(making *mk, const xir_pattern_row *r, node *n, siz
     for (size_t i = 0; i < r->n_inputs; i++) {
         uint8_t row = r->inputs[i];
         if (row >= mk->row) return refuse(mk, XIR_E_INVALID, "it names row %d, which does not stand before it", row);
-        if (mk->decl->rows[row].kind != XIR_PATTERN_REST) continue;
+        if (mk->p->nodes[row].kind != XIR_PATTERN_REST) continue;
         bool last = r->kind == XIR_PATTERN_OP && i + 1 == r->n_inputs;
         if (!last) return refuse(mk, XIR_E_INVALID, "a REST is the last input of an op");
         n->rest = true;
@@ -118,8 +119,19 @@ static xir_status take_element(making *mk, const xir_pattern_row *r, node *n) {
     return XIR_OK;
 }
 
+/* A row as this library knows it; false if there is more. */
+static bool read_row(const making *mk, xir_pattern_row *out) {
+    const size_t size = mk->decl->row_size;
+    const char *row = (const char *)mk->decl->rows + mk->row * size;
+    memset(out, 0, sizeof *out);
+    memcpy(out, row, size < sizeof *out ? size : sizeof *out);
+    return sized_beyond(row, sizeof *out, size) == size || size <= sizeof *out;
+}
+
 static xir_status take_row(making *mk, size_t *edges) {
-    const xir_pattern_row *r = &mk->decl->rows[mk->row];
+    xir_pattern_row known;
+    const xir_pattern_row *r = &known;
+    if (!read_row(mk, &known)) return refuse(mk, XIR_E_UNSUPPORTED, "it asks for what a newer library has");
     node *n = &mk->p->nodes[mk->row];
     *n = (node){ .kind = (uint8_t)r->kind, .output = r->output, .commutes = r->commutes, .optional = r->optional,
                  .judges_value = r->uses || r->element || r->where_value, .traits = r->traits, .targets = r->targets,
@@ -216,8 +228,13 @@ static xir_status make(making *mk) {
 }
 
 xir_pattern *xir_pattern_new(xir_context *ctx, const xir_pattern_decl *decl, xir_diags *why) {
-    if (decl->abi != XIR_ABI || decl->size < sizeof *decl || decl->row_size != sizeof *decl->rows) {
+    if (decl->abi != XIR_ABI || decl->size < SIZE_TO(xir_pattern_decl, user) ||
+        decl->row_size < SIZE_TO(xir_pattern_row, where_value)) {
         diag_fail(why, XIR_E_ABI, XIR_STR(""), "the pattern was declared for another version of the binary interface");
+        return NULL;
+    }
+    if (sized_beyond(decl, sizeof *decl, decl->size) < decl->size) {
+        diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "the pattern asks for what a newer library has");
         return NULL;
     }
     if (!decl->name || !decl->rows || !decl->n_rows || decl->n_rows > XIR_PATTERN_ROWS) {

@@ -4,6 +4,7 @@
  * rules. Nothing depends on addresses but the places in that table, so the same network is always rewritten the same way. */
 #include "pattern/pattern.h"
 #include <stdlib.h>
+#include "sized.h"
 #include "support/upkeep.h"
 
 /* Waits for the next round; changed; its values lost uses; reached from these; has too many users to be looked at each
@@ -382,12 +383,31 @@ static void free_list(xir_rewriter *at, op_list *list) {
     mem_free(&at->net->alloc, (void *)list->items, list->room * sizeof *list->items);
 }
 
-xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t limit, size_t *rewrites,
-                               xir_diags *why) {
-    xir_rewriter at = { .net = net, .rules = rules, .n_rules = n };
+/* Rules as this library knows them. */
+static xir_status read_rules(xir_rule *out, const xir_rule *rules, size_t n, size_t size, xir_diags *why) {
+    if (size < SIZE_TO(xir_rule, user) && n) {
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a rule has %zu bytes, sizeof(xir_rule) was expected", size);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *rule = (const char *)rules + i * size;
+        if (size > sizeof *out && sized_beyond(rule, sizeof *out, size) < size) {
+            return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "rule %zu asks for what a newer library has", i);
+        }
+        memset(&out[i], 0, sizeof *out);
+        memcpy(&out[i], rule, size < sizeof *out ? size : sizeof *out);
+    }
+    return XIR_OK;
+}
+
+xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t rule_size, size_t limit,
+                               size_t *rewrites, xir_diags *why) {
+    xir_rule known[XIR_RULES];
+    xir_rewriter at = { .net = net, .rules = known, .n_rules = n };
     if (rewrites) *rewrites = 0;
     if (n > XIR_RULES) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%zu rules: at most %d were expected", n, XIR_RULES);
-    xir_status status = run(&at, limit ? limit : net->n_ops * 10 + 1000, why);
+    xir_status status = read_rules(known, rules, n, rule_size, why);
+    if (status) return status;
+    status = run(&at, limit ? limit : net->n_ops * 10 + 1000, why);
     for (size_t i = 0; i < n && rewrites; i++) *rewrites += at.done[i];
     free_list(&at, &at.now);
     free_list(&at, &at.next);

@@ -116,8 +116,8 @@ static void what_cannot_be_read_says_why(void **state) {
         { "/dev/zero",   false, XIR_E_LIMIT, "more than 99 bytes come, which is the limit" },
     };
     xir_limits limits = XIR_INIT(xir_limits);
-    DOES(xir_context_limits(ctx, &limits, why));
-    xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_bytes = 99), why);
+    assert_int_equal(xir_context_limits(ctx, &limits, NULL), XIR_OK);
+    assert_int_equal(xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_bytes = 99), NULL), XIR_OK);
     mkdir(scratch("folder"), 0777);
     scratch_put(scratch("file"), "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789", 100);
     assert_int_equal(symlink("loop", scratch("loop")), 0);
@@ -131,7 +131,7 @@ static void what_cannot_be_read_says_why(void **state) {
     blob *b = file_map(ctx, scratch("file"), NULL);   /* mapping takes no memory: no limit */
     assert_non_null(b);
     blob_release(b);
-    xir_context_set_limits(ctx, &limits, why);
+    assert_int_equal(xir_context_set_limits(ctx, &limits, NULL), XIR_OK);
 }
 
 static void a_file_that_changes_while_it_is_read_is_refused(void **state) {

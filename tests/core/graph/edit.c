@@ -463,6 +463,27 @@ static family make_family(void) {
     return f;
 }
 
+/* A list of ops that a program keeps may be asked which of them are still there. */
+static void erased_ops_say_so(void **state) {
+    (void)state;
+    xir_op *all[6], *unplaced = new_relu(value(0)), *other = new_relu(value(2));
+    for (int i = 0; i < 6; i++) all[i] = op(i);
+    assert_false(xir_op_is_erased(NULL));
+    for (int i = 0; i < 6; i++) assert_false(xir_op_is_erased(all[i]));
+    assert_false(xir_op_is_erased(unplaced));
+    DOES(xir_op_erase(unplaced));
+    assert_true(xir_op_is_erased(unplaced));
+    DOES(xir_network_replace_keep_uses(net, all[2], other));
+    assert_true(xir_op_is_erased(all[2]) && !xir_op_is_erased(other));
+    assert_int_equal(xir_op_erase(all[3]), XIR_E_IN_USE);
+    assert_false(xir_op_is_erased(all[3]));
+    DOES(xir_network_remove(net, all[4]));
+    DOES(xir_network_bypass(net, (xir_op *const[]){ all[3] }, 1));
+    assert_true(xir_op_is_erased(all[3]) && xir_op_is_erased(all[4]));
+    assert_false(xir_op_is_erased(all[0]) || xir_op_is_erased(all[1]) || xir_op_is_erased(all[5]));
+    xir_network_clear_status(net);
+}
+
 static void sub_ops_leave_with_their_parent(void **state) {
     (void)state;
     family f = make_family();
@@ -552,6 +573,7 @@ int main(void) {
         STORY(the_ends_are_replaced_by_their_like),
         STORY(what_cannot_replace),
         STORY(ops_move),
+        STORY(erased_ops_say_so),
         STORY(sub_ops_leave_with_their_parent),
         STORY(who_reads_a_sub_op_keeps_its_parent),
         STORY(sub_ops_that_leave_an_attribute_are_erased),

@@ -62,12 +62,14 @@ static void after_100_comes_101(void **state) {
     (void)state;
     xir_network *net = new_net();
     const xir_type *type = FP32("NHWC", 1, 8, 8, 3);
-    xir_op *in = xir_network_add(net, &(xir_op_desc){ .cls = xir_class_of(ctx, xir_input_class()), TYPES(type), .id = 100 });
+    xir_op *in = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_input_class()), TYPES(type),
+                                                .id = 100));
     xir_value *x = xir_relu_short(xir_at_end(net), xir_op_output(in, 0), NULL);
     assert_int_equal(xir_op_id(in), 100);
     assert_int_equal(xir_op_id(xir_value_op(x)), 101);
     assert_int_equal(xir_value_id(x), 1);   /* values count for themselves */
-    xir_op *low = xir_network_add(net, &(xir_op_desc){ .cls = xir_class_of(ctx, xir_relu_class()), INPUTS(x), .id = 7 });
+    xir_op *low = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_relu_class()), INPUTS(x),
+                                                 .id = 7));
     xir_op *next = xir_network_add(net, &(xir_op_desc)DESC(relu, INPUTS(x)));
     assert_int_equal(xir_op_id(low), 7);
     assert_int_equal(xir_op_id(next), 102);
@@ -184,7 +186,7 @@ static void the_last_ids(void **state) {
 static void what_is_no_class_of_ops_is_refused(void **state) {
     (void)state;
     xir_network *net = small_net();
-    xir_op_desc none = { .id = XIR_NO_ID }, target = DESC(buyi_target, .name = XIR_STR(""));
+    xir_op_desc none = XIR_INIT(xir_op_desc, .id = XIR_NO_ID), target = DESC(buyi_target, .name = XIR_STR(""));
     REFUSES_NULL(net, xir_network_add(net, &none), XIR_E_TYPE, "a class of operations was expected");
     REFUSES_NULL(net, xir_op_new(net, &none), XIR_E_TYPE, "a class of operations was expected");
     REFUSES_NULL(net, xir_network_add(net, &target), XIR_E_TYPE, "a class of operations was expected, icraft::xir::BuyiTarget was found");

@@ -15,7 +15,8 @@ static xir_network *start(void) {
 }
 
 static xir_op *insert(xir_network *net, xir_op *before) {
-    xir_op *op = xir_network_add(net, &(xir_op_desc){ .cls = relu, INPUTS(x), .id = XIR_NO_ID, .before = before });
+    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = relu, INPUTS(x), .id = XIR_NO_ID,
+                                                .before = before));
     assert_non_null(op);
     return op;
 }

@@ -92,7 +92,8 @@ static xir_op *make(play *p, bool place) {
     xir_value *inputs[6], *params_room[3];
     xir_op *parts[1], *op;
     xir_hard_op_attrs attrs = any_attrs(p, params_room, parts);
-    xir_op_desc desc = { .inputs = inputs, .id = XIR_NO_ID, .name = XIR_STR("op"), .types = p->types };
+    xir_op_desc desc = XIR_INIT(xir_op_desc, .inputs = inputs, .id = XIR_NO_ID, .name = XIR_STR("op"),
+                                .types = p->types);
     if (place && once_in(2)) desc.before = any_placed(p);
     if (place && once_in(8)) desc.id = (int64_t)chance(400) - 2;
     if (once_in(3)) {   /* types are inferred */

@@ -320,7 +320,7 @@ static const bad_class bad_classes[] = {
 
 static const xir_class_decl *bad_thing_class(void) {
     static const xir_row rows[] = { { .word = XIR_WORD_OBJ, .name = "test::Nothing", .describe = "", .offset = sizeof(xir_object) }, LAST };
-    static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), rows };
+    static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };
     return &decl;
 }
 
@@ -339,13 +339,13 @@ static void rows_that_contradict_themselves_are_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(bad_classes); i++) {
         const bad_class *bad = &bad_classes[i];
-        const xir_class_decl decl = { XIR_ABI, sizeof decl, bad->rows };
+        const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), bad->rows };
         check_not_registered(&decl, bad->moral, bad->status, bad->part);
         assert_null(xir_class_find(own, XIR_STR("test::Bad")));
     }
     /* The key is free for who does it better. */
     static const xir_row rows[] = { HEAD_OBJ, ROW(REF, ref, .of = bad_thing_class, .flags = XIR_FIELD_OPTIONAL), ROW(I64, i, ANY_NUMBER), LAST };
-    static const xir_class_decl better = { XIR_ABI, sizeof better, rows };
+    static const xir_class_decl better = { XIR_ABI, sizeof better, sizeof(xir_row), rows };
     DOES(xir_register(own, bad_thing_class(), why));
     DOES(xir_register(own, &better, why));
 }
@@ -356,7 +356,7 @@ static void a_taken_key_stays_its_owner_s(void **state) {
     static const char *const taken[] = { "test::Box", "test::OldBox", "icraft::xir::Conv2d", "icraft::xir::Relu" };
     for (size_t i = 0; i < COUNT(taken); i++) {
         const xir_row rows[] = { { .word = XIR_WORD_OBJ, .name = taken[i], .describe = "", .offset = sizeof(bad_body) }, LAST };
-        const xir_class_decl decl = { XIR_ABI, sizeof decl, rows };
+        const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), rows };
         check_not_registered(&decl, taken[i], XIR_E_EXISTS, taken[i]);
     }
     assert_ptr_equal(class_named(own, "test::OldBox"), box);
@@ -365,13 +365,20 @@ static void a_taken_key_stays_its_owner_s(void **state) {
 static void another_abi_is_refused(void **state) {
     (void)state;
     static const xir_row rows[] = { HEAD_OBJ, LAST };
-    const xir_class_decl newer = { XIR_ABI + 1, sizeof newer, rows }, older = { XIR_ABI - 1, sizeof older, rows };
-    const xir_class_decl shorter = { XIR_ABI, sizeof shorter - 1, rows }, empty = { XIR_ABI, sizeof empty, NULL };
-    const xir_class_decl *const all[] = { &newer, &older, &shorter, &empty, NULL };
-    for (size_t i = 0; i < COUNT(all); i++) {
-        assert_int_equal(xir_register(own, all[i], why), XIR_E_ABI);
-        check_finding(XIR_E_ABI, "version 1 was expected");
+    const struct { xir_class_decl decl; const char *part; } refused[] = {
+        { { XIR_ABI + 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "version 2 was expected, 3 was found" },
+        { { XIR_ABI - 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "version 2 was expected, 1 was found" },
+        { { XIR_ABI, sizeof(xir_class_decl) - 1, sizeof(xir_row), rows },     "has 23 bytes and rows of" },
+        { { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row) - 1, rows },     "at least 24 and" },
+        { { XIR_ABI, sizeof(xir_class_decl), 0, rows },                       "has 24 bytes and rows of 0: at least" },
+        { { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), NULL },         "and no rows of" },
+    };
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        assert_int_equal(xir_register(own, &refused[i].decl, why), XIR_E_ABI);
+        check_finding(XIR_E_ABI, refused[i].part);
     }
+    assert_int_equal(xir_register(own, NULL, why), XIR_E_ABI);
+    check_finding(XIR_E_ABI, "version 2 was expected, 0 was found");
 }
 
 /* A class may refer to itself, as lists do. */
@@ -383,7 +390,7 @@ static const xir_class_decl *chain_class(void) {
           .flags = XIR_FIELD_OPTIONAL, .of = chain_class },
         LAST
     };
-    static const xir_class_decl decl = { XIR_ABI, sizeof decl, rows };
+    static const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), rows };
     return &decl;
 }
 
@@ -779,7 +786,8 @@ static void every_kind_is_set_and_read_by_name(void **state) {
     const xir_type *type = XIR_TENSOR(own, xir_sint(own, 8), "*", 4);
     xir_value *p = xir_params_new(net, XIR_STR("p"), type), *q = xir_params_new(net, XIR_STR("q"), type);
     xir_op *op = xir_add_own_all(xir_at_end(net), (xir_own_all_in){ .inputs = XIR_VALUES(x) }, NULL);
-    xir_op *part = xir_op_new(net, &(xir_op_desc){ .cls = xir_class_of(own, xir_own_all_class()), .id = XIR_NO_ID });
+    xir_op *part = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(own, xir_own_all_class()),
+                                             .id = XIR_NO_ID));
     bool flags[] = { true, false };
     double reals[] = { 0.1, 2 };
     char word[] = "word";

@@ -19,10 +19,12 @@ static xir_network *rich_net(xir_context *with) {
     xir_value_set_tag(p[2], XIR_STR("tag"), &list);
     xir_params_clear(p[5]);
 
-    xir_op *a = xir_op_new(net, &(xir_op_desc){ .cls = xir_class_of(with, xir_hard_op_class()), INPUTS(value_of(net, 2), p[0]),
-                                                TYPES(vector), .name = XIR_STR("a"), .id = XIR_NO_ID });
-    xir_op *b = xir_op_new(net, &(xir_op_desc){ .cls = xir_class_of(with, xir_hard_op_class()), INPUTS(xir_op_output(a, 0)),
-                                                TYPES(vector, none), .name = XIR_STR("b"), .id = XIR_NO_ID });
+    xir_op *a = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_hard_op_class()),
+                                          INPUTS(value_of(net, 2), p[0]),
+                                                TYPES(vector), .name = XIR_STR("a"), .id = XIR_NO_ID));
+    xir_op *b = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_hard_op_class()),
+                                          INPUTS(xir_op_output(a, 0)),
+                                                TYPES(vector, none), .name = XIR_STR("b"), .id = XIR_NO_ID));
     xir_entry info[] = { { XIR_STR("base"), number }, { XIR_STR("table"), { .kind = XIR_ANY_PARAMS, .as.params = p[1] } } };
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.instr = XIR_VALUES(p[2], p[3]);
@@ -31,13 +33,15 @@ static xir_network *rich_net(xir_context *with) {
     attrs.device_info = (xir_map){ info, 2 };
     attrs.layer_count = 2;
     attrs.sub_hard_ops = (xir_ops){ (xir_op *const[]){ a, b }, 2 };
-    xir_op *hard = xir_network_add(net, &(xir_op_desc){ .cls = xir_class_of(with, xir_hard_op_class()), .attrs = &attrs,
+    xir_op *hard = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_hard_op_class()),
+                                                  .attrs = &attrs,
         INPUTS(value_of(net, 3), p[4]), TYPES(vector, none), .name = XIR_STR("hard"), .id = 50,
-        .target = xir_target_of_kind(with, XIR_TARGET_ZHUGE, "330"), .before = op_of(net, 5) });
-    xir_op *quant = xir_network_add(net, &(xir_op_desc){ .cls = xir_class_of(with, xir_relu_class()), INPUTS(value_of(net, 5)),
+        .target = xir_target_of_kind(with, XIR_TARGET_ZHUGE, "330"), .before = op_of(net, 5)));
+    xir_op *quant = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_relu_class()),
+                                                   INPUTS(value_of(net, 5)),
         TYPES(xir_type_with_element(with, XIR_TENSOR(with, vector ? xir_sint(with, 8) : NULL, "NHWC", 1, 4, 4, 4),
               xir_calibrated(with, -1, 1, 0.5, xir_sint(with, 8), NULL), NULL)), .name = XIR_STR("quant"), .id = XIR_NO_ID,
-        .before = op_of(net, 5) });
+        .before = op_of(net, 5)));
     if (!hard || !quant) return NULL;
     const xir_any extra_params = { .kind = XIR_ANY_PARAMS, .as.params = p[5] };
     xir_op_set_extra(op_of(net, 1), XIR_STR("codebook"), &extra_params);

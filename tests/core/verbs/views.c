@@ -418,7 +418,8 @@ static void params_of_attributes_count(void **state) {
     xir_value *instr = xir_params_new(net, XIR_STR("instr"), code), *inner = xir_params_new(net, XIR_STR("inner"), code);
     xir_hard_op_attrs a = xir_hard_op_init();
     a.instr = (xir_values){ &inner, 1 };
-    xir_op_desc desc = { .cls = xir_class_of(ctx, xir_hard_op_class()), .attrs = &a, .types = &type, .n_types = 1, .id = XIR_NO_ID };
+    xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_hard_op_class()), .attrs = &a,
+                                .types = &type, .n_types = 1, .id = XIR_NO_ID);
     xir_value *inputs[] = { value(5), value(1) };
     desc.inputs = inputs;
     desc.n_inputs = 1;

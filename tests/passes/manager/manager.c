@@ -45,13 +45,13 @@ static xir_status run(const char *text, const xir_pass_settings *settings) {
 
 #define RUNS(text, ...)                                                                  \
     do {                                                                                 \
-        xir_status status_ = run(text, &(xir_pass_settings){ __VA_ARGS__ });             \
+        xir_status status_ = run(text, &XIR_INIT(xir_pass_settings, __VA_ARGS__));             \
         if (status_) xir_diags_print(why, stderr);                                       \
         assert_int_equal(status_, XIR_OK);                                               \
     } while (0)
 #define FAILS(text, code, sentence, ...)                                                 \
     do {                                                                                 \
-        assert_int_equal(run(text, &(xir_pass_settings){ __VA_ARGS__ }), code);          \
+        assert_int_equal(run(text, &XIR_INIT(xir_pass_settings, __VA_ARGS__)), code);          \
         assert_true(xir_diags_count(why) > 0);                                           \
         check_first(code, sentence);                                                     \
     } while (0)
@@ -325,7 +325,10 @@ static xir_status after(void *user, const xir_pass_event *e) { return note(user,
 static void watches_are_told_before_and_after(void **state) {
     (void)state;
     log_s both = { "", NULL }, one = { "", NULL };
-    const xir_pass_watch watches[] = { { before, after, &both, NULL }, { NULL, after, &one, NULL } };
+    const xir_pass_watch watches[] = {
+        XIR_INIT(xir_pass_watch, .before = before, .after = after, .user = &both),
+        XIR_INIT(xir_pass_watch, .after = after, .user = &one),
+    };
     RUNS("tag{value=2},fix(count-down)", .watches = watches, .n_watches = 2);
     assert_string_equal(both.words, "before tag{value=2}#1/0, after tag{value=2}#1/1, before count-down#2/0, after count-down#2/1, "
                                     "before count-down#3/0, after count-down#3/1, before count-down#4/0, after count-down#4/0");
@@ -335,7 +338,7 @@ static void watches_are_told_before_and_after(void **state) {
 static void a_watch_may_end_the_run(void **state) {
     (void)state;
     log_s log = { "", "before ping" };
-    const xir_pass_watch watch = { before, after, &log, NULL };
+    const xir_pass_watch watch = XIR_INIT(xir_pass_watch, .before = before, .after = after, .user = &log);
     FAILS("tag,ping,pong", XIR_E_STALE, "enough", .watches = &watch, .n_watches = 1);
     assert_string_equal(log.words, "before tag#1/0, after tag#1/1, before ping#2/0");
     check_report("tag 1/1\nping 0/0");
@@ -383,7 +386,7 @@ static void a_folder_that_cannot_be_made_is_an_error(void **state) {
     scratch_put(scratch("plain"), "x", 1);
     FAILS("tag", XIR_E_IO, "cannot be made", .dump_dir = scratch("no/such"));
     xir_diags_clear(why);
-    assert_int_equal(run("tag", &(xir_pass_settings){ .dump_dir = scratch("plain") }), XIR_E_IO);
+    assert_int_equal(run("tag", &XIR_INIT(xir_pass_settings, .dump_dir = scratch("plain"))), XIR_E_IO);
     assert_int_equal(tag("tag"), -1);
 }
 
@@ -414,7 +417,8 @@ static void what_is_kept_is_the_network_before_the_pass(void **state) {
     (void)state;
     const char *path = scratch("it's before.json");
     log_s log = { "", NULL };
-    const xir_pass_watch watch = { NULL, after, &log, "--prove --seed 3" };
+    const xir_pass_watch watch = XIR_INIT(xir_pass_watch, .after = after, .user = &log,
+                                           .options = "--prove --seed 3");
     FAILS("options{word=\"a b\"},broken", XIR_E_MISSING, "broken:", .reproduce = path, .verify = true, .watches = &watch, .n_watches = 1,
           .config = CONFIG({ XIR_STR("options.n"), xir_any_int(4) }, { XIR_STR("who"), xir_any_text(XIR_STR("me too")) }));
     char expected[PATH_MAX * 2];
@@ -426,12 +430,13 @@ static void what_is_kept_is_the_network_before_the_pass(void **state) {
     assert_int_equal(xir_network_validate(before_it, why), XIR_OK);
     xir_network_free(before_it);
     xir_diags_clear(why);
-    FAILS("needs-options,options{word=\"a b,c\"}", XIR_E_STALE, "", .reproduce = path, .watches = &(xir_pass_watch){ before, NULL,
-          &(log_s){ "", "before options{" }, NULL }, .n_watches = 1);
+    FAILS("needs-options,options{word=\"a b,c\"}", XIR_E_STALE, "", .reproduce = path,
+          .watches = &XIR_INIT(xir_pass_watch, .before = before,
+          .user = &(log_s){ "", "before options{" }), .n_watches = 1);
     if (!strstr(last_note(), "--passes 'options{word=\"a b,c\"}'")) fail_msg("%s", last_note());
     xir_diags_clear(why);
-    FAILS("needs-options", XIR_E_STALE, "", .reproduce = path, .watches = &(xir_pass_watch){ before, NULL,
-          &(log_s){ "", "before needs" }, NULL }, .n_watches = 1);
+    FAILS("needs-options", XIR_E_STALE, "", .reproduce = path, .watches = &XIR_INIT(xir_pass_watch, .before = before,
+          .user = &(log_s){ "", "before needs" }), .n_watches = 1);
     if (!strstr(last_note(), "--passes needs-options --no-needs")) fail_msg("%s", last_note());
 }
 
@@ -493,7 +498,8 @@ static void *run_often(void *user) {
         xir_network *own = small_net_in(s->with);
         xir_pass_report *r = xir_pass_report_new(s->with);
         xir_diags *found = xir_diags_new(s->with);
-        if (xir_pipeline_run(s->pipeline, own, &(xir_pass_settings){ .verify = true }, r, found) != XIR_OK) abort();
+        if (xir_pipeline_run(s->pipeline, own, &XIR_INIT(xir_pass_settings, .verify = true), r,
+                             found) != XIR_OK) abort();
         xir_diags_free(found);
         xir_pass_report_free(r);
         xir_network_free(own);
@@ -524,7 +530,7 @@ static void scarce_run(want *w) {
         w->net = small_net_in(w->ctx);
         p = xir_pipeline_parse(w->ctx, XIR_STR("needs-both,fix(count-down,fix(dce)),tag{value=3}"), NULL);
         r = xir_pass_report_new(w->ctx));
-    TRY_LOOSELY(w, xir_pipeline_run(p, w->net, &(xir_pass_settings){ .verify = true }, r, w->why));
+    TRY_LOOSELY(w, xir_pipeline_run(p, w->net, &XIR_INIT(xir_pass_settings, .verify = true), r, w->why));
     xir_network *copy;
     TRY_MAKE(w, copy, xir_pipeline_run_copy(p, w->net, NULL, NULL, w->why));
     xir_network_free(copy);

@@ -35,6 +35,12 @@ static const char *findings(void) {
     return all;
 }
 
+static xir_proof_state state_of(const xir_proof *proof) {
+    xir_proof_state state = XIR_INIT(xir_proof_state);
+    assert_int_equal(xir_proof_state_of(proof, &state, why), XIR_OK);
+    return state;
+}
+
 static xir_array *array_of(const float v[4]) {
     const xir_type *type = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NC", 1, 4);
     xir_array *a = xir_array_copy(ctx, type, v, 16, why);
@@ -46,8 +52,9 @@ static xir_array *array_of(const float v[4]) {
 static xir_proof *proof_on(const char *name, double absolute, double relative) {
     const float v[] = { 1, 2, 3, 4 };
     xir_array *x = array_of(v);
-    const xir_proof_input input = { name, x };
-    xir_proof *p = xir_proof_new(ctx, &(xir_proof_options){ .inputs = &input, .n_inputs = 1, .absolute = absolute, .relative = relative }, why);
+    const xir_proof_input input = XIR_INIT(xir_proof_input, .name = name, .array = x);
+    xir_proof *p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .inputs = &input, .n_inputs = 1,
+                                                .absolute = absolute, .relative = relative), why);
     assert_non_null(p);
     xir_array_free(x);
     return p;
@@ -59,12 +66,12 @@ static void networks_that_compute_the_same(void **state) {
     (void)state;
     xir_proof *p = xir_proof_new(ctx, NULL, why);
     xir_network *a = line(ctx, ones, twos), *b = line(ctx, nearly, twos);
-    assert_int_equal(xir_proof_state_of(p).networks, 0);
+    assert_int_equal(state_of(p).networks, 0);
     assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
-    assert_int_equal(xir_proof_state_of(p).networks, 1);
+    assert_int_equal(state_of(p).networks, 1);
     assert_int_equal(xir_proof_look(p, b, why), XIR_OK);
     assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
-    xir_proof_state s = xir_proof_state_of(p);
+    xir_proof_state s = state_of(p);
     assert_true(s.networks == 3 && s.outputs == 2 && s.largest < 1e-5);
     assert_int_equal(xir_diags_count(why), 0);
     assert_null(xir_proof_obstacle(p));
@@ -98,7 +105,7 @@ static void the_tolerance_is_the_caller_s(void **state) {
     xir_proof *loose = proof_on("x", 0.6, 0), *relative = proof_on("x", 0, 0.2), *tight = proof_on("x", 0.4, 0);
     assert_int_equal(xir_proof_look(loose, a, why), XIR_OK);
     assert_int_equal(xir_proof_look(loose, b, why), XIR_OK);
-    assert_true(xir_proof_state_of(loose).largest == 0.5);
+    assert_true(state_of(loose).largest == 0.5);
     assert_int_equal(xir_proof_look(relative, a, why), XIR_OK);
     assert_int_equal(xir_proof_look(relative, b, why), XIR_OK);
     assert_int_equal(xir_proof_look(tight, a, why), XIR_OK);
@@ -133,7 +140,7 @@ static void names_of_inputs_must_be_there(void **state) {
     xir_proof_free(p);
     p = proof_on("0", 0, 0);   /* a number is a position */
     assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
-    assert_int_equal(xir_proof_state_of(p).networks, 1);
+    assert_int_equal(state_of(p).networks, 1);
     xir_proof_free(p);
     xir_network_free(a);
 }
@@ -144,12 +151,12 @@ static void each_sample_is_run_on_its_own(void **state) {
     const float v[3][4] = { { -1, -1, -1, -1 }, { -1, 5, -1, -1 }, { -1, -1, -1, -1 } }, spoiled[] = { 1, 2, 1, 1 };
     const xir_type *type = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NC", 3, 4);
     xir_array *x = xir_array_copy(ctx, type, v, sizeof v, why), *fewer = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NC", 2, 2), v, 16, why);
-    const xir_proof_input input = { "x", x };
-    xir_proof *p = xir_proof_new(ctx, &(xir_proof_options){ .inputs = &input, .n_inputs = 1, .each = true }, why);
+    const xir_proof_input input = XIR_INIT(xir_proof_input, .name = "x", .array = x);
+    xir_proof *p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .inputs = &input, .n_inputs = 1, .each = true), why);
     xir_network *a = line(ctx, ones, twos), *b = line(ctx, spoiled, twos);
     assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
     assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
-    xir_proof_state s = xir_proof_state_of(p);
+    xir_proof_state s = state_of(p);
     assert_true(s.networks == 2 && s.outputs == 3);
     assert_int_equal(xir_proof_look(p, b, why), XIR_E_INVALID);
     assert_string_equal(findings(),
@@ -158,8 +165,11 @@ static void each_sample_is_run_on_its_own(void **state) {
                         "the first value that differs is 'p': 1 of 4 elements differs, the first is number 1: it was 5 and is 10 now; the largest "
                         "difference is 5");
     xir_proof_free(p);
-    const xir_proof_input two[] = { { "x", x }, { "z", fewer } };
-    p = xir_proof_new(ctx, &(xir_proof_options){ .inputs = two, .n_inputs = 2, .each = true }, why);
+    const xir_proof_input two[] = {
+        XIR_INIT(xir_proof_input, .name = "x", .array = x),
+        XIR_INIT(xir_proof_input, .name = "z", .array = fewer),
+    };
+    p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .inputs = two, .n_inputs = 2, .each = true), why);
     assert_int_equal(xir_proof_look(p, a, why), XIR_E_BOUNDS);
     assert_string_equal(findings(), "the array for the input 'z' holds 2 samples, as many as the others hold were expected");
     xir_proof_free(p);
@@ -177,13 +187,13 @@ static void a_proof_begins_with_what_can_be_run(void **state) {
     xir_value *bytes = xir_op_input(xir_network_op_at(open, 1), 1);
     xir_params_clear(bytes);
     assert_int_equal(xir_proof_look(p, open, why), XIR_OK);
-    assert_int_equal(xir_proof_state_of(p).networks, 0);
+    assert_int_equal(state_of(p).networks, 0);
     assert_int_equal(xir_diags_count(why), 0);
     const xir_diag *d = xir_diags_at(xir_proof_obstacle(p), 0);
     assert_non_null(d);
     assert_int_equal(d->code, XIR_E_MISSING);
     assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
-    assert_int_equal(xir_proof_state_of(p).networks, 1);
+    assert_int_equal(state_of(p).networks, 1);
     assert_null(xir_proof_obstacle(p));
     assert_int_equal(xir_proof_look(p, open, why), XIR_E_MISSING);   /* from now on it must run */
     xir_diags_clear(why);
@@ -201,7 +211,7 @@ static void unknown_dims_are_one(void **state) {
     assert_non_null(xir_output(at, XIR_VALUES(XIR_RELU(at, x))));
     assert_int_equal(xir_proof_look(p, net, why), XIR_OK);
     assert_int_equal(xir_proof_look(p, net, why), XIR_OK);
-    assert_int_equal(xir_proof_state_of(p).networks, 2);
+    assert_int_equal(state_of(p).networks, 2);
     xir_network_free(net);
     xir_proof_free(p);
 }
@@ -219,10 +229,12 @@ static xir_status run_spoil(xir_pass *at) {
 static const xir_pass_decl spoil = { XIR_PASS_HEAD("spoil", "spoils a weight"), .level = XIR_LEVEL_MAX, .run = run_spoil };
 
 static xir_status run(xir_network *net, xir_proof *p, const char *text) {
-    const xir_pass_watch watch = xir_proof_watch(p);
+    xir_pass_watch watch = XIR_INIT(xir_pass_watch);
+    xir_proof_watch(p, &watch, why);
     xir_pipeline *passes = xir_pipeline_parse(ctx, xir_str_of(text), why);
     assert_non_null(passes);
-    xir_status status = xir_pipeline_run(passes, net, &(xir_pass_settings){ .watches = &watch, .n_watches = 1 }, NULL, why);
+    xir_status status = xir_pipeline_run(passes, net, &XIR_INIT(xir_pass_settings, .watches = &watch, .n_watches = 1),
+                                         NULL, why);
     xir_pipeline_free(passes);
     return status;
 }
@@ -232,7 +244,7 @@ static void a_pipeline_is_proven_pass_by_pass(void **state) {
     xir_proof *p = xir_proof_new(ctx, NULL, why);
     xir_network *net = line(ctx, ones, twos);
     assert_int_equal(run(net, p, "tag{value=5},tag{value=5},fix(count-down)"), XIR_OK);
-    assert_int_equal(xir_proof_state_of(p).networks, 7);   /* the first, and one a change */
+    assert_int_equal(state_of(p).networks, 7);   /* the first, and one a change */
     xir_network_free(net);
     xir_proof_free(p);
 }
@@ -274,15 +286,15 @@ static xir_network *pictures(int64_t c, bool last, float factor) {
 static void arrays_follow_borders_that_get_channels_last(void **state) {
     (void)state;
     for (int64_t c = 2; c < 5; c++) {
-        xir_proof *p = xir_proof_new(ctx, &(xir_proof_options){ .seed = (uint64_t)c }, why);
+        xir_proof *p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .seed = (uint64_t)c), why);
         xir_network *a = pictures(c, false, 1), *b = pictures(c, true, 1), *wrong = pictures(c, true, 1.5f);
         xir_status status = xir_proof_look(p, a, why);
         if (!status) status = xir_proof_look(p, b, why);
         if (!status) status = xir_proof_look(p, b, why);
         if (status) xir_diags_print(why, stderr);
         assert_int_equal(status, XIR_OK);
-        assert_int_equal(xir_proof_state_of(p).networks, 3);
-        assert_true(xir_proof_state_of(p).largest == 0);
+        assert_int_equal(state_of(p).networks, 3);
+        assert_true(state_of(p).largest == 0);
         assert_int_equal(xir_proof_look(p, wrong, why), XIR_E_INVALID);
         xir_diags_clear(why);
         xir_network_free(a);

@@ -372,7 +372,7 @@ static void absent_inputs_and_values_without_a_maker(void **state) {
 
 static const xir_class_decl *nobody(void) {
     static const xir_row rows[] = { { .word = XIR_WORD_OP, .name = "test::Nobody" }, { .word = XIR_WORD_END } };
-    static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), rows };
+    static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };
     return &decl;
 }
 

@@ -32,7 +32,7 @@ static int end(void **state) {
 /* Rewrites a story; the number of rewrites. */
 static size_t rewrite(xir_network *net) {
     size_t n = 0;
-    xir_status status = xir_network_rewrite(net, rules, n_rules, 0, &n, why);
+    xir_status status = xir_network_rewrite(net, rules, n_rules, sizeof *rules, 0, &n, why);
     if (status) {
         xir_diags_print(why, stderr);
         fail();
@@ -244,10 +244,10 @@ static void the_limit_is_an_error_that_names_the_pattern(void **state) {
         xir_network *net = story_net("x: 2 3; a = ReLU x; out a");
         rule(&silu, to_silu, NULL);
         rule(&endless, both[i], NULL);
-        assert_int_equal(xir_network_rewrite(net, rules, n_rules, 50, &n, why), XIR_E_LIMIT);
+        assert_int_equal(xir_network_rewrite(net, rules, n_rules, sizeof *rules, 50, &n, why), XIR_E_LIMIT);
         assert_int_equal(n, 50);
         check_finding(XIR_E_LIMIT, "pattern 'endless' was rewritten 50 times");
-        assert_int_equal(xir_network_rewrite(net, rules, n_rules, 0, &n, why), XIR_E_LIMIT);
+        assert_int_equal(xir_network_rewrite(net, rules, n_rules, sizeof *rules, 0, &n, why), XIR_E_LIMIT);
         assert_int_equal(n, 1030);   /* ten times three ops, and 1000 */
         check_finding(XIR_E_LIMIT, "pattern 'endless'");
         CHECK_SOUND(net);
@@ -258,7 +258,7 @@ static void the_limit_is_an_error_that_names_the_pattern(void **state) {
     size_t n;
     xir_network *net = story_net("x: 2 3; a = ReLU x; b = ReLU a; c = ReLU b; out c");
     rule(&relus, keep_first, NULL);
-    assert_int_equal(xir_network_rewrite(net, rules, n_rules, 2, &n, why), XIR_OK);
+    assert_int_equal(xir_network_rewrite(net, rules, n_rules, sizeof *rules, 2, &n, why), XIR_OK);
     assert_int_equal(n, 2);
     xir_network_free(net);
     forget_rules();
@@ -290,7 +290,7 @@ static void a_failure_is_told_with_the_network_s_words(void **state) {
     xir_network *net = story_net("x: 2 3; a = ReLU x; b = ReLU a; out b");
     rule(&relus, wrong_op, NULL);
     size_t n = 7;
-    assert_int_equal(xir_network_rewrite(net, rules, n_rules, 0, &n, why), XIR_E_MISSING);
+    assert_int_equal(xir_network_rewrite(net, rules, n_rules, sizeof *rules, 0, &n, why), XIR_E_MISSING);
     assert_int_equal(n, 0);
     check_finding(XIR_E_MISSING, "rewriting pattern 'relus': input 'weights' of icraft::xir::Conv2d 'b' is absent");
     xir_network_clear_status(net);
@@ -305,10 +305,10 @@ static void rules_are_at_most_64(void **state) {
     xir_network *net = story_net("x: 2 3; a = ReLU x; b = ReLU a; out b");
     rule(&relus, keep_first, NULL);
     for (size_t i = 0; i < COUNT(many); i++) many[i] = rules[0];
-    assert_int_equal(xir_network_rewrite(net, many, XIR_RULES + 1, 0, NULL, why), XIR_E_INVALID);
+    assert_int_equal(xir_network_rewrite(net, many, XIR_RULES + 1, sizeof *many, 0, NULL, why), XIR_E_INVALID);
     check_finding(XIR_E_INVALID, "65 rules");
-    assert_int_equal(xir_network_rewrite(net, many, XIR_RULES, 0, NULL, why), XIR_OK);
-    assert_int_equal(xir_network_rewrite(net, many, 0, 0, NULL, why), XIR_OK);
+    assert_int_equal(xir_network_rewrite(net, many, XIR_RULES, sizeof *many, 0, NULL, why), XIR_OK);
+    assert_int_equal(xir_network_rewrite(net, many, 0, sizeof *many, 0, NULL, why), XIR_OK);
     CHECK_STORY(net, "b = ReLU x; out b");
     xir_network_free(net);
     forget_rules();
@@ -605,7 +605,7 @@ static void rewriting(want *w) {
     TRY_MAKE(w, one, xir_pattern_new(w->ctx, &silu, w->why));
     TRY_MAKE(w, two, xir_pattern_new(w->ctx, &up, w->why));
     const xir_rule both[] = { { one, to_silu, NULL }, { two, exchange, NULL } };
-    TRY_LOOSELY(w, xir_network_rewrite(w->net, both, 2, 0, NULL, w->why));
+    TRY_LOOSELY(w, xir_network_rewrite(w->net, both, 2, sizeof *both, 0, NULL, w->why));
     IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK));   /* what failures left behind */
     w->result = malloc(20);
     snprintf(w->result, 20, "%zu ops", xir_network_op_count(w->net));

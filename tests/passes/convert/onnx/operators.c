@@ -171,7 +171,7 @@ static const char *const pipelines[] = {
 
 static xir_status prepare(xir_network *net, taking how) {
     xir_diags_clear(why);
-    const xir_pass_settings settings = { .level = XIR_LEVEL_MAX, .verify = true };
+    const xir_pass_settings settings = XIR_INIT(xir_pass_settings, .level = XIR_LEVEL_MAX, .verify = true);
     xir_pipeline *pipeline = xir_pipeline_parse(ctx, xir_str_of(how.pipeline), why);
     xir_status status = pipeline ? xir_pipeline_run(pipeline, net, &settings, NULL, why) : XIR_E_INVALID;
     xir_pipeline_free(pipeline);
