@@ -51,7 +51,7 @@ run 2 check --plugin "$modules/no_entry.so" net.json; silent; err "there is no x
 run 2 check --plugin "$modules/undefined.so" net.json; silent; err "undefined symbol: xir_of_the_future"
 run 2 check --plugin "$modules/bad.so" net.json; silent; err "bad.so: xir_plugin_entry gives NULL"
 XIR_BAD=abi; export XIR_BAD
-run 2 check --plugin "$modules/bad.so" net.json; silent; err "built for version 2 of the binary interface, this library has 1"
+run 2 check --plugin "$modules/bad.so" net.json; silent; err "built for version 3 of the binary interface, this library has 2"
 XIR_BAD=bounds; run 2 check --plugin "$flatten" --plugin "$modules/bad.so" net.json; err "the default of 'count' is outside its bounds"
 unset XIR_BAD
 run 2 check --plugin "$flatten" --plugin here.so net.json; err "here.so: the class whatever::Flatten is registered already"
