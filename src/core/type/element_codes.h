@@ -1,5 +1,5 @@
-/* Element types of foreign formats, by their codes there: how they are called, how wide they are, and which element type
- * stands for them. A format has one table; its reader and its conversion both ask it. */
+/* Element types of foreign formats, by their codes there: how they are called, how wide they are, and which
+ * element type stands for them. A format has one table; its reader and its conversion both ask it. */
 #ifndef CORE_ELEMENT_CODES_H
 #define CORE_ELEMENT_CODES_H
 

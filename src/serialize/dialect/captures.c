@@ -1,5 +1,5 @@
-/* Names in force are a list with a hash over it; those of a graph are taken off its end when it has been walked, so nested
- * graphs cost what is in them. Captures of one node become one list without repetition in the same way. */
+/* Names in force are a list with a hash over it; those of a graph are taken off its end when it has been walked,
+ * so nested graphs cost what is in them. Captures of one node become one list without repetition in the same way. */
 #include "dialect/dialect.h"
 
 static uint64_t hash_of(const dialect_scopes *s, xir_str text) { return dialect_hash(s->d, text); }

@@ -1,5 +1,6 @@
-/* Builds the network of a foreign model, whatever its format: opaque ops in the order of the file, their attributes as they
- * are, values found by names or by numbers, weights as parts of the file. Nothing is converted here: that is for a pass.
+/* Builds the network of a foreign model, whatever its format: opaque ops in the order of the file, their
+ * attributes as they are, values found by names or by numbers, weights as parts of the file. Nothing is converted
+ * here: that is for a pass.
  *
  *     dialect d;
  *     if (!dialect_begin(&d, &about, how, whole)) return NULL;
@@ -12,14 +13,15 @@
  *     dialect_output(&d, name, &declared);           once for each result
  *     return dialect_finish(&d, true);
  *
- * Failure is sticky: the first one is recorded with its place, and from then on every call does nothing and returns false or
- * NULL; dialect_finish returns NULL then. So a reader may check where it must, or only at the end.
+ * Failure is sticky: the first one is recorded with its place, and from then on every call does nothing and
+ * returns false or NULL; dialect_finish returns NULL then. So a reader may check where it must, or only at the
+ * end.
  *
- * What a file gets wrong between names is kept and marked instead of refused, so that a check can list all of it: a name that
- * nothing defines is a value without an op, and a second value of a name has the tag source.duplicate.
+ * What a file gets wrong between names is kept and marked instead of refused, so that a check can list all of it:
+ * a name that nothing defines is a value without an op, and a second value of a name has the tag source.duplicate.
  *
- * Texts that are given are copied unless the comment says otherwise. Every call costs what it is given: names are hashed once,
- * and a network of n names takes time in proportion to n. */
+ * Texts that are given are copied unless the comment says otherwise. Every call costs what it is given: names are
+ * hashed once, and a network of n names takes time in proportion to n. */
 #ifndef SERIALIZE_DIALECT_H
 #define SERIALIZE_DIALECT_H
 
@@ -44,7 +46,10 @@ typedef struct dialect_about {
 } dialect_about;
 
 /* A name and its hash, or a number: what a node says of a value. */
-typedef struct dialect_ref { xir_str text; uint64_t hash; /* without text: the number + 1, 0 for nothing */ } dialect_ref;
+typedef struct dialect_ref {
+    xir_str  text;
+    uint64_t hash;    /* without text: the number + 1, 0 for nothing */
+} dialect_ref;
 
 /* What a file says of the type of a value. */
 typedef struct dialect_declared {
@@ -59,7 +64,8 @@ typedef struct dialect_dim {
     xir_str name;         /* of a dim without size; may be empty */
 } dialect_dim;
 
-/* What the nodes of one type have in common, and the attributes of the last of them: the next one's are often the same bytes. */
+/* What the nodes of one type have in common, and the attributes of the last of them: the next one's are often the
+ * same bytes. */
 typedef struct dialect_type {
     xir_str          name, domain;   /* borrowed */
     const xir_class *cls;
@@ -125,11 +131,11 @@ typedef struct dialect {
 
 /* ---- dialect.c: begin, finish, tags ---------------------------------------------------------------------------- */
 
-/* Begins a network. `about`, `how` and `whole` stay the caller's and must stay. False with a finding; then nothing is to be
- * released. */
+/* Begins a network. `about`, `how` and `whole` stay the caller's and must stay. False with a finding; then nothing
+ * is to be released. */
 bool dialect_begin(dialect *d, const dialect_about *about, const format_reading *how, blob *whole);
-/* Makes the ends that are not made, leaves out constants that nothing uses, and gives the network; NULL after a failure, and if
- * the reader is not `ok`. The builder is released. */
+/* Makes the ends that are not made, leaves out constants that nothing uses, and gives the network; NULL after a
+ * failure, and if the reader is not `ok`. The builder is released. */
 xir_network *dialect_finish(dialect *d, bool ok);
 
 static inline bool dialect_failed(const dialect *d) { return d->trace.status != XIR_OK; }
@@ -156,8 +162,11 @@ bool dialect_value_tags(dialect *d, xir_value *v, const xir_map *tags);
 
 /* ---- values.c: names, numbers, declared types ------------------------------------------------------------------ */
 
-static inline uint64_t dialect_hash(const dialect *d, xir_str name) { return hash_text(d->names.seed, name.data, name.size); }
-/* A name for the calls below; memory is asked ahead where it will be looked for. The text must stay until the call. */
+static inline uint64_t dialect_hash(const dialect *d, xir_str name) {
+    return hash_text(d->names.seed, name.data, name.size);
+}
+/* A name for the calls below; memory is asked ahead where it will be looked for. The text must stay until the
+ * call. */
 static inline dialect_ref dialect_name(const dialect *d, xir_str text) {
     dialect_ref ref = { text, text.size ? dialect_hash(d, text) : 0 };
     if (text.size) name_prefetch(&d->names, ref.hash);
@@ -176,20 +185,24 @@ bool dialect_expect_numbers(dialect *d, size_t n);
 xir_value *dialect_use(dialect *d, dialect_ref ref);
 /* The value of a name or number that something has used or defined; NULL, without a failure, if there is none. */
 xir_value *dialect_find(dialect *d, dialect_ref ref);
-/* `v` is what the ref stands for from now on, unless another value is it already: then `v` is a duplicate and marked, and the
- * first stays (of a format that renames, `v` takes the name). A name must be the value's own. Nothing: it gets an id. */
+/* `v` is what the ref stands for from now on, unless another value is it already: then `v` is a duplicate and
+ * marked, and the first stays (of a format that renames, `v` takes the name). A name must be the value's own.
+ * Nothing: it gets an id. */
 bool dialect_define(dialect *d, xir_value *v, dialect_ref ref);
 /* Names a value. */
 bool dialect_name_value(dialect *d, xir_value *v, xir_str text);
-/* The type that a file declares for a value counts where nothing else says it: neither a type nor the tag PREFIX.type. */
+/* The type that a file declares for a value counts where nothing else says it: neither a type nor the tag
+ * PREFIX.type. */
 bool dialect_declare(dialect *d, xir_value *v, const dialect_declared *declared);
 
 /* ---- node.c ---------------------------------------------------------------------------------------------------- */
 
 void dialect_node_begin(dialect *d);
-/* The type of the node, of the class "PREFIX::domain.name"; an empty domain has no dot. Both texts must stay until the end. */
+/* The type of the node, of the class "PREFIX::domain.name"; an empty domain has no dot. Both texts must stay until
+ * the end. */
 bool dialect_node_type(dialect *d, xir_str domain, xir_str name);
-/* The next input or output. Nothing: an absent input, an output that has no name. Texts must stay until dialect_node_end. */
+/* The next input or output. Nothing: an absent input, an output that has no name. Texts must stay until
+ * dialect_node_end. */
 static inline bool dialect_node_in_ref(dialect *d, dialect_ref ref) {
     dialect_ref *out = dialect_add(d, &d->node.in, sizeof *out);
     if (out) *out = ref;
@@ -204,31 +217,31 @@ static inline bool dialect_node_in(dialect *d, xir_str name) { return dialect_no
 static inline bool dialect_node_out(dialect *d, xir_str name) { return dialect_node_out_ref(d, dialect_name(d, name)); }
 /* The format's own name of input `i`, which has been added: the tag source.inputs lists them. The text must stay. */
 bool dialect_node_slot(dialect *d, size_t i, xir_str slot);
-/* An attribute. The value is copied; `_kept` takes one whose texts, lists and maps are in the network's arena. The type comes
- * before. A key that every op has in files, or that begins with PREFIX and a dot, gets them in front. */
+/* An attribute. The value is copied; `_kept` takes one whose texts, lists and maps are in the network's arena. The
+ * type comes before. A key that every op has in files, or that begins with PREFIX and a dot, gets them in front. */
 bool dialect_node_attr(dialect *d, xir_str key, const xir_any *value);
 bool dialect_node_attr_kept(dialect *d, xir_str key, xir_any value);
-/* Says that all attributes are there: XIR_E_EXISTS if two have one key. For formats that have a frame for them; dialect_node_end
- * calls it otherwise. */
+/* Says that all attributes are there: XIR_E_EXISTS if two have one key. For formats that have a frame for them;
+ * dialect_node_end calls it otherwise. */
 bool dialect_node_attrs_done(dialect *d);
-/* Says what bytes the attributes are made of that follow; the bytes must stay until the end. True: the last node of this type
- * had the same, and this one has its attributes now: none needs to be added. The type comes before; tags that attributes are the reason
- * for come after, and before dialect_node_attrs_done. */
+/* Says what bytes the attributes are made of that follow; the bytes must stay until the end. True: the last node
+ * of this type had the same, and this one has its attributes now: none needs to be added. The type comes before;
+ * tags that attributes are the reason for come after, and before dialect_node_attrs_done. */
 bool dialect_node_attrs_again(dialect *d, xir_str bytes);
-/* A name that a subgraph in the attributes takes from outside: an input after the node's own, which source.captures names.
- * Each counts once. The text must stay until the end of the node. */
+/* A name that a subgraph in the attributes takes from outside: an input after the node's own, which
+ * source.captures names. Each counts once. The text must stay until the end of the node. */
 bool dialect_node_capture(dialect *d, xir_str name);
 /* Makes the op, which comes last in the order. NULL with a failure. */
 xir_op *dialect_node_end(dialect *d, xir_str name);
 
 /* ---- ends.c ---------------------------------------------------------------------------------------------------- */
 
-/* The next input or output of the network. Texts must stay until the ends are made, `declared` need not and may be NULL. An output
- * that is nothing is an absent one; at the end they are left out. */
+/* The next input or output of the network. Texts must stay until the ends are made, `declared` need not and may be
+ * NULL. An output that is nothing is an absent one; at the end they are left out. */
 bool dialect_input(dialect *d, dialect_ref ref, const dialect_declared *declared);
 bool dialect_output(dialect *d, dialect_ref ref, const dialect_declared *declared);
-/* Makes the op of all inputs, the first of the network. For formats that know them before the nodes: it is cheaper then; and
- * where names are reassigned it must be done. */
+/* Makes the op of all inputs, the first of the network. For formats that know them before the nodes: it is cheaper
+ * then; and where names are reassigned it must be done. */
 bool dialect_make_inputs(dialect *d);
 /* Makes the op of all outputs, the last of the network. */
 bool dialect_make_outputs(dialect *d);
@@ -246,27 +259,28 @@ static inline bool dialect_has_element(const dialect *d, uint64_t code) {
 /* The tensor type with a layout of `*`; dims below 0 are unknown ones. NULL with a failure, or without `element`. */
 const xir_type *dialect_tensor(dialect *d, const xir_type *element, const int64_t *dims, size_t rank);
 /* The same for dims as declared: names go into the tag source.dims. */
-bool dialect_declared_tensor(dialect *d, const xir_type *element, const dialect_dim *dims, size_t rank, dialect_declared *out);
-/* How many elements and bytes a tensor takes: XIR_E_LIMIT, XIR_E_BOUNDS with a dim below 0. Elements of less than a byte are
- * packed. */
+bool dialect_declared_tensor(dialect *d, const xir_type *element, const dialect_dim *dims, size_t rank,
+                             dialect_declared *out);
+/* How many elements and bytes a tensor takes: XIR_E_LIMIT, XIR_E_BOUNDS with a dim below 0. Elements of less than
+ * a byte are packed. */
 xir_status dialect_size(const int64_t *dims, size_t rank, uint64_t bits, uint64_t *elements, uint64_t *bytes);
 
 /* ---- params.c -------------------------------------------------------------------------------------------------- */
 
 void dialect_parts_free(dialect_parts *p);
-/* A part of a blob, in place: its bytes are not touched, and need not be aligned. NULL with a failure: without memory, XIR_E_CORRUPT
- * if it reaches beyond the blob. `parts` NULL: of the file. */
+/* A part of a blob, in place: its bytes are not touched, and need not be aligned. NULL with a failure: without
+ * memory, XIR_E_CORRUPT if it reaches beyond the blob. `parts` NULL: of the file. */
 blob *dialect_part(dialect *d, dialect_parts *parts, uint64_t offset, uint64_t size);
 /* The same, but bytes that do not begin at a multiple of `alignment` in memory (a power of two) are copied. */
 blob *dialect_part_aligned(dialect *d, dialect_parts *parts, uint64_t offset, uint64_t size, size_t alignment);
-/* The parts of a file that the file names, by the rules of named_files.h; opened once. NULL with a fault, which is for the
- * caller to record (dialect_no_file) with what it was for. The text must stay until the end. */
+/* The parts of a file that the file names, by the rules of named_files.h; opened once. NULL with a fault, which is
+ * for the caller to record (dialect_no_file) with what it was for. The text must stay until the end. */
 dialect_parts *dialect_file(dialect *d, xir_str location, named_fault *fault);
 /* Records that: "WHAT: why". Returns false. */
 bool dialect_no_file(dialect *d, uint64_t byte, const named_fault *fault, const char *what, ...) XIR_PRINTF(4, 5);
 
-/* Params of a type (NULL: none), with bytes (NULL: none) that are theirs from now on; they are released after a failure, too. They have no
- * id: a constant gets it where it is used first, an attribute by dialect_any_params. */
+/* Params of a type (NULL: none), with bytes (NULL: none) that are theirs from now on; they are released after a
+ * failure, too. They have no id: a constant gets it where it is used first, an attribute by dialect_any_params. */
 xir_value *dialect_params(dialect *d, xir_str name, const xir_type *type, blob *data);
 /* A constant of the network: what its name stands for, if it has one. */
 bool dialect_constant(dialect *d, xir_value *v);
@@ -276,11 +290,15 @@ bool dialect_any_params(dialect *d, xir_value *v, xir_any *out);
 
 /* ---- captures.c ------------------------------------------------------------------------------------------------ */
 
-typedef struct scope_name { xir_str text; uint32_t next; /* in the bucket, its number + 1 */ uint32_t bucket; } scope_name;
+typedef struct scope_name {
+    xir_str  text;
+    uint32_t next;      /* in the bucket, its number + 1 */
+    uint32_t bucket;
+} scope_name;
 
-/* What a subgraph in an attribute takes from outside. A name is its own if its graph, or one around it within the attribute,
- * defines it, wherever; all others that it uses are captures of the node. Walking takes two steps a graph: its definitions,
- * then its uses and the graphs in its nodes. */
+/* What a subgraph in an attribute takes from outside. A name is its own if its graph, or one around it within the
+ * attribute, defines it, wherever; all others that it uses are captures of the node. Walking takes two steps a
+ * graph: its definitions, then its uses and the graphs in its nodes. */
 typedef struct dialect_scopes {
     dialect     *d;
     dialect_list names;        /* scope_name: those in force; texts are borrowed */

@@ -1,5 +1,6 @@
-/* The names of a network's values. Open addressing: a name is looked up by a hash with a seed that differs from run to run, so
- * that no file can be made to fill one place, and costs one comparison mostly. A name stands for one value at a time. */
+/* The names of a network's values. Open addressing: a name is looked up by a hash with a seed that differs from
+ * run to run, so that no file can be made to fill one place, and costs one comparison mostly. A name stands for
+ * one value at a time. */
 #ifndef SERIALIZE_DIALECT_NAMES_H
 #define SERIALIZE_DIALECT_NAMES_H
 
@@ -8,8 +9,8 @@
 
 typedef struct name_slot { uint32_t hash, value; /* its number + 1; 0: free */ } name_slot;
 
-/* The last name of those whose hashes end alike: most are used soon after they were met, and then nothing else is looked
- * at. */
+/* The last name of those whose hashes end alike: most are used soon after they were met, and then nothing else is
+ * looked at. */
 typedef struct name_recent { uint64_t hash; xir_value *value; } name_recent;
 enum { NAME_RECENT = 256 };
 
@@ -21,7 +22,7 @@ typedef struct name_table {
     xir_value          **values;     /* each has this name         */
     size_t               n, value_room;
     name_recent          recent[NAME_RECENT];
-    size_t               guess;      /* the one behind the last that was found slowly: weights are used as they stand */
+    size_t               guess;      /* the one after the last that was found slowly: weights are used in order */
 } name_table;
 
 void name_table_init(name_table *t, const xir_allocator *alloc);
@@ -42,7 +43,8 @@ static inline xir_value *name_find(name_table *t, xir_str text, uint64_t hash) {
 }
 /* Where the name will be looked for: asked for ahead, memory answers while other work is done. */
 static inline void name_prefetch(const name_table *t, uint64_t hash) {
-    if (t->room && t->recent[hash % NAME_RECENT].hash != hash) __builtin_prefetch(&t->slots[(hash >> 32) & (t->room - 1)]);
+    bool known = t->recent[hash % NAME_RECENT].hash == hash;
+    if (t->room && !known) __builtin_prefetch(&t->slots[(hash >> 32) & (t->room - 1)]);
 }
 /* Adds a name that is not there. False without memory. */
 bool name_add(name_table *t, xir_value *value, uint64_t hash);

@@ -3,7 +3,9 @@
 
 /* ---- types ----------------------------------------------------------------------------------------------------- */
 
-static bool same_text(xir_str a, xir_str b) { return a.size == b.size && (!a.size || memcmp(a.data, b.data, a.size) == 0); }
+static bool same_text(xir_str a, xir_str b) {
+    return a.size == b.size && (!a.size || memcmp(a.data, b.data, a.size) == 0);
+}
 
 static uint32_t *type_slot(const dialect *d, xir_str domain, xir_str name) {
     uint64_t hash = hash_text(d->names.seed, name.data, name.size);
@@ -55,7 +57,7 @@ static dialect_type *find_type(dialect *d, xir_str domain, xir_str name) {
     return &d->types[d->n_types - 1];
 }
 
-/* ---- what is said of a node ------------------------------------------------------------------------------------ */
+/* ---- describing a node ---------------------------------------------------------------------------------------- */
 
 void dialect_node_begin(dialect *d) {
     dialect_node *n = &d->node;
@@ -169,8 +171,8 @@ static bool tag_captures(dialect *d, dialect_node *n) {
 }
 
 static bool tag_slots(dialect *d, dialect_node *n) {
-    const xir_any *slots = n->slots.data;
-    return !n->slots.size || dialect_tag(d, &n->tags, source_tag_key(SOURCE_INPUTS).data, xir_any_list(slots, n->slots.size));
+    xir_any list = xir_any_list(n->slots.data, n->slots.size);
+    return !n->slots.size || dialect_tag(d, &n->tags, source_tag_key(SOURCE_INPUTS).data, list);
 }
 
 static bool add_value(dialect *d, dialect_ref ref) {
@@ -185,7 +187,8 @@ static bool find_values(dialect *d, const dialect_node *n) {
     const dialect_ref *in = n->in.data;
     const xir_str *captures = n->captures.data;
     size_t size = n->in.size;
-    while (size && dialect_is_nothing(in[size - 1]) && !n->captures.size) size--;   /* absent ones at the end are left out */
+    /* Absent ones at the end are left out. */
+    while (size && dialect_is_nothing(in[size - 1]) && !n->captures.size) size--;
     d->values.size = 0;
     for (size_t i = 0; i < size; i++) {
         if (!add_value(d, in[i])) return false;

@@ -1,5 +1,5 @@
-/* Weights: parts of the file, or of files that it names, and the Params that have them. A part touches no byte: a mapping is
- * read where and when somebody asks for the data. */
+/* Weights: parts of the file, or of files that it names, and the Params that have them. A part touches no byte: a
+ * mapping is read where and when somebody asks for the data. */
 #include <stdio.h>
 #include "dialect/dialect.h"
 
@@ -29,8 +29,8 @@ void dialect_parts_free(dialect_parts *p) {
 static bool holds(dialect *d, const dialect_parts *p, uint64_t offset, uint64_t size) {
     uint64_t all = p->whole->size;
     return (offset <= all && size <= all - offset) ||
-           DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_CORRUPT, "%" PRIu64 " bytes from %" PRIu64 " on reach beyond the end, at %" PRIu64,
-                        size, offset, all);
+           DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_CORRUPT,
+                        "%" PRIu64 " bytes from %" PRIu64 " on reach beyond the end, at %" PRIu64, size, offset, all);
 }
 
 blob *dialect_part(dialect *d, dialect_parts *parts, uint64_t offset, uint64_t size) {

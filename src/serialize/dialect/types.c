@@ -1,5 +1,5 @@
-/* Types of values: a tensor of elements that we have is a tensor type with a layout of `*`. Dims that have a name are unknown
- * in the type; the names are in the tag source.dims. */
+/* Types of values: a tensor of elements that we have is a tensor type with a layout of `*`. Dims that have a name
+ * are unknown in the type; the names are in the tag source.dims. */
 #include "dialect/dialect.h"
 #include "types.h"
 
@@ -44,7 +44,8 @@ const xir_type *dialect_tensor(dialect *d, const xir_type *element, const int64_
     return *memo = type;
 }
 
-bool dialect_declared_tensor(dialect *d, const xir_type *element, const dialect_dim *dims, size_t rank, dialect_declared *out) {
+bool dialect_declared_tensor(dialect *d, const xir_type *element, const dialect_dim *dims, size_t rank,
+                             dialect_declared *out) {
     enum { FEW = 8 };
     int64_t few_sizes[FEW], *sizes = few_sizes;
     xir_any few_names[FEW], *names = few_names;
@@ -59,7 +60,8 @@ bool dialect_declared_tensor(dialect *d, const xir_type *element, const dialect_
         bool has_name = !dims[i].has_size && dims[i].name.size;
         bool known = dims[i].has_size && dims[i].size >= 0;
         sizes[i] = known ? dims[i].size : XIR_UNKNOWN_DIM;
-        names[i] = dims[i].has_size ? xir_any_int(dims[i].size) : has_name ? xir_any_text(dims[i].name) : xir_any_null();
+        names[i] = dims[i].has_size ? xir_any_int(dims[i].size)
+                 : has_name ? xir_any_text(dims[i].name) : xir_any_null();
         named |= has_name || (dims[i].has_size && !known);
     }
     if (named && !dialect_tag(d, &out->tags, source_tag_key(SOURCE_DIMS).data, xir_any_list(names, rank))) return false;
@@ -77,6 +79,6 @@ xir_status dialect_size(const int64_t *dims, size_t rank, uint64_t bits, uint64_
     }
     *elements = zero ? 0 : n;
     if ((over && !zero) || *elements > INT64_MAX) return XIR_E_LIMIT;
-    if (!mul_u64(*elements / 8, bits, &whole) || !add_u64(whole, (*elements % 8 * bits + 7) / 8, bytes)) return XIR_E_LIMIT;
-    return XIR_OK;
+    bool fits = mul_u64(*elements / 8, bits, &whole) && add_u64(whole, (*elements % 8 * bits + 7) / 8, bytes);
+    return fits ? XIR_OK : XIR_E_LIMIT;
 }

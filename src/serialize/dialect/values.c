@@ -1,5 +1,6 @@
-/* Which value a name or a number means. A use before the definition makes a value that nothing produces; the definition then
- * takes over its uses and its id. What is still open at the end stays as it is, for a check to find. */
+/* Which value a name or a number means. A use before the definition makes a value that nothing produces; the
+ * definition then takes over its uses and its id. What is still open at the end stays as it is, for a check to
+ * find. */
 #include "dialect/dialect.h"
 
 static bool is_open(const xir_value *v) { return !v->producer && !value_is_params(v); }
@@ -27,7 +28,8 @@ bool dialect_name_value(dialect *d, xir_value *v, xir_str text) {
         if (name) v->more->name = name;
         return name || trace_memory(&d->trace);
     }
-    value_more *more = text.size <= UINT32_MAX ? arena_take(&d->net->arena, sizeof *more + sizeof(label) + text.size) : NULL;
+    size_t size = sizeof(value_more) + sizeof(label) + text.size;
+    value_more *more = text.size <= UINT32_MAX ? arena_take(&d->net->arena, size) : NULL;
     if (!more) return trace_memory(&d->trace);
     label *name = (label *)(void *)(more + 1);
     name->size = (uint32_t)text.size;
@@ -42,7 +44,8 @@ bool dialect_name_value(dialect *d, xir_value *v, xir_str text) {
 /* The place of a number; NULL with a failure. */
 static xir_value **numbered(dialect *d, dialect_ref ref) {
     if (ref.hash - 1 < d->numbers.size) return (xir_value **)d->numbers.data + (ref.hash - 1);
-    DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_BOUNDS, "value %" PRIu64 " was found, there are %zu", ref.hash - 1, d->numbers.size);
+    DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_BOUNDS, "value %" PRIu64 " was found, there are %zu", ref.hash - 1,
+                 d->numbers.size);
     return NULL;
 }
 
@@ -76,7 +79,8 @@ xir_value *dialect_use(dialect *d, dialect_ref ref) {
 
 static bool mark_again(dialect *d, xir_value *v) {
     const xir_map *tags = NULL;
-    return dialect_tag(d, &tags, source_tag_key(SOURCE_DUPLICATE).data, xir_any_bool(true)) && dialect_value_tags(d, v, tags);
+    return dialect_tag(d, &tags, source_tag_key(SOURCE_DUPLICATE).data, xir_any_bool(true)) &&
+           dialect_value_tags(d, v, tags);
 }
 
 /* Of two constants the first is used and so has the mark; otherwise the one that comes second. */

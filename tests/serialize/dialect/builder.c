@@ -1,4 +1,5 @@
-/* The builder of networks of foreign models, without a format: short programs of its calls, and the networks that they make.
+/* The builder of networks of foreign models, without a format: short programs of its calls, and the networks that
+ * they make.
  *
  * A program is statements apart by ';':
  *
@@ -6,8 +7,9 @@
  *     const w       a constant of two bytes   numbers 4     values are numbers below 4
  *     A x,,w -> y   a node of type A; then, in any order, key=7 is an attribute, ^h a capture, @1=weight the name of input 1
  *
- * A name that begins with # is a number, an empty one is nothing. A network is written in its order: each value as its name
- * and id, with $ if it is Params, ? if nothing makes it, and ! if it is marked as a duplicate; tags and attributes in braces. */
+ * A name that begins with # is a number, an empty one is nothing. A network is written in its order: each value as
+ * its name and id, with $ if it is Params, ? if nothing makes it, and ! if it is marked as a duplicate; tags and
+ * attributes in braces. */
 #include <stdio.h>
 #include <xir/serialize.h>
 #include "dialect/dialect.h"
@@ -403,7 +405,7 @@ static void attributes_of_the_same_bytes_are_made_once(void **state) {
     assert_int_equal(node_of(&b.d, "a=1", 3, PLAIN)->entries[0].value.as.integer, 3);
     assert_int_equal(node_of(&b.d, "", 4, PLAIN)->entries[0].value.as.integer, 4);
     assert_int_equal(node_of(&b.d, "", 5, PLAIN)->entries[0].value.as.integer, 5);
-    /* What comes of attributes beside their map is each node's own. */
+    /* What attributes give in addition to their map is each node's own. */
     static const char *const bytes[] = { [WITH_PARAMS] = "p", [WITH_TAG] = "t", [WITH_CAPTURE] = "c" };
     for (int what = WITH_PARAMS; what <= WITH_CAPTURE; what++) {
         const xir_map *own = node_of(&b.d, bytes[what], 1, what);
@@ -461,7 +463,7 @@ static void declared_dims_become_a_type_and_a_tag(void **state) {
     }
 }
 
-/* The first type that is said of a value counts; Params have theirs, and a description in a tag counts too. */
+/* The first type that is declared counts; Params have theirs, and a description in a tag counts too. */
 static void a_declaration_counts_where_nothing_else_says_the_type(void **state) {
     (void)state;
     building b;
@@ -608,7 +610,8 @@ static void files_that_the_file_names(void **state) {
 
 /* ---- captures -------------------------------------------------------------------------------------------------- */
 
-/* Graphs in braces: "+a" defines, "a" uses. Definitions hold from where they stand, as a format that walks twice has it. */
+/* Graphs in braces: "+a" defines, "a" uses. Definitions hold from where they stand, as a format that walks twice
+ * has it. */
 static const struct { const char *graph, *captures; } graphs[] = {
     { "{}", "" },
     { "{+a a b}", "b" },
