@@ -8,7 +8,7 @@ failed=0
 
 # may_be TEST/PART: whether a line of the list fits it, whose variable is not set.
 may_be() {
-    while read -r pattern unless reason; do
+    while read -r pattern unless excuse; do
         case $pattern in '' | '#'*) continue ;; esac
         case $1 in $pattern) ;; *) continue ;; esac
         [ "$unless" = - ] && return
