@@ -16,6 +16,7 @@
 #include <xir/params.h>
 #include <xir/network.h>
 #include <xir/view.h>
+#include <xir/diff.h>
 #include <xir/infer.h>
 #include <xir/plugin.h>
 #include <xir/ops.h>

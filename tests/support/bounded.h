@@ -1,11 +1,12 @@
-/* An allocator that counts what one trial asks for, and refuses what no trial may ask for. Work is measured by it: a rule or a
- * kernel that is led astray by a hostile file asks for memory again and again, or for much at once. */
+/* An allocator that counts what one trial asks for, and refuses what no trial may ask for. Work is measured by it: a
+ * rule or a kernel that is led astray by a hostile file asks for memory again and again, or for much at once. */
 #ifndef SUPPORT_BOUNDED_H
 #define SUPPORT_BOUNDED_H
 
 #include <stddef.h>
 
-enum { BOUNDED_MOST = 64 << 20 };   /* of one block: the arrays of a type may have a million items, whatever a file says */
+/* Of one block: the arrays of a type may have a million items, whatever a file says. */
+enum { BOUNDED_MOST = 64 << 20 };
 
 typedef struct bounded_counts {
     size_t calls, bytes;   /* how often memory was asked for, and how much was given in all */

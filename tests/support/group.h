@@ -1,5 +1,5 @@
-/* What a group of tests shares, through public headers alone: a context, findings, chance that is the same every time, and an
- * allocator that refuses. */
+/* What a group of tests shares, through public headers alone: a context, findings, chance that is the same every
+ * time, and an allocator that refuses. */
 #ifndef SUPPORT_GROUP_H
 #define SUPPORT_GROUP_H
 

@@ -3,8 +3,8 @@
  *   op TYPE: reason      the tests of an op type
  *   test NAME: reason    one test; a star at the end of the name stands for the rest of it
  *
- * Blank lines and those that begin with # are skipped. The test that uses a list marks what it has seen, so that what is listed
- * and passes, or is not among the tests, can be told. */
+ * Blank lines and those that begin with # are skipped. The test that uses a list marks what it has seen, so that what
+ * is listed and passes, or is not among the tests, can be told. */
 #ifndef SUPPORT_LISTED_H
 #define SUPPORT_LISTED_H
 

@@ -1,5 +1,5 @@
-/* Counting skips. cmocka does not return how many tests were skipped, so the linker puts a function of ours before the one that
- * runs a group (--wrap). */
+/* Counting skips. cmocka does not return how many tests were skipped, so the linker puts a function before
+ * the one that runs a group (--wrap). */
 #include <stdio.h>
 #include <stdlib.h>
 #include "support/skips.h"
@@ -31,7 +31,7 @@ const char *corpus_or_skip(const char *test) {
     return corpus;
 }
 
-/* ---- groups --------------------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------------------------- */
 
 int __real__cmocka_run_group_tests(const char *name, const struct CMUnitTest *tests, size_t n, CMFixtureFunction set_up,
                                    CMFixtureFunction tear_down);

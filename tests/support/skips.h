@@ -1,5 +1,6 @@
-/* A test that cannot run says why, and CTest shows it: a program of which every test was skipped exits with 77, and each skip is
- * a line of the file that XIR_SKIPS names, which scripts/skips.sh holds against the list of those that may be. */
+/* A test that cannot run says why, and CTest shows it: a program of which every test was skipped exits with 77, and
+ * each skip is a line of the file that XIR_SKIPS names, which scripts/skips.sh holds against the list of those that
+ * may be. */
 #ifndef SUPPORT_SKIPS_H
 #define SUPPORT_SKIPS_H
 

@@ -6,7 +6,7 @@
 
 /* ---- naming things ------------------------------------------------------------------------------- */
 
-void describe(text *t, const xir_op *op) {
+static void describe(text *t, const xir_op *op) {
     xir_str key = xir_class_key(xir_op_class(op)), name = xir_op_name(op);
     text_add(t, key.data, key.size);
     if (name.size) {
@@ -41,19 +41,108 @@ static void json_op(json_out *j, const char *name, const xir_op *op) {
     json_close(j, '}');
 }
 
+/* What stands at an input: "output 0 of icraft::xir::Conv2d 'c1' (op 3)". */
+static void put_source(text *t, const xir_value *v) {
+    const xir_op *maker = v ? xir_value_op(v) : NULL;
+    if (!v) {
+        text_put(t, "absent");
+    } else if (maker) {
+        text_printf(t, "output %zu of ", xir_value_index(v));
+        describe(t, maker);
+    } else {
+        xir_str name = xir_value_name(v);
+        text_printf(t, "%s %" PRId64, xir_value_is_params(v) ? "params" : "value", xir_value_id(v));
+        if (name.size) text_printf(t, " '%.*s'", (int)(name.size < 200 ? name.size : 200), name.data);
+    }
+}
+
+/* ---- what a network has in a field ------------------------------------------------------------- */
+
+static void put_refs(text *t, const xir_refs *refs) {
+    text_put(t, "[");
+    for (size_t i = 0; i < refs->size; i++) {
+        if (i) text_put(t, ",");
+        json_object(t, refs->data[i]);
+    }
+    text_put(t, "]");
+}
+
+static void put_run(text *t, const xir_run *run) {
+    text_printf(t, "[%" PRId64 ",%" PRId64 ",%" PRId64 ",", run->end, run->m, run->exp);
+    json_real(t, (double)run->value);
+    text_put(t, "]");
+}
+
+#define PUT_LIST(list, put_item)                                    \
+    do {                                                            \
+        text_put(t, "[");                                           \
+        for (size_t i = 0; i < (list).size; i++) {                  \
+            if (i) text_put(t, ",");                                \
+            put_item;                                               \
+        }                                                           \
+        text_put(t, "]");                                           \
+    } while (0)
+
+/* `f` is the row of a declared attribute, or NULL. */
+static void put_attr(text *t, const xir_field *f, const xir_attr *v) {
+    if (v->is_null) {
+        text_put(t, "null");
+        return;
+    }
+    switch (v->kind) {
+    case XIR_KIND_BOOL:  text_put(t, v->as.boolean ? "true" : "false"); break;
+    case XIR_KIND_I64:   text_printf(t, "%" PRId64, v->as.i64); break;
+    case XIR_KIND_U64:   text_printf(t, "%" PRIu64, v->as.u64); break;
+    case XIR_KIND_REAL:  json_real(t, v->as.real); break;
+    case XIR_KIND_TEXT:  json_text(t, v->as.text); break;
+    case XIR_KIND_REF:   json_object(t, v->as.ref); break;
+    case XIR_KIND_I64S:  json_i64s(t, v->as.i64s.data, v->as.i64s.size); break;
+    case XIR_KIND_REFS:  put_refs(t, &v->as.refs); break;
+    case XIR_KIND_BOOLS: PUT_LIST(v->as.bools, text_put(t, v->as.bools.data[i] ? "true" : "false")); break;
+    case XIR_KIND_REALS: PUT_LIST(v->as.reals, json_real(t, v->as.reals.data[i])); break;
+    case XIR_KIND_TEXTS: PUT_LIST(v->as.texts, json_text(t, v->as.texts.data[i])); break;
+    case XIR_KIND_RUNS:  PUT_LIST(v->as.runs, put_run(t, &v->as.runs.data[i])); break;
+    case XIR_KIND_ENUM:
+        if (f && f->members && v->as.enumerator >= 0 && (size_t)v->as.enumerator < f->members->size) {
+            json_text(t, xir_str_of(f->members->words[v->as.enumerator]));
+        } else {
+            text_printf(t, "%d", v->as.enumerator);
+        }
+        break;
+    default: text_put(t, "null"); break;
+    }
+}
+
+/* One side as JSON, or as words, which in JSON are a text. False: the network does not have the field. */
+static bool put_side(text *t, const xir_diff_item *r, const xir_diff_side *side, bool json) {
+    text words = { 0 };
+    switch (side->what) {
+    case XIR_DIFF_NOTHING: return false;
+    case XIR_DIFF_ATTR:    put_attr(t, r->attr, &side->as.attr); return true;
+    case XIR_DIFF_ANY:     json_any(t, side->as.any); return true;
+    case XIR_DIFF_INPUT:   put_source(&words, side->as.value); break;
+    case XIR_DIFF_VALUE:   type_words(&words, xir_value_type(side->as.value)); break;
+    default:               text_put(&words, "bytes"); break;
+    }
+    if (json) json_text(t, text_of(&words));
+    else text_add(t, words.data, words.size);
+    text_free(&words);
+    return true;
+}
+
 /* ---- records ------------------------------------------------------------------------------------- */
 
 enum { CLIP = 100 };
 
-static void begin_record(diffing *d, json_out *j, const char *change, const spot *s) {
-    text_put(&j->t, d->records++ ? ",\n" : "\n");
+static void begin_record(reporting *p, json_out *j, const char *change, const xir_diff_item *r) {
+    text_put(&j->t, p->records++ ? ",\n" : "\n");
     text_put(&j->t, "{");
     j->more = false;
     json_str(j, "change", xir_str_of(change));
-    json_str(j, "in", xir_str_of(s->a || s->b ? "op" : "network"));
-    if (!s->a && !s->b) return;
-    json_op(j, "op_a", s->a);
-    json_op(j, "op_b", s->b);
+    json_str(j, "in", xir_str_of(r->a || r->b ? "op" : "network"));
+    if (!r->a && !r->b) return;
+    json_op(j, "op_a", r->a);
+    json_op(j, "op_b", r->b);
 }
 
 static void end_record(json_out *j) {
@@ -63,14 +152,14 @@ static void end_record(json_out *j) {
 }
 
 /* The line before the differences of an op, once. */
-static void show_heading(diffing *d, const spot *s) {
-    const xir_op *op = s->a ? s->a : s->b;
+static void show_heading(reporting *p, const xir_diff_item *r) {
+    const xir_op *op = r->a ? r->a : r->b;
     if (!op) {
-        if (!d->records) printf("network\n");   /* its own fields come first */
+        if (!p->records) printf("network\n");   /* its own fields come first */
         return;
     }
-    if (op == d->shown) return;
-    d->shown = op;
+    if (op == p->shown) return;
+    p->shown = op;
     text t = { 0 };
     describe_whole(&t, op);
     print_text(stdout, text_of(&t));
@@ -79,53 +168,45 @@ static void show_heading(diffing *d, const spot *s) {
 }
 
 /* "  ~ field: " */
-static void begin_line(diffing *d, const spot *s) {
-    show_heading(d, s);
-    d->records++;
+static void begin_line(reporting *p, const xir_diff_item *r) {
+    show_heading(p, r);
+    p->records++;
     printf("  ~ ");
-    print_text(stdout, text_of(s->field));
+    print_text(stdout, r->field);
     printf(": ");
 }
 
-void report_change(diffing *d, const spot *s, text *a, text *b) {
-    if (d->json) {
+static void print_side(bool there, const text *t) {
+    if (there) print_clipped(stdout, text_of(t), CLIP);
+    else printf("(none)");
+}
+
+static void report_change(reporting *p, const xir_diff_item *r) {
+    text a = { 0 }, b = { 0 };
+    bool has_a = put_side(&a, r, &r->in_a, p->json), has_b = put_side(&b, r, &r->in_b, p->json);
+    if (p->json) {
         json_out j = { 0 };
-        begin_record(d, &j, "changed", s);
-        json_str(&j, "field", text_of(s->field));
+        begin_record(p, &j, "changed", r);
+        json_str(&j, "field", r->field);
         json_member(&j, "a");
-        text_put(&j.t, a ? a->data : "null");
+        text_put(&j.t, has_a ? a.data : "null");
         json_member(&j, "b");
-        text_put(&j.t, b ? b->data : "null");
+        text_put(&j.t, has_b ? b.data : "null");
         end_record(&j);
     } else {
-        begin_line(d, s);
-        if (a) print_clipped(stdout, text_of(a), CLIP);
-        else printf("(none)");
+        begin_line(p, r);
+        print_side(has_a, &a);
         printf(" -> ");
-        if (b) print_clipped(stdout, text_of(b), CLIP);
-        else printf("(none)");
+        print_side(has_b, &b);
         printf("\n");
     }
-    if (a) text_free(a);
-    if (b) text_free(b);
+    text_free(&a);
+    text_free(&b);
 }
 
-static void quote(text *t) {
-    text quoted = { 0 };
-    json_text(&quoted, text_of(t));
-    text_free(t);
-    *t = quoted;
-}
-
-void report_words(diffing *d, const spot *s, text *a, text *b) {
-    if (d->json && a) quote(a);
-    if (d->json && b) quote(b);
-    report_change(d, s, a, b);
-}
-
-static void put_number(text *t, const value_diff *v, bool of_a) {
-    if (v->integers && v->is_unsigned) text_printf(t, "%" PRIu64, (uint64_t)(of_a ? v->ia : v->ib));
-    else if (v->integers) text_printf(t, "%" PRId64, of_a ? v->ia : v->ib);
+static void put_number(text *t, const xir_elements_diff *v, bool of_a) {
+    if (v->integers && v->is_unsigned) text_printf(t, "%" PRIu64, (uint64_t)(of_a ? v->int_a : v->int_b));
+    else if (v->integers) text_printf(t, "%" PRId64, of_a ? v->int_a : v->int_b);
     else json_real(t, of_a ? v->a : v->b);
 }
 
@@ -150,21 +231,22 @@ static const char *bare(text *t) {
     return t->data + 1;
 }
 
-void report_values(diffing *d, const spot *s, const value_diff *v, const xir_type *type) {
+static void report_elements(reporting *p, const xir_diff_item *r) {
+    const xir_elements_diff *v = r->elements;
     text place = { 0 }, largest = { 0 }, a = { 0 }, b = { 0 };
     if (!v->by_bytes) {
-        put_place(&place, type, v->at);
+        put_place(&place, xir_value_type(r->in_a.as.value), v->at);
         put_number(&a, v, true);
         put_number(&b, v, false);
-        if (v->integers) text_printf(&largest, "%" PRIu64, v->largest_integer);
+        if (v->integers) text_printf(&largest, "%" PRIu64, v->largest_int);
         else json_real(&largest, v->largest);
     }
-    if (d->json) {
+    if (p->json) {
         json_out j = { 0 };
-        begin_record(d, &j, "changed", s);
-        json_str(&j, "field", text_of(s->field));
+        begin_record(p, &j, "changed", r);
+        json_str(&j, "field", r->field);
         json_str(&j, "unit", xir_str_of(v->by_bytes ? "byte" : "element"));
-        json_uint(&j, "differ", v->count);
+        json_uint(&j, "differ", v->differ);
         json_uint(&j, "of", v->of);
         json_member(&j, "at");
         if (v->by_bytes) text_printf(&j.t, "%" PRIu64, v->at);
@@ -179,8 +261,8 @@ void report_values(diffing *d, const spot *s, const value_diff *v, const xir_typ
         }
         end_record(&j);
     } else {
-        begin_line(d, s);
-        printf("%" PRIu64 " of %" PRIu64 " %s differ", v->count, v->of, v->by_bytes ? "bytes" : "values");
+        begin_line(p, r);
+        printf("%" PRIu64 " of %" PRIu64 " %s differ", v->differ, v->of, v->by_bytes ? "bytes" : "values");
         if (v->by_bytes) printf(", the first at %" PRIu64 "\n", v->at);
         else printf(", by at most %s, at %s: %s -> %s\n", bare(&largest), place.data, bare(&a), bare(&b));
     }
@@ -190,29 +272,29 @@ void report_values(diffing *d, const spot *s, const value_diff *v, const xir_typ
     text_free(&b);
 }
 
-void report_op(diffing *d, const char *change, const spot *s, const xir_op *after_a, const xir_op *after_b) {
-    if (d->json) {
+static void report_op(reporting *p, const char *change, const xir_diff_item *r) {
+    if (p->json) {
         json_out j = { 0 };
-        begin_record(d, &j, change, s);
-        if (s->a) json_op(&j, "after_a", after_a);
-        if (s->b) json_op(&j, "after_b", after_b);
+        begin_record(p, &j, change, r);
+        if (r->a) json_op(&j, "after_a", r->after_a);
+        if (r->b) json_op(&j, "after_b", r->after_b);
         end_record(&j);
         return;
     }
-    d->records++;
-    d->shown = s->a ? s->a : s->b;
+    p->records++;
+    p->shown = r->a ? r->a : r->b;
     text t = { 0 };
     text_put(&t, change[0] == 'a' ? "+ " : change[0] == 'r' ? "- " : "> ");
-    const xir_op *op = s->a ? s->a : s->b, *after = s->b ? after_b : after_a;
+    const xir_op *op = r->a ? r->a : r->b, *after = r->b ? r->after_b : r->after_a;
     describe_whole(&t, op);
     text_printf(&t, ": %s", change);
-    if (s->a && s->b) {
+    if (r->a && r->b) {
         text_put(&t, " from behind ");
-        if (after_a) describe(&t, after_a);
+        if (r->after_a) describe(&t, r->after_a);
         else text_put(&t, "nothing");
         text_put(&t, " to");
     }
-    if (s->b) {
+    if (r->b) {
         text_put(&t, " behind ");
         if (after) describe(&t, after);
         else text_put(&t, "nothing");
@@ -222,22 +304,14 @@ void report_op(diffing *d, const char *change, const spot *s, const xir_op *afte
     text_free(&t);
 }
 
-/* ---- where it is --------------------------------------------------------------------------------- */
-
-size_t into(const spot *s, xir_str part) {
-    size_t size = s->field->size;
-    if (size) text_put(s->field, "/");
-    text_add(s->field, part.data, part.size);
-    return size;
-}
-
-size_t into_index(const spot *s, size_t i) {
-    size_t size = s->field->size;
-    text_printf(s->field, size ? "/%zu" : "%zu", i);
-    return size;
-}
-
-void leave(const spot *s, size_t size) {
-    s->field->size = size;
-    s->field->data[size] = '\0';
+void report(reporting *p, const xir_diff_item *r) {
+    switch (r->kind) {
+    case XIR_DIFF_REMOVED: report_op(p, "removed", r); break;
+    case XIR_DIFF_ADDED:   report_op(p, "added", r); break;
+    case XIR_DIFF_MOVED:   report_op(p, "moved", r); break;
+    case XIR_DIFF_CHANGED:
+        if (r->elements) report_elements(p, r);
+        else report_change(p, r);
+        break;
+    }
 }

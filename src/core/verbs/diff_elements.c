@@ -1,8 +1,9 @@
-/* Comparing parameters by value: floats within a tolerance, integers exactly, and bytes where what they mean is not known.
+/* Comparing elements as numbers: floats within a tolerance, integers exactly, and bytes where they have no number.
  * Payloads need not be aligned. */
 #include <math.h>
-#include <string.h>
-#include "diff.h"
+#include <xir/diff.h>
+#include "graph.h"
+#include "sized.h"
 
 typedef enum coding { BYTES, SIGNED, UNSIGNED, F16, BF16, F32, F64 } coding;
 
@@ -82,12 +83,13 @@ static double apart(double a, double b) {
     return a == b ? 0 : fabs(a - b);
 }
 
-static void compare_reals(value_diff *d, const unsigned char *a, const unsigned char *b, coding c, size_t bytes, double tolerance) {
+static void compare_reals(xir_elements_diff *d, const unsigned char *a, const unsigned char *b, coding c, size_t bytes,
+                          double tolerance) {
     for (uint64_t i = 0; i < d->of; i++) {
         double x = real_at(a + i * bytes, c), y = real_at(b + i * bytes, c), by = apart(x, y);
         if (by <= tolerance) continue;
-        d->count++;
-        if (d->count > 1 && by <= d->largest) continue;
+        d->differ++;
+        if (d->differ > 1 && by <= d->largest) continue;
         d->largest = by;
         d->at = i;
         d->a = x;
@@ -95,7 +97,8 @@ static void compare_reals(value_diff *d, const unsigned char *a, const unsigned 
     }
 }
 
-static void compare_integers(value_diff *d, const unsigned char *a, const unsigned char *b, coding c, size_t bytes) {
+static void compare_integers(xir_elements_diff *d, const unsigned char *a, const unsigned char *b, coding c,
+                             size_t bytes) {
     d->integers = true;
     d->is_unsigned = c == UNSIGNED;
     for (uint64_t i = 0; i < d->of; i++) {
@@ -108,31 +111,32 @@ static void compare_integers(value_diff *d, const unsigned char *a, const unsign
             y = (uint64_t)sy;
         }
         uint64_t by = less ? y - x : x - y;
-        d->count++;
-        if (by <= d->largest_integer) continue;
-        d->largest_integer = by;
+        d->differ++;
+        if (by <= d->largest_int) continue;
+        d->largest_int = by;
         d->at = i;
-        d->ia = (int64_t)x;
-        d->ib = (int64_t)y;
+        d->int_a = (int64_t)x;
+        d->int_b = (int64_t)y;
     }
 }
 
-static void compare_bytes(value_diff *d, const unsigned char *a, const unsigned char *b) {
+static void compare_bytes(xir_elements_diff *d, const unsigned char *a, const unsigned char *b) {
     d->by_bytes = true;
     for (uint64_t i = 0; i < d->of; i++) {
         if (a[i] == b[i]) continue;
-        if (!d->count) d->at = i;
-        d->count++;
+        if (!d->differ) d->at = i;
+        d->differ++;
     }
 }
 
-value_diff compare_values(const xir_value *a, const xir_value *b, double tolerance) {
-    value_diff d = { 0 };
-    uint64_t n_a = 0, n_b = 0;
-    const unsigned char *x = xir_params_data(a, &n_a), *y = xir_params_data(b, &n_b);
-    if (n_a == n_b && (!n_a || x == y || memcmp(x, y, (size_t)n_a) == 0)) return d;
+/* ---- the calls ------------------------------------------------------------------------------------------------- */
+
+static xir_elements_diff compare(const xir_type *type_a, const unsigned char *a, uint64_t n_a, const xir_type *type_b,
+                                 const unsigned char *b, uint64_t n_b, double tolerance) {
+    xir_elements_diff d = XIR_INIT(xir_elements_diff);
+    if (n_a == n_b && (!n_a || a == b || memcmp(a, b, (size_t)n_a) == 0)) return d;
     size_t bytes, other;
-    coding c = coding_of(xir_value_type(a), &bytes), c_b = coding_of(xir_value_type(b), &other);
+    coding c = coding_of(type_a, &bytes), c_b = coding_of(type_b, &other);
     if (n_a != n_b || c != c_b || bytes != other || n_a % bytes) {
         /* A type that differs is a difference of its own; here it is bytes that are left to compare. */
         c = BYTES;
@@ -140,17 +144,31 @@ value_diff compare_values(const xir_value *a, const xir_value *b, double toleran
     }
     d.of = (n_a < n_b ? n_a : n_b) / bytes;
     switch (c) {
-    case BYTES:    compare_bytes(&d, x, y); break;
+    case BYTES:    compare_bytes(&d, a, b); break;
     case SIGNED:
-    case UNSIGNED: compare_integers(&d, x, y, c, bytes); break;
-    default:       compare_reals(&d, x, y, c, bytes, tolerance); break;
+    case UNSIGNED: compare_integers(&d, a, b, c, bytes); break;
+    default:       compare_reals(&d, a, b, c, bytes, tolerance); break;
     }
     if (n_a != n_b) {
         uint64_t longer = n_a > n_b ? n_a : n_b;
-        if (!d.count) d.at = d.of;
-        d.count += longer - d.of;
+        if (!d.differ) d.at = d.of;
+        d.differ += longer - d.of;
         d.of = longer;
     }
-    d.differ = d.count > 0;
     return d;
+}
+
+xir_status xir_elements_compare(const xir_type *type_a, const void *a, uint64_t bytes_a, const xir_type *type_b,
+                                const void *b, uint64_t bytes_b, double tolerance, xir_elements_diff *out) {
+    const xir_elements_diff d = compare(type_a, a, a ? bytes_a : 0, type_b, b, b ? bytes_b : 0, tolerance);
+    return sized_fill(SIZED(xir_elements_diff, int_b), out, &d, NULL);
+}
+
+xir_status xir_params_compare(const xir_value *a, const xir_value *b, double tolerance, xir_elements_diff *out) {
+    if (!a || !b || !value_is_params(a) || !value_is_params(b)) return XIR_E_TYPE;
+    uint64_t n_a = 0, n_b = 0;
+    const void *x = xir_params_data(a, &n_a), *y = xir_params_data(b, &n_b);
+    /* Bytes of a mapped file may turn out not to be there when they are asked for. */
+    if ((!x && n_a) || (!y && n_b) || !xir_params_has_data(a) || !xir_params_has_data(b)) return XIR_E_MISSING;
+    return xir_elements_compare(xir_value_type(a), x, n_a, xir_value_type(b), y, n_b, tolerance, out);
 }
