@@ -127,11 +127,13 @@ static const model models[] = {
 static void the_corpus(void **state) {
     (void)state;
     const char *corpus = CORPUS_OR_SKIP();
+    size_t n = 0;
     for (size_t i = 0; i < COUNT(models); i++) {
         const model *m = &models[i];
         size_t checked;
         xir_network *net = unpacked(corpus, m->name);
         if (!net) continue;
+        n++;
         run_pipeline(net, prelude);
         size_t missing = shapes_missing(net, m->is_static, &checked);
         if (m->is_static && missing) fail_msg("%s: %zu of %zu values have no static shape", m->name, missing, checked);
@@ -147,6 +149,7 @@ static void the_corpus(void **state) {
         }
         xir_network_free(net);
     }
+    if (!n) SKIP("XIR_CORPUS/onnx has none of these models, or there is no xz");
 }
 
 int main(void) {
