@@ -5,6 +5,7 @@
 #
 #   sh scripts/test.sh                  everything, as configured for daily work
 #   sh scripts/test.sh asan             under AddressSanitizer and UndefinedBehaviorSanitizer
+#   sh scripts/test.sh asan-clang       the same with clang, which sees more
 #   sh scripts/test.sh dev -R network   tests whose name contains "network"
 set -eu
 
@@ -14,7 +15,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 
 case $preset in
 release | bench-peers)
-    echo "test.sh: preset $preset has no tests; those are: dev dev-clang asan tsan coverage fuzz" >&2
+    echo "test.sh: preset $preset has no tests; those are: dev dev-clang asan asan-clang tsan coverage fuzz" >&2
     exit 2 ;;
 esac
 

@@ -46,9 +46,9 @@ static int by_place(const void *a, const void *b) {
 
 /* The token that begins at `at` of a pointer. */
 static xir_str token(const wanted *w, size_t at) {
-    const char *start = w->pointer.data + at;
-    size_t left = w->pointer.size - at;
-    const char *slash = left ? memchr(start, '/', left) : NULL;
+    const size_t left = w->pointer.size - at;
+    if (!left) return (xir_str){ NULL, 0 };
+    const char *start = w->pointer.data + at, *slash = memchr(start, '/', left);
     return (xir_str){ start, slash ? (size_t)(slash - start) : left };
 }
 
@@ -249,7 +249,7 @@ void place_findings(const xir_diags *from, const char *file, xir_str json, xir_d
         asking += asks;
     }
     if (asking) qsort(list, asking, sizeof *list, by_pointer);
-    walk w = { .start = json.data, .p = json.data, .end = json.data + json.size, .list = list };
+    walk w = { .start = json.data, .p = json.data, .end = json.data ? json.data + json.size : NULL, .list = list };
     if (asking) enter(&w, 0, asking, 0);
     text_free(&w.key);
     if (asking) qsort(list, asking, sizeof *list, by_place);

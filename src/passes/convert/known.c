@@ -107,7 +107,7 @@ static bool one_factor(xir_refs factors, int64_t *out) {
     if (factors.size != 1) return false;
     const xir_scalar *s = (const xir_scalar *)(const void *)factors.data[0];
     double v = xir_scalar_as_real(s);
-    *out = (int64_t)v;
+    *out = v < 0 ? -1 : 1;
     return v == 1 || v == -1;
 }
 

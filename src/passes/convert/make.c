@@ -1,5 +1,6 @@
 /* What hooks make: ops before their node, and constants. An op whose inputs are all constants of few elements is computed
  * at once, by the executor if there is one; then it is Params, and becomes an attribute where ours have one. */
+#include <math.h>
 #include <stdio.h>
 #include "convert/convert.h"
 
@@ -81,6 +82,14 @@ static bool same_word(xir_str text, const char *word) {
     return i == text.size && !word[i];
 }
 
+/* The integer that an attribute gives. A real must be a whole number that an integer can hold. */
+static bool whole_of(const xir_set *s, int64_t *out) {
+    if (s->kind == XIR_SET_INT) *out = s->i;
+    else if (s->kind != XIR_SET_REAL || !(s->r >= -0x1p63 && s->r < 0x1p63) || s->r != trunc(s->r)) return false;
+    else *out = (int64_t)s->r;
+    return true;
+}
+
 /* Writes one attribute into a body; lists stay where they are. False: the kinds do not go together. */
 static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_set *from) {
     xir_set s = *from;
@@ -91,9 +100,12 @@ static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_se
     const xir_ints *list = s.p;
     bool number = s.kind == XIR_SET_INT || s.kind == XIR_SET_REAL;
     double real = s.kind == XIR_SET_REAL ? s.r : (double)s.i;
-    int64_t whole = s.kind == XIR_SET_REAL ? (int64_t)s.r : s.i;
+    int64_t whole;
     switch (f->kind) {
-    case XIR_KIND_I64:  if (number) put(body, f, &whole, sizeof whole); return number;
+    case XIR_KIND_I64:
+        if (!whole_of(&s, &whole)) return false;
+        put(body, f, &whole, sizeof whole);
+        return true;
     case XIR_KIND_BOOL: if (number) put(body, f, &(bool){ real != 0 }, sizeof(bool)); return number;
     case XIR_KIND_REAL: if (number) put(body, f, &real, sizeof real); return number;
     case XIR_KIND_I64S:

@@ -453,6 +453,8 @@ bool onnx_pad(xir_node *at) {
     if (xir_node_is(at, "mode", "wrap")) return xir_node_stays(at, "padding that wraps around");
     const char *mode = xir_node_is(at, "mode", "reflect") ? "REFLECTION" : xir_node_is(at, "mode", "edge")
         ? "REPLICATION" : "CONSTANT";
+    if (v_is_integer(x) && !(value >= -0x1p63 && value < 0x1p63)) return xir_node_stays(at, "integers padded with %g",
+                                                                                        value);
     const xir_set fill = v_is_integer(x) ? (xir_set)INT("value", (int64_t)value) : (xir_set)REAL("value", value);
     return xir_node_gives(at, "Pad", INS(x), SETS(LIST("padding", &padding), WORD("mode", xir_str_of(mode)), fill));
 }

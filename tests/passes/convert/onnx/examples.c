@@ -591,6 +591,33 @@ static void programs_bring_rows(void **state) {
     check_finding_at(0, XIR_NOTE, "/graph/node/2", "stays as it is: a beta of 2");
 }
 
+/* An axis from a real: a whole number is one, what no integer can be is not. */
+static void reals_are_integers_only_if_they_are_whole(void **state) {
+    static const xir_convert_row row = { XIR_CONVERT_HEAD, "onnx::com.example.Along", "1", "1", "along:f", "Softmax",
+                                         "axis=along", NULL };
+    static const struct { float along; const char *story; } cases[] = {
+        { 1,         "y = Softmax x [axis=1]; out y" },
+        { 0.5f,      "y = onnx::com.example.Along x; out y" },
+        { 1e30f,     "y = onnx::com.example.Along x; out y" },
+        { -1e30f,    "y = onnx::com.example.Along x; out y" },
+        { 0x1p63f,   "y = onnx::com.example.Along x; out y" },
+    };
+    DOES(xir_convert_register(ctx, &row, 1, why));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        end(state);
+        begin(state);
+        in_x();
+        om_opset(&m, "", 17);
+        om_opset(&m, "com.example", 3);
+        om_node(&m, "com.example.Along", "l", "x", "y");
+        om_float(&m, "along", cases[i].along);
+        out_y();
+        convert(NULL);
+        CHECK_STORY(net, cases[i].story);
+        if (i) check_finding_at(0, XIR_NOTE, "/graph/node/0", "Softmax takes another kind for its attribute axis");
+    }
+}
+
 static void rows_that_are_refused(void **state) {
     (void)state;
     static const struct { xir_convert_row row; xir_status code; const char *part; } cases[] = {
@@ -703,6 +730,7 @@ static const struct { int code; const char *type; } casts[] = {
 };
 static void casts_know_the_element_types_of_the_reader(void **state) {
     for (size_t i = 0; i < COUNT(casts); i++) {
+        end(state);
         begin(state);
         in_x();
         om_node(&m, "Cast", "c", "x", "y");
@@ -718,9 +746,7 @@ static void casts_know_the_element_types_of_the_reader(void **state) {
         } else {
             check_finding_at(0, XIR_NOTE, "/graph/node/0", "elements of TensorProto.DataType");
         }
-        end(state);
     }
-    begin(state);
 }
 
 int main(void) {
@@ -749,6 +775,7 @@ int main(void) {
         TEST(a_cycle_is_an_error_and_the_rest_is_converted),
         TEST(networks_keep_what_they_say_of_themselves),
         TEST(programs_bring_rows),
+        TEST(reals_are_integers_only_if_they_are_whole),
         TEST(rows_that_are_refused),
         TEST(our_own_rows_are_good),
         TEST(the_docs_have_all_rows),
