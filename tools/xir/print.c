@@ -90,7 +90,12 @@ static size_t character(const unsigned char *p, size_t size) {
     return n;
 }
 
-static bool steers(const unsigned char *p) { return p[0] < 0x20 || p[0] == 0x7F || (p[0] == 0xC2 && p[1] < 0xA0); }
+/* Controls, marks that change the direction of the text, and line ends that only Unicode has: as findings escape them. */
+static bool steers(const unsigned char *p) {
+    if (p[0] == 0xE2 && p[1] == 0x80) return p[2] == 0x8E || p[2] == 0x8F || (p[2] >= 0xA8 && p[2] <= 0xAE);
+    if (p[0] == 0xE2 && p[1] == 0x81) return p[2] >= 0xA6 && p[2] <= 0xA9;
+    return p[0] < 0x20 || p[0] == 0x7F || (p[0] == 0xC2 && p[1] < 0xA0) || (p[0] == 0xD8 && p[1] == 0x9C);
+}
 
 void print_clipped(FILE *out, xir_str s, size_t most) {
     const unsigned char *p = (const unsigned char *)s.data;

@@ -193,9 +193,12 @@ static size_t utf8_length(const unsigned char *p, size_t size) {
     return length;
 }
 
-/* Whether a well-formed character steers a terminal: C0, DEL, and C1, which is two bytes in UTF-8. */
+/* Returns true if a well-formed character steers a terminal or an editor: C0, DEL, C1; marks that change the direction
+ * of the text (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069); line ends (U+2028, U+2029). */
 static bool is_control(const unsigned char *p) {
-    return p[0] < 0x20 || p[0] == 0x7F || (p[0] == 0xC2 && p[1] < 0xA0);
+    if (p[0] == 0xE2 && p[1] == 0x80) return p[2] == 0x8E || p[2] == 0x8F || (p[2] >= 0xA8 && p[2] <= 0xAE);
+    if (p[0] == 0xE2 && p[1] == 0x81) return p[2] >= 0xA6 && p[2] <= 0xA9;
+    return p[0] < 0x20 || p[0] == 0x7F || (p[0] == 0xC2 && p[1] < 0xA0) || (p[0] == 0xD8 && p[1] == 0x9C);
 }
 
 static void print_text(xir_str text, FILE *out) {
