@@ -72,6 +72,7 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
  *   XIR_E_IO           the file cannot be opened, or is no ordinary one
  *   XIR_E_UNSUPPORTED  the system's loader refuses it (no shared object, another machine's, a missing symbol: its words are in
  *                      the finding); or it asks for what only a newer library has
+ *   XIR_E_CORRUPT      the file is shorter than its headers say
  *   XIR_E_MISSING      it has no xir_plugin_entry: it is no plug-in
  *   XIR_E_ABI          it was built for another XIR_ABI, or with another copy of the library than this one
  *   XIR_E_INVALID      what it says of itself is NULL where something must be, or no target; or a class, a pass or a conversion

@@ -3,12 +3,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xir/plugin.h>
 #include "context.h"
+#include "elf.h"
 #include "sized.h"
 
 #define ENTRY "xir_plugin_entry"
@@ -27,15 +29,17 @@ static XIR_PRINTF(4, 5) xir_status fail(xir_diags *why, const char *path, xir_st
 
 /* ---- the shared object ------------------------------------------------------------------------------------- */
 
-/* The system's loader says little of files that are not there, and would wait for a pipe. */
+/* The system's loader says little of files that are not there, would wait for a pipe, and crashes on a file that is cut off. */
 static xir_status check_file(const char *path, xir_diags *why) {
     struct stat s;
     if (stat(path, &s) != 0) return fail(why, path, XIR_E_IO, "cannot be loaded: %s", strerror(errno));
     if (!S_ISREG(s.st_mode)) return fail(why, path, XIR_E_IO, "cannot be loaded: it is no ordinary file");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return fail(why, path, XIR_E_IO, "cannot be loaded: %s", strerror(errno));
+    const uint64_t size = (uint64_t)s.st_size, needs = elf_needs(fd, size);
     close(fd);
-    return XIR_OK;
+    if (needs <= size) return XIR_OK;
+    return fail(why, path, XIR_E_CORRUPT, "the file is cut off: it has %" PRIu64 " bytes, its headers speak of %" PRIu64, size, needs);
 }
 
 /* The loader's words begin with the path, which the finding has already. */

@@ -1,4 +1,5 @@
 /* Plug-ins: what loading one brings, what it refuses and then leaves as it was; ops of unknown classes that become real ones. */
+#include <elf.h>
 #include <math.h>
 #include <pthread.h>
 #include "context.h"
@@ -312,9 +313,23 @@ static void files_that_are_no_plugins(void **state) {
     check_refused(with, MODULE("no_entry"), XIR_E_MISSING, "there is no xir_plugin_entry in it");
     size_t size;
     uint8_t *bytes = scratch_get(FLATTEN, &size);
-    scratch_put(scratch("cut.so"), bytes, 200);
-    free(bytes);
+    scratch_put(scratch("cut.so"), bytes, 60);
     check_refused(with, scratch("cut.so"), XIR_E_UNSUPPORTED, "the system cannot load it: ");
+    const size_t cuts[] = { 64, 200, 4096, 5000, size / 4, size / 2, size - 4096, size - 1 };
+    for (size_t i = 0; i < COUNT(cuts); i++) {
+        scratch_put(scratch("cut.so"), bytes, cuts[i]);
+        check_refused(with, scratch("cut.so"), XIR_E_CORRUPT, "the file is cut off: it has ");
+    }
+    /* Without a table of sections the segments tell. */
+    memset(bytes + offsetof(Elf64_Ehdr, e_shoff), 0, sizeof(Elf64_Off));
+    scratch_put(scratch("cut.so"), bytes, 5000);
+    check_refused(with, scratch("cut.so"), XIR_E_CORRUPT,
+                  "the file is cut off: it has 5000 bytes, its headers speak of ");
+    /* Headers that speak of more than 64 bits. */
+    memset(bytes + offsetof(Elf64_Ehdr, e_shoff), 0xFF, sizeof(Elf64_Off));
+    scratch_put(scratch("cut.so"), bytes, size);
+    check_refused(with, scratch("cut.so"), XIR_E_CORRUPT, "its headers speak of 18446744073709551615");
+    free(bytes);
     must_load(with, FLATTEN);
     xir_context_free(with);
 }
