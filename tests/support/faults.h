@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -87,6 +88,7 @@ int close(int fd) {
     return -1;
 }
 int rename(const char *from, const char *to) { PLAIN(rename), from, to); }
+int flock(int fd, int how) { PLAIN(flock), fd, how); }
 int unlink(const char *path) { PLAIN(unlink), path); }
 int fchmod(int fd, mode_t mode) { PLAIN(fchmod), fd, mode); }
 int fchown(int fd, uid_t uid, gid_t gid) { PLAIN(fchown), fd, uid, gid); }

@@ -1,6 +1,7 @@
 /* What is read is as large as it was when it was opened, or the read fails. What is written appears under its name whole and
  * flushed, or not at all: rename(2) is atomic, fsync(2) before it keeps a crash from leaving a name without bytes, and one
- * on the directory makes the new name last. A process that is killed leaves at most a file ".xir-….tmp" behind.
+ * on the directory makes the new name last. A process that is killed leaves at most a file ".xir-….tmp", which the next save
+ * of the same file removes.
  *
  * Every call may be interrupted or do less than asked; both are normal here. */
 #define _FILE_OFFSET_BITS 64
@@ -9,6 +10,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -16,12 +18,14 @@
 #include <unistd.h>
 #include "context_base.h"
 #include "file.h"
+#include "hash.h"
 
 enum {
     BLOCK = 256 << 10,        /* small pieces are joined to this much before they are written */
     AT_ONCE = 1 << 30,        /* the most for one call: the kernel stops below 2 GiB anyway   */
     PATH_ROOM = PATH_MAX,
     MOST_LINKS = 40,          /* as the kernel                                                */
+    TEMP_ROOM = 48,           /* what the name of a temporary file has at most                */
     TRIES = 100
 };
 
@@ -337,13 +341,65 @@ static bool dress_like(int fd, const struct stat *old) {
     return done == 0;
 }
 
+static bool same_file(const struct stat *a, const char *path) {
+    struct stat b;
+    return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
+}
+
+/* A temporary file is called after the name of its target, and is locked while it is written. So a save finds those that
+ * killed saves of the same target have left: they have one of a few names, and nobody locks them. */
+enum { SLOTS = 8 };
+
+/* The i-th name; those after the slots are by chance, for directories where somebody keeps all slots. */
+static void name_temp(const file_writer *w, char *temp, unsigned i) {
+    const size_t dir = dir_size(w->target);
+    const char *name = w->target + dir;
+    const unsigned long long hash = hash_bytes(0, name, strlen(name)), number = i < SLOTS ? i : some_number();
+    memcpy(temp, w->target, dir);
+    snprintf(temp + dir, w->temp_size - dir, ".xir-%016llx-%llx.tmp", hash, number);
+}
+
+/* False: another process has locked the file. Where files cannot be locked nobody has. */
+static bool lock_file(int fd) {
+    int done;
+    do done = flock(fd, LOCK_EX | LOCK_NB);
+    while (done != 0 && errno == EINTR);
+    return done == 0 || errno != EWOULDBLOCK;
+}
+
+/* Removes a temporary file if nobody locks it, which takes a lock: a file whose writer is about to lock it is removed, too, and
+ * the writer notices. */
+static void remove_left(const char *temp) {
+    struct stat st;
+    int fd = open(temp, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return;
+    const bool left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (left && same_file(&st, temp)) (void)unlink(temp);
+    (void)close(fd);
+}
+
+/* Makes the file of this name, locked. False with errno; EEXIST: another process has it. */
+static bool open_temp(file_writer *w, mode_t mode) {
+    struct stat st;
+    do w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    while (w->fd < 0 && errno == EINTR);
+    if (w->fd < 0) return false;
+    if (lock_file(w->fd) && (fstat(w->fd, &st) != 0 || st.st_nlink > 0)) return true;
+    (void)close(w->fd);   /* it was taken for one that was left: its remover unlinks it */
+    w->fd = -1;
+    errno = EEXIST;
+    return false;
+}
+
 static void make_temp(file_writer *w, const struct stat *old) {
-    size_t dir = dir_size(w->target);
-    memcpy(w->temp, w->target, dir);
-    for (int i = 0; i < TRIES; i++) {
-        snprintf(w->temp + dir, w->temp_size - dir, ".xir-%016llx.tmp", (unsigned long long)some_number());
-        w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, old ? 0600 : 0666);
-        if (w->fd >= 0 || (errno != EEXIST && errno != EINTR)) break;
+    char slot[PATH_ROOM + TEMP_ROOM];
+    for (unsigned i = 0; i < SLOTS; i++) {
+        name_temp(w, slot, i);
+        remove_left(slot);
+    }
+    for (unsigned i = 0; w->fd < 0 && i < SLOTS + TRIES; i++) {
+        name_temp(w, w->temp, i);
+        if (!open_temp(w, old ? 0600 : 0666) && errno != EEXIST) break;
     }
     if (w->fd < 0) {
         write_fail(w, "make a temporary file beside it");
@@ -357,11 +413,6 @@ static void open_directly(file_writer *w) {
     do w->fd = open(w->path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
     while (w->fd < 0 && errno == EINTR);
     if (w->fd < 0) write_fail(w, "open");
-}
-
-static bool same_file(const struct stat *a, const char *path) {
-    struct stat b;
-    return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
 }
 
 static void open_for(file_writer *w) {
@@ -395,7 +446,8 @@ static void open_for(file_writer *w) {
 }
 
 xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why) {
-    *w = (file_writer){ .ctx = ctx, .why = why, .path = path, .fd = -1, .target_size = PATH_ROOM, .temp_size = PATH_ROOM + 32 };
+    *w = (file_writer){ .ctx = ctx, .why = why, .path = path, .fd = -1, .target_size = PATH_ROOM,
+                       .temp_size = PATH_ROOM + TEMP_ROOM };
     w->block = mem_new(context_alloc(ctx), BLOCK);
     w->target = mem_new(context_alloc(ctx), w->target_size);
     w->temp = mem_new(context_alloc(ctx), w->temp_size);

@@ -400,6 +400,102 @@ static void an_aborted_save_leaves_nothing(void **state) {
     }
 }
 
+/* ---- temporary files ------------------------------------------------------------------------------------------ */
+
+static xir_status save_text(xir_context *ctx, const char *path, const char *text) {
+    return save(ctx, path, (const uint8_t *)text, strlen(text), NULL);
+}
+
+/* A process that is killed while it saves. */
+static void be_killed(xir_context *ctx, const char *path) {
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        file_writer w;
+        bool good = file_open(&w, ctx, path, NULL) == XIR_OK && file_write(&w, "new", 3);
+        _exit(good ? 0 : 1);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* The temporary file that is there. */
+static void find_temp(const char *folder, char *out, size_t size) {
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    *out = '\0';
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (strncmp(entry->d_name, ".xir-", 5) == 0) snprintf(out, size, "%s/%s", folder, entry->d_name);
+    closedir(dir);
+    assert_true(*out);
+}
+
+static void a_save_removes_what_killed_ones_of_its_target_left(void **state) {
+    xir_context *ctx = *state;
+    char folder[PATH_MAX], a[PATH_MAX + 8], b[PATH_MAX + 8];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    snprintf(a, sizeof a, "%s/a", folder);
+    snprintf(b, sizeof b, "%s/b", folder);
+    be_killed(ctx, a);
+    be_killed(ctx, a);
+    assert_int_equal(scratch_count_in(folder), 1);   /* the second has removed what the first left */
+    be_killed(ctx, b);
+    assert_int_equal(scratch_count_in(folder), 2);
+    assert_int_equal(save_text(ctx, a, "1"), XIR_OK);
+    assert_int_equal(scratch_count_in(folder), 2);   /* a, and what is b's */
+    assert_int_equal(save_text(ctx, b, "2"), XIR_OK);
+    assert_int_equal(scratch_count_in(folder), 2);
+    assert_file(a, "1", 1);
+    assert_file(b, "2", 1);
+}
+
+static void a_save_leaves_what_others_are_writing(void **state) {
+    xir_context *ctx = *state;
+    enum { MANY = 12 };   /* more than there are names to choose from */
+    char folder[PATH_MAX], path[PATH_MAX + 8], bytes[] = "0";
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    snprintf(path, sizeof path, "%s/a", folder);
+    file_writer w[MANY];
+    for (int i = 0; i < MANY; i++) {
+        bytes[0] = (char)('a' + i);
+        assert_int_equal(file_open(&w[i], ctx, path, NULL), XIR_OK);
+        assert_true(file_write(&w[i], bytes, 1));
+    }
+    assert_int_equal(scratch_count_in(folder), MANY);
+    assert_int_equal(save_text(ctx, path, "x"), XIR_OK);
+    assert_file(path, "x", 1);
+    for (int i = 0; i < MANY; i++) {
+        bytes[0] = (char)('a' + i);
+        assert_int_equal(file_commit(&w[i]), XIR_OK);
+        assert_file(path, bytes, 1);
+    }
+    assert_int_equal(scratch_count_in(folder), 1);
+}
+
+/* What has the name of a temporary file and is none is neither opened, followed nor removed. */
+static void a_save_leaves_what_is_no_file(void **state) {
+    xir_context *ctx = *state;
+    char folder[PATH_MAX], path[PATH_MAX + 8], temp[2 * PATH_MAX], other[PATH_MAX + 16];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    snprintf(path, sizeof path, "%s/a", folder);
+    snprintf(other, sizeof other, "%s/other", folder);
+    scratch_put(other, "kept", 4);
+    be_killed(ctx, path);
+    find_temp(folder, temp, sizeof temp);
+    for (int kind = 0; kind < 3; kind++) {
+        struct stat st;
+        assert_int_equal(unlink(temp), 0);
+        assert_int_equal(kind == 0 ? mkfifo(temp, 0666) : kind == 1 ? symlink("other", temp) : mkdir(temp, 0777), 0);
+        assert_int_equal(save_text(ctx, path, "new"), XIR_OK);
+        assert_file(path, "new", 3);
+        assert_int_equal(lstat(temp, &st), 0);
+        assert_int_equal(scratch_count_in(folder), 3);
+    }
+    assert_file(other, "kept", 4);
+}
+
 /* ---- every call ---------------------------------------------------------------------------------------------- */
 
 /* Each call of a save fails, in each way, in turn: the file is the old one, or the new one and the save has said so. */
@@ -688,6 +784,9 @@ int main(void) {
         cmocka_unit_test(a_failed_writer_stays_failed),
         cmocka_unit_test(a_full_disk_leaves_the_old_file),
         cmocka_unit_test(an_aborted_save_leaves_nothing),
+        cmocka_unit_test(a_save_removes_what_killed_ones_of_its_target_left),
+        cmocka_unit_test(a_save_leaves_what_others_are_writing),
+        cmocka_unit_test(a_save_leaves_what_is_no_file),
         cmocka_unit_test(any_call_of_a_save_may_fail),
         cmocka_unit_test(interrupted_and_short_calls_are_normal),
         cmocka_unit_test(any_call_of_a_read_may_fail),
