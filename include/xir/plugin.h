@@ -1,5 +1,5 @@
-/* Plug-ins: shared objects that bring classes of operations, inference, passes, kernels and conversions to a context while a program
- * runs. A plug-in is written with the public headers alone, like any program that has classes of its own, and linked with nothing: it
+/* Plug-ins: shared objects that bring classes of operations, inference, passes, kernels, conversions and formats to a
+ * context while a program runs. A plug-in is written with the public headers alone, like any program that has classes of its own, and linked with nothing: it
  * meets the library of the program that loads it. It exports one function, xir_plugin_entry. docs/writing-an-op.md is a walk through
  * one, docs/writing-a-pass.md through one with a pass.
  *
@@ -11,6 +11,7 @@
 #define XIR_PLUGIN_H
 
 #include <xir/convert.h>
+#include <xir/format.h>
 #include <xir/infer.h>
 #include <xir/pass.h>
 
@@ -51,6 +52,8 @@ typedef struct xir_plugin {
     size_t                      n_kernels;
     const xir_convert_row *const *conversions;
     size_t                      n_conversions;
+    const xir_format_decl *const *formats;
+    size_t                      n_formats;
 } xir_plugin;
 
 /* The members that are the same everywhere: = { XIR_PLUGIN_HEAD("whatever"), .classes = … }. */
@@ -66,7 +69,8 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
 
 /* Loads a plug-in into a context: its classes are then registered there as if by xir_register, its inference as if by
  * xir_infer_register, its passes as if by xir_pass_register, its kernels as if by xir_kernel_register, its conversions as if by
- * xir_convert_register. No pass of it runs unless a pipeline names it. A path without '/' is a file of the working directory, as open(2) would take it; nothing is searched.
+ * xir_convert_register, its formats as if by xir_format_register. No pass of it runs unless a pipeline names it. A path
+ * without '/' is a file of the working directory, as open(2) would take it; nothing is searched.
  * All or nothing: after a failure the context has what it had before.
  *
  *   XIR_E_IO           the file cannot be opened, or is no ordinary one
@@ -75,11 +79,11 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
  *   XIR_E_CORRUPT      the file is shorter than its headers say
  *   XIR_E_MISSING      it has no xir_plugin_entry: it is no plug-in
  *   XIR_E_ABI          it was built for another XIR_ABI, or with another copy of the library than this one
- *   XIR_E_INVALID      what it says of itself is NULL where something must be, or no target; or a class, a pass or a conversion
- *                      contradicts itself
+ *   XIR_E_INVALID      what it says of itself is NULL where something must be, or no target; or a class, a pass, a
+ *                      conversion or a format contradicts itself
  *   XIR_E_EXISTS       a class twice; a key or old key that another class has; inference for a class and target that a program or
- *                      another plug-in has registered already (the library's own is replaced); two kernels for a class; a pass or a
- *                      conversion of a name that is taken
+ *                      another plug-in has registered already (the library's own is replaced); two kernels for a class; a pass, a
+ *                      conversion or a format of a name that is taken
  *   XIR_E_UNKNOWN      a class refers to one that is not registered; inference or a kernel of a class that is neither its own nor
  *                      registered
  *

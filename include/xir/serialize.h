@@ -135,18 +135,52 @@ XIR_API xir_status xir_network_save(xir_network *net, const char *path, const xi
 XIR_API xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
                                      xir_diags *why);
 
-/* What content tells: the word of the format that a file with these first bytes (256 are enough) is of, NULL if none. */
+/* What content alone tells: the word of the library's format that fits these first bytes (256 are enough) best, NULL if none. */
 XIR_API const char *xir_format_of(const void *head, size_t size);
-/* A format: word, meaning and suffixes. Texts are static. */
+/* A format: word, meaning and suffixes. Texts live as long as the context. One that neither reads nor writes is known by
+ * sight, so that its files are refused by its name. */
 typedef struct xir_format_info {
     uint32_t    size;                        /* XIR_INIT(xir_format_info)                                           */
     bool        reads, writes;
-    bool        pair;                        /* parameters are in a raw file next to it, not inside                 */
+    bool        pair;                        /* parameters are in a file of their own, not inside                   */
     bool        text;                        /* findings have lines and columns                                     */
+    bool        indents, aligns;             /* what xir_save_options asks of it                                    */
     const char *word, *meaning, *suffixes;   /* suffixes separated by blanks                                        */
 } xir_format_info;
-/* Fills `out` with the format at a position. XIR_E_BOUNDS, without a finding, from the last on; XIR_E_ABI. */
+/* Fills `out` with the format of the library at a position. XIR_E_BOUNDS, without a finding, from the last on; XIR_E_ABI. */
 XIR_API xir_status xir_format_at(size_t i, xir_format_info *out, xir_diags *why);
+/* The same of a context: those of the library, then those that were registered (format.h). */
+XIR_API xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_info *out, xir_diags *why);
+/* What content and name tell, as loading finds it: the word of the format that fits the first bytes best, between equal ones the one
+ * that the name's suffix is of, and by the suffix alone if nothing fits or there are no bytes. `total` is the size of the file,
+ * XIR_NO_BYTE if it is unknown, as of a stream that has not ended. NULL: neither tells. `ctx` NULL: the library's formats. */
+XIR_API const char *xir_format_detect(xir_context *ctx, const void *head, size_t size, uint64_t total, xir_str name);
+
+/* ---- parameters in a file of their own ------------------------------------------------------------------------------ */
+
+/* Of a format that keeps parameters in a file next to that of the structure (xir_format_info.pair): the file that is there, or the
+ * one that saving writes. Returns its length and writes it, terminated, if `room` is larger than that. 0: there is none, or the
+ * format has none. `ctx` NULL: a format of the library. */
+XIR_API size_t xir_params_file_find(xir_context *ctx, const char *format, const char *path, char *out, size_t room);
+XIR_API size_t xir_params_file_name(xir_context *ctx, const char *format, const char *path, char *out, size_t room);
+
+/* Gives a network its parameters alone: from a file, which may be a pipe, or from memory, which is copied or with `lazy` borrowed as
+ * by xir_network_read. All or nothing. Writes them alone: to a file, which is replaced at once, or to a function. The options name
+ * the format; what they say of the structure is not looked at. */
+XIR_API xir_status xir_network_load_params(xir_network *net, const char *path, const xir_load_options *options, xir_diags *why);
+XIR_API xir_status xir_network_read_params(xir_network *net, const void *data, size_t size, xir_str name,
+                                           const xir_load_options *options, xir_diags *why);
+XIR_API xir_status xir_network_save_params(xir_network *net, const char *path, const xir_save_options *options, xir_diags *why);
+XIR_API xir_status xir_network_write_params(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
+                                            xir_diags *why);
+
+/* ---- places in a text ------------------------------------------------------------------------------------------------ */
+
+/* Copies findings about a network that was read from a text, first those whose place the format finds: by a path like
+ * "/ops/3/stride_width", or by a byte. They get file, byte, line and column, and come in the order of the text. The others follow
+ * as they are, with the file. XIR_E_MEMORY, or XIR_E_UNKNOWN for a word that is no format: then nothing is copied. */
+XIR_API xir_status xir_format_place_findings(xir_context *ctx, const char *format, xir_str text, xir_str file, const xir_diags *from,
+                                             xir_diags *out);
 
 /* ---- parts of networks --------------------------------------------------------------------------------------------- */
 

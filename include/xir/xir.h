@@ -22,6 +22,7 @@
 #include <xir/ops.h>
 #include <xir/sugar.h>
 #include <xir/serialize.h>
+#include <xir/format.h>
 #include <xir/array.h>
 #include <xir/exec.h>
 #include <xir/pass.h>

@@ -103,6 +103,7 @@ typedef struct listed { const void *const *items; size_t n; } listed;
 static const struct { registry_kind kind; const char *noun, *nouns; size_t items, n; } lists[] = {
     { REGISTRY_PASS,       "pass",       "passes",      offsetof(xir_plugin, passes),      offsetof(xir_plugin, n_passes)      },
     { REGISTRY_CONVERSION, "conversion", "conversions", offsetof(xir_plugin, conversions), offsetof(xir_plugin, n_conversions) },
+    { REGISTRY_FORMAT,     "format",     "formats",     offsetof(xir_plugin, formats),     offsetof(xir_plugin, n_formats)     },
 };
 enum { LISTS = sizeof lists / sizeof *lists };
 

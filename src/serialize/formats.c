@@ -1,90 +1,158 @@
-/* The formats that there are: one row each. Content decides what a file is, its name only if content does not: names are
- * changed more easily. */
+/* The formats that there are: one row each, and those that programs and plug-ins register with a context. Content
+ * decides what a file is, its name only between formats that fit equally well: names are changed more easily. */
 #include "formats.h"
+#include "context.h"
+#include "library.h"
 #include "sized.h"
 
-static const format *const formats[] = {
+static const format *const built_in[] = {
     &format_json,
     &format_msgpack,
     &format_flat,
     &format_onnx,
+    &format_pnnx,
+    &format_nnb,
+    &format_tsm,
+    &format_deepx,
 };
-enum { FORMATS = sizeof formats / sizeof formats[0] };
+enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
 
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
-xir_status xir_format_at(size_t i, xir_format_info *out, xir_diags *why) {
-    if (i >= FORMATS) return XIR_E_BOUNDS;
-    const format *f = formats[i];
-    const xir_format_info info = { .word = f->word, .meaning = f->meaning, .suffixes = f->suffixes, .reads = f->read,
-                                   .writes = f->write, .pair = f->pair, .text = f->text };
+bool format_at(xir_context *ctx, size_t i, format *out) {
+    if (i < BUILT_IN) {
+        *out = *built_in[i];
+        return true;
+    }
+    const xir_format_decl *decl = ctx ? registry_at(ctx, REGISTRY_FORMAT, i - BUILT_IN) : NULL;
+    if (decl) *out = format_declared(decl);
+    return decl;
+}
+
+xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_info *out, xir_diags *why) {
+    format f;
+    if (!format_at(ctx, i, &f)) return XIR_E_BOUNDS;
+    const xir_format_info info = {
+        .word = f.word, .meaning = f.meaning, .suffixes = f.suffixes, .reads = f.read, .writes = f.write,
+        .pair = f.params_found, .text = f.traits & XIR_FORMAT_TEXT, .indents = f.traits & XIR_FORMAT_INDENTS,
+        .aligns = f.traits & XIR_FORMAT_ALIGNS };
     return sized_fill(SIZED(xir_format_info, suffixes), out, &info, why);
 }
 
-format_list format_words(void) {
+xir_status xir_format_at(size_t i, xir_format_info *out, xir_diags *why) {
+    return xir_context_format_at(NULL, i, out, why);
+}
+
+format_list format_words(xir_context *ctx, bool written) {
     format_list l = { "" };
+    format f;
     size_t at = 0;
-    for (size_t i = 0; i < FORMATS && at < sizeof l.text; i++)
-        at += (size_t)snprintf(l.text + at, sizeof l.text - at, "%s%s", i ? ", " : "", formats[i]->word);
+    for (size_t i = 0; format_at(ctx, i, &f) && at < sizeof l.text; i++) {
+        bool has = written ? f.write != NULL : f.read != NULL;
+        if (has) at += (size_t)snprintf(l.text + at, sizeof l.text - at, "%s%s", at ? ", " : "", f.word);
+    }
     return l;
 }
 
 /* ---- finding one --------------------------------------------------------------------------------------------- */
 
-const format *format_named(const char *word, xir_diags *why) {
-    for (size_t i = 0; i < FORMATS; i++)
-        if (strcmp(formats[i]->word, word) == 0) return formats[i];
-    diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no format '%.40s', but %s", word, format_words().text);
-    return NULL;
-}
-
-const format *format_of_head(const void *head, size_t size) {
-    if (size > FORMAT_HEAD) size = FORMAT_HEAD;
-    for (size_t i = 0; i < FORMATS; i++)
-        if (size && formats[i]->looks(head, size)) return formats[i];
-    return NULL;
-}
-
-const char *xir_format_of(const void *head, size_t size) {
-    const format *f = format_of_head(head, size);
-    return f ? f->word : NULL;
-}
-
-/* Whether one of the words in a text, apart by blanks, is this one. */
-static bool has_word(const char *words, xir_str word) {
-    while (*words) {
-        size_t n = strcspn(words, " ");
-        if (n == word.size && memcmp(words, word.data, n) == 0) return true;
-        words += n + (words[n] == ' ');
-    }
+static bool find(xir_context *ctx, const char *word, format *out) {
+    for (size_t i = 0; format_at(ctx, i, out); i++)
+        if (strcmp(out->word, word) == 0) return true;
     return false;
 }
 
-const format *format_of_name(xir_str name) {
-    xir_str suffix = path_suffix(name);
-    for (size_t i = 0; suffix.size && i < FORMATS; i++)
-        if (has_word(formats[i]->suffixes, suffix)) return formats[i];
-    return NULL;
+bool format_named(xir_context *ctx, const char *word, format *out, xir_diags *why) {
+    if (find(ctx, word, out)) return true;
+    diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no format '%.40s', but %s", word,
+              format_words(ctx, false).text);
+    return false;
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------- */
-
-xir_str path_suffix(xir_str path) {
-    size_t at = path.size;
-    while (at > 0 && path.data[at - 1] != '.' && path.data[at - 1] != '/') at--;
-    bool has = at > 1 && path.data[at - 1] == '.' && path.data[at - 2] != '/';
-    return has ? (xir_str){ path.data + at, path.size - at } : (xir_str){ NULL, 0 };
+bool format_detect(xir_context *ctx, const void *head, size_t size, uint64_t total, xir_str name, format *out) {
+    if (size > XIR_PROBE_HEAD) size = XIR_PROBE_HEAD;
+    xir_probe file = {
+        .size = sizeof file, .head_size = (uint32_t)size, .head = head, .total = total, .name = name };
+    xir_probe_grade best = XIR_PROBE_NO;
+    size_t longest = 0, which;
+    format f;
+    for (size_t i = 0; format_at(ctx, i, &f); i++) {
+        void *user = f.decl ? f.decl->user : NULL;
+        xir_probe_grade grade = f.probe && file.head_size ? f.probe(&file, user) : XIR_PROBE_NO;
+        size_t suffix = suffix_length(f.suffixes, name, &which);
+        if (grade < best || (grade == best && suffix <= longest)) continue;
+        best = grade;
+        longest = suffix;
+        *out = f;
+    }
+    return best > XIR_PROBE_NO || longest;
 }
 
-char *path_beside(const xir_allocator *alloc, const char *path, const char *suffix, size_t *room) {
-    size_t stem = strlen(path), n = strlen(suffix);
-    xir_str old = path_suffix((xir_str){ path, stem });
-    if (old.data) stem = (size_t)(old.data - path) - 1;
-    *room = stem + n + 2;
-    char *name = mem_new(alloc, *room);
-    if (!name) return NULL;
-    memcpy(name, path, stem);
-    name[stem] = '.';
-    memcpy(name + stem + 1, suffix, n + 1);
-    return name;
+const char *xir_format_of(const void *head, size_t size) {
+    format f;
+    return format_detect(NULL, head, size, XIR_NO_BYTE, XIR_STR(""), &f) ? f.word : NULL;
+}
+
+const char *xir_format_detect(xir_context *ctx, const void *head, size_t size, uint64_t total, xir_str name) {
+    format f;
+    return format_detect(ctx, head, size, total, name, &f) ? f.word : NULL;
+}
+
+/* ---- adding one ---------------------------------------------------------------------------------------------- */
+
+static bool is_word(const char *word) {
+    if (!word || !*word) return false;
+    for (; *word; word++)
+        if (!(*word >= 'a' && *word <= 'z') && !(*word >= '0' && *word <= '9') && !strchr("-_", *word)) return false;
+    return true;
+}
+
+static bool has_words(const char *words) { return words && words[strspn(words, " ")]; }
+
+/* Both files of a pair are read if one is, and both are written if one is. */
+static bool is_whole(const xir_format_decl *decl) {
+    bool found = has_words(decl->params_found), written = has_words(decl->params_written);
+    if (found != (decl->read_params != NULL) || written != (decl->write_params != NULL)) return false;
+    return !found ? !written : decl->read && written == (decl->write != NULL);
+}
+
+static xir_status check_decl(xir_context *ctx, const void *const *items, size_t i, const char **name, xir_diags *why) {
+    const xir_format_decl *decl = items[i];
+    (void)ctx;
+    if (decl->abi != XIR_ABI || decl->size < SIZE_TO(xir_format_decl, find_places)) {
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a format was declared for another version of the binary "
+                         "interface");
+    }
+    if (!is_word(decl->name)) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "'%.40s' is not a name of a format, which is a word of lower "
+                         "case letters, digits and dashes", decl->name ? decl->name : "");
+    }
+    *name = decl->name;
+    if (sized_beyond(decl, sizeof *decl, decl->size) < decl->size) {
+        return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "the format %s asks for what a newer library has",
+                         decl->name);
+    }
+    if (!decl->doc || !has_words(decl->suffixes)) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the format %s has no description or no suffix", decl->name);
+    }
+    if (!is_whole(decl)) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the format %s has parameters in a file of their own, but not "
+                         "all that reads and writes both files", decl->name);
+    }
+    format f;
+    if (!find(NULL, decl->name, &f)) return XIR_OK;
+    return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a format '%s' already", decl->name);
+}
+
+static const registry_rules rules = { .noun = "format", .check = check_decl };
+
+xir_status serialize_register(xir_context *ctx) {
+    registry_define(ctx, REGISTRY_FORMAT, &rules);
+    return XIR_OK;
+}
+
+xir_status xir_format_register(xir_context *ctx, const xir_format_decl *decl, xir_diags *why) {
+    const void *item = decl;
+    bool again = decl && decl->name && registry_find(ctx, REGISTRY_FORMAT, xir_str_of(decl->name)) == item;
+    return again ? XIR_OK : registry_add(ctx, REGISTRY_FORMAT, &item, 1, why);
 }

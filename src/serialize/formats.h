@@ -1,25 +1,36 @@
-/* What loading and saving share: which formats there are, how one is found, and names of files. */
+/* What loading and saving share: which formats a context has, how one is found, and names of files. */
 #ifndef SERIALIZE_FORMATS_H
 #define SERIALIZE_FORMATS_H
 
 #include "format.h"
 
-enum { FORMAT_HEAD = 256 };
+/* The formats of a context by position: those of the library, then the registered ones. False past the end. `ctx` NULL:
+ * the library's. */
+bool format_at(xir_context *ctx, size_t i, format *out);
+/* By its word; false with a finding. */
+bool format_named(xir_context *ctx, const char *word, format *out, xir_diags *why);
+/* By content, then by name, as xir_probe_grade says. False: neither tells. */
+bool format_detect(xir_context *ctx, const void *head, size_t size, uint64_t total, xir_str name, format *out);
 
-/* By its word; NULL with a finding. */
-const format *format_named(const char *word, xir_diags *why);
-/* By the first bytes; NULL: they say nothing. */
-const format *format_of_head(const void *head, size_t size);
-/* By the suffix of a file's name; NULL: it says nothing. */
-const format *format_of_name(xir_str name);
+/* "json, imodel, fb", for sentences: the formats that can be read, or written. */
+typedef struct format_list { char text[300]; } format_list;
+format_list format_words(xir_context *ctx, bool written);
 
-/* "json, imodel, fb", for sentences. */
-typedef struct format_list { char text[200]; } format_list;
-format_list format_words(void);
+/* The format that a declaration makes (declared.c). */
+format format_declared(const xir_format_decl *decl);
 
-/* The suffix of the last name of a path, without its dot; empty if it has none. ".json" has none. */
-xir_str path_suffix(xir_str path);
-/* "X.raw" for "X.json" and "raw"; also for "X". Size with the zero byte in *room; NULL without memory. */
-char   *path_beside(const xir_allocator *alloc, const char *path, const char *suffix, size_t *room);
+/* How long the longest of the suffixes is that a file's name ends with; 0: none of them. *which is its position. What
+ * is left of the name before the dot is not empty: ".json" has no suffix. */
+size_t suffix_length(const char *suffixes, xir_str path, size_t *which);
+
+/* The file of the parameters next to that of a structure: the first that is there, or NULL, with *status if there is no
+ * memory; or the one that is written, NULL without memory. `room` is the size with the zero byte. */
+char *companion_find(const xir_allocator *alloc, const format *f, const char *path, size_t *room, xir_status *status);
+char *companion_name(const xir_allocator *alloc, const format *f, const char *path, size_t *room);
+
+/* Copies findings to `out` in their order, those of `from` on a text of this format with line and column: if they have
+ * a byte, or a path that the format finds. XIR_OK or XIR_E_MEMORY. */
+xir_status format_place_findings(xir_context *ctx, const format *f, xir_str text, xir_str file, const xir_diags *from,
+                                 xir_diags *out);
 
 #endif

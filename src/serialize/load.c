@@ -1,13 +1,14 @@
-/* Loading, whatever the format is. Bytes come from a file, from memory or from a stream, into one blob; the format is told by
- * the first of them; its reader makes the network, whose Params keep parts of the blob. Of a pair the blob is the structure alone
- * and is let go, and the parameters come from the raw file beside it.
+/* Loading, whatever the format is. Bytes come from a file, from memory or from a stream, into one blob; the format is
+ * detected from the first of them; its reader makes the network, whose Params keep parts of the blob. If the format has
+ * parameters in a file of their own, the blob is the structure alone and is released, and the parameters come from the
+ * file that its row finds.
  *
- * What can be asked only once is read to its end before anything is decided: a pipe is never opened twice and never sized. */
-#include <errno.h>
+ * What can be asked only once is read to its end before anything is decided: a pipe is never opened twice and never
+ * sized. */
 #include <stdarg.h>
 #include <sys/stat.h>
+#include "file.h"
 #include "formats.h"
-#include "raw/payload.h"
 #include "sized.h"
 
 typedef struct loading {
@@ -16,7 +17,8 @@ typedef struct loading {
     xir_diags        *why;
     xir_str           name;      /* in findings                                     */
     const char       *path;      /* of a regular file, which others may lie beside; NULL */
-    const format     *format;
+    format            format;
+    xir_status        status;    /* of what is wrong with the options               */
 } loading;
 
 static void put(const loading *l, xir_severity severity, xir_status code, const char *sentence, ...) XIR_PRINTF(4, 5);
@@ -35,72 +37,48 @@ static void put(const loading *l, xir_severity severity, xir_status code, const 
 
 static bool begin(loading *l, xir_context *ctx, xir_str name, const xir_load_options *options, xir_diags *why) {
     *l = (loading){ .ctx = ctx, .why = why, .name = name };
-    if (sized_take(SIZED(xir_load_options, verify), &l->o, options, why) != XIR_OK) return false;
+    if ((l->status = sized_take(SIZED(xir_load_options, verify), &l->o, options, why)) != XIR_OK) return false;
+    l->status = XIR_E_INVALID;
     if (l->o.verify > XIR_VERIFY_FULL) {
-        put(l, XIR_ERROR, XIR_E_INVALID, "there is no level of verification %d", (int)l->o.verify);
+        put(l, XIR_ERROR, l->status, "there is no level of verification %d", (int)l->o.verify);
         return false;
     }
     if (l->o.params && l->o.no_params) {
-        put(l, XIR_ERROR, XIR_E_INVALID, "a file of parameters is named, and the structure alone is asked for");
+        put(l, XIR_ERROR, l->status, "a file of parameters is named, and the structure alone is asked for");
         return false;
     }
+    l->status = XIR_OK;
     if (l->o.verify == XIR_VERIFY_DEFAULT) l->o.verify = l->o.lazy ? XIR_VERIFY_HEADER : XIR_VERIFY_FULL;
     return true;
 }
 
 /* As the caller says, by content, by name. */
-static bool choose(loading *l, const void *head, size_t size) {
-    if (l->o.format) {
-        if (!(l->format = format_named(l->o.format, l->why))) return false;
-    } else {
-        l->format = format_of_head(head, size);
-        if (!l->format) l->format = format_of_name(l->name);
-    }
-    if (!l->format && size == 0)
+static bool choose(loading *l, const void *head, size_t size, uint64_t total) {
+    bool known = !l->o.format && format_detect(l->ctx, head, size, total, l->name, &l->format);
+    if (l->o.format && !(known = format_named(l->ctx, l->o.format, &l->format, l->why))) return false;
+    if (!known && size == 0)
         put(l, XIR_ERROR, XIR_E_UNKNOWN, "the file is empty");
-    else if (!l->format)
-        put(l, XIR_ERROR, XIR_E_UNKNOWN, "neither content nor name tells the format; there are %s", format_words().text);
-    else if (!l->format->read)
-        put(l, XIR_ERROR, XIR_E_UNSUPPORTED, "files of format %s cannot be read", l->format->word);
-    else if (l->o.params && !l->format->pair)
-        put(l, XIR_ERROR, XIR_E_INVALID, "a file of format %s has its parameters inside: none can be named", l->format->word);
+    else if (!known)
+        put(l, XIR_ERROR, XIR_E_UNKNOWN, "neither content nor name tells the format; there are %s",
+            format_words(l->ctx, false).text);
+    else if (!l->format.read)
+        put(l, XIR_ERROR, XIR_E_UNSUPPORTED, "files of format %s cannot be read", l->format.word);
+    else if (l->o.params && !l->format.params_found)
+        put(l, XIR_ERROR, XIR_E_INVALID, "a file of format %s has its parameters inside: none can be named",
+            l->format.word);
     else return true;
     return false;
 }
 
-/* ---- parameters of a pair ------------------------------------------------------------------------------------ */
-
-/* Whether there is something under this name, even if it cannot be looked at: then opening it will say why. */
-static bool is_there(const char *path) {
-    struct stat st;
-    return stat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);
+static format_reading reading_of(const loading *l) {
+    return (format_reading){
+        .ctx = l->ctx, .format = &l->format, .name = l->name, .path = l->path, .lazy = l->o.lazy,
+        .watch = l->o.verify == XIR_VERIFY_ON_TOUCH, .no_params = l->o.no_params,
+        .compare = l->o.verify == XIR_VERIFY_FULL,
+        .silent = l->o.verify == XIR_VERIFY_NEVER, .why = l->why };
 }
 
-/* X.raw or X.params; NULL if there is neither, with *status if there is no memory. */
-static char *find_beside(const xir_allocator *alloc, const char *path, size_t *room, xir_status *status) {
-    static const char *const suffixes[] = { "raw", "params" };
-    for (int i = 0; i < 2; i++) {
-        char *raw = path_beside(alloc, path, suffixes[i], room);
-        if (!raw) {
-            *status = XIR_E_MEMORY;
-            return NULL;
-        }
-        if (strcmp(raw, path) != 0 && is_there(raw)) return raw;
-        mem_free(alloc, raw, *room);
-    }
-    return NULL;
-}
-
-size_t xir_raw_beside(const char *json_path, char *out, size_t room) {
-    size_t taken = 0, size = 0;
-    xir_status status = XIR_OK;
-    char *raw = find_beside(&memory_default, json_path, &taken, &status);
-    if (!raw) return 0;
-    size = strlen(raw);
-    if (size < room) memcpy(out, raw, size + 1);
-    mem_free(&memory_default, raw, taken);
-    return size;
-}
+/* ---- parameters of their own file ------------------------------------------------------------------------------ */
 
 static bool lacks_none(void *user, xir_value *v) {
     if (xir_params_has_data(v) || xir_params_allow_no_data(v)) return true;
@@ -108,59 +86,70 @@ static bool lacks_none(void *user, xir_value *v) {
     return false;
 }
 
-static xir_status load_raw(loading *l, xir_network *net, const char *path) {
-    unsigned flags = RAW_ANY;
-    if (l->o.lazy) flags |= XIR_LOAD_LAZY;
-    if (l->o.verify == XIR_VERIFY_FULL) flags |= XIR_LOAD_MD5;
-    else flags |= XIR_LOAD_NO_MD5;
-    if (l->o.verify == XIR_VERIFY_ON_TOUCH) flags |= RAW_WATCH;
-    if (l->o.verify == XIR_VERIFY_NEVER) flags |= RAW_SILENT;
-    return raw_load(net, path, flags, l->why);
+static xir_status load_params_of(const loading *l, xir_network *net, const char *path) {
+    format_reading how = reading_of(l);
+    how.path = path;
+    how.name = xir_str_of(path);
+    return l->format.load_params(net, &how);
 }
 
-static xir_status load_params(loading *l, xir_network *net) {
+static xir_status load_params(const loading *l, xir_network *net) {
     const xir_allocator *alloc = &l->ctx->alloc;
     xir_status status = XIR_OK;
     size_t room = 0;
-    char *beside = NULL;
+    char *found = NULL;
     if (l->o.no_params) return XIR_OK;
-    if (!l->o.params && l->path) beside = find_beside(alloc, l->path, &room, &status);
+    if (!l->o.params && l->path) found = companion_find(alloc, &l->format, l->path, &room, &status);
     if (status) return diag_memory(l->why);
-    const char *path = beside ? beside : l->o.params;
+    const char *path = found ? found : l->o.params;
     bool lacks = false;
-    if (path) status = load_raw(l, net, path);
+    if (path) status = load_params_of(l, net, path);
     else if (!net_walk_params(net, lacks_none, &lacks) && !lacks) status = diag_memory(l->why);
     else if (lacks)
         put(l, XIR_WARNING, XIR_OK, "there is no parameter file beside it: the structure alone is taken");
-    mem_free(alloc, beside, room);
+    mem_free(alloc, found, room);
     return status;
 }
 
-/* Of parameters that came with their structure: whether it says how many bytes their raw file would have. */
-static xir_status compare_size(const loading *l, xir_network *net) {
-    if (!net->params_bytes) return XIR_OK;
-    raw_listing raw = { .wide_ids = true };
-    xir_status status = raw_plan(&raw, net, "", NULL);
-    if (status == XIR_OK && raw.n && raw.total != net->params_bytes)
-        put(l, XIR_WARNING, XIR_OK, "params_bytes is %llu, the parameters make a raw file of %llu",
-            (unsigned long long)net->params_bytes, (unsigned long long)raw.total);
-    raw_list_free(&raw);
-    return status == XIR_E_MEMORY ? diag_memory(l->why) : XIR_OK;
+/* Options for parameters alone: the format is named, and has them in a file of their own. */
+static bool begin_params(loading *l, xir_network *net, xir_str name, const xir_load_options *options, xir_diags *why) {
+    if (!begin(l, net->ctx, name, options, why)) return false;
+    l->status = XIR_E_INVALID;
+    if (!l->o.format) {
+        put(l, XIR_ERROR, l->status, "the format must be named");
+    } else if (!format_named(l->ctx, l->o.format, &l->format, why)) {
+        l->status = XIR_E_UNKNOWN;
+    } else if (!l->format.params_found) {
+        put(l, XIR_ERROR, l->status, "a file of format %s has its parameters inside: none can be named", l->format.word);
+    } else {
+        l->status = XIR_OK;
+    }
+    return l->status == XIR_OK;
+}
+
+xir_status xir_network_load_params(xir_network *net, const char *path, const xir_load_options *options,
+                                   xir_diags *why) {
+    loading l;
+    if (!begin_params(&l, net, xir_str_of(path), options, why)) return l.status;
+    return load_params_of(&l, net, path);
+}
+
+xir_status xir_network_read_params(xir_network *net, const void *data, size_t size, xir_str name,
+                                   const xir_load_options *options, xir_diags *why) {
+    loading l;
+    if (!begin_params(&l, net, name, options, why)) return l.status;
+    const format_reading how = reading_of(&l);
+    return l.format.read_params(net, &how, data, size);
 }
 
 /* ---- from bytes ---------------------------------------------------------------------------------------------- */
 
-/* Reads what is in the blob, and lets it go. */
+/* Reads what is in the blob, and releases it. */
 static xir_network *read_whole(loading *l, blob *whole) {
-    const format_reading how = {
-        .ctx = l->ctx, .name = l->name, .path = l->path, .lazy = l->o.lazy, .watch = l->o.verify == XIR_VERIFY_ON_TOUCH,
-        .no_params = l->o.no_params, .compare = l->o.verify == XIR_VERIFY_FULL, .why = l->why };
-    xir_network *net = l->format->read(&how, whole);
+    const format_reading how = reading_of(l);
+    xir_network *net = l->format.read(&how, whole);
     blob_release(whole);
-    if (!net) return NULL;
-    xir_status status = l->format->pair ? load_params(l, net)
-                      : l->o.no_params || l->o.verify == XIR_VERIFY_NEVER ? XIR_OK : compare_size(l, net);
-    if (status == XIR_OK) return net;
+    if (!net || !l->format.params_found || load_params(l, net) == XIR_OK) return net;
     xir_network_free(net);
     return NULL;
 }
@@ -172,7 +161,7 @@ static xir_network *read_memory(loading *l, const void *data, size_t size) {
             (unsigned long long)l->ctx->limits.max_bytes);
         return NULL;
     }
-    bool borrow = l->o.lazy || l->format->pair || l->o.no_params;   /* of a structure nothing is kept */
+    bool borrow = l->o.lazy || l->format.params_found || l->o.no_params;   /* of a structure nothing is kept */
     blob *whole = borrow ? blob_borrow(alloc, data, size, l->o.lazy, NULL, NULL) : blob_new(alloc, size);
     if (!whole) {
         diag_memory(l->why);
@@ -182,10 +171,10 @@ static xir_network *read_memory(loading *l, const void *data, size_t size) {
     return read_whole(l, whole);
 }
 
-xir_network *xir_network_read(xir_context *ctx, const void *data, size_t size, xir_str name, const xir_load_options *options,
-                              xir_diags *why) {
+xir_network *xir_network_read(xir_context *ctx, const void *data, size_t size, xir_str name,
+                              const xir_load_options *options, xir_diags *why) {
     loading l;
-    return begin(&l, ctx, name, options, why) && choose(&l, data, size) ? read_memory(&l, data, size) : NULL;
+    return begin(&l, ctx, name, options, why) && choose(&l, data, size, size) ? read_memory(&l, data, size) : NULL;
 }
 
 /* ---- from a stream ------------------------------------------------------------------------------------------- */
@@ -246,7 +235,7 @@ xir_network *xir_network_read_stream(xir_context *ctx, xir_read_fn *read, void *
     blob *whole = NULL;
     if (!begin(&l, ctx, name, options, why)) return NULL;
     buffer_init(&all, &ctx->alloc);
-    if (read_to_end(&l, &all, read, user) && choose(&l, all.data, all.size)) {
+    if (read_to_end(&l, &all, read, user) && choose(&l, all.data, all.size, all.size)) {
         whole = blob_of_buffer(&l, &all);
         if (!whole) diag_memory(why);
     }
@@ -258,20 +247,20 @@ xir_network *xir_network_read_stream(xir_context *ctx, xir_read_fn *read, void *
 
 /* The whole of a file whose format is known, mapped if that is wanted and can be. */
 static blob *take_regular(const loading *l, file_reader *r) {
-    if (!l->o.lazy || l->format->pair) return file_reader_all(r, l->ctx->limits.max_bytes);
+    if (!l->o.lazy || l->format.params_found) return file_reader_all(r, l->ctx->limits.max_bytes);
     return l->o.verify == XIR_VERIFY_ON_TOUCH ? file_reader_map_watched(r) : file_reader_map(r);
 }
 
 static blob *take_file(loading *l, file_reader *r) {
-    uint8_t head[FORMAT_HEAD];
+    uint8_t head[XIR_PROBE_HEAD];
     blob *whole = NULL;
     if (r->regular) {
         size_t size = r->size < sizeof head ? (size_t)r->size : sizeof head;
-        if (file_reader_at(r, 0, head, size) != XIR_OK || !choose(l, head, size)) return NULL;
+        if (file_reader_at(r, 0, head, size) != XIR_OK || !choose(l, head, size, r->size)) return NULL;
         return take_regular(l, r);
     }
     whole = file_reader_all(r, l->ctx->limits.max_bytes);
-    if (!whole || choose(l, whole->bytes, whole->size < FORMAT_HEAD ? (size_t)whole->size : FORMAT_HEAD)) return whole;
+    if (!whole || choose(l, whole->bytes, (size_t)whole->size, whole->size)) return whole;
     blob_release(whole);
     return NULL;
 }
@@ -289,22 +278,4 @@ xir_network *xir_network_load(xir_context *ctx, const char *path, const xir_load
     blob *whole = take_file(&l, &r);
     file_reader_close(&r);
     return whole ? read_whole(&l, whole) : NULL;
-}
-
-/* ---- one format ---------------------------------------------------------------------------------------------- */
-
-static xir_network *load_as(xir_context *ctx, const char *word, const char *path, unsigned flags, xir_diags *why) {
-    bool lazy = flags & XIR_LOAD_LAZY;
-    const xir_load_options options = XIR_INIT(xir_load_options,
-        .format = word, .lazy = lazy,
-        .verify = flags & XIR_LOAD_MD5 ? XIR_VERIFY_FULL : flags & XIR_LOAD_NO_MD5 ? XIR_VERIFY_HEADER : XIR_VERIFY_DEFAULT);
-    return xir_network_load(ctx, path, &options, why);
-}
-
-xir_network *xir_msg_load(xir_context *ctx, const char *path, unsigned flags, xir_diags *why) {
-    return load_as(ctx, "imodel", path, flags, why);
-}
-
-xir_network *xir_flat_load(xir_context *ctx, const char *path, unsigned flags, xir_diags *why) {
-    return load_as(ctx, "fb", path, flags, why);
 }

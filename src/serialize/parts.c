@@ -1,18 +1,18 @@
 /* Parts of networks in any format. */
 #include "formats.h"
 
-static const format *find(const char *word, xir_diags *why) {
-    const format *f = format_named(word, why);
-    if (!f || (f->read_part && f->write_part)) return f;
-    diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "format %s has networks only, no parts of them", f->word);
-    return NULL;
+static bool find(xir_context *ctx, const char *word, format *out, xir_diags *why) {
+    if (!format_named(ctx, word, out, why)) return false;
+    if (out->read_part && out->write_part) return true;
+    diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "format %s has networks only, no parts of them", out->word);
+    return false;
 }
 
 static xir_status write_part(const format_part *part, const char *word, xir_write_fn *write, void *user, xir_diags *why) {
-    const format *f = find(word, why);
-    if (!f) return XIR_E_UNSUPPORTED;
-    const format_writing how = { .path = "", .align = 1, .write = write, .user = user, .why = why };
-    return f->write_part(part, &how);
+    format f;
+    if (!find(part->ctx, word, &f, why)) return XIR_E_UNSUPPORTED;
+    const format_writing how = { .format = &f, .path = "", .align = 1, .write = write, .user = user, .why = why };
+    return f.write_part(part, &how);
 }
 
 xir_status xir_object_write(xir_context *ctx, const xir_object *object, const char *word, xir_write_fn *write, void *user,
@@ -30,8 +30,8 @@ xir_status xir_value_write(const xir_value *value, const char *word, xir_write_f
 }
 
 static const void *read_part(format_part part, const void *data, size_t size, const char *word, xir_diags *why) {
-    const format *f = find(word, why);
-    return f && f->read_part(&part, data, size, why) ? part.it : NULL;
+    format f;
+    return find(part.ctx, word, &f, why) && f.read_part(&part, data, size, why) ? part.it : NULL;
 }
 
 const xir_object *xir_object_read(xir_context *ctx, const void *data, size_t size, const char *word, xir_diags *why) {

@@ -1,6 +1,8 @@
-/* Saving, whatever the format is: the options are judged and the network validated before a file is made, so that what is
- * refused leaves none; the format writes into a temporary file, which then takes the name at once. A file that the network is
- * mapped from can be saved over: the mapping keeps the old one. */
+/* Saving, whatever the format is: the options are checked and the network validated before a file is made, so that what
+ * is refused leaves none; the format writes into a temporary file, which then takes the name at once. Parameters that
+ * have a file of their own are written first; both files are complete and flushed under temporary names before either
+ * takes its own: what is left to fail between them is one rename. A file that the network is mapped from can be saved
+ * over: the mapping keeps the old one. */
 #include <stdarg.h>
 #include "file.h"
 #include "formats.h"
@@ -13,7 +15,7 @@ typedef struct saving {
     xir_save_options  o;
     xir_diags        *why;
     const char       *path;      /* NULL: a writer */
-    const format     *format;
+    format            format;
 } saving;
 
 static bool refuse(const saving *s, xir_status *status, xir_status code, const char *sentence, ...) XIR_PRINTF(4, 5);
@@ -35,98 +37,221 @@ static bool has_bytes(void *user, xir_value *v) {
 }
 
 static bool choose(saving *s, xir_status *status) {
+    xir_context *ctx = s->net->ctx;
     if (s->o.format) {
-        s->format = format_named(s->o.format, s->why);
-        if (!s->format) *status = XIR_E_UNKNOWN;
-    } else if (s->path) {
-        s->format = format_of_name(xir_str_of(s->path));
-        if (!s->format)
-            refuse(s, status, XIR_E_UNKNOWN, "the name does not tell the format; there are %s", format_words().text);
-    } else {
-        refuse(s, status, XIR_E_INVALID, "who writes to a function must say the format: %s", format_words().text);
+        if (format_named(ctx, s->o.format, &s->format, s->why)) return true;
+        *status = XIR_E_UNKNOWN;
+        return false;
     }
-    return s->format;
+    if (!s->path)
+        return refuse(s, status, XIR_E_INVALID, "who writes to a function must say the format: %s",
+                      format_words(ctx, true).text);
+    return format_detect(ctx, NULL, 0, 0, xir_str_of(s->path), &s->format) ||
+           refuse(s, status, XIR_E_UNKNOWN, "the name does not tell the format; there are %s",
+                  format_words(ctx, true).text);
+}
+
+static bool take_options(saving *s, const xir_save_options *options, xir_status *status) {
+    *status = sized_take(SIZED(xir_save_options, align), &s->o, options, s->why);
+    return *status == XIR_OK;
 }
 
 static bool begin(saving *s, const xir_save_options *options, xir_status *status) {
-    *status = sized_take(SIZED(xir_save_options, align), &s->o, options, s->why);
-    if (*status || !choose(s, status)) return false;
-    if (!s->format->write)
-        return refuse(s, status, XIR_E_UNSUPPORTED, "files of format %s cannot be written", s->format->word);
-    if (s->o.params && !s->format->pair)
+    if (!take_options(s, options, status) || !choose(s, status)) return false;
+    if (!s->format.write)
+        return refuse(s, status, XIR_E_UNSUPPORTED, "files of format %s cannot be written", s->format.word);
+    if (s->o.params && !s->format.params_written)
         return refuse(s, status, XIR_E_INVALID, "a file of format %s has its parameters inside: no other can be named",
-                      s->format->word);
+                      s->format.word);
     if (s->o.params && !s->path)
-        return refuse(s, status, XIR_E_INVALID, "only the structure goes to a function: xir_raw_save writes the parameters");
+        return refuse(s, status, XIR_E_INVALID,
+                      "only the structure goes to a function: xir_network_save_params writes the "
+                      "parameters");
     if (s->o.params && s->o.no_params)
-        return refuse(s, status, XIR_E_INVALID, "a file for the parameters is named, and the structure alone is asked for");
+        return refuse(s, status, XIR_E_INVALID,
+                      "a file for the parameters is named, and the structure alone is asked for");
     if (!s->o.align) s->o.align = USUAL_ALIGN;
     if (s->o.align & (s->o.align - 1) || s->o.align > MOST_ALIGN)
-        return refuse(s, status, XIR_E_INVALID, "parameters are aligned to a power of two up to 2^30, not to %u", s->o.align);
+        return refuse(s, status, XIR_E_INVALID, "parameters are aligned to a power of two up to 2^30, not to %u",
+                      s->o.align);
     *status = s->o.unchecked ? XIR_OK : xir_network_validate(s->net, s->why);
     return *status == XIR_OK;
 }
 
-static xir_status write_all(const saving *s, xir_write_fn *write, void *user) {
-    const format_writing how = {
-        .path = s->path ? s->path : "", .flags = s->o.indent ? XIR_SAVE_INDENT : 0, .align = s->o.align,
+static format_writing writing_of(const saving *s, xir_write_fn *write, void *user) {
+    return (format_writing){
+        .format = &s->format, .path = s->path ? s->path : "", .flags = s->o.indent ? XIR_SAVE_INDENT : 0,
+        .align = s->o.align,
         .no_params = s->o.no_params, .write = write, .user = user, .why = s->why };
-    return s->format->write(s->net, &how);
 }
 
-static xir_status save_one(const saving *s) {
-    file_writer w;
-    xir_status status = file_open(&w, s->net->ctx, s->path, s->why);
-    if (status) return status;
-    status = write_all(s, file_write, &w);
-    if (status == XIR_OK) return file_commit(&w);
-    if (w.status) status = w.status;   /* why it stopped */
-    file_abort(&w);
+/* ---- one file -------------------------------------------------------------------------------------------------- */
+
+typedef xir_status part_write_fn(xir_network *net, const format_writing *how);
+
+typedef struct one_file { file_writer w; const saving *s; bool open; } one_file;
+
+static bool open_one(one_file *f) {
+    if (!f->open) (void)file_open(&f->w, f->s->net->ctx, f->s->path, f->s->why);
+    f->open = true;
+    return f->w.status == XIR_OK;
+}
+
+static bool write_one(void *user, const void *data, size_t size) {
+    one_file *f = user;
+    return open_one(f) && file_write(&f->w, data, size);
+}
+
+/* `late`: opens the file with the first byte, after the format has refused what it may refuse. */
+static xir_status save_one(const saving *s, part_write_fn *part, bool late) {
+    one_file f = { .s = s };
+    const format_writing how = writing_of(s, write_one, &f);
+    xir_status status = late || open_one(&f) ? part(s->net, &how) : f.w.status;
+    if (status == XIR_OK && open_one(&f)) return file_commit(&f.w);
+    if (f.open && f.w.status) status = f.w.status;   /* why it stopped */
+    if (f.open) file_abort(&f.w);
+    return status;
+}
+
+/* ---- two files ------------------------------------------------------------------------------------------------- */
+
+/* Both are opened with the first byte of the parameters. */
+typedef struct file_pair {
+    file_writer   params, structure;
+    const saving *s;
+    const char   *params_path;
+    xir_status    status;
+    bool          open;
+} file_pair;
+
+static xir_status open_pair(file_pair *p) {
+    const saving *s = p->s;
+    xir_context *ctx = s->net->ctx;
+    if (p->open) return p->status;
+    p->open = true;
+    p->structure = (file_writer){ .ctx = ctx, .fd = -1 };
+    p->status = file_open(&p->params, ctx, p->params_path, s->why);
+    if (!p->status) p->status = file_open(&p->structure, ctx, s->path, s->why);
+    if (!p->status && p->params.exists && p->structure.exists && strcmp(p->params.target, p->structure.target) == 0) {
+        p->status = file_fail(s->why, XIR_E_EXISTS, p->params_path, XIR_NO_BYTE,
+                              "structure and parameters cannot be saved to one file");
+    }
+    return p->status;
+}
+
+static bool write_params(void *user, const void *data, size_t size) {
+    file_pair *p = user;
+    return open_pair(p) == XIR_OK && file_write(&p->params, data, size);
+}
+
+static xir_status write_pair(file_pair *p) {
+    const saving *s = p->s;
+    format_writing how = writing_of(s, write_params, p);
+    how.path = p->params_path;
+    xir_status status = s->format.write_params(s->net, &how);
+    if (p->open && p->status) return p->status;
+    if (p->open && p->params.status) return p->params.status;
+    if (status || (status = open_pair(p))) return status;
+    how = writing_of(s, file_write, &p->structure);
+    how.told = true;
+    status = s->format.write(s->net, &how);
+    return p->structure.status ? p->structure.status : status;
+}
+
+/* Whatever fails, the network says of its parameters what it said before. */
+static xir_status save_pair(const saving *s, const char *params_path) {
+    xir_network *net = s->net;
+    file_pair p = { .s = s, .params_path = params_path };
+    uint64_t old_bytes = net->params_bytes;
+    xir_str old_md5 = net->text[XIR_TEXT_PARAMS_MD5];
+    xir_status status = write_pair(&p);
+    if (!status) status = file_ready(&p.params);
+    if (!status) status = file_ready(&p.structure);
+    if (!status) status = file_place(&p.params);
+    if (!status) status = file_place(&p.structure);
+    if (!status) {   /* both are new, whatever flushing the folders says */
+        status = file_commit(&p.params);
+        xir_status last = file_commit(&p.structure);
+        return status ? status : last;
+    }
+    net->params_bytes = old_bytes;
+    net->text[XIR_TEXT_PARAMS_MD5] = old_md5;
+    if (p.open) {
+        file_abort(&p.params);
+        file_abort(&p.structure);
+    }
     return status;
 }
 
 /* The structure, and the parameters if there are any. */
-static xir_status save_pair(const saving *s) {
+static xir_status save_both(const saving *s) {
     bool any = s->o.params;
     if (!any && !s->o.no_params && !net_walk_params(s->net, has_bytes, &any) && !any) return diag_memory(s->why);
-    if (s->o.no_params || !any) return save_one(s);
+    if (s->o.no_params || !any) return save_one(s, s->format.write, false);
     const xir_allocator *alloc = &s->net->ctx->alloc;
     size_t room = 0;
-    char *beside = s->o.params ? NULL : path_beside(alloc, s->path, "raw", &room);
-    const char *raw = beside ? beside : s->o.params;
-    if (!raw) return diag_memory(s->why);
-    unsigned flags = XIR_SAVE_UNCHECKED | (s->o.indent ? (unsigned)XIR_SAVE_INDENT : 0);
-    xir_status status = xir_json_raw_save(s->net, s->path, raw, flags, s->why);
-    mem_free(alloc, beside, room);
+    char *name = s->o.params ? NULL : companion_name(alloc, &s->format, s->path, &room);
+    const char *path = name ? name : s->o.params;
+    if (!path) return diag_memory(s->why);
+    xir_status status = save_pair(s, path);
+    mem_free(alloc, name, room);
     return status;
 }
+
+/* ---- for programs ---------------------------------------------------------------------------------------------- */
 
 xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options, xir_diags *why) {
     saving s = { .net = net, .why = why, .path = path };
     xir_status status = XIR_OK;
     if (!begin(&s, options, &status)) return status;
-    return s.format->pair ? save_pair(&s) : save_one(&s);
+    return s.format.params_written ? save_both(&s) : save_one(&s, s.format.write, false);
 }
 
 xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
                              xir_diags *why) {
     saving s = { .net = net, .why = why };
     xir_status status = XIR_OK;
-    return begin(&s, options, &status) ? write_all(&s, write, user) : status;
+    if (!begin(&s, options, &status)) return status;
+    const format_writing how = writing_of(&s, write, user);
+    return s.format.write(net, &how);
 }
 
-/* ---- one format ---------------------------------------------------------------------------------------------- */
+/* ---- parameters alone ------------------------------------------------------------------------------------------ */
 
-static xir_status save_as(xir_network *net, const char *word, const char *path, unsigned flags, xir_diags *why) {
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = word,
-                                              .unchecked = flags & XIR_SAVE_UNCHECKED);
-    return xir_network_save(net, path, &options, why);
+/* The format is named, and has parameters in a file of their own. */
+static bool begin_params(saving *s, const xir_save_options *options, xir_status *status) {
+    if (!take_options(s, options, status)) return false;
+    if (!s->o.format) return refuse(s, status, XIR_E_INVALID, "the format must be named");
+    if (!choose(s, status)) return false;
+    return s->format.params_written || refuse(s, status, XIR_E_INVALID,
+                                              "a file of format %s has its parameters inside: no other can "
+                                              "be named", s->format.word);
 }
 
-xir_status xir_msg_save(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
-    return save_as(net, "imodel", path, flags, why);
+xir_status xir_network_save_params(xir_network *net, const char *path, const xir_save_options *options,
+                                   xir_diags *why) {
+    saving s = { .net = net, .why = why, .path = path };
+    xir_status status = XIR_OK;
+    return begin_params(&s, options, &status) ? save_one(&s, s.format.write_params, true) : status;
 }
 
-xir_status xir_flat_save(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
-    return save_as(net, "fb", path, flags, why);
+/* Counts what the caller's function has taken. */
+typedef struct counted_write { xir_write_fn *write; void *user; uint64_t taken; bool stopped; } counted_write;
+
+static bool write_counted(void *user, const void *data, size_t size) {
+    counted_write *c = user;
+    c->stopped = !c->write(c->user, data, size);
+    if (!c->stopped) c->taken += size;
+    return !c->stopped;
+}
+
+xir_status xir_network_write_params(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
+                                    xir_diags *why) {
+    saving s = { .net = net, .why = why };
+    counted_write c = { .write = write, .user = user };
+    xir_status status = XIR_OK;
+    if (!begin_params(&s, options, &status)) return status;
+    const format_writing how = writing_of(&s, write_counted, &c);
+    status = s.format.write_params(net, &how);
+    return c.stopped ? file_fail(why, XIR_E_IO, "", c.taken, "the writer took no more bytes") : status;
 }

@@ -1,6 +1,7 @@
 /* Reading FlatBuffers: whatever the bytes, they are refused with a finding, or they are a network; what it writes is read again
  * as a network that prints the same. Whatever was read can be judged, copied and inferred anew. */
 #include <stdlib.h>
+#include "support/probe.h"
 #include "flat/flat.h"
 #include "memory.h"
 
@@ -60,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bool good = xir_flat_verify(ctx, data, size, XIR_STR("fuzz"), why) == XIR_OK;
     must(good == (xir_diags_count(why) == 0));
     xir_diags_clear(why);
-    (void)format_flat.looks(data, size < 256 ? size : 256);
+    (void)probe_head(&format_flat, data, size);
     xir_network *net = read_bytes(ctx, data, size, why);
     must(good || !net);
     must((net != NULL) == (xir_diags_count(why) == 0));

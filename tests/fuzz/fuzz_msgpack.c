@@ -4,6 +4,7 @@
  * a whole item is. */
 #include <stdlib.h>
 #include <msgpack.h>
+#include "support/probe.h"
 #include "codec/any_io.h"
 #include "json/json.h"
 #include "msgpack/packed.h"
@@ -117,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     xir_diags *why = xir_diags_new(ctx);
     must(why != NULL);
     check_scan(ctx, data, size);
-    format_msgpack.looks(data, size < 256 ? size : 256);
+    (void)probe_head(&format_msgpack, data, size);
     xir_network *net = unpack(ctx, data, size, false, why);
     must((net != NULL) == (xir_diags_count_of(why, XIR_ERROR) == 0));
     if (net) check_network(ctx, net, data, size);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <xir/convert.h>
 #include <xir/pass.h>
+#include "support/probe.h"
 #include "format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -46,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     xir_diags *why = xir_diags_new(ctx);
     blob *whole = blob_borrow(context_alloc(ctx), data, size, false, NULL, NULL);
     must(why != NULL && whole != NULL);
-    (void)format_onnx.looks(data, size < 256 ? size : 256);
+    (void)probe_head(&format_onnx, data, size);
     for (int structure = 0; structure < 2; structure++) {
         const format_reading how = { .ctx = ctx, .name = XIR_STR("fuzz"), .no_params = structure, .why = why };
         xir_network *net = format_onnx.read(&how, whole);

@@ -394,6 +394,11 @@ static const bad_plugin bad_plugins[] = {
     { "old conversion", XIR_E_EXISTS,   "'onnx::Conv' already" },
     { "conversion twice", XIR_E_EXISTS, "there is a conversion row 'onnx::com.example::BadSwish' already" },
     { "no dialect",  XIR_E_INVALID,     "'nobody::Swish' is no good: its name is no key of a dialect" },
+    { "formats",     XIR_E_INVALID,     "1 formats at NULL" },
+    { "format",      XIR_E_INVALID,     "format 1 of the plug-in is NULL" },
+    { "format name", XIR_E_INVALID,     "'B' is not a name of a format" },
+    { "old format",  XIR_E_EXISTS,      "there is a format 'json' already" },
+    { "format twice", XIR_E_EXISTS,     "there is a format 'bad' already" },
     { "class abi",   XIR_E_ABI,         "a class declaration of version 2 was expected, 7 was found" },
     { "word",        XIR_E_ABI,         "class bad::Word has a row of the word 1000, which this library does not know" },
 };
@@ -413,8 +418,8 @@ static void bad_plugins_leave_the_context_as_it_was(void **state) {
     unsetenv("XIR_BAD");
 }
 
-/* Passes, kernels and conversions come with the classes, or none of them do. */
-static void a_plugin_brings_passes_kernels_and_conversions(void **state) {
+/* Passes, kernels, conversions and formats come with the classes, or none of them do. */
+static void a_plugin_brings_passes_kernels_conversions_and_formats(void **state) {
     (void)state;
     xir_context *with = fresh();
     setenv("XIR_BAD", "lists", 1);
@@ -425,6 +430,9 @@ static void a_plugin_brings_passes_kernels_and_conversions(void **state) {
     const xir_convert_row *row = xir_convert_find(with, XIR_STR("onnx::com.example::BadSwish"));
     assert_non_null(row);
     assert_string_equal(row->cls, "SiLU");
+    assert_string_equal(xir_format_detect(with, "B", 1, 1, XIR_STR("")), "bad");
+    assert_null(xir_network_read(with, "B", 1, XIR_STR(""), NULL, why));
+    check_finding(XIR_E_UNSUPPORTED, "files of format bad cannot be read");
     xir_network *net = xir_network_new(with, "kernels", XIR_FRAMEWORK_PYTORCH, "v1.9");
     const xir_type *type = XIR_TENSOR(with, fp32_in(with), "NC", 1, 2);
     const float numbers[] = { 2.5f, -1.5f };
@@ -1092,7 +1100,7 @@ int main(void) {
         cmocka_unit_test(inference_meets_attributes_that_rows_forbid),
         cmocka_unit_test(files_that_are_no_plugins),
         cmocka_unit_test(bad_plugins_leave_the_context_as_it_was),
-        cmocka_unit_test(a_plugin_brings_passes_kernels_and_conversions),
+        cmocka_unit_test(a_plugin_brings_passes_kernels_conversions_and_formats),
         cmocka_unit_test(a_longer_description_is_fine_if_it_asks_for_nothing),
         cmocka_unit_test(rows_and_items_may_be_larger_than_the_library_knows),
         cmocka_unit_test(inference_of_a_builtin_class_is_replaced_once),

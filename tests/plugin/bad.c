@@ -46,6 +46,10 @@ static const xir_class_decl *of_a_later_word(void) {
     .conversions = (const xir_convert_row *const[]){ __VA_ARGS__ }, \
     .n_conversions = sizeof((const xir_convert_row *const[]){ __VA_ARGS__ }) / sizeof(const xir_convert_row *)
 
+#define FORMATS(...) \
+    .formats = (const xir_format_decl *const[]){ __VA_ARGS__ }, \
+    .n_formats = sizeof((const xir_format_decl *const[]){ __VA_ARGS__ }) / sizeof(const xir_format_decl *)
+
 static xir_status bad_run(xir_pass *at) {
     (void)at;
     return XIR_OK;
@@ -74,13 +78,22 @@ static const xir_convert_row swish = { XIR_CONVERT_HEAD, .name = "onnx::com.exam
                              conv_again = { XIR_CONVERT_HEAD, .name = "onnx::Conv", .inputs = "1", .outputs = "1", .attributes = "", .cls = "SiLU" },
                              no_dialect = { XIR_CONVERT_HEAD, .name = "nobody::Swish", .inputs = "1", .outputs = "1", .attributes = "", .cls = "SiLU" };
 
+/* Known by sight. */
+static xir_probe_grade bad_probe(const xir_probe *file, void *user) {
+    (void)user;
+    return *(const char *)file->head == 'B' ? XIR_PROBE_YES : XIR_PROBE_NO;
+}
+static const xir_format_decl sight = { XIR_FORMAT_HEAD("bad", "a bad format"), .suffixes = "bad", .probe = bad_probe },
+                             json_again = { XIR_FORMAT_HEAD("json", "JSON"), .suffixes = "json" },
+                             unnamed_format = { XIR_FORMAT_HEAD("B", "unnamed"), .suffixes = "b" };
+
 typedef struct way { const char *name; xir_plugin plugin; } way;
 
 static const way ways[] = {
     { "fine",       { XIR_PLUGIN_HEAD("fine"), CLASSES(FINE), INFERS({ xir_relu_class, XIR_TARGET_WOLONG, bad_same },
                                                                      { xir_relu_class, XIR_TARGET_HOST, bad_same },
                                                                      { xir_bad_first_class, XIR_TARGET_HOST, bad_same }) } },
-    { "lists",      { XIR_PLUGIN_HEAD("lists"), CLASSES(FINE), PASSES(&first_pass, &second_pass), CONVERSIONS(&swish),
+    { "lists",      { XIR_PLUGIN_HEAD("lists"), CLASSES(FINE), PASSES(&first_pass, &second_pass), CONVERSIONS(&swish), FORMATS(&sight),
                       KERNELS({ xir_relu_class, bad_kernel }, { xir_bad_first_class, bad_kernel }) } },
     { "fine again", { XIR_PLUGIN_HEAD("fine again"), INFERS({ xir_relu_class, XIR_TARGET_BUYI, bad_same }) } },
     { "abi",        { .abi = XIR_ABI + 1, .size = sizeof(xir_plugin), .library = xir_version, .name = "x" } },
@@ -134,6 +147,11 @@ static const way ways[] = {
     { "old conversion", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass), CONVERSIONS(&swish, &conv_again) } },
     { "conversion twice", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass), CONVERSIONS(&swish, &swish) } },
     { "no dialect", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass), CONVERSIONS(&no_dialect) } },
+    { "formats",    { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), .n_formats = 1 } },
+    { "format",     { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), FORMATS(&sight, NULL) } },
+    { "format name", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), FORMATS(&sight, &unnamed_format) } },
+    { "old format", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), FORMATS(&sight, &json_again) } },
+    { "format twice", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), CONVERSIONS(&swish), FORMATS(&sight, &sight) } },
     { "class abi",  { XIR_PLUGIN_HEAD("x"), CLASSES(xir_bad_first_class, of_another_abi) } },
     { "word",       { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, of_a_later_word) } },
 };

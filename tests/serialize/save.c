@@ -189,13 +189,15 @@ static void options_that_make_no_sense(void **state) {
     raw_memory m = { 0 };
     FAILS_TO_SAVE(SAVE("a.xyz", .format = NULL), XIR_E_UNKNOWN, "the name does not tell the format");
     FAILS_TO_SAVE(SAVE("a", .format = NULL), XIR_E_UNKNOWN, "the name does not tell the format");
-    FAILS_TO_SAVE(SAVE("a.json", .format = "pnnx"), XIR_E_UNKNOWN, "no format 'pnnx'");
+    FAILS_TO_SAVE(SAVE("a.json", .format = "pnxn"), XIR_E_UNKNOWN, "no format 'pnxn'");
+    FAILS_TO_SAVE(SAVE("a.json", .format = "pnnx"), XIR_E_UNSUPPORTED, "pnnx cannot be written");
+    FAILS_TO_SAVE(SAVE("a.param", .format = NULL), XIR_E_UNSUPPORTED, "pnnx cannot be written");
     FAILS_TO_SAVE(SAVE("a.json", .format = "onnx"), XIR_E_UNSUPPORTED, "onnx cannot be written");
     FAILS_TO_SAVE(SAVE("a.json", .params = scratch("a.raw"), .no_params = true), XIR_E_INVALID, "alone");
     FAILS_TO_SAVE(SAVE("a.json", .align = 3), XIR_E_INVALID, "power of two");
     FAILS_TO_SAVE(SAVE("a.json", .align = UINT32_C(1) << 31), XIR_E_INVALID, "power of two");
     FAILS_TO_SAVE(WRITE(.format = NULL), XIR_E_INVALID, "must say the format");
-    FAILS_TO_SAVE(WRITE(.format = "json", .params = "a.raw"), XIR_E_INVALID, "xir_raw_save");
+    FAILS_TO_SAVE(WRITE(.format = "json", .params = "a.raw"), XIR_E_INVALID, "xir_network_save_params");
     FAILS_TO_SAVE(xir_network_write(net, raw_memory_write, &m, NULL, why), XIR_E_INVALID, "must say the format");
     for (size_t i = 0; written_format_at(i, &f); i++)
         if (!load_is_pair(&f)) FAILS_TO_SAVE(SAVE("a.x", .format = f.word, .params = "x"), XIR_E_INVALID, "inside");

@@ -362,7 +362,8 @@ static int check(loaded *l, xir_diags *all) {
     if (xir_diags_count(c.why)) {
         size_t size = 0;
         char *bytes = structure_bytes(l, &size);
-        place_findings(c.why, l->name, (xir_str){ bytes, size }, all);
+        const xir_str all_of_it = { bytes, size };
+        if (xir_format_place_findings(context, l->format->word, all_of_it, xir_str_of(l->name), c.why, all)) code = REFUSED;
         if (bytes != l->bytes) free(bytes);
     }
     if (!code) code = check_params(l, all);

@@ -138,14 +138,19 @@ void type_words(text *t, const xir_type *type);
 
 typedef struct loaded loaded;
 
-/* A format that files may be in: one of the library's, or one that is only known by sight, which neither reads nor writes. */
+/* A format of the context, as the library describes it; in static memory. */
 typedef xir_format_info file_format;
 
-const file_format *format_named(const char *word);                     /* complains                              */
-const file_format *format_of_content(const unsigned char *head, size_t size);   /* NULL: the first bytes say nothing */
-const file_format *format_of_name(const char *path);                   /* NULL: its suffix says nothing          */
-const char   *suffix_of(const char *path);                        /* behind the last dot of the last name   */
+const file_format *format_named(const char *word);   /* complains                                        */
+/* By content, then by name; NULL: neither tells. */
+const file_format *format_of(const void *head, size_t size, uint64_t total, const char *path);
+/* "X.failed.json" for "X.json" and "failed.json". */
+char         *beside(const char *path, const char *suffix);
+const char   *suffix_of(const char *path);           /* behind the last dot of the last name             */
 const char   *format_words(void);
+/* "json, pnnx": the formats of which a question is true, for sentences about options. */
+const char   *formats_that(bool (*is)(const file_format *f));
+bool          format_is_pair(const file_format *f);
 
 /* A network and where it came from. Zero is nothing loaded. */
 struct loaded {
@@ -210,8 +215,6 @@ int save(loaded *l, const char *out, const file_format *to, const xir_save_optio
 /* Whether some of its Params have no bytes and need some; whether some have bytes. */
 bool lacks_params(const xir_network *net);
 bool keeps_params(const xir_network *net);
-/* "X.raw" for "X.json". */
-char *beside(const char *path, const char *suffix);
 /* All bytes of a structure file that is text, again if need be; NULL if they cannot be read or it is none. They are the
  * caller's to free, unless they are l->bytes. */
 char *structure_bytes(loaded *l, size_t *size);
@@ -241,10 +244,5 @@ size_t tally_counts(tally *t, class_count **out);
 /* Runs a network for each part of inputs that hold many along their first dim, and joins the outputs. */
 xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in, xir_array **out,
                     size_t n_out, xir_diags *why);
-
-/* ---- places in a JSON text ----------------------------------------------------------------------- */
-
-/* Copies findings to `out`, in the order of their places: those that name a JSON pointer get file, byte, line and column. */
-void place_findings(const xir_diags *from, const char *file, xir_str json, xir_diags *out);
 
 #endif

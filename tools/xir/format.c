@@ -1,52 +1,23 @@
-/* Formats, told by content first, then by name: those of the library, and those that are only known by sight. A file of one of
- * these gets a clear refusal, not the complaints of a reader for another one. */
+/* Formats of the context, as options and sentences name them. */
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
 
-/* ---- known by sight: the first bytes, at most 256 ------------------------------------------------ */
-
-static bool looks_pnnx(const unsigned char *head, size_t size) {
-    return size > 7 && memcmp(head, "7767517", 7) == 0 && (head[7] == '\n' || head[7] == '\r');
-}
-
-static bool looks_tsm(const unsigned char *head, size_t size) {
-    return size >= 8 && memcmp(head + 4, "\x29\x09\x91\x19", 4) == 0;
-}
-
-typedef struct sight {
-    file_format format;
-    bool (*looks)(const unsigned char *head, size_t size);   /* NULL: content does not tell */
-} sight;
-
-static const sight sights[] = {
-    { { .word = "pnnx",  .meaning = "PNNX graph",         .suffixes = "param" }, looks_pnnx },
-    { { .word = "nnb",   .meaning = "NNabla binary",      .suffixes = "nnb"   }, NULL       },
-    { { .word = "tsm",   .meaning = "TensorStack module", .suffixes = "tsm"   }, looks_tsm  },
-    { { .word = "deepx", .meaning = "DeepX IR",           .suffixes = "ir"    }, NULL       },
-};
-enum { SIGHTS = sizeof sights / sizeof sights[0], MOST = 32 };
-
 /* ---- all of them --------------------------------------------------------------------------------- */
+
+enum { MOST = 64 };
 
 static file_format all[MOST];
 static size_t      n_all;
 static text        words;
 
-static const file_format *among(const char *word) {
-    for (size_t i = 0; i < n_all; i++) {
-        if (strcmp(all[i].word, word) == 0) return &all[i];
-    }
-    return NULL;
-}
-
+/* When it is first asked: plug-ins have been loaded then. */
 static void fill(void) {
     if (n_all) return;
-    for (; n_all < MOST - SIGHTS; n_all++) {
+    for (; n_all < MOST; n_all++) {
         all[n_all] = XIR_INIT(file_format);
-        if (xir_format_at(n_all, &all[n_all], NULL) != XIR_OK) break;
+        if (xir_context_format_at(context, n_all, &all[n_all], NULL) != XIR_OK) break;
     }
-    for (size_t i = 0; i < SIGHTS; i++) all[n_all++] = sights[i].format;
     for (size_t i = 0; i < n_all; i++) text_printf(&words, "%s%s", i ? " " : "", all[i].word);
 }
 
@@ -55,9 +26,26 @@ const char *format_words(void) {
     return words.data;
 }
 
+const char *formats_that(bool (*is)(const file_format *f)) {
+    static text list;
+    fill();
+    list.size = 0;
+    text_put(&list, "");
+    for (size_t i = 0; i < n_all; i++)
+        if (is(&all[i])) text_printf(&list, "%s%s", list.size ? ", " : "", all[i].word);
+    return list.data;
+}
+
+bool format_is_pair(const file_format *f) { return f->pair; }
+
+/* ---- finding one --------------------------------------------------------------------------------- */
+
 static const file_format *find(const char *word) {
     fill();
-    return among(word);
+    for (size_t i = 0; i < n_all; i++) {
+        if (strcmp(all[i].word, word) == 0) return &all[i];
+    }
+    return NULL;
 }
 
 const file_format *format_named(const char *word) {
@@ -71,11 +59,8 @@ const file_format *format_named(const char *word) {
     return NULL;
 }
 
-const file_format *format_of_content(const unsigned char *head, size_t size) {
-    const char *word = xir_format_of(head, size);
-    for (size_t i = 0; !word && i < SIGHTS; i++) {
-        if (sights[i].looks && sights[i].looks(head, size)) word = sights[i].format.word;
-    }
+const file_format *format_of(const void *head, size_t size, uint64_t total, const char *path) {
+    const char *word = xir_format_detect(context, head, size, total, xir_str_of(path));
     return word ? find(word) : NULL;
 }
 
@@ -84,20 +69,13 @@ const char *suffix_of(const char *path) {
     return dot && dot != name ? dot + 1 : name + strlen(name);
 }
 
-static bool has_word(const char *list, const char *word) {
-    size_t size = strlen(word), n;
-    for (; *list; list += n + (list[n] == ' ')) {
-        n = strcspn(list, " ");
-        if (n == size && memcmp(list, word, n) == 0) return true;
-    }
-    return false;
-}
-
-const file_format *format_of_name(const char *path) {
-    const char *suffix = suffix_of(path);
-    fill();
-    for (size_t i = 0; *suffix && i < n_all; i++) {
-        if (has_word(all[i].suffixes, suffix)) return &all[i];
-    }
-    return NULL;
+char *beside(const char *path, const char *suffix) {
+    size_t stem = strlen(path);
+    const char *old = suffix_of(path);
+    if (*old) stem = (size_t)(old - path) - 1;
+    text t = { 0 };
+    text_add(&t, path, stem);
+    text_put(&t, ".");
+    text_put(&t, suffix);
+    return t.data;
 }

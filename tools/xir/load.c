@@ -11,8 +11,6 @@
 
 load_options load_args;
 
-enum { HEAD = 256 };
-
 /* ---- bytes --------------------------------------------------------------------------------------- */
 
 static int cannot_read(const char *name, int error) {
@@ -33,8 +31,8 @@ static int read_some(int fd, const char *name, text *to, size_t most) {
     return DONE;
 }
 
-/* Opens a path, "-" for standard input. *regular if it is an ordinary file. */
-static int open_file(const char *path, const char *name, int *fd, bool *regular) {
+/* Opens a path, "-" for standard input. *regular if it is an ordinary file, which has so many bytes. */
+static int open_file(const char *path, const char *name, int *fd, bool *regular, uint64_t *total) {
     bool standard = strcmp(path, "-") == 0;
     *fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (*fd < 0) return cannot_read(name, errno);
@@ -42,6 +40,7 @@ static int open_file(const char *path, const char *name, int *fd, bool *regular)
     if (fstat(*fd, &s) != 0) return cannot_read(name, errno);
     if (S_ISDIR(s.st_mode)) return cannot_read(name, EISDIR);
     *regular = !standard && S_ISREG(s.st_mode);
+    *total = *regular ? (uint64_t)s.st_size : XIR_NO_BYTE;
     return DONE;
 }
 
@@ -53,7 +52,8 @@ static void close_file(int fd) {
 static int read_stream(const char *path, const char *name, text *to) {
     int fd = -1;
     bool regular;
-    int code = open_file(path, name, &fd, &regular);
+    uint64_t total;
+    int code = open_file(path, name, &fd, &regular, &total);
     if (!code) code = read_some(fd, name, to, SIZE_MAX);
     close_file(fd);
     return code;
@@ -73,13 +73,12 @@ char *structure_bytes(loaded *l, size_t *size) {
 /* ---- structure ----------------------------------------------------------------------------------- */
 
 /* What the input is: as the user says, by content, by name. */
-static int choose_format(loaded *l, const char *from, const text *head) {
+static int choose_format(loaded *l, const char *from, const text *head, uint64_t total) {
     if (from) {
         l->format = format_named(from);
         if (!l->format) return MISUSED;
     } else {
-        l->format = format_of_content((const unsigned char *)head->data, head->size);
-        if (!l->format && l->path) l->format = format_of_name(l->path);
+        l->format = format_of(head->data, head->size, total, l->path);
         if (!l->format && head->size == 0) return complain_of(FAULTY, l->name, "the file is empty");
         if (!l->format) return complain_of(FAULTY, l->name, "neither content nor name tells the format; --from says it: %s", format_words());
     }
@@ -104,10 +103,11 @@ static int open_input(loaded *l, const char *path, const char *from) {
     progress_begin("reading", l->name);
     text head = { 0 };
     int fd = -1;
-    int code = open_file(path, l->name, &fd, &l->regular);
+    uint64_t total = 0;
+    int code = open_file(path, l->name, &fd, &l->regular, &total);
     text_add(&head, "", 0);
-    if (!code) code = read_some(fd, l->name, &head, l->regular ? HEAD : SIZE_MAX);
-    if (!code) code = choose_format(l, from, &head);
+    if (!code) code = read_some(fd, l->name, &head, l->regular ? XIR_PROBE_HEAD : SIZE_MAX);
+    if (!code) code = choose_format(l, from, &head, l->regular ? total : head.size);
     close_file(fd);
     if (l->regular || code) {
         text_free(&head);
@@ -137,28 +137,26 @@ int load_structure(loaded *l, const char *path, const char *from, xir_diags *why
 
 /* ---- parameters ---------------------------------------------------------------------------------- */
 
-char *beside(const char *path, const char *suffix) {
-    size_t stem = strlen(path);
-    const char *old = suffix_of(path);
-    if (*old) stem = (size_t)(old - path) - 1;
-    text t = { 0 };
-    text_add(&t, path, stem);
-    text_put(&t, ".");
-    text_put(&t, suffix);
-    return t.data;
-}
-
-/* The parameter file that lies beside a structure file, NULL if there is none. */
+/* The parameter file that lies next to a structure file, NULL if there is none. */
 static char *find_params(const loaded *l) {
-    size_t size = l->regular ? xir_raw_beside(l->path, NULL, 0) : 0;
+    const char *word = l->format->word;
+    size_t size = l->regular ? xir_params_file_find(context, word, l->path, NULL, 0) : 0;
     if (!size) return NULL;
     char *path = take(size + 1, 1);
-    xir_raw_beside(l->path, path, size + 1);
+    xir_params_file_find(context, word, l->path, path, size + 1);
     return path;
 }
 
 static int no_other_file(const loaded *l) {
-    return complain_of(MISUSED, l->name, "parameters of %s are inside the file: --params is of json", l->format->word);
+    return complain_of(MISUSED, l->name, "parameters of %s are inside the file: --params is of %s", l->format->word,
+                       formats_that(format_is_pair));
+}
+
+static xir_load_options options_of(const loaded *l, unsigned flags) {
+    bool lazy = flags & XIR_LOAD_LAZY;
+    bool compare = lazy ? flags & XIR_LOAD_MD5 : !(flags & XIR_LOAD_NO_MD5);
+    return XIR_INIT(xir_load_options, .format = l->format->word, .lazy = lazy,
+                    .verify = compare ? XIR_VERIFY_FULL : XIR_VERIFY_HEADER);
 }
 
 static int read_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why) {
@@ -175,14 +173,16 @@ static int read_params(loaded *l, const char *params, unsigned flags, bool *foun
         if (code) return code;
         *found = true;
         l->params_path = join("<stdin>", "");
-        return exit_of(xir_raw_read(l->net, all.data, all.size, flags, why));
+        const xir_load_options o = options_of(l, flags);
+        return exit_of(xir_network_read_params(l->net, all.data, all.size, XIR_STR(""), &o, why));
     }
     free(l->params_path);   /* those that were looked at before */
     l->params_path = params ? join(params, "") : find_params(l);
     if (!l->params_path) return DONE;
     *found = true;
     progress_begin("reading", l->params_path);
-    return exit_of(xir_raw_load(l->net, l->params_path, flags, why));
+    const xir_load_options o = options_of(l, flags);
+    return exit_of(xir_network_load_params(l->net, l->params_path, &o, why));
 }
 
 int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why) {
@@ -193,16 +193,10 @@ int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_
     return code;
 }
 
-static xir_load_options options_of(unsigned flags) {
-    bool lazy = flags & XIR_LOAD_LAZY;
-    bool compare = lazy ? flags & XIR_LOAD_MD5 : !(flags & XIR_LOAD_NO_MD5);
-    return XIR_INIT(xir_load_options, .lazy = lazy, .verify = compare ? XIR_VERIFY_FULL : XIR_VERIFY_HEADER);
-}
-
 int check_inside(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     xir_network *net = NULL;
     progress_begin("reading", l->name);
-    int code = read_input(l, options_of(flags), &net, why);
+    int code = read_input(l, options_of(l, flags), &net, why);
     progress_end();
     *found = code || !lacks_params(net);
     xir_network_free(net);
@@ -251,11 +245,10 @@ static int load_pair(loaded *l, unsigned flags, bool *found, xir_diags *why) {
 
 static int load_one(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     if (load_args.params) return no_other_file(l);
-    xir_load_options o = options_of(flags);
+    xir_load_options o = options_of(l, flags);
     o.no_params = load_args.no_params;
     int code = read_input(l, o, &l->net, why);
-    if (code == FAULTY && !o.no_params) (void)read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net,
-                                                         NULL);
+    if (code == FAULTY && !o.no_params) (void)read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, NULL);
     *found = code || keeps_params(l->net);
     if (!code && *found) l->params_path = join(l->name, "");
     return code;

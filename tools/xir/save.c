@@ -14,7 +14,7 @@ const file_format *choose_output(const char *path) {
     } else if (strcmp(path, "-") == 0 || !*suffix_of(path)) {
         f = format_named("json");
     } else {
-        f = format_of_name(path);
+        f = format_of(NULL, 0, 0, path);
         if (!f) complain_of(MISUSED, path, "the name does not tell the format; --to says it: %s", format_words());
     }
     if (!f) return NULL;
@@ -31,18 +31,26 @@ static bool has_neighbours(const char *path) {
     return strcmp(path, "-") != 0 && (stat(path, &s) != 0 || S_ISREG(s.st_mode));
 }
 
+static bool is_indented(const file_format *f) { return f->indents; }
+static bool is_aligned(const file_format *f) { return f->aligns; }
+
 /* Options that only some formats have. */
 int check_save(const file_format *to, const char *out, xir_save_options *o) {
     *o = XIR_INIT(xir_save_options, .format = to->word, .unchecked = true, .indent = save_args.indent);
     if (save_args.out_params && load_args.no_params) return complain(MISUSED, "--out-params and --no-params contradict each other");
     if (save_args.out_params && !to->pair)
-        return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is of json", to->word);
+        return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is of %s", to->word,
+                           formats_that(format_is_pair));
     if (save_args.out_params && strcmp(save_args.out_params, out) == 0) {
         return complain(MISUSED, "the structure and the parameters cannot both go to %s", strcmp(out, "-") == 0 ? "standard output" : out);
     }
-    if (save_args.indent && !to->text) return complain_of(MISUSED, out, "%s is no text: --indent is of json", to->word);
+    if (save_args.indent && !to->indents) {
+        return complain_of(MISUSED, out, to->text ? "%s is not indented: --indent is of %s" : "%s is no text: --indent is of %s", to->word,
+                           formats_that(is_indented));
+    }
     if (!save_args.align) return DONE;
-    if (strcmp(to->word, "fb") != 0) return complain_of(MISUSED, out, "nothing is aligned in %s: --align is of fb", to->word);
+    if (!to->aligns)
+        return complain_of(MISUSED, out, "nothing is aligned in %s: --align is of %s", to->word, formats_that(is_aligned));
     char *end;
     unsigned long long n = strtoull(save_args.align, &end, 10);
     if (end == save_args.align || *end || n == 0 || n > 1u << 30 || n & (n - 1)) {
@@ -52,16 +60,27 @@ int check_save(const file_format *to, const char *out, xir_save_options *o) {
     return DONE;
 }
 
-static xir_status write_json(const loaded *l, const char *out, const char *params, xir_diags *why) {
-    unsigned flags = XIR_SAVE_UNCHECKED | (save_args.indent ? XIR_SAVE_INDENT : 0);
-    bool params_first = params && (strcmp(params, "-") == 0 || strcmp(out, "-") == 0);
+/* Both to files are replaced together. What goes to standard output comes second, unless both are to be written there. */
+static xir_status write_both(const loaded *l, const char *out, const char *params, const xir_save_options *o, xir_diags *why) {
+    bool params_out = params && strcmp(params, "-") == 0, structure_out = strcmp(out, "-") == 0;
+    xir_save_options alone = *o, both = *o;
     xir_status status = XIR_OK;
-    if (params && !params_first) return xir_json_raw_save(l->net, out, params, flags, why);
-    if (params_first && strcmp(params, "-") == 0) status = xir_raw_write(l->net, write_to, stdout, why);
-    else if (params_first) status = xir_raw_save(l->net, params, why);
+    alone.no_params = true;
+    both.params = params;
+    if (params && !params_out && !structure_out) return xir_network_save(l->net, out, &both, why);
+    if (params_out) status = xir_network_write_params(l->net, write_to, stdout, o, why);
+    else if (params) status = xir_network_save_params(l->net, params, o, why);
     if (status) return status;
-    if (strcmp(out, "-") != 0) return xir_json_save(l->net, out, flags, why);
-    return xir_json_write(l->net, save_args.indent ? 4 : 0, write_to, stdout, why);
+    if (structure_out) return xir_network_write(l->net, write_to, stdout, &alone, why);
+    return xir_network_save(l->net, out, &alone, why);
+}
+
+/* The name that the parameters get next to a structure. */
+static char *params_name(const file_format *to, const char *out) {
+    size_t size = xir_params_file_name(context, to->word, out, NULL, 0);
+    char *name = take(size + 1, 1);
+    xir_params_file_name(context, to->word, out, name, size + 1);
+    return name;
 }
 
 static void warn(xir_diags *why, const char *file, const char *sentence) {
@@ -69,11 +88,11 @@ static void warn(xir_diags *why, const char *file, const char *sentence) {
         .severity = XIR_WARNING, .file = xir_str_of(file), .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
 }
 
-static int write_pair(loaded *l, const char *out, xir_diags *why) {
+static int write_pair(loaded *l, const char *out, const file_format *to, const xir_save_options *o, xir_diags *why) {
     char *neighbour = NULL;
     const char *params = NULL;
     if (l->params_path || keeps_params(l->net)) {
-        if (!save_args.out_params && has_neighbours(out)) neighbour = beside(out, "raw");
+        if (!save_args.out_params && has_neighbours(out)) neighbour = params_name(to, out);
         params = save_args.out_params ? save_args.out_params : neighbour;
         if (!params) warn(why, strcmp(out, "-") == 0 ? "<stdout>" : out, "the parameters are not written; --out-params says where to");
     } else if (save_args.out_params) {
@@ -84,7 +103,7 @@ static int write_pair(loaded *l, const char *out, xir_diags *why) {
         code = complain_of(MISUSED, out, "its parameters would get the same name; --out-params says where to write them");
     } else {
         note_old_keys(l, why);   /* before the file is written over */
-        code = exit_of(write_json(l, out, params, why));
+        code = exit_of(write_both(l, out, params, o, why));
     }
     free(neighbour);
     return code;
@@ -99,7 +118,7 @@ static int write_one(loaded *l, const char *out, const xir_save_options *o, xir_
 int save(loaded *l, const char *out, const file_format *to, const xir_save_options *o) {
     xir_diags *why = new_diags();
     progress_writing(save_args.out_params && strcmp(save_args.out_params, "-") == 0 ? "-" : out);
-    int code = to->pair ? write_pair(l, out, why) : write_one(l, out, o, why);
+    int code = to->pair ? write_pair(l, out, to, o, why) : write_one(l, out, o, why);
     say(why);
     xir_diags_free(why);
     return code;

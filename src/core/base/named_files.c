@@ -1,5 +1,5 @@
-/* The kernel resolves such a path in one call, without links and without leaving the folder (openat2). Where it does not have
- * the call, the path is opened folder by folder. Either way the descriptor is checked, not the name. */
+/* The kernel resolves such a path in one call, without links and without leaving the folder (openat2). Where it does
+ * not have the call, the path is opened folder by folder. Either way the descriptor is checked, not the name. */
 #define _FILE_OFFSET_BITS 64
 #include "named_files.h"
 #include <errno.h>

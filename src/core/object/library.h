@@ -8,6 +8,7 @@
 xir_status types_register(xir_context *ctx);    /* classes of objects, and what is made of them from the start */
 xir_status graph_register(xir_context *ctx);    /* what objects ask of values                                  */
 xir_status ops_register(xir_context *ctx);      /* classes of operations                                       */
+xir_status serialize_register(xir_context *ctx); /* what holds for formats                                     */
 xir_status exec_register(xir_context *ctx);     /* the executor's kernels, and running an op                   */
 xir_status passes_register(xir_context *ctx);   /* passes and conversions                                      */
 

@@ -1,5 +1,5 @@
-/* Lists of what a context knows by name and the core does not look into: passes, conversions. They only grow. Each kind has
- * rules, which the layer that owns the kind sets before the first item comes. */
+/* Lists of what a context knows by name and the core does not look into: passes, conversions, formats. They only grow. Each
+ * kind has rules, which the layer that owns the kind sets before the first item comes. */
 #ifndef CORE_REGISTRY_H
 #define CORE_REGISTRY_H
 
@@ -8,6 +8,7 @@
 typedef enum registry_kind {
     REGISTRY_PASS,        /* const xir_pass_decl *     */
     REGISTRY_CONVERSION,  /* const xir_convert_row *   */
+    REGISTRY_FORMAT,      /* const xir_format_decl *   */
     REGISTRY_COUNT
 } registry_kind;
 

@@ -7,7 +7,7 @@ static bool both(const flat_view *t, uint32_t a, uint32_t b) { return !flat_fiel
 
 /* There is no magic: a root that is a Network's table, close to the beginning, whose vtable has nothing that a Network's cannot
  * have. What begins with text, or with a number that no such offset is, is something else. */
-static bool looks(const uint8_t *head, size_t size) {
+static bool looks_like_network(const uint8_t *head, size_t size) {
     enum { SLOT_PARAMS_BYTES = 5, SLOT_OPS = 8, SLOT_TARGET = 10, SLOTS = 12, MOST_SLOTS = 32, MOST_SIZE = 160 };
     if (size < 16) return false;
     uint32_t root = flat_u32(head);
@@ -27,9 +27,14 @@ static bool looks(const uint8_t *head, size_t size) {
     return both(&t, SLOT_OPS, SLOT_OPS + 1) && (flat_field(&t, SLOT_TARGET) || !flat_field(&t, SLOT_TARGET + 1));
 }
 
+static xir_probe_grade probe(const xir_probe *file, void *user) {
+    (void)user;
+    return looks_like_network(file->head, file->head_size) ? XIR_PROBE_LIKELY : XIR_PROBE_NO;
+}
+
 const format format_flat = {
-    .word = "fb", .meaning = "FlatBuffers network", .suffixes = "fb", .looks = looks, .read = flat_read, .write = flat_write,
-    .read_part = flat_read_part, .write_part = flat_write_part,
+    .word = "fb", .meaning = "FlatBuffers network", .suffixes = "fb", .traits = XIR_FORMAT_ALIGNS, .probe = probe, .read = flat_read,
+    .write = flat_write, .read_part = flat_read_part, .write_part = flat_write_part,
 };
 
 xir_status xir_flat_verify(xir_context *ctx, const void *data, size_t size, xir_str name, xir_diags *why) {

@@ -69,7 +69,8 @@ static xir_status write_network(xir_network *net, json_sink *j, xir_diags *why) 
 static xir_status explain_failure(xir_context *ctx, xir_status status, xir_diags *why) {
     switch (status) {
     case XIR_E_MEMORY: return diag_memory(why);
-    case XIR_E_LIMIT:  return diag_fail(why, status, XIR_STR(""), "values are nested deeper than %u", ctx->limits.max_depth);
+    case XIR_E_LIMIT:  return diag_fail(why, status, XIR_STR(""), "values are nested deeper than %u",
+                                        ctx->limits.max_depth);
     case XIR_E_IO:     return status;   /* whose finding is that of the function that was given */
     default:           return status;
     }
@@ -97,7 +98,8 @@ xir_status xir_json_print(xir_network *net, int indent, xir_text_buffer *out) {
 
 /* ---- reading ----------------------------------------------------------------------------------------------- */
 
-static void begin(decoder *d, source *s, xir_context *ctx, xir_network *net, xir_str json, xir_str name, xir_diags *why) {
+static void begin(decoder *d, source *s, xir_context *ctx, xir_network *net, xir_str json, xir_str name,
+                  xir_diags *why) {
     static const char nothing[1];
     if (!json.data) json.data = nothing;
     decoder_init(d, ctx, net, &json_source, name, json, why);
@@ -160,7 +162,8 @@ xir_network *xir_json_read(xir_context *ctx, xir_str json, xir_str name, xir_dia
 xir_network *xir_json_load(xir_context *ctx, const char *path, xir_diags *why) {
     blob *file = file_read(ctx, path, why);
     if (!file) return NULL;
-    xir_network *net = xir_json_read(ctx, (xir_str){ (const char *)file->bytes, (size_t)file->size }, xir_str_of(path), why);
+    xir_network *net = xir_json_read(ctx, (xir_str){ (const char *)file->bytes, (size_t)file->size },
+                                     xir_str_of(path), why);
     blob_release(file);
     return net;
 }
@@ -181,11 +184,33 @@ xir_status xir_json_save(xir_network *net, const char *path, unsigned flags, xir
 
 /* ---- the format ---------------------------------------------------------------------------------------------- */
 
-/* A byte order mark is what the reader refuses by its name. */
-static bool looks(const uint8_t *head, size_t size) {
-    size_t i = size >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    while (i < size && (head[i] == ' ' || head[i] == '\t' || head[i] == '\r' || head[i] == '\n')) i++;
-    return i < size && (head[i] == '{' || head[i] == '[');
+/* Whether a key may be one of a network's own. */
+static bool is_network_key(xir_str key) {
+    for (int i = 0; i < NETWORK_KEYS; i++)
+        if (xir_str_equal(key, xir_str_of(network_keys[i]))) return true;
+    return false;
+}
+
+static const char *skip_blanks(const char *p, const char *end) {
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n')) p++;
+    return p;
+}
+
+/* A list may be JSON, a map whose first key is a text is, and one whose first key is a network's is a network. A byte
+ * order mark is what the reader refuses by its name. */
+static xir_probe_grade probe(const xir_probe *file, void *user) {
+    const char *p = file->head, *end = p + file->head_size;
+    (void)user;
+    if (file->head_size >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) p += 3;
+    p = skip_blanks(p, end);
+    if (p == end || (*p != '{' && *p != '[')) return XIR_PROBE_NO;
+    if (*p++ == '[' || (p = skip_blanks(p, end)) == end) return XIR_PROBE_MAYBE;
+    if (*p == '}') return XIR_PROBE_LIKELY;
+    const char *quote = *p == '"' ? memchr(p + 1, '"', (size_t)(end - p - 1)) : NULL;
+    if (!quote) return XIR_PROBE_MAYBE;
+    const char *colon = skip_blanks(quote + 1, end);
+    if (colon == end || *colon != ':') return XIR_PROBE_MAYBE;
+    return is_network_key((xir_str){ p + 1, (size_t)(quote - p) - 1 }) ? XIR_PROBE_YES : XIR_PROBE_LIKELY;
 }
 
 static xir_network *read_format(const format_reading *how, blob *whole) {
@@ -193,7 +218,10 @@ static xir_network *read_format(const format_reading *how, blob *whole) {
 }
 
 static xir_status write_format(xir_network *net, const format_writing *how) {
-    return xir_json_write(net, how->flags & XIR_SAVE_INDENT ? 4 : 0, how->write, how->user, how->why);
+    net->raw_known = how->told;
+    xir_status status = xir_json_write(net, how->flags & XIR_SAVE_INDENT ? 4 : 0, how->write, how->user, how->why);
+    net->raw_known = false;
+    return status;
 }
 
 static bool read_part(format_part *part, const void *data, size_t size, xir_diags *why) {
@@ -216,6 +244,8 @@ static xir_status write_part(const format_part *part, const format_writing *how)
 
 const format format_json = {
     .word = "json", .meaning = "JSON structure, raw parameters beside it", .suffixes = "json",
-    .pair = true, .text = true, .looks = looks, .read = read_format, .write = write_format,
-    .read_part = read_part, .write_part = write_part,
+    .traits = XIR_FORMAT_TEXT | XIR_FORMAT_INDENTS, .probe = probe, .read = read_format, .write = write_format,
+    .params_found = RAW_FOUND, .params_written = RAW_WRITTEN, .load_params = raw_load_params,
+    .read_params = raw_read_params,
+    .write_params = raw_write_params, .find_places = json_find_places, .read_part = read_part, .write_part = write_part,
 };

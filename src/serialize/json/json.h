@@ -1,10 +1,12 @@
-/* JSON as this library reads and writes it: RFC 8259 in strict UTF-8; written byte for byte as nlohmann::json::dump does. */
+/* JSON as this library reads and writes it: RFC 8259 in strict UTF-8; written byte for byte as nlohmann::json::dump
+ * does. */
 #ifndef SERIALIZE_JSON_H
 #define SERIALIZE_JSON_H
 
 #include <xir/serialize.h>
 #include "codec/codec.h"
 #include "codec/known.h"
+#include "format.h"
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
 
@@ -43,5 +45,8 @@ bool json_at_end(source *s);
 
 /* Any JSON text, into the arena. NULL findings are allowed. */
 xir_status json_read_any(xir_context *ctx, arena *to, xir_str json, xir_any *out, xir_diags *why);
+
+/* Finds what JSON pointers lead to (place.c). */
+xir_status json_find_places(xir_context *ctx, xir_str json, xir_format_place *places, size_t n, void *user);
 
 #endif

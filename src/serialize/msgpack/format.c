@@ -291,7 +291,7 @@ static xir_network *read_network(const format_reading *how, blob *whole) {
         return NULL;
     }
     memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* of a file that does not say */
-    if (read_into(net, how, whole)) return net;
+    if (read_into(net, how, whole) && payload_compare_size(net, how) == XIR_OK) return net;
     xir_network_free(net);
     return NULL;
 }
@@ -348,20 +348,20 @@ static bool is_undeclared_key(xir_str key, const uint8_t *end) {
     return key.size && str_order(key, xir_str_of(network_keys[NETWORK_TYPE])) < 0;
 }
 
-static bool looks(const uint8_t *head, size_t size) {
-    if (!size) return false;
-    const uint8_t *end = head + size;
+static xir_probe_grade probe(const xir_probe *file, void *user) {
+    (void)user;
+    const uint8_t *head = file->head, *end = head + file->head_size;
     const packed_head *h = packed_head_at(head);
-    if (h->shape != SHAPE_MAP || size <= h->size || !packed_count(h, head)) return false;
+    if (h->shape != SHAPE_MAP || file->head_size <= h->size || !packed_count(h, head)) return XIR_PROBE_NO;
     const uint8_t *p = head + h->size;
     h = packed_head_at(p);
-    if (h->shape != SHAPE_TEXT || (size_t)(end - p) < h->size) return false;
+    if (h->shape != SHAPE_TEXT || (size_t)(end - p) < h->size) return XIR_PROBE_NO;
     xir_str key = { (const char *)p + h->size, packed_count(h, p) };
-    if (key.size > (size_t)(end - p) - h->size) return false;
-    return is_network_key(key) || is_undeclared_key(key, end);
+    if (key.size > (size_t)(end - p) - h->size) return XIR_PROBE_NO;
+    return is_network_key(key) ? XIR_PROBE_YES : is_undeclared_key(key, end) ? XIR_PROBE_LIKELY : XIR_PROBE_NO;
 }
 
 const format format_msgpack = {
     .word = "imodel", .meaning = "MessagePack network", .suffixes = "imodel msg",
-    .looks = looks, .read = read_network, .write = write_network, .read_part = read_part, .write_part = write_part,
+    .probe = probe, .read = read_network, .write = write_network, .read_part = read_part, .write_part = write_part,
 };

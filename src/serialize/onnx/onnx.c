@@ -13,7 +13,7 @@ static uint32_t kinds_of(uint32_t field) {
 
 /* There is no magic. Every writer begins with ir_version, a small number; what follows must be fields of a ModelProto as
  * far as can be seen, the last of which mostly reaches beyond what can be seen. */
-static bool looks(const uint8_t *head, size_t size) {
+static bool looks_like_model(const uint8_t *head, size_t size) {
     enum { MOST_VERSION = 127 };
     if (size < 4 || head[0] != (1 << 3 | WIRE_VARINT) || head[1] == 0 || head[1] > MOST_VERSION) return false;
     wire w = wire_of((wire_bytes){ head, size });
@@ -34,6 +34,11 @@ static bool looks(const uint8_t *head, size_t size) {
     return kinds_of(key >> 3) >> (key & 7) & 1;
 }
 
+static xir_probe_grade probe(const xir_probe *file, void *user) {
+    (void)user;
+    return looks_like_model(file->head, file->head_size) ? XIR_PROBE_LIKELY : XIR_PROBE_NO;
+}
+
 const format format_onnx = {
-    .word = "onnx", .meaning = "ONNX model", .suffixes = "onnx", .looks = looks, .read = proto_read,
+    .word = "onnx", .meaning = "ONNX model", .suffixes = "onnx", .probe = probe, .read = proto_read,
 };

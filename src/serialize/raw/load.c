@@ -1,5 +1,6 @@
 /* Loading Params from a raw file: eagerly in one block of memory, or lazily in a mapping. The table is read, never mapped, so
  * that only payloads depend on the file staying as it is. */
+#include "format.h"
 #include "raw/list.h"
 
 bool raw_digest_is(xir_str a, const char *b) {
@@ -156,7 +157,7 @@ xir_status xir_raw_load(xir_network *net, const char *path, unsigned flags, xir_
     return raw_load(net, path, flags & RAW_PUBLIC, why);
 }
 
-xir_status xir_raw_read(xir_network *net, const void *data, size_t size, unsigned flags, xir_diags *why) {
+static xir_status raw_read(xir_network *net, const void *data, size_t size, unsigned flags, xir_diags *why) {
     raw_listing l = { 0 };
     if (raw_list_params(&l, net, "", why) == XIR_OK) {
         const xir_allocator *alloc = &net->alloc;
@@ -172,4 +173,26 @@ xir_status xir_raw_read(xir_network *net, const void *data, size_t size, unsigne
     }
     raw_list_free(&l);
     return l.status;
+}
+
+xir_status xir_raw_read(xir_network *net, const void *data, size_t size, unsigned flags, xir_diags *why) {
+    return raw_read(net, data, size, flags & RAW_PUBLIC, why);
+}
+
+/* ---- as the companion of a structure ------------------------------------------------------------------------------ */
+
+static unsigned flags_of(const format_reading *how) {
+    unsigned flags = RAW_ANY | (how->compare ? XIR_LOAD_MD5 : XIR_LOAD_NO_MD5);
+    if (how->lazy) flags |= XIR_LOAD_LAZY;
+    if (how->watch) flags |= RAW_WATCH;
+    if (how->silent) flags |= RAW_SILENT;
+    return flags;
+}
+
+xir_status raw_load_params(xir_network *net, const format_reading *how) {
+    return raw_load(net, how->path, flags_of(how), how->why);
+}
+
+xir_status raw_read_params(xir_network *net, const format_reading *how, const void *data, size_t size) {
+    return raw_read(net, data, size, flags_of(how), how->why);
 }

@@ -1,5 +1,6 @@
 /* Payloads in a file that has the structure too: which there are, in which orders, and what the structure says of the raw that
  * they would make. */
+#include "format.h"
 #include "raw/payload.h"
 #include "codec/codec.h"
 
@@ -145,4 +146,19 @@ xir_status payload_attach(xir_network *net, blob *whole, const payload *list, si
     mem_free(&net->alloc, index, room * sizeof *index);
     raw_list_free(&l);
     return l.status;
+}
+
+xir_status payload_compare_size(xir_network *net, const format_reading *how) {
+    if (!net->params_bytes || how->no_params || how->silent) return XIR_OK;
+    raw_listing raw = { .wide_ids = true };
+    xir_status status = raw_plan(&raw, net, "", NULL);
+    if (status == XIR_OK && raw.n && raw.total != net->params_bytes) {
+        char text[120];
+        snprintf(text, sizeof text, "params_bytes is %llu, the parameters make a raw file of %llu",
+                 (unsigned long long)net->params_bytes, (unsigned long long)raw.total);
+        xir_diags_put(how->why, &(xir_diag){
+            .severity = XIR_WARNING, .message = xir_str_of(text), .file = how->name, .byte = XIR_NO_BYTE });
+    }
+    raw_list_free(&raw);
+    return status == XIR_E_MEMORY ? diag_memory(how->why) : XIR_OK;
 }

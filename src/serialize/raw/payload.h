@@ -55,4 +55,7 @@ typedef struct payload {
 xir_status payload_attach(xir_network *net, blob *whole, const payload *list, size_t n, bool compare, xir_str file,
                           xir_diags *why);
 
+/* Warns if the structure that was read with its parameters claims another size of their raw file. XIR_OK or XIR_E_MEMORY. */
+xir_status payload_compare_size(xir_network *net, const struct format_reading *how);
+
 #endif

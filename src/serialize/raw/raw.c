@@ -15,6 +15,7 @@
  * A file is believed only as far as it has been checked: ids, each once and exactly the network's; payloads that tile the rest
  * of the file without gap or overlap. All this happens before any memory is taken that the file could make large, and before
  * any Params is touched. The table is read, never mapped, so that only payloads depend on the file staying as it is. */
+#include "format.h"
 #include "raw/list.h"
 
 static void write_le(uint8_t *at, int bytes, uint64_t v) {
@@ -231,69 +232,14 @@ xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *why) {
     return l.status;
 }
 
-/* ---- the pair ----------------------------------------------------------------------------------------------- */
+/* ---- as the companion of a structure ------------------------------------------------------------------------------ */
 
-/* Both files are complete and flushed under temporary names before either takes its own: what is left to fail between them is
- * one rename. */
-static xir_status save_pair(raw_listing *l, file_writer *raw, file_writer *json, const char *json_path, unsigned flags) {
-    xir_network *net = l->net;
-    char hex[MD5_DIGITS + 1], *room = say_room(l);
-    sink s = { .write = file_write, .user = raw };
-    if (!room) return l->status;
-    if ((l->status = file_open(json, net->ctx, json_path, l->why)) != XIR_OK) return l->status;
-    if (raw->exists && json->exists && strcmp(raw->target, json->target) == 0)
-        return raw_fail(l, XIR_E_EXISTS, XIR_NO_BYTE, "structure and parameters cannot be saved to one file");
-    if (emit(l, &s, hex) != XIR_OK) return l->status;
-
-    uint64_t old_bytes = net->params_bytes;
-    xir_str old_md5 = net->text[XIR_TEXT_PARAMS_MD5];
-    say_plan(l, room, hex);
-    net->raw_known = true;
-    l->status = xir_json_write(net, flags & XIR_SAVE_INDENT ? 4 : 0, file_write, json, l->why);
-    net->raw_known = false;
-    if (l->status == XIR_OK) l->status = file_ready(raw);
-    if (l->status == XIR_OK) l->status = file_ready(json);
-    if (l->status == XIR_OK) l->status = file_place(raw);
-    if (l->status == XIR_OK) l->status = file_place(json);
-    if (l->status == XIR_OK) {   /* both are new, whatever flushing the folders says */
-        l->status = file_commit(raw);
-        xir_status status = file_commit(json);
-        return l->status != XIR_OK ? l->status : (l->status = status);
-    }
-    net->params_bytes = old_bytes;
-    net->text[XIR_TEXT_PARAMS_MD5] = old_md5;
-    return l->status;
-}
-
-/* `X.json` gives `X.raw`, another name has ".raw" put behind it. */
-static char *name_beside(const xir_allocator *alloc, const char *json_path, size_t *room) {
-    size_t n = strlen(json_path);
-    *room = n + sizeof ".raw";
-    char *path = mem_new(alloc, *room);
-    if (!path) return NULL;
-    memcpy(path, json_path, n);
-    if (n > 5 && memcmp(path + n - 5, ".json", 5) == 0 && path[n - 6] != '/') n -= 5;
-    memcpy(path + n, ".raw", sizeof ".raw");
-    return path;
-}
-
-xir_status xir_json_raw_save(xir_network *net, const char *json_path, const char *raw_path, unsigned flags, xir_diags *why) {
-    const xir_allocator *alloc = &net->ctx->alloc;
-    size_t room = 0;
-    char *beside = NULL;
-    if (!(flags & XIR_SAVE_UNCHECKED)) {
-        xir_status status = xir_network_validate(net, why);
-        if (status != XIR_OK) return status;
-    }
-    if (!raw_path && !(raw_path = beside = name_beside(alloc, json_path, &room))) return diag_memory(why);
+xir_status raw_write_params(xir_network *net, const format_writing *how) {
     raw_listing l = { 0 };
-    file_writer raw, json = { .ctx = net->ctx, .fd = -1 };
-    if (raw_plan(&l, net, raw_path, why) == XIR_OK && (l.status = file_open(&raw, net->ctx, raw_path, why)) == XIR_OK) {
-        save_pair(&l, &raw, &json, json_path, flags);
-        file_abort(&raw);   /* nothing is left to abort after success */
-        file_abort(&json);
-    }
+    char hex[MD5_DIGITS + 1], *room;
+    sink s = { .write = how->write, .user = how->user };
+    if (raw_plan(&l, net, how->path, how->why) == XIR_OK && (room = say_room(&l)) && emit(&l, &s, hex) == XIR_OK)
+        say_plan(&l, room, hex);
     raw_list_free(&l);
-    mem_free(alloc, beside, room);
     return l.status;
 }

@@ -1,4 +1,5 @@
-/* What the writer of a structure file must know of the parameter file beside it. */
+/* The raw file as the companion of a structure file: what a format's row needs to have it, and what the writer of the
+ * structure must know of it. */
 #ifndef SERIALIZE_RAW_H
 #define SERIALIZE_RAW_H
 
@@ -6,9 +7,20 @@
 #include "raw/md5.h"
 
 /* Size and MD5 (lower-case, terminated) of the raw that the network would write now; of a network without Params 0 and
- * MD5_OF_NOTHING, as the format says. Linear in the bytes, but for Params that all come unchanged from one file whose MD5 the
- * network says: then these are that file's. XIR_E_MISSING if no raw could be written now, since Params lack bytes and may not
- * or a type or id does not fit one; XIR_E_MEMORY; XIR_E_UNSUPPORTED without MD5. `why` may be NULL. */
+ * MD5_OF_NOTHING, as the format says. Linear in the bytes, but for Params that all come unchanged from one file whose
+ * MD5 the network says: then these are that file's. XIR_E_MISSING if no raw could be written now, since Params lack
+ * bytes and may not or a type or id does not fit one; XIR_E_MEMORY; XIR_E_UNSUPPORTED without MD5. `why` may be
+ * NULL. */
 xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1], xir_diags *why);
+
+/* load_params, read_params and write_params of a row, and its suffixes. Writing sets params_bytes and params_md5 of the
+ * network. */
+struct format_reading;   /* format.h */
+struct format_writing;
+#define RAW_FOUND   "raw params"
+#define RAW_WRITTEN "raw"
+xir_status raw_load_params(xir_network *net, const struct format_reading *how);
+xir_status raw_read_params(xir_network *net, const struct format_reading *how, const void *data, size_t size);
+xir_status raw_write_params(xir_network *net, const struct format_writing *how);
 
 #endif

@@ -1,5 +1,6 @@
 /* FlatBuffers files that are small and mean much: what is shared, overlaps, or is met in several ways. The verifier and the reader
  * take time and memory as the file has bytes; here that shows by an end at all. */
+#include "support/probe.h"
 #include "support/flat_make.h"
 #include "support/json_net.h"
 
@@ -266,11 +267,11 @@ static void a_buffer_may_be_anywhere(void **state) {
 static void what_looks_like_one(void **state) {
     (void)state;
     flat_made m = flat_make(ctx, "{'name':'n','params_bytes':16,'ops_type':['Abs'],'ops':[{}],'ai_target_type':'BuyiTarget','ai_target':{},'extra':'{}'}");
-    assert_true(format_flat.looks(m.data, m.size < 256 ? m.size : 256));
+    assert_true(probe_head(&format_flat, m.data, m.size) == XIR_PROBE_LIKELY);
     assert_string_equal(xir_format_of(m.data, m.size), "fb");
     flat_made_free(&m);
     m = flat_make(ctx, "{}");
-    assert_true(format_flat.looks(m.data, m.size) == (m.size >= 16));
+    assert_int_equal(probe_head(&format_flat, m.data, m.size), m.size >= 16 ? XIR_PROBE_LIKELY : XIR_PROBE_NO);
     flat_made_free(&m);
     static const struct { const char *bytes; size_t size; } others[] = {
         { "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[]}", 44 },
@@ -287,14 +288,14 @@ static void what_looks_like_one(void **state) {
         { "\x08\0\0\0\4\0\4\0\4\0\0\0", 12 },
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (format_flat.looks((const uint8_t *)others[i].bytes, others[i].size)) fail_msg("row %zu looks like FlatBuffers", i);
+        if (probe_head(&format_flat, others[i].bytes, others[i].size)) fail_msg("row %zu looks like FlatBuffers", i);
     }
     /* chance does not either */
     for (int i = 0; i < 100000; i++) {
         uint8_t head[256];
         for (size_t k = 0; k < sizeof head; k++) head[k] = (uint8_t)(chance(3) ? 0 : chance(256));
         if (i % 2) head[0] = (uint8_t)(chance(60) * 4), head[1] = head[2] = head[3] = 0;
-        if (format_flat.looks(head, sizeof head)) check(head, sizeof head, XIR_OK, XIR_OK, "");
+        if (probe_head(&format_flat, head, sizeof head)) check(head, sizeof head, XIR_OK, XIR_OK, "");
     }
 }
 

@@ -2,6 +2,7 @@
  * and read from any. What a file looks like is checked by the bytes in tests/golden/msgpack. Parameters are in
  * params.c. */
 #include <math.h>
+#include "support/probe.h"
 #include "support/json_repeats.h"
 #include "support/msgpack_net.h"
 #include "support/msgpack_text.h"
@@ -36,7 +37,7 @@ static void random_networks_come_back(void **state) {
 static void check_foreign(const char *text, size_t size, const pack_style *style, const char *written, size_t written_size) {
     paper p = { 0 };
     pack_json(&p, text, size, style);
-    if (!style || !style->shuffled) assert_true(format_msgpack.looks((const uint8_t *)p.data, p.size < 256 ? p.size : 256));
+    if (!style || !style->shuffled) assert_true(probe_head(&format_msgpack, p.data, p.size));
     xir_network *net = unpack_net(p.data, p.size);
     check_prints(net, 0, written, written_size);
     xir_network_free(net);
@@ -544,11 +545,11 @@ static void a_file_is_told_by_its_first_bytes(void **state) {
         paper p = { 0 };
         pack_text(&p, rows[i].text, NULL);
         char *block = block_of(p.data, p.size);
-        if (format_msgpack.looks((const uint8_t *)block, p.size) != rows[i].is) fail_msg("%s", rows[i].text);
+        if ((probe_head(&format_msgpack, block, p.size) != XIR_PROBE_NO) != rows[i].is) fail_msg("%s", rows[i].text);
         free(block);
         free(p.data);
     }
-    assert_false(format_msgpack.looks(NULL, 0));
+    assert_false(probe_head(&format_msgpack, NULL, 0));
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------ */

@@ -1,21 +1,16 @@
-/* Finds where in a JSON text the values are that JSON pointers name: one walk over the text, which enters only what some pointer
- * leads into and hops over the rest. The pointers are sorted with '/' below every other byte, so that all that lead into one
- * value are neighbours. The text is one that a reader has accepted; should it not be (it may have changed since), the walk
- * ends early. A pointer to what the text does not spell out gets the place of what would hold it. */
-#include <stdlib.h>
-#include <string.h>
-#include "cli.h"
+/* Finds where in a JSON text the values are that JSON pointers name: one walk over the text, which enters only what
+ * some pointer leads into and hops over the rest. The pointers are sorted with '/' below every other byte, so that all
+ * that lead into one value are neighbours. The text is one that a reader has accepted; should it not be (it may have
+ * changed since), the walk ends early. A pointer to what the text does not spell out gets the place of what would hold
+ * it. */
+#include "json/json.h"
 
-typedef struct wanted {
-    xir_str pointer;
-    size_t  diag;    /* which finding asks */
-    size_t  at;      /* the byte           */
-} wanted;
+typedef xir_format_place wanted;
 
 typedef struct walk {
     const char *start, *p, *end;
     wanted     *list;
-    text        key;            /* of the member that is looked at, as a pointer spells it */
+    buffer      key;            /* of the member that is looked at, as a pointer spells it */
     int         depth;
 } walk;
 
@@ -23,32 +18,11 @@ enum { DEEPEST = 2048 };
 
 /* ---- order --------------------------------------------------------------------------------------- */
 
-static int rank_of(char c) { return c == '/' ? -1 : (unsigned char)c; }
-
-static int compare(xir_str a, xir_str b) {
-    for (size_t i = 0; i < a.size && i < b.size; i++) {
-        if (a.data[i] != b.data[i]) return rank_of(a.data[i]) - rank_of(b.data[i]);
-    }
-    return (a.size > b.size) - (a.size < b.size);
-}
-
-static int by_pointer(const void *a, const void *b) {
-    const wanted *x = a, *y = b;
-    int order = compare(x->pointer, y->pointer);
-    return order ? order : (x->diag > y->diag) - (x->diag < y->diag);
-}
-
-static int by_place(const void *a, const void *b) {
-    const wanted *x = a, *y = b;
-    if (x->at != y->at) return x->at < y->at ? -1 : 1;
-    return (x->diag > y->diag) - (x->diag < y->diag);
-}
-
 /* The token that begins at `at` of a pointer. */
 static xir_str token(const wanted *w, size_t at) {
-    const size_t left = w->pointer.size - at;
+    const size_t left = w->path.size - at;
     if (!left) return (xir_str){ NULL, 0 };
-    const char *start = w->pointer.data + at, *slash = memchr(start, '/', left);
+    const char *start = w->path.data + at, *slash = memchr(start, '/', left);
     return (xir_str){ start, slash ? (size_t)(slash - start) : left };
 }
 
@@ -57,13 +31,13 @@ static bool narrow(const walk *w, size_t at, xir_str key, size_t *from, size_t *
     size_t low = *from, high = *to;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (compare(token(&w->list[middle], at), key) < 0) low = middle + 1;
+        if (place_order(token(&w->list[middle], at), key) < 0) low = middle + 1;
         else high = middle;
     }
     size_t first = low;
     for (high = *to; low < high;) {
         size_t middle = (low + high) / 2;
-        if (compare(token(&w->list[middle], at), key) <= 0) low = middle + 1;
+        if (place_order(token(&w->list[middle], at), key) <= 0) low = middle + 1;
         else high = middle;
     }
     *from = first;
@@ -126,7 +100,7 @@ static bool hop(walk *w) {
     return true;
 }
 
-static void add_utf8(text *t, uint32_t c) {
+static void add_utf8(buffer *t, uint32_t c) {
     char b[4];
     size_t n = 1;
     if (c < 0x80) {
@@ -147,7 +121,7 @@ static void add_utf8(text *t, uint32_t c) {
         b[3] = (char)(0x80 | (c & 0x3F));
         n = 4;
     }
-    text_add(t, b, n);
+    buffer_put(t, b, n);
 }
 
 static uint32_t hex4(const char *p, const char *end) {
@@ -165,9 +139,8 @@ static bool read_key(walk *w) {
     const char *p = w->p + 1;
     if (!hop_text(w)) return false;
     const char *end = w->p - 1;
-    text *k = &w->key;
+    buffer *k = &w->key;
     k->size = 0;
-    text_add(k, "", 0);
     while (p < end) {
         char c = *p++;
         if (c == '\\' && p < end) {
@@ -185,16 +158,16 @@ static bool read_key(walk *w) {
                     code = 0x10000 + ((code - 0xD800) << 10) + (hex4(p + 2, end) - 0xDC00);
                     p += 6;
                 }
-                if (code == '~' || code == '/') text_put(k, code == '~' ? "~0" : "~1");
+                if (code == '~' || code == '/') buffer_str(k, code == '~' ? "~0" : "~1");
                 else add_utf8(k, code);
                 continue;
             }
             default: break;
             }
         }
-        if (c == '~') text_put(k, "~0");
-        else if (c == '/') text_put(k, "~1");
-        else text_add(k, &c, 1);
+        if (c == '~') buffer_str(k, "~0");
+        else if (c == '/') buffer_str(k, "~1");
+        else buffer_char(k, c);
     }
     return true;
 }
@@ -206,15 +179,15 @@ static bool enter(walk *w, size_t from, size_t to, size_t at);
 /* The member or item that comes, whose key is w->key: into it if a pointer leads there. */
 static bool member(walk *w, size_t from, size_t to, size_t at) {
     size_t size = w->key.size;
-    if (!narrow(w, at + 1, text_of(&w->key), &from, &to)) return hop(w);
+    if (!narrow(w, at + 1, ((xir_str){ w->key.data, w->key.size }), &from, &to)) return hop(w);
     return enter(w, from, to, at + 1 + size);
 }
 
 /* The value that comes is where the pointers in [from, to) lead to with their first `at` bytes. */
 static bool enter(walk *w, size_t from, size_t to, size_t at) {
     blanks(w);
-    for (size_t i = from; i < to; i++) w->list[i].at = (size_t)(w->p - w->start);
-    while (from < to && w->list[from].pointer.size <= at) from++;
+    for (size_t i = from; i < to; i++) w->list[i].byte = (size_t)(w->p - w->start);
+    while (from < to && w->list[from].path.size <= at) from++;
     if (from == to || w->depth == DEEPEST) return hop(w);
     bool ok = true;
     w->depth++;
@@ -225,8 +198,9 @@ static bool enter(walk *w, size_t from, size_t to, size_t at) {
         ok = ok && step(w, '}');
     } else if (step(w, '[')) {
         for (size_t i = 0; ok && !next_is(w, ']'); i++) {
+            char index[24];
             w->key.size = 0;
-            text_printf(&w->key, "%zu", i);
+            buffer_put(&w->key, index, (size_t)snprintf(index, sizeof index, "%zu", i));
             ok = (i == 0 || step(w, ',')) && member(w, from, to, at);
         }
         ok = ok && step(w, ']');
@@ -237,45 +211,12 @@ static bool enter(walk *w, size_t from, size_t to, size_t at) {
     return ok;
 }
 
-/* ---- findings ------------------------------------------------------------------------------------ */
-
-void place_findings(const xir_diags *from, const char *file, xir_str json, xir_diags *out) {
-    size_t n = xir_diags_count(from), asking = 0;
-    wanted *list = take(n, sizeof *list);
-    for (size_t i = 0; i < n; i++) {
-        const xir_diag *diag = xir_diags_at(from, i);
-        bool asks = json.data && !diag->file.size && !diag->line && (!diag->path.size || diag->path.data[0] == '/');
-        list[asking] = (wanted){ diag->path, i, SIZE_MAX };
-        asking += asks;
-    }
-    if (asking) qsort(list, asking, sizeof *list, by_pointer);
-    walk w = { .start = json.data, .p = json.data, .end = json.data ? json.data + json.size : NULL, .list = list };
-    if (asking) enter(&w, 0, asking, 0);
-    text_free(&w.key);
-    if (asking) qsort(list, asking, sizeof *list, by_place);
-    bool *placed = take(n, sizeof *placed);
-    uint32_t line = 1;
-    size_t at = 0, line_start = 0;
-    for (size_t i = 0; i < asking && list[i].at != SIZE_MAX; i++) {
-        for (; at < list[i].at; at++) {
-            if (json.data[at] != '\n') continue;
-            line++;
-            line_start = at + 1;
-        }
-        xir_diag diag = *xir_diags_at(from, list[i].diag);
-        diag.file = xir_str_of(file);
-        diag.byte = at;
-        diag.line = line;
-        diag.column = (uint32_t)(at - line_start + 1);
-        xir_diags_put(out, &diag);
-        placed[list[i].diag] = true;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (placed[i]) continue;
-        xir_diag diag = *xir_diags_at(from, i);
-        if (!diag.file.size) diag.file = xir_str_of(file);
-        xir_diags_put(out, &diag);
-    }
-    free(placed);
-    free(list);
+xir_status json_find_places(xir_context *ctx, xir_str json, xir_format_place *places, size_t n, void *user) {
+    walk w = { .start = json.data, .p = json.data, .end = json.data ? json.data + json.size : NULL, .list = places };
+    (void)user;
+    buffer_init(&w.key, context_alloc(ctx));
+    enter(&w, 0, n, 0);
+    bool failed = w.key.failed;
+    buffer_free(&w.key);
+    return failed ? XIR_E_MEMORY : XIR_OK;
 }

@@ -1,0 +1,122 @@
+/* Names of files: suffixes, which may have two parts ("pnnx.param"), and the file of the parameters next to that of a
+ * structure. */
+#include <errno.h>
+#include <sys/stat.h>
+#include "formats.h"
+
+/* ---- suffixes ------------------------------------------------------------------------------------------------ */
+
+/* The next of the words that are separated by blanks; empty at the end. */
+static xir_str next_word(const char **words) {
+    const char *word = *words + strspn(*words, " ");
+    size_t n = strcspn(word, " ");
+    *words = word + n;
+    return (xir_str){ word, n };
+}
+
+/* True if a path ends with a dot and the suffix, and a name is left before them. */
+static bool ends_with(xir_str path, xir_str suffix) {
+    if (path.size < suffix.size + 2) return false;
+    const char *dot = path.data + path.size - suffix.size - 1;
+    return *dot == '.' && dot[-1] != '/' && memcmp(dot + 1, suffix.data, suffix.size) == 0;
+}
+
+size_t suffix_length(const char *suffixes, xir_str path, size_t *which) {
+    size_t longest = 0, i = 0;
+    *which = 0;
+    for (xir_str word = next_word(&suffixes); word.size; word = next_word(&suffixes), i++) {
+        if (word.size <= longest || !ends_with(path, word)) continue;
+        longest = word.size;
+        *which = i;
+    }
+    return longest;
+}
+
+/* The length of what stands after the last dot of the last name. */
+static size_t any_suffix_length(xir_str path) {
+    for (size_t i = path.size; i > 1 && path.data[i - 1] != '/'; i--)
+        if (path.data[i - 1] == '.') return path.data[i - 2] == '/' ? 0 : path.size - i;
+    return 0;
+}
+
+/* ---- names of companions --------------------------------------------------------------------------------------- */
+
+/* A path without the suffix that the format, or else anybody, sees in it. *which is the position of the format's
+ * suffix, SIZE_MAX if it is another. */
+static size_t stem_size(const format *f, const char *path, size_t *which) {
+    xir_str whole = xir_str_of(path);
+    size_t n = suffix_length(f->suffixes, whole, which);
+    if (!n) {
+        *which = SIZE_MAX;
+        n = any_suffix_length(whole);
+    }
+    return n ? whole.size - n - 1 : whole.size;
+}
+
+static char *join(const xir_allocator *alloc, const char *path, size_t stem, xir_str suffix, size_t *room) {
+    *room = stem + suffix.size + 2;
+    char *name = mem_new(alloc, *room);
+    if (!name) return NULL;
+    memcpy(name, path, stem);
+    name[stem] = '.';
+    memcpy(name + stem + 1, suffix.data, suffix.size);
+    name[stem + 1 + suffix.size] = '\0';
+    return name;
+}
+
+char *companion_name(const xir_allocator *alloc, const format *f, const char *path, size_t *room) {
+    size_t which, stem = stem_size(f, path, &which);
+    const char *words = f->params_written;
+    xir_str word = next_word(&words), next;
+    for (size_t i = 0; i < which && (next = next_word(&words)).size; i++) word = next;
+    return join(alloc, path, stem, word, room);
+}
+
+/* Whether there is something under this name, even if it cannot be looked at: then opening it will say why. */
+static bool is_there(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);
+}
+
+char *companion_find(const xir_allocator *alloc, const format *f, const char *path, size_t *room, xir_status *status) {
+    size_t which, stem = stem_size(f, path, &which);
+    const char *words = f->params_found;
+    for (xir_str word = next_word(&words); word.size; word = next_word(&words)) {
+        char *name = join(alloc, path, stem, word, room);
+        if (!name) {
+            *status = XIR_E_MEMORY;
+            return NULL;
+        }
+        if (strcmp(name, path) != 0 && is_there(name)) return name;
+        mem_free(alloc, name, *room);
+    }
+    return NULL;
+}
+
+/* ---- for programs -------------------------------------------------------------------------------------------- */
+
+/* Copies a name to the caller, who may have no room for it, and frees it. */
+static size_t hand_over(char *name, size_t taken, char *out, size_t room) {
+    if (!name) return 0;
+    size_t size = strlen(name);
+    if (size < room) memcpy(out, name, size + 1);
+    mem_free(&memory_default, name, taken);
+    return size;
+}
+
+size_t xir_params_file_find(xir_context *ctx, const char *word, const char *path, char *out, size_t room) {
+    format f;
+    size_t taken = 0;
+    xir_status status = XIR_OK;
+    if (!format_named(ctx, word, &f, NULL) || !f.params_found) return 0;
+    char *name = companion_find(&memory_default, &f, path, &taken, &status);
+    return hand_over(name, taken, out, room);
+}
+
+size_t xir_params_file_name(xir_context *ctx, const char *word, const char *path, char *out, size_t room) {
+    format f;
+    size_t taken = 0;
+    if (!format_named(ctx, word, &f, NULL) || !f.params_written) return 0;
+    char *name = companion_name(&memory_default, &f, path, &taken);
+    return hand_over(name, taken, out, room);
+}

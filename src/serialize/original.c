@@ -1,0 +1,66 @@
+/* The original's functions for one format: each is a call of the front door with the format named. */
+#include "file.h"
+#include "formats.h"
+
+/* ---- one file -------------------------------------------------------------------------------------------------- */
+
+static xir_network *load_as(xir_context *ctx, const char *word, const char *path, unsigned flags, xir_diags *why) {
+    xir_load_options options = XIR_INIT(xir_load_options, .format = word, .lazy = flags & XIR_LOAD_LAZY);
+    if (flags & XIR_LOAD_NO_MD5) options.verify = XIR_VERIFY_HEADER;
+    if (flags & XIR_LOAD_MD5) options.verify = XIR_VERIFY_FULL;
+    return xir_network_load(ctx, path, &options, why);
+}
+
+xir_network *xir_msg_load(xir_context *ctx, const char *path, unsigned flags, xir_diags *why) {
+    return load_as(ctx, "imodel", path, flags, why);
+}
+
+xir_network *xir_flat_load(xir_context *ctx, const char *path, unsigned flags, xir_diags *why) {
+    return load_as(ctx, "fb", path, flags, why);
+}
+
+static xir_status save_as(xir_network *net, const char *word, const char *path, unsigned flags, xir_diags *why) {
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = word,
+                                              .unchecked = flags & XIR_SAVE_UNCHECKED);
+    return xir_network_save(net, path, &options, why);
+}
+
+xir_status xir_msg_save(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
+    return save_as(net, "imodel", path, flags, why);
+}
+
+xir_status xir_flat_save(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
+    return save_as(net, "fb", path, flags, why);
+}
+
+/* ---- JSON and raw ---------------------------------------------------------------------------------------------- */
+
+size_t xir_raw_beside(const char *json_path, char *out, size_t room) {
+    return xir_params_file_find(NULL, "json", json_path, out, room);
+}
+
+/* `X.json` gives `X.raw`, another name has ".raw" appended. */
+static char *raw_name(const xir_allocator *alloc, const char *json_path, size_t *room) {
+    size_t n = strlen(json_path);
+    *room = n + sizeof ".raw";
+    char *path = mem_new(alloc, *room);
+    if (!path) return NULL;
+    memcpy(path, json_path, n);
+    if (n > 5 && memcmp(path + n - 5, ".json", 5) == 0 && path[n - 6] != '/') n -= 5;
+    memcpy(path + n, ".raw", sizeof ".raw");
+    return path;
+}
+
+xir_status xir_json_raw_save(xir_network *net, const char *json_path, const char *raw_path, unsigned flags,
+                             xir_diags *why) {
+    const xir_allocator *alloc = &net->ctx->alloc;
+    size_t room = 0;
+    char *name = raw_path ? NULL : raw_name(alloc, json_path, &room);
+    if (!raw_path && !name) return diag_memory(why);
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "json",
+                                              .params = name ? name : raw_path, .indent = flags & XIR_SAVE_INDENT,
+                                              .unchecked = flags & XIR_SAVE_UNCHECKED);
+    xir_status status = xir_network_save(net, json_path, &options, why);
+    mem_free(alloc, name, room);
+    return status;
+}
