@@ -115,8 +115,11 @@ enum {
     XIR_FIELD_SINGLE   = 4  /* a list that files before `since` wrote as its only item               */
 };
 
-/* Flag of an INFER row: the function refuses by itself all that the CHECK refuses, which is not run before it. */
-enum { XIR_INFER_ALONE = 1 };
+/* Flags of an INFER row. */
+enum {
+    XIR_INFER_ALONE = 1,    /* the function refuses by itself all that the CHECK refuses, which is not run before it */
+    XIR_INFER_TILED = 2     /* for every target that takes tiled layouts and for which the class has no other        */
+};
 
 typedef union xir_number {
     int64_t i;
@@ -126,7 +129,7 @@ typedef union xir_number {
 typedef struct xir_row {
     xir_word                 word;
     xir_kind                 kind;
-    const char              *name;
+    const char              *name;                     /* INFER: key of its target; NULL: see `target` */
     const char              *describe;
     uint32_t                 offset;
     uint32_t                 flags;
@@ -135,7 +138,7 @@ typedef struct xir_row {
     const xir_enum        *(*members)(void);
     const xir_class_decl  *(*of)(void);                /* REF, REFS: the class, NULL in any          */
     xir_infer_fn            *fn;                       /* CHECK, INFER                               */
-    int                      target;                   /* INFER: an xir_target_kind                  */
+    int                      target;                   /* INFER: an xir_target_kind of the library   */
     const xir_form          *form;                     /* FORM                                       */
 } xir_row;
 
@@ -204,15 +207,17 @@ XIR_API const xir_port  *xir_class_output_at(const xir_class *cls, size_t i);
 /* What the rows say beside that, by kind of row: old keys of the class (XIR_WORD_ALIAS), notes (XIR_WORD_FORMULA,
  * _GIVES, _UNLIKE). Empty past the last one. */
 XIR_API xir_str          xir_class_note(const xir_class *cls, xir_word word, size_t i);
-/* Whether the class infers by a function of its own on a target, not by the host's. */
+/* Whether the class infers by a function of its own on a target (an xir_target_kind), not by the host's. */
 XIR_API bool             xir_class_infers_on(const xir_class *cls, int target);
 
 /* Prints one attribute's type as the reference does: "int64", "enum ZEROS|REFLECT", "ref<Layout>?".
  * Writes at most `size` bytes, always terminated, and returns the length that the whole has. */
 XIR_API size_t xir_field_type_text(const xir_field *field, char *out, size_t size);
 
-/* Makes this inference function the one of a class on a target; it replaces an earlier one. Until then a
- * target falls back to the host's. Not while other threads infer with this context. */
+/* Makes this inference function the one of a class on a target (an xir_target_kind, see xir_target_find); it replaces an
+ * earlier one. Until then a target that takes tiled layouts falls back to the class's rule for them, and any to the
+ * host's. XIR_E_UNKNOWN: the class is not registered; XIR_E_BOUNDS: the context has no such target. Not while other
+ * threads infer with this context. */
 XIR_API xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int target,
                                       xir_infer_fn *fn);
 

@@ -24,8 +24,10 @@
  *     OPT_I64S(name, describe)   a list that may be null, which its `data` then is; an empty one has data
  *     SINGLE_PARAMSS(name, describe)   a list that old files write as its only item
  *     ALIAS(key)  WAS(name, old name)  CHECK(function)  INFER(function)  INFER_ON(target, function)
- *     INFER_ALONE(function)  INFER_ALONE_ON(target, function)   inference that refuses by itself all that CHECK refuses: CHECK is
- *         not run before it
+ *     INFER_FOR(key, function)   for a target of a program or plug-in, which must be registered before the class
+ *     INFER_TILED(function)   for every target that takes tiled layouts and has no INFER_ON or INFER_FOR
+ *     INFER_ALONE(function)  INFER_ALONE_ON(target, function)  INFER_ALONE_TILED(function)   inference that refuses by
+ *         itself all that CHECK refuses: CHECK is not run before it
  *     FORM(form)
  *     FORMULA(text) GIVES(text) UNLIKE(text)   for the reference: what it computes, how the output's type follows, where it
  *         differs from PyTorch or ONNX; any number of each, a sentence a row

@@ -18,12 +18,18 @@
 #undef INFER_ON
 #undef INFER_ALONE
 #undef INFER_ALONE_ON
+#undef INFER_FOR
+#undef INFER_TILED
+#undef INFER_ALONE_TILED
 #undef FORM
 #define CHECK(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_ON(target, fn) XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_ALONE(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_ALONE_ON(target, fn) XIR_HIDDEN xir_status fn(xir_infer *at);
+#define INFER_FOR(key, fn)         XIR_HIDDEN xir_status fn(xir_infer *at);
+#define INFER_TILED(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
+#define INFER_ALONE_TILED(fn)      XIR_HIDDEN xir_status fn(xir_infer *at);
 #define FORM(form)           extern const xir_form form;
 #include XIR_DEFS
 #include <xir/words_off.h>
@@ -156,6 +162,9 @@
 #define INFER_ON(kind_, f)               XIR_NOTE_(INFER, NULL, .fn = f, .target = kind_)
 #define INFER_ALONE(f)                   XIR_NOTE_(INFER, NULL, .fn = f, .flags = XIR_INFER_ALONE)
 #define INFER_ALONE_ON(kind_, f)         XIR_NOTE_(INFER, NULL, .fn = f, .target = kind_, .flags = XIR_INFER_ALONE)
+#define INFER_FOR(key, f)                XIR_NOTE_(INFER, #key, .fn = f)
+#define INFER_TILED(f)                   XIR_NOTE_(INFER, NULL, .fn = f, .flags = XIR_INFER_TILED)
+#define INFER_ALONE_TILED(f)             XIR_NOTE_(INFER, NULL, .fn = f, .flags = XIR_INFER_TILED | XIR_INFER_ALONE)
 #define FORMULA(text)                    XIR_NOTE_(FORMULA, NULL, .describe = text)
 #define GIVES(text)                      XIR_NOTE_(GIVES,   NULL, .describe = text)
 #define UNLIKE(text)                     XIR_NOTE_(UNLIKE,  NULL, .describe = text)

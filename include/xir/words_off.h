@@ -48,6 +48,9 @@
 #undef INFER_ON
 #undef INFER_ALONE
 #undef INFER_ALONE_ON
+#undef INFER_FOR
+#undef INFER_TILED
+#undef INFER_ALONE_TILED
 #undef FORM
 #undef NO_MIN
 #undef NO_MAX

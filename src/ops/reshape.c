@@ -34,8 +34,8 @@ static xir_status check_layout(xir_infer *at) {
                               MOST_TILED_DIMS);
     }
     if (target_tiles(at)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "layout", "%.*s is tiled: that is for Buyi and Zhuge", (int)text.size,
-                          text.data);
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "layout", "%.*s is tiled, and %s takes no tiled layouts",
+                          (int)text.size, text.data, xir_target_row_of(xir_infer_target(at))->name);
 }
 
 xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list *out) {

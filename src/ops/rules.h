@@ -20,11 +20,17 @@
 #undef INFER_ON
 #undef INFER_ALONE
 #undef INFER_ALONE_ON
+#undef INFER_FOR
+#undef INFER_TILED
+#undef INFER_ALONE_TILED
 #define CHECK(fn)            xir_status fn(xir_infer *at);
 #define INFER(fn)            xir_status fn(xir_infer *at);
 #define INFER_ON(target, fn) xir_status fn(xir_infer *at);
 #define INFER_ALONE(fn)            xir_status fn(xir_infer *at);
 #define INFER_ALONE_ON(target, fn) xir_status fn(xir_infer *at);
+#define INFER_FOR(key, fn)         xir_status fn(xir_infer *at);
+#define INFER_TILED(fn)            xir_status fn(xir_infer *at);
+#define INFER_ALONE_TILED(fn)      xir_status fn(xir_infer *at);
 #include <xir/ops/all.def>
 #include <xir/words_off.h>
 

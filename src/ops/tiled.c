@@ -5,9 +5,7 @@
 #include "types.h"
 
 bool target_tiles(const xir_infer *at) {
-    const xir_target *target = xir_infer_target(at);
-    xir_target_kind kind = target ? xir_target_kind_of(target) : XIR_TARGET_HOST;
-    return kind == XIR_TARGET_BUYI || kind == XIR_TARGET_ZHUGE;
+    return at->ctx->tiled_targets >> xir_target_kind_of(xir_infer_target(at)) & 1;
 }
 
 bool inputs_judged(xir_infer *at, size_t n) {

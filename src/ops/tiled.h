@@ -7,7 +7,7 @@
 
 #include "element.h"
 
-/* Whether the op is for a target whose inference takes tiled inputs: Buyi or Zhuge. */
+/* Whether the op is for a target whose inference takes tiled inputs: its row says so. */
 bool target_tiles(const xir_infer *at);
 /* No network has tiled tensors of more dims. Rules that look for the tiles of each dim refuse them, XIR_E_LIMIT: a layout has to
  * be walked to a dim, which hostile ones make long. */
@@ -15,7 +15,7 @@ enum { MOST_TILED_DIMS = 64 };
 xir_status need_few_dims(xir_infer *at, size_t n);
 
 /* Whether a check has anything to look at: the first `n` inputs have types, and none is tiled unless the target tiles. For
- * classes with an INFER_ON those targets; others ask inputs_known and inputs_tiled. */
+ * classes with an INFER_TILED; others ask inputs_known and inputs_tiled. */
 bool inputs_judged(xir_infer *at, size_t n);
 
 /* The distribution that says which elements of dim k of input i count, `d` as read_dims gave it; NULL: it says nothing. */

@@ -9,7 +9,6 @@
 static bool as_json, as_markdown;
 
 const char *const trait_words[] = { "activation", "source", "sink", "free", "impure", "abstract", NULL };   /* ORDER TRAIT */
-const char *const target_words[] = { "host", "fpga", "custom", "buyi", "zhuge", "wolong", NULL };           /* ORDER TARGET */
 
 xir_str short_key(const xir_class *cls) {
     xir_str key = xir_class_key(cls);
@@ -94,12 +93,18 @@ void put_bound(text *t, const xir_field *f, bool has, xir_number v) {
 
 bool put_targets(text *t, const xir_class *cls) {
     bool any = false;
-    for (int i = 0; target_words[i]; i++) {
+    const xir_target_row *row;
+    for (int i = 0; (row = xir_target_row_at(context, (size_t)i)); i++) {
         if (!xir_class_infers_on(cls, i)) continue;
-        text_printf(t, "%s%s", any ? ", " : "", target_words[i]);
+        text_printf(t, "%s%s", any ? ", " : "", row->name);
         any = true;
     }
     return any;
+}
+
+const xir_target_row *target_of(const xir_class *cls) {
+    int kind = xir_class_is_op(cls) ? -1 : xir_target_find(context, xir_class_key(cls));
+    return kind < 0 ? NULL : xir_target_row_at(context, (size_t)kind);
 }
 
 /* ---- for people ---------------------------------------------------------------------------------- */
@@ -149,6 +154,18 @@ static void print_notes(const char *heading, const xir_class *cls, xir_word word
     }
 }
 
+static void print_target(const xir_target_row *row) {
+    printf("  name: %s\n", row->name);
+    if (row->accelerator) puts("  accelerator: its ops belong in networks for it only");
+    if (row->tiles) fputs("  tiles:", stdout);
+    for (const int64_t *tile = row->tiles; tile && *tile; tile++) {
+        if (*tile == XIR_ANY_TILE) fputs(" of any size", stdout);
+        else printf(" %" PRId64, *tile);
+    }
+    if (row->tiles) puts("");
+    if (row->cores) printf("  cores: %s\n", row->cores);
+}
+
 static void print_class(const xir_class *cls) {
     xir_str key = xir_class_key(cls), describe = xir_class_describe(cls), alias;
     text targets = { 0 };
@@ -161,6 +178,7 @@ static void print_class(const xir_class *cls) {
     }
     if (xir_class_tag(cls)) printf("  FlatBuffers tag: %u\n", (unsigned)xir_class_tag(cls));
     if (put_targets(&targets, cls)) printf("  infers on: %s\n", targets.data);
+    else if (target_of(cls)) print_target(target_of(cls));
     else if (xir_class_is_op(cls)) printf("  infers on: nothing, output types are given\n");
     text_free(&targets);
     print_notes("computes", cls, XIR_WORD_FORMULA);
@@ -192,7 +210,8 @@ static void print_list(void) {
 
 /* ---- finding one --------------------------------------------------------------------------------- */
 
-/* By key or old key, whole or without what is before the last "::", and as a last resort in any case of letters. */
+/* By key or old key, whole or without what is before the last "::"; by a target's name; as a last resort in any case of
+ * letters. */
 static const xir_class *find(const char *name) {
     const xir_class *cls = xir_class_find(context, xir_str_of(name));
     if (cls) return cls;
@@ -200,6 +219,8 @@ static const xir_class *find(const char *name) {
     cls = xir_class_find(context, xir_str_of(whole));
     free(whole);
     if (cls) return cls;
+    int kind = xir_target_find(context, xir_str_of(name));
+    if (kind >= 0) return xir_class_find(context, xir_str_of(xir_target_row_at(context, (size_t)kind)->key));
     for (int loose = 0; loose < 2; loose++) {
         for (size_t i = 0; (cls = xir_context_class_at(context, i)); i++) {
             xir_str key = short_key(cls);
@@ -248,6 +269,7 @@ static const option options[] = {
 
 const command ops_command = {
     .name = "ops", .operands = "[NAME]", .summary = "lists the operations, or says all about one class",
-    .details = "NAME is a key (icraft::xir::Conv2d), its end (Conv2d), or an old key. Types and targets are classes too.\n",
+    .details = "NAME is a key (icraft::xir::Conv2d), its end (Conv2d), or an old key. Types and targets are classes too; a\n"
+               "target has a name as well (buyi).\n",
     .options = options, .least = 0, .most = 1, .run = run,
 };

@@ -5,9 +5,8 @@
 
 #include "cli.h"
 
-/* ORDER TRAIT, ORDER TARGET: NULL at the end. */
+/* ORDER TRAIT: NULL at the end. */
 extern const char *const trait_words[];
-extern const char *const target_words[];
 
 /* "Conv2d" of "icraft::xir::Conv2d". */
 xir_str short_key(const xir_class *cls);
@@ -19,6 +18,9 @@ const xir_class **sorted_ops(size_t *n);
 void put_type(text *t, const xir_field *f);
 void put_default(text *t, const xir_field *f);
 void put_bound(text *t, const xir_field *f, bool has, xir_number v);
+
+/* The row of a class that is a target, NULL of others. */
+const xir_target_row *target_of(const xir_class *cls);
 
 /* Whether a class infers on any target; "host, buyi" of those that it has functions of its own for. */
 bool put_targets(text *t, const xir_class *cls);

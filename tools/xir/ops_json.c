@@ -9,6 +9,18 @@ static void put_notes(json_out *j, const char *name, const xir_class *cls, xir_w
     json_close(j, ']');
 }
 
+static void put_target(json_out *j, const xir_target_row *row) {
+    json_open(j, "target", '{');
+    json_str(j, "name", xir_str_of(row->name));
+    json_bool(j, "accelerator", row->accelerator);
+    json_open(j, "tiles", '[');   /* -1: of any size */
+    for (const int64_t *tile = row->tiles; tile && *tile; tile++) json_int(j, NULL, *tile);
+    json_close(j, ']');
+    if (row->cores) json_str(j, "cores", xir_str_of(row->cores));
+    else json_null(j, "cores");
+    json_close(j, '}');
+}
+
 static void put_ports(json_out *j, const char *name, const xir_class *cls, size_t n,
                       const xir_port *(*at)(const xir_class *, size_t)) {
     json_open(j, name, '[');
@@ -70,10 +82,11 @@ static void put_class(json_out *j, const xir_class *cls) {
     for (size_t i = 0; i < xir_class_field_count(cls); i++) put_field(j, xir_class_field_at(cls, i));
     json_close(j, ']');
     json_open(j, "infers_on", '[');
-    for (int i = 0; target_words[i]; i++) {
-        if (xir_class_infers_on(cls, i)) json_str(j, NULL, xir_str_of(target_words[i]));
+    for (int i = 0; xir_target_row_at(context, (size_t)i); i++) {
+        if (xir_class_infers_on(cls, i)) json_str(j, NULL, xir_str_of(xir_target_row_at(context, (size_t)i)->name));
     }
     json_close(j, ']');
+    if (target_of(cls)) put_target(j, target_of(cls));
     put_notes(j, "formula", cls, XIR_WORD_FORMULA);
     put_notes(j, "gives", cls, XIR_WORD_GIVES);
     put_notes(j, "unlike", cls, XIR_WORD_UNLIKE);

@@ -237,6 +237,7 @@ bool net_walk_params(xir_network *net, bool (*visit)(void *user, xir_value *para
 /* Inference of an op. */
 void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs, const xir_target *target,
                        xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why);
+xir_status infer_check(xir_infer *at);          /* what the target and the class refuse          */
 xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing registered            */
 void       infer_end(xir_infer *at);
 /* `place` is where the op stands, from 1, for findings; 0: they need not say. */

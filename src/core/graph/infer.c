@@ -1,6 +1,7 @@
 /* Runs a class's check and inference for a target, the host's where a target has none of its own. An answer is a pure function of
  * class, attributes, target and input types, all of which are unique pointers within a network, so a small memo answers again:
  * a network of repeated blocks infers few of its ops. */
+#include <inttypes.h>
 #include <stdio.h>
 #include "graph.h"
 #include "types.h"
@@ -32,14 +33,55 @@ void infer_end(xir_infer *at) {
     at->out_on_heap = false;
 }
 
+/* The port's name of an input, "weights"; of the last port for more. */
+static const char *port_name(const xir_class *cls, size_t i) {
+    if (!cls->n_inputs) return "input";
+    return cls->inputs[i < cls->n_inputs ? i : cls->n_inputs - 1].name.data;   /* the text of a row is terminated */
+}
+
+/* Tiles of input i have sizes that the target takes. */
+static xir_status check_tiles(xir_infer *at, size_t i, const xir_target_row *row) {
+    const xir_layout *layout = xir_type_layout(xir_infer_input(at, i));
+    layout_axis a;
+    for (form_text t = layout_walk(layout); layout_next(&t, &a);) {
+        const int64_t *tile = row->tiles;
+        while (a.unit && *tile && *tile != a.unit) tile++;
+        if (!a.unit || *tile) continue;
+        char where[32];
+        snprintf(where, sizeof where, "inputs/%zu", i);
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, where,
+                              "%s has tiles of %" PRId64 " elements, which %s does not take", port_name(at->cls, i),
+                              a.unit, row->name);
+    }
+    return XIR_OK;
+}
+
+/* The few targets that take tiles of some sizes only refuse others before any rule of a class. */
+static xir_status check_target(xir_infer *at) {
+    unsigned kind = xir_target_kind_of(at->target);
+    xir_status status = XIR_OK;
+    if (!(at->ctx->choosy_targets >> kind & 1)) return XIR_OK;
+    for (size_t i = 0; i < at->n_inputs && !status; i++) {
+        if (xir_type_is_layouted(xir_infer_input(at, i))) status = check_tiles(at, i, at->ctx->targets[kind]);
+    }
+    return status;
+}
+
+xir_status infer_check(xir_infer *at) {
+    xir_status status = check_target(at);
+    return status ? status : rule_check(at);
+}
+
 xir_status infer_run(xir_infer *at) {
-    xir_target_kind kind = at->target ? xir_target_kind_of(at->target) : XIR_TARGET_HOST;
-    if (!at->cls->infer[kind]) kind = XIR_TARGET_HOST;
-    xir_infer_fn *fn = at->cls->infer[kind];
+    const xir_class *cls = at->cls;
+    unsigned kind = xir_target_kind_of(at->target);
+    xir_infer_fn *fn = class_infer_on(cls, kind);
+    bool own = kind < cls->n_infer && cls->infer[kind];
+    bool alone = own ? cls->alone >> kind & 1 : fn ? cls->alone_tiled : cls->alone >> XIR_TARGET_HOST & 1;
+    if (!fn) fn = cls->infer[XIR_TARGET_HOST];
     if (!fn) return XIR_E_UNKNOWN;
     at->n_out = 0;
-    bool alone = at->cls->alone >> kind & 1;
-    xir_status status = alone ? XIR_OK : rule_check(at);
+    xir_status status = alone ? check_target(at) : infer_check(at);
     if (!status) status = fn(at);
     return status ? status : at->status;
 }
@@ -69,12 +111,6 @@ const xir_value *xir_infer_input_value(xir_infer *at, size_t i) {
 }
 
 /* ---- what it asks for ----------------------------------------------------------------------------------------- */
-
-/* The port's name of an input, "weights"; of the last port for more. */
-static const char *port_name(const xir_class *cls, size_t i) {
-    if (!cls->n_inputs) return "input";
-    return cls->inputs[i < cls->n_inputs ? i : cls->n_inputs - 1].name.data;   /* the text of a row is terminated */
-}
 
 xir_status xir_infer_need(xir_infer *at, size_t n) {
     for (size_t i = 0; i < n; i++) {

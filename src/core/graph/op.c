@@ -277,12 +277,12 @@ xir_status op_infer(xir_op *op, bool override, size_t place, xir_diags *why) {
 }
 
 bool xir_op_can_infer(const xir_op *op) {
-    return op->cls->infer[XIR_TARGET_HOST] || op->cls->infer[xir_target_kind_of(op->target)];
+    return class_can_infer(op->cls, xir_target_kind_of(op->target));
 }
 
 xir_status xir_op_infer(xir_op *op, bool override) {
     xir_network *net = op->net;
-    if (!op->cls->infer[XIR_TARGET_HOST] && !op->cls->infer[xir_target_kind_of(op->target)]) {
+    if (!xir_op_can_infer(op)) {
         return net_fail(net, XIR_E_UNKNOWN, "%.*s has no type inference", (int)op->cls->key.size, op->cls->key.data);
     }
     xir_status status = op_infer(op, override, 0, net->diags);

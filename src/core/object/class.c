@@ -307,6 +307,36 @@ static uint32_t field_index(const xir_class *cls, xir_str name) {
     return i;
 }
 
+/* The kind of target that an INFER row is for; -1: there is none such. */
+static int infer_target(const class_stage *stage, const xir_row *row) {
+    if (!row->name) return (unsigned)row->target < XIR_TARGET_COUNT ? row->target : -1;
+    const xir_class *cls = taken_by(stage, xir_str_of(row->name));
+    return cls ? class_target(stage->ctx, cls) : -1;
+}
+
+static void add_infer(const class_stage *stage, xir_class *cls, const xir_row *row) {
+    bool alone = row->flags & XIR_INFER_ALONE;
+    if (row->flags & XIR_INFER_TILED) {
+        cls->infer_tiled = row->fn;
+        cls->alone_tiled = alone;
+        return;
+    }
+    int target = infer_target(stage, row);
+    if (target < 0) return;
+    class_set_infer(cls, (unsigned)target, row->fn);
+    if (alone) cls->alone |= UINT32_C(1) << target;
+}
+
+static bool reserve_infers(const class_stage *stage, xir_class *cls, const xir_class_decl *decl) {
+    cls->infer = cls->infer_builtin;
+    cls->n_infer = XIR_TARGET_COUNT;
+    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+        int target = row->word == XIR_WORD_INFER ? infer_target(stage, row) : -1;
+        if (target >= 0 && !class_reserve_infer(cls, (unsigned)target)) return false;
+    }
+    return true;
+}
+
 static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_decl *decl) {
     row_walk w;
     for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
@@ -323,11 +353,7 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
             add_port(cls, row);
             break;
         case XIR_WORD_CHECK: cls->check = row->fn; break;
-        case XIR_WORD_INFER:
-            if ((unsigned)row->target >= XIR_TARGET_COUNT) break;
-            cls->infer[row->target] = row->fn;
-            if (row->flags & XIR_INFER_ALONE) cls->alone |= (uint8_t)(1u << row->target);
-            break;
+        case XIR_WORD_INFER: add_infer(stage, cls, row); break;
         case XIR_WORD_FORM:  cls->form = row->form; break;
         default: break;
         }
@@ -382,7 +408,11 @@ static xir_status check_shape(const class_stage *stage, const xir_class_decl *de
                                  cls->key.data);
             }
         } else if (row->word == XIR_WORD_INFER) {
-            if ((unsigned)row->target >= XIR_TARGET_COUNT || !row->fn) {
+            if (row->name && infer_target(stage, row) < 0) {
+                return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),
+                                 "class %s infers on %s, which is not a registered target", head->name, row->name);
+            }
+            if (infer_target(stage, row) < 0 || !row->fn) {
                 return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s infers for no known target", head->name);
             }
         } else if (row->word == XIR_WORD_IN || row->word == XIR_WORD_OPT || row->word == XIR_WORD_VAR) {
@@ -458,7 +488,7 @@ static xir_class *seal(const class_stage *stage, const xir_class_decl *decl, xir
     cls->reals = arena_take(a, n.fields * sizeof *cls->reals);
     cls->defaults = arena_take(a, cls->body_size ? cls->body_size : 1);
     if (!cls->fields || !cls->inputs || !cls->input_offsets || !cls->outputs || !cls->keys || !cls->spans || !cls->refs ||
-        !cls->reals || !cls->defaults) goto memory;
+        !cls->reals || !cls->defaults || !reserve_infers(stage, cls, decl)) goto memory;
     add_rows(stage, cls, decl);
     if (cls->plain) make_spans(cls);
     *status = check_rows(cls, why);
@@ -571,7 +601,7 @@ static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool i
     *body = (xir_object){ .cls = cls };
     *cls = (xir_class){ .ctx = ctx, .is_op = is_op, .opaque = true, .plain = true, .many_inputs = true, .many_outputs = true,
                         .traits = XIR_TRAIT_FREE | XIR_TRAIT_IMPURE, .body_size = is_op ? 0 : sizeof(xir_object),
-                        .keys = keys, .defaults = body };
+                        .keys = keys, .defaults = body, .infer = cls->infer_builtin, .n_infer = XIR_TARGET_COUNT };
     cls->key = is_op ? text : (xir_str){ text.data + 1, text.size - 1 };
     for (uint32_t i = 0; i < (is_op ? BASE_KEYS : 1); i++) {
         keys[cls->n_keys++] = (class_key){ xir_str_of(base_keys[i].name), base_keys[i].field, false };
@@ -597,20 +627,37 @@ const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op) {
     return cls;
 }
 
-void class_set_infer(xir_class *cls, int target, xir_infer_fn *fn) {
+/* Few classes infer on targets that are not the library's: those have room for all that may come. */
+bool class_reserve_infer(xir_class *cls, unsigned target) {
+    if (target < cls->n_infer) return true;
+    xir_infer_fn **infer = arena_take(&cls->ctx->arena, XIR_TARGET_MOST * sizeof *infer);
+    if (!infer) return false;
+    for (unsigned i = 0; i < XIR_TARGET_MOST; i++) infer[i] = i < cls->n_infer ? cls->infer[i] : NULL;
+    cls->infer = infer;
+    cls->n_infer = XIR_TARGET_MOST;
+    return true;
+}
+
+void class_set_infer(xir_class *cls, unsigned target, xir_infer_fn *fn) {
     cls->infer[target] = fn;
-    cls->alone &= (uint8_t)~(1u << target);
+    cls->alone &= ~(UINT32_C(1) << target);
 }
 
 xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int target, xir_infer_fn *fn) {
     const xir_class *cls = xir_class_of(ctx, decl);
     if (!cls) return XIR_E_UNKNOWN;
-    if (target < 0 || target >= XIR_TARGET_COUNT) return XIR_E_BOUNDS;
+    xir_class *writable = (xir_class *)(uintptr_t)cls;
+    xir_status status = XIR_E_BOUNDS;
     pthread_mutex_lock(&ctx->lock);
-    class_set_infer((xir_class *)(uintptr_t)cls, target, fn);
-    ctx->infer_epoch++;
+    if (target >= 0 && (unsigned)target < ctx->n_targets) {
+        status = class_reserve_infer(writable, (unsigned)target) ? XIR_OK : XIR_E_MEMORY;
+    }
+    if (!status) {
+        class_set_infer(writable, (unsigned)target, fn);
+        ctx->infer_epoch++;
+    }
     pthread_mutex_unlock(&ctx->lock);
-    return XIR_OK;
+    return status;
 }
 
 void class_set_kernel(xir_class *cls, xir_kernel_fn *fn) { cls->kernel = fn; }

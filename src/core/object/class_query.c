@@ -51,7 +51,7 @@ xir_str xir_class_note(const xir_class *cls, xir_word word, size_t i) {
 }
 
 bool xir_class_infers_on(const xir_class *cls, int target) {
-    return target >= 0 && target < XIR_TARGET_COUNT && cls->infer[target] != NULL;
+    return target >= 0 && target < XIR_TARGET_MOST && class_infer_on(cls, (unsigned)target) != NULL;
 }
 
 static void append(char *out, size_t size, size_t *at, xir_str text) {

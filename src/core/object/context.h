@@ -63,6 +63,10 @@ struct xir_context {
     const xir_class  *input_class, *output_class;   /* of ops that a view puts at its ends            */
     bool            (*is_params)(const xir_value *value);   /* of the graph: objects hold values they know nothing of */
     uint32_t          infer_epoch;  /* grows when an inference function is registered              */
+    const xir_target_row *targets[XIR_TARGET_MOST];   /* by kind; those that are staged come after    */
+    uint32_t          n_targets;
+    uint32_t          tiled_targets;   /* bit of a kind: it takes tiled layouts,                    */
+    uint32_t          choosy_targets;  /* but not of every size                                     */
     plugin           *plugins;      /* closed after all that may point into them                  */
     size_t            n_plugins, plugin_room;
     registry          lists[REGISTRY_COUNT];
@@ -83,6 +87,21 @@ xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags
 /* For who holds the lock too: room in the registry for all of them; then all enter it, which cannot fail. */
 xir_status stage_reserve(const class_stage *stage, xir_diags *why);
 void       stage_enter(const class_stage *stage);
+
+/* The kind of target that a class of objects is, -1 if it is none. */
+static inline int class_target(const xir_context *ctx, const xir_class *cls) {
+    return cls->what && xir_class_under(cls, ctx->types[CLASS_target]) ? cls->what - 1 : -1;
+}
+
+/* The function that infers a class on a kind of target that is not the host's own; NULL: the host's does. */
+static inline xir_infer_fn *class_infer_on(const xir_class *cls, unsigned kind) {
+    xir_infer_fn *fn = kind < cls->n_infer ? cls->infer[kind] : NULL;
+    return fn || !(cls->ctx->tiled_targets >> kind & 1) ? fn : cls->infer_tiled;
+}
+
+static inline bool class_can_infer(const xir_class *cls, unsigned kind) {
+    return cls->infer[XIR_TARGET_HOST] || class_infer_on(cls, kind);
+}
 
 void context_retain(xir_context *ctx);
 

@@ -31,7 +31,8 @@ struct xir_class {
     uint32_t              tag, traits;
     bool                  is_op, opaque;
     bool                  plain;     /* no field points to anything but objects              */
-    uint8_t               alone;     /* bit of a target: its inference needs no check before it */
+    bool                  alone_tiled;  /* infer_tiled needs no check before it                 */
+    uint32_t              alone;     /* bit of a target: its inference needs no check before it */
     bool                  has_params;   /* attributes whose types and bytes may be set        */
     uint32_t              body_size, ports_size;
     xir_field            *fields;    /* in declared order                                    */
@@ -50,7 +51,10 @@ struct xir_class {
     void                 *defaults;  /* a body with every default                            */
     bool                  defaults_good;   /* it breaks no bound and lacks nothing           */
     xir_infer_fn         *check;
-    xir_infer_fn         *infer[XIR_TARGET_COUNT];
+    xir_infer_fn        **infer;     /* by kind of target, n_infer of them                   */
+    uint32_t              n_infer;   /* XIR_TARGET_COUNT until a later target has one        */
+    xir_infer_fn         *infer_builtin[XIR_TARGET_COUNT];
+    xir_infer_fn         *infer_tiled;  /* for targets with tiles that have none in `infer`     */
     xir_kernel_fn        *kernel;    /* NULL: the executor cannot run it                     */
     const xir_form       *form;
     uint8_t               what;      /* xir_type_kind etc. of the built-in families, see place.c, type.c */
@@ -68,8 +72,10 @@ static inline int object_what(const void *object) {
 /* Returns the key of this name (old names too), NULL if the class has none. `hint` is the position that is likely. */
 const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hint);
 
-/* Gives the class this inference on a target, in place of an earlier one; the check runs before it. With the context's lock. */
-void class_set_infer(xir_class *cls, int target, xir_infer_fn *fn);
+/* Makes room for inference on a kind of target; false without memory. Then gives the class this function, in place of
+ * an earlier one; the check runs before it. Both with the context's lock. */
+bool class_reserve_infer(xir_class *cls, unsigned target);
+void class_set_infer(xir_class *cls, unsigned target, xir_infer_fn *fn);
 /* The kernel of a class, for whoever runs its ops; NULL: none. Setting: with the context's lock. */
 static inline xir_kernel_fn *class_kernel(const xir_class *cls) { return cls->kernel; }
 void class_set_kernel(xir_class *cls, xir_kernel_fn *fn);

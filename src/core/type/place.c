@@ -1,64 +1,6 @@
-/* Targets and memory types: one small object each, most of them without attributes. */
+/* Memory types: one small object each, most of them without attributes. */
 #include "forms.h"
 #include "types.h"
-
-/* ---- targets ----------------------------------------------------------------------------------------------- */
-
-/* ORDER TARGET */
-static const class_number target_classes[XIR_TARGET_COUNT] = {
-    CLASS_host_target, CLASS_fpga_target,  CLASS_custom_target,
-    CLASS_buyi_target, CLASS_zhuge_target, CLASS_wolong_target,
-};
-
-const xir_target *target_make(home *h, xir_target_kind kind, xir_str core) {
-    xir_zhuge_target target = { .head.cls = h->ctx->types[target_classes[kind]] };
-    if (kind == XIR_TARGET_ZHUGE) target.core = core;
-    return (const xir_target *)home_intern(h, &target.head);
-}
-
-const xir_target *xir_target_of_kind(xir_context *ctx, xir_target_kind kind, const char *core) {
-    if ((unsigned)kind >= XIR_TARGET_COUNT || (kind == XIR_TARGET_ZHUGE && !core)) return NULL;
-    return target_make(context_home(ctx), kind, xir_str_of(core));
-}
-
-xir_target_kind xir_target_kind_of(const xir_target *target) {
-    if (!target) return XIR_TARGET_HOST;
-    int what = object_what(target);
-    return what ? (xir_target_kind)(what - 1) : XIR_TARGET_CUSTOM;
-}
-
-xir_str xir_target_core(const xir_target *target) {
-    if (!target || xir_target_kind_of(target) != XIR_TARGET_ZHUGE) return XIR_STR("");
-    return ((const xir_zhuge_target *)target)->core;
-}
-
-/* The core is any text: the last byte closes it. */
-static void print_zhuge(const xir_object *object, buffer *out) {
-    xir_str core = ((const xir_zhuge_target *)object)->core;
-    buffer_str(out, "@zhuget(");
-    buffer_put(out, core.data, core.size);
-    buffer_char(out, ')');
-}
-
-static const xir_object *parse_zhuge(home *h, const xir_class *cls, xir_str text, form_error *e) {
-    form_text t;
-    if (!form_open(&t, text, "zhuget", e)) return NULL;
-    if (t.at == text.size || text.data[text.size - 1] != ')') {
-        form_expected(&t, XIR_E_SYNTAX, text.size, "')'");
-        return NULL;
-    }
-    xir_zhuge_target target = { .head.cls = cls, .core = { text.data + t.at, text.size - 1 - t.at } };
-    return form_made(h, &target.head, e);
-}
-
-const xir_form xir_host_target_form   = { "hostt",   form_word_print, form_word_parse };
-const xir_form xir_fpga_target_form   = { "fpgat",   form_word_print, form_word_parse };
-const xir_form xir_custom_target_form = { "customt", form_word_print, form_word_parse };
-const xir_form xir_buyi_target_form   = { "buyit",   form_word_print, form_word_parse };
-const xir_form xir_zhuge_target_form  = { "zhuget",  print_zhuge,     parse_zhuge     };
-const xir_form xir_wolong_target_form = { "wolongt", form_word_print, form_word_parse };
-
-/* ---- memory types ------------------------------------------------------------------------------------------ */
 
 const xir_mtype *mtype_make(home *h, xir_mtype_kind kind, uint64_t addr, uint64_t offset) {
     const xir_class *const *types = h->ctx->types;

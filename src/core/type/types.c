@@ -20,14 +20,13 @@ static const xir_class_decl *(*const decls[CLASS_COUNT])(void) = {
 };
 #include <xir/words_off.h>
 
-/* ORDER TARGET, MTYPE, XIR_TYPE_: xir_class.what, see types.h. */
+/* ORDER MTYPE, XIR_TYPE_: xir_class.what, see types.h. */
 static const uint8_t whats[CLASS_COUNT] = {
-    [CLASS_host_target]     = 1 + XIR_TARGET_HOST,
-    [CLASS_fpga_target]     = 1 + XIR_TARGET_FPGA,
-    [CLASS_custom_target]   = 1 + XIR_TARGET_CUSTOM,
-    [CLASS_buyi_target]     = 1 + XIR_TARGET_BUYI,
-    [CLASS_zhuge_target]    = 1 + XIR_TARGET_ZHUGE,
-    [CLASS_wolong_target]   = 1 + XIR_TARGET_WOLONG,
+#define TARGET(id, KIND, ...)      [CLASS_##id##_target] = 1 + XIR_TARGET_##KIND,
+#define CORE_TARGET(id, KIND, ...) [CLASS_##id##_target] = 1 + XIR_TARGET_##KIND,
+#include <xir/targets.def>
+#undef TARGET
+#undef CORE_TARGET
     [CLASS_host_mem]        = 1 + XIR_MTYPE_HOST,
     [CLASS_onchip_mem]      = 1 + XIR_MTYPE_ONCHIP,
     [CLASS_external_mem]    = 1 + XIR_MTYPE_EXTERNAL,
@@ -54,6 +53,7 @@ xir_status types_register(xir_context *ctx) {
         ctx->types[i] = xir_class_of(ctx, decls[i]());
         ((xir_class *)(uintptr_t)ctx->types[i])->what = whats[i];
     }
+    targets_builtin(ctx);
     home *h = context_home(ctx);
     ctx->host = target_make(h, XIR_TARGET_HOST, XIR_STR(""));
     ctx->host_mem = mtype_make(h, XIR_MTYPE_HOST, 0, 0);

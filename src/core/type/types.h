@@ -39,6 +39,7 @@ bool           runs_canonical(xir_runs runs);
 
 /* ---- constructors: NULL without memory --------------------------------------------------------------------- */
 
+/* `kind` is one that the context has. */
 const xir_target *target_make(home *h, xir_target_kind kind, xir_str core);
 const xir_mtype  *mtype_make(home *h, xir_mtype_kind kind, uint64_t addr, uint64_t offset);
 
@@ -82,6 +83,21 @@ const void *refuse(xir_diags *why, xir_status code, const char *where, const cha
 const void *out_of_memory(xir_diags *why);
 /* A text for "%.*s", the beginning of a long one. */
 #define SHOWN(text) (int)((text).size < 80 ? (text).size : 80), ((text).size ? (text).data : "")
+
+/* ---- targets ------------------------------------------------------------------------------------------------ */
+
+static inline bool target_is_host(const xir_target *target) {
+    return !target || object_what(target) == 1 + XIR_TARGET_HOST;
+}
+
+/* The rows of targets.def, for a context that has their classes. */
+void targets_builtin(xir_context *ctx);
+
+/* Seals the classes of rows on the stage, to which rows of classes may then refer; all of them come before other
+ * classes. What fails leaves the context as it was. Entering, with the context's lock and after stage_enter, cannot
+ * fail. */
+xir_status targets_stage(class_stage *stage, const xir_target_row *const *rows, size_t n, xir_diags *why);
+void       targets_enter(xir_context *ctx, size_t n);
 
 /* ---- rules ------------------------------------------------------------------------------------------------- */
 

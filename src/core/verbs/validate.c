@@ -200,9 +200,8 @@ static xir_status check_attr_params(checker *c, const xir_op *op, xir_str path, 
 
 /* An accelerator's op in a network for another one. */
 static xir_status check_target(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
-    xir_target_kind kind = xir_target_kind_of(op->target);
     const xir_target *ai = c->net->ai_target;
-    if (!ai || (kind != XIR_TARGET_BUYI && kind != XIR_TARGET_ZHUGE && kind != XIR_TARGET_WOLONG)) return XIR_OK;
+    if (!ai || !xir_target_row_of(op->target)->accelerator) return XIR_OK;
     if (xir_object_equal((const xir_object *)op->target, (const xir_object *)ai)) return XIR_OK;
     place p;
     return diag_fail(why, XIR_E_INVALID, under(&p, path, "/compile_target", 0),
@@ -243,7 +242,7 @@ static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_dia
     infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
     at.op = op;
     at.path = path;
-    xir_status status = rule_check(&at);
+    xir_status status = infer_check(&at);
     infer_end(&at);
     if (!status && !at.read_values && memo) *memo = key;
     return status;
@@ -290,7 +289,7 @@ static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags
     if (!cls->plain || op->more) keep_first(&first, check_attr_params(c, op, path, why));
     keep_first(&first, check_target(c, op, path, why));
     /* The class's own rule builds on what has been judged so far. */
-    if (!first && cls->check) keep_first(&first, check_rule(c, op, path, why));
+    if (!first && (cls->check || c->net->ctx->choosy_targets)) keep_first(&first, check_rule(c, op, path, why));
     if (!cls->plain) keep_first(&first, check_children(c, op, path, why));
     return first;
 }

@@ -3,6 +3,7 @@
 #include "fuse/fuse.h"
 #include "manager/pass.h"
 #include "pattern/pattern.h"
+#include "types.h"
 
 /* ---- conditions ------------------------------------------------------------------------------------------------- */
 
@@ -43,7 +44,7 @@ bool fuse_factor(const xir_op *op, double *out) {
 bool fuse_check_host(const xir_match *m) {
     for (uint64_t rows = m->pattern->op_rows; rows; rows &= rows - 1) {
         const xir_op *op = m->ops[__builtin_ctzll(rows)];
-        if (op && xir_target_kind_of(op->target) != XIR_TARGET_HOST) return false;
+        if (op && !target_is_host(op->target)) return false;
     }
     return true;
 }

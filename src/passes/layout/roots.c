@@ -1,6 +1,7 @@
 /* Roots, views and users: the network without its Transposes. One walk over the ops; what is asked again and again while orders are
  * searched for is put into arrays that follow the execution order, so that the search need not touch the network. */
 #include "layout/layout.h"
+#include "types.h"
 
 xir_value *value_at(const plan *l, const value_node *root) {
     const node *maker = &l->nodes[root->maker];
@@ -73,7 +74,7 @@ void plan_free(plan *l) {
 
 /* ---- ops ------------------------------------------------------------------------------------------------------------ */
 
-static bool is_host(const xir_op *op) { return op->target == op->net->host || xir_target_kind_of(op->target) == XIR_TARGET_HOST; }
+static bool is_host(const xir_op *op) { return op->target == op->net->host || target_is_host(op->target); }
 
 /* Whether the op's inputs are there and made by ops that have been met, and all its types are understood. */
 static bool is_plain_op(plan *l, const node *n, row_kind kind) {

@@ -1,0 +1,285 @@
+/* Targets: one row each, the library's in targets.def, others from programs and plug-ins. A row makes a class of
+ * objects whose number among the targets of its context (its kind) is in the class, so that the kind, row and inference
+ * of an op's target are loads. What a row says is asked here; no other file compares kinds, but for the host, whose
+ * rules are those that hold everywhere. */
+#include <stdio.h>
+#include "forms.h"
+#include "types.h"
+
+/* A target with cores; the others are their head alone. */
+typedef struct cored_target {
+    xir_object head;
+    xir_str    core;
+} cored_target;
+
+/* ---- the library's ----------------------------------------------------------------------------------------- */
+
+static const int64_t any_tiles[] = { XIR_ANY_TILE, 0 };
+
+#define NO_TILES   NULL
+#define ANY_TILES  any_tiles
+#define TILES(...) (const int64_t[]){ __VA_ARGS__, 0 }
+#define NO_CORES   NULL
+#define TARGET(id, KIND, key, accelerator_, tiles_, cores_, describe_)                                            \
+    [XIR_TARGET_##KIND] = { XIR_TARGET_HEAD(#key, #id, describe_), .accelerator = accelerator_, .tiles = tiles_, \
+                            .cores = cores_ },
+#define CORE_TARGET TARGET
+static const xir_target_row builtin[XIR_TARGET_COUNT] = {
+#include <xir/targets.def>
+};
+#undef TARGET
+#undef CORE_TARGET
+
+#define TARGET(id, KIND, ...) [XIR_TARGET_##KIND] = CLASS_##id##_target,
+#define CORE_TARGET TARGET
+static const class_number builtin_classes[XIR_TARGET_COUNT] = {
+#include <xir/targets.def>
+};
+#undef TARGET
+#undef CORE_TARGET
+
+/* ---- asking ------------------------------------------------------------------------------------------------ */
+
+xir_target_kind xir_target_kind_of(const xir_target *target) {
+    if (!target) return XIR_TARGET_HOST;
+    int what = object_what(target);
+    return what ? (xir_target_kind)(what - 1) : XIR_TARGET_CUSTOM;
+}
+
+const xir_target_row *xir_target_row_of(const xir_target *target) {
+    if (!target) return &builtin[XIR_TARGET_HOST];
+    return ((const xir_object *)target)->cls->ctx->targets[xir_target_kind_of(target)];
+}
+
+xir_str xir_target_core(const xir_target *target) {
+    if (!object_what(target) || !xir_target_row_of(target)->cores) return XIR_STR("");
+    return ((const cored_target *)target)->core;
+}
+
+const xir_target_row *xir_target_row_at(xir_context *ctx, size_t kind) {
+    pthread_mutex_lock(&ctx->lock);
+    const xir_target_row *row = kind < ctx->n_targets ? ctx->targets[kind] : NULL;
+    pthread_mutex_unlock(&ctx->lock);
+    return row;
+}
+
+static int find(const xir_context *ctx, xir_str word, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        const xir_target_row *row = ctx->targets[i];
+        if (xir_str_equal(word, xir_str_of(row->key)) || xir_str_equal(word, xir_str_of(row->name))) return (int)i;
+    }
+    return -1;
+}
+
+int xir_target_find(xir_context *ctx, xir_str word) {
+    pthread_mutex_lock(&ctx->lock);
+    int kind = find(ctx, word, ctx->n_targets);
+    pthread_mutex_unlock(&ctx->lock);
+    return kind;
+}
+
+/* ---- making ------------------------------------------------------------------------------------------------ */
+
+static const xir_class *class_of_kind(xir_context *ctx, unsigned kind) {
+    if (kind < XIR_TARGET_COUNT) return ctx->types[builtin_classes[kind]];
+    return xir_class_find(ctx, xir_str_of(ctx->targets[kind]->key));
+}
+
+const xir_target *target_make(home *h, xir_target_kind kind, xir_str core) {
+    cored_target target = { .head.cls = class_of_kind(h->ctx, kind) };
+    if (h->ctx->targets[kind]->cores) target.core = core;
+    return (const xir_target *)home_intern(h, &target.head);
+}
+
+const xir_target *xir_target_of_kind(xir_context *ctx, xir_target_kind kind, const char *core) {
+    const xir_target_row *row = (unsigned)kind < XIR_TARGET_MOST ? xir_target_row_at(ctx, kind) : NULL;
+    if (!row || (row->cores && !core)) return NULL;
+    return target_make(context_home(ctx), kind, xir_str_of(core));
+}
+
+/* ---- one-string spellings of the library's ------------------------------------------------------------------ */
+
+/* The core is any text: the last byte closes it. */
+static void print_core(const xir_object *object, buffer *out) {
+    xir_str core = ((const cored_target *)object)->core;
+    buffer_char(out, '@');
+    buffer_str(out, object->cls->form->name);
+    buffer_char(out, '(');
+    buffer_put(out, core.data, core.size);
+    buffer_char(out, ')');
+}
+
+static const xir_object *parse_core(home *h, const xir_class *cls, xir_str text, form_error *e) {
+    form_text t;
+    if (!form_open(&t, text, cls->form->name, e)) return NULL;
+    if (t.at == text.size || text.data[text.size - 1] != ')') {
+        form_expected(&t, XIR_E_SYNTAX, text.size, "')'");
+        return NULL;
+    }
+    cored_target target = { .head.cls = cls, .core = { text.data + t.at, text.size - 1 - t.at } };
+    return form_made(h, &target.head, e);
+}
+
+#define TARGET(id, ...)      const xir_form xir_##id##_target_form = { #id "t", form_word_print, form_word_parse };
+#define CORE_TARGET(id, ...) const xir_form xir_##id##_target_form = { #id "t", print_core, parse_core };
+#include <xir/targets.def>
+#undef TARGET
+#undef CORE_TARGET
+
+/* ---- registering ------------------------------------------------------------------------------------------- */
+
+enum { NAME_MOST = 31, TILES_MOST = 64 };
+
+static bool is_word(const char *word, const char *others, bool upper) {
+    if (!word || !*word) return false;
+    for (; *word; word++) {
+        bool plain = (*word >= 'a' && *word <= 'z') || (*word >= '0' && *word <= '9');
+        bool large = upper && *word >= 'A' && *word <= 'Z';
+        if (!plain && !large && !strchr(others, *word)) return false;
+    }
+    return true;
+}
+
+static bool are_tiles(const int64_t *tiles) {
+    if (!tiles) return true;
+    for (int i = 0; i < TILES_MOST; i++) {
+        if (!tiles[i]) return i > 0;
+        if (tiles[i] < XIR_ANY_TILE) return false;
+    }
+    return false;
+}
+
+#define fail(why, code, ...) diag_fail(why, code, XIR_STR(""), __VA_ARGS__)
+
+/* Whether a row can be read at all; *out is what there is of it. */
+static xir_status read_row(const xir_target_row *row, size_t i, xir_target_row *out, xir_diags *why) {
+    enum { LEAST_SIZE = offsetof(xir_target_row, cores) + sizeof(char *) };
+    if (!row) return fail(why, XIR_E_INVALID, "target %zu is NULL", i);
+    if (row->abi != XIR_ABI || row->size < LEAST_SIZE) {
+        return fail(why, XIR_E_ABI, "target %zu is a row of version %u and %u bytes, version %u and at least %d "
+                    "bytes were expected", i, row->abi, row->size, XIR_ABI, (int)LEAST_SIZE);
+    }
+    for (size_t k = sizeof *out; k < row->size; k++) {
+        if (!((const char *)row)[k]) continue;
+        return fail(why, XIR_E_UNSUPPORTED, "target %zu asks for what a newer library has: something is at byte "
+                    "%zu of its row, %zu are known", i, k, sizeof *out);
+    }
+    memset(out, 0, sizeof *out);
+    memcpy(out, row, row->size < sizeof *out ? row->size : sizeof *out);
+    return XIR_OK;
+}
+
+static xir_status check_row(const xir_target_row *row, size_t i, xir_diags *why) {
+    if (!is_word(row->key, "_:.-", true)) {
+        return fail(why, XIR_E_INVALID, "target %zu: a key of letters, digits and \"_:.-\" was expected, '%.80s' "
+                    "was found", i, row->key ? row->key : "");
+    }
+    if (!is_word(row->name, "-", false) || strlen(row->name) > NAME_MOST) {
+        return fail(why, XIR_E_INVALID, "target %.80s: a name of up to %d lower-case letters, digits and '-' was "
+                    "expected, '%.80s' was found", row->key, (int)NAME_MOST, row->name ? row->name : "");
+    }
+    if (!row->describe || !*row->describe) {
+        return fail(why, XIR_E_INVALID, "target %.80s is not described", row->key);
+    }
+    if (!are_tiles(row->tiles)) {
+        return fail(why, XIR_E_INVALID, "target %.80s: up to %d sizes of tiles and a 0 were expected", row->key,
+                    TILES_MOST - 1);
+    }
+    if (row->cores && !is_word(row->cores, "_.- ", true)) {
+        return fail(why, XIR_E_INVALID, "target %.80s: names of cores with blanks between were expected, '%.80s' "
+                    "was found", row->key, row->cores);
+    }
+    return XIR_OK;
+}
+
+/* The row's copy and the declaration of its class, in the context's arena. */
+typedef struct target_decl {
+    xir_target_row row;
+    xir_class_decl decl;
+    xir_row        rows[3];
+} target_decl;
+
+static target_decl *declare(xir_context *ctx, const xir_target_row *row) {
+    pthread_mutex_lock(&ctx->lock);
+    target_decl *d = arena_take(&ctx->arena, sizeof *d);
+    pthread_mutex_unlock(&ctx->lock);
+    if (!d) return NULL;
+    memset((void *)d, 0, sizeof *d);
+    d->row = *row;
+    d->decl = (xir_class_decl){ .abi = XIR_ABI, .size = sizeof d->decl, .rows = d->rows };
+    d->rows[0] = (xir_row){ .word = XIR_WORD_OBJ, .name = row->key, .describe = row->describe, .of = xir_target_class,
+                            .offset = row->cores ? sizeof(cored_target) : sizeof(xir_object) };
+    if (row->cores) {
+        d->rows[1] = (xir_row){ .word = XIR_WORD_FIELD, .kind = XIR_KIND_TEXT, .name = "core", .describe = row->cores,
+                                .offset = offsetof(cored_target, core), .preset_text = "" };
+    }
+    return d;
+}
+
+static xir_status stage_row(class_stage *stage, const xir_target_row *row, size_t i, xir_diags *why) {
+    xir_context *ctx = stage->ctx;
+    uint32_t kind = ctx->n_targets + (uint32_t)i;
+    xir_status status = check_row(row, i, why);
+    if (status) return status;
+    if (kind >= XIR_TARGET_MOST) {
+        return fail(why, XIR_E_LIMIT, "target %.80s would be one of more than %d", row->key, XIR_TARGET_MOST);
+    }
+    int other = find(ctx, xir_str_of(row->name), kind);
+    if (other < 0) other = find(ctx, xir_str_of(row->key), kind);
+    if (other >= 0) {
+        return fail(why, XIR_E_EXISTS, "target %.80s: the name '%s' or the key is taken by %.80s", row->key,
+                    row->name, ctx->targets[other]->key);
+    }
+    target_decl *d = declare(ctx, row);
+    if (!d) return diag_memory(why);
+    status = stage_class(stage, &d->decl, why);
+    if (status) return status;
+    stage->classes[stage->n - 1]->what = (uint8_t)(kind + 1);
+    ctx->targets[kind] = &d->row;
+    return XIR_OK;
+}
+
+xir_status targets_stage(class_stage *stage, const xir_target_row *const *rows, size_t n, xir_diags *why) {
+    if (n && !rows) return fail(why, XIR_E_INVALID, "%zu targets are listed at NULL", n);
+    for (size_t i = 0; i < n; i++) {
+        xir_target_row row;
+        xir_status status = read_row(rows[i], i, &row, why);
+        if (!status) status = stage_row(stage, &row, i, why);
+        if (status) return status;
+    }
+    return XIR_OK;
+}
+
+void targets_enter(xir_context *ctx, size_t n) {
+    for (; n--; ctx->n_targets++) {
+        const int64_t *tiles = ctx->targets[ctx->n_targets]->tiles;
+        if (!tiles) continue;
+        bool any = false;
+        for (; *tiles; tiles++) any |= *tiles == XIR_ANY_TILE;
+        ctx->tiled_targets |= UINT32_C(1) << ctx->n_targets;
+        if (!any) ctx->choosy_targets |= UINT32_C(1) << ctx->n_targets;
+    }
+}
+
+void targets_builtin(xir_context *ctx) {
+    for (size_t i = 0; i < XIR_TARGET_COUNT; i++) ctx->targets[i] = &builtin[i];
+    targets_enter(ctx, XIR_TARGET_COUNT);
+}
+
+xir_status xir_target_register(xir_context *ctx, const xir_target_row *const *rows, size_t n, xir_diags *why) {
+    xir_class *classes[XIR_TARGET_MOST];
+    class_stage stage = { .ctx = ctx, .classes = classes };
+    pthread_mutex_lock(&ctx->registering);
+    xir_status status = targets_stage(&stage, rows, n, why);
+    if (!status) {
+        pthread_mutex_lock(&ctx->lock);
+        status = stage_reserve(&stage, why);
+        if (!status) {
+            stage_enter(&stage);
+            targets_enter(ctx, n);
+        }
+        pthread_mutex_unlock(&ctx->lock);
+    }
+    pthread_mutex_unlock(&ctx->registering);
+    return status;
+}
