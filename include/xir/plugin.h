@@ -1,7 +1,8 @@
-/* Plug-ins: shared objects that bring classes of operations, inference, passes, kernels, conversions and formats to a
- * context while a program runs. A plug-in is written with the public headers alone, like any program that has classes of its own, and linked with nothing: it
- * meets the library of the program that loads it. It exports one function, xir_plugin_entry. docs/writing-an-op.md is a walk through
- * one, docs/writing-a-pass.md through one with a pass.
+/* Plug-ins: shared objects that bring classes of operations, targets, inference, passes, kernels, conversions and formats
+ * to a context while a program runs. A plug-in is written with the public headers alone, like any program that has classes
+ * of its own, and linked with nothing: it meets the library of the program that loads it. It exports one function,
+ * xir_plugin_entry. docs/writing-an-op.md is a walk through one, docs/writing-a-pass.md through one with a pass,
+ * docs/writing-a-target.md through one with targets.
  *
  * A program that has libxir.a inside must show it to plug-ins: linked whole and with -rdynamic.
  *
@@ -22,11 +23,13 @@ XIR_BEGIN
 /* What define.h makes of a class: xir_flatten_class, xir_conv2d_class. */
 typedef const xir_class_decl *xir_class_fn(void);
 
-/* Inference of a class on a target (an xir_target_kind). The class is the plug-in's own or the library's. */
+/* Inference of a class on a target: an xir_target_kind of the library, or the key of any target, which is the plug-in's
+ * own or registered. The class is the plug-in's own or registered, too. */
 typedef struct xir_plugin_infer {
     xir_class_fn *cls;
     int           target;
     xir_infer_fn *infer;
+    const char   *target_key;   /* "acme::NpuTarget"; NULL: see `target` */
 } xir_plugin_infer;
 
 /* How the executor computes a class (see exec.h), the plug-in's own or the library's. */
@@ -54,6 +57,8 @@ typedef struct xir_plugin {
     size_t                      n_conversions;
     const xir_format_decl *const *formats;
     size_t                      n_formats;
+    const xir_target_row *const *targets;       /* known before the classes, whose INFER_FOR may name them */
+    size_t                      n_targets;
 } xir_plugin;
 
 /* The members that are the same everywhere: = { XIR_PLUGIN_HEAD("whatever"), .classes = … }. */
@@ -68,9 +73,10 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
 /* ---- loading ------------------------------------------------------------------------------------------------- */
 
 /* Loads a plug-in into a context: its classes are then registered there as if by xir_register, its inference as if by
- * xir_infer_register, its passes as if by xir_pass_register, its kernels as if by xir_kernel_register, its conversions as if by
- * xir_convert_register, its formats as if by xir_format_register. No pass of it runs unless a pipeline names it. A path
- * without '/' is a file of the working directory, as open(2) would take it; nothing is searched.
+ * xir_infer_register, its passes as if by xir_pass_register, its kernels as if by xir_kernel_register, its conversions
+ * as if by xir_convert_register, its formats as if by xir_format_register, its targets as if by xir_target_register. No
+ * pass of it runs unless a pipeline names it. A path without '/' is a file of the working directory, as open(2) would
+ * take it; nothing is searched.
  * All or nothing: after a failure the context has what it had before.
  *
  *   XIR_E_IO           the file cannot be opened, or is no ordinary one
@@ -80,12 +86,13 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
  *   XIR_E_MISSING      it has no xir_plugin_entry: it is no plug-in
  *   XIR_E_ABI          it was built for another XIR_ABI, or with another copy of the library than this one
  *   XIR_E_INVALID      what it says of itself is NULL where something must be, or no target; or a class, a pass, a
- *                      conversion or a format contradicts itself
- *   XIR_E_EXISTS       a class twice; a key or old key that another class has; inference for a class and target that a program or
- *                      another plug-in has registered already (the library's own is replaced); two kernels for a class; a pass, a
- *                      conversion or a format of a name that is taken
- *   XIR_E_UNKNOWN      a class refers to one that is not registered; inference or a kernel of a class that is neither its own nor
- *                      registered
+ *                      conversion, a format or a target contradicts itself
+ *   XIR_E_EXISTS       a class twice; a key or old key that another class has; inference for a class and target that a
+ *                      program or another plug-in has registered already (the library's own is replaced); two kernels
+ *                      for a class; a pass, a conversion, a format or a target of a name that is taken
+ *   XIR_E_UNKNOWN      a class refers to a class or target that is not registered; inference or a kernel of a class, or
+ *                      inference on a target, that is neither its own nor registered
+ *   XIR_E_LIMIT        more targets than a context can have
  *
  * Loading what is loaded already, be it under another name of the file, is XIR_OK and does nothing. Each context that is to have
  * a plug-in loads it for itself. The shared object stays open until the context is gone, and with it the last network.

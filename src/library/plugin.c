@@ -12,6 +12,7 @@
 #include "context.h"
 #include "elf.h"
 #include "sized.h"
+#include "types.h"
 
 #define ENTRY "xir_plugin_entry"
 
@@ -138,7 +139,7 @@ static xir_status check_infer(const xir_plugin *p, size_t i, const char *path, x
     if (!infer.cls || !infer.cls() || !infer.infer) {
         return fail(why, path, XIR_E_INVALID, "inference %zu of the plug-in is NULL", i);
     }
-    if (infer.target < 0 || infer.target >= XIR_TARGET_COUNT) {
+    if (!infer.target_key && (infer.target < 0 || infer.target >= XIR_TARGET_COUNT)) {
         return fail(why, path, XIR_E_INVALID, "inference %zu of the plug-in is for no known target", i);
     }
     return XIR_OK;
@@ -169,6 +170,7 @@ static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags 
             return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu %s at NULL", list.n, lists[l].nouns);
         }
     }
+    if (p->n_targets && !p->targets) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu targets at NULL", p->n_targets);
     for (size_t i = 0; i < p->n_classes; i++) {
         if (!p->classes[i] || !p->classes[i]()) return fail(why, path, XIR_E_INVALID, "class %zu of the plug-in is NULL", i);
     }
@@ -190,6 +192,7 @@ typedef struct arrival {
     class_stage    stage;
     xir_class    **infers;    /* the class of each inference */
     xir_class    **kernels;   /* and of each kernel          */
+    uintptr_t     *on;        /* the target of each inference */
     registry_item *items;     /* of the lists, one after another */
 } arrival;
 
@@ -211,6 +214,11 @@ static xir_status stage_classes(arrival *a, const xir_plugin *p, const char *pat
     return XIR_OK;
 }
 
+static xir_status stage_targets(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
+    xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
+    return hand_on(found, path, targets_stage(&a->stage, p->targets, p->n_targets, found), why);
+}
+
 static xir_status check_lists(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
     registry_item *items = a->items;
     for (size_t l = 0; l < LISTS; l++) {
@@ -226,13 +234,24 @@ static xir_status check_lists(arrival *a, const xir_plugin *p, const char *path,
     return XIR_OK;
 }
 
-static xir_infer_fn *declared_infer(const xir_class *cls, int target) {
+/* The target that a row or an inference is for. */
+static int target_of(const class_stage *stage, const char *key, int target) {
+    if (!key) return target;
+    pthread_mutex_lock(&stage->ctx->lock);
+    int kind = stage_target(stage, xir_str_of(key));
+    pthread_mutex_unlock(&stage->ctx->lock);
+    return kind;
+}
+
+/* Whether a class infers on a target by a function that its rows do not name. */
+static bool is_taken(const class_stage *stage, const xir_class *cls, unsigned target) {
     xir_infer_fn *fn = NULL;
     row_walk w;
     for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_WORD_END; row = row_next(&w)) {
-        if (row->word == XIR_WORD_INFER && row->target == target) fn = row->fn;
+        if (row->word != XIR_WORD_INFER || row->flags & XIR_INFER_TILED) continue;
+        if (target_of(stage, row->name, row->target) == (int)target) fn = row->fn;
     }
-    return fn;
+    return target < cls->n_infer && cls->infer[target] != fn;
 }
 
 static xir_class *class_of(const class_stage *stage, const xir_class_decl *decl) {
@@ -242,15 +261,10 @@ static xir_class *class_of(const class_stage *stage, const xir_class_decl *decl)
     return (xir_class *)(uintptr_t)xir_class_of(stage->ctx, decl);
 }
 
-/* ORDER TARGET */
-static const char *const target_words[XIR_TARGET_COUNT] = { "the host", "FPGA", "custom targets", "Buyi", "Zhuge", "Wolong" };
-
 /* An earlier inference of the plug-in is for the same class and target. */
-static bool infers_twice(const arrival *a, const xir_plugin *p, size_t i, int target) {
+static bool infers_twice(const arrival *a, size_t i) {
     for (size_t k = 0; k < i; k++) {
-        xir_plugin_infer other;
-        infer_at(p, k, &other);
-        if (a->infers[k] == a->infers[i] && other.target == target) return true;
+        if (a->infers[k] == a->infers[i] && a->on[k] == a->on[i]) return true;
     }
     return false;
 }
@@ -264,10 +278,15 @@ static xir_status find_infers(arrival *a, const xir_plugin *p, const char *path,
         if (!cls || !cls->is_op) {
             return fail(why, path, XIR_E_UNKNOWN, "inference %zu is of %s, which is no registered operation", i, key);
         }
-        if (cls->infer[infer.target] == declared_infer(cls, infer.target) && !infers_twice(a, p, i,
-                                                                                           infer.target)) continue;
+        int target = target_of(&a->stage, infer.target_key, infer.target);
+        if (target < 0) {
+            return fail(why, path, XIR_E_UNKNOWN, "inference %zu is on %s, which is not a registered target", i,
+                        infer.target_key);
+        }
+        a->on[i] = (uintptr_t)target;
+        if (!is_taken(&a->stage, cls, (unsigned)target) && !infers_twice(a, i)) continue;
         return fail(why, path, XIR_E_EXISTS, "inference of %s on %s has been registered already", key,
-                    target_words[infer.target]);
+                    a->stage.ctx->targets[target]->name);
     }
     return XIR_OK;
 }
@@ -323,7 +342,7 @@ static void enter_functions(const arrival *a, const xir_plugin *p) {
     xir_plugin_kernel kernel;
     for (size_t i = 0; i < p->n_infers; i++) {
         infer_at(p, i, &infer);
-        class_set_infer(a->infers[i], infer.target, infer.infer);
+        class_set_infer(a->infers[i], (unsigned)a->on[i], infer.infer);
     }
     for (size_t i = 0; i < p->n_kernels; i++) {
         kernel_at(p, i, &kernel);
@@ -338,6 +357,9 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
     plugin record;
     pthread_mutex_lock(&ctx->lock);
     xir_status status = stage_reserve(&a->stage, why);
+    for (size_t i = 0; i < p->n_infers && !status; i++) {
+        if (!class_reserve_infer(a->infers[i], (unsigned)a->on[i])) status = diag_memory(why);
+    }
     if (!status) status = stage_lists(a, p, path, why);
     if (!status && (!mem_reserve(&ctx->alloc, (void **)&ctx->plugins, &ctx->plugin_room, ctx->n_plugins + 1, sizeof record) ||
                     !describe(ctx, p, path, handle, &record))) {
@@ -347,6 +369,7 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
         enter_functions(a, p);
         enter_lists(a, p);
         stage_enter(&a->stage);
+        targets_enter(ctx, p->n_targets);
         ctx->plugins[ctx->n_plugins++] = record;
     }
     pthread_mutex_unlock(&ctx->lock);
@@ -362,8 +385,9 @@ static size_t room_for(const xir_plugin *p) {
         if (n > MOST) return 0;
         items += n;
     }
-    if (p->n_classes > MOST || p->n_infers > MOST || p->n_kernels > MOST) return 0;
-    return (p->n_classes + p->n_infers + p->n_kernels + 1) * sizeof(void *) + items * sizeof(registry_item);
+    if (p->n_targets > MOST || p->n_classes > MOST || p->n_infers > MOST || p->n_kernels > MOST) return 0;
+    size_t pointers = p->n_targets + p->n_classes + 2 * p->n_infers + p->n_kernels + 1;
+    return pointers * sizeof(void *) + items * sizeof(registry_item);
 }
 
 static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path, void *handle, xir_diags *why) {
@@ -372,10 +396,12 @@ static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path
     void *block = room ? mem_new(&ctx->alloc, room) : NULL;
     if (!block) return diag_memory(why);
     a.stage.classes = block;
-    a.infers = a.stage.classes + p->n_classes;
+    a.infers = a.stage.classes + p->n_targets + p->n_classes;
     a.kernels = a.infers + p->n_infers;
-    a.items = (registry_item *)(void *)(a.kernels + p->n_kernels);
-    xir_status status = stage_classes(&a, p, path, why);
+    a.on = (uintptr_t *)(void *)(a.kernels + p->n_kernels);
+    a.items = (registry_item *)(void *)(a.on + p->n_infers);
+    xir_status status = stage_targets(&a, p, path, why);
+    if (!status) status = stage_classes(&a, p, path, why);
     if (!status) status = find_infers(&a, p, path, why);
     if (!status) status = find_kernels(&a, p, path, why);
     if (!status) status = check_lists(&a, p, path, why);

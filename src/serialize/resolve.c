@@ -1,4 +1,5 @@
-/* Ops whose class has become known: what was kept of them without a class is read once more, as the file would be now. */
+/* Ops and targets whose class has become known: what was kept of them without a class is read once more, as the file
+ * would be now. */
 #include "codec/any_io.h"
 #include "codec/read.h"
 
@@ -54,6 +55,7 @@ typedef struct walk {
     resolver         r;
     xir_status       status;         /* the first failure's */
     const xir_class *opaque, *real;  /* of the last op; NULL: still unknown. Looking one up takes the context's lock */
+    const xir_target *was, *now;     /* the last target of an unknown class, and what it is now */
 } walk;
 
 static const xir_class *real_class(walk *w, const xir_op *op) {
@@ -63,6 +65,56 @@ static const xir_class *real_class(walk *w, const xir_op *op) {
         w->real = cls && cls->is_op && !(cls->traits & XIR_TRAIT_ABSTRACT) ? cls : NULL;
     }
     return w->real;
+}
+
+/* The object of an unknown class as a map. */
+static bool as_map(resolver *r, const xir_object *object, xir_any *out) {
+    const xir_entry type = { .key = XIR_STR("_type_key"), .value = { .kind = XIR_ANY_TEXT, .as.text = object->cls->key } };
+    const xir_map *extra = object->extra;
+    size_t n = extra ? extra->size : 0, at = 0;
+    xir_entry *entries = arena_take(&r->d.scratch, (n + 1) * sizeof *entries);
+    if (!entries) return trace_memory(&r->d.trace);
+    while (at < n && str_order(extra->entries[at].key, type.key) < 0) at++;
+    for (size_t i = 0; i < n; i++) entries[i + (i >= at)] = extra->entries[i];
+    entries[at] = type;
+    *out = (xir_any){ .kind = XIR_ANY_MAP, .as.map = { entries, n + 1 } };
+    return true;
+}
+
+/* The target that has become known is read once more; NULL with the status of the failure. */
+static const xir_target *resolve_target(resolver *r, const xir_target *target, const frame *up) {
+    const xir_object *made = NULL;
+    xir_any map;
+    source s;
+    if (resolver_begin(r)) {
+        r->d.trace.top = up;
+        if (as_map(r, (const xir_object *)target, &map)) {
+            any_source_init(&r->d, &s, &map, r->levels);
+            if (!decode_object(&r->d, &s, r->net->ctx->types[CLASS_target], &made)) made = NULL;
+        }
+    }
+    return (const xir_target *)made;
+}
+
+/* Whether a target of an unknown class has become one of a real class. */
+static bool is_target_known(const xir_target *target) {
+    const xir_class *cls = ((const xir_object *)target)->cls;
+    if (!cls->opaque) return false;
+    const xir_class *real = xir_class_find(cls->ctx, cls->key);
+    return real && class_target(cls->ctx, real) >= 0;
+}
+
+static void visit_target(walk *w, const xir_target **target, const frame *up, const char *key) {
+    if (!*target || !((const xir_object *)*target)->cls->opaque) return;
+    if (w->was != *target) {
+        const frame at = { .up = up, .key = xir_str_of(key), .index = SIZE_MAX };
+        w->was = *target;
+        w->now = is_target_known(*target) ? resolve_target(&w->r, *target, &at) : w->was;
+        xir_status status = w->now ? XIR_OK : w->r.d.trace.status;
+        if (!w->now) resolver_end(&w->r);
+        if (!w->status) w->status = status;
+    }
+    if (w->now) *target = w->now;
 }
 
 static void visit(walk *w, xir_op *op, const frame *at);
@@ -82,6 +134,7 @@ static void visit_children(walk *w, const xir_op *op, const frame *at) {
 
 /* As deep as sub ops are nested, which readers limit. */
 static void visit(walk *w, xir_op *op, const frame *at) {
+    visit_target(w, &op->target, at, "compile_target");
     const xir_class *cls = op->cls->opaque ? real_class(w, op) : NULL;
     xir_status status = cls ? resolve(&w->r, op, cls, at) : XIR_OK;   /* with its sub ops, by what is known now */
     if (!w->status) w->status = status;
@@ -96,6 +149,7 @@ xir_status xir_network_resolve(xir_network *net, xir_diags *why) {
     w->r.why = why;
     const frame list = { .key = XIR_STR("ops"), .index = SIZE_MAX };
     frame item = { .up = &list, .index = 0 };
+    visit_target(w, &net->ai_target, NULL, "ai_target");
     for (xir_op *op = net->first; op; op = op->next, item.index++) visit(w, op, &item);
     resolver_end(&w->r);
     xir_status status = w->status;

@@ -14,6 +14,15 @@ run 0 --plugin "$flatten" --version; out "xir "
 run 0 --plugin "$flatten" help ops; out "--plugin LIB"
 run 0 check --help --plugin nowhere.so; out "--plugin LIB"
 
+# A target of a plug-in is known by its key and its name.
+npu=$BUILD/tests/plugin/npu.so
+run 2 ops npu; err "there is no class 'npu'"
+run 0 ops buyi; quiet; out "icraft::xir::BuyiTarget"; out "tiles: of any size"
+run 0 --plugin "$npu" ops npu; quiet; out "acme::NpuTarget"; out "tiles: 16"; cp out npu.txt
+run 0 --plugin "$npu" ops NpuTarget; same out npu.txt
+run 0 --plugin "$npu" ops Twice; quiet; out "infers on: host, npu, dsp"
+run 0 --plugin "$npu" ops --json dsp; json 'd[0]["target"] == {"name": "dsp", "accelerator": False, "tiles": [], "cores": "v1 v2"}'
+
 # A file of the working directory needs no "./", and no other folder is looked into.
 cp "$flatten" here.so
 run 0 ops --plugin here.so; quiet; same out list

@@ -261,7 +261,7 @@ static char *picture_of_context(xir_context *with) {
     for (size_t i = 0; (cls = xir_context_class_at(with, i)); i++) {
         put(&p, "%s%s", cls->key.data, xir_class_find(with, cls->key) == cls ? "" : " not found");
         for (size_t k = 0; xir_class_note(cls, XIR_WORD_ALIAS, k).size; k++) put(&p, " %s", xir_class_note(cls, XIR_WORD_ALIAS, k).data);
-        for (int t = 0; t < XIR_TARGET_COUNT; t++) {
+        for (uint32_t t = 0; t < cls->n_infer; t++) {
             unsigned char bytes[sizeof cls->infer[t]];
             memcpy(bytes, &cls->infer[t], sizeof bytes);
             for (size_t k = 0; k < sizeof bytes; k++) put(&p, "%02x", bytes[k]);
@@ -367,7 +367,7 @@ static const bad_plugin bad_plugins[] = {
     { "target",      XIR_E_INVALID,     "inference 0 of the plug-in is for no known target" },
     { "stranger",    XIR_E_UNKNOWN,     "inference 1 is of bad::Ref, which is no registered operation" },
     { "object",      XIR_E_UNKNOWN,     "inference 0 is of icraft::xir::AlignedUnit, which is no registered operation" },
-    { "infer twice", XIR_E_EXISTS,      "inference of icraft::xir::ReLU on Wolong has been registered already" },
+    { "infer twice", XIR_E_EXISTS,      "inference of icraft::xir::ReLU on wolong has been registered already" },
     { "twice",       XIR_E_EXISTS,      "the class bad::First is registered already" },
     { "key",         XIR_E_EXISTS,      "the class icraft::xir::Conv2d is registered already" },
     { "old key",     XIR_E_EXISTS,      "class icraft::xir::Relu: the key is an old one of icraft::xir::ReLU" },
@@ -526,7 +526,7 @@ static void inference_of_a_builtin_class_is_replaced_once(void **state) {
     check_refused(with, scratch("bad2.so"), XIR_E_EXISTS, "bad::First is registered already");
     DOES(xir_infer_register(with, xir_relu_class(), XIR_TARGET_BUYI, one_bool));
     setenv("XIR_BAD", "fine again", 1);
-    check_refused(with, scratch("bad2.so"), XIR_E_EXISTS, "inference of icraft::xir::ReLU on Buyi has been registered already");
+    check_refused(with, scratch("bad2.so"), XIR_E_EXISTS, "inference of icraft::xir::ReLU on buyi has been registered already");
     unsetenv("XIR_BAD");
     xir_context_free(with);
 }

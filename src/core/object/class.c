@@ -307,11 +307,15 @@ static uint32_t field_index(const xir_class *cls, xir_str name) {
     return i;
 }
 
+int stage_target(const class_stage *stage, xir_str key) {
+    const xir_class *cls = taken_by(stage, key);
+    return cls ? class_target(stage->ctx, cls) : -1;
+}
+
 /* The kind of target that an INFER row is for; -1: there is none such. */
 static int infer_target(const class_stage *stage, const xir_row *row) {
-    if (!row->name) return (unsigned)row->target < XIR_TARGET_COUNT ? row->target : -1;
-    const xir_class *cls = taken_by(stage, xir_str_of(row->name));
-    return cls ? class_target(stage->ctx, cls) : -1;
+    if (row->name) return stage_target(stage, xir_str_of(row->name));
+    return (unsigned)row->target < XIR_TARGET_COUNT ? row->target : -1;
 }
 
 static void add_infer(const class_stage *stage, xir_class *cls, const xir_row *row) {
@@ -330,7 +334,8 @@ static void add_infer(const class_stage *stage, xir_class *cls, const xir_row *r
 static bool reserve_infers(const class_stage *stage, xir_class *cls, const xir_class_decl *decl) {
     cls->infer = cls->infer_builtin;
     cls->n_infer = XIR_TARGET_COUNT;
-    for (const xir_row *row = decl->rows; row->word != XIR_WORD_END; row++) {
+    row_walk w;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         int target = row->word == XIR_WORD_INFER ? infer_target(stage, row) : -1;
         if (target >= 0 && !class_reserve_infer(cls, (unsigned)target)) return false;
     }

@@ -84,6 +84,8 @@ typedef struct class_stage {
 } class_stage;
 /* Seals one more, whose rows may refer to those before. On failure the stage is as before. */
 xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags *why);
+/* The kind of target that has this key, on the stage or registered; -1: there is none such. With the lock. */
+int        stage_target(const class_stage *stage, xir_str key);
 /* For who holds the lock too: room in the registry for all of them; then all enter it, which cannot fail. */
 xir_status stage_reserve(const class_stage *stage, xir_diags *why);
 void       stage_enter(const class_stage *stage);

@@ -206,7 +206,8 @@ static target_decl *declare(xir_context *ctx, const xir_target_row *row) {
     if (!d) return NULL;
     memset((void *)d, 0, sizeof *d);
     d->row = *row;
-    d->decl = (xir_class_decl){ .abi = XIR_ABI, .size = sizeof d->decl, .rows = d->rows };
+    d->decl = (xir_class_decl){ .abi = XIR_ABI, .size = sizeof d->decl, .row_size = sizeof(xir_row),
+                                .rows = d->rows };
     d->rows[0] = (xir_row){ .word = XIR_WORD_OBJ, .name = row->key, .describe = row->describe, .of = xir_target_class,
                             .offset = row->cores ? sizeof(cored_target) : sizeof(xir_object) };
     if (row->cores) {

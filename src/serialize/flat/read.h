@@ -140,6 +140,8 @@ bool flat_read_shape(flat_reader *r, const flat_view *t, const flat_table *as, c
 void flat_json(flat_reader *r, source *s, xir_str text, uint32_t depth);
 /* A map; a text of nothing and null are maps of nothing. */
 bool flat_read_map(flat_reader *r, const uint8_t *field, bool with_params, xir_map *out);
+/* The object that is spelled as a map in the text. */
+bool flat_read_spelled(flat_reader *r, const uint8_t *field, const xir_class *of, const xir_object **out);
 
 /* What an `extra` says of rows. */
 typedef struct flat_over {

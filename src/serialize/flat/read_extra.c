@@ -25,6 +25,14 @@ bool flat_read_map(flat_reader *r, const uint8_t *field, bool with_params, xir_m
     return decode_map(&r->d, &s, out, with_params) && json_at_end(&s);
 }
 
+bool flat_read_spelled(flat_reader *r, const uint8_t *field, const xir_class *of, const xir_object **out) {
+    xir_str text;
+    source s;
+    if (!read_json_text(r, field, &text)) return false;
+    flat_json(r, &s, text, r->depth - 1);
+    return decode_object(&r->d, &s, of, out) && json_at_end(&s);
+}
+
 /* ---- extra -------------------------------------------------------------------------------------------------- */
 
 static void reset_row(flat_over *over, int what) {

@@ -311,8 +311,22 @@ static bool read_rows(flat_reader *r, const flat_view *t, const flat_table *as, 
     return object_made(&r->d, body, out);
 }
 
+/* A CustomTarget whose `extra` has a class's key is of that class. *out is NULL if it is what its table says. */
+static bool read_target(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
+    const uint8_t *field = flat_slot_at(t, as, (int)as->extra);
+    xir_map extra = { 0 };
+    *out = NULL;
+    if (field && !flat_read_map(r, field, false, &extra)) return false;
+    return !xir_map_get(&extra, XIR_STR("_type_key")) ||
+           flat_read_spelled(r, field, r->d.ctx->types[CLASS_target], out);
+}
+
 static bool read_any(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_object **out) {
     flat_view t = flat_view_of(table);
+    if (as == r->schema->custom_target) {
+        if (!read_target(r, &t, as, out)) return false;
+        if (*out) return true;
+    }
     if (as->shape == FLAT_ROWS) return read_rows(r, &t, as, out);
     if (as->cls && !check_form(r, &t, as, NULL)) return false;
     return flat_read_shape(r, &t, as, out);

@@ -340,6 +340,7 @@ bool flat_schema_init(flat_schema *s, xir_context *ctx) {
     s->axis_unit = find_table(s, "AxisUnit");
     s->axis_name = find_table(s, "AxisName");
     s->unknown   = find_table(s, "Unknown");
+    s->custom_target = find_table(s, "CustomTarget");
     s->values    = find_family(s, "Value_box");
     s->ops       = find_family(s, "Operation_box");
     s->targets   = find_family(s, "CompileTarget_box");

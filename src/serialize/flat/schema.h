@@ -98,7 +98,7 @@ typedef struct flat_schema {
     uint32_t           n_tables;
     const flat_family **families;
     uint32_t           n_families;
-    const flat_table  *network, *part, *value, *params, *axis_unit, *axis_name, *unknown;
+    const flat_table  *network, *part, *value, *params, *axis_unit, *axis_name, *unknown, *custom_target;
     const flat_family *values, *ops, *targets, *mtypes, *types, *objects;
     struct flat_of { const xir_class *cls; const flat_table *table; } *by_class;   /* open addressing  */
     uint32_t           room;

@@ -140,6 +140,8 @@ void     flat_row_items(flat_writer *w, const xir_class *cls, const void *body, 
 uint32_t flat_extra(flat_writer *w, flat_fields *f, const xir_map *undeclared);
 /* All rows of an op without a table, and its target if `target`. */
 void     flat_all_items(flat_writer *w, const xir_op *op, uint64_t out, bool target);
+/* The class and the rows of an object without a table. */
+void     flat_all_object_items(flat_writer *w, const xir_object *object, uint64_t out);
 /* Puts the Params in it on the list, each once. */
 void     flat_list_any(flat_writer *w, const xir_any *any);
 void     flat_list_row(flat_writer *w, const xir_field *row, const void *body);

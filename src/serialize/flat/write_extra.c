@@ -99,6 +99,24 @@ void flat_all_items(flat_writer *w, const xir_op *op, uint64_t out, bool target)
     }
 }
 
+void flat_all_object_items(flat_writer *w, const xir_object *object, uint64_t out) {
+    const xir_class *cls = object->cls;
+    for (uint32_t i = 0; i < cls->n_keys; i++) {
+        const class_key *key = &cls->keys[i];
+        extra_item item = { .key = key->name };
+        if (key->old || has_bit(out, key->field)) continue;
+        if (key->field >= 0) {
+            item.kind = EXTRA_ROW;
+            item.as.row.row = &cls->fields[key->field];
+            item.as.row.body = object;
+        } else {
+            item.kind = EXTRA_TEXT;   /* _type_key */
+            item.as.text = cls->key;
+        }
+        flat_item(w, item);
+    }
+}
+
 static void put_item(flat_writer *w, sink *s, const extra_item *item) {
     s->ops->name(s, item->key);
     switch (item->kind) {

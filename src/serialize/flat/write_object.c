@@ -272,7 +272,18 @@ bool flat_deeper(flat_writer *w) {
     return true;
 }
 
+/* A target without a table is a CustomTarget, with all that it is in `extra`. */
+static void put_spelled(flat_writer *w, flat_fields *f, const flat_table *t, const xir_object *object) {
+    uint64_t out = object->absent ? codec_left_out(object->cls, object, object->absent) : 0;
+    flat_all_object_items(w, object, out);
+    flat_set_at(f, t->slots[t->extra].slot, flat_extra(w, f, object->extra));
+}
+
 static void put_rows(flat_writer *w, flat_fields *f, const flat_table *t, const xir_object *object) {
+    if (object->cls != t->cls) {
+        put_spelled(w, f, t, object);
+        return;
+    }
     uint64_t over = 0;
     for (uint32_t i = 0; i < t->n_slots && t->slots[i].what >= 0; i++) {
         if (!flat_row(w, f, &t->slots[i], object)) over |= (uint64_t)1 << t->slots[i].what;
@@ -314,6 +325,7 @@ static bool may_expand(const flat_writer *w, int64_t n) {
 static bool fits(flat_writer *w, const flat_slot *slot, const xir_object *object, flat_ref *out) {
     flat_ref *known = find_ref(w, object);
     const flat_table *t = known ? w->s.tables[known->number - 1] : flat_table_of(&w->s, object->cls);
+    if (!t && slot->family == w->s.targets && !object->cls->form) t = w->s.custom_target;
     if (!t || (!known && !may_expand(w, expanded(t, object)))) return false;
     *out = known ? *known : (flat_ref){ .what = object, .number = t->number };
     if (!slot->family) return t == slot->table;

@@ -1,0 +1,62 @@
+/* Two targets, and inference of the same classes on each: fp16 on the one, fp64 on the other. docs/writing-a-target.md walks
+ * through it. With XIR_NPU in the environment, a description that is refused. */
+#include <stdlib.h>
+#include <string.h>
+#include <xir/plugin.h>
+
+#define XIR_DEFS "npu.def"
+#include <xir/declare.h>
+#define XIR_DEFS "npu.def"
+#include <xir/define.h>
+
+static xir_status give_as(xir_infer *at, xir_float_format format) {
+    const xir_type *input = xir_infer_input(at, 0);
+    const xir_tensor_type *tensor = xir_type_tensor(input);
+    if (!tensor) return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is not a tensor");
+    return xir_infer_give_tensor(at, xir_float(xir_infer_context(at), format), tensor->layout, tensor->shape.data,
+                                 tensor->shape.size);
+}
+
+xir_status npu_host_infer(xir_infer *at)   { return give_as(at, XIR_FLOAT_FP32); }
+xir_status npu_half_infer(xir_infer *at)   { return give_as(at, XIR_FLOAT_FP16); }
+xir_status npu_double_infer(xir_infer *at) { return give_as(at, XIR_FLOAT_FP64); }
+
+static const int64_t of_16[] = { 16, 0 };
+static const xir_target_row npu = { XIR_TARGET_HEAD("acme::NpuTarget", "npu", "an accelerator with tiles of 16 channels"),
+                                    .accelerator = true, .tiles = of_16 };
+static const xir_target_row dsp = { XIR_TARGET_HEAD("acme::DspTarget", "dsp", "a signal processor"), .cores = "v1 v2" };
+static const xir_target_row *const targets[] = { &npu, &dsp }, *const twice[] = { &npu, &npu }, *const null[] = { &npu, NULL };
+
+static xir_class_fn *const classes[] = { xir_npu_twice_class };
+static const xir_plugin_infer infers[] = {
+    { .cls = xir_relu_class, .infer = npu_half_infer,   .target_key = "acme::NpuTarget" },
+    { .cls = xir_relu_class, .infer = npu_double_infer, .target_key = "acme::DspTarget" },
+}, again[] = {
+    { .cls = xir_npu_twice_class, .infer = npu_half_infer, .target_key = "acme::NpuTarget" },
+    { .cls = xir_npu_twice_class, .infer = npu_half_infer, .target_key = "acme::NpuTarget" },
+}, lost[] = {
+    { .cls = xir_relu_class, .infer = npu_half_infer, .target_key = "acme::NoTarget" },
+}, no_target[] = {
+    { .cls = xir_relu_class, .infer = npu_half_infer, .target_key = "icraft::xir::HostMem" },
+};
+
+#define CLASSES .classes = classes, .n_classes = 1
+#define TARGETS .targets = targets, .n_targets = 2
+static const struct { const char *name; xir_plugin plugin; } ways[] = {
+    { "",           { XIR_PLUGIN_HEAD("npu"), CLASSES, .infers = infers, .n_infers = 2, TARGETS } },
+    { "no targets", { XIR_PLUGIN_HEAD("npu"), CLASSES } },
+    { "NULL",       { XIR_PLUGIN_HEAD("npu"), .n_targets = 2 } },
+    { "a NULL",     { XIR_PLUGIN_HEAD("npu"), .targets = null, .n_targets = 2 } },
+    { "twice",      { XIR_PLUGIN_HEAD("npu"), .targets = twice, .n_targets = 2 } },
+    { "again",      { XIR_PLUGIN_HEAD("npu"), CLASSES, .infers = again, .n_infers = 2, TARGETS } },
+    { "lost",       { XIR_PLUGIN_HEAD("npu"), CLASSES, .infers = lost, .n_infers = 1, TARGETS } },
+    { "no target",  { XIR_PLUGIN_HEAD("npu"), CLASSES, .infers = no_target, .n_infers = 1, TARGETS } },
+};
+
+const xir_plugin *xir_plugin_entry(void) {
+    const char *name = getenv("XIR_NPU");
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        if (strcmp(ways[i].name, name ? name : "") == 0) return &ways[i].plugin;
+    }
+    return NULL;
+}
