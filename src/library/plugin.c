@@ -170,7 +170,9 @@ static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags 
             return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu %s at NULL", list.n, lists[l].nouns);
         }
     }
-    if (p->n_targets && !p->targets) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu targets at NULL", p->n_targets);
+    if (p->n_targets && !p->targets) {
+        return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu targets at NULL", p->n_targets);
+    }
     for (size_t i = 0; i < p->n_classes; i++) {
         if (!p->classes[i] || !p->classes[i]()) return fail(why, path, XIR_E_INVALID, "class %zu of the plug-in is NULL", i);
     }

@@ -69,7 +69,7 @@ static const xir_class *real_class(walk *w, const xir_op *op) {
 
 /* The object of an unknown class as a map. */
 static bool as_map(resolver *r, const xir_object *object, xir_any *out) {
-    const xir_entry type = { .key = XIR_STR("_type_key"), .value = { .kind = XIR_ANY_TEXT, .as.text = object->cls->key } };
+    const xir_entry type = { XIR_STR("_type_key"), { .kind = XIR_ANY_TEXT, .as.text = object->cls->key } };
     const xir_map *extra = object->extra;
     size_t n = extra ? extra->size : 0, at = 0;
     xir_entry *entries = arena_take(&r->d.scratch, (n + 1) * sizeof *entries);

@@ -179,9 +179,9 @@ static void check_inferred(xir_context *with, const char *key, const char *layou
     const xir_type *type = xir_tensor(with, xir_float(with, XIR_FLOAT_FP32), axes, dims, xir_layout_rank(axes));
     xir_value *x = xir_input(xir_at_end(net), NULL, type);
     const xir_class *cls = xir_class_find(with, xir_str_of(key));
-    xir_op *op = xir_op_new(net, &(xir_op_desc){ .cls = cls, .inputs = (xir_value *const[]){ x, x },
+    xir_op *op = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = cls, .inputs = (xir_value *const[]){ x, x },
                                                  .n_inputs = xir_class_input_count(cls), .id = XIR_NO_ID,
-                                                 .target = target });
+                                                 .target = target));
     char said[400] = "";
     if (op) {
         xir_text_buffer text;
@@ -269,8 +269,8 @@ static xir_network *network_in(xir_context *with) {
     npu.target = target_in(with, "npu", NULL);
     dsp.target = target_in(with, "dsp", "v2");
     xir_value *y = XIR_RELU(dsp, XIR_RELU(npu, x));
-    xir_op *twice = xir_op_new(net, &(xir_op_desc){ .cls = xir_class_find(with, XIR_STR("acme::Twice")), INPUTS(y),
-                                                    .id = XIR_NO_ID, .target = npu.target });
+    xir_op *twice = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find(with, XIR_STR("acme::Twice")), INPUTS(y),
+                                                    .id = XIR_NO_ID, .target = npu.target));
     assert_non_null(twice);
     DOES(xir_op_place(twice, NULL));
     assert_non_null(xir_output(xir_at_end(net), XIR_VALUES(xir_op_output(twice, 0))));
@@ -285,7 +285,7 @@ static bool put_in(void *user, const void *data, size_t size) {
 
 static paper written(xir_network *net, const char *format) {
     paper bytes = { 0 };
-    xir_status status = xir_network_write(net, put_in, &bytes, &(xir_save_options){ .format = format }, why);
+    xir_status status = xir_network_write(net, put_in, &bytes, &XIR_INIT(xir_save_options, .format = format), why);
     if (status) show_findings();
     assert_int_equal(status, XIR_OK);
     return bytes;

@@ -4,6 +4,7 @@
  * rules are those that hold everywhere. */
 #include <stdio.h>
 #include "forms.h"
+#include "sized.h"
 #include "types.h"
 
 /* A target with cores; the others are their head alone. */
@@ -153,16 +154,16 @@ static bool are_tiles(const int64_t *tiles) {
 
 /* Whether a row can be read at all; *out is what there is of it. */
 static xir_status read_row(const xir_target_row *row, size_t i, xir_target_row *out, xir_diags *why) {
-    enum { LEAST_SIZE = offsetof(xir_target_row, cores) + sizeof(char *) };
+    enum { LEAST_SIZE = SIZE_TO(xir_target_row, cores) };
     if (!row) return fail(why, XIR_E_INVALID, "target %zu is NULL", i);
     if (row->abi != XIR_ABI || row->size < LEAST_SIZE) {
         return fail(why, XIR_E_ABI, "target %zu is a row of version %u and %u bytes, version %u and at least %d "
                     "bytes were expected", i, row->abi, row->size, XIR_ABI, (int)LEAST_SIZE);
     }
-    for (size_t k = sizeof *out; k < row->size; k++) {
-        if (!((const char *)row)[k]) continue;
+    size_t beyond = sized_beyond(row, sizeof *out, row->size);
+    if (beyond < row->size) {
         return fail(why, XIR_E_UNSUPPORTED, "target %zu asks for what a newer library has: something is at byte "
-                    "%zu of its row, %zu are known", i, k, sizeof *out);
+                    "%zu of its row, %zu are known", i, beyond, sizeof *out);
     }
     memset(out, 0, sizeof *out);
     memcpy(out, row, row->size < sizeof *out ? row->size : sizeof *out);
