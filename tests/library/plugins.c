@@ -346,7 +346,7 @@ static const bad_plugin bad_plugins[] = {
     { "abi 0",       XIR_E_ABI,         "built for version 0 of the binary interface, this library has 2" },
     { "abi 1",       XIR_E_ABI,         "built for version 1 of the binary interface, this library has 2" },
     { "infer size",  XIR_E_ABI,         "the plug-in's inferences have 0 bytes and its kernels 0, at least 24 and 16 were expected" },
-    { "kernel size", XIR_E_ABI,         "the plug-in's inferences have 24 bytes and its kernels 0, at least" },
+    { "kernel size", XIR_E_ABI,         "the plug-in's inferences have 32 bytes and its kernels 0, at least" },
     { "large row",   XIR_E_UNSUPPORTED, "class bad::Large asks for what a newer library has" },
     { "large infer", XIR_E_UNSUPPORTED, "inference 1 of the plug-in asks for what a newer library has" },
     { "large kernel", XIR_E_UNSUPPORTED, "kernel 1 of the plug-in asks for what a newer library has" },
