@@ -4,7 +4,6 @@
  * back ends add. The registry only grows; looking a key up takes the context's lock. */
 #include <math.h>
 #include "context.h"
-#include "hash.h"
 #include "number.h"
 #include "sized.h"
 
@@ -37,56 +36,21 @@ const char *xir_kind_name(xir_kind kind) {
 
 /* ---- the registry ------------------------------------------------------------------------------------------ */
 
-static size_t key_slot(const xir_context *ctx, xir_str key) {
-    size_t at = hash_bytes(0, key.data, key.size) & (ctx->key_room - 1);
-    while (ctx->by_key[at] && !xir_str_equal(ctx->by_key_text[at], key)) at = (at + 1) & (ctx->key_room - 1);
-    return at;
-}
-
-static bool grow_keys(xir_context *ctx) {
-    size_t old_room = ctx->key_room, room = old_room ? old_room * 2 : 64;
-    const xir_class **by_key = mem_new(&ctx->alloc, room * sizeof *by_key);
-    xir_str *text = mem_new(&ctx->alloc, room * sizeof *text);
-    if (!by_key || !text) {
-        mem_free(&ctx->alloc, (void *)by_key, room * sizeof *by_key);
-        mem_free(&ctx->alloc, text, room * sizeof *text);
-        return false;
-    }
-    memset((void *)by_key, 0, room * sizeof *by_key);
-    const xir_class **old_by_key = ctx->by_key;
-    xir_str *old_text = ctx->by_key_text;
-    ctx->by_key = by_key;
-    ctx->by_key_text = text;
-    ctx->key_room = room;
-    for (size_t i = 0; i < old_room; i++) {
-        if (!old_by_key[i]) continue;
-        size_t at = key_slot(ctx, old_text[i]);
-        by_key[at] = old_by_key[i];
-        text[at] = old_text[i];
-    }
-    mem_free(&ctx->alloc, (void *)old_by_key, old_room * sizeof *old_by_key);
-    mem_free(&ctx->alloc, old_text, old_room * sizeof *old_text);
-    return true;
-}
-
 static bool reserve_keys(xir_context *ctx, size_t more) {
-    while ((ctx->n_keys + more) * 2 > ctx->key_room) {
-        if (!grow_keys(ctx)) return false;
-    }
-    return true;
+    size_t n = ctx->keys.n + more;
+    return text_table_reserve(&ctx->keys, n) &&
+           mem_reserve(&ctx->alloc, (void **)&ctx->by_key, &ctx->by_key_room, n, sizeof *ctx->by_key);
 }
 
 /* Room has been reserved. A key that is taken by a real class stays its; an opaque one gives way. */
 static void put_key(xir_context *ctx, xir_str key, const xir_class *cls) {
-    size_t at = key_slot(ctx, key);
-    if (ctx->by_key[at] && !ctx->by_key[at]->opaque) return;
-    if (!ctx->by_key[at]) ctx->n_keys++;
-    ctx->by_key[at] = cls;
-    ctx->by_key_text[at] = key;
+    uint32_t n = (uint32_t)ctx->keys.n, at = *text_table_add(&ctx->keys, key, n);
+    if (at == n || ctx->by_key[at]->opaque) ctx->by_key[at] = cls;
 }
 
 static const xir_class *get_key(xir_context *ctx, xir_str key) {
-    return ctx->key_room ? ctx->by_key[key_slot(ctx, key)] : NULL;
+    const uint32_t *at = text_table_find(&ctx->keys, key);
+    return at ? ctx->by_key[*at] : NULL;
 }
 
 const xir_class *xir_class_find(xir_context *ctx, xir_str key) {

@@ -15,6 +15,7 @@ xir_context *context_make(const xir_allocator *allocator) {
     pthread_mutex_init(&ctx->registering, NULL);
     ctx->limits = XIR_INIT(xir_limits, .max_bytes = (uint64_t)1 << 40, .max_depth = 128);
     arena_init(&ctx->arena, &ctx->alloc);
+    text_table_init(&ctx->keys, &ctx->alloc);
     home_init(&ctx->home, ctx, &ctx->lock);
     return ctx;
 }
@@ -24,8 +25,8 @@ void context_retain(xir_context *ctx) { atomic_fetch_add_explicit(&ctx->referenc
 void xir_context_free(xir_context *ctx) {
     if (!ctx || atomic_fetch_sub_explicit(&ctx->references, 1, memory_order_acq_rel) != 1) return;
     home_free(&ctx->home);
-    mem_free(&ctx->alloc, (void *)ctx->by_key, ctx->key_room * sizeof *ctx->by_key);
-    mem_free(&ctx->alloc, ctx->by_key_text, ctx->key_room * sizeof *ctx->by_key_text);
+    text_table_free(&ctx->keys);
+    mem_free(&ctx->alloc, (void *)ctx->by_key, ctx->by_key_room * sizeof *ctx->by_key);
     mem_free(&ctx->alloc, (void *)ctx->forms, ctx->form_room * sizeof *ctx->forms);
     for (size_t i = 0; i < REGISTRY_COUNT; i++)
         mem_free(&ctx->alloc, ctx->lists[i].items, ctx->lists[i].room * sizeof *ctx->lists[i].items);

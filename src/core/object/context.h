@@ -7,6 +7,7 @@
 #include <xir/exec.h>
 #include <xir/plugin.h>
 #include "context_base.h"
+#include "hash.h"
 #include "object.h"
 #include "registry.h"
 
@@ -49,9 +50,9 @@ struct xir_context {
     home             home;
     _Atomic(const xir_class *) first_class;
     const xir_class *last_class;
-    const xir_class **by_key;       /* open addressing by key and alias                          */
-    xir_str          *by_key_text;
-    size_t            n_keys, key_room;
+    text_table        keys;         /* keys and aliases, to places in `by_key`                    */
+    const xir_class **by_key;
+    size_t            by_key_room;
     const xir_class **forms;        /* classes with one-string spellings                         */
     size_t            n_forms, form_room;
     const xir_class *types[CLASS_COUNT];

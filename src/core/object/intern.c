@@ -1,6 +1,6 @@
 /* A home holds each of its objects once. Its table is open addressing over the objects' hashes, at most two thirds full. An
  * object is deep-copied into the home on first sight, with all that it refers to, so a home refers to nothing outside but
- * classes. */
+ * classes. The table is one of its own: an object has its hash in itself, so a slot is only a pointer. */
 #include "context.h"
 
 void home_init(home *h, xir_context *ctx, pthread_mutex_t *lock) {

@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <xir/view.h>
 #include "graph.h"
+#include "hash.h"
 
 /* Values in the order in which they were added, each once. */
 typedef struct value_list {
-    const xir_allocator *alloc;
-    xir_value          **items;
-    size_t               n, room;
-    uint32_t            *slots;      /* open addressing: index + 1; only while it grows */
-    size_t               slot_room;  /* a power of two                                  */
+    xir_value   **items;
+    size_t        n, room;
+    pointer_table places;   /* indexes; only while it grows */
 } value_list;
 
 struct xir_view {
@@ -27,52 +26,24 @@ struct xir_view {
 
 /* ---- value lists ------------------------------------------------------------------------------------------------ */
 
-static size_t hash_pointer(const void *p) {
-    uint64_t hash = (uint64_t)(uintptr_t)p * 0x9E3779B97F4A7C15u;
-    return (size_t)(hash >> 32);
-}
-
-static size_t slot_of(const value_list *l, const xir_value *v) {
-    size_t at = hash_pointer(v) & (l->slot_room - 1);
-    while (l->slots[at] && l->items[l->slots[at] - 1] != v) at = (at + 1) & (l->slot_room - 1);
-    return at;
-}
-
-static bool grow_slots(value_list *l) {
-    size_t room = l->slot_room ? l->slot_room * 2 : 16;
-    uint32_t *slots = mem_new(l->alloc, room * sizeof *slots);
-    if (!slots) return false;
-    memset(slots, 0, room * sizeof *slots);
-    mem_free(l->alloc, l->slots, l->slot_room * sizeof *l->slots);
-    l->slots = slots;
-    l->slot_room = room;
-    for (size_t i = 0; i < l->n; i++) slots[slot_of(l, l->items[i])] = (uint32_t)i + 1;
-    return true;
-}
-
 static bool list_add(value_list *l, xir_value *v) {
     if (l->n == UINT32_MAX - 1) return false;
-    if (l->n * 2 >= l->slot_room && !grow_slots(l)) return false;
-    size_t at = slot_of(l, v);
-    if (l->slots[at]) return true;
-    if (!mem_reserve(l->alloc, (void **)&l->items, &l->room, l->n + 1, sizeof *l->items)) return false;
+    const uint32_t *at = pointer_table_add(&l->places, v, (uint32_t)l->n);
+    if (!at) return false;
+    if (*at < l->n) return true;
+    if (!mem_reserve(l->places.alloc, (void **)&l->items, &l->room, l->n + 1, sizeof *l->items)) return false;
     l->items[l->n++] = v;
-    l->slots[at] = (uint32_t)l->n;
     return true;
 }
 
-static bool list_has(const value_list *l, const xir_value *v) { return l->n && l->slots[slot_of(l, v)]; }
+static bool list_has(const value_list *l, const xir_value *v) { return pointer_table_find(&l->places, v); }
 
 /* The list stays as it is from here on. */
-static void list_close(value_list *l) {
-    mem_free(l->alloc, l->slots, l->slot_room * sizeof *l->slots);
-    l->slots = NULL;
-    l->slot_room = 0;
-}
+static void list_close(value_list *l) { pointer_table_free(&l->places); }
 
 static void list_free(value_list *l) {
     list_close(l);
-    mem_free(l->alloc, l->items, l->room * sizeof *l->items);
+    mem_free(l->places.alloc, (void *)l->items, l->room * sizeof *l->items);
 }
 
 static size_t list_give(const value_list *l, xir_value **out, size_t room) {
@@ -103,7 +74,8 @@ static xir_view *start(xir_network *net) {
         no_memory(net);
         return NULL;
     }
-    *view = (xir_view){ .net = net, .inputs.alloc = &net->alloc, .outputs.alloc = &net->alloc, .params.alloc = &net->alloc };
+    *view = (xir_view){ .net = net, .inputs.places.alloc = &net->alloc,
+                        .outputs.places.alloc = &net->alloc, .params.places.alloc = &net->alloc };
     network_retain(net);
     return view;
 }
@@ -205,7 +177,7 @@ static bool find_outputs(xir_view *view) {
 /* If what goes out is what goes out of the network, it is in the network's order. */
 static bool keep_order(xir_view *view) {
     const xir_op *end = xir_network_output_op(view->net);
-    value_list same = { .alloc = &view->net->alloc };
+    value_list same = { .places.alloc = &view->net->alloc };
     bool made = true, all = true;
     for (uint32_t i = 0; end && made && all && i < end->n_inputs; i++) {
         xir_value *v = end->inputs[i].value;
@@ -402,7 +374,7 @@ xir_status xir_view_order_outputs(xir_view *view, const int64_t *v_ids, size_t n
     if (n != view->outputs.n) {
         return net_fail(net, XIR_E_INVALID, "%zu outputs are to be ordered, the view has %zu", n, view->outputs.n);
     }
-    value_list old = { .alloc = &net->alloc }, now = { .alloc = &net->alloc };
+    value_list old = { .places.alloc = &net->alloc }, now = { .places.alloc = &net->alloc };
     xir_status status = net_build_ids(net) ? XIR_OK : net_fail(net, XIR_E_MEMORY, "out of memory");
     for (size_t i = 0; i < n && !status; i++) {
         if (!list_add(&old, view->outputs.items[i])) status = net_fail(net, XIR_E_MEMORY, "out of memory");

@@ -4,6 +4,7 @@
  * rules. Nothing depends on addresses but the places in that table, so the same network is always rewritten the same way. */
 #include "pattern/pattern.h"
 #include <stdlib.h>
+#include "hash.h"
 #include "sized.h"
 #include "support/upkeep.h"
 
@@ -13,9 +14,8 @@ enum { MARK_WAITING = 1, MARK_TOUCHED = 2, MARK_READ = 4, MARK_SEEN = 8, MARK_LA
 
 /* What the rules have to do with a class. */
 typedef struct class_row {
-    const xir_class *cls;
-    uint64_t         roots;    /* bits of the rules whose root may be of it  */
-    bool             inside;   /* whether an inner op of some rule may be    */
+    uint64_t roots;    /* bits of the rules whose root may be of it  */
+    bool     inside;   /* whether an inner op of some rule may be    */
 } class_row;
 
 typedef struct op_list { xir_op **items; size_t n, room; } op_list;
@@ -25,7 +25,8 @@ struct xir_rewriter {
     xir_network    *net;
     const xir_rule *rules;
     size_t          n_rules;
-    class_row      *classes;           /* open addressing, a power of two                          */
+    pointer_table   class_at;          /* the classes of the patterns, to places in `classes`      */
+    class_row      *classes;
     size_t          class_room;
     class_row       others;            /* of all classes that are not among them                   */
     bool            judges_leaves;     /* a rule asks something of values that are none of its ops' */
@@ -41,16 +42,9 @@ struct xir_rewriter {
     size_t          done[XIR_RULES];
 };
 
-static size_t start_of(const xir_rewriter *at, const xir_class *cls) {
-    uintptr_t bits = (uintptr_t)cls >> 4;
-    return (bits ^ bits >> 8 ^ bits >> 16) & (at->class_room - 1);
-}
-
 static const class_row *row_of(const xir_rewriter *at, const xir_op *op) {
-    for (size_t i = start_of(at, op->cls);; i = (i + 1) & (at->class_room - 1)) {
-        if (at->classes[i].cls == op->cls) return &at->classes[i];
-        if (!at->classes[i].cls) return &at->others;
-    }
+    const uint32_t *i = pointer_table_find(&at->class_at, op->cls);
+    return i ? &at->classes[*i] : &at->others;
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
@@ -289,10 +283,7 @@ static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *w
 
 /* The row of a class, made if it is not there: there is room for all. */
 static class_row *row_to_change(xir_rewriter *at, const xir_class *cls) {
-    size_t i = start_of(at, cls);
-    while (at->classes[i].cls && at->classes[i].cls != cls) i = (i + 1) & (at->class_room - 1);
-    at->classes[i].cls = cls;
-    return &at->classes[i];
+    return &at->classes[*pointer_table_add(&at->class_at, cls, (uint32_t)at->class_at.n)];
 }
 
 static void note_pattern(xir_rewriter *at, const xir_pattern *p, uint64_t bit) {
@@ -309,18 +300,17 @@ static void note_pattern(xir_rewriter *at, const xir_pattern *p, uint64_t bit) {
 }
 
 static bool note_classes(xir_rewriter *at) {
-    size_t n = 1;
+    size_t n = 0;
     for (size_t i = 0; i < at->n_rules; i++) {
         const xir_pattern *p = at->rules[i].pattern;
         n += p->n_root_classes;
         for (uint32_t row = 0; row < p->n_nodes; row++) n += p->nodes[row].n_classes;
     }
-    for (at->class_room = 64; at->class_room < 2 * n; at->class_room *= 2) continue;
-    at->classes = mem_new(&at->net->alloc, at->class_room * sizeof *at->classes);
-    if (!at->classes) return false;
-    memset((void *)at->classes, 0, at->class_room * sizeof *at->classes);
+    if (!mem_reserve(&at->net->alloc, (void **)&at->classes, &at->class_room, n, sizeof *at->classes) ||
+        !pointer_table_reserve(&at->class_at, n)) return false;
+    if (n) memset((void *)at->classes, 0, n * sizeof *at->classes);
     for (size_t i = 0; i < at->n_rules; i++) note_pattern(at, at->rules[i].pattern, (uint64_t)1 << i);
-    for (size_t i = 0; i < at->class_room; i++) {   /* what holds for all classes holds for these too */
+    for (size_t i = 0; i < at->class_at.n; i++) {   /* what holds for all classes holds for these too */
         at->classes[i].roots |= at->others.roots;
         at->classes[i].inside |= at->others.inside;
     }
@@ -402,7 +392,7 @@ static xir_status read_rules(xir_rule *out, const xir_rule *rules, size_t n, siz
 xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t rule_size, size_t limit,
                                size_t *rewrites, xir_diags *why) {
     xir_rule known[XIR_RULES];
-    xir_rewriter at = { .net = net, .rules = known, .n_rules = n };
+    xir_rewriter at = { .net = net, .rules = known, .n_rules = n, .class_at.alloc = &net->alloc };
     if (rewrites) *rewrites = 0;
     if (n > XIR_RULES) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%zu rules: at most %d were expected", n, XIR_RULES);
     xir_status status = read_rules(known, rules, n, rule_size, why);
@@ -417,7 +407,8 @@ xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n
     free_list(&at, &at.later);
     mem_free(&net->alloc, (void *)at.params.items, at.params.room * sizeof *at.params.items);
     mem_free(&net->alloc, at.marks, at.n_marks);
-    mem_free(&net->alloc, (void *)at.classes, at.class_room * sizeof *at.classes);
+    pointer_table_free(&at.class_at);
+    mem_free(&net->alloc, at.classes, at.class_room * sizeof *at.classes);
     return status;
 }
 

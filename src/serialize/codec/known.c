@@ -4,46 +4,31 @@
 void known_init(known_items *k, const xir_allocator *alloc) {
     *k = (known_items){ .items = NULL };
     arena_init(&k->kept, alloc);
+    pointer_table_init(&k->last, alloc);
 }
 
 void known_free(known_items *k) {
     mem_free(k->kept.alloc, k->items, k->room * sizeof *k->items);
+    pointer_table_free(&k->last);
     arena_free(&k->kept);
 }
 
-static known_item *slot_of(const known_items *k, const xir_object *object, uint32_t depth) {
-    uint64_t hash = (((uint64_t)(uintptr_t)object >> 3) + depth) * 0x9E3779B97F4A7C15u;
-    size_t at = (size_t)(hash >> 32) & (k->room - 1);
-    while (k->items[at].object && (k->items[at].object != object || k->items[at].depth != depth)) at = (at + 1) & (k->room - 1);
-    return &k->items[at];
-}
-
+/* An object stands at few depths, and at most as many as nesting is limited to. */
 const known_item *known_find(const known_items *k, const xir_object *object, uint32_t depth) {
-    const known_item *item = k->room ? slot_of(k, object, depth) : NULL;
-    return item && item->object ? item : NULL;
-}
-
-static bool grow(known_items *k) {
-    known_item *old = k->items;
-    size_t old_room = k->room, room = old_room ? old_room * 2 : 64;
-    known_item *items = mem_new(k->kept.alloc, room * sizeof *items);
-    if (!items) return false;
-    memset(items, 0, room * sizeof *items);
-    k->items = items;
-    k->room = room;
-    for (size_t i = 0; i < old_room; i++) {
-        if (old[i].object) *slot_of(k, old[i].object, old[i].depth) = old[i];
+    const uint32_t *last = pointer_table_find(&k->last, object);
+    for (uint32_t i = last ? *last : 0; i; i = k->items[i - 1].next) {
+        if (k->items[i - 1].depth == depth) return &k->items[i - 1];
     }
-    mem_free(k->kept.alloc, old, old_room * sizeof *old);
-    return true;
+    return NULL;
 }
 
 known_item *known_learn(known_items *k, const xir_object *object, uint32_t depth, const char *bytes, size_t size) {
-    if ((k->count + 1) * 2 > k->room && !grow(k)) return NULL;
+    if (k->n == UINT32_MAX) return NULL;
+    if (!mem_reserve(k->kept.alloc, (void **)&k->items, &k->room, k->n + 1, sizeof *k->items)) return NULL;
     const char *copy = arena_copy(&k->kept, bytes, size);
-    if (!copy) return NULL;
-    known_item *item = slot_of(k, object, depth);
-    if (!item->object) k->count++;
-    *item = (known_item){ .object = object, .depth = depth, .bytes = copy, .size = size };
-    return item;
+    uint32_t *last = copy ? pointer_table_add(&k->last, object, 0) : NULL;
+    if (!last) return NULL;
+    k->items[k->n++] = (known_item){ .depth = depth, .next = *last, .bytes = copy, .size = size };
+    *last = (uint32_t)k->n;
+    return &k->items[k->n - 1];
 }

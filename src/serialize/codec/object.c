@@ -89,6 +89,7 @@ static bool read_text_object(decoder *d, source *s, const xir_class *of, const x
     return source_fail(s, at, XIR_E_TYPE, "%.*s was expected, the text \"%.*s\" was found", WANTED(of), CLIP(text));
 }
 
+/* A table of its own: the key is the hash, which the format has computed. */
 static size_t object_slot(const decoder *d, uint64_t hash) {
     size_t at = (size_t)hash & (d->object_room - 1);
     while (d->objects[at].memo.start && d->objects[at].hash != hash) at = (at + 1) & (d->object_room - 1);

@@ -13,6 +13,7 @@ static int64_t id_at(const id_list *list, size_t i) {
     return id;
 }
 
+/* A table of its own: its keys are ids in the list, which mostly grow, and neighbours share a cache line. */
 static size_t first_slot(const decoder *d, const seen_table *t, int64_t id) {
     uint64_t block = ((uint64_t)id >> 8 ^ d->seed) * 0x9E3779B97F4A7C15u;
     return (size_t)((block >> 24) + (uint64_t)id) & (t->room - 1);

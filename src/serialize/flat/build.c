@@ -11,13 +11,12 @@ void flat_builder_init(flat_builder *b, const xir_allocator *alloc) {
     b->status = XIR_OK;
     b->n_blocks = 0;
     b->next_block = FIRST_BLOCK;
-    b->vtables = NULL;
-    b->vtable_room = b->n_vtables = 0;
+    text_table_init(&b->vtables, alloc);
 }
 
 void flat_builder_free(flat_builder *b) {
     for (uint32_t i = 0; i < b->n_blocks; i++) mem_free(b->alloc, b->blocks[i].memory, b->blocks[i].size);
-    mem_free(b->alloc, b->vtables, b->vtable_room * sizeof *b->vtables);
+    text_table_free(&b->vtables);
 }
 
 bool flat_builder_write(const flat_builder *b, bool (*write)(void *user, const void *data, size_t size), void *user) {
@@ -98,46 +97,15 @@ uint32_t flat_offsets(flat_builder *b, const uint32_t *at, size_t n, size_t step
 
 /* ---- vtables ----------------------------------------------------------------------------------------------- */
 
-static uint32_t hash_of(const uint8_t *p, size_t n) {
-    uint64_t hash = n;
-    for (size_t i = 0; i < n; i += 2) hash = (hash ^ flat_get16(p + i)) * UINT64_C(0x9E3779B97F4A7C15);
-    return (uint32_t)(hash >> 32);
-}
-
-static flat_vtable *vtable_slot(const flat_builder *b, const uint8_t *bytes, size_t n, uint32_t hash) {
-    uint32_t at = hash & (b->vtable_room - 1);
-    for (;; at = (at + 1) & (b->vtable_room - 1)) {
-        flat_vtable *v = &b->vtables[at];
-        if (!v->bytes || (v->hash == hash && flat_get16(v->bytes) == n && memcmp(v->bytes, bytes, n) == 0)) return v;
-    }
-}
-
-static bool grow_vtables(flat_builder *b) {
-    uint32_t old_room = b->vtable_room, room = old_room ? old_room * 2 : 64;
-    flat_vtable *old = b->vtables, *bigger = mem_new(b->alloc, room * sizeof *bigger);
-    if (!bigger) return fail(b, XIR_E_MEMORY);
-    memset((void *)bigger, 0, room * sizeof *bigger);
-    b->vtables = bigger;
-    b->vtable_room = room;
-    for (uint32_t i = 0; i < old_room; i++) {
-        if (old[i].bytes) *vtable_slot(b, old[i].bytes, flat_get16(old[i].bytes), old[i].hash) = old[i];
-    }
-    mem_free(b->alloc, old, old_room * sizeof *old);
-    return true;
-}
-
 /* The position of a vtable of these bytes; new ones go in front of everything. */
 static uint32_t put_vtable(flat_builder *b, const uint8_t *bytes, size_t n) {
-    if (b->n_vtables * 2 >= b->vtable_room && !grow_vtables(b)) return 0;
-    uint32_t hash = hash_of(bytes, n);
-    flat_vtable *v = vtable_slot(b, bytes, n, hash);
-    if (v->bytes) return v->at;
+    const uint32_t *known = text_table_find(&b->vtables, (xir_str){ (const char *)bytes, n });
+    if (known) return *known;
     uint8_t *p = flat_take(b, n, 2, 0);
     if (!p) return 0;
     memcpy(p, bytes, n);
-    *v = (flat_vtable){ p, flat_here(b), hash };
-    b->n_vtables++;
-    return v->at;
+    if (!text_table_add(&b->vtables, (xir_str){ (const char *)p, n }, flat_here(b))) fail(b, XIR_E_MEMORY);
+    return flat_here(b);
 }
 
 /* Where the fields of one size are; returns where the next may be. */

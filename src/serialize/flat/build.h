@@ -5,7 +5,7 @@
 #ifndef SERIALIZE_FLAT_BUILD_H
 #define SERIALIZE_FLAT_BUILD_H
 
-#include "memory.h"
+#include "hash.h"
 
 enum { FLAT_BLOCKS = 160, FLAT_SLOTS = 64 };
 
@@ -18,8 +18,6 @@ typedef struct flat_block {
     uint64_t before;         /* bytes in the blocks before                    */
 } flat_block;
 
-typedef struct flat_vtable { const uint8_t *bytes; uint32_t at, hash; } flat_vtable;
-
 typedef struct flat_builder {
     const xir_allocator *alloc;
     uint8_t    *low, *floor;   /* of the last block: the lowest byte in use, its first byte */
@@ -28,8 +26,7 @@ typedef struct flat_builder {
     uint32_t    n_blocks;
     size_t      next_block;
     flat_block  blocks[FLAT_BLOCKS];
-    flat_vtable *vtables;      /* all there are: open addressing                            */
-    uint32_t    vtable_room, n_vtables;
+    text_table  vtables;       /* the bytes of each, to its position                        */
 } flat_builder;
 
 void flat_builder_init(flat_builder *b, const xir_allocator *alloc);

@@ -129,7 +129,7 @@ static const struct { const char *cls, *family; } families[] = {
 /* ---- making it --------------------------------------------------------------------------------------------- */
 
 #define PREFIX "icraft::xir::"
-enum { PREFIX_SIZE = sizeof PREFIX - 1, ROOM = 256, MOST_SLOTS = 64 };
+enum { PREFIX_SIZE = sizeof PREFIX - 1, MOST_SLOTS = 64 };
 
 /* The name of a class's table: its key is terminated. */
 static const char *short_name(const xir_class *cls) {
@@ -151,13 +151,10 @@ static const flat_family *find_family(const flat_schema *s, const char *name) {
     return NULL;
 }
 
-static size_t class_slot(const flat_schema *s, const xir_class *cls) {
-    size_t at = (size_t)((uintptr_t)cls * 0x9E3779B97F4A7C15u >> 32) & (s->room - 1);
-    while (s->by_class[at].cls && s->by_class[at].cls != cls) at = (at + 1) & (s->room - 1);
-    return at;
+const flat_table *flat_table_of(const flat_schema *s, const xir_class *cls) {
+    const uint32_t *at = pointer_table_find(&s->by_class, cls);
+    return at ? s->tables[*at] : NULL;
 }
-
-const flat_table *flat_table_of(const flat_schema *s, const xir_class *cls) { return s->by_class[class_slot(s, cls)].table; }
 
 uint8_t flat_tag(const flat_family *family, const flat_table *table) {
     if (family->n > OPS && table->shape == FLAT_OP) {   /* one of many: its tag is known */
@@ -174,12 +171,8 @@ static bool add_table(flat_schema *s, const char *name, flat_shape shape, const 
     flat_table *t = arena_take(&s->arena, sizeof *t);
     if (!t) return false;
     *t = (flat_table){ .name = name, .shape = shape, .number = (uint8_t)(s->n_tables + 1), .cls = cls };
+    if (cls && !pointer_table_add(&s->by_class, cls, s->n_tables)) return false;
     s->tables[s->n_tables++] = t;
-    if (cls) {
-        size_t at = class_slot(s, cls);
-        s->by_class[at].cls = cls;
-        s->by_class[at].table = t;
-    }
     return true;
 }
 
@@ -325,13 +318,12 @@ static bool add_slots(flat_schema *s) {
 }
 
 bool flat_schema_init(flat_schema *s, xir_context *ctx) {
-    *s = (flat_schema){ .ctx = ctx, .room = ROOM };
+    *s = (flat_schema){ .ctx = ctx };
+    pointer_table_init(&s->by_class, context_alloc(ctx));
     arena_init(&s->arena, context_alloc(ctx));
-    s->by_class = arena_take(&s->arena, ROOM * sizeof *s->by_class);
     s->tables = arena_take(&s->arena, (TABLES + 1) * sizeof *s->tables);
     s->families = arena_take(&s->arena, UNIONS * sizeof *s->families);
-    if (!s->by_class || !s->tables || !s->families) return false;
-    memset((void *)s->by_class, 0, ROOM * sizeof *s->by_class);
+    if (!s->tables || !s->families || !pointer_table_reserve(&s->by_class, TABLES)) return false;
     if (!add_tables(s) || !add_unions(s)) return false;
     s->network   = find_table(s, "Network");
     s->part      = find_table(s, "Part");
@@ -350,7 +342,10 @@ bool flat_schema_init(flat_schema *s, xir_context *ctx) {
     return add_slots(s);
 }
 
-void flat_schema_free(flat_schema *s) { arena_free(&s->arena); }
+void flat_schema_free(flat_schema *s) {
+    pointer_table_free(&s->by_class);
+    arena_free(&s->arena);
+}
 
 /* ---- floats ------------------------------------------------------------------------------------------------ */
 

@@ -100,8 +100,7 @@ typedef struct flat_schema {
     uint32_t           n_families;
     const flat_table  *network, *part, *value, *params, *axis_unit, *axis_name, *unknown, *custom_target;
     const flat_family *values, *ops, *targets, *mtypes, *types, *objects;
-    struct flat_of { const xir_class *cls; const flat_table *table; } *by_class;   /* open addressing  */
-    uint32_t           room;
+    pointer_table      by_class;  /* to places in `tables`                                             */
 } flat_schema;
 
 /* False without memory. To be freed whether or not it succeeds. Some 30 us. */

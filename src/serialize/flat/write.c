@@ -214,6 +214,7 @@ static void start(flat_writer *w, xir_context *ctx, xir_network *net, const form
     w->plan.list.net = net;
     w->deepest = ctx->limits.max_depth < CODEC_DEEPEST ? ctx->limits.max_depth : CODEC_DEEPEST;
     flat_builder_init(&w->b, context_alloc(w->ctx));
+    pointer_table_init(&w->ref_of, context_alloc(w->ctx));
     json_sink_init(&w->json, w->ctx, 0, NULL, NULL);
     encoder_init(&w->e, w->ctx, net, &w->json.sink);
 }
@@ -223,6 +224,7 @@ static void end(flat_writer *w) {
     encoder_free(&w->e);
     json_sink_free(&w->json);
     flat_schema_free(&w->s);
+    pointer_table_free(&w->ref_of);
     mem_free(alloc, w->refs, w->ref_room * sizeof *w->refs);
     mem_free(alloc, w->outputs, w->n_outputs * sizeof *w->outputs);
     mem_free(alloc, w->many, w->many_room * sizeof *w->many);

@@ -17,7 +17,7 @@
 
 /* A table that was written. */
 typedef struct flat_ref {
-    const void *what;      /* the object or value; NULL: a free place      */
+    const void *what;      /* the object or value                          */
     uint32_t    at;
     uint16_t    height;    /* levels that it adds: see flat_levels         */
     uint8_t     number;    /* of its table in the schema                   */
@@ -65,7 +65,8 @@ typedef struct flat_writer {
     flat_last             last[256];    /* by the table's number                                     */
     flat_rows            *rows;         /* of the last op, by the table's number                     */
     size_t                n_rows;
-    flat_ref             *refs;         /* objects, enum words and values that nothing makes          */
+    pointer_table         ref_of;       /* objects, enum words and values that nothing makes          */
+    flat_ref             *refs;
     size_t                ref_room, n_refs;
     flat_bytes            texts[FLAT_TEXTS_KEPT];
     flat_tags             tags[FLAT_TAGS_KEPT];

@@ -6,40 +6,21 @@
 
 /* ---- what was written before ------------------------------------------------------------------------------- */
 
-static size_t ref_slot(const flat_writer *w, const void *what) {
-    size_t at = (size_t)((uintptr_t)what * 0x9E3779B97F4A7C15u >> 32) & (w->ref_room - 1);
-    while (w->refs[at].what && w->refs[at].what != what) at = (at + 1) & (w->ref_room - 1);
-    return at;
-}
-
-static bool grow_refs(flat_writer *w) {
-    size_t old_room = w->ref_room, room = old_room ? old_room * 2 : 64;
-    flat_ref *old = w->refs, *bigger = mem_new(context_alloc(w->ctx), room * sizeof *bigger);
-    if (!bigger) {
-        flat_fail(w, XIR_E_MEMORY);
-        return false;
-    }
-    memset((void *)bigger, 0, room * sizeof *bigger);
-    w->refs = bigger;
-    w->ref_room = room;
-    for (size_t i = 0; i < old_room; i++) {
-        if (old[i].what) bigger[ref_slot(w, old[i].what)] = old[i];
-    }
-    mem_free(context_alloc(w->ctx), old, old_room * sizeof *old);
-    return true;
-}
-
 /* NULL: it was not. */
 static flat_ref *find_ref(const flat_writer *w, const void *what) {
-    if (!w->ref_room) return NULL;
-    flat_ref *r = &w->refs[ref_slot(w, what)];
-    return r->what ? r : NULL;
+    const uint32_t *at = pointer_table_find(&w->ref_of, what);
+    return at ? &w->refs[*at] : NULL;
 }
 
+/* What was not there before. */
 static void remember(flat_writer *w, flat_ref ref) {
-    if (flat_failed(w) || ((w->n_refs + 1) * 2 > w->ref_room && !grow_refs(w))) return;
-    w->refs[ref_slot(w, ref.what)] = ref;
-    w->n_refs++;
+    if (flat_failed(w)) return;
+    if (!mem_reserve(context_alloc(w->ctx), (void **)&w->refs, &w->ref_room, w->n_refs + 1, sizeof *w->refs) ||
+        !pointer_table_add(&w->ref_of, ref.what, (uint32_t)w->n_refs)) {
+        flat_fail(w, XIR_E_MEMORY);
+        return;
+    }
+    w->refs[w->n_refs++] = ref;
 }
 
 uint32_t flat_noted(const flat_writer *w, const void *what) {
