@@ -2,7 +2,7 @@
 #include "array.h"
 #include <math.h>
 #include <xir/exec.h>
-#include "stored_numbers.h"
+#include "elements.h"
 #include "types.h"
 
 /* ---- making --------------------------------------------------------------------------------------------------- */
@@ -148,27 +148,27 @@ void *xir_array_edit(xir_array *array) {
 
 /* ---- as numbers ------------------------------------------------------------------------------------------------ */
 
-static xir_status look(const xir_array *array, size_t from, size_t n, numbers *e) {
+static xir_status look(const xir_array *array, size_t from, size_t n, tensor_elements *e) {
     if (from > array->count || n > array->count - from) return XIR_E_BOUNDS;
-    xir_status status = numbers_open(e, &array->ctx->alloc, array->type, NULL);
+    xir_status status = elements_open(e, &array->ctx->alloc, array->type, NULL);
     return status == XIR_E_UNSUPPORTED ? XIR_E_TYPE : status;
 }
 
 xir_status xir_array_reals(const xir_array *array, size_t from, size_t n, double *out) {
-    numbers e;
+    tensor_elements e;
     xir_status status = look(array, from, n, &e);
     if (status) return status;
-    if (n) numbers_read_reals(&e, array->data->bytes, from, n, out);
-    numbers_close(&e);
+    if (n) elements_read_reals(&e, array->data->bytes, from, n, out);
+    elements_close(&e);
     return XIR_OK;
 }
 
 xir_status xir_array_i64s(const xir_array *array, size_t from, size_t n, int64_t *out) {
-    numbers e;
+    tensor_elements e;
     xir_status status = look(array, from, n, &e);
     if (status) return status;
-    if (n) numbers_read_i64s(&e, array->data->bytes, from, n, out);
-    numbers_close(&e);
+    if (n) elements_read_i64s(&e, array->data->bytes, from, n, out);
+    elements_close(&e);
     return XIR_OK;
 }
 
@@ -205,18 +205,18 @@ xir_status xir_array_compare(const xir_array *a, const xir_array *b, double abso
     double x[AT_ONCE], y[AT_ONCE];
     *out = (xir_difference){ .first = SIZE_MAX, .same_shape = same_shape(a->type, b->type) };
     if (!out->same_shape) return XIR_OK;
-    numbers ea, eb;
+    tensor_elements ea, eb;
     xir_status status = look(a, 0, a->count, &ea);
     if (status) return status;
     status = look(b, 0, b->count, &eb);
     for (size_t from = 0; !status && from < a->count; from += AT_ONCE) {
         size_t n = a->count - from < AT_ONCE ? a->count - from : AT_ONCE;
-        numbers_read_reals(&ea, a->data->bytes, from, n, x);
-        numbers_read_reals(&eb, b->data->bytes, from, n, y);
+        elements_read_reals(&ea, a->data->bytes, from, n, x);
+        elements_read_reals(&eb, b->data->bytes, from, n, y);
         for (size_t i = 0; i < n; i++) compare_one(x[i], y[i], absolute, relative, from + i, out);
     }
-    numbers_close(&ea);
-    if (!status) numbers_close(&eb);
+    elements_close(&ea);
+    if (!status) elements_close(&eb);
     return status;
 }
 
@@ -239,18 +239,18 @@ static double next_normal(uint64_t *state) {
 
 xir_array *xir_array_random(xir_context *ctx, const xir_type *type, uint64_t seed, xir_diags *why) {
     xir_array *array = xir_array_new(ctx, type, why);
-    numbers e;
+    tensor_elements e;
     if (!array) return NULL;
-    if (numbers_open(&e, &ctx->alloc, array->type, why)) {
+    if (elements_open(&e, &ctx->alloc, array->type, why)) {
         xir_array_free(array);
         return NULL;
     }
     uint8_t *bytes = array_bytes(array);
-    bool real = e.quantised || e.kind == NUMBER_FLOAT;
+    bool real = elements_are_real(&e);
     for (size_t i = 0; i < array->count; i++) {
-        if (real) numbers_write_reals(&e, bytes, i, 1, &(double){ next_normal(&seed) });
-        else numbers_write_i64s(&e, bytes, i, 1, &(int64_t){ (int64_t)(next_bits(&seed) % (e.kind == NUMBER_BOOL ? 2 : 10)) });
+        if (real) elements_write_reals(&e, bytes, i, 1, &(double){ next_normal(&seed) });
+        else elements_write_i64s(&e, bytes, i, 1, &(int64_t){ (int64_t)(next_bits(&seed) % (e.format.kind == ELEMENT_BOOL ? 2 : 10)) });
     }
-    numbers_close(&e);
+    elements_close(&e);
     return array;
 }

@@ -2,7 +2,7 @@
 #include "kernel.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include "stored_numbers.h"
+#include "elements.h"
 #include "types.h"
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
@@ -80,21 +80,21 @@ static xir_status no_memory(xir_kernel *at) { return xir_kernel_fail(at, XIR_E_M
 
 /* Converts all elements of an array, as reals or as integers. NULL with a finding. */
 static void *convert(xir_kernel *at, const xir_array *array, const xir_type *type, bool real, const char *where) {
-    numbers e;
+    tensor_elements e;
     void *out = take(at, array->count, 8);
     if (!out) {
         no_memory(at);
         return NULL;
     }
-    xir_status status = numbers_open(&e, &at->ctx->alloc, type, NULL);
+    xir_status status = elements_open(&e, &at->ctx->alloc, type, NULL);
     if (status) {
         xir_kernel_fail(at, status, where, "%s", status == XIR_E_MEMORY ? "no memory" : "its elements cannot be taken as numbers");
         return NULL;
     }
     const void *bytes = array->data ? array->data->bytes : NULL;
-    if (array->count && real) numbers_read_reals(&e, bytes, 0, array->count, out);
-    else if (array->count) numbers_read_i64s(&e, bytes, 0, array->count, out);
-    numbers_close(&e);
+    if (array->count && real) elements_read_reals(&e, bytes, 0, array->count, out);
+    else if (array->count) elements_read_i64s(&e, bytes, 0, array->count, out);
+    elements_close(&e);
     return out;
 }
 
@@ -251,15 +251,15 @@ static xir_status store(xir_kernel *at, size_t i) {
     if (failed(at, array_raw(at->ctx, out->type, &array, at->why))) return at->status;
     uint8_t *bytes = array_bytes(array);
     if (array->data->size) bytes[array->data->size - 1] = 0;   // bits that no element has
-    numbers e;
-    xir_status status = n ? numbers_open(&e, &at->ctx->alloc, out->type, NULL) : XIR_OK;
+    tensor_elements e;
+    xir_status status = n ? elements_open(&e, &at->ctx->alloc, out->type, NULL) : XIR_OK;
     if (status) {
         xir_array_free(array);
         return xir_kernel_fail(at, status, NULL, "%s", status == XIR_E_MEMORY ? "no memory" : "its results cannot be stored as numbers");
     }
-    if (n && out->state == OUTPUT_REALS) numbers_write_reals(&e, bytes, 0, n, out->reals);
-    if (n && out->state == OUTPUT_I64S) numbers_write_i64s(&e, bytes, 0, n, out->i64s);
-    if (n) numbers_close(&e);
+    if (n && out->state == OUTPUT_REALS) elements_write_reals(&e, bytes, 0, n, out->reals);
+    if (n && out->state == OUTPUT_I64S) elements_write_i64s(&e, bytes, 0, n, out->i64s);
+    if (n) elements_close(&e);
     forget(out, OUTPUT_ARRAY);
     out->array = array;
     return XIR_OK;

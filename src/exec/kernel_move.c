@@ -1,6 +1,6 @@
 /* The elements of one input in other places. Which places there are, inference has found; here it is which element goes where. */
 #include <xir/distr.h>
-#include "stored_numbers.h"
+#include "elements.h"
 #include "pick.h"
 
 /* Positive remainders. */
@@ -216,12 +216,12 @@ static xir_status fill_of(xir_kernel *at, const xir_scalar *value, const carrier
     if (m->as == CARRIED_REALS) memcpy(out, &real, sizeof real);
     if (m->as == CARRIED_I64S) memcpy(out, &whole, sizeof whole);
     if (m->as != CARRIED_BYTES) return XIR_OK;
-    numbers e;
-    xir_status status = numbers_open(&e, NULL, type, NULL);   // which takes no memory where nothing is quantised
+    tensor_elements e;
+    xir_status status = elements_open(&e, NULL, type, NULL);   // which takes no memory where nothing is quantised
     if (status) return xir_kernel_fail(at, status, "value", "its elements are no numbers");
-    if (is_real) numbers_write_reals(&e, out, 0, 1, &real);
-    else numbers_write_i64s(&e, out, 0, 1, &whole);
-    numbers_close(&e);
+    if (is_real) elements_write_reals(&e, out, 0, 1, &real);
+    else elements_write_i64s(&e, out, 0, 1, &whole);
+    elements_close(&e);
     return XIR_OK;
 }
 

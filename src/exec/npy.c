@@ -2,8 +2,8 @@
  * are written as float32, or as the next wider integer. */
 #include "npy.h"
 #include <stdio.h>
+#include "elements.h"
 #include "file.h"
-#include "stored_numbers.h"
 
 /* ---- reading ------------------------------------------------------------------------------------------------------ */
 
@@ -80,14 +80,15 @@ typedef struct npy_written {
     bool     as_they_are, as_reals;
 } npy_written;
 
-static void choose(const numbers *e, npy_written *w) {
-    bool whole = !e->quantised && (e->bits == 8 || e->bits == 16 || e->bits == 32 || e->bits == 64);
-    bool known = e->kind != NUMBER_FLOAT || (e->bits == 16 && e->exponent == 5) || e->mantissa == 23 || e->bits == 64;
+static void choose(const tensor_elements *e, npy_written *w) {
+    element_format f = e->format;
+    bool whole = !e->quantised && (f.bits == 8 || f.bits == 16 || f.bits == 32 || f.bits == 64);
+    bool known = f.kind != ELEMENT_FLOAT || (f.bits == 16 && f.exponent == 5) || f.mantissa == 23 || f.bits == 64;
     w->as_they_are = whole && known;
-    w->as_reals = e->quantised || e->kind == NUMBER_FLOAT;
-    w->bytes = e->bits <= 8 ? 1 : e->bits <= 16 ? 2 : e->bits <= 32 ? 4 : 8;
+    w->as_reals = elements_are_real(e);
+    w->bytes = f.bits <= 8 ? 1 : f.bits <= 16 ? 2 : f.bits <= 32 ? 4 : 8;
     if (w->as_reals && !w->as_they_are) w->bytes = 4;
-    char kind = w->as_reals ? 'f' : e->kind == NUMBER_BOOL ? 'b' : e->kind == NUMBER_SIGNED ? 'i' : 'u';
+    char kind = w->as_reals ? 'f' : f.kind == ELEMENT_BOOL ? 'b' : f.kind == ELEMENT_SIGNED ? 'i' : 'u';
     snprintf(w->descr, sizeof w->descr, "%c%c%u", w->bytes == 1 ? '|' : '<', kind, w->bytes);
 }
 
@@ -122,25 +123,25 @@ static bool write_header(file_writer *f, const xir_type *type, const npy_written
     return good;
 }
 
-static bool write_elements(file_writer *f, const xir_array *array, const numbers *e, const npy_written *w) {
+static bool write_elements(file_writer *f, const xir_array *array, const tensor_elements *e, const npy_written *w) {
     enum { AT_ONCE = 512 };
     size_t size;
     const void *data = xir_array_data(array, &size);
     if (size == 0) return true;
     if (w->as_they_are) return file_write(f, data, size);
-    numbers plain = { .kind = w->as_reals ? NUMBER_FLOAT : e->kind, .bits = 8 * w->bytes, .exponent = 8,
-                      .mantissa = w->as_reals ? 23 : 0 };
+    tensor_elements plain = { .format = { .kind = w->as_reals ? ELEMENT_FLOAT : e->format.kind, .bits = (uint8_t)(8 * w->bytes), .exponent = 8,
+                                   .mantissa = w->as_reals ? 23 : 0 } };
     for (size_t from = 0; from < array->count; from += AT_ONCE) {
         size_t n = array->count - from < AT_ONCE ? array->count - from : AT_ONCE;
         double reals[AT_ONCE];
         int64_t whole[AT_ONCE];
         uint8_t bytes[AT_ONCE * 8];
         if (w->as_reals) {
-            numbers_read_reals(e, data, from, n, reals);
-            numbers_write_reals(&plain, bytes, 0, n, reals);
+            elements_read_reals(e, data, from, n, reals);
+            elements_write_reals(&plain, bytes, 0, n, reals);
         } else {
-            numbers_read_i64s(e, data, from, n, whole);
-            numbers_write_i64s(&plain, bytes, 0, n, whole);
+            elements_read_i64s(e, data, from, n, whole);
+            elements_write_i64s(&plain, bytes, 0, n, whole);
         }
         if (!file_write(f, bytes, n * w->bytes)) return false;
     }
@@ -148,10 +149,10 @@ static bool write_elements(file_writer *f, const xir_array *array, const numbers
 }
 
 xir_status xir_array_save_npy(const xir_array *array, const char *path, xir_diags *why) {
-    numbers e;
+    tensor_elements e;
     npy_written w;
     file_writer f;
-    xir_status status = numbers_open(&e, &array->ctx->alloc, array->type, why);
+    xir_status status = elements_open(&e, &array->ctx->alloc, array->type, why);
     if (status) return status;
     choose(&e, &w);
     status = file_open(&f, array->ctx, path, why);
@@ -160,6 +161,6 @@ xir_status xir_array_save_npy(const xir_array *array, const char *path, xir_diag
         status = f.status;
         file_abort(&f);
     }
-    numbers_close(&e);
+    elements_close(&e);
     return status;
 }

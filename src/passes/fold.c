@@ -158,7 +158,8 @@ static xir_status replace_by(folder *f, xir_op *op, const int64_t *numbers, size
 
 /* Whether the type is `n` of sint(64), as what Shape gives is, and what is picked of it. */
 static bool is_of_ints(const xir_value *v, size_t n) {
-    return number_form_of(v->type) == NUMBER_I64 && !xir_type_has_unknown_dim(v->type) && count_of(v->type) == n;
+    element_format form = element_format_of(v->type);
+    return form.kind == ELEMENT_SIGNED && form.bits == 64 && !xir_type_has_unknown_dim(v->type) && count_of(v->type) == n;
 }
 
 /* What a Gather with constant indices or a Slice picks of a Shape; false if it is not known, or no such thing. */

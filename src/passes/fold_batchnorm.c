@@ -19,7 +19,7 @@
 typedef struct linear {
     xir_op     *op;
     xir_value  *weights, *bias;       /* bias may be NULL */
-    number_form form, bias_form;
+    element_format form, bias_form;
     bool        transposed, matmul;
     int64_t     groups, count;        /* count: of weights */
     int64_t     in_dim, in_step;      /* size and stride, in elements, of the two dims */
@@ -50,8 +50,8 @@ static int64_t step_of(const xir_type *type, int64_t dim) {
 static bool read_bias(linear *l) {
     int64_t n, rank = l->bias ? (int64_t)xir_type_rank(l->bias->type) : 0;
     if (!l->bias) return true;
-    l->bias_form = number_form_of(l->bias->type);
-    if (!has_bytes(l->bias, &n) || !is_plain(l->bias->type) || !number_is_float(l->bias_form)) return false;
+    l->bias_form = element_format_of(l->bias->type);
+    if (!has_bytes(l->bias, &n) || !is_plain(l->bias->type) || !element_is_float(l->bias_form)) return false;
     if (l->matmul && n == 1) return true;
     return n == l->out_channels && (!l->matmul || xir_type_dim(l->bias->type, rank - 1, false) == n);
 }
@@ -70,7 +70,7 @@ static bool linear_of(xir_op *op, linear *l) {
         !target_is_host(op->target)) return false;
     if (!has_bytes(l->weights, &l->count) || l->count == 0 || !is_plain(l->weights->type)) return false;
     const xir_type *type = l->weights->type;
-    if (!number_is_float(l->form = number_form_of(type))) return false;
+    if (!element_is_float(l->form = element_format_of(type))) return false;
     int64_t rank = (int64_t)xir_type_rank(type), in = rank - 2, out = rank - 1;
     if (!l->matmul) {
         in = xir_layout_index(xir_type_layout(type), 'I');
@@ -93,7 +93,7 @@ static double bias_at(const linear *l, size_t c) {
     int64_t n;
     if (!l->bias) return 0;
     xir_type_elements(l->bias->type, &n);
-    return number_read(l->bias_form, xir_params_data(l->bias, NULL), n == 1 ? 0 : c);
+    return element_real(l->bias_form, xir_params_data(l->bias, NULL), n == 1 ? 0 : c);
 }
 
 /* Whether every output reads all weights that it is made of: no cell is a zero of the padding. */
@@ -173,8 +173,8 @@ static void scale_weights(const linear *l, void *w, bool after, const double *fa
     for (int64_t k = 0; k < l->count; k++, count_on(&i), count_on(&o)) {
         int64_t group = l->groups == 1 ? 0 : (l->transposed ? i.at : o.at) / group_size;
         int64_t in = l->transposed ? i.at : group * l->in_dim + i.at, out = l->transposed ? group * l->out_dim + o.at : o.at;
-        double x = number_read(l->form, read, (size_t)k);
-        if (w) number_write(l->form, w, (size_t)k, x * factors[after ? out : in]);
+        double x = element_real(l->form, read, (size_t)k);
+        if (w) element_put_real(l->form, w, (size_t)k, x * factors[after ? out : in]);
         if (!after) sums[out] += x * addends[in];
     }
 }
@@ -201,7 +201,7 @@ static xir_status refit(const linear *l, const affine *a, bool after, xir_value 
     }
     for (size_t c = 0; c < n_out; c++) sums[c] = after ? bias_at(l, c) * factors[c] + addends[c] : bias_at(l, c);
     if (!after || scales) scale_weights(l, w, after, factors, addends, sums);
-    for (size_t c = 0; c < n_out && needs_bias; c++) number_write(number_form_of(bias->type), b, c, sums[c]);
+    for (size_t c = 0; c < n_out && needs_bias; c++) element_put_real(element_format_of(bias->type), b, c, sums[c]);
     mem_free(&net->alloc, factors, size);
     xir_value *inputs[3] = { input, weights, bias };
     return xir_op_set_inputs(l->op, inputs, bias ? 3 : 2);

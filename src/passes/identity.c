@@ -141,7 +141,7 @@ POOL (avg_pool3d, W_IS_ONE(a) && H_IS_ONE(a) && D_IS_ONE(a) && ITSELF(a))
 
 static bool divide_scalar_is(const xir_op *op, const xir_i64s *dims) {
     (void)dims;
-    return ((const xir_divide_scalar_attrs *)op->attrs)->divisor == 1 && number_form_of(op->outputs[0].type) != NUMBER_NONE;
+    return ((const xir_divide_scalar_attrs *)op->attrs)->divisor == 1 && element_is_number(element_format_of(op->outputs[0].type));
 }
 
 /* AlignAxis and PruneAxis change distributions, a part of the type, if they do anything; so does Squeeze the rank, Cast
@@ -183,14 +183,14 @@ enum { MOST_NUMBERS = 65536 };   /* of a constant that is looked at */
 
 /* The number that all elements of a constant are, bit for bit; false if there is none. */
 static bool only_number(const xir_value *v, double *out) {
-    number_form form = value_is_params(v) ? number_form_of(v->type) : NUMBER_NONE;
+    element_format form = element_format_of(value_is_params(v) ? v->type : NULL);
     uint64_t size;
     int64_t n;
-    if (form == NUMBER_NONE || xir_type_elements(v->type, &n) || n < 1 || n > MOST_NUMBERS) return false;
+    if (!element_is_number(form) || form.bits % 8 || xir_type_elements(v->type, &n) || n < 1 || n > MOST_NUMBERS) return false;
     const char *bytes = xir_params_data(v, &size);
     if (!bytes) return false;
     size_t one = (size_t)size / (size_t)n;
-    *out = number_read(form, bytes, 0);
+    *out = element_real(form, bytes, 0);
     return memcmp(bytes, bytes + one, (size_t)size - one) == 0;   /* each is as the next one */
 }
 
@@ -208,7 +208,7 @@ typedef bool pair_rule(const xir_op *op, uint32_t i, double k);
 static bool add_is(const xir_op *op, uint32_t i, double k) {
     const xir_add_attrs *a = op->attrs;
     double of_x = only_factor(i ? &a->beta : &a->alpha), of_k = only_factor(i ? &a->alpha : &a->beta), sum = of_k * k;
-    bool exact = sum == 0 && (signbit(sum) || !number_is_float(number_form_of(op->outputs[0].type)));
+    bool exact = sum == 0 && (signbit(sum) || !element_is_float(element_format_of(op->outputs[0].type)));
     return of_x == 1 && of_k != 0 && exact && no_scales(a->cut_scale);
 }
 
@@ -240,7 +240,7 @@ static xir_value *same_of_two(const xir_op *op, pair_rule *is) {
     for (uint32_t i = 0; i < 2 && op->n_inputs == 2; i++) {
         xir_value *x = op->inputs[i].value, *other = op->inputs[1 - i].value;
         double k;
-        if (!x || !other || number_form_of(x->type) == NUMBER_NONE || !same_kind(x, &op->outputs[0])) continue;
+        if (!x || !other || !element_is_number(element_format_of(x->type)) || !same_kind(x, &op->outputs[0])) continue;
         if (only_number(other, &k) && is(op, i, k)) return x;
     }
     return NULL;

@@ -188,6 +188,8 @@ static void other_elements(void **state) {
             "y = Conv2d x w c.bias; out y");
     BECOMES("x: fp16 NC 2 3; w: params fp16 3 2 = 0 0 0 0 0 0; s: params fp16 2 = 0.5 3; c = Matmul x w; y = Multiply c s; out y",
             "y = Matmul x w; out y");
+    BECOMES("x: tf32 NC 2 3; w: params tf32 3 2 = 1 2 3 4 5 6; s: params tf32 2 = 0.5 2; c = Matmul x w; y = Multiply c s; out y",
+            "y = Matmul x w; out y");
 }
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */

@@ -254,7 +254,7 @@ static void a_window_of_one_element(void **state) {
 static void arithmetic(const char *op, bool goes, int line) {
     char text[400];
     snprintf(text, sizeof text, "x: 2 3; n: sint64 2 3; one: 1; zero: 0; minus: -0; ones: params 3 = 1 1 1; mixed: params 3 = 1 1 0; row: params 1 2 3 = 1 1 1 1 1 1; "
-                                "none: params sint64 3 = 0 0 0; m = %s; y = Neg m; out y", op);
+                                "none: params sint64 3 = 0 0 0; t: tf32 2 3; tone: params tf32 3 = 1 1 1; m = %s; y = Neg m; out y", op);
     xir_network *net = story_net(text);
     size_t changes = PASS(net, "identity");
     if (changes != goes) fail_msg("line %d: %s: %zu changes", line, op, changes);
@@ -269,6 +269,7 @@ static void what_is_exact_goes(void **state) {
     OP_GOES("Multiply one x");
     OP_GOES("Multiply one one");
     OP_GOES("Multiply x ones");
+    OP_GOES("Multiply t tone");
     OP_GOES("Div x one");
     OP_GOES("Div x ones");
     OP_GOES("DivideScalar x [divisor=1]");

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "support/op_case.h"
-#include "stored_numbers.h"
+#include "elements.h"
 
 /* ---- element types -------------------------------------------------------------------------------------------------- */
 
@@ -244,10 +244,10 @@ static bool put_number(op_text *t, const xir_type *of, const char *text, char **
     return true;
 }
 
-/* One of a type that C has no type for: by the executor's codec, which tests/exec/array.c judges. */
-static void put_coded(const numbers *e, const char *text, char **end, uint8_t *bytes, size_t i) {
-    if (e->kind == NUMBER_FLOAT) numbers_write_reals(e, bytes, i, 1, &(double){ strtod(text, end) });
-    else numbers_write_i64s(e, bytes, i, 1, &(int64_t){ strtoll(text, end, 10) });
+/* One of a type that C has no type for: by elements.h, which tests/core/type/elements.c tries. */
+static void put_coded(const tensor_elements *e, const char *text, char **end, uint8_t *bytes, size_t i) {
+    if (e->format.kind == ELEMENT_FLOAT) elements_write_reals(e, bytes, i, 1, &(double){ strtod(text, end) });
+    else elements_write_i64s(e, bytes, i, 1, &(int64_t){ strtoll(text, end, 10) });
 }
 
 /* Of quantised types the stored numbers. */
@@ -256,8 +256,8 @@ static xir_value *with_bytes(op_text *t, const xir_type *type) {
     const xir_float_type *real = xir_float_type_of((const xir_object *)of);
     uint64_t bits = xir_type_storage_bits(type), size = 0;
     int64_t n = 0;
-    numbers e;
-    if (!stored || xir_type_elements(type, &n) || n > 1 << 16 || xir_type_bytes(type, &size) || numbers_open(&e, &memory_default, stored, NULL)) {
+    tensor_elements e;
+    if (!stored || xir_type_elements(type, &n) || n > 1 << 16 || xir_type_bytes(type, &size) || elements_open(&e, &memory_default, stored, NULL)) {
         op_text_fail(t, "elements of %s can't be written here", op_type_words(type));
         return NULL;
     }

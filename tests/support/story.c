@@ -85,10 +85,10 @@ static double number_of_name(const char *name, size_t i) {
 }
 
 static void put_number(const xir_type *type, void *at, size_t i, double x) {
-    number_form form = number_form_of(type);
+    element_format form = element_format_of(type);
     int64_t whole = (int64_t)x;   /* little-endian: its lower bytes are what narrower integers have */
     size_t size = (size_t)xir_type_storage_bits(type) / 8;
-    if (number_is_float(form)) number_write(form, at, i, x);
+    if (element_is_float(form)) element_put_real(form, at, i, x);
     else memcpy((char *)at + size * i, &whole, size < 8 ? size : 8);
 }
 

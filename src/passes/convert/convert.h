@@ -8,6 +8,7 @@
 
 #include <xir/convert.h>
 #include <xir/ops.h>
+#include "elements.h"
 #include "graph.h"
 
 /* ---- dialects ----------------------------------------------------------------------------------------------------- */
@@ -149,14 +150,6 @@ xir_status conversion_order(conversion *c, bool *sorted);   /* whether the file 
 size_t text_distance(xir_str a, xir_str b);
 /* The built-in row whose name is nearest to a key, for an unknown op; NULL: none is near. */
 const xir_convert_row *row_like(xir_str key);
-
-/* elements.c: elements of Params as numbers, and numbers as elements; false for element types that are no whole bytes or
- * no numbers. */
-bool element_readable(const xir_type *element);
-void elements_to_ints(const xir_type *element, const void *bytes, size_t from, size_t n, int64_t *out);
-void elements_to_reals(const xir_type *element, const void *bytes, size_t from, size_t n, double *out);
-bool elements_of_reals(const xir_type *element, const double *v, size_t n, void *out);
-bool elements_of_ints(const xir_type *element, const int64_t *v, size_t n, void *out);
 
 /* known.c: the short list that a value is, NULL if it is not known to be one. Computes it for the first output of an op
  * that has been made; true if all of it is known; c->no_memory says that there was none to remember it. */

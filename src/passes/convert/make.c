@@ -285,8 +285,7 @@ xir_value *xir_node_filled(xir_node *at, const xir_type *element, const xir_ints
     void *bytes;
     size_t n;
     xir_value *made = fresh(at, element, dims, &bytes, &n);
-    size_t size = made ? (size_t)xir_type_storage_bits(element) / 8 : 0;
-    for (size_t i = 0; made && i < n; i++) elements_of_reals(element, &value, 1, (char *)bytes + i * size);
+    if (made) elements_fill(element, value, n, bytes);
     return made;
 }
 

@@ -52,7 +52,7 @@ bool fuse_check_host(const xir_match *m) {
 bool fuse_check_same(const xir_match *m, void *user) {
     (void)user;
     const xir_value *x = xir_match_value(m, 0), *y = xir_op_output(m->root, 0);
-    return y && fuse_check_host(m) && number_is_float(number_form_of(x->type)) && !xir_type_is_layouted(x->type) &&
+    return y && fuse_check_host(m) && element_is_float(element_format_of(x->type)) && !xir_type_is_layouted(x->type) &&
            xir_type_equal(x->type, y->type);
 }
 

@@ -12,7 +12,7 @@ int64_t channel_dim(const xir_type *type) {
 static bool read_constant(const xir_value *v, int64_t channels, channel_numbers *out) {
     int64_t n;
     uint64_t size, need;
-    if (!v || !value_is_params(v) || !number_is_float(out->form = number_form_of(v->type))) return false;
+    if (!v || !value_is_params(v) || !element_is_float(out->form = element_format_of(v->type))) return false;
     if (xir_type_elements(v->type, &n) != XIR_OK || xir_type_bytes(v->type, &need) != XIR_OK) return false;
     if (n != channels && n != 1) return false;
     out->one = n == 1;
@@ -74,7 +74,7 @@ bool affine_of(const xir_op *op, const xir_value *data, int64_t dim, int64_t siz
     double lhs, rhs;
     bool first;
     *out = (affine){ .factor = 1, .addend = 1 };
-    if (op->n_outputs != 1 || !number_is_float(number_form_of(data->type))) return false;
+    if (op->n_outputs != 1 || !element_is_float(element_format_of(data->type))) return false;
     if (!xir_type_equal(data->type, op->outputs[0].type)) return false;
     if (batch_norm_of(op, &factors, &addends)) {
         return channel_dim(data->type) == dim && read_constant(factors, size, &out->factors) &&
@@ -101,12 +101,12 @@ bool affine_of(const xir_op *op, const xir_value *data, int64_t dim, int64_t siz
 
 double affine_factor(const affine *a, size_t c) {
     if (!a->factors.bytes) return a->factor;
-    double x = number_read(a->factors.form, a->factors.bytes, a->factors.one ? 0 : c);
+    double x = element_real(a->factors.form, a->factors.bytes, a->factors.one ? 0 : c);
     return a->factor * (a->divides ? 1 / x : x);
 }
 
 double affine_addend(const affine *a, size_t c) {
-    return a->addends.bytes ? a->addend * number_read(a->addends.form, a->addends.bytes, a->addends.one ? 0 : c) : 0;
+    return a->addends.bytes ? a->addend * element_real(a->addends.form, a->addends.bytes, a->addends.one ? 0 : c) : 0;
 }
 
 bool affine_adds_nothing(const affine *a, int64_t channels) {

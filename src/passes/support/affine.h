@@ -9,7 +9,7 @@
 /* One number, or one a channel, in the bytes of Params. */
 typedef struct channel_numbers {
     const void *bytes;   /* NULL: none */
-    number_form form;
+    element_format form;
     bool        one;
 } channel_numbers;
 

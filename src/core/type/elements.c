@@ -1,0 +1,389 @@
+/* See elements.h. Formats of floats are handled by their parts, so that one function reads them all and one writes them all;
+ * fp32, which nearly all elements are, is a move. */
+#include "elements.h"
+#include <math.h>
+#include <xir/quant.h>
+#include "object.h"
+
+/* ---- formats ------------------------------------------------------------------------------------------------- */
+
+/* ORDER FLOAT */
+static const struct { uint8_t exponent, mantissa; } floats[] = {
+    [XIR_FLOAT_FP16]   = { 5,  10 }, [XIR_FLOAT_FP32]   = { 8, 23 }, [XIR_FLOAT_FP64]   = { 11, 52 }, [XIR_FLOAT_BF16] = { 8, 7 },
+    [XIR_FLOAT_TF32]   = { 8,  10 }, [XIR_FLOAT_FPE7M8] = { 7, 8  }, [XIR_FLOAT_FPE6M9] = { 6,  9  },
+};
+
+/* Of an element type that is not quantised. */
+static element_format format_of(const xir_type *element) {
+    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(element));
+    const xir_float_type *real = xir_float_type_of(xir_type_object(element));
+    uint64_t bits = xir_type_storage_bits(element);
+    element_format f = { .kind = ELEMENT_NONE };
+    if (bits == 0 || bits > 64) return f;
+    if (integer) {
+        f.kind = integer->sign ? ELEMENT_SIGNED : ELEMENT_UNSIGNED;
+    } else if (xir_type_kind_of(element) == XIR_TYPE_BOOL) {
+        f.kind = ELEMENT_BOOL;
+    } else if (real && (unsigned)real->format < sizeof floats / sizeof floats[0]) {
+        f.kind = ELEMENT_FLOAT;
+        f.exponent = floats[real->format].exponent;
+        f.mantissa = floats[real->format].mantissa;
+    }
+    f.bits = (uint8_t)bits;
+    return f;
+}
+
+element_format element_format_of(const xir_type *type) {
+    const xir_type *element = xir_type_tensor(type) ? xir_type_element(type) : type;
+    return element && !xir_type_is_quantized(element) ? format_of(element) : (element_format){ .kind = ELEMENT_NONE };
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------------- */
+
+static xir_status refuse_type(xir_diags *why, const char *sentence) {
+    return diag_fail(why, XIR_E_UNSUPPORTED, (xir_str){ 0 }, "%s", sentence);
+}
+
+static xir_status open_storage(tensor_elements *e, const xir_type *storage, xir_diags *why) {
+    uint64_t bits = xir_type_storage_bits(storage);
+    if (bits == 0 || bits > 64) return refuse_type(why, "elements that are no numbers of up to 64 bits");
+    e->format = format_of(storage);
+    return e->format.kind == ELEMENT_NONE ? refuse_type(why, "elements that are no numbers") : XIR_OK;
+}
+
+/* Room for `count` items along an axis of the type; there may be one for all. */
+static xir_status open_row(tensor_elements *e, const xir_type *type, size_t count, int64_t axis, element_row *out, xir_diags *why) {
+    *out = (element_row){ .n = 1, .inner = 1 };
+    if (count == 0) return XIR_OK;
+    if (count > 1) {
+        size_t rank = xir_type_rank(type);
+        if (axis < 0) axis += (int64_t)rank;
+        if (axis < 0 || (uint64_t)axis >= rank || xir_type_dim(type, axis, false) != (int64_t)count) {
+            return refuse_type(why, "scales, ratios or zero points are not as many as the dim that they lie along has elements");
+        }
+        for (size_t k = (size_t)axis + 1; k < rank; k++) out->inner *= (size_t)xir_type_dim(type, (int64_t)k, false);
+        if (out->inner == 0) return XIR_OK;   // no elements: nobody asks
+    }
+    out->items = mem_new(e->alloc, count * sizeof *out->items);
+    if (!out->items) return diag_memory(why);
+    out->n = count;
+    return XIR_OK;
+}
+
+static xir_status open_quant(tensor_elements *e, const xir_type *type, xir_diags *why) {
+    const xir_scales *scales = xir_type_scale(type);
+    const xir_norm_ratios *ratios = xir_type_norm_ratios(type);
+    xir_i64s zeros = xir_type_zero_points(type);
+    int64_t axis = scales ? xir_scales_axis(scales) : -1;
+    xir_status status = open_row(e, type, scales ? xir_scales_count(scales) : 0, axis, &e->scale, why);
+    if (!status) status = open_row(e, type, zeros.size, axis, &e->zero, why);
+    if (!status && ratios) status = open_row(e, type, xir_norm_ratios_count(ratios), xir_norm_ratios_axis(ratios), &e->ratio, why);
+    if (status) return status;
+    for (size_t i = 0; e->scale.items && i < e->scale.n; i++) e->scale.items[i] = xir_scales_at(scales, i);
+    for (size_t i = 0; e->zero.items && i < e->zero.n; i++) e->zero.items[i] = (double)zeros.data[i];
+    for (size_t i = 0; e->ratio.items && i < e->ratio.n; i++) e->ratio.items[i] = xir_norm_ratios_at(ratios, i);
+    return XIR_OK;
+}
+
+xir_status elements_open(tensor_elements *e, const xir_allocator *alloc, const xir_type *type, xir_diags *why) {
+    *e = (tensor_elements){ .alloc = alloc };
+    const xir_type *element = xir_type_element(type);
+    if (!element) return refuse_type(why, "a type that is no tensor");
+    e->quantised = xir_type_is_quantized(element);
+    xir_status status = open_storage(e, xir_type_storage(element), why);
+    if (!status && e->quantised) status = open_quant(e, type, why);
+    if (status) elements_close(e);
+    return status;
+}
+
+static void close_row(const tensor_elements *e, element_row *row) {
+    mem_free(e->alloc, row->items, row->n * sizeof *row->items);
+    row->items = NULL;
+}
+
+void elements_close(tensor_elements *e) {
+    close_row(e, &e->scale);
+    close_row(e, &e->ratio);
+    close_row(e, &e->zero);
+}
+
+static double row_at(const element_row *row, size_t i, double otherwise) {
+    if (!row->items) return otherwise;
+    return row->n == 1 ? row->items[0] : row->items[i / row->inner % row->n];
+}
+
+/* ---- bits ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t load_bytes(const uint8_t *at, size_t width) {
+    uint64_t bits = 0;
+    for (size_t k = 0; k < width; k++) bits |= (uint64_t)at[k] << (8 * k);
+    return bits;
+}
+
+static void store_bytes(uint8_t *at, size_t width, uint64_t bits) {
+    for (size_t k = 0; k < width; k++) at[k] = (uint8_t)(bits >> (8 * k));
+}
+
+/* The same with a number of bytes that the compiler knows: one move each. */
+static uint64_t load(element_format f, const uint8_t *bytes, size_t i) {
+    switch (f.bits) {
+    case 8:  return bytes[i];
+    case 16: return load_bytes(bytes + 2 * i, 2);
+    case 32: return load_bytes(bytes + 4 * i, 4);
+    case 64: return load_bytes(bytes + 8 * i, 8);
+    default: break;
+    }
+    if (f.bits % 8 == 0) return load_bytes(bytes + i * (f.bits / 8), f.bits / 8);
+    uint64_t bits = 0;
+    size_t from = i * f.bits;   // cannot overflow: the last one's byte has an address
+    for (unsigned k = 0; k < f.bits; k++) bits |= (uint64_t)(bytes[(from + k) / 8] >> ((from + k) % 8) & 1) << k;
+    return bits;
+}
+
+static void store(element_format f, uint8_t *bytes, size_t i, uint64_t bits) {
+    switch (f.bits) {
+    case 8:  bytes[i] = (uint8_t)bits; return;
+    case 16: store_bytes(bytes + 2 * i, 2, bits); return;
+    case 32: store_bytes(bytes + 4 * i, 4, bits); return;
+    case 64: store_bytes(bytes + 8 * i, 8, bits); return;
+    default: break;
+    }
+    if (f.bits % 8 == 0) {
+        store_bytes(bytes + i * (f.bits / 8), f.bits / 8, bits);
+        return;
+    }
+    size_t from = i * f.bits;
+    for (unsigned k = 0; k < f.bits; k++) {
+        uint8_t *byte = &bytes[(from + k) / 8], mask = (uint8_t)(1u << ((from + k) % 8));
+        *byte = (uint8_t)(bits >> k & 1 ? *byte | mask : *byte & ~mask);
+    }
+}
+
+/* ---- floats ---------------------------------------------------------------------------------------------------- */
+
+static double single_of(uint64_t bits) {
+    uint32_t word = (uint32_t)bits;
+    float v;
+    memcpy(&v, &word, sizeof v);
+    return (double)v;
+}
+
+static uint64_t bits_of_single(float v) {
+    uint32_t word;
+    memcpy(&word, &v, sizeof word);
+    return word;
+}
+
+/* A float of other parts, by what they mean. TF32 lies in the upper bits of an fp32. */
+static double float_of(element_format f, uint64_t bits) {
+    if (f.mantissa == 23 || f.bits == 32) return single_of(bits);
+    if (f.mantissa == 52) {
+        double v;
+        memcpy(&v, &bits, sizeof v);
+        return v;
+    }
+    unsigned top = (1u << f.exponent) - 1, exponent = (unsigned)(bits >> f.mantissa) & top;
+    double fraction = (double)(bits & ((1u << f.mantissa) - 1));
+    int lowest = 2 - (1 << (f.exponent - 1)) - (int)f.mantissa;   // exponent of the last bit of a subnormal number
+    double v = exponent == top ? (fraction > 0 ? NAN : INFINITY)
+             : exponent == 0   ? ldexp(fraction, lowest)
+                               : ldexp(fraction + (double)(1u << f.mantissa), lowest + (int)exponent - 1);
+    return bits >> (f.exponent + f.mantissa) & 1 ? -v : v;
+}
+
+static uint64_t bits_of_float(element_format f, double v) {
+    uint64_t sign = signbit(v) ? 1 : 0;
+    if (f.mantissa == 23) return bits_of_single((float)v);
+    if (f.mantissa == 52) {
+        uint64_t bits;
+        memcpy(&bits, &v, sizeof bits);
+        return bits;
+    }
+    unsigned top = (1u << f.exponent) - 1, shift = f.bits - 1 - f.exponent - f.mantissa;   // 13 of TF32, else 0
+    uint64_t infinite = (uint64_t)top << f.mantissa, bits;
+    int lowest = 2 - (1 << (f.exponent - 1)) - (int)f.mantissa;
+    double most = ldexp((double)(2u << f.mantissa) - 1, lowest + (int)top - 2);
+    if (isnan(v)) {
+        bits = infinite | 1u << (f.mantissa - 1);
+    } else if (isinf(v)) {
+        bits = infinite;
+    } else if (v == 0) {
+        bits = 0;
+    } else {
+        int exponent = 0;
+        double magnitude = fabs(v);
+        frexp(magnitude, &exponent);
+        exponent -= (int)f.mantissa + 1;            // of the last bit that is kept
+        if (exponent < lowest) exponent = lowest;
+        /* Halves to even, and a carry into the next power of two comes out right by itself: the bits are added. */
+        double last = nearbyint(ldexp(magnitude, -exponent));
+        if (ldexp(last, exponent) > most) bits = infinite;
+        else bits = (uint64_t)last + ((uint64_t)(exponent - lowest) << f.mantissa);
+    }
+    return (bits | sign << (f.exponent + f.mantissa)) << shift;
+}
+
+/* ---- integers -------------------------------------------------------------------------------------------------- */
+
+static int64_t integer_of(element_format f, uint64_t bits) {
+    if (f.kind == ELEMENT_BOOL) return bits != 0;
+    if (f.kind == ELEMENT_SIGNED && f.bits < 64 && bits >> (f.bits - 1) & 1) bits |= ~UINT64_C(0) << f.bits;
+    return (int64_t)bits;
+}
+
+/* Towards zero, limited to int64; NaN is 0. */
+static int64_t cut_real(double v) {
+    if (isnan(v)) return 0;
+    if (v >= 0x1p63) return INT64_MAX;
+    return v < -0x1p63 ? INT64_MIN : (int64_t)v;
+}
+
+/* Limited to what the type has. */
+static uint64_t limited(element_format f, double v) {
+    if (f.kind == ELEMENT_BOOL) return v != 0;   // NaN is no zero
+    if (f.kind == ELEMENT_UNSIGNED) {
+        if (!(v > 0)) return 0;
+        return v >= ldexp(1, (int)f.bits) ? ~UINT64_C(0) >> (64 - f.bits) : (uint64_t)v;
+    }
+    int64_t most = (int64_t)((UINT64_C(1) << (f.bits - 1)) - 1), cut = cut_real(v);
+    return (uint64_t)(cut > most ? most : cut < -most - 1 ? -most - 1 : cut);
+}
+
+/* An integer as a real that is rounded again later: of 53 bits, whose last one says whether more followed, so that rounding twice gives
+ * what rounding once would. */
+static double real_of_integer(element_format f, int64_t v) {
+    if (f.mantissa == 52 || (v > -(INT64_C(1) << 53) && v < INT64_C(1) << 53)) return (double)v;
+    uint64_t magnitude = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, kept = magnitude & ~UINT64_C(2047);
+    if (magnitude & 2047) kept |= 2048;
+    return v < 0 ? -(double)kept : (double)kept;
+}
+
+/* ---- quantised ------------------------------------------------------------------------------------------------- */
+
+static uint64_t quantise(const tensor_elements *e, size_t i, double v) {
+    element_format f = e->format;
+    double stored = v / (row_at(&e->scale, i, 1) * row_at(&e->ratio, i, 1));
+    if (f.kind == ELEMENT_FLOAT) return bits_of_float(f, stored + row_at(&e->zero, i, 0));
+    stored = round(stored) + row_at(&e->zero, i, 0);
+    double most = ldexp(1, (int)f.bits - (f.kind == ELEMENT_SIGNED)) - 1, least = f.kind == ELEMENT_SIGNED ? -most : 0;
+    return limited(f, stored > most ? most : stored < least ? least : stored);
+}
+
+static double dequantise(const tensor_elements *e, size_t i, uint64_t bits) {
+    double stored = e->format.kind == ELEMENT_FLOAT ? float_of(e->format, bits) : (double)integer_of(e->format, bits);
+    return (stored - row_at(&e->zero, i, 0)) * (row_at(&e->scale, i, 1) * row_at(&e->ratio, i, 1));
+}
+
+/* ---- one ------------------------------------------------------------------------------------------------------- */
+
+static double real_of(element_format f, uint64_t bits) {
+    if (f.kind == ELEMENT_FLOAT) return float_of(f, bits);
+    return f.kind == ELEMENT_UNSIGNED ? (double)bits : (double)integer_of(f, bits);
+}
+
+static uint64_t bits_of_real(element_format f, double v) {
+    return f.kind == ELEMENT_FLOAT ? bits_of_float(f, v) : limited(f, v);
+}
+
+static uint64_t bits_of_i64(element_format f, int64_t v) {
+    return f.kind == ELEMENT_FLOAT ? bits_of_float(f, real_of_integer(f, v)) : f.kind == ELEMENT_BOOL ? v != 0 : (uint64_t)v;
+}
+
+double element_real(element_format f, const void *bytes, size_t i) {
+    if (f.mantissa == 23) return single_of(load_bytes((const uint8_t *)bytes + 4 * i, 4));
+    return f.kind == ELEMENT_NONE ? (double)NAN : real_of(f, load(f, bytes, i));
+}
+
+int64_t element_i64(element_format f, const void *bytes, size_t i) {
+    if (f.kind == ELEMENT_NONE) return 0;
+    uint64_t bits = load(f, bytes, i);
+    return f.kind == ELEMENT_FLOAT ? cut_real(float_of(f, bits)) : integer_of(f, bits);
+}
+
+void element_put_real(element_format f, void *bytes, size_t i, double v) {
+    if (f.mantissa == 23) store_bytes((uint8_t *)bytes + 4 * i, 4, bits_of_single((float)v));
+    else store(f, bytes, i, bits_of_real(f, v));
+}
+
+void element_put_i64(element_format f, void *bytes, size_t i, int64_t v) { store(f, bytes, i, bits_of_i64(f, v)); }
+
+/* ---- many of a type -------------------------------------------------------------------------------------------- */
+
+void elements_to_ints(const xir_type *element, const void *bytes, size_t from, size_t n, int64_t *out) {
+    element_format f = element_format_of(element);
+    for (size_t i = 0; i < n; i++) out[i] = element_i64(f, bytes, from + i);
+}
+
+void elements_to_reals(const xir_type *element, const void *bytes, size_t from, size_t n, double *out) {
+    element_format f = element_format_of(element);
+    for (size_t i = 0; i < n; i++) out[i] = f.kind == ELEMENT_NONE ? 0 : element_real(f, bytes, from + i);
+}
+
+/* The format of elements that are about to be written; false if they cannot be. */
+static bool begin(const xir_type *element, size_t n, void *out, element_format *f) {
+    *f = element_format_of(element);
+    if (f->kind == ELEMENT_NONE) return false;
+    if (f->bits % 8 && n) ((uint8_t *)out)[(n * f->bits - 1) / 8] = 0;
+    return true;
+}
+
+bool elements_of_ints(const xir_type *element, const int64_t *v, size_t n, void *out) {
+    element_format f;
+    if (!begin(element, n, out, &f)) return false;
+    for (size_t i = 0; i < n; i++) element_put_i64(f, out, i, v[i]);
+    return true;
+}
+
+bool elements_of_reals(const xir_type *element, const double *v, size_t n, void *out) {
+    element_format f;
+    if (!begin(element, n, out, &f)) return false;
+    for (size_t i = 0; i < n; i++) element_put_real(f, out, i, v[i]);
+    return true;
+}
+
+bool elements_fill(const xir_type *element, double v, size_t n, void *out) {
+    element_format f;
+    if (!begin(element, n, out, &f)) return false;
+    for (size_t i = 0; i < n; i++) element_put_real(f, out, i, v);
+    return true;
+}
+
+/* ---- many of a tensor ------------------------------------------------------------------------------------------ */
+
+static double real_at(const tensor_elements *e, const uint8_t *bytes, size_t i) {
+    uint64_t bits = load(e->format, bytes, i);
+    return e->quantised ? dequantise(e, i, bits) : real_of(e->format, bits);
+}
+
+void elements_read_reals(const tensor_elements *e, const void *bytes, size_t from, size_t n, double *out) {
+    const uint8_t *b = bytes;
+    if (!e->quantised && e->format.mantissa == 23) {   // what nearly all are
+        for (size_t i = 0; i < n; i++) out[i] = single_of(load_bytes(b + 4 * (from + i), 4));
+        return;
+    }
+    for (size_t i = 0; i < n; i++) out[i] = real_at(e, b, from + i);
+}
+
+void elements_read_i64s(const tensor_elements *e, const void *bytes, size_t from, size_t n, int64_t *out) {
+    bool real = elements_are_real(e);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = real ? cut_real(real_at(e, bytes, from + i)) : integer_of(e->format, load(e->format, bytes, from + i));
+    }
+}
+
+void elements_write_reals(const tensor_elements *e, void *bytes, size_t from, size_t n, const double *in) {
+    uint8_t *b = bytes;
+    if (!e->quantised && e->format.mantissa == 23) {
+        for (size_t i = 0; i < n; i++) store_bytes(b + 4 * (from + i), 4, bits_of_single((float)in[i]));
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        store(e->format, b, from + i, e->quantised ? quantise(e, from + i, in[i]) : bits_of_real(e->format, in[i]));
+    }
+}
+
+void elements_write_i64s(const tensor_elements *e, void *bytes, size_t from, size_t n, const int64_t *in) {
+    for (size_t i = 0; i < n; i++) {
+        store(e->format, bytes, from + i, e->quantised ? quantise(e, from + i, (double)in[i]) : bits_of_i64(e->format, in[i]));
+    }
+}
