@@ -1,9 +1,9 @@
 /* See element_codes.h. */
 #include "element_codes.h"
 
-#define OTHER ELEMENT_OTHER, 0
-#define UINT  ELEMENT_UINT, 0
-#define SINT  ELEMENT_SINT, 0
+#define OTHER ELEMENT_NONE, 0
+#define UINT  ELEMENT_UNSIGNED, 0
+#define SINT  ELEMENT_SIGNED, 0
 #define FLOAT(format) ELEMENT_FLOAT, XIR_FLOAT_##format
 
 static const element_code onnx_rows[] = {
@@ -38,11 +38,11 @@ static const element_code onnx_rows[] = {
 const element_codes element_codes_onnx = { onnx_rows, sizeof onnx_rows / sizeof onnx_rows[0] };
 
 const xir_type *element_code_type(xir_context *ctx, const element_code *e) {
-    switch (e ? e->kind : ELEMENT_OTHER) {
-    case ELEMENT_BOOL:  return xir_bool_type_get(ctx);
-    case ELEMENT_UINT:  return xir_uint(ctx, e->bits);
-    case ELEMENT_SINT:  return xir_sint(ctx, e->bits);
-    case ELEMENT_FLOAT: return xir_float(ctx, (xir_float_format)e->format);
-    default:            return NULL;
+    switch (e ? e->kind : ELEMENT_NONE) {
+    case ELEMENT_BOOL:     return xir_bool_type_get(ctx);
+    case ELEMENT_UNSIGNED: return xir_uint(ctx, e->bits);
+    case ELEMENT_SIGNED:   return xir_sint(ctx, e->bits);
+    case ELEMENT_FLOAT:    return xir_float(ctx, (xir_float_format)e->format);
+    default:               return NULL;
     }
 }

@@ -3,14 +3,12 @@
 #ifndef CORE_ELEMENT_CODES_H
 #define CORE_ELEMENT_CODES_H
 
-#include <xir/type.h>
-
-typedef enum element_kind { ELEMENT_OTHER, ELEMENT_BOOL, ELEMENT_UINT, ELEMENT_SINT, ELEMENT_FLOAT } element_kind;
+#include "elements.h"
 
 typedef struct element_code {
     const char *name;      /* as the format calls it                                  */
     uint16_t    bits;      /* of one element; 0: texts, or not known                  */
-    uint8_t     kind;      /* element_kind; ELEMENT_OTHER: no element type stands for it */
+    uint8_t     kind;      /* element_kind; ELEMENT_NONE: no element type stands for it  */
     uint8_t     format;    /* xir_float_format, of floats                             */
     uint8_t     numbers;   /* that make up one element: 2 of complex ones             */
 } element_code;

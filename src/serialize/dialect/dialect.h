@@ -254,7 +254,7 @@ bool dialect_drop_unused(dialect *d, const char *key);
 const xir_type *dialect_element(dialect *d, uint64_t code);
 static inline bool dialect_has_element(const dialect *d, uint64_t code) {
     const element_code *e = element_code_at(d->about->elements, code);
-    return e && e->kind != ELEMENT_OTHER;
+    return e && e->kind != ELEMENT_NONE;
 }
 /* The tensor type with a layout of `*`; dims below 0 are unknown ones. NULL with a failure, or without `element`. */
 const xir_type *dialect_tensor(dialect *d, const xir_type *element, const int64_t *dims, size_t rank);

@@ -16,8 +16,8 @@
 #include "support/scarce.h"
 #include "support/scratch.h"
 
-static const element_code rows[] = { { "none", 0, ELEMENT_OTHER, 0, 1 }, { "real", 32, ELEMENT_FLOAT, XIR_FLOAT_FP32, 1 },
-                                     { "byte", 8, ELEMENT_UINT, 0, 1 } };
+static const element_code rows[] = { { "none", 0, ELEMENT_NONE, 0, 1 }, { "real", 32, ELEMENT_FLOAT, XIR_FLOAT_FP32, 1 },
+                                     { "byte", 8, ELEMENT_UNSIGNED, 0, 1 } };
 static const element_codes codes = { rows, COUNT(rows) };
 static const dialect_about first_counts = { "my", XIR_FRAMEWORK_ONNX, &codes, false };
 static const dialect_about last_counts = { "my", XIR_FRAMEWORK_ONNX, &codes, true };
