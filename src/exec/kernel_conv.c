@@ -178,7 +178,9 @@ static void sum_integers(const conv *c, const int64_t *x, const int64_t *k, int6
 
 /* ---- all ---------------------------------------------------------------------------------------------------------- */
 
-static xir_status run(xir_kernel *at, conv c) {
+static xir_status run(xir_kernel *at, window_attrs attrs) {
+    conv c = { .n = attrs.n, .groups = attrs.groups, .mode = attrs.mode, .transposed = attrs.transposed };
+    window_axes(&c.w, &attrs);
     if (!conv_make(at, &c)) return XIR_E_MEMORY;
     const bool has_bias = xir_kernel_input_type(at, 2) != NULL;
     const int64_t elements = c.y.dim[N] * c.y.dim[D] * c.y.dim[H] * c.y.dim[W] * c.y.dim[C];
@@ -198,48 +200,20 @@ static xir_status run(xir_kernel *at, conv c) {
     return XIR_OK;
 }
 
-#define ALONG_D(a)  { STEPS_D(a), .dilation = (a)->dilation_depth  }
-#define ALONG_H(a)  { STEPS_H(a), .dilation = (a)->dilation_height }
-#define ALONG_W(a)  { STEPS_W(a), .dilation = (a)->dilation_width  }
-static xir_status conv1d(xir_kernel *at) {
-    const xir_conv1d_attrs *a = xir_kernel_attrs(at);
-    return run(at, (conv){ .n = 1, .w.along = { STEPS_NONE, STEPS_NONE, ALONG_W(a) }, .groups = a->groups,
-                             .mode = a->padding_mode });
-}
-static xir_status conv2d(xir_kernel *at) {
-    const xir_conv2d_attrs *a = xir_kernel_attrs(at);
-    return run(at, (conv){ .n = 2, .w.along = { STEPS_NONE, ALONG_H(a), ALONG_W(a) }, .groups = a->groups,
-                             .mode = a->padding_mode });
-}
-static xir_status conv3d(xir_kernel *at) {
-    const xir_conv3d_attrs *a = xir_kernel_attrs(at);
-    return run(at, (conv){ .n = 3, .w.along = { ALONG_D(a), ALONG_H(a), ALONG_W(a) }, .groups = a->groups,
-                             .mode = a->padding_mode });
-}
-static xir_status conv_transpose1d(xir_kernel *at) {
-    const xir_conv_transpose1d_attrs *a = xir_kernel_attrs(at);
-    return run(at, (conv){ .n = 1, .w.along = { STEPS_NONE, STEPS_NONE, ALONG_W(a) }, .groups = a->groups,
-                             .transposed = true });
-}
-static xir_status conv_transpose2d(xir_kernel *at) {
-    const xir_conv_transpose2d_attrs *a = xir_kernel_attrs(at);
-    return run(at, (conv){ .n = 2, .w.along = { STEPS_NONE, ALONG_H(a), ALONG_W(a) }, .groups = a->groups,
-                             .transposed = true });
-}
-static xir_status conv_transpose3d(xir_kernel *at) {
-    const xir_conv_transpose3d_attrs *a = xir_kernel_attrs(at);
-    return run(at, (conv){ .n = 3, .w.along = { ALONG_D(a), ALONG_H(a), ALONG_W(a) }, .groups = a->groups,
-                             .transposed = true });
-}
+static xir_status conv1d(xir_kernel *at) { return run(at, conv1d_windows(xir_kernel_attrs(at))); }
+static xir_status conv2d(xir_kernel *at) { return run(at, conv2d_windows(xir_kernel_attrs(at))); }
+static xir_status conv3d(xir_kernel *at) { return run(at, conv3d_windows(xir_kernel_attrs(at))); }
+static xir_status conv_transpose1d(xir_kernel *at) { return run(at, conv_transpose1d_windows(xir_kernel_attrs(at))); }
+static xir_status conv_transpose2d(xir_kernel *at) { return run(at, conv_transpose2d_windows(xir_kernel_attrs(at))); }
+static xir_status conv_transpose3d(xir_kernel *at) { return run(at, conv_transpose3d_windows(xir_kernel_attrs(at))); }
 
 /* ---- Unfold --------------------------------------------------------------------------------------------------------- */
 
 /* The output has a row of L for each place and a cell of C for each channel and tap. */
 static xir_status unfold(xir_kernel *at) {
-    const xir_unfold_attrs *a = xir_kernel_attrs(at);
-    window w = { .along = { STEPS_NONE,
-                            { STEPS_H(a), .size = a->kernel_height, .dilation = a->dilation_height },
-                            { STEPS_W(a), .size = a->kernel_width,  .dilation = a->dilation_width  } } };
+    const window_attrs attrs = unfold_windows(xir_kernel_attrs(at));
+    window w;
+    window_axes(&w, &attrs);
     axes x, y;
     map_axes(xir_kernel_input_type(at, 0), 2, &x);
     map_axes(xir_kernel_output_type(at, 0), 1, &y);

@@ -13,7 +13,9 @@ typedef struct pool {
 } pool;
 
 /* Reads dims. False without memory. */
-static bool pool_make(xir_kernel *at, pool *p) {
+static bool pool_make(xir_kernel *at, const window_attrs *attrs, pool *p) {
+    *p = (pool){ .n = attrs->n, .padding_counts = attrs->padding_counts, .divisor = attrs->divisor };
+    window_axes(&p->w, attrs);
     map_axes(xir_kernel_input_type(at, 0), p->n, &p->x);
     map_axes(xir_kernel_output_type(at, 0), p->n, &p->y);
     return window_make(at, &p->w, p->x.dim + D, p->y.dim + D, XIR_PADDING_ZEROS);
@@ -69,9 +71,10 @@ static int64_t lowest_of(const xir_type *element) {
     return integer->ibits >= 64 ? INT64_MIN : -((int64_t)1 << (integer->ibits - 1));
 }
 
-static xir_status max_pool(xir_kernel *at, pool p) {
+static xir_status max_pool(xir_kernel *at, window_attrs attrs) {
     const xir_type *type = xir_kernel_input_type(at, 0);
-    if (!pool_make(at, &p)) return XIR_E_MEMORY;
+    pool p;
+    if (!pool_make(at, &attrs, &p)) return XIR_E_MEMORY;
     if (xir_kernel_is_real(type)) {
         reals r = { xir_kernel_reals(at, 0), xir_kernel_real_out(at, 0) };
         if (!r.x || !r.y) return XIR_E_MEMORY;
@@ -120,9 +123,10 @@ static void mean_of_integers(const pool *p, const int64_t place[SPATIAL], int64_
     r->y[to] = r->order ? (int64_t)(sum / (uint64_t)divisor) : (int64_t)sum / divisor;
 }
 
-static xir_status avg_pool(xir_kernel *at, pool p) {
+static xir_status avg_pool(xir_kernel *at, window_attrs attrs) {
     const xir_type *type = xir_kernel_input_type(at, 0);
-    if (!pool_make(at, &p)) return XIR_E_MEMORY;
+    pool p;
+    if (!pool_make(at, &attrs, &p)) return XIR_E_MEMORY;
     if (xir_kernel_is_real(type)) {
         reals r = { xir_kernel_reals(at, 0), xir_kernel_real_out(at, 0) };
         if (!r.x || !r.y) return XIR_E_MEMORY;
@@ -137,40 +141,12 @@ static xir_status avg_pool(xir_kernel *at, pool p) {
 
 /* ---- all ------------------------------------------------------------------------------------------------------------ */
 
-#define MEAN_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = 1 }
-#define MEAN_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = 1 }
-#define MEAN_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = 1 }
-#define MOST_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = (a)->dilation_depth  }
-#define MOST_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = (a)->dilation_height }
-#define MOST_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = (a)->dilation_width  }
-
-static xir_status avg_pool1d(xir_kernel *at) {
-    const xir_avg_pool1d_attrs *a = xir_kernel_attrs(at);
-    return avg_pool(at, (pool){ .n = 1, .w.along = { STEPS_NONE, STEPS_NONE, MEAN_W(a) },
-                               .padding_counts = a->count_include_pad, .divisor = a->divisor_override });
-}
-static xir_status avg_pool2d(xir_kernel *at) {
-    const xir_avg_pool2d_attrs *a = xir_kernel_attrs(at);
-    return avg_pool(at, (pool){ .n = 2, .w.along = { STEPS_NONE, MEAN_H(a), MEAN_W(a) },
-                               .padding_counts = a->count_include_pad, .divisor = a->divisor_override });
-}
-static xir_status avg_pool3d(xir_kernel *at) {
-    const xir_avg_pool3d_attrs *a = xir_kernel_attrs(at);
-    return avg_pool(at, (pool){ .n = 3, .w.along = { MEAN_D(a), MEAN_H(a), MEAN_W(a) },
-                               .padding_counts = a->count_include_pad, .divisor = a->divisor_override });
-}
-static xir_status max_pool1d(xir_kernel *at) {
-    const xir_max_pool1d_attrs *a = xir_kernel_attrs(at);
-    return max_pool(at, (pool){ .n = 1, .w.along = { STEPS_NONE, STEPS_NONE, MOST_W(a) } });
-}
-static xir_status max_pool2d(xir_kernel *at) {
-    const xir_max_pool2d_attrs *a = xir_kernel_attrs(at);
-    return max_pool(at, (pool){ .n = 2, .w.along = { STEPS_NONE, MOST_H(a), MOST_W(a) } });
-}
-static xir_status max_pool3d(xir_kernel *at) {
-    const xir_max_pool3d_attrs *a = xir_kernel_attrs(at);
-    return max_pool(at, (pool){ .n = 3, .w.along = { MOST_D(a), MOST_H(a), MOST_W(a) } });
-}
+static xir_status avg_pool1d(xir_kernel *at) { return avg_pool(at, avg_pool1d_windows(xir_kernel_attrs(at))); }
+static xir_status avg_pool2d(xir_kernel *at) { return avg_pool(at, avg_pool2d_windows(xir_kernel_attrs(at))); }
+static xir_status avg_pool3d(xir_kernel *at) { return avg_pool(at, avg_pool3d_windows(xir_kernel_attrs(at))); }
+static xir_status max_pool1d(xir_kernel *at) { return max_pool(at, max_pool1d_windows(xir_kernel_attrs(at))); }
+static xir_status max_pool2d(xir_kernel *at) { return max_pool(at, max_pool2d_windows(xir_kernel_attrs(at))); }
+static xir_status max_pool3d(xir_kernel *at) { return max_pool(at, max_pool3d_windows(xir_kernel_attrs(at))); }
 
 kernel_table kernels_pool = {
     { xir_avg_pool1d_class, avg_pool1d },

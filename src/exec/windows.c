@@ -26,6 +26,12 @@ void map_axes(const xir_type *type, size_t n, axes *out) {
     read_axes(type, letters[n], out);
 }
 
+void window_axes(window *w, const window_attrs *attrs) {
+    size_t none = SPATIAL - attrs->n;
+    for (size_t a = 0; a < none; a++) w->along[a] = (steps){ .size = 1, .stride = 1, .dilation = 1 };
+    for (size_t a = none; a < SPATIAL; a++) w->along[a] = attrs->along[a - none];
+}
+
 /* Which of n cells stands for cell i, which may be outside. */
 static int64_t padded_cell(int64_t i, int64_t n, xir_padding mode) {
     if (i >= 0 && i < n) return i;

@@ -7,6 +7,7 @@
 #define EXEC_WINDOWS_H
 
 #include "kernels.h"
+#include "window_attrs.h"
 
 enum { SPATIAL = 3, MOST_AXES = SPATIAL + 2 };
 
@@ -23,13 +24,6 @@ void read_axes(const xir_type *type, const char *letters, axes *out);
 /* The axes of a map with `n` spatial ones. */
 void map_axes(const xir_type *type, size_t n, axes *out);
 
-/* What a window does along one axis. */
-typedef struct steps { int64_t size, stride, dilation, before, after; } steps;
-#define STEPS_D(a)    .stride = (a)->stride_depth,  .before = (a)->pad_front, .after = (a)->pad_back
-#define STEPS_H(a)    .stride = (a)->stride_height, .before = (a)->pad_top,   .after = (a)->pad_bottom
-#define STEPS_W(a)    .stride = (a)->stride_width,  .before = (a)->pad_left,  .after = (a)->pad_right
-#define STEPS_NONE    { .size = 1, .stride = 1, .dilation = 1 }
-
 /* A window and the cells that it meets along each axis, cell[a][p * size + k], -1 for none. */
 typedef struct window {
     steps          along[SPATIAL];
@@ -38,6 +32,8 @@ typedef struct window {
     int64_t        cells;             /* of one window                   */
 } window;
 
+/* What attributes give for each of the three axes. */
+void window_axes(window *w, const window_attrs *attrs);
 /* How many places a window has along an axis: floor((over + before + after - dilation * (size - 1) - 1) / stride) + 1. */
 static inline int64_t window_places(const steps *s, int64_t over) {
     return (over + s->before + s->after - s->dilation * (s->size - 1) - 1) / s->stride + 1;

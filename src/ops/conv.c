@@ -5,47 +5,15 @@
 #include "spatial.h"
 #include "types.h"
 
-typedef struct conv {
-    sweep       sweep;     /* sizes are the kernel's, once it has been read */
-    int64_t     groups;
-    xir_padding mode;
-    bool        transposed;
-} conv;
-
-/* What attributes say of an axis. */
-#define DILATED_D(a)  { STEPS_D(a), .dilation = (a)->dilation_depth  }
-#define DILATED_H(a)  { STEPS_H(a), .dilation = (a)->dilation_height }
-#define DILATED_W(a)  { STEPS_W(a), .dilation = (a)->dilation_width  }
-#define SPREAD_D(a)   { STEPS_D(a), .dilation = (a)->dilation_depth,  .extra = (a)->output_pad_depth  }
-#define SPREAD_H(a)   { STEPS_H(a), .dilation = (a)->dilation_height, .extra = (a)->output_pad_height }
-#define SPREAD_W(a)   { STEPS_W(a), .dilation = (a)->dilation_width,  .extra = (a)->output_pad_width  }
-
-/* What the attributes of any of the classes say. */
-static conv conv_of(const xir_infer *at) {
+/* What the attributes of any of the classes say; sizes are the kernel's, once it has been read. */
+static window_attrs conv_of(const xir_infer *at) {
     const xir_class_decl *decl = at->cls->decl;
-    const void *attrs = at->attrs;
-    if (decl == xir_conv2d_class()) {
-        const xir_conv2d_attrs *a = attrs;
-        return (conv){ { 2, { DILATED_H(a), DILATED_W(a) } }, a->groups, a->padding_mode, false };
-    }
-    if (decl == xir_conv1d_class()) {
-        const xir_conv1d_attrs *a = attrs;
-        return (conv){ { 1, { DILATED_W(a) } }, a->groups, a->padding_mode, false };
-    }
-    if (decl == xir_conv3d_class()) {
-        const xir_conv3d_attrs *a = attrs;
-        return (conv){ { 3, { DILATED_D(a), DILATED_H(a), DILATED_W(a) } }, a->groups, a->padding_mode, false };
-    }
-    if (decl == xir_conv_transpose2d_class()) {
-        const xir_conv_transpose2d_attrs *a = attrs;
-        return (conv){ { 2, { SPREAD_H(a), SPREAD_W(a) } }, a->groups, XIR_PADDING_ZEROS, true };
-    }
-    if (decl == xir_conv_transpose1d_class()) {
-        const xir_conv_transpose1d_attrs *a = attrs;
-        return (conv){ { 1, { SPREAD_W(a) } }, a->groups, XIR_PADDING_ZEROS, true };
-    }
-    const xir_conv_transpose3d_attrs *a = attrs;
-    return (conv){ { 3, { SPREAD_D(a), SPREAD_H(a), SPREAD_W(a) } }, a->groups, XIR_PADDING_ZEROS, true };
+    if (decl == xir_conv2d_class())           return conv2d_windows(at->attrs);
+    if (decl == xir_conv1d_class())           return conv1d_windows(at->attrs);
+    if (decl == xir_conv3d_class())           return conv3d_windows(at->attrs);
+    if (decl == xir_conv_transpose2d_class()) return conv_transpose2d_windows(at->attrs);
+    if (decl == xir_conv_transpose1d_class()) return conv_transpose1d_windows(at->attrs);
+    return conv_transpose3d_windows(at->attrs);
 }
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
@@ -68,9 +36,9 @@ static xir_status check_padding(xir_infer *at, xir_padding mode, int64_t pad, in
 }
 
 /* How many places a kernel of m->size has along axis k. */
-static xir_status gather_length(xir_infer *at, const conv *c, size_t k, int64_t input, int64_t *out) {
-    const steps *m = &c->sweep.along[k];
-    const axis_words *words = words_of_axis(c->sweep.n, k);
+static xir_status gather_length(xir_infer *at, const window_attrs *c, size_t k, int64_t input, int64_t *out) {
+    const steps *m = &c->along[k];
+    const axis_words *words = words_of_axis(c->n, k);
     const window w = { .what = "kernel", .things = words->thing, .axis = words->axis, .where = "inputs/1", .input = input,
                        .before = m->before, .after = m->after, .size = m->size, .stride = m->stride,
                        .dilation = m->dilation };
@@ -81,9 +49,9 @@ static xir_status gather_length(xir_infer *at, const conv *c, size_t k, int64_t 
 
 /* How long what `input` kernels of m->size write to is: (input - 1) * stride - before - after + dilation * (size - 1) + extra
  * + 1. */
-static xir_status spread_length(xir_infer *at, const conv *c, size_t k, int64_t input, int64_t *out) {
-    const steps *m = &c->sweep.along[k];
-    const axis_words *words = words_of_axis(c->sweep.n, k);
+static xir_status spread_length(xir_infer *at, const window_attrs *c, size_t k, int64_t input, int64_t *out) {
+    const steps *m = &c->along[k];
+    const axis_words *words = words_of_axis(c->n, k);
     xir_status status = check_steps(at, m, words);
     if (status) return status;
     if (m->extra < 0) return xir_infer_fail(at, XIR_E_BOUNDS, words->extra, "%" PRId64 " is negative", m->extra);
@@ -117,7 +85,7 @@ static xir_status spread_length(xir_infer *at, const conv *c, size_t k, int64_t 
 /* ---- channels ---------------------------------------------------------------------------------------------------- */
 
 /* `in` and `out` are the dims I and O of the kernel. */
-static xir_status check_channels(xir_infer *at, const conv *c, const named_dims *kernel, size_t in, size_t out,
+static xir_status check_channels(xir_infer *at, const window_attrs *c, const named_dims *kernel, size_t in, size_t out,
                                  int64_t channels) {
     int64_t per_group = kernel->dim[in], filters = kernel->dim[out], g = c->groups;
     if (g < 1) return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " is below 1, the least groups", g);
@@ -145,7 +113,7 @@ static xir_status check_channels(xir_infer *at, const conv *c, const named_dims 
 }
 
 /* A bias has an element for each output channel, in any shape; a tiled one may have padding that it says nothing of. */
-static xir_status check_bias(xir_infer *at, const conv *c, int64_t channels) {
+static xir_status check_bias(xir_infer *at, const window_attrs *c, int64_t channels) {
     const xir_type *bias = xir_infer_input(at, 2);
     int64_t length;
     if (!bias || channels < 0 || xir_type_elements(bias, &length) != XIR_OK || length == channels) return XIR_OK;
@@ -178,8 +146,8 @@ static xir_status conv_shape(xir_infer *at, conv_output *out) {
         { "", "LIO", "HWIO", "DHWIO" },
         { "", "LOI", "HWOI", "DHWOI" },
     };
-    conv c = conv_of(at);
-    size_t n = c.sweep.n, channels_at = n + 1, in = n + c.transposed, filters_at = n + !c.transposed;
+    window_attrs c = conv_of(at);
+    size_t n = c.n, channels_at = n + 1, in = n + c.transposed, filters_at = n + !c.transposed;
     named_dims kernel, *dims = &out->dims;
     xir_status status = read_dims(at, 0, map_letters(n), dims);
     if (!status) status = read_dims(at, 1, kernels[c.transposed][n], &kernel);
@@ -187,7 +155,7 @@ static xir_status conv_shape(xir_infer *at, conv_output *out) {
     if (!status) status = need_numbers(at, 0);
     for (size_t k = 0; k < n && !status; k++) {
         int64_t input = dims->dim[1 + k], *length = &dims->dim[1 + k];
-        c.sweep.along[k].size = kernel.dim[k];
+        c.along[k].size = kernel.dim[k];
         status = c.transposed ? spread_length(at, &c, k, input, length) : gather_length(at, &c, k, input, length);
     }
     if (!status) status = check_channels(at, &c, &kernel, in, filters_at, dims->dim[channels_at]);
@@ -249,16 +217,13 @@ typedef struct unfolded {
 
 static xir_status unfold_shape(xir_infer *at, unfolded *out) {
     const xir_unfold_attrs *a = xir_infer_attrs(at);
-    const steps along[2] = {
-        { STEPS_H(a), .size = a->kernel_height, .dilation = a->dilation_height },
-        { STEPS_W(a), .size = a->kernel_width,  .dilation = a->dilation_width  },
-    };
+    const window_attrs attrs = unfold_windows(a);
     int64_t windows[2];
     named_dims *input = &out->input;
     xir_status status = read_dims(at, 0, map_letters(2), input);
     for (size_t k = 0; k < 2 && !status; k++) {
         const axis_words *words = words_of_axis(2, k);
-        const steps *m = &along[k];
+        const steps *m = &attrs.along[k];
         const window w = { .what = "window", .things = words->thing, .axis = words->axis, .where = words->kernel,
                            .input = input->dim[1 + k], .before = m->before, .after = m->after, .size = m->size,
                            .stride = m->stride, .dilation = m->dilation };

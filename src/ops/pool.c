@@ -4,50 +4,18 @@
 #include "graph.h"
 #include "spatial.h"
 
-/* What attributes say of an axis. */
-#define MEAN_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = 1 }
-#define MEAN_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = 1 }
-#define MEAN_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = 1 }
-#define MOST_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = (a)->dilation_depth  }
-#define MOST_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = (a)->dilation_height }
-#define MOST_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = (a)->dilation_width  }
-
 /* What the attributes of any of the classes say. */
-static sweep pool_of(const xir_infer *at) {
+static window_attrs pool_of(const xir_infer *at) {
     const xir_class_decl *decl = at->cls->decl;
-    const void *attrs = at->attrs;
-    if (decl == xir_max_pool2d_class()) {
-        const xir_max_pool2d_attrs *a = attrs;
-        return (sweep){ 2, { MOST_H(a), MOST_W(a) } };
-    }
-    if (decl == xir_max_pool1d_class()) {
-        const xir_max_pool1d_attrs *a = attrs;
-        return (sweep){ 1, { MOST_W(a) } };
-    }
-    if (decl == xir_max_pool3d_class()) {
-        const xir_max_pool3d_attrs *a = attrs;
-        return (sweep){ 3, { MOST_D(a), MOST_H(a), MOST_W(a) } };
-    }
-    if (decl == xir_avg_pool2d_class()) {
-        const xir_avg_pool2d_attrs *a = attrs;
-        return (sweep){ 2, { MEAN_H(a), MEAN_W(a) } };
-    }
-    if (decl == xir_avg_pool1d_class()) {
-        const xir_avg_pool1d_attrs *a = attrs;
-        return (sweep){ 1, { MEAN_W(a) } };
-    }
-    const xir_avg_pool3d_attrs *a = attrs;
-    return (sweep){ 3, { MEAN_D(a), MEAN_H(a), MEAN_W(a) } };
+    if (decl == xir_max_pool2d_class()) return max_pool2d_windows(at->attrs);
+    if (decl == xir_max_pool1d_class()) return max_pool1d_windows(at->attrs);
+    if (decl == xir_max_pool3d_class()) return max_pool3d_windows(at->attrs);
+    if (decl == xir_avg_pool2d_class()) return avg_pool2d_windows(at->attrs);
+    if (decl == xir_avg_pool1d_class()) return avg_pool1d_windows(at->attrs);
+    return avg_pool3d_windows(at->attrs);
 }
 
-static int64_t divisor_of(const xir_infer *at, size_t n) {
-    const void *attrs = at->attrs;
-    if (n == 1) return ((const xir_avg_pool1d_attrs *)attrs)->divisor_override;
-    if (n == 2) return ((const xir_avg_pool2d_attrs *)attrs)->divisor_override;
-    return ((const xir_avg_pool3d_attrs *)attrs)->divisor_override;
-}
-
-static xir_status pool_shape(xir_infer *at, const sweep *m, named_dims *out) {
+static xir_status pool_shape(xir_infer *at, const window_attrs *m, named_dims *out) {
     xir_status status = read_dims(at, 0, map_letters(m->n), out);
     for (size_t k = 0; k < m->n && !status; k++) {
         const axis_words *words = words_of_axis(m->n, k);
@@ -62,20 +30,20 @@ static xir_status pool_shape(xir_infer *at, const sweep *m, named_dims *out) {
 }
 
 /* A bit for each spatial dim. */
-static unsigned spatial_dims(const sweep *m) { return ((1u << m->n) - 1) << 1; }
+static unsigned spatial_dims(const window_attrs *m) { return ((1u << m->n) - 1) << 1; }
 
 /* ---- MaxPool --------------------------------------------------------------------------------------------------- */
 
 static xir_status give_max(xir_infer *at) {
     named_dims out;
-    sweep m = pool_of(at);
+    window_attrs m = pool_of(at);
     xir_status status = pool_shape(at, &m, &out);
     return status ? status : give_named(at, 0, &out, spatial_dims(&m), NULL, NULL);
 }
 
 xir_status max_pool_check(xir_infer *at) {
     named_dims out;
-    sweep m = pool_of(at);
+    window_attrs m = pool_of(at);
     return inputs_judged(at, 1) ? pool_shape(at, &m, &out) : XIR_OK;
 }
 
@@ -91,8 +59,8 @@ xir_status max_pool_tiled_infer(xir_infer *at) {
 
 /* ---- AvgPool --------------------------------------------------------------------------------------------------- */
 
-static xir_status avg_shape(xir_infer *at, const sweep *m, named_dims *out) {
-    int64_t divisor = divisor_of(at, m->n);
+static xir_status avg_shape(xir_infer *at, const window_attrs *m, named_dims *out) {
+    int64_t divisor = m->divisor;
     xir_status status = need_numbers(at, 0);
     if (!status) status = pool_shape(at, m, out);
     if (status || divisor >= 0) return status;
@@ -100,28 +68,28 @@ static xir_status avg_shape(xir_infer *at, const sweep *m, named_dims *out) {
                           divisor);
 }
 
-/* Whether a divisor is too small for the means to lie between the elements. */
-static bool exceeds(const sweep *m, int64_t divisor) {
+/* Whether the divisor is too small for the means to lie between the elements. */
+static bool exceeds(const window_attrs *m) {
     int64_t cells = 1;
-    if (divisor == 0) return false;
+    if (m->divisor == 0) return false;
     for (size_t k = 0; k < m->n; k++) {
         if (!mul_i64(cells, m->along[k].size, &cells)) return true;
     }
-    return divisor < cells;
+    return m->divisor < cells;
 }
 
 static xir_status give_mean(xir_infer *at) {
     named_dims out;
-    sweep m = pool_of(at);
+    window_attrs m = pool_of(at);
     const xir_type *element = NULL;
     xir_status status = avg_shape(at, &m, &out);
-    if (!status && exceeds(&m, divisor_of(at, m.n))) status = computed_element(at, 0, &element);
+    if (!status && exceeds(&m)) status = computed_element(at, 0, &element);
     return status ? status : give_named(at, 0, &out, spatial_dims(&m), NULL, element);
 }
 
 xir_status avg_pool_check(xir_infer *at) {
     named_dims out;
-    sweep m = pool_of(at);
+    window_attrs m = pool_of(at);
     return inputs_judged(at, 1) ? avg_shape(at, &m, &out) : XIR_OK;
 }
 

@@ -5,25 +5,9 @@
 
 #include "sort.h"
 #include "tiled.h"
+#include "window_attrs.h"
 
-enum { MOST_SPATIAL = 3 };
-
-/* What a window does along one axis. */
-typedef struct steps {
-    int64_t size, stride, dilation, before, after;
-    int64_t extra;      /* output_pad of transposed convolutions */
-} steps;
-
-/* Along all: n of them, in the order D, H, W. */
-typedef struct sweep {
-    size_t n;
-    steps   along[MOST_SPATIAL];
-} sweep;
-
-/* The members of `steps` that an attribute struct has for an axis. */
-#define STEPS_D(a)   .stride = (a)->stride_depth,  .before = (a)->pad_front, .after = (a)->pad_back
-#define STEPS_H(a)   .stride = (a)->stride_height, .before = (a)->pad_top,   .after = (a)->pad_bottom
-#define STEPS_W(a)   .stride = (a)->stride_width,  .before = (a)->pad_left,  .after = (a)->pad_right
+enum { MOST_SPATIAL = WINDOW_AXES };
 
 /* The letters of a map with n spatial axes, "NHWC"; its spatial dims are then 1 to n, its channels n + 1. */
 const char *map_letters(size_t n);

@@ -2,7 +2,9 @@
 # layers.sh TOP: who may include whom.
 #
 #   src/core/<layer>                          itself and the layers below: base, object, type, graph, verbs
-#   src/{ops,serialize,passes,exec,library}   itself and src/core
+#   src/attrs                                 nothing but <xir/…>
+#   src/{ops,exec}                            itself, src/attrs and src/core
+#   src/{serialize,passes,library}            itself and src/core
 #   tools/<program>                   itself
 #   examples, plugins/<plug-in>       nothing but <xir/…> and what lies beside
 #   include/xir                       <xir/…>, or a file beside it
@@ -59,7 +61,10 @@ for folder in base object type graph verbs; do
     core="src/core/$folder $core"
     each "src/core/$folder" $core
 done
-for folder in ops serialize passes exec library; do
+each src/attrs
+each src/ops src/ops src/attrs $core
+each src/exec src/exec src/attrs $core
+for folder in serialize passes library; do
     each "src/$folder" "src/$folder" $core
 done
 for folder in tools/*/; do

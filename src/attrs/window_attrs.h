@@ -1,0 +1,120 @@
+/* What the attributes of convolutions, pools and Unfold give for their windows, in one struct for one, two and three spatial
+ * axes.
+ *
+ * Inference and the executor never see each other, and each computes with windows by its own formulas, so that one checks the
+ * other.  What the attributes are called is the same for both: it stands here once, in a header over <xir/ops.h> that both
+ * layers may include, and nothing here computes. */
+#ifndef ATTRS_WINDOW_ATTRS_H
+#define ATTRS_WINDOW_ATTRS_H
+
+#include <xir/ops.h>
+
+enum { WINDOW_AXES = 3 };
+
+/* What a window does along one axis. */
+typedef struct steps {
+    int64_t size;       /* 0 of convolutions: it is the kernel's              */
+    int64_t stride, dilation, before, after;
+    int64_t extra;      /* output_pad of transposed convolutions              */
+} steps;
+
+typedef struct window_attrs {
+    size_t      n;                    /* spatial axes                                       */
+    steps       along[WINDOW_AXES];   /* n of them: W; H and W; D, H and W                  */
+    int64_t     groups;               /* of convolutions                                    */
+    xir_padding mode;                 /* XIR_PADDING_ZEROS where a class has no other       */
+    bool        transposed;
+    bool        padding_counts;       /* of means: count_include_pad                        */
+    int64_t     divisor;              /* of means: divisor_override; 0: as many as count    */
+} window_attrs;
+
+#define STEPS_D(a)    .stride = (a)->stride_depth,  .before = (a)->pad_front, .after = (a)->pad_back
+#define STEPS_H(a)    .stride = (a)->stride_height, .before = (a)->pad_top,   .after = (a)->pad_bottom
+#define STEPS_W(a)    .stride = (a)->stride_width,  .before = (a)->pad_left,  .after = (a)->pad_right
+#define DILATED_D(a)  STEPS_D(a), .dilation = (a)->dilation_depth
+#define DILATED_H(a)  STEPS_H(a), .dilation = (a)->dilation_height
+#define DILATED_W(a)  STEPS_W(a), .dilation = (a)->dilation_width
+
+/* ---- convolutions --------------------------------------------------------------------------------------------- */
+
+#define CONV_ATTRS(count, ...)     { .n = count, .along = { __VA_ARGS__ }, .groups = a->groups, .mode = a->padding_mode }
+#define SPREAD_ATTRS(count, ...)   { .n = count, .along = { __VA_ARGS__ }, .groups = a->groups, .transposed = true }
+#define SPREAD_D(a)  { DILATED_D(a), .extra = (a)->output_pad_depth  }
+#define SPREAD_H(a)  { DILATED_H(a), .extra = (a)->output_pad_height }
+#define SPREAD_W(a)  { DILATED_W(a), .extra = (a)->output_pad_width  }
+
+static inline window_attrs conv1d_windows(const xir_conv1d_attrs *a) {
+    return (window_attrs)CONV_ATTRS(1, { DILATED_W(a) });
+}
+static inline window_attrs conv2d_windows(const xir_conv2d_attrs *a) {
+    return (window_attrs)CONV_ATTRS(2, { DILATED_H(a) }, { DILATED_W(a) });
+}
+static inline window_attrs conv3d_windows(const xir_conv3d_attrs *a) {
+    return (window_attrs)CONV_ATTRS(3, { DILATED_D(a) }, { DILATED_H(a) }, { DILATED_W(a) });
+}
+static inline window_attrs conv_transpose1d_windows(const xir_conv_transpose1d_attrs *a) {
+    return (window_attrs)SPREAD_ATTRS(1, SPREAD_W(a));
+}
+static inline window_attrs conv_transpose2d_windows(const xir_conv_transpose2d_attrs *a) {
+    return (window_attrs)SPREAD_ATTRS(2, SPREAD_H(a), SPREAD_W(a));
+}
+static inline window_attrs conv_transpose3d_windows(const xir_conv_transpose3d_attrs *a) {
+    return (window_attrs)SPREAD_ATTRS(3, SPREAD_D(a), SPREAD_H(a), SPREAD_W(a));
+}
+
+/* ---- pools ---------------------------------------------------------------------------------------------------- */
+
+#define MEAN_ATTRS(count, ...) \
+    { .n = count, .along = { __VA_ARGS__ }, .padding_counts = a->count_include_pad, .divisor = a->divisor_override }
+#define MEAN_D(a)  { STEPS_D(a), .size = (a)->pool_depth,  .dilation = 1 }
+#define MEAN_H(a)  { STEPS_H(a), .size = (a)->pool_height, .dilation = 1 }
+#define MEAN_W(a)  { STEPS_W(a), .size = (a)->pool_width,  .dilation = 1 }
+#define MOST_D(a)  { DILATED_D(a), .size = (a)->pool_depth  }
+#define MOST_H(a)  { DILATED_H(a), .size = (a)->pool_height }
+#define MOST_W(a)  { DILATED_W(a), .size = (a)->pool_width  }
+
+static inline window_attrs avg_pool1d_windows(const xir_avg_pool1d_attrs *a) {
+    return (window_attrs)MEAN_ATTRS(1, MEAN_W(a));
+}
+static inline window_attrs avg_pool2d_windows(const xir_avg_pool2d_attrs *a) {
+    return (window_attrs)MEAN_ATTRS(2, MEAN_H(a), MEAN_W(a));
+}
+static inline window_attrs avg_pool3d_windows(const xir_avg_pool3d_attrs *a) {
+    return (window_attrs)MEAN_ATTRS(3, MEAN_D(a), MEAN_H(a), MEAN_W(a));
+}
+static inline window_attrs max_pool1d_windows(const xir_max_pool1d_attrs *a) {
+    return (window_attrs){ .n = 1, .along = { MOST_W(a) } };
+}
+static inline window_attrs max_pool2d_windows(const xir_max_pool2d_attrs *a) {
+    return (window_attrs){ .n = 2, .along = { MOST_H(a), MOST_W(a) } };
+}
+static inline window_attrs max_pool3d_windows(const xir_max_pool3d_attrs *a) {
+    return (window_attrs){ .n = 3, .along = { MOST_D(a), MOST_H(a), MOST_W(a) } };
+}
+
+/* ---- Unfold --------------------------------------------------------------------------------------------------- */
+
+static inline window_attrs unfold_windows(const xir_unfold_attrs *a) {
+    return (window_attrs){ .n = 2, .along = { { DILATED_H(a), .size = a->kernel_height }, { DILATED_W(a), .size = a->kernel_width } } };
+}
+
+#undef STEPS_D
+#undef STEPS_H
+#undef STEPS_W
+#undef DILATED_D
+#undef DILATED_H
+#undef DILATED_W
+#undef CONV_ATTRS
+#undef SPREAD_ATTRS
+#undef SPREAD_D
+#undef SPREAD_H
+#undef SPREAD_W
+#undef MEAN_ATTRS
+#undef MEAN_D
+#undef MEAN_H
+#undef MEAN_W
+#undef MOST_D
+#undef MOST_H
+#undef MOST_W
+
+#endif
