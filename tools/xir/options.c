@@ -117,41 +117,11 @@ void print_help(const command *cmd, FILE *out) {
     fprintf(out, "  %-18s  %s\n", "--help", "print this");
 }
 
-/* How many letters must be changed, put in, left out or exchanged with their neighbour; words of at most MOST letters. */
-enum { MOST = 40 };
-static size_t distance(const char *a, const char *b) {
-    size_t n = strlen(a), m = strlen(b);
-    if (n > MOST || m > MOST) return MOST;
-    size_t rows[3][MOST + 1];
-    size_t *before = rows[0], *last = rows[1], *row = rows[2];
-    for (size_t j = 0; j <= m; j++) last[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t d = last[j - 1] + (a[i - 1] != b[j - 1]);
-            if (last[j] + 1 < d) d = last[j] + 1;
-            if (row[j - 1] + 1 < d) d = row[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < d) d = before[j - 2] + 1;
-            row[j] = d;
-        }
-        size_t *free_row = before;
-        before = last;
-        last = row;
-        row = free_row;
-    }
-    return last[m];
-}
-
 const char *nearest(const char *word, const char *const *words) {
     const char *best = NULL;
-    size_t least = 3, size = strlen(word);
-    if (size / 2 < least) least = size / 2 + 1;
+    size_t distance = SIZE_MAX;
     for (; *words; words++) {
-        size_t d = distance(word, *words);
-        if (d < least) {
-            least = d;
-            best = *words;
-        }
+        if (xir_str_nearer(xir_str_of(word), xir_str_of(*words), &distance)) best = *words;
     }
     return best;
 }

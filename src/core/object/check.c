@@ -203,36 +203,11 @@ xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const 
 
 /* ---- suggestions ------------------------------------------------------------------------------------------- */
 
-/* Edit distance of two short names; long ones are far from everything. */
-size_t name_distance(xir_str a, xir_str b) {
-    enum { LONGEST = 48 };
-    if (a.size >= LONGEST || b.size >= LONGEST) return LONGEST;
-    uint8_t row[LONGEST + 1];
-    for (size_t j = 0; j <= b.size; j++) row[j] = (uint8_t)j;
-    for (size_t i = 1; i <= a.size; i++) {
-        uint8_t diagonal = row[0];
-        row[0] = (uint8_t)i;
-        for (size_t j = 1; j <= b.size; j++) {
-            uint8_t above = row[j];
-            uint8_t best = (uint8_t)(diagonal + (a.data[i - 1] != b.data[j - 1]));
-            if (above + 1 < best) best = (uint8_t)(above + 1);
-            if (row[j - 1] + 1 < best) best = (uint8_t)(row[j - 1] + 1);
-            row[j] = best;
-            diagonal = above;
-        }
-    }
-    return row[b.size];
-}
-
 xir_str class_suggest(const xir_class *cls, xir_str name) {
     xir_str best = { NULL, 0 };
-    size_t least = name.size / 3 + 2;
+    size_t distance = SIZE_MAX;
     for (uint32_t i = 0; i < cls->n_fields; i++) {
-        size_t d = name_distance(cls->fields[i].name, name);
-        if (d < least) {
-            least = d;
-            best = cls->fields[i].name;
-        }
+        if (xir_str_nearer(name, cls->fields[i].name, &distance)) best = cls->fields[i].name;
     }
     return best;
 }

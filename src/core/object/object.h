@@ -173,9 +173,7 @@ bool     map_with(arena *to, const xir_map *map, xir_str key, const xir_any *val
  * without memory. */
 bool     entries_sort(arena *scratch, xir_entry *entries, size_t n);
 
-/* Edit distance suggestion for unknown names: the nearest key, empty if none is near, which is at a distance of a third of the name's
- * length, and one more, at most. */
-size_t   name_distance(xir_str a, xir_str b);
+/* The attribute that a name may have meant, empty if there is none. */
 xir_str  class_suggest(const xir_class *cls, xir_str name);
 
 /* ---- one-string spellings ------------------------------------------------------------------------------------- */

@@ -146,8 +146,6 @@ bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xi
 /* judge.c: values that nobody makes, names that several have; order.c: cycles, and a sorted order if there is one. */
 xir_status conversion_judge_values(conversion *c, bool sorted);
 xir_status conversion_order(conversion *c, bool *sorted);   /* whether the file was */
-/* How many letters are another, missing or too many; SIZE_MAX for long texts. */
-size_t text_distance(xir_str a, xir_str b);
 /* The built-in row whose name is nearest to a key, for an unknown op; NULL: none is near. */
 const xir_convert_row *row_like(xir_str key);
 

@@ -56,32 +56,13 @@ static bool is_kind(const xir_any *any, char kind) {
     }
 }
 
-size_t text_distance(xir_str a, xir_str b) {
-    size_t row[40];
-    if (a.size >= 40 || b.size >= 40) return SIZE_MAX;
-    for (size_t j = 0; j <= b.size; j++) row[j] = j;
-    for (size_t i = 1; i <= a.size; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.size; j++) {
-            size_t above = row[j], best = corner + (a.data[i - 1] != b.data[j - 1]);
-            if (above + 1 < best) best = above + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            corner = above;
-            row[j] = best;
-        }
-    }
-    return row[b.size];
-}
-
 static bool find_attribute(const xir_convert_row *row, xir_str name, row_attribute *out, xir_str *near) {
     const char *text = row->attributes;
-    size_t best = 3;
+    size_t distance = SIZE_MAX;
     *near = (xir_str){ NULL, 0 };
     while (row_next_attribute(&text, out)) if (xir_str_equal(out->name, name)) return true;
     for (text = row->attributes; row_next_attribute(&text, out);) {
-        size_t d = text_distance(out->name, name);
-        if (d < best && d < name.size) best = d, *near = out->name;
+        if (xir_str_nearer(name, out->name, &distance)) *near = out->name;
     }
     return false;
 }

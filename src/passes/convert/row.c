@@ -106,10 +106,10 @@ static const xir_convert_row *built_in(xir_str name) {
 const xir_convert_row *row_like(xir_str key) {
     const convert_dialect *dialect = convert_dialect_of(key);
     const xir_convert_row *near = NULL;
-    size_t best = 3;
+    size_t distance = SIZE_MAX, prefix = dialect ? strlen(dialect->prefix) : 0;
+    xir_str name = { key.data + prefix, key.size - prefix };
     for (size_t i = 0; dialect && i < *dialect->n_rows; i++) {
-        size_t d = text_distance(xir_str_of(dialect->rows[i].name), key);
-        if (d < best) best = d, near = &dialect->rows[i];
+        if (xir_str_nearer(name, xir_str_of(dialect->rows[i].name + prefix), &distance)) near = &dialect->rows[i];
     }
     return near;
 }

@@ -58,26 +58,23 @@ xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o,
 
 /* ---- the one that was meant ------------------------------------------------------------------------------------ */
 
-static void nearer(xir_str name, xir_str candidate, size_t *least, xir_str *best) {
-    size_t d = name_distance(candidate, name);
-    if (d >= *least) return;
-    *least = d;
-    *best = candidate;
-}
-
 xir_str pass_near(xir_context *ctx, xir_str name) {
     xir_str best = { NULL, 0 };
-    size_t least = name.size / 3 + 2;
+    size_t distance = SIZE_MAX;
     const xir_pass_decl *decl;
-    for (size_t i = 0; (decl = xir_pass_at(ctx, i)); i++) nearer(name, xir_str_of(decl->name), &least, &best);
+    for (size_t i = 0; (decl = xir_pass_at(ctx, i)); i++) {
+        if (xir_str_nearer(name, xir_str_of(decl->name), &distance)) best = xir_str_of(decl->name);
+    }
     return best;
 }
 
 xir_str pass_option_near(const xir_pass_decl *decl, xir_str name) {
     xir_str best = { NULL, 0 };
-    size_t least = name.size / 3 + 2;
+    size_t distance = SIZE_MAX;
     xir_pass_option o;
-    for (size_t i = 0; xir_pass_option_at(decl, i, &o); i++) nearer(name, xir_str_of(o.name), &least, &best);
+    for (size_t i = 0; xir_pass_option_at(decl, i, &o); i++) {
+        if (xir_str_nearer(name, xir_str_of(o.name), &distance)) best = xir_str_of(o.name);
+    }
     return best;
 }
 

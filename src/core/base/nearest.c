@@ -1,0 +1,38 @@
+/* What a misspelled name may have meant: one rule for attributes, operators, passes, options and commands. */
+#include <string.h>
+#include <xir/base.h>
+
+enum { LONGEST = 48, FARTHEST = 3 };
+
+/* How many letters must be changed, put in, left out or exchanged with their neighbour; of texts of at most LONGEST letters. */
+static size_t distance(xir_str a, xir_str b) {
+    uint8_t rows[3][LONGEST + 1];
+    uint8_t *before = rows[0], *last = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= b.size; j++) last[j] = (uint8_t)j;
+    for (size_t i = 1; i <= a.size; i++) {
+        row[0] = (uint8_t)i;
+        for (size_t j = 1; j <= b.size; j++) {
+            unsigned d = (unsigned)last[j - 1] + (a.data[i - 1] != b.data[j - 1]);
+            if (last[j] + 1u < d) d = last[j] + 1u;
+            if (row[j - 1] + 1u < d) d = row[j - 1] + 1u;
+            bool exchanged = i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] && a.data[i - 2] == b.data[j - 1];
+            if (exchanged && before[j - 2] + 1u < d) d = before[j - 2] + 1u;
+            row[j] = (uint8_t)d;
+        }
+        uint8_t *oldest = before;
+        before = last;
+        last = row;
+        row = oldest;
+    }
+    return last[b.size];
+}
+
+bool xir_str_nearer(xir_str word, xir_str candidate, size_t *distance_so_far) {
+    size_t most = word.size / 3 + 1;
+    if (word.size > LONGEST || candidate.size > LONGEST) return false;
+    if (most > FARTHEST) most = FARTHEST;
+    size_t d = distance(word, candidate);
+    if (d >= *distance_so_far || d > most || d >= word.size) return false;
+    *distance_so_far = d;
+    return true;
+}
