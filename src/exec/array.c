@@ -93,10 +93,10 @@ xir_status array_of_params(const xir_value *value, xir_array **out, xir_diags *w
     blob *data = value_params(value)->data;
     if (size && !bytes) {
         bool gone = data && data->size;
-        return array_fail(why, gone ? XIR_E_IO : XIR_E_MISSING, "parameter '%.*s' has no bytes%s", SHOWN(name), gone ? " any more" : "");
+        return array_fail(why, gone ? XIR_E_IO : XIR_E_MISSING, "parameter '%.*s' has no bytes%s", CLIP_TO(name, 80), gone ? " any more" : "");
     }
     if (size != there) {
-        return array_fail(why, XIR_E_BOUNDS, "parameter '%.*s' has %llu bytes, its type takes %llu", SHOWN(name), (unsigned long long)there,
+        return array_fail(why, XIR_E_BOUNDS, "parameter '%.*s' has %llu bytes, its type takes %llu", CLIP_TO(name, 80), (unsigned long long)there,
                           (unsigned long long)size);
     }
     if (data) blob_retain(data);

@@ -52,10 +52,10 @@ size_t xir_kernel_element_bytes(const xir_type *type) {
 xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, const char *format, ...) {
     if (!at->status) at->status = code;
     if (!at->why) return code;
-    char sentence[400], path[100] = "";
+    char sentence[SENTENCE_ROOM], path[100] = "";
     va_list args;
     va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
+    text_vprint(sentence, sizeof sentence, format, args);
     va_end(args);
     if (op_is_in(at->op)) {
         long long place = (long long)xir_network_index_of(at->op->net, at->op);
@@ -65,7 +65,7 @@ xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, c
     }
     xir_str key = at->op->cls->key, name = name_text(at->op->name);
     if (!name.size) return xir_diags_add(at->why, XIR_ERROR, code, xir_str_of(path), "%.*s: %s", (int)key.size, key.data, sentence);
-    return xir_diags_add(at->why, XIR_ERROR, code, xir_str_of(path), "%.*s '%.*s': %s", (int)key.size, key.data, SHOWN(name), sentence);
+    return xir_diags_add(at->why, XIR_ERROR, code, xir_str_of(path), "%.*s '%.*s': %s", (int)key.size, key.data, CLIP_TO(name, 80), sentence);
 }
 
 /* For calls that have said what is wrong. */

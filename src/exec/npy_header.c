@@ -2,8 +2,6 @@
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
  * Whatever is no number of 1 to 8 bytes is refused, and so are Python objects, which would be a pickle. */
 #include "npy.h"
-#include <stdarg.h>
-#include <stdio.h>
 
 typedef struct npy_reader {
     const uint8_t *bytes;
@@ -14,7 +12,7 @@ typedef struct npy_reader {
 static XIR_PRINTF(3, 4) bool fail(npy_reader *r, xir_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(r->fault->sentence, sizeof r->fault->sentence, format, args);
+    text_vprint(r->fault->sentence, sizeof r->fault->sentence, format, args);
     va_end(args);
     r->fault->status = status;
     r->fault->at = r->at;

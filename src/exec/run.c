@@ -275,7 +275,7 @@ static xir_status enter(runner *r, const xir_op *op, size_t i, const xir_array *
     xir_status status = array ? agree(r->net->ctx, value->type, array->type, &type, &why) : XIR_E_MISSING;
     if (status) {
         xir_str name = xir_value_name(value);
-        snprintf(text, sizeof text, "input %zu '%.*s' of the network: %s", i, SHOWN(name), why.text);
+        snprintf(text, sizeof text, "input %zu '%.*s' of the network: %s", i, CLIP_TO(name, 80), why.text);
         return array_fail(r->why, status, "%s", text);
     }
     status = array_as(array, type, &it->array, r->why);

@@ -18,14 +18,11 @@
 
 /* A finding about the file at `path`. */
 static XIR_PRINTF(4, 5) xir_status fail(xir_diags *why, const char *path, xir_status code, const char *format, ...) {
-    if (!why) return code;
-    char sentence[1000];
     va_list list;
     va_start(list, format);
-    vsnprintf(sentence, sizeof sentence, format, list);
+    diag_failv(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = xir_str_of(path), .byte = XIR_NO_BYTE }, format, list);
     va_end(list);
-    return xir_diags_put(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = xir_str_of(path), .byte = XIR_NO_BYTE,
-                                           .message = xir_str_of(sentence) });
+    return code;
 }
 
 /* ---- the shared object ------------------------------------------------------------------------------------- */

@@ -101,7 +101,7 @@ xir_value *xir_add_short(xir_at at, xir_value *lhs, xir_value *rhs, double alpha
     const xir_object *factor_of_lhs = (const xir_object *)xir_scalar_real(ctx, alpha);
     const xir_object *factor_of_rhs = (const xir_object *)xir_scalar_real(ctx, beta);
     if (!factor_of_lhs || !factor_of_rhs) {
-        net_fail(at.net, XIR_E_MEMORY, "out of memory");
+        net_no_memory(at.net);
         return NULL;
     }
     xir_add_attrs attrs = xir_add_init();

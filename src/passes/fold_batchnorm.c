@@ -146,7 +146,7 @@ static xir_value *make_bias(const linear *l) {
     if (!bias || xir_type_bytes(type, &size) != XIR_OK) return NULL;
     void *zeros = mem_new(&net->alloc, size);
     if (!zeros) {
-        net_fail(net, XIR_E_MEMORY, "out of memory");
+        net_no_memory(net);
         return NULL;
     }
     memset(zeros, 0, size);
@@ -192,7 +192,7 @@ static xir_status refit(const linear *l, const affine *a, bool after, xir_value 
     double *factors = mem_new(&net->alloc, size);
     if ((scales && !w) || (needs_bias && !b) || !factors) {
         mem_free(&net->alloc, factors, size);
-        return net_fail(net, XIR_E_MEMORY, "out of memory");
+        return net_no_memory(net);
     }
     double *addends = factors + n, *sums = addends + n;
     for (size_t c = 0; c < n; c++) {

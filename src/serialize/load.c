@@ -5,7 +5,6 @@
  *
  * What can be asked only once is read to its end before anything is decided: a pipe is never opened twice and never
  * sized. */
-#include <stdarg.h>
 #include <sys/stat.h>
 #include "file.h"
 #include "formats.h"
@@ -23,14 +22,10 @@ typedef struct loading {
 
 static void put(const loading *l, xir_severity severity, xir_status code, const char *sentence, ...) XIR_PRINTF(4, 5);
 static void put(const loading *l, xir_severity severity, xir_status code, const char *sentence, ...) {
-    char text[400];
     va_list args;
     va_start(args, sentence);
-    int n = vsnprintf(text, sizeof text, sentence, args);
+    diag_failv(l->why, &(xir_diag){ .severity = severity, .code = code, .file = l->name, .byte = XIR_NO_BYTE }, sentence, args);
     va_end(args);
-    if (n < 0) text[0] = '\0';
-    xir_diags_put(l->why, &(xir_diag){
-        .severity = severity, .code = code, .message = xir_str_of(text), .file = l->name, .byte = XIR_NO_BYTE });
 }
 
 /* ---- options ------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,6 @@
  * have a file of their own are written first; both files are complete and flushed under temporary names before either
  * takes its own: what is left to fail between them is one rename. A file that the network is mapped from can be saved
  * over: the mapping keeps the old one. */
-#include <stdarg.h>
 #include "file.h"
 #include "formats.h"
 #include "sized.h"
@@ -20,13 +19,10 @@ typedef struct saving {
 
 static bool refuse(const saving *s, xir_status *status, xir_status code, const char *sentence, ...) XIR_PRINTF(4, 5);
 static bool refuse(const saving *s, xir_status *status, xir_status code, const char *sentence, ...) {
-    char text[400];
     va_list args;
     va_start(args, sentence);
-    int n = vsnprintf(text, sizeof text, sentence, args);
+    *status = file_failv(s->why, code, s->path ? s->path : "", XIR_NO_BYTE, sentence, args);
     va_end(args);
-    if (n < 0) text[0] = '\0';
-    *status = file_fail(s->why, code, s->path ? s->path : "", XIR_NO_BYTE, "%s", text);
     return false;
 }
 

@@ -5,6 +5,7 @@
 #include "context_base.h"
 #include "diagnose.h"
 #include "memory.h"
+#include "utf8.h"
 
 struct xir_diags {
     xir_allocator    alloc;
@@ -151,6 +152,14 @@ xir_status diag_fail(xir_diags *why, xir_status code, xir_str path, const char *
     return code;
 }
 
+xir_status diag_failv(xir_diags *why, const xir_diag *at, const char *format, va_list args) {
+    if (!why) return at->code;
+    char sentence[SENTENCE_ROOM];
+    xir_diag diag = *at;
+    diag.message = text_vprint(sentence, sizeof sentence, format, args);
+    return xir_diags_put(why, &diag);
+}
+
 xir_status diag_memory(xir_diags *why) {
     xir_diag diag = { .severity = XIR_ERROR, .code = XIR_E_MEMORY, .byte = XIR_NO_BYTE, .message = XIR_STR("out of memory") };
     if (why) put(why, &diag);
@@ -170,27 +179,9 @@ void diags_add_place(xir_diags *diags, size_t from, const char *file, int line) 
 
 /* ---- printing ---------------------------------------------------------------------------------------------- */
 
-/* How many bytes of a well-formed character begin a text, or 0: Unicode's table 3-7. */
-static size_t utf8_length(const unsigned char *p, size_t size) {
-    if (p[0] < 0x80) return 1;
-    unsigned char least = 0x80, greatest = 0xBF;
-    size_t length;
-    if (p[0] >= 0xC2 && p[0] <= 0xDF) length = 2;
-    else if (p[0] >= 0xE0 && p[0] <= 0xEF) length = 3;
-    else if (p[0] >= 0xF0 && p[0] <= 0xF4) length = 4;
-    else return 0;
-    switch (p[0]) {
-    case 0xE0: least = 0xA0; break;      // no overlong form
-    case 0xED: greatest = 0x9F; break;   // no surrogate
-    case 0xF0: least = 0x90; break;
-    case 0xF4: greatest = 0x8F; break;   // nothing above U+10FFFF
-    default: break;
-    }
-    if (size < length || p[1] < least || p[1] > greatest) return 0;
-    for (size_t i = 2; i < length; i++) {
-        if (p[i] < 0x80 || p[i] > 0xBF) return 0;
-    }
-    return length;
+/* How many bytes of a well-formed character begin a text, or 0. */
+static size_t character_length(const unsigned char *p, size_t size) {
+    return p[0] < 0x80 ? 1 : utf8_length((const char *)p, (const char *)p + size);
 }
 
 /* Returns true if a well-formed character steers a terminal or an editor: C0, DEL, C1; marks that change the direction
@@ -204,7 +195,7 @@ static bool is_control(const unsigned char *p) {
 static void print_text(xir_str text, FILE *out) {
     const unsigned char *p = (const unsigned char *)text.data;
     for (size_t i = 0; i < text.size;) {
-        size_t length = utf8_length(p + i, text.size - i);
+        size_t length = character_length(p + i, text.size - i);
         bool plain = length && !is_control(p + i);
         if (!length) length = 1;
         if (plain) fwrite(p + i, 1, length, out);

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -29,17 +28,16 @@ enum {
     TRIES = 100
 };
 
+xir_status file_failv(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format, va_list args) {
+    return diag_failv(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = xir_str_of(path), .byte = byte }, format, args);
+}
+
 xir_status file_fail(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format, ...) {
-    if (!why) return code;
-    char text[1024];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
+    file_failv(why, code, path, byte, format, args);
     va_end(args);
-    if (n < 0) n = 0;
-    if ((size_t)n >= sizeof text) n = sizeof text - 1;
-    return xir_diags_put(why, &(xir_diag){
-        .severity = XIR_ERROR, .code = code, .message = { text, (size_t)n }, .file = xir_str_of(path), .byte = byte });
+    return code;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */

@@ -145,7 +145,7 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
     if (memo) *last = (attrs_memo){ cls, attrs, true };
     goto done;
 memory:
-    net_fail(net, XIR_E_MEMORY, "out of memory");
+    net_no_memory(net);
 done:
     if (made && made != space) mem_free(&net->alloc, made, cls->body_size);
     return attrs;

@@ -1,27 +1,25 @@
 /* Adding ops. Everything that can fail (checks, inference, memory) comes first; then only stores. What is refused here is what
  * `addOp` of the original refuses, and leaves the network as it was but for a finding. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <inttypes.h>
 #include "graph.h"
 #include "sized.h"
 
 xir_status net_fail(xir_network *net, xir_status code, const char *format, ...) {
-    char sentence[400];
     va_list list;
-    va_start(list, format);
-    vsnprintf(sentence, sizeof sentence, format, list);
-    va_end(list);
     if (!net->status) net->status = code;
-    return xir_diags_add(net->diags, XIR_ERROR, code, XIR_STR(""), "%s", sentence);
+    va_start(list, format);
+    diag_failv(net->diags, &(xir_diag){ .severity = XIR_ERROR, .code = code, .byte = XIR_NO_BYTE }, format, list);
+    va_end(list);
+    return code;
 }
 
-#define STR_ARGS(s) (int)(s).size, (s).data ? (s).data : ""
+xir_status net_no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
 
 /* "icraft::xir::Conv2d 'conv1'" for sentences. */
 static const char *op_words(const xir_class *cls, xir_str op_name, char *out, size_t size) {
-    if (op_name.size) snprintf(out, size, "%.*s '%.*s'", STR_ARGS(cls->key), STR_ARGS(op_name));
-    else snprintf(out, size, "%.*s", STR_ARGS(cls->key));
+    if (op_name.size) snprintf(out, size, "%.*s '%.*s'", WHOLE(cls->key), WHOLE(op_name));
+    else snprintf(out, size, "%.*s", WHOLE(cls->key));
     return out;
 }
 
@@ -50,7 +48,7 @@ static xir_status check_inputs(xir_network *net, const xir_op_desc *d) {
         }
         const xir_port *port = port_of(cls, i);
         if (!v && port && port->word == XIR_WORD_IN) {
-            return net_fail(net, XIR_E_MISSING, "input '%.*s' of %s is absent", STR_ARGS(port->name),
+            return net_fail(net, XIR_E_MISSING, "input '%.*s' of %s is absent", WHOLE(port->name),
                             op_words(cls, d->name, who, sizeof who));
         }
         if (!v && port && port->word == XIR_WORD_VAR) {
@@ -96,7 +94,7 @@ static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_i
     }
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "op id %" PRId64 " is below 0", id);
     /* Ids grow in most programs: then there is nothing to look up. */
-    if (id < net->next_op_id && !net_build_ids(net)) return net_fail(net, XIR_E_MEMORY, "out of memory");
+    if (id < net->next_op_id && !net_build_ids(net)) return net_no_memory(net);
     if (id < net->next_op_id && net_find_op(net, id)) {
         return net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " of %s is taken", id, op_words(cls, op_name, who, sizeof who));
     }
@@ -109,7 +107,7 @@ static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_i
 static xir_status find_types(xir_network *net, const xir_op_desc *d, xir_infer *at, infer_memo *memo) {
     if (d->types) {
         for (size_t i = 0; i < d->n_types; i++) {
-            if (xir_infer_give(at, d->types[i])) return net_fail(net, XIR_E_MEMORY, "out of memory");
+            if (xir_infer_give(at, d->types[i])) return net_no_memory(net);
         }
         return XIR_OK;
     }
@@ -130,7 +128,7 @@ static xir_op *record(xir_network *net, const xir_op_desc *d, const void *attrs,
     xir_op *op = op_make(net, d->cls, attrs, n_inputs);
     const label *op_name = net_name(net, d->name);
     if (!op || !op_name || !op_make_outputs(op, types, n_types)) {
-        net_fail(net, XIR_E_MEMORY, "out of memory");
+        net_no_memory(net);
         return NULL;
     }
     op->name = op_name;
@@ -148,7 +146,7 @@ static xir_op *make(xir_network *net, const xir_op_desc *d) {
     if (d->target && d->target != net->host) {
         target = (const xir_target *)net_intern(net, (const xir_object *)d->target);
         if (!target) {
-            net_fail(net, XIR_E_MEMORY, "out of memory");
+            net_no_memory(net);
             return NULL;
         }
     }
@@ -186,8 +184,6 @@ xir_op *xir_op_new(xir_network *net, const xir_op_desc *desc) {
 
 /* ---- ids --------------------------------------------------------------------------------------------------- */
 
-static xir_status no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
-
 /* How many ids an op, its sub ops and all they have may need. */
 typedef struct id_counts { size_t ops, values; } id_counts;
 
@@ -213,13 +209,13 @@ xir_status op_reserve_ids(const xir_op *op) {
     if (n.ops > (uint64_t)(INT64_MAX - net->next_op_id) || n.values > (uint64_t)(INT64_MAX - net->next_value_id)) {
         return net_fail(net, XIR_E_LIMIT, "there are no ids left");
     }
-    return net_reserve_ids(net, n.ops, n.values) ? XIR_OK : no_memory(net);
+    return net_reserve_ids(net, n.ops, n.values) ? XIR_OK : net_no_memory(net);
 }
 
 xir_status value_number(xir_value *v) {
     xir_network *net = value_net(v);
     if (net->next_value_id == INT64_MAX) return net_fail(net, XIR_E_LIMIT, "there are no ids left");
-    return value_set_id(v, net->next_value_id) ? XIR_OK : no_memory(net);
+    return value_set_id(v, net->next_value_id) ? XIR_OK : net_no_memory(net);
 }
 
 /* From here on room is reserved, so that nothing fails. */
@@ -318,7 +314,7 @@ xir_status place_before(xir_op *op, xir_op *before) {
     if (place_simple(op, before)) return XIR_OK;
     xir_network *net = op->net;
     bool brings = brings_ids(op);
-    if (brings && !net_build_ids(net)) return no_memory(net);
+    if (brings && !net_build_ids(net)) return net_no_memory(net);
     xir_status status = op_reserve_ids(op);
     if (status) return status;
     int64_t next_op = net->next_op_id, next_value = net->next_value_id;
@@ -409,7 +405,7 @@ xir_op *xir_add(xir_at at, const xir_class_decl *decl, const void *in, const voi
         if (n + list.size > room) {
             xir_value **bigger = arena_take(&net->arena, (n + list.size + cls->n_inputs) * sizeof *bigger);
             if (!bigger) {
-                net_fail(net, XIR_E_MEMORY, "out of memory");
+                net_no_memory(net);
                 goto done;
             }
             memcpy(bigger, inputs, n * sizeof *bigger);
@@ -423,7 +419,7 @@ xir_op *xir_add(xir_at at, const xir_class_decl *decl, const void *in, const voi
         }
     }
     if (!scoped_name(at, &op_name)) {
-        net_fail(net, XIR_E_MEMORY, "out of memory");
+        net_no_memory(net);
         goto done;
     }
     op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .attrs = attrs, .inputs = inputs, .n_inputs = n,

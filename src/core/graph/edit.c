@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include "graph.h"
 
-static xir_status no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
-
 static xir_status check_placed(xir_network *net, const xir_op *op) {
     if (op->net == net && op->flags & OP_PLACED) return XIR_OK;
     return net_fail(net, XIR_E_MISSING, "op %" PRId64 " is not in the order of this network", op->id);
@@ -188,7 +186,7 @@ xir_status xir_network_infer(xir_network *net, xir_diags *why) {
     for (xir_op *op = net->first; op; op = op->next, i++) {
         if (!xir_op_can_infer(op)) continue;
         xir_status status = op_infer(op, true, 0, NULL);
-        if (status == XIR_E_MEMORY) return no_memory(net);
+        if (status == XIR_E_MEMORY) return net_no_memory(net);
         if (!status || (status == XIR_E_UNSUPPORTED && is_typed(op))) continue;
         status = op_infer(op, true, i + 1, why);   /* once more, to be told why */
         if (!first) first = status;

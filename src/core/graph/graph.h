@@ -148,6 +148,7 @@ bool network_since(const xir_network *net, uint32_t major, uint32_t minor);
 
 /* Records a finding in the network; sets the status if it is the first. Returns `code`. */
 xir_status net_fail(xir_network *net, xir_status code, const char *format, ...) XIR_PRINTF(3, 4);
+xir_status net_no_memory(xir_network *net);   /* "out of memory" */
 
 const label *net_name(xir_network *net, xir_str text);          /* NULL without memory            */
 const xir_object *net_intern(xir_network *net, const xir_object *object);

@@ -92,7 +92,7 @@ xir_str xir_network_text_of(const xir_network *net, xir_network_text which) {
 xir_status xir_network_set_text(xir_network *net, xir_network_text which, xir_str text) {
     if ((unsigned)which >= XIR_TEXT_COUNT) return net_fail(net, XIR_E_BOUNDS, "a network has no text %d", (int)which);
     xir_str copy;
-    if (!arena_text(&net->arena, text, &copy)) return net_fail(net, XIR_E_MEMORY, "out of memory");
+    if (!arena_text(&net->arena, text, &copy)) return net_no_memory(net);
     net->text[which] = copy;
     if (which == XIR_TEXT_XIR_VERSION) parse_version(copy, net->version);
     return XIR_OK;
@@ -107,7 +107,7 @@ const xir_target *xir_network_ai_target(const xir_network *net)    { return net-
 
 xir_status xir_network_set_ai_target(xir_network *net, const xir_target *target) {
     const xir_target *own = target ? (const xir_target *)net_intern(net, (const xir_object *)target) : NULL;
-    if (target && !own) return net_fail(net, XIR_E_MEMORY, "out of memory");
+    if (target && !own) return net_no_memory(net);
     net->ai_target = own;
     net->absent &= ~(UINT32_C(1) << 1);   /* the second key: see network_key in codec.h */
     return XIR_OK;
@@ -117,7 +117,7 @@ const xir_map *xir_network_tags(const xir_network *net)  { return net->tags; }
 const xir_map *xir_network_extra(const xir_network *net) { return net->extra; }
 
 static xir_status set_map(xir_network *net, const xir_map **map, xir_str key, const xir_any *value) {
-    return map_with(&net->arena, *map, key, value, map) ? XIR_OK : net_fail(net, XIR_E_MEMORY, "out of memory");
+    return map_with(&net->arena, *map, key, value, map) ? XIR_OK : net_no_memory(net);
 }
 
 xir_status xir_network_set_tag(xir_network *net, xir_str key, const xir_any *value) {

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include "graph.h"
 
-static xir_status no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
-
 /* ---- asking ------------------------------------------------------------------------------------------------ */
 
 xir_network      *xir_op_network(const xir_op *op) { return op->net; }
@@ -157,7 +155,7 @@ size_t xir_op_params_attrs(const xir_op *op, xir_value **out, size_t room) {
 
 xir_status xir_op_set_name(xir_op *op, xir_str text) {
     const label *n = net_name(op->net, text);
-    if (!n) return no_memory(op->net);
+    if (!n) return net_no_memory(op->net);
     op->name = n;
     op->net->epoch++;
     return XIR_OK;
@@ -166,7 +164,7 @@ xir_status xir_op_set_name(xir_op *op, xir_str text) {
 xir_status xir_op_set_id(xir_op *op, int64_t id) {
     xir_network *net = op->net;
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "op id %" PRId64 " is below 0", id);
-    if (id < net->next_op_id && !net_build_ids(net)) return no_memory(net);
+    if (id < net->next_op_id && !net_build_ids(net)) return net_no_memory(net);
     const xir_op *other = id < net->next_op_id ? net_find_op(net, id) : NULL;
     if (other && other != op) return net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " is taken", id);
     if (!op_is_in(op)) {
@@ -174,7 +172,7 @@ xir_status xir_op_set_id(xir_op *op, int64_t id) {
         if (id >= net->next_op_id && id < INT64_MAX) net->next_op_id = id + 1;
         return XIR_OK;
     }
-    if (!op_set_id(op, id)) return no_memory(net);
+    if (!op_set_id(op, id)) return net_no_memory(net);
     net->epoch++;
     return XIR_OK;
 }
@@ -182,7 +180,7 @@ xir_status xir_op_set_id(xir_op *op, int64_t id) {
 xir_status xir_op_set_target(xir_op *op, const xir_target *target) {
     xir_network *net = op->net;
     const xir_target *own = target ? (const xir_target *)net_intern(net, (const xir_object *)target) : net->host;
-    if (!own) return no_memory(net);
+    if (!own) return net_no_memory(net);
     op->target = own;
     net->epoch++;
     return XIR_OK;
@@ -194,7 +192,7 @@ const xir_map *xir_op_extra(const xir_op *op) { return op->more ? op->more->extr
 xir_status xir_op_set_tag(xir_op *op, xir_str key, const xir_any *value) {
     const xir_map *tags = NULL;
     op_more *more = op_need_more(op);
-    if (!more || !map_with(&op->net->arena, more->tags, key, value, &tags)) return no_memory(op->net);
+    if (!more || !map_with(&op->net->arena, more->tags, key, value, &tags)) return net_no_memory(op->net);
     more->tags = tags;
     op->net->epoch++;
     return XIR_OK;
@@ -212,16 +210,16 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
     if (n > UINT32_MAX / sizeof(xir_value)) return net_fail(net, XIR_E_LIMIT, "%zu outputs are too many", n);
     if ((int64_t)n > INT64_MAX - net->next_value_id) return net_fail(net, XIR_E_LIMIT, "there are no ids left");
     const xir_type **own = mem_new(&net->alloc, (n + 1) * sizeof *own);
-    if (!own) return no_memory(net);
+    if (!own) return net_no_memory(net);
     xir_status status = XIR_OK;
     for (size_t i = 0; i < n && !status; i++) {
         own[i] = net_type(net, types[i]);
-        if (types[i] && !own[i]) status = no_memory(net);
+        if (types[i] && !own[i]) status = net_no_memory(net);
     }
     xir_value *values = op->outputs;
     if (!status && n > op->n_outputs) {
         values = arena_take(&net->arena, n * sizeof *values);
-        if (!values || !net_reserve_ids(net, 0, n)) status = no_memory(net);
+        if (!values || !net_reserve_ids(net, 0, n)) status = net_no_memory(net);
     }
     if (!status) {
         bool in = op_is_in(op);

@@ -2,8 +2,6 @@
  * one until the new one has been found good. Sub ops come and go with the set that names them. */
 #include "graph.h"
 
-static xir_status no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
-
 const void *xir_op_body(const xir_op *op, const xir_class_decl *decl) {
     return op && op->cls->decl == decl ? op->attrs : NULL;
 }
@@ -13,7 +11,7 @@ static xir_status check_child(const xir_op *op, xir_op *child) {
                 (!(child->flags & OP_CHILD) || xir_op_parent(child) == op);
     for (const xir_op *up = op; good && up; up = xir_op_parent(up)) good = up != child;   /* nor the op itself */
     if (!good) return net_fail(op->net, XIR_E_INVALID, "a sub op must be an unplaced op of the same network");
-    return op_need_more(child) ? XIR_OK : no_memory(op->net);
+    return op_need_more(child) ? XIR_OK : net_no_memory(op->net);
 }
 
 xir_status op_adopt_children(xir_op *op, const void *attrs) {
@@ -116,11 +114,11 @@ xir_status xir_op_set(xir_op *op, xir_str attr, const xir_attr *value) {
     }
     _Alignas(16) char space[512];
     char *body = op->cls->body_size <= sizeof space ? space : mem_new(&net->alloc, op->cls->body_size);
-    if (!body) return no_memory(net);
+    if (!body) return net_no_memory(net);
     memcpy(body, op->attrs, op->cls->body_size);
     xir_status status = body_set(op->cls, f, body, value, net->diags);
     if (status && !net->status) net->status = status;
-    if (!status && !field_round(&net->arena, f, body)) status = no_memory(net);
+    if (!status && !field_round(&net->arena, f, body)) status = net_no_memory(net);
     uint64_t absent = op->more ? op->more->absent : 0;
     /* The other reals stay as they are: a network of an older version holds doubles. */
     if (!status) status = set_body(op, body, false);
@@ -157,7 +155,7 @@ xir_status xir_op_set_extra(xir_op *op, xir_str attr, const xir_any *value) {
     if (status) return status;
     const xir_map *extra = NULL;
     op_more *more = op_need_more(op);
-    if (!more || !map_with(&net->arena, more->extra, attr, value, &extra)) return no_memory(net);
+    if (!more || !map_with(&net->arena, more->extra, attr, value, &extra)) return net_no_memory(net);
     const xir_map *old = more->extra;
     more->extra = extra;
     if (op_is_in(op)) {

@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include "graph.h"
 
-static xir_status no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
-
 static xir_status check_value(xir_op *op, const xir_value *v) {
     if (!v || value_net(v) == op->net) return XIR_OK;
     return net_fail(op->net, XIR_E_INVALID, "the value belongs to another network");
@@ -61,7 +59,7 @@ xir_status xir_op_set_input(xir_op *op, size_t i, xir_value *v) {
 xir_status xir_op_insert_input(xir_op *op, size_t i, xir_value *v) {
     if (i > op->n_inputs) return past_end(op, i);
     xir_status status = check_value(op, v);
-    if (!status && !reserve_inputs(op, (size_t)op->n_inputs + 1)) status = no_memory(op->net);
+    if (!status && !reserve_inputs(op, (size_t)op->n_inputs + 1)) status = net_no_memory(op->net);
     if (!status) status = number_input(op, v);
     if (status) return status;
     for (size_t j = op->n_inputs; j > i; j--) move_use(&op->inputs[j], &op->inputs[j - 1]);
@@ -77,7 +75,7 @@ xir_status xir_op_set_inputs(xir_op *op, xir_value *const *values, size_t n) {
     xir_status status = XIR_OK;
     for (size_t i = 0; i < n && !status; i++) status = check_value(op, values[i]);
     if (status) return status;
-    if (!reserve_inputs(op, n) || !net_reserve_ids(op->net, 0, n)) return no_memory(op->net);
+    if (!reserve_inputs(op, n) || !net_reserve_ids(op->net, 0, n)) return net_no_memory(op->net);
     for (size_t i = 0; i < n && !status; i++) status = number_input(op, values[i]);
     if (status) return status;
     xir_op_clear_inputs(op);

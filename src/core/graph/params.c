@@ -26,7 +26,7 @@ static void give(params *p, blob *data) {
 /* ---- making ------------------------------------------------------------------------------------------------- */
 
 static xir_status size_fail(xir_network *net, xir_status status, xir_str called, uint64_t needed, uint64_t size) {
-    int n = called.size < 100 ? (int)called.size : 100;
+    int n = text_clip(called, 100);
     const char *text = n ? called.data : "";
     switch (status) {
     case XIR_OK:

@@ -33,14 +33,12 @@ size_t xir_value_use_count(const xir_value *v) {
     return n;
 }
 
-static xir_status no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
-
 xir_status xir_value_set_name(xir_value *v, xir_str text) {
     xir_network *net = value_net(v);
     if (text.size == 0 && !v->more) return XIR_OK;
     const label *n = net_name(net, text);
     value_more *more = n ? value_need_more(v) : NULL;
-    if (!more) return no_memory(net);
+    if (!more) return net_no_memory(net);
     more->name = n;
     net->epoch++;
     return XIR_OK;
@@ -49,7 +47,7 @@ xir_status xir_value_set_name(xir_value *v, xir_str text) {
 xir_status xir_value_set_id(xir_value *v, int64_t id) {
     xir_network *net = value_net(v);
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "value id %" PRId64 " is below 0", id);
-    if (id < net->next_value_id && !net_build_ids(net)) return no_memory(net);
+    if (id < net->next_value_id && !net_build_ids(net)) return net_no_memory(net);
     const xir_value *other = id < net->next_value_id ? net_find_value(net, id) : NULL;
     for (uint32_t i = 0; v->producer && i < v->producer->n_outputs && !other; i++) {
         if (v->producer->outputs[i].id == id) other = &v->producer->outputs[i];   /* not in the table if it is not placed */
@@ -60,7 +58,7 @@ xir_status xir_value_set_id(xir_value *v, int64_t id) {
         if (id >= net->next_value_id && id < INT64_MAX) net->next_value_id = id + 1;
         return XIR_OK;
     }
-    if (!value_set_id(v, id)) return no_memory(net);
+    if (!value_set_id(v, id)) return net_no_memory(net);
     net->epoch++;
     return XIR_OK;
 }
@@ -68,7 +66,7 @@ xir_status xir_value_set_id(xir_value *v, int64_t id) {
 xir_status xir_value_set_type(xir_value *v, const xir_type *type) {
     xir_network *net = value_net(v);
     const xir_type *own = net_type(net, type);
-    if (type && !own) return no_memory(net);
+    if (type && !own) return net_no_memory(net);
     v->type = own;
     net->epoch++;
     return XIR_OK;
@@ -83,7 +81,7 @@ xir_status xir_value_set_mtype(xir_value *v, const xir_mtype *mtype) {
     }
     const xir_mtype *own = (const xir_mtype *)net_intern(net, (const xir_object *)mtype);
     value_more *more = own ? value_need_more(v) : NULL;
-    if (!more) return no_memory(net);
+    if (!more) return net_no_memory(net);
     more->mtype = own;
     net->epoch++;
     return XIR_OK;
@@ -97,7 +95,7 @@ xir_status xir_value_set_tag(xir_value *v, xir_str key, const xir_any *tag) {
     xir_network *net = value_net(v);
     const xir_map *tags = NULL;
     value_more *more = value_need_more(v);
-    if (!more || !map_with(&net->arena, more->tags, key, tag, &tags)) return no_memory(net);
+    if (!more || !map_with(&net->arena, more->tags, key, tag, &tags)) return net_no_memory(net);
     more->tags = tags;
     net->epoch++;
     return XIR_OK;

@@ -1,7 +1,6 @@
 /* What a body may hold: bounds, enum words, references that must be there and of their class. Every fault is a sentence that
  * names the class, the attribute, what was expected and what was found. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include "context.h"
 #include "rule.h"
@@ -25,12 +24,12 @@ static xir_status fault(xir_diags *why, xir_status code, xir_str path, const xir
     XIR_PRINTF(5, 6);
 static xir_status fault(xir_diags *why, xir_status code, xir_str path, const xir_field *f, const char *format, ...) {
     place p;
-    char sentence[256];
     va_list list;
     va_start(list, format);
-    vsnprintf(sentence, sizeof sentence, format, list);
+    diag_failv(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .byte = XIR_NO_BYTE, .path = at_field(&p, path, f->name) },
+               format, list);
     va_end(list);
-    return xir_diags_add(why, XIR_ERROR, code, at_field(&p, path, f->name), "%s", sentence);
+    return code;
 }
 
 static xir_status check_number(const subject *of, const xir_field *f, const void *at, xir_str path, xir_diags *why) {

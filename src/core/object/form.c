@@ -15,7 +15,7 @@ const void *form_fail(form_error *e, xir_status status, size_t at, const char *f
     e->at = at;
     va_list args;
     va_start(args, format);
-    vsnprintf(e->message, sizeof e->message, format, args);
+    text_vprint(e->message, sizeof e->message, format, args);
     va_end(args);
     return NULL;
 }
@@ -32,7 +32,7 @@ bool form_expected(form_text *t, xir_status status, size_t at, const char *forma
     char what[140];
     va_list args;
     va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
+    text_vprint(what, sizeof what, format, args);
     va_end(args);
     char found[FORM_FOUND];
     form_found(found, at < t->size ? (unsigned char)t->data[at] : -1);

@@ -11,10 +11,10 @@ const xir_target *xir_infer_target(const xir_infer *at)  { return at->target; }
 xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, const char *format, ...) {
     at->status = code;
     if (!at->why) return code;
-    char sentence[400], path[300];
+    char sentence[SENTENCE_ROOM], path[300];
     va_list list;
     va_start(list, format);
-    vsnprintf(sentence, sizeof sentence, format, list);
+    text_vprint(sentence, sizeof sentence, format, list);
     va_end(list);
     char op[40] = "";
     if (at->place) snprintf(op, sizeof op, "/ops/%zu", at->place - 1);

@@ -79,7 +79,7 @@ const xir_layout *xir_layout_parse(xir_context *ctx, xir_str axes, xir_diags *wh
     const xir_layout *layout = layout_make(context_home(ctx), axes, 0, &e);
     if (layout) return layout;
     if (e.status == XIR_E_MEMORY) return out_of_memory(why);
-    return refuse(why, e.status, "", "layout '%.*s': %s, at character %zu", SHOWN(axes), e.message, e.at + 1);
+    return refuse(why, e.status, "", "layout '%.*s': %s, at character %zu", CLIP_TO(axes, 80), e.message, e.at + 1);
 }
 
 const xir_layout *layout_default(home *h, size_t rank) {
@@ -240,7 +240,7 @@ typedef struct diags_sink { const xir_layout *layout; xir_diags *why; } diags_si
 static void to_diags(void *user, const char *where, const char *sentence) {
     const diags_sink *d = user;
     (void)where;
-    refuse(d->why, XIR_E_INVALID, "", "layout '%.*s': %s", SHOWN(d->layout->axes), sentence);
+    refuse(d->why, XIR_E_INVALID, "", "layout '%.*s': %s", CLIP_TO(d->layout->axes, 80), sentence);
 }
 
 xir_status xir_layout_check(const xir_layout *layout, xir_diags *why) {
@@ -351,5 +351,5 @@ const xir_layout *xir_layout_finish(xir_context *ctx, const xir_layout_steps *st
     if (!steps->failed) return xir_layout_parse(ctx, (xir_str){ steps->text, steps->size }, why);
     xir_str good = { steps->text, steps->size };
     return refuse(why, XIR_E_INVALID, "", "layout steps: axis letters with numbers of at least 1 expected, %zu "
-                  "characters in all, found other ones behind '%.*s'", sizeof steps->text, SHOWN(good));
+                  "characters in all, found other ones behind '%.*s'", sizeof steps->text, CLIP_TO(good, 80));
 }

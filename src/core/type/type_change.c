@@ -1,18 +1,15 @@
 /* What fits together in a tensor type, and types made from one by changing one thing: a copy of the old body with
  * one field changed, interned in the context. */
-#include <stdarg.h>
 #include <stdio.h>
 #include "types.h"
 
 /* ---- failing ----------------------------------------------------------------------------------------------- */
 
 const void *refuse(xir_diags *why, xir_status code, const char *where, const char *format, ...) {
-    char sentence[400];
     va_list args;
     va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
+    diag_failv(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .byte = XIR_NO_BYTE, .path = xir_str_of(where) }, format, args);
     va_end(args);
-    diag_fail(why, code, xir_str_of(where), "%s", sentence);
     return NULL;
 }
 
@@ -24,10 +21,10 @@ const void *out_of_memory(xir_diags *why) {
 /* ---- rules ------------------------------------------------------------------------------------------------- */
 
 void fault(fault_sink *sink, const char *where, const char *format, ...) {
-    char sentence[256];
+    char sentence[SENTENCE_ROOM];
     va_list args;
     va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
+    text_vprint(sentence, sizeof sentence, format, args);
     va_end(args);
     sink->count++;
     sink->fault(sink->user, where, sentence);
@@ -87,7 +84,7 @@ void tensor_faults(const xir_tensor_type *tensor, fault_sink *sink) {
         fault(sink, "layout", "a layout expected, found none");
     } else if (axes != rank) {
         fault(sink, "layout", "layout %.*s has %zu %s, a layout of %zu is expected for a shape of %zu dim%s",
-              SHOWN(text), axes, axes == 1 ? "axis" : "axes", rank, rank, rank == 1 ? "" : "s");
+              CLIP_TO(text, 80), axes, axes == 1 ? "axis" : "axes", rank, rank, rank == 1 ? "" : "s");
     }
     form_text t = layout_walk(layout);
     layout_axis a;
@@ -95,7 +92,7 @@ void tensor_faults(const xir_tensor_type *tensor, fault_sink *sink) {
         int64_t dim = tensor->shape.data[i];
         if (a.unit && dim >= 0 && a.unit != dim) {
             fault(sink, "layout", "axis %zu of layout %.*s has the unit %lld, dim %zu is expected to be that, "
-                  "found %lld", i, SHOWN(text), (long long)a.unit, i, (long long)dim);
+                  "found %lld", i, CLIP_TO(text, 80), (long long)a.unit, i, (long long)dim);
         }
     }
     for (size_t i = 0; i < tensor->merged_distrs.size; i++) distr_faults(tensor, i, sink);

@@ -81,8 +81,6 @@ size_t tensor_find_distr(const xir_tensor_type *tensor, const int64_t *axes, siz
 /* Add a finding and return NULL, so that a constructor can `return refuse(…)`. */
 const void *refuse(xir_diags *why, xir_status code, const char *where, const char *format, ...) XIR_PRINTF(4, 5);
 const void *out_of_memory(xir_diags *why);
-/* A text for "%.*s", the beginning of a long one. */
-#define SHOWN(text) (int)((text).size < 80 ? (text).size : 80), ((text).size ? (text).data : "")
 
 /* ---- targets ------------------------------------------------------------------------------------------------ */
 

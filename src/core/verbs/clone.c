@@ -105,7 +105,7 @@ static xir_op *clone_op(const xir_op *op) {
 
 xir_op *xir_op_clone(const xir_op *op) {
     xir_op *copy = clone_op(op);
-    if (!copy) net_fail(op->net, XIR_E_MEMORY, "out of memory");
+    if (!copy) net_no_memory(op->net);
     return copy;
 }
 

@@ -119,7 +119,7 @@ typedef struct value_words { char text[120]; } value_words;
 static value_words value_called(const xir_value *v) {
     value_words w;
     xir_str called = xir_value_name(v);
-    int n = called.size < 80 ? (int)called.size : 80;
+    int n = text_clip(called, 80);
     if (n) snprintf(w.text, sizeof w.text, "value %" PRId64 " '%.*s'", v->id, n, called.data);
     else snprintf(w.text, sizeof w.text, "value %" PRId64, v->id);
     return w;

@@ -53,8 +53,6 @@ static size_t list_give(const value_list *l, xir_value **out, size_t room) {
 
 /* ---- making ------------------------------------------------------------------------------------------------------ */
 
-static void no_memory(xir_network *net) { net_fail(net, XIR_E_MEMORY, "out of memory"); }
-
 void xir_view_free(xir_view *view) {
     if (!view) return;
     xir_network *net = view->net;
@@ -71,7 +69,7 @@ void xir_view_free(xir_view *view) {
 static xir_view *start(xir_network *net) {
     xir_view *view = mem_new(&net->alloc, sizeof *view);
     if (!view) {
-        no_memory(net);
+        net_no_memory(net);
         return NULL;
     }
     *view = (xir_view){ .net = net, .inputs.places.alloc = &net->alloc,
@@ -217,7 +215,7 @@ static xir_view *finish(xir_view *view, bool filled) {
         view->epoch = view->net->epoch;
         return view;
     }
-    no_memory(view->net);
+    net_no_memory(view->net);
     xir_view_free(view);
     return NULL;
 }
@@ -245,7 +243,7 @@ xir_view *xir_view_ops(xir_network *net, xir_op *const *ops, size_t n) {
 /* The placed op of an id, NULL with a finding. */
 static xir_op *op_of_id(xir_network *net, int64_t id) {
     if (!net_build_ids(net)) {
-        no_memory(net);
+        net_no_memory(net);
         return NULL;
     }
     xir_op *op = net_find_op(net, id);
@@ -282,7 +280,7 @@ xir_view *xir_view_range(xir_network *net, int64_t start_at, int64_t end) {
     if (from == to) return view_from_to(net, NULL, NULL);
     xir_op *first = xir_network_op_at(net, from), *last = xir_network_op_at(net, to - 1);
     if (!first || !last) {
-        no_memory(net);
+        net_no_memory(net);
         return NULL;
     }
     return view_from_to(net, first, last->next);
@@ -375,9 +373,9 @@ xir_status xir_view_order_outputs(xir_view *view, const int64_t *v_ids, size_t n
         return net_fail(net, XIR_E_INVALID, "%zu outputs are to be ordered, the view has %zu", n, view->outputs.n);
     }
     value_list old = { .places.alloc = &net->alloc }, now = { .places.alloc = &net->alloc };
-    xir_status status = net_build_ids(net) ? XIR_OK : net_fail(net, XIR_E_MEMORY, "out of memory");
+    xir_status status = net_build_ids(net) ? XIR_OK : net_no_memory(net);
     for (size_t i = 0; i < n && !status; i++) {
-        if (!list_add(&old, view->outputs.items[i])) status = net_fail(net, XIR_E_MEMORY, "out of memory");
+        if (!list_add(&old, view->outputs.items[i])) status = net_no_memory(net);
     }
     for (size_t i = 0; i < n && !status; i++) {
         xir_value *v = net_find_value(net, v_ids[i]);
@@ -386,7 +384,7 @@ xir_status xir_view_order_outputs(xir_view *view, const int64_t *v_ids, size_t n
         } else if (list_has(&now, v)) {
             status = net_fail(net, XIR_E_INVALID, "value %" PRId64 " is named twice", v_ids[i]);
         } else if (!list_add(&now, v)) {
-            status = net_fail(net, XIR_E_MEMORY, "out of memory");
+            status = net_no_memory(net);
         }
     }
     list_free(&old);
@@ -547,7 +545,7 @@ xir_network *xir_view_to_network(const xir_view *view) {
     }
     mem_free(&net->alloc, c.twins, bytes);
     if (done) return c.copy;
-    no_memory(net);
+    net_no_memory(net);
     xir_network_free(c.copy);
     return NULL;
 }

@@ -16,9 +16,9 @@ size_t        xir_node_outputs(const xir_node *at) { return at->n_out; }
 
 static XIR_PRINTF(5, 0) xir_status say(const xir_node *at, xir_severity severity, xir_status code, const char *where,
                                        const char *format, va_list list) {
-    char sentence[700], path[160];
+    char sentence[SENTENCE_ROOM], path[160];
     long long number = (long long)xir_op_id(at->op) - 1;   /* ids count the Input op, nodes do not */
-    vsnprintf(sentence, sizeof sentence, format, list);
+    text_vprint(sentence, sizeof sentence, format, list);
     snprintf(path, sizeof path, "/graph/node/%lld%s%s", number, where ? "/" : "", where ? where : "");
     xir_str name = xir_op_name(at->op), type = at->cls->type;
     conversion *c = at->c;
@@ -40,7 +40,7 @@ bool xir_node_stays(xir_node *at, const char *format, ...) {
     va_list list;
     if (xir_node_failed(at)) return false;   /* the first one counts */
     va_start(list, format);
-    vsnprintf(at->reason, sizeof at->reason, format, list);
+    text_vprint(at->reason, sizeof at->reason, format, list);
     va_end(list);
     at->fate = NODE_STAYS;
     return false;

@@ -52,7 +52,7 @@ xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o,
     static const char *const words[] = { "an integer", "a number", "true or false", "a text" };   /* ORDER PASS_KIND */
     if (is_of_kind(o->kind, value)) return XIR_OK;
     return diag_fail(why, code, XIR_STR(""), "%s of the pass %s is '%.*s', %s was expected", o->name, decl->name,
-                     value.size > 80 ? 80 : (int)value.size, value.size ? value.data : "",
+                     CLIP_TO(value, 80),
                      (unsigned)o->kind <= XIR_PASS_TEXT ? words[o->kind] : "an option of a kind that there is");
 }
 

@@ -25,21 +25,17 @@ typedef struct parser {
 /* ---- findings ------------------------------------------------------------------------------------------------ */
 
 static XIR_PRINTF(4, 5) bool wrong(parser *at, const char *place, xir_status code, const char *format, ...) {
-    char sentence[400];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(sentence, sizeof sentence, format, list);
-    va_end(list);
     uint32_t line = 1, column = 1;
     for (const char *c = at->start; c < place; c++) {
         column = *c == '\n' ? 1 : column + 1;
         line += *c == '\n';
     }
     at->status = code;
-    if (at->why) {
-        xir_diags_put(at->why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = XIR_STR("pipeline"), .byte = XIR_NO_BYTE,
-                                            .line = line, .column = column, .message = xir_str_of(sentence) });
-    }
+    va_list list;
+    va_start(list, format);
+    diag_failv(at->why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = XIR_STR("pipeline"), .byte = XIR_NO_BYTE,
+                                     .line = line, .column = column }, format, list);
+    va_end(list);
     return false;
 }
 
@@ -150,7 +146,7 @@ static bool parse_option(parser *at, const xir_pass_decl *pass, xir_str values[P
     if (i == PASS_NO_OPTION) {
         xir_str near = pass_option_near(pass, name);
         return wrong(at, place, XIR_E_UNKNOWN, "%s has no option '%.*s'" NEAR_FORMAT, pass->name,
-                     name.size > 80 ? 80 : (int)name.size, name.data, NEAR_ARGS(near));
+                     CLIP_TO(name, 80), NEAR_ARGS(near));
     }
     if (given[i]) return wrong(at, place, XIR_E_EXISTS, "the option %s is there twice", o.name);
     if (take(at, '=')) {
@@ -297,8 +293,7 @@ static bool parse_step(parser *at, uint32_t depth) {
     s.pass = xir_pass_find(at->p->ctx, name);
     if (!s.pass) {
         xir_str near = pass_near(at->p->ctx, name);
-        return wrong(at, place, XIR_E_UNKNOWN, "there is no pass '%.*s'" NEAR_FORMAT, name.size > 80 ? 80 : (int)name.size,
-                     name.data, NEAR_ARGS(near));
+        return wrong(at, place, XIR_E_UNKNOWN, "there is no pass '%.*s'" NEAR_FORMAT, CLIP_TO(name, 80), NEAR_ARGS(near));
     }
     if (take(at, '{') && !parse_options(at, s.pass, '}', &s)) return false;
     return keep_text(at, s.pass, &s) && add_step(at, &s, &i);

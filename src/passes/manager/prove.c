@@ -27,8 +27,6 @@ struct xir_proof {
     bool              looked;
 };
 
-#define SHOWN(name) ((name).size > 80 ? 80 : (int)(name).size), ((name).size ? (name).data : "")
-
 /* ---- made and freed -------------------------------------------------------------------------------------------- */
 
 #define INPUT SIZED(xir_proof_input, array)
@@ -217,7 +215,7 @@ static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, x
     const xir_tensor_type *tensor = xir_type_tensor(type);
     xir_str name = xir_value_name(v);
     if (!tensor) {
-        diag_fail(why, XIR_E_TYPE, XIR_STR(""), "the input '%.*s' is no tensor: there are no random numbers for it", SHOWN(name));
+        diag_fail(why, XIR_E_TYPE, XIR_STR(""), "the input '%.*s' is no tensor: there are no random numbers for it", CLIP_TO(name, 80));
         return NULL;
     }
     if (xir_type_has_unknown_dim(type)) {
@@ -364,7 +362,7 @@ static void describe_difference(const char *what, xir_str name, int64_t id, cons
                                 xir_diags *why) {
     size_t count = xir_array_count(now);
     char called[120];
-    if (name.size) snprintf(called, sizeof called, "'%.*s'", SHOWN(name));
+    if (name.size) snprintf(called, sizeof called, "'%.*s'", CLIP_TO(name, 80));
     else snprintf(called, sizeof called, "%" PRId64, id);
     diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%s %s: %zu of %zu elements %s, the first is number %zu: it was %.9g and is %.9g "
               "now; the largest difference is %.3g", what, called, d->count, count, d->count == 1 ? "differs" : "differ", d->first,
@@ -414,11 +412,11 @@ static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i,
     xir_str name = value ? xir_value_name(value) : (xir_str){ NULL, 0 };
     xir_status status = xir_array_compare(now, was, p->absolute, p->relative, &d);
     if (status) {
-        return diag_fail(why, status, XIR_STR(""), "output %zu '%.*s' cannot be compared (%s)", i, SHOWN(name),
+        return diag_fail(why, status, XIR_STR(""), "output %zu '%.*s' cannot be compared (%s)", i, CLIP_TO(name, 80),
                          xir_status_name(status));
     }
     if (!d.same_shape) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "output %zu '%.*s' has another shape than before", i, SHOWN(name));
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "output %zu '%.*s' has another shape than before", i, CLIP_TO(name, 80));
     }
     p->state.outputs++;
     if (d.largest > p->state.largest) p->state.largest = d.largest;

@@ -13,10 +13,10 @@ typedef struct making {
 } making;
 
 static XIR_PRINTF(3, 4) xir_status refuse(const making *mk, xir_status code, const char *format, ...) {
-    char sentence[300];
+    char sentence[SENTENCE_ROOM];
     va_list list;
     va_start(list, format);
-    vsnprintf(sentence, sizeof sentence, format, list);
+    text_vprint(sentence, sizeof sentence, format, list);
     va_end(list);
     return diag_fail(mk->why, code, XIR_STR(""), "pattern '%s', row %zu: %s", mk->decl->name, mk->row, sentence);
 }

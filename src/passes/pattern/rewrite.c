@@ -437,7 +437,7 @@ static bool take_name(xir_value *now, const xir_value *old) {
     if (old->more->name == &name_empty && !old->more->tags) return true;
     value_more *more = value_need_more(now);
     if (!more) {
-        net_fail(value_net(now), XIR_E_MEMORY, "out of memory");
+        net_no_memory(value_net(now));
         return false;
     }
     if (old->more->name != &name_empty) more->name = old->more->name;

@@ -1,5 +1,4 @@
 /* What reading and writing share: plans, the names of keys, and the place in a finding. */
-#include <stdio.h>
 #include "codec/codec.h"
 #include "hash.h"
 
@@ -71,14 +70,6 @@ codec_plan *codec_plan_of(codec_plans *plans, const xir_class *cls) {
 
 /* ---- findings ---------------------------------------------------------------------------------------------- */
 
-int codec_clip(xir_str text) {
-    enum { MOST = 60 };
-    if (text.size <= MOST) return (int)text.size;
-    int n = MOST;
-    while (n > 0 && ((unsigned char)text.data[n] & 0xC0) == 0x80) n--;
-    return n;
-}
-
 /* A member of a JSON pointer: '~' and '/' are escaped. */
 static void put_key(buffer *out, xir_str key) {
     for (size_t i = 0; i < key.size; i++) {
@@ -113,20 +104,17 @@ static void put_line(const trace *t, xir_diag *d) {
     d->column = end - start < UINT32_MAX ? (uint32_t)(end - start) + 1 : UINT32_MAX;
 }
 
-static bool fail(trace *t, xir_status code, uint64_t byte, const char *format, va_list args) {
+bool trace_failv(trace *t, xir_status code, uint64_t byte, const char *format, va_list args) {
     if (t->status) return false;
     t->status = code;
     if (!t->why) return false;
-    char message[600];
-    int length = vsnprintf(message, sizeof message, format, args);
-    size_t size = length < 0 ? 0 : (size_t)length < sizeof message ? (size_t)length : sizeof message - 1;
-    xir_diag d = { .severity = XIR_ERROR, .code = code, .message = { message, size }, .file = t->file, .byte = byte };
+    xir_diag d = { .severity = XIR_ERROR, .code = code, .file = t->file, .byte = byte };
     if (t->text.data && byte != XIR_NO_BYTE) put_line(t, &d);
     buffer path;
     buffer_init(&path, context_alloc(t->ctx));
     trace_path(&path, t->top);
     if (!path.failed) d.path = (xir_str){ path.data, path.size };
-    xir_diags_put(t->why, &d);
+    diag_failv(t->why, &d, format, args);
     buffer_free(&path);
     return false;
 }
@@ -134,7 +122,7 @@ static bool fail(trace *t, xir_status code, uint64_t byte, const char *format, v
 bool trace_fail(trace *t, xir_status code, uint64_t byte, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    fail(t, code, byte, format, args);
+    trace_failv(t, code, byte, format, args);
     va_end(args);
     return false;
 }
@@ -142,7 +130,7 @@ bool trace_fail(trace *t, xir_status code, uint64_t byte, const char *format, ..
 bool source_fail(const source *s, const void *at, xir_status code, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    fail(s->trace, code, s->ops->offset(s, at), format, args);
+    trace_failv(s->trace, code, s->ops->offset(s, at), format, args);
     va_end(args);
     return false;
 }

@@ -204,13 +204,10 @@ struct trace {
 /* Records the first failure with the path, the byte, line and column; later ones are consequences and are dropped. Returns
  * false. */
 bool trace_fail(trace *t, xir_status code, uint64_t byte, const char *format, ...) XIR_PRINTF(4, 5);
+bool trace_failv(trace *t, xir_status code, uint64_t byte, const char *format, va_list args) XIR_PRINTF(4, 0);
 bool trace_memory(trace *t);
 /* Appends the JSON pointer of a frame. */
 void trace_path(buffer *out, const frame *f);
-
-/* A text for a sentence: at most 60 bytes of it, cut at a character. Use as "%.*s". */
-#define CLIP(s) codec_clip(s), (s).data ? (s).data : ""
-int codec_clip(xir_str text);
 
 /* ---- sources ----------------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,6 @@
  * more than the bytes that are left, or the file is refused where that stops being true: before anybody takes memory for a
  * promise. */
 #include <inttypes.h>
-#include <stdio.h>
 #include "scan.h"
 
 #define TIMES2(...)   __VA_ARGS__, __VA_ARGS__
@@ -68,15 +67,13 @@ static const frame *place_of(const uint8_t *data, const uint8_t *at, place place
 
 /* Records what is wrong with the item at `at`, with the path that leads there. Returns false. */
 static bool fail(trace *t, const uint8_t *data, const uint8_t *at, xir_status code, const char *format, ...) {
-    char message[200];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
     place places[PACKED_DEEPEST];
     const frame *top = t->top;
     t->top = place_of(data, at, places);
-    trace_fail(t, code, (uint64_t)(at - data), "%s", message);
+    va_list args;
+    va_start(args, format);
+    trace_failv(t, code, (uint64_t)(at - data), format, args);
+    va_end(args);
     t->top = top;
     return false;
 }

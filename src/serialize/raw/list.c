@@ -1,19 +1,16 @@
 /* The list of a network's Params, in the order in which they are walked, with the bytes that each takes; orders of it; and how
  * faults of a raw file are said. */
-#include <stdarg.h>
 #include "raw/list.h"
 
 const uint8_t raw_magic[RAW_N_AT] = { 0xA5, 'I', 'C', 'R', 'A', 'F', 'T', '_', 'R', 'A', 'W', 0xA5 };
 const char    raw_origin_mark = 'o';
 
 xir_status raw_fail(raw_listing *l, xir_status code, uint64_t byte, const char *format, ...) {
-    char text[800];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
+    l->status = file_failv(l->why, code, l->path, byte, format, args);
     va_end(args);
-    if (n < 0) text[0] = '\0';
-    return l->status = file_fail(l->why, code, l->path, byte, "%s", text);
+    return code;
 }
 
 xir_status raw_no_memory(raw_listing *l) { return l->status = diag_memory(l->why); }
@@ -21,7 +18,7 @@ xir_status raw_no_memory(raw_listing *l) { return l->status = diag_memory(l->why
 raw_name raw_who(const xir_value *value) {
     raw_name w;
     xir_str called = xir_value_name(value);
-    int n = called.size < 100 ? (int)called.size : 100;
+    int n = text_clip(called, 100);
     if (n) snprintf(w.text, sizeof w.text, "v_id %lld '%.*s'", (long long)value->id, n, called.data);
     else snprintf(w.text, sizeof w.text, "v_id %lld", (long long)value->id);
     return w;
@@ -96,13 +93,8 @@ void rank_sort(raw_rank *a, raw_rank *spare, size_t n) {
 }
 
 void raw_warn(raw_listing *l, const char *format, ...) {
-    if (!l->why) return;
-    char text[400];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
+    diag_failv(l->why, &(xir_diag){ .severity = XIR_WARNING, .file = xir_str_of(l->path), .byte = XIR_NO_BYTE }, format, args);
     va_end(args);
-    if (n < 0) return;
-    xir_diags_put(l->why, &(xir_diag){
-        .severity = XIR_WARNING, .message = xir_str_of(text), .file = xir_str_of(l->path), .byte = XIR_NO_BYTE });
 }
