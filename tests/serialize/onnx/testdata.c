@@ -55,7 +55,7 @@ static void check_elements(const char *path, const xir_value *v, pb_bytes tensor
             continue;   /* halves and doubles: their size is right */
         }
         if (width < 8) expected &= (UINT64_C(1) << 8 * width) - 1;
-        if (bits != expected) fail_msg("%s: element %zu of %.*s is another", path, i, SHOWN(text_of(t.name)));
+        if (bits != expected) fail_msg("%s: element %zu of %.*s is another", path, i, CLIP_TO(text_of(t.name), 80));
     }
     assert_int_equal(i * width, size);
 }
