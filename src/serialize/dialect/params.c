@@ -92,7 +92,7 @@ bool dialect_no_file(dialect *d, uint64_t byte, const named_fault *fault, const 
     char text[256];
     va_list args;
     va_start(args, what);
-    vsnprintf(text, sizeof text, what, args);
+    text_vprint(text, sizeof text, what, args);
     va_end(args);
     return DIALECT_FAIL(d, byte, fault->status, "%s: %s", text, fault->what);
 }
