@@ -4,7 +4,8 @@
  * xir_plugin_entry. docs/writing-an-op.md is a walk through one, docs/writing-a-pass.md through one with a pass,
  * docs/writing-a-target.md through one with targets.
  *
- * A program that has libxir.a inside must show it to plug-ins: linked whole and with -rdynamic.
+ * A program that has libxir.a inside must show it to plug-ins: linked whole and with -rdynamic. Where libxir.so was opened
+ * with RTLD_LOCAL, as Python does, its names become global when the first plug-in needs them.
  *
  * Loading a plug-in runs its code, with all rights of the program, and it cannot be unloaded before its context is freed. So
  * only an explicit call loads one: no file, no environment variable and no search path ever does. */

@@ -48,6 +48,16 @@ static const char *loader_words(const char *path) {
     return strncmp(words, path, n) == 0 && words[n] == ':' && words[n + 1] == ' ' ? words + n + 2 : words;
 }
 
+/* Lets other objects see the names of the object that this library is in. What opens the library with RTLD_LOCAL, as
+ * Python does, hides them, and a plug-in is linked with nothing. */
+static void show_library(void) {
+    static const char here = 0;
+    Dl_info info;
+    if (!dladdr(&here, &info) || !info.dli_fname) return;
+    void *self = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+    if (self) dlclose(self);
+}
+
 static xir_status open_object(const xir_allocator *alloc, const char *path, void **handle, xir_diags *why) {
     xir_status status = check_file(path, why);
     if (status) return status;
@@ -57,6 +67,10 @@ static xir_status open_object(const xir_allocator *alloc, const char *path, void
     if (!plain) return diag_memory(why);
     snprintf(plain, room, "%s%s", strchr(path, '/') ? "" : "./", path);
     *handle = dlopen(plain, RTLD_NOW | RTLD_LOCAL);
+    if (!*handle) {
+        show_library();
+        *handle = dlopen(plain, RTLD_NOW | RTLD_LOCAL);
+    }
     if (!*handle) status = fail(why, path, XIR_E_UNSUPPORTED, "the system cannot load it: %s", loader_words(plain));
     mem_free(alloc, plain, room);
     return status;
