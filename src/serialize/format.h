@@ -54,6 +54,9 @@ struct format {
     /* NULL with a finding. Params keep parts of `whole` (blob_part_in), which may be a mapping or memory; nothing else
      * of it is kept. `whole` stays the caller's. */
     xir_network *(*read)(const format_reading *how, blob *whole);
+    /* Compares what the structure claims of the parameters inside with what was read: warnings. XIR_OK or XIR_E_MEMORY;
+     * NULL: there are no claims. */
+    xir_status (*compare_claims)(xir_network *net, const format_reading *how);
     xir_status (*write)(xir_network *net, const format_writing *how);
     /* Parameters in a file of their own: its suffixes, NULL: they are inside. Loading and reading give a network its
      * parameters, all or none: from the file how->path, which may be a pipe, or from memory, which is copied, or with

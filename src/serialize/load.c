@@ -144,7 +144,11 @@ static xir_network *read_whole(loading *l, blob *whole) {
     const format_reading how = reading_of(l);
     xir_network *net = l->format.read(&how, whole);
     blob_release(whole);
-    if (!net || !l->format.params_found || load_params(l, net) == XIR_OK) return net;
+    if (!net) return NULL;
+    xir_status status = l->format.params_found ? load_params(l, net) : XIR_OK;
+    bool claims = l->format.compare_claims && !how.no_params && !how.silent;
+    if (!status && claims) status = l->format.compare_claims(net, &how);
+    if (!status) return net;
     xir_network_free(net);
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* FlatBuffers as a format. */
 #include "flat/flat.h"
 #include "flat/wire.h"
+#include "raw/payload.h"
 
 /* Whether two slots that only make sense together are. */
 static bool both(const flat_view *t, uint32_t a, uint32_t b) { return !flat_field(t, a) == !flat_field(t, b); }
@@ -33,8 +34,8 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
 }
 
 const format format_flat = {
-    .word = "fb", .meaning = "FlatBuffers network", .suffixes = "fb", .traits = XIR_FORMAT_ALIGNS, .probe = probe, .read = flat_read,
-    .write = flat_write, .read_part = flat_read_part, .write_part = flat_write_part,
+    .word = "fb", .meaning = "FlatBuffers network", .suffixes = "fb", .traits = XIR_FORMAT_ALIGNS, .probe = probe,
+    .read = flat_read, .compare_claims = payload_compare_size, .write = flat_write, .read_part = flat_read_part, .write_part = flat_write_part,
 };
 
 xir_status xir_flat_verify(xir_context *ctx, const void *data, size_t size, xir_str name, xir_diags *why) {

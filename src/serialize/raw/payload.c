@@ -149,7 +149,7 @@ xir_status payload_attach(xir_network *net, blob *whole, const payload *list, si
 }
 
 xir_status payload_compare_size(xir_network *net, const format_reading *how) {
-    if (!net->params_bytes || how->no_params || how->silent) return XIR_OK;
+    if (!net->params_bytes) return XIR_OK;
     raw_listing raw = { .wide_ids = true };
     xir_status status = raw_plan(&raw, net, "", NULL);
     if (status == XIR_OK && raw.n && raw.total != net->params_bytes) {
