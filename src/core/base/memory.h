@@ -88,6 +88,18 @@ static inline int str_order(xir_str a, xir_str b) {
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
+/* Words at any address, for comparing many bytes at once. */
+static inline uint64_t load8(const void *p) {
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return word;
+}
+static inline uint32_t load4(const void *p) {
+    uint32_t word;
+    memcpy(&word, p, sizeof word);
+    return word;
+}
+
 /* Checked arithmetic for everything that a file says: false on overflow. */
 static inline bool add_u64(uint64_t a, uint64_t b, uint64_t *out) { return !__builtin_add_overflow(a, b, out); }
 static inline bool mul_u64(uint64_t a, uint64_t b, uint64_t *out) { return !__builtin_mul_overflow(a, b, out); }

@@ -79,16 +79,18 @@ int named_file_open(int folder, const char *location, bool by_steps) {
 
 /* ---- the set of them --------------------------------------------------------------------------------------------- */
 
-void named_files_begin(named_files *files) { files->folder = -1; }
+void named_files_begin(named_files *files) {
+    files->folder = -1;
+    text_table_init(&files->by_location, files->alloc);
+}
 
 void named_files_end(named_files *f) {
     for (size_t i = 0; i < f->n; i++) blob_release(f->files[i].whole);
     if (f->folder >= 0) (void)close(f->folder);
     mem_free(f->alloc, f->files, f->room * sizeof *f->files);
-    mem_free(f->alloc, f->slots, f->slot_room * sizeof *f->slots);
+    text_table_free(&f->by_location);
     f->files = NULL;
-    f->slots = NULL;
-    f->n = f->room = f->slot_room = 0;
+    f->n = f->room = 0;
     f->folder = -1;
 }
 
@@ -183,40 +185,18 @@ static blob *open_file(named_files *f, xir_str location, named_fault *fault) {
     return NULL;
 }
 
-/* Only files that exist get a slot, so a file that names others cannot fill the table with chosen texts at will. */
-static uint32_t *slot_of(const named_files *f, xir_str location) {
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (size_t i = 0; i < location.size; i++) hash = (hash ^ (unsigned char)location.data[i]) * 0x100000001B3u;
-    size_t at = (size_t)(hash ^ hash >> 32) & (f->slot_room - 1);
-    while (f->slots[at] && !xir_str_equal(f->files[f->slots[at] - 1].location, location)) at = (at + 1) & (f->slot_room - 1);
-    return &f->slots[at];
-}
-
-static bool reserve(named_files *f) {
-    if (!mem_reserve(f->alloc, (void **)&f->files, &f->room, f->n + 1, sizeof *f->files)) return false;
-    if (2 * (f->n + 1) <= f->slot_room) return true;
-    size_t room = f->slot_room ? 2 * f->slot_room : 16;
-    uint32_t *slots = mem_new(f->alloc, room * sizeof *slots);
-    if (!slots) return false;
-    memset(slots, 0, room * sizeof *slots);
-    mem_free(f->alloc, f->slots, f->slot_room * sizeof *slots);
-    f->slots = slots;
-    f->slot_room = room;
-    for (size_t i = 0; i < f->n; i++) *slot_of(f, f->files[i].location) = (uint32_t)i + 1;
-    return true;
-}
-
 int64_t named_files_find(named_files *f, xir_str location, named_fault *fault) {
     if (!open_folder(f, fault)) return -1;
-    if (!reserve(f)) {
+    const uint32_t *known = text_table_find(&f->by_location, location);
+    if (known) return (int64_t)*known;
+    if (!mem_reserve(f->alloc, (void **)&f->files, &f->room, f->n + 1, sizeof *f->files) ||
+        !text_table_reserve(&f->by_location, f->n + 1)) {
         no_memory(fault);
         return -1;
     }
-    uint32_t *slot = slot_of(f, location);
-    if (*slot) return (int64_t)*slot - 1;
     blob *whole = open_file(f, location, fault);
     if (!whole) return -1;
+    (void)text_table_add(&f->by_location, location, (uint32_t)f->n);   /* room has been reserved */
     f->files[f->n] = (named_file){ location, whole };
-    *slot = (uint32_t)++f->n;
-    return (int64_t)f->n - 1;
+    return (int64_t)f->n++;
 }

@@ -6,6 +6,7 @@
 #define CORE_NAMED_FILES_H
 
 #include "file.h"
+#include "hash.h"
 
 /* Returns NULL if such a path may be opened, otherwise what is wrong with it: "it is empty". */
 const char *named_file_refuses(xir_str location);
@@ -29,8 +30,7 @@ typedef struct named_files {
     int                  folder;       /* -1: not open                                                     */
     named_file          *files;
     size_t               n, room;
-    uint32_t            *slots;        /* by location: the index of a file + 1                             */
-    size_t               slot_room;
+    text_table           by_location;  /* indexes in `files`                                               */
 } named_files;
 
 /* Why there is no file. `what` is a sentence about the path or about the folder; it is empty if `why` has a finding

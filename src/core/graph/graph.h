@@ -234,6 +234,9 @@ void net_changed(xir_network *net);   /* forgets what is remembered of the order
 bool op_walk_attr_params(const xir_op *op, bool (*visit)(void *user, xir_value *params), void *user);
 /* Every Params of the network once: inputs in execution order, then attributes, op by op. */
 bool net_walk_params(xir_network *net, bool (*visit)(void *user, xir_value *params), void *user);
+/* Of a walk: counts the values and puts the first `room` of them into `out`. */
+typedef struct value_room { xir_value **out; size_t room, n; } value_room;
+bool value_gather(void *room, xir_value *v);
 
 /* Inference of an op. */
 void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs, const xir_target *target,

@@ -234,17 +234,8 @@ size_t xir_network_outputs(const xir_network *net, xir_value **out, size_t room)
     return op->n_inputs;
 }
 
-typedef struct gathering { xir_value **out; size_t room, n; } gathering;
-
-static bool gather(void *user, xir_value *v) {
-    gathering *g = user;
-    if (g->n < g->room) g->out[g->n] = v;
-    g->n++;
-    return true;
-}
-
 size_t xir_network_params(const xir_network *net, xir_value **out, size_t room) {
-    gathering g = { out, room, 0 };
-    net_walk_params(mutable_cache(net), gather, &g);
+    value_room g = { out, room, 0 };
+    net_walk_params(mutable_cache(net), value_gather, &g);
     return g.n;
 }

@@ -136,18 +136,16 @@ size_t xir_op_params_inputs(const xir_op *op, xir_value **out, size_t room) {
     return n;
 }
 
-typedef struct gathering { xir_value **out; size_t room, n; } gathering;
-
-static bool gather(void *user, xir_value *v) {
-    gathering *g = user;
+bool value_gather(void *user, xir_value *v) {
+    value_room *g = user;
     if (g->n < g->room) g->out[g->n] = v;
     g->n++;
     return true;
 }
 
 size_t xir_op_params_attrs(const xir_op *op, xir_value **out, size_t room) {
-    gathering g = { out, room, 0 };
-    op_walk_attr_params(op, gather, &g);
+    value_room g = { out, room, 0 };
+    op_walk_attr_params(op, value_gather, &g);
     return g.n;
 }
 

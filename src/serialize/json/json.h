@@ -8,6 +8,9 @@
 #include "codec/known.h"
 #include "format.h"
 
+/* A key as both write and expect it, with its colon. */
+uint8_t json_bake(xir_str key, char *out);
+
 /* ---- writing ----------------------------------------------------------------------------------------------- */
 
 /* Where in `out` a value was written last. */

@@ -25,18 +25,6 @@ static bool unexpected(source *s, const char *at, const char *what) {
     return source_fail(s, at, XIR_E_SYNTAX, "%s was expected, byte 0x%02x was found", what, c);
 }
 
-static inline uint64_t load8(const char *p) {
-    uint64_t word;
-    memcpy(&word, p, 8);
-    return word;
-}
-
-static inline uint32_t load4(const char *p) {
-    uint32_t word;
-    memcpy(&word, p, 4);
-    return word;
-}
-
 /* ---- blanks ------------------------------------------------------------------------------------------------ */
 
 static const char *blanks_end(const char *p, const char *end) {
@@ -358,15 +346,6 @@ static int on_key(source *s, bool first, xir_str *out) {
     return 1;
 }
 
-static uint8_t bake(xir_str key, char *out) {
-    if (key.size + 3 > BAKED || plain_end(key.data, key.data + key.size) != key.data + key.size) return 0;
-    out[0] = '"';
-    memcpy(out + 1, key.data, key.size);
-    out[key.size + 1] = '"';
-    out[key.size + 2] = ':';
-    return (uint8_t)(key.size + 3);
-}
-
 static bool on_key_is(source *s, bool first, const codec_key *key) {
     const char *p = here(s), *end = end_of(s), *k = key->baked;
     size_t n = key->size;
@@ -463,7 +442,7 @@ static bool on_fingerprint(const source *s, codec_memo *out, uint64_t *hash) {
 static uint64_t on_offset(const source *s, const void *at) { return (uint64_t)((const char *)at - (const char *)s->start); }
 
 const source_ops json_source = {
-    .bake = bake, .shape = on_shape, .null = on_null, .boolean = on_boolean, .integer = on_integer, .number = on_number,
+    .bake = json_bake, .shape = on_shape, .null = on_null, .boolean = on_boolean, .integer = on_integer, .number = on_number,
     .text = on_text, .enter = on_enter, .key = on_key, .item = on_item, .key_is = on_key_is, .member = on_member,
     .skip_members = on_skip_members, .repeats = on_repeats, .fingerprint = on_fingerprint, .offset = on_offset,
 };

@@ -105,7 +105,7 @@ static void put_text(json_sink *j, xir_str v, char behind) {
 
 /* ---- events ------------------------------------------------------------------------------------------------ */
 
-static uint8_t bake(xir_str key, char *out) {
+uint8_t json_bake(xir_str key, char *out) {
     if (key.size + 3 > BAKED || plain_end(key.data, key.data + key.size) != key.data + key.size) return 0;
     out[0] = '"';
     memcpy(out + 1, key.data, key.size);
@@ -318,7 +318,7 @@ static void on_piece(sink *s) {
 }
 
 static const sink_ops json_ops = {
-    .bake = bake, .key = on_key, .name = on_name, .null = on_null, .boolean = on_boolean, .integer = on_integer,
+    .bake = json_bake, .key = on_key, .name = on_name, .null = on_null, .boolean = on_boolean, .integer = on_integer,
     .uinteger = on_uinteger, .real = on_real, .text = on_text, .bytes = on_bytes, .list = on_list, .map = on_map,
     .end = on_end, .form = on_form, .begin = on_begin, .learn = on_learn, .begin_value = on_begin_value,
     .learn_value = on_learn_value, .piece = on_piece,

@@ -16,18 +16,6 @@ static inline const uint8_t *here(const source *s) { return s->at; }
 static inline const uint8_t *end_of(const source *s) { return s->end; }
 static inline uint32_t *levels(const source *s) { return ((packed_levels *)s->state)->left; }
 
-static inline uint64_t load8(const void *p) {
-    uint64_t word;
-    memcpy(&word, p, 8);
-    return word;
-}
-
-static inline uint32_t load4(const void *p) {
-    uint32_t word;
-    memcpy(&word, p, 4);
-    return word;
-}
-
 /* The last bytes first: there is the number of a value, the shape of a type. */
 static inline bool same_bytes(const void *a, const void *b, size_t n) {
     const char *x = a, *y = b;
