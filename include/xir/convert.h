@@ -1,7 +1,7 @@
-/* Conversion of dialects: what an op of a foreign format is in our words. A row says it op by op and attribute by
- * attribute; where a row cannot, its hook makes the ops. A dialect network (docs/onnx.md) is converted by the pass
- * of its dialect, "onnx-to-xir", and judged, without being changed, by xir_dialect_check. Plug-ins and programs add
- * rows for foreign ops that we have no row for. */
+/* Conversion of dialects: what an op of a foreign format is in XIR. A dialect says how a format's ops are called, counted
+ * and versioned; its rows say op by op and attribute by attribute what becomes of them; where a row cannot, its hook makes
+ * the ops. The pass "to-xir" converts the ops of every dialect that is registered, and xir_dialect_check checks them without
+ * changing the network. Plug-ins and programs add rows for foreign ops that have no row, and whole dialects. */
 #ifndef XIR_CONVERT_H
 #define XIR_CONVERT_H
 
@@ -40,23 +40,68 @@ typedef struct xir_convert_row {
 
 #define XIR_CONVERT_HEAD .abi = XIR_ABI, .size = sizeof(xir_convert_row)
 
-/* Adds rows, all or none. XIR_E_EXISTS if an op has a row already, XIR_E_INVALID if one contradicts itself (no name, a
- * text that is not of the form above), XIR_E_ABI. Not while other threads convert with this context. */
+/* Adds rows, all or none; the next row stands `rows->size` bytes after each. XIR_E_EXISTS if an op has a row already,
+ * XIR_E_INVALID if one contradicts itself (no name, a text that is not of the form above), XIR_E_ABI if one is of another
+ * binary interface or another size than the first, XIR_E_UNSUPPORTED if one has members set that only a newer library
+ * has. Not while other threads convert with this context. */
 XIR_API xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, size_t n, xir_diags *why);
-/* The row of a foreign class key; by position, the built-in ones first. NULL: there is none. */
+/* The row of a foreign class key, in constant time; by position, the built-in ones first. NULL: there is none. */
 XIR_API const xir_convert_row *xir_convert_find(xir_context *ctx, xir_str name);
 XIR_API const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i);
 
-/* ---- judging ------------------------------------------------------------------------------------------------------ */
+/* ---- dialects ------------------------------------------------------------------------------------------------------ */
 
-/* Whether ops of a class are a dialect's: it is of no registered class and has the key of a format that has rows. Whether
- * a network has any. */
+/* What the ops of a foreign format have in common. A network of the format has them between an Input and an Output op of
+ * XIR: their class keys are the prefix and the format's own name of the op type, "onnx::Conv", and their attributes stand
+ * in their extra map (xir_op_extra). Constant, and there as long as the context. Grows at its end; NULL is as said. */
+typedef struct xir_dialect_decl {
+    uint32_t               abi, size;   /* XIR_ABI, sizeof(xir_dialect_decl)                                          */
+    const char            *prefix;      /* "onnx::": lower case letters, digits and _, then "::"; not of XIR's classes */
+    const char            *name;        /* for people: "ONNX"                                                         */
+    const char            *pass;        /* another name of the pass to-xir: "onnx-to-xir"; NULL: it has none          */
+    const xir_convert_row *rows;        /* each rows->size bytes after the one before                                 */
+    size_t                 n_rows;
+    /* Words and places of findings: "/graph/node/17/input/1: Conv 'c' (node 17): ...". */
+    const char            *node;        /* what the format calls an op: "node"; NULL: "op"                            */
+    const char            *nodes;       /* the place of an op, up to its number: "/graph/node/"; NULL: "/ops/"        */
+    const char            *results;     /* the place of a result of the network: "/graph/output/"; NULL: "/outputs/"  */
+    const char            *sources;     /* what values come from but from ops: "graph input or initializer"; NULL:
+                                           "input or constant"                                                        */
+    const char            *operators;   /* what versions are of, and what unknown ops are not in: "operator set";
+                                           NULL: "set of operations"                                                  */
+    /* The number of an op in its file, for words and places. NULL: its id less one, since the Input op has the id 0. */
+    int64_t              (*number)(const xir_op *op);
+    /* Splits what follows the prefix, "com.example.Swish", into a domain and a type. An op of an empty domain is of the
+     * format's own set: one without a row is an error when it is checked. NULL: all of it is the type. */
+    void                 (*split)(xir_str key, xir_str *domain, xir_str *type);
+    /* The version of a domain's set of ops that the network is written in, for xir_node_version and the ranges of
+     * attributes. NULL: there are no versions; xir_node_version is 0, and rows have no ranges. */
+    int64_t              (*version)(const xir_network *net, xir_str domain);
+    /* Returns true if all that an op does is to make its outputs from its inputs and attributes, the same every time: an
+     * unused one may be removed, and two equal ones made one. NULL: no op is known to be so. */
+    bool                 (*is_pure)(const xir_op *op);
+} xir_dialect_decl;
+
+#define XIR_DIALECT_HEAD(prefix_, name_) .abi = XIR_ABI, .size = sizeof(xir_dialect_decl), .prefix = (prefix_), .name = (name_)
+
+/* Adds a dialect, its rows and its name of the pass to-xir, all or none. XIR_E_EXISTS if the prefix, a row or the name of
+ * the pass is taken; XIR_E_INVALID if it or a row contradicts itself; XIR_E_ABI and XIR_E_UNSUPPORTED as
+ * xir_convert_register. Not while other threads convert with this context, or run pipelines. */
+XIR_API xir_status xir_dialect_register(xir_context *ctx, const xir_dialect_decl *dialect, xir_diags *why);
+/* The dialect that a class key is of, "onnx::Conv"; in the order of registration. NULL: there is none. */
+XIR_API const xir_dialect_decl *xir_dialect_find(xir_context *ctx, xir_str key);
+XIR_API const xir_dialect_decl *xir_dialect_at(xir_context *ctx, size_t i);
+
+/* ---- checking ----------------------------------------------------------------------------------------------------- */
+
+/* Returns true if ops of a class are a dialect's: nobody registered the class, and its key has a dialect's prefix. The
+ * second: if a network has any. */
 XIR_API bool xir_class_is_dialect(const xir_class *cls);
 XIR_API bool xir_network_is_dialect(const xir_network *net);
 
-/* Judges a dialect network: names and types of attributes, numbers of inputs and outputs, values that nobody makes or
+/* Checks a dialect network: names and types of attributes, numbers of inputs and outputs, values that nobody makes or
  * several nodes do, cycles, and what the nodes compute: declared types against inferred ones. Adds all findings, each
- * with the node's place in the graph ("/graph/node/17/attribute/pads", "/graph/node/17/input/1"); an op that nobody knows
+ * with the node's place as the dialect has it ("/graph/node/17/attribute/pads", "/graph/node/17/input/1"); an op that nobody knows
  * is an error if it is of the format's own set, else a note. A faulty node's outputs count with the types that they are
  * declared to have, so that one fault is one finding. Returns the first error's status. Networks without dialect ops are
  * XIR_OK. */

@@ -1,5 +1,5 @@
-/* Plug-ins: shared objects that bring classes of operations, targets, inference, passes, kernels, conversions and formats
- * to a context while a program runs. A plug-in is written with the public headers alone, like any program that has classes
+/* Plug-ins: shared objects that bring classes of operations, targets, inference, passes, kernels, conversions, dialects
+ * and formats to a context while a program runs. A plug-in is written with the public headers alone, like any program that has classes
  * of its own, and linked with nothing: it meets the library of the program that loads it. It exports one function,
  * xir_plugin_entry. docs/writing-an-op.md is a walk through one, docs/writing-a-pass.md through one with a pass,
  * docs/writing-a-target.md through one with targets.
@@ -54,12 +54,14 @@ typedef struct xir_plugin {
     size_t                      n_passes;
     const xir_plugin_kernel    *kernels;
     size_t                      n_kernels;
-    const xir_convert_row *const *conversions;
+    const xir_convert_row *const *conversions;  /* of dialects that are registered already; a dialect brings its own  */
     size_t                      n_conversions;
     const xir_format_decl *const *formats;
     size_t                      n_formats;
     const xir_target_row *const *targets;       /* known before the classes, whose INFER_FOR may name them */
     size_t                      n_targets;
+    const xir_dialect_decl *const *dialects;
+    size_t                      n_dialects;
 } xir_plugin;
 
 /* The members that are the same everywhere: = { XIR_PLUGIN_HEAD("whatever"), .classes = … }. */
@@ -75,8 +77,8 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
 
 /* Loads a plug-in into a context: its classes are then registered there as if by xir_register, its inference as if by
  * xir_infer_register, its passes as if by xir_pass_register, its kernels as if by xir_kernel_register, its conversions
- * as if by xir_convert_register, its formats as if by xir_format_register, its targets as if by xir_target_register. No
- * pass of it runs unless a pipeline names it. A path without '/' is a file of the working directory, as open(2) would
+ * as if by xir_convert_register, its dialects as if by xir_dialect_register, its formats as if by xir_format_register,
+ * its targets as if by xir_target_register. No pass of it runs unless a pipeline names it. A path without '/' is a file of the working directory, as open(2) would
  * take it; nothing is searched.
  * All or nothing: after a failure the context has what it had before.
  *
@@ -87,10 +89,10 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
  *   XIR_E_MISSING      it has no xir_plugin_entry: it is no plug-in
  *   XIR_E_ABI          it was built for another XIR_ABI, or with another copy of the library than this one
  *   XIR_E_INVALID      what it says of itself is NULL where something must be, or no target; or a class, a pass, a
- *                      conversion, a format or a target contradicts itself
+ *                      conversion, a dialect, a format or a target contradicts itself
  *   XIR_E_EXISTS       a class twice; a key or old key that another class has; inference for a class and target that a
  *                      program or another plug-in has registered already (the library's own is replaced); two kernels
- *                      for a class; a pass, a conversion, a format or a target of a name that is taken
+ *                      for a class; a pass, a conversion, a dialect, a format or a target of a name that is taken
  *   XIR_E_UNKNOWN      a class refers to a class or target that is not registered; inference or a kernel of a class, or
  *                      inference on a target, that is neither its own nor registered
  *   XIR_E_LIMIT        more targets than a context can have

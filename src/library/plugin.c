@@ -115,6 +115,7 @@ typedef struct listed { const void *const *items; size_t n; } listed;
 static const struct { registry_kind kind; const char *noun, *nouns; size_t items, n; } lists[] = {
     { REGISTRY_PASS,       "pass",       "passes",      offsetof(xir_plugin, passes),      offsetof(xir_plugin, n_passes)      },
     { REGISTRY_CONVERSION, "conversion", "conversions", offsetof(xir_plugin, conversions), offsetof(xir_plugin, n_conversions) },
+    { REGISTRY_DIALECT,    "dialect",    "dialects",    offsetof(xir_plugin, dialects),    offsetof(xir_plugin, n_dialects)    },
     { REGISTRY_FORMAT,     "format",     "formats",     offsetof(xir_plugin, formats),     offsetof(xir_plugin, n_formats)     },
 };
 enum { LISTS = sizeof lists / sizeof *lists };
@@ -206,7 +207,8 @@ typedef struct arrival {
     xir_class    **infers;    /* the class of each inference */
     xir_class    **kernels;   /* and of each kernel          */
     uintptr_t     *on;        /* the target of each inference */
-    registry_item *items;     /* of the lists, one after another */
+    registry_item *items;     /* of all lists */
+    size_t         n_items;
 } arrival;
 
 /* Findings about classes and passes know no file: the first is said again with it. Returns `status`. */
@@ -233,16 +235,16 @@ static xir_status stage_targets(arrival *a, const xir_plugin *p, const char *pat
 }
 
 static xir_status check_lists(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
-    registry_item *items = a->items;
     for (size_t l = 0; l < LISTS; l++) {
         listed list = list_of(p, l);
-        size_t bad;
+        size_t n = 0;
         for (size_t i = 0; i < list.n; i++)
             if (!list.items[i]) return fail(why, path, XIR_E_INVALID, "%s %zu of the plug-in is NULL", lists[l].noun, i);
         xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
-        xir_status status = registry_check(a->stage.ctx, lists[l].kind, list.items, list.n, items, &bad, found);
+        xir_status status = registry_check(a->stage.ctx, lists[l].kind, list.items, list.n, a->items + a->n_items, &n,
+                                           found);
         if (hand_on(found, path, status, why)) return status;
-        items += list.n;
+        a->n_items += n;
     }
     return XIR_OK;
 }
@@ -322,25 +324,9 @@ static xir_status find_kernels(arrival *a, const xir_plugin *p, const char *path
 }
 
 /* For a caller that holds the lock. */
-static xir_status stage_lists(const arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
-    const registry_item *items = a->items;
-    for (size_t l = 0; l < LISTS; l++) {
-        size_t n = list_of(p, l).n;
-        xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
-        xir_status status = registry_stage(a->stage.ctx, lists[l].kind, items, n, found);
-        if (hand_on(found, path, status, why)) return status;
-        items += n;
-    }
-    return XIR_OK;
-}
-
-static void enter_lists(const arrival *a, const xir_plugin *p) {
-    const registry_item *items = a->items;
-    for (size_t l = 0; l < LISTS; l++) {
-        size_t n = list_of(p, l).n;
-        registry_enter(a->stage.ctx, lists[l].kind, items, n);
-        items += n;
-    }
+static xir_status stage_lists(const arrival *a, const char *path, xir_diags *why) {
+    xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
+    return hand_on(found, path, registry_stage(a->stage.ctx, a->items, a->n_items, found), why);
 }
 
 /* A copy of what the list of plug-ins holds. */
@@ -373,14 +359,14 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
     for (size_t i = 0; i < p->n_infers && !status; i++) {
         if (!class_reserve_infer(a->infers[i], (unsigned)a->on[i])) status = diag_memory(why);
     }
-    if (!status) status = stage_lists(a, p, path, why);
+    if (!status) status = stage_lists(a, path, why);
     if (!status && (!mem_reserve(&ctx->alloc, (void **)&ctx->plugins, &ctx->plugin_room, ctx->n_plugins + 1, sizeof record) ||
                     !describe(ctx, p, path, handle, &record))) {
         status = diag_memory(why);
     }
     if (!status) {
         enter_functions(a, p);
-        enter_lists(a, p);
+        registry_enter(ctx, a->items, a->n_items);
         stage_enter(&a->stage);
         targets_enter(ctx, p->n_targets);
         ctx->plugins[ctx->n_plugins++] = record;
@@ -390,11 +376,12 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
 }
 
 /* How many bytes the lists of an arrival take; 0: more than there are. */
-static size_t room_for(const xir_plugin *p) {
+static size_t room_for(xir_context *ctx, const xir_plugin *p) {
     enum { MOST = 1 << 24 };
     size_t items = 0;
     for (size_t l = 0; l < LISTS; l++) {
-        size_t n = list_of(p, l).n;
+        const listed list = list_of(p, l);
+        const size_t n = list.n > MOST ? list.n : registry_count(ctx, lists[l].kind, list.items, list.n);
         if (n > MOST) return 0;
         items += n;
     }
@@ -404,7 +391,7 @@ static size_t room_for(const xir_plugin *p) {
 }
 
 static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path, void *handle, xir_diags *why) {
-    size_t room = room_for(p);
+    size_t room = room_for(ctx, p);
     arrival a = { .stage = { .ctx = ctx } };
     void *block = room ? mem_new(&ctx->alloc, room) : NULL;
     if (!block) return diag_memory(why);

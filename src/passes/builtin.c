@@ -1,4 +1,5 @@
-/* The passes that every context has: those of passes.def, in its order, and what may be registered beside them. */
+/* The passes and dialects that every context has: those of passes.def and dialects.def, in their order, and which others may be
+ * registered. */
 #include "convert/convert.h"
 #include "library.h"
 #include "manager/pipeline.h"
@@ -14,11 +15,26 @@ static const xir_pass_decl *const built_in[] = {
     NULL,
 };
 
+#define DIALECT(id) extern const xir_dialect_decl dialect_##id;
+#include "dialects.def"
+#undef DIALECT
+
+static const xir_dialect_decl *const built_in_dialects[] = {
+#define DIALECT(id) &dialect_##id,
+#include "dialects.def"
+#undef DIALECT
+    NULL,
+};
+
 xir_status passes_register(xir_context *ctx) {
     pass_rules_define(ctx);
     convert_rules_define(ctx);
     for (size_t i = 0; built_in[i]; i++) {
         xir_status status = xir_pass_register(ctx, built_in[i], NULL);
+        if (status) return status;
+    }
+    for (size_t i = 0; built_in_dialects[i]; i++) {
+        xir_status status = xir_dialect_register(ctx, built_in_dialects[i], NULL);
         if (status) return status;
     }
     return XIR_OK;

@@ -3,5 +3,5 @@
 #include <xir/pass.h>
 
 const char *xir_default_pipeline(void) {
-    return "onnx-to-xir,sort,infer,fold,infer,identity,layout,fix(fold,identity,merge,fuse,fold-batchnorm,cse,dce),infer";
+    return "to-xir,sort,infer,fold,infer,identity,layout,fix(fold,identity,merge,fuse,fold-batchnorm,cse,dce),infer";
 }

@@ -45,8 +45,8 @@ run 0 convert small.onnx e.imodel; run 0 check e.imodel; quiet
 # The conversion says the same of what it cannot convert, and warns of what it leaves out.
 run 0 opt --passes onnx-to-xir small.onnx f.json; quiet
 run 0 check f.json; quiet
-run 0 opt --passes onnx-to-xir a.onnx g.json; lines err 2; err "warning: onnx-to-xir: Conv 'conv1' (node 0): there is no attribute 'padz'"
-err "warning: onnx-to-xir: Add 'add1' (node 2): output 0 'out' is declared as @fp(32) [1, 2, 2, 2], it is @fp(32) [1, 2, 1, 1]"
+run 0 opt --passes onnx-to-xir a.onnx g.json; lines err 2; err "warning: to-xir: Conv 'conv1' (node 0): there is no attribute 'padz'"
+err "warning: to-xir: Add 'add1' (node 2): output 0 'out' is declared as @fp(32) [1, 2, 2, 2], it is @fp(32) [1, 2, 1, 1]"
 run 0 opt --passes onnx-to-xir b.onnx h.json; lines err 2; err "Relo 'act1' (node 1): stays as it is: nothing of ours is known to be the same"
 err "Add 'add1' (node 2): stays as it is: input 0 'b' has no tensor type"
 run 1 opt --passes onnx-to-xir --strict b.onnx i.json; gone i.json

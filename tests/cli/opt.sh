@@ -3,10 +3,10 @@
 small=$data/small.json digits=$SRC/examples/models/digits.onnx
 
 # ---- xir passes
-run 0 passes; quiet; out "dce "; out "exact "; out "xir opt runs, if nobody says what: onnx-to-xir,"
-run 0 passes onnx-to-xir; quiet; out "level: needed"; out "input-shape: text"; out "strict: bool = false"
+run 0 passes; quiet; out "dce "; out "exact "; out "xir opt runs, if nobody says what: to-xir,"
+run 0 passes onnx-to-xir; quiet; out "also: onnx-to-xir"; out "level: needed"; out "input-shape: text"; out "strict: bool = false"
 run 0 passes --json; quiet; json '{"sort", "infer", "dce", "cse", "fold"} <= {p["name"] for p in d["passes"]}'
-json 'd["default"].split(",")[0] == "onnx-to-xir" and all(p["level"] in ("needed", "exact", "fast", "max") and p["describe"] for p in d["passes"])'
+json 'd["default"].split(",")[0] == "to-xir" and all(p["level"] in ("needed", "exact", "fast", "max") and p["describe"] for p in d["passes"])'
 run 0 passes --json dce; json '[p["name"] for p in d["passes"]] == ["dce"]'
 run 0 passes; shown=$(sed -n 's/^xir opt runs, if nobody says what: //p' out)
 [ "$(awk '/^## The default pipeline/ { on = 1 } on && /^```/ { if (code++) exit; next } on && code' "$SRC/docs/passes.md" | tr -d ' \n')" = "$shown" ] ||
@@ -76,9 +76,9 @@ run 1 opt "$digits" --prove --passes "dce"; silent; err "nothing was proven: no 
 run 1 opt "$digits" --input-shape image=64,3,8,8; err "image"
 
 # ---- dumps
-run 0 opt "$digits" --dump-dir dumps; there dumps/00-start.json; there dumps/00-start.raw; there dumps/01-onnx-to-xir.json
-run 0 check dumps/01-onnx-to-xir.json
-run 1 diff dumps/00-start.json dumps/01-onnx-to-xir.json
+run 0 opt "$digits" --dump-dir dumps; there dumps/00-start.json; there dumps/00-start.raw; there dumps/01-to-xir.json
+run 0 check dumps/01-to-xir.json
+run 1 diff dumps/00-start.json dumps/01-to-xir.json
 run 3 opt "$digits" --dump-dir "$small"; err "cannot"
 
 # ---- a failure keeps what repeats it

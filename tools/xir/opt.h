@@ -16,7 +16,7 @@ void settings_free(xir_pass_settings *settings);
     { "require", "P", &settings_args.required, "run a pass whatever its level; may be repeated", .many = true },              \
     { "set", "KEY=VALUE", &settings_args.set, "PASS.OPTION=VALUE wherever the passes do not say it; may be repeated", .many = true }, \
     { "strict", NULL, &settings_args.strict, "an op that cannot be converted is an error" },                                  \
-    { "input-shape", "NAME=D,D,...", &settings_args.shapes, "the shape of an input that the model leaves open; may be repeated", .many = true }, \
+    { "input-shape", "NAME=D,D,...[:ELEMENT]", &settings_args.shapes, "the shape of an input that the model leaves open, and its elements if it has no type (fp16 fp32 fp64 bf16 tf32 bool, i8 i64 and u8 of any width); may be repeated", .many = true }, \
     { "bind", "DIM=N", &settings_args.binds, "the size of a dim that the model only names; may be repeated", .many = true },  \
     { "verify", NULL, &settings_args.verify, "check the network, and what each pass says of itself, after each pass" },       \
     { "no-needs", NULL, &settings_args.no_needs, "what passes need has been run already" },                                   \

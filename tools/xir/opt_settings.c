@@ -20,10 +20,22 @@ static int by_key(const void *a, const void *b) {
     return strcmp(x.data, y.data);
 }
 
+/* "to-xir.strict" for "onnx-to-xir.strict": a pass of several names is set under its first. */
+static char *plain_key(const char *key, size_t size) {
+    const char *dot = memchr(key, '.', size);
+    const xir_pass_decl *pass = dot ? xir_pass_find(context, (xir_str){ key, (size_t)(dot - key) }) : NULL;
+    text t = { 0 };
+    if (pass) text_put(&t, pass->name);
+    const size_t skipped = pass ? (size_t)(dot - key) : 0;
+    text_add(&t, key + skipped, size - skipped);
+    text_add(&t, "", 1);
+    return t.data;
+}
+
 /* The last word about a key counts. */
 static void set(const char *key, size_t size, const char *value) {
-    char *copy = take(size + 1, 1);
-    memcpy(copy, key, size);
+    char *copy = plain_key(key, size);
+    size = strlen(copy);
     for (size_t i = 0; i < made.map.size; i++) {
         if (strcmp(made.entries[i].key.data, copy) != 0) continue;
         free((void *)(uintptr_t)made.entries[i].value.as.text.data);
@@ -88,9 +100,9 @@ bool settings_of_line(xir_pass_settings *out) {
     if (!set_words() || !all_have_equals(&a->shapes, "input-shape", "NAME=D,D,...") || !all_have_equals(&a->binds, "bind", "DIM=N")) {
         return false;
     }
-    if (a->strict) set("onnx-to-xir.strict", strlen("onnx-to-xir.strict"), "true");
-    set_joined("onnx-to-xir.input-shape", &a->shapes, ";");
-    set_joined("onnx-to-xir.bind", &a->binds, ",");
+    if (a->strict) set("to-xir.strict", strlen("to-xir.strict"), "true");
+    set_joined("to-xir.input-shape", &a->shapes, ";");
+    set_joined("to-xir.bind", &a->binds, ",");
     if (made.map.size) qsort(made.entries, made.map.size, sizeof *made.entries, by_key);
     made.map.entries = made.entries;
     out->config = made.map.size ? &made.map : NULL;

@@ -18,10 +18,21 @@ int level_of(const char *word) {
     return 0;
 }
 
+/* Another name of a pass, which a dialect gives it; NULL past the end. */
+static const char *other_name(const xir_pass_decl *pass, size_t i) {
+    const xir_dialect_decl *dialect;
+    for (size_t k = 0; (dialect = xir_dialect_at(context, k)); k++) {
+        if (dialect->pass && xir_pass_find(context, xir_str_of(dialect->pass)) == pass && i-- == 0) return dialect->pass;
+    }
+    return NULL;
+}
+
 /* ---- as text ------------------------------------------------------------------------------------- */
 
 static void print_pass(const xir_pass_decl *pass) {
+    const char *other;
     printf("%s\n  %s\n  level: %s\n", pass->name, pass->describe, level_word(pass->level));
+    for (size_t i = 0; (other = other_name(pass, i)); i++) printf("  also: %s\n", other);
     for (const char *const *need = pass->needs; need && *need; need++) printf("  needs: %s\n", *need);
     if (pass->n_options) printf("\noptions\n");
     xir_pass_option o;
@@ -49,6 +60,10 @@ static void put_pass(json_out *j, const xir_pass_decl *pass) {
     json_str(j, "name", xir_str_of(pass->name));
     json_str(j, "describe", xir_str_of(pass->describe));
     json_str(j, "level", xir_str_of(level_word(pass->level)));
+    json_open(j, "also", '[');
+    const char *other;
+    for (size_t i = 0; (other = other_name(pass, i)); i++) json_str(j, NULL, xir_str_of(other));
+    json_close(j, ']');
     json_open(j, "needs", '[');
     for (const char *const *need = pass->needs; need && *need; need++) json_str(j, NULL, xir_str_of(*need));
     json_close(j, ']');

@@ -142,19 +142,37 @@ static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
 
 /* ---- a foreign network ------------------------------------------------------------------------------ */
 
-/* The options of a conversion that knows the dims of the arrays: input-shape="x=1,3;y=2". */
+/* An element type as input-shape has it, "fp32"; false: it has no word for it. */
+static bool put_element(text *t, const xir_type *element) {
+    static const char *const words[] = { [XIR_FLOAT_FP16] = "fp16", [XIR_FLOAT_BF16] = "bf16", [XIR_FLOAT_TF32] = "tf32",
+                                         [XIR_FLOAT_FP32] = "fp32", [XIR_FLOAT_FP64] = "fp64" };
+    const xir_float_type *real = xir_float_type_of(xir_type_object(element));
+    const xir_integer_type *whole = xir_integer_type_of(xir_type_object(element));
+    const char *word = real && (size_t)real->format < sizeof words / sizeof *words ? words[real->format] : NULL;
+    if (xir_type_kind_of(element) == XIR_TYPE_BOOL) word = "bool";
+    if (whole) text_printf(t, ":%c%d", whole->sign ? 'i' : 'u', (int)xir_type_storage_bits(element));
+    else if (word) text_printf(t, ":%s", word);
+    return whole || word;
+}
+
+/* The options of a conversion that knows the dims of the arrays, and the elements of inputs without a type:
+ * input-shape="x=1,3;y=2:fp32". */
 static char *shapes_of(const ports *in) {
     text t = { 0 };
     for (size_t i = 0; i < in->n; i++) {
         xir_str name = xir_value_name(in->values[i]);
         const xir_type *declared = xir_value_type(in->values[i]), *type = xir_array_type(in->arrays[i]);
         size_t rank = xir_type_rank(type);
-        bool plain = name.size && rank;
+        bool plain = name.size > 0;
         for (size_t k = 0; plain && k < name.size; k++) plain = name.data[k] && !strchr("\";=", name.data[k]);
-        if (!plain || !xir_type_has_unknown_dim(declared) || rank != xir_type_rank(declared)) continue;
+        const bool typed = xir_type_tensor(declared) != NULL;
+        if (!plain || (typed && (!xir_type_has_unknown_dim(declared) || rank != xir_type_rank(declared)))) continue;
+        const size_t before = t.size;
         text_put(&t, t.size ? ";" : "input-shape=\"");
         text_add(&t, name.data, name.size);
-        for (size_t k = 0; k < rank; k++) text_printf(&t, k ? ",%lld" : "=%lld", (long long)xir_type_dim(type, (int64_t)k, false));
+        text_put(&t, "=");
+        for (size_t k = 0; k < rank; k++) text_printf(&t, k ? ",%lld" : "%lld", (long long)xir_type_dim(type, (int64_t)k, false));
+        if (!typed && !put_element(&t, xir_type_element(type))) t.size = before;
     }
     if (t.size) text_put(&t, "\"");
     text_add(&t, "", 1);
@@ -164,7 +182,7 @@ static char *shapes_of(const ports *in) {
 static int convert(xir_network *net, const ports *in, xir_diags *why) {
     if (!xir_network_is_dialect(net)) return DONE;
     char *options = shapes_of(in);
-    xir_status status = xir_pass_run(net, "onnx-to-xir", options, NULL, why);
+    xir_status status = xir_pass_run(net, "to-xir", options, NULL, why);
     free(options);
     return exit_of_run(status);
 }
@@ -369,6 +387,6 @@ const command run_command = {
     .details = "A line is printed for each output: its name, its type, with --compare the largest difference; the exit code is 1 if one\n"
                "differs. In the name of a file / becomes _; an output without a name is output_N. Without --input the inputs are random:\n"
                "normal numbers, integers from 0 to 9, and dims that the network leaves open are 1. A network of another framework's\n"
-               "operations is converted first (onnx-to-xir). This is the reference executor: see docs/executor.md.\n",
+               "operations is converted first (to-xir). This is the reference executor: see docs/executor.md.\n",
     .options = options, .least = 1, .most = 1, .run = run,
 };

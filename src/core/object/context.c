@@ -28,8 +28,7 @@ void xir_context_free(xir_context *ctx) {
     text_table_free(&ctx->keys);
     mem_free(&ctx->alloc, (void *)ctx->by_key, ctx->by_key_room * sizeof *ctx->by_key);
     mem_free(&ctx->alloc, (void *)ctx->forms, ctx->form_room * sizeof *ctx->forms);
-    for (size_t i = 0; i < REGISTRY_COUNT; i++)
-        mem_free(&ctx->alloc, ctx->lists[i].items, ctx->lists[i].room * sizeof *ctx->lists[i].items);
+    for (size_t i = 0; i < REGISTRY_COUNT; i++) registry_free(&ctx->alloc, &ctx->lists[i]);
     arena_free(&ctx->arena);
     pthread_mutex_destroy(&ctx->registering);
     pthread_mutex_destroy(&ctx->lock);

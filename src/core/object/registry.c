@@ -2,72 +2,123 @@
 #include <string.h>
 #include "context.h"
 
-static const registry_item *find(const registry_item *items, size_t n, xir_str name) {
-    for (size_t i = 0; i < n; i++) {
-        if (xir_str_equal(xir_str_of(items[i].name), name)) return &items[i];
-    }
-    return NULL;
+static const registry_item *find(const registry *r, xir_str name) {
+    const uint32_t *at = r->n ? text_table_find(&r->index, name) : NULL;
+    return at ? &r->items[*at] : NULL;
 }
 
 void registry_define(xir_context *ctx, registry_kind kind, const registry_rules *rules) { ctx->lists[kind].rules = rules; }
 
+/* ---- checking ----------------------------------------------------------------------------------------------------- */
+
+static size_t brought_by(const registry_rules *rules, const void *item, registry_item *out) {
+    return item && rules->brings ? rules->brings(item, out) : 0;
+}
+
+size_t registry_count(xir_context *ctx, registry_kind kind, const void *const *items, size_t n) {
+    size_t count = n;
+    for (size_t i = 0; i < n; i++) count += brought_by(ctx->lists[kind].rules, items[i], NULL);
+    return count;
+}
+
 xir_status registry_check(xir_context *ctx, registry_kind kind, const void *const *items, size_t n, registry_item *out,
-                          size_t *bad, xir_diags *why) {
+                          size_t *n_out, xir_diags *why) {
     const registry_rules *rules = ctx->lists[kind].rules;
-    for (*bad = 0; *bad < n; ++*bad) {
-        registry_item *item = &out[*bad];
-        *item = (registry_item){ .it = items[*bad] };
-        if (!item->it) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%s %zu is NULL", rules->noun, *bad);
-        xir_status status = rules->check(ctx, items, *bad, &item->name, why);
+    *n_out = 0;
+    for (size_t i = 0; i < n; i++) {
+        registry_item *item = &out[*n_out];
+        *item = (registry_item){ .kind = kind, .it = items[i] };
+        if (!item->it) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%s %zu is NULL", rules->noun, i);
+        xir_status status = rules->check(ctx, items, i, &item->name, why);
         if (status) return status;
+        *n_out += 1 + brought_by(rules, items[i], item + 1);
     }
     return XIR_OK;
 }
 
-xir_status registry_stage(xir_context *ctx, registry_kind kind, const registry_item *items, size_t n, xir_diags *why) {
-    registry *r = &ctx->lists[kind];
+/* ---- adding ------------------------------------------------------------------------------------------------------- */
+
+static bool make_room(const xir_allocator *alloc, registry *r, size_t n) {
+    if (!r->index.alloc) text_table_init(&r->index, alloc);
+    return mem_reserve(alloc, (void **)&r->items, &r->room, r->n + n, sizeof *r->items) &&
+           text_table_reserve(&r->index, r->n + n);
+}
+
+/* No name is taken, in the lists or by an item before it. The lists do not learn the names yet: what is not entered may be gone. */
+static xir_status names_are_free(xir_context *ctx, text_table *seen, const registry_item *items, size_t n, xir_diags *why) {
     for (size_t i = 0; i < n; i++) {
-        xir_str name = xir_str_of(items[i].name);
-        if (!find(r->items, r->n, name) && !find(items, i, name)) continue;
-        return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a %s '%.100s' already", r->rules->noun, items[i].name);
+        const registry *r = &ctx->lists[items[i].kind];
+        const xir_str name = xir_str_of(items[i].name);
+        if (find(r, name) || text_table_find(&seen[items[i].kind], name)) {
+            return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a %s '%.100s' already", r->rules->noun, items[i].name);
+        }
+        if (n > 1 && !text_table_add(&seen[items[i].kind], name, 0)) return diag_memory(why);
     }
-    if (mem_reserve(&ctx->alloc, (void **)&r->items, &r->room, r->n + n, sizeof *r->items)) return XIR_OK;
-    return diag_memory(why);
+    return XIR_OK;
 }
 
-void registry_enter(xir_context *ctx, registry_kind kind, const registry_item *items, size_t n) {
-    registry *r = &ctx->lists[kind];
-    for (size_t i = 0; i < n; i++) r->items[r->n++] = items[i];
-}
-
-xir_status registry_add(xir_context *ctx, registry_kind kind, const void *const *items, size_t n, xir_diags *why) {
-    size_t bad, size = (n ? n : 1) * sizeof(registry_item);
-    registry_item *named = n <= SIZE_MAX / sizeof *named ? mem_new(&ctx->alloc, size) : NULL;
-    if (!named) return diag_memory(why);
-    xir_status status = registry_check(ctx, kind, items, n, named, &bad, why);
-    if (!status) {
-        pthread_mutex_lock(&ctx->lock);
-        status = registry_stage(ctx, kind, named, n, why);
-        if (!status) registry_enter(ctx, kind, named, n);
-        pthread_mutex_unlock(&ctx->lock);
+xir_status registry_stage(xir_context *ctx, const registry_item *items, size_t n, xir_diags *why) {
+    text_table seen[REGISTRY_COUNT];
+    size_t more[REGISTRY_COUNT] = { 0 };
+    for (size_t i = 0; i < REGISTRY_COUNT; i++) text_table_init(&seen[i], &ctx->alloc);
+    for (size_t i = 0; i < n; i++) more[items[i].kind]++;
+    xir_status status = names_are_free(ctx, seen, items, n, why);
+    for (size_t i = 0; i < REGISTRY_COUNT; i++) {
+        if (!status && more[i] && !make_room(&ctx->alloc, &ctx->lists[i], more[i])) status = diag_memory(why);
+        text_table_free(&seen[i]);
     }
-    mem_free(&ctx->alloc, named, size);
     return status;
 }
 
+void registry_enter(xir_context *ctx, const registry_item *items, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        registry *r = &ctx->lists[items[i].kind];
+        (void)text_table_add(&r->index, xir_str_of(items[i].name), (uint32_t)r->n);   /* there is room */
+        r->items[r->n++] = items[i];
+    }
+}
+
+xir_status registry_add(xir_context *ctx, registry_kind kind, const void *const *items, size_t n, xir_diags *why) {
+    const size_t count = registry_count(ctx, kind, items, n), size = (count ? count : 1) * sizeof(registry_item);
+    size_t named = 0;
+    registry_item *out = count <= SIZE_MAX / sizeof *out ? mem_new(&ctx->alloc, size) : NULL;
+    if (!out) return diag_memory(why);
+    xir_status status = registry_check(ctx, kind, items, n, out, &named, why);
+    if (!status) {
+        pthread_mutex_lock(&ctx->lock);
+        status = registry_stage(ctx, out, named, why);
+        if (!status) registry_enter(ctx, out, named);
+        pthread_mutex_unlock(&ctx->lock);
+    }
+    mem_free(&ctx->alloc, out, size);
+    return status;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------------- */
+
 const void *registry_find(xir_context *ctx, registry_kind kind, xir_str name) {
     pthread_mutex_lock(&ctx->lock);
-    const registry *r = &ctx->lists[kind];
-    const registry_item *found = find(r->items, r->n, name);
+    const registry_item *found = find(&ctx->lists[kind], name);
     const void *it = found ? found->it : NULL;
     pthread_mutex_unlock(&ctx->lock);
     return it;
 }
 
-const void *registry_at(xir_context *ctx, registry_kind kind, size_t i) {
+bool registry_item_at(xir_context *ctx, registry_kind kind, size_t i, registry_item *out) {
     pthread_mutex_lock(&ctx->lock);
     const registry *r = &ctx->lists[kind];
-    const void *it = i < r->n ? r->items[i].it : NULL;
+    const bool there = i < r->n;
+    if (there) *out = r->items[i];
     pthread_mutex_unlock(&ctx->lock);
-    return it;
+    return there;
+}
+
+const void *registry_at(xir_context *ctx, registry_kind kind, size_t i) {
+    registry_item item;
+    return registry_item_at(ctx, kind, i, &item) ? item.it : NULL;
+}
+
+void registry_free(const xir_allocator *alloc, registry *r) {
+    mem_free(alloc, r->items, r->room * sizeof *r->items);
+    if (r->index.alloc) text_table_free(&r->index);
 }

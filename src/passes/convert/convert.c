@@ -55,6 +55,9 @@ void pointer_map_free(const xir_allocator *alloc, pointer_map *m) {
 
 void conversion_begin(conversion *c, xir_network *net, xir_diags *why) {
     *c = (conversion){ .ctx = xir_network_context(net), .net = net, .why = why, .prefix = "" };
+    for (const xir_op *op = xir_network_first(net); op && !c->dialect; op = xir_op_next(op)) {
+        c->dialect = dialect_of_class(op->cls);
+    }
     arena_init(&c->scratch, context_alloc(c->ctx));
 }
 
@@ -76,7 +79,7 @@ convert_class *conversion_class(conversion *c, const xir_class *cls) {
     if (!pointer_map_put(alloc, &c->class_of, cls, (uint32_t)c->n_classes)) return NULL;
     convert_class *made = &c->classes[c->n_classes++];
     xir_str key = xir_class_key(cls), domain;
-    *made = (convert_class){ .dialect = xir_class_is_opaque(cls) ? convert_dialect_of(key) : NULL };
+    *made = (convert_class){ .dialect = dialect_of_class(cls) };
     if (!made->dialect) return made;
     convert_split_key(made->dialect, key, &domain, &made->type);
     made->row = xir_convert_find(c->ctx, key);
@@ -88,7 +91,7 @@ convert_class *conversion_class(conversion *c, const xir_class *cls) {
         row_range(made->row->outputs, &made->least_out, &made->most_out);
         while (row_next_attribute(&text, &attribute)) made->needs |= attribute.needed;
     }
-    made->version = made->dialect->version(c->net, domain);
+    made->version = made->dialect->version ? made->dialect->version(c->net, domain) : 0;
     return made;
 }
 
@@ -231,13 +234,13 @@ static void unknown_op(xir_node *at) {
         node_say(at, XIR_NOTE, XIR_OK, NULL, "nothing is known of %.*s: it was not checked", n, key.data + prefix);
         return;
     }
-    const xir_convert_row *near = row_like(key);
-    node_say(at, XIR_ERROR, XIR_E_UNKNOWN, NULL, "the operator set of %s has no %.*s%s%s%s", at->cls->dialect->name, n,
-             key.data + prefix,
+    const xir_convert_row *near = row_like(c->ctx, at->cls->dialect, key);
+    node_say(at, XIR_ERROR, XIR_E_UNKNOWN, NULL, "the %s of %s has no %.*s%s%s%s", convert_operators(at->cls->dialect),
+             at->cls->dialect->name, n, key.data + prefix,
              near ? "; did you mean '" : "", near ? near->name + prefix : "", near ? "'?" : "");
 }
 
-static xir_status convert_node(conversion *c, xir_op *op, convert_class *cls) {
+static xir_status run_node(conversion *c, xir_op *op, convert_class *cls) {
     size_t n_out = xir_op_output_count(op);
     xir_node at = { .c = c, .op = op, .cls = cls, .n_in = xir_op_input_count(op), .n_out = n_out, .mark = xir_op_prev(op) };
     while (at.n_in && !xir_op_input(op, (int64_t)at.n_in - 1)) at.n_in--;
@@ -277,7 +280,7 @@ xir_status conversion_run(conversion *c) {
         if (!xir_class_is_opaque(xir_op_class(op))) continue;
         convert_class *cls = conversion_class(c, xir_op_class(op));
         if (!cls) status = XIR_E_MEMORY;
-        else if (cls->dialect) status = convert_node(c, op, cls);
+        else if (cls->dialect) status = run_node(c, op, cls);
     }
     if (status == XIR_E_MEMORY) diag_memory(c->why);
     return status ? status : c->status;

@@ -8,25 +8,35 @@
 
 #include <xir/convert.h>
 #include <xir/ops.h>
+#include <xir/pass.h>
 #include "elements.h"
 #include "graph.h"
+#include "support/dialect.h"
 
 /* ---- dialects ----------------------------------------------------------------------------------------------------- */
 
-typedef struct convert_dialect {
-    const char                *prefix;     /* of its class keys: "onnx::"                        */
-    const char                *name;       /* for people: "ONNX"                                 */
-    const xir_convert_row     *rows;
-    const size_t              *n_rows;
-    /* The version of an operator set that the network is written in; `domain` "" is the format's own. */
-    int64_t                  (*version)(const xir_network *net, xir_str domain);
-} convert_dialect;
-extern const convert_dialect convert_onnx;
+/* dialect.c: parts of keys, and words and places of findings; of no dialect (NULL) what a dialect has that says nothing. */
+void        convert_split_key(const xir_dialect_decl *dialect, xir_str key, xir_str *domain, xir_str *type);
+int64_t     convert_number(const xir_dialect_decl *dialect, const xir_op *op);
+const char *convert_node(const xir_dialect_decl *dialect);
+const char *convert_nodes(const xir_dialect_decl *dialect);
+const char *convert_results(const xir_dialect_decl *dialect);
+const char *convert_sources(const xir_dialect_decl *dialect);
+const char *convert_operators(const xir_dialect_decl *dialect);
 
-/* The dialect that a key is of, NULL: none. */
-const convert_dialect *convert_dialect_of(xir_str key);
-/* "com.example" and "Swish" of "onnx::com.example.Swish"; the domain of "onnx::Relu" is empty. */
-void convert_split_key(const convert_dialect *dialect, xir_str key, xir_str *domain, xir_str *type);
+/* A row of a table; all rows of one are as long as the first. */
+static inline const xir_convert_row *convert_row_at(const xir_convert_row *rows, size_t i) {
+    return (const xir_convert_row *)(const void *)((const char *)rows + i * rows->size);
+}
+/* With a finding: whether a declaration, and a row of a table and a dialect (NULL: of none), may be registered. */
+xir_status convert_check_size(const void *decl, size_t known, const char *what, xir_diags *why);
+xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_row *first, const xir_convert_row *row,
+                             xir_diags *why);
+
+extern const registry_rules dialect_rules;
+
+/* to_xir.c */
+extern const xir_pass_decl pass_to_xir;
 
 /* ---- a conversion ------------------------------------------------------------------------------------------------- */
 
@@ -40,7 +50,7 @@ typedef struct pointer_map {
 /* What is known of a foreign class. */
 typedef struct convert_class {
     const xir_convert_row *row;       /* NULL: none                  */
-    const convert_dialect *dialect;   /* NULL: it is no dialect's    */
+    const xir_dialect_decl *dialect;  /* NULL: it is no dialect's    */
     bool                   foreign;   /* it is not of the format's own operator set */
     int64_t                version;
     xir_str                type;      /* "Conv"                      */
@@ -72,7 +82,8 @@ typedef struct conversion {
     bool              no_memory;     /* what was learnt of a value found none                 */
     bool              cyclic;        /* some ops use what later ones make                     */
     bool              reshaped;      /* inputs were given other dims than the file declares   */
-    const char       *prefix;        /* of sentences: "onnx-to-xir: "; "" for judging          */
+    const char       *prefix;        /* of sentences: "to-xir: "; "" for judging              */
+    const xir_dialect_decl *dialect; /* of the first op that has one; NULL: none has           */
     arena             scratch;
     convert_class    *classes;
     size_t            n_classes, class_room;
@@ -146,8 +157,8 @@ bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xi
 /* judge.c: values that nobody makes, names that several have; order.c: cycles, and a sorted order if there is one. */
 xir_status conversion_judge_values(conversion *c, bool sorted);
 xir_status conversion_order(conversion *c, bool *sorted);   /* whether the file was */
-/* The built-in row whose name is nearest to a key, for an unknown op; NULL: none is near. */
-const xir_convert_row *row_like(xir_str key);
+/* The row of a dialect whose name is nearest to a key, for an unknown op; NULL: none is near. */
+const xir_convert_row *row_like(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
 
 /* known.c: the short list that a value is, NULL if it is not known to be one. Computes it for the first output of an op
  * that has been made; true if all of it is known; c->no_memory says that there was none to remember it. */

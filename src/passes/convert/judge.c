@@ -90,9 +90,9 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     }
     if (strict && (version < known.from || version >= known.until)) {
         bool late = version >= known.until;
-        node_say(at, XIR_WARNING, XIR_OK, where, "%.*s is an attribute %s version %lld of the operator set, this graph is "
-                 "of version %lld", n,
-                 e->key.data, late ? "until" : "from", (long long)(late ? known.until - 1 : known.from), version);
+        node_say(at, XIR_WARNING, XIR_OK, where, "%.*s is an attribute %s version %lld of the %s, this graph is of "
+                 "version %lld", n, e->key.data, late ? "until" : "from",
+                 (long long)(late ? known.until - 1 : known.from), convert_operators(at->cls->dialect), version);
     }
     return true;
 }
@@ -206,27 +206,28 @@ static void judge_inputs(xir_node *at, bool sorted) {
         snprintf(where, sizeof where, "input/%zu", i);
         if (!v->producer) {
             node_say(at, XIR_ERROR, XIR_E_MISSING, where,
-                     "input %zu '%.*s' is made by no node, and is no graph input or initializer", i,
-                     NAME(xir_value_name(v)));
+                     "input %zu '%.*s' is made by no %s, and is no %s", i, NAME(xir_value_name(v)),
+                     convert_node(at->cls->dialect), convert_sources(at->cls->dialect));
         } else if (!sorted && at->op->id < v->producer->id) {
             node_say(at, XIR_ERROR, XIR_E_INVALID, where,
-                     "input %zu '%.*s' is made by '%.*s' (node %lld), which is expected to stand before it",
-                     i, NAME(xir_value_name(v)), NAME(xir_op_name(v->producer)), (long long)v->producer->id - 1);
+                     "input %zu '%.*s' is made by '%.*s' (%s %lld), which is expected to stand before it",
+                     i, NAME(xir_value_name(v)), NAME(xir_op_name(v->producer)), convert_node(at->cls->dialect),
+                     (long long)convert_number(at->cls->dialect, v->producer));
         }
     }
 }
 
 xir_status conversion_judge_values(conversion *c, bool sorted) {
-    char where[40];
+    char where[80];
     const xir_op *last = xir_network_output_op(c->net);
     for (size_t i = 0; last && i < last->n_inputs; i++) {
         const xir_value *v = last->inputs[i].value;
         if (!v || v->producer || value_is_params(v)) continue;
-        snprintf(where, sizeof where, "/graph/output/%zu", i);
+        snprintf(where, sizeof where, "%.50s%zu", convert_results(c->dialect), i);
         if (!c->status) c->status = XIR_E_MISSING;
         xir_diags_add(c->why, XIR_ERROR, XIR_E_MISSING, xir_str_of(where),
-                      "output '%.*s' is made by no node, and is no graph input or initializer",
-                      NAME(xir_value_name(v)));
+                      "output '%.*s' is made by no %s, and is no %s", NAME(xir_value_name(v)), convert_node(c->dialect),
+                      convert_sources(c->dialect));
     }
     for (xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
         if (!xir_class_is_opaque(op->cls)) continue;
@@ -249,7 +250,7 @@ xir_status conversion_judge_values(conversion *c, bool sorted) {
 /* ---- the public questions ----------------------------------------------------------------------------------------- */
 
 bool xir_class_is_dialect(const xir_class *cls) {
-    return xir_class_is_opaque(cls) && convert_dialect_of(xir_class_key(cls));
+    return dialect_of_class(cls) != NULL;
 }
 
 bool xir_network_is_dialect(const xir_network *net) {

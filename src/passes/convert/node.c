@@ -17,15 +17,16 @@ size_t        xir_node_outputs(const xir_node *at) { return at->n_out; }
 static XIR_PRINTF(5, 0) xir_status say(const xir_node *at, xir_severity severity, xir_status code, const char *where,
                                        const char *format, va_list list) {
     char sentence[SENTENCE_ROOM], path[160];
-    long long number = (long long)xir_op_id(at->op) - 1;   /* ids count the Input op, nodes do not */
+    const xir_dialect_decl *dialect = at->cls->dialect;
+    long long number = (long long)convert_number(dialect, at->op);
     text_vprint(sentence, sizeof sentence, format, list);
-    snprintf(path, sizeof path, "/graph/node/%lld%s%s", number, where ? "/" : "", where ? where : "");
+    snprintf(path, sizeof path, "%s%lld%s%s", convert_nodes(dialect), number, where ? "/" : "", where ? where : "");
     xir_str name = xir_op_name(at->op), type = at->cls->type;
     conversion *c = at->c;
     if (severity == XIR_ERROR && !c->status) c->status = code;
-    return xir_diags_add(c->why, severity, code, xir_str_of(path), "%s%.*s '%.*s' (node %lld): %s", c->prefix,
+    return xir_diags_add(c->why, severity, code, xir_str_of(path), "%s%.*s '%.*s' (%s %lld): %s", c->prefix,
                          (int)(type.size < 60 ? type.size : 60), type.data, (int)(name.size < 200 ? name.size : 200),
-                         name.size ? name.data : "", number, sentence);
+                         name.size ? name.data : "", convert_node(dialect), number, sentence);
 }
 
 xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, const char *where, const char *format, ...) {

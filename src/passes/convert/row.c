@@ -1,25 +1,7 @@
-/* Rows: the list of them, their texts, and the ops that rows without a hook make. The built-in rows are constant tables;
- * what programs and plug-ins add is in the context's registry. */
+/* Rows: the list of them, their texts, and the ops that rows without a hook make. Those of dialects and those that programs
+ * and plug-ins add are in one list of the context. */
 #include <stdlib.h>
 #include "convert/convert.h"
-
-static const convert_dialect *const dialects[] = { &convert_onnx };
-enum { DIALECTS = sizeof dialects / sizeof *dialects };
-
-const convert_dialect *convert_dialect_of(xir_str key) {
-    for (size_t i = 0; i < DIALECTS; i++) {
-        size_t size = strlen(dialects[i]->prefix);
-        if (key.size > size && memcmp(key.data, dialects[i]->prefix, size) == 0) return dialects[i];
-    }
-    return NULL;
-}
-
-void convert_split_key(const convert_dialect *dialect, xir_str key, xir_str *domain, xir_str *type) {
-    size_t from = strlen(dialect->prefix), behind = key.size;
-    while (behind > from && key.data[behind - 1] != '.') behind--;
-    *domain = (xir_str){ key.data + from, behind > from ? behind - 1 - from : 0 };
-    *type = (xir_str){ key.data + behind, key.size - behind };
-}
 
 /* ---- texts of rows ------------------------------------------------------------------------------------------------ */
 
@@ -95,36 +77,19 @@ bool row_next_set(const char **text, row_set *out) {
 
 /* ---- the list ----------------------------------------------------------------------------------------------------- */
 
-static const xir_convert_row *built_in(xir_str name) {
-    const convert_dialect *dialect = convert_dialect_of(name);
-    for (size_t i = 0; dialect && i < *dialect->n_rows; i++) {
-        if (xir_str_equal(xir_str_of(dialect->rows[i].name), name)) return &dialect->rows[i];
-    }
-    return NULL;
-}
+const xir_convert_row *xir_convert_find(xir_context *ctx, xir_str name) { return registry_find(ctx, REGISTRY_CONVERSION, name); }
+const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i) { return registry_at(ctx, REGISTRY_CONVERSION, i); }
 
-const xir_convert_row *row_like(xir_str key) {
-    const convert_dialect *dialect = convert_dialect_of(key);
-    const xir_convert_row *near = NULL;
-    size_t distance = SIZE_MAX, prefix = dialect ? strlen(dialect->prefix) : 0;
+const xir_convert_row *row_like(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key) {
+    const xir_convert_row *near = NULL, *row;
+    const size_t prefix = strlen(dialect->prefix);
+    size_t distance = SIZE_MAX;
     xir_str name = { key.data + prefix, key.size - prefix };
-    for (size_t i = 0; dialect && i < *dialect->n_rows; i++) {
-        if (xir_str_nearer(name, xir_str_of(dialect->rows[i].name + prefix), &distance)) near = &dialect->rows[i];
+    for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
+        if (strncmp(row->name, dialect->prefix, prefix) != 0) continue;
+        if (xir_str_nearer(name, xir_str_of(row->name + prefix), &distance)) near = row;
     }
     return near;
-}
-
-const xir_convert_row *xir_convert_find(xir_context *ctx, xir_str name) {
-    const xir_convert_row *row = built_in(name);
-    return row ? row : registry_find(ctx, REGISTRY_CONVERSION, name);
-}
-
-const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i) {
-    for (size_t k = 0; k < DIALECTS; k++) {
-        if (i < *dialects[k]->n_rows) return &dialects[k]->rows[i];
-        i -= *dialects[k]->n_rows;
-    }
-    return registry_at(ctx, REGISTRY_CONVERSION, i);
 }
 
 static const char *fault_of(const xir_convert_row *row) {
@@ -132,7 +97,6 @@ static const char *fault_of(const xir_convert_row *row) {
     row_attribute attribute;
     row_set set;
     const char *attributes = row->attributes, *sets = row->sets;
-    if (!row->name || !convert_dialect_of(xir_str_of(row->name))) return "its name is no key of a dialect that is known";
     if (!row_range(row->inputs, &least, &most)) return "its number of inputs is no range";
     if (!row_range(row->outputs, &least, &most)) return "its number of outputs is no range";
     while (row_next_attribute(&attributes, &attribute)) {}
@@ -143,32 +107,54 @@ static const char *fault_of(const xir_convert_row *row) {
     return NULL;
 }
 
-static xir_status check_row(xir_context *ctx, const void *const *items, size_t i, const char **name, xir_diags *why) {
-    (void)ctx;
-    const xir_convert_row *row = items[i];
-    *name = row->name;
-    if (row->abi != XIR_ABI || row->size < sizeof *row) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a conversion row was declared for another version of the binary "
-                         "interface");
+xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_row *first, const xir_convert_row *row,
+                             xir_diags *why) {
+    xir_status status = convert_check_size(row, sizeof *row, "conversion row", why);
+    if (status) return status;
+    if (row->size != first->size) {
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a conversion row has %u bytes, the first of its table has %u", row->size,
+                         first->size);
     }
-    const char *fault = fault_of(row);
-    if (fault) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the conversion row '%.100s' is no good: %s",
-                                *name ? *name : "", fault);
-    if (!built_in(xir_str_of(*name))) return XIR_OK;
-    return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a conversion row '%.100s' already", *name);
+    const size_t prefix = dialect ? strlen(dialect->prefix) : 0;
+    const bool of_dialect = dialect && row->name && strncmp(row->name, dialect->prefix, prefix) == 0 && row->name[prefix];
+    const char *fault = of_dialect ? fault_of(row) : "its name is no key of a dialect that is known";
+    if (!fault) return XIR_OK;
+    return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the conversion row '%.100s' is no good: %s", row->name ? row->name : "", fault);
 }
 
-static const registry_rules rules = { .noun = "conversion row", .check = check_row };
+static xir_status check_row(xir_context *ctx, const void *const *items, size_t i, const char **name, xir_diags *why) {
+    const xir_convert_row *row = items[i];
+    xir_status status = convert_check_size(row, sizeof *row, "conversion row", why);
+    if (status) return status;
+    *name = row->name;
+    return convert_check_row(row->name ? xir_dialect_find(ctx, xir_str_of(row->name)) : NULL, row, row, why);
+}
 
-void convert_rules_define(xir_context *ctx) { registry_define(ctx, REGISTRY_CONVERSION, &rules); }
+static const registry_rules row_rules = { .noun = "conversion row", .check = check_row };
+
+void convert_rules_define(xir_context *ctx) {
+    registry_define(ctx, REGISTRY_CONVERSION, &row_rules);
+    registry_define(ctx, REGISTRY_DIALECT, &dialect_rules);
+}
+
+/* Rows of a table are as long as the first. */
+static xir_status find_rows(const xir_convert_row *rows, size_t n, const void **items, xir_diags *why) {
+    xir_status status = n ? convert_check_size(rows, sizeof *rows, "conversion row", why) : XIR_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        const xir_convert_row *row = convert_row_at(rows, i);
+        if (row->size != rows->size) status = convert_check_row(NULL, rows, row, why);
+        items[i] = row;
+    }
+    return status;
+}
 
 xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, size_t n, xir_diags *why) {
     const xir_allocator *alloc = context_alloc(ctx);
     size_t size = (n ? n : 1) * sizeof(void *);
     const void **items = n <= SIZE_MAX / sizeof(void *) ? mem_new(alloc, size) : NULL;
     if (!items) return diag_memory(why);
-    for (size_t i = 0; i < n; i++) items[i] = &rows[i];
-    xir_status status = registry_add(ctx, REGISTRY_CONVERSION, items, n, why);
+    xir_status status = find_rows(rows, n, items, why);
+    if (!status) status = registry_add(ctx, REGISTRY_CONVERSION, items, n, why);
     mem_free(alloc, (void *)items, size);
     return status;
 }

@@ -10,17 +10,18 @@
 
 /* ---- who runs ------------------------------------------------------------------------------------------------ */
 
-static bool names(const char *const *list, const xir_pass_decl *pass) {
+/* Whether a list has the pass, by any of its names. */
+static bool names(const manager *m, const char *const *list, const xir_pass_decl *pass) {
     for (; list && *list; list++)
-        if (strcmp(*list, pass->name) == 0) return true;
+        if (xir_pass_find(m->net->ctx, xir_str_of(*list)) == pass) return true;
     return false;
 }
 
 /* Needed ones run at any level. */
 static xir_pass_fate fate_of(const manager *m, const xir_pass_decl *pass, bool needed) {
-    if (names(m->set->disabled, pass)) return XIR_PASS_DISABLED;
+    if (names(m, m->set->disabled, pass)) return XIR_PASS_DISABLED;
     bool above = m->set->level && pass->level > m->set->level;
-    return above && !needed && !names(m->set->required, pass) ? XIR_PASS_ABOVE_LEVEL : XIR_PASS_RAN;
+    return above && !needed && !names(m, m->set->required, pass) ? XIR_PASS_ABOVE_LEVEL : XIR_PASS_RAN;
 }
 
 static xir_status check_names(xir_context *ctx, const char *const *list, const char *word, xir_diags *why) {
@@ -186,7 +187,7 @@ static xir_status run_needed(manager *m, const pipeline_step *s) {
     for (const char *const *need = s->pass->needs; need && *need; need++) {
         const xir_pass_decl *pass = xir_pass_find(m->net->ctx, xir_str_of(*need));
         if (report_has_run(m->report, pass)) continue;
-        if (names(m->set->disabled, pass)) {
+        if (names(m, m->set->disabled, pass)) {
             return diag_fail(m->why, XIR_E_INVALID, XIR_STR(""), "%s needs %s, which is disabled", s->pass->name, pass->name);
         }
         const pipeline_step added = { .pass = pass, .depth = s->depth, .text = xir_str_of(pass->name) };

@@ -135,14 +135,27 @@ const xir_any *xir_pass_config(const xir_pass *at, const char *key) {
 
 /* ---- what a pass asks ------------------------------------------------------------------------------------------ */
 
+/* The configuration of an option, which may have the pass under another of its names. */
+static const xir_any *configured(const xir_pass *at, const char *option) {
+    char key[160];
+    snprintf(key, sizeof key, "%s.%s", at->decl->name, option);
+    const xir_any *any = xir_pass_config(at, key);
+    const size_t n = strlen(option) + 1;
+    for (size_t i = 0; !any && at->config && i < at->config->size; i++) {
+        const xir_entry *e = &at->config->entries[i];
+        const size_t name = e->key.size > n ? e->key.size - n : 0;
+        if (!name || e->key.data[name] != '.' || memcmp(e->key.data + name + 1, option, n - 1) != 0) continue;
+        if (xir_pass_find(at->net->ctx, (xir_str){ e->key.data, name }) == at->decl) any = &e->value;
+    }
+    return any;
+}
+
 static xir_str value_of(const xir_pass *at, const char *name, char room[NUMBER_ROOM]) {
     xir_pass_option o;
     if (pass_option_named(at->decl, xir_str_of(name), &o) == PASS_NO_OPTION) return (xir_str){ NULL, 0 };
     for (size_t i = 0; i < at->n_settings; i++)
         if (xir_str_equal(at->settings[i].name, xir_str_of(name))) return at->settings[i].value;
-    char key[160];
-    snprintf(key, sizeof key, "%s.%s", at->decl->name, name);
-    const xir_any *any = xir_pass_config(at, key);
+    const xir_any *any = configured(at, name);
     xir_str text;
     return any && config_text(o.kind, any, room, &text) ? text : xir_str_of(o.preset);
 }

@@ -77,4 +77,13 @@ xir_status xir_pass_register(xir_context *ctx, const xir_pass_decl *decl, xir_di
 }
 
 const xir_pass_decl *xir_pass_find(xir_context *ctx, xir_str name) { return registry_find(ctx, REGISTRY_PASS, name); }
-const xir_pass_decl *xir_pass_at(xir_context *ctx, size_t i) { return registry_at(ctx, REGISTRY_PASS, i); }
+
+/* Other names of a pass are left out. */
+const xir_pass_decl *xir_pass_at(xir_context *ctx, size_t i) {
+    registry_item item;
+    for (size_t k = 0; registry_item_at(ctx, REGISTRY_PASS, k, &item); k++) {
+        const xir_pass_decl *pass = item.it;
+        if (item.name == pass->name && i-- == 0) return pass;
+    }
+    return NULL;
+}

@@ -1,3 +1,4 @@
+#include "support/dialect.h"
 #include "support/upkeep.h"
 
 /* ---- purity ------------------------------------------------------------------------------------------------------ */
@@ -8,24 +9,12 @@ static bool no_child(void *user, xir_op *child) {
     return false;
 }
 
-/* "onnx::Conv", not "onnx::com.microsoft::Gelu" and none of those that draw numbers or hold graphs. */
-static bool is_onnx_function(xir_str key) {
-    static const char prefix[] = "onnx::";
-    static const char *const others[] = { "Bernoulli", "Dropout", "If", "Loop", "Multinomial", "RandomNormal", "RandomNormalLike",
-                                          "RandomUniform", "RandomUniformLike", "Scan", "SequenceMap" };
-    size_t n = sizeof prefix - 1;
-    if (key.size <= n || memcmp(key.data, prefix, n) != 0) return false;
-    xir_str word = { key.data + n, key.size - n };
-    if (memchr(word.data, ':', word.size) || memchr(word.data, '.', word.size)) return false;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (xir_str_equal(word, xir_str_of(others[i]))) return false;
-    }
-    return true;
-}
-
 bool op_is_pure(const xir_op *op) {
     const xir_class *cls = op->cls;
-    if (cls->opaque) return is_onnx_function(cls->key);
+    if (cls->opaque) {
+        const xir_dialect_decl *dialect = dialect_of_class(cls);
+        return dialect && dialect->is_pure && dialect->is_pure(op);
+    }
     if (cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK | XIR_TRAIT_IMPURE)) return false;
     return cls->plain || op_each_child(op, no_child, NULL);
 }

@@ -7,8 +7,7 @@
 
 /* Whether all that an op does is to make its outputs from its inputs and attributes, the same every time: an unused one is
  * useless, two equal ones are one, and one of constants is a constant. Input and Output are not, nor are ops with sub ops,
- * ops whose class says so (XIR_TRAIT_IMPURE), and ops that nobody knows, but for those of ONNX's own domain: its operators
- * are functions, except those that draw random numbers and those that hold graphs. */
+ * ops whose class says so (XIR_TRAIT_IMPURE), and ops that nobody knows. Of foreign ones their dialect says it. */
 bool op_is_pure(const xir_op *op);
 
 /* Whether an Output has the value. */

@@ -1,10 +1,13 @@
-/* ONNX's rows. */
+/* ONNX's dialect: onnx.c says what its ops are called, rows.c what they are in XIR. */
 #ifndef PASSES_CONVERT_ONNX_H
 #define PASSES_CONVERT_ONNX_H
 
 #include <xir/convert.h>
 
-extern const xir_convert_row onnx_rows[];
-extern const size_t          onnx_row_count;
+extern const xir_dialect_decl dialect_onnx;
+
+void    onnx_split_key(xir_str key, xir_str *domain, xir_str *type);
+int64_t onnx_version(const xir_network *net, xir_str domain);
+bool    onnx_is_pure(const xir_op *op);
 
 #endif

@@ -14,7 +14,7 @@
 #define POOL   "auto_pad:s dilations:I kernel_shape:I! pads:I strides:I"
 #define GATES  "activation_alpha:F activation_beta:F activations:S clip:f direction:s hidden_size:i layout:i>=14"
 
-const xir_convert_row onnx_rows[] = {
+static const xir_convert_row rows[] = {
     /* element by element, one input */
     SAME("Abs", "Abs"),       SAME("Acos", "ACos"),     SAME("Acosh", "ACosh"),   SAME("Asin", "ASin"),     SAME("Asinh", "ASinh"),
     SAME("Atan", "ATan"),     SAME("Atanh", "ATanh"),   SAME("Ceil", "Ceil"),     SAME("Cos", "Cos"),       SAME("Cosh", "Cosh"),
@@ -211,4 +211,9 @@ const xir_convert_row onnx_rows[] = {
                                                "pool_int64s:I pool_strings:S weights:F"),
     STAYS  ("Unique",            "1",   "1-4", "axis:i sorted:i"),
 };
-const size_t onnx_row_count = COUNT(onnx_rows);
+
+const xir_dialect_decl dialect_onnx = {
+    XIR_DIALECT_HEAD("onnx::", "ONNX"), .pass = "onnx-to-xir", .rows = rows, .n_rows = COUNT(rows),
+    .node = "node", .nodes = "/graph/node/", .results = "/graph/output/", .sources = "graph input or initializer",
+    .operators = "operator set", .split = onnx_split_key, .version = onnx_version, .is_pure = onnx_is_pure,
+};

@@ -457,7 +457,7 @@ static void what_has_no_counterpart_stays_and_is_listed(void **state) {
     out_y();
     convert(NULL);
     CHECK_STORY(net, "p = ReLU x; q = onnx::Det p; r, i = onnx::MaxPool p; y = Exp q; out i y");
-    check_finding_at(0, XIR_NOTE, "/graph/node/1", "onnx-to-xir: Det 'det' (node 1): stays as it is: no operation of ours "
+    check_finding_at(0, XIR_NOTE, "/graph/node/1", "to-xir: Det 'det' (node 1): stays as it is: no operation of ours "
                      "computes it");
     check_finding_at(1, XIR_NOTE, "/graph/node/2", "stays as it is: the places of the greatest elements");
     assert_int_equal(xir_diags_count(why), 2);

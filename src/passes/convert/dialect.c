@@ -1,0 +1,92 @@
+/* Dialects are registered as passes are: checked, then their prefix, their rows and their name of the pass to-xir enter the
+ * context's lists together. A row is found by its name among all of them. */
+#include "convert/convert.h"
+#include "manager/pass.h"
+#include "manager/pipeline.h"
+
+enum { MOST_ROWS = 1 << 16 };
+
+/* ---- parts of keys and places ------------------------------------------------------------------------------------- */
+
+void convert_split_key(const xir_dialect_decl *dialect, xir_str key, xir_str *domain, xir_str *type) {
+    const size_t from = strlen(dialect->prefix);
+    *domain = (xir_str){ key.data, 0 };
+    *type = (xir_str){ key.data + from, key.size - from };
+    if (dialect->split) dialect->split(*type, domain, type);
+}
+
+int64_t convert_number(const xir_dialect_decl *dialect, const xir_op *op) {
+    return dialect && dialect->number ? dialect->number(op) : xir_op_id(op) - 1;
+}
+
+#define WORD(member, otherwise) return dialect && dialect->member ? dialect->member : (otherwise)
+const char *convert_node(const xir_dialect_decl *dialect) { WORD(node, "op"); }
+const char *convert_nodes(const xir_dialect_decl *dialect) { WORD(nodes, "/ops/"); }
+const char *convert_results(const xir_dialect_decl *dialect) { WORD(results, "/outputs/"); }
+const char *convert_sources(const xir_dialect_decl *dialect) { WORD(sources, "input or constant"); }
+const char *convert_operators(const xir_dialect_decl *dialect) { WORD(operators, "set of operations"); }
+
+/* ---- checks ------------------------------------------------------------------------------------------------------- */
+
+/* A struct that begins with its version and size: what this library knows of it is there, and no more is asked for. */
+xir_status convert_check_size(const void *decl, size_t known, const char *what, xir_diags *why) {
+    const struct { uint32_t abi, size; } *head = decl;
+    if (head->abi != XIR_ABI || head->size < known) {
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a %s was declared for another version of the binary interface", what);
+    }
+    for (size_t i = known; i < head->size; i++) {
+        if (!((const char *)decl)[i]) continue;
+        return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "a %s asks for what only a newer library has: byte %zu is set, %zu "
+                         "bytes are known", what, i, known);
+    }
+    return XIR_OK;
+}
+
+static bool is_prefix(const char *text) {
+    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    return n && strcmp(text + n, "::") == 0 && strcmp(text, "icraft::") != 0 && strcmp(text, "xir::") != 0;
+}
+
+static xir_status check_dialect(xir_context *ctx, const void *const *items, size_t at, const char **name, xir_diags *why) {
+    const xir_dialect_decl *d = items[at];
+    (void)ctx;
+    xir_status status = convert_check_size(d, sizeof *d, "dialect", why);
+    if (status) return status;
+    if (!d->prefix || !is_prefix(d->prefix)) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "'%.80s' is not a prefix of a dialect, which is lower case letters, digits "
+                         "and _, then ::", d->prefix ? d->prefix : "");
+    }
+    if (!d->name || !*d->name || (d->n_rows && !d->rows) || d->n_rows > MOST_ROWS) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the dialect '%.80s' has no name, rows at NULL, or very many", d->prefix);
+    }
+    if (d->pass && !pipeline_is_name(xir_str_of(d->pass))) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "'%.80s' is not a name of a pass, which is a word of lower case letters, "
+                         "digits and dashes", d->pass);
+    }
+    for (size_t i = 0; i < d->n_rows && !status; i++) {
+        status = convert_check_row(d, d->rows, convert_row_at(d->rows, i), why);
+    }
+    *name = d->prefix;
+    return status;
+}
+
+/* ---- registering -------------------------------------------------------------------------------------------------- */
+
+/* Its rows, and its name of the pass to-xir. */
+static size_t brings(const void *item, registry_item *out) {
+    const xir_dialect_decl *d = item;
+    if (d->abi != XIR_ABI || d->size < sizeof *d || d->n_rows > MOST_ROWS) return 0;
+    for (size_t i = 0; out && i < d->n_rows; i++) {
+        const xir_convert_row *row = convert_row_at(d->rows, i);
+        out[i] = (registry_item){ REGISTRY_CONVERSION, row->name, row };
+    }
+    if (out && d->pass) out[d->n_rows] = (registry_item){ REGISTRY_PASS, d->pass, &pass_to_xir };
+    return d->n_rows + (d->pass ? 1 : 0);
+}
+
+const registry_rules dialect_rules = { .noun = "dialect", .check = check_dialect, .brings = brings };
+
+xir_status xir_dialect_register(xir_context *ctx, const xir_dialect_decl *d, xir_diags *why) {
+    const void *item = d;
+    return registry_add(ctx, REGISTRY_DIALECT, &item, 1, why);
+}

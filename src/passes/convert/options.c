@@ -1,0 +1,188 @@
+/* Options of to-xir that complete types before anything is converted: `input-shape` gives dims, and elements, to inputs whose
+ * file leaves them open; `bind` gives numbers to dims that the file only names. */
+#include <stdio.h>
+#include "convert/options.h"
+#include "source_tags.h"
+
+/* ---- texts -------------------------------------------------------------------------------------------------------- */
+
+/* The next of "a=1,2;b=3": name and value, up to `separator`. */
+static bool next_part(xir_str *rest, char separator, xir_str *name, xir_str *value) {
+    if (!rest->size) return false;
+    size_t n = 0, eq = 0;
+    while (n < rest->size && rest->data[n] != separator) n++;
+    while (eq < n && rest->data[eq] != '=') eq++;
+    *name = (xir_str){ rest->data, eq };
+    *value = eq < n ? (xir_str){ rest->data + eq + 1, n - eq - 1 } : (xir_str){ rest->data + n, 0 };
+    size_t used = n < rest->size ? n + 1 : n;
+    *rest = (xir_str){ rest->data + used, rest->size - used };
+    return true;
+}
+
+/* A dim; false if the text is not a number from 0 on. Takes it off, with a comma that follows. */
+static bool next_dim(xir_str *text, int64_t *out) {
+    size_t n = 0;
+    *out = 0;
+    for (; n < text->size && text->data[n] >= '0' && text->data[n] <= '9'; n++) {
+        if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, text->data[n] - '0', out)) return false;
+    }
+    bool good = n > 0 && (n == text->size || (text->data[n] == ',' && n + 1 < text->size));
+    if (n < text->size) n++;
+    *text = (xir_str){ text->data + n, text->size - n };
+    return good;
+}
+
+#define TEXT(s) (int)((s).size < 100 ? (s).size : 100), (s).size ? (s).data : ""
+
+/* An element type by its word; NULL: there is none of this word, or no memory. */
+static const xir_type *element_named(xir_context *ctx, xir_str word) {
+    static const struct { const char *word; xir_float_format format; } floats[] = {
+        { "fp16", XIR_FLOAT_FP16 }, { "fp32", XIR_FLOAT_FP32 }, { "fp64", XIR_FLOAT_FP64 }, { "bf16", XIR_FLOAT_BF16 },
+        { "tf32", XIR_FLOAT_TF32 },
+    };
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
+        if (xir_str_equal(word, xir_str_of(floats[i].word))) return xir_float(ctx, floats[i].format);
+    }
+    if (xir_str_equal(word, XIR_STR("bool"))) return xir_bool_type_get(ctx);
+    bool sign = word.size && word.data[0] == 'i';
+    int64_t bits = 0;
+    xir_str digits = { word.data + 1, word.size ? word.size - 1 : 0 };
+    if (!word.size || (!sign && word.data[0] != 'u') || memchr(word.data, ',', word.size)) return NULL;
+    if (!next_dim(&digits, &bits) || bits < 1 || bits > 64) return NULL;
+    return sign ? xir_sint(ctx, (int)bits) : xir_uint(ctx, (int)bits);
+}
+
+/* ---- dims that the file leaves open ------------------------------------------------------------------------------- */
+
+/* Gives a value a type. */
+static xir_status give_type(xir_pass *at, xir_value *v, const xir_type *type) {
+    if (!type) return XIR_E_MEMORY;
+    if (xir_type_equal(type, xir_value_type(v))) return XIR_OK;
+    xir_pass_changed(at, 1);
+    xir_status status = xir_value_set_type(v, type);
+    return status || xir_type_has_unknown_dim(type) ? status : source_tag_set(v, SOURCE_DIMS, NULL);
+}
+
+static xir_status give_dims(xir_pass *at, xir_value *v, const int64_t *dims, size_t rank) {
+    const xir_type *was = xir_value_type(v);
+    return give_type(at, v, xir_tensor(at->net->ctx, xir_type_element(was), xir_type_layout(was), dims, rank));
+}
+
+/* What input-shape says of an input. */
+typedef struct input_shape {
+    xir_str         name, text;
+    int64_t         dims[32];
+    size_t          rank;
+    const xir_type *element;   /* NULL: it is not said */
+} input_shape;
+
+static xir_status read_shape(xir_pass *at, input_shape *s) {
+    xir_str rest = s->text;
+    size_t n = 0;
+    while (n < rest.size && rest.data[n] != ':') n++;
+    const bool has_element = n < rest.size;
+    const xir_str word = { rest.data + (has_element ? n + 1 : n), has_element ? rest.size - n - 1 : 0 };
+    rest.size = n;
+    for (; rest.size && s->rank < 32; s->rank++) {
+        if (next_dim(&rest, &s->dims[s->rank])) continue;
+        return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "input-shape: '%.*s' are no dims, a list like 1,3,224,224 is expected",
+                             TEXT(s->text));
+    }
+    if (rest.size) return xir_pass_fail(at, XIR_E_LIMIT, NULL, "input-shape: '%.*s' has more than 32 dims", TEXT(s->name));
+    if (!has_element) return XIR_OK;
+    s->element = element_named(at->net->ctx, word);
+    if (s->element) return XIR_OK;
+    return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "input-shape: '%.*s' are no elements: expected is one of " CONVERT_ELEMENT_WORDS,
+                         TEXT(word));
+}
+
+/* An input that has a type keeps its elements and the dims that it has. */
+static xir_status complete_type(xir_pass *at, xir_value *v, const input_shape *s) {
+    const xir_type *type = xir_value_type(v);
+    if (xir_type_rank(type) != s->rank) {
+        return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "input-shape: %zu dims are given for the input '%.*s', which has %zu", s->rank,
+                             TEXT(s->name), xir_type_rank(type));
+    }
+    if (s->element && !xir_type_equal(s->element, xir_type_element(type))) {
+        return xir_pass_fail(at, XIR_E_TYPE, NULL, "input-shape: other elements are given for the input '%.*s' than the file has",
+                             TEXT(s->name));
+    }
+    for (size_t k = 0; k < s->rank; k++) {
+        int64_t dim = xir_type_dim(type, (int64_t)k, false);
+        if (dim < 0 || dim == s->dims[k]) continue;
+        return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "input-shape: dim %zu of the input '%.*s' is %lld, %lld was given", k,
+                             TEXT(s->name), (long long)dim, (long long)s->dims[k]);
+    }
+    return give_dims(at, v, s->dims, s->rank);
+}
+
+static xir_status shape_value(xir_pass *at, xir_value *v, const input_shape *s) {
+    if (xir_type_tensor(xir_value_type(v))) return complete_type(at, v, s);
+    if (s->element) return give_type(at, v, xir_tensor(at->net->ctx, s->element, NULL, s->dims, s->rank));
+    return xir_pass_fail(at, XIR_E_MISSING, NULL, "input-shape: the input '%.*s' has no type: its elements are expected too, "
+                         "%.*s=%.*s:fp32", TEXT(s->name), TEXT(s->name), TEXT(s->text));
+}
+
+static xir_status shape_input(xir_pass *at, xir_str name, xir_str text) {
+    xir_op *op = xir_network_input_op(at->net);
+    input_shape shape = { .name = name, .text = text };
+    xir_status status = read_shape(at, &shape);
+    if (status) return status;
+    for (size_t i = 0; op && i < xir_op_output_count(op); i++) {
+        xir_value *v = xir_op_output(op, (int64_t)i);
+        if (xir_str_equal(xir_value_name(v), name)) return shape_value(at, v, &shape);
+    }
+    char others[240] = "";
+    for (size_t i = 0, size = 0; op && i < xir_op_output_count(op) && size < sizeof others; i++) {
+        xir_str other = xir_value_name(xir_op_output(op, (int64_t)i));
+        int n = snprintf(others + size, sizeof others - size, "%s'%.*s'", i ? ", " : "", TEXT(other));
+        size += n > 0 ? (size_t)n : 0;
+    }
+    return xir_pass_fail(at, XIR_E_UNKNOWN, NULL, "input-shape: there is no input '%.*s'%s%s", TEXT(name),
+                         *others ? ", but " : "", others);
+}
+
+/* Dims of one name become a number, wherever the file has the name. */
+static xir_status bind_value(xir_pass *at, xir_value *v, xir_str name, int64_t dim, bool *found) {
+    const xir_map *tags = xir_value_tags(v);
+    const xir_any *names = source_tag_find(tags, SOURCE_DIMS);
+    const xir_type *type = xir_value_type(v);
+    size_t rank = xir_type_rank(type);
+    int64_t dims[32];
+    bool changed = false;
+    if (!names || names->kind != XIR_ANY_LIST || rank > 32) return XIR_OK;
+    for (size_t i = 0; i < rank; i++) {
+        dims[i] = xir_type_dim(type, (int64_t)i, false);
+        const xir_any *symbol = i < names->as.list.size ? &names->as.list.items[i] : NULL;
+        bool bound = dims[i] < 0 && symbol && symbol->kind == XIR_ANY_TEXT && xir_str_equal(symbol->as.text, name);
+        if (bound) dims[i] = dim;
+        changed |= bound;
+    }
+    *found |= changed;
+    return changed ? give_dims(at, v, dims, rank) : XIR_OK;
+}
+
+static xir_status bind(xir_pass *at, xir_str name, xir_str value) {
+    int64_t dim;
+    bool found = false;
+    xir_str rest = value;
+    if (!next_dim(&rest, &dim) || rest.size) {
+        return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "bind: '%.*s=%.*s' is no name and a number", TEXT(name), TEXT(value));
+    }
+    for (xir_op *op = xir_network_first(at->net); op; op = xir_op_next(op)) {
+        for (size_t i = 0; i < xir_op_output_count(op); i++) {
+            xir_status status = bind_value(at, xir_op_output(op, (int64_t)i), name, dim, &found);
+            if (status) return status;
+        }
+    }
+    return found ? XIR_OK : xir_pass_fail(at, XIR_E_UNKNOWN, NULL, "bind: no open dim has the name '%.*s'", TEXT(name));
+}
+
+xir_status convert_fix_inputs(xir_pass *at, bool *fixed) {
+    xir_str shapes = xir_pass_text(at, "input-shape"), symbols = xir_pass_text(at, "bind"), name, value;
+    xir_status status = XIR_OK;
+    *fixed = shapes.size || symbols.size;
+    while (!status && next_part(&symbols, ',', &name, &value)) status = bind(at, name, value);
+    while (!status && next_part(&shapes, ';', &name, &value)) status = shape_input(at, name, value);
+    return status;
+}

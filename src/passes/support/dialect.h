@@ -1,0 +1,11 @@
+/* The dialects that a context knows (xir/convert.h), for passes that meet ops of foreign formats. */
+#ifndef PASSES_DIALECT_H
+#define PASSES_DIALECT_H
+
+#include <xir/convert.h>
+#include "graph.h"
+
+/* The dialect of a class that nobody registered, or NULL. Registered classes cost nothing. */
+const xir_dialect_decl *dialect_of_class(const xir_class *cls);
+
+#endif
