@@ -23,11 +23,19 @@ typedef bool xir_convert_fn(xir_node *at);
 typedef struct xir_convert_row {
     uint32_t        abi, size;    /* XIR_ABI, sizeof(xir_convert_row): grows at its end             */
     const char     *name;         /* the foreign class key: "onnx::Elu", "onnx::com.example.Swish"  */
-    const char     *inputs;       /* how many: "1", "1-3", "1-" (any number from 1 on)              */
+    const char     *inputs;       /* how many: "1", "1-3", "1-" (any number from 1 on); and what they are called, for formats
+                                     that name them or keep weights as attributes: "2-3 input weight bias" (see below)  */
     const char     *outputs;
-    /* All attributes that the foreign op may have, with what they hold: "alpha:f axis:i! mode:s<11". i f s t g y are an
-     * integer, a real, a text, a tensor, a graph, a type, capitals lists of them. "!": must be there. "<11": until
-     * version 10 of the operator set; ">=11": from 11. */
+    /* All attributes that the foreign op may have, with what they hold: "alpha:f axis:i! mode:s<11 pad:Is *:t". The name *
+     * stands for any other. One letter, or several for one of several kinds (the kinds of xir_any):
+     *
+     *   n  none     i  integer   s  text                            o  object (a map)                g  a graph in a map
+     *   b  bool     f  real      t  tensor: Params, or a map that   a  anything                      y  a type in a map
+     *                               stands for them (sparse)
+     *
+     * and capitals are lists of them, A any list. A real may be Params of one element, since JSON has no inf and nan; a
+     * list of reals may be Params of one dim; a text that is not UTF-8 is Params. "!": must be there. "<11":
+     * until version 10; ">=11": from 11. */
     const char     *attributes;
     /* Without a hook: one op of this class with the same inputs and outputs. With one: the classes that it makes, for
      * people. */
@@ -37,6 +45,11 @@ typedef struct xir_convert_row {
     const char     *sets;
     xir_convert_fn *hook;
 } xir_convert_row;
+
+/* Inputs by name. Where a row names its inputs, a hook knows them by their positions in the row, however the file has them:
+ * an input that the file names (the tag "source.inputs" of the op, a list of texts and nulls by position) is at the position
+ * of its name, others take the positions that are left, in order; and where there is no input, a tensor among the attributes
+ * of that name is the input. So one hook serves a convolution whose weight is an input and one whose weight is an attribute. */
 
 #define XIR_CONVERT_HEAD .abi = XIR_ABI, .size = sizeof(xir_convert_row)
 
@@ -139,6 +152,8 @@ typedef struct xir_ints {
 XIR_API xir_ints xir_node_room(xir_node *at, size_t n, int64_t fill);
 XIR_API xir_ints xir_node_series(xir_node *at, int64_t first, size_t n);
 
+/* The position of an input by the name that the row or the file gives it; SIZE_MAX: there is no such input. */
+XIR_API size_t     xir_node_input_named(const xir_node *at, const char *name);
 /* Inputs: whether one is there; one that must be there; one that may be absent (NULL). What has no tensor type lets the
  * node stay. */
 XIR_API bool       xir_node_has(const xir_node *at, size_t i);
@@ -151,19 +166,40 @@ XIR_API bool       xir_node_reals(xir_node *at, size_t i, const double **out, si
 /* The input, which must be Params. */
 XIR_API xir_value *xir_node_params(xir_node *at, size_t i);
 
-/* Attributes, or what they are if they are not there. */
+/* Attributes, or what they are if they are not there, or none. A bool is the integer 0 or 1, an integer a real; Params of one
+ * element are a number. */
 XIR_API const xir_any *xir_node_attr(const xir_node *at, const char *name);
 XIR_API int64_t        xir_node_int(const xir_node *at, const char *name, int64_t otherwise);
 XIR_API double         xir_node_real(const xir_node *at, const char *name, double otherwise);
+XIR_API bool           xir_node_bool(const xir_node *at, const char *name, bool otherwise);
 XIR_API xir_str        xir_node_text(const xir_node *at, const char *name, const char *otherwise);
 XIR_API bool           xir_node_is(const xir_node *at, const char *name, const char *text);
-/* A list of integers; false if it is not there. The second: of an attribute, or of an input in later versions. */
+/* A list of integers; false if it is not there. The second: of an attribute, or of an input in later versions. The third:
+ * of reals, or integers. */
 XIR_API bool           xir_node_items(xir_node *at, const char *name, xir_ints *out);
 XIR_API bool           xir_node_list(xir_node *at, const char *name, size_t input, xir_ints *out);
+XIR_API bool           xir_node_real_items(xir_node *at, const char *name, const double **out, size_t *n);
+/* Params among the attributes, as a value. NULL if there are none, or after a failure: what is there but is not a tensor of
+ * numbers lets the node stay. */
+XIR_API xir_value     *xir_node_tensor_attr(xir_node *at, const char *name);
+/* A text that must be one of several, "A|B"; false after a finding. `otherwise`: what it is if it is not there. */
+XIR_API bool           xir_node_one_of(xir_node *at, const char *name, const char *otherwise, const char *words);
 /* A number, of an attribute or of an input. False after a failure: the input is no constant. */
 XIR_API bool           xir_node_number(xir_node *at, const char *name, size_t input, double otherwise, double *out);
 /* An axis that counts from the start, from one that may count from the end. `where` is for the finding. */
 XIR_API bool           xir_node_axis(xir_node *at, const char *where, int64_t axis, size_t rank, int64_t *out);
+
+/* ---- for hooks: questions about values ----------------------------------------------------------------------------- */
+
+/* The dims of a value, in memory of the conversion; negative ones are not known. No dims of NULL. */
+XIR_API xir_ints xir_node_dims(xir_node *at, const xir_value *v);
+/* Returns true if dims [from, to) are known; `to` may be past the end. Otherwise the node stays: what a foreign format leaves
+ * to the time of running may be an attribute in XIR. */
+XIR_API bool     xir_node_need_dims(xir_node *at, const xir_value *v, size_t from, size_t to);
+/* Inputs i and j, as given: a finding at input j unless they have the same element type; unless they broadcast, aligned at
+ * their last dims. False after a finding, and for NULL. */
+XIR_API bool     xir_node_same_elements(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b);
+XIR_API bool     xir_node_broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b);
 
 /* ---- for hooks: making ops ---------------------------------------------------------------------------------------- */
 
@@ -213,11 +249,41 @@ XIR_API xir_value *xir_node_constant(xir_node *at, const xir_type *element, cons
  * once, each only once for an order, and keep their name. The layout's letters may be NULL: none. */
 XIR_API xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order, size_t rank, const char *letters);
 
+/* Operations that foreign ones are often made of, each by xir_node_make; NULL after a failure or for an operand NULL. */
+
+/* A constant of rank 0. */
+XIR_API xir_value *xir_node_scalar(xir_node *at, const xir_type *element, double value);
+/* alpha * lhs + beta * rhs; lhs * rhs; lhs / rhs; x times a number; an operation of one input without attributes. */
+XIR_API xir_value *xir_node_sum(xir_node *at, xir_value *lhs, xir_value *rhs, double alpha, double beta);
+XIR_API xir_value *xir_node_product(xir_node *at, xir_value *lhs, xir_value *rhs);
+XIR_API xir_value *xir_node_quotient(xir_node *at, xir_value *lhs, xir_value *rhs);
+XIR_API xir_value *xir_node_scaled(xir_node *at, xir_value *x, double factor);
+XIR_API xir_value *xir_node_unary(xir_node *at, const char *cls, xir_value *x);
+/* The same elements in other dims, of which one may be -1: the one that is left; Params keep their bytes. The layout's
+ * letters may be NULL: none. The node stays if more dims are not known. */
+XIR_API xir_value *xir_node_reshaped(xir_node *at, xir_value *x, const xir_ints *dims, const char *letters);
+/* Dims of 1 at some axes of the result; `where` is for the finding about an axis that is out of bounds or appears twice. */
+XIR_API xir_value *xir_node_unsqueezed(xir_node *at, xir_value *x, const xir_ints *axes, const char *where);
+/* The value in another element type; the value itself if it has it. */
+XIR_API xir_value *xir_node_cast(xir_node *at, xir_value *x, const xir_type *element);
+/* Feature maps of 3 to 5 dims: from channels after the batch, as most formats have them, to channels after all other dims, as
+ * XIR's operations have them; and back. */
+XIR_API xir_value *xir_node_channels_last(xir_node *at, xir_value *x);
+XIR_API xir_value *xir_node_channels_second(xir_node *at, xir_value *x);
+/* A reduction ("Sum", "Mean", "Max") over axes that count from the start or the end; a class that reduces one dim is made for
+ * each. Over no axes it is the value. */
+XIR_API xir_value *xir_node_reduced(xir_node *at, const char *cls, xir_value *x, const xir_ints *axes, bool keep);
+
 /* Says what output `i` of the node is; the second, that the first output is the first output of such an op. */
 XIR_API bool xir_node_give(xir_node *at, size_t i, xir_value *v);
 XIR_API bool xir_node_gives(xir_node *at, const char *cls, xir_values inputs, xir_sets sets);
 /* Gives an output of a node that stays a type, if it has none. */
 XIR_API void xir_node_type_output(xir_node *at, size_t i, const xir_type *type);
+
+/* Hooks for rows: of an op that only gives its first input (a constant under another name is a constant); of one that no
+ * operation of XIR computes, whose outputs stay without types. */
+XIR_API bool xir_convert_copy(xir_node *at);
+XIR_API bool xir_convert_none(xir_node *at);
 
 XIR_END
 

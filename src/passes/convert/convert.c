@@ -71,6 +71,20 @@ void conversion_end(conversion *c) {
     mem_free(alloc, (void *)c->known, c->known_room * sizeof *c->known);
 }
 
+/* The names that a row gives to inputs, from its text. */
+static bool name_inputs(conversion *c, convert_class *cls) {
+    const char *text = row_input_names(cls->row->inputs);
+    size_t n = 0;
+    for (xir_str name; row_next_input(&text, &name);) n++;
+    if (!n) return true;
+    xir_str *names = arena_take(&c->scratch, n * sizeof *names);
+    text = row_input_names(cls->row->inputs);
+    for (size_t i = 0; names && i < n; i++) (void)row_next_input(&text, &names[i]);
+    cls->names = names;
+    cls->n_names = n;
+    return names;
+}
+
 convert_class *conversion_class(conversion *c, const xir_class *cls) {
     const xir_allocator *alloc = context_alloc(c->ctx);
     uint32_t i = pointer_map_get(&c->class_of, cls);
@@ -88,6 +102,7 @@ convert_class *conversion_class(conversion *c, const xir_class *cls) {
         row_attribute attribute;
         const char *text = made->row->attributes;
         row_range(made->row->inputs, &made->least_in, &made->most_in);
+        if (!name_inputs(c, made)) return NULL;
         row_range(made->row->outputs, &made->least_out, &made->most_out);
         while (row_next_attribute(&text, &attribute)) made->needs |= attribute.needed;
     }
@@ -251,6 +266,7 @@ static xir_status run_node(conversion *c, xir_op *op, convert_class *cls) {
     memset(at.given, 0, (n_out + 1) * sizeof *at.given);
 
     if (!cls->row) unknown_op(&at);
+    else if (cls->n_names && !node_find_inputs(&at)) at.fate = at.fate == NODE_NO_MEMORY ? NODE_NO_MEMORY : NODE_WRONG;
     else if (!node_is_sound(&at)) at.fate = NODE_WRONG;
     else if (!inputs_are_there(&at)) at.fate = NODE_WRONG;
     else if (cls->row->hook) cls->row->hook(&at);

@@ -55,6 +55,8 @@ typedef struct convert_class {
     int64_t                version;
     xir_str                type;      /* "Conv"                      */
     size_t                 least_in, most_in, least_out, most_out;
+    const xir_str         *names;     /* of inputs, by position      */
+    size_t                 n_names;
     bool                   needs;     /* some attribute must be there */
 } convert_class;
 
@@ -100,11 +102,16 @@ typedef struct conversion {
 
 typedef enum node_fate { NODE_GOES, NODE_STAYS, NODE_WRONG, NODE_NO_MEMORY } node_fate;
 
+/* An input at a position of the row: the op's input `from`, or the attribute of its name. */
+enum { FROM_ATTRIBUTE = UINT32_MAX };
+typedef struct node_input { xir_value *value; uint32_t from; } node_input;
+
 struct xir_node {
     conversion            *c;
     xir_op                *op;
     convert_class         *cls;
     size_t                 n_in, n_out;
+    const node_input      *in;          /* of a row that names its inputs, by its positions; NULL: they are the op's */
     xir_op                *mark;        /* what stands before what is made for the node; NULL: nothing */
     xir_value            **given;       /* by output                                        */
     node_fate              fate;
@@ -129,18 +136,29 @@ convert_class *conversion_class(conversion *c, const xir_class *cls);
 xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, const char *where, const char *format, ...)
     XIR_PRINTF(5, 6);
 bool node_no_memory(xir_node *at);
+/* The input at a position of the row, or NULL; how sentences call it, "input 1" or "input 1 (weight)". */
+xir_value  *node_input_at(const xir_node *at, size_t i);
+const char *node_input_words(const xir_node *at, size_t i, char room[80]);
+/* Finds the inputs of a row that names them. False without memory, or after a finding: the file has names that the row has not. */
+bool        node_find_inputs(xir_node *at);
+/* A number that a file has, or `otherwise`. */
+double      node_any_real(const xir_any *any, double otherwise);
 
 /* row.c: the texts of rows. An attribute of the list: false at its end, or if it is no good (then *text is not at its
  * end). */
 typedef struct row_attribute {
-    xir_str name;
-    char    kind;
+    xir_str name;          /* "*": any other                                        */
+    xir_str kinds;         /* letters: it is of one of them                         */
     bool    needed;
     int64_t from, until;   /* versions that have it: from <= version < until */
 } row_attribute;
 bool row_next_attribute(const char **text, row_attribute *out);
 /* "1-3": false if it is no good; `most` SIZE_MAX: any number. */
 bool row_range(const char *text, size_t *least, size_t *most);
+/* The names in "2-3 input weight bias", and the next of them; false at the end, or if it is no good (then *text is not at its
+ * end). */
+const char *row_input_names(const char *inputs);
+bool row_next_input(const char **text, xir_str *name);
 typedef struct row_set {
     xir_str ours, theirs;   /* theirs empty: a number */
     bool    has_number;

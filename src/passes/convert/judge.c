@@ -6,24 +6,44 @@
 
 /* ---- attributes --------------------------------------------------------------------------------------------------- */
 
-static const char *kind_word(char kind) {
-    switch (kind) {
-    case 'i': return "an integer";
-    case 'f': return "a real";
-    case 's': return "a text";
-    case 't': return "a tensor";
-    case 'g': return "a graph";
-    case 'y': return "a type";
-    case 'I': return "a list of integers";
-    case 'F': return "a list of reals";
-    case 'S': return "a list of texts";
-    default:  return "a list of tensors";
+/* The letters of rows (xir/convert.h), and what people call what they stand for. */
+static const struct { char letter; const char *one, *many; } kinds[] = {
+    { 'n', "none",       NULL                },
+    { 'b', "a bool",     "a list of bools"   },
+    { 'i', "an integer", "a list of integers" },
+    { 'f', "a real",     "a list of reals"   },
+    { 's', "a text",     "a list of texts"   },
+    { 't', "a tensor",   "a list of tensors" },
+    { 'o', "an object",  "a list of objects" },
+    { 'g', "a graph",    "a list of graphs"  },
+    { 'y', "a type",     "a list of types"   },
+    { 'a', "anything",   "a list"            },
+};
+
+static const char *letter_words(char letter) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i].letter == letter) return kinds[i].one;
+        if (kinds[i].letter - 32 == letter) return kinds[i].many;
     }
+    return "something else";
+}
+
+/* "an integer or a list of integers" */
+static const char *kinds_words(xir_str letters, char room[200]) {
+    size_t n = 0;
+    *room = '\0';
+    for (size_t i = 0; i < letters.size && n < 160; i++) {
+        n += (size_t)snprintf(room + n, 200 - n, "%s%s", i == 0 ? "" : i + 1 < letters.size ? ", " : " or ", letter_words(letters.data[i]));
+    }
+    return room;
 }
 
 static const char *found_word(const xir_any *any) {
     switch (any->kind) {
+    case XIR_ANY_NULL:   return "none";
+    case XIR_ANY_BOOL:   return "a bool";
     case XIR_ANY_INT:    return "an integer";
+    case XIR_ANY_UINT:   return "an integer above 2^63";
     case XIR_ANY_REAL:   return "a real";
     case XIR_ANY_TEXT:   return "a text";
     case XIR_ANY_PARAMS: return "a tensor";
@@ -31,23 +51,28 @@ static const char *found_word(const xir_any *any) {
     case XIR_ANY_LIST:
         if (any->as.list.size == 0) return "an empty list";
         switch (any->as.list.items[0].kind) {
+        case XIR_ANY_BOOL: return "a list of bools";
         case XIR_ANY_INT:  return "a list of integers";
         case XIR_ANY_REAL: return "a list of reals";
         case XIR_ANY_TEXT: return "a list of texts";
         default:           return "a list";
         }
-    default: return "nothing";
     }
+    return "nothing";
 }
 
 static bool is_kind(const xir_any *any, char kind) {
     switch (kind) {
+    case 'n': return any->kind == XIR_ANY_NULL;
+    case 'b': return any->kind == XIR_ANY_BOOL;
     case 'i': return any->kind == XIR_ANY_INT;
     case 'f': return any->kind == XIR_ANY_REAL || any->kind == XIR_ANY_PARAMS;   /* inf and nan are Params */
-    case 's': return any->kind == XIR_ANY_TEXT || any->kind == XIR_ANY_PARAMS;   /* one that is no UTF-8 is kept as bytes */
+    case 's': return any->kind == XIR_ANY_TEXT || any->kind == XIR_ANY_PARAMS;   /* what is not UTF-8 is kept as bytes */
     case 't': return any->kind == XIR_ANY_PARAMS || any->kind == XIR_ANY_MAP;    /* sparse */
+    case 'o':
     case 'g':
     case 'y': return any->kind == XIR_ANY_MAP;
+    case 'a': return true;
     default:
         if (kind == 'F' && any->kind == XIR_ANY_PARAMS) return true;
         if (any->kind != XIR_ANY_LIST) return false;
@@ -56,11 +81,17 @@ static bool is_kind(const xir_any *any, char kind) {
     }
 }
 
+static bool is_any_kind(const xir_any *any, xir_str letters) {
+    for (size_t i = 0; i < letters.size; i++) if (is_kind(any, letters.data[i])) return true;
+    return false;
+}
+
 static bool find_attribute(const xir_convert_row *row, xir_str name, row_attribute *out, xir_str *near) {
     const char *text = row->attributes;
     size_t distance = SIZE_MAX;
     *near = (xir_str){ NULL, 0 };
     while (row_next_attribute(&text, out)) if (xir_str_equal(out->name, name)) return true;
+    for (text = row->attributes; row_next_attribute(&text, out);) if (xir_str_equal(out->name, XIR_STR("*"))) return true;
     for (text = row->attributes; row_next_attribute(&text, out);) {
         if (xir_str_nearer(name, out->name, &distance)) *near = out->name;
     }
@@ -70,11 +101,14 @@ static bool find_attribute(const xir_convert_row *row, xir_str name, row_attribu
 static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     row_attribute known;
     xir_str near;
-    char where[120];
+    char where[120], words[200];
     int n = (int)(e->key.size < 80 ? e->key.size : 80);
     long long version = (long long)at->cls->version;
     snprintf(where, sizeof where, "attribute/%.*s", n, e->key.data);
     bool strict = at->c->judging;
+    for (size_t i = 0; at->in && i < at->cls->n_names && i < at->n_in; i++) {
+        if (at->in[i].value && at->in[i].from == FROM_ATTRIBUTE && xir_str_equal(at->cls->names[i], e->key)) return true;
+    }
     if (!find_attribute(at->cls->row, e->key, &known, &near)) {
         const char *list = at->cls->row->attributes;
         node_say(at, strict ? XIR_ERROR : XIR_WARNING, XIR_E_UNKNOWN, where, "there is no attribute '%.*s'%s%.*s%s%s", n,
@@ -83,9 +117,9 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
                  near.size ? "" : list && *list ? "" : "; none is expected");
         return !strict;
     }
-    if (!is_kind(&e->value, known.kind)) {
+    if (!is_any_kind(&e->value, known.kinds)) {
         node_say(at, XIR_ERROR, XIR_E_TYPE, where, "%.*s is %s, expected is %s", n, e->key.data, found_word(&e->value),
-                 kind_word(known.kind));
+                 kinds_words(known.kinds, words));
         return false;
     }
     if (strict && (version < known.from || version >= known.until)) {
@@ -106,11 +140,11 @@ static bool attributes_are_sound(xir_node *at) {
     while (at->cls->needs && row_next_attribute(&text, &known)) {
         if (!known.needed || at->cls->version < known.from || at->cls->version >= known.until) continue;
         if (extra && xir_map_get(extra, known.name)) continue;
-        char where[120];
+        char where[120], words[200];
         snprintf(where, sizeof where, "attribute/%.*s", (int)known.name.size, known.name.data);
         node_say(at, XIR_ERROR, XIR_E_MISSING, where, "the attribute %.*s is needed, %s, and absent", (int)known.name.size,
                  known.name.data,
-                 kind_word(known.kind));
+                 kinds_words(known.kinds, words));
         sound = false;
     }
     return sound;
@@ -138,7 +172,7 @@ static size_t own_inputs(const xir_node *at) {
 static bool inputs_are_sound(xir_node *at) {
     bool sound = true;
     for (size_t i = 0; i < at->n_in; i++) {
-        const xir_value *v = xir_op_input(at->op, (int64_t)i);
+        const xir_value *v = node_input_at(at, i);
         if (v && !xir_value_op(v) && !xir_value_is_params(v)) sound = false;   /* said by conversion_judge_values */
     }
     return sound;

@@ -40,13 +40,20 @@ static bool set_of_any(xir_node *at, const xir_field *f, const xir_any *any, xir
     case XIR_ANY_BOOL: *s = (xir_set)XIR_SETI(s->name, any->as.boolean); return true;
     case XIR_ANY_REAL: *s = (xir_set)XIR_SETR(s->name, any->as.real);    return true;
     case XIR_ANY_TEXT: *s = (xir_set)XIR_SETW(s->name, any->as.text);    return true;
-    case XIR_ANY_PARAMS: *s = (xir_set)XIR_SETO(s->name, any->as.params); return true;
+    case XIR_ANY_PARAMS:   /* an object where ours is one, else a number */
+        if (f->kind == XIR_KIND_PARAMS) *s = (xir_set)XIR_SETO(s->name, any->as.params);
+        else *s = (xir_set)XIR_SETR(s->name, node_any_real(any, 0));
+        return true;
     case XIR_ANY_LIST:
         if (f->kind == XIR_KIND_I64S) {
             xir_ints *list = arena_take(&at->c->scratch, sizeof *list);
             if (!list) return node_no_memory(at);
             *list = xir_node_room(at, any->as.list.size, 0);
-            for (size_t i = 0; i < list->n; i++) list->v[i] = any->as.list.items[i].as.integer;
+            for (size_t i = 0; i < list->n; i++) {
+                const xir_any *item = &any->as.list.items[i];
+                if (item->kind != XIR_ANY_INT && item->kind != XIR_ANY_BOOL) return false;
+                list->v[i] = item->kind == XIR_ANY_INT ? item->as.integer : item->as.boolean;
+            }
             *s = (xir_set)XIR_SETL(s->name, list);
             return list->v;
         }
@@ -62,12 +69,16 @@ static bool put_list(xir_node *at, const xir_field *f, void *body, const xir_any
     if (f->kind == XIR_KIND_REALS) {
         double *v = arena_take(&at->c->scratch, (n + 1) * sizeof *v);
         if (!v) return node_no_memory(at);
-        for (size_t i = 0; i < n; i++) v[i] = any->as.list.items[i].as.real;
+        for (size_t i = 0; i < n; i++) v[i] = node_any_real(&any->as.list.items[i], 0);
         put(body, f, &(xir_reals){ v, n }, sizeof(xir_reals));
     } else {
         xir_str *v = arena_take(&at->c->scratch, (n + 1) * sizeof *v);
         if (!v) return node_no_memory(at);
-        for (size_t i = 0; i < n; i++) v[i] = any->as.list.items[i].as.text;
+        for (size_t i = 0; i < n; i++) {
+            const xir_any *item = &any->as.list.items[i];
+            if (item->kind != XIR_ANY_TEXT) return false;
+            v[i] = item->as.text;
+        }
         put(body, f, &(xir_texts){ v, n }, sizeof(xir_texts));
     }
     return true;

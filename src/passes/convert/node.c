@@ -1,7 +1,9 @@
 /* What a hook sees of its node: inputs, constants among them, attributes. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "convert/convert.h"
+#include "source_tags.h"
 
 const xir_op *xir_node_op(const xir_node *at) { return at->op; }
 xir_network  *xir_node_network(const xir_node *at) { return at->c->net; }
@@ -14,13 +16,26 @@ size_t        xir_node_outputs(const xir_node *at) { return at->n_out; }
 
 /* ---- failing ------------------------------------------------------------------------------------------------------ */
 
+/* Hooks say "input/1" of a position of the row: where that is in the file. */
+static void place_in_file(const xir_node *at, const char *where, char out[200]) {
+    char *end = NULL;
+    const bool input = at->in && strncmp(where, "input/", 6) == 0;
+    const unsigned long i = input ? strtoul(where + 6, &end, 10) : 0;
+    snprintf(out, 200, "%s", where);
+    if (!input || i >= at->n_in || !at->in[i].value) return;
+    if (at->in[i].from != FROM_ATTRIBUTE) snprintf(out, 200, "input/%u%s", at->in[i].from, end);
+    else snprintf(out, 200, "attribute/%.*s%s", (int)(at->cls->names[i].size < 100 ? at->cls->names[i].size : 100),
+                  at->cls->names[i].data, end);
+}
+
 static XIR_PRINTF(5, 0) xir_status say(const xir_node *at, xir_severity severity, xir_status code, const char *where,
                                        const char *format, va_list list) {
-    char sentence[SENTENCE_ROOM], path[160];
+    char sentence[SENTENCE_ROOM], path[300], place[200] = "";
     const xir_dialect_decl *dialect = at->cls->dialect;
     long long number = (long long)convert_number(dialect, at->op);
     text_vprint(sentence, sizeof sentence, format, list);
-    snprintf(path, sizeof path, "%s%lld%s%s", convert_nodes(dialect), number, where ? "/" : "", where ? where : "");
+    if (where) place_in_file(at, where, place);
+    snprintf(path, sizeof path, "%.60s%lld%s%s", convert_nodes(dialect), number, where ? "/" : "", place);
     xir_str name = xir_op_name(at->op), type = at->cls->type;
     conversion *c = at->c;
     if (severity == XIR_ERROR && !c->status) c->status = code;
@@ -82,16 +97,95 @@ xir_ints xir_node_series(xir_node *at, int64_t first, size_t n) {
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------- */
 
-bool xir_node_has(const xir_node *at, size_t i) { return i < at->n_in && xir_op_input(at->op, (int64_t)i); }
+xir_value *node_input_at(const xir_node *at, size_t i) {
+    if (i >= at->n_in) return NULL;
+    return at->in ? at->in[i].value : xir_op_input(at->op, (int64_t)i);
+}
+
+const char *node_input_words(const xir_node *at, size_t i, char room[80]) {
+    xir_str name = i < at->cls->n_names ? at->cls->names[i] : (xir_str){ NULL, 0 };
+    if (name.size) snprintf(room, 80, "input %zu (%.*s)", i, (int)(name.size < 50 ? name.size : 50), name.data);
+    else snprintf(room, 80, "input %zu", i);
+    return room;
+}
+
+/* The names that the file gives to inputs; NULL: none. */
+static const xir_list *names_in_file(const xir_node *at) {
+    const xir_any *names = source_tag_find(xir_op_tags(at->op), SOURCE_INPUTS);
+    return names && names->kind == XIR_ANY_LIST ? &names->as.list : NULL;
+}
+
+static size_t position_named(const xir_node *at, xir_str name) {
+    for (size_t i = 0; i < at->cls->n_names; i++) if (xir_str_equal(at->cls->names[i], name)) return i;
+    return SIZE_MAX;
+}
+
+static xir_str name_in_file(const xir_list *names, size_t i) {
+    const xir_any *name = names && i < names->size ? &names->items[i] : NULL;
+    return name && name->kind == XIR_ANY_TEXT ? name->as.text : (xir_str){ NULL, 0 };
+}
+
+/* Inputs that have a name go where that is; of two of one name the second counts as unnamed. */
+static bool put_named(xir_node *at, node_input *in, bool *placed, const xir_list *names) {
+    char where[32];
+    for (size_t k = 0; k < at->n_in; k++) {
+        xir_str name = name_in_file(names, k);
+        const size_t i = name.size ? position_named(at, name) : SIZE_MAX;
+        if (name.size && i == SIZE_MAX) {
+            snprintf(where, sizeof where, "input/%zu", k);
+            return xir_node_wrong(at, XIR_E_UNKNOWN, where, "there is no input '%.*s'", (int)(name.size < 80 ? name.size : 80), name.data);
+        }
+        if (i == SIZE_MAX || in[i].value) continue;
+        in[i] = (node_input){ xir_op_input(at->op, (int64_t)k), (uint32_t)k };
+        placed[k] = true;
+    }
+    return true;
+}
+
+bool node_find_inputs(xir_node *at) {
+    const size_t room = at->cls->n_names + at->n_in;
+    node_input *in = arena_take(&at->c->scratch, (room + 1) * sizeof *in);
+    bool *placed = arena_take(&at->c->scratch, at->n_in + 1);
+    if (!in || !placed) return node_no_memory(at);
+    memset((void *)in, 0, (room + 1) * sizeof *in);
+    memset(placed, 0, at->n_in + 1);
+    const xir_list *names = names_in_file(at);
+    if (names && !put_named(at, in, placed, names)) return false;
+    for (size_t k = 0, i = 0; k < at->n_in; k++) {   /* the others, in order; those that are absent count */
+        if (placed[k]) continue;
+        while (in[i].value) i++;
+        in[i++] = (node_input){ xir_op_input(at->op, (int64_t)k), (uint32_t)k };
+    }
+    for (size_t i = 0; i < at->cls->n_names; i++) {
+        const xir_map *extra = xir_op_extra(at->op);
+        const xir_any *a = in[i].value || !extra ? NULL : xir_map_get(extra, at->cls->names[i]);
+        if (a && a->kind == XIR_ANY_PARAMS) in[i] = (node_input){ a->as.params, FROM_ATTRIBUTE };
+    }
+    at->n_in = room;
+    while (at->n_in && !in[at->n_in - 1].value) at->n_in--;
+    at->in = in;
+    return true;
+}
+
+size_t xir_node_input_named(const xir_node *at, const char *name) {
+    const size_t i = position_named(at, xir_str_of(name));
+    const xir_list *names = at->in ? NULL : names_in_file(at);
+    if (i != SIZE_MAX) return node_input_at(at, i) ? i : SIZE_MAX;
+    for (size_t k = 0; names && k < names->size; k++) if (xir_str_equal(name_in_file(names, k), xir_str_of(name))) return k;
+    return SIZE_MAX;
+}
+
+bool xir_node_has(const xir_node *at, size_t i) { return node_input_at(at, i) != NULL; }
 
 xir_value *xir_node_in(xir_node *at, size_t i) {
+    char words[80];
     if (xir_node_failed(at)) return NULL;
-    xir_value *v = xir_op_input(at->op, (int64_t)i);
+    xir_value *v = node_input_at(at, i);
     if (v && xir_type_tensor(xir_value_type(v))) return v;
     if (!v) {
         char where[32];
         snprintf(where, sizeof where, "input/%zu", i);
-        return xir_node_wrong(at, XIR_E_MISSING, where, "input %zu is needed and absent", i), NULL;
+        return xir_node_wrong(at, XIR_E_MISSING, where, "%s is needed and absent", node_input_words(at, i, words)), NULL;
     }
     xir_str name = xir_value_name(v);
     return xir_node_stays(at, "input %zu '%.*s' has no tensor type", i, (int)(name.size < 100 ? name.size : 100),
@@ -115,15 +209,15 @@ bool xir_node_knows(xir_node *at, size_t i) {
     const xir_type *element;
     const void *bytes;
     size_t n;
-    return !xir_node_failed(at) && xir_node_has(at, i) && bytes_of(xir_op_input(at->op, (int64_t)i), &element, &bytes, &n);
+    return !xir_node_failed(at) && xir_node_has(at, i) && bytes_of(node_input_at(at, i), &element, &bytes, &n);
 }
 
 static bool constant_of(xir_node *at, size_t i, const xir_type **element, const void **bytes, size_t *n) {
     xir_value *v = xir_node_in(at, i);
     if (!v) return false;
     if (bytes_of(v, element, bytes, n)) return true;
-    (void)xir_node_stays(at, "input %zu is not constant", i);
-    return false;
+    char words[80];
+    return xir_node_stays(at, "%s is not constant", node_input_words(at, i, words));
 }
 
 bool xir_node_ints(xir_node *at, size_t i, xir_ints *out) {
@@ -151,8 +245,8 @@ bool xir_node_reals(xir_node *at, size_t i, const double **out, size_t *n) {
 xir_value *xir_node_params(xir_node *at, size_t i) {
     xir_value *v = xir_node_in(at, i);
     if (!v || xir_value_is_params(v)) return v;
-    xir_node_stays(at, "input %zu is not constant", i);
-    return NULL;
+    char words[80];
+    return xir_node_stays(at, "%s is not constant", node_input_words(at, i, words)), NULL;
 }
 
 /* ---- attributes --------------------------------------------------------------------------------------------------- */
@@ -162,22 +256,37 @@ const xir_any *xir_node_attr(const xir_node *at, const char *name) {
     return extra ? xir_map_get(extra, xir_str_of(name)) : NULL;
 }
 
-int64_t xir_node_int(const xir_node *at, const char *name, int64_t otherwise) {
-    const xir_any *a = xir_node_attr(at, name);
-    return a && a->kind == XIR_ANY_INT ? a->as.integer : otherwise;
+/* One number of any kind as Params. */
+static bool one_element(const xir_any *a, const xir_type **element, const void **bytes) {
+    size_t n;
+    return a && a->kind == XIR_ANY_PARAMS && bytes_of(a->as.params, element, bytes, &n) && n == 1;
 }
 
-/* Reals that no JSON has are kept as Params (docs/onnx.md). */
-double xir_node_real(const xir_node *at, const char *name, double otherwise) {
+int64_t xir_node_int(const xir_node *at, const char *name, int64_t otherwise) {
     const xir_any *a = xir_node_attr(at, name);
     const xir_type *element;
     const void *bytes;
-    size_t n;
+    if (a && a->kind == XIR_ANY_INT) return a->as.integer;
+    if (a && a->kind == XIR_ANY_BOOL) return a->as.boolean;
+    if (one_element(a, &element, &bytes)) elements_to_ints(element, bytes, 0, 1, &otherwise);
+    return otherwise;
+}
+
+bool xir_node_bool(const xir_node *at, const char *name, bool otherwise) { return xir_node_int(at, name, otherwise) != 0; }
+
+/* Reals that no JSON has are kept as Params. */
+double node_any_real(const xir_any *a, double otherwise) {
+    const xir_type *element;
+    const void *bytes;
     if (a && a->kind == XIR_ANY_REAL) return a->as.real;
     if (a && a->kind == XIR_ANY_INT) return (double)a->as.integer;
-    if (a && a->kind == XIR_ANY_PARAMS && bytes_of(a->as.params, &element, &bytes, &n) &&
-        n == 1) elements_to_reals(element, bytes, 0, 1, &otherwise);
+    if (a && a->kind == XIR_ANY_BOOL) return a->as.boolean;
+    if (one_element(a, &element, &bytes)) elements_to_reals(element, bytes, 0, 1, &otherwise);
     return otherwise;
+}
+
+double xir_node_real(const xir_node *at, const char *name, double otherwise) {
+    return node_any_real(xir_node_attr(at, name), otherwise);
 }
 
 xir_str xir_node_text(const xir_node *at, const char *name, const char *otherwise) {
@@ -191,14 +300,51 @@ bool xir_node_is(const xir_node *at, const char *name, const char *text) {
 
 bool xir_node_items(xir_node *at, const char *name, xir_ints *out) {
     const xir_any *a = xir_node_attr(at, name);
+    const xir_type *element;
+    const void *bytes;
+    size_t n;
     *out = (xir_ints){ NULL, 0 };
-    if (xir_node_failed(at) || !a || a->kind != XIR_ANY_LIST) return false;
+    if (xir_node_failed(at) || !a) return false;
+    if (a->kind == XIR_ANY_PARAMS && bytes_of(a->as.params, &element, &bytes, &n)) {
+        *out = xir_node_room(at, n, 0);
+        if (out->v) elements_to_ints(element, bytes, 0, n, out->v);
+        return out->v;
+    }
+    if (a->kind != XIR_ANY_LIST) return false;
     *out = xir_node_room(at, a->as.list.size, 0);
     for (size_t i = 0; i < out->n; i++) {
         const xir_any *item = &a->as.list.items[i];
-        out->v[i] = item->kind == XIR_ANY_INT ? item->as.integer : 0;
+        out->v[i] = item->kind == XIR_ANY_INT ? item->as.integer : item->kind == XIR_ANY_BOOL && item->as.boolean;
     }
     return out->v;
+}
+
+bool xir_node_real_items(xir_node *at, const char *name, const double **out, size_t *n) {
+    const xir_any *a = xir_node_attr(at, name);
+    const xir_type *element;
+    const void *bytes = NULL;
+    *out = NULL;
+    *n = 0;
+    if (xir_node_failed(at) || !a) return false;
+    const bool tensor = a->kind == XIR_ANY_PARAMS && bytes_of(a->as.params, &element, &bytes, n);
+    if (!tensor && a->kind != XIR_ANY_LIST) return false;
+    if (!tensor) *n = a->as.list.size;
+    double *v = *n < SIZE_MAX / sizeof *v ? arena_take(&at->c->scratch, (*n + 1) * sizeof *v) : NULL;
+    if (!v) return node_no_memory(at);
+    if (tensor) elements_to_reals(element, bytes, 0, *n, v);
+    for (size_t i = 0; !tensor && i < *n; i++) v[i] = node_any_real(&a->as.list.items[i], 0);
+    *out = v;
+    return true;
+}
+
+xir_value *xir_node_tensor_attr(xir_node *at, const char *name) {
+    const xir_any *a = xir_node_attr(at, name);
+    if (xir_node_failed(at) || !a) return NULL;
+    if (a->kind != XIR_ANY_PARAMS) return xir_node_stays(at, "the attribute %s is not a tensor of numbers", name), NULL;
+    if (!xir_type_tensor(xir_value_type(a->as.params))) {
+        return xir_node_stays(at, "the attribute %s is not a tensor of numbers", name), NULL;
+    }
+    return a->as.params;
 }
 
 bool xir_node_list(xir_node *at, const char *name, size_t input, xir_ints *out) {

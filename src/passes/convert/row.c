@@ -10,8 +10,9 @@ static const char *skip(const char *p) {
     return p;
 }
 
+/* Formats have names like "out_proj.weight" and "#shape". */
 static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("_.#$", c));
 }
 
 static const char *read_word(const char *p, xir_str *out) {
@@ -24,10 +25,12 @@ bool row_next_attribute(const char **text, row_attribute *out) {
     const char *p = *text ? skip(*text) : "";
     *out = (row_attribute){ .from = 0, .until = INT64_MAX };
     if (!*p) return *text = p, false;
-    p = read_word(p, &out->name);
-    if (!out->name.size || *p != ':' || !p[1] || !strchr("ifstgyIFST", p[1])) return false;
-    out->kind = p[1];
-    for (p += 2; *p && *p != ' ';) {
+    if (*p == '*') out->name = (xir_str){ p, 1 }, p++;
+    else p = read_word(p, &out->name);
+    if (!out->name.size || *p++ != ':') return false;
+    out->kinds = (xir_str){ p, strspn(p, "nbifstogyaBIFSTOGYA") };
+    if (!out->kinds.size) return false;
+    for (p += out->kinds.size; *p && *p != ' ';) {
         char *end = (char *)(uintptr_t)p + 1;
         if (*p == '!') out->needed = true;
         else if (*p == '<') out->until = strtoll(p + 1, &end, 10);
@@ -45,9 +48,18 @@ bool row_range(const char *text, size_t *least, size_t *most) {
     *least = *most = (size_t)strtoul(text, &end, 10);
     if (*end == '-') {
         *most = end[1] ? (size_t)strtoul(end + 1, &end, 10) : SIZE_MAX;
-        if (*most == SIZE_MAX) return end[1] == '\0';
+        if (*most == SIZE_MAX) return end[1] == '\0' || end[1] == ' ';
     }
-    return *end == '\0' && *least <= *most;
+    return (*end == '\0' || *end == ' ') && *least <= *most;
+}
+
+const char *row_input_names(const char *inputs) { return skip(inputs + strcspn(inputs, " ")); }
+
+bool row_next_input(const char **text, xir_str *name) {
+    const char *end = read_word(*text, name);
+    if (!name->size || (*end && *end != ' ')) return false;
+    *text = skip(end);
+    return true;
 }
 
 bool row_next_set(const char **text, row_set *out) {
@@ -97,8 +109,12 @@ static const char *fault_of(const xir_convert_row *row) {
     row_attribute attribute;
     row_set set;
     const char *attributes = row->attributes, *sets = row->sets;
+    size_t n_names = 0;
     if (!row_range(row->inputs, &least, &most)) return "its number of inputs is no range";
-    if (!row_range(row->outputs, &least, &most)) return "its number of outputs is no range";
+    const char *names = row_input_names(row->inputs);
+    for (xir_str name; row_next_input(&names, &name);) n_names++;
+    if (*names || n_names > most) return "its names of inputs are no good";
+    if (!row_range(row->outputs, &least, &most) || strchr(row->outputs, ' ')) return "its number of outputs is no range";
     while (row_next_attribute(&attributes, &attribute)) {}
     if (attributes && *attributes) return "its list of attributes is no good";
     while (row_next_set(&sets, &set)) {}
@@ -161,12 +177,6 @@ xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, s
 
 /* ---- rows without a hook ------------------------------------------------------------------------------------------ */
 
-static double real_of(const xir_node *at, xir_str attribute) {
-    char name[64] = "";
-    if (attribute.size < sizeof name) memcpy(name, attribute.data, attribute.size);
-    return xir_node_real(at, name, 0);
-}
-
 /* False: the set is left out, since the node has no such attribute and the row no default. */
 static bool set_of(const xir_node *at, const row_set *from, char name[64], xir_set *out) {
     const xir_map *extra = xir_op_extra(at->op);
@@ -175,8 +185,8 @@ static bool set_of(const xir_node *at, const row_set *from, char name[64], xir_s
     memcpy(name, from->ours.data, from->ours.size);
     name[from->ours.size] = '\0';
     *out = (xir_set){ .name = name, .kind = XIR_SET_REAL, .r = from->number };
-    if (any && any->kind == XIR_ANY_PARAMS) out->r = real_of(at, from->theirs);
-    else if (any) *out = (xir_set){ .name = name, .kind = XIR_SET_ANY, .p = any };
+    if (any && any->kind == XIR_ANY_NULL) return from->has_number;
+    if (any) *out = (xir_set){ .name = name, .kind = XIR_SET_ANY, .p = any };
     return true;
 }
 

@@ -21,7 +21,33 @@ static bool twice(xir_node *at) {
     return xir_node_gives(at, "Add", XIR_VALUES(x, x), XIR_NO_SETS);
 }
 
+/* input * weight + bias */
+static bool affine(xir_node *at) {
+    xir_value *x = xir_node_in(at, 0), *weight = xir_node_in(at, 1), *bias = xir_node_opt(at, 2);
+    if (!xir_node_same_elements(at, 0, x, 1, weight)) return false;
+    xir_value *y = xir_node_product(at, x, weight);
+    return xir_node_give(at, 0, bias ? xir_node_sum(at, y, bias, 1, 1) : y);
+}
+
+/* What the attributes are as numbers: x * scale + the sum of pads, 100 more if it is flagged. */
+static bool numbers(xir_node *at) {
+    const double *reals;
+    xir_ints list;
+    size_t n;
+    double sum = xir_node_bool(at, "flag", false) ? 100 : 0;
+    if (xir_node_items(at, "pad", &list)) for (size_t i = 0; i < list.n; i++) sum += (double)list.v[i];
+    if (xir_node_real_items(at, "more", &reals, &n)) for (size_t i = 0; i < n; i++) sum += reals[i];
+    xir_value *x = xir_node_in(at, 0);
+    if (xir_node_failed(at)) return false;
+    return xir_node_gives(at, "ClampScalar", XIR_VALUES(x), XIR_SETS(XIR_SETR("min", xir_node_real(at, "scale", 1)),
+                                                                      XIR_SETR("max", sum)));
+}
+
 static const long_row rows[] = {
+    LONG_ROW("toy::nn.Affine",  "1-3 input weight bias", "1", "fused:nb", "Multiply, Add", NULL, affine),
+    LONG_ROW("toy::nn.Numbers", "1", "1", "scale:fib flag:bn pad:Is more:FI #id:i out.dims:I *:t", "ClampScalar", NULL, numbers),
+    LONG_ROW("toy::nn.Kinds",   "1", "1", "n:n b:b i:i f:f s:s t:t o:o a:a B:B I:I F:F S:S T:T O:O A:A", NULL, NULL, xir_convert_none),
+    LONG_ROW("toy::nn.Same",    "1", "1", "", "Copy", NULL, xir_convert_copy),
     LONG_ROW("toy::nn.Relu",    "1", "1", "",             "ReLU",    NULL,          NULL),
     LONG_ROW("toy::nn.Leaky",   "1", "1", "slope:f!",     "ReLU",    "alpha=slope", NULL),
     LONG_ROW("toy::math.Twice", "1", "1", "version:i",    "Add",     NULL,          twice),
@@ -64,7 +90,7 @@ static void check_found(size_t i, xir_severity severity, xir_status code, const 
     assert_non_null(d);
     assert_int_equal(d->severity, severity);
     assert_int_equal(d->code, code);
-    CHECK_STR(d->path, path);
+    if (path) CHECK_STR(d->path, path);
     if (!strstr(d->message.data, message)) fail_msg("'%.*s' has no '%s'", (int)d->message.size, d->message.data, message);
 }
 
@@ -164,11 +190,11 @@ static void any_name_of_the_pass_converts_every_dialect(void **state) {
 static void findings_have_the_words_and_places_of_the_dialect(void **state) {
     (void)state;
     static const struct { const char *text; xir_severity severity; xir_status code; const char *path, *message; } cases[] = {
-        { "x: 2; a = toy::nn.Relo x; out a",                 XIR_ERROR, XIR_E_UNKNOWN, "/lines/10",
+        { "x: 2 3; a = toy::nn.Relo x; out a",                 XIR_ERROR, XIR_E_UNKNOWN, "/lines/10",
           "nn.Relo 'a' (line 10): the library of Toy has no nn.Relo; did you mean 'nn.Relu'?" },
-        { "x: 2; a = toy::user.Relu x; out a",               XIR_NOTE,  XIR_OK,        "/lines/10",
+        { "x: 2 3; a = toy::user.Relu x; out a",               XIR_NOTE,  XIR_OK,        "/lines/10",
           "nothing is known of user.Relu: it was not checked" },
-        { "x: 2; a = toy::nn.Relu x; b = toy::nn.Leaky a; out b", XIR_ERROR, XIR_E_MISSING, "/lines/20/attribute/slope",
+        { "x: 2 3; a = toy::nn.Relu x; b = toy::nn.Leaky a; out b", XIR_ERROR, XIR_E_MISSING, "/lines/20/attribute/slope",
           "nn.Leaky 'b' (line 20): the attribute slope is needed, a real, and absent" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -184,7 +210,7 @@ static void findings_have_the_words_and_places_of_the_dialect(void **state) {
 /* Settings know the names of a pass as one, wherever they stand. */
 static void settings_know_all_names_of_a_pass(void **state) {
     (void)state;
-    static const char story[] = "x: 2; a = toy::user.Relu x; out a";
+    static const char story[] = "x: 2 3; a = toy::user.Relu x; out a";
     static const char *const names[] = { "to-xir", "toy-to-xir", "onnx-to-xir" };
     for (size_t i = 0; i < COUNT(names); i++) {
         for (size_t k = 0; k < COUNT(names); k++) {
@@ -214,7 +240,7 @@ static void needs_know_all_names_of_a_pass(void **state) {
     assert_int_equal(xir_pass_register(with, &after, found), XIR_OK);
     xir_pipeline *p = xir_pipeline_parse(with, XIR_STR("onnx-to-xir,after"), found);
     xir_pass_report *report = xir_pass_report_new(with);
-    net = story_net_in(with, "x: 2; a = toy::nn.Relu x; out a");
+    net = story_net_in(with, "x: 2 3; a = toy::nn.Relu x; out a");
     assert_int_equal(xir_pipeline_run(p, net, NULL, report, found), XIR_OK);
     CHECK_STR(xir_pass_report_at(report, 0)->text, "to-xir");
     CHECK_STR(xir_pass_report_at(report, 1)->text, "after");
@@ -225,7 +251,7 @@ static void needs_know_all_names_of_a_pass(void **state) {
 
 static void a_dialect_says_which_ops_are_pure(void **state) {
     (void)state;
-    net = story_net_in(with, "x: 2; a = toy::nn.Tanh x; b = toy::nn.Tanh x; c = toy::io.Print x; d = toy::nn.Tanh c; "
+    net = story_net_in(with, "x: 2 3; a = toy::nn.Tanh x; b = toy::nn.Tanh x; c = toy::io.Print x; d = toy::nn.Tanh c; "
                              "e = nobody::Tanh x; p = Add a b; out p");
     assert_int_equal(run("cse", NULL), XIR_OK);
     assert_int_equal(run("dce", NULL), XIR_OK);
@@ -235,6 +261,176 @@ static void a_dialect_says_which_ops_are_pure(void **state) {
     assert_non_null(strstr(text, "e = nobody::Tanh"));
     assert_non_null(strstr(text, "p = Add a a"));
     free(text);
+}
+
+/* ---- inputs by name, weights as attributes ------------------------------------------------------------------------ */
+
+static xir_value *params_of(const char *name, xir_float_format format) {
+    static const double bytes[6] = { 1, 2, 3, 4, 5, 6 };
+    xir_value *v = xir_params_copy(net, xir_str_of(name), XIR_TENSOR(with, xir_float(with, format), "**", 2, 3), bytes,
+                                   format == XIR_FLOAT_FP64 ? 48 : 24);
+    assert_non_null(v);
+    return v;
+}
+
+static void set_attr(const char *op, const char *name, xir_any value) {
+    assert_int_equal(xir_op_set_extra(story_op(net, op), xir_str_of(name), &value), XIR_OK);
+}
+
+/* "weight - bias" */
+static void call_inputs(const char *op, const char *text) {
+    xir_any names[8];
+    size_t n = 0;
+    for (const char *p = text; *p; p += strspn(p, " ")) {
+        size_t size = strcspn(p, " ");
+        names[n++] = *p == '-' ? xir_any_null() : xir_any_text((xir_str){ p, size });
+        p += size;
+    }
+    xir_any list = xir_any_list(names, n);
+    assert_int_equal(xir_op_set_tag(story_op(net, op), XIR_STR("source.inputs"), &list), XIR_OK);
+}
+
+static void inputs_are_found_by_name_or_position(void **state) {
+    (void)state;
+    static const struct { const char *inputs, *names, *attributes, *after; } cases[] = {
+        { "x w b", NULL,                "",       "a.Multiply = Multiply x w; a = Add a.Multiply b; out a" },
+        { "b x w", "bias input weight", "",       "a.Multiply = Multiply x w; a = Add a.Multiply b; out a" },
+        { "w x b", "weight - -",        "",       "a.Multiply = Multiply x w; a = Add a.Multiply b; out a" },
+        { "w x",   "weight",            "",       "a = Multiply x w; out a" },
+        { "x",     NULL,                "weight", "a = Multiply x weight; out a" },
+        { "x",     "input",             "weight", "a = Multiply x weight; out a" },
+        { "x b",   "input bias",        "weight", "a.Multiply = Multiply x weight; a = Add a.Multiply b; out a" },
+        { "x w",   NULL,                "bias",   "a.Multiply = Multiply x w; a = Add a.Multiply bias; out a" },
+        { "x x x", "bias input weight", "",       "a.Multiply = Multiply x x; a = Add a.Multiply x; out a" },
+        { "w x b", "weight input weight", "",     "a.Multiply = Multiply x w; a = Add a.Multiply b; out a" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[200];
+        snprintf(text, sizeof text, "x: 2 3; w: 2 3; b: 2 3; a = toy::nn.Affine %s; out a", cases[i].inputs);
+        net = story_net_in(with, text);
+        if (cases[i].names) call_inputs("a", cases[i].names);
+        if (*cases[i].attributes) {
+            set_attr("a", cases[i].attributes, (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = params_of(cases[i].attributes, XIR_FLOAT_FP32) });
+        }
+        xir_diags_clear(found);
+        assert_int_equal(xir_dialect_check(net, found), XIR_OK);
+        assert_int_equal(run("to-xir", "strict"), XIR_OK);
+        assert_int_equal(xir_diags_count(found), 0);
+        CHECK_STORY(net, cases[i].after);
+        xir_network_free(net);
+        net = NULL;
+    }
+}
+
+/* A finding says where the input is in the file. */
+static void inputs_that_are_wrong(void **state) {
+    (void)state;
+    static const struct { const char *inputs, *names; const char *attribute; xir_status code; const char *path, *message; } cases[] = {
+        { "x y",   "input wait",   NULL,     XIR_E_UNKNOWN, "/lines/10/input/1",          "there is no input 'wait'" },
+        { "x",     NULL,           NULL,     XIR_E_MISSING, "/lines/10/input/1",          "input 1 (weight) is needed and absent" },
+        { "x d",   NULL,           NULL,     XIR_E_TYPE,    "/lines/10/input/1",          "input 1 (weight) is of double, float is expected" },
+        { "d x",   "weight input", NULL,     XIR_E_TYPE,    "/lines/10/input/0",          "input 1 (weight) is of double, float is expected" },
+        { "x",     NULL,           "weight", XIR_E_TYPE,    "/lines/10/attribute/weight", "input 1 (weight) is of double, float is expected" },
+        { "x y",   NULL,           "weight", XIR_E_UNKNOWN, "/lines/10/attribute/weight", "there is no attribute 'weight'" },
+        { "x y y y", NULL,         NULL,     XIR_E_BOUNDS,  "/lines/10",                  "1 to 3 inputs are expected, 4 found" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[200];
+        snprintf(text, sizeof text, "x: 2 3; y: 2 3; d: fp64 2 3; a = toy::nn.Affine %s; out a", cases[i].inputs);
+        net = story_net_in(with, text);
+        if (cases[i].names) call_inputs("a", cases[i].names);
+        if (cases[i].attribute) {
+            set_attr("a", cases[i].attribute, (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = params_of("p", XIR_FLOAT_FP64) });
+        }
+        xir_diags_clear(found);
+        assert_int_equal(xir_dialect_check(net, found), cases[i].code);
+        check_found(0, XIR_ERROR, cases[i].code, cases[i].path, cases[i].message);
+        xir_network_free(net);
+        net = NULL;
+    }
+}
+
+/* ---- kinds of attributes ------------------------------------------------------------------------------------------ */
+
+static void every_letter_is_a_kind(void **state) {
+    (void)state;
+    static const char letters[] = "nbifstoaBIFSTOA";
+    const xir_any one = xir_any_int(1), real = xir_any_real(0.5), yes = xir_any_bool(true), word = xir_any_text(XIR_STR("x"));
+    net = story_net_in(with, "x: 2 3; a = toy::nn.Kinds x; out a");
+    const xir_any tensor = { .kind = XIR_ANY_PARAMS, .as.params = params_of("p", XIR_FLOAT_FP32) }, map = xir_any_map(NULL, 0);
+    const struct { xir_any value; const char *good; } values[] = {
+        { xir_any_null(),            "na"       },
+        { yes,                       "ba"       },
+        { one,                       "ia"       },
+        { real,                      "fa"       },
+        { word,                      "sa"       },
+        { tensor,                    "tafsF"    },   /* inf, nan, and texts that are not UTF-8 */
+        { map,                       "toa"      },
+        { xir_any_list(&yes, 1),     "aBA"      },
+        { xir_any_list(&one, 1),     "aIA"      },
+        { xir_any_list(&real, 1),    "aFA"      },
+        { xir_any_list(&word, 1),    "aSA"      },
+        { xir_any_list(&tensor, 1),  "aTAFS"    },
+        { xir_any_list(&map, 1),     "aTOA"     },
+        { xir_any_list(NULL, 0),     "aBIFSTOA" },
+    };
+    for (size_t i = 0; i < COUNT(values); i++) {
+        for (const char *letter = letters; *letter; letter++) {
+            const char name[] = { *letter, '\0' };
+            set_attr("a", name, values[i].value);
+            xir_diags_clear(found);
+            xir_status status = xir_dialect_check(net, found);
+            xir_status expected = strchr(values[i].good, *letter) ? XIR_OK : XIR_E_TYPE;
+            if (status != expected) fail_msg("value %zu as %c: %s", i, *letter, xir_status_name(status));
+            assert_int_equal(xir_op_set_extra(story_op(net, "a"), xir_str_of(name), NULL), XIR_OK);
+        }
+    }
+}
+
+static void several_kinds_and_any_name(void **state) {
+    (void)state;
+    static const int64_t whole[6] = { 7, 0, 0, 0, 0, 0 };
+    xir_any two[] = { xir_any_int(3), xir_any_int(4) }, halves[] = { xir_any_real(0.5), xir_any_real(0.25) };
+    static const struct { const char *name; int value; xir_status code; const char *text; } cases[] = {
+        { "scale",    0, XIR_OK,        "[min=0.5 max=0]" },
+        { "scale",    1, XIR_OK,        "[min=-3 max=0]" },
+        { "scale",    2, XIR_OK,        "[min=1 max=0]" },     /* true */
+        { "scale",    3, XIR_E_TYPE,    "scale is a text, expected is a real, an integer or a bool" },
+        { "flag",     2, XIR_OK,        "[min=1 max=100]" },
+        { "flag",     4, XIR_OK,        "[min=1 max=0]" },     /* none */
+        { "flag",     1, XIR_E_TYPE,    "flag is an integer, expected is a bool or none" },
+        { "pad",      5, XIR_OK,        "[min=1 max=7]" },
+        { "pad",      3, XIR_OK,        "[min=1 max=0]" },
+        { "pad",      6, XIR_E_TYPE,    "pad is a list of reals, expected is a list of integers or a text" },
+        { "more",     6, XIR_OK,        "[min=1 max=0.75]" },
+        { "more",     5, XIR_OK,        "[min=1 max=7]" },
+        { "#id",      1, XIR_OK,        "[min=1 max=0]" },
+        { "out.dims", 5, XIR_OK,        "[min=1 max=0]" },
+        { "whatever", 7, XIR_OK,        "[min=1 max=0]" },
+        { "whatever", 1, XIR_E_TYPE,    "whatever is an integer, expected is a tensor" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        net = story_net_in(with, "x: 2 3; a = toy::nn.Numbers x; out a");
+        xir_value *seven = xir_params_copy(net, XIR_STR("p"), XIR_TENSOR(with, xir_sint(with, 64), "*", 1), whole, 8);
+        const xir_any values[] = { xir_any_real(0.5), xir_any_int(-3), xir_any_bool(true), xir_any_text(XIR_STR("x")), xir_any_null(),
+                                   xir_any_list(two, 2), xir_any_list(halves, 2), { .kind = XIR_ANY_PARAMS, .as.params = seven } };
+        set_attr("a", cases[i].name, values[cases[i].value]);
+        xir_status status = run("to-xir", "strict");
+        assert_int_equal(status, XIR_OK == cases[i].code ? XIR_OK : cases[i].code);
+        char expected[100];
+        snprintf(expected, sizeof expected, "a = ClampScalar x %s; out a", cases[i].text);
+        if (status) check_found(0, XIR_ERROR, cases[i].code, NULL, cases[i].text);
+        else CHECK_STORY(net, expected);
+        xir_network_free(net);
+        net = NULL;
+    }
+}
+
+static void a_copy_of_a_constant_is_a_constant(void **state) {
+    (void)state;
+    net = story_net_in(with, "x: 2 3; w: params 2 3; a = toy::nn.Same x; b = toy::nn.Same w; c = Add a b; out c");
+    assert_int_equal(run("to-xir", "strict"), XIR_OK);
+    CHECK_STORY(net, "a = Copy x; c = Add a b; out c");
 }
 
 /* ---- types of inputs ---------------------------------------------------------------------------------------------- */
@@ -303,6 +499,11 @@ int main(void) {
         TEST(settings_know_all_names_of_a_pass),
         TEST(needs_know_all_names_of_a_pass),
         TEST(a_dialect_says_which_ops_are_pure),
+        TEST(inputs_are_found_by_name_or_position),
+        TEST(inputs_that_are_wrong),
+        TEST(every_letter_is_a_kind),
+        TEST(several_kinds_and_any_name),
+        TEST(a_copy_of_a_constant_is_a_constant),
         TEST(input_shape_types_an_input_without_a_type),
     };
     return RUN_GROUP(tests);

@@ -13,17 +13,17 @@ static xir_value *any_right_side(xir_node *at) {
         for (size_t i = 0; i < v_rank(y) && i < dims.n; i++) dims.v[i] = v_dim(y, i);
         if (!xir_node_failed(at) && dims.n != v_rank(y)) y = make_reshaped(at, y, &dims);
     }
-    return broadcasts(at, 0, x, 1, y) ? y : NULL;
+    return xir_node_broadcasts(at, 0, x, 1, y) ? y : NULL;
 }
 
 static xir_value *right_side(xir_node *at) {
     xir_value *x = xir_node_in(at, 0), *y = any_right_side(at);
-    return elements_agree(at, 0, x, 1, y) ? y : NULL;
+    return xir_node_same_elements(at, 0, x, 1, y) ? y : NULL;
 }
 
-bool onnx_add(xir_node *at) { return xir_node_give(at, 0, make_sum(at, xir_node_in(at, 0), right_side(at), 1, 1)); }
-bool onnx_sub(xir_node *at) { return xir_node_give(at, 0, make_sum(at, xir_node_in(at, 0), right_side(at), 1, -1)); }
-bool onnx_mul(xir_node *at) { return xir_node_give(at, 0, make_product(at, xir_node_in(at, 0), right_side(at))); }
+bool onnx_add(xir_node *at) { return xir_node_give(at, 0, xir_node_sum(at, xir_node_in(at, 0), right_side(at), 1, 1)); }
+bool onnx_sub(xir_node *at) { return xir_node_give(at, 0, xir_node_sum(at, xir_node_in(at, 0), right_side(at), 1, -1)); }
+bool onnx_mul(xir_node *at) { return xir_node_give(at, 0, xir_node_product(at, xir_node_in(at, 0), right_side(at))); }
 bool onnx_pow(xir_node *at) { return xir_node_gives(at, "Pow", INS(xir_node_in(at, 0), any_right_side(at)), NO_SETS); }
 
 bool onnx_div(xir_node *at) {
@@ -42,10 +42,10 @@ bool onnx_binary(xir_node *at) {
 
 /* Max, Min, Sum and Mean of any number of inputs. */
 static xir_value *chain_of(xir_node *at, const char *cls) {
-    xir_value *all = at->n_in == 1 ? make_of(at, "Copy", xir_node_in(at, 0)) : xir_node_in(at, 0);
+    xir_value *all = at->n_in == 1 ? xir_node_unary(at, "Copy", xir_node_in(at, 0)) : xir_node_in(at, 0);
     for (size_t i = 1; i < at->n_in; i++) {
-        if (!elements_agree(at, 0, all, i, xir_node_in(at, i)) ||
-            !broadcasts(at, i - 1, all, i, xir_node_in(at, i))) return NULL;
+        if (!xir_node_same_elements(at, 0, all, i, xir_node_in(at, i)) ||
+            !xir_node_broadcasts(at, i - 1, all, i, xir_node_in(at, i))) return NULL;
         all = xir_node_make(at, cls, INS(all, xir_node_in(at, i)), NO_SETS);
     }
     return all;
@@ -59,8 +59,8 @@ bool onnx_mean(xir_node *at) {
 
 bool onnx_where(xir_node *at) {
     xir_value *condition = xir_node_in(at, 0), *x = xir_node_in(at, 1), *y = xir_node_in(at, 2);
-    if (!elements_agree(at, 1, x, 2, y) || !broadcasts(at, 1, x, 2, y) || !broadcasts(at, 0, condition, 1, x) ||
-        !broadcasts(at, 0, condition, 2, y)) return false;
+    if (!xir_node_same_elements(at, 1, x, 2, y) || !xir_node_broadcasts(at, 1, x, 2, y) || !xir_node_broadcasts(at, 0, condition, 1, x) ||
+        !xir_node_broadcasts(at, 0, condition, 2, y)) return false;
     return xir_node_gives(at, "Where", INS(x, y, condition), NO_SETS);
 }
 
@@ -69,8 +69,8 @@ bool onnx_where(xir_node *at) {
 static bool cast(xir_node *at, const xir_type *to) {
     xir_value *x = xir_node_in(at, 0);
     if (xir_node_failed(at)) return false;
-    xir_value *y = make_cast(at, x, to);
-    return xir_node_give(at, 0, y == x ? make_of(at, "Copy", x) : y);
+    xir_value *y = xir_node_cast(at, x, to);
+    return xir_node_give(at, 0, y == x ? xir_node_unary(at, "Copy", x) : y);
 }
 
 bool onnx_cast(xir_node *at) {
@@ -106,30 +106,24 @@ bool onnx_clip(xir_node *at) {
 /* The erf form; or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
 bool onnx_gelu(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
-    if (!one_of(at, "approximate", "none", "none|tanh")) return false;
-    if (!xir_node_is(at, "approximate", "tanh")) return xir_node_give(at, 0, make_of(at, "GELU", x));
-    xir_value *cube = make_product(at, make_product(at, x, x), x);
-    xir_value *t = make_of(at, "Tanh", make_scaled(at, make_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588));
-    return xir_node_give(at, 0, make_product(at, make_scaled(at, x, 0.5),
-                                             t ? make_sum(at, t, make_number(at, v_element(x), 1), 1, 1) : NULL));
-}
-
-/* A constant under another name is a constant. */
-bool onnx_identity(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0);
-    return xir_node_give(at, 0, x && xir_value_is_params(x) ? x : make_of(at, "Copy", x));
+    if (!xir_node_one_of(at, "approximate", "none", "none|tanh")) return false;
+    if (!xir_node_is(at, "approximate", "tanh")) return xir_node_give(at, 0, xir_node_unary(at, "GELU", x));
+    xir_value *cube = xir_node_product(at, xir_node_product(at, x, x), x);
+    xir_value *t = xir_node_unary(at, "Tanh", xir_node_scaled(at, xir_node_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588));
+    return xir_node_give(at, 0, xir_node_product(at, xir_node_scaled(at, x, 0.5),
+                                             t ? xir_node_sum(at, t, xir_node_scalar(at, v_element(x), 1), 1, 1) : NULL));
 }
 
 /* A slope for each channel, or one for all; others are written out: ReLU(x) + slope * min(x, 0). */
 bool onnx_prelu(xir_node *at) {
     xir_value *x = xir_node_in(at, 0), *slope = xir_node_in(at, 1);
     if (xir_node_failed(at)) return false;
-    xir_ints dims = v_dims(at, slope);
+    xir_ints dims = xir_node_dims(at, slope);
     size_t rank = v_rank(x), behind = rank >= 2 ? rank - 2 : 0;
     if (xir_node_failed(at)) return false;
     bool last = dims.n == 1, channels = dims.n == behind + 1 && product_of(&dims, 1, dims.n) == 1;
     if (last && at->cls->version < 7) channels = true;
-    else if (!broadcasts(at, 0, x, 1, slope)) return false;
+    else if (!xir_node_broadcasts(at, 0, x, 1, slope)) return false;
     if (xir_value_is_params(slope) && product_of(&dims, 0, dims.n) == 1) {
         const xir_ints one = { (int64_t[]){ 1 }, 1 };
         return xir_node_gives(at, "PReLU", INS(x), SETS(OBJ("alpha", make_reshaped(at, slope, &one))));
@@ -137,12 +131,12 @@ bool onnx_prelu(xir_node *at) {
     if (channels && rank >= 3 && rank <= 5 && xir_value_is_params(slope)) {
         const xir_ints flat = { (int64_t[]){ dims.v[0] }, 1 };
         slope = make_reshaped(at, slope, &flat);
-        xir_value *y = xir_node_make(at, "PReLU", INS(to_channels_last(at, x)), SETS(OBJ("alpha", slope)));
-        return xir_node_give(at, 0, to_channels_second(at, y));
+        xir_value *y = xir_node_make(at, "PReLU", INS(xir_node_channels_last(at, x)), SETS(OBJ("alpha", slope)));
+        return xir_node_give(at, 0, xir_node_channels_second(at, y));
     }
     if (last && xir_value_is_params(slope)) return xir_node_gives(at, "PReLU", INS(x), SETS(OBJ("alpha", slope)));
-    xir_value *below = xir_node_make(at, "Minimum", INS(x, make_number(at, v_element(x), 0)), NO_SETS);
-    return xir_node_give(at, 0, make_sum(at, make_of(at, "ReLU", x), make_product(at, slope, below), 1, 1));
+    xir_value *below = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
+    return xir_node_give(at, 0, xir_node_sum(at, xir_node_unary(at, "ReLU", x), xir_node_product(at, slope, below), 1, 1));
 }
 
 bool onnx_shrink(xir_node *at) {
@@ -157,23 +151,23 @@ bool onnx_selu(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
     double alpha = xir_node_real(at, "alpha", 1.67326319217681884765625);
     xir_value *elu = xir_node_make(at, "ELU", INS(x), SETS(REAL("alpha", alpha)));
-    return xir_node_give(at, 0, make_scaled(at, elu, xir_node_real(at, "gamma", 1.05070102214813232421875)));
+    return xir_node_give(at, 0, xir_node_scaled(at, elu, xir_node_real(at, "gamma", 1.05070102214813232421875)));
 }
 
 /* alpha * ELU(x / alpha) */
 bool onnx_celu(xir_node *at) {
     double alpha = xir_node_real(at, "alpha", 1);
     xir_value *scaled = xir_node_make(at, "DivideScalar", INS(xir_node_in(at, 0)), SETS(REAL("divisor", alpha)));
-    return xir_node_give(at, 0, make_scaled(at, make_of(at, "ELU", scaled), alpha));
+    return xir_node_give(at, 0, xir_node_scaled(at, xir_node_unary(at, "ELU", scaled), alpha));
 }
 
 /* x above alpha, else 0; ReLU keeps the threshold itself. */
 bool onnx_thresholded_relu(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
     if (xir_node_failed(at)) return false;
-    xir_value *above = xir_node_make(at, "Greater", INS(x, make_number(at, v_element(x), xir_node_real(at, "alpha", 1))),
+    xir_value *above = xir_node_make(at, "Greater", INS(x, xir_node_scalar(at, v_element(x), xir_node_real(at, "alpha", 1))),
                                      NO_SETS);
-    return xir_node_gives(at, "Where", INS(x, make_number(at, v_element(x), 0), above), NO_SETS);
+    return xir_node_gives(at, "Where", INS(x, xir_node_scalar(at, v_element(x), 0), above), NO_SETS);
 }
 
 bool onnx_is_nan(xir_node *at) {
@@ -186,8 +180,8 @@ bool onnx_is_inf(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
     if (xir_node_failed(at)) return false;
     if (!above && !below) return xir_node_stays(at, "neither infinity is looked for");
-    xir_value *infinite = make_number(at, v_element(x), above ? INFINITY : -INFINITY);
-    return xir_node_gives(at, "Equal", INS(above && below ? make_of(at, "Abs", x) : x, infinite), NO_SETS);
+    xir_value *infinite = xir_node_scalar(at, v_element(x), above ? INFINITY : -INFINITY);
+    return xir_node_gives(at, "Equal", INS(above && below ? xir_node_unary(at, "Abs", x) : x, infinite), NO_SETS);
 }
 
 /* When it is not trained, the input as it is, and a mask that is true everywhere. */
@@ -206,22 +200,22 @@ bool onnx_dropout(xir_node *at) {
     if (at->cls->version < 7 && !xir_node_int(at, "is_test", 0)) return xir_node_stays(at, "training");
     if (at->n_out > 1) {
         const xir_type *element = at->cls->version >= 10 ? xir_bool_type_get(at->c->ctx) : v_element(x);
-        xir_ints dims = v_dims(at, x);
-        xir_value *shape = v_is_open(x) ? make_of(at, "Shape", x) : xir_node_integers(at, &dims);
+        xir_ints dims = xir_node_dims(at, x);
+        xir_value *shape = v_is_open(x) ? xir_node_unary(at, "Shape", x) : xir_node_integers(at, &dims);
         xir_node_give(at, 1, xir_node_make(at, "ConstantOfShape", INS(shape),
                                            SETS(INT("value", 1), OBJ("element_dtype", element))));
     }
-    return xir_node_give(at, 0, make_of(at, "Copy", x));
+    return xir_node_give(at, 0, xir_node_unary(at, "Copy", x));
 }
 
 /* x * 2^y, or x / 2^y: 0 where no bit is left. */
 bool onnx_bit_shift(xir_node *at) {
     xir_value *x = xir_node_in(at, 0), *y = xir_node_in(at, 1);
-    if (!one_of(at, "direction", "", "LEFT|RIGHT") || xir_node_failed(at)) return false;
+    if (!xir_node_one_of(at, "direction", "", "LEFT|RIGHT") || xir_node_failed(at)) return false;
     const xir_type *of = v_element(x);
-    xir_value *power = xir_node_make(at, "Pow", INS(make_number(at, of, 2), y), NO_SETS);
-    if (xir_node_is(at, "direction", "LEFT")) return xir_node_give(at, 0, make_product(at, x, power));
-    xir_value *one = make_number(at, of, 1), *zero = make_number(at, of, 0);
+    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_scalar(at, of, 2), y), NO_SETS);
+    if (xir_node_is(at, "direction", "LEFT")) return xir_node_give(at, 0, xir_node_product(at, x, power));
+    xir_value *one = xir_node_scalar(at, of, 1), *zero = xir_node_scalar(at, of, 0);
     xir_value *left = xir_node_make(at, "Div", INS(x, xir_node_make(at, "Maximum", INS(power, one), NO_SETS)), SETS(WORD("rounding_mode", XIR_STR("TRUNC"))));
     return xir_node_gives(at, "Where", INS(zero, left, xir_node_make(at, "Equal", INS(power, zero), NO_SETS)), NO_SETS);
 }

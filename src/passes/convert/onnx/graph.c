@@ -119,10 +119,8 @@ bool onnx_loop(xir_node *at) {
 
 /* ---- others that stay --------------------------------------------------------------------------------------------- */
 
-bool onnx_no_counterpart(xir_node *at) { return xir_node_stays(at, "no operation of ours computes it"); }
-
 bool onnx_like_first(xir_node *at) {
     xir_value *x = xir_op_input(at->op, 0);
     if (x && at->n_out) xir_node_type_output(at, 0, xir_value_type(x));
-    return onnx_no_counterpart(at);
+    return xir_convert_none(at);
 }

@@ -33,12 +33,12 @@ bool onnx_top_k(xir_node *at) {
     if (xir_node_failed(at)) return false;
     const xir_type *element = v_element(x);
     bool wide = !can_count(element, v_dim(x, (size_t)axis));
-    xir_op *op = xir_node_make_op(at, "TopK", INS(wide ? make_cast(at, x, xir_float(at->c->ctx, XIR_FLOAT_FP64)) : x, k),
+    xir_op *op = xir_node_make_op(at, "TopK", INS(wide ? xir_node_cast(at, x, xir_float(at->c->ctx, XIR_FLOAT_FP64)) : x, k),
                                   SETS(INT("axis", axis), INT("largest", xir_node_int(at, "largest", 1)),
                                        INT("sorted", xir_node_int(at, "sorted", 1))));
     if (!op) return false;
-    xir_value *places = make_cast(at, xir_op_output(op, 1), xir_sint(at->c->ctx, 64));
-    return xir_node_give(at, 0, make_cast(at, xir_op_output(op, 0), element)) && xir_node_give(at, 1, places);
+    xir_value *places = xir_node_cast(at, xir_op_output(op, 1), xir_sint(at->c->ctx, 64));
+    return xir_node_give(at, 0, xir_node_cast(at, xir_op_output(op, 0), element)) && xir_node_give(at, 1, places);
 }
 
 bool onnx_gather_nd(xir_node *at) {
@@ -57,7 +57,7 @@ bool onnx_scatter_nd(xir_node *at) {
                           SETS(WORD("reduction", xir_node_text(at, "reduction", "none"))));
 }
 
-bool onnx_non_zero(xir_node *at) { return xir_node_give(at, 0, make_of(at, "NonZero", xir_node_in(at, 0))); }
+bool onnx_non_zero(xir_node *at) { return xir_node_give(at, 0, xir_node_unary(at, "NonZero", xir_node_in(at, 0))); }
 
 bool onnx_non_max_suppression(xir_node *at) {
     xir_value *inputs[5] = { NULL };
@@ -73,7 +73,7 @@ bool onnx_compress(xir_node *at) {
     xir_value *x = xir_node_in(at, 0), *condition = xir_node_in(at, 1);
     if (!xir_node_attr(at, "axis")) x = make_reshaped(at, x, &flat);
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", axis, v_rank(x), &axis)) return false;
-    xir_value *found = make_of(at, "NonZero", condition);
+    xir_value *found = xir_node_unary(at, "NonZero", condition);
     xir_value *places = found && xir_value_is_params(found) ? make_reshaped(at, found, &flat)
                       : xir_node_make(at, "Reshape", INS(found),
                                       SETS(LIST("shape", &flat), OBJ("layout", xir_layout_default(at->c->ctx, 1))));
@@ -91,7 +91,7 @@ bool onnx_one_hot(xir_node *at) {
     }
     if (depth.v[0] > MOST_LISTED) return xir_node_stays(at, "a depth of %lld", (long long)depth.v[0]);
     const xir_type *whole = xir_sint(at->c->ctx, 64);
-    index = make_unsqueezed(at, make_cast(at, index, whole), &axes, "attribute/axis");
+    index = xir_node_unsqueezed(at, xir_node_cast(at, index, whole), &axes, "attribute/axis");
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", axes.v[0], v_rank(index), &axes.v[0])) return false;
     xir_ints places = xir_node_series(at, 0, (size_t)depth.v[0]), from_end =
         xir_node_series(at, -depth.v[0], (size_t)depth.v[0]);
@@ -116,7 +116,7 @@ bool onnx_trilu(xir_node *at) {
     size_t rank = v_rank(x);
     if (rank < 2) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 2 dims are expected, %zu were found", rank);
     if (k.n != 1) return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "one number is expected, %zu were found", k.n);
-    if (!need_dims(at, x, rank - 2, SIZE_MAX)) return false;
+    if (!xir_node_need_dims(at, x, rank - 2, SIZE_MAX)) return false;
     bool above = xir_node_int(at, "upper", 1);
     xir_ints dims = xir_node_room(at, 2, 0);
     if (!dims.v) return false;
@@ -130,5 +130,5 @@ bool onnx_trilu(xir_node *at) {
         mask[i] = above ? off >= k.v[0] : off <= k.v[0];
     }
     xir_value *where = xir_node_constant(at, xir_bool_type_get(at->c->ctx), &dims, mask, (size_t)n);
-    return xir_node_gives(at, "Where", INS(x, make_number(at, v_element(x), 0), where), NO_SETS);
+    return xir_node_gives(at, "Where", INS(x, xir_node_scalar(at, v_element(x), 0), where), NO_SETS);
 }

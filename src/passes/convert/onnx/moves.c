@@ -4,22 +4,13 @@
 
 /* ---- constants ---------------------------------------------------------------------------------------------------- */
 
-/* Params among the attributes of the node, as a value of their own. */
-static xir_value *tensor_attr(xir_node *at, const char *name) {
-    const xir_any *a = xir_node_attr(at, name);
-    if (xir_node_failed(at) || !a) return NULL;
-    if (a->kind != XIR_ANY_PARAMS) return xir_node_stays(at, "the attribute %s is no tensor of numbers", name), NULL;
-    if (!xir_type_tensor(xir_value_type(a->as.params))) {
-        return xir_node_stays(at, "the attribute %s is no tensor of numbers", name), NULL;
-    }
-    return a->as.params;
-}
-
 bool onnx_constant(xir_node *at) {
     const xir_any *a;
+    const double *reals;
+    size_t n;
     xir_ints list;
     if (xir_node_attr(at, "value")) {
-        xir_value *v = tensor_attr(at, "value");
+        xir_value *v = xir_node_tensor_attr(at, "value");
         return v && xir_node_give(at, 0, v);
     }
     if ((a = xir_node_attr(at, "value_int"))) {
@@ -28,17 +19,14 @@ bool onnx_constant(xir_node *at) {
         return xir_node_give(at, 0, make_reshaped(at, v, &(xir_ints){ NULL, 0 }));
     }
     if ((a = xir_node_attr(at, "value_float"))) {
-        return xir_node_give(at, 0, make_number(at, xir_float(at->c->ctx, XIR_FLOAT_FP32),
+        return xir_node_give(at, 0, xir_node_scalar(at, xir_float(at->c->ctx, XIR_FLOAT_FP32),
                                                 xir_node_real(at, "value_float", 0)));
     }
     if (xir_node_items(at, "value_ints", &list)) return xir_node_give(at, 0, xir_node_integers(at, &list));
     a = xir_node_attr(at, "value_floats");
-    if (a && a->kind == XIR_ANY_PARAMS) return xir_node_give(at, 0, tensor_attr(at, "value_floats"));
-    if (a && a->kind == XIR_ANY_LIST) {
-        double *v = arena_take(&at->c->scratch, (a->as.list.size + 1) * sizeof *v);
-        if (!v) return node_no_memory(at);
-        for (size_t i = 0; i < a->as.list.size; i++) v[i] = a->as.list.items[i].as.real;
-        return xir_node_give(at, 0, xir_node_constant(at, xir_float(at->c->ctx, XIR_FLOAT_FP32), NULL, v, a->as.list.size));
+    if (a && a->kind == XIR_ANY_PARAMS) return xir_node_give(at, 0, xir_node_tensor_attr(at, "value_floats"));
+    if (xir_node_real_items(at, "value_floats", &reals, &n)) {
+        return xir_node_give(at, 0, xir_node_constant(at, xir_float(at->c->ctx, XIR_FLOAT_FP32), NULL, reals, n));
     }
     if (!xir_node_attr(at, "sparse_value") && !xir_node_attr(at, "value_string") && !xir_node_attr(at, "value_strings")) {
         return xir_node_wrong(at, XIR_E_MISSING, "attribute/value",
@@ -56,11 +44,11 @@ bool onnx_shape(xir_node *at) {
 
 bool onnx_size(xir_node *at) {
     const xir_ints all = { NULL, 0 };
-    return xir_node_gives(at, "Prod", INS(make_of(at, "Shape", xir_node_in(at, 0))), SETS(LIST("dim", &all)));
+    return xir_node_gives(at, "Prod", INS(xir_node_unary(at, "Shape", xir_node_in(at, 0))), SETS(LIST("dim", &all)));
 }
 
 bool onnx_constant_of_shape(xir_node *at) {
-    xir_value *shape = xir_node_in(at, 0), *value = tensor_attr(at, "value");
+    xir_value *shape = xir_node_in(at, 0), *value = xir_node_tensor_attr(at, "value");
     const xir_type *element = xir_float(at->c->ctx, XIR_FLOAT_FP32);
     xir_set of = REAL("value", 0);
     if (xir_node_failed(at)) return false;
@@ -93,8 +81,8 @@ bool onnx_eye_like(xir_node *at) {
     const xir_type *element = xir_node_attr(at, "dtype") ? onnx_element(at->c->ctx, type) : v_element(x);
     if (v_rank(x) != 2) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "2 dims are expected, %zu were found", v_rank(x));
     if (!element) return xir_node_stays(at, "elements of TensorProto.DataType %lld", (long long)type);
-    if (!need_dims(at, x, 0, 2)) return false;
-    xir_ints dims = v_dims(at, x);
+    if (!xir_node_need_dims(at, x, 0, 2)) return false;
+    xir_ints dims = xir_node_dims(at, x);
     int64_t count = dims.v ? product_of(&dims, 0, 2) : -1;
     if (count < 0 || count > MOST_LISTED) return xir_node_stays(at, "a large matrix");
     size_t n = (size_t)count;
@@ -129,7 +117,7 @@ static bool asked_shape(xir_node *at, const xir_value *x, xir_ints *shape, xir_i
 
 /* Items that keep a dim become it; what is -1 or not known, and cannot be computed from the rest, is -1 in the end. */
 static bool settle_shape(xir_node *at, const xir_value *x, xir_ints *shape, const xir_ints *keeps, const char *where) {
-    xir_ints dims = v_dims(at, x), kept = xir_node_room(at, v_rank(x), 0);
+    xir_ints dims = xir_node_dims(at, x), kept = xir_node_room(at, v_rank(x), 0);
     int64_t rest = -1, known = 1, m = 1;
     size_t open = 0;
     bool counted = true;   /* whether the elements of x but for kept open dims are known */
@@ -187,7 +175,7 @@ bool onnx_reshape(xir_node *at) {
 bool onnx_flatten(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
     if (xir_node_failed(at)) return false;
-    xir_ints dims = v_dims(at, x), flat = xir_node_room(at, 2, 1);
+    xir_ints dims = xir_node_dims(at, x), flat = xir_node_room(at, 2, 1);
     int64_t axis = xir_node_int(at, "axis", 1), found = axis;
     if (axis < 0) axis += (int64_t)dims.n;
     if (xir_node_failed(at)) return false;
@@ -205,11 +193,11 @@ bool onnx_squeeze(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_in(at, 0);
     if (!xir_node_list(at, "axes", 1, &axes)) {
-        if (xir_node_failed(at) || !need_dims(at, x, 0, SIZE_MAX)) return false;
+        if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
         axes = (xir_ints){ NULL, 0 };
     }
     const char *where = xir_node_attr(at, "axes") ? "attribute/axes" : "input/1";
-    xir_ints dims = v_dims(at, x);
+    xir_ints dims = xir_node_dims(at, x);
     if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < axes.n; i++) {
         int64_t axis;
@@ -236,7 +224,7 @@ bool onnx_unsqueeze(xir_node *at) {
     if (!xir_node_list(at, "axes", 1, &axes)) {
         return xir_node_wrong(at, XIR_E_MISSING, "attribute/axes", "axes are needed and absent");
     }
-    return xir_node_give(at, 0, make_unsqueezed(at, x, &axes, xir_node_attr(at, "axes") ? "attribute/axes" : "input/1"));
+    return xir_node_give(at, 0, xir_node_unsqueezed(at, x, &axes, xir_node_attr(at, "axes") ? "attribute/axes" : "input/1"));
 }
 
 bool onnx_transpose(xir_node *at) {
@@ -363,7 +351,7 @@ bool onnx_split(xir_node *at) {
     int64_t dim = v_dim(x, (size_t)axis);
     const char *where = xir_node_attr(at, "split") ? "attribute/split" : "input/1";
     if (!xir_node_list(at, "split", 1, &sections)) {
-        if (xir_node_failed(at) || !need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
+        if (xir_node_failed(at) || !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
         n = xir_node_int(at, "num_outputs", n);
         if (n < 1 || n > 1 << 16) {
             return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/num_outputs", "%lld outputs, at least 1 is expected",
@@ -407,7 +395,7 @@ bool onnx_concat(xir_node *at) {
                                               &axis)) return false;
     for (size_t i = 1; i < at->n_in; i++) {
         snprintf(where, sizeof where, "input/%zu", i);
-        if (!elements_agree(at, 0, inputs[0], i, inputs[i])) return false;
+        if (!xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
         if (v_rank(inputs[i]) != v_rank(inputs[0])) {
             return xir_node_wrong(at, XIR_E_INVALID, where, "input %zu has %zu dims, %zu are expected, as input 0 has", i,
                                   v_rank(inputs[i]),
@@ -429,7 +417,7 @@ bool onnx_pad(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
     const char *name = at->cls->version < 2 ? "paddings" : "pads", *where = xir_node_attr(at, name)
         ? "attribute/pads" : "input/1";
-    if (!one_of(at, "mode", "constant", "constant|reflect|edge|wrap")) return false;
+    if (!xir_node_one_of(at, "mode", "constant", "constant|reflect|edge|wrap")) return false;
     if (!xir_node_list(at, name, 1, &pads)) return xir_node_wrong(at, XIR_E_MISSING, where, "pads are needed and absent");
     if (!xir_node_number(at, "value", 2, 0, &value)) return false;
     size_t rank = v_rank(x);
@@ -469,7 +457,7 @@ static bool block_of(xir_node *at, const xir_value *x, int64_t *b) {
                               (long long)*b);
     }
     if (v_rank(x) != 4) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "4 dims are expected, %zu were found", v_rank(x));
-    return need_dims(at, x, 1, SIZE_MAX);
+    return xir_node_need_dims(at, x, 1, SIZE_MAX);
 }
 
 static xir_value *blocks_moved(xir_node *at, xir_value *x, const int64_t apart[6], const int64_t perm[6],
@@ -482,14 +470,14 @@ static xir_value *blocks_moved(xir_node *at, xir_value *x, const int64_t apart[6
 bool onnx_depth_to_space(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
     int64_t b;
-    if (!one_of(at, "mode", "DCR", "DCR|CRD") || !block_of(at, x, &b)) return false;
+    if (!xir_node_one_of(at, "mode", "DCR", "DCR|CRD") || !block_of(at, x, &b)) return false;
     int64_t n = v_dim(x, 0), c = v_dim(x, 1), h = v_dim(x, 2), w = v_dim(x, 3);
     if (c % (b * b)) return xir_node_wrong(at, XIR_E_INVALID, "input/0",
                                            "%lld channels were found, a multiple of %lld is "
                                                "expected", (long long)c, (long long)(b * b));
     if (xir_node_is(at, "mode", "CRD")) {
-        xir_value *y = xir_node_make(at, "PixelShuffle", INS(to_channels_last(at, x)), SETS(INT("upscale_factor", b)));
-        return xir_node_give(at, 0, to_channels_second(at, y));
+        xir_value *y = xir_node_make(at, "PixelShuffle", INS(xir_node_channels_last(at, x)), SETS(INT("upscale_factor", b)));
+        return xir_node_give(at, 0, xir_node_channels_second(at, y));
     }
     static const int64_t perm[] = { 0, 3, 4, 1, 5, 2 };
     const int64_t apart[] = { n, b, b, c / (b * b), h, w }, back[] = { n, c / (b * b), h * b, w * b };

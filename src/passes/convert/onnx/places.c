@@ -24,22 +24,22 @@ static xir_value *make_coordinates(xir_node *at, const xir_ints *dims, size_t ax
 bool onnx_scatter_elements(xir_node *at) {
     xir_value *data = xir_node_in(at, 0), *indices = xir_node_in(at, 1), *updates = xir_node_in(at, 2);
     int64_t axis;
-    if (!one_of(at, "reduction", "none", "none|add|mul|max|min") || xir_node_failed(at)) return false;
+    if (!xir_node_one_of(at, "reduction", "none", "none|add|mul|max|min") || xir_node_failed(at)) return false;
     const size_t rank = v_rank(data);
     if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), rank, &axis)) return false;
     if (v_rank(indices) != rank) {
         return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "%zu dims were found, %zu are expected, as input 0 has",
                               v_rank(indices), rank);
     }
-    const xir_ints dims = v_dims(at, indices);
+    const xir_ints dims = xir_node_dims(at, indices);
     type_like_first(at);
-    if (xir_node_failed(at) || !need_dims(at, indices, 0, SIZE_MAX)) return false;
+    if (xir_node_failed(at) || !xir_node_need_dims(at, indices, 0, SIZE_MAX)) return false;
     const int64_t n = product_of(&dims, 0, rank);
     if (n < 0 || n > MOST_PLACES) return xir_node_stays(at, "a large number of indices");
     xir_value **parts = arena_take(&at->c->scratch, rank * sizeof *parts);
     if (!parts) return node_no_memory(at);
     for (size_t k = 0; k < rank; k++) {
-        parts[k] = (int64_t)k == axis ? make_cast(at, indices, xir_sint(at->c->ctx, 64)) : make_coordinates(at, &dims, k);
+        parts[k] = (int64_t)k == axis ? xir_node_cast(at, indices, xir_sint(at->c->ctx, 64)) : make_coordinates(at, &dims, k);
     }
     if (xir_node_failed(at)) return false;
     xir_value *places = xir_node_make(at, "Stack", (xir_values){ parts, rank }, SETS(INT("dim", (int64_t)rank)));
@@ -53,7 +53,7 @@ bool onnx_reverse_sequence(xir_node *at) {
     const int64_t batch_axis = xir_node_int(at, "batch_axis", 1), time_axis = xir_node_int(at, "time_axis", 0);
     xir_ints lengths;
     type_like_first(at);
-    if (xir_node_failed(at) || !need_dims(at, x, 0, 2) || !xir_node_ints(at, 1, &lengths)) return false;
+    if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, 2) || !xir_node_ints(at, 1, &lengths)) return false;
     if (v_rank(x) < 2 || batch_axis < 0 || batch_axis > 1 || time_axis != 1 - batch_axis) {
         return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/time_axis", "batch_axis and time_axis are %lld and %lld, 0 and 1 are "
                               "expected, in any order", (long long)batch_axis, (long long)time_axis);

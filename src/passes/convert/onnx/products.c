@@ -5,7 +5,7 @@
 
 /* The inner dims of a matrix product go together. */
 static bool inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b) {
-    if (xir_node_failed(at) || !elements_agree(at, 0, a, 1, b)) return false;
+    if (xir_node_failed(at) || !xir_node_same_elements(at, 0, a, 1, b)) return false;
     size_t ra = v_rank(a), rb = v_rank(b);
     if (ra == 0 || rb == 0) {
         return xir_node_wrong(at, XIR_E_BOUNDS, ra ? "input/1" : "input/0", "at least 1 dim is expected, none was found");
@@ -51,8 +51,8 @@ bool onnx_gemm(xir_node *at) {
     }
     bool plain = alpha == 1 && beta == 1;
     xir_value *y = make_matmul(at, a, b, plain ? c : NULL);
-    if (c && !plain) y = make_sum(at, y, c, alpha, beta);
-    else if (alpha != 1) y = make_scaled(at, y, alpha);
+    if (c && !plain) y = xir_node_sum(at, y, c, alpha, beta);
+    else if (alpha != 1) y = xir_node_scaled(at, y, alpha);
     return xir_node_give(at, 0, y);
 }
 
@@ -70,9 +70,9 @@ static xir_value *centred(xir_node *at, size_t i, size_t zero, size_t axis) {
     xir_value *x = xir_node_in(at, i);
     if (xir_node_failed(at)) return NULL;
     size_t rank = v_rank(x);
-    x = make_cast(at, x, wide);
+    x = xir_node_cast(at, x, wide);
     if (!xir_node_has(at, zero)) return x;
-    xir_value *point = make_cast(at, xir_node_in(at, zero), wide);
+    xir_value *point = xir_node_cast(at, xir_node_in(at, zero), wide);
     if (xir_node_failed(at)) return NULL;
     if (v_rank(point) == 1 && v_dim(point, 0) != 1) {   // one a channel
         xir_ints dims = xir_node_room(at, rank > axis ? rank - axis : 1, 1);
@@ -80,7 +80,7 @@ static xir_value *centred(xir_node *at, size_t i, size_t zero, size_t axis) {
         dims.v[0] = v_dim(point, 0);
         point = make_reshaped(at, point, &dims);
     }
-    return make_sum(at, x, point, 1, -1);
+    return xir_node_sum(at, x, point, 1, -1);
 }
 
 bool onnx_matmul_integer(xir_node *at) {
@@ -117,11 +117,11 @@ static xir_value *quantized(xir_node *at, xir_value *x, xir_value *scale, xir_va
     size_t rank = v_rank(x);
     if (!integer || bits > 16) return xir_node_stays(at, "elements that are no integers of 8 or 16 bits"), NULL;
     double range = bits == 8 ? 256 : 65536;
-    xir_value *y = make_of(at, "Round", make_quotient(at, make_cast(at, x, real), along(at, scale, rank)));
-    if (zero) y = make_sum(at, y, make_cast(at, along(at, zero, rank), real), 1, 1);
+    xir_value *y = xir_node_unary(at, "Round", xir_node_quotient(at, xir_node_cast(at, x, real), along(at, scale, rank)));
+    if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, rank), real), 1, 1);
     y = xir_node_make(at, "ClampScalar", INS(y), SETS(REAL("min", integer->sign ? -range / 2 : 0),
                                                       REAL("max", integer->sign ? range / 2 - 1 : range - 1)));
-    return make_cast(at, y, to);
+    return xir_node_cast(at, y, to);
 }
 
 bool onnx_quantize_linear(xir_node *at) {
@@ -133,9 +133,9 @@ bool onnx_dequantize_linear(xir_node *at) {
     if (xir_node_failed(at)) return false;
     const xir_type *wide = xir_sint(at->c->ctx, 32), *real = v_element(scale);
     size_t rank = v_rank(x);
-    xir_value *y = make_cast(at, x, wide);
-    if (zero) y = make_sum(at, y, make_cast(at, along(at, zero, rank), wide), 1, -1);
-    return xir_node_give(at, 0, make_product(at, make_cast(at, y, real), along(at, scale, rank)));
+    xir_value *y = xir_node_cast(at, x, wide);
+    if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, rank), wide), 1, -1);
+    return xir_node_give(at, 0, xir_node_product(at, xir_node_cast(at, y, real), along(at, scale, rank)));
 }
 
 /* A scale for each of so many dims behind it, or one for all. */
@@ -151,7 +151,7 @@ static xir_value *scale_before(xir_node *at, size_t i, size_t behind) {
 /* A product of integers as the numbers that they stand for, quantised: inputs 6 and 7 are scale and zero point of the output. */
 static bool give_requantized(xir_node *at, xir_value *y, xir_value *a_scale, xir_value *b_scale) {
     if (xir_node_failed(at)) return false;
-    y = make_product(at, make_cast(at, y, v_element(a_scale)), make_product(at, a_scale, b_scale));
+    y = xir_node_product(at, xir_node_cast(at, y, v_element(a_scale)), xir_node_product(at, a_scale, b_scale));
     return xir_node_give(at, 0, quantized(at, y, xir_node_in(at, 6), xir_node_in(at, 7)));
 }
 
@@ -177,13 +177,13 @@ bool onnx_dynamic_quantize_linear(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
     if (xir_node_failed(at)) return false;
     const xir_type *real = v_element(x), *byte = xir_uint(at->c->ctx, 8);
-    xir_value *zero = make_number(at, real, 0);
-    xir_value *least = xir_node_make(at, "Minimum", INS(make_of(at, "Min", x), zero), NO_SETS);
-    xir_value *greatest = xir_node_make(at, "Maximum", INS(make_of(at, "Max", x), zero), NO_SETS);
-    xir_value *scale = xir_node_make(at, "DivideScalar", INS(make_sum(at, greatest, least, 1, -1)),
+    xir_value *zero = xir_node_scalar(at, real, 0);
+    xir_value *least = xir_node_make(at, "Minimum", INS(xir_node_unary(at, "Min", x), zero), NO_SETS);
+    xir_value *greatest = xir_node_make(at, "Maximum", INS(xir_node_unary(at, "Max", x), zero), NO_SETS);
+    xir_value *scale = xir_node_make(at, "DivideScalar", INS(xir_node_sum(at, greatest, least, 1, -1)),
                                      SETS(REAL("divisor", 255)));
-    xir_value *point = make_of(at, "Round", make_quotient(at, make_of(at, "Neg", least), scale));
-    point = make_cast(at, xir_node_make(at, "ClampScalar", INS(point), SETS(REAL("min", 0), REAL("max", 255))), byte);
+    xir_value *point = xir_node_unary(at, "Round", xir_node_quotient(at, xir_node_unary(at, "Neg", least), scale));
+    point = xir_node_cast(at, xir_node_make(at, "ClampScalar", INS(point), SETS(REAL("min", 0), REAL("max", 255))), byte);
     return xir_node_give(at, 0, quantized(at, x, scale, point)) && xir_node_give(at, 1, scale) &&
         xir_node_give(at, 2, point);
 }
@@ -196,28 +196,28 @@ static bool nll(xir_node *at, xir_value *input) {
     static const xir_ints second = { one, 1 };
     const xir_ints all = { NULL, 0 };
     xir_value *target = xir_node_in(at, 1), *weight = xir_node_opt(at, 2);
-    if (!one_of(at, "reduction", "mean", "none|sum|mean")) return false;
+    if (!xir_node_one_of(at, "reduction", "mean", "none|sum|mean")) return false;
     const xir_type *real = v_element(input);
     bool ignore = xir_node_attr(at, "ignore_index");
     xir_value *ignored = NULL, *kept = NULL;
     if (ignore) {
-        xir_value *index = make_number(at, v_element(target), (double)xir_node_int(at, "ignore_index", -1));
+        xir_value *index = xir_node_scalar(at, v_element(target), (double)xir_node_int(at, "ignore_index", -1));
         ignored = xir_node_make(at, "Equal", INS(target, index), NO_SETS);
-        target = xir_node_make(at, "Where", INS(make_number(at, v_element(target), 0), target, ignored), NO_SETS);
+        target = xir_node_make(at, "Where", INS(xir_node_scalar(at, v_element(target), 0), target, ignored), NO_SETS);
     }
-    xir_value *places = make_unsqueezed(at, target, &second, "input/1");
+    xir_value *places = xir_node_unsqueezed(at, target, &second, "input/1");
     xir_value *picked = xir_node_make(at, "GatherElements", INS(input, places), SETS(INT("axis", 1)));
-    xir_value *loss = make_of(at, "Neg", xir_node_make(at, "Squeeze", INS(picked), SETS(LIST("axis", &second))));
+    xir_value *loss = xir_node_unary(at, "Neg", xir_node_make(at, "Squeeze", INS(picked), SETS(LIST("axis", &second))));
     if (weight) kept = xir_node_make(at, "Gather", INS(weight, target), SETS(INT("axis", 0)));
     if (ignore) {
-        kept = kept ? kept : make_number(at, real, 1);
-        kept = xir_node_make(at, "Where", INS(make_number(at, real, 0), kept, ignored), NO_SETS);
+        kept = kept ? kept : xir_node_scalar(at, real, 1);
+        kept = xir_node_make(at, "Where", INS(xir_node_scalar(at, real, 0), kept, ignored), NO_SETS);
     }
-    if (kept) loss = make_product(at, loss, kept);
+    if (kept) loss = xir_node_product(at, loss, kept);
     if (xir_node_is(at, "reduction", "none")) return xir_node_give(at, 0, loss);
     bool sum = xir_node_is(at, "reduction", "sum");
     loss = xir_node_make(at, sum || kept ? "Sum" : "Mean", INS(loss), SETS(LIST("dim", &all)));
-    if (!sum && kept) loss = make_quotient(at, loss, xir_node_make(at, "Sum", INS(kept), SETS(LIST("dim", &all))));
+    if (!sum && kept) loss = xir_node_quotient(at, loss, xir_node_make(at, "Sum", INS(kept), SETS(LIST("dim", &all))));
     return xir_node_give(at, 0, loss);
 }
 bool onnx_nll_loss(xir_node *at) { return nll(at, xir_node_in(at, 0)); }
@@ -235,7 +235,7 @@ static bool recurrent(xir_node *at, const char *cls, size_t n_inputs) {
     xir_value *inputs[8] = { NULL };
     xir_set sets[10];
     size_t n = 0;
-    if (!one_of(at, "direction", "forward", "forward|reverse|bidirectional")) return false;
+    if (!xir_node_one_of(at, "direction", "forward", "forward|reverse|bidirectional")) return false;
     for (size_t i = 0; i < at->n_in && i < n_inputs; i++) inputs[i] = xir_node_opt(at, i);
     const xir_value *weights = xir_node_in(at, 2);
     if (xir_node_failed(at)) return false;

@@ -4,25 +4,6 @@
 
 /* ---- reductions --------------------------------------------------------------------------------------------------- */
 
-xir_value *make_reduced(xir_node *at, const char *cls, xir_value *x, const xir_ints *axes, bool keep) {
-    const xir_class *c = xir_node_failed(at) ? NULL : find_class(at->c->ctx, cls);
-    const xir_field *f = c ? xir_class_field(c, XIR_STR("dim")) : NULL;
-    if (!f || !x) return NULL;
-    if (axes->n == 0) return v_rank(x) ? make_of(at, "Copy", x) : x;
-    if (f->kind == XIR_KIND_I64S) return xir_node_make(at, cls, INS(x), SETS(LIST("dim", axes), INT("keepdim", keep)));
-    size_t rank = v_rank(x);
-    xir_ints gone = xir_node_room(at, rank, 0);
-    for (size_t i = 0; i < axes->n && gone.v; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, NULL, axes->v[i], rank, &axis)) return NULL;
-        gone.v[axis] = 1;
-    }
-    for (size_t i = gone.n; i-- > 0;) {
-        if (gone.v[i]) x = xir_node_make(at, cls, INS(x), SETS(INT("dim", (int64_t)i), INT("keepdim", keep)));
-    }
-    return x;
-}
-
 /* The axes to reduce, counted from the start and none of them twice; none, if nothing is reduced. */
 static bool axes_of(xir_node *at, const xir_value *x, xir_ints *axes) {
     if (xir_node_failed(at)) return false;
@@ -42,9 +23,9 @@ static bool reduction(xir_node *at, const char *before, const char *cls, const c
     xir_ints axes;
     xir_value *x = xir_node_in(at, 0);
     if (!axes_of(at, x, &axes)) return false;
-    if (before) x = *before == '*' ? make_product(at, x, x) : make_of(at, before, x);
-    x = make_reduced(at, cls, x, &axes, xir_node_int(at, "keepdims", 1));
-    return xir_node_give(at, 0, after ? make_of(at, after, x) : x);
+    if (before) x = *before == '*' ? xir_node_product(at, x, x) : xir_node_unary(at, before, x);
+    x = xir_node_reduced(at, cls, x, &axes, xir_node_int(at, "keepdims", 1));
+    return xir_node_give(at, 0, after ? xir_node_unary(at, after, x) : x);
 }
 bool onnx_reduce_sum(xir_node *at)         { return reduction(at, NULL, "Sum", NULL); }
 bool onnx_reduce_mean(xir_node *at)        { return reduction(at, NULL, "Mean", NULL); }
@@ -63,12 +44,12 @@ bool onnx_reduce_log_sum_exp(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
     bool keep = xir_node_int(at, "keepdims", 1);
     if (!axes_of(at, x, &axes)) return false;
-    if (axes.n == 0) return xir_node_give(at, 0, make_of(at, "Copy", x));
-    xir_value *m = make_reduced(at, "Max", x, &axes, true);
+    if (axes.n == 0) return xir_node_give(at, 0, xir_node_unary(at, "Copy", x));
+    xir_value *m = xir_node_reduced(at, "Max", x, &axes, true);
     if (!m) return false;
     m = xir_node_make(at, "ClampScalar", INS(m), SETS(REAL("min", -3e38), REAL("max", 3e38)));
-    xir_value *sum = make_reduced(at, "Sum", make_of(at, "Exp", make_sum(at, x, m, 1, -1)), &axes, true);
-    xir_value *y = make_sum(at, make_of(at, "Log", sum), m, 1, 1);
+    xir_value *sum = xir_node_reduced(at, "Sum", xir_node_unary(at, "Exp", xir_node_sum(at, x, m, 1, -1)), &axes, true);
+    xir_value *y = xir_node_sum(at, xir_node_unary(at, "Log", sum), m, 1, 1);
     return xir_node_give(at, 0, keep ? y : xir_node_make(at, "Squeeze", INS(y), SETS(LIST("axis", &axes))));
 }
 
@@ -81,14 +62,14 @@ static bool arg(xir_node *at, const char *cls) {
     bool last = xir_node_int(at, "select_last_index", 0);
     int64_t dim = v_dim(x, (size_t)axis);
     if (last) {
-        if (!need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
+        if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
         if (dim > MOST_LISTED) return xir_node_stays(at, "an order of %lld", (long long)dim);
         xir_ints order = xir_node_room(at, (size_t)dim, dim - 1);
         for (size_t i = 0; i < order.n; i++) order.v[i] -= (int64_t)i;
         x = xir_node_make(at, "SwapOrder", INS(x), SETS(LIST("order", &order), INT("axis", axis)));
     }
     x = xir_node_make(at, cls, INS(x), SETS(INT("dim", axis), INT("keepdim", xir_node_int(at, "keepdims", 1))));
-    if (last && x) x = make_sum(at, make_number(at, v_element(x), (double)(dim - 1)), x, 1, -1);
+    if (last && x) x = xir_node_sum(at, xir_node_scalar(at, v_element(x), (double)(dim - 1)), x, 1, -1);
     return xir_node_give(at, 0, x);
 }
 bool onnx_arg_max(xir_node *at) { return arg(at, "Argmax"); }
@@ -114,7 +95,7 @@ static bool soft_axis(xir_node *at, const xir_value *x, int64_t *axis) {
 /* Before version 13: x as a matrix, whose rows are what is taken together; otherwise x itself. */
 static xir_value *as_matrix(xir_node *at, xir_value *x, int64_t *axis) {
     if (xir_node_failed(at) || at->cls->version >= 13 || (size_t)*axis + 1 == v_rank(x)) return x;
-    xir_ints dims = v_dims(at, x), flat = xir_node_room(at, 2, 1);
+    xir_ints dims = xir_node_dims(at, x), flat = xir_node_room(at, 2, 1);
     if (xir_node_failed(at)) return NULL;
     flat.v[0] = product_of(&dims, 0, (size_t)*axis);
     flat.v[1] = product_of(&dims, (size_t)*axis, dims.n);
@@ -124,7 +105,7 @@ static xir_value *as_matrix(xir_node *at, xir_value *x, int64_t *axis) {
 
 static xir_value *from_matrix(xir_node *at, xir_value *y, const xir_value *x) {
     if (!y || v_rank(y) == v_rank(x)) return y;
-    const xir_ints dims = v_dims(at, x);
+    const xir_ints dims = xir_node_dims(at, x);
     return make_reshaped(at, y, &dims);
 }
 
@@ -134,14 +115,14 @@ bool onnx_hardmax(xir_node *at) {
     int64_t axis;
     if (!soft_axis(at, x, &axis)) return false;
     xir_value *m = as_matrix(at, x, &axis);
-    if (!m || !need_dims(at, m, (size_t)axis, (size_t)axis + 1)) return false;
+    if (!m || !xir_node_need_dims(at, m, (size_t)axis, (size_t)axis + 1)) return false;
     if (v_dim(m, (size_t)axis) > MOST_LISTED) return xir_node_stays(at, "very large dims");
     xir_value *where = xir_node_make(at, "Argmax", INS(m), SETS(INT("dim", axis), INT("keepdim", 1)));
     xir_ints places = xir_node_series(at, 0, (size_t)v_dim(m, (size_t)axis)), dims = xir_node_room(at, v_rank(m), 1);
     if (xir_node_failed(at)) return false;
     dims.v[axis] = (int64_t)places.n;
-    xir_value *index = make_cast(at, make_reshaped(at, xir_node_integers(at, &places), &dims), v_element(where));
-    xir_value *one = make_cast(at, xir_node_make(at, "Equal", INS(where, index), NO_SETS), v_element(x));
+    xir_value *index = xir_node_cast(at, make_reshaped(at, xir_node_integers(at, &places), &dims), v_element(where));
+    xir_value *one = xir_node_cast(at, xir_node_make(at, "Equal", INS(where, index), NO_SETS), v_element(x));
     return xir_node_give(at, 0, from_matrix(at, one, x));
 }
 
@@ -205,8 +186,8 @@ bool onnx_batch_normalization(xir_node *at) {
     const xir_set sets[] = { OBJ("variance", variance), OBJ("mean", mean) };
     if (rank == 2) return xir_node_gives(at, "BatchNorm1d", INS(x), (xir_sets){ sets, 2 });
     xir_value *y = xir_node_make(at, BY_RANK(spatial, "BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
-                                 INS(to_channels_last(at, x)), (xir_sets){ sets, 2 });
-    return xir_node_give(at, 0, to_channels_second(at, y));
+                                 INS(xir_node_channels_last(at, x)), (xir_sets){ sets, 2 });
+    return xir_node_give(at, 0, xir_node_channels_second(at, y));
 }
 
 bool onnx_instance_normalization(xir_node *at) {
@@ -216,10 +197,10 @@ bool onnx_instance_normalization(xir_node *at) {
     if (rank < 3 || rank > 5) return xir_node_stays(at, "%zu dims", rank);
     if (!per_channel(at, x, 1, (size_t)v_dim(gamma, 0)) || !per_channel(at, x, 2, (size_t)v_dim(beta, 0))) return false;
     xir_value *y = xir_node_make(at, BY_RANK(rank - 2, "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
-                                 INS(to_channels_last(at, x)),
+                                 INS(xir_node_channels_last(at, x)),
                                  SETS(REAL("eps", xir_node_real(at, "epsilon", 1e-5)), OBJ("gamma", gamma),
                                       OBJ("beta", beta)));
-    return xir_node_give(at, 0, to_channels_second(at, y));
+    return xir_node_give(at, 0, xir_node_channels_second(at, y));
 }
 
 /* From version 21 on gamma and beta have an element a channel, as ours; before, one a group. */
@@ -234,7 +215,7 @@ bool onnx_group_normalization(xir_node *at) {
         size_t n, per;
         int64_t channels = v_dim(x, 1);
         for (size_t k = 1; k <= 2; k++) {
-            if (!need_dims(at, x, 1, 2) || !xir_node_reals(at, k, &v, &n)) return false;
+            if (!xir_node_need_dims(at, x, 1, 2) || !xir_node_reals(at, k, &v, &n)) return false;
             if ((int64_t)n != groups || groups < 1 || channels % groups) {
                 return xir_node_wrong(at, XIR_E_INVALID, k == 1 ? "input/1" : "input/2",
                                       "%zu elements were found, one for each of the %lld groups is expected", n, (long long)groups);
@@ -248,10 +229,10 @@ bool onnx_group_normalization(xir_node *at) {
             *(k == 1 ? &gamma : &beta) = made;
         }
     }
-    xir_value *y = xir_node_make(at, "GroupNorm", INS(to_channels_last(at, x)),
+    xir_value *y = xir_node_make(at, "GroupNorm", INS(xir_node_channels_last(at, x)),
                                  SETS(INT("groups", groups), REAL("eps", xir_node_real(at, "epsilon", 1e-5)),
                                       OBJ("gamma", gamma), OBJ("beta", beta)));
-    return xir_node_give(at, 0, to_channels_second(at, y));
+    return xir_node_give(at, 0, xir_node_channels_second(at, y));
 }
 
 /* Y by one op; the mean and the reciprocal of the deviation, which it does not give, by others. */
@@ -265,13 +246,13 @@ bool onnx_layer_normalization(xir_node *at) {
     bool constant = xir_value_is_params(gamma) && (!beta || xir_value_is_params(beta));
     const xir_set sets[] = { LIST("axis", &axes), REAL("eps", eps), OBJ("gamma", gamma), OBJ("beta", beta) };
     xir_value *y = xir_node_make(at, "LayerNorm", INS(x), (xir_sets){ sets, !constant ? 2 : beta ? 4 : 3 });
-    if (!constant) y = make_product(at, y, gamma);
-    if (!constant && beta) y = make_sum(at, y, beta, 1, 1);
+    if (!constant) y = xir_node_product(at, y, gamma);
+    if (!constant && beta) y = xir_node_sum(at, y, beta, 1, 1);
     if (!xir_node_give(at, 0, y) || at->n_out == 1) return !xir_node_failed(at);
-    xir_value *mean = make_reduced(at, "Mean", x, &axes, true), *off = make_sum(at, x, mean, 1, -1);
-    xir_value *variance = make_reduced(at, "Mean", make_product(at, off, off), &axes, true);
-    xir_value *deviation = make_of(at, "Sqrt", make_sum(at, variance, make_number(at, v_element(x), eps), 1, 1));
-    return xir_node_give(at, 1, mean) && xir_node_give(at, 2, make_of(at, "Reciprocal", deviation));
+    xir_value *mean = xir_node_reduced(at, "Mean", x, &axes, true), *off = xir_node_sum(at, x, mean, 1, -1);
+    xir_value *variance = xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true);
+    xir_value *deviation = xir_node_unary(at, "Sqrt", xir_node_sum(at, variance, xir_node_scalar(at, v_element(x), eps), 1, 1));
+    return xir_node_give(at, 1, mean) && xir_node_give(at, 2, xir_node_unary(at, "Reciprocal", deviation));
 }
 
 /* (x - mean) / (deviation + 1e-9); LayerNorm adds its eps to the variance. */
@@ -285,9 +266,9 @@ bool onnx_mean_variance_normalization(xir_node *at) {
     if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < axes.n; i++) if (!xir_node_axis(at, "attribute/axes", axes.v[i], v_rank(x),
                                                            &axes.v[i])) return false;
-    xir_value *off = make_sum(at, x, make_reduced(at, "Mean", x, &axes, true), 1, -1);
-    xir_value *deviation = make_of(at, "Sqrt", make_reduced(at, "Mean", make_product(at, off, off), &axes, true));
-    return xir_node_give(at, 0, make_quotient(at, off, make_sum(at, deviation, make_number(at, v_element(x), 1e-9), 1, 1)));
+    xir_value *off = xir_node_sum(at, x, xir_node_reduced(at, "Mean", x, &axes, true), 1, -1);
+    xir_value *deviation = xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true));
+    return xir_node_give(at, 0, xir_node_quotient(at, off, xir_node_sum(at, deviation, xir_node_scalar(at, v_element(x), 1e-9), 1, 1)));
 }
 
 /* Divides by 0 where the norm is 0, as ONNX does. */
@@ -302,8 +283,8 @@ bool onnx_lp_normalization(xir_node *at) {
 /* The mean square of the neighbouring channels: an average pool over [n, channels, everything else, 1]. */
 bool onnx_lrn(xir_node *at) {
     xir_value *x = xir_node_in(at, 0);
-    if (!need_dims(at, x, 1, SIZE_MAX)) return false;
-    xir_ints dims = v_dims(at, x), flat = xir_node_room(at, 4, 1);
+    if (!xir_node_need_dims(at, x, 1, SIZE_MAX)) return false;
+    xir_ints dims = xir_node_dims(at, x), flat = xir_node_room(at, 4, 1);
     int64_t size = xir_node_int(at, "size", 1);
     if (xir_node_failed(at)) return false;
     if (dims.n < 3) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found",
@@ -312,12 +293,12 @@ bool onnx_lrn(xir_node *at) {
         return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/size", "size is %lld, at least 1 is expected", (long long)size);
     }
     flat.v[0] = dims.v[0], flat.v[1] = dims.v[1], flat.v[2] = product_of(&dims, 2, dims.n);
-    xir_value *square = make_lettered(at, make_product(at, x, x), &flat, "NHWC");
+    xir_value *square = xir_node_reshaped(at, xir_node_product(at, x, x), &flat, "NHWC");
     xir_value *mean = xir_node_make(at, "AvgPool2d", INS(square),
                                     SETS(INT("pool_height", size), INT("pool_width", 1), INT("pad_top", (size - 1) / 2),
                                          INT("pad_bottom", size - 1 - (size - 1) / 2), INT("count_include_pad", 1)));
-    xir_value *bias = make_number(at, v_element(x), xir_node_real(at, "bias", 1));
-    xir_value *sum = make_sum(at, make_reshaped(at, mean, &dims), bias, xir_node_real(at, "alpha", 1e-4), 1);
-    xir_value *beta = make_number(at, v_element(x), xir_node_real(at, "beta", 0.75));
-    return xir_node_give(at, 0, make_quotient(at, x, xir_node_make(at, "Pow", INS(sum, beta), NO_SETS)));
+    xir_value *bias = xir_node_scalar(at, v_element(x), xir_node_real(at, "bias", 1));
+    xir_value *sum = xir_node_sum(at, make_reshaped(at, mean, &dims), bias, xir_node_real(at, "alpha", 1e-4), 1);
+    xir_value *beta = xir_node_scalar(at, v_element(x), xir_node_real(at, "beta", 0.75));
+    return xir_node_give(at, 0, xir_node_quotient(at, x, xir_node_make(at, "Pow", INS(sum, beta), NO_SETS)));
 }

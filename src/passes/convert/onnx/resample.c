@@ -75,8 +75,8 @@ static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, int64_t
     for (size_t k = 0; k < n; k++) {
         xir_value *y = xir_node_make(at, "Gather", INS(x, xir_node_integers(at, &taps.cells[k])),
                                      SETS(INT("axis", (int64_t)axis)));
-        if (n > 1) y = make_product(at, y, xir_node_constant(at, v_element(x), &dims, taps.weights[k], (size_t)out));
-        sum = k ? make_sum(at, sum, y, 1, 1) : y;
+        if (n > 1) y = xir_node_product(at, y, xir_node_constant(at, v_element(x), &dims, taps.weights[k], (size_t)out));
+        sum = k ? xir_node_sum(at, sum, y, 1, 1) : y;
     }
     return sum;
 }

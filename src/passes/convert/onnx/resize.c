@@ -112,11 +112,11 @@ bool onnx_resize(xir_node *at) {
     resize_way way = BY_CENTRES;
     xir_value *x = xir_node_in(at, 0);
     bool old = at->cls->version < 11 || xir_str_equal(at->cls->type, XIR_STR("Upsample"));
-    if (xir_node_failed(at) || !one_of(at, "mode", "nearest", "nearest|linear|bilinear|cubic")) return false;
-    if (!old && !one_of(at, "coordinate_transformation_mode", "half_pixel",
+    if (xir_node_failed(at) || !xir_node_one_of(at, "mode", "nearest", "nearest|linear|bilinear|cubic")) return false;
+    if (!old && !xir_node_one_of(at, "coordinate_transformation_mode", "half_pixel",
                         "half_pixel|half_pixel_symmetric|pytorch_half_pixel|align_corners|asymmetric|tf_half_pixel_for_nn|"
                         "tf_crop_and_resize")) return false;
-    if (!old && !one_of(at, "nearest_mode", "round_prefer_floor",
+    if (!old && !xir_node_one_of(at, "nearest_mode", "round_prefer_floor",
                         "round_prefer_floor|round_prefer_ceil|floor|ceil")) return false;
     if (xir_node_attr(at, "axes") || xir_node_is(at, "keep_aspect_ratio_policy", "not_larger") ||
         xir_node_is(at, "keep_aspect_ratio_policy", "not_smaller")) {
@@ -125,8 +125,8 @@ bool onnx_resize(xir_node *at) {
     new_size size;
     if (!new_sizes(at, x, old ? 1 : 2, old ? 0 : 3, &size)) return false;
     to = size.to;
-    from = v_dims(at, x);
-    if (xir_node_failed(at) || !need_dims(at, x, 2, SIZE_MAX)) return false;
+    from = xir_node_dims(at, x);
+    if (xir_node_failed(at) || !xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t i = 0; i < to.n; i++) {
         if (to.v[i] > MOST_SIZE || from.v[i] > MOST_SIZE) return xir_node_stays(at, "very large dims");
     }
@@ -140,27 +140,27 @@ bool onnx_resize(xir_node *at) {
     const xir_ints dsize = { to.v + 2, to.n - 2 };
     if (any_dims) {
         const char *word = nearest ? "INTER_NEAREST" : "INTER_LINEAR";
-        xir_value *y = xir_node_make(at, "Resize", INS(to_channels_last(at, x)),
+        xir_value *y = xir_node_make(at, "Resize", INS(xir_node_channels_last(at, x)),
                                      SETS(LIST("dsize", &dsize), WORD("interpolation", xir_str_of(word))));
-        return xir_node_give(at, 0, to_channels_second(at, y));
+        return xir_node_give(at, 0, xir_node_channels_second(at, y));
     }
     const char *word = nearest ? "NEAREST" : cubic ? "BICUBIC" : "BILINEAR";
-    xir_value *y = xir_node_make(at, "Upsample", INS(to_channels_last(at, x)),
+    xir_value *y = xir_node_make(at, "Upsample", INS(xir_node_channels_last(at, x)),
                                  SETS(INT("height", to.v[2]), INT("width", to.v[3]), WORD("interpolation", xir_str_of(word)),
                                       INT("align_corners", way == BY_CORNERS)));
-    return xir_node_give(at, 0, to_channels_second(at, y));
+    return xir_node_give(at, 0, xir_node_channels_second(at, y));
 }
 
 bool onnx_grid_sample(xir_node *at) {
     xir_value *x = xir_node_in(at, 0), *grid = xir_node_in(at, 1);
-    if (!one_of(at, "mode", "bilinear", "bilinear|linear|nearest|bicubic|cubic") ||
-        !one_of(at, "padding_mode", "zeros", "zeros|border|reflection")) return false;
+    if (!xir_node_one_of(at, "mode", "bilinear", "bilinear|linear|nearest|bicubic|cubic") ||
+        !xir_node_one_of(at, "padding_mode", "zeros", "zeros|border|reflection")) return false;
     if (v_rank(x) != 4 && v_rank(x) != 5) return xir_node_stays(at, "%zu dims", v_rank(x));
     bool cubic = xir_node_is(at, "mode", "bicubic") || xir_node_is(at, "mode", "cubic");
     const char *word = cubic ? "CUBIC" : xir_node_is(at, "mode", "nearest") ? "NEAREST" : "LINEAR";
-    xir_value *y = xir_node_make(at, "GridSample", INS(to_channels_last(at, x), grid),
+    xir_value *y = xir_node_make(at, "GridSample", INS(xir_node_channels_last(at, x), grid),
                                  SETS(WORD("interpolation", xir_str_of(word)),
                                       WORD("padding_mode", xir_node_text(at, "padding_mode", "zeros")),
                                       INT("align_corners", xir_node_int(at, "align_corners", 0))));
-    return xir_node_give(at, 0, to_channels_second(at, y));
+    return xir_node_give(at, 0, xir_node_channels_second(at, y));
 }

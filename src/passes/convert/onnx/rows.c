@@ -5,7 +5,7 @@
 
 #define ROW(type, in, out, attributes, cls, sets)      { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, sets, NULL }
 #define BY_HOOK(type, in, out, attributes, cls, hook)  { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, NULL, onnx_##hook }
-#define STAYS(type, in, out, attributes)               BY_HOOK(type, in, out, attributes, NULL, no_counterpart)
+#define STAYS(type, in, out, attributes)               { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, NULL, NULL, xir_convert_none }
 #define LIKE(type, in, out, attributes)                BY_HOOK(type, in, out, attributes, NULL, like_first)
 #define SAME(type, cls)                                ROW(type, "1", "1", "consumed_inputs:I<6", cls, NULL)
 #define REDUCE(type, cls, hook)                        BY_HOOK(type, "1-2", "1", "axes:I keepdims:i noop_with_empty_axes:i>=13", cls, hook)
@@ -34,7 +34,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("Clip",            "1-3", "1",   "max:f<11 min:f<11 consumed_inputs:I<6", "ClampScalar",    clip),
     BY_HOOK("Dropout",         "1-3", "1-2", "seed:i>=12 ratio:f<12 is_test:i<7 consumed_inputs:I<6", "Copy, ConstantOfShape", dropout),
     BY_HOOK("Gelu",            "1",   "1",   "approximate:s",                        "GELU, or Tanh, Multiply", gelu),
-    BY_HOOK("Identity",        "1",   "1",   "",                                     "Copy",            identity),
+    { XIR_CONVERT_HEAD, "onnx::Identity", "1", "1", "", "Copy", NULL, xir_convert_copy },
     BY_HOOK("IsInf",           "1",   "1",   "detect_negative:i detect_positive:i",  "Equal",           is_inf),
     BY_HOOK("IsNaN",           "1",   "1",   "",                                     "NotEqual",        is_nan),
     BY_HOOK("Selu",            "1",   "1",   "alpha:f gamma:f consumed_inputs:I<6",  "ELU, Multiply",   selu),

@@ -3,19 +3,7 @@
 #include <stdio.h>
 #include "convert/onnx/rows.h"
 
-/* ---- the order of feature maps ------------------------------------------------------------------------------------ */
-
-xir_value *to_channels_last(xir_node *at, xir_value *x) {
-    static const int64_t orders[3][5] = { { 0, 2, 1 }, { 0, 2, 3, 1 }, { 0, 2, 3, 4, 1 } };
-    size_t rank = x ? v_rank(x) : 3;
-    return xir_node_transposed(at, x, orders[rank - 3], rank, BY_RANK(rank - 2, "NLC", "NHWC", "NDHWC"));
-}
-
-xir_value *to_channels_second(xir_node *at, xir_value *x) {
-    static const int64_t orders[3][5] = { { 0, 2, 1 }, { 0, 3, 1, 2 }, { 0, 4, 1, 2, 3 } };
-    size_t rank = x ? v_rank(x) : 3;
-    return xir_node_transposed(at, x, orders[rank - 3], rank, NULL);
-}
+/* ---- the order of kernels ------------------------------------------------------------------------------------ */
 
 /* From O I and the kernel's dims (transposed ones I O) to ours. */
 static xir_value *kernel_last(xir_node *at, xir_value *kernel, bool transposed) {
@@ -62,7 +50,7 @@ static bool window_items(xir_node *at, const char *name, size_t n, int64_t least
 
 static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kernel, windows *w) {
     xir_ints list;
-    if (xir_node_failed(at) || !one_of(at, "auto_pad", "NOTSET", "NOTSET|SAME_UPPER|SAME_LOWER|VALID")) return false;
+    if (xir_node_failed(at) || !xir_node_one_of(at, "auto_pad", "NOTSET", "NOTSET|SAME_UPPER|SAME_LOWER|VALID")) return false;
     size_t rank = v_rank(x);
     if (rank < 3) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0",
                                         "at least 3 dims are expected: batch, channels, rows; %zu were found", rank);
@@ -102,7 +90,7 @@ static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kern
 static bool pad_same(xir_node *at, const xir_value *x, windows *w) {
     bool lower = xir_node_is(at, "auto_pad", "SAME_LOWER");
     if (!lower && !xir_node_is(at, "auto_pad", "SAME_UPPER")) return true;
-    if (!need_dims(at, x, 2, SIZE_MAX)) return false;
+    if (!xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t k = 0; k < w->n; k++) {
         int64_t places = (w->input[k] + w->stride[k] - 1) / w->stride[k];
         int64_t total = (places - 1) * w->stride[k] + w->dilation[k] * (w->size[k] - 1) + 1 - w->input[k];
@@ -128,7 +116,7 @@ static bool windows_fit(xir_node *at, const windows *w) {
 /* Padding at the end so that a window which starts inside is counted although it does not end there. */
 static bool pad_ceil(xir_node *at, const xir_value *x, windows *w) {
     if (!xir_node_int(at, "ceil_mode", 0)) return true;
-    if (!need_dims(at, x, 2, SIZE_MAX)) return false;
+    if (!xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t k = 0; k < w->n; k++) {
         int64_t room = w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1, rest =
             room % w->stride[k];
@@ -165,7 +153,7 @@ static void put_windows(window_sets *s, const windows *w, bool pool, bool dilate
 static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kernel, const xir_value *bias, bool transposed) {
     int64_t groups = xir_node_int(at, "group", 1), channels = v_dim(x, 1);
     int64_t in = v_dim(kernel, transposed ? 0 : 1), out = v_dim(kernel, transposed ? 1 : 0), all;
-    if (!elements_agree(at, 0, x, 1, kernel) || (bias && !elements_agree(at, 0, x, 2, bias))) return false;
+    if (!xir_node_same_elements(at, 0, x, 1, kernel) || (bias && !xir_node_same_elements(at, 0, x, 2, bias))) return false;
     if (groups < 1 || groups > MOST_STEP) {
         return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/group", "group is %lld, at least 1 is expected",
                               (long long)groups);
@@ -198,9 +186,9 @@ xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *b
     put_windows(&s, &w, false, true);
     put(&s, "groups", xir_node_int(at, "group", 1));
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "Conv1d", "Conv2d", "Conv3d"),
-                                 INS(to_channels_last(at, x), kernel_last(at, kernel, false), bias),
+                                 INS(xir_node_channels_last(at, x), kernel_last(at, kernel, false), bias),
                                  (xir_sets){ s.data, s.n });
-    return to_channels_second(at, y);
+    return xir_node_channels_second(at, y);
 }
 
 bool onnx_conv(xir_node *at) {
@@ -224,7 +212,7 @@ bool onnx_conv_transpose(xir_node *at) {
         return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/output_shape", "output_shape has %zu items, %zu are expected",
                               list.n, w.n);
     }
-    if ((shaped || same) && !need_dims(at, x, 2, SIZE_MAX)) return false;
+    if ((shaped || same) && !xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t k = 0; (shaped || same) && k < w.n; k++) {
         int64_t out = shaped ? list.v[list.n - w.n + k] : w.input[k] * w.stride[k];
         if (out < 1 || out > MOST_DIM) {
@@ -240,9 +228,9 @@ bool onnx_conv_transpose(xir_node *at) {
     for (size_t k = 0; k < w.n; k++) put(&s, axis_words[w.n - 1 - k].more, more[k]);
     put(&s, "groups", xir_node_int(at, "group", 1));
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
-                                 INS(to_channels_last(at, x), kernel_last(at, kernel, true),
+                                 INS(xir_node_channels_last(at, x), kernel_last(at, kernel, true),
                                      bias), (xir_sets){ s.data, s.n });
-    return xir_node_give(at, 0, to_channels_second(at, y));
+    return xir_node_give(at, 0, xir_node_channels_second(at, y));
 }
 
 /* ---- pools -------------------------------------------------------------------------------------------------------- */
@@ -263,8 +251,8 @@ static bool pool(xir_node *at, const char *const classes[3], bool averages) {
     if (dilated) return xir_node_stays(at, "an average of cells that are apart");
     put_windows(&s, &w, true, !averages);
     if (averages) put(&s, "count_include_pad", counted);
-    xir_value *y = xir_node_make(at, classes[w.n - 1], INS(to_channels_last(at, x)), (xir_sets){ s.data, s.n });
-    return xir_node_give(at, 0, to_channels_second(at, y));
+    xir_value *y = xir_node_make(at, classes[w.n - 1], INS(xir_node_channels_last(at, x)), (xir_sets){ s.data, s.n });
+    return xir_node_give(at, 0, xir_node_channels_second(at, y));
 }
 
 bool onnx_max_pool(xir_node *at) {
@@ -287,7 +275,7 @@ static bool global_pool(xir_node *at, const char *cls) {
         return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found", v_rank(x));
     }
     const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
-    return xir_node_give(at, 0, make_reduced(at, cls, x, &axes, true));
+    return xir_node_give(at, 0, xir_node_reduced(at, cls, x, &axes, true));
 }
 bool onnx_global_average_pool(xir_node *at) { return global_pool(at, "Mean"); }
 bool onnx_global_max_pool(xir_node *at)     { return global_pool(at, "Max"); }

@@ -1,0 +1,223 @@
+/* What hooks of any dialect are made of: questions about values, findings that several op types share, and the operations
+ * that stand for one of a foreign format. */
+#include <stdio.h>
+#include "convert/helpers.h"
+
+/* ---- questions ---------------------------------------------------------------------------------------------------- */
+
+
+xir_ints xir_node_dims(xir_node *at, const xir_value *v) {
+    xir_ints dims = xir_node_room(at, v ? v_rank(v) : 0, 0);
+    for (size_t i = 0; i < dims.n; i++) dims.v[i] = v_dim(v, i);
+    return dims;
+}
+
+int64_t product_of(const xir_ints *list, size_t from, size_t to) {
+    int64_t n = 1;
+    bool open = false;
+    for (size_t i = from; i < to; i++) if (list->v[i] == 0) return 0;
+    for (size_t i = from; i < to; i++) open |= list->v[i] < 0 || __builtin_mul_overflow(n, list->v[i], &n);
+    return open ? -1 : n;
+}
+
+bool xir_node_need_dims(xir_node *at, const xir_value *v, size_t from, size_t to) {
+    if (xir_node_failed(at)) return false;
+    for (size_t i = from; i < v_rank(v) && i < to; i++) {
+        if (v_dim(v, i) < 0) return xir_node_stays(at, "dim %zu is not known", i);
+    }
+    return true;
+}
+
+bool xir_node_one_of(xir_node *at, const char *name, const char *otherwise, const char *words) {
+    xir_str text = xir_node_text(at, name, otherwise);
+    char where[48];
+    if (xir_node_failed(at)) return false;
+    const xir_any *found = xir_node_attr(at, name);
+    if (found && found->kind != XIR_ANY_TEXT) text = XIR_STR("bytes that are no UTF-8");
+    for (const char *p = words; *p;) {
+        size_t n = strcspn(p, "|");
+        if (xir_str_equal(text, (xir_str){ p, n })) return true;
+        p += n + (p[n] == '|');
+    }
+    snprintf(where, sizeof where, "attribute/%s", name);
+    return xir_node_wrong(at, XIR_E_UNKNOWN, where, "%s is '%.*s', one of %s is expected", name,
+                          (int)(text.size < 60 ? text.size : 60),
+                          text.size ? text.data : "", words);
+}
+
+static const char *dims_text(const xir_value *v, char out[120]) {
+    size_t n = 0, rank = v_rank(v);
+    for (size_t i = 0; i < rank && n < 90; i++) {
+        int64_t dim = v_dim(v, i);
+        n += (size_t)(dim < 0 ? snprintf(out + n, 120 - n, "%s?", i
+                                         ? ", " : "") : snprintf(out + n, 120 - n, "%s%lld", i ? ", " : "", (long long)dim));
+    }
+    out[n] = '\0';
+    return out;
+}
+
+static const char *element_text(const xir_value *v, char out[40]) {
+    const xir_type *element = v_element(v);
+    const xir_float_type *real = xir_float_type_of(xir_type_object(element));
+    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(element));
+    static const char *const formats[] = { [XIR_FLOAT_FP16] = "float16", [XIR_FLOAT_BF16] = "bfloat16",
+                                           [XIR_FLOAT_FP32] = "float", [XIR_FLOAT_FP64] = "double" };
+    int bits = (int)xir_type_storage_bits(element);
+    if (integer) snprintf(out, 40, "%sint%d", integer->sign ? "" : "u", bits);
+    else if (real && (size_t)real->format < COUNT(formats) &&
+             formats[real->format]) snprintf(out, 40, "%s", formats[real->format]);
+    else snprintf(out, 40, "%s", xir_type_kind_of(element) == XIR_TYPE_BOOL ? "bool" : "another type");
+    return out;
+}
+
+bool xir_node_same_elements(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b) {
+    char where[32], first[40], second[40], left[80], right[80];
+    if (xir_node_failed(at) || !a || !b) return false;
+    if (xir_type_equal(v_element(a), v_element(b))) return true;
+    snprintf(where, sizeof where, "input/%zu", j);
+    return xir_node_wrong(at, XIR_E_TYPE, where, "%s is of %s, %s is expected, as %s is", node_input_words(at, j, right),
+                          element_text(b, second), element_text(a, first), node_input_words(at, i, left));
+}
+
+bool xir_node_broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b) {
+    char where[32], first[120], second[120], left[80], right[80];
+    if (xir_node_failed(at) || !a || !b) return false;
+    size_t ra = v_rank(a), rb = v_rank(b);
+    for (size_t k = 1; k <= ra && k <= rb; k++) {
+        int64_t x = v_dim(a, ra - k), y = v_dim(b, rb - k);
+        if (x == y || x == 1 || y == 1 || x < 0 || y < 0) continue;
+        snprintf(where, sizeof where, "input/%zu", j);
+        return xir_node_wrong(at, XIR_E_INVALID, where,
+                              "%s has the dims [%s], which do not broadcast with the [%s] of %s: %lld and %lld were "
+                              "found, the same or 1 is expected", node_input_words(at, j, right), dims_text(b, second),
+                              dims_text(a, first), node_input_words(at, i, left), (long long)y, (long long)x);
+    }
+    return true;
+}
+
+/* ---- operations --------------------------------------------------------------------------------------------------- */
+
+xir_value *xir_node_scalar(xir_node *at, const xir_type *element, double value) {
+    const xir_ints none = { NULL, 0 };
+    return xir_node_filled(at, element, &none, value);
+}
+
+xir_value *xir_node_sum(xir_node *at, xir_value *lhs, xir_value *rhs, double alpha, double beta) {
+    return xir_node_make(at, "Add", INS(lhs, rhs), SETS(REAL("alpha", alpha), REAL("beta", beta)));
+}
+
+xir_value *xir_node_product(xir_node *at, xir_value *lhs, xir_value *rhs) {
+    return xir_node_make(at, "Multiply", INS(lhs, rhs), NO_SETS);
+}
+
+xir_value *xir_node_scaled(xir_node *at, xir_value *x, double factor) {
+    return x ? xir_node_product(at, x, xir_node_scalar(at, v_element(x), factor)) : NULL;
+}
+
+xir_value *xir_node_quotient(xir_node *at, xir_value *lhs, xir_value *rhs) {
+    return xir_node_make(at, "Div", INS(lhs, rhs), NO_SETS);
+}
+
+xir_value *xir_node_unary(xir_node *at, const char *cls, xir_value *x) { return xir_node_make(at, cls, INS(x), NO_SETS); }
+
+/* Params only get other dims: their bytes stay shared. */
+static xir_value *reshaped_params(xir_node *at, const xir_value *x, const xir_ints *dims, const xir_layout *layout) {
+    int64_t n, known = 1, rest = -1;
+    xir_ints full = xir_node_room(at, dims->n, 0);
+    if (!full.v || xir_type_elements(xir_value_type(x), &n) != XIR_OK || xir_type_is_quantized(v_element(x))) return NULL;
+    for (size_t i = 0; i < dims->n; i++) {
+        full.v[i] = dims->v[i];
+        if (dims->v[i] < 0) rest = (int64_t)i;
+        else if (__builtin_mul_overflow(known, dims->v[i], &known)) return NULL;
+    }
+    if (rest >= 0 && known > 0 && n % known == 0) full.v[rest] = n / known, known = n;
+    if (known != n) return NULL;   /* Reshape says what is wrong */
+    xir_value *made = params_alias(at->c->net, x);
+    const xir_type *type = made ? xir_tensor(at->c->ctx, v_element(x), layout, full.v, full.n) : NULL;
+    if (!type || xir_value_set_type(made, type)) return node_no_memory(at), NULL;
+    return made;
+}
+
+static xir_value *reshaped(xir_node *at, xir_value *x, const xir_ints *dims, const xir_layout *layout) {
+    if (xir_node_failed(at) || !x) return NULL;
+    size_t unknown = 0;
+    if (!layout) return node_no_memory(at), NULL;
+    for (size_t i = 0; i < dims->n; i++) unknown += dims->v[i] < 0;
+    if (unknown > 1) return xir_node_stays(at, "it needs dims that are not known"), NULL;
+    xir_value *made = xir_value_is_params(x) ? reshaped_params(at, x, dims, layout) : NULL;
+    if (made || xir_node_failed(at)) return made;
+    return xir_node_make(at, "Reshape", INS(x), SETS(LIST("shape", dims), OBJ("layout", layout)));
+}
+
+xir_value *xir_node_reshaped(xir_node *at, xir_value *x, const xir_ints *dims, const char *letters) {
+    return reshaped(at, x, dims, letters ? xir_layout_parse(at->c->ctx, xir_str_of(letters), NULL)
+                                         : xir_layout_default(at->c->ctx, dims->n));
+}
+
+xir_value *xir_node_unsqueezed(xir_node *at, xir_value *x, const xir_ints *axes, const char *where) {
+    if (xir_node_failed(at)) return NULL;
+    xir_ints dims = xir_node_room(at, v_rank(x) + axes->n, -2);
+    for (size_t i = 0; i < axes->n; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, where, axes->v[i], dims.n, &axis)) return NULL;
+        if (dims.v[axis] == 1) {
+            return xir_node_wrong(at, XIR_E_INVALID, where, "axis %lld appears twice", (long long)axes->v[i]), NULL;
+        }
+        dims.v[axis] = 1;
+    }
+    for (size_t i = 0, from = 0; i < dims.n; i++) if (dims.v[i] == -2) dims.v[i] = v_dim(x, from++);
+    return make_reshaped(at, x, &dims);
+}
+
+xir_value *xir_node_cast(xir_node *at, xir_value *x, const xir_type *element) {
+    if (xir_node_failed(at)) return NULL;
+    if (xir_type_equal(v_element(x), element)) return x;
+    xir_ints dims = xir_node_dims(at, x);
+    const xir_layout *layout = xir_type_layout(xir_value_type(x));
+    return xir_node_make(at, "Cast", INS(x), SETS(OBJ("target_dtype",
+                                                      xir_tensor(at->c->ctx, element, layout, dims.v, dims.n))));
+}
+
+/* ---- feature maps ------------------------------------------------------------------------------------------------- */
+
+xir_value *xir_node_channels_last(xir_node *at, xir_value *x) {
+    static const int64_t orders[3][5] = { { 0, 2, 1 }, { 0, 2, 3, 1 }, { 0, 2, 3, 4, 1 } };
+    size_t rank = x ? v_rank(x) : 3;
+    return xir_node_transposed(at, x, orders[rank - 3], rank, BY_RANK(rank - 2, "NLC", "NHWC", "NDHWC"));
+}
+
+xir_value *xir_node_channels_second(xir_node *at, xir_value *x) {
+    static const int64_t orders[3][5] = { { 0, 2, 1 }, { 0, 3, 1, 2 }, { 0, 4, 1, 2, 3 } };
+    size_t rank = x ? v_rank(x) : 3;
+    return xir_node_transposed(at, x, orders[rank - 3], rank, NULL);
+}
+
+/* ---- reductions --------------------------------------------------------------------------------------------------- */
+
+xir_value *xir_node_reduced(xir_node *at, const char *cls, xir_value *x, const xir_ints *axes, bool keep) {
+    const xir_class *c = xir_node_failed(at) ? NULL : find_class(at->c->ctx, cls);
+    const xir_field *f = c ? xir_class_field(c, XIR_STR("dim")) : NULL;
+    if (!f || !x) return NULL;
+    if (axes->n == 0) return v_rank(x) ? xir_node_unary(at, "Copy", x) : x;
+    if (f->kind == XIR_KIND_I64S) return xir_node_make(at, cls, INS(x), SETS(LIST("dim", axes), INT("keepdim", keep)));
+    size_t rank = v_rank(x);
+    xir_ints gone = xir_node_room(at, rank, 0);
+    for (size_t i = 0; i < axes->n && gone.v; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, NULL, axes->v[i], rank, &axis)) return NULL;
+        gone.v[axis] = 1;
+    }
+    for (size_t i = gone.n; i-- > 0;) {
+        if (gone.v[i]) x = xir_node_make(at, cls, INS(x), SETS(INT("dim", (int64_t)i), INT("keepdim", keep)));
+    }
+    return x;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------------- */
+
+bool xir_convert_copy(xir_node *at) {
+    xir_value *x = xir_node_in(at, 0);
+    return xir_node_give(at, 0, x && xir_value_is_params(x) ? x : xir_node_unary(at, "Copy", x));
+}
+
+bool xir_convert_none(xir_node *at) { return xir_node_stays(at, "no operation of ours computes it"); }

@@ -1,0 +1,35 @@
+/* Short words for what hooks call most, and questions about values. The operations that hooks of any dialect are made of are
+ * public: see xir/convert.h. */
+#ifndef PASSES_CONVERT_HELPERS_H
+#define PASSES_CONVERT_HELPERS_H
+
+#include "convert/convert.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define INS(...)      XIR_VALUES(__VA_ARGS__)
+#define SETS(...)     XIR_SETS(__VA_ARGS__)
+#define NO_SETS       XIR_NO_SETS
+#define INT(name, v)  XIR_SETI(name, v)
+#define REAL(name, v) XIR_SETR(name, v)
+#define WORD(name, v) XIR_SETW(name, v)
+#define LIST(name, v) XIR_SETL(name, v)
+#define OBJ(name, v)  XIR_SETO(name, v)
+
+/* One of three texts by the number of spatial dims, 1 to 3. */
+#define BY_RANK(n, one, two, three) ((n) == 1 ? (one) : (n) == 2 ? (two) : (three))
+
+static inline size_t          v_rank(const xir_value *v) { return xir_type_rank(xir_value_type(v)); }
+/* Negative: it is not known. */
+static inline int64_t         v_dim(const xir_value *v, size_t i) { return xir_type_dim(xir_value_type(v), (int64_t)i, false); }
+static inline const xir_type *v_element(const xir_value *v) { return xir_type_element(xir_value_type(v)); }
+static inline bool            v_is_integer(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_INTEGER; }
+static inline bool            v_is_open(const xir_value *v) { return xir_type_has_unknown_dim(xir_value_type(v)); }
+
+static inline xir_value *make_reshaped(xir_node *at, xir_value *x, const xir_ints *dims) {
+    return xir_node_reshaped(at, x, dims, NULL);
+}
+
+/* Of the items [from, to): -1 if one of them is unknown, or there are more than can be counted. */
+int64_t product_of(const xir_ints *list, size_t from, size_t to);
+
+#endif
