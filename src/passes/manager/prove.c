@@ -266,12 +266,17 @@ static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k
     return type ? xir_array_copy(p->ctx, type, data + k * size, size, why) : NULL;
 }
 
+/* An array that cannot be made is one that nobody could make, unless memory ran out: then its finding says so, or there was no
+ * memory for that either. */
 static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size_t n, xir_array **inputs, xir_diags *why) {
     xir_status status = check_names(p, values, n, why);
     for (size_t i = 0; !status && i < n * p->n_samples; i++) {
         const xir_array *given = given_for(p, values[i % n], i % n);
+        const size_t findings = xir_diags_count(why);
         inputs[i] = given ? sample_of(p, given, i / n, why) : random_for(p, values[i % n], i, why);
-        if (!inputs[i]) status = XIR_E_TYPE;
+        if (inputs[i]) continue;
+        const xir_diag *d = xir_diags_at(why, findings);
+        status = !d || d->code == XIR_E_MEMORY ? XIR_E_MEMORY : XIR_E_TYPE;
     }
     return status;
 }

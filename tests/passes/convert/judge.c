@@ -277,6 +277,39 @@ static void windows_and_dims_of_other_kinds(void **state) {
           "/graph/node/5/attribute/to: Cast 'f' (node 5): to is 0, an element type (1 for float) is expected");
 }
 
+/* What later versions have as inputs earlier ones have as attributes: a finding is about where the version has it. */
+static void lists_are_where_the_version_has_them(void **state) {
+    (void)state;
+    static const struct { int version; const char *type, *place, *message; const char *attributes[3]; size_t items[3]; } cases[] = {
+        { 1,  "Pad",       "attribute/paddings", "paddings has 3 items, 8 are expected: before and after 4 dims", { "paddings" }, { 3 } },
+        { 1,  "Pad",       "attribute/paddings", "paddings are needed and absent",                                { NULL },       { 0 } },
+        { 2,  "Pad",       "attribute/pads",     "pads has 3 items, 8 are expected: before and after 4 dims",     { "pads" },     { 3 } },
+        { 10, "Pad",       "attribute/pads",     "pads are needed and absent",                                    { NULL },       { 0 } },
+        { 11, "Pad",       "input/1",            "pads are needed and absent",                                    { NULL },       { 0 } },
+        { 9,  "Slice",     "attribute/starts",   "starts are needed and absent",                                  { NULL },       { 0 } },
+        { 9,  "Slice",     "attribute/ends",     "ends are needed and absent",                                    { "starts" },   { 1 } },
+        { 10, "Slice",     "input/1",            "starts are needed and absent",                                  { NULL },       { 0 } },
+        { 11, "Unsqueeze", "attribute/axes",     "axes are needed and absent",                                    { NULL },       { 0 } },
+        { 13, "Unsqueeze", "input/1",            "axes are needed and absent",                                    { NULL },       { 0 } },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        static int64_t zeros[8];
+        char expected[300];
+        m = om_begin("net");
+        om_opset(&m, "", cases[i].version);
+        image("x", 3, 8, 8);
+        om_node(&m, cases[i].type, "n", "x", "y");
+        for (size_t k = 0; k < 3 && cases[i].attributes[k]; k++) {
+            om_ints(&m, cases[i].attributes[k], (om_dims){ zeros, cases[i].items[k] });
+        }
+        om_output(&m, "y", ONNX_FLOAT, OM_NO_RANK);
+        snprintf(expected, sizeof expected, "/graph/node/0/%s: %s 'n' (node 0): %s", cases[i].place, cases[i].type, cases[i].message);
+        FINDS(expected);
+        om_free(&m);
+    }
+    m = om_begin("net");
+}
+
 /* ---- several at once ---------------------------------------------------------------------------------------------- */
 
 static void all_are_found_in_one_run_and_none_follows_from_another(void **state) {
@@ -377,6 +410,7 @@ int main(void) {
         TEST(a_matmul_whose_k_differs),
         TEST(elements_that_differ),
         TEST(windows_and_dims_of_other_kinds),
+        TEST(lists_are_where_the_version_has_them),
         TEST(all_are_found_in_one_run_and_none_follows_from_another),
         TEST(missing_inputs_and_attributes),
         TEST(nodes_that_stand_before_what_they_need),

@@ -92,6 +92,16 @@ bool onnx_eye_like(xir_node *at) {
     return xir_node_give(at, 0, xir_node_constant(at, element, &dims, v, n));
 }
 
+/* ---- places ------------------------------------------------------------------------------------------------------- */
+
+/* Where a list is, or is missing: until version `since` it is an attribute, from then on an input. */
+static const char *place_of(const xir_node *at, const char *name, size_t input, int64_t since, char room[48]) {
+    const bool attribute = xir_node_attr(at, name) || (!xir_node_has(at, input) && at->cls->version < since);
+    if (attribute) snprintf(room, 48, "attribute/%s", name);
+    else snprintf(room, 48, "input/%zu", input);
+    return room;
+}
+
 /* ---- other dims --------------------------------------------------------------------------------------------------- */
 
 /* The shape that a Reshape asks for, and for each item the dim of x that it keeps: KEEPS_NONE if it is a number,
@@ -190,13 +200,14 @@ bool onnx_flatten(xir_node *at) {
 }
 
 bool onnx_squeeze(xir_node *at) {
+    char room[48];
     xir_ints axes;
     xir_value *x = xir_node_in(at, 0);
     if (!xir_node_list(at, "axes", 1, &axes)) {
         if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
         axes = (xir_ints){ NULL, 0 };
     }
-    const char *where = xir_node_attr(at, "axes") ? "attribute/axes" : "input/1";
+    const char *where = place_of(at, "axes", 1, 13, room);
     xir_ints dims = xir_node_dims(at, x);
     if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < axes.n; i++) {
@@ -219,12 +230,14 @@ bool onnx_squeeze(xir_node *at) {
 }
 
 bool onnx_unsqueeze(xir_node *at) {
+    char room[48];
     xir_ints axes;
     xir_value *x = xir_node_in(at, 0);
+    const char *where = place_of(at, "axes", 1, 13, room);
     if (!xir_node_list(at, "axes", 1, &axes)) {
-        return xir_node_wrong(at, XIR_E_MISSING, "attribute/axes", "axes are needed and absent");
+        return xir_node_wrong(at, XIR_E_MISSING, where, "axes are needed and absent");
     }
-    return xir_node_give(at, 0, xir_node_unsqueezed(at, x, &axes, xir_node_attr(at, "axes") ? "attribute/axes" : "input/1"));
+    return xir_node_give(at, 0, xir_node_unsqueezed(at, x, &axes, where));
 }
 
 bool onnx_transpose(xir_node *at) {
@@ -307,14 +320,15 @@ bool onnx_tile(xir_node *at) {
 /* ---- parts and joins ---------------------------------------------------------------------------------------------- */
 
 bool onnx_slice(xir_node *at) {
+    char room[48];
     xir_ints starts, ends, axes, steps;
     xir_value *x = xir_node_in(at, 0);
     if (xir_node_failed(at)) return false;
     if (!xir_node_list(at, "starts", 1, &starts)) {
-        return xir_node_wrong(at, XIR_E_MISSING, "input/1", "starts are needed and absent");
+        return xir_node_wrong(at, XIR_E_MISSING, place_of(at, "starts", 1, 10, room), "starts are needed and absent");
     }
     if (!xir_node_list(at, "ends", 2, &ends)) {
-        return xir_node_wrong(at, XIR_E_MISSING, "input/2", "ends are needed and absent");
+        return xir_node_wrong(at, XIR_E_MISSING, place_of(at, "ends", 2, 10, room), "ends are needed and absent");
     }
     if (!xir_node_list(at, "axes", 3, &axes)) axes = xir_node_series(at, 0, starts.n);
     if (!xir_node_has(at, 4)) steps = xir_node_room(at, starts.n, 1);
@@ -330,8 +344,7 @@ bool onnx_slice(xir_node *at) {
     }
     for (size_t i = 0; i < axes.n; i++) {
         int64_t axis;
-        if (!xir_node_axis(at, xir_node_attr(at, "axes") ? "attribute/axes" : "input/3", axes.v[i], rank,
-                           &axis)) return false;
+        if (!xir_node_axis(at, place_of(at, "axes", 3, 10, room), axes.v[i], rank, &axis)) return false;
         if (steps.v[i] == 0) {
             return xir_node_wrong(at, XIR_E_BOUNDS, "input/4", "steps[%zu] is 0, another number is expected", i);
         }
@@ -349,7 +362,8 @@ bool onnx_split(xir_node *at) {
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x),
                                               &axis)) return false;
     int64_t dim = v_dim(x, (size_t)axis);
-    const char *where = xir_node_attr(at, "split") ? "attribute/split" : "input/1";
+    char room[48];
+    const char *where = place_of(at, "split", 1, 13, room);
     if (!xir_node_list(at, "split", 1, &sections)) {
         if (xir_node_failed(at) || !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
         n = xir_node_int(at, "num_outputs", n);
@@ -415,10 +429,10 @@ bool onnx_pad(xir_node *at) {
     xir_ints pads, axes;
     double value;
     xir_value *x = xir_node_in(at, 0);
-    const char *name = at->cls->version < 2 ? "paddings" : "pads", *where = xir_node_attr(at, name)
-        ? "attribute/pads" : "input/1";
+    char room[48];
+    const char *name = at->cls->version < 2 ? "paddings" : "pads", *where = place_of(at, name, 1, 11, room);
     if (!xir_node_one_of(at, "mode", "constant", "constant|reflect|edge|wrap")) return false;
-    if (!xir_node_list(at, name, 1, &pads)) return xir_node_wrong(at, XIR_E_MISSING, where, "pads are needed and absent");
+    if (!xir_node_list(at, name, 1, &pads)) return xir_node_wrong(at, XIR_E_MISSING, where, "%s are needed and absent", name);
     if (!xir_node_number(at, "value", 2, 0, &value)) return false;
     size_t rank = v_rank(x);
     if (xir_node_has(at, 3)) {
@@ -428,8 +442,8 @@ bool onnx_pad(xir_node *at) {
     }
     if (xir_node_failed(at)) return false;
     if (pads.n != 2 * axes.n) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, where, "pads has %zu items, %zu are expected: before and after %zu dims",
-                              pads.n, 2 * axes.n, axes.n);
+        return xir_node_wrong(at, XIR_E_BOUNDS, where, "%s has %zu items, %zu are expected: before and after %zu dims",
+                              name, pads.n, 2 * axes.n, axes.n);
     }
     xir_ints padding = xir_node_room(at, 2 * rank, 0);
     for (size_t i = 0; i < axes.n; i++) {
