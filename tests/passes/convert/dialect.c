@@ -221,9 +221,9 @@ static void settings_know_all_names_of_a_pass(void **state) {
             xir_pipeline *p = xir_pipeline_parse(with, xir_str_of(names[k]), found);
             assert_non_null(p);
             net = story_net_in(with, story);
-            assert_int_equal(xir_pipeline_run(p, net, &(xir_pass_settings){ .config = &map }, NULL, found), XIR_E_UNKNOWN);
+            assert_int_equal(xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .config = &map), NULL, found), XIR_E_UNKNOWN);
             const char *const disabled[] = { names[i], NULL };
-            assert_int_equal(xir_pipeline_run(p, net, &(xir_pass_settings){ .config = &map, .disabled = disabled }, NULL, found), XIR_OK);
+            assert_int_equal(xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .config = &map, .disabled = disabled), NULL, found), XIR_OK);
             xir_network_free(net);
             xir_pipeline_free(p);
         }
@@ -457,16 +457,16 @@ static void input_shape_types_an_input_without_a_type(void **state) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         net = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "");
         const xir_type *types[] = { NULL, XIR_TENSOR(with, xir_float(with, XIR_FLOAT_FP32), "**", 2, 3) };
-        xir_op *in = xir_network_add(net, &(xir_op_desc){ .cls = xir_class_of(with, xir_input_class()), .types = types, .n_types = 2,
-                                                          .id = XIR_NO_ID });
+        xir_op *in = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_input_class()), .types = types, .n_types = 2,
+                                                          .id = XIR_NO_ID));
         assert_non_null(in);
         xir_value *x = xir_op_output(in, 0), *y = xir_op_output(in, 1);
         assert_int_equal(xir_value_set_name(x, XIR_STR("x")), XIR_OK);
         assert_int_equal(xir_value_set_name(y, XIR_STR("y")), XIR_OK);
         const xir_class *cls = class_opaque(with, XIR_STR("toy::nn.Relu"), true);
         const xir_type *none[] = { NULL };
-        xir_op *relu = xir_network_add(net, &(xir_op_desc){ .cls = cls, .inputs = &x, .n_inputs = 1, .types = none, .n_types = 1,
-                                                            .name = XIR_STR("r"), .id = XIR_NO_ID });
+        xir_op *relu = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .inputs = &x, .n_inputs = 1, .types = none, .n_types = 1,
+                                                            .name = XIR_STR("r"), .id = XIR_NO_ID));
         assert_non_null(relu);
         assert_int_equal(xir_value_set_name(xir_op_output(relu, 0), XIR_STR("z")), XIR_OK);
         if (cases[i].part == NULL && cases[i].code == XIR_E_MISSING) {   /* the same elements are no fault, x stays untyped */

@@ -312,7 +312,7 @@ static void scarce_look(want *w) {
     xir_proof *p;
     TRY_MAKE(w, p, xir_proof_new(w->ctx, NULL, w->why));
     TRY(w, xir_proof_look(p, a, w->why));
-    assert_true(xir_proof_state_of(p).networks >= 1);   /* without memory it is not taken for one that cannot be run */
+    assert_true(state_of(p).networks >= 1);   /* without memory it is not taken for one that cannot be run */
     TRY(w, xir_proof_look(p, a, w->why));
     IN_PLENTY(w, xir_network_free(a); xir_network_free(b); xir_proof_free(p));
 }
