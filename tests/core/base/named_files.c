@@ -17,8 +17,8 @@ static void each_is_opened_once(void **state) {
     enum { FILES = 40 };   /* more than the first table has room for */
     char *names[FILES];
     for (int i = 0; i < FILES; i++) {
-        names[i] = malloc(8);
-        snprintf(names[i], 8, "w%d", i);
+        names[i] = malloc(16);
+        snprintf(names[i], 16, "w%d", i);
     }
     for (int lazy = 0; lazy < 2; lazy++) {
         named_files files = of(scratch("model"), lazy);
