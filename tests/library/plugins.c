@@ -393,6 +393,16 @@ static const bad_plugin bad_plugins[] = {
     { "conversion",  XIR_E_INVALID,     "conversion 1 of the plug-in is NULL" },
     { "old conversion", XIR_E_EXISTS,   "'onnx::Conv' already" },
     { "conversion twice", XIR_E_EXISTS, "there is a conversion row 'onnx::com.example::BadSwish' already" },
+    { "dialects",    XIR_E_INVALID,     "the plug-in lists 1 dialects at NULL" },
+    { "dialect",     XIR_E_INVALID,     "dialect 1 of the plug-in is NULL" },
+    { "dialect name", XIR_E_INVALID,    "'Worse' is not a prefix of a dialect" },
+    { "dialect abi", XIR_E_ABI,         "a dialect was declared for another version" },
+    { "dialect rows", XIR_E_INVALID,    "'worse::Relu' is no good: its name is no key of a dialect" },
+    { "many rows",   XIR_E_INVALID,     "'many::' has no name, rows at NULL, or very many" },
+    { "old dialect", XIR_E_EXISTS,      "there is a dialect 'onnx::' already" },
+    { "dialect twice", XIR_E_EXISTS,    "there is a dialect 'worse::' already" },
+    { "dialect pass", XIR_E_EXISTS,     "there is a pass 'dce' already" },
+    { "own pass",    XIR_E_EXISTS,      "there is a pass 'bad-first' already" },
     { "no dialect",  XIR_E_INVALID,     "'nobody::Swish' is no good: its name is no key of a dialect" },
     { "formats",     XIR_E_INVALID,     "1 formats at NULL" },
     { "format",      XIR_E_INVALID,     "format 1 of the plug-in is NULL" },
@@ -1010,6 +1020,9 @@ static bool load_lists(xir_context *with) {
     char *after = picture_of_context(with);
     assert_int_equal(strcmp(before, after) != 0, status == XIR_OK);
     assert_int_equal(xir_pass_find(with, XIR_STR("bad-second")) != NULL, status == XIR_OK);
+    assert_int_equal(xir_dialect_find(with, XIR_STR("worse::Relu")) != NULL, status == XIR_OK);
+    assert_int_equal(xir_convert_find(with, XIR_STR("worse::Exp")) != NULL, status == XIR_OK);
+    assert_int_equal(xir_pass_find(with, XIR_STR("worse-to-xir")) != NULL, status == XIR_OK);
     xir_diags_free(found);
     free(before);
     free(after);

@@ -87,13 +87,29 @@ static const xir_format_decl sight = { XIR_FORMAT_HEAD("bad", "a bad format"), .
                              json_again = { XIR_FORMAT_HEAD("json", "JSON"), .suffixes = "json" },
                              unnamed_format = { XIR_FORMAT_HEAD("B", "unnamed"), .suffixes = "b" };
 
+#define DIALECTS(...)                                                 \
+    .dialects = (const xir_dialect_decl *const[]){ __VA_ARGS__ }, \
+    .n_dialects = sizeof((const xir_dialect_decl *const[]){ __VA_ARGS__ }) / sizeof(const xir_dialect_decl *)
+static const xir_convert_row dialect_rows[] = {
+    { XIR_CONVERT_HEAD, .name = "worse::Relu", .inputs = "1", .outputs = "1", .attributes = "", .cls = "ReLU" },
+    { XIR_CONVERT_HEAD, .name = "worse::Exp", .inputs = "1", .outputs = "1", .attributes = "", .cls = "Exp" },
+};
+static const xir_dialect_decl worse = { XIR_DIALECT_HEAD("worse::", "Worse"), .pass = "worse-to-xir", .rows = dialect_rows, .n_rows = 2 },
+                              onnx_again = { XIR_DIALECT_HEAD("onnx::", "Again") },
+                              unnamed_dialect = { XIR_DIALECT_HEAD("Worse", "Worse") },
+                              dce_dialect = { XIR_DIALECT_HEAD("dce::", "DCE"), .pass = "dce" },
+                              first_dialect = { XIR_DIALECT_HEAD("first::", "First"), .pass = "bad-first" },
+                              foreign_rows = { XIR_DIALECT_HEAD("foreign::", "Foreign"), .rows = dialect_rows, .n_rows = 2 },
+                              many_rows = { XIR_DIALECT_HEAD("many::", "Many"), .rows = dialect_rows, .n_rows = SIZE_MAX },
+                              old_dialect = { .abi = 1, .size = 8 };
+
 typedef struct way { const char *name; xir_plugin plugin; } way;
 
 static const way ways[] = {
     { "fine",       { XIR_PLUGIN_HEAD("fine"), CLASSES(FINE), INFERS({ xir_relu_class, XIR_TARGET_WOLONG, bad_same },
                                                                      { xir_relu_class, XIR_TARGET_HOST, bad_same },
                                                                      { xir_bad_first_class, XIR_TARGET_HOST, bad_same }) } },
-    { "lists",      { XIR_PLUGIN_HEAD("lists"), CLASSES(FINE), PASSES(&first_pass, &second_pass), CONVERSIONS(&swish), FORMATS(&sight),
+    { "lists",      { XIR_PLUGIN_HEAD("lists"), CLASSES(FINE), PASSES(&first_pass, &second_pass), CONVERSIONS(&swish), FORMATS(&sight), DIALECTS(&worse),
                       KERNELS({ xir_relu_class, bad_kernel }, { xir_bad_first_class, bad_kernel }) } },
     { "fine again", { XIR_PLUGIN_HEAD("fine again"), INFERS({ xir_relu_class, XIR_TARGET_BUYI, bad_same }) } },
     { "abi",        { .abi = XIR_ABI + 1, .size = sizeof(xir_plugin), .library = xir_version, .name = "x" } },
@@ -152,6 +168,16 @@ static const way ways[] = {
     { "format name", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), FORMATS(&sight, &unnamed_format) } },
     { "old format", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), FORMATS(&sight, &json_again) } },
     { "format twice", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), CONVERSIONS(&swish), FORMATS(&sight, &sight) } },
+    { "dialects",   { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), .n_dialects = 1 } },
+    { "dialect",    { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), DIALECTS(&worse, NULL) } },
+    { "dialect name", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), DIALECTS(&worse, &unnamed_dialect) } },
+    { "dialect abi", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), DIALECTS(&worse, &old_dialect) } },
+    { "dialect rows", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), DIALECTS(&foreign_rows) } },
+    { "many rows",  { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), DIALECTS(&many_rows) } },
+    { "old dialect", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), DIALECTS(&worse, &onnx_again) } },
+    { "dialect twice", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), DIALECTS(&worse, &worse) } },
+    { "dialect pass", { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), DIALECTS(&dce_dialect) } },
+    { "own pass",   { XIR_PLUGIN_HEAD("x"), CLASSES(FINE), PASSES(&first_pass), DIALECTS(&first_dialect) } },
     { "class abi",  { XIR_PLUGIN_HEAD("x"), CLASSES(xir_bad_first_class, of_another_abi) } },
     { "word",       { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, of_a_later_word) } },
 };
