@@ -34,7 +34,7 @@ xir_status passes_register(xir_context *ctx) {
         if (status) return status;
     }
     for (size_t i = 0; built_in_dialects[i]; i++) {
-        xir_status status = xir_dialect_register(ctx, built_in_dialects[i], NULL);
+        xir_status status = dialect_register_own(ctx, built_in_dialects[i]);
         if (status) return status;
     }
     return XIR_OK;

@@ -57,17 +57,20 @@ static xir_status names_are_free(xir_context *ctx, text_table *seen, const regis
     return XIR_OK;
 }
 
+static bool make_room_for(xir_context *ctx, const registry_item *items, size_t n) {
+    size_t more[REGISTRY_COUNT] = { 0 };
+    bool room = true;
+    for (size_t i = 0; i < n; i++) more[items[i].kind]++;
+    for (size_t i = 0; i < REGISTRY_COUNT && room; i++) room = !more[i] || make_room(&ctx->alloc, &ctx->lists[i], more[i]);
+    return room;
+}
+
 xir_status registry_stage(xir_context *ctx, const registry_item *items, size_t n, xir_diags *why) {
     text_table seen[REGISTRY_COUNT];
-    size_t more[REGISTRY_COUNT] = { 0 };
     for (size_t i = 0; i < REGISTRY_COUNT; i++) text_table_init(&seen[i], &ctx->alloc);
-    for (size_t i = 0; i < n; i++) more[items[i].kind]++;
     xir_status status = names_are_free(ctx, seen, items, n, why);
-    for (size_t i = 0; i < REGISTRY_COUNT; i++) {
-        if (!status && more[i] && !make_room(&ctx->alloc, &ctx->lists[i], more[i])) status = diag_memory(why);
-        text_table_free(&seen[i]);
-    }
-    return status;
+    for (size_t i = 0; i < REGISTRY_COUNT; i++) text_table_free(&seen[i]);
+    return status || make_room_for(ctx, items, n) ? status : diag_memory(why);
 }
 
 void registry_enter(xir_context *ctx, const registry_item *items, size_t n) {
@@ -76,6 +79,14 @@ void registry_enter(xir_context *ctx, const registry_item *items, size_t n) {
         (void)text_table_add(&r->index, xir_str_of(items[i].name), (uint32_t)r->n);   /* there is room */
         r->items[r->n++] = items[i];
     }
+}
+
+xir_status registry_add_own(xir_context *ctx, const registry_item *items, size_t n) {
+    pthread_mutex_lock(&ctx->lock);
+    const bool room = make_room_for(ctx, items, n);
+    if (room) registry_enter(ctx, items, n);
+    pthread_mutex_unlock(&ctx->lock);
+    return room ? XIR_OK : XIR_E_MEMORY;
 }
 
 xir_status registry_add(xir_context *ctx, registry_kind kind, const void *const *items, size_t n, xir_diags *why) {

@@ -49,6 +49,8 @@ xir_status registry_check(xir_context *ctx, registry_kind kind, const void *cons
 /* Checks and adds `n` items, all or none. XIR_E_EXISTS with a finding if a name is taken, XIR_E_MEMORY. Items live as long as the
  * context. */
 xir_status registry_add(xir_context *ctx, registry_kind kind, const void *const *items, size_t n, xir_diags *why);
+/* The same for items that the library itself declares, which its tests check: any kinds, with their names. XIR_E_MEMORY. */
+xir_status registry_add_own(xir_context *ctx, const registry_item *items, size_t n);
 /* The second half in two steps, of items of any kinds, for a caller that holds the context's lock: names are free and there is room,
  * or a finding; then all enter, which cannot fail. */
 xir_status registry_stage(xir_context *ctx, const registry_item *items, size_t n, xir_diags *why);

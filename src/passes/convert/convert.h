@@ -34,6 +34,8 @@ xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_
                              xir_diags *why);
 
 extern const registry_rules dialect_rules;
+/* Registers a dialect of the library itself, unchecked: every context does. */
+xir_status dialect_register_own(xir_context *ctx, const xir_dialect_decl *dialect);
 
 /* to_xir.c */
 extern const xir_pass_decl pass_to_xir;

@@ -86,6 +86,17 @@ static size_t brings(const void *item, registry_item *out) {
 
 const registry_rules dialect_rules = { .noun = "dialect", .check = check_dialect, .brings = brings };
 
+xir_status dialect_register_own(xir_context *ctx, const xir_dialect_decl *d) {
+    const size_t n = 1 + brings(d, NULL);
+    registry_item *items = mem_new(context_alloc(ctx), n * sizeof *items);
+    if (!items) return XIR_E_MEMORY;
+    items[0] = (registry_item){ REGISTRY_DIALECT, d->prefix, d };
+    (void)brings(d, items + 1);
+    xir_status status = registry_add_own(ctx, items, n);
+    mem_free(context_alloc(ctx), items, n * sizeof *items);
+    return status;
+}
+
 xir_status xir_dialect_register(xir_context *ctx, const xir_dialect_decl *d, xir_diags *why) {
     const void *item = d;
     return registry_add(ctx, REGISTRY_DIALECT, &item, 1, why);

@@ -661,6 +661,17 @@ static void rows_that_are_refused(void **state) {
 
 /* What is said of them is of the form that rows have; no two are of one op type; ours without a hook set attributes that
  * are there. */
+static void our_own_dialect_is_good(void **state) {
+    (void)state;
+    const xir_dialect_decl *onnx = xir_dialect_find(ctx, XIR_STR("onnx::Relu"));
+    const void *items[] = { onnx };
+    const char *name;
+    assert_non_null(onnx);
+    assert_int_equal(dialect_rules.check(ctx, items, 0, &name, why), XIR_OK);
+    CHECK_STR(xir_str_of(name), "onnx::");
+    assert_int_equal(xir_dialect_register(ctx, onnx, NULL), XIR_E_EXISTS);
+}
+
 static void our_own_rows_are_good(void **state) {
     (void)state;
     const xir_convert_row *row;
@@ -777,6 +788,7 @@ int main(void) {
         TEST(programs_bring_rows),
         TEST(reals_are_integers_only_if_they_are_whole),
         TEST(rows_that_are_refused),
+        TEST(our_own_dialect_is_good),
         TEST(our_own_rows_are_good),
         TEST(the_docs_have_all_rows),
     };
