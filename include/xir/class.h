@@ -192,6 +192,10 @@ XIR_API uint32_t         xir_class_tag(const xir_class *cls);
 XIR_API bool             xir_class_is_op(const xir_class *cls);
 /* Whether it stands for a key that nobody registered: its attributes are all undeclared. */
 XIR_API bool             xir_class_is_opaque(const xir_class *cls);
+/* The class of operations of a key that nobody registered, for readers of foreign formats: made on first sight, with any
+ * number of inputs and outputs; attributes of its ops are set by xir_op_set_extra. If operations of the key are registered,
+ * their class. NULL without memory, or for an empty key. */
+XIR_API const xir_class *xir_class_opaque(xir_context *ctx, xir_str key);
 /* Whether `cls` is `base` or under it. */
 XIR_API bool             xir_class_under(const xir_class *cls, const xir_class *base);
 

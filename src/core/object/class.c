@@ -596,6 +596,10 @@ const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op) {
     return cls;
 }
 
+const xir_class *xir_class_opaque(xir_context *ctx, xir_str key) {
+    return key.size ? class_opaque(ctx, key, true) : NULL;
+}
+
 /* Few classes infer on targets that are not the library's: those have room for all that may come. */
 bool class_reserve_infer(xir_class *cls, unsigned target) {
     if (target < cls->n_infer) return true;
