@@ -306,7 +306,7 @@ static const xir_convert_row rows[] = {
 
 static const xir_dialect_decl dialect = {
     XIR_DIALECT_HEAD("lines::", "lines"), .pass = "lines-to-xir", .rows = rows, .n_rows = sizeof rows / sizeof *rows,
-    .node = "line", .operators = "set of words",
+    .operators = "set of words",
 };
 
 static const xir_format_decl *const formats[] = { &format };
