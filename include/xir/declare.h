@@ -31,6 +31,33 @@
  *     FORM(form)
  *     FORMULA(text) GIVES(text) UNLIKE(text)   for the reference: what it computes, how the output's type follows, where it
  *         differs from PyTorch or ONNX; any number of each, a sentence a row
+ *     LAYOUT(kind, flags…, form, attributes…)   what the op does when its inputs come with their axes in another order, for the pass
+ *         `layout`; at most one, without it the op works in its own order only. The kind says how orders are related:
+ *             ANCHOR    works in its own order, and its neighbours should: it finds axes by their letters, channels last
+ *             FIXED     works in its own order, and finds axes by their letters
+ *             EACH      element by element: all inputs broadcast to the outputs, in one order
+ *             SAME      the first input and the outputs are in one order; other inputs stay as they are
+ *             JOIN      all inputs, of one rank, and the outputs are in one order
+ *             LOSE      the output lacks the axes that are named; a bool after the form's attribute: true keeps them as dims of 1
+ *             GAIN      inputs of one rank, the output has one axis more, which is named as the output counts
+ *             GATHER    the named axis of the first input becomes those of the second
+ *             RESHAPE   the same elements in row-major order, in other dims
+ *             SHAPE     gives the dims of the input
+ *             MATMUL    [..., m] times [m, p] (+ [p]): rows and columns of a constant follow axes merged into the last one
+ *         the form what attributes say of axes, which are rewritten with the order:
+ *             AXIS      an I64, from the end if negative          AXIS_REF  an integer or null, all axes (xir_int_imm)
+ *             AXES      an I64S; empty: all axes                  TYPE      the output's tensor type
+ *             ITEMS     one to three I64S with an item an axis, the last for the last axis; missing ones are 1
+ *             PAIRS     an I64S with two items an axis
+ *             FACTORS   one to three lists or Params; if one has several numbers they lie along the channels, as with CHANNELS
+ *             DIMS      of RESHAPE: the dims (I64S) and the layout of the output
+ *             RANGE     of SHAPE: the first dim (I64) and the one after the last (an integer or null)
+ *         and flags when it can:
+ *             CHANNELS  works along the axis C, else the last one: that has to be the last one then
+ *             BATCH     the same of the axis N, else the first one; with CHANNELS
+ *             IN_TURN   the axes that are named have to stay in their order
+ *             NAMED     only if an axis is named: all axes are something else
+ *             ONES      where no axis is named, all dims of 1 are
  *
  * The functions are hidden outside of the program or shared object that has the list, so that two plug-ins may call an op by the
  * same id, or as one of the library's. A shared library that offers its classes defines XIR_DECLARED as XIR_API first.

@@ -168,6 +168,7 @@
 #define FORMULA(text)                    XIR_NOTE_(FORMULA, NULL, .describe = text)
 #define GIVES(text)                      XIR_NOTE_(GIVES,   NULL, .describe = text)
 #define UNLIKE(text)                     XIR_NOTE_(UNLIKE,  NULL, .describe = text)
+#define LAYOUT(...)                      XIR_NOTE_(LAYOUT,  NULL, .describe = #__VA_ARGS__)
 #define FORM(form_)                      XIR_NOTE_(FORM,  NULL, .form = &form_)
 #include XIR_DEFS
 #include <xir/words_off.h>

@@ -41,6 +41,7 @@
 #undef FORMULA
 #undef GIVES
 #undef UNLIKE
+#undef LAYOUT
 #undef ALIAS
 #undef WAS
 #undef CHECK

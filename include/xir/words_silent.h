@@ -14,3 +14,4 @@
 #define FORMULA(text)
 #define GIVES(text)
 #define UNLIKE(text)
+#define LAYOUT(...)

@@ -195,6 +195,7 @@ static void print_class(const xir_class *cls) {
     for (size_t i = 0; i < n; i++) print_field(xir_class_field_at(cls, i), width(names), width(types));
     print_notes("gives", cls, XIR_WORD_GIVES);
     print_notes("unlike", cls, XIR_WORD_UNLIKE);
+    print_notes("in other orders of axes", cls, XIR_WORD_LAYOUT);
 }
 
 static void print_list(void) {

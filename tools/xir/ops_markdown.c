@@ -21,7 +21,8 @@ static const char preface[] =
     "## How to read a section\n"
     "\n"
     "Under the name: the key that files have as `_type_key`; the tag in FlatBuffers unions, if there is one; old\n"
-    "keys, which are read and never written; traits; the targets for which the class infers by rules of its own.\n"
+    "keys, which are read and never written; traits; the targets for which the class infers by rules of its own; how\n"
+    "it works in other orders of axes (`layout:`, see [passes.md](passes.md#layout)).\n"
     "\n"
     "- **Computes** says what the results are, **Gives** how element type, shape and layout of the outputs follow\n"
     "  from the inputs.\n"
@@ -117,6 +118,11 @@ static void put_head(text *t, const xir_class *cls) {
     }
     if (!put_targets(&targets, cls)) text_put(t, "; the types of its outputs are given");
     else if (strcmp(targets.data, "host") != 0) text_printf(t, "; rules for %s", targets.data);
+    xir_str layout = xir_class_note(cls, XIR_WORD_LAYOUT, 0);
+    if (layout.size) {
+        text_put(t, "; layout: ");
+        put_code(t, layout);
+    }
     text_put(t, "\n");
     text_free(&targets);
 }

@@ -65,10 +65,6 @@ const xir_class *xir_class_of(xir_context *ctx, const xir_class_decl *decl) {
     return cls && cls->decl == decl ? cls : NULL;
 }
 
-const xir_class *class_builtin(xir_context *ctx, const xir_class_decl *decl) {
-    return xir_class_of(ctx, decl);
-}
-
 const xir_class *xir_context_class_at(xir_context *ctx, size_t i) {
     const xir_class *cls = atomic_load_explicit(&ctx->first_class, memory_order_acquire);
     pthread_mutex_lock(&ctx->lock);
@@ -101,8 +97,6 @@ static void sort_keys(class_key *keys, uint32_t n) {
     }
 }
 
-static bool real_kind(xir_kind kind) { return kind == XIR_KIND_REAL; }
-
 static bool has_alias(const xir_class_decl *decl, xir_str key) {
     row_walk w;
     for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
@@ -134,11 +128,10 @@ static void fill_field(const class_stage *stage, const xir_class *self, xir_fiel
     *f = (xir_field){ .name = xir_str_of(row->name), .describe = xir_str_of(row->describe), .kind = row->kind,
                       .flags = row->flags, .preset = row->preset, .least = row->least, .greatest = row->greatest,
                       .preset_text = xir_str_of(row->preset_text), .offset = row->offset };
-    bool numeric = row->kind == XIR_KIND_I64 || row->kind == XIR_KIND_U64 || row->kind == XIR_KIND_REAL;
-    if (numeric && real_kind(row->kind)) {
+    if (row->kind == XIR_KIND_REAL) {
         f->has_least = row->least.r > -(double)INFINITY;
         f->has_greatest = row->greatest.r < (double)INFINITY;
-    } else if (numeric) {
+    } else if (row->kind == XIR_KIND_I64 || row->kind == XIR_KIND_U64) {
         f->has_least = row->least.i != INT64_MIN;
         f->has_greatest = row->greatest.i != INT64_MAX;
     }
@@ -433,6 +426,20 @@ static xir_status check_rows(const xir_class *cls, xir_diags *why) {
     return XIR_OK;
 }
 
+/* Once all attributes and ports are known. */
+static xir_status add_layout(xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
+    row_walk w;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
+        if (row->word != XIR_WORD_LAYOUT) continue;
+        class_layout *layout = arena_take(&cls->ctx->arena, sizeof *layout);
+        if (!layout) return diag_memory(why);
+        xir_status status = class_read_layout(cls, row, layout, why);
+        if (status) return status;
+        cls->layout = layout;
+    }
+    return XIR_OK;
+}
+
 /* Makes the class in the context's arena; NULL with status and finding. Holds the lock. */
 static xir_class *seal(const class_stage *stage, const xir_class_decl *decl, xir_status *status, xir_diags *why) {
     xir_context *ctx = stage->ctx;
@@ -461,6 +468,7 @@ static xir_class *seal(const class_stage *stage, const xir_class_decl *decl, xir
     add_rows(stage, cls, decl);
     if (cls->plain) make_spans(cls);
     *status = check_rows(cls, why);
+    if (!*status) *status = add_layout(cls, decl, why);
     return *status ? NULL : cls;
 memory:
     *status = diag_memory(why);

@@ -40,9 +40,9 @@ const xir_port  *xir_class_input_at(const xir_class *cls, size_t i)  { return i 
 const xir_port  *xir_class_output_at(const xir_class *cls, size_t i) { return i < cls->n_outputs ? &cls->outputs[i] : NULL; }
 
 xir_str xir_class_note(const xir_class *cls, xir_word word, size_t i) {
-    if (!cls->decl || (word != XIR_WORD_ALIAS && word != XIR_WORD_FORMULA && word != XIR_WORD_GIVES && word != XIR_WORD_UNLIKE)) {
-        return XIR_STR("");
-    }
+    bool is_note = word == XIR_WORD_ALIAS || word == XIR_WORD_FORMULA || word == XIR_WORD_GIVES || word == XIR_WORD_UNLIKE ||
+                   word == XIR_WORD_LAYOUT;
+    if (!cls->decl || !is_note) return XIR_STR("");
     row_walk w;
     for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         if (row->word == word && i-- == 0) return xir_str_of(word == XIR_WORD_ALIAS ? row->name : row->describe);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <xir/infer.h>
 #include <xir/quant.h>
+#include "class_layout.h"
 #include "diagnose.h"
 #include "memory.h"
 
@@ -57,6 +58,7 @@ struct xir_class {
     xir_infer_fn         *infer_tiled;  /* for targets with tiles that have none in `infer`     */
     xir_kernel_fn        *kernel;    /* NULL: the executor cannot run it                     */
     const xir_form       *form;
+    const class_layout   *layout;    /* NULL: the op works in its own order only             */
     uint8_t               what;      /* xir_type_kind etc. of the built-in families, see place.c, type.c */
     const xir_class      *next;      /* in the order of registration                         */
 };
@@ -110,9 +112,6 @@ static inline const xir_row *row_next(row_walk *w) {
     w->at += w->size;
     return row_here(w);
 }
-
-/* The sealed class of a built-in declaration: the context has it. */
-const xir_class *class_builtin(xir_context *ctx, const xir_class_decl *decl);
 
 /* ---- homes: where immutable objects live ------------------------------------------------------------------ */
 

@@ -39,17 +39,17 @@ static uint32_t bit_of(int64_t axis, size_t rank) {
 uint32_t axes_named(const node *n) {
     const xir_field *field = n->row->attr[0];
     const xir_value *input = n->op->inputs[0].value;
-    size_t rank = n->row->row->kind == ROW_GAIN ? n->rank : rank_of(input);
+    size_t rank = n->row->kind == LAYOUT_GAIN ? n->rank : rank_of(input);
     uint32_t all = (1u << rank) - 1, mask = 0;
-    if (n->row->row->form == FORM_AXIS) return bit_of(*(const int64_t *)attr_at(n->op, field), rank);
-    if (n->row->row->form == FORM_AXIS_REF) {
+    if (n->row->form == BY_AXIS) return bit_of(*(const int64_t *)attr_at(n->op, field), rank);
+    if (n->row->form == BY_AXIS_REF) {
         const xir_int_imm *axis = *(const xir_int_imm *const *)attr_at(n->op, field);
         return axis ? bit_of(axis->value, rank) : all;
     }
     const xir_i64s *axes = attr_at(n->op, field);
     for (size_t i = 0; i < axes->size; i++) mask |= bit_of(axes->data[i], rank);
     if (axes->size) return mask;
-    if (!xir_op_is(n->op, xir_squeeze_class())) return all;
+    if (!(n->row->flags & LAYOUT_ONES)) return all;
     for (size_t i = 0; i < rank; i++) mask |= (uint32_t)(xir_type_dim(input->type, (int64_t)i, false) == 1) << i;
     return mask;
 }
@@ -60,20 +60,20 @@ static int64_t clamped(int64_t axis, int64_t rank) {
 }
 
 void axes_asked(const node *n, size_t *from, size_t *to) {
-    const xir_shape_attrs *a = n->op->attrs;
-    int64_t rank = (int64_t)rank_of(n->op->inputs[0].value), start = clamped(a->start, rank);
-    int64_t end = a->end ? clamped(a->end->value, rank) : rank;
+    const xir_int_imm *last = *(const xir_int_imm *const *)attr_at(n->op, n->row->attr[1]);
+    int64_t rank = (int64_t)rank_of(n->op->inputs[0].value), start = clamped(*(const int64_t *)attr_at(n->op, n->row->attr[0]), rank);
+    int64_t end = last ? clamped(last->value, rank) : rank;
     *from = (size_t)start;
     *to = (size_t)(end > start ? end : start);
 }
 
 static bool names_some(const node *n) {
     const void *attr = attr_at(n->op, n->row->attr[0]);
-    return n->row->row->form == FORM_AXIS_REF ? *(const void *const *)attr != NULL : ((const xir_i64s *)attr)->size > 0;
+    return n->row->form == BY_AXIS_REF ? *(const void *const *)attr != NULL : ((const xir_i64s *)attr)->size > 0;
 }
 
 static bool has_factors(const node *n) {
-    for (size_t k = 0; k < MOST_ATTRS && n->row->attr[k]; k++) {
+    for (size_t k = 0; k < LAYOUT_ATTRS && n->row->attr[k]; k++) {
         const xir_field *field = n->row->attr[k];
         int64_t count = 1;
         if (field->kind == XIR_KIND_REFS) count = (int64_t)((const xir_refs *)attr_at(n->op, field))->size;
@@ -84,7 +84,7 @@ static bool has_factors(const node *n) {
 }
 
 static bool finds_channels(const node *n) {
-    return n->row->row->flags & ROW_CHANNELS || (n->row->row->flags & ROW_FACTORS && has_factors(n));
+    return n->row->flags & LAYOUT_CHANNELS || (n->row->form == BY_FACTORS && has_factors(n));
 }
 
 static bool keeps_dims(const node *n) { return n->row->keepdim && *(const bool *)attr_at(n->op, n->row->keepdim); }
@@ -113,7 +113,7 @@ static bool inputs_can(plan *l, const node *n, axis_order in) {
     for (uint32_t i = 0; i < n->n_in; i++) {
         const port *p = &l->ports[n->port + i];
         if (p->root != NONE) {
-            if (n->row->row->kind == ROW_EACH && p->rank < n->rank && !p->single && !keeps_last(in, n->rank, p->rank)) return false;
+            if (n->row->kind == LAYOUT_EACH && p->rank < n->rank && !p->single && !keeps_last(in, n->rank, p->rank)) return false;
         } else if (p->type && !params_movable(n->op->inputs[i].value)) {
             return false;
         }
@@ -123,18 +123,18 @@ static bool inputs_can(plan *l, const node *n, axis_order in) {
 
 /* Whether the leading input may come in this order; `in` is one of axes. */
 static bool can_work_in(plan *l, const node *n, axis_order in) {
-    const layout_row *row = n->row->row;
-    bool joins = row->kind == ROW_EACH || row->kind == ROW_JOIN || row->kind == ROW_GAIN;
+    const class_layout *row = n->row;
+    bool joins = row->kind == LAYOUT_EACH || row->kind == LAYOUT_JOIN || row->kind == LAYOUT_GAIN;
     if (joins && !inputs_can(l, n, in)) return false;
-    if (!row->flags && row->form != FORM_ITEMS) return true;
-    const xir_type *type = row->kind == ROW_EACH ? leading_type(n) : n->op->inputs[0].value->type;
+    if (!row->flags && row->form != BY_ITEMS && row->form != BY_FACTORS) return true;
+    const xir_type *type = row->kind == LAYOUT_EACH ? leading_type(n) : n->op->inputs[0].value->type;
     size_t rank = xir_type_rank(type);
     if (finds_channels(n)) {
         if (rank == 0 || order_at(in, rank - 1) != letter_at(type, 'C', rank - 1)) return false;
     }
-    if (row->flags & ROW_BATCH && order_at(in, 0) != letter_at(type, 'N', 0)) return false;
-    if (row->flags & ROW_NAMED && !names_some(n)) return false;
-    if (row->flags & ROW_IN_TURN) {
+    if (row->flags & LAYOUT_BATCH && order_at(in, 0) != letter_at(type, 'N', 0)) return false;
+    if (row->flags & LAYOUT_NAMED && !names_some(n)) return false;
+    if (row->flags & LAYOUT_IN_TURN) {
         uint32_t named = axes_named(n), before = 0;
         for (size_t i = 0; i < rank; i++) {
             uint32_t axis = order_at(in, i);
@@ -143,31 +143,34 @@ static bool can_work_in(plan *l, const node *n, axis_order in) {
             before = axis;
         }
     }
-    return row->form != FORM_ITEMS || ((const xir_i64s *)attr_at(n->op, n->row->attr[0]))->size <= rank;
+    return row->form != BY_ITEMS || ((const xir_i64s *)attr_at(n->op, n->row->attr[0]))->size <= rank;
 }
 
 /* Whether the ranks are what the row says: files may have anything, and nothing of it is checked before a pass. */
-static bool ranks_fit(const plan *l, const node *n, row_kind kind) {
-    size_t rank = rank_in(l, n), named = (size_t)__builtin_popcount(n->row->attr[0] && n->row->row->form != FORM_NONE &&
-                                                                    n->row->row->form < FORM_ITEMS ? axes_named(n) : 0);
-    bool all = kind == ROW_JOIN || kind == ROW_GAIN, axis = n->row->row->form == FORM_AXIS;
+static bool ranks_fit(const plan *l, const node *n, layout_kind kind) {
+    size_t rank = rank_in(l, n), named = (size_t)__builtin_popcount(n->row->attr[0] && n->row->form != BY_NONE &&
+                                                                    n->row->form < BY_ITEMS ? axes_named(n) : 0);
+    bool all = kind == LAYOUT_JOIN || kind == LAYOUT_GAIN, axis = n->row->form == BY_AXIS;
     size_t out = rank;
     if (axis && named == 0) return false;
-    if (kind == ROW_LOSE && !keeps_dims(n)) out -= named;
-    if (kind == ROW_GAIN) out++;
-    if (kind == ROW_GATHER) {
+    if (kind == LAYOUT_LOSE && !keeps_dims(n)) out -= named;
+    if (kind == LAYOUT_GAIN) out++;
+    if (kind == LAYOUT_GATHER) {
         if (n->n_in < 2 || !l->ports[n->port + 1].type) return false;
         out = rank - 1 + l->ports[n->port + 1].rank;
     }
     for (uint32_t i = 0; i < n->n_in; i++) {
         const port *p = &l->ports[n->port + i];
         if (!p->type) {
-            if (all || kind == ROW_EACH) return false;
-        } else if (kind == ROW_EACH ? p->rank > n->rank : all && p->rank != rank) {
+            if (all || kind == LAYOUT_EACH) return false;
+        } else if (kind == LAYOUT_EACH ? p->rank > n->rank : all && p->rank != rank) {
             return false;
         }
     }
-    if (kind == ROW_EACH || kind == ROW_RESHAPE || kind == ROW_MATMUL || kind == ROW_SHAPE) return true;
+    for (uint32_t i = 1; i < n->n_out && kind == LAYOUT_EACH; i++) {
+        if (rank_of(&n->op->outputs[i]) != n->rank) return false;
+    }
+    if (kind == LAYOUT_EACH || kind == LAYOUT_RESHAPE || kind == LAYOUT_MATMUL || kind == LAYOUT_SHAPE) return true;
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (rank_of(&n->op->outputs[i]) != out) return false;
     }
@@ -175,17 +178,17 @@ static bool ranks_fit(const plan *l, const node *n, row_kind kind) {
 }
 
 bool row_fits(plan *l, const node *n) {
-    row_kind kind = n->row->row->kind;
+    layout_kind kind = n->row->kind;
     if (!ranks_fit(l, n, kind)) return false;
-    if (kind == ROW_RESHAPE) {
-        const xir_reshape_attrs *a = n->op->attrs;
-        return a->shape.size == n->rank && a->layout && xir_layout_rank(a->layout) == n->rank;
+    if (kind == LAYOUT_RESHAPE) {
+        const xir_layout *letters = *(const xir_layout *const *)attr_at(n->op, n->row->attr[1]);
+        return ((const xir_i64s *)attr_at(n->op, n->row->attr[0]))->size == n->rank && letters && xir_layout_rank(letters) == n->rank;
     }
-    if (n->row->row->form == FORM_TYPE) {
+    if (n->row->form == BY_TYPE) {
         return facts_of(l, *(const xir_type *const *)attr_at(n->op, n->row->attr[0]))->plain &&
                xir_type_rank(*(const xir_type *const *)attr_at(n->op, n->row->attr[0])) == n->rank;
     }
-    for (size_t k = 0; k < MOST_ATTRS && n->row->row->flags & ROW_FACTORS && n->row->attr[k]; k++) {
+    for (size_t k = 0; k < LAYOUT_ATTRS && n->row->form == BY_FACTORS && n->row->attr[k]; k++) {
         if (n->row->attr[k]->kind == XIR_KIND_PARAMS && !*(xir_value *const *)attr_at(n->op, n->row->attr[k])) return false;
     }
     return true;
@@ -264,8 +267,8 @@ static bool gather_in(const plan *l, const node *n, axis_order out, axis_order *
 axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in) {
     if (in == ORDER_SAME) return ORDER_SAME;
     if (!n->row) return i == 0 ? in : ORDER_SAME;   // an anchor that is to be turned
-    row_kind kind = n->row->row->kind;
-    if (kind != ROW_EACH) return i == 0 || kind == ROW_JOIN || kind == ROW_GAIN ? in : ORDER_SAME;
+    layout_kind kind = n->row->kind;
+    if (kind != LAYOUT_EACH) return i == 0 || kind == LAYOUT_JOIN || kind == LAYOUT_GAIN ? in : ORDER_SAME;
     const port *p = &l->ports[n->port + i];
     if (order_is_merged(in)) return in;
     return p->single ? ORDER_SAME : p->rank == n->rank ? in : narrowed(in, n->rank, p->rank);
@@ -273,8 +276,8 @@ axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in) {
 
 /* Axes that the output has not, and dims of 1, may stand anywhere; and channels that have got letters may do more. */
 bool has_choice(const node *n) {
-    row_kind kind = n->row->row->kind;
-    return kind == ROW_LOSE || kind == ROW_GAIN || kind == ROW_GATHER || kind == ROW_RESHAPE || finds_channels(n);
+    layout_kind kind = n->row->kind;
+    return kind == LAYOUT_LOSE || kind == LAYOUT_GAIN || kind == LAYOUT_GATHER || kind == LAYOUT_RESHAPE || finds_channels(n);
 }
 
 bool finds_same_axes(plan *l, const node *n, uint32_t i) {
@@ -289,7 +292,7 @@ bool finds_same_axes(plan *l, const node *n, uint32_t i) {
     if (!finds_channels(n)) return true;
     axis_order needs = op_needs(l, n, i, n->in);
     if (letter_at(now, 'C', last) != order_find(needs, letter_at(p->type, 'C', last))) return false;
-    return !(n->row->row->flags & ROW_BATCH) || letter_at(now, 'N', 0) == order_find(needs, letter_at(p->type, 'N', 0));
+    return !(n->row->flags & LAYOUT_BATCH) || letter_at(now, 'N', 0) == order_find(needs, letter_at(p->type, 'N', 0));
 }
 
 /* How many elements a merged axis has. */
@@ -324,39 +327,39 @@ static bool matrix_can_merge(const plan *l, const node *n, int64_t axis, axis_or
 
 bool orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order *in, axis_order *out) {
     if (!n->row) return false;
-    row_kind kind = n->row->row->kind;
+    layout_kind kind = n->row->kind;
     *in = *out = as;
     if (order_is_merged(as)) {
-        if (kind == ROW_MATMUL) *out = n->out;
-        return kind == ROW_MATMUL ? i == 0 && matrix_can_merge(l, n, 0, as) : kind == ROW_EACH && each_can_merge(l, n, as);
+        if (kind == LAYOUT_MATMUL) *out = n->out;
+        return kind == LAYOUT_MATMUL ? i == 0 && matrix_can_merge(l, n, 0, as) : kind == LAYOUT_EACH && each_can_merge(l, n, as);
     }
-    if (kind == ROW_EACH) {
+    if (kind == LAYOUT_EACH) {
         const port *p = &l->ports[n->port + i];
         if (p->single) return false;
         if (p->rank < n->rank) *in = *out = widened(as, n->rank, p->rank);
         return can_work_in(l, n, *in);
     }
-    if (kind == ROW_MATMUL || (i > 0 && kind != ROW_JOIN && kind != ROW_GAIN) || !can_work_in(l, n, as)) return false;
-    if (kind == ROW_LOSE && !keeps_dims(n)) *out = without(as, rank_in(l, n), axes_named(n));
-    if (kind == ROW_GAIN) *out = with(as, n->rank, axes_named(n));
-    if (kind == ROW_GATHER) *out = gather_out(l, n, as);
-    if (kind == ROW_SHAPE) *out = ORDER_SAME;
-    if (kind == ROW_SHAPE && l->values[n->first].next_view != NONE) return false;
-    return kind != ROW_RESHAPE || reshape_forward(l, n, as, out);
+    if (kind == LAYOUT_MATMUL || (i > 0 && kind != LAYOUT_JOIN && kind != LAYOUT_GAIN) || !can_work_in(l, n, as)) return false;
+    if (kind == LAYOUT_LOSE && !keeps_dims(n)) *out = without(as, rank_in(l, n), axes_named(n));
+    if (kind == LAYOUT_GAIN) *out = with(as, n->rank, axes_named(n));
+    if (kind == LAYOUT_GATHER) *out = gather_out(l, n, as);
+    if (kind == LAYOUT_SHAPE) *out = ORDER_SAME;
+    if (kind == LAYOUT_SHAPE && l->values[n->first].next_view != NONE) return false;
+    return kind != LAYOUT_RESHAPE || reshape_forward(l, n, as, out);
 }
 
 bool orders_by_output(plan *l, const node *n, axis_order as, axis_order *in, axis_order *out) {
     if (!n->row) return false;
-    row_kind kind = n->row->row->kind;
+    layout_kind kind = n->row->kind;
     *in = *out = as;
     if (order_is_merged(as)) {
-        if (kind == ROW_MATMUL) *in = n->in;
-        return kind == ROW_MATMUL ? matrix_can_merge(l, n, 1, as) : kind == ROW_EACH && each_can_merge(l, n, as);
+        if (kind == LAYOUT_MATMUL) *in = n->in;
+        return kind == LAYOUT_MATMUL ? matrix_can_merge(l, n, 1, as) : kind == LAYOUT_EACH && each_can_merge(l, n, as);
     }
-    if (kind == ROW_MATMUL || kind == ROW_SHAPE) return false;
-    if (kind == ROW_LOSE && !keeps_dims(n)) *in = with(as, rank_in(l, n), axes_named(n));
-    if (kind == ROW_GAIN) *in = without(as, n->rank, axes_named(n));
-    if (kind == ROW_GATHER && !gather_in(l, n, as, in)) return false;
-    if (kind == ROW_RESHAPE && !reshape_backward(l, n, as, in)) return false;
+    if (kind == LAYOUT_MATMUL || kind == LAYOUT_SHAPE) return false;
+    if (kind == LAYOUT_LOSE && !keeps_dims(n)) *in = with(as, rank_in(l, n), axes_named(n));
+    if (kind == LAYOUT_GAIN) *in = without(as, n->rank, axes_named(n));
+    if (kind == LAYOUT_GATHER && !gather_in(l, n, as, in)) return false;
+    if (kind == LAYOUT_RESHAPE && !reshape_backward(l, n, as, in)) return false;
     return can_work_in(l, n, *in);
 }

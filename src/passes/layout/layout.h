@@ -2,10 +2,9 @@
  *
  * A value that a Transpose makes is a view of the value that the first of a chain of them took, its root. Transposes are not ops here
  * but something between a root and its users: each user needs the root in an order, and the root is stored in one; where the two
- * differ, a Transpose is left. All orders are relative to the root as it was. An op with a row can work in other orders than its own;
- * what has no row, and is not known, works in its own only.
+ * differ, a Transpose is left. All orders are relative to the root as it was. An op whose class has a LAYOUT row can work
+ * in other orders than its own; any other op works in its own only.
  *
- *   rows.c    what each class does when its input comes in another order
  *   label.c   the orders of one op
  *   reshape.c the same of Reshape
  *   roots.c   roots, views and users
@@ -23,64 +22,6 @@
 #include "layout/order.h"
 #include "manager/pass.h"
 
-/* ---- rows ------------------------------------------------------------------------------------------------------- */
-
-/* How the orders of inputs and outputs hang together. */
-typedef enum row_kind {
-    ROW_NONE,
-    ROW_ANCHOR,    /* works in its own order, and its neighbours should                                       */
-    ROW_FIXED,     /* works in its own order; axes are found by their letters                                  */
-    ROW_EACH,      /* element by element: all inputs broadcast to the output, in one order                     */
-    ROW_SAME,      /* the first input and the outputs are in one order                                         */
-    ROW_JOIN,      /* all inputs and the output are                                                            */
-    ROW_LOSE,      /* the output lacks the axes that are named                                                 */
-    ROW_GAIN,      /* the output has one axis more                                                             */
-    ROW_GATHER,    /* an axis of the first input becomes those of the second                                   */
-    ROW_RESHAPE,
-    ROW_SHAPE,     /* the dims as they were, from wherever they are                                            */
-    ROW_MATMUL     /* rows and columns of a constant follow what is merged into the last axis                  */
-} row_kind;
-
-/* What an attribute says of axes. */
-typedef enum axis_form {
-    FORM_NONE,
-    FORM_AXIS,     /* one, from the end if negative                                        */
-    FORM_AXIS_REF, /* one or null: all of them                                             */
-    FORM_AXES,     /* a list                                                               */
-    FORM_ITEMS,    /* an item for each axis, the last for the last; missing ones are 1     */
-    FORM_PAIRS,    /* two items for each                                                   */
-    FORM_TYPE      /* the type of the output                                               */
-} axis_form;
-
-enum {
-    ROW_CHANNELS  = 1,   /* channels are the axis C, else the last one: it has to be the last one then   */
-    ROW_BATCH     = 2,   /* the batch is the axis N, else the first one: it has to be the first one then */
-    ROW_IN_TURN   = 4,   /* the axes that are named stay in their order                                  */
-    ROW_NAMED     = 8,   /* some axis has to be named: all of them are something else                    */
-    ROW_FACTORS   = 16   /* ROW_CHANNELS if an attribute has more than one factor                        */
-};
-
-enum { MOST_ATTRS = 3 };
-
-typedef struct layout_row {
-    const xir_class_decl *(*decl)(void);
-    row_kind    kind;
-    axis_form   form;
-    const char *attr[MOST_ATTRS];   /* of this form */
-    uint32_t    flags;
-} layout_row;
-
-extern const layout_row layout_rows[];
-extern const size_t     n_layout_rows;
-
-/* A row and its class in a context. */
-typedef struct known_row {
-    const layout_row *row;
-    const xir_class  *cls;
-    const xir_field  *attr[MOST_ATTRS];
-    const xir_field  *keepdim;
-} known_row;
-
 /* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
 #define NONE UINT32_MAX   /* no index */
@@ -88,7 +29,7 @@ typedef struct known_row {
 /* An op, by its place in the order. */
 typedef struct node {
     xir_op          *op;       /* NULL: it has gone                                        */
-    const known_row *row;      /* NULL: works in its own order                             */
+    const class_layout *row;   /* NULL: works in its own order                             */
     axis_order       in, out;  /* of its leading input, of its outputs                     */
     uint32_t         first;    /* of its outputs, an index of values                       */
     uint32_t         port;     /* of its inputs, an index of ports                         */
@@ -165,8 +106,6 @@ typedef struct plan {
     xir_pass            *at;
     xir_network         *net;
     const xir_allocator *alloc;
-    known_row           *rows;          /* by a hash of the class; cls NULL: free                        */
-    size_t               row_room;
     uint32_t            *place;         /* by slot: an index of nodes                                    */
     node                *nodes;
     port                *ports;
@@ -185,11 +124,7 @@ typedef struct plan {
     type_facts           facts[FACTS];
 } plan;
 
-/* ---- rows.c ------------------------------------------------------------------------------------------------------ */
-
-bool             rows_make(plan *l);
-const known_row *row_of(const plan *l, const xir_class *cls);
-/* An attribute of an op where the row says. */
+/* An attribute of an op where its class has it. */
 static inline const void *attr_at(const xir_op *op, const xir_field *field) { return (const char *)op->attrs + field->offset; }
 
 /* ---- label.c ----------------------------------------------------------------------------------------------------- */

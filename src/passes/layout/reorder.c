@@ -15,9 +15,13 @@ static xir_status set_list(const node *n, const xir_field *field, const int64_t 
     return xir_op_set(n->op, field->name, &(xir_attr){ .kind = XIR_KIND_I64S, .as.i64s = { items, size } });
 }
 
-static xir_status set_ref(const node *n, const char *name, const void *ref) {
+static xir_status set_ref(const node *n, const xir_field *field, const void *ref) {
     if (!ref) return XIR_E_MEMORY;
-    return xir_op_set(n->op, xir_str_of(name), &(xir_attr){ .kind = XIR_KIND_REF, .as.ref = ref });
+    return xir_op_set(n->op, field->name, &(xir_attr){ .kind = XIR_KIND_REF, .as.ref = ref });
+}
+
+static xir_status set_axis(const node *n, const xir_field *field, int64_t axis) {
+    return xir_op_set(n->op, field->name, &(xir_attr){ .kind = XIR_KIND_I64, .as.i64 = axis });
 }
 
 static xir_status move_axes(const node *n, const xir_field *field, size_t rank) {
@@ -56,13 +60,13 @@ const xir_layout *letters_of(plan *l, const value_node *root, const xir_layout *
 }
 
 static xir_status reorder_reshape(plan *l, const node *n) {
-    const xir_reshape_attrs *a = n->op->attrs;
-    int64_t shape[MOST_AXES];
+    const xir_i64s *dims = attr_at(n->op, n->row->attr[0]);
+    const xir_layout *was = *(const xir_layout *const *)attr_at(n->op, n->row->attr[1]);
+    int64_t now[MOST_AXES];
     if (n->out == ORDER_SAME || order_is_merged(n->out)) return XIR_OK;
-    for (size_t i = 0; i < a->shape.size; i++) shape[i] = a->shape.data[order_at(n->out, i)];
-    const xir_layout *letters = letters_of(l, &l->values[n->first], a->layout);
-    if (!letters) return XIR_E_MEMORY;
-    return xir_op_set_body(n->op, xir_reshape_class(), &(xir_reshape_attrs){ .shape = { shape, a->shape.size }, .layout = letters });
+    for (size_t i = 0; i < dims->size; i++) now[i] = dims->data[order_at(n->out, i)];
+    xir_status status = set_ref(n, n->row->attr[1], letters_of(l, &l->values[n->first], was));
+    return status ? status : set_list(n, n->row->attr[0], now, dims->size);
 }
 
 static xir_status reorder_cast(plan *l, const node *n) {
@@ -71,53 +75,56 @@ static xir_status reorder_cast(plan *l, const node *n) {
     const xir_layout *letters = type ? xir_type_layout(was) : NULL;
     if (letters && !(letters = letters_of(l, &l->values[n->first], letters))) return XIR_E_MEMORY;
     if (letters) type = xir_type_with_layout(l->net->ctx, type, letters, NULL);
-    return set_ref(n, n->row->row->attr[0], type);
+    return set_ref(n, n->row->attr[0], type);
 }
 
 static xir_status reorder_attrs(plan *l, const node *n) {
-    const layout_row *row = n->row->row;
-    size_t rank = row->kind == ROW_EACH ? 0 : rank_of(n->op->inputs[0].value);
+    const class_layout *row = n->row;
+    size_t rank = row->kind == LAYOUT_EACH ? 0 : rank_of(n->op->inputs[0].value);
     xir_status status = XIR_OK;
-    for (size_t k = 0; k < MOST_ATTRS && row->attr[k] && !status; k++) {
+    for (size_t k = 0; k < LAYOUT_ATTRS && row->attr[k] && !status; k++) {
         const xir_field *field = n->row->attr[k];
         switch (row->form) {
-        case FORM_NONE:
-            break;
-        case FORM_AXIS: {
-            bool gain = row->kind == ROW_GAIN;
+        case BY_AXIS: {
+            bool gain = row->kind == LAYOUT_GAIN;
             int64_t was = *(const int64_t *)attr_at(n->op, field), now = moved_axis(gain ? n->out : n->in, was, rank + gain);
-            if (now != was) status = xir_op_set_i64(n->op, row->attr[k], now);
+            if (now != was) status = set_axis(n, field, now);
             break;
         }
-        case FORM_AXIS_REF: {
+        case BY_AXIS_REF: {
             const xir_int_imm *was = *(const xir_int_imm *const *)attr_at(n->op, field);
             if (!was) break;
             xir_int_imm now = *was;
             now.value = moved_axis(n->in, was->value, rank);
             if (now.value != was->value) {
-                status = set_ref(n, row->attr[k], xir_object_make(l->net->ctx, xir_int_imm_class(), &now, NULL));
+                status = set_ref(n, field, xir_object_make(l->net->ctx, xir_int_imm_class(), &now, NULL));
             }
             break;
         }
-        case FORM_AXES:
+        case BY_AXES:
             status = move_axes(n, field, rank);
             break;
-        case FORM_ITEMS:
+        case BY_ITEMS:
             status = move_items(n, field, rank, 1);
             break;
-        case FORM_PAIRS:
+        case BY_PAIRS:
             status = move_items(n, field, rank, 2);
             break;
-        case FORM_TYPE:
+        case BY_TYPE:
             status = reorder_cast(l, n);
+            break;
+        case BY_DIMS:
+            return reorder_reshape(l, n);
+        case BY_NONE: case BY_FACTORS: case BY_RANGE: case BY_FORMS:
             break;
         }
     }
-    return !status && row->kind == ROW_RESHAPE ? reorder_reshape(l, n) : status;
+    return status;
 }
 
 /* Shape asks for the dims where they are now; where they do not stand together, for all of them, of which a Gather takes the right ones. */
 static xir_status reorder_shape(plan *l, const node *n) {
+    const xir_field *start = n->row->attr[0], *end = n->row->attr[1];
     size_t from, to, count;
     axes_asked(n, &from, &to);
     if ((count = to - from) == 0) return XIR_OK;
@@ -127,10 +134,9 @@ static xir_status reorder_shape(plan *l, const node *n) {
         places[i] = (int64_t)order_find(n->in, from + i);
         together &= places[i] == places[0] + (int64_t)i;
     }
-    xir_shape_attrs a = { .start = together ? places[0] : 0 };
     if (together) {
-        a.end = xir_int_imm_make(l->net->ctx, &(xir_int_imm){ .value = places[0] + (int64_t)count }, NULL);
-        return a.end ? xir_op_set_body(n->op, xir_shape_class(), &a) : XIR_E_MEMORY;
+        xir_status status = set_ref(n, end, xir_int_imm_make(l->net->ctx, &(xir_int_imm){ .value = places[0] + (int64_t)count }, NULL));
+        return status ? status : set_axis(n, start, places[0]);
     }
     xir_value *dims = n->op->outputs;
     const xir_type *type = dims->type, *index = XIR_TENSOR(l->net->ctx, xir_sint(l->net->ctx, 64), "*", (int64_t)count);
@@ -143,7 +149,8 @@ static xir_status reorder_shape(plan *l, const node *n) {
     xir_status status = xir_value_replace(dims, gather->outputs);
     if (!status) status = xir_op_set_input(gather, 0, dims);
     if (!status && !name_move(dims, gather->outputs, ORDER_SAME)) status = XIR_E_MEMORY;
-    return status ? status : xir_op_set_body(n->op, xir_shape_class(), &a);
+    if (!status) status = xir_op_set(n->op, end->name, &(xir_attr){ .kind = XIR_KIND_REF, .is_null = true });
+    return status ? status : set_axis(n, start, 0);
 }
 
 /* ---- constants ------------------------------------------------------------------------------------------------------ */
@@ -167,9 +174,9 @@ static xir_status reorder_matrix(plan *l, const node *n) {
 }
 
 static xir_status reorder_constants(plan *l, const node *n) {
-    row_kind kind = n->row->row->kind;
-    if (kind == ROW_MATMUL) return reorder_matrix(l, n);
-    if (kind != ROW_EACH && kind != ROW_JOIN && kind != ROW_GAIN) return XIR_OK;
+    layout_kind kind = n->row->kind;
+    if (kind == LAYOUT_MATMUL) return reorder_matrix(l, n);
+    if (kind != LAYOUT_EACH && kind != LAYOUT_JOIN && kind != LAYOUT_GAIN) return XIR_OK;
     for (uint32_t i = 0; i < n->n_in; i++) {
         xir_value *v = n->op->inputs[i].value;
         if (!v || !value_is_params(v)) continue;
@@ -177,7 +184,7 @@ static xir_status reorder_constants(plan *l, const node *n) {
         if (order_is_merged(n->in)) {
             if (rank_of(v)) status = reorder_merged(l, n, i, n->in, rank_of(v) - 1);
         } else {
-            xir_value *now = params_in_order(l, v, kind == ROW_EACH ? n->rank : rank_of(v), n->in);
+            xir_value *now = params_in_order(l, v, kind == LAYOUT_EACH ? n->rank : rank_of(v), n->in);
             status = !now ? XIR_E_MEMORY : now == v ? XIR_OK : xir_op_set_input(n->op, i, now);
         }
         if (status) return status;
@@ -191,7 +198,7 @@ xir_status reorder_ops(plan *l, size_t *changes) {
         if (n->in == ORDER_SAME && n->out == ORDER_SAME) continue;
         /* Constants first: they are broadcast to what the types still say. */
         xir_status status = n->row ? reorder_constants(l, n) : XIR_OK;
-        if (!status && n->row) status = n->row->row->kind == ROW_SHAPE ? reorder_shape(l, n) : reorder_attrs(l, n);
+        if (!status && n->row) status = n->row->kind == LAYOUT_SHAPE ? reorder_shape(l, n) : reorder_attrs(l, n);
         if (status) return status;
         n->dirty = true;
         l->again |= n->row && has_choice(n);

@@ -60,7 +60,6 @@ static bool take_memory(plan *l) {
 }
 
 void plan_free(plan *l) {
-    mem_free(l->alloc, l->rows, l->row_room * sizeof *l->rows);
     mem_free(l->alloc, l->place, (l->n_slots + 1) * sizeof *l->place);
     mem_free(l->alloc, l->nodes, (l->n_nodes + 1) * sizeof *l->nodes);
     mem_free(l->alloc, l->ports, (l->n_ports + 1) * sizeof *l->ports);
@@ -77,10 +76,10 @@ void plan_free(plan *l) {
 static bool is_host(const xir_op *op) { return op->target == op->net->host || target_is_host(op->target); }
 
 /* Whether the op's inputs are there and made by ops that have been met, and all its types are understood. */
-static bool is_plain_op(plan *l, const node *n, row_kind kind) {
+static bool is_plain_op(plan *l, const node *n, layout_kind kind) {
     const xir_op *op = n->op;
     if (!is_host(op) || n->strange || op->n_inputs == 0 || op->n_outputs == 0 || !op->inputs[0].value) return false;
-    if (kind != ROW_EACH && kind != ROW_JOIN && kind != ROW_GAIN && value_is_params(op->inputs[0].value)) return false;
+    if (kind != LAYOUT_EACH && kind != LAYOUT_JOIN && kind != LAYOUT_GAIN && value_is_params(op->inputs[0].value)) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         const value_more *more = op->outputs[i].more;
         if (!facts_of(l, op->outputs[i].type)->plain || (more && more->mtype)) return false;
@@ -165,14 +164,16 @@ static void turn_anchor(plan *l, node *n) {
     }
 }
 
-static void list_op(plan *l, node *n, const known_row *row, bool transpose) {
-    row_kind kind = row ? row->row->kind : ROW_NONE;
-    bool plain = (row || transpose) && is_plain_op(l, n, kind);
+/* What an op's class says of orders, which needs that the types of its outputs can be inferred again. */
+static void list_op(plan *l, node *n, bool transpose) {
+    const class_layout *row = n->op->cls->layout;
+    layout_kind kind = row ? row->kind : LAYOUT_NONE;
+    bool plain = (row || transpose) && is_plain_op(l, n, kind) && xir_class_infers_on(n->op->cls, XIR_TARGET_HOST);
     if (plain && transpose) make_view(l, n);
-    n->anchor = plain && kind == ROW_ANCHOR;
+    n->anchor = plain && kind == LAYOUT_ANCHOR;
     if (n->anchor && l->first) turn_anchor(l, n);
-    n->letters = kind == ROW_ANCHOR || kind == ROW_FIXED || n->op->cls->opaque;
-    if (plain && row && kind != ROW_ANCHOR && kind != ROW_FIXED) {
+    n->letters = kind == LAYOUT_ANCHOR || kind == LAYOUT_FIXED || n->op->cls->opaque;
+    if (plain && row && kind != LAYOUT_ANCHOR && kind != LAYOUT_FIXED) {
         n->row = row;
         if (!row_fits(l, n)) n->row = NULL;
     }
@@ -182,8 +183,7 @@ static void list_op(plan *l, node *n, const known_row *row, bool transpose) {
 static bool list_ops(plan *l) {
     uint32_t value = 0, input = 0;
     bool sorted = true;
-    const xir_class *transpose = xir_class_of(l->net->ctx, xir_transpose_class()), *last = NULL;
-    const known_row *row = NULL;
+    const xir_class *transpose = xir_class_of(l->net->ctx, xir_transpose_class());
     for (xir_op *op = l->net->first; op; op = op->next) {
         uint32_t at = l->place[op->slot];
         node *n = &l->nodes[at];
@@ -198,8 +198,7 @@ static bool list_ops(plan *l) {
         for (uint32_t i = 0; i < op->n_outputs; i++, value++) {
             l->values[value] = (value_node){ .root = value, .view = ORDER_SAME, .next_view = NONE, .maker = at, .stored = ORDER_SAME };
         }
-        if (op->cls != last) row = row_of(l, last = op->cls);
-        list_op(l, n, row, op->cls == transpose);
+        list_op(l, n, op->cls == transpose);
         n->met = true;
     }
     return sorted;
@@ -229,7 +228,7 @@ static void list_uses(plan *l) {
 }
 
 bool plan_make(plan *l) {
-    if (!take_memory(l) || !rows_make(l)) return false;
+    if (!take_memory(l)) return false;
     if (!list_ops(l)) {
         for (size_t i = 0; i < l->n_nodes; i++) {
             const node *n = &l->nodes[i];

@@ -318,6 +318,56 @@ static const bad_class bad_classes[] = {
     { "inputs after any number",     XIR_E_INVALID, "many", { HEAD_OP, { .word = XIR_WORD_VAR, .name = "many", .offset = offsetof(bad_ports, many) }, { .word = XIR_WORD_IN, .name = "a", .offset = offsetof(bad_ports, a) }, LAST } },
 };
 
+#define MAP_OF(...)     { { .word = XIR_WORD_OP, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_map), .least = { .i = sizeof(bad_ports) } }, \
+                          { .word = XIR_WORD_IN, .name = "a", .offset = offsetof(bad_ports, a) }, { .word = XIR_WORD_OUT, .name = "y" }, __VA_ARGS__, LAST }
+#define MAP_ROW(k, n, ...) { .word = XIR_WORD_FIELD, .kind = XIR_KIND_##k, .name = #n, .describe = "", .offset = offsetof(bad_map, n), __VA_ARGS__ }
+#define AXIS            MAP_ROW(I64, axis, ANY_NUMBER)
+#define AXES            MAP_ROW(I64S, axes, .flags = 0)
+#define LAYOUT_OF(text) { .word = XIR_WORD_LAYOUT, .describe = text }
+
+typedef struct bad_map {
+    int64_t    axis;
+    xir_i64s   axes;
+    bool       keep;
+    const void *ref;
+} bad_map;
+
+typedef struct bad_layout {
+    const char *part;
+    xir_row     rows[8];
+} bad_layout;
+
+/* LAYOUT rows that do not fit their class, or themselves. */
+static const bad_layout bad_layouts[] = {
+    { "a kind such as SAME was expected, '' was found",           MAP_OF(LAYOUT_OF("")) },
+    { "a kind such as SAME was expected, 'SIDEWAYS' was found",   MAP_OF(LAYOUT_OF("SIDEWAYS, AXIS, axis")) },
+    { "a flag or a form such as AXIS was expected, 'axis' was found", MAP_OF(AXIS, LAYOUT_OF("SAME, axis")) },
+    { "the class has no attribute 'axes'",                        MAP_OF(AXIS, LAYOUT_OF("SAME, AXIS, axes")) },
+    { "the class has no attribute 'CHANNELS'",                    MAP_OF(AXIS, LAYOUT_OF("SAME, AXIS, CHANNELS")) },
+    { "AXIS needs 1 attributes, 0 were found",                    MAP_OF(AXIS, LAYOUT_OF("SAME, AXIS")) },
+    { "'axis' is one attribute too many for AXIS",                MAP_OF(AXIS, LAYOUT_OF("SAME, AXIS, axis, axis")) },
+    { "'keep' is one attribute too many for AXIS",                MAP_OF(AXIS, MAP_ROW(BOOL, keep, .flags = 0), LAYOUT_OF("SAME, AXIS, axis, keep")) },
+    { "attribute 'axes' is of kind list<int64>, int64 was expected for AXIS", MAP_OF(AXES, LAYOUT_OF("SAME, AXIS, axes")) },
+    { "attribute 'axis' is of kind int64, list<int64> was expected for AXES", MAP_OF(AXIS, LAYOUT_OF("LOSE, AXES, axis")) },
+    { "attribute 'axis' is of kind int64, params was expected for FACTORS",   MAP_OF(AXIS, LAYOUT_OF("EACH, FACTORS, axis")) },
+    { "attribute 'ref' refers to icraft::xir::Layout, icraft::xir::TensorType was expected for TYPE",
+      MAP_OF(MAP_ROW(REF, ref, .of = xir_layout_class, .flags = XIR_FIELD_REQUIRED), LAYOUT_OF("SAME, TYPE, ref")) },
+    { "attribute 'ref' refers to any class, icraft::xir::IntImm was expected for AXIS_REF",
+      MAP_OF(MAP_ROW(REF, ref, .flags = XIR_FIELD_OPTIONAL), LAYOUT_OF("LOSE, AXIS_REF, ref")) },
+    { "attribute 'ref' may be null, which TYPE does not allow",
+      MAP_OF(MAP_ROW(REF, ref, .of = xir_tensor_type_class, .flags = XIR_FIELD_OPTIONAL), LAYOUT_OF("SAME, TYPE, ref")) },
+    { "EACH does not go with AXIS",                               MAP_OF(AXIS, LAYOUT_OF("EACH, AXIS, axis")) },
+    { "ANCHOR does not go with CHANNELS",                         MAP_OF(LAYOUT_OF("ANCHOR, CHANNELS")) },
+    { "GATHER needs an attribute that names axes",                MAP_OF(AXIS, LAYOUT_OF("GATHER")) },
+    { "GATHER needs 2 inputs and an output",                      MAP_OF(AXIS, LAYOUT_OF("GATHER, AXIS, axis")) },
+    { "BATCH needs CHANNELS",                                     MAP_OF(LAYOUT_OF("SAME, BATCH")) },
+    { "IN_TURN needs a list of axes",                             MAP_OF(AXIS, LAYOUT_OF("SAME, IN_TURN, AXIS, axis")) },
+    { "the class has two of these rows",                          MAP_OF(LAYOUT_OF("EACH"), LAYOUT_OF("EACH")) },
+    { "RESHAPE needs a single output",                            MAP_OF(AXES, MAP_ROW(REF, ref, .of = xir_layout_class, .flags = XIR_FIELD_REQUIRED),
+                                                                         { .word = XIR_WORD_OUT, .name = "z" }, LAYOUT_OF("RESHAPE, DIMS, axes, ref")) },
+    { "the class is not an operation",                            { HEAD_OBJ, LAYOUT_OF("EACH"), LAST } },
+};
+
 static const xir_class_decl *bad_thing_class(void) {
     static const xir_row rows[] = { { .word = XIR_WORD_OBJ, .name = "test::Nothing", .describe = "", .offset = sizeof(xir_object) }, LAST };
     static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };
@@ -333,6 +383,14 @@ static void check_not_registered(const xir_class_decl *decl, const char *moral, 
     assert_int_equal(xir_register(own, decl, NULL), status);
     assert_int_equal(class_count(own), n);
     assert_null(xir_class_of(own, decl));
+}
+
+static void layouts_that_do_not_fit_are_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad_layouts); i++) {
+        const xir_class_decl decl = { XIR_ABI, sizeof decl, bad_layouts[i].rows };
+        check_not_registered(&decl, bad_layouts[i].part, XIR_E_INVALID, bad_layouts[i].part);
+    }
 }
 
 static void rows_that_contradict_themselves_are_refused(void **state) {
@@ -933,6 +991,7 @@ int main(void) {
         OWN(registering_again_is_no_error),
         OWN(a_class_belongs_to_its_context),
         OWN(rows_that_contradict_themselves_are_refused),
+        OWN(layouts_that_do_not_fit_are_refused),
         OWN(a_taken_key_stays_its_owner_s),
         OWN(another_abi_is_refused),
         OWN(a_class_may_refer_to_itself),

@@ -1,0 +1,177 @@
+/* Reading a LAYOUT row: "SAME, IN_TURN, AXES, axis". A kind, flags, and the form of the attributes that follow. Three tables say
+ * which of them go together, so that the pass relies on every row that a class has. */
+#include "class_layout.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include "context.h"
+
+/* ---- the words ----------------------------------------------------------------------------------------------------- */
+
+#define FORM(name) (1u << BY_##name)
+
+/* ORDER LAYOUT */
+static const struct { const char *name; uint32_t forms, flags, inputs; bool one_output; } kind_rules[LAYOUT_KINDS] = {
+    [LAYOUT_ANCHOR]  = { "ANCHOR",  FORM(NONE),                                  0, 1, false },
+    [LAYOUT_FIXED]   = { "FIXED",   FORM(NONE),                                  0, 1, false },
+    [LAYOUT_EACH]    = { "EACH",    FORM(NONE) | FORM(FACTORS),                  0, 1, false },
+    [LAYOUT_SAME]    = { "SAME",    FORM(NONE) | FORM(AXIS) | FORM(AXIS_REF) | FORM(AXES) | FORM(ITEMS) | FORM(PAIRS) | FORM(TYPE) |
+                                    FORM(FACTORS), LAYOUT_CHANNELS | LAYOUT_BATCH | LAYOUT_IN_TURN | LAYOUT_NAMED, 1, false },
+    [LAYOUT_JOIN]    = { "JOIN",    FORM(NONE) | FORM(AXIS) | FORM(AXES),        0, 1, false },
+    [LAYOUT_LOSE]    = { "LOSE",    FORM(AXIS) | FORM(AXIS_REF) | FORM(AXES),    LAYOUT_NAMED | LAYOUT_ONES, 1, false },
+    [LAYOUT_GAIN]    = { "GAIN",    FORM(AXIS),                                  0, 1, false },
+    [LAYOUT_GATHER]  = { "GATHER",  FORM(AXIS),                                  0, 2, false },
+    [LAYOUT_RESHAPE] = { "RESHAPE", FORM(DIMS),                                  0, 1, true },
+    [LAYOUT_SHAPE]   = { "SHAPE",   FORM(RANGE),                                 0, 1, true },
+    [LAYOUT_MATMUL]  = { "MATMUL",  FORM(NONE),                                  0, 2, true },
+};
+
+/* An attribute's kind, and of a reference the class. */
+typedef struct attr_rule { xir_kind kind; int of; bool may_be_null; } attr_rule;
+enum { ANY_CLASS = -1 };
+
+/* ORDER LAYOUT: the attributes of each form, `least` to `most` of them. */
+static const struct { const char *name; uint32_t least, most; attr_rule attr[LAYOUT_ATTRS]; } form_rules[BY_FORMS] = {
+    [BY_NONE]     = { "",         0, 0, { { 0 } } },
+    [BY_AXIS]     = { "AXIS",     1, 1, { { XIR_KIND_I64, ANY_CLASS, false } } },
+    [BY_AXIS_REF] = { "AXIS_REF", 1, 1, { { XIR_KIND_REF, CLASS_int_imm, true } } },
+    [BY_AXES]     = { "AXES",     1, 1, { { XIR_KIND_I64S, ANY_CLASS, false } } },
+    [BY_ITEMS]    = { "ITEMS",    1, 3, { { XIR_KIND_I64S, ANY_CLASS, false }, { XIR_KIND_I64S, ANY_CLASS, false },
+                                          { XIR_KIND_I64S, ANY_CLASS, false } } },
+    [BY_PAIRS]    = { "PAIRS",    1, 1, { { XIR_KIND_I64S, ANY_CLASS, false } } },
+    [BY_TYPE]     = { "TYPE",     1, 1, { { XIR_KIND_REF, CLASS_tensor_type, false } } },
+    [BY_FACTORS]  = { "FACTORS",  1, 3, { { XIR_KIND_PARAMS, ANY_CLASS, false }, { XIR_KIND_PARAMS, ANY_CLASS, false },
+                                          { XIR_KIND_PARAMS, ANY_CLASS, false } } },   /* or lists of references */
+    [BY_DIMS]     = { "DIMS",     2, 2, { { XIR_KIND_I64S, ANY_CLASS, false }, { XIR_KIND_REF, CLASS_layout, false } } },
+    [BY_RANGE]    = { "RANGE",    2, 2, { { XIR_KIND_I64, ANY_CLASS, false }, { XIR_KIND_REF, CLASS_int_imm, true } } },
+};
+
+/* ORDER LAYOUT: the bits in turn, and the forms that a flag needs. */
+static const struct { const char *name; uint32_t forms, needs; } flag_rules[] = {
+    { "CHANNELS", UINT32_MAX,                  0               },
+    { "BATCH",    UINT32_MAX,                  LAYOUT_CHANNELS },
+    { "IN_TURN",  FORM(AXES),                  0               },
+    { "NAMED",    FORM(AXES) | FORM(AXIS_REF), 0               },
+    { "ONES",     FORM(AXES),                  0               },
+};
+enum { FLAGS = sizeof flag_rules / sizeof *flag_rules };
+
+#undef FORM
+
+/* ---- reading ------------------------------------------------------------------------------------------------------- */
+
+#define SHOWN(s) (int)(s).size, (s).data
+
+/* The next word of the text, which moves on; empty at the end. */
+static xir_str next_word(xir_str *text) {
+    size_t i = 0, n = 0;
+    while (i < text->size && (text->data[i] == ' ' || text->data[i] == ',')) i++;
+    while (i + n < text->size && text->data[i + n] != ' ' && text->data[i + n] != ',') n++;
+    xir_str word = { text->data + i, n };
+    *text = (xir_str){ text->data + i + n, text->size - i - n };
+    return word;
+}
+
+static xir_status refuse(const xir_class *cls, xir_diags *why, const char *format, ...) XIR_PRINTF(3, 4);
+static xir_status refuse(const xir_class *cls, xir_diags *why, const char *format, ...) {
+    char sentence[256];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(sentence, sizeof sentence, format, list);
+    va_end(list);
+    return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %.*s: LAYOUT: %s", SHOWN(cls->key), sentence);
+}
+
+static bool find_flag(xir_str word, size_t *i) {
+    for (*i = 0; *i < FLAGS; ++*i) {
+        if (xir_str_equal(word, xir_str_of(flag_rules[*i].name))) return true;
+    }
+    return false;
+}
+
+static layout_form find_form(xir_str word) {
+    layout_form form = BY_AXIS;
+    while (form < BY_FORMS && !xir_str_equal(word, xir_str_of(form_rules[form].name))) form++;
+    return form;
+}
+
+static layout_kind find_kind(xir_str word) {
+    layout_kind kind = LAYOUT_ANCHOR;
+    while (kind < LAYOUT_KINDS && !xir_str_equal(word, xir_str_of(kind_rules[kind].name))) kind++;
+    return kind;
+}
+
+static xir_status check_attr(const xir_class *cls, const class_layout *of, const xir_field *f, const attr_rule *rule, xir_diags *why) {
+    bool factors = of->form == BY_FACTORS && f->kind == XIR_KIND_REFS;
+    if (f->kind != rule->kind && !factors) {
+        return refuse(cls, why, "attribute '%.*s' is of kind %s, %s was expected for %s", SHOWN(f->name), xir_kind_name(f->kind),
+                      xir_kind_name(rule->kind), form_rules[of->form].name);
+    }
+    if (rule->of != ANY_CLASS && (!f->of || !xir_class_under(f->of, cls->ctx->types[rule->of]))) {
+        return refuse(cls, why, "attribute '%.*s' refers to %.*s, %.*s was expected for %s", SHOWN(f->name),
+                      f->of ? (int)f->of->key.size : 9, f->of ? f->of->key.data : "any class", SHOWN(cls->ctx->types[rule->of]->key),
+                      form_rules[of->form].name);
+    }
+    if (f->flags & XIR_FIELD_OPTIONAL && f->kind == XIR_KIND_REF && !rule->may_be_null) {
+        return refuse(cls, why, "attribute '%.*s' may be null, which %s does not allow", SHOWN(f->name), form_rules[of->form].name);
+    }
+    return XIR_OK;
+}
+
+/* The attributes of the form, and after those of LOSE one that says whether axes become dims of 1. */
+static xir_status read_attrs(const xir_class *cls, xir_str text, class_layout *out, xir_diags *why) {
+    uint32_t n = 0, most = form_rules[out->form].most;
+    xir_str name;
+    while ((name = next_word(&text)).size) {
+        const xir_field *f = xir_class_field(cls, name);
+        if (!f) return refuse(cls, why, "the class has no attribute '%.*s'", SHOWN(name));
+        if (n < most) {
+            xir_status status = check_attr(cls, out, f, &form_rules[out->form].attr[n], why);
+            if (status) return status;
+            out->attr[n++] = f;
+        } else if (out->kind == LAYOUT_LOSE && !out->keepdim && f->kind == XIR_KIND_BOOL) {
+            out->keepdim = f;
+        } else {
+            return refuse(cls, why, "'%.*s' is one attribute too many for %s", SHOWN(name), form_rules[out->form].name);
+        }
+    }
+    if (n >= form_rules[out->form].least) return XIR_OK;
+    return refuse(cls, why, "%s needs %u attributes, %u were found", form_rules[out->form].name, form_rules[out->form].least, n);
+}
+
+/* Whether kind, form and flags go together, and with the class. */
+static xir_status check_words(const xir_class *cls, const class_layout *of, xir_diags *why) {
+    const char *kind = kind_rules[of->kind].name;
+    if (!cls->is_op) return refuse(cls, why, "the class is not an operation");
+    if (cls->layout) return refuse(cls, why, "the class has two of these rows");
+    if (!(kind_rules[of->kind].forms >> of->form & 1)) {
+        if (of->form == BY_NONE) return refuse(cls, why, "%s needs an attribute that names axes", kind);
+        return refuse(cls, why, "%s does not go with %s", kind, form_rules[of->form].name);
+    }
+    for (size_t i = 0; i < FLAGS; i++) {
+        if (!(of->flags >> i & 1)) continue;
+        if (!(kind_rules[of->kind].flags >> i & 1)) return refuse(cls, why, "%s does not go with %s", kind, flag_rules[i].name);
+        if (!(flag_rules[i].forms >> of->form & 1)) return refuse(cls, why, "%s needs a list of axes", flag_rules[i].name);
+        if ((of->flags & flag_rules[i].needs) != flag_rules[i].needs) return refuse(cls, why, "%s needs CHANNELS", flag_rules[i].name);
+    }
+    if (cls->n_inputs < kind_rules[of->kind].inputs || cls->n_outputs == 0) {
+        return refuse(cls, why, "%s needs %u inputs and an output", kind, kind_rules[of->kind].inputs);
+    }
+    if (kind_rules[of->kind].one_output && (cls->n_outputs > 1 || cls->many_outputs)) {
+        return refuse(cls, why, "%s needs a single output", kind);
+    }
+    return XIR_OK;
+}
+
+xir_status class_read_layout(const xir_class *cls, const xir_row *row, class_layout *out, xir_diags *why) {
+    xir_str text = xir_str_of(row->describe), word = next_word(&text);
+    *out = (class_layout){ .kind = find_kind(word) };
+    if (out->kind == LAYOUT_KINDS) return refuse(cls, why, "a kind such as SAME was expected, '%.*s' was found", SHOWN(word));
+    while (!out->form && (word = next_word(&text)).size) {
+        size_t flag;
+        if (find_flag(word, &flag)) out->flags |= 1u << flag;
+        else out->form = find_form(word);
+    }
+    if (out->form == BY_FORMS) return refuse(cls, why, "a flag or a form such as AXIS was expected, '%.*s' was found", SHOWN(word));
+    xir_status status = check_words(cls, out, why);
+    return status ? status : read_attrs(cls, text, out, why);
+}
