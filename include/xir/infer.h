@@ -18,7 +18,8 @@ XIR_API const xir_target *xir_infer_target(const xir_infer *at);
 /* Input types by position; NULL where an input is absent or has no type. */
 XIR_API size_t          xir_infer_input_count(const xir_infer *at);
 XIR_API const xir_type *xir_infer_input(const xir_infer *at, size_t i);
-/* Whether an input is a constant. Like its type, this is part of what an answer depends on, and the answer is reused. */
+/* Whether an input is a constant of the network: the same answer while the network is built, checked and run. Like its type, this is
+ * part of what an answer depends on, and the answer is reused. */
 XIR_API bool            xir_infer_input_is_params(const xir_infer *at, size_t i);
 /* The value itself, for the few results that depend on a constant's bytes; it makes the answer depend on more
  * than types, so the answer is not reused. */

@@ -42,7 +42,9 @@ XIR_API xir_status xir_view_order_outputs(xir_view *view, const int64_t *v_ids, 
 XIR_API bool    xir_view_equal(const xir_view *a, const xir_view *b);
 
 /* A standalone network of the view's ops; Input and Output are added where missing. Those inside are kept, and get what comes
- * in or is used outside beside what they have. Ids are kept, parameter bytes shared. NULL on failure. */
+ * in or is used outside, in addition to what they have. Ids are kept, parameter bytes shared. NULL on failure, with a finding in the
+ * network: XIR_E_INVALID if the view is not convex, that is if a way leads from an op of the view over ops outside back to one of the
+ * view, since what comes in would then depend on what goes out; XIR_E_STALE, XIR_E_MEMORY. Linear in the network. */
 XIR_API xir_network *xir_view_to_network(const xir_view *view);
 
 XIR_END

@@ -56,8 +56,9 @@ typedef struct stand_in {
     params     params;
 } stand_in;
 
-/* What inference sees of them, beside their types: arrays are constants too, for outputs that depend on their numbers; quantised elements
- * are what they stand for, for ops whose types do not follow from quantised ones. */
+/* What inference sees of them, in addition to their types: the bytes of arrays, for outputs that depend on their numbers; quantised
+ * elements are what they stand for, for ops whose types do not follow from quantised ones. Which inputs are constants is what the network
+ * says, whatever the run sees. */
 enum { SEEN_BYTES = 1, SEEN_AS_REALS = 2 };
 
 static xir_status stand_ins(xir_kernel *at, int seen, stand_in *in, xir_value **values) {
@@ -95,6 +96,7 @@ static xir_status infer_outputs(xir_kernel *at, int seen, xir_diags *why) {
     if (status) return status;
     infer_start(&infer, net, at->op->cls, at->op->attrs, at->op->target, values, at->n_inputs, name_text(at->op->name), why);
     infer.home = context_home(at->ctx);
+    infer.run = at->op;
     if (why && op_is_in(at->op)) infer.place = (size_t)xir_network_index_of(net, at->op) + 1;
     status = infer_run(&infer);
     if (!status && infer.n_out != at->n_outputs) {

@@ -216,6 +216,41 @@ static void classes_without_kernels(void **state) {
     xir_context_free(fresh);
 }
 
+/* The rule of a target whose weights are constants. */
+static xir_status constant_second(xir_infer *at) {
+    if (xir_infer_input_is_params(at, 0)) return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "it must be computed");
+    if (!xir_infer_input_is_params(at, 1)) return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "it must be constant");
+    return xir_infer_give(at, xir_infer_input(at, 0));
+}
+
+/* What is a constant while building is one in a run, and nothing else is: also where dims are unknown, so that the run looks at bytes. */
+static void rules_see_the_same_constants_in_a_run(void **state) {
+    (void)state;
+    static const int64_t dims[] = { 2, XIR_UNKNOWN_DIM };
+    for (size_t i = 0; i < COUNT(dims); i++) {
+        xir_context *own = xir_context_new(NULL);
+        DOES(xir_infer_register(own, xir_multiply_class(), XIR_TARGET_WOLONG, constant_second));
+        xir_network *made = xir_network_new(own, "constant", XIR_FRAMEWORK_PYTORCH, "v1.9");
+        const xir_type *type = XIR_TENSOR(own, xir_float(own, XIR_FLOAT_FP32), "*", 2);
+        xir_value *x = xir_input(XIR_AT(made), "x", XIR_TENSOR(own, xir_float(own, XIR_FLOAT_FP32), "*", dims[i]));
+        xir_value *k = xir_params_copy(made, XIR_STR("k"), type, (const float[]){ 2, 3 }, 2 * sizeof(float));
+        xir_at at = XIR_AT(made);
+        at.target = xir_target_of_kind(own, XIR_TARGET_WOLONG, NULL);
+        xir_op *op = xir_add_multiply(at, (xir_multiply_in){ x, k }, NULL);
+        assert_non_null(op);
+        xir_output(XIR_AT(made), XIR_VALUES(xir_op_output(op, 0)));
+        xir_array *in = xir_array_random(own, type, 1, why);
+        xir_status status = xir_network_run(made, (const xir_array *const[]){ in }, 1, out, 1, NULL, why);
+        if (status) xir_diags_print(why, stderr);
+        assert_int_equal(status, XIR_OK);
+        xir_array_free(in);
+        xir_array_free(out[0]);
+        out[0] = NULL;
+        xir_network_free(made);
+        xir_context_free(own);
+    }
+}
+
 static void tiles_are_not_run(void **state) {
     (void)state;
     const xir_type *tiled = FP32("NHWCc4", 1, 1, 1, 1, 4);
@@ -558,6 +593,7 @@ int main(void) {
         STORY(dims_may_depend_on_numbers),            STORY(a_type_that_the_network_says_is_kept),
         STORY(a_type_that_cannot_be_is_refused),      STORY(an_op_without_a_kernel_is_named),
         STORY(every_op_has_a_kernel),                 STORY(classes_without_kernels),
+        STORY(rules_see_the_same_constants_in_a_run),
         STORY(tiles_are_not_run),
         STORY(params_without_bytes_are_named),        STORY(a_value_is_made_before_it_is_used),
         STORY(attributes_are_checked_before_a_kernel_runs), STORY(an_op_of_params_needs_no_arrays),

@@ -15,6 +15,7 @@ void infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const vo
     at->target = target;
     at->op = NULL;
     at->values = inputs;
+    at->run = NULL;
     at->n_inputs = n;
     at->out = at->few;
     at->n_out = 0;
@@ -101,7 +102,7 @@ const xir_type *xir_infer_input(const xir_infer *at, size_t i) {
 }
 
 bool xir_infer_input_is_params(const xir_infer *at, size_t i) {
-    const xir_value *v = input(at, i);
+    const xir_value *v = at->run && i < at->n_inputs ? at->run->inputs[i].value : input(at, i);
     return v && value_is_params(v);
 }
 

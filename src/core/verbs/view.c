@@ -1,6 +1,7 @@
 /* A view holds its ops in execution order, and what it found in them when it was made: the questions then cost nothing and may
  * come from many threads. It compares the network's epoch, which every edit changes, and holds a reference of the network. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <xir/view.h>
 #include "graph.h"
@@ -399,6 +400,69 @@ xir_status xir_view_order_outputs(xir_view *view, const int64_t *v_ids, size_t n
     return XIR_OK;
 }
 
+/* ---- convex regions ------------------------------------------------------------------------------------------------ */
+
+/* A way out of the view: the op of the view whose output is used outside, and the outside op that uses it. */
+typedef struct way_out { const xir_op *last, *first; } way_out;
+
+typedef struct ways {
+    const xir_view *view;
+    way_out        *of;       /* by slot: how an op outside was reached from the view; `last` NULL: it was not */
+    const xir_op  **reached;  /* ops outside, in the order in which they were reached */
+    size_t          n;
+} ways;
+
+static const char *name_shown(const xir_op *op, char *room, size_t size) {
+    xir_str name = name_text(op->name);
+    snprintf(room, size, "op %" PRId64 "%s%.*s%s", op->id, name.size ? " '" : "", name.size > 80 ? 80 : (int)name.size, name.data,
+             name.size ? "'" : "");
+    return room;
+}
+
+/* Lists the users of an op's outputs that are outside. False if one is inside, and the op is not: the way leads back. */
+static bool follow(ways *w, const xir_op *op, bool inside, const xir_op **back) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+            const xir_op *user = placed_user(u);
+            if (!user || user == op) continue;
+            if (is_member(w->view, user)) {
+                *back = user;
+                if (!inside) return false;
+            } else if (!w->of[user->slot].last) {
+                w->of[user->slot] = inside ? (way_out){ op, user } : w->of[op->slot];
+                w->reached[w->n++] = user;
+            }
+        }
+    }
+    return true;
+}
+
+/* Whether no way leads out of the view and back into it: what came in again would depend on what the view itself makes, and a network
+ * of its own would have it as an argument. Each op outside is reached once. */
+static xir_status check_convex(const xir_view *view) {
+    xir_network *net = view->net;
+    size_t slots = (size_t)net->n_slots + 1;
+    ways w = { view, mem_new(&net->alloc, slots * sizeof *w.of), mem_new(&net->alloc, slots * sizeof *w.reached), 0 };
+    xir_status status = w.of && w.reached ? XIR_OK : XIR_E_MEMORY;
+    const xir_op *back = NULL, *op = NULL;
+    if (!status) memset(w.of, 0, slots * sizeof *w.of);
+    for (size_t i = 0; i < view->n_ops && !status; i++) follow(&w, view->ops[i], true, &back);
+    bool convex = true;
+    for (size_t i = 0; i < w.n && convex && !status; i++) convex = follow(&w, op = w.reached[i], false, &back);
+    if (status) {
+        no_memory(net);
+    } else if (!convex) {
+        char text[4][128];
+        way_out out = w.of[op->slot];
+        status = net_fail(net, XIR_E_INVALID, "the view is not convex: a way leads out from %s to %s, and back in from %s to %s",
+                          name_shown(out.last, text[0], sizeof text[0]), name_shown(out.first, text[1], sizeof text[1]),
+                          name_shown(op, text[2], sizeof text[2]), name_shown(back, text[3], sizeof text[3]));
+    }
+    mem_free(&net->alloc, w.of, slots * sizeof *w.of);
+    mem_free(&net->alloc, (void *)w.reached, slots * sizeof *w.reached);
+    return status;
+}
+
 /* ---- a network of its own ------------------------------------------------------------------------------------------- */
 
 /* The clone of the whole network that is cut down to the view. */
@@ -535,6 +599,7 @@ xir_network *xir_view_to_network(const xir_view *view) {
         stale(view);
         return NULL;
     }
+    if (check_convex(view)) return NULL;
     size_t bytes = ((size_t)net->n_slots + 1) * sizeof(xir_op *);
     cutting c = { view, xir_network_clone(net), mem_new(&net->alloc, bytes) };
     bool done = c.copy && c.twins;

@@ -48,6 +48,22 @@ static int tear_down(void **state) {
     return 0;
 }
 
+static xir_op *op(int64_t id);
+static xir_value *value(int64_t id);
+
+/* "right" reads the image, and 2 goes out of the network: now no way leads out of conv, left and sum and back. */
+static void part_the_branches(void) {
+    assert_int_equal(xir_op_set_input(op(3), 0, value(0)), XIR_OK);
+    assert_int_equal(xir_op_add_input(op(6), value(2)), XIR_OK);
+}
+
+/* "left" reads a constant, and "sum" takes it twice: no way leads from in and conv to last. False without memory. */
+static bool detach_last(xir_network *from) {
+    const xir_op *conv = xir_op_next(xir_network_first(from));
+    xir_op *left = xir_op_next(conv), *sum = xir_op_next(xir_op_next(left));
+    return xir_op_set_input(left, 0, xir_op_input(conv, 1)) == XIR_OK && xir_op_set_input(sum, 1, xir_op_output(left, 0)) == XIR_OK;
+}
+
 static xir_op *op(int64_t id) { return xir_network_op_by_id(net, id); }
 static xir_value *value(int64_t id) { return xir_network_value_by_id(net, id); }
 
@@ -187,6 +203,7 @@ static void unused_values_go_out(void **state) {
 
 static void outputs_are_put_into_order(void **state) {
     (void)state;
+    part_the_branches();
     xir_view *view = xir_view_ids(net, (const int64_t[]){ 1, 2, 4 }, 3);
     assert_string_equal(ids(view), "1 2 4 | 0 4 | 2 3 5 | 1");
     assert_int_equal(xir_view_order_outputs(view, (const int64_t[]){ 5, 2, 3 }, 3), XIR_OK);
@@ -295,6 +312,7 @@ static void a_part_becomes_a_network(void **state) {
     xir_value_set_tag(value(0), XIR_STR("zoom"), &tag);
     xir_value_set_mtype(value(0), xir_mtype_external(ctx, 4096));
 
+    part_the_branches();
     xir_view *view = xir_view_ids(net, (const int64_t[]){ 1, 2, 4 }, 3);
     xir_network *part = xir_view_to_network(view);
     assert_non_null(part);
@@ -341,6 +359,41 @@ static void a_part_becomes_a_network(void **state) {
     xir_network_free(part);
 }
 
+/* Its argument would be something that it makes itself. */
+static void a_part_that_is_not_convex_is_refused(void **state) {
+    (void)state;
+    static const struct { int64_t ids[4]; size_t n; const char *part; } refused[] = {
+        { { 1, 2, 4 }, 3, "out from op 1 'conv' to op 3 'right', and back in from op 3 'right' to op 4 'sum'" },
+        { { 1, 5 },    2, "out from op 1 'conv' to op 3 'right', and back in from op 4 'sum' to op 5 'last'" },
+        { { 0, 6 },    2, "and back in from op 2 'left' to op 6" },
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        xir_view *view = xir_view_ids(net, refused[i].ids, refused[i].n);
+        assert_null(xir_view_to_network(view));
+        check_net_refused(XIR_E_INVALID, refused[i].part);
+        xir_view_free(view);
+    }
+}
+
+/* Each op outside is looked at once, however many ways lead to it: a ladder of 20000 rungs has more than there are numbers. */
+static void a_long_way_round_is_found_at_once(void **state) {
+    (void)state;
+    xir_network *big = xir_network_new(ctx, "ladder", XIR_FRAMEWORK_PYTORCH, "v1.9");
+    xir_at at = XIR_AT(big);
+    xir_value *x = xir_input(at, "in", XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "*", 2));
+    xir_value *first = xir_relu_short(at, x, "first");
+    x = first;
+    for (int i = 0; i < 20000; i++) x = xir_add_short(at, x, x, 1, 1, "");
+    xir_value *last = xir_relu_short(at, x, "last");
+    xir_output(at, XIR_VALUES(last));
+    const int64_t ends[] = { xir_op_id(xir_value_op(first)), xir_op_id(xir_value_op(last)) };
+    xir_view *view = xir_view_ids(big, ends, 2);
+    assert_null(xir_view_to_network(view));
+    assert_int_equal(xir_network_status(big), XIR_E_INVALID);
+    xir_view_free(view);
+    xir_network_free(big);
+}
+
 static void the_whole_becomes_its_like(void **state) {
     (void)state;
     xir_view *view = xir_view_range(net, 0, INT64_MAX);
@@ -364,7 +417,8 @@ static void the_whole_becomes_its_like(void **state) {
 /* Ends that the view has are kept, and get what they lack. */
 static void ends_inside_are_kept(void **state) {
     (void)state;
-    /* Input, conv, last, Output: 5 comes in beside the image; 2 goes out beside 6, and 3 passes through. */
+    /* Input, conv, last, Output: 5 comes in as well as the image; 2 goes out as well as 6, and 3 passes through. */
+    assert_true(detach_last(net));
     xir_view *view = xir_view_ids(net, (const int64_t[]){ 0, 1, 5, 6 }, 4);
     assert_string_equal(ids(view), "0 1 5 6 | 0 5 3 | 2 6 3 | 1");
     xir_network *part = xir_view_to_network(view);
@@ -449,7 +503,44 @@ static void params_of_attributes_count(void **state) {
 
 /* ---- chance ----------------------------------------------------------------------------------------------------------------------- */
 
-/* Any part of a network makes a valid network whose ends are the view's. */
+/* Slow and obvious: marks what the ops outside that follow op `from` lead to. */
+static void mark_outside(const xir_op *from, const bool *picked, bool *outside) {
+    for (size_t i = 0; i < xir_op_output_count(from); i++) {
+        for (const xir_use *u = xir_value_uses(xir_op_output(from, (int64_t)i)); u; u = xir_use_next(u)) {
+            const xir_op *user = xir_use_op(u);
+            int64_t id = xir_op_id(user);
+            if (picked[id] || outside[id]) continue;
+            outside[id] = true;
+            mark_outside(user, picked, outside);
+        }
+    }
+}
+
+/* The first op of a choice that something outside leads to that follows an op of the choice; -1: none, it is convex. */
+static int64_t comes_back(const xir_network *of, const bool *picked) {
+    bool outside[32] = { false };
+    int64_t n = (int64_t)xir_network_op_count(of);
+    for (int64_t i = 0; i < n; i++) if (picked[i]) mark_outside(xir_network_op_at(of, i), picked, outside);
+    for (int64_t i = 0; i < n; i++) {
+        const xir_op *one = xir_network_op_at(of, i);
+        for (size_t k = 0; picked[i] && k < xir_op_input_count(one); k++) {
+            const xir_op *maker = xir_value_op(xir_op_input(one, (int64_t)k));
+            if (maker && outside[xir_op_id(maker)]) return i;
+        }
+    }
+    return -1;
+}
+
+/* Adds what stands before the op that a way leads back to, until the choice is convex. Returns whether it was. */
+static bool make_convex(const xir_network *of, bool *picked) {
+    bool was = true;
+    for (int64_t back; (back = comes_back(of, picked)) >= 0; was = false) {
+        for (int64_t i = 0; i < back; i++) picked[i] = true;
+    }
+    return was;
+}
+
+/* Any convex part of a network makes a valid network whose ends are the view's; any other is refused. */
 static void any_part_is_a_network(void **state) {
     (void)state;
     for (int round = 0; round < 200; round++) {
@@ -463,13 +554,27 @@ static void any_part_is_a_network(void **state) {
         }
         xir_output(at, XIR_VALUES(made[chance(n)], made[chance(n)], made[n - 1]));
         assert_int_equal(xir_network_status(big), XIR_OK);
+        bool chosen[32] = { false };
         int64_t picked[26];
         size_t n_picked = 0;
         for (int64_t i = 0; i < (int64_t)xir_network_op_count(big); i++) {
-            if (chance(2)) picked[n_picked++] = i;
+            if ((chosen[i] = chance(2))) picked[n_picked++] = i;
         }
         xir_view *view = xir_view_ids(big, picked, n_picked);
         xir_network *part = xir_view_to_network(view);
+        bool convex = make_convex(big, chosen);
+        assert_int_equal(part != NULL, convex);
+        if (!convex) {
+            assert_int_equal(xir_network_status(big), XIR_E_INVALID);
+            xir_network_clear_status(big);
+            xir_view_free(view);
+            n_picked = 0;
+            for (int64_t i = 0; i < (int64_t)xir_network_op_count(big); i++) {
+                if (chosen[i]) picked[n_picked++] = i;
+            }
+            view = xir_view_ids(big, picked, n_picked);
+            part = xir_view_to_network(view);
+        }
         assert_non_null(part);
         assert_int_equal(xir_network_validate(part, why), XIR_OK);
         xir_value *inputs[30], *outputs[40];
@@ -494,7 +599,7 @@ static void any_part_is_a_network(void **state) {
 static bool look_and_cut(xir_context *with) {
     xir_network *made = build(with);
     if (!made) return false;
-    xir_view *view = xir_view_ids(made, (const int64_t[]){ 6, 5, 1, 0 }, 4);
+    xir_view *view = detach_last(made) ? xir_view_ids(made, (const int64_t[]){ 6, 5, 1, 0 }, 4) : NULL;
     bool ordered = view && xir_view_order_outputs(view, (const int64_t[]){ 3, 2, 6 }, 3) == XIR_OK;
     xir_network *part = ordered ? xir_view_to_network(view) : NULL;
     xir_view *rest = part ? xir_view_except(made, (const int64_t[]){ 0, 6 }, 2) : NULL;
@@ -528,6 +633,8 @@ int main(void) {
         STORY(questions_leave_views_fresh),
         STORY(a_view_keeps_its_network),
         STORY(a_part_becomes_a_network),
+        STORY(a_part_that_is_not_convex_is_refused),
+        STORY(a_long_way_round_is_found_at_once),
         STORY(the_whole_becomes_its_like),
         STORY(ends_inside_are_kept),
         STORY(nothing_becomes_an_empty_network),
