@@ -31,8 +31,8 @@ XIR_API const void     *xir_array_data(const xir_array *array, size_t *size);
 /* The bytes to write, for who made it by xir_array_new or _copy and has given it to nobody yet. */
 XIR_API void           *xir_array_edit(xir_array *array);
 
-/* Elements as numbers: quantised ones as the reals that they stand for (DECISION of docs/executor.md: stored * scale, never the
- * origin). xir_array_real is for a look at one element; the others copy `n` elements from `from` on. Integers beyond 2^53 lose digits
+/* Elements as numbers: quantised ones as the reals that they stand for (stored * scale, never the origin: see
+ * docs/executor.md). xir_array_real is for a look at one element; the others copy `n` elements from `from` on. Integers beyond 2^53 lose digits
  * as reals; reals are cut towards zero as integers. XIR_E_BOUNDS, XIR_E_TYPE for elements that are no numbers. */
 XIR_API double     xir_array_real(const xir_array *array, size_t i);
 XIR_API xir_status xir_array_reals(const xir_array *array, size_t from, size_t n, double *out);

@@ -120,11 +120,10 @@ XIR_API xir_status xir_network_infer(xir_network *net, xir_diags *why);
 
 /* Makes every op (and sub op) of an unknown class whose class has been registered since, by xir_register or a plug-in, a real one
  * in its place, as if the class had been known when the file was read: same id, name, inputs, outputs, uses and tags; what it
- * carried undeclared becomes attributes, and objects in them of their classes. So it is saved as before, if it was spelled as writers
- * spell it. An op whose attributes
- * do not decode stays as it was, with a finding at its place ("/ops/17/start"); the first one's status is returned. Ops of
- * classes that are still unknown are no finding. Nothing is checked or inferred. Linear. Objects of unknown classes elsewhere (an
- * element type) stay until the file is read again. */
+ * carried undeclared becomes attributes, and objects in them of their classes. So it is saved as before, if it was spelled as
+ * writers spell it. An op whose attributes do not decode stays as it was, with a finding at its place ("/ops/17/start"); the
+ * first one's status is returned. Ops of classes that are still unknown are no finding. Nothing is checked or inferred. Linear.
+ * Objects of unknown classes elsewhere (an element type) stay until the file is read again. */
 XIR_API xir_status xir_network_resolve(xir_network *net, xir_diags *why);
 
 /* The whole check of docs/errors.md: every op, value, type, id, order, and the rules of a network. Adds every finding,

@@ -210,7 +210,7 @@ XIR_API void         xir_rewriter_stop(xir_rewriter *at);
 /* A cursor for the op that takes the root's place: before the root, with its name and target. */
 XIR_API xir_at xir_match_at(const xir_match *m);
 /* Lets `now` stand for the value of the root: its uses move; unless `now` is Params or a value that is an input of the
- * match, it takes the root's name and tags. Then the ops of the match that nothing uses any more are erased, but for the
+ * match, it takes the root's name, and its tags if it has none. Then the ops of the match that nothing uses any more are erased, but for the
  * one that makes `now`. Says DONE; FAILED without memory, or if `now` is NULL, as it is if making it failed; LEFT if
  * `now` is of another type than the value: then the op that makes it is erased, if nothing uses it and it is not of the
  * match. */

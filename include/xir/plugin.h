@@ -78,9 +78,9 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
 /* Loads a plug-in into a context: its classes are then registered there as if by xir_register, its inference as if by
  * xir_infer_register, its passes as if by xir_pass_register, its kernels as if by xir_kernel_register, its conversions
  * as if by xir_convert_register, its dialects as if by xir_dialect_register, its formats as if by xir_format_register,
- * its targets as if by xir_target_register. No pass of it runs unless a pipeline names it. A path without '/' is a file of the working directory, as open(2) would
- * take it; nothing is searched.
- * All or nothing: after a failure the context has what it had before.
+ * its targets as if by xir_target_register. No pass of it runs unless a pipeline names it. A path without '/' is a file of
+ * the working directory, as open(2) would take it; nothing is searched. All or nothing: after a failure the context has what
+ * it had before.
  *
  *   XIR_E_IO           the file cannot be opened, or is no ordinary one
  *   XIR_E_UNSUPPORTED  the system's loader refuses it (no shared object, another machine's, a missing symbol: its words are in

@@ -301,7 +301,7 @@ static bool visit_first(void *user, xir_value *v) {
     return s->now != s->at || !value_is_params(v) || s->visit(s->user, v);
 }
 
-bool net_walk_params(xir_network *net, visit_fn *visit, void *user) {
+bool net_walk_params(const xir_network *net, visit_fn *visit, void *user) {
     size_t bytes = ((size_t)net->n_params / 64 + 1) * sizeof(uint64_t);
     if (!net->n_params) return true;
     once o = { mem_new(&net->alloc, bytes), net->n_params, visit, user, false };

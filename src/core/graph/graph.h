@@ -134,6 +134,10 @@ struct xir_network {
     uint32_t          infer_epoch;     /* the context's when they were           */
 };
 
+/* What is made on the first question is no part of what a network says: whoever only reads may have it made, under cache_lock. This is
+ * the one place where a network that is const is written. */
+static inline xir_network *net_cache(const xir_network *net) { return (xir_network *)(uintptr_t)net; }
+
 /* One more holder of the network, who gives it back by xir_network_free. */
 static inline void network_retain(xir_network *net) {
     atomic_fetch_add_explicit(&net->references, 1, memory_order_relaxed);
@@ -214,9 +218,9 @@ void use_unlink(xir_use *use);
 /* Ids. Setting tells the table if there is one. False without memory. */
 bool op_set_id(xir_op *op, int64_t id);
 bool value_set_id(xir_value *value, int64_t id);
-xir_op    *net_find_op(xir_network *net, int64_t id);
-xir_value *net_find_value(xir_network *net, int64_t id);
-bool net_build_ids(xir_network *net);   /* so that they are there from now on; false without memory */
+xir_op    *net_find_op(const xir_network *net, int64_t id);
+xir_value *net_find_value(const xir_network *net, int64_t id);
+bool net_build_ids(const xir_network *net);   /* so that they are there from now on; false without memory */
 /* Room for so many more ids, so that setting them can't fail. */
 bool net_reserve_ids(xir_network *net, size_t ops, size_t values);
 
@@ -233,7 +237,7 @@ void net_changed(xir_network *net);   /* forgets what is remembered of the order
 /* Walks the Params of an op's attributes, sub ops included, in declared order. False stops. */
 bool op_walk_attr_params(const xir_op *op, bool (*visit)(void *user, xir_value *params), void *user);
 /* Every Params of the network once: inputs in execution order, then attributes, op by op. */
-bool net_walk_params(xir_network *net, bool (*visit)(void *user, xir_value *params), void *user);
+bool net_walk_params(const xir_network *net, bool (*visit)(void *user, xir_value *params), void *user);
 /* Of a walk: counts the values and puts the first `room` of them into `out`. */
 typedef struct value_room { xir_value **out; size_t room, n; } value_room;
 bool value_gather(void *room, xir_value *v);

@@ -115,7 +115,8 @@ static bool build(xir_network *net) {
     return ok;
 }
 
-bool net_build_ids(xir_network *net) {
+bool net_build_ids(const xir_network *of) {
+    xir_network *net = net_cache(of);
     if (atomic_load_explicit(&net->has_ids, memory_order_acquire)) return true;
     pthread_mutex_lock(&net->cache_lock);
     bool ok = atomic_load_explicit(&net->has_ids, memory_order_relaxed) || build(net);
@@ -129,11 +130,11 @@ bool net_reserve_ids(xir_network *net, size_t ops, size_t values) {
     return reserve(&net->op_ids, &net->alloc, ops, op_id) && reserve(&net->value_ids, &net->alloc, values, value_id);
 }
 
-xir_op *net_find_op(xir_network *net, int64_t id) {
+xir_op *net_find_op(const xir_network *net, int64_t id) {
     return net_build_ids(net) ? find(&net->op_ids, id, op_id) : NULL;
 }
 
-xir_value *net_find_value(xir_network *net, int64_t id) {
+xir_value *net_find_value(const xir_network *net, int64_t id) {
     return net_build_ids(net) ? find(&net->value_ids, id, value_id) : NULL;
 }
 

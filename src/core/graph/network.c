@@ -156,7 +156,6 @@ xir_op *xir_network_next_of(const xir_network *net, const xir_op *op, const xir_
     return NULL;
 }
 
-static xir_network *mutable_cache(const xir_network *net) { return (xir_network *)(uintptr_t)net; }
 
 static bool index_ops(xir_network *net) {
     if (atomic_load_explicit(&net->has_index, memory_order_acquire)) return true;
@@ -178,11 +177,11 @@ xir_op *xir_network_op_at(const xir_network *net, int64_t i) {
     if (i < 0 || i >= n) return NULL;
     if (i == 0) return net->first;
     if (i == n - 1) return net->last;
-    return index_ops(mutable_cache(net)) ? net->by_index[i] : NULL;
+    return index_ops(net_cache(net)) ? net->by_index[i] : NULL;
 }
 
 int64_t xir_network_index_of(const xir_network *net, const xir_op *op) {
-    if (op->net != net || !(op->flags & OP_PLACED) || !index_ops(mutable_cache(net))) return -1;
+    if (op->net != net || !(op->flags & OP_PLACED) || !index_ops(net_cache(net))) return -1;
     size_t low = 0, high = net->n_ops;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -193,11 +192,11 @@ int64_t xir_network_index_of(const xir_network *net, const xir_op *op) {
 }
 
 xir_op *xir_network_op_by_id(const xir_network *net, int64_t id) {
-    xir_op *op = net_find_op(mutable_cache(net), id);
+    xir_op *op = net_find_op(net, id);
     return op && !(op->flags & OP_ERASED) ? op : NULL;
 }
 
-xir_value *xir_network_value_by_id(const xir_network *net, int64_t id) { return net_find_value(mutable_cache(net), id); }
+xir_value *xir_network_value_by_id(const xir_network *net, int64_t id) { return net_find_value(net, id); }
 
 xir_op *xir_network_op_by_name(const xir_network *net, xir_str text) {
     for (xir_op *op = net->first; op; op = op->next) {
@@ -236,6 +235,6 @@ size_t xir_network_outputs(const xir_network *net, xir_value **out, size_t room)
 
 size_t xir_network_params(const xir_network *net, xir_value **out, size_t room) {
     value_room g = { out, room, 0 };
-    net_walk_params(mutable_cache(net), value_gather, &g);
+    net_walk_params(net, value_gather, &g);
     return g.n;
 }

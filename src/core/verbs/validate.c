@@ -304,8 +304,6 @@ xir_status xir_op_validate(const xir_op *op, xir_diags *why) {
     return status;
 }
 
-/* ---- the network ------------------------------------------------------------------------------------------- */
-
 /* ---- ids ---------------------------------------------------------------------------------------------------- */
 
 static void start_ids(id_set *set, const xir_allocator *alloc, int64_t next, uint64_t expected) {
@@ -351,7 +349,7 @@ static xir_str trail_path(place *p, const trail *at) {
 
 /* The op's ids and its sub ops'. */
 static xir_status check_ids(checker *c, const xir_op *op, const trail *at, xir_diags *why) {
-    xir_network *net = (xir_network *)(uintptr_t)c->net;
+    const xir_network *net = c->net;
     xir_status first = XIR_OK;
     bool known;
     place p, q;
@@ -433,7 +431,7 @@ static xir_status validate(checker *c, xir_diags *why) {
     c->value_ids.highest = c->value_ids.room ? (int64_t)c->value_ids.room - 1 : INT64_MAX;   /* they come in no order */
     for (const xir_value *v = net->all_params; v; v = v->more->params->next) {
         bool known, alone = v->id < 0 || first_met(&c->value_ids, v->id, &known);
-        if (!alone && !known) alone = net_find_value((xir_network *)(uintptr_t)net, v->id) == v;
+        if (!alone && !known) alone = net_find_value(net, v->id) == v;
         if (alone) continue;
         keep_first(&first, diag_fail(why, XIR_E_EXISTS, XIR_STR("/ops"), "value id %" PRId64 " is taken by another value", v->id));
     }
@@ -475,7 +473,7 @@ xir_status xir_network_validate(const xir_network *net, xir_diags *why) {
     start_ids(&c.op_ids, &net->alloc, net->next_op_id, net->n_ops);
     start_ids(&c.value_ids, &net->alloc, net->next_value_id, net->n_ops + net->n_params);
     bool tables = c.op_ids.room && c.value_ids.room, memory = c.good && c.ruled;
-    if (memory && !tables) memory = net_build_ids((xir_network *)(uintptr_t)net);
+    if (memory && !tables) memory = net_build_ids(net);
     xir_status first = memory ? validate(&c, why) : diag_memory(why);
     end_ids(&c.op_ids, &net->alloc);
     end_ids(&c.value_ids, &net->alloc);

@@ -431,20 +431,6 @@ static bool is_leaf(const xir_match *m, const xir_value *v) {
     return false;
 }
 
-/* Name and tags are the network's own and immutable: both values may have them. */
-static bool take_name(xir_value *now, const xir_value *old) {
-    if (!old->more) return true;
-    if (old->more->name == &name_empty && !old->more->tags) return true;
-    value_more *more = value_need_more(now);
-    if (!more) {
-        net_no_memory(value_net(now));
-        return false;
-    }
-    if (old->more->name != &name_empty) more->name = old->more->name;
-    if (old->more->tags) more->tags = old->more->tags;
-    return true;
-}
-
 xir_verdict xir_match_replace(const xir_match *m, xir_value *now) {
     const xir_pattern *p = m->pattern;
     xir_value *old = m->values[p->root];
@@ -454,7 +440,10 @@ xir_verdict xir_match_replace(const xir_match *m, xir_value *now) {
         if (maker && op_is_unused(maker) && !xir_match_has(m, maker)) xir_op_erase(maker);
         return XIR_REWRITE_LEFT;
     }
-    if (maker && !is_leaf(m, now) && !take_name(now, old)) return XIR_REWRITE_FAILED;
+    if (maker && !is_leaf(m, now) && !value_take_name(now, old)) {
+        net_no_memory(value_net(now));
+        return XIR_REWRITE_FAILED;
+    }
     if (xir_value_replace(old, now) != XIR_OK) return XIR_REWRITE_FAILED;
     for (uint64_t rows = p->op_rows; rows;) {
         int i = 63 - __builtin_clzll(rows);   /* from the root up */

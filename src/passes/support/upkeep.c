@@ -30,8 +30,7 @@ bool is_result(const xir_value *v) {
 
 /* ---- taking a place ---------------------------------------------------------------------------------------------- */
 
-/* The name, and the tags if there are none. */
-static bool take_name(xir_value *now, const xir_value *old) {
+bool value_take_name(xir_value *now, const xir_value *old) {
     if (!old->more || (!old->more->name->size && !old->more->tags)) return true;
     value_more *more = value_need_more(now);
     if (!more) return false;
@@ -77,7 +76,7 @@ xir_status value_take_place(xir_value *now, xir_value *old, bool fresh, size_t *
     /* Many results may come to one value: the first use of it is an Output's then, so that none of them looks far. */
     if (result && (fixed || is_result(now))) return move_inner_uses(now, old, moved);
     bool renames = result || (!fixed && is_better(name_of(old), name_of(now)) && is_inner(now));
-    if (renames && !take_name(now, old)) return XIR_E_MEMORY;
+    if (renames && !value_take_name(now, old)) return XIR_E_MEMORY;
     for (const xir_use *u = old->uses; u; u = u->next) ++*moved;
     return xir_value_replace(old, now);
 }

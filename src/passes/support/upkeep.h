@@ -13,6 +13,10 @@ bool op_is_pure(const xir_op *op);
 /* Whether an Output has the value. */
 bool is_result(const xir_value *v);
 
+/* Gives `now` the name of `old`, if that has one, and its tags, if `now` has none. Both may have them: names and tags are immutable.
+ * False without memory. */
+bool value_take_name(xir_value *now, const xir_value *old);
+
 /* Lets `now`, which has the same type, stand for `old` wherever that is used, and counts the uses that moved. The name of a
  * result goes along, since callers know it: but if `now` is an argument of the network, a result itself or Params that are
  * not `fresh`, it keeps its own name and `old` stays the result. Of other values the better name is kept: any is better
