@@ -7,14 +7,11 @@
 #include <xir/define.h>
 
 static const xir_class_decl *(*const classes[])(void) = {
-#define ENUM_OF(id, prefix)
-#define MEMBER(prefix, word)
-#define END_ENUM(id)
-#define OP(id, tag, key, traits, describe) xir_##id##_class,
+#include <xir/words_blank.h>
+#undef OP
+#undef OBJ
+#define OP(id, tag, key, traits, describe)   xir_##id##_class,
 #define OBJ(id, key, base, traits, describe) xir_##id##_class,
-#define END(id)
-#define END_OBJ(id)
-#include <xir/words_none.h>
 #include <xir/ops/all.def>
 #include <xir/words_off.h>
 };

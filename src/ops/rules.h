@@ -6,15 +6,7 @@
 #include <xir/infer.h>
 #include <xir/ops.h>
 
-#include <xir/words_off.h>
-#define ENUM_OF(id, prefix)
-#define MEMBER(prefix, word)
-#define END_ENUM(id)
-#define OP(id, tag, key, traits, describe)
-#define OBJ(id, key, base, traits, describe)
-#define END(id)
-#define END_OBJ(id)
-#include <xir/words_none.h>
+#include <xir/words_blank.h>
 #undef CHECK
 #undef INFER
 #undef INFER_ON

@@ -12,13 +12,9 @@
 #include "registry.h"
 
 /* The classes of types.def by number, so that making a type looks none up. */
-#include <xir/words_off.h>
-#define ENUM_OF(id, prefix)
-#define MEMBER(prefix, word)
-#define END_ENUM(id)
+#include <xir/words_blank.h>
+#undef OBJ
 #define OBJ(id, key, base, traits, describe) CLASS_##id,
-#define END_OBJ(id)
-#include <xir/words_none.h>
 typedef enum class_number {
 #include <xir/types.def>
     CLASS_COUNT

@@ -6,13 +6,9 @@
 #define XIR_DEFS <xir/types.def>
 #include <xir/define.h>
 
-#include <xir/words_off.h>
-#define ENUM_OF(id, prefix)
-#define MEMBER(prefix, word)
-#define END_ENUM(id)
+#include <xir/words_blank.h>
+#undef OBJ
 #define OBJ(id, key, base, traits, describe) xir_##id##_class,
-#define END_OBJ(id)
-#include <xir/words_none.h>
 
 /* By class number; a class stands behind its base. */
 static const xir_class_decl *(*const decls[CLASS_COUNT])(void) = {

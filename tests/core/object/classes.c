@@ -65,15 +65,11 @@ static const xir_own_grain *a_grain(int64_t weight) {
 /* ---- what is there ------------------------------------------------------------------------------------------------- */
 
 static const xir_class_decl *(*const builtin[])(void) = {
-#include <xir/words_off.h>
-#define ENUM_OF(id, prefix)
-#define MEMBER(prefix, word)
-#define END_ENUM(id)
+#include <xir/words_blank.h>
+#undef OP
+#undef OBJ
 #define OP(id, tag, key, traits, describe)   xir_##id##_class,
 #define OBJ(id, key, base, traits, describe) xir_##id##_class,
-#define END(id)
-#define END_OBJ(id)
-#include <xir/words_none.h>
 #include <xir/types.def>
 #include <xir/ops/all.def>
 #include <xir/words_off.h>

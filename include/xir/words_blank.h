@@ -1,0 +1,11 @@
+/* Every word of the .def language, saying nothing: where a list is read for a few of its words, those are undefined after this and
+ * defined again. No guard: included once a pass; words_off.h ends the pass. */
+#include <xir/words_off.h>
+#define ENUM_OF(id, prefix)
+#define MEMBER(prefix, word)
+#define END_ENUM(id)
+#define OP(id, tag, key, traits, describe)
+#define OBJ(id, key, base, traits, describe)
+#define END(id)
+#define END_OBJ(id)
+#include <xir/words_none.h>
