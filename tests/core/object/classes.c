@@ -384,7 +384,7 @@ static void check_not_registered(const xir_class_decl *decl, const char *moral, 
 static void layouts_that_do_not_fit_are_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(bad_layouts); i++) {
-        const xir_class_decl decl = { XIR_ABI, sizeof decl, bad_layouts[i].rows };
+        const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), bad_layouts[i].rows };
         check_not_registered(&decl, bad_layouts[i].part, XIR_E_INVALID, bad_layouts[i].part);
     }
 }
