@@ -16,7 +16,7 @@ static const story stories[] = {
 static xir_value *made_by(xir_value *x, const xir_class *cls) {
     xir_network *net = xir_value_network(x);
     const xir_type *type = xir_value_type(x);
-    xir_op *op = xir_network_add(net, &(xir_op_desc){ .cls = cls, .inputs = &x, .n_inputs = 1, .types = &type, .n_types = 1,
+    xir_op *op = xir_network_add(net, &(xir_op_desc){ .size = sizeof(xir_op_desc), .cls = cls, .inputs = &x, .n_inputs = 1, .types = &type, .n_types = 1,
                                                       .id = XIR_NO_ID });
     assert_non_null(op);
     return named(xir_op_output(op, 0), "made");
