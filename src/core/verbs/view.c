@@ -450,7 +450,7 @@ static xir_status check_convex(const xir_view *view) {
     bool convex = true;
     for (size_t i = 0; i < w.n && convex && !status; i++) convex = follow(&w, op = w.reached[i], false, &back);
     if (status) {
-        no_memory(net);
+        net_no_memory(net);
     } else if (!convex) {
         char text[4][128];
         way_out out = w.of[op->slot];
