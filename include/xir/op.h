@@ -25,6 +25,12 @@ typedef struct xir_at {
     int                    line;
 } xir_at;
 
+/* An attribute by its name, as xir_op_set takes it. */
+typedef struct xir_named_attr {
+    xir_str  name;
+    xir_attr value;
+} xir_named_attr;
+
 /* Everything about a new op: XIR_INIT(xir_op_desc, .cls = cls, .id = XIR_NO_ID, …). All is copied. */
 typedef struct xir_op_desc {
     uint32_t               size;
@@ -38,6 +44,9 @@ typedef struct xir_op_desc {
     xir_str                name;
     int64_t                id;        /* XIR_NO_ID: one more than the highest                      */
     xir_op                *before;    /* NULL: at the end                                          */
+    const xir_named_attr  *named;     /* attributes that replace those of `attrs`: for a class whose struct the
+                                         program does not have, as one of a plug-in                        */
+    size_t                 n_named;
 } xir_op_desc;
 
 /* Makes an op and places it: the way under all sugar. Attributes are checked (bounds, words, references),

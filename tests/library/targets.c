@@ -411,6 +411,37 @@ static void bad_plugins_leave_no_target(void **state) {
     xir_context_free(with);
 }
 
+/* A program does not have the struct of attributes of a plug-in's class. */
+static void an_op_that_needs_an_attribute_is_made_by_names(void **state) {
+    (void)state;
+    xir_context *with = fresh();
+    must_load(with);
+    xir_network *net = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
+    xir_value *x = xir_input(xir_at_end(net), NULL, XIR_TENSOR(with, xir_float(with, XIR_FLOAT_FP32), "NC", 1, 2));
+    const xir_class *grow = xir_class_find(with, XIR_STR("acme::Grow"));
+    const xir_named_attr by = { XIR_STR("by"), { .kind = XIR_KIND_I64, .as.i64 = 2 } },
+                         much = { XIR_STR("by"), { .kind = XIR_KIND_I64, .as.i64 = 5 } },
+                         text = { XIR_STR("by"), { .kind = XIR_KIND_TEXT, .as.text = XIR_STR("2") } },
+                         other = { XIR_STR("bye"), { .kind = XIR_KIND_I64, .as.i64 = 2 } };
+#define GROW(...) xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = grow, INPUTS(x), .id = XIR_NO_ID, __VA_ARGS__))
+    REFUSES_NULL(net, GROW(.n_named = 0), XIR_E_BOUNDS, "0 is below 1, the least by of acme::Grow");
+    REFUSES_NULL(net, GROW(.named = &much, .n_named = 1), XIR_E_BOUNDS, "5 is above 4");
+    REFUSES_NULL(net, GROW(.named = &text, .n_named = 1), XIR_E_TYPE, "int64 was expected, string was found");
+    REFUSES_NULL(net, GROW(.named = &other, .n_named = 1), XIR_E_UNKNOWN, "has no attribute 'bye'; did you mean 'by'?");
+    xir_op *op = GROW(.named = &by, .n_named = 1);
+    assert_non_null(op);
+    xir_attr now;
+    DOES(xir_op_get(op, XIR_STR("by"), &now));
+    assert_int_equal(now.as.i64, 2);
+    assert_int_equal(xir_type_rank(xir_value_type(xir_op_output(op, 0))), 4);
+    /* Over a struct, here the same one with another number. */
+    op = GROW(.attrs = &(int64_t[]){ 1, 0 }, .named = &by, .n_named = 1);
+    DOES(xir_op_get(op, XIR_STR("by"), &now));
+    assert_int_equal(now.as.i64, 2);
+    xir_network_free(net);
+    xir_context_free(with);
+}
+
 static bool load_and_make(xir_context *with) {
     xir_status status = xir_plugin_load(with, NPU, NULL);
     assert_true(status == XIR_OK || status == XIR_E_MEMORY);
@@ -462,6 +493,7 @@ int main(void) {
         cmocka_unit_test(targets_become_real_when_their_plugin_is_loaded),
         cmocka_unit_test(a_target_that_does_not_decode_stays_as_it_was),
         cmocka_unit_test(bad_plugins_leave_no_target),
+        cmocka_unit_test(an_op_that_needs_an_attribute_is_made_by_names),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(threads_may_register_at_once),
     };

@@ -17,6 +17,18 @@ static xir_status give_as(xir_infer *at, xir_float_format format) {
                                  tensor->shape.size);
 }
 
+xir_status npu_grow_infer(xir_infer *at) {
+    enum { MOST = 16 };
+    const xir_npu_grow_attrs *grow = xir_infer_attrs(at);
+    const xir_tensor_type *tensor = xir_type_tensor(xir_infer_input(at, 0));
+    int64_t dims[MOST];
+    size_t n = tensor ? tensor->shape.size : 0;
+    if (!n || n + 4 > MOST) return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is not a tensor of a few dims");
+    memcpy(dims, tensor->shape.data, n * sizeof *dims);
+    for (int64_t i = 0; i < grow->by; i++) dims[n++] = 1;
+    return xir_infer_give_tensor(at, tensor->element_dtype, NULL, dims, n);
+}
+
 xir_status npu_host_infer(xir_infer *at)   { return give_as(at, XIR_FLOAT_FP32); }
 xir_status npu_half_infer(xir_infer *at)   { return give_as(at, XIR_FLOAT_FP16); }
 xir_status npu_double_infer(xir_infer *at) { return give_as(at, XIR_FLOAT_FP64); }
@@ -27,7 +39,7 @@ static const xir_target_row npu = { XIR_TARGET_HEAD("acme::NpuTarget", "npu", "a
 static const xir_target_row dsp = { XIR_TARGET_HEAD("acme::DspTarget", "dsp", "a signal processor"), .cores = "v1 v2" };
 static const xir_target_row *const targets[] = { &npu, &dsp }, *const twice[] = { &npu, &npu }, *const null[] = { &npu, NULL };
 
-static xir_class_fn *const classes[] = { xir_npu_twice_class };
+static xir_class_fn *const classes[] = { xir_npu_twice_class, xir_npu_grow_class };
 static const xir_plugin_infer infers[] = {
     { .cls = xir_relu_class, .infer = npu_half_infer,   .target_key = "acme::NpuTarget" },
     { .cls = xir_relu_class, .infer = npu_double_infer, .target_key = "acme::DspTarget" },
@@ -40,7 +52,7 @@ static const xir_plugin_infer infers[] = {
     { .cls = xir_relu_class, .infer = npu_half_infer, .target_key = "icraft::xir::HostMem" },
 };
 
-#define CLASSES .classes = classes, .n_classes = 1
+#define CLASSES .classes = classes, .n_classes = 2
 #define TARGETS .targets = targets, .n_targets = 2
 static const struct { const char *name; xir_plugin plugin; } ways[] = {
     { "",           { XIR_PLUGIN_HEAD("npu"), CLASSES, .infers = infers, .n_infers = 2, TARGETS } },

@@ -138,7 +138,7 @@ static xir_op *record(xir_network *net, const xir_op_desc *d, const void *attrs,
     return op;
 }
 
-static xir_op *make(xir_network *net, const xir_op_desc *d) {
+static xir_op *make_plain(xir_network *net, const xir_op_desc *d) {
     const void *attrs = net_checked_attrs(net, d->cls, d->attrs, true, d->name);
     if (!attrs) return NULL;
     size_t n_inputs = without_absent(d->inputs, d->n_inputs);
@@ -160,6 +160,37 @@ static xir_op *make(xir_network *net, const xir_op_desc *d) {
     xir_op *op = find_types(net, d, &at, &memo) ? NULL : record(net, d, attrs, target, n_inputs, at.out, at.n_out);
     infer_end(&at);
     return op;
+}
+
+static xir_status set_named(xir_network *net, const xir_class *cls, void *body, const xir_named_attr *named) {
+    const xir_field *f = xir_class_field(cls, named->name);
+    if (!f) return net_no_attr(net, cls, named->name);
+    xir_status status = body_set(cls, f, body, &named->value, net->diags);
+    if (status && !net->status) net->status = status;
+    return status;
+}
+
+/* With a struct of attributes that is made here. */
+static xir_op *make_named(xir_network *net, const xir_op_desc *d) {
+    _Alignas(16) char space[512];
+    size_t size = d->cls->body_size;
+    char *body = size <= sizeof space ? space : mem_new(&net->alloc, size);
+    if (!body) {
+        net_fail(net, XIR_E_MEMORY, "out of memory");
+        return NULL;
+    }
+    if (size) memcpy(body, d->attrs ? d->attrs : d->cls->defaults, size);
+    xir_op_desc plain = *d;
+    plain.attrs = body;
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < d->n_named && !status; i++) status = set_named(net, d->cls, body, &d->named[i]);
+    xir_op *op = status ? NULL : make_plain(net, &plain);
+    if (body != space) mem_free(&net->alloc, body, size);
+    return op;
+}
+
+static xir_op *make(xir_network *net, const xir_op_desc *d) {
+    return d->n_named ? make_named(net, d) : make_plain(net, d);
 }
 
 static xir_status check_class(xir_network *net, const xir_class *cls) {

@@ -242,6 +242,9 @@ bool net_walk_params(const xir_network *net, bool (*visit)(void *user, xir_value
 typedef struct value_room { xir_value **out; size_t room, n; } value_room;
 bool value_gather(void *room, xir_value *v);
 
+/* A finding about an attribute that a class does not declare, with the name that was meant. */
+xir_status net_no_attr(xir_network *net, const xir_class *cls, xir_str attr);
+
 /* Inference of an op. */
 void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs, const xir_target *target,
                        xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why);

@@ -103,15 +103,17 @@ bool xir_op_has(const xir_op *op, xir_str attr) {
     return xir_class_field(op->cls, attr) || (op->more && xir_map_get(op->more->extra, attr));
 }
 
+xir_status net_no_attr(xir_network *net, const xir_class *cls, xir_str attr) {
+    xir_str near = class_suggest(cls, attr);
+    return net_fail(net, XIR_E_UNKNOWN, "%.*s has no attribute '%.*s'%s%.*s%s", (int)cls->key.size, cls->key.data,
+                    (int)attr.size, attr.data, near.size ? "; did you mean '" : "", (int)near.size,
+                    near.size ? near.data : "", near.size ? "'?" : "");
+}
+
 xir_status xir_op_set(xir_op *op, xir_str attr, const xir_attr *value) {
     xir_network *net = op->net;
     const xir_field *f = xir_class_field(op->cls, attr);
-    if (!f) {
-        xir_str near = class_suggest(op->cls, attr);
-        return net_fail(net, XIR_E_UNKNOWN, "%.*s has no attribute '%.*s'%s%.*s%s", (int)op->cls->key.size, op->cls->key.data,
-                        (int)attr.size, attr.data, near.size ? "; did you mean '" : "", (int)near.size,
-                        near.size ? near.data : "", near.size ? "'?" : "");
-    }
+    if (!f) return net_no_attr(net, op->cls, attr);
     _Alignas(16) char space[512];
     char *body = op->cls->body_size <= sizeof space ? space : mem_new(&net->alloc, op->cls->body_size);
     if (!body) return net_no_memory(net);
