@@ -202,7 +202,7 @@ static xir_status check_class(xir_network *net, const xir_class *cls) {
 /* What a caller built with another header hands over, as this library knows it. NULL with a finding. */
 static const xir_op_desc *known_desc(xir_network *net, const xir_op_desc *d, xir_op_desc *room) {
     if (d->size == sizeof *d) return d;
-    xir_status status = sized_take(SIZED(xir_op_desc, before), room, d, net->diags);
+    xir_status status = sized_take(SIZED(xir_op_desc, n_named), room, d, net->diags);
     if (status && !net->status) net->status = status;
     return status ? NULL : room;
 }
