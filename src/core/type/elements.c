@@ -7,35 +7,39 @@
 
 /* ---- formats ------------------------------------------------------------------------------------------------- */
 
-/* ORDER FLOAT */
-static const struct { uint8_t exponent, mantissa; } floats[] = {
-    [XIR_FLOAT_FP16]   = { 5,  10 }, [XIR_FLOAT_FP32]   = { 8, 23 }, [XIR_FLOAT_FP64]   = { 11, 52 }, [XIR_FLOAT_BF16] = { 8, 7 },
-    [XIR_FLOAT_TF32]   = { 8,  10 }, [XIR_FLOAT_FPE7M8] = { 7, 8  }, [XIR_FLOAT_FPE6M9] = { 6,  9  },
+/* ORDER FLOAT. TF32 lies in the upper bits of an fp32. */
+static const element_format floats[] = {
+    [XIR_FLOAT_FP16]   = { ELEMENT_FLOAT, 16, 5,  10 }, [XIR_FLOAT_FP32]   = { ELEMENT_FLOAT, 32, 8, 23 },
+    [XIR_FLOAT_FP64]   = { ELEMENT_FLOAT, 64, 11, 52 }, [XIR_FLOAT_BF16]   = { ELEMENT_FLOAT, 16, 8, 7  },
+    [XIR_FLOAT_TF32]   = { ELEMENT_FLOAT, 32, 8,  10 }, [XIR_FLOAT_FPE7M8] = { ELEMENT_FLOAT, 16, 7, 8  },
+    [XIR_FLOAT_FPE6M9] = { ELEMENT_FLOAT, 16, 6,  9  },
 };
 
-/* Of an element type that is not quantised. */
+/* Of an element type. Passes ask it of every op, so it looks nothing up. */
 static element_format format_of(const xir_type *element) {
-    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(element));
-    const xir_float_type *real = xir_float_type_of(xir_type_object(element));
-    uint64_t bits = xir_type_storage_bits(element);
     element_format f = { .kind = ELEMENT_NONE };
-    if (bits == 0 || bits > 64) return f;
-    if (integer) {
-        f.kind = integer->sign ? ELEMENT_SIGNED : ELEMENT_UNSIGNED;
-    } else if (xir_type_kind_of(element) == XIR_TYPE_BOOL) {
-        f.kind = ELEMENT_BOOL;
-    } else if (real && (unsigned)real->format < sizeof floats / sizeof floats[0]) {
-        f.kind = ELEMENT_FLOAT;
-        f.exponent = floats[real->format].exponent;
-        f.mantissa = floats[real->format].mantissa;
+    switch (xir_type_kind_of(element)) {
+    case XIR_TYPE_FLOAT: {
+        unsigned format = (unsigned)((const xir_float_type *)element)->format;
+        return format < sizeof floats / sizeof floats[0] ? floats[format] : f;
     }
-    f.bits = (uint8_t)bits;
-    return f;
+    case XIR_TYPE_INTEGER: {
+        const xir_integer_type *integer = (const xir_integer_type *)element;
+        if (integer->ibits < 1 || integer->ibits > 64) return f;
+        f.kind = integer->sign ? ELEMENT_SIGNED : ELEMENT_UNSIGNED;
+        f.bits = (uint8_t)integer->ibits;
+        return f;
+    }
+    case XIR_TYPE_BOOL:
+        return (element_format){ .kind = ELEMENT_BOOL, .bits = 8 };
+    default:
+        return f;
+    }
 }
 
 element_format element_format_of(const xir_type *type) {
-    const xir_type *element = xir_type_tensor(type) ? xir_type_element(type) : type;
-    return element && !xir_type_is_quantized(element) ? format_of(element) : (element_format){ .kind = ELEMENT_NONE };
+    const xir_tensor_type *tensor = xir_type_tensor(type);
+    return format_of(tensor ? tensor->element_dtype : type);
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------------- */
@@ -45,10 +49,11 @@ static xir_status refuse_type(xir_diags *why, const char *sentence) {
 }
 
 static xir_status open_storage(tensor_elements *e, const xir_type *storage, xir_diags *why) {
-    uint64_t bits = xir_type_storage_bits(storage);
-    if (bits == 0 || bits > 64) return refuse_type(why, "elements that are no numbers of up to 64 bits");
     e->format = format_of(storage);
-    return e->format.kind == ELEMENT_NONE ? refuse_type(why, "elements that are no numbers") : XIR_OK;
+    if (e->format.kind != ELEMENT_NONE) return XIR_OK;
+    uint64_t bits = xir_type_storage_bits(storage);
+    bool wide = bits == 0 || bits > 64;
+    return refuse_type(why, wide ? "elements that are no numbers of up to 64 bits" : "elements that are no numbers");
 }
 
 /* Room for `count` items along an axis of the type; there may be one for all. */
@@ -174,7 +179,7 @@ static uint64_t bits_of_single(float v) {
     return word;
 }
 
-/* A float of other parts, by what they mean. TF32 lies in the upper bits of an fp32. */
+/* A float of other parts, by what they mean. */
 static double float_of(element_format f, uint64_t bits) {
     if (f.mantissa == 23 || f.bits == 32) return single_of(bits);
     if (f.mantissa == 52) {
