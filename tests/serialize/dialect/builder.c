@@ -297,7 +297,7 @@ static void very_many_names(void **state) {
     enum { MANY = 5000 };
     building b;
     begin(&b);
-    char (*names)[16] = calloc(MANY + 1, sizeof *names);
+    char (*names)[24] = calloc(MANY + 1, sizeof *names);
     for (int i = 0; i <= MANY; i++) snprintf(names[i], sizeof names[i], "value%d", i);
     for (int i = MANY; i > 0; i--) {
         dialect_node_begin(&b.d);
