@@ -59,6 +59,7 @@ static xir_status check_tiles(xir_infer *at, size_t i, const xir_target_row *row
 
 /* The few targets that take tiles of some sizes only refuse others before any rule of a class. */
 static xir_status check_target(xir_infer *at) {
+    if (!at->ctx->choosy_targets) return XIR_OK;   // most contexts have none
     unsigned kind = xir_target_kind_of(at->target);
     xir_status status = XIR_OK;
     if (!(at->ctx->choosy_targets >> kind & 1)) return XIR_OK;
