@@ -86,6 +86,8 @@ static void it_is_converted_and_run(void **state) {
     xir_network_free(net);
 }
 
+static bool says(xir_str text, const char *part) { return memmem(text.data, text.size, part, strlen(part)) != NULL; }
+
 static void what_is_read_can_be_checked(void **state) {
     (void)state;
     static const struct { const char *line, *path, *says; } rows[] = {
@@ -103,7 +105,7 @@ static void what_is_read_can_be_checked(void **state) {
         assert_int_not_equal(xir_dialect_check(net, found), XIR_OK);
         assert_int_equal(xir_diags_count_of(found, XIR_ERROR), 1);
         const xir_diag *first = xir_diags_at(found, 0);
-        if (!strstr(first->message.data, rows[i].says) || strncmp(first->path.data, rows[i].path, strlen(rows[i].path)) != 0) {
+        if (!says(first->message, rows[i].says) || !says(first->path, rows[i].path)) {
             xir_diags_print(found, stderr);
             fail_msg("'%s' at %s was expected", rows[i].says, rows[i].path);
         }
@@ -130,7 +132,7 @@ static void a_bad_text_is_refused_with_its_line(void **state) {
         assert_int_equal(xir_diags_count(found), 1);
         const xir_diag *first = xir_diags_at(found, 0);
         if (first->code != rows[i].status || first->line != rows[i].line || first->column != rows[i].column ||
-            !strstr(first->message.data, rows[i].says)) {
+            !says(first->message, rows[i].says)) {
             xir_diags_print(found, stderr);
             fail_msg("%u:%u: '%s' was expected", rows[i].line, rows[i].column, rows[i].says);
         }
