@@ -39,7 +39,7 @@ XIR_API void xir_diags_clear(xir_diags *diags);
 XIR_API size_t xir_diags_count(const xir_diags *diags);
 XIR_API size_t xir_diags_count_of(const xir_diags *diags, xir_severity severity);
 
-/* Returns the i-th finding, oldest first; NULL if there is none. */
+/* Returns the i-th finding, oldest first; NULL if there is none. A zero byte follows its message. */
 XIR_API const xir_diag *xir_diags_at(const xir_diags *diags, size_t i);
 
 /* Adds a finding and returns `code`. `diags` may be NULL: then only the status remains. Without memory for

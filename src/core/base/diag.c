@@ -107,8 +107,15 @@ xir_status xir_diags_put(xir_diags *diags, const xir_diag *diag) {
     if (!diags) return diag->code;
     xir_diag copy = *diag;
     if ((unsigned)copy.severity > XIR_NOTE) copy.severity = XIR_ERROR;
-    if (arena_text(&diags->arena, diag->message, &copy.message)) put(diags, &copy);
-    else put_spare(diags, &copy);
+    char *message = arena_take(&diags->arena, diag->message.size + 1);   // with a zero byte after it, as all messages
+    if (!message) {
+        put_spare(diags, &copy);
+        return diag->code;
+    }
+    if (diag->message.size) memcpy(message, diag->message.data, diag->message.size);
+    message[diag->message.size] = '\0';
+    copy.message.data = message;
+    put(diags, &copy);
     return diag->code;
 }
 
