@@ -105,7 +105,7 @@ typedef struct conversion {
 typedef enum node_fate { NODE_GOES, NODE_STAYS, NODE_WRONG, NODE_NO_MEMORY } node_fate;
 
 /* An input at a position of the row: the op's input `from`, or the attribute of its name. */
-enum { FROM_ATTRIBUTE = UINT32_MAX };
+#define FROM_ATTRIBUTE UINT32_MAX
 typedef struct node_input { xir_value *value; uint32_t from; } node_input;
 
 struct xir_node {
