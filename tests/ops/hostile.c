@@ -8,8 +8,9 @@
 #include "support/hostile.h"
 #include "support/often.h"
 
-/* The most that is asked for is what 2^20 pieces of a distribution take while their list grows. */
-enum { TRIALS = OFTEN(400000), A_POOL = 400, MOST_OPS = 400, MOST_INPUTS = 80, MOST_CALLS = 1000, MOST_ASKED = 64 << 20 };
+/* The most that is asked for is what 2^20 pieces of a distribution take while their list grows, 48 MiB, in each of the few
+ * inferences of a trial. */
+enum { TRIALS = OFTEN(400000), A_POOL = 400, MOST_OPS = 400, MOST_INPUTS = 80, MOST_CALLS = 1000, MOST_ASKED = 256 << 20 };
 
 typedef struct trial {
     pool             *p;
