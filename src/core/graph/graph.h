@@ -86,7 +86,7 @@ typedef struct id_table {
 
 /* `judged`: rounded and checked, as builders must; what readers store need not be. */
 typedef struct attrs_memo { const xir_class *cls; const void *attrs; bool judged; } attrs_memo;
-enum { ATTRS_MEMO = 64, INFER_MEMO = 64, CLASS_MEMO = 32 };
+enum { ATTRS_MEMO = 64, CLASS_MEMO = 32 };
 
 /* One answer of an inference function, reused while everything that it saw is the same. */
 typedef struct infer_memo {
@@ -130,7 +130,9 @@ struct xir_network {
     const xir_class  *classes[CLASS_MEMO];   /* by declaration: asking the context takes its lock */
     attrs_memo        last_attrs[CLASS_MEMO];  /* by class: the set that was used last     */
     attrs_memo        attrs[ATTRS_MEMO];
-    infer_memo        inferred[INFER_MEMO];
+    infer_memo       *inferred;        /* answers of inference, a power of two; NULL: none yet */
+    uint32_t          inferred_room;
+    uint32_t          infer_news;      /* answers since the room last grew       */
     uint32_t          infer_epoch;     /* the context's when they were           */
 };
 

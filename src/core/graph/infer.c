@@ -1,5 +1,5 @@
 /* Runs a class's check and inference for a target, the host's where a target has none of its own. An answer is a pure function of
- * class, attributes, target and input types, all of which are unique pointers within a network, so a small memo answers again:
+ * class, attributes, target and input types, all of which are unique pointers within a network, so a memo answers again:
  * a network of repeated blocks infers few of its ops. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -227,16 +227,21 @@ xir_status xir_infer_give_like(xir_infer *at, const xir_type *like, const int64_
 
 /* ---- the memo ---------------------------------------------------------------------------------------------- */
 
+/* The memo grows with what is asked of it, up to a size that stays in the cache: layers of real networks repeat, but seldom
+ * next to each other. Each slot has the answer that came last, so nothing has to be found but in its place. */
+enum { MEMO_FIRST = 64, MEMO_MOST = 4096 };
+
 static infer_memo *memo_slot(xir_network *net, const infer_memo *key) {
     uint64_t hash = (uint64_t)(uintptr_t)key->cls * 3 + (uint64_t)(uintptr_t)key->attrs * 5 +
                     (uint64_t)(uintptr_t)key->target * 7 + (uint64_t)key->in[0] * 9 +
                     (uint64_t)key->in[1] * 11 + (uint64_t)key->in[2] * 13;
-    return &net->inferred[(hash ^ (hash >> 6) ^ (hash >> 15)) % INFER_MEMO];
+    return &net->inferred[hash_pointer((const void *)(uintptr_t)hash) & (net->inferred_room - 1)];
 }
 
 bool infer_recall(xir_network *net, infer_memo *key) {
+    if (!net->inferred_room) return false;
     if (net->infer_epoch != net->ctx->infer_epoch) {   /* somebody has registered another function */
-        memset(net->inferred, 0, sizeof net->inferred);
+        memset(net->inferred, 0, net->inferred_room * sizeof *net->inferred);
         net->infer_epoch = net->ctx->infer_epoch;
     }
     const infer_memo *found = memo_slot(net, key);
@@ -246,8 +251,25 @@ bool infer_recall(xir_network *net, infer_memo *key) {
     return true;
 }
 
+/* Twice the room. Without memory the memo stays as it is, which costs only time. */
+static void grow_memo(xir_network *net) {
+    uint32_t before = net->inferred_room, room = before ? before * 2 : MEMO_FIRST;
+    infer_memo *old = net->inferred, *now = mem_new(&net->alloc, room * sizeof *now);
+    net->infer_news = 0;
+    if (!now) return;
+    memset(now, 0, room * sizeof *now);
+    net->inferred = now;
+    net->inferred_room = room;
+    for (uint32_t i = 0; i < before; i++) {
+        if (old[i].cls) *memo_slot(net, &old[i]) = old[i];
+    }
+    mem_free(&net->alloc, old, before * sizeof *old);
+}
+
 void infer_remember(const xir_infer *at, xir_network *net, infer_memo *key) {
     if (at->n_inputs > INFER_INPUTS || at->read_values || at->cls->has_params || at->n_out != 1) return;
+    if (net->infer_news++ >= net->inferred_room && net->inferred_room < MEMO_MOST) grow_memo(net);
+    if (!net->inferred_room) return;
     key->out = at->out[0];
     *memo_slot(net, key) = *key;
 }

@@ -54,6 +54,7 @@ void xir_network_free(xir_network *net) {
     for (xir_value *v = net->all_params; v; v = v->more->params->next) blob_release(v->more->params->data);
     ids_free(net);
     mem_free(&net->alloc, net->by_index, net->by_index_room * sizeof *net->by_index);
+    mem_free(&net->alloc, net->inferred, net->inferred_room * sizeof *net->inferred);
     home_free(&net->home);
     arena_free(&net->arena);
     xir_diags_free(net->diags);

@@ -221,9 +221,9 @@ static bool constant_of(xir_node *at, size_t i, const xir_type **element, const 
 }
 
 bool xir_node_ints(xir_node *at, size_t i, xir_ints *out) {
-    const xir_type *element;
-    const void *bytes;
-    size_t n;
+    const xir_type *element = NULL;
+    const void *bytes = NULL;
+    size_t n = 0;
     *out = (xir_ints){ NULL, 0 };
     if (!constant_of(at, i, &element, &bytes, &n)) return false;
     *out = xir_node_room(at, n, 0);
@@ -232,8 +232,8 @@ bool xir_node_ints(xir_node *at, size_t i, xir_ints *out) {
 }
 
 bool xir_node_reals(xir_node *at, size_t i, const double **out, size_t *n) {
-    const xir_type *element;
-    const void *bytes;
+    const xir_type *element = NULL;
+    const void *bytes = NULL;
     if (!constant_of(at, i, &element, &bytes, n)) return false;
     double *v = *n < SIZE_MAX / sizeof *v ? arena_take(&at->c->scratch, (*n + 1) * sizeof *v) : NULL;
     if (!v) return node_no_memory(at);
