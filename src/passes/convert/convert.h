@@ -170,11 +170,11 @@ bool row_next_set(const char **text, row_set *out);
 /* Makes the op of a row without a hook. */
 bool row_run(xir_node *at);
 
-/* judge.c: whether counts and attributes are what the row says; adds findings. */
+/* check.c: whether counts and attributes are what the row says; adds findings. */
 bool node_is_sound(xir_node *at);
 /* Whether a declared type goes with an inferred one; otherwise a finding. */
 bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred);
-/* judge.c: values that nobody makes, names that several have; order.c: cycles, and a sorted order if there is one. */
+/* check.c: values that nobody makes, names that several have; order.c: cycles, and a sorted order if there is one. */
 xir_status conversion_judge_values(conversion *c, bool sorted);
 xir_status conversion_order(conversion *c, bool *sorted);   /* whether the file was */
 /* The row of a dialect whose name is nearest to a key, for an unknown op; NULL: none is near. */

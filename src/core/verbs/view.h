@@ -1,0 +1,47 @@
+/* What a view is: its ops in execution order, and what was found in them when it was made. view.c makes views and answers
+ * questions, view_network.c makes networks of them. */
+#ifndef CORE_VIEW_H
+#define CORE_VIEW_H
+
+#include <xir/view.h>
+#include "graph.h"
+#include "hash.h"
+
+/* Values in the order in which they were added, each once. */
+typedef struct value_list {
+    xir_value   **items;
+    size_t        n, room;
+    pointer_table places;   /* indexes; only while it grows */
+} value_list;
+
+struct xir_view {
+    xir_network *net;
+    uint64_t     epoch;
+    xir_op     **ops;
+    size_t       n_ops, op_room;
+    uint64_t    *members;      /* a bit for each slot of the network                   */
+    size_t       member_words;
+    value_list   inputs, outputs, params;
+    bool         ordered;      /* the caller said in which order the outputs are       */
+};
+
+static inline bool view_has(const xir_view *view, const xir_op *op) {
+    return op->net == view->net && op->slot / 64 < view->member_words && view->members[op->slot / 64] >> (op->slot % 64) & 1;
+}
+
+/* What the order knows of a user: sub ops stand for their parents, and an op that was never placed is NULL. */
+static inline const xir_op *placed_user(const xir_use *use) {
+    const xir_op *op = use->user;
+    while (op && !(op->flags & OP_PLACED)) op = op->more ? op->more->parent : NULL;
+    return op;
+}
+
+static inline bool is_source(const xir_op *op) { return op->cls->traits & XIR_TRAIT_SOURCE; }
+static inline bool is_sink(const xir_op *op)   { return op->cls->traits & XIR_TRAIT_SINK; }
+
+/* Whether an op outside of the view uses the value. */
+bool       view_is_used_outside(const xir_view *view, const xir_value *v);
+/* XIR_E_STALE, with a finding in the network. */
+xir_status view_stale(const xir_view *view);
+
+#endif

@@ -1,0 +1,220 @@
+/* Makes a network of a view: the whole network is cloned, so that all that is kept of it comes along, and what the view does not
+ * have is cut away. */
+#include <inttypes.h>
+#include <stdio.h>
+#include "view.h"
+
+/* ---- convex regions ------------------------------------------------------------------------------------------------ */
+
+/* A way out of the view: the op of the view whose output is used outside, and the outside op that uses it. */
+typedef struct way_out { const xir_op *last, *first; } way_out;
+
+typedef struct ways {
+    const xir_view *view;
+    way_out        *of;       /* by slot: how an op outside was reached from the view; `last` NULL: it was not */
+    const xir_op  **reached;  /* ops outside, in the order in which they were reached */
+    size_t          n;
+} ways;
+
+static const char *name_shown(const xir_op *op, char *room, size_t size) {
+    xir_str name = name_text(op->name);
+    snprintf(room, size, "op %" PRId64 "%s%.*s%s", op->id, name.size ? " '" : "", name.size > 80 ? 80 : (int)name.size, name.data,
+             name.size ? "'" : "");
+    return room;
+}
+
+/* Lists the users of an op's outputs that are outside. False if one is inside, and the op is not: the way leads back. */
+static bool follow(ways *w, const xir_op *op, bool inside, const xir_op **back) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+            const xir_op *user = placed_user(u);
+            if (!user || user == op) continue;
+            if (view_has(w->view, user)) {
+                *back = user;
+                if (!inside) return false;
+            } else if (!w->of[user->slot].last) {
+                w->of[user->slot] = inside ? (way_out){ op, user } : w->of[op->slot];
+                w->reached[w->n++] = user;
+            }
+        }
+    }
+    return true;
+}
+
+/* Whether no way leads out of the view and back into it: what came in again would depend on what the view itself makes, and a network
+ * of its own would have it as an argument. Each op outside is reached once. */
+static xir_status check_convex(const xir_view *view) {
+    xir_network *net = view->net;
+    size_t slots = (size_t)net->n_slots + 1;
+    ways w = { view, mem_new(&net->alloc, slots * sizeof *w.of), mem_new(&net->alloc, slots * sizeof *w.reached), 0 };
+    xir_status status = w.of && w.reached ? XIR_OK : XIR_E_MEMORY;
+    const xir_op *back = NULL, *op = NULL;
+    if (!status) memset(w.of, 0, slots * sizeof *w.of);
+    for (size_t i = 0; i < view->n_ops && !status; i++) follow(&w, view->ops[i], true, &back);
+    bool convex = true;
+    for (size_t i = 0; i < w.n && convex && !status; i++) convex = follow(&w, op = w.reached[i], false, &back);
+    if (status) {
+        net_no_memory(net);
+    } else if (!convex) {
+        char text[4][128];
+        way_out out = w.of[op->slot];
+        status = net_fail(net, XIR_E_INVALID, "the view is not convex: a way leads out from %s to %s, and back in from %s to %s",
+                          name_shown(out.last, text[0], sizeof text[0]), name_shown(out.first, text[1], sizeof text[1]),
+                          name_shown(op, text[2], sizeof text[2]), name_shown(back, text[3], sizeof text[3]));
+    }
+    mem_free(&net->alloc, w.of, slots * sizeof *w.of);
+    mem_free(&net->alloc, (void *)w.reached, slots * sizeof *w.reached);
+    return status;
+}
+
+/* ---- a network of its own ------------------------------------------------------------------------------------------- */
+
+/* The clone of the whole network that is cut down to the view. */
+typedef struct cutting {
+    const xir_view *view;
+    xir_network    *copy;
+    xir_op        **twins;   /* by slot of the original */
+} cutting;
+
+/* The value of the copy that stands for one of the original: what the twin of an op of the view makes, or what it is fed. */
+static xir_value *twin_of(const cutting *c, const xir_value *v) {
+    if (v->producer && view_has(c->view, v->producer)) {
+        return &c->twins[v->producer->slot]->outputs[v - v->producer->outputs];
+    }
+    const xir_use *u = v->uses;
+    while (!view_has(c->view, u->user)) u = u->next;   // there is one: it came in
+    return c->twins[u->user->slot]->inputs[u - u->user->inputs].value;
+}
+
+/* An Input or Output, in no order yet. */
+static xir_op *make_end(xir_network *net, const xir_class *cls, const xir_type *const *types, size_t n_types, size_t n_inputs) {
+    if (!net_reserve_ids(net, 1, n_types)) return NULL;
+    xir_op *op = op_make(net, cls, cls->defaults, n_inputs);
+    if (!op || !op_make_outputs(op, types, n_types)) return NULL;
+    op_set_id(op, net->next_op_id);
+    return op;
+}
+
+/* `to` becomes the value that `from` was: id, name, tags, place, and uses. */
+static bool move_value(xir_value *to, xir_value *from) {
+    int64_t id = from->id;
+    if (from->more) {
+        value_more *more = value_need_more(to);
+        if (!more) return false;
+        more->name = from->more->name;
+        more->tags = from->more->tags;
+        more->mtype = from->more->mtype;
+    }
+    xir_value_replace(from, to);
+    ids_forget_value(from);
+    from->id = value_net(to)->next_temp_id--;
+    return value_set_id(to, id);
+}
+
+/* What comes in becomes outputs of the Input op, which is made if there is none. */
+static bool cut_inputs(const cutting *c) {
+    const xir_view *view = c->view;
+    xir_network *copy = c->copy;
+    const xir_op *source = NULL;
+    size_t n = 0, first = 0;
+    for (size_t i = 0; i < view->n_ops && !source; i++) {
+        if (is_source(view->ops[i])) source = view->ops[i];
+    }
+    const xir_type **types = mem_new(&copy->alloc, (view->inputs.n + 1) * sizeof *types);
+    xir_value **coming = mem_new(&copy->alloc, (view->inputs.n + 1) * sizeof *coming);
+    bool done = types && coming;
+    for (size_t i = 0; i < view->inputs.n && done; i++) {
+        xir_value *v = view->inputs.items[i];
+        if (v->producer && view_has(view, v->producer)) continue;
+        coming[n] = twin_of(c, v);
+        types[n] = coming[n]->type;
+        n++;
+    }
+    xir_op *input = source ? c->twins[source->slot] : NULL;
+    if (done && !input) {
+        input = make_end(copy, copy->ctx->input_class, types, n, 0);
+        done = input;
+        if (done) op_link(input, copy->first);
+    } else if (done && n) {
+        int64_t next_id = copy->next_value_id;
+        first = input->n_outputs;
+        const xir_type **all = mem_new(&copy->alloc, (first + n) * sizeof *all);
+        done = all;
+        for (size_t i = 0; i < first && done; i++) all[i] = input->outputs[i].type;
+        if (done) memcpy((void *)(all + first), (const void *)types, n * sizeof *all);
+        done = done && xir_op_set_outputs(input, all, first + n) == XIR_OK;
+        mem_free(&copy->alloc, (void *)all, (first + n) * sizeof *all);
+        /* The ids that they were given are not theirs. */
+        for (size_t i = 0; i < n && done; i++) ids_forget_value(&input->outputs[first + i]);
+        copy->next_value_id = next_id;
+    }
+    for (size_t i = 0; i < n && done; i++) done = move_value(&input->outputs[first + i], coming[i]);
+    mem_free(&copy->alloc, (void *)types, (view->inputs.n + 1) * sizeof *types);
+    mem_free(&copy->alloc, coming, (view->inputs.n + 1) * sizeof *coming);
+    return done;
+}
+
+static void cut_ops(const cutting *c) {
+    for (const xir_op *op = c->view->net->last; op; op = op->prev) {
+        if (!view_has(c->view, op)) xir_network_remove(c->copy, c->twins[op->slot]);
+    }
+}
+
+/* What goes out becomes inputs of the Output op. One that the view has keeps its own, unless the caller gave an order, and gets
+ * what is used outside. `out` has the twins of the view's outputs. */
+static bool cut_outputs(const cutting *c, xir_value *const *out) {
+    const xir_view *view = c->view;
+    const xir_op *sink = NULL;
+    for (size_t i = view->n_ops; i-- > 0 && !sink;) {
+        if (is_sink(view->ops[i])) sink = view->ops[i];
+    }
+    xir_op *output = sink ? c->twins[sink->slot] : NULL;
+    if (!output) {
+        output = make_end(c->copy, c->copy->ctx->output_class, NULL, 0, view->outputs.n);
+        if (!output) return false;
+        for (size_t i = 0; i < view->outputs.n; i++) use_link(&output->inputs[i], output, out[i]);
+        op_link(output, NULL);
+        return true;
+    }
+    if (view->ordered) return xir_op_set_inputs(output, out, view->outputs.n) == XIR_OK;
+    for (size_t i = 0; i < view->outputs.n; i++) {
+        if (!view_is_used_outside(view, view->outputs.items[i]) || xir_op_input_index(output, out[i], NULL, 0)) continue;
+        if (xir_op_add_input(output, out[i]) != XIR_OK) return false;
+    }
+    return true;
+}
+
+static bool cut(const cutting *c) {
+    const xir_view *view = c->view;
+    if (!cut_inputs(c)) return false;
+    size_t bytes = (view->outputs.n + 1) * sizeof(xir_value *);
+    xir_value **out = mem_new(&c->copy->alloc, bytes);
+    if (!out) return false;
+    for (size_t i = 0; i < view->outputs.n; i++) out[i] = twin_of(c, view->outputs.items[i]);
+    cut_ops(c);
+    bool done = cut_outputs(c, out);
+    mem_free(&c->copy->alloc, out, bytes);
+    return done;
+}
+
+xir_network *xir_view_to_network(const xir_view *view) {
+    xir_network *net = view->net;
+    if (xir_view_is_stale(view)) {
+        view_stale(view);
+        return NULL;
+    }
+    if (check_convex(view)) return NULL;
+    size_t bytes = ((size_t)net->n_slots + 1) * sizeof(xir_op *);
+    cutting c = { view, xir_network_clone(net), mem_new(&net->alloc, bytes) };
+    bool done = c.copy && c.twins;
+    if (done) {
+        xir_op *twin = c.copy->first;
+        for (const xir_op *op = net->first; op; op = op->next, twin = twin->next) c.twins[op->slot] = twin;
+        done = cut(&c);
+    }
+    mem_free(&net->alloc, c.twins, bytes);
+    if (done) return c.copy;
+    net_no_memory(net);
+    xir_network_free(c.copy);
+    return NULL;
+}
