@@ -66,9 +66,9 @@ XIR_API xir_status xir_raw_read(xir_network *net, const void *data, size_t size,
 XIR_API xir_status xir_raw_write(xir_network *net, xir_write_fn *write, void *user, xir_diags *why);
 XIR_API xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *why);
 
-/* The raw file that loading takes beside a JSON file: X.raw or X.params beside X.json, the first that is there. Returns its
- * length and writes it, terminated, if `room` is larger than that. 0: there is none. */
-XIR_API size_t xir_raw_beside(const char *json_path, char *out, size_t room);
+/* The raw file that loading takes beside a JSON file: X.raw or X.params beside X.json, the first that is there.
+ * xir_params_file_find of "json". */
+XIR_API xir_status xir_raw_beside(const char *json_path, char *out, size_t room, size_t *size, xir_diags *why);
 
 /* Both files, params first, so that a torn pair is noticed by params_md5. Both are complete and flushed before either takes its
  * name. `raw_path` NULL is `X.raw` beside `X.json`. */
@@ -147,7 +147,7 @@ typedef struct xir_format_info {
     bool        indents, aligns;             /* what xir_save_options asks of it                                    */
     const char *word, *meaning, *suffixes;   /* suffixes separated by blanks                                        */
 } xir_format_info;
-/* Fills `out` with the format of the library at a position. XIR_E_BOUNDS, without a finding, from the last on; XIR_E_ABI. */
+/* Fills `out` with the format of the library at a position. XIR_E_BOUNDS from the last on; XIR_E_ABI. */
 XIR_API xir_status xir_format_at(size_t i, xir_format_info *out, xir_diags *why);
 /* The same of a context: those of the library, then those that were registered (format.h). */
 XIR_API xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_info *out, xir_diags *why);
@@ -159,10 +159,13 @@ XIR_API const char *xir_format_detect(xir_context *ctx, const void *head, size_t
 /* ---- parameters in a file of their own ------------------------------------------------------------------------------ */
 
 /* Of a format that keeps parameters in a file next to that of the structure (xir_format_info.pair): the file that is there, or the
- * one that saving writes. Returns its length and writes it, terminated, if `room` is larger than that. 0: there is none, or the
- * format has none. `ctx` NULL: a format of the library. */
-XIR_API size_t xir_params_file_find(xir_context *ctx, const char *format, const char *path, char *out, size_t room);
-XIR_API size_t xir_params_file_name(xir_context *ctx, const char *format, const char *path, char *out, size_t room);
+ * one that saving writes. *size is the length of its name, which is written, terminated, to `out` if `room` is larger than that;
+ * 0: there is none, or the format has none. `ctx` NULL: a format of the library. XIR_E_UNKNOWN for a word that is no format;
+ * XIR_E_MEMORY: nobody knows whether there is one. */
+XIR_API xir_status xir_params_file_find(xir_context *ctx, const char *format, const char *path, char *out, size_t room, size_t *size,
+                                        xir_diags *why);
+XIR_API xir_status xir_params_file_name(xir_context *ctx, const char *format, const char *path, char *out, size_t room, size_t *size,
+                                        xir_diags *why);
 
 /* Gives a network its parameters alone: from a file, which may be a pipe, or from memory, which is copied or with `lazy` borrowed as
  * by xir_network_read. All or nothing. Writes them alone: to a file, which is replaced at once, or to a function. The options name
@@ -178,7 +181,7 @@ XIR_API xir_status xir_network_write_params(xir_network *net, xir_write_fn *writ
 
 /* Copies findings about a network that was read from a text, first those whose place the format finds: by a path like
  * "/ops/3/stride_width", or by a byte. They get file, byte, line and column, and come in the order of the text. The others follow
- * as they are, with the file. XIR_E_MEMORY, or XIR_E_UNKNOWN for a word that is no format: then nothing is copied. */
+ * as they are, with the file. XIR_E_MEMORY, or XIR_E_UNKNOWN for a word that is no format: then nothing is copied, and `out` says why. */
 XIR_API xir_status xir_format_place_findings(xir_context *ctx, const char *format, xir_str text, xir_str file, const xir_diags *from,
                                              xir_diags *out);
 

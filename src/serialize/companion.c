@@ -95,28 +95,37 @@ char *companion_find(const xir_allocator *alloc, const format *f, const char *pa
 
 /* ---- for programs -------------------------------------------------------------------------------------------- */
 
+/* The caller's context may be none, and then so is its allocator. */
+static const xir_allocator *alloc_of(xir_context *ctx) { return ctx ? context_alloc(ctx) : &memory_default; }
+
 /* Copies a name to the caller, who may have no room for it, and frees it. */
-static size_t hand_over(char *name, size_t taken, char *out, size_t room) {
-    if (!name) return 0;
-    size_t size = strlen(name);
-    if (size < room) memcpy(out, name, size + 1);
-    mem_free(&memory_default, name, taken);
-    return size;
+static void hand_over(const xir_allocator *alloc, char *name, size_t taken, char *out, size_t room, size_t *size) {
+    if (!name) return;
+    *size = strlen(name);
+    if (*size < room) memcpy(out, name, *size + 1);
+    mem_free(alloc, name, taken);
 }
 
-size_t xir_params_file_find(xir_context *ctx, const char *word, const char *path, char *out, size_t room) {
+xir_status xir_params_file_find(xir_context *ctx, const char *word, const char *path, char *out, size_t room, size_t *size,
+                                xir_diags *why) {
     format f;
     size_t taken = 0;
     xir_status status = XIR_OK;
-    if (!format_named(ctx, word, &f, NULL) || !f.params_found) return 0;
-    char *name = companion_find(&memory_default, &f, path, &taken, &status);
-    return hand_over(name, taken, out, room);
+    *size = 0;
+    if (!format_named(ctx, word, &f, why)) return XIR_E_UNKNOWN;
+    char *name = f.params_found ? companion_find(alloc_of(ctx), &f, path, &taken, &status) : NULL;
+    hand_over(alloc_of(ctx), name, taken, out, room, size);
+    return status ? diag_memory(why) : XIR_OK;
 }
 
-size_t xir_params_file_name(xir_context *ctx, const char *word, const char *path, char *out, size_t room) {
+xir_status xir_params_file_name(xir_context *ctx, const char *word, const char *path, char *out, size_t room, size_t *size,
+                                xir_diags *why) {
     format f;
     size_t taken = 0;
-    if (!format_named(ctx, word, &f, NULL) || !f.params_written) return 0;
-    char *name = companion_name(&memory_default, &f, path, &taken);
-    return hand_over(name, taken, out, room);
+    *size = 0;
+    if (!format_named(ctx, word, &f, why)) return XIR_E_UNKNOWN;
+    if (!f.params_written) return XIR_OK;
+    char *name = companion_name(alloc_of(ctx), &f, path, &taken);
+    hand_over(alloc_of(ctx), name, taken, out, room, size);
+    return name ? XIR_OK : diag_memory(why);
 }

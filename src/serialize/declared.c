@@ -17,6 +17,16 @@ static xir_format_reading reading_of(const format_reading *how, blob *whole, xir
         .data_size = whole->size, .name = how->name, .path = how->path, .why = why, .bytes = whole };
 }
 
+/* A function of somebody else's that fails without a word is told on; `before` is how many errors there were. */
+static xir_status tell_on(const format *f, xir_str file, xir_status status, size_t before, xir_diags *why) {
+    if (!why || xir_diags_count_of(why, XIR_ERROR) > before) return status;
+    if (status == XIR_E_MEMORY) return diag_memory(why);
+    char sentence[120];
+    snprintf(sentence, sizeof sentence, "the format %.60s fails and does not say why", f->word);
+    return xir_diags_put(why, &(xir_diag){
+        .severity = XIR_ERROR, .code = status, .file = file, .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
+}
+
 static xir_network *read_declared(const format_reading *how, blob *whole) {
     bool text = how->format->traits & XIR_FORMAT_TEXT && how->why;
     xir_diags *found = text ? xir_diags_new(how->ctx) : how->why;
@@ -25,7 +35,9 @@ static xir_network *read_declared(const format_reading *how, blob *whole) {
         return NULL;
     }
     const xir_format_reading reading = reading_of(how, whole, found);
+    const size_t before = xir_diags_count_of(found, XIR_ERROR);
     xir_network *net = how->format->decl->read(&reading);
+    if (!net) (void)tell_on(how->format, how->name, XIR_E_INVALID, before, found);
     if (!text) return net;
     xir_str bytes = { (const char *)whole->bytes, (size_t)whole->size };
     format plain = *how->format;
@@ -33,7 +45,6 @@ static xir_network *read_declared(const format_reading *how, blob *whole) {
     xir_status status = format_place_findings(how->ctx, &plain, bytes, how->name, found, how->why);
     xir_diags_free(found);
     if (!status) return net;
-    diag_memory(how->why);
     xir_network_free(net);
     return NULL;
 }
@@ -41,9 +52,10 @@ static xir_network *read_declared(const format_reading *how, blob *whole) {
 static xir_status read_blob(xir_network *net, const format_reading *how, blob *whole, xir_status status) {
     if (!whole) return status;
     const xir_format_reading reading = reading_of(how, whole, how->why);
+    const size_t before = xir_diags_count_of(how->why, XIR_ERROR);
     status = how->format->decl->read_params(net, &reading);
     blob_release(whole);
-    return status;
+    return status ? tell_on(how->format, how->name, status, before, how->why) : XIR_OK;
 }
 
 static xir_status load_params(xir_network *net, const format_reading *how) {
@@ -81,23 +93,35 @@ xir_status xir_format_give(const xir_format_reading *how, xir_value *value, uint
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 
-static xir_format_writing writing_of(const format_writing *how) {
+/* Where writing has stopped, whose function stopped says so. */
+typedef struct watched_write { const format_writing *how; bool stopped; } watched_write;
+
+static bool write_watched(void *user, const void *data, size_t size) {
+    watched_write *w = user;
+    w->stopped = w->stopped || !w->how->write(w->how->user, data, size);
+    return !w->stopped;
+}
+
+static xir_format_writing writing_of(const format_writing *how, watched_write *w) {
     unsigned flags = how->no_params ? XIR_WRITE_NO_PARAMS : 0;
     if (how->flags & XIR_SAVE_INDENT) flags |= XIR_WRITE_INDENT;
     return (xir_format_writing){
         .size = sizeof(xir_format_writing), .flags = flags, .format = how->format->decl, .path = how->path,
         .align = how->align,
-        .write = how->write, .user = how->user, .why = how->why };
+        .write = write_watched, .user = w, .why = how->why };
 }
 
-static xir_status write_declared(xir_network *net, const format_writing *how) {
-    const xir_format_writing writing = writing_of(how);
-    return how->format->decl->write(net, &writing);
+static xir_status write_by(xir_status (*write)(xir_network *, const xir_format_writing *), xir_network *net, const format_writing *how) {
+    watched_write w = { .how = how };
+    const xir_format_writing writing = writing_of(how, &w);
+    const size_t before = xir_diags_count_of(how->why, XIR_ERROR);
+    xir_status status = write(net, &writing);
+    return status && !w.stopped ? tell_on(how->format, xir_str_of(how->path), status, before, how->why) : status;
 }
 
+static xir_status write_declared(xir_network *net, const format_writing *how) { return write_by(how->format->decl->write, net, how); }
 static xir_status write_params(xir_network *net, const format_writing *how) {
-    const xir_format_writing writing = writing_of(how);
-    return how->format->decl->write_params(net, &writing);
+    return write_by(how->format->decl->write_params, net, how);
 }
 
 /* ---- the row --------------------------------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ bool format_at(xir_context *ctx, size_t i, format *out) {
 
 xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_info *out, xir_diags *why) {
     format f;
-    if (!format_at(ctx, i, &f)) return XIR_E_BOUNDS;
+    if (!format_at(ctx, i, &f)) return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "there is no format %zu", i);
     const xir_format_info info = {
         .word = f.word, .meaning = f.meaning, .suffixes = f.suffixes, .reads = f.read, .writes = f.write,
         .pair = f.params_found, .text = f.traits & XIR_FORMAT_TEXT, .indents = f.traits & XIR_FORMAT_INDENTS,

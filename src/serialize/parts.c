@@ -1,4 +1,5 @@
 /* Parts of networks in any format. */
+#include "codec/given.h"
 #include "formats.h"
 
 static bool find(xir_context *ctx, const char *word, format *out, xir_diags *why) {
@@ -11,8 +12,9 @@ static bool find(xir_context *ctx, const char *word, format *out, xir_diags *why
 static xir_status write_part(const format_part *part, const char *word, xir_write_fn *write, void *user, xir_diags *why) {
     format f;
     if (!find(part->ctx, word, &f, why)) return XIR_E_UNSUPPORTED;
-    const format_writing how = { .format = &f, .path = "", .align = 1, .write = write, .user = user, .why = why };
-    return f.write_part(part, &how);
+    given_writer g = given_begin(write, user, why);
+    const format_writing how = { .format = &f, .path = "", .align = 1, .write = given_write, .user = &g, .why = why };
+    return given_end(&g, f.write_part(part, &how));
 }
 
 xir_status xir_object_write(xir_context *ctx, const xir_object *object, const char *word, xir_write_fn *write, void *user,

@@ -84,7 +84,7 @@ xir_status format_place_findings(xir_context *ctx, const format *f, xir_str text
     size_t one = sizeof *p.names + sizeof *p.places + sizeof *p.list + sizeof *p.placed;
     if (!p.n) return XIR_OK;
     char *block = mem_new(&ctx->alloc, p.n * one);
-    if (!block) return XIR_E_MEMORY;
+    if (!block) return diag_memory(out);
     memset(block, 0, p.n * one);
     p.names = (named *)(void *)block;
     p.places = (xir_format_place *)(void *)(p.names + p.n);
@@ -93,6 +93,8 @@ xir_status format_place_findings(xir_context *ctx, const format *f, xir_str text
     if (text.data) sort_out(&p, f->find_places, text, file);
     xir_status status = find_places(&p, ctx, f, text);
     if (!status) copy_findings(&p, text, file, out);
+    else if (status == XIR_E_MEMORY) diag_memory(out);
+    else diag_fail(out, status, XIR_STR(""), "the format %s does not find places in its text", f->word);
     mem_free(&ctx->alloc, block, p.n * one);
     return status;
 }
@@ -100,6 +102,6 @@ xir_status format_place_findings(xir_context *ctx, const format *f, xir_str text
 xir_status xir_format_place_findings(xir_context *ctx, const char *word, xir_str text, xir_str file,
                                      const xir_diags *from, xir_diags *out) {
     format f;
-    if (!format_named(ctx, word, &f, NULL)) return XIR_E_UNKNOWN;
+    if (!format_named(ctx, word, &f, out)) return XIR_E_UNKNOWN;
     return format_place_findings(ctx, &f, text, file, from, out);
 }

@@ -3,6 +3,7 @@
  * have a file of their own are written first; both files are complete and flushed under temporary names before either
  * takes its own: what is left to fail between them is one rename. A file that the network is mapped from can be saved
  * over: the mapping keeps the old one. */
+#include "codec/given.h"
 #include "file.h"
 #include "formats.h"
 #include "sized.h"
@@ -208,8 +209,9 @@ xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, 
     saving s = { .net = net, .why = why };
     xir_status status = XIR_OK;
     if (!begin(&s, options, &status)) return status;
-    const format_writing how = writing_of(&s, write, user);
-    return s.format.write(net, &how);
+    given_writer g = given_begin(write, user, why);
+    const format_writing how = writing_of(&s, given_write, &g);
+    return given_end(&g, s.format.write(net, &how));
 }
 
 /* ---- parameters alone ------------------------------------------------------------------------------------------ */
@@ -231,23 +233,12 @@ xir_status xir_network_save_params(xir_network *net, const char *path, const xir
     return begin_params(&s, options, &status) ? save_one(&s, s.format.write_params, true) : status;
 }
 
-/* Counts what the caller's function has taken. */
-typedef struct counted_write { xir_write_fn *write; void *user; uint64_t taken; bool stopped; } counted_write;
-
-static bool write_counted(void *user, const void *data, size_t size) {
-    counted_write *c = user;
-    c->stopped = !c->write(c->user, data, size);
-    if (!c->stopped) c->taken += size;
-    return !c->stopped;
-}
-
 xir_status xir_network_write_params(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
                                     xir_diags *why) {
     saving s = { .net = net, .why = why };
-    counted_write c = { .write = write, .user = user };
+    given_writer g = given_begin(write, user, why);
     xir_status status = XIR_OK;
     if (!begin_params(&s, options, &status)) return status;
-    const format_writing how = writing_of(&s, write_counted, &c);
-    status = s.format.write_params(net, &how);
-    return c.stopped ? file_fail(why, XIR_E_IO, "", c.taken, "the writer took no more bytes") : status;
+    const format_writing how = writing_of(&s, given_write, &g);
+    return given_end(&g, s.format.write_params(net, &how));
 }

@@ -9,7 +9,7 @@
 /* The structure: a line "twin" and JSON. The parameters: a byte 't' and the bytes of all Params as a walk meets
  * them. */
 enum { TWIN_HEAD = 5 };
-static enum { TWIN_GOOD, TWIN_STOPS_EARLY, TWIN_STOPS_LATE } twin_mood;
+static enum { TWIN_GOOD, TWIN_STOPS_EARLY, TWIN_STOPS_LATE, TWIN_MUTE } twin_mood;
 
 static xir_probe_grade twin_probe(const xir_probe *file, void *user) {
     assert_ptr_equal(user, &twin_mood);
@@ -20,6 +20,7 @@ static xir_probe_grade twin_probe(const xir_probe *file, void *user) {
 static xir_network *twin_read(const xir_format_reading *how) {
     const char *text = how->data;
     const char *bad = memchr(text, '!', how->data_size);
+    if (twin_mood == TWIN_MUTE) return NULL;
     if (how->data_size >= TWIN_HEAD && memcmp(text, "twin\n", TWIN_HEAD) == 0 && !bad)
         return xir_json_read(how->ctx, (xir_str){ text + TWIN_HEAD, how->data_size - TWIN_HEAD }, how->name, how->why);
     xir_diags_put(how->why, &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_SYNTAX, .message = XIR_STR("not a twin"),
@@ -28,6 +29,7 @@ static xir_network *twin_read(const xir_format_reading *how) {
 }
 
 static xir_status twin_write(xir_network *net, const xir_format_writing *how) {
+    if (twin_mood == TWIN_MUTE) return XIR_E_LIMIT;
     if (!how->write(how->user, "twin\n", TWIN_HEAD)) return XIR_E_IO;
     if (twin_mood == TWIN_STOPS_LATE)
         return xir_diags_add(how->why, XIR_ERROR, XIR_E_LIMIT, XIR_STR(""), "no more"), XIR_E_LIMIT;
@@ -35,6 +37,7 @@ static xir_status twin_write(xir_network *net, const xir_format_writing *how) {
 }
 
 static xir_status twin_read_params(xir_network *net, const xir_format_reading *how) {
+    if (twin_mood == TWIN_MUTE) return XIR_E_CORRUPT;
     xir_value *list[LOAD_PARAMS];
     size_t n = xir_network_params(net, list, LOAD_PARAMS);
     uint64_t at = 1, size;
@@ -53,6 +56,7 @@ static xir_status twin_read_params(xir_network *net, const xir_format_reading *h
 static xir_status twin_write_params(xir_network *net, const xir_format_writing *how) {
     xir_value *list[LOAD_PARAMS];
     size_t n = xir_network_params(net, list, LOAD_PARAMS);
+    if (twin_mood == TWIN_MUTE) return XIR_E_LIMIT;
     if (twin_mood == TWIN_STOPS_EARLY) {
         xir_diags_add(how->why, XIR_ERROR, XIR_E_LIMIT, XIR_STR(""), "no parameters");
         return XIR_E_LIMIT;
@@ -93,7 +97,7 @@ static void a_format_is_registered(void **state) {
     DOES(xir_format_register(ctx, &twin, why));
     DOES(xir_format_register(ctx, &twin, why));
     size_t n = 0, found = 0;
-    for (; xir_context_format_at(ctx, n, &f, why) == XIR_OK; n++) {
+    for (; xir_context_format_at(ctx, n, &f, NULL) == XIR_OK; n++) {
         if (strcmp(f.word, "twin") != 0) continue;
         found++;
         assert_string_equal(f.meaning, "two files");
@@ -101,7 +105,9 @@ static void a_format_is_registered(void **state) {
     }
     assert_int_equal(found, 1);
     assert_int_equal(xir_context_format_at(ctx, n + 1, &f, why), XIR_E_BOUNDS);
+    check_finding(XIR_E_BOUNDS, "there is no format");
     assert_int_equal(xir_format_at(n - 1, &f, why), XIR_E_BOUNDS);   /* the library's alone */
+    check_finding(XIR_E_BOUNDS, "there is no format");
     xir_context *other = xir_context_new(NULL);
     assert_null(xir_format_detect(other, "twin\n{", 6, 6, XIR_STR("x.text")));
     assert_string_equal(xir_format_detect(ctx, "twin\n{", 6, 6, XIR_STR("x.json")), "twin");
@@ -238,14 +244,17 @@ static void names_of_companions(void **state) {
         for (int written = 0; written < 2; written++) {
             const char *expected = written ? rows[i].written : rows[i].found;
             memset(out, 0, sizeof out);
-            size_t n = written ? xir_params_file_name(ctx, rows[i].format, path, out, sizeof out)
-                               : xir_params_file_find(ctx, rows[i].format, path, out, sizeof out);
+            size_t n, again;
+            xir_status known = strcmp(rows[i].format, "none") != 0 ? XIR_OK : XIR_E_UNKNOWN;
+            assert_int_equal(written ? xir_params_file_name(ctx, rows[i].format, path, out, sizeof out, &n, why)
+                                     : xir_params_file_find(ctx, rows[i].format, path, out, sizeof out, &n, why), known);
             if (n != strlen(out) || strcmp(out, expected ? scratch(expected) : "") != 0)
                 fail_msg("row %zu: %s was expected, not %s", i, expected, out);
             char small[2] = "?";
-            assert_int_equal(written ? xir_params_file_name(ctx, rows[i].format, path, small, 1)
-                                     : xir_params_file_find(ctx, rows[i].format, path, small, 1), n);
-            assert_true(small[0] == '?');
+            assert_int_equal(written ? xir_params_file_name(ctx, rows[i].format, path, small, 1, &again, why)
+                                     : xir_params_file_find(ctx, rows[i].format, path, small, 1, &again, why), known);
+            assert_true(again == n && small[0] == '?');
+            xir_diags_clear(why);
         }
         snprintf(there, sizeof there, "%s", rows[i].there);
         for (char *name = strtok(there, " "); name; name = strtok(NULL, " ")) unlink(scratch(name));
@@ -333,6 +342,22 @@ static void a_writer_that_stops(void **state) {
     xir_network_free(net);
 }
 
+/* Nobody would know why. */
+static void a_format_that_fails_without_a_word(void **state) {
+    (void)state;
+    xir_network *net = load_net(ctx);
+    const char *text = scratch("mute.text");
+    DOES(xir_network_save(net, text, &as_twin, why));
+    const xir_load_options by_name = XIR_INIT(xir_load_options, .format = "twin");
+    twin_mood = TWIN_MUTE;
+    FAILS_TO_LOAD(xir_network_load(ctx, text, NULL, why), XIR_E_INVALID, "the format twin fails and does not say why");
+    FAILS_TO_SAVE(xir_network_load_params(net, scratch("mute.bytes"), &by_name, why), XIR_E_CORRUPT, "does not say why");
+    FAILS_TO_SAVE(xir_network_save(net, text, &as_twin, why), XIR_E_LIMIT, "does not say why");
+    FAILS_TO_SAVE(xir_network_write_params(net, stops_at_once, NULL, &as_twin, why), XIR_E_LIMIT, "does not say why");
+    twin_mood = TWIN_GOOD;
+    xir_network_free(net);
+}
+
 /* ---- places -------------------------------------------------------------------------------------------------------- */
 
 static void findings_of_a_reader_get_lines(void **state) {
@@ -390,6 +415,7 @@ int main(void) {
         cmocka_unit_test(companions_are_found_named_or_missed),
         cmocka_unit_test(both_files_are_replaced_or_none),
         cmocka_unit_test(a_writer_that_stops),
+        cmocka_unit_test(a_format_that_fails_without_a_word),
         cmocka_unit_test(findings_of_a_reader_get_lines),
         cmocka_unit_test(without_memory),
     };

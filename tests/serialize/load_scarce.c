@@ -35,6 +35,14 @@ static void saving_and_loading_files(want *w) {
     const xir_save_options how = XIR_INIT(xir_save_options, .unchecked = true);
     TRY(w, xir_network_save(w->net, path, &how, w->why));
     assert_int_equal(scratch_count_in(scratch_folder), load_is_pair(&tried) ? 2 : 1);
+    if (load_is_pair(&tried)) {
+        char beside[PATH_MAX];
+        size_t size;
+        TRY(w, xir_params_file_find(w->ctx, tried.word, path, beside, sizeof beside, &size, w->why));
+        assert_string_equal(beside, scratch("scarce.raw"));
+        TRY(w, xir_params_file_name(w->ctx, tried.word, path, beside, sizeof beside, &size, w->why));
+        assert_string_equal(beside, scratch("scarce.raw"));
+    }
     xir_network *again;
     const xir_load_options ways[] = {
         XIR_INIT(xir_load_options, .lazy = false),

@@ -137,14 +137,15 @@ int load_structure(loaded *l, const char *path, const char *from, xir_diags *why
 
 /* ---- parameters ---------------------------------------------------------------------------------- */
 
-/* The parameter file that lies next to a structure file, NULL if there is none. */
-static char *find_params(const loaded *l) {
+/* The parameter file that lies next to a structure file; *path is NULL if there is none. */
+static xir_status find_params(const loaded *l, char **path, xir_diags *why) {
     const char *word = l->format->word;
-    size_t size = l->regular ? xir_params_file_find(context, word, l->path, NULL, 0) : 0;
-    if (!size) return NULL;
-    char *path = take(size + 1, 1);
-    xir_params_file_find(context, word, l->path, path, size + 1);
-    return path;
+    size_t size = 0;
+    *path = NULL;
+    xir_status status = l->regular ? xir_params_file_find(context, word, l->path, NULL, 0, &size, why) : XIR_OK;
+    if (status || !size) return status;
+    *path = take(size + 1, 1);
+    return xir_params_file_find(context, word, l->path, *path, size + 1, &size, why);
 }
 
 static int no_other_file(const loaded *l) {
@@ -177,8 +178,11 @@ static int read_params(loaded *l, const char *params, unsigned flags, bool *foun
         return exit_of(xir_network_read_params(l->net, all.data, all.size, XIR_STR(""), &o, why));
     }
     free(l->params_path);   /* those that were looked at before */
-    l->params_path = params ? join(params, "") : find_params(l);
-    if (!l->params_path) return DONE;
+    l->params_path = NULL;
+    xir_status status = XIR_OK;
+    if (params) l->params_path = join(params, "");
+    else status = find_params(l, &l->params_path, why);
+    if (status || !l->params_path) return exit_of(status);
     *found = true;
     progress_begin("reading", l->params_path);
     const xir_load_options o = options_of(l, flags);

@@ -76,11 +76,12 @@ static xir_status write_both(const loaded *l, const char *out, const char *param
 }
 
 /* The name that the parameters get next to a structure. */
-static char *params_name(const file_format *to, const char *out) {
-    size_t size = xir_params_file_name(context, to->word, out, NULL, 0);
-    char *name = take(size + 1, 1);
-    xir_params_file_name(context, to->word, out, name, size + 1);
-    return name;
+static xir_status params_name(const file_format *to, const char *out, char **name, xir_diags *why) {
+    size_t size;
+    xir_status status = xir_params_file_name(context, to->word, out, NULL, 0, &size, why);
+    if (status) return status;
+    *name = take(size + 1, 1);
+    return xir_params_file_name(context, to->word, out, *name, size + 1, &size, why);
 }
 
 static void warn(xir_diags *why, const char *file, const char *sentence) {
@@ -91,8 +92,13 @@ static void warn(xir_diags *why, const char *file, const char *sentence) {
 static int write_pair(loaded *l, const char *out, const file_format *to, const xir_save_options *o, xir_diags *why) {
     char *neighbour = NULL;
     const char *params = NULL;
+    xir_status named = XIR_OK;
     if (l->params_path || keeps_params(l->net)) {
-        if (!save_args.out_params && has_neighbours(out)) neighbour = params_name(to, out);
+        if (!save_args.out_params && has_neighbours(out)) named = params_name(to, out, &neighbour, why);
+        if (named) {
+            free(neighbour);
+            return exit_of(named);
+        }
         params = save_args.out_params ? save_args.out_params : neighbour;
         if (!params) warn(why, strcmp(out, "-") == 0 ? "<stdout>" : out, "the parameters are not written; --out-params says where to");
     } else if (save_args.out_params) {

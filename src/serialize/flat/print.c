@@ -1,6 +1,7 @@
 /* The schema as flatc reads it. */
 #include <stdio.h>
 #include <xir/serialize.h>
+#include "codec/given.h"
 #include "flat/schema.h"
 
 static void put_str(buffer *b, xir_str s) { buffer_put(b, s.data, s.size); }
@@ -68,7 +69,8 @@ xir_status xir_flat_schema(xir_context *ctx, xir_write_fn *write, void *user, xi
     }
     flat_schema_free(&s);
     xir_status status = !made || b.failed ? diag_memory(why) : XIR_OK;
-    if (!status && !write(user, b.data, b.size)) status = diag_fail(why, XIR_E_IO, XIR_STR(""), "the writer took no more bytes");
+    given_writer g = given_begin(write, user, why);
+    if (!status) (void)given_write(&g, b.data, b.size);
     buffer_free(&b);
-    return status;
+    return given_end(&g, status);
 }

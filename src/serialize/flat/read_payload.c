@@ -26,7 +26,7 @@ static bool drop_copies(flat_reader *r, uint32_t *index) {
 }
 
 /* Orders that the payloads of a raw may have had: ours is the first. Other writers do not say; the digest tells. */
-typedef enum order { BY_PLACE, BACKWARDS, AS_MET, BY_ID, ORDERS, BY_TABLE } order;
+typedef enum order { BY_PLACE, BACKWARDS, AS_MET, BY_ID, BY_TABLE } order;
 
 static uint64_t rank_of(const flat_payload *p, order how) {
     uint64_t place = (uint64_t)p->at << 32 | p->table;   /* bytes of one place: as their tables are */
@@ -92,19 +92,28 @@ static xir_status attach(flat_reader *r, order by, const payload_room *room, con
     return payload_attach(r->d.net, whole, room->list, r->n_payloads, how->compare, how->name, why);
 }
 
-/* A file of another writer may have another order: one that gives the digest that the network says is right. */
+/* A file of another writer may have another order: one that gives the digest that the network says is right. If none does, what
+ * is said of the first order counts. Any other failure ends the search, with its finding: it is not the order's. */
 static xir_status attach_in_order(flat_reader *r, const payload_room *room, const uint8_t *root, const format_reading *how,
                                   blob *whole) {
     flat_view t = flat_view_of(root);
     const uint8_t *table = flat_field_at(&t, r->schema->network->slots[NET_SLOT_PARAMS_TABLE].slot);
-    bool certain = !how->compare || r->n_payloads < 2;
-    xir_status status = attach(r, BY_PLACE, room, table, how, whole, certain ? how->why : NULL);
-    if (certain || status != XIR_E_CORRUPT || r->d.trace.status) return status;
-    if (table && attach(r, BY_TABLE, room, table, how, whole, NULL) == XIR_OK) return XIR_OK;
-    for (order by = BACKWARDS; !table && by < ORDERS; by++) {
-        if (attach(r, by, room, NULL, how, whole, NULL) == XIR_OK) return XIR_OK;
+    if (!how->compare || r->n_payloads < 2) return attach(r, BY_PLACE, room, table, how, whole, how->why);
+    xir_diags *said = xir_diags_new(r->d.ctx), *again = xir_diags_new(r->d.ctx), *counts = said;
+    xir_status status = said && again ? attach(r, BY_PLACE, room, table, how, whole, said) : diag_memory(how->why);
+    bool settled = status != XIR_E_CORRUPT || r->d.trace.status;
+    for (order by = table ? BY_TABLE : BACKWARDS; !settled && by <= (table ? BY_TABLE : BY_ID); by++) {
+        xir_diags_clear(again);
+        xir_status now = attach(r, by, room, table, how, whole, again);
+        if ((settled = now != XIR_E_CORRUPT)) {
+            status = now;
+            counts = again;
+        }
     }
-    return attach(r, BY_PLACE, room, table, how, whole, how->why);
+    for (size_t i = 0; i < xir_diags_count(counts); i++) xir_diags_put(how->why, xir_diags_at(counts, i));
+    xir_diags_free(said);
+    xir_diags_free(again);
+    return status;
 }
 
 bool flat_read_payloads(flat_reader *r, const uint8_t *root, const format_reading *how, blob *whole) {

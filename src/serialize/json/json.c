@@ -1,4 +1,5 @@
 /* The public functions for JSON: each is a sink or a source with the codec behind it. */
+#include "codec/given.h"
 #include "file.h"
 #include "format.h"
 #include "json/json.h"
@@ -71,12 +72,11 @@ static xir_status explain_failure(xir_context *ctx, xir_status status, xir_diags
     case XIR_E_MEMORY: return diag_memory(why);
     case XIR_E_LIMIT:  return diag_fail(why, status, XIR_STR(""), "values are nested deeper than %u",
                                         ctx->limits.max_depth);
-    case XIR_E_IO:     return status;   /* whose finding is that of the function that was given */
-    default:           return status;
+    default:           return status;   /* XIR_E_IO, whose finding is the writer's */
     }
 }
 
-xir_status xir_json_write(xir_network *net, int indent, xir_write_fn *write, void *user, xir_diags *why) {
+static xir_status write_json(xir_network *net, int indent, xir_write_fn *write, void *user, xir_diags *why) {
     json_sink j;
     json_sink_init(&j, net->ctx, indent, write, user);
     xir_status status = write_network(net, &j, why);
@@ -84,6 +84,11 @@ xir_status xir_json_write(xir_network *net, int indent, xir_write_fn *write, voi
     if (j.sink.status) explain_failure(net->ctx, status, why);
     json_sink_free(&j);
     return status;
+}
+
+xir_status xir_json_write(xir_network *net, int indent, xir_write_fn *write, void *user, xir_diags *why) {
+    given_writer g = given_begin(write, user, why);
+    return given_end(&g, write_json(net, indent, given_write, &g, why));
 }
 
 xir_status xir_json_print(xir_network *net, int indent, xir_text_buffer *out) {
@@ -174,7 +179,7 @@ xir_status xir_json_save(xir_network *net, const char *path, unsigned flags, xir
     file_writer w;
     status = file_open(&w, net->ctx, path, why);
     if (status) return status;
-    status = xir_json_write(net, flags & XIR_SAVE_INDENT ? 4 : 0, file_write, &w, why);
+    status = write_json(net, flags & XIR_SAVE_INDENT ? 4 : 0, file_write, &w, why);
     if (status) {
         file_abort(&w);
         return w.status ? w.status : status;
@@ -219,7 +224,7 @@ static xir_network *read_format(const format_reading *how, blob *whole) {
 
 static xir_status write_format(xir_network *net, const format_writing *how) {
     net->raw_known = how->told;
-    xir_status status = xir_json_write(net, how->flags & XIR_SAVE_INDENT ? 4 : 0, how->write, how->user, how->why);
+    xir_status status = write_json(net, how->flags & XIR_SAVE_INDENT ? 4 : 0, how->write, how->user, how->why);
     net->raw_known = false;
     return status;
 }

@@ -4,6 +4,7 @@
  *
  * An op's class is chosen by its _type_key: one `if` a class with the class's definition behind it, so that whoever validates
  * looks at 135 words and one definition, and a finding is that of the class that is meant. */
+#include "codec/given.h"
 #include "json/schema.h"
 
 /* ---- words ------------------------------------------------------------------------------------------------------ */
@@ -371,16 +372,17 @@ static bool list_classes(schema *s) {
 xir_status xir_json_schema(xir_context *ctx, xir_write_fn *write, void *user, xir_diags *why) {
     enum { INDENT = 1 };   /* what most of the text would be otherwise */
     schema s = { .ctx = ctx };
-    json_sink_init(&s.json, ctx, INDENT, write, user);
+    given_writer g = given_begin(write, user, why);
+    json_sink_init(&s.json, ctx, INDENT, given_write, &g);
     s.json.deepest = CODEC_DEEPEST;   /* nesting here is ours, whatever files may have */
     encoder_init(&s.encoder, ctx, NULL, &s.json.sink);
     if (list_classes(&s)) put_schema(&s);
     else s.json.sink.status = XIR_E_MEMORY;
     xir_status status = json_sink_end(&s.json);
-    if (status == XIR_E_MEMORY) diag_memory(why);   /* of XIR_E_IO the function that was given knows more */
+    if (status == XIR_E_MEMORY) diag_memory(why);
     encoder_free(&s.encoder);
     json_sink_free(&s.json);
     mem_free(&ctx->alloc, (void *)s.classes, s.room * sizeof *s.classes);
     mem_free(&ctx->alloc, s.wanted, s.n);
-    return status;
+    return given_end(&g, status);
 }

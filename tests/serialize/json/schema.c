@@ -92,6 +92,8 @@ static void a_writer_that_refuses_is_an_error(void **state) {
     (void)state;
     meter little = { 1000 };
     assert_int_equal(xir_json_schema(ctx, write_some, &little, why), XIR_E_IO);
+    assert_int_equal(xir_diags_count(why), 1);
+    xir_diags_clear(why);
 }
 
 static void write_scarcely(want *w) {
