@@ -7,7 +7,9 @@
  *     x = XIR_RELU(b, x);
  *     x = XIR_MAX_POOL2D(b, .input = x, .k = 3, .stride = 2, .pad = 1);
  *     xir_output(b, XIR_VALUES(x));
- *     if (xir_network_status(net) != XIR_OK) … */
+ *     if (xir_network_status(net) != XIR_OK) …
+ *
+ * The macros are the same in C11 and in C++17. C++ wants named arguments in the order of their declaration. */
 #ifndef XIR_SUGAR_H
 #define XIR_SUGAR_H
 
@@ -20,10 +22,26 @@ XIR_API xir_at xir_at_end(xir_network *net);
 XIR_API xir_at xir_at_line(xir_at at, const char *file, int line);
 #define XIR_AT(net) xir_at_line(xir_at_end(net), __FILE__, __LINE__)
 
-/* The values of an argument list. */
+/* The values of an argument list. In C++ they are valid to the end of the statement. */
+#ifdef __cplusplus
+#define XIR_VALUES(...) (xir_value_items_(__VA_ARGS__))
+#else
 #define XIR_VALUES(...)                                                                     \
     ((xir_values){ (xir_value *const[]){ __VA_ARGS__ },                                     \
                    sizeof((xir_value *const[]){ __VA_ARGS__ }) / sizeof(xir_value *) })
+#endif
+
+/* Used by the macros below. XIR_ARGS_ makes an argument struct and gives its address; XIR_INTS_ makes two arguments, a
+ * list of integers and its length. In C++ a member that is left out needs an initialiser to be zero without a warning. */
+#ifdef __cplusplus
+#define XIR_ZERO_            = {}
+#define XIR_ARGS_(type, ...) xir_address_of_(__extension__ type{ __VA_ARGS__ })
+#define XIR_INTS_(...)       xir_int_items_{ __VA_ARGS__ }.begin(), sizeof(xir_count_(__VA_ARGS__))
+#else
+#define XIR_ZERO_
+#define XIR_ARGS_(type, ...) &(type){ __VA_ARGS__ }
+#define XIR_INTS_(...)       (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)
+#endif
 
 /* An Input op with one argument, or with several: the op then, whose outputs they are. */
 XIR_API xir_value *xir_input(xir_at at, const char *name, const xir_type *type);
@@ -32,28 +50,28 @@ XIR_API xir_op    *xir_output(xir_at at, xir_values values);
 
 /* The shorthand constructors of the original: one number for both axes. Zero, or left out, means the class's default. */
 typedef struct xir_conv2d_args {
-    xir_value  *input, *weights, *bias;
-    int64_t     stride, pad, dilation, groups;
-    const char *name;
+    xir_value  *input XIR_ZERO_, *weights XIR_ZERO_, *bias XIR_ZERO_;
+    int64_t     stride XIR_ZERO_, pad XIR_ZERO_, dilation XIR_ZERO_, groups XIR_ZERO_;
+    const char *name XIR_ZERO_;
 } xir_conv2d_args;
 XIR_API xir_value *xir_conv2d_short(xir_at at, const xir_conv2d_args *args);
 #define XIR_CONV2D(at, ...) \
-    xir_conv2d_short(xir_at_line((at), __FILE__, __LINE__), &(xir_conv2d_args){ __VA_ARGS__ })
+    xir_conv2d_short(xir_at_line((at), __FILE__, __LINE__), XIR_ARGS_(xir_conv2d_args, __VA_ARGS__))
 
 typedef struct xir_pool2d_args {
-    xir_value  *input;
-    int64_t     k, stride, pad, dilation;
-    const char *name;
+    xir_value  *input XIR_ZERO_;
+    int64_t     k XIR_ZERO_, stride XIR_ZERO_, pad XIR_ZERO_, dilation XIR_ZERO_;
+    const char *name XIR_ZERO_;
 } xir_pool2d_args;
 /* The greatest of each k x k window. */
 XIR_API xir_value *xir_max_pool2d_short(xir_at at, const xir_pool2d_args *args);
 #define XIR_MAX_POOL2D(at, ...) \
-    xir_max_pool2d_short(xir_at_line((at), __FILE__, __LINE__), &(xir_pool2d_args){ __VA_ARGS__ })
+    xir_max_pool2d_short(xir_at_line((at), __FILE__, __LINE__), XIR_ARGS_(xir_pool2d_args, __VA_ARGS__))
 
 /* The average of the cells that are no padding. Its dilation is not looked at: there is none. */
 XIR_API xir_value *xir_avg_pool2d_short(xir_at at, const xir_pool2d_args *args);
 #define XIR_AVG_POOL2D(at, ...) \
-    xir_avg_pool2d_short(xir_at_line((at), __FILE__, __LINE__), &(xir_pool2d_args){ __VA_ARGS__ })
+    xir_avg_pool2d_short(xir_at_line((at), __FILE__, __LINE__), XIR_ARGS_(xir_pool2d_args, __VA_ARGS__))
 
 /* Attribute structs with one number for both axes, for xir_add_conv2d and the like. */
 XIR_API xir_conv2d_attrs     xir_conv2d_square(int64_t stride, int64_t pad, int64_t dilation, int64_t groups);
@@ -76,13 +94,11 @@ XIR_API xir_value *xir_pow_short(xir_at at, xir_value *input, double exponent, c
  *     x = XIR_RESHAPE(b, x, "NC", 1, -1); */
 XIR_API xir_value *xir_reshape_short(xir_at at, xir_value *input, const char *layout, const int64_t *dims, size_t rank,
                                      const char *name);
-#define XIR_RESHAPE(at, x, layout, ...)                                                                          \
-    xir_reshape_short(xir_at_line((at), __FILE__, __LINE__), (x), (layout), (const int64_t[]){ __VA_ARGS__ },     \
-                      sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), NULL)
+#define XIR_RESHAPE(at, x, layout, ...) \
+    xir_reshape_short(xir_at_line((at), __FILE__, __LINE__), (x), (layout), XIR_INTS_(__VA_ARGS__), NULL)
 XIR_API xir_value *xir_transpose_short(xir_at at, xir_value *input, const int64_t *dims, size_t rank, const char *name);
-#define XIR_TRANSPOSE(at, x, ...)                                                                                \
-    xir_transpose_short(xir_at_line((at), __FILE__, __LINE__), (x), (const int64_t[]){ __VA_ARGS__ },             \
-                        sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), NULL)
+#define XIR_TRANSPOSE(at, x, ...) \
+    xir_transpose_short(xir_at_line((at), __FILE__, __LINE__), (x), XIR_INTS_(__VA_ARGS__), NULL)
 
 /* Typed tags: false if there is none of that kind. */
 XIR_API bool xir_tag_int(const xir_map *tags, const char *key, int64_t *out);
@@ -91,5 +107,24 @@ XIR_API bool xir_tag_bool(const xir_map *tags, const char *key, bool *out);
 XIR_API bool xir_tag_text(const xir_map *tags, const char *key, xir_str *out);
 
 XIR_END
+
+/* ---- what the macros need in C++, which has no compound literals ---------------------------------------------- */
+
+#ifdef __cplusplus
+#include <initializer_list>
+
+using xir_int_items_ = std::initializer_list<int64_t>;
+template <class... T> char (&xir_count_(const T &...))[sizeof...(T)];   /* never called: its size counts */
+
+template <class... V> struct xir_values_of_ {
+    xir_value *items[sizeof...(V)];
+    operator xir_values() const { return xir_values{ items, sizeof...(V) }; }
+};
+template <class... V> inline xir_values_of_<V...> xir_value_items_(V *...values) { return { { values... } }; }
+template <class T> inline const T *xir_address_of_(const T &args) { return &args; }
+
+#undef  XIR_TENSOR
+#define XIR_TENSOR(ctx, element, layout, ...) xir_tensor_named((ctx), (element), (layout), XIR_INTS_(__VA_ARGS__))
+#endif
 
 #endif
