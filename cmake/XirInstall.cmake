@@ -1,4 +1,4 @@
-# Headers, both libraries, the program, and the three ways to find them: find_package(xir),
+# Headers, both libraries, the program, the documentation, and the three ways to find them: find_package(xir),
 # pkg-config, and a plain -lxir.
 
 include(CMakePackageConfigHelpers)
@@ -40,6 +40,11 @@ if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
 else()
     set(xir_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
+if(IS_ABSOLUTE "${CMAKE_INSTALL_DOCDIR}")
+    set(xir_pc_docdir "${CMAKE_INSTALL_DOCDIR}")
+else()
+    set(xir_pc_docdir "\${prefix}/${CMAKE_INSTALL_DOCDIR}")
+endif()
 set(xir_pc_private "-lm")
 get_filename_component(xir_pc_msgpack ${XIR_MSGPACK_LIBRARY} NAME_WE)
 string(REGEX REPLACE "^lib" " -l" xir_pc_msgpack ${xir_pc_msgpack})
@@ -52,6 +57,12 @@ if(CMAKE_THREAD_LIBS_INIT)
 endif()
 configure_file(cmake/xir.pc.in ${PROJECT_BINARY_DIR}/xir.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/xir.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The documentation as it is in the tree, so that its links work: README.md, docs/, examples/, and the sources that pages
+# show. The schema of .fb files is docs/xir.fbs.
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "*.1" EXCLUDE)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "CMakeLists.txt" EXCLUDE)
 
 # Plug-ins are found by nobody: who wants one names its file.
 if(XIR_PLUGINS)

@@ -7,6 +7,7 @@ set -eu
 build=$1
 work=$2
 here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
 
 say() { printf '%s\n' "-- $*"; }
 skip() {
@@ -57,6 +58,10 @@ shared=$(pkg-config --cflags --libs xir)
 static=$(pkg-config --static --cflags --libs xir | sed 's/-lxir/-l:libxir.a/')
 expected="-DEXPECTED='\"$VERSION\"'"
 
+# A file of the working directory, under the name by which findings know it.
+compile_here() { # SOURCE OUTPUT [COMPILER]
+    eval "\"\${3:-\$CC}\" $FLAGS \"\$1\" -o \"\$2\" $shared"
+}
 compile() { # COMPILER SOURCE OUTPUT ARGUMENTS
     eval "\"\$1\" $FLAGS $expected \"\$here/\$2\" -o \"\$work/\$3\" $4"
 }
@@ -68,7 +73,7 @@ compile "$CC" main.c static_c "$static"
 
 # The commands that docs/writing-an-op.md gives, on the files that it shows.
 say "plug-in"
-docs=$here/../../docs/writing-an-op.md
+docs=$top/docs/writing-an-op.md
 mkdir "$work/plugin"
 cp "$here/../plugin/flatten.c" "$here/../plugin/flatten.def" "$work/plugin"
 cd "$work/plugin"
@@ -87,6 +92,40 @@ done <commands
 if [ -e "$prefix/$LIBDIR/xir/customop.so" ] && [ -x "$prefix/$BINDIR/xir" ]; then
     xir ops --plugin "$prefix/$LIBDIR/xir/customop.so" DetPostZG | grep -q valid_chn
 fi
+
+# The pages that a reader follows, in a folder outside the tree, with nothing but the installed one.
+if [ -x "$prefix/$BINDIR/xir" ]; then
+    mkdir "$work/bin"
+    printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$(command -v "$CC")" "$FLAGS" >"$work/bin/cc"
+    chmod +x "$work/bin/cc"
+    ln -s "a prefix" "$work/prefix"     # $(pkg-config …) is not quoted in what readers type
+    for page in tutorial embedding; do
+        say "$page.md"
+        mkdir "$work/$page"
+        (cd "$work/$page"
+            PATH=$work/bin:$work/prefix/$BINDIR:$PATH
+            PKG_CONFIG_PATH=$work/prefix/$LIBDIR/pkgconfig
+            LD_LIBRARY_PATH=$work/prefix/$LIBDIR
+            export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH
+            sh "$here/walk.sh" "$(pkg-config --variable=docdir xir)/docs/$page.md")
+    done
+fi
+
+# The program of README.md, and the finding that it prints when the kernel is wrong.
+say "README.md"
+mkdir -p "$work/readme/wrong"
+cd "$work/readme"
+awk '/^```c$/ { on = 1; next } /^```$/ { if (on) exit } on' "$top/README.md" >tiny.c
+grep '^tiny.c:' "$top/README.md" >expected
+compile_here tiny.c tiny
+LD_LIBRARY_PATH="$prefix/$LIBDIR" ./tiny
+grep -q conv1 tiny.json
+cd wrong
+sed 's/3, 3, 3, 16/3, 3, 5, 16/' ../tiny.c >tiny.c
+compile_here tiny.c tiny
+if LD_LIBRARY_PATH="$prefix/$LIBDIR" ./tiny 2>said; then echo "a wrong kernel is no failure"; exit 1; fi
+cmp ../expected said
+cd "$work/plugin"
 
 # load PROGRAM PLUGIN STATUS WORDS: the status with which a program ends that loads it, and what it says.
 load() {
@@ -119,6 +158,11 @@ if command -v "$cxx" >/dev/null 2>&1; then
     LD_LIBRARY_PATH="$prefix/$LIBDIR" "$work/shared_cpp"
     compile "$cxx" main.cpp static_cpp "$static"
     "$work/static_cpp"
+    cd "$work/readme"
+    cp tiny.c tiny.cpp
+    compile_here tiny.cpp tiny_cpp "$cxx"
+    LD_LIBRARY_PATH="$prefix/$LIBDIR" ./tiny_cpp
+    cd "$here"
 else
     skip "no $cxx"
 fi

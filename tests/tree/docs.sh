@@ -1,6 +1,6 @@
 #!/bin/sh
-# docs.sh TOP: what docs/writing-*.md and docs/executor.md show of files is in them.  A block of C
-# that begins with a comment naming a file is a part of that file, line by line, blank lines aside.
+# docs.sh TOP: what the pages below show of files is in them.  A block of C that begins with a comment naming a file is a
+# part of that file, line by line, blank lines aside.  And the files that pages link to exist.
 set -u
 cd "$1" || exit 2
 
@@ -15,7 +15,7 @@ function finish() {
     first = 1
     next
 }
-open && first && match($0, /^\/\* [a-z_\/]+\.(c|def|h) \*\/$/) {
+open && first && match($0, /^\/\* [a-z_]+\/[a-z_\/]+\.(c|def|h) \*\/$/) {
     named = substr($0, 4, length($0) - 6)
     first = found = 0
     n = at = 0
@@ -35,4 +35,13 @@ END {
     if (shown < 100) { print "only " shown + 0 " lines are shown"; failed = 1 }
     print shown + 0 " lines"
     exit failed
-}' docs/writing-*.md docs/executor.md
+}' docs/writing-*.md docs/executor.md docs/tutorial.md docs/embedding.md || exit 1
+
+# Links to files: "](path" and "](path#part", from the folder of the page.
+failed=0
+for page in README.md CHANGELOG.md CONTRIBUTING.md docs/*.md examples/models/README.md; do
+    for link in $(grep -o '](\([^)# ]*\)' "$page" | cut -c3- | grep -v '^[a-z]*:'); do
+        [ -e "$(dirname "$page")/$link" ] || { echo "$page: no file $link"; failed=1; }
+    done
+done
+exit $failed

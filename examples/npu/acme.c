@@ -1,0 +1,140 @@
+/* A back end in one file: a target, an operation that it has, what the operation computes, and the pass that puts it into
+ * networks. docs/tutorial.md builds it as a plug-in, docs/embedding.md links it with backend.c. */
+#include "acme.h"
+#include <math.h>
+#include <xir/exec.h>
+#include <xir/pattern.h>
+
+#define XIR_DEFS "acme.def"
+#include <xir/define.h>
+
+/* ---- the target ------------------------------------------------------------------------------------------------- */
+
+static const xir_target_row npu = {
+    XIR_TARGET_HEAD("acme::NpuTarget", "npu", "the NPU of this example: floats, channels last"),
+    .accelerator = true,
+};
+
+const xir_target *acme_npu(xir_context *ctx) {
+    int kind = xir_target_find(ctx, XIR_STR("npu"));
+    return kind < 0 ? NULL : xir_target_of_kind(ctx, (xir_target_kind)kind, NULL);
+}
+
+/* ---- the operation ---------------------------------------------------------------------------------------------- */
+
+/* Returns XIR_OK if both inputs are tensors of one type. Runs before inference and when a network is validated. */
+xir_status hardswish_add_check(xir_infer *at) {
+    const xir_type *input = xir_infer_input(at, 0), *residual = xir_infer_input(at, 1);
+    if (!input || !residual || xir_type_equal(input, residual)) return XIR_OK;   /* what is unknown is not judged */
+    return xir_infer_fail(at, XIR_E_TYPE, "inputs/1", "expected the type of input, found another one");
+}
+
+xir_status hardswish_add_infer(xir_infer *at) {
+    xir_status status = xir_infer_need(at, 2);
+    return status ? status : xir_infer_give(at, xir_infer_input(at, 0));
+}
+
+/* The NPU works on feature maps with channels last. */
+xir_status hardswish_add_infer_npu(xir_infer *at) {
+    xir_status status = xir_infer_need(at, 2);
+    if (status) return status;
+    const xir_type *input = xir_infer_input(at, 0);
+    if (xir_type_rank(input) != 4 || xir_type_dim(input, -1, false) != xir_type_channels(input)) {
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "expected a feature map with channels last (NHWC)");
+    }
+    return xir_infer_give(at, input);
+}
+
+/* What it computes, in double. The executor rounds the output to its type. */
+static xir_status run_hardswish_add(xir_kernel *at) {
+    const xir_hardswish_add_attrs *attrs = xir_kernel_attrs(at);
+    const double *input = xir_kernel_reals(at, 0), *residual = xir_kernel_reals(at, 1);
+    double *output = xir_kernel_real_out(at, 0);
+    int64_t n = 0;
+    if (!input || !residual || !output || xir_type_elements(xir_kernel_output_type(at, 0), &n)) return XIR_E_MEMORY;
+    for (int64_t i = 0; i < n; i++) {
+        double gate = fmin(fmax(input[i] / 6 + 0.5, 0), 1);
+        output[i] = input[i] * gate + attrs->scale * residual[i];
+    }
+    return XIR_OK;
+}
+
+/* ---- the pass --------------------------------------------------------------------------------------------------- */
+
+static bool is_one(xir_refs factors) {
+    const xir_float_imm *factor = factors.size == 1 ? xir_float_imm_of(factors.data[0]) : NULL;
+    return factor && factor->value == 1;
+}
+
+/* Add computes alpha * lhs + beta * rhs. This is lhs + rhs. */
+static bool is_plain_sum(const xir_op *op, void *user) {
+    (void)user;
+    const xir_add_attrs *add = xir_add_of(op);
+    return is_one(add->alpha) && is_one(add->beta);
+}
+
+enum { INPUT, RESIDUAL, SWISH, SUM };
+static const xir_pattern_row rows[] = {
+    [INPUT]    = { XIR_ROW_ANY },
+    [RESIDUAL] = { XIR_ROW_ANY },
+    [SWISH]    = { XIR_ROW_OP(xir_hardswish_class), XIR_ROW_INPUTS(INPUT) },
+    [SUM]      = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(SWISH, RESIDUAL),
+                   .commutes = true, .where = is_plain_sum },
+};
+
+/* No broadcasting: both inputs have one type. */
+static bool is_same_type(const xir_match *m, void *user) {
+    (void)user;
+    return xir_type_equal(xir_value_type(xir_match_value(m, INPUT)), xir_value_type(xir_match_value(m, RESIDUAL)));
+}
+
+static const xir_pattern_decl pattern = {
+    XIR_PATTERN_HEAD("hardswish-add", rows), .closed = true, .check = is_same_type,
+};
+
+static xir_verdict to_hardswish_add(xir_rewriter *at, const xir_match *m, void *user) {
+    (void)user;
+    xir_at where = xir_match_at(m);
+    where.target = acme_npu(xir_network_context(xir_rewriter_network(at)));
+    xir_hardswish_add_in in = { .input = xir_match_value(m, INPUT), .residual = xir_match_value(m, RESIDUAL) };
+    return xir_match_replace(m, xir_op_output(xir_add_hardswish_add(where, in, NULL), 0));
+}
+
+static xir_status run_to_npu(xir_pass *at) {
+    xir_network *net = xir_pass_network(at);
+    xir_context *ctx = xir_pass_context(at);
+    const xir_target *target = acme_npu(ctx);
+    if (!target) return xir_pass_fail(at, XIR_E_UNKNOWN, NULL, "the target npu is not registered");
+    xir_pattern *found = xir_pattern_new(ctx, &pattern, xir_pass_diags(at));
+    if (!found) return XIR_E_INVALID;
+    xir_rule rule = { found, to_hardswish_add, NULL };
+    size_t n = 0;
+    xir_status status = xir_network_rewrite(net, &rule, 1, sizeof rule, 0, &n, xir_pass_diags(at));
+    xir_pattern_free(found);
+    if (!status && n) status = xir_network_set_ai_target(net, target);   /* an accelerator's ops belong in its networks */
+    if (!status) xir_pass_changed(at, n);
+    return status;
+}
+
+static const char *const needs[] = { "infer", NULL };
+static const xir_pass_decl to_npu = {
+    XIR_PASS_HEAD("to-npu", "a Hardswish and the Add after it become one operation of the NPU"),
+    .level = XIR_LEVEL_FAST, .needs = needs, .run = run_to_npu,
+};
+
+/* ---- the description -------------------------------------------------------------------------------------------- */
+
+const xir_plugin *xir_plugin_entry(void) {
+    static const xir_target_row *const targets[] = { &npu };
+    static xir_class_fn *const classes[] = { xir_hardswish_add_class };
+    static const xir_plugin_kernel kernels[] = { { .cls = xir_hardswish_add_class, .run = run_hardswish_add } };
+    static const xir_pass_decl *const passes[] = { &to_npu };
+    static const xir_plugin plugin = {
+        XIR_PLUGIN_HEAD("acme"),
+        .targets = targets, .n_targets = 1,
+        .classes = classes, .n_classes = 1,
+        .kernels = kernels, .n_kernels = 1,
+        .passes  = passes,  .n_passes  = 1,
+    };
+    return &plugin;
+}

@@ -1,0 +1,198 @@
+/* The frame of a back end: loads a model, optimises it for the target of acme.c, proves it, divides it between host and
+ * NPU, plans the NPU's memory and prints a program for it. docs/embedding.md walks through it.
+ *
+ *     cc -iquote . backend.c acme.c $(pkg-config --cflags --libs xir) -lm -o backend && ./backend digits.onnx
+ *
+ * It writes npu0.json and npu0.raw, the first part for the NPU, into the working directory. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <xir/xir.h>
+#include "acme.h"
+
+/* ---- the back end, linked in ------------------------------------------------------------------------------------- */
+
+/* Registers what xir_plugin_load registers of a plug-in: here the description is part of the program. */
+static xir_status register_backend(xir_context *ctx, const xir_plugin *p, xir_diags *why) {
+    xir_status status = xir_target_register(ctx, p->targets, p->n_targets, why);
+    for (size_t i = 0; !status && i < p->n_classes; i++) status = xir_register(ctx, p->classes[i](), why);
+    for (size_t i = 0; !status && i < p->n_kernels; i++) {
+        status = xir_kernel_register(ctx, p->kernels[i].cls(), p->kernels[i].run);
+    }
+    for (size_t i = 0; !status && i < p->n_passes; i++) status = xir_pass_register(ctx, p->passes[i], why);
+    return status;
+}
+
+/* ---- passes ------------------------------------------------------------------------------------------------------ */
+
+/* Runs the library's pipeline and the pass to-npu. The network is validated after every pass, and run on the same random
+ * inputs after every pass that changed it. */
+static xir_status optimise(xir_network *net, xir_diags *why) {
+    xir_context *ctx = xir_network_context(net);
+    char text[512];
+    snprintf(text, sizeof text, "%s,to-npu", xir_default_pipeline());
+    xir_pipeline *pipeline = xir_pipeline_parse(ctx, xir_str_of(text), why);
+    xir_proof *proof = xir_proof_new(ctx, NULL, why);
+    xir_pass_watch watch = XIR_INIT(xir_pass_watch);
+    xir_status status = pipeline && proof ? xir_proof_watch(proof, &watch, why) : XIR_E_INVALID;
+    if (!status) {
+        xir_pass_settings settings = XIR_INIT(xir_pass_settings, .verify = true, .watches = &watch, .n_watches = 1);
+        status = xir_pipeline_run(pipeline, net, &settings, NULL, why);
+    }
+    xir_proof_state state = XIR_INIT(xir_proof_state);
+    if (!status) status = xir_proof_state_of(proof, &state, why);
+    if (!status) printf("%zu ops; %zu networks compute the same\n", xir_network_op_count(net), state.networks);
+    xir_proof_free(proof);
+    xir_pipeline_free(pipeline);
+    return status;
+}
+
+/* ---- legality ---------------------------------------------------------------------------------------------------- */
+
+/* Returns true if the NPU has the operation for these types: fp32 feature maps with channels last. */
+static bool is_legal(const xir_op *op) {
+    xir_class_fn *const has[] = { xir_conv2d_class, xir_relu_class, xir_max_pool2d_class, xir_hardswish_add_class };
+    const xir_value *out = xir_op_output(op, 0);
+    const xir_type *type = out ? xir_value_type(out) : NULL;
+    bool listed = false;
+    for (size_t i = 0; i < sizeof has / sizeof *has; i++) listed |= xir_op_is(op, has[i]());
+    return listed && type && xir_type_rank(type) == 4 && !xir_type_has_unknown_dim(type) &&
+           xir_type_axis_dim(type, 'C', false) == xir_type_dim(type, -1, false) &&
+           xir_type_equal(xir_type_element(type), xir_float(xir_network_context(xir_op_network(op)), XIR_FLOAT_FP32));
+}
+
+/* Gives each legal op the target. Inference and the checks of the target have the last word. */
+static xir_status assign(xir_network *net, xir_diags *why) {
+    const xir_target *npu = acme_npu(xir_network_context(net));
+    xir_status status = npu ? xir_network_set_ai_target(net, npu) : XIR_E_UNKNOWN;
+    for (xir_op *op = xir_network_first(net); op && !status; op = xir_op_next(op)) {
+        if (is_legal(op)) status = xir_op_set_target(op, npu);
+    }
+    if (!status) status = xir_network_infer(net, why);
+    return status ? status : xir_network_validate(net, why);
+}
+
+/* ---- partition --------------------------------------------------------------------------------------------------- */
+
+static bool is_on_npu(const xir_op *op) {
+    return xir_target_row_of(xir_op_target(op))->accelerator;
+}
+
+/* Returns the next run of neighbours on the NPU at or after `*from`, and moves `*from` past it; NULL if there is none.
+ * Neighbours in execution order are convex: whatever lies between two of them is one of them. */
+static xir_view *next_part(xir_network *net, int64_t *from) {
+    int64_t n = (int64_t)xir_network_op_count(net), start = *from;
+    while (start < n && !is_on_npu(xir_network_op_at(net, start))) start++;
+    int64_t end = start;
+    while (end < n && is_on_npu(xir_network_op_at(net, end))) end++;
+    *from = end;
+    return start < end ? xir_view_range(net, start, end) : NULL;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+/* A value in the NPU's memory: alive from the op that makes it to the last one that reads it. */
+typedef struct interval {
+    xir_value *value;
+    int64_t    first, last;
+    uint64_t   offset, size;
+} interval;
+
+static xir_status interval_of(const xir_network *net, xir_value *value, interval *out) {
+    *out = (interval){ .value = value, .first = xir_network_index_of(net, xir_value_op(value)) };
+    out->last = out->first;
+    for (const xir_use *use = xir_value_uses(value); use; use = xir_use_next(use)) {
+        int64_t at = xir_network_index_of(net, xir_use_op(use));
+        if (at > out->last) out->last = at;
+    }
+    return xir_type_bytes(xir_value_type(value), &out->size);
+}
+
+/* Returns the lowest offset, a multiple of 64, at which `made` overlaps none of the `n` others that live at the same
+ * time. */
+static uint64_t first_fit(const interval *others, size_t n, const interval *made) {
+    uint64_t offset = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool together = others[i].first <= made->last && made->first <= others[i].last;
+        bool overlap = others[i].offset < offset + made->size && offset < others[i].offset + others[i].size;
+        if (together && overlap) {
+            offset = (others[i].offset + others[i].size + 63) / 64 * 64;
+            i = (size_t)-1;   /* look at all of them again */
+        }
+    }
+    return offset;
+}
+
+/* Gives every value an address on the chip, which the file keeps, and says how much memory that takes. */
+static xir_status plan(xir_network *net, uint64_t *bytes) {
+    size_t n = 0, room = 0;
+    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) room += xir_op_output_count(op);
+    interval *all = calloc(room ? room : 1, sizeof *all);
+    xir_status status = all ? XIR_OK : XIR_E_MEMORY;
+    *bytes = 0;
+    for (xir_op *op = xir_network_first(net); op && !status; op = xir_op_next(op)) {
+        for (size_t i = 0; i < xir_op_output_count(op) && !status; i++, n++) {
+            status = interval_of(net, xir_op_output(op, (int64_t)i), &all[n]);
+            if (status) break;
+            all[n].offset = first_fit(all, n, &all[n]);
+            if (all[n].offset + all[n].size > *bytes) *bytes = all[n].offset + all[n].size;
+            status = xir_value_set_mtype(all[n].value, xir_mtype_onchip(xir_network_context(net), all[n].offset));
+        }
+    }
+    free(all);
+    return status;
+}
+
+/* ---- code -------------------------------------------------------------------------------------------------------- */
+
+static void emit(const xir_network *net) {
+    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        xir_str key = xir_class_key(xir_op_class(op));
+        printf("    %-26.*s", (int)key.size, key.data);
+        for (size_t i = 0; i < xir_op_output_count(op); i++) {
+            printf(" -> 0x%04" PRIx64, xir_mtype_addr(xir_value_mtype(xir_op_output(op, (int64_t)i))));
+        }
+        for (size_t i = 0; i < xir_op_input_count(op); i++) {
+            const xir_value *in = xir_op_input(op, (int64_t)i);
+            uint64_t size = 0;
+            if (in && xir_value_is_params(in) && xir_params_data(in, &size)) printf(" weights[%" PRIu64 "]", size);
+            else if (in) printf(" 0x%04" PRIx64, xir_mtype_addr(xir_value_mtype(in)));
+        }
+        putchar('\n');
+    }
+}
+
+static xir_status compile(xir_network *net, xir_diags *why) {
+    int64_t from = 0;
+    xir_status status = XIR_OK;
+    xir_view *part;
+    for (int n = 0; !status && (part = next_part(net, &from)); n++) {
+        xir_network *code = xir_view_to_network(part);
+        uint64_t bytes = 0;
+        status = code ? plan(code, &bytes) : xir_network_status(net);
+        if (!status) {
+            printf("npu%d: %zu ops, %" PRIu64 " bytes of memory\n", n, xir_view_op_count(part), bytes);
+            emit(code);
+            if (n == 0) status = xir_json_raw_save(code, "npu0.json", NULL, XIR_SAVE_INDENT, why);
+        }
+        xir_network_free(code);
+        xir_view_free(part);
+    }
+    return status;
+}
+
+int main(int argc, char **argv) {
+    xir_context *ctx = xir_context_new(NULL);
+    xir_diags *why = ctx ? xir_diags_new(ctx) : NULL;
+    xir_status status = why ? register_backend(ctx, xir_plugin_entry(), why) : XIR_E_MEMORY;
+    xir_network *net = status ? NULL : xir_network_load(ctx, argc > 1 ? argv[1] : "digits.onnx", NULL, why);
+    if (!status && !net) status = XIR_E_IO;
+    if (!status) status = optimise(net, why);
+    if (!status) status = assign(net, why);
+    if (!status) status = compile(net, why);
+    if (net) xir_diags_print(xir_network_diags(net), stderr);
+    xir_diags_print(why, stderr);
+    xir_network_free(net);
+    xir_diags_free(why);
+    xir_context_free(ctx);
+    return status != XIR_OK;
+}
