@@ -3,7 +3,7 @@
  * where the reader keeps them. docs/formats.md says what a schema cannot say.
  *
  * An op's class is chosen by its _type_key: one `if` a class with the class's definition behind it, so that whoever validates
- * looks at 135 words and one definition, and a finding is that of the class that is meant. */
+ * looks at the words of all classes and one definition, and a finding is that of the class that is meant. */
 #include "codec/given.h"
 #include "json/schema.h"
 
