@@ -93,10 +93,15 @@ if [ -e "$prefix/$LIBDIR/xir/customop.so" ] && [ -x "$prefix/$BINDIR/xir" ]; the
     xir ops --plugin "$prefix/$LIBDIR/xir/customop.so" DetPostZG | grep -q valid_chn
 fi
 
+# What users copy compiles without a warning.
+for source in "$top"/examples/*.c "$top"/examples/npu/*.c "$top"/plugins/*/*.c "$top"/tests/plugin/flatten.c "$top"/tests/plugin/npu.c; do
+    eval "\"\$CC\" -std=c11 -Wall -Wextra -Wpedantic -Werror $flags -iquote \"\${source%/*}\" -fsyntax-only \"\$source\""
+done
+
 # The pages that a reader follows, in a folder outside the tree, with nothing but the installed one.
 if [ -x "$prefix/$BINDIR/xir" ]; then
     mkdir "$work/bin"
-    printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$(command -v "$CC")" "$FLAGS" >"$work/bin/cc"
+    printf '#!/bin/sh\nexec "%s" %s -Werror "$@"\n' "$(command -v "$CC")" "$FLAGS" >"$work/bin/cc"
     chmod +x "$work/bin/cc"
     ln -s "a prefix" "$work/prefix"     # $(pkg-config …) is not quoted in what readers type
     for page in tutorial embedding; do
