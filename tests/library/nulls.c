@@ -1,0 +1,106 @@
+/* Every public function that takes an op, a value, a type or a network accepts NULL for it: questions answer NULL, 0 or false, what
+ * edits and makes answers a failure, and nothing ends the program. The calls are made from the headers by nulls.sh; each runs in a
+ * process of its own, on a network of its own, so that one that crashes does not hide the next. */
+#include <sys/wait.h>
+#include <unistd.h>
+#include "support/net.h"
+
+typedef struct fixture {
+    xir_context           *ctx;
+    xir_diags             *why;
+    xir_network           *net;
+    xir_op                *op, *ops[8];
+    xir_value             *value, *values[8];
+    const xir_type        *type;
+    const xir_target      *target;
+    const xir_layout      *layout;
+    const xir_scales      *scales;
+    const xir_norm_ratios *ratios;
+    const xir_distr       *distr;
+    const xir_mtype       *mtype;
+    const xir_array       *array, *arrays[8];
+    xir_array             *results[8];
+    xir_diff              *diff;
+    xir_view              *view;
+    xir_pipeline          *pipeline;
+    xir_pattern           *pattern;
+    xir_proof             *proof;
+    const xir_rule        *rules;
+    xir_match              match;
+    xir_op_desc            desc;
+    xir_any                any;
+    xir_attr               attr;
+    xir_text_buffer        text;
+    xir_elements_diff      elements;
+    size_t                 size;
+    uint64_t               bytes;
+    int64_t                ints[8];
+    double                 reals[8];
+    char                   room[4096];
+} fixture;
+
+static bool  swallow(void *user, const void *data, size_t size)  { (void)user, (void)data, (void)size; return true; }
+static bool  pick_none(const xir_op *op, void *user)             { (void)op, (void)user; return false; }
+static void  fill_item(void *user, size_t i, void *out)          { (void)user, (void)i, (void)out; }
+static float fill_float(size_t i)                                { (void)i; return 0; }
+
+#include "nulls.inc"
+
+/* in -> relu -> out, and what else a call may be given. The process ends without freeing it. */
+static void make(fixture *f) {
+    static const xir_pattern_row rows[] = { XIR_ROW_OP("icraft::xir::Relu") };
+    static const xir_pattern_decl pattern = { XIR_PATTERN_HEAD("relu", rows) };
+    static const double ratio = 1;
+    *f = (fixture){ .ctx = ctx };
+    f->why = xir_diags_new(ctx);
+    f->net = small_net();
+    f->op = op_of(f->net, 1);
+    f->value = value_of(f->net, 2);
+    f->type = xir_value_type(f->value);
+    f->target = xir_op_target(f->op);
+    f->layout = xir_type_layout(f->type);
+    f->scales = xir_scales_get(ctx, &ratio, 1, -1);
+    f->ratios = xir_norm_ratios_get(ctx, &ratio, 1, -1);
+    f->mtype = xir_mtype_host(ctx);
+    f->array = f->arrays[0] = xir_array_new(ctx, f->type, NULL);
+    f->diff = xir_diff_new(f->net, f->net, NULL, NULL);
+    f->view = xir_view_range(f->net, 1, 3);
+    f->pipeline = xir_pipeline_parse(ctx, XIR_STR("dce"), NULL);
+    f->pattern = xir_pattern_new(ctx, &pattern, NULL);
+    f->proof = xir_proof_new(ctx, NULL, NULL);
+    f->match.pattern = f->pattern;
+    f->match.root = f->op;
+    f->desc = (xir_op_desc)DESC(relu, INPUTS(f->value));
+    f->any = xir_any_int(1);
+    f->attr = (xir_attr){ .kind = XIR_KIND_I64, .i64 = 1 };
+}
+
+/* How the call ended: 0 as it should, 1 with another answer than NULL, 0 or false, or by a signal. */
+static int run(size_t i) {
+    pid_t child = fork();
+    if (!child) {
+        fixture f;
+        make(&f);
+        _exit(!calls[i].run(&f));
+    }
+    int how;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+}
+
+static void test_null_is_accepted_wherever_an_object_is(void **state) {
+    (void)state;
+    size_t failures = 0;
+    assert_true(COUNT(calls) > 250);
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        int how = run(i);
+        if (how) print_error("%s: %s (%d)\n", calls[i].call, how == 1 ? "an answer that is not NULL, 0 or false" : "ended the program", how);
+        failures += how != 0;
+    }
+    assert_int_equal(failures, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_null_is_accepted_wherever_an_object_is) };
+    return cmocka_run_group_tests_name("nulls", tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+#!/bin/sh
+# nulls.sh INCLUDE OUT: writes to OUT a table of calls, made from the headers so that a new function cannot be forgotten: every
+# public function that takes an op, a value, a type or a network, once for each such parameter, with NULL there. The other arguments
+# are those of a `fixture` (tests/library/nulls.c). A parameter of a type that is not known here fails the build: add its argument.
+set -eu
+
+cat "$1"/xir/*.h | awk -v out="$2" '
+# The text without comments, preprocessor lines and line ends.
+{
+    if ($0 ~ /^ *#/ || continued) { continued = /\\$/; next }
+    line = $0
+    sub(/\/\/.*/, "", line)
+    text = text " " line
+}
+
+function trim(s) { gsub(/^ +| +$/, "", s); return s }
+
+# Splits parameters at commas outside of brackets.
+function split_params(s, out,    i, c, depth, n) {
+    n = 1; out[1] = ""
+    for (i = 1; i <= length(s); i++) {
+        c = substr(s, i, 1)
+        if (c == "(") depth++
+        if (c == ")") depth--
+        if (c == "," && !depth) out[++n] = ""
+        else out[n] = out[n] c
+    }
+    return n
+}
+
+function type_of(p) {
+    p = trim(p)
+    if (match(p, /\(\*[a-z_0-9]+\)/)) return "(" substr(p, RSTART + 2, RLENGTH - 3) ")"
+    sub(/ ?[a-z_0-9]+$/, "", p)
+    return p
+}
+
+BEGIN {
+    argument["xir_op *"]      = argument["const xir_op *"]      = "f->op"
+    argument["xir_value *"]   = argument["const xir_value *"]   = "f->value"
+    argument["const xir_type *"]                                = "f->type"
+    argument["xir_network *"] = argument["const xir_network *"] = "f->net"
+    for (type in argument) may_be_null[type] = 1
+
+    argument["xir_context *"]            = "f->ctx"
+    argument["xir_diags *"]              = "f->why"
+    argument["xir_at"]                   = "xir_at_end(f->net)"
+    argument["const xir_target *"]       = "f->target"
+    argument["const xir_layout *"]       = "f->layout"
+    argument["const xir_scales *"]       = "f->scales"
+    argument["const xir_norm_ratios *"]  = "f->ratios"
+    argument["const xir_distr *"]        = "f->distr"
+    argument["const xir_mtype *"]        = "f->mtype"
+    argument["const xir_class_decl *"]   = "xir_relu_class()"
+    argument["const xir_any *"]          = "&f->any"
+    argument["xir_attr *"]               = argument["const xir_attr *"] = "&f->attr"
+    argument["const xir_op_desc *"]      = "&f->desc"
+    argument["const xir_array *"]        = "f->array"
+    argument["const xir_array *const *"] = "f->arrays"
+    argument["xir_array **"]             = "f->results"
+    argument["const xir_diff *"]         = "f->diff"
+    argument["const xir_view *"]         = "f->view"
+    argument["const xir_pipeline *"]     = "f->pipeline"
+    argument["const xir_pattern *"]      = "f->pattern"
+    argument["xir_proof *"]              = "f->proof"
+    argument["xir_text_buffer *"]        = "&f->text"
+    argument["xir_elements_diff *"]      = "&f->elements"
+    argument["xir_match *"]              = "&f->match"
+    argument["xir_op *const *"]          = "&f->op"
+    argument["xir_value *const *"]       = "&f->value"
+    argument["const xir_type *const *"]  = "&f->type"
+    argument["xir_op **"]                = "f->ops"
+    argument["xir_value **"]             = "f->values"
+    argument["const xir_rule *"]         = "f->rules"
+    argument["xir_str"]                  = "XIR_STR(\"x\")"
+    argument["const char *"]             = "\"x\""
+    argument["char"]                     = "\047C\047"
+    argument["bool"]                     = "false"
+    argument["double"]                   = "1.0"
+    argument["size_t"] = argument["uint64_t"] = argument["int64_t"] = argument["int"] = argument["unsigned"] = "0"
+    argument["xir_status"]               = "XIR_E_INVALID"
+    argument["xir_severity"]             = "XIR_ERROR"
+    argument["xir_network_text"]         = "XIR_TEXT_NAME"
+    argument["size_t *"]                 = "&f->size"
+    argument["uint64_t *"]               = "&f->bytes"
+    argument["int64_t *"] = argument["const int64_t *"] = "f->ints"
+    argument["const double *"]           = "f->reals"
+    argument["void *"] = argument["const void *"] = "f->room"
+    argument["xir_write_fn *"]           = "swallow"
+    argument["(pick)"]                   = "pick_none"
+    argument["(release)"]                = "NULL"
+    for (type in argument) known[type] = 1
+    # Options: NULL is the default of each.
+    n_options = split("save load pass_settings diff run", options, " ")
+    for (i = 1; i <= n_options; i++) {
+        type = "const xir_" options[i] (options[i] ~ /_/ ? " *" : "_options *")
+        argument[type] = "NULL"
+    }
+    argument["xir_pass_report *"] = "NULL"
+
+    # What is there only while a hook runs.
+    n_hooks = split("xir_node xir_infer xir_kernel xir_pass xir_rewriter xir_format_reading", hooks, " ")
+}
+
+function in_hook(decl,    i) {
+    for (i = 1; i <= n_hooks; i++) {
+        if (decl ~ ("[ (]" hooks[i] " \\*")) return 1
+    }
+    return decl ~ /const xir_match \*/ || decl ~ /\.\.\./
+}
+
+function add(decl,    open, head, name, ret, params, n, p, i, k, call, type) {
+    open = index(decl, "(")
+    head = trim(substr(decl, 1, open - 1))
+    match(head, /[a-z_0-9]+$/)
+    name = substr(head, RSTART)
+    ret = trim(substr(head, 1, RSTART - 1))
+    params = substr(decl, open + 1)
+    sub(/\)[^)]*$/, "", params)
+    n = split_params(params, p)
+    for (k = 1; k <= n; k++) {
+        if (!(type_of(p[k]) in may_be_null)) continue
+        call = name "("
+        for (i = 1; i <= n; i++) {
+            type = type_of(p[i])
+            if (!(type in argument) && type != "(fill)") {
+                print "nulls.sh: " name ": no argument is known for a \047" type "\047" | "cat >&2"
+                failed = 1
+            }
+            if (type == "(fill)") argument[type] = p[i] ~ /void \*user/ ? "fill_item" : "fill_float"
+            call = call (i > 1 ? ", " : "") (i == k ? "NULL" : argument[type])
+        }
+        call = call ")"
+        number++
+        printf "static bool call_%d(fixture *f) {\n    (void)f;\n", number >out
+        if (ret == "void") printf "    %s;\n    return true;\n", call >out
+        else if (k > 1 || ret == "xir_status") printf "    (void)%s;\n    return true;\n", call >out
+        else if (ret ~ /\*$/) printf "    return !%s;\n", call >out
+        else if (ret == "xir_str") printf "    return !%s.size;\n", call >out
+        else if (ret ~ /^(bool|size_t|uint32_t|uint64_t)$/) printf "    return !%s;\n", call >out
+        else if (ret == "int64_t") printf "    return %s <= 0;\n", call >out
+        else printf "    (void)%s;\n    return true;\n", call >out
+        printf "}\n" >out
+        table = table sprintf("    { \"%s, parameter %d\", call_%d },\n", name, k, number)
+    }
+}
+
+END {
+    while ((start = index(text, "/*"))) text = substr(text, 1, start - 1) substr(text, start + index(substr(text, start), "*/") + 1)
+    n = split(text, decls, ";")
+    print "/* Made by nulls.sh from the public headers. */" >out
+    for (d = 1; d <= n; d++) {
+        at = index(decls[d], "XIR_API ")
+        if (!at) continue
+        decl = substr(decls[d], at + 8)
+        gsub(/  +/, " ", decl)
+        if (!in_hook(decl)) add(decl)
+    }
+    print "static const struct { const char *call; bool (*run)(fixture *f); } calls[] = {\n" table "};" >out
+    exit failed
+}'
