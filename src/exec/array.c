@@ -110,6 +110,7 @@ xir_array *xir_array_of_params(const xir_value *value, xir_diags *why) {
 }
 
 xir_value *xir_params_of_array(xir_network *net, xir_str name, const xir_array *array) {
+    if (!net) return NULL;
     xir_value *value = xir_params_new(net, name, array->type);
     if (!value || !array->data) return value;
     blob_retain(array->data);

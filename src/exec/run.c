@@ -140,6 +140,7 @@ static xir_status count_fail(xir_diags *why, const char *what, size_t expected, 
 
 xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs, size_t n_outputs,
                       xir_diags *why) {
+    if (!op) return diag_null(why, "op");
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
     if (inputs && n_inputs != op->n_inputs) return count_fail(why, "inputs", op->n_inputs, n_inputs);
     if (n_outputs != op->n_outputs) return count_fail(why, "outputs", op->n_outputs, n_outputs);
@@ -148,9 +149,10 @@ xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n
 
 /* ---- a network --------------------------------------------------------------------------------------------------- */
 
-bool xir_op_can_run(const xir_op *op) { return class_kernel(op->cls) != NULL; }
+bool xir_op_can_run(const xir_op *op) { return op && class_kernel(op->cls) != NULL; }
 
 const xir_op *xir_network_cannot_run(const xir_network *net) {
+    if (!net) return NULL;
     const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net);
     for (const xir_op *op = net->first; op; op = op->next) {
         if (!class_kernel(op->cls) && op != in && op != out) return op;
@@ -314,6 +316,7 @@ static xir_status run_all(runner *r, const xir_array *const *inputs, xir_array *
 
 xir_status xir_network_run(const xir_network *net, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
                            size_t n_outputs, const xir_run_options *options, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
     const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net), *lacks = xir_network_cannot_run(net);
     size_t needs = in ? in->n_outputs : 0, gives = out ? out->n_inputs : 0;

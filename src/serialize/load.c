@@ -124,6 +124,7 @@ static bool begin_params(loading *l, xir_network *net, xir_str name, const xir_l
 
 xir_status xir_network_load_params(xir_network *net, const char *path, const xir_load_options *options,
                                    xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     loading l;
     if (!begin_params(&l, net, xir_str_of(path), options, why)) return l.status;
     return load_params_of(&l, net, path);
@@ -131,6 +132,7 @@ xir_status xir_network_load_params(xir_network *net, const char *path, const xir
 
 xir_status xir_network_read_params(xir_network *net, const void *data, size_t size, xir_str name,
                                    const xir_load_options *options, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     loading l;
     if (!begin_params(&l, net, name, options, why)) return l.status;
     const format_reading how = reading_of(&l);

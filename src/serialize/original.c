@@ -26,10 +26,12 @@ static xir_status save_as(xir_network *net, const char *word, const char *path, 
 }
 
 xir_status xir_msg_save(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     return save_as(net, "imodel", path, flags, why);
 }
 
 xir_status xir_flat_save(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     return save_as(net, "fb", path, flags, why);
 }
 
@@ -53,6 +55,7 @@ static char *raw_name(const xir_allocator *alloc, const char *json_path, size_t 
 
 xir_status xir_json_raw_save(xir_network *net, const char *json_path, const char *raw_path, unsigned flags,
                              xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     const xir_allocator *alloc = &net->ctx->alloc;
     size_t room = 0;
     char *name = raw_path ? NULL : raw_name(alloc, json_path, &room);

@@ -23,10 +23,12 @@ xir_status xir_object_write(xir_context *ctx, const xir_object *object, const ch
 }
 
 xir_status xir_op_write(const xir_op *op, const char *word, xir_write_fn *write, void *user, xir_diags *why) {
+    if (!op) return diag_null(why, "op");
     return write_part(&(format_part){ PART_OP, op->net->ctx, op->net, op }, word, write, user, why);
 }
 
 xir_status xir_value_write(const xir_value *value, const char *word, xir_write_fn *write, void *user, xir_diags *why) {
+    if (!value) return diag_null(why, "value");
     xir_network *net = value_net(value);
     return write_part(&(format_part){ PART_VALUE, net->ctx, net, value }, word, write, user, why);
 }
@@ -41,9 +43,17 @@ const xir_object *xir_object_read(xir_context *ctx, const void *data, size_t siz
 }
 
 xir_op *xir_op_read(xir_network *net, const void *data, size_t size, const char *word, xir_diags *why) {
+    if (!net) {
+        diag_null(why, "network");
+        return NULL;
+    }
     return (xir_op *)(uintptr_t)read_part((format_part){ PART_OP, net->ctx, net, NULL }, data, size, word, why);
 }
 
 xir_value *xir_value_read(xir_network *net, const void *data, size_t size, const char *word, xir_diags *why) {
+    if (!net) {
+        diag_null(why, "network");
+        return NULL;
+    }
     return (xir_value *)(uintptr_t)read_part((format_part){ PART_VALUE, net->ctx, net, NULL }, data, size, word, why);
 }

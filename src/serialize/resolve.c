@@ -142,6 +142,7 @@ static void visit(walk *w, xir_op *op, const frame *at) {
 }
 
 xir_status xir_network_resolve(xir_network *net, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     walk *w = mem_new(&net->alloc, sizeof *w);
     if (!w) return diag_memory(why);
     memset(w, 0, sizeof *w);

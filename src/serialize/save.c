@@ -198,6 +198,7 @@ static xir_status save_both(const saving *s) {
 /* ---- for programs ---------------------------------------------------------------------------------------------- */
 
 xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     saving s = { .net = net, .why = why, .path = path };
     xir_status status = XIR_OK;
     if (!begin(&s, options, &status)) return status;
@@ -206,6 +207,7 @@ xir_status xir_network_save(xir_network *net, const char *path, const xir_save_o
 
 xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
                              xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     saving s = { .net = net, .why = why };
     xir_status status = XIR_OK;
     if (!begin(&s, options, &status)) return status;

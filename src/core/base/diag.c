@@ -173,6 +173,10 @@ xir_status diag_memory(xir_diags *why) {
     return XIR_E_MEMORY;
 }
 
+xir_status diag_null(xir_diags *why, const char *what) {
+    return diag_fail(why, XIR_E_MISSING, xir_str_of(NULL), "expected a %s, found NULL", what);
+}
+
 void diags_add_place(xir_diags *diags, size_t from, const char *file, int line) {
     xir_str text = { NULL, 0 };
     for (size_t i = from; i < xir_diags_count(diags); i++) {

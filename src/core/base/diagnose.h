@@ -10,6 +10,8 @@ xir_status diag_fail(xir_diags *why, xir_status code, xir_str path, const char *
 /* A finding at the place that `at` gives, with a sentence of SENTENCE_ROOM at most as its message. Returns at->code. */
 xir_status diag_failv(xir_diags *why, const xir_diag *at, const char *format, va_list args) XIR_PRINTF(3, 0);
 xir_status diag_memory(xir_diags *why);
+/* A caller passed NULL for `what`, "network": XIR_E_MISSING. */
+xir_status diag_null(xir_diags *why, const char *what);
 /* Gives findings from index `from` on that have no place a line of the program. */
 void       diags_add_place(xir_diags *diags, size_t from, const char *file, int line);
 

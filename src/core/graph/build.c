@@ -16,6 +16,10 @@ xir_status net_fail(xir_network *net, xir_status code, const char *format, ...) 
 
 xir_status net_no_memory(xir_network *net) { return net_fail(net, XIR_E_MEMORY, "out of memory"); }
 
+xir_status net_null(xir_network *net, const char *what) {
+    return net->status ? net->status : net_fail(net, XIR_E_MISSING, "expected a %s, found NULL", what);
+}
+
 /* "icraft::xir::Conv2d 'conv1'" for sentences. */
 static const char *op_words(const xir_class *cls, xir_str op_name, char *out, size_t size) {
     if (op_name.size) snprintf(out, size, "%.*s '%.*s'", WHOLE(cls->key), WHOLE(op_name));
@@ -208,6 +212,7 @@ static const xir_op_desc *known_desc(xir_network *net, const xir_op_desc *d, xir
 }
 
 xir_op *xir_op_new(xir_network *net, const xir_op_desc *desc) {
+    if (!net) return NULL;
     xir_op_desc room;
     const xir_op_desc *d = known_desc(net, desc, &room);
     return d && !check_class(net, d->cls) && !check_inputs(net, d) ? make(net, d) : NULL;
@@ -361,6 +366,7 @@ xir_status place_before(xir_op *op, xir_op *before) {
 }
 
 xir_status xir_op_place(xir_op *op, xir_op *before) {
+    if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
     if (op->flags & (OP_PLACED | OP_CHILD | OP_ERASED)) {
         return net_fail(net, XIR_E_EXISTS, "op %" PRId64 " %s", op->id,
@@ -377,6 +383,7 @@ static bool disown(void *user, xir_op *child) {
 }
 
 xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc) {
+    if (!net) return NULL;
     xir_op_desc room;
     const xir_op_desc *d = known_desc(net, desc, &room);
     if (!d) return NULL;

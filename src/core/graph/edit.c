@@ -4,6 +4,7 @@
 #include "graph.h"
 
 static xir_status check_placed(xir_network *net, const xir_op *op) {
+    if (!op) return net_null(net, "op");
     if (op->net == net && op->flags & OP_PLACED) return XIR_OK;
     return net_fail(net, XIR_E_MISSING, "op %" PRId64 " is not in the order of this network", op->id);
 }
@@ -16,6 +17,7 @@ static void leave(xir_op *op) {
 }
 
 xir_status xir_network_remove(xir_network *net, xir_op *op) {
+    if (!net) return XIR_E_MISSING;
     xir_status status = check_placed(net, op);
     if (status) return status;
     op_drop_uses(op);
@@ -24,6 +26,7 @@ xir_status xir_network_remove(xir_network *net, xir_op *op) {
 }
 
 xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user, size_t *removed) {
+    if (!net) return XIR_E_MISSING;
     size_t n = 0;
     for (xir_op *op = net->first, *next; op; op = next) {
         next = op->next;
@@ -124,7 +127,8 @@ static bool reads(const xir_op *op, const xir_value *value) {
 }
 
 static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_uses) {
-    xir_status status = check_placed(net, old);
+    if (!net) return XIR_E_MISSING;
+    xir_status status = now ? check_placed(net, old) : net_null(net, "op");
     if (status) return status;
     if (keep_uses && old->n_outputs != now->n_outputs) {
         return net_fail(net, XIR_E_INVALID, "op %" PRId64 " has %" PRIu32 " outputs, its replacement %" PRIu32, old->id,
@@ -156,11 +160,14 @@ xir_status xir_network_replace(xir_network *net, xir_op *old, xir_op *now) { ret
 xir_status xir_network_replace_keep_uses(xir_network *net, xir_op *old, xir_op *now) { return replace(net, old, now, true); }
 
 xir_status xir_network_connect(xir_network *net, xir_value *value, xir_op *op, int64_t index) {
+    if (!net) return XIR_E_MISSING;
+    if (!op) return net_null(net, "op");
     if (op->net != net) return net_fail(net, XIR_E_INVALID, "the op to connect to belongs to another network");
     return index < 0 ? xir_op_add_input(op, value) : xir_op_set_input(op, (size_t)index, value);
 }
 
 xir_status xir_op_move(xir_op *op, xir_op *before) {
+    if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
     xir_status status = check_placed(net, op);
     if (!status && before) status = check_placed(net, before);
@@ -181,6 +188,7 @@ static bool is_typed(const xir_op *op) {
 }
 
 xir_status xir_network_infer(xir_network *net, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     xir_status first = XIR_OK;
     size_t i = 0;
     for (xir_op *op = net->first; op; op = op->next, i++) {

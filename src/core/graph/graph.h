@@ -155,6 +155,8 @@ bool network_since(const xir_network *net, uint32_t major, uint32_t minor);
 /* Records a finding in the network; sets the status if it is the first. Returns `code`. */
 xir_status net_fail(xir_network *net, xir_status code, const char *format, ...) XIR_PRINTF(3, 4);
 xir_status net_no_memory(xir_network *net);   /* "out of memory" */
+/* A caller passed NULL for `what`. After a failure that is its consequence: the status of the network again, without a finding. */
+xir_status net_null(xir_network *net, const char *what);
 
 const label *net_name(xir_network *net, xir_str text);          /* NULL without memory            */
 const xir_object *net_intern(xir_network *net, const xir_object *object);

@@ -64,11 +64,12 @@ void xir_network_free(xir_network *net) {
     xir_context_free(ctx);
 }
 
-xir_context *xir_network_context(const xir_network *net) { return net->ctx; }
-xir_status   xir_network_status(const xir_network *net)  { return net->status; }
-xir_diags   *xir_network_diags(xir_network *net)         { return net->diags; }
+xir_context *xir_network_context(const xir_network *net) { return net ? net->ctx : NULL; }
+xir_status   xir_network_status(const xir_network *net)  { return net ? net->status : XIR_E_MISSING; }
+xir_diags   *xir_network_diags(xir_network *net)         { return net ? net->diags : NULL; }
 
 void xir_network_clear_status(xir_network *net) {
+    if (!net) return;
     net->status = XIR_OK;
     xir_diags_clear(net->diags);
 }
@@ -87,10 +88,12 @@ static void parse_version(xir_str text, uint32_t out[4]) {
 }
 
 xir_str xir_network_text_of(const xir_network *net, xir_network_text which) {
+    if (!net) return (xir_str){ "", 0 };
     return (unsigned)which < XIR_TEXT_COUNT ? net->text[which] : (xir_str){ NULL, 0 };
 }
 
 xir_status xir_network_set_text(xir_network *net, xir_network_text which, xir_str text) {
+    if (!net) return XIR_E_MISSING;
     if ((unsigned)which >= XIR_TEXT_COUNT) return net_fail(net, XIR_E_BOUNDS, "a network has no text %d", (int)which);
     xir_str copy;
     if (!arena_text(&net->arena, text, &copy)) return net_no_memory(net);
@@ -103,10 +106,11 @@ bool network_since(const xir_network *net, uint32_t major, uint32_t minor) {
     return net->version[0] > major || (net->version[0] == major && net->version[1] >= minor);
 }
 
-uint64_t          xir_network_params_bytes(const xir_network *net) { return net->params_bytes; }
-const xir_target *xir_network_ai_target(const xir_network *net)    { return net->ai_target; }
+uint64_t          xir_network_params_bytes(const xir_network *net) { return net ? net->params_bytes : 0; }
+const xir_target *xir_network_ai_target(const xir_network *net)    { return net ? net->ai_target : NULL; }
 
 xir_status xir_network_set_ai_target(xir_network *net, const xir_target *target) {
+    if (!net) return XIR_E_MISSING;
     const xir_target *own = target ? (const xir_target *)net_intern(net, (const xir_object *)target) : NULL;
     if (target && !own) return net_no_memory(net);
     net->ai_target = own;
@@ -114,14 +118,15 @@ xir_status xir_network_set_ai_target(xir_network *net, const xir_target *target)
     return XIR_OK;
 }
 
-const xir_map *xir_network_tags(const xir_network *net)  { return net->tags; }
-const xir_map *xir_network_extra(const xir_network *net) { return net->extra; }
+const xir_map *xir_network_tags(const xir_network *net)  { return net ? net->tags : NULL; }
+const xir_map *xir_network_extra(const xir_network *net) { return net ? net->extra : NULL; }
 
 static xir_status set_map(xir_network *net, const xir_map **map, xir_str key, const xir_any *value) {
     return map_with(&net->arena, *map, key, value, map) ? XIR_OK : net_no_memory(net);
 }
 
 xir_status xir_network_set_tag(xir_network *net, xir_str key, const xir_any *value) {
+    if (!net) return XIR_E_MISSING;
     return set_map(net, &net->tags, key, value);
 }
 
@@ -136,21 +141,23 @@ static bool declared(xir_str key) {
 }
 
 xir_status xir_network_set_extra(xir_network *net, xir_str key, const xir_any *value) {
+    if (!net) return XIR_E_MISSING;
     if (declared(key)) return net_fail(net, XIR_E_EXISTS, "every network has '%.*s'", (int)key.size, key.data);
     return set_map(net, &net->extra, key, value);
 }
 
 /* ---- finding ----------------------------------------------------------------------------------------------- */
 
-size_t   xir_network_op_count(const xir_network *net)   { return net->n_ops; }
-uint32_t xir_network_slot_count(const xir_network *net) { return net->n_slots; }
-xir_op  *xir_network_first(const xir_network *net)      { return net->first; }
-xir_op  *xir_network_last(const xir_network *net)       { return net->last; }
+size_t   xir_network_op_count(const xir_network *net)   { return net ? net->n_ops : 0; }
+uint32_t xir_network_slot_count(const xir_network *net) { return net ? net->n_slots : 0; }
+xir_op  *xir_network_first(const xir_network *net)      { return net ? net->first : NULL; }
+xir_op  *xir_network_last(const xir_network *net)       { return net ? net->last : NULL; }
 
-int64_t xir_network_next_op_id(const xir_network *net)    { return net->next_op_id; }
-int64_t xir_network_next_value_id(const xir_network *net) { return net->next_value_id; }
+int64_t xir_network_next_op_id(const xir_network *net)    { return net ? net->next_op_id : 0; }
+int64_t xir_network_next_value_id(const xir_network *net) { return net ? net->next_value_id : 0; }
 
 xir_op *xir_network_next_of(const xir_network *net, const xir_op *op, const xir_class_decl *decl) {
+    if (!net) return NULL;
     for (xir_op *next = op ? op->next : net->first; next; next = next->next) {
         if (next->cls->decl == decl) return next;
     }
@@ -173,6 +180,7 @@ static bool index_ops(xir_network *net) {
 }
 
 xir_op *xir_network_op_at(const xir_network *net, int64_t i) {
+    if (!net) return NULL;
     int64_t n = (int64_t)net->n_ops;
     if (i < 0) i += n;
     if (i < 0 || i >= n) return NULL;
@@ -182,7 +190,7 @@ xir_op *xir_network_op_at(const xir_network *net, int64_t i) {
 }
 
 int64_t xir_network_index_of(const xir_network *net, const xir_op *op) {
-    if (op->net != net || !(op->flags & OP_PLACED) || !index_ops(net_cache(net))) return -1;
+    if (!net || !op || op->net != net || !(op->flags & OP_PLACED) || !index_ops(net_cache(net))) return -1;
     size_t low = 0, high = net->n_ops;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -193,13 +201,15 @@ int64_t xir_network_index_of(const xir_network *net, const xir_op *op) {
 }
 
 xir_op *xir_network_op_by_id(const xir_network *net, int64_t id) {
+    if (!net) return NULL;
     xir_op *op = net_find_op(net, id);
     return op && !(op->flags & OP_ERASED) ? op : NULL;
 }
 
-xir_value *xir_network_value_by_id(const xir_network *net, int64_t id) { return net_find_value(net, id); }
+xir_value *xir_network_value_by_id(const xir_network *net, int64_t id) { return net ? net_find_value(net, id) : NULL; }
 
 xir_op *xir_network_op_by_name(const xir_network *net, xir_str text) {
+    if (!net) return NULL;
     for (xir_op *op = net->first; op; op = op->next) {
         if (xir_str_equal(name_text(op->name), text)) return op;
     }
@@ -207,6 +217,7 @@ xir_op *xir_network_op_by_name(const xir_network *net, xir_str text) {
 }
 
 xir_op *xir_network_input_op(const xir_network *net) {
+    if (!net) return NULL;
     for (xir_op *op = net->first; op; op = op->next) {
         if (op->cls->traits & XIR_TRAIT_SOURCE) return op;
     }
@@ -214,6 +225,7 @@ xir_op *xir_network_input_op(const xir_network *net) {
 }
 
 xir_op *xir_network_output_op(const xir_network *net) {
+    if (!net) return NULL;
     for (xir_op *op = net->last; op; op = op->prev) {
         if (op->cls->traits & XIR_TRAIT_SINK) return op;
     }
@@ -221,6 +233,7 @@ xir_op *xir_network_output_op(const xir_network *net) {
 }
 
 size_t xir_network_inputs(const xir_network *net, xir_value **out, size_t room) {
+    if (!net) return 0;
     xir_op *op = xir_network_input_op(net);
     if (!op) return 0;
     for (uint32_t i = 0; i < op->n_outputs && i < room; i++) out[i] = &op->outputs[i];
@@ -228,6 +241,7 @@ size_t xir_network_inputs(const xir_network *net, xir_value **out, size_t room) 
 }
 
 size_t xir_network_outputs(const xir_network *net, xir_value **out, size_t room) {
+    if (!net) return 0;
     const xir_op *op = xir_network_output_op(net);
     if (!op) return 0;
     for (uint32_t i = 0; i < op->n_inputs && i < room; i++) out[i] = op->inputs[i].value;
@@ -235,6 +249,7 @@ size_t xir_network_outputs(const xir_network *net, xir_value **out, size_t room)
 }
 
 size_t xir_network_params(const xir_network *net, xir_value **out, size_t room) {
+    if (!net) return 0;
     value_room g = { out, room, 0 };
     net_walk_params(net, value_gather, &g);
     return g.n;

@@ -5,19 +5,19 @@
 
 /* ---- asking ------------------------------------------------------------------------------------------------ */
 
-xir_network      *xir_op_network(const xir_op *op) { return op->net; }
-const xir_class  *xir_op_class(const xir_op *op)   { return op->cls; }
+xir_network      *xir_op_network(const xir_op *op) { return op ? op->net : NULL; }
+const xir_class  *xir_op_class(const xir_op *op)   { return op ? op->cls : NULL; }
 bool              xir_op_is(const xir_op *op, const xir_class_decl *decl) { return xir_op_body(op, decl) != NULL; }
-bool              xir_op_is_activation(const xir_op *op) { return op->cls->traits & XIR_TRAIT_ACTIVATION; }
-int64_t           xir_op_id(const xir_op *op)      { return op->id; }
-xir_str           xir_op_name(const xir_op *op)    { return name_text(op->name); }
-const xir_target *xir_op_target(const xir_op *op)  { return op->target; }
-xir_op           *xir_op_parent(const xir_op *op)  { return op->flags & OP_CHILD ? op->more->parent : NULL; }
-bool              xir_op_is_placed(const xir_op *op) { return op->flags & OP_PLACED; }
-uint32_t          xir_op_slot(const xir_op *op)    { return op->slot; }
-xir_op           *xir_op_next(const xir_op *op)    { return op->next; }
-xir_op           *xir_op_prev(const xir_op *op)    { return op->prev; }
-bool              xir_op_before(const xir_op *a, const xir_op *b) { return a->position < b->position; }
+bool              xir_op_is_activation(const xir_op *op) { return op && op->cls->traits & XIR_TRAIT_ACTIVATION; }
+int64_t           xir_op_id(const xir_op *op)      { return op ? op->id : -1; }
+xir_str           xir_op_name(const xir_op *op)    { return op ? name_text(op->name) : (xir_str){ "", 0 }; }
+const xir_target *xir_op_target(const xir_op *op)  { return op ? op->target : NULL; }
+xir_op           *xir_op_parent(const xir_op *op)  { return op && (op->flags & OP_CHILD) ? op->more->parent : NULL; }
+bool              xir_op_is_placed(const xir_op *op) { return op && op->flags & OP_PLACED; }
+uint32_t          xir_op_slot(const xir_op *op)    { return op ? op->slot : 0; }
+xir_op           *xir_op_next(const xir_op *op)    { return op ? op->next : NULL; }
+xir_op           *xir_op_prev(const xir_op *op)    { return op ? op->prev : NULL; }
+bool              xir_op_before(const xir_op *a, const xir_op *b) { return a && b && a->position < b->position; }
 
 static bool resolve(int64_t i, uint32_t n, uint32_t *out) {
     if (i < 0) i += n;
@@ -26,14 +26,16 @@ static bool resolve(int64_t i, uint32_t n, uint32_t *out) {
     return true;
 }
 
-size_t xir_op_input_count(const xir_op *op) { return op->n_inputs; }
+size_t xir_op_input_count(const xir_op *op) { return op ? op->n_inputs : 0; }
 
 xir_value *xir_op_input(const xir_op *op, int64_t i) {
+    if (!op) return NULL;
     uint32_t at;
     return resolve(i, op->n_inputs, &at) ? op->inputs[at].value : NULL;
 }
 
 xir_value *xir_op_input_named(const xir_op *op, xir_str port) {
+    if (!op) return NULL;
     for (uint32_t i = 0; i < op->cls->n_inputs && i < op->n_inputs; i++) {
         if (xir_str_equal(op->cls->inputs[i].name, port)) return op->inputs[i].value;
     }
@@ -41,6 +43,7 @@ xir_value *xir_op_input_named(const xir_op *op, xir_str port) {
 }
 
 size_t xir_op_input_index(const xir_op *op, const xir_value *value, size_t *out, size_t room) {
+    if (!op) return 0;
     size_t n = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (op->inputs[i].value != value) continue;
@@ -50,7 +53,7 @@ size_t xir_op_input_index(const xir_op *op, const xir_value *value, size_t *out,
     return n;
 }
 
-size_t xir_op_output_count(const xir_op *op) { return op->n_outputs; }
+size_t xir_op_output_count(const xir_op *op) { return op ? op->n_outputs : 0; }
 
 xir_value *xir_op_output(const xir_op *op, int64_t i) {
     uint32_t at;
@@ -85,6 +88,7 @@ static bool listed_before(const xir_op *op, uint32_t end, const xir_op *producer
 }
 
 size_t xir_op_producers(const xir_op *op, bool sorted, xir_op **out, size_t room) {
+    if (!op) return 0;
     neighbours list = { out, room, 0 };
     uint8_t *seen = NULL;
     size_t bytes = (size_t)op->net->n_slots / 8 + 1;
@@ -116,6 +120,7 @@ static bool first_use(const xir_op *op, const xir_use *use) {
 }
 
 size_t xir_op_consumers(const xir_op *op, bool sorted, xir_op **out, size_t room) {
+    if (!op) return 0;
     neighbours list = { out, room, 0 };
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
@@ -126,6 +131,7 @@ size_t xir_op_consumers(const xir_op *op, bool sorted, xir_op **out, size_t room
 }
 
 size_t xir_op_params_inputs(const xir_op *op, xir_value **out, size_t room) {
+    if (!op) return 0;
     size_t n = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         xir_value *v = op->inputs[i].value;
@@ -144,6 +150,7 @@ bool value_gather(void *user, xir_value *v) {
 }
 
 size_t xir_op_params_attrs(const xir_op *op, xir_value **out, size_t room) {
+    if (!op) return 0;
     value_room g = { out, room, 0 };
     op_walk_attr_params(op, value_gather, &g);
     return g.n;
@@ -152,6 +159,7 @@ size_t xir_op_params_attrs(const xir_op *op, xir_value **out, size_t room) {
 /* ---- name, id, target, tags -------------------------------------------------------------------------------- */
 
 xir_status xir_op_set_name(xir_op *op, xir_str text) {
+    if (!op) return XIR_E_MISSING;
     const label *n = net_name(op->net, text);
     if (!n) return net_no_memory(op->net);
     op->name = n;
@@ -160,6 +168,7 @@ xir_status xir_op_set_name(xir_op *op, xir_str text) {
 }
 
 xir_status xir_op_set_id(xir_op *op, int64_t id) {
+    if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "op id %" PRId64 " is below 0", id);
     if (id < net->next_op_id && !net_build_ids(net)) return net_no_memory(net);
@@ -176,6 +185,7 @@ xir_status xir_op_set_id(xir_op *op, int64_t id) {
 }
 
 xir_status xir_op_set_target(xir_op *op, const xir_target *target) {
+    if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
     const xir_target *own = target ? (const xir_target *)net_intern(net, (const xir_object *)target) : net->host;
     if (!own) return net_no_memory(net);
@@ -184,10 +194,11 @@ xir_status xir_op_set_target(xir_op *op, const xir_target *target) {
     return XIR_OK;
 }
 
-const xir_map *xir_op_tags(const xir_op *op)  { return op->more ? op->more->tags : NULL; }
-const xir_map *xir_op_extra(const xir_op *op) { return op->more ? op->more->extra : NULL; }
+const xir_map *xir_op_tags(const xir_op *op)  { return op && op->more ? op->more->tags : NULL; }
+const xir_map *xir_op_extra(const xir_op *op) { return op && op->more ? op->more->extra : NULL; }
 
 xir_status xir_op_set_tag(xir_op *op, xir_str key, const xir_any *value) {
+    if (!op) return XIR_E_MISSING;
     const xir_map *tags = NULL;
     op_more *more = op_need_more(op);
     if (!more || !map_with(&op->net->arena, more->tags, key, value, &tags)) return net_no_memory(op->net);
@@ -199,6 +210,7 @@ xir_status xir_op_set_tag(xir_op *op, xir_str key, const xir_any *value) {
 /* ---- outputs and inference --------------------------------------------------------------------------------- */
 
 xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n) {
+    if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
     for (size_t i = n; i < op->n_outputs; i++) {
         if (!op->outputs[i].uses) continue;
@@ -273,10 +285,12 @@ xir_status op_infer(xir_op *op, bool override, size_t place, xir_diags *why) {
 }
 
 bool xir_op_can_infer(const xir_op *op) {
+    if (!op) return false;
     return class_can_infer(op->cls, xir_target_kind_of(op->target));
 }
 
 xir_status xir_op_infer(xir_op *op, bool override) {
+    if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
     if (!xir_op_can_infer(op)) {
         return net_fail(net, XIR_E_UNKNOWN, "%.*s has no type inference", (int)op->cls->key.size, op->cls->key.data);
@@ -323,6 +337,7 @@ static bool no_obstacle(void *user, xir_op *op) {
 }
 
 xir_status xir_op_erase(xir_op *op) {
+    if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
     obstacle o = { op, NULL };
     if (!no_obstacle(&o, op)) {

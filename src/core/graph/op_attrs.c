@@ -87,12 +87,14 @@ static xir_status set_body(xir_op *op, const void *attrs, bool round) {
 }
 
 xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *attrs) {
+    if (!op) return XIR_E_MISSING;
     if (op->cls->decl == decl) return set_body(op, attrs, true);
     return net_fail(op->net, XIR_E_TYPE, "attributes of %s were given for a %.*s", decl->rows->name, (int)op->cls->key.size,
                     op->cls->key.data);
 }
 
 xir_status xir_op_get(const xir_op *op, xir_str attr, xir_attr *out) {
+    if (!op) return XIR_E_MISSING;
     const xir_field *f = xir_class_field(op->cls, attr);
     if (!f) return XIR_E_UNKNOWN;
     body_get(f, op->attrs, out);
@@ -100,6 +102,7 @@ xir_status xir_op_get(const xir_op *op, xir_str attr, xir_attr *out) {
 }
 
 bool xir_op_has(const xir_op *op, xir_str attr) {
+    if (!op) return false;
     return xir_class_field(op->cls, attr) || (op->more && xir_map_get(op->more->extra, attr));
 }
 
@@ -111,6 +114,7 @@ xir_status net_no_attr(xir_network *net, const xir_class *cls, xir_str attr) {
 }
 
 xir_status xir_op_set(xir_op *op, xir_str attr, const xir_attr *value) {
+    if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
     const xir_field *f = xir_class_field(op->cls, attr);
     if (!f) return net_no_attr(net, op->cls, attr);
@@ -132,22 +136,28 @@ xir_status xir_op_set(xir_op *op, xir_str attr, const xir_attr *value) {
 }
 
 xir_status xir_op_set_i64(xir_op *op, const char *attr, int64_t v) {
+    if (!op) return XIR_E_MISSING;
     return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_I64, .as.i64 = v });
 }
 xir_status xir_op_set_bool(xir_op *op, const char *attr, bool v) {
+    if (!op) return XIR_E_MISSING;
     return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_BOOL, .as.boolean = v });
 }
 xir_status xir_op_set_real(xir_op *op, const char *attr, double v) {
+    if (!op) return XIR_E_MISSING;
     return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_REAL, .as.real = v });
 }
 xir_status xir_op_set_text(xir_op *op, const char *attr, const char *v) {
+    if (!op) return XIR_E_MISSING;
     return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_TEXT, .as.text = xir_str_of(v) });
 }
 xir_status xir_op_set_i64s(xir_op *op, const char *attr, const int64_t *v, size_t n) {
+    if (!op) return XIR_E_MISSING;
     return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_I64S, .as.i64s = { v, n } });
 }
 
 xir_status xir_op_set_extra(xir_op *op, xir_str attr, const xir_any *value) {
+    if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
     if (class_find_key(op->cls, attr, UINT32_MAX)) {
         return net_fail(net, XIR_E_EXISTS, "%.*s declares '%.*s': set it as an attribute", (int)op->cls->key.size,

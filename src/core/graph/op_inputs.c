@@ -46,6 +46,7 @@ static void move_use(xir_use *to, xir_use *from) {
 }
 
 xir_status xir_op_set_input(xir_op *op, size_t i, xir_value *v) {
+    if (!op) return XIR_E_MISSING;
     if (i >= op->n_inputs) return past_end(op, i);
     xir_status status = check_value(op, v);
     if (!status) status = number_input(op, v);
@@ -57,6 +58,7 @@ xir_status xir_op_set_input(xir_op *op, size_t i, xir_value *v) {
 }
 
 xir_status xir_op_insert_input(xir_op *op, size_t i, xir_value *v) {
+    if (!op) return XIR_E_MISSING;
     if (i > op->n_inputs) return past_end(op, i);
     xir_status status = check_value(op, v);
     if (!status && !reserve_inputs(op, (size_t)op->n_inputs + 1)) status = net_no_memory(op->net);
@@ -69,9 +71,10 @@ xir_status xir_op_insert_input(xir_op *op, size_t i, xir_value *v) {
     return XIR_OK;
 }
 
-xir_status xir_op_add_input(xir_op *op, xir_value *v) { return xir_op_insert_input(op, op->n_inputs, v); }
+xir_status xir_op_add_input(xir_op *op, xir_value *v) { return xir_op_insert_input(op, op ? op->n_inputs : 0, v); }
 
 xir_status xir_op_set_inputs(xir_op *op, xir_value *const *values, size_t n) {
+    if (!op) return XIR_E_MISSING;
     xir_status status = XIR_OK;
     for (size_t i = 0; i < n && !status; i++) status = check_value(op, values[i]);
     if (status) return status;
@@ -85,6 +88,7 @@ xir_status xir_op_set_inputs(xir_op *op, xir_value *const *values, size_t n) {
 }
 
 xir_status xir_op_replace_input(xir_op *op, xir_value *old, xir_value *now) {
+    if (!op) return XIR_E_MISSING;
     xir_status status = check_value(op, now);
     if (!status) status = number_input(op, now);
     if (status) return status;
@@ -114,12 +118,14 @@ static void take_out(xir_op *op, size_t at, bool by_id, int64_t id) {
 }
 
 xir_status xir_op_remove_input(xir_op *op, size_t i) {
+    if (!op) return XIR_E_MISSING;
     if (i >= op->n_inputs) return past_end(op, i);
     take_out(op, i, false, 0);
     return XIR_OK;
 }
 
 xir_status xir_op_remove_input_id(xir_op *op, int64_t v_id) {
+    if (!op) return XIR_E_MISSING;
     uint32_t before = op->n_inputs;
     take_out(op, 0, true, v_id);
     if (op->n_inputs < before) return XIR_OK;
@@ -127,6 +133,7 @@ xir_status xir_op_remove_input_id(xir_op *op, int64_t v_id) {
 }
 
 void xir_op_clear_inputs(xir_op *op) {
+    if (!op) return;
     for (uint32_t i = 0; i < op->n_inputs; i++) use_unlink(&op->inputs[i]);
     op->n_inputs = 0;
     op->net->epoch++;

@@ -52,6 +52,7 @@ static xir_status check_size(xir_value *value, uint64_t size) {
 }
 
 xir_value *xir_params_new(xir_network *net, xir_str text, const xir_type *type) {
+    if (!net) return NULL;
     if (!type) {
         net_fail(net, XIR_E_TYPE, "parameter '%.*s' is made without a type", (int)(text.size < 100 ? text.size : 100),
                  text.size ? text.data : "");
@@ -82,6 +83,7 @@ static xir_value *new_with(xir_network *net, xir_str text, const xir_type *type,
 }
 
 xir_value *xir_params_copy(xir_network *net, xir_str text, const xir_type *type, const void *data, size_t size) {
+    if (!net) return NULL;
     if (!size_fits(net, text, type, size)) return NULL;
     blob *b = blob_new(&net->alloc, size);
     if (!b) net_fail(net, XIR_E_MEMORY, "no memory for %zu bytes of a parameter", size);
@@ -93,6 +95,7 @@ xir_value *xir_params_copy(xir_network *net, xir_str text, const xir_type *type,
 
 xir_value *xir_params_borrow(xir_network *net, xir_str text, const xir_type *type, const void *data, size_t size,
                              void (*release)(void *user, const void *data), void *user) {
+    if (!net) return NULL;
     if (!size_fits(net, text, type, size)) return NULL;
     blob *b = blob_borrow(&net->alloc, data, size, false, release, user);
     if (!b) net_fail(net, XIR_E_MEMORY, "no memory for a parameter");

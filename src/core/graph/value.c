@@ -3,37 +3,40 @@
 #include "graph.h"
 #include "library.h"
 
-xir_network *xir_value_network(const xir_value *v) { return value_net(v); }
-int64_t      xir_value_id(const xir_value *v)      { return v->id; }
-xir_str      xir_value_name(const xir_value *v)    { return v->more ? name_text(v->more->name) : (xir_str){ "", 0 }; }
+xir_network *xir_value_network(const xir_value *v) { return v ? value_net(v) : NULL; }
+int64_t      xir_value_id(const xir_value *v)      { return v ? v->id : -1; }
+xir_str      xir_value_name(const xir_value *v)    { return v && v->more ? name_text(v->more->name) : (xir_str){ "", 0 }; }
 
-const xir_type *xir_value_type(const xir_value *v) { return v->type; }
+const xir_type *xir_value_type(const xir_value *v) { return v ? v->type : NULL; }
 
 const xir_mtype *xir_value_mtype(const xir_value *v) {
+    if (!v) return NULL;
     return v->more && v->more->mtype ? v->more->mtype : value_net(v)->ctx->host_mem;
 }
 
-xir_op *xir_value_op(const xir_value *v)        { return v->producer; }
-size_t  xir_value_index(const xir_value *v)     { return v->producer ? (size_t)(v - v->producer->outputs) : 0; }
-bool    xir_value_is_params(const xir_value *v) { return value_is_params(v); }
+xir_op *xir_value_op(const xir_value *v)        { return v ? v->producer : NULL; }
+size_t  xir_value_index(const xir_value *v)     { return v && v->producer ? (size_t)(v - v->producer->outputs) : 0; }
+bool    xir_value_is_params(const xir_value *v) { return v && value_is_params(v); }
 
 xir_status graph_register(xir_context *ctx) {
     ctx->is_params = xir_value_is_params;
     return XIR_OK;
 }
 
-const xir_use *xir_value_uses(const xir_value *v)  { return v->uses; }
+const xir_use *xir_value_uses(const xir_value *v)  { return v ? v->uses : NULL; }
 const xir_use *xir_use_next(const xir_use *use)    { return use->next; }
 xir_op        *xir_use_op(const xir_use *use)      { return use->user; }
 size_t         xir_use_index(const xir_use *use)   { return (size_t)(use - use->user->inputs); }
 
 size_t xir_value_use_count(const xir_value *v) {
+    if (!v) return 0;
     size_t n = 0;
     for (const xir_use *u = v->uses; u; u = u->next) n++;
     return n;
 }
 
 xir_status xir_value_set_name(xir_value *v, xir_str text) {
+    if (!v) return XIR_E_MISSING;
     xir_network *net = value_net(v);
     if (text.size == 0 && !v->more) return XIR_OK;
     const label *n = net_name(net, text);
@@ -45,6 +48,7 @@ xir_status xir_value_set_name(xir_value *v, xir_str text) {
 }
 
 xir_status xir_value_set_id(xir_value *v, int64_t id) {
+    if (!v) return XIR_E_MISSING;
     xir_network *net = value_net(v);
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "value id %" PRId64 " is below 0", id);
     if (id < net->next_value_id && !net_build_ids(net)) return net_no_memory(net);
@@ -64,6 +68,7 @@ xir_status xir_value_set_id(xir_value *v, int64_t id) {
 }
 
 xir_status xir_value_set_type(xir_value *v, const xir_type *type) {
+    if (!v) return XIR_E_MISSING;
     xir_network *net = value_net(v);
     const xir_type *own = net_type(net, type);
     if (type && !own) return net_no_memory(net);
@@ -73,6 +78,7 @@ xir_status xir_value_set_type(xir_value *v, const xir_type *type) {
 }
 
 xir_status xir_value_set_mtype(xir_value *v, const xir_mtype *mtype) {
+    if (!v) return XIR_E_MISSING;
     xir_network *net = value_net(v);
     if (!mtype || xir_mtype_kind_of(mtype) == XIR_MTYPE_HOST) {
         if (v->more) v->more->mtype = NULL;
@@ -87,11 +93,12 @@ xir_status xir_value_set_mtype(xir_value *v, const xir_mtype *mtype) {
     return XIR_OK;
 }
 
-const xir_map *xir_value_extra(const xir_value *v) { return v->more ? v->more->extra : NULL; }
+const xir_map *xir_value_extra(const xir_value *v) { return v && v->more ? v->more->extra : NULL; }
 
-const xir_map *xir_value_tags(const xir_value *v) { return v->more ? v->more->tags : NULL; }
+const xir_map *xir_value_tags(const xir_value *v) { return v && v->more ? v->more->tags : NULL; }
 
 xir_status xir_value_set_tag(xir_value *v, xir_str key, const xir_any *tag) {
+    if (!v) return XIR_E_MISSING;
     xir_network *net = value_net(v);
     const xir_map *tags = NULL;
     value_more *more = value_need_more(v);
@@ -102,7 +109,9 @@ xir_status xir_value_set_tag(xir_value *v, xir_str key, const xir_any *tag) {
 }
 
 xir_status xir_value_replace(xir_value *old, xir_value *now) {
+    if (!old) return XIR_E_MISSING;
     xir_network *net = value_net(old);
+    if (!now) return net_null(net, "value");
     if (value_net(now) != net) return net_fail(net, XIR_E_INVALID, "the value to replace with belongs to another network");
     if (old == now || !old->uses) return XIR_OK;
     bool in = false;

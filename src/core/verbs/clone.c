@@ -104,6 +104,7 @@ static xir_op *clone_op(const xir_op *op) {
 }
 
 xir_op *xir_op_clone(const xir_op *op) {
+    if (!op) return NULL;
     xir_op *copy = clone_op(op);
     if (!copy) net_no_memory(op->net);
     return copy;
@@ -325,6 +326,7 @@ static bool copy_network(copying *c) {
 }
 
 xir_network *xir_network_clone(const xir_network *net) {
+    if (!net) return NULL;
     copying c = { .from = net, .to = network_new(net->ctx) };
     if (!c.to) return NULL;
     size_t ops = ((size_t)net->n_slots + 1) * sizeof *c.ops, values = ((size_t)net->n_params + 1) * sizeof *c.params;

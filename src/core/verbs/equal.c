@@ -94,11 +94,11 @@ static bool same_op(const xir_op *a, const xir_op *b, bool bytes) {
     return same_attrs(a->cls, a->attrs, b->attrs, bytes);
 }
 
-bool xir_op_identical(const xir_op *a, const xir_op *b) { return same_op(a, b, false); }
+bool xir_op_identical(const xir_op *a, const xir_op *b) { return a == b || (a && b && same_op(a, b, false)); }
 
 bool xir_network_equal(const xir_network *a, const xir_network *b, bool with_params) {
     if (a == b) return true;
-    if (a->n_ops != b->n_ops) return false;
+    if (!a || !b || a->n_ops != b->n_ops) return false;
     for (int i = 0; i <= XIR_TEXT_XIR_VERSION; i++) {   /* ORDER TEXT: what follows says something about bytes */
         if (!xir_str_equal(a->text[i], b->text[i])) return false;
     }
@@ -124,7 +124,7 @@ bool op_makes_same(const xir_op *a, const xir_op *b) {
 
 bool xir_op_structural_equal(const xir_op *a, const xir_op *b) {
     if (a == b) return true;
-    if (a->net != b->net || a->n_inputs != b->n_inputs) return false;
+    if (!a || !b || a->net != b->net || a->n_inputs != b->n_inputs) return false;
     for (uint32_t i = 0; i < a->n_inputs; i++) {
         if (a->inputs[i].value != b->inputs[i].value) return false;
     }
@@ -154,6 +154,7 @@ uint64_t op_attrs_hash(const xir_op *op) {
 }
 
 uint32_t xir_op_structural_hash(const xir_op *op) {
+    if (!op) return 0;
     uint64_t hash = (uint64_t)(uintptr_t)op->cls + op_attrs_hash(op);
     for (uint32_t i = 0; i < op->n_inputs; i++) hash = hash_bytes(hash, &op->inputs[i].value, sizeof(void *));
     for (uint32_t i = 0; i < op->n_outputs; i++) hash ^= xir_object_hash((const xir_object *)op->outputs[i].type);

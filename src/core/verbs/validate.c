@@ -296,6 +296,7 @@ static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags
 
 /* Faults are rare: only then it is done again, for the sentences. */
 xir_status xir_op_validate(const xir_op *op, xir_diags *why) {
+    if (!op) return diag_null(why, "op");
     enum { PARTS = 16 };
     const void *good[PARTS] = { NULL };
     checker c = { .net = op->net, .memo = PARTS, .good = good };
@@ -468,6 +469,7 @@ static void end_memo(checker *c, const xir_allocator *alloc) {
 }
 
 xir_status xir_network_validate(const xir_network *net, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     checker c = { .net = net };
     start_memo(&c, &net->alloc, net->n_ops);
     start_ids(&c.op_ids, &net->alloc, net->next_op_id, net->n_ops);

@@ -195,6 +195,7 @@ static xir_view *give_up(xir_view *view) {
 /* ---- the ways to pick ---------------------------------------------------------------------------------------------- */
 
 xir_view *xir_view_ops(xir_network *net, xir_op *const *ops, size_t n) {
+    if (!net) return NULL;
     xir_view *view = start(net);
     bool filled = view;
     for (size_t i = 0; i < n && filled; i++) {
@@ -220,6 +221,7 @@ static xir_op *op_of_id(xir_network *net, int64_t id) {
 }
 
 xir_view *xir_view_ids(xir_network *net, const int64_t *ids, size_t n) {
+    if (!net) return NULL;
     xir_view *view = start(net);
     bool filled = view;
     for (size_t i = 0; i < n && filled; i++) {
@@ -238,6 +240,7 @@ static xir_view *view_from_to(xir_network *net, xir_op *first, const xir_op *end
 }
 
 xir_view *xir_view_range(xir_network *net, int64_t start_at, int64_t end) {
+    if (!net) return NULL;
     int64_t n = (int64_t)net->n_ops, from = start_at < 0 ? start_at + n : start_at;
     int64_t to = end == INT64_MAX ? n : end < 0 ? end + n : end;
     if (from < 0 || to > n || from > to) {
@@ -254,6 +257,7 @@ xir_view *xir_view_range(xir_network *net, int64_t start_at, int64_t end) {
 }
 
 xir_view *xir_view_id_range(xir_network *net, int64_t first_id, int64_t last_id) {
+    if (!net) return NULL;
     xir_op *first = op_of_id(net, first_id), *last = first ? op_of_id(net, last_id) : NULL;
     if (!last) return NULL;
     if (last->position < first->position) {
@@ -265,6 +269,7 @@ xir_view *xir_view_id_range(xir_network *net, int64_t first_id, int64_t last_id)
 }
 
 xir_view *xir_view_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user) {
+    if (!net) return NULL;
     xir_view *view = start(net);
     bool filled = view;
     for (xir_op *op = net->first; op && filled; op = op->next) {
@@ -274,6 +279,7 @@ xir_view *xir_view_if(xir_network *net, bool (*pick)(const xir_op *op, void *use
 }
 
 xir_view *xir_view_except(xir_network *net, const int64_t *ids, size_t n) {
+    if (!net) return NULL;
     xir_view *out = xir_view_ids(net, ids, n), *view = out ? start(net) : NULL;
     bool filled = view;
     for (xir_op *op = net->first; op && filled; op = op->next) {

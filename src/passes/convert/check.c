@@ -288,12 +288,14 @@ bool xir_class_is_dialect(const xir_class *cls) {
 }
 
 bool xir_network_is_dialect(const xir_network *net) {
+    if (!net) return false;
     const xir_op *op = xir_network_first(net);
     while (op && !xir_class_is_dialect(op->cls)) op = xir_op_next(op);
     return op;
 }
 
 xir_status xir_dialect_check(const xir_network *net, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     if (!xir_network_is_dialect(net)) return XIR_OK;
     xir_network *copy = xir_network_clone(net);
     if (!copy) return diag_memory(why);

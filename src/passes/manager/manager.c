@@ -246,6 +246,7 @@ static xir_status run_all(manager *m) {
 
 xir_status xir_pipeline_run(const xir_pipeline *p, xir_network *net, const xir_pass_settings *settings, xir_pass_report *report,
                             xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     xir_pass_report *own = report ? NULL : xir_pass_report_new(net->ctx);
     if (!report && !own) return diag_memory(why);
     xir_pass_settings known;
@@ -263,7 +264,8 @@ xir_network *xir_pipeline_run_copy(const xir_pipeline *p, const xir_network *net
                                    xir_pass_report *report, xir_diags *why) {
     xir_network *copy = xir_network_clone(net);
     if (!copy) {
-        diag_memory(why);
+        if (net) diag_memory(why);
+        else diag_null(why, "network");
         return NULL;
     }
     if (xir_pipeline_run(p, copy, settings, report, why) == XIR_OK) return copy;
@@ -272,6 +274,7 @@ xir_network *xir_pipeline_run_copy(const xir_pipeline *p, const xir_network *net
 }
 
 xir_status xir_pass_run(xir_network *net, const char *name, const char *options, size_t *changes, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     const xir_pass_decl *pass = xir_pass_find(net->ctx, xir_str_of(name));
     if (!pass) {
         xir_str near = pass_near(net->ctx, xir_str_of(name));

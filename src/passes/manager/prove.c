@@ -467,6 +467,7 @@ static xir_status look_again(xir_proof *p, const xir_network *net, xir_diags *wh
 }
 
 xir_status xir_proof_look(xir_proof *p, const xir_network *net, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     xir_status status = p->state.networks ? look_again(p, net, why) : look_first(p, net, why);
     p->looked = true;
     if (status || !p->state.networks) return status;

@@ -279,7 +279,7 @@ static bool solve_root(matcher *mt, uint8_t row, xir_op *op) {
 }
 
 bool xir_pattern_match(const xir_pattern *p, xir_op *root, xir_match *out) {
-    if (!pattern_may_start(p, root->cls)) return false;
+    if (!root || !pattern_may_start(p, root->cls)) return false;
     matcher mt;   /* the goals are not cleared: there may be many */
     mt.p = p;
     mt.m = out;

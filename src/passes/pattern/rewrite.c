@@ -391,6 +391,7 @@ static xir_status read_rules(xir_rule *out, const xir_rule *rules, size_t n, siz
 
 xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t rule_size, size_t limit,
                                size_t *rewrites, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     xir_rule known[XIR_RULES];
     xir_rewriter at = { .net = net, .rules = known, .n_rules = n, .class_at.alloc = &net->alloc };
     if (rewrites) *rewrites = 0;

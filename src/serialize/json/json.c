@@ -42,10 +42,12 @@ xir_status xir_print_object(xir_context *ctx, const xir_object *object, int inde
 }
 
 xir_status xir_print_op(const xir_op *op, int indent, xir_text_buffer *out) {
+    if (!op) return XIR_E_MISSING;
     return print_part(&(format_part){ PART_OP, op->net->ctx, op->net, op }, NULL, indent, out);
 }
 
 xir_status xir_print_value(const xir_value *value, int indent, xir_text_buffer *out) {
+    if (!value) return XIR_E_MISSING;
     xir_network *net = value_net(value);
     return print_part(&(format_part){ PART_VALUE, net->ctx, net, value }, NULL, indent, out);
 }
@@ -87,11 +89,13 @@ static xir_status write_json(xir_network *net, int indent, xir_write_fn *write, 
 }
 
 xir_status xir_json_write(xir_network *net, int indent, xir_write_fn *write, void *user, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     given_writer g = given_begin(write, user, why);
     return given_end(&g, write_json(net, indent, given_write, &g, why));
 }
 
 xir_status xir_json_print(xir_network *net, int indent, xir_text_buffer *out) {
+    if (!net) return XIR_E_MISSING;
     json_sink j;
     json_sink_init(&j, net->ctx, indent, NULL, NULL);
     xir_status status = write_network(net, &j, NULL);
@@ -126,6 +130,10 @@ const xir_object *xir_parse_object(xir_context *ctx, xir_str json, xir_diags *wh
 }
 
 xir_op *xir_parse_op(xir_network *net, xir_str json, xir_diags *why) {
+    if (!net) {
+        diag_null(why, "network");
+        return NULL;
+    }
     return (xir_op *)(uintptr_t)parse_part((format_part){ PART_OP, net->ctx, net, NULL }, json, why);
 }
 
@@ -174,6 +182,7 @@ xir_network *xir_json_load(xir_context *ctx, const char *path, xir_diags *why) {
 }
 
 xir_status xir_json_save(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     xir_status status = flags & XIR_SAVE_UNCHECKED ? XIR_OK : xir_network_validate(net, why);
     if (status) return status;
     file_writer w;

@@ -154,6 +154,7 @@ xir_status raw_load(xir_network *net, const char *path, unsigned flags, xir_diag
 }
 
 xir_status xir_raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     return raw_load(net, path, flags & RAW_PUBLIC, why);
 }
 
@@ -176,6 +177,7 @@ static xir_status raw_read(xir_network *net, const void *data, size_t size, unsi
 }
 
 xir_status xir_raw_read(xir_network *net, const void *data, size_t size, unsigned flags, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     return raw_read(net, data, size, flags & RAW_PUBLIC, why);
 }
 

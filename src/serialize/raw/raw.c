@@ -207,6 +207,7 @@ xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1
 }
 
 xir_status xir_raw_write(xir_network *net, xir_write_fn *write, void *user, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     raw_listing l = { 0 };
     char hex[MD5_DIGITS + 1], *room;
     sink s = { .write = write, .user = user };
@@ -219,6 +220,7 @@ xir_status xir_raw_write(xir_network *net, xir_write_fn *write, void *user, xir_
 }
 
 xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
     raw_listing l = { 0 };
     file_writer w;
     char hex[MD5_DIGITS + 1], *room;
