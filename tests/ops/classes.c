@@ -172,6 +172,7 @@ static void test_table(void **state) {
     if (differ) fail_msg("%zu classes are not as the table has them", differ);
 }
 
+/* Among them the activations: those that the original flags, no more and no fewer. */
 static void test_counts(void **state) {
     (void)state;
     size_t with_tag = 0, later = 0, ours = 0, activations = 0;

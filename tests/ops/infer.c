@@ -405,17 +405,6 @@ static void activations_change_nothing(void **state) {
     }
 }
 
-/* Those that the original flags, no more and no fewer. */
-static void activations_are_34(void **state) {
-    (void)state;
-    size_t n = 0;
-    const xir_class *cls;
-    for (size_t i = 0; (cls = xir_context_class_at(ctx, i)) != NULL; i++) {
-        n += xir_class_is_op(cls) && (xir_class_traits(cls) & XIR_TRAIT_ACTIVATION);
-    }
-    assert_int_equal(n, 34);
-}
-
 static void old_names_of_activations_are_read(void **state) {
     (void)state;
     static const struct { const char *old; const xir_class_decl *(*now)(void); } rows[] = {
@@ -938,7 +927,6 @@ int main(void) {
         cmocka_unit_test(pools_refuse),
         cmocka_unit_test(pools_keep_the_channels_padding),
         cmocka_unit_test(activations_change_nothing),
-        cmocka_unit_test(activations_are_34),
         cmocka_unit_test(old_names_of_activations_are_read),
         cmocka_unit_test(measured_ranges_are_not_mirrored),
         cmocka_unit_test(constant_products_are_refused_each_time),
