@@ -6,7 +6,19 @@
 #include <unistd.h>
 #include "support/net.h"
 
+/* Where a call can be made: the functions for hooks take what exists only while the hook runs. */
+typedef enum place { ANYWHERE, IN_CONVERSION, IN_INFERENCE, IN_REWRITING, IN_KERNEL, IN_READER } place;
+
 typedef struct fixture {
+    bool                 (*call)(struct fixture *f);
+    bool                   was_called, good;
+    xir_node              *node;
+    xir_infer             *infer;
+    xir_rewriter          *rewriter;
+    xir_kernel            *kernel;
+    const xir_match       *found;
+    const xir_format_reading *reading;
+    xir_ints               numbers;
     xir_context           *ctx;
     xir_diags             *why;
     xir_network           *net;
@@ -76,7 +88,102 @@ static void make(fixture *f) {
     f->attr = (xir_attr){ .kind = XIR_KIND_I64, .as.i64 = 1 };
 }
 
-/* How the call ended: 0 as it should, 1 with another answer than NULL, 0 or false, or by a signal. */
+/* ---- the hooks ---------------------------------------------------------------------------------------------------- */
+
+static fixture *now;   /* of hooks that get no pointer of ours */
+
+static void call_in_hook(void) {
+    if (now->was_called) return;
+    now->was_called = true;
+    now->good = now->call(now);
+}
+
+static bool convert(xir_node *at) {
+    now->node = at;
+    now->value = xir_node_in(at, 0);
+    now->type = xir_value_type(now->value);
+    now->numbers = xir_node_room(at, 1, 1);
+    call_in_hook();
+    return xir_node_stays(at, "it is a test");
+}
+
+/* A network with one op of a dialect is converted. */
+static void call_in_conversion(fixture *f) {
+    static const xir_convert_row row = { XIR_CONVERT_HEAD, .name = "onnx::Probe", .inputs = "1", .outputs = "1", .attributes = "",
+                                         .cls = "icraft::xir::Copy", .hook = convert };
+    xir_network *net = new_net();
+    xir_value *x = xir_input(xir_at_end(net), "x", f->type);
+    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("onnx::Probe")), INPUTS(x),
+                                                TYPES(f->type), .id = XIR_NO_ID));
+    xir_output(xir_at_end(net), XIR_VALUES(xir_op_output(op, 0)));
+    DOES(xir_convert_register(ctx, &row, 1, f->why));
+    xir_pass_run(net, "to-xir", NULL, NULL, f->why);
+}
+
+static xir_status infer(xir_infer *at) {
+    now->infer = at;
+    call_in_hook();
+    return xir_infer_give(at, xir_infer_input(at, 0));
+}
+
+static void call_in_inference(fixture *f) {
+    DOES(xir_infer_register(ctx, xir_relu_class(), XIR_TARGET_HOST, infer));
+    xir_network_infer(f->net, f->why);
+}
+
+static xir_verdict rewrite(xir_rewriter *at, const xir_match *match, void *user) {
+    (void)user;
+    now->rewriter = at;
+    now->found = match;
+    now->op = match->root;
+    now->value = xir_op_output(match->root, 0);
+    call_in_hook();
+    return XIR_REWRITE_LEFT;
+}
+
+static void call_in_rewriting(fixture *f) {
+    const xir_rule rule = { .pattern = f->pattern, .rewrite = rewrite };
+    xir_network_rewrite(f->net, &rule, 1, sizeof rule, 1, NULL, f->why);
+}
+
+static xir_status compute(xir_kernel *at) {
+    now->kernel = at;
+    call_in_hook();
+    return xir_kernel_fail(at, XIR_E_UNSUPPORTED, NULL, "it is a test");
+}
+
+static void call_in_kernel(fixture *f) {
+    xir_array *input = xir_array_new(ctx, f->type, NULL), *result = NULL;
+    DOES(xir_kernel_register(ctx, xir_relu_class(), compute));
+    xir_op_run(op_of(f->net, 2), (const xir_array *const[]){ input }, 1, &result, 1, f->why);
+}
+
+static xir_network *read_file(const xir_format_reading *how) {
+    now->reading = how;
+    call_in_hook();
+    return NULL;
+}
+
+static void call_in_reader(fixture *f) {
+    static const xir_format_decl format = { XIR_FORMAT_HEAD("probe", "a format of this test"), .suffixes = "probe", .read = read_file };
+    const xir_load_options options = XIR_INIT(xir_load_options, .format = "probe");
+    DOES(xir_format_register(ctx, &format, f->why));
+    xir_network_read(ctx, "probe", 5, XIR_STR("x.probe"), &options, f->why);
+}
+
+static bool call(size_t i, fixture *f) {
+    static void (*const in_hook[])(fixture *f) = { [IN_CONVERSION] = call_in_conversion, [IN_INFERENCE] = call_in_inference,
+                                                   [IN_REWRITING] = call_in_rewriting, [IN_KERNEL] = call_in_kernel,
+                                                   [IN_READER] = call_in_reader };
+    if (calls[i].where == ANYWHERE) return calls[i].run(f);
+    now = f;
+    f->call = calls[i].run;
+    in_hook[calls[i].where](f);
+    if (!f->was_called) _exit(2);
+    return f->good;
+}
+
+/* How the call ended: 0 as it should, 1 with another answer than NULL, 0 or false, 2 if its hook did not run, or by a signal. */
 static int run(size_t i) {
     pid_t child = fork();
     if (!child) {
@@ -84,7 +191,7 @@ static int run(size_t i) {
         signal(SIGSEGV, SIG_DFL);   // cmocka would go on in the child
         signal(SIGABRT, SIG_DFL);
         make(&f);
-        _exit(!calls[i].run(&f));
+        _exit(!call(i, &f));
     }
     int how;
     assert_int_equal(waitpid(child, &how, 0), child);

@@ -98,15 +98,23 @@ BEGIN {
     }
     argument["xir_pass_report *"] = "NULL"
 
-    # What is there only while a hook runs.
-    n_hooks = split("xir_node xir_infer xir_kernel xir_pass xir_rewriter xir_format_reading", hooks, " ")
+    # What exists only while a hook runs: the row of the table says in which one the call is made.
+    argument["xir_node *"]               = "f->node"
+    argument["xir_infer *"]              = "f->infer"
+    argument["xir_rewriter *"]           = "f->rewriter"
+    argument["xir_kernel *"]             = "f->kernel"
+    argument["const xir_match *"]        = "f->found"
+    argument["const xir_ints *"]         = "&f->numbers"
+    argument["const xir_format_reading *"] = "f->reading"
 }
 
-function in_hook(decl,    i) {
-    for (i = 1; i <= n_hooks; i++) {
-        if (decl ~ ("[ (]" hooks[i] " \\*")) return 1
-    }
-    return decl ~ /const xir_match \*/ || decl ~ /\.\.\./
+function hook_of(decl) {
+    if (decl ~ /[ (]xir_node \*/)             return "IN_CONVERSION"
+    if (decl ~ /[ (]xir_infer \*/)            return "IN_INFERENCE"
+    if (decl ~ /[ (]xir_kernel \*/)           return "IN_KERNEL"
+    if (decl ~ /[ (](xir_rewriter|const xir_match) \*/) return "IN_REWRITING"
+    if (decl ~ /[ (]const xir_format_reading \*/) return "IN_READER"
+    return "ANYWHERE"
 }
 
 function add(decl,    open, head, name, ret, params, n, p, i, k, call, type) {
@@ -141,7 +149,7 @@ function add(decl,    open, head, name, ret, params, n, p, i, k, call, type) {
         else if (ret == "int64_t") printf "    return %s <= 0;\n", call >out
         else printf "    (void)%s;\n    return true;\n", call >out
         printf "}\n" >out
-        table = table sprintf("    { \"%s, parameter %d\", call_%d },\n", name, k, number)
+        table = table sprintf("    { \"%s, parameter %d\", %s, call_%d },\n", name, k, hook_of(decl), number)
     }
 }
 
@@ -154,8 +162,8 @@ END {
         if (!at) continue
         decl = substr(decls[d], at + 8)
         gsub(/  +/, " ", decl)
-        if (!in_hook(decl)) add(decl)
+        if (decl !~ /\.\.\./) add(decl)    # messages
     }
-    print "static const struct { const char *call; bool (*run)(fixture *f); } calls[] = {\n" table "};" >out
+    print "static const struct { const char *call; place where; bool (*run)(fixture *f); } calls[] = {\n" table "};" >out
     exit failed
 }'

@@ -416,7 +416,7 @@ xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n
 /* ---- for callbacks ---------------------------------------------------------------------------------------------- */
 
 xir_network *xir_rewriter_network(const xir_rewriter *at) { return at->net; }
-void         xir_rewriter_touch(xir_rewriter *at, xir_op *op) { touch(at, op); }
+void         xir_rewriter_touch(xir_rewriter *at, xir_op *op) { if (op) touch(at, op); }
 void         xir_rewriter_stop(xir_rewriter *at) { at->stopped = true; }
 
 xir_at xir_match_at(const xir_match *m) {
