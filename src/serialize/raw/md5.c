@@ -1,48 +1,23 @@
-/* libcrypto may have MD5 and refuse it, and allocates by itself; both are answers here, not surprises. */
-#include <openssl/evp.h>
-#include "object.h"
+/* The plain functions of libcrypto, not those of EVP: to find MD5 by its name EVP loads providers, in thousands of allocations, and
+ * crashes when one of the first is refused. These need no start, no memory and, in FIPS mode, nobody's leave: no secret is kept
+ * with this sum. Since 3.0 their header calls them deprecated. */
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/md5.h>
 #include "raw/md5.h"
 
-#if OPENSSL_VERSION_NUMBER >= 0x30000000L
-static EVP_MD *fetch(void) { return EVP_MD_fetch(NULL, "MD5", NULL); }
-static void    drop(void *algorithm) { EVP_MD_free(algorithm); }
-#else
-static EVP_MD *fetch(void) { return (EVP_MD *)(uintptr_t)EVP_get_digestbyname("MD5"); }
-static void    drop(void *algorithm) { (void)algorithm; }
-#endif
+_Static_assert(sizeof(MD5_CTX) <= sizeof(md5) && _Alignof(MD5_CTX) <= _Alignof(md5), "an md5 has room for libcrypto's state");
 
-xir_status md5_begin(md5 *m, xir_diags *why) {
-    EVP_MD *algorithm = fetch();
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-    if (algorithm && context && EVP_DigestInit_ex(context, algorithm, NULL) == 1) {
-        *m = (md5){ context, algorithm, false };
-        return XIR_OK;
-    }
-    bool memory = !context;
-    EVP_MD_CTX_free(context);
-    if (algorithm) drop(algorithm);
-    *m = (md5){ NULL, NULL, true };
-    if (memory) return diag_memory(why);
-    return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""),
-        "libcrypto refuses MD5 on this machine (FIPS mode?): parameters cannot be compared with params_md5, and no raw file "
-        "can be saved with its own");
-}
+static MD5_CTX *state_of(md5 *m) { return (MD5_CTX *)(void *)m->state; }
 
-void md5_add(md5 *m, const void *data, size_t size) {
-    if (size && EVP_DigestUpdate(m->context, data, size) != 1) m->failed = true;
-}
+void md5_begin(md5 *m)                                  { (void)MD5_Init(state_of(m)); }
+void md5_add(md5 *m, const void *data, size_t size)     { (void)MD5_Update(state_of(m), data, size); }
 
-xir_status md5_end(md5 *m, char hex[MD5_DIGITS + 1], xir_diags *why) {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
-    if (!m->failed && hex && (EVP_DigestFinal_ex(m->context, digest, &size) != 1 || 2 * size != MD5_DIGITS)) m->failed = true;
-    EVP_MD_CTX_free(m->context);
-    drop(m->algorithm);
-    if (m->failed) return diag_memory(why);
-    for (unsigned i = 0; hex && i < size; i++) {
+void md5_end(md5 *m, char hex[MD5_DIGITS + 1]) {
+    unsigned char digest[MD5_DIGEST_LENGTH];
+    (void)MD5_Final(digest, state_of(m));
+    for (unsigned i = 0; i < MD5_DIGEST_LENGTH; i++) {
         hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
         hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
     }
-    if (hex) hex[MD5_DIGITS] = '\0';
-    return XIR_OK;
+    hex[MD5_DIGITS] = '\0';
 }
