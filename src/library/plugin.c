@@ -69,9 +69,11 @@ static xir_status open_object(const xir_allocator *alloc, const char *path, void
     *handle = dlopen(plain, RTLD_NOW | RTLD_LOCAL);
     if (!*handle) {
         show_library();
+        errno = 0;
         *handle = dlopen(plain, RTLD_NOW | RTLD_LOCAL);
     }
-    if (!*handle) status = fail(why, path, XIR_E_UNSUPPORTED, "the system cannot load it: %s", loader_words(plain));
+    if (!*handle && errno == ENOMEM) status = diag_memory(why);
+    else if (!*handle) status = fail(why, path, XIR_E_UNSUPPORTED, "the system cannot load it: %s", loader_words(plain));
     mem_free(alloc, plain, room);
     return status;
 }

@@ -1,6 +1,7 @@
 # Sourced by the tests of the program. Each test is a story in an empty folder: `run CODE WORDS…` runs xir, keeps what it prints
 # in ./out and ./err, and wants that exit code; `out` and `err` want a piece of text there. The first thing that is not so is
-# said with all there is to know, the rest is still looked at.
+# said with all there is to know, the rest is still looked at. A failure without a sentence on stderr is a fault, whatever was
+# wanted; but that two networks differ xir diff says in its output.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -24,6 +25,7 @@ run() {
     "$XIR" "$@" >out 2>err
     got=$?
     [ "$got" -eq "$want" ] || bad "$ran: exit code $got, not $want"
+    [ "$got" -eq 0 ] || [ -s err ] || { [ "$got" -eq 1 ] && [ -s out ] && [ "$1" = diff ]; } || bad "$ran: it fails without a word"
 }
 
 out()     { grep -qF -- "$1" out || bad "$ran: no '$1' in its output"; }

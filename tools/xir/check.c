@@ -260,7 +260,7 @@ static int check_structure(checking *c) {
     c->copy = xir_network_clone(c->net);
     if (!c->copy) {
         free(faulty);
-        return complain(REFUSED, "out of memory");
+        return no_memory();
     }
     c->wrong_of = take(xir_network_slot_count(c->copy) + (size_t)1, sizeof *c->wrong_of);
     const xir_op *op = xir_network_first(c->net);
@@ -274,7 +274,7 @@ static int check_structure(checking *c) {
     free(c->wrong);
     free(c->wrong_of);
     xir_network_free(c->copy);
-    return xir_dialect_check(c->net, c->why) == XIR_E_MEMORY ? complain(REFUSED, "out of memory") : DONE;
+    return xir_dialect_check(c->net, c->why) == XIR_E_MEMORY ? no_memory() : DONE;
 }
 
 /* ---- what was not checked ------------------------------------------------------------------------ */
@@ -327,11 +327,11 @@ static int check_params(loaded *l, xir_diags *why) {
     unsigned flags = load_args.lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0;
     int code = load_params(l, load_args.params, flags, &found, why);
     if (l->format->pair) {
-        if (!found && lacks_params(l->net)) note(why, l->name, "there is no parameter file beside it: the parameters were not checked");
+        if (!code && !found && lacks_params(l->net)) note(why, l->name, "there is no parameter file beside it: the parameters were not checked");
         return code;
     }
     if (!code) code = check_inside(l, flags, &found, why);
-    if (!found) note(why, l->name, "there are no parameters in it: they were not checked");
+    if (!code && !found) note(why, l->name, "there are no parameters in it: they were not checked");
     return code;
 }
 

@@ -17,6 +17,14 @@ enum {
 
 /* What a failed call of the library means here. */
 int exit_of(xir_status status);
+/* The same of what made nothing, by the first error of its list. */
+int code_of(const xir_diags *why);
+/* "xir: out of memory", unless a finding has said so. Returns REFUSED. */
+int no_memory(void);
+/* What a command comes to: a failure after memory was refused is REFUSED, and a sentence says so, whatever it looked like where it was
+ * met. What could do without is as good as ever. */
+int blame_memory(int code);
+extern const xir_allocator noting_allocator;   /* the context's, which notes what it refuses */
 
 /* ---- commands and their options ------------------------------------------------------------------ */
 

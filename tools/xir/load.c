@@ -86,8 +86,7 @@ static int choose_format(loaded *l, const char *from, const text *head, uint64_t
     return DONE;
 }
 
-/* The first failure's code among findings. */
-static int code_of(const xir_diags *why) {
+int code_of(const xir_diags *why) {
     for (size_t i = 0; i < xir_diags_count(why); i++) {
         const xir_diag *diag = xir_diags_at(why, i);
         if (diag->severity == XIR_ERROR) return exit_of(diag->code) ? exit_of(diag->code) : FAULTY;

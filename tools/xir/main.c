@@ -63,12 +63,12 @@ static int run(const command *cmd, int argc, char **argv) {
     if (n < cmd->least || n > cmd->most) {
         return complain(MISUSED, "usage: xir %s %s; xir %s --help says more", cmd->name, cmd->operands, cmd->name);
     }
-    context = xir_context_new(NULL);
-    if (!context) return complain(REFUSED, "out of memory");
+    context = xir_context_new(&noting_allocator);
+    if (!context) return no_memory();
     int code = load_plugins();
     if (!code) code = cmd->run(n, argv);
     xir_context_free(context);
-    return code;
+    return blame_memory(code);
 }
 
 /* The words behind the program's name. */

@@ -82,7 +82,10 @@ static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_sett
     FILE *to = out && strcmp(out, "-") == 0 ? stderr : stdout;
     xir_diags *why = new_diags();
     xir_pass_report *report = xir_pass_report_new(context);
-    if (!report) return complain(REFUSED, "out of memory");
+    if (!report) {
+        xir_diags_free(why);
+        return no_memory();
+    }
     progress_begin("optimising", l->name);
     xir_status status = xir_pipeline_run(pipeline, l->net, settings, report, why);
     if (!status && out) status = xir_network_validate(l->net, why);

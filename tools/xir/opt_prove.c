@@ -25,8 +25,7 @@ static int load_input(const char *word) {
     if (equals == word || !*file) return complain(MISUSED, "--input takes NAME=FILE.npy, not '%s'", word);
     xir_diags *why = new_diags();
     xir_array *array = xir_array_load_npy(context, file, why);
-    const xir_diag *first = xir_diags_at(why, 0);
-    int code = array ? DONE : exit_of(first ? first->code : XIR_E_MEMORY);
+    int code = array ? DONE : code_of(why);
     if (array) {
         char *name = join(equals ? word : "0", "");
         if (equals) name[equals - word] = '\0';
@@ -71,8 +70,12 @@ int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
     if (code) return code;
     o.inputs = inputs;
     o.n_inputs = n_inputs;
-    *out = xir_proof_new(context, &o, NULL);
-    if (!*out) return complain(REFUSED, "out of memory");
+    xir_diags *why = new_diags();
+    *out = xir_proof_new(context, &o, why);
+    code = *out ? DONE : code_of(why);
+    say(why);
+    xir_diags_free(why);
+    if (code) return code;
     *watch = XIR_INIT(xir_pass_watch);
     xir_proof_watch(*out, watch, NULL);
     watch->options = spelled.data;

@@ -1,6 +1,7 @@
 /* What is printed, and memory for it. */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,11 +19,35 @@ int exit_of(xir_status status) {
 
 /* ---- memory -------------------------------------------------------------------------------------- */
 
-static void *enough(void *block) {
-    if (block) return block;
+static atomic_bool refused;       /* the library was, at least once       */
+static bool        said_memory;   /* a finding about it has been printed  */
+
+static void *noting_resize(void *user, void *block, size_t old_size, size_t size) {
+    (void)user;
+    (void)old_size;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    void *now = realloc(block, size);
+    if (!now) refused = true;
+    return now;
+}
+
+const xir_allocator noting_allocator = { noting_resize, NULL };
+
+int no_memory(void) {
     progress_end();
-    fputs("xir: out of memory\n", stderr);
-    exit(REFUSED);
+    if (!said_memory) fputs("xir: out of memory\n", stderr);
+    said_memory = true;
+    return REFUSED;
+}
+
+int blame_memory(int code) { return code == DONE || !refused ? code : no_memory(); }
+
+static void *enough(void *block) {
+    if (!block) exit(no_memory());
+    return block;
 }
 
 void *take(size_t n, size_t size)           { return enough(calloc(n ? n : 1, size ? size : 1)); }
@@ -169,6 +194,7 @@ void say(xir_diags *why) {
     size_t n = xir_diags_count(why);
     for (size_t i = 0; i < n; i++) {
         const xir_diag *diag = xir_diags_at(why, i);
+        said_memory |= diag->code == XIR_E_MEMORY;
         colour(diag->severity);
         xir_diag_print(diag, stderr);   /* ends the line: the colour ends at the beginning of the next */
         plain();

@@ -73,12 +73,14 @@ static int recast(xir_array **array, const xir_type *like, xir_diags *why) {
     if (!xir_type_tensor(like) || !is_foreign(like) || xir_type_equal(xir_type_element(like), xir_type_element(from))) return DONE;
     xir_i64s dims = xir_type_tensor(from)->shape;
     xir_network *net = xir_network_new(context, "recast", XIR_FRAMEWORK_ONNX, "");
-    if (!net) return complain(REFUSED, "out of memory");
+    if (!net) return no_memory();
     xir_at at = XIR_AT(net);
     const xir_type *to = xir_tensor(context, xir_type_element(like), NULL, dims.data, dims.size);
     xir_array *result = NULL;
     xir_output(at, XIR_VALUES(xir_cast_short(at, xir_input(at, "x", from), to, NULL)));
     xir_status status = xir_network_status(net);
+    const xir_diag *d;
+    for (size_t i = 0; (d = xir_diags_at(xir_network_diags(net), i)); i++) xir_diags_put(why, d);
     if (!status) status = xir_network_run(net, (const xir_array *const *)array, 1, &result, 1, NULL, why);
     if (!status) {
         xir_array_free(*array);
@@ -121,7 +123,7 @@ static const xir_type *with_all_dims(const xir_type *type) {
     for (size_t k = 0; k < shape.size; k++) dims[k] = shape.data[k] < 0 ? 1 : shape.data[k];
     const xir_type *out = xir_tensor(context, xir_type_element(type), xir_type_layout(type), dims, shape.size);
     free(dims);
-    if (!out) exit(complain(REFUSED, "out of memory"));
+    if (!out) exit(no_memory());
     return out;
 }
 
@@ -135,7 +137,7 @@ static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
             return complain(FAULTY, "input '%.*s' is no tensor: there are no random numbers for it", (int)name.size, name.data);
         }
         in->arrays[i] = xir_array_random(context, with_all_dims(type), seed + i, why);
-        if (!in->arrays[i]) return FAULTY;
+        if (!in->arrays[i]) return code_of(why);
     }
     return DONE;
 }

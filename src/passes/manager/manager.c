@@ -72,8 +72,12 @@ static void take_findings_of_network(manager *m, size_t from) {
 /* Valid once, valid ever after. */
 static xir_status validate(manager *m, const pipeline_step *s) {
     xir_diags *found = m->why ? xir_diags_new(m->net->ctx) : NULL;
-    xir_status status = xir_network_validate(m->net, found);
+    xir_status status = m->why && !found ? XIR_E_MEMORY : xir_network_validate(m->net, found);
     if (!status) m->valid = true;
+    if (status == XIR_E_MEMORY) {   /* which is not the pass's fault */
+        xir_diags_free(found);
+        return diag_memory(m->why);
+    }
     if (status && m->valid) {
         diag_fail(m->why, status, XIR_STR(""), "%s: the network is not valid any more after this pass:", s->pass->name);
         const xir_diag *d;
@@ -176,7 +180,7 @@ static xir_status run_step(manager *m, size_t i, const pipeline_step *s, size_t 
     const uint64_t epoch = m->net->epoch;
     m->runs++;
     status = run_judged(m, s, row, m->before, changes);
-    if (status && m->set->reproduce) manager_reproduce(m, s, m->before);
+    if (status && status != XIR_E_MEMORY && m->set->reproduce) manager_reproduce(m, s, m->before);
     if (*changes || m->net->epoch != epoch) forget_before(m);
     if (!status && *changes && m->set->dump_dir) status = manager_dump(m, s->pass->name);
     return status;

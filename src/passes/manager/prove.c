@@ -488,9 +488,10 @@ static xir_status look_before(void *user, const xir_pass_event *event) {
 static xir_status look_after(void *user, const xir_pass_event *event) {
     if (!event->changes) return XIR_OK;
     xir_diags *found = event->why ? xir_diags_new(((xir_proof *)user)->ctx) : NULL;
+    if (event->why && !found) return diag_memory(event->why);
     xir_status status = xir_proof_look(user, event->net, found);
     const xir_diag *d;
-    if (status) {
+    if (status && status != XIR_E_MEMORY) {
         diag_fail(event->why, status, XIR_STR(""), "%s: the network is not proven to compute the same after this pass:",
                   event->pass->name);
     }

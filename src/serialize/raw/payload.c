@@ -32,6 +32,7 @@ xir_status payload_digest(xir_network *net, uint64_t *bytes, xir_str *sum, char 
         return XIR_OK;
     }
     *sum = (xir_str){ hex, MD5_DIGITS };
+    if (status == XIR_E_MEMORY) return diag_memory(why);
     return status && why ? raw_digest(net, bytes, hex, why) : status;   /* once more, for the finding */
 }
 

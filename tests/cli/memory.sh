@@ -1,0 +1,81 @@
+# Memory that runs out anywhere in the program, in the library, or in the system's: a sentence says so, the exit code is 3, no other
+# sentence blames the file, and what is written is whole or not there. tests/cli/memory.c, which is preloaded, does it all.
+. "$SRC/tests/cli/lib.sh"
+short=$BUILD/tests/cli/memory.so
+[ -f "$short" ] || skip "memory cannot be made short: the allocator is not glibc's"
+cp "$data/small.json" "$data/small.raw" "$data/small.onnx" "$data/chain.onnx" .
+run 0 convert small.json small.fb; run 0 convert small.json small.imodel; run 0 run small.fb --output expected
+edit small.json bad.json 's/"stride_width":[0-9]*/"stride_width":0/'; cp small.raw bad.raw
+edit small.json other.json 's/conv1/conv9/'; cp small.raw other.raw
+head -c 300 small.json >torn.json
+
+# short STEP INPUT "FILES" WORDS…: runs xir once as it is, from standard input INPUT, and then without every STEP-th allocation;
+# it writes FILES.
+short() {
+    step=$1 input=$2 files=$3
+    shift 3
+    ran="xir $*, of which $files come"
+    rm -rf tried && mkdir -p tried/good && rm -f $files
+    "$XIR" "$@" <"$input" >tried/good/out 2>tried/good/err
+    echo $? >tried/good/code
+    [ -z "$files" ] || mv $files tried/good
+    XIR_MEMORY=$PWD/tried XIR_MEMORY_STEP=${XIR_MEMORY_STEP:-$step} LD_PRELOAD=$short "$XIR" "$@" <"$input"
+    [ -s tried/count ] && ! grep -q '^[12] runs' tried/count || bad "$ran: nothing was tried"
+    [ ! -s tried/faults ] || { cp tried/faults err; cp tried/count out; bad "$ran"; }
+}
+none=/dev/null
+
+# Looking at a network.
+short 1 $none "" info small.json
+short 5 $none "" info --json small.fb
+short 5 $none "" info small.onnx
+short 1 $none "" show small.fb
+short 5 small.imodel "" show -
+short 1 $none "" check small.json
+short 3 $none "" check small.fb
+short 3 $none "" check small.imodel
+short 3 $none "" check chain.onnx
+short 3 $none "" check --lazy small.json
+short 1 $none "" check bad.json
+short 1 $none "" check torn.json
+short 3 small.json "" check - --params small.raw
+short 3 $none "" diff small.json other.json
+short 5 $none "" diff small.json small.fb --params --json
+short 5 $none "" diff bad.json small.fb --params --json
+
+# Writing one.
+short 1 $none "new.fb" convert --lazy small.json new.fb
+short 1 $none "new.json new.raw" convert --lazy small.fb new.json
+short 3 $none "new.imodel" convert --lazy small.fb new.imodel
+short 3 $none "new.json new.raw" convert --lazy small.imodel new.json
+short 3 $none "new.fb" convert small.imodel new.fb
+short 3 $none "new.json new.raw" convert small.onnx new.json
+short 5 small.fb "" convert - - --to imodel
+short 5 $none "new.json params" convert small.fb new.json --out-params params --indent
+
+# Changing and running one.
+short 3 $none "new.fb" opt small.onnx new.fb --prove
+short 3 $none "new.json new.raw" opt small.json new.json --passes "fix(fold,dce)" --set fold.limit=1M --disable dce --verify
+short 3 $none "" opt small.json --passes nosuch
+short 3 $none "" run small.fb
+short 3 $none "" run small.json --compare expected
+short 5 $none "" run small.onnx
+
+# What needs no network, and what makes no sense.
+short 3 $none "" ops Conv2d
+short 7 $none "" ops
+short 5 $none "" ops Conv2d --json
+short 5 $none "" ops Conv2d --markdown
+short 3 $none "" ops Conv9d
+short 5 $none "" passes
+short 5 $none "" passes --json
+short 3 $none "" passes fald
+short 3 $none "" schema --fbs
+short 41 $none "" schema --json-schema
+short 1 $none "" help convert
+short 1 $none "" --version
+short 1 $none "" chek small.json
+short 1 $none "" check --lasy small.json
+short 3 $none "" check --from jsom small.json
+short 3 $none "" --plugin "$BUILD/tests/plugin/flatten.so" ops Flatten
+finish
