@@ -300,9 +300,13 @@ static bool note_op(decoder *d, xir_op *op) {
 
 bool build_op(decoder *d, source *s, op_in *in, const void *body, const xir_map *extra, uint64_t absent, xir_op **out) {
     const void *attrs = share_attrs(d, in->plan, body);
-    xir_value *const *inputs = in->inputs.data;
+    xir_value **inputs = in->inputs.data;
     size_t n = in->inputs.size;
     while (n && !inputs[n - 1]) n--;   /* absent inputs at the end are left out */
+    /* Sub ops are read after the inputs, and may have made one of them. */
+    for (size_t i = 0; !in->plan->cls->plain && i < n; i++) {
+        if (!refresh_value(d, &inputs[i])) return false;
+    }
     xir_op *op = attrs ? op_make(d->net, in->plan->cls, attrs, n) : NULL;
     if (!op || !op_make_outputs(op, in->types.data, in->types.size) || !note_op(d, op)) return trace_memory(&d->trace);
     op->name = net_name(d->net, in->name);

@@ -106,6 +106,8 @@ bool read_value(decoder *d, source *s, codec_memo *likely, value_in *in);
 bool use_value(decoder *d, source *s, const value_in *in, xir_value **out);
 /* Makes output i of the op what the file says of it. */
 bool define_value(decoder *d, source *s, xir_op *op, uint32_t i, const value_in *in);
+/* Replaces an orphan by the value that has been defined under its id since then. */
+bool refresh_value(decoder *d, xir_value **value);
 bool decode_params(decoder *d, source *s, xir_value **out);
 
 /* ---- op.c -------------------------------------------------------------------------------------------------- */

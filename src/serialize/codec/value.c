@@ -378,6 +378,13 @@ bool define_value(decoder *d, source *s, xir_op *op, uint32_t i, const value_in 
     return true;
 }
 
+bool refresh_value(decoder *d, xir_value **value) {
+    if (!*value || (*value)->producer || value_is_params(*value)) return true;
+    const seen_value *seen = find_value(d, (*value)->id);
+    if (seen) *value = seen->value;
+    return !d->trace.status;
+}
+
 bool decode_params(decoder *d, source *s, xir_value **out) {
     if (s->ops->params && s->ops->params(s, out)) return true;
     if (s->ops->shape(s) != SHAPE_MAP) return source_expected(s, params_class_key.data);

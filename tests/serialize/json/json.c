@@ -552,6 +552,22 @@ static void counters_stand_above_every_id(void **state) {
     xir_network_free(net);
 }
 
+/* Inputs are read before sub ops: the value is met before it is made. */
+static void an_op_takes_what_its_sub_op_makes(void **state) {
+    (void)state;
+    static const char text[] = NETWORK_OF("3.33.1.0",
+        "{\"_type_key\":\"icraft::xir::HardOp\",\"compile_target\":\"@buyit\",\"inputs\":[" VALUE("6", "1") "],\"name\":\"\",\"op_id\":5,"
+        "\"outputs\":[],\"sub_hard_ops\":[{\"_type_key\":\"icraft::xir::HardOp\",\"compile_target\":\"@buyit\",\"inputs\":[],"
+        "\"name\":\"\",\"op_id\":7,\"outputs\":[" VALUE("6", "1") "],\"tags\":{}}],\"tags\":{}}");
+    check_round(text, strlen(text));
+    xir_network *net = must_read(text, strlen(text));
+    xir_op *hard = xir_network_first(net), *sub = xir_hard_op_of(hard)->sub_hard_ops.data[0];
+    assert_ptr_equal(xir_op_input(hard, 0), xir_op_output(sub, 0));
+    assert_ptr_equal(xir_network_value_by_id(net, 6), xir_op_output(sub, 0));
+    assert_int_equal(xir_value_use_count(xir_op_output(sub, 0)), 1);
+    xir_network_free(net);
+}
+
 static void undeclared_tensors_are_params_of_the_network(void **state) {
     (void)state;
     static const char text[] = NETWORK_OF("3.33.1.0",
@@ -793,6 +809,7 @@ int main(void) {
         cmocka_unit_test(the_version_says_how_single_instructions_are_written),
         cmocka_unit_test(values_may_be_used_before_they_are_made),
         cmocka_unit_test(counters_stand_above_every_id),
+        cmocka_unit_test(an_op_takes_what_its_sub_op_makes),
         cmocka_unit_test(undeclared_tensors_are_params_of_the_network),
         cmocka_unit_test(ops_and_objects_of_one_unknown_key_are_apart),
         cmocka_unit_test(equal_types_are_one),
