@@ -21,6 +21,14 @@ static inline const char *carried_input(xir_kernel *at, const carrier *m, size_t
     return m->as == CARRIED_REALS ? (const char *)xir_kernel_reals(at, input) : (const char *)xir_kernel_i64s(at, input);
 }
 
+/* As numbers, whatever the elements are. False without memory. */
+static inline bool carry_reals(xir_kernel *at, carrier *m, size_t output, size_t input) {
+    *m = (carrier){ .as = CARRIED_REALS, .size = sizeof(double) };
+    m->from = carried_input(at, m, input);
+    m->to = (char *)xir_kernel_real_out(at, output);
+    return m->from && m->to;
+}
+
 /* False without memory. */
 static inline bool carry_begin(xir_kernel *at, carrier *m, size_t output, size_t input) {
     const xir_type *in = xir_kernel_input_type(at, input), *out = xir_kernel_output_type(at, output);

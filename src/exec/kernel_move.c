@@ -206,13 +206,23 @@ static int64_t mirrored(xir_pad_mode mode, int64_t j, int64_t low, int64_t high)
     return j < low ? 2 * low - 1 - j : 2 * high - 1 - j;
 }
 
+/* Whether bytes of zeros are the padding. Of quantised elements which stored number the padding is may depend on the element. */
+static bool is_zeros(const xir_type *type, const xir_scalar *value) {
+    bool is_real = xir_kernel_is_real(type);
+    xir_i64s zeros = xir_type_zero_points(type);
+    for (size_t i = 0; i < zeros.size; i++) {
+        if (zeros.data[i] != 0) return false;
+    }
+    return !value || (is_real ? xir_scalar_as_real(value) == 0 : xir_scalar_as_int(value) == 0);
+}
+
 /* The bytes of the new elements as the carrier has them. */
 static xir_status fill_of(xir_kernel *at, const xir_scalar *value, const carrier *m, void *out) {
     const xir_type *type = xir_kernel_output_type(at, 0);
     double real = value ? xir_scalar_as_real(value) : 0;
     int64_t whole = value ? xir_scalar_as_int(value) : 0;
     bool is_real = xir_kernel_is_real(type);
-    if (xir_type_is_quantized(xir_type_element(type)) || (is_real ? real == 0 : whole == 0)) return XIR_OK;   // 0 is all zeros
+    if (m->as == CARRIED_BYTES && is_zeros(type, value)) return XIR_OK;
     if (m->as == CARRIED_REALS) memcpy(out, &real, sizeof real);
     if (m->as == CARRIED_I64S) memcpy(out, &whole, sizeof whole);
     if (m->as != CARRIED_BYTES) return XIR_OK;
@@ -230,7 +240,10 @@ static xir_status pad(xir_kernel *at) {
     const xir_type *type = xir_kernel_input_type(at, 0);
     pick p;
     carrier m;
-    if (!pick_open(&p, at, 0) || !carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
+    const xir_type *to = xir_kernel_output_type(at, 0);
+    bool fills = a->mode == XIR_PAD_CONSTANT;
+    bool as_reals = fills && xir_type_is_quantized(xir_type_element(to)) && !is_zeros(to, a->value);
+    if (!pick_open(&p, at, 0) || !(as_reals ? carry_reals(at, &m, 0, 0) : carry_begin(at, &m, 0, 0))) return XIR_E_MEMORY;
     void *fill = xir_kernel_take(at, 1, m.size);
     if (!fill) return XIR_E_MEMORY;
     for (size_t k = 0; k < p.rank; k++) {
@@ -241,7 +254,7 @@ static xir_status pad(xir_kernel *at) {
             p.from[k][i] = from == NEW ? NEW : from * (int64_t)p.strides[k];
         }
     }
-    xir_status status = fill_of(at, a->value, &m, fill);
+    xir_status status = fills ? fill_of(at, a->value, &m, fill) : XIR_OK;
     return status ? status : pick_carry(&p, at, &m, fill);
 }
 
