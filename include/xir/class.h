@@ -107,6 +107,7 @@ typedef enum xir_word {
     XIR_WORD_GIVES,   /* how the type of the output follows,                         */
     XIR_WORD_UNLIKE,  /* where it differs from PyTorch or ONNX                       */
     XIR_WORD_LAYOUT,  /* what it does when its inputs come in another order of axes  */
+    XIR_WORD_NORMALISED, /* what it computes where maps are in normalised numbers    */
     XIR_WORD_COUNT
 } xir_word;
 
@@ -210,7 +211,8 @@ XIR_API size_t           xir_class_output_count(const xir_class *cls);
 XIR_API const xir_port  *xir_class_output_at(const xir_class *cls, size_t i);
 
 /* What the other rows say, by kind of row: old keys of the class (XIR_WORD_ALIAS), notes (XIR_WORD_FORMULA, _GIVES, _UNLIKE), how
- * it works in other orders of axes (XIR_WORD_LAYOUT: "SAME, AXIS, axis", see declare.h). Empty past the last one. */
+ * it works in other orders of axes (XIR_WORD_LAYOUT: "SAME, AXIS, axis", see declare.h), what it computes from normalised numbers
+ * (XIR_WORD_NORMALISED: "PRODUCT, weights, bias, cut_scale"). Empty past the last one. */
 XIR_API xir_str          xir_class_note(const xir_class *cls, xir_word word, size_t i);
 /* Whether the class infers by a function of its own on a target (an xir_target_kind), not by the host's. */
 XIR_API bool             xir_class_infers_on(const xir_class *cls, int target);

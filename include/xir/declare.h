@@ -58,6 +58,14 @@
  *             IN_TURN   the axes that are named have to stay in their order
  *             NAMED     only if an axis is named: all axes are something else
  *             ONES      where no axis is named, all dims of 1 are
+ *     NORMALISED(kind, names…)   what the op computes where a map, an input or output, is in normalised numbers, x / ratio; see
+ *         docs/executor.md. At most one; without it the op is not computed there. The names are those of inputs and attributes whose
+ *         constants the row speaks of; other numbers among the attributes have to be their defaults. The kinds:
+ *             REAL      from what its maps stand for; the constants that are named are real numbers too
+ *             EVEN      the same, as long as no named constant is there; with one, the ratios of all maps have to be the same
+ *             SCALED    each map is multiplied by a constant, and constants are added: they hold the ratios
+ *             PRODUCT   the first input times the second: a constant among them, and what is added, hold the ratios; of two maps
+ *                       the scales that are named do (an attribute of xir_scales)
  *
  * The functions are hidden outside of the program or shared object that has the list, so that two plug-ins may call an op by the
  * same id, or as one of the library's. A shared library that offers its classes defines XIR_DECLARED as XIR_API first.

@@ -161,6 +161,7 @@
 #define GIVES(text)                      XIR_NOTE_(GIVES,   NULL, .describe = text)
 #define UNLIKE(text)                     XIR_NOTE_(UNLIKE,  NULL, .describe = text)
 #define LAYOUT(...)                      XIR_NOTE_(LAYOUT,  NULL, .describe = #__VA_ARGS__)
+#define NORMALISED(...)                  XIR_NOTE_(NORMALISED, NULL, .describe = #__VA_ARGS__)
 #define FORM(form_)                      XIR_NOTE_(FORM,  NULL, .form = &form_)
 #include XIR_DEFS
 #include <xir/words_off.h>

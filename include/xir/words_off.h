@@ -42,6 +42,7 @@
 #undef GIVES
 #undef UNLIKE
 #undef LAYOUT
+#undef NORMALISED
 #undef ALIAS
 #undef WAS
 #undef CHECK

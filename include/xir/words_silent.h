@@ -15,3 +15,4 @@
 #define GIVES(text)
 #define UNLIKE(text)
 #define LAYOUT(...)
+#define NORMALISED(...)

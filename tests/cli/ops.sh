@@ -10,6 +10,7 @@ run 0 ops icraft::xir::Maxpool; same out pool
 run 0 ops TensorType; out "element_dtype"
 run 0 ops MaxPool2d; out "old key: icraft::xir::Maxpool"; out "FlatBuffers tag: 60"; out "infers on: host"
 run 0 ops TopK; out "computes"; out "gives"; out "unlike"; out "PyTorch"; out "SAME, AXIS, axis"; not_out "tag"
+run 0 ops Conv2d; out "from normalised numbers"; out "PRODUCT, weights, bias, cut_scale"
 run 0 ops HardOp; out "infers on: nothing"
 run 0 ops TensorType; not_out "infers on"
 run 2 ops Cnv2d; err "was Conv2d meant?"; silent
@@ -18,7 +19,7 @@ run 2 ops icraft::xir::; silent
 
 run 0 ops --json; quiet
 json 'isinstance(d, list) and len(d) >= 10 and len({c["type_key"] for c in d}) == len(d)'
-json 'all(set(c) == {"type_key", "describe", "aliases", "base", "tag", "inputs", "outputs", "traits", "attributes", "infers_on", "formula", "gives", "unlike", "layout"} for c in d)'
+json 'all(set(c) == {"type_key", "describe", "aliases", "base", "tag", "inputs", "outputs", "traits", "attributes", "infers_on", "formula", "gives", "unlike", "layout", "normalised"} for c in d)'
 json '[c["type_key"].split("::")[-1].lower() for c in d] == sorted(c["type_key"].split("::")[-1].lower() for c in d)'
 json 'len({c["tag"] for c in d if c["tag"]}) == len([c for c in d if c["tag"]])'
 json 'all(("words" in a) == (a["kind"] == "enum") for c in d for a in c["attributes"])'

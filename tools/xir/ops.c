@@ -196,6 +196,7 @@ static void print_class(const xir_class *cls) {
     print_notes("gives", cls, XIR_WORD_GIVES);
     print_notes("unlike", cls, XIR_WORD_UNLIKE);
     print_notes("in other orders of axes", cls, XIR_WORD_LAYOUT);
+    print_notes("from normalised numbers", cls, XIR_WORD_NORMALISED);
 }
 
 static void print_list(void) {

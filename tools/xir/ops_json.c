@@ -91,6 +91,7 @@ static void put_class(json_out *j, const xir_class *cls) {
     put_notes(j, "gives", cls, XIR_WORD_GIVES);
     put_notes(j, "unlike", cls, XIR_WORD_UNLIKE);
     put_notes(j, "layout", cls, XIR_WORD_LAYOUT);
+    put_notes(j, "normalised", cls, XIR_WORD_NORMALISED);
     json_close(j, '}');
 }
 

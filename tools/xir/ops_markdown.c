@@ -22,7 +22,8 @@ static const char preface[] =
     "\n"
     "Under the name: the key that files have as `_type_key`; the tag in FlatBuffers unions, if there is one; old\n"
     "keys, which are read and never written; traits; the targets for which the class infers by rules of its own; how\n"
-    "it works in other orders of axes (`layout:`, see [passes.md](passes.md#layout)).\n"
+    "it works in other orders of axes (`layout:`, see [passes.md](passes.md#layout)); what it computes where its maps\n"
+    "are in normalised numbers (`normalised:`, see [executor.md](executor.md#normalised-numbers)).\n"
     "\n"
     "- **Computes** says what the results are, **Gives** how element type, shape and layout of the outputs follow\n"
     "  from the inputs.\n"
@@ -102,6 +103,12 @@ static void put_code(text *t, xir_str s) { text_printf(t, "`%.*s`", (int)s.size,
 
 /* ---- a section ----------------------------------------------------------------------------------- */
 
+static void put_how(text *t, const char *what, xir_str row) {
+    if (!row.size) return;
+    text_printf(t, "; %s: ", what);
+    put_code(t, row);
+}
+
 static void put_head(text *t, const xir_class *cls) {
     xir_str alias;
     text targets = { 0 };
@@ -118,11 +125,8 @@ static void put_head(text *t, const xir_class *cls) {
     }
     if (!put_targets(&targets, cls)) text_put(t, "; the types of its outputs are given");
     else if (strcmp(targets.data, "host") != 0) text_printf(t, "; rules for %s", targets.data);
-    xir_str layout = xir_class_note(cls, XIR_WORD_LAYOUT, 0);
-    if (layout.size) {
-        text_put(t, "; layout: ");
-        put_code(t, layout);
-    }
+    put_how(t, "layout", xir_class_note(cls, XIR_WORD_LAYOUT, 0));
+    put_how(t, "normalised", xir_class_note(cls, XIR_WORD_NORMALISED, 0));
     text_put(t, "\n");
     text_free(&targets);
 }

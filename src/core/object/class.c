@@ -440,6 +440,19 @@ static xir_status add_layout(xir_class *cls, const xir_class_decl *decl, xir_dia
     return XIR_OK;
 }
 
+static xir_status add_normalised(xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
+    row_walk w;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
+        if (row->word != XIR_WORD_NORMALISED) continue;
+        class_normalised *normalised = arena_take(&cls->ctx->arena, sizeof *normalised);
+        if (!normalised) return diag_memory(why);
+        xir_status status = class_read_normalised(cls, row, normalised, why);
+        if (status) return status;
+        cls->normalised = normalised;
+    }
+    return XIR_OK;
+}
+
 /* Makes the class in the context's arena; NULL with status and finding. Holds the lock. */
 static xir_class *seal(const class_stage *stage, const xir_class_decl *decl, xir_status *status, xir_diags *why) {
     xir_context *ctx = stage->ctx;
@@ -469,6 +482,7 @@ static xir_class *seal(const class_stage *stage, const xir_class_decl *decl, xir
     if (cls->plain) make_spans(cls);
     *status = check_rows(cls, why);
     if (!*status) *status = add_layout(cls, decl, why);
+    if (!*status) *status = add_normalised(cls, decl, why);
     return *status ? NULL : cls;
 memory:
     *status = diag_memory(why);

@@ -61,8 +61,7 @@ enum { FLAGS = sizeof flag_rules / sizeof *flag_rules };
 
 #define SHOWN(s) (int)(s).size, (s).data
 
-/* The next word of the text, which moves on; empty at the end. */
-static xir_str next_word(xir_str *text) {
+xir_str row_word(xir_str *text) {
     size_t i = 0, n = 0;
     while (i < text->size && (text->data[i] == ' ' || text->data[i] == ',')) i++;
     while (i + n < text->size && text->data[i + n] != ' ' && text->data[i + n] != ',') n++;
@@ -121,7 +120,7 @@ static xir_status check_attr(const xir_class *cls, const class_layout *of, const
 static xir_status read_attrs(const xir_class *cls, xir_str text, class_layout *out, xir_diags *why) {
     uint32_t n = 0, most = form_rules[out->form].most;
     xir_str name;
-    while ((name = next_word(&text)).size) {
+    while ((name = row_word(&text)).size) {
         const xir_field *f = xir_class_field(cls, name);
         if (!f) return refuse(cls, why, "the class has no attribute '%.*s'", SHOWN(name));
         if (n < most) {
@@ -163,10 +162,10 @@ static xir_status check_words(const xir_class *cls, const class_layout *of, xir_
 }
 
 xir_status class_read_layout(const xir_class *cls, const xir_row *row, class_layout *out, xir_diags *why) {
-    xir_str text = xir_str_of(row->describe), word = next_word(&text);
+    xir_str text = xir_str_of(row->describe), word = row_word(&text);
     *out = (class_layout){ .kind = find_kind(word) };
     if (out->kind == LAYOUT_KINDS) return refuse(cls, why, "a kind such as SAME was expected, '%.*s' was found", SHOWN(word));
-    while (!out->form && (word = next_word(&text)).size) {
+    while (!out->form && (word = row_word(&text)).size) {
         size_t flag;
         if (find_flag(word, &flag)) out->flags |= 1u << flag;
         else out->form = find_form(word);

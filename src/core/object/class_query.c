@@ -41,7 +41,7 @@ const xir_port  *xir_class_output_at(const xir_class *cls, size_t i) { return i 
 
 xir_str xir_class_note(const xir_class *cls, xir_word word, size_t i) {
     bool is_note = word == XIR_WORD_ALIAS || word == XIR_WORD_FORMULA || word == XIR_WORD_GIVES || word == XIR_WORD_UNLIKE ||
-                   word == XIR_WORD_LAYOUT;
+                   word == XIR_WORD_LAYOUT || word == XIR_WORD_NORMALISED;
     if (!cls->decl || !is_note) return XIR_STR("");
     row_walk w;
     for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_WORD_END; row = row_next(&w)) {

@@ -7,6 +7,7 @@
 #include <xir/infer.h>
 #include <xir/quant.h>
 #include "class_layout.h"
+#include "class_normalised.h"
 #include "diagnose.h"
 #include "memory.h"
 
@@ -59,6 +60,7 @@ struct xir_class {
     xir_kernel_fn        *kernel;    /* NULL: the executor cannot run it                     */
     const xir_form       *form;
     const class_layout   *layout;    /* NULL: the op works in its own order only             */
+    const class_normalised *normalised; /* NULL: what it computes from normalised numbers is not known */
     uint8_t               what;      /* xir_type_kind etc. of the built-in families, see place.c, type.c */
     const xir_class      *next;      /* in the order of registration                         */
 };
@@ -112,6 +114,9 @@ static inline const xir_row *row_next(row_walk *w) {
     w->at += w->size;
     return row_here(w);
 }
+
+/* The next word of a row's text, "SAME, AXIS, axis", which moves on; empty at the end. */
+xir_str row_word(xir_str *text);
 
 /* ---- homes: where immutable objects live ------------------------------------------------------------------ */
 

@@ -112,6 +112,8 @@ void elements_close(tensor_elements *e) {
     close_row(e, &e->zero);
 }
 
+void elements_normalise(tensor_elements *e) { close_row(e, &e->ratio); }
+
 static double row_at(const element_row *row, size_t i, double otherwise) {
     if (!row->items) return otherwise;
     return row->n == 1 ? row->items[0] : row->items[i / row->inner % row->n];

@@ -67,6 +67,8 @@ typedef struct tensor_elements {
  * the dims; XIR_E_MEMORY. Only quantised elements take memory. Close what was opened. */
 xir_status elements_open(tensor_elements *e, const xir_allocator *alloc, const xir_type *type, xir_diags *why);
 void       elements_close(tensor_elements *e);
+/* From now on numbers are normalised: what elements stand for, divided by their ratios. */
+void       elements_normalise(tensor_elements *e);
 static inline bool elements_are_real(const tensor_elements *e) { return e->quantised || e->format.kind == ELEMENT_FLOAT; }
 
 /* Elements [from, from + n) of a tensor whose first byte is `bytes`. */

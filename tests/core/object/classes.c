@@ -364,6 +364,23 @@ static const bad_layout bad_layouts[] = {
     { "the class is not an operation",                            { HEAD_OBJ, LAYOUT_OF("EACH"), LAST } },
 };
 
+#define NORMALISED_OF(text) { .word = XIR_WORD_NORMALISED, .describe = text }
+#define SCALES(n)           MAP_ROW(REF, n, .of = xir_scales_class, .flags = XIR_FIELD_OPTIONAL)
+
+/* NORMALISED rows that do not fit their class, or themselves. */
+static const bad_layout bad_normalised[] = {
+    { "a kind such as REAL was expected, '' was found",          MAP_OF(NORMALISED_OF("")) },
+    { "a kind such as REAL was expected, 'HALF' was found",      MAP_OF(NORMALISED_OF("HALF, a")) },
+    { "the class has no input or attribute 'b'",                 MAP_OF(NORMALISED_OF("REAL, b")) },
+    { "the class has no input or attribute 'y'",                 MAP_OF(NORMALISED_OF("REAL, y")) },
+    { "attribute 'axis' of kind int64 holds no real numbers",    MAP_OF(AXIS, NORMALISED_OF("EVEN, axis")) },
+    { "PRODUCT needs 2 inputs and an output",                    MAP_OF(NORMALISED_OF("PRODUCT, a")) },
+    { "'ref' is of scales, which EVEN does not apply",           MAP_OF(SCALES(ref), NORMALISED_OF("EVEN, ref")) },
+    { "'ref' and 'ref' are both scales",                         MAP_OF(SCALES(ref), NORMALISED_OF("SCALED, ref, ref")) },
+    { "the class has two of these rows",                         MAP_OF(NORMALISED_OF("REAL"), NORMALISED_OF("REAL")) },
+    { "the class is not an operation",                           { HEAD_OBJ, NORMALISED_OF("REAL"), LAST } },
+};
+
 static const xir_class_decl *bad_thing_class(void) {
     static const xir_row rows[] = { { .word = XIR_WORD_OBJ, .name = "test::Nothing", .describe = "", .offset = sizeof(xir_object) }, LAST };
     static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };
@@ -386,6 +403,14 @@ static void layouts_that_do_not_fit_are_refused(void **state) {
     for (size_t i = 0; i < COUNT(bad_layouts); i++) {
         const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), bad_layouts[i].rows };
         check_not_registered(&decl, bad_layouts[i].part, XIR_E_INVALID, bad_layouts[i].part);
+    }
+}
+
+static void rows_of_normalised_numbers_that_do_not_fit_are_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad_normalised); i++) {
+        const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), bad_normalised[i].rows };
+        check_not_registered(&decl, bad_normalised[i].part, XIR_E_INVALID, bad_normalised[i].part);
     }
 }
 
@@ -988,6 +1013,7 @@ int main(void) {
         OWN(a_class_belongs_to_its_context),
         OWN(rows_that_contradict_themselves_are_refused),
         OWN(layouts_that_do_not_fit_are_refused),
+        OWN(rows_of_normalised_numbers_that_do_not_fit_are_refused),
         OWN(a_taken_key_stays_its_owner_s),
         OWN(another_abi_is_refused),
         OWN(a_class_may_refer_to_itself),

@@ -1,0 +1,82 @@
+/* Reading a NORMALISED row: "PRODUCT, weights, bias, cut_scale". A kind, then inputs and attributes by their names. */
+#include "class_normalised.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include "context.h"
+
+#define SHOWN(s) (int)(s).size, (s).data
+
+static const struct { const char *name; uint32_t inputs; } kind_rules[NORMALISED_KINDS] = {   /* ORDER NORMALISED */
+    [NORMALISED_NONE]    = { "",        0 },
+    [NORMALISED_REAL]    = { "REAL",    1 },
+    [NORMALISED_EVEN]    = { "EVEN",    1 },
+    [NORMALISED_SCALED]  = { "SCALED",  1 },
+    [NORMALISED_PRODUCT] = { "PRODUCT", 2 },
+};
+
+static xir_status refuse(const xir_class *cls, xir_diags *why, const char *format, ...) XIR_PRINTF(3, 4);
+static xir_status refuse(const xir_class *cls, xir_diags *why, const char *format, ...) {
+    char sentence[256];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(sentence, sizeof sentence, format, list);
+    va_end(list);
+    return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %.*s: NORMALISED: %s", SHOWN(cls->key), sentence);
+}
+
+static bool is_scales(const xir_field *f) {
+    return f->kind == XIR_KIND_REF && f->of && xir_class_under(f->of, f->of->ctx->types[CLASS_scales]);
+}
+
+bool field_holds_numbers(const xir_field *f) {
+    switch (f->kind) {
+    case XIR_KIND_REAL: case XIR_KIND_REALS: case XIR_KIND_PARAMS: case XIR_KIND_PARAMSS: return true;
+    case XIR_KIND_REF: case XIR_KIND_REFS: {
+        const xir_class *const *types = f->of ? f->of->ctx->types : NULL;
+        return types && (f->of == types[CLASS_scalar] || f->of == types[CLASS_float_imm] ||
+                         xir_class_under(f->of, types[CLASS_scales]));
+    }
+    default: return false;
+    }
+}
+
+static xir_status read_name(const xir_class *cls, xir_str name, class_normalised *out, xir_diags *why) {
+    for (uint32_t i = 0; i < cls->n_inputs; i++) {
+        if (!xir_str_equal(cls->inputs[i].name, name)) continue;
+        if (i >= 64) return refuse(cls, why, "'%.*s' is not among the first 64 inputs", SHOWN(name));
+        out->inputs |= UINT64_C(1) << i;
+        return XIR_OK;
+    }
+    const xir_field *f = xir_class_field(cls, name);
+    if (!f) return refuse(cls, why, "the class has no input or attribute '%.*s'", SHOWN(name));
+    if (!field_holds_numbers(f)) {
+        return refuse(cls, why, "attribute '%.*s' of kind %s holds no real numbers", SHOWN(name), xir_kind_name(f->kind));
+    }
+    if (f - cls->fields >= 64) return refuse(cls, why, "'%.*s' is not among the first 64 attributes", SHOWN(name));
+    if (is_scales(f)) {
+        if (out->cut) return refuse(cls, why, "'%.*s' and '%.*s' are both scales", SHOWN(out->cut->name), SHOWN(name));
+        if (out->kind < NORMALISED_SCALED) {
+            return refuse(cls, why, "'%.*s' is of scales, which %s does not apply", SHOWN(name), kind_rules[out->kind].name);
+        }
+        out->cut = f;
+    }
+    out->fields |= UINT64_C(1) << (f - cls->fields);
+    return XIR_OK;
+}
+
+xir_status class_read_normalised(const xir_class *cls, const xir_row *row, class_normalised *out, xir_diags *why) {
+    xir_str text = xir_str_of(row->describe), word = row_word(&text);
+    *out = (class_normalised){ .kind = NORMALISED_REAL };
+    while (out->kind < NORMALISED_KINDS && !xir_str_equal(word, xir_str_of(kind_rules[out->kind].name))) out->kind++;
+    if (out->kind == NORMALISED_KINDS) return refuse(cls, why, "a kind such as REAL was expected, '%.*s' was found", SHOWN(word));
+    if (!cls->is_op) return refuse(cls, why, "the class is not an operation");
+    if (cls->normalised) return refuse(cls, why, "the class has two of these rows");
+    if (cls->n_inputs < kind_rules[out->kind].inputs || cls->n_outputs == 0) {
+        return refuse(cls, why, "%s needs %u inputs and an output", kind_rules[out->kind].name, kind_rules[out->kind].inputs);
+    }
+    while ((word = row_word(&text)).size) {
+        xir_status status = read_name(cls, word, out, why);
+        if (status) return status;
+    }
+    return XIR_OK;
+}
