@@ -6,7 +6,10 @@
  * Before: weights that read channel c are multiplied by f[c], and the bias gets the sum of a[c] * weights, which is only
  * right where each output reads all weights: not at padding with zeros, and not in transposed convolutions. A number that
  * is the same for all channels stays before: it is the end of an activation more often than not, which `fuse` is to find
- * whole. */
+ * whole.
+ *
+ * Factors and addends are read of floats. On the other side of the convolution there may be a map in normalised numbers, for which
+ * its weights are stored: they are multiplied all the same, since it is linear in each of its sides. */
 #include "support/affine.h"
 #include "manager/pass.h"
 #include "pattern/pattern.h"
@@ -243,9 +246,11 @@ static const xir_pattern_row before_rows[] = {
     [LAST]     = { LINEAR, XIR_ROW_INPUTS(BETWEEN, WEIGHTS, BIAS) },
 };
 
-/* Whether the transposes between, if there are any, undo each other. */
+/* Whether the transposes between, if there are any, undo each other; one to other elements converts. */
 static bool comes_back(const xir_match *m) {
     if (!xir_match_op(m, THERE)) return true;
+    const xir_type *from = xir_type_element(xir_match_value(m, FIRST)->type), *to = xir_type_element(xir_match_value(m, THERE)->type);
+    if (!xir_type_equal(from, to)) return false;
     xir_i64s there = xir_transpose_of(xir_match_op(m, THERE))->dims, back = xir_transpose_of(xir_match_op(m, BACK))->dims;
     int64_t rank = (int64_t)there.size;
     for (int64_t i = 0; i < rank && (int64_t)back.size == rank; i++) {

@@ -8,8 +8,8 @@
  *
  * The last op of a run stays and reads what the first one read; those between go if nobody else needs them. A concatenation
  * is only taken into another one if nobody else needs it: otherwise its parts would be copied twice. An op is changed only
- * if inference then gives it the very type that it has; where distributions or scales would not come out the same, the run
- * stays.
+ * if inference then gives it the very type that it has; where distributions or scales would not come out the same, or an op
+ * between converts its elements, the run stays.
  *
  * One walk forward, in which what a reshape, transposition or slice reads is merged already; then one backward for
  * concatenations, where the last of a run gathers the parts of all. */
@@ -41,10 +41,29 @@ static bool may_skip(const xir_op *op, const xir_op *inner) {
     return xir_object_equal((const xir_object *)op->target, (const xir_object *)inner->target);
 }
 
+/* Whether an op gives the elements that it is given, moved: a type that somebody set by hand converts, and who reads the result is
+ * not to read what was there before. */
+static xir_status keeps_elements(const merger *g, const xir_op *op, bool *keeps) {
+    const xir_type *to = xir_type_element(op->outputs[0].type);
+    const xir_allocator *alloc = &g->net->alloc;
+    *keeps = true;
+    for (uint32_t i = 0; i < op->n_inputs && *keeps; i++) {
+        *keeps = op->inputs[i].value && xir_type_equal(xir_type_element(op->inputs[i].value->type), to);
+    }
+    if (*keeps || !to || !xir_type_is_quantized(to)) return XIR_OK;
+    xir_value **inputs = mem_new(alloc, op->n_inputs * sizeof *inputs);   /* scales may have moved along with the elements */
+    if (!inputs) return XIR_E_MEMORY;
+    for (uint32_t i = 0; i < op->n_inputs; i++) inputs[i] = op->inputs[i].value;
+    xir_status status = infers_same(op, op->attrs, inputs, op->n_inputs, keeps);
+    mem_free(alloc, (void *)inputs, op->n_inputs * sizeof *inputs);
+    return status;
+}
+
 /* The op reads what `inner` reads, with other attributes (its own: as they are), if its type stays; *done says whether. */
 static xir_status skip(merger *g, xir_op *op, xir_op *inner, const void *attrs, bool *done) {
     xir_value *x = inner->inputs[0].value;
     xir_status status = infers_same(op, attrs, &x, 1, done);
+    if (!status && *done) status = keeps_elements(g, inner, done);
     if (status || !*done) return status;
     if (attrs != op->attrs) status = xir_op_set_body(op, op->cls->decl, attrs);
     if (!status) status = xir_op_set_input(op, 0, x);
@@ -239,6 +258,7 @@ static xir_status merge_concat(merger *g, xir_op *op) {
     if (!g->n_inner) return XIR_OK;
     bool same;
     xir_status status = infers_same(op, op->attrs, g->parts, g->n_parts, &same);
+    for (size_t i = 0; i < g->n_inner && !status && same; i++) status = keeps_elements(g, g->inner[i], &same);
     if (!status && same) status = xir_op_set_inputs(op, g->parts, g->n_parts);
     if (!same) g->marked = true;
     for (size_t i = 0; i < g->n_inner && !status; i++) {

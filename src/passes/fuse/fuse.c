@@ -2,6 +2,7 @@
  * op that is left computes the last value, under its name. */
 #include "fuse/fuse.h"
 #include "manager/pass.h"
+#include "normalised.h"
 #include "pattern/pattern.h"
 #include "types.h"
 
@@ -41,10 +42,10 @@ bool fuse_factor(const xir_op *op, double *out) {
            (number_of_params(xir_op_input(op, 1), out) || number_of_params(xir_op_input(op, 0), out));
 }
 
-bool fuse_check_host(const xir_match *m) {
+bool fuse_check_ops(const xir_match *m) {
     for (uint64_t rows = m->pattern->op_rows; rows; rows &= rows - 1) {
         const xir_op *op = m->ops[__builtin_ctzll(rows)];
-        if (op && !target_is_host(op->target)) return false;
+        if (op && (!target_is_host(op->target) || op_has_normalised(op))) return false;
     }
     return true;
 }
@@ -52,7 +53,7 @@ bool fuse_check_host(const xir_match *m) {
 bool fuse_check_same(const xir_match *m, void *user) {
     (void)user;
     const xir_value *x = xir_match_value(m, 0), *y = xir_op_output(m->root, 0);
-    return y && fuse_check_host(m) && element_is_float(element_format_of(x->type)) && !xir_type_is_layouted(x->type) &&
+    return y && fuse_check_ops(m) && element_is_float(element_format_of(x->type)) && !xir_type_is_layouted(x->type) &&
            xir_type_equal(x->type, y->type);
 }
 

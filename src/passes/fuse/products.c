@@ -21,7 +21,7 @@ static const xir_pattern_row bias_rows[] = {
 static bool broadcasts(const xir_match *m, void *user) {
     (void)user;
     const xir_value *product = xir_match_value(m, M_PRODUCT), *sum = xir_match_value(m, M_OUT);
-    return sum && fuse_check_host(m) && element_is_float(element_format_of(product->type)) &&
+    return sum && fuse_check_ops(m) && element_is_float(element_format_of(product->type)) &&
            xir_type_equal(product->type, sum->type);
 }
 
