@@ -40,6 +40,10 @@ XIR_API xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, 
 XIR_API bool          xir_op_can_run(const xir_op *op);
 XIR_API const xir_op *xir_network_cannot_run(const xir_network *net);
 
+/* Whether an op is computed in normalised numbers, since its maps have ratios and its constants are stored for that (docs/executor.md).
+ * XIR_E_UNSUPPORTED with a finding where it is not known what its constants hold: such an op is never run. */
+XIR_API xir_status xir_op_is_normalised(const xir_op *op, bool *normalised, xir_diags *why);
+
 /* An array of random numbers of a type: floats normally distributed, integers in [0, 10), bools. The same seed gives the same. */
 XIR_API xir_array *xir_array_random(xir_context *ctx, const xir_type *type, uint64_t seed, xir_diags *why);
 

@@ -1,4 +1,5 @@
-/* Numbers are converted when a kernel asks for them, and stored once, when it is done. Memory is freed then. */
+/* Numbers are converted when a kernel asks for them, and stored once, when it is done: in normalised numbers where the op's
+ * constants are stored for them, so that no kernel need know of it. Memory is freed then. */
 #include "kernel.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,8 +79,8 @@ static xir_status no_memory(xir_kernel *at) { return xir_kernel_fail(at, XIR_E_M
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
-/* Converts all elements of an array, as reals or as integers. NULL with a finding. */
-static void *convert(xir_kernel *at, const xir_array *array, const xir_type *type, bool real, const char *where) {
+/* Converts all elements of an array, as reals or as integers; `normalised`: without their ratios. NULL with a finding. */
+static void *convert(xir_kernel *at, const xir_array *array, const xir_type *type, bool real, bool normalised, const char *where) {
     tensor_elements e;
     void *out = take(at, array->count, 8);
     if (!out) {
@@ -92,6 +93,7 @@ static void *convert(xir_kernel *at, const xir_array *array, const xir_type *typ
         return NULL;
     }
     const void *bytes = array->data ? array->data->bytes : NULL;
+    if (normalised) elements_normalise(&e);
     if (array->count && real) elements_read_reals(&e, bytes, 0, array->count, out);
     else if (array->count) elements_read_i64s(&e, bytes, 0, array->count, out);
     elements_close(&e);
@@ -108,14 +110,14 @@ static kernel_input *input(xir_kernel *at, size_t i, char where[32]) {
 const double *xir_kernel_reals(xir_kernel *at, size_t i) {
     char where[32];
     kernel_input *in = input(at, i, where);
-    if (in && !in->reals) in->reals = convert(at, in->array, in->type, true, where);
+    if (in && !in->reals) in->reals = convert(at, in->array, in->type, true, at->numbers.normalised, where);
     return in ? in->reals : NULL;
 }
 
 const int64_t *xir_kernel_i64s(xir_kernel *at, size_t i) {
     char where[32];
     kernel_input *in = input(at, i, where);
-    if (in && !in->i64s) in->i64s = convert(at, in->array, in->type, false, where);
+    if (in && !in->i64s) in->i64s = convert(at, in->array, in->type, false, at->numbers.normalised, where);
     return in ? in->i64s : NULL;
 }
 
@@ -129,7 +131,7 @@ const void *xir_kernel_bytes(xir_kernel *at, size_t i) {
 const double *xir_kernel_param_reals(xir_kernel *at, const xir_value *value) {
     xir_array *array;
     if (failed(at, array_of_params(value, &array, at->why))) return NULL;
-    const double *out = convert(at, array, array->type, true, NULL);
+    const double *out = convert(at, array, array->type, true, false, NULL);
     xir_array_free(array);
     return out;
 }
@@ -241,12 +243,31 @@ xir_status xir_kernel_pass_on(xir_kernel *at, size_t i, size_t from) {
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
+/* Multiplies a result by the scales that stand among the constants: one, or one for each index of their axis. */
+static xir_status apply_cut(xir_kernel *at, kernel_output *out, size_t n) {
+    const xir_scales *cut = at->numbers.cut;
+    size_t count = xir_scales_count(cut), rank = xir_type_rank(out->type), inner = 1;
+    int64_t axis = xir_scales_axis(cut) + (xir_scales_axis(cut) < 0 ? (int64_t)rank : 0);
+    if (count > 1 && (axis < 0 || (size_t)axis >= rank || (size_t)xir_type_dim(out->type, axis, false) != count)) {
+        const char *where = at->op->cls->normalised->cut->name.data;
+        return xir_kernel_fail(at, XIR_E_INVALID, where, "%zu scales are not one for each element of dim %lld of the output", count,
+                               (long long)axis);
+    }
+    for (size_t k = (size_t)axis + 1; count > 1 && k < rank; k++) inner *= (size_t)xir_type_dim(out->type, (int64_t)k, false);
+    for (size_t k = 0; k < n;) {
+        double scale = xir_scales_at(cut, k / inner % count);
+        for (size_t end = count > 1 ? k + inner : n; k < end; k++) out->reals[k] *= scale;
+    }
+    return XIR_OK;
+}
+
 static xir_status store(xir_kernel *at, size_t i) {
     kernel_output *out = &at->outputs[i];
     size_t n;
     if (out->state == OUTPUT_ARRAY) return XIR_OK;
     if (!output(at, i, &n)) return at->status;
     if (out->state == OUTPUT_NONE && n) return xir_kernel_fail(at, XIR_E_INVALID, NULL, "its kernel has not computed output %zu", i);
+    if (at->numbers.cut && out->state == OUTPUT_REALS && apply_cut(at, out, n)) return at->status;
     xir_array *array;
     if (failed(at, array_raw(at->ctx, out->type, &array, at->why))) return at->status;
     uint8_t *bytes = array_bytes(array);
@@ -257,6 +278,7 @@ static xir_status store(xir_kernel *at, size_t i) {
         xir_array_free(array);
         return xir_kernel_fail(at, status, NULL, "%s", status == XIR_E_MEMORY ? "no memory" : "its results cannot be stored as numbers");
     }
+    if (n && at->numbers.normalised) elements_normalise(&e);
     if (n && out->state == OUTPUT_REALS) elements_write_reals(&e, bytes, 0, n, out->reals);
     if (n && out->state == OUTPUT_I64S) elements_write_i64s(&e, bytes, 0, n, out->i64s);
     if (n) elements_close(&e);

@@ -5,6 +5,7 @@
 
 #include <xir/exec.h>
 #include "array.h"
+#include "normalised.h"
 
 typedef struct kernel_input {
     const xir_array *array;    /* NULL: absent                                                  */
@@ -30,6 +31,7 @@ struct xir_kernel {
     kernel_input  *inputs;
     kernel_output *outputs;
     size_t         n_inputs, n_outputs;
+    op_numbers     numbers;        /* what its maps are read as, and its results are stored as */
     struct kernel_piece *pieces;   /* memory until it is done */
     xir_diags     *why;
     xir_status     status;         /* the first failure that has a finding */

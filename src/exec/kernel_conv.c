@@ -3,7 +3,7 @@
  * the image by the whole kernel and adds what comes out to the window of the output. Integers take the definition itself.
  *
  * Of quantised numbers what they stand for is multiplied, so a cut_scale, which is how hardware gets to the output's
- * scale, changes nothing. */
+ * scale, changes nothing; of maps in normalised numbers it is applied when the result is stored. */
 #include "carry.h"
 #include "gemm.h"
 #include "windows.h"

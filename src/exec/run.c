@@ -77,6 +77,21 @@ static xir_status hand_out(xir_kernel *at, size_t i, xir_array **out) {
     return op_fail(at->op, status == XIR_E_BOUNDS ? XIR_E_INVALID : status, at->why, where, why.text);
 }
 
+/* Which numbers the op's constants are stored for. */
+static xir_status settle_numbers(xir_kernel *at) {
+    bool any = false;
+    for (size_t i = 0; !any && i < at->n_inputs; i++) any = type_is_normalised(at->inputs[i].type);
+    for (size_t i = 0; !any && i < at->n_outputs; i++) any = type_is_normalised(at->outputs[i].type);
+    if (!any) return XIR_OK;
+    const xir_type **types = xir_kernel_take(at, at->n_inputs + at->n_outputs, sizeof *types);
+    if (!types) return diag_memory(at->why);
+    for (size_t i = 0; i < at->n_inputs; i++) types[i] = at->inputs[i].type;
+    for (size_t i = 0; i < at->n_outputs; i++) types[at->n_inputs + i] = at->outputs[i].type;
+    numbers_fault why;
+    xir_status status = op_numbers_of(at->op, types, &at->numbers, &why);
+    return status ? xir_kernel_fail(at, status, *why.where ? why.where : NULL, "%s", why.text) : XIR_OK;
+}
+
 static xir_status compute(xir_kernel *at, xir_array **outputs) {
     bool any;
     if (!class_kernel(at->op->cls)) return kernel_run(at);   // says so
@@ -85,7 +100,8 @@ static xir_status compute(xir_kernel *at, xir_array **outputs) {
     if (!status) status = actual_types(at);
     if (status) return status;
     if (is_tiled(at)) return op_fail(at->op, XIR_E_UNSUPPORTED, at->why, NULL, "the executor does not run tiled layouts");
-    status = count_outputs(at, &any);
+    status = settle_numbers(at);
+    if (!status) status = count_outputs(at, &any);
     if (!status) status = any ? kernel_run(at) : kernel_store(at);   // dims around no elements may be too large to walk
     for (size_t i = 0; !status && i < at->n_outputs; i++) status = hand_out(at, i, &outputs[i]);
     for (size_t i = 0; status && i < at->n_outputs; i++) {
@@ -132,6 +148,26 @@ static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_a
     kernel_end(&at);
     mem_free(&at.ctx->alloc, memory, room);
     return status;
+}
+
+xir_status xir_op_is_normalised(const xir_op *op, bool *normalised, xir_diags *why) {
+    *normalised = false;
+    if (!op) return diag_null(why, "op");
+    const xir_allocator *alloc = &op->net->ctx->alloc;
+    size_t n = (size_t)op->n_inputs + op->n_outputs;
+    op_numbers numbers = { false, NULL };
+    numbers_fault fault;
+    xir_status status = XIR_OK;
+    if (op_has_normalised(op)) {
+        const xir_type **types = mem_new(alloc, n * sizeof *types);
+        if (!types) return diag_memory(why);
+        for (size_t i = 0; i < op->n_inputs; i++) types[i] = op->inputs[i].value ? op->inputs[i].value->type : NULL;
+        for (size_t i = 0; i < op->n_outputs; i++) types[op->n_inputs + i] = op->outputs[i].type;
+        status = op_numbers_of(op, types, &numbers, &fault);
+        mem_free(alloc, (void *)types, n * sizeof *types);
+    }
+    *normalised = numbers.normalised;
+    return status ? op_fail(op, status, why, *fault.where ? fault.where : NULL, fault.text) : XIR_OK;
 }
 
 static xir_status count_fail(xir_diags *why, const char *what, size_t expected, size_t found) {

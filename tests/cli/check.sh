@@ -57,6 +57,13 @@ run 0 check f.json; err "f.raw: warning: "; out "no fault found, 1 warning"
 cp a.json g.json; cp other.raw g.raw; poke g.raw 200 '\001'
 run 1 check g.json; out "4 errors"; lines err 4
 
+# Maps in normalised numbers are fine where it is known what the constants beside them hold: ReLU has none, but for a greatest value.
+halves() { sed 's/"element_dtype":"@fp(32)","layout":"@layout(NHWC)","merged_distrs":\[\],"shape":\[1,8,8,4\]/"element_dtype":{"_type_key":"icraft::xir::NormalizedQuantizedType","expressed_dtype":"@fp(32)","normratio":"@norm_ratios([axis=-1]4*0.5)","scale":"@exp_scales([axis=-1]1\/0\/1)","storage_dtype":"@sint(8)","zero_points":[]},"layout":"@layout(NHWC)","merged_distrs":[],"shape":[1,8,8,4]/g' "$1"; }
+halves small.json >n.json; cp other.raw n.raw
+run 0 check n.json; not_err "normalised numbers"
+edit n.json o.json 's/"max_value":[^,]*/"max_value":6.0/'; cp other.raw o.raw
+run 0 check o.json; err "/ops/2/max_value: note: icraft::xir::ReLU"; err "it is not known which numbers 'max_value' holds"
+
 # What nobody knows is said once a class, and does not count.
 edit small.json h.json -e 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"customop::DetPostZG"/' -e 's/"_type_key":"icraft::xir::Add"/"_type_key":"my\/own::Op"/'; cp other.raw h.raw
 run 0 check h.json; err "h.json: note: 1 op of class customop::DetPostZG is not known here and was not checked"; out "no fault found, 2 notes"

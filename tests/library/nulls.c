@@ -46,6 +46,7 @@ typedef struct fixture {
     xir_text_buffer        text;
     xir_elements_diff      elements;
     size_t                 size;
+    bool                   flag;
     uint64_t               bytes;
     int64_t                ints[8];
     double                 reals[8];

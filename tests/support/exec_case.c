@@ -67,7 +67,7 @@ static void check_refusal(op_case *c, xir_status status) {
 /* The op with the types that inference gives, or those that the case says. */
 static xir_op *add_op(op_case *c) {
     xir_op *op = op_case_add(c);
-    if (op || c->bad || xir_network_status(c->net) != XIR_E_UNSUPPORTED) return op;
+    if (op || (c->bad && !c->n_outputs) || xir_network_status(c->net) != XIR_E_UNSUPPORTED) return op;
     xir_network_clear_status(c->net);
     return xir_network_add(c->net, &XIR_INIT(xir_op_desc,
         .cls = c->cls, .attrs = c->body, .inputs = c->inputs, .n_inputs = c->n_inputs, .types = c->outputs, .n_types = c->n_outputs,

@@ -76,6 +76,7 @@ BEGIN {
     argument["const char *"]             = "\"x\""
     argument["char"]                     = "\047C\047"
     argument["bool"]                     = "false"
+    argument["bool *"]                   = "&f->flag"
     argument["double"]                   = "1.0"
     argument["size_t"] = argument["uint64_t"] = argument["int64_t"] = argument["int"] = argument["unsigned"] = "0"
     argument["xir_status"]               = "XIR_E_INVALID"

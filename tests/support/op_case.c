@@ -112,6 +112,11 @@ static bool read_verdict(op_text *t, op_case *c) {
             c->outputs[c->n_outputs++] = type;
             if (!op_text_skip(t, ',')) break;
         }
+        op_text_next(t);
+        if (strncmp(t->at, "!!", 2) == 0) {
+            t->at += 2;
+            if (!read_refusal(t, c)) return false;
+        }
     } else {
         return op_text_fail(t, "an attribute, '->' or '!!' was expected");
     }

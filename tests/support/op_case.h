@@ -23,7 +23,7 @@
  * -> TYPE, …     the types of the outputs, TYPE = 1 2 3 with what is computed. An op without inference is given them.
  * !! CODE PATH "part"
  *                it is refused with this status (invalid, bounds, …), a path that ends like this (. is any), and a sentence that
- *                has this in it
+ *                has this in it; behind -> TYPE: an op whose types do not follow is given these, and cannot be run
  *
  * Of a good case the network is made, and: the outputs are as said; it validates; inferring again changes nothing; a clone is
  * equal; JSON that is read gives the same JSON; with a dim of an input unknown, known dims of the outputs stay as they are and

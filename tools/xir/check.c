@@ -200,6 +200,20 @@ static void look_at_types(checking *c, const xir_op *op) {
     }
 }
 
+/* What an op's constants hold where its maps are in normalised numbers: the file may be right, but nobody here can compute it. */
+static void look_at_numbers(checking *c, const xir_op *op) {
+    bool normalised;
+    if (!xir_op_can_run(op) || xir_op_is_normalised(op, &normalised, NULL) != XIR_E_UNSUPPORTED) return;
+    xir_diags *said = new_diags();
+    (void)xir_op_is_normalised(op, &normalised, said);
+    for (size_t i = 0; i < xir_diags_count(said); i++) {
+        xir_diag diag = *xir_diags_at(said, i);
+        diag.severity = XIR_NOTE;
+        xir_diags_put(c->why, &diag);
+    }
+    xir_diags_free(said);
+}
+
 /* `sound`: validation has found no fault in it, so that its faults are not said twice. */
 static void check_op(checking *c, const xir_op *op, xir_op *copy, const char *path, bool sound) {
     const xir_class *cls = xir_op_class(op);
@@ -207,6 +221,7 @@ static void check_op(checking *c, const xir_op *op, xir_op *copy, const char *pa
     if (xir_class_is_dialect(cls)) return;   /* judged as what it becomes */
     if (xir_class_is_opaque(cls)) tally_add(&c->unknown, cls);
     else if (sound) infer_again(c, op, copy, path);
+    if (sound) look_at_numbers(c, op);
     for (size_t i = 0; i < xir_class_field_count(cls); i++) {
         const xir_field *f = xir_class_field_at(cls, i);
         xir_attr parts, copies;
