@@ -115,7 +115,8 @@ XIR_API xir_status xir_op_move(xir_op *op, xir_op *before);
 
 /* Re-inference of all ops in execution order: types that differ are replaced, values whose types don't keep theirs. Ops without
  * inference keep what they have, and so do ops with types that do not follow from their inputs (XIR_E_UNSUPPORTED: quantised
- * or tiled). Adds the other findings, and returns the first one's status. Linear. */
+ * or tiled). Quantised elements that differ from what is inferred, or stand where floats are inferred or the other way round, stay: they are
+ * a conversion. Adds the other findings, and returns the first one's status. Linear. */
 XIR_API xir_status xir_network_infer(xir_network *net, xir_diags *why);
 
 /* Makes every op (and sub op) of an unknown class whose class has been registered since, by xir_register or a plug-in, a real one

@@ -252,7 +252,7 @@ static xir_status renew(folder *f, xir_op *op) {
     }
     if (!xir_op_can_infer(op)) return XIR_OK;
     uint64_t epoch = f->net->epoch;
-    xir_status before = f->net->status, status = op_infer(op, true, 0, NULL);
+    xir_status before = f->net->status, status = op_infer(op, INFER_CONVERSIONS_STAY, 0, NULL);
     if (status == XIR_E_MEMORY) return status;
     if (status && f->net->status != before) {
         return xir_pass_fail(f->at, status, op, "it can't have the outputs that its inputs give");

@@ -34,11 +34,11 @@ static xir_status run(xir_pass *at) {
         place++;
         if (!is_ready(op)) continue;
         uint64_t epoch = net->epoch;   /* grows if a type is replaced */
-        xir_status status = op_infer(op, true, 0, NULL);
+        xir_status status = op_infer(op, INFER_CONVERSIONS_STAY, 0, NULL);
         xir_pass_changed(at, net->epoch != epoch);
         if (status == XIR_E_MEMORY) return pass_no_memory(at);
         if (!status || (status == XIR_E_UNSUPPORTED && has_types(op))) continue;
-        status = op_infer(op, true, place, at->why);   /* once more, to be told why */
+        status = op_infer(op, INFER_CONVERSIONS_STAY, place, at->why);   /* once more, to be told why */
         if (!first) first = status;
     }
     return first;

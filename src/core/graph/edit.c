@@ -193,10 +193,10 @@ xir_status xir_network_infer(xir_network *net, xir_diags *why) {
     size_t i = 0;
     for (xir_op *op = net->first; op; op = op->next, i++) {
         if (!xir_op_can_infer(op)) continue;
-        xir_status status = op_infer(op, true, 0, NULL);
+        xir_status status = op_infer(op, INFER_CONVERSIONS_STAY, 0, NULL);
         if (status == XIR_E_MEMORY) return why ? diag_memory(why) : net_no_memory(net);
         if (!status || (status == XIR_E_UNSUPPORTED && is_typed(op))) continue;
-        status = op_infer(op, true, i + 1, why);   /* once more, to be told why */
+        status = op_infer(op, INFER_CONVERSIONS_STAY, i + 1, why);   /* once more, to be told why */
         if (!first) first = status;
     }
     return first;

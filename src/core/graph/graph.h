@@ -255,8 +255,11 @@ void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, co
 xir_status infer_check(xir_infer *at);          /* what the target and the class refuse          */
 xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing registered            */
 void       infer_end(xir_infer *at);
+/* What becomes of output types that are there. Elements that somebody has quantised, or taken out of quantised ones, are a conversion
+ * that inference does not know of: who infers a network anew keeps them, with the dims and letters that follow. */
+typedef enum infer_mode { INFER_MISSING, INFER_REPLACE, INFER_CONVERSIONS_STAY } infer_mode;
 /* `place` is where the op stands, from 1, for findings; 0: they need not say. */
-xir_status op_infer(xir_op *op, bool override, size_t place, xir_diags *why);
+xir_status op_infer(xir_op *op, infer_mode mode, size_t place, xir_diags *why);
 /* Whether the one output type of the same question is remembered: then key->out has it. Only ops of few inputs ask. */
 bool       infer_recall(xir_network *net, infer_memo *key);
 void       infer_remember(const xir_infer *at, xir_network *net, infer_memo *key);

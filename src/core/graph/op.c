@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "graph.h"
+#include "types.h"
 
 /* ---- asking ------------------------------------------------------------------------------------------------ */
 
@@ -255,7 +256,16 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
     return status;
 }
 
-xir_status op_infer(xir_op *op, bool override, size_t place, xir_diags *why) {
+/* The inferred type of an output, with the elements that it is declared to have where they are another quantisation. */
+static xir_status keep_conversion(const xir_op *op, xir_infer *at, const xir_type *declared, const xir_type **inferred) {
+    const xir_tensor_type *of = xir_type_tensor(declared), *now = xir_type_tensor(*inferred);
+    if (!of || !now || xir_type_equal(of->element_dtype, now->element_dtype)) return XIR_OK;
+    if (!xir_type_is_quantized(of->element_dtype) && !xir_type_is_quantized(now->element_dtype)) return XIR_OK;
+    *inferred = type_tensor(at->home, of->element_dtype, now->layout, now->shape, now->merged_distrs);
+    return *inferred ? XIR_OK : net_no_memory(op->net);
+}
+
+xir_status op_infer(xir_op *op, infer_mode mode, size_t place, xir_diags *why) {
     xir_infer at;
     infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
     at.op = op;
@@ -273,12 +283,16 @@ xir_status op_infer(xir_op *op, bool override, size_t place, xir_diags *why) {
     }
     if (!status) {
         bool same = op->n_outputs == at.n_out;
+        bool override = mode != INFER_MISSING;
+        for (uint32_t i = 0; mode == INFER_CONVERSIONS_STAY && !status && i < op->n_outputs && i < at.n_out; i++) {
+            status = keep_conversion(op, &at, op->outputs[i].type, &at.out[i]);
+        }
         if (!override && op->n_outputs) {
             for (uint32_t i = 0; i < op->n_outputs && i < at.n_out; i++) at.out[i] = op->outputs[i].type;
             if (op->n_outputs > at.n_out) at.n_out = op->n_outputs;
         }
         for (uint32_t i = 0; same && i < op->n_outputs; i++) same = xir_type_equal(op->outputs[i].type, at.out[i]);
-        if (!same && (override || at.n_out > op->n_outputs)) status = xir_op_set_outputs(op, at.out, at.n_out);
+        if (!status && !same && (override || at.n_out > op->n_outputs)) status = xir_op_set_outputs(op, at.out, at.n_out);
     }
     infer_end(&at);
     return status;
@@ -295,7 +309,7 @@ xir_status xir_op_infer(xir_op *op, bool override) {
     if (!xir_op_can_infer(op)) {
         return net_fail(net, XIR_E_UNKNOWN, "%.*s has no type inference", (int)op->cls->key.size, op->cls->key.data);
     }
-    xir_status status = op_infer(op, override, 0, net->diags);
+    xir_status status = op_infer(op, override ? INFER_REPLACE : INFER_MISSING, 0, net->diags);
     if (status && !net->status) net->status = status;
     return status;
 }

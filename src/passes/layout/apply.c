@@ -257,7 +257,7 @@ static xir_status infer_op(plan *l, const node *n, size_t place) {
     const xir_type *few[4], **was = count <= 4 ? few : mem_new(l->alloc, count * sizeof *was);
     if (!was) return XIR_E_MEMORY;
     for (uint32_t i = 0; i < count; i++) was[i] = op->outputs[i].type;
-    xir_status status = count ? op_infer(op, true, place, l->at->why) : XIR_OK;
+    xir_status status = count ? op_infer(op, INFER_CONVERSIONS_STAY, place, l->at->why) : XIR_OK;
     for (uint32_t i = 0; i < count; i++) {
         if (op->outputs[i].type != was[i]) mark_users(l, &op->outputs[i]);
     }
