@@ -11,11 +11,15 @@ XIR_BEGIN
 typedef struct xir_class      xir_class;      /* see class.h */
 typedef struct xir_class_decl xir_class_decl; /* see class.h */
 
-/* Limits that every reader keeps. */
+/* Limits that every reader and every list of findings keeps. */
 typedef struct xir_limits {
-    uint32_t size;       /* XIR_INIT(xir_limits)                                     */
-    uint32_t max_depth;  /* of nested values; default 128                            */
-    uint64_t max_bytes;  /* of one structure file; default 1 TiB                     */
+    uint32_t size;         /* XIR_INIT(xir_limits)                                                             */
+    uint32_t max_depth;    /* of nested values; default 128                                                    */
+    uint64_t max_bytes;    /* of one structure file; default 1 TiB                                             */
+    uint64_t max_stream;   /* of what has no size, a pipe or a device, if that is less than max_bytes; default 4 GiB */
+    uint64_t max_values;   /* without a class (tags, undeclared attributes) in one file; beside them one is allowed for every
+                              8 bytes of a binary file, 3 of a text. A key counts as two more; default 1000000 */
+    uint64_t max_findings; /* that a list which is made from now on keeps, see xir_diags_new; default 1000     */
 } xir_limits;
 
 /* Returns a context with all built-in classes, or NULL without memory. `allocator` may be NULL (malloc) and

@@ -28,18 +28,24 @@ typedef struct xir_diag {
 } xir_diag;
 
 /* Returns an empty list, or NULL without memory. The context must outlive it. Free with
- * xir_diags_free, which accepts NULL. One thread at a time. */
+ * xir_diags_free, which accepts NULL. One thread at a time.
+ *
+ * A hostile file can have a fault in every few bytes, so a list keeps no more findings than the context's limits say
+ * (xir_limits.max_findings), or than is set here. Those that come later are counted. But where a list has no error the first
+ * one is always kept. The list of a network has no such limit. */
 XIR_API xir_diags *xir_diags_new(xir_context *ctx);
 XIR_API void       xir_diags_free(xir_diags *diags);
+XIR_API void       xir_diags_set_most(xir_diags *diags, size_t most);
 
 /* Forgets all findings. */
 XIR_API void xir_diags_clear(xir_diags *diags);
 
-/* How many findings there are, in all and of one severity. NULL has none. */
+/* How many findings are kept; how many came that are not; how many came of one severity, kept or not. NULL has none. */
 XIR_API size_t xir_diags_count(const xir_diags *diags);
+XIR_API size_t xir_diags_more(const xir_diags *diags);
 XIR_API size_t xir_diags_count_of(const xir_diags *diags, xir_severity severity);
 
-/* Returns the i-th finding, oldest first; NULL if there is none. A zero byte follows its message. */
+/* Returns the i-th finding that is kept, oldest first; NULL if there is none. A zero byte follows its message. */
 XIR_API const xir_diag *xir_diags_at(const xir_diags *diags, size_t i);
 
 /* Adds a finding and returns `code`. `diags` may be NULL: then only the status remains. Without memory for
@@ -53,7 +59,8 @@ XIR_API xir_status xir_diags_put(xir_diags *diags, const xir_diag *diag);
 /* Prints one finding, or all, one a line: `file:line:col: /json/pointer: what`, `file@0xoffset: …` where
  * there are no lines, warnings and notes with their word before the sentence. Control characters (those of Unicode
  * that change the direction of text or end a line, too) and invalid UTF-8 in texts from files are printed as \xNN,
- * so that a file cannot drive a terminal. */
+ * so that a file cannot drive a terminal. A list ends with "and N more" if not all were kept. It is handed to `out` in few
+ * pieces, however many findings it has. */
 XIR_API void xir_diag_print(const xir_diag *diag, FILE *out);
 XIR_API void xir_diags_print(const xir_diags *diags, FILE *out);
 

@@ -183,7 +183,8 @@ xir_network *xir_network_read(xir_context *ctx, const void *data, size_t size, x
 enum { STREAM_PIECE = 256 << 10 };
 
 static bool read_to_end(loading *l, buffer *all, xir_read_fn *read, void *user) {
-    uint64_t most = l->ctx->limits.max_bytes;
+    const xir_limits *limits = &l->ctx->limits;
+    uint64_t most = limits->max_stream < limits->max_bytes ? limits->max_stream : limits->max_bytes;
     for (;;) {
         if (!buffer_reserve(all, STREAM_PIECE)) {
             diag_memory(l->why);
@@ -204,31 +205,6 @@ static bool read_to_end(loading *l, buffer *all, xir_read_fn *read, void *user) 
     }
 }
 
-/* The bytes of a stream stay where they were read, as long as parts of them are in use. */
-static void release_buffer(void *user, const void *data) {
-    (void)data;
-    buffer *all = user;
-    xir_allocator alloc = *all->alloc;
-    buffer own = *all;
-    own.alloc = &alloc;
-    buffer_free(&own);
-    mem_free(&alloc, all, sizeof *all + sizeof alloc);
-}
-
-static blob *blob_of_buffer(loading *l, buffer *all) {
-    const xir_allocator *alloc = &l->ctx->alloc;
-    buffer *kept = mem_new(alloc, sizeof *kept + sizeof *alloc);
-    if (!kept) return NULL;
-    xir_allocator *own = (xir_allocator *)(void *)(kept + 1);   /* parts may outlive the context */
-    *own = *alloc;
-    *kept = *all;
-    kept->alloc = own;
-    blob *b = blob_borrow(alloc, all->data, all->size, false, release_buffer, kept);
-    if (!b) mem_free(alloc, kept, sizeof *kept + sizeof *alloc);
-    else buffer_init(all, alloc);
-    return b;
-}
-
 xir_network *xir_network_read_stream(xir_context *ctx, xir_read_fn *read, void *user, xir_str name,
                                      const xir_load_options *options, xir_diags *why) {
     loading l;
@@ -237,7 +213,7 @@ xir_network *xir_network_read_stream(xir_context *ctx, xir_read_fn *read, void *
     if (!begin(&l, ctx, name, options, why)) return NULL;
     buffer_init(&all, &ctx->alloc);
     if (read_to_end(&l, &all, read, user) && choose(&l, all.data, all.size, all.size)) {
-        whole = blob_of_buffer(&l, &all);
+        whole = blob_of_buffer(&all);
         if (!whole) diag_memory(why);
     }
     buffer_free(&all);

@@ -77,6 +77,7 @@ static void copy_findings(placing *p, xir_str text, xir_str file, xir_diags *out
         if (!diag.file.size) diag.file = file;
         xir_diags_put(out, &diag);
     }
+    diags_append_more(out, p->from);
 }
 
 xir_status format_place_findings(xir_context *ctx, const format *f, xir_str text, xir_str file, const xir_diags *from, xir_diags *out) {

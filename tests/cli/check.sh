@@ -68,6 +68,15 @@ run 0 check o.json; err "/ops/2/max_value: note: icraft::xir::ReLU"; err "it is 
 edit small.json h.json -e 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"customop::DetPostZG"/' -e 's/"_type_key":"icraft::xir::Add"/"_type_key":"my\/own::Op"/'; cp other.raw h.raw
 run 0 check h.json; err "h.json: note: 1 op of class customop::DetPostZG is not known here and was not checked"; out "no fault found, 2 notes"
 
+# Of many faults the first are said, and how many more there are. All are counted.
+many() { awk -v n="$1" 'BEGIN { printf "{\"_type_key\":\"icraft::xir::Network\",\"ops\":["; for (i = 0; i < n; i++) { if (i) printf ",";
+    printf "{\"_type_key\":\"icraft::xir::ReLU\",\"inputs\":[],\"name\":\"\",\"op_id\":%d,\"outputs\":[],\"tags\":{}}", i } print "]}" }'; }
+many 3000 >many.json
+run 1 check many.json; lines err 1001; out "many.json: 9002 errors"; err "and 8002 more"
+run 1 check --max-findings 5 many.json; lines err 6
+run 1 check --max-findings 100000 many.json; lines err 9002; not_err " more"
+run 2 check --max-findings none many.json; err "--max-findings takes a number from 1 on, not 'none'"
+
 # Rules of networks.
 edit small.json i.json 's/"op_id":2,/"op_id":1,/'; run 1 check --no-params i.json; err "op_id"
 edit small.json j.json 's/@layout(NHWC)/@layout(NHW)/g'; run 1 check --no-params j.json; err "/outputs/0/dtype"

@@ -53,6 +53,14 @@ cat small.json | "$XIR" show --compact /dev/stdin >out 2>err || bad "/dev/stdin"
 head -c 100 small.json | "$XIR" show - >out 2>err; [ $? -eq 1 ] || bad "half of a pipe"; err "<stdin>:1:"
 "$XIR" show - <&- >out 2>err; [ $? -eq 3 ] || bad "closed standard input"; err "<stdin>: cannot be read"
 
+# What has no size may never end, and is read up to a limit.
+run 1 info --from json --max-bytes 100000 /dev/zero; err "/dev/zero: more than 100000 bytes come, which is the limit; --max-bytes raises it"; lines err 1
+run 1 info --from json --max-bytes=100000 - </dev/zero; err "<stdin>: more than 100000 bytes come"
+run 0 show --max-bytes "$(wc -c <small.json)" --compact - <small.json; same out small.json
+run 1 show --max-bytes 100 small.json; err "small.json: the file has $(wc -c <small.json) bytes, the limit is 100"
+run 1 convert --max-bytes 10000 --from json --params /dev/zero small.json out.imodel; err "/dev/zero"; gone out.imodel
+for n in 0 -1 many 1k ''; do run 2 info --max-bytes "$n" small.json; err "--max-bytes takes a number from 1 on, not '$n'"; done
+
 # Output that does not arrive.
 if [ -c /dev/full ]; then
     for sub in "info small.json" "info --json small.json" "show small.json" "ops" "ops --json" "check small.json" "help" "--version" "convert small.json -"; do

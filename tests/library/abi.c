@@ -87,12 +87,14 @@ static xir_status get_watch(void *it) {
 typedef struct handed {
     const char *name;
     uint32_t    size, used;     /* of the struct; up to the end of its last member */
+    uint32_t    least;          /* up to the last member that it had at first */
     bool        filled;         /* by the call */
     xir_status (*call)(void *it);
 } handed;
 
-#define TAKEN(type, last, call)  { #type, sizeof(type), SIZE_TO(type, last), false, call }
-#define FILLED(type, last, call) { #type, sizeof(type), SIZE_TO(type, last), true, call }
+#define GROWN(type, first, last, filled, call) { #type, sizeof(type), SIZE_TO(type, last), SIZE_TO(type, first), filled, call }
+#define TAKEN(type, last, call)  GROWN(type, last, last, false, call)
+#define FILLED(type, last, call) GROWN(type, last, last, true, call)
 
 static const handed structs[] = {
     TAKEN(xir_load_options,  verify,    load),
@@ -104,8 +106,8 @@ static const handed structs[] = {
     TAKEN(xir_proof_input,   array,     prove_on),
     TAKEN(xir_op_desc,       n_named,   make_op),
     TAKEN(xir_op_desc,       n_named,   add_op),
-    TAKEN(xir_limits,        max_bytes, set_limits),
-    FILLED(xir_limits,       max_bytes, get_limits),
+    GROWN(xir_limits,        max_bytes, max_findings, false, set_limits),
+    GROWN(xir_limits,        max_bytes, max_findings, true, get_limits),
     FILLED(xir_format_info,  suffixes,  get_format),
     FILLED(xir_proof_state,  largest,   get_state),
     FILLED(xir_pass_watch,   options,   get_watch),
@@ -172,10 +174,10 @@ static void a_struct_that_is_smaller_than_the_first_one_is_refused(void **state)
     (void)state;
     char sentence[200];
     EACH_STRUCT(h) {
-        const uint32_t sizes[] = { 1, 4, h->used - 1 };
+        const uint32_t sizes[] = { 1, 4, h->least - 1 };
         for (size_t i = 0; i < COUNT(sizes); i++) {
             snprintf(sentence, sizeof sentence, "%s has a size of %u bytes, at least %u were expected", h->name,
-                     sizes[i], h->used);
+                     sizes[i], h->least);
             gives(h, make(h, room, sizes[i], 0), XIR_E_ABI, sentence);
         }
         /* memory that nobody set */

@@ -152,6 +152,42 @@ static void a_stream_that_lies_and_one_that_never_ends(void **state) {
     xir_context_free(narrow);
 }
 
+/* What has no size may never end: it has a limit of its own, which holds for no file. */
+static void a_device_that_never_ends(void **state) {
+    (void)state;
+    xir_limits limits = XIR_INIT(xir_limits);
+    xir_context *narrow = xir_context_new(NULL);
+    assert_int_equal(xir_context_limits(narrow, &limits, why), XIR_OK);
+    assert_true(limits.max_stream == (uint64_t)4 << 30 && limits.max_bytes == (uint64_t)1 << 40);
+    xir_context_set_limits(narrow, &XIR_INIT(xir_limits, .max_stream = 100000), NULL);
+    FAILS_TO_LOAD(xir_network_load(narrow, "/dev/zero", &XIR_INIT(xir_load_options, .format = "json"), why), XIR_E_LIMIT,
+                  "more than 100000 bytes come, which is the limit");
+    FAILS_TO_LOAD(xir_network_load(narrow, "/dev/zero", NULL, why), XIR_E_LIMIT, "more than 100000 bytes");
+    FAILS_TO_LOAD(xir_network_read_stream(narrow, gives_for_ever, NULL, XIR_STR("s"), NULL, why), XIR_E_LIMIT, "100000 bytes");
+
+    /* As many bytes as the limit says are read, one more is too many; of a regular file there may be more. */
+    size_t size;
+    xir_network *net = small_net();
+    const char *path = scratch("limit.json");
+    assert_int_equal(xir_network_save(net, path, &XIR_INIT(xir_save_options, .no_params = true, .unchecked = true), why), XIR_OK);
+    uint8_t *bytes = scratch_get(path, &size);
+    const xir_load_options structure = XIR_INIT(xir_load_options, .no_params = true);
+    for (size_t more = 0; more < 2; more++) {
+        stream s = { .data = bytes, .size = size, .step = SIZE_MAX, .fails_at = SIZE_MAX };
+        xir_context_set_limits(narrow, &XIR_INIT(xir_limits, .max_stream = size - more), NULL);
+        xir_network *read = xir_network_read_stream(narrow, read_stream, &s, XIR_STR("s"), &structure, why);
+        if (more) check_finding(XIR_E_LIMIT, "which is the limit");
+        else assert_non_null(read);
+        xir_network_free(read);
+    }
+    xir_network *loaded = xir_network_load(narrow, path, &structure, why);
+    assert_non_null(loaded);
+    xir_network_free(loaded);
+    free(bytes);
+    xir_network_free(net);
+    xir_context_free(narrow);
+}
+
 /* Bytes of a stream belong to the Params, whose clone outlives network and stream. */
 static void a_clone_keeps_the_bytes(void **state) {
     (void)state;
@@ -593,6 +629,7 @@ int main(void) {
         STORY(memory_at_any_address),
         STORY(streams_of_every_format),
         STORY(a_stream_that_lies_and_one_that_never_ends),
+        STORY(a_device_that_never_ends),
         STORY(a_clone_keeps_the_bytes),
         STORY(content_decides_then_the_name),
         STORY(what_is_no_network),

@@ -252,25 +252,29 @@ static bool is_for_dialect(const checking *c, xir_str path) {
     return inputs && (xir_class_is_dialect(xir_op_class(op)) || (xir_op_is(op, xir_output_class()) && xir_network_is_dialect(c->net)));
 }
 
-static xir_status validate(checking *c) {
+/* Also notes which ops are faulty: those that are not kept as findings, too. */
+static xir_status validate(checking *c, bool *faulty, size_t n) {
     xir_diags *said = new_diags();
+    xir_diags_set_most(said, SIZE_MAX);
     xir_status status = xir_network_validate(c->net, said);
     for (size_t i = 0; i < xir_diags_count(said); i++) {
         const xir_diag *diag = xir_diags_at(said, i);
-        if (!is_for_dialect(c, diag->path)) xir_diags_put(c->why, diag);
+        if (is_for_dialect(c, diag->path)) continue;
+        size_t at = op_of(diag->path);
+        if (at < n) faulty[at] = true;
+        xir_diags_put(c->why, diag);
     }
     xir_diags_free(said);
     return status;
 }
 
 static int check_structure(checking *c) {
-    xir_status status = validate(c);
-    if (status == XIR_E_MEMORY) return exit_of(status);
     size_t n = xir_network_op_count(c->net);
     bool *faulty = take(n, sizeof *faulty);
-    for (size_t i = 0; i < xir_diags_count(c->why); i++) {
-        size_t at = op_of(xir_diags_at(c->why, i)->path);
-        if (at < n) faulty[at] = true;
+    xir_status status = validate(c, faulty, n);
+    if (status == XIR_E_MEMORY) {
+        free(faulty);
+        return exit_of(status);
     }
     c->copy = xir_network_clone(c->net);
     if (!c->copy) {

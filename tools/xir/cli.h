@@ -65,6 +65,13 @@ bool parse_leading(int *argc, char ***argv);
 extern word_list plugins;
 int load_plugins(void);
 
+/* Limits that the command line sets, which every command may have. */
+typedef struct limit_options {
+    const char *max_bytes, *max_values, *max_findings;
+} limit_options;
+extern limit_options limit_args;
+int set_limits(void);
+
 /* The word among `words` (NULL at the end) that was perhaps meant; NULL if none is near. */
 const char *nearest(const char *word, const char *const *words);
 
@@ -78,6 +85,7 @@ int complain(int code, const char *format, ...) XIR_PRINTF(2, 3);
 int complain_of(int code, const char *file, const char *format, ...) XIR_PRINTF(3, 4);
 /* Prints findings on stderr, in colour on a terminal, and forgets them. */
 void say(xir_diags *why);
+void say_more(size_t more);       /* how many findings are not said; 0: nothing */
 xir_diags *new_diags(void);
 
 /* Flushes and closes stdout. Returns `code`, or REFUSED if not all that was printed has arrived. */

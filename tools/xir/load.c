@@ -17,6 +17,13 @@ static int cannot_read(const char *name, int error) {
     return complain_of(REFUSED, name, "cannot be read: %s", strerror(error));
 }
 
+/* How much is read of what has no size. */
+static uint64_t most_of_stream(void) {
+    xir_limits limits = XIR_INIT(xir_limits);
+    if (xir_context_limits(context, &limits, NULL)) return SIZE_MAX / 4;
+    return limits.max_stream < limits.max_bytes ? limits.max_stream : limits.max_bytes;
+}
+
 /* Reads up to `most` bytes more. */
 static int read_some(int fd, const char *name, text *to, size_t most) {
     char block[1 << 16];
@@ -29,6 +36,14 @@ static int read_some(int fd, const char *name, text *to, size_t most) {
         most -= (size_t)n;
     }
     return DONE;
+}
+
+/* Reads what has no size. It may never end. */
+static int read_to_end(int fd, const char *name, text *to) {
+    uint64_t most = most_of_stream();
+    int code = read_some(fd, name, to, most < SIZE_MAX / 4 ? (size_t)most + 1 : SIZE_MAX / 4);
+    if (code || to->size <= most) return code;
+    return complain_of(FAULTY, name, "more than %llu bytes come, which is the limit; --max-bytes raises it", (unsigned long long)most);
 }
 
 /* Opens a path, "-" for standard input. *regular if it is an ordinary file, which has so many bytes. */
@@ -54,7 +69,7 @@ static int read_stream(const char *path, const char *name, text *to) {
     bool regular;
     uint64_t total;
     int code = open_file(path, name, &fd, &regular, &total);
-    if (!code) code = read_some(fd, name, to, SIZE_MAX);
+    if (!code) code = read_to_end(fd, name, to);
     close_file(fd);
     return code;
 }
@@ -105,7 +120,7 @@ static int open_input(loaded *l, const char *path, const char *from) {
     uint64_t total = 0;
     int code = open_file(path, l->name, &fd, &l->regular, &total);
     text_add(&head, "", 0);
-    if (!code) code = read_some(fd, l->name, &head, l->regular ? XIR_PROBE_HEAD : SIZE_MAX);
+    if (!code) code = l->regular ? read_some(fd, l->name, &head, XIR_PROBE_HEAD) : read_to_end(fd, l->name, &head);
     if (!code) code = choose_format(l, from, &head, l->regular ? total : head.size);
     close_file(fd);
     if (l->regular || code) {

@@ -65,7 +65,8 @@ static int run(const command *cmd, int argc, char **argv) {
     }
     context = xir_context_new(&noting_allocator);
     if (!context) return no_memory();
-    int code = load_plugins();
+    int code = set_limits();
+    if (!code) code = load_plugins();
     if (!code) code = cmd->run(n, argv);
     xir_context_free(context);
     return blame_memory(code);

@@ -6,8 +6,12 @@
 /* What every command takes. */
 static const option common[] = {
     { "plugin", "LIB", &plugins, "load operations from a plug-in (runs its code); may be repeated", .many = true },
+    { "max-bytes", "N", &limit_args.max_bytes, "read at most N bytes of a file (2^40) or of a pipe or device (2^32)" },
+    { "max-values", "N", &limit_args.max_values, "read at most N values without a class (1000000), and one for every few bytes" },
+    { "max-findings", "N", &limit_args.max_findings, "say at most N findings, and how many more there are (1000)" },
     { 0 },
 };
+enum { COMMON = sizeof common / sizeof common[0] - 1 };
 
 static const option *find_in(const option *o, const char *name, size_t size) {
     for (; o && o->name; o++) {
@@ -23,10 +27,10 @@ static const option *find(const command *cmd, const char *name, size_t size) {
 
 static int unknown(const command *cmd, const char *word) {
     enum { MOST = 48 };
-    const char *names[MOST + 3];
+    const char *names[MOST + COMMON + 2];
     size_t n = 0;
     for (const option *o = cmd->options; o && o->name && n < MOST; o++) names[n++] = o->name;
-    names[n++] = common[0].name;
+    for (size_t i = 0; i < COMMON; i++) names[n++] = common[i].name;
     names[n++] = "help";
     names[n] = NULL;
     text bare = { 0 };

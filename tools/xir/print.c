@@ -124,16 +124,20 @@ static bool steers(const unsigned char *p) {
 
 void print_clipped(FILE *out, xir_str s, size_t most) {
     const unsigned char *p = (const unsigned char *)s.data;
-    for (size_t i = 0; i < s.size;) {
+    size_t plain = 0, i = 0;   /* what may be printed as it is goes out in one piece: stderr buffers nothing */
+    while (i < s.size) {
         size_t n = character(p + i, s.size - i);
-        if (i + (n ? n : 1) > most) {
-            fputs("...", out);
-            return;
+        if (i + (n ? n : 1) > most) break;
+        if (n && !steers(p + i)) {
+            i += n;
+            continue;
         }
-        if (n && !steers(p + i)) fwrite(p + i, 1, n, out);
-        else for (size_t k = 0; k < (n ? n : 1); k++) fprintf(out, "\\x%02x", p[i + k]);
-        i += n ? n : 1;
+        if (i > plain) fwrite(p + plain, 1, i - plain, out);
+        for (size_t k = n ? n : 1; k > 0; k--) fprintf(out, "\\x%02x", p[i++]);
+        plain = i;
     }
+    if (i > plain) fwrite(p + plain, 1, i - plain, out);
+    if (i < s.size) fputs("...", out);
 }
 
 void print_text(FILE *out, xir_str s) { print_clipped(out, s, SIZE_MAX); }
@@ -189,9 +193,14 @@ int complain_of(int code, const char *file, const char *format, ...) {
     return code;
 }
 
+void say_more(size_t more) {
+    if (more) fprintf(stderr, "and %zu more\n", more);
+}
+
 void say(xir_diags *why) {
     progress_end();
-    size_t n = xir_diags_count(why);
+    size_t n = in_colour() ? xir_diags_count(why) : 0, more = n ? xir_diags_more(why) : 0;
+    if (!n) xir_diags_print(why, stderr);
     for (size_t i = 0; i < n; i++) {
         const xir_diag *diag = xir_diags_at(why, i);
         said_memory |= diag->code == XIR_E_MEMORY;
@@ -199,6 +208,7 @@ void say(xir_diags *why) {
         xir_diag_print(diag, stderr);   /* ends the line: the colour ends at the beginning of the next */
         plain();
     }
+    say_more(more);
     xir_diags_clear(why);
 }
 

@@ -40,6 +40,39 @@ blob *blob_borrow(const xir_allocator *alloc, const void *data, uint64_t size, b
     return b;
 }
 
+/* Parts may outlive the context: the buffer and a copy of the allocator are kept beside each other. */
+typedef struct kept_buffer {
+    buffer        bytes;
+    xir_allocator alloc;
+} kept_buffer;
+
+static void release_buffer(void *user, const void *data) {
+    (void)data;
+    kept_buffer *kept = user;
+    xir_allocator alloc = kept->alloc;
+    mem_free(&alloc, kept->bytes.data, kept->bytes.room);
+    mem_free(&alloc, kept, sizeof *kept);
+}
+
+blob *blob_of_buffer(buffer *bytes) {
+    const xir_allocator *alloc = bytes->alloc;
+    kept_buffer *kept = mem_new(alloc, sizeof *kept);
+    blob *b = kept ? blob_borrow(alloc, NULL, bytes->size, false, release_buffer, kept) : NULL;
+    if (!b) {
+        mem_free(alloc, kept, sizeof *kept);
+        return NULL;
+    }
+    char *fit = bytes->size ? mem_grow(alloc, bytes->data, bytes->room, bytes->size) : NULL;
+    *kept = (kept_buffer){ *bytes, *alloc };
+    if (fit) {
+        kept->bytes.data = fit;
+        kept->bytes.room = bytes->size;
+    }
+    b->bytes = (const uint8_t *)kept->bytes.data;
+    buffer_init(bytes, alloc);
+    return b;
+}
+
 blob *blob_part(blob *whole, uint64_t offset, uint64_t size) {
     blob *b = blob_borrow(&whole->alloc, whole->bytes + offset, size, whole->mapped, NULL, NULL);
     if (!b) return NULL;

@@ -23,6 +23,8 @@ typedef struct blob {
 blob *blob_new(const xir_allocator *alloc, uint64_t size);                 /* owned, bytes not cleared */
 blob *blob_borrow(const xir_allocator *alloc, const void *data, uint64_t size, bool mapped,
                   void (*release)(void *, const void *), void *user);
+/* The bytes of a buffer, which becomes empty, where they are; room that they do not take is given back. */
+blob *blob_of_buffer(buffer *bytes);
 blob *blob_part(blob *whole, uint64_t offset, uint64_t size);              /* retains the whole        */
 /* Makes the heads of parts of `whole` in memory that belongs to `keeper`: many parts for one allocation. Each counts as a
  * holder of the keeper, which must be retained for all of them, and keep the whole alive. */

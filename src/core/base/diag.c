@@ -1,5 +1,6 @@
 /* A list of findings: records and texts in an arena, so that they keep their address, and an array of pointers to them. One
- * record lies in the list itself: it takes the place of a finding for which there is no memory, so adding never fails. */
+ * record lies in the list itself: it takes the place of a finding for which there is no memory, so adding never fails. What
+ * comes when the list is full is counted, and its sentence is never made. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include "context_base.h"
@@ -12,7 +13,9 @@ struct xir_diags {
     arena            arena;
     const xir_diag **items;
     size_t           n, room;
-    size_t           n_of[XIR_NOTE + 1];  /* of each severity, the spare one included */
+    size_t           most;                /* that are kept                            */
+    size_t           n_of[XIR_NOTE + 1];  /* that came of each severity               */
+    size_t           more[XIR_NOTE + 1];  /* of them, those that are not kept         */
     xir_diag         spare;
     size_t           spare_at;            /* where it stands; NOT_USED: nowhere       */
 };
@@ -23,7 +26,8 @@ xir_diags *xir_diags_new(xir_context *ctx) {
     const xir_allocator *alloc = context_alloc(ctx);
     xir_diags *diags = mem_new(alloc, sizeof *diags);
     if (!diags) return NULL;
-    *diags = (xir_diags){ .alloc = *alloc, .spare_at = NOT_USED };
+    const uint64_t most = context_base_of(ctx)->limits.max_findings;
+    *diags = (xir_diags){ .alloc = *alloc, .most = most < SIZE_MAX ? (size_t)most : SIZE_MAX, .spare_at = NOT_USED };
     arena_init(&diags->arena, &diags->alloc);
     return diags;
 }
@@ -31,6 +35,7 @@ xir_diags *xir_diags_new(xir_context *ctx) {
 void xir_diags_clear(xir_diags *diags) {
     arena_free(&diags->arena);
     memset(diags->n_of, 0, sizeof diags->n_of);
+    memset(diags->more, 0, sizeof diags->more);
     diags->n = 0;
     diags->spare_at = NOT_USED;
 }
@@ -47,6 +52,12 @@ size_t xir_diags_count(const xir_diags *diags) {
     return diags ? diags->n + (diags->spare_at != NOT_USED) : 0;
 }
 
+void xir_diags_set_most(xir_diags *diags, size_t most) { diags->most = most; }
+
+size_t xir_diags_more(const xir_diags *diags) {
+    return diags ? diags->more[XIR_ERROR] + diags->more[XIR_WARNING] + diags->more[XIR_NOTE] : 0;
+}
+
 size_t xir_diags_count_of(const xir_diags *diags, xir_severity severity) {
     return diags && (unsigned)severity <= XIR_NOTE ? diags->n_of[severity] : 0;
 }
@@ -58,6 +69,21 @@ const xir_diag *xir_diags_at(const xir_diags *diags, size_t i) {
 }
 
 /* ---- adding ------------------------------------------------------------------------------------------------ */
+
+static xir_severity known_severity(xir_severity s) { return (unsigned)s <= XIR_NOTE ? s : XIR_ERROR; }
+
+static void count_more(xir_diags *diags, xir_severity severity, size_t n) {
+    diags->n_of[severity] += n;
+    diags->more[severity] += n;
+}
+
+/* Whether one more of this severity is kept; if not it is counted. */
+static bool has_room(xir_diags *diags, xir_severity severity) {
+    bool first_error = severity == XIR_ERROR && diags->n_of[XIR_ERROR] == diags->more[XIR_ERROR];
+    if (first_error || xir_diags_count(diags) < diags->most) return true;
+    count_more(diags, severity, 1);
+    return false;
+}
 
 /* Files have many findings: their name is copied once. */
 static bool copy_file(xir_diags *diags, xir_str file, xir_str *out) {
@@ -106,7 +132,8 @@ static void put(xir_diags *diags, const xir_diag *diag) {
 xir_status xir_diags_put(xir_diags *diags, const xir_diag *diag) {
     if (!diags) return diag->code;
     xir_diag copy = *diag;
-    if ((unsigned)copy.severity > XIR_NOTE) copy.severity = XIR_ERROR;
+    copy.severity = known_severity(copy.severity);
+    if (!has_room(diags, copy.severity)) return diag->code;
     char *message = arena_take(&diags->arena, diag->message.size + 1);   // with a zero byte after it, as all messages
     if (!message) {
         put_spare(diags, &copy);
@@ -121,7 +148,7 @@ xir_status xir_diags_put(xir_diags *diags, const xir_diag *diag) {
 
 static XIR_PRINTF(5, 0) xir_status add_args(xir_diags *diags, xir_severity severity, xir_status code, xir_str path,
                                             const char *format, va_list args) {
-    if (!diags) return code;
+    if (!diags || !has_room(diags, known_severity(severity))) return code;
     char few[512];
     va_list again;
     va_copy(again, args);
@@ -132,8 +159,7 @@ static XIR_PRINTF(5, 0) xir_status add_args(xir_diags *diags, xir_severity sever
     else if (message) vsnprintf(message, (size_t)length + 1, format, again);
     va_end(again);
 
-    xir_diag diag = { .severity = severity, .code = code, .byte = XIR_NO_BYTE, .path = path };
-    if ((unsigned)severity > XIR_NOTE) diag.severity = XIR_ERROR;
+    xir_diag diag = { .severity = known_severity(severity), .code = code, .byte = XIR_NO_BYTE, .path = path };
     if (message) {
         diag.message = (xir_str){ message, (size_t)length };
         put(diags, &diag);
@@ -169,12 +195,22 @@ xir_status diag_failv(xir_diags *why, const xir_diag *at, const char *format, va
 
 xir_status diag_memory(xir_diags *why) {
     xir_diag diag = { .severity = XIR_ERROR, .code = XIR_E_MEMORY, .byte = XIR_NO_BYTE, .message = XIR_STR("out of memory") };
-    if (why) put(why, &diag);
+    if (why && has_room(why, XIR_ERROR)) put(why, &diag);
     return XIR_E_MEMORY;
 }
 
 xir_status diag_null(xir_diags *why, const char *what) {
     return diag_fail(why, XIR_E_MISSING, xir_str_of(NULL), "expected a %s, found NULL", what);
+}
+
+void diags_append(xir_diags *to, const xir_diags *from) {
+    const xir_diag *diag;
+    for (size_t i = 0; (diag = xir_diags_at(from, i)) != NULL; i++) xir_diags_put(to, diag);
+    diags_append_more(to, from);
+}
+
+void diags_append_more(xir_diags *to, const xir_diags *from) {
+    for (size_t i = 0; to && from && i <= XIR_NOTE; i++) count_more(to, (xir_severity)i, from->more[i]);
 }
 
 void diags_add_place(xir_diags *diags, size_t from, const char *file, int line) {
@@ -203,39 +239,86 @@ static bool is_control(const unsigned char *p) {
     return p[0] < 0x20 || p[0] == 0x7F || (p[0] == 0xC2 && p[1] < 0xA0) || (p[0] == 0xD8 && p[1] == 0x9C);
 }
 
-static void print_text(xir_str text, FILE *out) {
-    const unsigned char *p = (const unsigned char *)text.data;
-    for (size_t i = 0; i < text.size;) {
-        size_t length = character_length(p + i, text.size - i);
-        bool plain = length && !is_control(p + i);
-        if (!length) length = 1;
-        if (plain) fwrite(p + i, 1, length, out);
-        else for (size_t k = 0; k < length; k++) fprintf(out, "\\x%02x", p[i + k]);
-        i += length;
+/* Lines on their way: a stream that buffers nothing, as stderr, gets them in few pieces. */
+typedef struct printer {
+    FILE  *out;
+    size_t used;
+    char   block[4096];
+} printer;
+
+static void flush(printer *p) {
+    if (p->used) fwrite(p->block, 1, p->used, p->out);
+    p->used = 0;
+}
+
+static void print_bytes(printer *p, const void *data, size_t size) {
+    if (size > sizeof p->block - p->used) flush(p);
+    if (size > sizeof p->block) {
+        fwrite(data, 1, size, p->out);
+        return;
     }
+    memcpy(p->block + p->used, data, size);
+    p->used += size;
+}
+
+static XIR_PRINTF(2, 3) void print(printer *p, const char *format, ...) {
+    char few[80];   /* words and numbers */
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(few, sizeof few, format, args);
+    va_end(args);
+    if (n > 0) print_bytes(p, few, (size_t)n < sizeof few ? (size_t)n : sizeof few - 1);
+}
+
+static void print_text(printer *p, xir_str text) {
+    const unsigned char *at = (const unsigned char *)text.data;
+    size_t plain = 0;   /* where what may be printed as it is begins */
+    for (size_t i = 0; i < text.size;) {
+        size_t length = character_length(at + i, text.size - i);
+        if (length && !is_control(at + i)) {
+            i += length;
+            continue;
+        }
+        print_bytes(p, at + plain, i - plain);
+        for (size_t k = length ? length : 1; k > 0; k--) print(p, "\\x%02x", at[i++]);
+        plain = i;
+    }
+    if (plain < text.size) print_bytes(p, at + plain, text.size - plain);
+}
+
+static void print_diag(printer *p, const xir_diag *diag) {
+    print_text(p, diag->file);
+    if (diag->line) {
+        print(p, "%s%" PRIu32, diag->file.size ? ":" : "", diag->line);
+        if (diag->column) print(p, ":%" PRIu32, diag->column);
+    } else if (diag->byte != XIR_NO_BYTE) {
+        print(p, "@0x%" PRIx64, diag->byte);
+    }
+    if (diag->file.size || diag->line || diag->byte != XIR_NO_BYTE) print(p, ": ");
+    if (diag->path.size) {
+        print_text(p, diag->path);
+        print(p, ": ");
+    }
+    if (diag->severity == XIR_WARNING) print(p, "warning: ");
+    if (diag->severity == XIR_NOTE) print(p, "note: ");
+    print_text(p, diag->message);
+    print(p, "\n");
 }
 
 void xir_diag_print(const xir_diag *diag, FILE *out) {
-    print_text(diag->file, out);
-    if (diag->line) {
-        if (diag->file.size) fputc(':', out);
-        fprintf(out, "%" PRIu32, diag->line);
-        if (diag->column) fprintf(out, ":%" PRIu32, diag->column);
-    } else if (diag->byte != XIR_NO_BYTE) {
-        fprintf(out, "@0x%" PRIx64, diag->byte);
-    }
-    if (diag->file.size || diag->line || diag->byte != XIR_NO_BYTE) fputs(": ", out);
-    if (diag->path.size) {
-        print_text(diag->path, out);
-        fputs(": ", out);
-    }
-    if (diag->severity == XIR_WARNING) fputs("warning: ", out);
-    if (diag->severity == XIR_NOTE) fputs("note: ", out);
-    print_text(diag->message, out);
-    fputc('\n', out);
+    printer p;
+    p.out = out;
+    p.used = 0;
+    print_diag(&p, diag);
+    flush(&p);
 }
 
 void xir_diags_print(const xir_diags *diags, FILE *out) {
-    size_t n = xir_diags_count(diags);
-    for (size_t i = 0; i < n; i++) xir_diag_print(xir_diags_at(diags, i), out);
+    size_t n = xir_diags_count(diags), more = xir_diags_more(diags);
+    printer p;
+    p.out = out;
+    p.used = 0;
+    for (size_t i = 0; i < n; i++) print_diag(&p, xir_diags_at(diags, i));
+    if (more) print(&p, "and %zu more\n", more);
+    flush(&p);
 }

@@ -126,8 +126,10 @@ static blob *read_regular(file_reader *r) {
     return NULL;
 }
 
-/* A pipe or device: nobody knows how much will come. */
+/* A pipe or device: nobody knows how much will come, and it may never end. */
 static blob *read_stream(file_reader *r, uint64_t most) {
+    const uint64_t limit = context_base_of(r->ctx)->limits.max_stream;
+    if (most > limit) most = limit;
     buffer all;
     blob *b = NULL;
     buffer_init(&all, context_alloc(r->ctx));
@@ -136,7 +138,8 @@ static blob *read_stream(file_reader *r, uint64_t most) {
             read_memory(r);
             break;
         }
-        ssize_t n = read_some(r, all.data + all.size, all.room - all.size, -1);
+        uint64_t ask = most - all.size < BLOCK ? most - all.size + 1 : BLOCK;   /* one more byte is too many */
+        ssize_t n = read_some(r, all.data + all.size, (size_t)ask, -1);
         if (n < 0) break;
         all.size += (size_t)n;
         if (all.size > most) {
@@ -144,10 +147,9 @@ static blob *read_stream(file_reader *r, uint64_t most) {
                                   (unsigned long long)most);
             break;
         }
-        if (all.size < all.room) {   /* a read that was not filled: the end */
-            b = blob_new(context_alloc(r->ctx), all.size);
+        if ((uint64_t)n < ask) {   /* a read that was not filled: the end */
+            b = blob_of_buffer(&all);
             if (!b) read_memory(r);
-            else if (all.size) memcpy((void *)(uintptr_t)b->bytes, all.data, all.size);
             break;
         }
     }

@@ -37,7 +37,8 @@ xir_status file_reader_open(file_reader *r, xir_context *ctx, const char *path, 
 xir_status file_reader_take(file_reader *r, xir_context *ctx, int fd, const char *path, xir_diags *why);
 /* Reads exactly `size` bytes; it is a failure if the file has become shorter. */
 xir_status file_reader_at(file_reader *r, uint64_t offset, void *out, size_t size);
-blob      *file_reader_all(file_reader *r, uint64_t most);   /* XIR_E_LIMIT above `most` bytes   */
+/* XIR_E_LIMIT above `most` bytes; of what is not regular also above the context's max_stream. */
+blob      *file_reader_all(file_reader *r, uint64_t most);
 blob      *file_reader_map(file_reader *r);
 /* The same with a watch: the first time that the bytes of a part are asked for, the file must be as it was when it was opened, in
  * device, inode, size and time of change. The mapping takes the descriptor: nothing more can be read. */

@@ -13,7 +13,9 @@ xir_context *context_make(const xir_allocator *allocator) {
     atomic_init(&ctx->first_class, NULL);
     pthread_mutex_init(&ctx->lock, NULL);
     pthread_mutex_init(&ctx->registering, NULL);
-    ctx->limits = XIR_INIT(xir_limits, .max_bytes = (uint64_t)1 << 40, .max_depth = 128);
+    ctx->limits = XIR_INIT(xir_limits, .max_bytes = (uint64_t)1 << 40, .max_stream = (uint64_t)4 << 30, .max_depth = 128,
+                           .max_values = 1000000,
+                           .max_findings = 1000);
     arena_init(&ctx->arena, &ctx->alloc);
     text_table_init(&ctx->keys, &ctx->alloc);
     home_init(&ctx->home, ctx, &ctx->lock);
@@ -50,6 +52,9 @@ xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *limits, xi
     if (status) return status;
     if (given.max_bytes) ctx->limits.max_bytes = given.max_bytes;
     if (given.max_depth) ctx->limits.max_depth = given.max_depth;
+    if (given.max_stream) ctx->limits.max_stream = given.max_stream;
+    if (given.max_values) ctx->limits.max_values = given.max_values;
+    if (given.max_findings) ctx->limits.max_findings = given.max_findings;
     return XIR_OK;
 }
 

@@ -1,5 +1,5 @@
-/* The context's insides: allocator, class registry, home of shared objects. The registry is a list that only grows, so
- * that walking it needs no lock; everything else is under one lock that the hot paths do not take. */
+/* The context's insides: allocator, class registry, home of shared objects. The registry is a list that only grows. It and
+ * everything else is under one lock, walking the list too; the hot paths take no lock, since a class that was found stays. */
 #ifndef CORE_CONTEXT_H
 #define CORE_CONTEXT_H
 

@@ -37,12 +37,12 @@ static xir_status choose(xir_pass *at, const char *option, const char *no, const
 
 static xir_status run(xir_pass *at) {
     bool open, first, again = true;
-    size_t findings = xir_diags_count(at->why);
+    size_t findings = xir_diags_count_of(at->why, XIR_ERROR);
     xir_status status = choose(at, "io", "keep", "nhwc", &open);
     if (!status) status = choose(at, "to", "nhwc", "nchw", &first);
     for (int i = 0; i < MOST_PLANS && again && !status; i++) status = relayout(at, open, first, &again);
     if (status == XIR_E_MEMORY) return xir_pass_fail(at, status, NULL, "out of memory");
-    if (!status || xir_diags_count(at->why) > findings) return status;
+    if (!status || xir_diags_count_of(at->why, XIR_ERROR) > findings) return status;
     /* What refuses an edit says so in the network. Of a valid one nothing is refused. */
     return xir_pass_fail(at, status, NULL, "an op cannot be what it would have to be: %s", xir_status_name(status));
 }

@@ -80,8 +80,7 @@ static xir_status validate(manager *m, const pipeline_step *s) {
     }
     if (status && m->valid) {
         diag_fail(m->why, status, XIR_STR(""), "%s: the network is not valid any more after this pass:", s->pass->name);
-        const xir_diag *d;
-        for (size_t i = 0; (d = xir_diags_at(found, i)); i++) xir_diags_put(m->why, d);
+        diags_append(m->why, found);
     }
     xir_diags_free(found);
     return status && m->valid ? status : XIR_OK;

@@ -272,11 +272,12 @@ static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size
     xir_status status = check_names(p, values, n, why);
     for (size_t i = 0; !status && i < n * p->n_samples; i++) {
         const xir_array *given = given_for(p, values[i % n], i % n);
-        const size_t findings = xir_diags_count(why);
+        const size_t findings = xir_diags_count(why), errors = xir_diags_count_of(why, XIR_ERROR);
         inputs[i] = given ? sample_of(p, given, i / n, why) : random_for(p, values[i % n], i, why);
         if (inputs[i]) continue;
         const xir_diag *d = xir_diags_at(why, findings);
-        status = !d || d->code == XIR_E_MEMORY ? XIR_E_MEMORY : XIR_E_TYPE;
+        bool said = xir_diags_count_of(why, XIR_ERROR) > errors;
+        status = !said || (d && d->code == XIR_E_MEMORY) ? XIR_E_MEMORY : XIR_E_TYPE;
     }
     return status;
 }
@@ -490,12 +491,11 @@ static xir_status look_after(void *user, const xir_pass_event *event) {
     xir_diags *found = event->why ? xir_diags_new(((xir_proof *)user)->ctx) : NULL;
     if (event->why && !found) return diag_memory(event->why);
     xir_status status = xir_proof_look(user, event->net, found);
-    const xir_diag *d;
     if (status && status != XIR_E_MEMORY) {
         diag_fail(event->why, status, XIR_STR(""), "%s: the network is not proven to compute the same after this pass:",
                   event->pass->name);
     }
-    for (size_t i = 0; (d = xir_diags_at(found, i)); i++) xir_diags_put(event->why, d);
+    diags_append(event->why, found);
     xir_diags_free(found);
     return status;
 }

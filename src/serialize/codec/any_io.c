@@ -304,6 +304,7 @@ const source_ops any_source = {
 
 void any_source_init(decoder *d, source *s, const xir_any *any, any_levels *levels) {
     decoder_source(d, s, &any_source, "", 0);   /* there are no bytes */
+    d->values_left = UINT64_MAX;                /* and what there is, is in memory already */
     s->at = any;
     s->state = levels;
 }

@@ -1,6 +1,5 @@
 /* What reading and writing share: plans, the names of keys, and the place in a finding. */
 #include "codec/codec.h"
-#include "hash.h"
 
 /* ---- keys -------------------------------------------------------------------------------------------------- */
 
@@ -38,34 +37,61 @@ void codec_bake(codec_key *key, bake_fn *bake, const char *text, int what) {
     bake_key(key, bake);
 }
 
-static codec_plan *make_plan(codec_plans *plans, const xir_class *cls) {
-    codec_plan *plan = arena_take(plans->arena, sizeof *plan);
+void codec_plans_init(codec_plans *plans, arena *keep, bake_fn *bake) {
+    *plans = (codec_plans){ .arena = keep, .bake = bake };
+    pointer_table_init(&plans->by_class, keep->alloc);
+}
+
+void codec_plans_free(codec_plans *plans) {
+    mem_free(plans->arena->alloc, (void *)plans->plans, plans->room * sizeof *plans->plans);
+    pointer_table_free(&plans->by_class);
+}
+
+/* Keys of classes that nobody registered are those that every op has, or every object: one list of them does for all ops. */
+static codec_key *keys_of(codec_plans *plans, const xir_class *cls) {
+    bool shared = cls->opaque && cls->is_op;
+    if (shared && plans->opaque_keys) return plans->opaque_keys;
     codec_key *keys = arena_take(plans->arena, cls->n_keys * sizeof *keys);
-    void *body = arena_take(plans->arena, cls->body_size);
-    if (!plan || !keys || !body) return NULL;
-    *plan = (codec_plan){ .cls = cls, .keys = keys, .last_body = body };
-    for (uint32_t i = 0; i < cls->n_keys; i++) {
+    for (uint32_t i = 0, n = 0; keys && i < cls->n_keys; i++) {
         const class_key *k = &cls->keys[i];
         if (k->old) continue;
-        codec_key *key = &keys[plan->n_keys];
-        *key = (codec_key){ .name = k->name, .field = k->field >= 0 ? &cls->fields[k->field] : NULL, .what = k->field };
-        bake_key(key, plans->bake);
-        plan->n_keys++;
+        keys[n] = (codec_key){ .name = k->name, .field = k->field >= 0 ? &cls->fields[k->field] : NULL, .what = k->field };
+        bake_key(&keys[n++], plans->bake);
     }
+    if (shared) plans->opaque_keys = keys;
+    return keys;
+}
+
+static void *take_zeroed(arena *a, size_t size) {
+    void *block = arena_take(a, size);
+    return block ? memset(block, 0, size) : NULL;
+}
+
+static codec_plan *make_plan(codec_plans *plans, const xir_class *cls) {
+    enum { MANY = 256 };
+    codec_plan *plan = arena_take(plans->arena, sizeof *plan);
+    codec_key *keys = keys_of(plans, cls);
+    void *body = arena_take(plans->arena, cls->body_size);
+    bool late = cls->opaque && plans->by_class.n >= MANY;
+    codec_recent *recent = late ? plans->shared : NULL;
+    stretch *stretches = late ? NULL : take_zeroed(plans->arena, STRETCHES * sizeof *stretches);
+    if (!recent) recent = take_zeroed(plans->arena, sizeof *recent);
+    if (!plan || !keys || !body || !recent || !(late || stretches)) return NULL;
+    if (late) plans->shared = recent;
+    *plan = (codec_plan){ .cls = cls, .keys = keys, .recent = recent, .stretches = stretches, .last_body = body };
+    for (uint32_t i = 0; i < cls->n_keys; i++) plan->n_keys += !cls->keys[i].old;
     return plan;
 }
 
 codec_plan *codec_plan_of(codec_plans *plans, const xir_class *cls) {
-    codec_plan **bucket = &plans->buckets[((uintptr_t)cls * 0x9E3779B97F4A7C15u >> 32) % PLAN_BUCKETS];
-    for (codec_plan *plan = *bucket; plan; plan = plan->next) {
-        if (plan->cls == cls) return plan;
-    }
+    const uint32_t *at = pointer_table_find(&plans->by_class, cls);
+    if (at) return plans->plans[*at];
+    size_t n = plans->by_class.n;
+    if (n >= UINT32_MAX ||
+        !mem_reserve(plans->arena->alloc, (void **)&plans->plans, &plans->room, n + 1, sizeof *plans->plans)) return NULL;
     codec_plan *plan = make_plan(plans, cls);
-    if (plan) {
-        plan->next = *bucket;
-        *bucket = plan;
-    }
-    return plan;
+    if (!plan || !pointer_table_add(&plans->by_class, cls, (uint32_t)n)) return NULL;
+    return plans->plans[n] = plan;
 }
 
 /* ---- findings ---------------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 
 #include <stdarg.h>
 #include "graph.h"
+#include "hash.h"
 #include "number.h"
 
 /* Whatever limit a context has, nesting deeper than this is refused: readers and writers recurse. */
@@ -51,27 +52,36 @@ typedef struct stretch {
 /* Places that differ: behind the beginning, inputs, name, op_id, outputs. */
 enum { STRETCHES = 5 };
 
+/* What the inputs and outputs of the last ops of a class were: those of the next one are often the same. */
+typedef struct codec_recent {
+    codec_memo inputs[PLAN_SLOTS], input_types[PLAN_SLOTS], output_types[PLAN_SLOTS];
+} codec_recent;
+
 /* The keys of a class in the order in which they are written, without old ones. */
 typedef struct codec_plan {
     const xir_class   *cls;
     codec_key         *keys;
     uint32_t           n_keys;
-    struct codec_plan *next;          /* of the same bucket     */
-    /* What the last ops of the class had: the next one often has the same. */
-    codec_memo         inputs[PLAN_SLOTS], input_types[PLAN_SLOTS], output_types[PLAN_SLOTS];
-    stretch            stretches[STRETCHES];
+    codec_recent      *recent;        /* not NULL                                  */
+    stretch           *stretches;     /* STRETCHES of them; NULL: none is recalled */
     void              *last_body;     /* of a plain class; there if last_attrs are */
     const void        *last_attrs;
     const xir_target  *last_target;
 } codec_plan;
 
-enum { PLAN_BUCKETS = 128 };
-
+/* A file may have as many classes as ops: finding the plan of one costs the same, and later ones recall less. */
 typedef struct codec_plans {
-    arena      *arena;
-    bake_fn    *bake;
-    codec_plan *buckets[PLAN_BUCKETS];
+    arena        *arena;
+    bake_fn      *bake;
+    pointer_table by_class;      /* to places in `plans`; the allocator is the arena's */
+    codec_plan  **plans;
+    size_t        room;
+    codec_key    *opaque_keys;   /* of all classes that nobody registered; NULL: not made yet */
+    codec_recent *shared;        /* by plans that came late; NULL: there are none             */
 } codec_plans;
+
+void codec_plans_init(codec_plans *plans, arena *keep, bake_fn *bake);
+void codec_plans_free(codec_plans *plans);
 
 /* The plan of a class, made on first sight; NULL without memory. */
 codec_plan *codec_plan_of(codec_plans *plans, const xir_class *cls);
@@ -331,6 +341,10 @@ struct decoder {
     adopted         *adopted;
     arena            keep;            /* plans: as long as the decoder */
     arena            scratch;         /* emptied after each op */
+    char            *open;            /* items of lists and maps without a class that have no end yet, a stack of bytes */
+    size_t           open_size, open_room;
+    uint64_t         values_left;     /* that may have no class; see xir_limits.max_values */
+    bool             has_size;        /* of the input: values_left is known */
     void            *scratch_chunk;
     char            *scratch_next;
     codec_plans      plans;

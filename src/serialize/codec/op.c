@@ -6,7 +6,7 @@
 
 /* Whether the class's ops can be read by stretches. */
 static bool has_stretches(const source *s, const codec_plan *plan) {
-    return s->ops->skip_members && plan->cls->plain && plan->cls->n_fields + 8 <= 64;
+    return s->ops->skip_members && plan->stretches && plan->cls->plain && plan->cls->n_fields + 8 <= 64;
 }
 
 static bool recall(source *s, const codec_memo *memo, xir_value **out) {
@@ -29,7 +29,7 @@ static bool read_input(decoder *d, source *s, void *user) {
     size_t i = op->inputs.size, slot = i < PLAN_SLOTS ? i : PLAN_SLOTS - 1;
     codec_plan *plan = op->plan;
     xir_value *v = NULL;
-    if (!recall_input(d, s, &plan->inputs[slot], i == 0, &v)) {
+    if (!recall_input(d, s, &plan->recent->inputs[slot], i == 0, &v)) {
         const void *start = s->at;
         shape found = s->ops->shape(s);
         value_in in;
@@ -38,9 +38,9 @@ static bool read_input(decoder *d, source *s, void *user) {
         } else if (found != SHAPE_MAP) {
             return source_expected(s, "a value or null");
         } else {
-            if (!read_value(d, s, &plan->input_types[slot], &in) || !use_value(d, s, &in, &v)) return false;
+            if (!read_value(d, s, &plan->recent->input_types[slot], &in) || !use_value(d, s, &in, &v)) return false;
             /* What an orphan stands for may come yet. */
-            if (v->producer || value_is_params(v)) plan->inputs[slot] = source_memo(s, start, v);
+            if (v->producer || value_is_params(v)) plan->recent->inputs[slot] = source_memo(s, start, v);
         }
     }
     xir_value **out = gather(d, &op->inputs, sizeof *out);
@@ -54,7 +54,7 @@ static bool read_output(decoder *d, source *s, void *user) {
     const void *start = s->at;
     if (s->ops->shape(s) != SHAPE_MAP) return source_expected(s, value_class_key.data);
     value_in *in = gather(d, &op->outputs, sizeof *in);
-    if (!in || !read_value(d, s, &op->plan->output_types[slot], in)) return false;
+    if (!in || !read_value(d, s, &op->plan->recent->output_types[slot], in)) return false;
     if (in->params) {
         return source_fail(s, start, XIR_E_TYPE, "%s was expected, %s was found", value_class_key.data,
                            params_class_key.data);
@@ -214,7 +214,7 @@ static bool read_op(decoder *d, source *s, void *body, members *m, op_in *op) {
 static codec_plan *recall_plan(decoder *d, const source *s) {
     for (uint32_t i = 0; i < RECENT; i++) {
         codec_plan *plan = d->recent_plans[i];
-        const stretch *begin = plan ? &plan->stretches[0] : NULL;
+        const stretch *begin = plan ? plan->stretches : NULL;
         if (!begin || !begin->memo.start || !(begin->seen >> member_bit(plan->cls, KEY_TYPE) & 1)) continue;
         source copy = *s;
         if (s->ops->skip_members(&copy, &begin->memo)) return plan;

@@ -22,28 +22,33 @@ void decoder_init(decoder *d, xir_context *ctx, xir_network *net, const source_o
     arena_take(&d->scratch, 8);
     d->scratch_chunk = d->scratch.chunks;
     d->scratch_next = d->scratch.next;
-    d->plans = (codec_plans){ .arena = &d->keep, .bake = ops->bake };
+    codec_plans_init(&d->plans, &d->keep, ops->bake);
     for (int i = 0; i < VALUE_KEYS; i++) codec_bake(&d->value[i], ops->bake, value_keys[i], i);
 }
 
 void decoder_free(decoder *d) {
     const xir_allocator *a = context_alloc(d->ctx);
+    mem_free(a, d->open, d->open_room);
     mem_free(a, d->objects, d->object_room * sizeof *d->objects);
     mem_free(a, d->values, d->value_room * sizeof *d->values);
     mem_free(a, d->op_ids, d->op_id_room * sizeof *d->op_ids);
     mem_free(a, d->value_table.slots, d->value_table.room * sizeof *d->value_table.slots);
     mem_free(a, d->op_table.slots, d->op_table.room * sizeof *d->op_table.slots);
+    codec_plans_free(&d->plans);
     arena_free(&d->keep);
     arena_free(&d->scratch);
 }
 
 void decoder_source(decoder *d, source *s, const source_ops *ops, const void *data, size_t size) {
     uint32_t deepest = d->ctx->limits.max_depth;
+    if (!d->has_size) d->values_left = d->ctx->limits.max_values + size / (d->trace.text.data ? 3 : 8);
+    d->has_size = true;
     *s = (source){ .ops = ops, .at = data, .start = data, .end = (const char *)data + size, .trace = &d->trace,
                    .scratch = &d->scratch, .deepest = deepest < CODEC_DEEPEST ? deepest : CODEC_DEEPEST };
 }
 
 void decoder_rewind(decoder *d) {
+    d->open_size = 0;
     if (d->scratch.chunks == d->scratch_chunk) {
         d->scratch.next = d->scratch_next;
         return;
@@ -54,17 +59,26 @@ void decoder_rewind(decoder *d) {
     d->scratch_next = d->scratch.next;
 }
 
+/* A file may have a list in every few bytes: the first room is for little, and a list that nothing was taken behind grows where
+ * it is. */
 void *gather_slow(decoder *d, gathered *g, size_t item) {
-    size_t more = g->room ? g->room * 2 : 16;
-    void *bigger = more < SIZE_MAX / 2 / item ? arena_take(&d->scratch, more * item) : NULL;
-    if (!bigger) {
+    enum { FIRST = 64 };
+    size_t few = item < FIRST ? FIRST / item : 1, more = g->room ? g->room * 2 : few;
+    if (more >= SIZE_MAX / 2 / item) {
         trace_memory(&d->trace);
         return NULL;
     }
-    if (g->size) memcpy(bigger, g->data, g->size * item);
-    g->data = bigger;
+    if (!arena_extend(&d->scratch, g->data, g->room * item, more * item)) {
+        void *bigger = arena_take(&d->scratch, more * item);
+        if (!bigger) {
+            trace_memory(&d->trace);
+            return NULL;
+        }
+        if (g->size) memcpy(bigger, g->data, g->size * item);
+        g->data = bigger;
+    }
     g->room = more;
-    return (char *)bigger + g->size++ * item;
+    return (char *)g->data + g->size++ * item;
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------------- */
@@ -138,39 +152,76 @@ bool item_real(decoder *d, source *s, void *user) {
 
 /* ---- values without a class -------------------------------------------------------------------------------- */
 
-typedef struct any_list { gathered items; bool with_params; } any_list;
+/* One takes 24 bytes, an entry of a map 40 and its key, for as little as one byte or two of a file. So their number is limited, and
+ * items wait on a stack until it is known how many there are: it moves as it grows, where an arena would keep all its sizes. */
+
+enum { KEY = 2 };   /* what a key counts as */
+
+static bool count_value(decoder *d, const source *s, uint64_t n) {
+    if (d->values_left >= n) {
+        d->values_left -= n;
+        return true;
+    }
+    return source_fail(s, s->at, XIR_E_LIMIT, "there are more values without a class than the limit of %" PRIu64
+                       " and the bytes of the input allow", d->ctx->limits.max_values);
+}
+
+static bool put_open(decoder *d, const void *item, size_t size) {
+    if (!mem_reserve(context_alloc(d->ctx), (void **)&d->open, &d->open_room, d->open_size + size, 1)) return trace_memory(&d->trace);
+    memcpy(d->open + d->open_size, item, size);
+    d->open_size += size;
+    return true;
+}
+
+/* The items from `begin` on, in the scratch arena; NULL without memory, which is recorded. */
+static void *close_items(decoder *d, size_t begin) {
+    enum { LARGE = 1 << 20 };
+    void *items = arena_copy(&d->scratch, d->open + begin, d->open_size - begin);
+    if (!items) trace_memory(&d->trace);
+    d->open_size = begin;
+    if (!begin && d->open_room > LARGE) {
+        mem_free(context_alloc(d->ctx), d->open, d->open_room);
+        d->open = NULL;
+        d->open_room = 0;
+    }
+    return items;
+}
 
 static bool item_any(decoder *d, source *s, void *user) {
-    any_list *list = user;
+    const bool *with_params = user;
     xir_any item;
-    if (!any_in(d, s, &item, list->with_params)) return false;
-    xir_any *out = gather(d, &list->items, sizeof *out);
-    if (out) *out = item;
-    return out != NULL;
+    return any_in(d, s, &item, *with_params) && put_open(d, &item, sizeof item);
+}
+
+static bool list_in(decoder *d, source *s, xir_any *out, bool with_params) {
+    size_t begin = d->open_size;
+    if (!each_item(d, s, item_any, &with_params)) return false;
+    size_t n = (d->open_size - begin) / sizeof(xir_any);
+    const xir_any *items = n ? close_items(d, begin) : NULL;
+    *out = xir_any_list(items, n);
+    return !n || items;
 }
 
 /* The last of two equal keys counts, as in the original. But what may be Params must say once what it is. */
 static bool map_in(decoder *d, source *s, xir_map *out, bool with_params) {
     const void *at = s->at;
+    size_t begin = d->open_size, n = 0;
     if (!s->ops->enter(s)) return false;
-    gathered entries = { 0 };
     frame f = { .up = d->trace.top, .index = SIZE_MAX };
     d->trace.top = &f;
     int stepped;
-    while ((stepped = s->ops->key(s, entries.size == 0, &f.key)) == 1) {
+    for (bool first = true; (stepped = s->ops->key(s, first, &f.key)) == 1; first = false) {
         xir_entry entry = { .key = f.key };
-        xir_entry *place = any_in(d, s, &entry.value, with_params) ? gather(d, &entries, sizeof *place) : NULL;
-        if (!place) break;
-        *place = entry;
+        if (!count_value(d, s, KEY) || !any_in(d, s, &entry.value, with_params) || !put_open(d, &entry, sizeof entry)) break;
         f.key = (xir_str){ NULL, 0 };   /* what is wrong between members is wrong with the map */
     }
     d->trace.top = f.up;
     if (stepped != 0) return false;
-    xir_entry *sorted = entries.data;
-    if (!entries_sort(&d->scratch, sorted, entries.size)) return trace_memory(&d->trace);
-    size_t n = 0;
-    for (size_t i = 0; i < entries.size; i++) {
-        if (i + 1 == entries.size || !xir_str_equal(sorted[i].key, sorted[i + 1].key)) sorted[n++] = sorted[i];
+    size_t all = (d->open_size - begin) / sizeof(xir_entry);
+    xir_entry *sorted = all ? close_items(d, begin) : NULL;
+    if (all && (!sorted || !entries_sort(&d->scratch, sorted, all))) return trace_memory(&d->trace);
+    for (size_t i = 0; i < all; i++) {
+        if (i + 1 == all || !xir_str_equal(sorted[i].key, sorted[i + 1].key)) sorted[n++] = sorted[i];
         else if (with_params && xir_str_equal(sorted[i].key, XIR_STR("_type_key"))) return key_again(d, s, at, sorted[i].key);
     }
     *out = (xir_map){ sorted, n };
@@ -179,6 +230,7 @@ static bool map_in(decoder *d, source *s, xir_map *out, bool with_params) {
 
 bool any_in(decoder *d, source *s, xir_any *out, bool with_params) {
     *out = (xir_any){ 0 };
+    if (!count_value(d, s, 1)) return false;
     switch (s->ops->shape(s)) {
     case SHAPE_NONE:
         return false;
@@ -202,12 +254,8 @@ bool any_in(decoder *d, source *s, xir_any *out, bool with_params) {
         return s->ops->text(s, &out->as.text);
     case SHAPE_BYTES:
         return source_expected(s, "a value that is not bytes");
-    case SHAPE_LIST: {
-        any_list list = { .with_params = with_params };
-        if (!each_item(d, s, item_any, &list)) return false;
-        *out = xir_any_list(list.items.data, list.items.size);
-        return true;
-    }
+    case SHAPE_LIST:
+        return list_in(d, s, out, with_params);
     case SHAPE_MAP: {
         xir_str key;
         if (s->ops->params && s->ops->params(s, &out->as.params)) {
@@ -291,7 +339,7 @@ bool sort_extra(decoder *d, const source *s, const void *at, gathered *extra, xi
 
 bool add_extra(decoder *d, source *s, gathered *extra, xir_str key, bool with_params) {
     xir_entry entry = { .key = key };
-    if (!any_in(d, s, &entry.value, with_params)) return false;
+    if (!count_value(d, s, KEY) || !any_in(d, s, &entry.value, with_params)) return false;
     xir_entry *out = gather(d, extra, sizeof *out);
     if (out) *out = entry;
     return out != NULL;

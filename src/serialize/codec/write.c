@@ -5,13 +5,16 @@
 void encoder_init(encoder *e, xir_context *ctx, const xir_network *net, sink *s) {
     *e = (encoder){ .sink = s, .ctx = ctx, .net = net };
     arena_init(&e->arena, context_alloc(ctx));
-    e->plans = (codec_plans){ .arena = &e->arena, .bake = s->ops->bake };
+    codec_plans_init(&e->plans, &e->arena, s->ops->bake);
     e->single = net && version_before(net->version, 3, 31);
     for (int i = 0; i < NETWORK_KEYS; i++) codec_bake(&e->network[i], s->ops->bake, network_keys[i], i);
     for (int i = 0; i < VALUE_KEYS; i++) codec_bake(&e->value[i], s->ops->bake, value_keys[i], i);
 }
 
-void encoder_free(encoder *e) { arena_free(&e->arena); }
+void encoder_free(encoder *e) {
+    codec_plans_free(&e->plans);
+    arena_free(&e->arena);
+}
 
 static codec_plan *plan_of(encoder *e, const xir_class *cls) {
     codec_plan *plan = codec_plan_of(&e->plans, cls);

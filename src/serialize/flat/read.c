@@ -167,7 +167,7 @@ static bool reader_init(flat_reader *r, const format_reading *how, const flat_sc
     r->deepest = deepest < CODEC_DEEPEST ? deepest : CODEC_DEEPEST;
     r->heaviest = whole->size > 1 << 20 ? (uint32_t)whole->size : 1 << 20;
     r->budget = 16 * whole->size + (UINT64_C(16) << 20);
-    r->plans = (codec_plans){ .arena = &r->d.keep };
+    codec_plans_init(&r->plans, &r->d.keep, NULL);
     arena_init(&r->lists, context_alloc(ctx));
     r->n_pages = (size_t)(whole->size / FLAT_PAGE + 1);
     r->pages = mem_new(context_alloc(ctx), r->n_pages * sizeof *r->pages);
@@ -179,6 +179,7 @@ static bool reader_init(flat_reader *r, const format_reading *how, const flat_sc
 static void forget_met(flat_reader *r) {
     const xir_allocator *alloc = context_alloc(r->d.ctx);
     arena_free(&r->lists);
+    codec_plans_free(&r->plans);
     mem_free(alloc, r->pages, r->n_pages * sizeof *r->pages);
     mem_free(alloc, r->met, r->met_room * sizeof *r->met);
     r->pages = NULL;

@@ -176,10 +176,10 @@ static bool add_table(flat_schema *s, const char *name, flat_shape shape, const 
     return true;
 }
 
-static bool add_tables(flat_schema *s) {
-    const xir_class *ops[OPS + 1] = { NULL }, *objects[NAMED] = { NULL };
-    const xir_class *cls = atomic_load_explicit(&s->ctx->first_class, memory_order_acquire);
-    for (; cls; cls = cls == s->ctx->last_class ? NULL : cls->next) {
+/* Others may register classes meanwhile: what the schema names was there before any of theirs. */
+static void find_classes(xir_context *ctx, const xir_class **ops, const xir_class **objects) {
+    pthread_mutex_lock(&ctx->lock);
+    for (const xir_class *cls = atomic_load_explicit(&ctx->first_class, memory_order_relaxed); cls; cls = cls->next) {
         const char *name = short_name(cls);
         if (!name) continue;
         if (cls->is_op && cls->tag >= 1 && cls->tag <= OPS && !ops[cls->tag]) ops[cls->tag] = cls;
@@ -187,6 +187,12 @@ static bool add_tables(flat_schema *s) {
             if (!objects[i] && strcmp(named[i].name, name) == 0) objects[i] = cls;
         }
     }
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+static bool add_tables(flat_schema *s) {
+    const xir_class *ops[OPS + 1] = { NULL }, *objects[NAMED] = { NULL };
+    find_classes(s->ctx, ops, objects);
     for (size_t i = 0; i < NAMED; i++) {
         for (uint32_t tag = 1; i == BEFORE_OPS && tag <= OPS; tag++) {
             if (!ops[tag] || !add_table(s, short_name(ops[tag]), FLAT_OP, ops[tag])) return false;

@@ -54,20 +54,20 @@ static void findings_stay_in_order(void **state) {
     assert_null(xir_diags_at(list, 0));
     assert_int_equal(xir_diags_add(list, XIR_ERROR, XIR_E_BOUNDS, str("/ops/1/stride_width"), "%d is below %d", 0, 1), XIR_E_BOUNDS);
     assert_int_equal(xir_diags_add(list, XIR_WARNING, XIR_OK, str(""), "no raw file beside it"), XIR_OK);
-    for (int i = 0; i < 1000; i++) xir_diags_add(list, XIR_NOTE, XIR_OK, str("/tags"), "note %d", i);
+    for (int i = 0; i < 900; i++) xir_diags_add(list, XIR_NOTE, XIR_OK, str("/tags"), "note %d", i);
 
-    assert_int_equal(xir_diags_count(list), 1002);
+    assert_int_equal(xir_diags_count(list), 902);
     assert_int_equal(xir_diags_count_of(list, XIR_ERROR), 1);
     assert_int_equal(xir_diags_count_of(list, XIR_WARNING), 1);
-    assert_int_equal(xir_diags_count_of(list, XIR_NOTE), 1000);
+    assert_int_equal(xir_diags_count_of(list, XIR_NOTE), 900);
     const xir_diag *first = xir_diags_at(list, 0);
     assert_int_equal(first->severity, XIR_ERROR);
     assert_int_equal(first->code, XIR_E_BOUNDS);
     assert_true(xir_str_equal(first->message, str("0 is below 1")));
     assert_true(xir_str_equal(first->path, str("/ops/1/stride_width")));
     assert_true(first->byte == XIR_NO_BYTE && first->line == 0 && first->file.size == 0);
-    assert_true(xir_str_equal(xir_diags_at(list, 1001)->message, str("note 999")));
-    assert_null(xir_diags_at(list, 1002));
+    assert_true(xir_str_equal(xir_diags_at(list, 901)->message, str("note 899")));
+    assert_null(xir_diags_at(list, 902));
 
     xir_diags_clear(list);
     assert_int_equal(xir_diags_count(list), 0);
@@ -103,6 +103,55 @@ static void long_sentences_are_whole(void **state) {
         assert_int_equal(last->message.size, n);
         assert_int_equal(last->message.data[n - 1], '7');
     }
+}
+
+/* A file has a fault in every few bytes: what comes when the list is full is counted. */
+static void a_full_list_counts(void **state) {
+    (void)state;
+    xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_findings = 3), NULL);
+    xir_diags *few = xir_diags_new(ctx), *all = list;
+    for (int i = 0; i < 5; i++) xir_diags_add(few, XIR_WARNING, XIR_OK, str(""), "warning %d", i);
+    assert_int_equal(xir_diags_count(few), 3);
+    assert_int_equal(xir_diags_more(few), 2);
+    assert_int_equal(xir_diags_count_of(few, XIR_WARNING), 5);
+    assert_int_equal(xir_diags_count_of(few, XIR_ERROR), 0);
+
+    /* The first error is kept all the same: a call that failed has said why. */
+    assert_int_equal(diag_memory(few), XIR_E_MEMORY);
+    assert_int_equal(diag_fail(few, XIR_E_TYPE, str(""), "error 1"), XIR_E_TYPE);
+    xir_diags_put(few, &(xir_diag){ .severity = XIR_NOTE, .byte = XIR_NO_BYTE, .message = XIR_STR("a note") });
+    assert_int_equal(xir_diags_count(few), 4);
+    assert_int_equal(xir_diags_at(few, 3)->code, XIR_E_MEMORY);
+    assert_int_equal(xir_diags_more(few), 4);
+    assert_int_equal(xir_diags_count_of(few, XIR_ERROR), 2);
+    assert_int_equal(xir_diags_count_of(few, XIR_NOTE), 1);
+
+    list = few;
+    CHECK_PRINTS("warning: warning 0\nwarning: warning 1\nwarning: warning 2\nout of memory\nand 4 more\n");
+    list = all;
+    diags_append(all, few);   /* what was counted is counted where it is handed on to */
+    assert_int_equal(xir_diags_count(all), 4);
+    assert_int_equal(xir_diags_more(all), 4);
+    assert_int_equal(xir_diags_count_of(all, XIR_WARNING), 5);
+
+    xir_diags_clear(few);
+    assert_int_equal(xir_diags_more(few) + xir_diags_count(few) + xir_diags_count_of(few, XIR_ERROR), 0);
+    xir_diags_set_most(few, 0);
+    xir_diags_add(few, XIR_NOTE, XIR_OK, str(""), "nothing is kept");
+    assert_int_equal(xir_diags_count(few), 0);
+    assert_int_equal(xir_diags_more(few), 1);
+    assert_int_equal(xir_diags_more(NULL), 0);
+    xir_diags_free(few);
+}
+
+/* Building calls say what they refused by their own findings. */
+static void the_list_of_a_network_is_never_full(void **state) {
+    (void)state;
+    xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_findings = 2), NULL);
+    xir_network *net = xir_network_new(ctx, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
+    for (int i = 0; i < 5; i++) xir_diags_add(xir_network_diags(net), XIR_ERROR, XIR_E_TYPE, str(""), "%d", i);
+    assert_int_equal(xir_diags_count(xir_network_diags(net)), 5);
+    xir_network_free(net);
 }
 
 static void no_list_takes_the_status(void **state) {
@@ -183,6 +232,33 @@ static void nothing_in_a_file_drives_a_terminal(void **state) {
     xir_diags_clear(list);
     xir_diags_put(list, &(xir_diag){ .file = XIR_STR("a\nb"), .path = { "/\0x", 3 }, .line = 1, .column = 2, .message = XIR_STR("m") });
     CHECK_PRINTS("a\\x0ab:1:2: /\\x00x: m\n");
+}
+
+static ssize_t count_write(void *user, const char *data, size_t size) {
+    (void)data;
+    ++*(size_t *)user;
+    return (ssize_t)size;
+}
+
+/* Standard error buffers nothing: each piece that is printed is a write. */
+static void many_findings_take_few_writes(void **state) {
+    (void)state;
+    enum { FINDINGS = 20000, WRITES = 1000 };
+    size_t writes = 0;
+    FILE *out = fopencookie(&writes, "w", (cookie_io_functions_t){ .write = count_write });
+    assert_non_null(out);
+    setvbuf(out, NULL, _IONBF, 0);
+    xir_diags_set_most(list, FINDINGS);
+    for (int i = 0; i < FINDINGS; i++) {
+        xir_diags_put(list, &(xir_diag){ .file = XIR_STR("net.json"), .line = 1, .column = 3, .path = XIR_STR("/ops/7/inputs/1"), .message =
+            XIR_STR("icraft::xir::Relu 'stem/\xC3\xA9\n': an input is absent and not optional, or no op of the network makes it") });
+    }
+    xir_diags_print(list, out);
+    assert_in_range(writes, 1, WRITES);
+    writes = 0;
+    xir_diag_print(xir_diags_at(list, 0), out);
+    assert_int_equal(writes, 1);
+    fclose(out);
 }
 
 /* A failed call says where in the program it was. */
@@ -296,10 +372,13 @@ int main(void) {
         STORY(findings_stay_in_order),
         STORY(texts_are_copied),
         STORY(long_sentences_are_whole),
+        STORY(a_full_list_counts),
+        STORY(the_list_of_a_network_is_never_full),
         STORY(no_list_takes_the_status),
         STORY(an_unknown_severity_is_an_error),
         STORY(places_print),
         STORY(nothing_in_a_file_drives_a_terminal),
+        STORY(many_findings_take_few_writes),
         STORY(a_failed_call_names_the_callers_line),
         STORY(adding_never_fails),
         STORY(a_list_without_memory_is_null),
