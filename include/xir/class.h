@@ -223,8 +223,8 @@ XIR_API size_t xir_field_type_text(const xir_field *field, char *out, size_t siz
 
 /* Makes this inference function the one of a class on a target (an xir_target_kind, see xir_target_find); it replaces an
  * earlier one. Until then a target that takes tiled layouts falls back to the class's rule for them, and any to the
- * host's. XIR_E_UNKNOWN: the class is not registered; XIR_E_BOUNDS: the context has no such target. Not while other
- * threads infer with this context. */
+ * host's. XIR_E_UNKNOWN: the class is not registered; XIR_E_BOUNDS: the context has no such target. Other
+ * threads may infer meanwhile: each op is inferred by the one or by the other. */
 XIR_API xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int target,
                                       xir_infer_fn *fn);
 

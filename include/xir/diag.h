@@ -31,8 +31,8 @@ typedef struct xir_diag {
  * xir_diags_free, which accepts NULL. One thread at a time.
  *
  * A hostile file can have a fault in every few bytes, so a list keeps no more findings than the context's limits say
- * (xir_limits.max_findings), or than is set here. Those that come later are counted. But where a list has no error the first
- * one is always kept. The list of a network has no such limit. */
+ * (xir_limits.max_findings), or than is set here. Those that come later are counted. But the first
+ * error is always kept, and the first that says that memory has run out. The list of a network has no such limit. */
 XIR_API xir_diags *xir_diags_new(xir_context *ctx);
 XIR_API void       xir_diags_free(xir_diags *diags);
 XIR_API void       xir_diags_set_most(xir_diags *diags, size_t most);

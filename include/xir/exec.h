@@ -52,8 +52,8 @@ XIR_API xir_array *xir_array_random(xir_context *ctx, const xir_type *type, uint
 /* What a kernel (xir_kernel_fn) sees of the op that it computes is behind its xir_kernel. It returns XIR_OK, or fails through
  * xir_kernel_fail. Pure: what it writes are its outputs. */
 
-/* Makes this the kernel of a class; it replaces an earlier one. XIR_E_UNKNOWN if the class is not registered. Not while other threads
- * run networks with this context. */
+/* Makes this the kernel of a class; it replaces an earlier one. XIR_E_UNKNOWN if the class is not registered. Other threads
+ * may run networks meanwhile: each op is computed by the one or by the other. */
 XIR_API xir_status xir_kernel_register(xir_context *ctx, const xir_class_decl *decl, xir_kernel_fn *fn);
 
 /* The op that is computed; for names, tags and its target: what it computes from is asked for below. */

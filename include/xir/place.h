@@ -62,7 +62,7 @@ enum { XIR_ANY_TILE = -1 };
  *   XIR_E_EXISTS       a key or name that the context has, or two rows have
  *   XIR_E_LIMIT        there would be more than XIR_TARGET_MOST kinds
  *
- * Not while other threads infer with this context; they may otherwise use it. */
+ * Other threads may use this context meanwhile. */
 XIR_API xir_status xir_target_register(xir_context *ctx, const xir_target_row *const *rows, size_t n, xir_diags *why);
 
 /* Returns the row of a kind, NULL past the last one. It lives as long as the context. */

@@ -99,8 +99,8 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
  *
  * Loading what is loaded already, be it under another name of the file, is XIR_OK and does nothing. Each context that is to have
  * a plug-in loads it for itself. The shared object stays open until the context is gone, and with it the last network.
- * Not while other threads infer with this context, or run networks or pipelines; they may otherwise use it, and load other
- * plug-ins. */
+ * Other threads may use this context meanwhile, and load other plug-ins: what they have begun goes on with what was there or with
+ * what has come. But a plug-in that brings conversions is not loaded while others convert. */
 XIR_API xir_status xir_plugin_load(xir_context *ctx, const char *path, xir_diags *why);
 
 /* What is loaded, in the order of loading: name and path as given. Texts live as long as the context. False past the end. */

@@ -268,7 +268,7 @@ static bool is_taken(const class_stage *stage, const xir_class *cls, unsigned ta
         if (row->word != XIR_WORD_INFER || row->flags & XIR_INFER_TILED) continue;
         if (target_of(stage, row->name, row->target) == (int)target) fn = row->fn;
     }
-    return target < cls->n_infer && cls->infer[target] != fn;
+    return class_infer_of(cls, target) != fn;
 }
 
 static xir_class *class_of(const class_stage *stage, const xir_class_decl *decl) {

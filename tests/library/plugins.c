@@ -261,9 +261,11 @@ static char *picture_of_context(xir_context *with) {
     for (size_t i = 0; (cls = xir_context_class_at(with, i)); i++) {
         put(&p, "%s%s", cls->key.data, xir_class_find(with, cls->key) == cls ? "" : " not found");
         for (size_t k = 0; xir_class_note(cls, XIR_WORD_ALIAS, k).size; k++) put(&p, " %s", xir_class_note(cls, XIR_WORD_ALIAS, k).data);
-        for (uint32_t t = 0; t < cls->n_infer; t++) {
-            unsigned char bytes[sizeof cls->infer[t]];
-            memcpy(bytes, &cls->infer[t], sizeof bytes);
+        for (unsigned t = 0; t < XIR_TARGET_MOST; t++) {
+            xir_infer_fn *fn = class_infer_of(cls, t);
+            unsigned char bytes[sizeof fn];
+            if (!fn && t >= XIR_TARGET_COUNT) continue;
+            memcpy(bytes, &fn, sizeof bytes);
             for (size_t k = 0; k < sizeof bytes; k++) put(&p, "%02x", bytes[k]);
         }
         put(&p, "\n");

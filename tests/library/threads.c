@@ -1,9 +1,7 @@
 /* Threads: different networks on one context, one network read by many, classes and types made by all at once. What is wrong
  * shows as an answer that differs from a lone thread's, and under ThreadSanitizer. */
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include "support/net.h"
+#include "support/crew.h"
 #include "support/own.h"
 
 
@@ -43,44 +41,7 @@ static int tear_down(void **state) {
     return blocks_out || bytes_out ? -1 : 0;
 }
 
-/* ---- many at once ---------------------------------------------------------------------------------------------------- */
-
 enum { THREADS = 4 };
-
-/* Checks of cmocka may only fail on its own thread: the others note the line. */
-static atomic_int wrong_line;
-#define EXPECT(condition)                                          \
-    do {                                                           \
-        int none_ = 0;                                             \
-        if (!(condition)) atomic_compare_exchange_strong(&wrong_line, &none_, __LINE__); \
-    } while (0)
-
-typedef struct crew {
-    pthread_barrier_t start;
-    void            (*work)(int number, void *user);
-    void             *user;
-} crew;
-typedef struct member { crew *crew; int number; pthread_t thread; } member;
-
-static void *begin(void *user) {
-    member *m = user;
-    pthread_barrier_wait(&m->crew->start);
-    m->crew->work(m->number, m->crew->user);
-    return NULL;
-}
-
-static void all_at_once(void (*work)(int number, void *user), void *user) {
-    crew c = { .work = work, .user = user };
-    member members[THREADS];
-    pthread_barrier_init(&c.start, NULL, THREADS);
-    for (int i = 0; i < THREADS; i++) {
-        members[i] = (member){ .crew = &c, .number = i };
-        assert_int_equal(pthread_create(&members[i].thread, NULL, begin, &members[i]), 0);
-    }
-    for (int i = 0; i < THREADS; i++) pthread_join(members[i].thread, NULL);
-    pthread_barrier_destroy(&c.start);
-    if (wrong_line) fail_msg("line %d of a thread", wrong_line);
-}
 
 /* ---- networks of their own on one context -------------------------------------------------------------------------------- */
 
@@ -144,7 +105,7 @@ static void each_builds_prints_and_reads(void **state) {
         assert_int_equal(xir_json_print(net, 0, &e.text[i]), XIR_OK);
         xir_network_free(net);
     }
-    all_at_once(build_print_read, &e);
+    all_at_once(THREADS, build_print_read, &e);
     for (int i = 0; i < THREADS; i++) xir_text_free(&e.text[i]);
 }
 
@@ -164,7 +125,7 @@ static void the_last_network_frees_the_context(void **state) {
         xir_network *nets[THREADS];
         for (int i = 0; i < THREADS; i++) nets[i] = blocks(own, i, 1);
         xir_context_free(own);
-        all_at_once(build_and_free, nets);
+        all_at_once(THREADS, build_and_free, nets);
     }
 }
 
@@ -223,7 +184,7 @@ static void many_read_one(void **state) {
     for (int round = 0; round < 20; round++) {
         xir_network *net = blocks(shared, round % 3, 12);
         assert_int_equal(xir_network_status(net), XIR_OK);
-        all_at_once(read_all, net);
+        all_at_once(THREADS, read_all, net);
         CHECK_SOUND(net);
         xir_network_free(net);
     }
@@ -241,7 +202,7 @@ static void many_print_one(void **state) {
     (void)state;
     for (int round = 0; round < 10; round++) {
         xir_network *net = blocks(shared, round % 3, 8);
-        all_at_once(print_it, net);
+        all_at_once(THREADS, print_it, net);
         xir_network_free(net);
     }
 }
@@ -267,7 +228,7 @@ static void equal_types_are_one_whoever_makes_them(void **state) {
     for (int round = 0; round < 5; round++) {
         static made m;
         m.ctx = new_context();
-        all_at_once(make_types, &m);
+        all_at_once(THREADS, make_types, &m);
         for (int i = 1; i < THREADS; i++) assert_memory_equal(m.types[i], m.types[0], sizeof m.types[0]);
         xir_context_free(m.ctx);
     }
@@ -293,7 +254,7 @@ static void classes_are_registered_once(void **state) {
         xir_context *own = new_context();
         size_t before = 0, after = 0;
         while (xir_context_class_at(own, before)) before++;
-        all_at_once(register_and_use, own);
+        all_at_once(THREADS, register_and_use, own);
         while (xir_context_class_at(own, after)) after++;
         assert_int_equal(after, before + 5);
         xir_context_free(own);

@@ -16,6 +16,7 @@ struct xir_diags {
     size_t           most;                /* that are kept                            */
     size_t           n_of[XIR_NOTE + 1];  /* that came of each severity               */
     size_t           more[XIR_NOTE + 1];  /* of them, those that are not kept         */
+    bool             has_memory;          /* one says that memory has run out         */
     xir_diag         spare;
     size_t           spare_at;            /* where it stands; NOT_USED: nowhere       */
 };
@@ -36,6 +37,7 @@ void xir_diags_clear(xir_diags *diags) {
     arena_free(&diags->arena);
     memset(diags->n_of, 0, sizeof diags->n_of);
     memset(diags->more, 0, sizeof diags->more);
+    diags->has_memory = false;
     diags->n = 0;
     diags->spare_at = NOT_USED;
 }
@@ -77,12 +79,17 @@ static void count_more(xir_diags *diags, xir_severity severity, size_t n) {
     diags->more[severity] += n;
 }
 
-/* Whether one more of this severity is kept; if not it is counted. */
-static bool has_room(xir_diags *diags, xir_severity severity) {
-    bool first_error = severity == XIR_ERROR && diags->n_of[XIR_ERROR] == diags->more[XIR_ERROR];
-    if (first_error || xir_diags_count(diags) < diags->most) return true;
-    count_more(diags, severity, 1);
-    return false;
+/* Whether one more of this kind is kept; if not it is counted. A list that is full takes the first error all the same, and the
+ * first that says that memory has run out. */
+static bool has_room(xir_diags *diags, xir_severity severity, xir_status code) {
+    bool is_error = severity == XIR_ERROR, for_memory = is_error && code == XIR_E_MEMORY;
+    bool is_first = is_error && (diags->n_of[XIR_ERROR] == diags->more[XIR_ERROR] || (for_memory && !diags->has_memory));
+    if (!is_first && xir_diags_count(diags) >= diags->most) {
+        count_more(diags, severity, 1);
+        return false;
+    }
+    diags->has_memory |= for_memory;
+    return true;
 }
 
 /* Files have many findings: their name is copied once. */
@@ -133,7 +140,7 @@ xir_status xir_diags_put(xir_diags *diags, const xir_diag *diag) {
     if (!diags) return diag->code;
     xir_diag copy = *diag;
     copy.severity = known_severity(copy.severity);
-    if (!has_room(diags, copy.severity)) return diag->code;
+    if (!has_room(diags, copy.severity, copy.code)) return diag->code;
     char *message = arena_take(&diags->arena, diag->message.size + 1);   // with a zero byte after it, as all messages
     if (!message) {
         put_spare(diags, &copy);
@@ -148,7 +155,7 @@ xir_status xir_diags_put(xir_diags *diags, const xir_diag *diag) {
 
 static XIR_PRINTF(5, 0) xir_status add_args(xir_diags *diags, xir_severity severity, xir_status code, xir_str path,
                                             const char *format, va_list args) {
-    if (!diags || !has_room(diags, known_severity(severity))) return code;
+    if (!diags || !has_room(diags, known_severity(severity), code)) return code;
     char few[512];
     va_list again;
     va_copy(again, args);
@@ -195,7 +202,7 @@ xir_status diag_failv(xir_diags *why, const xir_diag *at, const char *format, va
 
 xir_status diag_memory(xir_diags *why) {
     xir_diag diag = { .severity = XIR_ERROR, .code = XIR_E_MEMORY, .byte = XIR_NO_BYTE, .message = XIR_STR("out of memory") };
-    if (why && has_room(why, XIR_ERROR)) put(why, &diag);
+    if (why && has_room(why, XIR_ERROR, XIR_E_MEMORY)) put(why, &diag);
     return XIR_E_MEMORY;
 }
 

@@ -77,8 +77,7 @@ xir_status infer_check(xir_infer *at) {
 xir_status infer_run(xir_infer *at) {
     const xir_class *cls = at->cls;
     unsigned kind = xir_target_kind_of(at->target);
-    xir_infer_fn *fn = class_infer_on(cls, kind);
-    bool own = kind < cls->n_infer && cls->infer[kind];
+    xir_infer_fn *own = class_infer_of(cls, kind), *fn = own ? own : class_infer_tiled(cls, kind);
     bool alone = own ? cls->alone >> kind & 1 : fn ? cls->alone_tiled : cls->alone >> XIR_TARGET_HOST & 1;
     if (!fn) fn = cls->infer[XIR_TARGET_HOST];
     if (!fn) return XIR_E_UNKNOWN;

@@ -289,8 +289,6 @@ static void add_infer(const class_stage *stage, xir_class *cls, const xir_row *r
 }
 
 static bool reserve_infers(const class_stage *stage, xir_class *cls, const xir_class_decl *decl) {
-    cls->infer = cls->infer_builtin;
-    cls->n_infer = XIR_TARGET_COUNT;
     row_walk w;
     for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
         int target = row->word == XIR_WORD_INFER ? infer_target(stage, row) : -1;
@@ -592,7 +590,7 @@ static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool i
     *body = (xir_object){ .cls = cls };
     *cls = (xir_class){ .ctx = ctx, .is_op = is_op, .opaque = true, .plain = true, .many_inputs = true, .many_outputs = true,
                         .traits = XIR_TRAIT_FREE | XIR_TRAIT_IMPURE, .body_size = is_op ? 0 : sizeof(xir_object),
-                        .keys = keys, .defaults = body, .infer = cls->infer_builtin, .n_infer = XIR_TARGET_COUNT };
+                        .keys = keys, .defaults = body };
     cls->key = is_op ? text : (xir_str){ text.data + 1, text.size - 1 };
     for (uint32_t i = 0; i < (is_op ? BASE_KEYS : 1); i++) {
         keys[cls->n_keys++] = (class_key){ xir_str_of(base_keys[i].name), base_keys[i].field, false };
@@ -624,18 +622,18 @@ const xir_class *xir_class_opaque(xir_context *ctx, xir_str key) {
 
 /* Few classes infer on targets that are not the library's: those have room for all that may come. */
 bool class_reserve_infer(xir_class *cls, unsigned target) {
-    if (target < cls->n_infer) return true;
-    xir_infer_fn **infer = arena_take(&cls->ctx->arena, XIR_TARGET_MOST * sizeof *infer);
-    if (!infer) return false;
-    for (unsigned i = 0; i < XIR_TARGET_MOST; i++) infer[i] = i < cls->n_infer ? cls->infer[i] : NULL;
-    cls->infer = infer;
-    cls->n_infer = XIR_TARGET_MOST;
-    return true;
+    if (target < XIR_TARGET_COUNT || cls->infer_more) return true;
+    infer_slot *more = arena_take(&cls->ctx->arena, XIR_TARGET_MOST * sizeof *more);
+    for (unsigned i = 0; more && i < XIR_TARGET_MOST; i++) atomic_init(&more[i], NULL);
+    if (more) cls->infer_more = more;
+    return more != NULL;
 }
 
+/* Others may infer meanwhile: who sees the function sees, too, that it needs the check before it. */
 void class_set_infer(xir_class *cls, unsigned target, xir_infer_fn *fn) {
-    cls->infer[target] = fn;
     cls->alone &= ~(UINT32_C(1) << target);
+    if (target < XIR_TARGET_COUNT) cls->infer[target] = fn;
+    else cls->infer_more[target] = fn;
 }
 
 xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int target, xir_infer_fn *fn) {

@@ -59,11 +59,11 @@ struct xir_context {
     const xir_class  *tensor_class;
     const xir_class  *input_class, *output_class;   /* of ops that a view puts at its ends            */
     bool            (*is_params)(const xir_value *value);   /* of the graph: objects hold values they know nothing of */
-    uint32_t          infer_epoch;  /* grows when an inference function is registered              */
+    _Atomic uint32_t  infer_epoch;  /* grows when an inference function is registered              */
     const xir_target_row *targets[XIR_TARGET_MOST];   /* by kind; those that are staged come after    */
-    uint32_t          n_targets;
-    uint32_t          tiled_targets;   /* bit of a kind: it takes tiled layouts,                    */
-    uint32_t          choosy_targets;  /* but not of every size                                     */
+    _Atomic uint32_t  n_targets;       /* grows when their rows are there                           */
+    _Atomic uint32_t  tiled_targets;   /* bit of a kind: it takes tiled layouts,                    */
+    _Atomic uint32_t  choosy_targets;  /* but not of every size                                     */
     plugin           *plugins;      /* closed after all that may point into them                  */
     size_t            n_plugins, plugin_room;
     registry          lists[REGISTRY_COUNT];
@@ -92,10 +92,15 @@ static inline int class_target(const xir_context *ctx, const xir_class *cls) {
     return cls->what && xir_class_under(cls, ctx->types[CLASS_target]) ? cls->what - 1 : -1;
 }
 
+/* The function that infers a class on a kind of target with tiles for which it has none of its own; NULL: there is none. */
+static inline xir_infer_fn *class_infer_tiled(const xir_class *cls, unsigned kind) {
+    return cls->ctx->tiled_targets >> kind & 1 ? cls->infer_tiled : NULL;
+}
+
 /* The function that infers a class on a kind of target that is not the host's own; NULL: the host's does. */
 static inline xir_infer_fn *class_infer_on(const xir_class *cls, unsigned kind) {
-    xir_infer_fn *fn = kind < cls->n_infer ? cls->infer[kind] : NULL;
-    return fn || !(cls->ctx->tiled_targets >> kind & 1) ? fn : cls->infer_tiled;
+    xir_infer_fn *own = class_infer_of(cls, kind);
+    return own ? own : class_infer_tiled(cls, kind);
 }
 
 static inline bool class_can_infer(const xir_class *cls, unsigned kind) {

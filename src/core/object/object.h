@@ -4,6 +4,7 @@
 #define CORE_OBJECT_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <xir/infer.h>
 #include <xir/quant.h>
 #include "class_layout.h"
@@ -25,6 +26,9 @@ typedef struct class_key {
 /* A stretch of a body without padding that compares and hashes as bytes. */
 typedef struct class_span { uint32_t start, size; } class_span;
 
+/* What plug-ins add to a class that is in use. A function is there when its slot is read: what it needs was stored before it. */
+typedef _Atomic(xir_infer_fn *) infer_slot;
+
 struct xir_class {
     xir_context          *ctx;
     const xir_class_decl *decl;      /* NULL: opaque                                         */
@@ -34,7 +38,7 @@ struct xir_class {
     bool                  is_op, opaque;
     bool                  plain;     /* no field points to anything but objects              */
     bool                  alone_tiled;  /* infer_tiled needs no check before it                 */
-    uint32_t              alone;     /* bit of a target: its inference needs no check before it */
+    _Atomic uint32_t      alone;     /* bit of a target: its inference needs no check before it */
     bool                  has_params;   /* attributes whose types and bytes may be set        */
     uint32_t              body_size, ports_size;
     xir_field            *fields;    /* in declared order                                    */
@@ -53,11 +57,10 @@ struct xir_class {
     void                 *defaults;  /* a body with every default                            */
     bool                  defaults_good;   /* it breaks no bound and lacks nothing           */
     xir_infer_fn         *check;
-    xir_infer_fn        **infer;     /* by kind of target, n_infer of them                   */
-    uint32_t              n_infer;   /* XIR_TARGET_COUNT until a later target has one        */
-    xir_infer_fn         *infer_builtin[XIR_TARGET_COUNT];
-    xir_infer_fn         *infer_tiled;  /* for targets with tiles that have none in `infer`     */
-    xir_kernel_fn        *kernel;    /* NULL: the executor cannot run it                     */
+    infer_slot            infer[XIR_TARGET_COUNT];   /* by kind of target, of the library's own; see class_infer_of */
+    _Atomic(infer_slot *) infer_more;   /* XIR_TARGET_MOST of them, for all kinds; NULL: there are none */
+    xir_infer_fn         *infer_tiled;  /* for targets with tiles that have none of their own   */
+    _Atomic(xir_kernel_fn *) kernel;    /* NULL: the executor cannot run it                     */
     const xir_form       *form;
     const class_layout   *layout;    /* NULL: the op works in its own order only             */
     const class_normalised *normalised; /* NULL: what it computes from normalised numbers is not known */
@@ -80,6 +83,13 @@ const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hin
  * an earlier one; the check runs before it. Both with the context's lock. */
 bool class_reserve_infer(xir_class *cls, unsigned target);
 void class_set_infer(xir_class *cls, unsigned target, xir_infer_fn *fn);
+/* The function of this kind of target; NULL: it has none of its own. */
+static inline xir_infer_fn *class_infer_of(const xir_class *cls, unsigned kind) {
+    if (kind < XIR_TARGET_COUNT) return cls->infer[kind];
+    const infer_slot *more = cls->infer_more;
+    return more && kind < XIR_TARGET_MOST ? more[kind] : NULL;
+}
+
 /* The kernel of a class, for whoever runs its ops; NULL: none. Setting: with the context's lock. */
 static inline xir_kernel_fn *class_kernel(const xir_class *cls) { return cls->kernel; }
 void class_set_kernel(xir_class *cls, xir_kernel_fn *fn);

@@ -110,7 +110,7 @@ static xir_status attach_in_order(flat_reader *r, const payload_room *room, cons
             counts = again;
         }
     }
-    for (size_t i = 0; i < xir_diags_count(counts); i++) xir_diags_put(how->why, xir_diags_at(counts, i));
+    diags_append(how->why, counts);
     xir_diags_free(said);
     xir_diags_free(again);
     return status;
