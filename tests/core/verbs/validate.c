@@ -300,9 +300,10 @@ static void all_findings_are_listed(void **state) {
     xir_network_free(net);
 }
 
-static void there_is_no_limit(void **state) {
+/* How many of them are kept is for the list to say. */
+static void all_faults_are_found(void **state) {
     (void)state;
-    enum { MANY = 2000 };
+    enum { MANY = 2000, KEPT = 1000 };
     xir_network *net = small_net();
     xir_at at = { .net = net, .before = op_of(net, 5) };
     for (int i = 0; i < MANY; i++) {
@@ -310,9 +311,16 @@ static void there_is_no_limit(void **state) {
         DOES(xir_op_set_input(xir_value_op(x), 0, NULL));
     }
     assert_int_equal(xir_network_validate(net, why), XIR_E_MISSING);
-    assert_int_equal(xir_diags_count(why), MANY);
-    CHECK_STR(xir_diags_at(why, MANY - 1)->path, "/ops/2004/inputs/0");
+    assert_int_equal(xir_diags_count_of(why, XIR_ERROR), MANY);
+    assert_int_equal(xir_diags_count(why), KEPT);
+    assert_int_equal(xir_diags_more(why), MANY - KEPT);
     xir_diags_clear(why);
+    xir_diags *all = xir_diags_new(ctx);
+    xir_diags_set_most(all, MANY);
+    assert_int_equal(xir_network_validate(net, all), XIR_E_MISSING);
+    assert_int_equal(xir_diags_count(all), MANY);
+    CHECK_STR(xir_diags_at(all, MANY - 1)->path, "/ops/2004/inputs/0");
+    xir_diags_free(all);
     xir_network_free(net);
 }
 
@@ -358,7 +366,7 @@ int main(void) {
         cmocka_unit_test(what_is_right_has_no_finding),
         cmocka_unit_test(what_looks_wrong_and_is_not),
         cmocka_unit_test(all_findings_are_listed),
-        cmocka_unit_test(there_is_no_limit),
+        cmocka_unit_test(all_faults_are_found),
         cmocka_unit_test(attributes_shared_by_ops_are_told_for_each),
         cmocka_unit_test(an_op_is_judged_alone),
     };
