@@ -54,7 +54,9 @@ size_t xir_diags_count(const xir_diags *diags) {
     return diags ? diags->n + (diags->spare_at != NOT_USED) : 0;
 }
 
-void xir_diags_set_most(xir_diags *diags, size_t most) { diags->most = most; }
+void xir_diags_set_most(xir_diags *diags, size_t most) {
+    if (diags) diags->most = most;
+}
 
 size_t xir_diags_more(const xir_diags *diags) {
     return diags ? diags->more[XIR_ERROR] + diags->more[XIR_WARNING] + diags->more[XIR_NOTE] : 0;
