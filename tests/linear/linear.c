@@ -1,0 +1,235 @@
+/* Linear, everywhere: what each call does with a network of each shape costs at most 2.4 times as much if the network is twice as
+ * large, in work and in memory (count.h). A cost of n log n is within that, a square is not. Memory grows in steps, so it is compared
+ * over two doublings.
+ *
+ *     linear                      the test: every shape, every call, at N, 2 N and 4 N
+ *     linear time N [SHAPE]       by hand: the seconds that each call takes at N and 2 N, where that is more than a tenth
+ */
+#include "linear/shapes.h"
+#include "names.h"
+
+enum { N = 300, STEPS = 3, TRIES = 5 };
+static const double MOST = 2.4;
+
+/* What costs less than this at 4 N says nothing. */
+enum { FEW_BLOCKS = 20000, FEW_BYTES = 1 << 16 };
+
+/* ---- calls ----------------------------------------------------------------------------------------------------------- */
+
+static const struct { const char *name, *write, *read; } formats[] = {
+    { "json", "write json", "read json" }, { "imodel", "write imodel", "read imodel" }, { "fb", "write fb", "read fb" },
+};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static bool keep(void *user, const void *data, size_t size) {
+    put(user, data, size);
+    return true;
+}
+
+static void write_and_read(costs *c, xir_network *net) {
+    xir_context *ctx = xir_network_context(net);
+    for (size_t i = 0; i < FORMATS; i++) {
+        bytes file = { 0 };
+        file.data = malloc(file.room = (size_t)64 << 20);   /* so that growing it is no work of ours */
+        const xir_save_options how = XIR_INIT(xir_save_options, .format = formats[i].name, .unchecked = true);
+        const xir_load_options back = XIR_INIT(xir_load_options, .format = formats[i].name, .no_params = i == 0);
+        xir_network *read = NULL;
+        COST(c, formats[i].write, xir_network_write(net, keep, &file, &how, NULL));
+        COST(c, formats[i].read, read = xir_network_read(ctx, file.data, file.size, XIR_STR("shape"), &back, NULL));
+        xir_network_free(read);
+        free(file.data);
+    }
+}
+
+static const name_rules rules = { .op = "op", .value = "x", .most = 24 };
+
+static void look(costs *c, xir_network *net) {
+    xir_context *ctx = xir_network_context(net);
+    xir_diags *why = xir_diags_new(ctx);
+    xir_network *copy = NULL;
+    network_names names;
+    COST(c, "validate", xir_network_validate(net, why));
+    COST(c, "dialect check", xir_dialect_check(net, why));
+    COST(c, "clone", copy = xir_network_clone(net));
+    COST(c, "equal", xir_network_equal(net, copy, true));
+    COST(c, "names", if (network_names_make(&names, net, &rules) == XIR_OK) network_names_free(&names));
+    xir_diff *diff = NULL;
+    COST(c, "diff with a copy", diff = xir_diff_new(net, copy, NULL, NULL));
+    xir_diff_free(diff);
+    xir_view *view = NULL;
+    COST(c, "view", view = xir_view_range(net, 0, INT64_MAX));
+    COST(c, "view to network", xir_network_free(view ? xir_view_to_network(view) : NULL));
+    xir_view_free(view);
+    COST(c, "infer", xir_network_infer(copy, why));
+    COST(c, "free", xir_network_free(copy));
+    xir_diags_free(why);
+}
+
+static xir_network *after_passes;   /* what the last pass of the default pipeline left */
+
+static void run_passes(costs *c, const xir_network *net) {
+    static const char *const one_by_one[] = { "to-xir", "sort", "infer", "fold", "identity", "layout", "merge", "fuse", "fold-batchnorm", "cse", "dce" };
+    xir_network *copy = xir_network_clone(net);
+    for (size_t i = 0; i < sizeof one_by_one / sizeof *one_by_one; i++) {
+        xir_network *of_one = xir_network_clone(net);
+        COST(c, one_by_one[i], xir_pass_run(of_one, one_by_one[i], NULL, NULL, NULL));
+        xir_network_free(of_one);
+    }
+    xir_diags *why = xir_diags_new(xir_network_context(net));
+    xir_pipeline *all = xir_pipeline_parse(xir_network_context(net), xir_str_of(xir_default_pipeline()), NULL);
+    COST(c, "default pipeline", xir_pipeline_run(all, copy, NULL, NULL, why));
+    xir_diff *diff = NULL;
+    COST(c, "diff with what passes made", diff = xir_diff_new(net, copy, NULL, NULL));
+    xir_diff_free(diff);
+    xir_pipeline_free(all);
+    xir_diags_free(why);
+    after_passes = copy;
+}
+
+static void free_passed(costs *c) {
+    COST(c, "free what passes made", xir_network_free(after_passes));
+    after_passes = NULL;
+}
+
+static void all_calls(costs *c, xir_network *net) {
+    if (!net) return;
+    look(c, net);
+    run_passes(c, net);
+    free_passed(c);
+    write_and_read(c, net);
+    xir_network_free(net);
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------------------------------- */
+
+static size_t failures, measured, shapes;
+static const char *only;
+static int64_t time_at;
+
+static void measure_net(costs *c, const void *what, int64_t n) {
+    const net_shape *shape = what;
+    xir_context *ctx = xir_context_new(&counting);
+    xir_network *net = NULL;
+    COST(c, "build", net = shape->make(ctx, n));
+    if (!net || xir_network_status(net) != XIR_OK) {
+        printf("%s cannot be built\n", shape->name);
+        if (net) xir_diags_print(xir_network_diags(net), stdout);
+        failures++;
+    }
+    all_calls(c, net);
+    xir_context_free(ctx);
+}
+
+static void measure_file(costs *c, const file_shape *shape, const char *format, int64_t n) {
+    xir_context *ctx = xir_context_new(&counting);
+    xir_diags *why = xir_diags_new(ctx);
+    bytes file = { 0 };
+    xir_network *net = NULL;
+    shape->make(&file, n);
+    const xir_load_options how = XIR_INIT(xir_load_options, .format = format);
+    COST(c, "read", net = xir_network_read(ctx, file.data, file.size, XIR_STR("shape"), &how, why));
+    if (!net != shape->refused) {
+        printf("%s is %s\n", shape->name, net ? "read" : "refused");
+        xir_diags_print(why, stdout);
+        failures++;
+    }
+    xir_diags_free(why);
+    free(file.data);
+    all_calls(c, net);
+    xir_context_free(ctx);
+}
+
+/* Whether a cost has grown at most `most` times; if not, and this is the last word, that is a failure. */
+static bool judge(const char *shape, const char *call, const char *what, uint64_t before, uint64_t after, uint64_t few, double most, bool last) {
+    const double times = (double)after / (double)(before + 1);
+    if (after <= few || times <= most) return true;
+    if (!last) return false;
+    failures++;
+    printf("%s: %s costs %llu %s, of a smaller one %llu: %.2f times as much, at most %.2f were expected\n", shape, call,
+           (unsigned long long)after, what, (unsigned long long)before, times, most);
+    return false;
+}
+
+static bool compare(const char *shape, const costs *at, bool last) {
+    bool good = true;
+    for (size_t i = 0; i < at[STEPS - 1].n; i++) {
+        for (size_t step = 1; step < STEPS; step++) {
+            const cost *a = &at[step - 1].all[i], *b = &at[step].all[i];
+            good &= judge(shape, b->call, "blocks", a->spent.blocks, b->spent.blocks, FEW_BLOCKS, MOST, last);
+        }
+        const cost *a = &at[0].all[i], *b = &at[STEPS - 1].all[i];
+        good &= judge(shape, b->call, "bytes", a->spent.bytes, b->spent.bytes, FEW_BYTES, MOST * MOST, last);
+    }
+    if (good || last) measured += at[STEPS - 1].n;
+    return good;
+}
+
+/* Where things land in tables of addresses differs from run to run: of several tries the cheapest counts. */
+static void take_least(costs *least, const costs *c) {
+    if (!least->n) *least = *c;
+    for (size_t i = 0; i < c->n; i++) {
+        effort *e = &least->all[i].spent;
+        if (c->all[i].spent.blocks < e->blocks) e->blocks = c->all[i].spent.blocks;
+        if (c->all[i].spent.bytes < e->bytes) e->bytes = c->all[i].spent.bytes;
+    }
+}
+
+/* Seconds are the machine's and of the moment; blocks say whether it is us. */
+static void show_times(const char *shape, const costs *at) {
+    for (size_t i = 0; i < at[1].n; i++) {
+        const cost *a = &at[0].all[i], *b = &at[1].all[i];
+        const double blocks = (double)b->spent.blocks / (double)(a->spent.blocks + 1);
+        if (b->seconds < 0.1 && blocks <= MOST) continue;
+        printf("%-32s %-28s %8.3f s %8.3f s  %12llu blocks  x %.2f%s\n", shape, b->call, a->seconds, b->seconds,
+               (unsigned long long)b->spent.blocks, blocks, blocks > MOST ? "  !" : "");
+    }
+    fflush(stdout);
+}
+
+static void measure_table(costs *c, const void *what, int64_t n) {
+    enum { LARGE = 32 };
+    const table_shape *t = what;
+    xir_context *ctx = xir_context_new(&counting);
+    t->fill(c, ctx, LARGE * n);
+    xir_context_free(ctx);
+}
+
+typedef void measure_fn(costs *c, const void *shape, int64_t n);
+
+static void measure(const char *name, measure_fn *fn, const void *shape) {
+    static costs least[STEPS], c;
+    if (only && strcmp(only, name) != 0) return;
+    shapes++;
+    memset(least, 0, sizeof least);
+    for (int try = 1; try <= TRIES; try++) {
+        void *elsewhere = malloc((size_t)try * 100048);   /* so that the next try is not in the same place */
+        for (int step = 0; step < (time_at ? 2 : STEPS); step++) {
+            c.n = 0;
+            fn(&c, shape, (time_at ? time_at : N) << step);
+            take_least(&least[step], &c);
+        }
+        const bool done = time_at || compare(name, least, try == TRIES);
+        free(elsewhere);
+        if (done) break;
+    }
+    if (time_at) show_times(name, least);
+}
+
+static void measure_json(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "json", n); }
+static void measure_packed(costs *c, const void *shape, int64_t n) { measure_file(c, shape, "imodel", n); }
+static void measure_onnx(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "onnx", n); }
+
+#define EACH(list, fn) for (size_t i = 0; i < n_##list; i++) measure(list[i].name, fn, &list[i])
+
+int main(int argc, char **argv) {
+    if (argc > 2 && strcmp(argv[1], "time") == 0) time_at = atoll(argv[2]);
+    if (argc > 3) only = argv[3];
+    EACH(table_shapes, measure_table);
+    EACH(net_shapes, measure_net);
+    EACH(json_shapes, measure_json);
+    EACH(packed_shapes, measure_packed);
+    EACH(onnx_shapes, measure_onnx);
+    if (time_at) return 0;
+    printf("%zu shapes, %zu comparisons, %zu failures\n", shapes, measured, failures);
+    return failures || shapes < 60 || measured < 60 * 20;
+}

@@ -1,0 +1,42 @@
+/* Sizes that a network can have: each shape makes one that is `n` large in one way and small in all others. */
+#ifndef LINEAR_SHAPES_H
+#define LINEAR_SHAPES_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "linear/count.h"
+
+/* A network that a program builds. */
+typedef struct net_shape {
+    const char  *name;
+    xir_network *(*make)(xir_context *ctx, int64_t n);
+} net_shape;
+extern const net_shape net_shapes[];
+extern const size_t n_net_shapes;
+
+/* Bytes that are read. */
+typedef struct bytes {
+    char  *data;
+    size_t size, room;
+} bytes;
+void put(bytes *b, const void *data, size_t size);
+void putf(bytes *b, const char *format, ...) XIR_PRINTF(2, 3);
+static inline void put_text(bytes *b, const char *text) { put(b, text, strlen(text)); }
+
+typedef struct file_shape {
+    const char *name;
+    void      (*make)(bytes *b, int64_t n);
+    bool        refused;   /* it is no network */
+} file_shape;
+extern const file_shape json_shapes[], packed_shapes[], onnx_shapes[];
+extern const size_t n_json_shapes, n_packed_shapes, n_onnx_shapes;
+
+typedef struct table_shape {
+    const char *name;
+    void      (*fill)(costs *c, xir_context *ctx, int64_t n);
+} table_shape;
+extern const table_shape table_shapes[];
+extern const size_t n_table_shapes;
+
+#endif
