@@ -82,6 +82,24 @@ static format_writing writing_of(const saving *s, xir_write_fn *write, void *use
         .no_params = s->o.no_params, .write = write, .user = user, .why = s->why };
 }
 
+/* Which mapped file a piece of the output comes from. */
+static const char *source_of(void *user, const void *data) {
+    const xir_network *net = user;
+    for (const xir_value *v = net->all_params; v; v = value_params(v)->next) {
+        const blob *b = value_params(v)->data;
+        const uintptr_t at = (uintptr_t)data;
+        if (b && b->mapped && at >= (uintptr_t)b->bytes && at - (uintptr_t)b->bytes < b->size) return blob_path(b);
+    }
+    return NULL;
+}
+
+static xir_status open_output(const saving *s, file_writer *w, const char *path) {
+    xir_status status = file_open(w, s->net->ctx, path, s->why);
+    w->source = source_of;
+    w->source_user = s->net;
+    return status;
+}
+
 /* ---- one file -------------------------------------------------------------------------------------------------- */
 
 typedef xir_status part_write_fn(xir_network *net, const format_writing *how);
@@ -89,7 +107,7 @@ typedef xir_status part_write_fn(xir_network *net, const format_writing *how);
 typedef struct one_file { file_writer w; const saving *s; bool open; } one_file;
 
 static bool open_one(one_file *f) {
-    if (!f->open) (void)file_open(&f->w, f->s->net->ctx, f->s->path, f->s->why);
+    if (!f->open) (void)open_output(f->s, &f->w, f->s->path);
     f->open = true;
     return f->w.status == XIR_OK;
 }
@@ -127,8 +145,8 @@ static xir_status open_pair(file_pair *p) {
     if (p->open) return p->status;
     p->open = true;
     p->structure = (file_writer){ .ctx = ctx, .fd = -1 };
-    p->status = file_open(&p->params, ctx, p->params_path, s->why);
-    if (!p->status) p->status = file_open(&p->structure, ctx, s->path, s->why);
+    p->status = open_output(s, &p->params, p->params_path);
+    if (!p->status) p->status = open_output(s, &p->structure, s->path);
     if (!p->status && p->params.exists && p->structure.exists && strcmp(p->params.target, p->structure.target) == 0) {
         p->status = file_fail(s->why, XIR_E_EXISTS, p->params_path, XIR_NO_BYTE,
                               "structure and parameters cannot be saved to one file");

@@ -124,6 +124,59 @@ static void a_killed_save_leaves_the_old_file_or_the_new_one(void **state) {
     xir_network_free(new);
 }
 
+/* Another program shortens the file that the network is mapped from, between two calls of a save: that file is named, not the one
+ * that is written. What is large goes from the mapping to the system, which does not raise a signal. */
+static char source[PATH_MAX + 64];
+static void shorten_source(void) {
+    if (truncate(source, 4096) != 0) abort();
+}
+
+enum { SAVED, NAMED, NOT_NAMED };
+
+static int save_shortened(const xir_format_info *f, unsigned at, bool *over) {
+    xir_network *net = load_must(source, &XIR_INIT(xir_load_options, .lazy = true));
+    set_fault(CHANGE, 0, at);
+    trouble.change = shorten_source;
+    xir_status status = save_in(net, f, why);
+    trouble.on = false;
+    *over = !trouble.hit;
+    const xir_diag *d = xir_diags_at(why, 0);
+    bool named = d && xir_diags_count(why) == 1 && xir_str_equal(d->file, xir_str_of(source)) && strstr(d->message.data, "shorter");
+    int result = status == XIR_OK ? SAVED : status == XIR_E_IO && named ? NAMED : NOT_NAMED;
+    if (result == NOT_NAMED) xir_diags_print(why, stderr);
+    xir_diags_clear(why);
+    xir_network_free(net);
+    return result;
+}
+
+static void a_mapped_source_that_becomes_shorter_is_named(void **state) {
+    (void)state;
+    if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
+    enum { LARGE = 1 << 20 };
+    const raw_param large[] = { { 5, LARGE } };
+    xir_value *values[1];
+    xir_network *net = raw_network(ctx, large, 1, 1, values);
+    raw_fill(values[0]);
+    xir_format_info f;
+    for (size_t i = 0; written_format_at(i, &f); i++) {
+        if (load_is_pair(&f)) continue;   /* whose parameters are read for their MD5 */
+        make_folder();
+        snprintf(source, sizeof source, "%s/source.fb", folder);
+        unsigned named = 0;
+        bool over = false;
+        for (unsigned at = 1; !over; at++) {
+            DOES(xir_network_save(net, source, &XIR_INIT(xir_save_options, .unchecked = true), why));
+            int files = scratch_count_in(folder);
+            int result = save_shortened(&f, at, &over);
+            assert_int_not_equal(result, NOT_NAMED);
+            named += result == NAMED;
+            if (result == NAMED) assert_int_equal(scratch_count_in(folder), files);
+        }
+        assert_true(named > 3);
+    }
+    xir_network_free(net);
+}
+
 /* ---- loading -------------------------------------------------------------------------------------------------------- */
 
 #define WAY .size = sizeof(xir_load_options)
@@ -244,6 +297,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         STORY(any_call_of_a_save_may_fail),
         STORY(a_killed_save_leaves_the_old_file_or_the_new_one),
+        STORY(a_mapped_source_that_becomes_shorter_is_named),
         STORY(any_call_of_a_load_may_fail),
         STORY(a_watch_that_cannot_ask),
         STORY(a_file_that_changes_while_it_is_read_with_its_md5),

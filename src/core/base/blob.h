@@ -34,7 +34,7 @@ void  blob_retain_many(blob *b, size_t n);
 bool  blob_is_mine(const blob *b);
 /* Whether the file of a mapping that is watched is still as it was when it was opened. */
 bool  blob_is_there(const blob *b);
-const char *blob_path(const blob *b);   /* of the file of a mapping that is watched, as it was opened */
+const char *blob_path(const blob *b);   /* of the file that is mapped, as it was opened; NULL: it is none */
 void  blob_retain(blob *b);
 void  blob_release(blob *b);                                               /* accepts NULL             */
 

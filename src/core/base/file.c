@@ -167,8 +167,24 @@ blob *file_reader_all(file_reader *r, uint64_t most) {
     return read_regular(r);
 }
 
-/* A mapping's size is all that releasing it needs: it is the blob's user. */
-static void unmap(void *user, const void *data) { (void)munmap((void *)(uintptr_t)data, (size_t)(uintptr_t)user); }
+/* What a mapping was made from. If it is watched, the descriptor says what became of the very file that is mapped, whatever has its
+ * name by now. The time is that of the last change of bytes: a rename, a new link or another mode is none. */
+typedef struct file_watch {
+    xir_allocator alloc;
+    int           fd;          /* -1: nobody watches */
+    uint64_t      device, inode, size;
+    int64_t       changed, changed_ns;
+    size_t        room;        /* of all this */
+    char          path[];
+} file_watch;
+
+static void unmap(void *user, const void *data) {
+    file_watch *w = user;
+    xir_allocator alloc = w->alloc;
+    if (data) (void)munmap((void *)(uintptr_t)data, (size_t)w->size);
+    if (w->fd >= 0) (void)close(w->fd);
+    mem_free(&alloc, w, w->room);
+}
 
 blob *file_reader_map(file_reader *r) {
     const xir_allocator *alloc = context_alloc(r->ctx);
@@ -195,60 +211,40 @@ blob *file_reader_map(file_reader *r) {
             return NULL;
         }
     }
-    blob *b = blob_borrow(alloc, data, r->size, true, data ? unmap : NULL, (void *)(uintptr_t)r->size);
+    const size_t name = strlen(r->path) + 1, room = sizeof(file_watch) + name;
+    file_watch *w = mem_new(alloc, room);
+    blob *b = w ? blob_borrow(alloc, data, r->size, true, unmap, w) : NULL;
     if (!b) {
         if (data) (void)munmap(data, (size_t)r->size);
+        mem_free(alloc, w, room);
         read_memory(r);
+        return NULL;
     }
+    *w = (file_watch){ .alloc = *alloc, .fd = -1, .device = r->device, .inode = r->inode, .size = r->size, .changed = r->changed,
+                       .changed_ns = r->changed_ns, .room = room };
+    memcpy(w->path, r->path, name);
     return b;
 }
 
-/* ---- a mapping that is watched ------------------------------------------------------------------------------- */
+blob *file_reader_map_watched(file_reader *r) {
+    blob *b = file_reader_map(r);
+    if (!b) return NULL;
+    b->watch = b->user;
+    b->watch->fd = r->fd;
+    r->fd = -1;
+    return b;
+}
 
-/* The descriptor says what became of the very file that is mapped, whatever has its name by now. The time is that of the last
- * change of bytes: a rename, a new link or another mode is none. */
-typedef struct file_watch {
-    xir_allocator alloc;
-    int           fd;
-    uint64_t      device, inode, size;
-    int64_t       changed, changed_ns;
-    size_t        room;        /* of all this */
-    char          path[];
-} file_watch;
-
-const char *blob_path(const blob *b) { return b->watch->path; }
+const char *blob_path(const blob *b) {
+    while (b->parent) b = b->parent;
+    return b->release == unmap ? ((const file_watch *)b->user)->path : NULL;
+}
 
 bool blob_is_there(const blob *b) {
     const file_watch *w = b->watch;
     struct stat st;
     return !w || (fstat(w->fd, &st) == 0 && (uint64_t)st.st_dev == w->device && (uint64_t)st.st_ino == w->inode &&
                   (uint64_t)st.st_size == w->size && st.st_mtim.tv_sec == w->changed && st.st_mtim.tv_nsec == w->changed_ns);
-}
-
-static void unmap_watched(void *user, const void *data) {
-    file_watch *w = user;
-    xir_allocator alloc = w->alloc;
-    if (data) (void)munmap((void *)(uintptr_t)data, (size_t)w->size);
-    (void)close(w->fd);
-    mem_free(&alloc, w, w->room);
-}
-
-blob *file_reader_map_watched(file_reader *r) {
-    size_t size = strlen(r->path) + 1, room = sizeof(file_watch) + size;
-    file_watch *w = mem_new(context_alloc(r->ctx), room);
-    blob *b = w ? file_reader_map(r) : NULL;
-    if (!b) {
-        if (!w) read_memory(r);
-        mem_free(context_alloc(r->ctx), w, room);
-        return NULL;
-    }
-    *w = (file_watch){ .alloc = *context_alloc(r->ctx), .fd = r->fd, .device = r->device, .inode = r->inode, .size = r->size,
-                       .changed = r->changed, .changed_ns = r->changed_ns, .room = room };
-    memcpy(w->path, r->path, size);
-    r->fd = -1;
-    b->watch = b->user = w;
-    b->release = unmap_watched;
-    return b;
 }
 
 blob *file_read(xir_context *ctx, const char *path, xir_diags *why) {
@@ -445,6 +441,16 @@ static void open_for(file_writer *w) {
     else make_temp(w, there ? &old : NULL);
 }
 
+/* What is to be written lies in a file that has become shorter since it was mapped: the target has no part in it. */
+static bool is_lost(file_writer *w, const void *data) {
+    const char *source = errno == EFAULT && w->source ? w->source(w->source_user, data) : NULL;
+    if (!source) return false;
+    w->status = file_fail(w->why, XIR_E_IO, source, XIR_NO_BYTE, "the file was made shorter while it was mapped: what %s was to get from it is gone",
+                          w->path);
+    discard(w);
+    return true;
+}
+
 xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why) {
     *w = (file_writer){ .ctx = ctx, .why = why, .path = path, .fd = -1, .target_size = PATH_ROOM,
                        .temp_size = PATH_ROOM + TEMP_ROOM };
@@ -462,6 +468,7 @@ static bool write_all(file_writer *w, const char *data, size_t size) {
         ssize_t n = write(w->fd, data, size < AT_ONCE ? size : AT_ONCE);
         if (n < 0 && errno == EINTR) continue;
         if (n == 0) errno = ENOSPC;   /* no error and no progress: not to be repeated for ever */
+        if (n < 0 && is_lost(w, data)) return false;
         if (n <= 0) {
             char what[64];
             snprintf(what, sizeof what, "write byte %llu", (unsigned long long)w->written);

@@ -63,6 +63,10 @@ typedef struct file_writer {
     uint64_t     written;
     char        *block;      /* buffered bytes          */
     size_t       used;
+    /* The path of the mapped file that these bytes are from, for when it has become shorter meanwhile; NULL: of none. Set after
+     * opening, or not. */
+    const char *(*source)(void *user, const void *data);
+    void        *source_user;
 } file_writer;
 /* After a failure of any of these `status` stays set, the temporary file is gone, and only file_abort (or file_commit,
  * which then does the same) is left to call. */
