@@ -122,7 +122,22 @@ for gone in short.raw short.fb; do
     "$XIR" diff --params --lazy $file pipe.fb >out 2>err &
     { : >$gone; cat small.fb; } >pipe.fb
     wait $!; [ $? -eq 3 ] || bad "a file that was made shorter"
-    err "xir: a file was made shorter while it was mapped"
+    err "/$gone: a file was made shorter while it was mapped"
+done
+
+# The same where no signal tells: 1 MiB goes from the mapping to a pipe, whose reader shortens the file before he goes on.
+edit small.json large.json 's/\[3,3,3,4\]/[256,256,4,1]/'
+{ printf '\245ICRAFT_RAW\245\003\0\0\0\001\0\0\0\064\0\0\0\0\0\0\0\002\0\0\0\064\0\020\0\0\0\0\0\005\0\0\0\104\0\020\0\0\0\0\0'
+  head -c $((1048576 + 16 + 64)) /dev/zero; } >large.raw
+run 0 convert --lazy large.json large.fb
+mkfifo pipe.out
+for file in "large.fb large.fb" "large.json large.raw"; do
+    cp large.raw kept
+    "$XIR" convert --lazy ${file% *} - --to imodel >pipe.out 2>err &
+    { head -c 4096 >/dev/null; : >${file#* }; cat >/dev/null; } <pipe.out
+    wait $!; [ $? -eq 3 ] || bad "a file that was made shorter while it was written"
+    err "/${file#* }: a file was made shorter while it was mapped"; not_err "standard output"
+    cp kept large.raw
 done
 
 # Output that does not arrive.

@@ -100,6 +100,13 @@ void progress_end(void);
 /* "writing OUT"; nothing if that is the terminal itself. */
 void progress_writing(const char *out);
 
+/* ---- files that others shorten ------------------------------------------------------------------- */
+
+/* A mapped file that has become shorter is named when its bytes are missed, and the program ends: REFUSED. */
+void watch_for_losses(void);
+/* Names the mapped file that the address is in, for who misses its bytes without a signal. */
+void say_lost(const void *address);
+
 /* ---- memory and text ----------------------------------------------------------------------------- */
 
 void *take(size_t n, size_t size);            /* zeroed; give back with free */

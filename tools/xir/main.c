@@ -99,24 +99,8 @@ static void occupy_standard_files(void) {
     }
 }
 
-/* A mapped file that somebody shortens meanwhile is what the system took back, not a fault of ours: nothing more can be done, but
- * it can be said. */
-static void lost(int number, siginfo_t *info, void *where) {
-    static const char sentence[] = "xir: a file was made shorter while it was mapped\n";
-    (void)where;
-    if (info->si_code != BUS_ADRERR) {
-        signal(number, SIG_DFL);
-        raise(number);
-        return;
-    }
-    ssize_t n = write(STDERR_FILENO, sentence, sizeof sentence - 1);
-    (void)n;
-    _exit(REFUSED);
-}
-
 int main(int argc, char **argv) {
-    const struct sigaction on_loss = { .sa_sigaction = lost, .sa_flags = SA_SIGINFO };
-    sigaction(SIGBUS, &on_loss, NULL);
+    watch_for_losses();
     occupy_standard_files();
     signal(SIGPIPE, SIG_IGN);   /* a reader who has gone is a failed write: exit 3 */
     int code = close_output(start(argc ? argc - 1 : 0, argv + (argc > 0)));

@@ -144,6 +144,8 @@ void print_text(FILE *out, xir_str s) { print_clipped(out, s, SIZE_MAX); }
 
 /* ---- findings ------------------------------------------------------------------------------------ */
 
+static bool write_failed;   /* of write_to: why, close_output says */
+
 static bool in_colour(void) {
     static int known = -1;
     if (known < 0) {
@@ -203,6 +205,7 @@ void say(xir_diags *why) {
     if (!n) xir_diags_print(why, stderr);
     for (size_t i = 0; i < n; i++) {
         const xir_diag *diag = xir_diags_at(why, i);
+        if (write_failed && diag->code == XIR_E_IO && !diag->file.size) continue;
         said_memory |= diag->code == XIR_E_MEMORY;
         colour(diag->severity);
         xir_diag_print(diag, stderr);   /* ends the line: the colour ends at the beginning of the next */
@@ -219,7 +222,12 @@ static int write_error;   /* why the first write failed that write_to made */
 bool write_to(void *user, const void *data, size_t size) {
     errno = 0;
     if (fwrite(data, 1, size, user) == size) return true;
+    write_failed = true;
     if (!write_error) write_error = errno;
+    if (write_error == EFAULT) {   /* what was to be written is not there: standard output has no part in it */
+        progress_end();
+        say_lost(data);
+    }
     return false;
 }
 
@@ -236,8 +244,8 @@ int close_output(int code) {
         if (!error) error = errno;
     }
     if (!failed) return code;
-    /* Who stopped reading knows it. */
-    if (error && error != EPIPE) complain(REFUSED, "cannot write standard output: %s", strerror(error));
+    /* Who stopped reading knows it; what was lost has been named. */
+    if (error && error != EPIPE && error != EFAULT) complain(REFUSED, "cannot write standard output: %s", strerror(error));
     else if (!error) complain(REFUSED, "cannot write standard output");
     return REFUSED;
 }

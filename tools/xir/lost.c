@@ -1,0 +1,91 @@
+/* A mapped file that somebody shortens meanwhile is what the system took back, not a fault of ours: nothing more can be done, but it
+ * can be said of which file. The system knows what is mapped where. All this may run in a signal handler: it only reads and
+ * writes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+#include "cli.h"
+
+enum { ROOM = 8192 };   /* of a line: a path has 4096 bytes at most, and a few of them are escaped */
+
+/* A number in base 16; *p is moved behind it. */
+static uintptr_t number(const char **p) {
+    uintptr_t n = 0;
+    for (;; (*p)++) {
+        const char c = **p;
+        if (c >= '0' && c <= '9') n = n * 16 + (uintptr_t)(c - '0');
+        else if (c >= 'a' && c <= 'f') n = n * 16 + (uintptr_t)(c - 'a' + 10);
+        else return n;
+    }
+}
+
+/* The path of a line "from-to mode offset device inode path" that has the address; NULL: another line, or no path. */
+static const char *path_in(const char *line, uintptr_t at) {
+    uintptr_t from = number(&line);
+    if (*line++ != '-') return NULL;
+    uintptr_t to = number(&line);
+    const char *slash = at >= from && at < to ? strchr(line, '/') : NULL;
+    return slash;
+}
+
+/* Reads lines of /proc/self/maps until one has the address. */
+static const char *find_path(uintptr_t at, char line[ROOM]) {
+    const char *path = NULL;
+    char block[512];
+    size_t used = 0;
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    for (ssize_t n; !path && fd >= 0 && (n = read(fd, block, sizeof block)) > 0;) {
+        for (ssize_t i = 0; i < n && !path; i++) {
+            if (block[i] != '\n') {
+                if (used < ROOM - 1) line[used++] = block[i];
+                continue;
+            }
+            line[used] = '\0';
+            used = 0;
+            path = path_in(line, at);
+        }
+    }
+    if (fd >= 0) close(fd);
+    return path;
+}
+
+static void put(const char *bytes, size_t size) {
+    ssize_t n = write(STDERR_FILENO, bytes, size);
+    (void)n;   /* nobody is left to be told */
+}
+
+/* As findings print it, but that all that is not ASCII is escaped. */
+static void put_path(const char *path) {
+    for (; *path; path++) {
+        const unsigned char c = (unsigned char)*path;
+        const char escaped[] = { '\\', 'x', "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15] };
+        if (c < 0x20 || c >= 0x7F) put(escaped, sizeof escaped);
+        else put(path, 1);
+    }
+}
+
+void say_lost(const void *address) {
+    static const char sentence[] = ": a file was made shorter while it was mapped\n";
+    static char line[ROOM];
+    const char *path = find_path((uintptr_t)address, line);
+    put_path(path ? path : "xir");
+    put(sentence, sizeof sentence - 1);
+}
+
+static void on_bus_error(int signal_number, siginfo_t *info, void *where) {
+    (void)where;
+    if (info->si_code != BUS_ADRERR) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+        return;
+    }
+    say_lost(info->si_addr);
+    _exit(REFUSED);
+}
+
+void watch_for_losses(void) {
+    const struct sigaction on_loss = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+    sigaction(SIGBUS, &on_loss, NULL);
+}
