@@ -1,5 +1,5 @@
-/* A back end in one file: a target, an operation that it has, what the operation computes, and the pass that puts it into
- * networks. docs/tutorial.md builds it as a plug-in, docs/embedding.md links it with backend.c. */
+/* A back end in one file: a target, an operation that it has, what the operation computes, and the pass that puts it
+ * into networks. docs/tutorial.md builds it as a plug-in, docs/embedding.md links it with backend.c. */
 #include "acme.h"
 #include <math.h>
 #include <xir/exec.h>
@@ -111,7 +111,7 @@ static xir_status run_to_npu(xir_pass *at) {
     size_t n = 0;
     xir_status status = xir_network_rewrite(net, &rule, 1, sizeof rule, 0, &n, xir_pass_diags(at));
     xir_pattern_free(found);
-    if (!status && n) status = xir_network_set_ai_target(net, target);   /* an accelerator's ops belong in its networks */
+    if (!status && n) status = xir_network_set_ai_target(net, target);   /* its ops belong in networks for it */
     if (!status) xir_pass_changed(at, n);
     return status;
 }

@@ -11,7 +11,7 @@
 
 /* ---- the back end, linked in ------------------------------------------------------------------------------------- */
 
-/* Registers what xir_plugin_load registers of a plug-in: here the description is part of the program. */
+/* Registers what acme.c describes, as xir_plugin_load does for a plug-in. */
 static xir_status register_backend(xir_context *ctx, const xir_plugin *p, xir_diags *why) {
     xir_status status = xir_target_register(ctx, p->targets, p->n_targets, why);
     for (size_t i = 0; !status && i < p->n_classes; i++) status = xir_register(ctx, p->classes[i](), why);
@@ -24,8 +24,8 @@ static xir_status register_backend(xir_context *ctx, const xir_plugin *p, xir_di
 
 /* ---- passes ------------------------------------------------------------------------------------------------------ */
 
-/* Runs the library's pipeline and the pass to-npu. The network is validated after every pass, and run on the same random
- * inputs after every pass that changed it. */
+/* Runs the library's pipeline and the pass to-npu. The network is validated after every pass, and run on the same
+ * random inputs after every pass that changed it. */
 static xir_status optimise(xir_network *net, xir_diags *why) {
     xir_context *ctx = xir_network_context(net);
     char text[512];
