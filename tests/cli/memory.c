@@ -123,6 +123,7 @@ static void judge(int status) {
     snprintf(text, sizeof text, "%s %d", code < 0 ? "signal" : "exit code", code < 0 ? WTERMSIG(status) : code);
     if (code == 3 && good_code != 3) {
         if (judge_words(&err, &good_err, &blamed) && !blamed) fault(text, "without a word of memory");
+        if (out.data && strstr(out.data, "no fault found")) fault(text, "and no fault found");
         judge_files(true);
     } else if (code == good_code) {
         if (!same(&out, &good_out)) fault(text, "and another output");

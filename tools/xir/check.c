@@ -360,9 +360,10 @@ static void add(text *t, size_t n, const char *what) {
     if (n) text_printf(t, "%s%zu %s%s", t->size ? ", " : "", n, what, n == 1 ? "" : "s");
 }
 
-static void print_summary(const char *name, size_t errors, size_t warnings, size_t notes) {
+/* `whole`: all that can be checked has been. */
+static void print_summary(const char *name, bool whole, size_t errors, size_t warnings, size_t notes) {
     text t = { 0 };
-    if (!errors) text_put(&t, "no fault found");
+    if (!errors) text_put(&t, whole ? "no fault found" : "not checked to the end");
     add(&t, errors, "error");
     add(&t, warnings, "warning");
     add(&t, notes, "note");
@@ -402,7 +403,7 @@ static int run(int n, char **operands) {
         size_t errors = xir_diags_count_of(all, XIR_ERROR), warnings = xir_diags_count_of(all, XIR_WARNING);
         size_t notes = xir_diags_count_of(all, XIR_NOTE);
         say(all);
-        if (code != MISUSED) print_summary(l.name, errors, warnings, notes);
+        if (code != MISUSED) print_summary(l.name, !code, errors, warnings, notes);
         if (!code && errors) code = FAULTY;
     }
     say(all);

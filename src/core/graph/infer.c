@@ -83,7 +83,7 @@ xir_status infer_run(xir_infer *at) {
     if (!fn) return XIR_E_UNKNOWN;
     at->n_out = 0;
     xir_status status = alone ? check_target(at) : infer_check(at);
-    if (!status) status = fn(at);
+    if (!status) status = rule_run(at, fn);
     return status ? status : at->status;
 }
 

@@ -27,3 +27,9 @@ xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, con
     }
     return xir_diags_add(at->why, XIR_ERROR, code, place, "%.*s: %s", (int)at->cls->key.size, at->cls->key.data, sentence);
 }
+
+xir_status rule_failed(xir_infer *at, xir_status status) {
+    if (status != XIR_E_MEMORY) return xir_infer_fail(at, status, NULL, "its rule fails (%s) and does not say why", xir_status_name(status));
+    at->status = status;
+    return diag_memory(at->why);
+}

@@ -28,7 +28,14 @@ struct xir_infer {
     const xir_type   *few[4];
 };
 
-/* The class's own check; XIR_OK without one. */
-static inline xir_status rule_check(xir_infer *at) { return at->cls->check ? at->cls->check(at) : XIR_OK; }
+/* What a rule that has failed comes to: it may be somebody else's, and have said nothing. (rule.c) */
+xir_status rule_failed(xir_infer *at, xir_status status);
+
+/* A rule, run; and the class's own check, XIR_OK without one. */
+static inline xir_status rule_run(xir_infer *at, xir_infer_fn *rule) {
+    xir_status status = rule(at);
+    return status && !at->status ? rule_failed(at, status) : status;
+}
+static inline xir_status rule_check(xir_infer *at) { return at->cls->check ? rule_run(at, at->cls->check) : XIR_OK; }
 
 #endif

@@ -733,6 +733,23 @@ static void its_rows_and_rules_are_kept(void **state) {
     xir_network_free(net);
 }
 
+static xir_status infer_mutely(xir_infer *at) {
+    (void)at;
+    return XIR_E_LIMIT;
+}
+
+static void a_rule_that_fails_without_a_word_is_told_on(void **state) {
+    (void)state;
+    xir_value *x;
+    xir_network *net = own_net(&x);
+    xir_own_mix_attrs attrs = a_mix();
+    const xir_own_mix_in in = { .base = x };
+    xir_at at = { .net = net, .name = XIR_STR("m"), .target = xir_target_of_kind(own, XIR_TARGET_ZHUGE, "330") };
+    DOES(xir_infer_register(own, xir_own_mix_class(), XIR_TARGET_ZHUGE, infer_mutely));
+    REFUSES_NULL(net, xir_add_own_mix(at, in, &attrs), XIR_E_LIMIT, "test::Mix 'm': its rule fails (limit) and does not say why");
+    xir_network_free(net);
+}
+
 static void a_target_infers_as_it_does(void **state) {
     (void)state;
     xir_value *x;
@@ -1030,6 +1047,7 @@ int main(void) {
         OWN(a_cast_looks_at_the_class),
         OWN(an_op_of_one_s_own_is_as_good),
         OWN(its_rows_and_rules_are_kept),
+        OWN(a_rule_that_fails_without_a_word_is_told_on),
         OWN(a_target_infers_as_it_does),
         OWN(a_class_of_another_context_is_unknown_here),
         STORY(attributes_are_read_by_name),
