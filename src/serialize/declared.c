@@ -111,7 +111,9 @@ static xir_format_writing writing_of(const format_writing *how, watched_write *w
         .write = write_watched, .user = w, .why = how->why };
 }
 
-static xir_status write_by(xir_status (*write)(xir_network *, const xir_format_writing *), xir_network *net, const format_writing *how) {
+typedef xir_status declared_write_fn(xir_network *net, const xir_format_writing *how);
+
+static xir_status write_by(declared_write_fn *write, xir_network *net, const format_writing *how) {
     watched_write w = { .how = how };
     const xir_format_writing writing = writing_of(how, &w);
     const size_t before = xir_diags_count_of(how->why, XIR_ERROR);
@@ -119,7 +121,10 @@ static xir_status write_by(xir_status (*write)(xir_network *, const xir_format_w
     return status && !w.stopped ? tell_on(how->format, xir_str_of(how->path), status, before, how->why) : status;
 }
 
-static xir_status write_declared(xir_network *net, const format_writing *how) { return write_by(how->format->decl->write, net, how); }
+static xir_status write_declared(xir_network *net, const format_writing *how) {
+    return write_by(how->format->decl->write, net, how);
+}
+
 static xir_status write_params(xir_network *net, const format_writing *how) {
     return write_by(how->format->decl->write_params, net, how);
 }

@@ -3,6 +3,10 @@
 cp "$data/small.json" "$data/small.raw" .
 
 run 0 diff small.json small.json; quiet; silent
+
+# A name drives no terminal: marks that turn the text around and line ends of Unicode are printed as bytes.
+edit small.json steers.json "s/conv1/con$(printf '\342\200\256\342\200\250')v1/"
+run 1 diff small.json steers.json; out 'con\xe2\x80\xae\xe2\x80\xa8v1'
 run 0 diff --json small.json small.json; quiet; json 'd == []'
 run 0 diff --params small.json small.json; quiet; silent
 run 0 diff --params --lazy small.json small.json; quiet

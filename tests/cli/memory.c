@@ -1,6 +1,6 @@
-/* Memory that runs out under a whole program, its libraries and the system's: to be preloaded. Before the program begins it forks for
- * every allocation that there will be, and the child is refused this one, or this one and all that follow. What becomes of it is
- * held against a run that had memory: the folder XIR_MEMORY/good has its `out`, `err` and `code`, and the files that it wrote.
+/* Memory that runs out under a whole program, its libraries and the system's: to be preloaded. Before the program begins it forks
+ * for every allocation that there will be, and the child is refused this one, or this one and all that follow. What becomes of it
+ * is held against a run that had memory: the folder XIR_MEMORY/good has its `out`, `err` and `code`, and the files that it wrote.
  *
  *   exit code 3           a line on stderr is about memory, every other one says what a line of the good run says
  *   that of the good run  the same output and files; if there is less on stderr, a line is about memory
@@ -61,7 +61,9 @@ static content get(const char *dir, const char *name) {
     return c;
 }
 
-static bool same(const content *a, const content *b) { return a->there == b->there && a->size == b->size && !memcmp(a->data, b->data, a->size); }
+static bool same(const content *a, const content *b) {
+    return a->there == b->there && a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
+}
 
 /* ---- judging ------------------------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # told.sh INCLUDE OUT: writes to OUT.c the wrappers that hold every public call against the rule of docs/errors.md: a call that was
-# given a list of findings, or that builds and edits a network, has left an error there when it returns a failure. They are made from
-# the headers, so that a new call cannot be forgotten. OUT.ld has the options with which the linker puts them in place.
+# given a list of findings, or that builds and edits a network, has left an error there when it returns a failure. They are made
+# from the headers, so that a new call cannot be forgotten. OUT.ld has the options with which the linker puts them in place.
 #
 # A call is wrapped if it returns a status or a pointer and has a parameter `xir_diags *`, or if it returns a status, or is one of
 # those that make ops and Params, and its first parameter is the network, op or value that it changes.
@@ -38,7 +38,7 @@ function name_of(p) {
     return trim(substr(p, RSTART))
 }
 
-function wrap(decl,    open, head, name, ret, params, n, p, i, names, list, status, net, before) {
+function wrap(decl,    open, head, name, ret, params, n, p, i, names, list, status, edits, makes, net, before) {
     open = index(decl, "(")
     head = trim(substr(decl, 1, open - 1))
     match(head, /[a-z_0-9]+$/)
@@ -55,7 +55,9 @@ function wrap(decl,    open, head, name, ret, params, n, p, i, names, list, stat
         if (p[i] ~ /xir_diags \*/ && p[i] !~ /const xir_diags/) list = name_of(p[i])
     }
     p[1] = trim(p[1])
-    if (!list && ((status && name !~ /^xir_(params|json_print)/) || name ~ /^xir_(op_new|op_clone|network_add|params_new|params_copy|params_borrow)$/)) {
+    edits = status && name !~ /^xir_(params|json_print)/
+    makes = name ~ /^xir_(op_new|op_clone|network_add|params_new|params_copy|params_borrow)$/
+    if (!list && (edits || makes)) {
         if (p[1] ~ /^xir_network \*/) net = name_of(p[1])
         if (p[1] ~ /^xir_op \*/) net = "xir_op_network(" name_of(p[1]) ")"
         if (p[1] ~ /^xir_value \*/) net = "xir_value_network(" name_of(p[1]) ")"
@@ -69,8 +71,9 @@ function wrap(decl,    open, head, name, ret, params, n, p, i, names, list, stat
     if (net) print "    xir_network *changed = " name_of(p[1]) " ? " net " : NULL;" >code
     else print "    size_t before = " before ";" >code
     print "    " ret " result = __real_" name "(" names ");" >code
-    if (net) print "    if (" (status ? "result" : "!result") ") check_network(\"" name "\", changed);" >code
-    else print "    if (" (status ? "result" : "!result") ") check(\"" name "\", " list ", before, " (status ? "result" : "XIR_OK") ");" >code
+    print "    if (" (status ? "result" : "!result") ")" >code
+    if (net) print "        check_network(\"" name "\", changed);" >code
+    else print "        check(\"" name "\", " list ", before, " (status ? "result" : "XIR_OK") ");" >code
     print "    return result;\n}\n" >code
 }
 

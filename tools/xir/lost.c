@@ -1,6 +1,5 @@
-/* A mapped file that somebody shortens meanwhile is what the system took back, not a fault of ours: nothing more can be done, but it
- * can be said of which file. The system knows what is mapped where. All this may run in a signal handler: it only reads and
- * writes. */
+/* A mapped file that somebody shortens meanwhile is what the system took back, not a fault of ours: nothing more can be done, but
+ * the file can be named. The system knows what is mapped where. All this may run in a signal handler: it only reads and writes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -26,8 +25,7 @@ static const char *path_in(const char *line, uintptr_t at) {
     uintptr_t from = number(&line);
     if (*line++ != '-') return NULL;
     uintptr_t to = number(&line);
-    const char *slash = at >= from && at < to ? strchr(line, '/') : NULL;
-    return slash;
+    return at >= from && at < to ? strchr(line, '/') : NULL;
 }
 
 /* Reads lines of /proc/self/maps until one has the address. */

@@ -445,8 +445,8 @@ static void open_for(file_writer *w) {
 static bool is_lost(file_writer *w, const void *data) {
     const char *source = errno == EFAULT && w->source ? w->source(w->source_user, data) : NULL;
     if (!source) return false;
-    w->status = file_fail(w->why, XIR_E_IO, source, XIR_NO_BYTE, "the file was made shorter while it was mapped: what %s was to get from it is gone",
-                          w->path);
+    w->status = file_fail(w->why, XIR_E_IO, source, XIR_NO_BYTE,
+                          "the file was made shorter while it was mapped: what %s was to get from it is gone", w->path);
     discard(w);
     return true;
 }

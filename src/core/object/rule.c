@@ -29,7 +29,7 @@ xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, con
 }
 
 xir_status rule_failed(xir_infer *at, xir_status status) {
-    if (status != XIR_E_MEMORY) return xir_infer_fail(at, status, NULL, "its rule fails (%s) and does not say why", xir_status_name(status));
     at->status = status;
-    return diag_memory(at->why);
+    if (status == XIR_E_MEMORY) return diag_memory(at->why);
+    return xir_infer_fail(at, status, NULL, "its rule fails (%s) and does not say why", xir_status_name(status));
 }
