@@ -112,6 +112,7 @@ typedef enum xir_status {
     XIR_E_ABI,         /* a struct or a plug-in made for another version                      */
     XIR_E_UNSUPPORTED, /* this build or machine cannot do it (MD5 refused, for example), or
                           inference has no rule for what it is given (quantised, tiled)       */
+    XIR_E_CANCELLED,   /* the caller's `cancel` has said so                                   */
     XIR_STATUS_COUNT
 } xir_status;
 

@@ -108,6 +108,7 @@ typedef enum xir_word {
     XIR_WORD_UNLIKE,  /* where it differs from PyTorch or ONNX                       */
     XIR_WORD_LAYOUT,  /* what it does when its inputs come in another order of axes  */
     XIR_WORD_NORMALISED, /* what it computes where maps are in normalised numbers    */
+    XIR_WORD_WORK,    /* how much it computes, see work.h                            */
     XIR_WORD_COUNT
 } xir_word;
 
@@ -139,7 +140,7 @@ typedef struct xir_row {
     const char              *preset_text;
     const xir_enum        *(*members)(void);
     const xir_class_decl  *(*of)(void);                /* REF, REFS: the class, NULL in any          */
-    xir_infer_fn            *fn;                       /* CHECK, INFER                               */
+    xir_infer_fn            *fn;                       /* CHECK, INFER, WORK                         */
     int                      target;                   /* INFER: an xir_target_kind of the library   */
     const xir_form          *form;                     /* FORM                                       */
 } xir_row;

@@ -11,7 +11,9 @@ XIR_BEGIN
 typedef struct xir_class      xir_class;      /* see class.h */
 typedef struct xir_class_decl xir_class_decl; /* see class.h */
 
-/* Limits that every reader and every list of findings keeps. */
+/* Limits that every reader and every list of findings keeps; and those of what is computed without being asked for:
+ * constants, while a network is converted, checked or folded. Work is counted in steps (xir_work_steps): a multiply-add is
+ * one, any other element operation ten. */
 typedef struct xir_limits {
     uint32_t size;         /* XIR_INIT(xir_limits)                                                             */
     uint32_t max_depth;    /* of nested values; default 128                                                    */
@@ -20,6 +22,8 @@ typedef struct xir_limits {
     uint64_t max_values;   /* without a class (tags, undeclared attributes) in one file; beside them one is allowed for every
                               8 bytes of a binary file, 3 of a text. A key counts as two more; default 1000000 */
     uint64_t max_findings; /* that a list which is made from now on keeps, see xir_diags_new; default 1000     */
+    uint64_t max_op_work;  /* steps for the constant that one op gives; default 2 * 10^9                       */
+    uint64_t max_work;     /* steps for all constants of one run of a pipeline, or of one check; default 2 * 10^9 */
 } xir_limits;
 
 /* Returns a context with all built-in classes, or NULL without memory. `allocator` may be NULL (malloc) and

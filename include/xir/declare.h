@@ -28,6 +28,8 @@
  *     INFER_TILED(function)   for every target that takes tiled layouts and has no INFER_ON or INFER_FOR
  *     INFER_ALONE(function)  INFER_ALONE_ON(target, function)  INFER_ALONE_TILED(function)   inference that refuses by
  *         itself all that CHECK refuses: CHECK is not run before it
+ *     WORK(function)   how much an op computes, see work.h; without it an op takes an element operation for each element of its
+ *         outputs
  *     FORM(form)
  *     FORMULA(text) GIVES(text) UNLIKE(text)   for the reference: what it computes, how the output's type follows, where it
  *         differs from PyTorch or ONNX; any number of each, a sentence a row

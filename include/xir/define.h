@@ -3,7 +3,7 @@
 #include <math.h>
 #include <xir/class.h>
 
-/* The functions that CHECK, INFER and FORM rows name. */
+/* The functions that CHECK, INFER, WORK and FORM rows name. */
 #include <xir/words_blank.h>
 #undef CHECK
 #undef INFER
@@ -14,6 +14,7 @@
 #undef INFER_TILED
 #undef INFER_ALONE_TILED
 #undef FORM
+#undef WORK
 #define CHECK(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_ON(target, fn) XIR_HIDDEN xir_status fn(xir_infer *at);
@@ -22,6 +23,7 @@
 #define INFER_FOR(key, fn)         XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_TILED(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_ALONE_TILED(fn)      XIR_HIDDEN xir_status fn(xir_infer *at);
+#define WORK(fn)             XIR_HIDDEN xir_status fn(xir_infer *at);
 #define FORM(form)           extern const xir_form form;
 #include XIR_DEFS
 #include <xir/words_off.h>
@@ -162,6 +164,7 @@
 #define UNLIKE(text)                     XIR_NOTE_(UNLIKE,  NULL, .describe = text)
 #define LAYOUT(...)                      XIR_NOTE_(LAYOUT,  NULL, .describe = #__VA_ARGS__)
 #define NORMALISED(...)                  XIR_NOTE_(NORMALISED, NULL, .describe = #__VA_ARGS__)
+#define WORK(f)                          XIR_NOTE_(WORK,    NULL, .fn = f)
 #define FORM(form_)                      XIR_NOTE_(FORM,  NULL, .form = &form_)
 #include XIR_DEFS
 #include <xir/words_off.h>

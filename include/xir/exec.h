@@ -18,6 +18,12 @@ typedef struct xir_run_options {
     /* Called with every value that is computed, in order, if there: what a tool compares or keeps. False stops: XIR_E_INVALID. */
     bool (*watch)(void *user, const xir_value *value, const xir_array *array);
     void  *user;
+    /* Asked while ops are computed, about once a thousand element operations and at the end of a row, from the thread that runs,
+     * if there. True ends the run: XIR_E_CANCELLED. */
+    bool (*cancel)(void *user);
+    /* The most steps that all ops together may take (xir_work_steps); 0: no limit. An op that would take more than are left is not
+     * begun: XIR_E_LIMIT. */
+    uint64_t max_work;
 } xir_run_options;
 
 /* Runs a network: `inputs` are as many as it has inputs, of their element types and of dims that agree with the known ones; the layout of
@@ -27,6 +33,8 @@ typedef struct xir_run_options {
  *   XIR_E_TYPE         another element type
  *   XIR_E_UNSUPPORTED  an operation without a kernel, or one that a kernel cannot run: the finding names it
  *   XIR_E_MISSING      Params without bytes
+ *   XIR_E_LIMIT        more work than the options allow: the finding names the operation that was not begun
+ *   XIR_E_CANCELLED    `cancel` has said so
  *   XIR_E_MEMORY, or what a kernel finds wrong: an index outside, for example */
 XIR_API xir_status xir_network_run(const xir_network *net, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
                                    size_t n_outputs, const xir_run_options *options, xir_diags *why);
@@ -93,6 +101,11 @@ XIR_API bool           xir_kernel_same_elements(const xir_kernel *at, size_t out
 XIR_API xir_status     xir_kernel_pass_on(xir_kernel *at, size_t output, size_t input);
 /* Memory until the kernel is done, zeroed. NULL without memory. */
 XIR_API void          *xir_kernel_take(xir_kernel *at, size_t n, size_t size);
+
+/* Counts `steps` element operations or multiply-adds that a kernel has done, and asks from time to time whether the run is cancelled.
+ * True, from then on: the kernel returns at once, whatever its status. Kernels call it at the end of every row, and within rows that are long:
+ * a call is cheap. */
+XIR_API bool xir_kernel_stops(xir_kernel *at, uint64_t steps);
 
 /* Says what is wrong and returns `code`: the op's class and name are put before the sentence; `where` ("inputs/1") may be NULL. */
 XIR_API xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, const char *format, ...) XIR_PRINTF(4, 5);

@@ -18,6 +18,8 @@ XIR_API const xir_target *xir_infer_target(const xir_infer *at);
 /* Input types by position; NULL where an input is absent or has no type. */
 XIR_API size_t          xir_infer_input_count(const xir_infer *at);
 XIR_API const xir_type *xir_infer_input(const xir_infer *at, size_t i);
+/* The type of output `i` as far as it is known: for WORK functions. NULL past the last one. */
+XIR_API const xir_type *xir_infer_output(const xir_infer *at, size_t i);
 /* Whether an input is a constant of the network: the same answer while the network is built, checked and run. Like its type, this is
  * part of what an answer depends on, and the answer is reused. */
 XIR_API bool            xir_infer_input_is_params(const xir_infer *at, size_t i);

@@ -194,6 +194,9 @@ typedef struct xir_pass_settings {
                                            command that repeats the failure                                              */
     const xir_pass_watch *watches;      /* each with its size, the same for all */
     size_t                n_watches;
+    bool                (*cancel)(void *user);   /* asked before every pass, and while constants are computed; true ends the run:
+                                                    XIR_E_CANCELLED. NULL: never                                      */
+    void                 *cancel_user;
 } xir_pass_settings;
 
 /* Whether settings name passes and options that there are, with values of their kinds: XIR_E_UNKNOWN, XIR_E_TYPE;
@@ -206,6 +209,7 @@ XIR_API xir_status xir_pass_settings_check(xir_context *ctx, const xir_pass_sett
  *                         the network changed although the pass says that it did not
  *   what validation says  of a verified run: the network is not valid any more; the finding names the pass
  *   XIR_E_LIMIT           a group does not come to rest
+ *   XIR_E_CANCELLED       `cancel` has said so
  *   XIR_E_IO              a dump cannot be written
  * The network is then as the failing pass left it, perhaps half changed: xir_pipeline_run_copy leaves it alone. */
 XIR_API xir_status xir_pipeline_run(const xir_pipeline *pipeline, xir_network *net, const xir_pass_settings *settings,

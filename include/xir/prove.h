@@ -24,6 +24,9 @@ typedef struct xir_proof_options {
     uint64_t               seed;
     double                 absolute;     /* how far numbers may be apart, see xir_array_compare; 0 both: 1e-4 each */
     double                 relative;
+    uint64_t               max_work;     /* of one run of a network, as in xir_run_options; 0: no limit                 */
+    bool                 (*cancel)(void *user);   /* as in xir_run_options */
+    void                  *user;
 } xir_proof_options;
 
 /* How far a proof has come. */
@@ -48,6 +51,7 @@ XIR_API xir_status xir_proof_state_of(const xir_proof *proof, xir_proof_state *o
  *   XIR_E_INVALID   an output is another, or there are more or fewer; findings say which, and which value in the order of execution was
  *                   the first to differ from that of its name in the network that was looked at before
  *   XIR_E_UNKNOWN   the networks have no input of a name
+ *   XIR_E_CANCELLED `cancel` has said so
  *   XIR_E_BOUNDS    arrays hold different numbers of samples
  *   what xir_network_run says, if the network cannot be run any more */
 XIR_API xir_status xir_proof_look(xir_proof *proof, const xir_network *net, xir_diags *why);

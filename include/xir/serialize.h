@@ -131,6 +131,9 @@ typedef struct xir_save_options {
  * the same bytes. Validates first unless told not to. XIR_E_MISSING if some parameters have bytes and others lack them;
  * XIR_E_LIMIT if the format cannot hold so much, naming one that can. */
 XIR_API xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options, xir_diags *why);
+/* Removes the temporary files of all saves that are at work in this process, eight at most: for a handler of signals that ends the
+ * program, which may call it, before _exit. The files that were to be replaced are as they were. */
+XIR_API void xir_abandon_saves(void);
 /* The same to a writer; options->format is needed. Of json the structure alone: xir_raw_write writes its parameters. */
 XIR_API xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
                                      xir_diags *why);

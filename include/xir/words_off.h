@@ -43,6 +43,7 @@
 #undef UNLIKE
 #undef LAYOUT
 #undef NORMALISED
+#undef WORK
 #undef ALIAS
 #undef WAS
 #undef CHECK

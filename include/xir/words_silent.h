@@ -16,3 +16,4 @@
 #define UNLIKE(text)
 #define LAYOUT(...)
 #define NORMALISED(...)
+#define WORK(fn)

@@ -18,6 +18,7 @@
 #include <xir/view.h>
 #include <xir/diff.h>
 #include <xir/infer.h>
+#include <xir/work.h>
 #include <xir/plugin.h>
 #include <xir/ops.h>
 #include <xir/sugar.h>

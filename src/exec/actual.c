@@ -81,29 +81,43 @@ static xir_status stand_ins(xir_kernel *at, int seen, stand_in *in, xir_value **
     return XIR_OK;
 }
 
-/* Infers the op's outputs into the kernel's. XIR_E_UNKNOWN: the class has no inference. */
-static xir_status infer_outputs(xir_kernel *at, int seen, xir_diags *why) {
-    xir_infer infer;
-    xir_network *net = at->op->net;
-    stand_in few[4], *in = few;
-    xir_value *few_values[4], **values = few_values;
-    if (at->n_inputs > 4) {
+/* A question about the op, with stand-ins for its inputs. */
+enum { FEW_INPUTS = 4 };
+typedef struct question {
+    xir_infer  infer;
+    stand_in   in[FEW_INPUTS];
+    xir_value *values[FEW_INPUTS];
+} question;
+
+static xir_status ask(xir_kernel *at, int seen, question *q, xir_diags *why) {
+    stand_in *in = q->in;
+    xir_value **values = q->values;
+    if (at->n_inputs > FEW_INPUTS) {
         in = xir_kernel_take(at, at->n_inputs, sizeof *in);
         values = xir_kernel_take(at, at->n_inputs, sizeof *values);
         if (!in || !values) return XIR_E_MEMORY;
     }
     xir_status status = stand_ins(at, seen, in, values);
     if (status) return status;
-    infer_start(&infer, net, at->op->cls, at->op->attrs, at->op->target, values, at->n_inputs, name_text(at->op->name), why);
-    infer.home = context_home(at->ctx);
-    infer.run = at->op;
-    if (why && op_is_in(at->op)) infer.place = (size_t)xir_network_index_of(net, at->op) + 1;
-    status = infer_run(&infer);
-    if (!status && infer.n_out != at->n_outputs) {
+    infer_start(&q->infer, at->op->net, at->op->cls, at->op->attrs, at->op->target, values, at->n_inputs, name_text(at->op->name), why);
+    q->infer.home = context_home(at->ctx);
+    q->infer.run = at->op;
+    return XIR_OK;
+}
+
+/* Infers the op's outputs into the kernel's. XIR_E_UNKNOWN: the class has no inference. */
+static xir_status infer_outputs(xir_kernel *at, int seen, xir_diags *why) {
+    question q;
+    xir_status status = ask(at, seen, &q, why);
+    if (status) return status;
+    xir_infer *infer = &q.infer;
+    if (why && op_is_in(at->op)) infer->place = (size_t)xir_network_index_of(at->op->net, at->op) + 1;
+    status = infer_run(infer);
+    if (!status && infer->n_out != at->n_outputs) {
         status = op_fail(at->op, XIR_E_INVALID, why, "outputs", "it does not have as many outputs as its inputs give");
     }
-    for (size_t i = 0; !status && i < at->n_outputs; i++) at->outputs[i].type = infer.out[i];
-    infer_end(&infer);
+    for (size_t i = 0; !status && i < at->n_outputs; i++) at->outputs[i].type = infer->out[i];
+    infer_end(infer);
     return status;
 }
 
@@ -161,5 +175,15 @@ xir_status actual_types(xir_kernel *at) {
     bool inferred;
     xir_status status = infer_actual(at, &inferred);
     for (size_t i = 0; !status && i < at->n_outputs; i++) status = settle(at, i, inferred);
+    return status;
+}
+
+xir_status actual_work(xir_kernel *at, xir_work *out) {
+    question q;
+    xir_status status = ask(at, SEEN_BYTES, &q, NULL);
+    if (status) return status;
+    for (size_t i = 0; i < at->n_outputs && !status; i++) status = infer_see_output(&q.infer, at->outputs[i].type);
+    if (!status) status = infer_work(&q.infer, out);
+    infer_end(&q.infer);
     return status;
 }

@@ -18,4 +18,10 @@ xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *act
  * says. */
 xir_status actual_types(xir_kernel *at);
 
+/* How much the op computes for these types; XIR_E_BOUNDS: its kernel alone knows. */
+xir_status actual_work(xir_kernel *at, xir_work *out);
+
+/* Computes an op of Params alone within a budget: what passes ask for. */
+run_op_fn exec_constant;
+
 #endif

@@ -1,4 +1,5 @@
 #include "broadcast.h"
+#include "pieces.h"
 
 /* The steps of an input along the dims of the output. */
 static xir_status find_strides(xir_kernel *at, size_t input, const xir_type *to, size_t *strides) {
@@ -35,7 +36,7 @@ static void drop(broadcast *b, size_t k) {
 
 xir_status broadcast_open(broadcast *b, xir_kernel *at, size_t n) {
     const xir_type *to = xir_kernel_output_type(at, 0);
-    *b = (broadcast){ .n_inputs = n, .rank = xir_type_rank(to), .rows = 1, .row = 1 };
+    *b = (broadcast){ .n_inputs = n, .rank = xir_type_rank(to), .rows = 1, .length = 1, .kernel = at };
     int64_t elements;
     if (xir_type_elements(to, &elements)) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "outputs/0", "its dims are not known");
     size_t *room = xir_kernel_take(at, (b->rank + 1) * (n + 2), sizeof *room);
@@ -58,7 +59,7 @@ xir_status broadcast_open(broadcast *b, xir_kernel *at, size_t n) {
     }
     if (b->rank) {
         b->rank--;
-        b->row = b->dims[b->rank];
+        b->length = b->dims[b->rank];
         for (size_t i = 0; i < n; i++) b->step[i] = b->strides[i][b->rank];
     }
     for (size_t k = 0; k < b->rank; k++) b->rows *= b->dims[k];
@@ -66,13 +67,9 @@ xir_status broadcast_open(broadcast *b, xir_kernel *at, size_t n) {
     return XIR_OK;
 }
 
-bool broadcast_next(broadcast *b) {
-    if (b->rows == 0) return false;
-    b->rows--;
-    if (!b->begun) {
-        b->begun = true;
-        return true;
-    }
+/* To the beginning of the next row. */
+static void next_row(broadcast *b) {
+    for (size_t i = 0; i < b->n_inputs; i++) b->at[i] -= b->step[i] * (b->length - b->row);
     for (size_t k = b->rank; k-- > 0;) {
         bool carry = ++b->index[k] == b->dims[k];
         for (size_t i = 0; i < b->n_inputs; i++) b->at[i] += b->strides[i][k];
@@ -80,5 +77,19 @@ bool broadcast_next(broadcast *b) {
         b->index[k] = 0;
         for (size_t i = 0; i < b->n_inputs; i++) b->at[i] -= b->strides[i][k] * b->dims[k];
     }
-    return true;
+}
+
+bool broadcast_next(broadcast *b) {
+    if (b->rest) {
+        for (size_t i = 0; i < b->n_inputs; i++) b->at[i] += b->step[i] * b->row;
+    } else {
+        if (b->rows == 0) return false;
+        b->rows--;
+        if (b->begun) next_row(b);
+        b->begun = true;
+        b->rest = b->length;
+    }
+    b->row = b->rest < PIECE ? b->rest : PIECE;
+    b->rest -= b->row;
+    return !xir_kernel_stops(b->kernel, b->row);
 }

@@ -9,7 +9,7 @@ static size_t padded(size_t n, size_t unit) { return (n + unit - 1) / unit * uni
 
 bool gemm_make(xir_kernel *at, gemm *g, size_t depth, size_t columns) {
     size_t room;
-    *g = (gemm){ .depth = depth, .columns = columns, .wide = padded(columns, BROAD) };
+    *g = (gemm){ .at = at, .depth = depth, .columns = columns, .wide = padded(columns, BROAD) };
     if (__builtin_mul_overflow(depth, g->wide, &room)) return false;
     g->right = xir_kernel_take(at, room + 1, sizeof *g->right);
     g->left = xir_kernel_take(at, GEMM_ROWS * GEMM_DEPTH, sizeof *g->left);
@@ -43,7 +43,7 @@ static void multiply_panels(const double *left, const double *right, size_t dept
     for (size_t i = 0; i < TALL; i++) memcpy(out + i * step, sum[i], sizeof sum[i]);
 }
 
-void gemm_run(gemm *g, gemm_row *read, const void *left, size_t row, size_t rows) {
+bool gemm_run(gemm *g, gemm_row *read, const void *left, size_t row, size_t rows) {
     size_t tall = padded(rows, TALL);
     memset(g->out, 0, tall * g->wide * sizeof *g->out);
     for (size_t k0 = 0; k0 < g->depth; k0 += GEMM_DEPTH) {
@@ -55,9 +55,11 @@ void gemm_run(gemm *g, gemm_row *read, const void *left, size_t row, size_t rows
             else for (size_t k = 0; k < depth; k++) out[k * TALL] = 0;
         }
         for (size_t j = 0; j < g->wide; j += BROAD, right += depth * BROAD) {
+            if (xir_kernel_stops(g->at, tall * depth * BROAD)) return false;
             for (size_t i = 0; i < tall; i += TALL) {
                 multiply_panels(g->left + i * depth, right, depth, g->out + i * g->wide + j, g->wide);
             }
         }
     }
+    return true;
 }

@@ -16,6 +16,7 @@ enum { GEMM_ROWS = 64, GEMM_DEPTH = 256 };
 typedef void gemm_row(const void *left, size_t row, size_t k, size_t n, double *out, size_t step);
 
 typedef struct gemm {
+    xir_kernel *at;
     size_t  depth, columns, wide;   /* `wide` columns with those that fill the last panel */
     double *right, *left;
     double *out;                    /* what gemm_run gives: GEMM_ROWS rows of `wide`      */
@@ -25,7 +26,7 @@ typedef struct gemm {
 bool gemm_make(xir_kernel *at, gemm *g, size_t depth, size_t columns);
 /* The right side: element [k, j] is b[k * row_step + j * column_step]. */
 void gemm_right(gemm *g, const double *b, size_t row_step, size_t column_step);
-/* Multiplies `rows` rows, at most GEMM_ROWS, from `row` on: out[i * wide + j]. */
-void gemm_run(gemm *g, gemm_row *read, const void *left, size_t row, size_t rows);
+/* Multiplies `rows` rows, at most GEMM_ROWS, from `row` on: out[i * wide + j]. False: the run is cancelled. */
+bool gemm_run(gemm *g, gemm_row *read, const void *left, size_t row, size_t rows);
 
 #endif

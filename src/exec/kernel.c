@@ -241,6 +241,20 @@ xir_status xir_kernel_pass_on(xir_kernel *at, size_t i, size_t from) {
     return XIR_OK;
 }
 
+/* ---- stopping --------------------------------------------------------------------------------------------------- */
+
+enum { STEPS_A_QUESTION = 1024 };
+
+bool xir_kernel_stops(xir_kernel *at, uint64_t steps) {
+    if (at->status == XIR_E_CANCELLED) return true;
+    at->steps += steps;
+    if (at->steps < STEPS_A_QUESTION) return false;
+    at->steps = 0;
+    if (!at->within || !at->within->cancel || !at->within->cancel(at->within->user)) return false;
+    xir_kernel_fail(at, XIR_E_CANCELLED, NULL, "the run was cancelled while it was computed");
+    return true;
+}
+
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
 /* Multiplies a result by the scales that stand among the constants: one, or one for each index of their axis. */

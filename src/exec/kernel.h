@@ -33,6 +33,8 @@ struct xir_kernel {
     size_t         n_inputs, n_outputs;
     op_numbers     numbers;        /* what its maps are read as, and its results are stored as */
     struct kernel_piece *pieces;   /* memory until it is done */
+    budget        *within;         /* what it may take; NULL: all                                    */
+    uint64_t       steps;          /* done since the last question whether the run is cancelled      */
     xir_diags     *why;
     xir_status     status;         /* the first failure that has a finding */
 };

@@ -2,6 +2,7 @@
  * large numbers exact. NaN stays NaN where a formula does not say otherwise. */
 #include <math.h>
 #include "map.h"
+#include "pieces.h"
 
 /* minimum(maximum(x, least), most): most wins if they contradict each other. */
 static double limit(double x, double least, double most) {
@@ -84,7 +85,9 @@ static xir_status run_prelu(xir_kernel *at) {
     int64_t n, slopes, c = xir_layout_index(xir_type_layout(type), 'C'), rank = (int64_t)xir_type_rank(type), inner = 1;
     if (!x || !y || !alpha || xir_type_elements(type, &n) || xir_type_elements(xir_value_type(a->alpha), &slopes)) return XIR_E_MEMORY;
     for (int64_t k = rank - 1; k > (c < 0 ? rank - 1 : c); k--) inner *= xir_type_dim(type, k, false);
-    for (int64_t i = 0; i < n; i++) y[i] = x[i] < 0 ? alpha[slopes == 1 ? 0 : i / inner % slopes] * x[i] : x[i];
+    for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
+        for (; i < end; i++) y[i] = x[i] < 0 ? alpha[slopes == 1 ? 0 : i / inner % slopes] * x[i] : x[i];
+    }
     return XIR_OK;
 }
 

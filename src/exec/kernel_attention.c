@@ -55,10 +55,12 @@ static double score_keys(const attention *a, const double *q, const double *k, c
     return most;
 }
 
-static void attend(const attention *a, int64_t b, int64_t h) {
+/* False: the run is cancelled. */
+static bool attend(xir_kernel *at, const attention *a, int64_t b, int64_t h) {
     const int64_t kv = h / (a->q.dim[1] / a->k.dim[1]);
     const double *k = a->key + b * a->k.step[0] + kv * a->k.step[1], *v = a->value + b * a->v.step[0] + kv * a->v.step[1];
     for (int64_t i = 0; i < a->q.dim[2]; i++) {
+        if (xir_kernel_stops(at, (uint64_t)(a->k.dim[2] * (a->q.dim[3] + a->v.dim[3])))) return false;
         const double *q = a->query + b * a->q.step[0] + h * a->q.step[1] + i * a->q.step[2];
         const double *mask = a->mask ? a->mask + b * a->mask_step[0] + h * a->mask_step[1] + i * a->mask_step[2] : NULL;
         double *y = a->out + b * a->y.step[0] + h * a->y.step[1] + i * a->y.step[2];
@@ -70,6 +72,7 @@ static void attend(const attention *a, int64_t b, int64_t h) {
             y[t * a->y.step[3]] = mean / sum;
         }
     }
+    return true;
 }
 
 static double number_of(const xir_scalar *scalar, double preset) {
@@ -100,7 +103,9 @@ static xir_status run_attention(xir_kernel *at) {
     a.score = xir_kernel_take(at, (size_t)a.k.dim[2] + 1, sizeof *a.score);
     if (!a.query || !a.key || !a.value || (mask && !a.mask) || !a.out || !a.score) return XIR_E_MEMORY;
     for (int64_t b = 0; b < a.q.dim[0]; b++) {
-        for (int64_t h = 0; h < a.q.dim[1]; h++) attend(&a, b, h);
+        for (int64_t h = 0; h < a.q.dim[1]; h++) {
+            if (!attend(at, &a, b, h)) return XIR_E_CANCELLED;
+        }
     }
     return XIR_OK;
 }

@@ -139,7 +139,7 @@ static xir_status multiply(xir_kernel *at, const conv *c, const double *x, const
             double *to = y + n * c->y.step[N] + group * c->out * c->y.step[C];
             for (size_t row = 0; row < c->pixels; row += GEMM_ROWS) {
                 size_t rows = c->pixels - row < GEMM_ROWS ? c->pixels - row : GEMM_ROWS;
-                gemm_run(&g, c->transposed ? read_pixel : read_window, &m, row, rows);
+                if (!gemm_run(&g, c->transposed ? read_pixel : read_window, &m, row, rows)) return XIR_E_CANCELLED;
                 for (size_t i = 0; i < rows; i++) add_window(c, g.out + i * g.wide, row + i, to);
             }
         }
@@ -156,14 +156,15 @@ static uint64_t sum_channels(const conv *c, const int64_t *x, const int64_t *k) 
     return sum;
 }
 
-/* Integers wrap. */
-static void sum_integers(const conv *c, const int64_t *x, const int64_t *k, int64_t *y) {
+/* Integers wrap. False: the run is cancelled. */
+static bool sum_integers(xir_kernel *at, const conv *c, const int64_t *x, const int64_t *k, int64_t *y) {
     const axes *over = c->transposed ? &c->y : &c->x, *placed = c->transposed ? &c->x : &c->y;
     for (size_t pixel = 0; pixel < c->pixels; pixel++) {
         int64_t p[SPATIAL], tap[SPATIAL] = { 0 };
         pixel_at(placed, pixel, p);
         do {
             int64_t cell = window_cell(&c->w, over, p, tap), place = pixel_offset(placed, p);
+            if (xir_kernel_stops(at, (uint64_t)(c->in * c->y.dim[C]))) return false;
             if (cell < 0) continue;
             const int64_t *from = x + (c->transposed ? place : cell), *w = k + tap_offset(c, tap);
             int64_t *to = y + (c->transposed ? cell : place);
@@ -174,6 +175,7 @@ static void sum_integers(const conv *c, const int64_t *x, const int64_t *k, int6
             }
         } while (next_cell(tap, c->w.size));
     }
+    return true;
 }
 
 /* ---- all ---------------------------------------------------------------------------------------------------------- */
@@ -196,7 +198,9 @@ static xir_status run(xir_kernel *at, window_attrs attrs) {
     int64_t *y = xir_kernel_i64_out(at, 0);
     if (!x || !k || !bias || !y) return XIR_E_MEMORY;
     for (int64_t i = 0; i < elements; i++) y[i] = has_bias ? bias[i / c.y.step[C] % c.y.dim[C]] : 0;
-    for (int64_t n = 0; n < c.y.dim[N]; n++) sum_integers(&c, x + n * c.x.step[N], k, y + n * c.y.step[N]);
+    for (int64_t n = 0; n < c.y.dim[N]; n++) {
+        if (!sum_integers(at, &c, x + n * c.x.step[N], k, y + n * c.y.step[N])) return XIR_E_CANCELLED;
+    }
     return XIR_OK;
 }
 
@@ -228,6 +232,7 @@ static xir_status unfold(xir_kernel *at) {
             int64_t tap[SPATIAL] = { 0 }, t = 0;
             do {
                 int64_t cell = window_cell(&w, &x, p, tap);
+                if (xir_kernel_stops(at, (uint64_t)x.dim[C])) return XIR_E_CANCELLED;
                 for (int64_t c = 0; c < x.dim[C] && cell >= 0; c++) {
                     carry(&m, n * y.step[N] + place * y.step[W] + (c * w.cells + t) * y.step[C],
                           n * x.step[N] + cell + c * x.step[C], 1);

@@ -31,10 +31,10 @@ static int by_score(const void *l, const void *r) {
 }
 
 /* Moves the boxes that are selected of n to the front; returns how many. */
-static int64_t select_boxes(box *all, int64_t n, int64_t most, double threshold) {
+static int64_t select_boxes(xir_kernel *at, box *all, int64_t n, int64_t most, double threshold) {
     int64_t chosen = 0;
     qsort(all, (size_t)n, sizeof *all, by_score);
-    for (int64_t i = 0; i < n && chosen < most; i++) {
+    for (int64_t i = 0; i < n && chosen < most && !xir_kernel_stops(at, (uint64_t)chosen + 1); i++) {
         bool free = true;
         for (int64_t k = 0; k < chosen && free; k++) free = !overlap(&all[k], &all[i], threshold);
         if (free) all[chosen++] = all[i];
@@ -71,7 +71,7 @@ static xir_status non_max_suppression(xir_kernel *at) {
                 double score = scores[(b * classes + c) * n + i];
                 if (score > least) all[count++] = read_box(boxes + (b * n + i) * 4, a->center_point_box, score, i);
             }
-            count = select_boxes(all, count, limit, iou);
+            count = select_boxes(at, all, count, limit, iou);
             for (int64_t i = 0; i < count; i++, found++) {
                 selected[3 * found] = b;
                 selected[3 * found + 1] = c;

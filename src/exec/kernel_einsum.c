@@ -184,8 +184,13 @@ static xir_status sum_reals(xir_kernel *at, const einsum *e) {
     const innermost in = innermost_of(e);
     do {
         double sum = 0;
+        if (xir_kernel_stops(at, 1)) return XIR_E_CANCELLED;
         if (!nothing) do {
-            for (int64_t k = 0; k < in.length; k++) {
+            if (xir_kernel_stops(at, (uint64_t)in.length * e->n)) return XIR_E_CANCELLED;
+            if (e->n == 2) {
+                const double *a = x[0] + e->offset[0], *b = x[1] + e->offset[1];
+                for (int64_t k = 0; k < in.length; k++) sum += a[k * in.step[0]] * b[k * in.step[1]];
+            } else for (int64_t k = 0; k < in.length; k++) {
                 double product = 1;
                 for (size_t i = 0; i < e->n; i++) product *= x[i][e->offset[i] + k * in.step[i]];
                 sum += product;
@@ -208,8 +213,13 @@ static xir_status sum_integers(xir_kernel *at, const einsum *e) {
     const innermost in = innermost_of(e);
     do {
         uint64_t sum = 0;
+        if (xir_kernel_stops(at, 1)) return XIR_E_CANCELLED;
         if (!nothing) do {
-            for (int64_t k = 0; k < in.length; k++) {
+            if (xir_kernel_stops(at, (uint64_t)in.length * e->n)) return XIR_E_CANCELLED;
+            if (e->n == 2) {
+                const int64_t *a = x[0] + e->offset[0], *b = x[1] + e->offset[1];
+                for (int64_t k = 0; k < in.length; k++) sum += (uint64_t)a[k * in.step[0]] * (uint64_t)b[k * in.step[1]];
+            } else for (int64_t k = 0; k < in.length; k++) {
                 uint64_t product = 1;
                 for (size_t i = 0; i < e->n; i++) product *= (uint64_t)x[i][e->offset[i] + k * in.step[i]];
                 sum += product;

@@ -1,5 +1,5 @@
 /* Tensors made of shapes and single numbers. How many elements there are, inference has found: it has seen the numbers. */
-#include "kernels.h"
+#include "pieces.h"
 
 static int64_t count(xir_kernel *at) {
     int64_t n = 0;
@@ -12,12 +12,16 @@ static xir_status range(xir_kernel *at) {
         const double *start = xir_kernel_reals(at, 0), *delta = xir_kernel_reals(at, 2);
         double *out = xir_kernel_real_out(at, 0);
         if (!start || !delta || !out) return XIR_E_MEMORY;
-        for (int64_t i = 0; i < n; i++) out[i] = *start + (double)i * *delta;
+        for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
+            for (; i < end; i++) out[i] = *start + (double)i * *delta;
+        }
     } else {
         const int64_t *start = xir_kernel_i64s(at, 0), *delta = xir_kernel_i64s(at, 2);
         int64_t *out = xir_kernel_i64_out(at, 0);
         if (!start || !delta || !out) return XIR_E_MEMORY;
-        for (int64_t i = 0; i < n; i++) out[i] = (int64_t)((uint64_t)*start + (uint64_t)i * (uint64_t)*delta);
+        for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
+            for (; i < end; i++) out[i] = (int64_t)((uint64_t)*start + (uint64_t)i * (uint64_t)*delta);
+        }
     }
     return XIR_OK;
 }
@@ -41,12 +45,18 @@ static xir_status constant_of_shape(xir_kernel *at) {
     const int64_t n = count(at), whole = integer ? integer->value : boolean ? boolean->value : 0;
     if (real) {
         double *out = xir_kernel_real_out(at, 0);
-        for (int64_t i = 0; i < n && out; i++) out[i] = real->value;
-        return out ? XIR_OK : XIR_E_MEMORY;
+        if (!out) return XIR_E_MEMORY;
+        for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
+            for (; i < end; i++) out[i] = real->value;
+        }
+        return XIR_OK;
     }
     int64_t *out = xir_kernel_i64_out(at, 0);
-    for (int64_t i = 0; i < n && out; i++) out[i] = whole;
-    return out ? XIR_OK : XIR_E_MEMORY;
+    if (!out) return XIR_E_MEMORY;
+    for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
+        for (; i < end; i++) out[i] = whole;
+    }
+    return XIR_OK;
 }
 
 kernel_table kernels_fill = {

@@ -29,6 +29,7 @@ static xir_status gather(xir_kernel *at) {
     for (int64_t i = 0; i < n; i++) {
         int64_t index = indices[i];
         if (!index_in(&index, dim)) return outside(at, indices[i], i, axis, dim);
+        if (xir_kernel_stops(at, (uint64_t)(before * behind))) return XIR_E_CANCELLED;
         for (int64_t p = 0; p < before; p++) carry(&m, (p * n + i) * behind, (p * dim + index) * behind, behind);
     }
     return XIR_OK;
@@ -49,6 +50,7 @@ static xir_status gather_elements(xir_kernel *at) {
     for (int64_t i = 0, from = 0; i < n; i++) {   // `from` has no part along the axis
         int64_t index = indices[i];
         if (!index_in(&index, dim)) return outside(at, indices[i], i, axis, dim);
+        if (xir_kernel_stops(at, 1)) return XIR_E_CANCELLED;
         carry(&m, i, from + index * step[axis], 1);
         for (size_t k = rank; k-- > 0;) {
             int64_t along = k == axis ? 0 : step[k];
@@ -85,6 +87,7 @@ static places places_of(xir_kernel *at, size_t first) {
 /* Where place i is, in elements behind its batch. */
 static xir_status find_place(xir_kernel *at, const places *p, int64_t i, int64_t *out) {
     *out = 0;
+    if (xir_kernel_stops(at, (uint64_t)(p->n + p->slice))) return XIR_E_CANCELLED;
     for (int64_t k = 0; k < p->n; k++) {
         int64_t given = p->indices[i * p->n + k], index = given, dim = xir_type_dim(p->data, (int64_t)p->first + k, false);
         if (!index_in(&index, dim)) return outside(at, given, i * p->n + k, p->first + (size_t)k, dim);

@@ -29,7 +29,10 @@ static xir_status join(xir_kernel *at, size_t axis, bool stacked) {
         size_t n = stacked ? 1 : dim_of(xir_kernel_input_type(at, i), axis);
         m.from = carried_input(at, &m, i);
         if (!m.from) return XIR_E_MEMORY;
-        for (size_t o = 0; o < outer; o++) carry(&m, (int64_t)((o * all + place) * inner), (int64_t)(o * n * inner), (int64_t)(n * inner));
+        for (size_t o = 0; o < outer; o++) {
+            if (xir_kernel_stops(at, n * inner)) return XIR_E_CANCELLED;
+            carry(&m, (int64_t)((o * all + place) * inner), (int64_t)(o * n * inner), (int64_t)(n * inner));
+        }
         place += n;
     }
     return XIR_OK;

@@ -97,7 +97,7 @@ static xir_status multiply_reals(xir_kernel *at, matmul *m) {
         packed = right;
         for (size_t row = 0; row < rows; row += GEMM_ROWS) {
             size_t some = rows - row < GEMM_ROWS ? rows - row : GEMM_ROWS;
-            gemm_run(&g, read_row, &l, row, some);
+            if (!gemm_run(&g, read_row, &l, row, some)) return XIR_E_CANCELLED;
             for (size_t i = 0; i < some; i++, y += columns) {
                 const double *from = g.out + i * g.wide;
                 for (size_t j = 0; j < columns; j++) {
@@ -120,6 +120,7 @@ static xir_status multiply_integers(xir_kernel *at, matmul *m) {
         const int64_t *bias = b ? b + batch_offset(m, BIAS) : NULL;
         for (int64_t i = 0; i < m->rows; i++, from += m->depth) {
             for (int64_t j = 0; j < m->columns; j++) {
+                if (xir_kernel_stops(at, (uint64_t)m->depth)) return XIR_E_CANCELLED;
                 uint64_t sum = bias ? (uint64_t)bias[i * m->bias_row + j * m->bias_column] : 0;
                 for (int64_t t = 0; t < m->depth; t++) {
                     sum += (uint64_t)from[t] * (uint64_t)right[t * m->depth_step + j];

@@ -25,7 +25,7 @@ static xir_status batch_norm(xir_kernel *at, const xir_value *variance, const xi
     if (!x || !y || !constants(at, variance, "variance", channels, &factor) || !constants(at, mean, "mean", channels, &addend) ||
         xir_type_elements(type, &n)) return XIR_E_MEMORY;
     if (!factor || !addend) return xir_kernel_fail(at, XIR_E_MISSING, NULL, "its constants are missing");
-    for (size_t i = 0, k = 0; i < (size_t)n; k = k + 1 < channels ? k + 1 : 0) {
+    for (size_t i = 0, k = 0; i < (size_t)n && !xir_kernel_stops(at, inner); k = k + 1 < channels ? k + 1 : 0) {
         for (size_t end = i + inner; i < end; i++) y[i] = x[i] * factor[k] + addend[k];
     }
     return XIR_OK;
@@ -83,6 +83,7 @@ static xir_status group_norm(xir_kernel *at, size_t n_groups, double eps, const 
     for (size_t i = 0; i < g.n; i++) {
         size_t start = g.starts[i], channel = start / inner % channels;
         if (channel % each) continue;   // not the first channel of a group
+        if (xir_kernel_stops(at, of_channels.size)) return XIR_E_CANCELLED;
         double mean, scale;
         measure(x, &of_channels, start, eps, &mean, &scale);
         for (size_t m = 0; m < of_channels.size; m++) {
@@ -130,7 +131,7 @@ static xir_status run_layer_norm(xir_kernel *at) {
     xir_status status = open_along(at, a->axis.data, a->axis.size, &g, &x, &y);
     if (status) return status;
     if (!constants(at, a->gamma, "gamma", g.size, &gamma) || !constants(at, a->beta, "beta", g.size, &beta)) return XIR_E_MEMORY;
-    for (size_t i = 0; i < g.n; i++) {
+    for (size_t i = 0; i < g.n && !xir_kernel_stops(at, g.size); i++) {
         double mean, scale;
         measure(x, &g, g.starts[i], a->eps, &mean, &scale);
         for (size_t m = 0; m < g.size; m++) {
@@ -149,7 +150,7 @@ static xir_status run_rms_norm(xir_kernel *at) {
     xir_status status = open_along(at, a->axis.data, a->axis.size, &g, &x, &y);
     if (status) return status;
     if (!constants(at, a->gamma, "gamma", g.size, &gamma)) return XIR_E_MEMORY;
-    for (size_t i = 0; i < g.n; i++) {
+    for (size_t i = 0; i < g.n && !xir_kernel_stops(at, g.size); i++) {
         double squares = 0;
         for (size_t m = 0; m < g.size; m++) squares += x[g.starts[i] + g.members[m]] * x[g.starts[i] + g.members[m]];
         double root = sqrt(squares / (double)g.size + a->eps);
@@ -181,7 +182,7 @@ static xir_status run_normalize(xir_kernel *at) {
     groups g;
     xir_status status = open_along(at, a->axis.data, a->axis.size, &g, &x, &y);
     if (status) return status;
-    for (size_t i = 0; i < g.n; i++) {
+    for (size_t i = 0; i < g.n && !xir_kernel_stops(at, g.size); i++) {
         double norm = norm_of(x, &g, g.starts[i], a->p);
         if (norm < a->eps) norm = a->eps;
         for (size_t m = 0; m < g.size; m++) y[g.starts[i] + g.members[m]] = x[g.starts[i] + g.members[m]] / norm;
@@ -196,7 +197,7 @@ static xir_status softmax(xir_kernel *at, int64_t axis, bool logarithm) {
     groups g;
     xir_status status = open_along(at, &axis, 1, &g, &x, &y);
     if (status) return status;
-    for (size_t i = 0; i < g.n; i++) {
+    for (size_t i = 0; i < g.n && !xir_kernel_stops(at, g.size); i++) {
         double most = -INFINITY, sum = 0;
         for (size_t m = 0; m < g.size; m++) most = fmax(most, x[g.starts[i] + g.members[m]]);
         for (size_t m = 0; m < g.size; m++) sum += exp(x[g.starts[i] + g.members[m]] - most);

@@ -24,7 +24,7 @@ static bool pool_make(xir_kernel *at, const window_attrs *attrs, pool *p) {
 /* Computes element `to` of the output: of the window at a place, over the channel that begins at element `from` of the input. */
 typedef void pool_fn(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user);
 
-static void each_element(const pool *p, pool_fn *each, void *user) {
+static void each_element(xir_kernel *kernel, const pool *p, pool_fn *each, void *user) {
     int64_t place[SPATIAL] = { 0 };
     if (p->y.dim[N] == 0 || p->y.dim[C] == 0) return;
     do {
@@ -32,6 +32,7 @@ static void each_element(const pool *p, pool_fn *each, void *user) {
         for (size_t a = 0; a < SPATIAL; a++) at += place[a] * p->y.step[D + a];
         for (int64_t n = 0; n < p->y.dim[N]; n++) {
             for (int64_t c = 0; c < p->y.dim[C]; c++) {
+                if (xir_kernel_stops(kernel, (uint64_t)p->w.cells)) return;
                 each(p, place, n * p->x.step[N] + c * p->x.step[C], at + n * p->y.step[N] + c * p->y.step[C], user);
             }
         }
@@ -78,11 +79,11 @@ static xir_status max_pool(xir_kernel *at, window_attrs attrs) {
     if (xir_kernel_is_real(type)) {
         reals r = { xir_kernel_reals(at, 0), xir_kernel_real_out(at, 0) };
         if (!r.x || !r.y) return XIR_E_MEMORY;
-        each_element(&p, greatest_real, &r);
+        each_element(at, &p, greatest_real, &r);
     } else {
         integers r = { xir_kernel_i64s(at, 0), xir_kernel_i64_out(at, 0), lowest_of(xir_type_element(type)), order_of(type) };
         if (!r.x || !r.y) return XIR_E_MEMORY;
-        each_element(&p, greatest_integer, &r);
+        each_element(at, &p, greatest_integer, &r);
     }
     return XIR_OK;
 }
@@ -130,11 +131,11 @@ static xir_status avg_pool(xir_kernel *at, window_attrs attrs) {
     if (xir_kernel_is_real(type)) {
         reals r = { xir_kernel_reals(at, 0), xir_kernel_real_out(at, 0) };
         if (!r.x || !r.y) return XIR_E_MEMORY;
-        each_element(&p, mean_of_reals, &r);
+        each_element(at, &p, mean_of_reals, &r);
     } else {
         integers r = { xir_kernel_i64s(at, 0), xir_kernel_i64_out(at, 0), 0, order_of(type) };
         if (!r.x || !r.y) return XIR_E_MEMORY;
-        each_element(&p, mean_of_integers, &r);
+        each_element(at, &p, mean_of_integers, &r);
     }
     return XIR_OK;
 }

@@ -65,6 +65,7 @@ typedef struct cell cell;
 typedef void step_fn(const cell *c, size_t direction, double *h, double *state);
 
 struct cell {
+    xir_kernel   *at;
     size_t        gates, functions;
     bool          has_c;
     step_fn      *step;
@@ -103,9 +104,9 @@ static void read_functions(cell *c) {
 
 /* ---- one step ------------------------------------------------------------------------------------------------------ */
 
-/* out[i] = bias[i] + row i of `m` times x. */
-static void multiply_rows(const double *m, size_t rows, size_t columns, const double *x, const double *bias, double *out) {
-    for (size_t i = 0; i < rows; i++, m += columns) {
+/* out[i] = bias[i] + row i of `m` times x. Of a run that is cancelled the rest is left as it is. */
+static void multiply_rows(const cell *c, const double *m, size_t rows, size_t columns, const double *x, const double *bias, double *out) {
+    for (size_t i = 0; i < rows && !xir_kernel_stops(c->at, columns + 1); i++, m += columns) {
         double sum = 0;
         for (size_t k = 0; k < columns; k++) sum += x[k] * m[k];
         out[i] = sum + (bias ? bias[i] : 0);
@@ -120,7 +121,7 @@ static const double *kernel_of_state(const cell *c, size_t direction) { return c
 
 /* h R and the second half of the bias into c->carried. */
 static void carry_state(const cell *c, size_t direction, const double *h) {
-    multiply_rows(kernel_of_state(c, direction), c->rows, c->hidden, h, second_bias(c, direction), c->carried);
+    multiply_rows(c, kernel_of_state(c, direction), c->rows, c->hidden, h, second_bias(c, direction), c->carried);
 }
 
 static void lstm_step(const cell *c, size_t direction, double *h, double *state) {
@@ -148,7 +149,7 @@ static void gru_step(const cell *c, size_t direction, double *h, double *state) 
     if (!c->flag) {
         const double *bias = second_bias(c, direction);
         for (size_t k = 0; k < n; k++) c->reset[k] = r[k] * h[k];
-        multiply_rows(kernel_of_state(c, direction) + 2 * n * n, n, n, c->reset, bias ? bias + 2 * n : NULL, carried);
+        multiply_rows(c, kernel_of_state(c, direction) + 2 * n * n, n, n, c->reset, bias ? bias + 2 * n : NULL, carried);
     }
     for (size_t k = 0; k < n; k++) {
         double now = apply(g, next[k] + (c->flag ? r[k] * carried[k] : carried[k]));
@@ -196,10 +197,10 @@ static size_t output_at(const cell *c, size_t t, size_t direction, size_t b) {
 static void run_sequence(const cell *c, size_t direction, size_t b, size_t length, double *y, double *h, double *state) {
     const bool backwards = direction == 1 || c->direction == XIR_DIRECTION_REVERSE;
     const double *bias = c->in[B] ? c->in[B] + 2 * direction * c->rows : NULL;
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length && !xir_kernel_stops(c->at, c->hidden); i++) {
         size_t t = backwards ? length - 1 - i : i;
         const double *x = c->in[X] + (c->batch_first ? b * c->length + t : t * c->batch + b) * c->inputs;
-        multiply_rows(c->in[W] + direction * c->rows * c->inputs, c->rows, c->inputs, x, bias, c->sum);
+        multiply_rows(c, c->in[W] + direction * c->rows * c->inputs, c->rows, c->inputs, x, bias, c->sum);
         c->step(c, direction, h, state);
         double *out = y + output_at(c, t, direction, b);
         for (size_t k = 0; k < c->hidden; k++) out[k] = h[k];
@@ -211,6 +212,7 @@ static void run_sequence(const cell *c, size_t direction, size_t b, size_t lengt
 }
 
 static xir_status run(xir_kernel *at, cell c) {
+    c.at = at;
     if (!read_inputs(at, &c)) return XIR_E_MEMORY;
     read_functions(&c);
     const int64_t *lengths = xir_kernel_input_type(at, SEQUENCE_LENS) ? xir_kernel_i64s(at, SEQUENCE_LENS) : NULL;

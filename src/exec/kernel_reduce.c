@@ -21,7 +21,7 @@ static xir_status reduce_i64s(xir_kernel *at, const groups *g, const fold *f) {
     i64_fold *step = is_u64(xir_kernel_input_type(at, 0)) && f->of_u64s ? f->of_u64s : f->of_integers;
     if (!x || !out) return XIR_E_MEMORY;
     if (f->mean && g->size == 0) return xir_kernel_fail(at, XIR_E_INVALID, NULL, "the mean of no integers is none");
-    for (size_t i = 0; i < g->n; i++) {
+    for (size_t i = 0; i < g->n && !xir_kernel_stops(at, g->size + 1); i++) {
         int64_t sofar = f->from_first ? x[g->starts[i] + g->members[0]] : f->first;
         for (size_t m = f->from_first; m < g->size; m++) sofar = step(sofar, x[g->starts[i] + g->members[m]]);
         out[i] = f->mean ? sofar / (int64_t)g->size : sofar;
@@ -33,7 +33,7 @@ static xir_status reduce_reals(xir_kernel *at, const groups *g, const fold *f) {
     const double *x = xir_kernel_reals(at, 0);
     double *out = xir_kernel_real_out(at, 0);
     if (!x || !out) return XIR_E_MEMORY;
-    for (size_t i = 0; i < g->n; i++) {
+    for (size_t i = 0; i < g->n && !xir_kernel_stops(at, g->size + 1); i++) {
         double sofar = f->from_first ? x[g->starts[i] + g->members[0]] : f->first;
         for (size_t m = f->from_first; m < g->size; m++) sofar = f->of_reals(sofar, x[g->starts[i] + g->members[m]]);
         out[i] = f->mean ? sofar / (double)g->size : sofar;
@@ -104,7 +104,7 @@ static xir_status run_cum_sum(xir_kernel *at) {
     double *y = real ? xir_kernel_real_out(at, 0) : NULL;
     int64_t *m = real ? NULL : xir_kernel_i64_out(at, 0);
     if (real ? !x || !y : !n || !m) return XIR_E_MEMORY;
-    for (size_t i = 0; i < g.n; i++) {
+    for (size_t i = 0; i < g.n && !xir_kernel_stops(at, g.size); i++) {
         double sum = 0;
         int64_t count = 0;
         for (size_t k = 0; k < g.size; k++) {

@@ -84,7 +84,7 @@ static xir_status scale(xir_kernel *at, scaling *s) {
     const axes *x = &s->x, *y = &s->y;
     const double *from = NULL;
     double *to = NULL;
-    carrier m;
+    carrier m = { .from = NULL };
     bool moved = s->how == NEAREST;
     for (size_t a = 0; a < SPATIAL; a++) {
         if (!(s->along[a] = scale_axis(at, s, a))) return XIR_E_MEMORY;
@@ -101,6 +101,7 @@ static xir_status scale(xir_kernel *at, scaling *s) {
             cell += along[a]->cell[0] * x->step[D + a];
         }
         for (int64_t n = 0; n < y->dim[N]; n++) {
+            if (xir_kernel_stops(at, (uint64_t)y->dim[C])) return XIR_E_CANCELLED;
             for (int64_t c = 0; c < y->dim[C]; c++) {
                 int64_t out = n * y->step[N] + c * y->step[C] + place, in = n * x->step[N] + c * x->step[C];
                 if (moved) carry(&m, out, in + cell, 1);
@@ -197,6 +198,7 @@ static xir_status grid_sample(xir_kernel *at) {
     int64_t p[SPATIAL] = { 0 };
     do {
         for (int64_t b = 0; b < y->dim[N]; b++) {
+            if (xir_kernel_stops(at, (uint64_t)y->dim[C])) return XIR_E_CANCELLED;
             taps along[SPATIAL] = { { 1, { 0 }, { 1 } }, { 1, { 0 }, { 1 } }, { 1, { 0 }, { 1 } } };
             const taps *all[SPATIAL] = { &along[0], &along[1], &along[2] };
             int64_t out = b * y->step[N], place = b * g->step[N];

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include "dims.h"
 #include "groups.h"
+#include "pieces.h"
 
 /* The elements of an input, as reals or as integers. */
 typedef struct elements {
@@ -39,6 +40,7 @@ static xir_status find_extreme(xir_kernel *at, const xir_int_imm *dim, bool leas
     for (int64_t p = 0; p < before; p++) {
         for (int64_t s = 0; s < behind; s++) {
             int64_t first = p * n * behind + s, best = 0;
+            if (xir_kernel_stops(at, (uint64_t)n)) return XIR_E_CANCELLED;
             for (int64_t k = 1; k < n; k++) {
                 int64_t i = first + k * behind, j = first + best * behind;
                 if (least ? is_greater(&e, j, i) : is_greater(&e, i, j)) best = k;
@@ -105,6 +107,7 @@ static xir_status top_k(xir_kernel *at) {
     for (int64_t p = 0; p < before; p++) {
         for (int64_t s = 0; s < behind; s++) {
             l.first = p * n * behind + s;
+            if (xir_kernel_stops(at, (uint64_t)n)) return XIR_E_CANCELLED;
             for (int64_t i = 0; i < n; i++) order[i] = i;
             sort_indices(&l, order, room, n);
             for (int64_t i = 0; i < k; i++) {
@@ -127,12 +130,16 @@ static xir_status non_zero(xir_kernel *at) {
     int64_t found = 0;
     elements e;
     if (!take_elements(at, 0, &e)) return XIR_E_MEMORY;
-    for (int64_t i = 0; i < n; i++) found += e.reals ? e.reals[i] != 0 : e.i64s[i] != 0;
+    for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
+        for (; i < end; i++) found += e.reals ? e.reals[i] != 0 : e.i64s[i] != 0;
+    }
+    if (xir_kernel_stops(at, 0)) return XIR_E_CANCELLED;   // not all have been counted
     const int64_t dims[2] = { (int64_t)rank, found };
     xir_status status = xir_kernel_give(at, 0, dims, 2);
     int64_t *out = status ? NULL : xir_kernel_i64_out(at, 0);
     if (!out) return status ? status : XIR_E_MEMORY;
     for (int64_t i = 0, column = 0; i < n; i++) {
+        if (xir_kernel_stops(at, 1)) return XIR_E_CANCELLED;
         if (e.reals ? e.reals[i] == 0 : e.i64s[i] == 0) continue;
         for (size_t k = rank, rest = (size_t)i; k-- > 0;) {
             size_t dim = (size_t)xir_type_dim(type, (int64_t)k, false);

@@ -1,5 +1,6 @@
 #include "dims.h"
 #include "map.h"
+#include "pieces.h"
 
 /* Whether some uint64 is no int64: then all are computed as reals, which are near. */
 static bool has_large(xir_kernel *at, int64_t n) {
@@ -19,12 +20,16 @@ xir_status map_elements(xir_kernel *at, real_map *of_real, i64_map *of_integer) 
         const int64_t *x = xir_kernel_i64s(at, 0);
         int64_t *y = xir_kernel_i64_out(at, 0);
         if (!x || !y) return XIR_E_MEMORY;
-        for (int64_t i = 0; i < n; i++) y[i] = of_integer(x[i], attrs);
+        for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
+            for (; i < end; i++) y[i] = of_integer(x[i], attrs);
+        }
         return XIR_OK;
     }
     const double *x = xir_kernel_reals(at, 0);
     double *y = xir_kernel_real_out(at, 0);
     if (!x || !y) return XIR_E_MEMORY;
-    for (int64_t i = 0; i < n; i++) y[i] = of_real(x[i], attrs);
+    for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
+        for (; i < end; i++) y[i] = of_real(x[i], attrs);
+    }
     return XIR_OK;
 }

@@ -60,7 +60,7 @@ xir_status pick_carry(pick *p, xir_kernel *at, const carrier *m, const void *fil
     for (size_t k = 0; k < outer; k++) rows *= p->dims[k];
     if (row == 0) rows = 0;
     const char *new_element = fill ? fill : zeros;
-    for (size_t r = 0; r < rows; r++, to += row) {
+    for (size_t r = 0; r < rows && !xir_kernel_stops(at, row); r++, to += row) {
         int64_t from = p->base;
         bool is_new = false;
         for (size_t k = 0; k < outer; k++) {

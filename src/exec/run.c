@@ -92,6 +92,47 @@ static xir_status settle_numbers(xir_kernel *at) {
     return status ? xir_kernel_fail(at, status, *why.where ? why.where : NULL, "%s", why.text) : XIR_OK;
 }
 
+/* What an op takes whose dims its kernel alone knows: each element of its inputs is looked at. */
+static uint64_t count_inputs(const xir_kernel *at) {
+    uint64_t n = 1;
+    for (size_t i = 0; i < at->n_inputs; i++) n = xir_work_add(n, at->inputs[i].array ? at->inputs[i].array->count : 0);
+    return n;
+}
+
+static xir_status refuse_size(xir_kernel *at, budget *b) {
+    for (size_t i = 0; i < at->n_outputs; i++) {
+        int64_t n;
+        char where[32];
+        if (xir_type_elements(at->outputs[i].type, &n) || (uint64_t)n <= b->elements) continue;
+        b->refused = true;
+        snprintf(where, sizeof where, "outputs/%zu", i);
+        return xir_kernel_fail(at, XIR_E_LIMIT, where, "it has %llu elements, the limit is %llu", (unsigned long long)n,
+                               (unsigned long long)b->elements);
+    }
+    return XIR_OK;
+}
+
+/* Takes what the op takes from the budget. */
+static xir_status take_work(xir_kernel *at) {
+    budget *b = at->within;
+    if (!b) return XIR_OK;
+    xir_status status = b->elements < UINT64_MAX ? refuse_size(at, b) : XIR_OK;
+    if (status || (b->op_work == UINT64_MAX && b->work == UINT64_MAX)) return status;
+    xir_work work;
+    status = actual_work(at, &work);
+    if (status == XIR_E_MEMORY) return diag_memory(at->why);
+    if (status) work = XIR_INIT(xir_work, .element_ops = count_inputs(at));
+    const uint64_t all = xir_work_steps(&work), most = b->op_work < b->work ? b->op_work : b->work;
+    if (all <= most) {
+        if (b->work != UINT64_MAX) b->work -= all;
+        return XIR_OK;
+    }
+    b->refused = true;
+    b->asked = all;
+    return xir_kernel_fail(at, XIR_E_LIMIT, NULL, "it takes %llu steps, %llu are %s",
+                           (unsigned long long)all, (unsigned long long)most, b->op_work < b->work ? "allowed" : "left");
+}
+
 static xir_status compute(xir_kernel *at, xir_array **outputs) {
     bool any;
     if (!class_kernel(at->op->cls)) return kernel_run(at);   // says so
@@ -102,6 +143,7 @@ static xir_status compute(xir_kernel *at, xir_array **outputs) {
     if (is_tiled(at)) return op_fail(at->op, XIR_E_UNSUPPORTED, at->why, NULL, "the executor does not run tiled layouts");
     status = settle_numbers(at);
     if (!status) status = count_outputs(at, &any);
+    if (!status && any) status = take_work(at);
     if (!status) status = any ? kernel_run(at) : kernel_store(at);   // dims around no elements may be too large to walk
     for (size_t i = 0; !status && i < at->n_outputs; i++) status = hand_out(at, i, &outputs[i]);
     for (size_t i = 0; status && i < at->n_outputs; i++) {
@@ -131,8 +173,8 @@ static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
 }
 
 /* Runs an op over arrays, NULL for those that are absent; its Params may be missing among them. `outputs` has NULLs. */
-static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, xir_diags *why) {
-    xir_kernel at = { .op = op, .ctx = op->net->ctx, .why = why };
+static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within, xir_diags *why) {
+    xir_kernel at = { .op = op, .ctx = op->net->ctx, .within = within, .why = why };
     size_t room = op->n_inputs * sizeof(kernel_input) + op->n_outputs * sizeof(kernel_output) + 1;
     void *memory = mem_new(&at.ctx->alloc, room);
     if (!memory) return diag_memory(why);
@@ -180,7 +222,14 @@ xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
     if (inputs && n_inputs != op->n_inputs) return count_fail(why, "inputs", op->n_inputs, n_inputs);
     if (n_outputs != op->n_outputs) return count_fail(why, "outputs", op->n_outputs, n_outputs);
-    return run_op(op, inputs, outputs, why);
+    return run_op(op, inputs, outputs, NULL, why);
+}
+
+xir_status exec_constant(const xir_op *op, xir_array **outputs, size_t n_outputs, budget *within, xir_diags *why) {
+    for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
+    within->refused = false;
+    within->asked = 0;
+    return run_op(op, NULL, outputs, within, why);
 }
 
 /* ---- a network --------------------------------------------------------------------------------------------------- */
@@ -212,6 +261,7 @@ typedef struct runner {
     const xir_array      **inputs;    /* room for the inputs of the widest op      */
     xir_array            **outputs;
     size_t                 n_inputs, n_outputs;
+    budget                 within;
 } runner;
 
 static running *running_of(const runner *r, const xir_value *value) {
@@ -271,6 +321,11 @@ static xir_status stopped(const runner *r, const xir_value *value, const xir_arr
     return array_fail(r->why, XIR_E_INVALID, "the run was stopped");
 }
 
+static xir_status cancelled(const runner *r) {
+    if (!r->within.cancel || !r->within.cancel(r->within.user)) return XIR_OK;
+    return array_fail(r->why, XIR_E_CANCELLED, "the run was cancelled");
+}
+
 /* The array of an input of an op; NULL for Params, which run_op looks up. */
 static xir_status find_input(const runner *r, const xir_op *op, size_t i, const xir_array **out) {
     const xir_value *value = op->inputs[i].value;
@@ -289,7 +344,7 @@ static xir_status step(runner *r, const xir_op *op) {
     xir_status status = XIR_OK;
     for (size_t i = 0; !status && i < op->n_inputs; i++) status = find_input(r, op, i, &r->inputs[i]);
     for (size_t i = 0; i < op->n_outputs; i++) r->outputs[i] = NULL;
-    if (!status) status = run_op(op, r->inputs, r->outputs, r->why);
+    if (!status) status = run_op(op, r->inputs, r->outputs, &r->within, r->why);
     if (status) return status;
     for (size_t i = 0; i < op->n_outputs; i++) {
         running *it = &r->values[r->first[op->slot] + i];
@@ -339,6 +394,8 @@ static xir_status run_all(runner *r, const xir_array *const *inputs, xir_array *
     xir_status status = XIR_OK;
     const xir_op *in = xir_network_input_op(r->net), *out = xir_network_output_op(r->net);
     for (const xir_op *op = r->net->first; !status && op; op = op->next) {
+        status = cancelled(r);
+        if (status) break;
         if (op == in) {
             for (size_t i = 0; !status && i < op->n_outputs; i++) status = enter(r, op, i, inputs[i]);
         } else if (op == out) {
@@ -362,7 +419,10 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
     xir_run_options known;
     xir_status status = sized_take(SIZED(xir_run_options, user), &known, options, why);
     if (status) return status;
-    runner r = { .net = net, .options = &known, .why = why };
+    runner r = { .net = net, .options = &known, .why = why, .within = NO_BUDGET };
+    if (known.max_work) r.within.work = known.max_work;
+    r.within.cancel = known.cancel;
+    r.within.user = known.user;
     status = prepare(&r) ? run_all(&r, inputs, outputs) : diag_memory(why);
     clean_up(&r);
     for (size_t i = 0; status && i < n_outputs; i++) {

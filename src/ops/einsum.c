@@ -2,6 +2,7 @@
  * A letter has one dim, which is that of all its places, or 1 in some of them, where it broadcasts; within one term, where it
  * means the diagonal, its places have the same dim. Time is linear in the text and the ranks. */
 #include <inttypes.h>
+#include <xir/work.h>
 #include "broadcast.h"
 
 enum { LETTERS = 52 };   /* A to Z, a to z: the order in which letters stand in an output that is not written */
@@ -282,6 +283,24 @@ xir_status einsum_check(xir_infer *at) {
     dims_free(&s.wide);
     dims_free(&dims);
     return XIR_OK;
+}
+
+/* A term for each index, of the output and of what is summed over; n inputs are multiplied n - 1 times. */
+xir_status einsum_work(xir_infer *at) {
+    size_t n = xir_infer_input_count(at);
+    sum s;
+    dim_list dims;
+    uint64_t terms = 1, outputs = xir_work_outputs(at);
+    for (size_t i = 0; i < n; i++) (void)xir_work_elements(at, xir_infer_input(at, i));   // all dims are known
+    xir_status status = inputs_known(at, n) && !inputs_tiled(at, n) ? einsum_shape(at, &s, &dims) : XIR_E_BOUNDS;
+    if (status == XIR_E_MEMORY) return status;
+    if (status) return xir_work_give(at, 0, outputs);   // no equation of these inputs
+    for (int i = 0; i < LETTERS; i++) terms = xir_work_times(terms, (uint64_t)s.dim[i]);
+    for (size_t i = 0; i < s.wide.size; i++) terms = xir_work_times(terms, (uint64_t)s.wide.data[i]);
+    dims_free(&s.wide);
+    dims_free(&dims);
+    if (n == 1) return xir_work_give(at, 0, xir_work_add(terms, outputs));
+    return xir_work_give(at, xir_work_times(terms, n - 1), outputs);
 }
 
 /* ---- valid elements ------------------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* The functions that CHECK and INFER rows of the lists name, declared from the lists: a new op needs its row and its
+/* The functions that CHECK, INFER and WORK rows of the lists name, declared from the lists: a new op needs its row and its
  * function, no prototype. */
 #ifndef OPS_RULES_H
 #define OPS_RULES_H
@@ -15,6 +15,7 @@
 #undef INFER_FOR
 #undef INFER_TILED
 #undef INFER_ALONE_TILED
+#undef WORK
 #define CHECK(fn)            xir_status fn(xir_infer *at);
 #define INFER(fn)            xir_status fn(xir_infer *at);
 #define INFER_ON(target, fn) xir_status fn(xir_infer *at);
@@ -23,6 +24,7 @@
 #define INFER_FOR(key, fn)         xir_status fn(xir_infer *at);
 #define INFER_TILED(fn)            xir_status fn(xir_infer *at);
 #define INFER_ALONE_TILED(fn)      xir_status fn(xir_infer *at);
+#define WORK(fn)                   xir_status fn(xir_infer *at);
 #include <xir/ops/all.def>
 #include <xir/words_off.h>
 

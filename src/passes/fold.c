@@ -13,10 +13,13 @@
  * and so are those behind it whose types change by that: all in one walk.
  *
  * A file is not to grow: results of more than `limit` elements are left, and those of more than 64K elements that are over
- * 64 times as large as what they are computed from. Reshapes and copies of constants share the bytes and know no limit. */
+ * 64 times as large as what they are computed from. All results of a run together have at most `memory` bytes and twice those of
+ * the network's Params; those that nobody reads any more do not count. Reshapes and copies of constants share the bytes and know
+ * no limit. What takes more work than the run has left for constants (context.h) is left, too: a note says so. */
 #include <xir/exec.h>
 #include <xir/ops.h>
 #include "support/numbers.h"
+#include "support/spent.h"
 #include "support/upkeep.h"
 
 enum { SMALL = 65536, GROWTH = 64, MOST_RANK = 64 };
@@ -89,6 +92,45 @@ static bool may_fold(const folder *f, const xir_op *op) {
     return op_is_pure(op);
 }
 
+/* ---- what may be kept --------------------------------------------------------------------------------------------- */
+
+/* At the first walk of a run. */
+static void begin_bytes(folder *f) {
+    budget *within = f->at->within;
+    const int64_t memory = xir_pass_int(f->at, "memory");
+    if (within->has_bytes) return;
+    within->has_bytes = true;
+    within->bytes = memory < 0 ? 0 : (uint64_t)memory;
+    for (const xir_value *v = f->net->all_params; v; v = value_params(v)->next) {
+        const blob *data = value_params(v)->data;
+        if (data && !add_u64(within->bytes, 2 * data->size, &within->bytes)) within->bytes = UINT64_MAX;
+    }
+}
+
+static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
+    budget *within = f->at->within;
+    if (bytes <= within->bytes) {
+        within->bytes -= bytes;
+        return true;
+    }
+    if (!(op->flags & OP_LEFT)) {
+        xir_pass_say(f->at, XIR_NOTE, op, "its inputs are constants, but it is not computed: it has %llu bytes, of those for results "
+                     "%llu are left", (unsigned long long)bytes, (unsigned long long)within->bytes);
+    }
+    op->flags |= OP_LEFT;
+    return false;
+}
+
+/* Whether there are bytes enough for what the types say. */
+static bool may_afford(folder *f, xir_op *op) {
+    uint64_t all = 0, bytes, left = f->at->within->bytes;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        if (xir_type_tensor(op->outputs[i].type) && !xir_type_bytes(op->outputs[i].type, &bytes)) add_u64(all, bytes, &all);
+    }
+    if (is_move(f, op) || all <= left) return true;
+    return spend_bytes(f, op, all);
+}
+
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
 static void tell_users(folder *f, const xir_value *v) {
@@ -107,9 +149,24 @@ static xir_status give(folder *f, xir_op *op, uint32_t i, const xir_array *array
     return value_take_place(now, old, true, &moved);
 }
 
-/* Results of this walk that nobody reads any more need no memory. */
+/* Results of this walk that nobody reads any more need no memory; the last who has the bytes gives them back to the budget. */
 static void let_go(const folder *f, xir_value *v) {
-    if (v && value_is_params(v) && value_params(v)->number >= f->own && !v->uses) xir_params_clear(v);
+    if (!v || !value_is_params(v) || value_params(v)->number < f->own || v->uses) return;
+    const blob *data = value_params(v)->data;
+    if (data && blob_is_mine(data)) f->at->within->bytes += data->size;
+    xir_params_clear(v);
+}
+
+/* Takes the bytes of the results from the budget; false, with a note, if there are not as many left. */
+static bool afford(folder *f, xir_op *op, xir_array *const *results) {
+    uint64_t bytes = 0;
+    if (is_move(f, op)) return true;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        size_t size;
+        (void)xir_array_data(results[i], &size);
+        bytes += size;
+    }
+    return spend_bytes(f, op, bytes);
 }
 
 static xir_status replace(folder *f, xir_op *op, xir_array **results) {
@@ -151,6 +208,8 @@ static bool are_known(const int64_t *dims, size_t n) {
 static xir_status replace_by(folder *f, xir_op *op, const int64_t *numbers, size_t n) {
     xir_array *array = xir_array_copy(f->net->ctx, op->outputs[0].type, numbers, n * sizeof *numbers, NULL);
     if (!array) return XIR_E_MEMORY;
+    const uint64_t size = n * sizeof *numbers, left = f->at->within->bytes;
+    f->at->within->bytes -= size < left ? size : left;
     xir_status status = replace(f, op, &array);
     xir_array_free(array);
     return status;
@@ -224,18 +283,26 @@ static void say_failed(folder *f, const xir_op *op) {
 static xir_status fold_constants(folder *f, xir_op *op) {
     enum { FEW = 8 };
     xir_array *few[FEW], **results = few;
-    if (!are_constant(op) || !class_kernel(op->cls) || !is_worth_it(f, op)) return XIR_OK;
+    if (!are_constant(op) || !class_kernel(op->cls) || !is_worth_it(f, op) || !may_afford(f, op)) return XIR_OK;
     if (op->n_outputs > FEW) results = mem_new(&f->net->alloc, op->n_outputs * sizeof *results);
     if (!results) return XIR_E_MEMORY;
     xir_diags_clear(f->why);
-    xir_status status = f->net->ctx->run_op(op, NULL, 0, results, op->n_outputs, f->why);
+    char words[200];
+    f->at->within->elements = is_move(f, op) ? UINT64_MAX : f->limit;
+    xir_status status = f->net->ctx->run_op(op, results, op->n_outputs, f->at->within, f->why);
     if (!status) {
         uint64_t count = 0;   /* that is known only now, if the types did not say it */
         for (uint32_t i = 0; i < op->n_outputs; i++) count += xir_array_count(results[i]);
-        if (count <= f->limit || is_move(f, op)) status = replace(f, op, results);
+        if (is_move(f, op) || (count <= f->limit && afford(f, op, results))) status = replace(f, op, results);
         for (uint32_t i = 0; i < op->n_outputs; i++) xir_array_free(results[i]);
+    } else if (status == XIR_E_CANCELLED) {
+        xir_pass_fail(f->at, status, op, "the run was cancelled while it was computed");
     } else if (status != XIR_E_MEMORY) {
-        if (status != XIR_E_UNSUPPORTED && status != XIR_E_MISSING) say_failed(f, op);
+        if (spent_on(op, f->at->within, words)) {
+            xir_pass_say(f->at, XIR_NOTE, op, "its inputs are constants, but it is not computed: %s", words);
+        } else if (status != XIR_E_UNSUPPORTED && status != XIR_E_MISSING && !f->at->within->refused) {
+            say_failed(f, op);
+        }
         status = XIR_OK;
     }
     if (results != few) mem_free(&f->net->alloc, (void *)results, op->n_outputs * sizeof *results);
@@ -286,6 +353,7 @@ static xir_status run(xir_pass *at) {
     if (!net->ctx->run_op) xir_pass_say(at, XIR_NOTE, NULL, "there is no executor: only shapes are computed");
     f.news = mem_new(&net->alloc, slots);
     f.why = xir_diags_new(net->ctx);
+    begin_bytes(&f);
     xir_status status = XIR_E_MEMORY;
     if (f.news && f.why) {
         memset(f.news, 0, slots);
@@ -297,7 +365,8 @@ static xir_status run(xir_pass *at) {
 }
 
 static const xir_pass_option options[] = {
-    { "limit", XIR_PASS_INT, "1M", "the most elements that a result may have" },
+    { "limit",  XIR_PASS_INT, "1M",       "the most elements that a result may have" },
+    { "memory", XIR_PASS_INT, "67108864", "the most bytes that all results may have, beyond twice those of the parameters" },
 };
 
 const xir_pass_decl pass_fold = {

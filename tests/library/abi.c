@@ -68,6 +68,7 @@ static xir_status make_op(void *it) { return finish(xir_op_new(net, it)); }
 static xir_status add_op(void *it) { return finish(xir_network_add(net, it)); }
 static xir_status set_limits(void *it) { return xir_context_set_limits(ctx, it, why); }
 static xir_status get_limits(void *it) { return xir_context_limits(ctx, it, why); }
+static xir_status get_work(void *it) { return xir_op_work(xir_network_output_op(net), it, why); }
 static xir_status get_format(void *it) { return xir_format_at(0, it, why); }
 
 static xir_status get_state(void *it) {
@@ -99,18 +100,19 @@ typedef struct handed {
 static const handed structs[] = {
     TAKEN(xir_load_options,  verify,    load),
     TAKEN(xir_save_options,  align,     save),
-    TAKEN(xir_pass_settings, n_watches, settings),
+    GROWN(xir_pass_settings, n_watches, cancel_user, false, settings),
     TAKEN(xir_pass_watch,    options,   watches),
-    TAKEN(xir_run_options,   user,      run_network),
-    TAKEN(xir_proof_options, relative,  prove),
+    GROWN(xir_run_options,   user,      max_work, false, run_network),
+    GROWN(xir_proof_options, relative,  user, false, prove),
     TAKEN(xir_proof_input,   array,     prove_on),
     TAKEN(xir_op_desc,       n_named,   make_op),
     TAKEN(xir_op_desc,       n_named,   add_op),
-    GROWN(xir_limits,        max_bytes, max_findings, false, set_limits),
-    GROWN(xir_limits,        max_bytes, max_findings, true, get_limits),
+    GROWN(xir_limits,        max_bytes, max_work, false, set_limits),
+    GROWN(xir_limits,        max_bytes, max_work, true, get_limits),
     FILLED(xir_format_info,  suffixes,  get_format),
     FILLED(xir_proof_state,  largest,   get_state),
     FILLED(xir_pass_watch,   options,   get_watch),
+    FILLED(xir_work,         element_ops, get_work),
 };
 
 /* The struct as a caller makes it, at the begin of a room that is larger, with its size. */
@@ -182,6 +184,7 @@ static void a_struct_that_is_smaller_than_the_first_one_is_refused(void **state)
         }
         /* memory that nobody set */
         gives(h, make(h, room, UINT32_MAX, 0), XIR_E_ABI, "has a size of 4294967295 bytes");
+        gives(h, make(h, room, h->least, 0), XIR_OK, NULL);
     }
 }
 

@@ -45,6 +45,7 @@ typedef struct fixture {
     xir_attr               attr;
     xir_text_buffer        text;
     xir_elements_diff      elements;
+    xir_work               work;
     size_t                 size;
     bool                   flag;
     uint64_t               bytes;
@@ -65,7 +66,7 @@ static void make(fixture *f) {
     static const xir_pattern_row rows[] = { { XIR_ROW_OP(xir_relu_class) } };
     static const xir_pattern_decl pattern = { XIR_PATTERN_HEAD("relu", rows) };
     static const double ratio = 1;
-    *f = (fixture){ .ctx = ctx };
+    *f = (fixture){ .ctx = ctx, .work = XIR_INIT(xir_work) };
     f->why = xir_diags_new(ctx);
     f->net = small_net();
     f->op = op_of(f->net, 1);

@@ -240,6 +240,128 @@ static void a_long_chain_keeps_one_result(void **state) {
     xir_network_free(net);
 }
 
+/* ---- budgets ----------------------------------------------------------------------------------------------------- */
+
+/* Folds within limits; the only finding, if there is to be one, is a note about an op that begins so. */
+static xir_network *folded_within(const char *story, const char *pipeline, uint64_t op_work, uint64_t work, const char *note) {
+    xir_limits before = XIR_INIT(xir_limits);
+    DOES(xir_context_limits(ctx, &before, why));
+    DOES(xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_op_work = op_work, .max_work = work), why));
+    xir_network *net = story_net(story);
+    xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(pipeline), why);
+    xir_diags_clear(why);
+    DOES(xir_pipeline_run(p, net, NULL, NULL, why));
+    if (xir_diags_count(why) != (note ? 1 : 0)) xir_diags_print(why, stderr);
+    assert_int_equal(xir_diags_count(why), note ? 1 : 0);
+    if (note) {
+        const xir_diag *d = xir_diags_at(why, 0);
+        assert_int_equal(d->severity, XIR_NOTE);
+        if (!strstr(d->message.data, note)) fail_msg("'%s' has no '%s'", d->message.data, note);
+    }
+    xir_diags_clear(why);
+    xir_pipeline_free(p);
+    DOES(xir_context_set_limits(ctx, &before, why));
+    return net;
+}
+
+/* Each would take years, or days. */
+static void what_would_take_ages_stays(void **state) {
+    (void)state;
+    static const char six[] = "x: 2 2; a: params C 900; b: params C 900; c: params C 900; d: params C 900; e: params C 900; f: params C 900; "
+                              "y = Einsum a b c d e f [equation=a,b,c,d,e,f->]; z = Add x y; out z";
+    xir_network *net = folded_within(six, "fold", 0, 0, "fold: icraft::xir::Einsum 'y': its inputs are constants, but it is not computed: "
+                                     "it takes 2657205000000000010 steps, a constant may take 2000000000");
+    CHECK_STORY(net, "y = Einsum a b c d e f [equation=a,b,c,d,e,f->]; z = Add x y; out z");
+    xir_network_free(net);
+    static const char wide[] = "x: NHWC 1 701 701 1; a: params NHWC 1 1400 1400 1; k: params HWIO 700 700 1 1; y = Conv2d a k; z = Add x y; out z";
+    net = folded_within(wide, "fold", 0, 0, "fold: icraft::xir::Conv2d 'y': its inputs are constants, but it is not computed: it takes "
+                        "240791404010 steps, a constant may take 2000000000");
+    CHECK_STORY(net, "y = Conv2d a k; z = Add x y; out z");
+    xir_network_free(net);
+}
+
+/* Products of 10 by 10: 2000 steps each, and a last small one of 10 for which enough is left. */
+static const char products[] = "x: 10 10; a: params 10 10; s: params C 1; n = Neg a; p = Einsum n n [equation=ij,jk->ik]; q = Einsum p n [equation=ij,jk->ik]; r = Einsum q n [equation=ij,jk->ik]; t = Neg s; "
+                               "z = Add x r; y = Add z t; out y";
+
+static void a_run_computes_so_much_and_no_more(void **state) {
+    (void)state;
+    xir_network *net = folded_within(products, "fold", 0, 1000 + 3 * 2000 + 10, NULL);
+    CHECK_STORY(net, "z = Add x r; y = Add z t; out y");
+    xir_network_free(net);
+    net = folded_within(products, "fold", 0, 1000 + 2 * 2000 + 1999, "icraft::xir::Einsum 'r': its inputs are constants, but it is not computed: it "
+                        "takes 2000 steps, of those for constants 1999 are left");
+    CHECK_STORY(net, "r = Einsum q n [equation=ij,jk->ik]; z = Add x r; y = Add z t; out y");
+    xir_network_free(net);
+    net = folded_within(products, "fold", 1999, 0, "icraft::xir::Einsum 'p': its inputs are constants, but it is not computed: it takes 2000 steps, a "
+                        "constant may take 1999");
+    CHECK_STORY(net, "p = Einsum n n [equation=ij,jk->ik]; q = Einsum p n [equation=ij,jk->ik]; r = Einsum q n [equation=ij,jk->ik]; z = Add x r; y = Add z t; out y");
+    xir_network_free(net);
+}
+
+/* One budget for all rounds, and one note. */
+static void rounds_of_a_run_share_the_budget(void **state) {
+    (void)state;
+    xir_network *net = folded_within(products, "fix(fold,dce),fold", 0, 1000 + 2 * 2000 + 1999, "icraft::xir::Einsum 'r'");
+    CHECK_STORY(net, "r = Einsum q n [equation=ij,jk->ik]; z = Add x r; y = Add z t; out y");
+    xir_network_free(net);
+    net = folded_within("x: NC 1 2; a: params 10 10; n = Neg a; p = Einsum n n [equation=ij,jk->ik]; out p x", "fold,fold,fold", 0, 1000 + 1999, "icraft::xir::Einsum 'p'");
+    xir_network_free(net);
+}
+
+/* 40 results of 256 KiB, each from one number; the Params have 8 bytes. */
+static void all_results_together_have_a_limit(void **state) {
+    (void)state;
+    enum { N = 40, EACH = 65536 * 4 };
+    static const struct { const char *pipeline; size_t folded; } rows[] = {
+        { "fold",                    N }, { "fold{memory=2621440}",          10 }, { "fold{memory=2621439}", 10 }, { "fold{memory=2621423}", 9 },
+        { "fold{memory=0}",          0 }, { "fold{memory=2621440},fold{memory=99999999}", 10 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        xir_network *net = new_net();
+        xir_value *x = argument(net, "x", FP32("C", 1)), *all[N + 1] = { x };
+        const int64_t size = 65536;
+        xir_value *shape = xir_params_copy(net, XIR_STR("shape"), xir_tensor(ctx, xir_sint(ctx, 64), NULL, (const int64_t[]){ 1 }, 1), &size, sizeof size);
+        for (int k = 0; k < N; k++) {
+            all[k + 1] = xir_op_output(xir_add_constant_of_shape(xir_at_end(net), (xir_constant_of_shape_in){ .input = shape }, NULL), 0);
+        }
+        results(net, (xir_values){ all, N + 1 });
+        xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(rows[i].pipeline), why);
+        xir_diags_clear(why);
+        DOES(xir_pipeline_run(p, net, NULL, NULL, why));
+        if (xir_network_op_count(net) != 2 + N - rows[i].folded) xir_diags_print(why, stderr);
+        assert_int_equal(xir_network_op_count(net), 2 + N - rows[i].folded);
+        assert_int_equal(xir_diags_count_of(why, XIR_NOTE), N - rows[i].folded);
+        if (rows[i].folded < N) assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "it has 262144 bytes, of those for results "));
+        xir_diags_clear(why);
+        xir_pipeline_free(p);
+        xir_network_free(net);
+    }
+}
+
+static bool at_once(void *user) {
+    size_t *left = user;
+    return (*left)-- == 0;
+}
+
+static void a_run_of_passes_is_cancelled(void **state) {
+    (void)state;
+    static const char story[] = "x: C 1; a: params 100 100; n = Neg a; p = Abs n; s = Sum p; y = Add x s; out y";
+    xir_pipeline *p = xir_pipeline_parse(ctx, XIR_STR("infer,fold"), why);
+    static const char *const said[] = { "the run was cancelled before infer", "the run was cancelled before fold",
+                                        "fold: icraft::xir::Neg 'n': the run was cancelled while it was computed" };
+    for (size_t i = 0; i < COUNT(said); i++) {
+        xir_network *net = story_net(story);
+        size_t left = i;
+        xir_diags_clear(why);
+        assert_int_equal(xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .cancel = at_once, .cancel_user = &left), NULL, why), XIR_E_CANCELLED);
+        assert_non_null(strstr(xir_diags_at(why, 0)->message.data, said[i]));
+        xir_network_free(net);
+    }
+    xir_diags_clear(why);
+    xir_pipeline_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sum_of_constants_is_a_constant),
@@ -258,6 +380,11 @@ int main(void) {
         cmocka_unit_test(a_constant_that_fails_is_a_warning),
         cmocka_unit_test(without_an_executor_shapes_are_folded),
         cmocka_unit_test(a_long_chain_keeps_one_result),
+        cmocka_unit_test(what_would_take_ages_stays),
+        cmocka_unit_test(a_run_computes_so_much_and_no_more),
+        cmocka_unit_test(rounds_of_a_run_share_the_budget),
+        cmocka_unit_test(all_results_together_have_a_limit),
+        cmocka_unit_test(a_run_of_passes_is_cancelled),
     };
     return RUN_GROUP(tests);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xir/plugin.h>
+#include <xir/work.h>
 
 #define XIR_DEFS "npu.def"
 #include <xir/declare.h>
@@ -27,6 +28,12 @@ xir_status npu_grow_infer(xir_infer *at) {
     memcpy(dims, tensor->shape.data, n * sizeof *dims);
     for (int64_t i = 0; i < grow->by; i++) dims[n++] = 1;
     return xir_infer_give_tensor(at, tensor->element_dtype, NULL, dims, n);
+}
+
+/* A multiply-add for each element and each dim that it gets. */
+xir_status npu_grow_work(xir_infer *at) {
+    const xir_npu_grow_attrs *grow = xir_infer_attrs(at);
+    return xir_work_give(at, xir_work_times(xir_work_elements(at, xir_infer_input(at, 0)), (uint64_t)grow->by), xir_work_outputs(at));
 }
 
 xir_status npu_host_infer(xir_infer *at)   { return give_as(at, XIR_FLOAT_FP32); }

@@ -63,6 +63,7 @@ BEGIN {
     argument["const xir_pipeline *"]     = "f->pipeline"
     argument["const xir_pattern *"]      = "f->pattern"
     argument["xir_proof *"]              = "f->proof"
+    argument["const xir_work *"] = argument["xir_work *"] = "&f->work"
     argument["xir_text_buffer *"]        = "&f->text"
     argument["xir_elements_diff *"]      = "&f->elements"
     argument["xir_match *"]              = "&f->match"

@@ -112,6 +112,8 @@ static bool read_verdict(op_text *t, op_case *c) {
             c->outputs[c->n_outputs++] = type;
             if (!op_text_skip(t, ',')) break;
         }
+        c->has_work = op_text_word(t, "takes");
+        if (c->has_work && (!op_text_i64(t, &c->work[0]) || !op_text_i64(t, &c->work[1]))) return false;
         op_text_next(t);
         if (strncmp(t->at, "!!", 2) == 0) {
             t->at += 2;
@@ -193,6 +195,20 @@ static void check_outputs(op_case *c, const xir_op *op, const char *when) {
               all_words(found, n, words, sizeof words), when);
 }
 
+/* Any op can be asked; what it takes is known if its types are. */
+static void check_work(op_case *c, const xir_op *op) {
+    char expected[60];
+    xir_work work = XIR_INIT(xir_work);
+    xir_status status = xir_op_work(op, &work, NULL);
+    if (status && status != XIR_E_BOUNDS) op_case_fail(c, "an answer to how much it computes", "%s", xir_status_name(status));
+    if (!c->has_work) return;
+    snprintf(expected, sizeof expected, "takes %lld %lld", (long long)c->work[0], (long long)c->work[1]);
+    if (status || work.multiply_adds != (uint64_t)c->work[0] || work.element_ops != (uint64_t)c->work[1]) {
+        op_case_fail(c, expected, "%s, takes %llu %llu", xir_status_name(status), (unsigned long long)work.multiply_adds,
+                     (unsigned long long)work.element_ops);
+    }
+}
+
 static void check_copies(op_case *c) {
     xir_network *clone = xir_network_clone(c->net);
     if (!clone || !xir_network_equal(c->net, clone, true)) op_case_fail(c, "a clone that is equal", "another one");
@@ -223,6 +239,7 @@ static void run_good(op_case *c) {
         return;
     }
     check_outputs(c, op, "");
+    check_work(c, op);
     if (op_case_can_infer(c)) {
         if (xir_op_infer(op, true)) op_case_fail(c, "the same when inferred again", "%s", op_case_findings(diags));
         check_outputs(c, op, ", inferred again");

@@ -21,6 +21,7 @@
  *                hold, [{[3],[8]}] for aligned units. A number where a scalar object is expected is an integer or a real by its
  *                spelling. What is not named has its default.
  * -> TYPE, …     the types of the outputs, TYPE = 1 2 3 with what is computed. An op without inference is given them.
+ * takes N M      behind the outputs: what xir_op_work says, the multiply-adds and the element operations
  * !! CODE PATH "part"
  *                it is refused with this status (invalid, bounds, …), a path that ends like this (. is any), and a sentence that
  *                has this in it; behind -> TYPE: an op whose types do not follow is given these, and cannot be run
@@ -110,6 +111,8 @@ typedef struct op_case {
     const xir_type   *outputs[MOST_OUTPUTS];
     xir_value        *results[MOST_OUTPUTS];   /* NULL: any                      */
     size_t            n_outputs;
+    bool              has_work;
+    int64_t           work[2];                  /* multiply-adds, element operations */
     xir_status        code;
     char              path[128], part[256];
 } op_case;

@@ -76,6 +76,8 @@ static void judge(op_case *c, xir_op *op, const char *what) {
     xir_diags_clear(why);
     bool inferred = !xir_op_infer(op, true), sound = !xir_op_validate(xir_network_first(c->net), NULL);
     xir_op_validate(op, why);
+    xir_work work = XIR_INIT(xir_work);
+    (void)xir_op_work(op, &work, NULL);
     for (size_t i = 0; inferred && sound && i < xir_diags_count(why); i++) {
         xir_str at = xir_diags_at(why, i)->path;
         if (at.size < strlen(path) || memcmp(at.data, path, strlen(path)) != 0) continue;

@@ -172,7 +172,8 @@ static void set_attr(telling *t, const xir_class *cls, void *body, xir_any *extr
     const xir_field *f = xir_class_field(cls, xir_str_of(name));
     xir_attr a = { 0 };
     if (!f && cls->opaque) {
-        *extra = strchr(value, '.') ? xir_any_real(strtod(value, NULL)) : xir_any_int(strtoll(value, NULL, 10));
+        const bool letter = (*value | 32) >= 'a' && (*value | 32) <= 'z';
+        *extra = letter ? xir_any_text(xir_str_of(value)) : strchr(value, '.') ? xir_any_real(strtod(value, NULL)) : xir_any_int(strtoll(value, NULL, 10));
         return;
     }
     if (!f) stop(t, name);

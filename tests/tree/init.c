@@ -3,7 +3,8 @@
 
 #define EACH(of)                                                                                                     \
     of(xir_load_options) of(xir_save_options) of(xir_format_info) of(xir_limits) of(xir_run_options) of(xir_op_desc) \
-    of(xir_pass_settings) of(xir_pass_watch) of(xir_proof_options) of(xir_proof_input) of(xir_proof_state)
+    of(xir_pass_settings) of(xir_pass_watch) of(xir_proof_options) of(xir_proof_input) of(xir_proof_state) \
+    of(xir_work)
 
 #define SIZE_OF(type) + (XIR_INIT(type).size == sizeof(type) ? 0 : 1)
 extern int wrong(void);

@@ -395,6 +395,7 @@ static int check(loaded *l, xir_diags *all) {
 static int run(int n, char **operands) {
     (void)n;
     if (load_args.params && load_args.no_params) return complain(MISUSED, "--params and --no-params contradict each other");
+    if (limit_constants()) return MISUSED;
     loaded l = { 0 };
     xir_diags *all = new_diags();
     int code = load_structure(&l, operands[0], load_args.from, all);
@@ -414,6 +415,7 @@ static int run(int n, char **operands) {
 
 static const option options[] = {
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
+    CONSTANT_OPTIONS,
     { 0 },
 };
 

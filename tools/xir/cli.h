@@ -12,8 +12,12 @@ enum {
     DONE    = 0,
     FAULTY  = 1,  /* the file is invalid, or the two differ                    */
     MISUSED = 2,  /* the command line makes no sense, or this build cannot     */
-    REFUSED = 3   /* the operating system refused to read, write or give memory */
+    REFUSED = 3,  /* the operating system refused to read, write or give memory */
+    INTERRUPTED = 128  /* plus the number of the signal that ended the program  */
 };
+/* From now on Ctrl-C, SIGTERM and SIGHUP end the program at once, with a sentence, and leave files as they were; one that its caller
+ * has ignored stays so. */
+void end_on_signals(void);
 
 /* What a failed call of the library means here. */
 int exit_of(xir_status status);
@@ -248,6 +252,18 @@ void note_old_keys(loaded *l, xir_diags *why);
 /* What the library's writers call: `user` is a FILE. */
 bool write_to(void *user, const void *data, size_t size);
 
+/* ---- how much is computed -------------------------------------------------------------------------- */
+
+typedef struct work_options { const char *max_work, *max_op_work; } work_options;
+extern work_options work_args;
+#define CONSTANT_OPTIONS                                                                                                         \
+    { "max-work", "N", &work_args.max_work, "the most steps for constants: multiply-adds, and element operations times 10 (2G)" },                \
+    { "max-op-work", "N", &work_args.max_op_work, "the most steps for the constant of one op (2G)" }
+/* Gives the context the limits that the command line says. */
+int limit_constants(void);
+/* The number of --max-work; 0: it is not there. */
+int max_work_of_line(uint64_t *out);
+
 /* ---- counting classes ---------------------------------------------------------------------------- */
 
 typedef struct tally {
@@ -266,6 +282,6 @@ size_t tally_counts(tally *t, class_count **out);
 
 /* Runs a network for each part of inputs that hold many along their first dim, and joins the outputs. */
 xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in, xir_array **out,
-                    size_t n_out, xir_diags *why);
+                    size_t n_out, const xir_run_options *options, xir_diags *why);
 
 #endif

@@ -65,7 +65,7 @@ static void free_all(xir_array **arrays, size_t n) {
 }
 
 xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in, xir_array **out,
-                    size_t n_out, xir_diags *why) {
+                    size_t n_out, const xir_run_options *options, xir_diags *why) {
     size_t parts = count_parts(inputs, arrays, n_in);
     xir_array **in = take(n_in + 1, sizeof *in), **got = take(n_out + 1, sizeof *got);
     xir_status status = parts ? XIR_OK : XIR_E_BOUNDS;
@@ -74,7 +74,7 @@ xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_
             in[k] = part_of(arrays[k], i, parts, why);
             if (!in[k]) status = XIR_E_MEMORY;
         }
-        if (!status) status = xir_network_run(net, (const xir_array *const *)in, n_in, got, n_out, NULL, why);
+        if (!status) status = xir_network_run(net, (const xir_array *const *)in, n_in, got, n_out, options, why);
         for (size_t k = 0; k < n_out && !status; k++) status = join_part(&out[k], got[k], i, parts, why);
         free_all(in, n_in);
         free_all(got, n_out);

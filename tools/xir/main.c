@@ -23,7 +23,8 @@ static void print_usage(FILE *out) {
                  "  xir --plugin LIB COMMAND ...            with the operations of a plug-in, whose code is run\n"
                  "  xir --version                           which version this is\n\n"
                  "The file - is standard input or output. Exit codes: 0 all is well, 1 the file is invalid or the files\n"
-                 "differ, 2 the command line makes no sense, 3 something could not be read or written.\n");
+                 "differ, 2 the command line makes no sense, 3 something could not be read or written, 130 it was\n"
+                 "interrupted (128 and the number of the signal).\n");
 }
 
 static const command *find(const char *name) {
@@ -101,6 +102,7 @@ static void occupy_standard_files(void) {
 
 int main(int argc, char **argv) {
     watch_for_losses();
+    end_on_signals();
     occupy_standard_files();
     signal(SIGPIPE, SIG_IGN);   /* a reader who has gone is a failed write: exit 3 */
     int code = close_output(start(argc ? argc - 1 : 0, argv + (argc > 0)));

@@ -115,6 +115,7 @@ static int run(int n, char **operands) {
     xir_save_options o;
     xir_pass_settings settings;
     int code = out ? to ? check_save(to, out, &o) : MISUSED : DONE;
+    if (!code) code = limit_constants();
     if (!code && !settings_of_line(&settings)) code = MISUSED;
     if (code) return code;
     xir_pipeline *pipeline = parse();
@@ -141,6 +142,7 @@ static int run(int n, char **operands) {
 static const option options[] = {
     { "passes", "TEXT", &passes_text, "which passes: \"infer,fix(fold{limit=1M},dce)\"; without it those that xir passes shows" },
     SETTINGS_OPTIONS,
+    CONSTANT_OPTIONS,
     PROVE_OPTIONS,
     { "reproduce", "FILE", &reproduce, "where the network before a failing pass is kept (OUT.failed.json)" },
     { "time", NULL, &with_times, "print what each pass changed and how long it took" },

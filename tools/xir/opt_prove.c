@@ -66,6 +66,7 @@ int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
     }
     text_put(&spelled, "--prove");
     int code = options_of_line(&o);
+    if (!code) code = max_work_of_line(&o.max_work);
     for (size_t i = 0; !code && i < prove_args.inputs.n; i++) code = load_input(prove_args.inputs.items[i]);
     if (code) return code;
     o.inputs = inputs;

@@ -317,7 +317,7 @@ static int report(const ports *out, char *const *files, double tolerance, xir_di
 
 /* ---- running ------------------------------------------------------------------------------------------ */
 
-static int compute(loaded *l, ports *in, ports *out, uint64_t seed, xir_diags *why) {
+static int compute(loaded *l, ports *in, ports *out, uint64_t seed, const xir_run_options *options, xir_diags *why) {
     ports_make(in, xir_network_inputs(l->net, NULL, 0));
     xir_network_inputs(l->net, in->values, in->n);
     int code = read_inputs(in, why);
@@ -328,8 +328,8 @@ static int compute(loaded *l, ports *in, ports *out, uint64_t seed, xir_diags *w
     xir_network_outputs(l->net, out->values, out->n);
     progress_begin("running", l->name);
     const xir_array *const *arrays = (const xir_array *const *)in->arrays;
-    xir_status status = each ? run_each(l->net, in->values, arrays, in->n, out->arrays, out->n, why)
-                             : xir_network_run(l->net, arrays, in->n, out->arrays, out->n, NULL, why);
+    xir_status status = each ? run_each(l->net, in->values, arrays, in->n, out->arrays, out->n, options, why)
+                             : xir_network_run(l->net, arrays, in->n, out->arrays, out->n, options, why);
     progress_end();
     return exit_of_run(status);
 }
@@ -351,12 +351,14 @@ static int run(int n, char **operands) {
     if (seed >= 0x1p53 || seed != (double)(uint64_t)seed) {
         return complain(MISUSED, "--seed takes an integer below 2^53, not '%s'", seed_word);
     }
+    xir_run_options options = XIR_INIT(xir_run_options);
+    if (max_work_of_line(&options.max_work)) return MISUSED;
     loaded l = { 0 };
     ports in = { 0 }, out = { 0 };
     int code = load(&l, operands[0], 0);
     if (!code) {
         xir_diags *why = new_diags();
-        code = compute(&l, &in, &out, (uint64_t)seed, why);
+        code = compute(&l, &in, &out, (uint64_t)seed, &options, why);
         char **files = take(out.n + 1, sizeof *files);
         for (size_t i = 0; !code && i < out.n; i++) files[i] = file_name(&out, files, i);
         if (!code && out_dir) code = write_outputs(&out, files, why);
@@ -380,6 +382,7 @@ static const option options[] = {
     { "output", "DIR", &out_dir, "write DIR/NAME.npy for each output" },
     { "compare", "DIR", &compare_dir, "compare each output with DIR/NAME.npy" },
     { "tolerance", "T", &tolerance_word, "differ by more than T + T * |expected| (1e-4)" },
+    { "max-work", "N", &work_args.max_work, "stop before the op that would take more steps: multiply-adds, and element operations times 10 (no limit)" },
     PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
     { 0 },
 };

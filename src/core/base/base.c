@@ -32,6 +32,7 @@ static const char *const status_names[] = {
     [XIR_E_LIMIT]       = "limit",
     [XIR_E_ABI]         = "abi",
     [XIR_E_UNSUPPORTED] = "unsupported",
+    [XIR_E_CANCELLED] = "cancelled",
 };
 _Static_assert(sizeof status_names / sizeof status_names[0] == XIR_STATUS_COUNT, "every status has a name");
 

@@ -18,6 +18,7 @@
 #include "context_base.h"
 #include "file.h"
 #include "hash.h"
+#include "temp_files.h"
 
 enum {
     BLOCK = 256 << 10,        /* small pieces are joined to this much before they are written */
@@ -278,6 +279,8 @@ static void discard(file_writer *w) {
     w->fd = -1;
     if (w->exists) (void)unlink(w->temp);
     w->exists = false;
+    temp_file_forget(w->noted);
+    w->noted = -1;
 }
 
 static void forget(file_writer *w) {
@@ -402,6 +405,7 @@ static void make_temp(file_writer *w, const struct stat *old) {
         return;
     }
     w->exists = true;
+    w->noted = temp_file_note(w->temp);
     if (old && !dress_like(w->fd, old)) write_fail(w, "give the new file the mode of the old one");
 }
 
@@ -452,7 +456,7 @@ static bool is_lost(file_writer *w, const void *data) {
 }
 
 xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why) {
-    *w = (file_writer){ .ctx = ctx, .why = why, .path = path, .fd = -1, .target_size = PATH_ROOM,
+    *w = (file_writer){ .ctx = ctx, .why = why, .path = path, .fd = -1, .noted = -1, .target_size = PATH_ROOM,
                        .temp_size = PATH_ROOM + TEMP_ROOM };
     w->block = mem_new(context_alloc(ctx), BLOCK);
     w->target = mem_new(context_alloc(ctx), w->target_size);
@@ -527,6 +531,8 @@ xir_status file_place(file_writer *w) {
     if (rename(w->temp, w->target) != 0) return write_fail(w, "put the new file in place");
     w->exists = false;
     w->placed = true;
+    temp_file_forget(w->noted);
+    w->noted = -1;
     return XIR_OK;
 }
 

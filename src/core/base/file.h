@@ -57,6 +57,7 @@ typedef struct file_writer {
     char        *temp;       /* in the same directory                                            */
     size_t       target_size, temp_size;
     int          fd;         /* -1: closed                                                       */
+    int          noted;      /* its slot in temp_files.h, for signals; -1: none                  */
     bool         exists;     /* the temporary file; if not, what is written goes to the path     */
     bool         placed;     /* it has taken the place of the old one                            */
     xir_status   status;

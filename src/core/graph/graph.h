@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <xir/network.h>
+#include <xir/work.h>
 #include "blob.h"
 #include "context.h"
 #include "rule.h"
@@ -57,7 +58,12 @@ typedef struct op_more {
     xir_op        *parent;     /* the op that has it as a sub op                                 */
 } op_more;
 
-enum { OP_PLACED = 1, OP_ERASED = 2, OP_CHILD = 4, OP_LEAVING = 8 /* only within one edit */, OP_MARKED = 16 /* only within one pass */ };
+enum {
+    OP_PLACED = 1, OP_ERASED = 2, OP_CHILD = 4,
+    OP_LEAVING = 8,    /* only within one edit                                                             */
+    OP_MARKED = 16,    /* only within one pass                                                             */
+    OP_LEFT = 32       /* only within one run of passes: a note says that it takes too much to be computed  */
+};
 
 struct xir_op {
     const xir_class  *cls;
@@ -254,6 +260,9 @@ void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, co
                        xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why);
 xir_status infer_check(xir_infer *at);          /* what the target and the class refuse          */
 xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing registered            */
+/* How much it computes (work.c), once the types of the outputs are given, one after the other. XIR_E_BOUNDS: that is not known. */
+xir_status infer_see_output(xir_infer *at, const xir_type *type);
+xir_status infer_work(xir_infer *at, xir_work *out);
 void       infer_end(xir_infer *at);
 /* What becomes of output types that are there. Elements that somebody has quantised, or taken out of quantised ones, are a conversion
  * that inference does not know of: who infers a network anew keeps them, with the dims and letters that follow. */

@@ -101,6 +101,8 @@ const xir_type *xir_infer_input(const xir_infer *at, size_t i) {
     return v ? v->type : NULL;
 }
 
+const xir_type *xir_infer_output(const xir_infer *at, size_t i) { return i < at->n_out ? at->out[i] : NULL; }
+
 bool xir_infer_input_is_params(const xir_infer *at, size_t i) {
     const xir_value *v = at->run && i < at->n_inputs ? at->run->inputs[i].value : input(at, i);
     return v && value_is_params(v);
@@ -194,6 +196,8 @@ static bool is_tensor_of(const xir_type *type, const xir_type *element, const xi
     }
     return true;
 }
+
+xir_status infer_see_output(xir_infer *at, const xir_type *type) { return give(at, type); }
 
 xir_status xir_infer_give(xir_infer *at, const xir_type *type) {
     /* The types of values are the network's own. */

@@ -314,6 +314,7 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
             break;
         case XIR_WORD_CHECK: cls->check = row->fn; break;
         case XIR_WORD_INFER: add_infer(stage, cls, row); break;
+        case XIR_WORD_WORK:  cls->work = row->fn; break;
         case XIR_WORD_FORM:  cls->form = row->form; break;
         default: break;
         }

@@ -15,7 +15,7 @@ xir_context *context_make(const xir_allocator *allocator) {
     pthread_mutex_init(&ctx->registering, NULL);
     ctx->limits = XIR_INIT(xir_limits, .max_bytes = (uint64_t)1 << 40, .max_stream = (uint64_t)4 << 30, .max_depth = 128,
                            .max_values = 1000000,
-                           .max_findings = 1000);
+                           .max_findings = 1000, .max_op_work = 2000000000, .max_work = 2000000000);
     arena_init(&ctx->arena, &ctx->alloc);
     text_table_init(&ctx->keys, &ctx->alloc);
     home_init(&ctx->home, ctx, &ctx->lock);
@@ -55,6 +55,8 @@ xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *limits, xi
     if (given.max_stream) ctx->limits.max_stream = given.max_stream;
     if (given.max_values) ctx->limits.max_values = given.max_values;
     if (given.max_findings) ctx->limits.max_findings = given.max_findings;
+    if (given.max_op_work) ctx->limits.max_op_work = given.max_op_work;
+    if (given.max_work) ctx->limits.max_work = given.max_work;
     return XIR_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <xir/exec.h>
 #include <xir/plugin.h>
+#include "budget.h"
 #include "context_base.h"
 #include "hash.h"
 #include "object.h"
@@ -27,9 +28,8 @@ typedef struct plugin {
     xir_str name, path;
 } plugin;
 
-/* How passes compute a constant: xir_op_run, which the executor puts there. */
-typedef xir_status run_op_fn(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
-                             size_t n_outputs, xir_diags *why);
+/* How passes compute a constant: the executor puts it there. As xir_op_run, but with Params alone, and within the budget. */
+typedef xir_status run_op_fn(const xir_op *op, xir_array **outputs, size_t n_outputs, budget *within, xir_diags *why);
 
 struct xir_context {
     union {                         /* one thing under two names: base knows no more of a context  */

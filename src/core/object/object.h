@@ -60,6 +60,7 @@ struct xir_class {
     infer_slot            infer[XIR_TARGET_COUNT];   /* by kind of target, of the library's own; see class_infer_of */
     _Atomic(infer_slot *) infer_more;   /* XIR_TARGET_MOST of them, for all kinds; NULL: there are none */
     xir_infer_fn         *infer_tiled;  /* for targets with tiles that have none of their own   */
+    xir_infer_fn         *work;      /* NULL: an element operation for each element of its outputs */
     _Atomic(xir_kernel_fn *) kernel;    /* NULL: the executor cannot run it                     */
     const xir_form       *form;
     const class_layout   *layout;    /* NULL: the op works in its own order only             */

@@ -5,6 +5,12 @@
 #include <xir/infer.h>
 #include "object.h"
 
+/* What a WORK function has found so far. */
+typedef struct infer_work_seen {
+    uint64_t multiply_adds, element_ops;
+    bool     open;   /* it has asked for a dim that is not known */
+} infer_work_seen;
+
 /* Types that inference gives go into `out` (room for `room`). */
 struct xir_infer {
     xir_context      *ctx;
@@ -25,6 +31,7 @@ struct xir_infer {
     xir_str           path;         /* put before `where`                                     */
     size_t            place;        /* of an op in the order, from 1: "/ops/<place - 1>"; 0: not said */
     xir_str           op_name;
+    infer_work_seen   work;
     const xir_type   *few[4];
 };
 

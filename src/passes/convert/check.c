@@ -302,6 +302,8 @@ xir_status xir_dialect_check(const xir_network *net, xir_diags *why) {
     conversion c;
     conversion_begin(&c, copy, why);
     c.judging = true;
+    budget within = budget_of(&c.ctx->limits);
+    c.within = &within;
     xir_status status = conversion_run(&c);
     conversion_end(&c);
     xir_network_free(copy);

@@ -297,6 +297,7 @@ xir_status conversion_run(conversion *c) {
         convert_class *cls = conversion_class(c, xir_op_class(op));
         if (!cls) status = XIR_E_MEMORY;
         else if (cls->dialect) status = run_node(c, op, cls);
+        if (!status && c->cancelled) status = diag_fail(c->why, XIR_E_CANCELLED, XIR_STR(""), "%sthe run was cancelled", c->prefix);
     }
     if (status == XIR_E_MEMORY) diag_memory(c->why);
     return status ? status : c->status;

@@ -83,6 +83,8 @@ typedef struct conversion {
     xir_network      *net;
     xir_diags        *why;
     bool              judging, strict;
+    budget           *within;        /* for constants                                         */
+    bool              cancelled;
     bool              no_memory;     /* what was learnt of a value found none                 */
     bool              cyclic;        /* some ops use what later ones make                     */
     bool              reshaped;      /* inputs were given other dims than the file declares   */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "convert/convert.h"
+#include "support/spent.h"
 
 enum { MOST_COMPUTED = 1 << 12 };   /* elements of what is computed here and of its inputs: the rest is for the pass fold */
 
@@ -213,8 +214,9 @@ static bool is_small_constant(const xir_value *v) {
 }
 
 /* The Params that an op computes from small constants; NULL: it does not. */
-static xir_value *computed(xir_node *at, const xir_op *op) {
+static xir_value *computed(xir_node *at, xir_op *op) {
     conversion *c = at->c;
+    char words[200];
     xir_array *array = NULL;
     int64_t n;
     if (!c->ctx->run_op || xir_op_output_count(op) != 1 || xir_op_input_count(op) == 0) return NULL;
@@ -226,8 +228,14 @@ static xir_value *computed(xir_node *at, const xir_op *op) {
     xir_status known = xir_type_elements(xir_value_type(xir_op_output(op, 0)), &n);
     if (known != XIR_OK && known != XIR_E_BOUNDS) return NULL;   /* dims that data decide are known then */
     if (known == XIR_OK && n > MOST_COMPUTED) return NULL;
-    xir_status status = c->ctx->run_op(op, NULL, 0, &array, 1, NULL);
+    c->within->elements = MOST_COMPUTED;
+    xir_status status = c->ctx->run_op(op, &array, 1, c->within, NULL);
+    c->within->elements = UINT64_MAX;
     if (status == XIR_E_MEMORY) node_no_memory(at);
+    if (status == XIR_E_CANCELLED) at->c->cancelled = true;
+    if (spent_on(op, c->within, words)) {
+        node_say(at, XIR_NOTE, XIR_OK, NULL, "its inputs are constants, but it is not computed: %s", words);
+    }
     if (status) return NULL;
     xir_value *made = xir_params_of_array(c->net, XIR_STR(""), array);
     xir_array_free(array);

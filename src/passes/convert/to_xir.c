@@ -12,6 +12,7 @@ static xir_status run(xir_pass *at) {
     conversion_begin(&c, at->net, at->why);
     c.strict = xir_pass_bool(at, "strict");
     c.reshaped = fixed;
+    c.within = at->within;
     c.prefix = "to-xir: ";
     status = conversion_run(&c);
     xir_pass_changed(at, c.changed + fixed);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 #include "sized.h"
+#include "support/spent.h"
 
 #define SETTINGS SIZED(xir_pass_settings, n_watches)
 #define WATCH    SIZED(xir_pass_watch, options)
@@ -120,7 +121,7 @@ static uint64_t now(void) {
 
 static xir_status run_pass(manager *m, const pipeline_step *s, xir_pass_row *row, size_t *changes) {
     xir_pass at = { .decl = s->pass, .net = m->net, .settings = s->settings, .n_settings = s->n_settings,
-                    .config = m->set->config, .why = m->why };
+                    .config = m->set->config, .within = &m->within, .why = m->why };
     size_t said = xir_diags_count_of(m->why, XIR_ERROR), findings = xir_diags_count(m->net->diags);
     if (!row->runs++) row->ops_before = m->net->n_ops;
     uint64_t begun = now();
@@ -165,6 +166,11 @@ static void forget_before(manager *m) {
     m->before = NULL;
 }
 
+static xir_status go_on(const manager *m, const pipeline_step *s) {
+    if (!m->set->cancel || !m->set->cancel(m->set->cancel_user)) return XIR_OK;
+    return diag_fail(m->why, XIR_E_CANCELLED, XIR_STR(""), "the run was cancelled before %s", s->pass->name);
+}
+
 static xir_status run_step(manager *m, size_t i, const pipeline_step *s, size_t *changes) {
     *changes = 0;
     xir_pass_fate fate = fate_of(m, s->pass, i == REPORT_ADDED);
@@ -174,7 +180,8 @@ static xir_status run_step(manager *m, size_t i, const pipeline_step *s, size_t 
     if (!row) return diag_memory(m->why);
     row->fate = fate;
     if (fate != XIR_PASS_RAN) return XIR_OK;
-    status = keep_before(m);
+    status = go_on(m, s);
+    if (!status) status = keep_before(m);
     if (status) return status;
     const uint64_t epoch = m->net->epoch;
     m->runs++;
@@ -256,6 +263,10 @@ xir_status xir_pipeline_run(const xir_pipeline *p, xir_network *net, const xir_p
     manager m = { .p = p, .net = net, .set = &known, .report = report ? report : own, .why = why };
     report_clear(m.report);
     xir_status status = take_settings(net->ctx, settings, &known, why);
+    m.within = budget_of(&net->ctx->limits);
+    m.within.cancel = known.cancel;
+    m.within.user = known.cancel_user;
+    spent_nothing(net);
     if (!status) status = run_all(&m);
     forget_before(&m);
     report_sum_groups(m.report);

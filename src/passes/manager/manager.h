@@ -10,6 +10,7 @@ typedef struct manager {
     const xir_pass_settings *set;
     xir_pass_report         *report;
     xir_diags               *why;
+    budget                   within;   /* for constants that passes compute                        */
     size_t                   runs;     /* of passes so far                                         */
     xir_network             *before;   /* a copy of the network before the pass that runs; NULL: not made */
     bool                     valid;    /* the network has been; from then on it must stay so       */

@@ -15,6 +15,7 @@ struct xir_pass {
     size_t               n_settings;
     const xir_map       *config;      /* NULL: none */
     size_t               changes;
+    budget              *within;      /* of the whole run: for constants that are computed   */
     xir_diags           *why;
 };
 

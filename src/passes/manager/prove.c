@@ -25,6 +25,9 @@ struct xir_proof {
     xir_diags        *obstacle;
     xir_proof_state   state;
     bool              looked;
+    uint64_t          max_work;
+    bool            (*cancel)(void *user);
+    void             *user;
 };
 
 /* ---- made and freed -------------------------------------------------------------------------------------------- */
@@ -56,7 +59,7 @@ xir_proof *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir
     }
     bool close = o->absolute > 0 || o->relative > 0;
     *p = (xir_proof){ .ctx = ctx, .seed = o->seed, .each = o->each, .n_samples = 1, .absolute = close ? o->absolute : 1e-4,
-                      .relative = close ? o->relative : 1e-4 };
+                      .relative = close ? o->relative : 1e-4, .max_work = o->max_work, .cancel = o->cancel, .user = o->user };
     arena_init(&p->arena, &ctx->alloc);
     context_retain(ctx);
     if (keep_given(p, o, why)) return p;
@@ -285,10 +288,11 @@ static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size
 /* Runs a network on every sample; outputs lie as the proof's do. */
 static xir_status run_samples(const xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
                               xir_array **outputs, size_t n_out, xir_diags *why) {
+    const xir_run_options options = XIR_INIT(xir_run_options, .user = p->user, .cancel = p->cancel, .max_work = p->max_work);
     xir_status status = XIR_OK;
     for (size_t k = 0; !status && k < p->n_samples; k++) {
         const xir_array *const *sample = (const xir_array *const *)inputs + k * n_in;
-        status = xir_network_run(net, sample, n_in, outputs + k * n_out, n_out, NULL, why);
+        status = xir_network_run(net, sample, n_in, outputs + k * n_out, n_out, &options, why);
     }
     return status;
 }
@@ -320,7 +324,7 @@ static xir_status look_first(xir_proof *p, const xir_network *net, xir_diags *wh
     }
     free_arrays(p->ctx, inputs, n_in * p->n_samples);
     free_arrays(p->ctx, outputs, n_out * p->n_samples);
-    if (status != XIR_E_UNKNOWN && status != XIR_E_MEMORY) return XIR_OK;
+    if (status != XIR_E_UNKNOWN && status != XIR_E_MEMORY && status != XIR_E_CANCELLED) return XIR_OK;
     const xir_diag *d = xir_diags_at(p->obstacle, 0);
     return d && why ? xir_diags_put(why, d) : status;
 }
@@ -343,6 +347,7 @@ typedef struct seen {
 
 static bool remember(void *user, const xir_value *value, const xir_array *array) {
     seen *s = user;
+    if (s->p->cancel && s->p->cancel(s->p->user)) return false;
     s->failed |= !mem_reserve(&s->p->ctx->alloc, (void **)&s->items, &s->room, s->n + 1, sizeof *s->items);
     if (s->failed) return false;
     xir_array *kept = xir_array_retain((xir_array *)(uintptr_t)array);
@@ -381,6 +386,7 @@ static bool find_first(void *user, const xir_value *value, const xir_array *arra
     const seen_value key = { xir_value_name(value), xir_value_id(value), NULL };
     const seen_value *was = s->was->n ? bsearch(&key, s->was->items, s->was->n, sizeof key, by_name) : NULL;
     xir_difference d;
+    if (s->p->cancel && s->p->cancel(s->p->user)) return false;
     if (!was || xir_array_compare(array, was->array, s->p->absolute, s->p->relative, &d) != XIR_OK) return true;
     if (!d.same_shape || !d.count) return true;
     describe_difference("the first value that differs is", key.name, key.id, array, &d, s->why);

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <cmocka.h>
+#include <xir/serialize.h>
 #include "file.h"
 #include "support/faults.h"
 #include "support/raw_net.h"
@@ -451,6 +452,37 @@ static void a_save_removes_what_killed_ones_of_its_target_left(void **state) {
     assert_file(b, "2", 1);
 }
 
+/* What a handler of signals does: all temporary files of the process go, those of others stay, and what was there is as it was. */
+static void saves_are_abandoned_by_a_handler(void **state) {
+    xir_context *ctx = *state;
+    enum { MANY = 3 };
+    char folder[PATH_MAX], path[PATH_MAX + 8];
+    file_writer w[MANY], done;
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    snprintf(path, sizeof path, "%s/a", folder);
+    scratch_put(path, "old", 3);
+    be_killed(ctx, path);
+    for (int round = 0; round < 4; round++) {   /* more in all than are noted at once */
+        assert_int_equal(file_open(&done, ctx, path, NULL), XIR_OK);
+        assert_true(file_write(&done, "old", 3));
+        assert_int_equal(file_commit(&done), XIR_OK);
+        for (int i = 0; i < MANY; i++) {
+            assert_int_equal(file_open(&w[i], ctx, path, NULL), XIR_OK);
+            assert_true(file_write(&w[i], "new", 3));
+        }
+        assert_int_equal(scratch_count_in(folder), MANY + 1);
+        xir_abandon_saves();
+        assert_int_equal(scratch_count_in(folder), 1);
+        assert_file(path, "old", 3);
+        for (int i = 0; i < MANY; i++) file_abort(&w[i]);
+    }
+    be_killed(ctx, path);
+    xir_abandon_saves();
+    assert_int_equal(scratch_count_in(folder), 2);   /* of a process that is no more: the next save removes it */
+    assert_int_equal(save_text(ctx, path, "1"), XIR_OK);
+    assert_int_equal(scratch_count_in(folder), 1);
+}
+
 static void a_save_leaves_what_others_are_writing(void **state) {
     xir_context *ctx = *state;
     enum { MANY = 12 };   /* more than there are names to choose from */
@@ -785,6 +817,7 @@ int main(void) {
         cmocka_unit_test(a_full_disk_leaves_the_old_file),
         cmocka_unit_test(an_aborted_save_leaves_nothing),
         cmocka_unit_test(a_save_removes_what_killed_ones_of_its_target_left),
+        cmocka_unit_test(saves_are_abandoned_by_a_handler),
         cmocka_unit_test(a_save_leaves_what_others_are_writing),
         cmocka_unit_test(a_save_leaves_what_is_no_file),
         cmocka_unit_test(any_call_of_a_save_may_fail),

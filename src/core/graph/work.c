@@ -1,0 +1,88 @@
+/* Asks a class how much an op computes. The question is the one that inference gets, with the types of the outputs already given. */
+#include <xir/work.h>
+#include "graph.h"
+#include "sized.h"
+#include "types.h"
+
+/* ---- what a WORK function asks for -------------------------------------------------------------------------------- */
+
+/* It depends on what is not known; `n` stands for it. */
+static uint64_t unknown(xir_infer *at, uint64_t n) {
+    at->work.open = true;
+    return n;
+}
+
+uint64_t xir_work_elements(xir_infer *at, const xir_type *type) {
+    const xir_tensor_type *tensor = xir_type_tensor(type);
+    uint64_t n = 1;
+    bool open = false;
+    if (!tensor) return unknown(at, 0);
+    for (size_t i = 0; i < tensor->shape.size; i++) {
+        int64_t dim = tensor->shape.data[i];
+        if (dim == 0) return 0;
+        if (dim < 0) open = true;
+        else n = xir_work_times(n, (uint64_t)dim);
+    }
+    return open ? unknown(at, 1) : n;
+}
+
+uint64_t xir_work_dim(xir_infer *at, const xir_type *type, int64_t axis) {
+    const xir_tensor_type *tensor = xir_type_tensor(type);
+    if (!tensor) return unknown(at, 0);
+    const int64_t rank = (int64_t)tensor->shape.size, k = axis < 0 ? axis + rank : axis;
+    if (k < 0 || k >= rank) return 1;
+    return tensor->shape.data[k] < 0 ? unknown(at, 1) : (uint64_t)tensor->shape.data[k];
+}
+
+uint64_t xir_work_outputs(xir_infer *at) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < at->n_out; i++) n = xir_work_add(n, xir_work_elements(at, at->out[i]));
+    return n;
+}
+
+xir_status xir_work_give(xir_infer *at, uint64_t multiply_adds, uint64_t element_ops) {
+    if (at->work.open) return XIR_E_BOUNDS;
+    at->work.multiply_adds = multiply_adds;
+    at->work.element_ops = element_ops;
+    return XIR_OK;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------------- */
+
+xir_status infer_work(xir_infer *at, xir_work *out) {
+    at->work = (infer_work_seen){ 0 };
+    xir_status status = at->cls->work ? at->cls->work(at) : xir_work_give(at, 0, xir_work_outputs(at));
+    if (!status && at->work.open) status = XIR_E_BOUNDS;   // a function that does not ask xir_work_give
+    *out = XIR_INIT(xir_work);
+    if (status) return status;
+    out->multiply_adds = at->work.multiply_adds;
+    out->element_ops = at->work.element_ops;
+    return XIR_OK;
+}
+
+static xir_status not_known(const xir_op *op, xir_status status, xir_diags *why) {
+    char path[40] = "";
+    xir_str key = op->cls->key;
+    if (!why) return status;
+    if (op_is_in(op)) snprintf(path, sizeof path, "/ops/%lld", (long long)xir_network_index_of(op->net, op));
+    return diag_fail(why, status, xir_str_of(path), "%.*s: how much it computes depends on dims that are not known", CLIP_TO(key, 200));
+}
+
+xir_status xir_op_work(const xir_op *op, xir_work *out, xir_diags *why) {
+    xir_infer at;
+    xir_work work = XIR_INIT(xir_work);
+    if (!op) {
+        xir_status empty = sized_fill(SIZED(xir_work, element_ops), out, &work, why);
+        return empty ? empty : diag_null(why, "op");
+    }
+    infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), NULL);
+    at.op = op;
+    xir_status status = XIR_OK;
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op->outputs[i].type);
+    if (!status) status = infer_work(&at, &work);
+    infer_end(&at);
+    xir_status filled = sized_fill(SIZED(xir_work, element_ops), out, &work, why);
+    if (filled) return filled;
+    if (status == XIR_E_MEMORY) return diag_memory(why);
+    return status ? not_known(op, status, why) : XIR_OK;
+}

@@ -1,0 +1,139 @@
+/* Constants of a model that would take too much are not computed, neither by a check nor by a conversion: a note names the node, and it
+ * is no fault. */
+#include <stdio.h>
+#include "support/net.h"
+#include "support/onnx_make.h"
+
+static om m;
+
+static int begin(void **state) {
+    (void)state;
+    m = om_begin("net");
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    om_free(&m);
+    return 0;
+}
+
+/* y = x + the sum of all products of six constant vectors, `each` numbers long. */
+static xir_network *six_vectors(int64_t each) {
+    static float ones[1000];
+    static const char *const names[] = { "a", "b", "c", "d", "e", "f" };
+    size_t size;
+    om_input(&m, "x", ONNX_FLOAT, OM_DIMS(1));
+    for (size_t i = 0; i < COUNT(names); i++) om_floats(&m, names[i], OM_DIMS(each), ones, (size_t)each);
+    om_node(&m, "Einsum", "sum", "a,b,c,d,e,f", "s");
+    om_text(&m, "equation", "a,b,c,d,e,f->");
+    om_node(&m, "Add", "add", "x,s", "y");
+    om_output(&m, "y", ONNX_FLOAT, OM_DIMS(1));
+    const void *bytes = om_done(&m, &size);
+    xir_network *net = xir_network_read(ctx, bytes, size, XIR_STR("model.onnx"), NULL, why);
+    assert_non_null(net);
+    xir_diags_clear(why);
+    return net;
+}
+
+static const char ages[] = "Einsum 'sum' (node 0): its inputs are constants, but it is not computed: it takes 2657205000000000010 steps, a constant may "
+                           "take 2000000000";
+
+static void check_note(const char *before, const char *sentence) {
+    assert_int_equal(xir_diags_count(why), 1);
+    const xir_diag *d = xir_diags_at(why, 0);
+    char expected[300];
+    snprintf(expected, sizeof expected, "%s%s", before, sentence);
+    assert_int_equal(d->severity, XIR_NOTE);
+    CHECK_STR(d->message, expected);
+    CHECK_STR(d->path, "/graph/node/0");
+    xir_diags_clear(why);
+}
+
+static void a_check_computes_what_is_little(void **state) {
+    (void)state;
+    xir_network *net = six_vectors(4);
+    DOES(xir_dialect_check(net, why));
+    assert_int_equal(xir_diags_count(why), 0);
+    xir_network_free(net);
+}
+
+static void a_check_leaves_what_takes_ages(void **state) {
+    (void)state;
+    xir_network *net = six_vectors(900);
+    DOES(xir_dialect_check(net, why));
+    check_note("", ages);
+    xir_network_free(net);
+}
+
+/* The fold behind the conversion has the same budget, and does not say it again. */
+static void a_conversion_leaves_it_and_so_does_fold(void **state) {
+    (void)state;
+    xir_network *net = six_vectors(900);
+    xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
+    DOES(xir_pipeline_run(p, net, NULL, NULL, why));
+    check_note("to-xir: ", ages);
+    assert_int_equal(xir_network_op_count(net), 4);
+    DOES(xir_network_validate(net, why));
+    xir_pipeline_free(p);
+    xir_network_free(net);
+}
+
+/* 4^6 products of 5, and the result: 20490 steps. What the conversion has spent fold has not. */
+static void a_run_has_one_budget(void **state) {
+    (void)state;
+    static const struct { uint64_t max_work; const char *said; } rows[] = {
+        { 20490, NULL },
+        { 20489, "Einsum 'sum' (node 0): its inputs are constants, but it is not computed: it takes 20490 steps, of those for constants 20489 are left" },
+    };
+    xir_limits before = XIR_INIT(xir_limits);
+    DOES(xir_context_limits(ctx, &before, why));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        om_free(&m);
+        m = om_begin("net");
+        xir_network *net = six_vectors(4);
+        DOES(xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_work = rows[i].max_work), why));
+        DOES(xir_pass_run(net, "to-xir", NULL, NULL, why));
+        DOES(xir_context_set_limits(ctx, &before, why));
+        if (rows[i].said) check_note("to-xir: ", rows[i].said);
+        assert_int_equal(xir_diags_count(why), 0);
+        xir_network_free(net);
+    }
+}
+
+static bool at_once(void *user) {
+    (void)user;
+    return true;
+}
+
+/* Before the pass begins, and in the middle of it. */
+static bool second_time(void *user) {
+    return ++*(size_t *)user == 2;
+}
+
+static void a_conversion_is_cancelled(void **state) {
+    (void)state;
+    xir_network *net = six_vectors(12);
+    xir_pipeline *p = xir_pipeline_parse(ctx, XIR_STR("to-xir"), why);
+    assert_int_equal(xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .cancel = at_once), NULL, why), XIR_E_CANCELLED);
+    CHECK_STR(xir_diags_at(why, 0)->message, "the run was cancelled before to-xir");
+    xir_diags_clear(why);
+    size_t asked = 0;
+    assert_int_equal(xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .cancel = second_time, .cancel_user = &asked), NULL, why), XIR_E_CANCELLED);
+    CHECK_STR(xir_diags_at(why, 0)->message, "to-xir: the run was cancelled");
+    assert_int_equal(asked, 2);
+    xir_diags_clear(why);
+    xir_pipeline_free(p);
+    xir_network_free(net);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_check_computes_what_is_little, begin, end),
+        cmocka_unit_test_setup_teardown(a_check_leaves_what_takes_ages, begin, end),
+        cmocka_unit_test_setup_teardown(a_conversion_leaves_it_and_so_does_fold, begin, end),
+        cmocka_unit_test_setup_teardown(a_run_has_one_budget, begin, end),
+        cmocka_unit_test_setup_teardown(a_conversion_is_cancelled, begin, end),
+    };
+    return RUN_GROUP(tests);
+}

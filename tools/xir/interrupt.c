@@ -1,0 +1,31 @@
+/* Ctrl-C, and whoever else asks the program to end: it ends at once, wherever it is. What it was writing has not taken the place of
+ * anything yet, and is removed. */
+#include <signal.h>
+#include <unistd.h>
+#include "cli.h"
+
+static bool on_terminal;
+
+static void put(const char *bytes, size_t size) {
+    ssize_t n = write(STDERR_FILENO, bytes, size);
+    (void)n;
+}
+
+/* Calls only what a handler may call. */
+static void interrupted(int number) {
+    static const char clear[] = "\r\033[K", sentence[] = "xir: interrupted; files that were being written are as they were\n";
+    if (on_terminal) put(clear, sizeof clear - 1);
+    put(sentence, sizeof sentence - 1);
+    xir_abandon_saves();
+    _exit(INTERRUPTED + number);
+}
+
+void end_on_signals(void) {
+    static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+    on_terminal = isatty(STDERR_FILENO);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction now, ends = { .sa_handler = interrupted };
+        sigfillset(&ends.sa_mask);
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) sigaction(numbers[i], &ends, NULL);
+    }
+}
