@@ -39,9 +39,11 @@ static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bo
         return XIR_OK;
     }
     md5 m;
-    md5_begin(&m);
+    l->status = md5_begin(&m, l->why);
+    if (l->status != XIR_OK) return l->status;
     md5_add(&m, whole->bytes, (size_t)whole->size);
-    md5_end(&m, from->md5);
+    l->status = md5_end(&m, from->md5, l->why);
+    if (l->status != XIR_OK) return l->status;
     from->read = true;
     if (raw_digest_is(said, from->md5)) return XIR_OK;
     return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "the MD5 of the file is %s, params_md5 of the network is %.*s", from->md5,

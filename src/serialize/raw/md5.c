@@ -1,23 +1,87 @@
-/* The plain functions of libcrypto, not those of EVP: to find MD5 by its name EVP loads providers, in thousands of allocations, and
- * crashes when one of the first is refused. These need no start, no memory and, in FIPS mode, nobody's leave: no secret is kept
- * with this sum. Since 3.0 their header calls them deprecated. */
-#define OPENSSL_SUPPRESS_DEPRECATED
-#include <openssl/md5.h>
+/* libcrypto may have MD5 and refuse it, and it allocates by itself; both are answers here, not surprises.
+ *
+ * The first use starts libcrypto, which takes thousands of allocations, and fetches MD5, which is then kept for the process. Where
+ * the start has failed for want of memory, libcrypto's next call would crash: its default context is asked for first. */
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <pthread.h>
+#include "object.h"
 #include "raw/md5.h"
 
-_Static_assert(sizeof(MD5_CTX) <= sizeof(md5) && _Alignof(MD5_CTX) <= _Alignof(md5), "an md5 has room for libcrypto's state");
+#if OPENSSL_VERSION_NUMBER >= 0x30000000L
+static bool    start(void)                                    { return OSSL_LIB_CTX_get0_global_default() != NULL; }
+static EVP_MD *fetch(const char *name, const char *properties) { return EVP_MD_fetch(NULL, name, properties); }
+static void    drop(EVP_MD *algorithm)                        { EVP_MD_free(algorithm); }
+#else
+static bool    start(void) { return true; }
+static EVP_MD *fetch(const char *name, const char *properties) {
+    (void)properties;
+    return (EVP_MD *)(uintptr_t)EVP_get_digestbyname(name);
+}
+static void    drop(EVP_MD *algorithm) { (void)algorithm; }
+#endif
 
-static MD5_CTX *state_of(md5 *m) { return (MD5_CTX *)(void *)m->state; }
+/* Whether libcrypto can hand out algorithms: SHA-256 where only approved ones exist, MD5 itself where FIPS is asked for in vain. */
+static bool is_working(void) {
+    EVP_MD *other = fetch("SHA256", NULL);
+    if (!other) other = fetch("MD5", "-fips");
+    bool working = other != NULL;
+    drop(other);
+    return working;
+}
 
-void md5_begin(md5 *m)                                  { (void)MD5_Init(state_of(m)); }
-void md5_add(md5 *m, const void *data, size_t size)     { (void)MD5_Update(state_of(m), data, size); }
+/* A failure is a refusal if others can be had and a second try fails too: memory may have been short for a moment. */
+static EVP_MD *fetch_md5(bool *refused) {
+    EVP_MD *algorithm = start() ? fetch("MD5", NULL) : NULL;
+    if (algorithm || !start() || !is_working()) return algorithm;
+    algorithm = fetch("MD5", NULL);
+    *refused = !algorithm;
+    return algorithm;
+}
 
-void md5_end(md5 *m, char hex[MD5_DIGITS + 1]) {
-    unsigned char digest[MD5_DIGEST_LENGTH];
-    (void)MD5_Final(digest, state_of(m));
-    for (unsigned i = 0; i < MD5_DIGEST_LENGTH; i++) {
+/* The algorithm, from the first success on the same. NULL: there is no memory, or it is refused. */
+static const EVP_MD *md5_algorithm(bool *refused) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static EVP_MD *kept;
+    pthread_mutex_lock(&lock);
+    if (!kept) {
+        ERR_set_mark();   /* the program's errors stay as they are */
+        kept = fetch_md5(refused);
+        ERR_pop_to_mark();
+    }
+    const EVP_MD *algorithm = kept;
+    pthread_mutex_unlock(&lock);
+    return algorithm;
+}
+
+xir_status md5_begin(md5 *m, xir_diags *why) {
+    bool refused = false;
+    const EVP_MD *algorithm = md5_algorithm(&refused);
+    EVP_MD_CTX *context = algorithm ? EVP_MD_CTX_new() : NULL;
+    *m = (md5){ context, false };
+    if (context && EVP_DigestInit_ex(context, algorithm, NULL) == 1) return XIR_OK;
+    EVP_MD_CTX_free(context);
+    *m = (md5){ NULL, true };
+    if (!refused) return diag_memory(why);
+    return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""),
+        "libcrypto refuses MD5 on this machine (FIPS mode?): parameters cannot be compared with params_md5, and no raw file "
+        "can be saved with its own");
+}
+
+void md5_add(md5 *m, const void *data, size_t size) {
+    if (size && EVP_DigestUpdate(m->context, data, size) != 1) m->failed = true;
+}
+
+xir_status md5_end(md5 *m, char hex[MD5_DIGITS + 1], xir_diags *why) {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    if (!m->failed && hex && (EVP_DigestFinal_ex(m->context, digest, &size) != 1 || 2 * size != MD5_DIGITS)) m->failed = true;
+    EVP_MD_CTX_free(m->context);
+    if (m->failed) return diag_memory(why);
+    for (unsigned i = 0; hex && i < size; i++) {
         hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
         hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
     }
-    hex[MD5_DIGITS] = '\0';
+    if (hex) hex[MD5_DIGITS] = '\0';
+    return XIR_OK;
 }

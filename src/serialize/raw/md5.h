@@ -1,20 +1,23 @@
-/* MD5 in pieces, by libcrypto. It protects against accidents, not against people. None of this can fail. */
+/* MD5 in pieces, by libcrypto. It protects against accidents, not against people. */
 #ifndef SERIALIZE_MD5_H
 #define SERIALIZE_MD5_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <xir/diag.h>
 
 enum { MD5_DIGITS = 32 };
 
 /* MD5 of no bytes: what the format says of a network without parameters. */
 #define MD5_OF_NOTHING "d41d8cd98f00b204e9800998ecf8427e"
 
-typedef struct md5 { uint32_t state[24]; } md5;   /* libcrypto's, whose header nobody else needs */
+typedef struct md5 {
+    void *context;
+    bool  failed;
+} md5;
 
-void md5_begin(md5 *m);
-void md5_add(md5 *m, const void *data, size_t size);
-/* Writes 32 lower-case digits and a zero byte. */
-void md5_end(md5 *m, char hex[MD5_DIGITS + 1]);
+/* XIR_E_UNSUPPORTED with a finding where libcrypto refuses MD5 (FIPS), XIR_E_MEMORY. After success md5_end must follow. */
+xir_status md5_begin(md5 *m, xir_diags *why);
+void       md5_add(md5 *m, const void *data, size_t size);
+/* Writes 32 lower-case digits and a zero byte unless `hex` is NULL. XIR_E_MEMORY if libcrypto failed on the way. */
+xir_status md5_end(md5 *m, char hex[MD5_DIGITS + 1], xir_diags *why);
 
 #endif

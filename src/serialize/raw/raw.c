@@ -154,9 +154,12 @@ xir_status raw_check_there(raw_listing *l) {
 /* Writes the planned file; `hex` gets its MD5. A stop by the writer is XIR_E_IO without a finding: the writer has it. */
 static xir_status emit(raw_listing *l, sink *s, char hex[MD5_DIGITS + 1]) {
     if (raw_check_there(l) != XIR_OK) return l->status;   /* before anything is written */
-    md5_begin(&s->sum);
-    if (!put_all(l, s)) return l->status = XIR_E_IO;
-    md5_end(&s->sum, hex);
+    l->status = md5_begin(&s->sum, l->why);
+    if (l->status != XIR_OK) return l->status;
+    bool done = put_all(l, s);
+    l->status = md5_end(&s->sum, done ? hex : NULL, l->why);
+    if (!done) return l->status = XIR_E_IO;
+    if (l->status != XIR_OK) return l->status;
     const raw_origin *from = l->n ? plan_origin(l) : NULL;
     if (from && from->md5[0] && strcmp(from->md5, hex) != 0)
         raw_warn(l, "the MD5 of the Params as they were mapped is %s, not %s as the network said when they were loaded", hex, from->md5);
