@@ -118,6 +118,7 @@ static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
                      "%llu are left", (unsigned long long)bytes, (unsigned long long)within->bytes);
     }
     op->flags |= OP_LEFT;
+    within->said = true;
     return false;
 }
 

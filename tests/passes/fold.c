@@ -309,6 +309,20 @@ static void rounds_of_a_run_share_the_budget(void **state) {
     xir_network_free(net);
 }
 
+/* What one run has said the next one says again. */
+static void each_run_says_what_it_leaves(void **state) {
+    (void)state;
+    xir_network *net = folded_within(products, "fold", 1999, 0, "icraft::xir::Einsum 'p'");
+    for (int i = 0; i < 2; i++) {
+        DOES(xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_op_work = 1999), why));
+        DOES(xir_pass_run(net, "fold", NULL, NULL, why));
+        DOES(xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_op_work = 2000000000), why));
+        assert_int_equal(xir_diags_count(why), 1);
+        xir_diags_clear(why);
+    }
+    xir_network_free(net);
+}
+
 /* 40 results of 256 KiB, each from one number; the Params have 8 bytes. */
 static void all_results_together_have_a_limit(void **state) {
     (void)state;
@@ -383,6 +397,7 @@ int main(void) {
         cmocka_unit_test(what_would_take_ages_stays),
         cmocka_unit_test(a_run_computes_so_much_and_no_more),
         cmocka_unit_test(rounds_of_a_run_share_the_budget),
+        cmocka_unit_test(each_run_says_what_it_leaves),
         cmocka_unit_test(all_results_together_have_a_limit),
         cmocka_unit_test(a_run_of_passes_is_cancelled),
     };

@@ -14,6 +14,7 @@ typedef struct budget {
     bool     has_bytes;          /* somebody has said how many                                                    */
     bool   (*cancel)(void *user);   /* NULL: never                                                                */
     void    *user;
+    bool     said;               /* of some op a note says so: it has OP_LEFT                                     */
     bool     refused;            /* whether the last op was not begun;                                            */
     uint64_t asked;              /* for its work, which this is; 0: its outputs would be too large                */
 } budget;

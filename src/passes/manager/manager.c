@@ -266,8 +266,8 @@ xir_status xir_pipeline_run(const xir_pipeline *p, xir_network *net, const xir_p
     m.within = budget_of(&net->ctx->limits);
     m.within.cancel = known.cancel;
     m.within.user = known.cancel_user;
-    spent_nothing(net);
     if (!status) status = run_all(&m);
+    spent_nothing(net, &m.within);
     forget_before(&m);
     report_sum_groups(m.report);
     xir_pass_report_free(own);
