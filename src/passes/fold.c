@@ -195,7 +195,7 @@ static bool shape_dims(const xir_op *op, xir_i64s *out) {
     int64_t n = (int64_t)dims->size, start = from_end(a->start, n);
     if (start < 0) start = 0;
     if (given->data[0] < 0 || start > n || given->data[0] > n - start) return false;
-    *out = (xir_i64s){ dims->data + start, (size_t)given->data[0] };
+    *out = (xir_i64s){ start ? dims->data + start : dims->data, (size_t)given->data[0] };
     return true;
 }
 

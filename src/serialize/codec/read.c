@@ -43,7 +43,7 @@ void decoder_source(decoder *d, source *s, const source_ops *ops, const void *da
     uint32_t deepest = d->ctx->limits.max_depth;
     if (!d->has_size) d->values_left = d->ctx->limits.max_values + size / (d->trace.text.data ? 3 : 8);
     d->has_size = true;
-    *s = (source){ .ops = ops, .at = data, .start = data, .end = (const char *)data + size, .trace = &d->trace,
+    *s = (source){ .ops = ops, .at = data, .start = data, .end = data ? (const char *)data + size : NULL, .trace = &d->trace,
                    .scratch = &d->scratch, .deepest = deepest < CODEC_DEEPEST ? deepest : CODEC_DEEPEST };
 }
 
