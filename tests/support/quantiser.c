@@ -77,7 +77,7 @@ static ratios measure(const xir_array *array, const quantiser *how) {
         if (x > r.of[i % r.n]) r.of[i % r.n] = x;
         if (x > all) all = x;
     }
-    for (size_t c = 0; c < r.n; c++) r.of[c] = how->per_channel && r.of[c] > 0 ? r.of[c] : all;
+    for (size_t c = 0; c < r.n; c++) r.of[c] = how->per_channel && r.of[c] > 0 ? r.of[c] : all > 0 ? all : 1;
     return r;
 }
 
