@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <xir/xir.h>
 
 static inline void break_off(const char *call, const char *what) {
@@ -12,10 +13,13 @@ static inline void break_off(const char *call, const char *what) {
     abort();
 }
 
-static inline bool any_of(const xir_diags *list, xir_status code) {
+/* Whether an error says that memory has run out: by its status, or, as the record that stands for lost ones, by its sentence. */
+static inline bool blames_memory(const xir_diags *list) {
+    static const char words[] = "out of memory";
     for (size_t i = 0; i < xir_diags_count(list); i++) {
         const xir_diag *d = xir_diags_at(list, i);
-        if (d->severity == XIR_ERROR && d->code == code) return true;
+        if (d->severity != XIR_ERROR) continue;
+        if (d->code == XIR_E_MEMORY || (d->message.size >= sizeof words - 1 && !memcmp(d->message.data, words, sizeof words - 1))) return true;
     }
     return false;
 }
@@ -26,8 +30,8 @@ static inline void check(const char *call, const xir_diags *list, size_t before,
     if (!list) return;
     size_t after = xir_diags_count_of(list, XIR_ERROR);
     if (!after) break_off(call, "and no error is in its list");
-    if (after == before && !any_of(list, XIR_E_MEMORY)) break_off(call, "and its list has no more errors than before");
-    if (status == XIR_E_MEMORY && !any_of(list, status)) break_off(call, "for want of memory, and its list blames something else");
+    if (after == before && !blames_memory(list)) break_off(call, "and its list has no more errors than before");
+    if (status == XIR_E_MEMORY && !blames_memory(list)) break_off(call, "for want of memory, and its list blames something else");
 }
 
 /* The first error stays in a network: those behind it may be silent. */

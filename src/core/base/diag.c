@@ -104,8 +104,7 @@ static bool copy_file(xir_diags *diags, xir_str file, xir_str *out) {
     return arena_text(&diags->arena, file, out);
 }
 
-/* Takes what was lost into account: the spare record keeps the worst severity and the first status, unless a later one is that memory
- * ran out. */
+/* Takes what was lost into account: the spare record keeps the worst severity and the first status. */
 static void put_spare(xir_diags *diags, const xir_diag *lost) {
     if (diags->spare_at == NOT_USED) {
         diags->spare = (xir_diag){ .severity = lost->severity, .code = lost->code, .byte = XIR_NO_BYTE,
@@ -117,8 +116,6 @@ static void put_spare(xir_diags *diags, const xir_diag *lost) {
         diags->n_of[lost->severity]++;
         diags->spare.severity = lost->severity;
         diags->spare.code = lost->code;
-    } else if (lost->severity == XIR_ERROR && lost->code == XIR_E_MEMORY) {
-        diags->spare.code = XIR_E_MEMORY;
     }
 }
 
