@@ -32,7 +32,7 @@ static xir_value *params(resnet *r, const xir_type *type)
 /* A convolution with a bias, of which `of` is the number of filters. */
 static xir_value *conv(resnet *r, xir_value *x, int64_t size, int64_t stride, int64_t of)
 {
-    const xir_type *f32 = xir_float(r->ctx, XIR_FLOAT_FP32);
+    const xir_type *f32 = xir_type_float(r->ctx, XIR_FLOAT_FP32);
     int64_t in = xir_type_dim(xir_value_type(x), 3, false);
     xir_value *w = params(r, XIR_TENSOR(r->ctx, f32, "HWIO", size, size, in, of));
     x = XIR_CONV2D(xir_at_end(r->net), .input = x, .weights = w, .bias = params(r, XIR_TENSOR(r->ctx, f32, "O", of)),
@@ -68,7 +68,7 @@ static void *setup(const bench_input *in)
     resnet *r = calloc(1, sizeof *r);
     if (!r || !(r->ctx = xir_context_new(NULL)) || !(r->why = xir_diags_new(r->ctx)))
         return NULL;
-    const xir_type *f32 = xir_float(r->ctx, XIR_FLOAT_FP32), *image = XIR_TENSOR(r->ctx, f32, "NHWC", 1, 224, 224, 3);
+    const xir_type *f32 = xir_type_float(r->ctx, XIR_FLOAT_FP32), *image = XIR_TENSOR(r->ctx, f32, "NHWC", 1, 224, 224, 3);
     r->net = xir_network_new(r->ctx, "resnet50", XIR_FRAMEWORK_PYTORCH, "1.9");
     r->image = xir_array_random(r->ctx, image, 1, r->why);
     xir_at at = xir_at_end(r->net);

@@ -54,7 +54,7 @@ static xir_value *make_params(files *f, const xir_type *type, const char *data, 
 /* Parameter i takes `mib` MiB and has the bytes data[i]; without `data` none has bytes. */
 static bool make_network(files *f, int64_t mib, const char *const *data)
 {
-    const xir_type *f32 = xir_float(f->ctx, XIR_FLOAT_FP32);
+    const xir_type *f32 = xir_type_float(f->ctx, XIR_FLOAT_FP32);
     const xir_type *image = XIR_TENSOR(f->ctx, f32, "NHWC", 1, 56, 56, CHANNELS);
     const xir_type *kernel = XIR_TENSOR(f->ctx, f32, "HWIO", 3, 3, CHANNELS, CHANNELS);
     const xir_type *great = XIR_TENSOR(f->ctx, f32, "HWIO", mib, WIDTH, CHANNELS, CHANNELS);

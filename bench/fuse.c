@@ -23,7 +23,7 @@ static void *make(const bench_input *in, bool fits)
     fusing *f = calloc(1, sizeof *f);
     if (!f || !(f->ctx = xir_context_new(NULL)) || !(f->why = xir_diags_new(f->ctx)))
         return NULL;
-    const xir_type *f32 = xir_float(f->ctx, XIR_FLOAT_FP32);
+    const xir_type *f32 = xir_type_float(f->ctx, XIR_FLOAT_FP32);
     f->ops = in->ops;
     f->net = xir_network_new(f->ctx, "bench", XIR_FRAMEWORK_PYTORCH, "1.9");
     xir_at at = xir_at_end(f->net);

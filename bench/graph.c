@@ -16,7 +16,7 @@ static const char weights[16 * 16 * 3 * 3 * 4];
 
 static xir_network *make(xir_context *ctx, size_t ops, attrs how, const void *data)
 {
-    const xir_type *f32 = xir_float(ctx, XIR_FLOAT_FP32);
+    const xir_type *f32 = xir_type_float(ctx, XIR_FLOAT_FP32);
     const xir_type *image = XIR_TENSOR(ctx, f32, "NHWC", 1, 56, 56, 16);
     const xir_type *kernel = XIR_TENSOR(ctx, f32, "HWIO", 3, 3, 16, 16);
     xir_network *net = xir_network_new(ctx, "bench", XIR_FRAMEWORK_PYTORCH, "1.9");

@@ -53,8 +53,8 @@ typedef struct maker {
 static xir_value *param(maker *m, const int64_t *dims, size_t rank, const char *layout)
 {
     xir_context *ctx = xir_network_context(m->at.net);
-    const xir_type *type = layout ? xir_tensor_named(ctx, m->f32, layout, dims, rank)
-                                  : xir_tensor(ctx, m->f32, NULL, dims, rank);
+    const xir_type *type = layout ? xir_type_tensor_text(ctx, m->f32, layout, dims, rank)
+                                  : xir_type_tensor(ctx, m->f32, NULL, dims, rank);
     return xir_params_new(m->at.net, XIR_STR(""), type);
 }
 
@@ -105,7 +105,7 @@ static xir_value *multiply(maker *m, xir_value *a, xir_value *b)
 
 static xir_value *pool(maker *m, xir_value *x, int64_t k, int64_t stride)
 {
-    xir_max_pool2d_attrs a = xir_max_pool2d_square(k, stride, k / 2, 1);
+    xir_max_pool2d_attrs a = xir_max_pool2d_attrs_square(k, stride, k / 2, 1);
     return out(xir_add_max_pool2d(m->at, (xir_max_pool2d_in){ .input = x }, &a));
 }
 
@@ -303,7 +303,7 @@ static void *setup(size_t ops, size_t rounds, bool unique)
     if (!g->net || !types)
         return NULL;
     g->rounds = rounds;
-    maker m = { xir_at_end(g->net), xir_float(g->ctx, XIR_FLOAT_FP32) };
+    maker m = { xir_at_end(g->net), xir_type_float(g->ctx, XIR_FLOAT_FP32) };
     int at = 0, times = 0;
     for (size_t i = 0; i < layers; i++) {
         const layer *l = next_layer(&at, &times);
@@ -405,7 +405,7 @@ static bool infer_check(void *state)
     mix *g = state;
     xir_value *v = xir_op_output(xir_op_next(xir_network_first(g->net)), 0);
     const xir_type *right = xir_value_type(v);
-    xir_value_set_type(v, XIR_TENSOR(g->ctx, xir_float(g->ctx, XIR_FLOAT_FP32), "NHWC", 1, 1, 1, 1));
+    xir_value_set_type(v, XIR_TENSOR(g->ctx, xir_type_float(g->ctx, XIR_FLOAT_FP32), "NHWC", 1, 1, 1, 1));
     return infer(g) == XIR_OK && xir_value_type(v) == right;
 }
 
@@ -414,7 +414,7 @@ static bool validate_check(void *state)
 {
     mix *g = state;
     xir_value_set_type(xir_op_input(xir_op_next(xir_network_first(g->net)), 1),
-                       XIR_TENSOR(g->ctx, xir_float(g->ctx, XIR_FLOAT_FP32), "HWIO", 1, 1, 5, 7));
+                       XIR_TENSOR(g->ctx, xir_type_float(g->ctx, XIR_FLOAT_FP32), "HWIO", 1, 1, 5, 7));
     return validate(g) != XIR_OK && validate_ops(g) != XIR_OK;
 }
 

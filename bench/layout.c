@@ -43,7 +43,7 @@ static xir_value *conv(const parts *p, xir_value *x)
 
 static xir_value *between(const parts *p, xir_value *x, xir_value *skip)
 {
-    x = xir_add_short(p->at, xir_relu_short(p->at, x, NULL), skip, 1, 1, NULL);
+    x = xir_build_add(p->at, xir_build_relu(p->at, x, NULL), skip, 1, 1, NULL);
     xir_op *op = xir_add_multiply(p->at, (xir_multiply_in){ x, p->factors }, NULL);
     return op ? xir_op_output(op, 0) : NULL;
 }
@@ -51,7 +51,7 @@ static xir_value *between(const parts *p, xir_value *x, xir_value *skip)
 static xir_value *params(xir_network *net, const char *layout, const int64_t *dims, size_t rank)
 {
     xir_context *ctx = xir_network_context(net);
-    const xir_type *type = xir_tensor_named(ctx, xir_float(ctx, XIR_FLOAT_FP32), layout, dims, rank);
+    const xir_type *type = xir_type_tensor_text(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), layout, dims, rank);
     uint64_t size = 0;
     xir_type_bytes(type, &size);
     return xir_params_borrow(net, XIR_STR(""), type, weights, size, NULL, NULL);
@@ -63,7 +63,7 @@ static void *make(const bench_input *in, shape how)
     if (!r || !(r->ctx = xir_context_new(NULL)) || !(r->why = xir_diags_new(r->ctx)))
         return NULL;
     r->net = xir_network_new(r->ctx, "bench", XIR_FRAMEWORK_ONNX, "1.15");
-    const xir_type *image = XIR_TENSOR(r->ctx, xir_float(r->ctx, XIR_FLOAT_FP32), "****", 1, 16, 28, 28);
+    const xir_type *image = XIR_TENSOR(r->ctx, xir_type_float(r->ctx, XIR_FLOAT_FP32), "****", 1, 16, 28, 28);
     parts p = { .at = xir_at_end(r->net) };
     xir_value *x = xir_input(p.at, "x", image);
     p.kernel = params(r->net, "HWIO", (const int64_t[]){ 3, 3, 16, 16 }, 4);

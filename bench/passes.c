@@ -43,7 +43,7 @@ static void *make(const bench_input *in, shape how)
     passing *p = calloc(1, sizeof *p);
     if (!p || !(p->ctx = xir_context_new(NULL)) || !(p->why = xir_diags_new(p->ctx)))
         return NULL;
-    const xir_type *f32 = xir_float(p->ctx, XIR_FLOAT_FP32);
+    const xir_type *f32 = xir_type_float(p->ctx, XIR_FLOAT_FP32);
     p->ops = in->ops / 2;
     p->net = xir_network_new(p->ctx, "bench", XIR_FRAMEWORK_PYTORCH, "1.9");
     xir_at at = xir_at_end(p->net);
@@ -58,7 +58,7 @@ static void *make(const bench_input *in, shape how)
     for (size_t i = 0; how == EQUAL_FAR && i < p->ops; i++)
         b = step(at, b, w, i, 0);
     if (how != DEAD)
-        a = xir_add_short(at, a, b, 1, 1, NULL);
+        a = xir_build_add(at, a, b, 1, 1, NULL);
     xir_output(at, XIR_VALUES(a));
     if (xir_network_status(p->net) == XIR_OK)
         return p;

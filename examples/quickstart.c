@@ -14,7 +14,7 @@ static float index_as_float(size_t i) { return (float)i; }
 static xir_network *build(xir_context *ctx) {
     xir_network *net = xir_network_new(ctx, "whatever", XIR_FRAMEWORK_PYTORCH, "v1.9");
     if (!net) return NULL;
-    const xir_type *fp32 = xir_float(ctx, XIR_FLOAT_FP32);
+    const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
     xir_at at = XIR_AT(net);
 
     xir_value *x = xir_input(at, "", XIR_TENSOR(ctx, fp32, "NHWC", 1, 416, 416, 3));

@@ -30,19 +30,19 @@ xir_status hardswish_add_check(xir_infer *at) {
 }
 
 xir_status hardswish_add_infer(xir_infer *at) {
-    xir_status status = xir_infer_need(at, 2);
-    return status ? status : xir_infer_give(at, xir_infer_input(at, 0));
+    xir_status status = xir_infer_need_tensors(at, 2);
+    return status ? status : xir_infer_result(at, xir_infer_input(at, 0));
 }
 
 /* The NPU works on feature maps with channels last. */
 xir_status hardswish_add_infer_npu(xir_infer *at) {
-    xir_status status = xir_infer_need(at, 2);
+    xir_status status = xir_infer_need_tensors(at, 2);
     if (status) return status;
     const xir_type *input = xir_infer_input(at, 0);
     if (xir_type_rank(input) != 4 || xir_type_dim(input, -1, false) != xir_type_channels(input)) {
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "expected a feature map with channels last (NHWC)");
     }
-    return xir_infer_give(at, input);
+    return xir_infer_result(at, input);
 }
 
 /* What it computes, in double. The executor rounds the output to its type. */

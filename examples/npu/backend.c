@@ -14,7 +14,7 @@
 /* Registers what acme.c describes, as xir_plugin_load does for a plug-in. */
 static xir_status register_backend(xir_context *ctx, const xir_plugin *p, xir_diags *why) {
     xir_status status = xir_target_register(ctx, p->targets, p->n_targets, why);
-    for (size_t i = 0; !status && i < p->n_classes; i++) status = xir_register(ctx, p->classes[i](), why);
+    for (size_t i = 0; !status && i < p->n_classes; i++) status = xir_class_register(ctx, p->classes[i](), why);
     for (size_t i = 0; !status && i < p->n_kernels; i++) {
         status = xir_kernel_register(ctx, p->kernels[i].cls(), p->kernels[i].run);
     }
@@ -57,7 +57,7 @@ static bool is_legal(const xir_op *op) {
     for (size_t i = 0; i < sizeof has / sizeof *has; i++) listed |= xir_op_is(op, has[i]());
     return listed && type && xir_type_rank(type) == 4 && !xir_type_has_unknown_dim(type) &&
            xir_type_axis_dim(type, 'C', false) == xir_type_dim(type, -1, false) &&
-           xir_type_equal(xir_type_element(type), xir_float(xir_network_context(xir_op_network(op)), XIR_FLOAT_FP32));
+           xir_type_equal(xir_type_element(type), xir_type_float(xir_network_context(xir_op_network(op)), XIR_FLOAT_FP32));
 }
 
 /* Gives each legal op the target. Inference and the checks of the target have the last word. */

@@ -63,7 +63,7 @@ XIR_API xir_any xir_any_list(const xir_any *items, size_t size);
 XIR_API xir_any xir_any_map(const xir_entry *entries, size_t size);
 
 /* Returns the value under a key, NULL if the map has none. Logarithmic. */
-XIR_API const xir_any *xir_map_get(const xir_map *map, xir_str key);
+XIR_API const xir_any *xir_map_find(const xir_map *map, xir_str key);
 
 /* Whether two values are the same; reals compare by bits, so NaN equals itself and 0 is not -0; params by
  * identity. */

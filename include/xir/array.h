@@ -15,10 +15,10 @@ typedef struct xir_array xir_array;
 XIR_API xir_array *xir_array_new(xir_context *ctx, const xir_type *type, xir_diags *why);
 XIR_API xir_array *xir_array_copy(xir_context *ctx, const xir_type *type, const void *data, size_t size, xir_diags *why);
 /* The bytes of Params, shared with them, not copied: lazily mapped ones stay in their file. XIR_E_MISSING without bytes. */
-XIR_API xir_array *xir_array_of_params(const xir_value *params, xir_diags *why);
+XIR_API xir_array *xir_array_from_params(const xir_value *params, xir_diags *why);
 /* Params of a network with the type and bytes of the array, which they share. Unplaced, as xir_params_new; NULL with a finding in the
  * network. */
-XIR_API xir_value *xir_params_of_array(xir_network *net, xir_str name, const xir_array *array);
+XIR_API xir_value *xir_params_from_array(xir_network *net, xir_str name, const xir_array *array);
 
 /* One more holder; one less (NULL is accepted). */
 XIR_API xir_array *xir_array_retain(xir_array *array);

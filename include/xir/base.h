@@ -90,7 +90,7 @@ XIR_API bool xir_str_equal(xir_str a, xir_str b);
  * then becomes its distance: letters changed, put in, left out or exchanged with their neighbour. At most a third of the word's
  * letters and one more may differ, never more than three, and not all; texts of more than 48 bytes are far from everything.
  * Begin with SIZE_MAX and try all candidates; the last for which it was true is the nearest, the first of two that are alike. */
-XIR_API bool xir_str_nearer(xir_str word, xir_str candidate, size_t *distance);
+XIR_API bool xir_str_is_nearer(xir_str word, xir_str candidate, size_t *distance);
 
 /* What became of a call. Zero is success; the others are what a caller can act on, the sentence that
  * says what happened is in the diagnostics. */

@@ -88,29 +88,29 @@ typedef xir_status xir_kernel_fn(xir_kernel *at);
  * xir_form), and the text from an object. For classes that files write as one string. */
 typedef struct xir_form xir_form;
 
-typedef enum xir_word {
-    XIR_WORD_END,
-    XIR_WORD_OP,      /* the class is an operation's                                  */
-    XIR_WORD_OBJ,     /* the class is an object's                                     */
-    XIR_WORD_FIELD,   /* an attribute                                                */
-    XIR_WORD_IN,      /* an input that must be there                                 */
-    XIR_WORD_OPT,     /* an input that may be absent                                 */
-    XIR_WORD_VAR,     /* any number of inputs; the last one                          */
-    XIR_WORD_OUT,     /* an output                                                   */
-    XIR_WORD_OUTS,    /* any number of outputs                                       */
-    XIR_WORD_ALIAS,   /* an old key of the class, read but never written             */
-    XIR_WORD_WAS,     /* an old name of an attribute, read but never written         */
-    XIR_WORD_CHECK,   /* the class's own rule, after the rows                        */
-    XIR_WORD_INFER,   /* type inference for one target                               */
-    XIR_WORD_FORM,    /* a one-string spelling                                       */
-    XIR_WORD_FORMULA, /* notes for the reference: what it computes,                  */
-    XIR_WORD_GIVES,   /* how the type of the output follows,                         */
-    XIR_WORD_UNLIKE,  /* where it differs from PyTorch or ONNX                       */
-    XIR_WORD_LAYOUT,  /* what it does when its inputs come in another order of axes  */
-    XIR_WORD_NORMALISED, /* what it computes where maps are in normalised numbers    */
-    XIR_WORD_WORK,    /* how much it computes, see work.h                            */
-    XIR_WORD_COUNT
-} xir_word;
+typedef enum xir_decl_kind {
+    XIR_DECL_END,
+    XIR_DECL_OP,      /* the class is an operation's                                  */
+    XIR_DECL_OBJ,     /* the class is an object's                                     */
+    XIR_DECL_FIELD,   /* an attribute                                                */
+    XIR_DECL_IN,      /* an input that must be there                                 */
+    XIR_DECL_OPT,     /* an input that may be absent                                 */
+    XIR_DECL_VAR,     /* any number of inputs; the last one                          */
+    XIR_DECL_OUT,     /* an output                                                   */
+    XIR_DECL_OUTS,    /* any number of outputs                                       */
+    XIR_DECL_ALIAS,   /* an old key of the class, read but never written             */
+    XIR_DECL_WAS,     /* an old name of an attribute, read but never written         */
+    XIR_DECL_CHECK,   /* the class's own rule, after the rows                        */
+    XIR_DECL_INFER,   /* type inference for one target                               */
+    XIR_DECL_FORM,    /* a one-string spelling                                       */
+    XIR_DECL_FORMULA, /* notes for the reference: what it computes,                  */
+    XIR_DECL_GIVES,   /* how the type of the output follows,                         */
+    XIR_DECL_UNLIKE,  /* where it differs from PyTorch or ONNX                       */
+    XIR_DECL_LAYOUT,  /* what it does when its inputs come in another order of axes  */
+    XIR_DECL_NORMALISED, /* what it computes where maps are in normalised numbers    */
+    XIR_DECL_WORK,    /* how much it computes, see work.h                            */
+    XIR_DECL_COUNT
+} xir_decl_kind;
 
 enum {
     XIR_FIELD_REQUIRED = 1, /* no default: whoever makes one must give it                            */
@@ -130,7 +130,7 @@ typedef union xir_number {
 } xir_number;
 
 typedef struct xir_row {
-    xir_word                 word;
+    xir_decl_kind                 word;
     xir_kind                 kind;
     const char              *name;                     /* INFER: key of its target; NULL: see `target` */
     const char              *describe;
@@ -161,7 +161,7 @@ struct xir_class_decl {
     uint32_t       abi;        /* XIR_ABI                                                         */
     uint32_t       size;       /* sizeof(xir_class_decl), so that it can grow                     */
     uint32_t       row_size;   /* sizeof(xir_row), so that rows can grow                          */
-    const xir_row *rows;       /* an XIR_WORD_OP or _OBJ, the rows, an XIR_WORD_END               */
+    const xir_row *rows;       /* an XIR_DECL_OP or _OBJ, the rows, an XIR_DECL_END               */
 };
 
 /* ---- asking a class ---------------------------------------------------------------------------------- */
@@ -183,12 +183,12 @@ typedef struct xir_field {
 typedef struct xir_port {
     xir_str  name;
     xir_str  describe;
-    xir_word word;     /* XIR_WORD_IN, _OPT, _VAR, _OUT, _OUTS */
+    xir_decl_kind word;     /* XIR_DECL_IN, _OPT, _VAR, _OUT, _OUTS */
 } xir_port;
 
 /* Answers about a class; none fails. Texts and pointers live as long as the context. */
 XIR_API xir_str          xir_class_key(const xir_class *cls);
-XIR_API xir_str          xir_class_describe(const xir_class *cls);
+XIR_API xir_str          xir_class_doc(const xir_class *cls);
 XIR_API const xir_class *xir_class_base(const xir_class *cls);
 XIR_API uint32_t         xir_class_traits(const xir_class *cls);
 XIR_API uint32_t         xir_class_tag(const xir_class *cls);
@@ -200,7 +200,7 @@ XIR_API bool             xir_class_is_opaque(const xir_class *cls);
  * their class. NULL without memory, or for an empty key. */
 XIR_API const xir_class *xir_class_opaque(xir_context *ctx, xir_str key);
 /* Whether `cls` is `base` or under it. */
-XIR_API bool             xir_class_under(const xir_class *cls, const xir_class *base);
+XIR_API bool             xir_class_is_a(const xir_class *cls, const xir_class *base);
 
 /* The attributes in the order of their declaration, the inputs, the outputs. NULL past the end. */
 XIR_API size_t           xir_class_field_count(const xir_class *cls);
@@ -211,10 +211,10 @@ XIR_API const xir_port  *xir_class_input_at(const xir_class *cls, size_t i);
 XIR_API size_t           xir_class_output_count(const xir_class *cls);
 XIR_API const xir_port  *xir_class_output_at(const xir_class *cls, size_t i);
 
-/* What the other rows say, by kind of row: old keys of the class (XIR_WORD_ALIAS), notes (XIR_WORD_FORMULA, _GIVES, _UNLIKE), how
- * it works in other orders of axes (XIR_WORD_LAYOUT: "SAME, AXIS, axis", see declare.h), what it computes from normalised numbers
- * (XIR_WORD_NORMALISED: "PRODUCT, weights, bias, cut_scale"). Empty past the last one. */
-XIR_API xir_str          xir_class_note(const xir_class *cls, xir_word word, size_t i);
+/* What the other rows say, by kind of row: old keys of the class (XIR_DECL_ALIAS), notes (XIR_DECL_FORMULA, _GIVES, _UNLIKE), how
+ * it works in other orders of axes (XIR_DECL_LAYOUT: "SAME, AXIS, axis", see declare.h), what it computes from normalised numbers
+ * (XIR_DECL_NORMALISED: "PRODUCT, weights, bias, cut_scale"). Empty past the last one. */
+XIR_API xir_str          xir_class_note(const xir_class *cls, xir_decl_kind word, size_t i);
 /* Whether the class infers by a function of its own on a target (an xir_target_kind), not by the host's. */
 XIR_API bool             xir_class_infers_on(const xir_class *cls, int target);
 

@@ -43,13 +43,13 @@ XIR_API xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *li
  * contradict themselves (a default outside its bounds, two rows of one name) are XIR_E_INVALID, rows that refer
  * to a class that is not registered yet (other than itself) XIR_E_UNKNOWN, and a declaration of another ABI is
  * XIR_E_ABI. On failure the context is as before. */
-XIR_API xir_status xir_register(xir_context *ctx, const xir_class_decl *decl, xir_diags *why);
+XIR_API xir_status xir_class_register(xir_context *ctx, const xir_class_decl *decl, xir_diags *why);
 
 /* Returns the class of this key or of this old key (alias), NULL if none is registered. */
 XIR_API const xir_class *xir_class_find(xir_context *ctx, xir_str key);
 
 /* Returns the class made from a declaration, NULL if it is not registered here. */
-XIR_API const xir_class *xir_class_of(xir_context *ctx, const xir_class_decl *decl);
+XIR_API const xir_class *xir_class_find_decl(xir_context *ctx, const xir_class_decl *decl);
 
 /* All registered classes in the order of their registration; opaque classes, which readers make for keys
  * that nobody registered, are not among them. Returns NULL past the end. */

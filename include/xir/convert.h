@@ -15,7 +15,7 @@ XIR_BEGIN
 typedef struct xir_node xir_node;
 
 /* Makes ops that compute the same, and gives the node's outputs. False after a failure, which has been said
- * (xir_node_stays or xir_node_wrong, by the hook or by a call of it): everything that it made is then taken back and the
+ * (xir_node_unsupported or xir_node_invalid, by the hook or by a call of it): everything that it made is then taken back and the
  * node stays. */
 typedef bool xir_convert_fn(xir_node *at);
 
@@ -133,14 +133,14 @@ XIR_API int64_t       xir_node_version(const xir_node *at);
 XIR_API xir_str       xir_node_type(const xir_node *at);
 XIR_API bool          xir_node_failed(const xir_node *at);
 /* How many there are; absent ones at the end do not count. */
-XIR_API size_t        xir_node_inputs(const xir_node *at);
-XIR_API size_t        xir_node_outputs(const xir_node *at);
+XIR_API size_t        xir_node_input_count(const xir_node *at);
+XIR_API size_t        xir_node_output_count(const xir_node *at);
 
 /* Our ops cannot say what this node says: it stays as it is. */
-XIR_API bool xir_node_stays(xir_node *at, const char *format, ...) XIR_PRINTF(2, 3);
+XIR_API bool xir_node_unsupported(xir_node *at, const char *format, ...) XIR_PRINTF(2, 3);
 /* The node is wrong: a finding at `where` ("attribute/pads", "input/1"; NULL: the node). The sentence has what was
  * expected and what was found. */
-XIR_API bool xir_node_wrong(xir_node *at, xir_status code, const char *where, const char *format, ...) XIR_PRINTF(4, 5);
+XIR_API bool xir_node_invalid(xir_node *at, xir_status code, const char *where, const char *format, ...) XIR_PRINTF(4, 5);
 
 /* Integers in memory of the conversion. */
 typedef struct xir_ints {
@@ -149,7 +149,7 @@ typedef struct xir_ints {
 } xir_ints;
 
 /* Room for `n` integers that are `fill`; the integers from `first` on. */
-XIR_API xir_ints xir_node_room(xir_node *at, size_t n, int64_t fill);
+XIR_API xir_ints xir_node_make_ints(xir_node *at, size_t n, int64_t fill);
 XIR_API xir_ints xir_node_series(xir_node *at, int64_t first, size_t n);
 
 /* The position of an input by the name that the row or the file gives it; SIZE_MAX: there is no such input. */
@@ -157,10 +157,10 @@ XIR_API size_t     xir_node_input_named(const xir_node *at, const char *name);
 /* Inputs: whether one is there; one that must be there; one that may be absent (NULL). What has no tensor type lets the
  * node stay. */
 XIR_API bool       xir_node_has(const xir_node *at, size_t i);
-XIR_API xir_value *xir_node_in(xir_node *at, size_t i);
-XIR_API xir_value *xir_node_opt(xir_node *at, size_t i);
+XIR_API xir_value *xir_node_input(xir_node *at, size_t i);
+XIR_API xir_value *xir_node_optional_input(xir_node *at, size_t i);
 /* The elements of a constant as integers (reals are cut) or reals; without them the node stays. `_knows` only asks. */
-XIR_API bool       xir_node_knows(xir_node *at, size_t i);
+XIR_API bool       xir_node_is_constant(xir_node *at, size_t i);
 XIR_API bool       xir_node_ints(xir_node *at, size_t i, xir_ints *out);
 XIR_API bool       xir_node_reals(xir_node *at, size_t i, const double **out, size_t *n);
 /* The input, which must be Params. */
@@ -181,7 +181,7 @@ XIR_API bool           xir_node_list(xir_node *at, const char *name, size_t inpu
 XIR_API bool           xir_node_real_items(xir_node *at, const char *name, const double **out, size_t *n);
 /* Params among the attributes, as a value. NULL if there are none, or after a failure: what is there but is not a tensor of
  * numbers lets the node stay. */
-XIR_API xir_value     *xir_node_tensor_attr(xir_node *at, const char *name);
+XIR_API xir_value     *xir_node_attr_params(xir_node *at, const char *name);
 /* A text that must be one of several, "A|B"; false after a finding. `otherwise`: what it is if it is not there. */
 XIR_API bool           xir_node_one_of(xir_node *at, const char *name, const char *otherwise, const char *words);
 /* A number, of an attribute or of an input. False after a failure: the input is no constant. */
@@ -207,7 +207,7 @@ XIR_API bool     xir_node_broadcasts(xir_node *at, size_t i, const xir_value *a,
 typedef enum xir_set_kind {
     XIR_SET_INT,      /* also a bool, a real, a scalar  */
     XIR_SET_REAL,     /* a real, a scalar               */
-    XIR_SET_WORD,     /* a text, an enum's word         */
+    XIR_SET_ENUM,     /* a text, an enum's word         */
     XIR_SET_INTS,     /* a list                         */
     XIR_SET_OBJECT,   /* an object, Params; or a list of one object */
     XIR_SET_ANY       /* as the file has it             */
@@ -223,7 +223,7 @@ typedef struct xir_set {
 } xir_set;
 #define XIR_SETI(name_, v) { .name = (name_), .kind = XIR_SET_INT, .i = (v) }
 #define XIR_SETR(name_, v) { .name = (name_), .kind = XIR_SET_REAL, .r = (v) }
-#define XIR_SETW(name_, v) { .name = (name_), .kind = XIR_SET_WORD, .text = (v) }
+#define XIR_SETE(name_, v) { .name = (name_), .kind = XIR_SET_ENUM, .text = (v) }
 #define XIR_SETL(name_, v) { .name = (name_), .kind = XIR_SET_INTS, .p = (v) }
 #define XIR_SETO(name_, v) { .name = (name_), .kind = XIR_SET_OBJECT, .p = (v) }
 typedef struct xir_sets {
@@ -275,15 +275,15 @@ XIR_API xir_value *xir_node_channels_second(xir_node *at, xir_value *x);
 XIR_API xir_value *xir_node_reduced(xir_node *at, const char *cls, xir_value *x, const xir_ints *axes, bool keep);
 
 /* Says what output `i` of the node is; the second, that the first output is the first output of such an op. */
-XIR_API bool xir_node_give(xir_node *at, size_t i, xir_value *v);
-XIR_API bool xir_node_gives(xir_node *at, const char *cls, xir_values inputs, xir_sets sets);
+XIR_API bool xir_node_result(xir_node *at, size_t i, xir_value *v);
+XIR_API bool xir_node_becomes(xir_node *at, const char *cls, xir_values inputs, xir_sets sets);
 /* Gives an output of a node that stays a type, if it has none. */
 XIR_API void xir_node_type_output(xir_node *at, size_t i, const xir_type *type);
 
 /* Hooks for rows: of an op that only gives its first input (a constant under another name is a constant); of one that no
  * operation of XIR computes, whose outputs stay without types. */
 XIR_API bool xir_convert_copy(xir_node *at);
-XIR_API bool xir_convert_none(xir_node *at);
+XIR_API bool xir_convert_unsupported(xir_node *at);
 
 XIR_END
 

@@ -78,7 +78,7 @@
 #define XIR_DECLARED XIR_HIDDEN
 #endif
 
-#include <xir/words_off.h>
+#include <xir/decl_off.h>
 
 XIR_BEGIN
 
@@ -90,9 +90,9 @@ XIR_BEGIN
 #define OBJ(id, key, base, traits, describe)
 #define END(id)
 #define END_OBJ(id)
-#include <xir/words_none.h>
+#include <xir/decl_none.h>
 #include XIR_DEFS
-#include <xir/words_off.h>
+#include <xir/decl_off.h>
 
 /* Attribute structs. The last member is there for classes without attributes. */
 #define ENUM_OF(id, prefix)
@@ -134,9 +134,9 @@ XIR_BEGIN
 #define VAR(name, describe)
 #define OUT(name, describe)
 #define OUTS(name, describe)
-#include <xir/words_silent.h>
+#include <xir/decl_silent.h>
 #include XIR_DEFS
-#include <xir/words_off.h>
+#include <xir/decl_off.h>
 
 /* Input structs and functions. */
 #define ENUM_OF(id, prefix)
@@ -161,9 +161,9 @@ XIR_BEGIN
 #define END_OBJ(id)
 #define OUT(name, describe)
 #define OUTS(name, describe)
-#include <xir/words_none.h>
+#include <xir/decl_none.h>
 #include XIR_DEFS
-#include <xir/words_off.h>
+#include <xir/decl_off.h>
 
 XIR_END
 

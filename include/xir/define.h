@@ -4,7 +4,7 @@
 #include <xir/class.h>
 
 /* The functions that CHECK, INFER, WORK and FORM rows name. */
-#include <xir/words_blank.h>
+#include <xir/decl_blank.h>
 #undef CHECK
 #undef INFER
 #undef INFER_ON
@@ -26,7 +26,7 @@
 #define WORK(fn)             XIR_HIDDEN xir_status fn(xir_infer *at);
 #define FORM(form)           extern const xir_form form;
 #include XIR_DEFS
-#include <xir/words_off.h>
+#include <xir/decl_off.h>
 
 /* Every default as a constant struct, so that _init is a copy. Reals are float32, as everywhere. */
 #define NO_LOW  (-(double)INFINITY)
@@ -38,7 +38,7 @@
 #define OBJ(id, key, base, traits, describe) static const xir_##id xir_##id##_preset = { .head = { .cls = NULL },
 #define END(id)                              };
 #define END_OBJ(id)                          };
-#include <xir/words_none.h>
+#include <xir/decl_none.h>
 #undef BOOL
 #undef I64
 #undef U64
@@ -52,7 +52,7 @@
 #define TEXT(n, preset_, d)         .n = { preset_, sizeof(preset_) - 1 },
 #define ENUM(n, type, preset_, d)   .n = preset_,
 #include XIR_DEFS
-#include <xir/words_off.h>
+#include <xir/decl_off.h>
 
 /* A class function holds its constant rows; `self` and `ports` are the structs that their offsets are in. */
 #define NO_MIN  INT64_MIN
@@ -60,12 +60,12 @@
 #define NO_LOW  (-(double)INFINITY)
 #define NO_HIGH ((double)INFINITY)
 
-#define XIR_FIELD_(k, n, d, ...) { .word = XIR_WORD_FIELD, .kind = XIR_KIND_##k, .name = #n, .describe = d, \
+#define XIR_FIELD_(k, n, d, ...) { .word = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .describe = d, \
                                    .offset = offsetof(self, n), __VA_ARGS__ },
-#define XIR_IN_(w, n, d)         { .word = XIR_WORD_##w, .name = #n, .describe = d, .offset = offsetof(ports, n) },
-#define XIR_NOTE_(w, n, ...)     { .word = XIR_WORD_##w, .name = n, __VA_ARGS__ },
+#define XIR_IN_(w, n, d)         { .word = XIR_DECL_##w, .name = #n, .describe = d, .offset = offsetof(ports, n) },
+#define XIR_NOTE_(w, n, ...)     { .word = XIR_DECL_##w, .name = n, __VA_ARGS__ },
 #define XIR_CLOSE_                                                                                          \
-        { .word = XIR_WORD_END } };                                                                         \
+        { .word = XIR_DECL_END } };                                                                         \
         static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };                       \
         return &decl;                                                                                       \
     }
@@ -86,13 +86,13 @@
         typedef xir_##id##_attrs      self;                                                                         \
         typedef xir_##id##_in ports;                                                                        \
         static const xir_row rows[] = {                                                                     \
-            { .word = XIR_WORD_OP, .name = #key, .describe = meaning, .offset = sizeof(self),               \
+            { .word = XIR_DECL_OP, .name = #key, .describe = meaning, .offset = sizeof(self),               \
               .flags = traits, .preset = { .i = number }, .least = { .i = sizeof(ports) } },
 #define END(id)                                                                                             \
     XIR_CLOSE_                                                                                              \
     xir_##id##_attrs xir_##id##_init(void) { return xir_##id##_preset; }                                    \
     xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs) {                              \
-        return xir_add(at, xir_##id##_class(), &in, attrs);                                                 \
+        return xir_op_build(at, xir_##id##_class(), &in, attrs);                                                 \
     }                                                                                                       \
     const xir_##id##_attrs *xir_##id##_of(const xir_op *op) {                                                       \
         return (const xir_##id##_attrs *)xir_op_body(op, xir_##id##_class());                                       \
@@ -105,7 +105,7 @@
     const xir_class_decl *xir_##id##_class(void) {                                                          \
         typedef xir_##id self;                                                                              \
         static const xir_row rows[] = {                                                                     \
-            { .word = XIR_WORD_OBJ, .name = #key, .describe = meaning, .offset = sizeof(self),              \
+            { .word = XIR_DECL_OBJ, .name = #key, .describe = meaning, .offset = sizeof(self),              \
               .flags = traits, .of = base },
 #define END_OBJ(id)                                                                                         \
     XIR_CLOSE_                                                                                              \
@@ -167,7 +167,7 @@
 #define WORK(f)                          XIR_NOTE_(WORK,    NULL, .fn = f)
 #define FORM(form_)                      XIR_NOTE_(FORM,  NULL, .form = &form_)
 #include XIR_DEFS
-#include <xir/words_off.h>
+#include <xir/decl_off.h>
 
 #undef XIR_FIELD_
 #undef XIR_IN_

@@ -35,7 +35,7 @@ typedef struct xir_diag {
  * error is always kept, and the first that says that memory has run out. The list of a network has no such limit. */
 XIR_API xir_diags *xir_diags_new(xir_context *ctx);
 XIR_API void       xir_diags_free(xir_diags *diags);
-XIR_API void       xir_diags_set_most(xir_diags *diags, size_t most);
+XIR_API void       xir_diags_set_max(xir_diags *diags, size_t most);
 
 /* Forgets all findings. */
 XIR_API void xir_diags_clear(xir_diags *diags);
@@ -54,7 +54,7 @@ XIR_API xir_status xir_diags_add(xir_diags *diags, xir_severity severity, xir_st
                                  const char *format, ...) XIR_PRINTF(5, 6);
 
 /* Adds a finding with every field given; all texts are copied. */
-XIR_API xir_status xir_diags_put(xir_diags *diags, const xir_diag *diag);
+XIR_API xir_status xir_diags_append(xir_diags *diags, const xir_diag *diag);
 
 /* Prints one finding, or all, one a line: `file:line:col: /json/pointer: what`, `file@0xoffset: …` where
  * there are no lines, warnings and notes with their word before the sentence. Control characters (those of Unicode

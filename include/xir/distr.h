@@ -19,10 +19,10 @@ typedef struct xir_section {
  * are is returned. */
 XIR_API size_t  xir_distr_all_sections(const xir_distr *distr, xir_section *out, size_t room);
 XIR_API size_t  xir_distr_valid_sections(const xir_distr *distr, xir_section *out, size_t room);
-XIR_API size_t  xir_distr_unvalid_sections(const xir_distr *distr, xir_section *out, size_t room);
+XIR_API size_t  xir_distr_invalid_sections(const xir_distr *distr, xir_section *out, size_t room);
 XIR_API int64_t xir_distr_total(const xir_distr *distr);
 XIR_API int64_t xir_distr_total_valid(const xir_distr *distr);
-XIR_API int64_t xir_distr_total_unvalid(const xir_distr *distr);
+XIR_API int64_t xir_distr_total_invalid(const xir_distr *distr);
 /* Whether element i is valid; false outside. Logarithmic. */
 XIR_API bool    xir_distr_is_valid(const xir_distr *distr, int64_t i);
 
@@ -37,7 +37,7 @@ XIR_API void               xir_distr_free(xir_distr_builder *builder);
 
 /* Marks [start, end); an empty range changes nothing; XIR_E_BOUNDS outside [0, total]. */
 XIR_API xir_status xir_distr_set_valid(xir_distr_builder *builder, int64_t start, int64_t end);
-XIR_API xir_status xir_distr_set_unvalid(xir_distr_builder *builder, int64_t start, int64_t end);
+XIR_API xir_status xir_distr_set_invalid(xir_distr_builder *builder, int64_t start, int64_t end);
 /* Adds elements at the end: `count` alike, or a mask. XIR_E_BOUNDS if `count` is negative, XIR_E_LIMIT beyond 2^63 - 1. */
 XIR_API xir_status xir_distr_append(xir_distr_builder *builder, int64_t count, bool valid);
 XIR_API xir_status xir_distr_append_mask(xir_distr_builder *builder, const bool *mask, size_t n);

@@ -46,7 +46,7 @@ XIR_API xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, 
 
 /* Whether there is a kernel for the class of an op; whether every op of a network has one. NULL, or the first op that has none. */
 XIR_API bool          xir_op_can_run(const xir_op *op);
-XIR_API const xir_op *xir_network_cannot_run(const xir_network *net);
+XIR_API const xir_op *xir_network_first_unrunnable(const xir_network *net);
 
 /* Whether an op is computed in normalised numbers, since its maps have ratios and its constants are stored for that (docs/executor.md).
  * XIR_E_UNSUPPORTED with a finding where it is not known what its constants hold: such an op is never run. */
@@ -75,7 +75,7 @@ XIR_API const xir_type *xir_kernel_input_type(const xir_kernel *at, size_t i);
 XIR_API const xir_type *xir_kernel_output_type(const xir_kernel *at, size_t i);
 /* Gives the type of an output that depends on data, whose dims inference does not know: before it is asked for. Other outputs have
  * their types already. */
-XIR_API xir_status      xir_kernel_give(xir_kernel *at, size_t i, const int64_t *dims, size_t rank);
+XIR_API xir_status      xir_kernel_result(xir_kernel *at, size_t i, const int64_t *dims, size_t rank);
 
 /* Whether the elements of a type are computed as reals (floats, quantised) or as integers (integers, bool). */
 XIR_API bool xir_kernel_is_real(const xir_type *type);
@@ -98,9 +98,9 @@ XIR_API size_t         xir_kernel_element_bytes(const xir_type *type);
  * has moved scales and zero points along with them. Asked by kernels that only move elements; the others' must be converted. */
 XIR_API bool           xir_kernel_same_elements(const xir_kernel *at, size_t output, size_t input);
 /* Makes output `output` the very array of input `input`, under the output's type: for reshapes. Sizes must be the same. */
-XIR_API xir_status     xir_kernel_pass_on(xir_kernel *at, size_t output, size_t input);
+XIR_API xir_status     xir_kernel_forward(xir_kernel *at, size_t output, size_t input);
 /* Memory until the kernel is done, zeroed. NULL without memory. */
-XIR_API void          *xir_kernel_take(xir_kernel *at, size_t n, size_t size);
+XIR_API void          *xir_kernel_alloc(xir_kernel *at, size_t n, size_t size);
 
 /* Counts `steps` element operations or multiply-adds that a kernel has done, and asks from time to time whether the run is cancelled.
  * True, from then on: the kernel returns at once, whatever its status. Kernels call it at the end of every row, and within rows that are long:

@@ -28,7 +28,7 @@ XIR_API bool            xir_infer_input_is_params(const xir_infer *at, size_t i)
 XIR_API const xir_value *xir_infer_input_value(xir_infer *at, size_t i);
 
 /* Fails, naming the port, unless the first `n` inputs are tensors that are not tiled: what rules for the host understand. */
-XIR_API xir_status xir_infer_need(xir_infer *at, size_t n);
+XIR_API xir_status xir_infer_need_tensors(xir_infer *at, size_t n);
 
 /* The product of dims: 0 if one of them is, else XIR_UNKNOWN_DIM if one is unknown. More than 64 bits is a failure, XIR_E_LIMIT at
  * `where`. */
@@ -36,10 +36,10 @@ XIR_API xir_status xir_infer_product(xir_infer *at, const char *where, const int
 
 /* Gives the next output's type. The third gives element type and layout of `like`, without merged distributions, and
  * new dims; a NULL layout is the default of the rank. */
-XIR_API xir_status xir_infer_give(xir_infer *at, const xir_type *type);
-XIR_API xir_status xir_infer_give_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout,
+XIR_API xir_status xir_infer_result(xir_infer *at, const xir_type *type);
+XIR_API xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout,
                                          const int64_t *dims, size_t rank);
-XIR_API xir_status xir_infer_give_like(xir_infer *at, const xir_type *like, const int64_t *dims, size_t rank);
+XIR_API xir_status xir_infer_result_like(xir_infer *at, const xir_type *like, const int64_t *dims, size_t rank);
 
 /* Says what is wrong and returns `code`. The sentence names both what was expected and what was found; the op's
  * class and name are put before it, `where` ("stride_width", "inputs/1"; may be NULL) becomes the path. */

@@ -67,7 +67,7 @@ XIR_API uint32_t xir_network_slot_count(const xir_network *net);
 XIR_API xir_op  *xir_network_first(const xir_network *net);
 XIR_API xir_op  *xir_network_last(const xir_network *net);
 /* The next op of one class from `op` on (not including it; NULL: from the start): a typed walk. */
-XIR_API xir_op  *xir_network_next_of(const xir_network *net, const xir_op *op, const xir_class_decl *decl);
+XIR_API xir_op  *xir_network_next_of_class(const xir_network *net, const xir_op *op, const xir_class_decl *decl);
 /* By position in execution order, from the end if negative; NULL past the ends. Constant time after the first call since
  * a change, which is linear. */
 XIR_API xir_op  *xir_network_op_at(const xir_network *net, int64_t i);
@@ -119,7 +119,7 @@ XIR_API xir_status xir_op_move(xir_op *op, xir_op *before);
  * a conversion. Adds the other findings, and returns the first one's status. Linear. */
 XIR_API xir_status xir_network_infer(xir_network *net, xir_diags *why);
 
-/* Makes every op (and sub op) of an unknown class whose class has been registered since, by xir_register or a plug-in, a real one
+/* Makes every op (and sub op) of an unknown class whose class has been registered since, by xir_class_register or a plug-in, a real one
  * in its place, as if the class had been known when the file was read: same id, name, inputs, outputs, uses and tags; what it
  * carried undeclared becomes attributes, and objects in them of their classes. So it is saved as before, if it was spelled as
  * writers spell it. An op whose attributes do not decode stays as it was, with a finding at its place ("/ops/17/start"); the

@@ -66,7 +66,7 @@ XIR_API xir_status xir_op_place(xir_op *op, xir_op *before);
 
 /* What the constructors that declare.h makes call. `in` is the class's struct of inputs. A NULL input that is not
  * optional, as a failed call before gives, is a failure that adds no finding if there is one already. */
-XIR_API xir_op *xir_add(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs);
+XIR_API xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs);
 
 /* ---- asking an op: none of these fails ------------------------------------------------------------------- */
 

@@ -85,7 +85,7 @@ XIR_API const xir_any *xir_pass_config(const xir_pass *at, const char *key);
 XIR_API void xir_pass_changed(xir_pass *at, size_t n);
 /* Says what is wrong with an op (NULL: with the network) and returns `code`; or what people should know, without failing. */
 XIR_API xir_status xir_pass_fail(xir_pass *at, xir_status code, const xir_op *op, const char *format, ...) XIR_PRINTF(4, 5);
-XIR_API void       xir_pass_say(xir_pass *at, xir_severity severity, const xir_op *op, const char *format, ...) XIR_PRINTF(4, 5);
+XIR_API void       xir_pass_diag(xir_pass *at, xir_severity severity, const xir_op *op, const char *format, ...) XIR_PRINTF(4, 5);
 XIR_API xir_diags *xir_pass_diags(xir_pass *at);
 
 /* ---- the list ------------------------------------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ XIR_BEGIN
 
 /* Most rows that a pattern has, and most inputs and alternatives of all its rows together; most of what one row has. */
 enum { XIR_PATTERN_ROWS = 64, XIR_PATTERN_EDGES = 192 };
-enum { XIR_ROW_MOST_INPUTS = 16, XIR_ROW_MOST_CLASSES = 12, XIR_ROW_MOST_ATTRS = 4 };
+enum { XIR_ROW_MAX_INPUTS = 16, XIR_ROW_MAX_CLASSES = 12, XIR_ROW_MAX_ATTRS = 4 };
 
 typedef enum xir_pattern_kind {
     XIR_PATTERN_NONE,    /* a row that was forgotten: refused                                     */
@@ -72,15 +72,15 @@ typedef struct xir_pattern_row {
     xir_pattern_kind   kind;
     /* OP. Classes by declaration, NULL behind the last, and by key ("onnx::Relu|onnx::Clip"); neither: an op of any
      * class. */
-    xir_pattern_class *classes[XIR_ROW_MOST_CLASSES];
+    xir_pattern_class *classes[XIR_ROW_MAX_CLASSES];
     const char        *keys;
     uint32_t           traits;         /* XIR_TRAIT_…: those that the class must have         */
     uint32_t           targets;        /* bits: 1u << XIR_TARGET_HOST                         */
-    xir_pattern_attr   attrs[XIR_ROW_MOST_ATTRS];
+    xir_pattern_attr   attrs[XIR_ROW_MAX_ATTRS];
     bool             (*where)(const xir_op *op, void *user);
     /* OP: the rows of its inputs by position; none: whatever they are. Positions that the op has beyond them must be
      * absent inputs, those that it lacks are absent. OUTPUT: the row of the op. EITHER: the alternatives. */
-    uint8_t            inputs[XIR_ROW_MOST_INPUTS];
+    uint8_t            inputs[XIR_ROW_MAX_INPUTS];
     size_t             n_inputs;
     bool               commutes;       /* the first two inputs may lie the other way round    */
     uint8_t            output;         /* of OP and OUTPUT                                    */

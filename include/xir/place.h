@@ -16,7 +16,7 @@ typedef enum xir_target_kind {
 #undef TARGET
 #undef CORE_TARGET
     XIR_TARGET_COUNT,
-    XIR_TARGET_MOST = 32   /* a context has no more */
+    XIR_TARGET_MAX = 32   /* a context has no more */
 } xir_target_kind;
 
 /* Returns the target of a kind; `core` is the name of its core ("330"), ignored where it has none. NULL without memory,
@@ -60,7 +60,7 @@ enum { XIR_ANY_TILE = -1 };
  *   XIR_E_UNSUPPORTED  a row asks for what only a newer library has
  *   XIR_E_INVALID      a row is NULL, or has a key, name or list that is not one
  *   XIR_E_EXISTS       a key or name that the context has, or two rows have
- *   XIR_E_LIMIT        there would be more than XIR_TARGET_MOST kinds
+ *   XIR_E_LIMIT        there would be more than XIR_TARGET_MAX kinds
  *
  * Other threads may use this context meanwhile. */
 XIR_API xir_status xir_target_register(xir_context *ctx, const xir_target_row *const *rows, size_t n, xir_diags *why);

@@ -75,7 +75,7 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
 
 /* ---- loading ------------------------------------------------------------------------------------------------- */
 
-/* Loads a plug-in into a context: its classes are then registered there as if by xir_register, its inference as if by
+/* Loads a plug-in into a context: its classes are then registered there as if by xir_class_register, its inference as if by
  * xir_infer_register, its passes as if by xir_pass_register, its kernels as if by xir_kernel_register, its conversions
  * as if by xir_convert_register, its dialects as if by xir_dialect_register, its formats as if by xir_format_register,
  * its targets as if by xir_target_register. No pass of it runs unless a pipeline names it. A path without '/' is a file of

@@ -54,7 +54,7 @@ XIR_API xir_status xir_proof_state_of(const xir_proof *proof, xir_proof_state *o
  *   XIR_E_CANCELLED `cancel` has said so
  *   XIR_E_BOUNDS    arrays hold different numbers of samples
  *   what xir_network_run says, if the network cannot be run any more */
-XIR_API xir_status xir_proof_look(xir_proof *proof, const xir_network *net, xir_diags *why);
+XIR_API xir_status xir_proof_check(xir_proof *proof, const xir_network *net, xir_diags *why);
 /* Why nothing could be run so far, findings of the last network; NULL: something was run, or nothing was looked at. */
 XIR_API const xir_diags *xir_proof_obstacle(const xir_proof *proof);
 

@@ -24,16 +24,16 @@ typedef bool xir_write_fn(void *user, const void *data, size_t size);
 /* Objects as JSON, compact (indent 0) or indented by `indent` blanks, as the original prints them: keys sorted, scalars
  * bare, one-string classes as "@…". Ops and values print alone as they do inside a network; the newest spelling for what is
  * in none. */
-XIR_API xir_status xir_print_object(xir_context *ctx, const xir_object *object, int indent, xir_text_buffer *out);
-XIR_API xir_status xir_print_op(const xir_op *op, int indent, xir_text_buffer *out);
-XIR_API xir_status xir_print_value(const xir_value *value, int indent, xir_text_buffer *out);
-XIR_API xir_status xir_print_any(xir_context *ctx, const xir_any *any, int indent, xir_text_buffer *out);
+XIR_API xir_status xir_object_print(xir_context *ctx, const xir_object *object, int indent, xir_text_buffer *out);
+XIR_API xir_status xir_op_print(const xir_op *op, int indent, xir_text_buffer *out);
+XIR_API xir_status xir_value_print(const xir_value *value, int indent, xir_text_buffer *out);
+XIR_API xir_status xir_any_print(xir_context *ctx, const xir_any *any, int indent, xir_text_buffer *out);
 
 /* An object from its JSON text; it belongs to the context. NULL with a finding that has the byte and the pointer. */
-XIR_API const xir_object *xir_parse_object(xir_context *ctx, xir_str json, xir_diags *why);
+XIR_API const xir_object *xir_object_parse(xir_context *ctx, xir_str json, xir_diags *why);
 /* An op (not placed; ids as in the text are kept for placing) from its JSON text. Values that the network has are found by
  * v_id, others are made. NULL with a finding. */
-XIR_API xir_op *xir_parse_op(xir_network *net, xir_str json, xir_diags *why);
+XIR_API xir_op *xir_op_parse(xir_network *net, xir_str json, xir_diags *why);
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------ */
 
@@ -68,7 +68,7 @@ XIR_API xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *w
 
 /* The raw file that loading takes beside a JSON file: X.raw or X.params beside X.json, the first that is there.
  * xir_params_file_find of "json". */
-XIR_API xir_status xir_raw_beside(const char *json_path, char *out, size_t room, size_t *size, xir_diags *why);
+XIR_API xir_status xir_raw_find(const char *json_path, char *out, size_t room, size_t *size, xir_diags *why);
 
 /* Both files, params first, so that a torn pair is noticed by params_md5. Both are complete and flushed before either takes its
  * name. `raw_path` NULL is `X.raw` beside `X.json`. */

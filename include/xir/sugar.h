@@ -54,9 +54,9 @@ typedef struct xir_conv2d_args {
     int64_t     stride XIR_ZERO_, pad XIR_ZERO_, dilation XIR_ZERO_, groups XIR_ZERO_;
     const char *name XIR_ZERO_;
 } xir_conv2d_args;
-XIR_API xir_value *xir_conv2d_short(xir_at at, const xir_conv2d_args *args);
+XIR_API xir_value *xir_build_conv2d(xir_at at, const xir_conv2d_args *args);
 #define XIR_CONV2D(at, ...) \
-    xir_conv2d_short(xir_at_line((at), __FILE__, __LINE__), XIR_ARGS_(xir_conv2d_args, __VA_ARGS__))
+    xir_build_conv2d(xir_at_line((at), __FILE__, __LINE__), XIR_ARGS_(xir_conv2d_args, __VA_ARGS__))
 
 typedef struct xir_pool2d_args {
     xir_value  *input XIR_ZERO_;
@@ -64,41 +64,41 @@ typedef struct xir_pool2d_args {
     const char *name XIR_ZERO_;
 } xir_pool2d_args;
 /* The greatest of each k x k window. */
-XIR_API xir_value *xir_max_pool2d_short(xir_at at, const xir_pool2d_args *args);
+XIR_API xir_value *xir_build_max_pool2d(xir_at at, const xir_pool2d_args *args);
 #define XIR_MAX_POOL2D(at, ...) \
-    xir_max_pool2d_short(xir_at_line((at), __FILE__, __LINE__), XIR_ARGS_(xir_pool2d_args, __VA_ARGS__))
+    xir_build_max_pool2d(xir_at_line((at), __FILE__, __LINE__), XIR_ARGS_(xir_pool2d_args, __VA_ARGS__))
 
 /* The average of the cells that are no padding. Its dilation is not looked at: there is none. */
-XIR_API xir_value *xir_avg_pool2d_short(xir_at at, const xir_pool2d_args *args);
+XIR_API xir_value *xir_build_avg_pool2d(xir_at at, const xir_pool2d_args *args);
 #define XIR_AVG_POOL2D(at, ...) \
-    xir_avg_pool2d_short(xir_at_line((at), __FILE__, __LINE__), XIR_ARGS_(xir_pool2d_args, __VA_ARGS__))
+    xir_build_avg_pool2d(xir_at_line((at), __FILE__, __LINE__), XIR_ARGS_(xir_pool2d_args, __VA_ARGS__))
 
 /* Attribute structs with one number for both axes, for xir_add_conv2d and the like. */
-XIR_API xir_conv2d_attrs     xir_conv2d_square(int64_t stride, int64_t pad, int64_t dilation, int64_t groups);
-XIR_API xir_max_pool2d_attrs xir_max_pool2d_square(int64_t k, int64_t stride, int64_t pad, int64_t dilation);
+XIR_API xir_conv2d_attrs     xir_conv2d_attrs_square(int64_t stride, int64_t pad, int64_t dilation, int64_t groups);
+XIR_API xir_max_pool2d_attrs xir_max_pool2d_attrs_square(int64_t k, int64_t stride, int64_t pad, int64_t dilation);
 
 /* max(x, 0). */
-XIR_API xir_value *xir_relu_short(xir_at at, xir_value *input, const char *name);
-#define XIR_RELU(at, x) xir_relu_short(xir_at_line((at), __FILE__, __LINE__), (x), NULL)
+XIR_API xir_value *xir_build_relu(xir_at at, xir_value *input, const char *name);
+#define XIR_RELU(at, x) xir_build_relu(xir_at_line((at), __FILE__, __LINE__), (x), NULL)
 /* alpha * lhs + beta * rhs with one factor each. */
-XIR_API xir_value *xir_add_short(xir_at at, xir_value *lhs, xir_value *rhs, double alpha, double beta, const char *name);
-XIR_API xir_value *xir_cast_short(xir_at at, xir_value *input, const xir_type *target, const char *name);
+XIR_API xir_value *xir_build_add(xir_at at, xir_value *lhs, xir_value *rhs, double alpha, double beta, const char *name);
+XIR_API xir_value *xir_build_cast(xir_at at, xir_value *input, const xir_type *target, const char *name);
 /* To the power of one number, which becomes Params of one element: fp64 for an fp64 input, fp32 for fp32 and quantised ones.
  * XIR_E_UNSUPPORTED for others: their Params are the caller's to make. */
-XIR_API xir_value *xir_pow_short(xir_at at, xir_value *input, double exponent, const char *name);
+XIR_API xir_value *xir_build_pow(xir_at at, xir_value *input, double exponent, const char *name);
 
 /* A reshape to a layout by its text, "NC", and dims, one of which may be -1; a transposition whose layout is the input's with its
  * axes in the new order.
  *
  *     x = XIR_TRANSPOSE(b, x, 0, 3, 1, 2);
  *     x = XIR_RESHAPE(b, x, "NC", 1, -1); */
-XIR_API xir_value *xir_reshape_short(xir_at at, xir_value *input, const char *layout, const int64_t *dims, size_t rank,
+XIR_API xir_value *xir_build_reshape(xir_at at, xir_value *input, const char *layout, const int64_t *dims, size_t rank,
                                      const char *name);
 #define XIR_RESHAPE(at, x, layout, ...) \
-    xir_reshape_short(xir_at_line((at), __FILE__, __LINE__), (x), (layout), XIR_INTS_(__VA_ARGS__), NULL)
-XIR_API xir_value *xir_transpose_short(xir_at at, xir_value *input, const int64_t *dims, size_t rank, const char *name);
+    xir_build_reshape(xir_at_line((at), __FILE__, __LINE__), (x), (layout), XIR_INTS_(__VA_ARGS__), NULL)
+XIR_API xir_value *xir_build_transpose(xir_at at, xir_value *input, const int64_t *dims, size_t rank, const char *name);
 #define XIR_TRANSPOSE(at, x, ...) \
-    xir_transpose_short(xir_at_line((at), __FILE__, __LINE__), (x), XIR_INTS_(__VA_ARGS__), NULL)
+    xir_build_transpose(xir_at_line((at), __FILE__, __LINE__), (x), XIR_INTS_(__VA_ARGS__), NULL)
 
 /* Typed tags: false if there is none of that kind. */
 XIR_API bool xir_tag_int(const xir_map *tags, const char *key, int64_t *out);
@@ -124,7 +124,7 @@ template <class... V> inline xir_values_of_<V...> xir_value_items_(V *...values)
 template <class T> inline const T *xir_address_of_(const T &args) { return &args; }
 
 #undef  XIR_TENSOR
-#define XIR_TENSOR(ctx, element, layout, ...) xir_tensor_named((ctx), (element), (layout), XIR_INTS_(__VA_ARGS__))
+#define XIR_TENSOR(ctx, element, layout, ...) xir_type_tensor_text((ctx), (element), (layout), XIR_INTS_(__VA_ARGS__))
 #endif
 
 #endif

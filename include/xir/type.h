@@ -26,20 +26,20 @@ typedef enum xir_type_kind {
 } xir_type_kind;
 
 /* Making types: NULL without memory or if an argument is no good (then with a finding in `why` where there is one). */
-XIR_API const xir_type *xir_bool_type_get(xir_context *ctx);
-XIR_API const xir_type *xir_sint(xir_context *ctx, int64_t bits);
-XIR_API const xir_type *xir_uint(xir_context *ctx, int64_t bits);
-XIR_API const xir_type *xir_float(xir_context *ctx, xir_float_format format);
+XIR_API const xir_type *xir_type_bool(xir_context *ctx);
+XIR_API const xir_type *xir_type_sint(xir_context *ctx, int64_t bits);
+XIR_API const xir_type *xir_type_uint(xir_context *ctx, int64_t bits);
+XIR_API const xir_type *xir_type_float(xir_context *ctx, xir_float_format format);
 
 /* A tensor of `rank` dims; the layout NULL is the default of the rank. A layout that does not fit the rank is taken, as
  * the original does, and is a finding of validate. */
-XIR_API const xir_type *xir_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
+XIR_API const xir_type *xir_type_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
                                    const int64_t *dims, size_t rank);
-/* The same from text and a list: XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 416, 416, 3). */
-XIR_API const xir_type *xir_tensor_named(xir_context *ctx, const xir_type *element, const char *layout,
+/* The same from text and a list: XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 416, 416, 3). */
+XIR_API const xir_type *xir_type_tensor_text(xir_context *ctx, const xir_type *element, const char *layout,
                                          const int64_t *dims, size_t rank);
 #define XIR_TENSOR(ctx, element, layout, ...)                                           \
-    xir_tensor_named((ctx), (element), (layout), (const int64_t[]){ __VA_ARGS__ },      \
+    xir_type_tensor_text((ctx), (element), (layout), (const int64_t[]){ __VA_ARGS__ },      \
                      sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
 
 /* A dim that nobody knows is negative; this is the one that is written. */
@@ -60,7 +60,7 @@ XIR_API const xir_type *xir_type_expressed(const xir_type *type);
 
 /* Tensors. The cast gives NULL for any other type; the questions below take tensors only and answer 0, NULL or
  * false for the others. */
-XIR_API const xir_tensor_type *xir_type_tensor(const xir_type *type);
+XIR_API const xir_tensor_type *xir_type_as_tensor(const xir_type *type);
 XIR_API const xir_type        *xir_type_element(const xir_type *type);
 XIR_API const xir_layout      *xir_type_layout(const xir_type *type);
 XIR_API size_t                 xir_type_rank(const xir_type *type);

@@ -40,16 +40,16 @@ XIR_API xir_status xir_op_work(const xir_op *op, xir_work *out, xir_diags *why);
 /* ---- for WORK functions -------------------------------------------------------------------------------------------- */
 
 /* A WORK function sees what an inference function sees, and the types of the outputs (xir_infer_output). It adds up what the op
- * takes and returns xir_work_give. It must bear any types: the op may not have been checked. */
+ * takes and returns xir_work_result. It must bear any types: the op may not have been checked. */
 
 /* The elements of a type; a dim of it, from the end if negative, 1 if there is no such dim. A dim that is not known counts as 1 and a
- * type that is none (NULL) as 0, and xir_work_give then fails with XIR_E_BOUNDS. */
+ * type that is none (NULL) as 0, and xir_work_result then fails with XIR_E_BOUNDS. */
 XIR_API uint64_t xir_work_elements(xir_infer *at, const xir_type *type);
 XIR_API uint64_t xir_work_dim(xir_infer *at, const xir_type *type, int64_t axis);
 /* The elements of all outputs. */
 XIR_API uint64_t xir_work_outputs(xir_infer *at);
 /* Ends a WORK function: the figures. */
-XIR_API xir_status xir_work_give(xir_infer *at, uint64_t multiply_adds, uint64_t element_ops);
+XIR_API xir_status xir_work_result(xir_infer *at, uint64_t multiply_adds, uint64_t element_ops);
 
 XIR_END
 

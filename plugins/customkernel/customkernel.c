@@ -14,8 +14,8 @@ xir_status snake_check(xir_infer *at) {
 }
 
 xir_status snake_infer(xir_infer *at) {
-    xir_status status = xir_infer_need(at, 1);
-    return status ? status : xir_infer_give(at, xir_infer_input(at, 0));
+    xir_status status = xir_infer_need_tensors(at, 1);
+    return status ? status : xir_infer_result(at, xir_infer_input(at, 0));
 }
 
 static xir_status run_snake(xir_kernel *at) {

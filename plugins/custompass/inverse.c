@@ -18,7 +18,7 @@ static bool invert(float v, bool exact, float *out) {
 
 /* Params of the inverses. NULL: there is a number without a good one, or a call failed, which *status says. */
 static xir_value *inverses_of(xir_pass *at, const xir_value *divisor, xir_status *status) {
-    xir_array *was = xir_array_of_params(divisor, xir_pass_diags(at));
+    xir_array *was = xir_array_from_params(divisor, xir_pass_diags(at));
     xir_array *now = was ? xir_array_new(xir_pass_context(at), xir_value_type(divisor), xir_pass_diags(at)) : NULL;
     xir_value *made = NULL;
     if (!now) *status = XIR_E_MEMORY;
@@ -26,7 +26,7 @@ static xir_value *inverses_of(xir_pass *at, const xir_value *divisor, xir_status
     size_t n = now ? xir_array_count(now) : 0, i = 0;
     while (i < n && invert((float)xir_array_real(was, i), xir_pass_bool(at, "exact"), &out[i])) i++;
     if (now && i == n) {
-        made = xir_params_of_array(xir_pass_network(at), xir_value_name(divisor), now);
+        made = xir_params_from_array(xir_pass_network(at), xir_value_name(divisor), now);
         if (!made) *status = xir_network_status(xir_pass_network(at));
     }
     xir_array_free(was);
@@ -37,7 +37,7 @@ static xir_value *inverses_of(xir_pass *at, const xir_value *divisor, xir_status
 /* A true quotient of floats by constants that are there. */
 static bool is_candidate(const xir_pass *at, const xir_op *op) {
     const xir_value *divisor = xir_op_input(op, 1);
-    const xir_type *fp32 = xir_float(xir_pass_context(at), XIR_FLOAT_FP32);
+    const xir_type *fp32 = xir_type_float(xir_pass_context(at), XIR_FLOAT_FP32);
     return xir_div_of(op)->rounding_mode == XIR_ROUNDING_NONE && divisor && xir_value_is_params(divisor) &&
            xir_params_has_data(divisor) && xir_type_equal(xir_type_element(xir_value_type(divisor)), fp32);
 }
@@ -63,8 +63,8 @@ static xir_status replace(xir_pass *at, xir_op *div) {
 static xir_status run(xir_pass *at) {
     xir_network *net = xir_pass_network(at);
     xir_status status = XIR_OK;
-    for (xir_op *op = xir_network_next_of(net, NULL, xir_div_class()), *next; op && !status; op = next) {
-        next = xir_network_next_of(net, op, xir_div_class());   /* before it goes */
+    for (xir_op *op = xir_network_next_of_class(net, NULL, xir_div_class()), *next; op && !status; op = next) {
+        next = xir_network_next_of_class(net, op, xir_div_class());   /* before it goes */
         if (is_candidate(at, op)) status = replace(at, op);
     }
     return status;

@@ -24,7 +24,7 @@ static void print_type(const xir_type *type, char *out, size_t room) {
 
 xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *actual, const xir_type **out, sentence *why) {
     *out = actual;
-    if (!xir_type_tensor(declared)) return XIR_OK;
+    if (!xir_type_as_tensor(declared)) return XIR_OK;
     bool same_element = xir_type_equal(xir_type_element(declared), xir_type_element(actual));
     bool fits = xir_type_rank(declared) == xir_type_rank(actual);
     for (size_t k = 0; fits && k < xir_type_rank(declared); k++) {
@@ -40,8 +40,8 @@ xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *act
     }
     *out = declared;
     if (!xir_type_has_unknown_dim(declared)) return XIR_OK;
-    xir_i64s dims = xir_type_tensor(actual)->shape;
-    *out = xir_tensor(ctx, xir_type_element(declared), xir_type_layout(declared), dims.data, dims.size);
+    xir_i64s dims = xir_type_as_tensor(actual)->shape;
+    *out = xir_type_tensor(ctx, xir_type_element(declared), xir_type_layout(declared), dims.data, dims.size);
     if (*out) return XIR_OK;
     snprintf(why->text, sizeof why->text, "no memory for a type");
     return XIR_E_MEMORY;
@@ -69,8 +69,8 @@ static xir_status stand_ins(xir_kernel *at, int seen, stand_in *in, xir_value **
         in[i] = (stand_in){ .value = { .type = input->type }, .more = { .net = at->op->net } };
         in[i].value.more = &in[i].more;
         if (seen & SEEN_AS_REALS && xir_type_is_quantized(xir_type_element(input->type))) {
-            in[i].value.type = xir_tensor(at->ctx, xir_type_expressed(input->type), xir_type_layout(input->type),
-                                          xir_type_tensor(input->type)->shape.data, xir_type_rank(input->type));
+            in[i].value.type = xir_type_tensor(at->ctx, xir_type_expressed(input->type), xir_type_layout(input->type),
+                                          xir_type_as_tensor(input->type)->shape.data, xir_type_rank(input->type));
             if (!in[i].value.type) return XIR_E_MEMORY;
         } else if (seen & SEEN_BYTES) {
             in[i].params.data = input->array->data;
@@ -93,8 +93,8 @@ static xir_status ask(xir_kernel *at, int seen, question *q, xir_diags *why) {
     stand_in *in = q->in;
     xir_value **values = q->values;
     if (at->n_inputs > FEW_INPUTS) {
-        in = xir_kernel_take(at, at->n_inputs, sizeof *in);
-        values = xir_kernel_take(at, at->n_inputs, sizeof *values);
+        in = xir_kernel_alloc(at, at->n_inputs, sizeof *in);
+        values = xir_kernel_alloc(at, at->n_inputs, sizeof *values);
         if (!in || !values) return XIR_E_MEMORY;
     }
     xir_status status = stand_ins(at, seen, in, values);
@@ -150,7 +150,7 @@ static xir_status settle(xir_kernel *at, size_t i, bool inferred) {
     const xir_type *declared = at->op->outputs[i].type;
     if (!inferred) out->type = declared;
     out->followed = inferred;
-    if (!xir_type_tensor(declared) || !xir_type_tensor(out->type) || xir_type_equal(out->type, declared)) return XIR_OK;
+    if (!xir_type_as_tensor(declared) || !xir_type_as_tensor(out->type) || xir_type_equal(out->type, declared)) return XIR_OK;
     size_t rank = xir_type_rank(out->type);
     bool fits = rank == xir_type_rank(declared);
     for (size_t k = 0; fits && k < rank; k++) {
@@ -166,8 +166,8 @@ static xir_status settle(xir_kernel *at, size_t i, bool inferred) {
     }
     out->followed = xir_type_equal(xir_type_element(declared), xir_type_element(out->type));
     if (out->followed) return XIR_OK;
-    xir_i64s dims = xir_type_tensor(out->type)->shape;
-    out->type = xir_tensor(at->ctx, xir_type_element(declared), xir_type_layout(out->type), dims.data, dims.size);
+    xir_i64s dims = xir_type_as_tensor(out->type)->shape;
+    out->type = xir_type_tensor(at->ctx, xir_type_element(declared), xir_type_layout(out->type), dims.data, dims.size);
     return out->type ? XIR_OK : diag_memory(at->why);
 }
 

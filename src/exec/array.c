@@ -9,7 +9,7 @@
 
 static xir_status measure(const xir_type *type, uint64_t *size, size_t *count, xir_diags *why) {
     int64_t n = 0;
-    if (!xir_type_tensor(type)) return array_fail(why, XIR_E_TYPE, "an array needs a tensor type");
+    if (!xir_type_as_tensor(type)) return array_fail(why, XIR_E_TYPE, "an array needs a tensor type");
     xir_status status = xir_type_elements(type, &n);
     if (!status) status = xir_type_bytes(type, size);
     if (status == XIR_E_BOUNDS) return array_fail(why, status, "an array needs known dims, the type has an unknown one");
@@ -103,13 +103,13 @@ xir_status array_of_params(const xir_value *value, xir_array **out, xir_diags *w
     return make(value_net(value)->ctx, value->type, data, count, out, why);
 }
 
-xir_array *xir_array_of_params(const xir_value *value, xir_diags *why) {
+xir_array *xir_array_from_params(const xir_value *value, xir_diags *why) {
     xir_array *array = NULL;
     (void)array_of_params(value, &array, why);
     return array;
 }
 
-xir_value *xir_params_of_array(xir_network *net, xir_str name, const xir_array *array) {
+xir_value *xir_params_from_array(xir_network *net, xir_str name, const xir_array *array) {
     if (!net) return NULL;
     xir_value *value = xir_params_new(net, name, array->type);
     if (!value || !array->data) return value;

@@ -39,7 +39,7 @@ xir_status broadcast_open(broadcast *b, xir_kernel *at, size_t n) {
     *b = (broadcast){ .n_inputs = n, .rank = xir_type_rank(to), .rows = 1, .length = 1, .kernel = at };
     int64_t elements;
     if (xir_type_elements(to, &elements)) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "outputs/0", "its dims are not known");
-    size_t *room = xir_kernel_take(at, (b->rank + 1) * (n + 2), sizeof *room);
+    size_t *room = xir_kernel_alloc(at, (b->rank + 1) * (n + 2), sizeof *room);
     if (!room) return XIR_E_MEMORY;
     b->dims = room;
     b->index = room + b->rank + 1;

@@ -11,9 +11,9 @@ bool gemm_make(xir_kernel *at, gemm *g, size_t depth, size_t columns) {
     size_t room;
     *g = (gemm){ .at = at, .depth = depth, .columns = columns, .wide = padded(columns, BROAD) };
     if (__builtin_mul_overflow(depth, g->wide, &room)) return false;
-    g->right = xir_kernel_take(at, room + 1, sizeof *g->right);
-    g->left = xir_kernel_take(at, GEMM_ROWS * GEMM_DEPTH, sizeof *g->left);
-    g->out = xir_kernel_take(at, g->wide + 1, GEMM_ROWS * sizeof *g->out);
+    g->right = xir_kernel_alloc(at, room + 1, sizeof *g->right);
+    g->left = xir_kernel_alloc(at, GEMM_ROWS * GEMM_DEPTH, sizeof *g->left);
+    g->out = xir_kernel_alloc(at, g->wide + 1, GEMM_ROWS * sizeof *g->out);
     return g->right && g->left && g->out;
 }
 

@@ -5,7 +5,7 @@
 static size_t *offsets(xir_kernel *at, const xir_type *type, const bool *along, bool mark, size_t *count) {
     size_t rank = xir_type_rank(type), n = 1, filled = 1;
     for (size_t k = 0; k < rank; k++) n *= along[k] == mark ? dim_of(type, k) : 1;
-    size_t *out = xir_kernel_take(at, n + 1, sizeof *out);
+    size_t *out = xir_kernel_alloc(at, n + 1, sizeof *out);
     *count = n;
     if (!out || n == 0) return out;
     /* From the last dim on, what is there is repeated for every index of the next. */
@@ -27,16 +27,16 @@ bool groups_open(groups *g, xir_kernel *at, const xir_type *type, const bool *al
 
 bool *groups_along(xir_kernel *at, const xir_type *type, const int64_t *axes, size_t n) {
     size_t rank = xir_type_rank(type);
-    bool *along = xir_kernel_take(at, rank + 1, sizeof *along);
+    bool *along = xir_kernel_alloc(at, rank + 1, sizeof *along);
     for (size_t i = 0; along && i < n; i++) along[axis_of(type, axes[i])] = true;
     for (size_t k = 0; along && n == 0 && k < rank; k++) along[k] = true;
     return along;
 }
 
 xir_status refuse_padding(xir_kernel *at, size_t input) {
-    xir_refs distrs = xir_type_tensor(xir_kernel_input_type(at, input))->merged_distrs;
+    xir_refs distrs = xir_type_as_tensor(xir_kernel_input_type(at, input))->merged_distrs;
     for (size_t i = 0; i < distrs.size; i++) {
-        if (distrs.data[i] && xir_distr_total_unvalid((const xir_distr *)distrs.data[i])) {
+        if (distrs.data[i] && xir_distr_total_invalid((const xir_distr *)distrs.data[i])) {
             return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "it has elements that are padding, which must take no part: the "
                                    "executor does not leave them out");
         }

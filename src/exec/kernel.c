@@ -25,7 +25,7 @@ static void *take(xir_kernel *at, size_t n, size_t size) {
     return piece + 1;
 }
 
-void *xir_kernel_take(xir_kernel *at, size_t n, size_t size) {
+void *xir_kernel_alloc(xir_kernel *at, size_t n, size_t size) {
     void *room = take(at, n, size);
     return room ? memset(room, 0, n * size) : NULL;
 }
@@ -41,7 +41,7 @@ const xir_type *xir_kernel_input_type(const xir_kernel *at, size_t i)  { return 
 const xir_type *xir_kernel_output_type(const xir_kernel *at, size_t i) { return i < at->n_outputs ? at->outputs[i].type : NULL; }
 
 bool xir_kernel_is_real(const xir_type *type) {
-    const xir_type *element = xir_type_tensor(type) ? xir_type_element(type) : type;
+    const xir_type *element = xir_type_as_tensor(type) ? xir_type_element(type) : type;
     return xir_type_is_quantized(element) || xir_type_kind_of(element) == XIR_TYPE_FLOAT;
 }
 
@@ -161,11 +161,11 @@ static void forget(kernel_output *out, output_state state) {
     out->state = state;
 }
 
-xir_status xir_kernel_give(xir_kernel *at, size_t i, const int64_t *dims, size_t rank) {
+xir_status xir_kernel_result(xir_kernel *at, size_t i, const int64_t *dims, size_t rank) {
     char where[32];
     snprintf(where, sizeof where, "outputs/%zu", i);
     const xir_type *known = xir_kernel_output_type(at, i);
-    if (!xir_type_tensor(known)) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, where, "its element type is not known");
+    if (!xir_type_as_tensor(known)) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, where, "its element type is not known");
     bool fits = xir_type_rank(known) == rank;
     for (size_t k = 0; fits && k < rank; k++) {
         int64_t dim = xir_type_dim(known, (int64_t)k, false);
@@ -174,7 +174,7 @@ xir_status xir_kernel_give(xir_kernel *at, size_t i, const int64_t *dims, size_t
         return xir_kernel_fail(at, XIR_E_INVALID, where, "dim %zu is computed as %lld, its type says %lld", k, (long long)dims[k],
                                (long long)dim);
     }
-    const xir_type *type = xir_tensor(at->ctx, xir_type_element(known), fits ? xir_type_layout(known) : NULL, dims, rank);
+    const xir_type *type = xir_type_tensor(at->ctx, xir_type_element(known), fits ? xir_type_layout(known) : NULL, dims, rank);
     if (!type) return no_memory(at);
     at->outputs[i].type = type;
     forget(&at->outputs[i], OUTPUT_NONE);
@@ -187,7 +187,7 @@ double *xir_kernel_real_out(xir_kernel *at, size_t i) {
     size_t n;
     kernel_output *out = output(at, i, &n);
     if (!out) return NULL;
-    if (!out->reals && !(out->reals = xir_kernel_take(at, n, sizeof *out->reals))) no_memory(at);
+    if (!out->reals && !(out->reals = xir_kernel_alloc(at, n, sizeof *out->reals))) no_memory(at);
     forget(out, OUTPUT_REALS);
     return out->reals;
 }
@@ -196,7 +196,7 @@ int64_t *xir_kernel_i64_out(xir_kernel *at, size_t i) {
     size_t n;
     kernel_output *out = output(at, i, &n);
     if (!out) return NULL;
-    if (!out->i64s && !(out->i64s = xir_kernel_take(at, n, sizeof *out->i64s))) no_memory(at);
+    if (!out->i64s && !(out->i64s = xir_kernel_alloc(at, n, sizeof *out->i64s))) no_memory(at);
     forget(out, OUTPUT_I64S);
     return out->i64s;
 }
@@ -213,13 +213,13 @@ void *xir_kernel_bytes_out(xir_kernel *at, size_t i) {
 
 bool xir_kernel_same_elements(const xir_kernel *at, size_t output_at, size_t input_at) {
     const xir_type *in = xir_kernel_input_type(at, input_at), *out = xir_kernel_output_type(at, output_at);
-    if (!xir_type_tensor(in) || !xir_type_tensor(out)) return false;
+    if (!xir_type_as_tensor(in) || !xir_type_as_tensor(out)) return false;
     if (xir_type_equal(xir_type_element(in), xir_type_element(out))) return true;
     return at->outputs[output_at].followed && xir_type_is_quantized(xir_type_element(in)) && xir_type_is_quantized(xir_type_element(out)) &&
            xir_type_equal(xir_type_storage(in), xir_type_storage(out));
 }
 
-xir_status xir_kernel_pass_on(xir_kernel *at, size_t i, size_t from) {
+xir_status xir_kernel_forward(xir_kernel *at, size_t i, size_t from) {
     char where[32];
     size_t n;
     kernel_output *out = output(at, i, &n);

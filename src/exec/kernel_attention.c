@@ -100,7 +100,7 @@ static xir_status run_attention(xir_kernel *at) {
     a.value = xir_kernel_reals(at, VALUE);
     a.mask = mask ? xir_kernel_reals(at, MASK) : NULL;
     a.out = xir_kernel_real_out(at, 0);
-    a.score = xir_kernel_take(at, (size_t)a.k.dim[2] + 1, sizeof *a.score);
+    a.score = xir_kernel_alloc(at, (size_t)a.k.dim[2] + 1, sizeof *a.score);
     if (!a.query || !a.key || !a.value || (mask && !a.mask) || !a.out || !a.score) return XIR_E_MEMORY;
     for (int64_t b = 0; b < a.q.dim[0]; b++) {
         for (int64_t h = 0; h < a.q.dim[1]; h++) {

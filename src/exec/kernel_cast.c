@@ -30,19 +30,19 @@ static size_t source_axis(const xir_type *in, const xir_type *out, bool by_lette
 static xir_status cast(xir_kernel *at) {
     const xir_type *in = xir_kernel_input_type(at, 0), *out = xir_kernel_output_type(at, 0);
     size_t rank = xir_type_rank(in);
-    if (xir_type_rank(out) != rank || xir_type_tensor(in)->merged_distrs.size || xir_type_tensor(out)->merged_distrs.size) {
+    if (xir_type_rank(out) != rank || xir_type_as_tensor(in)->merged_distrs.size || xir_type_as_tensor(out)->merged_distrs.size) {
         return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "target_dtype", "the executor casts between types of the same rank without padding");
     }
     bool by_letter = has_same_letters(in, out);
-    int64_t *dims = xir_kernel_take(at, rank + 1, sizeof *dims);
+    int64_t *dims = xir_kernel_alloc(at, rank + 1, sizeof *dims);
     if (!dims) return XIR_E_MEMORY;
     for (size_t k = 0; k < rank; k++) dims[k] = (int64_t)dim_of(in, source_axis(in, out, by_letter, k));
-    xir_status status = xir_kernel_give(at, 0, dims, rank);
+    xir_status status = xir_kernel_result(at, 0, dims, rank);
     if (status) return status;
     out = xir_kernel_output_type(at, 0);
     bool same_order = true;
     for (size_t k = 0; k < rank; k++) same_order = same_order && source_axis(in, out, by_letter, k) == k;
-    if (same_order && xir_type_equal(xir_type_element(in), xir_type_element(out))) return xir_kernel_pass_on(at, 0, 0);
+    if (same_order && xir_type_equal(xir_type_element(in), xir_type_element(out))) return xir_kernel_forward(at, 0, 0);
     bool real = xir_kernel_is_real(in) || (is_u64(in) && xir_kernel_is_real(out));
     carrier m = { .as = real ? CARRIED_REALS : CARRIED_I64S, .size = 8 };
     m.from = carried_input(at, &m, 0);

@@ -129,7 +129,7 @@ static xir_status multiply(xir_kernel *at, const conv *c, const double *x, const
     size_t in = (size_t)c->in, out = (size_t)c->out, taps = (size_t)c->w.cells;
     size_t depth = c->transposed ? in : in * taps, columns = c->transposed ? out * taps : out;
     gemm g;
-    double *kernel = xir_kernel_take(at, depth * columns + 1, sizeof *kernel);
+    double *kernel = xir_kernel_alloc(at, depth * columns + 1, sizeof *kernel);
     if (!kernel || !gemm_make(at, &g, depth, columns)) return XIR_E_MEMORY;
     for (int64_t group = 0; group < c->groups; group++) {
         copy_kernel(c, k + group * c->group_step, kernel);

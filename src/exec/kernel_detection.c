@@ -60,9 +60,9 @@ static xir_status non_max_suppression(xir_kernel *at) {
     if (!read_real(at, SCORE, -INFINITY, &least)) return XIR_E_MEMORY;
     int64_t limit = most > (double)n ? n : most > 0 ? (int64_t)most : 0, found = 0;
     size_t room;
-    box *all = xir_kernel_take(at, (size_t)n + 1, sizeof *all);
+    box *all = xir_kernel_alloc(at, (size_t)n + 1, sizeof *all);
     if (!all || __builtin_mul_overflow((size_t)(batches * classes), (size_t)limit, &room)) return XIR_E_MEMORY;
-    int64_t *selected = xir_kernel_take(at, room + 1, 3 * sizeof *selected);
+    int64_t *selected = xir_kernel_alloc(at, room + 1, 3 * sizeof *selected);
     if (!selected) return XIR_E_MEMORY;
     for (int64_t b = 0; b < batches; b++) {
         for (int64_t c = 0; c < classes; c++) {
@@ -80,7 +80,7 @@ static xir_status non_max_suppression(xir_kernel *at) {
         }
     }
     const int64_t dims[2] = { found, 3 };
-    xir_status status = xir_kernel_give(at, 0, dims, 2);
+    xir_status status = xir_kernel_result(at, 0, dims, 2);
     int64_t *out = status ? NULL : xir_kernel_i64_out(at, 0);
     if (!out) return status ? status : XIR_E_MEMORY;
     for (int64_t i = 0; i < 3 * found; i++) out[i] = selected[i];

@@ -129,10 +129,10 @@ static bool einsum_make(xir_kernel *at, einsum *e) {
         size_t rank = xir_type_rank(xir_kernel_input_type(at, i)), letters = count_letters(a->equation, &pos, &dots);
         if (dots && rank > letters && rank - letters > known.wide) known.wide = rank - letters;
     }
-    e->dim = xir_kernel_take(at, LETTERS + known.wide, sizeof *e->dim);
-    e->index = xir_kernel_take(at, LETTERS + known.wide, sizeof *e->index);
-    e->step = xir_kernel_take(at, LETTERS + known.wide + 1, (e->n + 1) * sizeof *e->step);
-    e->offset = xir_kernel_take(at, e->n + 1, sizeof *e->offset);
+    e->dim = xir_kernel_alloc(at, LETTERS + known.wide, sizeof *e->dim);
+    e->index = xir_kernel_alloc(at, LETTERS + known.wide, sizeof *e->index);
+    e->step = xir_kernel_alloc(at, LETTERS + known.wide + 1, (e->n + 1) * sizeof *e->step);
+    e->offset = xir_kernel_alloc(at, e->n + 1, sizeof *e->offset);
     if (!e->dim || !e->index || !e->step || !e->offset) return false;
     for (size_t i = 0; i < LETTERS + known.wide; i++) e->dim[i] = 1;
     name_output(e, &known, a->equation);
@@ -174,7 +174,7 @@ static innermost innermost_of(const einsum *e) {
 }
 
 static xir_status sum_reals(xir_kernel *at, const einsum *e) {
-    const double **x = xir_kernel_take(at, e->n + 1, sizeof *x);
+    const double **x = xir_kernel_alloc(at, e->n + 1, sizeof *x);
     double *y = xir_kernel_real_out(at, 0);
     if (!x || !y) return XIR_E_MEMORY;
     for (size_t i = 0; i < e->n; i++) {
@@ -203,7 +203,7 @@ static xir_status sum_reals(xir_kernel *at, const einsum *e) {
 
 /* Integers wrap. */
 static xir_status sum_integers(xir_kernel *at, const einsum *e) {
-    const int64_t **x = xir_kernel_take(at, e->n + 1, sizeof *x);
+    const int64_t **x = xir_kernel_alloc(at, e->n + 1, sizeof *x);
     int64_t *y = xir_kernel_i64_out(at, 0);
     if (!x || !y) return XIR_E_MEMORY;
     for (size_t i = 0; i < e->n; i++) {

@@ -111,7 +111,7 @@ typedef struct factor {
 
 static bool read_factor(xir_kernel *at, xir_refs scalars, factor *out) {
     out->n = scalars.size ? scalars.size : 1;
-    out->of = xir_kernel_take(at, out->n, sizeof *out->of);
+    out->of = xir_kernel_alloc(at, out->n, sizeof *out->of);
     if (!out->of) return false;
     out->of[0] = 1;
     for (size_t i = 0; i < scalars.size; i++) out->of[i] = xir_scalar_as_real((const xir_scalar *)scalars.data[i]);

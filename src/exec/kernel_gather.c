@@ -43,7 +43,7 @@ static xir_status gather_elements(xir_kernel *at) {
     const size_t rank = xir_type_rank(data), axis = axis_of(data, a->axis);
     const int64_t dim = elements_between(data, axis, axis + 1), n = elements_between(type, 0, rank);
     const int64_t *indices = xir_kernel_i64s(at, 1);
-    int64_t *step = xir_kernel_take(at, rank, sizeof *step), *place = xir_kernel_take(at, rank, sizeof *place);
+    int64_t *step = xir_kernel_alloc(at, rank, sizeof *step), *place = xir_kernel_alloc(at, rank, sizeof *place);
     carrier m;
     if (!indices || !step || !place || !carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
     for (size_t k = 0; k < rank; k++) step[k] = elements_between(data, k + 1, rank);

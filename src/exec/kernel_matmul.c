@@ -34,9 +34,9 @@ static bool matmul_make(xir_kernel *at, matmul *m) {
     const bool row = xir_type_rank(x) == 1, column = xir_type_rank(k) == 1;
     const size_t y_rank = xir_type_rank(y), batches = y_rank - !row - !column, n = batches + 2;
     m->batches = batches;
-    m->dim = xir_kernel_take(at, n, sizeof *m->dim);
-    m->index = xir_kernel_take(at, n, sizeof *m->index);
-    for (size_t i = 0; i < OPERANDS; i++) m->step[i] = xir_kernel_take(at, n + 1, sizeof *m->step[i]);
+    m->dim = xir_kernel_alloc(at, n, sizeof *m->dim);
+    m->index = xir_kernel_alloc(at, n, sizeof *m->index);
+    for (size_t i = 0; i < OPERANDS; i++) m->step[i] = xir_kernel_alloc(at, n + 1, sizeof *m->step[i]);
     if (!m->dim || !m->index || !m->step[X] || !m->step[K] || !m->step[BIAS]) return false;
 
     for (size_t i = 0; i < batches; i++) m->dim[i] = xir_type_dim(y, (int64_t)i, false);

@@ -11,7 +11,7 @@ static int64_t wrapped(int64_t i, int64_t n) {
 
 /* ---- the same elements in the same order ------------------------------------------------------------------------- */
 
-static xir_status same(xir_kernel *at) { return xir_kernel_pass_on(at, 0, 0); }
+static xir_status same(xir_kernel *at) { return xir_kernel_forward(at, 0, 0); }
 
 /* ---- other axes --------------------------------------------------------------------------------------------------- */
 
@@ -128,7 +128,7 @@ static xir_status unstack(xir_kernel *at) {
 static xir_status prune_axis(xir_kernel *at) {
     const xir_prune_axis_attrs *a = xir_kernel_attrs(at);
     const xir_type *type = xir_kernel_input_type(at, 0);
-    xir_refs distrs = xir_type_tensor(type)->merged_distrs;
+    xir_refs distrs = xir_type_as_tensor(type)->merged_distrs;
     pick p;
     if (!open_same(&p, at)) return XIR_E_MEMORY;
     for (size_t i = 0; i < a->index.size; i++) {
@@ -161,7 +161,7 @@ static xir_status roll(xir_kernel *at) {
     pick p;
     if (a->dims.size == 0) return roll_flat(at, a->shifts.data[0]);
     if (!open_same(&p, at)) return XIR_E_MEMORY;
-    int64_t *shifts = xir_kernel_take(at, p.rank, sizeof *shifts);
+    int64_t *shifts = xir_kernel_alloc(at, p.rank, sizeof *shifts);
     if (!shifts) return XIR_E_MEMORY;
     for (size_t i = 0; i < a->dims.size; i++) {
         size_t k = axis_of(type, a->dims.data[i]);
@@ -244,7 +244,7 @@ static xir_status pad(xir_kernel *at) {
     bool fills = a->mode == XIR_PAD_CONSTANT;
     bool as_reals = fills && xir_type_is_quantized(xir_type_element(to)) && !is_zeros(to, a->value);
     if (!pick_open(&p, at, 0) || !(as_reals ? carry_reals(at, &m, 0, 0) : carry_begin(at, &m, 0, 0))) return XIR_E_MEMORY;
-    void *fill = xir_kernel_take(at, 1, m.size);
+    void *fill = xir_kernel_alloc(at, 1, m.size);
     if (!fill) return XIR_E_MEMORY;
     for (size_t k = 0; k < p.rank; k++) {
         int64_t before = a->padding.data[2 * k], after = a->padding.data[2 * k + 1], n = (int64_t)dim_of(type, k);

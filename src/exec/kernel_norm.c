@@ -60,7 +60,7 @@ static xir_status group_norm(xir_kernel *at, size_t n_groups, double eps, const 
     size_t rank = xir_type_rank(type), c = channel_axis(type, "C"), channels = dim_of(type, c), inner = elements_behind(type, c);
     int64_t n_at = xir_layout_index(xir_type_layout(type), 'N');
     size_t n = n_at >= 0 && (size_t)n_at < rank ? (size_t)n_at : 0;
-    bool *along = xir_kernel_take(at, rank + 1, sizeof *along);
+    bool *along = xir_kernel_alloc(at, rank + 1, sizeof *along);
     const double *x = xir_kernel_reals(at, 0), *factor, *addend;
     double *y = xir_kernel_real_out(at, 0);
     xir_status status = refuse_padding(at, 0);
@@ -75,7 +75,7 @@ static xir_status group_norm(xir_kernel *at, size_t n_groups, double eps, const 
     for (size_t k = 0; k < rank; k++) along[k] = k != n && k != c;
     if (!groups_open(&g, at, type, along)) return XIR_E_MEMORY;
     size_t each = channels / n_groups;
-    of_channels = (groups){ .size = g.size * each, .members = xir_kernel_take(at, g.size * each + 1, sizeof(size_t)) };
+    of_channels = (groups){ .size = g.size * each, .members = xir_kernel_alloc(at, g.size * each + 1, sizeof(size_t)) };
     if (!of_channels.members) return XIR_E_MEMORY;
     for (size_t j = 0; j < each; j++) {
         for (size_t m = 0; m < g.size; m++) of_channels.members[j * g.size + m] = j * inner + g.members[m];

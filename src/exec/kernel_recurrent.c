@@ -178,9 +178,9 @@ static bool read_inputs(xir_kernel *at, cell *c) {
         bool there = xir_kernel_input_type(at, i) && i != SEQUENCE_LENS && (c->has_c || i < INITIAL_C);
         if (there && !(c->in[i] = xir_kernel_reals(at, i))) return false;
     }
-    c->sum = xir_kernel_take(at, c->rows, sizeof *c->sum);
-    c->carried = xir_kernel_take(at, c->rows, sizeof *c->carried);
-    c->reset = xir_kernel_take(at, c->hidden, sizeof *c->reset);
+    c->sum = xir_kernel_alloc(at, c->rows, sizeof *c->sum);
+    c->carried = xir_kernel_alloc(at, c->rows, sizeof *c->carried);
+    c->reset = xir_kernel_alloc(at, c->hidden, sizeof *c->reset);
     return c->sum && c->carried && c->reset;
 }
 

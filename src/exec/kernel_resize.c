@@ -68,7 +68,7 @@ typedef struct scaling {
 
 static const taps *scale_axis(xir_kernel *at, const scaling *s, size_t a) {
     const int64_t in = s->x.dim[D + a], out = s->y.dim[D + a];
-    taps *table = xir_kernel_take(at, (size_t)out + 1, sizeof *table);
+    taps *table = xir_kernel_alloc(at, (size_t)out + 1, sizeof *table);
     for (int64_t p = 0; p < out && table; p++) {
         double x = ((double)p + 0.5) * (double)in / (double)out - 0.5;
         if (s->align_corners) x = out == 1 ? 0 : (double)p * (double)(in - 1) / (double)(out - 1);

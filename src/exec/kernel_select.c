@@ -96,8 +96,8 @@ static xir_status top_k(xir_kernel *at) {
     const int64_t before = elements_between(type, 0, axis), n = elements_between(type, axis, axis + 1);
     const int64_t behind = elements_between(type, axis + 1, rank), k = elements_between(out, axis, axis + 1);
     line l = { .step = behind, .largest = a->largest };
-    int64_t *order = xir_kernel_take(at, (size_t)n + 1, sizeof *order);
-    int64_t *room = xir_kernel_take(at, (size_t)n + 1, sizeof *room);
+    int64_t *order = xir_kernel_alloc(at, (size_t)n + 1, sizeof *order);
+    int64_t *room = xir_kernel_alloc(at, (size_t)n + 1, sizeof *room);
     int64_t *indices = xir_kernel_i64_out(at, 1), *integers = NULL;
     double *reals = NULL;
     xir_status status = refuse_padding(at, 0);
@@ -135,7 +135,7 @@ static xir_status non_zero(xir_kernel *at) {
     }
     if (xir_kernel_stops(at, 0)) return XIR_E_CANCELLED;   // not all have been counted
     const int64_t dims[2] = { (int64_t)rank, found };
-    xir_status status = xir_kernel_give(at, 0, dims, 2);
+    xir_status status = xir_kernel_result(at, 0, dims, 2);
     int64_t *out = status ? NULL : xir_kernel_i64_out(at, 0);
     if (!out) return status ? status : XIR_E_MEMORY;
     for (int64_t i = 0, column = 0; i < n; i++) {

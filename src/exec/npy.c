@@ -8,15 +8,15 @@
 /* ---- reading ------------------------------------------------------------------------------------------------------ */
 
 static xir_status fail_at(xir_diags *why, xir_status code, xir_str name, size_t at, const char *sentence) {
-    return xir_diags_put(why, &(xir_diag){
+    return xir_diags_append(why, &(xir_diag){
         .severity = XIR_ERROR, .code = code, .message = xir_str_of(sentence), .file = name, .byte = at });
 }
 
 static const xir_type *element_type(xir_context *ctx, const npy_header *h) {
-    if (h->kind == 'b') return xir_bool_type_get(ctx);
-    if (h->kind == 'i') return xir_sint(ctx, 8 * (int64_t)h->bytes);
-    if (h->kind == 'u') return xir_uint(ctx, 8 * (int64_t)h->bytes);
-    return xir_float(ctx, h->bytes == 2 ? XIR_FLOAT_FP16 : h->bytes == 4 ? XIR_FLOAT_FP32 : XIR_FLOAT_FP64);
+    if (h->kind == 'b') return xir_type_bool(ctx);
+    if (h->kind == 'i') return xir_type_sint(ctx, 8 * (int64_t)h->bytes);
+    if (h->kind == 'u') return xir_type_uint(ctx, 8 * (int64_t)h->bytes);
+    return xir_type_float(ctx, h->bytes == 2 ? XIR_FLOAT_FP16 : h->bytes == 4 ? XIR_FLOAT_FP32 : XIR_FLOAT_FP64);
 }
 
 static void put(const npy_header *h, uint8_t *to, const uint8_t *from) {
@@ -47,7 +47,7 @@ xir_array *xir_array_read_npy(xir_context *ctx, const void *data, size_t size, x
         fail_at(why, fault.status, name, fault.at, fault.sentence);
         return NULL;
     }
-    const xir_type *element = element_type(ctx, &h), *type = element ? xir_tensor(ctx, element, NULL, dims, h.rank) : NULL;
+    const xir_type *element = element_type(ctx, &h), *type = element ? xir_type_tensor(ctx, element, NULL, dims, h.rank) : NULL;
     xir_array *array = NULL;
     if (!type) {
         diag_memory(why);

@@ -4,12 +4,12 @@ bool pick_open(pick *p, xir_kernel *at, size_t output) {
     const xir_type *to = xir_kernel_output_type(at, output), *from = xir_kernel_input_type(at, 0);
     size_t own = xir_type_rank(from), total = 0;
     *p = (pick){ .rank = xir_type_rank(to) };
-    p->dims = xir_kernel_take(at, p->rank + 1, sizeof *p->dims);
-    p->from = xir_kernel_take(at, p->rank + 1, sizeof *p->from);
-    p->strides = xir_kernel_take(at, own + 1, sizeof *p->strides);
+    p->dims = xir_kernel_alloc(at, p->rank + 1, sizeof *p->dims);
+    p->from = xir_kernel_alloc(at, p->rank + 1, sizeof *p->from);
+    p->strides = xir_kernel_alloc(at, own + 1, sizeof *p->strides);
     if (!p->dims || !p->from || !p->strides) return false;
     for (size_t k = 0; k < p->rank; k++) total += p->dims[k] = dim_of(to, k);
-    int64_t *room = xir_kernel_take(at, total + 1, sizeof *room);
+    int64_t *room = xir_kernel_alloc(at, total + 1, sizeof *room);
     if (!room) return false;
     for (size_t k = 0; k < p->rank; k++) {
         p->from[k] = room;
@@ -52,8 +52,8 @@ xir_status pick_carry(pick *p, xir_kernel *at, const carrier *m, const void *fil
     static const int64_t zero = 0;
     const int64_t *last = p->rank ? p->from[p->rank - 1] : &zero;
     size_t outer = p->rank ? p->rank - 1 : 0, row = p->rank ? p->dims[outer] : 1, rows = 1, to = 0;
-    size_t *index = xir_kernel_take(at, outer + 1, sizeof *index);
-    char *zeros = xir_kernel_take(at, 1, m->size);
+    size_t *index = xir_kernel_alloc(at, outer + 1, sizeof *index);
+    char *zeros = xir_kernel_alloc(at, 1, m->size);
     if (!index || !zeros) return XIR_E_MEMORY;
     bool neighbours = row > 0 && last[0] != NEW;
     for (size_t i = 1; neighbours && i < row; i++) neighbours = last[i] == last[0] + (int64_t)i;

@@ -37,7 +37,7 @@ static xir_status check_inputs(xir_kernel *at) {
         }
         const xir_port *port = &cls->inputs[i < cls->n_inputs ? i : cls->n_inputs - 1];
         bool absent = i >= at->n_inputs || !at->inputs[i].array;
-        bool needed = port->word == XIR_WORD_IN || (port->word == XIR_WORD_VAR && i < at->n_inputs);
+        bool needed = port->word == XIR_DECL_IN || (port->word == XIR_DECL_VAR && i < at->n_inputs);
         if (absent && needed) {
             return xir_kernel_fail(at, XIR_E_MISSING, where, "%.*s is absent", (int)port->name.size, port->name.data);
         }
@@ -52,7 +52,7 @@ static xir_status count_outputs(xir_kernel *at, bool *any) {
         int64_t n;
         char where[32];
         snprintf(where, sizeof where, "outputs/%zu", i);
-        if (!xir_type_tensor(at->outputs[i].type)) return xir_kernel_fail(at, XIR_E_TYPE, where, "it is no tensor");
+        if (!xir_type_as_tensor(at->outputs[i].type)) return xir_kernel_fail(at, XIR_E_TYPE, where, "it is no tensor");
         xir_status status = xir_type_elements(at->outputs[i].type, &n);
         if (status == XIR_E_LIMIT) return xir_kernel_fail(at, status, where, "it has more elements than 64 bits count");
         *any = *any || status || n != 0;
@@ -67,7 +67,7 @@ static xir_status hand_out(xir_kernel *at, size_t i, xir_array **out) {
     char where[32];
     sentence why;
     snprintf(where, sizeof where, "outputs/%zu", i);
-    if (!xir_type_tensor(declared) || xir_type_equal(declared, array->type)) {
+    if (!xir_type_as_tensor(declared) || xir_type_equal(declared, array->type)) {
         at->outputs[i].array = NULL;
         *out = array;
         return XIR_OK;
@@ -83,7 +83,7 @@ static xir_status settle_numbers(xir_kernel *at) {
     for (size_t i = 0; !any && i < at->n_inputs; i++) any = type_is_normalised(at->inputs[i].type);
     for (size_t i = 0; !any && i < at->n_outputs; i++) any = type_is_normalised(at->outputs[i].type);
     if (!any) return XIR_OK;
-    const xir_type **types = xir_kernel_take(at, at->n_inputs + at->n_outputs, sizeof *types);
+    const xir_type **types = xir_kernel_alloc(at, at->n_inputs + at->n_outputs, sizeof *types);
     if (!types) return diag_memory(at->why);
     for (size_t i = 0; i < at->n_inputs; i++) types[i] = at->inputs[i].type;
     for (size_t i = 0; i < at->n_outputs; i++) types[at->n_inputs + i] = at->outputs[i].type;
@@ -236,7 +236,7 @@ xir_status exec_constant(const xir_op *op, xir_array **outputs, size_t n_outputs
 
 bool xir_op_can_run(const xir_op *op) { return op && class_kernel(op->cls) != NULL; }
 
-const xir_op *xir_network_cannot_run(const xir_network *net) {
+const xir_op *xir_network_first_unrunnable(const xir_network *net) {
     if (!net) return NULL;
     const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net);
     for (const xir_op *op = net->first; op; op = op->next) {
@@ -411,7 +411,7 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
                            size_t n_outputs, const xir_run_options *options, xir_diags *why) {
     if (!net) return diag_null(why, "network");
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
-    const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net), *lacks = xir_network_cannot_run(net);
+    const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net), *lacks = xir_network_first_unrunnable(net);
     size_t needs = in ? in->n_outputs : 0, gives = out ? out->n_inputs : 0;
     if (n_inputs != needs) return count_fail(why, "inputs of the network", needs, n_inputs);
     if (n_outputs != gives) return count_fail(why, "outputs of the network", gives, n_outputs);

@@ -5,7 +5,7 @@
 xir_status same_infer(xir_infer *at) {
     const xir_type *input = xir_infer_input(at, 0);
     if (!input) return xir_infer_fail(at, XIR_E_MISSING, "inputs/0", "%s is absent or has no type", input_name(at, 0));
-    return xir_infer_give(at, input);
+    return xir_infer_result(at, input);
 }
 
 xir_status float_check(xir_infer *at)  { return need_reals(at, 0); }
@@ -50,7 +50,7 @@ xir_status mirror_infer(xir_infer *at) {
 }
 
 xir_status neg_check(xir_infer *at) {
-    const xir_type *type = xir_infer_input(at, 0), *element = xir_type_tensor(type) ? xir_type_element(type) : type;
+    const xir_type *type = xir_infer_input(at, 0), *element = xir_type_as_tensor(type) ? xir_type_element(type) : type;
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
     if (!integer || integer->sign) return need_numbers(at, 0);
     return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "the elements of input are uint(%" PRId64 "): numbers with a sign were "
@@ -78,7 +78,7 @@ xir_status relu_infer(xir_infer *at) {
 xir_status prelu_check(xir_infer *at) {
     const xir_prelu_attrs *a = xir_infer_attrs(at);
     const xir_type *input = xir_infer_input(at, 0), *alpha = a->alpha ? xir_value_type(a->alpha) : NULL;
-    const xir_tensor_type *tensor = xir_type_tensor(input);
+    const xir_tensor_type *tensor = xir_type_as_tensor(input);
     xir_status status = need_reals(at, 0);
     int64_t slopes;
     if (status || !tensor || !alpha || xir_type_is_layouted(input)) return status;
@@ -107,6 +107,6 @@ xir_status pow_infer(xir_infer *at) {
     xir_status status = computed_element(at, 0, &element);
     if (status) return status;
     if (inputs_known(at, 2) && xir_type_rank(exponent) <= xir_type_rank(input) &&
-        xir_type_elements(exponent, &n) == XIR_OK && n == 1) return xir_infer_give(at, input);
+        xir_type_elements(exponent, &n) == XIR_OK && n == 1) return xir_infer_result(at, input);
     return give_pair(at, element);
 }

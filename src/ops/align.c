@@ -116,7 +116,7 @@ static const xir_distr *aligned_distr(xir_infer *at, const box *b, const dim_lis
 /* One unit: `dims` is changed, `*distr` is made if it is wanted (not NULL). `axes` and `b` have its size. */
 static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit *unit, dim_list *dims, dim_list *axes, box *b,
                              const xir_distr **distr) {
-    xir_refs old = xir_type_tensor(xir_infer_input(at, 0))->merged_distrs;
+    xir_refs old = xir_type_as_tensor(xir_infer_input(at, 0))->merged_distrs;
     const char *where = "aligned_units";
     size_t rank = dims->size;
     for (size_t i = 0; i < axes->size; i++) {
@@ -223,7 +223,7 @@ xir_status align_axis_check(xir_infer *at) {
 static xir_status need_tensor(xir_infer *at) {
     const xir_type *type = xir_infer_input(at, 0);
     if (!type) return xir_infer_fail(at, XIR_E_MISSING, "inputs/0", "input is absent or has no type");
-    return xir_type_tensor(type) ? XIR_OK : xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is no tensor");
+    return xir_type_as_tensor(type) ? XIR_OK : xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is no tensor");
 }
 
 /* A dim grows at its end. */
@@ -239,7 +239,7 @@ xir_status align_axis_infer(xir_infer *at) {
     xir_status status = need_tensor(at);
     if (status) return status;
     const xir_type *type = xir_infer_input(at, 0), *element;
-    xir_refs old = xir_type_tensor(type)->merged_distrs;
+    xir_refs old = xir_type_as_tensor(type)->merged_distrs;
     size_t n = old.size + a->aligned_units.size;
     dim_list dims;
     if (!dims_copy(at, &dims, type)) return XIR_E_MEMORY;
@@ -348,7 +348,7 @@ static xir_status alone(xir_infer *at, xir_refs distrs, size_t which, size_t ran
 /* Checks and changes `dims`; gone->data[i] says that distribution i is pruned. */
 static xir_status prune(xir_infer *at, dim_list *dims, dim_list *gone) {
     const xir_prune_axis_attrs *a = xir_infer_attrs(at);
-    xir_refs distrs = xir_type_tensor(xir_infer_input(at, 0))->merged_distrs;
+    xir_refs distrs = xir_type_as_tensor(xir_infer_input(at, 0))->merged_distrs;
     for (size_t i = 0; i < distrs.size; i++) gone->data[i] = false;
     for (size_t i = 0; i < a->index.size; i++) {
         int64_t index = from_start(a->index.data[i], distrs.size);
@@ -378,7 +378,7 @@ xir_status prune_axis_check(xir_infer *at) {
     if (!inputs_known(at, 1)) return XIR_OK;
     if (!dims_copy(at, &dims, type)) return XIR_E_MEMORY;
     xir_status status = XIR_E_MEMORY;
-    if (dims_init(at, &gone, xir_type_tensor(type)->merged_distrs.size)) {
+    if (dims_init(at, &gone, xir_type_as_tensor(type)->merged_distrs.size)) {
         status = prune(at, &dims, &gone);
         dims_free(&gone);
     }
@@ -393,7 +393,7 @@ typedef struct pruning {
 
 /* Of a dim that has a distribution of its own the valid elements stay, of merged dims the beginning. */
 static xir_status prune_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
-    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
+    const xir_tensor_type *input = xir_type_as_tensor(xir_infer_input(at, 0));
     const dim_list *gone = ((const pruning *)m)->gone;
     xir_status status = XIR_OK;
     for (size_t i = 0; i < gone->size; i++) {
@@ -413,7 +413,7 @@ xir_status prune_axis_infer(xir_infer *at) {
     xir_status status = need_tensor(at);
     if (status) return status;
     const xir_type *type = xir_infer_input(at, 0), *element;
-    xir_refs old = xir_type_tensor(type)->merged_distrs;
+    xir_refs old = xir_type_as_tensor(type)->merged_distrs;
     size_t n = 0, bytes = old.size ? old.size * sizeof *old.data : 1;
     dim_list dims, gone;
     if (!dims_copy(at, &dims, type)) return XIR_E_MEMORY;

@@ -138,10 +138,10 @@ static said speaks_of(const xir_distr *distr, size_t rank) {
 }
 
 static const xir_distr *distr_of(xir_infer *at, size_t i, size_t k) {
-    return xir_distr_of(xir_type_tensor(xir_infer_input(at, i))->merged_distrs.data[k]);
+    return xir_distr_of(xir_type_as_tensor(xir_infer_input(at, i))->merged_distrs.data[k]);
 }
 
-static size_t count_distrs(xir_infer *at, size_t i) { return xir_type_tensor(xir_infer_input(at, i))->merged_distrs.size; }
+static size_t count_distrs(xir_infer *at, size_t i) { return xir_type_as_tensor(xir_infer_input(at, i))->merged_distrs.size; }
 
 static xir_status not_carried(xir_infer *at, size_t i, size_t k, const char *why) {
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "distribution %zu of %s is over its last dim%s: which "
@@ -159,7 +159,7 @@ static xir_status keep_distrs(xir_infer *at, const xir_object **out, size_t *n) 
         const xir_distr *distr = distr_of(at, QUERY, k);
         said s = speaks_of(distr, rank);
         if (s.others && !s.last) out[(*n)++] = (const xir_object *)distr;
-        else if (s.last && (s.others || rank == 3) && xir_distr_total_unvalid(distr)) {
+        else if (s.last && (s.others || rank == 3) && xir_distr_total_invalid(distr)) {
             return not_carried(at, QUERY, k, s.others ? " and others" : ", which has heads too");
         }
     }
@@ -168,7 +168,7 @@ static xir_status keep_distrs(xir_infer *at, const xir_object **out, size_t *n) 
         said s = speaks_of(distr, rank);
         bool same = rank == 4 || a->q_num_heads == a->kv_num_heads;
         if (s.last && !s.others && same) out[(*n)++] = (const xir_object *)distr;
-        else if (s.last && xir_distr_total_unvalid(distr)) {
+        else if (s.last && xir_distr_total_invalid(distr)) {
             return not_carried(at, VALUE, k, s.others ? " and others" : ", which has fewer heads");
         }
     }

@@ -6,7 +6,7 @@
 #include "types.h"
 
 bool lie_alike(const xir_type *a, const xir_type *b) {
-    const xir_tensor_type *x = xir_type_tensor(a), *y = xir_type_tensor(b);
+    const xir_tensor_type *x = xir_type_as_tensor(a), *y = xir_type_as_tensor(b);
     if (x->shape.size != y->shape.size || x->merged_distrs.size != y->merged_distrs.size) return false;
     for (size_t i = 0; i < x->shape.size; i++) {
         if (x->shape.data[i] != y->shape.data[i]) return false;
@@ -123,7 +123,7 @@ static xir_status carry_axes(xir_infer *at, size_t i, const xir_distr *distr, co
 }
 
 xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_list *dims, distr_list *list) {
-    xir_refs distrs = xir_type_tensor(xir_infer_input(at, i))->merged_distrs;
+    xir_refs distrs = xir_type_as_tensor(xir_infer_input(at, i))->merged_distrs;
     xir_status status = XIR_OK;
     for (size_t k = 0; k < distrs.size && !status; k++) {
         const xir_distr *distr = (const xir_distr *)distrs.data[k];
@@ -155,7 +155,7 @@ static bool dims_from_right(xir_infer *at, size_t i, const dim_list *dims, dim_l
 xir_status carry_from_right(xir_infer *at, size_t i, const dim_list *dims, distr_list *list) {
     const xir_type *type = xir_infer_input(at, i);
     dim_list to;
-    if (xir_type_tensor(type)->merged_distrs.size == 0) return XIR_OK;
+    if (xir_type_as_tensor(type)->merged_distrs.size == 0) return XIR_OK;
     if (!dims_from_right(at, i, dims, &to)) return XIR_E_MEMORY;
     xir_status status = carry_distrs(at, i, to.data, dims, list);
     dims_free(&to);
@@ -185,10 +185,10 @@ xir_status either_element(xir_infer *at, const dim_list *dims, const xir_type **
 xir_status give_with(xir_infer *at, const xir_type *element, const xir_layout *layout, const dim_list *dims,
                      const distr_list *list) {
     if (layout && xir_layout_rank(layout) != dims->size) layout = NULL;
-    if (list->size == 0) return xir_infer_give_tensor(at, element, layout, dims->data, dims->size);
+    if (list->size == 0) return xir_infer_result_tensor(at, element, layout, dims->data, dims->size);
     const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ dims->data, dims->size },
                                        (xir_refs){ list->data, list->size });
-    return type ? xir_infer_give(at, type) : no_memory(at);
+    return type ? xir_infer_result(at, type) : no_memory(at);
 }
 
 xir_status give_joined(xir_infer *at, size_t n, const xir_type *element, const dim_list *dims) {

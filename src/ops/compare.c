@@ -25,12 +25,12 @@ xir_status compare_infer(xir_infer *at) {
 
 xir_status not_infer(xir_infer *at) {
     const xir_type *input = xir_infer_input(at, 0), *element = truth(at);
-    const xir_tensor_type *like = xir_type_tensor(input);
+    const xir_tensor_type *like = xir_type_as_tensor(input);
     if (!element) return XIR_E_MEMORY;
     if (!input) return xir_infer_fail(at, XIR_E_MISSING, "inputs/0", "input is absent or has no type");
-    if (!like) return xir_infer_give(at, element);
+    if (!like) return xir_infer_result(at, element);
     const xir_type *type = type_tensor(at->home, element, like->layout, like->shape, like->merged_distrs);
-    return type ? xir_infer_give(at, type) : no_memory(at);
+    return type ? xir_infer_result(at, type) : no_memory(at);
 }
 
 /* ---- choice -------------------------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ xir_status where_check(xir_infer *at) {
 xir_status where_infer(xir_infer *at) {
     const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1), *condition = xir_infer_input(at, 2);
     const xir_type *element;
-    if (inputs_known(at, 3) && xir_type_equal(lhs, rhs) && lie_alike(lhs, condition)) return xir_infer_give(at, lhs);
+    if (inputs_known(at, 3) && xir_type_equal(lhs, rhs) && lie_alike(lhs, condition)) return xir_infer_result(at, lhs);
     dim_list dims;
     xir_status status = need_inputs(at, 3);
     if (!status) status = where_shape(at, &dims);

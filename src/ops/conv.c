@@ -306,7 +306,7 @@ xir_status unfold_infer(xir_infer *at) {
 
     const xir_object *few[2];   // of N and of C; a type has one distribution of a dim at most
     size_t n = 0;
-    xir_refs old = xir_type_tensor(xir_infer_input(at, 0))->merged_distrs;
+    xir_refs old = xir_type_as_tensor(xir_infer_input(at, 0))->merged_distrs;
     for (size_t i = 0; i < old.size && n < 2 && !status; i++) {
         status = unfold_distr(at, &u, (const xir_distr *)old.data[i], &few[n]);
         n += !status && few[n];
@@ -314,7 +314,7 @@ xir_status unfold_infer(xir_infer *at) {
     if (!status) {
         const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ dims.data, dims.size },
                                            (xir_refs){ few, n });
-        status = type ? xir_infer_give(at, type) : no_memory(at);
+        status = type ? xir_infer_result(at, type) : no_memory(at);
     }
     dims_free(&dims);
     return status;

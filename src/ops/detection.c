@@ -59,7 +59,7 @@ static xir_status non_max_suppression_rules(xir_infer *at) {
 static bool to_judge(xir_infer *at) {
     if (!inputs_known(at, 2) || inputs_tiled(at, 5)) return false;
     for (size_t i = MOST; i <= SCORE; i++) {
-        if (xir_infer_input(at, i) && !xir_type_tensor(xir_infer_input(at, i))) return false;
+        if (xir_infer_input(at, i) && !xir_type_as_tensor(xir_infer_input(at, i))) return false;
     }
     return true;
 }
@@ -77,5 +77,5 @@ xir_status non_max_suppression_infer(xir_infer *at) {
     if (status) return status;
     const xir_type *element = type_integer(at->home, true, 64);
     const int64_t dims[2] = { UNKNOWN_DIM, 3 };
-    return element ? xir_infer_give_tensor(at, element, NULL, dims, 2) : no_memory(at);
+    return element ? xir_infer_result_tensor(at, element, NULL, dims, 2) : no_memory(at);
 }

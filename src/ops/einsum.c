@@ -294,13 +294,13 @@ xir_status einsum_work(xir_infer *at) {
     for (size_t i = 0; i < n; i++) (void)xir_work_elements(at, xir_infer_input(at, i));   // all dims are known
     xir_status status = inputs_known(at, n) && !inputs_tiled(at, n) ? einsum_shape(at, &s, &dims) : XIR_E_BOUNDS;
     if (status == XIR_E_MEMORY) return status;
-    if (status) return xir_work_give(at, 0, outputs);   // no equation of these inputs
+    if (status) return xir_work_result(at, 0, outputs);   // no equation of these inputs
     for (int i = 0; i < LETTERS; i++) terms = xir_work_times(terms, (uint64_t)s.dim[i]);
     for (size_t i = 0; i < s.wide.size; i++) terms = xir_work_times(terms, (uint64_t)s.wide.data[i]);
     dims_free(&s.wide);
     dims_free(&dims);
-    if (n == 1) return xir_work_give(at, 0, xir_work_add(terms, outputs));
-    return xir_work_give(at, xir_work_times(terms, n - 1), outputs);
+    if (n == 1) return xir_work_result(at, 0, xir_work_add(terms, outputs));
+    return xir_work_result(at, xir_work_times(terms, n - 1), outputs);
 }
 
 /* ---- valid elements ------------------------------------------------------------------------------------------ */
@@ -313,7 +313,7 @@ static xir_status carry_term(xir_infer *at, const sum *s, size_t i, size_t *pos,
     size_t letters = count_letters(s->e.text, pos, &dots), own = rank - letters;
     int64_t place[LETTERS];
     dim_list to;
-    if (xir_type_tensor(type)->merged_distrs.size == 0) return XIR_OK;
+    if (xir_type_as_tensor(type)->merged_distrs.size == 0) return XIR_OK;
     if (!dims_init(at, &to, rank)) return XIR_E_MEMORY;
     for (int k = 0; k < LETTERS; k++) place[k] = -1;
     for (size_t k = 0; k < s->e.n_out; k++) {

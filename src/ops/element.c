@@ -47,7 +47,7 @@ static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_run
     const size_t i = ((const moving *)user)->input;
     const move *m = ((const moving *)user)->m;
     const xir_type *type = xir_infer_input(at, i);
-    xir_i64s shape = xir_type_tensor(type)->shape, now = { m->dims->data, m->dims->size };
+    xir_i64s shape = xir_type_as_tensor(type)->shape, now = { m->dims->data, m->dims->size };
     int64_t axes[2], count = runs_total(items), was = *axis;
     size_t n = axes_along(type, was, axes);
     int64_t have = extent(shape, axes, n);

@@ -52,7 +52,7 @@ static bool is_factor(const xir_type *type, const tiled_dim *t) {
     size_t rank = xir_type_rank(type);
     if (xir_type_elements(type, &n) != XIR_OK) return false;
     if (n == 1) return true;
-    return (n == t->valid || n == t->padded) && channels_of(type, xir_type_tensor(type)->shape.data, rank) == n;
+    return (n == t->valid || n == t->padded) && channels_of(type, xir_type_as_tensor(type)->shape.data, rank) == n;
 }
 
 /* Whether a tiled tensor has nothing but channels, in the same tiles. */
@@ -64,7 +64,7 @@ static bool is_tiled_factor(const xir_type *type, const tiled_dim *t) {
 /* Whether two tensors are in the same layout and tiles, so that other dims may broadcast. */
 static bool same_tiles(const xir_type *lhs, const xir_type *rhs) {
     const xir_layout *layout = xir_type_layout(lhs);
-    const xir_tensor_type *l = xir_type_tensor(lhs), *r = xir_type_tensor(rhs);
+    const xir_tensor_type *l = xir_type_as_tensor(lhs), *r = xir_type_as_tensor(rhs);
     if (!xir_object_equal((const xir_object *)layout, (const xir_object *)xir_type_layout(rhs))) return false;
     if (l->shape.size != r->shape.size || l->shape.size != xir_layout_rank(layout)) return false;
     for (size_t k = 0; k < l->shape.size; k++) {
@@ -103,10 +103,10 @@ xir_status check_pair(xir_infer *at) {
 
 xir_status give_pair(xir_infer *at, const xir_type *element) {
     const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
-    const xir_tensor_type *like = xir_type_tensor(lhs);
-    if (like && xir_type_tensor(rhs) && xir_type_is_layouted(lhs) && lie_alike(lhs, rhs)) {
+    const xir_tensor_type *like = xir_type_as_tensor(lhs);
+    if (like && xir_type_as_tensor(rhs) && xir_type_is_layouted(lhs) && lie_alike(lhs, rhs)) {
         const xir_type *type = type_tensor(at->home, element, like->layout, like->shape, like->merged_distrs);
-        return type ? xir_infer_give(at, type) : no_memory(at);
+        return type ? xir_infer_result(at, type) : no_memory(at);
     }
     dim_list dims;
     xir_status status = need_inputs(at, 2);
@@ -129,7 +129,7 @@ xir_status pair_infer(xir_infer *at) {
     xir_status status = computed_element(at, 0, &element);
     if (!status) status = computed_element(at, 1, &element);
     if (status) return status;
-    if (inputs_known(at, 2) && xir_type_equal(lhs, xir_infer_input(at, 1))) return xir_infer_give(at, lhs);
+    if (inputs_known(at, 2) && xir_type_equal(lhs, xir_infer_input(at, 1))) return xir_infer_result(at, lhs);
     return give_pair(at, xir_type_element(lhs));
 }
 
@@ -137,7 +137,7 @@ xir_status pair_infer(xir_infer *at) {
 xir_status either_infer(xir_infer *at) {
     const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1), *element;
     dim_list dims;
-    if (inputs_known(at, 2) && xir_type_equal(lhs, rhs)) return xir_infer_give(at, lhs);
+    if (inputs_known(at, 2) && xir_type_equal(lhs, rhs)) return xir_infer_result(at, lhs);
     xir_status status = need_inputs(at, 2);
     if (!status) status = broadcast(at, lhs, rhs, &dims);
     if (status) return status;
@@ -159,7 +159,7 @@ xir_status tiled_pair_infer(xir_infer *at) {
         const xir_type *other = types[1 - i];
         if (!read_tiled(types[i], &t)) continue;
         bool fits = xir_type_is_layouted(other) ? is_tiled_factor(other, &t) : is_factor(other, &t);
-        if (fits && xir_type_rank(other) < xir_type_rank(types[i])) return xir_infer_give(at, types[i]);
+        if (fits && xir_type_rank(other) < xir_type_rank(types[i])) return xir_infer_result(at, types[i]);
     }
     if (!same_tiles(types[0], types[1])) return need_inputs(at, 2);
     dim_list dims;
@@ -235,7 +235,7 @@ xir_status mod_check(xir_infer *at) {
 /* Counts the elements that are no padding. False if it cannot be said: a dim is unknown, distributions overlap or do not fit
  * their dims, or the type is tiled and says nothing of its padding. */
 static bool valid_elements(const xir_type *type, int64_t *out) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     size_t rank = tensor->shape.size;
     if (rank > 64 || (xir_type_is_layouted(type) && tensor->merged_distrs.size == 0)) return false;
     uint64_t merged = 0;
@@ -272,5 +272,5 @@ xir_status cast_check(xir_infer *at) {
 xir_status cast_infer(xir_infer *at) {
     const xir_cast_attrs *a = xir_infer_attrs(at);
     if (!a->target_dtype) return xir_infer_fail(at, XIR_E_MISSING, "target_dtype", "the target type is missing");
-    return xir_infer_give(at, (const xir_type *)a->target_dtype);
+    return xir_infer_result(at, (const xir_type *)a->target_dtype);
 }

@@ -83,7 +83,7 @@ xir_status range_infer(xir_infer *at) {
     int64_t length;
     xir_status status = need_inputs(at, 3);
     if (!status) status = range_length(at, &length);
-    return status ? status : xir_infer_give_tensor(at, xir_type_element(xir_infer_input(at, START)), NULL, &length, 1);
+    return status ? status : xir_infer_result_tensor(at, xir_type_element(xir_infer_input(at, START)), NULL, &length, 1);
 }
 
 /* ---- Shape ----------------------------------------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ xir_status shape_infer(xir_infer *at) {
     int64_t start = clamped(a->start, rank), end = end_at ? clamped(end_at->value, rank) : rank;
     int64_t length = end > start ? end - start : 0;
     const xir_type *element = type_integer(at->home, true, 64);
-    return element ? xir_infer_give_tensor(at, element, NULL, &length, 1) : no_memory(at);
+    return element ? xir_infer_result_tensor(at, element, NULL, &length, 1) : no_memory(at);
 }
 
 /* ---- ConstantOfShape --------------------------------------------------------------------------------------------- */
@@ -179,5 +179,5 @@ xir_status constant_of_shape_infer(xir_infer *at) {
                               "depends on it");
     }
     for (int64_t i = 0; i < rank && !dims.known; i++) dims.data[i] = UNKNOWN_DIM;
-    return xir_infer_give_tensor(at, (const xir_type *)a->element_dtype, NULL, dims.data, (size_t)rank);
+    return xir_infer_result_tensor(at, (const xir_type *)a->element_dtype, NULL, dims.data, (size_t)rank);
 }

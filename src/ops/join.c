@@ -28,7 +28,7 @@ static int64_t joined_axis(const join *j, int64_t axis, size_t rank) {
 static int64_t share(xir_infer *at, const join *j, size_t i) {
     const int64_t axes[2] = { (int64_t)j->axis, j->partner };
     if (j->stack) return 1;
-    return extent(xir_type_tensor(xir_infer_input(at, i))->shape, axes, j->partner < 0 ? 1 : 2);
+    return extent(xir_type_as_tensor(xir_infer_input(at, i))->shape, axes, j->partner < 0 ? 1 : 2);
 }
 
 /* The array of a kind that input i has; those of zero points are made in `room`. */
@@ -154,7 +154,7 @@ static bool same_axes(const xir_distr *a, const xir_distr *b, size_t rank) {
 
 /* The distribution of input i over the dims of another; NULL: all elements are valid. */
 static const xir_distr *distr_like(xir_infer *at, size_t i, const xir_distr *like) {
-    const xir_tensor_type *type = xir_type_tensor(xir_infer_input(at, i));
+    const xir_tensor_type *type = xir_type_as_tensor(xir_infer_input(at, i));
     for (size_t k = 0; k < type->merged_distrs.size; k++) {
         const xir_distr *distr = (const xir_distr *)type->merged_distrs.data[k];
         if (distr && same_axes(distr, like, type->shape.size)) return distr;
@@ -174,13 +174,13 @@ static xir_status unknown_share(xir_infer *at) {
 enum { MOST_STEPS = 1 << 16 };
 static xir_status interleave(xir_infer *at, const xir_distr *like, size_t place, run_list *runs) {
     size_t n = xir_infer_input_count(at), n_axes = like->merged_axis.size;
-    int64_t outer = extent(xir_type_tensor(xir_infer_input(at, 0))->shape, like->merged_axis.data, place);
+    int64_t outer = extent(xir_type_as_tensor(xir_infer_input(at, 0))->shape, like->merged_axis.data, place);
     xir_status status = XIR_OK;
     if (outer > MOST_STEPS) return XIR_E_LIMIT;
     for (int64_t o = 0; o < outer && !status; o++) {
         for (size_t i = 0; i < n && !status; i++) {
             const xir_distr *distr = distr_like(at, i, like);
-            int64_t count = extent(xir_type_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data, n_axes);
+            int64_t count = extent(xir_type_as_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data, n_axes);
             if (distr) count = xir_distr_total(distr);
             if (count < 0) return unknown_share(at);
             if (!distr) status = run_list_add(runs, count / outer, 1, 0, 0);
@@ -198,7 +198,7 @@ static xir_status compare_distrs(xir_infer *at, const xir_distr *like, bool *val
     *valid = *same = true;
     for (size_t i = 0; i < n; i++) {
         const xir_distr *distr = distr_like(at, i, like);
-        int64_t have = extent(xir_type_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data,
+        int64_t have = extent(xir_type_as_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data,
                               like->merged_axis.size);
         if (distr && have >= 0 && have != xir_distr_total(distr)) {
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "a distribution counts %" PRId64
@@ -258,7 +258,7 @@ static xir_status join_distrs(xir_infer *at, const join *j, const xir_object **o
     xir_status status = XIR_OK;
     *n_out = 0;
     for (size_t i = 0; i < n && !status; i++) {
-        xir_refs distrs = xir_type_tensor(xir_infer_input(at, i))->merged_distrs;
+        xir_refs distrs = xir_type_as_tensor(xir_infer_input(at, i))->merged_distrs;
         for (size_t k = 0; k < distrs.size && !status; k++) {
             const xir_distr *like = (const xir_distr *)distrs.data[k], *now;
             bool done = !like;
@@ -280,9 +280,9 @@ static xir_status give_join(xir_infer *at, join *j) {
     const xir_type *element = xir_type_element(xir_infer_input(at, 0));
     xir_status status = xir_type_is_quantized(element) ? change_arrays(at, 0, join_array, j, &element) : XIR_OK;
     const xir_layout *layout = fitting_layout(j->layout, j->dims);
-    for (size_t i = 0; i < n; i++) n_distrs += xir_type_tensor(xir_infer_input(at, i))->merged_distrs.size;
+    for (size_t i = 0; i < n; i++) n_distrs += xir_type_as_tensor(xir_infer_input(at, i))->merged_distrs.size;
     if (status) return status;
-    if (n_distrs == 0) return xir_infer_give_tensor(at, element, layout, j->dims->data, j->dims->size);
+    if (n_distrs == 0) return xir_infer_result_tensor(at, element, layout, j->dims->data, j->dims->size);
     if (n_distrs > MOST_DISTRS) {
         return xir_infer_fail(at, XIR_E_LIMIT, "inputs", "together they have %zu distributions, at most %d were expected",
                               n_distrs, MOST_DISTRS);
@@ -294,7 +294,7 @@ static xir_status give_join(xir_infer *at, join *j) {
     if (!status) {
         const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ j->dims->data, j->dims->size },
                                            (xir_refs){ distrs, n_out });
-        status = type ? xir_infer_give(at, type) : no_memory(at);
+        status = type ? xir_infer_result(at, type) : no_memory(at);
     }
     mem_free(context_alloc(at->ctx), (void *)distrs, n_distrs * sizeof *distrs);
     return status;

@@ -105,7 +105,7 @@ xir_status matmul_check(xir_infer *at) {
 
 /* Where the dims of operand i are in a product of these dims. */
 static xir_status carry_matrix(xir_infer *at, size_t i, const dim_list *dims, distr_list *list) {
-    if (xir_type_tensor(xir_infer_input(at, i))->merged_distrs.size == 0) return XIR_OK;
+    if (xir_type_as_tensor(xir_infer_input(at, i))->merged_distrs.size == 0) return XIR_OK;
     matrix x, k;
     dim_list to;
     read_matrix(at, 0, &x);

@@ -235,7 +235,7 @@ static bool measure(cutting *c) {
 }
 
 static xir_status cut_items(cutting *c, size_t i, const move *m, const int64_t *axes) {
-    xir_i64s shape = xir_type_tensor(xir_infer_input(c->at, i))->shape;
+    xir_i64s shape = xir_type_as_tensor(xir_infer_input(c->at, i))->shape;
     c->last = c->n;
     for (size_t l = 0; l < c->n; l++) {
         int64_t k = from_start(axes[l], shape.size);
@@ -326,7 +326,7 @@ static size_t ordered_dims(const move *m, xir_i64s shape, xir_i64s was, int64_t 
  * room. */
 static xir_status move_distr(xir_infer *at, const move *m, size_t which, const xir_distr *old, int64_t *axes,
                              const xir_distr **out) {
-    xir_i64s shape = xir_type_tensor(xir_infer_input(at, 0))->shape, was = old->merged_axis;
+    xir_i64s shape = xir_type_as_tensor(xir_infer_input(at, 0))->shape, was = old->merged_axis;
     int64_t total = xir_distr_total(old), have = extent(shape, was.data, was.size), now = 1;
     bool all = xir_distr_total_valid(old) == total;
     size_t n = 0;
@@ -392,13 +392,13 @@ const xir_layout *fitting_layout(const xir_layout *layout, const dim_list *dims)
 }
 
 xir_status give_moved(xir_infer *at, const move *m) {
-    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
+    const xir_tensor_type *input = xir_type_as_tensor(xir_infer_input(at, 0));
     const xir_type *element = input->element_dtype;
     xir_refs old = input->merged_distrs;
     xir_status status = xir_type_is_quantized(element) ? move_element(at, 0, m, &element) : XIR_OK;
     const xir_layout *layout = fitting_layout(m->layout, m->dims);
     if (status) return status;
-    if (old.size == 0) return xir_infer_give_tensor(at, element, layout, m->dims->data, m->dims->size);
+    if (old.size == 0) return xir_infer_result_tensor(at, element, layout, m->dims->data, m->dims->size);
     const xir_object *few[4], **distrs = few;
     size_t n, bytes = old.size * sizeof *distrs;
     if (old.size > sizeof few / sizeof few[0]) distrs = mem_new(context_alloc(at->ctx), bytes);
@@ -407,7 +407,7 @@ xir_status give_moved(xir_infer *at, const move *m) {
     if (!status) {
         const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ m->dims->data, m->dims->size },
                                            (xir_refs){ distrs, n });
-        status = type ? xir_infer_give(at, type) : no_memory(at);
+        status = type ? xir_infer_result(at, type) : no_memory(at);
     }
     if (distrs != few) mem_free(context_alloc(at->ctx), (void *)distrs, bytes);
     return status;

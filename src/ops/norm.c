@@ -14,7 +14,7 @@
 static xir_status give_same(xir_infer *at) {
     const xir_type *element;
     xir_status status = computed_element(at, 0, &element);
-    return status ? status : xir_infer_give(at, xir_infer_input(at, 0));
+    return status ? status : xir_infer_result(at, xir_infer_input(at, 0));
 }
 
 xir_status norm_infer(xir_infer *at) {
@@ -77,7 +77,7 @@ static xir_status count_channels(xir_infer *at, size_t least, size_t most, count
 static xir_status check_constants(xir_infer *at, const char *where, const xir_value *params, count expected,
                                   const char *things) {
     const xir_type *type = params ? xir_value_type(params) : NULL;
-    if (!xir_type_tensor(type)) return XIR_OK;
+    if (!xir_type_as_tensor(type)) return XIR_OK;
     xir_type_kind kind = xir_type_kind_of(xir_type_element(type));
     if (kind == XIR_TYPE_BOOL || kind == XIR_TYPE_INTEGER) {
         char room[40];

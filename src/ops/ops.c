@@ -7,21 +7,21 @@
 #include <xir/define.h>
 
 static const xir_class_decl *(*const classes[])(void) = {
-#include <xir/words_blank.h>
+#include <xir/decl_blank.h>
 #undef OP
 #undef OBJ
 #define OP(id, tag, key, traits, describe)   xir_##id##_class,
 #define OBJ(id, key, base, traits, describe) xir_##id##_class,
 #include <xir/ops/all.def>
-#include <xir/words_off.h>
+#include <xir/decl_off.h>
 };
 
 xir_status ops_register(xir_context *ctx) {
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
-        xir_status status = xir_register(ctx, classes[i](), NULL);
+        xir_status status = xir_class_register(ctx, classes[i](), NULL);
         if (status) return status;
     }
-    ctx->input_class = xir_class_of(ctx, xir_input_class());
-    ctx->output_class = xir_class_of(ctx, xir_output_class());
+    ctx->input_class = xir_class_find_decl(ctx, xir_input_class());
+    ctx->output_class = xir_class_find_decl(ctx, xir_output_class());
     return XIR_OK;
 }

@@ -64,7 +64,7 @@ static xir_status fits(xir_infer *at, const xir_scalar *value) {
 
 static xir_status pad_dims(xir_infer *at, dim_list *out) {
     const xir_pad_attrs *a = xir_infer_attrs(at);
-    xir_i64s shape = xir_type_tensor(xir_infer_input(at, 0))->shape;
+    xir_i64s shape = xir_type_as_tensor(xir_infer_input(at, 0))->shape;
     if (a->padding.size % 2 || a->padding.size / 2 != shape.size) {
         return xir_infer_fail(at, XIR_E_INVALID, "padding", "%zu entries for the %zu dims of input: two each were expected",
                               a->padding.size, shape.size);
@@ -97,7 +97,7 @@ xir_status pad_check(xir_infer *at) {
 
 static xir_status pad_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_pad_attrs *a = xir_infer_attrs(at);
-    int64_t n = xir_type_tensor(xir_infer_input(at, 0))->shape.data[k];
+    int64_t n = xir_type_as_tensor(xir_infer_input(at, 0))->shape.data[k];
     int64_t before = a->padding.data[2 * k], after = a->padding.data[2 * k + 1];
     if (before == 0 && after == 0) return XIR_OK;
     if (n < 0) return unknown_cut(at, k);

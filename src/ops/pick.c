@@ -13,11 +13,11 @@ xir_status picked_axis(xir_infer *at, int64_t axis, size_t *out) {
 }
 
 static bool is_whole(const xir_object *distr) {
-    return !distr || xir_distr_total_unvalid((const xir_distr *)distr) == 0;
+    return !distr || xir_distr_total_invalid((const xir_distr *)distr) == 0;
 }
 
 xir_status need_whole(xir_infer *at, size_t i) {
-    xir_refs distrs = xir_type_tensor(xir_infer_input(at, i))->merged_distrs;
+    xir_refs distrs = xir_type_as_tensor(xir_infer_input(at, i))->merged_distrs;
     for (size_t k = 0; k < distrs.size; k++) {
         if (is_whole(distrs.data[k])) continue;
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "some elements of %s are padding: take it out before",
@@ -39,7 +39,7 @@ static bool goes_along(const xir_distr *distr, const int64_t *to, int64_t cut, s
 
 static xir_status no_padding_picked(xir_infer *at, const int64_t *to, int64_t cut) {
     const xir_type *type = xir_infer_input(at, 0);
-    xir_refs distrs = xir_type_tensor(type)->merged_distrs;
+    xir_refs distrs = xir_type_as_tensor(type)->merged_distrs;
     for (size_t k = 0; k < distrs.size; k++) {
         if (is_whole(distrs.data[k]) || goes_along((const xir_distr *)distrs.data[k], to, cut, xir_type_rank(type))) continue;
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "which elements of the output would be padding does not follow from "

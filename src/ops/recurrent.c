@@ -108,7 +108,7 @@ static size_t count_inputs(xir_infer *at, const cell *c) {
 static bool known(xir_infer *at, size_t n) {
     if (!inputs_known(at, 3)) return false;
     for (size_t i = B; i < n; i++) {
-        if (xir_infer_input(at, i) && !xir_type_tensor(xir_infer_input(at, i))) return false;
+        if (xir_infer_input(at, i) && !xir_type_as_tensor(xir_infer_input(at, i))) return false;
     }
     return true;
 }
@@ -152,10 +152,10 @@ static xir_status check(xir_infer *at, cell c) {
 
 /* Padding of the input's size adds nothing; of the sequence or the batch it would be in the outputs. */
 static xir_status need_no_padding(xir_infer *at) {
-    const xir_tensor_type *x = xir_type_tensor(xir_infer_input(at, X));
+    const xir_tensor_type *x = xir_type_as_tensor(xir_infer_input(at, X));
     for (size_t i = 0; i < x->merged_distrs.size; i++) {
         const xir_distr *distr = xir_distr_of(x->merged_distrs.data[i]);
-        for (size_t k = 0; distr && xir_distr_total_unvalid(distr) && k < distr->merged_axis.size; k++) {
+        for (size_t k = 0; distr && xir_distr_total_invalid(distr) && k < distr->merged_axis.size; k++) {
             if (from_start(distr->merged_axis.data[k], 3) == 2) continue;
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s is over its length or batch: "
                                   "which elements of the outputs are valid can't be said", i, input_name(at, X));
@@ -168,7 +168,7 @@ static xir_status need_no_padding(xir_infer *at) {
 static xir_status need_options(xir_infer *at, size_t n) {
     for (size_t i = B; i < n; i++) {
         const xir_type *type = xir_infer_input(at, i);
-        if (type && !xir_type_tensor(type)) {
+        if (type && !xir_type_as_tensor(type)) {
             return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s is no tensor", input_name(at, i));
         }
         if (xir_type_is_layouted(type)) {
@@ -194,9 +194,9 @@ static xir_status infer(xir_infer *at, cell c) {
     const int64_t all[2][4] = { { length, c.directions, batch, c.hidden }, { batch, length, c.directions, c.hidden } };
     const int64_t last[2][3] = { { c.directions, batch, c.hidden }, { batch, c.directions, c.hidden } };
     element = xir_type_element(xir_infer_input(at, X));
-    status = xir_infer_give_tensor(at, element, NULL, all[c.batch_first], 4);
-    if (!status) status = xir_infer_give_tensor(at, element, NULL, last[c.batch_first], 3);
-    if (!status && c.has_c) status = xir_infer_give_tensor(at, element, NULL, last[c.batch_first], 3);
+    status = xir_infer_result_tensor(at, element, NULL, all[c.batch_first], 4);
+    if (!status) status = xir_infer_result_tensor(at, element, NULL, last[c.batch_first], 3);
+    if (!status && c.has_c) status = xir_infer_result_tensor(at, element, NULL, last[c.batch_first], 3);
     return status;
 }
 

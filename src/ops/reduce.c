@@ -50,7 +50,7 @@ static said speaks_of(const xir_distr *distr, const reduction *r) {
 }
 
 static const xir_distr *distr_of(const xir_type *type, size_t i) {
-    return xir_distr_of(xir_type_tensor(type)->merged_distrs.data[i]);
+    return xir_distr_of(xir_type_as_tensor(type)->merged_distrs.data[i]);
 }
 
 /* ---- tiles -------------------------------------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ static xir_status no_elements(xir_infer *at, const char *what) {
 /* Whether something is reduced though there is nothing: a dim of 0, or padding alone. */
 static bool reduces_nothing(xir_infer *at, const reduction *r) {
     const xir_type *type = xir_infer_input(at, 0);
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     for (size_t k = 0; k < r->gone.size; k++) {
         if (reduces(r, k) && tensor->shape.data[k] == 0) return true;
     }
@@ -116,7 +116,7 @@ static void places(const reduction *r, dim_list *to) {
 }
 
 static void remaining(const xir_type *type, const reduction *r, dim_list *dims) {
-    const int64_t *shape = xir_type_tensor(type)->shape.data;
+    const int64_t *shape = xir_type_as_tensor(type)->shape.data;
     size_t n = 0;
     for (size_t k = 0; k < r->gone.size; k++) {
         if (!reduces(r, k)) dims->data[n++] = shape[k] < 0 ? UNKNOWN_DIM : shape[k];
@@ -177,12 +177,12 @@ static const xir_distr *moved_distr(xir_infer *at, const xir_distr *distr, const
 /* The distributions that stay, into `out`, which has room for all. */
 static xir_status remaining_distrs(xir_infer *at, const reduction *r, const dim_list *to, const xir_object **out, size_t *n) {
     const xir_type *type = xir_infer_input(at, 0);
-    xir_refs distrs = xir_type_tensor(type)->merged_distrs;
+    xir_refs distrs = xir_type_as_tensor(type)->merged_distrs;
     *n = 0;
     for (size_t i = 0; i < distrs.size; i++) {
         const xir_distr *distr = distr_of(type, i);
         said what = speaks_of(distr, r);
-        if (what == OF_BOTH && xir_distr_total_unvalid(distr)) {
+        if (what == OF_BOTH && xir_distr_total_invalid(distr)) {
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s is over dims that are reduced and "
                                   "dims that stay: which elements of the result are valid can't be said", i,
                                   input_name(at, 0));
@@ -215,14 +215,14 @@ static xir_status give_reduced(xir_infer *at, const reduction *r, result what, d
     if (!layout) return no_memory(at);
 
     const xir_object *few[4], **distrs = few;
-    size_t room = xir_type_tensor(type)->merged_distrs.size, n;
+    size_t room = xir_type_as_tensor(type)->merged_distrs.size, n;
     if (room > sizeof few / sizeof few[0]) distrs = mem_new(alloc, room * sizeof *distrs);
     if (!distrs) return no_memory(at);
     status = remaining_distrs(at, r, to, distrs, &n);
     if (!status) {
         const xir_i64s shape = { dims->data, dims->size };
         const xir_type *out = type_tensor(at->home, element, layout, shape, (xir_refs){ distrs, n });
-        status = out ? xir_infer_give(at, out) : no_memory(at);
+        status = out ? xir_infer_result(at, out) : no_memory(at);
     }
     if (distrs != few) mem_free(alloc, (void *)distrs, room * sizeof *distrs);
     return status;
@@ -355,5 +355,5 @@ xir_status cum_sum_infer(xir_infer *at) {
     const xir_type *element;
     xir_status status = need_inputs(at, 1);
     if (!status) status = computed_element(at, 0, &element);
-    return status ? status : xir_infer_give(at, xir_infer_input(at, 0));
+    return status ? status : xir_infer_result(at, xir_infer_input(at, 0));
 }

@@ -125,7 +125,7 @@ xir_status reshape_check(xir_infer *at) {
     if (!status) status = check_layout(at);
     if (status) return status;
     if (is_tiled(at)) return retile(at, false);
-    status = reshape_dims(at, xir_type_tensor(xir_infer_input(at, 0))->shape, a->shape, &dims);
+    status = reshape_dims(at, xir_type_as_tensor(xir_infer_input(at, 0))->shape, a->shape, &dims);
     if (!status) dims_free(&dims);
     return status;
 }
@@ -137,11 +137,11 @@ xir_status reshape_infer(xir_infer *at) {
     xir_status status = need_movable(at, 1);
     if (!status) status = check_layout(at);
     if (!status && is_tiled(at)) return retile(at, true);
-    if (!status) status = reshape_dims(at, xir_type_tensor(input)->shape, a->shape, &dims);
+    if (!status) status = reshape_dims(at, xir_type_as_tensor(input)->shape, a->shape, &dims);
     if (status) return status;
     if (!dims_init(at, &to, xir_type_rank(input))) status = XIR_E_MEMORY;
     else {
-        find_whole(xir_type_tensor(input)->shape, (xir_i64s){ dims.data, dims.size }, to.data);
+        find_whole(xir_type_as_tensor(input)->shape, (xir_i64s){ dims.data, dims.size }, to.data);
         status = give_moved(at, &(move){ .to = to.data, .dims = &dims, .layout = a->layout, .ordered = true });
         dims_free(&to);
     }
@@ -155,7 +155,7 @@ xir_status reshape_infer(xir_infer *at) {
  * type that does not say its rank. */
 static xir_status squeeze_dims(xir_infer *at, dim_list *to, dim_list *out, bool check) {
     const xir_squeeze_attrs *a = xir_infer_attrs(at);
-    xir_i64s shape = xir_type_tensor(xir_infer_input(at, 0))->shape;
+    xir_i64s shape = xir_type_as_tensor(xir_infer_input(at, 0))->shape;
     size_t n = 0;
     xir_status status = mark_axes(at, "axis", a->axis, to);
     if (status) return status;
@@ -250,7 +250,7 @@ static xir_status give_grown(xir_infer *at, const dim_list *dims, cut_fn *cut) {
 
 static xir_status expand_dims(xir_infer *at, dim_list *out) {
     const xir_expand_attrs *a = xir_infer_attrs(at);
-    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
+    const xir_tensor_type *input = xir_type_as_tensor(xir_infer_input(at, 0));
     size_t rank = input->shape.size, n = a->sizes.size;
     if (n < rank) {
         return xir_infer_fail(at, XIR_E_INVALID, "sizes", "%zu sizes for the %zu dims of input: as many or more were "
@@ -311,7 +311,7 @@ static int64_t repeats(const xir_tile_attrs *a, size_t i, size_t n) {
 
 static xir_status tile_dims(xir_infer *at, dim_list *out) {
     const xir_tile_attrs *a = xir_infer_attrs(at);
-    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
+    const xir_tensor_type *input = xir_type_as_tensor(xir_infer_input(at, 0));
     size_t rank = input->shape.size, n = a->dims.size > rank ? a->dims.size : rank;
     for (size_t i = 0; i < a->dims.size; i++) {
         if (a->dims.data[i] >= 0) continue;
@@ -341,7 +341,7 @@ xir_status tile_check(xir_infer *at) {
 
 static xir_status tile_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_tile_attrs *a = xir_infer_attrs(at);
-    int64_t dim = xir_type_tensor(xir_infer_input(at, 0))->shape.data[k];
+    int64_t dim = xir_type_as_tensor(xir_infer_input(at, 0))->shape.data[k];
     int64_t times = repeats(a, (size_t)m->to[k], m->dims->size);
     if (times == 1) return XIR_OK;
     if (dim < 0) return unknown_cut(at, k);

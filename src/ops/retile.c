@@ -64,7 +64,7 @@ static xir_status side_init(xir_infer *at, side *s, const char *path, xir_i64s d
 
 /* Input 0: its channels are those that are valid. */
 static xir_status read_input(xir_infer *at, side *s) {
-    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
+    const xir_tensor_type *input = xir_type_as_tensor(xir_infer_input(at, 0));
     xir_status status = side_init(at, s, "inputs/0", input->shape, input->layout);
     if (status) return status;
     for (size_t i = 0; i < input->merged_distrs.size && !status; i++) {
@@ -164,7 +164,7 @@ static xir_status give_retiled(xir_infer *at, const side *in, side *out, const d
     }
     const xir_refs distrs = { &distr, distr != NULL };
     type = type_tensor(at->home, element, out->layout, (xir_i64s){ dims->data, dims->size }, distrs);
-    return type ? xir_infer_give(at, type) : no_memory(at);
+    return type ? xir_infer_result(at, type) : no_memory(at);
 }
 
 /* The logical dims of the output, of which the channels are what is left, and its dims. */

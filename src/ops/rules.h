@@ -6,7 +6,7 @@
 #include <xir/infer.h>
 #include <xir/ops.h>
 
-#include <xir/words_blank.h>
+#include <xir/decl_blank.h>
 #undef CHECK
 #undef INFER
 #undef INFER_ON
@@ -26,6 +26,6 @@
 #define INFER_ALONE_TILED(fn)      xir_status fn(xir_infer *at);
 #define WORK(fn)                   xir_status fn(xir_infer *at);
 #include <xir/ops/all.def>
-#include <xir/words_off.h>
+#include <xir/decl_off.h>
 
 #endif

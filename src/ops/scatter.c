@@ -85,5 +85,5 @@ xir_status scatter_nd_check(xir_infer *at) {
 xir_status scatter_nd_infer(xir_infer *at) {
     xir_status status = need_inputs(at, 3);
     if (!status) status = scatter_nd_rules(at);
-    return status ? status : xir_infer_give(at, xir_infer_input(at, 0));
+    return status ? status : xir_infer_result(at, xir_infer_input(at, 0));
 }

@@ -30,7 +30,7 @@ input_path path_of_input(size_t i) {
 
 bool inputs_known(xir_infer *at, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        if (!xir_type_tensor(xir_infer_input(at, i))) return false;
+        if (!xir_type_as_tensor(xir_infer_input(at, i))) return false;
     }
     return true;
 }
@@ -48,14 +48,14 @@ xir_status need_tensors(xir_infer *at, size_t n) {
         if (!type) {
             return xir_infer_fail(at, XIR_E_MISSING, path_of_input(i).text, "%s is absent or has no type", input_name(at, i));
         }
-        if (!xir_type_tensor(type)) {
+        if (!xir_type_as_tensor(type)) {
             return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s is no tensor", input_name(at, i));
         }
     }
     return XIR_OK;
 }
 
-xir_status need_inputs(xir_infer *at, size_t n) { return xir_infer_need(at, n); }
+xir_status need_inputs(xir_infer *at, size_t n) { return xir_infer_need_tensors(at, n); }
 
 /* The index of a letter, -1 if there is none. A few bytes: quicker than a call. */
 static int64_t find_letter(const char *axes, size_t rank, char letter) {
@@ -88,7 +88,7 @@ static void read_tile(const xir_type *type, const xir_layout *layout, char lette
 
 /* What read_dims does for layouts with a letter or `*` for each of the dims asked for, which is most of them; false for others. */
 static bool read_plain(const xir_type *type, const char *letters, named_dims *out) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     size_t n = strlen(letters), star = 0;
     if (!tensor || !tensor->layout || tensor->shape.size != n || tensor->layout->axes.size != n) return false;
     const char *axes = tensor->layout->axes.data;
@@ -119,7 +119,7 @@ xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *o
     if (read_plain(type, letters, out)) return XIR_OK;
     const char *port = input_name(at, i);
     char axes[2 * MOST_NAMED];
-    xir_i64s shape = xir_type_tensor(type) ? xir_type_tensor(type)->shape : (xir_i64s){ NULL, 0 };
+    xir_i64s shape = xir_type_as_tensor(type) ? xir_type_as_tensor(type)->shape : (xir_i64s){ NULL, 0 };
     size_t n = strlen(letters), rank = shape.size, named = layout_letters(layout, axes, sizeof axes), tiles = 0;
     if (layout && named != rank) {
         return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "the layout %.*s names %zu dims, %s has %zu",
@@ -224,7 +224,7 @@ void dims_free(dim_list *dims) {
 }
 
 bool dims_copy(xir_infer *at, dim_list *dims, const xir_type *type) {
-    xir_i64s shape = xir_type_tensor(type) ? xir_type_tensor(type)->shape : (xir_i64s){ NULL, 0 };
+    xir_i64s shape = xir_type_as_tensor(type) ? xir_type_as_tensor(type)->shape : (xir_i64s){ NULL, 0 };
     if (!dims_init(at, dims, shape.size)) return false;
     if (shape.size) memcpy(dims->data, shape.data, shape.size * sizeof *shape.data);
     return true;
@@ -238,7 +238,7 @@ bool join_dim(int64_t a, int64_t b, int64_t *out) {
 }
 
 xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, dim_list *out) {
-    const xir_tensor_type *l = xir_type_tensor(lhs), *r = xir_type_tensor(rhs);
+    const xir_tensor_type *l = xir_type_as_tensor(lhs), *r = xir_type_as_tensor(rhs);
     xir_i64s x = l ? l->shape : (xir_i64s){ NULL, 0 }, y = r ? r->shape : (xir_i64s){ NULL, 0 };
     size_t rank = x.size > y.size ? x.size : y.size;
     if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
@@ -254,5 +254,5 @@ xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, di
 
 xir_status give_tensor(xir_infer *at, const xir_type *like, const xir_type *element, const dim_list *dims, xir_refs distrs) {
     const xir_type *type = type_tensor(at->home, element, xir_type_layout(like), (xir_i64s){ dims->data, dims->size }, distrs);
-    return type ? xir_infer_give(at, type) : no_memory(at);
+    return type ? xir_infer_result(at, type) : no_memory(at);
 }

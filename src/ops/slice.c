@@ -3,7 +3,7 @@
 #include "graph.h"
 #include "move.h"
 
-static const xir_tensor_type *input_of(xir_infer *at) { return xir_type_tensor(xir_infer_input(at, 0)); }
+static const xir_tensor_type *input_of(xir_infer *at) { return xir_type_as_tensor(xir_infer_input(at, 0)); }
 
 /* Whether a dim is the unit of a tiled axis, whose length is part of the layout. */
 static bool is_unit(xir_infer *at, size_t k) {

@@ -2,7 +2,7 @@
 #include "sort.h"
 
 const xir_type *element_of(const xir_type *type) {
-    return xir_type_tensor(type) ? xir_type_element(type) : type;
+    return xir_type_as_tensor(type) ? xir_type_element(type) : type;
 }
 
 enum { FLOATS = 1, INTEGERS = 2, BOOLS = 4, OTHERS = 8 };

@@ -33,7 +33,7 @@ xir_op *xir_inputs(xir_at at, const char *op_name, const xir_type *const *types,
     at = named(at, op_name);
     at.types = n ? types : no_types;
     at.n_types = n;
-    return xir_add(at, xir_input_class(), &none, NULL);
+    return xir_op_build(at, xir_input_class(), &none, NULL);
 }
 
 xir_value *xir_input(xir_at at, const char *op_name, const xir_type *type) {
@@ -49,7 +49,7 @@ xir_op *xir_output(xir_at at, xir_values values) {
 /* Zero is what a caller who left a member out gives. */
 static int64_t or_default(int64_t given, int64_t preset) { return given ? given : preset; }
 
-xir_conv2d_attrs xir_conv2d_square(int64_t stride, int64_t pad, int64_t dilation, int64_t groups) {
+xir_conv2d_attrs xir_conv2d_attrs_square(int64_t stride, int64_t pad, int64_t dilation, int64_t groups) {
     xir_conv2d_attrs a = xir_conv2d_init();
     a.stride_width = a.stride_height = or_default(stride, a.stride_width);
     a.pad_top = a.pad_bottom = a.pad_left = a.pad_right = pad;
@@ -58,7 +58,7 @@ xir_conv2d_attrs xir_conv2d_square(int64_t stride, int64_t pad, int64_t dilation
     return a;
 }
 
-xir_max_pool2d_attrs xir_max_pool2d_square(int64_t k, int64_t stride, int64_t pad, int64_t dilation) {
+xir_max_pool2d_attrs xir_max_pool2d_attrs_square(int64_t k, int64_t stride, int64_t pad, int64_t dilation) {
     xir_max_pool2d_attrs a = xir_max_pool2d_init();
     a.pool_width = a.pool_height = k;
     a.stride_width = a.stride_height = or_default(stride, a.stride_width);
@@ -67,19 +67,19 @@ xir_max_pool2d_attrs xir_max_pool2d_square(int64_t k, int64_t stride, int64_t pa
     return a;
 }
 
-xir_value *xir_conv2d_short(xir_at at, const xir_conv2d_args *args) {
+xir_value *xir_build_conv2d(xir_at at, const xir_conv2d_args *args) {
     const xir_conv2d_in in = { .input = args->input, .weights = args->weights, .bias = args->bias };
-    const xir_conv2d_attrs attrs = xir_conv2d_square(args->stride, args->pad, args->dilation, args->groups);
+    const xir_conv2d_attrs attrs = xir_conv2d_attrs_square(args->stride, args->pad, args->dilation, args->groups);
     return only_output(xir_add_conv2d(named(at, args->name), in, &attrs));
 }
 
-xir_value *xir_max_pool2d_short(xir_at at, const xir_pool2d_args *args) {
+xir_value *xir_build_max_pool2d(xir_at at, const xir_pool2d_args *args) {
     const xir_max_pool2d_in in = { .input = args->input };
-    const xir_max_pool2d_attrs attrs = xir_max_pool2d_square(args->k, args->stride, args->pad, args->dilation);
+    const xir_max_pool2d_attrs attrs = xir_max_pool2d_attrs_square(args->k, args->stride, args->pad, args->dilation);
     return only_output(xir_add_max_pool2d(named(at, args->name), in, &attrs));
 }
 
-xir_value *xir_avg_pool2d_short(xir_at at, const xir_pool2d_args *args) {
+xir_value *xir_build_avg_pool2d(xir_at at, const xir_pool2d_args *args) {
     const xir_avg_pool2d_in in = { .input = args->input };
     xir_avg_pool2d_attrs a = xir_avg_pool2d_init();
     a.pool_width = a.pool_height = args->k;
@@ -90,12 +90,12 @@ xir_value *xir_avg_pool2d_short(xir_at at, const xir_pool2d_args *args) {
 
 /* ---- element by element ------------------------------------------------------------------------------------------ */
 
-xir_value *xir_relu_short(xir_at at, xir_value *input, const char *op_name) {
+xir_value *xir_build_relu(xir_at at, xir_value *input, const char *op_name) {
     const xir_relu_in in = { .input = input };
     return only_output(xir_add_relu(named(at, op_name), in, NULL));
 }
 
-xir_value *xir_add_short(xir_at at, xir_value *lhs, xir_value *rhs, double alpha, double beta, const char *op_name) {
+xir_value *xir_build_add(xir_at at, xir_value *lhs, xir_value *rhs, double alpha, double beta, const char *op_name) {
     xir_context *ctx = at.net->ctx;
     const xir_add_in in = { .lhs = lhs, .rhs = rhs };
     const xir_object *factor_of_lhs = (const xir_object *)xir_scalar_real(ctx, alpha);
@@ -110,10 +110,10 @@ xir_value *xir_add_short(xir_at at, xir_value *lhs, xir_value *rhs, double alpha
     return only_output(xir_add_add(named(at, op_name), in, &attrs));
 }
 
-xir_value *xir_cast_short(xir_at at, xir_value *input, const xir_type *target, const char *op_name) {
+xir_value *xir_build_cast(xir_at at, xir_value *input, const xir_type *target, const char *op_name) {
     const xir_cast_in in = { .input = input };
     xir_cast_attrs attrs = xir_cast_init();
-    attrs.target_dtype = xir_type_tensor(target);   // NULL, which is refused, for any other type
+    attrs.target_dtype = xir_type_as_tensor(target);   // NULL, which is refused, for any other type
     return only_output(xir_add_cast(named(at, op_name), in, &attrs));
 }
 
@@ -122,7 +122,7 @@ static xir_value *no_value(xir_at at, size_t before) {
     return NULL;
 }
 
-xir_value *xir_pow_short(xir_at at, xir_value *input, double exponent, const char *op_name) {
+xir_value *xir_build_pow(xir_at at, xir_value *input, double exponent, const char *op_name) {
     xir_pow_in in = { .input = input };
     size_t before = xir_diags_count(at.net->diags);
     const xir_type *element = input ? xir_type_element(input->type) : NULL;
@@ -134,7 +134,7 @@ xir_value *xir_pow_short(xir_at at, xir_value *input, double exponent, const cha
     }
     if (input) {
         bool wide = real && real->format == XIR_FLOAT_FP64;
-        const xir_type *type = XIR_TENSOR(at.net->ctx, xir_float(at.net->ctx, wide ? XIR_FLOAT_FP64 : XIR_FLOAT_FP32), "O", 1);
+        const xir_type *type = XIR_TENSOR(at.net->ctx, xir_type_float(at.net->ctx, wide ? XIR_FLOAT_FP64 : XIR_FLOAT_FP32), "O", 1);
         const void *bytes = wide ? (const void *)&exponent : &narrow;
         in.exponent = xir_params_copy(at.net, XIR_STR(""), type, bytes, wide ? sizeof exponent : sizeof narrow);
         if (!in.exponent) return no_value(at, before);
@@ -144,7 +144,7 @@ xir_value *xir_pow_short(xir_at at, xir_value *input, double exponent, const cha
 
 /* ---- axes ---------------------------------------------------------------------------------------------------------- */
 
-xir_value *xir_reshape_short(xir_at at, xir_value *input, const char *layout, const int64_t *dims, size_t rank, const char *op_name) {
+xir_value *xir_build_reshape(xir_at at, xir_value *input, const char *layout, const int64_t *dims, size_t rank, const char *op_name) {
     const xir_reshape_in in = { .input = input };
     size_t before = xir_diags_count(at.net->diags);
     xir_reshape_attrs a = xir_reshape_init();
@@ -158,7 +158,7 @@ xir_value *xir_reshape_short(xir_at at, xir_value *input, const char *layout, co
     return only_output(xir_add_reshape(named(at, op_name), in, &a));
 }
 
-xir_value *xir_transpose_short(xir_at at, xir_value *input, const int64_t *dims, size_t rank, const char *op_name) {
+xir_value *xir_build_transpose(xir_at at, xir_value *input, const int64_t *dims, size_t rank, const char *op_name) {
     const xir_transpose_in in = { .input = input };
     const xir_layout *from = input ? xir_type_layout(input->type) : NULL;
     xir_layout_steps steps = xir_layout_start();
@@ -177,7 +177,7 @@ xir_value *xir_transpose_short(xir_at at, xir_value *input, const int64_t *dims,
 /* ---- tags ---------------------------------------------------------------------------------------------------------- */
 
 static const xir_any *tag_of(const xir_map *tags, const char *key, xir_any_kind kind) {
-    const xir_any *tag = xir_map_get(tags, xir_str_of(key));
+    const xir_any *tag = xir_map_find(tags, xir_str_of(key));
     return tag && tag->kind == kind ? tag : NULL;
 }
 

@@ -135,7 +135,7 @@ static xir_status give_distributed(xir_infer *at, const xir_tensor_type *like, c
     if (!status) {
         const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ dims->data, dims->size },
                                            (xir_refs){ distrs, n });
-        status = type ? xir_infer_give(at, type) : no_memory(at);
+        status = type ? xir_infer_result(at, type) : no_memory(at);
     }
     if (distrs != few) mem_free(alloc, (void *)distrs, room * sizeof *distrs);
     return status;
@@ -162,7 +162,7 @@ static xir_status kept_element(xir_infer *at, size_t i, const named_dims *now, u
 xir_status give_named(xir_infer *at, size_t i, const named_dims *now, unsigned anew, const xir_distr *const *valid,
                       const xir_type *element) {
     const xir_type *type = xir_infer_input(at, i);
-    const xir_tensor_type *like = xir_type_tensor(type);
+    const xir_tensor_type *like = xir_type_as_tensor(type);
     const xir_layout *layout = like->layout;
     bool distributed = like->merged_distrs.size;
     xir_status status = XIR_OK;
@@ -181,7 +181,7 @@ xir_status give_named(xir_infer *at, size_t i, const named_dims *now, unsigned a
     if (!status && !element) status = kept_element(at, i, now, anew, &dims, &element);
     if (!status) {
         status = distributed ? give_distributed(at, like, element, layout, now, anew, valid, &dims)
-                             : xir_infer_give_tensor(at, element, layout, dims.data, dims.size);
+                             : xir_infer_result_tensor(at, element, layout, dims.data, dims.size);
     }
     dims_free(&dims);
     return status;

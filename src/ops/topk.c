@@ -57,9 +57,9 @@ xir_status top_k_infer(xir_infer *at) {
     dims.data[axis] = k;
     to.data[axis] = -1;
     status = give_picked(at, to.data, (int64_t)axis, &dims);
-    if (!status && !xir_type_is_quantized(element)) status = xir_infer_give(at, at->out[0]);
+    if (!status && !xir_type_is_quantized(element)) status = xir_infer_result(at, at->out[0]);
     else if (!status) {
-        status = give_tensor(at, at->out[0], xir_type_expressed(element), &dims, xir_type_tensor(at->out[0])->merged_distrs);
+        status = give_tensor(at, at->out[0], xir_type_expressed(element), &dims, xir_type_as_tensor(at->out[0])->merged_distrs);
     }
     dims_free(&to);
     dims_free(&dims);

@@ -18,7 +18,7 @@ static uint64_t places(xir_infer *at, const xir_type *type) {
     const size_t rank = xir_type_rank(type);
     const bool named = xir_layout_has(layout, 'C');
     uint64_t n = 1;
-    if (!xir_type_tensor(type)) return xir_work_elements(at, type);
+    if (!xir_type_as_tensor(type)) return xir_work_elements(at, type);
     for (size_t i = 0; i < rank; i++) {
         const char letter = xir_layout_axis(layout, i);
         if (named ? letter != 'C' && letter != 'c' : i + 1 < rank) n = times(n, xir_work_dim(at, type, (int64_t)i));
@@ -28,15 +28,15 @@ static uint64_t places(xir_infer *at, const xir_type *type) {
 
 /* The whole kernel is multiplied at every place of the output; of a transposed one, of the input. */
 xir_status conv_work(xir_infer *at) {
-    return xir_work_give(at, times(places(at, xir_infer_output(at, 0)), elements(at, 1)), xir_work_outputs(at));
+    return xir_work_result(at, times(places(at, xir_infer_output(at, 0)), elements(at, 1)), xir_work_outputs(at));
 }
 xir_status conv_transpose_work(xir_infer *at) {
-    return xir_work_give(at, times(places(at, in(at, 0)), elements(at, 1)), xir_work_outputs(at));
+    return xir_work_result(at, times(places(at, in(at, 0)), elements(at, 1)), xir_work_outputs(at));
 }
 
 xir_status matmul_work(xir_infer *at) {
     const uint64_t n = xir_work_outputs(at);
-    return xir_work_give(at, times(n, xir_work_dim(at, in(at, 0), -1)), n);
+    return xir_work_result(at, times(n, xir_work_dim(at, in(at, 0), -1)), n);
 }
 
 /* A score for each query and key; each element of the query goes into as many sums as there are keys, each element of the output is
@@ -47,14 +47,14 @@ xir_status attention_work(xir_infer *at) {
     const uint64_t n = xir_work_outputs(at), keys = xir_work_dim(at, in(at, 1), -2);
     const uint64_t heads = xir_type_rank(query) == 4 ? xir_work_dim(at, query, 1) : (uint64_t)a->q_num_heads;
     const uint64_t queries = times(times(xir_work_dim(at, query, 0), heads), xir_work_dim(at, query, -2));
-    return xir_work_give(at, times(plus(elements(at, 0), n), keys), plus(times(queries, keys), n));
+    return xir_work_result(at, times(plus(elements(at, 0), n), keys), plus(times(queries, keys), n));
 }
 
 /* Every step of a sequence multiplies by all of W and R, and ends in a number for each row of them. */
 xir_status recurrent_work(xir_infer *at) {
     const uint64_t turns = times(xir_work_dim(at, in(at, 0), 0), xir_work_dim(at, in(at, 0), 1));
     const uint64_t rows = times(xir_work_dim(at, in(at, 1), 0), xir_work_dim(at, in(at, 1), 1));
-    return xir_work_give(at, times(turns, plus(elements(at, 1), elements(at, 2))), plus(times(turns, rows), xir_work_outputs(at)));
+    return xir_work_result(at, times(turns, plus(elements(at, 1), elements(at, 2))), plus(times(turns, rows), xir_work_outputs(at)));
 }
 
 /* ---- windows ----------------------------------------------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ xir_status recurrent_work(xir_infer *at) {
 static xir_status pool_work(xir_infer *at, window_attrs w) {
     uint64_t cells = 1, n = xir_work_outputs(at);
     for (size_t i = 0; i < w.n; i++) cells = times(cells, w.along[i].size > 0 ? (uint64_t)w.along[i].size : 0);
-    return xir_work_give(at, 0, plus(times(n, cells), n));
+    return xir_work_result(at, 0, plus(times(n, cells), n));
 }
 xir_status avg_pool1d_work(xir_infer *at) { return pool_work(at, avg_pool1d_windows(xir_infer_attrs(at))); }
 xir_status avg_pool2d_work(xir_infer *at) { return pool_work(at, avg_pool2d_windows(xir_infer_attrs(at))); }
@@ -75,7 +75,7 @@ xir_status max_pool3d_work(xir_infer *at) { return pool_work(at, max_pool3d_wind
 static xir_status between(xir_infer *at, uint64_t cells, size_t n) {
     uint64_t all = 1, outputs = xir_work_outputs(at);
     for (size_t i = 0; i < n; i++) all = times(all, cells);
-    return xir_work_give(at, cells > 1 ? times(outputs, all) : 0, outputs);
+    return xir_work_result(at, cells > 1 ? times(outputs, all) : 0, outputs);
 }
 static size_t spatial(const xir_infer *at) {
     const size_t rank = xir_type_rank(in(at, 0));
@@ -99,7 +99,7 @@ xir_status grid_sample_work(xir_infer *at) {
 /* `multiply_adds` and `element_ops` for each element of the output. */
 static xir_status each(xir_infer *at, uint64_t multiply_adds, uint64_t element_ops) {
     const uint64_t n = xir_work_outputs(at);
-    return xir_work_give(at, times(n, multiply_adds), times(n, element_ops));
+    return xir_work_result(at, times(n, multiply_adds), times(n, element_ops));
 }
 xir_status batch_norm_work(xir_infer *at) { return each(at, 1, 1); }   // a factor and an addend
 xir_status variance_work(xir_infer *at)   { return each(at, 2, 2); }   // the mean; squares; a factor and an addend
@@ -107,7 +107,7 @@ xir_status rms_norm_work(xir_infer *at)   { return each(at, 1, 1); }   // square
 xir_status normalize_work(xir_infer *at)  { return each(at, 0, 2); }   // the norm; a quotient
 xir_status softmax_work(xir_infer *at)    { return each(at, 0, 3); }   // the greatest; exp; a quotient
 
-xir_status reduce_work(xir_infer *at) { return xir_work_give(at, 0, plus(elements(at, 0), xir_work_outputs(at))); }
+xir_status reduce_work(xir_infer *at) { return xir_work_result(at, 0, plus(elements(at, 0), xir_work_outputs(at))); }
 
 /* ---- picking ------------------------------------------------------------------------------------------------------------ */
 
@@ -121,18 +121,18 @@ static uint64_t sorting(uint64_t n) {
 xir_status top_k_work(xir_infer *at) {
     const xir_top_k_attrs *a = xir_infer_attrs(at);
     const uint64_t line = xir_work_dim(at, in(at, 0), a->axis);
-    return xir_work_give(at, 0, plus(times(elements(at, 0), sorting(line)), xir_work_outputs(at)));
+    return xir_work_result(at, 0, plus(times(elements(at, 0), sorting(line)), xir_work_outputs(at)));
 }
 
-xir_status gather_nd_work(xir_infer *at) { return xir_work_give(at, 0, plus(elements(at, 1), xir_work_outputs(at))); }
+xir_status gather_nd_work(xir_infer *at) { return xir_work_result(at, 0, plus(elements(at, 1), xir_work_outputs(at))); }
 
 xir_status scatter_nd_work(xir_infer *at) {
-    return xir_work_give(at, 0, plus(plus(elements(at, 1), elements(at, 2)), xir_work_outputs(at)));
+    return xir_work_result(at, 0, plus(plus(elements(at, 1), elements(at, 2)), xir_work_outputs(at)));
 }
 
 /* Each element is looked at; those that are found, all perhaps, have an index a dim. */
 xir_status non_zero_work(xir_infer *at) {
-    return xir_work_give(at, 0, times(elements(at, 0), (uint64_t)xir_type_rank(in(at, 0)) + 1));
+    return xir_work_result(at, 0, times(elements(at, 0), (uint64_t)xir_type_rank(in(at, 0)) + 1));
 }
 
 /* Boxes are sorted by their scores, then each is held against those that are selected, all that may be. */
@@ -144,5 +144,5 @@ xir_status non_max_suppression_work(xir_infer *at) {
     else if (need_one(at, 2) == XIR_OK && read_number(at, 2, &limit) == XIR_OK && limit.known && limit.real < (double)boxes) {
         most = limit.real > 0 ? (uint64_t)limit.real : 0;
     }
-    return xir_work_give(at, 0, times(elements(at, 1), plus(plus(sorting(boxes), 1), most)));
+    return xir_work_result(at, 0, times(elements(at, 1), plus(plus(sorting(boxes), 1), most)));
 }

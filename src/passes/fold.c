@@ -37,7 +37,7 @@ typedef struct folder {
 /* ---- what is constant -------------------------------------------------------------------------------------------- */
 
 static bool is_constant(const xir_value *v) {
-    return value_is_params(v) && !(v->more->mtype) && xir_type_tensor(v->type) && xir_params_has_data(v);
+    return value_is_params(v) && !(v->more->mtype) && xir_type_as_tensor(v->type) && xir_params_has_data(v);
 }
 
 static bool are_constant(const xir_op *op) {
@@ -53,7 +53,7 @@ static bool are_constant(const xir_op *op) {
 
 /* How many elements a type has; 0 if not all dims are known, UINT64_MAX beyond that. */
 static uint64_t count_of(const xir_type *type) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     uint64_t n = 1;
     for (size_t i = 0; tensor && i < tensor->shape.size; i++) {
         if (tensor->shape.data[i] < 0) return 0;
@@ -114,7 +114,7 @@ static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
         return true;
     }
     if (!(op->flags & OP_LEFT)) {
-        xir_pass_say(f->at, XIR_NOTE, op, "its inputs are constants, but it is not computed: it has %llu bytes, of those for results "
+        xir_pass_diag(f->at, XIR_NOTE, op, "its inputs are constants, but it is not computed: it has %llu bytes, of those for results "
                      "%llu are left", (unsigned long long)bytes, (unsigned long long)within->bytes);
     }
     op->flags |= OP_LEFT;
@@ -126,7 +126,7 @@ static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
 static bool may_afford(folder *f, xir_op *op) {
     uint64_t all = 0, bytes, left = f->at->within->bytes;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (xir_type_tensor(op->outputs[i].type) && !xir_type_bytes(op->outputs[i].type, &bytes)) add_u64(all, bytes, &all);
+        if (xir_type_as_tensor(op->outputs[i].type) && !xir_type_bytes(op->outputs[i].type, &bytes)) add_u64(all, bytes, &all);
     }
     if (is_move(f, op) || all <= left) return true;
     return spend_bytes(f, op, all);
@@ -143,7 +143,7 @@ static xir_status give(folder *f, xir_op *op, uint32_t i, const xir_array *array
     xir_value *old = &op->outputs[i];
     size_t moved = 0;
     if (!old->uses) return XIR_OK;
-    xir_value *now = xir_params_of_array(f->net, xir_value_name(old), array);
+    xir_value *now = xir_params_from_array(f->net, xir_value_name(old), array);
     if (!now) return XIR_E_MEMORY;
     if (old->type && xir_type_equal(old->type, now->type)) now->type = old->type;
     tell_users(f, old);
@@ -277,7 +277,7 @@ static xir_status fold_shape(folder *f, xir_op *op, bool *done) {
 static void say_failed(folder *f, const xir_op *op) {
     const xir_diag *d = xir_diags_at(f->why, 0);
     if (!d) return;
-    xir_pass_say(f->at, XIR_WARNING, op, "its inputs are constants, but it can't be computed: %.*s", (int)d->message.size,
+    xir_pass_diag(f->at, XIR_WARNING, op, "its inputs are constants, but it can't be computed: %.*s", (int)d->message.size,
                  d->message.data);
 }
 
@@ -300,7 +300,7 @@ static xir_status fold_constants(folder *f, xir_op *op) {
         xir_pass_fail(f->at, status, op, "the run was cancelled while it was computed");
     } else if (status != XIR_E_MEMORY) {
         if (spent_on(op, f->at->within, words)) {
-            xir_pass_say(f->at, XIR_NOTE, op, "its inputs are constants, but it is not computed: %s", words);
+            xir_pass_diag(f->at, XIR_NOTE, op, "its inputs are constants, but it is not computed: %s", words);
         } else if (status != XIR_E_UNSUPPORTED && status != XIR_E_MISSING && !f->at->within->refused) {
             say_failed(f, op);
         }
@@ -351,7 +351,7 @@ static xir_status run(xir_pass *at) {
     folder f = { .at = at, .net = net, .own = net->n_params, .limit = limit < 0 ? 0 : (uint64_t)limit,
                  .shape = xir_shape_class(), .gather = xir_gather_class(), .slice = xir_slice_class(),
                  .shares = { xir_reshape_class(), xir_squeeze_class(), xir_copy_class() } };
-    if (!net->ctx->run_op) xir_pass_say(at, XIR_NOTE, NULL, "there is no executor: only shapes are computed");
+    if (!net->ctx->run_op) xir_pass_diag(at, XIR_NOTE, NULL, "there is no executor: only shapes are computed");
     f.news = mem_new(&net->alloc, slots);
     f.why = xir_diags_new(net->ctx);
     begin_bytes(&f);

@@ -32,14 +32,14 @@ typedef struct linear {
 
 static bool has_bytes(const xir_value *v, int64_t *count) {
     uint64_t size, need;
-    if (!v || !value_is_params(v) || !xir_type_tensor(v->type)) return false;
+    if (!v || !value_is_params(v) || !xir_type_as_tensor(v->type)) return false;
     return xir_type_elements(v->type, count) == XIR_OK && xir_type_bytes(v->type, &need) == XIR_OK &&
            xir_params_data(v, &size) && size == need;
 }
 
 /* Tiles and padded channels are a back end's. */
 static bool is_plain(const xir_type *type) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     return tensor && !tensor->merged_distrs.size && !xir_type_is_layouted(type);
 }
 
@@ -143,7 +143,7 @@ static xir_value *make_bias(const linear *l) {
         memcpy(name + by.size, ".bias", 6);
     }
     const xir_type *element = xir_type_element(l->bias ? l->bias->type : l->weights->type);
-    const xir_type *type = xir_tensor(net->ctx, element, NULL, &l->out_channels, 1);
+    const xir_type *type = xir_type_tensor(net->ctx, element, NULL, &l->out_channels, 1);
     xir_value *bias = type ? xir_params_new(net, xir_str_of(name), type) : NULL;
     uint64_t size;
     if (!bias || xir_type_bytes(type, &size) != XIR_OK) return NULL;

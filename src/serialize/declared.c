@@ -23,7 +23,7 @@ static xir_status tell_on(const format *f, xir_str file, xir_status status, size
     if (status == XIR_E_MEMORY) return diag_memory(why);
     char sentence[120];
     snprintf(sentence, sizeof sentence, "the format %.60s fails and does not say why", f->word);
-    return xir_diags_put(why, &(xir_diag){
+    return xir_diags_append(why, &(xir_diag){
         .severity = XIR_ERROR, .code = status, .file = file, .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
 }
 
@@ -75,7 +75,7 @@ static xir_status read_params(xir_network *net, const format_reading *how, const
     return read_blob(net, how, whole, XIR_OK);
 }
 
-xir_status xir_format_give(const xir_format_reading *how, xir_value *value, uint64_t offset, uint64_t size) {
+xir_status xir_format_set_params(const xir_format_reading *how, xir_value *value, uint64_t offset, uint64_t size) {
     blob *whole = how->bytes;
     uint64_t takes;
     if (!xir_value_is_params(value)) return XIR_E_TYPE;

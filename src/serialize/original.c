@@ -37,7 +37,7 @@ xir_status xir_flat_save(xir_network *net, const char *path, unsigned flags, xir
 
 /* ---- JSON and raw ---------------------------------------------------------------------------------------------- */
 
-xir_status xir_raw_beside(const char *json_path, char *out, size_t room, size_t *size, xir_diags *why) {
+xir_status xir_raw_find(const char *json_path, char *out, size_t room, size_t *size, xir_diags *why) {
     return xir_params_file_find(NULL, "json", json_path, out, room, size, why);
 }
 

@@ -68,14 +68,14 @@ static void copy_findings(placing *p, xir_str text, xir_str file, xir_diags *out
         diag.byte = at;
         diag.line = line;
         diag.column = (uint32_t)(at - line_start + 1);
-        xir_diags_put(out, &diag);
+        xir_diags_append(out, &diag);
         p->placed[p->list[i].diag] = true;
     }
     for (size_t i = 0; i < p->n; i++) {
         if (p->placed[i]) continue;
         xir_diag diag = *xir_diags_at(p->from, i);
         if (!diag.file.size) diag.file = file;
-        xir_diags_put(out, &diag);
+        xir_diags_append(out, &diag);
     }
     diags_append_more(out, p->from);
 }

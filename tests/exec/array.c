@@ -40,7 +40,7 @@ static void who_has_made_it_may_write(void **state) {
 
 static void types_that_no_array_has(void **state) {
     (void)state;
-    assert_null(xir_array_new(ctx, xir_float(ctx, XIR_FLOAT_FP32), why));
+    assert_null(xir_array_new(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), why));
     check_finding(XIR_E_TYPE, "needs a tensor type");
     assert_null(xir_array_new(ctx, NULL, why));
     check_finding(XIR_E_TYPE, "needs a tensor type");
@@ -57,7 +57,7 @@ static void types_that_no_array_has(void **state) {
 static void an_array_keeps_its_context(void **state) {
     (void)state;
     xir_context *own = xir_context_new(NULL);
-    xir_array *array = xir_array_new(own, XIR_TENSOR(own, xir_sint(own, 8), "*", 4), NULL);
+    xir_array *array = xir_array_new(own, XIR_TENSOR(own, xir_type_sint(own, 8), "*", 4), NULL);
     xir_context_free(own);
     assert_int_equal(xir_type_dim(xir_array_type(array), 0, false), 4);
     xir_array_free(array);
@@ -70,13 +70,13 @@ static void params_and_arrays_share_bytes(void **state) {
     static const float data[] = { 1, 2, 3 };
     xir_network *net = new_net();
     xir_value *params = xir_params_copy(net, XIR_STR("w"), FP32("*", 3), data, sizeof data);
-    xir_array *array = xir_array_of_params(params, why);
+    xir_array *array = xir_array_from_params(params, why);
     assert_ptr_equal(xir_array_data(array, NULL), xir_params_data(params, NULL));
     /* who writes to the Params gets bytes of his own */
     float *own = xir_params_edit(params);
     own[0] = 9;
     assert_true(xir_array_real(array, 0) == 1);
-    xir_value *again = xir_params_of_array(net, XIR_STR("v"), array);
+    xir_value *again = xir_params_from_array(net, XIR_STR("v"), array);
     assert_ptr_equal(xir_params_data(again, NULL), xir_array_data(array, NULL));
     CHECK_STR(xir_value_name(again), "v");
     xir_network_free(net);
@@ -87,14 +87,14 @@ static void params_and_arrays_share_bytes(void **state) {
 static void params_without_bytes_are_no_array(void **state) {
     (void)state;
     xir_network *net = new_net();
-    assert_null(xir_array_of_params(xir_params_new(net, XIR_STR("w"), FP32("*", 3)), why));
+    assert_null(xir_array_from_params(xir_params_new(net, XIR_STR("w"), FP32("*", 3)), why));
     check_finding(XIR_E_MISSING, "'w' has no bytes");
-    xir_array *none = xir_array_of_params(xir_params_new(net, XIR_STR("w"), FP32("*", 0)), why);
+    xir_array *none = xir_array_from_params(xir_params_new(net, XIR_STR("w"), FP32("*", 0)), why);
     assert_int_equal(xir_array_count(none), 0);
     assert_null(xir_array_data(none, NULL));
     xir_array_free(none);
     xir_value *input = xir_input(XIR_AT(net), "x", FP32("*", 3));
-    assert_null(xir_array_of_params(input, why));
+    assert_null(xir_array_from_params(input, why));
     check_finding(XIR_E_TYPE, "no parameter");
     xir_network_free(net);
 }
@@ -102,7 +102,7 @@ static void params_without_bytes_are_no_array(void **state) {
 /* ---- numbers ------------------------------------------------------------------------------------------------------- */
 
 static void check_bytes(const xir_type *element, const void *bytes, size_t size, const double *expected, size_t n) {
-    xir_array *array = xir_array_copy(ctx, xir_tensor(ctx, element, NULL, (const int64_t[]){ (int64_t)n }, 1), bytes, size, why);
+    xir_array *array = xir_array_copy(ctx, xir_type_tensor(ctx, element, NULL, (const int64_t[]){ (int64_t)n }, 1), bytes, size, why);
     assert_non_null(array);
     for (size_t i = 0; i < n; i++) {
         double found = xir_array_real(array, i);
@@ -113,19 +113,19 @@ static void check_bytes(const xir_type *element, const void *bytes, size_t size,
 
 static void elements_as_reals(void **state) {
     (void)state;
-    check_bytes(xir_float(ctx, XIR_FLOAT_FP16), "\x00\x3c\x00\xc0\x01\x00\xff\x7b\x00\x7c\x00\x7e\xff\x03", 14,
+    check_bytes(xir_type_float(ctx, XIR_FLOAT_FP16), "\x00\x3c\x00\xc0\x01\x00\xff\x7b\x00\x7c\x00\x7e\xff\x03", 14,
                 (const double[]){ 1, -2, 0x1p-24, 65504, INFINITY, NAN, 0x3ffp-24 }, 7);
-    check_bytes(xir_float(ctx, XIR_FLOAT_BF16), "\x80\x3f\x80\xff\xc0\x7f\x01\x00", 8, (const double[]){ 1, -INFINITY, NAN, 0x1p-133 }, 4);
-    check_bytes(xir_float(ctx, XIR_FLOAT_TF32), "\x00\x00\x80\x3f\x00\x20\x80\x3f", 8, (const double[]){ 1, 1 + 0x1p-10 }, 2);
-    check_bytes(xir_float(ctx, XIR_FLOAT_FPE7M8), "\x00\x3f\x01\x3f\x01\x00", 6, (const double[]){ 1, 1 + 0x1p-8, 0x1p-70 }, 3);
-    check_bytes(xir_float(ctx, XIR_FLOAT_FPE6M9), "\x00\x3e\x01\x3e\x01\x00", 6, (const double[]){ 1, 1 + 0x1p-9, 0x1p-39 }, 3);
-    check_bytes(xir_float(ctx, XIR_FLOAT_FP64), "\x18\x2d\x44\x54\xfb\x21\x09\x40", 8, (const double[]){ 3.141592653589793 }, 1);
-    check_bytes(xir_bool_type_get(ctx), "\x00\x01\x07", 3, (const double[]){ 0, 1, 1 }, 3);
-    check_bytes(xir_sint(ctx, 4), "\x8f\x07", 2, (const double[]){ -1, -8, 7 }, 3);   /* the lower half of a byte comes first */
-    check_bytes(xir_uint(ctx, 3), "\xd1\x58", 2, (const double[]){ 1, 2, 3, 4, 5 }, 5);
-    check_bytes(xir_sint(ctx, 1), "\x05", 1, (const double[]){ -1, 0, -1 }, 3);
-    check_bytes(xir_uint(ctx, 24), "\x01\x00\x80", 3, (const double[]){ 8388609 }, 1);
-    check_bytes(xir_uint(ctx, 64), "\xff\xff\xff\xff\xff\xff\xff\xff", 8, (const double[]){ 0x1p64 }, 1);
+    check_bytes(xir_type_float(ctx, XIR_FLOAT_BF16), "\x80\x3f\x80\xff\xc0\x7f\x01\x00", 8, (const double[]){ 1, -INFINITY, NAN, 0x1p-133 }, 4);
+    check_bytes(xir_type_float(ctx, XIR_FLOAT_TF32), "\x00\x00\x80\x3f\x00\x20\x80\x3f", 8, (const double[]){ 1, 1 + 0x1p-10 }, 2);
+    check_bytes(xir_type_float(ctx, XIR_FLOAT_FPE7M8), "\x00\x3f\x01\x3f\x01\x00", 6, (const double[]){ 1, 1 + 0x1p-8, 0x1p-70 }, 3);
+    check_bytes(xir_type_float(ctx, XIR_FLOAT_FPE6M9), "\x00\x3e\x01\x3e\x01\x00", 6, (const double[]){ 1, 1 + 0x1p-9, 0x1p-39 }, 3);
+    check_bytes(xir_type_float(ctx, XIR_FLOAT_FP64), "\x18\x2d\x44\x54\xfb\x21\x09\x40", 8, (const double[]){ 3.141592653589793 }, 1);
+    check_bytes(xir_type_bool(ctx), "\x00\x01\x07", 3, (const double[]){ 0, 1, 1 }, 3);
+    check_bytes(xir_type_sint(ctx, 4), "\x8f\x07", 2, (const double[]){ -1, -8, 7 }, 3);   /* the lower half of a byte comes first */
+    check_bytes(xir_type_uint(ctx, 3), "\xd1\x58", 2, (const double[]){ 1, 2, 3, 4, 5 }, 5);
+    check_bytes(xir_type_sint(ctx, 1), "\x05", 1, (const double[]){ -1, 0, -1 }, 3);
+    check_bytes(xir_type_uint(ctx, 24), "\x01\x00\x80", 3, (const double[]){ 8388609 }, 1);
+    check_bytes(xir_type_uint(ctx, 64), "\xff\xff\xff\xff\xff\xff\xff\xff", 8, (const double[]){ 0x1p64 }, 1);
 }
 
 static void elements_as_integers(void **state) {
@@ -139,27 +139,27 @@ static void elements_as_integers(void **state) {
     assert_int_equal(xir_array_reals(array, 5, 0, NULL), XIR_E_BOUNDS);
     assert_true(isnan(xir_array_real(array, 4)));
     xir_array_free(array);
-    array = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_sint(ctx, 128), "*", 1), "0123456789abcdef", 16, why);
+    array = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_type_sint(ctx, 128), "*", 1), "0123456789abcdef", 16, why);
     assert_int_equal(xir_array_i64s(array, 0, 1, out), XIR_E_TYPE);
     xir_array_free(array);
 }
 
 static void quantised_elements_are_what_they_stand_for(void **state) {
     (void)state;
-    const xir_scales *scales = xir_scales_get(ctx, (const double[]){ 0.5, 2 }, 2, 0);
-    const xir_type *type = XIR_TENSOR(ctx, xir_quantized(ctx, scales, (const int64_t[]){ 1, -1 }, 2, xir_sint(ctx, 8), NULL), "**", 2, 2);
+    const xir_scales *scales = xir_scales_from(ctx, (const double[]){ 0.5, 2 }, 2, 0);
+    const xir_type *type = XIR_TENSOR(ctx, xir_type_quantized(ctx, scales, (const int64_t[]){ 1, -1 }, 2, xir_type_sint(ctx, 8), NULL), "**", 2, 2);
     xir_array *array = xir_array_copy(ctx, type, "\x03\xff\x03\xff", 4, why);
     assert_true(xir_array_real(array, 0) == 1 && xir_array_real(array, 1) == -1);    /* (3 - 1) * 0.5, (-1 - 1) * 0.5 */
     assert_true(xir_array_real(array, 2) == 8 && xir_array_real(array, 3) == 0);
     xir_array_free(array);
     /* m * 2^-exp, whatever it once stood for, times the ratio */
-    const xir_scales *exp = xir_exp_scales_get(ctx, (const int64_t[]){ 3 }, (const int64_t[]){ 1 }, (const double[]){ 1.25 }, 1, -1);
-    const xir_type *ratio = xir_normalized(ctx, xir_norm_ratios_get(ctx, (const double[]){ 10 }, 1, -1), xir_sint(ctx, 8), NULL);
-    array = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_normalized_quantized(ctx, ratio, exp, NULL, 0), "*", 1), "\x02", 1, why);
+    const xir_scales *exp = xir_exp_scales_from(ctx, (const int64_t[]){ 3 }, (const int64_t[]){ 1 }, (const double[]){ 1.25 }, 1, -1);
+    const xir_type *ratio = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, (const double[]){ 10 }, 1, -1), xir_type_sint(ctx, 8), NULL);
+    array = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_type_normalized_quantized(ctx, ratio, exp, NULL, 0), "*", 1), "\x02", 1, why);
     assert_true(xir_array_real(array, 0) == 30);
     xir_array_free(array);
     /* scales that are neither one nor one for each index */
-    const xir_type *wrong = XIR_TENSOR(ctx, xir_quantized(ctx, scales, NULL, 0, xir_sint(ctx, 8), NULL), "*", 3);
+    const xir_type *wrong = XIR_TENSOR(ctx, xir_type_quantized(ctx, scales, NULL, 0, xir_type_sint(ctx, 8), NULL), "*", 3);
     array = xir_array_new(ctx, wrong, why);
     double reals[3];
     assert_int_equal(xir_array_reals(array, 0, 3, reals), XIR_E_TYPE);
@@ -197,8 +197,8 @@ static void elements_of_any_two_types_compare(void **state) {
     (void)state;
     xir_difference d;
     xir_array *a = floats((const float[]){ 1, -1 }, 2);
-    xir_array *b = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_sint(ctx, 8), "C", 2), "\x01\xff", 2, why);
-    xir_array *c = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_sint(ctx, 8), "NC", 1, 2), "\x01\xff", 2, why);
+    xir_array *b = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "C", 2), "\x01\xff", 2, why);
+    xir_array *c = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "NC", 1, 2), "\x01\xff", 2, why);
     DOES(xir_array_compare(a, b, 0, 0, &d));
     assert_true(d.same_shape && d.count == 0);
     DOES(xir_array_compare(a, c, 0, 0, &d));
@@ -246,7 +246,7 @@ static void random_integers_and_truths(void **state) {
     (void)state;
     int64_t out[200];
     bool seen[10] = { false };
-    xir_array *array = xir_array_random(ctx, XIR_TENSOR(ctx, xir_uint(ctx, 8), "*", 200), 1, why);
+    xir_array *array = xir_array_random(ctx, XIR_TENSOR(ctx, xir_type_uint(ctx, 8), "*", 200), 1, why);
     DOES(xir_array_i64s(array, 0, 200, out));
     for (size_t i = 0; i < 200; i++) {
         assert_in_range(out[i], 0, 9);
@@ -254,7 +254,7 @@ static void random_integers_and_truths(void **state) {
     }
     for (size_t i = 0; i < 10; i++) assert_true(seen[i]);
     xir_array_free(array);
-    array = xir_array_random(ctx, XIR_TENSOR(ctx, xir_bool_type_get(ctx), "*", 200), 1, why);
+    array = xir_array_random(ctx, XIR_TENSOR(ctx, xir_type_bool(ctx), "*", 200), 1, why);
     DOES(xir_array_i64s(array, 0, 200, out));
     int64_t ones = 0;
     for (size_t i = 0; i < 200; i++) ones += out[i];
@@ -263,9 +263,9 @@ static void random_integers_and_truths(void **state) {
 }
 
 static bool make_and_compare(xir_context *with) {
-    const xir_scales *scales = xir_scales_get(with, (const double[]){ 0.5, 2 }, 2, 0);
-    const xir_type *sint8 = xir_sint(with, 8), *element = scales && sint8 ? xir_quantized(with, scales, NULL, 0, sint8, NULL) : NULL;
-    const xir_type *type = element ? xir_tensor(with, element, NULL, (const int64_t[]){ 2, 3 }, 2) : NULL;
+    const xir_scales *scales = xir_scales_from(with, (const double[]){ 0.5, 2 }, 2, 0);
+    const xir_type *sint8 = xir_type_sint(with, 8), *element = scales && sint8 ? xir_type_quantized(with, scales, NULL, 0, sint8, NULL) : NULL;
+    const xir_type *type = element ? xir_type_tensor(with, element, NULL, (const int64_t[]){ 2, 3 }, 2) : NULL;
     xir_array *a = type ? xir_array_random(with, type, 1, NULL) : NULL, *b = a ? xir_array_new(with, type, NULL) : NULL;
     xir_difference d;
     bool done = b && xir_array_compare(a, b, 0, 0, &d) == XIR_OK;

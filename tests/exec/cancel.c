@@ -143,7 +143,7 @@ static void a_proof_has_no_limit_unless_it_is_given_one(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         xir_proof *proof = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .max_work = rows[i].max_work), why);
         xir_proof_state now = XIR_INIT(xir_proof_state);
-        DOES(xir_proof_look(proof, net, why));
+        DOES(xir_proof_check(proof, net, why));
         DOES(xir_proof_state_of(proof, &now, why));
         assert_int_equal(now.networks, rows[i].networks);
         if (!now.networks) assert_int_equal(xir_diags_at(xir_proof_obstacle(proof), 0)->code, XIR_E_LIMIT);
@@ -151,7 +151,7 @@ static void a_proof_has_no_limit_unless_it_is_given_one(void **state) {
     }
     patience p = { .at = 2 };
     xir_proof *proof = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .cancel = impatient, .user = &p), why);
-    assert_int_equal(xir_proof_look(proof, net, why), XIR_E_CANCELLED);
+    assert_int_equal(xir_proof_check(proof, net, why), XIR_E_CANCELLED);
     xir_proof_free(proof);
     xir_diags_clear(why);
     xir_network_free(net);

@@ -20,12 +20,12 @@ static void fill(uint8_t *bytes, size_t size) {
 
 /* An array in place of a value, of a type like its; NULL if it has none or is too large. */
 static xir_array *some_array(const xir_value *value) {
-    const xir_tensor_type *tensor = xir_type_tensor(xir_value_type(value));
+    const xir_tensor_type *tensor = xir_type_as_tensor(xir_value_type(value));
     int64_t dims[16], n = 0;
     size_t size = 0;
     if (!tensor || tensor->shape.size > COUNT(dims)) return NULL;
     for (size_t k = 0; k < tensor->shape.size; k++) dims[k] = tensor->shape.data[k] < 0 ? (int64_t)chance(4) : tensor->shape.data[k];
-    const xir_type *type = tensor->element_dtype ? xir_tensor(ctx, tensor->element_dtype, NULL, dims, tensor->shape.size) : NULL;
+    const xir_type *type = tensor->element_dtype ? xir_type_tensor(ctx, tensor->element_dtype, NULL, dims, tensor->shape.size) : NULL;
     if (!type || xir_type_elements(type, &n) || n > MOST_ELEMENTS) return NULL;
     xir_array *array = xir_array_new(ctx, type, NULL);
     if (array && xir_array_data(array, &size)) fill(xir_array_edit(array), size);
@@ -38,7 +38,7 @@ static void fill_params(pool *p) {
         uint8_t bytes[1 << 12];
         uint64_t size = 0;
         const xir_type *type = xir_value_type(p->params[i]);
-        if (!xir_type_tensor(type) || xir_type_bytes(type, &size) || size > sizeof bytes || once_in(8)) continue;
+        if (!xir_type_as_tensor(type) || xir_type_bytes(type, &size) || size > sizeof bytes || once_in(8)) continue;
         fill(bytes, (size_t)size);
         (void)xir_params_set_copy(p->params[i], bytes, (size_t)size);
     }
@@ -150,17 +150,17 @@ static bool case_arrays(op_case *c, size_t other, xir_array **out) {
         if (!c->is_arg[i]) continue;
         const xir_value *given = c->given[k++];
         if (i != other) {
-            out[i] = given ? xir_array_of_params(given, NULL) : NULL;
+            out[i] = given ? xir_array_from_params(given, NULL) : NULL;
             if (!out[i]) return false;
             continue;
         }
-        const xir_tensor_type *type = xir_type_tensor(xir_value_type(c->inputs[i]));
+        const xir_tensor_type *type = xir_type_as_tensor(xir_value_type(c->inputs[i]));
         int64_t dims[16];
         size_t rank = type->shape.size, size;
         if (rank == 0 || rank > COUNT(dims)) return false;
         memcpy(dims, type->shape.data, rank * sizeof *dims);
         dims[chance(rank)] = (int64_t)chance(5);
-        const xir_type *changed = xir_tensor(ctx, type->element_dtype, once_in(2) ? type->layout : NULL, dims, rank);
+        const xir_type *changed = xir_type_tensor(ctx, type->element_dtype, once_in(2) ? type->layout : NULL, dims, rank);
         DOES(xir_value_set_type(c->inputs[i], changed));
         out[i] = xir_array_new(ctx, changed, NULL);
         if (!out[i]) return false;

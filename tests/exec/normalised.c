@@ -110,14 +110,14 @@ static void passes_keep_every_element(void **state) {
  * meant for. */
 static void normalise(xir_network *net, const char *name, double ratio) {
     xir_value *v = story_value(net, name);
-    const xir_tensor_type *tensor = xir_type_tensor(xir_value_type(v));
+    const xir_tensor_type *tensor = xir_type_as_tensor(xir_value_type(v));
     size_t n = (size_t)tensor->shape.data[tensor->shape.size - 1];
     double ratios[16];
     const double one = 0.01;
     for (size_t i = 0; i < n; i++) ratios[i] = ratio;
-    const xir_type *normalised = xir_normalized(ctx, xir_norm_ratios_get(ctx, ratios, n, -1), xir_sint(ctx, 16), NULL);
-    const xir_type *element = xir_normalized_quantized(ctx, normalised, xir_scales_get(ctx, &one, 1, -1), NULL, 0);
-    DOES(xir_value_set_type(v, xir_tensor(ctx, element, tensor->layout, tensor->shape.data, tensor->shape.size)));
+    const xir_type *normalised = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, ratios, n, -1), xir_type_sint(ctx, 16), NULL);
+    const xir_type *element = xir_type_normalized_quantized(ctx, normalised, xir_scales_from(ctx, &one, 1, -1), NULL, 0);
+    DOES(xir_value_set_type(v, xir_type_tensor(ctx, element, tensor->layout, tensor->shape.data, tensor->shape.size)));
 }
 
 typedef struct before_pass {
@@ -158,7 +158,7 @@ static void a_map_between_floats_is_not_passed_over(void **state) {
         old = xir_network_clone(net);
         run_pass(net, b->pass, &changes);
         if (changes != b->changes) fail_msg("%s: %s: %zu changes, %zu were expected", b->pass, b->text, changes, b->changes);
-        if (xir_network_cannot_run(net)) fail_msg("%s", b->text);
+        if (xir_network_first_unrunnable(net)) fail_msg("%s", b->text);
         CHECK_SAME_NUMBERS(old, net);
         xir_network_free(old);
         xir_network_free(net);
@@ -172,16 +172,16 @@ typedef struct one_input { xir_value *x; } one_input;
 #define CLASS(id, key, ...)                                                                                                      \
     static const xir_class_decl *id(void) {                                                                                      \
         static const xir_row rows[] = {                                                                                          \
-            { .word = XIR_WORD_OP, .name = key, .describe = "half of each element", .offset = 1,                                 \
+            { .word = XIR_DECL_OP, .name = key, .describe = "half of each element", .offset = 1,                                 \
               .least = { .i = sizeof(one_input) } },                                                                             \
-            { .word = XIR_WORD_IN, .name = "x", .describe = "" }, { .word = XIR_WORD_OUT, .name = "y", .describe = "" },         \
-            __VA_ARGS__ { .word = XIR_WORD_END },                                                                                \
+            { .word = XIR_DECL_IN, .name = "x", .describe = "" }, { .word = XIR_DECL_OUT, .name = "y", .describe = "" },         \
+            __VA_ARGS__ { .word = XIR_DECL_END },                                                                                \
         };                                                                                                                       \
         static const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), rows };                                      \
         return &decl;                                                                                                            \
     }
 CLASS (silent, "test::Silent", )
-CLASS (outspoken, "test::Outspoken", { .word = XIR_WORD_NORMALISED, .describe = "REAL" },)
+CLASS (outspoken, "test::Outspoken", { .word = XIR_DECL_NORMALISED, .describe = "REAL" },)
 
 static xir_status halve(xir_kernel *at) {
     const double *x = xir_kernel_reals(at, 0);
@@ -203,9 +203,9 @@ static void a_row_of_a_program_s_class_is_followed(void **state) {
         bool normalised = true;
         normalise(net, "x", 4);
         type = xir_value_type(x);
-        DOES(xir_register(ctx, classes[i](), why));
+        DOES(xir_class_register(ctx, classes[i](), why));
         DOES(xir_kernel_register(ctx, classes[i](), halve));
-        const xir_class *cls = xir_class_of(ctx, classes[i]());
+        const xir_class *cls = xir_class_find_decl(ctx, classes[i]());
         const xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .inputs = &x, .n_inputs = 1, .types = &type,
                                                           .n_types = 1, .id = XIR_NO_ID));
         assert_non_null(op);

@@ -192,19 +192,19 @@ static void what_is_written_is_what_numpy_writes(void **state) {
     const float reals[] = { 1, -2 };
     check_written(FP32("NC", 1, 2), reals, 8, "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }", reals, 8);
     check_written(FP32("*", 2), reals, 8, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", reals, 8);
-    check_written(xir_tensor(ctx, xir_float(ctx, XIR_FLOAT_FP32), NULL, NULL, 0), reals, 4,
+    check_written(xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), NULL, NULL, 0), reals, 4,
                   "{'descr': '<f4', 'fortran_order': False, 'shape': (), }", reals, 4);
-    check_written(XIR_TENSOR(ctx, xir_bool_type_get(ctx), "*", 2), "\x01\x00", 2,
+    check_written(XIR_TENSOR(ctx, xir_type_bool(ctx), "*", 2), "\x01\x00", 2,
                   "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", "\x01\x00", 2);
-    check_written(XIR_TENSOR(ctx, xir_sint(ctx, 64), "*", 1), "\x01\x00\x00\x00\x00\x00\x00\x00", 8,
+    check_written(XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "*", 1), "\x01\x00\x00\x00\x00\x00\x00\x00", 8,
                   "{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }", "\x01\x00\x00\x00\x00\x00\x00\x00", 8);
     /* what NumPy has no type for */
-    check_written(XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_BF16), "*", 2), "\x80\x3f\x00\xc0", 4,
+    check_written(XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_BF16), "*", 2), "\x80\x3f\x00\xc0", 4,
                   "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", reals, 8);
-    check_written(XIR_TENSOR(ctx, xir_sint(ctx, 4), "*", 2), "\xe1", 1,
+    check_written(XIR_TENSOR(ctx, xir_type_sint(ctx, 4), "*", 2), "\xe1", 1,
                   "{'descr': '|i1', 'fortran_order': False, 'shape': (2,), }", "\x01\xfe", 2);
-    const xir_scales *half = xir_scales_get(ctx, (const double[]){ 0.5 }, 1, -1);
-    const xir_type *quantised = xir_quantized(ctx, half, NULL, 0, xir_sint(ctx, 8), NULL);
+    const xir_scales *half = xir_scales_from(ctx, (const double[]){ 0.5 }, 1, -1);
+    const xir_type *quantised = xir_type_quantized(ctx, half, NULL, 0, xir_type_sint(ctx, 8), NULL);
     check_written(XIR_TENSOR(ctx, quantised, "*", 2), "\x02\xfc", 2, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", reals, 8);
 }
 
@@ -222,8 +222,8 @@ static void a_failing_write_leaves_the_old_file(void **state) {
 static void what_is_saved_is_loaded(void **state) {
     (void)state;
     const xir_type *types[] = {
-        FP32("NHWC", 2, 3, 4, 5), XIR_TENSOR(ctx, xir_sint(ctx, 32), "**", 7, 9), XIR_TENSOR(ctx, xir_bool_type_get(ctx), "*", 3),
-        XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP16), "*", 600), XIR_TENSOR(ctx, xir_uint(ctx, 8), "**", 0, 4),
+        FP32("NHWC", 2, 3, 4, 5), XIR_TENSOR(ctx, xir_type_sint(ctx, 32), "**", 7, 9), XIR_TENSOR(ctx, xir_type_bool(ctx), "*", 3),
+        XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP16), "*", 600), XIR_TENSOR(ctx, xir_type_uint(ctx, 8), "**", 0, 4),
     };
     for (size_t i = 0; i < COUNT(types); i++) {
         xir_difference d;

@@ -32,13 +32,13 @@ static xir_array *run(const xir_class_decl *decl, const void *attrs, const char 
     const xir_type *types[3];
     xir_array *in[3], *out = NULL;
     for (size_t i = 0; i < n; i++) {
-        types[i] = xir_tensor_named(ctx, element, layouts[i], dims[i], ranks[i]);
+        types[i] = xir_type_tensor_text(ctx, element, layouts[i], dims[i], ranks[i]);
         in[i] = numbers(types[i], i + 1);
     }
     xir_op *input = xir_inputs(XIR_AT(net), "in", types, n);
     xir_value *values[3];
     for (size_t i = 0; i < n; i++) values[i] = xir_op_output(input, (int64_t)i);
-    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, decl), .attrs = attrs,
+    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, decl), .attrs = attrs,
                                                 .inputs = values, .n_inputs = n,
                                                       .id = XIR_NO_ID));
     if (!op) xir_diags_print(xir_network_diags(net), stderr);
@@ -69,7 +69,7 @@ static void matrices(void **state) {
         int64_t plain[][MOST_RANK] = { { rows, depth }, { depth, columns }, { columns } };
         int64_t many[][MOST_RANK] = { { a, 1, rows, depth }, { b, depth, columns }, { columns } };
         const size_t ranks[] = { 2, 2, 1 }, more[] = { 4, 3, 1 };
-        const xir_type *f64 = xir_float(ctx, XIR_FLOAT_FP64), *i64 = xir_sint(ctx, 64);
+        const xir_type *f64 = xir_type_float(ctx, XIR_FLOAT_FP64), *i64 = xir_type_sint(ctx, 64);
         const size_t n = i % 2 ? 3 : 2;
         const xir_class_decl *matmul = xir_matmul_class(), *einsum = xir_einsum_class();
         check_same(run(matmul, NULL, layouts, plain, ranks, n, f64), run(matmul, NULL, layouts, plain, ranks, n, i64), "matrix", i);
@@ -93,13 +93,13 @@ static void convolutions(void **state) {
         if (transposed) dims[1][2] = o, dims[1][3] = k;
         else if (first) dims[1][0] = o, dims[1][1] = k, dims[1][2] = dims[1][3] = size;
         const size_t ranks[] = { 4, 4, 1 };
-        xir_conv2d_attrs a = xir_conv2d_square(from_to(1, 2), from_to(0, 2), 1, groups);
+        xir_conv2d_attrs a = xir_conv2d_attrs_square(from_to(1, 2), from_to(0, 2), 1, groups);
         xir_conv_transpose2d_attrs t = { .stride_width = 2, .stride_height = 1, .pad_left = 1, .dilation_width = 1, .dilation_height = 2,
                                          .groups = groups };
         const xir_class_decl *decl = transposed ? xir_conv_transpose2d_class() : xir_conv2d_class();
         const void *attrs = transposed ? (const void *)&t : &a;
-        check_same(run(decl, attrs, layouts, dims, ranks, 3, xir_float(ctx, XIR_FLOAT_FP64)),
-                   run(decl, attrs, layouts, dims, ranks, 3, xir_sint(ctx, 64)), "convolution", i);
+        check_same(run(decl, attrs, layouts, dims, ranks, 3, xir_type_float(ctx, XIR_FLOAT_FP64)),
+                   run(decl, attrs, layouts, dims, ranks, 3, xir_type_sint(ctx, 64)), "convolution", i);
     }
 }
 

@@ -34,7 +34,7 @@ static xir_array *array(const xir_type *type, const char *numbers) {
     snprintf(text, sizeof text, "= %s", numbers);
     t.at = text;
     if (!op_text_elements(&t, type, &params)) fail_msg("%s: %s", numbers, t.fault);
-    xir_array *made = xir_array_of_params(params, why);
+    xir_array *made = xir_array_from_params(params, why);
     op_text_free(&t);
     xir_network_free(t.net);
     return made;
@@ -57,7 +57,7 @@ static xir_status run_on(xir_array *in, size_t outputs) {
     return status;
 }
 
-static xir_value *relu_of(xir_value *x, const char *name) { return xir_relu_short(xir_at_end(net), x, name); }
+static xir_value *relu_of(xir_value *x, const char *name) { return xir_build_relu(xir_at_end(net), x, name); }
 
 /* ---- inputs --------------------------------------------------------------------------------------------------------- */
 
@@ -95,7 +95,7 @@ static void arrays_that_do_not_fit(void **state) {
     check_finding(XIR_E_BOUNDS, "input 0 'x' of the network: @fp(32) [-1,2] was expected, the array has @fp(32) [1,3]");
     assert_int_equal(run_on(array(FP32("*", 2), "1 2"), 1), XIR_E_BOUNDS);
     check_finding(XIR_E_BOUNDS, "[2]");
-    assert_int_equal(run_on(array(XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP64), "NC", 1, 2), "1 2"), 1), XIR_E_TYPE);
+    assert_int_equal(run_on(array(XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP64), "NC", 1, 2), "1 2"), 1), XIR_E_TYPE);
     check_finding(XIR_E_TYPE, "the array has @fp(64) [1,2]");
     assert_int_equal(run_on(NULL, 1), XIR_E_MISSING);
     check_finding(XIR_E_MISSING, "input 0 'x' of the network: there is no array for it");
@@ -146,7 +146,7 @@ static void dims_may_depend_on_numbers(void **state) {
     xir_value *x = xir_input(XIR_AT(net), "x", FP32("**", -1, -1));
     xir_op *shape = xir_add_shape(XIR_AT(net), (xir_shape_in){ .input = x }, NULL);
     xir_op *ones = xir_add_constant_of_shape(XIR_AT(net), (xir_constant_of_shape_in){ .input = xir_op_output(shape, 0) }, NULL);
-    xir_value *sum = xir_add_short(XIR_AT(net), x, xir_op_output(ones, 0), 1, 1, "sum");
+    xir_value *sum = xir_build_add(XIR_AT(net), x, xir_op_output(ones, 0), 1, 1, "sum");
     xir_output(XIR_AT(net), XIR_VALUES(sum));
     DOES(xir_network_status(net));
     DOES(run_on(array(FP32("**", 2, 1), "5 6"), 1));
@@ -155,7 +155,7 @@ static void dims_may_depend_on_numbers(void **state) {
 
 static void a_type_that_the_network_says_is_kept(void **state) {
     (void)state;
-    const xir_type *half = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP16), "N*", 1, 2);
+    const xir_type *half = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP16), "N*", 1, 2);
     xir_value *x = xir_input(XIR_AT(net), "x", FP32("NC", 1, 2));
     xir_op *relu = xir_network_add(net, &(xir_op_desc)DESC(relu, INPUTS(x), TYPES(half)));
     xir_op *moved = xir_network_add(net, &(xir_op_desc)DESC(copy, INPUTS(x), TYPES(half)));
@@ -183,7 +183,7 @@ static void an_op_without_a_kernel_is_named(void **state) {
     xir_op *hard = xir_network_add(net, &(xir_op_desc)DESC(hard_op, INPUTS(x), TYPES(FP32("*", 2)), .name = XIR_STR("hard")));
     xir_output(XIR_AT(net), XIR_VALUES(xir_op_output(hard, 0)));
     assert_false(xir_op_can_run(hard));
-    assert_ptr_equal(xir_network_cannot_run(net), hard);
+    assert_ptr_equal(xir_network_first_unrunnable(net), hard);
     assert_int_equal(run_on(array(FP32("*", 2), "1 2"), 1), XIR_E_UNSUPPORTED);
     check_finding(XIR_E_UNSUPPORTED, "icraft::xir::HardOp 'hard': the executor has no kernel for this class");
     assert_int_equal(xir_op_run(hard, NULL, 0, out, 1, why), XIR_E_MISSING);
@@ -193,7 +193,7 @@ static void an_op_without_a_kernel_is_named(void **state) {
 static void every_op_has_a_kernel(void **state) {
     (void)state;
     one_relu();
-    assert_null(xir_network_cannot_run(net));
+    assert_null(xir_network_first_unrunnable(net));
     assert_true(xir_op_can_run(xir_network_op_at(net, 1)));
     assert_false(xir_op_can_run(xir_network_input_op(net)));
 }
@@ -220,7 +220,7 @@ static void classes_without_kernels(void **state) {
 static xir_status constant_second(xir_infer *at) {
     if (xir_infer_input_is_params(at, 0)) return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "it must be computed");
     if (!xir_infer_input_is_params(at, 1)) return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "it must be constant");
-    return xir_infer_give(at, xir_infer_input(at, 0));
+    return xir_infer_result(at, xir_infer_input(at, 0));
 }
 
 /* What is a constant while building is one in a run, and nothing else is: also where dims are unknown, so that the run looks at bytes. */
@@ -231,8 +231,8 @@ static void rules_see_the_same_constants_in_a_run(void **state) {
         xir_context *own = xir_context_new(NULL);
         DOES(xir_infer_register(own, xir_multiply_class(), XIR_TARGET_WOLONG, constant_second));
         xir_network *made = xir_network_new(own, "constant", XIR_FRAMEWORK_PYTORCH, "v1.9");
-        const xir_type *type = XIR_TENSOR(own, xir_float(own, XIR_FLOAT_FP32), "*", 2);
-        xir_value *x = xir_input(XIR_AT(made), "x", XIR_TENSOR(own, xir_float(own, XIR_FLOAT_FP32), "*", dims[i]));
+        const xir_type *type = XIR_TENSOR(own, xir_type_float(own, XIR_FLOAT_FP32), "*", 2);
+        xir_value *x = xir_input(XIR_AT(made), "x", XIR_TENSOR(own, xir_type_float(own, XIR_FLOAT_FP32), "*", dims[i]));
         xir_value *k = xir_params_copy(made, XIR_STR("k"), type, (const float[]){ 2, 3 }, 2 * sizeof(float));
         xir_at at = XIR_AT(made);
         at.target = xir_target_of_kind(own, XIR_TARGET_WOLONG, NULL);
@@ -263,7 +263,7 @@ static void tiles_are_not_run(void **state) {
 static void params_without_bytes_are_named(void **state) {
     (void)state;
     xir_value *x = xir_input(XIR_AT(net), "x", FP32("*", 2)), *w = xir_params_new(net, XIR_STR("weight"), FP32("*", 2));
-    xir_output(XIR_AT(net), XIR_VALUES(xir_add_short(XIR_AT(net), x, w, 1, 1, "a")));
+    xir_output(XIR_AT(net), XIR_VALUES(xir_build_add(XIR_AT(net), x, w, 1, 1, "a")));
     assert_int_equal(run_on(array(FP32("*", 2), "1 2"), 1), XIR_E_MISSING);
     check_finding(XIR_E_MISSING, "parameter 'weight' has no bytes");
 }
@@ -298,7 +298,7 @@ static void an_op_of_params_needs_no_arrays(void **state) {
     xir_input(XIR_AT(net), "x", FP32("*", 1));
     xir_value *a = xir_params_copy(net, XIR_STR("a"), FP32("*", 2), (const float[]){ 1, 2 }, 8);
     xir_value *b = xir_params_copy(net, XIR_STR("b"), FP32("*", 2), (const float[]){ 10, 20 }, 8);
-    const xir_op *op = xir_value_op(xir_add_short(XIR_AT(net), a, b, 1, 1, "sum"));
+    const xir_op *op = xir_value_op(xir_build_add(XIR_AT(net), a, b, 1, 1, "sum"));
     DOES(xir_op_run(op, NULL, 0, out, 1, why));
     check_numbers(out[0], "11 22");
     xir_array_free(out[0]);
@@ -328,7 +328,7 @@ static bool watch(void *user, const xir_value *value, const xir_array *array) {
 static void every_value_is_seen_in_order(void **state) {
     (void)state;
     xir_value *x = xir_input(XIR_AT(net), "x", FP32("*", 1)), *a = relu_of(x, "a");
-    xir_value *b = xir_add_short(XIR_AT(net), a, a, 1, 1, "b");
+    xir_value *b = xir_build_add(XIR_AT(net), a, a, 1, 1, "b");
     relu_of(b, "unused");
     xir_output(XIR_AT(net), XIR_VALUES(b));
     watching w = { .left = 9 };
@@ -364,9 +364,9 @@ static void arrays_go_after_their_last_use(void **state) {
     xir_allocator alloc = { measured, &m };
     xir_context *own = xir_context_new(&alloc);
     xir_network *chain = xir_network_new(own, "chain", XIR_FRAMEWORK_ONNX, "");
-    const xir_type *type = XIR_TENSOR(own, xir_float(own, XIR_FLOAT_FP32), "*", N);
+    const xir_type *type = XIR_TENSOR(own, xir_type_float(own, XIR_FLOAT_FP32), "*", N);
     xir_value *x = xir_input(xir_at_end(chain), "x", type);
-    for (int i = 0; i < OPS; i++) x = xir_relu_short(xir_at_end(chain), x, "r");
+    for (int i = 0; i < OPS; i++) x = xir_build_relu(xir_at_end(chain), x, "r");
     xir_output(xir_at_end(chain), XIR_VALUES(x));
     xir_array *in = xir_array_random(own, type, 1, NULL);
     size_t before = m.most = m.now;
@@ -390,7 +390,7 @@ static void *run_often(void *user) {
     xir_context *with = xir_network_context(r->net);
     r->good = true;
     for (int i = 0; i < 20 && r->good; i++) {
-        const xir_type *type = XIR_TENSOR(with, xir_float(with, XIR_FLOAT_FP32), "NC", r->n, 2);
+        const xir_type *type = XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "NC", r->n, 2);
         xir_array *in = xir_array_random(with, type, (uint64_t)i, NULL), *o = NULL;
         r->good = in && xir_network_run(r->net, (const xir_array *const[]){ in }, 1, &o, 1, NULL, NULL) == XIR_OK;
         for (size_t k = 0; r->good && k < xir_array_count(o); k++) r->good = xir_array_real(o, k) == 2 * fmax(xir_array_real(in, k), 0);
@@ -406,9 +406,9 @@ static void threads_run_one_network(void **state) {
     xir_context *own = xir_context_new(NULL);   /* the group's counts without a lock */
     xir_network *shared = xir_network_new(own, "shared", XIR_FRAMEWORK_ONNX, "");
     xir_at at = xir_at_end(shared);
-    xir_value *x = xir_input(at, "x", XIR_TENSOR(own, xir_float(own, XIR_FLOAT_FP32), "NC", -1, 2));
-    xir_value *two = xir_params_copy(shared, XIR_STR("two"), XIR_TENSOR(own, xir_float(own, XIR_FLOAT_FP32), "*", 1), (const float[]){ 2 }, 4);
-    xir_op *doubled = xir_add_multiply(at, (xir_multiply_in){ .lhs = xir_relu_short(at, x, "r"), .rhs = two }, NULL);
+    xir_value *x = xir_input(at, "x", XIR_TENSOR(own, xir_type_float(own, XIR_FLOAT_FP32), "NC", -1, 2));
+    xir_value *two = xir_params_copy(shared, XIR_STR("two"), XIR_TENSOR(own, xir_type_float(own, XIR_FLOAT_FP32), "*", 1), (const float[]){ 2 }, 4);
+    xir_op *doubled = xir_add_multiply(at, (xir_multiply_in){ .lhs = xir_build_relu(at, x, "r"), .rhs = two }, NULL);
     xir_output(at, XIR_VALUES(xir_op_output(doubled, 0)));
     pthread_t threads[THREADS];
     runner runners[THREADS];
@@ -429,16 +429,16 @@ static void threads_run_one_network(void **state) {
 static bool run_a_network(xir_context *with) {
     xir_network *n = xir_network_new(with, "n", XIR_FRAMEWORK_ONNX, "");
     if (!n) return false;
-    const xir_type *type = xir_tensor_named(with, xir_float(with, XIR_FLOAT_FP32), "**", (const int64_t[]){ -1, 3 }, 2);
+    const xir_type *type = xir_type_tensor_text(with, xir_type_float(with, XIR_FLOAT_FP32), "**", (const int64_t[]){ -1, 3 }, 2);
     xir_at at = xir_at_end(n);
     xir_value *x = xir_input(at, "x", type);
-    x = xir_relu_short(at, x, "r");
+    x = xir_build_relu(at, x, "r");
     x = XIR_TRANSPOSE(at, x, 1, 0);
-    x = xir_add_short(at, x, x, 1, 1, "a");
+    x = xir_build_add(at, x, x, 1, 1, "a");
     x = XIR_RESHAPE(at, x, "*", -1);
     xir_output(at, XIR_VALUES(x));
     bool built = xir_network_status(n) == XIR_OK, done = false;
-    const xir_type *actual = built ? xir_tensor_named(with, xir_float(with, XIR_FLOAT_FP32), "**", (const int64_t[]){ 2, 3 }, 2) : NULL;
+    const xir_type *actual = built ? xir_type_tensor_text(with, xir_type_float(with, XIR_FLOAT_FP32), "**", (const int64_t[]){ 2, 3 }, 2) : NULL;
     xir_array *in = actual ? xir_array_new(with, actual, NULL) : NULL, *o = NULL;
     if (in) {
         xir_status status = xir_network_run(n, (const xir_array *const[]){ in }, 1, &o, 1, NULL, NULL);
@@ -473,7 +473,7 @@ static xir_status mix(xir_kernel *at) {
     case MIXES:         break;
     }
     const double *x = xir_kernel_reals(at, 0);
-    double *y = xir_kernel_real_out(at, 0), *scratch = xir_kernel_take(at, 3, 8);
+    double *y = xir_kernel_real_out(at, 0), *scratch = xir_kernel_alloc(at, 3, 8);
     if (!x || !y || !scratch) return XIR_E_MEMORY;
     int64_t n = 0;
     (void)xir_type_elements(xir_kernel_output_type(at, 0), &n);
@@ -485,10 +485,10 @@ static xir_status mix(xir_kernel *at) {
 }
 
 static xir_op *add_mix(xir_value *base, xir_value *recipe) {
-    DOES(xir_register(ctx, xir_own_thing_class(), why));
-    DOES(xir_register(ctx, xir_own_grain_class(), why));
-    DOES(xir_register(ctx, xir_own_box_class(), why));
-    DOES(xir_register(ctx, xir_own_mix_class(), why));
+    DOES(xir_class_register(ctx, xir_own_thing_class(), why));
+    DOES(xir_class_register(ctx, xir_own_grain_class(), why));
+    DOES(xir_class_register(ctx, xir_own_box_class(), why));
+    DOES(xir_class_register(ctx, xir_own_mix_class(), why));
     xir_own_mix_attrs a = xir_own_mix_init();
     xir_own_box box = xir_own_box_init();
     box.year = 1999;
@@ -514,7 +514,7 @@ static void a_program_brings_a_kernel(void **state) {
     xir_value *recipe = xir_params_copy(net, XIR_STR("r"), FP32("*", 1), (const float[]){ 100 }, 4);
     xir_op *op = add_mix(x, recipe);
     xir_output(XIR_AT(net), XIR_VALUES(xir_op_output(op, 0)));
-    assert_ptr_equal(xir_network_cannot_run(net), op);
+    assert_ptr_equal(xir_network_first_unrunnable(net), op);
     DOES(xir_kernel_register(ctx, xir_own_mix_class(), mix));
     assert_true(xir_op_can_run(op));
     DOES(run_on(array(FP32("*", 2), "1 2"), 1));
@@ -551,7 +551,7 @@ static int64_t flow = 3;
 static xir_status tap(xir_kernel *at) {
     int64_t n = -1;
     if (xir_type_elements(xir_kernel_output_type(at, 0), &n)) {
-        xir_status status = xir_kernel_give(at, 0, (const int64_t[]){ flow }, 1);
+        xir_status status = xir_kernel_result(at, 0, (const int64_t[]){ flow }, 1);
         if (status) return status;
         n = flow;
     }
@@ -563,18 +563,18 @@ static xir_status tap(xir_kernel *at) {
 
 static void a_kernel_gives_dims(void **state) {
     (void)state;
-    DOES(xir_register(ctx, xir_own_tap_class(), why));
+    DOES(xir_class_register(ctx, xir_own_tap_class(), why));
     DOES(xir_kernel_register(ctx, xir_own_tap_class(), tap));
     xir_input(XIR_AT(net), "x", FP32("*", 1));
     xir_own_tap_attrs a = xir_own_tap_init();
     a.pressure = 1;
-    const xir_type *open = XIR_TENSOR(ctx, xir_sint(ctx, 8), "C", -1), *known = XIR_TENSOR(ctx, xir_uint(ctx, 8), "C", 2);
+    const xir_type *open = XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "C", -1), *known = XIR_TENSOR(ctx, xir_type_uint(ctx, 8), "C", 2);
     xir_op *op = xir_network_add(net, &(xir_op_desc)DESC(own_tap, .attrs = &a, TYPES(open)));
     assert_non_null(op);
     flow = 3;
     DOES(xir_op_run(op, NULL, 0, out, 1, why));
     check_numbers(out[0], "100 101 102");
-    assert_true(xir_type_equal(xir_array_type(out[0]), XIR_TENSOR(ctx, xir_sint(ctx, 8), "C", 3)));
+    assert_true(xir_type_equal(xir_array_type(out[0]), XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "C", 3)));
     xir_array_free(out[0]);
     flow = -1;
     assert_int_equal(xir_op_run(op, NULL, 0, out, 1, why), XIR_E_INVALID);

@@ -60,7 +60,7 @@ static bool take_raw(xir_network *net, bytes *raw) {
 /* An undeclared key of the network that a format has for something else. */
 static bool takes_a_name(const xir_network *net) {
     const xir_map *extra = xir_network_extra(net);
-    return extra && (xir_map_get(extra, XIR_STR("params")) || xir_map_get(extra, XIR_STR("params_table")));
+    return extra && (xir_map_find(extra, XIR_STR("params")) || xir_map_find(extra, XIR_STR("params_table")));
 }
 
 static void check_format(xir_context *ctx, xir_network *net, const char *word, bool lazy, const xir_text_buffer *json, const bytes *raw,

@@ -60,7 +60,7 @@ static void check_plainly(xir_context *ctx, const uint8_t *data, size_t size, co
     arena a;
     arena_init(&a, context_alloc(ctx));
     xir_any any;
-    if (read_any(ctx, &a, data, size, &any) && !xir_map_get(&any.as.map, XIR_STR("params"))) {
+    if (read_any(ctx, &a, data, size, &any) && !xir_map_find(&any.as.map, XIR_STR("params"))) {
         xir_network *net = network_new(ctx);
         must(net != NULL);
         memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);

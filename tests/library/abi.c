@@ -58,7 +58,7 @@ static xir_status prove_on(void *it) { return prove(&XIR_INIT(xir_proof_options,
 static xir_status finish(const void *made) {
     xir_status status = made ? XIR_OK : xir_network_status(net);
     const xir_diag *d = xir_diags_at(xir_network_diags(net), 0);
-    if (d) xir_diags_put(why, d);
+    if (d) xir_diags_append(why, d);
     xir_network_clear_status(net);
     xir_diags_clear(xir_network_diags(net));
     return status;
@@ -119,7 +119,7 @@ static const handed structs[] = {
 static void *make(const handed *h, void *room, uint32_t size, int beyond) {
     static xir_value *inputs[1];
     inputs[0] = value_of(net, 0);
-    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_relu_class()), .inputs = inputs,
+    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()), .inputs = inputs,
                                       .n_inputs = 1,
                                       .id = XIR_NO_ID, .before = xir_network_output_op(net));
     const xir_save_options json = XIR_INIT(xir_save_options, .format = "json");
@@ -316,33 +316,33 @@ typedef struct wide_decl { xir_class_decl decl; uint64_t more; } wide_decl;
 typedef struct pair_body { xir_object head; int64_t a, b; } pair_body;
 
 static wide_row rows[] = {
-    { { .word = XIR_WORD_OBJ, .name = "test::Pair", .describe = "two numbers", .offset = sizeof(pair_body) }, 0 },
-    { { .word = XIR_WORD_FIELD, .kind = XIR_KIND_I64, .name = "a", .describe = "", .offset = offsetof(pair_body, a),
+    { { .word = XIR_DECL_OBJ, .name = "test::Pair", .describe = "two numbers", .offset = sizeof(pair_body) }, 0 },
+    { { .word = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "a", .describe = "", .offset = offsetof(pair_body, a),
         .preset = { .i = 5 }, .least = { .i = INT64_MIN }, .greatest = { .i = INT64_MAX } }, 0 },
-    { { .word = XIR_WORD_FIELD, .kind = XIR_KIND_I64, .name = "b", .describe = "", .offset = offsetof(pair_body, b),
+    { { .word = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "b", .describe = "", .offset = offsetof(pair_body, b),
         .preset = { .i = 7 }, .least = { .i = INT64_MIN }, .greatest = { .i = INT64_MAX } }, 0 },
-    { { .word = XIR_WORD_ALIAS, .name = "test::OldPair" }, 0 },
-    { { .word = XIR_WORD_UNLIKE, .describe = "a note" }, 0 },
-    { { .word = XIR_WORD_END }, 0 },
+    { { .word = XIR_DECL_ALIAS, .name = "test::OldPair" }, 0 },
+    { { .word = XIR_DECL_UNLIKE, .describe = "a note" }, 0 },
+    { { .word = XIR_DECL_END }, 0 },
 };
 
 static void rows_of_classes_may_be_larger(void **state) {
     (void)state;
     static wide_decl wide = { { XIR_ABI, sizeof(wide_decl), sizeof(wide_row), &rows[0].row }, 0 };
     rows[2].more = 1;
-    assert_int_equal(xir_register(ctx, &wide.decl, why), XIR_E_UNSUPPORTED);
+    assert_int_equal(xir_class_register(ctx, &wide.decl, why), XIR_E_UNSUPPORTED);
     check_finding(XIR_E_UNSUPPORTED, "class test::Pair asks for what a newer library has");
     rows[2].more = 0;
     wide.more = 1;
-    assert_int_equal(xir_register(ctx, &wide.decl, why), XIR_E_UNSUPPORTED);
+    assert_int_equal(xir_class_register(ctx, &wide.decl, why), XIR_E_UNSUPPORTED);
     check_finding(XIR_E_UNSUPPORTED, "class test::Pair asks for what a newer library has");
     wide.more = 0;
     assert_null(xir_class_find(ctx, XIR_STR("test::Pair")));
-    DOES(xir_register(ctx, &wide.decl, why));
+    DOES(xir_class_register(ctx, &wide.decl, why));
     const xir_class *cls = xir_class_find(ctx, XIR_STR("test::OldPair"));
     assert_non_null(cls);
     assert_int_equal(xir_class_field_count(cls), 2);
-    CHECK_STR(xir_class_note(cls, XIR_WORD_UNLIKE, 0), "a note");
+    CHECK_STR(xir_class_note(cls, XIR_DECL_UNLIKE, 0), "a note");
     pair_body body;
     xir_body_init(&wide.decl, &body);
     assert_true(body.a == 5 && body.b == 7);
@@ -352,17 +352,17 @@ static void members_that_a_smaller_row_lacks_are_zero(void **state) {
     (void)state;
     enum { SMALL = offsetof(xir_row, preset) };   /* as if rows had ended there once */
     static _Alignas(8) char small[3 * SMALL];
-    const xir_row full[3] = { { .word = XIR_WORD_OBJ, .name = "a", .flags = 1, .target = 9 },
-                              { .word = XIR_WORD_ALIAS, .name = "b" },
-                              { .word = XIR_WORD_END } };
+    const xir_row full[3] = { { .word = XIR_DECL_OBJ, .name = "a", .flags = 1, .target = 9 },
+                              { .word = XIR_DECL_ALIAS, .name = "b" },
+                              { .word = XIR_DECL_END } };
     for (size_t i = 0; i < 3; i++) memcpy(small + i * SMALL, &full[i], SMALL);
     const xir_class_decl decl = { XIR_ABI, sizeof decl, SMALL, (const xir_row *)(const void *)small };
     row_walk w;
     const xir_row *row = row_first(&w, &decl);
-    assert_true(row->word == XIR_WORD_OBJ && row->flags == 1 && row->target == 0 && !row->form && !row->of);
+    assert_true(row->word == XIR_DECL_OBJ && row->flags == 1 && row->target == 0 && !row->form && !row->of);
     row = row_next(&w);
-    assert_true(row->word == XIR_WORD_ALIAS && *row->name == 'b' && row->preset.i == 0 && !row->fn);
-    assert_int_equal(row_next(&w)->word, XIR_WORD_END);
+    assert_true(row->word == XIR_DECL_ALIAS && *row->name == 'b' && row->preset.i == 0 && !row->fn);
+    assert_int_equal(row_next(&w)->word, XIR_DECL_END);
 }
 
 typedef struct wide_option { xir_pass_option option; uint64_t more; } wide_option;

@@ -74,8 +74,8 @@ static void make(fixture *f) {
     f->type = xir_value_type(f->value);
     f->target = xir_op_target(f->op);
     f->layout = xir_type_layout(f->type);
-    f->scales = xir_scales_get(ctx, &ratio, 1, -1);
-    f->ratios = xir_norm_ratios_get(ctx, &ratio, 1, -1);
+    f->scales = xir_scales_from(ctx, &ratio, 1, -1);
+    f->ratios = xir_norm_ratios_from(ctx, &ratio, 1, -1);
     f->mtype = xir_mtype_host(ctx);
     f->array = f->arrays[0] = xir_array_new(ctx, f->type, NULL);
     f->diff = xir_diff_new(f->net, f->net, NULL, NULL);
@@ -102,11 +102,11 @@ static void call_in_hook(void) {
 
 static bool convert(xir_node *at) {
     now->node = at;
-    now->value = xir_node_in(at, 0);
+    now->value = xir_node_input(at, 0);
     now->type = xir_value_type(now->value);
-    now->numbers = xir_node_room(at, 1, 1);
+    now->numbers = xir_node_make_ints(at, 1, 1);
     call_in_hook();
-    return xir_node_stays(at, "it is a test");
+    return xir_node_unsupported(at, "it is a test");
 }
 
 /* A network with one op of a dialect is converted. */
@@ -125,7 +125,7 @@ static void call_in_conversion(fixture *f) {
 static xir_status infer(xir_infer *at) {
     now->infer = at;
     call_in_hook();
-    return xir_infer_give(at, xir_infer_input(at, 0));
+    return xir_infer_result(at, xir_infer_input(at, 0));
 }
 
 static void call_in_inference(fixture *f) {

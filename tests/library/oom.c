@@ -10,8 +10,8 @@
 /* Types in the scenario's context. */
 static const xir_type *tensor(want *w, const char *layout, const int64_t *dims, size_t rank) {
     const xir_type *fp32, *type;
-    TRY_MAKE(w, fp32, xir_float(w->ctx, XIR_FLOAT_FP32));
-    TRY_MAKE(w, type, xir_tensor_named(w->ctx, fp32, layout, dims, rank));
+    TRY_MAKE(w, fp32, xir_type_float(w->ctx, XIR_FLOAT_FP32));
+    TRY_MAKE(w, type, xir_type_tensor_text(w->ctx, fp32, layout, dims, rank));
     return type;
 }
 #define TENSOR(layout, ...) tensor(w, layout, (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
@@ -32,7 +32,7 @@ static void begin_with(want *w, xir_network *(*make)(xir_context *)) {
 }
 
 /* A description: of a class, with an id or XIR_NO_ID. */
-#define OF(id_, op_id, ...) XIR_INIT(xir_op_desc, .cls = xir_class_of(w->ctx, xir_##id_##_class()), .id = op_id, __VA_ARGS__)
+#define OF(id_, op_id, ...) XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(w->ctx, xir_##id_##_class()), .id = op_id, __VA_ARGS__)
 
 /* The i-th op, found without an index. */
 static xir_op *nth(const xir_network *net, size_t i) {
@@ -54,8 +54,8 @@ static void registering_classes(want *w) {
     const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_mix_class() };
     size_t classes = 0;
     while (xir_context_class_at(w->ctx, classes)) classes++;
-    for (size_t i = 0; i < COUNT(all); i++) TRY(w, xir_register(w->ctx, all[i], i % 2 ? w->why : NULL));
-    for (size_t i = 0; i < COUNT(all); i++) assert_ptr_equal(xir_context_class_at(w->ctx, classes + i), xir_class_of(w->ctx, all[i]));
+    for (size_t i = 0; i < COUNT(all); i++) TRY(w, xir_class_register(w->ctx, all[i], i % 2 ? w->why : NULL));
+    for (size_t i = 0; i < COUNT(all); i++) assert_ptr_equal(xir_context_class_at(w->ctx, classes + i), xir_class_find_decl(w->ctx, all[i]));
     assert_null(xir_context_class_at(w->ctx, classes + COUNT(all)));
 
     int64_t marks[] = { 1, 2, 3 };
@@ -91,18 +91,18 @@ static void making_types(want *w) {
     const double numbers[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     const int64_t m[] = { 1, 2, 3, 4, 5, 6, 7, 8 }, zeros[] = { 0, 0, 1, 0, 0, 0, 0, 2 }, axes[] = { 1, 2 };
 
-    TRY_MAKE(w, bits, xir_uint(w->ctx, 12));
+    TRY_MAKE(w, bits, xir_type_uint(w->ctx, 12));
     TRY_MAKE(w, layout, xir_layout_parse(w->ctx, XIR_STR("NCHWc4"), w->why));
     TRY_MAKE(w, swapped, xir_layout_swap(w->ctx, layout, 1, 2, w->why));
-    TRY_MAKE(w, tiled, xir_tensor(w->ctx, bits, layout, (const int64_t[]){ 1, 2, 8, 8, 4 }, 5));
-    TRY_MAKE(w, scales, xir_scales_get(w->ctx, numbers, 8, -1));
-    TRY_MAKE(w, exp, xir_exp_scales_get(w->ctx, m, m, numbers, 8, 0));
+    TRY_MAKE(w, tiled, xir_type_tensor(w->ctx, bits, layout, (const int64_t[]){ 1, 2, 8, 8, 4 }, 5));
+    TRY_MAKE(w, scales, xir_scales_from(w->ctx, numbers, 8, -1));
+    TRY_MAKE(w, exp, xir_exp_scales_from(w->ctx, m, m, numbers, 8, 0));
     TRY_MAKE(w, both, xir_scales_concat(w->ctx, scales, scales, w->why));
     TRY_MAKE(w, part, xir_scales_slice(w->ctx, both, 3, 11, w->why));
-    TRY_MAKE(w, ratios, xir_norm_ratios_get(w->ctx, numbers, 8, -1));
-    TRY_MAKE(w, calibrated, xir_calibrated(w->ctx, -1, 1, 0.5, bits, NULL));
-    TRY_MAKE(w, normalized, xir_normalized(w->ctx, ratios, bits, NULL));
-    TRY_MAKE(w, quantized, xir_normalized_quantized(w->ctx, normalized, part, zeros, 8));
+    TRY_MAKE(w, ratios, xir_norm_ratios_from(w->ctx, numbers, 8, -1));
+    TRY_MAKE(w, calibrated, xir_type_calibrated(w->ctx, -1, 1, 0.5, bits, NULL));
+    TRY_MAKE(w, normalized, xir_type_normalized(w->ctx, ratios, bits, NULL));
+    TRY_MAKE(w, quantized, xir_type_normalized_quantized(w->ctx, normalized, part, zeros, 8));
     type = TENSOR("NHWC", 1, 8, 8, 8);
     TRY_MAKE(w, type, xir_type_with_element(w->ctx, type, quantized, w->why));
     TRY_MAKE(w, changed, xir_type_with_shape(w->ctx, type, (const int64_t[]){ 1, 4, 4, 8 }, 4, w->why));
@@ -111,7 +111,7 @@ static void making_types(want *w) {
     TRY_MAKE(w, changed, xir_type_add_distr(w->ctx, changed, axes, 2, w->why));
     TRY_MAKE(w, changed, xir_type_mark_distr(w->ctx, changed, axes, 2, 3, 5, false, w->why));
     TRY_MAKE(w, builder, xir_distr_new(w->ctx, axes, 2, 16));
-    for (int64_t i = 0; i < 16; i += 2) TRY(w, xir_distr_set_unvalid(builder, i, i + 1));
+    for (int64_t i = 0; i < 16; i += 2) TRY(w, xir_distr_set_invalid(builder, i, i + 1));
     TRY(w, xir_distr_append(builder, 4, false));
     TRY(w, xir_distr_append_mask(builder, (const bool[]){ true, false, true, true }, 4));
     TRY_MAKE(w, distr, xir_distr_build(builder, w->why));
@@ -152,10 +152,10 @@ static void building_a_network(want *w) {
     at.scope = XIR_STR("scope/");
     at.name = XIR_STR("conv2");
     TRY_MAKE(w, x, XIR_CONV2D(at, .input = x, .weights = q, .pad = 1));
-    TRY_MAKE(w, x, xir_add_short(at, x, y, 0.5, 2, "add"));
-    TRY_MAKE(w, x, xir_relu_short(at, x, NULL));
+    TRY_MAKE(w, x, xir_build_add(at, x, y, 0.5, 2, "add"));
+    TRY_MAKE(w, x, xir_build_relu(at, x, NULL));
     TRY_MAKE(w, x, XIR_MAX_POOL2D(at, .input = x, .k = 2, .stride = 2));
-    TRY_MAKE(w, x, xir_cast_short(at, x, target, "cast"));
+    TRY_MAKE(w, x, xir_build_cast(at, x, target, "cast"));
     xir_value *many[40];
     for (size_t i = 0; i < COUNT(many); i++) many[i] = i % 2 ? x : y;
     xir_op *out, *late;
@@ -206,7 +206,7 @@ static void setting_attributes(want *w) {
     TRY(w, xir_op_set_i64(conv, "stride_width", 2));
     TRY(w, xir_op_set_text(conv, "padding_mode", "REFLECT"));
     TRY(w, xir_op_set_real(relu, "alpha", 0.1));
-    TRY_MAKE(w, scales, xir_scales_get(w->ctx, numbers, 4, -1));
+    TRY_MAKE(w, scales, xir_scales_from(w->ctx, numbers, 4, -1));
     TRY(w, xir_op_set(conv, XIR_STR("cut_scale"), &(xir_attr){ .kind = XIR_KIND_REF, .as.ref = (const xir_object *)scales }));
     const xir_object *factors[4];
     for (size_t i = 0; i < 4; i++) TRY_MAKE(w, factors[i], (const xir_object *)xir_scalar_real(w->ctx, numbers[i]));
@@ -328,16 +328,16 @@ static void finding_faults(want *w) {
 
 static xir_network *net_with_all(xir_context *with) {
     xir_network *net = small_net_in(with);
-    const xir_type *type = XIR_TENSOR(with, xir_sint(with, 8), "*", 4);
+    const xir_type *type = XIR_TENSOR(with, xir_type_sint(with, 8), "*", 4);
     const xir_any number_any = xir_any_int(3), word = xir_any_text(XIR_STR("word"));
     xir_value *p = xir_params_copy(net, XIR_STR("p"), type, "abcd", 4), *q = xir_params_copy(net, XIR_STR("q"), type, "efgh", 4);
-    xir_op *a = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_hard_op_class()),
+    xir_op *a = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_hard_op_class()),
                                           INPUTS(value_of(net, 2), p), TYPES(type), .id = XIR_NO_ID));
     xir_entry info[] = { { XIR_STR("base"), number_any }, { XIR_STR("table"), { .kind = XIR_ANY_PARAMS, .as.params = q } } };
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.device_info = (xir_map){ info, 2 };
     attrs.sub_hard_ops = (xir_ops){ &a, 1 };
-    xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_hard_op_class()), .attrs = &attrs,
+    xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_hard_op_class()), .attrs = &attrs,
                                    INPUTS(value_of(net, 3)), TYPES(type, type),
                                          .target = xir_target_of_kind(with, XIR_TARGET_FPGA,
                                                                       NULL), .id = 50, .before = op_of(net, 5)));
@@ -413,19 +413,19 @@ static void printing_and_parsing_parts(want *w) {
     begin_with(w, net_with_all);
     xir_text_buffer text = { 0 };
     const xir_object *object, *type = (const xir_object *)xir_value_type(xir_op_output(xir_network_first(w->net), 0));
-    TRY(w, xir_print_object(w->ctx, type, 0, &text));
-    TRY_MAKE(w, object, xir_parse_object(w->ctx, (xir_str){ text.data, text.size }, w->why));
+    TRY(w, xir_object_print(w->ctx, type, 0, &text));
+    TRY_MAKE(w, object, xir_object_parse(w->ctx, (xir_str){ text.data, text.size }, w->why));
     assert_true(xir_object_equal(object, type));
     xir_text_free(&text);
 
     xir_op *op, *last = xir_network_last(w->net);
     IN_PLENTY(w, op = xir_op_clone(xir_op_prev(last)));
-    TRY(w, xir_print_op(op, 0, &text));
+    TRY(w, xir_op_print(op, 0, &text));
     xir_text_free(&text);
-    TRY(w, xir_print_op(xir_op_prev(last), 0, &text));
+    TRY(w, xir_op_print(xir_op_prev(last), 0, &text));
     TRY(w, xir_op_erase(op));
     TRY(w, xir_op_erase(xir_op_prev(last)));
-    TRY_MAKE(w, op, xir_parse_op(w->net, (xir_str){ text.data, text.size }, w->why));
+    TRY_MAKE(w, op, xir_op_parse(w->net, (xir_str){ text.data, text.size }, w->why));
     TRY(w, xir_op_place(op, last));
     xir_text_free(&text);
 }

@@ -41,7 +41,7 @@ static size_t plugin_count(xir_context *in) {
 
 static const xir_class *flatten_in(xir_context *with) { return xir_class_find(with, XIR_STR("whatever::Flatten")); }
 
-static const xir_type *fp32_in(xir_context *with) { return xir_float(with, XIR_FLOAT_FP32); }
+static const xir_type *fp32_in(xir_context *with) { return xir_type_float(with, XIR_FLOAT_FP32); }
 
 /* ---- loading ------------------------------------------------------------------------------------------------------- */
 
@@ -59,7 +59,7 @@ static void a_plugin_brings_its_classes(void **state) {
     assert_true(start->preset.i == 1 && start->least.i == 0 && start->greatest.i == 7);
     CHECK_STR(xir_class_input_at(flatten, 0)->name, "input");
     assert_true(xir_class_infers_on(flatten, XIR_TARGET_BUYI) && !xir_class_infers_on(flatten, XIR_TARGET_ZHUGE));
-    CHECK_STR(xir_class_note(flatten, XIR_WORD_UNLIKE, 0), "PyTorch: there is no end_dim, all axes to the last are merged");
+    CHECK_STR(xir_class_note(flatten, XIR_DECL_UNLIKE, 0), "PyTorch: there is no end_dim, all axes to the last are merged");
     xir_str name, path;
     assert_true(xir_context_plugin_at(with, 0, &name, &path));
     CHECK_STR(name, "whatever");
@@ -99,7 +99,7 @@ static void contexts_have_plugins_of_their_own(void **state) {
     must_load(b, FLATTEN);
     assert_ptr_not_equal(flatten_in(a), flatten_in(b));
     xir_context_free(a);
-    CHECK_STR(xir_class_describe(flatten_in(b)), "all axes from 'start' on become one");   /* still open */
+    CHECK_STR(xir_class_doc(flatten_in(b)), "all axes from 'start' on become one");   /* still open */
     xir_context_free(b);
 }
 
@@ -158,7 +158,7 @@ static void a_network_is_built_with_a_class_of_a_plugin(void **state) {
     must_load(with, FLATTEN);
     xir_network *net = network_with_flatten(with);
     xir_text_buffer text;
-    assert_int_equal(xir_print_op(xir_network_op_at(net, 2), 0, &text), XIR_OK);
+    assert_int_equal(xir_op_print(xir_network_op_at(net, 2), 0, &text), XIR_OK);
     check_same(text.data, text.size, flatten_text, sizeof flatten_text - 1);
     xir_text_free(&text);
     assert_int_equal(xir_network_validate(net, why), XIR_OK);
@@ -177,7 +177,7 @@ static void a_network_is_built_with_a_class_of_a_plugin(void **state) {
 
 /* The type that Flatten gives on a target, or the finding. */
 static void check_inferred(xir_context *with, const char *input, int64_t start, xir_target_kind target, const char *expected) {
-    const xir_type *type = (const xir_type *)xir_parse_object(with, xir_str_of(input), why);
+    const xir_type *type = (const xir_type *)xir_object_parse(with, xir_str_of(input), why);
     assert_non_null(type);
     xir_network *net = xir_network_new(with, "types", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_value *x = xir_input(xir_at_end(net), NULL, type);
@@ -187,7 +187,7 @@ static void check_inferred(xir_context *with, const char *input, int64_t start, 
                                                  .target = xir_target_of_kind(with, target, "330")));
     if (op) {
         xir_text_buffer text;
-        assert_int_equal(xir_print_object(with, xir_type_object(xir_value_type(xir_op_output(op, 0))), 0, &text), XIR_OK);
+        assert_int_equal(xir_object_print(with, xir_type_object(xir_value_type(xir_op_output(op, 0))), 0, &text), XIR_OK);
         check_same(text.data, text.size, expected, strlen(expected));
         xir_text_free(&text);
     } else {
@@ -260,8 +260,8 @@ static char *picture_of_context(xir_context *with) {
     const xir_class *cls;
     for (size_t i = 0; (cls = xir_context_class_at(with, i)); i++) {
         put(&p, "%s%s", cls->key.data, xir_class_find(with, cls->key) == cls ? "" : " not found");
-        for (size_t k = 0; xir_class_note(cls, XIR_WORD_ALIAS, k).size; k++) put(&p, " %s", xir_class_note(cls, XIR_WORD_ALIAS, k).data);
-        for (unsigned t = 0; t < XIR_TARGET_MOST; t++) {
+        for (size_t k = 0; xir_class_note(cls, XIR_DECL_ALIAS, k).size; k++) put(&p, " %s", xir_class_note(cls, XIR_DECL_ALIAS, k).data);
+        for (unsigned t = 0; t < XIR_TARGET_MAX; t++) {
             xir_infer_fn *fn = class_infer_of(cls, t);
             unsigned char bytes[sizeof fn];
             if (!fn && t >= XIR_TARGET_COUNT) continue;
@@ -449,7 +449,7 @@ static void a_plugin_brings_passes_kernels_conversions_and_formats(void **state)
     const xir_type *type = XIR_TENSOR(with, fp32_in(with), "NC", 1, 2);
     const float numbers[] = { 2.5f, -1.5f };
     xir_value *x = xir_params_copy(net, XIR_STR("x"), type, numbers, sizeof numbers);
-    xir_op *relu = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_relu_class()), INPUTS(x),
+    xir_op *relu = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_relu_class()), INPUTS(x),
                                              .id = XIR_NO_ID));
     assert_non_null(relu);
     assert_true(xir_op_can_run(relu));
@@ -515,14 +515,14 @@ static const xir_type *relu_type(xir_context *with, xir_network *net, xir_target
     return xir_value_type(xir_op_output(xir_add_relu(at, (xir_relu_in){ .input = xir_network_op_count(net) ? value_of(net, 0) : NULL }, NULL), 0));
 }
 
-static xir_status one_bool(xir_infer *at) { return xir_infer_give(at, xir_bool_type_get(xir_infer_context(at))); }
+static xir_status one_bool(xir_infer *at) { return xir_infer_result(at, xir_type_bool(xir_infer_context(at))); }
 
 static void inference_of_a_builtin_class_is_replaced_once(void **state) {
     (void)state;
     xir_context *with = fresh();
     setenv("XIR_BAD", "fine", 1);
     must_load(with, MODULE("bad"));
-    const xir_class *relu = xir_class_of(with, xir_relu_class());
+    const xir_class *relu = xir_class_find_decl(with, xir_relu_class());
     assert_true(xir_class_infers_on(relu, XIR_TARGET_WOLONG));
     assert_true(xir_class_infers_on(xir_class_find(with, XIR_STR("bad::First")), XIR_TARGET_HOST));
     xir_network *net = xir_network_new(with, "relu", XIR_FRAMEWORK_PYTORCH, "v1.9");
@@ -662,7 +662,7 @@ static void an_op_that_does_not_decode_stays_as_it_was(void **state) {
 static void know_own(xir_context *with) {
     const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_mix_class(),
                                           xir_own_all_class(), xir_own_tap_class() };
-    for (size_t i = 0; i < COUNT(all); i++) DOES(xir_register(with, all[i], NULL));
+    for (size_t i = 0; i < COUNT(all); i++) DOES(xir_class_register(with, all[i], NULL));
 }
 
 /* An op with Params, an object and two sub ops among its attributes; an output of a sub op is used by a later op and by the other
@@ -672,9 +672,9 @@ static xir_network *network_with_parts(xir_context *with) {
     xir_at at = xir_at_end(net);
     const xir_type *type = XIR_TENSOR(with, fp32_in(with), "*", 2);
     xir_value *x = xir_input(at, NULL, type);
-    xir_op *part = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_relu_class()), INPUTS(x),
+    xir_op *part = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_relu_class()), INPUTS(x),
                                              .id = XIR_NO_ID));
-    xir_op *other = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_relu_class()),
+    xir_op *other = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_relu_class()),
                                               INPUTS(xir_op_output(part, 0)), .id = XIR_NO_ID));
     assert_non_null(other);
     const float data[] = { 1.5F, -2.0F };
@@ -1002,7 +1002,7 @@ static bool load_and_resolve(xir_context *with) {
     assert_int_equal(class_count(with), classes + (loaded ? 2 : 0));
     assert_int_equal(plugin_count(with), loaded);
     assert_int_equal(xir_class_find(with, XIR_STR("bad::Erst")) != NULL, loaded);
-    assert_int_equal(xir_class_infers_on(xir_class_of(with, xir_relu_class()), XIR_TARGET_WOLONG), loaded);
+    assert_int_equal(xir_class_infers_on(xir_class_find_decl(with, xir_relu_class()), XIR_TARGET_WOLONG), loaded);
     if (loaded) status = xir_network_resolve(net, found);
     xir_diags_free(found);
     assert_true(status == XIR_OK || status == XIR_E_MEMORY);
@@ -1058,7 +1058,7 @@ static bool resolve_parts(xir_context *with) {
     xir_network *net = xir_json_read(with, (xir_str){ text.data, text.size }, XIR_STR("x"), NULL);
     bool ok = net && xir_network_op_by_id(net, 0);
     const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_all_class() };
-    for (size_t i = 0; ok && i < COUNT(all); i++) ok = xir_register(with, all[i], NULL) == XIR_OK;
+    for (size_t i = 0; ok && i < COUNT(all); i++) ok = xir_class_register(with, all[i], NULL) == XIR_OK;
     if (ok) {
         xir_status status = xir_network_resolve(net, NULL);
         assert_true(status == XIR_OK || status == XIR_E_MEMORY);

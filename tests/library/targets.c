@@ -78,13 +78,13 @@ static void a_program_adds_its_own(void **state) {
     assert_int_equal(kind_in(with, "plain"), XIR_TARGET_COUNT);
     assert_int_equal(kind_in(with, "own::Cored"), XIR_TARGET_COUNT + 1);
     const xir_class *cls = xir_class_find(with, XIR_STR("own::Plain"));
-    assert_true(xir_class_under(cls, xir_class_of(with, xir_target_class())));
-    CHECK_STR(xir_class_describe(cls), "a target");
+    assert_true(xir_class_is_a(cls, xir_class_find_decl(with, xir_target_class())));
+    CHECK_STR(xir_class_doc(cls), "a target");
     assert_null(target_in(with, "cored-2", NULL));
     const xir_target *target = target_in(with, "cored-2", "b.2");
     CHECK_STR(xir_target_core(target), "b.2");
     assert_string_equal(xir_target_row_of(target)->cores, "a b.2");
-    assert_false(xir_class_infers_on(xir_class_of(with, xir_relu_class()), kind_in(with, "plain")));
+    assert_false(xir_class_infers_on(xir_class_find_decl(with, xir_relu_class()), kind_in(with, "plain")));
     assert_int_equal(xir_target_register(with, NULL, 0, why), XIR_OK);
     assert_int_equal(xir_infer_register(with, xir_relu_class(), XIR_TARGET_COUNT + 2, NULL), XIR_E_BOUNDS);
     xir_context_free(with);
@@ -151,20 +151,20 @@ static void rows_are_checked(void **state) {
 static void there_are_no_more_than_32(void **state) {
     (void)state;
     xir_context *with = fresh();
-    char keys[XIR_TARGET_MOST][16], names[XIR_TARGET_MOST][16];
-    for (size_t i = XIR_TARGET_COUNT; i <= XIR_TARGET_MOST; i++) {
+    char keys[XIR_TARGET_MAX][16], names[XIR_TARGET_MAX][16];
+    for (size_t i = XIR_TARGET_COUNT; i <= XIR_TARGET_MAX; i++) {
         size_t at = i - XIR_TARGET_COUNT;
         snprintf(keys[at], sizeof keys[at], "own::T%zu", i);
         snprintf(names[at], sizeof names[at], "t%zu", i);
         const xir_target_row row = { XIR_TARGET_HEAD(keys[at], names[at], "x"), .tiles = of_16 };
         const xir_target_row *const rows[] = { &row };
-        assert_int_equal(xir_target_register(with, rows, 1, why), i < XIR_TARGET_MOST ? XIR_OK : XIR_E_LIMIT);
+        assert_int_equal(xir_target_register(with, rows, 1, why), i < XIR_TARGET_MAX ? XIR_OK : XIR_E_LIMIT);
     }
     check_finding(XIR_E_LIMIT, "own::T32 would be one of more than 32");
-    xir_infer_fn *relu = xir_class_of(with, xir_relu_class())->infer[XIR_TARGET_HOST];
-    assert_int_equal(xir_infer_register(with, xir_relu_class(), XIR_TARGET_MOST - 1, relu), XIR_OK);
-    assert_true(xir_class_infers_on(xir_class_of(with, xir_relu_class()), XIR_TARGET_MOST - 1));
-    assert_false(xir_class_infers_on(xir_class_of(with, xir_relu_class()), XIR_TARGET_MOST - 2));
+    xir_infer_fn *relu = xir_class_find_decl(with, xir_relu_class())->infer[XIR_TARGET_HOST];
+    assert_int_equal(xir_infer_register(with, xir_relu_class(), XIR_TARGET_MAX - 1, relu), XIR_OK);
+    assert_true(xir_class_infers_on(xir_class_find_decl(with, xir_relu_class()), XIR_TARGET_MAX - 1));
+    assert_false(xir_class_infers_on(xir_class_find_decl(with, xir_relu_class()), XIR_TARGET_MAX - 2));
     xir_context_free(with);
 }
 
@@ -176,7 +176,7 @@ static void check_inferred(xir_context *with, const char *key, const char *layou
     xir_network *net = xir_network_new(with, "types", XIR_FRAMEWORK_PYTORCH, "v1.9");
     const xir_layout *axes = xir_layout_parse(with, xir_str_of(layout), why);
     const int64_t dims[] = { 1, 2, 8, 8, 16 };
-    const xir_type *type = xir_tensor(with, xir_float(with, XIR_FLOAT_FP32), axes, dims, xir_layout_rank(axes));
+    const xir_type *type = xir_type_tensor(with, xir_type_float(with, XIR_FLOAT_FP32), axes, dims, xir_layout_rank(axes));
     xir_value *x = xir_input(xir_at_end(net), NULL, type);
     const xir_class *cls = xir_class_find(with, xir_str_of(key));
     xir_op *op = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = cls, .inputs = (xir_value *const[]){ x, x },
@@ -186,7 +186,7 @@ static void check_inferred(xir_context *with, const char *key, const char *layou
     if (op) {
         xir_text_buffer text;
         const xir_object *element = xir_type_object(xir_type_element(xir_value_type(xir_op_output(op, 0))));
-        assert_int_equal(xir_print_object(with, element, 0, &text), XIR_OK);
+        assert_int_equal(xir_object_print(with, element, 0, &text), XIR_OK);
         snprintf(said, sizeof said, "%.*s", (int)text.size, text.data);
         xir_text_free(&text);
     } else {
@@ -212,7 +212,7 @@ static void each_target_infers_in_its_own_way(void **state) {
     check_inferred(with, "icraft::xir::ReLU", "NCHW",    npu,    "@fp(16)");
     check_inferred(with, "icraft::xir::ReLU", "NCHW",    dsp,    "@fp(64)");
     check_inferred(with, "icraft::xir::Tanh", "NCHW",    npu,    "@fp(32)");
-    const xir_class *relu = xir_class_of(with, xir_relu_class());
+    const xir_class *relu = xir_class_find_decl(with, xir_relu_class());
     assert_true(xir_class_infers_on(relu, kind_in(with, "npu")) && xir_class_infers_on(relu, kind_in(with, "dsp")));
     assert_false(xir_class_infers_on(relu, XIR_TARGET_CUSTOM));
     xir_context_free(with);
@@ -241,7 +241,7 @@ static void ops_of_an_accelerator_belong_in_its_networks(void **state) {
     xir_context *with = fresh();
     must_load(with);
     xir_network *net = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
-    xir_value *x = xir_input(xir_at_end(net), NULL, XIR_TENSOR(with, xir_float(with, XIR_FLOAT_FP32), "NC", 1, 2));
+    xir_value *x = xir_input(xir_at_end(net), NULL, XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "NC", 1, 2));
     xir_at at = xir_at_end(net);
     at.target = target_in(with, "npu", NULL);
     xir_value *y = XIR_RELU(at, x);
@@ -264,7 +264,7 @@ static const char *const formats[] = { "json", "imodel", "fb" };
 /* A network for the one target with ops for both, one of them unknown to any schema. */
 static xir_network *network_in(xir_context *with) {
     xir_network *net = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
-    xir_value *x = xir_input(xir_at_end(net), NULL, XIR_TENSOR(with, xir_float(with, XIR_FLOAT_FP32), "NC", 1, 2));
+    xir_value *x = xir_input(xir_at_end(net), NULL, XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "NC", 1, 2));
     xir_at npu = xir_at_end(net), dsp = xir_at_end(net);
     npu.target = target_in(with, "npu", NULL);
     dsp.target = target_in(with, "dsp", "v2");
@@ -417,7 +417,7 @@ static void an_op_that_needs_an_attribute_is_made_by_names(void **state) {
     xir_context *with = fresh();
     must_load(with);
     xir_network *net = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
-    xir_value *x = xir_input(xir_at_end(net), NULL, XIR_TENSOR(with, xir_float(with, XIR_FLOAT_FP32), "NC", 1, 2));
+    xir_value *x = xir_input(xir_at_end(net), NULL, XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "NC", 1, 2));
     const xir_class *grow = xir_class_find(with, XIR_STR("acme::Grow"));
     const xir_named_attr by = { XIR_STR("by"), { .kind = XIR_KIND_I64, .as.i64 = 2 } },
                          much = { XIR_STR("by"), { .kind = XIR_KIND_I64, .as.i64 = 5 } },

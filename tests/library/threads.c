@@ -51,7 +51,7 @@ static float number_of(size_t i) { return (float)i; }
 static xir_network *blocks(xir_context *with, int kind, int n) {
     xir_network *net = xir_network_new(with, "blocks", XIR_FRAMEWORK_PYTORCH, "v1.9");
     if (!net) return NULL;
-    const xir_type *fp32 = xir_float(with, XIR_FLOAT_FP32);
+    const xir_type *fp32 = xir_type_float(with, XIR_FLOAT_FP32);
     const xir_any kind_any = xir_any_int(kind);
     xir_at at = XIR_AT(net);
     int64_t c = 2 + kind;
@@ -61,7 +61,7 @@ static xir_network *blocks(xir_context *with, int kind, int n) {
         if (w) xir_params_fill_f32(w, number_of);
         xir_value *y = XIR_CONV2D(at, .input = x, .weights = w, .pad = 1);
         y = XIR_RELU(at, y);
-        x = xir_add_short(at, x, y, 1, (double)i / 8, "sum");
+        x = xir_build_add(at, x, y, 1, (double)i / 8, "sum");
         if (x) xir_op_set_tag(xir_value_op(x), XIR_STR("kind"), &kind_any);
     }
     xir_output(at, XIR_VALUES(x));
@@ -163,7 +163,7 @@ static void read_all(int number, void *user) {
     xir_view *view = xir_view_if(net, every_third, NULL), *whole = xir_view_range(net, 0, INT64_MAX);
     EXPECT(view && whole && !xir_view_is_stale(view) && xir_view_op_count(whole) == (size_t)n);
     xir_text_buffer text = { 0 };
-    EXPECT(xir_print_op(xir_network_first(net), 0, &text) == XIR_OK);
+    EXPECT(xir_op_print(xir_network_first(net), 0, &text) == XIR_OK);
     xir_text_free(&text);
     xir_view_free(view);
     xir_view_free(whole);
@@ -215,9 +215,9 @@ static void make_types(int number, void *user) {
     made *m = user;
     for (int64_t i = 0; i < 200; i++) {
         const double scale[] = { 0.5, (double)i };
-        const xir_type *element = xir_sint(m->ctx, 1 + i % 40);
-        if (i % 3 == 0) element = xir_normalized_quantized(m->ctx, xir_normalized(m->ctx, xir_norm_ratios_get(m->ctx, scale, 2, -1), element, NULL),
-                                                           xir_scales_get(m->ctx, scale, 2, -1), NULL, 0);
+        const xir_type *element = xir_type_sint(m->ctx, 1 + i % 40);
+        if (i % 3 == 0) element = xir_type_normalized_quantized(m->ctx, xir_type_normalized(m->ctx, xir_norm_ratios_from(m->ctx, scale, 2, -1), element, NULL),
+                                                           xir_scales_from(m->ctx, scale, 2, -1), NULL, 0);
         m->types[number][i] = XIR_TENSOR(m->ctx, element, i % 2 ? "N*" : "NC", i + 1, 2);
         EXPECT(m->types[number][i] != NULL);
     }
@@ -237,14 +237,14 @@ static void equal_types_are_one_whoever_makes_them(void **state) {
 static void register_and_use(int number, void *user) {
     xir_context *own = user;
     const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_mix_class(), xir_own_tap_class() };
-    for (size_t i = 0; i < COUNT(all); i++) EXPECT(xir_register(own, all[i], NULL) == XIR_OK);
-    EXPECT(xir_class_find(own, XIR_STR("test::OldBox")) == xir_class_of(own, xir_own_box_class()));
+    for (size_t i = 0; i < COUNT(all); i++) EXPECT(xir_class_register(own, all[i], NULL) == XIR_OK);
+    EXPECT(xir_class_find(own, XIR_STR("test::OldBox")) == xir_class_find_decl(own, xir_own_box_class()));
     for (size_t i = 0; xir_context_class_at(own, i); i++) EXPECT(xir_class_key(xir_context_class_at(own, i)).size > 0);
     /* Classes that nobody knows are made on the way. */
     char json[100];
     for (int i = 0; i < 40; i++) {
         snprintf(json, sizeof json, "{\"_type_key\":\"strange::Thing%d\",\"a\":1}", (i + number) % 50);
-        EXPECT(xir_parse_object(own, xir_str_of(json), NULL) != NULL);
+        EXPECT(xir_object_parse(own, xir_str_of(json), NULL) != NULL);
     }
 }
 

@@ -9,8 +9,8 @@ typedef struct making {
     int64_t      n;
 } making;
 
-static const xir_type *vector(xir_context *ctx, int64_t dim) { return XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "*", dim); }
-static const xir_type *image(xir_context *ctx) { return XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 4, 4, 4); }
+static const xir_type *vector(xir_context *ctx, int64_t dim) { return XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "*", dim); }
+static const xir_type *image(xir_context *ctx) { return XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 4, 4, 4); }
 
 static making begin_with(xir_context *ctx, int64_t n, const xir_type *type) {
     making m = { .ctx = ctx, .net = xir_network_new(ctx, "shape", XIR_FRAMEWORK_PYTORCH, "1"), .n = n };
@@ -59,7 +59,7 @@ static xir_value *strange_one(making *m, const char *key, xir_value *input) {
 
 static xir_network *chain(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
-    EACH(m) m.x = xir_relu_short(m.at, m.x, NULL);
+    EACH(m) m.x = xir_build_relu(m.at, m.x, NULL);
     return end(&m);
 }
 
@@ -75,7 +75,7 @@ static xir_network *fan_out(xir_context *ctx, int64_t n) {
 static xir_network *fan_in(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_value **all = malloc((size_t)n * sizeof(xir_value *));
-    EACH(m) all[i] = xir_relu_short(m.at, m.x, NULL);
+    EACH(m) all[i] = xir_build_relu(m.at, m.x, NULL);
     xir_op *op = strange(&m, "t::Join", all, (size_t)n, 1);
     m.x = xir_op_output(op, 0);
     free((void *)all);
@@ -94,7 +94,7 @@ static xir_network *one_value_all_uses(xir_context *ctx, int64_t n) {
 static xir_network *many_outputs(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_op *op = strange(&m, "t::Split", &m.x, 1, (size_t)n);
-    EACH(m) m.x = xir_add_short(m.at, xir_op_output(op, i), m.x, 1, 1, NULL);
+    EACH(m) m.x = xir_build_add(m.at, xir_op_output(op, i), m.x, 1, 1, NULL);
     return end(&m);
 }
 
@@ -116,13 +116,13 @@ static xir_network *many_arguments(xir_context *ctx, int64_t n) {
 
 static xir_network *ladder(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
-    EACH(m) m.x = xir_add_short(m.at, m.x, m.x, 1, 1, NULL);
+    EACH(m) m.x = xir_build_add(m.at, m.x, m.x, 1, 1, NULL);
     return end(&m);
 }
 
 static xir_network *residuals(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
-    EACH(m) m.x = xir_add_short(m.at, m.x, xir_relu_short(m.at, m.x, NULL), 1, 1, NULL);
+    EACH(m) m.x = xir_build_add(m.at, m.x, xir_build_relu(m.at, m.x, NULL), 1, 1, NULL);
     return end(&m);
 }
 
@@ -130,7 +130,7 @@ static xir_network *residuals(xir_context *ctx, int64_t n) {
 static xir_network *long_skips(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_value *in = m.x;
-    EACH(m) m.x = xir_add_short(m.at, in, m.x, 1, 1, NULL);
+    EACH(m) m.x = xir_build_add(m.at, in, m.x, 1, 1, NULL);
     return end(&m);
 }
 
@@ -138,9 +138,9 @@ static xir_network *long_skips(xir_context *ctx, int64_t n) {
 static xir_network *reversed(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_value *in = m.x;
-    xir_op *before = xir_value_op(m.x = xir_relu_short(m.at, in, NULL));
+    xir_op *before = xir_value_op(m.x = xir_build_relu(m.at, in, NULL));
     EACH(m) {
-        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_relu_class()), .inputs = &in,
+        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()), .inputs = &in,
                                                       .n_inputs = 1, .id = XIR_NO_ID, .before = before));
         before = op ? op : before;
     }
@@ -150,7 +150,7 @@ static xir_network *reversed(xir_context *ctx, int64_t n) {
 static xir_network *dead_ops(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_value *x = m.x;
-    EACH(m) x = xir_relu_short(m.at, x, NULL);
+    EACH(m) x = xir_build_relu(m.at, x, NULL);
     return end(&m);
 }
 
@@ -159,7 +159,7 @@ static xir_network *dead_ops(xir_context *ctx, int64_t n) {
 static xir_network *one_name(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     EACH(m) {
-        m.x = xir_relu_short(m.at, m.x, "name");
+        m.x = xir_build_relu(m.at, m.x, "name");
         xir_value_set_name(m.x, XIR_STR("value"));
     }
     return end(&m);
@@ -169,7 +169,7 @@ static xir_network *one_name(xir_context *ctx, int64_t n) {
 static xir_network *names_in_the_way(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     EACH(m) {
-        m.x = xir_relu_short(m.at, m.x, i % 2 ? "a" : number("a_", i / 2));
+        m.x = xir_build_relu(m.at, m.x, i % 2 ? "a" : number("a_", i / 2));
         xir_value_set_name(m.x, xir_str_of(i % 2 ? number("v_", i / 2) : "v"));
     }
     return end(&m);
@@ -178,7 +178,7 @@ static xir_network *names_in_the_way(xir_context *ctx, int64_t n) {
 static xir_network *all_names(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     EACH(m) {
-        m.x = xir_relu_short(m.at, m.x, number("op", i));
+        m.x = xir_build_relu(m.at, m.x, number("op", i));
         xir_value_set_name(m.x, xir_str_of(number("value", i)));
     }
     return end(&m);
@@ -190,7 +190,7 @@ static xir_network *long_names(xir_context *ctx, int64_t n) {
     memset(name, 'n', sizeof name);
     EACH(m) {
         snprintf(name + 500, 100, "%lld", (long long)i);
-        m.x = xir_relu_short(m.at, m.x, name);
+        m.x = xir_build_relu(m.at, m.x, name);
     }
     return end(&m);
 }
@@ -200,7 +200,7 @@ static xir_network *one_long_name(xir_context *ctx, int64_t n) {
     size_t size = (size_t)n * 200;
     char *name = malloc(size);
     memset(name, 'n', size);
-    m.x = xir_relu_short(m.at, m.x, NULL);
+    m.x = xir_build_relu(m.at, m.x, NULL);
     xir_op_set_name(xir_value_op(m.x), (xir_str){ name, size });
     xir_value_set_name(m.x, (xir_str){ name, size });
     free(name);
@@ -213,7 +213,7 @@ static xir_network *deep_scopes(xir_context *ctx, int64_t n) {
     for (int i = 0; i < 60; i++) strcat(name, "s/");
     EACH(m) {
         snprintf(name + 120, 100, "%lld", (long long)i);
-        m.x = xir_relu_short(m.at, m.x, name);
+        m.x = xir_build_relu(m.at, m.x, name);
     }
     return end(&m);
 }
@@ -257,8 +257,8 @@ static xir_network *all_element_types(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     EACH(m) {
         const double scale[] = { (double)(i + 1) / 64 };
-        const xir_type *element = xir_quantized(ctx, xir_scales_get(ctx, scale, 1, -1), NULL, 0, xir_sint(ctx, 8),
-                                                xir_float(ctx, XIR_FLOAT_FP32));
+        const xir_type *element = xir_type_quantized(ctx, xir_scales_from(ctx, scale, 1, -1), NULL, 0, xir_type_sint(ctx, 8),
+                                                xir_type_float(ctx, XIR_FLOAT_FP32));
         const xir_type *type = XIR_TENSOR(ctx, element, "*", 4);
         xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("t::Op")), .inputs = &m.x,
                                                       .n_inputs = 1, .types = &type, .n_types = 1, .id = XIR_NO_ID));
@@ -271,8 +271,8 @@ static xir_network *long_scales(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     double *scales = malloc((size_t)n * sizeof *scales);
     EACH(m) scales[i] = (double)(i + 1) / 64;
-    const xir_type *element = xir_quantized(ctx, xir_scales_get(ctx, scales, (size_t)n, 0), NULL, 0, xir_sint(ctx, 8),
-                                            xir_float(ctx, XIR_FLOAT_FP32));
+    const xir_type *element = xir_type_quantized(ctx, xir_scales_from(ctx, scales, (size_t)n, 0), NULL, 0, xir_type_sint(ctx, 8),
+                                            xir_type_float(ctx, XIR_FLOAT_FP32));
     const xir_type *type = XIR_TENSOR(ctx, element, "*", n);
     for (int i = 0; i < 4; i++) {
         xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("t::Op")), .inputs = &m.x,
@@ -286,7 +286,7 @@ static xir_network *long_scales(xir_context *ctx, int64_t n) {
 static xir_network *all_places(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     EACH(m) {
-        m.x = xir_relu_short(m.at, m.x, NULL);
+        m.x = xir_build_relu(m.at, m.x, NULL);
         xir_value_set_mtype(m.x, xir_mtype_external(ctx, (uint64_t)i * 64));
     }
     return end(&m);
@@ -304,7 +304,7 @@ static xir_network *two_targets(xir_context *ctx, int64_t n) {
 static xir_network *sparse_ids(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     EACH(m) {
-        m.x = xir_relu_short(m.at, m.x, NULL);
+        m.x = xir_build_relu(m.at, m.x, NULL);
         xir_op_set_id(xir_value_op(m.x), 1000000 + i * 65536);
         xir_value_set_id(m.x, 1000000 + i * 65536);
     }
@@ -315,20 +315,20 @@ static xir_network *sparse_ids(xir_context *ctx, int64_t n) {
 
 static xir_network *all_params(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
-    EACH(m) m.x = xir_add_short(m.at, m.x, constant(&m, (float)i), 1, 1, NULL);
+    EACH(m) m.x = xir_build_add(m.at, m.x, constant(&m, (float)i), 1, 1, NULL);
     return end(&m);
 }
 
 static xir_network *equal_params(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
-    EACH(m) m.x = xir_add_short(m.at, m.x, constant(&m, 1), 1, 1, NULL);
+    EACH(m) m.x = xir_build_add(m.at, m.x, constant(&m, 1), 1, 1, NULL);
     return end(&m);
 }
 
 static xir_network *one_params(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_value *w = constant(&m, 1);
-    EACH(m) m.x = xir_add_short(m.at, m.x, w, 1, 1, NULL);
+    EACH(m) m.x = xir_build_add(m.at, m.x, w, 1, 1, NULL);
     return end(&m);
 }
 
@@ -346,15 +346,15 @@ static xir_network *constants(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_value *in = m.x, *w = constant(&m, 1);
     m.x = w;
-    EACH(m) m.x = xir_add_short(m.at, m.x, w, 1, 1, NULL);
-    m.x = xir_add_short(m.at, m.x, in, 1, 1, NULL);
+    EACH(m) m.x = xir_build_add(m.at, m.x, w, 1, 1, NULL);
+    m.x = xir_build_add(m.at, m.x, in, 1, 1, NULL);
     return end(&m);
 }
 
 static xir_network *equal_ops(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_value *in = m.x;
-    EACH(m) m.x = xir_add_short(m.at, xir_relu_short(m.at, in, NULL), m.x, 1, 1, NULL);
+    EACH(m) m.x = xir_build_add(m.at, xir_build_relu(m.at, in, NULL), m.x, 1, 1, NULL);
     return end(&m);
 }
 
@@ -382,36 +382,36 @@ static xir_network *reshapes(xir_context *ctx, int64_t n) {
 static xir_network *convolutions(xir_context *ctx, int64_t n) {
     making m = begin_with(ctx, n, image(ctx));
     static const float zeros[16];
-    const xir_type *type = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "HWIO", 1, 1, 4, 4);
+    const xir_type *type = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "HWIO", 1, 1, 4, 4);
     EACH(m) {
         xir_value *w = xir_params_copy(m.net, XIR_STR("w"), type, zeros, sizeof zeros);
-        m.x = xir_relu_short(m.at, XIR_CONV2D(m.at, .input = m.x, .weights = w), NULL);
+        m.x = xir_build_relu(m.at, XIR_CONV2D(m.at, .input = m.x, .weights = w), NULL);
     }
     return end(&m);
 }
 
 /* In other orders of axes, which layout turns. */
 static xir_network *convolutions_between_transposes(xir_context *ctx, int64_t n) {
-    making m = begin_with(ctx, n, XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NCHW", 1, 4, 4, 4));
+    making m = begin_with(ctx, n, XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NCHW", 1, 4, 4, 4));
     static const float zeros[16];
-    const xir_type *type = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "HWIO", 1, 1, 4, 4);
+    const xir_type *type = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "HWIO", 1, 1, 4, 4);
     EACH(m) {
         xir_value *w = xir_params_copy(m.net, XIR_STR("w"), type, zeros, sizeof zeros);
         m.x = XIR_CONV2D(m.at, .input = XIR_TRANSPOSE(m.at, m.x, 0, 2, 3, 1), .weights = w);
-        m.x = xir_relu_short(m.at, XIR_TRANSPOSE(m.at, m.x, 0, 3, 1, 2), NULL);
+        m.x = xir_build_relu(m.at, XIR_TRANSPOSE(m.at, m.x, 0, 3, 1, 2), NULL);
     }
     return end(&m);
 }
 
 static xir_network *casts(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
-    EACH(m) m.x = xir_cast_short(m.at, m.x, XIR_TENSOR(ctx, xir_float(ctx, i % 2 ? XIR_FLOAT_FP32 : XIR_FLOAT_FP16), "*", 4), NULL);
+    EACH(m) m.x = xir_build_cast(m.at, m.x, XIR_TENSOR(ctx, xir_type_float(ctx, i % 2 ? XIR_FLOAT_FP32 : XIR_FLOAT_FP16), "*", 4), NULL);
     return end(&m);
 }
 
 static xir_network *powers(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
-    EACH(m) m.x = xir_pow_short(m.at, m.x, 2, NULL);
+    EACH(m) m.x = xir_build_pow(m.at, m.x, 2, NULL);
     return end(&m);
 }
 
@@ -422,12 +422,12 @@ static xir_network *sub_ops(xir_context *ctx, int64_t n) {
     xir_op **parts = malloc((size_t)n * sizeof(xir_op *));
     const xir_type *type = vector(ctx, 4);
     EACH(m) {
-        parts[i] = xir_op_new(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_relu_class()), .inputs = &m.x, .n_inputs = 1,
+        parts[i] = xir_op_new(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()), .inputs = &m.x, .n_inputs = 1,
                                                .types = &type, .n_types = 1, .id = XIR_NO_ID));
     }
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.sub_hard_ops = (xir_ops){ parts, (size_t)n };
-    xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_hard_op_class()), .attrs = &attrs,
+    xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_hard_op_class()), .attrs = &attrs,
                                                   .inputs = &m.x, .n_inputs = 1, .types = &type, .n_types = 1, .id = XIR_NO_ID));
     m.x = op ? xir_op_output(op, 0) : NULL;
     free((void *)parts);
@@ -438,11 +438,11 @@ static xir_network *ops_of_one_part(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     const xir_type *type = vector(ctx, 4);
     EACH(m) {
-        xir_op *part = xir_op_new(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_relu_class()), .inputs = &m.x, .n_inputs = 1,
+        xir_op *part = xir_op_new(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()), .inputs = &m.x, .n_inputs = 1,
                                                    .types = &type, .n_types = 1, .id = XIR_NO_ID));
         xir_hard_op_attrs attrs = xir_hard_op_init();
         attrs.sub_hard_ops = (xir_ops){ &part, 1 };
-        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_hard_op_class()), .attrs = &attrs,
+        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_hard_op_class()), .attrs = &attrs,
                                                       .inputs = &m.x, .n_inputs = 1, .types = &type, .n_types = 1, .id = XIR_NO_ID));
         m.x = op ? xir_op_output(op, 0) : NULL;
     }

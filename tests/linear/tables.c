@@ -30,7 +30,7 @@ static void find_classes(costs *c, xir_context *ctx, int64_t n) {
 }
 
 static void make_types(costs *c, xir_context *ctx, int64_t n) {
-    COST(c, "make types", for (int64_t i = 0; i < n; i++) XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "*", i + 1));
+    COST(c, "make types", for (int64_t i = 0; i < n; i++) XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "*", i + 1));
 }
 
 const table_shape table_shapes[] = { { "plans", find_plans }, { "classes", find_classes }, { "types", make_types } };

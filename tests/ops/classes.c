@@ -104,15 +104,15 @@ static void put_class(line *l, const xir_class *cls) {
     put(l, "%u %s (", xir_class_tag(cls), short_name(cls));
     for (size_t i = 0; i < xir_class_input_count(cls); i++) {
         const xir_port *port = xir_class_input_at(cls, i);
-        put(l, "%s%s%s", i ? ", " : "", port->name.data, port->word == XIR_WORD_OPT ? "?" : port->word == XIR_WORD_VAR ? "..." : "");
+        put(l, "%s%s%s", i ? ", " : "", port->name.data, port->word == XIR_DECL_OPT ? "?" : port->word == XIR_DECL_VAR ? "..." : "");
     }
     put(l, ")");
     size_t n = xir_class_output_count(cls);
-    if (n == 1 && xir_class_output_at(cls, 0)->word == XIR_WORD_OUTS) put(l, " -> *");
+    if (n == 1 && xir_class_output_at(cls, 0)->word == XIR_DECL_OUTS) put(l, " -> *");
     else if (n != 1) put(l, " -> %zu", n);
     if (xir_class_traits(cls) & XIR_TRAIT_ACTIVATION) put(l, " activation");
-    for (size_t i = 0; xir_class_note(cls, XIR_WORD_ALIAS, i).size; i++) {
-        const char *alias = xir_class_note(cls, XIR_WORD_ALIAS, i).data;
+    for (size_t i = 0; xir_class_note(cls, XIR_DECL_ALIAS, i).size; i++) {
+        const char *alias = xir_class_note(cls, XIR_DECL_ALIAS, i).data;
         bool ours = strncmp(alias, prefix, strlen(prefix)) == 0;
         put(l, "%s%s", i ? ", " : " was ", ours ? alias + strlen(prefix) : alias);
     }
@@ -205,7 +205,7 @@ static void test_descriptions(void **state) {
     n_faults = 0;
     for (size_t i = 0; i < n_ops; i++) {
         const xir_class *cls = ops[i];
-        check_text(cls, "the class", xir_class_describe(cls));
+        check_text(cls, "the class", xir_class_doc(cls));
         for (size_t k = 0; k < xir_class_field_count(cls); k++) {
             check_text(cls, xir_class_field_at(cls, k)->name.data, xir_class_field_at(cls, k)->describe);
         }
@@ -215,14 +215,14 @@ static void test_descriptions(void **state) {
         for (size_t k = 0; k < xir_class_output_count(cls); k++) {
             check_text(cls, xir_class_output_at(cls, k)->name.data, xir_class_output_at(cls, k)->describe);
         }
-        static const struct { xir_word word; const char *name; bool needed; } notes[] = {
-            { XIR_WORD_FORMULA, "FORMULA", true }, { XIR_WORD_GIVES, "GIVES", true }, { XIR_WORD_UNLIKE, "UNLIKE", false } };
+        static const struct { xir_decl_kind word; const char *name; bool needed; } notes[] = {
+            { XIR_DECL_FORMULA, "FORMULA", true }, { XIR_DECL_GIVES, "GIVES", true }, { XIR_DECL_UNLIKE, "UNLIKE", false } };
         for (size_t n = 0; n < COUNT(notes); n++) {
             if (notes[n].needed && !xir_class_note(cls, notes[n].word, 0).size) fault_in(cls, "no %s note", notes[n].name);
             for (size_t k = 0; xir_class_note(cls, notes[n].word, k).size; k++) {
                 xir_str note = xir_class_note(cls, notes[n].word, k);
                 check_text(cls, notes[n].name, note);
-                if (notes[n].word == XIR_WORD_UNLIKE && !names_someone(note.data)) {
+                if (notes[n].word == XIR_DECL_UNLIKE && !names_someone(note.data)) {
                     fault_in(cls, "unlike whom? '%s'", note.data);
                 }
             }
@@ -241,8 +241,8 @@ static void test_names(void **state) {
             if (xir_class_tag(cls) && xir_class_tag(cls) == xir_class_tag(ops[k])) fault_in(cls, "the tag of %s", ops[k]->key.data);
         }
         if (xir_class_find(ctx, cls->key) != cls) fault_in(cls, "its key finds another class");
-        for (size_t k = 0; xir_class_note(cls, XIR_WORD_ALIAS, k).size; k++) {
-            xir_str alias = xir_class_note(cls, XIR_WORD_ALIAS, k);
+        for (size_t k = 0; xir_class_note(cls, XIR_DECL_ALIAS, k).size; k++) {
+            xir_str alias = xir_class_note(cls, XIR_DECL_ALIAS, k);
             if (xir_class_find(ctx, alias) != cls) fault_in(cls, "%s finds another class", alias.data);
             if (xir_str_equal(alias, cls->key)) fault_in(cls, "its old name is its name");
         }

@@ -25,7 +25,7 @@ static xir_value *constant(const xir_type *element, const int64_t *dims, size_t 
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < width; k++) bytes[i * width + k] = (uint8_t)(bits[i] >> (8 * k));
     }
-    xir_value *v = xir_params_copy(net, XIR_STR("c"), xir_tensor(ctx, element, NULL, dims, rank), bytes, n * width);
+    xir_value *v = xir_params_copy(net, XIR_STR("c"), xir_type_tensor(ctx, element, NULL, dims, rank), bytes, n * width);
     assert_non_null(v);
     return v;
 }
@@ -41,7 +41,7 @@ static xir_value *list(const xir_type *element, size_t width, const uint64_t *bi
 enum { REFUSED = -2, UNKNOWN = -1 };
 
 static int64_t count_to(xir_float_format format, size_t width, uint64_t limit, uint64_t unit) {
-    const xir_type *element = xir_float(ctx, format);
+    const xir_type *element = xir_type_float(ctx, format);
     const xir_op *op = xir_add_range(XIR_AT(net), (xir_range_in){ one(element, width, 0), one(element, width, limit), one(element, width, unit), 0 }, NULL);
     xir_network_clear_status(net);
     if (!op) return REFUSED;
@@ -93,7 +93,7 @@ static xir_op *filled(xir_value *shape) {
 
 static const int64_t *dims_of(const xir_op *op) {
     assert_non_null(op);
-    return xir_type_tensor(xir_value_type(xir_op_output(op, 0)))->shape.data;
+    return xir_type_as_tensor(xir_value_type(xir_op_output(op, 0)))->shape.data;
 }
 
 static void integers_of_every_width(void **state) {
@@ -102,8 +102,8 @@ static void integers_of_every_width(void **state) {
     for (int64_t bits = 1; bits <= 72; bits++) {
         bool whole = bits % 8 == 0 && bits <= 64, read = bits <= 64;
         for (int sign = 0; sign < 2; sign++) {
-            const xir_type *element = sign ? xir_sint(ctx, bits) : xir_uint(ctx, bits);
-            const xir_type *type = xir_tensor(ctx, element, NULL, (const int64_t[]){ 2 }, 1);
+            const xir_type *element = sign ? xir_type_sint(ctx, bits) : xir_type_uint(ctx, bits);
+            const xir_type *type = xir_type_tensor(ctx, element, NULL, (const int64_t[]){ 2 }, 1);
             xir_value *shape = whole ? list(element, (size_t)bits / 8, (const uint64_t[]){ 5, 100 }, 2)
                                      : xir_params_copy(net, XIR_STR("c"), type, zeros, (size_t)(2 * bits + 7) / 8);
             assert_non_null(shape);
@@ -118,13 +118,13 @@ static void signs_are_extended(void **state) {
     (void)state;
     for (int64_t bits = 8; bits <= 64; bits += 8) {
         const uint64_t top = UINT64_C(1) << (bits - 1), minus_one = top | (top - 1);
-        xir_value *negative = list(xir_sint(ctx, bits), (size_t)bits / 8, &minus_one, 1);
+        xir_value *negative = list(xir_type_sint(ctx, bits), (size_t)bits / 8, &minus_one, 1);
         char part[60];
         REFUSES_NULL(net, filled(negative), XIR_E_INVALID, "dim 0 is -1, at least 0 was expected");
         snprintf(part, sizeof part, "dim 0 is %" PRId64, bits == 64 ? INT64_MIN : -(int64_t)top);
-        REFUSES_NULL(net, filled(list(xir_sint(ctx, bits), (size_t)bits / 8, &top, 1)), XIR_E_INVALID, part);
-        if (bits == 64) REFUSES_NULL(net, filled(list(xir_uint(ctx, bits), 8, &top, 1)), XIR_E_LIMIT, "exceeds int64");
-        else assert_int_equal(dims_of(filled(list(xir_uint(ctx, bits), (size_t)bits / 8, &top, 1)))[0], top);
+        REFUSES_NULL(net, filled(list(xir_type_sint(ctx, bits), (size_t)bits / 8, &top, 1)), XIR_E_INVALID, part);
+        if (bits == 64) REFUSES_NULL(net, filled(list(xir_type_uint(ctx, bits), 8, &top, 1)), XIR_E_LIMIT, "exceeds int64");
+        else assert_int_equal(dims_of(filled(list(xir_type_uint(ctx, bits), (size_t)bits / 8, &top, 1)))[0], top);
     }
 }
 
@@ -132,23 +132,23 @@ static void as_many_as_are_read(void **state) {
     (void)state;
     uint64_t ones[257];
     for (size_t i = 0; i < COUNT(ones); i++) ones[i] = 1 + i % 2;
-    const xir_op *op = filled(list(xir_sint(ctx, 64), 8, ones, 256));
+    const xir_op *op = filled(list(xir_type_sint(ctx, 64), 8, ones, 256));
     assert_int_equal(xir_type_rank(xir_value_type(xir_op_output(op, 0))), 256);
     assert_int_equal(dims_of(op)[255], 2);
-    REFUSES_NULL(net, filled(list(xir_sint(ctx, 64), 8, ones, 257)), XIR_E_LIMIT, "257 dims");
+    REFUSES_NULL(net, filled(list(xir_type_sint(ctx, 64), 8, ones, 257)), XIR_E_LIMIT, "257 dims");
     /* Indices beyond are not looked at. */
     uint64_t far[257] = { 1000 };
     xir_value *data = xir_params_new(net, XIR_STR("d"), FP32("NC", 5, 4));
-    REFUSES_NULL(net, xir_add_gather(XIR_AT(net), (xir_gather_in){ data, list(xir_sint(ctx, 64), 8, far, 256), 0 }, NULL), XIR_E_BOUNDS,
+    REFUSES_NULL(net, xir_add_gather(XIR_AT(net), (xir_gather_in){ data, list(xir_type_sint(ctx, 64), 8, far, 256), 0 }, NULL), XIR_E_BOUNDS,
                  "index 1000 is outside an axis of 5 elements");
-    assert_non_null(xir_add_gather(XIR_AT(net), (xir_gather_in){ data, list(xir_sint(ctx, 64), 8, far, 257), 0 }, NULL));
+    assert_non_null(xir_add_gather(XIR_AT(net), (xir_gather_in){ data, list(xir_type_sint(ctx, 64), 8, far, 257), 0 }, NULL));
 }
 
 /* ---- other bytes, other answers ----------------------------------------------------------------------------------------- */
 
 static void answers_are_not_reused_for_other_bytes(void **state) {
     (void)state;
-    const xir_type *i64 = xir_sint(ctx, 64), *type = xir_tensor(ctx, i64, NULL, (const int64_t[]){ 2 }, 1);
+    const xir_type *i64 = xir_type_sint(ctx, 64), *type = xir_type_tensor(ctx, i64, NULL, (const int64_t[]){ 2 }, 1);
     xir_value *none = xir_params_new(net, XIR_STR("none"), type);
     xir_value *a = list(i64, 8, (const uint64_t[]){ 1, 2 }, 2), *b = list(i64, 8, (const uint64_t[]){ 3, 4 }, 2);
     xir_op *ops[] = { filled(none), filled(a), filled(b), filled(none), filled(a) };
@@ -173,13 +173,13 @@ static void answers_are_not_reused_for_other_bytes(void **state) {
 
 static void mapped_bytes_are_read(void **state) {
     (void)state;
-    const xir_type *i64 = xir_sint(ctx, 64);
+    const xir_type *i64 = xir_type_sint(ctx, 64);
     xir_op *op = filled(list(i64, 8, (const uint64_t[]){ 6, 7 }, 2));
     xir_output(XIR_AT(net), XIR_VALUES(xir_op_output(op, 0)));
     DOES(xir_json_raw_save(net, scratch("shape.json"), NULL, 0, why));
     xir_network *back = xir_json_load(ctx, scratch("shape.json"), why);
     assert_non_null(back);
-    xir_op *same = xir_network_next_of(back, NULL, xir_constant_of_shape_class());
+    xir_op *same = xir_network_next_of_class(back, NULL, xir_constant_of_shape_class());
     DOES(xir_op_infer(same, true));
     assert_int_equal(dims_of(same)[1], -1);
     DOES(xir_raw_load(back, scratch("shape.raw"), XIR_LOAD_LAZY, why));

@@ -137,7 +137,7 @@ static bool dims_are_named(const trial *t, const xir_tensor_type *type) {
     for (size_t k = 0; k < type->shape.size; k++) {
         bool found = type->shape.data[k] >= -1;
         for (size_t i = 0; i < t->n_inputs && !found; i++) {
-            const xir_tensor_type *input = t->inputs[i] ? xir_type_tensor(xir_value_type(t->inputs[i])) : NULL;
+            const xir_tensor_type *input = t->inputs[i] ? xir_type_as_tensor(xir_value_type(t->inputs[i])) : NULL;
             found = input && k < input->shape.size && input->shape.data[k] == type->shape.data[k];
         }
         if (!found) return false;
@@ -150,7 +150,7 @@ static void check_results(const trial *t, const xir_infer *at) {
     for (size_t i = 0; i < at->n_out; i++) {
         const xir_type *type = at->out[i];
         if (is_given(t, type)) continue;
-        const xir_tensor_type *tensor = xir_type_tensor(type);
+        const xir_tensor_type *tensor = xir_type_as_tensor(type);
         bool judged = t->sound && t->p->body_sound;
         if (!tensor) {
             if (judged) fault_of(t, "output %zu is no tensor", i);

@@ -10,7 +10,7 @@
 
 enum { U = -1 };   /* an unknown dim */
 
-static const xir_type *fp32(void) { return xir_float(ctx, XIR_FLOAT_FP32); }
+static const xir_type *fp32(void) { return xir_type_float(ctx, XIR_FLOAT_FP32); }
 
 /* A tensor from text: "fp32 NHWC 1x?x416x3", dims may be "-" for rank 0; the element type fp32, fp16, i8 or i32. */
 static const xir_type *tensor(const char *text) {
@@ -22,10 +22,10 @@ static const xir_type *tensor(const char *text) {
         dims[rank++] = *p == '?' ? U : strtoll(p, NULL, 10);
     }
     const xir_type *type = strcmp(element, "fp32") == 0 ? fp32()
-                         : strcmp(element, "fp16") == 0 ? xir_float(ctx, XIR_FLOAT_FP16)
-                         : strcmp(element, "bool") == 0 ? xir_bool_type_get(ctx)
-                                                        : xir_sint(ctx, strtoll(element + 1, NULL, 10));
-    return xir_tensor_named(ctx, type, strcmp(layout, "-") == 0 ? "" : layout, dims, rank);
+                         : strcmp(element, "fp16") == 0 ? xir_type_float(ctx, XIR_FLOAT_FP16)
+                         : strcmp(element, "bool") == 0 ? xir_type_bool(ctx)
+                                                        : xir_type_sint(ctx, strtoll(element + 1, NULL, 10));
+    return xir_type_tensor_text(ctx, type, strcmp(layout, "-") == 0 ? "" : layout, dims, rank);
 }
 
 /* The same text of a tensor. */
@@ -69,7 +69,7 @@ static trial try_op(const xir_class_decl *decl, const void *attrs, const xir_typ
     assert_non_null(input);
     n_given = 0;
     for (size_t i = 0; i < n; i++) inputs[i] = types[i] ? xir_op_output(input, (int64_t)n_given++) : NULL;
-    t.op = xir_network_add(t.net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, decl), .attrs = attrs,
+    t.op = xir_network_add(t.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, decl), .attrs = attrs,
                                             .inputs = inputs,
                                                   .n_inputs = n, .name = XIR_STR("op"), .id = XIR_NO_ID));
     return t;
@@ -264,7 +264,7 @@ static void windows_are_counted(void **state) {
 static void quantised_elements_may_differ(void **state) {
     (void)state;
     const double scale = 0.5;
-    const xir_type *q8 = xir_quantized(ctx, xir_scales_get(ctx, &scale, 1, -1), NULL, 0, xir_sint(ctx, 8), NULL);
+    const xir_type *q8 = xir_type_quantized(ctx, xir_scales_from(ctx, &scale, 1, -1), NULL, 0, xir_type_sint(ctx, 8), NULL);
     const xir_type *types[] = { XIR_TENSOR(ctx, fp32(), "NHWC", 1, 4, 4, 2), XIR_TENSOR(ctx, q8, "HWIO", 3, 3, 2, 2) };
     trial t = try_op(xir_conv2d_class(), NULL, types, 2);
     assert_string_equal(words(given(t)), "fp32 NHWC 1x2x2x2");
@@ -279,7 +279,7 @@ static void quantised_elements_may_differ(void **state) {
     xir_op *input = xir_inputs(XIR_AT(net), "in", types, 2);
     xir_value *values[] = { xir_op_output(input, 0), xir_op_output(input, 1) };
     const xir_type *out = XIR_TENSOR(ctx, q8, "NHWC", 1, 2, 2, 2);
-    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_conv2d_class()),
+    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_conv2d_class()),
                                                 .inputs = values,
                                                       .n_inputs = 2, .id = XIR_NO_ID, .types = &out, .n_types = 1));
     assert_non_null(op);
@@ -307,7 +307,7 @@ static void unchecked_attributes_are_refused(void **state) {
         a.groups = rows[i].groups;
         xir_diags_clear(why);
         xir_infer at;
-        infer_start(&at, net, xir_class_of(ctx, xir_conv2d_class()), &a, NULL, values, 2, XIR_STR(""), why);
+        infer_start(&at, net, xir_class_find_decl(ctx, xir_conv2d_class()), &a, NULL, values, 2, XIR_STR(""), why);
         assert_int_equal(infer_run(&at), XIR_E_BOUNDS);
         infer_end(&at);
         char line[300];
@@ -336,7 +336,7 @@ static void pools_give(void **state) {
         { "i8 NHWC 1x9x9x4",        1, 1, 0, 1, "i8 NHWC 1x9x9x4" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        xir_max_pool2d_attrs a = xir_max_pool2d_square(rows[i].k, rows[i].stride, rows[i].pad, rows[i].dilation);
+        xir_max_pool2d_attrs a = xir_max_pool2d_attrs_square(rows[i].k, rows[i].stride, rows[i].pad, rows[i].dilation);
         const xir_type *type = tensor(rows[i].input);
         trial t = try_op(xir_max_pool2d_class(), &a, &type, 1);
         assert_string_equal(words(given(t)), rows[i].output);
@@ -346,7 +346,7 @@ static void pools_give(void **state) {
 
 static void pools_refuse(void **state) {
     (void)state;
-    xir_max_pool2d_attrs a = xir_max_pool2d_square(4, 1, 0, 2);
+    xir_max_pool2d_attrs a = xir_max_pool2d_attrs_square(4, 1, 0, 2);
     const xir_type *small = tensor("fp32 NHWC 1x6x9x1"), *flat = tensor("fp32 HWC 6x9x1"), *tiled = tensor("fp32 NCHWc4 1x1x9x9x4");
     trial t = try_op(xir_max_pool2d_class(), &a, &small, 1);
     check_refused(t, XIR_E_INVALID, "pool_height", "a window of 4 rows with dilation 2 does not fit 6 rows and 0 of padding");
@@ -368,13 +368,13 @@ static const xir_type *with_distr(const xir_type *type, const char *distr) {
     return with;
 }
 
-static size_t n_distrs(const xir_type *type) { return xir_type_tensor(type)->merged_distrs.size; }
-static const char *distr(const xir_type *type, size_t i) { return spelled(xir_type_tensor(type)->merged_distrs.data[i]); }
+static size_t n_distrs(const xir_type *type) { return xir_type_as_tensor(type)->merged_distrs.size; }
+static const char *distr(const xir_type *type, size_t i) { return spelled(xir_type_as_tensor(type)->merged_distrs.data[i]); }
 
 /* Which channels are padding is the same after pooling; which rows are is not. */
 static void pools_keep_the_channels_padding(void **state) {
     (void)state;
-    xir_max_pool2d_attrs a = xir_max_pool2d_square(2, 2, 0, 1);
+    xir_max_pool2d_attrs a = xir_max_pool2d_attrs_square(2, 2, 0, 1);
     const char *channels = "@merged_distr([3]^ZERO:{v:[0, 3), u:[3, 4)})";
     const xir_type *type = with_distr(tensor("fp32 NHWC 1x8x8x4"), channels);
     trial t = try_op(xir_max_pool2d_class(), &a, &type, 1);
@@ -413,14 +413,14 @@ static void old_names_of_activations_are_read(void **state) {
         { "icraft::xir::Swish", xir_silu_class },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_ptr_equal(xir_class_find(ctx, xir_str_of(rows[i].old)), xir_class_of(ctx, rows[i].now()));
+        assert_ptr_equal(xir_class_find(ctx, xir_str_of(rows[i].old)), xir_class_find_decl(ctx, rows[i].now()));
     }
 }
 
 /* What was measured of numbers is not true of their negatives. */
 static void measured_ranges_are_not_mirrored(void **state) {
     (void)state;
-    const xir_type *measured = xir_calibrated(ctx, -1, 3, 3, fp32(), NULL);
+    const xir_type *measured = xir_type_calibrated(ctx, -1, 3, 3, fp32(), NULL);
     const xir_type *type = XIR_TENSOR(ctx, measured, "NHWC", 1, 4, 4, 2);
     trial t = try_op(xir_relu_class(), NULL, &type, 1);
     assert_true(xir_type_equal(given(t), type));
@@ -521,7 +521,7 @@ static void sums_take_one_factor_or_one_a_channel(void **state) {
 
 static trial try_cast(const xir_type *input, const xir_type *target) {
     xir_cast_attrs a = xir_cast_init();
-    a.target_dtype = xir_type_tensor(target);
+    a.target_dtype = xir_type_as_tensor(target);
     return try_op(xir_cast_class(), &a, &input, 1);
 }
 
@@ -606,7 +606,7 @@ static void aligning_adds_what_pruning_takes_out(void **state) {
         const xir_type *out = given(t);
         assert_string_equal(words(out), rows[i].output);
         assert_int_equal(n_distrs(out), rows[i].n);
-        for (size_t k = 0; k < rows[i].n && xir_distr_total((const xir_distr *)xir_type_tensor(out)->merged_distrs.data[k]); k++) {
+        for (size_t k = 0; k < rows[i].n && xir_distr_total((const xir_distr *)xir_type_as_tensor(out)->merged_distrs.data[k]); k++) {
             assert_string_equal(distr(out, k), rows[i].distrs[k]);
         }
         static const int64_t forwards[] = { 0, 1 }, backwards[] = { -1, -2 };
@@ -726,7 +726,7 @@ static void broken_distributions_are_refused(void **state) {
             n++;
         }
         const xir_type *plain = tensor(rows[i].shape), *type = type_tensor(context_home(ctx), fp32(), xir_type_layout(plain),
-            xir_type_tensor(plain)->shape, (xir_refs){ distrs, n });
+            xir_type_as_tensor(plain)->shape, (xir_refs){ distrs, n });
         const int64_t first = 0;
         trial t = try_prune(type, &first, 1);
         check_refused(t, rows[i].status, "inputs/0", rows[i].part);
@@ -735,7 +735,7 @@ static void broken_distributions_are_refused(void **state) {
     /* How many elements a single dim has, its distribution knows. */
     const xir_object *known = read_text("@merged_distr([3]^ZERO:{v:[0, 5), u:[5, 6)})");
     const xir_type *plain = tensor("fp32 NHWC 1x8x8x?");
-    const xir_type *type = type_tensor(context_home(ctx), fp32(), xir_type_layout(plain), xir_type_tensor(plain)->shape, (xir_refs){ &known, 1 });
+    const xir_type *type = type_tensor(context_home(ctx), fp32(), xir_type_layout(plain), xir_type_as_tensor(plain)->shape, (xir_refs){ &known, 1 });
     const int64_t last = -1;
     trial t = try_prune(type, &last, 1);
     assert_string_equal(words(given(t)), "fp32 NHWC 1x8x8x5");
@@ -756,13 +756,13 @@ static void values_without_a_type_are_told(void **state) {
             const xir_type *none[] = { scalar ? fp32() : NULL };
             xir_value *no_type = xir_op_output(xir_network_add(net,
                                                                &XIR_INIT(xir_op_desc,
-                                                                         .cls = xir_class_of(ctx, xir_input_class()),
+                                                                         .cls = xir_class_find_decl(ctx, xir_input_class()),
                 .types = none, .n_types = 1, .id = XIR_NO_ID)), 0);
             assert_non_null(no_type);
             xir_value *inputs[] = { no_type, no_type };
             /* These attributes need no default. */
-            xir_max_pool2d_attrs pool = xir_max_pool2d_square(1, 1, 0, 1);
-            const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, rows[i].cls()), .inputs = inputs,
+            xir_max_pool2d_attrs pool = xir_max_pool2d_attrs_square(1, 1, 0, 1);
+            const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, rows[i].cls()), .inputs = inputs,
                                               .n_inputs = rows[i].n,
                                        .attrs = rows[i].cls == xir_max_pool2d_class ? &pool : NULL, .id = XIR_NO_ID);
             trial t = { net, xir_network_add(net, &desc) };
@@ -780,7 +780,7 @@ static void only_boxes_are_pruned(void **state) {
     for (int pattern = 0; pattern < 1 << 6; pattern++) {   /* which of 2 x 3 elements are valid */
         xir_distr_builder *b = xir_distr_new(ctx, axes, 2, 6);
         for (int i = 0; i < 6; i++) {
-            if (!(pattern >> i & 1)) assert_int_equal(xir_distr_set_unvalid(b, i, i + 1), XIR_OK);
+            if (!(pattern >> i & 1)) assert_int_equal(xir_distr_set_invalid(b, i, i + 1), XIR_OK);
         }
         const xir_distr *made = xir_distr_build(b, why);
         xir_distr_free(b);
@@ -804,13 +804,13 @@ static void arrays_follow_their_dim(void **state) {
     (void)state;
     static const double three[] = { 0.5, 0.5, 0.25 }, ratios[] = { 3, 4, 5 };
     static const int64_t m[] = { 1, 3, 5 }, exp[] = { 1, 2, 3 }, zeros[] = { 7, 8, 9 }, index = 0;
-    const xir_scales *scales = xir_scales_get(ctx, three, 3, -1), *exp_scales = xir_exp_scales_get(ctx, m, exp, three, 3, 3);
-    const xir_type *sint = xir_sint(ctx, 8);
-    const xir_type *normalized = xir_normalized(ctx, xir_norm_ratios_get(ctx, ratios, 3, -1), sint, NULL);
+    const xir_scales *scales = xir_scales_from(ctx, three, 3, -1), *exp_scales = xir_exp_scales_from(ctx, m, exp, three, 3, 3);
+    const xir_type *sint = xir_type_sint(ctx, 8);
+    const xir_type *normalized = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, ratios, 3, -1), sint, NULL);
     const xir_type *elements[] = {
-        xir_quantized(ctx, scales, zeros, 3, sint, NULL),
+        xir_type_quantized(ctx, scales, zeros, 3, sint, NULL),
         normalized,
-        xir_normalized_quantized(ctx, normalized, exp_scales, NULL, 0),
+        xir_type_normalized_quantized(ctx, normalized, exp_scales, NULL, 0),
     };
     const unit units[] = { { { 3 }, { 5 }, 1 } };
     for (size_t i = 0; i < 3; i++) {
@@ -845,7 +845,7 @@ static void arrays_follow_their_dim(void **state) {
     assert_int_equal(xir_type_zero_points(out).data[1], 9);
     xir_network_free(t.net);
     /* One scale for all stays one; another axis stays as it is. */
-    const xir_type *single = xir_quantized(ctx, xir_scales_get(ctx, three, 1, -1), NULL, 0, sint, NULL);
+    const xir_type *single = xir_type_quantized(ctx, xir_scales_from(ctx, three, 1, -1), NULL, 0, sint, NULL);
     t = try_align(XIR_TENSOR(ctx, single, "NHWC", 1, 2, 2, 3), units, 1);
     assert_true(xir_type_equal(xir_type_element(given(t)), single));
     xir_network_free(t.net);
@@ -867,7 +867,7 @@ static bool align_and_add(xir_context *with) {
     body.index = (xir_i64s){ index, 10 };
     body.unit = (xir_i64s){ sizes, 10 };
     const xir_object *object = (const xir_object *)xir_aligned_unit_make(with, &body, NULL);
-    const xir_type *type = xir_tensor_named(with, xir_float(with, XIR_FLOAT_FP32), "**********", dims, 10);
+    const xir_type *type = xir_type_tensor_text(with, xir_type_float(with, XIR_FLOAT_FP32), "**********", dims, 10);
     xir_at at = XIR_AT(net);
     xir_value *x = object && type ? xir_input(at, "x", type) : NULL;
     xir_align_axis_attrs a = xir_align_axis_init();
@@ -877,7 +877,7 @@ static bool align_and_add(xir_context *with) {
     xir_prune_axis_attrs p = xir_prune_axis_init();
     p.index = (xir_i64s){ &first, 1 };
     xir_op *prune = align ? xir_add_prune_axis(at, (xir_prune_axis_in){ .input = xir_op_output(align, 0) }, &p) : NULL;
-    xir_value *sum = prune ? xir_add_short(at, xir_op_output(prune, 0), x, 1, 1, "sum") : NULL;
+    xir_value *sum = prune ? xir_build_add(at, xir_op_output(prune, 0), x, 1, 1, "sum") : NULL;
     done = sum && xir_output(at, XIR_VALUES(sum)) && xir_type_equal(xir_value_type(sum), type);
     if (!done && object && type) assert_int_equal(xir_network_status(net), XIR_E_MEMORY);
     xir_network_free(net);

@@ -79,7 +79,7 @@ static const xir_type *ask(const xir_class_decl *decl, const void *attrs, const 
     xir_value *inputs[8];
     next_network();
     for (size_t i = 0; i < n; i++) {
-        const xir_type *element = last_is_bool && i == n - 1 ? xir_bool_type_get(ctx) : xir_float(ctx, XIR_FLOAT_FP32);
+        const xir_type *element = last_is_bool && i == n - 1 ? xir_type_bool(ctx) : xir_type_float(ctx, XIR_FLOAT_FP32);
         const xir_layout *layout = layouts && layouts[i] ? xir_layout_parse(ctx, xir_str_of(layouts[i]), why) : NULL;
         const xir_type *type = type_tensor(&net->home, element, layout, (xir_i64s){ in[i].dim, in[i].rank }, (xir_refs){ NULL, 0 });
         assert_non_null(type);
@@ -88,7 +88,7 @@ static const xir_type *ask(const xir_class_decl *decl, const void *attrs, const 
     }
     xir_infer at;
     xir_diags_clear(why);
-    infer_start(&at, net, xir_class_of(ctx, decl), attrs, NULL, inputs, n, XIR_STR(""), why);
+    infer_start(&at, net, xir_class_find_decl(ctx, decl), attrs, NULL, inputs, n, XIR_STR(""), why);
     xir_status checked = rule_check(&at);
     xir_status status = checked ? checked : infer_run(&at);
     const xir_type *out = status ? NULL : at.out[0];
@@ -522,14 +522,14 @@ static const xir_type *masked(const shape *s) {
         }
         if (!chance(3)) break;
     }
-    const xir_type *type = type_tensor(&net->home, xir_float(ctx, XIR_FLOAT_FP32), NULL, (xir_i64s){ s->dim, s->rank }, (xir_refs){ distrs, n });
+    const xir_type *type = type_tensor(&net->home, xir_type_float(ctx, XIR_FLOAT_FP32), NULL, (xir_i64s){ s->dim, s->rank }, (xir_refs){ distrs, n });
     assert_non_null(type);
     return type;
 }
 
 /* Whether the element there is valid, by what is said of dims of the output: a sum of no valid elements is 0. */
 static bool valid_at(const xir_type *type, const int64_t *place, const char *labels, const int64_t *out) {
-    xir_refs distrs = xir_type_tensor(type)->merged_distrs;
+    xir_refs distrs = xir_type_as_tensor(type)->merged_distrs;
     for (size_t i = 0; i < distrs.size; i++) {
         const xir_distr *distr = (const xir_distr *)distrs.data[i];
         int64_t at = 0;
@@ -608,7 +608,7 @@ static void valid_elements_go_along(void **state) {
         const xir_multiply_attrs multiply = xir_multiply_init();
         xir_infer at;
         xir_diags_clear(why);
-        infer_start(&at, net, xir_class_of(ctx, pair ? xir_multiply_class() : xir_einsum_class()), pair ? (const void *)&multiply : &einsum,
+        infer_start(&at, net, xir_class_find_decl(ctx, pair ? xir_multiply_class() : xir_einsum_class()), pair ? (const void *)&multiply : &einsum,
                     NULL, inputs, n, XIR_STR(""), why);
         xir_status status = infer_run(&at);
         const xir_type *out = status ? NULL : at.out[0];
@@ -619,7 +619,7 @@ static void valid_elements_go_along(void **state) {
             continue;
         }
         assert_true(same_shape(out, &all));
-        kept += xir_type_tensor(out)->merged_distrs.size > 0;
+        kept += xir_type_as_tensor(out)->merged_distrs.size > 0;
         int64_t place[MOST_RANK] = { 0 };
         do {
             int64_t by_label[128];
@@ -645,13 +645,13 @@ static bool use_memory(xir_context *with) {
     if (!n) return false;
     int64_t dims[MANY];
     for (size_t i = 0; i < MANY; i++) dims[i] = 2;
-    const xir_type *element = xir_float(with, XIR_FLOAT_FP32);
-    const xir_type *plain = xir_tensor(with, element, NULL, dims, MANY), *type = plain;
+    const xir_type *element = xir_type_float(with, XIR_FLOAT_FP32);
+    const xir_type *plain = xir_type_tensor(with, element, NULL, dims, MANY), *type = plain;
     for (int64_t i = 0; type && i + 2 < MANY; i++) {
         type = xir_type_add_distr(with, type, &i, 1, NULL);
         type = type ? xir_type_mark_distr(with, type, &i, 1, 1, 2, false, NULL) : NULL;
     }
-    const xir_type *truth = xir_tensor(with, xir_bool_type_get(with), NULL, dims, 1);
+    const xir_type *truth = xir_type_tensor(with, xir_type_bool(with), NULL, dims, 1);
     xir_at at = XIR_AT(n);
     const xir_type *types[] = { plain, type, truth };
     xir_op *in = type && truth ? xir_inputs(at, "in", types, 3) : NULL;
@@ -665,7 +665,7 @@ static bool use_memory(xir_context *with) {
     op = op ? xir_add_matmul(at, (xir_matmul_in){ .x = xir_op_output(op, 0), .k = x, .b = y }, &matmul) : NULL;
     op = op ? xir_add_einsum(at, (xir_einsum_in){ .inputs = XIR_VALUES(x, xir_op_output(op, 0)) }, &einsum) : NULL;
     bool done = op && xir_output(at, XIR_VALUES(xir_op_output(op, 0)));
-    if (done) assert_int_equal(xir_type_tensor(xir_value_type(xir_op_output(op, 0)))->merged_distrs.size, MANY - 2);
+    if (done) assert_int_equal(xir_type_as_tensor(xir_value_type(xir_op_output(op, 0)))->merged_distrs.size, MANY - 2);
     if (!done && type && truth) assert_int_equal(xir_network_status(n), XIR_E_MEMORY);
     xir_network_free(n);
     return done;

@@ -12,7 +12,7 @@ enum { CASES = OFTEN(100000), CHUNK = 2000 };
 /* ---- shapes ------------------------------------------------------------------------------------------------------- */
 
 static const xir_type *plain(const shape *s) {
-    return xir_tensor(moves.ctx, xir_float(moves.ctx, XIR_FLOAT_FP32), NULL, s->dim, s->rank);
+    return xir_type_tensor(moves.ctx, xir_type_float(moves.ctx, XIR_FLOAT_FP32), NULL, s->dim, s->rank);
 }
 
 static bool has_shape(const xir_type *type, const shape *s) {
@@ -131,12 +131,12 @@ static void unknown_dims_stay_unknown(void **state) {
 
 /* A type whose arrays and distributions are by chance: each along a dim of its own. */
 static const xir_type *some_element(const shape *s, const xir_type *like) {
-    const xir_type *sint = xir_sint(moves.ctx, 8);
+    const xir_type *sint = xir_type_sint(moves.ctx, 8);
     double numbers[2][MOST_DIM + 2] = { { 0 } };
     int64_t zeros[MOST_DIM + 2], axes[2] = { -1, -1 }, m[MOST_DIM + 2], exp[MOST_DIM + 2];
     size_t sizes[2] = { 1, 1 };
     bool levels = chance(2);
-    if (!chance(3) && !like) return xir_float(moves.ctx, XIR_FLOAT_FP32);
+    if (!chance(3) && !like) return xir_type_float(moves.ctx, XIR_FLOAT_FP32);
     for (size_t i = 0; i < 2; i++) {
         int64_t axis = s->rank ? between(0, (int64_t)s->rank - 1) : 0;
         bool single = s->rank == 0 || chance(4) == 0 || s->dim[axis] == 0;
@@ -153,12 +153,12 @@ static const xir_type *some_element(const shape *s, const xir_type *like) {
         exponents = xir_scales_is_exp(xir_type_scale(like));
         normal = xir_type_norm_ratios(like) != NULL;
     }
-    const xir_scales *scales = exponents ? xir_exp_scales_get(moves.ctx, m, exp, numbers[0], sizes[0], axes[0])
-                                         : xir_scales_get(moves.ctx, numbers[0], sizes[0], axes[0]);
+    const xir_scales *scales = exponents ? xir_exp_scales_from(moves.ctx, m, exp, numbers[0], sizes[0], axes[0])
+                                         : xir_scales_from(moves.ctx, numbers[0], sizes[0], axes[0]);
     size_t n_zeros = centred ? 0 : sizes[0];
-    if (!normal) return xir_quantized(moves.ctx, scales, zeros, n_zeros, sint, NULL);
-    const xir_norm_ratios *ratios = xir_norm_ratios_get(moves.ctx, numbers[1], sizes[1], axes[1]);
-    return xir_normalized_quantized(moves.ctx, xir_normalized(moves.ctx, ratios, sint, NULL), scales, zeros, n_zeros);
+    if (!normal) return xir_type_quantized(moves.ctx, scales, zeros, n_zeros, sint, NULL);
+    const xir_norm_ratios *ratios = xir_norm_ratios_from(moves.ctx, numbers[1], sizes[1], axes[1]);
+    return xir_type_normalized_quantized(moves.ctx, xir_type_normalized(moves.ctx, ratios, sint, NULL), scales, zeros, n_zeros);
 }
 
 /* `*`, or with a tiled axis where that is. */
@@ -175,7 +175,7 @@ static const xir_layout *some_layout(const shape *s) {
 static const xir_type *some_type(const shape *s, const xir_type *like) {
     const xir_type *element = like ? xir_type_element(like) : some_element(s, NULL);
     if (like && xir_type_is_quantized(element)) element = some_element(s, element);
-    const xir_type *type = xir_tensor(moves.ctx, element, some_layout(s), s->dim, s->rank);
+    const xir_type *type = xir_type_tensor(moves.ctx, element, some_layout(s), s->dim, s->rank);
     size_t first = 0;
     for (size_t i = 0; i < 2 && s->rank && !chance(2); i++) {
         /* The first distribution is over some of the dims, the second over one of the others. */
@@ -197,7 +197,7 @@ static const xir_type *some_type(const shape *s, const xir_type *like) {
         }
         xir_distr_builder *b = xir_distr_new(moves.ctx, axes, n, total);
         if (chance(3)) {
-            for (int64_t k = 0; k < total; k++) if (!chance(3)) assert_int_equal(xir_distr_set_unvalid(b, k, k + 1), XIR_OK);
+            for (int64_t k = 0; k < total; k++) if (!chance(3)) assert_int_equal(xir_distr_set_invalid(b, k, k + 1), XIR_OK);
         }
         const xir_distr *distr = xir_distr_build(b, NULL);
         xir_distr_free(b);
@@ -227,7 +227,7 @@ static size_t item(const xir_type *type, int64_t axis, size_t count, const shape
 
 /* Whether an element is valid; of a new one that is up to the dims that are not padded there. */
 static bool is_valid(const xir_type *type, const shape *s, const int64_t *index) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     bool valid = true;
     for (size_t i = 0; i < tensor->merged_distrs.size; i++) {
         const xir_distr *distr = (const xir_distr *)tensor->merged_distrs.data[i];
@@ -290,7 +290,7 @@ static void no_fault(void *user, const char *where, const char *sentence) {
 static bool says_the_same(const move_case *c, const xir_type *const *types, const xir_type *type, const shape *out, size_t part) {
     char output[] = "output: ";
     fault_sink sink = { no_fault, output, 0 };
-    tensor_faults(xir_type_tensor(type), &sink);
+    tensor_faults(xir_type_as_tensor(type), &sink);
     if (sink.count) return false;
     for (int64_t i = 0, total = shape_elements(out); i < total; i++) {
         int64_t index[MOST_RANK] = { 0 }, from[MOST_RANK] = { 0 };
@@ -420,17 +420,17 @@ static const xir_type *any_type(void) {
     const xir_layout *layout = chance(2) ? xir_layout_parse(moves.ctx, xir_str_of(layouts[chance(11)]), NULL)
                                          : xir_layout_default(moves.ctx, rank);
     int64_t axis = chance(9) ? between(-7, 6) : some_number();
-    const xir_type *sint = xir_sint(moves.ctx, 8), *element = sint;
-    const xir_scales *scales = xir_scales_get(moves.ctx, numbers, count, axis);
-    if (chance(2)) element = xir_quantized(moves.ctx, scales, dims, chance(7), sint, NULL);
-    if (!chance(4)) element = xir_normalized(moves.ctx, xir_norm_ratios_get(moves.ctx, numbers, count, axis), sint, NULL);
+    const xir_type *sint = xir_type_sint(moves.ctx, 8), *element = sint;
+    const xir_scales *scales = xir_scales_from(moves.ctx, numbers, count, axis);
+    if (chance(2)) element = xir_type_quantized(moves.ctx, scales, dims, chance(7), sint, NULL);
+    if (!chance(4)) element = xir_type_normalized(moves.ctx, xir_norm_ratios_from(moves.ctx, numbers, count, axis), sint, NULL);
     const xir_object *distrs[3];
     size_t n = chance(2) ? chance(4) : 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < 3; k++) axes[k] = chance(9) ? between(-6, 6) : some_number();
         int64_t total = between(0, 30);
         xir_distr_builder *b = xir_distr_new(moves.ctx, axes, chance(4), total);
-        for (int64_t k = 0; k < total; k++) if (chance(2)) xir_distr_set_unvalid(b, k, k + 1);
+        for (int64_t k = 0; k < total; k++) if (chance(2)) xir_distr_set_invalid(b, k, k + 1);
         distrs[i] = (const xir_object *)xir_distr_build(b, NULL);
         xir_distr_free(b);
     }
@@ -459,7 +459,7 @@ static void anything_is_survived(void **state) {
         if (kind == PAD) c.number = (int64_t)chance(5);
         xir_status status = move_run(&c, types, &at);
         for (size_t i = 0; !status && i < at.n_out; i++) {
-            assert_non_null(xir_type_tensor(at.out[i]));
+            assert_non_null(xir_type_as_tensor(at.out[i]));
             assert_int_equal(xir_layout_rank(xir_type_layout(at.out[i])), xir_type_rank(at.out[i]));
         }
         infer_end(&at);
@@ -488,9 +488,9 @@ static bool move_all(xir_context *with) {
     xir_network *made = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
     if (!made) return false;
     xir_at at = XIR_AT(made);
-    const xir_scales *scales = xir_scales_get(with, scale, N, -1);
-    const xir_type *sint = xir_sint(with, 8), *element = scales && sint ? xir_quantized(with, scales, zero, N, sint, NULL) : NULL;
-    const xir_type *type = element ? xir_tensor(with, element, NULL, dims, 10) : NULL;
+    const xir_scales *scales = xir_scales_from(with, scale, N, -1);
+    const xir_type *sint = xir_type_sint(with, 8), *element = scales && sint ? xir_type_quantized(with, scales, zero, N, sint, NULL) : NULL;
+    const xir_type *type = element ? xir_type_tensor(with, element, NULL, dims, 10) : NULL;
     type = type ? xir_type_add_distr(with, type, (const int64_t[]){ 8, 9 }, 2, NULL) : NULL;
     for (int64_t i = 1; i < 2 * N; i += 3) {
         type = type ? xir_type_mark_distr(with, type, (const int64_t[]){ 8, 9 }, 2, i, i + 1, false, NULL) : NULL;

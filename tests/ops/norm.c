@@ -217,7 +217,7 @@ static void their_types_are_looked_at_anew(void **state) {
     DOES(xir_op_infer(s.batch, true));
     DOES(xir_value_set_type(s.mean, FP32("C", -1)));
     DOES(xir_op_infer(s.batch, true));
-    DOES(xir_value_set_type(s.mean, xir_float(ctx, XIR_FLOAT_FP32)));
+    DOES(xir_value_set_type(s.mean, xir_type_float(ctx, XIR_FLOAT_FP32)));
     DOES(xir_op_infer(s.batch, true));
     xir_network_free(s.net);
 }

@@ -137,7 +137,7 @@ static bool bind_input(trial *t, xir_op *inputs, size_t i, pb_bytes bytes, froze
     const xir_type *type = xir_array_type(array);
     size_t rank = xir_type_rank(type);
     if (rank <= 1 && how_many >= (i ? OTHERS_FROZEN : ALL_FROZEN)) {
-        xir_value *params = xir_params_of_array(t->net, xir_value_name(v), array);
+        xir_value *params = xir_params_from_array(t->net, xir_value_name(v), array);
         if (!params || xir_value_replace(v, params)) fail_msg("no memory");
     } else {
         for (size_t k = 0; k < rank && k < 16; k++) {
@@ -146,7 +146,7 @@ static bool bind_input(trial *t, xir_op *inputs, size_t i, pb_bytes bytes, froze
             dims[k] = how == UNKNOWN ? -1 : dims[k] * 3;
             t->changed = true;
         }
-        if (xir_value_set_type(v, xir_tensor(ctx, xir_type_element(type), NULL, dims, rank))) fail_msg("no memory");
+        if (xir_value_set_type(v, xir_type_tensor(ctx, xir_type_element(type), NULL, dims, rank))) fail_msg("no memory");
     }
     xir_array_free(array);
     return true;

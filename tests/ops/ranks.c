@@ -16,7 +16,7 @@ static const xir_type *wide(size_t rank, bool tiled) {
         memcpy(text + rank - 1, "c1", 2);
     }
     const xir_layout *layout = xir_layout_parse(ctx, (xir_str){ text, rank + tiled }, why);
-    const xir_type *type = xir_tensor(ctx, xir_float(ctx, XIR_FLOAT_FP32), layout, dims, rank);
+    const xir_type *type = xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), layout, dims, rank);
     assert_true(layout && type);
     free(text);
     free(dims);
@@ -68,7 +68,7 @@ static xir_status try_move(size_t i, const xir_type *type, const xir_target *tar
     if (!decl) return XIR_E_UNKNOWN;
     xir_network *net = new_net();
     xir_value *x = xir_input(XIR_AT(net), "x", type);
-    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, decl), .attrs = &a, INPUTS(x),
+    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, decl), .attrs = &a, INPUTS(x),
                                                 .target = target,
                                                       .name = XIR_STR("op"), .id = XIR_NO_ID));
     xir_status status = xir_network_status(net);

@@ -112,7 +112,7 @@ static void some_groups(tensor *t) {
 
 static trial some_trial(void) {
     trial c = { .kind = (kind)chance(KINDS), .keepdim = chance(2) };
-    c.element = one_in(12) ? xir_bool_type_get(ctx) : one_in(4) ? xir_sint(ctx, 32) : xir_float(ctx, XIR_FLOAT_FP32);
+    c.element = one_in(12) ? xir_type_bool(ctx) : one_in(4) ? xir_type_sint(ctx, 32) : xir_type_float(ctx, XIR_FLOAT_FP32);
     some_dims(&c.in);
     some_letters(&c.in);
     some_tiles(&c.in);
@@ -175,7 +175,7 @@ static xir_status expect(const trial *c, tensor *out) {
 
     bool takes_tiles = c->zhuge && c->kind >= ARGMAX && c->kind <= SUM;
     if (in->tiled && !takes_tiles) return XIR_E_UNSUPPORTED;
-    if (c->kind != MAX && c->kind != MIN && c->element == xir_bool_type_get(ctx)) return XIR_E_TYPE;
+    if (c->kind != MAX && c->kind != MIN && c->element == xir_type_bool(ctx)) return XIR_E_TYPE;
     for (size_t i = 0; i < c->n_named; i++) {
         int64_t axis = counted(c->named[i], in->rank);
         if (axis < 0) return XIR_E_BOUNDS;
@@ -208,7 +208,7 @@ static xir_status expect(const trial *c, tensor *out) {
         *to = *g;
         for (size_t k = 0; k < g->n; k++) to->axes[k] = new_axis[g->axes[k]];
     }
-    bool has_nan = c->element == xir_float(ctx, XIR_FLOAT_FP32);
+    bool has_nan = c->element == xir_type_float(ctx, XIR_FLOAT_FP32);
     bool may_be_nothing = c->kind == SUM || c->kind == PROD || (c->kind == MEAN && has_nan);
     if (nothing && !may_be_nothing) return XIR_E_INVALID;
     return unclear ? XIR_E_UNSUPPORTED : XIR_OK;
@@ -219,7 +219,7 @@ static xir_status expect(const trial *c, tensor *out) {
 static const xir_object *distr_object(const group *g) {
     xir_distr_builder *b = xir_distr_new(ctx, g->axes, g->n, g->total);
     for (int64_t i = 0; i < g->total; i++) {
-        if (!g->valid[i]) DOES(xir_distr_set_unvalid(b, i, i + 1));
+        if (!g->valid[i]) DOES(xir_distr_set_invalid(b, i, i + 1));
     }
     xir_distr_set_zero(b, g->zero);
     const xir_distr *distr = xir_distr_build(b, why);
@@ -245,7 +245,7 @@ static const xir_type *type_of(const tensor *t, const xir_type *element) {
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 static bool is_valid(const xir_type *type, const int64_t *at) {
-    const xir_tensor_type *tensor_type = xir_type_tensor(type);
+    const xir_tensor_type *tensor_type = xir_type_as_tensor(type);
     for (size_t i = 0; i < tensor_type->merged_distrs.size; i++) {
         const xir_distr *distr = xir_distr_of(tensor_type->merged_distrs.data[i]);
         int64_t merged = 0;
@@ -260,7 +260,7 @@ static bool is_valid(const xir_type *type, const int64_t *at) {
 
 /* The next element, the last dim first; an unknown dim has one. False behind the last element. */
 static bool step(const xir_type *type, int64_t *at) {
-    xir_i64s shape = xir_type_tensor(type)->shape;
+    xir_i64s shape = xir_type_as_tensor(type)->shape;
     for (size_t k = shape.size; k-- > 0;) {
         if (++at[k] < (shape.data[k] < 0 ? 1 : shape.data[k])) return true;
         at[k] = 0;
@@ -269,7 +269,7 @@ static bool step(const xir_type *type, int64_t *at) {
 }
 
 static size_t position(const xir_type *type, const int64_t *at) {
-    xir_i64s shape = xir_type_tensor(type)->shape;
+    xir_i64s shape = xir_type_as_tensor(type)->shape;
     size_t p = 0;
     for (size_t k = 0; k < shape.size; k++) p = p * (size_t)(shape.data[k] < 0 ? 1 : shape.data[k]) + (size_t)at[k];
     return p;
@@ -316,7 +316,7 @@ typedef union bodies {
 static const xir_class *class_of_kind(kind k) {
     const xir_class_decl *decls[] = { xir_max_class(), xir_min_class(), xir_argmax_class(), xir_argmin_class(),
                                       xir_mean_class(), xir_sum_class(), xir_prod_class() };
-    return xir_class_of(ctx, decls[k]);
+    return xir_class_find_decl(ctx, decls[k]);
 }
 
 static xir_op *add(xir_network *net, xir_value *input, const trial *c) {
@@ -372,7 +372,7 @@ static void reductions_are_as_walked(void **state) {
         if (!op) continue;
         bool index = c.kind == ARGMAX || c.kind == ARGMIN;
         const xir_type *out = xir_value_type(xir_op_output(op, 0));
-        const xir_type *indices = c.zhuge ? xir_float(ctx, XIR_FLOAT_TF32) : xir_sint(ctx, 64);
+        const xir_type *indices = c.zhuge ? xir_type_float(ctx, XIR_FLOAT_TF32) : xir_type_sint(ctx, 64);
         const xir_type *wanted = type_of(&expected, index ? indices : c.element);
         if (!xir_type_equal(out, wanted)) {
             describe(&c, in, words, sizeof words);
@@ -380,7 +380,7 @@ static void reductions_are_as_walked(void **state) {
         }
         walked += check_elements(&c, in, out);
         tiled += c.in.tiled;
-        with_distrs += xir_type_tensor(out)->merged_distrs.size > 0;
+        with_distrs += xir_type_as_tensor(out)->merged_distrs.size > 0;
         DOES(xir_op_erase(op));
     }
     xir_network_free(net);
@@ -413,7 +413,7 @@ static void ranks_above_the_room_for_few(void **state) {
     int64_t dims[300], gone[150];
     for (int64_t i = 0; i < 300; i++) dims[i] = i + 1;
     for (int64_t i = 0; i < 150; i++) gone[i] = i % 2 ? 2 * i : 2 * i - 300;   /* every second dim, from both ends */
-    const xir_type *type = xir_tensor(ctx, xir_float(ctx, XIR_FLOAT_FP32), NULL, dims, 300);
+    const xir_type *type = xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), NULL, dims, 300);
     const xir_type *out = sum_of(type, gone, 150, false);
     assert_int_equal(xir_type_rank(out), 150);
     for (int64_t i = 0; i < 150; i++) assert_int_equal(xir_type_dim(out, i, false), 2 * i + 2);
@@ -434,7 +434,7 @@ static void distributions_that_do_not_fit(void **state) {
     const xir_layout *layout = xir_layout_parse(ctx, XIR_STR("NHWC"), why);
     for (size_t i = 0; i < COUNT(bad); i++) {
         const xir_object *distr = read_text(bad[i]);
-        const xir_type *type = type_tensor(context_home(ctx), xir_float(ctx, XIR_FLOAT_FP32), layout, (xir_i64s){ dims, 4 },
+        const xir_type *type = type_tensor(context_home(ctx), xir_type_float(ctx, XIR_FLOAT_FP32), layout, (xir_i64s){ dims, 4 },
                                            (xir_refs){ &distr, 1 });
         assert_string_equal(op_type_words(sum_of(type, &dim, 1, false)), "fp32 NWC 2x4x5");
     }
@@ -443,18 +443,18 @@ static void distributions_that_do_not_fit(void **state) {
     for (size_t i = 0; i < COUNT(many); i++) {
         many[i] = read_text(i % 2 ? "@merged_distr([1]^ZERO:{v:[0, 3)})" : "@merged_distr([3]^ZERO:{v:[0, 5)})");
     }
-    const xir_type *type = type_tensor(context_home(ctx), xir_float(ctx, XIR_FLOAT_FP32), layout, (xir_i64s){ dims, 4 },
+    const xir_type *type = type_tensor(context_home(ctx), xir_type_float(ctx, XIR_FLOAT_FP32), layout, (xir_i64s){ dims, 4 },
                                        (xir_refs){ many, COUNT(many) });
-    assert_int_equal(xir_type_tensor(sum_of(type, &dim, 1, false))->merged_distrs.size, 5);
+    assert_int_equal(xir_type_as_tensor(sum_of(type, &dim, 1, false))->merged_distrs.size, 5);
 }
 
 /* ---- without memory ---------------------------------------------------------------------------------------------- */
 
 static bool work(xir_context *with) {
     int64_t dims[10] = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 }, gone[] = { 1, 3, -1 };
-    const xir_type *fp32 = xir_float(with, XIR_FLOAT_FP32);
+    const xir_type *fp32 = xir_type_float(with, XIR_FLOAT_FP32);
     const xir_layout *layout = xir_layout_parse(with, XIR_STR("NHWC******"), NULL);
-    const xir_type *type = fp32 && layout ? xir_tensor(with, fp32, layout, dims, 10) : NULL;
+    const xir_type *type = fp32 && layout ? xir_type_tensor(with, fp32, layout, dims, 10) : NULL;
     for (int64_t i = 4; i < 9 && type; i++) {
         type = xir_type_add_distr(with, type, &i, 1, NULL);
         if (type) type = xir_type_mark_distr(with, type, &i, 1, 3, 5, false, NULL);
@@ -466,7 +466,7 @@ static bool work(xir_context *with) {
     a.dim = (xir_i64s){ gone, COUNT(gone) };
     xir_op *sum = x ? xir_add_sum(XIR_AT(net), (xir_sum_in){ .input = x }, &a) : NULL;
     xir_op *most = sum ? xir_add_max(XIR_AT(net), (xir_max_in){ .input = x }, NULL) : NULL;
-    bool done = most && xir_type_tensor(xir_value_type(xir_op_output(sum, 0)))->merged_distrs.size == 5 &&
+    bool done = most && xir_type_as_tensor(xir_value_type(xir_op_output(sum, 0)))->merged_distrs.size == 5 &&
                 xir_type_rank(xir_value_type(xir_op_output(most, 0))) == 0;
     if (!done) assert_int_equal(xir_network_status(net), XIR_E_MEMORY);
     xir_network_free(net);

@@ -10,7 +10,7 @@
 static xir_context *ctx;
 static xir_diags   *why;
 
-static const xir_type *fp32(void) { return xir_float(ctx, XIR_FLOAT_FP32); }
+static const xir_type *fp32(void) { return xir_type_float(ctx, XIR_FLOAT_FP32); }
 
 static void assert_type(const xir_op *op, int64_t output, const xir_type *expected) {
     assert_non_null(op);
@@ -99,7 +99,7 @@ static void the_network_is_valid_and_comes_back_from_json(void **state) {
     xir_network *back = xir_json_read(ctx, (xir_str){ text.data, text.size }, XIR_STR(""), why);
     assert_non_null(back);
     assert_true(xir_network_equal(e.net, back, true));
-    const xir_op *prelu = xir_network_next_of(back, NULL, xir_prelu_class());
+    const xir_op *prelu = xir_network_next_of_class(back, NULL, xir_prelu_class());
     assert_non_null(prelu);
     assert_true(xir_op_is_activation(prelu));
     xir_network_free(back);

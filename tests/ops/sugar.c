@@ -18,11 +18,11 @@ static int tear_down(void **state) {
 }
 
 static const xir_type *image(int64_t size, int64_t channels) {
-    return XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, size, size, channels);
+    return XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, size, size, channels);
 }
 
 static xir_value *kernel(int64_t size, int64_t in, int64_t out) {
-    return xir_params_new(net, XIR_STR("w"), XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "HWIO", size, size, in, out));
+    return xir_params_new(net, XIR_STR("w"), XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "HWIO", size, size, in, out));
 }
 
 #define CHECK_TEXT(text, expected)                                   \
@@ -64,9 +64,9 @@ static void activations_and_sums(void **state) {
     xir_at at = XIR_AT(net);
     xir_op *inputs = xir_inputs(at, "both", (const xir_type *const[]){ image(2, 3), image(2, 3) }, 2);
     assert_int_equal(xir_op_output_count(inputs), 2);
-    xir_value *x = xir_relu_short(at, xir_op_output(inputs, 0), "r");
+    xir_value *x = xir_build_relu(at, xir_op_output(inputs, 0), "r");
     assert_true(xir_op_is_activation(xir_value_op(x)));
-    xir_value *sum = xir_add_short(at, x, xir_op_output(inputs, 1), 0.1, -2, "s");
+    xir_value *sum = xir_build_add(at, x, xir_op_output(inputs, 1), 0.1, -2, "s");
     const xir_add_attrs *a = xir_add_of(xir_value_op(sum));
     assert_int_equal(a->alpha.size, 1);
     assert_true(xir_scalar_as_real((const xir_scalar *)a->alpha.data[0]) == (double)0.1f);
@@ -76,8 +76,8 @@ static void activations_and_sums(void **state) {
     assert_int_equal(xir_add_of(plain)->alpha.size, 1);
     assert_true(xir_scalar_as_real((const xir_scalar *)xir_add_of(plain)->alpha.data[0]) == 1);
 
-    const xir_type *target = XIR_TENSOR(ctx, xir_sint(ctx, 8), "NCHW", 1, 3, 2, 2);
-    xir_value *cast = xir_cast_short(at, sum, target, "c");
+    const xir_type *target = XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "NCHW", 1, 3, 2, 2);
+    xir_value *cast = xir_build_cast(at, sum, target, "c");
     assert_true(xir_type_equal(xir_value_type(cast), target));
     xir_op *out = xir_output(at, XIR_VALUES(cast, x, xir_op_output(inputs, 1)));
     assert_int_equal(xir_op_input_count(out), 3);
@@ -91,9 +91,9 @@ static void a_cursor_sets_once_what_all_get(void **state) {
     at.target = xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL);
     at.scope = XIR_STR("stem/");
     xir_value *x = xir_input(at, "x", image(4, 2));
-    xir_value *last = xir_relu_short(at, x, "last");
+    xir_value *last = xir_build_relu(at, x, "last");
     at.before = xir_value_op(last);
-    xir_value *first = xir_relu_short(at, x, "first");
+    xir_value *first = xir_build_relu(at, x, "first");
     CHECK_TEXT(xir_op_name(xir_value_op(first)), "stem/first");
     CHECK_TEXT(xir_op_name(xir_value_op(x)), "stem/x");
     assert_int_equal(xir_target_kind_of(xir_op_target(xir_value_op(first))), XIR_TARGET_BUYI);
@@ -108,8 +108,8 @@ static void a_failure_is_told_once(void **state) {
     xir_value *x = xir_input(at, "x", image(4, 2));
     x = XIR_MAX_POOL2D(at, .input = x, .k = 0);                              /* the fault */
     x = XIR_CONV2D(at, .input = x, .weights = kernel(3, 2, 2));
-    x = xir_add_short(at, x, x, 1, 1, NULL);
-    x = xir_cast_short(at, XIR_RELU(at, x), image(4, 2), NULL);
+    x = xir_build_add(at, x, x, 1, 1, NULL);
+    x = xir_build_cast(at, XIR_RELU(at, x), image(4, 2), NULL);
     assert_null(xir_output(at, XIR_VALUES(x)));
     assert_int_equal(xir_network_status(net), XIR_E_BOUNDS);
     assert_int_equal(xir_network_op_count(net), 1);
@@ -130,7 +130,7 @@ static void a_missing_type_is_told(void **state) {
     xir_network_clear_status(net);
 
     xir_value *x = xir_input(XIR_AT(net), "x", image(4, 2));
-    assert_null(xir_cast_short(XIR_AT(net), x, xir_sint(ctx, 8), "no tensor"));
+    assert_null(xir_build_cast(XIR_AT(net), x, xir_type_sint(ctx, 8), "no tensor"));
     assert_int_equal(xir_network_status(net), XIR_E_MISSING);
 }
 
@@ -164,7 +164,7 @@ static void axes_and_powers(void **state) {
     xir_at at = XIR_AT(net);
     xir_value *x = xir_input(at, "x", image(8, 4));
     x = XIR_AVG_POOL2D(at, .input = x, .k = 2, .stride = 2);
-    x = xir_pow_short(at, x, 2.5, "square and a half");
+    x = xir_build_pow(at, x, 2.5, "square and a half");
     xir_value *exponent = xir_op_input(xir_value_op(x), 1);
     float number = 0;
     assert_int_equal(xir_params_read(exponent, 0, &number, sizeof number), XIR_OK);
@@ -185,11 +185,11 @@ static void axes_and_powers_are_refused(void **state) {
     (void)state;
     xir_at at = XIR_AT(net);
     xir_value *x = xir_input(at, "x", image(8, 4));
-    xir_value *whole = xir_cast_short(at, x, XIR_TENSOR(ctx, xir_sint(ctx, 32), "NHWC", 1, 8, 8, 4), NULL);
+    xir_value *whole = xir_build_cast(at, x, XIR_TENSOR(ctx, xir_type_sint(ctx, 32), "NHWC", 1, 8, 8, 4), NULL);
     struct { xir_value *made; xir_status code; } rows[4];
     for (size_t i = 0; i < 4; i++) {
         rows[i].made = i == 0 ? XIR_TRANSPOSE(at, x, 0, 1, 1, 2) : i == 1 ? XIR_RESHAPE(at, x, "NQ", 1, -1)
-                     : i == 2 ? XIR_RESHAPE(at, x, "NC", 7, -1) : xir_pow_short(at, whole, 2, NULL);
+                     : i == 2 ? XIR_RESHAPE(at, x, "NC", 7, -1) : xir_build_pow(at, whole, 2, NULL);
         rows[i].code = xir_network_status(net);
         assert_null(rows[i].made);
         assert_true(rows[i].code != XIR_OK);

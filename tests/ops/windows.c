@@ -204,7 +204,7 @@ static placed place(const char *letters, const int64_t *dims) {
         axes[p.at[k]] = plain ? '*' : letters[k];
         shape[p.at[k]] = dims[k];
     }
-    p.type = xir_tensor_named(ctx, xir_float(ctx, XIR_FLOAT_FP32), axes, shape, p.rank);
+    p.type = xir_type_tensor_text(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), axes, shape, p.rank);
     assert_non_null(p.type);
     return p;
 }
@@ -213,7 +213,7 @@ static placed with_unknown(const placed *p, const bool *unknown) {
     placed now = *p;
     int64_t shape[MOST_RANK];
     for (size_t k = 0; k < p->rank; k++) shape[p->at[k]] = unknown[k] ? -1 : xir_type_dim(p->type, (int64_t)p->at[k], false);
-    now.type = xir_tensor(ctx, xir_type_element(p->type), xir_type_layout(p->type), shape, p->rank);
+    now.type = xir_type_tensor(ctx, xir_type_element(p->type), xir_type_layout(p->type), shape, p->rank);
     assert_non_null(now.type);
     return now;
 }
@@ -222,7 +222,7 @@ static placed with_unknown(const placed *p, const bool *unknown) {
 static struct { xir_network *net; xir_value *values[3]; size_t cases; } desk;
 
 static void new_desk(void) {
-    const xir_type *any = xir_tensor(ctx, xir_float(ctx, XIR_FLOAT_FP32), NULL, NULL, 0), *types[] = { any, any, any };
+    const xir_type *any = xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), NULL, NULL, 0), *types[] = { any, any, any };
     if (desk.net) xir_network_free(desk.net);
     desk.net = xir_network_new(ctx, "net", XIR_FRAMEWORK_PYTORCH, "v1.9");
     assert_non_null(desk.net);
@@ -314,7 +314,7 @@ static void run(op_kind kind, size_t cases) {
     for (size_t i = 0; i < cases; i++) {
         if (!desk.net || desk.cases++ == CASES_A_NETWORK) new_desk();
         a_case c = random_case(kind);
-        const xir_class *cls = xir_class_of(ctx, class_of_case(&c));
+        const xir_class *cls = xir_class_find_decl(ctx, class_of_case(&c));
         uint64_t body[64];
         assert_true(cls->body_size <= sizeof body);
         fill_body(&c, cls, body);
@@ -370,15 +370,15 @@ static bool infer_with_holes(xir_context *with) {
     static const int64_t filters[] = { 0, 4 }, channels[] = { 0 }, batch[] = { 3 };
     xir_network *net = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
     if (!net) return false;
-    const xir_type *i8 = xir_sint(with, 8), *out = NULL;
-    const xir_type *types[3] = { i8 ? xir_tensor_named(with, i8, "NCHWc4", map, 5) : NULL };
-    if (types[0]) types[1] = with_holes(with, xir_tensor_named(with, i8, "OIHWo8i4", kernel, 6), filters, 2);
-    if (types[1]) types[2] = with_holes(with, xir_tensor_named(with, i8, "CHWN", image, 4), channels, 1);
+    const xir_type *i8 = xir_type_sint(with, 8), *out = NULL;
+    const xir_type *types[3] = { i8 ? xir_type_tensor_text(with, i8, "NCHWc4", map, 5) : NULL };
+    if (types[0]) types[1] = with_holes(with, xir_type_tensor_text(with, i8, "OIHWo8i4", kernel, 6), filters, 2);
+    if (types[1]) types[2] = with_holes(with, xir_type_tensor_text(with, i8, "CHWN", image, 4), channels, 1);
     if (types[2]) types[2] = xir_type_add_distr(with, types[2], batch, 1, NULL);
     xir_at at = XIR_AT(net);
     const xir_target *buyi = types[2] ? xir_target_of_kind(with, XIR_TARGET_BUYI, NULL) : NULL;
     xir_op *in = buyi ? xir_inputs(at, "in", types, 3) : NULL, *conv = NULL, *pool = NULL, *unfold = NULL;
-    xir_max_pool2d_attrs p = xir_max_pool2d_square(2, 1, 0, 1);
+    xir_max_pool2d_attrs p = xir_max_pool2d_attrs_square(2, 1, 0, 1);
     xir_unfold_attrs u = xir_unfold_init();
     u.kernel_width = 3;
     at.target = buyi;
@@ -393,10 +393,10 @@ static bool infer_with_holes(xir_context *with) {
         char text[200];
         out = xir_value_type(xir_op_output(pool, 0));
         snprintf(text, sizeof text, "@merged_distr([1, 4]^ZERO:{%s})", holes);
-        assert_string_equal(spelled(xir_type_tensor(out)->merged_distrs.data[0]), text);
+        assert_string_equal(spelled(xir_type_as_tensor(out)->merged_distrs.data[0]), text);
         assert_true(xir_type_dim(out, 1, false) == 3 && xir_type_dim(out, 4, false) == 8 && xir_type_dim(out, 2, false) == 5);
         out = xir_value_type(xir_op_output(unfold, 0));
-        assert_int_equal(xir_type_tensor(out)->merged_distrs.size, 2);
+        assert_int_equal(xir_type_as_tensor(out)->merged_distrs.size, 2);
         assert_true(xir_type_dim(out, 0, false) == 27 && xir_type_dim(out, 1, false) == 48);
     }
     xir_network_free(net);

@@ -11,7 +11,7 @@ static int begin(void **state) {
 /* x[1,2] / d -> y */
 static xir_network *quotient(xir_context *with, float a, float b) {
     const float numbers[] = { a, b };
-    const xir_type *type = XIR_TENSOR(with, xir_float(with, XIR_FLOAT_FP32), "NC", 1, 2);
+    const xir_type *type = XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "NC", 1, 2);
     xir_network *net = xir_network_new(with, "quotient", XIR_FRAMEWORK_PYTORCH, "v2.0");
     xir_at at = xir_at_end(net);
     xir_value *x = xir_input(at, "x", type);

@@ -34,7 +34,7 @@ static xir_network *load(const char *path, bool lazy) {
 static size_t score(const xir_network *net, const char *when) {
     size_t right = 0;
     for (size_t i = 0; i < IMAGES; i++) {
-        const xir_type *type = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "****", 1, 1, 8, 8);
+        const xir_type *type = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "****", 1, 1, 8, 8);
         xir_array *in = xir_array_copy(ctx, type, images[i], sizeof images[i], why), *out = NULL;
         xir_status status = xir_network_run(net, (const xir_array *const *)&in, 1, &out, 1, NULL, why);
         if (status) xir_diags_print(why, stderr);
@@ -87,7 +87,7 @@ static xir_network *optimised(void) {
 
 static size_t count_of(const xir_network *net, const xir_class_decl *decl) {
     size_t n = 0;
-    for (const xir_op *op = NULL; (op = xir_network_next_of(net, op, decl));) n++;
+    for (const xir_op *op = NULL; (op = xir_network_next_of_class(net, op, decl));) n++;
     return n;
 }
 
@@ -121,7 +121,7 @@ static void every_format_keeps_the_logits(void **state) {
         DOES(xir_network_save(net, path, NULL, why));
         for (int lazy = 0; lazy < 2; lazy++) {
             xir_network *again = load(path, lazy);
-            assert_int_equal(xir_params_is_lazy(xir_op_input(xir_network_next_of(again, NULL, xir_conv2d_class()), 1)), lazy);
+            assert_int_equal(xir_params_is_lazy(xir_op_input(xir_network_next_of_class(again, NULL, xir_conv2d_class()), 1)), lazy);
             assert_int_equal(score(again, path), IMAGES);
             xir_network_free(again);
         }

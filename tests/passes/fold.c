@@ -37,7 +37,7 @@ static void check_numbers(const xir_network *net, const char *user, size_t input
     const xir_value *v = xir_op_input(op, (int64_t)input);
     if (!v || !xir_value_is_params(v)) fail_msg("line %d: no Params", line);
     if (name) CHECK_STR(xir_value_name(v), name);
-    xir_array *array = xir_array_of_params(v, why);
+    xir_array *array = xir_array_from_params(v, why);
     assert_non_null(array);
     if (xir_array_count(array) != n) fail_msg("line %d: %zu numbers", line, xir_array_count(array));
     for (size_t i = 0; i < n; i++) {
@@ -109,7 +109,7 @@ static void the_shape_of_a_value_is_no_secret(void **state) {
     xir_network_free(net);
     net = folded_with("x: 1 3 8 9; s = Shape x [start=-3]; t = Shape x [start=4]; u = Shape x [start=-9]; out s t u", NULL, __LINE__);
     NUMBERS(net, "out", 0, "s", 3, 8, 9);
-    assert_int_equal(xir_type_tensor(xir_value_type(xir_op_input(xir_network_last(net), 1)))->shape.data[0], 0);
+    assert_int_equal(xir_type_as_tensor(xir_value_type(xir_op_input(xir_network_last(net), 1)))->shape.data[0], 0);
     NUMBERS(net, "out", 2, "u", 1, 3, 8, 9);
     xir_network_free(net);
 }
@@ -335,7 +335,7 @@ static void all_results_together_have_a_limit(void **state) {
         xir_network *net = new_net();
         xir_value *x = argument(net, "x", FP32("C", 1)), *all[N + 1] = { x };
         const int64_t size = 65536;
-        xir_value *shape = xir_params_copy(net, XIR_STR("shape"), xir_tensor(ctx, xir_sint(ctx, 64), NULL, (const int64_t[]){ 1 }, 1), &size, sizeof size);
+        xir_value *shape = xir_params_copy(net, XIR_STR("shape"), xir_type_tensor(ctx, xir_type_sint(ctx, 64), NULL, (const int64_t[]){ 1 }, 1), &size, sizeof size);
         for (int k = 0; k < N; k++) {
             all[k + 1] = xir_op_output(xir_add_constant_of_shape(xir_at_end(net), (xir_constant_of_shape_in){ .input = shape }, NULL), 0);
         }

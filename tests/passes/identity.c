@@ -175,7 +175,7 @@ static void other_moves_that_move_nothing(void **state) {
 /* ---- conversions and pools --------------------------------------------------------------------------------------- */
 
 static xir_value *to_same(xir_network *net, xir_value *x)      { return cast(net, x, image(), ""); }
-static xir_value *to_fp16(xir_network *net, xir_value *x)      { return cast(net, x, XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP16), "NHWC", 1, 4, 4, 2), ""); }
+static xir_value *to_fp16(xir_network *net, xir_value *x)      { return cast(net, x, XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP16), "NHWC", 1, 4, 4, 2), ""); }
 static xir_value *copied(xir_network *net, xir_value *x)       { return copy(net, x, ""); }
 
 static void a_cast_to_the_same_type_and_a_copy(void **state) {

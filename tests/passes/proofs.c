@@ -117,10 +117,10 @@ static void digits(void **state) {
     xir_network *net = load(path);
     assert_true(prove(path, xir_default_pipeline(), net, 1));
     check_quiet(path, net);
-    assert_null(xir_network_next_of(net, NULL, xir_batch_norm2d_class()));
-    assert_non_null(xir_network_next_of(net, NULL, xir_hardswish_class()));
+    assert_null(xir_network_next_of_class(net, NULL, xir_batch_norm2d_class()));
+    assert_non_null(xir_network_next_of_class(net, NULL, xir_hardswish_class()));
     size_t transposes = 0;
-    for (const xir_op *op = NULL; (op = xir_network_next_of(net, op, xir_transpose_class()));) transposes++;
+    for (const xir_op *op = NULL; (op = xir_network_next_of_class(net, op, xir_transpose_class()));) transposes++;
     assert_true(transposes <= 1);
     xir_network_free(net);
     char text[400];

@@ -94,7 +94,7 @@ static void keep(maker *m, const xir_op *op) {
     }
 }
 
-static xir_i64s dims_of(const xir_value *v) { return xir_type_tensor(xir_value_type(v))->shape; }
+static xir_i64s dims_of(const xir_value *v) { return xir_type_as_tensor(xir_value_type(v))->shape; }
 
 /* One that was made lately, or any. */
 static xir_value *some(const maker *m) {
@@ -205,7 +205,7 @@ static void step_split(maker *m) {
 static void step_pair(maker *m) {
     xir_value *x = some_fp32(m), *y = some(m);
     if (once_in(3)) {
-        const xir_type *scalar = xir_tensor(ctx, xir_type_element(xir_value_type(x)), xir_layout_default(ctx, 0), NULL, 0);
+        const xir_type *scalar = xir_type_tensor(ctx, xir_type_element(xir_value_type(x)), xir_layout_default(ctx, 0), NULL, 0);
         y = numbers(m, once_in(2) ? scalar : xir_value_type(x));
     }
     if (!y || !is_fp32(y)) return;
@@ -222,7 +222,7 @@ static void step_alone(maker *m) {
     case 2: keep(m, xir_add_copy(at, (xir_copy_in){ x }, NULL)); break;
     case 3: {
         xir_cast_attrs a = xir_cast_init();
-        a.target_dtype = xir_type_tensor(xir_value_type(x));
+        a.target_dtype = xir_type_as_tensor(xir_value_type(x));
         keep(m, xir_add_cast(at, (xir_cast_in){ x }, &a));
         break;
     }

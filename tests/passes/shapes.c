@@ -11,7 +11,7 @@
 /* ---- what is complete -------------------------------------------------------------------------------------------- */
 
 static bool is_open(const xir_value *v) {
-    const xir_tensor_type *tensor = xir_type_tensor(v->type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(v->type);
     for (size_t i = 0; tensor && i < tensor->shape.size; i++) {
         if (tensor->shape.data[i] < 0) return true;
     }
@@ -85,7 +85,7 @@ static xir_network *complete(om *m, const char *passes) {
 /* The dims of result `i`. */
 static void check_dims(const xir_network *net, size_t i, const int64_t *dims, size_t rank, int line) {
     const xir_value *v = xir_op_input(xir_network_last(net), (int64_t)i);
-    const xir_tensor_type *tensor = xir_type_tensor(v->type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(v->type);
     bool same = tensor && tensor->shape.size == rank;
     for (size_t k = 0; same && k < rank; k++) same = tensor->shape.data[k] == dims[k];
     if (!same) fail_msg("line %d: result %zu is %s", line, i, spelled(v->type));

@@ -6,7 +6,7 @@
 #define XIR_DEFS "axes.def"
 #include <xir/define.h>
 
-xir_status axes_same(xir_infer *at) { return xir_infer_give(at, xir_infer_input(at, 0)); }
+xir_status axes_same(xir_infer *at) { return xir_infer_result(at, xir_infer_input(at, 0)); }
 
 static size_t product(const xir_type *type, size_t from, size_t to) {
     size_t n = 1;

@@ -8,7 +8,7 @@
 #define XIR_DEFS "bad.def"
 #include <xir/define.h>
 
-xir_status bad_same(xir_infer *at) { return xir_infer_give(at, xir_infer_input(at, 0)); }
+xir_status bad_same(xir_infer *at) { return xir_infer_result(at, xir_infer_input(at, 0)); }
 
 static const char *other_library(void) { return "0.0.1"; }
 static const xir_class_decl *no_class(void) { return NULL; }
@@ -22,9 +22,9 @@ static const xir_class_decl *of_another_abi(void) {
 
 static const xir_class_decl *of_a_later_word(void) {
     static const xir_row rows[] = {
-        { .word = XIR_WORD_OP, .name = "bad::Word", .describe = "it has a word that nobody knows", .offset = 8 },
-        { .word = (xir_word)1000, .name = "later" },
-        { .word = XIR_WORD_END },
+        { .word = XIR_DECL_OP, .name = "bad::Word", .describe = "it has a word that nobody knows", .offset = 8 },
+        { .word = (xir_decl_kind)1000, .name = "later" },
+        { .word = XIR_DECL_END },
     };
     static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };
     return &decl;
@@ -190,11 +190,11 @@ SPREAD(large_kernel, xir_plugin_kernel);
 SPREAD(large_option, xir_pass_option);
 
 static large_row large_rows[] = {
-    { { .word = XIR_WORD_OP, .name = "bad::Large", .describe = "its rows are large", .offset = 8, .least = { .i = sizeof(void *) } }, 0 },
-    { { .word = XIR_WORD_IN, .name = "input", .describe = "x" }, 0 },
-    { { .word = XIR_WORD_OUT, .name = "output", .describe = "y" }, 0 },
-    { { .word = XIR_WORD_INFER, .fn = bad_same }, 0 },
-    { { .word = XIR_WORD_END }, 0 },
+    { { .word = XIR_DECL_OP, .name = "bad::Large", .describe = "its rows are large", .offset = 8, .least = { .i = sizeof(void *) } }, 0 },
+    { { .word = XIR_DECL_IN, .name = "input", .describe = "x" }, 0 },
+    { { .word = XIR_DECL_OUT, .name = "output", .describe = "y" }, 0 },
+    { { .word = XIR_DECL_INFER, .fn = bad_same }, 0 },
+    { { .word = XIR_DECL_END }, 0 },
 };
 static const xir_class_decl *large_class(void) {
     static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(large_row), &large_rows[0].it };

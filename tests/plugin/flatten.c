@@ -15,7 +15,7 @@ enum { MOST = 7 };   /* of `start`, as its row says */
 xir_status flatten_check(xir_infer *at) {
     const xir_flatten_attrs *flatten = xir_infer_attrs(at);
     const xir_type *input = xir_infer_input(at, 0);
-    int64_t rank = xir_type_tensor(input) ? (int64_t)xir_type_rank(input) : MOST + 1;
+    int64_t rank = xir_type_as_tensor(input) ? (int64_t)xir_type_rank(input) : MOST + 1;
     if (flatten->start >= 0 && flatten->start <= MOST && flatten->start < rank) return XIR_OK;
     return xir_infer_fail(at, XIR_E_BOUNDS, "start", "%" PRId64 " was given, an axis of input's %" PRId64 " was expected, at most %d",
                           flatten->start, rank, MOST);
@@ -24,7 +24,7 @@ xir_status flatten_check(xir_infer *at) {
 /* Gives the first `start` dims, the product of those up to `end`, and what is behind. */
 static xir_status give_merged(xir_infer *at, const xir_layout *layout, size_t end) {
     const xir_flatten_attrs *flatten = xir_infer_attrs(at);
-    const xir_tensor_type *input = xir_type_tensor(xir_infer_input(at, 0));
+    const xir_tensor_type *input = xir_type_as_tensor(xir_infer_input(at, 0));
     size_t start = (size_t)flatten->start, n = 0;
     int64_t dims[MOST + 2];   /* one is merged, and one may be behind `end` */
     while (n < start) {
@@ -34,11 +34,11 @@ static xir_status give_merged(xir_infer *at, const xir_layout *layout, size_t en
     xir_status status = xir_infer_product(at, "inputs/0", input->shape.data + start, end - start, &dims[n++]);
     if (status) return status;
     if (end < input->shape.size) dims[n++] = input->shape.data[end];
-    return xir_infer_give_tensor(at, input->element_dtype, layout, dims, n);
+    return xir_infer_result_tensor(at, input->element_dtype, layout, dims, n);
 }
 
 xir_status flatten_infer(xir_infer *at) {
-    xir_status status = xir_infer_need(at, 1);
+    xir_status status = xir_infer_need_tensors(at, 1);
     if (status) return status;
     const xir_type *input = xir_infer_input(at, 0);
     if (xir_type_is_quantized(xir_type_element(input))) {

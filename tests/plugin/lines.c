@@ -66,7 +66,7 @@ static bool fail(reader *r, const char *where, xir_status status, const char *wh
     snprintf(text, sizeof text, "%s%s%.*s%s", what, shown.size ? " '" : "", (int)(shown.size < MOST_NAME ? shown.size : MOST_NAME),
              shown.size ? shown.data : "", shown.size ? "'" : "");
     const char *data = r->how->data;
-    r->status = xir_diags_put(r->how->why, &(xir_diag){ .severity = XIR_ERROR, .code = status, .file = r->how->name,
+    r->status = xir_diags_append(r->how->why, &(xir_diag){ .severity = XIR_ERROR, .code = status, .file = r->how->name,
                                                         .byte = (uint64_t)(where - data), .message = xir_str_of(text) });
     return false;
 }
@@ -134,7 +134,7 @@ static bool read_input(reader *r) {
     if (r->n != 3) return fail(r, r->words[0].data, XIR_E_SYNTAX, "an input has a name and dims", XIR_STR(""));
     if (xir_network_op_count(r->net)) return fail(r, r->words[0].data, XIR_E_SYNTAX, "there is one input, on the first line", XIR_STR(""));
     if (!read_dims(r, r->words[2], dims, &rank)) return false;
-    const xir_type *type = xir_tensor(r->how->ctx, xir_float(r->how->ctx, XIR_FLOAT_FP32), NULL, dims, rank);
+    const xir_type *type = xir_type_tensor(r->how->ctx, xir_type_float(r->how->ctx, XIR_FLOAT_FP32), NULL, dims, rank);
     return define(r, xir_input(r->at, "input", type), r->words[1]);
 }
 
@@ -219,7 +219,7 @@ static xir_status refuse(writer *w, const xir_op *op, const char *what) {
     char text[300];
     xir_str name = xir_op_name(op);
     snprintf(text, sizeof text, "%s: '%.*s'", what, (int)(name.size < MOST_NAME ? name.size : MOST_NAME), name.data);
-    return w->status = xir_diags_put(w->how->why, &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_UNSUPPORTED, .byte = XIR_NO_BYTE,
+    return w->status = xir_diags_append(w->how->why, &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_UNSUPPORTED, .byte = XIR_NO_BYTE,
                                                                .file = xir_str_of(w->how->path), .message = xir_str_of(text) });
 }
 
@@ -295,7 +295,7 @@ static const xir_format_decl format = {
 };
 
 static bool scale(xir_node *at) {
-    return xir_node_give(at, 0, xir_node_scaled(at, xir_node_in(at, 0), xir_node_real(at, "by", 1)));
+    return xir_node_result(at, 0, xir_node_scaled(at, xir_node_input(at, 0), xir_node_real(at, "by", 1)));
 }
 
 static const xir_convert_row rows[] = {

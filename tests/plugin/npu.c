@@ -12,28 +12,28 @@
 
 static xir_status give_as(xir_infer *at, xir_float_format format) {
     const xir_type *input = xir_infer_input(at, 0);
-    const xir_tensor_type *tensor = xir_type_tensor(input);
+    const xir_tensor_type *tensor = xir_type_as_tensor(input);
     if (!tensor) return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is not a tensor");
-    return xir_infer_give_tensor(at, xir_float(xir_infer_context(at), format), tensor->layout, tensor->shape.data,
+    return xir_infer_result_tensor(at, xir_type_float(xir_infer_context(at), format), tensor->layout, tensor->shape.data,
                                  tensor->shape.size);
 }
 
 xir_status npu_grow_infer(xir_infer *at) {
     enum { MOST = 16 };
     const xir_npu_grow_attrs *grow = xir_infer_attrs(at);
-    const xir_tensor_type *tensor = xir_type_tensor(xir_infer_input(at, 0));
+    const xir_tensor_type *tensor = xir_type_as_tensor(xir_infer_input(at, 0));
     int64_t dims[MOST];
     size_t n = tensor ? tensor->shape.size : 0;
     if (!n || n + 4 > MOST) return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is not a tensor of a few dims");
     memcpy(dims, tensor->shape.data, n * sizeof *dims);
     for (int64_t i = 0; i < grow->by; i++) dims[n++] = 1;
-    return xir_infer_give_tensor(at, tensor->element_dtype, NULL, dims, n);
+    return xir_infer_result_tensor(at, tensor->element_dtype, NULL, dims, n);
 }
 
 /* A multiply-add for each element and each dim that it gets. */
 xir_status npu_grow_work(xir_infer *at) {
     const xir_npu_grow_attrs *grow = xir_infer_attrs(at);
-    return xir_work_give(at, xir_work_times(xir_work_elements(at, xir_infer_input(at, 0)), (uint64_t)grow->by), xir_work_outputs(at));
+    return xir_work_result(at, xir_work_times(xir_work_elements(at, xir_infer_input(at, 0)), (uint64_t)grow->by), xir_work_outputs(at));
 }
 
 xir_status npu_host_infer(xir_infer *at)   { return give_as(at, XIR_FLOAT_FP32); }

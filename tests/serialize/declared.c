@@ -23,7 +23,7 @@ static xir_network *twin_read(const xir_format_reading *how) {
     if (twin_mood == TWIN_MUTE) return NULL;
     if (how->data_size >= TWIN_HEAD && memcmp(text, "twin\n", TWIN_HEAD) == 0 && !bad)
         return xir_json_read(how->ctx, (xir_str){ text + TWIN_HEAD, how->data_size - TWIN_HEAD }, how->name, how->why);
-    xir_diags_put(how->why, &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_SYNTAX, .message = XIR_STR("not a twin"),
+    xir_diags_append(how->why, &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_SYNTAX, .message = XIR_STR("not a twin"),
                                          .byte = bad ? (uint64_t)(bad - text) : 0 });
     return NULL;
 }
@@ -42,13 +42,13 @@ static xir_status twin_read_params(xir_network *net, const xir_format_reading *h
     size_t n = xir_network_params(net, list, LOAD_PARAMS);
     uint64_t at = 1, size;
     for (size_t i = 0; i < n; i++, at += size) {
-        if (xir_type_bytes(xir_value_type(list[i]), &size) || xir_format_give(how, list[i], at, size)) {
+        if (xir_type_bytes(xir_value_type(list[i]), &size) || xir_format_set_params(how, list[i], at, size)) {
             xir_diags_add(how->why, XIR_ERROR, XIR_E_CORRUPT, XIR_STR(""), "the file is too short");
             return XIR_E_CORRUPT;
         }
-        assert_int_equal(xir_format_give(how, list[i], how->data_size, 1), XIR_E_BOUNDS);
-        assert_int_equal(xir_format_give(how, list[i], UINT64_MAX, 2), XIR_E_BOUNDS);
-        assert_int_equal(xir_format_give(how, list[i], 0, how->data_size), XIR_E_TYPE);
+        assert_int_equal(xir_format_set_params(how, list[i], how->data_size, 1), XIR_E_BOUNDS);
+        assert_int_equal(xir_format_set_params(how, list[i], UINT64_MAX, 2), XIR_E_BOUNDS);
+        assert_int_equal(xir_format_set_params(how, list[i], 0, how->data_size), XIR_E_TYPE);
     }
     return XIR_OK;
 }

@@ -306,7 +306,7 @@ static xir_value *some_output(editor *e) {
 static xir_value *new_params(editor *e) {
     uint8_t some[6];
     memset(some, (int)rnd_below(&e->chance, 256), sizeof some);
-    xir_value *v = xir_params_new(e->net, XIR_STR("n\xC3\xA9w"), XIR_TENSOR(ctx, xir_sint(ctx, 8), "*", 6));
+    xir_value *v = xir_params_new(e->net, XIR_STR("n\xC3\xA9w"), XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "*", 6));
     if (v && e->with_bytes && xir_params_set_copy(v, some, sizeof some)) abort();
     return v;
 }
@@ -579,7 +579,7 @@ static int begin(void **state) {
     const xir_class_decl *const own[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_mix_class(),
                                           xir_own_all_class(), xir_own_tap_class(), xir_wide_class() };
     for (size_t i = 0; i < COUNT(own); i++) {
-        if (xir_register(ctx, own[i], why) != XIR_OK) return 1;
+        if (xir_class_register(ctx, own[i], why) != XIR_OK) return 1;
     }
     stranger = xir_context_new(NULL);
     xir_format_info f;

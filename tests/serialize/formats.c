@@ -177,7 +177,7 @@ static void check_places(const char *name, const char *text, const char *asked, 
     for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
         char *at = strchr(word, '@');
         if (at) *at = '\0';
-        xir_diags_put(from, &(xir_diag){
+        xir_diags_append(from, &(xir_diag){
             .severity = XIR_ERROR, .code = XIR_E_INVALID, .path = xir_str_of(strcmp(word, ".") == 0 ? "" : word),
             .message = XIR_STR("m"), .byte = at ? strtoull(at + 1, NULL, 10) : XIR_NO_BYTE });
     }
@@ -206,7 +206,7 @@ static void places_in_a_text(void **state) {
     check_places("json", "", "/a @0", "1:1 1:1");
     xir_diags *from = xir_diags_new(ctx), *to = xir_diags_new(ctx);
     DOES(xir_format_place_findings(ctx, "json", XIR_STR("{}"), XIR_STR("f"), from, to));
-    xir_diags_put(from, &(xir_diag){ .path = XIR_STR("/a"), .file = XIR_STR("another"), .byte = 1,
+    xir_diags_append(from, &(xir_diag){ .path = XIR_STR("/a"), .file = XIR_STR("another"), .byte = 1,
                                      .message = XIR_STR("m") });
     DOES(xir_format_place_findings(ctx, "json", XIR_STR("{}"), XIR_STR("f"), from, to));
     assert_int_equal(xir_diags_at(to, 0)->line, 0);               /* of another file */

@@ -331,13 +331,13 @@ static void the_raw_is_found_beside(void **state) {
     char found[PATH_MAX];
     load_save(net, json, &(xir_format_info){ .word = "json" });
     size_t size;
-    DOES(xir_raw_beside(json, found, sizeof found, &size, why));
+    DOES(xir_raw_find(json, found, sizeof found, &size, why));
     assert_string_equal(found, raw);
     assert_int_equal(size, strlen(raw));
-    DOES(xir_raw_beside(json, found, 3, &size, why));
+    DOES(xir_raw_find(json, found, 3, &size, why));
     assert_int_equal(size, strlen(raw));
     rename(raw, other);
-    DOES(xir_raw_beside(json, found, sizeof found, &size, why));
+    DOES(xir_raw_find(json, found, sizeof found, &size, why));
     assert_string_equal(found, other);
     xir_network *again = load_must(json, NULL);
     check_loaded(again, false);
@@ -354,7 +354,7 @@ static void the_raw_is_found_beside(void **state) {
 
     unlink(raw);
     unlink(other);
-    DOES(xir_raw_beside(json, found, sizeof found, &size, why));
+    DOES(xir_raw_find(json, found, sizeof found, &size, why));
     assert_int_equal(size, 0);
     again = xir_network_load(ctx, json, NULL, why);   /* the structure alone, and it says so */
     assert_non_null(again);

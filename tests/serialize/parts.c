@@ -33,8 +33,8 @@ static void check_object(const xir_object *object) {
         const xir_object *back = xir_object_read(ctx, file.data, file.size, words[i], why);
         if (!back) fail_msg("%s: %s", words[i], xir_diags_at(why, 0)->message.data);
         xir_text_buffer a, b;
-        DOES(xir_print_object(ctx, object, 0, &a));
-        DOES(xir_print_object(ctx, back, 0, &b));
+        DOES(xir_object_print(ctx, object, 0, &a));
+        DOES(xir_object_print(ctx, back, 0, &b));
         check_same(&a, &b, words[i]);
         assert_true(xir_object_equal(object, back));
         buffer_free(&file);
@@ -55,7 +55,7 @@ static void objects_come_back(void **state) {
         "{\"_type_key\":\"nobody::Knows\",\"deep\":[{\"a\":18446744073709551615}]}",
     };
     for (size_t i = 0; i < COUNT(texts); i++) {
-        const xir_object *object = xir_parse_object(ctx, xir_str_of(texts[i]), why);
+        const xir_object *object = xir_object_parse(ctx, xir_str_of(texts[i]), why);
         if (!object) fail_msg("%s: %s", texts[i], xir_diags_at(why, 0)->message.data);
         check_object(object);
     }
@@ -71,8 +71,8 @@ static void check_op(const xir_op *op) {
         xir_op *back = xir_op_read(other, file.data, file.size, words[i], why);
         if (!back) fail_msg("%s: %s", words[i], xir_diags_at(why, 0)->message.data);
         xir_text_buffer a, b;
-        DOES(xir_print_op(op, 0, &a));
-        DOES(xir_print_op(back, 0, &b));
+        DOES(xir_op_print(op, 0, &a));
+        DOES(xir_op_print(back, 0, &b));
         check_same(&a, &b, words[i]);
         buffer_free(&file);
         xir_network_free(other);
@@ -87,8 +87,8 @@ static void check_value(const xir_value *v) {
         const xir_value *back = xir_value_read(other, file.data, file.size, words[i], why);
         if (!back) fail_msg("%s: %s", words[i], xir_diags_at(why, 0)->message.data);
         xir_text_buffer a, b;
-        DOES(xir_print_value(v, 0, &a));
-        DOES(xir_print_value(back, 0, &b));
+        DOES(xir_value_print(v, 0, &a));
+        DOES(xir_value_print(back, 0, &b));
         check_same(&a, &b, words[i]);
         /* In its own network it is found. */
         assert_ptr_equal(xir_value_read((xir_network *)(uintptr_t)xir_value_network(v), file.data, file.size, words[i], why), v);
@@ -115,7 +115,7 @@ static void ops_of_no_class_come_back(void **state) {
         "\"thing\":{\"_allow_no_data\":true,\"_type_key\":\"icraft::xir::Params\",\"dtype\":\"@sint(8)\",\"mtype\":\"@hostm\",\"name\":\"\","
         "\"tags\":{},\"v_id\":9}}";
     xir_network *net = new_net();
-    xir_op *op = xir_parse_op(net, XIR_STR(text), why);
+    xir_op *op = xir_op_parse(net, XIR_STR(text), why);
     assert_non_null(op);
     check_op(op);
     xir_network_free(net);
@@ -129,7 +129,7 @@ static void what_is_something_else_is_refused(void **state) {
     for (size_t i = 0; i < COUNT(words); i++) {
         buffer op = fresh(), object = fresh();
         DOES(xir_op_write(op_of(net, 1), words[i], take_bytes, &op, why));
-        DOES(xir_object_write(ctx, xir_parse_object(ctx, XIR_STR("\"@fp(32)\""), why), words[i], take_bytes, &object, why));
+        DOES(xir_object_write(ctx, xir_object_parse(ctx, XIR_STR("\"@fp(32)\""), why), words[i], take_bytes, &object, why));
         xir_diags_clear(why);
         size_t ops = xir_network_op_count(net);
         assert_null(xir_object_read(ctx, op.data, op.size, words[i], why));

@@ -17,7 +17,7 @@ static const char *elements(const xir_array *a) {
 }
 
 static xir_array *array_of(const xir_value *data) {
-    xir_array *array = xir_array_of_params(data, why);
+    xir_array *array = xir_array_from_params(data, why);
     if (!array) fail_msg("elements: %s", op_case_findings(why));
     return array;
 }
@@ -101,9 +101,9 @@ static void run_with_unknown_dims(op_case *c, const xir_array *const *in) {
         for (size_t i = 0, k = 0; i < again.n_inputs; i++) {
             int64_t dims[16];
             for (size_t j = 0; j < COUNT(dims); j++) dims[j] = XIR_UNKNOWN_DIM;
-            const xir_tensor_type *type = again.is_arg[i] ? xir_type_tensor(again.args[k++]) : NULL;
+            const xir_tensor_type *type = again.is_arg[i] ? xir_type_as_tensor(again.args[k++]) : NULL;
             if (!type || type->shape.size > COUNT(dims) || type->merged_distrs.size) continue;
-            DOES(xir_value_set_type(again.inputs[i], xir_tensor(ctx, type->element_dtype, type->layout, dims, type->shape.size)));
+            DOES(xir_value_set_type(again.inputs[i], xir_type_tensor(ctx, type->element_dtype, type->layout, dims, type->shape.size)));
         }
         const xir_op *op = op_case_add(&again);
         if (op) run_network(&again, op, in, ", with unknown dims");

@@ -143,7 +143,7 @@ static size_t make_vector(maker *k, const xir_list *list, size_t item, const cha
 
 static const xir_any *get(const xir_map *map, const char *name, const char *suffix) {
     named key = name_of("%s%s", name, suffix);
-    return xir_map_get(map, xir_str_of(key.text));
+    return xir_map_find(map, xir_str_of(key.text));
 }
 
 /* A table; 0 for a name, which is put down later. */
@@ -276,7 +276,7 @@ static void make_references(maker *k, const xir_any *v, const char *path, const 
 static void make_named(maker *k, const xir_any *all) {
     for (size_t i = 0; all && i < all->as.map.size; i++) {
         const xir_entry *e = &all->as.map.entries[i];
-        const xir_any *as = xir_map_get(&e->value.as.map, XIR_STR("="));
+        const xir_any *as = xir_map_find(&e->value.as.map, XIR_STR("="));
         const flat_table *table = NULL;
         for (uint32_t t = 0; as && t < k->schema.n_tables; t++) {
             if (xir_str_equal(as->as.text, xir_str_of(k->schema.tables[t]->name))) table = k->schema.tables[t];
@@ -308,9 +308,9 @@ flat_made flat_make(xir_context *with, const char *text) {
     put(&m, NULL, 4);
     size_t root = make_table(&k, k.schema.network, &any.as.map, "");
     set(&m, 0, root, 4);
-    make_named(&k, xir_map_get(&any.as.map, XIR_STR("&")));
+    make_named(&k, xir_map_find(&any.as.map, XIR_STR("&")));
     make_references(&k, &any, "", "");
-    const xir_any *named_ones = xir_map_get(&any.as.map, XIR_STR("&"));
+    const xir_any *named_ones = xir_map_find(&any.as.map, XIR_STR("&"));
     for (size_t i = 0; named_ones && i < named_ones->as.map.size; i++) {
         const xir_entry *e = &named_ones->as.map.entries[i];
         make_references(&k, &e->value, name_of("&%.*s", (int)e->key.size, e->key.data).text, "");

@@ -87,11 +87,11 @@ static const xir_type *some_quantized(const pool *p, const int64_t *dims, size_t
     if (p->wild && once_in(6)) scales = NULL;
     if (p->wild && once_in(6)) ratios = NULL;
     xir_i64s zero_points = { zeros, once_in(3) && count <= (int64_t)COUNT(zeros) ? (size_t)count : 0 };
-    const xir_quantized_type q = { { .cls = xir_class_of(ctx, xir_quantized_type_class()) }, scales, zero_points, storage, expressed };
-    const xir_normalized_type n = { { .cls = xir_class_of(ctx, xir_normalized_type_class()) }, ratios, storage, expressed };
-    const xir_normalized_quantized_type nq = { { .cls = xir_class_of(ctx, xir_normalized_quantized_type_class()) }, ratios, scales,
+    const xir_quantized_type q = { { .cls = xir_class_find_decl(ctx, xir_quantized_type_class()) }, scales, zero_points, storage, expressed };
+    const xir_normalized_type n = { { .cls = xir_class_find_decl(ctx, xir_normalized_type_class()) }, ratios, storage, expressed };
+    const xir_normalized_quantized_type nq = { { .cls = xir_class_find_decl(ctx, xir_normalized_quantized_type_class()) }, ratios, scales,
                                                zero_points, storage, expressed };
-    const xir_calibrated_type c = { .head = { .cls = xir_class_of(ctx, xir_calibrated_type_class()) }, .storage_dtype = storage,
+    const xir_calibrated_type c = { .head = { .cls = xir_class_find_decl(ctx, xir_calibrated_type_class()) }, .storage_dtype = storage,
                                     .expressed_dtype = expressed };
     const xir_object *const all[] = { &q.head, &q.head, &n.head, &nq.head, &c.head };
     return (const xir_type *)home_intern(h, all[chance(COUNT(all))]);
@@ -177,7 +177,7 @@ static bool array_fits(const xir_type *type, int64_t axis, size_t count, bool ma
 }
 
 bool type_is_sound(const xir_type *type) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     fault_sink sink = { ignore_fault, NULL, 0 };
     if (!tensor || !tensor->element_dtype || !tensor->layout) return false;
     tensor_faults(tensor, &sink);
@@ -196,7 +196,7 @@ bool type_is_sound(const xir_type *type) {
 
 /* Nothing is said of unknown dims: what an op makes of that when it learns them is not right or wrong. */
 static bool says_what_is_known(const xir_type *type) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     bool unknown = xir_type_has_unknown_dim(type);
     return !unknown || (tensor->merged_distrs.size == 0 && !xir_type_is_quantized(tensor->element_dtype));
 }
@@ -329,7 +329,7 @@ static const xir_object *some_unit(pool *p) {
         numbers[0][i] = p->wild && once_in(3) ? extreme() : small(p);
         numbers[1][i] = p->wild && once_in(3) ? extreme() : 1 + (int64_t)chance(32);
     }
-    const xir_aligned_unit unit = { { .cls = xir_class_of(ctx, xir_aligned_unit_class()) }, { numbers[0], n },
+    const xir_aligned_unit unit = { { .cls = xir_class_find_decl(ctx, xir_aligned_unit_class()) }, { numbers[0], n },
                                     { numbers[1], p->wild && n ? n - chance(2) : n } };
     return home_intern(&p->net->home, &unit.head);
 }
@@ -344,7 +344,7 @@ static const xir_object *some_object(pool *p, const xir_class *of) {
     }
     if (of == ctx->tensor_class) {
         const xir_type *type = some_type(p);
-        return xir_type_tensor(type) ? (const xir_object *)type : NULL;
+        return xir_type_as_tensor(type) ? (const xir_object *)type : NULL;
     }
     if (of == ctx->types[CLASS_layout]) return (const xir_object *)some_layout(p, dims, rank);
     if (of == ctx->types[CLASS_int_imm]) return some_scalar(p, 0);
@@ -356,7 +356,7 @@ static const xir_object *some_object(pool *p, const xir_class *of) {
         int64_t count = p->wild ? extreme() & INT64_MAX : small(p) & 31;
         return (const xir_object *)scales_make(&p->net->home, exp, some_runs(count, exp, room), p->wild ? extreme() : -1);
     }
-    if (of == xir_class_of(ctx, xir_aligned_unit_class())) return some_unit(p);
+    if (of == xir_class_find_decl(ctx, xir_aligned_unit_class())) return some_unit(p);
     if (of) fail_msg("nothing makes a %s: teach tests/support/hostile.c", of->key.data);
     return (const xir_object *)some_type(p);
 }
@@ -386,7 +386,7 @@ static void fill_field(pool *p, const xir_field *f, void *body) {
     case XIR_KIND_ENUM: *(int *)at = p->wild && once_in(2) ? (int)some_number() : (int)chance(f->members->size); break;
     case XIR_KIND_REF: {
         const xir_object *ref = p->wild && once_in(4) ? NULL : some_object(p, f->of);
-        if (ref && xir_type_tensor((const xir_type *)ref)) p->body_sound &= is_sound((const xir_type *)ref);
+        if (ref && xir_type_as_tensor((const xir_type *)ref)) p->body_sound &= is_sound((const xir_type *)ref);
         if (ref && ref->cls == ctx->types[CLASS_layout]) p->body_sound &= layout_is_sound((const xir_layout *)ref);
         *(const xir_object **)at = ref;
         break;

@@ -18,7 +18,7 @@ void moves_begin(void) {
     moves.tiles_at = moves.unit_at = 0;
     moves.ctx = xir_context_new(NULL);
     moves.net = xir_network_new(moves.ctx, "net", XIR_FRAMEWORK_PYTORCH, "v1.9");
-    const xir_type *number = xir_tensor(moves.ctx, xir_float(moves.ctx, XIR_FLOAT_FP32), NULL, NULL, 0);
+    const xir_type *number = xir_type_tensor(moves.ctx, xir_type_float(moves.ctx, XIR_FLOAT_FP32), NULL, NULL, 0);
     for (size_t i = 0; i < MOST_INPUTS; i++) moves.values[i] = value_make_orphan(moves.net, number);
     assert_non_null(moves.values[MOST_INPUTS - 1]);
 }
@@ -65,7 +65,7 @@ xir_status move_run(const move_case *c, const xir_type *const *types, xir_infer 
     any_attrs a;
     const xir_class_decl *decl = attrs_of(c, &a);
     for (size_t i = 0; i < c->n_inputs; i++) assert_int_equal(xir_value_set_type(moves.values[i], types[i]), XIR_OK);
-    infer_start(at, moves.net, xir_class_of(moves.ctx, decl), &a, moves.target, moves.values, c->n_inputs,
+    infer_start(at, moves.net, xir_class_find_decl(moves.ctx, decl), &a, moves.target, moves.values, c->n_inputs,
                 (xir_str){ NULL, 0 }, NULL);
     return infer_run(at);
 }
@@ -77,7 +77,7 @@ void move_describe(const move_case *c) {
         print_error("  input %zu:", i);
         for (size_t k = 0; k < c->in[i].rank; k++) print_error(" %lld", (long long)c->in[i].dim[k]);
         xir_text_buffer text = { 0 };
-        xir_print_object(moves.ctx, (const xir_object *)xir_value_type(moves.values[i]), 0, &text);
+        xir_object_print(moves.ctx, (const xir_object *)xir_value_type(moves.values[i]), 0, &text);
         print_error("   %.*s\n", (int)text.size, text.data);
         xir_text_free(&text);
     }
@@ -90,7 +90,7 @@ void move_describe(const move_case *c) {
 
 void move_describe_type(const char *what, const xir_type *type) {
     xir_text_buffer text = { 0 };
-    xir_print_object(moves.ctx, (const xir_object *)type, 0, &text);
+    xir_object_print(moves.ctx, (const xir_object *)type, 0, &text);
     print_error("  %s: %.*s\n", what, (int)text.size, text.data);
     xir_text_free(&text);
 }

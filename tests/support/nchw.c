@@ -17,8 +17,8 @@ static xir_value *only(xir_op *op, const xir_network *net, const char *name) {
 }
 
 static const xir_type *tensor(const char *letters, const int64_t *dims, size_t rank) {
-    const xir_type *element = xir_float(ctx, XIR_FLOAT_FP32);
-    return letters ? xir_tensor_named(ctx, element, letters, dims, rank) : xir_tensor(ctx, element, NULL, dims, rank);
+    const xir_type *element = xir_type_float(ctx, XIR_FLOAT_FP32);
+    return letters ? xir_type_tensor_text(ctx, element, letters, dims, rank) : xir_type_tensor(ctx, element, NULL, dims, rank);
 }
 
 xir_value *nchw_begin(xir_network **net, const int64_t *dims, size_t rank) {
@@ -35,7 +35,7 @@ xir_value *nchw_params(xir_network *net, const char *name, const char *letters, 
     static uint64_t seed;
     xir_array *array = xir_array_random(ctx, tensor(letters, dims, rank), ++seed, why);
     assert_non_null(array);
-    xir_value *v = xir_params_of_array(net, xir_str_of(name), array);
+    xir_value *v = xir_params_from_array(net, xir_str_of(name), array);
     assert_non_null(v);
     xir_array_free(array);
     return v;
@@ -174,7 +174,7 @@ static ends results_of(const xir_network *net) {
 
 /* An array with its channels behind, or in front, if its dims differ from a type's; else itself. */
 static xir_array *turned(xir_array *array, const xir_type *type, bool last) {
-    const xir_tensor_type *from = xir_type_tensor(xir_array_type(array));
+    const xir_tensor_type *from = xir_type_as_tensor(xir_array_type(array));
     size_t rank = from->shape.size, n = xir_array_count(array);
     bool same = true;
     for (size_t i = 0; i < rank; i++) same &= from->shape.data[i] == xir_type_dim(type, (int64_t)i, false);
@@ -198,7 +198,7 @@ static xir_array *turned(xir_array *array, const xir_type *type, bool last) {
 }
 
 static void run(const xir_network *net, xir_array **in, size_t n_in, xir_array **out, size_t n_out, const char *file, int line) {
-    const xir_op *missing = xir_network_cannot_run(net);
+    const xir_op *missing = xir_network_first_unrunnable(net);
     if (missing) print_error("no kernel for %.*s\n", (int)xir_class_key(xir_op_class(missing)).size, xir_class_key(xir_op_class(missing)).data);
     xir_diags_clear(why);
     xir_status status = xir_network_run(net, (const xir_array *const *)in, n_in, out, n_out, NULL, why);

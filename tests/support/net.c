@@ -14,14 +14,14 @@ xir_network *new_net(void) {
 xir_network *small_net_in(xir_context *with) {
     xir_network *net = xir_network_new(with, "small", XIR_FRAMEWORK_PYTORCH, "v1.9");
     if (!net) return NULL;
-    const xir_type *fp32 = xir_float(with, XIR_FLOAT_FP32);
+    const xir_type *fp32 = xir_type_float(with, XIR_FLOAT_FP32);
     xir_at at = xir_at_end(net);
     xir_value *x = xir_input(at, "in", XIR_TENSOR(with, fp32, "NHWC", 1, 8, 8, 3));
     xir_value *w = xir_params_new(net, XIR_STR("w"), XIR_TENSOR(with, fp32, "HWIO", 3, 3, 3, 4));
     x = XIR_CONV2D(at, .input = x, .weights = w, .pad = 1, .name = "conv");
-    x = xir_relu_short(at, x, "relu");
+    x = xir_build_relu(at, x, "relu");
     x = XIR_MAX_POOL2D(at, .input = x, .k = 2, .stride = 2, .name = "pool");
-    x = xir_add_short(at, x, x, 1, 1, "add");
+    x = xir_build_add(at, x, x, 1, 1, "add");
     at.name = XIR_STR("out");
     xir_output(at, XIR_VALUES(x));
     return net;

@@ -11,7 +11,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Tensors of fp32: FP32("NHWC", 1, 8, 8, 3). */
-#define FP32(layout, ...) XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), layout, __VA_ARGS__)
+#define FP32(layout, ...) XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), layout, __VA_ARGS__)
 
 /* An empty network. */
 xir_network *new_net(void);
@@ -25,7 +25,7 @@ xir_op *op_of(const xir_network *net, int64_t id);
 /* The value of an id, which must be there. */
 xir_value *value_of(const xir_network *net, int64_t id);
 /* A description for xir_network_add. */
-#define DESC(id_, ...) { .size = sizeof(xir_op_desc), .cls = xir_class_of(ctx, xir_##id_##_class()), .id = XIR_NO_ID, __VA_ARGS__ }
+#define DESC(id_, ...) { .size = sizeof(xir_op_desc), .cls = xir_class_find_decl(ctx, xir_##id_##_class()), .id = XIR_NO_ID, __VA_ARGS__ }
 /* The inputs of a description. */
 #define INPUTS(...) .inputs = (xir_value *const[]){ __VA_ARGS__ }, .n_inputs = COUNT(((xir_value *const[]){ __VA_ARGS__ }))
 #define TYPES(...)  .types = (const xir_type *const[]){ __VA_ARGS__ }, .n_types = COUNT(((const xir_type *const[]){ __VA_ARGS__ }))

@@ -6,19 +6,19 @@ enum { MOST_ITEMS = 64, MOST_ELEMENTS = 1 << 24 };
 
 const xir_type *onnx_element_type(xir_context *ctx, uint64_t element) {
     switch (element) {
-    case ONNX_BOOL:     return xir_bool_type_get(ctx);
-    case ONNX_INT8:     return xir_sint(ctx, 8);
-    case ONNX_INT16:    return xir_sint(ctx, 16);
-    case ONNX_INT32:    return xir_sint(ctx, 32);
-    case ONNX_INT64:    return xir_sint(ctx, 64);
-    case ONNX_UINT8:    return xir_uint(ctx, 8);
-    case ONNX_UINT16:   return xir_uint(ctx, 16);
-    case ONNX_UINT32:   return xir_uint(ctx, 32);
-    case ONNX_UINT64:   return xir_uint(ctx, 64);
-    case ONNX_FLOAT16:  return xir_float(ctx, XIR_FLOAT_FP16);
-    case ONNX_BFLOAT16: return xir_float(ctx, XIR_FLOAT_BF16);
-    case ONNX_FLOAT:    return xir_float(ctx, XIR_FLOAT_FP32);
-    case ONNX_DOUBLE:   return xir_float(ctx, XIR_FLOAT_FP64);
+    case ONNX_BOOL:     return xir_type_bool(ctx);
+    case ONNX_INT8:     return xir_type_sint(ctx, 8);
+    case ONNX_INT16:    return xir_type_sint(ctx, 16);
+    case ONNX_INT32:    return xir_type_sint(ctx, 32);
+    case ONNX_INT64:    return xir_type_sint(ctx, 64);
+    case ONNX_UINT8:    return xir_type_uint(ctx, 8);
+    case ONNX_UINT16:   return xir_type_uint(ctx, 16);
+    case ONNX_UINT32:   return xir_type_uint(ctx, 32);
+    case ONNX_UINT64:   return xir_type_uint(ctx, 64);
+    case ONNX_FLOAT16:  return xir_type_float(ctx, XIR_FLOAT_FP16);
+    case ONNX_BFLOAT16: return xir_type_float(ctx, XIR_FLOAT_BF16);
+    case ONNX_FLOAT:    return xir_type_float(ctx, XIR_FLOAT_FP32);
+    case ONNX_DOUBLE:   return xir_type_float(ctx, XIR_FLOAT_FP64);
     default:            return NULL;
     }
 }
@@ -55,7 +55,7 @@ xir_array *onnx_array(xir_context *ctx, pb_bytes bytes, const xir_type *like, ch
             return snprintf(why_not, 200, "its dims are no good"), NULL;
         }
     }
-    xir_array *array = xir_array_new(ctx, xir_tensor(ctx, element, NULL, dims, rank), NULL);
+    xir_array *array = xir_array_new(ctx, xir_type_tensor(ctx, element, NULL, dims, rank), NULL);
     if (!array) return snprintf(why_not, 200, "its dims are no good"), NULL;
     xir_array_data(array, &room);
     char *out = xir_array_edit(array);

@@ -48,9 +48,9 @@ static const xir_type *quantised(op_text *t, char kind, const xir_type *storage)
     }
     const xir_type *type = NULL;
     xir_diags_clear(why);
-    if (kind == 'q' && scales && !ratios) type = xir_quantized(ctx, scales, zeros.data, zeros.size, storage, NULL);
-    if (kind == 'n' && ratios) type = xir_normalized(ctx, ratios, storage, NULL);
-    if (kind == 'n' && ratios && scales) type = xir_normalized_quantized(ctx, type, scales, zeros.data, zeros.size);
+    if (kind == 'q' && scales && !ratios) type = xir_type_quantized(ctx, scales, zeros.data, zeros.size, storage, NULL);
+    if (kind == 'n' && ratios) type = xir_type_normalized(ctx, ratios, storage, NULL);
+    if (kind == 'n' && ratios && scales) type = xir_type_normalized_quantized(ctx, type, scales, zeros.data, zeros.size);
     if (!type) op_text_fail(t, "no quantised type has these parts");
     return type;
 }
@@ -63,9 +63,9 @@ static const xir_type *element(op_text *t) {
         op_text_fail(t, "an element type was expected");
         return NULL;
     }
-    if (op_text_word(t, "bool")) return xir_bool_type_get(ctx);
+    if (op_text_word(t, "bool")) return xir_type_bool(ctx);
     for (size_t i = 0; i < COUNT(floats); i++) {
-        if (op_text_word(t, floats[i].word)) return xir_float(ctx, floats[i].format);
+        if (op_text_word(t, floats[i].word)) return xir_type_float(ctx, floats[i].format);
     }
     op_text_next(t);
     size_t size = strspn(t->at, "abcdefghijklmnopqrstuvwxyz0123456789");
@@ -74,7 +74,7 @@ static const xir_type *element(op_text *t) {
     int64_t width;
     if (size && letters_and_width(t->at, size, &kind, &sign, &width)) {
         t->at += size;
-        const xir_type *integer = sign ? xir_sint(ctx, width) : xir_uint(ctx, width);
+        const xir_type *integer = sign ? xir_type_sint(ctx, width) : xir_type_uint(ctx, width);
         if (integer) return kind == 'i' || kind == 'u' ? integer : quantised(t, kind, integer);
     }
     op_text_fail(t, "an element type was expected");
@@ -191,7 +191,7 @@ const char *op_type_words(const xir_type *type) {
     free(*text);
     FILE *out = open_memstream(text, &size);
     if (!out) abort();
-    const xir_tensor_type *tensor_type = xir_type_tensor(type);
+    const xir_tensor_type *tensor_type = xir_type_as_tensor(type);
     if (!type) fputs("no type", out);
     else if (!tensor_type) put_element(out, type);
     else {

@@ -10,7 +10,7 @@
 
 /* The type with one dim changed, nothing judged. */
 static const xir_type *with_dim(const xir_type *type, size_t k, int64_t dim) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     int64_t dims[64];
     if (tensor->shape.size > COUNT(dims)) return type;
     memcpy(dims, tensor->shape.data, tensor->shape.size * sizeof *dims);
@@ -21,7 +21,7 @@ static const xir_type *with_dim(const xir_type *type, size_t k, int64_t dim) {
 
 /* As `known`, but that dims may be unknown. */
 static bool less_known(const xir_type *known, const xir_type *found) {
-    const xir_tensor_type *a = xir_type_tensor(known), *b = xir_type_tensor(found);
+    const xir_tensor_type *a = xir_type_as_tensor(known), *b = xir_type_as_tensor(found);
     if (!a || !b) return xir_type_equal(known, found);
     if (a->shape.size != b->shape.size || a->layout != b->layout || !xir_type_equal(a->element_dtype, b->element_dtype)) {
         return false;
@@ -58,7 +58,7 @@ static void with_unknown_dim(op_case *c, xir_op *op, size_t input, size_t k) {
 void op_case_with_unknown_dims(op_case *c, xir_op *op) {
     for (size_t i = 0; i < xir_op_input_count(op) && !c->failed; i++) {
         const xir_value *v = xir_op_input(op, (int64_t)i);
-        const xir_tensor_type *type = v ? xir_type_tensor(xir_value_type(v)) : NULL;
+        const xir_tensor_type *type = v ? xir_type_as_tensor(xir_value_type(v)) : NULL;
         /* A constant's dims are known; distributions and arrays of scales say things about dims. */
         if (!type || xir_value_is_params(v) || type->merged_distrs.size || xir_type_is_quantized(type->element_dtype)) continue;
         for (size_t k = 0; k < type->shape.size && !c->failed; k++) {
@@ -90,11 +90,11 @@ static void with_harmful_input(op_case *c, xir_op *op, size_t input) {
     static const int64_t dims[] = { -1, 0, 1, INT64_MAX, INT64_MIN, 3 };
     xir_value *v = xir_op_input(op, (int64_t)input);
     const xir_type *type = xir_value_type(v);
-    const xir_tensor_type *tensor = xir_type_tensor(type);
-    const xir_type *others[] = { NULL, xir_float(ctx, XIR_FLOAT_FP32), xir_tensor(ctx, xir_sint(ctx, 64), NULL, NULL, 0),
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
+    const xir_type *others[] = { NULL, xir_type_float(ctx, XIR_FLOAT_FP32), xir_type_tensor(ctx, xir_type_sint(ctx, 64), NULL, NULL, 0),
                                  FP32("NHWC", 1, 2), FP32("NCHWc32", 1, 2, 3, 4, 32), FP32("*********", 1, 2, 3, 4, 5, 6, 7, 8, 9),
                                  FP32("**", INT64_MAX, INT64_MAX), FP32("****", 0, 0, 0, 0),
-                                 XIR_TENSOR(ctx, xir_bool_type_get(ctx), "CHWN", 2, 2, 2, 2) };
+                                 XIR_TENSOR(ctx, xir_type_bool(ctx), "CHWN", 2, 2, 2, 2) };
     for (size_t i = 0; i < COUNT(others); i++) {
         DOES(xir_value_set_type(v, others[i]));
         judge(c, op, "an input of another type");

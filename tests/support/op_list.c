@@ -29,7 +29,7 @@ static void put_value(FILE *out, const xir_value *v) {
 }
 
 static void put_type(FILE *out, const xir_type *type) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     if (!tensor) {
         fprintf(out, ":%s", type ? spelled(type) : "?");
         return;
@@ -209,6 +209,6 @@ xir_value *concat(xir_network *net, xir_values parts, int64_t axis, const char *
 
 xir_value *cast(xir_network *net, xir_value *x, const xir_type *type, const char *name) {
     xir_cast_attrs a = xir_cast_init();
-    a.target_dtype = xir_type_tensor(type);
+    a.target_dtype = xir_type_as_tensor(type);
     return MAKE(cast, &a, x);
 }

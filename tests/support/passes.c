@@ -30,7 +30,7 @@ static const xir_pass_option options[] = {
 
 static int64_t tag_of(const xir_network *net, xir_str key) {
     const xir_map *tags = xir_network_tags(net);
-    const xir_any *any = tags ? xir_map_get(tags, key) : NULL;
+    const xir_any *any = tags ? xir_map_find(tags, key) : NULL;
     return any && any->kind == XIR_ANY_INT ? any->as.integer : 0;
 }
 
@@ -97,13 +97,13 @@ static xir_status run_mute(xir_pass *at) {
 
 static xir_status run_careless(xir_pass *at) {
     (void)xir_op_erase(xir_network_first(xir_pass_network(at)));   /* its output is used */
-    (void)xir_add(xir_at_end(xir_pass_network(at)), xir_relu_class(), &(xir_relu_in){ NULL }, NULL);
+    (void)xir_op_build(xir_at_end(xir_pass_network(at)), xir_relu_class(), &(xir_relu_in){ NULL }, NULL);
     return XIR_OK;
 }
 
 static xir_status run_clumsy(xir_pass *at) {
     xir_network *net = xir_pass_network(at);
-    return xir_add(xir_at_end(net), xir_relu_class(), &(xir_relu_in){ NULL }, NULL) ? XIR_OK : xir_network_status(net);
+    return xir_op_build(xir_at_end(net), xir_relu_class(), &(xir_relu_in){ NULL }, NULL) ? XIR_OK : xir_network_status(net);
 }
 
 static xir_status run_nothing(xir_pass *at) {

@@ -85,11 +85,11 @@ static const xir_type *with_ratios(const xir_type *type, const ratios *r, const 
     int64_t m[MOST_CHANNELS], exp[MOST_CHANNELS];
     double one[MOST_CHANNELS];
     for (size_t c = 0; c < r->n; c++) m[c] = 1, exp[c] = 0, one[c] = 1;
-    const xir_type *normalised = xir_normalized(ctx, xir_norm_ratios_get(ctx, r->of, r->n, -1), xir_sint(ctx, how->bits), NULL);
-    const xir_type *element = xir_normalized_quantized(ctx, normalised, xir_exp_scales_get(ctx, m, exp, one, r->n, -1), NULL, 0);
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_type *normalised = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, r->of, r->n, -1), xir_type_sint(ctx, how->bits), NULL);
+    const xir_type *element = xir_type_normalized_quantized(ctx, normalised, xir_exp_scales_from(ctx, m, exp, one, r->n, -1), NULL, 0);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     assert_non_null(element);
-    return xir_tensor(ctx, element, tensor->layout, tensor->shape.data, tensor->shape.size);
+    return xir_type_tensor(ctx, element, tensor->layout, tensor->shape.data, tensor->shape.size);
 }
 
 static xir_array *quantise_array(const xir_array *array, const xir_type *type, const quantiser *how) {
@@ -108,7 +108,7 @@ static xir_array *quantise_array(const xir_array *array, const xir_type *type, c
 
 /* Numbers of Params, to be freed. */
 static double *numbers_of(const xir_value *v, size_t *n) {
-    xir_array *array = xir_array_of_params(v, why);
+    xir_array *array = xir_array_from_params(v, why);
     assert_non_null(array);
     *n = xir_array_count(array);
     double *out = malloc((*n + 1) * sizeof *out);
@@ -121,22 +121,22 @@ static double *numbers_of(const xir_value *v, size_t *n) {
  * numbers. */
 static xir_value *constant(xir_network *net, const xir_value *like, double *numbers, size_t n, const quantiser *how) {
     int64_t one = (int64_t)n, count = 0;
-    const xir_tensor_type *tensor = xir_type_tensor(like->type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(like->type);
     bool same = xir_type_elements(like->type, &count) == XIR_OK && (size_t)count == n;
-    const xir_type *element = xir_float(ctx, XIR_FLOAT_FP32);
+    const xir_type *element = xir_type_float(ctx, XIR_FLOAT_FP32);
     double most = 0, scale;
     for (size_t i = 0; i < n; i++) most = fmax(most, fabs(numbers[i]));
     scale = (double)(float)(most > 0 ? most / 32767 : 1);
-    if (how->constants) element = xir_quantized(ctx, xir_scales_get(ctx, &scale, 1, -1), NULL, 0, xir_sint(ctx, 16), NULL);
-    const xir_type *type = same ? xir_tensor(ctx, element, tensor->layout, tensor->shape.data, tensor->shape.size)
-                                : xir_tensor(ctx, element, NULL, &one, 1);
+    if (how->constants) element = xir_type_quantized(ctx, xir_scales_from(ctx, &scale, 1, -1), NULL, 0, xir_type_sint(ctx, 16), NULL);
+    const xir_type *type = same ? xir_type_tensor(ctx, element, tensor->layout, tensor->shape.data, tensor->shape.size)
+                                : xir_type_tensor(ctx, element, NULL, &one, 1);
     xir_array *array = xir_array_new(ctx, type, why);
     assert_non_null(array);
     for (size_t i = 0; i < n; i++) {
         if (how->constants) ((int16_t *)xir_array_edit(array))[i] = (int16_t)round(numbers[i] / scale);
         else ((float *)xir_array_edit(array))[i] = (float)numbers[i];
     }
-    xir_value *v = xir_params_of_array(net, xir_value_name(like), array);
+    xir_value *v = xir_params_from_array(net, xir_value_name(like), array);
     assert_non_null(v);
     xir_array_free(array);
     free(numbers);
@@ -202,7 +202,7 @@ static void product_of_maps(xir_op *op, const ratios *x, const ratios *y, ratios
         z->of[c] = both / cut[c];
     }
     DOES(xir_op_set(op, XIR_STR("cut_scale"), &(xir_attr){ .kind = XIR_KIND_REF,
-        .as.ref = (const xir_object *)xir_exp_scales_get(ctx, m, exp, cut, z->n, -1) }));
+        .as.ref = (const xir_object *)xir_exp_scales_from(ctx, m, exp, cut, z->n, -1) }));
     DOES(xir_value_set_type(xir_op_output(op, 0), with_ratios(xir_value_type(xir_op_output(op, 0)), z, how)));
 }
 
@@ -288,9 +288,9 @@ void quantised_free(quantised *q) {
 
 /* What an array stands for, in floats. */
 static xir_array *as_floats(const xir_array *array) {
-    const xir_tensor_type *tensor = xir_type_tensor(xir_array_type(array));
-    const xir_type *fp32 = xir_float(ctx, XIR_FLOAT_FP32);
-    xir_array *out = xir_array_new(ctx, xir_tensor(ctx, fp32, tensor->layout, tensor->shape.data, tensor->shape.size), why);
+    const xir_tensor_type *tensor = xir_type_as_tensor(xir_array_type(array));
+    const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
+    xir_array *out = xir_array_new(ctx, xir_type_tensor(ctx, fp32, tensor->layout, tensor->shape.data, tensor->shape.size), why);
     assert_non_null(out);
     for (size_t i = 0; i < xir_array_count(array); i++) ((float *)xir_array_edit(out))[i] = (float)xir_array_real(array, i);
     return out;

@@ -11,7 +11,7 @@ size_t rnd_class_index(const rnd *r, const xir_class *cls) {
 }
 
 void rnd_class_key(rnd *r, const xir_class *cls) {
-    xir_str old = xir_class_note(cls, XIR_WORD_ALIAS, 0);
+    xir_str old = xir_class_note(cls, XIR_DECL_ALIAS, 0);
     xir_str key = r->loose && old.size && rnd_once_in(r, 2) ? old : cls->key;
     if (key.data == old.data) r->counts->old_names++;
     rnd_quote(r, key.data, key.size);
@@ -196,10 +196,10 @@ static void put_scalar(rnd *r, const xir_class *cls) {
     }
 }
 
-static bool is_scalar(const rnd *r, const xir_class *cls) { return xir_class_under(cls, r->ctx->types[CLASS_scalar]); }
+static bool is_scalar(const rnd *r, const xir_class *cls) { return xir_class_is_a(cls, r->ctx->types[CLASS_scalar]); }
 
 static bool fits(const xir_class *cls, const xir_class *of) {
-    return !cls->is_op && !(cls->traits & XIR_TRAIT_ABSTRACT) && (!of || xir_class_under(cls, of));
+    return !cls->is_op && !(cls->traits & XIR_TRAIT_ABSTRACT) && (!of || xir_class_is_a(cls, of));
 }
 
 void rnd_object(rnd *r, const xir_class *of) {

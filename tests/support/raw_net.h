@@ -13,7 +13,7 @@ enum { RAW_HEADER = 16, RAW_ENTRY = 12 };
 typedef struct raw_param { int64_t id; int64_t size; } raw_param;
 
 static inline const xir_type *raw_bytes_type(xir_context *ctx, int64_t size) {
-    return xir_tensor_named(ctx, xir_sint(ctx, 8), "*", &size, 1);
+    return xir_type_tensor_text(ctx, xir_type_sint(ctx, 8), "*", &size, 1);
 }
 
 /* A network with these Params, without bytes: by turns the first ones are inputs of an op, the others its attributes.
@@ -38,7 +38,7 @@ static inline xir_network *raw_network(xir_context *ctx, const raw_param *wanted
     attrs.params = (xir_values){ values + 1 + inputs, n - inputs };
     const xir_type *type = raw_bytes_type(ctx, 1);
     xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc,
-        .cls = xir_class_of(ctx, xir_hard_op_class()), .attrs = &attrs, .inputs = values, .n_inputs = inputs + 1,
+        .cls = xir_class_find_decl(ctx, xir_hard_op_class()), .attrs = &attrs, .inputs = values, .n_inputs = inputs + 1,
         .types = &type, .n_types = 1, .name = XIR_STR("op"), .id = XIR_NO_ID));
     if (!op || !xir_output(xir_at_end(net), XIR_VALUES(xir_op_output(op, 0)))) {
         xir_diags_print(xir_network_diags(net), stderr);

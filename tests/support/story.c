@@ -69,7 +69,7 @@ static const xir_type *read_type(telling *t, const char **next) {
     *next = w;
     form_error e = { 0 };
     const xir_object *of = form_parse(&t->ctx->home, xir_str_of(element), &e);
-    const xir_type *type = of ? xir_tensor_named(t->ctx, (const xir_type *)of, layout, dims, rank) : NULL;
+    const xir_type *type = of ? xir_type_tensor_text(t->ctx, (const xir_type *)of, layout, dims, rank) : NULL;
     if (!type && e.status && e.status != XIR_E_MEMORY) stop(t, element);
     t->failed |= !type;
     return type;
@@ -124,7 +124,7 @@ static void tell_value(telling *t, char *name) {
     bool alone = *end == '\0' && !strchr(t->rest + strspn(t->rest, " "), ' ');
     if (alone) {
         float narrow = (float)x;
-        const xir_type *type = xir_tensor(t->ctx, xir_float(t->ctx, XIR_FLOAT_FP32), NULL, NULL, 0);
+        const xir_type *type = xir_type_tensor(t->ctx, xir_type_float(t->ctx, XIR_FLOAT_FP32), NULL, NULL, 0);
         know(t, name, type ? xir_params_copy(t->net, xir_str_of(name), type, &narrow, sizeof narrow) : NULL);
     } else if (strcmp(first, "params") == 0) {
         word(t);

@@ -37,7 +37,7 @@ static bool elements_agree(const xir_type *declared, const xir_type *inferred) {
 
 static agreement compare(const xir_type *declared, const xir_type *inferred) {
     if (!declared || !inferred || xir_type_equal(declared, inferred)) return SAME;
-    const xir_tensor_type *d = xir_type_tensor(declared), *t = xir_type_tensor(inferred);
+    const xir_tensor_type *d = xir_type_as_tensor(declared), *t = xir_type_as_tensor(inferred);
     if (!d || !t || d->shape.size != t->shape.size || !elements_agree(d->element_dtype, t->element_dtype)) return DIFFERENT;
     bool open = false;
     for (size_t i = 0; i < d->shape.size; i++) {
@@ -76,7 +76,7 @@ static void take_over(checking *c, const char *path) {
         text_put(&where, path);
         text_add(&where, diag.path.data, diag.path.size);
         diag.path = text_of(&where);
-        xir_diags_put(c->why, &diag);
+        xir_diags_append(c->why, &diag);
         text_free(&where);
     }
     xir_network_clear_status(c->copy);
@@ -193,7 +193,7 @@ static void infer_again(checking *c, const xir_op *op, xir_op *copy, const char 
 static void look_at_types(checking *c, const xir_op *op) {
     for (size_t i = 0; i < xir_op_output_count(op); i++) {
         const xir_type *type = xir_value_type(xir_op_output(op, (int64_t)i));
-        const xir_type *element = xir_type_tensor(type) ? xir_type_element(type) : type;
+        const xir_type *element = xir_type_as_tensor(type) ? xir_type_element(type) : type;
         if (!element) continue;
         const xir_class *cls = xir_object_class(xir_type_object(element));
         if (xir_class_is_opaque(cls)) tally_add(&c->unknown_types, cls);
@@ -209,7 +209,7 @@ static void look_at_numbers(checking *c, const xir_op *op) {
     for (size_t i = 0; i < xir_diags_count(said); i++) {
         xir_diag diag = *xir_diags_at(said, i);
         diag.severity = XIR_NOTE;
-        xir_diags_put(c->why, &diag);
+        xir_diags_append(c->why, &diag);
     }
     xir_diags_free(said);
 }
@@ -255,14 +255,14 @@ static bool is_for_dialect(const checking *c, xir_str path) {
 /* Also notes which ops are faulty: those that are not kept as findings, too. */
 static xir_status validate(checking *c, bool *faulty, size_t n) {
     xir_diags *said = new_diags();
-    xir_diags_set_most(said, SIZE_MAX);
+    xir_diags_set_max(said, SIZE_MAX);
     xir_status status = xir_network_validate(c->net, said);
     for (size_t i = 0; i < xir_diags_count(said); i++) {
         const xir_diag *diag = xir_diags_at(said, i);
         if (is_for_dialect(c, diag->path)) continue;
         size_t at = op_of(diag->path);
         if (at < n) faulty[at] = true;
-        xir_diags_put(c->why, diag);
+        xir_diags_append(c->why, diag);
     }
     xir_diags_free(said);
     return status;
@@ -305,7 +305,7 @@ static void note(xir_diags *why, const char *file, const char *format, ...) {
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
-    xir_diags_put(why, &(xir_diag){
+    xir_diags_append(why, &(xir_diag){
         .severity = XIR_NOTE, .file = xir_str_of(file), .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
 }
 

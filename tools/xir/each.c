@@ -8,7 +8,7 @@ static int64_t first_dim(const xir_type *type) { return xir_type_rank(type) ? xi
 
 /* An array's type with another first dim. */
 static const xir_type *with_first_dim(const xir_type *type, int64_t first, xir_diags *why) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     int64_t *dims = take(tensor->shape.size, sizeof *dims);
     memcpy(dims, tensor->shape.data, tensor->shape.size * sizeof *dims);
     dims[0] = first;

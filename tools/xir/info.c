@@ -78,7 +78,7 @@ static void put_value(json_out *j, const xir_value *v) {
     json_open(j, NULL, '{');
     if (v) {
         const xir_type *type = xir_value_type(v);
-        const xir_tensor_type *tensor = xir_type_tensor(type);
+        const xir_tensor_type *tensor = xir_type_as_tensor(type);
         json_str(j, "name", xir_value_name(v));
         json_int(j, "v_id", xir_value_id(v));
         json_member(j, "dtype");

@@ -281,7 +281,7 @@ int load(loaded *l, const char *path, unsigned flags) {
     xir_diags *why = new_diags();
     code = l->format->pair ? load_pair(l, flags, &found, why) : load_one(l, flags, &found, why);
     if (!code && !load_args.no_params && !found && lacks_params(l->net)) {
-        xir_diags_put(why, &(xir_diag){
+        xir_diags_append(why, &(xir_diag){
             .severity = XIR_WARNING, .file = xir_str_of(l->name), .byte = XIR_NO_BYTE,
             .message = l->format->pair ? XIR_STR("there is no parameter file beside it: the structure alone is taken")
                                        : XIR_STR("there are no parameters in it: the structure alone is taken") });

@@ -117,8 +117,8 @@ static void print_ports(const char *word, const xir_class *cls, size_t n, const 
     if (n) printf("\n%s\n", word);
     for (size_t i = 0; i < n; i++) {
         const xir_port *p = at(cls, i);
-        bool many = p->word == XIR_WORD_VAR || p->word == XIR_WORD_OUTS;
-        const char *how = p->word == XIR_WORD_OPT ? " (optional)" : many ? " (any number)" : "";
+        bool many = p->word == XIR_DECL_VAR || p->word == XIR_DECL_OUTS;
+        const char *how = p->word == XIR_DECL_OPT ? " (optional)" : many ? " (any number)" : "";
         printf("  %-*.*s  %.*s%s\n", width(most), (int)p->name.size, p->name.data, (int)p->describe.size, p->describe.data, how);
     }
 }
@@ -146,7 +146,7 @@ static void print_field(const xir_field *f, int names, int types) {
     text_free(&rest);
 }
 
-static void print_notes(const char *heading, const xir_class *cls, xir_word word) {
+static void print_notes(const char *heading, const xir_class *cls, xir_decl_kind word) {
     xir_str note;
     for (size_t i = 0; (note = xir_class_note(cls, word, i)).size; i++) {
         if (!i) printf("\n%s\n", heading);
@@ -167,10 +167,10 @@ static void print_target(const xir_target_row *row) {
 }
 
 static void print_class(const xir_class *cls) {
-    xir_str key = xir_class_key(cls), describe = xir_class_describe(cls), alias;
+    xir_str key = xir_class_key(cls), describe = xir_class_doc(cls), alias;
     text targets = { 0 };
     printf("%.*s\n  %.*s\n", (int)key.size, key.data, (int)describe.size, describe.data);
-    for (size_t i = 0; (alias = xir_class_note(cls, XIR_WORD_ALIAS, i)).size; i++) {
+    for (size_t i = 0; (alias = xir_class_note(cls, XIR_DECL_ALIAS, i)).size; i++) {
         printf("  old key: %.*s\n", (int)alias.size, alias.data);
     }
     for (uint32_t i = 0, traits = xir_class_traits(cls); trait_words[i]; i++) {
@@ -181,7 +181,7 @@ static void print_class(const xir_class *cls) {
     else if (target_of(cls)) print_target(target_of(cls));
     else if (xir_class_is_op(cls)) printf("  infers on: nothing, output types are given\n");
     text_free(&targets);
-    print_notes("computes", cls, XIR_WORD_FORMULA);
+    print_notes("computes", cls, XIR_DECL_FORMULA);
     print_ports("inputs", cls, xir_class_input_count(cls), xir_class_input_at);
     print_ports("outputs", cls, xir_class_output_count(cls), xir_class_output_at);
     size_t n = xir_class_field_count(cls), names = 0, types = 0;
@@ -193,10 +193,10 @@ static void print_class(const xir_class *cls) {
     }
     if (n) printf("\nattributes\n");
     for (size_t i = 0; i < n; i++) print_field(xir_class_field_at(cls, i), width(names), width(types));
-    print_notes("gives", cls, XIR_WORD_GIVES);
-    print_notes("unlike", cls, XIR_WORD_UNLIKE);
-    print_notes("in other orders of axes", cls, XIR_WORD_LAYOUT);
-    print_notes("from normalised numbers", cls, XIR_WORD_NORMALISED);
+    print_notes("gives", cls, XIR_DECL_GIVES);
+    print_notes("unlike", cls, XIR_DECL_UNLIKE);
+    print_notes("in other orders of axes", cls, XIR_DECL_LAYOUT);
+    print_notes("from normalised numbers", cls, XIR_DECL_NORMALISED);
 }
 
 static void print_list(void) {
@@ -204,7 +204,7 @@ static void print_list(void) {
     const xir_class **ops = sorted_ops(&n);
     for (size_t i = 0; i < n; i++) most = xir_class_key(ops[i]).size > most ? xir_class_key(ops[i]).size : most;
     for (size_t i = 0; i < n; i++) {
-        xir_str key = xir_class_key(ops[i]), describe = xir_class_describe(ops[i]);
+        xir_str key = xir_class_key(ops[i]), describe = xir_class_doc(ops[i]);
         printf("%-*.*s  %.*s\n", width(most), (int)key.size, key.data, (int)describe.size, describe.data);
     }
     free((void *)ops);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "ops.h"
 
-static void put_notes(json_out *j, const char *name, const xir_class *cls, xir_word word) {
+static void put_notes(json_out *j, const char *name, const xir_class *cls, xir_decl_kind word) {
     xir_str note;
     json_open(j, name, '[');
     for (size_t i = 0; (note = xir_class_note(cls, word, i)).size; i++) json_str(j, NULL, note);
@@ -29,8 +29,8 @@ static void put_ports(json_out *j, const char *name, const xir_class *cls, size_
         json_open(j, NULL, '{');
         json_str(j, "name", port->name);
         json_str(j, "describe", port->describe);
-        json_bool(j, "optional", port->word == XIR_WORD_OPT);
-        json_bool(j, "variadic", port->word == XIR_WORD_VAR || port->word == XIR_WORD_OUTS);
+        json_bool(j, "optional", port->word == XIR_DECL_OPT);
+        json_bool(j, "variadic", port->word == XIR_DECL_VAR || port->word == XIR_DECL_OUTS);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -66,8 +66,8 @@ static void put_class(json_out *j, const xir_class *cls) {
     const xir_class *base = xir_class_base(cls);
     json_open(j, NULL, '{');
     json_str(j, "type_key", xir_class_key(cls));
-    json_str(j, "describe", xir_class_describe(cls));
-    put_notes(j, "aliases", cls, XIR_WORD_ALIAS);
+    json_str(j, "describe", xir_class_doc(cls));
+    put_notes(j, "aliases", cls, XIR_DECL_ALIAS);
     if (base) json_str(j, "base", xir_class_key(base));
     else json_null(j, "base");
     json_uint(j, "tag", xir_class_tag(cls));
@@ -87,11 +87,11 @@ static void put_class(json_out *j, const xir_class *cls) {
     }
     json_close(j, ']');
     if (target_of(cls)) put_target(j, target_of(cls));
-    put_notes(j, "formula", cls, XIR_WORD_FORMULA);
-    put_notes(j, "gives", cls, XIR_WORD_GIVES);
-    put_notes(j, "unlike", cls, XIR_WORD_UNLIKE);
-    put_notes(j, "layout", cls, XIR_WORD_LAYOUT);
-    put_notes(j, "normalised", cls, XIR_WORD_NORMALISED);
+    put_notes(j, "formula", cls, XIR_DECL_FORMULA);
+    put_notes(j, "gives", cls, XIR_DECL_GIVES);
+    put_notes(j, "unlike", cls, XIR_DECL_UNLIKE);
+    put_notes(j, "layout", cls, XIR_DECL_LAYOUT);
+    put_notes(j, "normalised", cls, XIR_DECL_NORMALISED);
     json_close(j, '}');
 }
 

@@ -112,11 +112,11 @@ static void put_how(text *t, const char *what, xir_str row) {
 static void put_head(text *t, const xir_class *cls) {
     xir_str alias;
     text targets = { 0 };
-    put_words(t, xir_class_describe(cls));
+    put_words(t, xir_class_doc(cls));
     text_put(t, "  \n");
     put_code(t, xir_class_key(cls));
     if (xir_class_tag(cls)) text_printf(t, ", tag %u", (unsigned)xir_class_tag(cls));
-    for (size_t i = 0; (alias = xir_class_note(cls, XIR_WORD_ALIAS, i)).size; i++) {
+    for (size_t i = 0; (alias = xir_class_note(cls, XIR_DECL_ALIAS, i)).size; i++) {
         text_put(t, i ? ", " : "; old: ");
         put_code(t, alias);
     }
@@ -125,13 +125,13 @@ static void put_head(text *t, const xir_class *cls) {
     }
     if (!put_targets(&targets, cls)) text_put(t, "; the types of its outputs are given");
     else if (strcmp(targets.data, "host") != 0) text_printf(t, "; rules for %s", targets.data);
-    put_how(t, "layout", xir_class_note(cls, XIR_WORD_LAYOUT, 0));
-    put_how(t, "normalised", xir_class_note(cls, XIR_WORD_NORMALISED, 0));
+    put_how(t, "layout", xir_class_note(cls, XIR_DECL_LAYOUT, 0));
+    put_how(t, "normalised", xir_class_note(cls, XIR_DECL_NORMALISED, 0));
     text_put(t, "\n");
     text_free(&targets);
 }
 
-static void put_notes(text *t, const char *lead, const xir_class *cls, xir_word word) {
+static void put_notes(text *t, const char *lead, const xir_class *cls, xir_decl_kind word) {
     xir_str note;
     for (size_t i = 0; (note = xir_class_note(cls, word, i)).size; i++) {
         text_printf(t, "- **%s** ", lead);
@@ -149,8 +149,8 @@ static void put_row(text *t, xir_str name, const char *what, xir_str describe) {
 }
 
 static void put_port(text *t, const xir_port *port) {
-    const char *what = port->word == XIR_WORD_IN ? "input" : port->word == XIR_WORD_OPT ? "input, may be absent" :
-                       port->word == XIR_WORD_VAR ? "inputs, any number" : port->word == XIR_WORD_OUT ? "output" : "outputs, any number";
+    const char *what = port->word == XIR_DECL_IN ? "input" : port->word == XIR_DECL_OPT ? "input, may be absent" :
+                       port->word == XIR_DECL_VAR ? "inputs, any number" : port->word == XIR_DECL_OUT ? "output" : "outputs, any number";
     put_row(t, port->name, what, port->describe);
 }
 
@@ -197,10 +197,10 @@ static void put_section(text *t, const xir_class *cls) {
     text_printf(t, "## %.*s\n\n", (int)name.size, name.data);
     put_head(t, cls);
     text_put(t, "\n");
-    put_notes(t, "Computes", cls, XIR_WORD_FORMULA);
-    put_notes(t, "Gives", cls, XIR_WORD_GIVES);
-    put_notes(t, "Unlike", cls, XIR_WORD_UNLIKE);
-    if (xir_class_note(cls, XIR_WORD_FORMULA, 0).size) text_put(t, "\n");
+    put_notes(t, "Computes", cls, XIR_DECL_FORMULA);
+    put_notes(t, "Gives", cls, XIR_DECL_GIVES);
+    put_notes(t, "Unlike", cls, XIR_DECL_UNLIKE);
+    if (xir_class_note(cls, XIR_DECL_FORMULA, 0).size) text_put(t, "\n");
     text_put(t, "| | | |\n|---|---|---|\n");
     for (size_t i = 0; i < xir_class_input_count(cls); i++) put_port(t, xir_class_input_at(cls, i));
     for (size_t i = 0; i < xir_class_field_count(cls); i++) put_field(t, xir_class_field_at(cls, i));
@@ -220,7 +220,7 @@ static void put_contents(text *t, const xir_class *const *ops, size_t n) {
             text_add(t, &c, 1);
         }
         text_put(t, ") | ");
-        put_cell(t, xir_class_describe(ops[i]));
+        put_cell(t, xir_class_doc(ops[i]));
         text_put(t, " |\n");
     }
 }

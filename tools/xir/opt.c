@@ -65,13 +65,13 @@ static char *place_of_failure(const char *out) {
 /* What is said of nodes is about the file, and names it; what is said of ops is about what the passes made of it. */
 static void say_of(const char *file, xir_diags *why) {
     xir_diags *placed = new_diags();
-    xir_diags_set_most(placed, xir_diags_count(why));
+    xir_diags_set_max(placed, xir_diags_count(why));
     const xir_diag *d;
     for (size_t i = 0; (d = xir_diags_at(why, i)); i++) {
         xir_diag copy = *d;
         bool of_node = d->path.size > 7 && memcmp(d->path.data, "/graph/", 7) == 0;
         if (of_node && !d->file.size) copy.file = xir_str_of(file);
-        xir_diags_put(placed, &copy);
+        xir_diags_append(placed, &copy);
     }
     say(placed);
     say_more(xir_diags_more(why));

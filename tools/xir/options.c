@@ -125,7 +125,7 @@ const char *nearest(const char *word, const char *const *words) {
     const char *best = NULL;
     size_t distance = SIZE_MAX;
     for (; *words; words++) {
-        if (xir_str_nearer(xir_str_of(word), xir_str_of(*words), &distance)) best = *words;
+        if (xir_str_is_nearer(xir_str_of(word), xir_str_of(*words), &distance)) best = *words;
     }
     return best;
 }

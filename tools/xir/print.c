@@ -283,12 +283,12 @@ void json_object(text *t, const xir_object *object) {
         return;
     }
     xir_text_buffer printed = { 0 };
-    add_printed(t, xir_print_object(context, object, 0, &printed), &printed);
+    add_printed(t, xir_object_print(context, object, 0, &printed), &printed);
 }
 
 void json_any(text *t, const xir_any *any) {
     xir_text_buffer printed = { 0 };
-    add_printed(t, xir_print_any(context, any, 0, &printed), &printed);
+    add_printed(t, xir_any_print(context, any, 0, &printed), &printed);
 }
 
 void json_real(text *t, double v) { json_any(t, &(xir_any){ .kind = XIR_ANY_REAL, .as.real = v }); }
@@ -359,7 +359,7 @@ void type_words(text *t, const xir_type *type) {
         text_put(t, "no type");
         return;
     }
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     if (!tensor) {
         object_words(t, xir_type_object(type));
         return;

@@ -212,7 +212,7 @@ static void put_number(text *t, const xir_elements_diff *v, bool of_a) {
 
 /* The place of an element: an index a dim. */
 static void put_place(text *t, const xir_type *type, uint64_t at) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     size_t rank = tensor ? tensor->shape.size : 0;
     int64_t *index = take(rank, sizeof *index);
     for (size_t i = rank; i-- > 0;) {

@@ -70,17 +70,17 @@ static bool is_foreign(const xir_type *type) {
 /* The same numbers as elements of another type, by a network of one Cast. */
 static int recast(xir_array **array, const xir_type *like, xir_diags *why) {
     const xir_type *from = xir_array_type(*array);
-    if (!xir_type_tensor(like) || !is_foreign(like) || xir_type_equal(xir_type_element(like), xir_type_element(from))) return DONE;
-    xir_i64s dims = xir_type_tensor(from)->shape;
+    if (!xir_type_as_tensor(like) || !is_foreign(like) || xir_type_equal(xir_type_element(like), xir_type_element(from))) return DONE;
+    xir_i64s dims = xir_type_as_tensor(from)->shape;
     xir_network *net = xir_network_new(context, "recast", XIR_FRAMEWORK_ONNX, "");
     if (!net) return no_memory();
     xir_at at = XIR_AT(net);
-    const xir_type *to = xir_tensor(context, xir_type_element(like), NULL, dims.data, dims.size);
+    const xir_type *to = xir_type_tensor(context, xir_type_element(like), NULL, dims.data, dims.size);
     xir_array *result = NULL;
-    xir_output(at, XIR_VALUES(xir_cast_short(at, xir_input(at, "x", from), to, NULL)));
+    xir_output(at, XIR_VALUES(xir_build_cast(at, xir_input(at, "x", from), to, NULL)));
     xir_status status = xir_network_status(net);
     const xir_diag *d;
-    for (size_t i = 0; (d = xir_diags_at(xir_network_diags(net), i)); i++) xir_diags_put(why, d);
+    for (size_t i = 0; (d = xir_diags_at(xir_network_diags(net), i)); i++) xir_diags_append(why, d);
     if (!status) status = xir_network_run(net, (const xir_array *const *)array, 1, &result, 1, NULL, why);
     if (!status) {
         xir_array_free(*array);
@@ -118,10 +118,10 @@ static int read_inputs(ports *in, xir_diags *why) {
 
 /* A type whose unknown dims are 1. */
 static const xir_type *with_all_dims(const xir_type *type) {
-    xir_i64s shape = xir_type_tensor(type)->shape;
+    xir_i64s shape = xir_type_as_tensor(type)->shape;
     int64_t *dims = take(shape.size + 1, sizeof *dims);
     for (size_t k = 0; k < shape.size; k++) dims[k] = shape.data[k] < 0 ? 1 : shape.data[k];
-    const xir_type *out = xir_tensor(context, xir_type_element(type), xir_type_layout(type), dims, shape.size);
+    const xir_type *out = xir_type_tensor(context, xir_type_element(type), xir_type_layout(type), dims, shape.size);
     free(dims);
     if (!out) exit(no_memory());
     return out;
@@ -133,7 +133,7 @@ static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
         xir_str name = xir_value_name(in->values[i]);
         if (in->arrays[i]) continue;
         if (input_words.n) return complain(MISUSED, "there is no --input for '%.*s'", (int)name.size, name.data);
-        if (!xir_type_tensor(type)) {
+        if (!xir_type_as_tensor(type)) {
             return complain(FAULTY, "input '%.*s' is no tensor: there are no random numbers for it", (int)name.size, name.data);
         }
         in->arrays[i] = xir_array_random(context, with_all_dims(type), seed + i, why);
@@ -167,7 +167,7 @@ static char *shapes_of(const ports *in) {
         size_t rank = xir_type_rank(type);
         bool plain = name.size > 0;
         for (size_t k = 0; plain && k < name.size; k++) plain = name.data[k] && !strchr("\";=", name.data[k]);
-        const bool typed = xir_type_tensor(declared) != NULL;
+        const bool typed = xir_type_as_tensor(declared) != NULL;
         if (!plain || (typed && (!xir_type_has_unknown_dim(declared) || rank != xir_type_rank(declared)))) continue;
         const size_t before = t.size;
         text_put(&t, t.size ? ";" : "input-shape=\"");

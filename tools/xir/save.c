@@ -85,7 +85,7 @@ static xir_status params_name(const file_format *to, const char *out, char **nam
 }
 
 static void warn(xir_diags *why, const char *file, const char *sentence) {
-    xir_diags_put(why, &(xir_diag){
+    xir_diags_append(why, &(xir_diag){
         .severity = XIR_WARNING, .file = xir_str_of(file), .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
 }
 

@@ -54,7 +54,7 @@ size_t xir_diags_count(const xir_diags *diags) {
     return diags ? diags->n + (diags->spare_at != NOT_USED) : 0;
 }
 
-void xir_diags_set_most(xir_diags *diags, size_t most) {
+void xir_diags_set_max(xir_diags *diags, size_t most) {
     if (diags) diags->most = most;
 }
 
@@ -138,7 +138,7 @@ static void put(xir_diags *diags, const xir_diag *diag) {
     diags->n_of[copy->severity]++;
 }
 
-xir_status xir_diags_put(xir_diags *diags, const xir_diag *diag) {
+xir_status xir_diags_append(xir_diags *diags, const xir_diag *diag) {
     if (!diags) return diag->code;
     xir_diag copy = *diag;
     copy.severity = known_severity(copy.severity);
@@ -199,7 +199,7 @@ xir_status diag_failv(xir_diags *why, const xir_diag *at, const char *format, va
     char sentence[SENTENCE_ROOM];
     xir_diag diag = *at;
     diag.message = text_vprint(sentence, sizeof sentence, format, args);
-    return xir_diags_put(why, &diag);
+    return xir_diags_append(why, &diag);
 }
 
 xir_status diag_memory(xir_diags *why) {
@@ -214,7 +214,7 @@ xir_status diag_null(xir_diags *why, const char *what) {
 
 void diags_append(xir_diags *to, const xir_diags *from) {
     const xir_diag *diag;
-    for (size_t i = 0; (diag = xir_diags_at(from, i)) != NULL; i++) xir_diags_put(to, diag);
+    for (size_t i = 0; (diag = xir_diags_at(from, i)) != NULL; i++) xir_diags_append(to, diag);
     diags_append_more(to, from);
 }
 

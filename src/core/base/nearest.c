@@ -27,7 +27,7 @@ static size_t distance(xir_str a, xir_str b) {
     return last[b.size];
 }
 
-bool xir_str_nearer(xir_str word, xir_str candidate, size_t *distance_so_far) {
+bool xir_str_is_nearer(xir_str word, xir_str candidate, size_t *distance_so_far) {
     size_t most = word.size / 3 + 1;
     if (word.size > LONGEST || candidate.size > LONGEST) return false;
     if (most > FARTHEST) most = FARTHEST;

@@ -51,11 +51,11 @@ static xir_status check_inputs(xir_network *net, const xir_op_desc *d) {
                             op_words(cls, d->name, who, sizeof who));
         }
         const xir_port *port = port_of(cls, i);
-        if (!v && port && port->word == XIR_WORD_IN) {
+        if (!v && port && port->word == XIR_DECL_IN) {
             return net_fail(net, XIR_E_MISSING, "input '%.*s' of %s is absent", WHOLE(port->name),
                             op_words(cls, d->name, who, sizeof who));
         }
-        if (!v && port && port->word == XIR_WORD_VAR) {
+        if (!v && port && port->word == XIR_DECL_VAR) {
             return net_fail(net, XIR_E_MISSING, "input %zu of %s is absent", i, op_words(cls, d->name, who, sizeof who));
         }
     }
@@ -111,7 +111,7 @@ static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_i
 static xir_status find_types(xir_network *net, const xir_op_desc *d, xir_infer *at, infer_memo *memo) {
     if (d->types) {
         for (size_t i = 0; i < d->n_types; i++) {
-            if (xir_infer_give(at, d->types[i])) return net_no_memory(net);
+            if (xir_infer_result(at, d->types[i])) return net_no_memory(net);
         }
         return XIR_OK;
     }
@@ -416,14 +416,14 @@ static const xir_class *class_of(xir_network *net, const xir_class_decl *decl) {
     uintptr_t bits = (uintptr_t)decl >> 4;
     const xir_class **memo = &net->classes[(bits ^ (bits >> 5)) % CLASS_MEMO];
     if (!*memo || (*memo)->decl != decl) {
-        const xir_class *cls = xir_class_of(net->ctx, decl);
+        const xir_class *cls = xir_class_find_decl(net->ctx, decl);
         if (!cls) return NULL;
         *memo = cls;
     }
     return *memo;
 }
 
-xir_op *xir_add(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs) {
+xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs) {
     xir_network *net = at.net;
     xir_str op_name = at.name;
     size_t before = xir_diags_count(net->diags);
@@ -438,7 +438,7 @@ xir_op *xir_add(xir_at at, const xir_class_decl *decl, const void *in, const voi
     }
     for (uint32_t i = 0; i < cls->n_inputs; i++) {
         const void *at_port = (const char *)in + cls->input_offsets[i];
-        bool many = cls->inputs[i].word == XIR_WORD_VAR;
+        bool many = cls->inputs[i].word == XIR_DECL_VAR;
         xir_values list = many ? *(const xir_values *)at_port : (xir_values){ (xir_value *const *)at_port, 1 };
         if (n + list.size > room) {
             xir_value **bigger = arena_take(&net->arena, (n + list.size + cls->n_inputs) * sizeof *bigger);
@@ -452,7 +452,7 @@ xir_op *xir_add(xir_at at, const xir_class_decl *decl, const void *in, const voi
         }
         for (size_t j = 0; j < list.size; j++) {
             /* A value that an earlier failure left NULL has its finding already. */
-            if (!list.data[j] && cls->inputs[i].word != XIR_WORD_OPT && net->status) goto done;
+            if (!list.data[j] && cls->inputs[i].word != XIR_DECL_OPT && net->status) goto done;
             inputs[n++] = list.data[j];
         }
     }

@@ -115,15 +115,15 @@ const xir_value *xir_infer_input_value(xir_infer *at, size_t i) {
 
 /* ---- what it asks for ----------------------------------------------------------------------------------------- */
 
-xir_status xir_infer_need(xir_infer *at, size_t n) {
+xir_status xir_infer_need_tensors(xir_infer *at, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const xir_type *type = xir_infer_input(at, i);
-        if (xir_type_tensor(type) && !xir_type_is_layouted(type)) continue;
+        if (xir_type_as_tensor(type) && !xir_type_is_layouted(type)) continue;
         char where[32];
         const char *name = port_name(at->cls, i);
         snprintf(where, sizeof where, "inputs/%zu", i);
         if (!type) return xir_infer_fail(at, XIR_E_MISSING, where, "%s is absent or has no type", name);
-        if (!xir_type_tensor(type)) return xir_infer_fail(at, XIR_E_TYPE, where, "%s is no tensor", name);
+        if (!xir_type_as_tensor(type)) return xir_infer_fail(at, XIR_E_TYPE, where, "%s is no tensor", name);
         xir_str layout = xir_layout_text(xir_type_layout(type));
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, where,
                               "%s is tiled (%.*s): layouted inputs need the back end's inference, or the types of the outputs given",
@@ -188,7 +188,7 @@ static bool is_plain_layout(const xir_layout *layout, size_t rank) {
 }
 
 static bool is_tensor_of(const xir_type *type, const xir_type *element, const xir_layout *layout, const int64_t *dims, size_t rank) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     if (!tensor || tensor->element_dtype != element || tensor->shape.size != rank || tensor->merged_distrs.size || tensor->head.extra ||
         !(layout ? tensor->layout == layout : is_plain_layout(tensor->layout, rank))) return false;
     for (size_t i = 0; i < rank; i++) {
@@ -199,14 +199,14 @@ static bool is_tensor_of(const xir_type *type, const xir_type *element, const xi
 
 xir_status infer_see_output(xir_infer *at, const xir_type *type) { return give(at, type); }
 
-xir_status xir_infer_give(xir_infer *at, const xir_type *type) {
+xir_status xir_infer_result(xir_infer *at, const xir_type *type) {
     /* The types of values are the network's own. */
     if (type && (type == now_there(at) || type == xir_infer_input(at, 0))) return give(at, type);
     const xir_type *own = type ? (const xir_type *)home_intern(at->home, (const xir_object *)type) : NULL;
     return own || !type ? give(at, own) : no_memory(at);
 }
 
-xir_status xir_infer_give_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout, const int64_t *dims,
+xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout, const int64_t *dims,
                                  size_t rank) {
     const xir_type *now = now_there(at);
     if (now && is_tensor_of(now, element, layout, dims, rank)) return give(at, now);
@@ -221,11 +221,11 @@ xir_status xir_infer_give_tensor(xir_infer *at, const xir_type *element, const x
     return own ? give(at, own) : no_memory(at);
 }
 
-xir_status xir_infer_give_like(xir_infer *at, const xir_type *like, const int64_t *dims, size_t rank) {
-    const xir_tensor_type *tensor = xir_type_tensor(like);
+xir_status xir_infer_result_like(xir_infer *at, const xir_type *like, const int64_t *dims, size_t rank) {
+    const xir_tensor_type *tensor = xir_type_as_tensor(like);
     if (!tensor) return xir_infer_fail(at, XIR_E_TYPE, NULL, "a tensor type was expected to be like");
     const xir_layout *layout = xir_layout_rank(tensor->layout) == rank ? tensor->layout : NULL;
-    return xir_infer_give_tensor(at, tensor->element_dtype, layout, dims, rank);
+    return xir_infer_result_tensor(at, tensor->element_dtype, layout, dims, rank);
 }
 
 /* ---- the memo ---------------------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ xir_network *network_new(xir_context *ctx) {
         mem_free(&ctx->alloc, net, sizeof *net);
         return NULL;
     }
-    xir_diags_set_most(net->diags, SIZE_MAX);   /* building stops at the first failure unless the program goes on */
+    xir_diags_set_max(net->diags, SIZE_MAX);   /* building stops at the first failure unless the program goes on */
     atomic_init(&net->references, 1);
     atomic_init(&net->has_ids, false);
     atomic_init(&net->has_index, false);
@@ -157,7 +157,7 @@ xir_op  *xir_network_last(const xir_network *net)       { return net ? net->last
 int64_t xir_network_next_op_id(const xir_network *net)    { return net ? net->next_op_id : 0; }
 int64_t xir_network_next_value_id(const xir_network *net) { return net ? net->next_value_id : 0; }
 
-xir_op *xir_network_next_of(const xir_network *net, const xir_op *op, const xir_class_decl *decl) {
+xir_op *xir_network_next_of_class(const xir_network *net, const xir_op *op, const xir_class_decl *decl) {
     if (!net) return NULL;
     for (xir_op *next = op ? op->next : net->first; next; next = next->next) {
         if (next->cls->decl == decl) return next;

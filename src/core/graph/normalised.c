@@ -65,7 +65,7 @@ static bool has_ratios(const xir_type *type) {
 
 /* Where constants hold the ratios integers may be constants; elsewhere they are places and counts. */
 static bool holds_numbers(const question *q, const xir_type *type) {
-    if (!xir_type_tensor(type)) return false;
+    if (!xir_type_as_tensor(type)) return false;
     element_format form = element_format_of(type);
     bool integers = q->row->kind == NORMALISED_SCALED || q->row->kind == NORMALISED_PRODUCT;
     return xir_type_is_quantized(xir_type_element(type)) || element_is_float(form) || (integers && element_is_number(form));

@@ -258,7 +258,7 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
 
 /* The inferred type of an output, with the elements that it is declared to have where they are another quantisation. */
 static xir_status keep_conversion(const xir_op *op, xir_infer *at, const xir_type *declared, const xir_type **inferred) {
-    const xir_tensor_type *of = xir_type_tensor(declared), *now = xir_type_tensor(*inferred);
+    const xir_tensor_type *of = xir_type_as_tensor(declared), *now = xir_type_as_tensor(*inferred);
     if (!of || !now || xir_type_equal(of->element_dtype, now->element_dtype)) return XIR_OK;
     if (!xir_type_is_quantized(of->element_dtype) && !xir_type_is_quantized(now->element_dtype)) return XIR_OK;
     *inferred = type_tensor(at->home, of->element_dtype, now->layout, now->shape, now->merged_distrs);

@@ -103,7 +103,7 @@ xir_status xir_op_get(const xir_op *op, xir_str attr, xir_attr *out) {
 
 bool xir_op_has(const xir_op *op, xir_str attr) {
     if (!op) return false;
-    return xir_class_field(op->cls, attr) || (op->more && xir_map_get(op->more->extra, attr));
+    return xir_class_field(op->cls, attr) || (op->more && xir_map_find(op->more->extra, attr));
 }
 
 xir_status net_no_attr(xir_network *net, const xir_class *cls, xir_str attr) {

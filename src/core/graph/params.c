@@ -189,7 +189,7 @@ static xir_status say_gone(const xir_value *value, const blob *b, xir_diags *why
     xir_str called = xir_value_name(value);
     snprintf(text, sizeof text, "parameter '%.*s' is gone: the file was changed after it had been opened",
              (int)(called.size < 100 ? called.size : 100), called.size ? called.data : "");
-    return xir_diags_put(why, &(xir_diag){
+    return xir_diags_append(why, &(xir_diag){
         .severity = XIR_ERROR, .code = XIR_E_IO, .message = xir_str_of(text), .file = xir_str_of(blob_path(b)), .byte = XIR_NO_BYTE });
 }
 

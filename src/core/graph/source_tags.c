@@ -21,8 +21,8 @@ bool source_tag_is(source_tag which, xir_str key) {
 
 const xir_any *source_tag_find(const xir_map *tags, source_tag which) {
     if (!tags) return NULL;
-    const xir_any *value = xir_map_get(tags, source_tag_key(which));
-    return value || !keys[which].old ? value : xir_map_get(tags, xir_str_of(keys[which].old));
+    const xir_any *value = xir_map_find(tags, source_tag_key(which));
+    return value || !keys[which].old ? value : xir_map_find(tags, xir_str_of(keys[which].old));
 }
 
 xir_status source_tag_set(xir_value *v, source_tag which, const xir_any *value) {

@@ -13,7 +13,7 @@ static uint64_t unknown(xir_infer *at, uint64_t n) {
 }
 
 uint64_t xir_work_elements(xir_infer *at, const xir_type *type) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     uint64_t n = 1;
     bool open = false;
     if (!tensor) return unknown(at, 0);
@@ -27,7 +27,7 @@ uint64_t xir_work_elements(xir_infer *at, const xir_type *type) {
 }
 
 uint64_t xir_work_dim(xir_infer *at, const xir_type *type, int64_t axis) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     if (!tensor) return unknown(at, 0);
     const int64_t rank = (int64_t)tensor->shape.size, k = axis < 0 ? axis + rank : axis;
     if (k < 0 || k >= rank) return 1;
@@ -40,7 +40,7 @@ uint64_t xir_work_outputs(xir_infer *at) {
     return n;
 }
 
-xir_status xir_work_give(xir_infer *at, uint64_t multiply_adds, uint64_t element_ops) {
+xir_status xir_work_result(xir_infer *at, uint64_t multiply_adds, uint64_t element_ops) {
     if (at->work.open) return XIR_E_BOUNDS;
     at->work.multiply_adds = multiply_adds;
     at->work.element_ops = element_ops;
@@ -51,8 +51,8 @@ xir_status xir_work_give(xir_infer *at, uint64_t multiply_adds, uint64_t element
 
 xir_status infer_work(xir_infer *at, xir_work *out) {
     at->work = (infer_work_seen){ 0 };
-    xir_status status = at->cls->work ? at->cls->work(at) : xir_work_give(at, 0, xir_work_outputs(at));
-    if (!status && at->work.open) status = XIR_E_BOUNDS;   // a function that does not ask xir_work_give
+    xir_status status = at->cls->work ? at->cls->work(at) : xir_work_result(at, 0, xir_work_outputs(at));
+    if (!status && at->work.open) status = XIR_E_BOUNDS;   // a function that does not ask xir_work_result
     *out = XIR_INIT(xir_work);
     if (status) return status;
     out->multiply_adds = at->work.multiply_adds;

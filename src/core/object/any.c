@@ -33,7 +33,7 @@ static bool holds(const xir_map *map, size_t at, xir_str key) {
     return map && at < map->size && xir_str_equal(map->entries[at].key, key);
 }
 
-const xir_any *xir_map_get(const xir_map *map, xir_str key) {
+const xir_any *xir_map_find(const xir_map *map, xir_str key) {
     size_t at = lower_bound(map, key);
     return holds(map, at, key) ? &map->entries[at].value : NULL;
 }

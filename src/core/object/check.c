@@ -74,7 +74,7 @@ static xir_status check_ref(const subject *of, const xir_field *f, const xir_obj
         return fault(why, XIR_E_MISSING, path, f, "attribute %s of " SUBJECT " is null", f->name.data, SUBJECT_OF(of));
     }
     /* An object of a class that nobody registered is kept and can't be judged. */
-    if (f->of && !ref->cls->opaque && !xir_class_under(ref->cls, f->of)) {
+    if (f->of && !ref->cls->opaque && !xir_class_is_a(ref->cls, f->of)) {
         return fault(why, XIR_E_TYPE, path, f, "a %s was expected, a %s was found", f->of->key.data, ref->cls->key.data);
     }
     return XIR_OK;
@@ -206,7 +206,7 @@ xir_str class_suggest(const xir_class *cls, xir_str name) {
     xir_str best = { NULL, 0 };
     size_t distance = SIZE_MAX;
     for (uint32_t i = 0; i < cls->n_fields; i++) {
-        if (xir_str_nearer(name, cls->fields[i].name, &distance)) best = cls->fields[i].name;
+        if (xir_str_is_nearer(name, cls->fields[i].name, &distance)) best = cls->fields[i].name;
     }
     return best;
 }
@@ -214,7 +214,7 @@ xir_str class_suggest(const xir_class *cls, xir_str name) {
 /* ---- objects ----------------------------------------------------------------------------------------------- */
 
 const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, const void *body, xir_diags *why) {
-    const xir_class *cls = xir_class_of(ctx, decl);
+    const xir_class *cls = xir_class_find_decl(ctx, decl);
     if (!cls || cls->is_op || cls->traits & XIR_TRAIT_ABSTRACT) {
         diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "%s is no registered class of objects", decl->rows->name);
         return NULL;

@@ -14,8 +14,8 @@ static bool is_readable(const xir_class_decl *decl) {
 static xir_status check_beyond(const xir_class_decl *decl, xir_diags *why) {
     row_walk w;
     bool strange = sized_beyond(decl, sizeof *decl, decl->size) < decl->size;
-    for (const xir_row *row = row_first(&w, decl); !strange && row->word != XIR_WORD_END; row = row_next(&w)) {
-        if ((unsigned)row->word >= XIR_WORD_COUNT) break;
+    for (const xir_row *row = row_first(&w, decl); !strange && row->word != XIR_DECL_END; row = row_next(&w)) {
+        if ((unsigned)row->word >= XIR_DECL_COUNT) break;
         strange = sized_beyond(w.at, sizeof *row, w.size) < w.size;
     }
     if (!strange) return XIR_OK;
@@ -65,8 +65,8 @@ xir_status stage_reserve(const class_stage *stage, xir_diags *why) {
 static void enter(xir_context *ctx, xir_class *cls) {
     class_put_key(ctx, cls->key, cls);
     row_walk w;
-    for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_WORD_END; row = row_next(&w)) {
-        if (row->word == XIR_WORD_ALIAS) class_put_key(ctx, xir_str_of(row->name), cls);
+    for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_DECL_END; row = row_next(&w)) {
+        if (row->word == XIR_DECL_ALIAS) class_put_key(ctx, xir_str_of(row->name), cls);
     }
     if (cls->form) ctx->forms[ctx->n_forms++] = cls;
     xir_class *last = (xir_class *)(uintptr_t)ctx->last_class;
@@ -79,11 +79,11 @@ void stage_enter(const class_stage *stage) {
     for (size_t i = 0; i < stage->n; i++) enter(stage->ctx, stage->classes[i]);
 }
 
-xir_status xir_register(xir_context *ctx, const xir_class_decl *decl, xir_diags *why) {
+xir_status xir_class_register(xir_context *ctx, const xir_class_decl *decl, xir_diags *why) {
     xir_class *one = NULL;
     class_stage stage = { .ctx = ctx, .classes = &one };
     pthread_mutex_lock(&ctx->registering);
-    bool again = is_readable(decl) && xir_class_of(ctx, decl);
+    bool again = is_readable(decl) && xir_class_find_decl(ctx, decl);
     xir_status status = again ? XIR_OK : stage_class(&stage, decl, why);
     if (!status) {
         pthread_mutex_lock(&ctx->lock);
@@ -136,8 +136,8 @@ const xir_class *xir_class_opaque(xir_context *ctx, xir_str key) {
 /* Few classes infer on targets that are not the library's: those have room for all that may come. */
 bool class_reserve_infer(xir_class *cls, unsigned target) {
     if (target < XIR_TARGET_COUNT || cls->infer_more) return true;
-    infer_slot *more = arena_take(&cls->ctx->arena, XIR_TARGET_MOST * sizeof *more);
-    for (unsigned i = 0; more && i < XIR_TARGET_MOST; i++) atomic_init(&more[i], NULL);
+    infer_slot *more = arena_take(&cls->ctx->arena, XIR_TARGET_MAX * sizeof *more);
+    for (unsigned i = 0; more && i < XIR_TARGET_MAX; i++) atomic_init(&more[i], NULL);
     if (more) cls->infer_more = more;
     return more != NULL;
 }
@@ -150,7 +150,7 @@ void class_set_infer(xir_class *cls, unsigned target, xir_infer_fn *fn) {
 }
 
 xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int target, xir_infer_fn *fn) {
-    const xir_class *cls = xir_class_of(ctx, decl);
+    const xir_class *cls = xir_class_find_decl(ctx, decl);
     if (!cls) return XIR_E_UNKNOWN;
     xir_class *writable = (xir_class *)(uintptr_t)cls;
     xir_status status = XIR_E_BOUNDS;
@@ -169,7 +169,7 @@ xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int 
 void class_set_kernel(xir_class *cls, xir_kernel_fn *fn) { cls->kernel = fn; }
 
 xir_status xir_kernel_register(xir_context *ctx, const xir_class_decl *decl, xir_kernel_fn *fn) {
-    const xir_class *cls = xir_class_of(ctx, decl);
+    const xir_class *cls = xir_class_find_decl(ctx, decl);
     if (!cls) return XIR_E_UNKNOWN;
     pthread_mutex_lock(&ctx->lock);
     class_set_kernel((xir_class *)(uintptr_t)cls, fn);

@@ -27,7 +27,7 @@ const xir_class *xir_class_find(xir_context *ctx, xir_str key) {
     return cls && !cls->opaque ? cls : NULL;
 }
 
-const xir_class *xir_class_of(xir_context *ctx, const xir_class_decl *decl) {
+const xir_class *xir_class_find_decl(xir_context *ctx, const xir_class_decl *decl) {
     const xir_class *cls = xir_class_find(ctx, xir_str_of(decl->rows->name));
     return cls && cls->decl == decl ? cls : NULL;
 }
@@ -44,8 +44,8 @@ const xir_class *xir_context_class_at(xir_context *ctx, size_t i) {
 
 static bool has_alias(const xir_class_decl *decl, xir_str key) {
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
-        if (row->word == XIR_WORD_ALIAS && xir_str_equal(xir_str_of(row->name), key)) return true;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
+        if (row->word == XIR_DECL_ALIAS && xir_str_equal(xir_str_of(row->name), key)) return true;
     }
     return false;
 }

@@ -105,7 +105,7 @@ static xir_status check_attr(const xir_class *cls, const class_layout *of, const
         return refuse(cls, why, "attribute '%.*s' is of kind %s, %s was expected for %s", SHOWN(f->name), xir_kind_name(f->kind),
                       xir_kind_name(rule->kind), form_rules[of->form].name);
     }
-    if (rule->of != ANY_CLASS && (!f->of || !xir_class_under(f->of, cls->ctx->types[rule->of]))) {
+    if (rule->of != ANY_CLASS && (!f->of || !xir_class_is_a(f->of, cls->ctx->types[rule->of]))) {
         return refuse(cls, why, "attribute '%.*s' refers to %.*s, %.*s was expected for %s", SHOWN(f->name),
                       f->of ? (int)f->of->key.size : 9, f->of ? f->of->key.data : "any class", SHOWN(cls->ctx->types[rule->of]->key),
                       form_rules[of->form].name);

@@ -25,7 +25,7 @@ static xir_status refuse(const xir_class *cls, xir_diags *why, const char *forma
 }
 
 static bool is_scales(const xir_field *f) {
-    return f->kind == XIR_KIND_REF && f->of && xir_class_under(f->of, f->of->ctx->types[CLASS_scales]);
+    return f->kind == XIR_KIND_REF && f->of && xir_class_is_a(f->of, f->of->ctx->types[CLASS_scales]);
 }
 
 bool field_holds_numbers(const xir_field *f) {
@@ -34,7 +34,7 @@ bool field_holds_numbers(const xir_field *f) {
     case XIR_KIND_REF: case XIR_KIND_REFS: {
         const xir_class *const *types = f->of ? f->of->ctx->types : NULL;
         return types && (f->of == types[CLASS_scalar] || f->of == types[CLASS_float_imm] ||
-                         xir_class_under(f->of, types[CLASS_scales]));
+                         xir_class_is_a(f->of, types[CLASS_scales]));
     }
     default: return false;
     }

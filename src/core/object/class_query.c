@@ -19,13 +19,13 @@ const xir_field *xir_class_field(const xir_class *cls, xir_str name) {
     return key && key->field >= 0 ? &cls->fields[key->field] : NULL;
 }
 
-bool xir_class_under(const xir_class *cls, const xir_class *base) {
+bool xir_class_is_a(const xir_class *cls, const xir_class *base) {
     while (cls && cls != base) cls = cls->base;
     return cls && base;
 }
 
 xir_str          xir_class_key(const xir_class *cls)       { return cls->key; }
-xir_str          xir_class_describe(const xir_class *cls)  { return cls->describe; }
+xir_str          xir_class_doc(const xir_class *cls)  { return cls->describe; }
 const xir_class *xir_class_base(const xir_class *cls)      { return cls->base; }
 uint32_t         xir_class_traits(const xir_class *cls)    { return cls->traits; }
 uint32_t         xir_class_tag(const xir_class *cls)       { return cls->tag; }
@@ -39,19 +39,19 @@ const xir_field *xir_class_field_at(const xir_class *cls, size_t i)  { return i 
 const xir_port  *xir_class_input_at(const xir_class *cls, size_t i)  { return i < cls->n_inputs ? &cls->inputs[i] : NULL; }
 const xir_port  *xir_class_output_at(const xir_class *cls, size_t i) { return i < cls->n_outputs ? &cls->outputs[i] : NULL; }
 
-xir_str xir_class_note(const xir_class *cls, xir_word word, size_t i) {
-    bool is_note = word == XIR_WORD_ALIAS || word == XIR_WORD_FORMULA || word == XIR_WORD_GIVES || word == XIR_WORD_UNLIKE ||
-                   word == XIR_WORD_LAYOUT || word == XIR_WORD_NORMALISED;
+xir_str xir_class_note(const xir_class *cls, xir_decl_kind word, size_t i) {
+    bool is_note = word == XIR_DECL_ALIAS || word == XIR_DECL_FORMULA || word == XIR_DECL_GIVES || word == XIR_DECL_UNLIKE ||
+                   word == XIR_DECL_LAYOUT || word == XIR_DECL_NORMALISED;
     if (!cls->decl || !is_note) return XIR_STR("");
     row_walk w;
-    for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_WORD_END; row = row_next(&w)) {
-        if (row->word == word && i-- == 0) return xir_str_of(word == XIR_WORD_ALIAS ? row->name : row->describe);
+    for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_DECL_END; row = row_next(&w)) {
+        if (row->word == word && i-- == 0) return xir_str_of(word == XIR_DECL_ALIAS ? row->name : row->describe);
     }
     return XIR_STR("");
 }
 
 bool xir_class_infers_on(const xir_class *cls, int target) {
-    return target >= 0 && target < XIR_TARGET_MOST && class_infer_on(cls, (unsigned)target) != NULL;
+    return target >= 0 && target < XIR_TARGET_MAX && class_infer_on(cls, (unsigned)target) != NULL;
 }
 
 static void append(char *out, size_t size, size_t *at, xir_str text) {

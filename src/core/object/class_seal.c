@@ -113,8 +113,8 @@ static void init_field(void *body, const xir_row *row) {
 void xir_body_init(const xir_class_decl *decl, void *body) {
     memset(body, 0, decl->rows->offset);
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
-        if (row->word == XIR_WORD_FIELD) init_field(body, row);
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
+        if (row->word == XIR_DECL_FIELD) init_field(body, row);
     }
 }
 
@@ -146,12 +146,12 @@ xir_status class_make_defaults(xir_context *ctx, xir_class *cls, const xir_class
     xir_status status = XIR_OK;
     xir_body_init(decl, cls->defaults);
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
-        if (row->word != XIR_WORD_FIELD || !row->preset_text || row->kind == XIR_KIND_TEXT) continue;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
+        if (row->word != XIR_DECL_FIELD || !row->preset_text || row->kind == XIR_KIND_TEXT) continue;
         const xir_object *object = preset_object(ctx, row->preset_text, &status, why);
         if (!object) return status;
         const xir_field *f = xir_class_field(cls, xir_str_of(row->name));
-        if (f->of && !xir_class_under(object->cls, f->of)) {
+        if (f->of && !xir_class_is_a(object->cls, f->of)) {
             return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the default of '%s' is a %s, a %s was expected", cls->key.data,
                              row->name, object->cls->key.data, f->of->key.data);
         }
@@ -175,16 +175,16 @@ typedef struct row_counts { uint32_t fields, inputs, outputs, aliases, was; } ro
 static row_counts count_rows(const xir_class_decl *decl) {
     row_counts n = { 0 };
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
         switch (row->word) {
-        case XIR_WORD_FIELD: n.fields++; break;
-        case XIR_WORD_IN:
-        case XIR_WORD_OPT:
-        case XIR_WORD_VAR:   n.inputs++; break;
-        case XIR_WORD_OUT:
-        case XIR_WORD_OUTS:  n.outputs++; break;
-        case XIR_WORD_ALIAS: n.aliases++; break;
-        case XIR_WORD_WAS:   n.was++; break;
+        case XIR_DECL_FIELD: n.fields++; break;
+        case XIR_DECL_IN:
+        case XIR_DECL_OPT:
+        case XIR_DECL_VAR:   n.inputs++; break;
+        case XIR_DECL_OUT:
+        case XIR_DECL_OUTS:  n.outputs++; break;
+        case XIR_DECL_ALIAS: n.aliases++; break;
+        case XIR_DECL_WAS:   n.was++; break;
         default: break;
         }
     }
@@ -195,15 +195,15 @@ size_t class_alias_count(const xir_class_decl *decl) { return count_rows(decl).a
 
 static void add_port(xir_class *cls, const xir_row *row) {
     xir_port port = { xir_str_of(row->name), xir_str_of(row->describe), row->word };
-    if (row->word == XIR_WORD_OUT || row->word == XIR_WORD_OUTS) {
+    if (row->word == XIR_DECL_OUT || row->word == XIR_DECL_OUTS) {
         cls->outputs[cls->n_outputs++] = port;
-        cls->many_outputs |= row->word == XIR_WORD_OUTS;
+        cls->many_outputs |= row->word == XIR_DECL_OUTS;
         return;
     }
     cls->input_offsets[cls->n_inputs] = row->offset;
     cls->inputs[cls->n_inputs++] = port;
-    cls->many_inputs |= row->word == XIR_WORD_VAR;
-    if (row->word == XIR_WORD_IN) cls->least_inputs = cls->n_inputs;
+    cls->many_inputs |= row->word == XIR_DECL_VAR;
+    if (row->word == XIR_DECL_IN) cls->least_inputs = cls->n_inputs;
 }
 
 static uint32_t field_index(const xir_class *cls, xir_str name) {
@@ -238,8 +238,8 @@ static void add_infer(const class_stage *stage, xir_class *cls, const xir_row *r
 
 static bool reserve_infers(const class_stage *stage, xir_class *cls, const xir_class_decl *decl) {
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
-        int target = row->word == XIR_WORD_INFER ? infer_target(stage, row) : -1;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
+        int target = row->word == XIR_DECL_INFER ? infer_target(stage, row) : -1;
         if (target >= 0 && !class_reserve_infer(cls, (unsigned)target)) return false;
     }
     return true;
@@ -247,9 +247,9 @@ static bool reserve_infers(const class_stage *stage, xir_class *cls, const xir_c
 
 static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_decl *decl) {
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
         switch (row->word) {
-        case XIR_WORD_FIELD:
+        case XIR_DECL_FIELD:
             fill_field(stage, cls, &cls->fields[cls->n_fields], row);
             cls->plain &= kinds[row->kind].plain;
             cls->has_params |= row->kind == XIR_KIND_PARAMS || row->kind == XIR_KIND_PARAMSS;
@@ -257,13 +257,13 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
             if (row->kind == XIR_KIND_REAL) cls->reals[cls->n_reals++] = cls->n_fields;
             cls->n_fields++;
             break;
-        case XIR_WORD_IN: case XIR_WORD_OPT: case XIR_WORD_VAR: case XIR_WORD_OUT: case XIR_WORD_OUTS:
+        case XIR_DECL_IN: case XIR_DECL_OPT: case XIR_DECL_VAR: case XIR_DECL_OUT: case XIR_DECL_OUTS:
             add_port(cls, row);
             break;
-        case XIR_WORD_CHECK: cls->check = row->fn; break;
-        case XIR_WORD_INFER: add_infer(stage, cls, row); break;
-        case XIR_WORD_WORK:  cls->work = row->fn; break;
-        case XIR_WORD_FORM:  cls->form = row->form; break;
+        case XIR_DECL_CHECK: cls->check = row->fn; break;
+        case XIR_DECL_INFER: add_infer(stage, cls, row); break;
+        case XIR_DECL_WORK:  cls->work = row->fn; break;
+        case XIR_DECL_FORM:  cls->form = row->form; break;
         default: break;
         }
     }
@@ -271,8 +271,8 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         cls->keys[cls->n_keys++] = (class_key){ cls->fields[i].name, (int)i, false };
     }
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
-        if (row->word != XIR_WORD_WAS) continue;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
+        if (row->word != XIR_DECL_WAS) continue;
         cls->keys[cls->n_keys++] = (class_key){ xir_str_of(row->describe), (int)field_index(cls, xir_str_of(row->name)), true };
     }
     sort_keys(cls->keys, cls->n_keys);
@@ -282,15 +282,15 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
 static xir_status check_shape(const class_stage *stage, const xir_class_decl *decl, xir_diags *why) {
     const xir_row *head = decl->rows;
     const char *many = NULL;
-    bool is_op = head->word == XIR_WORD_OP;
+    bool is_op = head->word == XIR_DECL_OP;
     size_t least = is_op ? 0 : sizeof(xir_object);
-    if ((!is_op && head->word != XIR_WORD_OBJ) || !head->name || !*head->name || head->offset < least) {
+    if ((!is_op && head->word != XIR_DECL_OBJ) || !head->name || !*head->name || head->offset < least) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the first row must name the class and the size of its body",
                          head->name ? head->name : "?");
     }
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
-        if ((unsigned)row->word >= XIR_WORD_COUNT) {
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
+        if ((unsigned)row->word >= XIR_DECL_COUNT) {
             return diag_fail(why, XIR_E_ABI, XIR_STR(""), "class %s has a row of the word %d, which this library does not know",
                              head->name, (int)row->word);
         }
@@ -298,19 +298,19 @@ static xir_status check_shape(const class_stage *stage, const xir_class_decl *de
             return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "class %s refers to %s, which is not registered", head->name,
                              row->of()->rows->name);
         }
-        if (row->word == XIR_WORD_FIELD) {
+        if (row->word == XIR_DECL_FIELD) {
             if (!row->name || (unsigned)row->kind >= XIR_KIND_COUNT || row->offset < least ||
                 (size_t)row->offset + kinds[row->kind].size > head->offset) {
                 return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: '%s' is of no known kind, or outside of the body",
                                  head->name, row->name ? row->name : "?");
             }
-        } else if (row->word == XIR_WORD_ALIAS) {
+        } else if (row->word == XIR_DECL_ALIAS) {
             const xir_class *cls = stage_find(stage, xir_str_of(row->name));
             if (cls) {
                 return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "class %s: the key %s is taken by %s", head->name, row->name,
                                  cls->key.data);
             }
-        } else if (row->word == XIR_WORD_INFER) {
+        } else if (row->word == XIR_DECL_INFER) {
             if (row->name && infer_target(stage, row) < 0) {
                 return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),
                                  "class %s infers on %s, which is not a registered target", head->name, row->name);
@@ -318,12 +318,12 @@ static xir_status check_shape(const class_stage *stage, const xir_class_decl *de
             if (infer_target(stage, row) < 0 || !row->fn) {
                 return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s infers for no known target", head->name);
             }
-        } else if (row->word == XIR_WORD_IN || row->word == XIR_WORD_OPT || row->word == XIR_WORD_VAR) {
+        } else if (row->word == XIR_DECL_IN || row->word == XIR_DECL_OPT || row->word == XIR_DECL_VAR) {
             if (many) {
                 return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: inputs '%s' are any number and not the last", head->name,
                                  many);
             }
-            if (row->word == XIR_WORD_VAR) many = row->name;
+            if (row->word == XIR_DECL_VAR) many = row->name;
         }
     }
     return XIR_OK;
@@ -370,8 +370,8 @@ static xir_status check_rows(const xir_class *cls, xir_diags *why) {
 /* Once all attributes and ports are known. */
 static xir_status add_layout(xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
-        if (row->word != XIR_WORD_LAYOUT) continue;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
+        if (row->word != XIR_DECL_LAYOUT) continue;
         class_layout *layout = arena_take(&cls->ctx->arena, sizeof *layout);
         if (!layout) return diag_memory(why);
         xir_status status = class_read_layout(cls, row, layout, why);
@@ -383,8 +383,8 @@ static xir_status add_layout(xir_class *cls, const xir_class_decl *decl, xir_dia
 
 static xir_status add_normalised(xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) {
-        if (row->word != XIR_WORD_NORMALISED) continue;
+    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
+        if (row->word != XIR_DECL_NORMALISED) continue;
         class_normalised *normalised = arena_take(&cls->ctx->arena, sizeof *normalised);
         if (!normalised) return diag_memory(why);
         xir_status status = class_read_normalised(cls, row, normalised, why);
@@ -405,7 +405,7 @@ xir_class *class_seal(const class_stage *stage, const xir_class_decl *decl, xir_
     if (!cls) goto memory;
     *cls = (xir_class){ .ctx = ctx, .decl = decl, .key = xir_str_of(head->name), .describe = xir_str_of(head->describe),
                         .base = referred(stage, NULL, head->of),
-                        .tag = (uint32_t)head->preset.i, .traits = head->flags, .is_op = head->word == XIR_WORD_OP,
+                        .tag = (uint32_t)head->preset.i, .traits = head->flags, .is_op = head->word == XIR_DECL_OP,
                         .plain = true, .body_size = head->offset, .ports_size = (uint32_t)head->least.i };
     cls->fields = arena_take(a, n.fields * sizeof *cls->fields);
     cls->inputs = arena_take(a, n.inputs * sizeof *cls->inputs);

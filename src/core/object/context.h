@@ -13,14 +13,14 @@
 #include "registry.h"
 
 /* The classes of types.def by number, so that making a type looks none up. */
-#include <xir/words_blank.h>
+#include <xir/decl_blank.h>
 #undef OBJ
 #define OBJ(id, key, base, traits, describe) CLASS_##id,
 typedef enum class_number {
 #include <xir/types.def>
     CLASS_COUNT
 } class_number;
-#include <xir/words_off.h>
+#include <xir/decl_off.h>
 
 /* A shared object that is open for the context's life. */
 typedef struct plugin {
@@ -60,7 +60,7 @@ struct xir_context {
     const xir_class  *input_class, *output_class;   /* of ops that a view puts at its ends            */
     bool            (*is_params)(const xir_value *value);   /* of the graph: objects hold values they know nothing of */
     _Atomic uint32_t  infer_epoch;  /* grows when an inference function is registered              */
-    const xir_target_row *targets[XIR_TARGET_MOST];   /* by kind; those that are staged come after    */
+    const xir_target_row *targets[XIR_TARGET_MAX];   /* by kind; those that are staged come after    */
     _Atomic uint32_t  n_targets;       /* grows when their rows are there                           */
     _Atomic uint32_t  tiled_targets;   /* bit of a kind: it takes tiled layouts,                    */
     _Atomic uint32_t  choosy_targets;  /* but not of every size                                     */
@@ -89,7 +89,7 @@ void       stage_enter(const class_stage *stage);
 
 /* The kind of target that a class of objects is, -1 if it is none. */
 static inline int class_target(const xir_context *ctx, const xir_class *cls) {
-    return cls->what && xir_class_under(cls, ctx->types[CLASS_target]) ? cls->what - 1 : -1;
+    return cls->what && xir_class_is_a(cls, ctx->types[CLASS_target]) ? cls->what - 1 : -1;
 }
 
 /* The function that infers a class on a kind of target with tiles for which it has none of its own; NULL: there is none. */

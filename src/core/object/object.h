@@ -58,7 +58,7 @@ struct xir_class {
     bool                  defaults_good;   /* it breaks no bound and lacks nothing           */
     xir_infer_fn         *check;
     infer_slot            infer[XIR_TARGET_COUNT];   /* by kind of target, of the library's own; see class_infer_of */
-    _Atomic(infer_slot *) infer_more;   /* XIR_TARGET_MOST of them, for all kinds; NULL: there are none */
+    _Atomic(infer_slot *) infer_more;   /* XIR_TARGET_MAX of them, for all kinds; NULL: there are none */
     xir_infer_fn         *infer_tiled;  /* for targets with tiles that have none of their own   */
     xir_infer_fn         *work;      /* NULL: an element operation for each element of its outputs */
     _Atomic(xir_kernel_fn *) kernel;    /* NULL: the executor cannot run it                     */
@@ -88,7 +88,7 @@ void class_set_infer(xir_class *cls, unsigned target, xir_infer_fn *fn);
 static inline xir_infer_fn *class_infer_of(const xir_class *cls, unsigned kind) {
     if (kind < XIR_TARGET_COUNT) return cls->infer[kind];
     const infer_slot *more = cls->infer_more;
-    return more && kind < XIR_TARGET_MOST ? more[kind] : NULL;
+    return more && kind < XIR_TARGET_MAX ? more[kind] : NULL;
 }
 
 /* The kernel of a class, for whoever runs its ops; NULL: none. Setting: with the context's lock. */
@@ -99,7 +99,7 @@ void class_set_kernel(xir_class *cls, xir_kernel_fn *fn);
 const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op);
 
 /* A walk over the rows of a declaration, the first one too, up to the one that ends them:
- *     for (const xir_row *row = row_first(&w, decl); row->word != XIR_WORD_END; row = row_next(&w)) …
+ *     for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) …
  * Rows lie as far apart as the declaration says. What an older one does not know is zero: such rows are copied into
  * the walk. */
 typedef struct row_walk {

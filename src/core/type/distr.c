@@ -30,7 +30,7 @@ size_t xir_distr_all_sections(const xir_distr *distr, xir_section *out, size_t r
 size_t xir_distr_valid_sections(const xir_distr *distr, xir_section *out, size_t room) {
     return list(distr, ONLY_VALID, out, room);
 }
-size_t xir_distr_unvalid_sections(const xir_distr *distr, xir_section *out, size_t room) {
+size_t xir_distr_invalid_sections(const xir_distr *distr, xir_section *out, size_t room) {
     return list(distr, ONLY_INVALID, out, room);
 }
 
@@ -45,7 +45,7 @@ int64_t xir_distr_total_valid(const xir_distr *distr) {
     return total;
 }
 
-int64_t xir_distr_total_unvalid(const xir_distr *distr) {
+int64_t xir_distr_total_invalid(const xir_distr *distr) {
     return xir_distr_total(distr) - xir_distr_total_valid(distr);
 }
 
@@ -107,7 +107,7 @@ static xir_status mark(xir_distr_builder *b, int64_t start, int64_t end, bool va
 xir_status xir_distr_set_valid(xir_distr_builder *b, int64_t start, int64_t end) {
     return mark(b, start, end, true);
 }
-xir_status xir_distr_set_unvalid(xir_distr_builder *b, int64_t start, int64_t end) {
+xir_status xir_distr_set_invalid(xir_distr_builder *b, int64_t start, int64_t end) {
     return mark(b, start, end, false);
 }
 

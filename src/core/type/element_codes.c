@@ -39,10 +39,10 @@ const element_codes element_codes_onnx = { onnx_rows, sizeof onnx_rows / sizeof 
 
 const xir_type *element_code_type(xir_context *ctx, const element_code *e) {
     switch (e ? e->kind : ELEMENT_NONE) {
-    case ELEMENT_BOOL:     return xir_bool_type_get(ctx);
-    case ELEMENT_UNSIGNED: return xir_uint(ctx, e->bits);
-    case ELEMENT_SIGNED:   return xir_sint(ctx, e->bits);
-    case ELEMENT_FLOAT:    return xir_float(ctx, (xir_float_format)e->format);
+    case ELEMENT_BOOL:     return xir_type_bool(ctx);
+    case ELEMENT_UNSIGNED: return xir_type_uint(ctx, e->bits);
+    case ELEMENT_SIGNED:   return xir_type_sint(ctx, e->bits);
+    case ELEMENT_FLOAT:    return xir_type_float(ctx, (xir_float_format)e->format);
     default:               return NULL;
     }
 }

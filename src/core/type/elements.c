@@ -38,7 +38,7 @@ static element_format format_of(const xir_type *element) {
 }
 
 element_format element_format_of(const xir_type *type) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     return format_of(tensor ? tensor->element_dtype : type);
 }
 

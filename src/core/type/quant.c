@@ -42,7 +42,7 @@ static parts parts_of(xir_type_kind kind, body *b) {
 
 /* The parts of a type, or of a tensor's element, to be read only. */
 static parts look(const xir_type *type) {
-    if (xir_type_tensor(type)) type = xir_type_element(type);
+    if (xir_type_as_tensor(type)) type = xir_type_element(type);
     return parts_of(xir_type_kind_of(type), (body *)(uintptr_t)type);
 }
 
@@ -70,7 +70,7 @@ static const xir_type *made(xir_context *ctx, const body *b) {
 /* A body of a class with storage and expressed type; false if the storage type is no good. */
 static bool start(xir_context *ctx, class_number cls, const xir_type *storage, const xir_type *expressed,
                   body *b) {
-    if (!storage || xir_type_tensor(storage) || xir_type_tensor(expressed)) return false;
+    if (!storage || xir_type_as_tensor(storage) || xir_type_as_tensor(expressed)) return false;
     memset(b, 0, sizeof *b);
     b->head.cls = ctx->types[cls];
     parts p = parts_of((xir_type_kind)(b->head.cls->what - 1), b);
@@ -79,7 +79,7 @@ static bool start(xir_context *ctx, class_number cls, const xir_type *storage, c
     return true;
 }
 
-const xir_type *xir_calibrated(xir_context *ctx, double min, double max, double sat, const xir_type *storage,
+const xir_type *xir_type_calibrated(xir_context *ctx, double min, double max, double sat, const xir_type *storage,
                                const xir_type *expressed) {
     body b;
     if (!start(ctx, CLASS_calibrated_type, storage, expressed, &b)) return NULL;
@@ -90,7 +90,7 @@ const xir_type *xir_calibrated(xir_context *ctx, double min, double max, double 
     return made(ctx, &b);
 }
 
-const xir_type *xir_normalized(xir_context *ctx, const xir_norm_ratios *ratios, const xir_type *storage,
+const xir_type *xir_type_normalized(xir_context *ctx, const xir_norm_ratios *ratios, const xir_type *storage,
                                const xir_type *expressed) {
     body b;
     if (!ratios || !start(ctx, CLASS_normalized_type, storage, expressed, &b)) return NULL;
@@ -98,7 +98,7 @@ const xir_type *xir_normalized(xir_context *ctx, const xir_norm_ratios *ratios, 
     return made(ctx, &b);
 }
 
-const xir_type *xir_quantized(xir_context *ctx, const xir_scales *scale, const int64_t *zero_points, size_t n,
+const xir_type *xir_type_quantized(xir_context *ctx, const xir_scales *scale, const int64_t *zero_points, size_t n,
                               const xir_type *storage, const xir_type *expressed) {
     body b;
     if (!scale || !start(ctx, CLASS_quantized_type, storage, expressed, &b)) return NULL;
@@ -107,7 +107,7 @@ const xir_type *xir_quantized(xir_context *ctx, const xir_scales *scale, const i
     return made(ctx, &b);
 }
 
-const xir_type *xir_normalized_quantized(xir_context *ctx, const xir_type *normalized, const xir_scales *scale,
+const xir_type *xir_type_normalized_quantized(xir_context *ctx, const xir_type *normalized, const xir_scales *scale,
                                          const int64_t *zero_points, size_t n) {
     body b;
     if (!scale || xir_type_kind_of(normalized) != XIR_TYPE_NORMALIZED) return NULL;
@@ -123,7 +123,7 @@ const xir_type *xir_normalized_quantized(xir_context *ctx, const xir_type *norma
 
 /* A copy of a quantised type's body, or of a tensor's element's, and its parts. */
 static parts copy(const xir_type *type, body *b) {
-    if (xir_type_tensor(type)) type = xir_type_element(type);
+    if (xir_type_as_tensor(type)) type = xir_type_element(type);
     xir_type_kind kind = xir_type_kind_of(type);
     if (!look(type).storage) return (parts){ 0 };
     memset(b, 0, sizeof *b);
@@ -145,7 +145,7 @@ static const xir_type *missing(const char *part, xir_diags *why) {
 static const xir_type *changed(xir_context *ctx, const xir_type *type, const body *b, xir_diags *why) {
     const xir_type *element = made(ctx, b);
     if (!element) return out_of_memory(why);
-    return xir_type_tensor(type) ? xir_type_with_element(ctx, type, element, why) : element;
+    return xir_type_as_tensor(type) ? xir_type_with_element(ctx, type, element, why) : element;
 }
 
 const xir_type *xir_type_with_scale(xir_context *ctx, const xir_type *type, const xir_scales *scale,
@@ -182,7 +182,7 @@ const xir_type *xir_type_with_storage(xir_context *ctx, const xir_type *type, co
     body b;
     parts p = copy(type, &b);
     if (!p.storage) return lacks(type, "a storage type", why);
-    if (!storage || xir_type_tensor(storage)) {
+    if (!storage || xir_type_as_tensor(storage)) {
         return refuse(why, XIR_E_TYPE, "", "a scalar type expected as storage, found %s",
                       storage ? "a tensor" : "none");
     }

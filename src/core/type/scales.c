@@ -40,17 +40,17 @@ static const xir_object *from_items(xir_context *ctx, class_number number, const
     return array;
 }
 
-const xir_scales *xir_scales_get(xir_context *ctx, const double *scale, size_t n, int64_t axis) {
+const xir_scales *xir_scales_from(xir_context *ctx, const double *scale, size_t n, int64_t axis) {
     return (const xir_scales *)from_items(ctx, CLASS_scales, NULL, NULL, scale, n, axis);
 }
 
-const xir_scales *xir_exp_scales_get(xir_context *ctx, const int64_t *m, const int64_t *exp,
+const xir_scales *xir_exp_scales_from(xir_context *ctx, const int64_t *m, const int64_t *exp,
                                      const double *origin, size_t n,
                                      int64_t axis) {
     return (const xir_scales *)from_items(ctx, CLASS_exp_scales, m, exp, origin, n, axis);
 }
 
-const xir_norm_ratios *xir_norm_ratios_get(xir_context *ctx, const double *ratio, size_t n, int64_t axis) {
+const xir_norm_ratios *xir_norm_ratios_from(xir_context *ctx, const double *ratio, size_t n, int64_t axis) {
     return (const xir_norm_ratios *)from_items(ctx, CLASS_norm_ratios, NULL, NULL, ratio, n, axis);
 }
 

@@ -93,7 +93,7 @@ const xir_target *target_make(home *h, xir_target_kind kind, xir_str core) {
 }
 
 const xir_target *xir_target_of_kind(xir_context *ctx, xir_target_kind kind, const char *core) {
-    const xir_target_row *row = (unsigned)kind < XIR_TARGET_MOST ? xir_target_row_at(ctx, kind) : NULL;
+    const xir_target_row *row = (unsigned)kind < XIR_TARGET_MAX ? xir_target_row_at(ctx, kind) : NULL;
     if (!row || (row->cores && !core)) return NULL;
     return target_make(context_home(ctx), kind, xir_str_of(core));
 }
@@ -209,10 +209,10 @@ static target_decl *declare(xir_context *ctx, const xir_target_row *row) {
     d->row = *row;
     d->decl = (xir_class_decl){ .abi = XIR_ABI, .size = sizeof d->decl, .row_size = sizeof(xir_row),
                                 .rows = d->rows };
-    d->rows[0] = (xir_row){ .word = XIR_WORD_OBJ, .name = row->key, .describe = row->describe, .of = xir_target_class,
+    d->rows[0] = (xir_row){ .word = XIR_DECL_OBJ, .name = row->key, .describe = row->describe, .of = xir_target_class,
                             .offset = row->cores ? sizeof(cored_target) : sizeof(xir_object) };
     if (row->cores) {
-        d->rows[1] = (xir_row){ .word = XIR_WORD_FIELD, .kind = XIR_KIND_TEXT, .name = "core", .describe = row->cores,
+        d->rows[1] = (xir_row){ .word = XIR_DECL_FIELD, .kind = XIR_KIND_TEXT, .name = "core", .describe = row->cores,
                                 .offset = offsetof(cored_target, core), .preset_text = "" };
     }
     return d;
@@ -223,8 +223,8 @@ static xir_status stage_row(class_stage *stage, const xir_target_row *row, size_
     uint32_t kind = ctx->n_targets + (uint32_t)i;
     xir_status status = check_row(row, i, why);
     if (status) return status;
-    if (kind >= XIR_TARGET_MOST) {
-        return fail(why, XIR_E_LIMIT, "target %.80s would be one of more than %d", row->key, XIR_TARGET_MOST);
+    if (kind >= XIR_TARGET_MAX) {
+        return fail(why, XIR_E_LIMIT, "target %.80s would be one of more than %d", row->key, XIR_TARGET_MAX);
     }
     int other = find(ctx, xir_str_of(row->name), kind);
     if (other < 0) other = find(ctx, xir_str_of(row->key), kind);
@@ -269,7 +269,7 @@ void targets_builtin(xir_context *ctx) {
 }
 
 xir_status xir_target_register(xir_context *ctx, const xir_target_row *const *rows, size_t n, xir_diags *why) {
-    xir_class *classes[XIR_TARGET_MOST];
+    xir_class *classes[XIR_TARGET_MAX];
     class_stage stage = { .ctx = ctx, .classes = classes };
     pthread_mutex_lock(&ctx->registering);
     xir_status status = targets_stage(&stage, rows, n, why);

@@ -28,24 +28,24 @@ const xir_type *type_tensor(home *h, const xir_type *element, const xir_layout *
     return (const xir_type *)home_intern(h, &type.head);
 }
 
-const xir_type *xir_bool_type_get(xir_context *ctx)        { return type_bool(context_home(ctx)); }
-const xir_type *xir_sint(xir_context *ctx, int64_t bits)   { return type_integer(context_home(ctx), true, bits); }
-const xir_type *xir_uint(xir_context *ctx, int64_t bits)   { return type_integer(context_home(ctx), false, bits); }
-const xir_type *xir_float(xir_context *ctx, xir_float_format format) {
+const xir_type *xir_type_bool(xir_context *ctx)        { return type_bool(context_home(ctx)); }
+const xir_type *xir_type_sint(xir_context *ctx, int64_t bits)   { return type_integer(context_home(ctx), true, bits); }
+const xir_type *xir_type_uint(xir_context *ctx, int64_t bits)   { return type_integer(context_home(ctx), false, bits); }
+const xir_type *xir_type_float(xir_context *ctx, xir_float_format format) {
     return type_float(context_home(ctx), format);
 }
 
-const xir_type *xir_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
+const xir_type *xir_type_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
                            const int64_t *dims, size_t rank) {
-    if (!element || xir_type_tensor(element)) return NULL;
+    if (!element || xir_type_as_tensor(element)) return NULL;
     return type_tensor(context_home(ctx), element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
 }
 
-const xir_type *xir_tensor_named(xir_context *ctx, const xir_type *element, const char *layout,
+const xir_type *xir_type_tensor_text(xir_context *ctx, const xir_type *element, const char *layout,
                                  const int64_t *dims, size_t rank) {
     const xir_layout *parsed = layout ? xir_layout_parse(ctx, xir_str_of(layout), NULL) : NULL;
     if (layout && !parsed) return NULL;
-    return xir_tensor(ctx, element, parsed, dims, rank);
+    return xir_type_tensor(ctx, element, parsed, dims, rank);
 }
 
 /* ---- asking any type --------------------------------------------------------------------------------------- */
@@ -62,21 +62,21 @@ bool xir_type_equal(const xir_type *a, const xir_type *b) {
 bool xir_type_is_scalar(const xir_type *type) {
     if (!type) return false;
     const xir_class *cls = ((const xir_object *)type)->cls;
-    return xir_class_under(cls, cls->ctx->types[CLASS_scalar_type]);
+    return xir_class_is_a(cls, cls->ctx->types[CLASS_scalar_type]);
 }
 
 bool xir_type_is_quantized(const xir_type *type) {
     if (!type) return false;
     const xir_class *cls = ((const xir_object *)type)->cls;
-    return xir_class_under(cls, cls->ctx->types[CLASS_quant_type]);
+    return xir_class_is_a(cls, cls->ctx->types[CLASS_quant_type]);
 }
 
-const xir_tensor_type *xir_type_tensor(const xir_type *type) {
+const xir_tensor_type *xir_type_as_tensor(const xir_type *type) {
     return xir_type_kind_of(type) == XIR_TYPE_TENSOR ? (const xir_tensor_type *)type : NULL;
 }
 
 static const xir_type *element_of(const xir_type *type) {
-    return xir_type_tensor(type) ? xir_type_tensor(type)->element_dtype : type;
+    return xir_type_as_tensor(type) ? xir_type_as_tensor(type)->element_dtype : type;
 }
 
 const xir_type *xir_type_storage(const xir_type *type) {
@@ -127,15 +127,15 @@ uint64_t xir_type_storage_bits(const xir_type *type) {
 /* ---- asking tensors ---------------------------------------------------------------------------------------- */
 
 const xir_type *xir_type_element(const xir_type *type) {
-    return xir_type_tensor(type) ? xir_type_tensor(type)->element_dtype : NULL;
+    return xir_type_as_tensor(type) ? xir_type_as_tensor(type)->element_dtype : NULL;
 }
 
 const xir_layout *xir_type_layout(const xir_type *type) {
-    return xir_type_tensor(type) ? xir_type_tensor(type)->layout : NULL;
+    return xir_type_as_tensor(type) ? xir_type_as_tensor(type)->layout : NULL;
 }
 
 static xir_i64s shape_of(const xir_type *type) {
-    return xir_type_tensor(type) ? xir_type_tensor(type)->shape : (xir_i64s){ 0 };
+    return xir_type_as_tensor(type) ? xir_type_as_tensor(type)->shape : (xir_i64s){ 0 };
 }
 
 size_t xir_type_rank(const xir_type *type) { return shape_of(type).size; }
@@ -213,7 +213,7 @@ static xir_status product_of(xir_i64s dims, int64_t *out) {
 
 xir_status xir_type_elements(const xir_type *type, int64_t *out) {
     *out = 0;
-    if (xir_type_tensor(type)) return product_of(shape_of(type), out);
+    if (xir_type_as_tensor(type)) return product_of(shape_of(type), out);
     if (!xir_type_is_scalar(type)) return XIR_E_UNKNOWN;
     *out = 1;
     return XIR_OK;
@@ -246,7 +246,7 @@ size_t tensor_find_distr(const xir_tensor_type *tensor, const int64_t *axes, siz
 }
 
 const xir_distr *xir_type_distr(const xir_type *type, const int64_t *axes, size_t n) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     size_t i = tensor ? tensor_find_distr(tensor, axes, n) : 0;
     return tensor && i < tensor->merged_distrs.size ? (const xir_distr *)tensor->merged_distrs.data[i] : NULL;
 }

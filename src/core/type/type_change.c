@@ -115,7 +115,7 @@ xir_status xir_tensor_type_check(xir_infer *at) {
 /* A body to change; false with a finding if the type is no tensor. A variant is written in full, whatever
  * the file of the old type left out. */
 static bool start(const xir_type *type, xir_tensor_type *out, xir_diags *why) {
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     if (!tensor) {
         refuse(why, XIR_E_TYPE, "", "a tensor type expected, found %s", type ? "another one" : "none");
         return false;
@@ -144,7 +144,7 @@ const xir_type *xir_type_with_element(xir_context *ctx, const xir_type *type, co
                                       xir_diags *why) {
     xir_tensor_type now;
     if (!start(type, &now, why)) return NULL;
-    if (!element || xir_type_tensor(element)) {
+    if (!element || xir_type_as_tensor(element)) {
         return refuse(why, XIR_E_TYPE, "", "a scalar type expected as element, found %s",
                       element ? "a tensor" : "none");
     }
@@ -269,7 +269,7 @@ const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *type, cons
     if (!start(type, &now, why) || !need_distr(&now, axes, n, &at, why)) return NULL;
     const xir_distr *old = (const xir_distr *)now.merged_distrs.data[at], *distr = NULL;
     xir_distr_builder *b = xir_distr_edit(ctx, old);
-    xir_status status = valid ? xir_distr_set_valid(b, from, to) : xir_distr_set_unvalid(b, from, to);
+    xir_status status = valid ? xir_distr_set_valid(b, from, to) : xir_distr_set_invalid(b, from, to);
     if (status == XIR_E_BOUNDS) {
         refuse(why, status, "merged_distrs", "a part of %lld elements expected, found [%lld, %lld)",
                (long long)xir_distr_total(old), (long long)from, (long long)to);

@@ -6,7 +6,7 @@
 #define XIR_DEFS <xir/types.def>
 #include <xir/define.h>
 
-#include <xir/words_blank.h>
+#include <xir/decl_blank.h>
 #undef OBJ
 #define OBJ(id, key, base, traits, describe) xir_##id##_class,
 
@@ -14,7 +14,7 @@
 static const xir_class_decl *(*const decls[CLASS_COUNT])(void) = {
 #include <xir/types.def>
 };
-#include <xir/words_off.h>
+#include <xir/decl_off.h>
 
 /* ORDER MTYPE, XIR_TYPE_: xir_class.what, see types.h. */
 static const uint8_t whats[CLASS_COUNT] = {
@@ -44,9 +44,9 @@ static const uint8_t whats[CLASS_COUNT] = {
 
 xir_status types_register(xir_context *ctx) {
     for (size_t i = 0; i < CLASS_COUNT; i++) {
-        xir_status status = xir_register(ctx, decls[i](), NULL);
+        xir_status status = xir_class_register(ctx, decls[i](), NULL);
         if (status) return status;
-        ctx->types[i] = xir_class_of(ctx, decls[i]());
+        ctx->types[i] = xir_class_find_decl(ctx, decls[i]());
         ((xir_class *)(uintptr_t)ctx->types[i])->what = whats[i];
     }
     targets_builtin(ctx);

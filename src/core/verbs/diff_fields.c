@@ -55,7 +55,7 @@ static bool same_refs(const xir_refs *a, const xir_refs *b) {
 /* Of tensors what differs; what is not seen in any part (undeclared keys) as a whole. */
 static void diff_types(xir_diff *d, const xir_type *a, const xir_type *b) {
     if (a == b || (a && b && xir_type_equal(a, b))) return;
-    const xir_tensor_type *x = xir_type_tensor(a), *y = xir_type_tensor(b);
+    const xir_tensor_type *x = xir_type_as_tensor(a), *y = xir_type_as_tensor(b);
     size_t before = d->n, size = diff_into(d, XIR_STR("dtype"));
     if (x && y) {
         diff_objects(d, "element_dtype", xir_type_object(x->element_dtype), xir_type_object(y->element_dtype));

@@ -93,7 +93,7 @@ static bool find_attribute(const xir_convert_row *row, xir_str name, row_attribu
     while (row_next_attribute(&text, out)) if (xir_str_equal(out->name, name)) return true;
     for (text = row->attributes; row_next_attribute(&text, out);) if (xir_str_equal(out->name, XIR_STR("*"))) return true;
     for (text = row->attributes; row_next_attribute(&text, out);) {
-        if (xir_str_nearer(name, out->name, &distance)) *near = out->name;
+        if (xir_str_is_nearer(name, out->name, &distance)) *near = out->name;
     }
     return false;
 }
@@ -139,7 +139,7 @@ static bool attributes_are_sound(xir_node *at) {
     for (size_t i = 0; extra && i < extra->size; i++) sound &= attribute_is_sound(at, &extra->entries[i]);
     while (at->cls->needs && row_next_attribute(&text, &known)) {
         if (!known.needed || at->cls->version < known.from || at->cls->version >= known.until) continue;
-        if (extra && xir_map_get(extra, known.name)) continue;
+        if (extra && xir_map_find(extra, known.name)) continue;
         char where[120], words[200];
         snprintf(where, sizeof where, "attribute/%.*s", (int)known.name.size, known.name.data);
         node_say(at, XIR_ERROR, XIR_E_MISSING, where, "the attribute %.*s is needed, %s, and absent", (int)known.name.size,
@@ -205,7 +205,7 @@ static void type_text(const xir_type *type, char *out, size_t room) {
 }
 
 bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred) {
-    if (!xir_type_tensor(declared) || !xir_type_tensor(inferred)) return true;
+    if (!xir_type_as_tensor(declared) || !xir_type_as_tensor(inferred)) return true;
     bool same = xir_type_rank(declared) == xir_type_rank(inferred) &&
                 xir_type_equal(xir_type_element(declared), xir_type_element(inferred));
     for (size_t i = 0; same && i < xir_type_rank(declared); i++) {

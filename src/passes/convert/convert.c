@@ -203,7 +203,7 @@ static bool all_given(xir_node *at) {
     for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
         xir_value *old = xir_op_output(at->op, (int64_t)i);
         if (!at->given[i] && xir_value_uses(old)) {
-            return xir_node_stays(at, "there is no op of ours that gives output %zu", i);
+            return xir_node_unsupported(at, "there is no op of ours that gives output %zu", i);
         }
         if (at->given[i] && !node_agrees(at, i, xir_value_type(old), xir_value_type(at->given[i]))) return false;
     }
@@ -238,7 +238,7 @@ static bool inputs_are_there(const xir_node *at) {
 static void unknown_op(xir_node *at) {
     conversion *c = at->c;
     if (!c->judging) {
-        xir_node_stays(at, "nothing of ours is known to be the same");
+        xir_node_unsupported(at, "nothing of ours is known to be the same");
         return;
     }
     at->fate = NODE_STAYS;

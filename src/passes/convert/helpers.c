@@ -7,7 +7,7 @@
 
 
 xir_ints xir_node_dims(xir_node *at, const xir_value *v) {
-    xir_ints dims = xir_node_room(at, v ? v_rank(v) : 0, 0);
+    xir_ints dims = xir_node_make_ints(at, v ? v_rank(v) : 0, 0);
     for (size_t i = 0; i < dims.n; i++) dims.v[i] = v_dim(v, i);
     return dims;
 }
@@ -23,7 +23,7 @@ int64_t product_of(const xir_ints *list, size_t from, size_t to) {
 bool xir_node_need_dims(xir_node *at, const xir_value *v, size_t from, size_t to) {
     if (xir_node_failed(at)) return false;
     for (size_t i = from; i < v_rank(v) && i < to; i++) {
-        if (v_dim(v, i) < 0) return xir_node_stays(at, "dim %zu is not known", i);
+        if (v_dim(v, i) < 0) return xir_node_unsupported(at, "dim %zu is not known", i);
     }
     return true;
 }
@@ -40,7 +40,7 @@ bool xir_node_one_of(xir_node *at, const char *name, const char *otherwise, cons
         p += n + (p[n] == '|');
     }
     snprintf(where, sizeof where, "attribute/%s", name);
-    return xir_node_wrong(at, XIR_E_UNKNOWN, where, "%s is '%.*s', one of %s is expected", name,
+    return xir_node_invalid(at, XIR_E_UNKNOWN, where, "%s is '%.*s', one of %s is expected", name,
                           (int)(text.size < 60 ? text.size : 60),
                           text.size ? text.data : "", words);
 }
@@ -75,7 +75,7 @@ bool xir_node_same_elements(xir_node *at, size_t i, const xir_value *a, size_t j
     if (xir_node_failed(at) || !a || !b) return false;
     if (xir_type_equal(v_element(a), v_element(b))) return true;
     snprintf(where, sizeof where, "input/%zu", j);
-    return xir_node_wrong(at, XIR_E_TYPE, where, "%s is of %s, %s is expected, as %s is", node_input_words(at, j, right),
+    return xir_node_invalid(at, XIR_E_TYPE, where, "%s is of %s, %s is expected, as %s is", node_input_words(at, j, right),
                           element_text(b, second), element_text(a, first), node_input_words(at, i, left));
 }
 
@@ -87,7 +87,7 @@ bool xir_node_broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, c
         int64_t x = v_dim(a, ra - k), y = v_dim(b, rb - k);
         if (x == y || x == 1 || y == 1 || x < 0 || y < 0) continue;
         snprintf(where, sizeof where, "input/%zu", j);
-        return xir_node_wrong(at, XIR_E_INVALID, where,
+        return xir_node_invalid(at, XIR_E_INVALID, where,
                               "%s has the dims [%s], which do not broadcast with the [%s] of %s: %lld and %lld were "
                               "found, the same or 1 is expected", node_input_words(at, j, right), dims_text(b, second),
                               dims_text(a, first), node_input_words(at, i, left), (long long)y, (long long)x);
@@ -123,7 +123,7 @@ xir_value *xir_node_unary(xir_node *at, const char *cls, xir_value *x) { return 
 /* Params only get other dims: their bytes stay shared. */
 static xir_value *reshaped_params(xir_node *at, const xir_value *x, const xir_ints *dims, const xir_layout *layout) {
     int64_t n, known = 1, rest = -1;
-    xir_ints full = xir_node_room(at, dims->n, 0);
+    xir_ints full = xir_node_make_ints(at, dims->n, 0);
     if (!full.v || xir_type_elements(xir_value_type(x), &n) != XIR_OK || xir_type_is_quantized(v_element(x))) return NULL;
     for (size_t i = 0; i < dims->n; i++) {
         full.v[i] = dims->v[i];
@@ -133,7 +133,7 @@ static xir_value *reshaped_params(xir_node *at, const xir_value *x, const xir_in
     if (rest >= 0 && known > 0 && n % known == 0) full.v[rest] = n / known, known = n;
     if (known != n) return NULL;   /* Reshape says what is wrong */
     xir_value *made = params_alias(at->c->net, x);
-    const xir_type *type = made ? xir_tensor(at->c->ctx, v_element(x), layout, full.v, full.n) : NULL;
+    const xir_type *type = made ? xir_type_tensor(at->c->ctx, v_element(x), layout, full.v, full.n) : NULL;
     if (!type || xir_value_set_type(made, type)) return node_no_memory(at), NULL;
     return made;
 }
@@ -143,7 +143,7 @@ static xir_value *reshaped(xir_node *at, xir_value *x, const xir_ints *dims, con
     size_t unknown = 0;
     if (!layout) return node_no_memory(at), NULL;
     for (size_t i = 0; i < dims->n; i++) unknown += dims->v[i] < 0;
-    if (unknown > 1) return xir_node_stays(at, "it needs dims that are not known"), NULL;
+    if (unknown > 1) return xir_node_unsupported(at, "it needs dims that are not known"), NULL;
     xir_value *made = xir_value_is_params(x) ? reshaped_params(at, x, dims, layout) : NULL;
     if (made || xir_node_failed(at)) return made;
     return xir_node_make(at, "Reshape", INS(x), SETS(LIST("shape", dims), OBJ("layout", layout)));
@@ -156,12 +156,12 @@ xir_value *xir_node_reshaped(xir_node *at, xir_value *x, const xir_ints *dims, c
 
 xir_value *xir_node_unsqueezed(xir_node *at, xir_value *x, const xir_ints *axes, const char *where) {
     if (xir_node_failed(at)) return NULL;
-    xir_ints dims = xir_node_room(at, v_rank(x) + axes->n, -2);
+    xir_ints dims = xir_node_make_ints(at, v_rank(x) + axes->n, -2);
     for (size_t i = 0; i < axes->n; i++) {
         int64_t axis;
         if (!xir_node_axis(at, where, axes->v[i], dims.n, &axis)) return NULL;
         if (dims.v[axis] == 1) {
-            return xir_node_wrong(at, XIR_E_INVALID, where, "axis %lld appears twice", (long long)axes->v[i]), NULL;
+            return xir_node_invalid(at, XIR_E_INVALID, where, "axis %lld appears twice", (long long)axes->v[i]), NULL;
         }
         dims.v[axis] = 1;
     }
@@ -175,7 +175,7 @@ xir_value *xir_node_cast(xir_node *at, xir_value *x, const xir_type *element) {
     xir_ints dims = xir_node_dims(at, x);
     const xir_layout *layout = xir_type_layout(xir_value_type(x));
     return xir_node_make(at, "Cast", INS(x), SETS(OBJ("target_dtype",
-                                                      xir_tensor(at->c->ctx, element, layout, dims.v, dims.n))));
+                                                      xir_type_tensor(at->c->ctx, element, layout, dims.v, dims.n))));
 }
 
 /* ---- feature maps ------------------------------------------------------------------------------------------------- */
@@ -201,7 +201,7 @@ xir_value *xir_node_reduced(xir_node *at, const char *cls, xir_value *x, const x
     if (axes->n == 0) return v_rank(x) ? xir_node_unary(at, "Copy", x) : x;
     if (f->kind == XIR_KIND_I64S) return xir_node_make(at, cls, INS(x), SETS(LIST("dim", axes), INT("keepdim", keep)));
     size_t rank = v_rank(x);
-    xir_ints gone = xir_node_room(at, rank, 0);
+    xir_ints gone = xir_node_make_ints(at, rank, 0);
     for (size_t i = 0; i < axes->n && gone.v; i++) {
         int64_t axis;
         if (!xir_node_axis(at, NULL, axes->v[i], rank, &axis)) return NULL;
@@ -216,8 +216,8 @@ xir_value *xir_node_reduced(xir_node *at, const char *cls, xir_value *x, const x
 /* ---- rows --------------------------------------------------------------------------------------------------------- */
 
 bool xir_convert_copy(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0);
-    return xir_node_give(at, 0, x && xir_value_is_params(x) ? x : xir_node_unary(at, "Copy", x));
+    xir_value *x = xir_node_input(at, 0);
+    return xir_node_result(at, 0, x && xir_value_is_params(x) ? x : xir_node_unary(at, "Copy", x));
 }
 
-bool xir_convert_none(xir_node *at) { return xir_node_stays(at, "no operation of ours computes it"); }
+bool xir_convert_unsupported(xir_node *at) { return xir_node_unsupported(at, "no operation of ours computes it"); }

@@ -11,7 +11,7 @@
 #define NO_SETS       XIR_NO_SETS
 #define INT(name, v)  XIR_SETI(name, v)
 #define REAL(name, v) XIR_SETR(name, v)
-#define WORD(name, v) XIR_SETW(name, v)
+#define WORD(name, v) XIR_SETE(name, v)
 #define LIST(name, v) XIR_SETL(name, v)
 #define OBJ(name, v)  XIR_SETO(name, v)
 

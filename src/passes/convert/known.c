@@ -16,7 +16,7 @@ typedef struct draft {
 static bool list_of(conversion *c, const xir_value *value, draft *out) {
     int64_t n;
     const xir_type *type = value ? xir_value_type(value) : NULL;
-    if (!type || !xir_type_tensor(type) || xir_type_rank(type) > 1) return false;
+    if (!type || !xir_type_as_tensor(type) || xir_type_rank(type) > 1) return false;
     const known_ints *known = conversion_known(c, value);
     if (known) {
         out->n = known->n;
@@ -230,7 +230,7 @@ bool conversion_learn(conversion *c, const xir_op *op) {
     draft d;
     int64_t n;
     const xir_type *type = xir_value_type(xir_op_output(op, 0));
-    if (xir_op_output_count(op) != 1 || !xir_type_tensor(type) || xir_type_rank(type) > 1) return false;
+    if (xir_op_output_count(op) != 1 || !xir_type_as_tensor(type) || xir_type_rank(type) > 1) return false;
     xir_type_kind kind = xir_type_kind_of(xir_type_element(type));
     if (kind != XIR_TYPE_INTEGER && kind != XIR_TYPE_BOOL) return false;
     if (xir_type_elements(type, &n) != XIR_OK || n > MOST_KNOWN || !compute(c, op, &d, (size_t)n)) return false;

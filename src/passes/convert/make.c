@@ -40,7 +40,7 @@ static bool set_of_any(xir_node *at, const xir_field *f, const xir_any *any, xir
     case XIR_ANY_INT:  *s = (xir_set)XIR_SETI(s->name, any->as.integer); return true;
     case XIR_ANY_BOOL: *s = (xir_set)XIR_SETI(s->name, any->as.boolean); return true;
     case XIR_ANY_REAL: *s = (xir_set)XIR_SETR(s->name, any->as.real);    return true;
-    case XIR_ANY_TEXT: *s = (xir_set)XIR_SETW(s->name, any->as.text);    return true;
+    case XIR_ANY_TEXT: *s = (xir_set)XIR_SETE(s->name, any->as.text);    return true;
     case XIR_ANY_PARAMS:   /* an object where ours is one, else a number */
         if (f->kind == XIR_KIND_PARAMS) *s = (xir_set)XIR_SETO(s->name, any->as.params);
         else *s = (xir_set)XIR_SETR(s->name, node_any_real(any, 0));
@@ -49,7 +49,7 @@ static bool set_of_any(xir_node *at, const xir_field *f, const xir_any *any, xir
         if (f->kind == XIR_KIND_I64S) {
             xir_ints *list = arena_take(&at->c->scratch, sizeof *list);
             if (!list) return node_no_memory(at);
-            *list = xir_node_room(at, any->as.list.size, 0);
+            *list = xir_node_make_ints(at, any->as.list.size, 0);
             for (size_t i = 0; i < list->n; i++) {
                 const xir_any *item = &any->as.list.items[i];
                 if (item->kind != XIR_ANY_INT && item->kind != XIR_ANY_BOOL) return false;
@@ -125,16 +125,16 @@ static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_se
         put(body, f, &(xir_i64s){ list->v, list->n }, sizeof(xir_i64s));
         return true;
     case XIR_KIND_TEXT:
-        if (s.kind == XIR_SET_WORD) put(body, f, &s.text, sizeof s.text);
-        return s.kind == XIR_SET_WORD;
+        if (s.kind == XIR_SET_ENUM) put(body, f, &s.text, sizeof s.text);
+        return s.kind == XIR_SET_ENUM;
     case XIR_KIND_ENUM:
-        for (size_t word = 0; s.kind == XIR_SET_WORD && word < f->members->size; word++) {
+        for (size_t word = 0; s.kind == XIR_SET_ENUM && word < f->members->size; word++) {
             if (!same_word(s.text, f->members->words[word])) continue;
             put(body, f, &(int){ (int)word }, sizeof(int));
             return true;
         }
-        if (s.kind != XIR_SET_WORD) return false;
-        return xir_node_stays(at, "%s has no word for '%.*s'", f->name.data, (int)(s.text.size < 60 ? s.text.size : 60),
+        if (s.kind != XIR_SET_ENUM) return false;
+        return xir_node_unsupported(at, "%s has no word for '%.*s'", f->name.data, (int)(s.text.size < 60 ? s.text.size : 60),
                               s.text.data);
     case XIR_KIND_REF: {
         const void *made = s.p;
@@ -162,7 +162,7 @@ static bool set_fields(xir_node *at, const xir_class *cls, void *body, xir_sets 
     for (size_t i = 0; i < sets.n; i++) {
         const xir_field *f = xir_class_field(cls, xir_str_of(sets.data[i].name));
         if (f && set_field(at, f, body, &sets.data[i])) continue;
-        return xir_node_stays(at, "the conversion is no good: %.*s %s attribute %s", (int)xir_class_key(cls).size,
+        return xir_node_unsupported(at, "the conversion is no good: %.*s %s attribute %s", (int)xir_class_key(cls).size,
                               xir_class_key(cls).data,
                               f ? "takes another kind for its" : "has no", sets.data[i].name);
     }
@@ -179,8 +179,8 @@ static void refused(xir_node *at, size_t before) {
     bool fault = code == XIR_E_INVALID || code == XIR_E_BOUNDS || code == XIR_E_MISSING;
     int n = d && d->message.size < 250 ? (int)d->message.size : 250;
     if (code == XIR_E_MEMORY) node_no_memory(at);
-    else if (fault) xir_node_wrong(at, code, NULL, "%.*s", n, d->message.data);
-    else xir_node_stays(at, "%.*s", n, d->message.data);
+    else if (fault) xir_node_invalid(at, code, NULL, "%.*s", n, d->message.data);
+    else xir_node_unsupported(at, "%.*s", n, d->message.data);
 }
 
 xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_sets sets) {
@@ -189,7 +189,7 @@ xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_
     if (xir_node_failed(at)) return NULL;
     const xir_class *cls = class_named(c, name);
     if (!cls || cls->body_size > sizeof body) {
-        return xir_node_stays(at, "the conversion is no good: there is no class %s", name), NULL;
+        return xir_node_unsupported(at, "the conversion is no good: there is no class %s", name), NULL;
     }
     xir_body_init(cls->decl, body);
     if (!set_fields(at, cls, body, sets)) return NULL;
@@ -237,7 +237,7 @@ static xir_value *computed(xir_node *at, xir_op *op) {
         node_say(at, XIR_NOTE, XIR_OK, NULL, "its inputs are constants, but it is not computed: %s", words);
     }
     if (status) return NULL;
-    xir_value *made = xir_params_of_array(c->net, XIR_STR(""), array);
+    xir_value *made = xir_params_from_array(c->net, XIR_STR(""), array);
     xir_array_free(array);
     if (!made) node_no_memory(at);
     return made;
@@ -246,7 +246,7 @@ static xir_value *computed(xir_node *at, xir_op *op) {
 xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_sets sets) {
     xir_op *op = xir_node_make_op(at, cls, inputs, sets);
     if (!op) return NULL;
-    if (xir_op_output_count(op) == 0) return xir_node_stays(at, "the conversion is no good: %s has no output", cls), NULL;
+    if (xir_op_output_count(op) == 0) return xir_node_unsupported(at, "the conversion is no good: %s has no output", cls), NULL;
     bool learnt = conversion_learn(at->c, op);
     xir_value *known = learnt ? conversion_known_params(at->c, op) : computed(at, op);
     if (at->c->no_memory || (learnt && !known)) node_no_memory(at);
@@ -265,10 +265,10 @@ static xir_value *fresh(xir_node *at, const xir_type *element, const xir_ints *d
     uint64_t size;
     int64_t count;
     if (xir_node_failed(at)) return NULL;
-    const xir_type *type = xir_tensor(c->ctx, element, NULL, dims->v, dims->n);
+    const xir_type *type = xir_type_tensor(c->ctx, element, NULL, dims->v, dims->n);
     if (!type) return node_no_memory(at), NULL;
     bool sized = xir_type_elements(type, &count) == XIR_OK && xir_type_bytes(type, &size) == XIR_OK;
-    if (!sized || !element_readable(element)) return xir_node_stays(at, "a constant would be of no known size"), NULL;
+    if (!sized || !element_readable(element)) return xir_node_unsupported(at, "a constant would be of no known size"), NULL;
     xir_value *v = xir_params_new(c->net, XIR_STR(""), type);
     blob *b = v ? blob_new(&c->net->alloc, size) : NULL;
     if (!b) return node_no_memory(at), NULL;
@@ -285,7 +285,7 @@ xir_value *xir_node_constant(xir_node *at, const xir_type *element, const xir_in
     const xir_ints line = { &length, 1 };
     xir_value *made = fresh(at, element, dims ? dims : &line, &bytes, &count);
     if (!made) return NULL;
-    if (count != n) return xir_node_stays(at, "the conversion is no good: %zu numbers for %zu elements", n, count), NULL;
+    if (count != n) return xir_node_unsupported(at, "the conversion is no good: %zu numbers for %zu elements", n, count), NULL;
     elements_of_reals(element, v, n, bytes);
     return made;
 }
@@ -294,7 +294,7 @@ xir_value *xir_node_integers(xir_node *at, const xir_ints *v) {
     void *bytes;
     size_t count;
     int64_t length = (int64_t)v->n;
-    const xir_type *element = xir_sint(at->c->ctx, 64);
+    const xir_type *element = xir_type_sint(at->c->ctx, 64);
     xir_value *made = fresh(at, element, &(xir_ints){ &length, 1 }, &bytes, &count);
     if (made) elements_of_ints(element, v->v, count, bytes);
     return made;
@@ -357,7 +357,7 @@ static const xir_type *permuted_type(xir_node *at, const xir_value *v, const int
     for (size_t i = 0; i < rank; i++) dims[i] = xir_type_dim(xir_value_type(v), order[i], false);
     const xir_layout *layout = layout_of(c->ctx, letters, rank);
     if (!layout) return NULL;
-    return xir_tensor(c->ctx, xir_type_element(xir_value_type(v)), layout, dims, rank);
+    return xir_type_tensor(c->ctx, xir_type_element(xir_value_type(v)), layout, dims, rank);
 }
 
 /* The Params permuted, or NULL: their elements are no whole bytes, or a failure. */
@@ -408,15 +408,15 @@ xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order,
 
 /* ---- outputs ------------------------------------------------------------------------------------------------------ */
 
-bool xir_node_give(xir_node *at, size_t i, xir_value *v) {
+bool xir_node_result(xir_node *at, size_t i, xir_value *v) {
     if (xir_node_failed(at)) return false;
-    if (!v) return xir_node_stays(at, "the conversion is no good: output %zu is missing", i);
+    if (!v) return xir_node_unsupported(at, "the conversion is no good: output %zu is missing", i);
     if (i < xir_op_output_count(at->op)) at->given[i] = v;
     return true;
 }
 
-bool xir_node_gives(xir_node *at, const char *cls, xir_values inputs, xir_sets sets) {
-    return xir_node_give(at, 0, xir_node_make(at, cls, inputs, sets));
+bool xir_node_becomes(xir_node *at, const char *cls, xir_values inputs, xir_sets sets) {
+    return xir_node_result(at, 0, xir_node_make(at, cls, inputs, sets));
 }
 
 void xir_node_type_output(xir_node *at, size_t i, const xir_type *type) {

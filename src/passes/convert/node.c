@@ -11,8 +11,8 @@ xir_context  *xir_node_context(const xir_node *at) { return at->c->ctx; }
 int64_t       xir_node_version(const xir_node *at) { return at->cls->version; }
 xir_str       xir_node_type(const xir_node *at) { return at->cls->type; }
 bool          xir_node_failed(const xir_node *at) { return at->fate != NODE_GOES; }
-size_t        xir_node_inputs(const xir_node *at) { return at->n_in; }
-size_t        xir_node_outputs(const xir_node *at) { return at->n_out; }
+size_t        xir_node_input_count(const xir_node *at) { return at->n_in; }
+size_t        xir_node_output_count(const xir_node *at) { return at->n_out; }
 
 /* ---- failing ------------------------------------------------------------------------------------------------------ */
 
@@ -52,7 +52,7 @@ xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, 
     return code;
 }
 
-bool xir_node_stays(xir_node *at, const char *format, ...) {
+bool xir_node_unsupported(xir_node *at, const char *format, ...) {
     va_list list;
     if (xir_node_failed(at)) return false;   /* the first one counts */
     va_start(list, format);
@@ -62,7 +62,7 @@ bool xir_node_stays(xir_node *at, const char *format, ...) {
     return false;
 }
 
-bool xir_node_wrong(xir_node *at, xir_status code, const char *where, const char *format, ...) {
+bool xir_node_invalid(xir_node *at, xir_status code, const char *where, const char *format, ...) {
     va_list list;
     if (xir_node_failed(at)) return false;
     va_start(list, format);
@@ -79,7 +79,7 @@ bool node_no_memory(xir_node *at) {
 
 /* ---- lists -------------------------------------------------------------------------------------------------------- */
 
-xir_ints xir_node_room(xir_node *at, size_t n, int64_t fill) {
+xir_ints xir_node_make_ints(xir_node *at, size_t n, int64_t fill) {
     xir_ints list = { NULL, 0 };
     if (xir_node_failed(at)) return list;
     if (n <= SIZE_MAX / sizeof *list.v - 1) list.v = arena_take(&at->c->scratch, (n + 1) * sizeof *list.v);
@@ -90,7 +90,7 @@ xir_ints xir_node_room(xir_node *at, size_t n, int64_t fill) {
 }
 
 xir_ints xir_node_series(xir_node *at, int64_t first, size_t n) {
-    xir_ints list = xir_node_room(at, n, first);
+    xir_ints list = xir_node_make_ints(at, n, first);
     for (size_t i = 0; i < list.n; i++) list.v[i] += (int64_t)i;
     return list;
 }
@@ -133,7 +133,7 @@ static bool put_named(xir_node *at, node_input *in, bool *placed, const xir_list
         const size_t i = name.size ? position_named(at, name) : SIZE_MAX;
         if (name.size && i == SIZE_MAX) {
             snprintf(where, sizeof where, "input/%zu", k);
-            return xir_node_wrong(at, XIR_E_UNKNOWN, where, "there is no input '%.*s'", (int)(name.size < 80 ? name.size : 80), name.data);
+            return xir_node_invalid(at, XIR_E_UNKNOWN, where, "there is no input '%.*s'", (int)(name.size < 80 ? name.size : 80), name.data);
         }
         if (i == SIZE_MAX || in[i].value) continue;
         in[i] = (node_input){ xir_op_input(at->op, (int64_t)k), (uint32_t)k };
@@ -158,7 +158,7 @@ bool node_find_inputs(xir_node *at) {
     }
     for (size_t i = 0; i < at->cls->n_names; i++) {
         const xir_map *extra = xir_op_extra(at->op);
-        const xir_any *a = in[i].value || !extra ? NULL : xir_map_get(extra, at->cls->names[i]);
+        const xir_any *a = in[i].value || !extra ? NULL : xir_map_find(extra, at->cls->names[i]);
         if (a && a->kind == XIR_ANY_PARAMS) in[i] = (node_input){ a->as.params, FROM_ATTRIBUTE };
     }
     at->n_in = room;
@@ -177,22 +177,22 @@ size_t xir_node_input_named(const xir_node *at, const char *name) {
 
 bool xir_node_has(const xir_node *at, size_t i) { return node_input_at(at, i) != NULL; }
 
-xir_value *xir_node_in(xir_node *at, size_t i) {
+xir_value *xir_node_input(xir_node *at, size_t i) {
     char words[80];
     if (xir_node_failed(at)) return NULL;
     xir_value *v = node_input_at(at, i);
-    if (v && xir_type_tensor(xir_value_type(v))) return v;
+    if (v && xir_type_as_tensor(xir_value_type(v))) return v;
     if (!v) {
         char where[32];
         snprintf(where, sizeof where, "input/%zu", i);
-        return xir_node_wrong(at, XIR_E_MISSING, where, "%s is needed and absent", node_input_words(at, i, words)), NULL;
+        return xir_node_invalid(at, XIR_E_MISSING, where, "%s is needed and absent", node_input_words(at, i, words)), NULL;
     }
     xir_str name = xir_value_name(v);
-    return xir_node_stays(at, "input %zu '%.*s' has no tensor type", i, (int)(name.size < 100 ? name.size : 100),
+    return xir_node_unsupported(at, "input %zu '%.*s' has no tensor type", i, (int)(name.size < 100 ? name.size : 100),
                           name.size ? name.data : ""), NULL;
 }
 
-xir_value *xir_node_opt(xir_node *at, size_t i) { return xir_node_has(at, i) ? xir_node_in(at, i) : NULL; }
+xir_value *xir_node_optional_input(xir_node *at, size_t i) { return xir_node_has(at, i) ? xir_node_input(at, i) : NULL; }
 
 /* The elements of Params whose bytes are there; false for others. */
 static bool bytes_of(const xir_value *v, const xir_type **element, const void **bytes, size_t *n) {
@@ -205,7 +205,7 @@ static bool bytes_of(const xir_value *v, const xir_type **element, const void **
     return *bytes || !*n;
 }
 
-bool xir_node_knows(xir_node *at, size_t i) {
+bool xir_node_is_constant(xir_node *at, size_t i) {
     const xir_type *element;
     const void *bytes;
     size_t n;
@@ -213,11 +213,11 @@ bool xir_node_knows(xir_node *at, size_t i) {
 }
 
 static bool constant_of(xir_node *at, size_t i, const xir_type **element, const void **bytes, size_t *n) {
-    xir_value *v = xir_node_in(at, i);
+    xir_value *v = xir_node_input(at, i);
     if (!v) return false;
     if (bytes_of(v, element, bytes, n)) return true;
     char words[80];
-    return xir_node_stays(at, "%s is not constant", node_input_words(at, i, words));
+    return xir_node_unsupported(at, "%s is not constant", node_input_words(at, i, words));
 }
 
 bool xir_node_ints(xir_node *at, size_t i, xir_ints *out) {
@@ -226,7 +226,7 @@ bool xir_node_ints(xir_node *at, size_t i, xir_ints *out) {
     size_t n = 0;
     *out = (xir_ints){ NULL, 0 };
     if (!constant_of(at, i, &element, &bytes, &n)) return false;
-    *out = xir_node_room(at, n, 0);
+    *out = xir_node_make_ints(at, n, 0);
     if (out->v) elements_to_ints(element, bytes, 0, n, out->v);
     return out->v;
 }
@@ -243,17 +243,17 @@ bool xir_node_reals(xir_node *at, size_t i, const double **out, size_t *n) {
 }
 
 xir_value *xir_node_params(xir_node *at, size_t i) {
-    xir_value *v = xir_node_in(at, i);
+    xir_value *v = xir_node_input(at, i);
     if (!v || xir_value_is_params(v)) return v;
     char words[80];
-    return xir_node_stays(at, "%s is not constant", node_input_words(at, i, words)), NULL;
+    return xir_node_unsupported(at, "%s is not constant", node_input_words(at, i, words)), NULL;
 }
 
 /* ---- attributes --------------------------------------------------------------------------------------------------- */
 
 const xir_any *xir_node_attr(const xir_node *at, const char *name) {
     const xir_map *extra = xir_op_extra(at->op);
-    return extra ? xir_map_get(extra, xir_str_of(name)) : NULL;
+    return extra ? xir_map_find(extra, xir_str_of(name)) : NULL;
 }
 
 /* One number of any kind as Params. */
@@ -306,12 +306,12 @@ bool xir_node_items(xir_node *at, const char *name, xir_ints *out) {
     *out = (xir_ints){ NULL, 0 };
     if (xir_node_failed(at) || !a) return false;
     if (a->kind == XIR_ANY_PARAMS && bytes_of(a->as.params, &element, &bytes, &n)) {
-        *out = xir_node_room(at, n, 0);
+        *out = xir_node_make_ints(at, n, 0);
         if (out->v) elements_to_ints(element, bytes, 0, n, out->v);
         return out->v;
     }
     if (a->kind != XIR_ANY_LIST) return false;
-    *out = xir_node_room(at, a->as.list.size, 0);
+    *out = xir_node_make_ints(at, a->as.list.size, 0);
     for (size_t i = 0; i < out->n; i++) {
         const xir_any *item = &a->as.list.items[i];
         out->v[i] = item->kind == XIR_ANY_INT ? item->as.integer : item->kind == XIR_ANY_BOOL && item->as.boolean;
@@ -337,12 +337,12 @@ bool xir_node_real_items(xir_node *at, const char *name, const double **out, siz
     return true;
 }
 
-xir_value *xir_node_tensor_attr(xir_node *at, const char *name) {
+xir_value *xir_node_attr_params(xir_node *at, const char *name) {
     const xir_any *a = xir_node_attr(at, name);
     if (xir_node_failed(at) || !a) return NULL;
-    if (a->kind != XIR_ANY_PARAMS) return xir_node_stays(at, "the attribute %s is not a tensor of numbers", name), NULL;
-    if (!xir_type_tensor(xir_value_type(a->as.params))) {
-        return xir_node_stays(at, "the attribute %s is not a tensor of numbers", name), NULL;
+    if (a->kind != XIR_ANY_PARAMS) return xir_node_unsupported(at, "the attribute %s is not a tensor of numbers", name), NULL;
+    if (!xir_type_as_tensor(xir_value_type(a->as.params))) {
+        return xir_node_unsupported(at, "the attribute %s is not a tensor of numbers", name), NULL;
     }
     return a->as.params;
 }
@@ -361,7 +361,7 @@ bool xir_node_number(xir_node *at, const char *name, size_t input, double otherw
     if (!xir_node_has(at, input)) return true;
     if (!xir_node_reals(at, input, &v, &n)) return false;
     snprintf(where, sizeof where, "input/%zu", input);
-    if (n != 1) return xir_node_wrong(at, XIR_E_BOUNDS, where, "%s is one number, %zu were found", name, n);
+    if (n != 1) return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s is one number, %zu were found", name, n);
     *out = v[0];
     return true;
 }
@@ -371,7 +371,7 @@ bool xir_node_axis(xir_node *at, const char *where, int64_t axis, size_t rank, i
     *out = axis < 0 ? axis + r : axis;
     if (xir_node_failed(at)) return false;
     if (*out >= 0 && *out < r) return true;
-    return xir_node_wrong(at, XIR_E_BOUNDS, where, "axis %lld was found, the tensor has %zu dims: expected is one from "
+    return xir_node_invalid(at, XIR_E_BOUNDS, where, "axis %lld was found, the tensor has %zu dims: expected is one from "
                           "%lld to %lld",
                           (long long)axis, rank, (long long)-r, (long long)r - 1);
 }

@@ -41,15 +41,15 @@ static const xir_type *element_named(xir_context *ctx, xir_str word) {
         { "tf32", XIR_FLOAT_TF32 },
     };
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
-        if (xir_str_equal(word, xir_str_of(floats[i].word))) return xir_float(ctx, floats[i].format);
+        if (xir_str_equal(word, xir_str_of(floats[i].word))) return xir_type_float(ctx, floats[i].format);
     }
-    if (xir_str_equal(word, XIR_STR("bool"))) return xir_bool_type_get(ctx);
+    if (xir_str_equal(word, XIR_STR("bool"))) return xir_type_bool(ctx);
     bool sign = word.size && word.data[0] == 'i';
     int64_t bits = 0;
     xir_str digits = { word.data + 1, word.size ? word.size - 1 : 0 };
     if (!word.size || (!sign && word.data[0] != 'u') || memchr(word.data, ',', word.size)) return NULL;
     if (!next_dim(&digits, &bits) || bits < 1 || bits > 64) return NULL;
-    return sign ? xir_sint(ctx, (int)bits) : xir_uint(ctx, (int)bits);
+    return sign ? xir_type_sint(ctx, (int)bits) : xir_type_uint(ctx, (int)bits);
 }
 
 /* ---- dims that the file leaves open ------------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static xir_status give_type(xir_pass *at, xir_value *v, const xir_type *type) {
 
 static xir_status give_dims(xir_pass *at, xir_value *v, const int64_t *dims, size_t rank) {
     const xir_type *was = xir_value_type(v);
-    return give_type(at, v, xir_tensor(at->net->ctx, xir_type_element(was), xir_type_layout(was), dims, rank));
+    return give_type(at, v, xir_type_tensor(at->net->ctx, xir_type_element(was), xir_type_layout(was), dims, rank));
 }
 
 /* What input-shape says of an input. */
@@ -117,8 +117,8 @@ static xir_status complete_type(xir_pass *at, xir_value *v, const input_shape *s
 }
 
 static xir_status shape_value(xir_pass *at, xir_value *v, const input_shape *s) {
-    if (xir_type_tensor(xir_value_type(v))) return complete_type(at, v, s);
-    if (s->element) return give_type(at, v, xir_tensor(at->net->ctx, s->element, NULL, s->dims, s->rank));
+    if (xir_type_as_tensor(xir_value_type(v))) return complete_type(at, v, s);
+    if (s->element) return give_type(at, v, xir_type_tensor(at->net->ctx, s->element, NULL, s->dims, s->rank));
     return xir_pass_fail(at, XIR_E_MISSING, NULL, "input-shape: the input '%.*s' has no type: its elements are expected too, "
                          "%.*s=%.*s:fp32", TEXT(s->name), TEXT(s->name), TEXT(s->text));
 }

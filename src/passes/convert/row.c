@@ -99,7 +99,7 @@ const xir_convert_row *row_like(xir_context *ctx, const xir_dialect_decl *dialec
     xir_str name = { key.data + prefix, key.size - prefix };
     for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
         if (strncmp(row->name, dialect->prefix, prefix) != 0) continue;
-        if (xir_str_nearer(name, xir_str_of(row->name + prefix), &distance)) near = row;
+        if (xir_str_is_nearer(name, xir_str_of(row->name + prefix), &distance)) near = row;
     }
     return near;
 }
@@ -180,7 +180,7 @@ xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, s
 /* False: the set is left out, since the node has no such attribute and the row no default. */
 static bool set_of(const xir_node *at, const row_set *from, char name[64], xir_set *out) {
     const xir_map *extra = xir_op_extra(at->op);
-    const xir_any *any = from->theirs.size && extra ? xir_map_get(extra, from->theirs) : NULL;
+    const xir_any *any = from->theirs.size && extra ? xir_map_find(extra, from->theirs) : NULL;
     if (from->ours.size >= 64 || (!any && !from->has_number)) return false;
     memcpy(name, from->ours.data, from->ours.size);
     name[from->ours.size] = '\0';
@@ -200,10 +200,10 @@ bool row_run(xir_node *at) {
     while (n < MOST_SETS && row_next_set(&text, &from)) n += set_of(at, &from, names[n], &sets[n]);
     xir_value **inputs = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *inputs);
     if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_opt(at, i);
+    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_optional_input(at, i);
     const xir_values values = { inputs, at->n_in };
-    if (at->n_out <= 1) return xir_node_gives(at, at->cls->row->cls, values, (xir_sets){ sets, n });
+    if (at->n_out <= 1) return xir_node_becomes(at, at->cls->row->cls, values, (xir_sets){ sets, n });
     xir_op *op = xir_node_make_op(at, at->cls->row->cls, values, (xir_sets){ sets, n });
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_give(at, i, xir_op_output(op, (int64_t)i));
+    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
     return !xir_node_failed(at);
 }

@@ -81,7 +81,7 @@ static xir_value *make_transpose(plan *l, const value_node *root, const root_nee
         return done ? op->outputs : NULL;
     }
     op = xir_network_add(l->net, &XIR_INIT(xir_op_desc,
-        .cls = xir_class_of(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &from, .n_inputs = 1, .types = &type,
+        .cls = xir_class_find_decl(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &from, .n_inputs = 1, .types = &type,
         .n_types = 1, .target = from->producer->target, .id = XIR_NO_ID, .before = from->producer->next));
     return op ? op->outputs : NULL;
 }
@@ -231,7 +231,7 @@ static xir_status call_right(plan *l, const node *n, size_t *changes) {
         if (!type) return XIR_E_MEMORY;
         xir_transpose_attrs a = transpose_attrs(ORDER_SAME, room, p->rank, xir_type_layout(type));
         xir_op *op = xir_network_add(l->net, &XIR_INIT(xir_op_desc,
-            .cls = xir_class_of(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &v, .n_inputs = 1, .types = &type,
+            .cls = xir_class_find_decl(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &v, .n_inputs = 1, .types = &type,
             .n_types = 1, .target = n->op->target, .id = XIR_NO_ID, .before = n->op));
         xir_status status = op ? xir_op_set_input(n->op, i, op->outputs) : XIR_E_MEMORY;
         if (status) return status;

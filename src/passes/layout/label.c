@@ -4,7 +4,7 @@
 /* ---- types ------------------------------------------------------------------------------------------------------- */
 
 static type_facts ask(const xir_type *type) {
-    const xir_tensor_type *t = xir_type_tensor(type);
+    const xir_tensor_type *t = xir_type_as_tensor(type);
     type_facts f = { .type = type, .plain = false, .single = true };
     if (!t || t->shape.size > MOST_AXES) return f;
     f.rank = (uint8_t)t->shape.size;

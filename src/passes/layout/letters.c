@@ -17,14 +17,14 @@ const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_orde
 }
 
 const xir_type *type_in_order(plan *l, const xir_type *type, axis_order by) {
-    const xir_tensor_type *t = xir_type_tensor(type);
+    const xir_tensor_type *t = xir_type_as_tensor(type);
     size_t rank = t->shape.size;
     int64_t dims[MOST_AXES];
     const xir_layout *letters = t->layout && xir_layout_rank(t->layout) == rank ? t->layout : NULL;
     if (by == ORDER_SAME) return type;
     for (size_t i = 0; i < rank; i++) dims[i] = t->shape.data[order_at(by, i)];
     if (letters && !(letters = letters_in_order(l, letters, by))) return NULL;
-    return xir_tensor(l->net->ctx, t->element_dtype, letters, dims, rank);
+    return xir_type_tensor(l->net->ctx, t->element_dtype, letters, dims, rank);
 }
 
 /* For each letter of the usual order its axis, or the next one without a letter. */

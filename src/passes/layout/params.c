@@ -98,7 +98,7 @@ static blob *moved_blob(plan *l, const xir_value *was, const moved *m) {
 }
 
 xir_value *params_in_order(plan *l, xir_value *was, size_t rank, axis_order by) {
-    const xir_tensor_type *t = xir_type_tensor(was->type);
+    const xir_tensor_type *t = xir_type_as_tensor(was->type);
     size_t own = t->shape.size, more = rank - own, element = (size_t)(xir_type_storage_bits(was->type) / 8), skip = 0;
     xir_value *value = made_before(l, was, by, rank);
     if (value || facts_of(l, was->type)->single) return value ? value : was;
@@ -113,13 +113,13 @@ xir_value *params_in_order(plan *l, xir_value *was, size_t rank, axis_order by) 
     while (rank - skip > own && m.dims[skip] == 1) skip++;   // it needs no more dims than before
     const xir_type *type;
     if (rank == own) type = type_in_order(l, was->type, by);
-    else type = xir_tensor(l->net->ctx, t->element_dtype, NULL, m.dims + skip, rank - skip);
+    else type = xir_type_tensor(l->net->ctx, t->element_dtype, NULL, m.dims + skip, rank - skip);
     if (type && xir_type_equal(type, was->type) && stays(&m, element)) return was;
     return type ? keep(l, was, by, rank, type, moved_blob(l, was, &m)) : NULL;
 }
 
 xir_value *params_merged_in_order(plan *l, xir_value *was, axis_order by, size_t axis, const merged_axis *merged) {
-    const xir_tensor_type *t = xir_type_tensor(was->type);
+    const xir_tensor_type *t = xir_type_as_tensor(was->type);
     size_t rank = 2 * MOST_AXES + axis, n = merged->count;   // of no broadcast
     xir_value *value = made_before(l, was, by, rank);
     if (value) return value;

@@ -139,11 +139,11 @@ static xir_status reorder_shape(plan *l, const node *n) {
         return status ? status : set_axis(n, start, places[0]);
     }
     xir_value *dims = n->op->outputs;
-    const xir_type *type = dims->type, *index = XIR_TENSOR(l->net->ctx, xir_sint(l->net->ctx, 64), "*", (int64_t)count);
+    const xir_type *type = dims->type, *index = XIR_TENSOR(l->net->ctx, xir_type_sint(l->net->ctx, 64), "*", (int64_t)count);
     xir_value *which = index ? xir_params_copy(l->net, XIR_STR(""), index, places, count * sizeof *places) : NULL;
     if (!which) return XIR_E_MEMORY;
     xir_op *gather = xir_network_add(l->net, &XIR_INIT(xir_op_desc,
-        .cls = xir_class_of(l->net->ctx, xir_gather_class()), .inputs = (xir_value *const[]){ dims, which }, .n_inputs = 2,
+        .cls = xir_class_find_decl(l->net->ctx, xir_gather_class()), .inputs = (xir_value *const[]){ dims, which }, .n_inputs = 2,
         .types = &type, .n_types = 1, .target = n->op->target, .id = XIR_NO_ID, .before = n->op->next));
     if (!gather) return XIR_E_MEMORY;
     xir_status status = xir_value_replace(dims, gather->outputs);

@@ -183,7 +183,7 @@ static void list_op(plan *l, node *n, bool transpose) {
 static bool list_ops(plan *l) {
     uint32_t value = 0, input = 0;
     bool sorted = true;
-    const xir_class *transpose = xir_class_of(l->net->ctx, xir_transpose_class());
+    const xir_class *transpose = xir_class_find_decl(l->net->ctx, xir_transpose_class());
     for (xir_op *op = l->net->first; op; op = op->next) {
         uint32_t at = l->place[op->slot];
         node *n = &l->nodes[at];

@@ -56,7 +56,7 @@ static void put_config(buffer *out, xir_context *ctx, const xir_map *config) {
         buffer_char(&setting, '=');
         xir_text_buffer json = { 0 };
         if (entry->value.kind == XIR_ANY_TEXT) buffer_put(&setting, entry->value.as.text.data, entry->value.as.text.size);
-        else if (xir_print_any(ctx, &entry->value, 0, &json) == XIR_OK) buffer_put(&setting, json.data, json.size);
+        else if (xir_any_print(ctx, &entry->value, 0, &json) == XIR_OK) buffer_put(&setting, json.data, json.size);
         else setting.failed = true;
         xir_text_free(&json);
         buffer_str(out, " --set ");

@@ -67,7 +67,7 @@ static xir_status accuse(manager *m, const pipeline_step *s, const char *sentenc
 /* Findings of building calls are the network's. */
 static void take_findings_of_network(manager *m, size_t from) {
     const xir_diag *d;
-    for (; m->why && (d = xir_diags_at(m->net->diags, from)); from++) xir_diags_put(m->why, d);
+    for (; m->why && (d = xir_diags_at(m->net->diags, from)); from++) xir_diags_append(m->why, d);
 }
 
 /* Valid once, valid ever after. */

@@ -63,7 +63,7 @@ xir_str pass_near(xir_context *ctx, xir_str name) {
     size_t distance = SIZE_MAX;
     const xir_pass_decl *decl;
     for (size_t i = 0; (decl = xir_pass_at(ctx, i)); i++) {
-        if (xir_str_nearer(name, xir_str_of(decl->name), &distance)) best = xir_str_of(decl->name);
+        if (xir_str_is_nearer(name, xir_str_of(decl->name), &distance)) best = xir_str_of(decl->name);
     }
     return best;
 }
@@ -73,7 +73,7 @@ xir_str pass_option_near(const xir_pass_decl *decl, xir_str name) {
     size_t distance = SIZE_MAX;
     xir_pass_option o;
     for (size_t i = 0; xir_pass_option_at(decl, i, &o); i++) {
-        if (xir_str_nearer(name, xir_str_of(o.name), &distance)) best = xir_str_of(o.name);
+        if (xir_str_is_nearer(name, xir_str_of(o.name), &distance)) best = xir_str_of(o.name);
     }
     return best;
 }
@@ -130,7 +130,7 @@ xir_status pass_check_config(xir_context *ctx, const xir_map *config, xir_diags 
 }
 
 const xir_any *xir_pass_config(const xir_pass *at, const char *key) {
-    return at->config ? xir_map_get(at->config, xir_str_of(key)) : NULL;
+    return at->config ? xir_map_find(at->config, xir_str_of(key)) : NULL;
 }
 
 /* ---- what a pass asks ------------------------------------------------------------------------------------------ */

@@ -32,7 +32,7 @@ xir_status xir_pass_fail(xir_pass *at, xir_status code, const xir_op *op, const 
     return code;
 }
 
-void xir_pass_say(xir_pass *at, xir_severity severity, const xir_op *op, const char *format, ...) {
+void xir_pass_diag(xir_pass *at, xir_severity severity, const xir_op *op, const char *format, ...) {
     va_list list;
     va_start(list, format);
     tell(at, severity, XIR_OK, op, format, list);

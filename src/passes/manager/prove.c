@@ -121,7 +121,7 @@ static bool fits_moved(const xir_type *type, const xir_array *array) {
 }
 
 static xir_status move_channels(xir_context *ctx, xir_array **array, xir_diags *why) {
-    const xir_tensor_type *was = xir_type_tensor(xir_array_type(*array));
+    const xir_tensor_type *was = xir_type_as_tensor(xir_array_type(*array));
     size_t rank = was->shape.size, count = xir_array_count(*array), size;
     const char *from = xir_array_data(*array, &size);
     if (count && size % count) return XIR_OK;   /* elements of less than a byte stay, and running says so */
@@ -130,7 +130,7 @@ static xir_status move_channels(xir_context *ctx, xir_array **array, xir_diags *
     memcpy(dims, was->shape.data, rank * sizeof *dims);
     memmove(dims + 1, dims + 2, (rank - 2) * sizeof *dims);
     dims[rank - 1] = was->shape.data[1];
-    const xir_type *type = xir_tensor(ctx, was->element_dtype, NULL, dims, rank);
+    const xir_type *type = xir_type_tensor(ctx, was->element_dtype, NULL, dims, rank);
     size_t channels = (size_t)dims[rank - 1], outer = (size_t)dims[0], element = count ? size / count : 0;
     mem_free(&ctx->alloc, dims, rank * sizeof *dims);
     xir_array *moved = type ? xir_array_new(ctx, type, why) : NULL;
@@ -215,7 +215,7 @@ static xir_status check_names(const xir_proof *p, xir_value *const *values, size
 /* An unknown dim is 1. */
 static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, xir_diags *why) {
     const xir_type *type = xir_value_type(v);
-    const xir_tensor_type *tensor = xir_type_tensor(type);
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
     xir_str name = xir_value_name(v);
     if (!tensor) {
         diag_fail(why, XIR_E_TYPE, XIR_STR(""), "the input '%.*s' is no tensor: there are no random numbers for it", CLIP_TO(name, 80));
@@ -253,7 +253,7 @@ static xir_status count_samples(xir_proof *p, xir_diags *why) {
 /* Sample `k` of an array: it alone along the first dim. */
 static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k, xir_diags *why) {
     if (!p->each) return xir_array_retain((xir_array *)(uintptr_t)array);
-    const xir_tensor_type *tensor = xir_type_tensor(xir_array_type(array));
+    const xir_tensor_type *tensor = xir_type_as_tensor(xir_array_type(array));
     size_t rank = tensor->shape.size, size;
     int64_t *dims = mem_new(&p->ctx->alloc, rank * sizeof *dims);
     if (!dims) {
@@ -326,7 +326,7 @@ static xir_status look_first(xir_proof *p, const xir_network *net, xir_diags *wh
     free_arrays(p->ctx, outputs, n_out * p->n_samples);
     if (status != XIR_E_UNKNOWN && status != XIR_E_MEMORY && status != XIR_E_CANCELLED) return XIR_OK;
     const xir_diag *d = xir_diags_at(p->obstacle, 0);
-    return d && why ? xir_diags_put(why, d) : status;
+    return d && why ? xir_diags_append(why, d) : status;
 }
 
 /* ---- the first value that differs -------------------------------------------------------------------------------- */
@@ -473,7 +473,7 @@ static xir_status look_again(xir_proof *p, const xir_network *net, xir_diags *wh
     return status;
 }
 
-xir_status xir_proof_look(xir_proof *p, const xir_network *net, xir_diags *why) {
+xir_status xir_proof_check(xir_proof *p, const xir_network *net, xir_diags *why) {
     if (!net) return diag_null(why, "network");
     xir_status status = p->state.networks ? look_again(p, net, why) : look_first(p, net, why);
     p->looked = true;
@@ -489,14 +489,14 @@ xir_status xir_proof_look(xir_proof *p, const xir_network *net, xir_diags *why) 
 
 static xir_status look_before(void *user, const xir_pass_event *event) {
     xir_proof *p = user;
-    return p->looked ? XIR_OK : xir_proof_look(p, event->net, event->why);
+    return p->looked ? XIR_OK : xir_proof_check(p, event->net, event->why);
 }
 
 static xir_status look_after(void *user, const xir_pass_event *event) {
     if (!event->changes) return XIR_OK;
     xir_diags *found = event->why ? xir_diags_new(((xir_proof *)user)->ctx) : NULL;
     if (event->why && !found) return diag_memory(event->why);
-    xir_status status = xir_proof_look(user, event->net, found);
+    xir_status status = xir_proof_check(user, event->net, found);
     if (status && status != XIR_E_MEMORY) {
         diag_fail(event->why, status, XIR_STR(""), "%s: the network is not proven to compute the same after this pass:",
                   event->pass->name);

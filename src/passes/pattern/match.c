@@ -48,7 +48,7 @@ static bool has_uses(const xir_value *v, size_t n) {
 
 static bool judge_value(const xir_pattern *p, const node *n, const xir_value *v) {
     if (!v || (n->uses && !has_uses(v, n->uses))) return false;
-    if (n->element && !(xir_type_tensor(v->type) && xir_type_equal(xir_type_element(v->type), n->element))) return false;
+    if (n->element && !(xir_type_as_tensor(v->type) && xir_type_equal(xir_type_element(v->type), n->element))) return false;
     return !n->where_value || n->where_value(v, p->user);
 }
 
@@ -87,7 +87,7 @@ static bool find_attr(const xir_op *op, const node_attr *a, xir_attr *out) {
         body_get(f, op->attrs, out);
         return true;
     }
-    const xir_any *any = op->more && op->more->extra ? xir_map_get(op->more->extra, a->name) : NULL;
+    const xir_any *any = op->more && op->more->extra ? xir_map_find(op->more->extra, a->name) : NULL;
     return any && attr_of_any(any, out);
 }
 

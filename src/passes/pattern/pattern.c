@@ -26,7 +26,7 @@ static XIR_PRINTF(3, 4) xir_status refuse(const making *mk, xir_status code, con
 static size_t count_classes(const xir_pattern_row *r) {
     size_t n = r->keys && *r->keys;
     for (const char *c = r->keys; c && *c; c++) n += *c == '|';
-    for (size_t i = 0; i < XIR_ROW_MOST_CLASSES && r->classes[i]; i++) n++;
+    for (size_t i = 0; i < XIR_ROW_MAX_CLASSES && r->classes[i]; i++) n++;
     return n;
 }
 
@@ -36,9 +36,9 @@ static xir_status take_classes(making *mk, const xir_pattern_row *r, node *n) {
     if (!all) return XIR_OK;
     n->classes = arena_take(&mk->p->arena, all * sizeof *n->classes);
     if (!n->classes) return diag_memory(mk->why);
-    for (size_t i = 0; i < XIR_ROW_MOST_CLASSES && r->classes[i]; i++) {
+    for (size_t i = 0; i < XIR_ROW_MAX_CLASSES && r->classes[i]; i++) {
         const xir_class_decl *decl = r->classes[i]();
-        const xir_class *cls = xir_class_of(ctx, decl);
+        const xir_class *cls = xir_class_find_decl(ctx, decl);
         if (!cls) return refuse(mk, XIR_E_UNKNOWN, "class %s is not registered", decl->rows->name);
         n->classes[n->n_classes++] = cls;
     }
@@ -57,7 +57,7 @@ static xir_status take_classes(making *mk, const xir_pattern_row *r, node *n) {
 
 static xir_status take_attrs(making *mk, const xir_pattern_row *r, node *n) {
     arena *to = &mk->p->arena;
-    while (n->n_attrs < XIR_ROW_MOST_ATTRS && r->attrs[n->n_attrs].name) n->n_attrs++;
+    while (n->n_attrs < XIR_ROW_MAX_ATTRS && r->attrs[n->n_attrs].name) n->n_attrs++;
     if (!n->n_attrs) return XIR_OK;
     node_attr *attrs = arena_take(to, n->n_attrs * sizeof *attrs);
     if (!attrs) return diag_memory(mk->why);
@@ -74,8 +74,8 @@ static xir_status take_attrs(making *mk, const xir_pattern_row *r, node *n) {
 /* Rows that a row names must stand before it; a REST is the last input of an op. */
 static xir_status take_inputs(making *mk, const xir_pattern_row *r, node *n, size_t *edges) {
     if (!r->n_inputs) return XIR_OK;
-    if (r->n_inputs > XIR_ROW_MOST_INPUTS) {
-        return refuse(mk, XIR_E_LIMIT, "it has %zu inputs, %d are the most", r->n_inputs, XIR_ROW_MOST_INPUTS);
+    if (r->n_inputs > XIR_ROW_MAX_INPUTS) {
+        return refuse(mk, XIR_E_LIMIT, "it has %zu inputs, %d are the most", r->n_inputs, XIR_ROW_MAX_INPUTS);
     }
     if ((*edges += r->n_inputs) > XIR_PATTERN_EDGES) {
         return refuse(mk, XIR_E_LIMIT, "the pattern has more than %d inputs", XIR_PATTERN_EDGES);

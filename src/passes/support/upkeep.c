@@ -113,7 +113,7 @@ xir_status infers_same(const xir_op *op, const void *attrs, xir_value *const *in
 }
 
 const xir_i64s *value_dims(const xir_value *v) {
-    const xir_tensor_type *tensor = v ? xir_type_tensor(v->type) : NULL;
+    const xir_tensor_type *tensor = v ? xir_type_as_tensor(v->type) : NULL;
     return tensor ? &tensor->shape : NULL;
 }
 

@@ -270,7 +270,7 @@ static bool from_key_is(source *s, bool first, const codec_key *key) {
 }
 
 static bool from_member(const source *s, xir_str key, xir_str *out) {
-    const xir_any *value = here(s)->kind == XIR_ANY_MAP ? xir_map_get(&here(s)->as.map, key) : NULL;
+    const xir_any *value = here(s)->kind == XIR_ANY_MAP ? xir_map_find(&here(s)->as.map, key) : NULL;
     if (!value || value->kind != XIR_ANY_TEXT) return false;
     *out = value->as.text;
     return true;

@@ -10,7 +10,7 @@
 #define WANTED(of) CLIP((of) ? (of)->key : XIR_STR("an object"))
 
 bool object_fits(const xir_class *cls, const xir_class *of) {
-    return !of || xir_class_under(cls, of) || (cls->opaque && of->traits & XIR_TRAIT_ABSTRACT);
+    return !of || xir_class_is_a(cls, of) || (cls->opaque && of->traits & XIR_TRAIT_ABSTRACT);
 }
 
 static bool misfit(source *s, const void *at, const xir_class *cls, const xir_class *of) {

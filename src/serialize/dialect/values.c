@@ -123,7 +123,7 @@ bool dialect_define(dialect *d, xir_value *v, dialect_ref ref) {
 
 bool dialect_declare(dialect *d, xir_value *v, const dialect_declared *declared) {
     if (dialect_failed(d)) return false;
-    bool typed = v->type || value_is_params(v) || (v->more && xir_map_get(v->more->tags, xir_str_of(d->type_key)));
+    bool typed = v->type || value_is_params(v) || (v->more && xir_map_find(v->more->tags, xir_str_of(d->type_key)));
     if (typed) return true;
     v->type = declared->type;
     return dialect_value_tags(d, v, declared->tags);

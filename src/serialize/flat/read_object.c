@@ -317,7 +317,7 @@ static bool read_target(flat_reader *r, const flat_view *t, const flat_table *as
     xir_map extra = { 0 };
     *out = NULL;
     if (field && !flat_read_map(r, field, false, &extra)) return false;
-    return !xir_map_get(&extra, XIR_STR("_type_key")) ||
+    return !xir_map_find(&extra, XIR_STR("_type_key")) ||
            flat_read_spelled(r, field, r->d.ctx->types[CLASS_target], out);
 }
 

@@ -262,7 +262,7 @@ static void add_field(const flat_schema *s, slot_list *l, const field_text *f, i
 /* The union of all that a reference to a class may be; in a type, a type is one of an element. NULL: its own table. */
 static const flat_family *family_of(const flat_schema *s, const xir_class *cls, const xir_class *of) {
     const char *name = short_name(of);
-    if (of == s->ctx->types[CLASS_type] && xir_class_under(cls, of)) name = "ScalarType";
+    if (of == s->ctx->types[CLASS_type] && xir_class_is_a(cls, of)) name = "ScalarType";
     for (size_t i = 0; name && i < sizeof families / sizeof families[0]; i++) {
         if (strcmp(families[i].cls, name) == 0) return find_family(s, families[i].family);
     }

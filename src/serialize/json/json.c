@@ -37,22 +37,22 @@ static xir_status print_part(const format_part *part, const xir_any *any, int in
     return status;
 }
 
-xir_status xir_print_object(xir_context *ctx, const xir_object *object, int indent, xir_text_buffer *out) {
+xir_status xir_object_print(xir_context *ctx, const xir_object *object, int indent, xir_text_buffer *out) {
     return print_part(&(format_part){ PART_OBJECT, ctx, NULL, object }, NULL, indent, out);
 }
 
-xir_status xir_print_op(const xir_op *op, int indent, xir_text_buffer *out) {
+xir_status xir_op_print(const xir_op *op, int indent, xir_text_buffer *out) {
     if (!op) return XIR_E_MISSING;
     return print_part(&(format_part){ PART_OP, op->net->ctx, op->net, op }, NULL, indent, out);
 }
 
-xir_status xir_print_value(const xir_value *value, int indent, xir_text_buffer *out) {
+xir_status xir_value_print(const xir_value *value, int indent, xir_text_buffer *out) {
     if (!value) return XIR_E_MISSING;
     xir_network *net = value_net(value);
     return print_part(&(format_part){ PART_VALUE, net->ctx, net, value }, NULL, indent, out);
 }
 
-xir_status xir_print_any(xir_context *ctx, const xir_any *any, int indent, xir_text_buffer *out) {
+xir_status xir_any_print(xir_context *ctx, const xir_any *any, int indent, xir_text_buffer *out) {
     return print_part(&(format_part){ .ctx = ctx }, any, indent, out);
 }
 
@@ -125,11 +125,11 @@ static const void *parse_part(format_part part, xir_str json, xir_diags *why) {
     return ok ? part.it : NULL;
 }
 
-const xir_object *xir_parse_object(xir_context *ctx, xir_str json, xir_diags *why) {
+const xir_object *xir_object_parse(xir_context *ctx, xir_str json, xir_diags *why) {
     return parse_part((format_part){ PART_OBJECT, ctx, NULL, NULL }, json, why);
 }
 
-xir_op *xir_parse_op(xir_network *net, xir_str json, xir_diags *why) {
+xir_op *xir_op_parse(xir_network *net, xir_str json, xir_diags *why) {
     if (!net) {
         diag_null(why, "network");
         return NULL;

@@ -78,7 +78,7 @@ void schema_map_ref(schema *s, const char *key, const char *kind, xir_str name) 
 void schema_keys_of(schema *s, const xir_class *cls) {
     schema_str(s, NULL, cls->key);
     xir_str old;
-    for (size_t i = 0; (old = xir_class_note(cls, XIR_WORD_ALIAS, i)).size; i++) schema_str(s, NULL, old);
+    for (size_t i = 0; (old = xir_class_note(cls, XIR_DECL_ALIAS, i)).size; i++) schema_str(s, NULL, old);
 }
 
 void schema_def(schema *s, const char *kind, xir_str name) {

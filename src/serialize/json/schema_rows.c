@@ -5,7 +5,7 @@
 
 /* ---- what may stand where a class is wanted --------------------------------------------------------------------- */
 
-static bool fits(const xir_class *cls, const xir_class *of) { return !of || xir_class_under(cls, of); }
+static bool fits(const xir_class *cls, const xir_class *of) { return !of || xir_class_is_a(cls, of); }
 
 /* Objects of classes that nobody knows are kept where any of a family may stand. */
 static bool takes_unknown(const xir_class *of) { return !of || of->traits & XIR_TRAIT_ABSTRACT; }
@@ -280,7 +280,7 @@ static void put_inputs(schema *s, const xir_class *cls) {
             schema_map(s, NULL);
             schema_str(s, "title", cls->inputs[i].name);
             if (cls->inputs[i].describe.size) schema_str(s, "description", cls->inputs[i].describe);
-            if (cls->inputs[i].word == XIR_WORD_IN) schema_word(s, "type", "object");
+            if (cls->inputs[i].word == XIR_DECL_IN) schema_word(s, "type", "object");
             schema_end(s);
         }
         schema_end(s);

@@ -50,7 +50,7 @@ static bool check_size(void *user, xir_value *v) {
 static xir_status check_network(xir_network *net, const format_writing *how) {
     static const char *const own[] = { params_key, table_key };
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        if (!net->extra || !xir_map_get(net->extra, xir_str_of(own[i]))) continue;
+        if (!net->extra || !xir_map_find(net->extra, xir_str_of(own[i]))) continue;
         return file_fail(how->why, XIR_E_UNSUPPORTED, how->path, XIR_NO_BYTE,
                          "the network has an undeclared key \"%s\", which in MessagePack stands for its parameters; "
                          "Json&Raw can hold it",

@@ -157,7 +157,7 @@ xir_status payload_compare_size(xir_network *net, const format_reading *how) {
         char text[120];
         snprintf(text, sizeof text, "params_bytes is %llu, the parameters make a raw file of %llu",
                  (unsigned long long)net->params_bytes, (unsigned long long)raw.total);
-        xir_diags_put(how->why, &(xir_diag){
+        xir_diags_append(how->why, &(xir_diag){
             .severity = XIR_WARNING, .message = xir_str_of(text), .file = how->name, .byte = XIR_NO_BYTE });
     }
     raw_list_free(&raw);

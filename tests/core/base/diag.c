@@ -80,7 +80,7 @@ static void texts_are_copied(void **state) {
     char path[] = "/ops/7", file[] = "net.json", message[] = "here";
     const xir_diag diag = { .severity = XIR_ERROR, .code = XIR_E_SYNTAX, .message = str(message), .file = str(file),
                             .byte = 12, .line = 3, .column = 4, .path = str(path) };
-    assert_int_equal(xir_diags_put(list, &diag), XIR_E_SYNTAX);
+    assert_int_equal(xir_diags_append(list, &diag), XIR_E_SYNTAX);
     memset(path, '#', sizeof path);
     memset(file, '#', sizeof file);
     memset(message, '#', sizeof message);
@@ -119,7 +119,7 @@ static void a_full_list_counts(void **state) {
     /* The first error is kept all the same: a call that failed has said why. */
     assert_int_equal(diag_fail(few, XIR_E_TYPE, str(""), "error 1"), XIR_E_TYPE);
     assert_int_equal(diag_fail(few, XIR_E_TYPE, str(""), "error 2"), XIR_E_TYPE);
-    xir_diags_put(few, &(xir_diag){ .severity = XIR_NOTE, .byte = XIR_NO_BYTE, .message = XIR_STR("a note") });
+    xir_diags_append(few, &(xir_diag){ .severity = XIR_NOTE, .byte = XIR_NO_BYTE, .message = XIR_STR("a note") });
     assert_int_equal(diag_memory(few), XIR_E_MEMORY);   /* and the first for want of memory, which others are not to be blamed for */
     assert_int_equal(diag_memory(few), XIR_E_MEMORY);
     assert_int_equal(xir_diags_count(few), 5);
@@ -139,7 +139,7 @@ static void a_full_list_counts(void **state) {
 
     xir_diags_clear(few);
     assert_int_equal(xir_diags_more(few) + xir_diags_count(few) + xir_diags_count_of(few, XIR_ERROR), 0);
-    xir_diags_set_most(few, 0);
+    xir_diags_set_max(few, 0);
     xir_diags_add(few, XIR_NOTE, XIR_OK, str(""), "nothing is kept");
     assert_int_equal(xir_diags_count(few), 0);
     assert_int_equal(xir_diags_more(few), 1);
@@ -161,7 +161,7 @@ static void no_list_takes_the_status(void **state) {
     (void)state;
     const xir_diag diag = { .code = XIR_E_IO };
     assert_int_equal(xir_diags_add(NULL, XIR_ERROR, XIR_E_TYPE, str(""), "%d", 1), XIR_E_TYPE);
-    assert_int_equal(xir_diags_put(NULL, &diag), XIR_E_IO);
+    assert_int_equal(xir_diags_append(NULL, &diag), XIR_E_IO);
     assert_int_equal(diag_fail(NULL, XIR_E_LIMIT, str(""), "x"), XIR_E_LIMIT);
     assert_int_equal(diag_memory(NULL), XIR_E_MEMORY);
     assert_int_equal(xir_diags_count(NULL), 0);
@@ -173,7 +173,7 @@ static void no_list_takes_the_status(void **state) {
 static void an_unknown_severity_is_an_error(void **state) {
     (void)state;
     xir_diags_add(list, (xir_severity)77, XIR_E_TYPE, str(""), "x");
-    xir_diags_put(list, &(xir_diag){ .severity = (xir_severity)-1, .byte = XIR_NO_BYTE, .message = XIR_STR("y") });
+    xir_diags_append(list, &(xir_diag){ .severity = (xir_severity)-1, .byte = XIR_NO_BYTE, .message = XIR_STR("y") });
     assert_int_equal(xir_diags_count_of(list, XIR_ERROR), 2);
     assert_int_equal(xir_diags_count_of(list, (xir_severity)77), 0);
 }
@@ -198,7 +198,7 @@ static void places_print(void **state) {
         xir_diag diag = rows[i].diag;
         diag.message = str("m");
         xir_diags_clear(list);
-        xir_diags_put(list, &diag);
+        xir_diags_append(list, &diag);
         CHECK_PRINTS(rows[i].printed);
     }
 }
@@ -233,7 +233,7 @@ static void nothing_in_a_file_drives_a_terminal(void **state) {
         CHECK_PRINTS(rows[i].printed);
     }
     xir_diags_clear(list);
-    xir_diags_put(list, &(xir_diag){ .file = XIR_STR("a\nb"), .path = { "/\0x", 3 }, .line = 1, .column = 2, .message = XIR_STR("m") });
+    xir_diags_append(list, &(xir_diag){ .file = XIR_STR("a\nb"), .path = { "/\0x", 3 }, .line = 1, .column = 2, .message = XIR_STR("m") });
     CHECK_PRINTS("a\\x0ab:1:2: /\\x00x: m\n");
 }
 
@@ -251,9 +251,9 @@ static void many_findings_take_few_writes(void **state) {
     FILE *out = fopencookie(&writes, "w", (cookie_io_functions_t){ .write = count_write });
     assert_non_null(out);
     setvbuf(out, NULL, _IONBF, 0);
-    xir_diags_set_most(list, FINDINGS);
+    xir_diags_set_max(list, FINDINGS);
     for (int i = 0; i < FINDINGS; i++) {
-        xir_diags_put(list, &(xir_diag){ .file = XIR_STR("net.json"), .line = 1, .column = 3, .path = XIR_STR("/ops/7/inputs/1"), .message =
+        xir_diags_append(list, &(xir_diag){ .file = XIR_STR("net.json"), .line = 1, .column = 3, .path = XIR_STR("/ops/7/inputs/1"), .message =
             XIR_STR("icraft::xir::Relu 'stem/\xC3\xA9\n': an input is absent and not optional, or no op of the network makes it") });
     }
     xir_diags_print(list, out);
@@ -269,7 +269,7 @@ static void a_failed_call_names_the_callers_line(void **state) {
     (void)state;
     xir_network *net = xir_network_new(ctx, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_at at = XIR_AT(net);
-    const xir_type *fp32 = xir_float(ctx, XIR_FLOAT_FP32);
+    const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
     xir_value *x = xir_input(at, "image", XIR_TENSOR(ctx, fp32, "NHWC", 1, 3, 3, 4));
     xir_value *w = xir_params_new(net, XIR_STR("w"), XIR_TENSOR(ctx, fp32, "HWIO", 5, 5, 4, 8));
     int line = __LINE__ + 1;

@@ -1,4 +1,4 @@
-/* xir_str_nearer: which of some names a misspelled one may have meant. */
+/* xir_str_is_nearer: which of some names a misspelled one may have meant. */
 #include "support/net.h"
 
 static const char *const names[] = { "a", "b", "pad_left", "pad_right", "stride_height", "stride_width", "group", "groups", "mode", "info", "convert" };
@@ -8,7 +8,7 @@ static xir_str meant(xir_str word) {
     xir_str best = XIR_STR("");
     size_t distance = SIZE_MAX;
     for (size_t i = 0; i < COUNT(names); i++) {
-        if (xir_str_nearer(word, xir_str_of(names[i]), &distance)) best = xir_str_of(names[i]);
+        if (xir_str_is_nearer(word, xir_str_of(names[i]), &distance)) best = xir_str_of(names[i]);
     }
     return best;
 }
@@ -47,14 +47,14 @@ static void long_texts_are_far_from_everything(void **state) {
     char text[100];
     memset(text, 'x', sizeof text);
     size_t distance = SIZE_MAX;
-    assert_true(xir_str_nearer((xir_str){ text, 48 }, (xir_str){ text, 47 }, &distance));
+    assert_true(xir_str_is_nearer((xir_str){ text, 48 }, (xir_str){ text, 47 }, &distance));
     assert_int_equal(distance, 1);
-    assert_true(xir_str_nearer((xir_str){ text, 48 }, (xir_str){ text, 48 }, &distance));
+    assert_true(xir_str_is_nearer((xir_str){ text, 48 }, (xir_str){ text, 48 }, &distance));
     assert_int_equal(distance, 0);
     distance = SIZE_MAX;
-    assert_false(xir_str_nearer((xir_str){ text, 49 }, (xir_str){ text, 48 }, &distance));
-    assert_false(xir_str_nearer((xir_str){ text, 48 }, (xir_str){ text, 49 }, &distance));
-    assert_false(xir_str_nearer((xir_str){ NULL, 0 }, (xir_str){ NULL, 0 }, &distance));
+    assert_false(xir_str_is_nearer((xir_str){ text, 49 }, (xir_str){ text, 48 }, &distance));
+    assert_false(xir_str_is_nearer((xir_str){ text, 48 }, (xir_str){ text, 49 }, &distance));
+    assert_false(xir_str_is_nearer((xir_str){ NULL, 0 }, (xir_str){ NULL, 0 }, &distance));
     assert_int_equal(distance, SIZE_MAX);
 }
 

@@ -62,13 +62,13 @@ static void after_100_comes_101(void **state) {
     (void)state;
     xir_network *net = new_net();
     const xir_type *type = FP32("NHWC", 1, 8, 8, 3);
-    xir_op *in = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_input_class()), TYPES(type),
+    xir_op *in = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_input_class()), TYPES(type),
                                                 .id = 100));
-    xir_value *x = xir_relu_short(xir_at_end(net), xir_op_output(in, 0), NULL);
+    xir_value *x = xir_build_relu(xir_at_end(net), xir_op_output(in, 0), NULL);
     assert_int_equal(xir_op_id(in), 100);
     assert_int_equal(xir_op_id(xir_value_op(x)), 101);
     assert_int_equal(xir_value_id(x), 1);   /* values count for themselves */
-    xir_op *low = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_relu_class()), INPUTS(x),
+    xir_op *low = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()), INPUTS(x),
                                                  .id = 7));
     xir_op *next = xir_network_add(net, &(xir_op_desc)DESC(relu, INPUTS(x)));
     assert_int_equal(xir_op_id(low), 7);
@@ -83,7 +83,7 @@ static void an_id_set_later_counts_too(void **state) {
     xir_network *net = small_net();
     DOES(xir_op_set_id(op_of(net, 2), 50));
     DOES(xir_value_set_id(value_of(net, 3), 1000));
-    xir_value *x = xir_relu_short(xir_at_end(net), value_of(net, 5), NULL);
+    xir_value *x = xir_build_relu(xir_at_end(net), value_of(net, 5), NULL);
     assert_int_equal(xir_op_id(xir_value_op(x)), 51);
     assert_int_equal(xir_value_id(x), 1001);
     assert_null(xir_network_op_by_id(net, 2));
@@ -168,13 +168,13 @@ static void the_last_ids(void **state) {
     (void)state;
     xir_network *net = small_net();
     DOES(xir_op_set_id(op_of(net, 5), INT64_MAX - 1));
-    REFUSES_NULL(net, xir_relu_short(xir_at_end(net), value_of(net, 5), NULL), XIR_E_LIMIT, "there is no op id left");
+    REFUSES_NULL(net, xir_build_relu(xir_at_end(net), value_of(net, 5), NULL), XIR_E_LIMIT, "there is no op id left");
     DOES(xir_op_set_id(op_of(net, INT64_MAX - 1), 5));
     xir_network_free(net);
 
     net = small_net();
     DOES(xir_value_set_id(value_of(net, 5), INT64_MAX - 1));
-    REFUSES_NULL(net, xir_relu_short(xir_at_end(net), value_of(net, 0), NULL), XIR_E_LIMIT, "there are no ids left");
+    REFUSES_NULL(net, xir_build_relu(xir_at_end(net), value_of(net, 0), NULL), XIR_E_LIMIT, "there are no ids left");
     xir_value *w = weights(net, "w");
     REFUSES(net, xir_op_add_input(op_of(net, 4), w), XIR_E_LIMIT, "there are no ids left");
     REFUSES(net, xir_op_set_outputs(op_of(net, 2), (const xir_type *const[]){ NULL, NULL }, 2), XIR_E_LIMIT, "there are no ids left");
@@ -311,7 +311,7 @@ static void values_of_another_network_are_refused(void **state) {
     (void)state;
     xir_network *net = small_net(), *other = small_net();
     xir_value *strange = value_of(other, 2), *strange_w = value_of(other, 1), *own = value_of(net, 0);
-    REFUSES_NULL(net, xir_relu_short(xir_at_end(net), strange, "r"), XIR_E_INVALID, "input 0 of icraft::xir::ReLU 'r' belongs to another network");
+    REFUSES_NULL(net, xir_build_relu(xir_at_end(net), strange, "r"), XIR_E_INVALID, "input 0 of icraft::xir::ReLU 'r' belongs to another network");
     REFUSES_NULL(net, XIR_CONV2D(xir_at_end(net), .input = own, .weights = strange_w), XIR_E_INVALID, "input 1 of icraft::xir::Conv2d belongs to another");
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.instr = XIR_VALUES(strange_w);
@@ -358,7 +358,7 @@ static void bad_attributes_are_refused(void **state) {
     REFUSES_NULL(net, xir_add_max_pool2d(at, (xir_max_pool2d_in){ x }, NULL), XIR_E_BOUNDS, "0 is below 1, the least pool_width");
     pool.pool_width = 20;
     REFUSES_NULL(net, xir_add_max_pool2d(at, (xir_max_pool2d_in){ x }, &pool), XIR_E_INVALID, "does not fit");
-    REFUSES_NULL(net, xir_cast_short(at, x, NULL, "k"), XIR_E_MISSING, "attribute target_dtype of icraft::xir::Cast 'k' is null");
+    REFUSES_NULL(net, xir_build_cast(at, x, NULL, "k"), XIR_E_MISSING, "attribute target_dtype of icraft::xir::Cast 'k' is null");
     REFUSES_NULL(net, xir_input(xir_at_end(net), "i", NULL), XIR_E_MISSING, "has no type");
     REFUSES_NULL(net, XIR_CONV2D(xir_at_end(net), .input = x, .weights = words(net, "w")), XIR_E_INVALID, "4 were expected");
     xir_network_free(net);
@@ -472,10 +472,10 @@ static void an_op_enters_where_it_is_told(void **state) {
     (void)state;
     xir_network *net = small_net();
     xir_at at = { .net = net, .before = op_of(net, 3) };
-    xir_relu_short(at, value_of(net, 3), "a");
-    xir_relu_short(at, value_of(net, 3), "b");
+    xir_build_relu(at, value_of(net, 3), "a");
+    xir_build_relu(at, value_of(net, 3), "b");
     at.before = op_of(net, 1);
-    xir_relu_short(at, value_of(net, 0), "c");
+    xir_build_relu(at, value_of(net, 0), "c");
     CHECK_ORDER(net, "0 8 1 2 6 7 3 4 5");
     CHECK_SOUND(net);
     xir_network_free(net);
@@ -505,7 +505,7 @@ static void a_type_may_be_missing(void **state) {
     xir_op *op = xir_network_add(net, &(xir_op_desc)DESC(relu, INPUTS(x), TYPES(none)));
     assert_non_null(op);
     assert_null(xir_value_type(xir_op_output(op, 0)));
-    REFUSES_NULL(net, xir_relu_short(xir_at_end(net), xir_op_output(op, 0), "r"), XIR_E_MISSING, "input is absent or has no type");
+    REFUSES_NULL(net, xir_build_relu(xir_at_end(net), xir_op_output(op, 0), "r"), XIR_E_MISSING, "input is absent or has no type");
     xir_network_free(net);
 }
 
@@ -567,7 +567,7 @@ static void outputs_follow_their_types(void **state) {
     CHECK_USES(value_of(net, 0), "1:0");
     CHECK_INPUTS(op_of(net, 1), "0 1");
     CHECK_SOUND(net);
-    xir_value *relu = xir_relu_short(xir_at_end(net), value_of(net, 7), NULL);
+    xir_value *relu = xir_build_relu(xir_at_end(net), value_of(net, 7), NULL);
     REFUSES(net, xir_op_set_outputs(in, (const xir_type *const[]){ a }, 1), XIR_E_IN_USE, "output 2 of op 0 is used by op 6");
     DOES(xir_op_erase(xir_value_op(relu)));
     DOES(xir_op_set_outputs(in, (const xir_type *const[]){ b }, 1));
@@ -604,10 +604,10 @@ static void all_that_is_given_is_copied(void **state) {
     char name[] = "conv1", scope[] = "stem/";
     xir_value *x = in_value(net), *w = weights(net, "w");
     xir_value *inputs[] = { x, w };
-    xir_conv2d_attrs attrs = xir_conv2d_square(1, 1, 1, 1);
+    xir_conv2d_attrs attrs = xir_conv2d_attrs_square(1, 1, 1, 1);
     xir_op *op = xir_network_add(net, &(xir_op_desc)DESC(conv2d, .attrs = &attrs, .inputs = inputs, .n_inputs = 2, .name = { name, 5 }));
     xir_at at = { .net = net, .scope = { scope, 5 } };
-    xir_value *y = xir_relu_short(at, xir_op_output(op, 0), "r");
+    xir_value *y = xir_build_relu(at, xir_op_output(op, 0), "r");
     memset(name, 'x', 5), memset(scope, 'x', 5), memset(&attrs, 0, sizeof attrs), memset(inputs, 0, sizeof inputs);
     CHECK_STR(xir_op_name(op), "conv1");
     CHECK_STR(xir_op_name(xir_value_op(y)), "stem/r");
@@ -717,8 +717,8 @@ static void ops_are_found_every_way(void **state) {
     assert_int_equal(xir_network_index_of(net, pool), 3);
     assert_ptr_equal(xir_network_op_by_name(net, XIR_STR("pool")), pool);
     assert_null(xir_network_op_by_name(net, XIR_STR("poo")));
-    assert_ptr_equal(xir_network_next_of(net, NULL, xir_max_pool2d_class()), pool);
-    assert_null(xir_network_next_of(net, pool, xir_max_pool2d_class()));
+    assert_ptr_equal(xir_network_next_of_class(net, NULL, xir_max_pool2d_class()), pool);
+    assert_null(xir_network_next_of_class(net, pool, xir_max_pool2d_class()));
     assert_ptr_equal(xir_network_input_op(net), op_of(net, 0));
     assert_ptr_equal(xir_network_output_op(net), op_of(net, 5));
     xir_value *in = NULL, *out = NULL, *w = NULL;
@@ -848,8 +848,8 @@ static void neighbours_come_once(void **state) {
     xir_network *net = new_net();
     xir_value *x = in_value(net);
     xir_at at = xir_at_end(net);
-    xir_value *a = xir_relu_short(at, x, "1"), *b = xir_relu_short(at, x, "2"), *c = xir_add_short(at, b, a, 1, 1, "3");
-    xir_add_short(at, a, a, 1, 1, "4");
+    xir_value *a = xir_build_relu(at, x, "1"), *b = xir_build_relu(at, x, "2"), *c = xir_build_add(at, b, a, 1, 1, "3");
+    xir_build_add(at, a, a, 1, 1, "4");
     xir_network_add(net, &(xir_op_desc)DESC(output, INPUTS(c, b, a, c)));
     xir_op *out[8];
     check_ops(out, xir_op_producers(op_of(net, 5), false, out, 8), "3 2 1");
@@ -872,7 +872,7 @@ static void a_wide_op_s_neighbours_come_once_too(void **state) {
     enum { WIDE = 100 };
     xir_network *net = new_net();
     xir_value *x = in_value(net), *many[2 * WIDE];
-    for (int i = 0; i < WIDE; i++) many[i] = many[2 * WIDE - 1 - i] = xir_relu_short(xir_at_end(net), x, NULL);
+    for (int i = 0; i < WIDE; i++) many[i] = many[2 * WIDE - 1 - i] = xir_build_relu(xir_at_end(net), x, NULL);
     xir_op *end = xir_output(xir_at_end(net), (xir_values){ many, 2 * WIDE });
     xir_op *out[WIDE];
     assert_int_equal(xir_op_producers(end, true, out, WIDE), WIDE);

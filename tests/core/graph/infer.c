@@ -14,11 +14,11 @@ static chain make_chain(void) {
     chain c = { .net = new_net() };
     xir_at at = xir_at_end(c.net);
     xir_value *x = c.input = xir_input(at, "in", FP32("NHWC", 1, 8, 8, 4));
-    c.beside = xir_relu_short(at, x, "beside");
+    c.beside = xir_build_relu(at, x, "beside");
     for (size_t i = 0; i < STEPS; i++) {
         xir_value *w = xir_params_new(c.net, XIR_STR("w"), FP32("HWIO", 1, 1, 4, 4));
         c.step[2 * i] = x = XIR_CONV2D(at, .input = x, .weights = w);
-        c.step[2 * i + 1] = x = xir_relu_short(at, x, "relu");
+        c.step[2 * i + 1] = x = xir_build_relu(at, x, "relu");
     }
     xir_output(at, XIR_VALUES(x, c.beside));
     DOES(xir_network_status(c.net));
@@ -132,7 +132,7 @@ static void what_does_not_follow_stays(void **state) {
     chain c = make_chain();
     const xir_type *q8 = read_text("@sint(8)");
     const xir_quantized_type body = { .scale = read_text("@scales([axis=-1]4*0.5)"), .storage_dtype = q8,
-                                      .expressed_dtype = xir_float(ctx, XIR_FLOAT_FP32) };
+                                      .expressed_dtype = xir_type_float(ctx, XIR_FLOAT_FP32) };
     const xir_type *element = (const xir_type *)xir_quantized_type_make(ctx, &body, why);
     assert_non_null(element);
     const xir_type *quantised = XIR_TENSOR(ctx, element, "NHWC", 1, 8, 8, 4);

@@ -8,7 +8,7 @@ static xir_value *x;
 
 static xir_network *start(void) {
     xir_network *net = new_net();
-    relu = xir_class_of(ctx, xir_relu_class());
+    relu = xir_class_find_decl(ctx, xir_relu_class());
     x = xir_input(xir_at_end(net), "in", FP32("*", 4));
     assert_non_null(x);
     return net;

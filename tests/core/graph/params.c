@@ -33,7 +33,7 @@ static void assert_said(const world *w, const char *text) {
 }
 
 static const xir_type *f32s(const world *w, int64_t n) {
-    return xir_tensor_named(w->ctx, xir_float(w->ctx, XIR_FLOAT_FP32), "*", &n, 1);
+    return xir_type_tensor_text(w->ctx, xir_type_float(w->ctx, XIR_FLOAT_FP32), "*", &n, 1);
 }
 
 /* Counts releases, and says of what. */
@@ -160,7 +160,7 @@ static void a_type_without_a_size_takes_no_bytes(void **state) {
     (void)state;
     world w = new_world();
     float bytes[3] = { 1, 2, 3 };
-    const xir_object *odd = xir_parse_object(w.ctx, XIR_STR("{\"_type_key\":\"my::OddType\"}"), NULL);
+    const xir_object *odd = xir_object_parse(w.ctx, XIR_STR("{\"_type_key\":\"my::OddType\"}"), NULL);
     assert_non_null(odd);
     xir_value *p = xir_params_copy(w.net, XIR_STR("w"), f32s(&w, 3), bytes, 12);
     assert_null(xir_params_copy(w.net, XIR_STR("odd"), (const xir_type *)odd, bytes, 12));
@@ -184,7 +184,7 @@ static void sizes_follow_the_storage(void **state) {
     };
     uint8_t bytes[16] = { 0 };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const xir_type *type = xir_tensor_named(w.ctx, xir_uint(w.ctx, rows[i].bits), "*", &rows[i].n, 1);
+        const xir_type *type = xir_type_tensor_text(w.ctx, xir_type_uint(w.ctx, rows[i].bits), "*", &rows[i].n, 1);
         xir_value *p = xir_params_copy(w.net, XIR_STR("w"), type, bytes, rows[i].bytes);
         assert_non_null(p);
         assert_true(xir_params_has_data(p));
@@ -223,7 +223,7 @@ static void every_element_is_filled(void **state) {
     world w = new_world();
     int64_t dims[] = { 2, 3 };
     unsigned base = 100;
-    xir_value *p = xir_params_new(w.net, XIR_STR("w"), xir_tensor_named(w.ctx, xir_float(w.ctx, XIR_FLOAT_FP32), "**", dims, 2));
+    xir_value *p = xir_params_new(w.net, XIR_STR("w"), xir_type_tensor_text(w.ctx, xir_type_float(w.ctx, XIR_FLOAT_FP32), "**", dims, 2));
     assert_int_equal(xir_params_fill_f32(p, square), XIR_OK);
     const float *reals = xir_params_typed(p, 4);
     for (int i = 0; i < 6; i++) assert_true(reals[i] == (float)(i * i));
@@ -231,13 +231,13 @@ static void every_element_is_filled(void **state) {
     assert_said(&w, "parameter 'w' is filled with elements of 2 bytes, its type stores 32 bits");
     assert_true(((const float *)xir_params_data(p, NULL))[5] == 25);   /* the old bytes stay */
 
-    p = xir_params_new(w.net, XIR_STR("h"), xir_tensor_named(w.ctx, xir_float(w.ctx, XIR_FLOAT_FP16), "**", dims, 2));
+    p = xir_params_new(w.net, XIR_STR("h"), xir_type_tensor_text(w.ctx, xir_type_float(w.ctx, XIR_FLOAT_FP16), "**", dims, 2));
     assert_int_equal(xir_params_fill(p, 2, double_it, &base), XIR_OK);
     const uint16_t *halves = xir_params_typed(p, 2);
     for (unsigned i = 0; i < 6; i++) assert_int_equal(halves[i], 2 * i + base);
     assert_int_equal(xir_params_fill_f32(p, square), XIR_E_TYPE);
 
-    p = xir_params_new(w.net, XIR_STR("n"), xir_tensor_named(w.ctx, xir_uint(w.ctx, 4), "**", dims, 2));
+    p = xir_params_new(w.net, XIR_STR("n"), xir_type_tensor_text(w.ctx, xir_type_uint(w.ctx, 4), "**", dims, 2));
     assert_int_equal(xir_params_fill(p, 0, double_it, &base), XIR_E_TYPE);
     assert_int_equal(xir_params_fill(p, 1, double_it, &base), XIR_E_TYPE);
     p = xir_params_new(w.net, XIR_STR("u"), f32s(&w, -3));
@@ -279,7 +279,7 @@ static void equality_is_of_sizes_and_bytes(void **state) {
     world w = new_world();
     xir_value *a = xir_params_new(w.net, XIR_STR("a"), f32s(&w, 2)), *b = xir_params_new(w.net, XIR_STR("b"), f32s(&w, 2));
     xir_value *c = xir_params_new(w.net, XIR_STR("c"), f32s(&w, 3)), *u = xir_params_new(w.net, XIR_STR("u"), f32s(&w, -1));
-    xir_value *i = xir_params_new(w.net, XIR_STR("i"), xir_tensor_named(w.ctx, xir_sint(w.ctx, 8), "*", &(int64_t){ 8 }, 1));
+    xir_value *i = xir_params_new(w.net, XIR_STR("i"), xir_type_tensor_text(w.ctx, xir_type_sint(w.ctx, 8), "*", &(int64_t){ 8 }, 1));
     xir_value *x = xir_input(xir_at_end(w.net), "x", f32s(&w, 2));
     assert_true(xir_params_equal(a, b));    /* both without */
     assert_false(xir_params_equal(a, c));

@@ -11,7 +11,7 @@ static xir_network *make_network(const int *sizes, const bool *typed, size_t n) 
     xir_op *op = op_make(net, cls, net_attrs(net, cls, cls->defaults), n);
     assert_true(op_make_outputs(op, NULL, 0));
     for (size_t i = 0; i < n; i++) {
-        const xir_type *type = typed[i] ? net_type(net, XIR_TENSOR(ctx, xir_uint(ctx, 8), "*", sizes[i])) : NULL;
+        const xir_type *type = typed[i] ? net_type(net, XIR_TENSOR(ctx, xir_type_uint(ctx, 8), "*", sizes[i])) : NULL;
         xir_value *v = params_make(net, type);
         blob *data = blob_new(&net->alloc, (uint64_t)sizes[i]);
         for (int j = 0; j < sizes[i]; j++) ((uint8_t *)(uintptr_t)data->bytes)[j] = (uint8_t)(16 * i + (size_t)j);

@@ -97,14 +97,14 @@ static xir_op *make(play *p, bool place) {
     if (place && once_in(2)) desc.before = any_placed(p);
     if (place && once_in(8)) desc.id = (int64_t)chance(400) - 2;
     if (once_in(3)) {   /* types are inferred */
-        desc.cls = xir_class_of(ctx, xir_relu_class());
+        desc.cls = xir_class_find_decl(ctx, xir_relu_class());
         inputs[0] = any_value(p);
         desc.n_inputs = 1;
         if (xir_value_type(inputs[0])) desc.types = NULL;
         else desc.n_types = 1;
         op = place ? xir_network_add(p->net, &desc) : xir_op_new(p->net, &desc);
     } else {
-        desc.cls = xir_class_of(ctx, xir_hard_op_class());
+        desc.cls = xir_class_find_decl(ctx, xir_hard_op_class());
         desc.attrs = &attrs;
         desc.n_inputs = chance(6);
         desc.n_types = chance(4);
@@ -339,7 +339,7 @@ static void check(play *p, size_t n, xir_status status) {
 }
 
 static void one_play(int number) {
-    play p = { .net = new_net(), .types = { FP32("*", 4), FP32("NHWC", 1, 2, 3, 4), XIR_TENSOR(ctx, xir_sint(ctx, 8), "*", 7) }, .n_ops = 1 };
+    play p = { .net = new_net(), .types = { FP32("*", 4), FP32("NHWC", 1, 2, 3, 4), XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "*", 7) }, .n_ops = 1 };
     assert_non_null(xir_input(xir_at_end(p.net), "in", p.types[0]));
     size_t failures = 0;
     for (size_t n = 0; n < STEPS; n++) {

@@ -65,13 +65,13 @@ static void maps_are_searched_by_bytes(void **state) {
     for (size_t n = 0; n <= N; n++) {
         const xir_map map = { entries, n };
         for (size_t i = 0; i < N; i++) {
-            const xir_any *found = xir_map_get(&map, xir_str_of(keys[i]));
+            const xir_any *found = xir_map_find(&map, xir_str_of(keys[i]));
             assert_int_equal(found != NULL, i < n);
             if (found) assert_int_equal(found->as.integer, i);
         }
-        assert_null(xir_map_get(&map, XIR_STR("aaa")));
+        assert_null(xir_map_find(&map, XIR_STR("aaa")));
     }
-    assert_null(xir_map_get(NULL, XIR_STR("a")));
+    assert_null(xir_map_find(NULL, XIR_STR("a")));
     assert_true(xir_map_equal(NULL, &(xir_map){ NULL, 0 }));
     assert_true(xir_map_equal(NULL, NULL));
     assert_false(xir_map_equal(NULL, &(xir_map){ entries, 1 }));
@@ -92,7 +92,7 @@ static void copies_are_deep(void **state) {
     memset(key, '#', sizeof key);
     memset(inner_key, '#', sizeof inner_key);
     memset(items, 0, sizeof items);
-    const xir_any *list = xir_map_get(&xir_map_get(&to.as.map, XIR_STR("key"))->as.map, XIR_STR("inner"));
+    const xir_any *list = xir_map_find(&xir_map_find(&to.as.map, XIR_STR("key"))->as.map, XIR_STR("inner"));
     assert_int_equal(list->as.list.size, 4);
     assert_true(xir_str_equal(list->as.list.items[0].as.text, XIR_STR("text")));
     assert_int_equal(list->as.list.items[3].kind, XIR_ANY_INT);   /* in the kind that it fits */
@@ -119,8 +119,8 @@ static void a_changed_map_is_a_new_one(void **state) {
     assert_int_equal(three->size, 3);
     for (size_t i = 1; i < three->size; i++) assert_true(three->entries[i - 1].key.data[0] < three->entries[i].key.data[0]);
     const xir_map *changed = with(three, "m", 9);
-    assert_int_equal(xir_map_get(changed, XIR_STR("m"))->as.integer, 9);
-    assert_int_equal(xir_map_get(three, XIR_STR("m"))->as.integer, 1);   /* as it was */
+    assert_int_equal(xir_map_find(changed, XIR_STR("m"))->as.integer, 9);
+    assert_int_equal(xir_map_find(three, XIR_STR("m"))->as.integer, 1);   /* as it was */
     assert_int_equal(changed->size, 3);
 
     assert_ptr_equal(with(three, "m", 1), three);        /* nothing new: nothing made */
@@ -128,7 +128,7 @@ static void a_changed_map_is_a_new_one(void **state) {
     assert_null(without(NULL, "none"));
     const xir_map *cut = without(three, "m");
     assert_int_equal(cut->size, 2);
-    assert_null(xir_map_get(cut, XIR_STR("m")));
+    assert_null(xir_map_find(cut, XIR_STR("m")));
     assert_null(without(one, "m"));                      /* an empty map is none */
 }
 

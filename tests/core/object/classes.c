@@ -8,7 +8,7 @@
 /* ---- a context with classes of one's own ------------------------------------------------------------------------- */
 
 xir_status own_mix_infer(xir_infer *at);   /* support/own.c */
-static xir_status infer_as_bool(xir_infer *at) { return xir_infer_give(at, xir_bool_type_get(xir_infer_context(at))); }
+static xir_status infer_as_bool(xir_infer *at) { return xir_infer_result(at, xir_type_bool(xir_infer_context(at))); }
 
 static xir_context *own;
 
@@ -19,7 +19,7 @@ static int own_begin(void **state) {
     const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(),
                                           xir_own_mix_class(), xir_own_all_class(), xir_own_tap_class() };
     for (size_t i = 0; i < COUNT(all); i++) {
-        if (xir_register(own, all[i], NULL) != XIR_OK) return -1;
+        if (xir_class_register(own, all[i], NULL) != XIR_OK) return -1;
     }
     return 0;
 }
@@ -65,21 +65,21 @@ static const xir_own_grain *a_grain(int64_t weight) {
 /* ---- what is there ------------------------------------------------------------------------------------------------- */
 
 static const xir_class_decl *(*const builtin[])(void) = {
-#include <xir/words_blank.h>
+#include <xir/decl_blank.h>
 #undef OP
 #undef OBJ
 #define OP(id, tag, key, traits, describe)   xir_##id##_class,
 #define OBJ(id, key, base, traits, describe) xir_##id##_class,
 #include <xir/types.def>
 #include <xir/ops/all.def>
-#include <xir/words_off.h>
+#include <xir/decl_off.h>
 };
 
 static void every_builtin_class_is_listed_once_in_order(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(builtin); i++) {
         const xir_class *cls = xir_context_class_at(ctx, i);
-        assert_ptr_equal(cls, xir_class_of(ctx, builtin[i]()));
+        assert_ptr_equal(cls, xir_class_find_decl(ctx, builtin[i]()));
         assert_ptr_equal(cls, xir_class_find(ctx, xir_class_key(cls)));
         assert_false(xir_class_is_opaque(cls));
     }
@@ -93,7 +93,7 @@ static void everything_is_described(void **state) {
     (void)state;
     const xir_class *cls;
     for (size_t i = 0; (cls = xir_context_class_at(ctx, i)); i++) {
-        if (xir_class_describe(cls).size == 0) fail_msg("%s has no description", xir_class_key(cls).data);
+        if (xir_class_doc(cls).size == 0) fail_msg("%s has no description", xir_class_key(cls).data);
         for (size_t k = 0; k < xir_class_field_count(cls); k++) {
             const xir_field *f = xir_class_field_at(cls, k);
             if (f->describe.size == 0) fail_msg("%s of %s has no description", f->name.data, xir_class_key(cls).data);
@@ -206,23 +206,23 @@ static void a_class_says_what_it_is(void **state) {
     assert_int_equal(xir_class_traits(class_named(ctx, "icraft::xir::HardOp")), XIR_TRAIT_FREE | XIR_TRAIT_IMPURE);
 
     CHECK_STR(xir_class_input_at(conv, 1)->name, "weights");
-    assert_int_equal(xir_class_input_at(conv, 1)->word, XIR_WORD_IN);
+    assert_int_equal(xir_class_input_at(conv, 1)->word, XIR_DECL_IN);
     CHECK_STR(xir_class_input_at(conv, 2)->name, "bias");
-    assert_int_equal(xir_class_input_at(conv, 2)->word, XIR_WORD_OPT);
-    assert_int_equal(xir_class_output_at(conv, 0)->word, XIR_WORD_OUT);
-    assert_int_equal(xir_class_input_at(class_named(ctx, "icraft::xir::Output"), 0)->word, XIR_WORD_VAR);
-    assert_int_equal(xir_class_output_at(class_named(ctx, "icraft::xir::Input"), 0)->word, XIR_WORD_OUTS);
+    assert_int_equal(xir_class_input_at(conv, 2)->word, XIR_DECL_OPT);
+    assert_int_equal(xir_class_output_at(conv, 0)->word, XIR_DECL_OUT);
+    assert_int_equal(xir_class_input_at(class_named(ctx, "icraft::xir::Output"), 0)->word, XIR_DECL_VAR);
+    assert_int_equal(xir_class_output_at(class_named(ctx, "icraft::xir::Input"), 0)->word, XIR_DECL_OUTS);
 
     const xir_class *target = class_named(ctx, "icraft::xir::CompileTarget"), *buyi = class_named(ctx, "icraft::xir::BuyiTarget");
     assert_false(xir_class_is_op(buyi));
     assert_ptr_equal(xir_class_base(buyi), target);
-    assert_true(xir_class_under(buyi, target));
-    assert_true(xir_class_under(buyi, buyi));
-    assert_false(xir_class_under(target, buyi));
-    assert_false(xir_class_under(conv, target));
-    assert_false(xir_class_under(NULL, NULL));
+    assert_true(xir_class_is_a(buyi, target));
+    assert_true(xir_class_is_a(buyi, buyi));
+    assert_false(xir_class_is_a(target, buyi));
+    assert_false(xir_class_is_a(conv, target));
+    assert_false(xir_class_is_a(NULL, NULL));
     const xir_class *exp = class_named(ctx, "icraft::xir::ExpQuantizedScaleArray");
-    assert_true(xir_class_under(exp, class_named(ctx, "icraft::xir::QuantizedScaleArray")));
+    assert_true(xir_class_is_a(exp, class_named(ctx, "icraft::xir::QuantizedScaleArray")));
 }
 
 static void an_old_key_finds_the_class(void **state) {
@@ -247,15 +247,15 @@ static void an_old_attribute_is_no_attribute_but_found(void **state) {
 static void registering_again_is_no_error(void **state) {
     (void)state;
     size_t n = class_count(own);
-    DOES(xir_register(own, xir_own_box_class(), why));
-    DOES(xir_register(own, xir_conv2d_class(), why));
+    DOES(xir_class_register(own, xir_own_box_class(), why));
+    DOES(xir_class_register(own, xir_conv2d_class(), why));
     assert_int_equal(class_count(own), n);
     assert_int_equal(xir_diags_count(why), 0);
 }
 
 static void a_class_belongs_to_its_context(void **state) {
     (void)state;
-    assert_null(xir_class_of(ctx, xir_own_box_class()));
+    assert_null(xir_class_find_decl(ctx, xir_own_box_class()));
     assert_null(xir_class_find(ctx, XIR_STR("test::Box")));
     assert_ptr_not_equal(class_named(ctx, "icraft::xir::ReLU"), class_named(own, "icraft::xir::ReLU"));
 }
@@ -275,11 +275,11 @@ typedef struct bad_ports { xir_value *a; xir_values many; } bad_ports;
 
 static const xir_class_decl *bad_thing_class(void);   /* never registered */
 
-#define HEAD_OBJ        { .word = XIR_WORD_OBJ, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_body) }
-#define HEAD_OP         { .word = XIR_WORD_OP, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_body), .least = { .i = sizeof(bad_ports) } }
-#define ROW(k, n, ...)  { .word = XIR_WORD_FIELD, .kind = XIR_KIND_##k, .name = #n, .describe = "", .offset = offsetof(bad_body, n), __VA_ARGS__ }
+#define HEAD_OBJ        { .word = XIR_DECL_OBJ, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_body) }
+#define HEAD_OP         { .word = XIR_DECL_OP, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_body), .least = { .i = sizeof(bad_ports) } }
+#define ROW(k, n, ...)  { .word = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .describe = "", .offset = offsetof(bad_body, n), __VA_ARGS__ }
 #define ANY_NUMBER      .least = { .i = INT64_MIN }, .greatest = { .i = INT64_MAX }
-#define LAST            { .word = XIR_WORD_END }
+#define LAST            { .word = XIR_DECL_END }
 
 typedef struct bad_class {
     const char *moral;
@@ -295,31 +295,31 @@ static const bad_class bad_classes[] = {
     { "a real default below",        XIR_E_INVALID, "'r'",  { HEAD_OBJ, ROW(REAL, r, .preset = { .r = -2 }, .least = { .r = -1 }, .greatest = { .r = 1 }), LAST } },
     { "bounds that leave nothing",   XIR_E_INVALID, "'i'",  { HEAD_OBJ, ROW(I64, i, .least = { .i = 3 }, .greatest = { .i = 2 }, .flags = XIR_FIELD_REQUIRED), LAST } },
     { "two attributes of one name",  XIR_E_INVALID, "'i' twice", { HEAD_OBJ, ROW(I64, i, ANY_NUMBER), ROW(I64, i, ANY_NUMBER), LAST } },
-    { "an old name of nothing",      XIR_E_INVALID, "'was'", { HEAD_OBJ, ROW(I64, i, ANY_NUMBER), { .word = XIR_WORD_WAS, .name = "j", .describe = "was" }, LAST } },
-    { "an old name that is a name",  XIR_E_INVALID, "'i' twice", { HEAD_OBJ, ROW(I64, i, ANY_NUMBER), ROW(I64, j, ANY_NUMBER), { .word = XIR_WORD_WAS, .name = "j", .describe = "i" }, LAST } },
-    { "a name that every op has",    XIR_E_INVALID, "'inputs' twice", { HEAD_OP, { .word = XIR_WORD_FIELD, .kind = XIR_KIND_I64, .name = "inputs", .describe = "", .offset = offsetof(bad_body, i), ANY_NUMBER }, LAST } },
-    { "a name that every object has", XIR_E_INVALID, "'_type_key' twice", { HEAD_OBJ, { .word = XIR_WORD_FIELD, .kind = XIR_KIND_I64, .name = "_type_key", .describe = "", .offset = offsetof(bad_body, i), ANY_NUMBER }, LAST } },
-    { "a row outside of the body",   XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .word = XIR_WORD_FIELD, .kind = XIR_KIND_I64, .name = "i", .describe = "", .offset = sizeof(bad_body), ANY_NUMBER }, LAST } },
-    { "a row in the object's head",  XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .word = XIR_WORD_FIELD, .kind = XIR_KIND_I64, .name = "i", .describe = "", .offset = 0, ANY_NUMBER }, LAST } },
-    { "a body smaller than a head",  XIR_E_INVALID, "test::Bad", { { .word = XIR_WORD_OBJ, .name = "test::Bad", .describe = "bad", .offset = 8 }, LAST } },
-    { "a kind that nobody knows",    XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .word = XIR_WORD_FIELD, .kind = (xir_kind)77, .name = "i", .describe = "", .offset = offsetof(bad_body, i) }, LAST } },
+    { "an old name of nothing",      XIR_E_INVALID, "'was'", { HEAD_OBJ, ROW(I64, i, ANY_NUMBER), { .word = XIR_DECL_WAS, .name = "j", .describe = "was" }, LAST } },
+    { "an old name that is a name",  XIR_E_INVALID, "'i' twice", { HEAD_OBJ, ROW(I64, i, ANY_NUMBER), ROW(I64, j, ANY_NUMBER), { .word = XIR_DECL_WAS, .name = "j", .describe = "i" }, LAST } },
+    { "a name that every op has",    XIR_E_INVALID, "'inputs' twice", { HEAD_OP, { .word = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "inputs", .describe = "", .offset = offsetof(bad_body, i), ANY_NUMBER }, LAST } },
+    { "a name that every object has", XIR_E_INVALID, "'_type_key' twice", { HEAD_OBJ, { .word = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "_type_key", .describe = "", .offset = offsetof(bad_body, i), ANY_NUMBER }, LAST } },
+    { "a row outside of the body",   XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .word = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "i", .describe = "", .offset = sizeof(bad_body), ANY_NUMBER }, LAST } },
+    { "a row in the object's head",  XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .word = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "i", .describe = "", .offset = 0, ANY_NUMBER }, LAST } },
+    { "a body smaller than a head",  XIR_E_INVALID, "test::Bad", { { .word = XIR_DECL_OBJ, .name = "test::Bad", .describe = "bad", .offset = 8 }, LAST } },
+    { "a kind that nobody knows",    XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .word = XIR_DECL_FIELD, .kind = (xir_kind)77, .name = "i", .describe = "", .offset = offsetof(bad_body, i) }, LAST } },
     { "a word of no enum",           XIR_E_INVALID, "'e'",  { HEAD_OBJ, ROW(ENUM, e, .preset = { .i = 3 }, .members = xir_own_mood_enum), LAST } },
     { "an enum without words",       XIR_E_INVALID, "'e'",  { HEAD_OBJ, ROW(ENUM, e, .preset = { .i = 0 }), LAST } },
     { "a default that is no text",   XIR_E_INVALID, "@scales(", { HEAD_OBJ, ROW(REF, ref, .of = xir_scales_class, .preset_text = "@scales("), LAST } },
     { "a default of another class",  XIR_E_INVALID, "'ref'", { HEAD_OBJ, ROW(REF, ref, .of = xir_scales_class, .preset_text = "@hostm"), LAST } },
     { "an unknown class referred to", XIR_E_UNKNOWN, "test::Nothing", { HEAD_OBJ, ROW(REF, ref, .of = bad_thing_class, .flags = XIR_FIELD_OPTIONAL), LAST } },
-    { "an unknown base",             XIR_E_UNKNOWN, "test::Nothing", { { .word = XIR_WORD_OBJ, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_body), .of = bad_thing_class }, LAST } },
-    { "an alias that is taken",      XIR_E_EXISTS,  "test::OldBox", { HEAD_OBJ, { .word = XIR_WORD_ALIAS, .name = "test::OldBox" }, LAST } },
-    { "an unknown target",           XIR_E_INVALID, "infers for no known target", { HEAD_OP, { .word = XIR_WORD_INFER, .fn = own_mix_infer, .target = XIR_TARGET_COUNT }, LAST } },
-    { "inputs after any number",     XIR_E_INVALID, "many", { HEAD_OP, { .word = XIR_WORD_VAR, .name = "many", .offset = offsetof(bad_ports, many) }, { .word = XIR_WORD_IN, .name = "a", .offset = offsetof(bad_ports, a) }, LAST } },
+    { "an unknown base",             XIR_E_UNKNOWN, "test::Nothing", { { .word = XIR_DECL_OBJ, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_body), .of = bad_thing_class }, LAST } },
+    { "an alias that is taken",      XIR_E_EXISTS,  "test::OldBox", { HEAD_OBJ, { .word = XIR_DECL_ALIAS, .name = "test::OldBox" }, LAST } },
+    { "an unknown target",           XIR_E_INVALID, "infers for no known target", { HEAD_OP, { .word = XIR_DECL_INFER, .fn = own_mix_infer, .target = XIR_TARGET_COUNT }, LAST } },
+    { "inputs after any number",     XIR_E_INVALID, "many", { HEAD_OP, { .word = XIR_DECL_VAR, .name = "many", .offset = offsetof(bad_ports, many) }, { .word = XIR_DECL_IN, .name = "a", .offset = offsetof(bad_ports, a) }, LAST } },
 };
 
-#define MAP_OF(...)     { { .word = XIR_WORD_OP, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_map), .least = { .i = sizeof(bad_ports) } }, \
-                          { .word = XIR_WORD_IN, .name = "a", .offset = offsetof(bad_ports, a) }, { .word = XIR_WORD_OUT, .name = "y" }, __VA_ARGS__, LAST }
-#define MAP_ROW(k, n, ...) { .word = XIR_WORD_FIELD, .kind = XIR_KIND_##k, .name = #n, .describe = "", .offset = offsetof(bad_map, n), __VA_ARGS__ }
+#define MAP_OF(...)     { { .word = XIR_DECL_OP, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_map), .least = { .i = sizeof(bad_ports) } }, \
+                          { .word = XIR_DECL_IN, .name = "a", .offset = offsetof(bad_ports, a) }, { .word = XIR_DECL_OUT, .name = "y" }, __VA_ARGS__, LAST }
+#define MAP_ROW(k, n, ...) { .word = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .describe = "", .offset = offsetof(bad_map, n), __VA_ARGS__ }
 #define AXIS            MAP_ROW(I64, axis, ANY_NUMBER)
 #define AXES            MAP_ROW(I64S, axes, .flags = 0)
-#define LAYOUT_OF(text) { .word = XIR_WORD_LAYOUT, .describe = text }
+#define LAYOUT_OF(text) { .word = XIR_DECL_LAYOUT, .describe = text }
 
 typedef struct bad_map {
     int64_t    axis;
@@ -360,11 +360,11 @@ static const bad_layout bad_layouts[] = {
     { "IN_TURN needs a list of axes",                             MAP_OF(AXIS, LAYOUT_OF("SAME, IN_TURN, AXIS, axis")) },
     { "the class has two of these rows",                          MAP_OF(LAYOUT_OF("EACH"), LAYOUT_OF("EACH")) },
     { "RESHAPE needs a single output",                            MAP_OF(AXES, MAP_ROW(REF, ref, .of = xir_layout_class, .flags = XIR_FIELD_REQUIRED),
-                                                                         { .word = XIR_WORD_OUT, .name = "z" }, LAYOUT_OF("RESHAPE, DIMS, axes, ref")) },
+                                                                         { .word = XIR_DECL_OUT, .name = "z" }, LAYOUT_OF("RESHAPE, DIMS, axes, ref")) },
     { "the class is not an operation",                            { HEAD_OBJ, LAYOUT_OF("EACH"), LAST } },
 };
 
-#define NORMALISED_OF(text) { .word = XIR_WORD_NORMALISED, .describe = text }
+#define NORMALISED_OF(text) { .word = XIR_DECL_NORMALISED, .describe = text }
 #define SCALES(n)           MAP_ROW(REF, n, .of = xir_scales_class, .flags = XIR_FIELD_OPTIONAL)
 
 /* NORMALISED rows that do not fit their class, or themselves. */
@@ -382,7 +382,7 @@ static const bad_layout bad_normalised[] = {
 };
 
 static const xir_class_decl *bad_thing_class(void) {
-    static const xir_row rows[] = { { .word = XIR_WORD_OBJ, .name = "test::Nothing", .describe = "", .offset = sizeof(xir_object) }, LAST };
+    static const xir_row rows[] = { { .word = XIR_DECL_OBJ, .name = "test::Nothing", .describe = "", .offset = sizeof(xir_object) }, LAST };
     static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };
     return &decl;
 }
@@ -390,12 +390,12 @@ static const xir_class_decl *bad_thing_class(void) {
 static void check_not_registered(const xir_class_decl *decl, const char *moral, xir_status status, const char *part) {
     size_t n = class_count(own);
     xir_diags_clear(why);
-    xir_status found = xir_register(own, decl, why);
+    xir_status found = xir_class_register(own, decl, why);
     if (found != status) fail_msg("%s: %s was expected, %s was found", moral, xir_status_name(status), xir_status_name(found));
     check_finding(status, part);
-    assert_int_equal(xir_register(own, decl, NULL), status);
+    assert_int_equal(xir_class_register(own, decl, NULL), status);
     assert_int_equal(class_count(own), n);
-    assert_null(xir_class_of(own, decl));
+    assert_null(xir_class_find_decl(own, decl));
 }
 
 static void layouts_that_do_not_fit_are_refused(void **state) {
@@ -425,8 +425,8 @@ static void rows_that_contradict_themselves_are_refused(void **state) {
     /* The key is free for who does it better. */
     static const xir_row rows[] = { HEAD_OBJ, ROW(REF, ref, .of = bad_thing_class, .flags = XIR_FIELD_OPTIONAL), ROW(I64, i, ANY_NUMBER), LAST };
     static const xir_class_decl better = { XIR_ABI, sizeof better, sizeof(xir_row), rows };
-    DOES(xir_register(own, bad_thing_class(), why));
-    DOES(xir_register(own, &better, why));
+    DOES(xir_class_register(own, bad_thing_class(), why));
+    DOES(xir_class_register(own, &better, why));
 }
 
 static void a_taken_key_stays_its_owner_s(void **state) {
@@ -434,7 +434,7 @@ static void a_taken_key_stays_its_owner_s(void **state) {
     const xir_class *box = class_named(own, "test::Box");
     static const char *const taken[] = { "test::Box", "test::OldBox", "icraft::xir::Conv2d", "icraft::xir::Relu" };
     for (size_t i = 0; i < COUNT(taken); i++) {
-        const xir_row rows[] = { { .word = XIR_WORD_OBJ, .name = taken[i], .describe = "", .offset = sizeof(bad_body) }, LAST };
+        const xir_row rows[] = { { .word = XIR_DECL_OBJ, .name = taken[i], .describe = "", .offset = sizeof(bad_body) }, LAST };
         const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), rows };
         check_not_registered(&decl, taken[i], XIR_E_EXISTS, taken[i]);
     }
@@ -453,10 +453,10 @@ static void another_abi_is_refused(void **state) {
         { { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), NULL },         "and no rows of" },
     };
     for (size_t i = 0; i < COUNT(refused); i++) {
-        assert_int_equal(xir_register(own, &refused[i].decl, why), XIR_E_ABI);
+        assert_int_equal(xir_class_register(own, &refused[i].decl, why), XIR_E_ABI);
         check_finding(XIR_E_ABI, refused[i].part);
     }
-    assert_int_equal(xir_register(own, NULL, why), XIR_E_ABI);
+    assert_int_equal(xir_class_register(own, NULL, why), XIR_E_ABI);
     check_finding(XIR_E_ABI, "version 2 was expected, 0 was found");
 }
 
@@ -464,8 +464,8 @@ static void another_abi_is_refused(void **state) {
 static const xir_class_decl *chain_class(void) {
     typedef struct link { xir_object head; const struct link *next; } link;
     static const xir_row rows[] = {
-        { .word = XIR_WORD_OBJ, .name = "test::Link", .describe = "", .offset = sizeof(link) },
-        { .word = XIR_WORD_FIELD, .kind = XIR_KIND_REF, .name = "next", .describe = "", .offset = offsetof(link, next),
+        { .word = XIR_DECL_OBJ, .name = "test::Link", .describe = "", .offset = sizeof(link) },
+        { .word = XIR_DECL_FIELD, .kind = XIR_KIND_REF, .name = "next", .describe = "", .offset = offsetof(link, next),
           .flags = XIR_FIELD_OPTIONAL, .of = chain_class },
         LAST
     };
@@ -476,7 +476,7 @@ static const xir_class_decl *chain_class(void) {
 static void a_class_may_refer_to_itself(void **state) {
     (void)state;
     struct { xir_object head; const xir_object *next; } link = { .next = NULL };
-    DOES(xir_register(own, chain_class(), why));
+    DOES(xir_class_register(own, chain_class(), why));
     const xir_object *end = xir_object_make(own, chain_class(), &link, why);
     link.next = end;
     assert_non_null(xir_object_make(own, chain_class(), &link, why));
@@ -521,7 +521,7 @@ static void objects_are_made_once(void **state) {
 
 static void equal_objects_of_two_homes_are_equal(void **state) {
     (void)state;
-    const xir_type *type = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 2, 3, 4);
+    const xir_type *type = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 2, 3, 4);
     xir_network *net = xir_network_new(ctx, "n", XIR_FRAMEWORK_ONNX, "1");
     const xir_type *copy = xir_value_type(xir_input(xir_at_end(net), "x", type));
     assert_ptr_not_equal(type, copy);
@@ -677,7 +677,7 @@ static void a_cast_looks_at_the_class(void **state) {
 static xir_network *own_net(xir_value **x) {
     xir_network *net = xir_network_new(own, "own", XIR_FRAMEWORK_PYTORCH, "v1.9");
     assert_non_null(net);
-    *x = xir_input(xir_at_end(net), "x", XIR_TENSOR(own, xir_float(own, XIR_FLOAT_FP32), "NHWC", 1, 2, 2, 3));
+    *x = xir_input(xir_at_end(net), "x", XIR_TENSOR(own, xir_type_float(own, XIR_FLOAT_FP32), "NHWC", 1, 2, 2, 3));
     assert_non_null(*x);
     return net;
 }
@@ -758,7 +758,7 @@ static void a_target_infers_as_it_does(void **state) {
     const xir_own_mix_in in = { .base = x };
     xir_at at = { .net = net, .target = xir_target_of_kind(own, XIR_TARGET_BUYI, NULL) };
     xir_op *buyi = xir_add_own_mix(at, in, &attrs);
-    assert_true(xir_type_equal(xir_value_type(xir_op_output(buyi, 0)), xir_sint(own, 8)));
+    assert_true(xir_type_equal(xir_value_type(xir_op_output(buyi, 0)), xir_type_sint(own, 8)));
     at.target = xir_target_of_kind(own, XIR_TARGET_FPGA, NULL);   /* has no function of its own: the host's */
     xir_op *fpga = xir_add_own_mix(at, in, &attrs);
     assert_ptr_equal(xir_value_type(xir_op_output(fpga, 0)), xir_value_type(x));
@@ -820,7 +820,7 @@ static void attributes_are_set_by_name(void **state) {
     assert_true(xir_relu_of(relu)->alpha == -2.0);
 
     DOES(xir_op_set(conv, XIR_STR("cut_scale"), &(xir_attr){ .kind = XIR_KIND_REF, .as.ref =
-         (const xir_object *)xir_scales_get(ctx, (const double[]){ 0.5 }, 1, 0) }));
+         (const xir_object *)xir_scales_from(ctx, (const double[]){ 0.5 }, 1, 0) }));
     assert_true(xir_scales_at(xir_conv2d_of(conv)->cut_scale, 0) == 0.5);
     DOES(xir_op_set(conv, XIR_STR("cut_scale"), &(xir_attr){ .kind = XIR_KIND_REF, .is_null = true }));
     assert_int_equal(xir_scales_count(xir_conv2d_of(conv)->cut_scale), 0);   /* back to the default */
@@ -841,7 +841,7 @@ static void lists_are_set_by_name(void **state) {
     assert_int_equal(xir_hard_op_of(hard)->origin_ops_id.size, 0);
     const xir_entry entry = { XIR_STR("base"), { .kind = XIR_ANY_INT, .as.integer = 4294972444 } };
     DOES(xir_op_set(hard, XIR_STR("device_info"), &(xir_attr){ .kind = XIR_KIND_MAP, .as.map = { &entry, 1 } }));
-    assert_true(xir_map_get(&xir_hard_op_of(hard)->device_info, XIR_STR("base"))->as.integer == 4294972444);
+    assert_true(xir_map_find(&xir_hard_op_of(hard)->device_info, XIR_STR("base"))->as.integer == 4294972444);
     xir_value *code = xir_params_new(net, XIR_STR("code"), FP32("*", 4));
     DOES(xir_op_set(hard, XIR_STR("instr"), &(xir_attr){ .kind = XIR_KIND_PARAMSS, .as.values = XIR_VALUES(code) }));
     assert_true(xir_value_id(code) >= 0);   /* numbered, since the op is placed */
@@ -879,10 +879,10 @@ static void every_kind_is_set_and_read_by_name(void **state) {
     (void)state;
     xir_value *x;
     xir_network *net = own_net(&x);
-    const xir_type *type = XIR_TENSOR(own, xir_sint(own, 8), "*", 4);
+    const xir_type *type = XIR_TENSOR(own, xir_type_sint(own, 8), "*", 4);
     xir_value *p = xir_params_new(net, XIR_STR("p"), type), *q = xir_params_new(net, XIR_STR("q"), type);
     xir_op *op = xir_add_own_all(xir_at_end(net), (xir_own_all_in){ .inputs = XIR_VALUES(x) }, NULL);
-    xir_op *part = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(own, xir_own_all_class()),
+    xir_op *part = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(own, xir_own_all_class()),
                                              .id = XIR_NO_ID));
     bool flags[] = { true, false };
     double reals[] = { 0.1, 2 };
@@ -950,7 +950,7 @@ static void an_inference_may_read_bytes_and_give_many(void **state) {
     (void)state;
     xir_value *x;
     xir_network *net = own_net(&x);
-    xir_value *p = xir_params_copy(net, XIR_STR("p"), XIR_TENSOR(own, xir_sint(own, 8), "*", 1), "\5", 1);
+    xir_value *p = xir_params_copy(net, XIR_STR("p"), XIR_TENSOR(own, xir_type_sint(own, 8), "*", 1), "\5", 1);
     xir_own_all_attrs attrs = xir_own_all_init();
     attrs.count = 9;
     xir_op *a = xir_add_own_all(xir_at_end(net), (xir_own_all_in){ .inputs = XIR_VALUES(p) }, &attrs);
@@ -979,7 +979,7 @@ static void undeclared_attributes_have_names_of_their_own(void **state) {
     DOES(xir_op_set_extra(conv, XIR_STR("a_key"), &words));
     assert_true(xir_op_has(conv, XIR_STR("my_key")));
     assert_int_equal(xir_op_extra(conv)->size, 2);
-    assert_true(xir_any_equal(xir_map_get(xir_op_extra(conv), XIR_STR("my_key")), &five));
+    assert_true(xir_any_equal(xir_map_find(xir_op_extra(conv), XIR_STR("my_key")), &five));
     xir_attr a;
     assert_int_equal(xir_op_get(conv, XIR_STR("my_key"), &a), XIR_E_UNKNOWN);
     DOES(xir_op_set_extra(conv, XIR_STR("my_key"), NULL));

@@ -14,12 +14,12 @@ static const xir_distr *built(xir_distr_builder *b) {
 static void original_sample(void **state) {
     (void)state;
     xir_distr_builder *b = xir_distr_new(ctx, axes_2_3, 2, 1024);
-    xir_distr_set_unvalid(b, 0, 100);
+    xir_distr_set_invalid(b, 0, 100);
     CHECK_SPELLED(built(b), "@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1024)})");
-    xir_distr_set_unvalid(b, 1000, 1023);
+    xir_distr_set_invalid(b, 1000, 1023);
     CHECK_SPELLED(built(b),
                   "@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1000), u:[1000, 1023), v:[1023, 1024)})");
-    xir_distr_set_unvalid(b, 888, 888);
+    xir_distr_set_invalid(b, 888, 888);
     CHECK_SPELLED(built(b),
                   "@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1000), u:[1000, 1023), v:[1023, 1024)})");
     xir_distr_append(b, 256, false);
@@ -76,11 +76,11 @@ static void questions(void **state) {
     assert_int_equal(xir_distr_valid_sections(d, s, 2), 1);
     assert_int_equal(s[0].start, 10);
     assert_true(s[0].valid);
-    assert_int_equal(xir_distr_unvalid_sections(d, s, 1), 2);
+    assert_int_equal(xir_distr_invalid_sections(d, s, 1), 2);
     assert_int_equal(s[0].end, 10);
     assert_int_equal(xir_distr_total(d), 60);
     assert_int_equal(xir_distr_total_valid(d), 20);
-    assert_int_equal(xir_distr_total_unvalid(d), 40);
+    assert_int_equal(xir_distr_total_invalid(d), 40);
     static const struct { int64_t i; bool valid; } at[] = {
         { INT64_MIN, false }, { -1, false }, { 0,  false }, { 9,  false }, { 10,        true },
         { 29,        true },  { 30, false }, { 59, false }, { 60, false }, { INT64_MAX, false },
@@ -91,7 +91,7 @@ static void questions(void **state) {
 
     assert_int_equal(xir_distr_all_sections(NULL, NULL, 0), 0);
     assert_int_equal(xir_distr_total(NULL), 0);
-    assert_int_equal(xir_distr_total_unvalid(NULL), 0);
+    assert_int_equal(xir_distr_total_invalid(NULL), 0);
     assert_false(xir_distr_is_valid(NULL, 0));
 }
 
@@ -188,10 +188,10 @@ static void refusals(void **state) {
     xir_distr_builder *b = xir_distr_new(ctx, axes_2_3, 2, 100);
     assert_int_equal(xir_distr_set_valid(b, -1, 5), XIR_E_BOUNDS);
     assert_int_equal(xir_distr_set_valid(b, 0, 101), XIR_E_BOUNDS);
-    assert_int_equal(xir_distr_set_unvalid(b, 6, 5), XIR_E_BOUNDS);
-    assert_int_equal(xir_distr_set_unvalid(b, INT64_MIN, INT64_MAX), XIR_E_BOUNDS);
-    assert_int_equal(xir_distr_set_unvalid(b, 100, 100), XIR_OK);
-    assert_int_equal(xir_distr_set_unvalid(b, 101, 101), XIR_E_BOUNDS);
+    assert_int_equal(xir_distr_set_invalid(b, 6, 5), XIR_E_BOUNDS);
+    assert_int_equal(xir_distr_set_invalid(b, INT64_MIN, INT64_MAX), XIR_E_BOUNDS);
+    assert_int_equal(xir_distr_set_invalid(b, 100, 100), XIR_OK);
+    assert_int_equal(xir_distr_set_invalid(b, 101, 101), XIR_E_BOUNDS);
     assert_int_equal(xir_distr_append(b, -1, true), XIR_E_BOUNDS);
     assert_int_equal(xir_distr_append(b, INT64_MAX - 99, false), XIR_E_LIMIT);
     assert_int_equal(xir_distr_append(b, 0, false), XIR_OK);
@@ -262,7 +262,7 @@ static void compare(const model *m, xir_distr_builder *b) {
         assert_int_equal(xir_distr_is_valid(d, (int64_t)i), m->valid[i]);
     }
     assert_int_equal(xir_distr_total_valid(d), valid);
-    assert_int_equal(xir_distr_total_unvalid(d), m->n - valid);
+    assert_int_equal(xir_distr_total_invalid(d), m->n - valid);
     xir_section all[MODEL];
     assert_int_equal(xir_distr_all_sections(d, all, MODEL), sections);
     for (size_t i = 0; i < sections; i++) {
@@ -270,7 +270,7 @@ static void compare(const model *m, xir_distr_builder *b) {
         assert_int_equal(all[i].valid, m->valid[all[i].start]);
         assert_true(i == 0 || all[i].valid != all[i - 1].valid);
     }
-    assert_int_equal(xir_distr_valid_sections(d, all, 0) + xir_distr_unvalid_sections(d, all, 0), sections);
+    assert_int_equal(xir_distr_valid_sections(d, all, 0) + xir_distr_invalid_sections(d, all, 0), sections);
     assert_ptr_equal(read_text(spelled(d)), d);
 }
 
@@ -299,7 +299,7 @@ static void random_marks(void **state) {
                 size_t start = chance(m.n + 1), end = start + chance(chance(3) ? 8 : MODEL);
                 bool inside = end <= m.n;
                 xir_status status = valid ? xir_distr_set_valid(b, (int64_t)start, (int64_t)end)
-                                          : xir_distr_set_unvalid(b, (int64_t)start, (int64_t)end);
+                                          : xir_distr_set_invalid(b, (int64_t)start, (int64_t)end);
                 assert_int_equal(status, inside ? XIR_OK : XIR_E_BOUNDS);
                 if (inside) memset(m.valid + start, valid, end - start);
             }
@@ -315,11 +315,11 @@ static void long_ones(void **state) {
     enum { MARKS = 100000 };
     xir_distr_builder *b = xir_distr_new(ctx, axes_2_3, 2, INT64_MAX);
     for (int64_t i = 0; i < MARKS; i++) {
-        assert_int_equal(xir_distr_set_unvalid(b, i << 40, (i << 40) + 7), XIR_OK);
+        assert_int_equal(xir_distr_set_invalid(b, i << 40, (i << 40) + 7), XIR_OK);
     }
     const xir_distr *d = built(b);
-    assert_int_equal(xir_distr_total_unvalid(d), 7LL * MARKS);
-    assert_int_equal(xir_distr_unvalid_sections(d, NULL, 0), MARKS);
+    assert_int_equal(xir_distr_total_invalid(d), 7LL * MARKS);
+    assert_int_equal(xir_distr_invalid_sections(d, NULL, 0), MARKS);
     assert_false(xir_distr_is_valid(d, (50000LL << 40) + 6));
     assert_true(xir_distr_is_valid(d, (50000LL << 40) + 7));
     assert_int_equal(xir_distr_set_valid(b, 0, INT64_MAX), XIR_OK);
@@ -336,7 +336,7 @@ static bool work(xir_context *with) {
         const xir_distr *old = xir_distr_build(b, findings);
         size_t n = xir_distr_all_sections(old, before, 64);
         xir_status status = i % 5 == 4 ? xir_distr_append(b, 3, i & 1)
-                                       : xir_distr_set_unvalid(b, i * 40, i * 40 + 20);
+                                       : xir_distr_set_invalid(b, i * 40, i * 40 + 20);
         done &= status == XIR_OK;
         /* a failure leaves the builder as it was */
         const xir_distr *now = xir_distr_build(b, findings);

@@ -41,7 +41,7 @@ static void small_floats_are_read_and_written(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(smalls); i++) {
         const struct small *s = &smalls[i];
-        element_format f = format_of(xir_float(ctx, s->format));
+        element_format f = format_of(xir_type_float(ctx, s->format));
         uint32_t infinite = ((1u << s->exponent) - 1) << s->mantissa, sign = 1u << (s->exponent + s->mantissa);
         assert_true(element_is_float(f));
         for (uint32_t bits = 0; bits < 2 * sign; bits++) {
@@ -67,7 +67,7 @@ static void small_floats_are_rounded_to_nearest_even(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(smalls); i++) {
         const struct small *s = &smalls[i];
-        element_format f = format_of(xir_float(ctx, s->format));
+        element_format f = format_of(xir_type_float(ctx, s->format));
         uint32_t infinite = ((1u << s->exponent) - 1) << s->mantissa, sign = 1u << (s->exponent + s->mantissa);
         for (uint32_t low = 0; low < infinite; low++) {
             double half = (slowly(s, low) + slowly(s, low + 1)) / 2;
@@ -86,7 +86,7 @@ static void small_floats_are_rounded_to_nearest_even(void **state) {
 
 static void large_floats_are_those_of_c(void **state) {
     (void)state;
-    element_format single = format_of(xir_float(ctx, XIR_FLOAT_FP32)), twice = format_of(xir_float(ctx, XIR_FLOAT_FP64));
+    element_format single = format_of(xir_type_float(ctx, XIR_FLOAT_FP32)), twice = format_of(xir_type_float(ctx, XIR_FLOAT_FP64));
     char room[24];
     for (int i = 0; i < 100000; i++) {
         uint64_t bits = chance(UINT64_MAX) * 2 + chance(2);
@@ -108,7 +108,7 @@ static void large_floats_are_those_of_c(void **state) {
 /* An integer becomes a float in one rounding, and a float an integer towards zero. */
 static void integers_and_floats_become_each_other(void **state) {
     (void)state;
-    element_format brain = format_of(xir_float(ctx, XIR_FLOAT_BF16)), single = format_of(xir_float(ctx, XIR_FLOAT_FP32));
+    element_format brain = format_of(xir_type_float(ctx, XIR_FLOAT_BF16)), single = format_of(xir_type_float(ctx, XIR_FLOAT_FP32));
     const struct { int64_t from; double to; } rows[] = {
         { 0, 0 }, { -3, -3 }, { 257, 256 }, { 258, 258 }, { 259, 260 },
         { INT64_C(1) << 60 | INT64_C(1) << 52, 0x1p60 },              /* a tie, to the even one         */
@@ -131,7 +131,7 @@ static void integers_and_floats_become_each_other(void **state) {
         { 1.9, 1 }, { -1.9, -1 }, { (double)NAN, 0 }, { (double)INFINITY, INT64_MAX }, { -0x1p63, INT64_MIN },
         { -1e300, INT64_MIN }, { 0x1p63, INT64_MAX }, { 0x1.fffffffffffffp62, 0x7ffffffffffffc00 },
     };
-    element_format twice = format_of(xir_float(ctx, XIR_FLOAT_FP64));
+    element_format twice = format_of(xir_type_float(ctx, XIR_FLOAT_FP64));
     for (size_t i = 0; i < COUNT(cuts); i++) assert_int_equal(element_i64(twice, &cuts[i].from, 0), cuts[i].to);
 }
 
@@ -151,7 +151,7 @@ static void integers_of_every_width(void **state) {
     (void)state;
     enum { N = 40 };
     for (unsigned width = 1; width <= 64; width++) {
-        element_format whole = format_of(xir_uint(ctx, (int64_t)width)), with_sign = format_of(xir_sint(ctx, (int64_t)width));
+        element_format whole = format_of(xir_type_uint(ctx, (int64_t)width)), with_sign = format_of(xir_type_sint(ctx, (int64_t)width));
         uint64_t all = ~UINT64_C(0) >> (64 - width), top = (uint64_t)1 << (width - 1);
         uint8_t bytes[N * 8 + 1], copy[sizeof bytes];
         assert_true(element_is_number(whole) && element_is_number(with_sign) && !element_is_float(whole));
@@ -187,7 +187,7 @@ static void integers_of_every_width(void **state) {
 
 static void bools_are_0_or_1(void **state) {
     (void)state;
-    element_format f = format_of(xir_bool_type_get(ctx));
+    element_format f = format_of(xir_type_bool(ctx));
     uint8_t bytes[] = { 0, 1, 7 };
     assert_false(element_is_number(f));
     assert_int_equal(element_i64(f, bytes, 2), 1);
@@ -202,20 +202,20 @@ static void bools_are_0_or_1(void **state) {
 
 static void formats_are_those_of_types(void **state) {
     (void)state;
-    const xir_type *sint8 = xir_sint(ctx, 8);
-    const xir_scales *scale = xir_scales_get(ctx, &(double){ 0.5 }, 1, -1);
+    const xir_type *sint8 = xir_type_sint(ctx, 8);
+    const xir_scales *scale = xir_scales_from(ctx, &(double){ 0.5 }, 1, -1);
     assert_int_equal(element_format_of(FP32("*", 4)).mantissa, 23);
     assert_int_equal(element_format_of(sint8).bits, 8);
     assert_int_equal(element_format_of(NULL).kind, ELEMENT_NONE);
-    assert_int_equal(element_format_of(xir_sint(ctx, 65)).kind, ELEMENT_NONE);
-    assert_int_equal(element_format_of(xir_quantized(ctx, scale, NULL, 0, sint8, NULL)).kind, ELEMENT_NONE);
+    assert_int_equal(element_format_of(xir_type_sint(ctx, 65)).kind, ELEMENT_NONE);
+    assert_int_equal(element_format_of(xir_type_quantized(ctx, scale, NULL, 0, sint8, NULL)).kind, ELEMENT_NONE);
     element_format none = { .kind = ELEMENT_NONE };
     assert_true(isnan(element_real(none, "x", 0)) && element_i64(none, "x", 0) == 0);
 }
 
 static void many_of_a_type(void **state) {
     (void)state;
-    const xir_type *nibble = xir_sint(ctx, 4), *single = xir_float(ctx, XIR_FLOAT_FP32);
+    const xir_type *nibble = xir_type_sint(ctx, 4), *single = xir_type_float(ctx, XIR_FLOAT_FP32);
     uint8_t bytes[16];
     int64_t back[3];
     double reals[3];
@@ -230,8 +230,8 @@ static void many_of_a_type(void **state) {
     elements_to_reals(single, bytes, 0, 2, reals);
     assert_true(reals[0] == (double)0.1f && reals[1] == -2);
     memset(bytes, 0xFF, sizeof bytes);
-    assert_false(element_readable(xir_sint(ctx, 65)));
-    assert_false(elements_of_ints(xir_sint(ctx, 65), back, 1, bytes) || elements_of_reals(NULL, reals, 1, bytes) ||
+    assert_false(element_readable(xir_type_sint(ctx, 65)));
+    assert_false(elements_of_ints(xir_type_sint(ctx, 65), back, 1, bytes) || elements_of_reals(NULL, reals, 1, bytes) ||
                  elements_fill(NULL, 0, 1, bytes));
     assert_int_equal(bytes[0], 0xFF);
     elements_to_ints(NULL, bytes, 0, 1, back);
@@ -246,8 +246,8 @@ static void quantised_by_axis(void **state) {
     (void)state;
     const double scales[] = { 0.5, 2 };
     const int64_t zeros[] = { 1, -1 };
-    const xir_scales *scale = xir_scales_get(ctx, scales, 2, 0);
-    const xir_type *type = XIR_TENSOR(ctx, xir_quantized(ctx, scale, zeros, 2, xir_sint(ctx, 8), NULL), "**", 2, 3);
+    const xir_scales *scale = xir_scales_from(ctx, scales, 2, 0);
+    const xir_type *type = XIR_TENSOR(ctx, xir_type_quantized(ctx, scale, zeros, 2, xir_type_sint(ctx, 8), NULL), "**", 2, 3);
     tensor_elements e;
     double reals[6], v[6] = { 0.75, -0.75, 1000, 3, -3, -1000 };
     int8_t stored[6];
@@ -271,8 +271,8 @@ static void quantised_by_axis(void **state) {
 static void opening(want *w) {
     tensor_elements e;
     const xir_type *type;
-    IN_PLENTY(w, type = XIR_TENSOR(w->ctx, xir_quantized(w->ctx, xir_scales_get(w->ctx, (const double[]){ 1, 2 }, 2, 0), (const int64_t[]){ 1, 2 }, 2,
-                                                         xir_sint(w->ctx, 8), NULL), "*", 2));
+    IN_PLENTY(w, type = XIR_TENSOR(w->ctx, xir_type_quantized(w->ctx, xir_scales_from(w->ctx, (const double[]){ 1, 2 }, 2, 0), (const int64_t[]){ 1, 2 }, 2,
+                                                         xir_type_sint(w->ctx, 8), NULL), "*", 2));
     TRY(w, elements_open(&e, context_alloc(w->ctx), type, w->why));
     elements_close(&e);
 }

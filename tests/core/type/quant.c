@@ -12,9 +12,9 @@ static const double origin_2[] = { 0.377, 0.27 };
 
 static void original_calibrated(void **state) {
     (void)state;
-    const xir_type *storage[] = { xir_sint(ctx, 8), xir_float(ctx, XIR_FLOAT_BF16) };
+    const xir_type *storage[] = { xir_type_sint(ctx, 8), xir_type_float(ctx, XIR_FLOAT_BF16) };
     for (int i = 0; i < 2; i++) {
-        const xir_type *t = xir_calibrated(ctx, -3.6, 4.8, 4.7, storage[i], NULL);
+        const xir_type *t = xir_type_calibrated(ctx, -3.6, 4.8, 4.7, storage[i], NULL);
         assert_int_equal(xir_type_kind_of(t), XIR_TYPE_CALIBRATED);
         assert_ptr_equal(xir_type_storage(t), storage[i]);
         CHECK_SPELLED(xir_type_expressed(t), "@fp(32)");
@@ -22,14 +22,14 @@ static void original_calibrated(void **state) {
         assert_int_equal(c->min.size, 1);
         assert_true(c->min.data[0] == (double)-3.6f && c->max.data[0] == (double)4.8f &&
                     c->sat.data[0] == (double)4.7f);
-        assert_ptr_equal(xir_calibrated(ctx, -3.6f, 4.8, 4.7, storage[i], xir_float(ctx, XIR_FLOAT_FP32)), t);
+        assert_ptr_equal(xir_type_calibrated(ctx, -3.6f, 4.8, 4.7, storage[i], xir_type_float(ctx, XIR_FLOAT_FP32)), t);
     }
 }
 
 static void original_normalized(void **state) {
     (void)state;
-    const xir_norm_ratios *ratios = xir_norm_ratios_get(ctx, ratios_3, 3, -1);
-    const xir_type *sint16 = xir_normalized(ctx, ratios, xir_sint(ctx, 16), NULL);
+    const xir_norm_ratios *ratios = xir_norm_ratios_from(ctx, ratios_3, 3, -1);
+    const xir_type *sint16 = xir_type_normalized(ctx, ratios, xir_type_sint(ctx, 16), NULL);
     CHECK_SPELLED(xir_type_norm_ratios(sint16), "@norm_ratios([axis=-1]1.1,2.2,3.3)");
     const xir_type *tensor = XIR_TENSOR(ctx, sint16, "NHWC", 1024);
     assert_ptr_equal(xir_type_norm_ratios(tensor), xir_type_norm_ratios(sint16));
@@ -37,8 +37,8 @@ static void original_normalized(void **state) {
     CHECK_SPELLED(xir_type_expressed(tensor), "@fp(32)");
     assert_int_equal(xir_type_storage_bits(tensor), 16);
 
-    const xir_scales *scale = xir_exp_scales_get(ctx, m_2, exp_2, origin_2, 2, -1);
-    const xir_type *quant = xir_normalized_quantized(ctx, sint16, scale, NULL, 0);
+    const xir_scales *scale = xir_exp_scales_from(ctx, m_2, exp_2, origin_2, 2, -1);
+    const xir_type *quant = xir_type_normalized_quantized(ctx, sint16, scale, NULL, 0);
     assert_int_equal(xir_type_kind_of(quant), XIR_TYPE_NORMALIZED_QUANTIZED);
     CHECK_SPELLED(xir_type_norm_ratios(quant), "@norm_ratios([axis=-1]1.1,2.2,3.3)");
     CHECK_SPELLED(xir_type_scale(quant), "@exp_scales([axis=-1]3/3/0.377,4/4/0.27)");
@@ -231,7 +231,7 @@ static void damaged_ones(void **state) {
 static void arrays(void **state) {
     (void)state;
     static const double scale[] = { 0.5, 0.5, 0.1, 0.5 };
-    const xir_scales *s = xir_scales_get(ctx, scale, 4, 1);
+    const xir_scales *s = xir_scales_from(ctx, scale, 4, 1);
     CHECK_SPELLED(s, "@scales([axis=1]2*0.5,0.1,0.5)");
     assert_ptr_equal(read_text("@scales([axis=1]2*0.5,0.1,0.5)"), s);
     assert_int_equal(xir_scales_count(s), 4);
@@ -243,10 +243,10 @@ static void arrays(void **state) {
     int64_t m, exp;
     double origin;
     assert_false(xir_scales_exp_at(s, 0, &m, &exp, &origin));
-    CHECK_SPELLED(xir_scales_get(ctx, NULL, 0, -1), "@scales([axis=-1])");
-    assert_int_equal(xir_scales_count(xir_scales_get(ctx, NULL, 0, -1)), 0);
+    CHECK_SPELLED(xir_scales_from(ctx, NULL, 0, -1), "@scales([axis=-1])");
+    assert_int_equal(xir_scales_count(xir_scales_from(ctx, NULL, 0, -1)), 0);
 
-    const xir_scales *e = xir_exp_scales_get(ctx, m_2, exp_2, origin_2, 2, -1);
+    const xir_scales *e = xir_exp_scales_from(ctx, m_2, exp_2, origin_2, 2, -1);
     assert_true(xir_scales_is_exp(e));
     assert_true(xir_scales_exp_at(e, 1, &m, &exp, &origin));
     assert_true(m == 4 && exp == 4 && origin == (double)0.27f);
@@ -254,15 +254,15 @@ static void arrays(void **state) {
     static const int64_t extreme_m[]   = { 1,     1,    INT64_MIN, 3 };
     static const int64_t extreme_exp[] = { -1023, 1074, -10,       INT64_MAX };
     static const double ones[] = { 1, 1, 1, 1 };
-    e = xir_exp_scales_get(ctx, extreme_m, extreme_exp, ones, 4, -1);
+    e = xir_exp_scales_from(ctx, extreme_m, extreme_exp, ones, 4, -1);
     assert_true(xir_scales_at(e, 0) == 0x1p1023);
     assert_true(xir_scales_at(e, 1) == 0x1p-1074);
     assert_true(xir_scales_at(e, 2) == -0x1p73);
     assert_true(xir_scales_at(e, 3) == 0);
     const int64_t far = INT64_MIN;
-    assert_true(isinf(xir_scales_at(xir_exp_scales_get(ctx, m_2, &far, ones, 1, 0), 0)));
+    assert_true(isinf(xir_scales_at(xir_exp_scales_from(ctx, m_2, &far, ones, 1, 0), 0)));
 
-    const xir_norm_ratios *r = xir_norm_ratios_get(ctx, ratios_3, 3, -2);
+    const xir_norm_ratios *r = xir_norm_ratios_from(ctx, ratios_3, 3, -2);
     assert_int_equal(xir_norm_ratios_count(r), 3);
     assert_int_equal(xir_norm_ratios_axis(r), -2);
     assert_true(xir_norm_ratios_at(r, 2) == (double)3.3f && xir_norm_ratios_at(r, 3) == 0);
@@ -273,10 +273,10 @@ static void arrays(void **state) {
     assert_true(xir_scales_at(many, 1000000000000) == 3 && xir_scales_at(many, 9000001000000000000u) == 0);
 
     const double wide[] = { 1e300, -1e300, NAN };
-    CHECK_SPELLED(xir_scales_get(ctx, wide, 3, -1), "@scales([axis=-1]inf,-inf,nan)");
-    assert_ptr_equal(xir_scales_get(ctx, (const double[]){ 1.1, 1.1f }, 2, 0),
-                     xir_scales_get(ctx, (const double[]){ 1.1f, 1.1 }, 2, 0));
-    assert_ptr_not_equal((const void *)s, (const void *)xir_norm_ratios_get(ctx, scale, 4, 1));
+    CHECK_SPELLED(xir_scales_from(ctx, wide, 3, -1), "@scales([axis=-1]inf,-inf,nan)");
+    assert_ptr_equal(xir_scales_from(ctx, (const double[]){ 1.1, 1.1f }, 2, 0),
+                     xir_scales_from(ctx, (const double[]){ 1.1f, 1.1 }, 2, 0));
+    assert_ptr_not_equal((const void *)s, (const void *)xir_norm_ratios_from(ctx, scale, 4, 1));
 
     assert_int_equal(xir_scales_count(NULL), 0);
     assert_int_equal(xir_norm_ratios_count(NULL), 0);
@@ -384,9 +384,9 @@ static void random_arrays(void **state) {
             exp[i] = again && chance(4) ? exp[i - 1] : some_number();
         }
         int64_t axis = some_number();
-        const xir_scales *e = xir_exp_scales_get(ctx, m, exp, value, n, axis);
-        const xir_scales *s = xir_scales_get(ctx, value, n, axis);
-        const xir_norm_ratios *r = xir_norm_ratios_get(ctx, value, n, axis);
+        const xir_scales *e = xir_exp_scales_from(ctx, m, exp, value, n, axis);
+        const xir_scales *s = xir_scales_from(ctx, value, n, axis);
+        const xir_norm_ratios *r = xir_norm_ratios_from(ctx, value, n, axis);
         assert_ptr_equal(read_text(spelled(e)), e);
         assert_ptr_equal(read_text(spelled(s)), s);
         assert_ptr_equal(read_text(spelled(r)), r);
@@ -439,7 +439,7 @@ static void types(void **state) {
     const xir_scales *s = read_text("@exp_scales([axis=-1]1/0/1)");
     const xir_norm_ratios *r = read_text("@norm_ratios([axis=-1]1.1)");
     const int64_t zero[] = { 3, -4 };
-    const xir_type *q = xir_quantized(ctx, s, zero, 2, xir_sint(ctx, 8), NULL);
+    const xir_type *q = xir_type_quantized(ctx, s, zero, 2, xir_type_sint(ctx, 8), NULL);
     assert_int_equal(xir_type_kind_of(q), XIR_TYPE_QUANTIZED);
     assert_true(xir_type_is_quantized(q) && xir_type_is_scalar(q));
     assert_ptr_equal(xir_type_scale(q), s);
@@ -449,25 +449,25 @@ static void types(void **state) {
     assert_int_equal(xir_type_storage_bits(q), 8);
     CHECK_SPELLED(xir_type_expressed(q), "@fp(32)");
 
-    const xir_type *n = xir_normalized(ctx, r, xir_sint(ctx, 8), xir_float(ctx, XIR_FLOAT_FP16));
+    const xir_type *n = xir_type_normalized(ctx, r, xir_type_sint(ctx, 8), xir_type_float(ctx, XIR_FLOAT_FP16));
     assert_null(xir_type_scale(n));
     assert_int_equal(xir_type_zero_points(n).size, 0);
-    const xir_type *nq = xir_normalized_quantized(ctx, n, s, zero, 2);
+    const xir_type *nq = xir_type_normalized_quantized(ctx, n, s, zero, 2);
     CHECK_SPELLED(xir_type_expressed(nq), "@fp(16)");
     assert_ptr_equal(xir_type_norm_ratios(nq), r);
 
-    assert_null(xir_quantized(ctx, NULL, NULL, 0, xir_sint(ctx, 8), NULL));
-    assert_null(xir_quantized(ctx, s, NULL, 0, NULL, NULL));
-    assert_null(xir_quantized(ctx, s, NULL, 0, XIR_TENSOR(ctx, q, "N", 2), NULL));
-    assert_null(xir_quantized(ctx, s, NULL, 0, xir_sint(ctx, 8), XIR_TENSOR(ctx, q, "N", 2)));
-    assert_null(xir_normalized(ctx, NULL, xir_sint(ctx, 8), NULL));
-    assert_null(xir_normalized_quantized(ctx, q, s, NULL, 0));
-    assert_null(xir_normalized_quantized(ctx, NULL, s, NULL, 0));
-    assert_null(xir_normalized_quantized(ctx, n, NULL, NULL, 0));
-    assert_null(xir_calibrated(ctx, 0, 1, 1, NULL, NULL));
+    assert_null(xir_type_quantized(ctx, NULL, NULL, 0, xir_type_sint(ctx, 8), NULL));
+    assert_null(xir_type_quantized(ctx, s, NULL, 0, NULL, NULL));
+    assert_null(xir_type_quantized(ctx, s, NULL, 0, XIR_TENSOR(ctx, q, "N", 2), NULL));
+    assert_null(xir_type_quantized(ctx, s, NULL, 0, xir_type_sint(ctx, 8), XIR_TENSOR(ctx, q, "N", 2)));
+    assert_null(xir_type_normalized(ctx, NULL, xir_type_sint(ctx, 8), NULL));
+    assert_null(xir_type_normalized_quantized(ctx, q, s, NULL, 0));
+    assert_null(xir_type_normalized_quantized(ctx, NULL, s, NULL, 0));
+    assert_null(xir_type_normalized_quantized(ctx, n, NULL, NULL, 0));
+    assert_null(xir_type_calibrated(ctx, 0, 1, 1, NULL, NULL));
 
     const xir_type *plain[] = {
-        NULL, xir_sint(ctx, 8), xir_bool_type_get(ctx), XIR_TENSOR(ctx, xir_sint(ctx, 8), "N", 2),
+        NULL, xir_type_sint(ctx, 8), xir_type_bool(ctx), XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "N", 2),
     };
     for (size_t i = 0; i < 4; i++) {
         assert_null(xir_type_scale(plain[i]));
@@ -483,27 +483,27 @@ static void variants(void **state) {
     const xir_norm_ratios *r = read_text("@norm_ratios([axis=-1]1.1)");
     const xir_norm_ratios *u = read_text("@norm_ratios([axis=-1]2)");
     const int64_t zero[] = { 3 };
-    const xir_type *q = xir_quantized(ctx, s, zero, 1, xir_sint(ctx, 8), NULL);
-    const xir_type *n = xir_normalized(ctx, r, xir_sint(ctx, 8), NULL);
-    const xir_type *nq = xir_normalized_quantized(ctx, n, s, zero, 1);
-    const xir_type *c = xir_calibrated(ctx, 0, 1, 1, xir_sint(ctx, 8), NULL);
+    const xir_type *q = xir_type_quantized(ctx, s, zero, 1, xir_type_sint(ctx, 8), NULL);
+    const xir_type *n = xir_type_normalized(ctx, r, xir_type_sint(ctx, 8), NULL);
+    const xir_type *nq = xir_type_normalized_quantized(ctx, n, s, zero, 1);
+    const xir_type *c = xir_type_calibrated(ctx, 0, 1, 1, xir_type_sint(ctx, 8), NULL);
 
     assert_ptr_equal(xir_type_with_scale(ctx, q, t, why),
-                     xir_quantized(ctx, t, zero, 1, xir_sint(ctx, 8), NULL));
+                     xir_type_quantized(ctx, t, zero, 1, xir_type_sint(ctx, 8), NULL));
     assert_ptr_equal(xir_type_with_scale(ctx, q, s, why), q);
-    assert_ptr_equal(xir_type_with_scale(ctx, nq, t, why), xir_normalized_quantized(ctx, n, t, zero, 1));
+    assert_ptr_equal(xir_type_with_scale(ctx, nq, t, why), xir_type_normalized_quantized(ctx, n, t, zero, 1));
     assert_ptr_equal(xir_type_with_norm_ratios(ctx, n, u, why),
-                     xir_normalized(ctx, u, xir_sint(ctx, 8), NULL));
+                     xir_type_normalized(ctx, u, xir_type_sint(ctx, 8), NULL));
     assert_ptr_equal(xir_type_norm_ratios(xir_type_with_norm_ratios(ctx, nq, u, why)), u);
     assert_ptr_equal(xir_type_with_zero_points(ctx, q, NULL, 0, why),
-                     xir_quantized(ctx, s, NULL, 0, xir_sint(ctx, 8), NULL));
-    assert_ptr_equal(xir_type_with_storage(ctx, q, xir_sint(ctx, 4), why),
-                     xir_quantized(ctx, s, zero, 1, xir_sint(ctx, 4), NULL));
-    assert_ptr_equal(xir_type_with_storage(ctx, c, xir_sint(ctx, 4), why),
-                     xir_calibrated(ctx, 0, 1, 1, xir_sint(ctx, 4), NULL));
+                     xir_type_quantized(ctx, s, NULL, 0, xir_type_sint(ctx, 8), NULL));
+    assert_ptr_equal(xir_type_with_storage(ctx, q, xir_type_sint(ctx, 4), why),
+                     xir_type_quantized(ctx, s, zero, 1, xir_type_sint(ctx, 4), NULL));
+    assert_ptr_equal(xir_type_with_storage(ctx, c, xir_type_sint(ctx, 4), why),
+                     xir_type_calibrated(ctx, 0, 1, 1, xir_type_sint(ctx, 4), NULL));
 
     const xir_type *tensor = XIR_TENSOR(ctx, q, "NHWC", 1, 2, 3, 4);
-    const xir_type *wide = xir_type_with_storage(ctx, tensor, xir_sint(ctx, 16), why);
+    const xir_type *wide = xir_type_with_storage(ctx, tensor, xir_type_sint(ctx, 16), why);
     assert_int_equal(xir_type_rank(wide), 4);
     assert_int_equal(xir_type_storage_bits(wide), 16);
     assert_ptr_equal(xir_type_layout(wide), xir_type_layout(tensor));
@@ -511,13 +511,13 @@ static void variants(void **state) {
 
     assert_null(xir_type_with_scale(ctx, n, t, why));
     check_finding(XIR_E_TYPE, "a type with a scale expected, found one without");
-    assert_null(xir_type_with_scale(ctx, XIR_TENSOR(ctx, xir_sint(ctx, 8), "N", 2), t, why));
+    assert_null(xir_type_with_scale(ctx, XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "N", 2), t, why));
     check_finding(XIR_E_TYPE, "a type with a scale expected, found one without");
     assert_null(xir_type_with_norm_ratios(ctx, q, u, why));
     check_finding(XIR_E_TYPE, "a type with ratios expected, found one without");
     assert_null(xir_type_with_zero_points(ctx, c, zero, 1, why));
     check_finding(XIR_E_TYPE, "a type with zero points expected, found one without");
-    assert_null(xir_type_with_storage(ctx, NULL, xir_sint(ctx, 8), why));
+    assert_null(xir_type_with_storage(ctx, NULL, xir_type_sint(ctx, 8), why));
     check_finding(XIR_E_TYPE, "a type with a storage type expected, found none");
     assert_null(xir_type_with_storage(ctx, q, tensor, why));
     check_finding(XIR_E_TYPE, "a scalar type expected as storage, found a tensor");
@@ -531,9 +531,9 @@ static void variants(void **state) {
 static void nested_types(void **state) {
     (void)state;
     const xir_scales *s = read_text("@scales([axis=-1]1)");
-    const xir_type *t = xir_sint(ctx, 5);
+    const xir_type *t = xir_type_sint(ctx, 5);
     for (int i = 0; i < 1000; i++) {
-        const xir_type *deeper = xir_quantized(ctx, s, NULL, 0, t, NULL);
+        const xir_type *deeper = xir_type_quantized(ctx, s, NULL, 0, t, NULL);
         assert_ptr_equal(xir_type_storage(deeper), t);
         t = deeper;
     }
@@ -569,8 +569,8 @@ static bool work(xir_context *with) {
     form_error e = { 0 };
     home *h = context_home(with);
     const double scale[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
-    const xir_scales *s = xir_scales_get(with, scale, 10, -1);
-    const xir_norm_ratios *r = xir_norm_ratios_get(with, scale, 10, -1);
+    const xir_scales *s = xir_scales_from(with, scale, 10, -1);
+    const xir_norm_ratios *r = xir_norm_ratios_from(with, scale, 10, -1);
     bool done = findings && s && r;
     done &= form_parse(h, XIR_STR("@exp_scales([axis=-1]1/2/3,2/3/4,3/4/5,4/5/6,5/6/7)"), &e) != NULL;
     assert_true(e.status == XIR_OK || e.status == XIR_E_MEMORY);
@@ -579,13 +579,13 @@ static bool work(xir_context *with) {
         done &= xir_scales_repeat(with, s, 5, findings) != NULL;
         done &= xir_scales_slice(with, s, 2, 9, findings) != NULL;
     }
-    const xir_type *storage = xir_sint(with, 8);
-    const xir_type *n = r && storage ? xir_normalized(with, r, storage, NULL) : NULL;
-    const xir_type *nq = n && s ? xir_normalized_quantized(with, n, s, (const int64_t[]){ 1 }, 1) : NULL;
+    const xir_type *storage = xir_type_sint(with, 8);
+    const xir_type *n = r && storage ? xir_type_normalized(with, r, storage, NULL) : NULL;
+    const xir_type *nq = n && s ? xir_type_normalized_quantized(with, n, s, (const int64_t[]){ 1 }, 1) : NULL;
     const int64_t dims[] = { 3, 4 };
-    const xir_type *tensor = nq ? xir_tensor(with, nq, NULL, dims, 2) : NULL;
+    const xir_type *tensor = nq ? xir_type_tensor(with, nq, NULL, dims, 2) : NULL;
     done &= tensor && xir_type_with_zero_points(with, tensor, NULL, 0, findings);
-    done &= storage && xir_calibrated(with, 0, 1, 1, storage, NULL);
+    done &= storage && xir_type_calibrated(with, 0, 1, 1, storage, NULL);
     done &= xir_scalar_real(with, 0.5) && xir_scalar_int(with, 77) && xir_scalar_bool(with, true);
     xir_diags_free(findings);
     return done;

@@ -17,17 +17,17 @@ static void original_memory_types(void **state) {
 
 static void original_types(void **state) {
     (void)state;
-    CHECK_SPELLED(xir_sint(ctx, 8), "@sint(8)");
-    CHECK_SPELLED(xir_sint(ctx, 64), "@sint(64)");
-    CHECK_SPELLED(xir_uint(ctx, 12), "@uint(12)");
-    CHECK_SPELLED(xir_float(ctx, XIR_FLOAT_FP32), "@fp(32)");
-    CHECK_SPELLED(xir_float(ctx, XIR_FLOAT_BF16), "@bf(16)");
+    CHECK_SPELLED(xir_type_sint(ctx, 8), "@sint(8)");
+    CHECK_SPELLED(xir_type_sint(ctx, 64), "@sint(64)");
+    CHECK_SPELLED(xir_type_uint(ctx, 12), "@uint(12)");
+    CHECK_SPELLED(xir_type_float(ctx, XIR_FLOAT_FP32), "@fp(32)");
+    CHECK_SPELLED(xir_type_float(ctx, XIR_FLOAT_BF16), "@bf(16)");
 
     /* four axes on one dim: made, and a finding of validate */
-    const xir_type *t = XIR_TENSOR(ctx, xir_sint(ctx, 64), "NHWC", 1024);
+    const xir_type *t = XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "NHWC", 1024);
     CHECK_SPELLED(xir_type_element(t), "@sint(64)");
     CHECK_SPELLED(xir_type_layout(t), "@layout(NHWC)");
-    assert_int_equal(xir_type_tensor(t)->merged_distrs.size, 0);
+    assert_int_equal(xir_type_as_tensor(t)->merged_distrs.size, 0);
     assert_int_equal(xir_type_rank(t), 1);
     assert_int_equal(xir_type_dim(t, 0, false), 1024);
 }
@@ -37,8 +37,8 @@ static void original_types(void **state) {
 static void original_distributions(void **state) {
     (void)state;
     static const int64_t a_1_4[] = { 1, 4 }, a_2_3[] = { 2, 3 };
-    const xir_type *t = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 2, 416, 416, 32);
-    assert_int_equal(xir_type_tensor(t)->merged_distrs.size, 0);
+    const xir_type *t = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 2, 416, 416, 32);
+    assert_int_equal(xir_type_as_tensor(t)->merged_distrs.size, 0);
     assert_null(xir_type_distr(t, a_1_4, 2));
     t = xir_type_add_distr(ctx, t, a_1_4, 2, why);
     assert_int_equal(xir_distr_total(xir_type_distr(t, a_1_4, 2)), 64);
@@ -49,10 +49,10 @@ static void original_distributions(void **state) {
     t = xir_type_mark_distr(ctx, t, a_1_4, 2, 0, 32, false, why);
     assert_false(xir_distr_is_valid(xir_type_distr(t, a_1_4, 2), 31));
     t = xir_type_add_distr(ctx, t, a_2_3, 2, why);
-    assert_int_equal(xir_type_tensor(t)->merged_distrs.size, 2);
-    CHECK_SPELLED(xir_type_tensor(t)->merged_distrs.data[0],
+    assert_int_equal(xir_type_as_tensor(t)->merged_distrs.size, 2);
+    CHECK_SPELLED(xir_type_as_tensor(t)->merged_distrs.data[0],
                   "@merged_distr([1, 4]^ZERO:{u:[0, 32), v:[32, 64)})");
-    CHECK_SPELLED(xir_type_tensor(t)->merged_distrs.data[1], "@merged_distr([2, 3]^ZERO:{v:[0, 173056)})");
+    CHECK_SPELLED(xir_type_as_tensor(t)->merged_distrs.data[1], "@merged_distr([2, 3]^ZERO:{v:[0, 173056)})");
 
     assert_null(xir_type_add_distr(ctx, t, a_2_3, 2, why));
     check_finding(XIR_E_EXISTS, "dims without a distribution expected, found one over [2, 3]");
@@ -76,7 +76,7 @@ static void targets(void **state) {
         assert_ptr_equal(read_text(text[kind]), t);
         assert_int_equal(xir_target_kind_of(t), kind);
         assert_int_equal(xir_target_core(t).size, kind == XIR_TARGET_ZHUGE ? 3 : 0);
-        assert_non_null(xir_class_of(ctx, xir_target_class()));
+        assert_non_null(xir_class_find_decl(ctx, xir_target_class()));
         assert_non_null(xir_object_body((const xir_object *)t, xir_target_class()));
         assert_null(xir_object_body((const xir_object *)t, xir_mtype_class()));
     }
@@ -201,7 +201,7 @@ static void scalar_types(void **state) {
         { "@fpe6m9", XIR_FLOAT_FPE6M9, 16 },
     };
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
-        const xir_type *t = xir_float(ctx, floats[i].format);
+        const xir_type *t = xir_type_float(ctx, floats[i].format);
         CHECK_SPELLED(t, floats[i].text);
         assert_ptr_equal(read_text(floats[i].text), t);
         assert_int_equal(xir_type_storage_bits(t), floats[i].bits);
@@ -215,22 +215,22 @@ static void scalar_types(void **state) {
         char text[40];
         for (int sign = 0; sign < 2; sign++) {
             snprintf(text, sizeof text, "@%cint(%lld)", sign ? 's' : 'u', (long long)widths[i]);
-            const xir_type *t = sign ? xir_sint(ctx, widths[i]) : xir_uint(ctx, widths[i]);
+            const xir_type *t = sign ? xir_type_sint(ctx, widths[i]) : xir_type_uint(ctx, widths[i]);
             CHECK_SPELLED(t, text);
             assert_ptr_equal(read_text(text), t);
             assert_int_equal(xir_type_storage_bits(t), widths[i]);
             assert_int_equal(xir_type_kind_of(t), XIR_TYPE_INTEGER);
         }
     }
-    assert_ptr_equal(read_text("@bool"), xir_bool_type_get(ctx));
+    assert_ptr_equal(read_text("@bool"), xir_type_bool(ctx));
     CHECK_ROUND("@bool");
-    assert_int_equal(xir_type_storage_bits(xir_bool_type_get(ctx)), 8);
-    assert_int_equal(xir_type_kind_of(xir_bool_type_get(ctx)), XIR_TYPE_BOOL);
-    assert_null(xir_sint(ctx, 0));
-    assert_null(xir_uint(ctx, -8));
-    assert_null(xir_sint(ctx, 65537));
-    assert_null(xir_float(ctx, (xir_float_format)7));
-    assert_null(xir_float(ctx, (xir_float_format)-1));
+    assert_int_equal(xir_type_storage_bits(xir_type_bool(ctx)), 8);
+    assert_int_equal(xir_type_kind_of(xir_type_bool(ctx)), XIR_TYPE_BOOL);
+    assert_null(xir_type_sint(ctx, 0));
+    assert_null(xir_type_uint(ctx, -8));
+    assert_null(xir_type_sint(ctx, 65537));
+    assert_null(xir_type_float(ctx, (xir_float_format)7));
+    assert_null(xir_type_float(ctx, (xir_float_format)-1));
 }
 
 static void bad_scalar_types_say_where(void **state) {
@@ -314,7 +314,7 @@ static void forms_do_not_mix(void **state) {
 
 /* ---- tensors ------------------------------------------------------------------------------------------------- */
 
-static const xir_type *fp32(void) { return xir_float(ctx, XIR_FLOAT_FP32); }
+static const xir_type *fp32(void) { return xir_type_float(ctx, XIR_FLOAT_FP32); }
 
 static void making_tensors(void **state) {
     (void)state;
@@ -328,11 +328,11 @@ static void making_tensors(void **state) {
     assert_true(xir_type_equal(t, t) && xir_type_equal(NULL, NULL) && !xir_type_equal(t, NULL) &&
                 !xir_type_equal(t, fp32()));
     CHECK_SPELLED(xir_type_layout(XIR_TENSOR(ctx, fp32(), NULL, 1, 2, 3)), "@layout(***)");
-    const xir_type *scalar = xir_tensor(ctx, fp32(), NULL, NULL, 0);
+    const xir_type *scalar = xir_type_tensor(ctx, fp32(), NULL, NULL, 0);
     CHECK_SPELLED(xir_type_layout(scalar), "@layout()");
     assert_int_equal(xir_type_rank(scalar), 0);
-    assert_null(xir_tensor(ctx, NULL, NULL, NULL, 0));
-    assert_null(xir_tensor(ctx, t, NULL, NULL, 0));
+    assert_null(xir_type_tensor(ctx, NULL, NULL, NULL, 0));
+    assert_null(xir_type_tensor(ctx, t, NULL, NULL, 0));
     assert_null(XIR_TENSOR(ctx, fp32(), "NHWX", 1, 2, 3, 4));
 }
 
@@ -390,7 +390,7 @@ static void dims(void **state) {
     /* what is no tensor has no dims */
     const xir_type *others[] = { NULL, fp32() };
     for (size_t i = 0; i < 2; i++) {
-        assert_null(xir_type_tensor(others[i]));
+        assert_null(xir_type_as_tensor(others[i]));
         assert_null(xir_type_element(others[i]));
         assert_null(xir_type_layout(others[i]));
         assert_int_equal(xir_type_rank(others[i]), 0);
@@ -431,7 +431,7 @@ static void sizes(void **state) {
         { { INT64_MIN, INT64_MIN, 0 },          3,     8,  XIR_E_BOUNDS, 0,                   0 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const xir_type *t = xir_tensor(ctx, xir_sint(ctx, rows[i].bits), NULL, rows[i].dims, rows[i].rank);
+        const xir_type *t = xir_type_tensor(ctx, xir_type_sint(ctx, rows[i].bits), NULL, rows[i].dims, rows[i].rank);
         int64_t elements = -1;
         uint64_t bytes = 99;
         xir_status status = xir_type_elements(t, &elements);
@@ -444,7 +444,7 @@ static void sizes(void **state) {
     uint64_t bytes;
     assert_int_equal(xir_type_elements(fp32(), &elements), XIR_OK);
     assert_int_equal(elements, 1);
-    assert_int_equal(xir_type_bytes(xir_uint(ctx, 9), &bytes), XIR_OK);
+    assert_int_equal(xir_type_bytes(xir_type_uint(ctx, 9), &bytes), XIR_OK);
     assert_int_equal(bytes, 2);
     assert_int_equal(xir_type_elements(NULL, &elements), XIR_E_UNKNOWN);
     assert_int_equal(xir_type_bytes(NULL, &bytes), XIR_E_UNKNOWN);
@@ -503,12 +503,12 @@ static void broken_types(void **state) {
     assert_null(xir_type_with_layout(ctx, t, read_text("@layout(NC)"), why));
     check_finding(XIR_E_INVALID, "a distribution expected, found none");
     const xir_type *now = xir_type_mark_distr(ctx, t, axes, 1, 0, 1, false, why);
-    assert_int_equal(xir_type_tensor(now)->merged_distrs.size, 3);
-    assert_null(xir_type_tensor(now)->merged_distrs.data[2]);
-    CHECK_SPELLED(xir_type_tensor(now)->merged_distrs.data[1],
+    assert_int_equal(xir_type_as_tensor(now)->merged_distrs.size, 3);
+    assert_null(xir_type_as_tensor(now)->merged_distrs.data[2]);
+    CHECK_SPELLED(xir_type_as_tensor(now)->merged_distrs.data[1],
                   "@merged_distr([1]^ZERO:{u:[0, 1), v:[1, 3)})");
-    assert_int_equal(xir_type_tensor(xir_type_remove_distr(ctx, t, axes, 1, why))->merged_distrs.size, 2);
-    assert_int_equal(xir_type_tensor(xir_type_add_distr(ctx, t, other, 1, why))->merged_distrs.size, 4);
+    assert_int_equal(xir_type_as_tensor(xir_type_remove_distr(ctx, t, axes, 1, why))->merged_distrs.size, 2);
+    assert_int_equal(xir_type_as_tensor(xir_type_add_distr(ctx, t, other, 1, why))->merged_distrs.size, 4);
 
     const xir_quantized_type holes = { .head.cls = ctx->types[CLASS_quantized_type] };
     const xir_type *q = (const xir_type *)home_intern(context_home(ctx), &holes.head);
@@ -527,8 +527,8 @@ static void broken_types(void **state) {
 static void tensor_variants(void **state) {
     (void)state;
     const xir_type *t = XIR_TENSOR(ctx, fp32(), "NHWC", 1, 2, 3, 4);
-    assert_ptr_equal(xir_type_with_element(ctx, t, xir_sint(ctx, 8), why),
-                     XIR_TENSOR(ctx, xir_sint(ctx, 8), "NHWC", 1, 2, 3, 4));
+    assert_ptr_equal(xir_type_with_element(ctx, t, xir_type_sint(ctx, 8), why),
+                     XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "NHWC", 1, 2, 3, 4));
     assert_null(xir_type_with_element(ctx, t, t, why));
     check_finding(XIR_E_TYPE, "a scalar type expected as element, found a tensor");
     assert_null(xir_type_with_element(ctx, t, NULL, why));
@@ -556,7 +556,7 @@ static void tensor_variants(void **state) {
     const xir_type *stars = XIR_TENSOR(ctx, fp32(), NULL, 1, 2);
     assert_ptr_equal(xir_type_with_shape(ctx, stars, dims, 5, why),
                      XIR_TENSOR(ctx, fp32(), NULL, 7, 2, 3, 4, 5));
-    assert_ptr_equal(xir_type_with_shape(ctx, stars, NULL, 0, why), xir_tensor(ctx, fp32(), NULL, NULL, 0));
+    assert_ptr_equal(xir_type_with_shape(ctx, stars, NULL, 0, why), xir_type_tensor(ctx, fp32(), NULL, NULL, 0));
 
     /* a type that did not fit may be made to */
     assert_non_null(xir_type_with_shape(ctx, XIR_TENSOR(ctx, fp32(), "NHWC", 9), dims, 4, why));
@@ -569,7 +569,7 @@ static void distr_variants(void **state) {
     const xir_type *one = xir_type_add_distr(ctx, t, a_1_2, 2, why);
     const xir_type *two = xir_type_add_distr(ctx, one, a_1, 1, why);
     assert_ptr_equal(xir_type_remove_distr(ctx, one, a_1_2, 2, why), t);
-    assert_int_equal(xir_type_tensor(xir_type_remove_distr(ctx, two, a_1_2, 2, why))->merged_distrs.size, 1);
+    assert_int_equal(xir_type_as_tensor(xir_type_remove_distr(ctx, two, a_1_2, 2, why))->merged_distrs.size, 1);
     assert_ptr_equal(xir_type_remove_distr(ctx, two, a_1, 1, why), one);
     assert_null(xir_type_remove_distr(ctx, one, a_1, 1, why));
     check_finding(XIR_E_MISSING, "a distribution over [1] expected, found none");
@@ -616,7 +616,7 @@ static void distr_variants(void **state) {
     for (int64_t i = 0; i < 12; i++) many = xir_type_add_distr(ctx, many, &i, 1, why);
     for (int64_t i = 0; i < 12; i++) assert_int_equal(xir_distr_total(xir_type_distr(many, &i, 1)), i + 1);
     for (int64_t i = 0; i < 12; i++) many = xir_type_remove_distr(ctx, many, &i, 1, why);
-    assert_int_equal(xir_type_tensor(many)->merged_distrs.size, 0);
+    assert_int_equal(xir_type_as_tensor(many)->merged_distrs.size, 0);
 }
 
 /* ---- rules of validate --------------------------------------------------------------------------------------- */
@@ -624,7 +624,7 @@ static void distr_variants(void **state) {
 static xir_status checked(const char *layout, const int64_t *dims, size_t rank, const char *distr) {
     const xir_object *list[1] = { distr ? read_text(distr) : NULL };
     xir_tensor_type t = xir_tensor_type_init();
-    t.element_dtype = xir_float(ctx, XIR_FLOAT_FP32);
+    t.element_dtype = xir_type_float(ctx, XIR_FLOAT_FP32);
     t.layout = read_text(layout);
     t.shape = (xir_i64s){ dims, rank };
     t.merged_distrs = (xir_refs){ list, distr != NULL };
@@ -709,8 +709,8 @@ static void contexts(void **state) {
     home h;
     home_init(&h, ctx, NULL);
     const xir_type *own = type_tensor(&h, fp32(), NULL, (xir_i64s){ 0 }, (xir_refs){ 0 });
-    assert_ptr_not_equal(own, xir_tensor(ctx, fp32(), NULL, NULL, 0));
-    assert_true(xir_type_equal(own, xir_tensor(ctx, fp32(), NULL, NULL, 0)));
+    assert_ptr_not_equal(own, xir_type_tensor(ctx, fp32(), NULL, NULL, 0));
+    assert_true(xir_type_equal(own, xir_type_tensor(ctx, fp32(), NULL, NULL, 0)));
     assert_ptr_not_equal(xir_type_element(own), fp32());
     assert_ptr_equal(xir_type_element(own), type_float(&h, XIR_FLOAT_FP32));
     home_free(&h);
@@ -730,9 +730,9 @@ static bool work(xir_context *with) {
         done &= object != NULL;
     }
     done &= xir_target_of_kind(with, XIR_TARGET_BUYI, NULL) && xir_mtype_external(with, 5) &&
-            xir_uint(with, 3);
+            xir_type_uint(with, 3);
     static const int64_t a_0[] = { 0 }, a_1[] = { 1 };
-    const xir_type *t = xir_float(with, XIR_FLOAT_FP16);
+    const xir_type *t = xir_type_float(with, XIR_FLOAT_FP16);
     t = t ? XIR_TENSOR(with, t, "NC", 5, 6) : NULL;
     if (!t) done = false;
     for (int64_t i = 0; t && i < 2; i++) {
@@ -740,7 +740,7 @@ static bool work(xir_context *with) {
         if (t) t = xir_type_mark_distr(with, t, i ? a_1 : a_0, 1, 1, 2, false, findings);
         done &= t != NULL;
     }
-    const xir_type *stars = xir_bool_type_get(with);
+    const xir_type *stars = xir_type_bool(with);
     stars = stars ? XIR_TENSOR(with, stars, NULL, 4, 5) : NULL;
     done &= stars && xir_type_with_shape(with, stars, (const int64_t[]){ 1, 2, 3, 4, 5 }, 5, findings);
     stars = stars ? XIR_TENSOR(with, xir_type_element(stars), NULL, 1, 2, 3, 4, 5, 6, 7, 8, 9) : NULL;
@@ -750,7 +750,7 @@ static bool work(xir_context *with) {
         done &= xir_type_with_layout(with, t, NULL, findings) != NULL;
         done &= xir_type_with_shape(with, t, (const int64_t[]){ 5, 6 }, 2, findings) != NULL;
         done &= xir_type_remove_distr(with, t, a_0, 1, findings) != NULL;
-        const xir_type *bits = xir_sint(with, 2);
+        const xir_type *bits = xir_type_sint(with, 2);
         done &= bits && xir_type_with_element(with, t, bits, findings);
     }
     for (size_t i = 0; i < xir_diags_count(findings); i++) {

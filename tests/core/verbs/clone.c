@@ -7,7 +7,7 @@
  * with parts, an op that is out of order, an absent input, a value without type. */
 static xir_network *rich_net(xir_context *with) {
     xir_network *net = small_net_in(with);
-    const xir_type *vector = XIR_TENSOR(with, xir_sint(with, 8), "*", 4), *none = NULL;
+    const xir_type *vector = XIR_TENSOR(with, xir_type_sint(with, 8), "*", 4), *none = NULL;
     const xir_any number = xir_any_int(-7), word = xir_any_text(XIR_STR("word"));
     xir_any items[] = { number, word, xir_any_real(0.5), xir_any_bool(true), xir_any_null() };
     const xir_any list = xir_any_list(items, COUNT(items));
@@ -19,10 +19,10 @@ static xir_network *rich_net(xir_context *with) {
     xir_value_set_tag(p[2], XIR_STR("tag"), &list);
     xir_params_clear(p[5]);
 
-    xir_op *a = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_hard_op_class()),
+    xir_op *a = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_hard_op_class()),
                                           INPUTS(value_of(net, 2), p[0]),
                                                 TYPES(vector), .name = XIR_STR("a"), .id = XIR_NO_ID));
-    xir_op *b = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_hard_op_class()),
+    xir_op *b = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_hard_op_class()),
                                           INPUTS(xir_op_output(a, 0)),
                                                 TYPES(vector, none), .name = XIR_STR("b"), .id = XIR_NO_ID));
     xir_entry info[] = { { XIR_STR("base"), number }, { XIR_STR("table"), { .kind = XIR_ANY_PARAMS, .as.params = p[1] } } };
@@ -33,14 +33,14 @@ static xir_network *rich_net(xir_context *with) {
     attrs.device_info = (xir_map){ info, 2 };
     attrs.layer_count = 2;
     attrs.sub_hard_ops = (xir_ops){ (xir_op *const[]){ a, b }, 2 };
-    xir_op *hard = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_hard_op_class()),
+    xir_op *hard = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_hard_op_class()),
                                                   .attrs = &attrs,
         INPUTS(value_of(net, 3), p[4]), TYPES(vector, none), .name = XIR_STR("hard"), .id = 50,
         .target = xir_target_of_kind(with, XIR_TARGET_ZHUGE, "330"), .before = op_of(net, 5)));
-    xir_op *quant = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_relu_class()),
+    xir_op *quant = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_relu_class()),
                                                    INPUTS(value_of(net, 5)),
-        TYPES(xir_type_with_element(with, XIR_TENSOR(with, vector ? xir_sint(with, 8) : NULL, "NHWC", 1, 4, 4, 4),
-              xir_calibrated(with, -1, 1, 0.5, xir_sint(with, 8), NULL), NULL)), .name = XIR_STR("quant"), .id = XIR_NO_ID,
+        TYPES(xir_type_with_element(with, XIR_TENSOR(with, vector ? xir_type_sint(with, 8) : NULL, "NHWC", 1, 4, 4, 4),
+              xir_type_calibrated(with, -1, 1, 0.5, xir_type_sint(with, 8), NULL), NULL)), .name = XIR_STR("quant"), .id = XIR_NO_ID,
         .before = op_of(net, 5)));
     if (!hard || !quant) return NULL;
     const xir_any extra_params = { .kind = XIR_ANY_PARAMS, .as.params = p[5] };
@@ -173,7 +173,7 @@ static void a_clone_numbers_on(void **state) {
     xir_network *copy = xir_network_clone(net);
     assert_int_equal(xir_network_next_op_id(copy), xir_network_next_op_id(net));
     assert_int_equal(xir_network_next_value_id(copy), xir_network_next_value_id(net));
-    xir_value *x = xir_relu_short(xir_at_end(copy), value_of(copy, 5), NULL);
+    xir_value *x = xir_build_relu(xir_at_end(copy), value_of(copy, 5), NULL);
     assert_int_equal(xir_op_id(xir_value_op(x)), 54);
     xir_network_free(net);
     xir_network_free(copy);
@@ -222,7 +222,7 @@ static void what_is_not_placed_is_not_cloned(void **state) {
 static void a_failed_network_clones_as_a_good_one(void **state) {
     (void)state;
     xir_network *net = small_net();
-    assert_null(xir_relu_short(xir_at_end(net), NULL, NULL));
+    assert_null(xir_build_relu(xir_at_end(net), NULL, NULL));
     xir_network *copy = xir_network_clone(net);
     assert_int_equal(xir_network_status(copy), XIR_OK);
     assert_int_equal(xir_diags_count(xir_network_diags(copy)), 0);
@@ -282,7 +282,7 @@ static void op_inputs(xir_network *n)    { DOES(xir_op_set_input(op_of(n, 3), 0,
 static void op_absent(xir_network *n)    { DOES(xir_op_add_input(op_of(n, 3), NULL)); }
 static void op_order(xir_network *n)     { DOES(xir_op_move(op_of(n, 3), op_of(n, 2))); }
 static void op_gone(xir_network *n)      { DOES(xir_network_remove(n, op_of(n, 5))); }
-static void op_added(xir_network *n)      { assert_non_null(xir_relu_short(xir_at_end(n), value_of(n, 5), NULL)); }
+static void op_added(xir_network *n)      { assert_non_null(xir_build_relu(xir_at_end(n), value_of(n, 5), NULL)); }
 static void value_name(xir_network *n)   { DOES(xir_value_set_name(value_of(n, 2), XIR_STR("x"))); }
 static void value_id(xir_network *n)     { DOES(xir_value_set_id(value_of(n, 2), 99)); }
 static void value_tag(xir_network *n)    { DOES(xir_value_set_tag(value_of(n, 2), XIR_STR("t"), a_number())); }
@@ -336,7 +336,7 @@ static void differences_deep_inside_count(void **state) {
     assert_false(xir_network_equal(net, copy, false));
     DOES(xir_op_set_name(part, XIR_STR("b")));
     assert_true(xir_network_equal(net, copy, true));
-    xir_value *table = xir_map_get(&xir_hard_op_of(op_of(copy, 50))->device_info, XIR_STR("table"))->as.params;
+    xir_value *table = xir_map_find(&xir_hard_op_of(op_of(copy, 50))->device_info, XIR_STR("table"))->as.params;
     ((uint8_t *)xir_params_edit(table))[3] = 0;   /* bytes of a tensor in a map */
     assert_true(xir_network_equal(net, copy, false));
     assert_false(xir_network_equal(net, copy, true));
@@ -414,7 +414,7 @@ static void structure_is_class_target_attributes_operands_and_types(void **state
     const xir_any number = xir_any_int(1);
     xir_value *x = value_of(net, 3);
     xir_at at = xir_at_end(net);
-    xir_op *a = xir_value_op(xir_relu_short(at, x, "a")), *b = xir_value_op(xir_relu_short(at, x, "b"));
+    xir_op *a = xir_value_op(xir_build_relu(at, x, "a")), *b = xir_value_op(xir_build_relu(at, x, "b"));
     DOES(xir_op_set_tag(b, XIR_STR("t"), &number));
     assert_true(xir_op_structural_equal(a, b));
     assert_int_equal(xir_op_structural_hash(a), xir_op_structural_hash(b));

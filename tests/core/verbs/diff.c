@@ -96,17 +96,17 @@ static void without_relu(xir_network *net) {
 static void one_more(xir_network *net) {
     xir_at at = XIR_AT(net);
     at.before = op_of(net, 4);
-    xir_value *x = xir_relu_short(at, value_of(net, 4), "more");
+    xir_value *x = xir_build_relu(at, value_of(net, 4), "more");
     DOES(xir_op_set_input(op_of(net, 4), 1, x));
 }
 static void rewired(xir_network *net) { DOES(xir_op_set_input(op_of(net, 4), 1, value_of(net, 0))); }
 static void free_relu(xir_network *net) {
-    xir_relu_short(XIR_AT(net), value_of(net, 0), "free");
+    xir_build_relu(XIR_AT(net), value_of(net, 0), "free");
 }
 static void free_relu_first(xir_network *net) {
     xir_at at = XIR_AT(net);
     at.before = op_of(net, 2);
-    xir_relu_short(at, value_of(net, 0), "free");
+    xir_build_relu(at, value_of(net, 0), "free");
 }
 static void all_alike(xir_network *net) {
     for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) DOES(xir_op_set_name(op, XIR_STR("same")));
@@ -122,7 +122,7 @@ static void renumbered(xir_network *net) {
 }
 static void holes(xir_network *net) {
     for (int i = 0; i < 20; i++) {
-        xir_relu_short(XIR_AT(net), value_of(net, 0), "gone");
+        xir_build_relu(XIR_AT(net), value_of(net, 0), "gone");
         DOES(xir_op_erase(xir_network_last(net)));
     }
 }
@@ -239,7 +239,7 @@ static void erased_ops_are_remembered(void **state) {
     assert_int_equal(xir_diff_kinds(d, relu), 0);
     assert_int_equal(xir_diff_kinds(d, op_of(b, 2)), XIR_DIFF_ADDED);
     /* Nor does one that came later disturb. */
-    xir_relu_short(XIR_AT(a), value_of(a, 0), "late");
+    xir_build_relu(XIR_AT(a), value_of(a, 0), "late");
     assert_null(xir_diff_in_b(d, xir_network_last(a)));
     assert_int_equal(xir_diff_kinds(d, xir_network_last(a)), 0);
     xir_diff_free(d);
@@ -351,15 +351,15 @@ enum { F16, BF16, F32, F64, I8, U8, I64, U64, I4 };
 
 static const xir_type *element(int which) {
     switch (which) {
-    case F16:  return xir_float(ctx, XIR_FLOAT_FP16);
-    case BF16: return xir_float(ctx, XIR_FLOAT_BF16);
-    case F32:  return xir_float(ctx, XIR_FLOAT_FP32);
-    case F64:  return xir_float(ctx, XIR_FLOAT_FP64);
-    case I8:   return xir_sint(ctx, 8);
-    case U8:   return xir_uint(ctx, 8);
-    case I64:  return xir_sint(ctx, 64);
-    case U64:  return xir_uint(ctx, 64);
-    default:   return xir_sint(ctx, 4);
+    case F16:  return xir_type_float(ctx, XIR_FLOAT_FP16);
+    case BF16: return xir_type_float(ctx, XIR_FLOAT_BF16);
+    case F32:  return xir_type_float(ctx, XIR_FLOAT_FP32);
+    case F64:  return xir_type_float(ctx, XIR_FLOAT_FP64);
+    case I8:   return xir_type_sint(ctx, 8);
+    case U8:   return xir_type_uint(ctx, 8);
+    case I64:  return xir_type_sint(ctx, 64);
+    case U64:  return xir_type_uint(ctx, 64);
+    default:   return xir_type_sint(ctx, 4);
     }
 }
 
@@ -483,7 +483,7 @@ static xir_network *many(int n, int but) {
     xir_value *x = xir_input(xir_at_end(net), "in", FP32("*", 4)), *last = x;
     for (int i = 0; i < n; i++) {
         if (i == but) continue;
-        xir_value *y = xir_relu_short(xir_at_end(net), i % 2 ? x : last, "r");
+        xir_value *y = xir_build_relu(xir_at_end(net), i % 2 ? x : last, "r");
         if (i % 2 == 0) last = y;
     }
     assert_non_null(last);

@@ -26,7 +26,7 @@ static xir_network *chain(xir_context *with, const char *names, const char *valu
     xir_network *net = xir_network_new(with, "chain", XIR_FRAMEWORK_PYTORCH, "v1.9");
     if (!net) return NULL;
     xir_at at = XIR_AT(net);
-    xir_value *v = xir_input(at, "in", XIR_TENSOR(with, xir_float(with, XIR_FLOAT_FP32), "*", 2));
+    xir_value *v = xir_input(at, "in", XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "*", 2));
     if (v) xir_value_set_name(v, XIR_STR("in"));
     for (const char *from = names, *end; v && *names; from = end + 1) {
         end = strchr(from, '|');
@@ -169,7 +169,7 @@ static void many_alike_are_linear(void **state) {
         xir_value *v = xir_input(at, "in", FP32("*", 2));
         for (int i = 0; i < MANY; i++) {
             snprintf(text, sizeof text, distinct ? "a long name %d" : "same", i);
-            v = xir_relu_short(at, v, text);
+            v = xir_build_relu(at, v, text);
         }
         assert_non_null(v);
         network_names names;

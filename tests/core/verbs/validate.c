@@ -15,16 +15,16 @@ static void *body_of(xir_op *op) {
 }
 
 static const xir_type *quantized(const double *ratios, size_t n, int64_t axis, const xir_type *storage) {
-    const xir_type *normalized = xir_normalized(ctx, xir_norm_ratios_get(ctx, ratios, n, axis), storage, NULL);
+    const xir_type *normalized = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, ratios, n, axis), storage, NULL);
     const double one = 1;
-    return xir_normalized_quantized(ctx, normalized, xir_scales_get(ctx, &one, 1, -1), NULL, 0);
+    return xir_type_normalized_quantized(ctx, normalized, xir_scales_from(ctx, &one, 1, -1), NULL, 0);
 }
 
 static void give_type(xir_network *net, int64_t v_id, const xir_type *element, const char *layout, const int64_t *dims, size_t rank) {
-    DOES(xir_value_set_type(value_of(net, v_id), xir_tensor_named(ctx, element, layout, dims, rank)));
+    DOES(xir_value_set_type(value_of(net, v_id), xir_type_tensor_text(ctx, element, layout, dims, rank)));
 }
 
-static const xir_type *fp32(void) { return xir_float(ctx, XIR_FLOAT_FP32); }
+static const xir_type *fp32(void) { return xir_type_float(ctx, XIR_FLOAT_FP32); }
 #define DIMS(...) (const int64_t[]){ __VA_ARGS__ }, COUNT(((const int64_t[]){ __VA_ARGS__ }))
 
 /* ---- the network ------------------------------------------------------------------------------------------------- */
@@ -90,16 +90,16 @@ static void layout_axis_twice(xir_network *net)      { give_type(net, 3, fp32(),
 static void unit_without_its_axis(xir_network *net)  { give_type(net, 3, fp32(), "NHWc4", DIMS(1, 8, 8, 4)); }
 static void unit_is_not_the_dim(xir_network *net)    { give_type(net, 3, fp32(), "NHWCc8", DIMS(1, 8, 8, 1, 4)); }
 static void element_null(xir_network *net) {
-    xir_tensor_type type = *xir_type_tensor(xir_value_type(value_of(net, 3)));
+    xir_tensor_type type = *xir_type_as_tensor(xir_value_type(value_of(net, 3)));
     type.element_dtype = NULL;
     type.head.hash = 0;
     value_of(net, 3)->type = arena_copy(&net->arena, &type, sizeof type);
 }
 static void ratios_too_few(xir_network *net) {
-    give_type(net, 3, quantized((const double[]){ 1, 2, 3 }, 3, -1, xir_sint(ctx, 8)), "NHWC", DIMS(1, 8, 8, 4));
+    give_type(net, 3, quantized((const double[]){ 1, 2, 3 }, 3, -1, xir_type_sint(ctx, 8)), "NHWC", DIMS(1, 8, 8, 4));
 }
 static void ratios_along_no_axis(xir_network *net) {
-    give_type(net, 3, quantized((const double[]){ 1, 2, 3, 4 }, 4, 4, xir_sint(ctx, 8)), "NHWC", DIMS(1, 8, 8, 4));
+    give_type(net, 3, quantized((const double[]){ 1, 2, 3, 4 }, 4, 4, xir_type_sint(ctx, 8)), "NHWC", DIMS(1, 8, 8, 4));
 }
 static void weights_layout(xir_network *net)         { give_type(net, 1, fp32(), "HWI", DIMS(3, 3, 3, 4)); }
 
@@ -244,7 +244,7 @@ static void a_hard_op_without_inputs(xir_network *net) {
     assert_non_null(xir_network_add(net, &(xir_op_desc)DESC(hard_op, TYPES(type), .before = op_of(net, 3))));
 }
 static void ratios_of_reals(xir_network *net) {
-    give_type(net, 5, quantized((const double[]){ 1, 2, 3 }, 3, -1, xir_float(ctx, XIR_FLOAT_FP32)), "NHWC", DIMS(1, 4, 4, 4));
+    give_type(net, 5, quantized((const double[]){ 1, 2, 3 }, 3, -1, xir_type_float(ctx, XIR_FLOAT_FP32)), "NHWC", DIMS(1, 4, 4, 4));
 }
 static void ids_in_any_order(xir_network *net) {
     DOES(xir_op_set_id(op_of(net, 1), 1000000));
@@ -252,7 +252,7 @@ static void ids_in_any_order(xir_network *net) {
     DOES(xir_op_set_id(op_of(net, 3), 1));
 }
 static void params_without_bytes(xir_network *net)              { assert_false(xir_params_has_data(value_of(net, 1))); }
-static void an_output_used_by_nobody(xir_network *net)          { xir_at at = { .net = net, .before = op_of(net, 5) }; xir_relu_short(at, value_of(net, 2), NULL); }
+static void an_output_used_by_nobody(xir_network *net)          { xir_at at = { .net = net, .before = op_of(net, 5) }; xir_build_relu(at, value_of(net, 2), NULL); }
 
 static void what_looks_wrong_and_is_not(void **state) {
     (void)state;
@@ -307,7 +307,7 @@ static void all_faults_are_found(void **state) {
     xir_network *net = small_net();
     xir_at at = { .net = net, .before = op_of(net, 5) };
     for (int i = 0; i < MANY; i++) {
-        xir_value *x = xir_relu_short(at, value_of(net, 2), NULL);
+        xir_value *x = xir_build_relu(at, value_of(net, 2), NULL);
         DOES(xir_op_set_input(xir_value_op(x), 0, NULL));
     }
     assert_int_equal(xir_network_validate(net, why), XIR_E_MISSING);
@@ -316,7 +316,7 @@ static void all_faults_are_found(void **state) {
     assert_int_equal(xir_diags_more(why), MANY - KEPT);
     xir_diags_clear(why);
     xir_diags *all = xir_diags_new(ctx);
-    xir_diags_set_most(all, MANY);
+    xir_diags_set_max(all, MANY);
     assert_int_equal(xir_network_validate(net, all), XIR_E_MISSING);
     assert_int_equal(xir_diags_count(all), MANY);
     CHECK_STR(xir_diags_at(all, MANY - 1)->path, "/ops/2004/inputs/0");

@@ -15,18 +15,18 @@
  *     id 6  out   takes 6 and 3: in another order than they are made */
 static xir_network *net;
 
-static xir_value *named(xir_at at, xir_value *input, const char *name) { return xir_relu_short(at, input, name); }
+static xir_value *named(xir_at at, xir_value *input, const char *name) { return xir_build_relu(at, input, name); }
 
 static xir_network *build(xir_context *in) {
     xir_network *made = xir_network_new(in, "branches", XIR_FRAMEWORK_PYTORCH, "v1.9");
     if (!made) return NULL;
-    const xir_type *fp32 = xir_float(in, XIR_FLOAT_FP32);
+    const xir_type *fp32 = xir_type_float(in, XIR_FLOAT_FP32);
     xir_at at = XIR_AT(made);
     xir_value *image = xir_input(at, "in", XIR_TENSOR(in, fp32, "NHWC", 1, 8, 8, 3));
     xir_value *w = xir_params_new(made, XIR_STR("w"), XIR_TENSOR(in, fp32, "HWIO", 1, 1, 3, 4));
     xir_value *conv = XIR_CONV2D(at, .input = image, .weights = w, .name = "conv");
     xir_value *left = named(at, conv, "left"), *right = named(at, conv, "right");
-    xir_value *last = named(at, xir_add_short(at, left, right, 1, 1, "sum"), "last");
+    xir_value *last = named(at, xir_build_add(at, left, right, 1, 1, "sum"), "last");
     xir_op *out = xir_output(at, XIR_VALUES(last, left));
     if (!out) {
         xir_network_free(made);
@@ -380,11 +380,11 @@ static void a_long_way_round_is_found_at_once(void **state) {
     (void)state;
     xir_network *big = xir_network_new(ctx, "ladder", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_at at = XIR_AT(big);
-    xir_value *x = xir_input(at, "in", XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "*", 2));
-    xir_value *first = xir_relu_short(at, x, "first");
+    xir_value *x = xir_input(at, "in", XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "*", 2));
+    xir_value *first = xir_build_relu(at, x, "first");
     x = first;
-    for (int i = 0; i < 20000; i++) x = xir_add_short(at, x, x, 1, 1, "");
-    xir_value *last = xir_relu_short(at, x, "last");
+    for (int i = 0; i < 20000; i++) x = xir_build_add(at, x, x, 1, 1, "");
+    xir_value *last = xir_build_relu(at, x, "last");
     xir_output(at, XIR_VALUES(last));
     const int64_t ends[] = { xir_op_id(xir_value_op(first)), xir_op_id(xir_value_op(last)) };
     xir_view *view = xir_view_ids(big, ends, 2);
@@ -468,11 +468,11 @@ static void nothing_becomes_an_empty_network(void **state) {
 /* Params of attributes and of sub ops are the view's too. */
 static void params_of_attributes_count(void **state) {
     (void)state;
-    const xir_type *code = XIR_TENSOR(ctx, xir_uint(ctx, 64), "*", 4), *type = xir_value_type(value(3));
+    const xir_type *code = XIR_TENSOR(ctx, xir_type_uint(ctx, 64), "*", 4), *type = xir_value_type(value(3));
     xir_value *instr = xir_params_new(net, XIR_STR("instr"), code), *inner = xir_params_new(net, XIR_STR("inner"), code);
     xir_hard_op_attrs a = xir_hard_op_init();
     a.instr = (xir_values){ &inner, 1 };
-    xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_of(ctx, xir_hard_op_class()), .attrs = &a,
+    xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_hard_op_class()), .attrs = &a,
                                 .types = &type, .n_types = 1, .id = XIR_NO_ID);
     xir_value *inputs[] = { value(5), value(1) };
     desc.inputs = inputs;
@@ -546,11 +546,11 @@ static void any_part_is_a_network(void **state) {
     for (int round = 0; round < 200; round++) {
         xir_network *big = xir_network_new(ctx, "chance", XIR_FRAMEWORK_PYTORCH, "v1.9");
         xir_at at = XIR_AT(big);
-        xir_value *made[24] = { xir_input(at, "in", XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 2, 2, 2)) };
+        xir_value *made[24] = { xir_input(at, "in", XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 2, 2, 2)) };
         size_t n = 1;
         while (n < 24) {
             xir_value *a = made[chance(n)], *b = made[chance(n)];
-            made[n++] = chance(2) ? xir_add_short(at, a, b, 1, 1, "") : XIR_RELU(at, a);
+            made[n++] = chance(2) ? xir_build_add(at, a, b, 1, 1, "") : XIR_RELU(at, a);
         }
         xir_output(at, XIR_VALUES(made[chance(n)], made[chance(n)], made[n - 1]));
         assert_int_equal(xir_network_status(big), XIR_OK);

@@ -6,9 +6,9 @@ static void what_nobody_makes_comes_in(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_at at = XIR_AT(net);
-    xir_value *x = xir_input(at, "in", FP32("*", 4)), *y = xir_relu_short(at, x, "left");
-    xir_value *sum = xir_add_short(at, y, y, 1, 1, "sum");
-    assert_non_null(xir_output(at, XIR_VALUES(xir_relu_short(at, sum, "last"))));
+    xir_value *x = xir_input(at, "in", FP32("*", 4)), *y = xir_build_relu(at, x, "left");
+    xir_value *sum = xir_build_add(at, y, y, 1, 1, "sum");
+    assert_non_null(xir_output(at, XIR_VALUES(xir_build_relu(at, sum, "last"))));
     xir_value *orphan = value_make_orphan(net, xir_value_type(y));
     assert_true(value_set_id(orphan, 90));
     DOES(xir_op_set_input(op_of(net, 2), 1, orphan));

@@ -17,16 +17,16 @@ typedef struct long_row { xir_convert_row row; const char *later; uint64_t more;
 #define LONG_ROW(...) { .row = { .abi = XIR_ABI, .size = sizeof(long_row), __VA_ARGS__ } }
 
 static bool twice(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0);
-    return xir_node_gives(at, "Add", XIR_VALUES(x, x), XIR_NO_SETS);
+    xir_value *x = xir_node_input(at, 0);
+    return xir_node_becomes(at, "Add", XIR_VALUES(x, x), XIR_NO_SETS);
 }
 
 /* input * weight + bias */
 static bool affine(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *weight = xir_node_in(at, 1), *bias = xir_node_opt(at, 2);
+    xir_value *x = xir_node_input(at, 0), *weight = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
     if (!xir_node_same_elements(at, 0, x, 1, weight)) return false;
     xir_value *y = xir_node_product(at, x, weight);
-    return xir_node_give(at, 0, bias ? xir_node_sum(at, y, bias, 1, 1) : y);
+    return xir_node_result(at, 0, bias ? xir_node_sum(at, y, bias, 1, 1) : y);
 }
 
 /* What the attributes are as numbers: x * scale + the sum of pads, 100 more if it is flagged. */
@@ -37,16 +37,16 @@ static bool numbers(xir_node *at) {
     double sum = xir_node_bool(at, "flag", false) ? 100 : 0;
     if (xir_node_items(at, "pad", &list)) for (size_t i = 0; i < list.n; i++) sum += (double)list.v[i];
     if (xir_node_real_items(at, "more", &reals, &n)) for (size_t i = 0; i < n; i++) sum += reals[i];
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
-    return xir_node_gives(at, "ClampScalar", XIR_VALUES(x), XIR_SETS(XIR_SETR("min", xir_node_real(at, "scale", 1)),
+    return xir_node_becomes(at, "ClampScalar", XIR_VALUES(x), XIR_SETS(XIR_SETR("min", xir_node_real(at, "scale", 1)),
                                                                       XIR_SETR("max", sum)));
 }
 
 static const long_row rows[] = {
     LONG_ROW("toy::nn.Affine",  "1-3 input weight bias", "1", "fused:nb", "Multiply, Add", NULL, affine),
     LONG_ROW("toy::nn.Numbers", "1", "1", "scale:fib flag:bn pad:Is more:FI #id:i out.dims:I *:t", "ClampScalar", NULL, numbers),
-    LONG_ROW("toy::nn.Kinds",   "1", "1", "n:n b:b i:i f:f s:s t:t o:o a:a B:B I:I F:F S:S T:T O:O A:A", NULL, NULL, xir_convert_none),
+    LONG_ROW("toy::nn.Kinds",   "1", "1", "n:n b:b i:i f:f s:s t:t o:o a:a B:B I:I F:F S:S T:T O:O A:A", NULL, NULL, xir_convert_unsupported),
     LONG_ROW("toy::nn.Same",    "1", "1", "", "Copy", NULL, xir_convert_copy),
     LONG_ROW("toy::nn.Relu",    "1", "1", "",             "ReLU",    NULL,          NULL),
     LONG_ROW("toy::nn.Leaky",   "1", "1", "slope:f!",     "ReLU",    "alpha=slope", NULL),
@@ -267,7 +267,7 @@ static void a_dialect_says_which_ops_are_pure(void **state) {
 
 static xir_value *params_of(const char *name, xir_float_format format) {
     static const double bytes[6] = { 1, 2, 3, 4, 5, 6 };
-    xir_value *v = xir_params_copy(net, xir_str_of(name), XIR_TENSOR(with, xir_float(with, format), "**", 2, 3), bytes,
+    xir_value *v = xir_params_copy(net, xir_str_of(name), XIR_TENSOR(with, xir_type_float(with, format), "**", 2, 3), bytes,
                                    format == XIR_FLOAT_FP64 ? 48 : 24);
     assert_non_null(v);
     return v;
@@ -411,7 +411,7 @@ static void several_kinds_and_any_name(void **state) {
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         net = story_net_in(with, "x: 2 3; a = toy::nn.Numbers x; out a");
-        xir_value *seven = xir_params_copy(net, XIR_STR("p"), XIR_TENSOR(with, xir_sint(with, 64), "*", 1), whole, 8);
+        xir_value *seven = xir_params_copy(net, XIR_STR("p"), XIR_TENSOR(with, xir_type_sint(with, 64), "*", 1), whole, 8);
         const xir_any values[] = { xir_any_real(0.5), xir_any_int(-3), xir_any_bool(true), xir_any_text(XIR_STR("x")), xir_any_null(),
                                    xir_any_list(two, 2), xir_any_list(halves, 2), { .kind = XIR_ANY_PARAMS, .as.params = seven } };
         set_attr("a", cases[i].name, values[cases[i].value]);
@@ -456,8 +456,8 @@ static void input_shape_types_an_input_without_a_type(void **state) {
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         net = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "");
-        const xir_type *types[] = { NULL, XIR_TENSOR(with, xir_float(with, XIR_FLOAT_FP32), "**", 2, 3) };
-        xir_op *in = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_of(with, xir_input_class()), .types = types, .n_types = 2,
+        const xir_type *types[] = { NULL, XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "**", 2, 3) };
+        xir_op *in = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_input_class()), .types = types, .n_types = 2,
                                                           .id = XIR_NO_ID));
         assert_non_null(in);
         xir_value *x = xir_op_output(in, 0), *y = xir_op_output(in, 1);

@@ -96,7 +96,7 @@ static size_t shapes_missing(const xir_network *net, bool say, size_t *checked) 
         }
         for (size_t i = 0; i < xir_op_output_count(op) && !*d; i++) {
             const xir_type *type = xir_value_type(xir_op_output(op, (int64_t)i));
-            bool whole = xir_type_tensor(type) && !xir_type_has_unknown_dim(type);
+            bool whole = xir_type_as_tensor(type) && !xir_type_has_unknown_dim(type);
             ++*checked;
             if (!whole && say) print_error("%.*s has no static shape\n", (int)xir_class_key(cls).size, xir_class_key(cls).data);
             missing += !whole;

@@ -290,7 +290,7 @@ static void names_of_dims_follow(void **state) {
     assert_true(PASS(net, "layout") > 0);
     xir_value *results[1], *arguments[1];
     assert_int_equal(xir_network_outputs(net, results, 1), 1);
-    assert_true(xir_any_equal(xir_map_get(xir_value_tags(results[0]), XIR_STR("source.dims")), &list));
+    assert_true(xir_any_equal(xir_map_find(xir_value_tags(results[0]), XIR_STR("source.dims")), &list));
     xir_op *made = xir_value_op(xir_op_input(xir_value_op(results[0]), 0));
     assert_true(xir_op_is(made, xir_relu_class()));
     assert_null(xir_value_tags(xir_op_output(made, 0)));
@@ -298,9 +298,9 @@ static void names_of_dims_follow(void **state) {
     xir_network_outputs(net, results, 1);
     xir_network_inputs(net, arguments, 1);
     CHECK_STR(xir_value_name(results[0]), "y");
-    assert_true(xir_any_equal(xir_map_get(xir_value_tags(results[0]), XIR_STR("source.dims")), &expected));
-    assert_true(xir_any_equal(xir_map_get(xir_value_tags(arguments[0]), XIR_STR("source.dims")), &expected));
-    assert_null(xir_map_get(xir_value_tags(arguments[0]), XIR_STR("onnx.dims")));
+    assert_true(xir_any_equal(xir_map_find(xir_value_tags(results[0]), XIR_STR("source.dims")), &expected));
+    assert_true(xir_any_equal(xir_map_find(xir_value_tags(arguments[0]), XIR_STR("source.dims")), &expected));
+    assert_null(xir_map_find(xir_value_tags(arguments[0]), XIR_STR("onnx.dims")));
     xir_network_free(net);
 }
 

@@ -45,8 +45,8 @@ static void a_row_makes_an_op_part_of_the_region(void **state) {
 
 static void a_class_says_its_row(void **state) {
     (void)state;
-    CHECK_STR(xir_class_note(xir_class_find(ctx, XIR_STR("axes::Mirror")), XIR_WORD_LAYOUT, 0), "SAME, AXIS, axis");
-    CHECK_STR(xir_class_note(xir_class_find(ctx, XIR_STR("axes::Silent")), XIR_WORD_LAYOUT, 0), "");
+    CHECK_STR(xir_class_note(xir_class_find(ctx, XIR_STR("axes::Mirror")), XIR_DECL_LAYOUT, 0), "SAME, AXIS, axis");
+    CHECK_STR(xir_class_note(xir_class_find(ctx, XIR_STR("axes::Silent")), XIR_DECL_LAYOUT, 0), "");
 }
 
 static int begin(void **state) {

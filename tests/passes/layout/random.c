@@ -174,7 +174,7 @@ static void unstack(pool *p, xir_value *v) {
 static xir_value *gathered(const pool *p, xir_value *v) {
     static const int64_t at[] = { 0, -1, 0, 0 }, two_by_two[] = { 2, 2 };
     size_t n = chance(3);
-    const xir_type *type = xir_tensor(ctx, xir_sint(ctx, 64), NULL, two_by_two, n);
+    const xir_type *type = xir_type_tensor(ctx, xir_type_sint(ctx, 64), NULL, two_by_two, n);
     xir_value *i = constant(p->net, "i", type, at, n == 2 ? 32 : n == 1 ? 16 : 8);
     xir_gather_attrs a = xir_gather_init();
     a.axis = (int64_t)chance(rank(v));
@@ -295,7 +295,7 @@ static const xir_type *other_type(void) {
     size_t n = chance(10);
     for (size_t i = 0; i < n; i++) dims[i] = chance(8) ? 1 + (int64_t)chance(4) : chance(2) ? -1 : 0;
     const xir_layout *layout = chance(3) ? NULL : xir_layout_parse(ctx, xir_str_of(letters[2 + chance(6)]), NULL);
-    return chance(30) ? xir_tensor(ctx, xir_float(ctx, XIR_FLOAT_FP32), layout, dims, n) : chance(2) ? xir_sint(ctx, 8) : NULL;
+    return chance(30) ? xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), layout, dims, n) : chance(2) ? xir_type_sint(ctx, 8) : NULL;
 }
 
 /* An attribute, an input or a type is something else now; what is refused is refused. */

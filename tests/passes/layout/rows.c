@@ -25,7 +25,7 @@ static xir_value *first(xir_op *op, const xir_value *x) {
 
 static const xir_int_imm *imm(int64_t v) { return xir_int_imm_make(ctx, &(xir_int_imm){ .value = v }, why); }
 static xir_value *indices(const xir_value *x, const int64_t *data, const int64_t *dims, size_t rank) {
-    const xir_type *type = xir_tensor(ctx, xir_sint(ctx, 64), NULL, dims, rank);
+    const xir_type *type = xir_type_tensor(ctx, xir_type_sint(ctx, 64), NULL, dims, rank);
     int64_t n;
     assert_int_equal(xir_type_elements(type, &n), XIR_OK);
     return constant(of(x), "i", type, data, (size_t)n * sizeof *data);
@@ -68,11 +68,11 @@ static xir_value *do_gather(xir_value *x) {
     MAKE(gather, IN(x, indices(x, LIST(5, 0, 3, -1).data, LIST(4).data, 1)), a.axis = 1);
 }
 static xir_value *do_gather_elements(xir_value *x) {
-    const xir_type *type = XIR_TENSOR(ctx, xir_sint(ctx, 64), "****", 2, 3, 4, 5);
+    const xir_type *type = XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "****", 2, 3, 4, 5);
     xir_array *i = xir_array_random(ctx, type, 1, why);
     int64_t *data = xir_array_edit(i);
     for (size_t k = 0; k < 120; k++) data[k] %= 6;
-    xir_value *v = xir_params_of_array(of(x), XIR_STR("i"), i);
+    xir_value *v = xir_params_from_array(of(x), XIR_STR("i"), i);
     xir_array_free(i);
     MAKE(gather_elements, IN(x, v), a.axis = 1);
 }
@@ -82,10 +82,10 @@ static xir_value *do_mean_kept(xir_value *x) { MAKE(mean, IN(x), a.dim = LIST(2,
 static xir_value *do_cast(xir_value *x) {
     x = relu_of(x, "r");
     xir_cast_attrs a = xir_cast_init();
-    const xir_type *half = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP16), "****", 2, 6, 4, 5), *single = FP32("****", 2, 6, 4, 5);
-    a.target_dtype = xir_type_tensor(half);
+    const xir_type *half = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP16), "****", 2, 6, 4, 5), *single = FP32("****", 2, 6, 4, 5);
+    a.target_dtype = xir_type_as_tensor(half);
     x = first(xir_add_cast(end(x), (xir_cast_in){ x }, &a), x);
-    a.target_dtype = xir_type_tensor(single);
+    a.target_dtype = xir_type_as_tensor(single);
     return first(xir_add_cast(end(x), (xir_cast_in){ x }, &a), x);
 }
 static xir_value *do_prelu_one(xir_value *x)  { MAKE(prelu, IN(x), a.alpha = PARAMS(of(x), "alpha", NULL, 1)); }
@@ -222,7 +222,7 @@ static void rows_fit_their_classes(void **state) {
     size_t rows = 0;
     for (size_t i = 0; (cls = xir_context_class_at(ctx, i)); i++) {
         const class_layout *row = cls->layout;
-        assert_int_equal(row != NULL, xir_class_note(cls, XIR_WORD_LAYOUT, 0).size != 0);
+        assert_int_equal(row != NULL, xir_class_note(cls, XIR_DECL_LAYOUT, 0).size != 0);
         if (!row) continue;
         rows++;
         for (size_t k = 0; k < LAYOUT_ATTRS && row->attr[k]; k++) {

@@ -85,7 +85,7 @@ static void check_report(const char *expected) {
 
 static int64_t tag(const char *key) {
     const xir_map *tags = xir_network_tags(net);
-    const xir_any *any = tags ? xir_map_get(tags, xir_str_of(key)) : NULL;
+    const xir_any *any = tags ? xir_map_find(tags, xir_str_of(key)) : NULL;
     return any ? any->as.integer : -1;
 }
 
@@ -372,7 +372,7 @@ static void dumps_are_made_after_each_pass_that_changed_something(void **state) 
             assert_true(xir_network_equal(dump, start, true));
         } else {
             const xir_map *tags = xir_network_tags(dump);
-            assert_int_equal(xir_map_get(tags, XIR_STR("tag"))->as.integer, i < 3 ? 2 : 4 - (int)i);
+            assert_int_equal(xir_map_find(tags, XIR_STR("tag"))->as.integer, i < 3 ? 2 : 4 - (int)i);
         }
         xir_network_free(dump);
     }
@@ -407,7 +407,7 @@ static void a_failure_leaves_what_repeats_it(void **state) {
     snprintf(expected, sizeof expected, "the network before fails is kept; this repeats the failure: xir opt %s --passes fails", path);
     assert_string_equal(last_note(), expected);
     xir_network *before_it = must_load(path);
-    assert_int_equal(xir_map_get(xir_network_tags(before_it), XIR_STR("tag"))->as.integer, 4);
+    assert_int_equal(xir_map_find(xir_network_tags(before_it), XIR_STR("tag"))->as.integer, 4);
     assert_int_equal(xir_network_op_count(before_it), 6);
     xir_network_free(before_it);
 }

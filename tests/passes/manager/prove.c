@@ -6,7 +6,7 @@
 
 /* x [1,4] -> Multiply(x, w) 'p' -> ReLU 'r' -> Add(r, b) 'y' */
 static xir_network *line(xir_context *with, const float w[4], const float b[4]) {
-    const xir_type *type = XIR_TENSOR(with, xir_float(with, XIR_FLOAT_FP32), "NC", 1, 4);
+    const xir_type *type = XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "NC", 1, 4);
     xir_network *net = xir_network_new(with, "line", XIR_FRAMEWORK_PYTORCH, "v2.0");
     xir_at at = xir_at_end(net);
     xir_value *x = xir_input(at, "x", type);
@@ -42,7 +42,7 @@ static xir_proof_state state_of(const xir_proof *proof) {
 }
 
 static xir_array *array_of(const float v[4]) {
-    const xir_type *type = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NC", 1, 4);
+    const xir_type *type = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NC", 1, 4);
     xir_array *a = xir_array_copy(ctx, type, v, 16, why);
     assert_non_null(a);
     return a;
@@ -67,10 +67,10 @@ static void networks_that_compute_the_same(void **state) {
     xir_proof *p = xir_proof_new(ctx, NULL, why);
     xir_network *a = line(ctx, ones, twos), *b = line(ctx, nearly, twos);
     assert_int_equal(state_of(p).networks, 0);
-    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
     assert_int_equal(state_of(p).networks, 1);
-    assert_int_equal(xir_proof_look(p, b, why), XIR_OK);
-    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, b, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
     xir_proof_state s = state_of(p);
     assert_true(s.networks == 3 && s.outputs == 2 && s.largest < 1e-5);
     assert_int_equal(xir_diags_count(why), 0);
@@ -85,14 +85,14 @@ static void a_difference_is_said_with_the_first_value_that_differs(void **state)
     (void)state;
     xir_proof *p = proof_on("x", 0, 0);
     xir_network *a = line(ctx, ones, twos), *b = line(ctx, third, twos);
-    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
-    assert_int_equal(xir_proof_look(p, b, why), XIR_E_INVALID);
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, b, why), XIR_E_INVALID);
     assert_string_equal(findings(),
                         "the network computes something else, output 'y': 1 of 4 elements differs, the first is number 2: it was 5 and is 2 now; "
                         "the largest difference is 3\n"
                         "the first value that differs is 'p': 1 of 4 elements differs, the first is number 2: it was 3 and is -9 now; the largest "
                         "difference is 12");
-    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);   /* compared with the first, still */
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);   /* compared with the first, still */
     xir_network_free(a);
     xir_network_free(b);
     xir_proof_free(p);
@@ -103,13 +103,13 @@ static void the_tolerance_is_the_caller_s(void **state) {
     const float more[] = { 1.5f, 1, 1, 1 };
     xir_network *a = line(ctx, ones, twos), *b = line(ctx, more, twos);
     xir_proof *loose = proof_on("x", 0.6, 0), *relative = proof_on("x", 0, 0.2), *tight = proof_on("x", 0.4, 0);
-    assert_int_equal(xir_proof_look(loose, a, why), XIR_OK);
-    assert_int_equal(xir_proof_look(loose, b, why), XIR_OK);
+    assert_int_equal(xir_proof_check(loose, a, why), XIR_OK);
+    assert_int_equal(xir_proof_check(loose, b, why), XIR_OK);
     assert_true(state_of(loose).largest == 0.5);
-    assert_int_equal(xir_proof_look(relative, a, why), XIR_OK);
-    assert_int_equal(xir_proof_look(relative, b, why), XIR_OK);
-    assert_int_equal(xir_proof_look(tight, a, why), XIR_OK);
-    assert_int_equal(xir_proof_look(tight, b, why), XIR_E_INVALID);
+    assert_int_equal(xir_proof_check(relative, a, why), XIR_OK);
+    assert_int_equal(xir_proof_check(relative, b, why), XIR_OK);
+    assert_int_equal(xir_proof_check(tight, a, why), XIR_OK);
+    assert_int_equal(xir_proof_check(tight, b, why), XIR_E_INVALID);
     xir_diags_clear(why);
     xir_proof_free(loose);
     xir_proof_free(relative);
@@ -123,8 +123,8 @@ static void another_number_of_outputs_is_a_difference(void **state) {
     xir_proof *p = xir_proof_new(ctx, NULL, why);
     xir_network *a = line(ctx, ones, twos), *b = line(ctx, ones, twos);
     DOES(xir_op_add_input(xir_network_output_op(b), xir_op_output(xir_network_op_at(b, 2), 0)));
-    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
-    assert_int_equal(xir_proof_look(p, b, why), XIR_E_INVALID);
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, b, why), XIR_E_INVALID);
     assert_string_equal(findings(), "the network has 2 outputs now, 1 before");
     xir_network_free(a);
     xir_network_free(b);
@@ -135,11 +135,11 @@ static void names_of_inputs_must_be_there(void **state) {
     (void)state;
     xir_proof *p = proof_on("z", 0, 0);
     xir_network *a = line(ctx, ones, twos);
-    assert_int_equal(xir_proof_look(p, a, why), XIR_E_UNKNOWN);
+    assert_int_equal(xir_proof_check(p, a, why), XIR_E_UNKNOWN);
     assert_string_equal(findings(), "the network has no input 'z', which an array was given for");
     xir_proof_free(p);
     p = proof_on("0", 0, 0);   /* a number is a position */
-    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
     assert_int_equal(state_of(p).networks, 1);
     xir_proof_free(p);
     xir_network_free(a);
@@ -149,16 +149,16 @@ static void names_of_inputs_must_be_there(void **state) {
 static void each_sample_is_run_on_its_own(void **state) {
     (void)state;
     const float v[3][4] = { { -1, -1, -1, -1 }, { -1, 5, -1, -1 }, { -1, -1, -1, -1 } }, spoiled[] = { 1, 2, 1, 1 };
-    const xir_type *type = XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NC", 3, 4);
-    xir_array *x = xir_array_copy(ctx, type, v, sizeof v, why), *fewer = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NC", 2, 2), v, 16, why);
+    const xir_type *type = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NC", 3, 4);
+    xir_array *x = xir_array_copy(ctx, type, v, sizeof v, why), *fewer = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NC", 2, 2), v, 16, why);
     const xir_proof_input input = XIR_INIT(xir_proof_input, .name = "x", .array = x);
     xir_proof *p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .inputs = &input, .n_inputs = 1, .each = true), why);
     xir_network *a = line(ctx, ones, twos), *b = line(ctx, spoiled, twos);
-    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
-    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
     xir_proof_state s = state_of(p);
     assert_true(s.networks == 2 && s.outputs == 3);
-    assert_int_equal(xir_proof_look(p, b, why), XIR_E_INVALID);
+    assert_int_equal(xir_proof_check(p, b, why), XIR_E_INVALID);
     assert_string_equal(findings(),
                         "the network computes something else, output 'y': 1 of 4 elements differs, the first is number 1: it was 7 and is 12 now; "
                         "the largest difference is 5\n"
@@ -170,7 +170,7 @@ static void each_sample_is_run_on_its_own(void **state) {
         XIR_INIT(xir_proof_input, .name = "z", .array = fewer),
     };
     p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .inputs = two, .n_inputs = 2, .each = true), why);
-    assert_int_equal(xir_proof_look(p, a, why), XIR_E_BOUNDS);
+    assert_int_equal(xir_proof_check(p, a, why), XIR_E_BOUNDS);
     assert_string_equal(findings(), "the array for the input 'z' holds 2 samples, as many as the others hold were expected");
     xir_proof_free(p);
     xir_array_free(x);
@@ -186,16 +186,16 @@ static void a_proof_begins_with_what_can_be_run(void **state) {
     xir_network *open = line(ctx, ones, twos), *a = line(ctx, ones, twos);
     xir_value *bytes = xir_op_input(xir_network_op_at(open, 1), 1);
     xir_params_clear(bytes);
-    assert_int_equal(xir_proof_look(p, open, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, open, why), XIR_OK);
     assert_int_equal(state_of(p).networks, 0);
     assert_int_equal(xir_diags_count(why), 0);
     const xir_diag *d = xir_diags_at(xir_proof_obstacle(p), 0);
     assert_non_null(d);
     assert_int_equal(d->code, XIR_E_MISSING);
-    assert_int_equal(xir_proof_look(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
     assert_int_equal(state_of(p).networks, 1);
     assert_null(xir_proof_obstacle(p));
-    assert_int_equal(xir_proof_look(p, open, why), XIR_E_MISSING);   /* from now on it must run */
+    assert_int_equal(xir_proof_check(p, open, why), XIR_E_MISSING);   /* from now on it must run */
     xir_diags_clear(why);
     xir_network_free(open);
     xir_network_free(a);
@@ -207,10 +207,10 @@ static void unknown_dims_are_one(void **state) {
     xir_proof *p = xir_proof_new(ctx, NULL, why);
     xir_network *net = xir_network_new(ctx, "open", XIR_FRAMEWORK_PYTORCH, "v2.0");
     xir_at at = xir_at_end(net);
-    xir_value *x = xir_input(at, "x", XIR_TENSOR(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NC", -1, 4));
+    xir_value *x = xir_input(at, "x", XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NC", -1, 4));
     assert_non_null(xir_output(at, XIR_VALUES(XIR_RELU(at, x))));
-    assert_int_equal(xir_proof_look(p, net, why), XIR_OK);
-    assert_int_equal(xir_proof_look(p, net, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, net, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, net, why), XIR_OK);
     assert_int_equal(state_of(p).networks, 2);
     xir_network_free(net);
     xir_proof_free(p);
@@ -266,7 +266,7 @@ static void the_pass_that_changes_the_result_is_named(void **state) {
 
 /* in [1,c,2,2] -> the same with channels last -> twice as much -> back: or what is left of it if both borders have channels last. */
 static xir_network *pictures(int64_t c, bool last, float factor) {
-    const xir_type *fp32 = xir_float(ctx, XIR_FLOAT_FP32);
+    const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
     const xir_type *plain = XIR_TENSOR(ctx, fp32, "****", 1, c, 2, 2), *nhwc = XIR_TENSOR(ctx, fp32, "NHWC", 1, 2, 2, c);
     float numbers[4];
     for (int i = 0; i < 4; i++) numbers[i] = factor * (float)(i + 1);
@@ -288,14 +288,14 @@ static void arrays_follow_borders_that_get_channels_last(void **state) {
     for (int64_t c = 2; c < 5; c++) {
         xir_proof *p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .seed = (uint64_t)c), why);
         xir_network *a = pictures(c, false, 1), *b = pictures(c, true, 1), *wrong = pictures(c, true, 1.5f);
-        xir_status status = xir_proof_look(p, a, why);
-        if (!status) status = xir_proof_look(p, b, why);
-        if (!status) status = xir_proof_look(p, b, why);
+        xir_status status = xir_proof_check(p, a, why);
+        if (!status) status = xir_proof_check(p, b, why);
+        if (!status) status = xir_proof_check(p, b, why);
         if (status) xir_diags_print(why, stderr);
         assert_int_equal(status, XIR_OK);
         assert_int_equal(state_of(p).networks, 3);
         assert_true(state_of(p).largest == 0);
-        assert_int_equal(xir_proof_look(p, wrong, why), XIR_E_INVALID);
+        assert_int_equal(xir_proof_check(p, wrong, why), XIR_E_INVALID);
         xir_diags_clear(why);
         xir_network_free(a);
         xir_network_free(b);
@@ -311,9 +311,9 @@ static void scarce_look(want *w) {
     IN_PLENTY(w, a = line(w->ctx, ones, twos); b = line(w->ctx, third, twos));
     xir_proof *p;
     TRY_MAKE(w, p, xir_proof_new(w->ctx, NULL, w->why));
-    TRY(w, xir_proof_look(p, a, w->why));
+    TRY(w, xir_proof_check(p, a, w->why));
     assert_true(state_of(p).networks >= 1);   /* without memory it is not taken for one that cannot be run */
-    TRY(w, xir_proof_look(p, a, w->why));
+    TRY(w, xir_proof_check(p, a, w->why));
     IN_PLENTY(w, xir_network_free(a); xir_network_free(b); xir_proof_free(p));
 }
 

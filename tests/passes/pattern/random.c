@@ -27,9 +27,9 @@ static xir_network *random_net(size_t ops) {
         /* Near ones more often, so that chains come about. */
         xir_value *a = values[chance(2) ? n - 1 - chance(n < 4 ? n : 4) : chance(n)], *b = values[chance(n)];
         if (chance(2)) {
-            values[n++] = xir_op_output(xir_add(at, unary[chance(COUNT(unary))](), &(xir_relu_in){ .input = a }, NULL), 0);
+            values[n++] = xir_op_output(xir_op_build(at, unary[chance(COUNT(unary))](), &(xir_relu_in){ .input = a }, NULL), 0);
         } else if (chance(5)) {
-            values[n++] = xir_op_output(xir_add(at, binary[chance(COUNT(binary))](), &(xir_add_in){ .lhs = a, .rhs = b }, NULL), 0);
+            values[n++] = xir_op_output(xir_op_build(at, binary[chance(COUNT(binary))](), &(xir_add_in){ .lhs = a, .rhs = b }, NULL), 0);
         } else {
             xir_split_attrs split = xir_split_init();
             split.axis = 0;
@@ -112,7 +112,7 @@ static bool op_fits(trial *t, uint8_t row, const xir_op *op, uint32_t order) {
     const xir_pattern_row *r = &t->rows[row];
     const xir_class *cls = xir_op_class(op);
     bool good = !r->classes[0];
-    for (size_t i = 0; i < XIR_ROW_MOST_CLASSES && r->classes[i]; i++) good |= xir_op_is(op, r->classes[i]());
+    for (size_t i = 0; i < XIR_ROW_MAX_CLASSES && r->classes[i]; i++) good |= xir_op_is(op, r->classes[i]());
     if (!good || !cls) return false;
     size_t n = xir_op_input_count(op) > r->n_inputs ? xir_op_input_count(op) : r->n_inputs;
     for (size_t i = 0; i < n && r->n_inputs; i++) {

@@ -232,7 +232,7 @@ static const xir_pattern_row relu_rows[] = { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_r
 OPEN(endless, relu_rows);
 static xir_verdict another_relu(xir_rewriter *at, const xir_match *m, void *user) {
     (void)at, (void)user;
-    return xir_match_replace(m, xir_relu_short(xir_match_at(m), xir_match_value(m, 0), NULL));
+    return xir_match_replace(m, xir_build_relu(xir_match_at(m), xir_match_value(m, 0), NULL));
 }
 static xir_verdict only_say_so(xir_rewriter *at, const xir_match *m, void *user) { return (void)at, (void)m, (void)user, XIR_REWRITE_DONE; }
 
@@ -576,8 +576,8 @@ static void in_the_end_nothing_fits(void **state) {
         values[n++] = xir_input(at, "x", FP32("*", 4));
         for (uint64_t k = 5 + chance(60); k; k--) {
             xir_value *a = values[n - 1 - chance(n < 5 ? n : 5)], *b = values[chance(3) ? n - 1 - chance(n < 3 ? n : 3) : chance(n)];
-            xir_op *op = chance(5) < 3 ? xir_add(at, unary[chance(4)](), &(xir_relu_in){ .input = a }, NULL)
-                                       : xir_add(at, binary[chance(2)](), &(xir_add_in){ .lhs = a, .rhs = b }, NULL);
+            xir_op *op = chance(5) < 3 ? xir_op_build(at, unary[chance(4)](), &(xir_relu_in){ .input = a }, NULL)
+                                       : xir_op_build(at, binary[chance(2)](), &(xir_add_in){ .lhs = a, .rhs = b }, NULL);
             values[n++] = xir_op_output(op, 0);
         }
         xir_output(at, chance(2) ? XIR_VALUES(values[n - 1]) : XIR_VALUES(values[n - 1], values[chance(n)]));

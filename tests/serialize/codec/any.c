@@ -33,7 +33,7 @@ static void networks_are_built_as_their_text_says(void **state) {
         encode_network(&e, net->params_bytes, net->text[XIR_TEXT_PARAMS_MD5]);
         assert_int_equal(any_sink_end(&built, &any), XIR_OK);
         xir_text_buffer out;
-        assert_int_equal(xir_print_any(ctx, &any, 0, &out), XIR_OK);
+        assert_int_equal(xir_any_print(ctx, &any, 0, &out), XIR_OK);
         check_same(out.data, out.size, p.data, p.size);
         xir_text_free(&out);
         encoder_free(&e);
@@ -122,8 +122,8 @@ static void check_resolved(const char *text, const char *after) {
     assert_non_null(net);
     xir_op *op = xir_network_first(net);
     assert_true(xir_class_is_opaque(xir_op_class(op)));
-    assert_int_equal(xir_register(with, xir_someone_class(), why), XIR_OK);
-    xir_status status = op_resolve(op, xir_class_of(with, xir_someone_class()), why);
+    assert_int_equal(xir_class_register(with, xir_someone_class(), why), XIR_OK);
+    xir_status status = op_resolve(op, xir_class_find_decl(with, xir_someone_class()), why);
     if (status) show_findings();
     assert_int_equal(status, XIR_OK);
     assert_non_null(xir_someone_of(op));
@@ -171,8 +171,8 @@ static void attributes_that_do_not_fit_leave_the_op_unknown(void **state) {
         if (!net) show_findings();
         assert_non_null(net);
         xir_op *op = xir_network_first(net);
-        assert_int_equal(xir_register(with, xir_someone_class(), why), XIR_OK);
-        assert_int_equal(op_resolve(op, xir_class_of(with, xir_someone_class()), why), bad[i].status);
+        assert_int_equal(xir_class_register(with, xir_someone_class(), why), XIR_OK);
+        assert_int_equal(op_resolve(op, xir_class_find_decl(with, xir_someone_class()), why), bad[i].status);
         assert_int_equal(xir_diags_count(why), 1);
         if (!xir_str_equal(xir_diags_at(why, 0)->path, xir_str_of(bad[i].path))) show_findings();
         assert_true(xir_str_equal(xir_diags_at(why, 0)->path, xir_str_of(bad[i].path)));
@@ -190,7 +190,7 @@ static void attributes_that_do_not_fit_leave_the_op_unknown(void **state) {
 
 static void wide_classes_are_read_and_written(void **state) {
     (void)state;
-    assert_int_equal(xir_register(ctx, xir_wide_class(), why), XIR_OK);
+    assert_int_equal(xir_class_register(ctx, xir_wide_class(), why), XIR_OK);
     paper p = { 0 };
     put(&p, "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[");
     for (int id = 0; id < 3; id++) {
@@ -211,17 +211,17 @@ static void wide_classes_are_read_and_written(void **state) {
 
 static void objects_have_any_rows(void **state) {
     (void)state;
-    assert_int_equal(xir_register(ctx, xir_boxed_class(), why), XIR_OK);
+    assert_int_equal(xir_class_register(ctx, xir_boxed_class(), why), XIR_OK);
     static const char *const good_texts[] = {
         "{\"_type_key\":\"someone::Boxed\",\"anything\":{\"a\":[1,{}]},\"inner\":null,\"size\":18446744073709551615}",
         "{\"_type_key\":\"someone::Boxed\",\"inner\":{\"_type_key\":\"icraft::xir::AlignedUnit\",\"index\":[1]}}",
         "{\"_type_key\":\"someone::Boxed\"}",
     };
     for (size_t i = 0; i < 3; i++) {
-        const xir_object *object = xir_parse_object(ctx, xir_str_of(good_texts[i]), why);
+        const xir_object *object = xir_object_parse(ctx, xir_str_of(good_texts[i]), why);
         if (!object) show_findings();
         xir_text_buffer out;
-        assert_int_equal(xir_print_object(ctx, object, 0, &out), XIR_OK);
+        assert_int_equal(xir_object_print(ctx, object, 0, &out), XIR_OK);
         check_same(out.data, out.size, good_texts[i], strlen(good_texts[i]));
         xir_text_free(&out);
     }
@@ -233,7 +233,7 @@ static void objects_have_any_rows(void **state) {
         { "{\"_type_key\":\"someone::Boxed\",\"inner\":{\"_type_key\":\"icraft::xir::AlignedUnit\",\"x\":1,\"x\":1}}", "/inner", XIR_E_EXISTS },
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_null(xir_parse_object(ctx, xir_str_of(bad[i].text), why));
+        assert_null(xir_object_parse(ctx, xir_str_of(bad[i].text), why));
         assert_true(xir_str_equal(xir_diags_at(why, 0)->path, xir_str_of(bad[i].path)));
         check_finding(bad[i].status, "");
     }
@@ -283,12 +283,12 @@ static void a_format_may_have_one_more_key(void **state) {
 
 static bool resolve_and_build(xir_context *with) {
     static const char text[] = SOMEONE("\"count\":3,\"counts\":[1,2,3],\"gamma\":" MAYBE("5") ",", "\"ratio\":1,\"zeta\":[1],");
-    if (xir_register(with, xir_wide_class(), NULL)) return false;
+    if (xir_class_register(with, xir_wide_class(), NULL)) return false;
     xir_network *net = xir_json_read(with, XIR_STR(text), XIR_STR("x"), NULL);
-    bool ok = net && xir_register(with, xir_someone_class(), NULL) == XIR_OK;
+    bool ok = net && xir_class_register(with, xir_someone_class(), NULL) == XIR_OK;
     xir_op *op = ok ? xir_network_first(net) : NULL;
     if (ok) {
-        ok = op_resolve(op, xir_class_of(with, xir_someone_class()), NULL) == XIR_OK;
+        ok = op_resolve(op, xir_class_find_decl(with, xir_someone_class()), NULL) == XIR_OK;
         assert_true(ok != xir_class_is_opaque(xir_op_class(op)));
     }
     arena a;

@@ -353,7 +353,7 @@ static void after_a_failure_nothing_is_done(void **state) {
     const xir_map *tags = NULL;
     assert_null(dialect_use(d, y));
     assert_null(dialect_element(d, 1));
-    assert_null(dialect_tensor(d, xir_uint(ctx, 8), NULL, 0));
+    assert_null(dialect_tensor(d, xir_type_uint(ctx, 8), NULL, 0));
     assert_null(dialect_part(d, NULL, 0, 1));
     assert_null(dialect_part_aligned(d, NULL, 1, 1, 8));
     assert_null(dialect_file(d, XIR_STR("x"), &fault));
@@ -458,7 +458,7 @@ static void declared_dims_become_a_type_and_a_tag(void **state) {
         for (size_t k = 0; k < shapes[i].rank; k++) {
             assert_int_equal(xir_type_dim(x->type, (int64_t)k, false), shapes[i].sizes[k]);
         }
-        assert_true(xir_type_equal(xir_type_element(x->type), xir_float(ctx, XIR_FLOAT_FP32)));
+        assert_true(xir_type_equal(xir_type_element(x->type), xir_type_float(ctx, XIR_FLOAT_FP32)));
         xir_network_free(net);
     }
 }
@@ -575,7 +575,7 @@ static void constants_that_nothing_uses_are_left_out(void **state) {
     xir_network *net = finish(&b);
     assert_int_equal(net->n_params, 1);
     out o = { .size = 0 };
-    put_any(&o, xir_map_get(xir_network_tags(net), XIR_STR("my.unused")));
+    put_any(&o, xir_map_find(xir_network_tags(net), XIR_STR("my.unused")));
     CHECK_STR(xir_str_of(o.text), "[a,c,c]");
     xir_network_free(net);
 }

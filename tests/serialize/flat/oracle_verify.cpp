@@ -164,9 +164,9 @@ void a_large_one(xir_context *ctx, xir_diags *why)
     const std::int64_t dims[] = { 1, 8, 8, 3 };
     xir_network *net = xir_network_new(ctx, "chain", XIR_FRAMEWORK_PYTORCH, "1");
     xir_at at = xir_at_end(net);
-    xir_value *x = xir_input(at, "", xir_tensor_named(ctx, xir_float(ctx, XIR_FLOAT_FP32), "NHWC", dims, 4));
+    xir_value *x = xir_input(at, "", xir_type_tensor_text(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", dims, 4));
     for (int i = 0; i < 60000; i++)
-        x = xir_relu_short(at, x, "");
+        x = xir_build_relu(at, x, "");
     const bytes file = written(net, why);
     if (accepted(file, usual_depth, usual_tables))
         fail("60000 ops have fewer tables than docs/formats.md says");

@@ -50,7 +50,7 @@ static void the_printed_schema_is_the_one_in_docs(void **state) {
     /* Classes of a program, with tags that are taken or in nobody's place, are not in it. */
     static const xir_class_decl *(*const own[])(void) = { xir_own_thing_class, xir_own_grain_class, xir_own_box_class,
                                                           xir_own_mix_class };
-    for (size_t i = 0; i < COUNT(own); i++) assert_int_equal(xir_register(ctx, own[i](), why), XIR_OK);
+    for (size_t i = 0; i < COUNT(own); i++) assert_int_equal(xir_class_register(ctx, own[i](), why), XIR_OK);
     check_printed();
 }
 
@@ -107,7 +107,7 @@ static void every_class_of_the_schema_is_found_and_no_other(void **state) {
         if (t) assert_ptr_equal(t->cls, cls);
     }
     assert_int_equal(found, 105 + 27);
-    assert_null(flat_table_of(&schema, xir_class_of(ctx, xir_own_mix_class())));
+    assert_null(flat_table_of(&schema, xir_class_find_decl(ctx, xir_own_mix_class())));
     assert_null(flat_table_of(&schema, class_opaque(ctx, XIR_STR("nobody::Knows"), true)));
     flat_schema_free(&schema);
 }

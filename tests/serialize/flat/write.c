@@ -287,8 +287,8 @@ static void ops_of_own_classes_are_unknown(void **state) {
     (void)state;
     static const xir_class_decl *(*const own[])(void) = { xir_own_grain_class, xir_own_thing_class, xir_own_box_class,
                                                           xir_own_mix_class };
-    for (size_t i = 0; i < COUNT(own); i++) xir_register(ctx, own[i](), NULL);
-    const xir_class *mix = xir_class_of(ctx, xir_own_mix_class());
+    for (size_t i = 0; i < COUNT(own); i++) xir_class_register(ctx, own[i](), NULL);
+    const xir_class *mix = xir_class_find_decl(ctx, xir_own_mix_class());
     assert_non_null(mix);
     char text[6000];
     xir_str row = { NULL, 0 };

@@ -169,7 +169,7 @@ static void an_op_more_costs_little(void **state) {
         xir_network *net = new_net();
         xir_at at = xir_at_end(net);
         xir_value *x = xir_input(at, "", FP32("NHWC", 1, 2, 2, 3));
-        for (size_t i = 0; i < 100 + 100 * k; i++) x = xir_relu_short(at, x, "");
+        for (size_t i = 0; i < 100 + 100 * k; i++) x = xir_build_relu(at, x, "");
         xir_output(at, XIR_VALUES(x));
         flat_file f = flat_written(net);
         sizes[k] = f.size;

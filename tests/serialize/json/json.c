@@ -31,7 +31,7 @@ typedef struct seed { xir_network *net; xir_value *weights, *pooled; const xir_t
 static seed seed_network(void) {
     seed s = { .net = xir_network_new(ctx, "whatever", XIR_FRAMEWORK_PYTORCH, "v1.9") };
     xir_at b = XIR_AT(s.net);
-    const xir_type *fp32 = xir_float(ctx, XIR_FLOAT_FP32);
+    const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
     s.image = XIR_TENSOR(ctx, fp32, "NHWC", 1, 416, 416, 3);
     xir_value *x = xir_input(b, "", s.image);
     s.weights = xir_params_new(s.net, XIR_STR(""), XIR_TENSOR(ctx, fp32, "HWIO", 3, 3, 3, 16));
@@ -107,20 +107,20 @@ static void single_objects_print_as_documented(void **state) {
     (void)state;
     seed s = seed_network();
     xir_text_buffer out;
-    CHECK_TEXT(xir_print_object(ctx, xir_type_object(s.image), 0, &out),
+    CHECK_TEXT(xir_object_print(ctx, xir_type_object(s.image), 0, &out),
                "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(NHWC)\",\"merged_distrs\":[],"
                "\"shape\":[1,416,416,3]}");
-    CHECK_TEXT(xir_print_value(s.weights, 0, &out),
+    CHECK_TEXT(xir_value_print(s.weights, 0, &out),
                "{\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Params\",\"dtype\":{\"_type_key\":\"icraft::xir::TensorType\","
                "\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(HWIO)\",\"merged_distrs\":[],\"shape\":[3,3,3,16]},\"mtype\":\"@hostm\","
                "\"name\":\"\",\"tags\":{},\"v_id\":1}");
     size_t size = 0;
     char *text = golden("max_pool2d_indented.json", &size);
-    check_text(xir_print_op(xir_value_op(s.pooled), 4, &out), &out, text, size);
+    check_text(xir_op_print(xir_value_op(s.pooled), 4, &out), &out, text, size);
     free(text);
-    CHECK_TEXT(xir_print_object(ctx, (const xir_object *)xir_scalar_real(ctx, 0.5), 4, &out), "0.5");
-    CHECK_TEXT(xir_print_object(ctx, (const xir_object *)xir_sint(ctx, 8), 0, &out), "\"@sint(8)\"");
-    CHECK_TEXT(xir_print_object(ctx, NULL, 0, &out), "null");
+    CHECK_TEXT(xir_object_print(ctx, (const xir_object *)xir_scalar_real(ctx, 0.5), 4, &out), "0.5");
+    CHECK_TEXT(xir_object_print(ctx, (const xir_object *)xir_type_sint(ctx, 8), 0, &out), "\"@sint(8)\"");
+    CHECK_TEXT(xir_object_print(ctx, NULL, 0, &out), "null");
     xir_network_free(s.net);
 }
 
@@ -128,15 +128,15 @@ static void single_objects_print_as_documented(void **state) {
 static void documented_types_print_as_documented(void **state) {
     (void)state;
     xir_text_buffer out;
-    const xir_type *fp32 = xir_float(ctx, XIR_FLOAT_FP32);
-    const xir_type *normalized = xir_normalized(ctx, xir_norm_ratios_get(ctx, (const double[]){ 1.1, 2.2, 3.3 }, 3, -1), xir_sint(ctx, 16), fp32);
-    CHECK_TEXT(xir_print_object(ctx, xir_type_object(XIR_TENSOR(ctx, normalized, "NHWC", 1024)), 4, &out),
+    const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
+    const xir_type *normalized = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, (const double[]){ 1.1, 2.2, 3.3 }, 3, -1), xir_type_sint(ctx, 16), fp32);
+    CHECK_TEXT(xir_object_print(ctx, xir_type_object(XIR_TENSOR(ctx, normalized, "NHWC", 1024)), 4, &out),
                "{\n    \"_type_key\": \"icraft::xir::TensorType\",\n    \"element_dtype\": {\n"
                "        \"_type_key\": \"icraft::xir::NormalizedType\",\n        \"expressed_dtype\": \"@fp(32)\",\n"
                "        \"normratio\": \"@norm_ratios([axis=-1]1.1,2.2,3.3)\",\n        \"storage_dtype\": \"@sint(16)\"\n    },\n"
                "    \"layout\": \"@layout(NHWC)\",\n    \"merged_distrs\": [],\n    \"shape\": [\n        1024\n    ]\n}");
-    const xir_scales *scales = xir_exp_scales_get(ctx, (const int64_t[]){ 3, 4 }, (const int64_t[]){ 3, 4 }, (const double[]){ 0.377, 0.27 }, 2, -1);
-    CHECK_TEXT(xir_print_object(ctx, xir_type_object(xir_normalized_quantized(ctx, normalized, scales, NULL, 0)), 4, &out),
+    const xir_scales *scales = xir_exp_scales_from(ctx, (const int64_t[]){ 3, 4 }, (const int64_t[]){ 3, 4 }, (const double[]){ 0.377, 0.27 }, 2, -1);
+    CHECK_TEXT(xir_object_print(ctx, xir_type_object(xir_type_normalized_quantized(ctx, normalized, scales, NULL, 0)), 4, &out),
                "{\n    \"_type_key\": \"icraft::xir::NormalizedQuantizedType\",\n    \"expressed_dtype\": \"@fp(32)\",\n"
                "    \"normratio\": \"@norm_ratios([axis=-1]1.1,2.2,3.3)\",\n    \"scale\": \"@exp_scales([axis=-1]3/3/0.377,4/4/0.27)\",\n"
                "    \"storage_dtype\": \"@sint(16)\",\n    \"zero_points\": []\n}");
@@ -150,16 +150,16 @@ static void values_without_a_class_print_as_json(void **state) {
     xir_any list = xir_any_list(items, sizeof items / sizeof items[0]);
     xir_entry entries[] = { { XIR_STR("a"), list }, { XIR_STR("b\n"), { .kind = XIR_ANY_UINT, .as.uinteger = UINT64_MAX } } };
     xir_any map = xir_any_map(entries, 2);
-    CHECK_TEXT(xir_print_any(ctx, &map, 0, &out),
+    CHECK_TEXT(xir_any_print(ctx, &map, 0, &out),
                "{\"a\":[null,true,-3,1e-05,3.0,\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f\x7F/\xC3\xA9\",[],{}],\"b\\n\":18446744073709551615}");
-    CHECK_TEXT(xir_print_any(ctx, &map, 2, &out),
+    CHECK_TEXT(xir_any_print(ctx, &map, 2, &out),
                "{\n  \"a\": [\n    null,\n    true,\n    -3,\n    1e-05,\n    3.0,\n"
                "    \"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f\x7F/\xC3\xA9\",\n    [],\n    {}\n  ],\n  \"b\\n\": 18446744073709551615\n}");
     double special[] = { (double)INFINITY, -(double)INFINITY, (double)NAN };
     const char *words[] = { "\"inf\"", "\"-inf\"", "\"nan\"" };
     for (int i = 0; i < 3; i++) {
         xir_any any = xir_any_real(special[i]);
-        CHECK_TEXT(xir_print_any(ctx, &any, 0, &out), words[i]);
+        CHECK_TEXT(xir_any_print(ctx, &any, 0, &out), words[i]);
     }
 }
 
@@ -170,10 +170,10 @@ static void nesting_is_limited_when_writing(void **state) {
     lists[0] = xir_any_list(NULL, 0);
     for (int i = 1; i <= DEPTH; i++) lists[i] = xir_any_list(&lists[i - 1], 1);
     xir_text_buffer out;
-    assert_int_equal(xir_print_any(ctx, &lists[127], 0, &out), XIR_OK);
+    assert_int_equal(xir_any_print(ctx, &lists[127], 0, &out), XIR_OK);
     assert_int_equal(out.size, 256);
     xir_text_free(&out);
-    assert_int_equal(xir_print_any(ctx, &lists[128], 0, &out), XIR_E_LIMIT);
+    assert_int_equal(xir_any_print(ctx, &lists[128], 0, &out), XIR_E_LIMIT);
     assert_null(out.data);
 }
 
@@ -181,12 +181,12 @@ static void nesting_is_limited_when_writing(void **state) {
 
 static void check_object(const char *text) {
     char *block = block_of(text, strlen(text));
-    const xir_object *object = xir_parse_object(ctx, (xir_str){ block, strlen(text) }, why);
+    const xir_object *object = xir_object_parse(ctx, (xir_str){ block, strlen(text) }, why);
     free(block);
     if (!object) show_findings();
     assert_non_null(object);
     xir_text_buffer out;
-    CHECK_TEXT(xir_print_object(ctx, object, 0, &out), text);
+    CHECK_TEXT(xir_object_print(ctx, object, 0, &out), text);
 }
 
 static void objects_are_read_from_their_text(void **state) {
@@ -200,14 +200,14 @@ static void objects_are_read_from_their_text(void **state) {
     check_object("{\"_type_key\":\"someone::Thing\",\"list\":[1,2.5,{\"a\":null}],\"name\":\"x\"}");
     check_object("{\"_type_key\":\"icraft::xir::AlignedUnit\",\"index\":[3],\"note\":\"new\",\"unit\":[1]}");
     check_object("{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(C)\",\"shape\":[3]}");
-    const xir_object *a = xir_parse_object(ctx, XIR_STR(" \n" FP32("1,2") "\t"), why);
-    const xir_object *b = xir_parse_object(ctx, XIR_STR(FP32("1,2")), why);
+    const xir_object *a = xir_object_parse(ctx, XIR_STR(" \n" FP32("1,2") "\t"), why);
+    const xir_object *b = xir_object_parse(ctx, XIR_STR(FP32("1,2")), why);
     assert_ptr_equal(a, b);
-    assert_null(xir_parse_object(ctx, XIR_STR("\"@layout(C)\" 1"), why));
+    assert_null(xir_object_parse(ctx, XIR_STR("\"@layout(C)\" 1"), why));
     check_finding(XIR_E_SYNTAX, "the end of the text was expected");
-    assert_null(xir_parse_object(ctx, XIR_STR("null"), why));
+    assert_null(xir_object_parse(ctx, XIR_STR("null"), why));
     check_finding(XIR_E_TYPE, "an object was expected, null was found");
-    assert_null(xir_parse_object(ctx, XIR_STR(""), why));
+    assert_null(xir_object_parse(ctx, XIR_STR(""), why));
     check_finding(XIR_E_SYNTAX, "a value was expected, the text ends here");
 }
 
@@ -218,20 +218,20 @@ static void ops_are_read_into_a_network_that_is_there(void **state) {
     static const char text[] = "{\"_type_key\":\"icraft::xir::ReLU\",\"alpha\":0.5,\"compile_target\":\"@hostt\",\"inputs\":["
         VALUE("0", "1,2,2,3") "," PARAM("77", "3") "],\"max_value\":\"inf\",\"name\":\"new\",\"op_id\":9,\"outputs\":[" VALUE("80", "1,2,2,3")
         "],\"tags\":{},\"threshold\":0.0}";
-    xir_op *op = xir_parse_op(net, XIR_STR(text), why);
+    xir_op *op = xir_op_parse(net, XIR_STR(text), why);
     if (!op) show_findings();
     assert_non_null(op);
     assert_ptr_equal(xir_op_input(op, 0), x);
     assert_false(xir_op_is_placed(op));
     assert_int_equal(xir_network_op_count(net), 3);
     xir_text_buffer out;
-    CHECK_TEXT(xir_print_op(op, 0, &out), text);
+    CHECK_TEXT(xir_op_print(op, 0, &out), text);
     assert_int_equal(xir_op_place(op, xir_network_last(net)), XIR_OK);
     assert_int_equal(xir_op_id(op), 9);
     assert_ptr_equal(xir_network_op_by_id(net, 9), op);
     assert_ptr_equal(xir_network_value_by_id(net, 80), xir_op_output(op, 0));
     assert_ptr_equal(xir_network_value_by_id(net, 77), xir_op_input(op, 1));
-    CHECK_TEXT(xir_print_op(op, 0, &out), text);
+    CHECK_TEXT(xir_op_print(op, 0, &out), text);
     xir_network_free(net);
 }
 
@@ -250,7 +250,7 @@ static void a_refused_op_leaves_the_network_as_it_was(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         xir_network *net = must_read(SMALL, strlen(SMALL));
         xir_value *x = xir_op_output(xir_network_first(net), 0);
-        assert_null(xir_parse_op(net, xir_str_of(texts[i]), why));
+        assert_null(xir_op_parse(net, xir_str_of(texts[i]), why));
         check_finding(expected[i], "");
         assert_int_equal(xir_value_use_count(x), 1);
         assert_int_equal(xir_network_params(net, NULL, 0), 0);
@@ -380,7 +380,7 @@ static void put_shuffled(paper *p, const xir_any *any) {
         put_escaped(p, any->as.text);
     } else {
         xir_text_buffer out;
-        assert_int_equal(xir_print_any(ctx, any, 0, &out), XIR_OK);
+        assert_int_equal(xir_any_print(ctx, any, 0, &out), XIR_OK);
         put_bytes(p, out.data, out.size);
         xir_text_free(&out);
     }
@@ -578,7 +578,7 @@ static void undeclared_tensors_are_params_of_the_network(void **state) {
     xir_value *found[4];
     assert_int_equal(xir_network_params(net, found, 4), 2);
     xir_op *op = xir_network_first(net);
-    const xir_any *k = xir_map_get(xir_op_extra(op), XIR_STR("k"));
+    const xir_any *k = xir_map_find(xir_op_extra(op), XIR_STR("k"));
     assert_int_equal(k->kind, XIR_ANY_PARAMS);
     assert_ptr_equal(k->as.params, xir_op_input(op, 0));
     assert_true(xir_class_is_opaque(xir_op_class(op)));
@@ -744,18 +744,18 @@ static bool parse_into(xir_context *with) {
         VALUE("80", "1,2") "],\"params\":[" PARAM("78", "9") "],\"sub_hard_ops\":[],\"tags\":{\"a\":[1]},\"x\":{}}";
     xir_network *net = xir_json_read(with, XIR_STR(SMALL), XIR_STR("x"), NULL);
     if (!net) return false;
-    xir_op *op = xir_parse_op(net, XIR_STR(text), NULL);
+    xir_op *op = xir_op_parse(net, XIR_STR(text), NULL);
     assert_int_equal(xir_value_use_count(xir_op_output(xir_network_first(net), 0)), op ? 2 : 1);
     assert_int_equal(xir_network_op_count(net), 3);
     bool ok = false;
     if (op) {
         xir_text_buffer out;
-        ok = xir_print_op(op, 0, &out) == XIR_OK;
+        ok = xir_op_print(op, 0, &out) == XIR_OK;
         if (ok) check_same(out.data, out.size, text, strlen(text));
         xir_text_free(&out);
         ok = ok && xir_op_place(op, NULL) == XIR_OK;
     }
-    ok = ok && xir_parse_object(with, XIR_STR("{\"_type_key\":\"someone::Thing\",\"a\":[1,{\"b\":\"\\u0041\"}],\"t\":\"@fp(32)\"}"), NULL);
+    ok = ok && xir_object_parse(with, XIR_STR("{\"_type_key\":\"someone::Thing\",\"a\":[1,{\"b\":\"\\u0041\"}],\"t\":\"@fp(32)\"}"), NULL);
     xir_network_free(net);
     return ok;
 }

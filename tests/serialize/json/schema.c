@@ -62,7 +62,7 @@ static void it_is_json_and_the_same_each_time(void **state) {
     xir_any any;
     assert_int_equal(json_read_any(ctx, &memory, (xir_str){ a.data, a.size }, &any, why), XIR_OK);
     assert_int_equal(any.kind, XIR_ANY_MAP);
-    const xir_any *defs = xir_map_get(&any.as.map, XIR_STR("$defs"));
+    const xir_any *defs = xir_map_find(&any.as.map, XIR_STR("$defs"));
     assert_non_null(defs);
     size_t n = 0;
     const xir_class *cls;
@@ -70,7 +70,7 @@ static void it_is_json_and_the_same_each_time(void **state) {
         char name[200];
         snprintf(name, sizeof name, "class:%s", xir_class_key(cls).data);
         bool map = xir_class_is_op(cls) || !(cls->form || xir_class_traits(cls) & XIR_TRAIT_ABSTRACT);
-        assert_true(map == (xir_map_get(&defs->as.map, xir_str_of(name)) != NULL));
+        assert_true(map == (xir_map_find(&defs->as.map, xir_str_of(name)) != NULL));
         n += map;
     }
     assert_true(n > 135);
@@ -487,7 +487,7 @@ static void classes_of_ones_own_are_in_it(void **state) {
     const xir_class_decl *const own[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_mix_class() };
     xir_context *with = xir_context_new(NULL);
     paper before = schema_of(with);
-    for (size_t i = 0; i < COUNT(own); i++) assert_int_equal(xir_register(with, own[i], why), XIR_OK);
+    for (size_t i = 0; i < COUNT(own); i++) assert_int_equal(xir_class_register(with, own[i], why), XIR_OK);
     paper schema = schema_of(with), cases = { 0 };
     assert_true(schema.size > before.size);
     for (size_t i = 0; i < COUNT(rows); i++) {

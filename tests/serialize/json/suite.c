@@ -16,7 +16,7 @@ static xir_status read_any(const char *text, size_t size, paper *out) {
     xir_status status = json_read_any(ctx, &a, (xir_str){ block, size }, &any, why);
     if (status == XIR_OK && out) {
         xir_text_buffer printed;
-        assert_int_equal(xir_print_any(ctx, &any, 0, &printed), XIR_OK);
+        assert_int_equal(xir_any_print(ctx, &any, 0, &printed), XIR_OK);
         put_bytes(out, printed.data, printed.size);
         xir_text_free(&printed);
     }

@@ -22,8 +22,8 @@ static xir_op *add_op(pool *p, const xir_class *cls, const void *body) {
 /* The pool has types that no file can have. */
 static void make_readable(xir_value *v) {
     xir_text_buffer text;
-    assert_int_equal(xir_print_object(ctx, xir_type_object(v->type), 0, &text), XIR_OK);
-    if (v->type && !xir_parse_object(ctx, (xir_str){ text.data, text.size }, NULL)) v->type = xir_float(ctx, XIR_FLOAT_FP32);
+    assert_int_equal(xir_object_print(ctx, xir_type_object(v->type), 0, &text), XIR_OK);
+    if (v->type && !xir_object_parse(ctx, (xir_str){ text.data, text.size }, NULL)) v->type = xir_type_float(ctx, XIR_FLOAT_FP32);
     xir_text_free(&text);
 }
 

@@ -294,7 +294,7 @@ static void equal_attributes_are_shared(void **state) {
     const xir_op *a = xir_op_next(xir_network_first(net)), *b = xir_op_next(a), *c = xir_op_next(b);
     assert_ptr_equal(xir_op_extra(a), xir_op_extra(b));
     assert_false(xir_map_equal(xir_op_extra(a), xir_op_extra(c)));
-    assert_non_null(xir_map_get(xir_op_extra(xir_op_next(c)), XIR_STR("value")));
+    assert_non_null(xir_map_find(xir_op_extra(xir_op_next(c)), XIR_STR("value")));
     xir_network_free(net);
     om_free(&m);
 }

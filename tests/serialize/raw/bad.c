@@ -32,7 +32,7 @@ static xir_network *network(xir_context *ctx, int which, xir_value **values, siz
     case TOO_MANY: {
         int64_t dims[] = { INT64_MAX, which == UNKNOWN_DIM ? -1 : 3 };
         xir_network *net = raw_network(ctx, one, 1, 1, values);
-        assert_int_equal(xir_value_set_type(values[0], xir_tensor_named(ctx, xir_sint(ctx, 8), "**", dims, 2)), XIR_OK);
+        assert_int_equal(xir_value_set_type(values[0], xir_type_tensor_text(ctx, xir_type_sint(ctx, 8), "**", dims, 2)), XIR_OK);
         *n = 0;
         return net;
     }

@@ -4,12 +4,12 @@
 
 /* Before version 7, `axis` says where the right side lies on the left one. */
 static xir_value *any_right_side(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *y = xir_node_in(at, 1);
+    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     int64_t axis;
     if (xir_node_failed(at)) return NULL;
     if (at->cls->version < 7 && xir_node_attr(at, "axis") && v_rank(y)) {
         if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis)) return NULL;
-        xir_ints dims = xir_node_room(at, v_rank(x) > v_rank(y) + (size_t)axis ? v_rank(x) - (size_t)axis : v_rank(y), 1);
+        xir_ints dims = xir_node_make_ints(at, v_rank(x) > v_rank(y) + (size_t)axis ? v_rank(x) - (size_t)axis : v_rank(y), 1);
         for (size_t i = 0; i < v_rank(y) && i < dims.n; i++) dims.v[i] = v_dim(y, i);
         if (!xir_node_failed(at) && dims.n != v_rank(y)) y = make_reshaped(at, y, &dims);
     }
@@ -17,74 +17,74 @@ static xir_value *any_right_side(xir_node *at) {
 }
 
 static xir_value *right_side(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *y = any_right_side(at);
+    xir_value *x = xir_node_input(at, 0), *y = any_right_side(at);
     return xir_node_same_elements(at, 0, x, 1, y) ? y : NULL;
 }
 
-bool onnx_add(xir_node *at) { return xir_node_give(at, 0, xir_node_sum(at, xir_node_in(at, 0), right_side(at), 1, 1)); }
-bool onnx_sub(xir_node *at) { return xir_node_give(at, 0, xir_node_sum(at, xir_node_in(at, 0), right_side(at), 1, -1)); }
-bool onnx_mul(xir_node *at) { return xir_node_give(at, 0, xir_node_product(at, xir_node_in(at, 0), right_side(at))); }
-bool onnx_pow(xir_node *at) { return xir_node_gives(at, "Pow", INS(xir_node_in(at, 0), any_right_side(at)), NO_SETS); }
+bool onnx_add(xir_node *at) { return xir_node_result(at, 0, xir_node_sum(at, xir_node_input(at, 0), right_side(at), 1, 1)); }
+bool onnx_sub(xir_node *at) { return xir_node_result(at, 0, xir_node_sum(at, xir_node_input(at, 0), right_side(at), 1, -1)); }
+bool onnx_mul(xir_node *at) { return xir_node_result(at, 0, xir_node_product(at, xir_node_input(at, 0), right_side(at))); }
+bool onnx_pow(xir_node *at) { return xir_node_becomes(at, "Pow", INS(xir_node_input(at, 0), any_right_side(at)), NO_SETS); }
 
 bool onnx_div(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *y = right_side(at);
+    xir_value *x = xir_node_input(at, 0), *y = right_side(at);
     if (xir_node_failed(at)) return false;
-    return xir_node_gives(at, "Div", INS(x, y), SETS(WORD("rounding_mode", xir_str_of(v_is_integer(x) ? "TRUNC" : "NONE"))));
+    return xir_node_becomes(at, "Div", INS(x, y), SETS(WORD("rounding_mode", xir_str_of(v_is_integer(x) ? "TRUNC" : "NONE"))));
 }
 
 /* Comparisons, And, Or, Xor, Mod: of the row's class. */
 bool onnx_binary(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *y = right_side(at);
+    xir_value *x = xir_node_input(at, 0), *y = right_side(at);
     const xir_set fmod[] = { INT("fmod", xir_node_int(at, "fmod", 0)) };
     const xir_sets sets = { fmod, xir_node_attr(at, "fmod") ? 1 : 0 };
-    return xir_node_gives(at, at->cls->row->cls, INS(x, y), sets);
+    return xir_node_becomes(at, at->cls->row->cls, INS(x, y), sets);
 }
 
 /* Max, Min, Sum and Mean of any number of inputs. */
 static xir_value *chain_of(xir_node *at, const char *cls) {
-    xir_value *all = at->n_in == 1 ? xir_node_unary(at, "Copy", xir_node_in(at, 0)) : xir_node_in(at, 0);
+    xir_value *all = at->n_in == 1 ? xir_node_unary(at, "Copy", xir_node_input(at, 0)) : xir_node_input(at, 0);
     for (size_t i = 1; i < at->n_in; i++) {
-        if (!xir_node_same_elements(at, 0, all, i, xir_node_in(at, i)) ||
-            !xir_node_broadcasts(at, i - 1, all, i, xir_node_in(at, i))) return NULL;
-        all = xir_node_make(at, cls, INS(all, xir_node_in(at, i)), NO_SETS);
+        if (!xir_node_same_elements(at, 0, all, i, xir_node_input(at, i)) ||
+            !xir_node_broadcasts(at, i - 1, all, i, xir_node_input(at, i))) return NULL;
+        all = xir_node_make(at, cls, INS(all, xir_node_input(at, i)), NO_SETS);
     }
     return all;
 }
-bool onnx_max(xir_node *at)  { return xir_node_give(at, 0, chain_of(at, "Maximum")); }
-bool onnx_min(xir_node *at)  { return xir_node_give(at, 0, chain_of(at, "Minimum")); }
-bool onnx_sum(xir_node *at)  { return xir_node_give(at, 0, chain_of(at, "Add")); }
+bool onnx_max(xir_node *at)  { return xir_node_result(at, 0, chain_of(at, "Maximum")); }
+bool onnx_min(xir_node *at)  { return xir_node_result(at, 0, chain_of(at, "Minimum")); }
+bool onnx_sum(xir_node *at)  { return xir_node_result(at, 0, chain_of(at, "Add")); }
 bool onnx_mean(xir_node *at) {
-    return xir_node_gives(at, "DivideScalar", INS(chain_of(at, "Add")), SETS(REAL("divisor", (double)at->n_in)));
+    return xir_node_becomes(at, "DivideScalar", INS(chain_of(at, "Add")), SETS(REAL("divisor", (double)at->n_in)));
 }
 
 bool onnx_where(xir_node *at) {
-    xir_value *condition = xir_node_in(at, 0), *x = xir_node_in(at, 1), *y = xir_node_in(at, 2);
+    xir_value *condition = xir_node_input(at, 0), *x = xir_node_input(at, 1), *y = xir_node_input(at, 2);
     if (!xir_node_same_elements(at, 1, x, 2, y) || !xir_node_broadcasts(at, 1, x, 2, y) || !xir_node_broadcasts(at, 0, condition, 1, x) ||
         !xir_node_broadcasts(at, 0, condition, 2, y)) return false;
-    return xir_node_gives(at, "Where", INS(x, y, condition), NO_SETS);
+    return xir_node_becomes(at, "Where", INS(x, y, condition), NO_SETS);
 }
 
 /* ---- one input ---------------------------------------------------------------------------------------------------- */
 
 static bool cast(xir_node *at, const xir_type *to) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
     xir_value *y = xir_node_cast(at, x, to);
-    return xir_node_give(at, 0, y == x ? xir_node_unary(at, "Copy", x) : y);
+    return xir_node_result(at, 0, y == x ? xir_node_unary(at, "Copy", x) : y);
 }
 
 bool onnx_cast(xir_node *at) {
     int64_t to = xir_node_int(at, "to", 0);
     const xir_type *element = onnx_element(at->c->ctx, to);
     if (to < 1 || to > 64) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/to", "to is %lld, an element type (1 for float) is expected",
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/to", "to is %lld, an element type (1 for float) is expected",
                               (long long)to);
     }
-    return element ? cast(at, element) : xir_node_stays(at, "elements of TensorProto.DataType %lld", (long long)to);
+    return element ? cast(at, element) : xir_node_unsupported(at, "elements of TensorProto.DataType %lld", (long long)to);
 }
 
 bool onnx_cast_like(xir_node *at) {
-    xir_value *like = xir_node_in(at, 1);
+    xir_value *like = xir_node_input(at, 1);
     return !xir_node_failed(at) && cast(at, v_element(like));
 }
 
@@ -93,30 +93,30 @@ static bool is_single(double v) { return (double)(float)v == v || v != v; }
 
 bool onnx_clip(xir_node *at) {
     double least, greatest;
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (!xir_node_number(at, "min", 1, -INFINITY, &least) ||
         !xir_node_number(at, "max", 2, INFINITY, &greatest)) return false;
     if (is_single(least) && is_single(greatest)) {
-        return xir_node_gives(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
+        return xir_node_becomes(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
     }
-    xir_value *y = xir_node_has(at, 1) ? xir_node_make(at, "Maximum", INS(x, xir_node_in(at, 1)), NO_SETS) : x;
-    return xir_node_give(at, 0, xir_node_has(at, 2) ? xir_node_make(at, "Minimum", INS(y, xir_node_in(at, 2)), NO_SETS) : y);
+    xir_value *y = xir_node_has(at, 1) ? xir_node_make(at, "Maximum", INS(x, xir_node_input(at, 1)), NO_SETS) : x;
+    return xir_node_result(at, 0, xir_node_has(at, 2) ? xir_node_make(at, "Minimum", INS(y, xir_node_input(at, 2)), NO_SETS) : y);
 }
 
 /* The erf form; or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
 bool onnx_gelu(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (!xir_node_one_of(at, "approximate", "none", "none|tanh")) return false;
-    if (!xir_node_is(at, "approximate", "tanh")) return xir_node_give(at, 0, xir_node_unary(at, "GELU", x));
+    if (!xir_node_is(at, "approximate", "tanh")) return xir_node_result(at, 0, xir_node_unary(at, "GELU", x));
     xir_value *cube = xir_node_product(at, xir_node_product(at, x, x), x);
     xir_value *t = xir_node_unary(at, "Tanh", xir_node_scaled(at, xir_node_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588));
-    return xir_node_give(at, 0, xir_node_product(at, xir_node_scaled(at, x, 0.5),
+    return xir_node_result(at, 0, xir_node_product(at, xir_node_scaled(at, x, 0.5),
                                              t ? xir_node_sum(at, t, xir_node_scalar(at, v_element(x), 1), 1, 1) : NULL));
 }
 
 /* A slope for each channel, or one for all; others are written out: ReLU(x) + slope * min(x, 0). */
 bool onnx_prelu(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *slope = xir_node_in(at, 1);
+    xir_value *x = xir_node_input(at, 0), *slope = xir_node_input(at, 1);
     if (xir_node_failed(at)) return false;
     xir_ints dims = xir_node_dims(at, slope);
     size_t rank = v_rank(x), behind = rank >= 2 ? rank - 2 : 0;
@@ -126,96 +126,96 @@ bool onnx_prelu(xir_node *at) {
     else if (!xir_node_broadcasts(at, 0, x, 1, slope)) return false;
     if (xir_value_is_params(slope) && product_of(&dims, 0, dims.n) == 1) {
         const xir_ints one = { (int64_t[]){ 1 }, 1 };
-        return xir_node_gives(at, "PReLU", INS(x), SETS(OBJ("alpha", make_reshaped(at, slope, &one))));
+        return xir_node_becomes(at, "PReLU", INS(x), SETS(OBJ("alpha", make_reshaped(at, slope, &one))));
     }
     if (channels && rank >= 3 && rank <= 5 && xir_value_is_params(slope)) {
         const xir_ints flat = { (int64_t[]){ dims.v[0] }, 1 };
         slope = make_reshaped(at, slope, &flat);
         xir_value *y = xir_node_make(at, "PReLU", INS(xir_node_channels_last(at, x)), SETS(OBJ("alpha", slope)));
-        return xir_node_give(at, 0, xir_node_channels_second(at, y));
+        return xir_node_result(at, 0, xir_node_channels_second(at, y));
     }
-    if (last && xir_value_is_params(slope)) return xir_node_gives(at, "PReLU", INS(x), SETS(OBJ("alpha", slope)));
+    if (last && xir_value_is_params(slope)) return xir_node_becomes(at, "PReLU", INS(x), SETS(OBJ("alpha", slope)));
     xir_value *below = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    return xir_node_give(at, 0, xir_node_sum(at, xir_node_unary(at, "ReLU", x), xir_node_product(at, slope, below), 1, 1));
+    return xir_node_result(at, 0, xir_node_sum(at, xir_node_unary(at, "ReLU", x), xir_node_product(at, slope, below), 1, 1));
 }
 
 bool onnx_shrink(xir_node *at) {
     double bias = xir_node_real(at, "bias", 0), lambda = xir_node_real(at, "lambd", 0.5);
-    if (bias != 0 && bias != lambda) return xir_node_stays(at, "a bias that is neither 0 nor lambd");
-    return xir_node_gives(at, bias == 0 ? "Hardshrink" : "Softshrink", INS(xir_node_in(at, 0)),
+    if (bias != 0 && bias != lambda) return xir_node_unsupported(at, "a bias that is neither 0 nor lambd");
+    return xir_node_becomes(at, bias == 0 ? "Hardshrink" : "Softshrink", INS(xir_node_input(at, 0)),
                           SETS(REAL("lambda", lambda)));
 }
 
 /* gamma * (x > 0 ? x : alpha * (e^x - 1)) */
 bool onnx_selu(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     double alpha = xir_node_real(at, "alpha", 1.67326319217681884765625);
     xir_value *elu = xir_node_make(at, "ELU", INS(x), SETS(REAL("alpha", alpha)));
-    return xir_node_give(at, 0, xir_node_scaled(at, elu, xir_node_real(at, "gamma", 1.05070102214813232421875)));
+    return xir_node_result(at, 0, xir_node_scaled(at, elu, xir_node_real(at, "gamma", 1.05070102214813232421875)));
 }
 
 /* alpha * ELU(x / alpha) */
 bool onnx_celu(xir_node *at) {
     double alpha = xir_node_real(at, "alpha", 1);
-    xir_value *scaled = xir_node_make(at, "DivideScalar", INS(xir_node_in(at, 0)), SETS(REAL("divisor", alpha)));
-    return xir_node_give(at, 0, xir_node_scaled(at, xir_node_unary(at, "ELU", scaled), alpha));
+    xir_value *scaled = xir_node_make(at, "DivideScalar", INS(xir_node_input(at, 0)), SETS(REAL("divisor", alpha)));
+    return xir_node_result(at, 0, xir_node_scaled(at, xir_node_unary(at, "ELU", scaled), alpha));
 }
 
 /* x above alpha, else 0; ReLU keeps the threshold itself. */
 bool onnx_thresholded_relu(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
     xir_value *above = xir_node_make(at, "Greater", INS(x, xir_node_scalar(at, v_element(x), xir_node_real(at, "alpha", 1))),
                                      NO_SETS);
-    return xir_node_gives(at, "Where", INS(x, xir_node_scalar(at, v_element(x), 0), above), NO_SETS);
+    return xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, v_element(x), 0), above), NO_SETS);
 }
 
 bool onnx_is_nan(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0);
-    return xir_node_gives(at, "NotEqual", INS(x, x), NO_SETS);
+    xir_value *x = xir_node_input(at, 0);
+    return xir_node_becomes(at, "NotEqual", INS(x, x), NO_SETS);
 }
 
 bool onnx_is_inf(xir_node *at) {
     bool above = xir_node_int(at, "detect_positive", 1), below = xir_node_int(at, "detect_negative", 1);
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
-    if (!above && !below) return xir_node_stays(at, "neither infinity is looked for");
+    if (!above && !below) return xir_node_unsupported(at, "neither infinity is looked for");
     xir_value *infinite = xir_node_scalar(at, v_element(x), above ? INFINITY : -INFINITY);
-    return xir_node_gives(at, "Equal", INS(above && below ? xir_node_unary(at, "Abs", x) : x, infinite), NO_SETS);
+    return xir_node_becomes(at, "Equal", INS(above && below ? xir_node_unary(at, "Abs", x) : x, infinite), NO_SETS);
 }
 
 /* When it is not trained, the input as it is, and a mask that is true everywhere. */
 bool onnx_dropout(xir_node *at) {
     xir_ints training;
     double ratio;
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
     if (xir_node_has(at, 2)) {
         if (!xir_node_ints(at, 2, &training)) return false;
         if (training.n == 1 && training.v[0]) {
             if (!xir_node_number(at, "ratio", 1, 0.5, &ratio)) return false;
-            if (ratio != 0) return xir_node_stays(at, "training");
+            if (ratio != 0) return xir_node_unsupported(at, "training");
         }
     }
-    if (at->cls->version < 7 && !xir_node_int(at, "is_test", 0)) return xir_node_stays(at, "training");
+    if (at->cls->version < 7 && !xir_node_int(at, "is_test", 0)) return xir_node_unsupported(at, "training");
     if (at->n_out > 1) {
-        const xir_type *element = at->cls->version >= 10 ? xir_bool_type_get(at->c->ctx) : v_element(x);
+        const xir_type *element = at->cls->version >= 10 ? xir_type_bool(at->c->ctx) : v_element(x);
         xir_ints dims = xir_node_dims(at, x);
         xir_value *shape = v_is_open(x) ? xir_node_unary(at, "Shape", x) : xir_node_integers(at, &dims);
-        xir_node_give(at, 1, xir_node_make(at, "ConstantOfShape", INS(shape),
+        xir_node_result(at, 1, xir_node_make(at, "ConstantOfShape", INS(shape),
                                            SETS(INT("value", 1), OBJ("element_dtype", element))));
     }
-    return xir_node_give(at, 0, xir_node_unary(at, "Copy", x));
+    return xir_node_result(at, 0, xir_node_unary(at, "Copy", x));
 }
 
 /* x * 2^y, or x / 2^y: 0 where no bit is left. */
 bool onnx_bit_shift(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *y = xir_node_in(at, 1);
+    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     if (!xir_node_one_of(at, "direction", "", "LEFT|RIGHT") || xir_node_failed(at)) return false;
     const xir_type *of = v_element(x);
     xir_value *power = xir_node_make(at, "Pow", INS(xir_node_scalar(at, of, 2), y), NO_SETS);
-    if (xir_node_is(at, "direction", "LEFT")) return xir_node_give(at, 0, xir_node_product(at, x, power));
+    if (xir_node_is(at, "direction", "LEFT")) return xir_node_result(at, 0, xir_node_product(at, x, power));
     xir_value *one = xir_node_scalar(at, of, 1), *zero = xir_node_scalar(at, of, 0);
     xir_value *left = xir_node_make(at, "Div", INS(x, xir_node_make(at, "Maximum", INS(power, one), NO_SETS)), SETS(WORD("rounding_mode", XIR_STR("TRUNC"))));
-    return xir_node_gives(at, "Where", INS(zero, left, xir_node_make(at, "Equal", INS(power, zero), NO_SETS)), NO_SETS);
+    return xir_node_becomes(at, "Where", INS(zero, left, xir_node_make(at, "Equal", INS(power, zero), NO_SETS)), NO_SETS);
 }

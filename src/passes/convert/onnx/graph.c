@@ -53,7 +53,7 @@ static const xir_type *declared_type(xir_node *at, wire value) {
     const xir_type *of = element.value <= 64 ? onnx_element(at->c->ctx, (int64_t)element.value) : NULL;
     size_t rank = 0;
     for (wire w = shape.bytes; next_field(&w, &dim);) rank += dim.number == 1;
-    xir_ints dims = xir_node_room(at, rank, -1);
+    xir_ints dims = xir_node_make_ints(at, rank, -1);
     if (!of || !dims.v || rank > 32) return NULL;
     rank = 0;
     for (wire w = shape.bytes; next_field(&w, &dim);) {
@@ -61,12 +61,12 @@ static const xir_type *declared_type(xir_node *at, wire value) {
         if (find(dim.bytes, 1, &n) && n.value <= INT64_MAX) dims.v[rank] = (int64_t)n.value;
         rank++;
     }
-    return xir_tensor(at->c->ctx, of, NULL, dims.v, dims.n);
+    return xir_type_tensor(at->c->ctx, of, NULL, dims.v, dims.n);
 }
 
 static const xir_type *output_type(xir_node *at, const char *graph, size_t i) {
     const xir_any *map = xir_node_attr(at, graph);
-    const xir_any *bytes = map && map->kind == XIR_ANY_MAP ? xir_map_get(&map->as.map, XIR_STR("onnx.graph")) : NULL;
+    const xir_any *bytes = map && map->kind == XIR_ANY_MAP ? xir_map_find(&map->as.map, XIR_STR("onnx.graph")) : NULL;
     uint64_t size;
     field f;
     if (!bytes || bytes->kind != XIR_ANY_PARAMS || !xir_params_has_data(bytes->as.params)) return NULL;
@@ -81,19 +81,19 @@ static const xir_type *output_type(xir_node *at, const char *graph, size_t i) {
 static const xir_type *common(xir_node *at, const xir_type *a, const xir_type *b) {
     if (!a || !b || xir_type_rank(a) != xir_type_rank(b) ||
         !xir_type_equal(xir_type_element(a), xir_type_element(b))) return NULL;
-    xir_ints dims = xir_node_room(at, xir_type_rank(a), -1);
+    xir_ints dims = xir_node_make_ints(at, xir_type_rank(a), -1);
     for (size_t i = 0; i < dims.n; i++) {
         int64_t d = xir_type_dim(a, (int64_t)i, false);
         if (d == xir_type_dim(b, (int64_t)i, false)) dims.v[i] = d;
     }
-    return dims.v ? xir_tensor(at->c->ctx, xir_type_element(a), NULL, dims.v, dims.n) : NULL;
+    return dims.v ? xir_type_tensor(at->c->ctx, xir_type_element(a), NULL, dims.v, dims.n) : NULL;
 }
 
 bool onnx_if_(xir_node *at) {
     for (size_t i = 0; i < at->n_out; i++) {
         xir_node_type_output(at, i, common(at, output_type(at, "then_branch", i), output_type(at, "else_branch", i)));
     }
-    return xir_node_stays(at, "which branch runs is not known when the network is made");
+    return xir_node_unsupported(at, "which branch runs is not known when the network is made");
 }
 
 /* The body gives a condition, the carried values, then one slice of each value that is collected. */
@@ -108,13 +108,13 @@ bool onnx_loop(xir_node *at) {
             xir_value *first = xir_op_input(at->op, (int64_t)i + 2);
             type = common(at, type, first ? xir_value_type(first) : NULL);
         } else if (type) {
-            xir_ints dims = xir_node_room(at, xir_type_rank(type) + 1, -1);
+            xir_ints dims = xir_node_make_ints(at, xir_type_rank(type) + 1, -1);
             for (size_t k = 1; k < dims.n; k++) dims.v[k] = xir_type_dim(type, (int64_t)k - 1, false);
-            type = dims.v ? xir_tensor(at->c->ctx, xir_type_element(type), NULL, dims.v, dims.n) : NULL;
+            type = dims.v ? xir_type_tensor(at->c->ctx, xir_type_element(type), NULL, dims.v, dims.n) : NULL;
         }
         xir_node_type_output(at, i, type);
     }
-    return xir_node_stays(at, "how often it runs is not known when the network is made");
+    return xir_node_unsupported(at, "how often it runs is not known when the network is made");
 }
 
 /* ---- others that stay --------------------------------------------------------------------------------------------- */
@@ -122,5 +122,5 @@ bool onnx_loop(xir_node *at) {
 bool onnx_like_first(xir_node *at) {
     xir_value *x = xir_op_input(at->op, 0);
     if (x && at->n_out) xir_node_type_output(at, 0, xir_value_type(x));
-    return xir_convert_none(at);
+    return xir_convert_unsupported(at);
 }

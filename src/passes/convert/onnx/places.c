@@ -17,68 +17,68 @@ static xir_value *make_coordinates(xir_node *at, const xir_ints *dims, size_t ax
     double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
     if (!v) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < n; i++) v[i] = (double)(i / behind % dims->v[axis]);
-    return xir_node_constant(at, xir_sint(at->c->ctx, 64), dims, v, (size_t)n);
+    return xir_node_constant(at, xir_type_sint(at->c->ctx, 64), dims, v, (size_t)n);
 }
 
 /* data[i, indices[i, j], j] = updates[i, j], where the index stands for the axis. */
 bool onnx_scatter_elements(xir_node *at) {
-    xir_value *data = xir_node_in(at, 0), *indices = xir_node_in(at, 1), *updates = xir_node_in(at, 2);
+    xir_value *data = xir_node_input(at, 0), *indices = xir_node_input(at, 1), *updates = xir_node_input(at, 2);
     int64_t axis;
     if (!xir_node_one_of(at, "reduction", "none", "none|add|mul|max|min") || xir_node_failed(at)) return false;
     const size_t rank = v_rank(data);
     if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), rank, &axis)) return false;
     if (v_rank(indices) != rank) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "%zu dims were found, %zu are expected, as input 0 has",
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "%zu dims were found, %zu are expected, as input 0 has",
                               v_rank(indices), rank);
     }
     const xir_ints dims = xir_node_dims(at, indices);
     type_like_first(at);
     if (xir_node_failed(at) || !xir_node_need_dims(at, indices, 0, SIZE_MAX)) return false;
     const int64_t n = product_of(&dims, 0, rank);
-    if (n < 0 || n > MOST_PLACES) return xir_node_stays(at, "a large number of indices");
+    if (n < 0 || n > MOST_PLACES) return xir_node_unsupported(at, "a large number of indices");
     xir_value **parts = arena_take(&at->c->scratch, rank * sizeof *parts);
     if (!parts) return node_no_memory(at);
     for (size_t k = 0; k < rank; k++) {
-        parts[k] = (int64_t)k == axis ? xir_node_cast(at, indices, xir_sint(at->c->ctx, 64)) : make_coordinates(at, &dims, k);
+        parts[k] = (int64_t)k == axis ? xir_node_cast(at, indices, xir_type_sint(at->c->ctx, 64)) : make_coordinates(at, &dims, k);
     }
     if (xir_node_failed(at)) return false;
     xir_value *places = xir_node_make(at, "Stack", (xir_values){ parts, rank }, SETS(INT("dim", (int64_t)rank)));
-    return xir_node_gives(at, "ScatterND", INS(data, places, updates),
+    return xir_node_becomes(at, "ScatterND", INS(data, places, updates),
                           SETS(WORD("reduction", xir_node_text(at, "reduction", "none"))));
 }
 
 /* Of each batch the first elements along the time, as many as is said, backwards; the others stay where they are. */
 bool onnx_reverse_sequence(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     const int64_t batch_axis = xir_node_int(at, "batch_axis", 1), time_axis = xir_node_int(at, "time_axis", 0);
     xir_ints lengths;
     type_like_first(at);
     if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, 2) || !xir_node_ints(at, 1, &lengths)) return false;
     if (v_rank(x) < 2 || batch_axis < 0 || batch_axis > 1 || time_axis != 1 - batch_axis) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/time_axis", "batch_axis and time_axis are %lld and %lld, 0 and 1 are "
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/time_axis", "batch_axis and time_axis are %lld and %lld, 0 and 1 are "
                               "expected, in any order", (long long)batch_axis, (long long)time_axis);
     }
     const int64_t batches = v_dim(x, (size_t)batch_axis), times = v_dim(x, (size_t)time_axis);
     if ((int64_t)lengths.n != batches) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "%zu lengths were found, %lld are expected, one for each batch",
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "%zu lengths were found, %lld are expected, one for each batch",
                               lengths.n, (long long)batches);
     }
-    xir_ints dims = xir_node_room(at, 3, 2);
+    xir_ints dims = xir_node_make_ints(at, 3, 2);
     if (xir_node_failed(at)) return false;
     dims.v[0] = v_dim(x, 0), dims.v[1] = v_dim(x, 1);
     const int64_t n = product_of(&dims, 0, 3);
-    if (n < 0 || n > MOST_PLACES) return xir_node_stays(at, "a large number of elements");
+    if (n < 0 || n > MOST_PLACES) return xir_node_unsupported(at, "a large number of elements");
     double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
     if (!v) return node_no_memory(at);
     for (int64_t i = 0; i < n / 2; i++) {
         int64_t place[2] = { i / dims.v[1], i % dims.v[1] }, t = place[time_axis], length = lengths.v[place[batch_axis]];
         if (length < 0 || length > times) {
-            return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "a length is %lld, at most %lld is expected", (long long)length,
+            return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "a length is %lld, at most %lld is expected", (long long)length,
                                   (long long)times);
         }
         if (t < length) place[time_axis] = length - 1 - t;
         v[2 * i] = (double)place[0];
         v[2 * i + 1] = (double)place[1];
     }
-    return xir_node_gives(at, "GatherND", INS(x, xir_node_constant(at, xir_sint(at->c->ctx, 64), &dims, v, (size_t)n)), NO_SETS);
+    return xir_node_becomes(at, "GatherND", INS(x, xir_node_constant(at, xir_type_sint(at->c->ctx, 64), &dims, v, (size_t)n)), NO_SETS);
 }

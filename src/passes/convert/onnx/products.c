@@ -8,11 +8,11 @@ static bool inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b)
     if (xir_node_failed(at) || !xir_node_same_elements(at, 0, a, 1, b)) return false;
     size_t ra = v_rank(a), rb = v_rank(b);
     if (ra == 0 || rb == 0) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, ra ? "input/1" : "input/0", "at least 1 dim is expected, none was found");
+        return xir_node_invalid(at, XIR_E_BOUNDS, ra ? "input/1" : "input/0", "at least 1 dim is expected, none was found");
     }
     int64_t k = v_dim(a, ra - 1), m = v_dim(b, rb > 1 ? rb - 2 : 0);
     if (k == m || k < 0 || m < 0) return true;
-    return xir_node_wrong(at, XIR_E_INVALID, "input/1",
+    return xir_node_invalid(at, XIR_E_INVALID, "input/1",
                           "input 1 has %lld rows, %lld are expected, as many as input 0 has "
                               "columns", (long long)m, (long long)k);
 }
@@ -28,16 +28,16 @@ static xir_value *make_matmul(xir_node *at, xir_value *a, xir_value *b, xir_valu
 }
 
 bool onnx_matmul(xir_node *at) {
-    return xir_node_give(at, 0, make_matmul(at, xir_node_in(at, 0), xir_node_in(at, 1), NULL));
+    return xir_node_result(at, 0, make_matmul(at, xir_node_input(at, 0), xir_node_input(at, 1), NULL));
 }
 
 /* alpha * A' * B' + beta * C; a constant B is transposed, and multiplied by alpha, at once. */
 bool onnx_gemm(xir_node *at) {
     static const int64_t swap[] = { 1, 0 };
-    xir_value *a = xir_node_in(at, 0), *b = xir_node_in(at, 1), *c = xir_node_opt(at, 2);
+    xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1), *c = xir_node_optional_input(at, 2);
     if (xir_node_failed(at)) return false;
-    if (v_rank(a) != 2) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "2 dims are expected, %zu were found", v_rank(a));
-    if (v_rank(b) != 2) return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "2 dims are expected, %zu were found", v_rank(b));
+    if (v_rank(a) != 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "2 dims are expected, %zu were found", v_rank(a));
+    if (v_rank(b) != 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "2 dims are expected, %zu were found", v_rank(b));
     if (xir_node_int(at, "transA", 0)) a = xir_node_transposed(at, a, swap, 2, NULL);
     if (xir_node_int(at, "transB", 0)) b = xir_node_transposed(at, b, swap, 2, NULL);
     double alpha = xir_node_real(at, "alpha", 1), beta = xir_node_real(at, "beta", 1);
@@ -46,36 +46,36 @@ bool onnx_gemm(xir_node *at) {
     for (size_t k = 1; c && k <= v_rank(c); k++) {
         int64_t dim = v_dim(c, v_rank(c) - k), of = k == 1 ? columns : k == 2 ? rows : 1;
         if (dim == of || dim == 1 || dim < 0 || of < 0) continue;
-        return xir_node_wrong(at, XIR_E_INVALID, "input/2", "dim %zu of input 2 is %lld, %lld or 1 is expected",
+        return xir_node_invalid(at, XIR_E_INVALID, "input/2", "dim %zu of input 2 is %lld, %lld or 1 is expected",
                               v_rank(c) - k, (long long)dim, (long long)of);
     }
     bool plain = alpha == 1 && beta == 1;
     xir_value *y = make_matmul(at, a, b, plain ? c : NULL);
     if (c && !plain) y = xir_node_sum(at, y, c, alpha, beta);
     else if (alpha != 1) y = xir_node_scaled(at, y, alpha);
-    return xir_node_give(at, 0, y);
+    return xir_node_result(at, 0, y);
 }
 
 bool onnx_einsum(xir_node *at) {
     xir_value **inputs = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *inputs);
     if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_in(at, i);
-    return xir_node_gives(at, "Einsum", (xir_values){ inputs, at->n_in },
+    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
+    return xir_node_becomes(at, "Einsum", (xir_values){ inputs, at->n_in },
                           SETS(WORD("equation", xir_node_text(at, "equation", ""))));
 }
 
 /* Integers less their zero points, in 32 bits. */
 static xir_value *centred(xir_node *at, size_t i, size_t zero, size_t axis) {
-    const xir_type *wide = xir_sint(at->c->ctx, 32);
-    xir_value *x = xir_node_in(at, i);
+    const xir_type *wide = xir_type_sint(at->c->ctx, 32);
+    xir_value *x = xir_node_input(at, i);
     if (xir_node_failed(at)) return NULL;
     size_t rank = v_rank(x);
     x = xir_node_cast(at, x, wide);
     if (!xir_node_has(at, zero)) return x;
-    xir_value *point = xir_node_cast(at, xir_node_in(at, zero), wide);
+    xir_value *point = xir_node_cast(at, xir_node_input(at, zero), wide);
     if (xir_node_failed(at)) return NULL;
     if (v_rank(point) == 1 && v_dim(point, 0) != 1) {   // one a channel
-        xir_ints dims = xir_node_room(at, rank > axis ? rank - axis : 1, 1);
+        xir_ints dims = xir_node_make_ints(at, rank > axis ? rank - axis : 1, 1);
         if (!dims.v) return NULL;
         dims.v[0] = v_dim(point, 0);
         point = make_reshaped(at, point, &dims);
@@ -85,12 +85,12 @@ static xir_value *centred(xir_node *at, size_t i, size_t zero, size_t axis) {
 
 bool onnx_matmul_integer(xir_node *at) {
     xir_value *a = centred(at, 0, 2, 0), *b = centred(at, 1, 3, 1);
-    return xir_node_give(at, 0, make_matmul(at, a, b, NULL));
+    return xir_node_result(at, 0, make_matmul(at, a, b, NULL));
 }
 
 bool onnx_conv_integer(xir_node *at) {
     xir_value *x = centred(at, 0, 2, 1), *kernel = centred(at, 1, 3, 0);
-    return xir_node_give(at, 0, make_conv(at, x, kernel, NULL));
+    return xir_node_result(at, 0, make_conv(at, x, kernel, NULL));
 }
 
 /* ---- quantisation, written out ------------------------------------------------------------------------------------ */
@@ -100,9 +100,9 @@ static xir_value *along(xir_node *at, xir_value *v, size_t rank) {
     int64_t axis;
     if (xir_node_failed(at)) return NULL;
     if (v_rank(v) == 0 || (v_rank(v) == 1 && v_dim(v, 0) == 1)) return v;
-    if (v_rank(v) != 1) return xir_node_stays(at, "a scale for each block"), NULL;
+    if (v_rank(v) != 1) return xir_node_unsupported(at, "a scale for each block"), NULL;
     if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 1), rank, &axis)) return NULL;
-    xir_ints dims = xir_node_room(at, rank - (size_t)axis, 1);
+    xir_ints dims = xir_node_make_ints(at, rank - (size_t)axis, 1);
     if (!dims.v) return NULL;
     dims.v[0] = v_dim(v, 0);
     return make_reshaped(at, v, &dims);
@@ -111,11 +111,11 @@ static xir_value *along(xir_node *at, xir_value *v, size_t rank) {
 /* saturate(round(x / scale) + zero point) */
 static xir_value *quantized(xir_node *at, xir_value *x, xir_value *scale, xir_value *zero) {
     if (xir_node_failed(at)) return NULL;
-    const xir_type *to = zero ? v_element(zero) : xir_uint(at->c->ctx, 8), *real = v_element(scale);
+    const xir_type *to = zero ? v_element(zero) : xir_type_uint(at->c->ctx, 8), *real = v_element(scale);
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(to));
     uint64_t bits = xir_type_storage_bits(to);
     size_t rank = v_rank(x);
-    if (!integer || bits > 16) return xir_node_stays(at, "elements that are no integers of 8 or 16 bits"), NULL;
+    if (!integer || bits > 16) return xir_node_unsupported(at, "elements that are no integers of 8 or 16 bits"), NULL;
     double range = bits == 8 ? 256 : 65536;
     xir_value *y = xir_node_unary(at, "Round", xir_node_quotient(at, xir_node_cast(at, x, real), along(at, scale, rank)));
     if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, rank), real), 1, 1);
@@ -125,24 +125,24 @@ static xir_value *quantized(xir_node *at, xir_value *x, xir_value *scale, xir_va
 }
 
 bool onnx_quantize_linear(xir_node *at) {
-    return xir_node_give(at, 0, quantized(at, xir_node_in(at, 0), xir_node_in(at, 1), xir_node_opt(at, 2)));
+    return xir_node_result(at, 0, quantized(at, xir_node_input(at, 0), xir_node_input(at, 1), xir_node_optional_input(at, 2)));
 }
 
 bool onnx_dequantize_linear(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *scale = xir_node_in(at, 1), *zero = xir_node_opt(at, 2);
+    xir_value *x = xir_node_input(at, 0), *scale = xir_node_input(at, 1), *zero = xir_node_optional_input(at, 2);
     if (xir_node_failed(at)) return false;
-    const xir_type *wide = xir_sint(at->c->ctx, 32), *real = v_element(scale);
+    const xir_type *wide = xir_type_sint(at->c->ctx, 32), *real = v_element(scale);
     size_t rank = v_rank(x);
     xir_value *y = xir_node_cast(at, x, wide);
     if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, rank), wide), 1, -1);
-    return xir_node_give(at, 0, xir_node_product(at, xir_node_cast(at, y, real), along(at, scale, rank)));
+    return xir_node_result(at, 0, xir_node_product(at, xir_node_cast(at, y, real), along(at, scale, rank)));
 }
 
 /* A scale for each of so many dims behind it, or one for all. */
 static xir_value *scale_before(xir_node *at, size_t i, size_t behind) {
-    xir_value *scale = xir_node_in(at, i);
+    xir_value *scale = xir_node_input(at, i);
     if (xir_node_failed(at) || v_rank(scale) != 1 || v_dim(scale, 0) == 1) return scale;
-    xir_ints dims = xir_node_room(at, behind + 1, 1);
+    xir_ints dims = xir_node_make_ints(at, behind + 1, 1);
     if (!dims.v) return NULL;
     dims.v[0] = v_dim(scale, 0);
     return make_reshaped(at, scale, &dims);
@@ -152,31 +152,31 @@ static xir_value *scale_before(xir_node *at, size_t i, size_t behind) {
 static bool give_requantized(xir_node *at, xir_value *y, xir_value *a_scale, xir_value *b_scale) {
     if (xir_node_failed(at)) return false;
     y = xir_node_product(at, xir_node_cast(at, y, v_element(a_scale)), xir_node_product(at, a_scale, b_scale));
-    return xir_node_give(at, 0, quantized(at, y, xir_node_in(at, 6), xir_node_in(at, 7)));
+    return xir_node_result(at, 0, quantized(at, y, xir_node_input(at, 6), xir_node_input(at, 7)));
 }
 
 /* Inputs: x, its scale, its zero point, the same of the kernel, scale and zero point of the output, the bias. */
 bool onnx_qlinear_conv(xir_node *at) {
-    xir_value *x = centred(at, 0, 2, 1), *kernel = centred(at, 3, 5, 0), *y = make_conv(at, x, kernel, xir_node_opt(at, 8));
+    xir_value *x = centred(at, 0, 2, 1), *kernel = centred(at, 3, 5, 0), *y = make_conv(at, x, kernel, xir_node_optional_input(at, 8));
     if (xir_node_failed(at)) return false;
-    return give_requantized(at, y, xir_node_in(at, 1), scale_before(at, 4, v_rank(y) - 2));
+    return give_requantized(at, y, xir_node_input(at, 1), scale_before(at, 4, v_rank(y) - 2));
 }
 
 /* Inputs: a, its scale, its zero point, the same of b, scale and zero point of the output. Rows of a and columns of b may have scales of
  * their own. */
 bool onnx_qlinear_matmul(xir_node *at) {
-    const xir_value *a = xir_node_in(at, 0), *b = xir_node_in(at, 3);
+    const xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 3);
     if (xir_node_failed(at)) return false;
-    if (v_rank(a) < 2 || v_rank(b) < 2) return xir_node_stays(at, "a vector");
+    if (v_rank(a) < 2 || v_rank(b) < 2) return xir_node_unsupported(at, "a vector");
     xir_value *y = make_matmul(at, centred(at, 0, 2, v_rank(a) - 2), centred(at, 3, 5, v_rank(b) - 1), NULL);
     return give_requantized(at, y, scale_before(at, 1, 1), scale_before(at, 4, 0));
 }
 
 /* The range of x, which has 0 in it, onto 0 to 255. */
 bool onnx_dynamic_quantize_linear(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
-    const xir_type *real = v_element(x), *byte = xir_uint(at->c->ctx, 8);
+    const xir_type *real = v_element(x), *byte = xir_type_uint(at->c->ctx, 8);
     xir_value *zero = xir_node_scalar(at, real, 0);
     xir_value *least = xir_node_make(at, "Minimum", INS(xir_node_unary(at, "Min", x), zero), NO_SETS);
     xir_value *greatest = xir_node_make(at, "Maximum", INS(xir_node_unary(at, "Max", x), zero), NO_SETS);
@@ -184,8 +184,8 @@ bool onnx_dynamic_quantize_linear(xir_node *at) {
                                      SETS(REAL("divisor", 255)));
     xir_value *point = xir_node_unary(at, "Round", xir_node_quotient(at, xir_node_unary(at, "Neg", least), scale));
     point = xir_node_cast(at, xir_node_make(at, "ClampScalar", INS(point), SETS(REAL("min", 0), REAL("max", 255))), byte);
-    return xir_node_give(at, 0, quantized(at, x, scale, point)) && xir_node_give(at, 1, scale) &&
-        xir_node_give(at, 2, point);
+    return xir_node_result(at, 0, quantized(at, x, scale, point)) && xir_node_result(at, 1, scale) &&
+        xir_node_result(at, 2, point);
 }
 
 /* ---- losses ------------------------------------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ static bool nll(xir_node *at, xir_value *input) {
     static int64_t one[] = { 1 };
     static const xir_ints second = { one, 1 };
     const xir_ints all = { NULL, 0 };
-    xir_value *target = xir_node_in(at, 1), *weight = xir_node_opt(at, 2);
+    xir_value *target = xir_node_input(at, 1), *weight = xir_node_optional_input(at, 2);
     if (!xir_node_one_of(at, "reduction", "mean", "none|sum|mean")) return false;
     const xir_type *real = v_element(input);
     bool ignore = xir_node_attr(at, "ignore_index");
@@ -214,17 +214,17 @@ static bool nll(xir_node *at, xir_value *input) {
         kept = xir_node_make(at, "Where", INS(xir_node_scalar(at, real, 0), kept, ignored), NO_SETS);
     }
     if (kept) loss = xir_node_product(at, loss, kept);
-    if (xir_node_is(at, "reduction", "none")) return xir_node_give(at, 0, loss);
+    if (xir_node_is(at, "reduction", "none")) return xir_node_result(at, 0, loss);
     bool sum = xir_node_is(at, "reduction", "sum");
     loss = xir_node_make(at, sum || kept ? "Sum" : "Mean", INS(loss), SETS(LIST("dim", &all)));
     if (!sum && kept) loss = xir_node_quotient(at, loss, xir_node_make(at, "Sum", INS(kept), SETS(LIST("dim", &all))));
-    return xir_node_give(at, 0, loss);
+    return xir_node_result(at, 0, loss);
 }
-bool onnx_nll_loss(xir_node *at) { return nll(at, xir_node_in(at, 0)); }
+bool onnx_nll_loss(xir_node *at) { return nll(at, xir_node_input(at, 0)); }
 
 bool onnx_softmax_cross_entropy_loss(xir_node *at) {
-    xir_value *log_prob = xir_node_make(at, "LogSoftmax", INS(xir_node_in(at, 0)), SETS(INT("axis", 1)));
-    if (at->n_out > 1) xir_node_give(at, 1, log_prob);
+    xir_value *log_prob = xir_node_make(at, "LogSoftmax", INS(xir_node_input(at, 0)), SETS(INT("axis", 1)));
+    if (at->n_out > 1) xir_node_result(at, 1, log_prob);
     return nll(at, log_prob);
 }
 
@@ -236,16 +236,16 @@ static bool recurrent(xir_node *at, const char *cls, size_t n_inputs) {
     xir_set sets[10];
     size_t n = 0;
     if (!xir_node_one_of(at, "direction", "forward", "forward|reverse|bidirectional")) return false;
-    for (size_t i = 0; i < at->n_in && i < n_inputs; i++) inputs[i] = xir_node_opt(at, i);
-    const xir_value *weights = xir_node_in(at, 2);
+    for (size_t i = 0; i < at->n_in && i < n_inputs; i++) inputs[i] = xir_node_optional_input(at, i);
+    const xir_value *weights = xir_node_input(at, 2);
     if (xir_node_failed(at)) return false;
     int64_t hidden = v_rank(weights) == 3 ? v_dim(weights, 2) : -1, said = xir_node_int(at, "hidden_size", hidden);
     if (hidden >= 0 && said != hidden) {
-        return xir_node_wrong(at, XIR_E_INVALID, "attribute/hidden_size",
+        return xir_node_invalid(at, XIR_E_INVALID, "attribute/hidden_size",
                               "hidden_size is %lld, the recurrence weights are for "
                                   "%lld", (long long)said, (long long)hidden);
     }
-    if (said < 1) return xir_node_stays(at, "the hidden size is not known");
+    if (said < 1) return xir_node_unsupported(at, "the hidden size is not known");
     sets[n++] = (xir_set)INT("hidden_size", said);
     sets[n++] = (xir_set)WORD("direction", xir_node_text(at, "direction", "forward"));
     sets[n++] = (xir_set)INT("layout", xir_node_int(at, "layout", 0));
@@ -258,7 +258,7 @@ static bool recurrent(xir_node *at, const char *cls, size_t n_inputs) {
         if (a) sets[n++] = (xir_set){ .name = lists[i], .kind = XIR_SET_ANY, .p = a };
     }
     xir_op *op = xir_node_make_op(at, cls, (xir_values){ inputs, n_inputs }, (xir_sets){ sets, n });
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_give(at, i, xir_op_output(op, (int64_t)i));
+    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
     return !xir_node_failed(at);
 }
 bool onnx_lstm(xir_node *at) { return recurrent(at, "LSTM", 8); }

@@ -21,11 +21,11 @@ static bool axes_of(xir_node *at, const xir_value *x, xir_ints *axes) {
 /* What is done to the elements before, which reduction, and what after it. */
 static bool reduction(xir_node *at, const char *before, const char *cls, const char *after) {
     xir_ints axes;
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (!axes_of(at, x, &axes)) return false;
     if (before) x = *before == '*' ? xir_node_product(at, x, x) : xir_node_unary(at, before, x);
     x = xir_node_reduced(at, cls, x, &axes, xir_node_int(at, "keepdims", 1));
-    return xir_node_give(at, 0, after ? xir_node_unary(at, after, x) : x);
+    return xir_node_result(at, 0, after ? xir_node_unary(at, after, x) : x);
 }
 bool onnx_reduce_sum(xir_node *at)         { return reduction(at, NULL, "Sum", NULL); }
 bool onnx_reduce_mean(xir_node *at)        { return reduction(at, NULL, "Mean", NULL); }
@@ -41,21 +41,21 @@ bool onnx_reduce_sum_square(xir_node *at)  { return reduction(at, "*", "Sum", NU
  * 0. */
 bool onnx_reduce_log_sum_exp(xir_node *at) {
     xir_ints axes;
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     bool keep = xir_node_int(at, "keepdims", 1);
     if (!axes_of(at, x, &axes)) return false;
-    if (axes.n == 0) return xir_node_give(at, 0, xir_node_unary(at, "Copy", x));
+    if (axes.n == 0) return xir_node_result(at, 0, xir_node_unary(at, "Copy", x));
     xir_value *m = xir_node_reduced(at, "Max", x, &axes, true);
     if (!m) return false;
     m = xir_node_make(at, "ClampScalar", INS(m), SETS(REAL("min", -3e38), REAL("max", 3e38)));
     xir_value *sum = xir_node_reduced(at, "Sum", xir_node_unary(at, "Exp", xir_node_sum(at, x, m, 1, -1)), &axes, true);
     xir_value *y = xir_node_sum(at, xir_node_unary(at, "Log", sum), m, 1, 1);
-    return xir_node_give(at, 0, keep ? y : xir_node_make(at, "Squeeze", INS(y), SETS(LIST("axis", &axes))));
+    return xir_node_result(at, 0, keep ? y : xir_node_make(at, "Squeeze", INS(y), SETS(LIST("axis", &axes))));
 }
 
 /* The last of several equal elements is the first one when the dim is turned around. */
 static bool arg(xir_node *at, const char *cls) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     int64_t axis;
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x),
                                               &axis)) return false;
@@ -63,25 +63,25 @@ static bool arg(xir_node *at, const char *cls) {
     int64_t dim = v_dim(x, (size_t)axis);
     if (last) {
         if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
-        if (dim > MOST_LISTED) return xir_node_stays(at, "an order of %lld", (long long)dim);
-        xir_ints order = xir_node_room(at, (size_t)dim, dim - 1);
+        if (dim > MOST_LISTED) return xir_node_unsupported(at, "an order of %lld", (long long)dim);
+        xir_ints order = xir_node_make_ints(at, (size_t)dim, dim - 1);
         for (size_t i = 0; i < order.n; i++) order.v[i] -= (int64_t)i;
         x = xir_node_make(at, "SwapOrder", INS(x), SETS(LIST("order", &order), INT("axis", axis)));
     }
     x = xir_node_make(at, cls, INS(x), SETS(INT("dim", axis), INT("keepdim", xir_node_int(at, "keepdims", 1))));
     if (last && x) x = xir_node_sum(at, xir_node_scalar(at, v_element(x), (double)(dim - 1)), x, 1, -1);
-    return xir_node_give(at, 0, x);
+    return xir_node_result(at, 0, x);
 }
 bool onnx_arg_max(xir_node *at) { return arg(at, "Argmax"); }
 bool onnx_arg_min(xir_node *at) { return arg(at, "Argmin"); }
 
 bool onnx_cum_sum(xir_node *at) {
     xir_ints axis;
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (!xir_node_ints(at, 1, &axis)) return false;
-    if (axis.n != 1) return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "one axis is expected, %zu were found", axis.n);
+    if (axis.n != 1) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "one axis is expected, %zu were found", axis.n);
     if (!xir_node_axis(at, "input/1", axis.v[0], v_rank(x), &axis.v[0])) return false;
-    return xir_node_gives(at, "CumSum", INS(x), SETS(INT("axis", axis.v[0]),
+    return xir_node_becomes(at, "CumSum", INS(x), SETS(INT("axis", axis.v[0]),
                                                      INT("exclusive", xir_node_int(at, "exclusive", 0)),
                                                      INT("reverse", xir_node_int(at, "reverse", 0))));
 }
@@ -95,7 +95,7 @@ static bool soft_axis(xir_node *at, const xir_value *x, int64_t *axis) {
 /* Before version 13: x as a matrix, whose rows are what is taken together; otherwise x itself. */
 static xir_value *as_matrix(xir_node *at, xir_value *x, int64_t *axis) {
     if (xir_node_failed(at) || at->cls->version >= 13 || (size_t)*axis + 1 == v_rank(x)) return x;
-    xir_ints dims = xir_node_dims(at, x), flat = xir_node_room(at, 2, 1);
+    xir_ints dims = xir_node_dims(at, x), flat = xir_node_make_ints(at, 2, 1);
     if (xir_node_failed(at)) return NULL;
     flat.v[0] = product_of(&dims, 0, (size_t)*axis);
     flat.v[1] = product_of(&dims, (size_t)*axis, dims.n);
@@ -111,27 +111,27 @@ static xir_value *from_matrix(xir_node *at, xir_value *y, const xir_value *x) {
 
 /* A one where the greatest element is. */
 bool onnx_hardmax(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     int64_t axis;
     if (!soft_axis(at, x, &axis)) return false;
     xir_value *m = as_matrix(at, x, &axis);
     if (!m || !xir_node_need_dims(at, m, (size_t)axis, (size_t)axis + 1)) return false;
-    if (v_dim(m, (size_t)axis) > MOST_LISTED) return xir_node_stays(at, "very large dims");
+    if (v_dim(m, (size_t)axis) > MOST_LISTED) return xir_node_unsupported(at, "very large dims");
     xir_value *where = xir_node_make(at, "Argmax", INS(m), SETS(INT("dim", axis), INT("keepdim", 1)));
-    xir_ints places = xir_node_series(at, 0, (size_t)v_dim(m, (size_t)axis)), dims = xir_node_room(at, v_rank(m), 1);
+    xir_ints places = xir_node_series(at, 0, (size_t)v_dim(m, (size_t)axis)), dims = xir_node_make_ints(at, v_rank(m), 1);
     if (xir_node_failed(at)) return false;
     dims.v[axis] = (int64_t)places.n;
     xir_value *index = xir_node_cast(at, make_reshaped(at, xir_node_integers(at, &places), &dims), v_element(where));
     xir_value *one = xir_node_cast(at, xir_node_make(at, "Equal", INS(where, index), NO_SETS), v_element(x));
-    return xir_node_give(at, 0, from_matrix(at, one, x));
+    return xir_node_result(at, 0, from_matrix(at, one, x));
 }
 
 static bool soft(xir_node *at, const char *cls) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     int64_t axis;
     if (!soft_axis(at, x, &axis)) return false;
     xir_value *m = as_matrix(at, x, &axis);
-    return xir_node_give(at, 0, from_matrix(at, xir_node_make(at, cls, INS(m), SETS(INT("axis", axis))), x));
+    return xir_node_result(at, 0, from_matrix(at, xir_node_make(at, cls, INS(m), SETS(INT("axis", axis))), x));
 }
 bool onnx_softmax(xir_node *at)     { return soft(at, "Softmax"); }
 bool onnx_log_softmax(xir_node *at) { return soft(at, "LogSoftmax"); }
@@ -143,37 +143,37 @@ static bool per_channel(xir_node *at, const xir_value *x, size_t i, size_t n) {
     char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
     int64_t channels = v_dim(x, 1);
     if (channels < 0 || (size_t)channels == n) return true;
-    return xir_node_wrong(at, XIR_E_INVALID, where, "input %zu has %zu elements, one for each of the %lld channels is "
+    return xir_node_invalid(at, XIR_E_INVALID, where, "input %zu has %zu elements, one for each of the %lld channels is "
                           "expected", i, n, (long long)channels);
 }
 
 /* What is not known here changes numbers, never the type. */
 static bool stays_typed(xir_node *at, const xir_value *x, const char *reason) {
     xir_node_type_output(at, 0, xir_value_type(x));
-    return xir_node_stays(at, "%s", reason);
+    return xir_node_unsupported(at, "%s", reason);
 }
 
 /* multiplier = scale / sqrt(var + epsilon), addend = bias - mean * multiplier. */
 bool onnx_batch_normalization(xir_node *at) {
     const double *k[4];
     size_t n[4];
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x), spatial = rank > 3 ? rank - 2 : 1;
-    if (rank < 2) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 2 dims are expected, %zu were found", rank);
+    if (rank < 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 2 dims are expected, %zu were found", rank);
     if (xir_node_int(at, "training_mode", 0) || at->n_out > 1 || (at->cls->version < 7 && !xir_node_int(at, "is_test", 0))) {
         return stays_typed(at, x, "training");
     }
     if (at->cls->version < 9 && !xir_node_int(at, "spatial", 1)) return stays_typed(at, x, "statistics for each element");
     for (size_t i = 0; i < 4; i++) {
-        if (!xir_node_knows(at, 1 + i)) return stays_typed(at, x, "the statistics are not constant");
+        if (!xir_node_is_constant(at, 1 + i)) return stays_typed(at, x, "the statistics are not constant");
         if (!xir_node_reals(at, 1 + i, &k[i], &n[i]) || !per_channel(at, x, 1 + i, n[i])) return false;
         if (n[i] != n[0]) {
-            return xir_node_wrong(at, XIR_E_INVALID, NULL, "the statistics have %zu and %zu elements, as many are expected",
+            return xir_node_invalid(at, XIR_E_INVALID, NULL, "the statistics have %zu and %zu elements, as many are expected",
                                   n[0], n[i]);
         }
     }
-    if (rank > 5) return xir_node_stays(at, "%zu dims", rank);
+    if (rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     double *factors = arena_take(&at->c->scratch, (n[0] + 1) * sizeof *factors), *addends =
         arena_take(&at->c->scratch, (n[0] + 1) * sizeof *addends);
     if (!factors || !addends) return node_no_memory(at);
@@ -184,32 +184,32 @@ bool onnx_batch_normalization(xir_node *at) {
     xir_value *variance = xir_node_constant(at, v_element(x), NULL, factors,
                                             n[0]), *mean = xir_node_constant(at, v_element(x), NULL, addends, n[0]);
     const xir_set sets[] = { OBJ("variance", variance), OBJ("mean", mean) };
-    if (rank == 2) return xir_node_gives(at, "BatchNorm1d", INS(x), (xir_sets){ sets, 2 });
+    if (rank == 2) return xir_node_becomes(at, "BatchNorm1d", INS(x), (xir_sets){ sets, 2 });
     xir_value *y = xir_node_make(at, BY_RANK(spatial, "BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
                                  INS(xir_node_channels_last(at, x)), (xir_sets){ sets, 2 });
-    return xir_node_give(at, 0, xir_node_channels_second(at, y));
+    return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }
 
 bool onnx_instance_normalization(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *gamma = xir_node_params(at, 1), *beta = xir_node_params(at, 2);
+    xir_value *x = xir_node_input(at, 0), *gamma = xir_node_params(at, 1), *beta = xir_node_params(at, 2);
     if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
-    if (rank < 3 || rank > 5) return xir_node_stays(at, "%zu dims", rank);
+    if (rank < 3 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     if (!per_channel(at, x, 1, (size_t)v_dim(gamma, 0)) || !per_channel(at, x, 2, (size_t)v_dim(beta, 0))) return false;
     xir_value *y = xir_node_make(at, BY_RANK(rank - 2, "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
                                  INS(xir_node_channels_last(at, x)),
                                  SETS(REAL("eps", xir_node_real(at, "epsilon", 1e-5)), OBJ("gamma", gamma),
                                       OBJ("beta", beta)));
-    return xir_node_give(at, 0, xir_node_channels_second(at, y));
+    return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }
 
 /* From version 21 on gamma and beta have an element a channel, as ours; before, one a group. */
 bool onnx_group_normalization(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *gamma = xir_node_params(at, 1), *beta = xir_node_params(at, 2);
+    xir_value *x = xir_node_input(at, 0), *gamma = xir_node_params(at, 1), *beta = xir_node_params(at, 2);
     int64_t groups = xir_node_int(at, "num_groups", 0);
     if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
-    if (rank < 3 || rank > 5) return xir_node_stays(at, "%zu dims", rank);
+    if (rank < 3 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     if (at->cls->version < 21) {
         const double *v;
         size_t n, per;
@@ -217,10 +217,10 @@ bool onnx_group_normalization(xir_node *at) {
         for (size_t k = 1; k <= 2; k++) {
             if (!xir_node_need_dims(at, x, 1, 2) || !xir_node_reals(at, k, &v, &n)) return false;
             if ((int64_t)n != groups || groups < 1 || channels % groups) {
-                return xir_node_wrong(at, XIR_E_INVALID, k == 1 ? "input/1" : "input/2",
+                return xir_node_invalid(at, XIR_E_INVALID, k == 1 ? "input/1" : "input/2",
                                       "%zu elements were found, one for each of the %lld groups is expected", n, (long long)groups);
             }
-            if (channels > MOST_LISTED) return xir_node_stays(at, "very many channels");
+            if (channels > MOST_LISTED) return xir_node_unsupported(at, "very many channels");
             per = (size_t)(channels / groups);
             double *spread = arena_take(&at->c->scratch, ((size_t)channels + 1) * sizeof *spread);
             if (!spread) return node_no_memory(at);
@@ -232,12 +232,12 @@ bool onnx_group_normalization(xir_node *at) {
     xir_value *y = xir_node_make(at, "GroupNorm", INS(xir_node_channels_last(at, x)),
                                  SETS(INT("groups", groups), REAL("eps", xir_node_real(at, "epsilon", 1e-5)),
                                       OBJ("gamma", gamma), OBJ("beta", beta)));
-    return xir_node_give(at, 0, xir_node_channels_second(at, y));
+    return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }
 
 /* Y by one op; the mean and the reciprocal of the deviation, which it does not give, by others. */
 bool onnx_layer_normalization(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *gamma = xir_node_in(at, 1), *beta = xir_node_opt(at, 2);
+    xir_value *x = xir_node_input(at, 0), *gamma = xir_node_input(at, 1), *beta = xir_node_optional_input(at, 2);
     int64_t axis;
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x),
                                               &axis)) return false;
@@ -248,19 +248,19 @@ bool onnx_layer_normalization(xir_node *at) {
     xir_value *y = xir_node_make(at, "LayerNorm", INS(x), (xir_sets){ sets, !constant ? 2 : beta ? 4 : 3 });
     if (!constant) y = xir_node_product(at, y, gamma);
     if (!constant && beta) y = xir_node_sum(at, y, beta, 1, 1);
-    if (!xir_node_give(at, 0, y) || at->n_out == 1) return !xir_node_failed(at);
+    if (!xir_node_result(at, 0, y) || at->n_out == 1) return !xir_node_failed(at);
     xir_value *mean = xir_node_reduced(at, "Mean", x, &axes, true), *off = xir_node_sum(at, x, mean, 1, -1);
     xir_value *variance = xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true);
     xir_value *deviation = xir_node_unary(at, "Sqrt", xir_node_sum(at, variance, xir_node_scalar(at, v_element(x), eps), 1, 1));
-    return xir_node_give(at, 1, mean) && xir_node_give(at, 2, xir_node_unary(at, "Reciprocal", deviation));
+    return xir_node_result(at, 1, mean) && xir_node_result(at, 2, xir_node_unary(at, "Reciprocal", deviation));
 }
 
 /* (x - mean) / (deviation + 1e-9); LayerNorm adds its eps to the variance. */
 bool onnx_mean_variance_normalization(xir_node *at) {
     xir_ints axes;
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (!xir_node_items(at, "axes", &axes)) {
-        axes = xir_node_room(at, 3, 0);
+        axes = xir_node_make_ints(at, 3, 0);
         if (axes.v) axes.v[1] = 2, axes.v[2] = 3;
     }
     if (xir_node_failed(at)) return false;
@@ -268,29 +268,29 @@ bool onnx_mean_variance_normalization(xir_node *at) {
                                                            &axes.v[i])) return false;
     xir_value *off = xir_node_sum(at, x, xir_node_reduced(at, "Mean", x, &axes, true), 1, -1);
     xir_value *deviation = xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true));
-    return xir_node_give(at, 0, xir_node_quotient(at, off, xir_node_sum(at, deviation, xir_node_scalar(at, v_element(x), 1e-9), 1, 1)));
+    return xir_node_result(at, 0, xir_node_quotient(at, off, xir_node_sum(at, deviation, xir_node_scalar(at, v_element(x), 1e-9), 1, 1)));
 }
 
 /* Divides by 0 where the norm is 0, as ONNX does. */
 bool onnx_lp_normalization(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0);
-    xir_ints axis = xir_node_room(at, 1, xir_node_int(at, "axis", -1));
+    xir_value *x = xir_node_input(at, 0);
+    xir_ints axis = xir_node_make_ints(at, 1, xir_node_int(at, "axis", -1));
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", axis.v[0], v_rank(x), &axis.v[0])) return false;
-    return xir_node_gives(at, "Normalize", INS(x), SETS(LIST("axis", &axis), REAL("p", (double)xir_node_int(at, "p", 2)),
+    return xir_node_becomes(at, "Normalize", INS(x), SETS(LIST("axis", &axis), REAL("p", (double)xir_node_int(at, "p", 2)),
                                                         REAL("eps", 0)));
 }
 
 /* The mean square of the neighbouring channels: an average pool over [n, channels, everything else, 1]. */
 bool onnx_lrn(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (!xir_node_need_dims(at, x, 1, SIZE_MAX)) return false;
-    xir_ints dims = xir_node_dims(at, x), flat = xir_node_room(at, 4, 1);
+    xir_ints dims = xir_node_dims(at, x), flat = xir_node_make_ints(at, 4, 1);
     int64_t size = xir_node_int(at, "size", 1);
     if (xir_node_failed(at)) return false;
-    if (dims.n < 3) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found",
+    if (dims.n < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found",
                                           dims.n);
     if (size < 1 || size > 1 << 20) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/size", "size is %lld, at least 1 is expected", (long long)size);
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/size", "size is %lld, at least 1 is expected", (long long)size);
     }
     flat.v[0] = dims.v[0], flat.v[1] = dims.v[1], flat.v[2] = product_of(&dims, 2, dims.n);
     xir_value *square = xir_node_reshaped(at, xir_node_product(at, x, x), &flat, "NHWC");
@@ -300,5 +300,5 @@ bool onnx_lrn(xir_node *at) {
     xir_value *bias = xir_node_scalar(at, v_element(x), xir_node_real(at, "bias", 1));
     xir_value *sum = xir_node_sum(at, make_reshaped(at, mean, &dims), bias, xir_node_real(at, "alpha", 1e-4), 1);
     xir_value *beta = xir_node_scalar(at, v_element(x), xir_node_real(at, "beta", 0.75));
-    return xir_node_give(at, 0, xir_node_quotient(at, x, xir_node_make(at, "Pow", INS(sum, beta), NO_SETS)));
+    return xir_node_result(at, 0, xir_node_quotient(at, x, xir_node_make(at, "Pow", INS(sum, beta), NO_SETS)));
 }

@@ -45,7 +45,7 @@ typedef struct axis_taps {
 static bool find_taps(xir_node *at, int64_t in, int64_t out, double scale, axis_taps *taps) {
     const bool only_inside = xir_node_int(at, "exclude_outside", 0) != 0;
     for (size_t k = 0; k < taps->n; k++) {
-        taps->cells[k] = xir_node_room(at, (size_t)out, 0);
+        taps->cells[k] = xir_node_make_ints(at, (size_t)out, 0);
         taps->weights[k] = arena_take(&at->c->scratch, ((size_t)out + 1) * sizeof(double));
         if (xir_node_failed(at) || !taps->weights[k]) return node_no_memory(at);
     }
@@ -68,7 +68,7 @@ static bool find_taps(xir_node *at, int64_t in, int64_t out, double scale, axis_
 static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, int64_t out, double scale, size_t n) {
     axis_taps taps = { .n = n };
     const int64_t in = v_dim(x, axis);
-    xir_ints dims = xir_node_room(at, v_rank(x) - axis, 1);   // of the weights: they broadcast over the axes behind
+    xir_ints dims = xir_node_make_ints(at, v_rank(x) - axis, 1);   // of the weights: they broadcast over the axes behind
     if (xir_node_failed(at) || !find_taps(at, in, out, scale, &taps)) return NULL;
     dims.v[0] = out;
     xir_value *sum = NULL;
@@ -82,18 +82,18 @@ static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, int64_t
 }
 
 bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     const bool linear = xir_node_is(at, "mode", "linear") || xir_node_is(at, "mode", "bilinear");
     const bool cubic = xir_node_is(at, "mode", "cubic");
     if (xir_node_failed(at)) return false;
     if (xir_node_is(at, "coordinate_transformation_mode",
-                    "tf_crop_and_resize")) return xir_node_stays(at, "a region of interest");
-    if ((linear || cubic) && xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) return xir_node_stays(at, "integers between cells");
+                    "tf_crop_and_resize")) return xir_node_unsupported(at, "a region of interest");
+    if ((linear || cubic) && xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) return xir_node_unsupported(at, "integers between cells");
     for (size_t k = 0; k < to->n; k++) {
         if (to->v[k] == v_dim(x, k) && scales[k] == 1) continue;
-        if (v_dim(x, k) < 1 || to->v[k] < 1) return xir_node_stays(at, "an image without cells");
+        if (v_dim(x, k) < 1 || to->v[k] < 1) return xir_node_unsupported(at, "an image without cells");
         x = resample_axis(at, x, k, to->v[k], scales[k], cubic ? MOST_TAPS : linear ? 2 : 1);
         if (xir_node_failed(at)) return false;
     }
-    return xir_node_give(at, 0, x);
+    return xir_node_result(at, 0, x);
 }

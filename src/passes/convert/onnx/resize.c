@@ -27,7 +27,7 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
         if (!xir_node_ints(at, sizes_at, &out->to)) return false;
         snprintf(where, sizeof where, "input/%zu", sizes_at);
         if (out->to.n != rank) {
-            return xir_node_wrong(at, XIR_E_BOUNDS, where, "%zu sizes were found, %zu are expected, one for each dim",
+            return xir_node_invalid(at, XIR_E_BOUNDS, where, "%zu sizes were found, %zu are expected, one for each dim",
                                   out->to.n, rank);
         }
         for (size_t i = 0; i < rank; i++) {
@@ -45,22 +45,22 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
         return false;
     }
     if (n != rank) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, where, "%zu scales were found, %zu are expected, one for each dim", n, rank);
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%zu scales were found, %zu are expected, one for each dim", n, rank);
     }
-    out->to = xir_node_room(at, n, 0);
+    out->to = xir_node_make_ints(at, n, 0);
     for (size_t i = 0; i < out->to.n; i++) {
         int64_t dim = v_dim(x, i);
         float size = (float)dim * (float)scales[i];   // as ONNX computes it: 0.7 of 10 are 7
         out->scales[i] = scales[i];
         if (!(scales[i] > 0)) {
-            return xir_node_wrong(at, XIR_E_BOUNDS, where, "scales[%zu] is %g, a positive number is expected", i, scales[i]);
+            return xir_node_invalid(at, XIR_E_BOUNDS, where, "scales[%zu] is %g, a positive number is expected", i, scales[i]);
         }
         if (scales[i] == 1) {
             out->to.v[i] = dim;
             continue;
         }
-        if (dim < 0) return xir_node_stays(at, "dim %zu is not known", i);
-        if (!(size <= MOST_SIZE)) return xir_node_stays(at, "very large dims");
+        if (dim < 0) return xir_node_unsupported(at, "dim %zu is not known", i);
+        if (!(size <= MOST_SIZE)) return xir_node_unsupported(at, "very large dims");
         out->whole = out->whole && size == floorf(size);
         out->to.v[i] = (int64_t)size;
     }
@@ -110,7 +110,7 @@ static bool way_of(const xir_node *at, const xir_ints *from, const xir_ints *to,
 bool onnx_resize(xir_node *at) {
     xir_ints to, from;
     resize_way way = BY_CENTRES;
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     bool old = at->cls->version < 11 || xir_str_equal(at->cls->type, XIR_STR("Upsample"));
     if (xir_node_failed(at) || !xir_node_one_of(at, "mode", "nearest", "nearest|linear|bilinear|cubic")) return false;
     if (!old && !xir_node_one_of(at, "coordinate_transformation_mode", "half_pixel",
@@ -120,7 +120,7 @@ bool onnx_resize(xir_node *at) {
                         "round_prefer_floor|round_prefer_ceil|floor|ceil")) return false;
     if (xir_node_attr(at, "axes") || xir_node_is(at, "keep_aspect_ratio_policy", "not_larger") ||
         xir_node_is(at, "keep_aspect_ratio_policy", "not_smaller")) {
-        return xir_node_stays(at, "sizes of some axes, or that keep the aspect ratio");
+        return xir_node_unsupported(at, "sizes of some axes, or that keep the aspect ratio");
     }
     new_size size;
     if (!new_sizes(at, x, old ? 1 : 2, old ? 0 : 3, &size)) return false;
@@ -128,9 +128,9 @@ bool onnx_resize(xir_node *at) {
     from = xir_node_dims(at, x);
     if (xir_node_failed(at) || !xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t i = 0; i < to.n; i++) {
-        if (to.v[i] > MOST_SIZE || from.v[i] > MOST_SIZE) return xir_node_stays(at, "very large dims");
+        if (to.v[i] > MOST_SIZE || from.v[i] > MOST_SIZE) return xir_node_unsupported(at, "very large dims");
     }
-    if (xir_node_int(at, "antialias", 0)) return xir_node_stays(at, "antialiasing");
+    if (xir_node_int(at, "antialias", 0)) return xir_node_unsupported(at, "antialiasing");
     bool nearest = xir_node_is(at, "mode", "nearest") || !xir_node_attr(at, "mode"), cubic = xir_node_is(at, "mode", "cubic");
     bool ours = size.whole && from.n >= 3 && from.n <= 5 && to.v[0] == from.v[0] && to.v[1] == from.v[1] &&
                 !xir_node_int(at, "exclude_outside", 0) && xir_node_real(at, "cubic_coeff_a", -0.75) == -0.75 &&
@@ -142,25 +142,25 @@ bool onnx_resize(xir_node *at) {
         const char *word = nearest ? "INTER_NEAREST" : "INTER_LINEAR";
         xir_value *y = xir_node_make(at, "Resize", INS(xir_node_channels_last(at, x)),
                                      SETS(LIST("dsize", &dsize), WORD("interpolation", xir_str_of(word))));
-        return xir_node_give(at, 0, xir_node_channels_second(at, y));
+        return xir_node_result(at, 0, xir_node_channels_second(at, y));
     }
     const char *word = nearest ? "NEAREST" : cubic ? "BICUBIC" : "BILINEAR";
     xir_value *y = xir_node_make(at, "Upsample", INS(xir_node_channels_last(at, x)),
                                  SETS(INT("height", to.v[2]), INT("width", to.v[3]), WORD("interpolation", xir_str_of(word)),
                                       INT("align_corners", way == BY_CORNERS)));
-    return xir_node_give(at, 0, xir_node_channels_second(at, y));
+    return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }
 
 bool onnx_grid_sample(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *grid = xir_node_in(at, 1);
+    xir_value *x = xir_node_input(at, 0), *grid = xir_node_input(at, 1);
     if (!xir_node_one_of(at, "mode", "bilinear", "bilinear|linear|nearest|bicubic|cubic") ||
         !xir_node_one_of(at, "padding_mode", "zeros", "zeros|border|reflection")) return false;
-    if (v_rank(x) != 4 && v_rank(x) != 5) return xir_node_stays(at, "%zu dims", v_rank(x));
+    if (v_rank(x) != 4 && v_rank(x) != 5) return xir_node_unsupported(at, "%zu dims", v_rank(x));
     bool cubic = xir_node_is(at, "mode", "bicubic") || xir_node_is(at, "mode", "cubic");
     const char *word = cubic ? "CUBIC" : xir_node_is(at, "mode", "nearest") ? "NEAREST" : "LINEAR";
     xir_value *y = xir_node_make(at, "GridSample", INS(xir_node_channels_last(at, x), grid),
                                  SETS(WORD("interpolation", xir_str_of(word)),
                                       WORD("padding_mode", xir_node_text(at, "padding_mode", "zeros")),
                                       INT("align_corners", xir_node_int(at, "align_corners", 0))));
-    return xir_node_give(at, 0, xir_node_channels_second(at, y));
+    return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }

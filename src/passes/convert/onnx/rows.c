@@ -5,7 +5,7 @@
 
 #define ROW(type, in, out, attributes, cls, sets)      { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, sets, NULL }
 #define BY_HOOK(type, in, out, attributes, cls, hook)  { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, NULL, onnx_##hook }
-#define STAYS(type, in, out, attributes)               { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, NULL, NULL, xir_convert_none }
+#define STAYS(type, in, out, attributes)               { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, NULL, NULL, xir_convert_unsupported }
 #define LIKE(type, in, out, attributes)                BY_HOOK(type, in, out, attributes, NULL, like_first)
 #define SAME(type, cls)                                ROW(type, "1", "1", "consumed_inputs:I<6", cls, NULL)
 #define REDUCE(type, cls, hook)                        BY_HOOK(type, "1-2", "1", "axes:I keepdims:i noop_with_empty_axes:i>=13", cls, hook)

@@ -37,11 +37,11 @@ static bool window_items(xir_node *at, const char *name, size_t n, int64_t least
     if (!xir_node_items(at, name, out)) return false;
     snprintf(where, sizeof where, "attribute/%s", name);
     if (out->n != n) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, where, "%s has %zu items, %zu are expected", name, out->n, n);
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s has %zu items, %zu are expected", name, out->n, n);
     }
     for (size_t i = 0; i < n; i++) {
         if (out->v[i] >= least && out->v[i] <= MOST_STEP) continue;
-        return xir_node_wrong(at, XIR_E_BOUNDS, where, "%s[%zu] is %lld, at least %lld is expected", name, i,
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu] is %lld, at least %lld is expected", name, i,
                               (long long)out->v[i],
                               (long long)least);
     }
@@ -52,25 +52,25 @@ static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kern
     xir_ints list;
     if (xir_node_failed(at) || !xir_node_one_of(at, "auto_pad", "NOTSET", "NOTSET|SAME_UPPER|SAME_LOWER|VALID")) return false;
     size_t rank = v_rank(x);
-    if (rank < 3) return xir_node_wrong(at, XIR_E_BOUNDS, "input/0",
+    if (rank < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0",
                                         "at least 3 dims are expected: batch, channels, rows; %zu were found", rank);
     if (kernel && v_rank(kernel) != rank) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "input/1", "the kernel has %zu dims, %zu are expected, as input 0 has",
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "the kernel has %zu dims, %zu are expected, as input 0 has",
                               v_rank(kernel), rank);
     }
-    if (rank > 5) return xir_node_stays(at, "%zu dims", rank);
+    if (rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     w->n = rank - 2;
     for (size_t k = 0; k < w->n; k++) {
         w->input[k] = v_dim(x, 2 + k);
         w->size[k] = kernel ? v_dim(kernel, 2 + k) : 1;
         w->stride[k] = w->dilation[k] = 1;
         w->before[k] = w->after[k] = 0;
-        if (w->input[k] > MOST_DIM || w->size[k] > MOST_STEP) return xir_node_stays(at, "very large dims");
+        if (w->input[k] > MOST_DIM || w->size[k] > MOST_STEP) return xir_node_unsupported(at, "very large dims");
     }
     if (window_items(at, "kernel_shape", w->n, 1, &list)) {
         for (size_t k = 0; k < w->n; k++) {
             if (kernel && w->size[k] >= 0 && w->size[k] != list.v[k]) {
-                return xir_node_wrong(at, XIR_E_INVALID, "attribute/kernel_shape",
+                return xir_node_invalid(at, XIR_E_INVALID, "attribute/kernel_shape",
                                       "kernel_shape[%zu] is %lld, the kernel has %lld there", k,
                                       (long long)list.v[k], (long long)w->size[k]);
             }
@@ -106,7 +106,7 @@ static bool windows_fit(xir_node *at, const windows *w) {
     for (size_t k = 0; k < w->n; k++) {
         int64_t room = w->input[k] + w->before[k] + w->after[k], window = w->dilation[k] * (w->size[k] - 1) + 1;
         if (w->input[k] < 0 || w->size[k] < 0 || room >= window) continue;
-        return xir_node_wrong(at, XIR_E_BOUNDS, "input/0",
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0",
                               "dim %zu has %lld elements and %lld of padding, at least the %lld of the kernel are expected",
                               2 + k, (long long)w->input[k], (long long)(w->before[k] + w->after[k]), (long long)window);
     }
@@ -155,23 +155,23 @@ static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kern
     int64_t in = v_dim(kernel, transposed ? 0 : 1), out = v_dim(kernel, transposed ? 1 : 0), all;
     if (!xir_node_same_elements(at, 0, x, 1, kernel) || (bias && !xir_node_same_elements(at, 0, x, 2, bias))) return false;
     if (groups < 1 || groups > MOST_STEP) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/group", "group is %lld, at least 1 is expected",
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/group", "group is %lld, at least 1 is expected",
                               (long long)groups);
     }
-    if (!transposed && in >= 0 && __builtin_mul_overflow(in, groups, &in)) return xir_node_stays(at, "very large dims");
+    if (!transposed && in >= 0 && __builtin_mul_overflow(in, groups, &in)) return xir_node_unsupported(at, "very large dims");
     if (channels >= 0 && in >= 0 && channels != in) {
-        return xir_node_wrong(at, XIR_E_INVALID, "input/1",
+        return xir_node_invalid(at, XIR_E_INVALID, "input/1",
                               "the kernel is for %lld channels (%lld group%s), input 0 has %lld", (long long)in,
                               (long long)groups, groups == 1 ? "" : "s", (long long)channels);
     }
     if ((transposed ? in : out) >= 0 && (transposed ? in : out) % groups) {
-        return xir_node_wrong(at, XIR_E_INVALID, "attribute/group",
+        return xir_node_invalid(at, XIR_E_INVALID, "attribute/group",
                               "group is %lld, which does not divide the kernel's %lld channels",
                               (long long)groups, (long long)(transposed ? in : out));
     }
     all = transposed && out >= 0 ? out * groups : out;
     if (bias && (v_rank(bias) != 1 || (v_dim(bias, 0) >= 0 && all >= 0 && v_dim(bias, 0) != all))) {
-        return xir_node_wrong(at, XIR_E_INVALID, "input/2",
+        return xir_node_invalid(at, XIR_E_INVALID, "input/2",
                               "the bias has %zu dims and %lld elements, one for each of the %lld channels is expected",
                               v_rank(bias), (long long)(v_rank(bias) ? v_dim(bias, 0) : 1), (long long)all);
     }
@@ -192,13 +192,13 @@ xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *b
 }
 
 bool onnx_conv(xir_node *at) {
-    return xir_node_give(at, 0, make_conv(at, xir_node_in(at, 0), xir_node_in(at, 1), xir_node_opt(at, 2)));
+    return xir_node_result(at, 0, make_conv(at, xir_node_input(at, 0), xir_node_input(at, 1), xir_node_optional_input(at, 2)));
 }
 
 /* What is added at the end of the output follows from output_padding, or from output_shape and the padding that it
  * leaves. */
 bool onnx_conv_transpose(xir_node *at) {
-    xir_value *x = xir_node_in(at, 0), *kernel = xir_node_in(at, 1), *bias = xir_node_opt(at, 2);
+    xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
     windows w;
     window_sets s;
     xir_ints list;
@@ -209,14 +209,14 @@ bool onnx_conv_transpose(xir_node *at) {
     bool shaped = xir_node_items(at, "output_shape", &list);
     if (xir_node_failed(at)) return false;
     if (shaped && list.n != w.n && list.n != w.n + 2) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/output_shape", "output_shape has %zu items, %zu are expected",
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_shape", "output_shape has %zu items, %zu are expected",
                               list.n, w.n);
     }
     if ((shaped || same) && !xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t k = 0; (shaped || same) && k < w.n; k++) {
         int64_t out = shaped ? list.v[list.n - w.n + k] : w.input[k] * w.stride[k];
         if (out < 1 || out > MOST_DIM) {
-            return xir_node_wrong(at, XIR_E_BOUNDS, "attribute/output_shape",
+            return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_shape",
                                   "output_shape[%zu] is %lld, at least 1 is expected", k, (long long)out);
         }
         int64_t total = w.stride[k] * (w.input[k] - 1) + more[k] + (w.size[k] - 1) * w.dilation[k] + 1 - out;
@@ -230,35 +230,35 @@ bool onnx_conv_transpose(xir_node *at) {
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
                                  INS(xir_node_channels_last(at, x), kernel_last(at, kernel, true),
                                      bias), (xir_sets){ s.data, s.n });
-    return xir_node_give(at, 0, xir_node_channels_second(at, y));
+    return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }
 
 /* ---- pools -------------------------------------------------------------------------------------------------------- */
 
 static bool pool(xir_node *at, const char *const classes[3], bool averages) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     windows w;
     window_sets s;
     if (!read_windows(at, x, NULL, &w) || !pad_same(at, x, &w) || !windows_fit(at, &w)) return false;
-    if (at->n_out > 1) return xir_node_stays(at, "the places of the greatest elements");
+    if (at->n_out > 1) return xir_node_unsupported(at, "the places of the greatest elements");
     windows plain = w;
     if (!pad_ceil(at, x, &w)) return false;
     bool counted = averages && xir_node_int(at, "count_include_pad", 0), dilated = false;
     for (size_t k = 0; k < w.n; k++) {
-        if (counted && w.after[k] != plain.after[k]) return xir_node_stays(at, "padding counts but not that of ceil_mode");
+        if (counted && w.after[k] != plain.after[k]) return xir_node_unsupported(at, "padding counts but not that of ceil_mode");
         dilated |= averages && w.dilation[k] != 1;
     }
-    if (dilated) return xir_node_stays(at, "an average of cells that are apart");
+    if (dilated) return xir_node_unsupported(at, "an average of cells that are apart");
     put_windows(&s, &w, true, !averages);
     if (averages) put(&s, "count_include_pad", counted);
     xir_value *y = xir_node_make(at, classes[w.n - 1], INS(xir_node_channels_last(at, x)), (xir_sets){ s.data, s.n });
-    return xir_node_give(at, 0, xir_node_channels_second(at, y));
+    return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }
 
 bool onnx_max_pool(xir_node *at) {
     static const char *const classes[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
     if (xir_node_int(at, "storage_order", 0) && at->n_out > 1) {
-        return xir_node_stays(at, "the places of the greatest elements");
+        return xir_node_unsupported(at, "the places of the greatest elements");
     }
     return pool(at, classes, false);
 }
@@ -269,13 +269,13 @@ bool onnx_average_pool(xir_node *at) {
 }
 
 static bool global_pool(xir_node *at, const char *cls) {
-    xir_value *x = xir_node_in(at, 0);
+    xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
     if (v_rank(x) < 3) {
-        return xir_node_wrong(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found", v_rank(x));
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found", v_rank(x));
     }
     const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
-    return xir_node_give(at, 0, xir_node_reduced(at, cls, x, &axes, true));
+    return xir_node_result(at, 0, xir_node_reduced(at, cls, x, &axes, true));
 }
 bool onnx_global_average_pool(xir_node *at) { return global_pool(at, "Mean"); }
 bool onnx_global_max_pool(xir_node *at)     { return global_pool(at, "Max"); }

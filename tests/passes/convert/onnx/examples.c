@@ -406,7 +406,7 @@ static void dims_are_given_by_input_and_by_name(void **state) {
         xir_pipeline_free(p);
         CHECK_TYPE("y", "@fp(32) ** 2 192");
         const xir_map *tags = xir_value_tags(story_value(net, "h"));
-        assert_true(!tags || !xir_map_get(tags, XIR_STR("source.dims")));
+        assert_true(!tags || !xir_map_find(tags, XIR_STR("source.dims")));
         end(NULL);
         begin(NULL);
     }
@@ -551,10 +551,10 @@ static void networks_keep_what_they_say_of_themselves(void **state) {
     om_node(&m, "Relu", "a", "x", "y");
     out_y();
     read_model();
-    assert_non_null(xir_map_get(xir_network_tags(net), XIR_STR("onnx.opset")));
+    assert_non_null(xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset")));
     assert_int_equal(run_pass(NULL), XIR_OK);
-    assert_non_null(xir_map_get(xir_network_tags(net), XIR_STR("onnx.opset")));
-    assert_non_null(xir_map_get(xir_network_tags(net), XIR_STR("onnx.metadata")));
+    assert_non_null(xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset")));
+    assert_non_null(xir_map_find(xir_network_tags(net), XIR_STR("onnx.metadata")));
     CHECK_STR(xir_network_text_of(net, XIR_TEXT_FRAMEWORK), "ONNX");
     size_t changes = 1;
     assert_int_equal(xir_pass_run(net, "onnx-to-xir", NULL, &changes, why), XIR_OK);
@@ -565,8 +565,8 @@ static void networks_keep_what_they_say_of_themselves(void **state) {
 
 /* x * sigmoid(beta * x), which is SiLU if beta is 1. */
 static bool swish(xir_node *at) {
-    if (xir_node_real(at, "beta", 1) != 1) return xir_node_stays(at, "a beta of %g", xir_node_real(at, "beta", 1));
-    return xir_node_gives(at, "SiLU", XIR_VALUES(xir_node_in(at, 0)), XIR_NO_SETS);
+    if (xir_node_real(at, "beta", 1) != 1) return xir_node_unsupported(at, "a beta of %g", xir_node_real(at, "beta", 1));
+    return xir_node_becomes(at, "SiLU", XIR_VALUES(xir_node_input(at, 0)), XIR_NO_SETS);
 }
 
 static void programs_bring_rows(void **state) {

@@ -125,7 +125,7 @@ static verdict run_set(const xir_network *net, const files *set) {
 
 /* The nodes that have not been converted, or have no kernel: the type of the first. */
 static bool all_can_run(const xir_network *net, verdict *v) {
-    const xir_op *op = xir_network_cannot_run(net);
+    const xir_op *op = xir_network_first_unrunnable(net);
     if (!op) return true;
     xir_str key = xir_class_key(xir_op_class(op));
     *v = because("a node stays", NULL);
@@ -146,7 +146,7 @@ static void bind_inputs(xir_network *net, const files *set) {
         xir_value *value = xir_op_output(first, (int64_t)i);
         char why_not[200];
         xir_array *array = onnx_array(ctx, set->in[i], xir_value_type(value), why_not);
-        xir_value *params = array ? xir_params_of_array(net, xir_value_name(value), array) : NULL;
+        xir_value *params = array ? xir_params_from_array(net, xir_value_name(value), array) : NULL;
         if (params) DOES(xir_value_replace(value, params));
         xir_array_free(array);
     }

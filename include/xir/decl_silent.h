@@ -1,5 +1,5 @@
 /* The words of the .def language that declare nothing in C: names of the past, names of functions, notes.
- * No guard: included once a pass, after words_off.h. */
+ * No guard: included once a pass, after decl_off.h. */
 #define ALIAS(key)
 #define WAS(name, old)
 #define CHECK(fn)

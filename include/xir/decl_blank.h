@@ -1,6 +1,6 @@
 /* Every word of the .def language, saying nothing: where a list is read for a few of its words, those are undefined after this and
- * defined again. No guard: included once a pass; words_off.h ends the pass. */
-#include <xir/words_off.h>
+ * defined again. No guard: included once a pass; decl_off.h ends the pass. */
+#include <xir/decl_off.h>
 #define ENUM_OF(id, prefix)
 #define MEMBER(prefix, word)
 #define END_ENUM(id)
@@ -8,4 +8,4 @@
 #define OBJ(id, key, base, traits, describe)
 #define END(id)
 #define END_OBJ(id)
-#include <xir/words_none.h>
+#include <xir/decl_none.h>

@@ -1,6 +1,6 @@
 /* Every attribute word of the .def language, saying nothing: for passes over a list that only want its other
- * words. No guard: included once a pass, after words_off.h. */
-#include <xir/words_silent.h>
+ * words. No guard: included once a pass, after decl_off.h. */
+#include <xir/decl_silent.h>
 #define BOOL(name, ...)
 #define I64(name, ...)
 #define U64(name, ...)
