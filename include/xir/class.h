@@ -68,10 +68,10 @@ typedef enum xir_kind {
 /* Returns the name of a kind as reflection prints it: "int64", "bool", "list<int64>", "params". Static. */
 XIR_API const char *xir_kind_name(xir_kind kind);
 
-/* The words of an enum row. */
+/* The names of an enum's values, as files spell them. */
 typedef struct xir_enum {
     const char        *name;
-    const char *const *words;
+    const char *const *names;
     size_t             size;
 } xir_enum;
 
@@ -130,14 +130,14 @@ typedef union xir_number {
 } xir_number;
 
 typedef struct xir_row {
-    xir_decl_kind                 word;
+    xir_decl_kind            decl;
     xir_kind                 kind;
     const char              *name;                     /* INFER: key of its target; NULL: see `target` */
-    const char              *describe;
+    const char              *doc;
     uint32_t                 offset;
     uint32_t                 flags;
-    xir_number               preset, least, greatest;  /* least INT64_MIN or -inf: no bound          */
-    const char              *preset_text;
+    xir_number               default_value, min, max;  /* min INT64_MIN or -inf: no bound            */
+    const char              *default_text;
     const xir_enum        *(*members)(void);
     const xir_class_decl  *(*of)(void);                /* REF, REFS: the class, NULL in any          */
     xir_infer_fn            *fn;                       /* CHECK, INFER, WORK                         */
@@ -155,7 +155,7 @@ enum {
     XIR_TRAIT_ABSTRACT   = 32   /* a family: nothing is made of it                                */
 };
 
-/* The first row describes the class itself: name its key, kind unused, flags its traits, preset.i its number
+/* The first row describes the class itself: name its key, kind unused, flags its traits, default_value.i its number
  * in FlatBuffers unions, offset the size of the body, of its base. */
 struct xir_class_decl {
     uint32_t       abi;        /* XIR_ABI                                                         */
@@ -169,21 +169,21 @@ struct xir_class_decl {
 /* An attribute as reflection shows it. Texts live as long as the class. */
 typedef struct xir_field {
     xir_str          name;
-    xir_str          describe;
+    xir_str          doc;
     xir_kind         kind;
     uint32_t         flags;
-    bool             has_default, has_least, has_greatest;
-    xir_number       preset, least, greatest;  /* BOOL and ENUM defaults in preset.i         */
-    xir_str          preset_text;              /* TEXT; REF and REFS as files spell them      */
+    bool             has_default, has_min, has_max;
+    xir_number       default_value, min, max;  /* BOOL and ENUM defaults in default_value.i  */
+    xir_str          default_text;             /* TEXT; REF and REFS as files spell them      */
     const xir_enum  *members;                  /* ENUM                                       */
     const xir_class *of;                       /* REF, REFS; NULL: any                       */
     uint32_t         offset;
 } xir_field;
 
 typedef struct xir_port {
-    xir_str  name;
-    xir_str  describe;
-    xir_decl_kind word;     /* XIR_DECL_IN, _OPT, _VAR, _OUT, _OUTS */
+    xir_str       name;
+    xir_str       doc;
+    xir_decl_kind decl;     /* XIR_DECL_IN, _OPT, _VAR, _OUT, _OUTS */
 } xir_port;
 
 /* Answers about a class; none fails. Texts and pointers live as long as the context. */

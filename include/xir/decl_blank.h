@@ -2,10 +2,10 @@
  * defined again. No guard: included once a pass; decl_off.h ends the pass. */
 #include <xir/decl_off.h>
 #define ENUM_OF(id, prefix)
-#define MEMBER(prefix, word)
+#define MEMBER(prefix, name)
 #define END_ENUM(id)
-#define OP(id, tag, key, traits, describe)
-#define OBJ(id, key, base, traits, describe)
+#define OP(id, tag, key, traits, doc)
+#define OBJ(id, key, base, traits, doc)
 #define END(id)
 #define END_OBJ(id)
 #include <xir/decl_none.h>

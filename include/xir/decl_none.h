@@ -10,8 +10,8 @@
 #define REF(name, ...)
 #define OPT_REF(name, ...)
 #define REFS(name, ...)
-#define PRESET_REF(name, ...)
-#define PRESET_REFS(name, ...)
+#define DEFAULT_REF(name, ...)
+#define DEFAULT_REFS(name, ...)
 #define MAP(name, ...)
 #define PARAMS(name, ...)
 #define OPT_PARAMS(name, ...)
@@ -29,11 +29,11 @@
 #define NEED_I64S(name, ...)
 #define OPT_I64S(name, ...)
 #ifndef IN
-#define IN(name, describe)
-#define OPT(name, describe)
-#define VAR(name, describe)
+#define IN(name, doc)
+#define OPT(name, doc)
+#define VAR(name, doc)
 #endif
 #ifndef OUT
-#define OUT(name, describe)
-#define OUTS(name, describe)
+#define OUT(name, doc)
+#define OUTS(name, doc)
 #endif

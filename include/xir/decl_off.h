@@ -15,8 +15,8 @@
 #undef REF
 #undef OPT_REF
 #undef REFS
-#undef PRESET_REF
-#undef PRESET_REFS
+#undef DEFAULT_REF
+#undef DEFAULT_REFS
 #undef MAP
 #undef PARAMS
 #undef OPT_PARAMS

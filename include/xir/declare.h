@@ -11,18 +11,18 @@
  *
  * and for `OBJ (aligned_unit, …)` the struct (its head first), class, init, make and a checked cast.
  *
- * The words of a list, columns in order; least and greatest may be NO_MIN, NO_MAX (reals: NO_LOW, NO_HIGH):
+ * The words of a list, columns in order; min and max may be NO_MIN, NO_MAX (reals: NO_LOW, NO_HIGH):
  *     ENUM_OF(id, PREFIX) MEMBER(PREFIX, WORD) END_ENUM(id)
- *     OP  (id, tag, key, traits, describe) … END(id)        OBJ (id, key, base, traits, describe) … END_OBJ(id)
- *     IN OPT VAR OUT OUTS (name, describe)
- *     BOOL(name, default, describe)   I64 U64 (name, default, least, greatest, describe)
- *     REAL(name, default, least, greatest, describe)         TEXT(name, default, describe)
- *     ENUM(name, type, default, describe)   REF OPT_REF REFS (name, type, describe)   MAP(name, describe)
- *     PRESET_REF PRESET_REFS (name, type, default, describe)   the default as files spell it, "@scales([axis=-1])", "1.0"
- *     PARAMS OPT_PARAMS PARAMSS OPS BOOLS I64S REALS TEXTS RUNS (name, describe)
- *     NEED_I64(name, least, greatest, describe)   NEED_REAL(…)   NEED_I64S NEED_TEXT (name, describe)
- *     OPT_I64S(name, describe)   a list that may be null, which its `data` then is; an empty one has data
- *     SINGLE_PARAMSS(name, describe)   a list that old files write as its only item
+ *     OP  (id, tag, key, traits, doc) … END(id)        OBJ (id, key, base, traits, doc) … END_OBJ(id)
+ *     IN OPT VAR OUT OUTS (name, doc)
+ *     BOOL(name, default, doc)   I64 U64 (name, default, min, max, doc)
+ *     REAL(name, default, min, max, doc)         TEXT(name, default, doc)
+ *     ENUM(name, type, default, doc)   REF OPT_REF REFS (name, type, doc)   MAP(name, doc)
+ *     DEFAULT_REF DEFAULT_REFS (name, type, default, doc)   the default as files spell it, "@scales([axis=-1])", "1.0"
+ *     PARAMS OPT_PARAMS PARAMSS OPS BOOLS I64S REALS TEXTS RUNS (name, doc)
+ *     NEED_I64(name, min, max, doc)   NEED_REAL(…)   NEED_I64S NEED_TEXT (name, doc)
+ *     OPT_I64S(name, doc)   a list that may be null, which its `data` then is; an empty one has data
+ *     SINGLE_PARAMSS(name, doc)   a list that old files write as its only item
  *     ALIAS(key)  WAS(name, old name)  CHECK(function)  INFER(function)  INFER_ON(target, function)
  *     INFER_FOR(key, function)   for a target of a program or plug-in, which must be registered before the class
  *     INFER_TILED(function)   for every target that takes tiled layouts and has no INFER_ON or INFER_FOR
@@ -84,10 +84,10 @@ XIR_BEGIN
 
 /* Enums. */
 #define ENUM_OF(id, prefix)       typedef enum xir_##id {
-#define MEMBER(prefix, word)      XIR_##prefix##_##word,
+#define MEMBER(prefix, name)      XIR_##prefix##_##name,
 #define END_ENUM(id)              } xir_##id; XIR_DECLARED const xir_enum *xir_##id##_enum(void);
-#define OP(id, tag, key, traits, describe)
-#define OBJ(id, key, base, traits, describe)
+#define OP(id, tag, key, traits, doc)
+#define OBJ(id, key, base, traits, doc)
 #define END(id)
 #define END_OBJ(id)
 #include <xir/decl_none.h>
@@ -96,10 +96,10 @@ XIR_BEGIN
 
 /* Attribute structs. The last member is there for classes without attributes. */
 #define ENUM_OF(id, prefix)
-#define MEMBER(prefix, word)
+#define MEMBER(prefix, name)
 #define END_ENUM(id)
-#define OP(id, tag, key, traits, describe)   typedef struct xir_##id##_attrs {
-#define OBJ(id, key, base, traits, describe)         typedef struct xir_##id { xir_object head;
+#define OP(id, tag, key, traits, doc)   typedef struct xir_##id##_attrs {
+#define OBJ(id, key, base, traits, doc)         typedef struct xir_##id { xir_object head;
 #define END(id)                              char xir_end_; } xir_##id##_attrs;
 #define END_OBJ(id)                          } xir_##id;
 #define BOOL(name, ...)                      bool name;
@@ -111,8 +111,8 @@ XIR_BEGIN
 #define REF(name, type, ...)                 const type *name;
 #define OPT_REF(name, type, ...)             const type *name;
 #define REFS(name, ...)                      xir_refs name;
-#define PRESET_REF(name, type, ...)          const type *name;
-#define PRESET_REFS(name, ...)               xir_refs name;
+#define DEFAULT_REF(name, type, ...)          const type *name;
+#define DEFAULT_REFS(name, ...)               xir_refs name;
 #define MAP(name, ...)                       xir_map name;
 #define PARAMS(name, ...)                    xir_value *name;
 #define OPT_PARAMS(name, ...)                xir_value *name;
@@ -129,23 +129,23 @@ XIR_BEGIN
 #define NEED_TEXT(name, ...)                 xir_str name;
 #define NEED_I64S(name, ...)                 xir_i64s name;
 #define OPT_I64S(name, ...)                  xir_i64s name;
-#define IN(name, describe)
-#define OPT(name, describe)
-#define VAR(name, describe)
-#define OUT(name, describe)
-#define OUTS(name, describe)
+#define IN(name, doc)
+#define OPT(name, doc)
+#define VAR(name, doc)
+#define OUT(name, doc)
+#define OUTS(name, doc)
 #include <xir/decl_silent.h>
 #include XIR_DEFS
 #include <xir/decl_off.h>
 
 /* Input structs and functions. */
 #define ENUM_OF(id, prefix)
-#define MEMBER(prefix, word)
+#define MEMBER(prefix, name)
 #define END_ENUM(id)
-#define OP(id, tag, key, traits, describe)   typedef struct xir_##id##_in {
-#define IN(name, describe)                   xir_value *name;
-#define OPT(name, describe)                  xir_value *name;
-#define VAR(name, describe)                  xir_values name;
+#define OP(id, tag, key, traits, doc)   typedef struct xir_##id##_in {
+#define IN(name, doc)                   xir_value *name;
+#define OPT(name, doc)                  xir_value *name;
+#define VAR(name, doc)                  xir_values name;
 #define END(id)                                                                                  \
     char xir_end_; } xir_##id##_in;                                                              \
     XIR_DECLARED const xir_class_decl *xir_##id##_class(void);                                   \
@@ -153,14 +153,14 @@ XIR_BEGIN
     XIR_DECLARED xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs); \
     XIR_DECLARED const xir_##id##_attrs *xir_##id##_of(const xir_op *op);                        \
     XIR_DECLARED xir_status xir_##id##_set(xir_op *op, const xir_##id##_attrs *attrs);
-#define OBJ(id, key, base, traits, describe)                                                     \
+#define OBJ(id, key, base, traits, doc)                                                     \
     XIR_DECLARED const xir_class_decl *xir_##id##_class(void);                                   \
     XIR_DECLARED xir_##id        xir_##id##_init(void);                                          \
     XIR_DECLARED const xir_##id *xir_##id##_make(xir_context *ctx, const xir_##id *body, xir_diags *why); \
     XIR_DECLARED const xir_##id *xir_##id##_of(const xir_object *object);
 #define END_OBJ(id)
-#define OUT(name, describe)
-#define OUTS(name, describe)
+#define OUT(name, doc)
+#define OUTS(name, doc)
 #include <xir/decl_none.h>
 #include XIR_DEFS
 #include <xir/decl_off.h>

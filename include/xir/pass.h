@@ -24,8 +24,8 @@ typedef enum xir_pass_kind {
 typedef struct xir_pass_option {
     const char   *name;      /* "limit": lower case, with dashes   */
     xir_pass_kind kind;
-    const char   *preset;    /* as it would be written, "1M"       */
-    const char   *describe;
+    const char   *default_text; /* as it would be written, "1M"       */
+    const char   *doc;
 } xir_pass_option;
 
 /* Levels: a run leaves out the passes above the level that it is given, if it is given one. */
@@ -41,7 +41,7 @@ typedef struct xir_pass_decl {
     uint32_t               abi, size;   /* XIR_ABI, sizeof(xir_pass_decl): grows at its end      */
     uint32_t               option_size; /* sizeof(xir_pass_option): options grow, too            */
     const char            *name;        /* lower case, with dashes: "fold-batchnorm"             */
-    const char            *describe;    /* one line                                             */
+    const char            *doc;          /* one line                                             */
     int                    level;       /* XIR_LEVEL_...; 0 is XIR_LEVEL_NEEDED                   */
     const char *const     *needs;       /* passes that must have run before, NULL at the end; NULL: none.
                                            A run that has not run one runs it first, with its defaults  */
@@ -52,9 +52,9 @@ typedef struct xir_pass_decl {
     void                  *user;        /* the declarer's own: `run` asks for it, xir_pass_user   */
 } xir_pass_decl;
 
-#define XIR_PASS_HEAD(name_, describe_)                                                                              \
+#define XIR_PASS_HEAD(name_, doc_)                                                                              \
     .abi = XIR_ABI, .size = sizeof(xir_pass_decl), .option_size = sizeof(xir_pass_option), .name = (name_),          \
-    .describe = (describe_)
+    .doc = (doc_)
 
 /* Copies option `i` of a pass; what its declaration does not know is zero. False past the end. */
 static inline bool xir_pass_option_at(const xir_pass_decl *decl, size_t i, xir_pass_option *out) {

@@ -35,7 +35,7 @@ typedef struct xir_target_row {
     uint32_t       abi, size;     /* XIR_ABI, sizeof(xir_target_row)                                           */
     const char    *key;           /* of its class, of letters, digits and "_:.-": "acme::NpuTarget"            */
     const char    *name;          /* in commands and sentences: "npu". Lower case, digits and '-', up to 31     */
-    const char    *describe;      /* one line                                                                  */
+    const char    *doc;           /* one line                                                                  */
     bool           accelerator;   /* its ops belong in networks for it only (xir_network_ai_target)            */
     const int64_t *tiles;         /* sizes of the tiles that its inference takes (32 of NCHWc32), 0 at the end;
                                      XIR_ANY_TILE: every size; NULL: no tiled layouts                          */
@@ -47,8 +47,8 @@ enum { XIR_ANY_TILE = -1 };
 
 /* The members that are the same everywhere:
  *     = { XIR_TARGET_HEAD("acme::NpuTarget", "npu", "the NPU"), .accelerator = true } */
-#define XIR_TARGET_HEAD(key_, name_, describe_) \
-    .abi = XIR_ABI, .size = sizeof(xir_target_row), .key = (key_), .name = (name_), .describe = (describe_)
+#define XIR_TARGET_HEAD(key_, name_, doc_) \
+    .abi = XIR_ABI, .size = sizeof(xir_target_row), .key = (key_), .name = (name_), .doc = (doc_)
 
 /* Gives the context targets, all or none. Each is then a class (an object's, under icraft::xir::CompileTarget) and has
  * a kind, so that functions can be registered for it. In JSON and MessagePack it is the map

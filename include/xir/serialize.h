@@ -148,7 +148,7 @@ typedef struct xir_format_info {
     bool        pair;                        /* parameters are in a file of their own, not inside                   */
     bool        text;                        /* findings have lines and columns                                     */
     bool        indents, aligns;             /* what xir_save_options asks of it                                    */
-    const char *word, *meaning, *suffixes;   /* suffixes separated by blanks                                        */
+    const char *name, *meaning, *suffixes;   /* suffixes separated by blanks                                        */
 } xir_format_info;
 /* Fills `out` with the format of the library at a position. XIR_E_BOUNDS from the last on; XIR_E_ABI. */
 XIR_API xir_status xir_format_at(size_t i, xir_format_info *out, xir_diags *why);

@@ -37,7 +37,7 @@ static xir_status check_inputs(xir_kernel *at) {
         }
         const xir_port *port = &cls->inputs[i < cls->n_inputs ? i : cls->n_inputs - 1];
         bool absent = i >= at->n_inputs || !at->inputs[i].array;
-        bool needed = port->word == XIR_DECL_IN || (port->word == XIR_DECL_VAR && i < at->n_inputs);
+        bool needed = port->decl == XIR_DECL_IN || (port->decl == XIR_DECL_VAR && i < at->n_inputs);
         if (absent && needed) {
             return xir_kernel_fail(at, XIR_E_MISSING, where, "%.*s is absent", (int)port->name.size, port->name.data);
         }

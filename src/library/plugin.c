@@ -264,8 +264,8 @@ static int target_of(const class_stage *stage, const char *key, int target) {
 static bool is_taken(const class_stage *stage, const xir_class *cls, unsigned target) {
     xir_infer_fn *fn = NULL;
     row_walk w;
-    for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        if (row->word != XIR_DECL_INFER || row->flags & XIR_INFER_TILED) continue;
+    for (const xir_row *row = row_first(&w, cls->decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        if (row->decl != XIR_DECL_INFER || row->flags & XIR_INFER_TILED) continue;
         if (target_of(stage, row->name, row->target) == (int)target) fn = row->fn;
     }
     return class_infer_of(cls, target) != fn;

@@ -32,7 +32,7 @@ static xir_status check_padding(xir_infer *at, xir_padding mode, int64_t pad, in
     int64_t most = mode == XIR_PADDING_REFLECT ? dim - 1 : mode == XIR_PADDING_CIRCULAR ? dim : dim > 0 ? INT64_MAX : 0;
     if (dim < 0 || pad <= most) return XIR_OK;
     return xir_infer_fail(at, XIR_E_INVALID, where, "a %s padding of %" PRId64 " on %" PRId64 " %s%s: %" PRId64 " is the most",
-                          modes->words[mode], pad, dim, words->thing, plural(dim), most < 0 ? 0 : most);
+                          modes->names[mode], pad, dim, words->thing, plural(dim), most < 0 ? 0 : most);
 }
 
 /* How many places a kernel of m->size has along axis k. */

@@ -28,7 +28,7 @@ static xir_status pad_dim(xir_infer *at, size_t k, int64_t dim, int64_t *out) {
     if (positive(before) > positive(most) || positive(after) > positive(most)) {
         return xir_infer_fail(at, XIR_E_INVALID, "padding", "%" PRId64 " and %" PRId64 " elements around dim %zu, where %s "
                               "of %" PRId64 " gives at most %" PRId64, before, after, k,
-                              xir_pad_mode_enum()->words[a->mode], cropped, positive(most));
+                              xir_pad_mode_enum()->names[a->mode], cropped, positive(most));
     }
     if (!add_i64(cropped, positive(before), &padded) || !add_i64(padded, positive(after), &padded)) {
         return xir_infer_fail(at, XIR_E_LIMIT, "padding", "dim %zu of %" PRId64 " with %" PRId64 " and %" PRId64 " exceeds "

@@ -158,7 +158,7 @@ const char *element_word(const xir_type *element, char *room, size_t size) {
         snprintf(room, size, "%s(%" PRId64 ")", integer->sign ? "sint" : "uint", integer->ibits);
         return room;
     }
-    if (real && (size_t)real->format < xir_float_format_enum()->size) return xir_float_format_enum()->words[real->format];
+    if (real && (size_t)real->format < xir_float_format_enum()->size) return xir_float_format_enum()->names[real->format];
     if (xir_type_kind_of(element) == XIR_TYPE_BOOL) return "bool";
     return element ? "another type" : "nothing";
 }

@@ -22,7 +22,7 @@ static xir_status tell_on(const format *f, xir_str file, xir_status status, size
     if (!why || xir_diags_count_of(why, XIR_ERROR) > before) return status;
     if (status == XIR_E_MEMORY) return diag_memory(why);
     char sentence[120];
-    snprintf(sentence, sizeof sentence, "the format %.60s fails and does not say why", f->word);
+    snprintf(sentence, sizeof sentence, "the format %.60s fails and does not say why", f->name);
     return xir_diags_append(why, &(xir_diag){
         .severity = XIR_ERROR, .code = status, .file = file, .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
 }
@@ -133,7 +133,7 @@ static xir_status write_params(xir_network *net, const format_writing *how) {
 
 format format_declared(const xir_format_decl *decl) {
     return (format){
-        .word = decl->name, .meaning = decl->doc, .suffixes = decl->suffixes, .traits = decl->traits, .decl = decl,
+        .name = decl->name, .meaning = decl->doc, .suffixes = decl->suffixes, .traits = decl->traits, .decl = decl,
         .probe = decl->probe, .read = decl->read ? read_declared : NULL, .write = decl->write ? write_declared : NULL,
         .params_found = decl->read_params ? decl->params_found : NULL,
         .params_written = decl->write_params ? decl->params_written : NULL, .load_params = load_params,

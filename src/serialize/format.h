@@ -45,7 +45,7 @@ typedef struct format_part {
 
 /* What is not said of a member is as in xir_format_decl. */
 struct format {
-    const char *word;        /* as options and the program spell it: "fb"                                     */
+    const char *name;        /* as options and the program spell it: "fb"                                     */
     const char *meaning;     /* "FlatBuffers network"                                                         */
     const char *suffixes;    /* of file names, separated by blanks: "imodel msg"                              */
     unsigned    traits;      /* XIR_FORMAT_…                                                                  */

@@ -33,7 +33,7 @@ xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_info *ou
     format f;
     if (!format_at(ctx, i, &f)) return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "there is no format %zu", i);
     const xir_format_info info = {
-        .word = f.word, .meaning = f.meaning, .suffixes = f.suffixes, .reads = f.read, .writes = f.write,
+        .name = f.name, .meaning = f.meaning, .suffixes = f.suffixes, .reads = f.read, .writes = f.write,
         .pair = f.params_found, .text = f.traits & XIR_FORMAT_TEXT, .indents = f.traits & XIR_FORMAT_INDENTS,
         .aligns = f.traits & XIR_FORMAT_ALIGNS };
     return sized_fill(SIZED(xir_format_info, suffixes), out, &info, why);
@@ -49,7 +49,7 @@ format_list format_words(xir_context *ctx, bool written) {
     size_t at = 0;
     for (size_t i = 0; format_at(ctx, i, &f) && at < sizeof l.text; i++) {
         bool has = written ? f.write != NULL : f.read != NULL;
-        if (has) at += (size_t)snprintf(l.text + at, sizeof l.text - at, "%s%s", at ? ", " : "", f.word);
+        if (has) at += (size_t)snprintf(l.text + at, sizeof l.text - at, "%s%s", at ? ", " : "", f.name);
     }
     return l;
 }
@@ -58,7 +58,7 @@ format_list format_words(xir_context *ctx, bool written) {
 
 static bool find(xir_context *ctx, const char *word, format *out) {
     for (size_t i = 0; format_at(ctx, i, out); i++)
-        if (strcmp(out->word, word) == 0) return true;
+        if (strcmp(out->name, word) == 0) return true;
     return false;
 }
 
@@ -90,12 +90,12 @@ bool format_detect(xir_context *ctx, const void *head, size_t size, uint64_t tot
 
 const char *xir_format_of(const void *head, size_t size) {
     format f;
-    return format_detect(NULL, head, size, XIR_NO_BYTE, XIR_STR(""), &f) ? f.word : NULL;
+    return format_detect(NULL, head, size, XIR_NO_BYTE, XIR_STR(""), &f) ? f.name : NULL;
 }
 
 const char *xir_format_detect(xir_context *ctx, const void *head, size_t size, uint64_t total, xir_str name) {
     format f;
-    return format_detect(ctx, head, size, total, name, &f) ? f.word : NULL;
+    return format_detect(ctx, head, size, total, name, &f) ? f.name : NULL;
 }
 
 /* ---- adding one ---------------------------------------------------------------------------------------------- */

@@ -57,10 +57,10 @@ static bool choose(loading *l, const void *head, size_t size, uint64_t total) {
         put(l, XIR_ERROR, XIR_E_UNKNOWN, "neither content nor name tells the format; there are %s",
             format_words(l->ctx, false).text);
     else if (!l->format.read)
-        put(l, XIR_ERROR, XIR_E_UNSUPPORTED, "files of format %s cannot be read", l->format.word);
+        put(l, XIR_ERROR, XIR_E_UNSUPPORTED, "files of format %s cannot be read", l->format.name);
     else if (l->o.params && !l->format.params_found)
         put(l, XIR_ERROR, XIR_E_INVALID, "a file of format %s has its parameters inside: none can be named",
-            l->format.word);
+            l->format.name);
     else return true;
     return false;
 }
@@ -115,7 +115,7 @@ static bool begin_params(loading *l, xir_network *net, xir_str name, const xir_l
     } else if (!format_named(l->ctx, l->o.format, &l->format, why)) {
         l->status = XIR_E_UNKNOWN;
     } else if (!l->format.params_found) {
-        put(l, XIR_ERROR, l->status, "a file of format %s has its parameters inside: none can be named", l->format.word);
+        put(l, XIR_ERROR, l->status, "a file of format %s has its parameters inside: none can be named", l->format.name);
     } else {
         l->status = XIR_OK;
     }

@@ -95,7 +95,7 @@ xir_status format_place_findings(xir_context *ctx, const format *f, xir_str text
     xir_status status = find_places(&p, ctx, f, text);
     if (!status) copy_findings(&p, text, file, out);
     else if (status == XIR_E_MEMORY) diag_memory(out);
-    else diag_fail(out, status, XIR_STR(""), "the format %s does not find places in its text", f->word);
+    else diag_fail(out, status, XIR_STR(""), "the format %s does not find places in its text", f->name);
     mem_free(&ctx->alloc, block, p.n * one);
     return status;
 }

@@ -56,10 +56,10 @@ static bool take_options(saving *s, const xir_save_options *options, xir_status 
 static bool begin(saving *s, const xir_save_options *options, xir_status *status) {
     if (!take_options(s, options, status) || !choose(s, status)) return false;
     if (!s->format.write)
-        return refuse(s, status, XIR_E_UNSUPPORTED, "files of format %s cannot be written", s->format.word);
+        return refuse(s, status, XIR_E_UNSUPPORTED, "files of format %s cannot be written", s->format.name);
     if (s->o.params && !s->format.params_written)
         return refuse(s, status, XIR_E_INVALID, "a file of format %s has its parameters inside: no other can be named",
-                      s->format.word);
+                      s->format.name);
     if (s->o.params && !s->path)
         return refuse(s, status, XIR_E_INVALID,
                       "only the structure goes to a function: xir_network_save_params writes the "
@@ -243,7 +243,7 @@ static bool begin_params(saving *s, const xir_save_options *options, xir_status 
     if (!choose(s, status)) return false;
     return s->format.params_written || refuse(s, status, XIR_E_INVALID,
                                               "a file of format %s has its parameters inside: no other can "
-                                              "be named", s->format.word);
+                                              "be named", s->format.name);
 }
 
 xir_status xir_network_save_params(xir_network *net, const char *path, const xir_save_options *options,

@@ -32,8 +32,8 @@ static xir_probe_grade probe_tsm(const xir_probe *file, void *user) {
 }
 
 const format format_pnnx = {
-    .word = "pnnx", .meaning = "PNNX graph", .suffixes = "pnnx.param param", .probe = probe_pnnx,
+    .name = "pnnx", .meaning = "PNNX graph", .suffixes = "pnnx.param param", .probe = probe_pnnx,
 };
-const format format_nnb   = { .word = "nnb",   .meaning = "NNabla binary",      .suffixes = "nnb" };
-const format format_tsm   = { .word = "tsm",   .meaning = "TensorStack module", .suffixes = "tsm", .probe = probe_tsm };
-const format format_deepx = { .word = "deepx", .meaning = "DeepX IR",           .suffixes = "ir" };
+const format format_nnb   = { .name = "nnb",   .meaning = "NNabla binary",      .suffixes = "nnb" };
+const format format_tsm   = { .name = "tsm",   .meaning = "TensorStack module", .suffixes = "tsm", .probe = probe_tsm };
+const format format_deepx = { .name = "deepx", .meaning = "DeepX IR",           .suffixes = "ir" };

@@ -172,16 +172,16 @@ typedef struct one_input { xir_value *x; } one_input;
 #define CLASS(id, key, ...)                                                                                                      \
     static const xir_class_decl *id(void) {                                                                                      \
         static const xir_row rows[] = {                                                                                          \
-            { .word = XIR_DECL_OP, .name = key, .describe = "half of each element", .offset = 1,                                 \
-              .least = { .i = sizeof(one_input) } },                                                                             \
-            { .word = XIR_DECL_IN, .name = "x", .describe = "" }, { .word = XIR_DECL_OUT, .name = "y", .describe = "" },         \
-            __VA_ARGS__ { .word = XIR_DECL_END },                                                                                \
+            { .decl = XIR_DECL_OP, .name = key, .doc = "half of each element", .offset = 1,                                 \
+              .min = { .i = sizeof(one_input) } },                                                                             \
+            { .decl = XIR_DECL_IN, .name = "x", .doc = "" }, { .decl = XIR_DECL_OUT, .name = "y", .doc = "" },         \
+            __VA_ARGS__ { .decl = XIR_DECL_END },                                                                                \
         };                                                                                                                       \
         static const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), rows };                                      \
         return &decl;                                                                                                            \
     }
 CLASS (silent, "test::Silent", )
-CLASS (outspoken, "test::Outspoken", { .word = XIR_DECL_NORMALISED, .describe = "REAL" },)
+CLASS (outspoken, "test::Outspoken", { .decl = XIR_DECL_NORMALISED, .doc = "REAL" },)
 
 static xir_status halve(xir_kernel *at) {
     const double *x = xir_kernel_reals(at, 0);

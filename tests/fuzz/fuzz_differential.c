@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         xir_format_info f;
         for (size_t i = 0; written_format_at(i, &f); i++) {
             if (!f.reads || !f.writes || (f.pair && filled)) continue;
-            check_format(ctx, net, f.word, size % 2, &json, &raw, why);
+            check_format(ctx, net, f.name, size % 2, &json, &raw, why);
         }
         xir_text_free(&json);
     }

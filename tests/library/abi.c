@@ -316,14 +316,14 @@ typedef struct wide_decl { xir_class_decl decl; uint64_t more; } wide_decl;
 typedef struct pair_body { xir_object head; int64_t a, b; } pair_body;
 
 static wide_row rows[] = {
-    { { .word = XIR_DECL_OBJ, .name = "test::Pair", .describe = "two numbers", .offset = sizeof(pair_body) }, 0 },
-    { { .word = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "a", .describe = "", .offset = offsetof(pair_body, a),
-        .preset = { .i = 5 }, .least = { .i = INT64_MIN }, .greatest = { .i = INT64_MAX } }, 0 },
-    { { .word = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "b", .describe = "", .offset = offsetof(pair_body, b),
-        .preset = { .i = 7 }, .least = { .i = INT64_MIN }, .greatest = { .i = INT64_MAX } }, 0 },
-    { { .word = XIR_DECL_ALIAS, .name = "test::OldPair" }, 0 },
-    { { .word = XIR_DECL_UNLIKE, .describe = "a note" }, 0 },
-    { { .word = XIR_DECL_END }, 0 },
+    { { .decl = XIR_DECL_OBJ, .name = "test::Pair", .doc = "two numbers", .offset = sizeof(pair_body) }, 0 },
+    { { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "a", .doc = "", .offset = offsetof(pair_body, a),
+        .default_value = { .i = 5 }, .min = { .i = INT64_MIN }, .max = { .i = INT64_MAX } }, 0 },
+    { { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "b", .doc = "", .offset = offsetof(pair_body, b),
+        .default_value = { .i = 7 }, .min = { .i = INT64_MIN }, .max = { .i = INT64_MAX } }, 0 },
+    { { .decl = XIR_DECL_ALIAS, .name = "test::OldPair" }, 0 },
+    { { .decl = XIR_DECL_UNLIKE, .doc = "a note" }, 0 },
+    { { .decl = XIR_DECL_END }, 0 },
 };
 
 static void rows_of_classes_may_be_larger(void **state) {
@@ -350,19 +350,19 @@ static void rows_of_classes_may_be_larger(void **state) {
 
 static void members_that_a_smaller_row_lacks_are_zero(void **state) {
     (void)state;
-    enum { SMALL = offsetof(xir_row, preset) };   /* as if rows had ended there once */
+    enum { SMALL = offsetof(xir_row, default_value) };   /* as if rows had ended there once */
     static _Alignas(8) char small[3 * SMALL];
-    const xir_row full[3] = { { .word = XIR_DECL_OBJ, .name = "a", .flags = 1, .target = 9 },
-                              { .word = XIR_DECL_ALIAS, .name = "b" },
-                              { .word = XIR_DECL_END } };
+    const xir_row full[3] = { { .decl = XIR_DECL_OBJ, .name = "a", .flags = 1, .target = 9 },
+                              { .decl = XIR_DECL_ALIAS, .name = "b" },
+                              { .decl = XIR_DECL_END } };
     for (size_t i = 0; i < 3; i++) memcpy(small + i * SMALL, &full[i], SMALL);
     const xir_class_decl decl = { XIR_ABI, sizeof decl, SMALL, (const xir_row *)(const void *)small };
     row_walk w;
     const xir_row *row = row_first(&w, &decl);
-    assert_true(row->word == XIR_DECL_OBJ && row->flags == 1 && row->target == 0 && !row->form && !row->of);
+    assert_true(row->decl == XIR_DECL_OBJ && row->flags == 1 && row->target == 0 && !row->form && !row->of);
     row = row_next(&w);
-    assert_true(row->word == XIR_DECL_ALIAS && *row->name == 'b' && row->preset.i == 0 && !row->fn);
-    assert_int_equal(row_next(&w)->word, XIR_DECL_END);
+    assert_true(row->decl == XIR_DECL_ALIAS && *row->name == 'b' && row->default_value.i == 0 && !row->fn);
+    assert_int_equal(row_next(&w)->decl, XIR_DECL_END);
 }
 
 typedef struct wide_option { xir_pass_option option; uint64_t more; } wide_option;

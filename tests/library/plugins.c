@@ -56,7 +56,7 @@ static void a_plugin_brings_its_classes(void **state) {
     assert_int_equal(class_count(with), before + 1);
     assert_ptr_equal(xir_context_class_at(with, before), flatten);
     const xir_field *start = xir_class_field(flatten, XIR_STR("start"));
-    assert_true(start->preset.i == 1 && start->least.i == 0 && start->greatest.i == 7);
+    assert_true(start->default_value.i == 1 && start->min.i == 0 && start->max.i == 7);
     CHECK_STR(xir_class_input_at(flatten, 0)->name, "input");
     assert_true(xir_class_infers_on(flatten, XIR_TARGET_BUYI) && !xir_class_infers_on(flatten, XIR_TARGET_ZHUGE));
     CHECK_STR(xir_class_note(flatten, XIR_DECL_UNLIKE, 0), "PyTorch: there is no end_dim, all axes to the last are merged");

@@ -324,12 +324,12 @@ static void attributes_tell_of_themselves(void **state) {
     (void)state;
     const xir_class *conv2d = xir_class_find(ctx, XIR_STR("icraft::xir::Conv2d"));
     const xir_field *stride = xir_class_field(conv2d, XIR_STR("stride_width"));
-    assert_true(stride->has_default && stride->has_least && !stride->has_greatest);
-    assert_int_equal(stride->preset.i, 1);
-    assert_int_equal(stride->least.i, 1);
-    assert_true(stride->describe.size > 0);
+    assert_true(stride->has_default && stride->has_min && !stride->has_max);
+    assert_int_equal(stride->default_value.i, 1);
+    assert_int_equal(stride->min.i, 1);
+    assert_true(stride->doc.size > 0);
     /* The document's pads are bounded by 0; they have no bound since. */
-    assert_false(xir_class_field(conv2d, XIR_STR("pad_top"))->has_least);
+    assert_false(xir_class_field(conv2d, XIR_STR("pad_top"))->has_min);
 }
 
 static void validate_checks_bounds_and_inputs(void **state) {

@@ -140,7 +140,7 @@ static void rows_are_checked(void **state) {
     check_refused(with, NULL, XIR_E_INVALID, "target 1 is NULL");
     assert_int_equal(xir_target_register(with, NULL, 1, why), XIR_E_INVALID);
     static const struct { xir_target_row row; uint64_t later[2]; } longer = {
-        { .abi = XIR_ABI, .size = sizeof longer, .key = "own::X", .name = "x", .describe = "x" }, { 0, 1 } };
+        { .abi = XIR_ABI, .size = sizeof longer, .key = "own::X", .name = "x", .doc = "x" }, { 0, 1 } };
     check_refused(with, &longer.row, XIR_E_UNSUPPORTED, "asks for what a newer library has");
     const xir_target_row *const fine[] = { &plain };
     assert_int_equal(xir_target_register(with, fine, 1, why), XIR_OK);

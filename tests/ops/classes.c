@@ -71,7 +71,7 @@ static void put_type(line *l, const xir_field *f) {
     case XIR_KIND_REF:     put(l, "%s", short_name(f->of)); break;
     case XIR_KIND_REFS:    put(l, "%s[]", short_name(f->of)); break;
     case XIR_KIND_ENUM:
-        for (size_t i = 0; i < f->members->size; i++) put(l, "%s%s", i ? "|" : "", f->members->words[i]);
+        for (size_t i = 0; i < f->members->size; i++) put(l, "%s%s", i ? "|" : "", f->members->names[i]);
         break;
     default:               put(l, "%s", xir_kind_name(f->kind)); break;
     }
@@ -83,32 +83,32 @@ static bool is_list(xir_kind kind) {
 }
 
 static void put_default(line *l, const xir_field *f) {
-    if (f->preset_text.size) put(l, " = %s", f->preset_text.data);
+    if (f->default_text.size) put(l, " = %s", f->default_text.data);
     else if (f->flags & XIR_FIELD_OPTIONAL || is_list(f->kind)) return;
     else if (!f->has_default) put(l, " !");
-    else if (f->kind == XIR_KIND_REAL) put(l, " = %.9g", (double)(float)f->preset.r);   // as it is held
-    else if (f->kind == XIR_KIND_BOOL) put(l, " = %s", f->preset.i ? "true" : "false");
-    else if (f->kind == XIR_KIND_ENUM) put(l, " = %s", f->members->words[f->preset.i]);
+    else if (f->kind == XIR_KIND_REAL) put(l, " = %.9g", (double)(float)f->default_value.r);   // as it is held
+    else if (f->kind == XIR_KIND_BOOL) put(l, " = %s", f->default_value.i ? "true" : "false");
+    else if (f->kind == XIR_KIND_ENUM) put(l, " = %s", f->members->names[f->default_value.i]);
     else if (f->kind == XIR_KIND_TEXT) put(l, " = \"\"");
-    else put(l, " = %" PRId64, f->preset.i);
+    else put(l, " = %" PRId64, f->default_value.i);
 }
 
 static void put_bounds(line *l, const xir_field *f) {
-    if (f->has_least && f->kind == XIR_KIND_REAL) put(l, " >= %.9g", f->least.r);
-    else if (f->has_least) put(l, " >= %" PRId64, f->least.i);
-    if (f->has_greatest && f->kind == XIR_KIND_REAL) put(l, " <= %.9g", f->greatest.r);
-    else if (f->has_greatest) put(l, " <= %" PRId64, f->greatest.i);
+    if (f->has_min && f->kind == XIR_KIND_REAL) put(l, " >= %.9g", f->min.r);
+    else if (f->has_min) put(l, " >= %" PRId64, f->min.i);
+    if (f->has_max && f->kind == XIR_KIND_REAL) put(l, " <= %.9g", f->max.r);
+    else if (f->has_max) put(l, " <= %" PRId64, f->max.i);
 }
 
 static void put_class(line *l, const xir_class *cls) {
     put(l, "%u %s (", xir_class_tag(cls), short_name(cls));
     for (size_t i = 0; i < xir_class_input_count(cls); i++) {
         const xir_port *port = xir_class_input_at(cls, i);
-        put(l, "%s%s%s", i ? ", " : "", port->name.data, port->word == XIR_DECL_OPT ? "?" : port->word == XIR_DECL_VAR ? "..." : "");
+        put(l, "%s%s%s", i ? ", " : "", port->name.data, port->decl == XIR_DECL_OPT ? "?" : port->decl == XIR_DECL_VAR ? "..." : "");
     }
     put(l, ")");
     size_t n = xir_class_output_count(cls);
-    if (n == 1 && xir_class_output_at(cls, 0)->word == XIR_DECL_OUTS) put(l, " -> *");
+    if (n == 1 && xir_class_output_at(cls, 0)->decl == XIR_DECL_OUTS) put(l, " -> *");
     else if (n != 1) put(l, " -> %zu", n);
     if (xir_class_traits(cls) & XIR_TRAIT_ACTIVATION) put(l, " activation");
     for (size_t i = 0; xir_class_note(cls, XIR_DECL_ALIAS, i).size; i++) {
@@ -207,13 +207,13 @@ static void test_descriptions(void **state) {
         const xir_class *cls = ops[i];
         check_text(cls, "the class", xir_class_doc(cls));
         for (size_t k = 0; k < xir_class_field_count(cls); k++) {
-            check_text(cls, xir_class_field_at(cls, k)->name.data, xir_class_field_at(cls, k)->describe);
+            check_text(cls, xir_class_field_at(cls, k)->name.data, xir_class_field_at(cls, k)->doc);
         }
         for (size_t k = 0; k < xir_class_input_count(cls); k++) {
-            check_text(cls, xir_class_input_at(cls, k)->name.data, xir_class_input_at(cls, k)->describe);
+            check_text(cls, xir_class_input_at(cls, k)->name.data, xir_class_input_at(cls, k)->doc);
         }
         for (size_t k = 0; k < xir_class_output_count(cls); k++) {
-            check_text(cls, xir_class_output_at(cls, k)->name.data, xir_class_output_at(cls, k)->describe);
+            check_text(cls, xir_class_output_at(cls, k)->name.data, xir_class_output_at(cls, k)->doc);
         }
         static const struct { xir_decl_kind word; const char *name; bool needed; } notes[] = {
             { XIR_DECL_FORMULA, "FORMULA", true }, { XIR_DECL_GIVES, "GIVES", true }, { XIR_DECL_UNLIKE, "UNLIKE", false } };

@@ -247,7 +247,7 @@ static bool is_built_otherwise(const trial *t) {
     for (uint32_t i = 0; i < t->cls->n_fields; i++) {
         const xir_field *f = &t->cls->fields[i];
         const void *at = body_at(t->body, f);
-        if (f->kind == XIR_KIND_REF && f->preset_text.size && !*(const xir_object *const *)at) return true;
+        if (f->kind == XIR_KIND_REF && f->default_text.size && !*(const xir_object *const *)at) return true;
         if (f->kind == XIR_KIND_REAL && fabs(*(const double *)at) > FLT_MAX) return true;
         if (f->kind == XIR_KIND_REAL && *(const double *)at != 0 && (float)*(const double *)at == 0) return true;
     }

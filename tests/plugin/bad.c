@@ -22,9 +22,9 @@ static const xir_class_decl *of_another_abi(void) {
 
 static const xir_class_decl *of_a_later_word(void) {
     static const xir_row rows[] = {
-        { .word = XIR_DECL_OP, .name = "bad::Word", .describe = "it has a word that nobody knows", .offset = 8 },
-        { .word = (xir_decl_kind)1000, .name = "later" },
-        { .word = XIR_DECL_END },
+        { .decl = XIR_DECL_OP, .name = "bad::Word", .doc = "it has a word that nobody knows", .offset = 8 },
+        { .decl = (xir_decl_kind)1000, .name = "later" },
+        { .decl = XIR_DECL_END },
     };
     static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };
     return &decl;
@@ -190,11 +190,11 @@ SPREAD(large_kernel, xir_plugin_kernel);
 SPREAD(large_option, xir_pass_option);
 
 static large_row large_rows[] = {
-    { { .word = XIR_DECL_OP, .name = "bad::Large", .describe = "its rows are large", .offset = 8, .least = { .i = sizeof(void *) } }, 0 },
-    { { .word = XIR_DECL_IN, .name = "input", .describe = "x" }, 0 },
-    { { .word = XIR_DECL_OUT, .name = "output", .describe = "y" }, 0 },
-    { { .word = XIR_DECL_INFER, .fn = bad_same }, 0 },
-    { { .word = XIR_DECL_END }, 0 },
+    { { .decl = XIR_DECL_OP, .name = "bad::Large", .doc = "its rows are large", .offset = 8, .min = { .i = sizeof(void *) } }, 0 },
+    { { .decl = XIR_DECL_IN, .name = "input", .doc = "x" }, 0 },
+    { { .decl = XIR_DECL_OUT, .name = "output", .doc = "y" }, 0 },
+    { { .decl = XIR_DECL_INFER, .fn = bad_same }, 0 },
+    { { .decl = XIR_DECL_END }, 0 },
 };
 static const xir_class_decl *large_class(void) {
     static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(large_row), &large_rows[0].it };
@@ -205,7 +205,7 @@ static large_infer  large_infers[] = { { { large_class, XIR_TARGET_BUYI, bad_sam
 static large_kernel large_kernels[] = { { { xir_relu_class, bad_kernel }, 0 }, { { large_class, bad_kernel }, 0 } };
 static large_option large_options[] = { { { "first", XIR_PASS_INT, "1", "a number" }, 0 }, { { "last", XIR_PASS_INT, "2", "another" }, 0 } };
 static const xir_pass_decl large_pass = {
-    .abi = XIR_ABI, .size = sizeof(xir_pass_decl), .option_size = sizeof(large_option), .name = "bad-large", .describe = "its options are large",
+    .abi = XIR_ABI, .size = sizeof(xir_pass_decl), .option_size = sizeof(large_option), .name = "bad-large", .doc = "its options are large",
     .level = XIR_LEVEL_MAX, .options = &large_options[0].it, .n_options = 2, .run = bad_run,
 };
 static const xir_plugin large = {

@@ -73,7 +73,7 @@ static bool has_format(const char *name) {
     xir_format_info f;
     if (strcmp(dot, ".raw") == 0) return true;
     for (size_t i = 0; written_format_at(i, &f); i++)
-        if (strcmp(f.word, dot + 1) == 0) return f.reads && f.writes;
+        if (strcmp(f.name, dot + 1) == 0) return f.reads && f.writes;
     return false;
 }
 

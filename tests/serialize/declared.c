@@ -98,7 +98,7 @@ static void a_format_is_registered(void **state) {
     DOES(xir_format_register(ctx, &twin, why));
     size_t n = 0, found = 0;
     for (; xir_context_format_at(ctx, n, &f, NULL) == XIR_OK; n++) {
-        if (strcmp(f.word, "twin") != 0) continue;
+        if (strcmp(f.name, "twin") != 0) continue;
         found++;
         assert_string_equal(f.meaning, "two files");
         assert_true(f.reads && f.writes && f.pair && f.text && f.indents && !f.aligns);

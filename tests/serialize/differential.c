@@ -171,9 +171,9 @@ static bool write_as(verdict *v, const char *of, xir_network *net, const char *w
 static xir_network *read_as(verdict *v, const char *of, xir_context *with, const bytes *file, const xir_format_info *f, const image *expected,
                             bool lazy) {
     const char *word = xir_format_of(file->data, file->size);
-    if (word && strcmp(word, f->word) != 0) return wrong(v, "%s looks like %s", of, word), NULL;
+    if (word && strcmp(word, f->name) != 0) return wrong(v, "%s looks like %s", of, word), NULL;
     if (!word) v->untold++;
-    const xir_load_options options = XIR_INIT(xir_load_options, .format = word ? NULL : f->word, .lazy = lazy,
+    const xir_load_options options = XIR_INIT(xir_load_options, .format = word ? NULL : f->name, .lazy = lazy,
                                               .verify = XIR_VERIFY_FULL);
     xir_diags_clear(why);
     xir_network *net = xir_network_read(with, file->data, file->size, XIR_STR(""), &options, why);
@@ -190,7 +190,7 @@ static xir_network *read_as(verdict *v, const char *of, xir_context *with, const
 static xir_network *through(verdict *v, const char *of, xir_network *net, const xir_format_info *f, const image *expected, bool lazy,
                             bool refusable, bytes *file) {
     *file = (bytes){ 0 };
-    xir_network *out = write_as(v, of, net, f->word, false, refusable, file) ? read_as(v, of, ctx, file, f, expected, lazy) : NULL;
+    xir_network *out = write_as(v, of, net, f->name, false, refusable, file) ? read_as(v, of, ctx, file, f, expected, lazy) : NULL;
     if (out && same_image(v, of, out, expected)) return out;
     xir_network_free(out);
     return NULL;
@@ -210,11 +210,11 @@ static void check_structure(verdict *v, xir_network *net, const xir_format_info 
     need n = { false, false };
     if (*v->text || !net_walk_params(net, see_need, &n) || !n.bytes) return;
     char of[64];
-    snprintf(of, sizeof of, "%s, the structure alone", f->word);
+    snprintf(of, sizeof of, "%s, the structure alone", f->name);
     bytes alone = { 0 };
-    if (write_as(v, of, net, f->word, true, refusable, &alone)) {
+    if (write_as(v, of, net, f->name, true, refusable, &alone)) {
         const bytes *const files[] = { &alone, file };
-        const xir_load_options options = XIR_INIT(xir_load_options, .format = f->word, .no_params = true);
+        const xir_load_options options = XIR_INIT(xir_load_options, .format = f->name, .no_params = true);
         for (size_t i = 0; i < COUNT(files) && !*v->text; i++) {
             xir_diags_clear(why);
             xir_network *out = xir_network_read(ctx, files[i]->data, files[i]->size, XIR_STR(""), &options, why);
@@ -232,20 +232,20 @@ static void check_format(verdict *v, xir_network *net, const xir_format_info *f,
     bytes file, again = { 0 };
     char of[64];
     if (!can_hold(f, expected)) return;
-    snprintf(of, sizeof of, "%s%s", f->word, lazy ? ", lazily" : "");
+    snprintf(of, sizeof of, "%s%s", f->name, lazy ? ", lazily" : "");
     xir_network *out = through(v, of, net, f, expected, lazy, refusable, &file);
     if (out && !v->ambiguous) {   /* who knows fewer classes reads the same */
-        snprintf(of, sizeof of, "%s for a stranger", f->word);
+        snprintf(of, sizeof of, "%s for a stranger", f->name);
         xir_network *strange = read_as(v, of, stranger, &file, f, expected, lazy);
         if (strange) same_image(v, of, strange, expected);
         xir_network_free(strange);
     }
     if (out) check_structure(v, out, f, expected, &file, refusable);
-    if (out && write_as(v, of, out, f->word, false, refusable, &again)) same(v, "the file", of, file.data, file.size, again.data, again.size);
+    if (out && write_as(v, of, out, f->name, false, refusable, &again)) same(v, "the file", of, file.data, file.size, again.data, again.size);
     for (size_t i = 0; out && !*v->text && i < n_formats; i++) {
-        if (strcmp(formats[i].word, f->word) == 0 || !can_hold(&formats[i], expected)) continue;
+        if (strcmp(formats[i].name, f->name) == 0 || !can_hold(&formats[i], expected)) continue;
         bytes other;
-        snprintf(of, sizeof of, "%s%s, then %s", f->word, lazy ? ", lazily" : "", formats[i].word);
+        snprintf(of, sizeof of, "%s%s, then %s", f->name, lazy ? ", lazily" : "", formats[i].name);
         xir_network_free(through(v, of, out, &formats[i], expected, !lazy, refusable, &other));
         free(other.data);
     }
@@ -347,7 +347,7 @@ static void edit_attribute(editor *e) {
     if (!f) return;
     switch (f->kind) {
     case XIR_KIND_BOOL: xir_op_set_bool(op, f->name.data, rnd_once_in(&e->chance, 2)); break;
-    case XIR_KIND_I64:  xir_op_set_i64(op, f->name.data, rnd_once_in(&e->chance, 2) ? f->preset.i : rnd_i64(&e->chance)); break;
+    case XIR_KIND_I64:  xir_op_set_i64(op, f->name.data, rnd_once_in(&e->chance, 2) ? f->default_value.i : rnd_i64(&e->chance)); break;
     case XIR_KIND_REAL: xir_op_set_real(op, f->name.data, rnd_double(&e->chance)); break;
     case XIR_KIND_I64S: xir_op_set_i64s(op, f->name.data, (const int64_t[]){ 1, -1, INT64_MIN }, rnd_below(&e->chance, 4)); break;
     default: break;
@@ -523,7 +523,7 @@ static void they_come_back_from_every_format(void **state) {
         random_net_free(r);
     }
     printf("%" PRIu64 " networks", n);
-    for (size_t i = 0; i < n_formats; i++) printf("%s %s", i ? "," : " as", formats[i].word);
+    for (size_t i = 0; i < n_formats; i++) printf("%s %s", i ? "," : " as", formats[i].name);
     printf("; %zu of them hold more than some format, %zu were edited, %zu are told by their names alone\n", refused, changed,
            untold);
     if (failed) fail_msg("%zu networks do not come back", failed);

@@ -34,7 +34,7 @@ static void grades_of_the_library(void **state) {
         char *exact = malloc(rows[i].size + !rows[i].size);   /* so that a sanitizer sees the end */
         memcpy(exact, rows[i].head, rows[i].size);
         xir_probe_grade grade = probe_head(rows[i].f, exact, rows[i].size);
-        if (grade != rows[i].grade) fail_msg("row %zu, %s: %d was expected, not %d", i, rows[i].f->word,
+        if (grade != rows[i].grade) fail_msg("row %zu, %s: %d was expected, not %d", i, rows[i].f->name,
                                              rows[i].grade, grade);
         free(exact);
     }
@@ -89,7 +89,7 @@ static void a_cut_head_is_never_another_format(void **state) {
             uint8_t *head = malloc(n + !n);
             memcpy(head, bytes, n);
             const char *word = xir_format_detect(ctx, head, n, XIR_NO_BYTE, XIR_STR(""));
-            if (word && strcmp(word, f.word) != 0) fail_msg("%zu bytes of %s are %s", n, f.word, word);
+            if (word && strcmp(word, f.name) != 0) fail_msg("%zu bytes of %s are %s", n, f.name, word);
             free(head);
         }
         free(bytes);

@@ -222,8 +222,8 @@ static void content_decides_then_the_name(void **state) {
         load_save(net, path, &f);
         size_t size;
         uint8_t *bytes = scratch_get(path, &size);
-        assert_string_equal(xir_format_of(bytes, size), f.word);
-        assert_string_equal(xir_format_of(bytes, size < 256 ? size : 256), f.word);
+        assert_string_equal(xir_format_of(bytes, size), f.name);
+        assert_string_equal(xir_format_of(bytes, size < 256 ? size : 256), f.name);
         for (size_t j = 0; written_format_at(j, &other); j++) {   /* under every other name */
             const char *wrong = load_path("wrong", &other);
             scratch_put(wrong, bytes, size);
@@ -233,7 +233,7 @@ static void content_decides_then_the_name(void **state) {
             xir_network_free(again);
             unlink(wrong);
         }
-        const xir_load_options named = XIR_INIT(xir_load_options, .format = f.word, .no_params = true);
+        const xir_load_options named = XIR_INIT(xir_load_options, .format = f.name, .no_params = true);
         const char *bare = scratch("bare");
         scratch_put(bare, bytes, size);
         xir_network_free(load_must(bare, &named));
@@ -284,7 +284,7 @@ static void options_that_make_no_sense(void **state) {
     xir_format_info f;
     xir_network *net = load_net(ctx);
     const char *json = scratch("sense.json");
-    load_save(net, json, &(xir_format_info){ .word = "json" });
+    load_save(net, json, &(xir_format_info){ .name = "json" });
     FAILS_TO_LOAD(xir_network_load(ctx, json, &XIR_INIT(xir_load_options, .format = "jsom"), why), XIR_E_UNKNOWN,
                   "no format 'jsom'");
     FAILS_TO_LOAD(xir_network_load(ctx, json, &XIR_INIT(xir_load_options, .params = "x", .no_params = true), why),
@@ -306,14 +306,14 @@ static void the_list_of_formats(void **state) {
     xir_format_info f = XIR_INIT(xir_format_info);
     size_t n = 0;
     for (; xir_format_at(n, &f, NULL) == XIR_OK; n++) {
-        assert_true(*f.word && *f.meaning && *f.suffixes);
+        assert_true(*f.name && *f.meaning && *f.suffixes);
         bool sight = !f.reads;   /* known by sight: nothing else is known of it */
-        assert_int_equal(sight, strstr("pnnx nnb tsm deepx", f.word) != NULL);
-        assert_int_equal(f.writes, !sight && strcmp(f.word, "onnx") != 0);
-        assert_int_equal(f.pair, strcmp(f.word, "json") == 0);
+        assert_int_equal(sight, strstr("pnnx nnb tsm deepx", f.name) != NULL);
+        assert_int_equal(f.writes, !sight && strcmp(f.name, "onnx") != 0);
+        assert_int_equal(f.pair, strcmp(f.name, "json") == 0);
         assert_int_equal(f.text, f.pair);
         assert_int_equal(f.indents, f.pair);
-        assert_int_equal(f.aligns, strcmp(f.word, "fb") == 0);
+        assert_int_equal(f.aligns, strcmp(f.name, "fb") == 0);
     }
     assert_true(n >= 1);
     assert_int_equal(xir_format_at(n + 1, &f, why), XIR_E_BOUNDS);
@@ -329,7 +329,7 @@ static void the_raw_is_found_beside(void **state) {
     xir_network *net = load_net(ctx);
     const char *json = scratch("beside.json"), *raw = scratch("beside.raw"), *other = scratch("beside.params");
     char found[PATH_MAX];
-    load_save(net, json, &(xir_format_info){ .word = "json" });
+    load_save(net, json, &(xir_format_info){ .name = "json" });
     size_t size;
     DOES(xir_raw_find(json, found, sizeof found, &size, why));
     assert_string_equal(found, raw);

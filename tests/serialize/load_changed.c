@@ -204,11 +204,11 @@ static void what_is_gone_cannot_be_written(void **state) {
             assert_int_equal(size, 0);
             for (size_t j = 0; written_format_at(j, &to); j++) {
                 const char *path = load_path("rescued", &to);
-                const xir_save_options options = XIR_INIT(xir_save_options, .format = to.word, .unchecked = true);
+                const xir_save_options options = XIR_INIT(xir_save_options, .format = to.name, .unchecked = true);
                 FAILS_TO_SAVE(xir_network_save(lazy, path, &options, why), XIR_E_IO, "the file was changed");
                 assert_int_not_equal(access(path, F_OK), 0);
                 assert_int_not_equal(access(scratch("rescued.raw"), F_OK), 0);
-                const xir_save_options bare = XIR_INIT(xir_save_options, .format = to.word, .unchecked = true,
+                const xir_save_options bare = XIR_INIT(xir_save_options, .format = to.name, .unchecked = true,
                                                        .no_params = true);
                 if (j % 2) raw_fill(value_of(lazy, 3));   /* then nobody can say what the MD5 would be */
                 assert_int_equal(xir_network_save(lazy, path, &bare, why), XIR_OK);   /* the structure is in memory */

@@ -38,9 +38,9 @@ static void saving_and_loading_files(want *w) {
     if (load_is_pair(&tried)) {
         char beside[PATH_MAX];
         size_t size;
-        TRY(w, xir_params_file_find(w->ctx, tried.word, path, beside, sizeof beside, &size, w->why));
+        TRY(w, xir_params_file_find(w->ctx, tried.name, path, beside, sizeof beside, &size, w->why));
         assert_string_equal(beside, scratch("scarce.raw"));
-        TRY(w, xir_params_file_name(w->ctx, tried.word, path, beside, sizeof beside, &size, w->why));
+        TRY(w, xir_params_file_name(w->ctx, tried.name, path, beside, sizeof beside, &size, w->why));
         assert_string_equal(beside, scratch("scarce.raw"));
     }
     xir_network *again;
@@ -59,7 +59,7 @@ static void writing_and_reading_memory(want *w) {
     begin(w);
     raw_memory file = { 0 };
     const char *raw = scratch("scarce.raw");
-    const xir_save_options how = XIR_INIT(xir_save_options, .format = tried.word, .unchecked = true);
+    const xir_save_options how = XIR_INIT(xir_save_options, .format = tried.name, .unchecked = true);
     const xir_load_options eager = XIR_INIT(xir_load_options, .params = load_is_pair(&tried) ? raw : NULL),
                            lazy = XIR_INIT(xir_load_options, .params = eager.params, .lazy = true);
     TRY(w, (file.size = 0, xir_network_write(w->net, raw_memory_write, &file, &how, w->why)));

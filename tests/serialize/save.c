@@ -26,7 +26,7 @@ static void the_same_network_gives_the_same_bytes(void **state) {
             assert_int_equal(now_size, size);
             assert_memory_equal(now, bytes, size);
             raw_memory m = { 0 };
-            const xir_save_options options = XIR_INIT(xir_save_options, .format = f.word, .unchecked = true);
+            const xir_save_options options = XIR_INIT(xir_save_options, .format = f.name, .unchecked = true);
             assert_int_equal(xir_network_write(again, raw_memory_write, &m, &options, why), XIR_OK);
             assert_int_equal(m.size, size);
             assert_memory_equal(m.data, bytes, size);
@@ -44,7 +44,7 @@ static void there_and_back(void **state) {
     (void)state;
     xir_format_info f, to;
     xir_network *net = load_net(ctx);
-    load_save(net, scratch("first.json"), &(xir_format_info){ .word = "json" });
+    load_save(net, scratch("first.json"), &(xir_format_info){ .name = "json" });
     size_t json_size, raw_size, size;
     uint8_t *json = scratch_get(scratch("first.json"), &json_size), *raw = scratch_get(scratch("first.raw"), &raw_size);
     for (size_t i = 0; written_format_at(i, &f); i++) {
@@ -56,7 +56,7 @@ static void there_and_back(void **state) {
                 load_save(one, load_path("two", &to), &to);
                 xir_network_free(one);
                 xir_network *two = load_must(load_path("two", &to), &how);
-                load_save(two, scratch("last.json"), &(xir_format_info){ .word = "json" });
+                load_save(two, scratch("last.json"), &(xir_format_info){ .name = "json" });
                 xir_network_free(two);
                 uint8_t *now = scratch_get(scratch("last.json"), &size);
                 assert_int_equal(size, json_size);
@@ -78,11 +78,11 @@ static void the_structure_alone(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx), *digest;
-    load_save(net, scratch("digest.json"), &(xir_format_info){ .word = "json" });
+    load_save(net, scratch("digest.json"), &(xir_format_info){ .name = "json" });
     digest = load_must(scratch("digest.json"), &XIR_INIT(xir_load_options, .no_params = true));
     for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("alone", &f);
-        const xir_save_options options = XIR_INIT(xir_save_options, .format = f.word, .unchecked = true,
+        const xir_save_options options = XIR_INIT(xir_save_options, .format = f.name, .unchecked = true,
                                                   .no_params = true);
         assert_int_equal(xir_network_save(net, path, &options, why), XIR_OK);
         assert_int_not_equal(access(scratch("alone.raw"), F_OK), 0);
@@ -112,7 +112,7 @@ static void some_bytes_and_not_others(void **state) {
     xir_params_clear(value_of(net, 5));
     for (size_t i = 0; written_format_at(i, &f); i++) {
         const char *path = load_path("some", &f);
-        const xir_save_options options = XIR_INIT(xir_save_options, .format = f.word, .unchecked = true);
+        const xir_save_options options = XIR_INIT(xir_save_options, .format = f.name, .unchecked = true);
         FAILS_TO_SAVE(xir_network_save(net, path, &options, why), XIR_E_MISSING, "v_id 5");
         assert_int_not_equal(access(path, F_OK), 0);
         assert_int_not_equal(access(scratch("some.raw"), F_OK), 0);
@@ -164,7 +164,7 @@ static void validation_comes_first(void **state) {
         xir_diags_clear(why);
         raw_memory m = { 0 };
         assert_int_not_equal(xir_network_write(bad, raw_memory_write, &m,
-                                               &XIR_INIT(xir_save_options, .format = f.word), why), XIR_OK);
+                                               &XIR_INIT(xir_save_options, .format = f.name), why), XIR_OK);
         assert_int_equal(m.size, 0);
         xir_diags_clear(why);
         uint8_t *now = scratch_get(path, &now_size);
@@ -200,7 +200,7 @@ static void options_that_make_no_sense(void **state) {
     FAILS_TO_SAVE(WRITE(.format = "json", .params = "a.raw"), XIR_E_INVALID, "xir_network_save_params");
     FAILS_TO_SAVE(xir_network_write(net, raw_memory_write, &m, NULL, why), XIR_E_INVALID, "must say the format");
     for (size_t i = 0; written_format_at(i, &f); i++)
-        if (!load_is_pair(&f)) FAILS_TO_SAVE(SAVE("a.x", .format = f.word, .params = "x"), XIR_E_INVALID, "inside");
+        if (!load_is_pair(&f)) FAILS_TO_SAVE(SAVE("a.x", .format = f.name, .params = "x"), XIR_E_INVALID, "inside");
     FAILS_TO_SAVE(SAVE("no/such/folder.json", .format = NULL), XIR_E_IO, "");
     assert_int_equal(m.size, 0);
     assert_int_equal(scratch_count_in(scratch_folder), files);
@@ -214,7 +214,7 @@ static void a_writer_may_stop_anywhere(void **state) {
     xir_format_info f;
     xir_network *net = load_net(ctx);
     for (size_t i = 0; written_format_at(i, &f); i++) {
-        const xir_save_options options = XIR_INIT(xir_save_options, .format = f.word, .unchecked = true);
+        const xir_save_options options = XIR_INIT(xir_save_options, .format = f.name, .unchecked = true);
         raw_memory all = { 0 };
         assert_int_equal(xir_network_write(net, raw_memory_write, &all, &options, why), XIR_OK);
         for (size_t most = 1; most < all.size; most += most < 300 ? 1 : 997) {
@@ -228,7 +228,7 @@ static void a_writer_may_stop_anywhere(void **state) {
     }
     if (access("/dev/full", W_OK) == 0) {
         for (size_t i = 0; written_format_at(i, &f); i++) {
-            const xir_save_options options = XIR_INIT(xir_save_options, .format = f.word, .unchecked = true,
+            const xir_save_options options = XIR_INIT(xir_save_options, .format = f.name, .unchecked = true,
                                                       .no_params = true);
             FAILS_TO_SAVE(xir_network_save(net, "/dev/full", &options, why), XIR_E_IO, "No space left");
         }

@@ -369,8 +369,8 @@ static xir_value *some_params(pool *p) {
 
 static int64_t some_i64(const pool *p, const xir_field *f) {
     if (p->wild && once_in(2)) return extreme();
-    if (f->has_least && once_in(p->wild ? 3 : 30)) return f->least.i - (f->least.i > INT64_MIN);
-    if (f->has_least) return f->least.i + (int64_t)chance(4);
+    if (f->has_min && once_in(p->wild ? 3 : 30)) return f->min.i - (f->min.i > INT64_MIN);
+    if (f->has_min) return f->min.i + (int64_t)chance(4);
     return small(p);
 }
 

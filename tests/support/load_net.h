@@ -35,7 +35,7 @@ static inline const char *load_path(const char *name, const xir_format_info *f) 
 }
 
 static inline void load_save(xir_network *net, const char *path, const xir_format_info *f) {
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = f->word, .unchecked = true);
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = f->name, .unchecked = true);
     xir_status status = xir_network_save(net, path, &options, why);
     if (status) xir_diags_print(why, stderr);
     assert_int_equal(status, XIR_OK);

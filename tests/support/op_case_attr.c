@@ -54,7 +54,7 @@ static bool read_enum(op_text *t, const xir_enum *words, int *out) {
         return v == *out || op_text_fail(t, "a word's number was expected");
     }
     for (size_t i = 0; i < words->size; i++) {
-        if (!op_text_word(t, words->words[i])) continue;
+        if (!op_text_word(t, words->names[i])) continue;
         *out = (int)i;
         return true;
     }

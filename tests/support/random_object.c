@@ -284,7 +284,7 @@ void rnd_row(rnd *r, const xir_field *f, bool in_op) {
     case XIR_KIND_U64:    rnd_put_u64(r, rnd_u64(r)); break;
     case XIR_KIND_REAL:   rnd_real(r); break;
     case XIR_KIND_TEXT:   rnd_text(r); break;
-    case XIR_KIND_ENUM:   sheet_print(r->out, "\"%s\"", f->members->words[rnd_below(r, f->members->size)]); break;
+    case XIR_KIND_ENUM:   sheet_print(r->out, "\"%s\"", f->members->names[rnd_below(r, f->members->size)]); break;
     case XIR_KIND_REF:    rnd_object(r, f->of); break;
     case XIR_KIND_PARAMS: rnd_params(r); break;
     case XIR_KIND_MAP:    rnd_any_map(r, 3, in_op); break;

@@ -43,7 +43,7 @@ static inline void round_one(xir_network *net, const char *format, const char *w
 
 static inline void round_all(xir_network *net, const char *what) {
     xir_format_info f;
-    for (size_t i = 0; written_format_at(i, &f); i++) round_one(net, f.word, what);
+    for (size_t i = 0; written_format_at(i, &f); i++) round_one(net, f.name, what);
 }
 
 #endif

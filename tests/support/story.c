@@ -315,7 +315,7 @@ static void put_value(FILE *out, const xir_field *f, const xir_attr *a) {
     case XIR_KIND_I64:    fprintf(out, "%" PRId64, a->as.i64); break;
     case XIR_KIND_REAL:   fprintf(out, "%g", a->as.real); break;
     case XIR_KIND_TEXT:   fprintf(out, "%.*s", (int)a->as.text.size, a->as.text.data); break;
-    case XIR_KIND_ENUM:   fputs(f->members->words[a->as.enumerator], out); break;
+    case XIR_KIND_ENUM:   fputs(f->members->names[a->as.enumerator], out); break;
     case XIR_KIND_PARAMS: put_name(out, a->as.params); break;
     case XIR_KIND_REF:
         if (a->as.ref->cls->form) fputs(spelled(a->as.ref), out);

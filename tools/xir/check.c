@@ -383,7 +383,7 @@ static int check(loaded *l, xir_diags *all) {
         size_t size = 0;
         char *bytes = structure_bytes(l, &size);
         const xir_str all_of_it = { bytes, size };
-        if (xir_format_place_findings(context, l->format->word, all_of_it, xir_str_of(l->name), c.why, all)) code = REFUSED;
+        if (xir_format_place_findings(context, l->format->name, all_of_it, xir_str_of(l->name), c.why, all)) code = REFUSED;
         if (bytes != l->bytes) free(bytes);
     }
     if (!code) code = check_params(l, all);

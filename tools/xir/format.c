@@ -18,7 +18,7 @@ static void fill(void) {
         all[n_all] = XIR_INIT(file_format);
         if (xir_context_format_at(context, n_all, &all[n_all], NULL) != XIR_OK) break;
     }
-    for (size_t i = 0; i < n_all; i++) text_printf(&words, "%s%s", i ? " " : "", all[i].word);
+    for (size_t i = 0; i < n_all; i++) text_printf(&words, "%s%s", i ? " " : "", all[i].name);
 }
 
 const char *format_words(void) {
@@ -32,7 +32,7 @@ const char *formats_that(bool (*is)(const file_format *f)) {
     list.size = 0;
     text_put(&list, "");
     for (size_t i = 0; i < n_all; i++)
-        if (is(&all[i])) text_printf(&list, "%s%s", list.size ? ", " : "", all[i].word);
+        if (is(&all[i])) text_printf(&list, "%s%s", list.size ? ", " : "", all[i].name);
     return list.data;
 }
 
@@ -43,7 +43,7 @@ bool format_is_pair(const file_format *f) { return f->pair; }
 static const file_format *find(const char *word) {
     fill();
     for (size_t i = 0; i < n_all; i++) {
-        if (strcmp(all[i].word, word) == 0) return &all[i];
+        if (strcmp(all[i].name, word) == 0) return &all[i];
     }
     return NULL;
 }
@@ -52,7 +52,7 @@ const file_format *format_named(const char *word) {
     const file_format *f = find(word);
     if (f) return f;
     const char *near[MOST + 1] = { NULL };
-    for (size_t i = 0; i < n_all; i++) near[i] = all[i].word;
+    for (size_t i = 0; i < n_all; i++) near[i] = all[i].name;
     const char *meant = nearest(word, near);
     if (meant) complain(MISUSED, "there is no format '%s'; was %s meant?", word, meant);
     else complain(MISUSED, "there is no format '%s', but %s", word, format_words());

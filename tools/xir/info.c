@@ -106,7 +106,7 @@ static void put_values(json_out *j, const char *name, const xir_network *net,
 static void print_json(const loaded *l, const counts *c) {
     json_out j = { 0 };
     json_open(&j, NULL, '{');
-    json_str(&j, "format", xir_str_of(l->format->word));
+    json_str(&j, "format", xir_str_of(l->format->name));
     json_str(&j, "name", xir_network_name(l->net));
     json_str(&j, "framework", xir_network_text_of(l->net, XIR_TEXT_FRAMEWORK));
     json_str(&j, "framework_version", xir_network_text_of(l->net, XIR_TEXT_FRAMEWORK_VERSION));
@@ -177,7 +177,7 @@ static void print_words(const loaded *l, const counts *c) {
     const xir_network *net = l->net;
     text target = { 0 };
     object_words(&target, (const xir_object *)xir_network_ai_target(net));
-    print_line("format", xir_str_of(l->format->word), (xir_str){ NULL, 0 });
+    print_line("format", xir_str_of(l->format->name), (xir_str){ NULL, 0 });
     print_line("name", xir_network_name(net), (xir_str){ NULL, 0 });
     print_line("framework", xir_network_text_of(net, XIR_TEXT_FRAMEWORK), xir_network_text_of(net, XIR_TEXT_FRAMEWORK_VERSION));
     print_line("icraft", xir_network_text_of(net, XIR_TEXT_ICRAFT_VERSION), (xir_str){ NULL, 0 });

@@ -97,7 +97,7 @@ static int choose_format(loaded *l, const char *from, const text *head, uint64_t
         if (!l->format && head->size == 0) return complain_of(FAULTY, l->name, "the file is empty");
         if (!l->format) return complain_of(FAULTY, l->name, "neither content nor name tells the format; --from says it: %s", format_words());
     }
-    if (!l->format->reads) return complain_of(MISUSED, l->name, "this build cannot read %s", l->format->word);
+    if (!l->format->reads) return complain_of(MISUSED, l->name, "this build cannot read %s", l->format->name);
     return DONE;
 }
 
@@ -135,7 +135,7 @@ static int open_input(loaded *l, const char *path, const char *from) {
 /* Bytes that are here already are not copied: they stay until the end. Of a structure alone the rest of the file is not
  * read. */
 static int read_input(const loaded *l, xir_load_options o, xir_network **net, xir_diags *why) {
-    o.format = l->format->word;
+    o.format = l->format->name;
     if (!l->regular || o.no_params) o.lazy = true;
     if (l->regular) *net = xir_network_load(context, l->path, &o, why);
     else *net = xir_network_read(context, l->bytes, l->size, xir_str_of(l->name), &o, why);
@@ -153,7 +153,7 @@ int load_structure(loaded *l, const char *path, const char *from, xir_diags *why
 
 /* The parameter file that lies next to a structure file; *path is NULL if there is none. */
 static xir_status find_params(const loaded *l, char **path, xir_diags *why) {
-    const char *word = l->format->word;
+    const char *word = l->format->name;
     size_t size = 0;
     *path = NULL;
     xir_status status = l->regular ? xir_params_file_find(context, word, l->path, NULL, 0, &size, why) : XIR_OK;
@@ -163,14 +163,14 @@ static xir_status find_params(const loaded *l, char **path, xir_diags *why) {
 }
 
 static int no_other_file(const loaded *l) {
-    return complain_of(MISUSED, l->name, "parameters of %s are inside the file: --params is of %s", l->format->word,
+    return complain_of(MISUSED, l->name, "parameters of %s are inside the file: --params is of %s", l->format->name,
                        formats_that(format_is_pair));
 }
 
 static xir_load_options options_of(const loaded *l, unsigned flags) {
     bool lazy = flags & XIR_LOAD_LAZY;
     bool compare = lazy ? flags & XIR_LOAD_MD5 : !(flags & XIR_LOAD_NO_MD5);
-    return XIR_INIT(xir_load_options, .format = l->format->word, .lazy = lazy,
+    return XIR_INIT(xir_load_options, .format = l->format->name, .lazy = lazy,
                     .verify = compare ? XIR_VERIFY_FULL : XIR_VERIFY_HEADER);
 }
 

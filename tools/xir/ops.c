@@ -61,16 +61,16 @@ void put_default(text *t, const xir_field *f) {
         return;
     }
     switch (f->kind) {
-    case XIR_KIND_BOOL: text_put(t, f->preset.i ? "true" : "false"); break;
-    case XIR_KIND_I64:  text_printf(t, "%" PRId64, f->preset.i); break;
-    case XIR_KIND_U64:  text_printf(t, "%" PRIu64, (uint64_t)f->preset.i); break;
-    case XIR_KIND_REAL: json_real(t, f->preset.r); break;
-    case XIR_KIND_TEXT: json_text(t, f->preset_text); break;
-    case XIR_KIND_ENUM: json_text(t, xir_str_of(f->members->words[f->preset.i])); break;
-    case XIR_KIND_REF:  put_reference(t, f->preset_text); break;
+    case XIR_KIND_BOOL: text_put(t, f->default_value.i ? "true" : "false"); break;
+    case XIR_KIND_I64:  text_printf(t, "%" PRId64, f->default_value.i); break;
+    case XIR_KIND_U64:  text_printf(t, "%" PRIu64, (uint64_t)f->default_value.i); break;
+    case XIR_KIND_REAL: json_real(t, f->default_value.r); break;
+    case XIR_KIND_TEXT: json_text(t, f->default_text); break;
+    case XIR_KIND_ENUM: json_text(t, xir_str_of(f->members->names[f->default_value.i])); break;
+    case XIR_KIND_REF:  put_reference(t, f->default_text); break;
     case XIR_KIND_REFS:
         text_put(t, "[");
-        if (f->preset_text.size) put_reference(t, f->preset_text);
+        if (f->default_text.size) put_reference(t, f->default_text);
         text_put(t, "]");
         break;
     case XIR_KIND_MAP:  text_put(t, "{}"); break;
@@ -117,9 +117,9 @@ static void print_ports(const char *word, const xir_class *cls, size_t n, const 
     if (n) printf("\n%s\n", word);
     for (size_t i = 0; i < n; i++) {
         const xir_port *p = at(cls, i);
-        bool many = p->word == XIR_DECL_VAR || p->word == XIR_DECL_OUTS;
-        const char *how = p->word == XIR_DECL_OPT ? " (optional)" : many ? " (any number)" : "";
-        printf("  %-*.*s  %.*s%s\n", width(most), (int)p->name.size, p->name.data, (int)p->describe.size, p->describe.data, how);
+        bool many = p->decl == XIR_DECL_VAR || p->decl == XIR_DECL_OUTS;
+        const char *how = p->decl == XIR_DECL_OPT ? " (optional)" : many ? " (any number)" : "";
+        printf("  %-*.*s  %.*s%s\n", width(most), (int)p->name.size, p->name.data, (int)p->doc.size, p->doc.data, how);
     }
 }
 
@@ -132,16 +132,16 @@ static void print_field(const xir_field *f, int names, int types) {
     } else {
         text_put(&rest, f->flags & XIR_FIELD_REQUIRED ? " required" : " = null");
     }
-    if (f->has_least) {
+    if (f->has_min) {
         text_put(&rest, ", from ");
-        put_bound(&rest, f, true, f->least);
+        put_bound(&rest, f, true, f->min);
     }
-    if (f->has_greatest) {
+    if (f->has_max) {
         text_put(&rest, ", to ");
-        put_bound(&rest, f, true, f->greatest);
+        put_bound(&rest, f, true, f->max);
     }
     printf("  %-*.*s  %-*s%s\n  %*s    %.*s\n", names, (int)f->name.size, f->name.data, types, type.data, rest.data,
-           names, "", (int)f->describe.size, f->describe.data);
+           names, "", (int)f->doc.size, f->doc.data);
     text_free(&type);
     text_free(&rest);
 }

@@ -28,9 +28,9 @@ static void put_ports(json_out *j, const char *name, const xir_class *cls, size_
         const xir_port *port = at(cls, i);
         json_open(j, NULL, '{');
         json_str(j, "name", port->name);
-        json_str(j, "describe", port->describe);
-        json_bool(j, "optional", port->word == XIR_DECL_OPT);
-        json_bool(j, "variadic", port->word == XIR_DECL_VAR || port->word == XIR_DECL_OUTS);
+        json_str(j, "describe", port->doc);
+        json_bool(j, "optional", port->decl == XIR_DECL_OPT);
+        json_bool(j, "variadic", port->decl == XIR_DECL_VAR || port->decl == XIR_DECL_OUTS);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -46,18 +46,18 @@ static void put_field(json_out *j, const xir_field *f) {
     json_member(j, "default");
     put_default(&j->t, f);
     json_member(j, "lower");
-    put_bound(&j->t, f, f->has_least, f->least);
+    put_bound(&j->t, f, f->has_min, f->min);
     json_member(j, "upper");
-    put_bound(&j->t, f, f->has_greatest, f->greatest);
+    put_bound(&j->t, f, f->has_max, f->max);
     json_bool(j, "required", f->flags & XIR_FIELD_REQUIRED);
     json_bool(j, "nullable", f->flags & XIR_FIELD_OPTIONAL);
     if (f->members) {
         json_open(j, "words", '[');
-        for (size_t i = 0; i < f->members->size; i++) json_str(j, NULL, xir_str_of(f->members->words[i]));
+        for (size_t i = 0; i < f->members->size; i++) json_str(j, NULL, xir_str_of(f->members->names[i]));
         json_close(j, ']');
     }
     if (f->of) json_str(j, "class", xir_class_key(f->of));
-    json_str(j, "describe", f->describe);
+    json_str(j, "describe", f->doc);
     json_close(j, '}');
     text_free(&type);
 }

@@ -149,15 +149,15 @@ static void put_row(text *t, xir_str name, const char *what, xir_str describe) {
 }
 
 static void put_port(text *t, const xir_port *port) {
-    const char *what = port->word == XIR_DECL_IN ? "input" : port->word == XIR_DECL_OPT ? "input, may be absent" :
-                       port->word == XIR_DECL_VAR ? "inputs, any number" : port->word == XIR_DECL_OUT ? "output" : "outputs, any number";
-    put_row(t, port->name, what, port->describe);
+    const char *what = port->decl == XIR_DECL_IN ? "input" : port->decl == XIR_DECL_OPT ? "input, may be absent" :
+                       port->decl == XIR_DECL_VAR ? "inputs, any number" : port->decl == XIR_DECL_OUT ? "output" : "outputs, any number";
+    put_row(t, port->name, what, port->doc);
 }
 
 static void put_enum(text *t, const xir_field *f) {
     for (size_t i = 0; i < f->members->size; i++) {
-        const char *mark = f->has_default && f->preset.i == (int64_t)i ? "**" : "";
-        text_printf(t, "%s%s%s%s", i ? ", " : "", mark, f->members->words[i], mark);
+        const char *mark = f->has_default && f->default_value.i == (int64_t)i ? "**" : "";
+        text_printf(t, "%s%s%s%s", i ? ", " : "", mark, f->members->names[i], mark);
     }
 }
 
@@ -171,13 +171,13 @@ static void put_field(text *t, const xir_field *f) {
         put_code(&what, text_of(&type));
         text_free(&type);
     }
-    if (f->has_least) {
+    if (f->has_min) {
         text_put(&what, ", from ");
-        put_bound(&what, f, true, f->least);
+        put_bound(&what, f, true, f->min);
     }
-    if (f->has_greatest) {
+    if (f->has_max) {
         text_put(&what, ", to ");
-        put_bound(&what, f, true, f->greatest);
+        put_bound(&what, f, true, f->max);
     }
     if (f->has_default && !f->members) {
         text preset = { 0 };
@@ -188,7 +188,7 @@ static void put_field(text *t, const xir_field *f) {
     } else if (f->flags & XIR_FIELD_OPTIONAL) {
         text_put(&what, " = `null`");
     }
-    put_row(t, f->name, what.data, f->describe);
+    put_row(t, f->name, what.data, f->doc);
     text_free(&what);
 }
 

@@ -31,15 +31,15 @@ static const char *other_name(const xir_pass_decl *pass, size_t i) {
 
 static void print_pass(const xir_pass_decl *pass) {
     const char *other;
-    printf("%s\n  %s\n  level: %s\n", pass->name, pass->describe, level_word(pass->level));
+    printf("%s\n  %s\n  level: %s\n", pass->name, pass->doc, level_word(pass->level));
     for (size_t i = 0; (other = other_name(pass, i)); i++) printf("  also: %s\n", other);
     for (const char *const *need = pass->needs; need && *need; need++) printf("  needs: %s\n", *need);
     if (pass->n_options) printf("\noptions\n");
     xir_pass_option o;
     for (size_t i = 0; xir_pass_option_at(pass, i, &o); i++) {
         printf("  %s: %s", o.name, kind_words[o.kind]);
-        if (o.preset && *o.preset) printf(" = %s", o.preset);
-        printf("\n    %s\n", o.describe);
+        if (o.default_text && *o.default_text) printf(" = %s", o.default_text);
+        printf("\n    %s\n", o.doc);
     }
 }
 
@@ -48,7 +48,7 @@ static void print_list(void) {
     const xir_pass_decl *pass;
     for (size_t i = 0; (pass = xir_pass_at(context, i)); i++) most = strlen(pass->name) > most ? strlen(pass->name) : most;
     for (size_t i = 0; (pass = xir_pass_at(context, i)); i++) {
-        printf("%-*s  %-6s  %s\n", (int)most, pass->name, level_word(pass->level), pass->describe);
+        printf("%-*s  %-6s  %s\n", (int)most, pass->name, level_word(pass->level), pass->doc);
     }
     printf("\nxir opt runs, if nobody says what: %s\n", xir_default_pipeline());
 }
@@ -58,7 +58,7 @@ static void print_list(void) {
 static void put_pass(json_out *j, const xir_pass_decl *pass) {
     json_open(j, NULL, '{');
     json_str(j, "name", xir_str_of(pass->name));
-    json_str(j, "describe", xir_str_of(pass->describe));
+    json_str(j, "describe", xir_str_of(pass->doc));
     json_str(j, "level", xir_str_of(level_word(pass->level)));
     json_open(j, "also", '[');
     const char *other;
@@ -73,8 +73,8 @@ static void put_pass(json_out *j, const xir_pass_decl *pass) {
         json_open(j, NULL, '{');
         json_str(j, "name", xir_str_of(o.name));
         json_str(j, "kind", xir_str_of(kind_words[o.kind]));
-        json_str(j, "default", xir_str_of(o.preset));
-        json_str(j, "describe", xir_str_of(o.describe));
+        json_str(j, "default", xir_str_of(o.default_text));
+        json_str(j, "describe", xir_str_of(o.doc));
         json_close(j, '}');
     }
     json_close(j, ']');

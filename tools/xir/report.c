@@ -104,7 +104,7 @@ static void put_attr(text *t, const xir_field *f, const xir_attr *v) {
     case XIR_KIND_RUNS:  PUT_LIST(v->as.runs, put_run(t, &v->as.runs.data[i])); break;
     case XIR_KIND_ENUM:
         if (f && f->members && v->as.enumerator >= 0 && (size_t)v->as.enumerator < f->members->size) {
-            json_text(t, xir_str_of(f->members->words[v->as.enumerator]));
+            json_text(t, xir_str_of(f->members->names[v->as.enumerator]));
         } else {
             text_printf(t, "%d", v->as.enumerator);
         }

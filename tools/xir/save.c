@@ -19,7 +19,7 @@ const file_format *choose_output(const char *path) {
     }
     if (!f) return NULL;
     if (!f->writes) {
-        complain_of(MISUSED, path, "this build cannot write %s", f->word);
+        complain_of(MISUSED, path, "this build cannot write %s", f->name);
         return NULL;
     }
     return f;
@@ -36,21 +36,21 @@ static bool is_aligned(const file_format *f) { return f->aligns; }
 
 /* Options that only some formats have. */
 int check_save(const file_format *to, const char *out, xir_save_options *o) {
-    *o = XIR_INIT(xir_save_options, .format = to->word, .unchecked = true, .indent = save_args.indent);
+    *o = XIR_INIT(xir_save_options, .format = to->name, .unchecked = true, .indent = save_args.indent);
     if (save_args.out_params && load_args.no_params) return complain(MISUSED, "--out-params and --no-params contradict each other");
     if (save_args.out_params && !to->pair)
-        return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is of %s", to->word,
+        return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is of %s", to->name,
                            formats_that(format_is_pair));
     if (save_args.out_params && strcmp(save_args.out_params, out) == 0) {
         return complain(MISUSED, "the structure and the parameters cannot both go to %s", strcmp(out, "-") == 0 ? "standard output" : out);
     }
     if (save_args.indent && !to->indents) {
-        return complain_of(MISUSED, out, to->text ? "%s is not indented: --indent is of %s" : "%s is no text: --indent is of %s", to->word,
+        return complain_of(MISUSED, out, to->text ? "%s is not indented: --indent is of %s" : "%s is no text: --indent is of %s", to->name,
                            formats_that(is_indented));
     }
     if (!save_args.align) return DONE;
     if (!to->aligns)
-        return complain_of(MISUSED, out, "nothing is aligned in %s: --align is of %s", to->word, formats_that(is_aligned));
+        return complain_of(MISUSED, out, "nothing is aligned in %s: --align is of %s", to->name, formats_that(is_aligned));
     char *end;
     unsigned long long n = strtoull(save_args.align, &end, 10);
     if (end == save_args.align || *end || n == 0 || n > 1u << 30 || n & (n - 1)) {
@@ -78,10 +78,10 @@ static xir_status write_both(const loaded *l, const char *out, const char *param
 /* The name that the parameters get next to a structure. */
 static xir_status params_name(const file_format *to, const char *out, char **name, xir_diags *why) {
     size_t size;
-    xir_status status = xir_params_file_name(context, to->word, out, NULL, 0, &size, why);
+    xir_status status = xir_params_file_name(context, to->name, out, NULL, 0, &size, why);
     if (status) return status;
     *name = take(size + 1, 1);
-    return xir_params_file_name(context, to->word, out, *name, size + 1, &size, why);
+    return xir_params_file_name(context, to->name, out, *name, size + 1, &size, why);
 }
 
 static void warn(xir_diags *why, const char *file, const char *sentence) {

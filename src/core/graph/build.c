@@ -51,11 +51,11 @@ static xir_status check_inputs(xir_network *net, const xir_op_desc *d) {
                             op_words(cls, d->name, who, sizeof who));
         }
         const xir_port *port = port_of(cls, i);
-        if (!v && port && port->word == XIR_DECL_IN) {
+        if (!v && port && port->decl == XIR_DECL_IN) {
             return net_fail(net, XIR_E_MISSING, "input '%.*s' of %s is absent", WHOLE(port->name),
                             op_words(cls, d->name, who, sizeof who));
         }
-        if (!v && port && port->word == XIR_DECL_VAR) {
+        if (!v && port && port->decl == XIR_DECL_VAR) {
             return net_fail(net, XIR_E_MISSING, "input %zu of %s is absent", i, op_words(cls, d->name, who, sizeof who));
         }
     }
@@ -438,7 +438,7 @@ xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, cons
     }
     for (uint32_t i = 0; i < cls->n_inputs; i++) {
         const void *at_port = (const char *)in + cls->input_offsets[i];
-        bool many = cls->inputs[i].word == XIR_DECL_VAR;
+        bool many = cls->inputs[i].decl == XIR_DECL_VAR;
         xir_values list = many ? *(const xir_values *)at_port : (xir_values){ (xir_value *const *)at_port, 1 };
         if (n + list.size > room) {
             xir_value **bigger = arena_take(&net->arena, (n + list.size + cls->n_inputs) * sizeof *bigger);
@@ -452,7 +452,7 @@ xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, cons
         }
         for (size_t j = 0; j < list.size; j++) {
             /* A value that an earlier failure left NULL has its finding already. */
-            if (!list.data[j] && cls->inputs[i].word != XIR_DECL_OPT && net->status) goto done;
+            if (!list.data[j] && cls->inputs[i].decl != XIR_DECL_OPT && net->status) goto done;
             inputs[n++] = list.data[j];
         }
     }

@@ -35,35 +35,35 @@ static xir_status fault(xir_diags *why, xir_status code, xir_str path, const xir
 static xir_status check_number(const subject *of, const xir_field *f, const void *at, xir_str path, xir_diags *why) {
     if (f->kind == XIR_KIND_REAL) {
         double v = *(const double *)at;
-        if (f->has_least && !(v >= f->least.r)) {
-            return fault(why, XIR_E_BOUNDS, path, f, "%g is below %g, the least %s of " SUBJECT, v, f->least.r, f->name.data, SUBJECT_OF(of));
+        if (f->has_min && !(v >= f->min.r)) {
+            return fault(why, XIR_E_BOUNDS, path, f, "%g is below %g, the least %s of " SUBJECT, v, f->min.r, f->name.data, SUBJECT_OF(of));
         }
-        if (f->has_greatest && !(v <= f->greatest.r)) {
-            return fault(why, XIR_E_BOUNDS, path, f, "%g is above %g, the greatest %s of " SUBJECT, v, f->greatest.r, f->name.data,
+        if (f->has_max && !(v <= f->max.r)) {
+            return fault(why, XIR_E_BOUNDS, path, f, "%g is above %g, the greatest %s of " SUBJECT, v, f->max.r, f->name.data,
                          SUBJECT_OF(of));
         }
         return XIR_OK;
     }
     if (f->kind == XIR_KIND_U64) {
-        uint64_t v = *(const uint64_t *)at, least = (uint64_t)f->least.i, greatest = (uint64_t)f->greatest.i;
-        if (f->has_least && v < least) {
+        uint64_t v = *(const uint64_t *)at, least = (uint64_t)f->min.i, greatest = (uint64_t)f->max.i;
+        if (f->has_min && v < least) {
             return fault(why, XIR_E_BOUNDS, path, f, "%" PRIu64 " is below %" PRIu64 ", the least %s of " SUBJECT, v, least,
                          f->name.data, SUBJECT_OF(of));
         }
-        if (f->has_greatest && v > greatest) {
+        if (f->has_max && v > greatest) {
             return fault(why, XIR_E_BOUNDS, path, f, "%" PRIu64 " is above %" PRIu64 ", the greatest %s of " SUBJECT, v, greatest,
                          f->name.data, SUBJECT_OF(of));
         }
         return XIR_OK;
     }
     int64_t v = *(const int64_t *)at;
-    if (f->has_least && v < f->least.i) {
-        return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is below %" PRId64 ", the least %s of " SUBJECT, v, f->least.i,
+    if (f->has_min && v < f->min.i) {
+        return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is below %" PRId64 ", the least %s of " SUBJECT, v, f->min.i,
                      f->name.data, SUBJECT_OF(of));
     }
-    if (f->has_greatest && v > f->greatest.i) {
+    if (f->has_max && v > f->max.i) {
         return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is above %" PRId64 ", the greatest %s of " SUBJECT, v,
-                     f->greatest.i, f->name.data, SUBJECT_OF(of));
+                     f->max.i, f->name.data, SUBJECT_OF(of));
     }
     return XIR_OK;
 }
@@ -143,7 +143,7 @@ static xir_status set_word(const xir_field *f, void *at, const xir_attr *attr, x
         return XIR_OK;   /* its range is judged with the bounds */
     }
     for (size_t i = 0; i < f->members->size; i++) {
-        if (xir_str_equal(xir_str_of(f->members->words[i]), attr->as.text)) {
+        if (xir_str_equal(xir_str_of(f->members->names[i]), attr->as.text)) {
             *(int *)at = (int)i;
             return XIR_OK;
         }

@@ -14,8 +14,8 @@ static bool is_readable(const xir_class_decl *decl) {
 static xir_status check_beyond(const xir_class_decl *decl, xir_diags *why) {
     row_walk w;
     bool strange = sized_beyond(decl, sizeof *decl, decl->size) < decl->size;
-    for (const xir_row *row = row_first(&w, decl); !strange && row->word != XIR_DECL_END; row = row_next(&w)) {
-        if ((unsigned)row->word >= XIR_DECL_COUNT) break;
+    for (const xir_row *row = row_first(&w, decl); !strange && row->decl != XIR_DECL_END; row = row_next(&w)) {
+        if ((unsigned)row->decl >= XIR_DECL_COUNT) break;
         strange = sized_beyond(w.at, sizeof *row, w.size) < w.size;
     }
     if (!strange) return XIR_OK;
@@ -65,8 +65,8 @@ xir_status stage_reserve(const class_stage *stage, xir_diags *why) {
 static void enter(xir_context *ctx, xir_class *cls) {
     class_put_key(ctx, cls->key, cls);
     row_walk w;
-    for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        if (row->word == XIR_DECL_ALIAS) class_put_key(ctx, xir_str_of(row->name), cls);
+    for (const xir_row *row = row_first(&w, cls->decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        if (row->decl == XIR_DECL_ALIAS) class_put_key(ctx, xir_str_of(row->name), cls);
     }
     if (cls->form) ctx->forms[ctx->n_forms++] = cls;
     xir_class *last = (xir_class *)(uintptr_t)ctx->last_class;

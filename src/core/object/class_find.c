@@ -44,8 +44,8 @@ const xir_class *xir_context_class_at(xir_context *ctx, size_t i) {
 
 static bool has_alias(const xir_class_decl *decl, xir_str key) {
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        if (row->word == XIR_DECL_ALIAS && xir_str_equal(xir_str_of(row->name), key)) return true;
+    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        if (row->decl == XIR_DECL_ALIAS && xir_str_equal(xir_str_of(row->name), key)) return true;
     }
     return false;
 }

@@ -162,7 +162,7 @@ static xir_status check_words(const xir_class *cls, const class_layout *of, xir_
 }
 
 xir_status class_read_layout(const xir_class *cls, const xir_row *row, class_layout *out, xir_diags *why) {
-    xir_str text = xir_str_of(row->describe), word = row_word(&text);
+    xir_str text = xir_str_of(row->doc), word = row_word(&text);
     *out = (class_layout){ .kind = find_kind(word) };
     if (out->kind == LAYOUT_KINDS) return refuse(cls, why, "a kind such as SAME was expected, '%.*s' was found", SHOWN(word));
     while (!out->form && (word = row_word(&text)).size) {

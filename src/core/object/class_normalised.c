@@ -65,7 +65,7 @@ static xir_status read_name(const xir_class *cls, xir_str name, class_normalised
 }
 
 xir_status class_read_normalised(const xir_class *cls, const xir_row *row, class_normalised *out, xir_diags *why) {
-    xir_str text = xir_str_of(row->describe), word = row_word(&text);
+    xir_str text = xir_str_of(row->doc), word = row_word(&text);
     *out = (class_normalised){ .kind = NORMALISED_REAL };
     while (out->kind < NORMALISED_KINDS && !xir_str_equal(word, xir_str_of(kind_rules[out->kind].name))) out->kind++;
     if (out->kind == NORMALISED_KINDS) return refuse(cls, why, "a kind such as REAL was expected, '%.*s' was found", SHOWN(word));

@@ -44,8 +44,8 @@ xir_str xir_class_note(const xir_class *cls, xir_decl_kind word, size_t i) {
                    word == XIR_DECL_LAYOUT || word == XIR_DECL_NORMALISED;
     if (!cls->decl || !is_note) return XIR_STR("");
     row_walk w;
-    for (const xir_row *row = row_first(&w, cls->decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        if (row->word == word && i-- == 0) return xir_str_of(word == XIR_DECL_ALIAS ? row->name : row->describe);
+    for (const xir_row *row = row_first(&w, cls->decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        if (row->decl == word && i-- == 0) return xir_str_of(word == XIR_DECL_ALIAS ? row->name : row->doc);
     }
     return XIR_STR("");
 }
@@ -76,7 +76,7 @@ size_t xir_field_type_text(const xir_field *f, char *out, size_t size) {
         append(out, size, &at, XIR_STR("enum "));
         for (size_t i = 0; i < f->members->size; i++) {
             if (i) append(out, size, &at, XIR_STR("|"));
-            append(out, size, &at, xir_str_of(f->members->words[i]));
+            append(out, size, &at, xir_str_of(f->members->names[i]));
         }
     } else if ((f->kind == XIR_KIND_REF || list) && f->of) {
         append(out, size, &at, list ? XIR_STR("list<ref<") : XIR_STR("ref<"));

@@ -72,15 +72,15 @@ static const xir_class *referred(const class_stage *stage, const xir_class *self
 }
 
 static void fill_field(const class_stage *stage, const xir_class *self, xir_field *f, const xir_row *row) {
-    *f = (xir_field){ .name = xir_str_of(row->name), .describe = xir_str_of(row->describe), .kind = row->kind,
-                      .flags = row->flags, .preset = row->preset, .least = row->least, .greatest = row->greatest,
-                      .preset_text = xir_str_of(row->preset_text), .offset = row->offset };
+    *f = (xir_field){ .name = xir_str_of(row->name), .doc = xir_str_of(row->doc), .kind = row->kind,
+                      .flags = row->flags, .default_value = row->default_value, .min = row->min, .max = row->max,
+                      .default_text = xir_str_of(row->default_text), .offset = row->offset };
     if (row->kind == XIR_KIND_REAL) {
-        f->has_least = row->least.r > -(double)INFINITY;
-        f->has_greatest = row->greatest.r < (double)INFINITY;
+        f->has_min = row->min.r > -(double)INFINITY;
+        f->has_max = row->max.r < (double)INFINITY;
     } else if (row->kind == XIR_KIND_I64 || row->kind == XIR_KIND_U64) {
-        f->has_least = row->least.i != INT64_MIN;
-        f->has_greatest = row->greatest.i != INT64_MAX;
+        f->has_min = row->min.i != INT64_MIN;
+        f->has_max = row->max.i != INT64_MAX;
     }
     f->has_default = !(row->flags & (XIR_FIELD_REQUIRED | XIR_FIELD_OPTIONAL));
     f->members = row->members ? row->members() : NULL;
@@ -100,12 +100,12 @@ static void make_spans(xir_class *cls) {
 static void init_field(void *body, const xir_row *row) {
     void *at = (char *)body + row->offset;
     switch (row->kind) {
-    case XIR_KIND_BOOL: *(bool *)at = row->preset.i != 0; break;
+    case XIR_KIND_BOOL: *(bool *)at = row->default_value.i != 0; break;
     case XIR_KIND_I64:
-    case XIR_KIND_U64:  *(int64_t *)at = row->preset.i; break;
-    case XIR_KIND_REAL: *(double *)at = number_to_f32(row->preset.r); break;
-    case XIR_KIND_TEXT: *(xir_str *)at = xir_str_of(row->preset_text); break;
-    case XIR_KIND_ENUM: *(int *)at = (int)row->preset.i; break;
+    case XIR_KIND_U64:  *(int64_t *)at = row->default_value.i; break;
+    case XIR_KIND_REAL: *(double *)at = number_to_f32(row->default_value.r); break;
+    case XIR_KIND_TEXT: *(xir_str *)at = xir_str_of(row->default_text); break;
+    case XIR_KIND_ENUM: *(int *)at = (int)row->default_value.i; break;
     default: break;   /* null or empty */
     }
 }
@@ -113,8 +113,8 @@ static void init_field(void *body, const xir_row *row) {
 void xir_body_init(const xir_class_decl *decl, void *body) {
     memset(body, 0, decl->rows->offset);
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        if (row->word == XIR_DECL_FIELD) init_field(body, row);
+    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        if (row->decl == XIR_DECL_FIELD) init_field(body, row);
     }
 }
 
@@ -146,9 +146,9 @@ xir_status class_make_defaults(xir_context *ctx, xir_class *cls, const xir_class
     xir_status status = XIR_OK;
     xir_body_init(decl, cls->defaults);
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        if (row->word != XIR_DECL_FIELD || !row->preset_text || row->kind == XIR_KIND_TEXT) continue;
-        const xir_object *object = preset_object(ctx, row->preset_text, &status, why);
+    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        if (row->decl != XIR_DECL_FIELD || !row->default_text || row->kind == XIR_KIND_TEXT) continue;
+        const xir_object *object = preset_object(ctx, row->default_text, &status, why);
         if (!object) return status;
         const xir_field *f = xir_class_field(cls, xir_str_of(row->name));
         if (f->of && !xir_class_is_a(object->cls, f->of)) {
@@ -175,8 +175,8 @@ typedef struct row_counts { uint32_t fields, inputs, outputs, aliases, was; } ro
 static row_counts count_rows(const xir_class_decl *decl) {
     row_counts n = { 0 };
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        switch (row->word) {
+    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        switch (row->decl) {
         case XIR_DECL_FIELD: n.fields++; break;
         case XIR_DECL_IN:
         case XIR_DECL_OPT:
@@ -194,16 +194,16 @@ static row_counts count_rows(const xir_class_decl *decl) {
 size_t class_alias_count(const xir_class_decl *decl) { return count_rows(decl).aliases; }
 
 static void add_port(xir_class *cls, const xir_row *row) {
-    xir_port port = { xir_str_of(row->name), xir_str_of(row->describe), row->word };
-    if (row->word == XIR_DECL_OUT || row->word == XIR_DECL_OUTS) {
+    xir_port port = { xir_str_of(row->name), xir_str_of(row->doc), row->decl };
+    if (row->decl == XIR_DECL_OUT || row->decl == XIR_DECL_OUTS) {
         cls->outputs[cls->n_outputs++] = port;
-        cls->many_outputs |= row->word == XIR_DECL_OUTS;
+        cls->many_outputs |= row->decl == XIR_DECL_OUTS;
         return;
     }
     cls->input_offsets[cls->n_inputs] = row->offset;
     cls->inputs[cls->n_inputs++] = port;
-    cls->many_inputs |= row->word == XIR_DECL_VAR;
-    if (row->word == XIR_DECL_IN) cls->least_inputs = cls->n_inputs;
+    cls->many_inputs |= row->decl == XIR_DECL_VAR;
+    if (row->decl == XIR_DECL_IN) cls->least_inputs = cls->n_inputs;
 }
 
 static uint32_t field_index(const xir_class *cls, xir_str name) {
@@ -238,8 +238,8 @@ static void add_infer(const class_stage *stage, xir_class *cls, const xir_row *r
 
 static bool reserve_infers(const class_stage *stage, xir_class *cls, const xir_class_decl *decl) {
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        int target = row->word == XIR_DECL_INFER ? infer_target(stage, row) : -1;
+    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        int target = row->decl == XIR_DECL_INFER ? infer_target(stage, row) : -1;
         if (target >= 0 && !class_reserve_infer(cls, (unsigned)target)) return false;
     }
     return true;
@@ -247,8 +247,8 @@ static bool reserve_infers(const class_stage *stage, xir_class *cls, const xir_c
 
 static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_decl *decl) {
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        switch (row->word) {
+    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        switch (row->decl) {
         case XIR_DECL_FIELD:
             fill_field(stage, cls, &cls->fields[cls->n_fields], row);
             cls->plain &= kinds[row->kind].plain;
@@ -271,9 +271,9 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         cls->keys[cls->n_keys++] = (class_key){ cls->fields[i].name, (int)i, false };
     }
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        if (row->word != XIR_DECL_WAS) continue;
-        cls->keys[cls->n_keys++] = (class_key){ xir_str_of(row->describe), (int)field_index(cls, xir_str_of(row->name)), true };
+    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        if (row->decl != XIR_DECL_WAS) continue;
+        cls->keys[cls->n_keys++] = (class_key){ xir_str_of(row->doc), (int)field_index(cls, xir_str_of(row->name)), true };
     }
     sort_keys(cls->keys, cls->n_keys);
 }
@@ -282,35 +282,35 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
 static xir_status check_shape(const class_stage *stage, const xir_class_decl *decl, xir_diags *why) {
     const xir_row *head = decl->rows;
     const char *many = NULL;
-    bool is_op = head->word == XIR_DECL_OP;
+    bool is_op = head->decl == XIR_DECL_OP;
     size_t least = is_op ? 0 : sizeof(xir_object);
-    if ((!is_op && head->word != XIR_DECL_OBJ) || !head->name || !*head->name || head->offset < least) {
+    if ((!is_op && head->decl != XIR_DECL_OBJ) || !head->name || !*head->name || head->offset < least) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the first row must name the class and the size of its body",
                          head->name ? head->name : "?");
     }
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        if ((unsigned)row->word >= XIR_DECL_COUNT) {
+    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        if ((unsigned)row->decl >= XIR_DECL_COUNT) {
             return diag_fail(why, XIR_E_ABI, XIR_STR(""), "class %s has a row of the word %d, which this library does not know",
-                             head->name, (int)row->word);
+                             head->name, (int)row->decl);
         }
         if (row->of && row->of() != decl && !referred(stage, NULL, row->of)) {
             return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "class %s refers to %s, which is not registered", head->name,
                              row->of()->rows->name);
         }
-        if (row->word == XIR_DECL_FIELD) {
+        if (row->decl == XIR_DECL_FIELD) {
             if (!row->name || (unsigned)row->kind >= XIR_KIND_COUNT || row->offset < least ||
                 (size_t)row->offset + kinds[row->kind].size > head->offset) {
                 return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: '%s' is of no known kind, or outside of the body",
                                  head->name, row->name ? row->name : "?");
             }
-        } else if (row->word == XIR_DECL_ALIAS) {
+        } else if (row->decl == XIR_DECL_ALIAS) {
             const xir_class *cls = stage_find(stage, xir_str_of(row->name));
             if (cls) {
                 return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "class %s: the key %s is taken by %s", head->name, row->name,
                                  cls->key.data);
             }
-        } else if (row->word == XIR_DECL_INFER) {
+        } else if (row->decl == XIR_DECL_INFER) {
             if (row->name && infer_target(stage, row) < 0) {
                 return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),
                                  "class %s infers on %s, which is not a registered target", head->name, row->name);
@@ -318,12 +318,12 @@ static xir_status check_shape(const class_stage *stage, const xir_class_decl *de
             if (infer_target(stage, row) < 0 || !row->fn) {
                 return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s infers for no known target", head->name);
             }
-        } else if (row->word == XIR_DECL_IN || row->word == XIR_DECL_OPT || row->word == XIR_DECL_VAR) {
+        } else if (row->decl == XIR_DECL_IN || row->decl == XIR_DECL_OPT || row->decl == XIR_DECL_VAR) {
             if (many) {
                 return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: inputs '%s' are any number and not the last", head->name,
                                  many);
             }
-            if (row->word == XIR_DECL_VAR) many = row->name;
+            if (row->decl == XIR_DECL_VAR) many = row->name;
         }
     }
     return XIR_OK;
@@ -331,10 +331,10 @@ static xir_status check_shape(const class_stage *stage, const xir_class_decl *de
 
 static bool outside(const xir_field *f, xir_number v) {
     switch (f->kind) {
-    case XIR_KIND_REAL: return (f->has_least && v.r < f->least.r) || (f->has_greatest && v.r > f->greatest.r);
+    case XIR_KIND_REAL: return (f->has_min && v.r < f->min.r) || (f->has_max && v.r > f->max.r);
     case XIR_KIND_U64:
-        return (f->has_least && (uint64_t)v.i < (uint64_t)f->least.i) || (f->has_greatest && (uint64_t)v.i > (uint64_t)f->greatest.i);
-    case XIR_KIND_I64:  return (f->has_least && v.i < f->least.i) || (f->has_greatest && v.i > f->greatest.i);
+        return (f->has_min && (uint64_t)v.i < (uint64_t)f->min.i) || (f->has_max && (uint64_t)v.i > (uint64_t)f->max.i);
+    case XIR_KIND_I64:  return (f->has_min && v.i < f->min.i) || (f->has_max && v.i > f->max.i);
     case XIR_KIND_ENUM: return !f->members || v.i < 0 || (uint64_t)v.i >= f->members->size;
     default:            return false;
     }
@@ -355,11 +355,11 @@ static xir_status check_rows(const xir_class *cls, xir_diags *why) {
     }
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];
-        if (f->has_default && outside(f, f->preset)) {
+        if (f->has_default && outside(f, f->default_value)) {
             return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the default of '%s' is outside its bounds",
                              cls->key.data, f->name.data);
         }
-        if (f->has_least && f->has_greatest && outside(f, f->least)) {
+        if (f->has_min && f->has_max && outside(f, f->min)) {
             return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the bounds of '%s' leave nothing", cls->key.data,
                              f->name.data);
         }
@@ -370,8 +370,8 @@ static xir_status check_rows(const xir_class *cls, xir_diags *why) {
 /* Once all attributes and ports are known. */
 static xir_status add_layout(xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        if (row->word != XIR_DECL_LAYOUT) continue;
+    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        if (row->decl != XIR_DECL_LAYOUT) continue;
         class_layout *layout = arena_take(&cls->ctx->arena, sizeof *layout);
         if (!layout) return diag_memory(why);
         xir_status status = class_read_layout(cls, row, layout, why);
@@ -383,8 +383,8 @@ static xir_status add_layout(xir_class *cls, const xir_class_decl *decl, xir_dia
 
 static xir_status add_normalised(xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
     row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) {
-        if (row->word != XIR_DECL_NORMALISED) continue;
+    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
+        if (row->decl != XIR_DECL_NORMALISED) continue;
         class_normalised *normalised = arena_take(&cls->ctx->arena, sizeof *normalised);
         if (!normalised) return diag_memory(why);
         xir_status status = class_read_normalised(cls, row, normalised, why);
@@ -403,10 +403,10 @@ xir_class *class_seal(const class_stage *stage, const xir_class_decl *decl, xir_
     arena *a = &ctx->arena;
     xir_class *cls = arena_take(a, sizeof *cls);
     if (!cls) goto memory;
-    *cls = (xir_class){ .ctx = ctx, .decl = decl, .key = xir_str_of(head->name), .describe = xir_str_of(head->describe),
+    *cls = (xir_class){ .ctx = ctx, .decl = decl, .key = xir_str_of(head->name), .describe = xir_str_of(head->doc),
                         .base = referred(stage, NULL, head->of),
-                        .tag = (uint32_t)head->preset.i, .traits = head->flags, .is_op = head->word == XIR_DECL_OP,
-                        .plain = true, .body_size = head->offset, .ports_size = (uint32_t)head->least.i };
+                        .tag = (uint32_t)head->default_value.i, .traits = head->flags, .is_op = head->decl == XIR_DECL_OP,
+                        .plain = true, .body_size = head->offset, .ports_size = (uint32_t)head->min.i };
     cls->fields = arena_take(a, n.fields * sizeof *cls->fields);
     cls->inputs = arena_take(a, n.inputs * sizeof *cls->inputs);
     cls->input_offsets = arena_take(a, n.inputs * sizeof *cls->input_offsets);

@@ -257,8 +257,8 @@ static bool read_uvalue(form_text *t, xir_uvalue *uvalue, bool *legacy) {
     const xir_enum *words = xir_uvalue_enum();
     size_t at = ++t->at;
     for (size_t i = 0; i < words->size; i++) {
-        size_t n = strlen(words->words[i]);
-        if (t->size - at >= n && memcmp(t->data + at, words->words[i], n) == 0) {
+        size_t n = strlen(words->names[i]);
+        if (t->size - at >= n && memcmp(t->data + at, words->names[i], n) == 0) {
             t->at += n;
             *uvalue = (xir_uvalue)i;
             return true;

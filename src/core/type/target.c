@@ -179,7 +179,7 @@ static xir_status check_row(const xir_target_row *row, size_t i, xir_diags *why)
         return fail(why, XIR_E_INVALID, "target %.80s: a name of up to %d lower-case letters, digits and '-' was "
                     "expected, '%.80s' was found", row->key, (int)NAME_MOST, row->name ? row->name : "");
     }
-    if (!row->describe || !*row->describe) {
+    if (!row->doc || !*row->doc) {
         return fail(why, XIR_E_INVALID, "target %.80s is not described", row->key);
     }
     if (!are_tiles(row->tiles)) {
@@ -209,11 +209,11 @@ static target_decl *declare(xir_context *ctx, const xir_target_row *row) {
     d->row = *row;
     d->decl = (xir_class_decl){ .abi = XIR_ABI, .size = sizeof d->decl, .row_size = sizeof(xir_row),
                                 .rows = d->rows };
-    d->rows[0] = (xir_row){ .word = XIR_DECL_OBJ, .name = row->key, .describe = row->describe, .of = xir_target_class,
+    d->rows[0] = (xir_row){ .decl = XIR_DECL_OBJ, .name = row->key, .doc = row->doc, .of = xir_target_class,
                             .offset = row->cores ? sizeof(cored_target) : sizeof(xir_object) };
     if (row->cores) {
-        d->rows[1] = (xir_row){ .word = XIR_DECL_FIELD, .kind = XIR_KIND_TEXT, .name = "core", .describe = row->cores,
-                                .offset = offsetof(cored_target, core), .preset_text = "" };
+        d->rows[1] = (xir_row){ .decl = XIR_DECL_FIELD, .kind = XIR_KIND_TEXT, .name = "core", .doc = row->cores,
+                                .offset = offsetof(cored_target, core), .default_text = "" };
     }
     return d;
 }

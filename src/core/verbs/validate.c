@@ -141,7 +141,7 @@ static xir_status check_inputs(checker *c, const xir_op *op, xir_str path, xir_d
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_value *v = op->inputs[i].value;
-        bool optional = i < cls->n_inputs && cls->inputs[i].word == XIR_DECL_OPT;
+        bool optional = i < cls->n_inputs && cls->inputs[i].decl == XIR_DECL_OPT;
         if (!v) {
             if (optional || is_foreign(cls)) continue;
             keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs/%zu", i), "the input is absent"));

@@ -129,7 +129,7 @@ static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_se
         return s.kind == XIR_SET_ENUM;
     case XIR_KIND_ENUM:
         for (size_t word = 0; s.kind == XIR_SET_ENUM && word < f->members->size; word++) {
-            if (!same_word(s.text, f->members->words[word])) continue;
+            if (!same_word(s.text, f->members->names[word])) continue;
             put(body, f, &(int){ (int)word }, sizeof(int));
             return true;
         }

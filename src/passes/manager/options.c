@@ -157,7 +157,7 @@ static xir_str value_of(const xir_pass *at, const char *name, char room[NUMBER_R
         if (xir_str_equal(at->settings[i].name, xir_str_of(name))) return at->settings[i].value;
     const xir_any *any = configured(at, name);
     xir_str text;
-    return any && config_text(o.kind, any, room, &text) ? text : xir_str_of(o.preset);
+    return any && config_text(o.kind, any, room, &text) ? text : xir_str_of(o.default_text);
 }
 
 int64_t xir_pass_int(const xir_pass *at, const char *option) {

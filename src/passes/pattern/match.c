@@ -110,7 +110,7 @@ static bool attr_fits(const xir_pattern *p, const xir_op *op, const node_attr *a
         if (x.kind == XIR_KIND_ENUM) {
             const xir_enum *words = xir_class_field(op->cls, a->name)->members;
             return x.as.enumerator >= 0 && (size_t)x.as.enumerator < words->size &&
-                   xir_str_equal(xir_str_of(words->words[x.as.enumerator]), a->text);
+                   xir_str_equal(xir_str_of(words->names[x.as.enumerator]), a->text);
         }
         return false;
     default:

@@ -258,7 +258,7 @@ static bool read_enum(source *s, const xir_enum *words, int *out) {
     xir_str word;
     if (!s->ops->text(s, &word)) return false;
     for (size_t i = 0; i < words->size; i++) {
-        if (xir_str_equal(word, xir_str_of(words->words[i]))) {
+        if (xir_str_equal(word, xir_str_of(words->names[i]))) {
             *out = (int)i;
             return true;
         }
@@ -267,7 +267,7 @@ static bool read_enum(source *s, const xir_enum *words, int *out) {
     size_t n = 0;
     known[0] = '\0';
     for (size_t i = 0; i < words->size && n < sizeof known - 1; i++) {
-        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", words->words[i]);
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", words->names[i]);
     }
     return source_fail(s, at, XIR_E_UNKNOWN, "\"%.*s\" is none of %s", CLIP(word), known);
 }

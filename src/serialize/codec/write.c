@@ -100,7 +100,7 @@ void encode_field(encoder *e, const xir_field *f, const void *at) {
     case XIR_KIND_ENUM: {
         int member = *(const int *)at;
         bool known = member >= 0 && (size_t)member < f->members->size;
-        if (known) s->ops->text(s, xir_str_of(f->members->words[member]));
+        if (known) s->ops->text(s, xir_str_of(f->members->names[member]));
         else s->ops->integer(s, member);
         break;
     }

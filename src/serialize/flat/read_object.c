@@ -182,7 +182,7 @@ static bool read_list(flat_reader *r, const flat_view *t, const flat_slot *slot,
 bool flat_read_word(flat_reader *r, const uint8_t *field, const xir_enum *words, int *out) {
     xir_str word = flat_text_at(field);
     for (size_t i = 0; i < words->size; i++) {
-        if (!xir_str_equal(word, xir_str_of(words->words[i]))) continue;
+        if (!xir_str_equal(word, xir_str_of(words->names[i]))) continue;
         *out = (int)i;
         return true;
     }
@@ -264,9 +264,9 @@ static bool check_form(flat_reader *r, const flat_view *t, const flat_table *as,
         const xir_field *f = &as->cls->fields[i];
         if (f->kind != XIR_KIND_I64) continue;
         int64_t v = *(const int64_t *)body_at(body, f);
-        if ((f->has_least && v < f->least.i) || (f->has_greatest && v > f->greatest.i)) {
+        if ((f->has_min && v < f->min.i) || (f->has_max && v > f->max.i)) {
             return FLAT_FAIL(r, t->at, XIR_E_BOUNDS, "%.*s %" PRId64 " is outside %" PRId64 " to %" PRId64, CLIP(f->name), v,
-                             f->least.i, f->greatest.i);
+                             f->min.i, f->max.i);
         }
     }
     const uint8_t *field = flat_slot_at(t, as, (int)as->extra);

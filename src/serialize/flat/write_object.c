@@ -184,7 +184,7 @@ static void put_distr(flat_writer *w, flat_fields *f, const flat_table *t, const
     flat_set_at(f, t->slots[DISTR_SLOT_MASK].slot, at);
     if (distr->legacy) return;
     const xir_enum *words = xir_class_field(t->cls, XIR_STR("uvalue"))->members;
-    flat_set_at(f, t->slots[DISTR_SLOT_UVALUE].slot, put_word(w, words->words[distr->uvalue]));
+    flat_set_at(f, t->slots[DISTR_SLOT_UVALUE].slot, put_word(w, words->names[distr->uvalue]));
 }
 
 static void put_float(flat_fields *f, const flat_table *t, const xir_float_type *type) {
@@ -412,7 +412,7 @@ bool flat_row(flat_writer *w, flat_fields *f, const flat_slot *slot, const void 
     case FLAT_WORD: {
         int member = *(const int *)at;
         if (member < 0 || (size_t)member >= row->members->size) return false;
-        flat_set_at(f, slot->slot, put_word(w, row->members->words[member]));
+        flat_set_at(f, slot->slot, put_word(w, row->members->names[member]));
         return true;
     }
     case FLAT_JSON: flat_set_at(f, slot->slot, flat_map(w, f, at)); return true;

@@ -257,7 +257,7 @@ static xir_status write_part(const format_part *part, const format_writing *how)
 }
 
 const format format_json = {
-    .word = "json", .meaning = "JSON structure, raw parameters beside it", .suffixes = "json",
+    .name = "json", .meaning = "JSON structure, raw parameters beside it", .suffixes = "json",
     .traits = XIR_FORMAT_TEXT | XIR_FORMAT_INDENTS, .probe = probe, .read = read_format, .write = write_format,
     .params_found = RAW_FOUND, .params_written = RAW_WRITTEN, .load_params = raw_load_params,
     .read_params = raw_read_params,

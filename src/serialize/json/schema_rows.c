@@ -125,29 +125,29 @@ static void put_items_of(schema *s, const char *type) {
 static void put_bounds(schema *s, const xir_field *f) {
     sink *to = &s->json.sink;
     if (f->kind == XIR_KIND_REAL) {
-        if (!f->has_least && !f->has_greatest) {
+        if (!f->has_min && !f->has_max) {
             schema_ref(s, "real", no_name());
             return;
         }
         schema_list(s, "type");
         schema_word(s, NULL, "number");
-        if (!f->has_least || !f->has_greatest) schema_word(s, NULL, "string");
+        if (!f->has_min || !f->has_max) schema_word(s, NULL, "string");
         schema_end(s);
-        if (!f->has_least)         schema_word(s, "pattern", "^-inf$");
-        else if (!f->has_greatest) schema_word(s, "pattern", "^inf$");
-        if (f->has_least) schema_key(s, "minimum"), to->ops->real(to, f->least.r);
-        if (f->has_greatest) schema_key(s, "maximum"), to->ops->real(to, f->greatest.r);
+        if (!f->has_min)         schema_word(s, "pattern", "^-inf$");
+        else if (!f->has_max) schema_word(s, "pattern", "^inf$");
+        if (f->has_min) schema_key(s, "minimum"), to->ops->real(to, f->min.r);
+        if (f->has_max) schema_key(s, "maximum"), to->ops->real(to, f->max.r);
         return;
     }
     bool is_signed = f->kind == XIR_KIND_I64;
-    if (!f->has_least && !f->has_greatest) {
+    if (!f->has_min && !f->has_max) {
         schema_ref(s, is_signed ? "int64" : "uint64", no_name());
         return;
     }
     schema_word(s, "type", "integer");
-    schema_i64(s, "minimum", f->has_least ? f->least.i : is_signed ? INT64_MIN : 0);
+    schema_i64(s, "minimum", f->has_min ? f->min.i : is_signed ? INT64_MIN : 0);
     schema_key(s, "maximum");
-    to->ops->uinteger(to, f->has_greatest ? (uint64_t)f->greatest.i : is_signed ? INT64_MAX : UINT64_MAX);
+    to->ops->uinteger(to, f->has_max ? (uint64_t)f->max.i : is_signed ? INT64_MAX : UINT64_MAX);
 }
 
 /* [[end, m, exp, value], …] */
@@ -191,7 +191,7 @@ static void put_kind(schema *s, const xir_class *cls, const xir_field *f) {
     case XIR_KIND_TEXT:  schema_word(s, "type", "string"); break;
     case XIR_KIND_ENUM:
         schema_list(s, "enum");
-        for (size_t i = 0; i < f->members->size; i++) schema_word(s, NULL, f->members->words[i]);
+        for (size_t i = 0; i < f->members->size; i++) schema_word(s, NULL, f->members->names[i]);
         schema_end(s);
         break;
     case XIR_KIND_MAP:
@@ -227,7 +227,7 @@ static void put_default(schema *s, const xir_class *cls, const xir_field *f) {
     case XIR_KIND_U64:  schema_key(s, "default"); to->ops->uinteger(to, *(const uint64_t *)at); return;
     case XIR_KIND_REAL: schema_key(s, "default"); to->ops->real(to, *(const double *)at); return;
     case XIR_KIND_TEXT: schema_str(s, "default", *(const xir_str *)at); return;
-    case XIR_KIND_ENUM: schema_word(s, "default", f->members->words[*(const int *)at]); return;
+    case XIR_KIND_ENUM: schema_word(s, "default", f->members->names[*(const int *)at]); return;
     case XIR_KIND_REF:
         schema_key(s, "default");
         encode_object(&s->encoder, *(const xir_object *const *)at);
@@ -249,7 +249,7 @@ static void put_default(schema *s, const xir_class *cls, const xir_field *f) {
 
 static void put_row(schema *s, const xir_class *cls, const xir_field *f, const char *name, bool old) {
     schema_map(s, name);
-    if (f->describe.size) schema_str(s, "description", f->describe);
+    if (f->doc.size) schema_str(s, "description", f->doc);
     if (old) schema_bool(s, "deprecated", true);
     else put_default(s, cls, f);
     if (f->flags & XIR_FIELD_OPTIONAL) {
@@ -279,8 +279,8 @@ static void put_inputs(schema *s, const xir_class *cls) {
         for (uint32_t i = 0; i < fixed; i++) {
             schema_map(s, NULL);
             schema_str(s, "title", cls->inputs[i].name);
-            if (cls->inputs[i].describe.size) schema_str(s, "description", cls->inputs[i].describe);
-            if (cls->inputs[i].word == XIR_DECL_IN) schema_word(s, "type", "object");
+            if (cls->inputs[i].doc.size) schema_str(s, "description", cls->inputs[i].doc);
+            if (cls->inputs[i].decl == XIR_DECL_IN) schema_word(s, "type", "object");
             schema_end(s);
         }
         schema_end(s);

@@ -362,6 +362,6 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
 }
 
 const format format_msgpack = {
-    .word = "imodel", .meaning = "MessagePack network", .suffixes = "imodel msg",
+    .name = "imodel", .meaning = "MessagePack network", .suffixes = "imodel msg",
     .probe = probe, .read = read_network, .compare_claims = payload_compare_size, .write = write_network, .read_part = read_part, .write_part = write_part,
 };

@@ -40,5 +40,5 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
 }
 
 const format format_onnx = {
-    .word = "onnx", .meaning = "ONNX model", .suffixes = "onnx", .probe = probe, .read = proto_read,
+    .name = "onnx", .meaning = "ONNX model", .suffixes = "onnx", .probe = probe, .read = proto_read,
 };

@@ -96,11 +96,11 @@ static void everything_is_described(void **state) {
         if (xir_class_doc(cls).size == 0) fail_msg("%s has no description", xir_class_key(cls).data);
         for (size_t k = 0; k < xir_class_field_count(cls); k++) {
             const xir_field *f = xir_class_field_at(cls, k);
-            if (f->describe.size == 0) fail_msg("%s of %s has no description", f->name.data, xir_class_key(cls).data);
+            if (f->doc.size == 0) fail_msg("%s of %s has no description", f->name.data, xir_class_key(cls).data);
             assert_ptr_equal(xir_class_field(cls, f->name), f);
         }
-        for (size_t k = 0; k < xir_class_input_count(cls); k++) assert_true(xir_class_input_at(cls, k)->describe.size > 0);
-        for (size_t k = 0; k < xir_class_output_count(cls); k++) assert_true(xir_class_output_at(cls, k)->describe.size > 0);
+        for (size_t k = 0; k < xir_class_input_count(cls); k++) assert_true(xir_class_input_at(cls, k)->doc.size > 0);
+        for (size_t k = 0; k < xir_class_output_count(cls); k++) assert_true(xir_class_output_at(cls, k)->doc.size > 0);
         assert_null(xir_class_field_at(cls, xir_class_field_count(cls)));
         assert_null(xir_class_input_at(cls, xir_class_input_count(cls)));
         assert_null(xir_class_output_at(cls, xir_class_output_count(cls)));
@@ -116,15 +116,15 @@ static void check_fields(const xir_class *cls, const char *const *lines, size_t 
         assert_true(xir_field_type_text(f, type, sizeof type) < sizeof type);
         bool real = f->kind == XIR_KIND_REAL;
         if (f->has_default && (unsigned)f->kind <= XIR_KIND_ENUM && f->kind != XIR_KIND_TEXT) {
-            if (real) snprintf(preset, sizeof preset, "%g", f->preset.r);
-            else snprintf(preset, sizeof preset, "%lld", (long long)f->preset.i);
-        } else if (f->preset_text.size) {
-            snprintf(preset, sizeof preset, "%s", f->preset_text.data);
+            if (real) snprintf(preset, sizeof preset, "%g", f->default_value.r);
+            else snprintf(preset, sizeof preset, "%lld", (long long)f->default_value.i);
+        } else if (f->default_text.size) {
+            snprintf(preset, sizeof preset, "%s", f->default_text.data);
         }
-        if (f->has_least && real) snprintf(least, sizeof least, "%g", f->least.r);
-        if (f->has_least && !real) snprintf(least, sizeof least, "%lld", (long long)f->least.i);
-        if (f->has_greatest && real) snprintf(greatest, sizeof greatest, "%g", f->greatest.r);
-        if (f->has_greatest && !real) snprintf(greatest, sizeof greatest, "%lld", (long long)f->greatest.i);
+        if (f->has_min && real) snprintf(least, sizeof least, "%g", f->min.r);
+        if (f->has_min && !real) snprintf(least, sizeof least, "%lld", (long long)f->min.i);
+        if (f->has_max && real) snprintf(greatest, sizeof greatest, "%g", f->max.r);
+        if (f->has_max && !real) snprintf(greatest, sizeof greatest, "%lld", (long long)f->max.i);
         snprintf(text, sizeof text, "%.*s %s %s %s %s", (int)f->name.size, f->name.data, type, preset, least, greatest);
         assert_string_equal(text, lines[i]);
     }
@@ -206,12 +206,12 @@ static void a_class_says_what_it_is(void **state) {
     assert_int_equal(xir_class_traits(class_named(ctx, "icraft::xir::HardOp")), XIR_TRAIT_FREE | XIR_TRAIT_IMPURE);
 
     CHECK_STR(xir_class_input_at(conv, 1)->name, "weights");
-    assert_int_equal(xir_class_input_at(conv, 1)->word, XIR_DECL_IN);
+    assert_int_equal(xir_class_input_at(conv, 1)->decl, XIR_DECL_IN);
     CHECK_STR(xir_class_input_at(conv, 2)->name, "bias");
-    assert_int_equal(xir_class_input_at(conv, 2)->word, XIR_DECL_OPT);
-    assert_int_equal(xir_class_output_at(conv, 0)->word, XIR_DECL_OUT);
-    assert_int_equal(xir_class_input_at(class_named(ctx, "icraft::xir::Output"), 0)->word, XIR_DECL_VAR);
-    assert_int_equal(xir_class_output_at(class_named(ctx, "icraft::xir::Input"), 0)->word, XIR_DECL_OUTS);
+    assert_int_equal(xir_class_input_at(conv, 2)->decl, XIR_DECL_OPT);
+    assert_int_equal(xir_class_output_at(conv, 0)->decl, XIR_DECL_OUT);
+    assert_int_equal(xir_class_input_at(class_named(ctx, "icraft::xir::Output"), 0)->decl, XIR_DECL_VAR);
+    assert_int_equal(xir_class_output_at(class_named(ctx, "icraft::xir::Input"), 0)->decl, XIR_DECL_OUTS);
 
     const xir_class *target = class_named(ctx, "icraft::xir::CompileTarget"), *buyi = class_named(ctx, "icraft::xir::BuyiTarget");
     assert_false(xir_class_is_op(buyi));
@@ -275,11 +275,11 @@ typedef struct bad_ports { xir_value *a; xir_values many; } bad_ports;
 
 static const xir_class_decl *bad_thing_class(void);   /* never registered */
 
-#define HEAD_OBJ        { .word = XIR_DECL_OBJ, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_body) }
-#define HEAD_OP         { .word = XIR_DECL_OP, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_body), .least = { .i = sizeof(bad_ports) } }
-#define ROW(k, n, ...)  { .word = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .describe = "", .offset = offsetof(bad_body, n), __VA_ARGS__ }
-#define ANY_NUMBER      .least = { .i = INT64_MIN }, .greatest = { .i = INT64_MAX }
-#define LAST            { .word = XIR_DECL_END }
+#define HEAD_OBJ        { .decl = XIR_DECL_OBJ, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_body) }
+#define HEAD_OP         { .decl = XIR_DECL_OP, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_body), .min = { .i = sizeof(bad_ports) } }
+#define ROW(k, n, ...)  { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .doc = "", .offset = offsetof(bad_body, n), __VA_ARGS__ }
+#define ANY_NUMBER      .min = { .i = INT64_MIN }, .max = { .i = INT64_MAX }
+#define LAST            { .decl = XIR_DECL_END }
 
 typedef struct bad_class {
     const char *moral;
@@ -289,37 +289,37 @@ typedef struct bad_class {
 } bad_class;
 
 static const bad_class bad_classes[] = {
-    { "a default below its bound",   XIR_E_INVALID, "'i'",  { HEAD_OBJ, ROW(I64, i, .preset = { .i = 0 }, .least = { .i = 1 }, .greatest = { .i = INT64_MAX }), LAST } },
-    { "a default above its bound",   XIR_E_INVALID, "'i'",  { HEAD_OBJ, ROW(I64, i, .preset = { .i = 9 }, .least = { .i = INT64_MIN }, .greatest = { .i = 8 }), LAST } },
-    { "an unsigned default below",   XIR_E_INVALID, "'u'",  { HEAD_OBJ, ROW(U64, u, .preset = { .i = 2 }, .least = { .i = 3 }, .greatest = { .i = INT64_MAX }), LAST } },
-    { "a real default below",        XIR_E_INVALID, "'r'",  { HEAD_OBJ, ROW(REAL, r, .preset = { .r = -2 }, .least = { .r = -1 }, .greatest = { .r = 1 }), LAST } },
-    { "bounds that leave nothing",   XIR_E_INVALID, "'i'",  { HEAD_OBJ, ROW(I64, i, .least = { .i = 3 }, .greatest = { .i = 2 }, .flags = XIR_FIELD_REQUIRED), LAST } },
+    { "a default below its bound",   XIR_E_INVALID, "'i'",  { HEAD_OBJ, ROW(I64, i, .default_value = { .i = 0 }, .min = { .i = 1 }, .max = { .i = INT64_MAX }), LAST } },
+    { "a default above its bound",   XIR_E_INVALID, "'i'",  { HEAD_OBJ, ROW(I64, i, .default_value = { .i = 9 }, .min = { .i = INT64_MIN }, .max = { .i = 8 }), LAST } },
+    { "an unsigned default below",   XIR_E_INVALID, "'u'",  { HEAD_OBJ, ROW(U64, u, .default_value = { .i = 2 }, .min = { .i = 3 }, .max = { .i = INT64_MAX }), LAST } },
+    { "a real default below",        XIR_E_INVALID, "'r'",  { HEAD_OBJ, ROW(REAL, r, .default_value = { .r = -2 }, .min = { .r = -1 }, .max = { .r = 1 }), LAST } },
+    { "bounds that leave nothing",   XIR_E_INVALID, "'i'",  { HEAD_OBJ, ROW(I64, i, .min = { .i = 3 }, .max = { .i = 2 }, .flags = XIR_FIELD_REQUIRED), LAST } },
     { "two attributes of one name",  XIR_E_INVALID, "'i' twice", { HEAD_OBJ, ROW(I64, i, ANY_NUMBER), ROW(I64, i, ANY_NUMBER), LAST } },
-    { "an old name of nothing",      XIR_E_INVALID, "'was'", { HEAD_OBJ, ROW(I64, i, ANY_NUMBER), { .word = XIR_DECL_WAS, .name = "j", .describe = "was" }, LAST } },
-    { "an old name that is a name",  XIR_E_INVALID, "'i' twice", { HEAD_OBJ, ROW(I64, i, ANY_NUMBER), ROW(I64, j, ANY_NUMBER), { .word = XIR_DECL_WAS, .name = "j", .describe = "i" }, LAST } },
-    { "a name that every op has",    XIR_E_INVALID, "'inputs' twice", { HEAD_OP, { .word = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "inputs", .describe = "", .offset = offsetof(bad_body, i), ANY_NUMBER }, LAST } },
-    { "a name that every object has", XIR_E_INVALID, "'_type_key' twice", { HEAD_OBJ, { .word = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "_type_key", .describe = "", .offset = offsetof(bad_body, i), ANY_NUMBER }, LAST } },
-    { "a row outside of the body",   XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .word = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "i", .describe = "", .offset = sizeof(bad_body), ANY_NUMBER }, LAST } },
-    { "a row in the object's head",  XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .word = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "i", .describe = "", .offset = 0, ANY_NUMBER }, LAST } },
-    { "a body smaller than a head",  XIR_E_INVALID, "test::Bad", { { .word = XIR_DECL_OBJ, .name = "test::Bad", .describe = "bad", .offset = 8 }, LAST } },
-    { "a kind that nobody knows",    XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .word = XIR_DECL_FIELD, .kind = (xir_kind)77, .name = "i", .describe = "", .offset = offsetof(bad_body, i) }, LAST } },
-    { "a word of no enum",           XIR_E_INVALID, "'e'",  { HEAD_OBJ, ROW(ENUM, e, .preset = { .i = 3 }, .members = xir_own_mood_enum), LAST } },
-    { "an enum without words",       XIR_E_INVALID, "'e'",  { HEAD_OBJ, ROW(ENUM, e, .preset = { .i = 0 }), LAST } },
-    { "a default that is no text",   XIR_E_INVALID, "@scales(", { HEAD_OBJ, ROW(REF, ref, .of = xir_scales_class, .preset_text = "@scales("), LAST } },
-    { "a default of another class",  XIR_E_INVALID, "'ref'", { HEAD_OBJ, ROW(REF, ref, .of = xir_scales_class, .preset_text = "@hostm"), LAST } },
+    { "an old name of nothing",      XIR_E_INVALID, "'was'", { HEAD_OBJ, ROW(I64, i, ANY_NUMBER), { .decl = XIR_DECL_WAS, .name = "j", .doc = "was" }, LAST } },
+    { "an old name that is a name",  XIR_E_INVALID, "'i' twice", { HEAD_OBJ, ROW(I64, i, ANY_NUMBER), ROW(I64, j, ANY_NUMBER), { .decl = XIR_DECL_WAS, .name = "j", .doc = "i" }, LAST } },
+    { "a name that every op has",    XIR_E_INVALID, "'inputs' twice", { HEAD_OP, { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "inputs", .doc = "", .offset = offsetof(bad_body, i), ANY_NUMBER }, LAST } },
+    { "a name that every object has", XIR_E_INVALID, "'_type_key' twice", { HEAD_OBJ, { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "_type_key", .doc = "", .offset = offsetof(bad_body, i), ANY_NUMBER }, LAST } },
+    { "a row outside of the body",   XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "i", .doc = "", .offset = sizeof(bad_body), ANY_NUMBER }, LAST } },
+    { "a row in the object's head",  XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_I64, .name = "i", .doc = "", .offset = 0, ANY_NUMBER }, LAST } },
+    { "a body smaller than a head",  XIR_E_INVALID, "test::Bad", { { .decl = XIR_DECL_OBJ, .name = "test::Bad", .doc = "bad", .offset = 8 }, LAST } },
+    { "a kind that nobody knows",    XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .decl = XIR_DECL_FIELD, .kind = (xir_kind)77, .name = "i", .doc = "", .offset = offsetof(bad_body, i) }, LAST } },
+    { "a word of no enum",           XIR_E_INVALID, "'e'",  { HEAD_OBJ, ROW(ENUM, e, .default_value = { .i = 3 }, .members = xir_own_mood_enum), LAST } },
+    { "an enum without words",       XIR_E_INVALID, "'e'",  { HEAD_OBJ, ROW(ENUM, e, .default_value = { .i = 0 }), LAST } },
+    { "a default that is no text",   XIR_E_INVALID, "@scales(", { HEAD_OBJ, ROW(REF, ref, .of = xir_scales_class, .default_text = "@scales("), LAST } },
+    { "a default of another class",  XIR_E_INVALID, "'ref'", { HEAD_OBJ, ROW(REF, ref, .of = xir_scales_class, .default_text = "@hostm"), LAST } },
     { "an unknown class referred to", XIR_E_UNKNOWN, "test::Nothing", { HEAD_OBJ, ROW(REF, ref, .of = bad_thing_class, .flags = XIR_FIELD_OPTIONAL), LAST } },
-    { "an unknown base",             XIR_E_UNKNOWN, "test::Nothing", { { .word = XIR_DECL_OBJ, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_body), .of = bad_thing_class }, LAST } },
-    { "an alias that is taken",      XIR_E_EXISTS,  "test::OldBox", { HEAD_OBJ, { .word = XIR_DECL_ALIAS, .name = "test::OldBox" }, LAST } },
-    { "an unknown target",           XIR_E_INVALID, "infers for no known target", { HEAD_OP, { .word = XIR_DECL_INFER, .fn = own_mix_infer, .target = XIR_TARGET_COUNT }, LAST } },
-    { "inputs after any number",     XIR_E_INVALID, "many", { HEAD_OP, { .word = XIR_DECL_VAR, .name = "many", .offset = offsetof(bad_ports, many) }, { .word = XIR_DECL_IN, .name = "a", .offset = offsetof(bad_ports, a) }, LAST } },
+    { "an unknown base",             XIR_E_UNKNOWN, "test::Nothing", { { .decl = XIR_DECL_OBJ, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_body), .of = bad_thing_class }, LAST } },
+    { "an alias that is taken",      XIR_E_EXISTS,  "test::OldBox", { HEAD_OBJ, { .decl = XIR_DECL_ALIAS, .name = "test::OldBox" }, LAST } },
+    { "an unknown target",           XIR_E_INVALID, "infers for no known target", { HEAD_OP, { .decl = XIR_DECL_INFER, .fn = own_mix_infer, .target = XIR_TARGET_COUNT }, LAST } },
+    { "inputs after any number",     XIR_E_INVALID, "many", { HEAD_OP, { .decl = XIR_DECL_VAR, .name = "many", .offset = offsetof(bad_ports, many) }, { .decl = XIR_DECL_IN, .name = "a", .offset = offsetof(bad_ports, a) }, LAST } },
 };
 
-#define MAP_OF(...)     { { .word = XIR_DECL_OP, .name = "test::Bad", .describe = "bad", .offset = sizeof(bad_map), .least = { .i = sizeof(bad_ports) } }, \
-                          { .word = XIR_DECL_IN, .name = "a", .offset = offsetof(bad_ports, a) }, { .word = XIR_DECL_OUT, .name = "y" }, __VA_ARGS__, LAST }
-#define MAP_ROW(k, n, ...) { .word = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .describe = "", .offset = offsetof(bad_map, n), __VA_ARGS__ }
+#define MAP_OF(...)     { { .decl = XIR_DECL_OP, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_map), .min = { .i = sizeof(bad_ports) } }, \
+                          { .decl = XIR_DECL_IN, .name = "a", .offset = offsetof(bad_ports, a) }, { .decl = XIR_DECL_OUT, .name = "y" }, __VA_ARGS__, LAST }
+#define MAP_ROW(k, n, ...) { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .doc = "", .offset = offsetof(bad_map, n), __VA_ARGS__ }
 #define AXIS            MAP_ROW(I64, axis, ANY_NUMBER)
 #define AXES            MAP_ROW(I64S, axes, .flags = 0)
-#define LAYOUT_OF(text) { .word = XIR_DECL_LAYOUT, .describe = text }
+#define LAYOUT_OF(text) { .decl = XIR_DECL_LAYOUT, .doc = text }
 
 typedef struct bad_map {
     int64_t    axis;
@@ -360,11 +360,11 @@ static const bad_layout bad_layouts[] = {
     { "IN_TURN needs a list of axes",                             MAP_OF(AXIS, LAYOUT_OF("SAME, IN_TURN, AXIS, axis")) },
     { "the class has two of these rows",                          MAP_OF(LAYOUT_OF("EACH"), LAYOUT_OF("EACH")) },
     { "RESHAPE needs a single output",                            MAP_OF(AXES, MAP_ROW(REF, ref, .of = xir_layout_class, .flags = XIR_FIELD_REQUIRED),
-                                                                         { .word = XIR_DECL_OUT, .name = "z" }, LAYOUT_OF("RESHAPE, DIMS, axes, ref")) },
+                                                                         { .decl = XIR_DECL_OUT, .name = "z" }, LAYOUT_OF("RESHAPE, DIMS, axes, ref")) },
     { "the class is not an operation",                            { HEAD_OBJ, LAYOUT_OF("EACH"), LAST } },
 };
 
-#define NORMALISED_OF(text) { .word = XIR_DECL_NORMALISED, .describe = text }
+#define NORMALISED_OF(text) { .decl = XIR_DECL_NORMALISED, .doc = text }
 #define SCALES(n)           MAP_ROW(REF, n, .of = xir_scales_class, .flags = XIR_FIELD_OPTIONAL)
 
 /* NORMALISED rows that do not fit their class, or themselves. */
@@ -382,7 +382,7 @@ static const bad_layout bad_normalised[] = {
 };
 
 static const xir_class_decl *bad_thing_class(void) {
-    static const xir_row rows[] = { { .word = XIR_DECL_OBJ, .name = "test::Nothing", .describe = "", .offset = sizeof(xir_object) }, LAST };
+    static const xir_row rows[] = { { .decl = XIR_DECL_OBJ, .name = "test::Nothing", .doc = "", .offset = sizeof(xir_object) }, LAST };
     static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };
     return &decl;
 }
@@ -434,7 +434,7 @@ static void a_taken_key_stays_its_owner_s(void **state) {
     const xir_class *box = class_named(own, "test::Box");
     static const char *const taken[] = { "test::Box", "test::OldBox", "icraft::xir::Conv2d", "icraft::xir::Relu" };
     for (size_t i = 0; i < COUNT(taken); i++) {
-        const xir_row rows[] = { { .word = XIR_DECL_OBJ, .name = taken[i], .describe = "", .offset = sizeof(bad_body) }, LAST };
+        const xir_row rows[] = { { .decl = XIR_DECL_OBJ, .name = taken[i], .doc = "", .offset = sizeof(bad_body) }, LAST };
         const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), rows };
         check_not_registered(&decl, taken[i], XIR_E_EXISTS, taken[i]);
     }
@@ -464,8 +464,8 @@ static void another_abi_is_refused(void **state) {
 static const xir_class_decl *chain_class(void) {
     typedef struct link { xir_object head; const struct link *next; } link;
     static const xir_row rows[] = {
-        { .word = XIR_DECL_OBJ, .name = "test::Link", .describe = "", .offset = sizeof(link) },
-        { .word = XIR_DECL_FIELD, .kind = XIR_KIND_REF, .name = "next", .describe = "", .offset = offsetof(link, next),
+        { .decl = XIR_DECL_OBJ, .name = "test::Link", .doc = "", .offset = sizeof(link) },
+        { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_REF, .name = "next", .doc = "", .offset = offsetof(link, next),
           .flags = XIR_FIELD_OPTIONAL, .of = chain_class },
         LAST
     };

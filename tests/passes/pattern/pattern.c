@@ -371,7 +371,7 @@ static void absent_inputs_and_values_without_a_maker(void **state) {
 #define RELU XIR_ROW_OP(xir_relu_class)
 
 static const xir_class_decl *nobody(void) {
-    static const xir_row rows[] = { { .word = XIR_DECL_OP, .name = "test::Nobody" }, { .word = XIR_DECL_END } };
+    static const xir_row rows[] = { { .decl = XIR_DECL_OP, .name = "test::Nobody" }, { .decl = XIR_DECL_END } };
     static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };
     return &decl;
 }
