@@ -99,36 +99,36 @@ XIR_BEGIN
 #define MEMBER(prefix, name)
 #define END_ENUM(id)
 #define OP(id, tag, key, traits, doc)   typedef struct xir_##id##_attrs {
-#define OBJ(id, key, base, traits, doc)         typedef struct xir_##id { xir_object head;
-#define END(id)                              char xir_end_; } xir_##id##_attrs;
-#define END_OBJ(id)                          } xir_##id;
-#define BOOL(name, ...)                      bool name;
-#define I64(name, ...)                       int64_t name;
-#define U64(name, ...)                       uint64_t name;
-#define REAL(name, ...)                      double name;
-#define TEXT(name, ...)                      xir_str name;
-#define ENUM(name, type, ...)                type name;
-#define REF(name, type, ...)                 const type *name;
-#define OPT_REF(name, type, ...)             const type *name;
-#define REFS(name, ...)                      xir_refs name;
-#define DEFAULT_REF(name, type, ...)          const type *name;
-#define DEFAULT_REFS(name, ...)               xir_refs name;
-#define MAP(name, ...)                       xir_map name;
-#define PARAMS(name, ...)                    xir_value *name;
-#define OPT_PARAMS(name, ...)                xir_value *name;
-#define PARAMSS(name, ...)                   xir_values name;
-#define SINGLE_PARAMSS(name, ...)            xir_values name;
-#define OPS(name, ...)                       xir_ops name;
-#define BOOLS(name, ...)                     xir_bools name;
-#define I64S(name, ...)                      xir_i64s name;
-#define REALS(name, ...)                     xir_reals name;
-#define TEXTS(name, ...)                     xir_texts name;
-#define RUNS(name, ...)                      xir_runs name;
-#define NEED_I64(name, ...)                  int64_t name;
-#define NEED_REAL(name, ...)                 double name;
-#define NEED_TEXT(name, ...)                 xir_str name;
-#define NEED_I64S(name, ...)                 xir_i64s name;
-#define OPT_I64S(name, ...)                  xir_i64s name;
+#define OBJ(id, key, base, traits, doc) typedef struct xir_##id { xir_object head;
+#define END(id)                         char xir_end_; } xir_##id##_attrs;
+#define END_OBJ(id)                     } xir_##id;
+#define BOOL(name, ...)                 bool name;
+#define I64(name, ...)                  int64_t name;
+#define U64(name, ...)                  uint64_t name;
+#define REAL(name, ...)                 double name;
+#define TEXT(name, ...)                 xir_str name;
+#define ENUM(name, type, ...)           type name;
+#define REF(name, type, ...)            const type *name;
+#define OPT_REF(name, type, ...)        const type *name;
+#define REFS(name, ...)                 xir_refs name;
+#define DEFAULT_REF(name, type, ...)    const type *name;
+#define DEFAULT_REFS(name, ...)         xir_refs name;
+#define MAP(name, ...)                  xir_map name;
+#define PARAMS(name, ...)               xir_value *name;
+#define OPT_PARAMS(name, ...)           xir_value *name;
+#define PARAMSS(name, ...)              xir_values name;
+#define SINGLE_PARAMSS(name, ...)       xir_values name;
+#define OPS(name, ...)                  xir_ops name;
+#define BOOLS(name, ...)                xir_bools name;
+#define I64S(name, ...)                 xir_i64s name;
+#define REALS(name, ...)                xir_reals name;
+#define TEXTS(name, ...)                xir_texts name;
+#define RUNS(name, ...)                 xir_runs name;
+#define NEED_I64(name, ...)             int64_t name;
+#define NEED_REAL(name, ...)            double name;
+#define NEED_TEXT(name, ...)            xir_str name;
+#define NEED_I64S(name, ...)            xir_i64s name;
+#define OPT_I64S(name, ...)             xir_i64s name;
 #define IN(name, doc)
 #define OPT(name, doc)
 #define VAR(name, doc)
@@ -142,10 +142,10 @@ XIR_BEGIN
 #define ENUM_OF(id, prefix)
 #define MEMBER(prefix, name)
 #define END_ENUM(id)
-#define OP(id, tag, key, traits, doc)   typedef struct xir_##id##_in {
-#define IN(name, doc)                   xir_value *name;
-#define OPT(name, doc)                  xir_value *name;
-#define VAR(name, doc)                  xir_values name;
+#define OP(id, tag, key, traits, doc) typedef struct xir_##id##_in {
+#define IN(name, doc)                 xir_value *name;
+#define OPT(name, doc)                xir_value *name;
+#define VAR(name, doc)                xir_values name;
 #define END(id)                                                                                  \
     char xir_end_; } xir_##id##_in;                                                              \
     XIR_DECLARED const xir_class_decl *xir_##id##_class(void);                                   \
@@ -153,7 +153,7 @@ XIR_BEGIN
     XIR_DECLARED xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs); \
     XIR_DECLARED const xir_##id##_attrs *xir_##id##_of(const xir_op *op);                        \
     XIR_DECLARED xir_status xir_##id##_set(xir_op *op, const xir_##id##_attrs *attrs);
-#define OBJ(id, key, base, traits, doc)                                                     \
+#define OBJ(id, key, base, traits, doc)                                                          \
     XIR_DECLARED const xir_class_decl *xir_##id##_class(void);                                   \
     XIR_DECLARED xir_##id        xir_##id##_init(void);                                          \
     XIR_DECLARED const xir_##id *xir_##id##_make(xir_context *ctx, const xir_##id *body, xir_diags *why); \

@@ -15,16 +15,16 @@
 #undef INFER_ALONE_TILED
 #undef FORM
 #undef WORK
-#define CHECK(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
-#define INFER(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
-#define INFER_ON(target, fn) XIR_HIDDEN xir_status fn(xir_infer *at);
+#define CHECK(fn)                  XIR_HIDDEN xir_status fn(xir_infer *at);
+#define INFER(fn)                  XIR_HIDDEN xir_status fn(xir_infer *at);
+#define INFER_ON(target, fn)       XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_ALONE(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_ALONE_ON(target, fn) XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_FOR(key, fn)         XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_TILED(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_ALONE_TILED(fn)      XIR_HIDDEN xir_status fn(xir_infer *at);
-#define WORK(fn)             XIR_HIDDEN xir_status fn(xir_infer *at);
-#define FORM(form)           extern const xir_form form;
+#define WORK(fn)                   XIR_HIDDEN xir_status fn(xir_infer *at);
+#define FORM(form)                 extern const xir_form form;
 #include XIR_DEFS
 #include <xir/decl_off.h>
 
@@ -36,8 +36,8 @@
 #define END_ENUM(id)
 #define OP(id, tag, key, traits, doc)   static const xir_##id##_attrs xir_##id##_defaults = { .xir_end_ = 0,
 #define OBJ(id, key, base, traits, doc) static const xir_##id xir_##id##_defaults = { .head = { .cls = NULL },
-#define END(id)                              };
-#define END_OBJ(id)                          };
+#define END(id)                         };
+#define END_OBJ(id)                     };
 #include <xir/decl_none.h>
 #undef BOOL
 #undef I64
@@ -60,44 +60,44 @@
 #define NO_LOW  (-(double)INFINITY)
 #define NO_HIGH ((double)INFINITY)
 
-#define XIR_FIELD_(k, n, d, ...) { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .doc = d, \
+#define XIR_FIELD_(k, n, d, ...) { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .doc = d,      \
                                    .offset = offsetof(self, n), __VA_ARGS__ },
 #define XIR_IN_(w, n, d)         { .decl = XIR_DECL_##w, .name = #n, .doc = d, .offset = offsetof(ports, n) },
 #define XIR_NOTE_(w, n, ...)     { .decl = XIR_DECL_##w, .name = n, __VA_ARGS__ },
 #define XIR_CLOSE_                                                                                          \
         { .decl = XIR_DECL_END } };                                                                         \
-        static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };                       \
+        static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };      \
         return &decl;                                                                                       \
     }
 
 #define ENUM_OF(id, prefix)                                                                                 \
     const xir_enum *xir_##id##_enum(void) {                                                                 \
         static const char name[] = #id;                                                                     \
-        static const char *const words[] = {
+        static const char *const names[] = {
 #define MEMBER(prefix, name) #name,
 #define END_ENUM(id)                                                                                        \
         };                                                                                                  \
-        static const xir_enum members = { name, words, sizeof words / sizeof words[0] };                    \
+        static const xir_enum members = { name, names, sizeof names / sizeof names[0] };                    \
         return &members;                                                                                    \
     }
 
 #define OP(id, number, key, traits, meaning)                                                                \
     const xir_class_decl *xir_##id##_class(void) {                                                          \
-        typedef xir_##id##_attrs      self;                                                                         \
-        typedef xir_##id##_in ports;                                                                        \
+        typedef xir_##id##_attrs self;                                                                      \
+        typedef xir_##id##_in    ports;                                                                     \
         static const xir_row rows[] = {                                                                     \
-            { .decl = XIR_DECL_OP, .name = #key, .doc = meaning, .offset = sizeof(self),               \
+            { .decl = XIR_DECL_OP, .name = #key, .doc = meaning, .offset = sizeof(self),                    \
               .flags = traits, .default_value = { .i = number }, .min = { .i = sizeof(ports) } },
 #define END(id)                                                                                             \
     XIR_CLOSE_                                                                                              \
-    xir_##id##_attrs xir_##id##_init(void) { return xir_##id##_defaults; }                                    \
-    xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs) {                              \
-        return xir_op_build(at, xir_##id##_class(), &in, attrs);                                                 \
+    xir_##id##_attrs xir_##id##_init(void) { return xir_##id##_defaults; }                                  \
+    xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs) {                      \
+        return xir_op_build(at, xir_##id##_class(), &in, attrs);                                            \
     }                                                                                                       \
-    const xir_##id##_attrs *xir_##id##_of(const xir_op *op) {                                                       \
-        return (const xir_##id##_attrs *)xir_op_body(op, xir_##id##_class());                                       \
+    const xir_##id##_attrs *xir_##id##_of(const xir_op *op) {                                               \
+        return (const xir_##id##_attrs *)xir_op_body(op, xir_##id##_class());                               \
     }                                                                                                       \
-    xir_status xir_##id##_set(xir_op *op, const xir_##id##_attrs *attrs) {                                          \
+    xir_status xir_##id##_set(xir_op *op, const xir_##id##_attrs *attrs) {                                  \
         return xir_op_set_body(op, xir_##id##_class(), attrs);                                              \
     }
 
@@ -105,11 +105,11 @@
     const xir_class_decl *xir_##id##_class(void) {                                                          \
         typedef xir_##id self;                                                                              \
         static const xir_row rows[] = {                                                                     \
-            { .decl = XIR_DECL_OBJ, .name = #key, .doc = meaning, .offset = sizeof(self),              \
+            { .decl = XIR_DECL_OBJ, .name = #key, .doc = meaning, .offset = sizeof(self),                   \
               .flags = traits, .of = base },
 #define END_OBJ(id)                                                                                         \
     XIR_CLOSE_                                                                                              \
-    xir_##id xir_##id##_init(void) { return xir_##id##_defaults; }                                            \
+    xir_##id xir_##id##_init(void) { return xir_##id##_defaults; }                                          \
     const xir_##id *xir_##id##_make(xir_context *ctx, const xir_##id *body, xir_diags *why) {               \
         return (const xir_##id *)xir_object_make(ctx, xir_##id##_class(), body, why);                       \
     }                                                                                                       \
@@ -117,55 +117,55 @@
         return (const xir_##id *)xir_object_body(object, xir_##id##_class());                               \
     }
 
-#define BOOL(n, default_, d)              XIR_FIELD_(BOOL, n, d, .default_value = { .i = default_ })
-#define I64(n, default_, lo, hi, d)       XIR_FIELD_(I64,  n, d, .default_value = { .i = default_ }, .min = { .i = lo }, .max = { .i = hi })
-#define U64(n, default_, lo, hi, d)       XIR_FIELD_(U64,  n, d, .default_value = { .i = default_ }, .min = { .i = lo }, .max = { .i = hi })
-#define REAL(n, default_, lo, hi, d)      XIR_FIELD_(REAL, n, d, .default_value = { .r = default_ }, .min = { .r = lo }, .max = { .r = hi })
-#define TEXT(n, default_, d)              XIR_FIELD_(TEXT, n, d, .default_text = default_)
-#define ENUM(n, type, default_, d)        XIR_FIELD_(ENUM, n, d, .default_value = { .i = default_ }, .members = type##_enum)
-#define REF(n, type, d)                  XIR_FIELD_(REF,  n, d, .of = type##_class, .flags = XIR_FIELD_REQUIRED)
-#define OPT_REF(n, type, d)              XIR_FIELD_(REF,  n, d, .of = type##_class, .flags = XIR_FIELD_OPTIONAL)
-#define REFS(n, type, d)                 XIR_FIELD_(REFS, n, d, .of = type##_class)
-#define DEFAULT_REF(n, type, text, d)     XIR_FIELD_(REF,  n, d, .of = type##_class, .default_text = text)
-#define DEFAULT_REFS(n, type, text, d)    XIR_FIELD_(REFS, n, d, .of = type##_class, .default_text = text)
-#define MAP(n, d)                        XIR_FIELD_(MAP,     n, d, .flags = 0)
-#define PARAMS(n, d)                     XIR_FIELD_(PARAMS,  n, d, .flags = XIR_FIELD_REQUIRED)
-#define OPT_PARAMS(n, d)                 XIR_FIELD_(PARAMS,  n, d, .flags = XIR_FIELD_OPTIONAL)
-#define PARAMSS(n, d)                    XIR_FIELD_(PARAMSS, n, d, .flags = 0)
-#define SINGLE_PARAMSS(n, d)             XIR_FIELD_(PARAMSS, n, d, .flags = XIR_FIELD_SINGLE)
-#define OPS(n, d)                        XIR_FIELD_(OPS,     n, d, .flags = 0)
-#define BOOLS(n, d)                      XIR_FIELD_(BOOLS,   n, d, .flags = 0)
-#define I64S(n, d)                       XIR_FIELD_(I64S,    n, d, .flags = 0)
-#define REALS(n, d)                      XIR_FIELD_(REALS,   n, d, .flags = 0)
-#define TEXTS(n, d)                      XIR_FIELD_(TEXTS,   n, d, .flags = 0)
-#define RUNS(n, d)                       XIR_FIELD_(RUNS,    n, d, .flags = 0)
-#define NEED_I64(n, lo, hi, d)           XIR_FIELD_(I64,  n, d, .min = { .i = lo }, .max = { .i = hi }, .flags = XIR_FIELD_REQUIRED)
-#define NEED_REAL(n, lo, hi, d)          XIR_FIELD_(REAL, n, d, .min = { .r = lo }, .max = { .r = hi }, .flags = XIR_FIELD_REQUIRED)
-#define NEED_TEXT(n, d)                  XIR_FIELD_(TEXT, n, d, .flags = XIR_FIELD_REQUIRED)
-#define NEED_I64S(n, d)                  XIR_FIELD_(I64S, n, d, .flags = XIR_FIELD_REQUIRED)
-#define OPT_I64S(n, d)                   XIR_FIELD_(I64S, n, d, .flags = XIR_FIELD_OPTIONAL)
-#define IN(n, d)                         XIR_IN_(IN,  n, d)
-#define OPT(n, d)                        XIR_IN_(OPT, n, d)
-#define VAR(n, d)                        XIR_IN_(VAR, n, d)
-#define OUT(n, d)                        XIR_NOTE_(OUT,   #n, .doc = d)
-#define OUTS(n, d)                       XIR_NOTE_(OUTS,  #n, .doc = d)
-#define ALIAS(key)                       XIR_NOTE_(ALIAS, #key, .doc = NULL)
-#define WAS(n, old)                      XIR_NOTE_(WAS,   #n, .doc = #old)
-#define CHECK(f)                         XIR_NOTE_(CHECK, NULL, .fn = f)
-#define INFER(f)                         XIR_NOTE_(INFER, NULL, .fn = f)
-#define INFER_ON(kind_, f)               XIR_NOTE_(INFER, NULL, .fn = f, .target = kind_)
-#define INFER_ALONE(f)                   XIR_NOTE_(INFER, NULL, .fn = f, .flags = XIR_INFER_ALONE)
-#define INFER_ALONE_ON(kind_, f)         XIR_NOTE_(INFER, NULL, .fn = f, .target = kind_, .flags = XIR_INFER_ALONE)
-#define INFER_FOR(key, f)                XIR_NOTE_(INFER, #key, .fn = f)
-#define INFER_TILED(f)                   XIR_NOTE_(INFER, NULL, .fn = f, .flags = XIR_INFER_TILED)
-#define INFER_ALONE_TILED(f)             XIR_NOTE_(INFER, NULL, .fn = f, .flags = XIR_INFER_TILED | XIR_INFER_ALONE)
-#define FORMULA(text)                    XIR_NOTE_(FORMULA, NULL, .doc = text)
-#define GIVES(text)                      XIR_NOTE_(GIVES,   NULL, .doc = text)
-#define UNLIKE(text)                     XIR_NOTE_(UNLIKE,  NULL, .doc = text)
-#define LAYOUT(...)                      XIR_NOTE_(LAYOUT,  NULL, .doc = #__VA_ARGS__)
-#define NORMALISED(...)                  XIR_NOTE_(NORMALISED, NULL, .doc = #__VA_ARGS__)
-#define WORK(f)                          XIR_NOTE_(WORK,    NULL, .fn = f)
-#define FORM(form_)                      XIR_NOTE_(FORM,  NULL, .form = &form_)
+#define BOOL(n, default_, d)           XIR_FIELD_(BOOL, n, d, .default_value = { .i = default_ })
+#define I64(n, default_, lo, hi, d)    XIR_FIELD_(I64,  n, d, .default_value = { .i = default_ }, .min = { .i = lo }, .max = { .i = hi })
+#define U64(n, default_, lo, hi, d)    XIR_FIELD_(U64,  n, d, .default_value = { .i = default_ }, .min = { .i = lo }, .max = { .i = hi })
+#define REAL(n, default_, lo, hi, d)   XIR_FIELD_(REAL, n, d, .default_value = { .r = default_ }, .min = { .r = lo }, .max = { .r = hi })
+#define TEXT(n, default_, d)           XIR_FIELD_(TEXT, n, d, .default_text = default_)
+#define ENUM(n, type, default_, d)     XIR_FIELD_(ENUM, n, d, .default_value = { .i = default_ }, .members = type##_enum)
+#define REF(n, type, d)                XIR_FIELD_(REF,  n, d, .of = type##_class, .flags = XIR_FIELD_REQUIRED)
+#define OPT_REF(n, type, d)            XIR_FIELD_(REF,  n, d, .of = type##_class, .flags = XIR_FIELD_OPTIONAL)
+#define REFS(n, type, d)               XIR_FIELD_(REFS, n, d, .of = type##_class)
+#define DEFAULT_REF(n, type, text, d)  XIR_FIELD_(REF,  n, d, .of = type##_class, .default_text = text)
+#define DEFAULT_REFS(n, type, text, d) XIR_FIELD_(REFS, n, d, .of = type##_class, .default_text = text)
+#define MAP(n, d)                      XIR_FIELD_(MAP,     n, d, .flags = 0)
+#define PARAMS(n, d)                   XIR_FIELD_(PARAMS,  n, d, .flags = XIR_FIELD_REQUIRED)
+#define OPT_PARAMS(n, d)               XIR_FIELD_(PARAMS,  n, d, .flags = XIR_FIELD_OPTIONAL)
+#define PARAMSS(n, d)                  XIR_FIELD_(PARAMSS, n, d, .flags = 0)
+#define SINGLE_PARAMSS(n, d)           XIR_FIELD_(PARAMSS, n, d, .flags = XIR_FIELD_SINGLE)
+#define OPS(n, d)                      XIR_FIELD_(OPS,     n, d, .flags = 0)
+#define BOOLS(n, d)                    XIR_FIELD_(BOOLS,   n, d, .flags = 0)
+#define I64S(n, d)                     XIR_FIELD_(I64S,    n, d, .flags = 0)
+#define REALS(n, d)                    XIR_FIELD_(REALS,   n, d, .flags = 0)
+#define TEXTS(n, d)                    XIR_FIELD_(TEXTS,   n, d, .flags = 0)
+#define RUNS(n, d)                     XIR_FIELD_(RUNS,    n, d, .flags = 0)
+#define NEED_I64(n, lo, hi, d)         XIR_FIELD_(I64,  n, d, .min = { .i = lo }, .max = { .i = hi }, .flags = XIR_FIELD_REQUIRED)
+#define NEED_REAL(n, lo, hi, d)        XIR_FIELD_(REAL, n, d, .min = { .r = lo }, .max = { .r = hi }, .flags = XIR_FIELD_REQUIRED)
+#define NEED_TEXT(n, d)                XIR_FIELD_(TEXT, n, d, .flags = XIR_FIELD_REQUIRED)
+#define NEED_I64S(n, d)                XIR_FIELD_(I64S, n, d, .flags = XIR_FIELD_REQUIRED)
+#define OPT_I64S(n, d)                 XIR_FIELD_(I64S, n, d, .flags = XIR_FIELD_OPTIONAL)
+#define IN(n, d)                       XIR_IN_(IN,  n, d)
+#define OPT(n, d)                      XIR_IN_(OPT, n, d)
+#define VAR(n, d)                      XIR_IN_(VAR, n, d)
+#define OUT(n, d)                      XIR_NOTE_(OUT,   #n, .doc = d)
+#define OUTS(n, d)                     XIR_NOTE_(OUTS,  #n, .doc = d)
+#define ALIAS(key)                     XIR_NOTE_(ALIAS, #key, .doc = NULL)
+#define WAS(n, old)                    XIR_NOTE_(WAS,   #n, .doc = #old)
+#define CHECK(f)                       XIR_NOTE_(CHECK, NULL, .fn = f)
+#define INFER(f)                       XIR_NOTE_(INFER, NULL, .fn = f)
+#define INFER_ON(kind_, f)             XIR_NOTE_(INFER, NULL, .fn = f, .target = kind_)
+#define INFER_ALONE(f)                 XIR_NOTE_(INFER, NULL, .fn = f, .flags = XIR_INFER_ALONE)
+#define INFER_ALONE_ON(kind_, f)       XIR_NOTE_(INFER, NULL, .fn = f, .target = kind_, .flags = XIR_INFER_ALONE)
+#define INFER_FOR(key, f)              XIR_NOTE_(INFER, #key, .fn = f)
+#define INFER_TILED(f)                 XIR_NOTE_(INFER, NULL, .fn = f, .flags = XIR_INFER_TILED)
+#define INFER_ALONE_TILED(f)           XIR_NOTE_(INFER, NULL, .fn = f, .flags = XIR_INFER_TILED | XIR_INFER_ALONE)
+#define FORMULA(text)                  XIR_NOTE_(FORMULA, NULL, .doc = text)
+#define GIVES(text)                    XIR_NOTE_(GIVES,   NULL, .doc = text)
+#define UNLIKE(text)                   XIR_NOTE_(UNLIKE,  NULL, .doc = text)
+#define LAYOUT(...)                    XIR_NOTE_(LAYOUT,  NULL, .doc = #__VA_ARGS__)
+#define NORMALISED(...)                XIR_NOTE_(NORMALISED, NULL, .doc = #__VA_ARGS__)
+#define WORK(f)                        XIR_NOTE_(WORK,    NULL, .fn = f)
+#define FORM(form_)                    XIR_NOTE_(FORM,  NULL, .form = &form_)
 #include XIR_DEFS
 #include <xir/decl_off.h>
 

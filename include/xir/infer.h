@@ -38,7 +38,7 @@ XIR_API xir_status xir_infer_product(xir_infer *at, const char *where, const int
  * new dims; a NULL layout is the default of the rank. */
 XIR_API xir_status xir_infer_result(xir_infer *at, const xir_type *type);
 XIR_API xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout,
-                                         const int64_t *dims, size_t rank);
+                                           const int64_t *dims, size_t rank);
 XIR_API xir_status xir_infer_result_like(xir_infer *at, const xir_type *like, const int64_t *dims, size_t rank);
 
 /* Says what is wrong and returns `code`. The sentence names both what was expected and what was found; the op's

@@ -41,7 +41,7 @@ typedef struct xir_pass_decl {
     uint32_t               abi, size;   /* XIR_ABI, sizeof(xir_pass_decl): grows at its end      */
     uint32_t               option_size; /* sizeof(xir_pass_option): options grow, too            */
     const char            *name;        /* lower case, with dashes: "fold-batchnorm"             */
-    const char            *doc;          /* one line                                             */
+    const char            *doc;         /* one line                                             */
     int                    level;       /* XIR_LEVEL_...; 0 is XIR_LEVEL_NEEDED                   */
     const char *const     *needs;       /* passes that must have run before, NULL at the end; NULL: none.
                                            A run that has not run one runs it first, with its defaults  */
@@ -52,7 +52,7 @@ typedef struct xir_pass_decl {
     void                  *user;        /* the declarer's own: `run` asks for it, xir_pass_user   */
 } xir_pass_decl;
 
-#define XIR_PASS_HEAD(name_, doc_)                                                                              \
+#define XIR_PASS_HEAD(name_, doc_)                                                                                   \
     .abi = XIR_ABI, .size = sizeof(xir_pass_decl), .option_size = sizeof(xir_pass_option), .name = (name_),          \
     .doc = (doc_)
 

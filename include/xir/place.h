@@ -16,7 +16,7 @@ typedef enum xir_target_kind {
 #undef TARGET
 #undef CORE_TARGET
     XIR_TARGET_COUNT,
-    XIR_TARGET_MAX = 32   /* a context has no more */
+    XIR_TARGET_MAX = 32    /* a context has no more */
 } xir_target_kind;
 
 /* Returns the target of a kind; `core` is the name of its core ("330"), ignored where it has none. NULL without memory,
@@ -47,7 +47,7 @@ enum { XIR_ANY_TILE = -1 };
 
 /* The members that are the same everywhere:
  *     = { XIR_TARGET_HEAD("acme::NpuTarget", "npu", "the NPU"), .accelerator = true } */
-#define XIR_TARGET_HEAD(key_, name_, doc_) \
+#define XIR_TARGET_HEAD(key_, name_, doc_)      \
     .abi = XIR_ABI, .size = sizeof(xir_target_row), .key = (key_), .name = (name_), .doc = (doc_)
 
 /* Gives the context targets, all or none. Each is then a class (an object's, under icraft::xir::CompileTarget) and has

@@ -12,7 +12,7 @@ XIR_BEGIN
 XIR_API const xir_scales      *xir_scales_from(xir_context *ctx, const double *scale, size_t n, int64_t axis);
 /* Scales m * 2^-exp that stand for `origin`. */
 XIR_API const xir_scales      *xir_exp_scales_from(xir_context *ctx, const int64_t *m, const int64_t *exp,
-                                                  const double *origin, size_t n, int64_t axis);
+                                                   const double *origin, size_t n, int64_t axis);
 XIR_API const xir_norm_ratios *xir_norm_ratios_from(xir_context *ctx, const double *ratio, size_t n, int64_t axis);
 
 /* Asking. `at` gives the i-th item (logarithmic); of exponent scales the value is m * 2^-exp, never the origin. Past
@@ -37,13 +37,13 @@ XIR_API const xir_norm_ratios *xir_norm_ratios_slice(xir_context *ctx, const xir
 
 /* Quantised types over a storage type; `expressed` NULL is @fp(32). NULL with a finding. */
 XIR_API const xir_type *xir_type_calibrated(xir_context *ctx, double min, double max, double sat, const xir_type *storage,
-                                       const xir_type *expressed);
+                                            const xir_type *expressed);
 XIR_API const xir_type *xir_type_normalized(xir_context *ctx, const xir_norm_ratios *ratios, const xir_type *storage,
-                                       const xir_type *expressed);
+                                            const xir_type *expressed);
 XIR_API const xir_type *xir_type_quantized(xir_context *ctx, const xir_scales *scale, const int64_t *zero_points, size_t n,
-                                      const xir_type *storage, const xir_type *expressed);
+                                           const xir_type *storage, const xir_type *expressed);
 XIR_API const xir_type *xir_type_normalized_quantized(xir_context *ctx, const xir_type *normalized, const xir_scales *scale,
-                                                 const int64_t *zero_points, size_t n);
+                                                      const int64_t *zero_points, size_t n);
 
 /* Parts of a quantised type, or of a tensor of one; NULL (or 0) where the type has no such part. */
 XIR_API const xir_scales      *xir_type_scale(const xir_type *type);

@@ -34,13 +34,13 @@ XIR_API const xir_type *xir_type_float(xir_context *ctx, xir_float_format format
 /* A tensor of `rank` dims; the layout NULL is the default of the rank. A layout that does not fit the rank is taken, as
  * the original does, and is a finding of validate. */
 XIR_API const xir_type *xir_type_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
-                                   const int64_t *dims, size_t rank);
+                                        const int64_t *dims, size_t rank);
 /* The same from text and a list: XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 416, 416, 3). */
 XIR_API const xir_type *xir_type_tensor_text(xir_context *ctx, const xir_type *element, const char *layout,
-                                         const int64_t *dims, size_t rank);
+                                             const int64_t *dims, size_t rank);
 #define XIR_TENSOR(ctx, element, layout, ...)                                           \
-    xir_type_tensor_text((ctx), (element), (layout), (const int64_t[]){ __VA_ARGS__ },      \
-                     sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+    xir_type_tensor_text((ctx), (element), (layout), (const int64_t[]){ __VA_ARGS__ },  \
+                         sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
 
 /* A dim that nobody knows is negative; this is the one that is written. */
 #define XIR_UNKNOWN_DIM (-1)

@@ -64,7 +64,7 @@ static xir_status run(xir_pass *at) {
     xir_network *net = xir_pass_network(at);
     xir_status status = XIR_OK;
     for (xir_op *op = xir_network_next_of_class(net, NULL, xir_div_class()), *next; op && !status; op = next) {
-        next = xir_network_next_of_class(net, op, xir_div_class());   /* before it goes */
+        next = xir_network_next_of_class(net, op, xir_div_class()); /* before it goes */
         if (is_candidate(at, op)) status = replace(at, op);
     }
     return status;

@@ -70,7 +70,7 @@ static xir_status stand_ins(xir_kernel *at, int seen, stand_in *in, xir_value **
         in[i].value.more = &in[i].more;
         if (seen & SEEN_AS_REALS && xir_type_is_quantized(xir_type_element(input->type))) {
             in[i].value.type = xir_type_tensor(at->ctx, xir_type_expressed(input->type), xir_type_layout(input->type),
-                                          xir_type_as_tensor(input->type)->shape.data, xir_type_rank(input->type));
+                                               xir_type_as_tensor(input->type)->shape.data, xir_type_rank(input->type));
             if (!in[i].value.type) return XIR_E_MEMORY;
         } else if (seen & SEEN_BYTES) {
             in[i].params.data = input->array->data;

@@ -10,8 +10,8 @@ static const xir_class_decl *(*const classes[])(void) = {
 #include <xir/decl_blank.h>
 #undef OP
 #undef OBJ
-#define OP(id, tag, key, traits, describe)   xir_##id##_class,
-#define OBJ(id, key, base, traits, describe) xir_##id##_class,
+#define OP(id, tag, key, traits, doc)   xir_##id##_class,
+#define OBJ(id, key, base, traits, doc) xir_##id##_class,
 #include <xir/ops/all.def>
 #include <xir/decl_off.h>
 };

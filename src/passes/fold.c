@@ -115,7 +115,7 @@ static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
     }
     if (!(op->flags & OP_LEFT)) {
         xir_pass_diag(f->at, XIR_NOTE, op, "its inputs are constants, but it is not computed: it has %llu bytes, of those for results "
-                     "%llu are left", (unsigned long long)bytes, (unsigned long long)within->bytes);
+                      "%llu are left", (unsigned long long)bytes, (unsigned long long)within->bytes);
     }
     op->flags |= OP_LEFT;
     within->said = true;
@@ -278,7 +278,7 @@ static void say_failed(folder *f, const xir_op *op) {
     const xir_diag *d = xir_diags_at(f->why, 0);
     if (!d) return;
     xir_pass_diag(f->at, XIR_WARNING, op, "its inputs are constants, but it can't be computed: %.*s", (int)d->message.size,
-                 d->message.data);
+                  d->message.data);
 }
 
 static xir_status fold_constants(folder *f, xir_op *op) {

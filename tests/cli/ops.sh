@@ -19,7 +19,7 @@ run 2 ops icraft::xir::; silent
 
 run 0 ops --json; quiet
 json 'isinstance(d, list) and len(d) >= 10 and len({c["type_key"] for c in d}) == len(d)'
-json 'all(set(c) == {"type_key", "describe", "aliases", "base", "tag", "inputs", "outputs", "traits", "attributes", "infers_on", "formula", "gives", "unlike", "layout", "normalised"} for c in d)'
+json 'all(set(c) == {"type_key", "doc", "aliases", "base", "tag", "inputs", "outputs", "traits", "attributes", "infers_on", "formula", "gives", "unlike", "layout", "normalised"} for c in d)'
 json '[c["type_key"].split("::")[-1].lower() for c in d] == sorted(c["type_key"].split("::")[-1].lower() for c in d)'
 json 'len({c["tag"] for c in d if c["tag"]}) == len([c for c in d if c["tag"]])'
 json 'all(("words" in a) == (a["kind"] == "enum") for c in d for a in c["attributes"])'
@@ -28,7 +28,7 @@ json 'all(a["default"] is None for c in d for a in c["attributes"] if a["require
 json 'all(k.startswith("icraft::xir::") for c in d for k in c["aliases"])'
 json 'all(set(c["infers_on"]) <= {"host", "fpga", "custom", "buyi", "zhuge", "wolong"} for c in d)'
 json '[c["type_key"] for c in d if "host" not in c["infers_on"]] == ["icraft::xir::HardOp", "icraft::xir::Input", "icraft::xir::Unknown", "icraft::xir::Unsupport"]'
-json 'all({"name", "type", "default", "lower", "upper", "describe"} <= set(a) and a["describe"] for c in d for a in c["attributes"])'
+json 'all({"name", "type", "default", "lower", "upper", "doc"} <= set(a) and a["doc"] for c in d for a in c["attributes"])'
 run 0 ops --json Conv2d; quiet
 json 'len(d) == 1 and [p["name"] for p in d[0]["inputs"]] == ["input", "weights", "bias"] and d[0]["inputs"][2]["optional"]'
 json '[p["name"] for p in d[0]["outputs"]] == ["output"]'

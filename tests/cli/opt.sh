@@ -6,7 +6,7 @@ small=$data/small.json digits=$SRC/examples/models/digits.onnx
 run 0 passes; quiet; out "dce "; out "exact "; out "xir opt runs, if nobody says what: to-xir,"
 run 0 passes onnx-to-xir; quiet; out "also: onnx-to-xir"; out "level: needed"; out "input-shape: text"; out "strict: bool = false"
 run 0 passes --json; quiet; json '{"sort", "infer", "dce", "cse", "fold"} <= {p["name"] for p in d["passes"]}'
-json 'd["default"].split(",")[0] == "to-xir" and all(p["level"] in ("needed", "exact", "fast", "max") and p["describe"] for p in d["passes"])'
+json 'd["default"].split(",")[0] == "to-xir" and all(p["level"] in ("needed", "exact", "fast", "max") and p["doc"] for p in d["passes"])'
 run 0 passes --json dce; json '[p["name"] for p in d["passes"]] == ["dce"]'
 run 0 passes; shown=$(sed -n 's/^xir opt runs, if nobody says what: //p' out)
 [ "$(awk '/^## The default pipeline/ { on = 1 } on && /^```/ { if (code++) exit; next } on && code' "$SRC/docs/passes.md" | tr -d ' \n')" = "$shown" ] ||

@@ -121,7 +121,7 @@ static void elements_as_reals(void **state) {
     check_bytes(xir_type_float(ctx, XIR_FLOAT_FPE6M9), "\x00\x3e\x01\x3e\x01\x00", 6, (const double[]){ 1, 1 + 0x1p-9, 0x1p-39 }, 3);
     check_bytes(xir_type_float(ctx, XIR_FLOAT_FP64), "\x18\x2d\x44\x54\xfb\x21\x09\x40", 8, (const double[]){ 3.141592653589793 }, 1);
     check_bytes(xir_type_bool(ctx), "\x00\x01\x07", 3, (const double[]){ 0, 1, 1 }, 3);
-    check_bytes(xir_type_sint(ctx, 4), "\x8f\x07", 2, (const double[]){ -1, -8, 7 }, 3);   /* the lower half of a byte comes first */
+    check_bytes(xir_type_sint(ctx, 4), "\x8f\x07", 2, (const double[]){ -1, -8, 7 }, 3); /* the lower half of a byte comes first */
     check_bytes(xir_type_uint(ctx, 3), "\xd1\x58", 2, (const double[]){ 1, 2, 3, 4, 5 }, 5);
     check_bytes(xir_type_sint(ctx, 1), "\x05", 1, (const double[]){ -1, 0, -1 }, 3);
     check_bytes(xir_type_uint(ctx, 24), "\x01\x00\x80", 3, (const double[]){ 8388609 }, 1);

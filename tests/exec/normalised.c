@@ -172,9 +172,9 @@ typedef struct one_input { xir_value *x; } one_input;
 #define CLASS(id, key, ...)                                                                                                      \
     static const xir_class_decl *id(void) {                                                                                      \
         static const xir_row rows[] = {                                                                                          \
-            { .decl = XIR_DECL_OP, .name = key, .doc = "half of each element", .offset = 1,                                 \
-              .min = { .i = sizeof(one_input) } },                                                                             \
-            { .decl = XIR_DECL_IN, .name = "x", .doc = "" }, { .decl = XIR_DECL_OUT, .name = "y", .doc = "" },         \
+            { .decl = XIR_DECL_OP, .name = key, .doc = "half of each element", .offset = 1,                                      \
+              .min = { .i = sizeof(one_input) } },                                                                               \
+            { .decl = XIR_DECL_IN, .name = "x", .doc = "" }, { .decl = XIR_DECL_OUT, .name = "y", .doc = "" },                   \
             __VA_ARGS__ { .decl = XIR_DECL_END },                                                                                \
         };                                                                                                                       \
         static const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), rows };                                      \

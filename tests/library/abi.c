@@ -350,7 +350,7 @@ static void rows_of_classes_may_be_larger(void **state) {
 
 static void members_that_a_smaller_row_lacks_are_zero(void **state) {
     (void)state;
-    enum { SMALL = offsetof(xir_row, default_value) };   /* as if rows had ended there once */
+    enum { SMALL = offsetof(xir_row, default_value) }; /* as if rows had ended there once */
     static _Alignas(8) char small[3 * SMALL];
     const xir_row full[3] = { { .decl = XIR_DECL_OBJ, .name = "a", .flags = 1, .target = 9 },
                               { .decl = XIR_DECL_ALIAS, .name = "b" },

@@ -99,7 +99,7 @@ static void contexts_have_plugins_of_their_own(void **state) {
     must_load(b, FLATTEN);
     assert_ptr_not_equal(flatten_in(a), flatten_in(b));
     xir_context_free(a);
-    CHECK_STR(xir_class_doc(flatten_in(b)), "all axes from 'start' on become one");   /* still open */
+    CHECK_STR(xir_class_doc(flatten_in(b)), "all axes from 'start' on become one");        /* still open */
     xir_context_free(b);
 }
 

@@ -217,7 +217,7 @@ static void make_types(int number, void *user) {
         const double scale[] = { 0.5, (double)i };
         const xir_type *element = xir_type_sint(m->ctx, 1 + i % 40);
         if (i % 3 == 0) element = xir_type_normalized_quantized(m->ctx, xir_type_normalized(m->ctx, xir_norm_ratios_from(m->ctx, scale, 2, -1), element, NULL),
-                                                           xir_scales_from(m->ctx, scale, 2, -1), NULL, 0);
+                                                                xir_scales_from(m->ctx, scale, 2, -1), NULL, 0);
         m->types[number][i] = XIR_TENSOR(m->ctx, element, i % 2 ? "N*" : "NC", i + 1, 2);
         EXPECT(m->types[number][i] != NULL);
     }

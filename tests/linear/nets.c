@@ -258,7 +258,7 @@ static xir_network *all_element_types(xir_context *ctx, int64_t n) {
     EACH(m) {
         const double scale[] = { (double)(i + 1) / 64 };
         const xir_type *element = xir_type_quantized(ctx, xir_scales_from(ctx, scale, 1, -1), NULL, 0, xir_type_sint(ctx, 8),
-                                                xir_type_float(ctx, XIR_FLOAT_FP32));
+                                                     xir_type_float(ctx, XIR_FLOAT_FP32));
         const xir_type *type = XIR_TENSOR(ctx, element, "*", 4);
         xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("t::Op")), .inputs = &m.x,
                                                       .n_inputs = 1, .types = &type, .n_types = 1, .id = XIR_NO_ID));
@@ -272,7 +272,7 @@ static xir_network *long_scales(xir_context *ctx, int64_t n) {
     double *scales = malloc((size_t)n * sizeof *scales);
     EACH(m) scales[i] = (double)(i + 1) / 64;
     const xir_type *element = xir_type_quantized(ctx, xir_scales_from(ctx, scales, (size_t)n, 0), NULL, 0, xir_type_sint(ctx, 8),
-                                            xir_type_float(ctx, XIR_FLOAT_FP32));
+                                                 xir_type_float(ctx, XIR_FLOAT_FP32));
     const xir_type *type = XIR_TENSOR(ctx, element, "*", n);
     for (int i = 0; i < 4; i++) {
         xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("t::Op")), .inputs = &m.x,

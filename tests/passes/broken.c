@@ -48,7 +48,7 @@ static void hurt(xir_network *net) {
     case 8: xir_op_set_outputs(op, NULL, 0); break;   /* refused while they are used */
     default: break;
     }
-    if (chance(4) == 0 && v) xir_value_set_type(v, xir_type_sint(ctx, 8));   /* no tensor */
+    if (chance(4) == 0 && v) xir_value_set_type(v, xir_type_sint(ctx, 8)); /* no tensor */
     xir_network_clear_status(net);
 }
 

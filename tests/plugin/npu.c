@@ -15,7 +15,7 @@ static xir_status give_as(xir_infer *at, xir_float_format format) {
     const xir_tensor_type *tensor = xir_type_as_tensor(input);
     if (!tensor) return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is not a tensor");
     return xir_infer_result_tensor(at, xir_type_float(xir_infer_context(at), format), tensor->layout, tensor->shape.data,
-                                 tensor->shape.size);
+                                   tensor->shape.size);
 }
 
 xir_status npu_grow_infer(xir_infer *at) {

@@ -52,7 +52,7 @@ xir_value *foreign(xir_network *net, const char *key, const xir_type *type, xir_
 xir_value *constant(xir_network *net, const char *name, const xir_type *type, const void *data, size_t size);
 /* One-dimensional sint(64), and fp32 of any dims. */
 #define INTS(net, name, ...)                                                                                             \
-    constant(net, name, XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "*", (int64_t)COUNT(((const int64_t[]){ __VA_ARGS__ }))),     \
+    constant(net, name, XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "*", (int64_t)COUNT(((const int64_t[]){ __VA_ARGS__ }))), \
              (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }))
 #define FLOATS(net, name, type, ...) \
     constant(net, name, type, (const float[]){ __VA_ARGS__ }, sizeof((const float[]){ __VA_ARGS__ }))

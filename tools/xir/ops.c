@@ -167,9 +167,9 @@ static void print_target(const xir_target_row *row) {
 }
 
 static void print_class(const xir_class *cls) {
-    xir_str key = xir_class_key(cls), describe = xir_class_doc(cls), alias;
+    xir_str key = xir_class_key(cls), doc = xir_class_doc(cls), alias;
     text targets = { 0 };
-    printf("%.*s\n  %.*s\n", (int)key.size, key.data, (int)describe.size, describe.data);
+    printf("%.*s\n  %.*s\n", (int)key.size, key.data, (int)doc.size, doc.data);
     for (size_t i = 0; (alias = xir_class_note(cls, XIR_DECL_ALIAS, i)).size; i++) {
         printf("  old key: %.*s\n", (int)alias.size, alias.data);
     }
@@ -204,8 +204,8 @@ static void print_list(void) {
     const xir_class **ops = sorted_ops(&n);
     for (size_t i = 0; i < n; i++) most = xir_class_key(ops[i]).size > most ? xir_class_key(ops[i]).size : most;
     for (size_t i = 0; i < n; i++) {
-        xir_str key = xir_class_key(ops[i]), describe = xir_class_doc(ops[i]);
-        printf("%-*.*s  %.*s\n", width(most), (int)key.size, key.data, (int)describe.size, describe.data);
+        xir_str key = xir_class_key(ops[i]), doc = xir_class_doc(ops[i]);
+        printf("%-*.*s  %.*s\n", width(most), (int)key.size, key.data, (int)doc.size, doc.data);
     }
     free((void *)ops);
 }

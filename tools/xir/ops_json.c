@@ -28,7 +28,7 @@ static void put_ports(json_out *j, const char *name, const xir_class *cls, size_
         const xir_port *port = at(cls, i);
         json_open(j, NULL, '{');
         json_str(j, "name", port->name);
-        json_str(j, "describe", port->doc);
+        json_str(j, "doc", port->doc);
         json_bool(j, "optional", port->decl == XIR_DECL_OPT);
         json_bool(j, "variadic", port->decl == XIR_DECL_VAR || port->decl == XIR_DECL_OUTS);
         json_close(j, '}');
@@ -57,7 +57,7 @@ static void put_field(json_out *j, const xir_field *f) {
         json_close(j, ']');
     }
     if (f->of) json_str(j, "class", xir_class_key(f->of));
-    json_str(j, "describe", f->doc);
+    json_str(j, "doc", f->doc);
     json_close(j, '}');
     text_free(&type);
 }
@@ -66,7 +66,7 @@ static void put_class(json_out *j, const xir_class *cls) {
     const xir_class *base = xir_class_base(cls);
     json_open(j, NULL, '{');
     json_str(j, "type_key", xir_class_key(cls));
-    json_str(j, "describe", xir_class_doc(cls));
+    json_str(j, "doc", xir_class_doc(cls));
     put_notes(j, "aliases", cls, XIR_DECL_ALIAS);
     if (base) json_str(j, "base", xir_class_key(base));
     else json_null(j, "base");

@@ -140,11 +140,11 @@ static void put_notes(text *t, const char *lead, const xir_class *cls, xir_decl_
     }
 }
 
-static void put_row(text *t, xir_str name, const char *what, xir_str describe) {
+static void put_row(text *t, xir_str name, const char *what, xir_str doc) {
     text_put(t, "| ");
     put_code(t, name);
     text_printf(t, " | %s | ", what);
-    put_cell(t, describe);
+    put_cell(t, doc);
     text_put(t, " |\n");
 }
 

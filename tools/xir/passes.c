@@ -58,7 +58,7 @@ static void print_list(void) {
 static void put_pass(json_out *j, const xir_pass_decl *pass) {
     json_open(j, NULL, '{');
     json_str(j, "name", xir_str_of(pass->name));
-    json_str(j, "describe", xir_str_of(pass->doc));
+    json_str(j, "doc", xir_str_of(pass->doc));
     json_str(j, "level", xir_str_of(level_word(pass->level)));
     json_open(j, "also", '[');
     const char *other;
@@ -74,7 +74,7 @@ static void put_pass(json_out *j, const xir_pass_decl *pass) {
         json_str(j, "name", xir_str_of(o.name));
         json_str(j, "kind", xir_str_of(kind_words[o.kind]));
         json_str(j, "default", xir_str_of(o.default_text));
-        json_str(j, "describe", xir_str_of(o.doc));
+        json_str(j, "doc", xir_str_of(o.doc));
         json_close(j, '}');
     }
     json_close(j, ']');

@@ -207,7 +207,7 @@ xir_status xir_infer_result(xir_infer *at, const xir_type *type) {
 }
 
 xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout, const int64_t *dims,
-                                 size_t rank) {
+                                   size_t rank) {
     const xir_type *now = now_there(at);
     if (now && is_tensor_of(now, element, layout, dims, rank)) return give(at, now);
     const xir_tensor_type body = {

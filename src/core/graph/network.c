@@ -20,7 +20,7 @@ xir_network *network_new(xir_context *ctx) {
         mem_free(&ctx->alloc, net, sizeof *net);
         return NULL;
     }
-    xir_diags_set_max(net->diags, SIZE_MAX);   /* building stops at the first failure unless the program goes on */
+    xir_diags_set_max(net->diags, SIZE_MAX);    /* building stops at the first failure unless the program goes on */
     atomic_init(&net->references, 1);
     atomic_init(&net->has_ids, false);
     atomic_init(&net->has_index, false);

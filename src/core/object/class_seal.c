@@ -403,7 +403,7 @@ xir_class *class_seal(const class_stage *stage, const xir_class_decl *decl, xir_
     arena *a = &ctx->arena;
     xir_class *cls = arena_take(a, sizeof *cls);
     if (!cls) goto memory;
-    *cls = (xir_class){ .ctx = ctx, .decl = decl, .key = xir_str_of(head->name), .describe = xir_str_of(head->doc),
+    *cls = (xir_class){ .ctx = ctx, .decl = decl, .key = xir_str_of(head->name), .doc = xir_str_of(head->doc),
                         .base = referred(stage, NULL, head->of),
                         .tag = (uint32_t)head->default_value.i, .traits = head->flags, .is_op = head->decl == XIR_DECL_OP,
                         .plain = true, .body_size = head->offset, .ports_size = (uint32_t)head->min.i };

@@ -15,7 +15,7 @@
 /* The classes of types.def by number, so that making a type looks none up. */
 #include <xir/decl_blank.h>
 #undef OBJ
-#define OBJ(id, key, base, traits, describe) CLASS_##id,
+#define OBJ(id, key, base, traits, doc) CLASS_##id,
 typedef enum class_number {
 #include <xir/types.def>
     CLASS_COUNT
@@ -60,7 +60,7 @@ struct xir_context {
     const xir_class  *input_class, *output_class;   /* of ops that a view puts at its ends            */
     bool            (*is_params)(const xir_value *value);   /* of the graph: objects hold values they know nothing of */
     _Atomic uint32_t  infer_epoch;  /* grows when an inference function is registered              */
-    const xir_target_row *targets[XIR_TARGET_MAX];   /* by kind; those that are staged come after    */
+    const xir_target_row *targets[XIR_TARGET_MAX];    /* by kind; those that are staged come after    */
     _Atomic uint32_t  n_targets;       /* grows when their rows are there                           */
     _Atomic uint32_t  tiled_targets;   /* bit of a kind: it takes tiled layouts,                    */
     _Atomic uint32_t  choosy_targets;  /* but not of every size                                     */

@@ -32,7 +32,7 @@ typedef _Atomic(xir_infer_fn *) infer_slot;
 struct xir_class {
     xir_context          *ctx;
     const xir_class_decl *decl;      /* NULL: opaque                                         */
-    xir_str               key, describe;
+    xir_str               key, doc;
     const xir_class      *base;
     uint32_t              tag, traits;
     bool                  is_op, opaque;

@@ -80,7 +80,7 @@ static bool start(xir_context *ctx, class_number cls, const xir_type *storage, c
 }
 
 const xir_type *xir_type_calibrated(xir_context *ctx, double min, double max, double sat, const xir_type *storage,
-                               const xir_type *expressed) {
+                                    const xir_type *expressed) {
     body b;
     if (!start(ctx, CLASS_calibrated_type, storage, expressed, &b)) return NULL;
     const double rounded[3] = { number_to_f32(min), number_to_f32(max), number_to_f32(sat) };
@@ -91,7 +91,7 @@ const xir_type *xir_type_calibrated(xir_context *ctx, double min, double max, do
 }
 
 const xir_type *xir_type_normalized(xir_context *ctx, const xir_norm_ratios *ratios, const xir_type *storage,
-                               const xir_type *expressed) {
+                                    const xir_type *expressed) {
     body b;
     if (!ratios || !start(ctx, CLASS_normalized_type, storage, expressed, &b)) return NULL;
     b.normalized.normratio = ratios;
@@ -99,7 +99,7 @@ const xir_type *xir_type_normalized(xir_context *ctx, const xir_norm_ratios *rat
 }
 
 const xir_type *xir_type_quantized(xir_context *ctx, const xir_scales *scale, const int64_t *zero_points, size_t n,
-                              const xir_type *storage, const xir_type *expressed) {
+                                   const xir_type *storage, const xir_type *expressed) {
     body b;
     if (!scale || !start(ctx, CLASS_quantized_type, storage, expressed, &b)) return NULL;
     b.quantized.scale = scale;
@@ -108,7 +108,7 @@ const xir_type *xir_type_quantized(xir_context *ctx, const xir_scales *scale, co
 }
 
 const xir_type *xir_type_normalized_quantized(xir_context *ctx, const xir_type *normalized, const xir_scales *scale,
-                                         const int64_t *zero_points, size_t n) {
+                                              const int64_t *zero_points, size_t n) {
     body b;
     if (!scale || xir_type_kind_of(normalized) != XIR_TYPE_NORMALIZED) return NULL;
     const xir_type *storage = xir_type_storage(normalized), *expressed = xir_type_expressed(normalized);

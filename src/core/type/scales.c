@@ -45,8 +45,8 @@ const xir_scales *xir_scales_from(xir_context *ctx, const double *scale, size_t 
 }
 
 const xir_scales *xir_exp_scales_from(xir_context *ctx, const int64_t *m, const int64_t *exp,
-                                     const double *origin, size_t n,
-                                     int64_t axis) {
+                                      const double *origin, size_t n,
+                                      int64_t axis) {
     return (const xir_scales *)from_items(ctx, CLASS_exp_scales, m, exp, origin, n, axis);
 }
 

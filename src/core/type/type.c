@@ -36,13 +36,13 @@ const xir_type *xir_type_float(xir_context *ctx, xir_float_format format) {
 }
 
 const xir_type *xir_type_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
-                           const int64_t *dims, size_t rank) {
+                                const int64_t *dims, size_t rank) {
     if (!element || xir_type_as_tensor(element)) return NULL;
     return type_tensor(context_home(ctx), element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
 }
 
 const xir_type *xir_type_tensor_text(xir_context *ctx, const xir_type *element, const char *layout,
-                                 const int64_t *dims, size_t rank) {
+                                     const int64_t *dims, size_t rank) {
     const xir_layout *parsed = layout ? xir_layout_parse(ctx, xir_str_of(layout), NULL) : NULL;
     if (layout && !parsed) return NULL;
     return xir_type_tensor(ctx, element, parsed, dims, rank);

@@ -8,7 +8,7 @@
 
 #include <xir/decl_blank.h>
 #undef OBJ
-#define OBJ(id, key, base, traits, describe) xir_##id##_class,
+#define OBJ(id, key, base, traits, doc) xir_##id##_class,
 
 /* By class number; a class stands behind its base. */
 static const xir_class_decl *(*const decls[CLASS_COUNT])(void) = {

@@ -41,8 +41,8 @@ bool xir_node_one_of(xir_node *at, const char *name, const char *otherwise, cons
     }
     snprintf(where, sizeof where, "attribute/%s", name);
     return xir_node_invalid(at, XIR_E_UNKNOWN, where, "%s is '%.*s', one of %s is expected", name,
-                          (int)(text.size < 60 ? text.size : 60),
-                          text.size ? text.data : "", words);
+                            (int)(text.size < 60 ? text.size : 60),
+                            text.size ? text.data : "", words);
 }
 
 static const char *dims_text(const xir_value *v, char out[120]) {
@@ -76,7 +76,7 @@ bool xir_node_same_elements(xir_node *at, size_t i, const xir_value *a, size_t j
     if (xir_type_equal(v_element(a), v_element(b))) return true;
     snprintf(where, sizeof where, "input/%zu", j);
     return xir_node_invalid(at, XIR_E_TYPE, where, "%s is of %s, %s is expected, as %s is", node_input_words(at, j, right),
-                          element_text(b, second), element_text(a, first), node_input_words(at, i, left));
+                            element_text(b, second), element_text(a, first), node_input_words(at, i, left));
 }
 
 bool xir_node_broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b) {
@@ -88,9 +88,9 @@ bool xir_node_broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, c
         if (x == y || x == 1 || y == 1 || x < 0 || y < 0) continue;
         snprintf(where, sizeof where, "input/%zu", j);
         return xir_node_invalid(at, XIR_E_INVALID, where,
-                              "%s has the dims [%s], which do not broadcast with the [%s] of %s: %lld and %lld were "
-                              "found, the same or 1 is expected", node_input_words(at, j, right), dims_text(b, second),
-                              dims_text(a, first), node_input_words(at, i, left), (long long)y, (long long)x);
+                                "%s has the dims [%s], which do not broadcast with the [%s] of %s: %lld and %lld were "
+                                "found, the same or 1 is expected", node_input_words(at, j, right), dims_text(b, second),
+                                dims_text(a, first), node_input_words(at, i, left), (long long)y, (long long)x);
     }
     return true;
 }

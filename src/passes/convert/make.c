@@ -135,7 +135,7 @@ static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_se
         }
         if (s.kind != XIR_SET_ENUM) return false;
         return xir_node_unsupported(at, "%s has no word for '%.*s'", f->name.data, (int)(s.text.size < 60 ? s.text.size : 60),
-                              s.text.data);
+                                    s.text.data);
     case XIR_KIND_REF: {
         const void *made = s.p;
         if (s.kind == XIR_SET_INT) made = xir_scalar_int(at->c->ctx, s.i);
@@ -163,8 +163,8 @@ static bool set_fields(xir_node *at, const xir_class *cls, void *body, xir_sets 
         const xir_field *f = xir_class_field(cls, xir_str_of(sets.data[i].name));
         if (f && set_field(at, f, body, &sets.data[i])) continue;
         return xir_node_unsupported(at, "the conversion is no good: %.*s %s attribute %s", (int)xir_class_key(cls).size,
-                              xir_class_key(cls).data,
-                              f ? "takes another kind for its" : "has no", sets.data[i].name);
+                                    xir_class_key(cls).data,
+                                    f ? "takes another kind for its" : "has no", sets.data[i].name);
     }
     return true;
 }

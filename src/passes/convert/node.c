@@ -189,7 +189,7 @@ xir_value *xir_node_input(xir_node *at, size_t i) {
     }
     xir_str name = xir_value_name(v);
     return xir_node_unsupported(at, "input %zu '%.*s' has no tensor type", i, (int)(name.size < 100 ? name.size : 100),
-                          name.size ? name.data : ""), NULL;
+                                name.size ? name.data : ""), NULL;
 }
 
 xir_value *xir_node_optional_input(xir_node *at, size_t i) { return xir_node_has(at, i) ? xir_node_input(at, i) : NULL; }
@@ -372,6 +372,6 @@ bool xir_node_axis(xir_node *at, const char *where, int64_t axis, size_t rank, i
     if (xir_node_failed(at)) return false;
     if (*out >= 0 && *out < r) return true;
     return xir_node_invalid(at, XIR_E_BOUNDS, where, "axis %lld was found, the tensor has %zu dims: expected is one from "
-                          "%lld to %lld",
-                          (long long)axis, rank, (long long)-r, (long long)r - 1);
+                            "%lld to %lld",
+                            (long long)axis, rank, (long long)-r, (long long)r - 1);
 }

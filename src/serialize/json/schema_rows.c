@@ -95,7 +95,7 @@ void schema_family(schema *s, const xir_class *of) {
     bool whole = fits(ctx->types[CLASS_int_imm], of), real = fits(ctx->types[CLASS_float_imm], of);
     bool maps = takes_maps(s, of);
     schema_def(s, "any:", of ? of->key : no_name());
-    if (of && of->describe.size) schema_str(s, "description", of->describe);
+    if (of && of->doc.size) schema_str(s, "description", of->doc);
     schema_list(s, "type");
     if (truth) schema_word(s, NULL, "boolean");
     if (real) schema_word(s, NULL, "number");
@@ -376,7 +376,7 @@ static void put_old_names(schema *s, const xir_class *cls) {
 
 void schema_class(schema *s, const xir_class *cls) {
     schema_def(s, "class:", cls->key);
-    if (cls->describe.size) schema_str(s, "description", cls->describe);
+    if (cls->doc.size) schema_str(s, "description", cls->doc);
     put_required(s, cls);
     put_properties(s, cls);
     put_required_by_names(s, cls);

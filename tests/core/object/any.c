@@ -120,7 +120,7 @@ static void a_changed_map_is_a_new_one(void **state) {
     for (size_t i = 1; i < three->size; i++) assert_true(three->entries[i - 1].key.data[0] < three->entries[i].key.data[0]);
     const xir_map *changed = with(three, "m", 9);
     assert_int_equal(xir_map_find(changed, XIR_STR("m"))->as.integer, 9);
-    assert_int_equal(xir_map_find(three, XIR_STR("m"))->as.integer, 1);   /* as it was */
+    assert_int_equal(xir_map_find(three, XIR_STR("m"))->as.integer, 1);  /* as it was */
     assert_int_equal(changed->size, 3);
 
     assert_ptr_equal(with(three, "m", 1), three);        /* nothing new: nothing made */

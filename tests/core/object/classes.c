@@ -68,8 +68,8 @@ static const xir_class_decl *(*const builtin[])(void) = {
 #include <xir/decl_blank.h>
 #undef OP
 #undef OBJ
-#define OP(id, tag, key, traits, describe)   xir_##id##_class,
-#define OBJ(id, key, base, traits, describe) xir_##id##_class,
+#define OP(id, tag, key, traits, doc)   xir_##id##_class,
+#define OBJ(id, key, base, traits, doc) xir_##id##_class,
 #include <xir/types.def>
 #include <xir/ops/all.def>
 #include <xir/decl_off.h>
@@ -314,7 +314,7 @@ static const bad_class bad_classes[] = {
     { "inputs after any number",     XIR_E_INVALID, "many", { HEAD_OP, { .decl = XIR_DECL_VAR, .name = "many", .offset = offsetof(bad_ports, many) }, { .decl = XIR_DECL_IN, .name = "a", .offset = offsetof(bad_ports, a) }, LAST } },
 };
 
-#define MAP_OF(...)     { { .decl = XIR_DECL_OP, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_map), .min = { .i = sizeof(bad_ports) } }, \
+#define MAP_OF(...)     { { .decl = XIR_DECL_OP, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_map), .min = { .i = sizeof(bad_ports) } },        \
                           { .decl = XIR_DECL_IN, .name = "a", .offset = offsetof(bad_ports, a) }, { .decl = XIR_DECL_OUT, .name = "y" }, __VA_ARGS__, LAST }
 #define MAP_ROW(k, n, ...) { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .doc = "", .offset = offsetof(bad_map, n), __VA_ARGS__ }
 #define AXIS            MAP_ROW(I64, axis, ANY_NUMBER)

@@ -92,7 +92,7 @@ static void a_difference_is_said_with_the_first_value_that_differs(void **state)
                         "the largest difference is 3\n"
                         "the first value that differs is 'p': 1 of 4 elements differs, the first is number 2: it was 3 and is -9 now; the largest "
                         "difference is 12");
-    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);   /* compared with the first, still */
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);  /* compared with the first, still */
     xir_network_free(a);
     xir_network_free(b);
     xir_proof_free(p);
@@ -195,7 +195,7 @@ static void a_proof_begins_with_what_can_be_run(void **state) {
     assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
     assert_int_equal(state_of(p).networks, 1);
     assert_null(xir_proof_obstacle(p));
-    assert_int_equal(xir_proof_check(p, open, why), XIR_E_MISSING);   /* from now on it must run */
+    assert_int_equal(xir_proof_check(p, open, why), XIR_E_MISSING);  /* from now on it must run */
     xir_diags_clear(why);
     xir_network_free(open);
     xir_network_free(a);

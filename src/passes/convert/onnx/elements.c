@@ -78,7 +78,7 @@ bool onnx_cast(xir_node *at) {
     const xir_type *element = onnx_element(at->c->ctx, to);
     if (to < 1 || to > 64) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/to", "to is %lld, an element type (1 for float) is expected",
-                              (long long)to);
+                                (long long)to);
     }
     return element ? cast(at, element) : xir_node_unsupported(at, "elements of TensorProto.DataType %lld", (long long)to);
 }
@@ -143,7 +143,7 @@ bool onnx_shrink(xir_node *at) {
     double bias = xir_node_real(at, "bias", 0), lambda = xir_node_real(at, "lambd", 0.5);
     if (bias != 0 && bias != lambda) return xir_node_unsupported(at, "a bias that is neither 0 nor lambd");
     return xir_node_becomes(at, bias == 0 ? "Hardshrink" : "Softshrink", INS(xir_node_input(at, 0)),
-                          SETS(REAL("lambda", lambda)));
+                            SETS(REAL("lambda", lambda)));
 }
 
 /* gamma * (x > 0 ? x : alpha * (e^x - 1)) */
@@ -203,7 +203,7 @@ bool onnx_dropout(xir_node *at) {
         xir_ints dims = xir_node_dims(at, x);
         xir_value *shape = v_is_open(x) ? xir_node_unary(at, "Shape", x) : xir_node_integers(at, &dims);
         xir_node_result(at, 1, xir_node_make(at, "ConstantOfShape", INS(shape),
-                                           SETS(INT("value", 1), OBJ("element_dtype", element))));
+                                             SETS(INT("value", 1), OBJ("element_dtype", element))));
     }
     return xir_node_result(at, 0, xir_node_unary(at, "Copy", x));
 }

@@ -54,7 +54,7 @@ bool onnx_gather_nd(xir_node *at) {
 bool onnx_scatter_nd(xir_node *at) {
     xir_value *data = xir_node_input(at, 0), *indices = xir_node_input(at, 1), *updates = xir_node_input(at, 2);
     return xir_node_becomes(at, "ScatterND", INS(data, indices, updates),
-                          SETS(WORD("reduction", xir_node_text(at, "reduction", "none"))));
+                            SETS(WORD("reduction", xir_node_text(at, "reduction", "none"))));
 }
 
 bool onnx_non_zero(xir_node *at) { return xir_node_result(at, 0, xir_node_unary(at, "NonZero", xir_node_input(at, 0))); }
@@ -63,7 +63,7 @@ bool onnx_non_max_suppression(xir_node *at) {
     xir_value *inputs[5] = { NULL };
     for (size_t i = 0; i < at->n_in && i < 5; i++) inputs[i] = xir_node_optional_input(at, i);
     return xir_node_becomes(at, "NonMaxSuppression", (xir_values){ inputs, at->n_in },
-                          SETS(INT("center_point_box", xir_node_int(at, "center_point_box", 0))));
+                            SETS(INT("center_point_box", xir_node_int(at, "center_point_box", 0))));
 }
 
 /* The places where the condition holds, taken from the axis, or from all elements in one dim. */

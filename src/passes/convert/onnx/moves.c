@@ -30,7 +30,7 @@ bool onnx_constant(xir_node *at) {
     }
     if (!xir_node_attr(at, "sparse_value") && !xir_node_attr(at, "value_string") && !xir_node_attr(at, "value_strings")) {
         return xir_node_invalid(at, XIR_E_MISSING, "attribute/value",
-                              "one of value, value_int, value_float and the like is needed, none was found");
+                                "one of value, value_int, value_float and the like is needed, none was found");
     }
     return xir_node_unsupported(at, "a constant of texts, or sparse");
 }
@@ -59,7 +59,7 @@ bool onnx_constant_of_shape(xir_node *at) {
         const void *bytes = xir_params_has_data(value) ? xir_params_data(value, NULL) : NULL;
         if (xir_type_elements(xir_value_type(value), &n) != XIR_OK || n != 1) {
             return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/value", "value is a tensor of one element, %lld were found",
-                                  (long long)n);
+                                    (long long)n);
         }
         if (!bytes || !element_readable(element)) return xir_node_unsupported(at, "a value that is not there, or no number");
         elements_to_reals(element, bytes, 0, 1, &real);
@@ -140,18 +140,18 @@ static bool settle_shape(xir_node *at, const xir_value *x, xir_ints *shape, cons
         } else if (keeps->v[i] >= 0) {
             if (keeps->v[i] >= (int64_t)dims.n) {
                 return xir_node_invalid(at, XIR_E_BOUNDS, where,
-                                      "shape[%zu] is 0, which keeps a dim, but input 0 has only %zu", i, dims.n);
+                                        "shape[%zu] is 0, which keeps a dim, but input 0 has only %zu", i, dims.n);
             }
             shape->v[i] = dims.v[keeps->v[i]];
             open += shape->v[i] < 0;
             kept.v[keeps->v[i]] += shape->v[i] < 0;
         } else if (shape->v[i] < -1) {
             return xir_node_invalid(at, XIR_E_BOUNDS, where, "shape[%zu] is %lld, at least -1 is expected", i,
-                                  (long long)shape->v[i]);
+                                    (long long)shape->v[i]);
         } else if (shape->v[i] == -1) {
             if (rest >= 0) {
                 return xir_node_invalid(at, XIR_E_INVALID, where, "shape[%lld] and shape[%zu] are -1, at most one is expected",
-                                      (long long)rest, i);
+                                        (long long)rest, i);
             }
             rest = (int64_t)i;
         }
@@ -167,7 +167,7 @@ static bool settle_shape(xir_node *at, const xir_value *x, xir_ints *shape, cons
     }
     if (rest < 0 ? m != known : m <= 0 ? known != 0 : known % m != 0) {
         return xir_node_invalid(at, XIR_E_INVALID, where, "the shape is for %lld elements%s, input 0 has %lld", (long long)m,
-                              rest < 0 ? "" : " or a multiple of them", (long long)known);
+                                rest < 0 ? "" : " or a multiple of them", (long long)known);
     }
     if (rest >= 0 && open && m > 0) shape->v[rest] = known / m;   // now what is kept may be what is left
     return open < 2 || xir_node_unsupported(at, "several dims of the shape are not known");
@@ -191,8 +191,8 @@ bool onnx_flatten(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (axis < 0 || (size_t)axis > dims.n) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/axis", "axis is %lld, one from %lld to %zu is expected",
-                              (long long)found,
-                              -(long long)dims.n, dims.n);
+                                (long long)found,
+                                -(long long)dims.n, dims.n);
     }
     flat.v[0] = product_of(&dims, 0, (size_t)axis);
     flat.v[1] = product_of(&dims, (size_t)axis, dims.n);
@@ -215,8 +215,8 @@ bool onnx_squeeze(xir_node *at) {
         if (!xir_node_axis(at, where, axes.v[i], dims.n, &axis)) return false;
         if (dims.v[axis] == 1 || dims.v[axis] < 0) continue;
         return xir_node_invalid(at, XIR_E_INVALID, where, "dim %lld of input 0 is %lld, 1 is expected where it is taken out",
-                              (long long)axis,
-                              (long long)dims.v[axis]);
+                                (long long)axis,
+                                (long long)dims.v[axis]);
     }
     if (!xir_value_is_params(x)) return xir_node_becomes(at, "Squeeze", INS(x), SETS(LIST("axis", &axes)));
     xir_ints rest = xir_node_make_ints(at, dims.n, 1);
@@ -252,7 +252,7 @@ bool onnx_transpose(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (perm.n != rank) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/perm",
-                              "perm has %zu items, %zu are expected, one for each dim of input 0", perm.n, rank);
+                                "perm has %zu items, %zu are expected, one for each dim of input 0", perm.n, rank);
     }
     xir_ints seen = xir_node_make_ints(at, rank, 0);
     for (size_t i = 0; i < seen.n; i++) {
@@ -260,7 +260,7 @@ bool onnx_transpose(xir_node *at) {
         if (!xir_node_axis(at, "attribute/perm", perm.v[i], rank, &axis)) return false;
         if (seen.v[axis]++) {
             return xir_node_invalid(at, XIR_E_INVALID, "attribute/perm", "perm has %lld twice, each dim once is expected",
-                                  (long long)perm.v[i]);
+                                    (long long)perm.v[i]);
         }
         perm.v[i] = axis;
     }
@@ -297,8 +297,8 @@ bool onnx_expand(xir_node *at) {
             ? v_dim(x, i - (n - rank)) : 1;
         if (size >= 0 && dim >= 0 && size != dim && size != 1 && dim != 1) {
             return xir_node_invalid(at, XIR_E_INVALID, "input/1",
-                                  "shape[%zu] is %lld, dim %zu of input 0 is %lld: the same or 1 is expected",
-                                  i - (n - asked.n), (long long)size, i - (n - rank), (long long)dim);
+                                    "shape[%zu] is %lld, dim %zu of input 0 is %lld: the same or 1 is expected",
+                                    i - (n - asked.n), (long long)size, i - (n - rank), (long long)dim);
         }
         sizes.v[i] = size == 1 && i >= n - rank ? -1 : size;   // ours would have it shrink
     }
@@ -312,7 +312,7 @@ bool onnx_tile(xir_node *at) {
     if (at->cls->version < 6) return xir_node_unsupported(at, "tiles along one axis");
     if (repeats.n != v_rank(x)) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "%zu repeats were found, %zu are expected, one for each dim",
-                              repeats.n, v_rank(x));
+                                repeats.n, v_rank(x));
     }
     return xir_node_becomes(at, "Tile", INS(x), SETS(LIST("dims", &repeats)));
 }
@@ -339,8 +339,8 @@ bool onnx_slice(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (starts.n != ends.n || starts.n != axes.n || starts.n != steps.n) {
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "starts, ends, axes and steps have %zu, %zu, %zu and %zu items, as "
-                              "many of each are expected",
-                              starts.n, ends.n, axes.n, steps.n);
+                                "many of each are expected",
+                                starts.n, ends.n, axes.n, steps.n);
     }
     for (size_t i = 0; i < axes.n; i++) {
         int64_t axis;
@@ -369,30 +369,30 @@ bool onnx_split(xir_node *at) {
         n = xir_node_int(at, "num_outputs", n);
         if (n < 1 || n > 1 << 16) {
             return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/num_outputs", "%lld outputs, at least 1 is expected",
-                                  (long long)n);
+                                    (long long)n);
         }
         sections = xir_node_make_ints(at, (size_t)n, (dim + n - 1) / n);
         if (!sections.v) return false;
         int64_t last = dim - (n - 1) * ((dim + n - 1) / n);
         if (last < 0) return xir_node_invalid(at, XIR_E_INVALID, NULL,
-                                            "dim %lld has %lld elements, which %lld outputs cannot share", (long long)axis,
-                                            (long long)dim, (long long)n);
+                                              "dim %lld has %lld elements, which %lld outputs cannot share", (long long)axis,
+                                              (long long)dim, (long long)n);
         sections.v[n - 1] = last;
     }
     for (size_t i = 0; i < sections.n; i++) {
         if (sections.v[i] < 0 || __builtin_add_overflow(sum, sections.v[i], &sum)) {
             return xir_node_invalid(at, XIR_E_BOUNDS, where, "split[%zu] is %lld, at least 0 is expected", i,
-                                  (long long)sections.v[i]);
+                                    (long long)sections.v[i]);
         }
     }
     if (dim >= 0 && sum != dim) {
         return xir_node_invalid(at, XIR_E_INVALID, where, "the sections have %lld elements together, dim %lld has %lld",
-                              (long long)sum, (long long)axis,
-                              (long long)dim);
+                                (long long)sum, (long long)axis,
+                                (long long)dim);
     }
     if (sections.n < at->n_out) {
         return xir_node_invalid(at, XIR_E_BOUNDS, where, "%zu sections were found, one for each of the %zu outputs is "
-                              "expected", sections.n, at->n_out);
+                                "expected", sections.n, at->n_out);
     }
     xir_op *op = xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", &sections), INT("axis", axis)));
     for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
@@ -412,14 +412,14 @@ bool onnx_concat(xir_node *at) {
         if (!xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
         if (v_rank(inputs[i]) != v_rank(inputs[0])) {
             return xir_node_invalid(at, XIR_E_INVALID, where, "input %zu has %zu dims, %zu are expected, as input 0 has", i,
-                                  v_rank(inputs[i]),
-                                  v_rank(inputs[0]));
+                                    v_rank(inputs[i]),
+                                    v_rank(inputs[0]));
         }
         for (size_t k = 0; k < v_rank(inputs[0]); k++) {
             int64_t a = v_dim(inputs[0], k), b = v_dim(inputs[i], k);
             if ((int64_t)k == axis || a == b || a < 0 || b < 0) continue;
             return xir_node_invalid(at, XIR_E_INVALID, where, "dim %zu of input %zu is %lld, %lld is expected, as input 0 has",
-                                  k, i, (long long)b, (long long)a);
+                                    k, i, (long long)b, (long long)a);
         }
     }
     return xir_node_becomes(at, "Concat", (xir_values){ inputs, at->n_in }, SETS(INT("axis", axis)));
@@ -443,7 +443,7 @@ bool onnx_pad(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (pads.n != 2 * axes.n) {
         return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s has %zu items, %zu are expected: before and after %zu dims",
-                              name, pads.n, 2 * axes.n, axes.n);
+                                name, pads.n, 2 * axes.n, axes.n);
     }
     xir_ints padding = xir_node_make_ints(at, 2 * rank, 0);
     for (size_t i = 0; i < axes.n; i++) {
@@ -456,7 +456,7 @@ bool onnx_pad(xir_node *at) {
     const char *mode = xir_node_is(at, "mode", "reflect") ? "REFLECTION" : xir_node_is(at, "mode", "edge")
         ? "REPLICATION" : "CONSTANT";
     if (v_is_integer(x) && !(value >= -0x1p63 && value < 0x1p63)) return xir_node_unsupported(at, "integers padded with %g",
-                                                                                        value);
+                                                                                              value);
     const xir_set fill = v_is_integer(x) ? (xir_set)INT("value", (int64_t)value) : (xir_set)REAL("value", value);
     return xir_node_becomes(at, "Pad", INS(x), SETS(LIST("padding", &padding), WORD("mode", xir_str_of(mode)), fill));
 }
@@ -468,7 +468,7 @@ static bool block_of(xir_node *at, const xir_value *x, int64_t *b) {
     if (xir_node_failed(at)) return false;
     if (*b < 1 || *b > 1 << 10) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/blocksize", "blocksize is %lld, at least 1 is expected",
-                              (long long)*b);
+                                (long long)*b);
     }
     if (v_rank(x) != 4) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "4 dims are expected, %zu were found", v_rank(x));
     return xir_node_need_dims(at, x, 1, SIZE_MAX);
@@ -487,7 +487,7 @@ bool onnx_depth_to_space(xir_node *at) {
     if (!xir_node_one_of(at, "mode", "DCR", "DCR|CRD") || !block_of(at, x, &b)) return false;
     int64_t n = v_dim(x, 0), c = v_dim(x, 1), h = v_dim(x, 2), w = v_dim(x, 3);
     if (c % (b * b)) return xir_node_invalid(at, XIR_E_INVALID, "input/0",
-                                           "%lld channels were found, a multiple of %lld is "
+                                             "%lld channels were found, a multiple of %lld is "
                                                "expected", (long long)c, (long long)(b * b));
     if (xir_node_is(at, "mode", "CRD")) {
         xir_value *y = xir_node_make(at, "PixelShuffle", INS(xir_node_channels_last(at, x)), SETS(INT("upscale_factor", b)));
@@ -505,7 +505,7 @@ bool onnx_space_to_depth(xir_node *at) {
     int64_t n = v_dim(x, 0), c = v_dim(x, 1), h = v_dim(x, 2), w = v_dim(x, 3);
     if (h % b || w % b) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/0",
-                              "%lld rows and %lld columns were found, multiples of %lld are "
+                                "%lld rows and %lld columns were found, multiples of %lld are "
                                   "expected", (long long)h, (long long)w, (long long)b);
     }
     static const int64_t perm[] = { 0, 3, 5, 1, 2, 4 };

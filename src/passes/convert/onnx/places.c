@@ -29,7 +29,7 @@ bool onnx_scatter_elements(xir_node *at) {
     if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), rank, &axis)) return false;
     if (v_rank(indices) != rank) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "%zu dims were found, %zu are expected, as input 0 has",
-                              v_rank(indices), rank);
+                                v_rank(indices), rank);
     }
     const xir_ints dims = xir_node_dims(at, indices);
     type_like_first(at);
@@ -44,7 +44,7 @@ bool onnx_scatter_elements(xir_node *at) {
     if (xir_node_failed(at)) return false;
     xir_value *places = xir_node_make(at, "Stack", (xir_values){ parts, rank }, SETS(INT("dim", (int64_t)rank)));
     return xir_node_becomes(at, "ScatterND", INS(data, places, updates),
-                          SETS(WORD("reduction", xir_node_text(at, "reduction", "none"))));
+                            SETS(WORD("reduction", xir_node_text(at, "reduction", "none"))));
 }
 
 /* Of each batch the first elements along the time, as many as is said, backwards; the others stay where they are. */
@@ -56,12 +56,12 @@ bool onnx_reverse_sequence(xir_node *at) {
     if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, 2) || !xir_node_ints(at, 1, &lengths)) return false;
     if (v_rank(x) < 2 || batch_axis < 0 || batch_axis > 1 || time_axis != 1 - batch_axis) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/time_axis", "batch_axis and time_axis are %lld and %lld, 0 and 1 are "
-                              "expected, in any order", (long long)batch_axis, (long long)time_axis);
+                                "expected, in any order", (long long)batch_axis, (long long)time_axis);
     }
     const int64_t batches = v_dim(x, (size_t)batch_axis), times = v_dim(x, (size_t)time_axis);
     if ((int64_t)lengths.n != batches) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "%zu lengths were found, %lld are expected, one for each batch",
-                              lengths.n, (long long)batches);
+                                lengths.n, (long long)batches);
     }
     xir_ints dims = xir_node_make_ints(at, 3, 2);
     if (xir_node_failed(at)) return false;
@@ -74,7 +74,7 @@ bool onnx_reverse_sequence(xir_node *at) {
         int64_t place[2] = { i / dims.v[1], i % dims.v[1] }, t = place[time_axis], length = lengths.v[place[batch_axis]];
         if (length < 0 || length > times) {
             return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "a length is %lld, at most %lld is expected", (long long)length,
-                                  (long long)times);
+                                    (long long)times);
         }
         if (t < length) place[time_axis] = length - 1 - t;
         v[2 * i] = (double)place[0];

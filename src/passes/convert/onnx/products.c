@@ -13,7 +13,7 @@ static bool inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b)
     int64_t k = v_dim(a, ra - 1), m = v_dim(b, rb > 1 ? rb - 2 : 0);
     if (k == m || k < 0 || m < 0) return true;
     return xir_node_invalid(at, XIR_E_INVALID, "input/1",
-                          "input 1 has %lld rows, %lld are expected, as many as input 0 has "
+                            "input 1 has %lld rows, %lld are expected, as many as input 0 has "
                               "columns", (long long)m, (long long)k);
 }
 
@@ -47,7 +47,7 @@ bool onnx_gemm(xir_node *at) {
         int64_t dim = v_dim(c, v_rank(c) - k), of = k == 1 ? columns : k == 2 ? rows : 1;
         if (dim == of || dim == 1 || dim < 0 || of < 0) continue;
         return xir_node_invalid(at, XIR_E_INVALID, "input/2", "dim %zu of input 2 is %lld, %lld or 1 is expected",
-                              v_rank(c) - k, (long long)dim, (long long)of);
+                                v_rank(c) - k, (long long)dim, (long long)of);
     }
     bool plain = alpha == 1 && beta == 1;
     xir_value *y = make_matmul(at, a, b, plain ? c : NULL);
@@ -61,7 +61,7 @@ bool onnx_einsum(xir_node *at) {
     if (!inputs) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_input(at, i);
     return xir_node_becomes(at, "Einsum", (xir_values){ inputs, at->n_in },
-                          SETS(WORD("equation", xir_node_text(at, "equation", ""))));
+                            SETS(WORD("equation", xir_node_text(at, "equation", ""))));
 }
 
 /* Integers less their zero points, in 32 bits. */
@@ -242,7 +242,7 @@ static bool recurrent(xir_node *at, const char *cls, size_t n_inputs) {
     int64_t hidden = v_rank(weights) == 3 ? v_dim(weights, 2) : -1, said = xir_node_int(at, "hidden_size", hidden);
     if (hidden >= 0 && said != hidden) {
         return xir_node_invalid(at, XIR_E_INVALID, "attribute/hidden_size",
-                              "hidden_size is %lld, the recurrence weights are for "
+                                "hidden_size is %lld, the recurrence weights are for "
                                   "%lld", (long long)said, (long long)hidden);
     }
     if (said < 1) return xir_node_unsupported(at, "the hidden size is not known");

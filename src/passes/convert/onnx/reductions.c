@@ -82,8 +82,8 @@ bool onnx_cum_sum(xir_node *at) {
     if (axis.n != 1) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "one axis is expected, %zu were found", axis.n);
     if (!xir_node_axis(at, "input/1", axis.v[0], v_rank(x), &axis.v[0])) return false;
     return xir_node_becomes(at, "CumSum", INS(x), SETS(INT("axis", axis.v[0]),
-                                                     INT("exclusive", xir_node_int(at, "exclusive", 0)),
-                                                     INT("reverse", xir_node_int(at, "reverse", 0))));
+                                                       INT("exclusive", xir_node_int(at, "exclusive", 0)),
+                                                       INT("reverse", xir_node_int(at, "reverse", 0))));
 }
 
 /* The axis of Softmax and its like: the last one, and before version 13 the second with all behind it as one. */
@@ -144,7 +144,7 @@ static bool per_channel(xir_node *at, const xir_value *x, size_t i, size_t n) {
     int64_t channels = v_dim(x, 1);
     if (channels < 0 || (size_t)channels == n) return true;
     return xir_node_invalid(at, XIR_E_INVALID, where, "input %zu has %zu elements, one for each of the %lld channels is "
-                          "expected", i, n, (long long)channels);
+                            "expected", i, n, (long long)channels);
 }
 
 /* What is not known here changes numbers, never the type. */
@@ -170,7 +170,7 @@ bool onnx_batch_normalization(xir_node *at) {
         if (!xir_node_reals(at, 1 + i, &k[i], &n[i]) || !per_channel(at, x, 1 + i, n[i])) return false;
         if (n[i] != n[0]) {
             return xir_node_invalid(at, XIR_E_INVALID, NULL, "the statistics have %zu and %zu elements, as many are expected",
-                                  n[0], n[i]);
+                                    n[0], n[i]);
         }
     }
     if (rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
@@ -218,7 +218,7 @@ bool onnx_group_normalization(xir_node *at) {
             if (!xir_node_need_dims(at, x, 1, 2) || !xir_node_reals(at, k, &v, &n)) return false;
             if ((int64_t)n != groups || groups < 1 || channels % groups) {
                 return xir_node_invalid(at, XIR_E_INVALID, k == 1 ? "input/1" : "input/2",
-                                      "%zu elements were found, one for each of the %lld groups is expected", n, (long long)groups);
+                                        "%zu elements were found, one for each of the %lld groups is expected", n, (long long)groups);
             }
             if (channels > MOST_LISTED) return xir_node_unsupported(at, "very many channels");
             per = (size_t)(channels / groups);
@@ -277,7 +277,7 @@ bool onnx_lp_normalization(xir_node *at) {
     xir_ints axis = xir_node_make_ints(at, 1, xir_node_int(at, "axis", -1));
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", axis.v[0], v_rank(x), &axis.v[0])) return false;
     return xir_node_becomes(at, "Normalize", INS(x), SETS(LIST("axis", &axis), REAL("p", (double)xir_node_int(at, "p", 2)),
-                                                        REAL("eps", 0)));
+                                                          REAL("eps", 0)));
 }
 
 /* The mean square of the neighbouring channels: an average pool over [n, channels, everything else, 1]. */
@@ -288,7 +288,7 @@ bool onnx_lrn(xir_node *at) {
     int64_t size = xir_node_int(at, "size", 1);
     if (xir_node_failed(at)) return false;
     if (dims.n < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found",
-                                          dims.n);
+                                            dims.n);
     if (size < 1 || size > 1 << 20) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/size", "size is %lld, at least 1 is expected", (long long)size);
     }

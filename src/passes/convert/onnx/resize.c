@@ -28,7 +28,7 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
         snprintf(where, sizeof where, "input/%zu", sizes_at);
         if (out->to.n != rank) {
             return xir_node_invalid(at, XIR_E_BOUNDS, where, "%zu sizes were found, %zu are expected, one for each dim",
-                                  out->to.n, rank);
+                                    out->to.n, rank);
         }
         for (size_t i = 0; i < rank; i++) {
             out->scales[i] = out->to.v[i] == v_dim(x, i) ? 1 : (double)out->to.v[i] / (double)v_dim(x, i);

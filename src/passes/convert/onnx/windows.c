@@ -42,8 +42,8 @@ static bool window_items(xir_node *at, const char *name, size_t n, int64_t least
     for (size_t i = 0; i < n; i++) {
         if (out->v[i] >= least && out->v[i] <= MOST_STEP) continue;
         return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu] is %lld, at least %lld is expected", name, i,
-                              (long long)out->v[i],
-                              (long long)least);
+                                (long long)out->v[i],
+                                (long long)least);
     }
     return true;
 }
@@ -53,10 +53,10 @@ static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kern
     if (xir_node_failed(at) || !xir_node_one_of(at, "auto_pad", "NOTSET", "NOTSET|SAME_UPPER|SAME_LOWER|VALID")) return false;
     size_t rank = v_rank(x);
     if (rank < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0",
-                                        "at least 3 dims are expected: batch, channels, rows; %zu were found", rank);
+                                          "at least 3 dims are expected: batch, channels, rows; %zu were found", rank);
     if (kernel && v_rank(kernel) != rank) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "the kernel has %zu dims, %zu are expected, as input 0 has",
-                              v_rank(kernel), rank);
+                                v_rank(kernel), rank);
     }
     if (rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     w->n = rank - 2;
@@ -71,8 +71,8 @@ static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kern
         for (size_t k = 0; k < w->n; k++) {
             if (kernel && w->size[k] >= 0 && w->size[k] != list.v[k]) {
                 return xir_node_invalid(at, XIR_E_INVALID, "attribute/kernel_shape",
-                                      "kernel_shape[%zu] is %lld, the kernel has %lld there", k,
-                                      (long long)list.v[k], (long long)w->size[k]);
+                                        "kernel_shape[%zu] is %lld, the kernel has %lld there", k,
+                                        (long long)list.v[k], (long long)w->size[k]);
             }
             w->size[k] = list.v[k];
         }
@@ -107,8 +107,8 @@ static bool windows_fit(xir_node *at, const windows *w) {
         int64_t room = w->input[k] + w->before[k] + w->after[k], window = w->dilation[k] * (w->size[k] - 1) + 1;
         if (w->input[k] < 0 || w->size[k] < 0 || room >= window) continue;
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/0",
-                              "dim %zu has %lld elements and %lld of padding, at least the %lld of the kernel are expected",
-                              2 + k, (long long)w->input[k], (long long)(w->before[k] + w->after[k]), (long long)window);
+                                "dim %zu has %lld elements and %lld of padding, at least the %lld of the kernel are expected",
+                                2 + k, (long long)w->input[k], (long long)(w->before[k] + w->after[k]), (long long)window);
     }
     return true;
 }
@@ -156,24 +156,24 @@ static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kern
     if (!xir_node_same_elements(at, 0, x, 1, kernel) || (bias && !xir_node_same_elements(at, 0, x, 2, bias))) return false;
     if (groups < 1 || groups > MOST_STEP) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/group", "group is %lld, at least 1 is expected",
-                              (long long)groups);
+                                (long long)groups);
     }
     if (!transposed && in >= 0 && __builtin_mul_overflow(in, groups, &in)) return xir_node_unsupported(at, "very large dims");
     if (channels >= 0 && in >= 0 && channels != in) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/1",
-                              "the kernel is for %lld channels (%lld group%s), input 0 has %lld", (long long)in,
-                              (long long)groups, groups == 1 ? "" : "s", (long long)channels);
+                                "the kernel is for %lld channels (%lld group%s), input 0 has %lld", (long long)in,
+                                (long long)groups, groups == 1 ? "" : "s", (long long)channels);
     }
     if ((transposed ? in : out) >= 0 && (transposed ? in : out) % groups) {
         return xir_node_invalid(at, XIR_E_INVALID, "attribute/group",
-                              "group is %lld, which does not divide the kernel's %lld channels",
-                              (long long)groups, (long long)(transposed ? in : out));
+                                "group is %lld, which does not divide the kernel's %lld channels",
+                                (long long)groups, (long long)(transposed ? in : out));
     }
     all = transposed && out >= 0 ? out * groups : out;
     if (bias && (v_rank(bias) != 1 || (v_dim(bias, 0) >= 0 && all >= 0 && v_dim(bias, 0) != all))) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/2",
-                              "the bias has %zu dims and %lld elements, one for each of the %lld channels is expected",
-                              v_rank(bias), (long long)(v_rank(bias) ? v_dim(bias, 0) : 1), (long long)all);
+                                "the bias has %zu dims and %lld elements, one for each of the %lld channels is expected",
+                                v_rank(bias), (long long)(v_rank(bias) ? v_dim(bias, 0) : 1), (long long)all);
     }
     return true;
 }
@@ -210,14 +210,14 @@ bool onnx_conv_transpose(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (shaped && list.n != w.n && list.n != w.n + 2) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_shape", "output_shape has %zu items, %zu are expected",
-                              list.n, w.n);
+                                list.n, w.n);
     }
     if ((shaped || same) && !xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t k = 0; (shaped || same) && k < w.n; k++) {
         int64_t out = shaped ? list.v[list.n - w.n + k] : w.input[k] * w.stride[k];
         if (out < 1 || out > MOST_DIM) {
             return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_shape",
-                                  "output_shape[%zu] is %lld, at least 1 is expected", k, (long long)out);
+                                    "output_shape[%zu] is %lld, at least 1 is expected", k, (long long)out);
         }
         int64_t total = w.stride[k] * (w.input[k] - 1) + more[k] + (w.size[k] - 1) * w.dilation[k] + 1 - out;
         if (total < 0) more[k] -= total, total = 0;
