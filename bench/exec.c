@@ -1,5 +1,5 @@
-/* The reference executor on ResNet-50: an image of 224 x 224 through all its layers, by definition and in double. Not to
- * be fast, but to be quick enough to judge what passes do to real networks. */
+/* The reference executor on ResNet-50: an image of 224 x 224 through all its layers, by definition and in double.
+ * Not to be fast, but to be quick enough to judge what passes do to real networks. */
 #include "bench.h"
 
 #include <xir/exec.h>

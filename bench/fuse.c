@@ -1,5 +1,5 @@
-/* A pass that halves a network: Matmul and Add of a constant by turns, each pair of which becomes one Matmul with a bias.
- * All rules of the pass are in play. And a walk over the same network in which no rule fits. */
+/* A pass that halves a network: Matmul and Add of a constant by turns, each pair of which becomes one Matmul with a
+ * bias. All rules of the pass are in play. And a walk over the same network in which no rule fits. */
 #include "bench.h"
 
 #include <xir/pass.h>

@@ -2,8 +2,8 @@
  *
  *     Transpose Conv2d Transpose ReLU Add(block's input) Multiply([C,1,1])
  *
- * after one another. Of six ops two go. In "again" it is what came out of that; in "region" there is one convolution at each end and
- * ReLU, Add and Multiply between, all of which work in another order for its sake. */
+ * after one another. Of six ops two go. In "again" it is what came out of that; in "region" there is one convolution
+ * at each end and ReLU, Add and Multiply between, all of which work in another order for its sake. */
 #include "bench.h"
 
 #include <xir/pass.h>

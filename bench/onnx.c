@@ -1,5 +1,5 @@
-/* ONNX: a graph of many nodes, read from memory, and a file of 256 MiB of weights, opened. The bytes are written here by
- * hand, the way exporters write them: names of layers, five attributes a convolution, raw data. */
+/* ONNX: a graph of many nodes, read from memory, and a file of 256 MiB of weights, opened. The bytes are written
+ * here by hand, the way exporters write them: names of layers, five attributes a convolution, raw data. */
 #include "bench.h"
 
 #include <xir/xir.h>

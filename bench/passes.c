@@ -1,5 +1,5 @@
-/* Passes that take half of a network out. Both are of Conv2d and ReLU by turns, in two chains that begin at the input and
- * are made step by step, an op of the one and an op of the other:
+/* Passes that take half of a network out. Both are of Conv2d and ReLU by turns, in two chains that begin at the input
+ * and are made step by step, an op of the one and an op of the other:
  *
  *     dce   nobody needs the second one's end
  *     cse   the second is equal to the first, and the results are added; in "far" it is made after the first is complete, so that

@@ -9,8 +9,9 @@
 
 static float index_as_float(size_t i) { return (float)i; }
 
-/* One convolution, one activation, one pooling. Each call gives the value that the new operation makes; its type is inferred.
- * Nothing is checked on the way: after a failure the calls do nothing, and the network's status says so in the end. */
+/* One convolution, one activation, one pooling. Each call gives the value that the new operation makes; its type is
+ * inferred. Nothing is checked on the way: after a failure the calls do nothing, and the network's status says so in
+ * the end. */
 static xir_network *build(xir_context *ctx) {
     xir_network *net = xir_network_new(ctx, "whatever", XIR_FRAMEWORK_PYTORCH, "v1.9");
     if (!net) return NULL;

@@ -86,10 +86,11 @@ XIR_API xir_str xir_str_of(const char *terminated);
 /* Whether two texts have the same bytes. */
 XIR_API bool xir_str_equal(xir_str a, xir_str b);
 
-/* For "did you mean": true if `candidate` may be what a misspelled `word` means, and is nearer to it than `*distance`, which
- * then becomes its distance: letters changed, put in, left out or exchanged with their neighbour. At most a third of the word's
- * letters and one more may differ, never more than three, and not all; texts of more than 48 bytes are far from everything.
- * Begin with SIZE_MAX and try all candidates; the last for which it was true is the nearest, the first of two that are alike. */
+/* For "did you mean": true if `candidate` may be what a misspelled `word` means, and is nearer to it than
+ * `*distance`, which then becomes its distance: letters changed, put in, left out or exchanged with their neighbour.
+ * At most a third of the word's letters and one more may differ, never more than three, and not all; texts of more
+ * than 48 bytes are far from everything. Begin with SIZE_MAX and try all candidates; the last for which it was true
+ * is the nearest, the first of two that are alike. */
 XIR_API bool xir_str_is_nearer(xir_str word, xir_str candidate, size_t *distance);
 
 /* What became of a call. Zero is success; the others are what a caller can act on, the sentence that

@@ -195,9 +195,9 @@ XIR_API uint32_t         xir_class_tag(const xir_class *cls);
 XIR_API bool             xir_class_is_op(const xir_class *cls);
 /* Whether it stands for a key that nobody registered: its attributes are all undeclared. */
 XIR_API bool             xir_class_is_opaque(const xir_class *cls);
-/* The class of operations of a key that nobody registered, for readers of foreign formats: made on first sight, with any
- * number of inputs and outputs; attributes of its ops are set by xir_op_set_extra. If operations of the key are registered,
- * their class. NULL without memory, or for an empty key. */
+/* The class of operations of a key that nobody registered, for readers of foreign formats: made on first sight, with
+ * any number of inputs and outputs; attributes of its ops are set by xir_op_set_extra. If operations of the key are
+ * registered, their class. NULL without memory, or for an empty key. */
 XIR_API const xir_class *xir_class_opaque(xir_context *ctx, xir_str key);
 /* Whether `cls` is `base` or under it. */
 XIR_API bool             xir_class_is_a(const xir_class *cls, const xir_class *base);
@@ -211,9 +211,10 @@ XIR_API const xir_port  *xir_class_input_at(const xir_class *cls, size_t i);
 XIR_API size_t           xir_class_output_count(const xir_class *cls);
 XIR_API const xir_port  *xir_class_output_at(const xir_class *cls, size_t i);
 
-/* What the other rows say, by kind of row: old keys of the class (XIR_DECL_ALIAS), notes (XIR_DECL_FORMULA, _GIVES, _UNLIKE), how
- * it works in other orders of axes (XIR_DECL_LAYOUT: "SAME, AXIS, axis", see declare.h), what it computes from normalised numbers
- * (XIR_DECL_NORMALISED: "PRODUCT, weights, bias, cut_scale"). Empty past the last one. */
+/* What the other rows say, by kind of row: old keys of the class (XIR_DECL_ALIAS), notes (XIR_DECL_FORMULA, _GIVES,
+ * _UNLIKE), how it works in other orders of axes (XIR_DECL_LAYOUT: "SAME, AXIS, axis", see declare.h), what it
+ * computes from normalised numbers (XIR_DECL_NORMALISED: "PRODUCT, weights, bias, cut_scale"). Empty past the last
+ * one. */
 XIR_API xir_str          xir_class_note(const xir_class *cls, xir_decl_kind word, size_t i);
 /* Whether the class infers by a function of its own on a target (an xir_target_kind), not by the host's. */
 XIR_API bool             xir_class_infers_on(const xir_class *cls, int target);
@@ -222,9 +223,9 @@ XIR_API bool             xir_class_infers_on(const xir_class *cls, int target);
  * Writes at most `size` bytes, always terminated, and returns the length that the whole has. */
 XIR_API size_t xir_field_type_text(const xir_field *field, char *out, size_t size);
 
-/* Makes this inference function the one of a class on a target (an xir_target_kind, see xir_target_find); it replaces an
- * earlier one. Until then a target that takes tiled layouts falls back to the class's rule for them, and any to the
- * host's. XIR_E_UNKNOWN: the class is not registered; XIR_E_BOUNDS: the context has no such target. Other
+/* Makes this inference function the one of a class on a target (an xir_target_kind, see xir_target_find); it
+ * replaces an earlier one. Until then a target that takes tiled layouts falls back to the class's rule for them, and
+ * any to the host's. XIR_E_UNKNOWN: the class is not registered; XIR_E_BOUNDS: the context has no such target. Other
  * threads may infer meanwhile: each op is inferred by the one or by the other. */
 XIR_API xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int target,
                                       xir_infer_fn *fn);

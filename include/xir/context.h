@@ -12,8 +12,8 @@ typedef struct xir_class      xir_class;      /* see class.h */
 typedef struct xir_class_decl xir_class_decl; /* see class.h */
 
 /* Limits that every reader and every list of findings keeps; and those of what is computed without being asked for:
- * constants, while a network is converted, checked or folded. Work is counted in steps (xir_work_steps): a multiply-add is
- * one, any other element operation ten. */
+ * constants, while a network is converted, checked or folded. Work is counted in steps (xir_work_steps): a
+ * multiply-add is one, any other element operation ten. */
 typedef struct xir_limits {
     uint32_t size;         /* XIR_INIT(xir_limits)                                                             */
     uint32_t max_depth;    /* of nested values; default 128                                                    */

@@ -1,7 +1,8 @@
-/* Conversion of dialects: what an op of a foreign format is in XIR. A dialect says how a format's ops are called, counted
- * and versioned; its rows say op by op and attribute by attribute what becomes of them; where a row cannot, its hook makes
- * the ops. The pass "to-xir" converts the ops of every dialect that is registered, and xir_dialect_check checks them without
- * changing the network. Plug-ins and programs add rows for foreign ops that have no row, and whole dialects. */
+/* Conversion of dialects: what an op of a foreign format is in XIR. A dialect says how a format's ops are called,
+ * counted and versioned; its rows say op by op and attribute by attribute what becomes of them; where a row cannot,
+ * its hook makes the ops. The pass "to-xir" converts the ops of every dialect that is registered, and
+ * xir_dialect_check checks them without changing the network. Plug-ins and programs add rows for foreign ops that
+ * have no row, and whole dialects. */
 #ifndef XIR_CONVERT_H
 #define XIR_CONVERT_H
 
@@ -15,8 +16,8 @@ XIR_BEGIN
 typedef struct xir_node xir_node;
 
 /* Makes ops that compute the same, and gives the node's outputs. False after a failure, which has been said
- * (xir_node_unsupported or xir_node_invalid, by the hook or by a call of it): everything that it made is then taken back and the
- * node stays. */
+ * (xir_node_unsupported or xir_node_invalid, by the hook or by a call of it): everything that it made is then taken
+ * back and the node stays. */
 typedef bool xir_convert_fn(xir_node *at);
 
 /* Constant, and there as long as the context. */
@@ -26,37 +27,38 @@ typedef struct xir_convert_row {
     const char     *inputs;       /* how many: "1", "1-3", "1-" (any number from 1 on); and what they are called, for formats
                                      that name them or keep weights as attributes: "2-3 input weight bias" (see below)  */
     const char     *outputs;
-    /* All attributes that the foreign op may have, with what they hold: "alpha:f axis:i! mode:s<11 pad:Is *:t". The name *
-     * stands for any other. One letter, or several for one of several kinds (the kinds of xir_any):
+    /* All attributes that the foreign op may have, with what they hold: "alpha:f axis:i! mode:s<11 pad:Is *:t". The
+     * name * stands for any other. One letter, or several for one of several kinds (the kinds of xir_any):
      *
      *   n  none     i  integer   s  text                            o  object (a map)                g  a graph in a map
      *   b  bool     f  real      t  tensor: Params, or a map that   a  anything                      y  a type in a map
      *                               stands for them (sparse)
      *
-     * and capitals are lists of them, A any list. A real may be Params of one element, since JSON has no inf and nan; a
-     * list of reals may be Params of one dim; a text that is not UTF-8 is Params. "!": must be there. "<11":
+     * and capitals are lists of them, A any list. A real may be Params of one element, since JSON has no inf and
+     * nan; a list of reals may be Params of one dim; a text that is not UTF-8 is Params. "!": must be there. "<11":
      * until version 10; ">=11": from 11. */
     const char     *attributes;
     /* Without a hook: one op of this class with the same inputs and outputs. With one: the classes that it makes, for
      * people. */
     const char     *cls;
-    /* Our attributes: "alpha=alpha:0.01 axis=axis beta=0.5": ours = theirs, with its default; or ours and a number. NULL:
-     * none. */
+    /* Our attributes: "alpha=alpha:0.01 axis=axis beta=0.5": ours = theirs, with its default; or ours and a number.
+     * NULL: none. */
     const char     *sets;
     xir_convert_fn *hook;
 } xir_convert_row;
 
-/* Inputs by name. Where a row names its inputs, a hook knows them by their positions in the row, however the file has them:
- * an input that the file names (the tag "source.inputs" of the op, a list of texts and nulls by position) is at the position
- * of its name, others take the positions that are left, in order; and where there is no input, a tensor among the attributes
- * of that name is the input. So one hook serves a convolution whose weight is an input and one whose weight is an attribute. */
+/* Inputs by name. Where a row names its inputs, a hook knows them by their positions in the row, however the file
+ * has them: an input that the file names (the tag "source.inputs" of the op, a list of texts and nulls by position)
+ * is at the position of its name, others take the positions that are left, in order; and where there is no input, a
+ * tensor among the attributes of that name is the input. So one hook serves a convolution whose weight is an input
+ * and one whose weight is an attribute. */
 
 #define XIR_CONVERT_HEAD .abi = XIR_ABI, .size = sizeof(xir_convert_row)
 
-/* Adds rows, all or none; the next row stands `rows->size` bytes after each. XIR_E_EXISTS if an op has a row already,
- * XIR_E_INVALID if one contradicts itself (no name, a text that is not of the form above), XIR_E_ABI if one is of another
- * binary interface or another size than the first, XIR_E_UNSUPPORTED if one has members set that only a newer library
- * has. Not while other threads convert with this context. */
+/* Adds rows, all or none; the next row stands `rows->size` bytes after each. XIR_E_EXISTS if an op has a row
+ * already, XIR_E_INVALID if one contradicts itself (no name, a text that is not of the form above), XIR_E_ABI if one
+ * is of another binary interface or another size than the first, XIR_E_UNSUPPORTED if one has members set that only
+ * a newer library has. Not while other threads convert with this context. */
 XIR_API xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, size_t n, xir_diags *why);
 /* The row of a foreign class key, in constant time; by position, the built-in ones first. NULL: there is none. */
 XIR_API const xir_convert_row *xir_convert_find(xir_context *ctx, xir_str name);
@@ -64,9 +66,10 @@ XIR_API const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i);
 
 /* ---- dialects ------------------------------------------------------------------------------------------------------ */
 
-/* What the ops of a foreign format have in common. A network of the format has them between an Input and an Output op of
- * XIR: their class keys are the prefix and the format's own name of the op type, "onnx::Conv", and their attributes stand
- * in their extra map (xir_op_extra). Constant, and there as long as the context. Grows at its end; NULL is as said. */
+/* What the ops of a foreign format have in common. A network of the format has them between an Input and an Output
+ * op of XIR: their class keys are the prefix and the format's own name of the op type, "onnx::Conv", and their
+ * attributes stand in their extra map (xir_op_extra). Constant, and there as long as the context. Grows at its end;
+ * NULL is as said. */
 typedef struct xir_dialect_decl {
     uint32_t               abi, size;   /* XIR_ABI, sizeof(xir_dialect_decl)                                          */
     const char            *prefix;      /* "onnx::": lower case letters, digits and _, then "::"; not of XIR's classes */
@@ -90,15 +93,15 @@ typedef struct xir_dialect_decl {
     /* The version of a domain's set of ops that the network is written in, for xir_node_version and the ranges of
      * attributes. NULL: there are no versions; xir_node_version is 0, and rows have no ranges. */
     int64_t              (*version)(const xir_network *net, xir_str domain);
-    /* Returns true if all that an op does is to make its outputs from its inputs and attributes, the same every time: an
-     * unused one may be removed, and two equal ones made one. NULL: no op is known to be so. */
+    /* Returns true if all that an op does is to make its outputs from its inputs and attributes, the same every
+     * time: an unused one may be removed, and two equal ones made one. NULL: no op is known to be so. */
     bool                 (*is_pure)(const xir_op *op);
 } xir_dialect_decl;
 
 #define XIR_DIALECT_HEAD(prefix_, name_) .abi = XIR_ABI, .size = sizeof(xir_dialect_decl), .prefix = (prefix_), .name = (name_)
 
-/* Adds a dialect, its rows and its name of the pass to-xir, all or none. XIR_E_EXISTS if the prefix, a row or the name of
- * the pass is taken; XIR_E_INVALID if it or a row contradicts itself; XIR_E_ABI and XIR_E_UNSUPPORTED as
+/* Adds a dialect, its rows and its name of the pass to-xir, all or none. XIR_E_EXISTS if the prefix, a row or the
+ * name of the pass is taken; XIR_E_INVALID if it or a row contradicts itself; XIR_E_ABI and XIR_E_UNSUPPORTED as
  * xir_convert_register. Not while other threads convert with this context, or run pipelines. */
 XIR_API xir_status xir_dialect_register(xir_context *ctx, const xir_dialect_decl *dialect, xir_diags *why);
 /* The dialect that a class key is of, "onnx::Conv"; in the order of registration. NULL: there is none. */
@@ -112,12 +115,12 @@ XIR_API const xir_dialect_decl *xir_dialect_at(xir_context *ctx, size_t i);
 XIR_API bool xir_class_is_dialect(const xir_class *cls);
 XIR_API bool xir_network_is_dialect(const xir_network *net);
 
-/* Checks a dialect network: names and types of attributes, numbers of inputs and outputs, values that nobody makes or
- * several nodes do, cycles, and what the nodes compute: declared types against inferred ones. Adds all findings, each
- * with the node's place as the dialect has it ("/graph/node/17/attribute/pads", "/graph/node/17/input/1"); an op that nobody knows
- * is an error if it is of the format's own set, else a note. A faulty node's outputs count with the types that they are
- * declared to have, so that one fault is one finding. Returns the first error's status. Networks without dialect ops are
- * XIR_OK. */
+/* Checks a dialect network: names and types of attributes, numbers of inputs and outputs, values that nobody makes
+ * or several nodes do, cycles, and what the nodes compute: declared types against inferred ones. Adds all findings,
+ * each with the node's place as the dialect has it ("/graph/node/17/attribute/pads", "/graph/node/17/input/1"); an
+ * op that nobody knows is an error if it is of the format's own set, else a note. A faulty node's outputs count with
+ * the types that they are declared to have, so that one fault is one finding. Returns the first error's status.
+ * Networks without dialect ops are XIR_OK. */
 XIR_API xir_status xir_dialect_check(const xir_network *net, xir_diags *why);
 
 /* ---- for hooks: the node -------------------------------------------------------------------------------------------
@@ -166,21 +169,21 @@ XIR_API bool       xir_node_reals(xir_node *at, size_t i, const double **out, si
 /* The input, which must be Params. */
 XIR_API xir_value *xir_node_params(xir_node *at, size_t i);
 
-/* Attributes, or what they are if they are not there, or none. A bool is the integer 0 or 1, an integer a real; Params of one
- * element are a number. */
+/* Attributes, or what they are if they are not there, or none. A bool is the integer 0 or 1, an integer a real;
+ * Params of one element are a number. */
 XIR_API const xir_any *xir_node_attr(const xir_node *at, const char *name);
 XIR_API int64_t        xir_node_int(const xir_node *at, const char *name, int64_t otherwise);
 XIR_API double         xir_node_real(const xir_node *at, const char *name, double otherwise);
 XIR_API bool           xir_node_bool(const xir_node *at, const char *name, bool otherwise);
 XIR_API xir_str        xir_node_text(const xir_node *at, const char *name, const char *otherwise);
 XIR_API bool           xir_node_is(const xir_node *at, const char *name, const char *text);
-/* A list of integers; false if it is not there. The second: of an attribute, or of an input in later versions. The third:
- * of reals, or integers. */
+/* A list of integers; false if it is not there. The second: of an attribute, or of an input in later versions. The
+ * third: of reals, or integers. */
 XIR_API bool           xir_node_items(xir_node *at, const char *name, xir_ints *out);
 XIR_API bool           xir_node_list(xir_node *at, const char *name, size_t input, xir_ints *out);
 XIR_API bool           xir_node_real_items(xir_node *at, const char *name, const double **out, size_t *n);
-/* Params among the attributes, as a value. NULL if there are none, or after a failure: what is there but is not a tensor of
- * numbers lets the node stay. */
+/* Params among the attributes, as a value. NULL if there are none, or after a failure: what is there but is not a
+ * tensor of numbers lets the node stay. */
 XIR_API xir_value     *xir_node_attr_params(xir_node *at, const char *name);
 /* A text that must be one of several, "A|B"; false after a finding. `otherwise`: what it is if it is not there. */
 XIR_API bool           xir_node_one_of(xir_node *at, const char *name, const char *otherwise, const char *words);
@@ -193,11 +196,11 @@ XIR_API bool           xir_node_axis(xir_node *at, const char *where, int64_t ax
 
 /* The dims of a value, in memory of the conversion; negative ones are not known. No dims of NULL. */
 XIR_API xir_ints xir_node_dims(xir_node *at, const xir_value *v);
-/* Returns true if dims [from, to) are known; `to` may be past the end. Otherwise the node stays: what a foreign format leaves
- * to the time of running may be an attribute in XIR. */
+/* Returns true if dims [from, to) are known; `to` may be past the end. Otherwise the node stays: what a foreign
+ * format leaves to the time of running may be an attribute in XIR. */
 XIR_API bool     xir_node_need_dims(xir_node *at, const xir_value *v, size_t from, size_t to);
-/* Inputs i and j, as given: a finding at input j unless they have the same element type; unless they broadcast, aligned at
- * their last dims. False after a finding, and for NULL. */
+/* Inputs i and j, as given: a finding at input j unless they have the same element type; unless they broadcast,
+ * aligned at their last dims. False after a finding, and for NULL. */
 XIR_API bool     xir_node_same_elements(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b);
 XIR_API bool     xir_node_broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b);
 
@@ -249,7 +252,8 @@ XIR_API xir_value *xir_node_constant(xir_node *at, const xir_type *element, cons
  * once, each only once for an order, and keep their name. The layout's letters may be NULL: none. */
 XIR_API xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order, size_t rank, const char *letters);
 
-/* Operations that foreign ones are often made of, each by xir_node_make; NULL after a failure or for an operand NULL. */
+/* Operations that foreign ones are often made of, each by xir_node_make; NULL after a failure or for an operand
+ * NULL. */
 
 /* A constant of rank 0. */
 XIR_API xir_value *xir_node_scalar(xir_node *at, const xir_type *element, double value);
@@ -262,16 +266,17 @@ XIR_API xir_value *xir_node_unary(xir_node *at, const char *cls, xir_value *x);
 /* The same elements in other dims, of which one may be -1: the one that is left; Params keep their bytes. The layout's
  * letters may be NULL: none. The node stays if more dims are not known. */
 XIR_API xir_value *xir_node_reshaped(xir_node *at, xir_value *x, const xir_ints *dims, const char *letters);
-/* Dims of 1 at some axes of the result; `where` is for the finding about an axis that is out of bounds or appears twice. */
+/* Dims of 1 at some axes of the result; `where` is for the finding about an axis that is out of bounds or appears
+ * twice. */
 XIR_API xir_value *xir_node_unsqueezed(xir_node *at, xir_value *x, const xir_ints *axes, const char *where);
 /* The value in another element type; the value itself if it has it. */
 XIR_API xir_value *xir_node_cast(xir_node *at, xir_value *x, const xir_type *element);
-/* Feature maps of 3 to 5 dims: from channels after the batch, as most formats have them, to channels after all other dims, as
- * XIR's operations have them; and back. */
+/* Feature maps of 3 to 5 dims: from channels after the batch, as most formats have them, to channels after all other
+ * dims, as XIR's operations have them; and back. */
 XIR_API xir_value *xir_node_channels_last(xir_node *at, xir_value *x);
 XIR_API xir_value *xir_node_channels_second(xir_node *at, xir_value *x);
-/* A reduction ("Sum", "Mean", "Max") over axes that count from the start or the end; a class that reduces one dim is made for
- * each. Over no axes it is the value. */
+/* A reduction ("Sum", "Mean", "Max") over axes that count from the start or the end; a class that reduces one dim is
+ * made for each. Over no axes it is the value. */
 XIR_API xir_value *xir_node_reduced(xir_node *at, const char *cls, xir_value *x, const xir_ints *axes, bool keep);
 
 /* Says what output `i` of the node is; the second, that the first output is the first output of such an op. */
@@ -280,8 +285,8 @@ XIR_API bool xir_node_becomes(xir_node *at, const char *cls, xir_values inputs, 
 /* Gives an output of a node that stays a type, if it has none. */
 XIR_API void xir_node_type_output(xir_node *at, size_t i, const xir_type *type);
 
-/* Hooks for rows: of an op that only gives its first input (a constant under another name is a constant); of one that no
- * operation of XIR computes, whose outputs stay without types. */
+/* Hooks for rows: of an op that only gives its first input (a constant under another name is a constant); of one
+ * that no operation of XIR computes, whose outputs stay without types. */
 XIR_API bool xir_convert_copy(xir_node *at);
 XIR_API bool xir_convert_unsupported(xir_node *at);
 

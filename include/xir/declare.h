@@ -69,8 +69,9 @@
  *             PRODUCT   the first input times the second: a constant among them, and what is added, hold the ratios; of two maps
  *                       the scales that are named do (an attribute of xir_scales)
  *
- * The functions are hidden outside of the program or shared object that has the list, so that two plug-ins may call an op by the
- * same id, or as one of the library's. A shared library that offers its classes defines XIR_DECLARED as XIR_API first.
+ * The functions are hidden outside of the program or shared object that has the list, so that two plug-ins may call an
+ * op by the same id, or as one of the library's. A shared library that offers its classes defines XIR_DECLARED as
+ * XIR_API first.
  */
 #include <xir/op.h>
 

@@ -56,10 +56,10 @@ XIR_API xir_status xir_diags_add(xir_diags *diags, xir_severity severity, xir_st
 /* Adds a finding with every field given; all texts are copied. */
 XIR_API xir_status xir_diags_append(xir_diags *diags, const xir_diag *diag);
 
-/* Prints one finding, or all, one a line: `file:line:col: /json/pointer: what`, `file@0xoffset: …` where
- * there are no lines, warnings and notes with their word before the sentence. Control characters (those of Unicode
- * that change the direction of text or end a line, too) and invalid UTF-8 in texts from files are printed as \xNN,
- * so that a file cannot drive a terminal. A list ends with "and N more" if not all were kept. It is handed to `out` in few
+/* Prints one finding, or all, one a line: `file:line:col: /json/pointer: what`, `file@0xoffset: …` where there are
+ * no lines, warnings and notes with their word before the sentence. Control characters (those of Unicode that change
+ * the direction of text or end a line, too) and invalid UTF-8 in texts from files are printed as \xNN, so that a
+ * file cannot drive a terminal. A list ends with "and N more" if not all were kept. It is handed to `out` in few
  * pieces, however many findings it has. */
 XIR_API void xir_diag_print(const xir_diag *diag, FILE *out);
 XIR_API void xir_diags_print(const xir_diags *diags, FILE *out);

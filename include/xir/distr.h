@@ -38,7 +38,8 @@ XIR_API void               xir_distr_free(xir_distr_builder *builder);
 /* Marks [start, end); an empty range changes nothing; XIR_E_BOUNDS outside [0, total]. */
 XIR_API xir_status xir_distr_set_valid(xir_distr_builder *builder, int64_t start, int64_t end);
 XIR_API xir_status xir_distr_set_invalid(xir_distr_builder *builder, int64_t start, int64_t end);
-/* Adds elements at the end: `count` alike, or a mask. XIR_E_BOUNDS if `count` is negative, XIR_E_LIMIT beyond 2^63 - 1. */
+/* Adds elements at the end: `count` alike, or a mask. XIR_E_BOUNDS if `count` is negative, XIR_E_LIMIT beyond 2^63 -
+ * 1. */
 XIR_API xir_status xir_distr_append(xir_distr_builder *builder, int64_t count, bool valid);
 XIR_API xir_status xir_distr_append_mask(xir_distr_builder *builder, const bool *mask, size_t n);
 /* Whether invalid elements are held as zero (true, the default) or do not exist. */

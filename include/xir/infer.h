@@ -20,18 +20,19 @@ XIR_API size_t          xir_infer_input_count(const xir_infer *at);
 XIR_API const xir_type *xir_infer_input(const xir_infer *at, size_t i);
 /* The type of output `i` as far as it is known: for WORK functions. NULL past the last one. */
 XIR_API const xir_type *xir_infer_output(const xir_infer *at, size_t i);
-/* Whether an input is a constant of the network: the same answer while the network is built, checked and run. Like its type, this is
- * part of what an answer depends on, and the answer is reused. */
+/* Whether an input is a constant of the network: the same answer while the network is built, checked and run. Like
+ * its type, this is part of what an answer depends on, and the answer is reused. */
 XIR_API bool            xir_infer_input_is_params(const xir_infer *at, size_t i);
 /* The value itself, for the few results that depend on a constant's bytes; it makes the answer depend on more
  * than types, so the answer is not reused. */
 XIR_API const xir_value *xir_infer_input_value(xir_infer *at, size_t i);
 
-/* Fails, naming the port, unless the first `n` inputs are tensors that are not tiled: what rules for the host understand. */
+/* Fails, naming the port, unless the first `n` inputs are tensors that are not tiled: what rules for the host
+ * understand. */
 XIR_API xir_status xir_infer_need_tensors(xir_infer *at, size_t n);
 
-/* The product of dims: 0 if one of them is, else XIR_UNKNOWN_DIM if one is unknown. More than 64 bits is a failure, XIR_E_LIMIT at
- * `where`. */
+/* The product of dims: 0 if one of them is, else XIR_UNKNOWN_DIM if one is unknown. More than 64 bits is a failure,
+ * XIR_E_LIMIT at `where`. */
 XIR_API xir_status xir_infer_product(xir_infer *at, const char *where, const int64_t *dims, size_t n, int64_t *out);
 
 /* Gives the next output's type. The third gives element type and layout of `like`, without merged distributions, and

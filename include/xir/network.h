@@ -42,8 +42,8 @@ typedef enum xir_network_text {
     XIR_TEXT_COUNT
 } xir_network_text;
 
-/* Reads a text, which lives as long as the network, or sets it to a copy. XIR_E_BOUNDS for no text of the list, XIR_E_MEMORY;
- * the old text stays then. */
+/* Reads a text, which lives as long as the network, or sets it to a copy. XIR_E_BOUNDS for no text of the list,
+ * XIR_E_MEMORY; the old text stays then. */
 XIR_API xir_str    xir_network_text_of(const xir_network *net, xir_network_text which);
 XIR_API xir_status xir_network_set_text(xir_network *net, xir_network_text which, xir_str text);
 #define xir_network_name(net) xir_network_text_of((net), XIR_TEXT_NAME)
@@ -68,12 +68,12 @@ XIR_API xir_op  *xir_network_first(const xir_network *net);
 XIR_API xir_op  *xir_network_last(const xir_network *net);
 /* The next op of one class from `op` on (not including it; NULL: from the start): a typed walk. */
 XIR_API xir_op  *xir_network_next_of_class(const xir_network *net, const xir_op *op, const xir_class_decl *decl);
-/* By position in execution order, from the end if negative; NULL past the ends. Constant time after the first call since
- * a change, which is linear. */
+/* By position in execution order, from the end if negative; NULL past the ends. Constant time after the first call
+ * since a change, which is linear. */
 XIR_API xir_op  *xir_network_op_at(const xir_network *net, int64_t i);
 XIR_API int64_t  xir_network_index_of(const xir_network *net, const xir_op *op);
-/* By id: constant time, linear once. By name: the first of that name, linear. NULL if there is none (or no memory for the
- * table that finding by id makes). */
+/* By id: constant time, linear once. By name: the first of that name, linear. NULL if there is none (or no memory
+ * for the table that finding by id makes). */
 XIR_API xir_op    *xir_network_op_by_id(const xir_network *net, int64_t op_id);
 XIR_API xir_value *xir_network_value_by_id(const xir_network *net, int64_t v_id);
 XIR_API xir_op    *xir_network_op_by_name(const xir_network *net, xir_str name);
@@ -98,8 +98,8 @@ XIR_API int64_t xir_network_next_value_id(const xir_network *net);
 XIR_API xir_status xir_network_remove(xir_network *net, xir_op *op);
 XIR_API xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user, size_t *removed);
 /* Takes several out and connects their neighbours: a use of output i of a removed op becomes a use of the op's
- * non-Params input i (its only one, if it has one). XIR_E_INVALID if there is none. Uses of their sub ops by others become
- * absent inputs. */
+ * non-Params input i (its only one, if it has one). XIR_E_INVALID if there is none. Uses of their sub ops by others
+ * become absent inputs. */
 XIR_API xir_status xir_network_bypass(xir_network *net, xir_op *const *ops, size_t n);
 
 /* Puts an unplaced op into the place of `old`, which is erased; uses of its outputs are dropped (absent inputs), or
@@ -113,18 +113,20 @@ XIR_API xir_status xir_network_connect(xir_network *net, xir_value *value, xir_o
 /* Moves a placed op before another (NULL: to the end). */
 XIR_API xir_status xir_op_move(xir_op *op, xir_op *before);
 
-/* Re-inference of all ops in execution order: types that differ are replaced, values whose types don't keep theirs. Ops without
- * inference keep what they have, and so do ops with types that do not follow from their inputs (XIR_E_UNSUPPORTED: quantised
- * or tiled). Quantised elements that differ from what is inferred, or stand where floats are inferred or the other way round, stay: they are
- * a conversion. Adds the other findings, and returns the first one's status. Linear. */
+/* Re-inference of all ops in execution order: types that differ are replaced, values whose types don't keep theirs.
+ * Ops without inference keep what they have, and so do ops with types that do not follow from their inputs
+ * (XIR_E_UNSUPPORTED: quantised or tiled). Quantised elements that differ from what is inferred, or stand where
+ * floats are inferred or the other way round, stay: they are a conversion. Adds the other findings, and returns the
+ * first one's status. Linear. */
 XIR_API xir_status xir_network_infer(xir_network *net, xir_diags *why);
 
-/* Makes every op (and sub op) of an unknown class whose class has been registered since, by xir_class_register or a plug-in, a real one
- * in its place, as if the class had been known when the file was read: same id, name, inputs, outputs, uses and tags; what it
- * carried undeclared becomes attributes, and objects in them of their classes. So it is saved as before, if it was spelled as
- * writers spell it. An op whose attributes do not decode stays as it was, with a finding at its place ("/ops/17/start"); the
- * first one's status is returned. Ops of classes that are still unknown are no finding. Nothing is checked or inferred. Linear.
- * Objects of unknown classes elsewhere (an element type) stay until the file is read again. */
+/* Makes every op (and sub op) of an unknown class whose class has been registered since, by xir_class_register or a
+ * plug-in, a real one in its place, as if the class had been known when the file was read: same id, name, inputs,
+ * outputs, uses and tags; what it carried undeclared becomes attributes, and objects in them of their classes. So it
+ * is saved as before, if it was spelled as writers spell it. An op whose attributes do not decode stays as it was,
+ * with a finding at its place ("/ops/17/start"); the first one's status is returned. Ops of classes that are still
+ * unknown are no finding. Nothing is checked or inferred. Linear. Objects of unknown classes elsewhere (an element
+ * type) stay until the file is read again. */
 XIR_API xir_status xir_network_resolve(xir_network *net, xir_diags *why);
 
 /* The whole check of docs/errors.md: every op, value, type, id, order, and the rules of a network. Adds every finding,

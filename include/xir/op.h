@@ -12,7 +12,8 @@ typedef struct xir_mtype   xir_mtype;
 
 #define XIR_NO_ID INT64_MIN  /* "number it for me" */
 
-/* A cursor: where and how the next op is added. Set once, passed by value; zero but for `net` is the end of the network. */
+/* A cursor: where and how the next op is added. Set once, passed by value; zero but for `net` is the end of the
+ * network. */
 typedef struct xir_at {
     xir_network           *net;
     const xir_target      *target;   /* NULL: host                                              */
@@ -173,9 +174,9 @@ XIR_API xir_status xir_op_remove_input(xir_op *op, size_t i);
 XIR_API xir_status xir_op_remove_input_id(xir_op *op, int64_t v_id);
 XIR_API void       xir_op_clear_inputs(xir_op *op);
 
-/* Makes the outputs have these types: values that are there keep id, name, tags and uses, missing ones are made, surplus
- * ones must be unused (XIR_E_IN_USE). The outputs of an op lie together: if one that has outputs gets more, all of them
- * move, and pointers to them must be asked for anew. */
+/* Makes the outputs have these types: values that are there keep id, name, tags and uses, missing ones are made,
+ * surplus ones must be unused (XIR_E_IN_USE). The outputs of an op lie together: if one that has outputs gets more,
+ * all of them move, and pointers to them must be asked for anew. */
 XIR_API xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n);
 
 /* Whether anything is registered that infers the op's outputs. */
@@ -224,8 +225,8 @@ XIR_API xir_op        *xir_use_op(const xir_use *use);
 XIR_API size_t         xir_use_index(const xir_use *use);
 XIR_API size_t         xir_value_use_count(const xir_value *value);
 
-/* Name (copied), type and memory type are replaced; the users of the value see the new ones at once, and are not inferred again.
- * An id must be free, XIR_E_EXISTS, and not negative, XIR_E_BOUNDS; all may find no memory. */
+/* Name (copied), type and memory type are replaced; the users of the value see the new ones at once, and are not
+ * inferred again. An id must be free, XIR_E_EXISTS, and not negative, XIR_E_BOUNDS; all may find no memory. */
 XIR_API xir_status     xir_value_set_name(xir_value *value, xir_str name);
 XIR_API xir_status     xir_value_set_id(xir_value *value, int64_t id);
 XIR_API xir_status     xir_value_set_type(xir_value *value, const xir_type *type);

@@ -29,22 +29,23 @@ XIR_API xir_status xir_params_fill(xir_value *params, size_t element_size,
                                    void (*fill)(void *user, size_t i, void *out), void *user);
 XIR_API xir_status xir_params_fill_f32(xir_value *params, float (*fill)(size_t i));
 
-/* Whether there are bytes, which a type that takes none always has; whether they lie in a mapped file and have not been copied.
- * Bytes of a file that is watched (XIR_VERIFY_ON_TOUCH) and was changed are not there: whoever asks for them first finds out, then
- * everybody knows. The calls below then give NULL or XIR_E_IO. */
+/* Whether there are bytes, which a type that takes none always has; whether they lie in a mapped file and have not
+ * been copied. Bytes of a file that is watched (XIR_VERIFY_ON_TOUCH) and was changed are not there: whoever asks for
+ * them first finds out, then everybody knows. The calls below then give NULL or XIR_E_IO. */
 XIR_API bool xir_params_has_data(const xir_value *params);
 XIR_API bool xir_params_is_lazy(const xir_value *params);
 
-/* The bytes, NULL if there are none or none are needed; `size` may be NULL. Not aligned in general: cast only
- * what xir_params_typed gives, or copy with xir_params_read. Valid until the params are given other bytes. A mapped file
+/* The bytes, NULL if there are none or none are needed; `size` may be NULL. Not aligned in general: cast only what
+ * xir_params_typed gives, or copy with xir_params_read. Valid until the params are given other bytes. A mapped file
  * that another program shortens while it is mapped raises SIGBUS on access: see docs/formats.md. */
 XIR_API const void *xir_params_data(const xir_value *params, uint64_t *size);
 /* The same if it is aligned to `alignment` (a power of two), otherwise NULL. */
 XIR_API const void *xir_params_typed(const xir_value *params, size_t alignment);
-/* Copies bytes out. XIR_E_MISSING without bytes, XIR_E_BOUNDS outside, XIR_E_IO if they were those of a watched file. */
+/* Copies bytes out. XIR_E_MISSING without bytes, XIR_E_BOUNDS outside, XIR_E_IO if they were those of a watched
+ * file. */
 XIR_API xir_status xir_params_read(const xir_value *params, uint64_t offset, void *out, size_t size);
-/* Bytes that may be written, of this value alone: copies them first if they are shared, borrowed or mapped. NULL without
- * memory or bytes. Aligned to 16. */
+/* Bytes that may be written, of this value alone: copies them first if they are shared, borrowed or mapped. NULL
+ * without memory or bytes. Aligned to 16. */
 XIR_API void *xir_params_edit(xir_value *params);
 
 /* Copies lazily mapped bytes into memory: XIR_E_MEMORY, or XIR_E_IO of a watched file. Clears: lets the bytes go. */

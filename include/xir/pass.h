@@ -1,5 +1,5 @@
-/* Passes: functions that change a network, known by name, and pipelines of them written as text. docs/passes.md shows what each one does;
- * docs/writing-a-pass.md is a walk through a new one. */
+/* Passes: functions that change a network, known by name, and pipelines of them written as text. docs/passes.md
+ * shows what each one does; docs/writing-a-pass.md is a walk through a new one. */
 #ifndef XIR_PASS_H
 #define XIR_PASS_H
 
@@ -72,33 +72,35 @@ XIR_API xir_network *xir_pass_network(const xir_pass *at);
 XIR_API xir_context *xir_pass_context(const xir_pass *at);
 /* The `user` of the declaration. */
 XIR_API void        *xir_pass_user(const xir_pass *at);
-/* Options, by the names of the declaration: what the pipeline says, else the configuration of the run under "pass.option", else
- * the default. Another name is a programming error: 0 or the empty text. */
+/* Options, by the names of the declaration: what the pipeline says, else the configuration of the run under
+ * "pass.option", else the default. Another name is a programming error: 0 or the empty text. */
 XIR_API int64_t xir_pass_int(const xir_pass *at, const char *option);
 XIR_API double  xir_pass_real(const xir_pass *at, const char *option);
 XIR_API bool    xir_pass_bool(const xir_pass *at, const char *option);
 XIR_API xir_str xir_pass_text(const xir_pass *at, const char *option);
 /* What the configuration of the whole run has under a key; NULL: nothing. */
 XIR_API const xir_any *xir_pass_config(const xir_pass *at, const char *key);
-/* Counts changes: what a group asks for, and the report. A pass that counts none leaves the network as it was, ids and names
- * included; a verified run compares. */
+/* Counts changes: what a group asks for, and the report. A pass that counts none leaves the network as it was, ids
+ * and names included; a verified run compares. */
 XIR_API void xir_pass_changed(xir_pass *at, size_t n);
-/* Says what is wrong with an op (NULL: with the network) and returns `code`; or what people should know, without failing. */
+/* Says what is wrong with an op (NULL: with the network) and returns `code`; or what people should know, without
+ * failing. */
 XIR_API xir_status xir_pass_fail(xir_pass *at, xir_status code, const xir_op *op, const char *format, ...) XIR_PRINTF(4, 5);
 XIR_API void       xir_pass_diag(xir_pass *at, xir_severity severity, const xir_op *op, const char *format, ...) XIR_PRINTF(4, 5);
 XIR_API xir_diags *xir_pass_diags(xir_pass *at);
 
 /* ---- the list ------------------------------------------------------------------------------------------------- */
 
-/* Registers a pass. XIR_E_EXISTS for a name that another one has, XIR_E_INVALID for a declaration that contradicts itself (no name, a
- * default that is none of its kind, a needed pass that is not registered), XIR_E_ABI. On failure the context is as before. */
+/* Registers a pass. XIR_E_EXISTS for a name that another one has, XIR_E_INVALID for a declaration that contradicts
+ * itself (no name, a default that is none of its kind, a needed pass that is not registered), XIR_E_ABI. On failure
+ * the context is as before. */
 XIR_API xir_status xir_pass_register(xir_context *ctx, const xir_pass_decl *decl, xir_diags *why);
 /* By name, NULL if there is none; in the order of registration, NULL past the end. */
 XIR_API const xir_pass_decl *xir_pass_find(xir_context *ctx, xir_str name);
 XIR_API const xir_pass_decl *xir_pass_at(xir_context *ctx, size_t i);
 
-/* Runs one pass with options as a pipeline writes them between its braces, "limit=1M"; NULL: the defaults. What it needs is not
- * run. `changes` may be NULL. Fails as xir_pipeline_run. */
+/* Runs one pass with options as a pipeline writes them between its braces, "limit=1M"; NULL: the defaults. What it
+ * needs is not run. `changes` may be NULL. Fails as xir_pipeline_run. */
 XIR_API xir_status xir_pass_run(xir_network *net, const char *name, const char *options, size_t *changes, xir_diags *why);
 
 /* ---- pipelines ------------------------------------------------------------------------------------------------ */
@@ -111,19 +113,22 @@ XIR_API xir_status xir_pass_run(xir_network *net, const char *name, const char *
  *     option   = name [ "=" value ]
  *     value    = text without blanks and , ( ) { } "  |  '"' anything, with \" and \\ for " and \ '"'
  *
- * with blanks and line ends between them. fix(...) repeats its steps until all of them, one after the other, have changed nothing;
- * it is XIR_E_LIMIT if they still do after as many rounds as its one option says, fix{limit=100}(...). Groups may be 16 deep. */
+ * with blanks and line ends between them. fix(...) repeats its steps until all of them, one after the other, have
+ * changed nothing; it is XIR_E_LIMIT if they still do after as many rounds as its one option says,
+ * fix{limit=100}(...). Groups may be 16 deep. */
 typedef struct xir_pipeline xir_pipeline;
 
-/* NULL with a finding that has line and column: XIR_E_SYNTAX, XIR_E_UNKNOWN no such pass or option (with the one that was perhaps
- * meant), XIR_E_TYPE a value of another kind, XIR_E_EXISTS an option twice, XIR_E_LIMIT too deep, XIR_E_MEMORY. It keeps nothing of
- * the text, and the context alive. A pipeline does not change: several threads may run it, each on a network of its own. */
+/* NULL with a finding that has line and column: XIR_E_SYNTAX, XIR_E_UNKNOWN no such pass or option (with the one
+ * that was perhaps meant), XIR_E_TYPE a value of another kind, XIR_E_EXISTS an option twice, XIR_E_LIMIT too deep,
+ * XIR_E_MEMORY. It keeps nothing of the text, and the context alive. A pipeline does not change: several threads may
+ * run it, each on a network of its own. */
 XIR_API xir_pipeline *xir_pipeline_parse(xir_context *ctx, xir_str text, xir_diags *why);
 XIR_API void          xir_pipeline_free(xir_pipeline *pipeline);   /* accepts NULL */
-/* The canonical text: no blanks, options in the order of their declaration, quotes where they are needed. Parsed, it is the same
- * pipeline. */
+/* The canonical text: no blanks, options in the order of their declaration, quotes where they are needed. Parsed, it
+ * is the same pipeline. */
 XIR_API xir_status    xir_pipeline_print(const xir_pipeline *pipeline, xir_text_buffer *out);
-/* What `xir opt` runs if nobody says what: from an ONNX dialect network, or one of ours, to an optimised one. Static. */
+/* What `xir opt` runs if nobody says what: from an ONNX dialect network, or one of ours, to an optimised one.
+ * Static. */
 XIR_API const char   *xir_default_pipeline(void);
 
 /* ---- what a run says ------------------------------------------------------------------------------------------ */
@@ -167,8 +172,8 @@ typedef struct xir_pass_event {
     xir_diags           *why;
 } xir_pass_event;
 
-/* Who watches a run: `before` every pass and `after` each that did not fail. Either may be NULL; what is no XIR_OK ends the run, as
- * if the pass had failed. */
+/* Who watches a run: `before` every pass and `after` each that did not fail. Either may be NULL; what is no XIR_OK
+ * ends the run, as if the pass had failed. */
 typedef struct xir_pass_watch {
     uint32_t     size;      /* XIR_INIT(xir_pass_watch) */
     xir_status (*before)(void *user, const xir_pass_event *event);

@@ -1,9 +1,9 @@
-/* Patterns: what a part of a network looks like, written as a table, and how it is rewritten. docs/patterns.md is a walk
- * through one.
+/* Patterns: what a part of a network looks like, written as a table, and how it is rewritten. docs/patterns.md is a
+ * walk through one.
  *
  * A row of the table stands for a value and says what makes it; a row that others name as their input is the same value
- * for all of them, so the table is a graph. Rows name rows before them; the last row is the root, and the root's inputs,
- * theirs, and so on are the pattern. x * sigmoid(x) is
+ * for all of them, so the table is a graph. Rows name rows before them; the last row is the root, and the root's
+ * inputs, theirs, and so on are the pattern. x * sigmoid(x) is
  *
  *     enum { X, GATE, OUT };
  *     static const xir_pattern_row silu_rows[] = {
@@ -53,8 +53,8 @@ typedef enum xir_pattern_test {
     XIR_TEST_WHERE       /* `where` says so                                                       */
 } xir_pattern_test;
 
-/* An attribute by name (NULL: none): declared, or carried undeclared by an op of a dialect. Undeclared lists can only be
- * asked for by presence here, and otherwise by the row's `where`. */
+/* An attribute by name (NULL: none): declared, or carried undeclared by an op of a dialect. Undeclared lists can
+ * only be asked for by presence here, and otherwise by the row's `where`. */
 typedef struct xir_pattern_attr {
     const char      *name;
     xir_pattern_test test;
@@ -84,8 +84,8 @@ typedef struct xir_pattern_row {
     size_t             n_inputs;
     bool               commutes;       /* the first two inputs may lie the other way round    */
     uint8_t            output;         /* of OP and OUTPUT                                    */
-    /* OP: if it does not fit, the row stands for what its first input does: the op is not there. ANY, PARAMS, NUMBER: the
-     * input may be absent. Not of the root. */
+    /* OP: if it does not fit, the row stands for what its first input does: the op is not there. ANY, PARAMS,
+     * NUMBER: the input may be absent. Not of the root. */
     bool               optional;
     /* Of the value. */
     size_t             uses;           /* exactly so many uses; 0: any number                 */
@@ -120,8 +120,8 @@ typedef struct xir_pattern_decl {
     const char            *name;       /* for findings: "silu"                                    */
     const xir_pattern_row *rows;
     size_t                 n_rows;
-    /* Outputs of the ops of the pattern, but for those of the root, are used by ops of the pattern only: who rewrites it
-     * leaves nothing behind. Outputs of the network count as used by its Output. */
+    /* Outputs of the ops of the pattern, but for those of the root, are used by ops of the pattern only: who
+     * rewrites it leaves nothing behind. Outputs of the network count as used by its Output. */
     bool                   closed;
     /* The last word about a match; if it says no, other ways to match this op are tried. */
     bool                 (*check)(const xir_match *match, void *user);
@@ -159,17 +159,17 @@ struct xir_match {
 };
 
 /* The op of an OP row, and the op that makes the value of any other row; NULL: the op is optional and not there, the
- * value is Params, or the row belongs to an alternative that was not taken. The value of any row; NULL: an absent input,
- * such an alternative, an op that has no such output, or a REST. */
+ * value is Params, or the row belongs to an alternative that was not taken. The value of any row; NULL: an absent
+ * input, such an alternative, an op that has no such output, or a REST. */
 static inline xir_op    *xir_match_op(const xir_match *m, unsigned row)    { return m->ops[row]; }
 static inline xir_value *xir_match_value(const xir_match *m, unsigned row) { return m->values[row]; }
 /* Whether an op is one that an OP row stands for. */
 XIR_API bool xir_match_has(const xir_match *m, const xir_op *op);
 
-/* Whether the pattern fits with this op as its root. If there are several ways, the first: alternatives in their order,
- * commuting inputs as they lie before they are exchanged, an optional op before its absence. All ways are tried before
- * the answer is no: what that costs depends on the pattern alone, but for the uses of closed patterns and `uses`. Ops are
- * placed ones. */
+/* Whether the pattern fits with this op as its root. If there are several ways, the first: alternatives in their
+ * order, commuting inputs as they lie before they are exchanged, an optional op before its absence. All ways are
+ * tried before the answer is no: what that costs depends on the pattern alone, but for the uses of closed patterns
+ * and `uses`. Ops are placed ones. */
 XIR_API bool xir_pattern_match(const xir_pattern *pattern, xir_op *root, xir_match *out);
 
 /* The next match in execution order of roots, behind the one that is in `m`; the first if `m` is zero. Matches may
@@ -190,8 +190,8 @@ typedef enum xir_verdict {
     XIR_REWRITE_FAILED   /* a call failed: the network has its finding                            */
 } xir_verdict;
 
-/* Changes the network as it likes. Ops of the match, their neighbours, what is placed before or after them and what uses
- * them is seen by the rewriter; changes elsewhere are told by xir_rewriter_touch. */
+/* Changes the network as it likes. Ops of the match, their neighbours, what is placed before or after them and what
+ * uses them is seen by the rewriter; changes elsewhere are told by xir_rewriter_touch. */
 typedef xir_verdict xir_rewrite_fn(xir_rewriter *at, const xir_match *match, void *user);
 
 typedef struct xir_rule {
@@ -209,11 +209,11 @@ XIR_API void         xir_rewriter_stop(xir_rewriter *at);
 
 /* A cursor for the op that takes the root's place: before the root, with its name and target. */
 XIR_API xir_at xir_match_at(const xir_match *m);
-/* Lets `now` stand for the value of the root: its uses move; unless `now` is Params or a value that is an input of the
- * match, it takes the root's name, and its tags if it has none. Then the ops of the match that nothing uses any more are erased, but for the
- * one that makes `now`. Says DONE; FAILED without memory, or if `now` is NULL, as it is if making it failed; LEFT if
- * `now` is of another type than the value: then the op that makes it is erased, if nothing uses it and it is not of the
- * match. */
+/* Lets `now` stand for the value of the root: its uses move; unless `now` is Params or a value that is an input of
+ * the match, it takes the root's name, and its tags if it has none. Then the ops of the match that nothing uses any
+ * more are erased, but for the one that makes `now`. Says DONE; FAILED without memory, or if `now` is NULL, as it is
+ * if making it failed; LEFT if `now` is of another type than the value: then the op that makes it is erased, if
+ * nothing uses it and it is not of the match. */
 XIR_API xir_verdict xir_match_replace(const xir_match *m, xir_value *now);
 
 /* Rewrites until no rule fits any op. `rule_size` is sizeof(xir_rule), so that rules can grow. First all ops are

@@ -1,14 +1,14 @@
 /* Plug-ins: shared objects that bring classes of operations, targets, inference, passes, kernels, conversions, dialects
- * and formats to a context while a program runs. A plug-in is written with the public headers alone, like any program that has classes
- * of its own, and linked with nothing: it meets the library of the program that loads it. It exports one function,
- * xir_plugin_entry. docs/writing-an-op.md is a walk through one, docs/writing-a-pass.md through one with a pass,
- * docs/writing-a-target.md through one with targets.
+ * and formats to a context while a program runs. A plug-in is written with the public headers alone, like any program
+ * that has classes of its own, and linked with nothing: it meets the library of the program that loads it. It exports
+ * one function, xir_plugin_entry. docs/writing-an-op.md is a walk through one, docs/writing-a-pass.md through one with
+ * a pass, docs/writing-a-target.md through one with targets.
  *
- * A program that has libxir.a inside must show it to plug-ins: linked whole and with -rdynamic. Where libxir.so was opened
- * with RTLD_LOCAL, as Python does, its names become global when the first plug-in needs them.
+ * A program that has libxir.a inside must show it to plug-ins: linked whole and with -rdynamic. Where libxir.so was
+ * opened with RTLD_LOCAL, as Python does, its names become global when the first plug-in needs them.
  *
- * Loading a plug-in runs its code, with all rights of the program, and it cannot be unloaded before its context is freed. So
- * only an explicit call loads one: no file, no environment variable and no search path ever does. */
+ * Loading a plug-in runs its code, with all rights of the program, and it cannot be unloaded before its context is
+ * freed. So only an explicit call loads one: no file, no environment variable and no search path ever does. */
 #ifndef XIR_PLUGIN_H
 #define XIR_PLUGIN_H
 
@@ -69,18 +69,18 @@ typedef struct xir_plugin {
     .abi = XIR_ABI, .size = sizeof(xir_plugin), .infer_size = sizeof(xir_plugin_infer),                              \
     .kernel_size = sizeof(xir_plugin_kernel), .library = xir_version, .name = (name_)
 
-/* What every plug-in defines, and the library does not. Called once each time the plug-in is loaded; it may call nothing of
- * the library. */
+/* What every plug-in defines, and the library does not. Called once each time the plug-in is loaded; it may call
+ * nothing of the library. */
 XIR_API const xir_plugin *xir_plugin_entry(void);
 
 /* ---- loading ------------------------------------------------------------------------------------------------- */
 
-/* Loads a plug-in into a context: its classes are then registered there as if by xir_class_register, its inference as if by
- * xir_infer_register, its passes as if by xir_pass_register, its kernels as if by xir_kernel_register, its conversions
- * as if by xir_convert_register, its dialects as if by xir_dialect_register, its formats as if by xir_format_register,
- * its targets as if by xir_target_register. No pass of it runs unless a pipeline names it. A path without '/' is a file of
- * the working directory, as open(2) would take it; nothing is searched. All or nothing: after a failure the context has what
- * it had before.
+/* Loads a plug-in into a context: its classes are then registered there as if by xir_class_register, its inference as
+ * if by xir_infer_register, its passes as if by xir_pass_register, its kernels as if by xir_kernel_register, its
+ * conversions as if by xir_convert_register, its dialects as if by xir_dialect_register, its formats as if by
+ * xir_format_register, its targets as if by xir_target_register. No pass of it runs unless a pipeline names it. A path
+ * without '/' is a file of the working directory, as open(2) would take it; nothing is searched. All or nothing: after
+ * a failure the context has what it had before.
  *
  *   XIR_E_IO           the file cannot be opened, or is no ordinary one
  *   XIR_E_UNSUPPORTED  the system's loader refuses it (no shared object, another machine's, a missing symbol: its words are in
@@ -97,13 +97,15 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
  *                      inference on a target, that is neither its own nor registered
  *   XIR_E_LIMIT        more targets than a context can have
  *
- * Loading what is loaded already, be it under another name of the file, is XIR_OK and does nothing. Each context that is to have
- * a plug-in loads it for itself. The shared object stays open until the context is gone, and with it the last network.
- * Other threads may use this context meanwhile, and load other plug-ins: what they have begun goes on with what was there or with
- * what has come. But a plug-in that brings conversions is not loaded while others convert. */
+ * Loading what is loaded already, be it under another name of the file, is XIR_OK and does nothing. Each context
+ * that is to have a plug-in loads it for itself. The shared object stays open until the context is gone, and with it
+ * the last network. Other threads may use this context meanwhile, and load other plug-ins: what they have begun goes
+ * on with what was there or with what has come. But a plug-in that brings conversions is not loaded while others
+ * convert. */
 XIR_API xir_status xir_plugin_load(xir_context *ctx, const char *path, xir_diags *why);
 
-/* What is loaded, in the order of loading: name and path as given. Texts live as long as the context. False past the end. */
+/* What is loaded, in the order of loading: name and path as given. Texts live as long as the context. False past the
+ * end. */
 XIR_API bool xir_context_plugin_at(xir_context *ctx, size_t i, xir_str *name, xir_str *path);
 
 XIR_END

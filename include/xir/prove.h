@@ -1,5 +1,6 @@
-/* Proof by example that networks compute the same: the reference executor runs both on the same inputs. A proof looks at one network
- * after the other; as the watch of a pipeline it looks before the first pass and after every one that changed something. */
+/* Proof by example that networks compute the same: the reference executor runs both on the same inputs. A proof
+ * looks at one network after the other; as the watch of a pipeline it looks before the first pass and after every
+ * one that changed something. */
 #ifndef XIR_PROVE_H
 #define XIR_PROVE_H
 
@@ -46,8 +47,10 @@ XIR_API void       xir_proof_free(xir_proof *proof);   /* accepts NULL */
 /* Fills `out`. XIR_E_ABI. */
 XIR_API xir_status xir_proof_state_of(const xir_proof *proof, xir_proof_state *out, xir_diags *why);
 
-/* Looks at a network. Where an input or an output has got channels last, as layout{io=nhwc} gives them, the arrays follow. The first one that the executor can run whole is what the others are compared with; those before are XIR_OK (an
- * unconverted one, for example), and so is one that is the same as the first, within the tolerance, in every output.
+/* Looks at a network. Where an input or an output has got channels last, as layout{io=nhwc} gives them, the arrays
+ * follow. The first one that the executor can run whole is what the others are compared with; those before are XIR_OK
+ * (an unconverted one, for example), and so is one that is the same as the first, within the tolerance, in every
+ * output.
  *   XIR_E_INVALID   an output is another, or there are more or fewer; findings say which, and which value in the order of execution was
  *                   the first to differ from that of its name in the network that was looked at before
  *   XIR_E_UNKNOWN   the networks have no input of a name

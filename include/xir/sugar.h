@@ -31,8 +31,9 @@ XIR_API xir_at xir_at_line(xir_at at, const char *file, int line);
                    sizeof((xir_value *const[]){ __VA_ARGS__ }) / sizeof(xir_value *) })
 #endif
 
-/* Used by the macros below. XIR_ARGS_ makes an argument struct and gives its address; XIR_INTS_ makes two arguments, a
- * list of integers and its length. In C++ a member that is left out needs an initialiser to be zero without a warning. */
+/* Used by the macros below. XIR_ARGS_ makes an argument struct and gives its address; XIR_INTS_ makes two arguments,
+ * a list of integers and its length. In C++ a member that is left out needs an initialiser to be zero without a
+ * warning. */
 #ifdef __cplusplus
 #define XIR_ZERO_            = {}
 #define XIR_ARGS_(type, ...) xir_address_of_(__extension__ type{ __VA_ARGS__ })
@@ -48,7 +49,8 @@ XIR_API xir_value *xir_input(xir_at at, const char *name, const xir_type *type);
 XIR_API xir_op    *xir_inputs(xir_at at, const char *name, const xir_type *const *types, size_t n);
 XIR_API xir_op    *xir_output(xir_at at, xir_values values);
 
-/* The shorthand constructors of the original: one number for both axes. Zero, or left out, means the class's default. */
+/* The shorthand constructors of the original: one number for both axes. Zero, or left out, means the class's
+ * default. */
 typedef struct xir_conv2d_args {
     xir_value  *input XIR_ZERO_, *weights XIR_ZERO_, *bias XIR_ZERO_;
     int64_t     stride XIR_ZERO_, pad XIR_ZERO_, dilation XIR_ZERO_, groups XIR_ZERO_;
@@ -83,12 +85,12 @@ XIR_API xir_value *xir_build_relu(xir_at at, xir_value *input, const char *name)
 /* alpha * lhs + beta * rhs with one factor each. */
 XIR_API xir_value *xir_build_add(xir_at at, xir_value *lhs, xir_value *rhs, double alpha, double beta, const char *name);
 XIR_API xir_value *xir_build_cast(xir_at at, xir_value *input, const xir_type *target, const char *name);
-/* To the power of one number, which becomes Params of one element: fp64 for an fp64 input, fp32 for fp32 and quantised ones.
- * XIR_E_UNSUPPORTED for others: their Params are the caller's to make. */
+/* To the power of one number, which becomes Params of one element: fp64 for an fp64 input, fp32 for fp32 and
+ * quantised ones. XIR_E_UNSUPPORTED for others: their Params are the caller's to make. */
 XIR_API xir_value *xir_build_pow(xir_at at, xir_value *input, double exponent, const char *name);
 
-/* A reshape to a layout by its text, "NC", and dims, one of which may be -1; a transposition whose layout is the input's with its
- * axes in the new order.
+/* A reshape to a layout by its text, "NC", and dims, one of which may be -1; a transposition whose layout is the
+ * input's with its axes in the new order.
  *
  *     x = XIR_TRANSPOSE(b, x, 0, 3, 1, 2);
  *     x = XIR_RESHAPE(b, x, "NC", 1, -1); */

@@ -73,16 +73,16 @@ XIR_API int64_t  xir_type_axis_dim(const xir_type *type, char axis, bool combine
 XIR_API int64_t  xir_type_channels(const xir_type *type);
 XIR_API bool     xir_type_is_layouted(const xir_type *type);
 XIR_API bool     xir_type_has_unknown_dim(const xir_type *type);
-/* Number of elements (1 for rank 0 and for scalar types). XIR_E_BOUNDS if a dim is unknown, XIR_E_LIMIT if it exceeds int64,
- * XIR_E_UNKNOWN for a type of an unknown class. */
+/* Number of elements (1 for rank 0 and for scalar types). XIR_E_BOUNDS if a dim is unknown, XIR_E_LIMIT if it
+ * exceeds int64, XIR_E_UNKNOWN for a type of an unknown class. */
 XIR_API xir_status xir_type_elements(const xir_type *type, int64_t *out);
 /* Bytes that the elements take in a file: bits rounded up to whole bytes. The same errors. */
 XIR_API xir_status xir_type_bytes(const xir_type *type, uint64_t *out);
 /* The distribution over exactly these dims, NULL if there is none. */
 XIR_API const xir_distr *xir_type_distr(const xir_type *type, const int64_t *axes, size_t n);
 
-/* Variants of a tensor type: a new type with one thing changed; NULL with a finding if layout or distributions do not fit
- * the shape then. A layout of nothing but `*` follows the rank. A NULL layout is the default. */
+/* Variants of a tensor type: a new type with one thing changed; NULL with a finding if layout or distributions do
+ * not fit the shape then. A layout of nothing but `*` follows the rank. A NULL layout is the default. */
 XIR_API const xir_type *xir_type_with_element(xir_context *ctx, const xir_type *type, const xir_type *element, xir_diags *why);
 XIR_API const xir_type *xir_type_with_layout(xir_context *ctx, const xir_type *type, const xir_layout *layout, xir_diags *why);
 XIR_API const xir_type *xir_type_with_shape(xir_context *ctx, const xir_type *type, const int64_t *dims, size_t rank, xir_diags *why);

@@ -1,4 +1,5 @@
-/* A plug-in whose operation the executor can compute: a function and a row for that. docs/executor.md walks through it. */
+/* A plug-in whose operation the executor can compute: a function and a row for that. docs/executor.md walks through
+ * it. */
 #include <math.h>
 #include <xir/exec.h>
 #include <xir/plugin.h>

@@ -1,5 +1,5 @@
-/* A plug-in of attributes alone: what these ops do and give is known to the hardware, so their output types are given, never
- * inferred, as those of HardOp are. */
+/* A plug-in of attributes alone: what these ops do and give is known to the hardware, so their output types are
+ * given, never inferred, as those of HardOp are. */
 #include <xir/plugin.h>
 
 #define XIR_DEFS "customop.def"

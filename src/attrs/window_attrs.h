@@ -1,5 +1,5 @@
-/* What the attributes of convolutions, pools and Unfold give for their windows, in one struct for one, two and three spatial
- * axes.
+/* What the attributes of convolutions, pools and Unfold give for their windows, in one struct for one, two and three
+ * spatial axes.
  *
  * Inference and the executor never see each other, and each computes with windows by its own formulas, so that one checks the
  * other.  What the attributes are called is the same for both: it stands here once, in a header over <xir/ops.h> that both

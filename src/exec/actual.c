@@ -56,9 +56,9 @@ typedef struct stand_in {
     params     params;
 } stand_in;
 
-/* What inference sees of them, in addition to their types: the bytes of arrays, for outputs that depend on their numbers; quantised
- * elements are what they stand for, for ops whose types do not follow from quantised ones. Which inputs are constants is what the network
- * says, whatever the run sees. */
+/* What inference sees of them, in addition to their types: the bytes of arrays, for outputs that depend on their
+ * numbers; quantised elements are what they stand for, for ops whose types do not follow from quantised ones. Which
+ * inputs are constants is what the network says, whatever the run sees. */
 enum { SEEN_BYTES = 1, SEEN_AS_REALS = 2 };
 
 static xir_status stand_ins(xir_kernel *at, int seen, stand_in *in, xir_value **values) {

@@ -231,7 +231,8 @@ static uint64_t next_bits(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* Of twelve uniform numbers the sum has variance 1: normal enough, and the same on every machine, as logarithms are not. */
+/* Of twelve uniform numbers the sum has variance 1: normal enough, and the same on every machine, as logarithms are
+ * not. */
 static double next_normal(uint64_t *state) {
     double sum = -6;
     for (int i = 0; i < 12; i++) sum += (double)(next_bits(state) >> 11) * 0x1p-53;

@@ -13,8 +13,8 @@ struct xir_array {
     size_t          count;
 };
 
-/* Arrays in *out, or a status and a finding: with bytes that are whatever was there; with the bytes of another one under a type of as
- * many; with those of Params. */
+/* Arrays in *out, or a status and a finding: with bytes that are whatever was there; with the bytes of another one
+ * under a type of as many; with those of Params. */
 xir_status array_raw(xir_context *ctx, const xir_type *type, xir_array **out, xir_diags *why);
 xir_status array_as(const xir_array *array, const xir_type *type, xir_array **out, xir_diags *why);
 xir_status array_of_params(const xir_value *params, xir_array **out, xir_diags *why);

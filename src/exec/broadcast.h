@@ -1,6 +1,6 @@
-/* Inputs that are broadcast to an output, row by row: dims are matched from the last one on, a dim of 1, or a missing one, is repeated.
- * Neighbouring dims along which every input goes on evenly are one, so rows are as long as they can be; what is given are pieces of
- * them, after each of which the run may be cancelled: then there are no more.
+/* Inputs that are broadcast to an output, row by row: dims are matched from the last one on, a dim of 1, or a missing
+ * one, is repeated. Neighbouring dims along which every input goes on evenly are one, so rows are as long as they can
+ * be; what is given are pieces of them, after each of which the run may be cancelled: then there are no more.
  *
  *     broadcast b;
  *     xir_status status = broadcast_open(&b, at, 2);

@@ -1,4 +1,5 @@
-/* What kernels ask of types: dims by their meaning, and the one integer type whose numbers are not those of an int64. */
+/* What kernels ask of types: dims by their meaning, and the one integer type whose numbers are not those of an
+ * int64. */
 #ifndef EXEC_DIMS_H
 #define EXEC_DIMS_H
 
@@ -26,7 +27,8 @@ static inline size_t elements_behind(const xir_type *type, size_t k) {
     return n;
 }
 
-/* The product of dims [from, to). It wraps where the tensor has no elements and dims that are too large: then nobody needs it. */
+/* The product of dims [from, to). It wraps where the tensor has no elements and dims that are too large: then nobody
+ * needs it. */
 static inline int64_t elements_between(const xir_type *type, size_t from, size_t to) {
     uint64_t n = 1;
     for (size_t j = from; j < to; j++) n *= (uint64_t)xir_type_dim(type, (int64_t)j, false);

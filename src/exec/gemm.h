@@ -1,10 +1,10 @@
-/* Products of matrices of doubles, blocked so that what is multiplied lies in the processor's caches: both sides are copied
- * into panels that are read front to back. The left side comes row by row from a function, since the rows of a convolution
- * are the windows of an image, which are nowhere written down.
+/* Products of matrices of doubles, blocked so that what is multiplied lies in the processor's caches: both sides are
+ * copied into panels that are read front to back. The left side comes row by row from a function, since the rows of a
+ * convolution are the windows of an image, which are nowhere written down.
  *
- * A sum runs over the columns of the left side in their order, GEMM_DEPTH of them at a time: it does not depend on the
- * size of the machine or of the other dims. ResNet-50, 4.1e9 products, takes 1.3 s (bench exec-resnet: 6.2 GFLOP/s, gcc
- * 12 -O3, 2-vCPU Xeon VM). */
+ * A sum runs over the columns of the left side in their order, GEMM_DEPTH of them at a time: it does not depend on
+ * the size of the machine or of the other dims. ResNet-50, 4.1e9 products, takes 1.3 s (bench exec-resnet: 6.2
+ * GFLOP/s, gcc 12 -O3, 2-vCPU Xeon VM). */
 #ifndef EXEC_GEMM_H
 #define EXEC_GEMM_H
 

@@ -1,5 +1,6 @@
-/* Elements of a tensor that belong together, along some of its dims: member m of group g is element starts[g] + members[m]. Groups are in
- * row-major order of the other dims, members in that of these. Reductions make a number of each group, normalisations look at one. */
+/* Elements of a tensor that belong together, along some of its dims: member m of group g is element starts[g] +
+ * members[m]. Groups are in row-major order of the other dims, members in that of these. Reductions make a number of
+ * each group, normalisations look at one. */
 #ifndef EXEC_GROUPS_H
 #define EXEC_GROUPS_H
 
@@ -15,7 +16,8 @@ bool groups_open(groups *g, xir_kernel *at, const xir_type *type, const bool *al
 /* Marks, one a dim: these axes, all of them if there are none. NULL without memory. */
 bool *groups_along(xir_kernel *at, const xir_type *type, const int64_t *axes, size_t n);
 
-/* Fails if an input has elements that are no valid ones: they would have to take no part, and here every element does. */
+/* Fails if an input has elements that are no valid ones: they would have to take no part, and here every element
+ * does. */
 xir_status refuse_padding(xir_kernel *at, size_t input);
 
 #endif

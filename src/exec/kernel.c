@@ -1,5 +1,5 @@
-/* Numbers are converted when a kernel asks for them, and stored once, when it is done: in normalised numbers where the op's
- * constants are stored for them, so that no kernel need know of it. Memory is freed then. */
+/* Numbers are converted when a kernel asks for them, and stored once, when it is done: in normalised numbers where
+ * the op's constants are stored for them, so that no kernel need know of it. Memory is freed then. */
 #include "kernel.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -79,7 +79,8 @@ static xir_status no_memory(xir_kernel *at) { return xir_kernel_fail(at, XIR_E_M
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
-/* Converts all elements of an array, as reals or as integers; `normalised`: without their ratios. NULL with a finding. */
+/* Converts all elements of an array, as reals or as integers; `normalised`: without their ratios. NULL with a
+ * finding. */
 static void *convert(xir_kernel *at, const xir_array *array, const xir_type *type, bool real, bool normalised, const char *where) {
     tensor_elements e;
     void *out = take(at, array->count, 8);

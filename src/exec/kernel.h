@@ -1,5 +1,6 @@
-/* What a kernel sees of the op that it computes. The runner gives it inputs under the types that they have in the network, and the types
- * of outputs as far as inference knows them; when the kernel is done it takes the outputs as arrays. */
+/* What a kernel sees of the op that it computes. The runner gives it inputs under the types that they have in the
+ * network, and the types of outputs as far as inference knows them; when the kernel is done it takes the outputs as
+ * arrays. */
 #ifndef EXEC_KERNEL_H
 #define EXEC_KERNEL_H
 

@@ -1,5 +1,5 @@
-/* Activations, and the other functions of one number. Formulas are those of activation.def and math.def, in forms that keep small and
- * large numbers exact. NaN stays NaN where a formula does not say otherwise. */
+/* Activations, and the other functions of one number. Formulas are those of activation.def and math.def, in forms
+ * that keep small and large numbers exact. NaN stays NaN where a formula does not say otherwise. */
 #include <math.h>
 #include "map.h"
 #include "pieces.h"
@@ -34,7 +34,7 @@ static int64_t relu_whole(int64_t x, double max_value, double threshold) {
 
 #define SQRT_HALF 0.70710678118654752440
 
-/*           class         formula                                                                                              */
+/*           class         formula */
 MAP_REALS   (acos,         acos(x))
 MAP_REALS   (acosh,        acosh(x))
 MAP_REALS   (asin,         asin(x))
@@ -65,7 +65,7 @@ MAP_REALS   (sqrt,         sqrt(x))
 MAP_REALS   (tan,          tan(x))
 MAP_REALS   (tanh,         tanh(x))
 MAP_REALS   (tanhshrink,   x - tanh(x))
-/*           class         formula                                         of integers                                          */
+/*           class         formula                                         of integers */
 MAP_NUMBERS (abs,          fabs(x),                                        x < 0 ? wrap_sub(0, x) : x)
 MAP_NUMBERS (ceil,         ceil(x),                                        x)
 MAP_NUMBERS (clamp_scalar, limit(x, a->min, a->max),                       limit_i64(x, a->min, a->max))

@@ -1,4 +1,5 @@
-/* Attention, head by head: the scores of one query at a time, the largest taken off before exp so that none overflows. */
+/* Attention, head by head: the scores of one query at a time, the largest taken off before exp so that none
+ * overflows. */
 #include <math.h>
 #include "dims.h"
 #include "groups.h"

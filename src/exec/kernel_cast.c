@@ -1,5 +1,6 @@
-/* Conversions of the element type; the target's layout may also order the axes anew. A real becomes an integer by losing its fraction;
- * what is beyond the range becomes its end, NaN 0. An integer becomes a narrower one by losing its upper bits. What is not 0 is true. */
+/* Conversions of the element type; the target's layout may also order the axes anew. A real becomes an integer by
+ * losing its fraction; what is beyond the range becomes its end, NaN 0. An integer becomes a narrower one by losing
+ * its upper bits. What is not 0 is true. */
 #include <string.h>
 #include "pick.h"
 
@@ -13,7 +14,8 @@ static bool says_all(const xir_layout *layout, size_t rank) {
     return true;
 }
 
-/* Whether the layouts have the same letters, each once: then they say which axis is which. Otherwise all stay in place. */
+/* Whether the layouts have the same letters, each once: then they say which axis is which. Otherwise all stay in
+ * place. */
 static bool has_same_letters(const xir_type *in, const xir_type *out) {
     const xir_layout *from = xir_type_layout(in), *to = xir_type_layout(out);
     size_t rank = xir_type_rank(out);

@@ -1,6 +1,7 @@
 /* Convolutions. A row of the left side is a window of the image, tap by tap, channel by channel; the right side is the
- * kernel, a column an output channel: one product of matrices an image and group. A transposed one multiplies each cell of
- * the image by the whole kernel and adds what comes out to the window of the output. Integers take the definition itself.
+ * kernel, a column an output channel: one product of matrices an image and group. A transposed one multiplies each cell
+ * of the image by the whole kernel and adds what comes out to the window of the output. Integers take the definition
+ * itself.
  *
  * Of quantised numbers what they stand for is multiplied, so a cut_scale, which is how hardware gets to the output's
  * scale, changes nothing; of maps in normalised numbers it is applied when the result is stored. */

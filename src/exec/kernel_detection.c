@@ -1,4 +1,5 @@
-/* Boxes chosen by their scores: the best first, of equal scores the first box, unless it overlaps one that was chosen. */
+/* Boxes chosen by their scores: the best first, of equal scores the first box, unless it overlaps one that was
+ * chosen. */
 #include <math.h>
 #include <stdlib.h>
 #include "kernels.h"

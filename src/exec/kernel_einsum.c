@@ -140,8 +140,8 @@ static bool einsum_make(xir_kernel *at, einsum *e) {
     return true;
 }
 
-/* On to the next of the indices [from, to), the offsets of all operands with them; false after the last, which the first
- * follows. */
+/* On to the next of the indices [from, to), the offsets of all operands with them; false after the last, which the
+ * first follows. */
 static bool next_index(const einsum *e, size_t from, size_t to) {
     for (size_t k = to; k-- > from;) {
         const int64_t *step = e->step + k * e->n;

@@ -1,4 +1,5 @@
-/* Tensors made of shapes and single numbers. How many elements there are, inference has found: it has seen the numbers. */
+/* Tensors made of shapes and single numbers. How many elements there are, inference has found: it has seen the
+ * numbers. */
 #include "pieces.h"
 
 static int64_t count(xir_kernel *at) {

@@ -1,4 +1,5 @@
-/* Several inputs in one output: one after the other along a dim. Stack is the same with a new dim, of which each input has one. */
+/* Several inputs in one output: one after the other along a dim. Stack is the same with a new dim, of which each
+ * input has one. */
 #include "carry.h"
 #include "dims.h"
 

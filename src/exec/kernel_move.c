@@ -1,4 +1,5 @@
-/* The elements of one input in other places. Which places there are, inference has found; here it is which element goes where. */
+/* The elements of one input in other places. Which places there are, inference has found; here it is which element
+ * goes where. */
 #include <xir/distr.h>
 #include "elements.h"
 #include "pick.h"
@@ -123,8 +124,8 @@ static xir_status unstack(xir_kernel *at) {
     return XIR_OK;
 }
 
-/* The elements that each pruned distribution calls valid; of merged dims they are the beginning of each, which is what is taken
- * without a table. */
+/* The elements that each pruned distribution calls valid; of merged dims they are the beginning of each, which is
+ * what is taken without a table. */
 static xir_status prune_axis(xir_kernel *at) {
     const xir_prune_axis_attrs *a = xir_kernel_attrs(at);
     const xir_type *type = xir_kernel_input_type(at, 0);
@@ -196,8 +197,8 @@ static xir_status align_axis(xir_kernel *at) {
     return pick_run(&p, at, 0);
 }
 
-/* The element of a dim of n that is at place j, which may be outside. Negative entries have taken elements away: [low, high) are left,
- * and mirrors stand at their ends. */
+/* The element of a dim of n that is at place j, which may be outside. Negative entries have taken elements away:
+ * [low, high) are left, and mirrors stand at their ends. */
 static int64_t mirrored(xir_pad_mode mode, int64_t j, int64_t low, int64_t high) {
     if (j >= low && j < high) return j;
     if (mode == XIR_PAD_CONSTANT) return NEW;
@@ -206,7 +207,8 @@ static int64_t mirrored(xir_pad_mode mode, int64_t j, int64_t low, int64_t high)
     return j < low ? 2 * low - 1 - j : 2 * high - 1 - j;
 }
 
-/* Whether bytes of zeros are the padding. Of quantised elements which stored number the padding is may depend on the element. */
+/* Whether bytes of zeros are the padding. Of quantised elements which stored number the padding is may depend on the
+ * element. */
 static bool is_zeros(const xir_type *type, const xir_scalar *value) {
     bool is_real = xir_kernel_is_real(type);
     xir_i64s zeros = xir_type_zero_points(type);

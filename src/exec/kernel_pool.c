@@ -21,7 +21,8 @@ static bool pool_make(xir_kernel *at, const window_attrs *attrs, pool *p) {
     return window_make(at, &p->w, p->x.dim + D, p->y.dim + D, XIR_PADDING_ZEROS);
 }
 
-/* Computes element `to` of the output: of the window at a place, over the channel that begins at element `from` of the input. */
+/* Computes element `to` of the output: of the window at a place, over the channel that begins at element `from` of
+ * the input. */
 typedef void pool_fn(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user);
 
 static void each_element(xir_kernel *kernel, const pool *p, pool_fn *each, void *user) {

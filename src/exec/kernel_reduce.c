@@ -1,4 +1,5 @@
-/* Reductions: each group of elements becomes one number. Sums of reals are taken in order, in double; those of integers wrap. */
+/* Reductions: each group of elements becomes one number. Sums of reals are taken in order, in double; those of
+ * integers wrap. */
 #include <math.h>
 #include "groups.h"
 #include "map.h"
@@ -6,7 +7,8 @@
 typedef double  real_fold(double sofar, double x);
 typedef int64_t i64_fold(int64_t sofar, int64_t x);
 
-/* How a reduction goes on from what it has, and what it begins with; what begins with its first element has no number of none. */
+/* How a reduction goes on from what it has, and what it begins with; what begins with its first element has no
+ * number of none. */
 typedef struct fold {
     real_fold *of_reals;
     i64_fold  *of_integers, *of_u64s;

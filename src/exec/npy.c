@@ -1,5 +1,5 @@
-/* .npy files in and out. Elements are turned to little-endian and row-major order as they are read; numbers that NumPy has no type for
- * are written as float32, or as the next wider integer. */
+/* .npy files in and out. Elements are turned to little-endian and row-major order as they are read; numbers that
+ * NumPy has no type for are written as float32, or as the next wider integer. */
 #include "npy.h"
 #include <stdio.h>
 #include "elements.h"

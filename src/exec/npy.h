@@ -1,4 +1,5 @@
-/* NumPy's .npy: a magic number, a version, the length of a header, the header (a Python dict of literals), the elements. */
+/* NumPy's .npy: a magic number, a version, the length of a header, the header (a Python dict of literals), the
+ * elements. */
 #ifndef EXEC_NPY_H
 #define EXEC_NPY_H
 

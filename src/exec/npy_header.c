@@ -1,4 +1,5 @@
-/* Headers of .npy files. The dict is read as a Python literal with the three keys that it must have, in any order, and nothing else:
+/* Headers of .npy files. The dict is read as a Python literal with the three keys that it must have, in any order, and
+ * nothing else:
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
  * Whatever is no number of 1 to 8 bytes is refused, and so are Python objects, which would be a pickle. */
 #include "npy.h"

@@ -1,6 +1,6 @@
-/* Moves whose output element at [i, j, …] is the input element at from[0][i] + from[1][j] + … : transpositions, slices, repetitions,
- * shuffles, rotations, paddings. Each dim of the output has a table of what its index adds; NEW says that there the output has an
- * element of its own. */
+/* Moves whose output element at [i, j, …] is the input element at from[0][i] + from[1][j] + … : transpositions,
+ * slices, repetitions, shuffles, rotations, paddings. Each dim of the output has a table of what its index adds; NEW
+ * says that there the output has an element of its own. */
 #ifndef EXEC_PICK_H
 #define EXEC_PICK_H
 

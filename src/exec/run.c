@@ -16,7 +16,8 @@ static bool is_tiled(const xir_kernel *at) {
     return false;
 }
 
-/* What rows say of attributes, bounds and words: an op from a file that nobody has checked may break it, and inference does not look. */
+/* What rows say of attributes, bounds and words: an op from a file that nobody has checked may break it, and
+ * inference does not look. */
 static xir_status check_attrs(const xir_kernel *at) {
     char path[40] = "";
     if (body_check(at->op->cls, at->op->attrs, XIR_STR(""), XIR_STR(""), NULL) == XIR_OK) return XIR_OK;
@@ -45,7 +46,8 @@ static xir_status check_inputs(xir_kernel *at) {
     return XIR_OK;
 }
 
-/* Whether any output has elements, or may have. XIR_E_LIMIT if 64 bits do not count them, XIR_E_TYPE for what is no tensor. */
+/* Whether any output has elements, or may have. XIR_E_LIMIT if 64 bits do not count them, XIR_E_TYPE for what is no
+ * tensor. */
 static xir_status count_outputs(xir_kernel *at, bool *any) {
     *any = at->n_outputs == 0;
     for (size_t i = 0; i < at->n_outputs; i++) {

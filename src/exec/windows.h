@@ -1,8 +1,9 @@
-/* Feature maps and the windows that move over them, whatever the order of their axes. Maps have one to three spatial axes;
- * here they always have three, those that a tensor has not are one cell long, so that one body of code serves all.
+/* Feature maps and the windows that move over them, whatever the order of their axes. Maps have one to three spatial
+ * axes; here they always have three, those that a tensor has not are one cell long, so that one body of code serves
+ * all.
  *
- * Where a window stands is a table of cells for each axis: at place p its k-th cell is input cell stride * p - before +
- * dilation * k, or none. A transposed convolution has the same table with input and output changed about. */
+ * Where a window stands is a table of cells for each axis: at place p its k-th cell is input cell stride * p -
+ * before + dilation * k, or none. A transposed convolution has the same table with input and output changed about. */
 #ifndef EXEC_WINDOWS_H
 #define EXEC_WINDOWS_H
 
@@ -34,7 +35,8 @@ typedef struct window {
 
 /* What attributes give for each of the three axes. */
 void window_axes(window *w, const window_attrs *attrs);
-/* How many places a window has along an axis: floor((over + before + after - dilation * (size - 1) - 1) / stride) + 1. */
+/* How many places a window has along an axis: floor((over + before + after - dilation * (size - 1) - 1) / stride) +
+ * 1. */
 static inline int64_t window_places(const steps *s, int64_t over) {
     return (over + s->before + s->after - s->dilation * (s->size - 1) - 1) / s->stride + 1;
 }

@@ -1,5 +1,5 @@
-/* Plug-ins: opening a shared object, judging what it says of itself, and letting its classes in, all or none. What can fail comes
- * first; the shared object is closed again then, and nothing of the context points into it. */
+/* Plug-ins: opening a shared object, judging what it says of itself, and letting its classes in, all or none. What
+ * can fail comes first; the shared object is closed again then, and nothing of the context points into it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,8 @@ static XIR_PRINTF(4, 5) xir_status fail(xir_diags *why, const char *path, xir_st
 
 /* ---- the shared object ------------------------------------------------------------------------------------- */
 
-/* The system's loader says little of files that are not there, would wait for a pipe, and crashes on a file that is cut off. */
+/* The system's loader says little of files that are not there, would wait for a pipe, and crashes on a file that is
+ * cut off. */
 static xir_status check_file(const char *path, xir_diags *why) {
     struct stat s;
     if (stat(path, &s) != 0) return fail(why, path, XIR_E_IO, "cannot be loaded: %s", strerror(errno));

@@ -29,8 +29,8 @@ xir_status softplus_check(xir_infer *at) {
 
 /* ---- numbers on both sides of zero --------------------------------------------------------------------------- */
 
-/* Whether the negative of every stored value is a stored value, but for the least one. What was measured of the values of a
- * calibrated type is not true of their negatives. */
+/* Whether the negative of every stored value is a stored value, but for the least one. What was measured of the
+ * values of a calibrated type is not true of their negatives. */
 static bool mirrored(const xir_type *element) {
     const xir_object *object = (const xir_object *)element;
     const xir_quantized_type *q = xir_quantized_type_of(object);

@@ -1,6 +1,6 @@
-/* Padding dims and taking the padding out again. Both say which elements of which dims are valid by a distribution: the valid
- * elements of merged dims are a box at their beginning, [0, old) of each dim, which becomes runs in the order of the merged
- * dims. What a quantised type has for each element of a resized dim moves with those that stay. */
+/* Padding dims and taking the padding out again. Both say which elements of which dims are valid by a distribution:
+ * the valid elements of merged dims are a box at their beginning, [0, old) of each dim, which becomes runs in the
+ * order of the merged dims. What a quantised type has for each element of a resized dim moves with those that stay. */
 #include <inttypes.h>
 #include "graph.h"
 #include "move.h"
@@ -169,8 +169,8 @@ static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit
     return *distr ? XIR_OK : XIR_E_MEMORY;
 }
 
-/* Checks all units and, with `distrs` (room for one each), makes what the output has; `seen` says for each dim which unit has
- * it. */
+/* Checks all units and, with `distrs` (room for one each), makes what the output has; `seen` says for each dim which
+ * unit has it. */
 static xir_status align_units(xir_infer *at, dim_list *dims, const xir_object **distrs) {
     const xir_align_axis_attrs *a = xir_infer_attrs(at);
     xir_status status = XIR_OK;

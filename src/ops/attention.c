@@ -1,5 +1,5 @@
-/* Attention. Dims are read as [batch, heads, length, size] from both forms, with what an input of rank 3 does not say by the
- * attributes. */
+/* Attention. Dims are read as [batch, heads, length, size] from both forms, with what an input of rank 3 does not
+ * say by the attributes. */
 #include <inttypes.h>
 #include "axes.h"
 #include "element.h"
@@ -124,7 +124,8 @@ xir_status attention_check(xir_infer *at) {
     return attention_shape(at, &out);
 }
 
-/* What a distribution is over: dims before the last one, the last one. One that is no good for its tensor says nothing. */
+/* What a distribution is over: dims before the last one, the last one. One that is no good for its tensor says
+ * nothing. */
 typedef struct said { bool last, others; } said;
 
 static said speaks_of(const xir_distr *distr, size_t rank) {
@@ -148,9 +149,9 @@ static xir_status not_carried(xir_infer *at, size_t i, size_t k, const char *why
                           "elements of the output are valid can't be said", k, input_name(at, i), why);
 }
 
-/* Which distributions hold for the output: query's over batch, heads and length, value's over the size. What is summed over,
- * the size of query and the keys, leaves nothing of its padding. In rank 3 the last dim has heads too: value's is the
- * output's only if query has as many. `out` has room for all. */
+/* Which distributions hold for the output: query's over batch, heads and length, value's over the size. What is
+ * summed over, the size of query and the keys, leaves nothing of its padding. In rank 3 the last dim has heads too:
+ * value's is the output's only if query has as many. `out` has room for all. */
 static xir_status keep_distrs(xir_infer *at, const xir_object **out, size_t *n) {
     const xir_attention_attrs *a = xir_infer_attrs(at);
     size_t rank = xir_type_rank(xir_infer_input(at, QUERY));

@@ -1,5 +1,5 @@
-/* What is broadcast or summed: element types, and which elements are valid. A distribution of an input that is repeated, summed
- * or taken along a diagonal may say what no distribution of the output can; then it is refused. */
+/* What is broadcast or summed: element types, and which elements are valid. A distribution of an input that is
+ * repeated, summed or taken along a diagonal may say what no distribution of the output can; then it is refused. */
 #include <inttypes.h>
 #include "broadcast.h"
 #include "graph.h"
@@ -144,7 +144,8 @@ xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_li
     return status;
 }
 
-/* The dims of input i in an output that it is broadcast to from the right; `to` is made. Those in front of it are below 0. */
+/* The dims of input i in an output that it is broadcast to from the right; `to` is made. Those in front of it are
+ * below 0. */
 static bool dims_from_right(xir_infer *at, size_t i, const dim_list *dims, dim_list *to) {
     size_t rank = xir_type_rank(xir_infer_input(at, i));
     if (!dims_init(at, to, rank)) return false;

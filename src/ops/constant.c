@@ -22,7 +22,8 @@ xir_status need_one(xir_infer *at, size_t i) {
 
 enum { WIDEST = 8 };   /* bytes of a number */
 
-/* Copies the elements of a constant out; 0 if they are not known or are more than `most`, for which `room` has space. */
+/* Copies the elements of a constant out; 0 if they are not known or are more than `most`, for which `room` has
+ * space. */
 static size_t constant_bytes(xir_infer *at, size_t i, element_format f, size_t most, void *room) {
     const xir_value *value = xir_infer_input_value(at, i);
     int64_t n;

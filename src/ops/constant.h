@@ -1,7 +1,7 @@
-/* The numbers of a constant input, for the few results that depend on them: shapes, counts, limits. There are three answers:
- * the numbers; not known, where the input is a run-time value, has no bytes, or has more of them or other ones than are read
- * here; and a failure, where the type says that they are not what was expected. Once a function asks for numbers its answer is
- * not reused (xir_infer_input_value), so types are looked at first. */
+/* The numbers of a constant input, for the few results that depend on them: shapes, counts, limits. There are three
+ * answers: the numbers; not known, where the input is a run-time value, has no bytes, or has more of them or other
+ * ones than are read here; and a failure, where the type says that they are not what was expected. Once a function
+ * asks for numbers its answer is not reused (xir_infer_input_value), so types are looked at first. */
 #ifndef OPS_CONSTANT_H
 #define OPS_CONSTANT_H
 

@@ -1,5 +1,5 @@
-/* Convolutions. The kernel is found by its letters, H, W, I, O, the feature map by N, H, W, C; the output has the feature
- * map's layout and element type. Of tiled maps the unit of the output's channels is that of the kernel's O. */
+/* Convolutions. The kernel is found by its letters, H, W, I, O, the feature map by N, H, W, C; the output has the
+ * feature map's layout and element type. Of tiled maps the unit of the output's channels is that of the kernel's O. */
 #include <inttypes.h>
 #include "graph.h"
 #include "spatial.h"
@@ -47,8 +47,8 @@ static xir_status gather_length(xir_infer *at, const window_attrs *c, size_t k, 
     return status ? status : count_windows(at, &w, out);
 }
 
-/* How long what `input` kernels of m->size write to is: (input - 1) * stride - before - after + dilation * (size - 1) + extra
- * + 1. */
+/* How long what `input` kernels of m->size write to is: (input - 1) * stride - before - after + dilation * (size -
+ * 1) + extra + 1. */
 static xir_status spread_length(xir_infer *at, const window_attrs *c, size_t k, int64_t input, int64_t *out) {
     const steps *m = &c->along[k];
     const axis_words *words = words_of_axis(c->n, k);
@@ -257,8 +257,8 @@ static const xir_layout *unfold_layout(xir_infer *at, const unfolded *u) {
     return layout_make(at->home, (xir_str){ text, sizeof text }, 0, NULL);
 }
 
-/* What is said of N stays, what is said of a channel is true of all its cells; what is said of H and W is not true of windows.
- * *out is NULL then. */
+/* What is said of N stays, what is said of a channel is true of all its cells; what is said of H and W is not true
+ * of windows. *out is NULL then. */
 static xir_status unfold_distr(xir_infer *at, const unfolded *u, const xir_distr *distr, const xir_object **out) {
     *out = NULL;
     if (distr->merged_axis.size != 1) return XIR_OK;

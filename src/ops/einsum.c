@@ -1,6 +1,7 @@
-/* Einstein's sums. An equation is read twice: alone, which finds what no input could cure, and beside the types of the inputs.
- * A letter has one dim, which is that of all its places, or 1 in some of them, where it broadcasts; within one term, where it
- * means the diagonal, its places have the same dim. Time is linear in the text and the ranks. */
+/* Einstein's sums. An equation is read twice: alone, which finds what no input could cure, and beside the types of
+ * the inputs. A letter has one dim, which is that of all its places, or 1 in some of them, where it broadcasts;
+ * within one term, where it means the diagonal, its places have the same dim. Time is linear in the text and the
+ * ranks. */
 #include <inttypes.h>
 #include <xir/work.h>
 #include "broadcast.h"

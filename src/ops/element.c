@@ -1,5 +1,5 @@
-/* The arrays of quantised types. One that has an item for each element of a dim goes where the dim goes; one whose items are
- * all alike says the same wherever it lies; one item in all stays one. */
+/* The arrays of quantised types. One that has an item for each element of a dim goes where the dim goes; one whose
+ * items are all alike says the same wherever it lies; one item in all stays one. */
 #include <inttypes.h>
 #include "graph.h"
 #include "move.h"

@@ -232,8 +232,8 @@ xir_status mod_check(xir_infer *at) {
 
 /* ---- cast ---------------------------------------------------------------------------------------------------- */
 
-/* Counts the elements that are no padding. False if it cannot be said: a dim is unknown, distributions overlap or do not fit
- * their dims, or the type is tiled and says nothing of its padding. */
+/* Counts the elements that are no padding. False if it cannot be said: a dim is unknown, distributions overlap or do
+ * not fit their dims, or the type is tiled and says nothing of its padding. */
 static bool valid_elements(const xir_type *type, int64_t *out) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     size_t rank = tensor->shape.size;
@@ -258,7 +258,8 @@ static bool valid_elements(const xir_type *type, int64_t *out) {
     return true;
 }
 
-/* A cast moves elements and converts them: rank, layout and padding may change, how many valid elements there are may not. */
+/* A cast moves elements and converts them: rank, layout and padding may change, how many valid elements there are
+ * may not. */
 xir_status cast_check(xir_infer *at) {
     const xir_cast_attrs *a = xir_infer_attrs(at);
     if (!a->target_dtype || !inputs_known(at, 1)) return XIR_OK;   // the rows say that it is missing

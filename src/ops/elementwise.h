@@ -7,7 +7,8 @@
 /* The output is what the input is: XIR_E_UNSUPPORTED if that is quantised, as values are computed. */
 xir_status function_infer(xir_infer *at);
 
-/* Element types and shapes of both inputs fit each other. Of a tiled pair only what the target has rules for is judged. */
+/* Element types and shapes of both inputs fit each other. Of a tiled pair only what the target has rules for is
+ * judged. */
 xir_status check_pair(xir_infer *at);
 /* Gives what both are broadcast to; if they are tiled they must lie alike. */
 xir_status give_pair(xir_infer *at, const xir_type *element);

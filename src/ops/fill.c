@@ -1,4 +1,5 @@
-/* Tensors made of shapes and single numbers. What depends on the bytes of constants is unknown where they are not there. */
+/* Tensors made of shapes and single numbers. What depends on the bytes of constants is unknown where they are not
+ * there. */
 #include <inttypes.h>
 #include <math.h>
 #include "constant.h"

@@ -63,8 +63,8 @@ static bool same_items(xir_runs a, xir_runs b) {
     return true;
 }
 
-/* Whether items of input i say the same of its elements as those of input 0 of theirs, wherever they stand along the joined
- * dim. */
+/* Whether items of input i say the same of its elements as those of input 0 of theirs, wherever they stand along the
+ * joined dim. */
 static bool say_the_same(xir_infer *at, const join *j, xir_runs first, int64_t first_axis, size_t i, int64_t axis,
                          xir_runs items) {
     if (lie_along(at, j, i, axis, items)) return false;
@@ -169,8 +169,8 @@ static xir_status unknown_share(xir_infer *at) {
                           "be said");
 }
 
-/* What all inputs say of the dims of `like`, of which the one at `place` is joined: those before it are walked element by
- * element. */
+/* What all inputs say of the dims of `like`, of which the one at `place` is joined: those before it are walked
+ * element by element. */
 enum { MOST_STEPS = 1 << 16 };
 static xir_status interleave(xir_infer *at, const xir_distr *like, size_t place, run_list *runs) {
     size_t n = xir_infer_input_count(at), n_axes = like->merged_axis.size;
@@ -191,8 +191,8 @@ static xir_status interleave(xir_infer *at, const xir_distr *like, size_t place,
     return outer < 0 ? unknown_share(at) : status;
 }
 
-/* Whether the distributions of all inputs over the dims of `like` fit these; whether all elements are valid, and all the
- * same. */
+/* Whether the distributions of all inputs over the dims of `like` fit these; whether all elements are valid, and all
+ * the same. */
 static xir_status compare_distrs(xir_infer *at, const xir_distr *like, bool *valid, bool *same) {
     size_t n = xir_infer_input_count(at);
     *valid = *same = true;
@@ -356,7 +356,8 @@ static xir_status check_alike(xir_infer *at) {
     return XIR_OK;
 }
 
-/* Of a tiled axis, whichever of its dims is named, the tiles are joined: only the last input may have padding in them. */
+/* Of a tiled axis, whichever of its dims is named, the tiles are joined: only the last input may have padding in
+ * them. */
 static xir_status join_tiles(xir_infer *at, join *j) {
     const xir_type *first = xir_infer_input(at, 0);
     const xir_layout *layout = xir_type_layout(first);

@@ -1,5 +1,5 @@
-/* Products of matrices. As NumPy's matmul: leading dims are broadcast, a single dim is a row on the left and a column on the
- * right, which the result does not have. */
+/* Products of matrices. As NumPy's matmul: leading dims are broadcast, a single dim is a row on the left and a
+ * column on the right, which the result does not have. */
 #include <inttypes.h>
 #include "broadcast.h"
 

@@ -1,4 +1,5 @@
-/* Items are moved run by run. Where merged dims are cut the outer ones are walked element by element, up to 65536 of them. */
+/* Items are moved run by run. Where merged dims are cut the outer ones are walked element by element, up to 65536 of
+ * them. */
 #include <inttypes.h>
 #include "axes.h"
 #include "graph.h"
@@ -298,8 +299,8 @@ static xir_status distr_lost(xir_infer *at, size_t which) {
                           input_name(at, 0));
 }
 
-/* The dims of the output that neighbouring dims of the input become, in the same row-major order; how many, 0 if they become
- * no whole ones, and `axes` is as before. It has room for all dims of the output. */
+/* The dims of the output that neighbouring dims of the input become, in the same row-major order; how many, 0 if
+ * they become no whole ones, and `axes` is as before. It has room for all dims of the output. */
 static size_t ordered_dims(const move *m, xir_i64s shape, xir_i64s was, int64_t *axes) {
     size_t rank = m->dims->size, begin = 0, end;
     int64_t first = was.size ? from_start(was.data[0], shape.size) : -1, before = 1, inside = 1, product = 1;
@@ -322,8 +323,8 @@ static size_t ordered_dims(const move *m, xir_i64s shape, xir_i64s was, int64_t 
     return end - begin;
 }
 
-/* The distribution over the dims of the output that those of `old` become; NULL where there is nothing to say. `axes` has
- * room. */
+/* The distribution over the dims of the output that those of `old` become; NULL where there is nothing to say.
+ * `axes` has room. */
 static xir_status move_distr(xir_infer *at, const move *m, size_t which, const xir_distr *old, int64_t *axes,
                              const xir_distr **out) {
     xir_i64s shape = xir_type_as_tensor(xir_infer_input(at, 0))->shape, was = old->merged_axis;

@@ -1,6 +1,7 @@
-/* Moves: ops whose output has an input's elements in other places. A move says for each dim where it goes and, if it is not
- * taken whole, which of its elements are taken in which order. What a type says of the elements of a dim (scales, ratios,
- * zero points, which are valid) moves along with them; that costs what the runs cost, whatever the number of elements. */
+/* Moves: ops whose output has an input's elements in other places. A move says for each dim where it goes and, if it
+ * is not taken whole, which of its elements are taken in which order. What a type says of the elements of a dim
+ * (scales, ratios, zero points, which are valid) moves along with them; that costs what the runs cost, whatever the
+ * number of elements. */
 #ifndef OPS_MOVE_H
 #define OPS_MOVE_H
 
@@ -9,13 +10,14 @@
 
 /* ---- inputs ------------------------------------------------------------------------------------------------- */
 
-/* As need_inputs, but tiled inputs are fine on the back ends that have tiles, where a tiled axis is two dims that move one
- * by one. The check to it is inputs_judged. */
+/* As need_inputs, but tiled inputs are fine on the back ends that have tiles, where a tiled axis is two dims that
+ * move one by one. The check to it is inputs_judged. */
 xir_status need_movable(xir_infer *at, size_t n);
 
 /* The other dim of a tiled axis: of C the c, of c the C; -1 if dim k is not tiled. */
 int64_t    tile_partner(const xir_layout *layout, size_t k);
-/* Refuses to cut or reorder dim k of input 0 if it is part of a tiled axis; `what` is the attribute that asks for it. */
+/* Refuses to cut or reorder dim k of input 0 if it is part of a tiled axis; `what` is the attribute that asks for
+ * it. */
 xir_status need_untiled(xir_infer *at, const char *what, size_t k);
 
 /* The dims of input 0, unknown ones being UNKNOWN_DIM; false without memory, which has been said. */
@@ -55,8 +57,8 @@ typedef struct move {
     const int64_t    *to;      /* the dim of the output for each of the input, -1: gone; NULL: the same ones         */
     const dim_list   *dims;    /* of the output                                                                     */
     const xir_layout *layout;  /* of the output                                                                     */
-    /* Adds the elements of dim k of the input that are taken, in order, nothing if all are; NULL: all are, of every dim. A
-     * dim that is gone leaves one element, or can't be followed. */
+    /* Adds the elements of dim k of the input that are taken, in order, nothing if all are; NULL: all are, of every
+     * dim. A dim that is gone leaves one element, or can't be followed. */
     cut_fn           *cut;
     bool              ordered; /* the elements stay in row-major order: dims that are gone were merged or split      */
     size_t            part;    /* for `cut`                                                                         */
@@ -71,8 +73,8 @@ xir_status move_element(xir_infer *at, size_t i, const move *m, const xir_type *
 
 /* ---- arrays of quantised types ------------------------------------------------------------------------------ */
 
-/* Makes what becomes of an array of an element type: `out` has no items, `fill` is the item of an element that stands for
- * nothing. Zero points have their axis from the scales, and may be none. */
+/* Makes what becomes of an array of an element type: `out` has no items, `fill` is the item of an element that
+ * stands for nothing. Zero points have their axis from the scales, and may be none. */
 typedef enum array_kind { ARRAY_SCALES, ARRAY_RATIOS, ARRAY_ZEROS } array_kind;
 typedef xir_status array_fn(void *user, xir_infer *at, array_kind kind, xir_runs items, xir_run fill, int64_t *axis,
                             run_list *out);
@@ -84,7 +86,8 @@ xir_status cannot_follow(xir_infer *at, size_t i, array_kind kind, int64_t axis)
 /* Zero points as the m of runs; `out` has no items. */
 xir_status zeros_as_runs(xir_infer *at, xir_i64s zeros, run_list *out);
 
-/* The dims that items along an axis count, at most two: a tiled axis is its tiles and its unit. 0 for an axis outside. */
+/* The dims that items along an axis count, at most two: a tiled axis is its tiles and its unit. 0 for an axis
+ * outside. */
 size_t     axes_along(const xir_type *type, int64_t axis, int64_t axes[2]);
 /* How many elements merged dims have; -1 if one is unknown or they exceed 64 bits. */
 int64_t    extent(xir_i64s dims, const int64_t *axes, size_t n);

@@ -1,5 +1,5 @@
-/* Normalisations. The output is what the input is; what is to be said is about the dims and the constants of each channel.
- * Padding takes no part in means and sums and stays padding. */
+/* Normalisations. The output is what the input is; what is to be said is about the dims and the constants of each
+ * channel. Padding takes no part in means and sums and stays padding. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -73,7 +73,8 @@ static xir_status count_channels(xir_infer *at, size_t least, size_t most, count
     return XIR_OK;
 }
 
-/* Constants as attributes: as many as `expected`, which are called `things`. Without a type there is nothing to judge. */
+/* Constants as attributes: as many as `expected`, which are called `things`. Without a type there is nothing to
+ * judge. */
 static xir_status check_constants(xir_infer *at, const char *where, const xir_value *params, count expected,
                                   const char *things) {
     const xir_type *type = params ? xir_value_type(params) : NULL;

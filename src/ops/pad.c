@@ -1,4 +1,5 @@
-/* Elements before and after each dim. Negative padding takes elements away, in every mode, before the rest is mirrored. */
+/* Elements before and after each dim. Negative padding takes elements away, in every mode, before the rest is
+ * mirrored. */
 #include <inttypes.h>
 #include <math.h>
 #include "graph.h"

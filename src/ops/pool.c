@@ -1,5 +1,5 @@
-/* Pooling. Channels and batches are pooled apart: what is said of them stays. A window may lie in padding alone, and then gives
- * the lowest value, or 0: the count of windows is that of convolutions. */
+/* Pooling. Channels and batches are pooled apart: what is said of them stays. A window may lie in padding alone, and
+ * then gives the lowest value, or 0: the count of windows is that of convolutions. */
 #include <inttypes.h>
 #include "graph.h"
 #include "spatial.h"

@@ -1,5 +1,6 @@
 /* Reductions. Dims that are reduced have one element or are gone; what is said of the others (letters of the layout,
- * distributions, arrays of quantised types) goes with them. Padding takes no part, so a reduced dim leaves none behind. */
+ * distributions, arrays of quantised types) goes with them. Padding takes no part, so a reduced dim leaves none
+ * behind. */
 #include <inttypes.h>
 #include "axes.h"
 #include "element.h"
@@ -55,7 +56,8 @@ static const xir_distr *distr_of(const xir_type *type, size_t i) {
 
 /* ---- tiles -------------------------------------------------------------------------------------------------------- */
 
-/* Whether the class has a function of its own on this target: those take tiled inputs, the dims being those of the tiles. */
+/* Whether the class has a function of its own on this target: those take tiled inputs, the dims being those of the
+ * tiles. */
 static bool takes_tiles(xir_infer *at) {
     return target_tiles(at) && xir_class_infers_on(xir_infer_class(at), (int)xir_target_kind_of(xir_infer_target(at)));
 }
@@ -125,8 +127,9 @@ static void remaining(const xir_type *type, const reduction *r, dim_list *dims) 
     dims->size = n;
 }
 
-/* Writes the layout of the dims that are left; `text` has room for the input's. A unit that is reduced is 1. False if the
- * letters are no layout of them: they do not fit the rank, or say something twice, or a unit of what is not there. */
+/* Writes the layout of the dims that are left; `text` has room for the input's. A unit that is reduced is 1. False
+ * if the letters are no layout of them: they do not fit the rank, or say something twice, or a unit of what is not
+ * there. */
 static bool remaining_letters(const xir_layout *layout, const reduction *r, char *text, size_t *size) {
     layout_axis a;
     uint32_t seen[2] = { 0, 0 };   // upper case, lower case

@@ -6,7 +6,8 @@
 
 /* ---- Reshape -------------------------------------------------------------------------------------------------- */
 
-/* The product of dims: -1 if it depends on one that is unknown, false if it exceeds 64 bits. `known` is that of the others. */
+/* The product of dims: -1 if it depends on one that is unknown, false if it exceeds 64 bits. `known` is that of the
+ * others. */
 static bool product(xir_i64s dims, int64_t *all, int64_t *known) {
     bool unknown = false, zero = false, fits = true;
     *known = 1;
@@ -151,8 +152,8 @@ xir_status reshape_infer(xir_infer *at) {
 
 /* ---- Squeeze -------------------------------------------------------------------------------------------------- */
 
-/* Says in to[k] where dim k of the input stands in the output, -1: it goes; both are made unless it fails. A check may see a
- * type that does not say its rank. */
+/* Says in to[k] where dim k of the input stands in the output, -1: it goes; both are made unless it fails. A check
+ * may see a type that does not say its rank. */
 static xir_status squeeze_dims(xir_infer *at, dim_list *to, dim_list *out, bool check) {
     const xir_squeeze_attrs *a = xir_infer_attrs(at);
     xir_i64s shape = xir_type_as_tensor(xir_infer_input(at, 0))->shape;

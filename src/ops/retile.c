@@ -1,6 +1,6 @@
-/* Reshapes from and to tiles, on Buyi and Zhuge. A tiled axis stands for its channels without the padding, where its unit
- * stands; so both sides have logical dims, which are reshaped. The tiles of the output are as full as the elements fill
- * them: their first channels are valid, the rest is padding. */
+/* Reshapes from and to tiles, on Buyi and Zhuge. A tiled axis stands for its channels without the padding, where its
+ * unit stands; so both sides have logical dims, which are reshaped. The tiles of the output are as full as the
+ * elements fill them: their first channels are valid, the rest is padding. */
 #include <inttypes.h>
 #include "graph.h"
 #include "reshape.h"

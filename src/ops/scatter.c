@@ -21,8 +21,8 @@ static xir_status updates_fit(xir_infer *at, size_t place) {
     return XIR_OK;
 }
 
-/* Updates of a quantised type must mean the same numbers where they are written: what lies along their dims is what lies along
- * those of data. */
+/* Updates of a quantised type must mean the same numbers where they are written: what lies along their dims is what
+ * lies along those of data. */
 static xir_status same_quantized(xir_infer *at, int64_t place) {
     const xir_scatter_nd_attrs *a = xir_infer_attrs(at);
     const xir_type *data = xir_infer_input(at, 0), *element;

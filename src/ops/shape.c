@@ -86,7 +86,8 @@ static void read_tile(const xir_type *type, const xir_layout *layout, char lette
     else if (tiles < 0 || !mul_i64(tiles, out->unit[k], &out->dim[k])) out->dim[k] = UNKNOWN_DIM;
 }
 
-/* What read_dims does for layouts with a letter or `*` for each of the dims asked for, which is most of them; false for others. */
+/* What read_dims does for layouts with a letter or `*` for each of the dims asked for, which is most of them; false
+ * for others. */
 static bool read_plain(const xir_type *type, const char *letters, named_dims *out) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     size_t n = strlen(letters), star = 0;

@@ -1,6 +1,6 @@
-/* What inference and check functions of several families share: reading the dims of an input by their meaning, arithmetic of
- * windows, broadcasting. A negative dim is unknown; what depends on it is -1. Each function that takes `at` says what is
- * wrong and returns the status. */
+/* What inference and check functions of several families share: reading the dims of an input by their meaning,
+ * arithmetic of windows, broadcasting. A negative dim is unknown; what depends on it is -1. Each function that takes
+ * `at` says what is wrong and returns the status. */
 #ifndef OPS_SHAPE_H
 #define OPS_SHAPE_H
 
@@ -26,10 +26,10 @@ xir_status need_tensors(xir_infer *at, size_t n);
 /* Fails unless they are tensors that the host's inference understands: not tiled. */
 xir_status need_inputs(xir_infer *at, size_t n);
 
-/* The dims of an input by their meaning: dim[k] is the dim whose letter is letters[k] ("NHWC"; L and W stand for each other),
- * at[k] where it stands. Letters that the layout does not have are the axes it does not name (`*`), in order. A tiled axis has
- * its unit at unit_at[k]; its dim is then the number of elements that are no padding: what the distribution over the two axes
- * says, otherwise tiles * unit. */
+/* The dims of an input by their meaning: dim[k] is the dim whose letter is letters[k] ("NHWC"; L and W stand for
+ * each other), at[k] where it stands. Letters that the layout does not have are the axes it does not name (`*`), in
+ * order. A tiled axis has its unit at unit_at[k]; its dim is then the number of elements that are no padding: what
+ * the distribution over the two axes says, otherwise tiles * unit. */
 enum { MOST_NAMED = 6 };
 typedef struct named_dims {
     size_t  n;
@@ -40,7 +40,8 @@ typedef struct named_dims {
 } named_dims;
 xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *out);
 
-/* Element types of two inputs are the same, or one of them is quantised: back ends multiply different quantised types. */
+/* Element types of two inputs are the same, or one of them is quantised: back ends multiply different quantised
+ * types. */
 xir_status same_elements(xir_infer *at, size_t i, size_t j);
 /* What an element type is called in a sentence, "sint(8)"; `room` has 40 bytes or more. */
 const char *element_word(const xir_type *element, char *room, size_t size);
@@ -71,8 +72,8 @@ bool dims_init(xir_infer *at, dim_list *dims, size_t size);   /* false without m
 bool dims_copy(xir_infer *at, dim_list *dims, const xir_type *type);
 void dims_free(dim_list *dims);
 
-/* What dims a and b of two shapes become when they are broadcast: 1 is the other one, an unknown dim must be 1 or the other
- * one. False if both are known, and different. */
+/* What dims a and b of two shapes become when they are broadcast: 1 is the other one, an unknown dim must be 1 or
+ * the other one. False if both are known, and different. */
 bool join_dim(int64_t a, int64_t b, int64_t *out);
 /* The shape of both inputs after broadcasting from the right; `out` is made. */
 xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, dim_list *out);

@@ -1,5 +1,5 @@
-/* Which sort of elements an input has: XIR_E_TYPE if it is another one. Nothing is said of an input without a type, of types of
- * a class that the library does not know, and, of numbers, of quantised ones: those stand for numbers. */
+/* Which sort of elements an input has: XIR_E_TYPE if it is another one. Nothing is said of an input without a type,
+ * of types of a class that the library does not know, and, of numbers, of quantised ones: those stand for numbers. */
 #ifndef OPS_SORT_H
 #define OPS_SORT_H
 

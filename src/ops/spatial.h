@@ -1,5 +1,5 @@
-/* What convolutions, pools, resizes and im2col share: maps with one, two or three spatial axes, W, H and W, or D, H and W, and
- * the numbers that a class has for each of them. One body of code serves all three. */
+/* What convolutions, pools, resizes and im2col share: maps with one, two or three spatial axes, W, H and W, or D, H
+ * and W, and the numbers that a class has for each of them. One body of code serves all three. */
 #ifndef OPS_SPATIAL_H
 #define OPS_SPATIAL_H
 

@@ -1,5 +1,5 @@
-/* How much operations compute: what the WORK rows of the lists name. The others make each element of their outputs by one step.
- * Einsum's is beside its equation (einsum.c). */
+/* How much operations compute: what the WORK rows of the lists name. The others make each element of their outputs
+ * by one step. Einsum's is beside its equation (einsum.c). */
 #include <xir/work.h>
 #include "constant.h"
 #include "rules.h"
@@ -12,7 +12,8 @@ static uint64_t plus(uint64_t a, uint64_t b)             { return xir_work_add(a
 
 /* ---- convolutions and products ------------------------------------------------------------------------------------- */
 
-/* The places of a map: its elements but for the channels, which are the axis C (of tiled maps c too), else the last one. */
+/* The places of a map: its elements but for the channels, which are the axis C (of tiled maps c too), else the last
+ * one. */
 static uint64_t places(xir_infer *at, const xir_type *type) {
     const xir_layout *layout = xir_type_layout(type);
     const size_t rank = xir_type_rank(type);
@@ -39,8 +40,8 @@ xir_status matmul_work(xir_infer *at) {
     return xir_work_result(at, times(n, xir_work_dim(at, in(at, 0), -1)), n);
 }
 
-/* A score for each query and key; each element of the query goes into as many sums as there are keys, each element of the output is
- * a sum over them. */
+/* A score for each query and key; each element of the query goes into as many sums as there are keys, each element
+ * of the output is a sum over them. */
 xir_status attention_work(xir_infer *at) {
     const xir_attention_attrs *a = xir_infer_attrs(at);
     const xir_type *query = in(at, 0);

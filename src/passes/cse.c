@@ -8,10 +8,10 @@
  *     y = add(r, s)
  *     output(y)
  *
- * Equal are ops of one class and target with equal attributes, the same operands, and outputs of one kind; Params that are
- * the same bytes in memory are the same operand, and small ones that have equal bytes. One walk: an op's operands are what
- * they will be when it is met, so equal chains melt away as a whole. The first keeps its name, but a result's name goes
- * along (upkeep.h).
+ * Equal are ops of one class and target with equal attributes, the same operands, and outputs of one kind; Params that
+ * are the same bytes in memory are the same operand, and small ones that have equal bytes. One walk: an op's operands
+ * are what they will be when it is met, so equal chains melt away as a whole. The first keeps its name, but a result's
+ * name goes along (upkeep.h).
  *
  * Ops and Params are found in tables that are made once, in the size that they can have at most. */
 #include "hash.h"
@@ -21,10 +21,11 @@ enum { SMALL = 4096, ATTRS_SEEN = 256 };
 
 /* ---- a set of what was seen -------------------------------------------------------------------------------------- */
 
-/* Open addressing; an entry has the hash and the number, from 1, of an item. At most half full. Ops are looked for in a few
- * entries first that belong to the value that they read: who reads what was made one after the other is found in the cache.
- * Where one value has too many readers for that, they are looked for by their hashes, so that they cost no more than in any
- * table. For 1e6 ops of which half go it is 34 ns an op, and 123 by hashes alone (gcc 12 -O3, busy 2-vCPU Xeon VM). */
+/* Open addressing; an entry has the hash and the number, from 1, of an item. At most half full. Ops are looked for
+ * in a few entries first that belong to the value that they read: who reads what was made one after the other is
+ * found in the cache. Where one value has too many readers for that, they are looked for by their hashes, so that
+ * they cost no more than in any table. For 1e6 ops of which half go it is 34 ns an op, and 123 by hashes alone (gcc
+ * 12 -O3, busy 2-vCPU Xeon VM). */
 typedef struct entry { uint32_t hash, item; } entry;
 enum { NEAR = 16 };
 

@@ -6,9 +6,10 @@
  *     r = relu(x)
  *     output(r)
  *
- * Params are in a network by their users: w has gone with a. What writes, draws numbers or is not known stays (upkeep.h).
- * One walk from the end: users are met before makers. In a network that is not sorted a maker may have been passed already;
- * such ones wait on a stack. Ops that use each other in a ring stay: sort says what is wrong with them. */
+ * Params are in a network by their users: w has gone with a. What writes, draws numbers or is not known stays
+ * (upkeep.h). One walk from the end: users are met before makers. In a network that is not sorted a maker may have
+ * been passed already; such ones wait on a stack. Ops that use each other in a ring stay: sort says what is wrong
+ * with them. */
 #include "support/upkeep.h"
 
 typedef struct passed { xir_op **ops; size_t n, room; } passed;

@@ -6,16 +6,17 @@
  *     m = multiply(n, 2)
  *     z = constant_of_shape(m)
  *
- * Shapes come first: the dims of a value are constants where its type says them, though the value is none, and so is what
- * Gather and Slice pick of them if only the picked ones are known. All other ops are computed by the executor (ctx->run_op)
- * if they are pure, for the host, without quantised elements, and all their inputs are Params with bytes. A result becomes
- * Params of the same name and type. An op that reads it is inferred anew, since what was data for inference is known now,
- * and so are those behind it whose types change by that: all in one walk.
+ * Shapes come first: the dims of a value are constants where its type says them, though the value is none, and so is
+ * what Gather and Slice pick of them if only the picked ones are known. All other ops are computed by the executor
+ * (ctx->run_op) if they are pure, for the host, without quantised elements, and all their inputs are Params with bytes.
+ * A result becomes Params of the same name and type. An op that reads it is inferred anew, since what was data for
+ * inference is known now, and so are those behind it whose types change by that: all in one walk.
  *
- * A file is not to grow: results of more than `limit` elements are left, and those of more than 64K elements that are over
- * 64 times as large as what they are computed from. All results of a run together have at most `memory` bytes and twice those of
- * the network's Params; those that nobody reads any more do not count. Reshapes and copies of constants share the bytes and know
- * no limit. What takes more work than the run has left for constants (context.h) is left, too: a note says so. */
+ * A file is not to grow: results of more than `limit` elements are left, and those of more than 64K elements that
+ * are over 64 times as large as what they are computed from. All results of a run together have at most `memory`
+ * bytes and twice those of the network's Params; those that nobody reads any more do not count. Reshapes and copies
+ * of constants share the bytes and know no limit. What takes more work than the run has left for constants
+ * (context.h) is left, too: a note says so. */
 #include <xir/exec.h>
 #include <xir/ops.h>
 #include "support/numbers.h"
@@ -150,7 +151,8 @@ static xir_status give(folder *f, xir_op *op, uint32_t i, const xir_array *array
     return value_take_place(now, old, true, &moved);
 }
 
-/* Results of this walk that nobody reads any more need no memory; the last who has the bytes gives them back to the budget. */
+/* Results of this walk that nobody reads any more need no memory; the last who has the bytes gives them back to the
+ * budget. */
 static void let_go(const folder *f, xir_value *v) {
     if (!v || !value_is_params(v) || value_params(v)->number < f->own || v->uses) return;
     const blob *data = value_params(v)->data;
@@ -312,8 +314,8 @@ static xir_status fold_constants(folder *f, xir_op *op) {
 
 /* ---- the walk ---------------------------------------------------------------------------------------------------- */
 
-/* Infers an op that has news. What is wrong with it is for the pass infer to say, unless it is the network that refuses the
- * answer: more outputs than there are, or fewer than are used. */
+/* Infers an op that has news. What is wrong with it is for the pass infer to say, unless it is the network that
+ * refuses the answer: more outputs than there are, or fewer than are used. */
 static xir_status renew(folder *f, xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (op->inputs[i].value && !op->inputs[i].value->type) return XIR_OK;

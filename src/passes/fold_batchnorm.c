@@ -3,13 +3,14 @@
  * rounded once. Two transposes between them that undo each other, as a conversion leaves them, go along.
  *
  * After: output channel c is multiplied by f[c], so all weights that make it are, and the bias becomes bias * f + a.
- * Before: weights that read channel c are multiplied by f[c], and the bias gets the sum of a[c] * weights, which is only
- * right where each output reads all weights: not at padding with zeros, and not in transposed convolutions. A number that
- * is the same for all channels stays before: it is the end of an activation more often than not, which `fuse` is to find
- * whole.
+ * Before: weights that read channel c are multiplied by f[c], and the bias gets the sum of a[c] * weights, which is
+ * only right where each output reads all weights: not at padding with zeros, and not in transposed convolutions. A
+ * number that is the same for all channels stays before: it is the end of an activation more often than not, which
+ * `fuse` is to find whole.
  *
- * Factors and addends are read of floats. On the other side of the convolution there may be a map in normalised numbers, for which
- * its weights are stored: they are multiplied all the same, since it is linear in each of its sides. */
+ * Factors and addends are read of floats. On the other side of the convolution there may be a map in normalised
+ * numbers, for which its weights are stored: they are multiplied all the same, since it is linear in each of its
+ * sides. */
 #include "support/affine.h"
 #include "manager/pass.h"
 #include "pattern/pattern.h"

@@ -6,9 +6,10 @@
  *     y:fp32[1,8]NC = relu(b)
  *     output(y)
  *
- * An op goes only if input and output have the same type, layout letters included, and lie in the same memory: then nobody
- * who reads the output infers anything else. So a reshape that gives the dims other letters stays. What is exact counts, -0
- * and NaN included: x * 1 goes, x + 0.0 does not, since -0 + 0 is 0. Names of results stay (upkeep.h). */
+ * An op goes only if input and output have the same type, layout letters included, and lie in the same memory: then
+ * nobody who reads the output infers anything else. So a reshape that gives the dims other letters stays. What is
+ * exact counts, -0 and NaN included: x * 1 goes, x + 0.0 does not, since -0 + 0 is 0. Names of results stay
+ * (upkeep.h). */
 #include <math.h>
 #include <xir/ops.h>
 #include "support/numbers.h"
@@ -80,7 +81,8 @@ static bool roll_is(const xir_op *op, const xir_i64s *dims) {
     return are_all(&((const xir_roll_attrs *)op->attrs)->shifts, 0);
 }
 
-/* As many elements as there are, at a step of 1, are all of them; of an unknown dim only what says "to the end" is all. */
+/* As many elements as there are, at a step of 1, are all of them; of an unknown dim only what says "to the end" is
+ * all. */
 static bool slice_is(const xir_op *op, const xir_i64s *dims) {
     const xir_slice_attrs *a = op->attrs;
     if (a->begin.size != dims->size || a->end.size != dims->size || a->stride.size != dims->size) return false;

@@ -5,9 +5,9 @@
  *     y:? = onnx::Foo(c)                       y:? = onnx::Foo(c)
  *     z:fp32[5] = relu(y)                      z:fp32[5] = relu(y)
  *
- * As xir_network_infer, with changes counted, and two differences, because a network that is half converted is no broken
- * one: an op of which an input has no type keeps what it has, and the first op that is refused does not hide the others:
- * each is a finding. */
+ * As xir_network_infer, with changes counted, and two differences, because a network that is half converted is no
+ * broken one: an op of which an input has no type keeps what it has, and the first op that is refused does not hide
+ * the others: each is a finding. */
 #include "support/upkeep.h"
 
 static bool is_typed(const xir_value *v) { return v->type != NULL; }

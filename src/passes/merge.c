@@ -6,10 +6,10 @@
  *     a = slice(x)  2:10       b = slice(x)  3:10:2     a = concat(x, y)  axis 1         b = concat(x, y, z)  axis 1
  *     b = slice(a)  1:8:2  ->                           b = concat(a, z)  axis 1   ->
  *
- * The last op of a run stays and reads what the first one read; those between go if nobody else needs them. A concatenation
- * is only taken into another one if nobody else needs it: otherwise its parts would be copied twice. An op is changed only
- * if inference then gives it the very type that it has; where distributions or scales would not come out the same, or an op
- * between converts its elements, the run stays.
+ * The last op of a run stays and reads what the first one read; those between go if nobody else needs them. A
+ * concatenation is only taken into another one if nobody else needs it: otherwise its parts would be copied twice. An
+ * op is changed only if inference then gives it the very type that it has; where distributions or scales would not come
+ * out the same, or an op between converts its elements, the run stays.
  *
  * One walk forward, in which what a reshape, transposition or slice reads is merged already; then one backward for
  * concatenations, where the last of a run gathers the parts of all. */
@@ -31,7 +31,8 @@ typedef struct merger {
 
 static bool has_extra(const xir_op *op) { return op->more && op->more->extra; }
 
-/* Whether `inner` may be left out of what `op` reads: both are what their classes say, for one target and in one memory. */
+/* Whether `inner` may be left out of what `op` reads: both are what their classes say, for one target and in one
+ * memory. */
 static bool may_skip(const xir_op *op, const xir_op *inner) {
     if (!inner || inner->n_outputs != 1 || !inner->n_inputs || !inner->inputs[0].value) return false;
     if (has_extra(op) || has_extra(inner)) return false;
@@ -41,8 +42,8 @@ static bool may_skip(const xir_op *op, const xir_op *inner) {
     return xir_object_equal((const xir_object *)op->target, (const xir_object *)inner->target);
 }
 
-/* Whether an op gives the elements that it is given, moved: a type that somebody set by hand converts, and who reads the result is
- * not to read what was there before. */
+/* Whether an op gives the elements that it is given, moved: a type that somebody set by hand converts, and who reads
+ * the result is not to read what was there before. */
 static xir_status keeps_elements(const merger *g, const xir_op *op, bool *keeps) {
     const xir_type *to = xir_type_element(op->outputs[0].type);
     const xir_allocator *alloc = &g->net->alloc;
@@ -59,7 +60,8 @@ static xir_status keeps_elements(const merger *g, const xir_op *op, bool *keeps)
     return status;
 }
 
-/* The op reads what `inner` reads, with other attributes (its own: as they are), if its type stays; *done says whether. */
+/* The op reads what `inner` reads, with other attributes (its own: as they are), if its type stays; *done says
+ * whether. */
 static xir_status skip(merger *g, xir_op *op, xir_op *inner, const void *attrs, bool *done) {
     xir_value *x = inner->inputs[0].value;
     xir_status status = infers_same(op, attrs, &x, 1, done);

@@ -6,16 +6,17 @@
  *     output(d)              d = add(c, b)
  *     b = sigmoid(x)         output(d)
  *
- * An op that stands where it may stays: one that is met too early only draws what it waits for to before itself, in the
- * order of its inputs. Inputs come first, Outputs last. What a sub op reads its op waits for. A ring of ops is an error
- * that names them, and nothing is moved then. The walk keeps its own stack, so that a long chain in the wrong order is no
- * deep recursion. */
+ * An op that stands where it may stays: one that is met too early only draws what it waits for to before itself, in
+ * the order of its inputs. Inputs come first, Outputs last. What a sub op reads its op waits for. A ring of ops is
+ * an error that names them, and nothing is moved then. The walk keeps its own stack, so that a long chain in the
+ * wrong order is no deep recursion. */
 #include <stdio.h>
 #include "support/upkeep.h"
 
 enum { NOT_SEEN, WAITING, DONE };
 
-/* An op that waits for what it reads: `next` is the input to look at, then what its sub ops read, extra[from] and on. */
+/* An op that waits for what it reads: `next` is the input to look at, then what its sub ops read, extra[from] and
+ * on. */
 typedef struct frame { xir_op *op; uint32_t next; bool gathered; size_t from; } frame;
 
 typedef struct sorter {

@@ -3,7 +3,8 @@
 #include "codec/any_io.h"
 #include "codec/read.h"
 
-/* What reading needs; made for the first op, and anew after one that failed or had sub ops, since it remembers what was made. */
+/* What reading needs; made for the first op, and anew after one that failed or had sub ops, since it remembers what
+ * was made. */
 typedef struct resolver {
     xir_network *net;
     xir_diags   *why;

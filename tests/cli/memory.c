@@ -1,13 +1,14 @@
-/* Memory that runs out under a whole program, its libraries and the system's: to be preloaded. Before the program begins it forks
- * for every allocation that there will be, and the child is refused this one, or this one and all that follow. What becomes of it
- * is held against a run that had memory: the folder XIR_MEMORY/good has its `out`, `err` and `code`, and the files that it wrote.
+/* Memory that runs out under a whole program, its libraries and the system's: to be preloaded. Before the program
+ * begins it forks for every allocation that there will be, and the child is refused this one, or this one and all that
+ * follow. What becomes of it is held against a run that had memory: the folder XIR_MEMORY/good has its `out`, `err` and
+ * `code`, and the files that it wrote.
  *
  *   exit code 3           a line on stderr is about memory, every other one says what a line of the good run says
  *   that of the good run  the same output and files; if there is less on stderr, a line is about memory
  *   anything else         a fault, as is a file that is not whole, or one that is left; they are listed in XIR_MEMORY/faults
  *
- * XIR_MEMORY_STEP=N tries every N-th allocation; of those of libcrypto, which takes thousands to start, one in 64 counts. With
- * XIR_MEMORY_SITES the calls that led to a faulty one are listed too. */
+ * XIR_MEMORY_STEP=N tries every N-th allocation; of those of libcrypto, which takes thousands to start, one in 64
+ * counts. With XIR_MEMORY_SITES the calls that led to a faulty one are listed too. */
 #include <dirent.h>
 #include <malloc.h>
 #include <execinfo.h>

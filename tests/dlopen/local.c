@@ -1,5 +1,5 @@
-/* local LIBXIR PLUGIN KEY: opens the library as Python opens modules, so that no other object sees its names, and loads a
- * plug-in, which is linked with nothing. The class of the plug-in must be there. */
+/* local LIBXIR PLUGIN KEY: opens the library as Python opens modules, so that no other object sees its names, and
+ * loads a plug-in, which is linked with nothing. The class of the plug-in must be there. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

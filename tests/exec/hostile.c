@@ -1,6 +1,6 @@
-/* Every op that has a kernel, with inputs, attributes and output types by chance, as a hostile file may have them, and any bits as
- * elements: running it does no harm, takes neither much work nor much memory, and either gives arrays of the types that it says or says what is
- * wrong. */
+/* Every op that has a kernel, with inputs, attributes and output types by chance, as a hostile file may have them,
+ * and any bits as elements: running it does no harm, takes neither much work nor much memory, and either gives
+ * arrays of the types that it says or says what is wrong. */
 #include <stdio.h>
 #include "support/bounded.h"
 #include "support/hostile.h"

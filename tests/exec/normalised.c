@@ -1,5 +1,5 @@
-/* Networks in normalised numbers compute what they did in floats, an op within a step of its result, and passes keep every
- * element of it. What single ops compute, and what is refused, is in normalised.txt. */
+/* Networks in normalised numbers compute what they did in floats, an op within a step of its result, and passes keep
+ * every element of it. What single ops compute, and what is refused, is in normalised.txt. */
 #include <stdio.h>
 #include <xir/exec.h>
 #include <xir/pass.h>
@@ -106,8 +106,8 @@ static void passes_keep_every_element(void **state) {
     }
 }
 
-/* Gives a value the ratio and 16 bits: the story's op is then one on a map in normalised numbers, whatever its constants were
- * meant for. */
+/* Gives a value the ratio and 16 bits: the story's op is then one on a map in normalised numbers, whatever its
+ * constants were meant for. */
 static void normalise(xir_network *net, const char *name, double ratio) {
     xir_value *v = story_value(net, name);
     const xir_tensor_type *tensor = xir_type_as_tensor(xir_value_type(v));

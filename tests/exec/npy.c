@@ -1,5 +1,5 @@
-/* .npy files: what NumPy writes is read, what is written NumPy reads (the header is compared byte by byte), and whatever else is refused
- * at its place. */
+/* .npy files: what NumPy writes is read, what is written NumPy reads (the header is compared byte by byte), and
+ * whatever else is refused at its place. */
 #include "support/net.h"
 #include "support/scratch.h"
 

@@ -1,6 +1,6 @@
-/* Products large enough to be cut into blocks, whose edges fall anywhere: of integers they are computed as their formula
- * says, of reals by panels. Of small integers both are exact, so both must be the same; and Einsum, which knows no
- * matrices, gives what Matmul gives. */
+/* Products large enough to be cut into blocks, whose edges fall anywhere: of integers they are computed as their
+ * formula says, of reals by panels. Of small integers both are exact, so both must be the same; and Einsum, which
+ * knows no matrices, gives what Matmul gives. */
 #include <stdio.h>
 #include <xir/exec.h>
 #include "support/net.h"

@@ -1,5 +1,6 @@
-/* Running ops and networks: what is asked of inputs, what becomes of dims that a network leaves open, how long arrays live, who is told
- * what when it fails; and kernels of a program's own. What operations compute is in tests/exec/. */
+/* Running ops and networks: what is asked of inputs, what becomes of dims that a network leaves open, how long
+ * arrays live, who is told what when it fails; and kernels of a program's own. What operations compute is in
+ * tests/exec/. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -223,7 +224,8 @@ static xir_status constant_second(xir_infer *at) {
     return xir_infer_result(at, xir_infer_input(at, 0));
 }
 
-/* What is a constant while building is one in a run, and nothing else is: also where dims are unknown, so that the run looks at bytes. */
+/* What is a constant while building is one in a run, and nothing else is: also where dims are unknown, so that the
+ * run looks at bytes. */
 static void rules_see_the_same_constants_in_a_run(void **state) {
     (void)state;
     static const int64_t dims[] = { 2, XIR_UNKNOWN_DIM };

@@ -1,5 +1,6 @@
-/* All formats hold the same: whatever JSON is read goes into every format and comes back as the same JSON with the same parameters.
- * Params get bytes if they need few. A format may say that it cannot hold so much, or that a name is its own, nothing else. */
+/* All formats hold the same: whatever JSON is read goes into every format and comes back as the same JSON with the
+ * same parameters. Params get bytes if they need few. A format may say that it cannot hold so much, or that a name
+ * is its own, nothing else. */
 #include <stdlib.h>
 #include <string.h>
 #include <xir/xir.h>

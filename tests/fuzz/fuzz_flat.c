@@ -1,5 +1,5 @@
-/* Reading FlatBuffers: whatever the bytes, they are refused with a finding, or they are a network; what it writes is read again
- * as a network that prints the same. Whatever was read can be judged, copied and inferred anew. */
+/* Reading FlatBuffers: whatever the bytes, they are refused with a finding, or they are a network; what it writes is
+ * read again as a network that prints the same. Whatever was read can be judged, copied and inferred anew. */
 #include <stdlib.h>
 #include "support/probe.h"
 #include "flat/flat.h"

@@ -1,6 +1,6 @@
-/* Reading structures: whatever the bytes, the network is refused with a finding, or it prints, and what it prints is read
- * again as a network that prints the same. The same network comes from the text by way of values without a class, where nothing is
- * recognised as a repetition. Whatever was read can be judged, copied and inferred anew. */
+/* Reading structures: whatever the bytes, the network is refused with a finding, or it prints, and what it prints is
+ * read again as a network that prints the same. The same network comes from the text by way of values without a
+ * class, where nothing is recognised as a repetition. Whatever was read can be judged, copied and inferred anew. */
 #include <stdlib.h>
 #include "codec/any_io.h"
 #include "json/json.h"

@@ -1,7 +1,7 @@
-/* MessagePack: whatever the bytes, the network is refused with a finding, or it is written, and what is written is read
- * again as a network that is written the same, and says the same in JSON. Where no bytes of parameters are involved, the
- * same network comes from values without a class, where nothing is recognised as a repetition. msgpack-c agrees about what
- * a whole item is. */
+/* MessagePack: whatever the bytes, the network is refused with a finding, or it is written, and what is written is
+ * read again as a network that is written the same, and says the same in JSON. Where no bytes of parameters are
+ * involved, the same network comes from values without a class, where nothing is recognised as a repetition.
+ * msgpack-c agrees about what a whole item is. */
 #include <stdlib.h>
 #include <msgpack.h>
 #include "support/probe.h"

@@ -1,5 +1,5 @@
-/* Reading ONNX: whatever the bytes, they are refused with one finding, or they are a network, which can be judged, copied and converted,
- * and which goes through another format and comes back the same. */
+/* Reading ONNX: whatever the bytes, they are refused with one finding, or they are a network, which can be judged,
+ * copied and converted, and which goes through another format and comes back the same. */
 #include <stdlib.h>
 #include <xir/convert.h>
 #include <xir/pass.h>

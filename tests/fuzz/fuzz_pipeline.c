@@ -1,5 +1,5 @@
-/* Pipelines as text: whatever the bytes, an error with line and column, or a pipeline whose canonical text is the same pipeline's
- * again, and which runs over a small network or fails with a finding. */
+/* Pipelines as text: whatever the bytes, an error with line and column, or a pipeline whose canonical text is the
+ * same pipeline's again, and which runs over a small network or fails with a finding. */
 #include <stdlib.h>
 #include <string.h>
 #include <xir/xir.h>

@@ -1,5 +1,5 @@
-/* The walker over protobuf against the plainest one that can be written: the same fields of any bytes, or a fault at the same
- * place; and numbers in fields likewise. */
+/* The walker over protobuf against the plainest one that can be written: the same fields of any bytes, or a fault at
+ * the same place; and numbers in fields likewise. */
 #include <stdlib.h>
 #include <string.h>
 #include "onnx/wire.h"

@@ -1,7 +1,8 @@
-/* Raw files against a judge of a few lines that knows nothing of sorting: both must say the same, what is loaded must lie where
- * the file says, and what is saved again must be the file.
+/* Raw files against a judge of a few lines that knows nothing of sorting: both must say the same, what is loaded must
+ * lie where the file says, and what is saved again must be the file.
  *
- * The input's first byte says how many Params the network has, two bytes each say what they are; the rest is the file. */
+ * The input's first byte says how many Params the network has, two bytes each say what they are; the rest is the
+ * file. */
 #include <stdint.h>
 #include <xir/xir.h>
 #include "support/raw_net.h"

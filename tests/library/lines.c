@@ -1,5 +1,5 @@
-/* A format that a plug-in brings (tests/plugin/lines.c): a text of a foreign format is read, checked, converted, run and
- * written by the same calls as any other. docs/writing-a-format.md walks through the plug-in. */
+/* A format that a plug-in brings (tests/plugin/lines.c): a text of a foreign format is read, checked, converted, run
+ * and written by the same calls as any other. docs/writing-a-format.md walks through the plug-in. */
 #include <xir/xir.h>
 #include "support/net.h"
 #include "support/scratch.h"

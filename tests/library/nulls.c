@@ -1,6 +1,7 @@
-/* Every public function that takes an op, a value, a type or a network accepts NULL for it: questions answer NULL, 0 or false, what
- * edits and makes answers a failure, and nothing ends the program. The calls are made from the headers by nulls.sh; each runs in a
- * process of its own, on a network of its own, so that one that crashes does not hide the next. */
+/* Every public function that takes an op, a value, a type or a network accepts NULL for it: questions answer NULL, 0
+ * or false, what edits and makes answers a failure, and nothing ends the program. The calls are made from the
+ * headers by nulls.sh; each runs in a process of its own, on a network of its own, so that one that crashes does not
+ * hide the next. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -185,7 +186,8 @@ static bool call(size_t i, fixture *f) {
     return f->good;
 }
 
-/* How the call ended: 0 as it should, 1 with another answer than NULL, 0 or false, 2 if its hook did not run, or by a signal. */
+/* How the call ended: 0 as it should, 1 with another answer than NULL, 0 or false, 2 if its hook did not run, or by
+ * a signal. */
 static int run(size_t i) {
     pid_t child = fork();
     if (!child) {

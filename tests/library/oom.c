@@ -1,5 +1,5 @@
-/* Memory ends at every allocation of every scenario: the call says so, nothing has changed, nothing is lost, and the same call
- * succeeds when there is memory again. In the end all is as if it had never happened. */
+/* Memory ends at every allocation of every scenario: the call says so, nothing has changed, nothing is lost, and the
+ * same call succeeds when there is memory again. In the end all is as if it had never happened. */
 #include <stdio.h>
 #include "support/raw_net.h"
 #include "support/own.h"

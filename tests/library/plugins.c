@@ -1,4 +1,5 @@
-/* Plug-ins: what loading one brings, what it refuses and then leaves as it was; ops of unknown classes that become real ones. */
+/* Plug-ins: what loading one brings, what it refuses and then leaves as it was; ops of unknown classes that become
+ * real ones. */
 #include <elf.h>
 #include <math.h>
 #include <pthread.h>
@@ -124,8 +125,8 @@ static void paths_are_taken_as_they_are(void **state) {
 
 /* ---- building ------------------------------------------------------------------------------------------------------ */
 
-/* The example of the document that the project comes from, §5.3, as far as its ops are here: `flatten` with an attribute that it
- * does not declare. */
+/* The example of the document that the project comes from, §5.3, as far as its ops are here: `flatten` with an
+ * attribute that it does not declare. */
 static xir_network *network_with_flatten(xir_context *with) {
     xir_network *net = xir_network_new(with, "custom", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_at at = xir_at_end(net);
@@ -665,8 +666,8 @@ static void know_own(xir_context *with) {
     for (size_t i = 0; i < COUNT(all); i++) DOES(xir_class_register(with, all[i], NULL));
 }
 
-/* An op with Params, an object and two sub ops among its attributes; an output of a sub op is used by a later op and by the other
- * sub op. Numbers of v_ids: 0 the input, 1 and 2 Params, then outputs. */
+/* An op with Params, an object and two sub ops among its attributes; an output of a sub op is used by a later op and
+ * by the other sub op. Numbers of v_ids: 0 the input, 1 and 2 Params, then outputs. */
 static xir_network *network_with_parts(xir_context *with) {
     xir_network *net = xir_network_new(with, "parts", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_at at = xir_at_end(net);

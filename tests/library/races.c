@@ -1,6 +1,7 @@
-/* Plug-ins arrive while other threads work on one context. Seven threads build, save and load, infer, run passes, run networks,
- * print and compare, each on networks of its own; the eighth loads plug-ins, which bring classes, targets, inference of classes that
- * are there already, kernels, passes and formats. Every answer is that of a lone thread; what is unordered ThreadSanitizer sees. */
+/* Plug-ins arrive while other threads work on one context. Seven threads build, save and load, infer, run passes,
+ * run networks, print and compare, each on networks of its own; the eighth loads plug-ins, which bring classes,
+ * targets, inference of classes that are there already, kernels, passes and formats. Every answer is that of a lone
+ * thread; what is unordered ThreadSanitizer sees. */
 #include <stdio.h>
 #include "support/crew.h"
 #include "support/scratch.h"

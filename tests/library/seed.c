@@ -1,5 +1,5 @@
-/* The examples of the document that the project comes from, section by section, through the public headers alone. What it
- * prints is expected, but where newer facts say otherwise; each such place says so. */
+/* The examples of the document that the project comes from, section by section, through the public headers alone.
+ * What it prints is expected, but where newer facts say otherwise; each such place says so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Targets as rows: what the library's say, those of programs and of a plug-in with inference of its own for each, in every
- * format, with and without the plug-in. */
+/* Targets as rows: what the library's say, those of programs and of a plug-in with inference of its own for each, in
+ * every format, with and without the plug-in. */
 #include <pthread.h>
 #include "context.h"
 #include "support/net.h"

@@ -1,5 +1,5 @@
-/* Threads: different networks on one context, one network read by many, classes and types made by all at once. What is wrong
- * shows as an answer that differs from a lone thread's, and under ThreadSanitizer. */
+/* Threads: different networks on one context, one network read by many, classes and types made by all at once. What
+ * is wrong shows as an answer that differs from a lone thread's, and under ThreadSanitizer. */
 #include <stdio.h>
 #include "support/crew.h"
 #include "support/own.h"

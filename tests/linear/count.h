@@ -1,6 +1,7 @@
-/* Counts work: the basic blocks that the library passes through, which the compiler calls a function at (-fsanitize-coverage=trace-pc),
- * a word of each byte that it has moved, compared or searched for it by functions of the C library, and the bytes that it asks its
- * allocator for. The same from run to run, whatever the machine does meanwhile. */
+/* Counts work: the basic blocks that the library passes through, which the compiler calls a function at
+ * (-fsanitize-coverage=trace-pc), a word of each byte that it has moved, compared or searched for it by functions of
+ * the C library, and the bytes that it asks its allocator for. The same from run to run, whatever the machine does
+ * meanwhile. */
 #ifndef LINEAR_COUNT_H
 #define LINEAR_COUNT_H
 

@@ -1,6 +1,6 @@
-/* Linear, everywhere: what each call does with a network of each shape costs at most 2.4 times as much if the network is twice as
- * large, in work and in memory (count.h). A cost of n log n is within that, a square is not. Memory grows in steps, so it is compared
- * over two doublings.
+/* Linear, everywhere: what each call does with a network of each shape costs at most 2.4 times as much if the network
+ * is twice as large, in work and in memory (count.h). A cost of n log n is within that, a square is not. Memory grows
+ * in steps, so it is compared over two doublings.
  *
  *     linear                      the test: every shape, every call, at N, 2 N and 4 N
  *     linear time N [SHAPE]       by hand: the seconds that each call takes at N and 2 N, where that is more than a tenth
@@ -220,8 +220,8 @@ static void measure_json(costs *c, const void *shape, int64_t n)   { measure_fil
 static void measure_packed(costs *c, const void *shape, int64_t n) { measure_file(c, shape, "imodel", n); }
 static void measure_onnx(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "onnx", n); }
 
-/* Two keys that alternate may meet in one slot of a memo, by their addresses, which only another process has elsewhere. What is not
- * linear fails in each. */
+/* Two keys that alternate may meet in one slot of a memo, by their addresses, which only another process has
+ * elsewhere. What is not linear fails in each. */
 static void try_elsewhere(char **argv) {
     enum { PROCESSES = 4 };
     const char *word = getenv("XIR_LINEAR_PROCESS");

@@ -1,5 +1,5 @@
-/* What the classes of operations consist of: those of the original as tests/ops/classes.txt has them, and what holds of every
- * class: notes, descriptions, names that are nobody else's. */
+/* What the classes of operations consist of: those of the original as tests/ops/classes.txt has them, and what holds
+ * of every class: notes, descriptions, names that are nobody else's. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

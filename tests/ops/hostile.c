@@ -1,5 +1,6 @@
-/* Every op of the library with inputs and attributes by chance, as a hostile file may have them: checking, inferring and validating
- * do no harm, take neither much work nor much memory, are pure, and say what is wrong in a sentence; what is inferred of sound inputs is sound. */
+/* Every op of the library with inputs and attributes by chance, as a hostile file may have them: checking, inferring
+ * and validating do no harm, take neither much work nor much memory, are pure, and say what is wrong in a sentence;
+ * what is inferred of sound inputs is sound. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -8,8 +9,8 @@
 #include "support/hostile.h"
 #include "support/often.h"
 
-/* The most that is asked for is what 2^20 pieces of a distribution take while their list grows, 48 MiB, in each of the few
- * inferences of a trial. */
+/* The most that is asked for is what 2^20 pieces of a distribution take while their list grows, 48 MiB, in each of
+ * the few inferences of a trial. */
 enum { TRIALS = OFTEN(400000), A_POOL = 400, MOST_OPS = 400, MOST_INPUTS = 80, MOST_CALLS = 1000, MOST_ASKED = 256 << 20 };
 
 typedef struct trial {
@@ -226,7 +227,8 @@ static bool try_directly(trial *t) {
     return !status;
 }
 
-/* Nothing about an op of sound types is wrong, except for where it stands; a rule that reads values says the same each time. */
+/* Nothing about an op of sound types is wrong, except for where it stands; a rule that reads values says the same
+ * each time. */
 static void check_op(const trial *t, xir_op *op, bool inferred) {
     xir_diags_clear(why);
     xir_status status = xir_op_validate(op, why);

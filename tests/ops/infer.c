@@ -259,8 +259,8 @@ static void windows_are_counted(void **state) {
     }
 }
 
-/* Quantised kernels and inputs of a back end have types of their own; only plain ones must agree. What a quantised sum is is not
- * inferred, but given. */
+/* Quantised kernels and inputs of a back end have types of their own; only plain ones must agree. What a quantised
+ * sum is is not inferred, but given. */
 static void quantised_elements_may_differ(void **state) {
     (void)state;
     const double scale = 0.5;

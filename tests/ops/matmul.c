@@ -1,6 +1,7 @@
-/* Shapes by chance of what broadcasts: pairs, Where, Matmul, Einsum, each against a slow and obvious second rule. There a dim is
- * the set of sizes that it may have, one if it is known and all small ones if not, and shapes are padded with 1 to the same
- * rank. What two dims become is tried size by size: no size is a refusal, one size is known, several are unknown. */
+/* Shapes by chance of what broadcasts: pairs, Where, Matmul, Einsum, each against a slow and obvious second rule.
+ * There a dim is the set of sizes that it may have, one if it is known and all small ones if not, and shapes are
+ * padded with 1 to the same rank. What two dims become is tried size by size: no size is a refusal, one size is
+ * known, several are unknown. */
 #include <stdio.h>
 #include "graph.h"
 #include "support/net.h"
@@ -553,8 +554,8 @@ static bool next_place(const xir_type *type, int64_t *place) {
     return false;
 }
 
-/* Whether a valid element of an input goes into the element of the output at `out`: what a label is there it is here, or the
- * input is 1 wide. Labels that the output has not are -1 there, and anything here. */
+/* Whether a valid element of an input goes into the element of the output at `out`: what a label is there it is
+ * here, or the input is 1 wide. Labels that the output has not are -1 there, and anything here. */
 static bool feeds(const xir_type *type, const char *labels, const int64_t *out) {
     int64_t place[MOST_RANK] = { 0 };
     do {

@@ -1,6 +1,7 @@
-/* Moves against a second implementation that is slow and obvious: it says for every element of the output which element of which
- * input stands there. Shapes must be the same, unknown dims unknown exactly where it depends on them, and what types say of
- * elements (scale, ratio, zero point, whether it is valid) must be said of the same elements afterwards. */
+/* Moves against a second implementation that is slow and obvious: it says for every element of the output which
+ * element of which input stands there. Shapes must be the same, unknown dims unknown exactly where it depends on
+ * them, and what types say of elements (scale, ratio, zero point, whether it is valid) must be said of the same
+ * elements afterwards. */
 #include <stdio.h>
 #include <string.h>
 #include "support/moves.h"
@@ -257,7 +258,8 @@ static said said_of(const xir_type *type, const shape *s, const int64_t *index) 
     return what;
 }
 
-/* Whether anything is said that is not the same of all elements: only that may be more than can be said of the output. */
+/* Whether anything is said that is not the same of all elements: only that may be more than can be said of the
+ * output. */
 static bool says_different_things(const move_case *c, const xir_type *const *types) {
     said first = { 0 };
     bool any = false;
@@ -363,7 +365,8 @@ static bool is_whole(const move_case *c, size_t k) {
     return (int64_t)n == c->in->dim[k] && (n < 2 || room[1] == room[0] + 1);
 }
 
-/* A tiled axis is neither cut inside its tiles nor reordered; joins of padded tiles and of different types can't be said. */
+/* A tiled axis is neither cut inside its tiles nor reordered; joins of padded tiles and of different types can't be
+ * said. */
 static bool may_refuse_tiles(const move_case *c, const xir_type *const *types) {
     int64_t axis = c->number;
     switch (c->kind) {
@@ -410,7 +413,8 @@ static void tiles_move_too(void **state) {
 
 /* ---- anything ------------------------------------------------------------------------------------------------------- */
 
-/* What no one should write: it is refused or taken, in bounded time, and what is given is a tensor with a layout that fits. */
+/* What no one should write: it is refused or taken, in bounded time, and what is given is a tensor with a layout
+ * that fits. */
 static const xir_type *any_type(void) {
     static const char *const layouts[] = { "*", "NHWC", "NCHWc32", "Cc2", "c3", "*C*c1", "C*c4", "***C", "CNc3n2", "HHWW", "" };
     int64_t dims[6], axes[3];

@@ -1,9 +1,11 @@
-/* Constants that are attributes: normalisations through files, clones and edits. What classes take is in tests/ops/norm.txt. */
+/* Constants that are attributes: normalisations through files, clones and edits. What classes take is in
+ * tests/ops/norm.txt. */
 #include <stdio.h>
 #include "support/raw_net.h"
 #include "support/op_case.h"
 
-/* in(1 8 8 4) -> BatchNorm2d -> InstanceNorm2d, gamma alone -> GroupNorm, the same gamma -> LayerNorm, neither -> out. */
+/* in(1 8 8 4) -> BatchNorm2d -> InstanceNorm2d, gamma alone -> GroupNorm, the same gamma -> LayerNorm, neither ->
+ * out. */
 typedef struct story {
     xir_network *net;
     xir_value   *variance, *mean, *gamma, *beta;

@@ -1,6 +1,6 @@
-/* ONNX's own operator tests as the ruler of inference: each model is converted by onnx-to-xir, and what our operations infer must be the
- * element types and dims of the recorded outputs. Where the elements of an input decide a dim, it may be unknown. The network must validate,
- * and infer the same again.
+/* ONNX's own operator tests as the ruler of inference: each model is converted by onnx-to-xir, and what our operations
+ * infer must be the element types and dims of the recorded outputs. Where the elements of an input decide a dim, it may
+ * be unknown. The network must validate, and infer the same again.
  *
  * Then the same with dims of the inputs unknown, one by one and all: what is inferred must not contradict what was
  * recorded, and a dim of an output that stays the same when those dims are others must be known.
@@ -94,12 +94,12 @@ static void wrong(const char *test, const char *what, const char *sentence) {
     total.wrong++;
 }
 
-/* What is made of the dims of graph inputs that have a bit in `which`: they stay, are not known, or are three times as large. Inputs that
- * are constants stay as they are. */
+/* What is made of the dims of graph inputs that have a bit in `which`: they stay, are not known, or are three times
+ * as large. Inputs that are constants stay as they are. */
 typedef enum dims_how { AS_RECORDED, UNKNOWN, TRIPLED } dims_how;
 
-/* Which inputs of the graph are constants: none, small ones but the first, all small ones. ONNX leaves to the time of running what are
- * attributes with us. */
+/* Which inputs of the graph are constants: none, small ones but the first, all small ones. ONNX leaves to the time
+ * of running what are attributes with us. */
 typedef enum frozen { NONE_FROZEN, OTHERS_FROZEN, ALL_FROZEN, FROZEN_COUNT } frozen;
 
 typedef enum fate { CONVERTED, NO_ROW, NO_FORM, REFUSED } fate;

@@ -1,5 +1,5 @@
-/* Types of more dims than any network has, as a hostile file may bring them: what would have to walk a tiled layout once for each
- * dim refuses them, all else takes time in proportion. */
+/* Types of more dims than any network has, as a hostile file may bring them: what would have to walk a tiled layout
+ * once for each dim refuses them, all else takes time in proportion. */
 #include "support/net.h"
 
 enum { MOST = 64, MANY = 50000 };

@@ -1,5 +1,6 @@
-/* Reductions against a slow second opinion: for random tensors, dims and attributes the type of the result is found by
- * walking lists, and which of its elements are valid by walking elements. tests/ops/reduce.txt has the cases to read. */
+/* Reductions against a slow second opinion: for random tensors, dims and attributes the type of the result is found
+ * by walking lists, and which of its elements are valid by walking elements. tests/ops/reduce.txt has the cases to
+ * read. */
 #include <stdio.h>
 #include "support/op_case.h"
 #include "support/often.h"
@@ -275,8 +276,8 @@ static size_t position(const xir_type *type, const int64_t *at) {
     return p;
 }
 
-/* An element of the result is valid where a valid one was reduced into it. False: a dim has no elements, or padding alone is
- * reduced, of which a sum is valid. */
+/* An element of the result is valid where a valid one was reduced into it. False: a dim has no elements, or padding
+ * alone is reduced, of which a sum is valid. */
 static bool check_elements(const trial *c, const xir_type *in, const xir_type *out) {
     bool from_valid[MOST_ELEMENTS] = { false };
     int64_t at[MOST_RANK] = { 0 }, to[MOST_RANK] = { 0 };

@@ -1,5 +1,5 @@
-/* Memory ends while an op is added and inferred again: for each class the first good case of the tables, and the first ones with
- * distributions and with quantised elements. */
+/* Memory ends while an op is added and inferred again: for each class the first good case of the tables, and the
+ * first ones with distributions and with quantised elements. */
 #include <stdio.h>
 #include "support/op_case.h"
 #include "support/scarce.h"

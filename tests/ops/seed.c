@@ -1,5 +1,5 @@
-/* The example of traits in the document that the project comes from (5.3, `op_trait`), through the public headers alone. Its
- * Region left the original before 3.5 and is no class here; its Flatten comes from a plug-in. */
+/* The example of traits in the document that the project comes from (5.3, `op_trait`), through the public headers
+ * alone. Its Region left the original before 3.5 and is no class here; its Flatten comes from a plug-in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Every table of tests/ops/: what operations give, and what they refuse. See support/op_case.h for how they are written;
- * XIR_OPS_TABLE=conv in the environment runs conv.txt alone. */
+/* Every table of tests/ops/: what operations give, and what they refuse. See support/op_case.h for how they are
+ * written; XIR_OPS_TABLE=conv in the environment runs conv.txt alone. */
 #include <stdio.h>
 #include "support/op_case.h"
 

@@ -1,6 +1,7 @@
-/* Random convolutions, transposed ones, pools and im2col against a second implementation, which is slow and obvious: it walks a
- * window over the padded input, or marks the cells that a kernel writes to. Attributes are set by their names and dims placed by
- * their letters, in any order. Then some dims are unknown: exactly the dims that depend on them become so. */
+/* Random convolutions, transposed ones, pools and im2col against a second implementation, which is slow and obvious:
+ * it walks a window over the padded input, or marks the cells that a kernel writes to. Attributes are set by their
+ * names and dims placed by their letters, in any order. Then some dims are unknown: exactly the dims that depend on
+ * them become so. */
 #include <stdio.h>
 #include "support/forms.h"
 #include "graph.h"
@@ -364,7 +365,8 @@ static const xir_type *with_holes(xir_context *with, const xir_type *type, const
     return type;
 }
 
-/* A tiled convolution whose kernel has holes and another unit, a pool over what it gives, and im2col of channels with holes. */
+/* A tiled convolution whose kernel has holes and another unit, a pool over what it gives, and im2col of channels
+ * with holes. */
 static bool infer_with_holes(xir_context *with) {
     static const int64_t map[] = { 1, 2, 8, 8, 4 }, kernel[] = { 3, 2, 3, 3, 8, 4 }, image[] = { 9, 8, 8, 2 };
     static const int64_t filters[] = { 0, 4 }, channels[] = { 0 }, batch[] = { 3 };

@@ -1,4 +1,5 @@
-/* How much an op computes. What each class says is in work.txt; here is what holds of all of them, and what no table can say. */
+/* How much an op computes. What each class says is in work.txt; here is what holds of all of them, and what no table
+ * can say. */
 #include <stdio.h>
 #include "support/story.h"
 #include "graph.h"

@@ -1,5 +1,5 @@
-/* Passes over broken networks: inputs, types, bytes, outputs and whole ops are missing, and edges go round. They may fail, or change
- * nothing; they end, and the network stays one. */
+/* Passes over broken networks: inputs, types, bytes, outputs and whole ops are missing, and edges go round. They may
+ * fail, or change nothing; they end, and the network stays one. */
 #include "support/story.h"
 #include <xir/pass.h>
 

@@ -1,5 +1,5 @@
-/* A trained network, end to end: 64 digits that it had not seen get the logits that PyTorch gave them, within 1e-4, after every pass of
- * the default pipeline and from every file format, eagerly and lazily. */
+/* A trained network, end to end: 64 digits that it had not seen get the logits that PyTorch gave them, within 1e-4,
+ * after every pass of the default pipeline and from every file format, eagerly and lazily. */
 #include <stdio.h>
 #include "support/net.h"
 #include "support/scratch.h"

@@ -1,5 +1,6 @@
-/* Every model of ONNX's operator tests through the default pipeline, and through passes in orders that nobody would write: after each
- * pass the network is valid, the pass has said what it did, and the executor computes the same. Then a second run finds nothing to do. */
+/* Every model of ONNX's operator tests through the default pipeline, and through passes in orders that nobody would
+ * write: after each pass the network is valid, the pass has said what it did, and the executor computes the same.
+ * Then a second run finds nothing to do. */
 #include <ftw.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* Memory ends at every allocation of every pass: it says so, the network is sound, and the same pass succeeds when there is
- * memory again, with the network that it would have given at once (but for types that were about to be inferred). */
+/* Memory ends at every allocation of every pass: it says so, the network is sound, and the same pass succeeds when
+ * there is memory again, with the network that it would have given at once (but for types that were about to be
+ * inferred). */
 #include "support/op_list.h"
 #include "support/scarce.h"
 #include "support/story.h"

@@ -1,4 +1,5 @@
-/* Ops whose classes say how they work in other orders of axes, for the pass `layout`. The names are those of tests/passes/layout/plugin.c. */
+/* Ops whose classes say how they work in other orders of axes, for the pass `layout`. The names are those of
+ * tests/passes/layout/plugin.c. */
 #include <xir/xir.h>
 
 #define XIR_DEFS "axes.def"

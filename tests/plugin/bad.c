@@ -1,4 +1,5 @@
-/* A plug-in that is bad in one way at a time; XIR_BAD in the environment says which. The names are those of tests/library/plugins.c. */
+/* A plug-in that is bad in one way at a time; XIR_BAD in the environment says which. The names are those of
+ * tests/library/plugins.c. */
 #include <stdlib.h>
 #include <string.h>
 #include <xir/xir.h>

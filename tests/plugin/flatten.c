@@ -1,5 +1,5 @@
-/* The plug-in that docs/writing-an-op.md walks through: one operation with a rule and inference of its own, on the host and on
- * Buyi, whose feature maps are tiled. */
+/* The plug-in that docs/writing-an-op.md walks through: one operation with a rule and inference of its own, on the
+ * host and on Buyi, whose feature maps are tiled. */
 #include <inttypes.h>
 #include <xir/plugin.h>
 
@@ -10,8 +10,8 @@
 
 enum { MOST = 7 };   /* of `start`, as its row says */
 
-/* What rows cannot say. It also sees ops of files that nobody has checked, so what memory depends on is looked at again; inputs that
- * are not known are not judged. */
+/* What rows cannot say. It also sees ops of files that nobody has checked, so what memory depends on is looked at
+ * again; inputs that are not known are not judged. */
 xir_status flatten_check(xir_infer *at) {
     const xir_flatten_attrs *flatten = xir_infer_attrs(at);
     const xir_type *input = xir_infer_input(at, 0);

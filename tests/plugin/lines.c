@@ -1,5 +1,5 @@
-/* A whole foreign format in a plug-in, by the public headers alone: a text with an op a line, read and written; its ops are
- * a dialect, and rows say what they are in XIR.
+/* A whole foreign format in a plug-in, by the public headers alone: a text with an op a line, read and written; its ops
+ * are a dialect, and rows say what they are in XIR.
  *
  *     lines 1
  *     input x 1,4,4,3

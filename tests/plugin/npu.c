@@ -1,5 +1,5 @@
-/* Two targets, and inference of the same classes on each: fp16 on the one, fp64 on the other. docs/writing-a-target.md walks
- * through it. With XIR_NPU in the environment, a description that is refused. */
+/* Two targets, and inference of the same classes on each: fp16 on the one, fp64 on the other.
+ * docs/writing-a-target.md walks through it. With XIR_NPU in the environment, a description that is refused. */
 #include <stdlib.h>
 #include <string.h>
 #include <xir/plugin.h>

@@ -1,10 +1,11 @@
-/* Saving over a file that is there, by every way of saving, while the system fails. strace kills the program at each system call of
- * the saving in turn, and lets each of them fail in turn; besides, files may grow only so long, and writes may take only some bytes.
- * Afterwards the file is the old one or the new one, byte for byte; what failed is told; and no temporary file stays but after a
- * kill. Of a pair a crash may leave new parameters beside an old structure: the MD5 tells.
+/* Saving over a file that is there, by every way of saving, while the system fails. strace kills the program at each
+ * system call of the saving in turn, and lets each of them fail in turn; besides, files may grow only so long, and
+ * writes may take only some bytes. Afterwards the file is the old one or the new one, byte for byte; what failed is
+ * told; and no temporary file stays but after a kill. Of a pair a crash may leave new parameters beside an old
+ * structure: the MD5 tells.
  *
- * This program is its own victim: `crash save KIND FOLDER` saves once. XIR_CRASH=1 in the environment tries more errors at more
- * calls. Without strace, or where nothing may be traced, only the tests without it run. */
+ * This program is its own victim: `crash save KIND FOLDER` saves once. XIR_CRASH=1 in the environment tries more
+ * errors at more calls. Without strace, or where nothing may be traced, only the tests without it run. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -357,7 +358,8 @@ static bool is_of(const char *list, const char *name) {
 #define MEMORY      "mmap mremap mprotect madvise"
 #define WRITES      "openat write pwrite64 writev fsync fdatasync rename renameat2 close fchmod fchown ftruncate fallocate"
 
-/* Whether a call may be there in one run and not in the next: those for memory and threads depend on addresses and on time. */
+/* Whether a call may be there in one run and not in the next: those for memory and threads depend on addresses and
+ * on time. */
 static bool may_be_absent(const call *c) { return is_of(CANNOT_FAIL, c->name) || is_of(MEMORY, c->name); }
 
 typedef struct phases { size_t before, between, torn, after, absent; } phases;

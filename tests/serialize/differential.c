@@ -1,8 +1,9 @@
-/* All formats hold the same: networks by chance (support/random_net.h) go from JSON into each format and back, and from there into
- * each other one, and come back byte for byte, their parameters too; what a format has written it writes again.
+/* All formats hold the same: networks by chance (support/random_net.h) go from JSON into each format and back, and from
+ * there into each other one, and come back byte for byte, their parameters too; what a format has written it writes
+ * again.
  *
- * XIR_DIFFERENTIAL=100000 in the environment tries so many, XIR_DIFFERENTIAL_SEED=7 the one of that seed. What fails is told by
- * its seed, with as few ops as still fail. */
+ * XIR_DIFFERENTIAL=100000 in the environment tries so many, XIR_DIFFERENTIAL_SEED=7 the one of that seed. What fails
+ * is told by its seed, with as few ops as still fail. */
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -288,7 +289,8 @@ static bool check_start(verdict *v, const random_net *r, const bool *dropped, xi
 
 /* ---- edits ---------------------------------------------------------------------------------------------------------- */
 
-/* What no reader of JSON makes: reals that are none, new Params among old ones, ops and values that have come and gone. */
+/* What no reader of JSON makes: reals that are none, new Params among old ones, ops and values that have come and
+ * gone. */
 typedef struct editor {
     rnd         chance;
     xir_network *net;

@@ -1,5 +1,6 @@
-/* Files that change while a network is mapped from them: with XIR_VERIFY_ON_TOUCH parameters that have not been touched are gone,
- * which is a status and a finding and never a signal; files that are replaced or removed stay as they were. */
+/* Files that change while a network is mapped from them: with XIR_VERIFY_ON_TOUCH parameters that have not been
+ * touched are gone, which is a status and a finding and never a signal; files that are replaced or removed stay as
+ * they were. */
 #include <fcntl.h>
 #include <pthread.h>
 #include "support/load_net.h"

@@ -1,5 +1,5 @@
-/* Large files, mapped: opening one touches no parameter, touching one parameter brings its pages and few others, and what a
- * process keeps in memory does not depend on how large the file is. Counted in pages, not in time. */
+/* Large files, mapped: opening one touches no parameter, touching one parameter brings its pages and few others, and
+ * what a process keeps in memory does not depend on how large the file is. Counted in pages, not in time. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

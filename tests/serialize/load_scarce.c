@@ -1,5 +1,5 @@
-/* Loading and saving through the front door without memory: every allocation refused, once and for good. What fails gives
- * XIR_E_MEMORY, no network, no file, and succeeds when it is repeated. */
+/* Loading and saving through the front door without memory: every allocation refused, once and for good. What fails
+ * gives XIR_E_MEMORY, no network, no file, and succeeds when it is repeated. */
 #include "support/faults.h"
 #include "support/load_net.h"
 #include "support/often.h"

@@ -1,5 +1,6 @@
-/* Memory that files of tiny values without a class take: one of them is 24 bytes, or 40 in a map, and may be a single byte of a
- * file. What a reader has at most at any time is bounded by the file, and where the bound would be broken it refuses. */
+/* Memory that files of tiny values without a class take: one of them is 24 bytes, or 40 in a map, and may be a
+ * single byte of a file. What a reader has at most at any time is bounded by the file, and where the bound would be
+ * broken it refuses. */
 #include "support/net.h"
 
 /* ---- an allocator that knows the most ------------------------------------------------------------------------------ */

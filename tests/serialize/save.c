@@ -1,5 +1,5 @@
-/* Saving through the front door: every format, to files and to functions; what is refused leaves no file behind; the same
- * network gives the same bytes; and a file can be saved over while a network is mapped from it. */
+/* Saving through the front door: every format, to files and to functions; what is refused leaves no file behind; the
+ * same network gives the same bytes; and a file can be saved over while a network is mapped from it. */
 #include <fcntl.h>
 #include "support/load_net.h"
 

@@ -1,5 +1,6 @@
-/* Loading and saving in every format while the system refuses, does less than asked, changes the file meanwhile, or kills the
- * process: what is under the name is the old file or the new one, what was not loaded has one finding that says why. */
+/* Loading and saving in every format while the system refuses, does less than asked, changes the file meanwhile, or
+ * kills the process: what is under the name is the old file or the new one, what was not loaded has one finding that
+ * says why. */
 #include "support/faults.h"
 #include <sys/wait.h>
 #include "support/load_net.h"
@@ -124,8 +125,9 @@ static void a_killed_save_leaves_the_old_file_or_the_new_one(void **state) {
     xir_network_free(new);
 }
 
-/* Another program shortens the file that the network is mapped from, between two calls of a save: that file is named, not the one
- * that is written. What is large goes from the mapping to the system, which does not raise a signal. */
+/* Another program shortens the file that the network is mapped from, between two calls of a save: that file is
+ * named, not the one that is written. What is large goes from the mapping to the system, which does not raise a
+ * signal. */
 static char source[PATH_MAX + 64];
 static void shorten_source(void) {
     if (truncate(source, 4096) != 0) abort();

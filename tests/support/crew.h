@@ -1,5 +1,5 @@
-/* Threads that begin at once. Checks of cmocka may only fail on its own thread: the others note the first line where something is
- * not as expected. */
+/* Threads that begin at once. Checks of cmocka may only fail on its own thread: the others note the first line where
+ * something is not as expected. */
 #ifndef SUPPORT_CREW_H
 #define SUPPORT_CREW_H
 

@@ -1,5 +1,5 @@
-/* System calls that fail, do less than asked, or are the last one of the process: a test program that includes this has its own
- * write, fsync, rename …, which the library's objects call. To be included by one file of a program. */
+/* System calls that fail, do less than asked, or are the last one of the process: a test program that includes this
+ * has its own write, fsync, rename …, which the library's objects call. To be included by one file of a program. */
 #ifndef TESTS_FAULTS_H
 #define TESTS_FAULTS_H
 

@@ -1,5 +1,5 @@
-/* FlatBuffers networks in memory, and a look at them by offsets alone: nothing here is shared with what writes or reads them.
- * Of the headers that have networks, json_net.h and raw_net.h must be included before it. */
+/* FlatBuffers networks in memory, and a look at them by offsets alone: nothing here is shared with what writes or
+ * reads them. Of the headers that have networks, json_net.h and raw_net.h must be included before it. */
 #ifndef SUPPORT_FLAT_FILE_H
 #define SUPPORT_FLAT_FILE_H
 

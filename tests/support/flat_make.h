@@ -1,7 +1,8 @@
-/* FlatBuffers files made by hand. The text is JSON as flatc reads it (single quotes will do), whose tables are put down in the
- * order of the text, each behind its own vtable, nothing shared. What is shared is named: '*a' refers to the table that the key '&'
- * of the root has under 'a', with its type under '='; those come at last, in the order of their names. A tag is a name or a
- * number; a vtable has all slots up to the last that is there. Places have names, so that a test can spoil them:
+/* FlatBuffers files made by hand. The text is JSON as flatc reads it (single quotes will do), whose tables are put down
+ * in the order of the text, each behind its own vtable, nothing shared. What is shared is named: '*a' refers to the
+ * table that the key '&' of the root has under 'a', with its type under '='; those come at last, in the order of their
+ * names. A tag is a name or a number; a vtable has all slots up to the last that is there. Places have names, so that a
+ * test can spoil them:
  *
  *   /ops/0            where a table, text or vector begins      /ops/0.name     its field
  *   /ops/0:           its vtable                                /ops/0:name     the field's entry there
@@ -28,7 +29,8 @@ flat_made flat_make(xir_context *with, const char *text);
 void      flat_made_free(flat_made *made);
 /* The byte of a place, which must be there; "/ops/0+4" is four behind it. */
 size_t    flat_spot_at(const flat_made *made, const char *place);
-/* Spoils bytes: "u32 /ops/0.name = 7; u16 /ops/0: += 2; cut $-3". A value may be a place ("@/ops/0": its byte; "@/ops/0 - 4"). */
+/* Spoils bytes: "u32 /ops/0.name = 7; u16 /ops/0: += 2; cut $-3". A value may be a place ("@/ops/0": its byte;
+ * "@/ops/0 - 4"). */
 void      flat_spoil(flat_made *made, const char *changes);
 
 /* Reads the bytes through the format; NULL with findings. */

@@ -1,5 +1,5 @@
-/* What tests of types, layouts, distributions and arrays share: objects to text and back, and tables of texts that must be
- * refused. */
+/* What tests of types, layouts, distributions and arrays share: objects to text and back, and tables of texts that
+ * must be refused. */
 #ifndef SUPPORT_FORMS_H
 #define SUPPORT_FORMS_H
 

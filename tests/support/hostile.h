@@ -1,5 +1,5 @@
-/* Chance that makes what a hostile file may hold: types, constants and attribute bodies of any class, tame and wild ones. All
- * that a pool holds shares a few dims, element types and layouts, so that tame things often fit together. */
+/* Chance that makes what a hostile file may hold: types, constants and attribute bodies of any class, tame and wild
+ * ones. All that a pool holds shares a few dims, element types and layouts, so that tame things often fit together. */
 #ifndef SUPPORT_HOSTILE_H
 #define SUPPORT_HOSTILE_H
 
@@ -27,7 +27,8 @@ void pool_end(pool *p);
 
 /* Something of the pool, or NULL, once in many. */
 xir_value *pool_value(pool *p, bool *sound);
-/* An attribute body, its lists in blocks that live until the next one is made. `wild`: out of bounds, too long, null. */
+/* An attribute body, its lists in blocks that live until the next one is made. `wild`: out of bounds, too long,
+ * null. */
 void *pool_body(pool *p, const xir_class *cls, bool wild);
 
 /* Whether layout, distributions and arrays of a tensor type fit it. */

@@ -1,5 +1,6 @@
-/* Networks as text, written without the library: small ones by hand, and random ones that use everything a file may have.
- * Keys are in byte order and nothing stands between tokens, so that a reader and a writer must give the same text back. */
+/* Networks as text, written without the library: small ones by hand, and random ones that use everything a file may
+ * have. Keys are in byte order and nothing stands between tokens, so that a reader and a writer must give the same
+ * text back. */
 #ifndef TESTS_JSON_NET_H
 #define TESTS_JSON_NET_H
 

@@ -4,7 +4,8 @@
 
 #include "json_net.h"
 
-/* Maps that are alike in part, in a few orders of their keys: what is the same as before must not be taken for what is not. */
+/* Maps that are alike in part, in a few orders of their keys: what is the same as before must not be taken for what
+ * is not. */
 enum { MOST_KEYS = 10, ORDERS = 3 };
 typedef struct orders { size_t of[ORDERS][MOST_KEYS]; } orders;
 

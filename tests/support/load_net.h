@@ -50,7 +50,8 @@ static inline xir_network *load_must(const char *path, const xir_load_options *o
     return net;
 }
 
-/* Something that must have failed with this status and a finding with `part` in its sentence; findings are forgotten. */
+/* Something that must have failed with this status and a finding with `part` in its sentence; findings are
+ * forgotten. */
 static inline void load_check_finding(xir_status code, const char *part, int line) {
     const xir_diag *d = xir_diags_at(why, xir_diags_count(why) ? xir_diags_count(why) - 1 : 0);
     if (!d) fail_msg("line %d: no finding", line);

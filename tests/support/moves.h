@@ -1,5 +1,5 @@
-/* Moves (Slice, Concat, Reshape, …) a second time, slow and obvious: what shapes they give, and which element of which input
- * stands where in an output. And cases by chance to compare it with the library. */
+/* Moves (Slice, Concat, Reshape, …) a second time, slow and obvious: what shapes they give, and which element of
+ * which input stands where in an output. And cases by chance to compare it with the library. */
 #ifndef SUPPORT_MOVES_H
 #define SUPPORT_MOVES_H
 
@@ -39,8 +39,8 @@ size_t  move_picked(int64_t begin, int64_t end, int64_t stride, int64_t n, int64
 
 /* The shapes of the outputs for inputs of these shapes; false if there are none. */
 bool    move_shapes(const move_case *c, const shape *in, shape *out, size_t *n_out);
-/* Which element of which input stands at an index of an output; false: a new one, its index negative in the dims that are
- * padded there. */
+/* Which element of which input stands at an index of an output; false: a new one, its index negative in the dims
+ * that are padded there. */
 bool    move_source(const move_case *c, const shape *out, size_t part, const int64_t *index, size_t *input, int64_t *from);
 
 /* ---- the library's -------------------------------------------------------------------------------------------------- */

@@ -12,12 +12,13 @@
 
 #include "json_net.h"
 
-/* Appends what the text means. *mark becomes the place of the mark in all of it, if there is one and `mark` is not NULL. */
+/* Appends what the text means. *mark becomes the place of the mark in all of it, if there is one and `mark` is not
+ * NULL. */
 void pack_text(paper *out, const char *text, uint64_t *mark);
 
-/* JSON as MessagePack, members in the order in which they stand. Or as a foreign writer may have it: each number, text,
- * list, map and key in a form chosen by chance, reals in 64 bits that would fit 32, the texts of infinities and "nan" as
- * reals; members in any order. */
+/* JSON as MessagePack, members in the order in which they stand. Or as a foreign writer may have it: each number,
+ * text, list, map and key in a form chosen by chance, reals in 64 bits that would fit 32, the texts of infinities
+ * and "nan" as reals; members in any order. */
 typedef struct pack_style { bool longer, shuffled; } pack_style;
 void pack_json(paper *out, const char *json, size_t size, const pack_style *style);
 /* Heads and numbers, in the shortest form (`longer` 0), or so many forms longer, as far as there are any. */

@@ -1,5 +1,5 @@
-/* Networks as they come from formats that have channels in front: NCHW, with Transposes around what wants NHWC. And the proof that a
- * pass has left what a network computes as it was. */
+/* Networks as they come from formats that have channels in front: NCHW, with Transposes around what wants NHWC. And
+ * the proof that a pass has left what a network computes as it was. */
 #ifndef SUPPORT_NCHW_H
 #define SUPPORT_NCHW_H
 
@@ -45,9 +45,9 @@ xir_value *matmul_of(xir_value *x, int64_t columns, const char *name);
 size_t count_of(const xir_network *net, const xir_class_decl *decl);
 #define TRANSPOSES(net) count_of((net), xir_transpose_class())
 
-/* Runs a pass; the network must be valid and the pass change nothing when it is run again, and it must give for random arguments what
- * it gave before: to the last bit, or within `tolerance`. With options that open borders, arguments and results are compared with
- * their axes moved back. Returns the changes. */
+/* Runs a pass; the network must be valid and the pass change nothing when it is run again, and it must give for
+ * random arguments what it gave before: to the last bit, or within `tolerance`. With options that open borders,
+ * arguments and results are compared with their axes moved back. Returns the changes. */
 size_t prove_pass(xir_network *net, const char *pass, const char *options, double tolerance, const char *file, int line);
 #define PROVE(net, options) prove_pass((net), "layout", (options), 0, __FILE__, __LINE__)
 #define PROVE_WITHIN(net, tolerance) prove_pass((net), "layout", NULL, (tolerance), __FILE__, __LINE__)

@@ -1,5 +1,5 @@
-/* What tests of networks share: short words for types and networks, a picture of a network as text, and checks of calls that
- * must be refused and change nothing. The context and findings are those of forms.h. */
+/* What tests of networks share: short words for types and networks, a picture of a network as text, and checks of
+ * calls that must be refused and change nothing. The context and findings are those of forms.h. */
 #ifndef SUPPORT_NET_H
 #define SUPPORT_NET_H
 
@@ -30,13 +30,13 @@ xir_value *value_of(const xir_network *net, int64_t id);
 #define INPUTS(...) .inputs = (xir_value *const[]){ __VA_ARGS__ }, .n_inputs = COUNT(((xir_value *const[]){ __VA_ARGS__ }))
 #define TYPES(...)  .types = (const xir_type *const[]){ __VA_ARGS__ }, .n_types = COUNT(((const xir_type *const[]){ __VA_ARGS__ }))
 
-/* All that can be asked of a network as text, but for its status and findings: fields, ops in order with attributes, values
- * with types, tags and users, Params with a sum of their bytes, the next ids. Free it. */
+/* All that can be asked of a network as text, but for its status and findings: fields, ops in order with attributes,
+ * values with types, tags and users, Params with a sum of their bytes, the next ids. Free it. */
 char *picture(const xir_network *net);
 char *picture_of_object(const xir_object *object);
 
-/* The lists as words: CHECK_INPUTS(op, "2 - 2") has value 2 at the ends and nothing between; CHECK_USES(value, "3:0 4:1") is
- * input 0 of op 3 and input 1 of op 4, sorted; CHECK_ORDER(net, "0 1 2"). */
+/* The lists as words: CHECK_INPUTS(op, "2 - 2") has value 2 at the ends and nothing between; CHECK_USES(value, "3:0
+ * 4:1") is input 0 of op 3 and input 1 of op 4, sorted; CHECK_ORDER(net, "0 1 2"). */
 void check_inputs(const xir_op *op, const char *expected, const char *file, int line);
 void check_uses(const xir_value *value, const char *expected, const char *file, int line);
 void check_order(const xir_network *net, const char *expected, const char *file, int line);
@@ -55,8 +55,9 @@ void check_str(xir_str text, const char *expected, const char *file, int line);
         if (status_ != XIR_OK) fail_msg("line %d: %s: %s", __LINE__, #call, xir_status_name(status_)); \
     } while (0)
 
-/* A call that must be refused: it gives this status (or NULL, and the network has the status), the network has a finding of it
- * with `part` in its sentence, and is otherwise as it was. Status and findings are cleared before and after. */
+/* A call that must be refused: it gives this status (or NULL, and the network has the status), the network has a
+ * finding of it with `part` in its sentence, and is otherwise as it was. Status and findings are cleared before and
+ * after. */
 typedef struct refusal {
     xir_network *net;
     char        *before;

@@ -1,5 +1,5 @@
-/* How often tests of chance try. Under a sanitizer, where every access is checked and costs five times as much, they take a fifth
- * of the cases that they take otherwise. */
+/* How often tests of chance try. Under a sanitizer, where every access is checked and costs five times as much, they
+ * take a fifth of the cases that they take otherwise. */
 #ifndef SUPPORT_OFTEN_H
 #define SUPPORT_OFTEN_H
 

@@ -1,5 +1,6 @@
 /* ONNX files for tests, made in memory: a model is built part by part, in the order in which files have them, and asked
- * for its bytes at the end. Nothing is checked: what is asked for is written, so broken models are made in the same way.
+ * for its bytes at the end. Nothing is checked: what is asked for is written, so broken models are made in the same
+ * way.
  *
  *     om m = om_begin("net");
  *     om_input(&m, "x", ONNX_FLOAT, OM_DIMS(1, 3, 8, 8));

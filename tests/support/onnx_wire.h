@@ -27,8 +27,8 @@ typedef struct pb_field {
     pb_bytes bytes;
 } pb_field;
 
-/* Fields in the order of the bytes. pb_next gives false at the end and, from then on, where the bytes are no field, which
- * `broken` tells. pb_next_of passes all fields of other numbers over. */
+/* Fields in the order of the bytes. pb_next gives false at the end and, from then on, where the bytes are no field,
+ * which `broken` tells. pb_next_of passes all fields of other numbers over. */
 typedef struct pb_walk {
     const unsigned char *at, *end;
     bool                 broken;
@@ -72,7 +72,8 @@ typedef enum onnx_attribute_type {
     ONNX_ATTR_SPARSE_TENSOR, ONNX_ATTR_SPARSE_TENSORS, ONNX_ATTR_TYPE_PROTO, ONNX_ATTR_TYPE_PROTOS
 } onnx_attribute_type;
 
-/* The members that a struct has beside `whole` are fields that occur once; those that repeat are walked through `whole`. */
+/* The members that a struct has beside `whole` are fields that occur once; those that repeat are walked through
+ * `whole`. */
 typedef struct onnx_tensor {
     pb_bytes whole, name;
     pb_bytes raw;          /* data NULL: the elements are in the field of their type */

@@ -265,7 +265,8 @@ static bool ends_with(xir_str text, const char *end) {
     return text.size >= n && memcmp(text.data + text.size - n, end, n) == 0;
 }
 
-/* Whether the finding is among them; where the words are the builder's own (no path), the code is enough for `any_words`. */
+/* Whether the finding is among them; where the words are the builder's own (no path), the code is enough for
+ * `any_words`. */
 static bool said(const op_case *c, const xir_diags *diags, bool any_words) {
     bool everywhere = strcmp(c->path, ".") == 0;
     for (size_t i = 0; i < xir_diags_count(diags); i++) {

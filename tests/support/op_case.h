@@ -1,5 +1,5 @@
-/* Cases of operations as text: what an op gives for which inputs, or why it is refused. tests/ops/ has a file of them for each
- * family. A case is a line, a backslash at its end continues it, and # begins a comment:
+/* Cases of operations as text: what an op gives for which inputs, or why it is refused. tests/ops/ has a file of them
+ * for each family. A case is a line, a backslash at its end continues it, and # begins a comment:
  *
  *     Conv2d(fp32 NHWC 1x8x8x3, fp32 HWIO 3x3x3x16) stride_width=2 -> fp32 NHWC 1x6x3x16
  *     Conv2d(fp32 NHWC 1x8x8x3, fp32 HWIO 3x3x4x16) !! invalid inputs/1 "channels = I * groups"
@@ -26,12 +26,13 @@
  *                it is refused with this status (invalid, bounds, …), a path that ends like this (. is any), and a sentence that
  *                has this in it; behind -> TYPE: an op whose types do not follow is given these, and cannot be run
  *
- * Of a good case the network is made, and: the outputs are as said; it validates; inferring again changes nothing; a clone is
- * equal; JSON that is read gives the same JSON; with a dim of an input unknown, known dims of the outputs stay as they are and
- * others become unknown; and inputs and attributes that mean harm do none.
+ * Of a good case the network is made, and: the outputs are as said; it validates; inferring again changes nothing; a
+ * clone is equal; JSON that is read gives the same JSON; with a dim of an input unknown, known dims of the outputs stay
+ * as they are and others become unknown; and inputs and attributes that mean harm do none.
  *
- * Of a bad case: the op is refused and the network is as before; and the same fault is found by validation where the op is there
- * nevertheless, as one from a file may be. Faults that only inference tells (unsupported, limit) are left out of that. */
+ * Of a bad case: the op is refused and the network is as before; and the same fault is found by validation where the
+ * op is there nevertheless, as one from a file may be. Faults that only inference tells (unsupported, limit) are
+ * left out of that. */
 #ifndef SUPPORT_OP_CASE_H
 #define SUPPORT_OP_CASE_H
 
@@ -61,7 +62,8 @@ bool  op_text_expect(op_text *t, char c);
 bool  op_text_in_word(char c);
 /* Reads this word, if it is the next and ends there. */
 bool  op_text_word(op_text *t, const char *word);
-/* Reads "@name" and, if one follows, what is in the parentheses behind it: an object by its text. NULL with the fault. */
+/* Reads "@name" and, if one follows, what is in the parentheses behind it: an object by its text. NULL with the
+ * fault. */
 const xir_object *op_text_object(op_text *t);
 /* The same with inputs behind it: parentheses are the object's only if others follow. */
 const xir_object *op_text_target(op_text *t);
@@ -117,7 +119,8 @@ typedef struct op_case {
     char              path[128], part[256];
 } op_case;
 
-/* Reads a line; its network has the arguments then, not the op. False with c->t.fault. Ends with op_case_end in any case. */
+/* Reads a line; its network has the arguments then, not the op. False with c->t.fault. Ends with op_case_end in any
+ * case. */
 bool op_case_begin(op_case *c, const char *text, const char *file, int line, op_counts *counts);
 void op_case_end(op_case *c);
 /* Adds the op. NULL if it is refused. */
@@ -148,8 +151,8 @@ void op_case_run(const char *text, const char *file, int line, op_counts *counts
 typedef void op_line_fn(const char *text, const char *file, int line, op_counts *counts);
 void op_cases_run(const char *path, op_counts *counts);
 void op_cases_each(const char *path, op_line_fn *each, op_counts *counts);
-/* The names of all tables of a folder of tests, "ops", without it and .txt, sorted; NULL at the end. Each and the list are to be
- * freed. */
+/* The names of all tables of a folder of tests, "ops", without it and .txt, sorted; NULL at the end. Each and the
+ * list are to be freed. */
 char **op_tables(const char *folder);
 /* The path of one, until the next call. */
 const char *op_table_path(const char *folder, const char *name);

@@ -1,5 +1,5 @@
-/* What has to hold of any op whose case is good: its inputs with unknown dims, and inputs and attributes as a hostile file has
- * them. */
+/* What has to hold of any op whose case is good: its inputs with unknown dims, and inputs and attributes as a
+ * hostile file has them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

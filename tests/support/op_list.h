@@ -5,8 +5,8 @@
 #include "support/net.h"
 
 /* A line an op in execution order, "y = ReLU(x)": the class's last word, dialects with their prefix ("onnx::Conv");
- * operands and results by the names of values. A value without a name is %v_id, Params without one #v_id, an absent input
- * -. Sub ops are not listed. To be freed. */
+ * operands and results by the names of values. A value without a name is %v_id, Params without one #v_id, an absent
+ * input -. Sub ops are not listed. To be freed. */
 char *op_list(const xir_network *net);
 /* The same with types: "y:fp32[1,8,8,3]NHWC = ReLU(x)"; unknown dims are ?, a value without a type is :?. */
 char *op_list_typed(const xir_network *net);
@@ -18,8 +18,8 @@ void check_op_list(const xir_network *net, bool typed, const char *const *lines,
 #define CHECK_TYPED_OPS(net, ...) \
     check_op_list(net, true, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })), __FILE__, __LINE__)
 
-/* Runs a pass that must succeed and leave a sound and valid network, and then once more, which must change nothing. Returns
- * the changes of the first run. */
+/* Runs a pass that must succeed and leave a sound and valid network, and then once more, which must change nothing.
+ * Returns the changes of the first run. */
 size_t run_pass(xir_network *net, const char *pass, const char *options, const char *file, int line);
 #define PASS(net, pass)                  run_pass(net, pass, NULL, __FILE__, __LINE__)
 #define PASS_WITH(net, pass, options)    run_pass(net, pass, options, __FILE__, __LINE__)

@@ -117,8 +117,8 @@ static double *numbers_of(const xir_value *v, size_t *n) {
     return out;
 }
 
-/* New Params of dims like those of `like`, or of one dim; 16-bit integers and a scale if the quantiser says so. Frees the
- * numbers. */
+/* New Params of dims like those of `like`, or of one dim; 16-bit integers and a scale if the quantiser says so.
+ * Frees the numbers. */
 static xir_value *constant(xir_network *net, const xir_value *like, double *numbers, size_t n, const quantiser *how) {
     int64_t one = (int64_t)n, count = 0;
     const xir_tensor_type *tensor = xir_type_as_tensor(like->type);
@@ -143,7 +143,8 @@ static xir_value *constant(xir_network *net, const xir_value *like, double *numb
     return v;
 }
 
-/* Numbers along the last axis, or one, divided by the ratios of the result and multiplied by those of the input (NULL: 1). */
+/* Numbers along the last axis, or one, divided by the ratios of the result and multiplied by those of the input
+ * (NULL: 1). */
 static xir_value *along_channels(const xir_op *op, const xir_value *v, const ratios *x, const ratios *z, const quantiser *how) {
     size_t n;
     double *from = numbers_of(v, &n), *to = malloc(z->n * sizeof *to);

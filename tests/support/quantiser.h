@@ -1,5 +1,6 @@
-/* A quantiser as a back end has one, small: it runs a story in floats, gives each map the ratios that its numbers need, stores the
- * constants of each op for normalised numbers, and rounds. It is written by the formulas, and knows nothing of the library's rule. */
+/* A quantiser as a back end has one, small: it runs a story in floats, gives each map the ratios that its numbers
+ * need, stores the constants of each op for normalised numbers, and rounds. It is written by the formulas, and knows
+ * nothing of the library's rule. */
 #ifndef SUPPORT_QUANTISER_H
 #define SUPPORT_QUANTISER_H
 
@@ -22,7 +23,8 @@ typedef struct quantiser {
 quantised quantise_story(const char *text, const quantiser *how);
 void      quantised_free(quantised *q);
 
-/* Runs `net` on the quantised inputs; each op's result must be what the op of `real` gives for what its inputs stand for, up to one step. */
+/* Runs `net` on the quantised inputs; each op's result must be what the op of `real` gives for what its inputs stand
+ * for, up to one step. */
 void check_each_op(const quantised *q, const char *what);
 /* Runs a network that has been made of q->net; its outputs must have the very elements that q->net gives. */
 void check_same_outputs(const quantised *q, const xir_network *net, const char *what);

@@ -1,7 +1,8 @@
-/* Networks by chance that have everything a file may have, made from the class tables of a context: ops, objects and rows of every
- * class and kind with whatever a reader takes, valid or not; classes that nobody knows; undeclared attributes with Params in them;
- * sub ops; old versions and what they spell in another way; ids, names and texts of any sort; Params with bytes whose order in a
- * raw file is neither that of its table nor that of a walk. A seed always gives the same network.
+/* Networks by chance that have everything a file may have, made from the class tables of a context: ops, objects and
+ * rows of every class and kind with whatever a reader takes, valid or not; classes that nobody knows; undeclared
+ * attributes with Params in them; sub ops; old versions and what they spell in another way; ids, names and texts of any
+ * sort; Params with bytes whose order in a raw file is neither that of its table nor that of a walk. A seed always
+ * gives the same network.
  *
  * The text is canonical: what is read is printed byte for byte, but where the network is `loose`. */
 #ifndef SUPPORT_RANDOM_NET_H
@@ -40,16 +41,16 @@ bool   random_net_may_be_refused(const random_net *r);
 bool   random_net_is_ambiguous(const random_net *r);
 size_t random_net_op_count(const random_net *r);
 
-/* Its JSON without the ops whose `dropped` is set (NULL: none is), with these two fields if it is one that has payloads. To be
- * freed; terminated. */
+/* Its JSON without the ops whose `dropped` is set (NULL: none is), with these two fields if it is one that has
+ * payloads. To be freed; terminated. */
 char *random_net_text(const random_net *r, const bool *dropped, uint64_t params_bytes, const char *params_md5, size_t *size);
 
 /* Whether ids are too large for a raw file; then Params of a network with payloads get their bytes by this. */
 bool random_net_has_wide_ids(const random_net *r);
 void random_net_fill(const random_net *r, xir_network *net);
 
-/* A raw file for a network that was read from the text: the bytes of all Params by chance, the payloads in one order and the
- * table in another. To be freed. */
+/* A raw file for a network that was read from the text: the bytes of all Params by chance, the payloads in one order
+ * and the table in another. To be freed. */
 uint8_t *random_net_raw(const random_net *r, xir_network *net, size_t *size);
 
 #endif

@@ -1,4 +1,5 @@
-/* A network through every format that is written and back, in memory: it must come back the same, with all its parameters. */
+/* A network through every format that is written and back, in memory: it must come back the same, with all its
+ * parameters. */
 #ifndef SUPPORT_ROUND_H
 #define SUPPORT_ROUND_H
 

@@ -1,5 +1,5 @@
-/* Scarce memory: an allocator that counts, checks the sizes it is told, and refuses the n-th allocation, or all from the n-th
- * on; and calls that are repeated until they succeed, with all that must be true in between. */
+/* Scarce memory: an allocator that counts, checks the sizes it is told, and refuses the n-th allocation, or all from
+ * the n-th on; and calls that are repeated until they succeed, with all that must be true in between. */
 #ifndef SUPPORT_SCARCE_H
 #define SUPPORT_SCARCE_H
 
@@ -26,15 +26,16 @@ typedef struct want {
     char        *result;     /* what the scenario gives in the end: the same every time; freed by who runs it */
 } want;
 
-/* Runs a scenario with the n-th allocation refused, once and then for good, for n = 0, 1, … until nothing was refused. In the
- * end all memory must have been given back. Prepares a context; a scenario that makes its own gets NULL. */
+/* Runs a scenario with the n-th allocation refused, once and then for good, for n = 0, 1, … until nothing was
+ * refused. In the end all memory must have been given back. Prepares a context; a scenario that makes its own gets
+ * NULL. */
 typedef void scenario_fn(want *w);
 void run_scarcely(const char *name, scenario_fn *scenario, bool own_context);
 xir_allocator scarce_allocator(scarce *memory);
 
-/* A call that gives a status, or a pointer. It is repeated until it succeeds: after each failure the status (the network's, for
- * pointers, where there is one) must be XIR_E_MEMORY, memory must have been refused, the network must be sound and as it was.
- * The second try meets the same scarcity, the third does not. */
+/* A call that gives a status, or a pointer. It is repeated until it succeeds: after each failure the status (the
+ * network's, for pointers, where there is one) must be XIR_E_MEMORY, memory must have been refused, the network must
+ * be sound and as it was. The second try meets the same scarcity, the third does not. */
 #define TRY(w, call)                                                          \
     do {                                                                      \
         xir_status try_status_;                                               \

@@ -7,9 +7,9 @@
  *     y = Add x s [beta=-1]    with attributes; "-" is an absent input; "a, b = …" has two outputs
  *     out y                    what leaves the network
  *
- * An op of a class that nobody registered ("onnx::Relu") is one of a dialect: its attributes are undeclared, its outputs
- * are like its first input. Printed are the ops in order, with attributes that are not the default; Params and types are
- * not. */
+ * An op of a class that nobody registered ("onnx::Relu") is one of a dialect: its attributes are undeclared, its
+ * outputs are like its first input. Printed are the ops in order, with attributes that are not the default; Params
+ * and types are not. */
 #ifndef SUPPORT_STORY_H
 #define SUPPORT_STORY_H
 
@@ -24,8 +24,8 @@ char *story_text(const xir_network *net);
 xir_value *story_value(const xir_network *net, const char *name);
 xir_op    *story_op(const xir_network *net, const char *name);
 
-/* Whether both compute the same from the same random inputs, up to 1e-5; the test fails, naming the first difference, if
- * not. */
+/* Whether both compute the same from the same random inputs, up to 1e-5; the test fails, naming the first
+ * difference, if not. */
 void check_same_numbers(const xir_network *a, const xir_network *b, const char *file, int line);
 #define CHECK_SAME_NUMBERS(a, b) check_same_numbers(a, b, __FILE__, __LINE__)
 

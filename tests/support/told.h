@@ -1,5 +1,5 @@
-/* What the wrappers of told.sh ask. They are in every test program, so each call of every test is held against the rule. A breach
- * ends the program: a test that expects the failure would not see that nobody was told. */
+/* What the wrappers of told.sh ask. They are in every test program, so each call of every test is held against the
+ * rule. A breach ends the program: a test that expects the failure would not see that nobody was told. */
 #ifndef SUPPORT_TOLD_H
 #define SUPPORT_TOLD_H
 
@@ -13,7 +13,8 @@ static inline void break_off(const char *call, const char *what) {
     abort();
 }
 
-/* Whether an error says that memory has run out: by its status, or, as the record that stands for lost ones, by its sentence. */
+/* Whether an error says that memory has run out: by its status, or, as the record that stands for lost ones, by its
+ * sentence. */
 static inline bool blames_memory(const xir_diags *list) {
     static const char words[] = "out of memory";
     for (size_t i = 0; i < xir_diags_count(list); i++) {
@@ -24,8 +25,8 @@ static inline bool blames_memory(const xir_diags *list) {
     return false;
 }
 
-/* The call has returned a failure (`status` is XIR_OK if it returned NULL); the list had `before` errors. What one record for want
- * of memory already stands for gets no second one. */
+/* The call has returned a failure (`status` is XIR_OK if it returned NULL); the list had `before` errors. What one
+ * record for want of memory already stands for gets no second one. */
 static inline void check(const char *call, const xir_diags *list, size_t before, xir_status status) {
     if (!list) return;
     size_t after = xir_diags_count_of(list, XIR_ERROR);

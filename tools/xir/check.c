@@ -1,6 +1,7 @@
-/* xir check: everything that can be found out about a network without running it. The rules of validation; then every op is
- * inferred from the types of its inputs, in a way that makes one wrong type one finding and not one for each op behind it;
- * ops of a dialect are judged by what they would become; then the parameter file. What cannot be checked is said in notes. */
+/* xir check: everything that can be found out about a network without running it. The rules of validation; then
+ * every op is inferred from the types of its inputs, in a way that makes one wrong type one finding and not one for
+ * each op behind it; ops of a dialect are judged by what they would become; then the parameter file. What cannot be
+ * checked is said in notes. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,8 +157,8 @@ static void report(checking *c, const xir_op *op, xir_op *copy, const char *path
     }
 }
 
-/* An op is fine if inference agrees from the types that its inputs are declared to have; or else from those that they should
- * have: then the fault is theirs and has been said. */
+/* An op is fine if inference agrees from the types that its inputs are declared to have; or else from those that
+ * they should have: then the fault is theirs and has been said. */
 static void infer_again(checking *c, const xir_op *op, xir_op *copy, const char *path) {
     xir_status status = xir_op_infer(copy, true);
     if (status == XIR_E_UNSUPPORTED) {
@@ -200,7 +201,8 @@ static void look_at_types(checking *c, const xir_op *op) {
     }
 }
 
-/* What an op's constants hold where its maps are in normalised numbers: the file may be right, but nobody here can compute it. */
+/* What an op's constants hold where its maps are in normalised numbers: the file may be right, but nobody here can
+ * compute it. */
 static void look_at_numbers(checking *c, const xir_op *op) {
     bool normalised;
     if (!xir_op_can_run(op) || xir_op_is_normalised(op, &normalised, NULL) != XIR_E_UNSUPPORTED) return;
@@ -243,7 +245,8 @@ static size_t op_of(xir_str path) {
     return i == 5 || (i < path.size && path.data[i] != '/') ? SIZE_MAX : number;
 }
 
-/* Inputs of a dialect's ops, and what leaves a network of one, are judged by the dialect: with the place in its own graph. */
+/* Inputs of a dialect's ops, and what leaves a network of one, are judged by the dialect: with the place in its own
+ * graph. */
 static bool is_for_dialect(const checking *c, xir_str path) {
     size_t at = op_of(path), i = 5;
     const xir_op *op = at == SIZE_MAX ? NULL : xir_network_op_at(c->net, (int64_t)at);

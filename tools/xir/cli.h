@@ -15,8 +15,8 @@ enum {
     REFUSED = 3,  /* the operating system refused to read, write or give memory */
     INTERRUPTED = 128  /* plus the number of the signal that ended the program  */
 };
-/* From now on Ctrl-C, SIGTERM and SIGHUP end the program at once, with a sentence, and leave files as they were; one that its caller
- * has ignored stays so. */
+/* From now on Ctrl-C, SIGTERM and SIGHUP end the program at once, with a sentence, and leave files as they were; one
+ * that its caller has ignored stays so. */
 void end_on_signals(void);
 
 /* What a failed call of the library means here. */
@@ -25,8 +25,8 @@ int exit_of(xir_status status);
 int code_of(const xir_diags *why);
 /* "xir: out of memory", unless a finding has said so. Returns REFUSED. */
 int no_memory(void);
-/* What a command comes to: a failure after memory was refused is REFUSED, and a sentence says so, whatever it looked like where it was
- * met. What could do without is as good as ever. */
+/* What a command comes to: a failure after memory was refused is REFUSED, and a sentence says so, whatever it looked
+ * like where it was met. What could do without is as good as ever. */
 int blame_memory(int code);
 extern const xir_allocator noting_allocator;   /* the context's, which notes what it refuses */
 
@@ -62,7 +62,8 @@ extern const command info_command, show_command, convert_command, opt_command, c
  * or -1 if the line makes no sense. *help is set if --help is among the options: then nothing else counts. */
 int parse_options(const command *cmd, int argc, char **argv, bool *help);
 void print_help(const command *cmd, FILE *out);
-/* The same before the command, for what all commands take: moves *argc and *argv behind it. False if it makes no sense. */
+/* The same before the command, for what all commands take: moves *argc and *argv behind it. False if it makes no
+ * sense. */
 bool parse_leading(int *argc, char ***argv);
 
 /* Plug-ins that the command line names, which every command may have. */
@@ -97,8 +98,8 @@ int close_output(int code);
 
 /* ---- what takes long ----------------------------------------------------------------------------- */
 
-/* From now on this is done, until the end; on a terminal a line on stderr says so if it takes long. Ends what was begun. Not for
- * work that prints. */
+/* From now on this is done, until the end; on a terminal a line on stderr says so if it takes long. Ends what was
+ * begun. Not for work that prints. */
 void progress_begin(const char *verb, const char *name);
 void progress_end(void);
 /* "writing OUT"; nothing if that is the terminal itself. */
@@ -206,18 +207,18 @@ extern load_options load_args;
 
 /* Reads a structure; `path` "-" is standard input. Findings go to `why`. */
 int load_structure(loaded *l, const char *path, const char *from, xir_diags *why);
-/* Of a format with parameters beside it: gives it its parameter bytes, from `params`, or if that is NULL from the file that
- * lies beside it. A file that was not named and is not there is no failure: *found tells. Of another format: a failure if any are
- * named. */
+/* Of a format with parameters beside it: gives it its parameter bytes, from `params`, or if that is NULL from the
+ * file that lies beside it. A file that was not named and is not there is no failure: *found tells. Of another
+ * format: a failure if any are named. */
 int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why);
-/* Of a format with parameters inside: reads all of it once more, as XIR_LOAD_… say, the MD5 too, and forgets it. *found tells
- * whether there were parameters where they are needed. */
+/* Of a format with parameters inside: reads all of it once more, as XIR_LOAD_… say, the MD5 too, and forgets it.
+ * *found tells whether there were parameters where they are needed. */
 int check_inside(loaded *l, unsigned flags, bool *found, xir_diags *why);
-/* Maps the parameters of a structure, if that is possible: what judges a dialect looks at constants. What is wrong with them is for who
- * checks them to say; `why` is empty then. */
+/* Maps the parameters of a structure, if that is possible: what judges a dialect looks at constants. What is wrong
+ * with them is for who checks them to say; `why` is empty then. */
 void take_constants(loaded *l, xir_diags *why);
-/* Structure and parameters, as load_args say, with a warning if parameters are needed and not there. All findings are printed.
- * If the parameters alone are faulty, l->net has the structure nevertheless. */
+/* Structure and parameters, as load_args say, with a warning if parameters are needed and not there. All findings
+ * are printed. If the parameters alone are faulty, l->net has the structure nevertheless. */
 int load(loaded *l, const char *path, unsigned flags);
 void unload(loaded *l);
 

@@ -1,5 +1,5 @@
-/* xir run --each: arrays that hold many inputs one behind the other along their first dim. The network, whose first dim says how many it
- * takes at a time, is run for each part; outputs are joined as the inputs were. */
+/* xir run --each: arrays that hold many inputs one behind the other along their first dim. The network, whose first
+ * dim says how many it takes at a time, is run for each part; outputs are joined as the inputs were. */
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"

@@ -1,5 +1,5 @@
-/* Ctrl-C, and whoever else asks the program to end: it ends at once, wherever it is. What it was writing has not taken the place of
- * anything yet, and is removed. */
+/* Ctrl-C, and whoever else asks the program to end: it ends at once, wherever it is. What it was writing has not
+ * taken the place of anything yet, and is removed. */
 #include <signal.h>
 #include <unistd.h>
 #include "cli.h"

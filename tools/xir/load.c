@@ -1,6 +1,6 @@
-/* Files into networks. Ordinary files are left to the library, which knows how to read and map them; standard input and pipes
- * can be read only once, so their bytes are taken here. A structure with its parameters beside it is read in two steps, so that
- * what is known of it can be said although the parameters are faulty. */
+/* Files into networks. Ordinary files are left to the library, which knows how to read and map them; standard input
+ * and pipes can be read only once, so their bytes are taken here. A structure with its parameters beside it is read
+ * in two steps, so that what is known of it can be said although the parameters are faulty. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* A mapped file that somebody shortens meanwhile is what the system took back, not a fault of ours: nothing more can be done, but
- * the file can be named. The system knows what is mapped where. All this may run in a signal handler: it only reads and writes. */
+/* A mapped file that somebody shortens meanwhile is what the system took back, not a fault of ours: nothing more can
+ * be done, but the file can be named. The system knows what is mapped where. All this may run in a signal handler:
+ * it only reads and writes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -92,8 +92,8 @@ static int start(int argc, char **argv) {
     return cmd ? run(cmd, argc - 1, argv + 1) : MISUSED;
 }
 
-/* A file that is opened must not become the standard output of someone who closed his: what takes the free numbers can be
- * neither read nor written. */
+/* A file that is opened must not become the standard output of someone who closed his: what takes the free numbers
+ * can be neither read nor written. */
 static void occupy_standard_files(void) {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);

@@ -1,5 +1,6 @@
-/* xir ops: what the classes of this build say of themselves, for people (ops.c), as JSON (ops_json.c), as the reference of
- * operations (ops_markdown.c). All of it is asked at run time: a new class or attribute is shown without a change here. */
+/* xir ops: what the classes of this build say of themselves, for people (ops.c), as JSON (ops_json.c), as the
+ * reference of operations (ops_markdown.c). All of it is asked at run time: a new class or attribute is shown
+ * without a change here. */
 #ifndef OPS_H
 #define OPS_H
 

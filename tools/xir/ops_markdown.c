@@ -1,5 +1,5 @@
-/* The reference of operations as Markdown: how to read it and what holds for all of them, a line an operation, then a section
- * each. `xir ops --markdown` is docs/ops.md, byte for byte; a test compares. */
+/* The reference of operations as Markdown: how to read it and what holds for all of them, a line an operation, then
+ * a section each. `xir ops --markdown` is docs/ops.md, byte for byte; a test compares. */
 #include <stdlib.h>
 #include <string.h>
 #include "ops.h"

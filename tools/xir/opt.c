@@ -52,8 +52,8 @@ void print_report(const xir_pass_report *report, FILE *out) {
 
 /* ---- running ------------------------------------------------------------------------------------- */
 
-/* Where the network before a failing pass goes: where the user says, else to the other dumps, else beside the output. NULL: nowhere.
- * The caller's to free. */
+/* Where the network before a failing pass goes: where the user says, else to the other dumps, else beside the
+ * output. NULL: nowhere. The caller's to free. */
 static char *place_of_failure(const char *out) {
     struct stat s;
     if (reproduce) return join(reproduce, "");

@@ -1,5 +1,5 @@
-/* Reading command lines: a table of options is all a command says. Options and operands come in any order; "--" ends the
- * options; "-" is an operand; an option's argument is the next word or stands behind '='. */
+/* Reading command lines: a table of options is all a command says. Options and operands come in any order; "--" ends
+ * the options; "-" is an operand; an option's argument is the next word or stands behind '='. */
 #include <string.h>
 #include "cli.h"
 

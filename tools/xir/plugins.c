@@ -1,5 +1,5 @@
-/* Plug-ins that the command line names, and no others: loaded before the command looks at any file, so that their classes are known
- * when one is read. */
+/* Plug-ins that the command line names, and no others: loaded before the command looks at any file, so that their
+ * classes are known when one is read. */
 #include <string.h>
 #include "cli.h"
 

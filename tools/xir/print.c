@@ -115,7 +115,8 @@ static size_t character(const unsigned char *p, size_t size) {
     return n;
 }
 
-/* Controls, marks that change the direction of the text, and line ends that only Unicode has: as findings escape them. */
+/* Controls, marks that change the direction of the text, and line ends that only Unicode has: as findings escape
+ * them. */
 static bool steers(const unsigned char *p) {
     if (p[0] == 0xE2 && p[1] == 0x80) return p[2] == 0x8E || p[2] == 0x8F || (p[2] >= 0xA8 && p[2] <= 0xAE);
     if (p[0] == 0xE2 && p[1] == 0x81) return p[2] >= 0xA6 && p[2] <= 0xA9;

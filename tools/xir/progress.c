@@ -1,6 +1,6 @@
-/* What takes long says so: a line on stderr, if that is a terminal, from 300 ms on; rewritten, and removed at the end. Nothing is
- * counted, so that nothing gets slower: a thread sleeps, and says what is being done and for how long. Whoever prints ends it
- * first, so the two never meet. */
+/* What takes long says so: a line on stderr, if that is a terminal, from 300 ms on; rewritten, and removed at the
+ * end. Nothing is counted, so that nothing gets slower: a thread sleeps, and says what is being done and for how
+ * long. Whoever prints ends it first, so the two never meet. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

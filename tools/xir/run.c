@@ -1,4 +1,5 @@
-/* xir run: computes what a network computes, over arrays in .npy files or random ones, and compares the results with others. */
+/* xir run: computes what a network computes, over arrays in .npy files or random ones, and compares the results with
+ * others. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,8 @@ static int exit_of_run(xir_status status) { return status == XIR_E_UNSUPPORTED ?
 
 /* ---- inputs -------------------------------------------------------------------------------------- */
 
-/* Which input a word NAME=FILE is for, and where the file's name begins; a bare FILE is for the only one. -1 if there is none. */
+/* Which input a word NAME=FILE is for, and where the file's name begins; a bare FILE is for the only one. -1 if
+ * there is none. */
 static int64_t which_input(const ports *in, const char *word, const char **file) {
     int64_t best = -1;
     size_t longest = 0;
@@ -198,7 +200,8 @@ static void add_name(text *t, const ports *out, size_t i) {
     if (!name.size) text_printf(t, "output_%zu", i);
 }
 
-/* The file of an output: what it is called, in which `/` is no folder, with _N behind it if an earlier one has that file. */
+/* The file of an output: what it is called, in which `/` is no folder, with _N behind it if an earlier one has that
+ * file. */
 static char *file_name(const ports *out, char *const *earlier, size_t i) {
     text t = { 0 };
     add_name(&t, out, i);

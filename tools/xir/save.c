@@ -60,7 +60,8 @@ int check_save(const file_format *to, const char *out, xir_save_options *o) {
     return DONE;
 }
 
-/* Both to files are replaced together. What goes to standard output comes second, unless both are to be written there. */
+/* Both to files are replaced together. What goes to standard output comes second, unless both are to be written
+ * there. */
 static xir_status write_both(const loaded *l, const char *out, const char *params, const xir_save_options *o, xir_diags *why) {
     bool params_out = params && strcmp(params, "-") == 0, structure_out = strcmp(out, "-") == 0;
     xir_save_options alone = *o, both = *o;

@@ -1,5 +1,5 @@
-/* xir schema: what files of a format look like, for other programs, made from the classes that this one knows; those of plug-ins
- * that are loaded too. */
+/* xir schema: what files of a format look like, for other programs, made from the classes that this one knows; those
+ * of plug-ins that are loaded too. */
 #include "cli.h"
 
 static bool fbs, json_schema;

@@ -1,9 +1,9 @@
-/* A blob is counted and its bytes never move. An owned one is a single allocation, head first; a borrowed one says what to
- * call when the last user is gone; a part lies in another blob, which lives as long as it. Only owned bytes are ever
+/* A blob is counted and its bytes never move. An owned one is a single allocation, head first; a borrowed one says what
+ * to call when the last user is gone; a part lies in another blob, which lives as long as it. Only owned bytes are ever
  * written, and only by their single user.
  *
- * Large owned bytes begin on a huge page. Touching fresh memory costs more than filling it: reading 1 GiB from the page
- * cache into 4 KiB pages takes 0.52 s, into huge pages 0.31 s (2-vCPU Xeon VM). */
+ * Large owned bytes begin on a huge page. Touching fresh memory costs more than filling it: reading 1 GiB from the
+ * page cache into 4 KiB pages takes 0.52 s, into huge pages 0.31 s (2-vCPU Xeon VM). */
 #include <sys/mman.h>
 #include "file.h"
 

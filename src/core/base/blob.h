@@ -26,8 +26,8 @@ blob *blob_borrow(const xir_allocator *alloc, const void *data, uint64_t size, b
 /* The bytes of a buffer, which becomes empty, where they are; room that they do not take is given back. */
 blob *blob_of_buffer(buffer *bytes);
 blob *blob_part(blob *whole, uint64_t offset, uint64_t size);              /* retains the whole        */
-/* Makes the heads of parts of `whole` in memory that belongs to `keeper`: many parts for one allocation. Each counts as a
- * holder of the keeper, which must be retained for all of them, and keep the whole alive. */
+/* Makes the heads of parts of `whole` in memory that belongs to `keeper`: many parts for one allocation. Each counts
+ * as a holder of the keeper, which must be retained for all of them, and keep the whole alive. */
 void  blob_part_in(blob *head, blob *keeper, const blob *whole, uint64_t offset, uint64_t size);
 void  blob_retain_many(blob *b, size_t n);
 /* Whether the bytes may be written: owned, and no other Params have them. */

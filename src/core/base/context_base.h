@@ -1,4 +1,5 @@
-/* What the lowest layer knows of a context: its allocator and its limits, with which every context begins (object/context.h). */
+/* What the lowest layer knows of a context: its allocator and its limits, with which every context begins
+ * (object/context.h). */
 #ifndef CORE_CONTEXT_BASE_H
 #define CORE_CONTEXT_BASE_H
 

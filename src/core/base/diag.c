@@ -1,6 +1,6 @@
-/* A list of findings: records and texts in an arena, so that they keep their address, and an array of pointers to them. One
- * record lies in the list itself: it takes the place of a finding for which there is no memory, so adding never fails. What
- * comes when the list is full is counted, and its sentence is never made. */
+/* A list of findings: records and texts in an arena, so that they keep their address, and an array of pointers to
+ * them. One record lies in the list itself: it takes the place of a finding for which there is no memory, so adding
+ * never fails. What comes when the list is full is counted, and its sentence is never made. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include "context_base.h"
@@ -81,8 +81,8 @@ static void count_more(xir_diags *diags, xir_severity severity, size_t n) {
     diags->more[severity] += n;
 }
 
-/* Whether one more of this kind is kept; if not it is counted. A list that is full takes the first error all the same, and the
- * first that says that memory has run out. */
+/* Whether one more of this kind is kept; if not it is counted. A list that is full takes the first error all the
+ * same, and the first that says that memory has run out. */
 static bool has_room(xir_diags *diags, xir_severity severity, xir_status code) {
     bool is_error = severity == XIR_ERROR, for_memory = is_error && code == XIR_E_MEMORY;
     bool is_first = is_error && (diags->n_of[XIR_ERROR] == diags->more[XIR_ERROR] || (for_memory && !diags->has_memory));

@@ -1,7 +1,7 @@
-/* What is read is as large as it was when it was opened, or the read fails. What is written appears under its name whole and
- * flushed, or not at all: rename(2) is atomic, fsync(2) before it keeps a crash from leaving a name without bytes, and one
- * on the directory makes the new name last. A process that is killed leaves at most a file ".xir-….tmp", which the next save
- * of the same file removes.
+/* What is read is as large as it was when it was opened, or the read fails. What is written appears under its name
+ * whole and flushed, or not at all: rename(2) is atomic, fsync(2) before it keeps a crash from leaving a name without
+ * bytes, and one on the directory makes the new name last. A process that is killed leaves at most a file ".xir-….tmp",
+ * which the next save of the same file removes.
  *
  * Every call may be interrupted or do less than asked; both are normal here. */
 #define _FILE_OFFSET_BITS 64
@@ -168,8 +168,9 @@ blob *file_reader_all(file_reader *r, uint64_t most) {
     return read_regular(r);
 }
 
-/* What a mapping was made from. If it is watched, the descriptor says what became of the very file that is mapped, whatever has its
- * name by now. The time is that of the last change of bytes: a rename, a new link or another mode is none. */
+/* What a mapping was made from. If it is watched, the descriptor says what became of the very file that is mapped,
+ * whatever has its name by now. The time is that of the last change of bytes: a rename, a new link or another mode
+ * is none. */
 typedef struct file_watch {
     xir_allocator alloc;
     int           fd;          /* -1: nobody watches */
@@ -345,8 +346,8 @@ static bool same_file(const struct stat *a, const char *path) {
     return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
 }
 
-/* A temporary file is called after the name of its target, and is locked while it is written. So a save finds those that
- * killed saves of the same target have left: they have one of a few names, and nobody locks them. */
+/* A temporary file is called after the name of its target, and is locked while it is written. So a save finds those
+ * that killed saves of the same target have left: they have one of a few names, and nobody locks them. */
 enum { SLOTS = 8 };
 
 /* The i-th name; those after the slots are by chance, for directories where somebody keeps all slots. */
@@ -366,8 +367,8 @@ static bool lock_file(int fd) {
     return done == 0 || errno != EWOULDBLOCK;
 }
 
-/* Removes a temporary file if nobody locks it, which takes a lock: a file whose writer is about to lock it is removed, too, and
- * the writer notices. */
+/* Removes a temporary file if nobody locks it, which takes a lock: a file whose writer is about to lock it is
+ * removed, too, and the writer notices. */
 static void remove_left(const char *temp) {
     struct stat st;
     int fd = open(temp, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);

@@ -6,12 +6,12 @@
 #include "blob.h"
 #include "diagnose.h"
 
-/* Reads a whole regular file, pipe or device ("-" is not special here) into a blob. NULL with a finding (XIR_E_IO; XIR_E_LIMIT
- * if larger than the context's limit; XIR_E_MEMORY). */
+/* Reads a whole regular file, pipe or device ("-" is not special here) into a blob. NULL with a finding (XIR_E_IO;
+ * XIR_E_LIMIT if larger than the context's limit; XIR_E_MEMORY). */
 blob *file_read(xir_context *ctx, const char *path, xir_diags *why);
 
-/* Maps a regular file privately and read-only; NULL with a finding. An empty file gives a blob of no bytes. Who shortens the
- * file while it is mapped makes later reads of the bytes raise SIGBUS: nothing here can prevent that. */
+/* Maps a regular file privately and read-only; NULL with a finding. An empty file gives a blob of no bytes. Who
+ * shortens the file while it is mapped makes later reads of the bytes raise SIGBUS: nothing here can prevent that. */
 blob *file_map(xir_context *ctx, const char *path, xir_diags *why);
 
 /* Adds a finding about a place in a file, `byte` may be XIR_NO_BYTE. Returns `code`. */
@@ -20,7 +20,8 @@ xir_status file_fail(xir_diags *why, xir_status code, const char *path, uint64_t
 xir_status file_failv(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format, va_list args)
     XIR_PRINTF(5, 0);
 
-/* The same in steps, for who looks at the beginning first. After a failure `status` is set and `why` has the finding. */
+/* The same in steps, for who looks at the beginning first. After a failure `status` is set and `why` has the
+ * finding. */
 typedef struct file_reader {
     xir_context *ctx;
     xir_diags   *why;
@@ -40,15 +41,16 @@ xir_status file_reader_at(file_reader *r, uint64_t offset, void *out, size_t siz
 /* XIR_E_LIMIT above `most` bytes; of what is not regular also above the context's max_stream. */
 blob      *file_reader_all(file_reader *r, uint64_t most);
 blob      *file_reader_map(file_reader *r);
-/* The same with a watch: the first time that the bytes of a part are asked for, the file must be as it was when it was opened, in
- * device, inode, size and time of change. The mapping takes the descriptor: nothing more can be read. */
+/* The same with a watch: the first time that the bytes of a part are asked for, the file must be as it was when it
+ * was opened, in device, inode, size and time of change. The mapping takes the descriptor: nothing more can be read. */
 blob      *file_reader_map_watched(file_reader *r);
 void       file_reader_close(file_reader *r);
 
-/* A replacement of `path` in the making: a temporary file in the same directory. Committing flushes it (fsync), renames it over
- * the path and flushes the directory; aborting, or a failure, removes it and leaves the old file. Keeps the mode of the
- * old file, and its owner where that is allowed. A symbolic link stays one: the file it leads to is replaced. Other hard
- * links to the old file keep the old bytes. A path that is not a regular file (a device, a pipe) is written directly. */
+/* A replacement of `path` in the making: a temporary file in the same directory. Committing flushes it (fsync),
+ * renames it over the path and flushes the directory; aborting, or a failure, removes it and leaves the old file.
+ * Keeps the mode of the old file, and its owner where that is allowed. A symbolic link stays one: the file it leads
+ * to is replaced. Other hard links to the old file keep the old bytes. A path that is not a regular file (a device,
+ * a pipe) is written directly. */
 typedef struct file_writer {
     xir_context *ctx;
     xir_diags   *why;
@@ -64,8 +66,8 @@ typedef struct file_writer {
     uint64_t     written;
     char        *block;      /* buffered bytes          */
     size_t       used;
-    /* The path of the mapped file that these bytes are from, for when it has become shorter meanwhile; NULL: of none. Set after
-     * opening, or not. */
+    /* The path of the mapped file that these bytes are from, for when it has become shorter meanwhile; NULL: of
+     * none. Set after opening, or not. */
     const char *(*source)(void *user, const void *data);
     void        *source_user;
 } file_writer;
@@ -73,8 +75,9 @@ typedef struct file_writer {
  * which then does the same) is left to call. */
 xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why);
 bool       file_write(void *w, const void *data, size_t size);   /* an xir_write_fn */
-/* The first two thirds of committing, for who replaces two files: everything but the rename, so that all that is likely to fail
- * is over before the first name changes; and the rename, so that nothing slow comes between the two. Optional. */
+/* The first two thirds of committing, for who replaces two files: everything but the rename, so that all that is
+ * likely to fail is over before the first name changes; and the rename, so that nothing slow comes between the two.
+ * Optional. */
 xir_status file_ready(file_writer *w);
 xir_status file_place(file_writer *w);
 xir_status file_commit(file_writer *w);

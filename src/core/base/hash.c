@@ -1,5 +1,5 @@
-/* See hash.h. A table grows by twice, so that adding costs the same however many keys there are; large ones ask for huge
- * pages, since every look into them is a miss. */
+/* See hash.h. A table grows by twice, so that adding costs the same however many keys there are; large ones ask for
+ * huge pages, since every look into them is a miss. */
 #include "hash.h"
 
 /* Words are multiplied independently of each other, so that the multiplications overlap, and the sum is mixed once. */

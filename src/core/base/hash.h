@@ -1,9 +1,9 @@
-/* Hashes, and two growing tables over them: from pointers and from texts to 32-bit numbers. Both use open addressing, at most
- * half full, and never remove a key. The keys stay the caller's: a text must live as long as the table. A table of zeroes with
- * an allocator is empty, and an empty one holds no memory.
+/* Hashes, and two growing tables over them: from pointers and from texts to 32-bit numbers. Both use open addressing,
+ * at most half full, and never remove a key. The keys stay the caller's: a text must live as long as the table. A table
+ * of zeroes with an allocator is empty, and an empty one holds no memory.
  *
- * They serve wherever a key is looked up a few times for each item. Tables that have their own layout because it is faster say
- * so where they are: ids.c, intern.c, codec/value.c, codec/object.c, cse.c. */
+ * They serve wherever a key is looked up a few times for each item. Tables that have their own layout because it is
+ * faster say so where they are: ids.c, intern.c, codec/value.c, codec/object.c, cse.c. */
 #ifndef CORE_HASH_H
 #define CORE_HASH_H
 
@@ -35,8 +35,8 @@ static inline uint64_t hash_word(const char *at, size_t size) {
     return word;
 }
 
-/* Of names, which are short: up to 16 bytes are two words, which may overlap. Every bit of the result may be used. With a seed
- * that differs from run to run no file can be made to fill one place of a table. */
+/* Of names, which are short: up to 16 bytes are two words, which may overlap. Every bit of the result may be used.
+ * With a seed that differs from run to run no file can be made to fill one place of a table. */
 static inline uint64_t hash_text(uint64_t seed, const char *text, size_t size) {
     const uint64_t k0 = 0x9E3779B97F4A7C15u, k1 = 0xC4CEB9FE1A85EC53u;
     uint64_t hash = seed ^ size * k1;

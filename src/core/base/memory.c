@@ -1,6 +1,6 @@
-/* Arena chunks double from 4 KiB, so that a small network stays small. From 2 MiB on they are aligned to 2 MiB and advised
- * as huge pages: fresh memory costs 0.4 ns a byte through 4 KiB pages and 0.17 through huge ones (2-vCPU Xeon VM), which
- * is most of what building a large network costs. */
+/* Arena chunks double from 4 KiB, so that a small network stays small. From 2 MiB on they are aligned to 2 MiB and
+ * advised as huge pages: fresh memory costs 0.4 ns a byte through 4 KiB pages and 0.17 through huge ones (2-vCPU
+ * Xeon VM), which is most of what building a large network costs. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "memory.h"
@@ -73,8 +73,8 @@ static size_t next_chunk_size(const arena *a) {
     return size * 2;
 }
 
-/* Where the pieces of a chunk begin: a large one from its first 2 MiB boundary on, the pages before it stay untouched and
- * so cost nothing. */
+/* Where the pieces of a chunk begin: a large one from its first 2 MiB boundary on, the pages before it stay
+ * untouched and so cost nothing. */
 static char *chunk_begin(arena_chunk *c, size_t need) {
     char *begin = (char *)(c + 1);
     char *aligned = memory_advise_huge(begin, c->size - sizeof *c);

@@ -21,8 +21,8 @@ static inline void mem_free(const xir_allocator *a, void *block, size_t size) {
 /* Makes an array hold at least `need` items of `size` bytes, doubling; false without memory, the array as it was. */
 bool mem_reserve(const xir_allocator *a, void **items, size_t *room, size_t need, size_t size);
 
-/* Asks for huge pages under the part of a large block that has whole ones, and returns where that part begins; NULL if the
- * block is too small. */
+/* Asks for huge pages under the part of a large block that has whole ones, and returns where that part begins; NULL
+ * if the block is too small. */
 void *memory_advise_huge(void *block, size_t size);
 
 typedef struct arena_chunk arena_chunk;

@@ -4,7 +4,8 @@
 
 enum { LONGEST = 48, FARTHEST = 3 };
 
-/* How many letters must be changed, put in, left out or exchanged with their neighbour; of texts of at most LONGEST letters. */
+/* How many letters must be changed, put in, left out or exchanged with their neighbour; of texts of at most LONGEST
+ * letters. */
 static size_t distance(xir_str a, xir_str b) {
     uint8_t rows[3][LONGEST + 1];
     uint8_t *before = rows[0], *last = rows[1], *row = rows[2];

@@ -62,8 +62,8 @@ size_t number_parse(const char *text, size_t size, number *out);
  * infinity returns 0 as well. */
 size_t number_parse_f32(const char *text, size_t size, float *out);
 
-/* The nearest float32, widened again; an infinity if the magnitude is too large. Through memory: gcc 12 at -O2 loses the
- * conversion where two of them stand side by side (it vectorises both away). */
+/* The nearest float32, widened again; an infinity if the magnitude is too large. Through memory: gcc 12 at -O2 loses
+ * the conversion where two of them stand side by side (it vectorises both away). */
 static inline double number_to_f32(double v)
 {
     volatile float rounded = (float)v;

@@ -1,5 +1,5 @@
-/* A handler of signals may run in the middle of anything, so the names lie where they are not moved and not freed, and their states are
- * atomic. A slot is filled before it is said to be full. */
+/* A handler of signals may run in the middle of anything, so the names lie where they are not moved and not freed,
+ * and their states are atomic. A slot is filled before it is said to be full. */
 #include "temp_files.h"
 #include <stdatomic.h>
 #include <string.h>

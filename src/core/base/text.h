@@ -17,7 +17,8 @@ static inline int text_clip(xir_str text, size_t most) {
     return (int)n;
 }
 
-/* The two arguments of a "%.*s": texts come from files, so a sentence has only so many bytes of each. `s` is read often. */
+/* The two arguments of a "%.*s": texts come from files, so a sentence has only so many bytes of each. `s` is read
+ * often. */
 #define CLIP_TO(s, most) text_clip((s), (most)), (s).data ? (s).data : ""
 #define CLIP(s)          CLIP_TO(s, 60)
 #define WHOLE(s)         (int)(s).size, (s).data ? (s).data : ""   /* of what was checked before: keys, names of attributes */
@@ -27,7 +28,8 @@ static inline int text_clip(xir_str text, size_t most) {
 /* Room for the sentence of a finding, of which longer ones are cut, and its ending zero. */
 enum { SENTENCE_ROOM = 1024 };
 
-/* Prints into `out`; what does not fit is cut before the character. Returns what is there, also terminated by a zero. */
+/* Prints into `out`; what does not fit is cut before the character. Returns what is there, also terminated by a
+ * zero. */
 xir_str text_vprint(char *out, size_t room, const char *format, va_list args) XIR_PRINTF(3, 0);
 
 #endif

@@ -1,6 +1,6 @@
-/* Attributes are immutable and shared: an op whose attributes are all default points at its class's defaults, and equal bodies of
- * classes without lists are one while the network remembers them (a small direct-mapped memo). Networks repeat the same few
- * attribute sets, so most ops own none, and a set that is remembered has been checked. */
+/* Attributes are immutable and shared: an op whose attributes are all default points at its class's defaults, and
+ * equal bodies of classes without lists are one while the network remembers them (a small direct-mapped memo).
+ * Networks repeat the same few attribute sets, so most ops own none, and a set that is remembered has been checked. */
 #include <stdarg.h>
 #include <stdio.h>
 #include "graph.h"

@@ -1,5 +1,5 @@
-/* Adding ops. Everything that can fail (checks, inference, memory) comes first; then only stores. What is refused here is what
- * `addOp` of the original refuses, and leaves the network as it was but for a finding. */
+/* Adding ops. Everything that can fail (checks, inference, memory) comes first; then only stores. What is refused
+ * here is what `addOp` of the original refuses, and leaves the network as it was but for a finding. */
 #include <stdio.h>
 #include <inttypes.h>
 #include "graph.h"
@@ -327,7 +327,8 @@ static bool leave_ids(void *user, xir_op *op) {
 
 /* ---- placing ----------------------------------------------------------------------------------------------- */
 
-/* Nearly every op: all its ids are new ones, and nobody has asked for the tables so far. False if it is not that simple. */
+/* Nearly every op: all its ids are new ones, and nobody has asked for the tables so far. False if it is not that
+ * simple. */
 static bool place_simple(xir_op *op, xir_op *before) {
     xir_network *net = op->net;
     int64_t most = (int64_t)op->n_inputs + op->n_outputs + 1;

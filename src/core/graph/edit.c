@@ -1,4 +1,5 @@
-/* Edits of the order and of several ops at once. What an edit needs is checked and obtained first; then it only relinks. */
+/* Edits of the order and of several ops at once. What an edit needs is checked and obtained first; then it only
+ * relinks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "graph.h"
@@ -60,7 +61,8 @@ static bool leaves(const xir_op *op) {
     return op->flags & OP_LEAVING;
 }
 
-/* What stands in for output i in the end: the stand-in's maker may leave too. NULL if there is nothing, or if they lead round. */
+/* What stands in for output i in the end: the stand-in's maker may leave too. NULL if there is nothing, or if they
+ * lead round. */
 static xir_value *last_stand_in(const xir_op *op, uint32_t i, size_t n_leaving) {
     for (size_t steps = 0; steps <= n_leaving; steps++) {
         xir_value *v = stand_in(op, i);
@@ -138,7 +140,8 @@ static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_
         if (!reads(now, &old->outputs[i])) continue;
         return net_fail(net, XIR_E_INVALID, "the replacement of op %" PRId64 " reads what that op makes", old->id);
     }
-    /* The new op takes the place while the old one still holds it: Input may follow Input here, and nothing else changes. */
+    /* The new op takes the place while the old one still holds it: Input may follow Input here, and nothing else
+     * changes. */
     bool was_first = old == net->first && old->cls->traits & XIR_TRAIT_SOURCE;
     if (now->net != net || now->flags & (OP_PLACED | OP_CHILD | OP_ERASED)) {
         return net_fail(net, XIR_E_INVALID, "the replacement of op %" PRId64 " must be an unplaced op of this network", old->id);

@@ -1,5 +1,5 @@
-/* The graph's ground: records, use lists, the execution order. Nothing is checked here and no rule of networks is known; who
- * calls has obtained what it needs, so that linking never fails. */
+/* The graph's ground: records, use lists, the execution order. Nothing is checked here and no rule of networks is
+ * known; who calls has obtained what it needs, so that linking never fails. */
 #include "graph.h"
 
 const label name_empty = { 0 };

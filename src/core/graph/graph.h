@@ -1,6 +1,6 @@
-/* The graph's insides. An op, its input uses and its outputs are one piece of the network's arena. A value's uses are a
- * doubly linked list through the input positions of its users. Pointers never change; what is erased is unlinked and stays in
- * the arena until the network is freed. */
+/* The graph's insides. An op, its input uses and its outputs are one piece of the network's arena. A value's uses
+ * are a doubly linked list through the input positions of its users. Pointers never change; what is erased is
+ * unlinked and stays in the arena until the network is freed. */
 #ifndef CORE_GRAPH_H
 #define CORE_GRAPH_H
 
@@ -142,8 +142,8 @@ struct xir_network {
     uint32_t          infer_epoch;     /* the context's when they were           */
 };
 
-/* What is made on the first question is no part of what a network says: whoever only reads may have it made, under cache_lock. This is
- * the one place where a network that is const is written. */
+/* What is made on the first question is no part of what a network says: whoever only reads may have it made, under
+ * cache_lock. This is the one place where a network that is const is written. */
 static inline xir_network *net_cache(const xir_network *net) { return (xir_network *)(uintptr_t)net; }
 
 /* One more holder of the network, who gives it back by xir_network_free. */
@@ -161,7 +161,8 @@ bool network_since(const xir_network *net, uint32_t major, uint32_t minor);
 /* Records a finding in the network; sets the status if it is the first. Returns `code`. */
 xir_status net_fail(xir_network *net, xir_status code, const char *format, ...) XIR_PRINTF(3, 4);
 xir_status net_no_memory(xir_network *net);   /* "out of memory" */
-/* A caller passed NULL for `what`. After a failure that is its consequence: the status of the network again, without a finding. */
+/* A caller passed NULL for `what`. After a failure that is its consequence: the status of the network again, without
+ * a finding. */
 xir_status net_null(xir_network *net, const char *what);
 
 const label *net_name(xir_network *net, xir_str text);          /* NULL without memory            */
@@ -172,8 +173,8 @@ static inline const xir_type *net_type(xir_network *net, const xir_type *type) {
 
 /* Attributes of a class as the network holds them: copied, shared if equal ones are remembered. NULL without memory. */
 const void *net_attrs(xir_network *net, const xir_class *cls, const void *body);
-/* The same for a body that a program gives: absent references get their defaults, reals are rounded if `round`, bounds and references
- * checked. NULL with a finding in the network. `body` NULL is the class's defaults. */
+/* The same for a body that a program gives: absent references get their defaults, reals are rounded if `round`,
+ * bounds and references checked. NULL with a finding in the network. `body` NULL is the class's defaults. */
 const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, bool round, xir_str op_name);
 
 /* An op as a reader makes it: nothing is checked, nothing inferred, no ids given; `attrs` as net_attrs gave it. Outputs
@@ -215,11 +216,11 @@ static inline bool value_is_params(const xir_value *v) { return v->more && v->mo
 /* All that inference sees of an input, in one word: its type, and in the lowest bit whether it is Params. 0: absent. */
 static inline uintptr_t infer_key_of(const xir_value *v) { return v ? (uintptr_t)v->type | value_is_params(v) : 0; }
 static inline params *value_params(const xir_value *v) { return v->more->params; }
-/* The bytes that a file has for these Params. XIR_E_TYPE without a type and without bytes, XIR_E_UNKNOWN if nobody knows how its elements are
- * stored, XIR_E_BOUNDS with an unknown dim, XIR_E_LIMIT. */
+/* The bytes that a file has for these Params. XIR_E_TYPE without a type and without bytes, XIR_E_UNKNOWN if nobody
+ * knows how its elements are stored, XIR_E_BOUNDS with an unknown dim, XIR_E_LIMIT. */
 xir_status params_size(const xir_value *params, uint64_t *out);
-/* Whether its bytes may be read: XIR_E_IO, with a finding in `why`, if they are those of a watched file that was changed. For
- * who reads bytes without asking xir_params_data. */
+/* Whether its bytes may be read: XIR_E_IO, with a finding in `why`, if they are those of a watched file that was
+ * changed. For who reads bytes without asking xir_params_data. */
 xir_status params_check(const xir_value *params, xir_diags *why);
 
 void use_link(xir_use *use, xir_op *user, xir_value *value);     /* value may be NULL                */
@@ -260,12 +261,14 @@ void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, co
                        xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why);
 xir_status infer_check(xir_infer *at);          /* what the target and the class refuse          */
 xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing registered            */
-/* How much it computes (work.c), once the types of the outputs are given, one after the other. XIR_E_BOUNDS: that is not known. */
+/* How much it computes (work.c), once the types of the outputs are given, one after the other. XIR_E_BOUNDS: that is
+ * not known. */
 xir_status infer_see_output(xir_infer *at, const xir_type *type);
 xir_status infer_work(xir_infer *at, xir_work *out);
 void       infer_end(xir_infer *at);
-/* What becomes of output types that are there. Elements that somebody has quantised, or taken out of quantised ones, are a conversion
- * that inference does not know of: who infers a network anew keeps them, with the dims and letters that follow. */
+/* What becomes of output types that are there. Elements that somebody has quantised, or taken out of quantised ones,
+ * are a conversion that inference does not know of: who infers a network anew keeps them, with the dims and letters
+ * that follow. */
 typedef enum infer_mode { INFER_MISSING, INFER_REPLACE, INFER_CONVERSIONS_STAY } infer_mode;
 /* `place` is where the op stands, from 1, for findings; 0: they need not say. */
 xir_status op_infer(xir_op *op, infer_mode mode, size_t place, xir_diags *why);

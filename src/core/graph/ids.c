@@ -1,6 +1,6 @@
-/* Ids are sparse 64-bit numbers; pointers are found by them through two hash tables. The tables are made when the first question
- * comes, so that who never asks never pays, and are kept up to date from then on. They are of
- * their own kind, since ids are taken out again, and an item has its id in itself, so that a slot is only a pointer. */
+/* Ids are sparse 64-bit numbers; pointers are found by them through two hash tables. The tables are made when the
+ * first question comes, so that who never asks never pays, and are kept up to date from then on. They are of their
+ * own kind, since ids are taken out again, and an item has its id in itself, so that a slot is only a pointer. */
 #include "graph.h"
 
 typedef int64_t id_of(const void *item);

@@ -1,6 +1,6 @@
-/* Runs a class's check and inference for a target, the host's where a target has none of its own. An answer is a pure function of
- * class, attributes, target and input types, all of which are unique pointers within a network, so a memo answers again:
- * a network of repeated blocks infers few of its ops. */
+/* Runs a class's check and inference for a target, the host's where a target has none of its own. An answer is a
+ * pure function of class, attributes, target and input types, all of which are unique pointers within a network, so
+ * a memo answers again: a network of repeated blocks infers few of its ops. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "graph.h"
@@ -170,8 +170,8 @@ static xir_status give(xir_infer *at, const xir_type *type) {
     return XIR_OK;
 }
 
-/* The type that the next output has now: what is inferred again is mostly what was there, and need not be looked for. NULL if
- * there is none, or if a file has spelled it in a way of its own. */
+/* The type that the next output has now: what is inferred again is mostly what was there, and need not be looked
+ * for. NULL if there is none, or if a file has spelled it in a way of its own. */
 static const xir_type *now_there(const xir_infer *at) {
     if (!at->op || at->n_out >= at->op->n_outputs) return NULL;
     const xir_type *type = at->op->outputs[at->n_out].type;
@@ -230,8 +230,8 @@ xir_status xir_infer_result_like(xir_infer *at, const xir_type *like, const int6
 
 /* ---- the memo ---------------------------------------------------------------------------------------------- */
 
-/* The memo grows with what is asked of it, up to a size that stays in the cache: layers of real networks repeat, but seldom
- * next to each other. Each slot has the answer that came last, so nothing has to be found but in its place. */
+/* The memo grows with what is asked of it, up to a size that stays in the cache: layers of real networks repeat, but
+ * seldom next to each other. Each slot has the answer that came last, so nothing has to be found but in its place. */
 enum { MEMO_FIRST = 64, MEMO_MOST = 4096 };
 
 static infer_memo *memo_slot(xir_network *net, const infer_memo *key) {

@@ -1,5 +1,5 @@
-/* A network's life, its fields, and finding things in it. What is made for a question (indexes) is made under a lock, because many
- * threads may ask at once. */
+/* A network's life, its fields, and finding things in it. What is made for a question (indexes) is made under a
+ * lock, because many threads may ask at once. */
 #include <limits.h>
 #include "graph.h"
 

@@ -1,5 +1,5 @@
-/* One rule, asked of a class's row, an op's attributes and the types of its inputs and outputs. What the row does not say is
- * refused. */
+/* One rule, asked of a class's row, an op's attributes and the types of its inputs and outputs. What the row does
+ * not say is refused. */
 #include "normalised.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -124,7 +124,8 @@ static bool has_constants(const question *q) {
     return false;
 }
 
-/* Whether two types have the same ratios at every index: one for all, or the same ones along the same axis from the end. */
+/* Whether two types have the same ratios at every index: one for all, or the same ones along the same axis from the
+ * end. */
 static bool same_ratios(const xir_type *a, const xir_type *b) {
     static const xir_run one = { .end = 1, .value = 1 };
     const xir_norm_ratios *of_a = xir_type_norm_ratios(a), *of_b = xir_type_norm_ratios(b);

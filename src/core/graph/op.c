@@ -1,4 +1,5 @@
-/* Ops: asking one, and changing one. A change either happens or leaves the op as it was, with a finding in its network. */
+/* Ops: asking one, and changing one. A change either happens or leaves the op as it was, with a finding in its
+ * network. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include "graph.h"
@@ -61,8 +62,8 @@ xir_value *xir_op_output(const xir_op *op, int64_t i) {
     return op && resolve(i, op->n_outputs, &at) ? &op->outputs[at] : NULL;
 }
 
-/* Adds an op to a list that has each once. Neighbours are few: the list itself is searched while it is short, and the op's
- * earlier edges when it is not, so that a wide op costs its edges and not their square. */
+/* Adds an op to a list that has each once. Neighbours are few: the list itself is searched while it is short, and
+ * the op's earlier edges when it is not, so that a wide op costs its edges and not their square. */
 typedef struct neighbours { xir_op **out; size_t room, n; } neighbours;
 
 static void add_neighbour(neighbours *list, xir_op *op) {

@@ -1,5 +1,5 @@
-/* Attributes of an op, whole or by name, declared or not. Setting one makes a new set, since sets are shared: the op has the old
- * one until the new one has been found good. Sub ops come and go with the set that names them. */
+/* Attributes of an op, whole or by name, declared or not. Setting one makes a new set, since sets are shared: the op
+ * has the old one until the new one has been found good. Sub ops come and go with the set that names them. */
 #include "graph.h"
 
 const void *xir_op_body(const xir_op *op, const xir_class_decl *decl) {

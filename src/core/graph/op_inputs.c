@@ -1,5 +1,5 @@
-/* Inputs of an op: each is a use in the list of its value. A change either happens or leaves the op as it was, with a finding in
- * its network. */
+/* Inputs of an op: each is a use in the list of its value. A change either happens or leaves the op as it was, with
+ * a finding in its network. */
 #include <inttypes.h>
 #include "graph.h"
 

@@ -1,6 +1,6 @@
-/* Params are a value with a blob. Giving them bytes replaces the blob, so who shares the old one notices nothing; writing
- * to them makes a blob of their own first, unless they have one. Whether there are enough bytes is asked of the type each
- * time: a type that takes none needs no blob, and then the Params are never without data. */
+/* Params are a value with a blob. Giving them bytes replaces the blob, so who shares the old one notices nothing;
+ * writing to them makes a blob of their own first, unless they have one. Whether there are enough bytes is asked of
+ * the type each time: a type that takes none needs no blob, and then the Params are never without data. */
 #include <stdio.h>
 #include "graph.h"
 
@@ -193,8 +193,8 @@ static xir_status say_gone(const xir_value *value, const blob *b, xir_diags *why
         .severity = XIR_ERROR, .code = XIR_E_IO, .message = xir_str_of(text), .file = xir_str_of(blob_path(b)), .byte = XIR_NO_BYTE });
 }
 
-/* Whether the bytes may be touched, asked of the file the first time only. The answer is kept: what has changed once is not
- * believed again. Many threads may ask; the one whose question it was tells the network. */
+/* Whether the bytes may be touched, asked of the file the first time only. The answer is kept: what has changed once
+ * is not believed again. Many threads may ask; the one whose question it was tells the network. */
 static bool may_touch(const xir_value *value, const blob *b) {
     atomic_uchar *looked = (atomic_uchar *)(uintptr_t)&b->looked;
     unsigned char was = atomic_load_explicit(looked, memory_order_relaxed);

@@ -1,4 +1,5 @@
-/* Asks a class how much an op computes. The question is the one that inference gets, with the types of the outputs already given. */
+/* Asks a class how much an op computes. The question is the one that inference gets, with the types of the outputs
+ * already given. */
 #include <xir/work.h>
 #include "graph.h"
 #include "sized.h"

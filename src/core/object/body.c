@@ -1,5 +1,5 @@
-/* The verbs on bodies that need no place to report to: hash, equality, deep copy, rounding, reading. Each is one switch over
- * the kinds of fields; nothing here knows a class. */
+/* The verbs on bodies that need no place to report to: hash, equality, deep copy, rounding, reading. Each is one
+ * switch over the kinds of fields; nothing here knows a class. */
 #include "hash.h"
 #include "number.h"
 #include "object.h"

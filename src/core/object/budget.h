@@ -1,6 +1,6 @@
-/* What computing may take: all of one run of a network, or all constants that a run of a pipeline, or a check, computes. Whoever begins
- * such a run makes a budget; each op that is computed takes its work from it first. An op for which not enough is left is not begun,
- * and takes nothing. */
+/* What computing may take: all of one run of a network, or all constants that a run of a pipeline, or a check,
+ * computes. Whoever begins such a run makes a budget; each op that is computed takes its work from it first. An op
+ * for which not enough is left is not begun, and takes nothing. */
 #ifndef CORE_BUDGET_H
 #define CORE_BUDGET_H
 

@@ -1,5 +1,5 @@
-/* What a body may hold: bounds, enum words, references that must be there and of their class. Every fault is a sentence that
- * names the class, the attribute, what was expected and what was found. */
+/* What a body may hold: bounds, enum words, references that must be there and of their class. Every fault is a
+ * sentence that names the class, the attribute, what was expected and what was found. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "context.h"

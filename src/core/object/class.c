@@ -1,6 +1,6 @@
-/* Registering classes. Sealed ones stand on a stage, where only each other's rows find them, until all that are registered together are
- * good; then they enter the registry together. A sealed class never changes, but for the functions of inference and the kernels that
- * are added to it. */
+/* Registering classes. Sealed ones stand on a stage, where only each other's rows find them, until all that are
+ * registered together are good; then they enter the registry together. A sealed class never changes, but for the
+ * functions of inference and the kernels that are added to it. */
 #include "class_seal.h"
 #include "sized.h"
 
@@ -95,7 +95,8 @@ xir_status xir_class_register(xir_context *ctx, const xir_class_decl *decl, xir_
     return status;
 }
 
-/* Ops and objects of one unknown key are two classes; the objects' is registered with a byte in front that no text has. */
+/* Ops and objects of one unknown key are two classes; the objects' is registered with a byte in front that no text
+ * has. */
 static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool is_op) {
     xir_class *cls = arena_take(&ctx->arena, sizeof *cls);
     class_key *keys = arena_take(&ctx->arena, BASE_KEYS * sizeof *keys);

@@ -1,5 +1,5 @@
-/* Reading a LAYOUT row: "SAME, IN_TURN, AXES, axis". A kind, flags, and the form of the attributes that follow. Three tables say
- * which of them go together, so that the pass relies on every row that a class has. */
+/* Reading a LAYOUT row: "SAME, IN_TURN, AXES, axis". A kind, flags, and the form of the attributes that follow.
+ * Three tables say which of them go together, so that the pass relies on every row that a class has. */
 #include "class_layout.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What a class's LAYOUT row says: what an op does when its inputs come with their axes in another order. The pass `layout`
- * reads it; declare.h lists the words. */
+/* What a class's LAYOUT row says: what an op does when its inputs come with their axes in another order. The pass
+ * `layout` reads it; declare.h lists the words. */
 #ifndef CORE_CLASS_LAYOUT_H
 #define CORE_CLASS_LAYOUT_H
 

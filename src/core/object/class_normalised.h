@@ -1,5 +1,5 @@
-/* What a class's NORMALISED row says: what an op computes where its maps are in normalised numbers (docs/executor.md). declare.h
- * lists the words; normalised.h answers for an op. */
+/* What a class's NORMALISED row says: what an op computes where its maps are in normalised numbers
+ * (docs/executor.md). declare.h lists the words; normalised.h answers for an op. */
 #ifndef CORE_CLASS_NORMALISED_H
 #define CORE_CLASS_NORMALISED_H
 
@@ -21,11 +21,12 @@ typedef struct class_normalised {
     const xir_field *cut;              /* the scales among them; NULL: none      */
 } class_normalised;
 
-/* Reads the NORMALISED row of a class whose attributes and ports are known. A row that contradicts the class or itself is
- * XIR_E_INVALID, with a finding. */
+/* Reads the NORMALISED row of a class whose attributes and ports are known. A row that contradicts the class or
+ * itself is XIR_E_INVALID, with a finding. */
 xir_status class_read_normalised(const xir_class *cls, const xir_row *row, class_normalised *out, xir_diags *why);
 
-/* Whether an attribute holds numbers that constants of a map may be: reals, Params, scalars that are no integers, scales. */
+/* Whether an attribute holds numbers that constants of a map may be: reals, Params, scalars that are no integers,
+ * scales. */
 bool field_holds_numbers(const xir_field *f);
 
 #endif

@@ -1,12 +1,12 @@
-/* Between the three files that make classes: class_find.c knows keys, class_seal.c makes a class of a declaration, class.c registers
- * classes. All of it is called with the context's lock, but for class_make_defaults. */
+/* Between the three files that make classes: class_find.c knows keys, class_seal.c makes a class of a declaration,
+ * class.c registers classes. All of it is called with the context's lock, but for class_make_defaults. */
 #ifndef CORE_CLASS_SEAL_H
 #define CORE_CLASS_SEAL_H
 
 #include "context.h"
 
-/* Room for so many more keys; false without memory. Then they can be put: a key that a real class has stays with it, an opaque
- * class gives way. NULL: no class has the key. */
+/* Room for so many more keys; false without memory. Then they can be put: a key that a real class has stays with it,
+ * an opaque class gives way. NULL: no class has the key. */
 bool             class_reserve_keys(xir_context *ctx, size_t more);
 void             class_put_key(xir_context *ctx, xir_str key, const xir_class *cls);
 const xir_class *class_get_key(xir_context *ctx, xir_str key);

@@ -1,5 +1,6 @@
-/* The context's insides: allocator, class registry, home of shared objects. The registry is a list that only grows. It and
- * everything else is under one lock, walking the list too; the hot paths take no lock, since a class that was found stays. */
+/* The context's insides: allocator, class registry, home of shared objects. The registry is a list that only grows.
+ * It and everything else is under one lock, walking the list too; the hot paths take no lock, since a class that was
+ * found stays. */
 #ifndef CORE_CONTEXT_H
 #define CORE_CONTEXT_H
 
@@ -28,7 +29,8 @@ typedef struct plugin {
     xir_str name, path;
 } plugin;
 
-/* How passes compute a constant: the executor puts it there. As xir_op_run, but with Params alone, and within the budget. */
+/* How passes compute a constant: the executor puts it there. As xir_op_run, but with Params alone, and within the
+ * budget. */
 typedef xir_status run_op_fn(const xir_op *op, xir_array **outputs, size_t n_outputs, budget *within, xir_diags *why);
 
 struct xir_context {
@@ -92,7 +94,8 @@ static inline int class_target(const xir_context *ctx, const xir_class *cls) {
     return cls->what && xir_class_is_a(cls, ctx->types[CLASS_target]) ? cls->what - 1 : -1;
 }
 
-/* The function that infers a class on a kind of target with tiles for which it has none of its own; NULL: there is none. */
+/* The function that infers a class on a kind of target with tiles for which it has none of its own; NULL: there is
+ * none. */
 static inline xir_infer_fn *class_infer_tiled(const xir_class *cls, unsigned kind) {
     return cls->ctx->tiled_targets >> kind & 1 ? cls->infer_tiled : NULL;
 }

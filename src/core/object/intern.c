@@ -1,6 +1,7 @@
-/* A home holds each of its objects once. Its table is open addressing over the objects' hashes, at most two thirds full. An
- * object is deep-copied into the home on first sight, with all that it refers to, so a home refers to nothing outside but
- * classes. The table is one of its own: an object has its hash in itself, so a slot is only a pointer. */
+/* A home holds each of its objects once. Its table is open addressing over the objects' hashes, at most two thirds
+ * full. An object is deep-copied into the home on first sight, with all that it refers to, so a home refers to
+ * nothing outside but classes. The table is one of its own: an object has its hash in itself, so a slot is only a
+ * pointer. */
 #include "context.h"
 
 void home_init(home *h, xir_context *ctx, pthread_mutex_t *lock) {
@@ -52,7 +53,8 @@ static bool grow(home *h) {
     return true;
 }
 
-/* The slot of an equal object that is also spelled alike (the same rows left out), or the free one where it belongs. The table is not empty. */
+/* The slot of an equal object that is also spelled alike (the same rows left out), or the free one where it belongs.
+ * The table is not empty. */
 static const xir_object **find(home *h, const xir_object *object, uint32_t hash) {
     size_t at = hash & (h->room - 1);
     for (;; at = (at + 1) & (h->room - 1)) {

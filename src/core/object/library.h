@@ -1,5 +1,5 @@
-/* What every context registers, layer by layer: the library calls these in this order when it makes a context (src/library). A layer
- * defines its own; none calls another's. */
+/* What every context registers, layer by layer: the library calls these in this order when it makes a context
+ * (src/library). A layer defines its own; none calls another's. */
 #ifndef CORE_LIBRARY_H
 #define CORE_LIBRARY_H
 

@@ -26,7 +26,8 @@ typedef struct class_key {
 /* A stretch of a body without padding that compares and hashes as bytes. */
 typedef struct class_span { uint32_t start, size; } class_span;
 
-/* What plug-ins add to a class that is in use. A function is there when its slot is read: what it needs was stored before it. */
+/* What plug-ins add to a class that is in use. A function is there when its slot is read: what it needs was stored
+ * before it. */
 typedef _Atomic(xir_infer_fn *) infer_slot;
 
 struct xir_class {
@@ -69,8 +70,8 @@ struct xir_class {
     const xir_class      *next;      /* in the order of registration                         */
 };
 
-/* xir_class.what is 1 + the kind for the built-in targets, memory types and types, one of these for arrays and scalars, and
- * 0 for every other class. */
+/* xir_class.what is 1 + the kind for the built-in targets, memory types and types, one of these for arrays and
+ * scalars, and 0 for every other class. */
 enum { WHAT_PLAIN = 1, WHAT_EXP };
 enum { WHAT_BOOL = 1, WHAT_INT, WHAT_REAL };
 static inline int object_what(const void *object) {
@@ -145,8 +146,8 @@ void home_init(home *h, xir_context *ctx, pthread_mutex_t *lock);
 void home_free(home *h);
 home *context_home(xir_context *ctx);
 
-/* Returns the home's object that equals `object` (in any home, or on the stack with head.hash 0), a deep copy if there was
- * none; NULL without memory. Checks nothing. */
+/* Returns the home's object that equals `object` (in any home, or on the stack with head.hash 0), a deep copy if
+ * there was none; NULL without memory. Checks nothing. */
 const xir_object *home_intern(home *h, const xir_object *object);
 /* The same for who holds the home's lock. */
 const xir_object *home_intern_held(home *h, const xir_object *object);
@@ -162,16 +163,17 @@ bool     body_equal(const xir_class *cls, const void *a, const void *b);
 /* One field of two bodies. */
 bool     field_equal(const xir_field *f, const void *a, const void *b);
 uint64_t field_hash(uint64_t hash, const xir_field *f, const void *body);
-/* Deep copy of all fields, for who holds the home's lock: objects are interned in the home, lists and texts copied into the arena. Params and ops are
- * copied as pointers. Reals are taken as they are. False without memory. */
+/* Deep copy of all fields, for who holds the home's lock: objects are interned in the home, lists and texts copied
+ * into the arena. Params and ops are copied as pointers. Reals are taken as they are. False without memory. */
 bool     body_copy(home *h, arena *to, const xir_class *cls, void *out, const void *body);
 /* Gives absent references and empty lists of references the default that their row has. */
 void     body_fill_presets(const xir_class *cls, void *body);
-/* Rounds one field, or every one, to float32 if it is real; lists are copied into the arena first. False without memory. */
+/* Rounds one field, or every one, to float32 if it is real; lists are copied into the arena first. False without
+ * memory. */
 bool     field_round(arena *to, const xir_field *f, void *body);
 bool     body_round(arena *to, const xir_class *cls, void *body);
-/* Bounds, words, required references, classes of references. Adds every fault under `path`; returns the first. `owner` is the
- * op's name for sentences, empty if there is none. */
+/* Bounds, words, required references, classes of references. Adds every fault under `path`; returns the first.
+ * `owner` is the op's name for sentences, empty if there is none. */
 xir_status body_check(const xir_class *cls, const void *body, xir_str owner, xir_str path, xir_diags *why);
 void     body_get(const xir_field *f, const void *body, xir_attr *out);
 /* Checks kind and class, not bounds. The body then borrows. An integer is taken for a real, text for an enum's word. */
@@ -184,8 +186,8 @@ bool     any_copy(arena *to, const xir_any *from, xir_any *out);
 /* A copy of `map` (may be NULL) with one key set or, with NULL, removed; *out is NULL when nothing is left. */
 bool     map_with(arena *to, const xir_map *map, xir_str key, const xir_any *value, const xir_map **out);
 
-/* Sorts entries by their keys; equal ones keep their order. Few, and those that are in order, take nothing of the arena. False
- * without memory. */
+/* Sorts entries by their keys; equal ones keep their order. Few, and those that are in order, take nothing of the
+ * arena. False without memory. */
 bool     entries_sort(arena *scratch, xir_entry *entries, size_t n);
 
 /* The attribute that a name may have meant, empty if there is none. */

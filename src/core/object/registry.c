@@ -44,7 +44,8 @@ static bool make_room(const xir_allocator *alloc, registry *r, size_t n) {
            text_table_reserve(&r->index, r->n + n);
 }
 
-/* No name is taken, in the lists or by an item before it. The lists do not learn the names yet: what is not entered may be gone. */
+/* No name is taken, in the lists or by an item before it. The lists do not learn the names yet: what is not entered
+ * may be gone. */
 static xir_status names_are_free(xir_context *ctx, text_table *seen, const registry_item *items, size_t n, xir_diags *why) {
     for (size_t i = 0; i < n; i++) {
         const registry *r = &ctx->lists[items[i].kind];

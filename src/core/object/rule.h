@@ -1,4 +1,5 @@
-/* What a class's own rule sees: CHECK of any class, INFER of an op. The rule of an object sees class and attributes alone. */
+/* What a class's own rule sees: CHECK of any class, INFER of an op. The rule of an object sees class and attributes
+ * alone. */
 #ifndef CORE_RULE_H
 #define CORE_RULE_H
 

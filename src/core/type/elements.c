@@ -1,5 +1,5 @@
-/* See elements.h. Formats of floats are handled by their parts, so that one function reads them all and one writes them all;
- * fp32, which nearly all elements are, is a move. */
+/* See elements.h. Formats of floats are handled by their parts, so that one function reads them all and one writes
+ * them all; fp32, which nearly all elements are, is a move. */
 #include "elements.h"
 #include <math.h>
 #include <xir/quant.h>
@@ -256,8 +256,8 @@ static uint64_t limited(element_format f, double v) {
     return (uint64_t)(cut > most ? most : cut < -most - 1 ? -most - 1 : cut);
 }
 
-/* An integer as a real that is rounded again later: of 53 bits, whose last one says whether more followed, so that rounding twice gives
- * what rounding once would. */
+/* An integer as a real that is rounded again later: of 53 bits, whose last one says whether more followed, so that
+ * rounding twice gives what rounding once would. */
 static double real_of_integer(element_format f, int64_t v) {
     if (f.mantissa == 52 || (v > -(INT64_C(1) << 53) && v < INT64_C(1) << 53)) return (double)v;
     uint64_t magnitude = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, kept = magnitude & ~UINT64_C(2047);

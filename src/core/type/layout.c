@@ -189,7 +189,8 @@ bool xir_layout_is_layouted(const xir_layout *layout) {
 
 /* ---- rules ------------------------------------------------------------------------------------------------- */
 
-/* Whether no letter stands twice and every unit has its axis: a bit a letter, which all differ in their last five bits. */
+/* Whether no letter stands twice and every unit has its axis: a bit a letter, which all differ in their last five
+ * bits. */
 static bool is_faultless(const xir_layout *layout) {
     letters l = walk_letters(layout);
     uint32_t upper = 0, lower = 0;

@@ -1,5 +1,6 @@
-/* Copies of ops and networks. A cloned network owns its records, types and texts; parameter bytes are shared by count. Values are
- * found again by what they are: output i of the op with the same slot, or Params of the same number. */
+/* Copies of ops and networks. A cloned network owns its records, types and texts; parameter bytes are shared by
+ * count. Values are found again by what they are: output i of the op with the same slot, or Params of the same
+ * number. */
 #include "graph.h"
 
 /* ---- an op in its own network ------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* Comparing two networks, in three steps: diff_match.c finds which op is which, diff.c walks both networks,
- * diff_fields.c compares what ops and values have. A record is one difference. Memory that was refused is remembered in `failed`;
- * from then on nothing is recorded, and the walk ends at the next op. */
+ * diff_fields.c compares what ops and values have. A record is one difference. Memory that was refused is remembered
+ * in `failed`; from then on nothing is recorded, and the walk ends at the next op. */
 #ifndef CORE_DIFF_H
 #define CORE_DIFF_H
 

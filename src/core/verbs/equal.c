@@ -1,5 +1,5 @@
-/* Equality of ops and networks. Within a network operands are the same pointer; between networks they are values that say the same
- * of themselves. */
+/* Equality of ops and networks. Within a network operands are the same pointer; between networks they are values
+ * that say the same of themselves. */
 #include "graph.h"
 #include "hash.h"
 

@@ -4,7 +4,8 @@
 #include "hash.h"
 #include "utf8.h"
 
-/* A set of names, and for each stem the next number to try after it. Numbers never go back: a number that is taken is tried once. */
+/* A set of names, and for each stem the next number to try after it. Numbers never go back: a number that is taken
+ * is tried once. */
 typedef struct scope {
     text_table taken, next;
 } scope;
@@ -52,7 +53,8 @@ static bool can_be_spelled(const name_rules *rules, xir_str name) {
     return true;
 }
 
-/* The name with '_' for what may not be in it, and before what may not be its first character; cut to what is allowed. */
+/* The name with '_' for what may not be in it, and before what may not be its first character; cut to what is
+ * allowed. */
 static void spell(naming *n, xir_str name) {
     const name_rules *rules = n->rules;
     size_t most = most_of(rules);
@@ -98,8 +100,8 @@ static uint32_t *next_number(naming *n, scope *s, xir_str stem) {
     return next;
 }
 
-/* stem_1, stem_2, …: the first that is free. Where a number leaves less room the stem is shorter, and counts for itself: so each
- * pair of a stem and a number is tried once, whatever it was cut from. */
+/* stem_1, stem_2, …: the first that is free. Where a number leaves less room the stem is shorter, and counts for
+ * itself: so each pair of a stem and a number is tried once, whatever it was cut from. */
 static bool number(naming *n, scope *s, xir_str whole, xir_str *out) {
     size_t most = most_of(n->rules);
     xir_str stem = whole;
@@ -134,7 +136,8 @@ static bool settle(naming *n, scope *s, xir_str name, const char *otherwise, xir
 
 /* ---- walking ------------------------------------------------------------------------------------------------------- */
 
-/* The first walk lists what there is, and keeps the names that can stay. The second, in the same order, makes the others. */
+/* The first walk lists what there is, and keeps the names that can stay. The second, in the same order, makes the
+ * others. */
 static bool name_item(naming *n, bool is_op, xir_str name) {
     network_names *names = n->names;
     scope *s = &n->scopes[!is_op && !n->rules->one_scope];

@@ -1,6 +1,7 @@
-/* Names that a format can spell: one for each op and one for each value of a network, no two alike. A name that the format can
- * spell and that nobody before has is kept; any other becomes one that it can, with a number where that is taken. The names follow
- * from the network alone, so they are the same in every run. Linear in the network, however many ops share a name. */
+/* Names that a format can spell: one for each op and one for each value of a network, no two alike. A name that the
+ * format can spell and that nobody before has is kept; any other becomes one that it can, with a number where that
+ * is taken. The names follow from the network alone, so they are the same in every run. Linear in the network,
+ * however many ops share a name. */
 #ifndef CORE_NAMES_H
 #define CORE_NAMES_H
 
@@ -29,8 +30,8 @@ typedef struct network_names {
     uint32_t            *params;       /* by number of the Params: its item + 1                 */
 } network_names;
 
-/* Names all placed ops, their sub ops, what these make, and all Params. XIR_E_MEMORY; XIR_E_BOUNDS if the longest name that is
- * allowed is too short for all of them to differ. On failure nothing needs to be freed. */
+/* Names all placed ops, their sub ops, what these make, and all Params. XIR_E_MEMORY; XIR_E_BOUNDS if the longest
+ * name that is allowed is too short for all of them to differ. On failure nothing needs to be freed. */
 xir_status network_names_make(network_names *out, const xir_network *net, const name_rules *rules);
 void       network_names_free(network_names *names);
 

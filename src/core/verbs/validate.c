@@ -1,12 +1,13 @@
-/* The whole check. It only reads, adds every finding, and looks at what is shared (attributes, types) once: two small memos
- * remember what has been found good. Findings get their place ("/ops/17") only when there are any. */
+/* The whole check. It only reads, adds every finding, and looks at what is shared (attributes, types) once: two
+ * small memos remember what has been found good. Findings get their place ("/ops/17") only when there are any. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "graph.h"
 
 enum { FEW = 256, MANY = 1024 };   /* items of a memo: a small network's and a large one's */
 
-/* Ids that have been met: a bit each where ids are dense, as they are in files; where they are not, the tables are asked. */
+/* Ids that have been met: a bit each where ids are dense, as they are in files; where they are not, the tables are
+ * asked. */
 typedef struct id_set {
     uint64_t *bits;
     uint64_t  room;    /* ids below it have a bit */
@@ -60,7 +61,8 @@ static xir_status check_part(checker *c, const xir_object *part, xir_str path, x
     return status;
 }
 
-/* Bounds, references and the class's rule, of an object and of all it refers to. As deep as readers let objects nest. */
+/* Bounds, references and the class's rule, of an object and of all it refers to. As deep as readers let objects
+ * nest. */
 static xir_status check_object(checker *c, const xir_object *object, xir_str path, xir_diags *why) {
     if (object->cls->opaque) return XIR_OK;
     xir_status first = body_check(object->cls, object, XIR_STR(""), path, why);

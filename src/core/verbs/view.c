@@ -1,5 +1,6 @@
-/* A view holds its ops in execution order, and what it found in them when it was made: the questions then cost nothing and may
- * come from many threads. It compares the network's epoch, which every edit changes, and holds a reference of the network. */
+/* A view holds its ops in execution order, and what it found in them when it was made: the questions then cost
+ * nothing and may come from many threads. It compares the network's epoch, which every edit changes, and holds a
+ * reference of the network. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What a view is: its ops in execution order, and what was found in them when it was made. view.c makes views and answers
- * questions, view_network.c makes networks of them. */
+/* What a view is: its ops in execution order, and what was found in them when it was made. view.c makes views and
+ * answers questions, view_network.c makes networks of them. */
 #ifndef CORE_VIEW_H
 #define CORE_VIEW_H
 

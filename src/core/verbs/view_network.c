@@ -1,5 +1,5 @@
-/* Makes a network of a view: the whole network is cloned, so that all that is kept of it comes along, and what the view does not
- * have is cut away. */
+/* Makes a network of a view: the whole network is cloned, so that all that is kept of it comes along, and what the
+ * view does not have is cut away. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "view.h"
@@ -23,7 +23,8 @@ static const char *name_shown(const xir_op *op, char *room, size_t size) {
     return room;
 }
 
-/* Lists the users of an op's outputs that are outside. False if one is inside, and the op is not: the way leads back. */
+/* Lists the users of an op's outputs that are outside. False if one is inside, and the op is not: the way leads
+ * back. */
 static bool follow(ways *w, const xir_op *op, bool inside, const xir_op **back) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
@@ -41,8 +42,8 @@ static bool follow(ways *w, const xir_op *op, bool inside, const xir_op **back) 
     return true;
 }
 
-/* Whether no way leads out of the view and back into it: what came in again would depend on what the view itself makes, and a network
- * of its own would have it as an argument. Each op outside is reached once. */
+/* Whether no way leads out of the view and back into it: what came in again would depend on what the view itself
+ * makes, and a network of its own would have it as an argument. Each op outside is reached once. */
 static xir_status check_convex(const xir_view *view) {
     xir_network *net = view->net;
     size_t slots = (size_t)net->n_slots + 1;
@@ -76,7 +77,8 @@ typedef struct cutting {
     xir_op        **twins;   /* by slot of the original */
 } cutting;
 
-/* The value of the copy that stands for one of the original: what the twin of an op of the view makes, or what it is fed. */
+/* The value of the copy that stands for one of the original: what the twin of an op of the view makes, or what it is
+ * fed. */
 static xir_value *twin_of(const cutting *c, const xir_value *v) {
     if (v->producer && view_has(c->view, v->producer)) {
         return &c->twins[v->producer->slot]->outputs[v - v->producer->outputs];
@@ -160,8 +162,8 @@ static void cut_ops(const cutting *c) {
     }
 }
 
-/* What goes out becomes inputs of the Output op. One that the view has keeps its own, unless the caller gave an order, and gets
- * what is used outside. `out` has the twins of the view's outputs. */
+/* What goes out becomes inputs of the Output op. One that the view has keeps its own, unless the caller gave an
+ * order, and gets what is used outside. `out` has the twins of the view's outputs. */
 static bool cut_outputs(const cutting *c, xir_value *const *out) {
     const xir_view *view = c->view;
     const xir_op *sink = NULL;

@@ -1,4 +1,5 @@
-/* Judging: what is wrong with a node before anybody looks at what it computes, and what is wrong with what it computes. */
+/* Judging: what is wrong with a node before anybody looks at what it computes, and what is wrong with what it
+ * computes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "convert/convert.h"

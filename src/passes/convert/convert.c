@@ -145,8 +145,8 @@ static xir_str joined(conversion *c, xir_str name, xir_str suffix, size_t number
     return (xir_str){ text, name.size + suffix.size + (size_t)n + 1 };
 }
 
-/* Several ops of one node: the last one that computes has the node's name, the others add what they are; so do values in
- * between to the name of the node's output. */
+/* Several ops of one node: the last one that computes has the node's name, the others add what they are; so do
+ * values in between to the name of the node's output. */
 static bool name_ops(xir_node *at, xir_str output) {
     conversion *c = at->c;
     xir_op *first = at->mark ? xir_op_next(at->mark) : xir_network_first(c->net), *main = NULL;

@@ -1,6 +1,6 @@
-/* The machinery of conversions, for any dialect. One walk over the network in execution order: each foreign op is a node,
- * whose row or hook makes ops of ours before it; then the uses of its outputs become uses of theirs and it is erased.
- * What is remembered of values lies in arrays by op slot, so that the walk is linear.
+/* The machinery of conversions, for any dialect. One walk over the network in execution order: each foreign op is a
+ * node, whose row or hook makes ops of ours before it; then the uses of its outputs become uses of theirs and it is
+ * erased. What is remembered of values lies in arrays by op slot, so that the walk is linear.
  *
  * Judging is the same walk over a copy: what a hook or our inference finds wrong becomes a finding about the node. */
 #ifndef PASSES_CONVERT_H
@@ -15,7 +15,8 @@
 
 /* ---- dialects ----------------------------------------------------------------------------------------------------- */
 
-/* dialect.c: parts of keys, and words and places of findings; of no dialect (NULL) what a dialect has that says nothing. */
+/* dialect.c: parts of keys, and words and places of findings; of no dialect (NULL) what a dialect has that says
+ * nothing. */
 void        convert_split_key(const xir_dialect_decl *dialect, xir_str key, xir_str *domain, xir_str *type);
 int64_t     convert_number(const xir_dialect_decl *dialect, const xir_op *op);
 const char *convert_node(const xir_dialect_decl *dialect);
@@ -143,7 +144,8 @@ bool node_no_memory(xir_node *at);
 /* The input at a position of the row, or NULL; how sentences call it, "input 1" or "input 1 (weight)". */
 xir_value  *node_input_at(const xir_node *at, size_t i);
 const char *node_input_words(const xir_node *at, size_t i, char room[80]);
-/* Finds the inputs of a row that names them. False without memory, or after a finding: the file has names that the row has not. */
+/* Finds the inputs of a row that names them. False without memory, or after a finding: the file has names that the
+ * row has not. */
 bool        node_find_inputs(xir_node *at);
 /* A number that a file has, or `otherwise`. */
 double      node_any_real(const xir_any *any, double otherwise);
@@ -159,8 +161,8 @@ typedef struct row_attribute {
 bool row_next_attribute(const char **text, row_attribute *out);
 /* "1-3": false if it is no good; `most` SIZE_MAX: any number. */
 bool row_range(const char *text, size_t *least, size_t *most);
-/* The names in "2-3 input weight bias", and the next of them; false at the end, or if it is no good (then *text is not at its
- * end). */
+/* The names in "2-3 input weight bias", and the next of them; false at the end, or if it is no good (then *text is
+ * not at its end). */
 const char *row_input_names(const char *inputs);
 bool row_next_input(const char **text, xir_str *name);
 typedef struct row_set {

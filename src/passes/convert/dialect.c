@@ -1,5 +1,5 @@
-/* Dialects are registered as passes are: checked, then their prefix, their rows and their name of the pass to-xir enter the
- * context's lists together. A row is found by its name among all of them. */
+/* Dialects are registered as passes are: checked, then their prefix, their rows and their name of the pass to-xir
+ * enter the context's lists together. A row is found by its name among all of them. */
 #include "convert/convert.h"
 #include "manager/pass.h"
 #include "manager/pipeline.h"

@@ -1,5 +1,5 @@
-/* What hooks of any dialect are made of: questions about values, findings that several op types share, and the operations
- * that stand for one of a foreign format. */
+/* What hooks of any dialect are made of: questions about values, findings that several op types share, and the
+ * operations that stand for one of a foreign format. */
 #include <stdio.h>
 #include "convert/helpers.h"
 

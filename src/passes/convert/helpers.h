@@ -1,5 +1,5 @@
-/* Short words for what hooks call most, and questions about values. The operations that hooks of any dialect are made of are
- * public: see xir/convert.h. */
+/* Short words for what hooks call most, and questions about values. The operations that hooks of any dialect are
+ * made of are public: see xir/convert.h. */
 #ifndef PASSES_CONVERT_HELPERS_H
 #define PASSES_CONVERT_HELPERS_H
 

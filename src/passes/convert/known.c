@@ -1,5 +1,6 @@
-/* Short lists of integers that are known, wholly or in part, while a network is converted: dims, and what is computed of
- * them. It is the shape arithmetic that exports are full of; that a dim stays open does not spoil its neighbours. */
+/* Short lists of integers that are known, wholly or in part, while a network is converted: dims, and what is
+ * computed of them. It is the shape arithmetic that exports are full of; that a dim stays open does not spoil its
+ * neighbours. */
 #include "convert/convert.h"
 
 enum { MOST_KNOWN = 64 };

@@ -1,5 +1,6 @@
-/* What hooks make: ops before their node, and constants. An op whose inputs are all constants of few elements is computed
- * at once, by the executor if there is one; then it is Params, and becomes an attribute where ours have one. */
+/* What hooks make: ops before their node, and constants. An op whose inputs are all constants of few elements is
+ * computed at once, by the executor if there is one; then it is Params, and becomes an attribute where ours have
+ * one. */
 #include <math.h>
 #include <stdio.h>
 #include "convert/convert.h"
@@ -319,9 +320,9 @@ xir_value *params_alias(xir_network *net, const xir_value *v) {
 
 /* ---- permuted constants ------------------------------------------------------------------------------------------- */
 
-/* Copies elements of `size` bytes, axis i of the result being axis order[i] of the source. The result's last axis is taken in
- * pieces: what they read is then still in the cache when its neighbours are read. A 3 x 3 kernel of 512 x 512 channels takes
- * 5 ms, and 23 ms row by row (gcc 12 -O2, 2-vCPU Xeon VM). */
+/* Copies elements of `size` bytes, axis i of the result being axis order[i] of the source. The result's last axis is
+ * taken in pieces: what they read is then still in the cache when its neighbours are read. A 3 x 3 kernel of 512 x
+ * 512 channels takes 5 ms, and 23 ms row by row (gcc 12 -O2, 2-vCPU Xeon VM). */
 static void permute(const int64_t *dims, const int64_t *order, size_t rank, const uint8_t *from, uint8_t *to, size_t size) {
     enum { PIECE = 32 };
     int64_t stride[8], extent[8], step[8], rows = 1;

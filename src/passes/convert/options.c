@@ -1,5 +1,5 @@
-/* Options of to-xir that complete types before anything is converted: `input-shape` gives dims, and elements, to inputs whose
- * file leaves them open; `bind` gives numbers to dims that the file only names. */
+/* Options of to-xir that complete types before anything is converted: `input-shape` gives dims, and elements, to
+ * inputs whose file leaves them open; `bind` gives numbers to dims that the file only names. */
 #include <stdio.h>
 #include "convert/options.h"
 #include "source_tags.h"

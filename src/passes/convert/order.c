@@ -1,5 +1,5 @@
-/* The order of a foreign network: its file may have nodes in any, or a cycle, which has none. Depth first over the makers
- * of inputs, with a stack of our own; linear. */
+/* The order of a foreign network: its file may have nodes in any, or a cycle, which has none. Depth first over the
+ * makers of inputs, with a stack of our own; linear. */
 #include <stdio.h>
 #include "convert/convert.h"
 

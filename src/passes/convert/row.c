@@ -1,5 +1,5 @@
-/* Rows: the list of them, their texts, and the ops that rows without a hook make. Those of dialects and those that programs
- * and plug-ins add are in one list of the context. */
+/* Rows: the list of them, their texts, and the ops that rows without a hook make. Those of dialects and those that
+ * programs and plug-ins add are in one list of the context. */
 #include <stdlib.h>
 #include "convert/convert.h"
 

@@ -1,5 +1,5 @@
-/* to-xir: a network of a foreign format's operations becomes one of XIR's, op by op, whichever dialect it is. What has no
- * counterpart stays. Each dialect gives the pass another name: "onnx-to-xir". */
+/* to-xir: a network of a foreign format's operations becomes one of XIR's, op by op, whichever dialect it is. What
+ * has no counterpart stays. Each dialect gives the pass another name: "onnx-to-xir". */
 #include "convert/convert.h"
 #include "convert/options.h"
 #include "manager/pass.h"

@@ -1,5 +1,5 @@
-/* The pass `fuse`: several ops that together are one become it. Values inside of a pattern must have no use outside; the
- * op that is left computes the last value, under its name. */
+/* The pass `fuse`: several ops that together are one become it. Values inside of a pattern must have no use outside;
+ * the op that is left computes the last value, under its name. */
 #include "fuse/fuse.h"
 #include "manager/pass.h"
 #include "normalised.h"

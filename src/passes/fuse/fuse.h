@@ -1,5 +1,5 @@
-/* What the families of `fuse` share: a rule is a pattern and what becomes of it. Row 0 of each pattern is what the fused
- * op reads. */
+/* What the families of `fuse` share: a rule is a pattern and what becomes of it. Row 0 of each pattern is what the
+ * fused op reads. */
 #ifndef PASSES_FUSE_H
 #define PASSES_FUSE_H
 
@@ -23,8 +23,8 @@ bool fuse_plain_product(const xir_op *op, void *user);      /* lhs * rhs        
 /* What Multiply, Div or DivideScalar multiplies its other operand by, if one is Params of one element. */
 bool fuse_factor(const xir_op *op, double *out);
 
-/* Checks of matches: all ops are the host's, and none is on maps in normalised numbers, for which its constants would be stored;
- * elements are floats, not tiled, and the root has the type of row 0. */
+/* Checks of matches: all ops are the host's, and none is on maps in normalised numbers, for which its constants
+ * would be stored; elements are floats, not tiled, and the root has the type of row 0. */
 bool fuse_check_ops(const xir_match *m);
 bool fuse_check_same(const xir_match *m, void *user);
 

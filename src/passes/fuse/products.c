@@ -1,5 +1,5 @@
-/* A constant that is added to a product of matrices becomes its bias. Sums of two computed values stay: they are branches
- * that meet. */
+/* A constant that is added to a product of matrices becomes its bias. Sums of two computed values stay: they are
+ * branches that meet. */
 #include "fuse/fuse.h"
 
 static bool is_plain_matmul(const xir_op *op, void *user) {

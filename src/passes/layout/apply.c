@@ -1,5 +1,5 @@
-/* What was planned becomes the network: the ops that work in other orders, then the Transposes between roots and users, then types by
- * inference. A Transpose that made what is still needed stays the same op. */
+/* What was planned becomes the network: the ops that work in other orders, then the Transposes between roots and
+ * users, then types by inference. A Transpose that made what is still needed stays the same op. */
 #include "layout/layout.h"
 
 /* ---- Transposes ------------------------------------------------------------------------------------------------------ */
@@ -126,7 +126,8 @@ static bool is_new(const plan *l, const xir_op *op) {
     return !n || l->values[n->first].claimed;
 }
 
-/* A result takes what it needs, and its name along. Where that has a name that must stay, it has a Transpose of its own. */
+/* A result takes what it needs, and its name along. Where that has a name that must stay, it has a Transpose of its
+ * own. */
 static xir_status connect_result(plan *l, const value_node *root, const root_use *use, root_need *need, size_t *changes) {
     xir_op *user = l->nodes[use->user].op, *maker = l->nodes[root->maker].op;
     xir_value *was = user->inputs[use->port].value, *now = need->value;
@@ -179,7 +180,8 @@ static xir_status connect_users(plan *l, const value_node *root, size_t *changes
     return XIR_OK;
 }
 
-/* Transposes that nobody needs any more go, the last of a chain first. A root that has no name of its own takes theirs. */
+/* Transposes that nobody needs any more go, the last of a chain first. A root that has no name of its own takes
+ * theirs. */
 static xir_status drop_unneeded(plan *l, const value_node *root, size_t *changes) {
     xir_value *value = value_at(l, root);
     for (uint32_t i = root->next_view; i != NONE; i = l->values[i].next_view) {
@@ -220,7 +222,8 @@ static void mark_users(const plan *l, const xir_value *value) {
     }
 }
 
-/* Inputs that are called otherwise than they were, by who thinks nothing of it, get their letters from a Transpose that moves nothing. */
+/* Inputs that are called otherwise than they were, by who thinks nothing of it, get their letters from a Transpose
+ * that moves nothing. */
 static xir_status call_right(plan *l, const node *n, size_t *changes) {
     for (uint32_t i = 0; i < n->n_in; i++) {
         xir_value *v = n->op->inputs[i].value;

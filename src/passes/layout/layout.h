@@ -1,9 +1,9 @@
 /* The pass `layout`, from inside.
  *
- * A value that a Transpose makes is a view of the value that the first of a chain of them took, its root. Transposes are not ops here
- * but something between a root and its users: each user needs the root in an order, and the root is stored in one; where the two
- * differ, a Transpose is left. All orders are relative to the root as it was. An op whose class has a LAYOUT row can work
- * in other orders than its own; any other op works in its own only.
+ * A value that a Transpose makes is a view of the value that the first of a chain of them took, its root. Transposes
+ * are not ops here but something between a root and its users: each user needs the root in an order, and the root is
+ * stored in one; where the two differ, a Transpose is left. All orders are relative to the root as it was. An op whose
+ * class has a LAYOUT row can work in other orders than its own; any other op works in its own only.
  *
  *   label.c   the orders of one op
  *   reshape.c the same of Reshape
@@ -150,8 +150,8 @@ void  axes_asked(const node *n, size_t *from, size_t *to);
 
 bool reshape_forward(plan *l, const node *n, axis_order in, axis_order *out);
 bool reshape_backward(const plan *l, const node *n, axis_order out, axis_order *in);
-/* The dims that are merged into the last axis of the output, or that the last axis of the input is split into, `count` of them: their
- * sizes, and for each of the new order its place in the old one. */
+/* The dims that are merged into the last axis of the output, or that the last axis of the input is split into,
+ * `count` of them: their sizes, and for each of the new order its place in the old one. */
 typedef struct merged_axis { int64_t dims[MOST_AXES]; size_t from[MOST_AXES], count; } merged_axis;
 void reshape_merged(const node *n, merged_axis *out);
 
@@ -178,11 +178,12 @@ axis_order use_needs(const plan *l, const value_node *root, const root_use *use)
 
 /* ---- letters.c --------------------------------------------------------------------------------------------------- */
 
-/* Letters with their axes in another order, and a type. NULL without memory. What has no letters and comes to have its channels last
- * gets those. */
+/* Letters with their axes in another order, and a type. NULL without memory. What has no letters and comes to have
+ * its channels last gets those. */
 const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_order by);
 const xir_type   *type_in_order(plan *l, const xir_type *type, axis_order by);
-/* Whether an op that finds axes by their letters, or where letters are missing by their place, finds the same in both. */
+/* Whether an op that finds axes by their letters, or where letters are missing by their place, finds the same in
+ * both. */
 bool letters_agree(const xir_type *a, const xir_type *b);
 
 /* ---- names.c ----------------------------------------------------------------------------------------------------- */
@@ -190,8 +191,8 @@ bool letters_agree(const xir_type *a, const xir_type *b);
 bool name_is_there(const xir_value *v);
 /* Whether one value's name is rather for people than the other's. */
 bool name_is_better(const xir_value *of, const xir_value *than);
-/* Name and tags of a value go to another one, whose axes are those of the first in the order `by`; or they exchange them. What tags say
- * of axes follows, as it does where a value's axes have changed. False without memory. */
+/* Name and tags of a value go to another one, whose axes are those of the first in the order `by`; or they exchange
+ * them. What tags say of axes follows, as it does where a value's axes have changed. False without memory. */
 bool name_move(xir_value *from, xir_value *to, axis_order by);
 bool names_swap(xir_value *a, xir_value *b, axis_order to_b, axis_order to_a);
 bool tags_follow(xir_value *v, axis_order by);
@@ -200,8 +201,8 @@ bool tags_follow(xir_value *v, axis_order by);
 
 /* Whether the elements of Params can be moved: they are there, and whole bytes. */
 bool       params_movable(const xir_value *value);
-/* Params that are broadcast to `rank` dims, in the order `by` of those; and Params one axis of which is in the order of a merged one. The
- * same Params are made once. NULL without memory. */
+/* Params that are broadcast to `rank` dims, in the order `by` of those; and Params one axis of which is in the order
+ * of a merged one. The same Params are made once. NULL without memory. */
 xir_value *params_in_order(plan *l, xir_value *value, size_t rank, axis_order by);
 xir_value *params_merged_in_order(plan *l, xir_value *value, axis_order by, size_t axis, const merged_axis *merged);
 

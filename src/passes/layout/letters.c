@@ -1,5 +1,5 @@
-/* What axes are called in other orders. Convolutions and their like find the axes by their letters, or where there are none by their
- * place: a value that takes another's place has to be called alike. */
+/* What axes are called in other orders. Convolutions and their like find the axes by their letters, or where there
+ * are none by their place: a value that takes another's place has to be called alike. */
 #include "layout/layout.h"
 
 static const char *const channels_last[] = { "NLC", "NHWC", "NDHWC" };   /* of 3 to 5 dims */

@@ -1,5 +1,5 @@
-/* What people know values by: names and tags. Where a source has said which of a value's dims are called what (the tag source.dims), that
- * follows the axes. */
+/* What people know values by: names and tags. Where a source has said which of a value's dims are called what (the
+ * tag source.dims), that follows the axes. */
 #include "layout/layout.h"
 #include "source_tags.h"
 

@@ -1,5 +1,6 @@
-/* Orders: permutations of at most 8 axes in one word. Axis i of what is transposed by p is axis order_at(p, i) of what it was, as in
- * the attribute `dims` of Transpose. Axes past the rank stay where they are, so that one word is the same order at any rank. */
+/* Orders: permutations of at most 8 axes in one word. Axis i of what is transposed by p is axis order_at(p, i) of
+ * what it was, as in the attribute `dims` of Transpose. Axes past the rank stay where they are, so that one word is
+ * the same order at any rank. */
 #ifndef LAYOUT_ORDER_H
 #define LAYOUT_ORDER_H
 
@@ -11,8 +12,8 @@ typedef uint32_t axis_order;
 
 enum { MOST_AXES = 8 };
 #define ORDER_SAME 0x76543210u
-/* Not an order of axes: the elements within the last axis, which a reshape has merged from several, are in another order: that of
- * the reshape in this place of the network. */
+/* Not an order of axes: the elements within the last axis, which a reshape has merged from several, are in another
+ * order: that of the reshape in this place of the network. */
 #define ORDER_MERGED 0x80000000u
 #define ORDER_SPLIT  0x40000000u   /* besides: or which a reshape is going to split into several */
 #define ORDER_PLACE  0x3fffffffu

@@ -1,5 +1,5 @@
-/* Constants in other orders: new Params, since others may use the old ones. What is made is remembered, so that a constant that many
- * ops share is moved once. */
+/* Constants in other orders: new Params, since others may use the old ones. What is made is remembered, so that a
+ * constant that many ops share is moved once. */
 #include "layout/layout.h"
 
 /* ---- memory of what was made ---------------------------------------------------------------------------------------- */
@@ -40,7 +40,8 @@ static xir_value *keep(plan *l, const xir_value *was, axis_order by, size_t rank
 
 /* ---- moving bytes ---------------------------------------------------------------------------------------------------- */
 
-/* What is to be copied: as many elements as dims say, row-major; `step` is how many bytes apart they lie in the source. */
+/* What is to be copied: as many elements as dims say, row-major; `step` is how many bytes apart they lie in the
+ * source. */
 typedef struct moved {
     int64_t dims[MOST_AXES + 2], step[MOST_AXES + 2];
     size_t  rank;

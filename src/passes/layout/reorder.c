@@ -122,7 +122,8 @@ static xir_status reorder_attrs(plan *l, const node *n) {
     return status;
 }
 
-/* Shape asks for the dims where they are now; where they do not stand together, for all of them, of which a Gather takes the right ones. */
+/* Shape asks for the dims where they are now; where they do not stand together, for all of them, of which a Gather
+ * takes the right ones. */
 static xir_status reorder_shape(plan *l, const node *n) {
     const xir_field *start = n->row->attr[0], *end = n->row->attr[1];
     size_t from, to, count;

@@ -1,13 +1,14 @@
-/* Reshape in other orders. Dims of the input and of the output fall into groups, least ones with the same product: a group is dims
- * that are merged, split, or both. Where the dims of each group stay together and in turn, the groups may change places, on both sides
- * alike. Dims of 1 belong to no group and may stand anywhere.
+/* Reshape in other orders. Dims of the input and of the output fall into groups, least ones with the same product: a
+ * group is dims that are merged, split, or both. Where the dims of each group stay together and in turn, the groups may
+ * change places, on both sides alike. Dims of 1 belong to no group and may stand anywhere.
  *
  *     [N, C, H, W] -> [N, C, H*W]      groups N | C | H W         NHWC gives [N, H*W, C]
  *     [N, C, H, W] -> [N, g, C/g, H, W]       N | C | H | W       NHWC gives [N, H, W, g, C/g]
  *     [N, C, H, W] -> [N, C*H*W]              N | C H W           NHWC gives [N, C*H*W], merged in another order
  *
- * The last one is fine if all who read it can take the merged axis so: products, whose constant's rows change places. The other way
- * round, who makes what is split into a map may make it in another order: products, whose constant's columns do. */
+ * The last one is fine if all who read it can take the merged axis so: products, whose constant's rows change
+ * places. The other way round, who makes what is split into a map may make it in another order: products, whose
+ * constant's columns do. */
 #include "layout/layout.h"
 
 /* Dims that are not 1, by their axes. */
@@ -77,8 +78,8 @@ static void places(const side *s, size_t rank, axis_order p, size_t *place) {
     }
 }
 
-/* The groups by their first place; false unless the dims of each are together. *mixed is the one whose dims are not in turn,
- * g->n: none; false if there are two. */
+/* The groups by their first place; false unless the dims of each are together. *mixed is the one whose dims are not
+ * in turn, g->n: none; false if there are two. */
 static bool sort_groups(const grouping *g, const size_t *place, bool input, size_t *sorted, size_t *mixed) {
     size_t least[MOST_AXES];
     *mixed = g->n;

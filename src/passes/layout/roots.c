@@ -1,5 +1,6 @@
-/* Roots, views and users: the network without its Transposes. One walk over the ops; what is asked again and again while orders are
- * searched for is put into arrays that follow the execution order, so that the search need not touch the network. */
+/* Roots, views and users: the network without its Transposes. One walk over the ops; what is asked again and again
+ * while orders are searched for is put into arrays that follow the execution order, so that the search need not
+ * touch the network. */
 #include "layout/layout.h"
 #include "types.h"
 
@@ -109,7 +110,8 @@ static bool order_of_op(const xir_op *op, axis_order *out) {
     return true;
 }
 
-/* A result that is another value over again, with a name of its own where the other has one that must stay, is no view. */
+/* A result that is another value over again, with a name of its own where the other has one that must stay, is no
+ * view. */
 static bool must_stay(const xir_op *op, const xir_value *other) {
     return value_is_result(op->outputs) && (other->producer->cls->traits & XIR_TRAIT_SOURCE || value_is_result(other));
 }

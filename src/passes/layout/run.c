@@ -11,9 +11,9 @@
  *     output(g) */
 #include "layout/layout.h"
 
-/* Axes that an op takes away, and dims of 1, have no place in its output: where they stand is not looked for but left as it is. In the
- * network that comes out they may stand where another order is at hand, so it is looked at again, as long as that finds something:
- * nearly always once. */
+/* Axes that an op takes away, and dims of 1, have no place in its output: where they stand is not looked for but
+ * left as it is. In the network that comes out they may stand where another order is at hand, so it is looked at
+ * again, as long as that finds something: nearly always once. */
 enum { MOST_PLANS = 8 };
 
 static xir_status relayout(xir_pass *at, bool open, bool first, bool *again) {

@@ -1,14 +1,15 @@
 /* What Transposes cost, and the search for orders that cost less.
  *
- * A root costs a Transpose for each order that it is needed in but not stored in. One beside a convolution, pool or resize costs a
- * little more: among plans with as many Transposes the orders of those spread, and the Transpose ends up at a border or before what
- * can't follow.
+ * A root costs a Transpose for each order that it is needed in but not stored in. One beside a convolution, pool or
+ * resize costs a little more: among plans with as many Transposes the orders of those spread, and the Transpose ends up
+ * at a border or before what can't follow.
  *
- * The search starts at a Transpose. It lets one of its ends work in the other's order; whatever that takes from its neighbours, who
- * had what they needed before, it takes on, so that a region grows until all of its neighbours cost a Transpose already or can't
- * follow. Then ops leave the region again, the last one first, where it is cheaper without them. If the whole is cheaper than before
- * it stays, otherwise all is as it was. Costs fall with every region that stays, so there is an end, and a network that comes out has
- * no region that would be cheaper still. An op is in few regions a round, and rounds are few: the time is linear. */
+ * The search starts at a Transpose. It lets one of its ends work in the other's order; whatever that takes from its
+ * neighbours, who had what they needed before, it takes on, so that a region grows until all of its neighbours cost
+ * a Transpose already or can't follow. Then ops leave the region again, the last one first, where it is cheaper
+ * without them. If the whole is cheaper than before it stays, otherwise all is as it was. Costs fall with every
+ * region that stays, so there is an end, and a network that comes out has no region that would be cheaper still. An
+ * op is in few regions a round, and rounds are few: the time is linear. */
 #include "layout/layout.h"
 
 enum { COST = 16, COST_BESIDE_ANCHOR = 17 };
@@ -177,7 +178,8 @@ static bool try_region(plan *l, node *n, axis_order in, axis_order out) {
     return false;
 }
 
-/* Regions from the Transposes of a root: its user works in the order that is stored, or its maker in the order that is needed. */
+/* Regions from the Transposes of a root: its user works in the order that is stored, or its maker in the order that
+ * is needed. */
 static bool try_root(plan *l, const value_node *root) {
     bool found = false;
     for (uint32_t k = 0; k < root->n_uses && !l->failed; k++) {

@@ -1,5 +1,6 @@
-/* What a run leaves behind for people: the network after each pass, and, when one fails, the network before it and the command that
- * repeats the failure. Files are JSON, with the bytes of parameters beside them: of any size, and to be read without a tool. */
+/* What a run leaves behind for people: the network after each pass, and, when one fails, the network before it and
+ * the command that repeats the failure. Files are JSON, with the bytes of parameters beside them: of any size, and
+ * to be read without a tool. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
-/* Runs pipelines: what stands before a pass runs (is it left out? what does it need?), and what is asked after it has (was it honest,
- * is the network valid, who watches?). The first thing that is wrong ends the run, and is followed by what repeats it. */
+/* Runs pipelines: what stands before a pass runs (is it left out? what does it need?), and what is asked after it
+ * has (was it honest, is the network valid, who watches?). The first thing that is wrong ends the run, and is
+ * followed by what repeats it. */
 #include "manager/manager.h"
 #include <stdio.h>
 #include <time.h>

@@ -19,8 +19,8 @@ typedef struct manager {
 /* Saves the network as NN-NAME.json in the folder of dumps, which is made if need be. */
 xir_status manager_dump(const manager *m, const char *name);
 
-/* Saves the network as it was before the failing step, and says in a note what repeats the failure. What goes wrong with that is a
- * note, too. */
+/* Saves the network as it was before the failing step, and says in a note what repeats the failure. What goes wrong
+ * with that is a note, too. */
 void manager_reproduce(const manager *m, const pipeline_step *s, xir_network *before);
 
 #endif

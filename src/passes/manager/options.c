@@ -1,5 +1,5 @@
-/* Options of passes. A value is a text, as the pipeline has it, and is read when it is asked for: it was checked against the option's
- * row before anything ran. */
+/* Options of passes. A value is a text, as the pipeline has it, and is read when it is asked for: it was checked
+ * against the option's row before anything ran. */
 #include <stdio.h>
 #include "number.h"
 #include "manager/pass.h"
@@ -80,8 +80,8 @@ xir_str pass_option_near(const xir_pass_decl *decl, xir_str name) {
 
 /* ---- configuration --------------------------------------------------------------------------------------------- */
 
-/* A value of the configuration as a pipeline would have it; numbers are written into `room`. Texts must be texts there, too: they
- * stay as long as the configuration. */
+/* A value of the configuration as a pipeline would have it; numbers are written into `room`. Texts must be texts
+ * there, too: they stay as long as the configuration. */
 static bool config_text(xir_pass_kind kind, const xir_any *any, char room[NUMBER_ROOM], xir_str *out) {
     if (any->kind == XIR_ANY_TEXT) {
         *out = any->as.text;

@@ -1,5 +1,5 @@
-/* Pipelines as text: a parser by recursive descent, one token ahead, and the canonical spelling of what it has read. Every finding
- * has line and column of the token that is wrong. */
+/* Pipelines as text: a parser by recursive descent, one token ahead, and the canonical spelling of what it has read.
+ * Every finding has line and column of the token that is wrong. */
 #include "manager/pipeline.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,7 +78,8 @@ bool pipeline_is_name(xir_str text) {
     return good;
 }
 
-/* What is no name, like `Fold_2`, is taken as one too where it looks like it: the finding is then that nobody knows it. */
+/* What is no name, like `Fold_2`, is taken as one too where it looks like it: the finding is then that nobody knows
+ * it. */
 static xir_str take_name(parser *at) {
     skip_blanks(at);
     const char *begin = at->next;

@@ -1,5 +1,6 @@
-/* Proof by example: every network that is looked at is run on the inputs of the first one that could be run, and its outputs are compared
- * with that one's. Only when they differ are all values of the last two networks computed, to find the first one that is another. */
+/* Proof by example: every network that is looked at is run on the inputs of the first one that could be run, and its
+ * outputs are compared with that one's. Only when they differ are all values of the last two networks computed, to
+ * find the first one that is another. */
 #include <xir/prove.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -269,8 +270,8 @@ static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k
     return type ? xir_array_copy(p->ctx, type, data + k * size, size, why) : NULL;
 }
 
-/* An array that cannot be made is one that nobody could make, unless memory ran out: then its finding says so, or there was no
- * memory for that either. */
+/* An array that cannot be made is one that nobody could make, unless memory ran out: then its finding says so, or
+ * there was no memory for that either. */
 static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size_t n, xir_array **inputs, xir_diags *why) {
     xir_status status = check_names(p, values, n, why);
     for (size_t i = 0; !status && i < n * p->n_samples; i++) {
@@ -380,7 +381,8 @@ static void describe_difference(const char *what, xir_str name, int64_t id, cons
               d->b, d->a, d->largest);
 }
 
-/* Whether it is another than that of its name before. A value that was not there, or has another shape, cannot be told. */
+/* Whether it is another than that of its name before. A value that was not there, or has another shape, cannot be
+ * told. */
 static bool find_first(void *user, const xir_value *value, const xir_array *array) {
     search *s = user;
     const seen_value key = { xir_value_name(value), xir_value_id(value), NULL };

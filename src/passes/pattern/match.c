@@ -1,7 +1,7 @@
-/* Matching: rows and the values they must stand for are goals, met one after the other from the root on; every row is
- * bound once. What can be done in two ways (alternatives, commuting inputs, optional ops) tries the first with all goals
- * that are left, then forgets what that bound and tries the next. Depth and memory are the pattern's, whatever the
- * network: nothing is allocated. */
+/* Matching: rows and the values they must stand for are goals, met one after the other from the root on; every row
+ * is bound once. What can be done in two ways (alternatives, commuting inputs, optional ops) tries the first with
+ * all goals that are left, then forgets what that bound and tries the next. Depth and memory are the pattern's,
+ * whatever the network: nothing is allocated. */
 #include "pattern/pattern.h"
 #include "support/numbers.h"
 

@@ -183,8 +183,8 @@ static xir_status take_root_classes(making *mk) {
     return XIR_OK;
 }
 
-/* Rows are in an order in which inputs come first, so one walk from the root marks what is reached and counts ops on the
- * way. */
+/* Rows are in an order in which inputs come first, so one walk from the root marks what is reached and counts ops on
+ * the way. */
 static xir_status measure(making *mk) {
     xir_pattern *p = mk->p;
     uint32_t depth[XIR_PATTERN_ROWS] = { 0 };

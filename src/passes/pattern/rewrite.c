@@ -1,7 +1,8 @@
-/* Rewriting, in rounds. The first looks at all ops in order. A rewrite marks what it touched; soon after, the ops below
- * that, as far down as patterns reach through ops that may lie inside of one, are put on the list of the next round.
- * Marks are a byte a slot; a table by class tells roots and insides from other ops with one look, whatever the number of
- * rules. Nothing depends on addresses but the places in that table, so the same network is always rewritten the same way. */
+/* Rewriting, in rounds. The first looks at all ops in order. A rewrite marks what it touched; soon after, the ops
+ * below that, as far down as patterns reach through ops that may lie inside of one, are put on the list of the next
+ * round. Marks are a byte a slot; a table by class tells roots and insides from other ops with one look, whatever
+ * the number of rules. Nothing depends on addresses but the places in that table, so the same network is always
+ * rewritten the same way. */
 #include "pattern/pattern.h"
 #include <stdlib.h>
 #include "hash.h"
@@ -182,8 +183,8 @@ static void forget(xir_rewriter *at, op_list *list, uint8_t marks) {
     list->n = 0;
 }
 
-/* Level by level from what is in front: an op is reached on the shortest way first, so each is looked at once. Only an op
- * that may lie inside of a pattern leads on. */
+/* Level by level from what is in front: an op is reached on the shortest way first, so each is looked at once. Only
+ * an op that may lie inside of a pattern leads on. */
 static void wake_levels(xir_rewriter *at, size_t most) {
     for (size_t level = 2, from = 0; level < at->depth; level++) {
         for (size_t end = at->front.n; from < end && !at->status; from++) {

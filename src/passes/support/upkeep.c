@@ -41,8 +41,8 @@ bool value_take_name(xir_value *now, const xir_value *old) {
 
 static xir_str name_of(const xir_value *v) { return v->more ? name_text(v->more->name) : (xir_str){ "", 0 }; }
 
-/* Whether the old name says more than the value's own: that is empty, or a step towards the other, "y.Conv2d" for "y", as
- * conversions name what they make on the way to a value of the source. */
+/* Whether the old name says more than the value's own: that is empty, or a step towards the other, "y.Conv2d" for
+ * "y", as conversions name what they make on the way to a value of the source. */
 static bool is_better(xir_str old, xir_str own) {
     if (!old.size || !own.size) return old.size != 0;
     return own.size > old.size && own.data[old.size] == '.' && memcmp(own.data, old.data, old.size) == 0;
@@ -60,7 +60,8 @@ static xir_status move_inner_uses(xir_value *now, xir_value *old, size_t *moved)
     return XIR_OK;
 }
 
-/* What nobody outside knows by its name; of a value with many users that costs more to tell than a better name is worth. */
+/* What nobody outside knows by its name; of a value with many users that costs more to tell than a better name is
+ * worth. */
 static bool is_inner(const xir_value *v) {
     enum { LOOKED_AT = 64 };
     size_t n = 0;

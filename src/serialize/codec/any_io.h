@@ -1,5 +1,5 @@
-/* Values without a class as a format: a sink that builds one, a source that reads one. What a file said of an op of an unknown
- * class is kept as such a value, and is read from it once the class is known. */
+/* Values without a class as a format: a sink that builds one, a source that reads one. What a file said of an op of
+ * an unknown class is kept as such a value, and is read from it once the class is known. */
 #ifndef SERIALIZE_ANY_IO_H
 #define SERIALIZE_ANY_IO_H
 
@@ -34,8 +34,8 @@ extern const source_ops any_source;
 /* Points a source at a value; `levels` is its memory. */
 void any_source_init(decoder *d, source *s, const xir_any *any, any_levels *levels);
 
-/* resolve.c. Makes an op of an opaque class one of `cls`: its undeclared attributes become rows as if they were read from a file
- * now. On failure (a finding in `why`) the op is as before. */
+/* resolve.c. Makes an op of an opaque class one of `cls`: its undeclared attributes become rows as if they were read
+ * from a file now. On failure (a finding in `why`) the op is as before. */
 xir_status op_resolve(xir_op *op, const xir_class *cls, xir_diags *why);
 
 #endif

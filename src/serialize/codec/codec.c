@@ -47,7 +47,8 @@ void codec_plans_free(codec_plans *plans) {
     pointer_table_free(&plans->by_class);
 }
 
-/* Keys of classes that nobody registered are those that every op has, or every object: one list of them does for all ops. */
+/* Keys of classes that nobody registered are those that every op has, or every object: one list of them does for all
+ * ops. */
 static codec_key *keys_of(codec_plans *plans, const xir_class *cls) {
     bool shared = cls->opaque && cls->is_op;
     if (shared && plans->opaque_keys) return plans->opaque_keys;

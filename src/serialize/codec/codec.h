@@ -1,10 +1,11 @@
-/* One traversal for every format. Who writes a network (write.c) tells a sink what comes; who reads one (read.c)
- * asks a source what is there. The two know rows, values, ops and networks, and no format; sinks and sources know a format
- * and no row. A new format is one sink and one source.
+/* One traversal for every format. Who writes a network (write.c) tells a sink what comes; who reads one (read.c) asks a
+ * source what is there. The two know rows, values, ops and networks, and no format; sinks and sources know a format and
+ * no row. A new format is one sink and one source.
  *
  * Keys come baked: each format may prepare the bytes of a key once a run, so that writing one is a fixed move and
- * recognising one a few compares. Objects repeat: a sink may remember how it wrote one, and a source can tell whether what
- * comes is, byte for byte, what came before at a mark; the same objects are then not encoded or decoded again. */
+ * recognising one a few compares. Objects repeat: a sink may remember how it wrote one, and a source can tell
+ * whether what comes is, byte for byte, what came before at a mark; the same objects are then not encoded or decoded
+ * again. */
 #ifndef SERIALIZE_CODEC_H
 #define SERIALIZE_CODEC_H
 
@@ -41,8 +42,9 @@ typedef struct codec_memo {
 
 enum { PLAN_SLOTS = 4 };
 
-/* What stood in a row between two places of the last op of a class (or of the last value) that differ from one to the next:
- * mostly the same bytes stand there again, and then mean the same. It ends before the item of a key, or with the map. */
+/* What stood in a row between two places of the last op of a class (or of the last value) that differ from one to
+ * the next: mostly the same bytes stand there again, and then mean the same. It ends before the item of a key, or
+ * with the map. */
 typedef struct stretch {
     codec_memo memo;
     uint64_t   seen;    /* bits of the keys in it, as in members */
@@ -211,8 +213,8 @@ struct trace {
     xir_str      text;            /* for lines and columns; without data there are none */
 };
 
-/* Records the first failure with the path, the byte, line and column; later ones are consequences and are dropped. Returns
- * false. */
+/* Records the first failure with the path, the byte, line and column; later ones are consequences and are dropped.
+ * Returns false. */
 bool trace_fail(trace *t, xir_status code, uint64_t byte, const char *format, ...) XIR_PRINTF(4, 5);
 bool trace_failv(trace *t, xir_status code, uint64_t byte, const char *format, va_list args) XIR_PRINTF(4, 0);
 bool trace_memory(trace *t);
@@ -231,8 +233,8 @@ const char *shape_words(shape s);
 
 typedef struct source source;
 
-/* A source is a cursor before an item: `at` is the item's first byte, and copying the struct copies the place. Every call
- * that returns false has recorded a failure, unless it says otherwise. */
+/* A source is a cursor before an item: `at` is the item's first byte, and copying the struct copies the place. Every
+ * call that returns false has recorded a failure, unless it says otherwise. */
 typedef struct source_ops {
     bake_fn *bake;
     shape (*shape)(source *s);
@@ -242,22 +244,24 @@ typedef struct source_ops {
     bool (*number)(source *s, number *out);
     bool (*text)(source *s, xir_str *out);          /* in the input, or in the scratch arena                   */
     bool (*params)(source *s, xir_value **out);     /* Params that are there as such: then true. May be NULL   */
-    /* Into a map or list, whose shape has been asked. Then key (or key_is) and item step to the members: `first` is true
-     * for the first of them. They return 1 before an item, 0 behind the end of the list or map, -1 after a failure. */
+    /* Into a map or list, whose shape has been asked. Then key (or key_is) and item step to the members: `first` is
+     * true for the first of them. They return 1 before an item, 0 behind the end of the list or map, -1 after a
+     * failure. */
     bool (*enter)(source *s);
     int  (*key)(source *s, bool first, xir_str *out);
     int  (*item)(source *s, bool first);
     /* Steps to the item of this key if it is the next one; false otherwise, without a failure. */
     bool (*key_is)(source *s, bool first, const codec_key *key);
-    /* The text under a key of the map that comes; false, without a failure, if there is none or it is no text. The cursor
-     * stays. What the source does not understand is left for later. */
+    /* The text under a key of the map that comes; false, without a failure, if there is none or it is no text. The
+     * cursor stays. What the source does not understand is left for later. */
     bool (*member)(const source *s, xir_str key, xir_str *out);
-    /* Steps over members that are exactly the memo's, which began where a map began or behind a member. Then the item of
-     * their last key follows, or what may follow a member. False, without a failure, if they are not. */
+    /* Steps over members that are exactly the memo's, which began where a map began or behind a member. Then the
+     * item of their last key follows, or what may follow a member. False, without a failure, if they are not. */
     bool (*skip_members)(source *s, const codec_memo *memo);
     /* Whether the item that comes has exactly the encoding of the memo's; then it is skipped. No failure. */
     bool (*repeats)(source *s, const codec_memo *memo);
-    /* Where the item that comes would end and a hash of its encoding; false, without a failure, if that is not to be had. */
+    /* Where the item that comes would end and a hash of its encoding; false, without a failure, if that is not to be
+     * had. */
     bool (*fingerprint)(const source *s, codec_memo *out, uint64_t *hash);
     uint64_t (*offset)(const source *s, const void *at);
     /* Steps over the item that comes, whatever it is. May be NULL: then it is read as a value without a class. */
@@ -382,7 +386,8 @@ bool decode_object(decoder *d, source *s, const xir_class *of, const xir_object 
 bool decode_op(decoder *d, source *s, xir_op **out);           /* into d->net, in no order                               */
 bool decode_network(decoder *d, source *s);                    /* into d->net, which is new and private                  */
 
-/* An object, an op or a value alone: all that the source has, which `at_end` says. What was made is undone on failure. */
+/* An object, an op or a value alone: all that the source has, which `at_end` says. What was made is undone on
+ * failure. */
 bool decode_part(decoder *d, source *s, format_part *part, bool (*at_end)(source *s));
 
 /* Reads a map of attributes into an op that is there, whose class becomes `cls`. On failure the op is as before. */

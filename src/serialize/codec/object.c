@@ -1,5 +1,5 @@
-/* Reading objects and rows. An object whose encoding was met before is not decoded again; what has a one-string spelling goes
- * through its class's parser, once for each text. */
+/* Reading objects and rows. An object whose encoding was met before is not decoded again; what has a one-string
+ * spelling goes through its class's parser, once for each text. */
 #include <math.h>
 #include <stdio.h>
 #include "codec/read.h"

@@ -1,7 +1,7 @@
 /* Reading from a source: values without a class, objects, rows. Ops and networks are in op.c, value.c and network.c.
  *
- * Recursion is as deep as values are nested, which sources limit. Lists are gathered in the scratch arena and copied when it
- * is known what they belong to, so nothing that a file says about sizes is ever believed. */
+ * Recursion is as deep as values are nested, which sources limit. Lists are gathered in the scratch arena and copied
+ * when it is known what they belong to, so nothing that a file says about sizes is ever believed. */
 #include <math.h>
 #include <stdio.h>
 #include "codec/read.h"
@@ -59,8 +59,8 @@ void decoder_rewind(decoder *d) {
     d->scratch_next = d->scratch.next;
 }
 
-/* A file may have a list in every few bytes: the first room is for little, and a list that nothing was taken behind grows where
- * it is. */
+/* A file may have a list in every few bytes: the first room is for little, and a list that nothing was taken behind
+ * grows where it is. */
 void *gather_slow(decoder *d, gathered *g, size_t item) {
     enum { FIRST = 64 };
     size_t few = item < FIRST ? FIRST / item : 1, more = g->room ? g->room * 2 : few;
@@ -152,8 +152,9 @@ bool item_real(decoder *d, source *s, void *user) {
 
 /* ---- values without a class -------------------------------------------------------------------------------- */
 
-/* One takes 24 bytes, an entry of a map 40 and its key, for as little as one byte or two of a file. So their number is limited, and
- * items wait on a stack until it is known how many there are: it moves as it grows, where an arena would keep all its sizes. */
+/* One takes 24 bytes, an entry of a map 40 and its key, for as little as one byte or two of a file. So their number
+ * is limited, and items wait on a stack until it is known how many there are: it moves as it grows, where an arena
+ * would keep all its sizes. */
 
 enum { KEY = 2 };   /* what a key counts as */
 

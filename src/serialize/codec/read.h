@@ -19,7 +19,8 @@ static inline void *gather(decoder *d, gathered *g, size_t item) {
 /* Empties the scratch arena. */
 void decoder_rewind(decoder *d);
 
-/* What has been read of a map that has rows: bits of fields, and behind them of the other keys, and what is undeclared. */
+/* What has been read of a map that has rows: bits of fields, and behind them of the other keys, and what is
+ * undeclared. */
 typedef struct members {
     uint64_t    few[4];
     uint64_t   *seen;
@@ -35,8 +36,8 @@ static inline uint32_t member_bit(const xir_class *cls, int what) {
     return what >= 0 ? (uint32_t)what : cls->n_fields + (uint32_t)(-1 - what);
 }
 
-/* Steps to the next member of a map of the plan's class. 1: before its item; 0: behind the map; -1: failed. `next` is the key
- * that is likely, *what the field or KEY_…, KEY_NONE if no row knows the key. */
+/* Steps to the next member of a map of the plan's class. 1: before its item; 0: behind the map; -1: failed. `next`
+ * is the key that is likely, *what the field or KEY_…, KEY_NONE if no row knows the key. */
 enum { KEY_NONE = -8 };
 int next_member(source *s, const codec_plan *plan, bool first, uint32_t *next, xir_str *name, int *what);
 
@@ -69,7 +70,8 @@ bool decode_map(decoder *d, source *s, xir_map *out, bool with_params);
 
 /* ---- object.c ---------------------------------------------------------------------------------------------- */
 
-/* What nobody knows may stand where a whole family may, since what is done with one of a family asks first what it is. */
+/* What nobody knows may stand where a whole family may, since what is done with one of a family asks first what it
+ * is. */
 bool object_fits(const xir_class *cls, const xir_class *of);
 /* The object in the home, or the failure. */
 bool object_made(decoder *d, const xir_object *object, const xir_object **out);

@@ -1,5 +1,5 @@
-/* Reading values. A value is written in full at each of its uses; the copies are one value, found by v_id, and must say the
- * same. A value may be used before its producer comes, or without one: an orphan stands for it. */
+/* Reading values. A value is written in full at each of its uses; the copies are one value, found by v_id, and must
+ * say the same. A value may be used before its producer comes, or without one: an orphan stands for it. */
 #include "codec/read.h"
 
 /* ---- tables of ids ----------------------------------------------------------------------------------------- */
@@ -57,7 +57,8 @@ static seen_value *find_value(decoder *d, int64_t id) {
     return i == SIZE_MAX ? NULL : &d->values[i];
 }
 
-/* Room at once is one piece of memory, in huge pages if it is large; growing into it costs a fourteenth of reading FlatBuffers. */
+/* Room at once is one piece of memory, in huge pages if it is large; growing into it costs a fourteenth of reading
+ * FlatBuffers. */
 static void expect(decoder *d, void **items, size_t *room, size_t n, size_t size) {
     if (n > *room && mem_reserve(context_alloc(d->ctx), items, room, n, size)) memory_advise_huge(*items, *room * size);
 }

@@ -1,5 +1,5 @@
-/* Networks, ops, values and objects told to a sink. Declared rows and undeclared attributes are merged in the order of their
- * keys. A row that the file did not have is left out as long as it holds its default. */
+/* Networks, ops, values and objects told to a sink. Declared rows and undeclared attributes are merged in the order
+ * of their keys. A row that the file did not have is left out as long as it holds its default. */
 #include "codec/codec.h"
 
 void encoder_init(encoder *e, xir_context *ctx, const xir_network *net, sink *s) {
@@ -172,7 +172,8 @@ static inline bool is_left_out(const codec_key *key, uint64_t out) {
     return out && key->what >= 0 && key->what < 64 && out >> key->what & 1;
 }
 
-/* Undeclared attributes from number `x` on, those whose keys come before `before`, or all. Returns the number of the next. */
+/* Undeclared attributes from number `x` on, those whose keys come before `before`, or all. Returns the number of the
+ * next. */
 static size_t encode_extra(encoder *e, const xir_map *extra, size_t x, const xir_str *before) {
     for (; x < extra->size && (!before || compare_keys(extra->entries[x].key, *before) < 0); x++) {
         e->sink->ops->name(e->sink, extra->entries[x].key);

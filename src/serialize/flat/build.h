@@ -1,7 +1,8 @@
-/* Builds FlatBuffers tables back to front. A position is the distance from the end of what is built to the first byte of a
- * thing: it is known at once, never changes, and a thing made later has a larger one, so that offsets, which only lead
- * forward in the file, are differences. 0 is no position. What is built lies in a few blocks that are filled from their ends;
- * nothing in them is ever moved. Everything is aligned to what it holds as long as the whole is a multiple of 8. */
+/* Builds FlatBuffers tables back to front. A position is the distance from the end of what is built to the first
+ * byte of a thing: it is known at once, never changes, and a thing made later has a larger one, so that offsets,
+ * which only lead forward in the file, are differences. 0 is no position. What is built lies in a few blocks that
+ * are filled from their ends; nothing in them is ever moved. Everything is aligned to what it holds as long as the
+ * whole is a multiple of 8. */
 #ifndef SERIALIZE_FLAT_BUILD_H
 #define SERIALIZE_FLAT_BUILD_H
 
@@ -36,8 +37,8 @@ bool flat_builder_write(const flat_builder *b, bool (*write)(void *user, const v
 
 uint8_t *flat_take_slow(flat_builder *b, size_t n, size_t pad);
 
-/* `n` bytes in front of everything, zeros behind them so that their position leaves the rest `skew` when it is divided by
- * `align`; NULL after a failure. Until the next thing is taken their position is flat_here. */
+/* `n` bytes in front of everything, zeros behind them so that their position leaves the rest `skew` when it is
+ * divided by `align`; NULL after a failure. Until the next thing is taken their position is flat_here. */
 static inline uint8_t *flat_take(flat_builder *b, size_t n, size_t align, size_t skew) {
     size_t pad = (skew - ((size_t)b->size + n)) & (align - 1);
     if (n > FLAT_MOST_BYTES || n + pad > (size_t)(b->low - b->floor) || b->status) return flat_take_slow(b, n, pad);

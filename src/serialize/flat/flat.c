@@ -6,8 +6,8 @@
 /* Whether two slots that only make sense together are. */
 static bool both(const flat_view *t, uint32_t a, uint32_t b) { return !flat_field(t, a) == !flat_field(t, b); }
 
-/* There is no magic: a root that is a Network's table, close to the beginning, whose vtable has nothing that a Network's cannot
- * have. What begins with text, or with a number that no such offset is, is something else. */
+/* There is no magic: a root that is a Network's table, close to the beginning, whose vtable has nothing that a
+ * Network's cannot have. What begins with text, or with a number that no such offset is, is something else. */
 static bool looks_like_network(const uint8_t *head, size_t size) {
     enum { SLOT_PARAMS_BYTES = 5, SLOT_OPS = 8, SLOT_TARGET = 10, SLOTS = 12, MOST_SLOTS = 32, MOST_SIZE = 160 };
     if (size < 16) return false;

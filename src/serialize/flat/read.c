@@ -1,4 +1,5 @@
-/* Reading a network: verified first, then made table by table; at last Params get their bytes, of which none is copied. */
+/* Reading a network: verified first, then made table by table; at last Params get their bytes, of which none is
+ * copied. */
 #include "flat/read.h"
 
 /* ---- source ------------------------------------------------------------------------------------------------- */

@@ -1,8 +1,9 @@
-/* What the files that read FlatBuffers share. The verifier has been over all of it: no offset, length or tag is checked again.
- * What a file says of ops and values goes to where the other formats' readers put it (codec/read.h), which make the network.
+/* What the files that read FlatBuffers share. The verifier has been over all of it: no offset, length or tag is checked
+ * again. What a file says of ops and values goes to where the other formats' readers put it (codec/read.h), which make
+ * the network.
  *
- * Tables are shared, so what was made of one is remembered by its place. Vectors and texts are shared too, and copied each time:
- * a budget that grows with the file ends what a small file could make of that. */
+ * Tables are shared, so what was made of one is remembered by its place. Vectors and texts are shared too, and
+ * copied each time: a budget that grows with the file ends what a small file could make of that. */
 #ifndef SERIALIZE_FLAT_READ_H
 #define SERIALIZE_FLAT_READ_H
 

@@ -1,5 +1,5 @@
-/* JSON in texts of FlatBuffers: maps without a class, and the `extra` of tables, which has what slots cannot hold. A key there
- * that is a row's gives the row, or says by null that the file it came from did not have it. */
+/* JSON in texts of FlatBuffers: maps without a class, and the `extra` of tables, which has what slots cannot hold. A
+ * key there that is a row's gives the row, or says by null that the file it came from did not have it. */
 #include "flat/read.h"
 
 void flat_json(flat_reader *r, source *s, xir_str text, uint32_t depth) {

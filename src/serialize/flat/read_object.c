@@ -80,7 +80,8 @@ bool flat_read_text(flat_reader *r, const uint8_t *field, xir_str *out) {
     return flat_spend(r, field, out->size);
 }
 
-/* Room for the items of a vector, and where they are in the file. NULL after a failure; a vector of nothing has room too. */
+/* Room for the items of a vector, and where they are in the file. NULL after a failure; a vector of nothing has room
+ * too. */
 static void *list_room(flat_reader *r, const uint8_t *field, size_t item, const uint8_t **from, size_t *n) {
     const uint8_t *vector = flat_follow(field);
     *n = flat_u32(vector);

@@ -1,5 +1,5 @@
-/* Reading values and ops. A value's table is met once where it is made and once at each use: it is remembered. What a file of
- * another writer embeds at each use is found by its v_id. */
+/* Reading values and ops. A value's table is met once where it is made and once at each use: it is remembered. What
+ * a file of another writer embeds at each use is found by its v_id. */
 #include "flat/read.h"
 
 /* ---- values ------------------------------------------------------------------------------------------------- */
@@ -176,7 +176,8 @@ static bool read_target(flat_reader *r, const flat_view *t, const flat_slot *slo
     return true;
 }
 
-/* Params of undeclared attributes, and those of an op without a table: whoever reads the attributes finds them by v_id. */
+/* Params of undeclared attributes, and those of an op without a table: whoever reads the attributes finds them by
+ * v_id. */
 static bool read_extra_params(flat_reader *r, const uint8_t *field) {
     const uint8_t *vector = flat_follow(field);
     uint32_t n = flat_u32(vector);

@@ -5,8 +5,8 @@ static bool same_bytes(const flat_reader *r, const flat_payload *a, const flat_p
     return a->size == b->size && (a->at == b->at || memcmp(r->base + a->at, r->base + b->at, a->size) == 0);
 }
 
-/* Params that were embedded more than once have their bytes as often: the first ones count, the others must be the same. The
- * list is in the order of the payloads. `index` has room for all Params. */
+/* Params that were embedded more than once have their bytes as often: the first ones count, the others must be the
+ * same. The list is in the order of the payloads. `index` has room for all Params. */
 static bool drop_copies(flat_reader *r, uint32_t *index) {
     memset(index, 0, r->d.net->n_params * sizeof *index);
     size_t n = 0;
@@ -92,8 +92,9 @@ static xir_status attach(flat_reader *r, order by, const payload_room *room, con
     return payload_attach(r->d.net, whole, room->list, r->n_payloads, how->compare, how->name, why);
 }
 
-/* A file of another writer may have another order: one that gives the digest that the network says is right. If none does, what
- * is said of the first order counts. Any other failure ends the search, with its finding: it is not the order's. */
+/* A file of another writer may have another order: one that gives the digest that the network says is right. If none
+ * does, what is said of the first order counts. Any other failure ends the search, with its finding: it is not the
+ * order's. */
 static xir_status attach_in_order(flat_reader *r, const payload_room *room, const uint8_t *root, const format_reading *how,
                                   blob *whole) {
     flat_view t = flat_view_of(root);

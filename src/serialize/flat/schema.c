@@ -1,5 +1,6 @@
-/* The schema's tables: the original's 149, of which 44 are named here, in the order of its ObjectRef_box union, and the operations
- * by their tags between them; and one of ours behind them. A table whose fields are its class's rows is only named; the others say their fields. */
+/* The schema's tables: the original's 149, of which 44 are named here, in the order of its ObjectRef_box union, and
+ * the operations by their tags between them; and one of ours behind them. A table whose fields are its class's rows
+ * is only named; the others say their fields. */
 #include "flat/schema.h"
 
 /* ---- what stands where ------------------------------------------------------------------------------------- */

@@ -1,8 +1,9 @@
-/* The FlatBuffers schema as tables in memory, made from the classes: whoever writes, reads, verifies or prints walks these, and
- * knows no class. A class's rows take slots in their order, an op's base fields come behind them; a reference to a family of
- * classes takes two slots, the union's tag and the offset. The few classes whose tables are not their rows (layouts,
- * distributions, arrays, floats) have a shape of their own. Behind the original's last slot each table has `extra`, ops also
- * `extra_params`, networks `params_table`. Field slot k lies at byte 4 + 2 k of the vtable. */
+/* The FlatBuffers schema as tables in memory, made from the classes: whoever writes, reads, verifies or prints walks
+ * these, and knows no class. A class's rows take slots in their order, an op's base fields come behind them; a
+ * reference to a family of classes takes two slots, the union's tag and the offset. The few classes whose tables are
+ * not their rows (layouts, distributions, arrays, floats) have a shape of their own. Behind the original's last slot
+ * each table has `extra`, ops also `extra_params`, networks `params_table`. Field slot k lies at byte 4 + 2 k of the
+ * vtable. */
 #ifndef SERIALIZE_FLAT_SCHEMA_H
 #define SERIALIZE_FLAT_SCHEMA_H
 
@@ -87,8 +88,8 @@ enum { RATIOS_SLOT_AXIS, RATIOS_SLOT_DATA };
 enum { AXIS_UNIT_SLOT_UNIT, AXIS_UNIT_SLOT_NAME };
 enum { AXIS_NAME_SLOT_NAME };
 
-/* An absent scalar is 0, whatever default the row has. Objects with a one-string spelling are always good (their parsers see to
- * it), so who reads one from a table checks its body as a parser would. */
+/* An absent scalar is 0, whatever default the row has. Objects with a one-string spelling are always good (their
+ * parsers see to it), so who reads one from a table checks its body as a parser would. */
 
 /* All tables and unions for one context: those of the original's schema and no others, whatever is registered. */
 typedef struct flat_schema {
@@ -112,7 +113,8 @@ const flat_table *flat_table_of(const flat_schema *s, const xir_class *cls);
 /* The tag of a table in a union, 0 if it has none there. */
 uint8_t flat_tag(const flat_family *family, const flat_table *table);
 
-/* The characteristics of a float format, in the order of FloatType's slots; the format of four such numbers, -1: none. */
+/* The characteristics of a float format, in the order of FloatType's slots; the format of four such numbers, -1:
+ * none. */
 void flat_float_of(xir_float_format format, int64_t out[4]);
 int  flat_float_format(const int64_t in[4]);
 

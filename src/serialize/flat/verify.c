@@ -1,11 +1,12 @@
-/* The verifier. It walks the schema's tables from the root and looks at every offset, length, text and tag once, so that who
- * reads afterwards checks none. Bytes of parameters are not touched, only counted.
+/* The verifier. It walks the schema's tables from the root and looks at every offset, length, text and tag once, so
+ * that who reads afterwards checks none. Bytes of parameters are not touched, only counted.
  *
- * Offsets lead forward, so there is no way back; but what they lead to may be shared. A table that was seen as the same table
- * is not looked at again: for four bytes of the file there is one mark, in pages that are made when the first table on them is
- * met. What is seen again as something else, what overlaps and what is shared in other ways is paid for from a budget that
- * grows with the file. A shared table may be met again deeper than before: no kind of table may be so deep that the highest of
- * its kind would be too deep there, unless a second look shows that it is a lower one. */
+ * Offsets lead forward, so there is no way back; but what they lead to may be shared. A table that was seen as the
+ * same table is not looked at again: for four bytes of the file there is one mark, in pages that are made when the
+ * first table on them is met. What is seen again as something else, what overlaps and what is shared in other ways
+ * is paid for from a budget that grows with the file. A shared table may be met again deeper than before: no kind of
+ * table may be so deep that the highest of its kind would be too deep there, unless a second look shows that it is a
+ * lower one. */
 #include <inttypes.h>
 #include "flat/flat.h"
 #include "flat/wire.h"
@@ -148,8 +149,8 @@ static bool check_texts(verifier *v, uint32_t at) {
 
 /* ---- tables ------------------------------------------------------------------------------------------------ */
 
-/* Returns the levels that a table has with all below it, 0 after a failure. A table without levels of its own counts one more
- * than it has, as every height does, so that 0 is left. */
+/* Returns the levels that a table has with all below it, 0 after a failure. A table without levels of its own counts
+ * one more than it has, as every height does, so that 0 is left. */
 static uint32_t check_new_table(verifier *v, uint32_t at, const flat_table *table, uint8_t *mark);
 
 static inline uint32_t check_table(verifier *v, uint32_t at, const flat_table *table) {
@@ -419,8 +420,8 @@ xir_status flat_check(const flat_schema *schema, const flat_table *root, const u
     check_size(&v, size);
     if (v.trace.status) return v.trace.status;
     v.size = (uint32_t)size;
-    /* What does not overlap and is met as one thing costs no more than the file has bytes; as much again is for other ways of
-     * sharing. */
+    /* What does not overlap and is met as one thing costs no more than the file has bytes; as much again is for
+     * other ways of sharing. */
     v.budget = 2 * size;
     for (uint32_t i = 0; i < schema->n_tables; i++) v.least[schema->tables[i]->number] = least_height(schema->tables[i]);
     arena_init(&v.arena, alloc);

@@ -1,5 +1,5 @@
-/* The bytes of FlatBuffers: little-endian scalars at any address, offsets from where they stand, tables that say by a vtable
- * where their fields are. Nothing here checks anything: see verify.c. */
+/* The bytes of FlatBuffers: little-endian scalars at any address, offsets from where they stand, tables that say by
+ * a vtable where their fields are. Nothing here checks anything: see verify.c. */
 #ifndef SERIALIZE_FLAT_WIRE_H
 #define SERIALIZE_FLAT_WIRE_H
 

@@ -1,9 +1,10 @@
-/* A network as a FlatBuffers file: the structure, built in memory, and behind it the payloads, written from where they are.
+/* A network as a FlatBuffers file: the structure, built in memory, and behind it the payloads, written from where they
+ * are.
  *
  *     offset of the root | Network … ops … values … types | zeros | size | payload | zeros | size | payload …
  *
- * How long the structure is shows only at its end, and with it where payloads come: until then they have places relative to the
- * first one, and the offsets to them are filled in last. */
+ * How long the structure is shows only at its end, and with it where payloads come: until then they have places
+ * relative to the first one, and the offsets to them are filled in last. */
 #include <assert.h>
 #include "file.h"
 #include "flat/write.h"
@@ -137,8 +138,8 @@ static void put_network_extra(flat_writer *w, flat_fields *f, const flat_table *
     flat_set_at(f, t->slots[t->extra].slot, flat_extra(w, f, w->net->extra));
 }
 
-/* The order of the raw file's table: where that is another one, or where who rewrites the file could not guess the order of
- * payloads, which mostly is that of the table. */
+/* The order of the raw file's table: where that is another one, or where who rewrites the file could not guess the
+ * order of payloads, which mostly is that of the table. */
 static void put_params_table(flat_writer *w, flat_fields *f, const flat_slot *slot) {
     uint32_t at;
     bool needed = w->plan.table_differs || !w->plan.as_walked;

@@ -1,6 +1,6 @@
-/* What the files that write FlatBuffers share. What is referred to is written first, and once: objects are remembered by their
- * address, since a network has each once; values by their producer; texts by their bytes. What a slot cannot hold goes
- * into the table's `extra`, as JSON. */
+/* What the files that write FlatBuffers share. What is referred to is written first, and once: objects are
+ * remembered by their address, since a network has each once; values by their producer; texts by their bytes. What a
+ * slot cannot hold goes into the table's `extra`, as JSON. */
 #ifndef SERIALIZE_FLAT_WRITE_H
 #define SERIALIZE_FLAT_WRITE_H
 
@@ -10,8 +10,8 @@
 #include "json/json.h"
 #include "raw/payload.h"
 
-/* Distributions and arrays of more elements than this are written as their spelling, which has runs; and all of them, once so many
- * elements have been written out: a short text must not make a large file. */
+/* Distributions and arrays of more elements than this are written as their spelling, which has runs; and all of
+ * them, once so many elements have been written out: a short text must not make a large file. */
 #define FLAT_EXPANDED_MOST (INT64_C(1) << 20)
 #define FLAT_EXPANDED_ALL  (INT64_C(1) << 24)
 
@@ -49,8 +49,8 @@ typedef struct extra_item {
 
 enum { FLAT_TEXTS_KEPT = 256, FLAT_TEXT_SHORT = 32, FLAT_TAGS_KEPT = 64, FLAT_TAGS_FEW = 8 };
 
-/* What the rows of an op's table were for some attributes. Only of classes whose rows lead to nothing but objects, which have
- * their places anyway: so the file is the same whether or not ops share attributes. */
+/* What the rows of an op's table were for some attributes. Only of classes whose rows lead to nothing but objects,
+ * which have their places anyway: so the file is the same whether or not ops share attributes. */
 typedef struct flat_rows { const void *attrs; uint64_t over; flat_fields fields; } flat_rows;
 
 typedef struct flat_writer {
@@ -137,7 +137,8 @@ void     flat_item(flat_writer *w, extra_item item);
  * target that its slot does not hold, otherwise NULL. */
 void     flat_row_items(flat_writer *w, const xir_class *cls, const void *body, uint64_t out, uint64_t over,
                         const xir_target *target);
-/* The text of all items, which are then gone, and the undeclared keys, for the table of the fields; 0 if there is nothing. */
+/* The text of all items, which are then gone, and the undeclared keys, for the table of the fields; 0 if there is
+ * nothing. */
 uint32_t flat_extra(flat_writer *w, flat_fields *f, const xir_map *undeclared);
 /* All rows of an op without a table, and its target if `target`. */
 void     flat_all_items(flat_writer *w, const xir_op *op, uint64_t out, bool target);

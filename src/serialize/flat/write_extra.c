@@ -1,5 +1,5 @@
-/* JSON in slots: maps, and what a table's other slots cannot hold. One sink serves for all of it; what it remembers of objects
- * stays good, what it remembers of values is forgotten with each text. */
+/* JSON in slots: maps, and what a table's other slots cannot hold. One sink serves for all of it; what it remembers
+ * of objects stays good, what it remembers of values is forgotten with each text. */
 #include "flat/write.h"
 
 static sink *begin(flat_writer *w) {

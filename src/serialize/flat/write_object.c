@@ -1,5 +1,5 @@
-/* Objects, rows and vectors in tables. What stands in a slot is made before the table that has it; an object that was met
- * before is only referred to. */
+/* Objects, rows and vectors in tables. What stands in a slot is made before the table that has it; an object that
+ * was met before is only referred to. */
 #include <math.h>
 #include "flat/write.h"
 #include "types.h"
@@ -302,7 +302,8 @@ static bool may_expand(const flat_writer *w, int64_t n) {
     return n <= FLAT_EXPANDED_MOST && n <= FLAT_EXPANDED_ALL - w->expanded;
 }
 
-/* What is known of an object that a slot can hold: where it is, or at 0 the table that it will be. False if it cannot. */
+/* What is known of an object that a slot can hold: where it is, or at 0 the table that it will be. False if it
+ * cannot. */
 static bool fits(flat_writer *w, const flat_slot *slot, const xir_object *object, flat_ref *out) {
     flat_ref *known = find_ref(w, object);
     const flat_table *t = known ? w->s.tables[known->number - 1] : flat_table_of(&w->s, object->cls);

@@ -1,4 +1,5 @@
-/* Values and ops. A value is written before the first op that has it, as an output or an input, and then referred to. */
+/* Values and ops. A value is written before the first op that has it, as an output or an input, and then referred
+ * to. */
 #include "flat/write.h"
 
 /* ---- values ------------------------------------------------------------------------------------------------ */

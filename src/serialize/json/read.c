@@ -1,9 +1,11 @@
-/* The JSON source: a cursor in the text itself. A map or list is entered without moving, so that the byte before a member is
- * '{' (or '[') for the first and ',' for the others, and keys that are where they are expected cost one comparison.
+/* The JSON source: a cursor in the text itself. A map or list is entered without moving, so that the byte before a
+ * member is '{' (or '[') for the first and ',' for the others, and keys that are where they are expected cost one
+ * comparison.
  *
- * Everything that becomes part of a network passes through here once and is checked: the grammar, the UTF-8, the escapes.
- * Only looking ahead (`member`, `fingerprint`) walks over text without checking it, and never decides about it: what it
- * found is read properly afterwards, or is byte for byte what was read properly before. No byte at or behind `end` is read. */
+ * Everything that becomes part of a network passes through here once and is checked: the grammar, the UTF-8, the
+ * escapes. Only looking ahead (`member`, `fingerprint`) walks over text without checking it, and never decides about
+ * it: what it found is read properly afterwards, or is byte for byte what was read properly before. No byte at or
+ * behind `end` is read. */
 #include "json/json.h"
 #include "utf8.h"
 
@@ -41,7 +43,8 @@ static inline const char *skip_blanks(const char *p, const char *end) {
 
 /* ---- texts ------------------------------------------------------------------------------------------------- */
 
-/* The first byte of [p, end) that is not part of a text as it stands: quote, backslash, control, non-ASCII; or `end`. */
+/* The first byte of [p, end) that is not part of a text as it stands: quote, backslash, control, non-ASCII; or
+ * `end`. */
 static inline const char *plain_end(const char *p, const char *end) {
 #if defined(__SSE2__)
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
@@ -82,8 +85,8 @@ static int32_t hex4(const char *p, const char *end) {
     return v;
 }
 
-/* Reads the escape at p, a backslash. Writes its UTF-8, at most 4 bytes and fewer than it takes here, to *out and moves it.
- * Returns what follows, NULL after a failure. */
+/* Reads the escape at p, a backslash. Writes its UTF-8, at most 4 bytes and fewer than it takes here, to *out and
+ * moves it. Returns what follows, NULL after a failure. */
 static const char *unescape(source *s, const char *p, char **out) {
     const char *end = end_of(s);
     char c = end - p >= 2 ? p[1] : '\0', *o = *out;
@@ -146,8 +149,8 @@ static const char *text_end(const char *p, const char *end) {
     }
 }
 
-/* A text that has something odd at `odd`. It is borrowed as long as nothing is escaped; what is escaped becomes shorter, so
- * that the text fits where its encoding does. */
+/* A text that has something odd at `odd`. It is borrowed as long as nothing is escaped; what is escaped becomes
+ * shorter, so that the text fits where its encoding does. */
 static bool odd_text(source *s, const char *begin, const char *odd, xir_str *out) {
     const char *end = end_of(s), *p = odd;
     char *copy = NULL, *o = NULL;
@@ -407,8 +410,8 @@ static bool on_member(const source *from, xir_str key, xir_str *out) {
     }
 }
 
-/* Members that are the memo's byte for byte have been read in the same place of the grammar. Only a number at the end could
- * go on here. */
+/* Members that are the memo's byte for byte have been read in the same place of the grammar. Only a number at the
+ * end could go on here. */
 static bool on_skip_members(source *s, const codec_memo *memo) {
     const char *p = here(s), *was = memo->start;
     size_t n = memo->size;

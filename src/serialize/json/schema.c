@@ -1,9 +1,9 @@
-/* The JSON Schema (draft 2020-12) of network files, made from the classes of a context. It refuses nothing that the reader and
- * validation both accept, but attributes without a default that are left out. Undeclared keys and unknown classes are allowed
- * where the reader keeps them. docs/formats.md says what a schema cannot say.
+/* The JSON Schema (draft 2020-12) of network files, made from the classes of a context. It refuses nothing that the
+ * reader and validation both accept, but attributes without a default that are left out. Undeclared keys and unknown
+ * classes are allowed where the reader keeps them. docs/formats.md says what a schema cannot say.
  *
- * An op's class is chosen by its _type_key: one `if` a class with the class's definition behind it, so that whoever validates
- * looks at the words of all classes and one definition, and a finding is that of the class that is meant. */
+ * An op's class is chosen by its _type_key: one `if` a class with the class's definition behind it, so that whoever
+ * validates looks at the words of all classes and one definition, and a finding is that of the class that is meant. */
 #include "codec/given.h"
 #include "json/schema.h"
 

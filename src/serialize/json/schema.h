@@ -1,5 +1,6 @@
-/* What the two files share that write the JSON Schema of networks: words for the sink, and names of definitions. A definition is
- * "class:KEY", the map of one class, "any:KEY", whatever may stand where that class is wanted, or a word of docs/formats.md. */
+/* What the two files share that write the JSON Schema of networks: words for the sink, and names of definitions. A
+ * definition is "class:KEY", the map of one class, "any:KEY", whatever may stand where that class is wanted, or a
+ * word of docs/formats.md. */
 #ifndef SERIALIZE_JSON_SCHEMA_H
 #define SERIALIZE_JSON_SCHEMA_H
 

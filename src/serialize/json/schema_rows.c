@@ -1,5 +1,5 @@
-/* The JSON Schema of classes: the rows of one, and what may stand where one is wanted. The rules are those of codec_object.c, and
- * of check.c for bounds and null. */
+/* The JSON Schema of classes: the rows of one, and what may stand where one is wanted. The rules are those of
+ * codec_object.c, and of check.c for bounds and null. */
 #include "forms.h"
 #include "json/schema.h"
 

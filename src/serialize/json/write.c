@@ -1,5 +1,5 @@
-/* The JSON sink. Every value is followed by a comma, which the end of its list or map takes back: so no writer asks whether
- * it is the first. An object's text is kept once it has been written, and copied from then on. */
+/* The JSON sink. Every value is followed by a comma, which the end of its list or map takes back: so no writer asks
+ * whether it is the first. An object's text is kept once it has been written, and copied from then on. */
 #include <math.h>
 #include "json/json.h"
 
@@ -292,8 +292,8 @@ static void on_learn_value(sink *s, const xir_value *v, size_t begun) {
     *recent_of(j, v) = (recent_value){ v, depth_of(j), begun, j->out.size - 1 - begun };
 }
 
-/* What stays in memory is measured after some ops: then there is room for all, in huge pages and without a move. Half of the time
- * of writing a large text goes into fresh memory otherwise. */
+/* What stays in memory is measured after some ops: then there is room for all, in huge pages and without a move.
+ * Half of the time of writing a large text goes into fresh memory otherwise. */
 static void foresee(json_sink *j) {
     enum { MEASURED = 256 };
     if (++j->pieces != MEASURED || j->listed <= 4 * (size_t)MEASURED) return;

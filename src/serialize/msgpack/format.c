@@ -1,6 +1,6 @@
-/* The format as a whole. In a file the network's map has two keys more than in JSON: the bytes of its Params, and the order
- * in which a raw file's table has them if it is another one. They may stand anywhere in the map: the places are noted, and
- * looked at when the network is there. */
+/* The format as a whole. In a file the network's map has two keys more than in JSON: the bytes of its Params, and
+ * the order in which a raw file's table has them if it is another one. They may stand anywhere in the map: the
+ * places are noted, and looked at when the network is there. */
 #include <stdio.h>
 #include "codec/read.h"
 #include "format.h"

@@ -1,8 +1,9 @@
-/* The MessagePack source: a cursor in the bytes, which have been scanned: whatever is announced is there. Lists and maps
- * are entered without moving, so that the first member is stepped to over the head; how many are left is counted in the
- * cursor itself, and kept for the outer ones. Keys are compared where they stand; texts and bytes stay where they are,
- * those of parameters untouched. What has a value to be decoded (nil, booleans, numbers) is unpacked by msgpack-c, one item
- * at a time: it takes no memory for these, as it does for texts (a zone that nothing is put into). */
+/* The MessagePack source: a cursor in the bytes, which have been scanned: whatever is announced is there. Lists and
+ * maps are entered without moving, so that the first member is stepped to over the head; how many are left is
+ * counted in the cursor itself, and kept for the outer ones. Keys are compared where they stand; texts and bytes
+ * stay where they are, those of parameters untouched. What has a value to be decoded (nil, booleans, numbers) is
+ * unpacked by msgpack-c, one item at a time: it takes no memory for these, as it does for texts (a zone that nothing
+ * is put into). */
 #include <inttypes.h>
 #include <msgpack.h>
 #include "packed.h"
@@ -209,7 +210,8 @@ static bool on_member(const source *s, xir_str key, xir_str *out) {
     return false;
 }
 
-/* Members that are the memo's byte for byte: if they began with the map, as many follow; otherwise there must be so many. */
+/* Members that are the memo's byte for byte: if they began with the map, as many follow; otherwise there must be so
+ * many. */
 static bool on_skip_members(source *s, const codec_memo *memo) {
     const uint8_t *p = here(s);
     size_t n = memo->size;

@@ -1,6 +1,7 @@
-/* The MessagePack sink. Everything is packed by msgpack-c, whose packer hands it to a buffer of our own; baked keys, and
- * objects and values that were written before, are copied from where they were. Nothing depends on the depth, so an item's
- * bytes are the same wherever it stands; but how deep they nest is kept with them, since the limit holds there too. */
+/* The MessagePack sink. Everything is packed by msgpack-c, whose packer hands it to a buffer of our own; baked keys,
+ * and objects and values that were written before, are copied from where they were. Nothing depends on the depth, so
+ * an item's bytes are the same wherever it stands; but how deep they nest is kept with them, since the limit holds
+ * there too. */
 #include <math.h>
 #include <msgpack.h>
 #include "packed.h"

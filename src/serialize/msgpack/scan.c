@@ -1,6 +1,6 @@
-/* Each list or map promises items, each item takes at least one byte. So what all open ones together still promise is never
- * more than the bytes that are left, or the file is refused where that stops being true: before anybody takes memory for a
- * promise. */
+/* Each list or map promises items, each item takes at least one byte. So what all open ones together still promise
+ * is never more than the bytes that are left, or the file is refused where that stops being true: before anybody
+ * takes memory for a promise. */
 #include <inttypes.h>
 #include "scan.h"
 
@@ -97,9 +97,9 @@ static bool bad_item(trace *t, const uint8_t *data, const uint8_t *p, size_t roo
                 h->shape == SHAPE_TEXT || h->shape == SHAPE_BYTES ? "bytes was" : "members was", room - h->size);
 }
 
-/* Values and their types are written in full wherever they are used: a map that is byte for byte one of the last is as good
- * as that one was. Half of a network's items are passed that way: of a chain of
- * convolutions and activations an op takes 180 ns instead of 450 (632 bytes; gcc 12 -O3, 2-vCPU Xeon VM). */
+/* Values and their types are written in full wherever they are used: a map that is byte for byte one of the last is
+ * as good as that one was. Half of a network's items are passed that way: of a chain of convolutions and activations
+ * an op takes 180 ns instead of 450 (632 bytes; gcc 12 -O3, 2-vCPU Xeon VM). */
 enum { RECENT_WAYS = 4, RECENT_SETS = 8, LEAST = 16, MOST = 512 };
 
 typedef struct recent_map { const uint8_t *start; uint32_t size, height; } recent_map;

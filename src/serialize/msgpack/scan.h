@@ -1,4 +1,5 @@
-/* The grammar of MessagePack: what a first byte announces, and a look over a whole input before anything of it is read. */
+/* The grammar of MessagePack: what a first byte announces, and a look over a whole input before anything of it is
+ * read. */
 #ifndef SERIALIZE_MSGPACK_SCAN_H
 #define SERIALIZE_MSGPACK_SCAN_H
 
@@ -53,8 +54,9 @@ static inline const uint8_t *packed_behind(const uint8_t *p) {
 uint32_t packed_height(const uint8_t *p);
 
 /* Whether an input is one item and nothing else: every first byte known, no extensions, every length and all counts
- * together within what is left, nothing deeper than `deepest` (at most PACKED_DEEPEST). False with a finding. Linear time,
- * no memory; what texts and bytes consist of is not touched. From then on whoever walks the input need not look at its end. */
+ * together within what is left, nothing deeper than `deepest` (at most PACKED_DEEPEST). False with a finding. Linear
+ * time, no memory; what texts and bytes consist of is not touched. From then on whoever walks the input need not
+ * look at its end. */
 bool packed_scan(trace *t, const uint8_t *data, size_t size, uint32_t deepest);
 
 #endif

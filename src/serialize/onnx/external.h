@@ -4,8 +4,8 @@
 
 #include "onnx/read.h"
 
-/* The bytes of a tensor with data_location EXTERNAL: a part of its file, which is opened once. `bytes` is how many there must
- * be, NULL: as many as the model says. False with a failure. */
+/* The bytes of a tensor with data_location EXTERNAL: a part of its file, which is opened once. `bytes` is how many
+ * there must be, NULL: as many as the model says. False with a failure. */
 bool proto_external_data(proto_reader *r, const proto_tensor *t, const uint64_t *bytes, blob **out);
 
 #endif

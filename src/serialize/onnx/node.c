@@ -1,4 +1,5 @@
-/* Nodes. A node is one op of an opaque class: what it is called, what it reads and makes, and its attributes as they are. */
+/* Nodes. A node is one op of an opaque class: what it is called, what it reads and makes, and its attributes as they
+ * are. */
 #include "onnx/read.h"
 
 typedef struct node {

@@ -11,8 +11,8 @@ static uint32_t kinds_of(uint32_t field) {
     }
 }
 
-/* There is no magic. Every writer begins with ir_version, a small number; what follows must be fields of a ModelProto as
- * far as can be seen, the last of which mostly reaches beyond what can be seen. */
+/* There is no magic. Every writer begins with ir_version, a small number; what follows must be fields of a
+ * ModelProto as far as can be seen, the last of which mostly reaches beyond what can be seen. */
 static bool looks_like_model(const uint8_t *head, size_t size) {
     enum { MOST_VERSION = 127 };
     if (size < 4 || head[0] != (1 << 3 | WIRE_VARINT) || head[1] == 0 || head[1] > MOST_VERSION) return false;

@@ -1,11 +1,11 @@
-/* What the files that read ONNX share. A model is read in one go over its bytes, where they lie; what the graph keeps of
- * weights are parts of the file. Bytes are hostile: the wire is checked by its walk (wire.h), what it means by who reads
- * the message.
+/* What the files that read ONNX share. A model is read in one go over its bytes, where they lie; what the graph keeps
+ * of weights are parts of the file. Bytes are hostile: the wire is checked by its walk (wire.h), what it means by who
+ * reads the message.
  *
  * Protobuf leaves it to readers what to make of oddities. Here: of a number or text that should be there once and is
- * there again, the last counts. A message that should be there once and is there again is refused, since its parts would
- * have to be put together, and no writer writes such a thing (only GraphProto is put together, because it costs
- * nothing). A known field of another wire type is refused, an unknown one is passed over. */
+ * there again, the last counts. A message that should be there once and is there again is refused, since its parts
+ * would have to be put together, and no writer writes such a thing (only GraphProto is put together, because it
+ * costs nothing). A known field of another wire type is refused, an unknown one is passed over. */
 #ifndef SERIALIZE_ONNX_READ_H
 #define SERIALIZE_ONNX_READ_H
 

@@ -1,8 +1,9 @@
-/* TensorProto to Params. Elements that the file has as they lie in memory (raw_data, packed floats) stay where they are:
- * the Params keep a part of the file. Others are made: numbers of variable length, fields that are not packed, texts.
+/* TensorProto to Params. Elements that the file has as they lie in memory (raw_data, packed floats) stay where they
+ * are: the Params keep a part of the file. Others are made: numbers of variable length, fields that are not packed,
+ * texts.
  *
- * Elements without a type of ours keep their bytes too, and no type: texts as their protobuf has them, each behind its
- * length. */
+ * Elements without a type of ours keep their bytes too, and no type: texts as their protobuf has them, each behind
+ * its length. */
 #include "onnx/external.h"
 #include "onnx/read.h"
 

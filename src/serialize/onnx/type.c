@@ -123,7 +123,8 @@ static xir_str kind_name(uint32_t kind) {
     }
 }
 
-/* Of a TypeProto: which kind of type it is (0: none) and the message that says more. The last of several kinds counts. */
+/* Of a TypeProto: which kind of type it is (0: none) and the message that says more. The last of several kinds
+ * counts. */
 static bool open_type(proto_reader *r, wire_bytes type, uint32_t *kind, wire_bytes *message, wire_bytes *denotation) {
     *kind = 0;
     wire_field f;

@@ -74,7 +74,8 @@ static inline bool wire_next(wire *w, wire_field *out) {
     return wire_next_slow(w, out);
 }
 
-/* The numbers in a field that repeats: `packed` ones of a kind, one after the other. False at the end and after a fault. */
+/* The numbers in a field that repeats: `packed` ones of a kind, one after the other. False at the end and after a
+ * fault. */
 bool wire_next_number(wire *w, wire_kind kind, uint64_t *out);
 
 /* The sentence of a fault. */

@@ -1,5 +1,6 @@
-/* A raw file is believed only as far as it has been checked: ids, each once and exactly the network's; payloads that tile the
- * rest of the file without gap or overlap. No memory is taken that the file could make large, and no Params is touched. */
+/* A raw file is believed only as far as it has been checked: ids, each once and exactly the network's; payloads that
+ * tile the rest of the file without gap or overlap. No memory is taken that the file could make large, and no Params
+ * is touched. */
 #include "raw/list.h"
 
 static uint64_t read_le(const uint8_t *at, int bytes) {
@@ -21,8 +22,9 @@ static xir_status sort_ids(raw_listing *l) {
     return XIR_OK;
 }
 
-/* The item of an id, NULL if there is none. `*at` is where to look first: our own files have ids in order. The next guess
- * takes ids for evenly spread, which they mostly are; from then on it is bisection, which asks no favours of a file. */
+/* The item of an id, NULL if there is none. `*at` is where to look first: our own files have ids in order. The next
+ * guess takes ids for evenly spread, which they mostly are; from then on it is bisection, which asks no favours of a
+ * file. */
 static raw_item *find_id(const raw_listing *l, int64_t id, size_t *at) {
     const raw_rank *ids = l->ranks;
     uint64_t key = (uint64_t)id ^ (uint64_t)1 << 63;

@@ -1,5 +1,5 @@
-/* The list of a network's Params, in the order in which they are walked, with the bytes that each takes; orders of it; and how
- * faults of a raw file are said. */
+/* The list of a network's Params, in the order in which they are walked, with the bytes that each takes; orders of
+ * it; and how faults of a raw file are said. */
 #include "raw/list.h"
 
 const uint8_t raw_magic[RAW_N_AT] = { 0xA5, 'I', 'C', 'R', 'A', 'F', 'T', '_', 'R', 'A', 'W', 0xA5 };
@@ -64,8 +64,8 @@ xir_status raw_list_params(raw_listing *l, xir_network *net, const char *path, x
     return l->ranks ? XIR_OK : raw_no_memory(l);
 }
 
-/* Sorts by key, equal keys as they stand: by one byte after the other, the lowest first, unless all is in order, which is the
- * usual case. Bytes that all keys have alike are passed over. */
+/* Sorts by key, equal keys as they stand: by one byte after the other, the lowest first, unless all is in order,
+ * which is the usual case. Bytes that all keys have alike are passed over. */
 void rank_sort(raw_rank *a, raw_rank *spare, size_t n) {
     uint64_t differ = 0;
     bool sorted = true;

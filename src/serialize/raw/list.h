@@ -1,5 +1,5 @@
-/* What checking, loading and saving of raw files share: a list of a network's Params with what a file has of each, and where
- * Params that were loaded came from. */
+/* What checking, loading and saving of raw files share: a list of a network's Params with what a file has of each,
+ * and where Params that were loaded came from. */
 #ifndef SERIALIZE_RAW_LIST_H
 #define SERIALIZE_RAW_LIST_H
 
@@ -65,13 +65,13 @@ enum {
 };
 xir_status raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why);
 
-/* What would be written (raw.c): items that have an entry, their offsets in a raw file, and both orders: ranks[0 … n - 1] that
- * of the payloads, ranks[n … 2n - 1] that of the table. */
+/* What would be written (raw.c): items that have an entry, their offsets in a raw file, and both orders: ranks[0 … n
+ * - 1] that of the payloads, ranks[n … 2n - 1] that of the table. */
 xir_status raw_plan(raw_listing *l, xir_network *net, const char *path, xir_diags *why);
 /* Whether all bytes that are to be written may be read: those of a watched file must be there. (raw.c) */
 xir_status raw_check_there(raw_listing *l);
-/* Gives items their parts of `whole`: ranks[0 … n - 1] is the order of the payloads. What can fail comes first. `from` is
- * where they come from, its size and n are filled in. (raw_load.c) */
+/* Gives items their parts of `whole`: ranks[0 … n - 1] is the order of the payloads. What can fail comes first.
+ * `from` is where they come from, its size and n are filled in. (raw_load.c) */
 struct raw_origin;
 xir_status raw_attach(raw_listing *l, blob *whole, uint64_t n, struct raw_origin *from);
 /* What a network says of its digest: nothing, or that of nothing; 32 hexadecimal digits. */
@@ -87,8 +87,8 @@ xir_status raw_check_magic(raw_listing *l, const uint8_t *head, size_t got);
 xir_status raw_check_count(raw_listing *l, const uint8_t *head, uint64_t size, uint64_t *n);
 /* How much of the table decides: among one entry more than the network has Params, one is surplus or there twice. */
 uint64_t   raw_entries_to_read(const raw_listing *l, uint64_t n);
-/* The whole check, of a table in memory that has raw_entries_to_read entries, of a file of `size` bytes. Then the items have
- * their offsets, and ranks[0 … n - 1] is the order of the payloads. */
+/* The whole check, of a table in memory that has raw_entries_to_read entries, of a file of `size` bytes. Then the
+ * items have their offsets, and ranks[0 … n - 1] is the order of the payloads. */
 xir_status raw_check_table(raw_listing *l, const uint8_t *head, uint64_t n, uint64_t size);
 xir_status raw_check_empty(raw_listing *l);
 

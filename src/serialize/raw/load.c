@@ -1,5 +1,5 @@
-/* Loading Params from a raw file: eagerly in one block of memory, or lazily in a mapping. The table is read, never mapped, so
- * that only payloads depend on the file staying as it is. */
+/* Loading Params from a raw file: eagerly in one block of memory, or lazily in a mapping. The table is read, never
+ * mapped, so that only payloads depend on the file staying as it is. */
 #include "format.h"
 #include "raw/list.h"
 
@@ -128,7 +128,8 @@ static xir_status load_regular(raw_listing *l, file_reader *r, unsigned flags) {
     return l->status;
 }
 
-/* A pipe, a device or an empty file. It may be endless: what is behind the largest file that could be right is not read. */
+/* A pipe, a device or an empty file. It may be endless: what is behind the largest file that could be right is not
+ * read. */
 static xir_status load_stream(raw_listing *l, file_reader *r, unsigned flags) {
     enum { MORE = 64 << 10 };
     uint64_t n, most = l->total < UINT64_MAX - MORE ? l->total + MORE : UINT64_MAX;

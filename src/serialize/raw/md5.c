@@ -1,7 +1,8 @@
 /* libcrypto may have MD5 and refuse it, and it allocates by itself; both are answers here, not surprises.
  *
- * The first use starts libcrypto, which takes thousands of allocations, and fetches MD5, which is then kept for the process. Where
- * the start has failed for want of memory, libcrypto's next call would crash: its default context is asked for first. */
+ * The first use starts libcrypto, which takes thousands of allocations, and fetches MD5, which is then kept for the
+ * process. Where the start has failed for want of memory, libcrypto's next call would crash: its default context is
+ * asked for first. */
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <pthread.h>
@@ -21,7 +22,8 @@ static EVP_MD *fetch(const char *name, const char *properties) {
 static void    drop(EVP_MD *algorithm) { (void)algorithm; }
 #endif
 
-/* Whether libcrypto can hand out algorithms: SHA-256 where only approved ones exist, MD5 itself where FIPS is asked for in vain. */
+/* Whether libcrypto can hand out algorithms: SHA-256 where only approved ones exist, MD5 itself where FIPS is asked
+ * for in vain. */
 static bool is_working(void) {
     EVP_MD *other = fetch("SHA256", NULL);
     if (!other) other = fetch("MD5", "-fips");

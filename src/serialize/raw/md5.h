@@ -14,7 +14,8 @@ typedef struct md5 {
     bool  failed;
 } md5;
 
-/* XIR_E_UNSUPPORTED with a finding where libcrypto refuses MD5 (FIPS), XIR_E_MEMORY. After success md5_end must follow. */
+/* XIR_E_UNSUPPORTED with a finding where libcrypto refuses MD5 (FIPS), XIR_E_MEMORY. After success md5_end must
+ * follow. */
 xir_status md5_begin(md5 *m, xir_diags *why);
 void       md5_add(md5 *m, const void *data, size_t size);
 /* Writes 32 lower-case digits and a zero byte unless `hex` is NULL. XIR_E_MEMORY if libcrypto failed on the way. */

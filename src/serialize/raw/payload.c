@@ -1,5 +1,5 @@
-/* Payloads in a file that has the structure too: which there are, in which orders, and what the structure says of the raw that
- * they would make. */
+/* Payloads in a file that has the structure too: which there are, in which orders, and what the structure says of
+ * the raw that they would make. */
 #include "format.h"
 #include "raw/payload.h"
 #include "codec/codec.h"
@@ -44,7 +44,8 @@ static bool has_bytes(void *user, xir_value *v) {
     return false;
 }
 
-/* Whether any of its Params has, also of those that nothing uses: most networks without bytes need no walk to be told. */
+/* Whether any of its Params has, also of those that nothing uses: most networks without bytes need no walk to be
+ * told. */
 static bool some_have_bytes(const xir_network *net) {
     const xir_value *v = net->all_params;
     while (v && !value_params(v)->data) v = value_params(v)->next;

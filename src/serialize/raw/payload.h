@@ -1,5 +1,6 @@
-/* The bytes of Params inside a file that has the structure too. The order of payloads, and of the table that a raw file would
- * have, belong to the network; such a file keeps both, so that the raw that is written later is the one that was read. */
+/* The bytes of Params inside a file that has the structure too. The order of payloads, and of the table that a raw
+ * file would have, belong to the network; such a file keeps both, so that the raw that is written later is the one
+ * that was read. */
 #ifndef SERIALIZE_PAYLOAD_H
 #define SERIALIZE_PAYLOAD_H
 
@@ -7,7 +8,8 @@
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
-/* What the structure says of the raw that would be written now: computed if all bytes are there, otherwise as it was read. */
+/* What the structure says of the raw that would be written now: computed if all bytes are there, otherwise as it was
+ * read. */
 xir_status payload_digest(xir_network *net, uint64_t *bytes, xir_str *sum, char hex[MD5_DIGITS + 1], xir_diags *why);
 
 typedef struct payload_plan {
@@ -48,14 +50,15 @@ typedef struct payload {
     uint32_t   entry;          /* its position in a raw file's table                    */
 } payload;
 
-/* Gives Params their bytes, `list` in the order of payloads: parts of `whole`, which is retained. Each Params of the network at
- * most once; its type must take so many bytes; Params that need bytes and have no payload are a failure unless n is 0.
- * The digest that the network says is believed unless `compare`: then it is computed of the raw that would be written, and a
- * difference is XIR_E_CORRUPT. All or nothing. */
+/* Gives Params their bytes, `list` in the order of payloads: parts of `whole`, which is retained. Each Params of the
+ * network at most once; its type must take so many bytes; Params that need bytes and have no payload are a failure
+ * unless n is 0. The digest that the network says is believed unless `compare`: then it is computed of the raw that
+ * would be written, and a difference is XIR_E_CORRUPT. All or nothing. */
 xir_status payload_attach(xir_network *net, blob *whole, const payload *list, size_t n, bool compare, xir_str file,
                           xir_diags *why);
 
-/* Warns if the structure that was read with its parameters claims another size of their raw file. XIR_OK or XIR_E_MEMORY. */
+/* Warns if the structure that was read with its parameters claims another size of their raw file. XIR_OK or
+ * XIR_E_MEMORY. */
 xir_status payload_compare_size(xir_network *net, const struct format_reading *how);
 
 #endif

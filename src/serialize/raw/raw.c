@@ -5,16 +5,17 @@
  *     16         N times    i32 v_id, u64 offset of the payload in the file
  *     16 + 12 N  payloads, one behind the other, to the end of the file
  *
- * Numbers are little-endian; nothing is aligned. Sizes are not in the file: the network's types say them, and of Params without a
- * type, as dialects have them, the next payload's offset. Entries and payloads
- * may be in any order, each its own, and both are kept, so that what is loaded and not changed is saved byte for byte; new
- * Params come behind. A Params of no bytes has an entry and may share its offset. Params that may stay without data and have
- * none have no entry. A network without Params has a file of N = 0; an empty file is taken for that too, since the structure
- * file says of such a network that its parameters take 0 bytes.
+ * Numbers are little-endian; nothing is aligned. Sizes are not in the file: the network's types say them, and of Params
+ * without a type, as dialects have them, the next payload's offset. Entries and payloads may be in any order, each its
+ * own, and both are kept, so that what is loaded and not changed is saved byte for byte; new Params come behind. A
+ * Params of no bytes has an entry and may share its offset. Params that may stay without data and have none have no
+ * entry. A network without Params has a file of N = 0; an empty file is taken for that too, since the structure file
+ * says of such a network that its parameters take 0 bytes.
  *
- * A file is believed only as far as it has been checked: ids, each once and exactly the network's; payloads that tile the rest
- * of the file without gap or overlap. All this happens before any memory is taken that the file could make large, and before
- * any Params is touched. The table is read, never mapped, so that only payloads depend on the file staying as it is. */
+ * A file is believed only as far as it has been checked: ids, each once and exactly the network's; payloads that
+ * tile the rest of the file without gap or overlap. All this happens before any memory is taken that the file could
+ * make large, and before any Params is touched. The table is read, never mapped, so that only payloads depend on the
+ * file staying as it is. */
 #include "format.h"
 #include "raw/list.h"
 
@@ -151,7 +152,8 @@ xir_status raw_check_there(raw_listing *l) {
     return l->status;
 }
 
-/* Writes the planned file; `hex` gets its MD5. A stop by the writer is XIR_E_IO without a finding: the writer has it. */
+/* Writes the planned file; `hex` gets its MD5. A stop by the writer is XIR_E_IO without a finding: the writer has
+ * it. */
 static xir_status emit(raw_listing *l, sink *s, char hex[MD5_DIGITS + 1]) {
     if (raw_check_there(l) != XIR_OK) return l->status;   /* before anything is written */
     l->status = md5_begin(&s->sum, l->why);

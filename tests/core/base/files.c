@@ -1,5 +1,6 @@
-/* Files of the operating system: read as they are or not at all, replaced as a whole or not at all. Every system call that
- * the library makes is let fail here, do less than asked, or be the last one of the process (support/faults.h). */
+/* Files of the operating system: read as they are or not at all, replaced as a whole or not at all. Every system
+ * call that the library makes is let fail here, do less than asked, or be the last one of the process
+ * (support/faults.h). */
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
@@ -452,7 +453,8 @@ static void a_save_removes_what_killed_ones_of_its_target_left(void **state) {
     assert_file(b, "2", 1);
 }
 
-/* What a handler of signals does: all temporary files of the process go, those of others stay, and what was there is as it was. */
+/* What a handler of signals does: all temporary files of the process go, those of others stay, and what was there is
+ * as it was. */
 static void saves_are_abandoned_by_a_handler(void **state) {
     xir_context *ctx = *state;
     enum { MANY = 3 };

@@ -1,5 +1,5 @@
-/* Building: ids as the original gives them, what is refused and changes nothing, types given or inferred, where findings say
- * the call was. */
+/* Building: ids as the original gives them, what is refused and changes nothing, types given or inferred, where
+ * findings say the call was. */
 #include <stdio.h>
 #include <xir/serialize.h>
 #include "support/net.h"

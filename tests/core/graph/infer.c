@@ -4,7 +4,8 @@
 
 enum { STEPS = 50 };
 
-/* in -> (conv 1x1, relu) many times -> out, and beside it a relu of the input. Value i of the chain is what step i gives. */
+/* in -> (conv 1x1, relu) many times -> out, and beside it a relu of the input. Value i of the chain is what step i
+ * gives. */
 typedef struct chain {
     xir_network *net;
     xir_value   *input, *step[2 * STEPS], *beside;

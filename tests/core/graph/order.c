@@ -120,8 +120,8 @@ static void check_growing(const xir_network *net, size_t n) {
     assert_int_equal(count, n);
 }
 
-/* Work is how many ops get another position: an insertion or a move spreads a range of ops around its place, so what changed is
- * found by looking left and right of it, until a few in a row have the position that they had. */
+/* Work is how many ops get another position: an insertion or a move spreads a range of ops around its place, so what
+ * changed is found by looking left and right of it, until a few in a row have the position that they had. */
 enum { A_FEW = 8, MOST_SLOTS = 2 * MANY + 100 };
 
 static uint32_t had[MOST_SLOTS];

@@ -1,5 +1,5 @@
-/* Params without a type, as dialects have them: they take the bytes that they have, go through every format, share an offset if
- * they have none, and cannot be made, filled or given other bytes by a program. */
+/* Params without a type, as dialects have them: they take the bytes that they have, go through every format, share
+ * an offset if they have none, and cannot be made, filled or given other bytes by a program. */
 #include "graph.h"
 #include "support/net.h"
 #include "support/round.h"

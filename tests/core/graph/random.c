@@ -1,5 +1,5 @@
-/* Long chains of chance edits. After each step every invariant holds, the ops are as many as the answers said, and what was
- * refused changed nothing. */
+/* Long chains of chance edits. After each step every invariant holds, the ops are as many as the answers said, and
+ * what was refused changed nothing. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "support/net.h"

@@ -918,7 +918,8 @@ static void every_kind_is_set_and_read_by_name(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         DOES(xir_op_get(op, xir_str_of(rows[i].name), &a));
         assert_int_equal(a.kind, rows[i].attr.kind);
-        /* Every other kind is refused; only integers are taken for unsigned ones and reals, words and numbers for enums. */
+        /* Every other kind is refused; only integers are taken for unsigned ones and reals, words and numbers for
+         * enums. */
         for (int kind = 0; kind < XIR_KIND_COUNT; kind++) {
             if (kind == (int)a.kind || (a.kind == XIR_KIND_U64 && kind == XIR_KIND_I64)) continue;
             REFUSES(net, xir_op_set(op, xir_str_of(rows[i].name), &(xir_attr){ .kind = (xir_kind)kind }), XIR_E_TYPE, "a value of kind");

@@ -1,5 +1,5 @@
-/* Elements as numbers: each format against a slow formula, in both directions. The floats of 16 bits and TF32 are tried with
- * every number that they have and every half way between two. */
+/* Elements as numbers: each format against a slow formula, in both directions. The floats of 16 bits and TF32 are
+ * tried with every number that they have and every half way between two. */
 #include <float.h>
 #include <math.h>
 #include "elements.h"
@@ -19,8 +19,8 @@ static const struct small { xir_float_format format; unsigned exponent, mantissa
     { XIR_FLOAT_FPE7M8, 7, 8, 0 }, { XIR_FLOAT_FPE6M9, 6, 9, 0 },
 };
 
-/* The number of some bits without a sign, as the format is defined: a power of two, reached by steps, times a fraction. What
- * would follow the largest number stands in for infinity. */
+/* The number of some bits without a sign, as the format is defined: a power of two, reached by steps, times a
+ * fraction. What would follow the largest number stands in for infinity. */
 static double slowly(const struct small *s, uint32_t bits) {
     int exponent = (int)(bits >> s->mantissa), bias = (1 << (s->exponent - 1)) - 1;
     double v = (double)(bits & ((1u << s->mantissa) - 1));

@@ -1,10 +1,11 @@
-/* Copies and equality: a cloned network owes nothing to its source; what "the same" means in each of its three senses. */
+/* Copies and equality: a cloned network owes nothing to its source; what "the same" means in each of its three
+ * senses. */
 #include <stdio.h>
 #include "support/net.h"
 #include "graph.h"
 
-/* A network with everything in it: names, tags, undeclared keys, targets, memory types, sub ops, Params of every place, types
- * with parts, an op that is out of order, an absent input, a value without type. */
+/* A network with everything in it: names, tags, undeclared keys, targets, memory types, sub ops, Params of every
+ * place, types with parts, an op that is out of order, an absent input, a value without type. */
 static xir_network *rich_net(xir_context *with) {
     xir_network *net = small_net_in(with);
     const xir_type *vector = XIR_TENSOR(with, xir_type_sint(with, 8), "*", 4), *none = NULL;

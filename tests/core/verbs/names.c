@@ -156,8 +156,8 @@ static void too_short_names_run_out(void **state) {
 
 /* ---- many ---------------------------------------------------------------------------------------------------------- */
 
-/* Ops that all have one name, or names that are alike once they are cut. Were the free number looked for from 1 each time, this
- * would not end. */
+/* Ops that all have one name, or names that are alike once they are cut. Were the free number looked for from 1 each
+ * time, this would not end. */
 static void many_alike_are_linear(void **state) {
     (void)state;
     enum { MANY = 1000000 };

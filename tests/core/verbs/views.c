@@ -375,7 +375,8 @@ static void a_part_that_is_not_convex_is_refused(void **state) {
     }
 }
 
-/* Each op outside is looked at once, however many ways lead to it: a ladder of 20000 rungs has more than there are numbers. */
+/* Each op outside is looked at once, however many ways lead to it: a ladder of 20000 rungs has more than there are
+ * numbers. */
 static void a_long_way_round_is_found_at_once(void **state) {
     (void)state;
     xir_network *big = xir_network_new(ctx, "ladder", XIR_FRAMEWORK_PYTORCH, "v1.9");

@@ -1,5 +1,5 @@
-/* Constants of a model that would take too much are not computed, neither by a check nor by a conversion: a note names the node, and it
- * is no fault. */
+/* Constants of a model that would take too much are not computed, neither by a check nor by a conversion: a note
+ * names the node, and it is no fault. */
 #include <stdio.h>
 #include "support/net.h"
 #include "support/onnx_make.h"

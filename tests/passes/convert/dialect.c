@@ -1,5 +1,5 @@
-/* A dialect that a program brings: toy::, whose op types have dots, whose findings have places and words of its own, and
- * which has no versions. Networks are written as in support/story.h. */
+/* A dialect that a program brings: toy::, whose op types have dots, whose findings have places and words of its own,
+ * and which has no versions. Networks are written as in support/story.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

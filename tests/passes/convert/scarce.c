@@ -1,5 +1,5 @@
-/* Memory ends at every allocation of a conversion, and of judging: it says so, nothing is lost, the network is sound; and
- * when there is memory again the conversion goes on where it ended, to what it would have given at once. */
+/* Memory ends at every allocation of a conversion, and of judging: it says so, nothing is lost, the network is
+ * sound; and when there is memory again the conversion goes on where it ended, to what it would have given at once. */
 #include <xir/convert.h>
 #include <xir/pass.h>
 #include "support/onnx_make.h"

@@ -1,5 +1,5 @@
-/* layout on real networks: digits.onnx, which is ours, and those of XIR_CORPUS/onnx. After it nothing is left of NCHW inside of a
- * convolutional network; and every value has the shape that it must have. */
+/* layout on real networks: digits.onnx, which is ours, and those of XIR_CORPUS/onnx. After it nothing is left of
+ * NCHW inside of a convolutional network; and every value has the shape that it must have. */
 #include <stdio.h>
 #include "support/nchw.h"
 #include "support/skips.h"
@@ -79,8 +79,8 @@ static xir_network *unpacked(const char *corpus, const char *name) {
     return net;
 }
 
-/* How many values have no static shape although nothing they are made from depends on data. Ops say it by what they are; what is left
- * of the source's is not known. */
+/* How many values have no static shape although nothing they are made from depends on data. Ops say it by what they
+ * are; what is left of the source's is not known. */
 static size_t shapes_missing(const xir_network *net, bool say, size_t *checked) {
     size_t missing = 0, n = xir_network_slot_count(net);
     bool *depends = calloc(n, sizeof *depends);

@@ -1,4 +1,5 @@
-/* layout: whole networks, before and after. What comes in NCHW with Transposes around every convolution goes out in NHWC. */
+/* layout: whole networks, before and after. What comes in NCHW with Transposes around every convolution goes out in
+ * NHWC. */
 #include "support/nchw.h"
 
 static void a_chain_of_convolutions(void **state) {

@@ -178,7 +178,8 @@ static void shapes_of_maps(void **state) {
     xir_network_free(net);
 }
 
-/* The other way: what has its channels last gets them first. The argument had no letters: a Transpose that moves nothing gives them. */
+/* The other way: what has its channels last gets them first. The argument had no letters: a Transpose that moves
+ * nothing gives them. */
 static void channels_come_first(void **state) {
     (void)state;
     xir_network *net;
@@ -246,7 +247,8 @@ static void sub_ops_find_what_they_read(void **state) {
     xir_network_free(net);
 }
 
-/* Results: one value under two names stays two values; a result that was a Transpose keeps its name, whoever makes it now. */
+/* Results: one value under two names stays two values; a result that was a Transpose keeps its name, whoever makes
+ * it now. */
 static void results_keep_their_names(void **state) {
     (void)state;
     xir_network *net;

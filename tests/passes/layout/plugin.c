@@ -1,4 +1,5 @@
-/* layout: ops of a plug-in between two convolutions. A class that has a LAYOUT row takes part in the region, any other splits it. */
+/* layout: ops of a plug-in between two convolutions. A class that has a LAYOUT row takes part in the region, any
+ * other splits it. */
 #include "support/nchw.h"
 
 typedef struct story {

@@ -1,5 +1,6 @@
-/* layout: networks by chance, of all that has a row and some that has none, with Transposes in any place. What they compute stays the
- * same, the pass changes nothing when it is run again, and there are never more Transposes than before. */
+/* layout: networks by chance, of all that has a row and some that has none, with Transposes in any place. What they
+ * compute stays the same, the pass changes nothing when it is run again, and there are never more Transposes than
+ * before. */
 #include "support/nchw.h"
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
-/* layout: what each class does when its input comes in another order. Every story is a convolution, the op, and another convolution; or
- * the op's own results, where those are no maps. The op has to work without a Transpose between, with its axes where they are now, and
- * to compute what it did. */
+/* layout: what each class does when its input comes in another order. Every story is a convolution, the op, and
+ * another convolution; or the op's own results, where those are no maps. The op has to work without a Transpose
+ * between, with its axes where they are now, and to compute what it did. */
 #include "support/nchw.h"
 #include "layout/layout.h"
 
@@ -210,7 +210,8 @@ static void classes_work_in_other_orders(void **state) {
     }
 }
 
-/* The classes that work in other orders, and that the attributes that a row speaks of are of the kind that the pass reads. */
+/* The classes that work in other orders, and that the attributes that a row speaks of are of the kind that the pass
+ * reads. */
 static void rows_fit_their_classes(void **state) {
     (void)state;
     static const xir_kind kinds[BY_FORMS][2] = {   /* ORDER LAYOUT */

@@ -1,5 +1,5 @@
-/* Running pipelines: who runs and who is left out, what is asked of a pass that has run, what is left behind, and that memory that is not
- * there is a failure like any other. */
+/* Running pipelines: who runs and who is left out, what is asked of a pass that has run, what is left behind, and
+ * that memory that is not there is a failure like any other. */
 #include <pthread.h>
 #include <stdio.h>
 #include "support/net.h"
@@ -65,7 +65,8 @@ static void check_first(xir_status code, const char *part) {
     if (d->code != code || !strstr(said, part)) fail_msg("'%s' was expected, '%s' was found", part, said);
 }
 
-/* The report in words: "tag 1/1" is text, runs and changes; two blanks a depth, "+" added, "-" disabled, "^" above the level. */
+/* The report in words: "tag 1/1" is text, runs and changes; two blanks a depth, "+" added, "-" disabled, "^" above
+ * the level. */
 static void check_report(const char *expected) {
     char said[2000] = "";
     const xir_pass_row *row;

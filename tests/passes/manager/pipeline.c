@@ -1,4 +1,5 @@
-/* Pipelines as text: what is read, how it is printed again, and what is said of one that makes no sense, at which place. */
+/* Pipelines as text: what is read, how it is printed again, and what is said of one that makes no sense, at which
+ * place. */
 #include <stdio.h>
 #include "support/net.h"
 #include "support/passes.h"

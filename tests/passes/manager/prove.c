@@ -264,7 +264,8 @@ static void the_pass_that_changes_the_result_is_named(void **state) {
     xir_proof_free(p);
 }
 
-/* in [1,c,2,2] -> the same with channels last -> twice as much -> back: or what is left of it if both borders have channels last. */
+/* in [1,c,2,2] -> the same with channels last -> twice as much -> back: or what is left of it if both borders have
+ * channels last. */
 static xir_network *pictures(int64_t c, bool last, float factor) {
     const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
     const xir_type *plain = XIR_TENSOR(ctx, fp32, "****", 1, c, 2, 2), *nhwc = XIR_TENSOR(ctx, fp32, "NHWC", 1, 2, 2, c);

@@ -51,7 +51,8 @@ static xir_network *random_net(size_t ops) {
 
 static bool is_op(const xir_pattern_row *r) { return r->kind == XIR_PATTERN_OP && !r->optional; }
 
-/* Rows one after the other; those that nothing names are named by the later ones first, so that most tables are good. */
+/* Rows one after the other; those that nothing names are named by the later ones first, so that most tables are
+ * good. */
 static size_t random_rows(xir_pattern_row *rows) {
     size_t n = 2 + chance(ROWS - 1);
     uint64_t named = 0;

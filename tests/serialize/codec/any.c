@@ -1,5 +1,5 @@
-/* Values without a class as one more format: what a sink has built of a network is what its text says, and reading it gives the
- * network again; an op of a class that was unknown gets its attributes from it when the class is known. */
+/* Values without a class as one more format: what a sink has built of a network is what its text says, and reading
+ * it gives the network again; an op of a class that was unknown gets its attributes from it when the class is known. */
 #include "codec/any_io.h"
 #include "json/json.h"
 #include <xir/xir.h>

@@ -1,5 +1,5 @@
-/* FlatBuffers files that are wrong: each is refused with its status, at its byte, at its place in the network, by a sentence. Files
- * are made by hand and then spoiled where their places have names (support/flat_make.h). */
+/* FlatBuffers files that are wrong: each is refused with its status, at its byte, at its place in the network, by a
+ * sentence. Files are made by hand and then spoiled where their places have names (support/flat_make.h). */
 #include <stdio.h>
 #include "support/flat_make.h"
 #include "support/net.h"

@@ -1,5 +1,5 @@
-/* Compares our verifier with the one that flatc makes of docs/xir.fbs: files that we wrote, damaged. What we accept it accepts. It
- * accepts more: it does not know tags that are newer, and leaves alone what no field needs.
+/* Compares our verifier with the one that flatc makes of docs/xir.fbs: files that we wrote, damaged. What we accept it
+ * accepts. It accepts more: it does not know tags that are newer, and leaves alone what no field needs.
  *
  *     flat_official [count [seed]]        20000 damaged files by default
  *

@@ -1,6 +1,6 @@
-/* flatc, Debian's, reads what we write: the JSON that it prints has all that ours has, field by field (oracle.py), and the
- * file that it makes of its JSON is read here as the same network. Networks are the goldens, random ones, every class of
- * operations, and those of XIR_CORPUS, if that is set. Without flatc or python3 nothing is tested. */
+/* flatc, Debian's, reads what we write: the JSON that it prints has all that ours has, field by field (oracle.py),
+ * and the file that it makes of its JSON is read here as the same network. Networks are the goldens, random ones,
+ * every class of operations, and those of XIR_CORPUS, if that is set. Without flatc or python3 nothing is tested. */
 #include <dirent.h>
 #include "support/raw_net.h"
 #include "support/json_net.h"

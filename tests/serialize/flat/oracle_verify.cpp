@@ -1,5 +1,6 @@
-/* The verifier that flatc makes of docs/xir.fbs accepts what we write, and its accessors see what is in it; what ours accepts of
- * damaged files, it accepts too. Whatever JSON can say is written so that it accepts it, and is read again as the same.
+/* The verifier that flatc makes of docs/xir.fbs accepts what we write, and its accessors see what is in it; what ours
+ * accepts of damaged files, it accepts too. Whatever JSON can say is written so that it accepts it, and is read again
+ * as the same.
  *
  *     flat_oracle_verify [count]        300 random networks by default, file and text damaged 30 times each
  *

@@ -1,5 +1,5 @@
-/* What is written as FlatBuffers and read again is the network that it was: its JSON and its raw are the same bytes. A file that is
- * cut or changed anywhere is refused with one finding, or is a network for which the same holds. */
+/* What is written as FlatBuffers and read again is the network that it was: its JSON and its raw are the same bytes.
+ * A file that is cut or changed anywhere is refused with one finding, or is a network for which the same holds. */
 #include "support/probe.h"
 #include "support/flat_make.h"
 #include "support/invariants.h"

@@ -1,5 +1,5 @@
-/* The FlatBuffers schema: what is printed is docs/xir.fbs, which is the lock on slots and tags; what user classes add changes
- * nothing of it. Its agreement with the original's is in the numbers that are asked here. */
+/* The FlatBuffers schema: what is printed is docs/xir.fbs, which is the lock on slots and tags; what user classes
+ * add changes nothing of it. Its agreement with the original's is in the numbers that are asked here. */
 #include "flat/schema.h"
 #include "support/own.h"
 #include "support/scarce.h"

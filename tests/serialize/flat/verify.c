@@ -1,5 +1,5 @@
-/* FlatBuffers files that are small and mean much: what is shared, overlaps, or is met in several ways. The verifier and the reader
- * take time and memory as the file has bytes; here that shows by an end at all. */
+/* FlatBuffers files that are small and mean much: what is shared, overlaps, or is met in several ways. The verifier
+ * and the reader take time and memory as the file has bytes; here that shows by an end at all. */
 #include "support/probe.h"
 #include "support/flat_make.h"
 #include "support/json_net.h"
@@ -79,7 +79,8 @@ static void a_type_may_not_stand_for_very_many(void **state) {
     check_text(&p, XIR_OK, XIR_E_LIMIT, "counted as often as they are there");
 }
 
-/* Network, ops, op, outputs, value: the type is the sixth level; the list of zero points in the last one is the last. */
+/* Network, ops, op, outputs, value: the type is the sixth level; the list of zero points in the last one is the
+ * last. */
 static void depth_is_counted_as_json_counts_it(void **state) {
     (void)state;
     enum { MOST = 128 - 6 };

@@ -1,5 +1,5 @@
-/* FlatBuffers files as they are written: a small one byte by byte, slots looked at by hand, what slots cannot hold, every class
- * of operations. */
+/* FlatBuffers files as they are written: a small one byte by byte, slots looked at by hand, what slots cannot hold,
+ * every class of operations. */
 #include "support/json_net.h"
 #include "support/flat_file.h"
 #include "support/own.h"
@@ -63,7 +63,8 @@ static void a_small_network_byte_by_byte(void **state) {
 
 /* ---- slots ------------------------------------------------------------------------------------------------- */
 
-/* The attributes of an op in the middle of a network, as JSON has them in its order of keys: BEGIN, rows, MIDDLE, rows, END. */
+/* The attributes of an op in the middle of a network, as JSON has them in its order of keys: BEGIN, rows, MIDDLE,
+ * rows, END. */
 #define NET_OF(op) NETWORK_OF("3.33.1.0", INPUT_OP "," op "," OUTPUT_OP)
 #define OP_END "\"name\":\"r\",\"op_id\":1,\"outputs\":[" VALUE("1", "1,2,2,3") "]"
 #define OP_IN "\"compile_target\":\"@hostt\",\"inputs\":[" VALUE("0", "1,2,2,3") "]"
@@ -453,7 +454,8 @@ static xir_status written_nowhere(xir_network *net) {
     return status;
 }
 
-/* Sub ops in sub ops: each takes two levels, as it does in JSON. The network, its list, an op and its lists are four. */
+/* Sub ops in sub ops: each takes two levels, as it does in JSON. The network, its list, an op and its lists are
+ * four. */
 static void depth_is_limited(void **state) {
     (void)state;
     xir_limits usual = XIR_INIT(xir_limits), few;

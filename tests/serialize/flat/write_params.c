@@ -1,5 +1,5 @@
-/* FlatBuffers files of networks that have parameters: where payloads lie, orders, sizes, limits, refused memory, a writer that
- * stops. And a network that was made by a program, slot by slot. */
+/* FlatBuffers files of networks that have parameters: where payloads lie, orders, sizes, limits, refused memory, a
+ * writer that stops. And a network that was made by a program, slot by slot. */
 #include <sys/mman.h>
 #include "support/raw_net.h"
 #include "support/flat_file.h"

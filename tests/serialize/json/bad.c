@@ -1,5 +1,5 @@
-/* Networks that are wrong: each is refused with its status, where it is wrong, by a sentence, and nothing of it is left. A
- * grave accent marks the byte; it is not part of the text. Rules that `validate` checks are none here. */
+/* Networks that are wrong: each is refused with its status, where it is wrong, by a sentence, and nothing of it is
+ * left. A grave accent marks the byte; it is not part of the text. Rules that `validate` checks are none here. */
 #include "json/json.h"
 #include "support/json_net.h"
 

@@ -1,5 +1,5 @@
-/* JSON of networks that are right: what is read is written back byte for byte, whoever wrote it and however it is spelled; the
- * networks, ops and types of the original's documentation print as they do there. */
+/* JSON of networks that are right: what is read is written back byte for byte, whoever wrote it and however it is
+ * spelled; the networks, ops and types of the original's documentation print as they do there. */
 #include <math.h>
 #include "json/json.h"
 #include "support/json_net.h"

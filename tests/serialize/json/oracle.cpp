@@ -1,5 +1,5 @@
-/* Compares our JSON with nlohmann's, which wrote the original's files: random texts, and the same damaged, are accepted by
- * both or by neither, and what both accept both print alike.
+/* Compares our JSON with nlohmann's, which wrote the original's files: random texts, and the same damaged, are accepted
+ * by both or by neither, and what both accept both print alike.
  *
  *     json_oracle [count [seed]]        20000 texts, each damaged three times, by default
  *
@@ -113,8 +113,8 @@ std::string print(xir_network *net, int indent)
     return text;
 }
 
-/* A value is read as a tag of a network. What breaks out of its place is another text, and as good. A zero byte ends a text for
- * nlohmann's, whatever is behind it. */
+/* A value is read as a tag of a network. What breaks out of its place is another text, and as good. A zero byte ends
+ * a text for nlohmann's, whatever is behind it. */
 std::uint64_t accepted;
 
 void compare(xir_context *ctx, const std::string &value)

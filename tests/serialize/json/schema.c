@@ -1,6 +1,6 @@
-/* The JSON Schema of network files, judged by Python's jsonschema: what the reader and validation both accept it accepts (cases
- * of every operation, goldens, real files, classes of a program's own), and what is wrong it refuses at the place that is wrong.
- * Without that package only what the library does by itself is tested. */
+/* The JSON Schema of network files, judged by Python's jsonschema: what the reader and validation both accept it
+ * accepts (cases of every operation, goldens, real files, classes of a program's own), and what is wrong it refuses
+ * at the place that is wrong. Without that package only what the library does by itself is tested. */
 #include <sys/wait.h>
 #include "json/json.h"
 #include "support/op_case.h"
@@ -27,8 +27,8 @@ static paper schema_of(xir_context *with) {
 
 /* ---- the judge ----------------------------------------------------------------------------------------------------- */
 
-/* A line of cases: a name; where the fault is, "/" for the whole, "*" for anywhere, nothing if there is none; a part of the
- * sentence; the JSON. Tabs are between them. */
+/* A line of cases: a name; where the fault is, "/" for the whole, "*" for anywhere, nothing if there is none; a part
+ * of the sentence; the JSON. Tabs are between them. */
 
 static void put_case(paper *cases, const char *name, const char *pointer, const char *part, const char *json, size_t size) {
     put(cases, "%s\t%s\t%s\t", name, pointer, part);

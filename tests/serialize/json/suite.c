@@ -1,5 +1,5 @@
-/* The grammar of JSON, without networks: what RFC 8259 allows is read and written as nlohmann::json writes it, what it forbids
- * is refused at the byte where it is wrong. With XIR_CORPUS set, all of JSONTestSuite too. */
+/* The grammar of JSON, without networks: what RFC 8259 allows is read and written as nlohmann::json writes it, what
+ * it forbids is refused at the byte where it is wrong. With XIR_CORPUS set, all of JSONTestSuite too. */
 #include <dirent.h>
 #include "json/json.h"
 #include "support/json_net.h"
@@ -283,7 +283,8 @@ static void findings_have_line_column_and_path(void **state) {
 
 /* ---- damage ------------------------------------------------------------------------------------------------ */
 
-/* Whatever happens to a text, it is refused with a finding, or read and written so that it is read again as the same. */
+/* Whatever happens to a text, it is refused with a finding, or read and written so that it is read again as the
+ * same. */
 static void check_survives(const char *text, size_t size) {
     paper once = { 0 }, twice = { 0 };
     if (read_any(text, size, &once) == XIR_OK) {

@@ -1,6 +1,6 @@
-/* MessagePack that is wrong: refused with the status, the byte and the path where it is wrong, without memory beyond the
- * file's size; whatever is cut off or changed anywhere. What JSON's readers refuse in attributes is refused here by the
- * same code. */
+/* MessagePack that is wrong: refused with the status, the byte and the path where it is wrong, without memory beyond
+ * the file's size; whatever is cut off or changed anywhere. What JSON's readers refuse in attributes is refused here
+ * by the same code. */
 #include "support/msgpack_net.h"
 #include "support/msgpack_text.h"
 

@@ -1,6 +1,6 @@
-/* MessagePack of networks that are right: what JSON says comes back byte for byte; a file is made of the shortest forms,
- * and read from any. What a file looks like is checked by the bytes in tests/golden/msgpack. Parameters are in
- * params.c. */
+/* MessagePack of networks that are right: what JSON says comes back byte for byte; a file is made of the shortest
+ * forms, and read from any. What a file looks like is checked by the bytes in tests/golden/msgpack. Parameters are
+ * in params.c. */
 #include <math.h>
 #include "support/probe.h"
 #include "support/json_repeats.h"

@@ -1,5 +1,5 @@
-/* ONNX files that are wrong: refused with the status, the byte and the path where it is wrong, and without a network; whatever is
- * cut off or changed anywhere. What decodes is read, broken or not: that is told by read.c. */
+/* ONNX files that are wrong: refused with the status, the byte and the path where it is wrong, and without a
+ * network; whatever is cut off or changed anywhere. What decodes is read, broken or not: that is told by read.c. */
 #include "support/net.h"
 #include "support/often.h"
 #include "support/onnx_text.h"

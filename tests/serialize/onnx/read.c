@@ -1,5 +1,5 @@
-/* ONNX files that decode: what of them is where in the network. Everything goes through every other format and comes back the
- * same. What is refused is told by bad.c, files beside the model by external.c. */
+/* ONNX files that decode: what of them is where in the network. Everything goes through every other format and comes
+ * back the same. What is refused is told by bad.c, files beside the model by external.c. */
 #include <dirent.h>
 #include <stdio.h>
 #include "graph.h"

@@ -1,7 +1,7 @@
-/* Every model of ONNX's own tests and of XIR_CORPUS/onnx is read: as many nodes, inputs and weights as another walk over
- * the bytes finds (support/onnx_wire.h), the same names and the same elements. ONNX's tests are those of Debian's
- * package libonnx-testdata, in another folder if XIR_ONNX_TESTS names it; the corpus is packed (xz), what is not there
- * is left out. */
+/* Every model of ONNX's own tests and of XIR_CORPUS/onnx is read: as many nodes, inputs and weights as another walk
+ * over the bytes finds (support/onnx_wire.h), the same names and the same elements. ONNX's tests are those of
+ * Debian's package libonnx-testdata, in another folder if XIR_ONNX_TESTS names it; the corpus is packed (xz), what
+ * is not there is left out. */
 #include <dirent.h>
 #include "support/net.h"
 #include "support/onnx_wire.h"

@@ -1,5 +1,5 @@
-/* Raw files that are wrong: each is refused with its status, its byte and its sentence, however it is loaded, and the network
- * keeps the bytes that it had. */
+/* Raw files that are wrong: each is refused with its status, its byte and its sentence, however it is loaded, and
+ * the network keeps the bytes that it had. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* Raw files that are right: what is loaded is what was saved, lazily or not, and an unchanged network saves the same bytes. */
+/* Raw files that are right: what is loaded is what was saved, lazily or not, and an unchanged network saves the same
+ * bytes. */
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
@@ -706,7 +707,8 @@ static xir_status load_from_pipe(xir_network *net, const uint8_t *file, size_t s
     return status;
 }
 
-/* Each allocation of each call is refused once, and all from it on; the call fails and changes nothing, and then succeeds. */
+/* Each allocation of each call is refused once, and all from it on; the call fails and changes nothing, and then
+ * succeeds. */
 static void a_refused_allocation_changes_nothing(void **state) {
     (void)state;
     enum { LOADS, SAVES = LOADS + 5, PAIRS, DIGESTS, SCENARIOS };

@@ -1,6 +1,6 @@
 /* What stays whatever it is like. Op types with graphs inside: their ops are bytes (docs/onnx.md), of which only the
- * types that the graphs declare for their outputs are read here, so that what follows an If has types. And those that no
- * operation of ours computes. */
+ * types that the graphs declare for their outputs are read here, so that what follows an If has types. And those
+ * that no operation of ours computes. */
 #include "convert/onnx/rows.h"
 #include "source_tags.h"
 

@@ -9,8 +9,8 @@ bool onnx_gather(xir_node *at) {
     return xir_node_becomes(at, at->cls->row->cls, INS(data, indices), SETS(INT("axis", axis)));
 }
 
-/* Whether the numbers below n are elements of a type: ours gives places in the element type of x. A dim that is not known
- * is taken to be no more than fp32 can count. */
+/* Whether the numbers below n are elements of a type: ours gives places in the element type of x. A dim that is not
+ * known is taken to be no more than fp32 can count. */
 static bool can_count(const xir_type *element, int64_t n) {
     const xir_float_type *real = xir_float_type_of(xir_type_object(element));
     uint64_t bits = xir_type_storage_bits(element);

@@ -1,6 +1,6 @@
-/* ONNX as a dialect (docs/onnx.md): what its nodes are called, how its keys split, and which of its operators are functions.
- * Each node is converted as it stands: feature maps are transposed to channels last and back around what needs it, which
- * the pass layout then moves and cancels.
+/* ONNX as a dialect (docs/onnx.md): what its nodes are called, how its keys split, and which of its operators are
+ * functions. Each node is converted as it stands: feature maps are transposed to channels last and back around what
+ * needs it, which the pass layout then moves and cancels.
  *
  *     onnx::Conv x, w [8, 3, 3, 3]    =>    Transpose x -> NHWC; Conv2d with w as HWIO [3, 3, 3, 8]; Transpose -> NCHW */
 #include <string.h>

@@ -148,7 +148,8 @@ static xir_value *scale_before(xir_node *at, size_t i, size_t behind) {
     return make_reshaped(at, scale, &dims);
 }
 
-/* A product of integers as the numbers that they stand for, quantised: inputs 6 and 7 are scale and zero point of the output. */
+/* A product of integers as the numbers that they stand for, quantised: inputs 6 and 7 are scale and zero point of
+ * the output. */
 static bool give_requantized(xir_node *at, xir_value *y, xir_value *a_scale, xir_value *b_scale) {
     if (xir_node_failed(at)) return false;
     y = xir_node_product(at, xir_node_cast(at, y, v_element(a_scale)), xir_node_product(at, a_scale, b_scale));
@@ -162,8 +163,8 @@ bool onnx_qlinear_conv(xir_node *at) {
     return give_requantized(at, y, xir_node_input(at, 1), scale_before(at, 4, v_rank(y) - 2));
 }
 
-/* Inputs: a, its scale, its zero point, the same of b, scale and zero point of the output. Rows of a and columns of b may have scales of
- * their own. */
+/* Inputs: a, its scale, its zero point, the same of b, scale and zero point of the output. Rows of a and columns of
+ * b may have scales of their own. */
 bool onnx_qlinear_matmul(xir_node *at) {
     const xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 3);
     if (xir_node_failed(at)) return false;
@@ -190,7 +191,8 @@ bool onnx_dynamic_quantize_linear(xir_node *at) {
 
 /* ---- losses ------------------------------------------------------------------------------------------------------- */
 
-/* -input[n, target[n, …], …] * weight[target], 0 where the target is ignored; then none, its sum, or its weighted mean. */
+/* -input[n, target[n, …], …] * weight[target], 0 where the target is ignored; then none, its sum, or its weighted
+ * mean. */
 static bool nll(xir_node *at, xir_value *input) {
     static int64_t one[] = { 1 };
     static const xir_ints second = { one, 1 };

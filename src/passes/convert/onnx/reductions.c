@@ -37,8 +37,8 @@ bool onnx_reduce_l2(xir_node *at)          { return reduction(at, "*", "Sum", "S
 bool onnx_reduce_log_sum(xir_node *at)     { return reduction(at, NULL, "Sum", "Log"); }
 bool onnx_reduce_sum_square(xir_node *at)  { return reduction(at, "*", "Sum", NULL); }
 
-/* log(sum(exp(x - m))) + m, where m is the greatest element, so that nothing overflows; an m that is infinite is taken as
- * 0. */
+/* log(sum(exp(x - m))) + m, where m is the greatest element, so that nothing overflows; an m that is infinite is
+ * taken as 0. */
 bool onnx_reduce_log_sum_exp(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);

@@ -1,11 +1,12 @@
-/* Images in other sizes by coordinates, rounding or weights that no operation of ours has: along each axis by itself the
- * sum of one, two or four tensors, each picked from the input and weighted. Cells and weights are constants. */
+/* Images in other sizes by coordinates, rounding or weights that no operation of ours has: along each axis by itself
+ * the sum of one, two or four tensors, each picked from the input and weighted. Cells and weights are constants. */
 #include <math.h>
 #include "convert/onnx/rows.h"
 
 enum { MOST_TAPS = 4 };
 
-/* Where cell `p` of the output lies between those of the input. `size` is what the scale gives, a whole number or not. */
+/* Where cell `p` of the output lies between those of the input. `size` is what the scale gives, a whole number or
+ * not. */
 static double place_of(const xir_node *at, int64_t p, int64_t in, int64_t out, double scale) {
     const char *mode = "coordinate_transformation_mode";
     const double size = scale * (double)in, centre = ((double)p + 0.5) / scale - 0.5;

@@ -6,8 +6,8 @@
 
 enum { MOST_SIZE = 1 << 24 };
 
-/* The new dims, and the scales that coordinates are made with: where one does not give a whole number, ONNX goes on with
- * the scale, not with the quotient of the sizes. */
+/* The new dims, and the scales that coordinates are made with: where one does not give a whole number, ONNX goes on
+ * with the scale, not with the quotient of the sizes. */
 typedef struct new_size {
     xir_ints to;
     double  *scales;

@@ -1,5 +1,6 @@
-/* What each op type of ONNX is with us: how many inputs and outputs it has, its attributes in all versions 1 to 21, and what it becomes. A row
- * without a hook is one op of the same inputs, with attributes as its last column says. What no hook says exactly stays as it is. */
+/* What each op type of ONNX is with us: how many inputs and outputs it has, its attributes in all versions 1 to 21,
+ * and what it becomes. A row without a hook is one op of the same inputs, with attributes as its last column says.
+ * What no hook says exactly stays as it is. */
 #include "convert/onnx/onnx.h"
 #include "convert/onnx/rows.h"
 

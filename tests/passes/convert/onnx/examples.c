@@ -1,6 +1,6 @@
-/* onnx-to-xir by example: ONNX nodes, and the ops that they become. Each model is made in memory, read as a file is, and
- * converted; what comes out is written as in support/story.h, by the names of ops. That they compute the same is for
- * ONNX's operator tests to say. */
+/* onnx-to-xir by example: ONNX nodes, and the ops that they become. Each model is made in memory, read as a file is,
+ * and converted; what comes out is written as in support/story.h, by the names of ops. That they compute the same is
+ * for ONNX's operator tests to say. */
 #include <stdio.h>
 #include <string.h>
 #include <xir/convert.h>
@@ -659,8 +659,8 @@ static void rows_that_are_refused(void **state) {
     xir_diags_clear(why);
 }
 
-/* What is said of them is of the form that rows have; no two are of one op type; ours without a hook set attributes that
- * are there. */
+/* What is said of them is of the form that rows have; no two are of one op type; ours without a hook set attributes
+ * that are there. */
 static void our_own_dialect_is_good(void **state) {
     (void)state;
     const xir_dialect_decl *onnx = xir_dialect_find(ctx, XIR_STR("onnx::Relu"));

@@ -1,15 +1,15 @@
-/* ONNX's own operator tests, run: each of their models is read, converted by onnx-to-xir and computed by the executor; what
- * comes out must be what ONNX recorded, within the tolerances of ONNX's own runner: |a - b| <= 1e-7 + 1e-3 * |b|. So
- * conversion and kernels judge each other. Then the same once more behind each pass, and behind the default pipeline: they
- * must change nothing.
+/* ONNX's own operator tests, run: each of their models is read, converted by onnx-to-xir and computed by the executor;
+ * what comes out must be what ONNX recorded, within the tolerances of ONNX's own runner: |a - b| <= 1e-7 + 1e-3 * |b|.
+ * So conversion and kernels judge each other. Then the same once more behind each pass, and behind the default
+ * pipeline: they must change nothing.
  *
- * What ONNX has as inputs our operations often have as attributes: a model of which a node stays for that reason is taken
- * once more with constants for all inputs but the first.
+ * What ONNX has as inputs our operations often have as attributes: a model of which a node stays for that reason is
+ * taken once more with constants for all inputs but the first.
  *
  * Every model has to be read. Which tests do not come as far as their result stands with its reason in
  * operators.txt; one that is listed there and passes after all fails too. The summary stands in docs/onnx.md.
- * Debian's package libonnx-testdata has the tests; XIR_ONNX_TESTS names another folder, XIR_ONNX_ONLY the one test to
- * run. */
+ * Debian's package libonnx-testdata has the tests; XIR_ONNX_TESTS names another folder, XIR_ONNX_ONLY the one test
+ * to run. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -138,8 +138,8 @@ static bool all_can_run(const xir_network *net, verdict *v) {
     return false;
 }
 
-/* Every input of the network but the first becomes Params with its recorded elements; those stay that have no tensors of
- * ours. */
+/* Every input of the network but the first becomes Params with its recorded elements; those stay that have no
+ * tensors of ours. */
 static void bind_inputs(xir_network *net, const files *set) {
     const xir_op *first = xir_network_op_at(net, 0);
     for (size_t i = 1; i < xir_op_output_count(first) && i < set->n_in; i++) {
