@@ -68,7 +68,8 @@ static void *setup(const bench_input *in)
     resnet *r = calloc(1, sizeof *r);
     if (!r || !(r->ctx = xir_context_new(NULL)) || !(r->why = xir_diags_new(r->ctx)))
         return NULL;
-    const xir_type *f32 = xir_type_float(r->ctx, XIR_FLOAT_FP32), *image = XIR_TENSOR(r->ctx, f32, "NHWC", 1, 224, 224, 3);
+    const xir_type *f32 = xir_type_float(r->ctx, XIR_FLOAT_FP32),
+                    *image = XIR_TENSOR(r->ctx, f32, "NHWC", 1, 224, 224, 3);
     r->net = xir_network_new(r->ctx, "resnet50", XIR_FRAMEWORK_PYTORCH, "1.9");
     r->image = xir_array_random(r->ctx, image, 1, r->why);
     xir_at at = xir_at_end(r->net);

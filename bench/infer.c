@@ -116,7 +116,8 @@ static xir_value *concat(maker *m, xir_values list, int64_t axis)
     return out(xir_add_concat(m->at, (xir_concat_in){ .inputs = list }, &a));
 }
 
-static xir_value *slice(maker *m, xir_value *x, const int64_t *begin, const int64_t *end, const int64_t *stride, size_t rank)
+static xir_value *slice(maker *m, xir_value *x, const int64_t *begin, const int64_t *end, const int64_t *stride,
+                        size_t rank)
 {
     xir_slice_attrs a = xir_slice_init();
     a.begin = (xir_i64s){ begin, rank };

@@ -66,7 +66,8 @@ static bool load_and_compare(xir_context *ctx, const xir_network *saved, unsigne
 }
 
 /* The same from one file that has both; the format is told by what is in it. */
-static bool load_file_and_compare(xir_context *ctx, const xir_network *saved, const char *path, bool lazy, xir_diags *why) {
+static bool load_file_and_compare(xir_context *ctx, const xir_network *saved, const char *path, bool lazy,
+                                  xir_diags *why) {
     xir_network *net = xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .lazy = lazy), why);
     bool same = net && same_weights(saved, net);
     if (net) printf("weights of %s loaded validate %s\n", path, same ? "pass" : "error");

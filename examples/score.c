@@ -36,8 +36,8 @@ static int report(const xir_array *answers, const xir_array *labels, const xir_a
         fprintf(stderr, "score: the two have different shapes\n");
         return 1;
     }
-    printf("%zu of %zu right by the other program; the largest difference of a number is %.2g\n", right_of(others, labels),
-           images, d.largest);
+    printf("%zu of %zu right by the other program; the largest difference of a number is %.2g\n",
+           right_of(others, labels), images, d.largest);
     return d.count == 0 ? 0 : 1;
 }
 

@@ -468,7 +468,8 @@ void *save_setup(const bench_input *in)
         return nullptr;
     f->chain = chain_of(FILES_OPS);
     for (int i = 0; i < FILES_PARAMS; i++)
-        f->chain.params.push_back({FILES_OPS + 2 + i, FILES_SAVE_MIB, 1024, bytes + static_cast<size_t>(i) * size, size});
+        f->chain.params.push_back({FILES_OPS + 2 + i, FILES_SAVE_MIB, 1024,
+                                   bytes + static_cast<size_t>(i) * size, size});
     f->path = files_save_path(in, "save.peer");
     return f;
 }

@@ -57,7 +57,8 @@ static bool is_legal(const xir_op *op) {
     for (size_t i = 0; i < sizeof has / sizeof *has; i++) listed |= xir_op_is(op, has[i]());
     return listed && type && xir_type_rank(type) == 4 && !xir_type_has_unknown_dim(type) &&
            xir_type_axis_dim(type, 'C', false) == xir_type_dim(type, -1, false) &&
-           xir_type_equal(xir_type_element(type), xir_type_float(xir_network_context(xir_op_network(op)), XIR_FLOAT_FP32));
+           xir_type_equal(xir_type_element(type),
+                          xir_type_float(xir_network_context(xir_op_network(op)), XIR_FLOAT_FP32));
 }
 
 /* Gives each legal op the target. Inference and the checks of the target have the last word. */

@@ -15,7 +15,8 @@ typedef struct xir_array xir_array;
  * finding: XIR_E_TYPE no tensor, XIR_E_BOUNDS an unknown dim or another size, XIR_E_LIMIT, XIR_E_MEMORY. It keeps
  * the context alive. */
 XIR_API xir_array *xir_array_new(xir_context *ctx, const xir_type *type, xir_diags *why);
-XIR_API xir_array *xir_array_copy(xir_context *ctx, const xir_type *type, const void *data, size_t size, xir_diags *why);
+XIR_API xir_array *xir_array_copy(xir_context *ctx, const xir_type *type, const void *data, size_t size,
+                                  xir_diags *why);
 /* The bytes of Params, shared with them, not copied: lazily mapped ones stay in their file. XIR_E_MISSING without
  * bytes. */
 XIR_API xir_array *xir_array_from_params(const xir_value *params, xir_diags *why);
@@ -51,7 +52,8 @@ typedef struct xir_difference {
     double a, b;         /* what it is                                         */
     double largest;      /* the greatest |a - b| of all, NaN apart             */
 } xir_difference;
-XIR_API xir_status xir_array_compare(const xir_array *a, const xir_array *b, double absolute, double relative, xir_difference *out);
+XIR_API xir_status xir_array_compare(const xir_array *a, const xir_array *b, double absolute, double relative,
+                                     xir_difference *out);
 
 /* NumPy files (.npy, versions 1 to 3; format: numpy.lib.format). Read: little- and big-endian bool, integers and
  * floats of 1 to 8 bytes, C and Fortran order; never a pickle. Written: version 1, little-endian, C order; bf16 and

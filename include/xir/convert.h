@@ -10,7 +10,7 @@
 
 XIR_BEGIN
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
 
 /* A foreign op while it is converted: what its hook asks, and where it puts what it makes. */
 typedef struct xir_node xir_node;
@@ -64,7 +64,7 @@ XIR_API xir_status xir_convert_register(xir_context *ctx, const xir_convert_row 
 XIR_API const xir_convert_row *xir_convert_find(xir_context *ctx, xir_str name);
 XIR_API const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i);
 
-/* ---- dialects ------------------------------------------------------------------------------------------------------ */
+/* ---- dialects --------------------------------------------------------------------------------------------------- */
 
 /* What the ops of a foreign format have in common. A network of the format has them between an Input and an Output
  * op of XIR: their class keys are the prefix and the format's own name of the op type, "onnx::Conv", and their
@@ -72,7 +72,8 @@ XIR_API const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i);
  * NULL is as said. */
 typedef struct xir_dialect_decl {
     uint32_t               abi, size;   /* XIR_ABI, sizeof(xir_dialect_decl)                                          */
-    const char            *prefix;      /* "onnx::": lower case letters, digits and _, then "::"; not of XIR's classes */
+    /* "onnx::": lower case letters, digits and _, then "::"; not of XIR's classes */
+    const char            *prefix;
     const char            *name;        /* for people: "ONNX"                                                         */
     const char            *pass;        /* another name of the pass to-xir: "onnx-to-xir"; NULL: it has none          */
     const xir_convert_row *rows;        /* each rows->size bytes after the one before                                 */
@@ -98,7 +99,8 @@ typedef struct xir_dialect_decl {
     bool                 (*is_pure)(const xir_op *op);
 } xir_dialect_decl;
 
-#define XIR_DIALECT_HEAD(prefix_, name_) .abi = XIR_ABI, .size = sizeof(xir_dialect_decl), .prefix = (prefix_), .name = (name_)
+#define XIR_DIALECT_HEAD(prefix_, name_) \
+    .abi = XIR_ABI, .size = sizeof(xir_dialect_decl), .prefix = (prefix_), .name = (name_)
 
 /* Adds a dialect, its rows and its name of the pass to-xir, all or none. XIR_E_EXISTS if the prefix, a row or the
  * name of the pass is taken; XIR_E_INVALID if it or a row contradicts itself; XIR_E_ABI and XIR_E_UNSUPPORTED as
@@ -108,7 +110,7 @@ XIR_API xir_status xir_dialect_register(xir_context *ctx, const xir_dialect_decl
 XIR_API const xir_dialect_decl *xir_dialect_find(xir_context *ctx, xir_str key);
 XIR_API const xir_dialect_decl *xir_dialect_at(xir_context *ctx, size_t i);
 
-/* ---- checking ----------------------------------------------------------------------------------------------------- */
+/* ---- checking --------------------------------------------------------------------------------------------------- */
 
 /* Returns true if ops of a class are a dialect's: nobody registered the class, and its key has a dialect's prefix. The
  * second: if a network has any. */
@@ -143,7 +145,8 @@ XIR_API size_t        xir_node_output_count(const xir_node *at);
 XIR_API bool xir_node_unsupported(xir_node *at, const char *format, ...) XIR_PRINTF(2, 3);
 /* The node is wrong: a finding at `where` ("attribute/pads", "input/1"; NULL: the node). The sentence has what was
  * expected and what was found. */
-XIR_API bool xir_node_invalid(xir_node *at, xir_status code, const char *where, const char *format, ...) XIR_PRINTF(4, 5);
+XIR_API bool xir_node_invalid(xir_node *at, xir_status code, const char *where, const char *format,
+                              ...) XIR_PRINTF(4, 5);
 
 /* Integers in memory of the conversion. */
 typedef struct xir_ints {
@@ -192,7 +195,7 @@ XIR_API bool           xir_node_number(xir_node *at, const char *name, size_t in
 /* An axis that counts from the start, from one that may count from the end. `where` is for the finding. */
 XIR_API bool           xir_node_axis(xir_node *at, const char *where, int64_t axis, size_t rank, int64_t *out);
 
-/* ---- for hooks: questions about values ----------------------------------------------------------------------------- */
+/* ---- for hooks: questions about values -------------------------------------------------------------------------- */
 
 /* The dims of a value, in memory of the conversion; negative ones are not known. No dims of NULL. */
 XIR_API xir_ints xir_node_dims(xir_node *at, const xir_value *v);
@@ -204,7 +207,7 @@ XIR_API bool     xir_node_need_dims(xir_node *at, const xir_value *v, size_t fro
 XIR_API bool     xir_node_same_elements(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b);
 XIR_API bool     xir_node_broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b);
 
-/* ---- for hooks: making ops ---------------------------------------------------------------------------------------- */
+/* ---- for hooks: making ops -------------------------------------------------------------------------------------- */
 
 /* An attribute of ours; what is made of it depends on what the class declares. */
 typedef enum xir_set_kind {
@@ -247,10 +250,12 @@ XIR_API xir_op    *xir_node_make_op(xir_node *at, const char *cls, xir_values in
 /* Params of our own: elements that are all one number; integers in one dim, of 64 bits; reals (dims NULL: one dim). */
 XIR_API xir_value *xir_node_filled(xir_node *at, const xir_type *element, const xir_ints *dims, double value);
 XIR_API xir_value *xir_node_integers(xir_node *at, const xir_ints *v);
-XIR_API xir_value *xir_node_constant(xir_node *at, const xir_type *element, const xir_ints *dims, const double *v, size_t n);
+XIR_API xir_value *xir_node_constant(xir_node *at, const xir_type *element, const xir_ints *dims,
+                                     const double *v, size_t n);
 /* The value with its axes in another order: axis i of the result is axis order[i] of the value. Params are permuted at
  * once, each only once for an order, and keep their name. The layout's letters may be NULL: none. */
-XIR_API xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order, size_t rank, const char *letters);
+XIR_API xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order, size_t rank,
+                                       const char *letters);
 
 /* Operations that foreign ones are often made of, each by xir_node_make; NULL after a failure or for an operand
  * NULL. */

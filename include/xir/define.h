@@ -118,11 +118,15 @@
     }
 
 #define BOOL(n, default_, d)           XIR_FIELD_(BOOL, n, d, .default_value = { .i = default_ })
-#define I64(n, default_, lo, hi, d)    XIR_FIELD_(I64,  n, d, .default_value = { .i = default_ }, .min = { .i = lo }, .max = { .i = hi })
-#define U64(n, default_, lo, hi, d)    XIR_FIELD_(U64,  n, d, .default_value = { .i = default_ }, .min = { .i = lo }, .max = { .i = hi })
-#define REAL(n, default_, lo, hi, d)   XIR_FIELD_(REAL, n, d, .default_value = { .r = default_ }, .min = { .r = lo }, .max = { .r = hi })
+#define I64(n, default_, lo, hi, d) \
+    XIR_FIELD_(I64,  n, d, .default_value = { .i = default_ }, .min = { .i = lo }, .max = { .i = hi })
+#define U64(n, default_, lo, hi, d) \
+    XIR_FIELD_(U64,  n, d, .default_value = { .i = default_ }, .min = { .i = lo }, .max = { .i = hi })
+#define REAL(n, default_, lo, hi, d) \
+    XIR_FIELD_(REAL, n, d, .default_value = { .r = default_ }, .min = { .r = lo }, .max = { .r = hi })
 #define TEXT(n, default_, d)           XIR_FIELD_(TEXT, n, d, .default_text = default_)
-#define ENUM(n, type, default_, d)     XIR_FIELD_(ENUM, n, d, .default_value = { .i = default_ }, .members = type##_enum)
+#define ENUM(n, type, default_, d) \
+    XIR_FIELD_(ENUM, n, d, .default_value = { .i = default_ }, .members = type##_enum)
 #define REF(n, type, d)                XIR_FIELD_(REF,  n, d, .of = type##_class, .flags = XIR_FIELD_REQUIRED)
 #define OPT_REF(n, type, d)            XIR_FIELD_(REF,  n, d, .of = type##_class, .flags = XIR_FIELD_OPTIONAL)
 #define REFS(n, type, d)               XIR_FIELD_(REFS, n, d, .of = type##_class)
@@ -139,8 +143,10 @@
 #define REALS(n, d)                    XIR_FIELD_(REALS,   n, d, .flags = 0)
 #define TEXTS(n, d)                    XIR_FIELD_(TEXTS,   n, d, .flags = 0)
 #define RUNS(n, d)                     XIR_FIELD_(RUNS,    n, d, .flags = 0)
-#define NEED_I64(n, lo, hi, d)         XIR_FIELD_(I64,  n, d, .min = { .i = lo }, .max = { .i = hi }, .flags = XIR_FIELD_REQUIRED)
-#define NEED_REAL(n, lo, hi, d)        XIR_FIELD_(REAL, n, d, .min = { .r = lo }, .max = { .r = hi }, .flags = XIR_FIELD_REQUIRED)
+#define NEED_I64(n, lo, hi, d) \
+    XIR_FIELD_(I64,  n, d, .min = { .i = lo }, .max = { .i = hi }, .flags = XIR_FIELD_REQUIRED)
+#define NEED_REAL(n, lo, hi, d) \
+    XIR_FIELD_(REAL, n, d, .min = { .r = lo }, .max = { .r = hi }, .flags = XIR_FIELD_REQUIRED)
 #define NEED_TEXT(n, d)                XIR_FIELD_(TEXT, n, d, .flags = XIR_FIELD_REQUIRED)
 #define NEED_I64S(n, d)                XIR_FIELD_(I64S, n, d, .flags = XIR_FIELD_REQUIRED)
 #define OPT_I64S(n, d)                 XIR_FIELD_(I64S, n, d, .flags = XIR_FIELD_OPTIONAL)

@@ -39,14 +39,15 @@ typedef struct xir_run_options {
  *   XIR_E_LIMIT        more work than the options allow: the finding names the operation that was not begun
  *   XIR_E_CANCELLED    `cancel` has said so
  *   XIR_E_MEMORY, or what a kernel finds wrong: an index outside, for example */
-XIR_API xir_status xir_network_run(const xir_network *net, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
+XIR_API xir_status xir_network_run(const xir_network *net, const xir_array *const *inputs, size_t n_inputs,
+                                   xir_array **outputs,
                                    size_t n_outputs, const xir_run_options *options, xir_diags *why);
 
 /* Runs one operation; `inputs` NULL: its inputs must be Params with bytes. A NULL item is the op's own Params there,
  * or an absent input. Fills one array for each output of the op. Attributes and inputs are checked first: an op may
  * come from anywhere. */
-XIR_API xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs, size_t n_outputs,
-                              xir_diags *why);
+XIR_API xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
+                              size_t n_outputs, xir_diags *why);
 
 /* Whether there is a kernel for the class of an op; whether every op of a network has one. NULL, or the first op
  * that has none. */
@@ -119,7 +120,8 @@ XIR_API bool xir_kernel_stops(xir_kernel *at, uint64_t steps);
 
 /* Says what is wrong and returns `code`: the op's class and name are put before the sentence; `where` ("inputs/1")
  * may be NULL. */
-XIR_API xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, const char *format, ...) XIR_PRINTF(4, 5);
+XIR_API xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, const char *format,
+                                   ...) XIR_PRINTF(4, 5);
 
 XIR_END
 

@@ -62,7 +62,8 @@ typedef struct xir_format_reading {
 /* Gives Params `size` bytes of `data` from `offset` on. They are shared, not copied: the library keeps the memory or
  * the mapping as long as they are in use. XIR_E_BOUNDS outside of `data`, XIR_E_TYPE if the type of the Params takes
  * another number of bytes, XIR_E_MEMORY; without a finding. On failure the old bytes stay. */
-XIR_API xir_status xir_format_set_params(const xir_format_reading *how, xir_value *params, uint64_t offset, uint64_t size);
+XIR_API xir_status xir_format_set_params(const xir_format_reading *how, xir_value *params, uint64_t offset,
+                                         uint64_t size);
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 

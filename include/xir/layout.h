@@ -34,7 +34,8 @@ XIR_API xir_status xir_layout_check(const xir_layout *layout, xir_diags *why);
 
 /* New layouts from one: axes i and j exchanged; axis i taken out; an axis put before i (i = rank appends; unit only
  * for lower-case letters, otherwise 0). NULL with a finding if the index or axis is no good. */
-XIR_API const xir_layout *xir_layout_swap(xir_context *ctx, const xir_layout *layout, size_t i, size_t j, xir_diags *why);
+XIR_API const xir_layout *xir_layout_swap(xir_context *ctx, const xir_layout *layout, size_t i, size_t j,
+                                          xir_diags *why);
 XIR_API const xir_layout *xir_layout_erase(xir_context *ctx, const xir_layout *layout, size_t i, xir_diags *why);
 XIR_API const xir_layout *xir_layout_insert(xir_context *ctx, const xir_layout *layout, size_t i, char axis,
                                             int64_t unit, xir_diags *why);

@@ -19,7 +19,8 @@ typedef enum xir_framework {
 
 /* Returns an empty network of the newest version, or NULL without memory. Freeing accepts NULL and frees ops, values,
  * and bytes that nobody else holds. */
-XIR_API xir_network *xir_network_new(xir_context *ctx, const char *name, xir_framework framework, const char *framework_version);
+XIR_API xir_network *xir_network_new(xir_context *ctx, const char *name, xir_framework framework,
+                                     const char *framework_version);
 XIR_API void         xir_network_free(xir_network *net);
 
 /* Returns the context that the network was made with; it lives at least as long. */
@@ -96,7 +97,8 @@ XIR_API int64_t xir_network_next_value_id(const xir_network *net);
 /* Takes ops out although others use them: their consumers get an absent input in that place, which is a finding of
  * validate. */
 XIR_API xir_status xir_network_remove(xir_network *net, xir_op *op);
-XIR_API xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user, size_t *removed);
+XIR_API xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user,
+                                         size_t *removed);
 /* Takes several out and connects their neighbours: a use of output i of a removed op becomes a use of the op's
  * non-Params input i (its only one, if it has one). XIR_E_INVALID if there is none. Uses of their sub ops by others
  * become absent inputs. */

@@ -15,8 +15,8 @@ XIR_API xir_value *xir_params_new(xir_network *net, xir_str name, const xir_type
  * any more. `size` must be what the type takes (xir_type_bytes), otherwise NULL with a finding in the network; a
  * refused borrow does not call `release`. */
 XIR_API xir_value *xir_params_copy(xir_network *net, xir_str name, const xir_type *type, const void *data, size_t size);
-XIR_API xir_value *xir_params_borrow(xir_network *net, xir_str name, const xir_type *type, const void *data, size_t size,
-                                     void (*release)(void *user, const void *data), void *user);
+XIR_API xir_value *xir_params_borrow(xir_network *net, xir_str name, const xir_type *type, const void *data,
+                                     size_t size, void (*release)(void *user, const void *data), void *user);
 
 /* Gives bytes to Params that are there, as above. On failure the old bytes stay. */
 XIR_API xir_status xir_params_set_copy(xir_value *params, const void *data, size_t size);

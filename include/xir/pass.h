@@ -85,8 +85,10 @@ XIR_API const xir_any *xir_pass_config(const xir_pass *at, const char *key);
 XIR_API void xir_pass_changed(xir_pass *at, size_t n);
 /* Says what is wrong with an op (NULL: with the network) and returns `code`; or what people should know, without
  * failing. */
-XIR_API xir_status xir_pass_fail(xir_pass *at, xir_status code, const xir_op *op, const char *format, ...) XIR_PRINTF(4, 5);
-XIR_API void       xir_pass_diag(xir_pass *at, xir_severity severity, const xir_op *op, const char *format, ...) XIR_PRINTF(4, 5);
+XIR_API xir_status xir_pass_fail(xir_pass *at, xir_status code, const xir_op *op, const char *format,
+                                 ...) XIR_PRINTF(4, 5);
+XIR_API void       xir_pass_diag(xir_pass *at, xir_severity severity, const xir_op *op, const char *format,
+                                 ...) XIR_PRINTF(4, 5);
 XIR_API xir_diags *xir_pass_diags(xir_pass *at);
 
 /* ---- the list ------------------------------------------------------------------------------------------------- */
@@ -101,7 +103,8 @@ XIR_API const xir_pass_decl *xir_pass_at(xir_context *ctx, size_t i);
 
 /* Runs one pass with options as a pipeline writes them between its braces, "limit=1M"; NULL: the defaults. What it
  * needs is not run. `changes` may be NULL. Fails as xir_pipeline_run. */
-XIR_API xir_status xir_pass_run(xir_network *net, const char *name, const char *options, size_t *changes, xir_diags *why);
+XIR_API xir_status xir_pass_run(xir_network *net, const char *name, const char *options, size_t *changes,
+                                xir_diags *why);
 
 /* ---- pipelines ------------------------------------------------------------------------------------------------ */
 
@@ -185,12 +188,16 @@ typedef struct xir_pass_watch {
 /* Lists of names end with NULL; NULL is the empty list. */
 typedef struct xir_pass_settings {
     uint32_t              size;         /* XIR_INIT(xir_pass_settings) */
-    int                   level;        /* XIR_LEVEL_...: passes above it are left out; 0: none are. Needed passes stay */
-    const char *const    *disabled;     /* passes that are left out wherever they stand                                 */
-    const char *const    *required;     /* passes that run whatever their level                                         */
+    /* XIR_LEVEL_...: passes above it are left out; 0: none are. Needed passes stay */
+    int                   level;
+    /* passes that are left out wherever they stand                                 */
+    const char *const    *disabled;
+    /* passes that run whatever their level                                         */
+    const char *const    *required;
     const xir_map        *config;       /* "pass.option": for every place where the pipeline does not say it; other keys
                                            are for passes that know them. Values are texts, numbers, bools               */
-    bool                  no_needs;     /* what passes need has been run already                                        */
+    /* what passes need has been run already                                        */
+    bool                  no_needs;
     bool                  verify;       /* after every pass the network is validated (from when it is valid first), and
                                            compared with what it was if the pass says that it changed nothing             */
     const char           *dump_dir;     /* a folder, made if need be: the network at the start in 00-start.json, with its
@@ -220,8 +227,8 @@ XIR_API xir_status xir_pass_settings_check(xir_context *ctx, const xir_pass_sett
 XIR_API xir_status xir_pipeline_run(const xir_pipeline *pipeline, xir_network *net, const xir_pass_settings *settings,
                                     xir_pass_report *report, xir_diags *why);
 /* Runs it on a copy, which shares the bytes of parameters until they are written, and returns that; NULL on failure. */
-XIR_API xir_network *xir_pipeline_run_copy(const xir_pipeline *pipeline, const xir_network *net, const xir_pass_settings *settings,
-                                           xir_pass_report *report, xir_diags *why);
+XIR_API xir_network *xir_pipeline_run_copy(const xir_pipeline *pipeline, const xir_network *net,
+                                           const xir_pass_settings *settings, xir_pass_report *report, xir_diags *why);
 
 XIR_END
 

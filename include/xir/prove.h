@@ -21,11 +21,13 @@ typedef struct xir_proof_options {
     /* Each with its size. The others are random, as xir_array_random; their unknown dims are 1. */
     const xir_proof_input *inputs;
     size_t                 n_inputs;
-    bool                   each;         /* given arrays hold samples along their first dim, all as many: each is run on its own */
+    /* given arrays hold samples along their first dim, all as many: each is run on its own */
+    bool                   each;
     uint64_t               seed;
     double                 absolute;     /* how far numbers may be apart, see xir_array_compare; 0 both: 1e-4 each */
     double                 relative;
-    uint64_t               max_work;     /* of one run of a network, as in xir_run_options; 0: no limit                 */
+    /* of one run of a network, as in xir_run_options; 0: no limit                 */
+    uint64_t               max_work;
     bool                 (*cancel)(void *user);   /* as in xir_run_options */
     void                  *user;
 } xir_proof_options;

@@ -30,20 +30,25 @@ XIR_API double  xir_norm_ratios_at(const xir_norm_ratios *ratios, size_t i);
 /* New arrays: one after the other (same axis and form), the whole repeated, items [start, end). NULL with a finding. */
 XIR_API const xir_scales *xir_scales_concat(xir_context *ctx, const xir_scales *a, const xir_scales *b, xir_diags *why);
 XIR_API const xir_scales *xir_scales_repeat(xir_context *ctx, const xir_scales *scales, size_t times, xir_diags *why);
-XIR_API const xir_scales *xir_scales_slice(xir_context *ctx, const xir_scales *scales, size_t start, size_t end, xir_diags *why);
-XIR_API const xir_norm_ratios *xir_norm_ratios_concat(xir_context *ctx, const xir_norm_ratios *a, const xir_norm_ratios *b, xir_diags *why);
-XIR_API const xir_norm_ratios *xir_norm_ratios_repeat(xir_context *ctx, const xir_norm_ratios *ratios, size_t times, xir_diags *why);
-XIR_API const xir_norm_ratios *xir_norm_ratios_slice(xir_context *ctx, const xir_norm_ratios *ratios, size_t start, size_t end, xir_diags *why);
+XIR_API const xir_scales *xir_scales_slice(xir_context *ctx, const xir_scales *scales, size_t start, size_t end,
+                                           xir_diags *why);
+XIR_API const xir_norm_ratios *xir_norm_ratios_concat(xir_context *ctx, const xir_norm_ratios *a,
+                                                      const xir_norm_ratios *b, xir_diags *why);
+XIR_API const xir_norm_ratios *xir_norm_ratios_repeat(xir_context *ctx, const xir_norm_ratios *ratios, size_t times,
+                                                      xir_diags *why);
+XIR_API const xir_norm_ratios *xir_norm_ratios_slice(xir_context *ctx, const xir_norm_ratios *ratios, size_t start,
+                                                     size_t end, xir_diags *why);
 
 /* Quantised types over a storage type; `expressed` NULL is @fp(32). NULL with a finding. */
-XIR_API const xir_type *xir_type_calibrated(xir_context *ctx, double min, double max, double sat, const xir_type *storage,
-                                            const xir_type *expressed);
+XIR_API const xir_type *xir_type_calibrated(xir_context *ctx, double min, double max, double sat,
+                                            const xir_type *storage, const xir_type *expressed);
 XIR_API const xir_type *xir_type_normalized(xir_context *ctx, const xir_norm_ratios *ratios, const xir_type *storage,
                                             const xir_type *expressed);
-XIR_API const xir_type *xir_type_quantized(xir_context *ctx, const xir_scales *scale, const int64_t *zero_points, size_t n,
+XIR_API const xir_type *xir_type_quantized(xir_context *ctx, const xir_scales *scale,
+                                           const int64_t *zero_points, size_t n,
                                            const xir_type *storage, const xir_type *expressed);
-XIR_API const xir_type *xir_type_normalized_quantized(xir_context *ctx, const xir_type *normalized, const xir_scales *scale,
-                                                      const int64_t *zero_points, size_t n);
+XIR_API const xir_type *xir_type_normalized_quantized(xir_context *ctx, const xir_type *normalized,
+                                                      const xir_scales *scale, const int64_t *zero_points, size_t n);
 
 /* Parts of a quantised type, or of a tensor of one; NULL (or 0) where the type has no such part. */
 XIR_API const xir_scales      *xir_type_scale(const xir_type *type);
@@ -52,10 +57,14 @@ XIR_API xir_i64s               xir_type_zero_points(const xir_type *type);
 
 /* Variants with one part changed; tensors change their element type. NULL with a finding (XIR_E_TYPE) where the type
  * has no such part. */
-XIR_API const xir_type *xir_type_with_scale(xir_context *ctx, const xir_type *type, const xir_scales *scale, xir_diags *why);
-XIR_API const xir_type *xir_type_with_norm_ratios(xir_context *ctx, const xir_type *type, const xir_norm_ratios *ratios, xir_diags *why);
-XIR_API const xir_type *xir_type_with_zero_points(xir_context *ctx, const xir_type *type, const int64_t *zero, size_t n, xir_diags *why);
-XIR_API const xir_type *xir_type_with_storage(xir_context *ctx, const xir_type *type, const xir_type *storage, xir_diags *why);
+XIR_API const xir_type *xir_type_with_scale(xir_context *ctx, const xir_type *type, const xir_scales *scale,
+                                            xir_diags *why);
+XIR_API const xir_type *xir_type_with_norm_ratios(xir_context *ctx, const xir_type *type, const xir_norm_ratios *ratios,
+                                                  xir_diags *why);
+XIR_API const xir_type *xir_type_with_zero_points(xir_context *ctx, const xir_type *type, const int64_t *zero, size_t n,
+                                                  xir_diags *why);
+XIR_API const xir_type *xir_type_with_storage(xir_context *ctx, const xir_type *type, const xir_type *storage,
+                                              xir_diags *why);
 
 /* Scalars: single numbers as objects. */
 XIR_API const xir_scalar *xir_scalar_bool(xir_context *ctx, bool v);

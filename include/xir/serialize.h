@@ -72,7 +72,8 @@ XIR_API xir_status xir_raw_find(const char *json_path, char *out, size_t room, s
 
 /* Both files, params first, so that a torn pair is noticed by params_md5. Both are complete and flushed before
  * either takes its name. `raw_path` NULL is `X.raw` beside `X.json`. */
-XIR_API xir_status xir_json_raw_save(xir_network *net, const char *json_path, const char *raw_path, unsigned flags, xir_diags *why);
+XIR_API xir_status xir_json_raw_save(xir_network *net, const char *json_path, const char *raw_path, unsigned flags,
+                                     xir_diags *why);
 
 /* ---- any format -------------------------------------------------------------------------------------------------- */
 
@@ -107,7 +108,8 @@ typedef struct xir_load_options {
  * shortens such a file raises SIGBUS at the next access of what is gone (docs/formats.md says what helps). NULL with
  * findings: XIR_E_IO what the system refused, XIR_E_UNKNOWN no format that is known, XIR_E_UNSUPPORTED a format that
  * cannot be read, XIR_E_INVALID options that contradict each other or the format, others what the file is guilty of. */
-XIR_API xir_network *xir_network_load(xir_context *ctx, const char *path, const xir_load_options *options, xir_diags *why);
+XIR_API xir_network *xir_network_load(xir_context *ctx, const char *path, const xir_load_options *options,
+                                      xir_diags *why);
 /* The same from memory: copied, or with `lazy` borrowed, which the caller then keeps as long as the network, or a
  * clone of it, has the parameters. `name` stands for the file in findings. */
 XIR_API xir_network *xir_network_read(xir_context *ctx, const void *data, size_t size, xir_str name,
@@ -131,7 +133,8 @@ typedef struct xir_save_options {
 /* A network into a file, which is flushed and then replaced at once, or is as before if anything fails. The same
  * network gives the same bytes. Validates first unless told not to. XIR_E_MISSING if some parameters have bytes and
  * others lack them; XIR_E_LIMIT if the format cannot hold so much, naming one that can. */
-XIR_API xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options, xir_diags *why);
+XIR_API xir_status xir_network_save(xir_network *net, const char *path, const xir_save_options *options,
+                                    xir_diags *why);
 /* Removes the temporary files of all saves that are at work in this process, eight at most: for a handler of signals
  * that ends the program, which may call it, before _exit. The files that were to be replaced are as they were. */
 XIR_API void xir_abandon_saves(void);
@@ -162,37 +165,39 @@ XIR_API xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_
  * tells. `ctx` NULL: the library's formats. */
 XIR_API const char *xir_format_detect(xir_context *ctx, const void *head, size_t size, uint64_t total, xir_str name);
 
-/* ---- parameters in a file of their own ------------------------------------------------------------------------------ */
+/* ---- parameters in a file of their own -------------------------------------------------------------------------- */
 
 /* Of a format that keeps parameters in a file next to that of the structure (xir_format_info.pair): the file that is
  * there, or the one that saving writes. *size is the length of its name, which is written, terminated, to `out` if
  * `room` is larger than that; 0: there is none, or the format has none. `ctx` NULL: a format of the library.
  * XIR_E_UNKNOWN for a word that is no format; XIR_E_MEMORY: nobody knows whether there is one. */
-XIR_API xir_status xir_params_file_find(xir_context *ctx, const char *format, const char *path, char *out, size_t room, size_t *size,
-                                        xir_diags *why);
-XIR_API xir_status xir_params_file_name(xir_context *ctx, const char *format, const char *path, char *out, size_t room, size_t *size,
-                                        xir_diags *why);
+XIR_API xir_status xir_params_file_find(xir_context *ctx, const char *format, const char *path, char *out, size_t room,
+                                        size_t *size, xir_diags *why);
+XIR_API xir_status xir_params_file_name(xir_context *ctx, const char *format, const char *path, char *out, size_t room,
+                                        size_t *size, xir_diags *why);
 
 /* Gives a network its parameters alone: from a file, which may be a pipe, or from memory, which is copied or with
  * `lazy` borrowed as by xir_network_read. All or nothing. Writes them alone: to a file, which is replaced at once,
  * or to a function. The options name the format; what they say of the structure is not looked at. */
-XIR_API xir_status xir_network_load_params(xir_network *net, const char *path, const xir_load_options *options, xir_diags *why);
+XIR_API xir_status xir_network_load_params(xir_network *net, const char *path, const xir_load_options *options,
+                                           xir_diags *why);
 XIR_API xir_status xir_network_read_params(xir_network *net, const void *data, size_t size, xir_str name,
                                            const xir_load_options *options, xir_diags *why);
-XIR_API xir_status xir_network_save_params(xir_network *net, const char *path, const xir_save_options *options, xir_diags *why);
-XIR_API xir_status xir_network_write_params(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
-                                            xir_diags *why);
+XIR_API xir_status xir_network_save_params(xir_network *net, const char *path, const xir_save_options *options,
+                                           xir_diags *why);
+XIR_API xir_status xir_network_write_params(xir_network *net, xir_write_fn *write, void *user,
+                                            const xir_save_options *options, xir_diags *why);
 
-/* ---- places in a text ------------------------------------------------------------------------------------------------ */
+/* ---- places in a text ------------------------------------------------------------------------------------------- */
 
 /* Copies findings about a network that was read from a text, first those whose place the format finds: by a path
  * like "/ops/3/stride_width", or by a byte. They get file, byte, line and column, and come in the order of the text.
  * The others follow as they are, with the file. XIR_E_MEMORY, or XIR_E_UNKNOWN for a word that is no format: then
  * nothing is copied, and `out` says why. */
-XIR_API xir_status xir_format_place_findings(xir_context *ctx, const char *format, xir_str text, xir_str file, const xir_diags *from,
-                                             xir_diags *out);
+XIR_API xir_status xir_format_place_findings(xir_context *ctx, const char *format, xir_str text, xir_str file,
+                                             const xir_diags *from, xir_diags *out);
 
-/* ---- parts of networks --------------------------------------------------------------------------------------------- */
+/* ---- parts of networks ------------------------------------------------------------------------------------------ */
 
 /* A type or any other object, an op, a value alone, in any format: as they stand inside a network, without bytes of
  * parameters. The word of the format must be given, since so little does not tell it. Objects print in the newest
@@ -200,16 +205,20 @@ XIR_API xir_status xir_format_place_findings(xir_context *ctx, const char *forma
 XIR_API xir_status xir_object_write(xir_context *ctx, const xir_object *object, const char *format, xir_write_fn *write,
                                     void *user, xir_diags *why);
 XIR_API xir_status xir_op_write(const xir_op *op, const char *format, xir_write_fn *write, void *user, xir_diags *why);
-XIR_API xir_status xir_value_write(const xir_value *value, const char *format, xir_write_fn *write, void *user, xir_diags *why);
+XIR_API xir_status xir_value_write(const xir_value *value, const char *format, xir_write_fn *write, void *user,
+                                   xir_diags *why);
 
 /* The same back; NULL with a finding. An object belongs to the context. An op is not placed; ids as in the file are
  * kept for placing; values that the network has are found by v_id, others are made. A value is the network's one of
  * that v_id, or a new one that nothing makes. */
-XIR_API const xir_object *xir_object_read(xir_context *ctx, const void *data, size_t size, const char *format, xir_diags *why);
-XIR_API xir_op           *xir_op_read(xir_network *net, const void *data, size_t size, const char *format, xir_diags *why);
-XIR_API xir_value        *xir_value_read(xir_network *net, const void *data, size_t size, const char *format, xir_diags *why);
+XIR_API const xir_object *xir_object_read(xir_context *ctx, const void *data, size_t size, const char *format,
+                                          xir_diags *why);
+XIR_API xir_op           *xir_op_read(xir_network *net, const void *data, size_t size, const char *format,
+                                      xir_diags *why);
+XIR_API xir_value        *xir_value_read(xir_network *net, const void *data, size_t size, const char *format,
+                                         xir_diags *why);
 
-/* ---- one format --------------------------------------------------------------------------------------------------- */
+/* ---- one format ------------------------------------------------------------------------------------------------- */
 
 /* The original's CreateFromMSGFile and dumpMSGToFile, CreateFromFlatFile and dumpFlatToFile; flags as for raw and
  * JSON files (XIR_LOAD_…, XIR_SAVE_…). Its lazyLoadParams(ptr, size) is xir_raw_read with XIR_LOAD_LAZY. */

@@ -41,7 +41,8 @@ XIR_API xir_at xir_at_line(xir_at at, const char *file, int line);
 #else
 #define XIR_ZERO_
 #define XIR_ARGS_(type, ...) &(type){ __VA_ARGS__ }
-#define XIR_INTS_(...)       (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)
+#define XIR_INTS_(...) \
+    (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)
 #endif
 
 /* An Input op with one argument, or with several: the op then, whose outputs they are. */
@@ -83,7 +84,8 @@ XIR_API xir_max_pool2d_attrs xir_max_pool2d_attrs_square(int64_t k, int64_t stri
 XIR_API xir_value *xir_build_relu(xir_at at, xir_value *input, const char *name);
 #define XIR_RELU(at, x) xir_build_relu(xir_at_line((at), __FILE__, __LINE__), (x), NULL)
 /* alpha * lhs + beta * rhs with one factor each. */
-XIR_API xir_value *xir_build_add(xir_at at, xir_value *lhs, xir_value *rhs, double alpha, double beta, const char *name);
+XIR_API xir_value *xir_build_add(xir_at at, xir_value *lhs, xir_value *rhs, double alpha, double beta,
+                                 const char *name);
 XIR_API xir_value *xir_build_cast(xir_at at, xir_value *input, const xir_type *target, const char *name);
 /* To the power of one number, which becomes Params of one element: fp64 for an fp64 input, fp32 for fp32 and
  * quantised ones. XIR_E_UNSUPPORTED for others: their Params are the caller's to make. */

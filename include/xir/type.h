@@ -49,7 +49,8 @@ XIR_API const xir_type *xir_type_tensor_text(xir_context *ctx, const xir_type *e
 XIR_API xir_type_kind xir_type_kind_of(const xir_type *type);
 XIR_API bool          xir_type_equal(const xir_type *a, const xir_type *b);
 XIR_API bool          xir_type_is_scalar(const xir_type *type);
-XIR_API bool          xir_type_is_quantized(const xir_type *type);  /* calibrated and normalized too; of a tensor ask its element */
+/* calibrated and normalized too; of a tensor ask its element */
+XIR_API bool          xir_type_is_quantized(const xir_type *type);
 /* Bits that one element is stored in: 8 for @bool, 32 for @tf(32), the storage type's for quantised types, the
  * element's for tensors; 0 for a type of an unknown class. */
 XIR_API uint64_t      xir_type_storage_bits(const xir_type *type);
@@ -83,16 +84,22 @@ XIR_API const xir_distr *xir_type_distr(const xir_type *type, const int64_t *axe
 
 /* Variants of a tensor type: a new type with one thing changed; NULL with a finding if layout or distributions do
  * not fit the shape then. A layout of nothing but `*` follows the rank. A NULL layout is the default. */
-XIR_API const xir_type *xir_type_with_element(xir_context *ctx, const xir_type *type, const xir_type *element, xir_diags *why);
-XIR_API const xir_type *xir_type_with_layout(xir_context *ctx, const xir_type *type, const xir_layout *layout, xir_diags *why);
-XIR_API const xir_type *xir_type_with_shape(xir_context *ctx, const xir_type *type, const int64_t *dims, size_t rank, xir_diags *why);
+XIR_API const xir_type *xir_type_with_element(xir_context *ctx, const xir_type *type, const xir_type *element,
+                                              xir_diags *why);
+XIR_API const xir_type *xir_type_with_layout(xir_context *ctx, const xir_type *type, const xir_layout *layout,
+                                             xir_diags *why);
+XIR_API const xir_type *xir_type_with_shape(xir_context *ctx, const xir_type *type, const int64_t *dims, size_t rank,
+                                            xir_diags *why);
 /* Adds a distribution over dims that have none (all valid; createAddMergedDistr), replaces the one over its dims
  * (mutateMergedDistr), or takes one out. XIR_E_EXISTS and XIR_E_MISSING are the findings. */
-XIR_API const xir_type *xir_type_add_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n, xir_diags *why);
-XIR_API const xir_type *xir_type_set_distr(xir_context *ctx, const xir_type *type, const xir_distr *distr, xir_diags *why);
+XIR_API const xir_type *xir_type_add_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
+                                           xir_diags *why);
+XIR_API const xir_type *xir_type_set_distr(xir_context *ctx, const xir_type *type, const xir_distr *distr,
+                                           xir_diags *why);
 XIR_API const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
                                             int64_t start, int64_t end, bool valid, xir_diags *why);
-XIR_API const xir_type *xir_type_remove_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n, xir_diags *why);
+XIR_API const xir_type *xir_type_remove_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
+                                              xir_diags *why);
 
 /* The type as an object, for what works on any: xir_object_get, xir_object_class. NULL gives NULL. */
 XIR_API const xir_object *xir_type_object(const xir_type *type);

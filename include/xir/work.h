@@ -38,7 +38,7 @@ static inline uint64_t xir_work_steps(const xir_work *work) {
  *   XIR_E_ABI */
 XIR_API xir_status xir_op_work(const xir_op *op, xir_work *out, xir_diags *why);
 
-/* ---- for WORK functions -------------------------------------------------------------------------------------------- */
+/* ---- for WORK functions ----------------------------------------------------------------------------------------- */
 
 /* A WORK function sees what an inference function sees, and the types of the outputs (xir_infer_output). It adds up
  * what the op takes and returns xir_work_result. It must bear any types: the op may not have been checked. */

@@ -78,5 +78,6 @@ static const char *const needs[] = { "infer", NULL };   /* types of constants */
 
 const xir_pass_decl inverse_pass = {
     XIR_PASS_HEAD("inverse", "a division by constants becomes a multiplication by their inverses"),
-    .level = XIR_LEVEL_FAST, .needs = needs, .options = options, .n_options = sizeof options / sizeof *options, .run = run,
+    .level = XIR_LEVEL_FAST, .needs = needs, .options = options, .n_options = sizeof options / sizeof *options,
+    .run = run,
 };

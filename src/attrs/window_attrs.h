@@ -37,7 +37,8 @@ typedef struct window_attrs {
 
 /* ---- convolutions --------------------------------------------------------------------------------------------- */
 
-#define CONV_ATTRS(count, ...)     { .n = count, .along = { __VA_ARGS__ }, .groups = a->groups, .mode = a->padding_mode }
+#define CONV_ATTRS(count, ...) \
+    { .n = count, .along = { __VA_ARGS__ }, .groups = a->groups, .mode = a->padding_mode }
 #define SPREAD_ATTRS(count, ...)   { .n = count, .along = { __VA_ARGS__ }, .groups = a->groups, .transposed = true }
 #define SPREAD_D(a)  { DILATED_D(a), .extra = (a)->output_pad_depth  }
 #define SPREAD_H(a)  { DILATED_H(a), .extra = (a)->output_pad_height }
@@ -95,7 +96,8 @@ static inline window_attrs max_pool3d_windows(const xir_max_pool3d_attrs *a) {
 /* ---- Unfold --------------------------------------------------------------------------------------------------- */
 
 static inline window_attrs unfold_windows(const xir_unfold_attrs *a) {
-    return (window_attrs){ .n = 2, .along = { { DILATED_H(a), .size = a->kernel_height }, { DILATED_W(a), .size = a->kernel_width } } };
+    return (window_attrs){ .n = 2, .along = { { DILATED_H(a), .size = a->kernel_height },
+                                              { DILATED_W(a), .size = a->kernel_width } } };
 }
 
 #undef STEPS_D

@@ -16,13 +16,15 @@ static void print_type(const xir_type *type, char *out, size_t room) {
     else if (element) buffer_put(&b, element->cls->key.data, element->cls->key.size);
     int n = snprintf(out, room, "%.*s [", b.failed ? 0 : (int)b.size, b.data ? b.data : "");
     for (size_t k = 0; k < xir_type_rank(type) && n > 0 && (size_t)n < room; k++) {
-        n += snprintf(out + n, room - (size_t)n, "%s%lld", k ? "," : "", (long long)xir_type_dim(type, (int64_t)k, false));
+        n += snprintf(out + n, room - (size_t)n, "%s%lld", k ? "," : "",
+                      (long long)xir_type_dim(type, (int64_t)k, false));
     }
     if (n > 0 && (size_t)n < room) snprintf(out + n, room - (size_t)n, "]");
     buffer_free(&b);
 }
 
-xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *actual, const xir_type **out, sentence *why) {
+xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *actual, const xir_type **out,
+                 sentence *why) {
     *out = actual;
     if (!xir_type_as_tensor(declared)) return XIR_OK;
     bool same_element = xir_type_equal(xir_type_element(declared), xir_type_element(actual));
@@ -47,7 +49,7 @@ xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *act
     return XIR_E_MEMORY;
 }
 
-/* ---- inference over actual types ---------------------------------------------------------------------------------- */
+/* ---- inference over actual types -------------------------------------------------------------------------------- */
 
 /* Values that stand for the inputs of one run. */
 typedef struct stand_in {
@@ -99,7 +101,8 @@ static xir_status ask(xir_kernel *at, int seen, question *q, xir_diags *why) {
     }
     xir_status status = stand_ins(at, seen, in, values);
     if (status) return status;
-    infer_start(&q->infer, at->op->net, at->op->cls, at->op->attrs, at->op->target, values, at->n_inputs, name_text(at->op->name), why);
+    infer_start(&q->infer, at->op->net, at->op->cls, at->op->attrs, at->op->target, values, at->n_inputs,
+                name_text(at->op->name), why);
     q->infer.home = context_home(at->ctx);
     q->infer.run = at->op;
     return XIR_OK;
@@ -150,7 +153,8 @@ static xir_status settle(xir_kernel *at, size_t i, bool inferred) {
     const xir_type *declared = at->op->outputs[i].type;
     if (!inferred) out->type = declared;
     out->followed = inferred;
-    if (!xir_type_as_tensor(declared) || !xir_type_as_tensor(out->type) || xir_type_equal(out->type, declared)) return XIR_OK;
+    if (!xir_type_as_tensor(declared) || !xir_type_as_tensor(out->type) || xir_type_equal(out->type, declared))
+        return XIR_OK;
     size_t rank = xir_type_rank(out->type);
     bool fits = rank == xir_type_rank(declared);
     for (size_t k = 0; fits && k < rank; k++) {

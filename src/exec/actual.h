@@ -13,7 +13,8 @@ typedef struct sentence { char text[460]; } sentence;
 
 /* The type of an array in place of a value: the value's, with the array's dims. Otherwise a status, and a sentence
  * that says why. */
-xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *actual, const xir_type **out, sentence *why);
+xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *actual, const xir_type **out,
+                 sentence *why);
 
 /* Gives the outputs of a kernel, whose inputs are there, their types: what inference says, with the elements that
  * the network says. Dims that inference does not know are unknown, whatever the network says: the kernel gives them.

@@ -12,9 +12,11 @@ static xir_status measure(const xir_type *type, uint64_t *size, size_t *count, x
     if (!xir_type_as_tensor(type)) return array_fail(why, XIR_E_TYPE, "an array needs a tensor type");
     xir_status status = xir_type_elements(type, &n);
     if (!status) status = xir_type_bytes(type, size);
-    if (status == XIR_E_BOUNDS) return array_fail(why, status, "an array needs known dims, the type has an unknown one");
+    if (status == XIR_E_BOUNDS)
+        return array_fail(why, status, "an array needs known dims, the type has an unknown one");
     if (status) return array_fail(why, status, status == XIR_E_LIMIT ? "an array of more bytes than 64 bits can count"
-                                                                     : "how the elements of an array are stored is not known");
+                                                                     : "how the elements of an array are stored is "
+                                                                         "not known");
     if ((uint64_t)n > SIZE_MAX / 16 || *size > SIZE_MAX / 16) {
         return array_fail(why, XIR_E_LIMIT, "an array of %lld elements is too large", (long long)n);
     }
@@ -23,7 +25,8 @@ static xir_status measure(const xir_type *type, uint64_t *size, size_t *count, x
 }
 
 /* Takes the blob over, also when it fails. */
-static xir_status make(xir_context *ctx, const xir_type *type, blob *data, size_t count, xir_array **out, xir_diags *why) {
+static xir_status make(xir_context *ctx, const xir_type *type, blob *data, size_t count, xir_array **out,
+                       xir_diags *why) {
     const xir_type *own = (const xir_type *)home_intern(context_home(ctx), xir_type_object(type));
     xir_array *array = own ? mem_new(&ctx->alloc, sizeof *array) : NULL;
     if (!array) {
@@ -73,8 +76,8 @@ xir_status array_as(const xir_array *array, const xir_type *type, xir_array **ou
     xir_status status = measure(type, &size, &count, why);
     if (status) return status;
     if (size != there) {
-        return array_fail(why, XIR_E_BOUNDS, "an array of %llu bytes cannot have a type of %llu", (unsigned long long)there,
-                          (unsigned long long)size);
+        return array_fail(why, XIR_E_BOUNDS, "an array of %llu bytes cannot have a type of %llu",
+                          (unsigned long long)there, (unsigned long long)size);
     }
     if (array->data) blob_retain(array->data);
     return make(array->ctx, type, array->data, count, out, why);
@@ -93,11 +96,12 @@ xir_status array_of_params(const xir_value *value, xir_array **out, xir_diags *w
     blob *data = value_params(value)->data;
     if (size && !bytes) {
         bool gone = data && data->size;
-        return array_fail(why, gone ? XIR_E_IO : XIR_E_MISSING, "parameter '%.*s' has no bytes%s", CLIP_TO(name, 80), gone ? " any more" : "");
+        return array_fail(why, gone ? XIR_E_IO : XIR_E_MISSING, "parameter '%.*s' has no bytes%s", CLIP_TO(name, 80),
+                          gone ? " any more" : "");
     }
     if (size != there) {
-        return array_fail(why, XIR_E_BOUNDS, "parameter '%.*s' has %llu bytes, its type takes %llu", CLIP_TO(name, 80), (unsigned long long)there,
-                          (unsigned long long)size);
+        return array_fail(why, XIR_E_BOUNDS, "parameter '%.*s' has %llu bytes, its type takes %llu", CLIP_TO(name, 80),
+                          (unsigned long long)there, (unsigned long long)size);
     }
     if (data) blob_retain(data);
     return make(value_net(value)->ctx, value->type, data, count, out, why);
@@ -201,7 +205,8 @@ static void compare_one(double a, double b, double absolute, double relative, si
     }
 }
 
-xir_status xir_array_compare(const xir_array *a, const xir_array *b, double absolute, double relative, xir_difference *out) {
+xir_status xir_array_compare(const xir_array *a, const xir_array *b, double absolute, double relative,
+                             xir_difference *out) {
     enum { AT_ONCE = 512 };
     double x[AT_ONCE], y[AT_ONCE];
     *out = (xir_difference){ .first = SIZE_MAX, .same_shape = same_shape(a->type, b->type) };
@@ -251,7 +256,8 @@ xir_array *xir_array_random(xir_context *ctx, const xir_type *type, uint64_t see
     bool real = elements_are_real(&e);
     for (size_t i = 0; i < array->count; i++) {
         if (real) elements_write_reals(&e, bytes, i, 1, &(double){ next_normal(&seed) });
-        else elements_write_i64s(&e, bytes, i, 1, &(int64_t){ (int64_t)(next_bits(&seed) % (e.format.kind == ELEMENT_BOOL ? 2 : 10)) });
+        else elements_write_i64s(&e, bytes, i, 1,
+                                 &(int64_t){ (int64_t)(next_bits(&seed) % (e.format.kind == ELEMENT_BOOL ? 2 : 10)) });
     }
     elements_close(&e);
     return array;

@@ -22,6 +22,8 @@ xir_status array_of_params(const xir_value *params, xir_array **out, xir_diags *
 /* A finding without a place; returns `code`. */
 #define array_fail(why, code, ...) diag_fail((why), (code), (xir_str){ 0 }, __VA_ARGS__)
 
-static inline uint8_t *array_bytes(const xir_array *array) { return array->data ? (uint8_t *)(uintptr_t)array->data->bytes : NULL; }
+static inline uint8_t *array_bytes(const xir_array *array) {
+    return array->data ? (uint8_t *)(uintptr_t)array->data->bytes : NULL;
+}
 
 #endif

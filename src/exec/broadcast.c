@@ -10,7 +10,8 @@ static xir_status find_strides(xir_kernel *at, size_t input, const xir_type *to,
         size_t o = rank - 1 - k;
         int64_t dim = k < own ? xir_type_dim(type, (int64_t)(own - 1 - k), false) : 1;
         if (dim != 1 && dim != xir_type_dim(to, (int64_t)o, false)) {
-            return xir_kernel_fail(at, XIR_E_INVALID, NULL, "dim -%zu of input %zu is not broadcast to the output's", k + 1, input);
+            return xir_kernel_fail(at, XIR_E_INVALID, NULL, "dim -%zu of input %zu is not broadcast to the output's",
+                                   k + 1, input);
         }
         strides[o] = dim == 1 ? 0 : stride;
         stride *= (size_t)dim;
@@ -38,7 +39,8 @@ xir_status broadcast_open(broadcast *b, xir_kernel *at, size_t n) {
     const xir_type *to = xir_kernel_output_type(at, 0);
     *b = (broadcast){ .n_inputs = n, .rank = xir_type_rank(to), .rows = 1, .length = 1, .kernel = at };
     int64_t elements;
-    if (xir_type_elements(to, &elements)) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "outputs/0", "its dims are not known");
+    if (xir_type_elements(to, &elements))
+        return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "outputs/0", "its dims are not known");
     size_t *room = xir_kernel_alloc(at, (b->rank + 1) * (n + 2), sizeof *room);
     if (!room) return XIR_E_MEMORY;
     b->dims = room;

@@ -18,7 +18,8 @@ typedef struct carrier {
 /* The elements of another input, which has the same ones, as `m` has its own. NULL without memory. */
 static inline const char *carried_input(xir_kernel *at, const carrier *m, size_t input) {
     if (m->as == CARRIED_BYTES) return xir_kernel_bytes(at, input);
-    return m->as == CARRIED_REALS ? (const char *)xir_kernel_reals(at, input) : (const char *)xir_kernel_i64s(at, input);
+    return m->as == CARRIED_REALS ? (const char *)xir_kernel_reals(at, input)
+           : (const char *)xir_kernel_i64s(at, input);
 }
 
 /* As numbers, whatever the elements are. False without memory. */

@@ -37,7 +37,8 @@ xir_status refuse_padding(xir_kernel *at, size_t input) {
     xir_refs distrs = xir_type_as_tensor(xir_kernel_input_type(at, input))->merged_distrs;
     for (size_t i = 0; i < distrs.size; i++) {
         if (distrs.data[i] && xir_distr_total_invalid((const xir_distr *)distrs.data[i])) {
-            return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "it has elements that are padding, which must take no part: the "
+            return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                                   "it has elements that are padding, which must take no part: the "
                                    "executor does not leave them out");
         }
     }

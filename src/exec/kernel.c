@@ -37,8 +37,12 @@ const void   *xir_kernel_attrs(const xir_kernel *at)         { return at->op->at
 size_t        xir_kernel_input_count(const xir_kernel *at)   { return at->n_inputs; }
 size_t        xir_kernel_output_count(const xir_kernel *at)  { return at->n_outputs; }
 
-const xir_type *xir_kernel_input_type(const xir_kernel *at, size_t i)  { return i < at->n_inputs ? at->inputs[i].type : NULL; }
-const xir_type *xir_kernel_output_type(const xir_kernel *at, size_t i) { return i < at->n_outputs ? at->outputs[i].type : NULL; }
+const xir_type *xir_kernel_input_type(const xir_kernel *at, size_t i) {
+    return i < at->n_inputs ? at->inputs[i].type : NULL;
+}
+const xir_type *xir_kernel_output_type(const xir_kernel *at, size_t i) {
+    return i < at->n_outputs ? at->outputs[i].type : NULL;
+}
 
 bool xir_kernel_is_real(const xir_type *type) {
     const xir_type *element = xir_type_as_tensor(type) ? xir_type_element(type) : type;
@@ -65,8 +69,10 @@ xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, c
         snprintf(path, sizeof path, "%s", where);
     }
     xir_str key = at->op->cls->key, name = name_text(at->op->name);
-    if (!name.size) return xir_diags_add(at->why, XIR_ERROR, code, xir_str_of(path), "%.*s: %s", (int)key.size, key.data, sentence);
-    return xir_diags_add(at->why, XIR_ERROR, code, xir_str_of(path), "%.*s '%.*s': %s", (int)key.size, key.data, CLIP_TO(name, 80), sentence);
+    if (!name.size)
+        return xir_diags_add(at->why, XIR_ERROR, code, xir_str_of(path), "%.*s: %s", (int)key.size, key.data, sentence);
+    return xir_diags_add(at->why, XIR_ERROR, code, xir_str_of(path), "%.*s '%.*s': %s", (int)key.size, key.data,
+                         CLIP_TO(name, 80), sentence);
 }
 
 /* For calls that have said what is wrong. */
@@ -75,13 +81,16 @@ static xir_status failed(xir_kernel *at, xir_status status) {
     return status;
 }
 
-static xir_status no_memory(xir_kernel *at) { return xir_kernel_fail(at, XIR_E_MEMORY, NULL, "no memory for its numbers"); }
+static xir_status no_memory(xir_kernel *at) {
+    return xir_kernel_fail(at, XIR_E_MEMORY, NULL, "no memory for its numbers");
+}
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
 /* Converts all elements of an array, as reals or as integers; `normalised`: without their ratios. NULL with a
  * finding. */
-static void *convert(xir_kernel *at, const xir_array *array, const xir_type *type, bool real, bool normalised, const char *where) {
+static void *convert(xir_kernel *at, const xir_array *array, const xir_type *type, bool real, bool normalised,
+                     const char *where) {
     tensor_elements e;
     void *out = take(at, array->count, 8);
     if (!out) {
@@ -90,7 +99,8 @@ static void *convert(xir_kernel *at, const xir_array *array, const xir_type *typ
     }
     xir_status status = elements_open(&e, &at->ctx->alloc, type, NULL);
     if (status) {
-        xir_kernel_fail(at, status, where, "%s", status == XIR_E_MEMORY ? "no memory" : "its elements cannot be taken as numbers");
+        xir_kernel_fail(at, status, where, "%s", status == XIR_E_MEMORY ? "no memory"
+                        : "its elements cannot be taken as numbers");
         return NULL;
     }
     const void *bytes = array->data ? array->data->bytes : NULL;
@@ -166,16 +176,19 @@ xir_status xir_kernel_result(xir_kernel *at, size_t i, const int64_t *dims, size
     char where[32];
     snprintf(where, sizeof where, "outputs/%zu", i);
     const xir_type *known = xir_kernel_output_type(at, i);
-    if (!xir_type_as_tensor(known)) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, where, "its element type is not known");
+    if (!xir_type_as_tensor(known))
+        return xir_kernel_fail(at, XIR_E_UNSUPPORTED, where, "its element type is not known");
     bool fits = xir_type_rank(known) == rank;
     for (size_t k = 0; fits && k < rank; k++) {
         int64_t dim = xir_type_dim(known, (int64_t)k, false);
-        if (dims[k] < 0) return xir_kernel_fail(at, XIR_E_INVALID, where, "dim %zu is computed as %lld", k, (long long)dims[k]);
+        if (dims[k] < 0)
+            return xir_kernel_fail(at, XIR_E_INVALID, where, "dim %zu is computed as %lld", k, (long long)dims[k]);
         if (dim < 0 || dim == dims[k]) continue;
-        return xir_kernel_fail(at, XIR_E_INVALID, where, "dim %zu is computed as %lld, its type says %lld", k, (long long)dims[k],
-                               (long long)dim);
+        return xir_kernel_fail(at, XIR_E_INVALID, where, "dim %zu is computed as %lld, its type says %lld", k,
+                               (long long)dims[k], (long long)dim);
     }
-    const xir_type *type = xir_type_tensor(at->ctx, xir_type_element(known), fits ? xir_type_layout(known) : NULL, dims, rank);
+    const xir_type *type = xir_type_tensor(at->ctx, xir_type_element(known), fits ? xir_type_layout(known) : NULL,
+                                           dims, rank);
     if (!type) return no_memory(at);
     at->outputs[i].type = type;
     forget(&at->outputs[i], OUTPUT_NONE);
@@ -216,7 +229,8 @@ bool xir_kernel_same_elements(const xir_kernel *at, size_t output_at, size_t inp
     const xir_type *in = xir_kernel_input_type(at, input_at), *out = xir_kernel_output_type(at, output_at);
     if (!xir_type_as_tensor(in) || !xir_type_as_tensor(out)) return false;
     if (xir_type_equal(xir_type_element(in), xir_type_element(out))) return true;
-    return at->outputs[output_at].followed && xir_type_is_quantized(xir_type_element(in)) && xir_type_is_quantized(xir_type_element(out)) &&
+    return at->outputs[output_at].followed && xir_type_is_quantized(xir_type_element(in)) &&
+           xir_type_is_quantized(xir_type_element(out)) &&
            xir_type_equal(xir_type_storage(in), xir_type_storage(out));
 }
 
@@ -233,7 +247,8 @@ xir_status xir_kernel_forward(xir_kernel *at, size_t i, size_t from) {
         return status;
     }
     /* The network says that the result has other elements than the operation gives: the same numbers in these. */
-    if (n != in->array->count) return xir_kernel_fail(at, XIR_E_INVALID, NULL, "%zu elements cannot be %zu", in->array->count, n);
+    if (n != in->array->count)
+        return xir_kernel_fail(at, XIR_E_INVALID, NULL, "%zu elements cannot be %zu", in->array->count, n);
     bool real = xir_kernel_is_real(in->type) || xir_kernel_is_real(out->type);
     const void *values = real ? (const void *)xir_kernel_reals(at, from) : xir_kernel_i64s(at, from);
     void *to = real ? (void *)xir_kernel_real_out(at, i) : xir_kernel_i64_out(at, i);
@@ -265,10 +280,12 @@ static xir_status apply_cut(xir_kernel *at, kernel_output *out, size_t n) {
     int64_t axis = xir_scales_axis(cut) + (xir_scales_axis(cut) < 0 ? (int64_t)rank : 0);
     if (count > 1 && (axis < 0 || (size_t)axis >= rank || (size_t)xir_type_dim(out->type, axis, false) != count)) {
         const char *where = at->op->cls->normalised->cut->name.data;
-        return xir_kernel_fail(at, XIR_E_INVALID, where, "%zu scales are not one for each element of dim %lld of the output", count,
+        return xir_kernel_fail(at, XIR_E_INVALID, where,
+                               "%zu scales are not one for each element of dim %lld of the output", count,
                                (long long)axis);
     }
-    for (size_t k = (size_t)axis + 1; count > 1 && k < rank; k++) inner *= (size_t)xir_type_dim(out->type, (int64_t)k, false);
+    for (size_t k = (size_t)axis + 1; count > 1 && k < rank; k++)
+        inner *= (size_t)xir_type_dim(out->type, (int64_t)k, false);
     for (size_t k = 0; k < n;) {
         double scale = xir_scales_at(cut, k / inner % count);
         for (size_t end = count > 1 ? k + inner : n; k < end; k++) out->reals[k] *= scale;
@@ -281,7 +298,8 @@ static xir_status store(xir_kernel *at, size_t i) {
     size_t n;
     if (out->state == OUTPUT_ARRAY) return XIR_OK;
     if (!output(at, i, &n)) return at->status;
-    if (out->state == OUTPUT_NONE && n) return xir_kernel_fail(at, XIR_E_INVALID, NULL, "its kernel has not computed output %zu", i);
+    if (out->state == OUTPUT_NONE && n)
+        return xir_kernel_fail(at, XIR_E_INVALID, NULL, "its kernel has not computed output %zu", i);
     if (at->numbers.cut && out->state == OUTPUT_REALS && apply_cut(at, out, n)) return at->status;
     xir_array *array;
     if (failed(at, array_raw(at->ctx, out->type, &array, at->why))) return at->status;
@@ -291,7 +309,8 @@ static xir_status store(xir_kernel *at, size_t i) {
     xir_status status = n ? elements_open(&e, &at->ctx->alloc, out->type, NULL) : XIR_OK;
     if (status) {
         xir_array_free(array);
-        return xir_kernel_fail(at, status, NULL, "%s", status == XIR_E_MEMORY ? "no memory" : "its results cannot be stored as numbers");
+        return xir_kernel_fail(at, status, NULL, "%s", status == XIR_E_MEMORY ? "no memory"
+                               : "its results cannot be stored as numbers");
     }
     if (n && at->numbers.normalised) elements_normalise(&e);
     if (n && out->state == OUTPUT_REALS) elements_write_reals(&e, bytes, 0, n, out->reals);

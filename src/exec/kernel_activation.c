@@ -83,7 +83,8 @@ static xir_status run_prelu(xir_kernel *at) {
     const double *x = xir_kernel_reals(at, 0), *alpha = xir_kernel_param_reals(at, a->alpha);
     double *y = xir_kernel_real_out(at, 0);
     int64_t n, slopes, c = xir_layout_index(xir_type_layout(type), 'C'), rank = (int64_t)xir_type_rank(type), inner = 1;
-    if (!x || !y || !alpha || xir_type_elements(type, &n) || xir_type_elements(xir_value_type(a->alpha), &slopes)) return XIR_E_MEMORY;
+    if (!x || !y || !alpha || xir_type_elements(type, &n) || xir_type_elements(xir_value_type(a->alpha), &slopes))
+        return XIR_E_MEMORY;
     for (int64_t k = rank - 1; k > (c < 0 ? rank - 1 : c); k--) inner *= xir_type_dim(type, k, false);
     for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
         for (; i < end; i++) y[i] = x[i] < 0 ? alpha[slopes == 1 ? 0 : i / inner % slopes] * x[i] : x[i];

@@ -27,7 +27,8 @@ static void read_heads(const xir_type *type, int64_t count, heads *h) {
 /* The mask's steps along [batch, heads, length, keys]; 0 where it is broadcast. */
 static void read_mask(const xir_type *type, int64_t step[4]) {
     const size_t rank = xir_type_rank(type);
-    for (size_t i = 0; i < rank; i++) step[4 - rank + i] = dim_of(type, i) == 1 ? 0 : elements_between(type, i + 1, rank);
+    for (size_t i = 0; i < rank; i++)
+        step[4 - rank + i] = dim_of(type, i) == 1 ? 0 : elements_between(type, i + 1, rank);
 }
 
 typedef struct attention {
@@ -59,7 +60,8 @@ static double score_keys(const attention *a, const double *q, const double *k, c
 /* False: the run is cancelled. */
 static bool attend(xir_kernel *at, const attention *a, int64_t b, int64_t h) {
     const int64_t kv = h / (a->q.dim[1] / a->k.dim[1]);
-    const double *k = a->key + b * a->k.step[0] + kv * a->k.step[1], *v = a->value + b * a->v.step[0] + kv * a->v.step[1];
+    const double *k = a->key + b * a->k.step[0] + kv * a->k.step[1],
+                  *v = a->value + b * a->v.step[0] + kv * a->v.step[1];
     for (int64_t i = 0; i < a->q.dim[2]; i++) {
         if (xir_kernel_stops(at, (uint64_t)(a->k.dim[2] * (a->q.dim[3] + a->v.dim[3])))) return false;
         const double *q = a->query + b * a->q.step[0] + h * a->q.step[1] + i * a->q.step[2];

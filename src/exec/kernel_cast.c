@@ -32,8 +32,10 @@ static size_t source_axis(const xir_type *in, const xir_type *out, bool by_lette
 static xir_status cast(xir_kernel *at) {
     const xir_type *in = xir_kernel_input_type(at, 0), *out = xir_kernel_output_type(at, 0);
     size_t rank = xir_type_rank(in);
-    if (xir_type_rank(out) != rank || xir_type_as_tensor(in)->merged_distrs.size || xir_type_as_tensor(out)->merged_distrs.size) {
-        return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "target_dtype", "the executor casts between types of the same rank without padding");
+    if (xir_type_rank(out) != rank || xir_type_as_tensor(in)->merged_distrs.size ||
+        xir_type_as_tensor(out)->merged_distrs.size) {
+        return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "target_dtype",
+                               "the executor casts between types of the same rank without padding");
     }
     bool by_letter = has_same_letters(in, out);
     int64_t *dims = xir_kernel_alloc(at, rank + 1, sizeof *dims);

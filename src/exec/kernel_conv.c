@@ -148,7 +148,7 @@ static xir_status multiply(xir_kernel *at, const conv *c, const double *x, const
     return XIR_OK;
 }
 
-/* ---- by definition ------------------------------------------------------------------------------------------------ */
+/* ---- by definition ---------------------------------------------------------------------------------------------- */
 
 /* What output channel o of a group gets from the input at one tap. */
 static uint64_t sum_channels(const conv *c, const int64_t *x, const int64_t *k) {
@@ -179,7 +179,7 @@ static bool sum_integers(xir_kernel *at, const conv *c, const int64_t *x, const 
     return true;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------------- */
+/* ---- all -------------------------------------------------------------------------------------------------------- */
 
 static xir_status run(xir_kernel *at, window_attrs attrs) {
     conv c = { .n = attrs.n, .groups = attrs.groups, .mode = attrs.mode, .transposed = attrs.transposed };
@@ -195,7 +195,8 @@ static xir_status run(xir_kernel *at, window_attrs attrs) {
         for (int64_t i = 0; i < elements; i++) y[i] = has_bias ? bias[i / c.y.step[C] % c.y.dim[C]] : 0;
         return multiply(at, &c, x, k, y);
     }
-    const int64_t *x = xir_kernel_i64s(at, 0), *k = xir_kernel_i64s(at, 1), *bias = has_bias ? xir_kernel_i64s(at, 2) : x;
+    const int64_t *x = xir_kernel_i64s(at, 0), *k = xir_kernel_i64s(at, 1),
+                   *bias = has_bias ? xir_kernel_i64s(at, 2) : x;
     int64_t *y = xir_kernel_i64_out(at, 0);
     if (!x || !k || !bias || !y) return XIR_E_MEMORY;
     for (int64_t i = 0; i < elements; i++) y[i] = has_bias ? bias[i / c.y.step[C] % c.y.dim[C]] : 0;
@@ -212,7 +213,7 @@ static xir_status conv_transpose1d(xir_kernel *at) { return run(at, conv_transpo
 static xir_status conv_transpose2d(xir_kernel *at) { return run(at, conv_transpose2d_windows(xir_kernel_attrs(at))); }
 static xir_status conv_transpose3d(xir_kernel *at) { return run(at, conv_transpose3d_windows(xir_kernel_attrs(at))); }
 
-/* ---- Unfold --------------------------------------------------------------------------------------------------------- */
+/* ---- Unfold ----------------------------------------------------------------------------------------------------- */
 
 /* The output has a row of L for each place and a cell of C for each channel and tap. */
 static xir_status unfold(xir_kernel *at) {

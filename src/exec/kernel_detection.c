@@ -20,7 +20,8 @@ static box read_box(const double *b, bool centre, double score, int64_t index) {
 static double area(const box *b) { return (b->bottom - b->top) * (b->right - b->left); }
 
 static bool overlap(const box *a, const box *b, double threshold) {
-    double height = fmin(a->bottom, b->bottom) - fmax(a->top, b->top), width = fmin(a->right, b->right) - fmax(a->left, b->left);
+    double height = fmin(a->bottom, b->bottom) - fmax(a->top, b->top),
+           width = fmin(a->right, b->right) - fmax(a->left, b->left);
     if (!(height > 0) || !(width > 0) || !(area(a) > 0) || !(area(b) > 0)) return false;
     return height * width / (area(a) + area(b) - height * width) > threshold;
 }

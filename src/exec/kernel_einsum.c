@@ -111,7 +111,8 @@ static void read_terms(xir_kernel *at, einsum *e, names *known, xir_str text) {
             size_t run = s == DOTS ? rank - letters : 1;
             int first = s == DOTS ? name_dots(e, known) + (int)(known->wide - run) : name_letter(e, known, s);
             for (size_t k = 0; k < run; k++, axis++) {
-                join(e, first + (int)k, i, xir_type_dim(type, (int64_t)axis, false), elements_between(type, axis + 1, rank));
+                join(e, first + (int)k, i, xir_type_dim(type, (int64_t)axis, false),
+                     elements_between(type, axis + 1, rank));
             }
         }
     }
@@ -218,7 +219,8 @@ static xir_status sum_integers(xir_kernel *at, const einsum *e) {
             if (xir_kernel_stops(at, (uint64_t)in.length * e->n)) return XIR_E_CANCELLED;
             if (e->n == 2) {
                 const int64_t *a = x[0] + e->offset[0], *b = x[1] + e->offset[1];
-                for (int64_t k = 0; k < in.length; k++) sum += (uint64_t)a[k * in.step[0]] * (uint64_t)b[k * in.step[1]];
+                for (int64_t k = 0; k < in.length; k++)
+                    sum += (uint64_t)a[k * in.step[0]] * (uint64_t)b[k * in.step[1]];
             } else for (int64_t k = 0; k < in.length; k++) {
                 uint64_t product = 1;
                 for (size_t i = 0; i < e->n; i++) product *= (uint64_t)x[i][e->offset[i] + k * in.step[i]];

@@ -31,7 +31,8 @@ static xir_status pair_elements(xir_kernel *at, real_pair *of_reals, i64_pair *o
         int64_t *out = xir_kernel_i64_out(at, 0);
         if (!x || !y || !out) return XIR_E_MEMORY;
         while (broadcast_next(&b)) {
-            for (size_t i = 0; i < b.row; i++) *out++ = of_integers(x[b.at[0] + i * b.step[0]], y[b.at[1] + i * b.step[1]], &p);
+            for (size_t i = 0; i < b.row; i++)
+                *out++ = of_integers(x[b.at[0] + i * b.step[0]], y[b.at[1] + i * b.step[1]], &p);
         }
         return p.by_zero ? xir_kernel_fail(at, XIR_E_INVALID, "inputs/1", "an integer is divided by 0") : XIR_OK;
     }
@@ -39,7 +40,8 @@ static xir_status pair_elements(xir_kernel *at, real_pair *of_reals, i64_pair *o
     double *out = xir_kernel_real_out(at, 0);
     if (!x || !y || !out) return XIR_E_MEMORY;
     while (broadcast_next(&b)) {
-        for (size_t i = 0; i < b.row; i++) *out++ = of_reals(x[b.at[0] + i * b.step[0]], y[b.at[1] + i * b.step[1]], &p);
+        for (size_t i = 0; i < b.row; i++)
+            *out++ = of_reals(x[b.at[0] + i * b.step[0]], y[b.at[1] + i * b.step[1]], &p);
     }
     return XIR_OK;
 }
@@ -126,7 +128,9 @@ static bool is_whole(const factor *f) {
 }
 
 /* The factor of element o of the output. */
-static double factor_at(const factor *f, size_t o, size_t inner) { return f->n == 1 ? f->of[0] : f->of[o / inner % f->n]; }
+static double factor_at(const factor *f, size_t o, size_t inner) {
+    return f->n == 1 ? f->of[0] : f->of[o / inner % f->n];
+}
 
 static xir_status run_add(xir_kernel *at) {
     const xir_add_attrs *a = xir_kernel_attrs(at);
@@ -154,13 +158,14 @@ static xir_status run_add(xir_kernel *at) {
     if (!x || !y || !out) return XIR_E_MEMORY;
     while (broadcast_next(&b)) {
         for (size_t i = 0; i < b.row; i++, o++) {
-            out[o] = factor_at(&alpha, o, inner) * x[b.at[0] + i * b.step[0]] + factor_at(&beta, o, inner) * y[b.at[1] + i * b.step[1]];
+            out[o] = factor_at(&alpha, o, inner) * x[b.at[0] + i * b.step[0]] + factor_at(&beta, o, inner) *
+                y[b.at[1] + i * b.step[1]];
         }
     }
     return XIR_OK;
 }
 
-/* ---- DivideScalar ------------------------------------------------------------------------------------------------- */
+/* ---- DivideScalar ----------------------------------------------------------------------------------------------- */
 
 static double divide_scalar_real(double x, const void *attrs) {
     const xir_divide_scalar_attrs *a = attrs;
@@ -176,10 +181,11 @@ static int64_t divide_scalar_i64(int64_t x, const void *attrs) {
 static xir_status run_divide_scalar(xir_kernel *at) {
     const xir_divide_scalar_attrs *a = xir_kernel_attrs(at);
     bool whole = a->divisor == trunc(a->divisor) && fabs(a->divisor) < 0x1p63 && a->divisor != 0;
-    return map_elements(at, divide_scalar_real, whole && !is_u64(xir_kernel_input_type(at, 0)) ? divide_scalar_i64 : NULL);
+    return map_elements(at, divide_scalar_real, whole && !is_u64(xir_kernel_input_type(at, 0))
+                        ? divide_scalar_i64 : NULL);
 }
 
-/* ---- comparisons and logic ---------------------------------------------------------------------------------------- */
+/* ---- comparisons and logic -------------------------------------------------------------------------------------- */
 
 /* The same, with truth as the result. */
 #define TEST(id, formula, integers)                                                                        \

@@ -10,11 +10,12 @@ static bool index_in(int64_t *index, int64_t dim) {
 }
 
 static xir_status outside(xir_kernel *at, int64_t index, int64_t position, size_t axis, int64_t dim) {
-    return xir_kernel_fail(at, XIR_E_BOUNDS, "inputs/1", "index %" PRId64 ", element %" PRId64 " of indices, is outside dim %zu "
+    return xir_kernel_fail(at, XIR_E_BOUNDS, "inputs/1",
+                           "index %" PRId64 ", element %" PRId64 " of indices, is outside dim %zu "
                            "of data, which is %" PRId64, index, position, axis, dim);
 }
 
-/* ---- Gather ------------------------------------------------------------------------------------------------------- */
+/* ---- Gather ----------------------------------------------------------------------------------------------------- */
 
 static xir_status gather(xir_kernel *at) {
     const xir_gather_attrs *a = xir_kernel_attrs(at);
@@ -35,7 +36,7 @@ static xir_status gather(xir_kernel *at) {
     return XIR_OK;
 }
 
-/* ---- GatherElements ----------------------------------------------------------------------------------------------- */
+/* ---- GatherElements --------------------------------------------------------------------------------------------- */
 
 static xir_status gather_elements(xir_kernel *at) {
     const xir_gather_elements_attrs *a = xir_kernel_attrs(at);
@@ -63,7 +64,7 @@ static xir_status gather_elements(xir_kernel *at) {
     return XIR_OK;
 }
 
-/* ---- GatherND and ScatterND --------------------------------------------------------------------------------------- */
+/* ---- GatherND and ScatterND ------------------------------------------------------------------------------------- */
 
 /* Places in dims [first, first + n) of data, each n indices. */
 typedef struct places {
@@ -80,7 +81,8 @@ static places places_of(xir_kernel *at, size_t first) {
     const size_t rank = xir_type_rank(type), end = xir_type_rank(data);
     const int64_t n = elements_between(type, rank - 1, rank);
     return (places){ .data = data, .indices = xir_kernel_i64s(at, 1), .first = first, .n = n,
-                     .count = elements_between(type, 0, rank - 1), .slice = elements_between(data, first + (size_t)n, end),
+                     .count = elements_between(type, 0, rank - 1),
+                     .slice = elements_between(data, first + (size_t)n, end),
                      .all = elements_between(data, first, end) };
 }
 
@@ -89,7 +91,8 @@ static xir_status find_place(xir_kernel *at, const places *p, int64_t i, int64_t
     *out = 0;
     if (xir_kernel_stops(at, (uint64_t)(p->n + p->slice))) return XIR_E_CANCELLED;
     for (int64_t k = 0; k < p->n; k++) {
-        int64_t given = p->indices[i * p->n + k], index = given, dim = xir_type_dim(p->data, (int64_t)p->first + k, false);
+        int64_t given = p->indices[i * p->n + k], index = given,
+                dim = xir_type_dim(p->data, (int64_t)p->first + k, false);
         if (!index_in(&index, dim)) return outside(at, given, i * p->n + k, p->first + (size_t)k, dim);
         *out = *out * dim + index;
     }

@@ -29,7 +29,8 @@ static void broadcast_steps(const xir_type *type, size_t skip, size_t n, int64_t
 
 /* Reads dims. False without memory. */
 static bool matmul_make(xir_kernel *at, matmul *m) {
-    const xir_type *x = xir_kernel_input_type(at, X), *k = xir_kernel_input_type(at, K), *b = xir_kernel_input_type(at, BIAS);
+    const xir_type *x = xir_kernel_input_type(at, X), *k = xir_kernel_input_type(at, K),
+                    *b = xir_kernel_input_type(at, BIAS);
     const xir_type *y = xir_kernel_output_type(at, 0);
     const bool row = xir_type_rank(x) == 1, column = xir_type_rank(k) == 1;
     const size_t y_rank = xir_type_rank(y), batches = y_rank - !row - !column, n = batches + 2;
@@ -101,7 +102,8 @@ static xir_status multiply_reals(xir_kernel *at, matmul *m) {
             for (size_t i = 0; i < some; i++, y += columns) {
                 const double *from = g.out + i * g.wide;
                 for (size_t j = 0; j < columns; j++) {
-                    y[j] = bias ? from[j] + bias[(int64_t)(row + i) * m->bias_row + (int64_t)j * m->bias_column] : from[j];
+                    y[j] = bias ? from[j] + bias[(int64_t)(row + i) * m->bias_row + (int64_t)j * m->bias_column]
+                        : from[j];
                 }
             }
         }
@@ -136,7 +138,8 @@ static xir_status run_matmul(xir_kernel *at) {
     matmul m = { 0 };
     int64_t elements;
     if (!matmul_make(at, &m)) return XIR_E_MEMORY;
-    const bool real = xir_kernel_is_real(xir_kernel_input_type(at, X)) || xir_kernel_is_real(xir_kernel_input_type(at, K));
+    const bool real = xir_kernel_is_real(xir_kernel_input_type(at, X)) ||
+        xir_kernel_is_real(xir_kernel_input_type(at, K));
     if (xir_type_elements(xir_kernel_output_type(at, 0), &elements) || elements == 0) {
         return xir_kernel_i64_out(at, 0) ? XIR_OK : XIR_E_MEMORY;
     }

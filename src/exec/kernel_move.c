@@ -14,7 +14,7 @@ static int64_t wrapped(int64_t i, int64_t n) {
 
 static xir_status same(xir_kernel *at) { return xir_kernel_forward(at, 0, 0); }
 
-/* ---- other axes --------------------------------------------------------------------------------------------------- */
+/* ---- other axes ------------------------------------------------------------------------------------------------- */
 
 static xir_status transpose(xir_kernel *at) {
     const xir_transpose_attrs *a = xir_kernel_attrs(at);
@@ -60,11 +60,13 @@ static xir_status pixel_shuffle(xir_kernel *at) {
     size_t axes[4], r = (size_t)a->upscale_factor, next = 0;
     pick p;
     if (!open_same(&p, at)) return XIR_E_MEMORY;
-    for (size_t i = 0; i < 4; i++) {   // letters that the layout does not have are the axes that it does not name, in order
+    for (size_t i = 0; i < 4
+         ; i++) {   // letters that the layout does not have are the axes that it does not name, in order
         int64_t k = xir_layout_index(layout, "NHWC"[i]);
         while (k < 0 && next < 4 && xir_layout_axis(layout, next) != '*') next++;
         axes[i] = k < 0 ? next++ : (size_t)k;
-        if (axes[i] >= p.rank) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "its layout does not say what its dims are");
+        if (axes[i] >= p.rank)
+            return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "its layout does not say what its dims are");
     }
     size_t h = axes[1], w = axes[2], c = axes[3], sc = p.strides[c];
     for (size_t i = 0; i < p.dims[h]; i++) p.from[h][i] = (int64_t)(i / r * p.strides[h] + i % r * r * sc);
@@ -73,7 +75,7 @@ static xir_status pixel_shuffle(xir_kernel *at) {
     return pick_run(&p, at, 0);
 }
 
-/* ---- parts -------------------------------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------------------------------ */
 
 /* Where NumPy's input[begin:…:stride] begins in a dim of n. */
 static int64_t first_of(int64_t begin, int64_t stride, int64_t n) {
@@ -133,7 +135,8 @@ static xir_status prune_axis(xir_kernel *at) {
     pick p;
     if (!open_same(&p, at)) return XIR_E_MEMORY;
     for (size_t i = 0; i < a->index.size; i++) {
-        const xir_distr *distr = (const xir_distr *)distrs.data[a->index.data[i] + (a->index.data[i] < 0 ? (int64_t)distrs.size : 0)];
+        const xir_distr *distr =
+            (const xir_distr *)distrs.data[a->index.data[i] + (a->index.data[i] < 0 ? (int64_t)distrs.size : 0)];
         if (distr->merged_axis.size != 1) continue;
         size_t k = axis_of(type, distr->merged_axis.data[0]), n = 0;
         for (int64_t from = 0; n < p.dims[k] && from < xir_distr_total(distr); from++) {
@@ -143,7 +146,7 @@ static xir_status prune_axis(xir_kernel *at) {
     return pick_run(&p, at, 0);
 }
 
-/* ---- around ------------------------------------------------------------------------------------------------------- */
+/* ---- around ----------------------------------------------------------------------------------------------------- */
 
 static xir_status roll_flat(xir_kernel *at, int64_t shift) {
     carrier m;
@@ -185,7 +188,7 @@ static xir_status swap_order(xir_kernel *at) {
     return pick_run(&p, at, 0);
 }
 
-/* ---- with new elements -------------------------------------------------------------------------------------------- */
+/* ---- with new elements ------------------------------------------------------------------------------------------ */
 
 static xir_status align_axis(xir_kernel *at) {
     const xir_type *type = xir_kernel_input_type(at, 0);
@@ -245,7 +248,8 @@ static xir_status pad(xir_kernel *at) {
     const xir_type *to = xir_kernel_output_type(at, 0);
     bool fills = a->mode == XIR_PAD_CONSTANT;
     bool as_reals = fills && xir_type_is_quantized(xir_type_element(to)) && !is_zeros(to, a->value);
-    if (!pick_open(&p, at, 0) || !(as_reals ? carry_reals(at, &m, 0, 0) : carry_begin(at, &m, 0, 0))) return XIR_E_MEMORY;
+    if (!pick_open(&p, at, 0) || !(as_reals ? carry_reals(at, &m, 0, 0) : carry_begin(at, &m, 0, 0)))
+        return XIR_E_MEMORY;
     void *fill = xir_kernel_alloc(at, 1, m.size);
     if (!fill) return XIR_E_MEMORY;
     for (size_t k = 0; k < p.rank; k++) {

@@ -14,7 +14,7 @@ static bool constants(xir_kernel *at, const xir_value *params, const char *name,
     return (*out = xir_kernel_param_reals(at, params)) != NULL;
 }
 
-/* ---- a factor and an addend a channel ----------------------------------------------------------------------------- */
+/* ---- a factor and an addend a channel --------------------------------------------------------------------------- */
 
 static xir_status batch_norm(xir_kernel *at, const xir_value *variance, const xir_value *mean) {
     const xir_type *type = xir_kernel_input_type(at, 0);
@@ -22,8 +22,8 @@ static xir_status batch_norm(xir_kernel *at, const xir_value *variance, const xi
     const double *x = xir_kernel_reals(at, 0), *factor, *addend;
     double *y = xir_kernel_real_out(at, 0);
     int64_t n;
-    if (!x || !y || !constants(at, variance, "variance", channels, &factor) || !constants(at, mean, "mean", channels, &addend) ||
-        xir_type_elements(type, &n)) return XIR_E_MEMORY;
+    if (!x || !y || !constants(at, variance, "variance", channels, &factor) ||
+        !constants(at, mean, "mean", channels, &addend) || xir_type_elements(type, &n)) return XIR_E_MEMORY;
     if (!factor || !addend) return xir_kernel_fail(at, XIR_E_MISSING, NULL, "its constants are missing");
     for (size_t i = 0, k = 0; i < (size_t)n && !xir_kernel_stops(at, inner); k = k + 1 < channels ? k + 1 : 0) {
         for (size_t end = i + inner; i < end; i++) y[i] = x[i] * factor[k] + addend[k];
@@ -40,7 +40,7 @@ BATCH_NORM (batch_norm1d)
 BATCH_NORM (batch_norm2d)
 BATCH_NORM (batch_norm3d)
 
-/* ---- mean and variance ---------------------------------------------------------------------------------------------- */
+/* ---- mean and variance ------------------------------------------------------------------------------------------ */
 
 /* The mean of a group, and one over the root of its variance and eps. */
 static void measure(const double *x, const groups *g, size_t start, double eps, double *mean, double *scale) {
@@ -55,9 +55,11 @@ static void measure(const double *x, const groups *g, size_t start, double eps, 
 }
 
 /* Groups of channels of each sample. The groups of a channel alone are instances. */
-static xir_status group_norm(xir_kernel *at, size_t n_groups, double eps, const xir_value *gamma, const xir_value *beta) {
+static xir_status group_norm(xir_kernel *at, size_t n_groups, double eps, const xir_value *gamma,
+                             const xir_value *beta) {
     const xir_type *type = xir_kernel_input_type(at, 0);
-    size_t rank = xir_type_rank(type), c = channel_axis(type, "C"), channels = dim_of(type, c), inner = elements_behind(type, c);
+    size_t rank = xir_type_rank(type), c = channel_axis(type, "C"), channels = dim_of(type, c),
+           inner = elements_behind(type, c);
     int64_t n_at = xir_layout_index(xir_type_layout(type), 'N');
     size_t n = n_at >= 0 && (size_t)n_at < rank ? (size_t)n_at : 0;
     bool *along = xir_kernel_alloc(at, rank + 1, sizeof *along);
@@ -109,7 +111,7 @@ static xir_status run_group_norm(xir_kernel *at) {
     return group_norm(at, (size_t)a->groups, a->eps, a->gamma, a->beta);
 }
 
-/* ---- groups along dims --------------------------------------------------------------------------------------------- */
+/* ---- groups along dims ------------------------------------------------------------------------------------------ */
 
 /* Opens groups along these axes of input 0, with its numbers and those of output 0. */
 static xir_status open_along(xir_kernel *at, const int64_t *axes, size_t n, groups *g, const double **x, double **y) {
@@ -130,7 +132,8 @@ static xir_status run_layer_norm(xir_kernel *at) {
     groups g;
     xir_status status = open_along(at, a->axis.data, a->axis.size, &g, &x, &y);
     if (status) return status;
-    if (!constants(at, a->gamma, "gamma", g.size, &gamma) || !constants(at, a->beta, "beta", g.size, &beta)) return XIR_E_MEMORY;
+    if (!constants(at, a->gamma, "gamma", g.size, &gamma) || !constants(at, a->beta, "beta", g.size, &beta))
+        return XIR_E_MEMORY;
     for (size_t i = 0; i < g.n && !xir_kernel_stops(at, g.size); i++) {
         double mean, scale;
         measure(x, &g, g.starts[i], a->eps, &mean, &scale);

@@ -40,7 +40,7 @@ static void each_element(xir_kernel *kernel, const pool *p, pool_fn *each, void 
     } while (next_cell(place, p->y.dim + D));
 }
 
-/* ---- the greatest -------------------------------------------------------------------------------------------------- */
+/* ---- the greatest ----------------------------------------------------------------------------------------------- */
 
 typedef struct reals    { const double  *x; double  *y; } reals;
 typedef struct integers { const int64_t *x; int64_t *y; int64_t lowest, order; } integers;   /* order: order_of */
@@ -82,14 +82,15 @@ static xir_status max_pool(xir_kernel *at, window_attrs attrs) {
         if (!r.x || !r.y) return XIR_E_MEMORY;
         each_element(at, &p, greatest_real, &r);
     } else {
-        integers r = { xir_kernel_i64s(at, 0), xir_kernel_i64_out(at, 0), lowest_of(xir_type_element(type)), order_of(type) };
+        integers r = { xir_kernel_i64s(at, 0), xir_kernel_i64_out(at, 0), lowest_of(xir_type_element(type)),
+                       order_of(type) };
         if (!r.x || !r.y) return XIR_E_MEMORY;
         each_element(at, &p, greatest_integer, &r);
     }
     return XIR_OK;
 }
 
-/* ---- the mean ------------------------------------------------------------------------------------------------------ */
+/* ---- the mean --------------------------------------------------------------------------------------------------- */
 
 /* What a window's sum is divided by, of which `inside` cells are in the input. */
 static int64_t divisor_of(const pool *p, int64_t inside) {
@@ -141,7 +142,7 @@ static xir_status avg_pool(xir_kernel *at, window_attrs attrs) {
     return XIR_OK;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------ */
+/* ---- all -------------------------------------------------------------------------------------------------------- */
 
 static xir_status avg_pool1d(xir_kernel *at) { return avg_pool(at, avg_pool1d_windows(xir_kernel_attrs(at))); }
 static xir_status avg_pool2d(xir_kernel *at) { return avg_pool(at, avg_pool2d_windows(xir_kernel_attrs(at))); }

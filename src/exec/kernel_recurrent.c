@@ -7,7 +7,7 @@
 enum { X, W, R, B, SEQUENCE_LENS, INITIAL_H, INITIAL_C, P, PORTS };
 enum { MOST_FUNCTIONS = 3 };
 
-/* ---- activations --------------------------------------------------------------------------------------------------- */
+/* ---- activations ------------------------------------------------------------------------------------------------ */
 
 typedef enum shape { AFFINE, ELU, HARD_SIGMOID, LEAKY_RELU, RELU, SCALED_TANH, SIGMOID, SOFTPLUS, SOFTSIGN, TANH,
                      THRESHOLDED_RELU, SHAPES } shape;
@@ -57,7 +57,7 @@ static double apply(const function *f, double x) {
     return NAN;
 }
 
-/* ---- a class's attributes ------------------------------------------------------------------------------------------ */
+/* ---- a class's attributes --------------------------------------------------------------------------------------- */
 
 typedef struct cell cell;
 /* One step of one direction and batch: reads c->sum, the products of x and W with the first half of the bias, changes
@@ -82,9 +82,9 @@ struct cell {
     double       *sum, *carried, *reset;  /* rows of x W + B, rows of h R + B, the reset state */
 };
 
-#define CELL(a, n_gates, n_functions, c, fn, flag_)                                                                          \
-    { .gates = (n_gates), .functions = (n_functions), .has_c = (c), .step = (fn), .hidden_size = (a)->hidden_size,           \
-      .direction = (a)->direction, .batch_first = (a)->layout == 1, .flag = (flag_), .clip = (a)->clip,                      \
+#define CELL(a, n_gates, n_functions, c, fn, flag_) \
+    { .gates = (n_gates), .functions = (n_functions), .has_c = (c), .step = (fn), .hidden_size = (a)->hidden_size, \
+      .direction = (a)->direction, .batch_first = (a)->layout == 1, .flag = (flag_), .clip = (a)->clip, \
       .activations = (a)->activations, .alphas = (a)->activation_alpha, .betas = (a)->activation_beta }
 
 static void read_functions(cell *c) {
@@ -97,15 +97,17 @@ static void read_functions(cell *c) {
             if (xir_str_equal(c->activations.data[i], xir_str_of(shapes[s].word))) f->shape = s;
         }
         f->clip = c->clip;
-        f->alpha = shapes[f->shape].has_alpha && alpha < c->alphas.size ? c->alphas.data[alpha++] : shapes[f->shape].alpha;
+        f->alpha = shapes[f->shape].has_alpha && alpha < c->alphas.size ? c->alphas.data[alpha++]
+            : shapes[f->shape].alpha;
         f->beta = shapes[f->shape].has_beta && beta < c->betas.size ? c->betas.data[beta++] : shapes[f->shape].beta;
     }
 }
 
-/* ---- one step ------------------------------------------------------------------------------------------------------ */
+/* ---- one step --------------------------------------------------------------------------------------------------- */
 
 /* out[i] = bias[i] + row i of `m` times x. Of a run that is cancelled the rest is left as it is. */
-static void multiply_rows(const cell *c, const double *m, size_t rows, size_t columns, const double *x, const double *bias, double *out) {
+static void multiply_rows(const cell *c, const double *m, size_t rows, size_t columns, const double *x,
+                          const double *bias, double *out) {
     for (size_t i = 0; i < rows && !xir_kernel_stops(c->at, columns + 1); i++, m += columns) {
         double sum = 0;
         for (size_t k = 0; k < columns; k++) sum += x[k] * m[k];
@@ -117,7 +119,9 @@ static const double *second_bias(const cell *c, size_t direction) {
     return c->in[B] ? c->in[B] + (2 * direction + 1) * c->rows : NULL;
 }
 
-static const double *kernel_of_state(const cell *c, size_t direction) { return c->in[R] + direction * c->rows * c->hidden; }
+static const double *kernel_of_state(const cell *c, size_t direction) {
+    return c->in[R] + direction * c->rows * c->hidden;
+}
 
 /* h R and the second half of the bias into c->carried. */
 static void carry_state(const cell *c, size_t direction, const double *h) {
@@ -149,7 +153,8 @@ static void gru_step(const cell *c, size_t direction, double *h, double *state) 
     if (!c->flag) {
         const double *bias = second_bias(c, direction);
         for (size_t k = 0; k < n; k++) c->reset[k] = r[k] * h[k];
-        multiply_rows(c, kernel_of_state(c, direction) + 2 * n * n, n, n, c->reset, bias ? bias + 2 * n : NULL, carried);
+        multiply_rows(c, kernel_of_state(c, direction) + 2 * n * n, n, n, c->reset, bias ? bias + 2 * n
+                      : NULL, carried);
     }
     for (size_t k = 0; k < n; k++) {
         double now = apply(g, next[k] + (c->flag ? r[k] * carried[k] : carried[k]));
@@ -163,7 +168,7 @@ static void rnn_step(const cell *c, size_t direction, double *h, double *state) 
     for (size_t k = 0; k < c->hidden; k++) h[k] = apply(c->f + direction, c->sum[k] + c->carried[k]);
 }
 
-/* ---- the sequence -------------------------------------------------------------------------------------------------- */
+/* ---- the sequence ----------------------------------------------------------------------------------------------- */
 
 /* Reads dims and inputs. False without memory. */
 static bool read_inputs(xir_kernel *at, cell *c) {
@@ -189,12 +194,14 @@ static size_t state_at(const cell *c, size_t direction, size_t b) {
     return (c->batch_first ? b * c->directions + direction : direction * c->batch + b) * c->hidden;
 }
 static size_t output_at(const cell *c, size_t t, size_t direction, size_t b) {
-    size_t i = c->batch_first ? (b * c->length + t) * c->directions + direction : (t * c->directions + direction) * c->batch + b;
+    size_t i = c->batch_first ? (b * c->length + t) * c->directions + direction
+        : (t * c->directions + direction) * c->batch + b;
     return i * c->hidden;
 }
 
 /* One direction of one batch over its `length` elements. */
-static void run_sequence(const cell *c, size_t direction, size_t b, size_t length, double *y, double *h, double *state) {
+static void run_sequence(const cell *c, size_t direction, size_t b, size_t length, double *y, double *h,
+                         double *state) {
     const bool backwards = direction == 1 || c->direction == XIR_DIRECTION_REVERSE;
     const double *bias = c->in[B] ? c->in[B] + 2 * direction * c->rows : NULL;
     for (size_t i = 0; i < length && !xir_kernel_stops(c->at, c->hidden); i++) {
@@ -224,8 +231,8 @@ static xir_status run(xir_kernel *at, cell c) {
             int64_t length = lengths ? lengths[b] : (int64_t)c.length;
             size_t s = state_at(&c, d, b);
             if (length < 0 || (uint64_t)length > c.length) {
-                return xir_kernel_fail(at, XIR_E_BOUNDS, "inputs/4", "sequence %zu has the length %" PRId64 ", X one of %zu", b,
-                                       length, c.length);
+                return xir_kernel_fail(at, XIR_E_BOUNDS, "inputs/4",
+                                       "sequence %zu has the length %" PRId64 ", X one of %zu", b, length, c.length);
             }
             for (size_t k = 0; k < c.hidden; k++) {
                 h[s + k] = c.in[INITIAL_H] ? c.in[INITIAL_H][s + k] : 0;

@@ -90,7 +90,7 @@ MANY_DIMS (mean)
 MANY_DIMS (sum)
 MANY_DIMS (prod)
 
-/* ---- sums that run ------------------------------------------------------------------------------------------------ */
+/* ---- sums that run ---------------------------------------------------------------------------------------------- */
 
 static xir_status run_cum_sum(xir_kernel *at) {
     const xir_cum_sum_attrs *a = xir_kernel_attrs(at);

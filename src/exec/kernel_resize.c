@@ -57,7 +57,7 @@ static double sum_taps(const double *x, const axes *map, const taps *along[SPATI
     return sum;
 }
 
-/* ---- another size --------------------------------------------------------------------------------------------------- */
+/* ---- another size ----------------------------------------------------------------------------------------------- */
 
 typedef struct scaling {
     axes        x, y;
@@ -132,7 +132,7 @@ static xir_status upsample(xir_kernel *at) {
     return scale(at, &s);
 }
 
-/* ---- a grid --------------------------------------------------------------------------------------------------------- */
+/* ---- a grid ----------------------------------------------------------------------------------------------------- */
 
 /* Place x mirrored into the n cells: at the borders, or at the outermost centres. */
 static double mirrored(double x, int64_t n, bool centres) {
@@ -164,7 +164,8 @@ static taps grid_taps(double g, int64_t n, const xir_grid_sample_attrs *a) {
         out.weight[0] = 1 - out.weight[1];
     }
     if (how[a->interpolation] == CUBIC) cubic_weights(x - low, out.weight);
-    for (size_t i = 0; i < out.n; i++) out.cell[i] = padded_cell(low + (double)i - (how[a->interpolation] == CUBIC), n, a);
+    for (size_t i = 0; i < out.n; i++)
+        out.cell[i] = padded_cell(low + (double)i - (how[a->interpolation] == CUBIC), n, a);
     return out;
 }
 
@@ -209,7 +210,8 @@ static xir_status grid_sample(xir_kernel *at) {
             for (size_t k = 0; k < n; k++) {   // the first coordinate is that of W
                 along[SPATIAL - 1 - k] = grid_taps(s.grid[place + (int64_t)k * g->step[C]], x->dim[W - k], a);
             }
-            for (int64_t c = 0; c < y->dim[C]; c++) sample(&s, out + c * y->step[C], b * x->step[N] + c * x->step[C], all);
+            for (int64_t c = 0; c < y->dim[C]; c++)
+                sample(&s, out + c * y->step[C], b * x->step[N] + c * x->step[C], all);
         }
     } while (next_cell(p, y->dim + D));
     return XIR_OK;

@@ -61,7 +61,7 @@ static xir_status argmin(xir_kernel *at) {
     return find_extreme(at, xir_int_imm_of((const xir_object *)a->dim), true);
 }
 
-/* ---- TopK --------------------------------------------------------------------------------------------------------- */
+/* ---- TopK ------------------------------------------------------------------------------------------------------- */
 
 /* A line of elements along the axis: element k is at first + k * step. */
 typedef struct line {
@@ -103,7 +103,8 @@ static xir_status top_k(xir_kernel *at) {
     xir_status status = refuse_padding(at, 0);
     if (status) return status;
     if (!order || !room || !indices || !take_elements(at, 0, &l.e)) return XIR_E_MEMORY;
-    if (l.e.reals ? !(reals = xir_kernel_real_out(at, 0)) : !(integers = xir_kernel_i64_out(at, 0))) return XIR_E_MEMORY;
+    if (l.e.reals ? !(reals = xir_kernel_real_out(at, 0)) : !(integers = xir_kernel_i64_out(at, 0)))
+        return XIR_E_MEMORY;
     for (int64_t p = 0; p < before; p++) {
         for (int64_t s = 0; s < behind; s++) {
             l.first = p * n * behind + s;
@@ -121,7 +122,7 @@ static xir_status top_k(xir_kernel *at) {
     return XIR_OK;
 }
 
-/* ---- NonZero ------------------------------------------------------------------------------------------------------ */
+/* ---- NonZero ---------------------------------------------------------------------------------------------------- */
 
 static xir_status non_zero(xir_kernel *at) {
     const xir_type *type = xir_kernel_input_type(at, 0);

@@ -5,7 +5,7 @@
 #include "elements.h"
 #include "file.h"
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
 
 static xir_status fail_at(xir_diags *why, xir_status code, xir_str name, size_t at, const char *sentence) {
     return xir_diags_append(why, &(xir_diag){
@@ -47,7 +47,8 @@ xir_array *xir_array_read_npy(xir_context *ctx, const void *data, size_t size, x
         fail_at(why, fault.status, name, fault.at, fault.sentence);
         return NULL;
     }
-    const xir_type *element = element_type(ctx, &h), *type = element ? xir_type_tensor(ctx, element, NULL, dims, h.rank) : NULL;
+    const xir_type *element = element_type(ctx, &h),
+                    *type = element ? xir_type_tensor(ctx, element, NULL, dims, h.rank) : NULL;
     xir_array *array = NULL;
     if (!type) {
         diag_memory(why);
@@ -71,7 +72,7 @@ xir_array *xir_array_load_npy(xir_context *ctx, const char *path, xir_diags *why
     return array;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------ */
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
 
 /* How the elements of a type are written: as they are, or as numbers of another type. */
 typedef struct npy_written {
@@ -129,7 +130,8 @@ static bool write_elements(file_writer *f, const xir_array *array, const tensor_
     const void *data = xir_array_data(array, &size);
     if (size == 0) return true;
     if (w->as_they_are) return file_write(f, data, size);
-    tensor_elements plain = { .format = { .kind = w->as_reals ? ELEMENT_FLOAT : e->format.kind, .bits = (uint8_t)(8 * w->bytes), .exponent = 8,
+    tensor_elements plain = { .format = { .kind = w->as_reals ? ELEMENT_FLOAT : e->format.kind,
+                                          .bits = (uint8_t)(8 * w->bytes), .exponent = 8,
                                    .mantissa = w->as_reals ? 23 : 0 } };
     for (size_t from = 0; from < array->count; from += AT_ONCE) {
         size_t n = array->count - from < AT_ONCE ? array->count - from : AT_ONCE;

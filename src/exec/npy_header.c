@@ -20,7 +20,7 @@ static XIR_PRINTF(3, 4) bool fail(npy_reader *r, xir_status status, const char *
     return false;
 }
 
-/* ---- the literal -------------------------------------------------------------------------------------------------- */
+/* ---- the literal ------------------------------------------------------------------------------------------------ */
 
 /* The next byte that is no blank; 0 at the end. */
 static char next(npy_reader *r) {
@@ -34,7 +34,9 @@ static bool skip(npy_reader *r, char c) {
     return true;
 }
 
-static bool expect(npy_reader *r, char c) { return skip(r, c) || fail(r, XIR_E_SYNTAX, "'%c' was expected in the header", c); }
+static bool expect(npy_reader *r, char c) {
+    return skip(r, c) || fail(r, XIR_E_SYNTAX, "'%c' was expected in the header", c);
+}
 
 /* A text in quotes of either kind, without escapes. */
 static bool read_text(npy_reader *r, xir_str *out) {
@@ -42,7 +44,8 @@ static bool read_text(npy_reader *r, xir_str *out) {
     if (quote != '\'' && quote != '"') return fail(r, XIR_E_SYNTAX, "a text in quotes was expected in the header");
     size_t start = ++r->at;
     while (r->at < r->end && r->bytes[r->at] != (uint8_t)quote && r->bytes[r->at] != '\\') r->at++;
-    if (r->at == r->end || r->bytes[r->at] == '\\') return fail(r, XIR_E_SYNTAX, "a text without end, or with an escape");
+    if (r->at == r->end || r->bytes[r->at] == '\\')
+        return fail(r, XIR_E_SYNTAX, "a text without end, or with an escape");
     *out = (xir_str){ (const char *)r->bytes + start, r->at - start };
     r->at++;
     return true;
@@ -51,7 +54,11 @@ static bool read_text(npy_reader *r, xir_str *out) {
 static bool is(xir_str text, const char *word) { return xir_str_equal(text, xir_str_of(word)); }
 
 static bool read_bool(npy_reader *r, bool *out) {
-    static const struct { const char *word; size_t size; bool value; } words[] = { { "True", 4, true }, { "False", 5, false } };
+    static const struct {
+        const char *word;
+        size_t size;
+        bool value;
+    } words[] = { { "True", 4, true }, { "False", 5, false } };
     (void)next(r);
     for (size_t i = 0; i < 2; i++) {
         if (r->end - r->at < words[i].size || memcmp(r->bytes + r->at, words[i].word, words[i].size) != 0) continue;
@@ -67,7 +74,8 @@ static bool read_dim(npy_reader *r, int64_t *out) {
     char c = next(r);
     if (c < '0' || c > '9') return fail(r, XIR_E_SYNTAX, "a dim was expected in the header");
     for (*out = 0; r->at < r->end && r->bytes[r->at] >= '0' && r->bytes[r->at] <= '9'; r->at++) {
-        if (!mul_i64(*out, 10, out) || !add_i64(*out, r->bytes[r->at] - '0', out)) return fail(r, XIR_E_LIMIT, "a dim of more than 64 bits");
+        if (!mul_i64(*out, 10, out) || !add_i64(*out, r->bytes[r->at] - '0', out))
+            return fail(r, XIR_E_LIMIT, "a dim of more than 64 bits");
     }
     if (r->at < r->end && r->bytes[r->at] == 'L') r->at++;
     return true;
@@ -94,7 +102,8 @@ static bool read_descr(npy_reader *r, npy_header *out) {
     bool order = text.size && strchr("<>|=", text.data[0]) != NULL && text.data[0];
     if (order) i++;
     out->big_endian = order && text.data[0] == '>';
-    bool good = text.size == i + 2 && strchr("biuf", text.data[i]) && text.data[i] && strchr("1248", text.data[i + 1]) && text.data[i + 1];
+    bool good = text.size == i + 2 && strchr("biuf", text.data[i]) && text.data[i] &&
+        strchr("1248", text.data[i + 1]) && text.data[i + 1];
     if (good) {
         out->kind = text.data[i];
         out->bytes = (unsigned)(text.data[i + 1] - '0');
@@ -103,8 +112,10 @@ static bool read_descr(npy_reader *r, npy_header *out) {
     }
     if (good) return true;
     r->at = start;
-    if (text.size > i && text.data[i] == 'O') return fail(r, XIR_E_UNSUPPORTED, "Python objects are not read: they would be a pickle");
-    return fail(r, XIR_E_UNSUPPORTED, "elements of type '%.*s' are not read: bool, integers and floats of up to 8 bytes are",
+    if (text.size > i && text.data[i] == 'O')
+        return fail(r, XIR_E_UNSUPPORTED, "Python objects are not read: they would be a pickle");
+    return fail(r, XIR_E_UNSUPPORTED,
+                "elements of type '%.*s' are not read: bool, integers and floats of up to 8 bytes are",
                 (int)(text.size < 20 ? text.size : 20), text.data);
 }
 
@@ -119,7 +130,8 @@ static bool read_dict(npy_reader *r, npy_header *out) {
         if (!which || seen & which) return fail(r, XIR_E_SYNTAX, "the header has a key that is unknown, or twice");
         seen |= which;
         if (!expect(r, ':')) return false;
-        if (which == DESCR ? !read_descr(r, out) : which == FORTRAN ? !read_bool(r, &out->fortran) : !read_shape(r, out)) return false;
+        if (which == DESCR ? !read_descr(r, out) : which == FORTRAN ? !read_bool(r, &out->fortran)
+            : !read_shape(r, out)) return false;
         if (skip(r, ',')) continue;
         if (!expect(r, '}')) return false;
         break;
@@ -128,7 +140,7 @@ static bool read_dict(npy_reader *r, npy_header *out) {
     return !next(r) || fail(r, XIR_E_SYNTAX, "there is more behind the header's dict");
 }
 
-/* ---- the file ----------------------------------------------------------------------------------------------------- */
+/* ---- the file --------------------------------------------------------------------------------------------------- */
 
 /* The elements must fill the rest of the file. */
 static bool check_size(npy_reader *r, const npy_header *h, size_t size) {
@@ -142,7 +154,8 @@ static bool check_size(npy_reader *r, const npy_header *h, size_t size) {
     r->at = h->data;
     if (over) return fail(r, XIR_E_LIMIT, "its elements take more than 2^64 bytes");
     if (bytes == rest) return true;
-    return fail(r, XIR_E_CORRUPT, "its elements take %llu bytes, %llu are there", (unsigned long long)bytes, (unsigned long long)rest);
+    return fail(r, XIR_E_CORRUPT, "its elements take %llu bytes, %llu are there", (unsigned long long)bytes,
+                (unsigned long long)rest);
 }
 
 bool npy_read_header(const uint8_t *bytes, size_t size, npy_header *out, npy_fault *fault) {
@@ -155,7 +168,8 @@ bool npy_read_header(const uint8_t *bytes, size_t size, npy_header *out, npy_fau
     r.at = 8;
     if (size < head) return fail(&r, XIR_E_SYNTAX, "the file ends in its header");
     for (size_t k = head - 8; k-- > 0;) length = length << 8 | bytes[8 + k];
-    if (length > size - head) return fail(&r, XIR_E_SYNTAX, "the header has %zu bytes, the file %zu more", length, size - head);
+    if (length > size - head)
+        return fail(&r, XIR_E_SYNTAX, "the header has %zu bytes, the file %zu more", length, size - head);
     if (length > NPY_MOST_HEADER) return fail(&r, XIR_E_LIMIT, "a header of %zu bytes", length);
     r.at = head;
     r.end = out->data = head + length;

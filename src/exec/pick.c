@@ -40,12 +40,14 @@ static void put_one(const carrier *m, size_t to, const char *element) {
 }
 
 /* Row `to` of the output, whose elements in the input are at `at` + table. */
-static void put_row(const carrier *m, size_t to, int64_t at, const int64_t *table, size_t n, bool neighbours, const char *fill) {
+static void put_row(const carrier *m, size_t to, int64_t at, const int64_t *table, size_t n, bool neighbours,
+                    const char *fill) {
     if (neighbours) {
         carry(m, (int64_t)to, at + table[0], (int64_t)n);
         return;
     }
-    for (size_t i = 0; i < n; i++) put_one(m, to + i, table[i] == NEW ? fill : m->from + (size_t)(at + table[i]) * m->size);
+    for (size_t i = 0; i < n; i++)
+        put_one(m, to + i, table[i] == NEW ? fill : m->from + (size_t)(at + table[i]) * m->size);
 }
 
 xir_status pick_carry(pick *p, xir_kernel *at, const carrier *m, const void *fill) {

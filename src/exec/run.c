@@ -21,7 +21,8 @@ static bool is_tiled(const xir_kernel *at) {
 static xir_status check_attrs(const xir_kernel *at) {
     char path[40] = "";
     if (body_check(at->op->cls, at->op->attrs, XIR_STR(""), XIR_STR(""), NULL) == XIR_OK) return XIR_OK;
-    if (op_is_in(at->op)) snprintf(path, sizeof path, "/ops/%lld", (long long)xir_network_index_of(at->op->net, at->op));
+    if (op_is_in(at->op))
+        snprintf(path, sizeof path, "/ops/%lld", (long long)xir_network_index_of(at->op->net, at->op));
     return body_check(at->op->cls, at->op->attrs, name_text(at->op->name), xir_str_of(path), at->why);
 }
 
@@ -132,7 +133,8 @@ static xir_status take_work(xir_kernel *at) {
     b->refused = true;
     b->asked = all;
     return xir_kernel_fail(at, XIR_E_LIMIT, NULL, "it takes %llu steps, %llu are %s",
-                           (unsigned long long)all, (unsigned long long)most, b->op_work < b->work ? "allowed" : "left");
+                           (unsigned long long)all, (unsigned long long)most, b->op_work < b->work ? "allowed"
+                           : "left");
 }
 
 static xir_status compute(xir_kernel *at, xir_array **outputs) {
@@ -142,7 +144,8 @@ static xir_status compute(xir_kernel *at, xir_array **outputs) {
     if (!status) status = check_attrs(at);
     if (!status) status = actual_types(at);
     if (status) return status;
-    if (is_tiled(at)) return op_fail(at->op, XIR_E_UNSUPPORTED, at->why, NULL, "the executor does not run tiled layouts");
+    if (is_tiled(at))
+        return op_fail(at->op, XIR_E_UNSUPPORTED, at->why, NULL, "the executor does not run tiled layouts");
     status = settle_numbers(at);
     if (!status) status = count_outputs(at, &any);
     if (!status && any) status = take_work(at);
@@ -163,7 +166,8 @@ static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
     sentence why;
     snprintf(where, sizeof where, "inputs/%zu", i);
     if (!value) return XIR_OK;
-    if (!given && !value_is_params(value)) return op_fail(at->op, XIR_E_MISSING, at->why, where, "there is no array for it");
+    if (!given && !value_is_params(value))
+        return op_fail(at->op, XIR_E_MISSING, at->why, where, "there is no array for it");
     xir_array *array = NULL;
     xir_status status = XIR_OK;
     if (given) array = xir_array_retain((xir_array *)(uintptr_t)given);
@@ -175,7 +179,8 @@ static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
 }
 
 /* Runs an op over arrays, NULL for those that are absent; its Params may be missing among them. `outputs` has NULLs. */
-static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within, xir_diags *why) {
+static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
+                         xir_diags *why) {
     xir_kernel at = { .op = op, .ctx = op->net->ctx, .within = within, .why = why };
     size_t room = op->n_inputs * sizeof(kernel_input) + op->n_outputs * sizeof(kernel_output) + 1;
     void *memory = mem_new(&at.ctx->alloc, room);
@@ -218,8 +223,8 @@ static xir_status count_fail(xir_diags *why, const char *what, size_t expected, 
     return array_fail(why, XIR_E_BOUNDS, "%zu %s were expected, %zu were given", expected, what, found);
 }
 
-xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs, size_t n_outputs,
-                      xir_diags *why) {
+xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
+                      size_t n_outputs, xir_diags *why) {
     if (!op) return diag_null(why, "op");
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
     if (inputs && n_inputs != op->n_inputs) return count_fail(why, "inputs", op->n_inputs, n_inputs);
@@ -413,7 +418,8 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
                            size_t n_outputs, const xir_run_options *options, xir_diags *why) {
     if (!net) return diag_null(why, "network");
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
-    const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net), *lacks = xir_network_first_unrunnable(net);
+    const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net),
+                  *lacks = xir_network_first_unrunnable(net);
     size_t needs = in ? in->n_outputs : 0, gives = out ? out->n_inputs : 0;
     if (n_inputs != needs) return count_fail(why, "inputs of the network", needs, n_inputs);
     if (n_outputs != gives) return count_fail(why, "outputs of the network", gives, n_outputs);

@@ -51,7 +51,8 @@ bool window_make(xir_kernel *at, window *w, const int64_t *over, const int64_t *
         size_t room;
         int64_t *cell = NULL;
         if (__builtin_mul_overflow(w->cells, s->size, &w->cells)) return false;
-        if (!__builtin_mul_overflow((size_t)places[a], (size_t)s->size, &room)) cell = xir_kernel_alloc(at, room, sizeof *cell);
+        if (!__builtin_mul_overflow((size_t)places[a], (size_t)s->size, &room))
+            cell = xir_kernel_alloc(at, room, sizeof *cell);
         if (!cell) return false;
         for (int64_t p = 0; p < places[a]; p++) {
             for (int64_t k = 0; k < s->size; k++) {

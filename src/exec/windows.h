@@ -45,7 +45,8 @@ static inline int64_t window_places(const steps *s, int64_t over) {
 bool window_make(xir_kernel *at, window *w, const int64_t *over, const int64_t *places, xir_padding mode);
 
 /* The offset of the window's cell k at place p, both row-major over D, H, W, in a map; -1 outside. */
-static inline int64_t window_cell(const window *w, const axes *map, const int64_t p[SPATIAL], const int64_t k[SPATIAL]) {
+static inline int64_t window_cell(const window *w, const axes *map, const int64_t p[SPATIAL],
+                                  const int64_t k[SPATIAL]) {
     int64_t offset = 0;
     for (size_t a = 0; a < SPATIAL; a++) {
         int64_t cell = w->cell[a][p[a] * w->along[a].size + k[a]];

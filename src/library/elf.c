@@ -18,7 +18,8 @@ static bool is_native(const ElfW(Ehdr) *head) {
     static const uint16_t one = 1;
     const unsigned char order = *(const unsigned char *)&one ? ELFDATA2LSB : ELFDATA2MSB;
     const unsigned char class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
-    return memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 && head->e_ident[EI_CLASS] == class && head->e_ident[EI_DATA] == order &&
+    return memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 && head->e_ident[EI_CLASS] == class &&
+           head->e_ident[EI_DATA] == order &&
            head->e_phentsize == sizeof(ElfW(Phdr));
 }
 

@@ -20,7 +20,8 @@
 static XIR_PRINTF(4, 5) xir_status fail(xir_diags *why, const char *path, xir_status code, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    diag_failv(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = xir_str_of(path), .byte = XIR_NO_BYTE }, format, list);
+    diag_failv(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = xir_str_of(path), .byte = XIR_NO_BYTE },
+               format, list);
     va_end(list);
     return code;
 }
@@ -38,7 +39,8 @@ static xir_status check_file(const char *path, xir_diags *why) {
     const uint64_t size = (uint64_t)s.st_size, needs = elf_needs(fd, size);
     close(fd);
     if (needs <= size) return XIR_OK;
-    return fail(why, path, XIR_E_CORRUPT, "the file is cut off: it has %" PRIu64 " bytes, its headers speak of %" PRIu64, size, needs);
+    return fail(why, path, XIR_E_CORRUPT,
+                "the file is cut off: it has %" PRIu64 " bytes, its headers speak of %" PRIu64, size, needs);
 }
 
 /* The loader's words begin with the path, which the finding has already. */
@@ -74,7 +76,8 @@ static xir_status open_object(const xir_allocator *alloc, const char *path, void
         *handle = dlopen(plain, RTLD_NOW | RTLD_LOCAL);
     }
     if (!*handle && errno == ENOMEM) status = diag_memory(why);
-    else if (!*handle) status = fail(why, path, XIR_E_UNSUPPORTED, "the system cannot load it: %s", loader_words(plain));
+    else if (!*handle)
+        status = fail(why, path, XIR_E_UNSUPPORTED, "the system cannot load it: %s", loader_words(plain));
     mem_free(alloc, plain, room);
     return status;
 }
@@ -95,16 +98,18 @@ static xir_status read_plugin(void *handle, const char *path, xir_plugin *out, x
     const xir_plugin *said = entry.call();
     if (!said) return fail(why, path, XIR_E_INVALID, ENTRY " gives NULL");
     if (said->abi != XIR_ABI) {
-        return fail(why, path, XIR_E_ABI, "the plug-in was built for version %u of the binary interface, this library has %u",
+        return fail(why, path, XIR_E_ABI,
+                    "the plug-in was built for version %u of the binary interface, this library has %u",
                     said->abi, XIR_ABI);
     }
     if (said->size < LEAST_SIZE) {
-        return fail(why, path, XIR_E_ABI, "the plug-in's description has %u bytes, at least %d were expected", said->size,
-                    (int)LEAST_SIZE);
+        return fail(why, path, XIR_E_ABI, "the plug-in's description has %u bytes, at least %d were expected",
+                    said->size, (int)LEAST_SIZE);
     }
     size_t strange = sized_beyond(said, sizeof *out, said->size);
     if (strange < said->size) {
-        return fail(why, path, XIR_E_UNSUPPORTED, "the plug-in asks for what a newer library has: something is at byte %zu of its "
+        return fail(why, path, XIR_E_UNSUPPORTED,
+                    "the plug-in asks for what a newer library has: something is at byte %zu of its "
                     "description, %zu are known", strange, sizeof *out);
     }
     *out = (xir_plugin){ 0 };
@@ -176,9 +181,12 @@ static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags 
                     p->library ? p->library() : "none", xir_version());
     }
     if (!p->name || !*p->name) return fail(why, path, XIR_E_INVALID, "the plug-in has no name");
-    if (p->n_classes && !p->classes) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu classes at NULL", p->n_classes);
-    if (p->n_infers && !p->infers) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu inferences at NULL", p->n_infers);
-    if (p->n_kernels && !p->kernels) return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu kernels at NULL", p->n_kernels);
+    if (p->n_classes && !p->classes)
+        return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu classes at NULL", p->n_classes);
+    if (p->n_infers && !p->infers)
+        return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu inferences at NULL", p->n_infers);
+    if (p->n_kernels && !p->kernels)
+        return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu kernels at NULL", p->n_kernels);
     for (size_t l = 0; l < LISTS; l++) {
         listed list = list_of(p, l);
         if (list.n && !list.items) {
@@ -189,7 +197,8 @@ static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags 
         return fail(why, path, XIR_E_INVALID, "the plug-in lists %zu targets at NULL", p->n_targets);
     }
     for (size_t i = 0; i < p->n_classes; i++) {
-        if (!p->classes[i] || !p->classes[i]()) return fail(why, path, XIR_E_INVALID, "class %zu of the plug-in is NULL", i);
+        if (!p->classes[i] || !p->classes[i]())
+            return fail(why, path, XIR_E_INVALID, "class %zu of the plug-in is NULL", i);
     }
     if ((p->n_infers && p->infer_size < LEAST_INFER) || (p->n_kernels && p->kernel_size < LEAST_KERNEL)) {
         return fail(why, path, XIR_E_ABI,
@@ -242,7 +251,8 @@ static xir_status check_lists(arrival *a, const xir_plugin *p, const char *path,
         listed list = list_of(p, l);
         size_t n = 0;
         for (size_t i = 0; i < list.n; i++)
-            if (!list.items[i]) return fail(why, path, XIR_E_INVALID, "%s %zu of the plug-in is NULL", lists[l].noun, i);
+            if (!list.items[i])
+                return fail(why, path, XIR_E_INVALID, "%s %zu of the plug-in is NULL", lists[l].noun, i);
         xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
         xir_status status = registry_check(a->stage.ctx, lists[l].kind, list.items, list.n, a->items + a->n_items, &n,
                                            found);
@@ -335,7 +345,8 @@ static xir_status stage_lists(const arrival *a, const char *path, xir_diags *why
 /* A copy of what the list of plug-ins holds. */
 static bool describe(xir_context *ctx, const xir_plugin *p, const char *path, void *handle, plugin *out) {
     *out = (plugin){ .handle = handle };
-    return arena_text(&ctx->arena, xir_str_of(p->name), &out->name) && arena_text(&ctx->arena, xir_str_of(path), &out->path);
+    return arena_text(&ctx->arena, xir_str_of(p->name), &out->name) &&
+           arena_text(&ctx->arena, xir_str_of(path), &out->path);
 }
 
 /* For the caller that holds the lock. */
@@ -363,8 +374,9 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
         if (!class_reserve_infer(a->infers[i], (unsigned)a->on[i])) status = diag_memory(why);
     }
     if (!status) status = stage_lists(a, path, why);
-    if (!status && (!mem_reserve(&ctx->alloc, (void **)&ctx->plugins, &ctx->plugin_room, ctx->n_plugins + 1, sizeof record) ||
-                    !describe(ctx, p, path, handle, &record))) {
+    if (!status &&
+        (!mem_reserve(&ctx->alloc, (void **)&ctx->plugins, &ctx->plugin_room, ctx->n_plugins + 1, sizeof record) ||
+         !describe(ctx, p, path, handle, &record))) {
         status = diag_memory(why);
     }
     if (!status) {

@@ -53,7 +53,8 @@ xir_status neg_check(xir_infer *at) {
     const xir_type *type = xir_infer_input(at, 0), *element = xir_type_as_tensor(type) ? xir_type_element(type) : type;
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
     if (!integer || integer->sign) return need_numbers(at, 0);
-    return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "the elements of input are uint(%" PRId64 "): numbers with a sign were "
+    return xir_infer_fail(at, XIR_E_TYPE, "inputs/0",
+                          "the elements of input are uint(%" PRId64 "): numbers with a sign were "
                           "expected", integer->ibits);
 }
 
@@ -63,7 +64,8 @@ xir_status relu_check(xir_infer *at) {
     const xir_relu_attrs *a = xir_infer_attrs(at);
     xir_status status = need_numbers(at, 0);
     if (status || (float)a->alpha == 0 || !holds_integers(xir_infer_input(at, 0))) return status;
-    return xir_infer_fail(at, XIR_E_TYPE, "alpha", "the elements of input are integers: with a slope of %g floating-point "
+    return xir_infer_fail(at, XIR_E_TYPE, "alpha",
+                          "the elements of input are integers: with a slope of %g floating-point "
                           "numbers were expected", a->alpha);
 }
 

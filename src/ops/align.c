@@ -106,7 +106,8 @@ static const xir_distr *aligned_distr(xir_infer *at, const box *b, const dim_lis
     run_list runs;
     run_list_init(&runs, context_alloc(at->ctx));
     if (box_runs(b, 0, add_run, &runs)) {
-        distr = distr_make(at->home, (xir_i64s){ axes->data, axes->size }, run_list_runs(&runs), XIR_UVALUE_ZERO, false);
+        distr = distr_make(at->home, (xir_i64s){ axes->data, axes->size }, run_list_runs(&runs),
+                           XIR_UVALUE_ZERO, false);
     }
     run_list_free(&runs);
     if (!distr) no_memory(at);
@@ -114,15 +115,16 @@ static const xir_distr *aligned_distr(xir_infer *at, const box *b, const dim_lis
 }
 
 /* One unit: `dims` is changed, `*distr` is made if it is wanted (not NULL). `axes` and `b` have its size. */
-static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit *unit, dim_list *dims, dim_list *axes, box *b,
-                             const xir_distr **distr) {
+static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit *unit, dim_list *dims,
+                             dim_list *axes, box *b, const xir_distr **distr) {
     xir_refs old = xir_type_as_tensor(xir_infer_input(at, 0))->merged_distrs;
     const char *where = "aligned_units";
     size_t rank = dims->size;
     for (size_t i = 0; i < axes->size; i++) {
         int64_t axis = from_start(unit->index.data[i], rank), size = unit->unit.data[i];
         if (axis < 0) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, where, "dim %" PRId64 " of unit %zu is outside the %zu dims of input",
+            return xir_infer_fail(at, XIR_E_BOUNDS, where,
+                                  "dim %" PRId64 " of unit %zu is outside the %zu dims of input",
                                   unit->index.data[i], which, rank);
         }
         if (size < 1) {
@@ -141,11 +143,12 @@ static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit
         int64_t dim = dims->data[axis], more = dim < 0 ? 0 : (size - dim % size) % size;
         b->old.data[i] = dim;
         if (!add_i64(dim, more, &b->now.data[i])) {
-            return xir_infer_fail(at, XIR_E_LIMIT, where, "dim %" PRId64 " exceeds 64 bits as a multiple of %" PRId64, axis,
-                                  size);
+            return xir_infer_fail(at, XIR_E_LIMIT, where, "dim %" PRId64 " exceeds 64 bits as a multiple of %" PRId64,
+                                  axis, size);
         }
         if (dim < 0 && distr) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %" PRId64 " is unknown: which of its elements are "
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                                  "dim %" PRId64 " is unknown: which of its elements are "
                                   "valid once it is aligned can't be said", axis);
         }
         xir_status status = may_resize(at, (size_t)axis, dim, b->now.data[i]);
@@ -156,14 +159,16 @@ static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit
 
     int64_t total, runs = 1;
     if (!box_inner(b, &total)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, where, "the dims of unit %zu have more elements than 64 bits count", which);
+        return xir_infer_fail(at, XIR_E_LIMIT, where, "the dims of unit %zu have more elements than 64 bits count",
+                              which);
     }
     box_last(b);
     for (size_t i = 0; b->last < b->n && i < b->last && runs <= MOST_RUNS; i++) {
         if (!mul_i64(runs, b->old.data[i], &runs)) runs = INT64_MAX;
     }
     if (runs > MOST_RUNS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, where, "unit %zu needs more than %d runs of valid elements", which, MOST_RUNS);
+        return xir_infer_fail(at, XIR_E_LIMIT, where, "unit %zu needs more than %d runs of valid elements",
+                              which, MOST_RUNS);
     }
     *distr = aligned_distr(at, b, axes);
     return *distr ? XIR_OK : XIR_E_MEMORY;
@@ -181,7 +186,8 @@ static xir_status align_units(xir_infer *at, dim_list *dims, const xir_object **
         const xir_aligned_unit *unit = xir_aligned_unit_of(a->aligned_units.data[i]);
         if (!unit) status = xir_infer_fail(at, XIR_E_TYPE, "aligned_units", "unit %zu is no AlignedUnit", i);
         else if (unit->index.size != unit->unit.size || unit->index.size == 0) {
-            status = xir_infer_fail(at, XIR_E_INVALID, "aligned_units", "unit %zu has %zu dims and %zu units: as many of "
+            status = xir_infer_fail(at, XIR_E_INVALID, "aligned_units",
+                                    "unit %zu has %zu dims and %zu units: as many of "
                                     "both, at least one, were expected", i, unit->index.size, unit->unit.size);
         }
         if (status) break;
@@ -248,7 +254,8 @@ xir_status align_axis_infer(xir_infer *at) {
     else {
         if (old.size) memcpy((void *)distrs, (const void *)old.data, old.size * sizeof *distrs);
         status = align_units(at, &dims, distrs + old.size);
-        if (!status) status = move_element(at, 0, &(move){ .dims = &dims, .cut = align_cut, .padding = true }, &element);
+        if (!status)
+            status = move_element(at, 0, &(move){ .dims = &dims, .cut = align_cut, .padding = true }, &element);
         if (!status) status = give_tensor(at, type, element, &dims, (xir_refs){ distrs, n });
         mem_free(context_alloc(at->ctx), (void *)distrs, n ? n * sizeof *distrs : 1);
     }
@@ -295,7 +302,8 @@ static bool find_box(const xir_distr *distr, box *b) {
 static xir_status prune_one(xir_infer *at, int64_t index, const xir_distr *distr, box *b, dim_list *dims) {
     size_t rank = dims->size;
     int64_t total, axis = -1;
-    if (b->n == 0) return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " is over no dims", index);
+    if (b->n == 0)
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " is over no dims", index);
     for (size_t i = 0; i < b->n; i++) {
         axis = from_start(distr->merged_axis.data[i], rank);
         if (axis < 0) {
@@ -306,7 +314,8 @@ static xir_status prune_one(xir_infer *at, int64_t index, const xir_distr *distr
         /* How many elements a single dim has, its distribution says. */
         if (dims->data[axis] < 0 && b->n == 1) b->now.data[i] = xir_distr_total(distr);
         if (b->now.data[i] < 0) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %" PRId64 " is unknown and merged with others: "
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                                  "dim %" PRId64 " is unknown and merged with others: "
                                   "what distribution %" PRId64 " leaves of it can't be said", axis, index);
         }
     }
@@ -338,8 +347,8 @@ static xir_status alone(xir_infer *at, xir_refs distrs, size_t which, size_t ran
         for (size_t k = 0; i != which && k < distr->merged_axis.size; k++) {
             int64_t axis = from_start(distr->merged_axis.data[k], rank);
             if (axis < 0 || !speaks_of((const xir_distr *)distrs.data[i], (size_t)axis, rank)) continue;
-            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distributions %zu and %zu are both over dim %" PRId64, which,
-                                  i, axis);
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0",
+                                  "distributions %zu and %zu are both over dim %" PRId64, which, i, axis);
         }
     }
     return XIR_OK;

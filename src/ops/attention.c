@@ -22,18 +22,21 @@ static xir_status read_heads(xir_infer *at, size_t i, int64_t heads, heads_dims 
     if (rank == 4) {
         *out = (heads_dims){ dim[0], dim[1], dim[2], dim[3] };
         if (heads > 0 && out->heads >= 0 && heads != out->heads) {
-            return xir_infer_fail(at, XIR_E_INVALID, attribute, "%s is %" PRId64 ", %s has %" PRId64 " heads", attribute,
+            return xir_infer_fail(at, XIR_E_INVALID, attribute,
+                                  "%s is %" PRId64 ", %s has %" PRId64 " heads", attribute,
                                   heads, input_name(at, i), out->heads);
         }
         if (out->heads < 0 && heads > 0) out->heads = heads;
         return XIR_OK;
     }
     if (heads < 1) {
-        return xir_infer_fail(at, XIR_E_MISSING, attribute, "%s has 3 dims: how many heads are in the last one was expected in "
+        return xir_infer_fail(at, XIR_E_MISSING, attribute,
+                              "%s has 3 dims: how many heads are in the last one was expected in "
                               "%s, %" PRId64 " was found", input_name(at, i), attribute, heads);
     }
     if (dim[2] >= 0 && dim[2] % heads) {
-        return xir_infer_fail(at, XIR_E_INVALID, attribute, "the last dim of %s is %" PRId64 ", which %" PRId64 " heads do not "
+        return xir_infer_fail(at, XIR_E_INVALID, attribute,
+                              "the last dim of %s is %" PRId64 ", which %" PRId64 " heads do not "
                               "divide", input_name(at, i), dim[2], heads);
     }
     *out = (heads_dims){ dim[0], heads, dim[1], dim[2] < 0 ? UNKNOWN_DIM : dim[2] / heads };
@@ -58,13 +61,14 @@ static xir_status check_mask(xir_infer *at, const heads_dims *q, const heads_dim
         if (status) return status;
     }
     if (rank > 4) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/3", "%s has %zu dims, at most 4 were expected", input_name(at, MASK),
-                              rank);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/3", "%s has %zu dims, at most 4 were expected",
+                              input_name(at, MASK), rank);
     }
     for (size_t i = 0; i < rank; i++) {
         int64_t dim = xir_type_dim(type, (int64_t)i, false), score = scores[4 - rank + i];
         if (dim < 0 || dim == 1 || score < 0 || dim == score) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/3", "dim %zu of %s is %" PRId64 ", 1 or %" PRId64 " was expected (%s)",
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/3",
+                              "dim %zu of %s is %" PRId64 ", 1 or %" PRId64 " was expected (%s)",
                               i, input_name(at, MASK), dim, score, names[4 - rank + i]);
     }
     return XIR_OK;
@@ -78,13 +82,14 @@ static xir_status attention_shape(xir_infer *at, heads_dims *out) {
     size_t rank = xir_type_rank(xir_infer_input(at, QUERY));
     heads_dims q, k, v;
     if (rank != 3 && rank != 4) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has %zu dims, 3 or 4 were expected", input_name(at, QUERY),
-                              rank);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has %zu dims, 3 or 4 were expected",
+                              input_name(at, QUERY), rank);
     }
     for (size_t i = QUERY; i <= VALUE; i++) {
         size_t found = xir_type_rank(xir_infer_input(at, i));
         if (found != rank) {
-            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, %s %zu: the same were expected",
+            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
+                                  "%s has %zu dims, %s %zu: the same were expected",
                                   input_name(at, i), found, input_name(at, QUERY), rank);
         }
         xir_status status = need_reals(at, i);
@@ -103,7 +108,8 @@ static xir_status attention_shape(xir_infer *at, heads_dims *out) {
     if (status) return status;
     int64_t groups = k.heads < 0 ? v.heads : k.heads;
     if (q.heads >= 0 && groups >= 0 && (groups == 0 ? q.heads != 0 : q.heads % groups != 0)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "%s has %" PRId64 " heads, which the %" PRId64 " of %s do not "
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                              "%s has %" PRId64 " heads, which the %" PRId64 " of %s do not "
                               "divide", input_name(at, QUERY), q.heads, groups, input_name(at, KEY));
     }
     if (q.batch < 0) q.batch = k.batch < 0 ? v.batch : k.batch;
@@ -142,10 +148,13 @@ static const xir_distr *distr_of(xir_infer *at, size_t i, size_t k) {
     return xir_distr_of(xir_type_as_tensor(xir_infer_input(at, i))->merged_distrs.data[k]);
 }
 
-static size_t count_distrs(xir_infer *at, size_t i) { return xir_type_as_tensor(xir_infer_input(at, i))->merged_distrs.size; }
+static size_t count_distrs(xir_infer *at, size_t i) {
+    return xir_type_as_tensor(xir_infer_input(at, i))->merged_distrs.size;
+}
 
 static xir_status not_carried(xir_infer *at, size_t i, size_t k, const char *why) {
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "distribution %zu of %s is over its last dim%s: which "
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
+                          "distribution %zu of %s is over its last dim%s: which "
                           "elements of the output are valid can't be said", k, input_name(at, i), why);
 }
 
@@ -187,8 +196,8 @@ xir_status attention_infer(xir_infer *at) {
     bool rank4 = xir_type_rank(query) == 4;
     int64_t few[4] = { out.batch, rank4 ? out.heads : out.length, rank4 ? out.length : UNKNOWN_DIM, out.size };
     if (!rank4 && out.size >= 0 && !mul_i64(out.heads, out.size, &few[2])) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/2", "%" PRId64 " heads of size %" PRId64 " exceed 64 bits", out.heads,
-                              out.size);
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/2",
+                              "%" PRId64 " heads of size %" PRId64 " exceed 64 bits", out.heads, out.size);
     }
     dim_list dims;
     if (!dims_init(at, &dims, rank4 ? 4 : 3)) return XIR_E_MEMORY;

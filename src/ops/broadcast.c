@@ -107,7 +107,8 @@ static xir_status carry_axes(xir_infer *at, size_t i, const xir_distr *distr, co
     for (size_t k = 0; k < axes->size; k++) {
         int64_t axis = from_start(distr->merged_axis.data[k], rank);
         if (axis < 0) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "a distribution of %s is over dim %" PRId64
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
+                                  "a distribution of %s is over dim %" PRId64
                                   ", it has %zu dims", input_name(at, i), distr->merged_axis.data[k], rank);
         }
         axes->data[k] = to[axis];
@@ -119,7 +120,8 @@ static xir_status carry_axes(xir_infer *at, size_t i, const xir_distr *distr, co
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
                           "which elements of dim %" PRId64 " of %s are valid can't be said of the output, where %s",
                           distr->merged_axis.data[0], input_name(at, i),
-                          gone ? "dims that it is merged with are summed" : widened ? "it is repeated" : "it is a diagonal");
+                          gone ? "dims that it is merged with are summed" : widened ? "it is repeated"
+                          : "it is a diagonal");
 }
 
 xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_list *dims, distr_list *list) {
@@ -136,7 +138,8 @@ xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_li
         if (!dims_init(at, &axes, distr->merged_axis.size)) return XIR_E_MEMORY;
         status = carry_axes(at, i, distr, to, dims, &axes, &kept);
         if (!status && kept) {
-            distr = distr_make(at->home, (xir_i64s){ axes.data, axes.size }, distr->sections, distr->uvalue, distr->legacy);
+            distr = distr_make(at->home, (xir_i64s){ axes.data, axes.size }, distr->sections, distr->uvalue,
+                               distr->legacy);
             status = distr ? distrs_join(at, i, distr, list) : no_memory(at);
         }
         dims_free(&axes);
@@ -178,7 +181,8 @@ xir_status either_element(xir_infer *at, const dim_list *dims, const xir_type **
     xir_status status = broadcast_element(at, 0, dims, out);
     if (!status) status = broadcast_element(at, 1, dims, &other);
     if (status || xir_type_equal(*out, other)) return status;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "%s and %s are quantised in different ways: the type of what is "
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1",
+                          "%s and %s are quantised in different ways: the type of what is "
                           "taken from both does not follow, give the types of the outputs", input_name(at, 0),
                           input_name(at, 1));
 }
@@ -197,7 +201,8 @@ xir_status give_joined(xir_infer *at, size_t n, const xir_type *element, const d
     distrs_init(at, &list);
     xir_status status = XIR_OK;
     for (size_t i = 0; i < n && !status; i++) status = carry_from_right(at, i, dims, &list);
-    if (!status) status = give_with(at, element, xir_type_layout(xir_infer_input(at, leading_input(at, n))), dims, &list);
+    if (!status)
+        status = give_with(at, element, xir_type_layout(xir_infer_input(at, leading_input(at, n))), dims, &list);
     distrs_free(&list);
     return status;
 }

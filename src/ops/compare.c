@@ -51,7 +51,8 @@ static xir_status where_shape(xir_infer *at, dim_list *out) {
         int64_t a = k <= values.size ? values.data[values.size - k] : 1;
         int64_t b = k <= rank ? xir_type_dim(condition, (int64_t)(rank - k), false) : 1;
         if (join_dim(a, b, &out->data[n - k])) continue;
-        status = xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of condition is %" PRId64 ", of lhs and rhs %" PRId64
+        status = xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
+                                "dim -%zu of condition is %" PRId64 ", of lhs and rhs %" PRId64
                                 ": the same or 1 was expected", k, b, a);
     }
     dims_free(&values);

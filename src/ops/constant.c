@@ -49,7 +49,8 @@ xir_status read_integers(xir_infer *at, size_t i, integer_list *out) {
     if (status) return status;
 
     element_format f = element_format_of(xir_infer_input(at, i));
-    if (f.kind != ELEMENT_SIGNED && f.kind != ELEMENT_UNSIGNED) return XIR_OK;   // a class that the library does not know
+    if (f.kind != ELEMENT_SIGNED && f.kind != ELEMENT_UNSIGNED)
+        return XIR_OK;   // a class that the library does not know
     uint8_t bytes[MOST_CONSTANTS * WIDEST];
     size_t n = constant_bytes(at, i, f, MOST_CONSTANTS, bytes);
     for (size_t k = 0; k < n; k++) {

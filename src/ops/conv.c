@@ -27,11 +27,13 @@ static xir_status check_padding(xir_infer *at, xir_padding mode, int64_t pad, in
     const xir_enum *modes = xir_padding_enum();
     if ((size_t)mode >= modes->size) return XIR_OK;   // the rows say so
     if (pad < 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, where, "%" PRId64 " is negative, which only a padding of ZEROS may be", pad);
+        return xir_infer_fail(at, XIR_E_INVALID, where, "%" PRId64 " is negative, which only a padding of ZEROS may be",
+                              pad);
     }
     int64_t most = mode == XIR_PADDING_REFLECT ? dim - 1 : mode == XIR_PADDING_CIRCULAR ? dim : dim > 0 ? INT64_MAX : 0;
     if (dim < 0 || pad <= most) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, where, "a %s padding of %" PRId64 " on %" PRId64 " %s%s: %" PRId64 " is the most",
+    return xir_infer_fail(at, XIR_E_INVALID, where,
+                          "a %s padding of %" PRId64 " on %" PRId64 " %s%s: %" PRId64 " is the most",
                           modes->names[mode], pad, dim, words->thing, plural(dim), most < 0 ? 0 : most);
 }
 
@@ -39,8 +41,8 @@ static xir_status check_padding(xir_infer *at, xir_padding mode, int64_t pad, in
 static xir_status gather_length(xir_infer *at, const window_attrs *c, size_t k, int64_t input, int64_t *out) {
     const steps *m = &c->along[k];
     const axis_words *words = words_of_axis(c->n, k);
-    const window w = { .what = "kernel", .things = words->thing, .axis = words->axis, .where = "inputs/1", .input = input,
-                       .before = m->before, .after = m->after, .size = m->size, .stride = m->stride,
+    const window w = { .what = "kernel", .things = words->thing, .axis = words->axis, .where = "inputs/1",
+                       .input = input, .before = m->before, .after = m->after, .size = m->size, .stride = m->stride,
                        .dilation = m->dilation };
     xir_status status = check_padding(at, c->mode, m->before, input, words->before, words);
     if (!status) status = check_padding(at, c->mode, m->after, input, words->after, words);
@@ -66,14 +68,15 @@ static xir_status spread_length(xir_infer *at, const window_attrs *c, size_t k, 
 
     int64_t written, reach, length;
     if (!mul_i64(input - 1, m->stride, &written) || !mul_i64(m->dilation, m->size - 1, &reach) ||
-        !add_i64(written, reach, &length) || !sub_i64(length, m->before, &length) || !sub_i64(length, m->after, &length) ||
-        !add_i64(length, m->extra, &length) || !add_i64(length, 1, &length)) {
+        !add_i64(written, reach, &length) || !sub_i64(length, m->before, &length) ||
+        !sub_i64(length, m->after, &length) || !add_i64(length, m->extra, &length) || !add_i64(length, 1, &length)) {
         return xir_infer_fail(at, XIR_E_LIMIT, "inputs/1", "what a kernel of %" PRId64 " %s%s with stride %" PRId64
                               " makes of %" PRId64 " exceeds 64 bits", m->size, words->thing, plural(m->size), m->stride,
                               input);
     }
     if (length < 1) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "a kernel of %" PRId64 " %s%s with stride %" PRId64 " and dilation "
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                              "a kernel of %" PRId64 " %s%s with stride %" PRId64 " and dilation "
                               "%" PRId64 " makes of %" PRId64 ", less padding %" PRId64 " and %" PRId64 ", %" PRId64 " %ss: "
                               "at least 1 was expected", m->size, words->thing, plural(m->size), m->stride, m->dilation, input,
                               m->before, m->after, length, words->thing);
@@ -91,7 +94,8 @@ static xir_status check_channels(xir_infer *at, const window_attrs *c, const nam
     if (g < 1) return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " is below 1, the least groups", g);
     if (c->transposed) {
         if (!dim_may_be(at, 1, kernel, in, channels)) {
-            return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "input has %" PRId64 " channels, the kernel expects %" PRId64
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                                  "input has %" PRId64 " channels, the kernel expects %" PRId64
                                   ": channels = I", channels, per_group);
         }
         if (channels < 0) channels = kernel->unit[in] ? UNKNOWN_DIM : per_group;
@@ -132,7 +136,7 @@ static xir_status check_bias(xir_infer *at, const window_attrs *c, int64_t chann
                           " channels: O * groups", length, channels);
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------ */
+/* ---- all -------------------------------------------------------------------------------------------------------- */
 
 /* The output: the input's dims with new ones, and which of its channels count. */
 typedef struct conv_output {
@@ -164,13 +168,14 @@ static xir_status conv_shape(xir_infer *at, conv_output *out) {
     int64_t filters = kernel.dim[filters_at], *channels = &dims->dim[channels_at];
     *channels = filters;
     if (c.transposed && filters >= 0 && !mul_i64(filters, c.groups, channels)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "groups", "%" PRId64 " output channels in %" PRId64 " groups exceed 64 bits",
-                              filters, c.groups);
+        return xir_infer_fail(at, XIR_E_LIMIT, "groups",
+                              "%" PRId64 " output channels in %" PRId64 " groups exceed 64 bits", filters, c.groups);
     }
     for (size_t k = 0; k < MOST_NAMED; k++) out->valid[k] = NULL;
     const xir_distr *valid = out->valid[channels_at] = valid_of_dim(at, 1, &kernel, filters_at);
     if (valid && c.transposed && c.groups > 1) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "output channels of the kernel are padding: where they are in "
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1",
+                              "output channels of the kernel are padding: where they are in "
                               "%" PRId64 " groups can't be said", c.groups);
     }
     if (dims->unit[channels_at] && kernel.unit[filters_at]) dims->unit[channels_at] = kernel.unit[filters_at];
@@ -203,7 +208,7 @@ xir_status conv_tiled_infer(xir_infer *at) {
     return status ? status : give_conv(at);
 }
 
-/* ---- Unfold ---------------------------------------------------------------------------------------------------------- */
+/* ---- Unfold ----------------------------------------------------------------------------------------------------- */
 
 /* Where the three dims of the output stand, in the order of the input's: N, L for H and W, C. */
 enum { UNFOLD_N, UNFOLD_L, UNFOLD_C, UNFOLD_RANK };
@@ -275,8 +280,9 @@ static xir_status unfold_distr(xir_infer *at, const unfolded *u, const xir_distr
         status = mul_i64(run->end - start, each, &count) ? run_list_add(&runs, count, run->m, 0, 0) : XIR_E_LIMIT;
         start = run->end;
     }
-    if (!status) *out = (const xir_object *)distr_make(at->home, (xir_i64s){ &place, 1 }, run_list_runs(&runs), distr->uvalue,
-                                                       distr->legacy);
+    if (!status)
+        *out = (const xir_object *)distr_make(at->home, (xir_i64s){ &place, 1 }, run_list_runs(&runs), distr->uvalue,
+                                              distr->legacy);
     run_list_free(&runs);
     if (*out) return XIR_OK;
     if (status != XIR_E_LIMIT) return no_memory(at);

@@ -9,16 +9,16 @@ enum { BOXES, SCORES, MOST, IOU, SCORE };   /* the inputs */
 static xir_status three_dims(xir_infer *at, size_t i, const char *meaning) {
     size_t rank = xir_type_rank(xir_infer_input(at, i));
     if (rank == 3) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, %s was expected", input_name(at, i), rank,
-                          meaning);
+    return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, %s was expected",
+                          input_name(at, i), rank, meaning);
 }
 
 static xir_status same_dim(xir_infer *at, int64_t of_boxes, int64_t of_scores, const char *what) {
     int64_t a = xir_type_dim(xir_infer_input(at, BOXES), of_boxes, false);
     int64_t b = xir_type_dim(xir_infer_input(at, SCORES), of_scores, false);
     if (a < 0 || b < 0 || a == b) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "scores has %" PRId64 " %s, boxes %" PRId64 ": the same were expected", b,
-                          what, a);
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                          "scores has %" PRId64 " %s, boxes %" PRId64 ": the same were expected", b, what, a);
 }
 
 /* The three numbers, where they are given. */
@@ -37,7 +37,8 @@ static xir_status numbers_fit(xir_infer *at) {
     if (status || !xir_infer_input(at, IOU)) return status;
     status = read_number(at, IOU, &n);
     if (status || !n.known || (n.real >= 0 && n.real <= 1)) return status;
-    return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/3", "iou_threshold is %g, a ratio from 0 to 1 was expected", n.real);
+    return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/3",
+                          "iou_threshold is %g, a ratio from 0 to 1 was expected", n.real);
 }
 
 static xir_status non_max_suppression_rules(xir_infer *at) {
@@ -49,7 +50,8 @@ static xir_status non_max_suppression_rules(xir_infer *at) {
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "a box has %" PRId64 " numbers, 4 were expected", corners);
     }
     if ((status = same_dim(at, 0, 0, "batches")) || (status = same_dim(at, 1, 2, "boxes"))) return status;
-    if ((status = need_reals(at, BOXES)) || (status = same_elements(at, BOXES, SCORES)) || (status = need_reals(at, SCORES))) {
+    if ((status = need_reals(at, BOXES)) || (status = same_elements(at, BOXES, SCORES)) ||
+        (status = need_reals(at, SCORES))) {
         return status;
     }
     return numbers_fit(at);

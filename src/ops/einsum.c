@@ -67,7 +67,8 @@ static xir_status bad_token(xir_infer *at, xir_str text, token t) {
         return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu: a letter, '...', ',' or '->' was "
                               "expected", c, t.at + 1);
     }
-    return xir_infer_fail(at, XIR_E_INVALID, "equation", "the byte 0x%02x at character %zu: a letter, '...', ',' or '->' was "
+    return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                          "the byte 0x%02x at character %zu: a letter, '...', ',' or '->' was "
                           "expected", (unsigned char)c, t.at + 1);
 }
 
@@ -95,7 +96,8 @@ static xir_status read_output(xir_infer *at, equation *e, size_t pos) {
             break;
         case T_LETTER:
             if (!(e->once & bit(t.letter))) {
-                return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu of the output is in no term of an "
+                return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                                      "'%c' at character %zu of the output is in no term of an "
                                       "input", letter_of(t.letter), t.at + 1);
             }
             if (seen & bit(t.letter)) {
@@ -171,7 +173,8 @@ static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
     size_t letters = count_letters(s->e.text, pos, &dots);
     if (dots ? letters > rank : letters != rank) {
         token first = next_token(s->e.text, &start);
-        return xir_infer_fail(at, XIR_E_INVALID, "equation", "the term at character %zu has %zu letter%s%s, input %zu has %zu "
+        return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                              "the term at character %zu has %zu letter%s%s, input %zu has %zu "
                               "dim%s", first.at + 1, letters, letters == 1 ? "" : "s", dots ? " and '...'" : "", i, rank,
                               rank == 1 ? "" : "s");
     }
@@ -182,14 +185,16 @@ static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
     int64_t own[LETTERS] = { 0 };
     size_t place[LETTERS] = { 0 };
     bool like = true;
-    for (token t = next_token(s->e.text, &walk); t.kind == T_LETTER || t.kind == T_DOTS; t = next_token(s->e.text, &walk)) {
+    for (token t = next_token(s->e.text, &walk); t.kind == T_LETTER ||
+         t.kind == T_DOTS; t = next_token(s->e.text, &walk)) {
         if (t.kind == T_DOTS) {
             like &= wide == 0 || n_own == s->e.dots_at;
             for (size_t k = wide; k > 0; k--, axis++) {
                 int64_t dim = xir_type_dim(type, (int64_t)axis, false), *joined = &s->wide.data[s->wide.size - k];
                 int64_t before = *joined;
                 if (join_dim(before, dim, joined)) continue;
-                return xir_infer_fail(at, XIR_E_INVALID, "equation", "dim %zu of input %zu, in '...' at character %zu, is %"
+                return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                                      "dim %zu of input %zu, in '...' at character %zu, is %"
                                       PRId64 ", of the inputs before %" PRId64 ": the same or 1 was expected", axis, i,
                                       t.at + 1, dim, before);
             }
@@ -203,7 +208,8 @@ static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
             own[t.letter] = dim < 0 ? UNKNOWN_DIM : dim;
             place[t.letter] = t.at;
         } else if (own[t.letter] >= 0 && dim >= 0 && own[t.letter] != dim) {
-            return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", before in the same "
+            return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                                  "'%c' at character %zu is %" PRId64 ", before in the same "
                                   "term %" PRId64 ": a diagonal has the same dims", letter_of(t.letter), t.at + 1, dim,
                                   own[t.letter]);
         } else if (own[t.letter] < 0) own[t.letter] = dim < 0 ? UNKNOWN_DIM : dim;
@@ -212,7 +218,8 @@ static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
         int letter = __builtin_ctzll(left);
         int64_t before = s->dim[letter];
         if (join_dim(before, own[letter], &s->dim[letter])) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", in the terms before %"
+        return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                              "'%c' at character %zu is %" PRId64 ", in the terms before %"
                               PRId64 ": the same or 1 was expected", letter_of(letter), place[letter] + 1, own[letter],
                               before);
     }
@@ -234,7 +241,8 @@ static xir_status read_alone(xir_infer *at, equation *e) {
     xir_status status = read_equation(at, e);
     if (status || e->terms == n) return status;
     if (n == 0) return xir_infer_fail(at, XIR_E_MISSING, "inputs", "it has no inputs");
-    return xir_infer_fail(at, XIR_E_INVALID, "equation", "the equation has %zu term%s, there %s %zu input%s, at character %zu",
+    return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                          "the equation has %zu term%s, there %s %zu input%s, at character %zu",
                           e->terms, e->terms == 1 ? "" : "s", n == 1 ? "is" : "are", n, n == 1 ? "" : "s",
                           (e->terms > n ? find_term(e->text, n) : e->end) + 1);
 }
@@ -307,7 +315,8 @@ xir_status einsum_work(xir_infer *at) {
 /* ---- valid elements ------------------------------------------------------------------------------------------ */
 
 /* Carries what input i, whose term starts at *pos, says to the output. */
-static xir_status carry_term(xir_infer *at, const sum *s, size_t i, size_t *pos, const dim_list *dims, distr_list *list) {
+static xir_status carry_term(xir_infer *at, const sum *s, size_t i, size_t *pos, const dim_list *dims,
+                             distr_list *list) {
     const xir_type *type = xir_infer_input(at, i);
     size_t rank = xir_type_rank(type), axis = 0, walk = *pos, wide = s->e.dots_out ? s->n_wide : 0;
     bool dots;
@@ -320,7 +329,8 @@ static xir_status carry_term(xir_infer *at, const sum *s, size_t i, size_t *pos,
     for (size_t k = 0; k < s->e.n_out; k++) {
         place[s->e.out[k]] = (int64_t)(k + (s->e.dots_out && k >= s->e.dots_at ? wide : 0));
     }
-    for (token t = next_token(s->e.text, &walk); t.kind == T_LETTER || t.kind == T_DOTS; t = next_token(s->e.text, &walk)) {
+    for (token t = next_token(s->e.text, &walk); t.kind == T_LETTER ||
+         t.kind == T_DOTS; t = next_token(s->e.text, &walk)) {
         if (t.kind == T_LETTER) to.data[axis++] = place[t.letter];
         for (size_t k = 0; t.kind == T_DOTS && k < own; k++) {
             to.data[axis++] = s->e.dots_out ? (int64_t)(s->e.dots_at + wide - own + k) : -1;

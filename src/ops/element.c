@@ -7,7 +7,8 @@
 xir_status computed_element(xir_infer *at, size_t i, const xir_type **out) {
     *out = xir_type_element(xir_infer_input(at, i));
     if (!xir_type_is_quantized(*out)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "%s is quantised, and the quantised type of what is "
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
+                          "%s is quantised, and the quantised type of what is "
                           "computed from it does not follow: give the types of the outputs", input_name(at, i));
 }
 
@@ -22,7 +23,8 @@ xir_status moved_element(xir_infer *at, size_t i, const int64_t *to, const dim_l
 static const char *const array_words[] = { "scales", "ratios", "zero points" };   // ORDER ARRAY
 
 xir_status cannot_follow(xir_infer *at, size_t i, array_kind kind, int64_t axis) {
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "the %s of %s differ along dim %" PRId64 ", which is "
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
+                          "the %s of %s differ along dim %" PRId64 ", which is "
                           "merged, split or mixed with others, or has not as many elements: they can't be said of the "
                           "output", array_words[kind], input_name(at, i), axis);
 }
@@ -94,7 +96,8 @@ xir_status zeros_as_runs(xir_infer *at, xir_i64s zeros, run_list *out) {
 static xir_status zeros_from_runs(xir_infer *at, size_t i, xir_runs runs, size_t had, dim_list *room) {
     int64_t n = runs_total(runs), start = 0;
     if (n > MOST_ZEROS && (uint64_t)n - MOST_ZEROS > had) {
-        return xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text, "more than %d zero points would be added", MOST_ZEROS);
+        return xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text, "more than %d zero points would be added",
+                              MOST_ZEROS);
     }
     if (!dims_init(at, room, (size_t)n)) return XIR_E_MEMORY;
     for (size_t k = 0; k < runs.size; start = runs.data[k++].end) {
@@ -155,7 +158,8 @@ static xir_status keep_ranges(xir_infer *at, size_t i, const xir_calibrated_type
     size_t most = c->min.size > c->max.size ? c->min.size : c->max.size;
     if (c->sat.size > most) most = c->sat.size;
     if (most <= 1) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "%s has %zu ranges and does not say what they lie "
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
+                          "%s has %zu ranges and does not say what they lie "
                           "along: they can't be said of the output", input_name(at, i), most);
 }
 

@@ -201,7 +201,8 @@ static xir_status check_rounding(xir_infer *at, size_t i, xir_rounding mode) {
     const xir_type *type = xir_infer_input(at, i);
     if (mode != XIR_ROUNDING_NONE || !holds_integers(type)) return XIR_OK;
     char room[40];
-    return xir_infer_fail(at, XIR_E_TYPE, "rounding_mode", "NONE divides truly, which %s of %s can't hold: TRUNC or FLOOR was "
+    return xir_infer_fail(at, XIR_E_TYPE, "rounding_mode",
+                          "NONE divides truly, which %s of %s can't hold: TRUNC or FLOOR was "
                           "expected", element_word(element_of(type), room, sizeof room), input_name(at, i));
 }
 
@@ -264,10 +265,11 @@ xir_status cast_check(xir_infer *at) {
     const xir_cast_attrs *a = xir_infer_attrs(at);
     if (!a->target_dtype || !inputs_known(at, 1)) return XIR_OK;   // the rows say that it is missing
     int64_t from, to;
-    if (!valid_elements(xir_infer_input(at, 0), &from) || !valid_elements((const xir_type *)a->target_dtype, &to)) return XIR_OK;
+    if (!valid_elements(xir_infer_input(at, 0), &from) || !valid_elements((const xir_type *)a->target_dtype, &to))
+        return XIR_OK;
     if (from == to) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "target_dtype", "the target has %" PRId64 " valid elements, the input %" PRId64,
-                          to, from);
+    return xir_infer_fail(at, XIR_E_INVALID, "target_dtype",
+                          "the target has %" PRId64 " valid elements, the input %" PRId64, to, from);
 }
 
 xir_status cast_infer(xir_infer *at) {

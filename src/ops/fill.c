@@ -38,11 +38,13 @@ static xir_status count_reals(xir_infer *at, double start, double limit, double 
     if (delta == 0) return delta_zero(at);
     double span = single ? number_to_f32(limit - start) : limit - start, n = ceil(span / delta);
     if (isnan(n)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "how many numbers there are from %g to %g at distances of %g cannot be "
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                              "how many numbers there are from %g to %g at distances of %g cannot be "
                               "said", start, limit, delta);
     }
     if (n >= 0x1p63) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/1", "from %g to %g at distances of %g there are more than int64 numbers", start,
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/1",
+                              "from %g to %g at distances of %g there are more than int64 numbers", start,
                               limit, delta);
     }
     *out = n > 0 ? (int64_t)n : 0;
@@ -60,8 +62,8 @@ static xir_status range_length(xir_infer *at, int64_t *out) {
     if ((status = same_elements(at, START, LIMIT)) || (status = same_elements(at, START, DELTA))) return status;
     for (size_t i = 0; i < 3; i++) {
         if (!is_number(xir_type_element(xir_infer_input(at, i)))) {
-            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the element of %s is neither integer nor real",
-                                  input_name(at, i));
+            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text,
+                                  "the element of %s is neither integer nor real", input_name(at, i));
         }
         if ((status = need_one(at, i))) return status;
     }
@@ -84,7 +86,8 @@ xir_status range_infer(xir_infer *at) {
     int64_t length;
     xir_status status = need_inputs(at, 3);
     if (!status) status = range_length(at, &length);
-    return status ? status : xir_infer_result_tensor(at, xir_type_element(xir_infer_input(at, START)), NULL, &length, 1);
+    return status ? status
+           : xir_infer_result_tensor(at, xir_type_element(xir_infer_input(at, START)), NULL, &length, 1);
 }
 
 /* ---- Shape ----------------------------------------------------------------------------------------------------- */
@@ -132,7 +135,8 @@ static xir_status value_fits(xir_infer *at) {
     if (kind == XIR_TYPE_FLOAT) return XIR_OK;
     const xir_float_imm *real = xir_float_imm_of((const xir_object *)a->value);
     if (real && !(floor(real->value) == real->value && fabs(real->value) < 0x1p63)) {
-        return xir_infer_fail(at, XIR_E_TYPE, "value", "%g is no integer of 64 bits, as element_dtype expects", real->value);
+        return xir_infer_fail(at, XIR_E_TYPE, "value", "%g is no integer of 64 bits, as element_dtype expects",
+                              real->value);
     }
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
     int64_t v = xir_scalar_as_int(a->value);
@@ -147,17 +151,19 @@ static xir_status read_shape(xir_infer *at, int64_t *rank, integer_list *dims) {
     if (!status) status = need_integers(at, 0);
     if (status) return status;
     if (xir_type_rank(input) != 1) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has %zu dims, a list of dims has one", xir_type_rank(input));
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has %zu dims, a list of dims has one",
+                              xir_type_rank(input));
     }
     *rank = xir_type_dim(input, 0, false);
     if (*rank > MOST_CONSTANTS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "input holds %" PRId64 " dims, at most %d are expected", *rank,
-                              MOST_CONSTANTS);
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0",
+                              "input holds %" PRId64 " dims, at most %d are expected", *rank, MOST_CONSTANTS);
     }
     if ((status = read_integers(at, 0, dims))) return status;
     for (size_t i = 0; i < dims->size; i++) {
         if (dims->data[i] >= 0) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "dim %zu is %" PRId64 ", at least 0 was expected", i, dims->data[i]);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "dim %zu is %" PRId64 ", at least 0 was expected", i,
+                              dims->data[i]);
     }
     return XIR_OK;
 }
@@ -176,8 +182,8 @@ xir_status constant_of_shape_infer(xir_infer *at) {
     if (!status) status = read_shape(at, &rank, &dims);
     if (status) return status;
     if (rank < 0) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "how many dims input holds is unknown: the rank of the output "
-                              "depends on it");
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                              "how many dims input holds is unknown: the rank of the output depends on it");
     }
     for (int64_t i = 0; i < rank && !dims.known; i++) dims.data[i] = UNKNOWN_DIM;
     return xir_infer_result_tensor(at, (const xir_type *)a->element_dtype, NULL, dims.data, (size_t)rank);

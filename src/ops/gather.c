@@ -79,7 +79,8 @@ static xir_status gather_elements_rules(xir_infer *at, size_t *axis) {
     if (status) return status;
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), found = xir_type_rank(xir_infer_input(at, 1));
     if (found != rank) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "indices has %zu dims, data %zu: as many were expected", found, rank);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "indices has %zu dims, data %zu: as many were expected",
+                              found, rank);
     }
     for (size_t i = 0; i < rank; i++) {
         int64_t most = dim_of(at, 0, i), dim = dim_of(at, 1, i);
@@ -123,12 +124,13 @@ static xir_status gather_nd_rules(xir_infer *at, int64_t *place) {
     if (!status) status = need_whole(at, 1);
     if (status) return status;
     if (rank == 0 || n == 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(rank != 0).text, "%s has no dims, at least one was expected",
-                              input_name(at, rank != 0));
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(rank != 0).text,
+                              "%s has no dims, at least one was expected", input_name(at, rank != 0));
     }
     size_t least = rank < n ? rank : n;
     if (a->batch_dims < 0 || (uint64_t)a->batch_dims >= least) {
-        return xir_infer_fail(at, XIR_E_BOUNDS, "batch_dims", "%" PRId64 " batch dims are outside [0, %zu): data has %zu dims, "
+        return xir_infer_fail(at, XIR_E_BOUNDS, "batch_dims",
+                              "%" PRId64 " batch dims are outside [0, %zu): data has %zu dims, "
                               "indices %zu", a->batch_dims, least, rank, n);
     }
     size_t batch = (size_t)a->batch_dims;
@@ -140,7 +142,8 @@ static xir_status gather_nd_rules(xir_infer *at, int64_t *place) {
     }
     *place = dim_of(at, 1, n - 1);
     if (*place < 0 || (*place >= 1 && (uint64_t)*place <= rank - batch)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "the last dim of indices is %" PRId64 ", a place in 1 to %zu dims of data "
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                          "the last dim of indices is %" PRId64 ", a place in 1 to %zu dims of data "
                           "was expected", *place, rank - batch);
 }
 
@@ -157,8 +160,8 @@ xir_status gather_nd_infer(xir_infer *at) {
     if (!status) status = gather_nd_rules(at, &place);
     if (status) return status;
     if (place < 0) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "the last dim of indices is unknown: the rank of the output "
-                              "depends on it");
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1",
+                              "the last dim of indices is unknown: the rank of the output depends on it");
     }
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), n = xir_type_rank(xir_infer_input(at, 1));
     size_t batch = (size_t)a->batch_dims, behind = batch + (size_t)place;

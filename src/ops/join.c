@@ -57,7 +57,8 @@ static bool lie_along(xir_infer *at, const join *j, size_t i, int64_t axis, xir_
 static bool same_items(xir_runs a, xir_runs b) {
     if (a.size != b.size) return false;
     for (size_t i = 0; i < a.size; i++) {
-        if (a.data[i].end != b.data[i].end || a.data[i].m != b.data[i].m || a.data[i].exp != b.data[i].exp) return false;
+        if (a.data[i].end != b.data[i].end || a.data[i].m != b.data[i].m || a.data[i].exp != b.data[i].exp)
+            return false;
         if (memcmp(&a.data[i].value, &b.data[i].value, sizeof a.data[i].value) != 0) return false;
     }
     return true;
@@ -130,8 +131,8 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
         } else status = run_list_add(out, count, one.m, one.exp, one.value);
         if (status == XIR_E_MEMORY) no_memory(at);
         else if (status) {
-            status = xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text, "together the inputs have more elements than 64 "
-                                    "bits count");
+            status = xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text,
+                                    "together the inputs have more elements than 64 bits count");
         }
     }
     if (!same && !led) *axis = first_axis < 0 ? (int64_t)j->axis - (int64_t)j->dims->size : (int64_t)j->axis;
@@ -162,11 +163,13 @@ static const xir_distr *distr_like(xir_infer *at, size_t i, const xir_distr *lik
     return NULL;
 }
 
-static bool all_valid(const xir_distr *distr) { return !distr || xir_distr_total_valid(distr) == xir_distr_total(distr); }
+static bool all_valid(const xir_distr *distr) {
+    return !distr || xir_distr_total_valid(distr) == xir_distr_total(distr);
+}
 
 static xir_status unknown_share(xir_infer *at) {
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs", "a dim is unknown: which elements of the output are valid can't "
-                          "be said");
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs",
+                          "a dim is unknown: which elements of the output are valid can't be said");
 }
 
 /* What all inputs say of the dims of `like`, of which the one at `place` is joined: those before it are walked
@@ -212,14 +215,16 @@ static xir_status compare_distrs(xir_infer *at, const xir_distr *like, bool *val
 
 /* Joins what the inputs say of the dims of `like`, the first one to speak of them; NULL where there is nothing to say.
  * `axes` has room. */
-static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like, int64_t *axes, const xir_distr **out) {
+static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like, int64_t *axes,
+                             const xir_distr **out) {
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), n_axes = like->merged_axis.size, place = n_axes;
     bool valid, same;
     *out = NULL;
     for (size_t k = 0; k < n_axes; k++) {
         int64_t axis = from_start(like->merged_axis.data[k], rank);
         if (axis < 0) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "a distribution is over dim %" PRId64 " of %zu dims",
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                                  "a distribution is over dim %" PRId64 " of %zu dims",
                                   like->merged_axis.data[k], rank);
         }
         if (!j->stack && axis == (int64_t)j->axis) place = k;
@@ -237,7 +242,8 @@ static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like
     } else if (same) {
         status = run_list_append(&runs, like->sections, 0, xir_distr_total(like));
     } else {
-        status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs", "which elements are valid along dim %" PRId64 " is not the "
+        status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs",
+                                "which elements are valid along dim %" PRId64 " is not the "
                                 "same in all inputs: it can't be said of the output", like->merged_axis.data[0]);
     }
     if (status && !at->status) {
@@ -284,8 +290,8 @@ static xir_status give_join(xir_infer *at, join *j) {
     if (status) return status;
     if (n_distrs == 0) return xir_infer_result_tensor(at, element, layout, j->dims->data, j->dims->size);
     if (n_distrs > MOST_DISTRS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "inputs", "together they have %zu distributions, at most %d were expected",
-                              n_distrs, MOST_DISTRS);
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs",
+                              "together they have %zu distributions, at most %d were expected", n_distrs, MOST_DISTRS);
     }
     const xir_object **distrs = mem_new(context_alloc(at->ctx), n_distrs * sizeof *distrs);
     if (!distrs) return no_memory(at);
@@ -336,21 +342,22 @@ static xir_status check_alike(xir_infer *at) {
     for (size_t i = 1; i < n; i++) {
         const xir_type *type = xir_infer_input(at, i), *b = xir_type_element(type);
         if (xir_type_rank(type) != rank) {
-            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "input %zu has %zu dims, input 0 has %zu: the "
+            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
+                                  "input %zu has %zu dims, input 0 has %zu: the "
                                   "same were expected", i, xir_type_rank(type), rank);
         }
         xir_status status = same_elements(at, 0, i);
         if (status) return status;
         if (!xir_type_equal(a, b) && !alike_quantized(a, b)) {
-            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "input %zu is not quantised in the same way as "
-                                  "input 0", i);
+            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text,
+                                  "input %zu is not quantised in the same way as input 0", i);
         }
         for (size_t k = 0; tiled && k < rank; k++) {
             const xir_layout *l = xir_type_layout(first), *r = xir_type_layout(type);
             bool same_unit = xir_layout_unit(l, k) == xir_layout_unit(r, k);
             if (same_unit && (!xir_layout_unit(l, k) || tile_partner(l, k) == tile_partner(r, k))) continue;
-            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "dim %zu of input %zu is not tiled as that of "
-                                  "input 0", k, i);
+            return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
+                                  "dim %zu of input %zu is not tiled as that of input 0", k, i);
         }
     }
     return XIR_OK;
@@ -368,7 +375,8 @@ static xir_status join_tiles(xir_infer *at, join *j) {
     j->partner = axes[1];
     for (size_t i = 0; i + 1 < n; i++) {
         if (all_valid(xir_type_distr(xir_infer_input(at, i), axes, 2))) continue;
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "input %zu has padding along the tiled axis %c: "
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
+                              "input %zu has padding along the tiled axis %c: "
                               "every input but the last has to fill its tiles", i, xir_layout_axis(layout, j->axis));
     }
     return XIR_OK;
@@ -379,7 +387,8 @@ static xir_status join_tiles(xir_infer *at, join *j) {
 static xir_status concat_dims(xir_infer *at, dim_list *out, join *j) {
     const xir_concat_attrs *a = xir_infer_attrs(at);
     size_t n = xir_infer_input_count(at);
-    if (a->axis < -1) return xir_infer_fail(at, XIR_E_BOUNDS, "axis", "%" PRId64 " is below -1, the least axis", a->axis);
+    if (a->axis < -1)
+        return xir_infer_fail(at, XIR_E_BOUNDS, "axis", "%" PRId64 " is below -1, the least axis", a->axis);
     xir_status status = read_axis(at, "axis", a->axis, xir_type_rank(xir_infer_input(at, 0)), &j->axis);
     if (!status) status = check_alike(at);
     if (!status) status = join_tiles(at, j);
@@ -393,7 +402,8 @@ static xir_status concat_dims(xir_infer *at, dim_list *out, join *j) {
         int64_t dim = xir_type_dim(xir_infer_input(at, i), (int64_t)j->axis, false);
         if (*total < 0 || dim < 0) *total = UNKNOWN_DIM;
         else if (!status && !add_i64(*total, dim, total)) {
-            status = xir_infer_fail(at, XIR_E_LIMIT, "axis", "together the inputs exceed 64 bits along dim %zu", j->axis);
+            status = xir_infer_fail(at, XIR_E_LIMIT, "axis",
+                                    "together the inputs exceed 64 bits along dim %zu", j->axis);
         }
     }
     if (status) dims_free(out);

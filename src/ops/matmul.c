@@ -37,7 +37,8 @@ static xir_status check_bias(xir_infer *at, const dim_list *out) {
         int64_t b = xir_type_dim(bias, (int64_t)(rank - k), false);
         if (b < 0 || b == 1) continue;
         if (k > out->size) {
-            return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of b is %" PRId64 ", the product has %zu dim%s: 1 "
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
+                                  "dim -%zu of b is %" PRId64 ", the product has %zu dim%s: 1 "
                                   "was expected", k, b, out->size, out->size == 1 ? "" : "s");
         }
         int64_t dim = out->data[out->size - k];
@@ -77,7 +78,8 @@ static xir_status matmul_shape(xir_infer *at, dim_list *out) {
         int64_t a = batch_dim(&x, i), b = batch_dim(&k, i);
         if (join_dim(a, b, &out->data[batches - i])) continue;
         dims_free(out);
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "dim -%zu before the matrices of x is %" PRId64 ", of k %" PRId64
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                              "dim -%zu before the matrices of x is %" PRId64 ", of k %" PRId64
                               ": the same or 1 was expected", i, a, b);
     }
     if (!x.vector) out->data[batches] = x.rows < 0 ? UNKNOWN_DIM : x.rows;
@@ -138,7 +140,8 @@ xir_status matmul_infer(xir_infer *at) {
     if (!status) status = carry_matrix(at, 0, &dims, &list);
     if (!status) status = carry_matrix(at, 1, &dims, &list);
     if (!status && xir_infer_input(at, 2)) status = carry_from_right(at, 2, &dims, &list);
-    if (!status) status = give_with(at, element, xir_type_rank(x) == dims.size ? xir_type_layout(x) : NULL, &dims, &list);
+    if (!status)
+        status = give_with(at, element, xir_type_rank(x) == dims.size ? xir_type_layout(x) : NULL, &dims, &list);
     distrs_free(&list);
     dims_free(&dims);
     return status;

@@ -19,7 +19,8 @@ xir_status need_untiled(xir_infer *at, const char *what, size_t k) {
     const xir_layout *layout = xir_type_layout(xir_infer_input(at, 0));
     if (tile_partner(layout, k) < 0) return XIR_OK;
     xir_str text = xir_layout_text(layout);
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, what, "dim %zu is part of a tiled axis of %s (%.*s): what becomes of its "
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, what,
+                          "dim %zu is part of a tiled axis of %s (%.*s): what becomes of its "
                           "tiles can't be said", k, input_name(at, 0), (int)text.size, text.data);
 }
 
@@ -82,7 +83,8 @@ enum { MOST_STRETCHES = 1 << 20 };
 static bool goes_on(const stretch *last, int64_t start, int64_t step) {
     if (start == NEW_ELEMENTS || last->start == NEW_ELEMENTS) return start == last->start;
     int64_t next;
-    return last->step == step && mul_i64(last->count, step, &next) && add_i64(last->start, next, &next) && next == start;
+    return last->step == step && mul_i64(last->count, step, &next) && add_i64(last->start, next, &next) &&
+           next == start;
 }
 
 xir_status add_stretch(stretch_list *list, int64_t start, int64_t count, int64_t step) {
@@ -95,7 +97,8 @@ xir_status add_stretch(stretch_list *list, int64_t start, int64_t count, int64_t
         return XIR_OK;
     }
     if (list->size == MOST_STRETCHES) {
-        return xir_infer_fail(list->at, XIR_E_LIMIT, "inputs/0", "what is said of the elements of %s would be said in more "
+        return xir_infer_fail(list->at, XIR_E_LIMIT, "inputs/0",
+                              "what is said of the elements of %s would be said in more "
                               "than %d pieces", input_name(list->at, 0), MOST_STRETCHES);
     }
     if (list->size == list->room) {
@@ -114,7 +117,8 @@ xir_status add_stretch(stretch_list *list, int64_t start, int64_t count, int64_t
 }
 
 static void stretches_init(stretch_list *list, xir_infer *at) {
-    *list = (stretch_list){ .at = at, .whole = true, .data = list->few, .room = sizeof list->few / sizeof list->few[0] };
+    *list = (stretch_list){ .at = at, .whole = true, .data = list->few,
+                            .room = sizeof list->few / sizeof list->few[0] };
 }
 
 static void stretches_free(stretch_list *list) {
@@ -122,7 +126,8 @@ static void stretches_free(stretch_list *list) {
 }
 
 xir_status unknown_cut(xir_infer *at, size_t k) {
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu of %s is unknown: what is said of its elements can't "
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                          "dim %zu of %s is unknown: what is said of its elements can't "
                           "be said of those that are taken", k, input_name(at, 0));
 }
 
@@ -192,7 +197,8 @@ static xir_status cut_level(cutting *c, size_t l, int64_t base);
 static xir_status cut_element(cutting *c, size_t l, int64_t base, int64_t k) {
     int64_t start = base + k * c->inner.data[l];
     if (c->steps++ >= MOST_STEPS) return XIR_E_LIMIT;
-    return l == c->last ? run_list_append(c->out, c->items, start, start + c->inner.data[l]) : cut_level(c, l + 1, start);
+    return l == c->last ? run_list_append(c->out, c->items, start, start + c->inner.data[l])
+           : cut_level(c, l + 1, start);
 }
 
 static xir_status cut_level(cutting *c, size_t l, int64_t base) {
@@ -253,14 +259,15 @@ static xir_status cut_items(cutting *c, size_t i, const move *m, const int64_t *
     return measure(c) ? cut_level(c, 0, 0) : XIR_E_LIMIT;
 }
 
-xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axes, size_t n, xir_runs items, xir_run fill,
-                      run_list *out) {
+xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axes, size_t n, xir_runs items,
+                      xir_run fill, run_list *out) {
     const input_path path = path_of_input(i);
     if (!m->cut || n == 0) {
         return run_list_append(out, items, 0, runs_total(items)) ? no_memory(at) : XIR_OK;
     }
     if (n > MOST_LEVELS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, path.text, "a distribution of %s is over %zu dims, at most %d can be cut",
+        return xir_infer_fail(at, XIR_E_LIMIT, path.text,
+                              "a distribution of %s is over %zu dims, at most %d can be cut",
                               input_name(at, i), n, MOST_LEVELS);
     }
     cutting c = { .at = at, .n = n, .items = items, .fill = fill, .out = out };
@@ -294,7 +301,8 @@ xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axe
 /* ---- valid elements ----------------------------------------------------------------------------------------- */
 
 static xir_status distr_lost(xir_infer *at, size_t which) {
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s says which elements are valid, and its "
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                          "distribution %zu of %s says which elements are valid, and its "
                           "dims are merged, split or mixed with others: it can't be said of the output", which,
                           input_name(at, 0));
 }
@@ -335,14 +343,16 @@ static xir_status move_distr(xir_infer *at, const move *m, size_t which, const x
     for (size_t i = 0; i < was.size; i++) {
         int64_t k = from_start(was.data[i], shape.size);
         if (k < 0) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu is over dim %" PRId64 ", %s has %zu "
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                                  "distribution %zu is over dim %" PRId64 ", %s has %zu "
                                   "dims", which, was.data[i], input_name(at, 0), shape.size);
         }
         if (m->to && m->to[k] < 0) continue;
         axes[n++] = moved_axis(m, was.data[i], shape.size);
     }
     if (have >= 0 && have != total) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu counts %" PRId64 " elements, its dims "
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                              "distribution %zu counts %" PRId64 " elements, its dims "
                               "have %" PRId64, which, total, have);
     }
     size_t ordered = m->ordered && n < was.size ? ordered_dims(m, shape, was, axes) : 0;

@@ -62,7 +62,8 @@ typedef struct move {
     cut_fn           *cut;
     bool              ordered; /* the elements stay in row-major order: dims that are gone were merged or split      */
     size_t            part;    /* for `cut`                                                                         */
-    bool              padding; /* new elements are invalid and have scale 1; otherwise they are valid, like equal others */
+    /* new elements are invalid and have scale 1; otherwise they are valid, like equal others */
+    bool              padding;
 } move;
 
 /* Gives the type of input 0, moved. */
@@ -94,7 +95,7 @@ int64_t    extent(xir_i64s dims, const int64_t *axes, size_t n);
 /* An axis of an input in the output, from the end if it was; what it is the new index of must not be gone. */
 int64_t    moved_axis(const move *m, int64_t axis, size_t rank);
 /* Moves the items that lie along merged dims of input i, in row-major order; `fill` is what new elements have. */
-xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axes, size_t n, xir_runs items, xir_run fill,
-                      run_list *out);
+xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axes, size_t n, xir_runs items,
+                      xir_run fill, run_list *out);
 
 #endif

@@ -62,8 +62,8 @@ static xir_status count_channels(xir_infer *at, size_t least, size_t most, count
         if (most == SIZE_MAX) snprintf(expected, sizeof expected, "%zu or more", least + tiles);
         else if (most > least) snprintf(expected, sizeof expected, "%zu or %zu", least + tiles, most + tiles);
         else snprintf(expected, sizeof expected, "%zu", least + tiles);
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has %zu dim%s, %s%s were expected", input_name(at, 0), rank,
-                              rank == 1 ? "" : "s", expected, tiles ? " with its tiles" : "");
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has %zu dim%s, %s%s were expected",
+                              input_name(at, 0), rank, rank == 1 ? "" : "s", expected, tiles ? " with its tiles" : "");
     }
     int64_t at_c = letters == rank ? xir_layout_index(layout, 'C') : -1;
     int64_t unit_at = tiles && at_c >= 0 ? xir_layout_index(layout, 'c') : -1;
@@ -82,8 +82,8 @@ static xir_status check_constants(xir_infer *at, const char *where, const xir_va
     xir_type_kind kind = xir_type_kind_of(xir_type_element(type));
     if (kind == XIR_TYPE_BOOL || kind == XIR_TYPE_INTEGER) {
         char room[40];
-        return xir_infer_fail(at, XIR_E_TYPE, where, "the elements of %s are %s: floating-point numbers were expected", where,
-                              element_word(xir_type_element(type), room, sizeof room));
+        return xir_infer_fail(at, XIR_E_TYPE, where, "the elements of %s are %s: floating-point numbers were expected",
+                              where, element_word(xir_type_element(type), room, sizeof room));
     }
     int64_t n;
     if (expected.all < 0 || expected.valid < 0 || xir_type_elements(type, &n)) return XIR_OK;
@@ -156,7 +156,8 @@ xir_status group_norm_check(xir_infer *at) {
     }
     xir_status status = check_affine(at, a->gamma, a->beta, 2, SIZE_MAX, &channels);
     if (status || channels.valid < 0 || channels.valid % a->groups == 0) return status;
-    return xir_infer_fail(at, XIR_E_INVALID, "groups", "%s has %" PRId64 " channels, which %" PRId64 " groups do not divide",
+    return xir_infer_fail(at, XIR_E_INVALID, "groups",
+                          "%s has %" PRId64 " channels, which %" PRId64 " groups do not divide",
                           input_name(at, 0), channels.valid, a->groups);
 }
 
@@ -178,7 +179,8 @@ static xir_status count_marked(xir_infer *at, const dim_list *marks, count *out)
     if (unknown) *out = (count){ UNKNOWN_DIM, UNKNOWN_DIM };
     else if (zero) *out = (count){ 0, 0 };
     else if (over) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "axis", "the dims of axis have more elements together than 64 bits count");
+        return xir_infer_fail(at, XIR_E_LIMIT, "axis",
+                              "the dims of axis have more elements together than 64 bits count");
     }
     return XIR_OK;
 }
@@ -186,7 +188,8 @@ static xir_status count_marked(xir_infer *at, const dim_list *marks, count *out)
 static xir_status check_axes(xir_infer *at, xir_i64s axes, const xir_value *gamma, const xir_value *beta) {
     dim_list marks;
     count elements;
-    if (axes.size == 0) return xir_infer_fail(at, XIR_E_INVALID, "axis", "axis is empty, at least one dim was expected");
+    if (axes.size == 0)
+        return xir_infer_fail(at, XIR_E_INVALID, "axis", "axis is empty, at least one dim was expected");
     xir_status status = need_reals(at, 0);
     if (!status) status = mark_axes(at, "axis", axes, &marks);
     if (status) return status;

@@ -27,12 +27,14 @@ static xir_status pad_dim(xir_infer *at, size_t k, int64_t dim, int64_t *out) {
     }
     int64_t most = a->mode == XIR_PAD_CONSTANT ? INT64_MAX : most_mirrored(a->mode, cropped);
     if (positive(before) > positive(most) || positive(after) > positive(most)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "padding", "%" PRId64 " and %" PRId64 " elements around dim %zu, where %s "
+        return xir_infer_fail(at, XIR_E_INVALID, "padding",
+                              "%" PRId64 " and %" PRId64 " elements around dim %zu, where %s "
                               "of %" PRId64 " gives at most %" PRId64, before, after, k,
                               xir_pad_mode_enum()->names[a->mode], cropped, positive(most));
     }
     if (!add_i64(cropped, positive(before), &padded) || !add_i64(padded, positive(after), &padded)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "padding", "dim %zu of %" PRId64 " with %" PRId64 " and %" PRId64 " exceeds "
+        return xir_infer_fail(at, XIR_E_LIMIT, "padding",
+                              "dim %zu of %" PRId64 " with %" PRId64 " and %" PRId64 " exceeds "
                               "64 bits", k, dim, before, after);
     }
     *out = padded;
@@ -46,7 +48,8 @@ static xir_status fits(xir_infer *at, const xir_scalar *value) {
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
     bool is_bool = xir_type_kind_of(element) == XIR_TYPE_BOOL;
     if (xir_type_is_quantized(element) && xir_type_kind_of(element) != XIR_TYPE_CALIBRATED && real != 0) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "value", "%g for a quantised input: which stored number that is depends "
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "value",
+                              "%g for a quantised input: which stored number that is depends "
                               "on the element, 0 was expected", real);
     }
     if (!integer && !is_bool) return XIR_OK;
@@ -60,14 +63,16 @@ static xir_status fits(xir_infer *at, const xir_scalar *value) {
     if (exact) good = sign || xir_scalar_as_int(value) >= 0;
     else good = real >= least && real < above;
     if (good) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_BOUNDS, "value", "%g is outside [%g, %g) of an element of input", real, least, above);
+    return xir_infer_fail(at, XIR_E_BOUNDS, "value", "%g is outside [%g, %g) of an element of input", real,
+                          least, above);
 }
 
 static xir_status pad_dims(xir_infer *at, dim_list *out) {
     const xir_pad_attrs *a = xir_infer_attrs(at);
     xir_i64s shape = xir_type_as_tensor(xir_infer_input(at, 0))->shape;
     if (a->padding.size % 2 || a->padding.size / 2 != shape.size) {
-        return xir_infer_fail(at, XIR_E_INVALID, "padding", "%zu entries for the %zu dims of input: two each were expected",
+        return xir_infer_fail(at, XIR_E_INVALID, "padding",
+                              "%zu entries for the %zu dims of input: two each were expected",
                               a->padding.size, shape.size);
     }
     if ((unsigned)a->mode > XIR_PAD_SYMMETRIC) {
@@ -125,7 +130,8 @@ xir_status pad_infer(xir_infer *at) {
     xir_status status = need_movable(at, 1);
     if (!status) status = pad_dims(at, &dims);
     if (status) return status;
-    status = give_moved(at, &(move){ .dims = &dims, .cut = pad_cut, .layout = xir_type_layout(xir_infer_input(at, 0)) });
+    status =
+        give_moved(at, &(move){ .dims = &dims, .cut = pad_cut, .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
 }

@@ -9,7 +9,8 @@ xir_status picked_axis(xir_infer *at, int64_t axis, size_t *out) {
     *out = (size_t)found;
     if (found >= 0) return XIR_OK;
     if (rank) return axis_outside(at, "axis", axis, rank);
-    return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has no dims: there is no axis to pick along", input_name(at, 0));
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has no dims: there is no axis to pick along",
+                          input_name(at, 0));
 }
 
 static bool is_whole(const xir_object *distr) {
@@ -20,8 +21,8 @@ xir_status need_whole(xir_infer *at, size_t i) {
     xir_refs distrs = xir_type_as_tensor(xir_infer_input(at, i))->merged_distrs;
     for (size_t k = 0; k < distrs.size; k++) {
         if (is_whole(distrs.data[k])) continue;
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "some elements of %s are padding: take it out before",
-                              input_name(at, i));
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
+                              "some elements of %s are padding: take it out before", input_name(at, i));
     }
     return XIR_OK;
 }
@@ -41,8 +42,10 @@ static xir_status no_padding_picked(xir_infer *at, const int64_t *to, int64_t cu
     const xir_type *type = xir_infer_input(at, 0);
     xir_refs distrs = xir_type_as_tensor(type)->merged_distrs;
     for (size_t k = 0; k < distrs.size; k++) {
-        if (is_whole(distrs.data[k]) || goes_along((const xir_distr *)distrs.data[k], to, cut, xir_type_rank(type))) continue;
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "which elements of the output would be padding does not follow from "
+        if (is_whole(distrs.data[k]) || goes_along((const xir_distr *)distrs.data[k], to, cut, xir_type_rank(type)))
+            continue;
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                              "which elements of the output would be padding does not follow from "
                               "distribution %zu of %s: take the padding out before", k, input_name(at, 0));
     }
     return XIR_OK;
@@ -67,8 +70,8 @@ xir_status indices_in_dim(xir_infer *at, size_t i, int64_t dim) {
     for (size_t k = 0; !status && k < indices.size; k++) {
         int64_t index = indices.data[k];
         if (index >= -dim && index < dim) continue;
-        status = xir_infer_fail(at, XIR_E_BOUNDS, path_of_input(i).text, "index %" PRId64 " is outside an axis of %" PRId64
-                                " elements", index, dim);
+        status = xir_infer_fail(at, XIR_E_BOUNDS, path_of_input(i).text,
+                                "index %" PRId64 " is outside an axis of %" PRId64 " elements", index, dim);
     }
     return status;
 }

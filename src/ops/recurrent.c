@@ -24,9 +24,18 @@ typedef struct cell {
       .directions = (a)->direction == XIR_DIRECTION_BIDIRECTIONAL ? 2 : 1, .batch_first = (a)->layout == 1, \
       .activations = (a)->activations, .alpha = (a)->activation_alpha, .beta = (a)->activation_beta }
 
-static cell lstm_cell(xir_infer *at) { const xir_lstm_attrs *a = xir_infer_attrs(at); return (cell)CELL(a, 4, 3, true); }
-static cell gru_cell(xir_infer *at)  { const xir_gru_attrs *a = xir_infer_attrs(at);  return (cell)CELL(a, 3, 2, false); }
-static cell rnn_cell(xir_infer *at)  { const xir_rnn_attrs *a = xir_infer_attrs(at);  return (cell)CELL(a, 1, 1, false); }
+static cell lstm_cell(xir_infer *at) {
+    const xir_lstm_attrs *a = xir_infer_attrs(at);
+    return (cell)CELL(a, 4, 3, true);
+}
+static cell gru_cell(xir_infer *at) {
+    const xir_gru_attrs *a = xir_infer_attrs(at);
+    return (cell)CELL(a, 3, 2, false);
+}
+static cell rnn_cell(xir_infer *at) {
+    const xir_rnn_attrs *a = xir_infer_attrs(at);
+    return (cell)CELL(a, 1, 1, false);
+}
 
 /* ---- attributes -------------------------------------------------------------------------------------------------- */
 
@@ -41,15 +50,16 @@ static bool is_activation(xir_str word) {
 
 static xir_status check_numbers(xir_infer *at, const char *where, xir_reals numbers, int64_t functions) {
     if (numbers.size <= (uint64_t)functions) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, where, "%zu numbers are more than the %" PRId64 " activation%s", numbers.size,
-                          functions, functions == 1 ? "" : "s");
+    return xir_infer_fail(at, XIR_E_INVALID, where, "%zu numbers are more than the %" PRId64 " activation%s",
+                          numbers.size, functions, functions == 1 ? "" : "s");
 }
 
 /* The rows of the class have bounds, but a file that was not checked gets here. */
 static xir_status check_attributes(xir_infer *at, const cell *c) {
     int64_t functions = c->functions * c->directions;
     if (c->hidden < 1) {
-        return xir_infer_fail(at, XIR_E_BOUNDS, "hidden_size", "%" PRId64 " is below 1, the least hidden_size", c->hidden);
+        return xir_infer_fail(at, XIR_E_BOUNDS, "hidden_size",
+                              "%" PRId64 " is below 1, the least hidden_size", c->hidden);
     }
     if (c->activations.size && c->activations.size != (uint64_t)functions) {
         return xir_infer_fail(at, XIR_E_INVALID, "activations", "%zu activation%s, %" PRId64 " %s expected: %" PRId64
@@ -130,7 +140,8 @@ static xir_status check_cell(xir_infer *at, const cell *c, size_t n, int64_t *le
     const int64_t r[] = { c->directions, rows, c->hidden };
     const int64_t b[] = { c->directions, halves };
     const int64_t p[] = { c->directions, peepholes };
-    const int64_t state[] = { c->batch_first ? *batch : c->directions, c->batch_first ? c->directions : *batch, c->hidden };
+    const int64_t state[] = { c->batch_first ? *batch : c->directions, c->batch_first ? c->directions : *batch,
+                              c->hidden };
     status = check_dims(at, W, w, 3);
     if (!status) status = check_dims(at, R, r, 3);
     if (!status) status = check_dims(at, B, b, 2);
@@ -157,7 +168,8 @@ static xir_status need_no_padding(xir_infer *at) {
         const xir_distr *distr = xir_distr_of(x->merged_distrs.data[i]);
         for (size_t k = 0; distr && xir_distr_total_invalid(distr) && k < distr->merged_axis.size; k++) {
             if (from_start(distr->merged_axis.data[k], 3) == 2) continue;
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s is over its length or batch: "
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                                  "distribution %zu of %s is over its length or batch: "
                                   "which elements of the outputs are valid can't be said", i, input_name(at, X));
         }
     }
@@ -172,8 +184,8 @@ static xir_status need_options(xir_infer *at, size_t n) {
             return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s is no tensor", input_name(at, i));
         }
         if (xir_type_is_layouted(type)) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "%s is tiled, which no rule is known for",
-                                  input_name(at, i));
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
+                                  "%s is tiled, which no rule is known for", input_name(at, i));
         }
     }
     return XIR_OK;

@@ -54,7 +54,7 @@ static const xir_distr *distr_of(const xir_type *type, size_t i) {
     return xir_distr_of(xir_type_as_tensor(type)->merged_distrs.data[i]);
 }
 
-/* ---- tiles -------------------------------------------------------------------------------------------------------- */
+/* ---- tiles ------------------------------------------------------------------------------------------------------ */
 
 /* Whether the class has a function of its own on this target: those take tiled inputs, the dims being those of the
  * tiles. */
@@ -80,7 +80,8 @@ static xir_status check_tiles(xir_infer *at, const reduction *r) {
     for (char letter = 'A'; letter <= 'Z'; letter++) {
         size_t tiles = at_letter[0][letter & 31], unit = at_letter[1][letter & 31];
         if (tiles == n || unit == n || reduces(r, tiles) == reduces(r, unit)) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "dim", "dims %zu and %zu of %s are the tiled axis %c: both or neither were "
+        return xir_infer_fail(at, XIR_E_INVALID, "dim",
+                              "dims %zu and %zu of %s are the tiled axis %c: both or neither were "
                               "expected", tiles, unit, input_name(at, 0), letter);
     }
     return XIR_OK;
@@ -89,7 +90,8 @@ static xir_status check_tiles(xir_infer *at, const reduction *r) {
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 static xir_status no_elements(xir_infer *at, const char *what) {
-    return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has no elements along the reduced dims, the %s of none is not "
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/0",
+                          "%s has no elements along the reduced dims, the %s of none is not "
                           "defined", input_name(at, 0), what);
 }
 
@@ -161,7 +163,8 @@ static const xir_layout *remaining_layout(xir_infer *at, const xir_layout *layou
     if (room > sizeof few) text = mem_new(context_alloc(at->ctx), room);
     if (!text) return NULL;
     bool fits = remaining_letters(layout, r, text, &size);
-    const xir_layout *out = fits ? layout_make(at->home, (xir_str){ text, size }, 0, NULL) : layout_default(at->home, rank);
+    const xir_layout *out = fits ? layout_make(at->home, (xir_str){ text, size }, 0, NULL)
+        : layout_default(at->home, rank);
     if (text != few) mem_free(context_alloc(at->ctx), text, room);
     return out;
 }
@@ -178,7 +181,8 @@ static const xir_distr *moved_distr(xir_infer *at, const xir_distr *distr, const
 }
 
 /* The distributions that stay, into `out`, which has room for all. */
-static xir_status remaining_distrs(xir_infer *at, const reduction *r, const dim_list *to, const xir_object **out, size_t *n) {
+static xir_status remaining_distrs(xir_infer *at, const reduction *r, const dim_list *to, const xir_object **out,
+                                   size_t *n) {
     const xir_type *type = xir_infer_input(at, 0);
     xir_refs distrs = xir_type_as_tensor(type)->merged_distrs;
     *n = 0;
@@ -186,7 +190,8 @@ static xir_status remaining_distrs(xir_infer *at, const reduction *r, const dim_
         const xir_distr *distr = distr_of(type, i);
         said what = speaks_of(distr, r);
         if (what == OF_BOTH && xir_distr_total_invalid(distr)) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s is over dims that are reduced and "
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                                  "distribution %zu of %s is over dims that are reduced and "
                                   "dims that stay: which elements of the result are valid can't be said", i,
                                   input_name(at, 0));
         }
@@ -200,7 +205,8 @@ static xir_status remaining_distrs(xir_infer *at, const reduction *r, const dim_
 
 typedef enum result { INDICES, REAL_INDICES, MOVED, COMPUTED } result;
 
-static xir_status result_element(xir_infer *at, result what, const dim_list *to, const dim_list *dims, const xir_type **out) {
+static xir_status result_element(xir_infer *at, result what, const dim_list *to, const dim_list *dims,
+                                 const xir_type **out) {
     if (what == MOVED) return moved_element(at, 0, to->data, dims, out);
     if (what == COMPUTED) return computed_element(at, 0, out);
     *out = what == INDICES ? type_integer(at->home, true, 64) : type_float(at->home, XIR_FLOAT_TF32);
@@ -251,7 +257,8 @@ static xir_status give(xir_infer *at, reduction *r, result what) {
 /* ---- Max, Min, Argmax, Argmin ------------------------------------------------------------------------------------ */
 
 /* The rows of the four are the same. */
-#define SAME_ROWS(a, b, row) _Static_assert(offsetof(a, row) == offsetof(b, row), "one function reads the attributes of both")
+#define SAME_ROWS(a, b, row) \
+    _Static_assert(offsetof(a, row) == offsetof(b, row), "one function reads the attributes of both")
 SAME_ROWS(xir_max_attrs, xir_min_attrs,    dim);
 SAME_ROWS(xir_max_attrs, xir_argmax_attrs, dim);
 SAME_ROWS(xir_max_attrs, xir_argmin_attrs, dim);

@@ -26,13 +26,13 @@ static xir_status check_layout(xir_infer *at) {
     xir_str text = xir_layout_text(a->layout);
     if (!a->layout) return XIR_OK;   // the rows say that it is missing
     if (xir_layout_rank(a->layout) != a->shape.size) {
-        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s names %zu dims, 'shape' has %zu", (int)text.size, text.data,
-                              xir_layout_rank(a->layout), a->shape.size);
+        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s names %zu dims, 'shape' has %zu",
+                              (int)text.size, text.data, xir_layout_rank(a->layout), a->shape.size);
     }
     if (!xir_layout_is_layouted(a->layout)) return XIR_OK;
     if (target_tiles(at) && a->shape.size > MOST_TILED_DIMS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "layout", "a tiled output of %zu dims, at most %d were expected", a->shape.size,
-                              MOST_TILED_DIMS);
+        return xir_infer_fail(at, XIR_E_LIMIT, "layout", "a tiled output of %zu dims, at most %d were expected",
+                              a->shape.size, MOST_TILED_DIMS);
     }
     if (target_tiles(at)) return XIR_OK;
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, "layout", "%.*s is tiled, and %s takes no tiled layouts",
@@ -44,12 +44,12 @@ xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list 
     for (size_t i = 0; i < rank; i++) {
         int64_t dim = shape.data[i];
         if (dim < -1) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, "shape", "dim %zu is %" PRId64 ": a dim, or -1 for what is left, was "
-                                  "expected", i, dim);
+            return xir_infer_fail(at, XIR_E_BOUNDS, "shape",
+                                  "dim %zu is %" PRId64 ": a dim, or -1 for what is left, was expected", i, dim);
         }
         if (dim == -1 && infer < rank) {
-            return xir_infer_fail(at, XIR_E_INVALID, "shape", "dims %zu and %zu are both what is left: one can be", infer,
-                                  i);
+            return xir_infer_fail(at, XIR_E_INVALID, "shape",
+                                  "dims %zu and %zu are both what is left: one can be", infer, i);
         }
         if (dim == -1) infer = i;
     }
@@ -61,11 +61,13 @@ xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list 
         return xir_infer_fail(at, XIR_E_LIMIT, "shape", "the output has more elements than 64 bits count");
     }
     if (infer < rank && want_known == 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shape", "what is left for dim %zu can't be said beside a dim of 0", infer);
+        return xir_infer_fail(at, XIR_E_INVALID, "shape",
+                              "what is left for dim %zu can't be said beside a dim of 0", infer);
     }
     if (infer < rank && have >= 0) {
         if (have % want_known) {
-            return xir_infer_fail(at, XIR_E_INVALID, "shape", "%" PRId64 " elements of input do not divide into pieces of "
+            return xir_infer_fail(at, XIR_E_INVALID, "shape",
+                                  "%" PRId64 " elements of input do not divide into pieces of "
                                   "%" PRId64, have, want_known);
         }
         left = have / want_known;
@@ -75,7 +77,8 @@ xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list 
                               want);
     }
     if (infer == rank && have < 0 && want % have_known) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shape", "the known dims of input make %" PRId64 " elements, which do not "
+        return xir_infer_fail(at, XIR_E_INVALID, "shape",
+                              "the known dims of input make %" PRId64 " elements, which do not "
                               "divide the %" PRId64 " of 'shape'", have_known, want);
     }
     if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
@@ -164,14 +167,14 @@ static xir_status squeeze_dims(xir_infer *at, dim_list *to, dim_list *out, bool 
         int64_t dim = shape.data[k];
         bool goes = to->data[k];
         if (goes && (dim == 0 || dim > 1)) {
-            status = xir_infer_fail(at, XIR_E_INVALID, "axis", "dim %zu of input is %" PRId64 ", a dim of 1 was expected",
-                                    k, dim);
+            status = xir_infer_fail(at, XIR_E_INVALID, "axis",
+                                    "dim %zu of input is %" PRId64 ", a dim of 1 was expected", k, dim);
         }
         if (a->axis.size == 0) {
             goes = dim == 1;
             if (dim < 0 && !check) {
-                status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "axis", "dim %zu of input is unknown: the dims that go have "
-                                        "to be named", k);
+                status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "axis",
+                                        "dim %zu of input is unknown: the dims that go have to be named", k);
             }
         }
         to->data[k] = goes ? -1 : (int64_t)n++;
@@ -260,12 +263,12 @@ static xir_status expand_dims(xir_infer *at, dim_list *out) {
     for (size_t i = 0; i < n; i++) {
         int64_t size = a->sizes.data[i], dim = i < n - rank ? 1 : input->shape.data[i - (n - rank)];
         if (size < -1) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, "sizes", "size %zu is %" PRId64 ": a dim, or -1 for the input's, was "
-                                  "expected", i, size);
+            return xir_infer_fail(at, XIR_E_BOUNDS, "sizes",
+                                  "size %zu is %" PRId64 ": a dim, or -1 for the input's, was expected", i, size);
         }
         if (size == -1 && i < n - rank) {
-            return xir_infer_fail(at, XIR_E_INVALID, "sizes", "size %zu is -1, but the dim is new: input has none there to "
-                                  "keep", i);
+            return xir_infer_fail(at, XIR_E_INVALID, "sizes",
+                                  "size %zu is -1, but the dim is new: input has none there to keep", i);
         }
         if (size >= 0 && dim >= 0 && dim != 1 && size != dim) {
             return xir_infer_fail(at, XIR_E_INVALID, "sizes", "size %zu is %" PRId64 ", the dim of input %" PRId64
@@ -325,8 +328,8 @@ static xir_status tile_dims(xir_infer *at, dim_list *out) {
         else if (dim < 0) out->data[i] = UNKNOWN_DIM;
         else if (!mul_i64(dim, times, &out->data[i])) {
             dims_free(out);
-            return xir_infer_fail(at, XIR_E_LIMIT, "dims", "a dim of %" PRId64 ", %" PRId64 " times, exceeds 64 bits", dim,
-                                  times);
+            return xir_infer_fail(at, XIR_E_LIMIT, "dims",
+                                  "a dim of %" PRId64 ", %" PRId64 " times, exceeds 64 bits", dim, times);
         }
     }
     return XIR_OK;

@@ -22,15 +22,16 @@ static xir_status resize_shape(xir_infer *at, named_dims *out, size_t *n) {
     const xir_resize_attrs *a = xir_infer_attrs(at);
     *n = count_spatial(at);
     if (*n < 1 || *n > MOST_SPATIAL) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has %zu dims, 3 to 5 were expected: NLC, NHWC or NDHWC",
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0",
+                              "input has %zu dims, 3 to 5 were expected: NLC, NHWC or NDHWC",
                               xir_type_rank(xir_infer_input(at, 0)));
     }
     xir_status status = read_dims(at, 0, map_letters(*n), out);
     if (!status && a->interpolation != XIR_RESIZE_INTER_NEAREST) status = need_numbers(at, 0);
     if (status) return status;
     if (a->dsize.size != *n) {
-        return xir_infer_fail(at, XIR_E_INVALID, "dsize", "%zu size%s given, input has %zu spatial dim%s", a->dsize.size,
-                              a->dsize.size == 1 ? "" : "s", *n, *n == 1 ? "" : "s");
+        return xir_infer_fail(at, XIR_E_INVALID, "dsize", "%zu size%s given, input has %zu spatial dim%s",
+                              a->dsize.size, a->dsize.size == 1 ? "" : "s", *n, *n == 1 ? "" : "s");
     }
     for (size_t k = 1; k <= *n; k++) {
         size_t place = 0;
@@ -122,7 +123,8 @@ static xir_status grid_sample_shape(xir_infer *at, named_dims *out, size_t *n) {
     named_dims grid;
     size_t rank = xir_type_rank(xir_infer_input(at, 0));
     if (rank != 4 && rank != 5) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has %zu dims, 4 or 5 were expected: NHWC or NDHWC", rank);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0",
+                              "input has %zu dims, 4 or 5 were expected: NHWC or NDHWC", rank);
     }
     *n = rank - 2;
     xir_status status = read_dims(at, 0, map_letters(*n), out);
@@ -131,12 +133,13 @@ static xir_status grid_sample_shape(xir_infer *at, named_dims *out, size_t *n) {
     if (status) return status;
     const xir_type *places = xir_type_element(xir_infer_input(at, 1));
     if (xir_type_kind_of(xir_type_expressed(places)) != XIR_TYPE_FLOAT) {
-        return xir_infer_fail(at, XIR_E_TYPE, "inputs/1", "the elements of grid are no floating-point numbers, but places are");
+        return xir_infer_fail(at, XIR_E_TYPE, "inputs/1",
+                              "the elements of grid are no floating-point numbers, but places are");
     }
     int64_t coordinates = grid.dim[*n + 1];
     if (coordinates >= 0 && coordinates != (int64_t)*n) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "grid has %" PRId64 " coordinates a place, %zu were expected",
-                              coordinates, *n);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                              "grid has %" PRId64 " coordinates a place, %zu were expected", coordinates, *n);
     }
     if (out->dim[0] >= 0 && grid.dim[0] >= 0 && out->dim[0] != grid.dim[0]) {
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "grid has a batch of %" PRId64 ", input one of %" PRId64,

@@ -38,7 +38,8 @@ static xir_status side_init(xir_infer *at, side *s, const char *path, xir_i64s d
                                   (int)text.size, text.data);
         }
         if (dims.data[k] >= 0 && dims.data[k] != unit) {
-            return xir_infer_fail(at, XIR_E_INVALID, path, "the layout %.*s has units of %" PRId64 ", dim %zu is %" PRId64,
+            return xir_infer_fail(at, XIR_E_INVALID, path,
+                                  "the layout %.*s has units of %" PRId64 ", dim %zu is %" PRId64,
                                   (int)text.size, text.data, unit, k, dims.data[k]);
         }
         s->unit = k;
@@ -73,11 +74,13 @@ static xir_status read_input(xir_infer *at, side *s) {
         if (!distr) continue;
         bool channels = s->unit < s->dims.size && xir_type_distr((const xir_type *)input, axes, 2) == distr;
         int64_t valid = xir_distr_total_valid(distr), total = xir_distr_total(distr);
-        bool first = valid == 0 || distr->sections.data[0].end == valid;   // valid ones, and nothing but padding behind them
+        bool first = valid == 0 || distr->sections.data[0].end == valid;
+        // valid ones, and nothing but padding behind them
         if (valid && !distr->sections.data[0].m) first = false;
         if (channels && first && (s->total < 0 || s->total == total)) s->logical.data[s->channels] = valid;
         else if (channels || valid != total) {
-            status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu has other padding than the end of "
+            status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                                    "distribution %zu has other padding than the end of "
                                     "the tiled axis: it can't be said of the output", i);
         }
     }
@@ -179,8 +182,8 @@ static xir_status read_output(xir_infer *at, const side *in, side *out, dim_list
     int64_t valid = out->unit < out->dims.size ? out->logical.data[out->channels] : 0;
     if (out->unit < out->dims.size) {
         if (valid < 0 || out->total < 0) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "a dim is unknown: how far the tiles of the output are "
-                                  "filled can't be said");
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                                  "a dim is unknown: how far the tiles of the output are filled can't be said");
         }
         if (valid > out->total || out->total - valid >= out->size) {
             return xir_infer_fail(at, XIR_E_INVALID, "shape", "%" PRId64 " channels are left for %" PRId64 " tiles of "

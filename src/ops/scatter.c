@@ -5,9 +5,11 @@
 /* The dims of updates: those of indices but the last, then those of data behind the places. */
 static xir_status updates_fit(xir_infer *at, size_t place) {
     const xir_type *data = xir_infer_input(at, 0), *indices = xir_infer_input(at, 1), *updates = xir_infer_input(at, 2);
-    size_t places = xir_type_rank(indices) - 1, rank = places + xir_type_rank(data) - place, found = xir_type_rank(updates);
+    size_t places = xir_type_rank(indices) - 1, rank = places + xir_type_rank(data) - place,
+           found = xir_type_rank(updates);
     if (found != rank) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "updates has %zu dims, %zu were expected: %zu of indices but the "
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
+                              "updates has %zu dims, %zu were expected: %zu of indices but the "
                               "last, and %zu of data behind the places", found, rank, places, rank - places);
     }
     for (size_t i = 0; i < rank; i++) {
@@ -15,8 +17,8 @@ static xir_status updates_fit(xir_infer *at, size_t place) {
                                       : xir_type_dim(data, (int64_t)(i - places + place), false);
         int64_t dim = xir_type_dim(updates, (int64_t)i, false);
         if (dim < 0 || expected < 0 || dim == expected) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim %zu of updates is %" PRId64 ", %" PRId64 " was expected", i, dim,
-                              expected);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
+                              "dim %zu of updates is %" PRId64 ", %" PRId64 " was expected", i, dim, expected);
     }
     return XIR_OK;
 }
@@ -29,7 +31,8 @@ static xir_status same_quantized(xir_infer *at, int64_t place) {
     if (a->reduction == XIR_SCATTER_ADD || a->reduction == XIR_SCATTER_MUL) return computed_element(at, 0, &element);
     size_t places = xir_type_rank(xir_infer_input(at, 1)) - 1, rank = xir_type_rank(xir_infer_input(at, 2));
     if (place < 0) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "the last dim of indices is unknown, and data is quantised: "
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1",
+                              "the last dim of indices is unknown, and data is quantised: "
                               "along which dims of updates its scales lie depends on it");
     }
     dim_list dims, to;
@@ -41,8 +44,8 @@ static xir_status same_quantized(xir_infer *at, int64_t place) {
     for (size_t i = 0; i < rank; i++) to.data[i] = i < places ? -1 : (int64_t)(i - places) + place;
     xir_status status = moved_element(at, 2, to.data, &dims, &element);
     if (!status && !xir_type_equal(element, xir_type_element(data))) {
-        status = xir_infer_fail(at, XIR_E_TYPE, "inputs/2", "the quantised elements of updates are not those of data: the same were "
-                                "expected");
+        status = xir_infer_fail(at, XIR_E_TYPE, "inputs/2",
+                                "the quantised elements of updates are not those of data: the same were expected");
     }
     dims_free(&to);
     dims_free(&dims);
@@ -58,12 +61,13 @@ static xir_status scatter_nd_rules(xir_infer *at) {
     if (!status) status = need_whole(at, 2);
     if (status) return status;
     if (rank == 0 || xir_type_rank(indices) == 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(rank != 0).text, "%s has no dims, at least one was expected",
-                              input_name(at, rank != 0));
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(rank != 0).text,
+                              "%s has no dims, at least one was expected", input_name(at, rank != 0));
     }
     int64_t place = xir_type_dim(indices, -1, false);
     if (place == 0 || (place > 0 && (uint64_t)place > rank)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "the last dim of indices is %" PRId64 ", a place in 1 to %zu dims of data "
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                              "the last dim of indices is %" PRId64 ", a place in 1 to %zu dims of data "
                               "was expected", place, rank);
     }
     if (place > 0) status = updates_fit(at, (size_t)place);
@@ -73,7 +77,8 @@ static xir_status scatter_nd_rules(xir_infer *at) {
     if (quantized || xir_type_is_quantized(xir_type_element(xir_infer_input(at, 2)))) return same_quantized(at, place);
     if ((status = same_elements(at, 0, 2))) return status;
     if (a->reduction != XIR_SCATTER_NONE && xir_type_kind_of(xir_type_element(data)) == XIR_TYPE_BOOL) {
-        return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "the elements of data are bool, numbers were expected to be combined");
+        return xir_infer_fail(at, XIR_E_TYPE, "inputs/0",
+                              "the elements of data are bool, numbers were expected to be combined");
     }
     return XIR_OK;
 }

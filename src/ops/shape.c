@@ -46,7 +46,8 @@ xir_status need_tensors(xir_infer *at, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const xir_type *type = xir_infer_input(at, i);
         if (!type) {
-            return xir_infer_fail(at, XIR_E_MISSING, path_of_input(i).text, "%s is absent or has no type", input_name(at, i));
+            return xir_infer_fail(at, XIR_E_MISSING, path_of_input(i).text, "%s is absent or has no type",
+                                  input_name(at, i));
         }
         if (!xir_type_as_tensor(type)) {
             return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s is no tensor", input_name(at, i));
@@ -129,8 +130,8 @@ xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *o
     if (named > sizeof axes) named = sizeof axes;   /* more than are expected in any case */
     for (size_t k = 0; k < named; k++) tiles += axes[k] >= 'a' && axes[k] <= 'z';
     if (rank != n + tiles) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, %zu were expected (%s)", port, rank,
-                              n + tiles, letters);
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
+                              "%s has %zu dims, %zu were expected (%s)", port, rank, n + tiles, letters);
     }
     *out = (named_dims){ .n = n };
     for (size_t k = 0, star = 0; k < n; k++) {
@@ -159,7 +160,8 @@ const char *element_word(const xir_type *element, char *room, size_t size) {
         snprintf(room, size, "%s(%" PRId64 ")", integer->sign ? "sint" : "uint", integer->ibits);
         return room;
     }
-    if (real && (size_t)real->format < xir_float_format_enum()->size) return xir_float_format_enum()->names[real->format];
+    if (real && (size_t)real->format < xir_float_format_enum()->size)
+        return xir_float_format_enum()->names[real->format];
     if (xir_type_kind_of(element) == XIR_TYPE_BOOL) return "bool";
     return element ? "another type" : "nothing";
 }
@@ -195,7 +197,8 @@ xir_status count_windows(xir_infer *at, const window *w, int64_t *out) {
     int64_t padding, padded, reach, room;
     if (!add_i64(w->before, w->after, &padding) || !add_i64(w->input, padding, &padded) ||
         !mul_i64(w->dilation, w->size - 1, &reach) || !sub_i64(padded, reach, &room) || !sub_i64(room, 1, &room)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, w->where, "the %s over %" PRId64 " %s%s with padding %" PRId64 " and %" PRId64
+        return xir_infer_fail(at, XIR_E_LIMIT, w->where,
+                              "the %s over %" PRId64 " %s%s with padding %" PRId64 " and %" PRId64
                               " exceeds 64 bits", w->what, w->input, w->things, plural(w->input), w->before, w->after);
     }
     if (room < 0) {
@@ -253,7 +256,9 @@ xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, di
     return XIR_OK;
 }
 
-xir_status give_tensor(xir_infer *at, const xir_type *like, const xir_type *element, const dim_list *dims, xir_refs distrs) {
-    const xir_type *type = type_tensor(at->home, element, xir_type_layout(like), (xir_i64s){ dims->data, dims->size }, distrs);
+xir_status give_tensor(xir_infer *at, const xir_type *like, const xir_type *element, const dim_list *dims,
+                       xir_refs distrs) {
+    const xir_type *type = type_tensor(at->home, element, xir_type_layout(like),
+                                       (xir_i64s){ dims->data, dims->size }, distrs);
     return type ? xir_infer_result(at, type) : no_memory(at);
 }

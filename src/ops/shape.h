@@ -82,7 +82,8 @@ xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, di
 int64_t from_start(int64_t axis, size_t rank);
 
 /* Gives the type of an input with another element type, dims and distributions; the layout stays. */
-xir_status give_tensor(xir_infer *at, const xir_type *like, const xir_type *element, const dim_list *dims, xir_refs distrs);
+xir_status give_tensor(xir_infer *at, const xir_type *like, const xir_type *element, const dim_list *dims,
+                       xir_refs distrs);
 
 xir_status no_memory(xir_infer *at);
 

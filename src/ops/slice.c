@@ -95,7 +95,8 @@ xir_status slice_infer(xir_infer *at) {
     xir_status status = need_movable(at, 1);
     if (!status) status = slice_dims(at, &dims);
     if (status) return status;
-    status = give_moved(at, &(move){ .dims = &dims, .cut = slice_cut, .layout = xir_type_layout(xir_infer_input(at, 0)) });
+    status =
+        give_moved(at, &(move){ .dims = &dims, .cut = slice_cut, .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
 }
@@ -129,7 +130,8 @@ static xir_status split_axis(xir_infer *at, size_t *axis) {
         }
     }
     if (shape.data[*axis] >= 0 && total != shape.data[*axis]) {
-        return xir_infer_fail(at, XIR_E_INVALID, "sections", "together they are %" PRId64 ", dim %zu of input is %" PRId64,
+        return xir_infer_fail(at, XIR_E_INVALID, "sections",
+                              "together they are %" PRId64 ", dim %zu of input is %" PRId64,
                               total, *axis, shape.data[*axis]);
     }
     return XIR_OK;
@@ -183,7 +185,8 @@ static xir_status unstack_axis(xir_infer *at, size_t *axis) {
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "dim %zu is 0, there is nothing to unstack", *axis);
     }
     if (shape.data[*axis] > MOST_OUTPUTS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "dim %zu is %" PRId64 ": at most %d outputs were expected", *axis,
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0",
+                              "dim %zu is %" PRId64 ": at most %d outputs were expected", *axis,
                               shape.data[*axis], MOST_OUTPUTS);
     }
     return XIR_OK;
@@ -209,8 +212,8 @@ xir_status unstack_infer(xir_infer *at) {
     xir_i64s shape = input_of(at)->shape;
     size_t rank = shape.size;
     if (shape.data[s.axis] < 0) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu is unknown: how many outputs there are can't be "
-                              "said", s.axis);
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                              "dim %zu is unknown: how many outputs there are can't be said", s.axis);
     }
     if (!dims_init(at, &to, rank)) return XIR_E_MEMORY;
     if (!dims_init(at, &from, rank - 1)) {
@@ -255,12 +258,12 @@ static xir_status roll_axes(xir_infer *at) {
                               a->shifts.size);
     }
     if (a->dims.size == 0 && tiled) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "shifts", "the elements of a tiled input are in no row-major order: "
-                              "dims have to be named");
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "shifts",
+                              "the elements of a tiled input are in no row-major order: dims have to be named");
     }
     if (a->dims.size && a->dims.size != a->shifts.size) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts for %zu dims, one each was expected", a->shifts.size,
-                              a->dims.size);
+        return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts for %zu dims, one each was expected",
+                              a->shifts.size, a->dims.size);
     }
     for (size_t i = 0; i < a->dims.size; i++) {
         xir_status status = read_axis(at, "dims", a->dims.data[i], rank, &axis);
@@ -298,7 +301,8 @@ static void count_elements(xir_i64s shape, rolling *r) {
     r->total = 1;
     r->wide = 0;
     for (size_t i = 0; i < shape.size; i++) {
-        if (shape.data[i] < 0 || (r->total >= 0 && !mul_i64(r->total, shape.data[i], &r->total))) r->total = UNKNOWN_DIM;
+        if (shape.data[i] < 0 || (r->total >= 0 && !mul_i64(r->total, shape.data[i], &r->total)))
+            r->total = UNKNOWN_DIM;
         r->wide += shape.data[i] != 1;
     }
 }
@@ -309,7 +313,8 @@ static xir_status rolled_flat(xir_infer *at, const rolling *r, size_t k, int64_t
     bool alone = r->wide == (input_of(at)->shape.data[k] != 1);
     *shift = r->total < 0 ? 0 : wrapped(a->shifts.data[0], r->total);
     if (r->total >= 0 && (*shift == 0 || alone)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "elements of input move from dim to dim: what is said of those "
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
+                          "elements of input move from dim to dim: what is said of those "
                           "of dim %zu can't be said of the output", k);
 }
 
@@ -358,8 +363,8 @@ static xir_status swap_axis(xir_infer *at, size_t *axis) {
     if (status) return status;
     size_t n = a->order.size;
     if (shape.data[*axis] >= 0 && (uint64_t)shape.data[*axis] != n) {
-        return xir_infer_fail(at, XIR_E_INVALID, "order", "%zu places for dim %zu of input, which is %" PRId64, n, *axis,
-                              shape.data[*axis]);
+        return xir_infer_fail(at, XIR_E_INVALID, "order",
+                              "%zu places for dim %zu of input, which is %" PRId64, n, *axis, shape.data[*axis]);
     }
     dim_list seen;
     if (!dims_init(at, &seen, n)) return XIR_E_MEMORY;
@@ -367,11 +372,11 @@ static xir_status swap_axis(xir_infer *at, size_t *axis) {
     for (size_t i = 0; i < n && !status; i++) {
         int64_t from = a->order.data[i];
         if (from < 0 || (uint64_t)from >= n) {
-            status = xir_infer_fail(at, XIR_E_BOUNDS, "order", "place %zu is %" PRId64 ", one below %zu was expected", i,
-                                    from, n);
+            status = xir_infer_fail(at, XIR_E_BOUNDS, "order",
+                                    "place %zu is %" PRId64 ", one below %zu was expected", i, from, n);
         } else if (seen.data[from]) {
-            status = xir_infer_fail(at, XIR_E_INVALID, "order", "%" PRId64 " stands there twice: each place was expected "
-                                    "once", from);
+            status = xir_infer_fail(at, XIR_E_INVALID, "order",
+                                    "%" PRId64 " stands there twice: each place was expected once", from);
         } else seen.data[from] = true;
     }
     dims_free(&seen);

@@ -34,7 +34,8 @@ xir_status need_integers(xir_infer *at, size_t i) {
     if (xir_type_kind_of(element) == XIR_TYPE_INTEGER) return XIR_OK;
     char room[40];
     return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are %s: integers were expected",
-                          input_name(at, i), xir_type_is_quantized(element) ? "quantised" : element_word(element, room, sizeof room));
+                          input_name(at, i), xir_type_is_quantized(element) ? "quantised"
+                          : element_word(element, room, sizeof room));
 }
 
 bool holds_integers(const xir_type *type) { return type && sort_of(element_of(type)) == INTEGERS; }

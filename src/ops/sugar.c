@@ -128,13 +128,15 @@ xir_value *xir_build_pow(xir_at at, xir_value *input, double exponent, const cha
     const xir_type *element = input ? xir_type_element(input->type) : NULL;
     const xir_float_type *real = xir_float_type_of((const xir_object *)element);
     const float narrow = (float)exponent;
-    if (input && !xir_type_is_quantized(element) && (!real || (real->format != XIR_FLOAT_FP32 && real->format != XIR_FLOAT_FP64))) {
+    if (input && !xir_type_is_quantized(element) &&
+        (!real || (real->format != XIR_FLOAT_FP32 && real->format != XIR_FLOAT_FP64))) {
         net_fail(at.net, XIR_E_UNSUPPORTED, "an exponent as a number needs elements that are fp32, fp64 or quantised");
         return no_value(at, before);
     }
     if (input) {
         bool wide = real && real->format == XIR_FLOAT_FP64;
-        const xir_type *type = XIR_TENSOR(at.net->ctx, xir_type_float(at.net->ctx, wide ? XIR_FLOAT_FP64 : XIR_FLOAT_FP32), "O", 1);
+        const xir_type *type = XIR_TENSOR(at.net->ctx,
+                                          xir_type_float(at.net->ctx, wide ? XIR_FLOAT_FP64 : XIR_FLOAT_FP32), "O", 1);
         const void *bytes = wide ? (const void *)&exponent : &narrow;
         in.exponent = xir_params_copy(at.net, XIR_STR(""), type, bytes, wide ? sizeof exponent : sizeof narrow);
         if (!in.exponent) return no_value(at, before);
@@ -142,9 +144,10 @@ xir_value *xir_build_pow(xir_at at, xir_value *input, double exponent, const cha
     return only_output(xir_add_pow(named(at, op_name), in, NULL));
 }
 
-/* ---- axes ---------------------------------------------------------------------------------------------------------- */
+/* ---- axes ------------------------------------------------------------------------------------------------------- */
 
-xir_value *xir_build_reshape(xir_at at, xir_value *input, const char *layout, const int64_t *dims, size_t rank, const char *op_name) {
+xir_value *xir_build_reshape(xir_at at, xir_value *input, const char *layout, const int64_t *dims, size_t rank,
+                             const char *op_name) {
     const xir_reshape_in in = { .input = input };
     size_t before = xir_diags_count(at.net->diags);
     xir_reshape_attrs a = xir_reshape_init();
@@ -170,11 +173,12 @@ xir_value *xir_build_transpose(xir_at at, xir_value *input, const int64_t *dims,
     }
     xir_transpose_attrs a = xir_transpose_init();
     a.dims = (xir_i64s){ dims, rank };
-    a.layout = xir_layout_finish(at.net->ctx, &steps, NULL);   // NULL, which is refused, for letters that can't stand so
+    a.layout = xir_layout_finish(at.net->ctx, &steps, NULL);
+    // NULL, which is refused, for letters that can't stand so
     return only_output(xir_add_transpose(named(at, op_name), in, &a));
 }
 
-/* ---- tags ---------------------------------------------------------------------------------------------------------- */
+/* ---- tags ------------------------------------------------------------------------------------------------------- */
 
 static const xir_any *tag_of(const xir_map *tags, const char *key, xir_any_kind kind) {
     const xir_any *tag = xir_map_find(tags, xir_str_of(key));

@@ -17,7 +17,8 @@ xir_status need_few_dims(xir_infer *at, size_t n) {
         const xir_type *type = xir_infer_input(at, i);
         size_t rank = xir_type_rank(type);
         if (rank <= MOST_TILED_DIMS || !xir_type_is_layouted(type)) continue;
-        return xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text, "%s is tiled and has %zu dims, at most %d were expected",
+        return xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text,
+                              "%s is tiled and has %zu dims, at most %d were expected",
                               input_name(at, i), rank, MOST_TILED_DIMS);
     }
     return XIR_OK;
@@ -68,7 +69,8 @@ static xir_status put_units(xir_infer *at, const named_dims *now, unsigned anew,
             if (is_anew(anew, k) && now->unit[k] && now->unit_at[k] == axis) unit = now->unit[k];
         }
         char word[24];
-        int n = unit ? snprintf(word, sizeof word, "%c%" PRId64, a.letter, unit) : snprintf(word, sizeof word, "%c", a.letter);
+        int n = unit ? snprintf(word, sizeof word, "%c%" PRId64, a.letter, unit)
+            : snprintf(word, sizeof word, "%c", a.letter);
         buffer_put(&text, word, (size_t)n);
     }
     const xir_layout *made = text.failed ? NULL : layout_make(at->home, (xir_str){ text.data, text.size }, 0, NULL);
@@ -92,8 +94,8 @@ static bool speaks_of_new(const xir_distr *distr, const named_dims *now, unsigne
 }
 
 /* The distribution of dim k, which is anew; *out is NULL where there is nothing to say. */
-static xir_status new_distr(xir_infer *at, const named_dims *now, size_t k, const xir_distr *valid, const dim_list *dims,
-                            const xir_object **out) {
+static xir_status new_distr(xir_infer *at, const named_dims *now, size_t k, const xir_distr *valid,
+                            const dim_list *dims, const xir_object **out) {
     int64_t dim = now->dim[k], unit = now->unit[k], total = dims->data[now->at[k]];
     const int64_t axes[2] = { (int64_t)now->at[k], (int64_t)now->unit_at[k] };
     *out = NULL;

@@ -19,15 +19,16 @@ static xir_status top_k_shape(xir_infer *at, size_t *axis, int64_t *k) {
         return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "the elements of x are bool, numbers were expected");
     }
     constant_number count;
-    if ((status = need_integers(at, 1)) || (status = need_one(at, 1)) || (status = read_number(at, 1, &count))) return status;
+    if ((status = need_integers(at, 1)) || (status = need_one(at, 1)) || (status = read_number(at, 1, &count)))
+        return status;
     *k = count.known ? count.integer : UNKNOWN_DIM;
     if (!count.known) return XIR_OK;
 
     int64_t most = candidates(at, *axis);
     if (*k < 0) return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/1", "k is %" PRId64 ", at least 0 was expected", *k);
     if (most < 0 || *k <= most) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/1", "k is %" PRId64 ", along axis %zu there are %" PRId64 " elements", *k,
-                          *axis, most);
+    return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/1",
+                          "k is %" PRId64 ", along axis %zu there are %" PRId64 " elements", *k, *axis, most);
 }
 
 xir_status top_k_check(xir_infer *at) {
@@ -59,7 +60,8 @@ xir_status top_k_infer(xir_infer *at) {
     status = give_picked(at, to.data, (int64_t)axis, &dims);
     if (!status && !xir_type_is_quantized(element)) status = xir_infer_result(at, at->out[0]);
     else if (!status) {
-        status = give_tensor(at, at->out[0], xir_type_expressed(element), &dims, xir_type_as_tensor(at->out[0])->merged_distrs);
+        status = give_tensor(at, at->out[0], xir_type_expressed(element), &dims,
+                             xir_type_as_tensor(at->out[0])->merged_distrs);
     }
     dims_free(&to);
     dims_free(&dims);

@@ -16,7 +16,8 @@ static xir_status check_tiles(xir_infer *at, const int64_t *to) {
         if (xir_layout_unit(now, (size_t)to[k]) == unit &&
             (partner < 0 || (size_t)partner >= rank || tile_partner(now, (size_t)to[k]) == to[partner])) continue;
         xir_str text = xir_layout_text(now);
-        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s does not tile dim %" PRId64 " of the output as the input's "
+        return xir_infer_fail(at, XIR_E_INVALID, "layout",
+                              "%.*s does not tile dim %" PRId64 " of the output as the input's "
                               "dim %zu is", (int)text.size, text.data, to[k], k);
     }
     return XIR_OK;
@@ -157,7 +158,8 @@ static xir_status pixel_shape(xir_infer *at, named_dims *d, int64_t out[4]) {
     xir_status status = read_dims(at, 0, "NHWC", d);
     if (status) return status;
     if (r < 1) {
-        return xir_infer_fail(at, XIR_E_BOUNDS, "upscale_factor", "%" PRId64 " is below 1, the least upscale_factor", r);
+        return xir_infer_fail(at, XIR_E_BOUNDS, "upscale_factor",
+                              "%" PRId64 " is below 1, the least upscale_factor", r);
     }
     for (size_t k = 0; k < 4; k++) out[k] = d->dim[k];
     if (!mul_i64(r, r, &area)) area = 0;
@@ -168,7 +170,8 @@ static xir_status pixel_shape(xir_infer *at, named_dims *d, int64_t out[4]) {
     if (out[3] > 0) out[3] /= area;
     for (size_t k = 1; k < 3; k++) {
         if (out[k] >= 0 && !mul_i64(out[k], r, &out[k])) {
-            return xir_infer_fail(at, XIR_E_LIMIT, "upscale_factor", "%" PRId64 " %s, %" PRId64 " times, exceed 64 bits",
+            return xir_infer_fail(at, XIR_E_LIMIT, "upscale_factor",
+                                  "%" PRId64 " %s, %" PRId64 " times, exceed 64 bits",
                                   d->dim[k], k == 1 ? "rows" : "columns", r);
         }
     }

@@ -10,7 +10,7 @@ static uint64_t elements(xir_infer *at, size_t i)        { return xir_work_eleme
 static uint64_t times(uint64_t a, uint64_t b)            { return xir_work_times(a, b); }
 static uint64_t plus(uint64_t a, uint64_t b)             { return xir_work_add(a, b); }
 
-/* ---- convolutions and products ------------------------------------------------------------------------------------- */
+/* ---- convolutions and products ---------------------------------------------------------------------------------- */
 
 /* The places of a map: its elements but for the channels, which are the axis C (of tiled maps c too), else the last
  * one. */
@@ -55,10 +55,11 @@ xir_status attention_work(xir_infer *at) {
 xir_status recurrent_work(xir_infer *at) {
     const uint64_t turns = times(xir_work_dim(at, in(at, 0), 0), xir_work_dim(at, in(at, 0), 1));
     const uint64_t rows = times(xir_work_dim(at, in(at, 1), 0), xir_work_dim(at, in(at, 1), 1));
-    return xir_work_result(at, times(turns, plus(elements(at, 1), elements(at, 2))), plus(times(turns, rows), xir_work_outputs(at)));
+    return xir_work_result(at, times(turns, plus(elements(at, 1), elements(at, 2))),
+                           plus(times(turns, rows), xir_work_outputs(at)));
 }
 
-/* ---- windows ----------------------------------------------------------------------------------------------------------- */
+/* ---- windows ---------------------------------------------------------------------------------------------------- */
 
 static xir_status pool_work(xir_infer *at, window_attrs w) {
     uint64_t cells = 1, n = xir_work_outputs(at);
@@ -88,14 +89,16 @@ xir_status resize_work(xir_infer *at) {
 }
 xir_status upsample_work(xir_infer *at) {
     const xir_upsample_attrs *a = xir_infer_attrs(at);
-    return between(at, a->interpolation == XIR_UPSAMPLE_BICUBIC ? 4 : a->interpolation == XIR_UPSAMPLE_BILINEAR ? 2 : 1, 2);
+    return between(at, a->interpolation == XIR_UPSAMPLE_BICUBIC ? 4 : a->interpolation == XIR_UPSAMPLE_BILINEAR
+                   ? 2 : 1, 2);
 }
 xir_status grid_sample_work(xir_infer *at) {
     const xir_grid_sample_attrs *a = xir_infer_attrs(at);
-    return between(at, a->interpolation == XIR_GRID_CUBIC ? 4 : a->interpolation == XIR_GRID_LINEAR ? 2 : 1, spatial(at));
+    return between(at, a->interpolation == XIR_GRID_CUBIC ? 4 : a->interpolation == XIR_GRID_LINEAR ? 2 : 1,
+                   spatial(at));
 }
 
-/* ---- normalisations and reductions ------------------------------------------------------------------------------------- */
+/* ---- normalisations and reductions ------------------------------------------------------------------------------ */
 
 /* `multiply_adds` and `element_ops` for each element of the output. */
 static xir_status each(xir_infer *at, uint64_t multiply_adds, uint64_t element_ops) {
@@ -110,7 +113,7 @@ xir_status softmax_work(xir_infer *at)    { return each(at, 0, 3); }   // the gr
 
 xir_status reduce_work(xir_infer *at) { return xir_work_result(at, 0, plus(elements(at, 0), xir_work_outputs(at))); }
 
-/* ---- picking ------------------------------------------------------------------------------------------------------------ */
+/* ---- picking ---------------------------------------------------------------------------------------------------- */
 
 /* How often each of n is looked at when they are sorted: log2(n), rounded up. */
 static uint64_t sorting(uint64_t n) {
@@ -142,7 +145,8 @@ xir_status non_max_suppression_work(xir_infer *at) {
     uint64_t most = boxes;
     constant_number limit = { 0 };
     if (!in(at, 2)) most = 0;
-    else if (need_one(at, 2) == XIR_OK && read_number(at, 2, &limit) == XIR_OK && limit.known && limit.real < (double)boxes) {
+    else if (need_one(at, 2) == XIR_OK && read_number(at, 2, &limit) == XIR_OK && limit.known &&
+             limit.real < (double)boxes) {
         most = limit.real > 0 ? (uint64_t)limit.real : 0;
     }
     return xir_work_result(at, 0, times(elements(at, 1), plus(plus(sorting(boxes), 1), most)));

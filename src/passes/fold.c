@@ -93,7 +93,7 @@ static bool may_fold(const folder *f, const xir_op *op) {
     return op_is_pure(op);
 }
 
-/* ---- what may be kept --------------------------------------------------------------------------------------------- */
+/* ---- what may be kept ------------------------------------------------------------------------------------------- */
 
 /* At the first walk of a run. */
 static void begin_bytes(folder *f) {
@@ -115,7 +115,8 @@ static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
         return true;
     }
     if (!(op->flags & OP_LEFT)) {
-        xir_pass_diag(f->at, XIR_NOTE, op, "its inputs are constants, but it is not computed: it has %llu bytes, of those for results "
+        xir_pass_diag(f->at, XIR_NOTE, op,
+                      "its inputs are constants, but it is not computed: it has %llu bytes, of those for results "
                       "%llu are left", (unsigned long long)bytes, (unsigned long long)within->bytes);
     }
     op->flags |= OP_LEFT;
@@ -127,7 +128,8 @@ static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
 static bool may_afford(folder *f, xir_op *op) {
     uint64_t all = 0, bytes, left = f->at->within->bytes;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (xir_type_as_tensor(op->outputs[i].type) && !xir_type_bytes(op->outputs[i].type, &bytes)) add_u64(all, bytes, &all);
+        if (xir_type_as_tensor(op->outputs[i].type) && !xir_type_bytes(op->outputs[i].type, &bytes))
+            add_u64(all, bytes, &all);
     }
     if (is_move(f, op) || all <= left) return true;
     return spend_bytes(f, op, all);
@@ -221,7 +223,8 @@ static xir_status replace_by(folder *f, xir_op *op, const int64_t *numbers, size
 /* Whether the type is `n` of sint(64), as what Shape gives is, and what is picked of it. */
 static bool is_of_ints(const xir_value *v, size_t n) {
     element_format form = element_format_of(v->type);
-    return form.kind == ELEMENT_SIGNED && form.bits == 64 && !xir_type_has_unknown_dim(v->type) && count_of(v->type) == n;
+    return form.kind == ELEMENT_SIGNED && form.bits == 64 && !xir_type_has_unknown_dim(v->type) &&
+           count_of(v->type) == n;
 }
 
 /* What a Gather with constant indices or a Slice picks of a Shape; false if it is not known, or no such thing. */
@@ -279,8 +282,8 @@ static xir_status fold_shape(folder *f, xir_op *op, bool *done) {
 static void say_failed(folder *f, const xir_op *op) {
     const xir_diag *d = xir_diags_at(f->why, 0);
     if (!d) return;
-    xir_pass_diag(f->at, XIR_WARNING, op, "its inputs are constants, but it can't be computed: %.*s", (int)d->message.size,
-                  d->message.data);
+    xir_pass_diag(f->at, XIR_WARNING, op, "its inputs are constants, but it can't be computed: %.*s",
+                  (int)d->message.size, d->message.data);
 }
 
 static xir_status fold_constants(folder *f, xir_op *op) {

@@ -170,13 +170,15 @@ static inline void count_on(counter *c) {
 
 /* Writes each weight, multiplied by the factor of the channel that it makes or reads, to `w` (NULL: not); adds to
  * sums[out] what it makes of addends. */
-static void scale_weights(const linear *l, void *w, bool after, const double *factors, const double *addends, double *sums) {
+static void scale_weights(const linear *l, void *w, bool after, const double *factors, const double *addends,
+                          double *sums) {
     counter i = { 0, l->in_dim, l->in_step, l->in_step }, o = { 0, l->out_dim, l->out_step, l->out_step };
     const void *read = xir_params_data(l->weights, NULL);
     int64_t group_size = (l->transposed ? l->in_dim : l->out_dim) / l->groups;
     for (int64_t k = 0; k < l->count; k++, count_on(&i), count_on(&o)) {
         int64_t group = l->groups == 1 ? 0 : (l->transposed ? i.at : o.at) / group_size;
-        int64_t in = l->transposed ? i.at : group * l->in_dim + i.at, out = l->transposed ? group * l->out_dim + o.at : o.at;
+        int64_t in = l->transposed ? i.at : group * l->in_dim + i.at,
+                out = l->transposed ? group * l->out_dim + o.at : o.at;
         double x = element_real(l->form, read, (size_t)k);
         if (w) element_put_real(l->form, w, (size_t)k, x * factors[after ? out : in]);
         if (!after) sums[out] += x * addends[in];
@@ -213,10 +215,10 @@ static xir_status refit(const linear *l, const affine *a, bool after, xir_value 
 
 /* ---- patterns --------------------------------------------------------------------------------------------------- */
 
-#define LINEAR                                                                                                             \
+#define LINEAR \
     XIR_ROW_OP(xir_conv1d_class, xir_conv2d_class, xir_conv3d_class, xir_conv_transpose1d_class,                           \
                xir_conv_transpose2d_class, xir_conv_transpose3d_class, xir_matmul_class)
-#define AFFINE                                                                                                             \
+#define AFFINE \
     XIR_ROW_OP(xir_batch_norm1d_class, xir_batch_norm2d_class, xir_batch_norm3d_class, xir_multiply_class, xir_add_class,  \
                xir_div_class, xir_divide_scalar_class)
 #define TRANSPOSE XIR_ROW_OP(xir_transpose_class)
@@ -250,15 +252,18 @@ static const xir_pattern_row before_rows[] = {
 /* Whether the transposes between, if there are any, undo each other; one to other elements converts. */
 static bool comes_back(const xir_match *m) {
     if (!xir_match_op(m, THERE)) return true;
-    const xir_type *from = xir_type_element(xir_match_value(m, FIRST)->type), *to = xir_type_element(xir_match_value(m, THERE)->type);
+    const xir_type *from = xir_type_element(xir_match_value(m, FIRST)->type),
+                    *to = xir_type_element(xir_match_value(m, THERE)->type);
     if (!xir_type_equal(from, to)) return false;
-    xir_i64s there = xir_transpose_of(xir_match_op(m, THERE))->dims, back = xir_transpose_of(xir_match_op(m, BACK))->dims;
+    xir_i64s there = xir_transpose_of(xir_match_op(m, THERE))->dims,
+             back = xir_transpose_of(xir_match_op(m, BACK))->dims;
     int64_t rank = (int64_t)there.size;
     for (int64_t i = 0; i < rank && (int64_t)back.size == rank; i++) {
         int64_t at = back.data[i] < 0 ? back.data[i] + rank : back.data[i];
         if (at < 0 || at >= rank || (there.data[at] != i && there.data[at] + rank != i)) return false;
     }
-    return back.size == there.size && xir_type_equal(xir_match_value(m, FIRST)->type, xir_match_value(m, BETWEEN)->type);
+    return back.size == there.size &&
+           xir_type_equal(xir_match_value(m, FIRST)->type, xir_match_value(m, BETWEEN)->type);
 }
 
 static bool read_after(const xir_match *m, linear *l, affine *a) {
@@ -305,7 +310,8 @@ static xir_verdict fold_after(xir_rewriter *at, const xir_match *m, void *user) 
     linear l;
     affine a;
     if (!read_after(m, &l, &a)) return XIR_REWRITE_LEFT;
-    return refit(&l, &a, true, xir_match_value(m, X)) ? XIR_REWRITE_FAILED : xir_match_replace(m, xir_match_value(m, FIRST));
+    return refit(&l, &a, true, xir_match_value(m, X)) ? XIR_REWRITE_FAILED
+           : xir_match_replace(m, xir_match_value(m, FIRST));
 }
 
 static xir_verdict fold_before(xir_rewriter *at, const xir_match *m, void *user) {
@@ -313,7 +319,8 @@ static xir_verdict fold_before(xir_rewriter *at, const xir_match *m, void *user)
     linear l;
     affine a;
     if (!read_before(m, &l, &a)) return XIR_REWRITE_LEFT;
-    return refit(&l, &a, false, xir_match_value(m, X)) ? XIR_REWRITE_FAILED : xir_match_replace(m, xir_match_value(m, LAST));
+    return refit(&l, &a, false, xir_match_value(m, X)) ? XIR_REWRITE_FAILED
+           : xir_match_replace(m, xir_match_value(m, LAST));
 }
 
 /* ---- the pass --------------------------------------------------------------------------------------------------- */

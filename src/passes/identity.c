@@ -143,7 +143,8 @@ POOL (avg_pool3d, W_IS_ONE(a) && H_IS_ONE(a) && D_IS_ONE(a) && ITSELF(a))
 
 static bool divide_scalar_is(const xir_op *op, const xir_i64s *dims) {
     (void)dims;
-    return ((const xir_divide_scalar_attrs *)op->attrs)->divisor == 1 && element_is_number(element_format_of(op->outputs[0].type));
+    return ((const xir_divide_scalar_attrs *)op->attrs)->divisor == 1 &&
+           element_is_number(element_format_of(op->outputs[0].type));
 }
 
 /* AlignAxis and PruneAxis change distributions, a part of the type, if they do anything; so does Squeeze the rank, Cast
@@ -188,7 +189,8 @@ static bool only_number(const xir_value *v, double *out) {
     element_format form = element_format_of(value_is_params(v) ? v->type : NULL);
     uint64_t size;
     int64_t n;
-    if (!element_is_number(form) || form.bits % 8 || xir_type_elements(v->type, &n) || n < 1 || n > MOST_NUMBERS) return false;
+    if (!element_is_number(form) || form.bits % 8 || xir_type_elements(v->type, &n) || n < 1 || n > MOST_NUMBERS)
+        return false;
     const char *bytes = xir_params_data(v, &size);
     if (!bytes) return false;
     size_t one = (size_t)size / (size_t)n;

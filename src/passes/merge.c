@@ -52,7 +52,8 @@ static xir_status keeps_elements(const merger *g, const xir_op *op, bool *keeps)
         *keeps = op->inputs[i].value && xir_type_equal(xir_type_element(op->inputs[i].value->type), to);
     }
     if (*keeps || !to || !xir_type_is_quantized(to)) return XIR_OK;
-    xir_value **inputs = mem_new(alloc, op->n_inputs * sizeof *inputs);   /* scales may have moved along with the elements */
+    /* scales may have moved along with the elements */
+    xir_value **inputs = mem_new(alloc, op->n_inputs * sizeof *inputs);
     if (!inputs) return XIR_E_MEMORY;
     for (uint32_t i = 0; i < op->n_inputs; i++) inputs[i] = op->inputs[i].value;
     xir_status status = infers_same(op, op->attrs, inputs, op->n_inputs, keeps);
@@ -208,7 +209,8 @@ static xir_status merge_moves(merger *g) {
 /* ---- concatenations ---------------------------------------------------------------------------------------------- */
 
 static bool is_concat(const merger *g, const xir_op *op) {
-    return op && op->cls->decl == g->concat && op->n_outputs == 1 && op->n_inputs && !has_extra(op) && op->flags & OP_PLACED;
+    return op && op->cls->decl == g->concat && op->n_outputs == 1 && op->n_inputs && !has_extra(op) &&
+           op->flags & OP_PLACED;
 }
 
 static int64_t concat_axis(const xir_op *op) {

@@ -72,7 +72,8 @@ static bool gather(void *user, xir_op *child) {
     for (uint32_t i = 0; i < child->n_inputs; i++) {
         xir_op *maker = maker_of(child->inputs[i].value);
         if (!maker || s->state[maker->slot] == DONE || maker == s->stack[s->depth - 1].op) continue;
-        if (!mem_reserve(&net->alloc, (void **)&s->extra, &s->extra_room, s->n_extra + 1, sizeof *s->extra)) return false;
+        if (!mem_reserve(&net->alloc, (void **)&s->extra, &s->extra_room, s->n_extra + 1, sizeof *s->extra))
+            return false;
         s->extra[s->n_extra++] = maker;
     }
     return op_each_child(child, gather, s);

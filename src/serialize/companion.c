@@ -106,8 +106,8 @@ static void hand_over(const xir_allocator *alloc, char *name, size_t taken, char
     mem_free(alloc, name, taken);
 }
 
-xir_status xir_params_file_find(xir_context *ctx, const char *word, const char *path, char *out, size_t room, size_t *size,
-                                xir_diags *why) {
+xir_status xir_params_file_find(xir_context *ctx, const char *word, const char *path, char *out, size_t room,
+                                size_t *size, xir_diags *why) {
     format f;
     size_t taken = 0;
     xir_status status = XIR_OK;
@@ -118,8 +118,8 @@ xir_status xir_params_file_find(xir_context *ctx, const char *word, const char *
     return status ? diag_memory(why) : XIR_OK;
 }
 
-xir_status xir_params_file_name(xir_context *ctx, const char *word, const char *path, char *out, size_t room, size_t *size,
-                                xir_diags *why) {
+xir_status xir_params_file_name(xir_context *ctx, const char *word, const char *path, char *out, size_t room,
+                                size_t *size, xir_diags *why) {
     format f;
     size_t taken = 0;
     *size = 0;

@@ -136,7 +136,8 @@ static xir_status check_decl(xir_context *ctx, const void *const *items, size_t 
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the format %s has no description or no suffix", decl->name);
     }
     if (!is_whole(decl)) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the format %s has parameters in a file of their own, but not "
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+                         "the format %s has parameters in a file of their own, but not "
                          "all that reads and writes both files", decl->name);
     }
     format f;

@@ -24,7 +24,8 @@ static void put(const loading *l, xir_severity severity, xir_status code, const 
 static void put(const loading *l, xir_severity severity, xir_status code, const char *sentence, ...) {
     va_list args;
     va_start(args, sentence);
-    diag_failv(l->why, &(xir_diag){ .severity = severity, .code = code, .file = l->name, .byte = XIR_NO_BYTE }, sentence, args);
+    diag_failv(l->why, &(xir_diag){ .severity = severity, .code = code, .file = l->name, .byte = XIR_NO_BYTE },
+               sentence, args);
     va_end(args);
 }
 
@@ -115,7 +116,8 @@ static bool begin_params(loading *l, xir_network *net, xir_str name, const xir_l
     } else if (!format_named(l->ctx, l->o.format, &l->format, why)) {
         l->status = XIR_E_UNKNOWN;
     } else if (!l->format.params_found) {
-        put(l, XIR_ERROR, l->status, "a file of format %s has its parameters inside: none can be named", l->format.name);
+        put(l, XIR_ERROR, l->status, "a file of format %s has its parameters inside: none can be named",
+            l->format.name);
     } else {
         l->status = XIR_OK;
     }

@@ -9,7 +9,8 @@ static bool find(xir_context *ctx, const char *word, format *out, xir_diags *why
     return false;
 }
 
-static xir_status write_part(const format_part *part, const char *word, xir_write_fn *write, void *user, xir_diags *why) {
+static xir_status write_part(const format_part *part, const char *word, xir_write_fn *write, void *user,
+                             xir_diags *why) {
     format f;
     if (!find(part->ctx, word, &f, why)) return XIR_E_UNSUPPORTED;
     given_writer g = given_begin(write, user, why);
@@ -17,8 +18,8 @@ static xir_status write_part(const format_part *part, const char *word, xir_writ
     return given_end(&g, f.write_part(part, &how));
 }
 
-xir_status xir_object_write(xir_context *ctx, const xir_object *object, const char *word, xir_write_fn *write, void *user,
-                            xir_diags *why) {
+xir_status xir_object_write(xir_context *ctx, const xir_object *object, const char *word,
+                            xir_write_fn *write, void *user, xir_diags *why) {
     return write_part(&(format_part){ PART_OBJECT, ctx, NULL, object }, word, write, user, why);
 }
 

@@ -80,7 +80,8 @@ static void copy_findings(placing *p, xir_str text, xir_str file, xir_diags *out
     diags_append_more(out, p->from);
 }
 
-xir_status format_place_findings(xir_context *ctx, const format *f, xir_str text, xir_str file, const xir_diags *from, xir_diags *out) {
+xir_status format_place_findings(xir_context *ctx, const format *f, xir_str text, xir_str file, const xir_diags *from,
+                                 xir_diags *out) {
     placing p = { .from = from, .n = xir_diags_count(from) };
     size_t one = sizeof *p.names + sizeof *p.places + sizeof *p.list + sizeof *p.placed;
     if (!p.n) return XIR_OK;

@@ -44,7 +44,7 @@ static int           good_code;
 static char          names[MOST_FILES][64];   /* of files that the good run wrote */
 static size_t        n_names;
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------ */
 
 typedef struct content { char *data; size_t size; bool there; } content;
 
@@ -57,7 +57,8 @@ static content get(const char *dir, const char *name) {
     if (fd < 0 || fstat(fd, &st) != 0) return c;
     c.data = __libc_malloc((size_t)st.st_size + 1);
     ssize_t n;
-    while (c.size < (size_t)st.st_size && (n = read(fd, c.data + c.size, (size_t)st.st_size - c.size)) > 0) c.size += (size_t)n;
+    while (c.size < (size_t)st.st_size && (n = read(fd, c.data + c.size, (size_t)st.st_size - c.size)) > 0)
+        c.size += (size_t)n;
     c.data[c.size] = '\0';
     c.there = true;
     close(fd);
@@ -68,14 +69,14 @@ static bool same(const content *a, const content *b) {
     return a->there == b->there && a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
 }
 
-/* ---- judging ------------------------------------------------------------------------------------------------------- */
+/* ---- judging ---------------------------------------------------------------------------------------------------- */
 
 static void fault(const char *what, const char *detail) {
     char path[PATH_MAX + 16], line[1200];
     snprintf(path, sizeof path, "%s/faults", folder);
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
-    snprintf(line, sizeof line, "allocation %lu refused%s: %s%s%.800s\n", wanted, for_good ? ", and all that follow" : "", what,
-             *detail ? ": " : "", detail);
+    snprintf(line, sizeof line, "allocation %lu refused%s: %s%s%.800s\n", wanted,
+             for_good ? ", and all that follow" : "", what, *detail ? ": " : "", detail);
     content site = get(folder, "site");
     if (fd < 0 || write(fd, line, strlen(line)) < 0 || write(fd, site.data, site.size) < 0) abort();
     free(site.data);
@@ -114,7 +115,8 @@ static void judge_files(bool failed) {
     if (dir) closedir(dir);
     for (size_t i = 0; i < n_names; i++) {
         content was = get(good, names[i]), is = get(".", names[i]);
-        if (is.there ? !same(&was, &is) : !failed) fault(is.there ? "a file is not whole" : "a file is missing", names[i]);
+        if (is.there ? !same(&was, &is) : !failed)
+            fault(is.there ? "a file is not whole" : "a file is missing", names[i]);
         free(was.data), free(is.data);
         unlink(names[i]);
     }
@@ -122,7 +124,8 @@ static void judge_files(bool failed) {
 
 static void judge(int status) {
     char text[32];
-    content out = get(folder, "out"), err = get(folder, "err"), good_out = get(good, "out"), good_err = get(good, "err");
+    content out = get(folder, "out"), err = get(folder, "err"), good_out = get(good, "out"),
+            good_err = get(good, "err");
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     bool blamed = false, as_good = same(&err, &good_err);
     snprintf(text, sizeof text, "%s %d", code < 0 ? "signal" : "exit code", code < 0 ? WTERMSIG(status) : code);
@@ -141,7 +144,7 @@ static void judge(int status) {
     free(out.data), free(err.data), free(good_out.data), free(good_err.data);
 }
 
-/* ---- allocating ---------------------------------------------------------------------------------------------------- */
+/* ---- allocating ------------------------------------------------------------------------------------------------- */
 
 static void say_site(void) {
     char path[PATH_MAX + 16];
@@ -184,17 +187,27 @@ static bool fails(const void *caller) {
     return true;
 }
 
-void *malloc(size_t size)                          { return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size); }
-void *calloc(size_t n, size_t size)                { return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(n, size); }
-void *realloc(void *block, size_t size)            { return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(block, size); }
-void *memalign(size_t alignment, size_t size)      { return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size); }
-void *aligned_alloc(size_t alignment, size_t size) { return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size); }
+void *malloc(size_t size) {
+    return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
+}
+void *calloc(size_t n, size_t size) {
+    return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(n, size);
+}
+void *realloc(void *block, size_t size) {
+    return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(block, size);
+}
+void *memalign(size_t alignment, size_t size) {
+    return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
+}
+void *aligned_alloc(size_t alignment, size_t size) {
+    return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
+}
 int posix_memalign(void **out, size_t alignment, size_t size) {
     *out = fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
     return *out ? 0 : ENOMEM;
 }
 
-/* ---- trying -------------------------------------------------------------------------------------------------------- */
+/* ---- trying ----------------------------------------------------------------------------------------------------- */
 
 static void redirect(const char *name, int to) {
     char path[PATH_MAX + 16];

@@ -8,7 +8,7 @@ static xir_array *floats(const float *data, size_t n) {
     return array;
 }
 
-/* ---- making ------------------------------------------------------------------------------------------------------- */
+/* ---- making ----------------------------------------------------------------------------------------------------- */
 
 static void a_new_array_is_zero(void **state) {
     (void)state;
@@ -63,7 +63,7 @@ static void an_array_keeps_its_context(void **state) {
     xir_array_free(array);
 }
 
-/* ---- Params -------------------------------------------------------------------------------------------------------- */
+/* ---- Params ----------------------------------------------------------------------------------------------------- */
 
 static void params_and_arrays_share_bytes(void **state) {
     (void)state;
@@ -99,14 +99,16 @@ static void params_without_bytes_are_no_array(void **state) {
     xir_network_free(net);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
 static void check_bytes(const xir_type *element, const void *bytes, size_t size, const double *expected, size_t n) {
-    xir_array *array = xir_array_copy(ctx, xir_type_tensor(ctx, element, NULL, (const int64_t[]){ (int64_t)n }, 1), bytes, size, why);
+    xir_array *array = xir_array_copy(ctx, xir_type_tensor(ctx, element, NULL, (const int64_t[]){ (int64_t)n }, 1),
+                                      bytes, size, why);
     assert_non_null(array);
     for (size_t i = 0; i < n; i++) {
         double found = xir_array_real(array, i);
-        if (isnan(expected[i]) ? !isnan(found) : found != expected[i]) fail_msg("%s: element %zu is %g, not %g", spelled(element), i, found, expected[i]);
+        if (isnan(expected[i]) ? !isnan(found) : found != expected[i])
+            fail_msg("%s: element %zu is %g, not %g", spelled(element), i, found, expected[i]);
     }
     xir_array_free(array);
 }
@@ -115,13 +117,19 @@ static void elements_as_reals(void **state) {
     (void)state;
     check_bytes(xir_type_float(ctx, XIR_FLOAT_FP16), "\x00\x3c\x00\xc0\x01\x00\xff\x7b\x00\x7c\x00\x7e\xff\x03", 14,
                 (const double[]){ 1, -2, 0x1p-24, 65504, INFINITY, NAN, 0x3ffp-24 }, 7);
-    check_bytes(xir_type_float(ctx, XIR_FLOAT_BF16), "\x80\x3f\x80\xff\xc0\x7f\x01\x00", 8, (const double[]){ 1, -INFINITY, NAN, 0x1p-133 }, 4);
-    check_bytes(xir_type_float(ctx, XIR_FLOAT_TF32), "\x00\x00\x80\x3f\x00\x20\x80\x3f", 8, (const double[]){ 1, 1 + 0x1p-10 }, 2);
-    check_bytes(xir_type_float(ctx, XIR_FLOAT_FPE7M8), "\x00\x3f\x01\x3f\x01\x00", 6, (const double[]){ 1, 1 + 0x1p-8, 0x1p-70 }, 3);
-    check_bytes(xir_type_float(ctx, XIR_FLOAT_FPE6M9), "\x00\x3e\x01\x3e\x01\x00", 6, (const double[]){ 1, 1 + 0x1p-9, 0x1p-39 }, 3);
-    check_bytes(xir_type_float(ctx, XIR_FLOAT_FP64), "\x18\x2d\x44\x54\xfb\x21\x09\x40", 8, (const double[]){ 3.141592653589793 }, 1);
+    check_bytes(xir_type_float(ctx, XIR_FLOAT_BF16), "\x80\x3f\x80\xff\xc0\x7f\x01\x00", 8,
+                (const double[]){ 1, -INFINITY, NAN, 0x1p-133 }, 4);
+    check_bytes(xir_type_float(ctx, XIR_FLOAT_TF32), "\x00\x00\x80\x3f\x00\x20\x80\x3f", 8,
+                (const double[]){ 1, 1 + 0x1p-10 }, 2);
+    check_bytes(xir_type_float(ctx, XIR_FLOAT_FPE7M8), "\x00\x3f\x01\x3f\x01\x00", 6,
+                (const double[]){ 1, 1 + 0x1p-8, 0x1p-70 }, 3);
+    check_bytes(xir_type_float(ctx, XIR_FLOAT_FPE6M9), "\x00\x3e\x01\x3e\x01\x00", 6,
+                (const double[]){ 1, 1 + 0x1p-9, 0x1p-39 }, 3);
+    check_bytes(xir_type_float(ctx, XIR_FLOAT_FP64), "\x18\x2d\x44\x54\xfb\x21\x09\x40", 8,
+                (const double[]){ 3.141592653589793 }, 1);
     check_bytes(xir_type_bool(ctx), "\x00\x01\x07", 3, (const double[]){ 0, 1, 1 }, 3);
-    check_bytes(xir_type_sint(ctx, 4), "\x8f\x07", 2, (const double[]){ -1, -8, 7 }, 3); /* the lower half of a byte comes first */
+    /* the lower half of a byte comes first */
+    check_bytes(xir_type_sint(ctx, 4), "\x8f\x07", 2, (const double[]){ -1, -8, 7 }, 3);
     check_bytes(xir_type_uint(ctx, 3), "\xd1\x58", 2, (const double[]){ 1, 2, 3, 4, 5 }, 5);
     check_bytes(xir_type_sint(ctx, 1), "\x05", 1, (const double[]){ -1, 0, -1 }, 3);
     check_bytes(xir_type_uint(ctx, 24), "\x01\x00\x80", 3, (const double[]){ 8388609 }, 1);
@@ -147,26 +155,31 @@ static void elements_as_integers(void **state) {
 static void quantised_elements_are_what_they_stand_for(void **state) {
     (void)state;
     const xir_scales *scales = xir_scales_from(ctx, (const double[]){ 0.5, 2 }, 2, 0);
-    const xir_type *type = XIR_TENSOR(ctx, xir_type_quantized(ctx, scales, (const int64_t[]){ 1, -1 }, 2, xir_type_sint(ctx, 8), NULL), "**", 2, 2);
+    const xir_type *type = XIR_TENSOR(ctx, xir_type_quantized(ctx, scales, (const int64_t[]){ 1, -1 }, 2,
+                                                              xir_type_sint(ctx, 8), NULL), "**", 2, 2);
     xir_array *array = xir_array_copy(ctx, type, "\x03\xff\x03\xff", 4, why);
     assert_true(xir_array_real(array, 0) == 1 && xir_array_real(array, 1) == -1);    /* (3 - 1) * 0.5, (-1 - 1) * 0.5 */
     assert_true(xir_array_real(array, 2) == 8 && xir_array_real(array, 3) == 0);
     xir_array_free(array);
     /* m * 2^-exp, whatever it once stood for, times the ratio */
-    const xir_scales *exp = xir_exp_scales_from(ctx, (const int64_t[]){ 3 }, (const int64_t[]){ 1 }, (const double[]){ 1.25 }, 1, -1);
-    const xir_type *ratio = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, (const double[]){ 10 }, 1, -1), xir_type_sint(ctx, 8), NULL);
-    array = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_type_normalized_quantized(ctx, ratio, exp, NULL, 0), "*", 1), "\x02", 1, why);
+    const xir_scales *exp = xir_exp_scales_from(ctx, (const int64_t[]){ 3 }, (const int64_t[]){ 1 },
+                                                (const double[]){ 1.25 }, 1, -1);
+    const xir_type *ratio = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, (const double[]){ 10 }, 1, -1),
+                                                xir_type_sint(ctx, 8), NULL);
+    array = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_type_normalized_quantized(ctx, ratio, exp, NULL, 0), "*", 1),
+                           "\x02", 1, why);
     assert_true(xir_array_real(array, 0) == 30);
     xir_array_free(array);
     /* scales that are neither one nor one for each index */
-    const xir_type *wrong = XIR_TENSOR(ctx, xir_type_quantized(ctx, scales, NULL, 0, xir_type_sint(ctx, 8), NULL), "*", 3);
+    const xir_type *wrong = XIR_TENSOR(ctx, xir_type_quantized(ctx, scales, NULL, 0, xir_type_sint(ctx, 8), NULL), "*",
+                                       3);
     array = xir_array_new(ctx, wrong, why);
     double reals[3];
     assert_int_equal(xir_array_reals(array, 0, 3, reals), XIR_E_TYPE);
     xir_array_free(array);
 }
 
-/* ---- comparing ----------------------------------------------------------------------------------------------------- */
+/* ---- comparing -------------------------------------------------------------------------------------------------- */
 
 static xir_difference compare(const float *a, const float *b, size_t n, double absolute, double relative) {
     xir_difference d;
@@ -219,13 +232,14 @@ static void many_elements_compare(void **state) {
     free(b);
 }
 
-/* ---- random numbers ------------------------------------------------------------------------------------------------ */
+/* ---- random numbers --------------------------------------------------------------------------------------------- */
 
 static void the_same_seed_gives_the_same_numbers(void **state) {
     (void)state;
     xir_difference d;
     const xir_type *type = FP32("*", 1000);
-    xir_array *a = xir_array_random(ctx, type, 5, why), *b = xir_array_random(ctx, type, 5, why), *c = xir_array_random(ctx, type, 6, why);
+    xir_array *a = xir_array_random(ctx, type, 5, why), *b = xir_array_random(ctx, type, 5, why),
+               *c = xir_array_random(ctx, type, 6, why);
     DOES(xir_array_compare(a, b, 0, 0, &d));
     assert_int_equal(d.count, 0);
     DOES(xir_array_compare(a, c, 0, 0, &d));
@@ -264,7 +278,8 @@ static void random_integers_and_truths(void **state) {
 
 static bool make_and_compare(xir_context *with) {
     const xir_scales *scales = xir_scales_from(with, (const double[]){ 0.5, 2 }, 2, 0);
-    const xir_type *sint8 = xir_type_sint(with, 8), *element = scales && sint8 ? xir_type_quantized(with, scales, NULL, 0, sint8, NULL) : NULL;
+    const xir_type *sint8 = xir_type_sint(with, 8),
+                    *element = scales && sint8 ? xir_type_quantized(with, scales, NULL, 0, sint8, NULL) : NULL;
     const xir_type *type = element ? xir_type_tensor(with, element, NULL, (const int64_t[]){ 2, 3 }, 2) : NULL;
     xir_array *a = type ? xir_array_random(with, type, 1, NULL) : NULL, *b = a ? xir_array_new(with, type, NULL) : NULL;
     xir_difference d;

@@ -34,7 +34,7 @@ static size_t questions(const xir_network *net) {
     return p.asked;
 }
 
-/* ---- in a kernel ---------------------------------------------------------------------------------------------------- */
+/* ---- in a kernel ------------------------------------------------------------------------------------------------ */
 
 /* An op of every kind of loop, with what it takes: a question at least for so many rows of 1024 steps. */
 static const struct { const char *story; size_t least; } loops[] = {
@@ -81,7 +81,8 @@ static void kernels_ask(void **state) {
             xir_status status = run(net, &XIR_INIT(xir_run_options, .cancel = impatient, .user = &p));
             if (status != XIR_E_CANCELLED || p.asked != at || xir_diags_count(why) != 1 ||
                 !strstr(xir_diags_at(why, 0)->message.data, "the run was cancelled while it was computed")) {
-                fail_msg("%s, question %zu of %zu: %s, asked %zu times", loops[i].story, at, all, xir_status_name(status), p.asked);
+                fail_msg("%s, question %zu of %zu: %s, asked %zu times", loops[i].story, at, all,
+                         xir_status_name(status), p.asked);
             }
         }
         xir_network_free(net);
@@ -91,7 +92,8 @@ static void kernels_ask(void **state) {
 /* It would go on for ages. */
 static void what_never_ends_is_cancelled(void **state) {
     (void)state;
-    xir_network *net = story_net("a: C 900; b: C 900; c: C 900; d: C 900; y = Einsum a b c d a b c d [equation=a,b,c,d,e,f,g,h->]; out y");
+    xir_network *net = story_net(
+        "a: C 900; b: C 900; c: C 900; d: C 900; y = Einsum a b c d a b c d [equation=a,b,c,d,e,f,g,h->]; out y");
     patience p = { .at = 1000 };
     assert_int_equal(run(net, &XIR_INIT(xir_run_options, .cancel = impatient, .user = &p)), XIR_E_CANCELLED);
     assert_int_equal(p.asked, 1000);
@@ -110,7 +112,7 @@ static void a_run_asks_before_every_op(void **state) {
     xir_network_free(net);
 }
 
-/* ---- more than it may ----------------------------------------------------------------------------------------------- */
+/* ---- more than it may ------------------------------------------------------------------------------------------- */
 
 static void an_op_that_takes_too_much_is_not_begun(void **state) {
     (void)state;
@@ -134,7 +136,7 @@ static void of_unknown_dims_inputs_count(void **state) {
     xir_network_free(net);
 }
 
-/* ---- proofs ----------------------------------------------------------------------------------------------------------- */
+/* ---- proofs ----------------------------------------------------------------------------------------------------- */
 
 static void a_proof_has_no_limit_unless_it_is_given_one(void **state) {
     (void)state;

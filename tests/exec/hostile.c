@@ -10,7 +10,7 @@
 enum { TRIALS = OFTEN(300000), A_POOL = 400, MOST_OPS = 400, MOST_HERE = 16, MOST_ELEMENTS = 4096,
        MOST_CALLS = 1000, MOST_ASKED = 256 << 20 };
 
-/* ---- arrays ------------------------------------------------------------------------------------------------------- */
+/* ---- arrays ----------------------------------------------------------------------------------------------------- */
 
 /* Bits for a type; what is small is often an index or a dim that fits something. */
 static void fill(uint8_t *bytes, size_t size) {
@@ -24,8 +24,10 @@ static xir_array *some_array(const xir_value *value) {
     int64_t dims[16], n = 0;
     size_t size = 0;
     if (!tensor || tensor->shape.size > COUNT(dims)) return NULL;
-    for (size_t k = 0; k < tensor->shape.size; k++) dims[k] = tensor->shape.data[k] < 0 ? (int64_t)chance(4) : tensor->shape.data[k];
-    const xir_type *type = tensor->element_dtype ? xir_type_tensor(ctx, tensor->element_dtype, NULL, dims, tensor->shape.size) : NULL;
+    for (size_t k = 0; k < tensor->shape.size; k++)
+        dims[k] = tensor->shape.data[k] < 0 ? (int64_t)chance(4) : tensor->shape.data[k];
+    const xir_type *type = tensor->element_dtype
+        ? xir_type_tensor(ctx, tensor->element_dtype, NULL, dims, tensor->shape.size) : NULL;
     if (!type || xir_type_elements(type, &n) || n > MOST_ELEMENTS) return NULL;
     xir_array *array = xir_array_new(ctx, type, NULL);
     if (array && xir_array_data(array, &size)) fill(xir_array_edit(array), size);
@@ -44,7 +46,7 @@ static void fill_params(pool *p) {
     }
 }
 
-/* ---- a trial ------------------------------------------------------------------------------------------------------ */
+/* ---- a trial ---------------------------------------------------------------------------------------------------- */
 
 static size_t n_run, n_refused;
 
@@ -71,12 +73,14 @@ static void check_run(const xir_op *op, xir_status status, xir_array *const *out
     if (bounded.bytes > MOST_ASKED) fail_msg("%s asked for %zu bytes in all", key, bounded.bytes);
     if (status && !xir_diags_count(why)) fail_msg("%s: %s without a finding", key, xir_status_name(status));
     for (size_t i = 0; i < op->n_outputs; i++) {
-        if ((out[i] == NULL) != (status != XIR_OK)) fail_msg("%s: %s, and output %zu is %s", key, xir_status_name(status), i, out[i] ? "there" : "not there");
+        if ((out[i] == NULL) != (status != XIR_OK))
+            fail_msg("%s: %s, and output %zu is %s", key, xir_status_name(status), i, out[i] ? "there" : "not there");
         if (!out[i]) continue;
         uint64_t bytes = 0;
         size_t size;
         (void)xir_array_data(out[i], &size);
-        if (xir_type_bytes(xir_array_type(out[i]), &bytes) || bytes != size) fail_msg("%s: an output of %zu bytes", key, size);
+        if (xir_type_bytes(xir_array_type(out[i]), &bytes) || bytes != size)
+            fail_msg("%s: an output of %zu bytes", key, size);
     }
     if (status == XIR_OK) n_run++;
     else n_refused++;
@@ -142,7 +146,7 @@ static void nothing_does_harm(void **state) {
     if (!times && never > n / 5) fail_msg("%zu of %zu ops never ran", never, n);
 }
 
-/* ---- cases, changed ------------------------------------------------------------------------------------------------ */
+/* ---- cases, changed --------------------------------------------------------------------------------------------- */
 
 /* The arrays that a case gives its inputs, one of them of another shape. */
 static bool case_arrays(op_case *c, size_t other, xir_array **out) {
@@ -160,7 +164,8 @@ static bool case_arrays(op_case *c, size_t other, xir_array **out) {
         if (rank == 0 || rank > COUNT(dims)) return false;
         memcpy(dims, type->shape.data, rank * sizeof *dims);
         dims[chance(rank)] = (int64_t)chance(5);
-        const xir_type *changed = xir_type_tensor(ctx, type->element_dtype, once_in(2) ? type->layout : NULL, dims, rank);
+        const xir_type *changed = xir_type_tensor(ctx, type->element_dtype, once_in(2) ? type->layout : NULL,
+                                                  dims, rank);
         DOES(xir_value_set_type(c->inputs[i], changed));
         out[i] = xir_array_new(ctx, changed, NULL);
         if (!out[i]) return false;

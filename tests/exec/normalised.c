@@ -64,8 +64,8 @@ static const quantiser ways[] = {
 static void check(const char *text, const quantiser *how) {
     quantised q = quantise_story(text, how);
     char what[1000];
-    snprintf(what, sizeof what, "%s, %s, %d bits%s", text, how->per_channel ? "a ratio a channel" : "a ratio a map", (int)how->bits,
-             how->constants ? ", 16-bit constants" : "");
+    snprintf(what, sizeof what, "%s, %s, %d bits%s", text, how->per_channel ? "a ratio a channel" : "a ratio a map",
+             (int)how->bits, how->constants ? ", 16-bit constants" : "");
     check_each_op(&q, what);
     quantised_free(&q);
 }
@@ -79,7 +79,7 @@ static void each_op_computes_what_it_did_in_floats(void **state) {
     }
 }
 
-/* ---- passes ----------------------------------------------------------------------------------------------------------- */
+/* ---- passes ----------------------------------------------------------------------------------------------------- */
 
 static void run_pass(xir_network *net, const char *pass, size_t *changes) {
     xir_diags_clear(why);
@@ -90,7 +90,8 @@ static void run_pass(xir_network *net, const char *pass, size_t *changes) {
 
 static void passes_keep_every_element(void **state) {
     (void)state;
-    static const char *const passes[] = { "fold", "fold-batchnorm", "merge", "layout", "fuse", "identity", "cse", "infer" };
+    static const char *const passes[] = { "fold", "fold-batchnorm", "merge", "layout", "fuse", "identity",
+                                          "cse", "infer" };
     for (size_t w = 0; w < COUNT(ways); w++) {
         for (size_t i = 0; i < COUNT(stories) + COUNT(networks); i++) {
             quantised q = quantise_story(i < COUNT(stories) ? stories[i] : networks[i - COUNT(stories)], &ways[w]);
@@ -115,8 +116,10 @@ static void normalise(xir_network *net, const char *name, double ratio) {
     double ratios[16];
     const double one = 0.01;
     for (size_t i = 0; i < n; i++) ratios[i] = ratio;
-    const xir_type *normalised = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, ratios, n, -1), xir_type_sint(ctx, 16), NULL);
-    const xir_type *element = xir_type_normalized_quantized(ctx, normalised, xir_scales_from(ctx, &one, 1, -1), NULL, 0);
+    const xir_type *normalised = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, ratios, n, -1),
+                                                     xir_type_sint(ctx, 16), NULL);
+    const xir_type *element = xir_type_normalized_quantized(ctx, normalised,
+                                                            xir_scales_from(ctx, &one, 1, -1), NULL, 0);
     DOES(xir_value_set_type(v, xir_type_tensor(ctx, element, tensor->layout, tensor->shape.data, tensor->shape.size)));
 }
 
@@ -157,7 +160,8 @@ static void a_map_between_floats_is_not_passed_over(void **state) {
         normalise(net, b->normalised, 4);
         old = xir_network_clone(net);
         run_pass(net, b->pass, &changes);
-        if (changes != b->changes) fail_msg("%s: %s: %zu changes, %zu were expected", b->pass, b->text, changes, b->changes);
+        if (changes != b->changes)
+            fail_msg("%s: %s: %zu changes, %zu were expected", b->pass, b->text, changes, b->changes);
         if (xir_network_first_unrunnable(net)) fail_msg("%s", b->text);
         CHECK_SAME_NUMBERS(old, net);
         xir_network_free(old);
@@ -165,20 +169,20 @@ static void a_map_between_floats_is_not_passed_over(void **state) {
     }
 }
 
-/* ---- classes of others -------------------------------------------------------------------------------------------------- */
+/* ---- classes of others ------------------------------------------------------------------------------------------ */
 
 typedef struct one_input { xir_value *x; } one_input;
 
-#define CLASS(id, key, ...)                                                                                                      \
-    static const xir_class_decl *id(void) {                                                                                      \
-        static const xir_row rows[] = {                                                                                          \
-            { .decl = XIR_DECL_OP, .name = key, .doc = "half of each element", .offset = 1,                                      \
-              .min = { .i = sizeof(one_input) } },                                                                               \
+#define CLASS(id, key, ...) \
+    static const xir_class_decl *id(void) { \
+        static const xir_row rows[] = { \
+            { .decl = XIR_DECL_OP, .name = key, .doc = "half of each element", .offset = 1, \
+              .min = { .i = sizeof(one_input) } }, \
             { .decl = XIR_DECL_IN, .name = "x", .doc = "" }, { .decl = XIR_DECL_OUT, .name = "y", .doc = "" },                   \
-            __VA_ARGS__ { .decl = XIR_DECL_END },                                                                                \
-        };                                                                                                                       \
-        static const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), rows };                                      \
-        return &decl;                                                                                                            \
+            __VA_ARGS__ { .decl = XIR_DECL_END }, \
+        }; \
+        static const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), rows }; \
+        return &decl; \
     }
 CLASS (silent, "test::Silent", )
 CLASS (outspoken, "test::Outspoken", { .decl = XIR_DECL_NORMALISED, .doc = "REAL" },)
@@ -206,8 +210,9 @@ static void a_row_of_a_program_s_class_is_followed(void **state) {
         DOES(xir_class_register(ctx, classes[i](), why));
         DOES(xir_kernel_register(ctx, classes[i](), halve));
         const xir_class *cls = xir_class_find_decl(ctx, classes[i]());
-        const xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .inputs = &x, .n_inputs = 1, .types = &type,
-                                                          .n_types = 1, .id = XIR_NO_ID));
+        const xir_op *op =
+            xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .inputs = &x, .n_inputs = 1, .types = &type,
+                                           .n_types = 1, .id = XIR_NO_ID));
         assert_non_null(op);
         given = xir_array_new(ctx, type, why);
         ((int16_t *)xir_array_edit(given))[0] = 50;   /* 2 */

@@ -80,7 +80,8 @@ static void spellings_of_headers(void **state) {
     check(scalar, "@fp(32)", (const double[]){ 1 }, 1);
     assert_int_equal(xir_type_rank(xir_array_type(scalar)), 0);
     xir_array_free(scalar);
-    xir_array *none = read_file("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9223372036854775807, 9223372036854775807)}", "", 0);
+    xir_array *none = read_file(
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9223372036854775807, 9223372036854775807)}", "", 0);
     check(none, "@fp(32)", NULL, 0);
     xir_array_free(none);
 }
@@ -126,7 +127,9 @@ static void headers_that_are_refused(void **state) {
 
 static void beginnings_of_files_are_refused(void **state) {
     (void)state;
-    static const char whole[] = "\x93NUMPY\x01\x00\x3b\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }\x00\x00\x80\x3f\x00\x00\x00\x40";
+    static const char whole[] =
+        "\x93NUMPY\x01\x00\x3b\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), "
+        "}\x00\x00\x80\x3f\x00\x00\x00\x40";
     size_t size = sizeof whole - 1;
     xir_array *array = xir_array_read_npy(ctx, whole, size, XIR_STR(""), why);
     check(array, "@fp(32)", (const double[]){ 1, 2 }, 2);
@@ -153,7 +156,8 @@ static void beginnings_of_files_are_refused(void **state) {
 
 static void lengths_of_four_bytes(void **state) {
     (void)state;
-    static const char whole[] = "\x93NUMPY\x02\x00\x39\x00\x00\x00{'descr': '|i1', 'fortran_order': False, 'shape': (1,)}  \x07";
+    static const char whole[] =
+        "\x93NUMPY\x02\x00\x39\x00\x00\x00{'descr': '|i1', 'fortran_order': False, 'shape': (1,)}  \x07";
     for (int version = 2; version <= 3; version++) {
         char copy[sizeof whole];
         memcpy(copy, whole, sizeof whole);
@@ -169,7 +173,8 @@ static void lengths_of_four_bytes(void **state) {
     check_finding(XIR_E_SYNTAX, "the header has");
 }
 
-static void check_written(const xir_type *type, const void *data, size_t size, const char *header, const void *bytes, size_t n_bytes) {
+static void check_written(const xir_type *type, const void *data, size_t size, const char *header, const void *bytes,
+                          size_t n_bytes) {
     const char *path = scratch("out.npy");
     xir_array *array = xir_array_copy(ctx, type, data, size, why);
     assert_non_null(array);
@@ -205,7 +210,8 @@ static void what_is_written_is_what_numpy_writes(void **state) {
                   "{'descr': '|i1', 'fortran_order': False, 'shape': (2,), }", "\x01\xfe", 2);
     const xir_scales *half = xir_scales_from(ctx, (const double[]){ 0.5 }, 1, -1);
     const xir_type *quantised = xir_type_quantized(ctx, half, NULL, 0, xir_type_sint(ctx, 8), NULL);
-    check_written(XIR_TENSOR(ctx, quantised, "*", 2), "\x02\xfc", 2, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", reals, 8);
+    check_written(XIR_TENSOR(ctx, quantised, "*", 2), "\x02\xfc", 2,
+                  "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", reals, 8);
 }
 
 static void a_failing_write_leaves_the_old_file(void **state) {

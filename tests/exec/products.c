@@ -26,8 +26,8 @@ static xir_array *numbers(const xir_type *type, uint64_t seed) {
 }
 
 /* Runs an op of this class over numbers of these types, whose element is replaced; NULL: absent. */
-static xir_array *run(const xir_class_decl *decl, const void *attrs, const char *const *layouts, int64_t dims[][MOST_RANK],
-                      const size_t *ranks, size_t n, const xir_type *element) {
+static xir_array *run(const xir_class_decl *decl, const void *attrs, const char *const *layouts,
+                      int64_t dims[][MOST_RANK], const size_t *ranks, size_t n, const xir_type *element) {
     xir_network *net = new_net();
     const xir_type *types[3];
     xir_array *in[3], *out = NULL;
@@ -72,12 +72,15 @@ static void matrices(void **state) {
         const xir_type *f64 = xir_type_float(ctx, XIR_FLOAT_FP64), *i64 = xir_type_sint(ctx, 64);
         const size_t n = i % 2 ? 3 : 2;
         const xir_class_decl *matmul = xir_matmul_class(), *einsum = xir_einsum_class();
-        check_same(run(matmul, NULL, layouts, plain, ranks, n, f64), run(matmul, NULL, layouts, plain, ranks, n, i64), "matrix", i);
-        check_same(run(matmul, NULL, batched, many, more, n, f64), run(matmul, NULL, batched, many, more, n, i64), "matrices", i);
+        check_same(run(matmul, NULL, layouts, plain, ranks, n, f64), run(matmul, NULL, layouts, plain, ranks, n, i64),
+                   "matrix", i);
+        check_same(run(matmul, NULL, batched, many, more, n, f64), run(matmul, NULL, batched, many, more, n, i64),
+                   "matrices", i);
         if (n == 3) continue;
         const xir_einsum_attrs sum = { .equation = XIR_STR("xyij,yjk->xyik") };
         many[0][1] = b;
-        check_same(run(matmul, NULL, batched, many, more, 2, f64), run(einsum, &sum, batched, many, more, 2, i64), "einsum", i);
+        check_same(run(matmul, NULL, batched, many, more, 2, f64), run(einsum, &sum, batched, many, more, 2, i64),
+                   "einsum", i);
     }
 }
 
@@ -89,13 +92,14 @@ static void convolutions(void **state) {
         int64_t size = from_to(1, 3), groups = from_to(1, 2), in = from_to(1, 40), out = from_to(1, 20);
         int64_t h = from_to(3, 14), w = from_to(3, 14);
         int64_t x = in * groups, o = out * (transposed ? 1 : groups), k = transposed ? x : in;
-        int64_t dims[][MOST_RANK] = { { 2, first ? x : h, first ? h : w, first ? w : x }, { size, size, k, o }, { out * groups } };
+        int64_t dims[][MOST_RANK] = { { 2, first ? x : h, first ? h : w, first ? w : x }, { size, size, k, o },
+                                      { out * groups } };
         if (transposed) dims[1][2] = o, dims[1][3] = k;
         else if (first) dims[1][0] = o, dims[1][1] = k, dims[1][2] = dims[1][3] = size;
         const size_t ranks[] = { 4, 4, 1 };
         xir_conv2d_attrs a = xir_conv2d_attrs_square(from_to(1, 2), from_to(0, 2), 1, groups);
-        xir_conv_transpose2d_attrs t = { .stride_width = 2, .stride_height = 1, .pad_left = 1, .dilation_width = 1, .dilation_height = 2,
-                                         .groups = groups };
+        xir_conv_transpose2d_attrs t = { .stride_width = 2, .stride_height = 1, .pad_left = 1, .dilation_width = 1,
+                                         .dilation_height = 2, .groups = groups };
         const xir_class_decl *decl = transposed ? xir_conv_transpose2d_class() : xir_conv2d_class();
         const void *attrs = transposed ? (const void *)&t : &a;
         check_same(run(decl, attrs, layouts, dims, ranks, 3, xir_type_float(ctx, XIR_FLOAT_FP64)),

@@ -60,7 +60,7 @@ static xir_status run_on(xir_array *in, size_t outputs) {
 
 static xir_value *relu_of(xir_value *x, const char *name) { return xir_build_relu(xir_at_end(net), x, name); }
 
-/* ---- inputs --------------------------------------------------------------------------------------------------------- */
+/* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
 /* in(x: fp32 NC ?x2) -> relu -> out */
 static void one_relu(void) {
@@ -76,7 +76,8 @@ static void dims_come_from_the_arrays(void **state) {
     DOES(run_on(array(FP32("NC", 2, 2), "1 -2 3 -4"), 1));
     check_numbers(out[0], "1 0 3 0");
     assert_true(xir_type_equal(xir_array_type(out[0]), FP32("NC", 2, 2)));
-    assert_true(xir_type_has_unknown_dim(xir_value_type(xir_op_output(xir_network_op_at(net, 1), 0))));   /* only read */
+    /* only read */
+    assert_true(xir_type_has_unknown_dim(xir_value_type(xir_op_output(xir_network_op_at(net, 1), 0))));
     xir_array_free(out[0]);
     DOES(run_on(array(FP32("NC", 0, 2), ""), 1));
     assert_int_equal(xir_array_count(out[0]), 0);
@@ -96,7 +97,8 @@ static void arrays_that_do_not_fit(void **state) {
     check_finding(XIR_E_BOUNDS, "input 0 'x' of the network: @fp(32) [-1,2] was expected, the array has @fp(32) [1,3]");
     assert_int_equal(run_on(array(FP32("*", 2), "1 2"), 1), XIR_E_BOUNDS);
     check_finding(XIR_E_BOUNDS, "[2]");
-    assert_int_equal(run_on(array(XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP64), "NC", 1, 2), "1 2"), 1), XIR_E_TYPE);
+    assert_int_equal(run_on(array(XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP64), "NC", 1, 2), "1 2"), 1),
+                     XIR_E_TYPE);
     check_finding(XIR_E_TYPE, "the array has @fp(64) [1,2]");
     assert_int_equal(run_on(NULL, 1), XIR_E_MISSING);
     check_finding(XIR_E_MISSING, "input 0 'x' of the network: there is no array for it");
@@ -115,7 +117,7 @@ static void statuses_without_findings(void **state) {
     xir_array_free(x);
 }
 
-/* ---- outputs -------------------------------------------------------------------------------------------------------- */
+/* ---- outputs ---------------------------------------------------------------------------------------------------- */
 
 static void inputs_and_params_may_go_straight_out(void **state) {
     (void)state;
@@ -146,7 +148,8 @@ static void dims_may_depend_on_numbers(void **state) {
     (void)state;
     xir_value *x = xir_input(XIR_AT(net), "x", FP32("**", -1, -1));
     xir_op *shape = xir_add_shape(XIR_AT(net), (xir_shape_in){ .input = x }, NULL);
-    xir_op *ones = xir_add_constant_of_shape(XIR_AT(net), (xir_constant_of_shape_in){ .input = xir_op_output(shape, 0) }, NULL);
+    xir_op *ones = xir_add_constant_of_shape(XIR_AT(net),
+                                             (xir_constant_of_shape_in){ .input = xir_op_output(shape, 0) }, NULL);
     xir_value *sum = xir_build_add(XIR_AT(net), x, xir_op_output(ones, 0), 1, 1, "sum");
     xir_output(XIR_AT(net), XIR_VALUES(sum));
     DOES(xir_network_status(net));
@@ -170,18 +173,21 @@ static void a_type_that_the_network_says_is_kept(void **state) {
 static void a_type_that_cannot_be_is_refused(void **state) {
     (void)state;
     xir_value *x = xir_input(XIR_AT(net), "x", FP32("NC", 1, 2));
-    xir_op *relu = xir_network_add(net, &(xir_op_desc)DESC(relu, INPUTS(x), TYPES(FP32("NC", 1, 3)), .name = XIR_STR("r")));
+    xir_op *relu = xir_network_add(net,
+                                   &(xir_op_desc)DESC(relu, INPUTS(x), TYPES(FP32("NC", 1, 3)), .name = XIR_STR("r")));
     xir_output(XIR_AT(net), XIR_VALUES(xir_op_output(relu, 0)));
     assert_int_equal(run_on(array(FP32("NC", 1, 2), "1 2"), 1), XIR_E_INVALID);
-    check_finding(XIR_E_INVALID, "icraft::xir::ReLU 'r': the network says @fp(32) [1,3], its inputs give @fp(32) [1,2]");
+    check_finding(XIR_E_INVALID,
+                  "icraft::xir::ReLU 'r': the network says @fp(32) [1,3], its inputs give @fp(32) [1,2]");
 }
 
-/* ---- what cannot be run ---------------------------------------------------------------------------------------------- */
+/* ---- what cannot be run ----------------------------------------------------------------------------------------- */
 
 static void an_op_without_a_kernel_is_named(void **state) {
     (void)state;
     xir_value *x = xir_input(XIR_AT(net), "x", FP32("*", 2));
-    xir_op *hard = xir_network_add(net, &(xir_op_desc)DESC(hard_op, INPUTS(x), TYPES(FP32("*", 2)), .name = XIR_STR("hard")));
+    xir_op *hard =
+        xir_network_add(net, &(xir_op_desc)DESC(hard_op, INPUTS(x), TYPES(FP32("*", 2)), .name = XIR_STR("hard")));
     xir_output(XIR_AT(net), XIR_VALUES(xir_op_output(hard, 0)));
     assert_false(xir_op_can_run(hard));
     assert_ptr_equal(xir_network_first_unrunnable(net), hard);
@@ -202,13 +208,15 @@ static void every_op_has_a_kernel(void **state) {
 /* Of the library's classes only those have none that compute nothing, or nothing that is known. */
 static void classes_without_kernels(void **state) {
     (void)state;
-    static const char *const without[] = { "icraft::xir::Input", "icraft::xir::Output", "icraft::xir::Unknown", "icraft::xir::Unsupport", "icraft::xir::HardOp" };
+    static const char *const without[] = { "icraft::xir::Input", "icraft::xir::Output", "icraft::xir::Unknown",
+                                           "icraft::xir::Unsupport", "icraft::xir::HardOp" };
     xir_context *fresh = xir_context_new(NULL);
     const xir_class *cls;
     size_t found = 0;
     for (size_t i = 0; (cls = xir_context_class_at(fresh, i)); i++) {
         bool expected = false;
-        for (size_t k = 0; k < COUNT(without); k++) expected = expected || xir_str_equal(xir_class_key(cls), xir_str_of(without[k]));
+        for (size_t k = 0; k < COUNT(without); k++)
+            expected = expected || xir_str_equal(xir_class_key(cls), xir_str_of(without[k]));
         if (!xir_class_is_op(cls) || class_kernel(cls)) continue;
         if (!expected) fail_msg("%.*s has no kernel", (int)xir_class_key(cls).size, xir_class_key(cls).data);
         found++;
@@ -288,12 +296,13 @@ static void attributes_are_checked_before_a_kernel_runs(void **state) {
     x = XIR_TRANSPOSE(XIR_AT(net), x, 1, 0);
     xir_output(XIR_AT(net), XIR_VALUES(x));
     xir_op *op = xir_value_op(x);
-    ((xir_i64s *)(uintptr_t)&((const xir_transpose_attrs *)xir_op_body(op, xir_transpose_class()))->dims)->size = 1;   /* as from a file */
+    /* as from a file */
+    ((xir_i64s *)(uintptr_t)&((const xir_transpose_attrs *)xir_op_body(op, xir_transpose_class()))->dims)->size = 1;
     assert_int_equal(run_on(array(FP32("**", 2, 2), "1 2 3 4"), 1), XIR_E_INVALID);
     check_finding(XIR_E_INVALID, "Transpose");
 }
 
-/* ---- one op ---------------------------------------------------------------------------------------------------------- */
+/* ---- one op ----------------------------------------------------------------------------------------------------- */
 
 static void an_op_of_params_needs_no_arrays(void **state) {
     (void)state;
@@ -312,7 +321,7 @@ static void an_op_of_params_needs_no_arrays(void **state) {
     xir_array_free(x);
 }
 
-/* ---- watching, and how long arrays live -------------------------------------------------------------------------------- */
+/* ---- watching, and how long arrays live ------------------------------------------------------------------------- */
 
 typedef struct watching {
     char   names[200];
@@ -383,7 +392,7 @@ static void arrays_go_after_their_last_use(void **state) {
     assert_int_equal(m.now, 0);
 }
 
-/* ---- many threads ------------------------------------------------------------------------------------------------------ */
+/* ---- many threads ----------------------------------------------------------------------------------------------- */
 
 typedef struct runner { xir_network *net; int n; bool good; } runner;
 
@@ -395,7 +404,8 @@ static void *run_often(void *user) {
         const xir_type *type = XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "NC", r->n, 2);
         xir_array *in = xir_array_random(with, type, (uint64_t)i, NULL), *o = NULL;
         r->good = in && xir_network_run(r->net, (const xir_array *const[]){ in }, 1, &o, 1, NULL, NULL) == XIR_OK;
-        for (size_t k = 0; r->good && k < xir_array_count(o); k++) r->good = xir_array_real(o, k) == 2 * fmax(xir_array_real(in, k), 0);
+        for (size_t k = 0; r->good && k < xir_array_count(o); k++)
+            r->good = xir_array_real(o, k) == 2 * fmax(xir_array_real(in, k), 0);
         xir_array_free(in);
         xir_array_free(o);
     }
@@ -409,7 +419,9 @@ static void threads_run_one_network(void **state) {
     xir_network *shared = xir_network_new(own, "shared", XIR_FRAMEWORK_ONNX, "");
     xir_at at = xir_at_end(shared);
     xir_value *x = xir_input(at, "x", XIR_TENSOR(own, xir_type_float(own, XIR_FLOAT_FP32), "NC", -1, 2));
-    xir_value *two = xir_params_copy(shared, XIR_STR("two"), XIR_TENSOR(own, xir_type_float(own, XIR_FLOAT_FP32), "*", 1), (const float[]){ 2 }, 4);
+    xir_value *two = xir_params_copy(shared, XIR_STR("two"),
+                                     XIR_TENSOR(own, xir_type_float(own, XIR_FLOAT_FP32), "*", 1), (const float[]){ 2 },
+                                     4);
     xir_op *doubled = xir_add_multiply(at, (xir_multiply_in){ .lhs = xir_build_relu(at, x, "r"), .rhs = two }, NULL);
     xir_output(at, XIR_VALUES(xir_op_output(doubled, 0)));
     pthread_t threads[THREADS];
@@ -426,12 +438,13 @@ static void threads_run_one_network(void **state) {
     xir_context_free(own);
 }
 
-/* ---- without memory ---------------------------------------------------------------------------------------------------- */
+/* ---- without memory --------------------------------------------------------------------------------------------- */
 
 static bool run_a_network(xir_context *with) {
     xir_network *n = xir_network_new(with, "n", XIR_FRAMEWORK_ONNX, "");
     if (!n) return false;
-    const xir_type *type = xir_type_tensor_text(with, xir_type_float(with, XIR_FLOAT_FP32), "**", (const int64_t[]){ -1, 3 }, 2);
+    const xir_type *type = xir_type_tensor_text(with, xir_type_float(with, XIR_FLOAT_FP32), "**",
+                                                (const int64_t[]){ -1, 3 }, 2);
     xir_at at = xir_at_end(n);
     xir_value *x = xir_input(at, "x", type);
     x = xir_build_relu(at, x, "r");
@@ -440,7 +453,8 @@ static bool run_a_network(xir_context *with) {
     x = XIR_RESHAPE(at, x, "*", -1);
     xir_output(at, XIR_VALUES(x));
     bool built = xir_network_status(n) == XIR_OK, done = false;
-    const xir_type *actual = built ? xir_type_tensor_text(with, xir_type_float(with, XIR_FLOAT_FP32), "**", (const int64_t[]){ 2, 3 }, 2) : NULL;
+    const xir_type *actual = built
+        ? xir_type_tensor_text(with, xir_type_float(with, XIR_FLOAT_FP32), "**", (const int64_t[]){ 2, 3 }, 2) : NULL;
     xir_array *in = actual ? xir_array_new(with, actual, NULL) : NULL, *o = NULL;
     if (in) {
         xir_status status = xir_network_run(n, (const xir_array *const[]){ in }, 1, &o, 1, NULL, NULL);
@@ -459,7 +473,7 @@ static void memory_ends_anywhere(void **state) {
     check_memory(run_a_network);
 }
 
-/* ---- kernels of one's own ------------------------------------------------------------------------------------------------ */
+/* ---- kernels of one's own --------------------------------------------------------------------------------------- */
 
 /* Mix: turns * base, and what else a test wants. */
 static enum { MIXES, FORGETS, FAILS, HAS_NO_MEMORY, RETURNS, ASKS_TOO_MUCH } what_mix_does;
@@ -479,7 +493,8 @@ static xir_status mix(xir_kernel *at) {
     if (!x || !y || !scratch) return XIR_E_MEMORY;
     int64_t n = 0;
     (void)xir_type_elements(xir_kernel_output_type(at, 0), &n);
-    assert_true(scratch[2] == 0 && xir_kernel_input_count(at) == xir_op_input_count(xir_kernel_op(at)) && xir_kernel_output_count(at) == 1);
+    assert_true(scratch[2] == 0 && xir_kernel_input_count(at) == xir_op_input_count(xir_kernel_op(at)) &&
+                xir_kernel_output_count(at) == 1);
     const double *recipe = a->recipe ? xir_kernel_param_reals(at, a->recipe) : NULL;
     if (a->recipe && !recipe) return XIR_E_MEMORY;
     for (int64_t i = 0; i < n; i++) y[i] = (double)a->turns * x[i] + (recipe ? recipe[0] : 0);
@@ -570,7 +585,8 @@ static void a_kernel_gives_dims(void **state) {
     xir_input(XIR_AT(net), "x", FP32("*", 1));
     xir_own_tap_attrs a = xir_own_tap_init();
     a.pressure = 1;
-    const xir_type *open = XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "C", -1), *known = XIR_TENSOR(ctx, xir_type_uint(ctx, 8), "C", 2);
+    const xir_type *open = XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "C", -1),
+                    *known = XIR_TENSOR(ctx, xir_type_uint(ctx, 8), "C", 2);
     xir_op *op = xir_network_add(net, &(xir_op_desc)DESC(own_tap, .attrs = &a, TYPES(open)));
     assert_non_null(op);
     flow = 3;

@@ -43,7 +43,7 @@ static bool next(int64_t p[AXES], const int64_t *dim) {
     return false;
 }
 
-/* ---- a case as text ------------------------------------------------------------------------------------------------ */
+/* ---- a case as text --------------------------------------------------------------------------------------------- */
 
 static char   text[TEXT];
 static size_t size;
@@ -102,7 +102,7 @@ static void put_tensor(const char *element, const char *letters, const int order
     }
 }
 
-/* ---- by definition --------------------------------------------------------------------------------------------------- */
+/* ---- by definition ---------------------------------------------------------------------------------------------- */
 
 typedef struct a_case {
     op_kind     kind;
@@ -217,11 +217,12 @@ static void compute(a_case *c) {
     }
 }
 
-/* ---- random ones ----------------------------------------------------------------------------------------------------- */
+/* ---- random ones ------------------------------------------------------------------------------------------------ */
 
 /* False: it has no output, or too large a one. */
 static bool make_case(a_case *c, op_kind kind) {
-    *c = (a_case){ .kind = kind, .n = kind == UNFOLD ? 2 : (int)from_to(1, AXES), .groups = one_in(2) ? 1 : from_to(1, 3),
+    *c = (a_case){ .kind = kind, .n = kind == UNFOLD ? 2 : (int)from_to(1, AXES), .groups = one_in(2) ? 1
+                   : from_to(1, 3),
                    .integers = one_in(3), .has_bias = (kind == CONV || kind == TRANSPOSED) && one_in(2) };
     int64_t left = from_to(1, 3), right = from_to(1, 3);
     if (kind == CONV && one_in(2)) c->mode = (xir_padding)chance(4);
@@ -241,13 +242,15 @@ static bool make_case(a_case *c, op_kind kind) {
         *x = *y = 1;
         if (a < AXES - c->n) continue;
         *x = from_to(1, 6);
-        *s = (axis){ from_to(1, 3), from_to(1, 3), kind == AVG_POOL ? 1 : from_to(1, 2), from_to(-1, 2), from_to(-1, 2), 0 };
+        *s = (axis){ from_to(1, 3), from_to(1, 3), kind == AVG_POOL ? 1 : from_to(1, 2), from_to(-1, 2),
+                     from_to(-1, 2), 0 };
         if (c->mode != XIR_PADDING_ZEROS) {   // no negative pads, and what is mirrored must be there
             int64_t most = c->mode == XIR_PADDING_REFLECT ? *x - 1 : c->mode == XIR_PADDING_CIRCULAR ? *x : 2;
             if (s->before < 0 || s->before > most) s->before = 0;
             if (s->after < 0 || s->after > most) s->after = 0;
         }
-        if (kind == TRANSPOSED && one_in(2)) s->extra = from_to(0, (s->stride > s->dilation ? s->stride : s->dilation) - 1);
+        if (kind == TRANSPOSED && one_in(2))
+            s->extra = from_to(0, (s->stride > s->dilation ? s->stride : s->dilation) - 1);
         int64_t reach = s->dilation * (s->size - 1) + 1;
         if (kind == TRANSPOSED) *y = (*x - 1) * s->stride - s->before - s->after + reach + s->extra;
         else if (*x + s->before + s->after < reach) return false;
@@ -299,8 +302,8 @@ static void put_case(a_case *c) {
     put(")");
     for (int a = AXES - c->n; a < AXES; a++) {
         const axis *s = &c->along[a];
-        put(" stride_%s=%lld %s=%lld %s=%lld", axis_names[a], (long long)s->stride, pads[a][0], (long long)s->before, pads[a][1],
-            (long long)s->after);
+        put(" stride_%s=%lld %s=%lld %s=%lld", axis_names[a], (long long)s->stride, pads[a][0],
+            (long long)s->before, pads[a][1], (long long)s->after);
         if (c->kind != AVG_POOL) put(" dilation_%s=%lld", axis_names[a], (long long)s->dilation);
         if (c->kind == MAX_POOL || c->kind == AVG_POOL) put(" pool_%s=%lld", axis_names[a], (long long)s->size);
         if (c->kind == UNFOLD) put(" kernel_%s=%lld", axis_names[a], (long long)s->size);

@@ -64,8 +64,8 @@ static bool takes_a_name(const xir_network *net) {
     return extra && (xir_map_find(extra, XIR_STR("params")) || xir_map_find(extra, XIR_STR("params_table")));
 }
 
-static void check_format(xir_context *ctx, xir_network *net, const char *word, bool lazy, const xir_text_buffer *json, const bytes *raw,
-                         xir_diags *why) {
+static void check_format(xir_context *ctx, xir_network *net, const char *word, bool lazy, const xir_text_buffer *json,
+                         const bytes *raw, xir_diags *why) {
     bytes file = { 0 }, again = { 0 };
     xir_status status = xir_network_write(net, append, &file, &XIR_INIT(xir_save_options, .format = word,
                                                                         .unchecked = true, .align = 64), why);

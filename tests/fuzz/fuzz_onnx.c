@@ -25,7 +25,8 @@ static void comes_back(xir_context *ctx, xir_network *net, const format *through
         must(status == XIR_OK);
         blob *whole = blob_borrow(context_alloc(ctx), file.data, file.size, false, NULL, NULL);
         must(whole != NULL);
-        xir_network *again = through->read(&(format_reading){ .ctx = ctx, .name = XIR_STR("again"), .why = why }, whole);
+        xir_network *again = through->read(&(format_reading){ .ctx = ctx, .name = XIR_STR("again"), .why = why },
+                                           whole);
         blob_release(whole);
         must(again != NULL);
         /* What the other format says of a raw file, this one does not. */

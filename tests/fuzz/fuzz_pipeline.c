@@ -16,8 +16,11 @@ static xir_network *small(void) {
     xir_at at = xir_at_end(net);
     xir_value *x = xir_input(at, "x", XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 4, 4, 2));
     float bytes[2 * 2] = { 1, -1, 0.5f, 0 };
-    xir_value *w = xir_params_copy(net, XIR_STR("w"), XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "HWIO", 1, 1, 2, 2), bytes, sizeof bytes);
-    xir_value *a = XIR_RELU(at, XIR_CONV2D(at, .input = x, .weights = w)), *b = XIR_RELU(at, XIR_CONV2D(at, .input = x, .weights = w));
+    xir_value *w = xir_params_copy(net, XIR_STR("w"),
+                                   XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "HWIO", 1, 1, 2, 2), bytes,
+                                   sizeof bytes);
+    xir_value *a = XIR_RELU(at, XIR_CONV2D(at, .input = x, .weights = w)),
+               *b = XIR_RELU(at, XIR_CONV2D(at, .input = x, .weights = w));
     must(xir_output(at, XIR_VALUES(xir_op_output(xir_add_add(at, (xir_add_in){ a, b }, NULL), 0))) != NULL);
     return net;
 }

@@ -93,7 +93,8 @@ typedef struct handed {
     xir_status (*call)(void *it);
 } handed;
 
-#define GROWN(type, first, last, filled, call) { #type, sizeof(type), SIZE_TO(type, last), SIZE_TO(type, first), filled, call }
+#define GROWN(type, first, last, filled, call) \
+    { #type, sizeof(type), SIZE_TO(type, last), SIZE_TO(type, first), filled, call }
 #define TAKEN(type, last, call)  GROWN(type, last, last, false, call)
 #define FILLED(type, last, call) GROWN(type, last, last, true, call)
 

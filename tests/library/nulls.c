@@ -91,7 +91,7 @@ static void make(fixture *f) {
     f->attr = (xir_attr){ .kind = XIR_KIND_I64, .as.i64 = 1 };
 }
 
-/* ---- the hooks ---------------------------------------------------------------------------------------------------- */
+/* ---- the hooks -------------------------------------------------------------------------------------------------- */
 
 static fixture *now;   /* of hooks that get no pointer of ours */
 
@@ -112,12 +112,13 @@ static bool convert(xir_node *at) {
 
 /* A network with one op of a dialect is converted. */
 static void call_in_conversion(fixture *f) {
-    static const xir_convert_row row = { XIR_CONVERT_HEAD, .name = "onnx::Probe", .inputs = "1", .outputs = "1", .attributes = "",
-                                         .cls = "icraft::xir::Copy", .hook = convert };
+    static const xir_convert_row row = { XIR_CONVERT_HEAD, .name = "onnx::Probe", .inputs = "1", .outputs = "1",
+                                         .attributes = "", .cls = "icraft::xir::Copy", .hook = convert };
     xir_network *net = new_net();
     xir_value *x = xir_input(xir_at_end(net), "x", f->type);
-    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("onnx::Probe")), INPUTS(x),
-                                                TYPES(f->type), .id = XIR_NO_ID));
+    xir_op *op = xir_network_add(net,
+                                 &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("onnx::Probe")), INPUTS(x),
+                                           TYPES(f->type), .id = XIR_NO_ID));
     xir_output(xir_at_end(net), XIR_VALUES(xir_op_output(op, 0)));
     DOES(xir_convert_register(ctx, &row, 1, f->why));
     xir_pass_run(net, "to-xir", NULL, NULL, f->why);
@@ -168,14 +169,16 @@ static xir_network *read_file(const xir_format_reading *how) {
 }
 
 static void call_in_reader(fixture *f) {
-    static const xir_format_decl format = { XIR_FORMAT_HEAD("probe", "a format of this test"), .suffixes = "probe", .read = read_file };
+    static const xir_format_decl format = { XIR_FORMAT_HEAD("probe", "a format of this test"), .suffixes = "probe",
+                                            .read = read_file };
     const xir_load_options options = XIR_INIT(xir_load_options, .format = "probe");
     DOES(xir_format_register(ctx, &format, f->why));
     xir_network_read(ctx, "probe", 5, XIR_STR("x.probe"), &options, f->why);
 }
 
 static bool call(size_t i, fixture *f) {
-    static void (*const in_hook[])(fixture *f) = { [IN_CONVERSION] = call_in_conversion, [IN_INFERENCE] = call_in_inference,
+    static void (*const in_hook[])(fixture *f) = { [IN_CONVERSION] = call_in_conversion,
+                                                   [IN_INFERENCE] = call_in_inference,
                                                    [IN_REWRITING] = call_in_rewriting, [IN_KERNEL] = call_in_kernel,
                                                    [IN_READER] = call_in_reader };
     if (calls[i].where == ANYWHERE) return calls[i].run(f);
@@ -208,7 +211,9 @@ static void test_null_is_accepted_wherever_an_object_is(void **state) {
     assert_true(COUNT(calls) > 250);
     for (size_t i = 0; i < COUNT(calls); i++) {
         int how = run(i);
-        if (how) print_error("%s: %s (%d)\n", calls[i].call, how == 1 ? "an answer that is not NULL, 0 or false" : "ended the program", how);
+        if (how)
+            print_error("%s: %s (%d)\n", calls[i].call, how == 1 ? "an answer that is not NULL, 0 or false"
+                        : "ended the program", how);
         failures += how != 0;
     }
     assert_int_equal(failures, 0);

@@ -14,7 +14,8 @@ static const xir_type *tensor(want *w, const char *layout, const int64_t *dims, 
     TRY_MAKE(w, type, xir_type_tensor_text(w->ctx, fp32, layout, dims, rank));
     return type;
 }
-#define TENSOR(layout, ...) tensor(w, layout, (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+#define TENSOR(layout, ...) \
+    tensor(w, layout, (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
 
 /* Whether a network has its tables of ids before memory gets scarce: then edits keep them up to date. */
 static bool with_tables;
@@ -32,7 +33,8 @@ static void begin_with(want *w, xir_network *(*make)(xir_context *)) {
 }
 
 /* A description: of a class, with an id or XIR_NO_ID. */
-#define OF(id_, op_id, ...) XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(w->ctx, xir_##id_##_class()), .id = op_id, __VA_ARGS__)
+#define OF(id_, op_id, ...) \
+    XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(w->ctx, xir_##id_##_class()), .id = op_id, __VA_ARGS__)
 
 /* The i-th op, found without an index. */
 static xir_op *nth(const xir_network *net, size_t i) {
@@ -42,7 +44,7 @@ static xir_op *nth(const xir_network *net, size_t i) {
 }
 static xir_value *made(const xir_network *net, size_t i) { return xir_op_output(nth(net, i), 0); }
 
-/* ---- contexts and classes ------------------------------------------------------------------------------------------- */
+/* ---- contexts and classes --------------------------------------------------------------------------------------- */
 
 static void making_a_context(want *w) {
     xir_allocator alloc = scarce_allocator(&w->memory);
@@ -51,11 +53,13 @@ static void making_a_context(want *w) {
 }
 
 static void registering_classes(want *w) {
-    const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_mix_class() };
+    const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(),
+                                          xir_own_mix_class() };
     size_t classes = 0;
     while (xir_context_class_at(w->ctx, classes)) classes++;
     for (size_t i = 0; i < COUNT(all); i++) TRY(w, xir_class_register(w->ctx, all[i], i % 2 ? w->why : NULL));
-    for (size_t i = 0; i < COUNT(all); i++) assert_ptr_equal(xir_context_class_at(w->ctx, classes + i), xir_class_find_decl(w->ctx, all[i]));
+    for (size_t i = 0; i < COUNT(all); i++)
+        assert_ptr_equal(xir_context_class_at(w->ctx, classes + i), xir_class_find_decl(w->ctx, all[i]));
     assert_null(xir_context_class_at(w->ctx, classes + COUNT(all)));
 
     int64_t marks[] = { 1, 2, 3 };
@@ -79,7 +83,7 @@ static void registering_classes(want *w) {
     IN_PLENTY(w, w->result = picture_of_object(&box->head));
 }
 
-/* ---- types, layouts, distributions, scales ---------------------------------------------------------------------------- */
+/* ---- types, layouts, distributions, scales ---------------------------------------------------------------------- */
 
 static void making_types(want *w) {
     const xir_type *bits, *tiled, *type, *changed, *normalized, *quantized, *calibrated;
@@ -125,7 +129,7 @@ static void making_types(want *w) {
         free(a), free(b), free(c), free(d));
 }
 
-/* ---- building ------------------------------------------------------------------------------------------------------------ */
+/* ---- building --------------------------------------------------------------------------------------------------- */
 
 static void release(void *user, const void *data) {
     (void)data;
@@ -141,7 +145,8 @@ static void building_a_network(want *w) {
     TRY_MAKE(w, w->net, xir_network_new(w->ctx, "net", XIR_FRAMEWORK_ONNX, "v1"));
     make_tables(w);
     xir_at at = XIR_AT(w->net);
-    const xir_type *image = TENSOR("NHWC", 1, 8, 8, 3), *kernel = TENSOR("HWIO", 3, 3, 3, 4), *target = TENSOR("****", 1, 4, 4, 4), *vector = TENSOR("*", 4);
+    const xir_type *image = TENSOR("NHWC", 1, 8, 8, 3), *kernel = TENSOR("HWIO", 3, 3, 3, 4),
+                    *target = TENSOR("****", 1, 4, 4, 4), *vector = TENSOR("*", 4);
     xir_value *x, *y, *p, *q, *bias;
     TRY_MAKE(w, x, xir_input(at, "in", image));
     TRY_MAKE(w, p, xir_params_copy(w->net, XIR_STR("w"), kernel, bytes, sizeof bytes));
@@ -176,7 +181,8 @@ static void building_ops_with_parts(want *w) {
     xir_op *a, *b, *op;
     TRY_MAKE(w, a, xir_op_new(w->net, &OF(hard_op, XIR_NO_ID, INPUTS(x, p[0]), TYPES(type), .name = XIR_STR("a"))));
     TRY_MAKE(w, b, xir_op_new(w->net, &OF(hard_op, XIR_NO_ID, INPUTS(xir_op_output(a, 0)), TYPES(type, type))));
-    xir_entry info[] = { { XIR_STR("base"), xir_any_int(4294972444) }, { XIR_STR("table"), { .kind = XIR_ANY_PARAMS, .as.params = p[1] } } };
+    xir_entry info[] = { { XIR_STR("base"), xir_any_int(4294972444) },
+                         { XIR_STR("table"), { .kind = XIR_ANY_PARAMS, .as.params = p[1] } } };
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.instr = XIR_VALUES(p[2], p[3]);
     attrs.origin_ops_id = (xir_i64s){ (const int64_t[]){ 3, 1 }, 2 };
@@ -196,7 +202,7 @@ static void building_ops_with_parts(want *w) {
     TRY(w, xir_op_erase(op));
 }
 
-/* ---- changing -------------------------------------------------------------------------------------------------------------- */
+/* ---- changing --------------------------------------------------------------------------------------------------- */
 
 static void setting_attributes(want *w) {
     begin_with(w, small_net_in);
@@ -279,7 +285,8 @@ static void editing(want *w) {
     TRY(w, xir_op_set_input(h, 1, p[1]));
     TRY(w, xir_op_replace_input(h, v[2], p[2]));
     TRY(w, xir_op_set_inputs(h, (xir_value *const[]){ v[0], v[1], v[2], v[3], v[4], v[5], v[0], v[1], v[2], v[3], v[4], v[5],
-                                                      v[0], v[1], v[2], v[3], v[4], v[5], v[0], v[1], v[2], v[3], v[4], v[5] }, 24));
+                                                      v[0], v[1], v[2], v[3], v[4], v[5], v[0], v[1], v[2], v[3], v[4],
+                                                      v[5] }, 24));
     TRY(w, xir_op_remove_input(h, 2));
     TRY(w, xir_op_remove_input_id(h, xir_value_id(v[1])));
     TRY(w, xir_network_connect(net, v[3], h, -1));
@@ -324,16 +331,18 @@ static void finding_faults(want *w) {
     assert_true(xir_diags_count(w->why) > 0);
 }
 
-/* ---- clones and views --------------------------------------------------------------------------------------------------------- */
+/* ---- clones and views ------------------------------------------------------------------------------------------- */
 
 static xir_network *net_with_all(xir_context *with) {
     xir_network *net = small_net_in(with);
     const xir_type *type = XIR_TENSOR(with, xir_type_sint(with, 8), "*", 4);
     const xir_any number_any = xir_any_int(3), word = xir_any_text(XIR_STR("word"));
-    xir_value *p = xir_params_copy(net, XIR_STR("p"), type, "abcd", 4), *q = xir_params_copy(net, XIR_STR("q"), type, "efgh", 4);
+    xir_value *p = xir_params_copy(net, XIR_STR("p"), type, "abcd", 4),
+               *q = xir_params_copy(net, XIR_STR("q"), type, "efgh", 4);
     xir_op *a = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_hard_op_class()),
                                           INPUTS(value_of(net, 2), p), TYPES(type), .id = XIR_NO_ID));
-    xir_entry info[] = { { XIR_STR("base"), number_any }, { XIR_STR("table"), { .kind = XIR_ANY_PARAMS, .as.params = q } } };
+    xir_entry info[] =
+        { { XIR_STR("base"), number_any }, { XIR_STR("table"), { .kind = XIR_ANY_PARAMS, .as.params = q } } };
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.device_info = (xir_map){ info, 2 };
     attrs.sub_hard_ops = (xir_ops){ &a, 1 };
@@ -393,7 +402,7 @@ static void viewing(want *w) {
         xir_network_free(part));
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------------------------ */
 
 static void printing_and_reading_json(want *w) {
     begin_with(w, net_with_all);

@@ -44,7 +44,7 @@ static const xir_class *flatten_in(xir_context *with) { return xir_class_find(wi
 
 static const xir_type *fp32_in(xir_context *with) { return xir_type_float(with, XIR_FLOAT_FP32); }
 
-/* ---- loading ------------------------------------------------------------------------------------------------------- */
+/* ---- loading ---------------------------------------------------------------------------------------------------- */
 
 static void a_plugin_brings_its_classes(void **state) {
     (void)state;
@@ -123,7 +123,7 @@ static void paths_are_taken_as_they_are(void **state) {
     xir_context_free(with);
 }
 
-/* ---- building ------------------------------------------------------------------------------------------------------ */
+/* ---- building --------------------------------------------------------------------------------------------------- */
 
 /* The example of the document that the project comes from, §5.3, as far as its ops are here: `flatten` with an
  * attribute that it does not declare. */
@@ -177,7 +177,8 @@ static void a_network_is_built_with_a_class_of_a_plugin(void **state) {
 }
 
 /* The type that Flatten gives on a target, or the finding. */
-static void check_inferred(xir_context *with, const char *input, int64_t start, xir_target_kind target, const char *expected) {
+static void check_inferred(xir_context *with, const char *input, int64_t start, xir_target_kind target,
+                           const char *expected) {
     const xir_type *type = (const xir_type *)xir_object_parse(with, xir_str_of(input), why);
     assert_non_null(type);
     xir_network *net = xir_network_new(with, "types", XIR_FRAMEWORK_PYTORCH, "v1.9");
@@ -188,20 +189,22 @@ static void check_inferred(xir_context *with, const char *input, int64_t start, 
                                                  .target = xir_target_of_kind(with, target, "330")));
     if (op) {
         xir_text_buffer text;
-        assert_int_equal(xir_object_print(with, xir_type_object(xir_value_type(xir_op_output(op, 0))), 0, &text), XIR_OK);
+        assert_int_equal(xir_object_print(with, xir_type_object(xir_value_type(xir_op_output(op, 0))), 0, &text),
+                         XIR_OK);
         check_same(text.data, text.size, expected, strlen(expected));
         xir_text_free(&text);
     } else {
         const xir_diag *found = xir_diags_at(xir_network_diags(net), 0);
         assert_non_null(found);
         char said[400];
-        snprintf(said, sizeof said, "%.*s: %.*s", (int)found->path.size, found->path.data, (int)found->message.size, found->message.data);
+        snprintf(said, sizeof said, "%.*s: %.*s", (int)found->path.size, found->path.data, (int)found->message.size,
+                 found->message.data);
         if (!strstr(said, expected)) fail_msg("'%s' was expected, '%s' was found", expected, said);
     }
     xir_network_free(net);
 }
 
-#define TENSOR_TEXT(element, layout, distrs, shape)                                                                              \
+#define TENSOR_TEXT(element, layout, distrs, shape) \
     "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"" element "\",\"layout\":\"@layout(" layout ")\",\"merged_distrs\":[" \
     distrs "],\"shape\":" shape "}"
 #define FP(layout, shape)       TENSOR_TEXT("@fp(32)", layout, "", shape)
@@ -218,14 +221,18 @@ static void inference_depends_on_the_target(void **state) {
     check_inferred(with, FP("NHWC", "[1,-1,32,3]"), 1, host, FP("**", "[1,-1]"));
     check_inferred(with, FP("NHWC", "[-1,4,32,3]"), 1, host, FP("**", "[-1,384]"));
     check_inferred(with, FP("NHWC", "[1,-1,0,3]"),  1, host, FP("**", "[1,0]"));
-    check_inferred(with, FP("**", "[3037000500,3037000500]"), 0, host, "/inputs/0: whatever::Flatten: the product of 2 dims exceeds 64 bits");
-    check_inferred(with, FP("NHWC", "[1,32,32,3]"), 4, host, "/start: whatever::Flatten: 4 was given, an axis of input's 4 was expected");
+    check_inferred(with, FP("**", "[3037000500,3037000500]"), 0, host,
+                   "/inputs/0: whatever::Flatten: the product of 2 dims exceeds 64 bits");
+    check_inferred(with, FP("NHWC", "[1,32,32,3]"), 4, host,
+                   "/start: whatever::Flatten: 4 was given, an axis of input's 4 was expected");
     check_inferred(with, FP("NHWC", "[1,32,32,3]"), 8, host, "/start: 8 is above 7");
     check_inferred(with, "\"@fp(32)\"", 0, host, "/inputs/0: whatever::Flatten: input is no tensor");
     check_inferred(with, VALID("NCHWc32", "64", "[1,2,8,8,32]"), 1, host, "input is tiled (NCHWc32)");
     check_inferred(with, VALID("NCHWc32", "64", "[1,2,8,8,32]"), 1, zhuge, "input is tiled (NCHWc32)");
-    check_inferred(with, VALID("NCHWc32", "64", "[1,2,8,8,32]"), 1, buyi, TENSOR_TEXT("@tf(32)", "*Cc32", "", "[1,128,32]"));
-    check_inferred(with, VALID("NCHWc32", "64", "[1,2,-1,8,32]"), 2, buyi, TENSOR_TEXT("@tf(32)", "**Cc32", "", "[1,2,-1,32]"));
+    check_inferred(with, VALID("NCHWc32", "64", "[1,2,8,8,32]"), 1, buyi,
+                   TENSOR_TEXT("@tf(32)", "*Cc32", "", "[1,128,32]"));
+    check_inferred(with, VALID("NCHWc32", "64", "[1,2,-1,8,32]"), 2, buyi,
+                   TENSOR_TEXT("@tf(32)", "**Cc32", "", "[1,2,-1,32]"));
     check_inferred(with, VALID("NCHWc32", "65", "[1,3,8,8,32]"), 1, buyi, "65 of 96 channels are valid");
     check_inferred(with, VALID("NCHWc32", "64", "[1,2,8,8,32]"), 4, buyi, "axes before its unit");
     check_inferred(with, FP("NHWC", "[1,32,32,3]"), 1, buyi, FP("**", "[1,3072]"));
@@ -237,7 +244,8 @@ static void inference_meets_attributes_that_rows_forbid(void **state) {
     (void)state;
     xir_context *with = fresh();
     must_load(with, FLATTEN);
-    static const char *const starts[] = { "\"start\":9", "\"start\":-1", "\"start\":9223372036854775807", "\"start\":-9223372036854775808" };
+    static const char *const starts[] = { "\"start\":9", "\"start\":-1", "\"start\":9223372036854775807",
+                                          "\"start\":-9223372036854775808" };
     for (size_t i = 0; i < COUNT(starts); i++) {
         paper p = { 0 };
         const char *at = strstr(flatten_text, "\"start\":1");
@@ -253,7 +261,7 @@ static void inference_meets_attributes_that_rows_forbid(void **state) {
     xir_context_free(with);
 }
 
-/* ---- what it refuses ----------------------------------------------------------------------------------------------- */
+/* ---- what it refuses -------------------------------------------------------------------------------------------- */
 
 /* All that a context says of classes and plug-ins, and which functions infer. */
 static char *picture_of_context(xir_context *with) {
@@ -261,7 +269,8 @@ static char *picture_of_context(xir_context *with) {
     const xir_class *cls;
     for (size_t i = 0; (cls = xir_context_class_at(with, i)); i++) {
         put(&p, "%s%s", cls->key.data, xir_class_find(with, cls->key) == cls ? "" : " not found");
-        for (size_t k = 0; xir_class_note(cls, XIR_DECL_ALIAS, k).size; k++) put(&p, " %s", xir_class_note(cls, XIR_DECL_ALIAS, k).data);
+        for (size_t k = 0; xir_class_note(cls, XIR_DECL_ALIAS, k).size; k++)
+            put(&p, " %s", xir_class_note(cls, XIR_DECL_ALIAS, k).data);
         for (unsigned t = 0; t < XIR_TARGET_MAX; t++) {
             xir_infer_fn *fn = class_infer_of(cls, t);
             unsigned char bytes[sizeof fn];
@@ -274,9 +283,12 @@ static char *picture_of_context(xir_context *with) {
     xir_str name, path;
     for (size_t i = 0; xir_pass_at(with, i); i++) put(&p, "%s\n", xir_pass_at(with, i)->name);
     for (size_t i = 0; xir_convert_at(with, i); i++) put(&p, "%s\n", xir_convert_at(with, i)->name);
-    for (size_t i = 0; xir_context_plugin_at(with, i, &name, &path); i++) put(&p, "%.*s %.*s\n", (int)name.size, name.data, (int)path.size, path.data);
-    static const char *const keys[] = { "bad::First", "bad::Erst", "bad::Second", "bad::Alias", "bad::Thing", "icraft::xir::Relu" };
-    for (size_t i = 0; i < COUNT(keys); i++) put(&p, "%s: %d\n", keys[i], xir_class_find(with, xir_str_of(keys[i])) != NULL);
+    for (size_t i = 0; xir_context_plugin_at(with, i, &name, &path); i++)
+        put(&p, "%.*s %.*s\n", (int)name.size, name.data, (int)path.size, path.data);
+    static const char *const keys[] = { "bad::First", "bad::Erst", "bad::Second", "bad::Alias", "bad::Thing",
+                                        "icraft::xir::Relu" };
+    for (size_t i = 0; i < COUNT(keys); i++)
+        put(&p, "%s: %d\n", keys[i], xir_class_find(with, xir_str_of(keys[i])) != NULL);
     return p.data;
 }
 
@@ -499,7 +511,8 @@ static void rows_and_items_may_be_larger_than_the_library_knows(void **state) {
     xir_pipeline_free(p);
     xir_network *net = xir_network_new(with, "large", XIR_FRAMEWORK_PYTORCH, "v1.9");
     const float number = 2.5f;
-    xir_value *x = xir_params_copy(net, XIR_STR("x"), XIR_TENSOR(with, fp32_in(with), "NC", 1, 1), &number, sizeof number);
+    xir_value *x = xir_params_copy(net, XIR_STR("x"), XIR_TENSOR(with, fp32_in(with), "NC", 1, 1), &number,
+                                   sizeof number);
     xir_op *op = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = cls, INPUTS(x), .id = XIR_NO_ID));
     assert_non_null(op);
     xir_array *y = NULL;
@@ -513,7 +526,8 @@ static void rows_and_items_may_be_larger_than_the_library_knows(void **state) {
 static const xir_type *relu_type(xir_context *with, xir_network *net, xir_target_kind target) {
     xir_at at = xir_at_end(net);
     at.target = xir_target_of_kind(with, target, NULL);
-    return xir_value_type(xir_op_output(xir_add_relu(at, (xir_relu_in){ .input = xir_network_op_count(net) ? value_of(net, 0) : NULL }, NULL), 0));
+    return xir_value_type(xir_op_output(
+        xir_add_relu(at, (xir_relu_in){ .input = xir_network_op_count(net) ? value_of(net, 0) : NULL }, NULL), 0));
 }
 
 static xir_status one_bool(xir_infer *at) { return xir_infer_result(at, xir_type_bool(xir_infer_context(at))); }
@@ -539,7 +553,8 @@ static void inference_of_a_builtin_class_is_replaced_once(void **state) {
     check_refused(with, scratch("bad2.so"), XIR_E_EXISTS, "bad::First is registered already");
     DOES(xir_infer_register(with, xir_relu_class(), XIR_TARGET_BUYI, one_bool));
     setenv("XIR_BAD", "fine again", 1);
-    check_refused(with, scratch("bad2.so"), XIR_E_EXISTS, "inference of icraft::xir::ReLU on buyi has been registered already");
+    check_refused(with, scratch("bad2.so"), XIR_E_EXISTS,
+                  "inference of icraft::xir::ReLU on buyi has been registered already");
     unsetenv("XIR_BAD");
     xir_context_free(with);
 }
@@ -560,7 +575,7 @@ static void answers_of_a_replaced_function_are_forgotten(void **state) {
     xir_context_free(with);
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------ */
 
 static void check_text(xir_network *net, const xir_text_buffer *expected) {
     xir_text_buffer text;
@@ -658,11 +673,11 @@ static void an_op_that_does_not_decode_stays_as_it_was(void **state) {
     xir_context_free(with);
 }
 
-/* ---- sub ops and Params of ops that become real -------------------------------------------------------------------- */
+/* ---- sub ops and Params of ops that become real ----------------------------------------------------------------- */
 
 static void know_own(xir_context *with) {
-    const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_mix_class(),
-                                          xir_own_all_class(), xir_own_tap_class() };
+    const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(),
+                                          xir_own_mix_class(), xir_own_all_class(), xir_own_tap_class() };
     for (size_t i = 0; i < COUNT(all); i++) DOES(xir_class_register(with, all[i], NULL));
 }
 
@@ -689,7 +704,8 @@ static xir_network *network_with_parts(xir_context *with) {
     all.tables = (xir_values){ &more, 1 };
     all.parts = (xir_ops){ (xir_op *[]){ part, other }, 2 };
     all.things = (xir_refs){ &thing, 1 };
-    xir_op *whole = xir_add_own_all((xir_at){ .net = net, .types = &type, .n_types = 1 }, (xir_own_all_in){ .inputs = { &x, 1 } }, &all);
+    xir_op *whole = xir_add_own_all((xir_at){ .net = net, .types = &type, .n_types = 1 },
+                                    (xir_own_all_in){ .inputs = { &x, 1 } }, &all);
     assert_non_null(whole);
     xir_value *last = XIR_RELU(at, xir_op_output(part, 0));
     xir_output(at, XIR_VALUES(xir_op_output(whole, 0), last));
@@ -731,7 +747,8 @@ static void check_parts(bool ids_first) {
     free(want);
     free(got);
     const xir_own_all_attrs *all = NULL;
-    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) all = xir_own_all_of(op) ? xir_own_all_of(op) : all;
+    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        all = xir_own_all_of(op) ? xir_own_all_of(op) : all;
     assert_non_null(all);
     xir_value *made = xir_op_output(all->parts.data[0], 0);
     assert_int_equal(xir_value_use_count(made), 2);
@@ -820,7 +837,8 @@ static void sub_ops_become_real(void **state) {
     const xir_type *type = xir_value_type(x);
     xir_own_all_attrs all = xir_own_all_init();
     all.parts = (xir_ops){ &part, 1 };
-    assert_non_null(xir_add_own_all((xir_at){ .net = net, .types = &type, .n_types = 1 }, (xir_own_all_in){ .inputs = { &x, 1 } }, &all));
+    assert_non_null(xir_add_own_all((xir_at){ .net = net, .types = &type, .n_types = 1 },
+                                    (xir_own_all_in){ .inputs = { &x, 1 } }, &all));
     xir_text_buffer text;
     assert_int_equal(xir_json_print(net, 0, &text), XIR_OK);
     xir_network_free(net);
@@ -839,11 +857,12 @@ static void sub_ops_become_real(void **state) {
     xir_context_free(learns);
 }
 
-/* ---- as if the class had been known ---------------------------------------------------------------------------------- */
+/* ---- as if the class had been known ----------------------------------------------------------------------------- */
 
 /* Puts another token into the place of a random one behind `from`: a number, a text, a word, an empty list or map. */
 static paper damaged(const char *text, size_t size, size_t from) {
-    static const char *const tokens[] = { "0", "-1", "7", "1.5", "9223372036854775807", "18446744073709551615", "null", "true", "\"\"",
+    static const char *const tokens[] = { "0", "-1", "7", "1.5", "9223372036854775807", "18446744073709551615", "null",
+                                          "true", "\"\"",
                                           "\"x\"", "[]", "{}", "[1,2]", "[\"a\"]", "[true]", "[[1,0,0,0.5]]", "\"@fp(32)\"", "{\"a\":1}" };
     paper p = { 0 };
     for (;;) {
@@ -891,7 +910,9 @@ static void resolving_is_reading_with_the_class(void **state) {
         if (learnt) assert_int_equal(xir_json_print(learnt, 0, &before), XIR_OK);
         if (learnt && chance(2)) xir_network_op_by_id(learnt, 0);
         bool resolved = learnt && xir_network_resolve(learnt, NULL) == XIR_OK;
-        if (resolved != (read != NULL)) fail_msg("%s without the class, %s with it: %s", resolved ? "resolved" : "not", read ? "read" : "not", p.data);
+        if (resolved != (read != NULL))
+            fail_msg("%s without the class, %s with it: %s", resolved ? "resolved" : "not", read ? "read" : "not",
+                     p.data);
         if (learnt) {
             const char *broken = broken_invariant(learnt, ASK_ALL);
             if (broken) fail_msg("%s: %s", broken, p.data);
@@ -925,7 +946,7 @@ static void resolving_is_reading_with_the_class(void **state) {
     xir_context_free(knows);
 }
 
-/* ---- the plug-in that is shipped ----------------------------------------------------------------------------------- */
+/* ---- the plug-in that is shipped -------------------------------------------------------------------------------- */
 
 #ifdef XIR_PLUGINS
 #define CUSTOMOP XIR_PLUGINS "/customop.so"
@@ -975,7 +996,8 @@ static void real_files(void **state) {
         assert_non_null(net);
         if (!loaded) must_load(with, CUSTOMOP);
         assert_int_equal(xir_network_resolve(net, why), XIR_OK);
-        for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) assert_false(xir_class_is_opaque(xir_op_class(op)));
+        for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+            assert_false(xir_class_is_opaque(xir_op_class(op)));
         check_prints(net, 0, (const char *)bytes, size);
         assert_int_equal(xir_network_validate(net, why), XIR_OK);
         CHECK_SOUND(net);
@@ -986,7 +1008,7 @@ static void real_files(void **state) {
 }
 #endif
 
-/* ---- memory and threads -------------------------------------------------------------------------------------------- */
+/* ---- memory and threads ----------------------------------------------------------------------------------------- */
 
 static bool load_and_resolve(xir_context *with) {
     static const char text[] = NETWORK_OF("3.33.1.0",
@@ -1058,7 +1080,8 @@ static bool resolve_parts(xir_context *with) {
     }
     xir_network *net = xir_json_read(with, (xir_str){ text.data, text.size }, XIR_STR("x"), NULL);
     bool ok = net && xir_network_op_by_id(net, 0);
-    const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_all_class() };
+    const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(),
+                                          xir_own_all_class() };
     for (size_t i = 0; ok && i < COUNT(all); i++) ok = xir_class_register(with, all[i], NULL) == XIR_OK;
     if (ok) {
         xir_status status = xir_network_resolve(net, NULL);

@@ -26,7 +26,7 @@ static xir_network *network_in(xir_context *with) {
     return net;
 }
 
-/* ---- kinds of work ---------------------------------------------------------------------------------------------------- */
+/* ---- kinds of work ---------------------------------------------------------------------------------------------- */
 
 static void build(xir_context *with, int number) {
     (void)number;
@@ -117,12 +117,14 @@ static void compare(xir_context *with, int number) {
     xir_diff *diff = xir_diff_new(a, b, NULL, NULL);
     EXPECT(xir_diff_count(diff) == 1);
     xir_diff_free(diff);
-    for (size_t i = 0; xir_context_class_at(with, i); i++) EXPECT(xir_class_key(xir_context_class_at(with, i)).size > 0);
+    for (size_t i = 0; xir_context_class_at(with, i); i++)
+        EXPECT(xir_class_key(xir_context_class_at(with, i)).size > 0);
     xir_network_free(a);
     xir_network_free(b);
 }
 
-static void (*const kinds[])(xir_context *with, int number) = { build, save_and_load, infer, run_passes, run, print, compare };
+static void (*const kinds[])(xir_context *with, int number) = { build, save_and_load, infer, run_passes, run,
+                                                                print, compare };
 enum { KINDS = sizeof kinds / sizeof kinds[0], THREADS = KINDS + 1 };
 
 static void work(int number, void *user) {
@@ -137,7 +139,7 @@ static void work(int number, void *user) {
     for (int k = 0; k < KINDS; k++) kinds[(number + k) % KINDS](with, number);
 }
 
-/* ---- all at once ------------------------------------------------------------------------------------------------------ */
+/* ---- all at once ------------------------------------------------------------------------------------------------ */
 
 static void plugins_arrive_while_all_work(void **state) {
     (void)state;

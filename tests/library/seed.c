@@ -164,8 +164,9 @@ static void values_lie_in_memories(void **state) {
     (void)state;
     xir_network *net = xir_network_new(ctx, "", XIR_FRAMEWORK_PYTORCH, "");
     const xir_type *types[] = { image(), image() };
-    xir_op *op = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_input_class()), .types = types,
-                                           .n_types = 2,
+    xir_op *op =
+        xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_input_class()), .types = types,
+                                  .n_types = 2,
                                                  .id = XIR_NO_ID));
     xir_value *host = xir_op_output(op, 0), *onchip = xir_op_output(op, 1);
     assert_int_equal(xir_value_set_mtype(onchip, xir_mtype_onchip(ctx, 1234)), XIR_OK);
@@ -184,7 +185,7 @@ static void values_lie_in_memories(void **state) {
     xir_network_free(net);
 }
 
-/* ---- 3.2.1: ordinary types ----------------------------------------------------------------------------------------- */
+/* ---- 3.2.1: ordinary types -------------------------------------------------------------------------------------- */
 
 static void types_print_as_strings(void **state) {
     (void)state;
@@ -220,7 +221,8 @@ static void distributions_are_built_in_steps(void **state) {
     xir_distr_free(b);
     assert_object(distr, 0, "\"@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1000), u:[1000, 1023), v:[1023, 1024), "
                             "u:[1024, 1280), v:[1280, 1408)})\"");
-    const xir_section expected[] = { { 0, 100, false }, { 100, 1000, true }, { 1000, 1023, false }, { 1023, 1024, true },
+    const xir_section expected[] = { { 0, 100, false }, { 100, 1000, true }, { 1000, 1023, false },
+                                     { 1023, 1024, true },
                                      { 1024, 1280, false }, { 1280, 1408, true } };
     xir_section found[8];
     assert_int_equal(xir_distr_all_sections(distr, found, 8), 6);
@@ -257,7 +259,7 @@ static void tensors_carry_distributions(void **state) {
         "\"@merged_distr([2, 3]^ZERO:{v:[0, 173056)})\"],\"shape\":[1,2,416,416,32]}");
 }
 
-/* ---- 3.2.2: quantised types ------------------------------------------------------------------------------------------ */
+/* ---- 3.2.2: quantised types ------------------------------------------------------------------------------------- */
 
 /* Reals are float32 since 3.30: the document prints -3.6, 4.8 and 4.7. */
 static void calibrated_types_print(void **state) {
@@ -274,7 +276,8 @@ static void normalized_and_quantized_types_print(void **state) {
     (void)state;
     const double ratios[] = { 1.1, 2.2, 3.3 }, origin[] = { 0.377, 0.27 };
     const int64_t m[] = { 3, 4 }, exp[] = { 3, 4 };
-    const xir_type *normalized = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, ratios, 3, -1), xir_type_sint(ctx, 16), NULL);
+    const xir_type *normalized = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, ratios, 3, -1),
+                                                     xir_type_sint(ctx, 16), NULL);
     assert_object(XIR_TENSOR(ctx, normalized, "NHWC", 1024), 0,
         "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":{\"_type_key\":\"icraft::xir::NormalizedType\","
         "\"expressed_dtype\":\"@fp(32)\",\"normratio\":\"@norm_ratios([axis=-1]1.1,2.2,3.3)\",\"storage_dtype\":"
@@ -286,7 +289,7 @@ static void normalized_and_quantized_types_print(void **state) {
         "\"storage_dtype\":\"@sint(16)\",\"zero_points\":[]}");
 }
 
-/* ---- 3.3 and 4: targets and layouts ------------------------------------------------------------------------------------ */
+/* ---- 3.3 and 4: targets and layouts ----------------------------------------------------------------------------- */
 
 static void targets_are_known(void **state) {
     (void)state;
@@ -318,7 +321,7 @@ static void layouts_are_built_and_asked(void **state) {
     assert_int_equal(xir_layout_index(xir_layout_parse(ctx, XIR_STR("NC**c32"), why), 'c'), 4);
 }
 
-/* ---- 5: operations ------------------------------------------------------------------------------------------------------ */
+/* ---- 5: operations ---------------------------------------------------------------------------------------------- */
 
 static void attributes_tell_of_themselves(void **state) {
     (void)state;

@@ -27,7 +27,7 @@ static const xir_target *target_in(xir_context *with, const char *word, const ch
     return xir_target_of_kind(with, (xir_target_kind)kind_in(with, word), core);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
 
 static void the_library_has_six(void **state) {
     (void)state;
@@ -168,7 +168,7 @@ static void there_are_no_more_than_32(void **state) {
     xir_context_free(with);
 }
 
-/* ---- inference ----------------------------------------------------------------------------------------------------- */
+/* ---- inference -------------------------------------------------------------------------------------------------- */
 
 /* The result's element type, or the finding, of one op on a target. */
 static void check_inferred(xir_context *with, const char *key, const char *layout, const xir_target *target,
@@ -176,7 +176,8 @@ static void check_inferred(xir_context *with, const char *key, const char *layou
     xir_network *net = xir_network_new(with, "types", XIR_FRAMEWORK_PYTORCH, "v1.9");
     const xir_layout *axes = xir_layout_parse(with, xir_str_of(layout), why);
     const int64_t dims[] = { 1, 2, 8, 8, 16 };
-    const xir_type *type = xir_type_tensor(with, xir_type_float(with, XIR_FLOAT_FP32), axes, dims, xir_layout_rank(axes));
+    const xir_type *type = xir_type_tensor(with, xir_type_float(with, XIR_FLOAT_FP32), axes, dims,
+                                           xir_layout_rank(axes));
     xir_value *x = xir_input(xir_at_end(net), NULL, type);
     const xir_class *cls = xir_class_find(with, xir_str_of(key));
     xir_op *op = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = cls, .inputs = (xir_value *const[]){ x, x },
@@ -229,7 +230,8 @@ static void tiles_are_what_the_row_says(void **state) {
     assert_true(xir_class_infers_on(add, kind_in(with, "npu")) && xir_class_infers_on(add, XIR_TARGET_BUYI));
     assert_false(xir_class_infers_on(add, kind_in(with, "dsp")));
     check_inferred(with, key, "NCHWc16", npu, "@fp(32)");
-    check_inferred(with, key, "NCHWc32", npu, "/inputs/0: icraft::xir::Add: lhs has tiles of 32 elements, which npu does not");
+    check_inferred(with, key, "NCHWc32", npu,
+                   "/inputs/0: icraft::xir::Add: lhs has tiles of 32 elements, which npu does not");
     check_inferred(with, key, "NCHWc32", target_in(with, "buyi", NULL), "@fp(32)");
     check_inferred(with, "acme::Twice", "NCHWc32", npu, "which npu does not take");
     check_inferred(with, "acme::Twice", "NCHWc16", npu, "@fp(16)");
@@ -257,7 +259,7 @@ static void ops_of_an_accelerator_belong_in_its_networks(void **state) {
     xir_context_free(with);
 }
 
-/* ---- formats ------------------------------------------------------------------------------------------------------- */
+/* ---- formats ---------------------------------------------------------------------------------------------------- */
 
 static const char *const formats[] = { "json", "imodel", "fb" };
 
@@ -269,7 +271,8 @@ static xir_network *network_in(xir_context *with) {
     npu.target = target_in(with, "npu", NULL);
     dsp.target = target_in(with, "dsp", "v2");
     xir_value *y = XIR_RELU(dsp, XIR_RELU(npu, x));
-    xir_op *twice = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find(with, XIR_STR("acme::Twice")), INPUTS(y),
+    xir_op *twice =
+        xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find(with, XIR_STR("acme::Twice")), INPUTS(y),
                                                     .id = XIR_NO_ID, .target = npu.target));
     assert_non_null(twice);
     DOES(xir_op_place(twice, NULL));
@@ -318,7 +321,8 @@ static void every_format_keeps_them_with_and_without_the_plugin(void **state) {
     xir_network_free(net);
     for (size_t i = 0; i < COUNT(formats); i++) {
         xir_network *with = read_in(knows, &bytes[i]), *without = read_in(never, &bytes[i]);
-        const xir_target *a = xir_op_target(xir_network_op_at(with, 2)), *b = xir_op_target(xir_network_op_at(without, 2));
+        const xir_target *a = xir_op_target(xir_network_op_at(with, 2)),
+                          *b = xir_op_target(xir_network_op_at(without, 2));
         assert_int_equal(xir_target_kind_of(a), kind_in(knows, "dsp"));
         CHECK_STR(xir_target_core(a), "v2");
         assert_int_equal(xir_target_kind_of(b), XIR_TARGET_CUSTOM);
@@ -383,7 +387,7 @@ static void a_target_that_does_not_decode_stays_as_it_was(void **state) {
     xir_context_free(with);
 }
 
-/* ---- plug-ins ------------------------------------------------------------------------------------------------------ */
+/* ---- plug-ins --------------------------------------------------------------------------------------------------- */
 
 static void bad_plugins_leave_no_target(void **state) {
     (void)state;

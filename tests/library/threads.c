@@ -5,7 +5,7 @@
 #include "support/own.h"
 
 
-/* ---- a context for all ------------------------------------------------------------------------------------------------ */
+/* ---- a context for all ------------------------------------------------------------------------------------------ */
 
 /* The allocator counts too: what is given is given back, by whichever thread. */
 static atomic_size_t blocks_out, bytes_out;
@@ -37,13 +37,14 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     (void)state;
     xir_context_free(shared);
-    if (blocks_out || bytes_out) print_error("%zu blocks of %zu bytes are left\n", (size_t)blocks_out, (size_t)bytes_out);
+    if (blocks_out || bytes_out)
+        print_error("%zu blocks of %zu bytes are left\n", (size_t)blocks_out, (size_t)bytes_out);
     return blocks_out || bytes_out ? -1 : 0;
 }
 
 enum { THREADS = 4 };
 
-/* ---- networks of their own on one context -------------------------------------------------------------------------------- */
+/* ---- networks of their own on one context ----------------------------------------------------------------------- */
 
 static float number_of(size_t i) { return (float)i; }
 
@@ -129,7 +130,7 @@ static void the_last_network_frees_the_context(void **state) {
     }
 }
 
-/* ---- one network, many readers --------------------------------------------------------------------------------------------- */
+/* ---- one network, many readers ---------------------------------------------------------------------------------- */
 
 static bool every_third(const xir_op *op, void *user) {
     (void)user;
@@ -207,7 +208,7 @@ static void many_print_one(void **state) {
     }
 }
 
-/* ---- one context --------------------------------------------------------------------------------------------------------------- */
+/* ---- one context ------------------------------------------------------------------------------------------------ */
 
 typedef struct made { xir_context *ctx; const xir_type *types[THREADS][200]; } made;
 
@@ -216,7 +217,8 @@ static void make_types(int number, void *user) {
     for (int64_t i = 0; i < 200; i++) {
         const double scale[] = { 0.5, (double)i };
         const xir_type *element = xir_type_sint(m->ctx, 1 + i % 40);
-        if (i % 3 == 0) element = xir_type_normalized_quantized(m->ctx, xir_type_normalized(m->ctx, xir_norm_ratios_from(m->ctx, scale, 2, -1), element, NULL),
+        if (i % 3 == 0) element = xir_type_normalized_quantized(
+            m->ctx, xir_type_normalized(m->ctx, xir_norm_ratios_from(m->ctx, scale, 2, -1), element, NULL),
                                                                 xir_scales_from(m->ctx, scale, 2, -1), NULL, 0);
         m->types[number][i] = XIR_TENSOR(m->ctx, element, i % 2 ? "N*" : "NC", i + 1, 2);
         EXPECT(m->types[number][i] != NULL);
@@ -236,7 +238,8 @@ static void equal_types_are_one_whoever_makes_them(void **state) {
 
 static void register_and_use(int number, void *user) {
     xir_context *own = user;
-    const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_mix_class(), xir_own_tap_class() };
+    const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(),
+                                          xir_own_mix_class(), xir_own_tap_class() };
     for (size_t i = 0; i < COUNT(all); i++) EXPECT(xir_class_register(own, all[i], NULL) == XIR_OK);
     EXPECT(xir_class_find(own, XIR_STR("test::OldBox")) == xir_class_find_decl(own, xir_own_box_class()));
     for (size_t i = 0; xir_context_class_at(own, i); i++) EXPECT(xir_class_key(xir_context_class_at(own, i)).size > 0);

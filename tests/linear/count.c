@@ -51,7 +51,7 @@ void *__wrap_memchr(const void *s, int c, size_t n) {
     return found;
 }
 
-/* ---- what calls cost ------------------------------------------------------------------------------------------------- */
+/* ---- what calls cost -------------------------------------------------------------------------------------------- */
 
 static double now(void) {
     struct timespec t;
@@ -63,5 +63,6 @@ timing start(void) { return (timing){ spent, now() }; }
 
 void stop(costs *c, const char *call, timing from) {
     if (c->n == CALLS) abort();
-    c->all[c->n++] = (cost){ call, { spent.blocks - from.spent.blocks, spent.bytes - from.spent.bytes }, now() - from.seconds };
+    c->all[c->n++] = (cost){ call, { spent.blocks - from.spent.blocks, spent.bytes - from.spent.bytes },
+                             now() - from.seconds };
 }

@@ -15,7 +15,7 @@ static const double MOST = 2.4;
 /* What costs less than this at 4 N says nothing. */
 enum { FEW_BLOCKS = 20000, FEW_BYTES = 1 << 16 };
 
-/* ---- calls ----------------------------------------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------------------------------------ */
 
 static const struct { const char *name, *write, *read; } formats[] = {
     { "json", "write json", "read json" }, { "imodel", "write imodel", "read imodel" }, { "fb", "write fb", "read fb" },
@@ -69,7 +69,8 @@ static void look(costs *c, xir_network *net) {
 static xir_network *after_passes;   /* what the last pass of the default pipeline left */
 
 static void run_passes(costs *c, const xir_network *net) {
-    static const char *const one_by_one[] = { "to-xir", "sort", "infer", "fold", "identity", "layout", "merge", "fuse", "fold-batchnorm", "cse", "dce" };
+    static const char *const one_by_one[] = { "to-xir", "sort", "infer", "fold", "identity", "layout", "merge", "fuse",
+                                              "fold-batchnorm", "cse", "dce" };
     xir_network *copy = xir_network_clone(net);
     for (size_t i = 0; i < sizeof one_by_one / sizeof *one_by_one; i++) {
         xir_network *of_one = xir_network_clone(net);
@@ -101,7 +102,7 @@ static void all_calls(costs *c, xir_network *net) {
     xir_network_free(net);
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------------------------------- */
+/* ---- shapes ----------------------------------------------------------------------------------------------------- */
 
 static size_t failures, measured, shapes;
 static const char *only;
@@ -141,7 +142,8 @@ static void measure_file(costs *c, const file_shape *shape, const char *format, 
 }
 
 /* Whether a cost has grown at most `most` times; if not, and this is the last word, that is a failure. */
-static bool judge(const char *shape, const char *call, const char *what, uint64_t before, uint64_t after, uint64_t few, double most, bool last) {
+static bool judge(const char *shape, const char *call, const char *what, uint64_t before, uint64_t after, uint64_t few,
+                  double most, bool last) {
     const double times = (double)after / (double)(before + 1);
     if (after <= few || times <= most) return true;
     if (!last) return false;

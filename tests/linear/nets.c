@@ -9,8 +9,12 @@ typedef struct making {
     int64_t      n;
 } making;
 
-static const xir_type *vector(xir_context *ctx, int64_t dim) { return XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "*", dim); }
-static const xir_type *image(xir_context *ctx) { return XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 4, 4, 4); }
+static const xir_type *vector(xir_context *ctx, int64_t dim) {
+    return XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "*", dim);
+}
+static const xir_type *image(xir_context *ctx) {
+    return XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 4, 4, 4);
+}
 
 static making begin_with(xir_context *ctx, int64_t n, const xir_type *type) {
     making m = { .ctx = ctx, .net = xir_network_new(ctx, "shape", XIR_FRAMEWORK_PYTORCH, "1"), .n = n };
@@ -44,8 +48,10 @@ static xir_value *constant(making *m, float first) {
 static xir_op *strange(making *m, const char *key, xir_value *const *inputs, size_t n_inputs, size_t n_outputs) {
     const xir_type **types = malloc((n_outputs + 1) * sizeof *types);
     for (size_t i = 0; i < n_outputs; i++) types[i] = vector(m->ctx, 4);
-    xir_op *op = xir_network_add(m->net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(m->ctx, xir_str_of(key)), .inputs = inputs,
-                                                   .n_inputs = n_inputs, .types = types, .n_types = n_outputs, .id = XIR_NO_ID));
+    xir_op *op = xir_network_add(m->net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(m->ctx, xir_str_of(key)),
+                                                   .inputs = inputs,
+                                                   .n_inputs = n_inputs, .types = types, .n_types = n_outputs,
+                                                   .id = XIR_NO_ID));
     free((void *)types);
     return op;
 }
@@ -55,7 +61,7 @@ static xir_value *strange_one(making *m, const char *key, xir_value *input) {
     return op ? xir_op_output(op, 0) : NULL;
 }
 
-/* ---- chains and fans ------------------------------------------------------------------------------------------------- */
+/* ---- chains and fans -------------------------------------------------------------------------------------------- */
 
 static xir_network *chain(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
@@ -140,8 +146,8 @@ static xir_network *reversed(xir_context *ctx, int64_t n) {
     xir_value *in = m.x;
     xir_op *before = xir_value_op(m.x = xir_build_relu(m.at, in, NULL));
     EACH(m) {
-        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()), .inputs = &in,
-                                                      .n_inputs = 1, .id = XIR_NO_ID, .before = before));
+        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()),
+                                                      .inputs = &in, .n_inputs = 1, .id = XIR_NO_ID, .before = before));
         before = op ? op : before;
     }
     return end(&m);
@@ -154,7 +160,7 @@ static xir_network *dead_ops(xir_context *ctx, int64_t n) {
     return end(&m);
 }
 
-/* ---- names ----------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------ */
 
 static xir_network *one_name(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
@@ -218,7 +224,7 @@ static xir_network *deep_scopes(xir_context *ctx, int64_t n) {
     return end(&m);
 }
 
-/* ---- classes, types, places ------------------------------------------------------------------------------------------ */
+/* ---- classes, types, places ------------------------------------------------------------------------------------- */
 
 static xir_network *all_classes(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
@@ -246,7 +252,8 @@ static xir_network *all_types(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     EACH(m) {
         const xir_type *type = vector(ctx, i + 1);
-        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("t::Op")), .inputs = &m.x,
+        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("t::Op")),
+                                                      .inputs = &m.x,
                                                       .n_inputs = 1, .types = &type, .n_types = 1, .id = XIR_NO_ID));
         m.x = op ? xir_op_output(op, 0) : NULL;
     }
@@ -257,10 +264,11 @@ static xir_network *all_element_types(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     EACH(m) {
         const double scale[] = { (double)(i + 1) / 64 };
-        const xir_type *element = xir_type_quantized(ctx, xir_scales_from(ctx, scale, 1, -1), NULL, 0, xir_type_sint(ctx, 8),
-                                                     xir_type_float(ctx, XIR_FLOAT_FP32));
+        const xir_type *element = xir_type_quantized(ctx, xir_scales_from(ctx, scale, 1, -1), NULL, 0,
+                                                     xir_type_sint(ctx, 8), xir_type_float(ctx, XIR_FLOAT_FP32));
         const xir_type *type = XIR_TENSOR(ctx, element, "*", 4);
-        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("t::Op")), .inputs = &m.x,
+        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("t::Op")),
+                                                      .inputs = &m.x,
                                                       .n_inputs = 1, .types = &type, .n_types = 1, .id = XIR_NO_ID));
         m.x = op ? xir_op_output(op, 0) : NULL;
     }
@@ -271,11 +279,12 @@ static xir_network *long_scales(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     double *scales = malloc((size_t)n * sizeof *scales);
     EACH(m) scales[i] = (double)(i + 1) / 64;
-    const xir_type *element = xir_type_quantized(ctx, xir_scales_from(ctx, scales, (size_t)n, 0), NULL, 0, xir_type_sint(ctx, 8),
-                                                 xir_type_float(ctx, XIR_FLOAT_FP32));
+    const xir_type *element = xir_type_quantized(ctx, xir_scales_from(ctx, scales, (size_t)n, 0), NULL, 0,
+                                                 xir_type_sint(ctx, 8), xir_type_float(ctx, XIR_FLOAT_FP32));
     const xir_type *type = XIR_TENSOR(ctx, element, "*", n);
     for (int i = 0; i < 4; i++) {
-        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("t::Op")), .inputs = &m.x,
+        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(ctx, XIR_STR("t::Op")),
+                                                      .inputs = &m.x,
                                                       .n_inputs = 1, .types = &type, .n_types = 1, .id = XIR_NO_ID));
         m.x = op ? xir_op_output(op, 0) : NULL;
     }
@@ -311,7 +320,7 @@ static xir_network *sparse_ids(xir_context *ctx, int64_t n) {
     return end(&m);
 }
 
-/* ---- parameters ------------------------------------------------------------------------------------------------------ */
+/* ---- parameters ------------------------------------------------------------------------------------------------- */
 
 static xir_network *all_params(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
@@ -358,7 +367,7 @@ static xir_network *equal_ops(xir_context *ctx, int64_t n) {
     return end(&m);
 }
 
-/* ---- what passes look for -------------------------------------------------------------------------------------------- */
+/* ---- what passes look for --------------------------------------------------------------------------------------- */
 
 static xir_network *transposes(xir_context *ctx, int64_t n) {
     making m = begin_with(ctx, n, image(ctx));
@@ -415,20 +424,23 @@ static xir_network *powers(xir_context *ctx, int64_t n) {
     return end(&m);
 }
 
-/* ---- sub ops --------------------------------------------------------------------------------------------------------- */
+/* ---- sub ops ---------------------------------------------------------------------------------------------------- */
 
 static xir_network *sub_ops(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_op **parts = malloc((size_t)n * sizeof(xir_op *));
     const xir_type *type = vector(ctx, 4);
     EACH(m) {
-        parts[i] = xir_op_new(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()), .inputs = &m.x, .n_inputs = 1,
+        parts[i] = xir_op_new(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()),
+                                               .inputs = &m.x, .n_inputs = 1,
                                                .types = &type, .n_types = 1, .id = XIR_NO_ID));
     }
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.sub_hard_ops = (xir_ops){ parts, (size_t)n };
-    xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_hard_op_class()), .attrs = &attrs,
-                                                  .inputs = &m.x, .n_inputs = 1, .types = &type, .n_types = 1, .id = XIR_NO_ID));
+    xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_hard_op_class()),
+                                                  .attrs = &attrs,
+                                                  .inputs = &m.x, .n_inputs = 1, .types = &type, .n_types = 1,
+                                                  .id = XIR_NO_ID));
     m.x = op ? xir_op_output(op, 0) : NULL;
     free((void *)parts);
     return end(&m);
@@ -438,18 +450,21 @@ static xir_network *ops_of_one_part(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     const xir_type *type = vector(ctx, 4);
     EACH(m) {
-        xir_op *part = xir_op_new(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()), .inputs = &m.x, .n_inputs = 1,
+        xir_op *part = xir_op_new(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()),
+                                                   .inputs = &m.x, .n_inputs = 1,
                                                    .types = &type, .n_types = 1, .id = XIR_NO_ID));
         xir_hard_op_attrs attrs = xir_hard_op_init();
         attrs.sub_hard_ops = (xir_ops){ &part, 1 };
-        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_hard_op_class()), .attrs = &attrs,
-                                                      .inputs = &m.x, .n_inputs = 1, .types = &type, .n_types = 1, .id = XIR_NO_ID));
+        xir_op *op = xir_network_add(m.net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_hard_op_class()),
+                                                      .attrs = &attrs,
+                                                      .inputs = &m.x, .n_inputs = 1, .types = &type, .n_types = 1,
+                                                      .id = XIR_NO_ID));
         m.x = op ? xir_op_output(op, 0) : NULL;
     }
     return end(&m);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------- */
+/* ---- the table -------------------------------------------------------------------------------------------------- */
 
 #define SHAPE(make) { #make, make }
 

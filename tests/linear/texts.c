@@ -31,10 +31,12 @@ typedef long long i64;
         putf(b, __VA_ARGS__);                  \
     }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------ */
+/* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-#define TYPE "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(*)\",\"merged_distrs\":[],\"shape\":[4]}"
-#define VALUE "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":" TYPE ",\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":%lld}"
+#define TYPE \
+    "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(*)\",\"merged_distrs\":[],\"shape\":[4]}"
+#define VALUE \
+    "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":" TYPE ",\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":%lld}"
 
 static void head(bytes *b) { put_text(b, "{\"_type_key\":\"icraft::xir::Network\",\"name\":\"shape\","); }
 
@@ -184,7 +186,9 @@ static void empty_ops(bytes *b, int64_t n) {
 static void cut_off(bytes *b, int64_t n) {
     head(b);
     put_text(b, "\"ops\":[");
-    for (i64 i = 0; i < n; i++) putf(b, "{\"_type_key\":\"t::Op\",\n\"inputs\":[],\"name\":\"\",\"op_id\":%lld,\"outputs\":[],\"tags\":{}},\n", i);
+    for (i64 i = 0; i < n; i++)
+        putf(b, "{\"_type_key\":\"t::Op\",\n\"inputs\":[],\"name\":\"\",\"op_id\":%lld,\"outputs\":[],\"tags\":{}},\n",
+             i);
 }
 
 static void only_brackets(bytes *b, int64_t n) {
@@ -201,7 +205,7 @@ const file_shape json_shapes[] = {
 };
 const size_t n_json_shapes = sizeof json_shapes / sizeof *json_shapes;
 
-/* ---- MessagePack ----------------------------------------------------------------------------------------------------- */
+/* ---- MessagePack ------------------------------------------------------------------------------------------------ */
 
 static void put_count(bytes *b, char kind, int64_t n) {
     const char count[] = { kind, (char)(n >> 24), (char)(n >> 16), (char)(n >> 8), (char)n };
@@ -234,10 +238,11 @@ static void packed_promises(bytes *b, int64_t n) {
     for (i64 i = 0; i < n; i++) put_count(b, '\xDD', 100);
 }
 
-const file_shape packed_shapes[] = { SHAPE(packed_nils), SHAPE(packed_maps), SHAPE(packed_keys), REFUSED(packed_promises) };
+const file_shape packed_shapes[] = { SHAPE(packed_nils), SHAPE(packed_maps), SHAPE(packed_keys),
+                                     REFUSED(packed_promises) };
 const size_t n_packed_shapes = sizeof packed_shapes / sizeof *packed_shapes;
 
-/* ---- ONNX ------------------------------------------------------------------------------------------------------------ */
+/* ---- ONNX ------------------------------------------------------------------------------------------------------- */
 
 static void put_varint(bytes *b, uint64_t v) {
     for (; v >= 0x80; v >>= 7) put(b, &(char){ (char)(v | 0x80) }, 1);
@@ -269,8 +274,10 @@ static void put_message(bytes *b, unsigned field, bytes *in) {
     in->size = 0;
 }
 
-enum { NODE = 1, GRAPH_NAME = 2, INITIALIZER = 5, INPUT = 11, OUTPUT = 12, VALUE_INFO = 13 };              /* of a graph */
-enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, OP_TYPE = 4, ATTRIBUTE = 5, DOMAIN = 7 };            /* of a node  */
+/* of a graph */
+enum { NODE = 1, GRAPH_NAME = 2, INITIALIZER = 5, INPUT = 11, OUTPUT = 12, VALUE_INFO = 13 };
+/* of a node  */
+enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, OP_TYPE = 4, ATTRIBUTE = 5, DOMAIN = 7 };
 
 static void model(bytes *b, bytes *graph) {
     bytes opset = { 0 };

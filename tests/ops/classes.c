@@ -39,7 +39,7 @@ static int find_ops(void **state) {
 
 static bool is_original(const xir_class *cls) { return strncmp(cls->key.data, prefix, strlen(prefix)) == 0; }
 
-/* ---- a class as the table has it ---------------------------------------------------------------------------------------- */
+/* ---- a class as the table has it -------------------------------------------------------------------------------- */
 
 typedef struct line { char text[4000]; size_t size; } line;
 
@@ -79,7 +79,8 @@ static void put_type(line *l, const xir_field *f) {
 }
 
 static bool is_list(xir_kind kind) {
-    return kind == XIR_KIND_I64S || kind == XIR_KIND_PARAMSS || kind == XIR_KIND_REFS || kind == XIR_KIND_OPS || kind == XIR_KIND_MAP;
+    return kind == XIR_KIND_I64S || kind == XIR_KIND_PARAMSS || kind == XIR_KIND_REFS || kind == XIR_KIND_OPS ||
+           kind == XIR_KIND_MAP;
 }
 
 static void put_default(line *l, const xir_field *f) {
@@ -104,7 +105,8 @@ static void put_class(line *l, const xir_class *cls) {
     put(l, "%u %s (", xir_class_tag(cls), short_name(cls));
     for (size_t i = 0; i < xir_class_input_count(cls); i++) {
         const xir_port *port = xir_class_input_at(cls, i);
-        put(l, "%s%s%s", i ? ", " : "", port->name.data, port->decl == XIR_DECL_OPT ? "?" : port->decl == XIR_DECL_VAR ? "..." : "");
+        put(l, "%s%s%s", i ? ", " : "", port->name.data, port->decl == XIR_DECL_OPT ? "?" : port->decl == XIR_DECL_VAR
+            ? "..." : "");
     }
     put(l, ")");
     size_t n = xir_class_output_count(cls);
@@ -125,7 +127,7 @@ static void put_class(line *l, const xir_class *cls) {
     }
 }
 
-/* ---- the table ---------------------------------------------------------------------------------------------------------- */
+/* ---- the table -------------------------------------------------------------------------------------------------- */
 
 /* Reads the next class with its attributes behind it, with single blanks; false at the end. */
 static bool read_class(FILE *in, line *l) {
@@ -188,11 +190,12 @@ static void test_counts(void **state) {
     assert_int_equal(activations, ACTIVATIONS);
 }
 
-/* ---- every class -------------------------------------------------------------------------------------------------------- */
+/* ---- every class ------------------------------------------------------------------------------------------------ */
 
 static void check_text(const xir_class *cls, const char *what, xir_str text) {
     if (!text.size) fault_in(cls, "%s has no description", what);
-    else if (text.data[0] == ' ' || text.data[text.size - 1] == ' ') fault_in(cls, "%s: '%s' has a blank too many", what, text.data);
+    else if (text.data[0] == ' ' || text.data[text.size - 1] == ' ')
+        fault_in(cls, "%s: '%s' has a blank too many", what, text.data);
 }
 
 /* Who an op is unlike. */
@@ -216,9 +219,11 @@ static void test_descriptions(void **state) {
             check_text(cls, xir_class_output_at(cls, k)->name.data, xir_class_output_at(cls, k)->doc);
         }
         static const struct { xir_decl_kind word; const char *name; bool needed; } notes[] = {
-            { XIR_DECL_FORMULA, "FORMULA", true }, { XIR_DECL_GIVES, "GIVES", true }, { XIR_DECL_UNLIKE, "UNLIKE", false } };
+            { XIR_DECL_FORMULA, "FORMULA", true }, { XIR_DECL_GIVES, "GIVES", true },
+            { XIR_DECL_UNLIKE, "UNLIKE", false } };
         for (size_t n = 0; n < COUNT(notes); n++) {
-            if (notes[n].needed && !xir_class_note(cls, notes[n].word, 0).size) fault_in(cls, "no %s note", notes[n].name);
+            if (notes[n].needed && !xir_class_note(cls, notes[n].word, 0).size)
+                fault_in(cls, "no %s note", notes[n].name);
             for (size_t k = 0; xir_class_note(cls, notes[n].word, k).size; k++) {
                 xir_str note = xir_class_note(cls, notes[n].word, k);
                 check_text(cls, notes[n].name, note);
@@ -238,7 +243,8 @@ static void test_names(void **state) {
     for (size_t i = 0; i < n_ops; i++) {
         const xir_class *cls = ops[i];
         for (size_t k = 0; k < i; k++) {
-            if (xir_class_tag(cls) && xir_class_tag(cls) == xir_class_tag(ops[k])) fault_in(cls, "the tag of %s", ops[k]->key.data);
+            if (xir_class_tag(cls) && xir_class_tag(cls) == xir_class_tag(ops[k]))
+                fault_in(cls, "the tag of %s", ops[k]->key.data);
         }
         if (xir_class_find(ctx, cls->key) != cls) fault_in(cls, "its key finds another class");
         for (size_t k = 0; xir_class_note(cls, XIR_DECL_ALIAS, k).size; k++) {
@@ -258,19 +264,21 @@ static void test_names(void **state) {
 static void test_functions(void **state) {
     (void)state;
     n_faults = 0;
-    static const char *const without[] = { "icraft::xir::Input", "icraft::xir::HardOp", "icraft::xir::Unknown", "icraft::xir::Unsupport" };
+    static const char *const without[] = { "icraft::xir::Input", "icraft::xir::HardOp", "icraft::xir::Unknown",
+                                           "icraft::xir::Unsupport" };
     for (size_t i = 0; i < n_ops; i++) {
         bool given = false;
         for (size_t k = 0; k < COUNT(without); k++) given |= strcmp(without[k], ops[i]->key.data) == 0;
-        if (given == (ops[i]->infer[XIR_TARGET_HOST] != NULL)) fault_in(ops[i], given ? "is inferred" : "is not inferred");
+        if (given == (ops[i]->infer[XIR_TARGET_HOST] != NULL))
+            fault_in(ops[i], given ? "is inferred" : "is not inferred");
     }
     if (n_faults) fail_msg("%zu faults", n_faults);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table), cmocka_unit_test(test_counts), cmocka_unit_test(test_descriptions), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_table), cmocka_unit_test(test_counts), cmocka_unit_test(test_descriptions),
+        cmocka_unit_test(test_names), cmocka_unit_test(test_functions),
     };
     return cmocka_run_group_tests(tests, find_ops, group_end);
 }

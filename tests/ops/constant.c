@@ -20,29 +20,34 @@ static int end_net(void **state) {
 }
 
 /* Elements of `width` bytes each, the low ones of the numbers. */
-static xir_value *constant(const xir_type *element, const int64_t *dims, size_t rank, size_t width, const uint64_t *bits, size_t n) {
+static xir_value *constant(const xir_type *element, const int64_t *dims, size_t rank, size_t width,
+                           const uint64_t *bits, size_t n) {
     uint8_t bytes[8 * 300];
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < width; k++) bytes[i * width + k] = (uint8_t)(bits[i] >> (8 * k));
     }
-    xir_value *v = xir_params_copy(net, XIR_STR("c"), xir_type_tensor(ctx, element, NULL, dims, rank), bytes, n * width);
+    xir_value *v = xir_params_copy(net, XIR_STR("c"), xir_type_tensor(ctx, element, NULL, dims, rank),
+                                   bytes, n * width);
     assert_non_null(v);
     return v;
 }
 
-static xir_value *one(const xir_type *element, size_t width, uint64_t bits) { return constant(element, NULL, 0, width, &bits, 1); }
+static xir_value *one(const xir_type *element, size_t width, uint64_t bits) {
+    return constant(element, NULL, 0, width, &bits, 1);
+}
 
 static xir_value *list(const xir_type *element, size_t width, const uint64_t *bits, size_t n) {
     return constant(element, &(int64_t){ (int64_t)n }, 1, width, bits, n);
 }
 
-/* ---- reals: how many there are from 0 to a limit by ones ---------------------------------------------------------------- */
+/* ---- reals: how many there are from 0 to a limit by ones -------------------------------------------------------- */
 
 enum { REFUSED = -2, UNKNOWN = -1 };
 
 static int64_t count_to(xir_float_format format, size_t width, uint64_t limit, uint64_t unit) {
     const xir_type *element = xir_type_float(ctx, format);
-    const xir_op *op = xir_add_range(XIR_AT(net), (xir_range_in){ one(element, width, 0), one(element, width, limit), one(element, width, unit), 0 }, NULL);
+    const xir_op *op = xir_add_range(XIR_AT(net), (xir_range_in){ one(element, width, 0), one(element, width, limit),
+                                                                  one(element, width, unit), 0 }, NULL);
     xir_network_clear_status(net);
     if (!op) return REFUSED;
     int64_t dim = xir_type_dim(xir_value_type(xir_op_output(op, 0)), 0, false);
@@ -81,11 +86,12 @@ static void floats_of_every_format(void **state) {
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         int64_t found = count_to(rows[i].format, rows[i].width, rows[i].limit, rows[i].unit);
-        if (found != rows[i].count) fail_msg("row %zu: %" PRId64 " was expected, found %" PRId64, i, rows[i].count, found);
+        if (found != rows[i].count)
+            fail_msg("row %zu: %" PRId64 " was expected, found %" PRId64, i, rows[i].count, found);
     }
 }
 
-/* ---- integers: a tensor of that shape ----------------------------------------------------------------------------------- */
+/* ---- integers: a tensor of that shape --------------------------------------------------------------------------- */
 
 static xir_op *filled(xir_value *shape) {
     return xir_add_constant_of_shape(XIR_AT(net), (xir_constant_of_shape_in){ shape, 0 }, NULL);
@@ -123,7 +129,8 @@ static void signs_are_extended(void **state) {
         REFUSES_NULL(net, filled(negative), XIR_E_INVALID, "dim 0 is -1, at least 0 was expected");
         snprintf(part, sizeof part, "dim 0 is %" PRId64, bits == 64 ? INT64_MIN : -(int64_t)top);
         REFUSES_NULL(net, filled(list(xir_type_sint(ctx, bits), (size_t)bits / 8, &top, 1)), XIR_E_INVALID, part);
-        if (bits == 64) REFUSES_NULL(net, filled(list(xir_type_uint(ctx, bits), 8, &top, 1)), XIR_E_LIMIT, "exceeds int64");
+        if (bits == 64)
+            REFUSES_NULL(net, filled(list(xir_type_uint(ctx, bits), 8, &top, 1)), XIR_E_LIMIT, "exceeds int64");
         else assert_int_equal(dims_of(filled(list(xir_type_uint(ctx, bits), (size_t)bits / 8, &top, 1)))[0], top);
     }
 }
@@ -141,10 +148,11 @@ static void as_many_as_are_read(void **state) {
     xir_value *data = xir_params_new(net, XIR_STR("d"), FP32("NC", 5, 4));
     REFUSES_NULL(net, xir_add_gather(XIR_AT(net), (xir_gather_in){ data, list(xir_type_sint(ctx, 64), 8, far, 256), 0 }, NULL), XIR_E_BOUNDS,
                  "index 1000 is outside an axis of 5 elements");
-    assert_non_null(xir_add_gather(XIR_AT(net), (xir_gather_in){ data, list(xir_type_sint(ctx, 64), 8, far, 257), 0 }, NULL));
+    assert_non_null(xir_add_gather(XIR_AT(net), (xir_gather_in){ data, list(xir_type_sint(ctx, 64), 8, far, 257), 0 },
+                                   NULL));
 }
 
-/* ---- other bytes, other answers ----------------------------------------------------------------------------------------- */
+/* ---- other bytes, other answers --------------------------------------------------------------------------------- */
 
 static void answers_are_not_reused_for_other_bytes(void **state) {
     (void)state;

@@ -36,7 +36,8 @@ static void right_lines_pass(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         op_counts counts;
         char *text = run(rows[i].line, &counts);
-        if (counts.failed || counts.good != !rows[i].bad || counts.bad != rows[i].bad) fail_msg("%s: %s", rows[i].line, text);
+        if (counts.failed || counts.good != !rows[i].bad || counts.bad != rows[i].bad)
+            fail_msg("%s: %s", rows[i].line, text);
         free(text);
     }
 }
@@ -90,7 +91,8 @@ static void wrong_lines_fail(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         op_counts counts;
         char *text = run(rows[i].line, &counts);
-        if (counts.failed != 1 || !strstr(text, rows[i].part)) fail_msg("%s: '%s' was expected, found %s", rows[i].line, rows[i].part, text);
+        if (counts.failed != 1 || !strstr(text, rows[i].part))
+            fail_msg("%s: '%s' was expected, found %s", rows[i].line, rows[i].part, text);
         free(text);
     }
 }

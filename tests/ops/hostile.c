@@ -11,7 +11,8 @@
 
 /* The most that is asked for is what 2^20 pieces of a distribution take while their list grows, 48 MiB, in each of
  * the few inferences of a trial. */
-enum { TRIALS = OFTEN(400000), A_POOL = 400, MOST_OPS = 400, MOST_INPUTS = 80, MOST_CALLS = 1000, MOST_ASKED = 256 << 20 };
+enum { TRIALS = OFTEN(400000), A_POOL = 400, MOST_OPS = 400, MOST_INPUTS = 80, MOST_CALLS = 1000,
+       MOST_ASKED = 256 << 20 };
 
 typedef struct trial {
     pool             *p;
@@ -26,7 +27,7 @@ typedef struct trial {
 
 static size_t n_good, n_refused, n_added;
 
-/* ---- telling ------------------------------------------------------------------------------------------------------------ */
+/* ---- telling ---------------------------------------------------------------------------------------------------- */
 
 static void print_attr(const trial *t, const xir_field *f) {
     const void *at = body_at(t->body, f);
@@ -37,9 +38,11 @@ static void print_attr(const trial *t, const xir_field *f) {
     case XIR_KIND_U64:
     case XIR_KIND_I64:  fprintf(stderr, "%" PRId64, *(const int64_t *)at); break;
     case XIR_KIND_REAL: fprintf(stderr, "%g", *(const double *)at); break;
-    case XIR_KIND_TEXT: fprintf(stderr, "\"%.*s\"", (int)((const xir_str *)at)->size, ((const xir_str *)at)->data); break;
+    case XIR_KIND_TEXT: fprintf(stderr, "\"%.*s\"", (int)((const xir_str *)at)->size,
+                                ((const xir_str *)at)->data); break;
     case XIR_KIND_I64S:
-        for (size_t k = 0; k < ((const xir_i64s *)at)->size; k++) fprintf(stderr, "%" PRId64 " ", ((const xir_i64s *)at)->data[k]);
+        for (size_t k = 0; k < ((const xir_i64s *)at)->size; k++)
+            fprintf(stderr, "%" PRId64 " ", ((const xir_i64s *)at)->data[k]);
         break;
     case XIR_KIND_REF: {
         const xir_object *ref = *(const xir_object *const *)at;
@@ -58,7 +61,8 @@ static void print_trial(const trial *t) {
         const xir_value *v = t->inputs[i];
         const xir_type *type = v ? xir_value_type(v) : NULL;
         char *words = type ? picture_of_object((const xir_object *)type) : NULL;
-        fprintf(stderr, "  input %zu: %s%s\n", i, v && xir_value_is_params(v) ? "params " : "", words ? words : v ? "no type" : "absent");
+        fprintf(stderr, "  input %zu: %s%s\n", i, v && xir_value_is_params(v) ? "params " : "",
+                words ? words : v ? "no type" : "absent");
         free(words);
     }
     for (uint32_t i = 0; i < t->cls->n_fields; i++) print_attr(t, &t->cls->fields[i]);
@@ -84,7 +88,7 @@ static void fault_of(const trial *t, const char *format, ...) {
     print_trial(t);
 }
 
-/* ---- findings ----------------------------------------------------------------------------------------------------------- */
+/* ---- findings --------------------------------------------------------------------------------------------------- */
 
 /* The part of a path up to the next '/'. */
 static bool names_something(const xir_class *cls, xir_str path) {
@@ -102,7 +106,8 @@ static void check_findings(const trial *t, xir_status status) {
         return;
     }
     const xir_diag *last = xir_diags_at(why, n - 1);
-    if (last->code != status) fault_of(t, "the status is %s, the finding's %s", xir_status_name(status), xir_status_name(last->code));
+    if (last->code != status)
+        fault_of(t, "the status is %s, the finding's %s", xir_status_name(status), xir_status_name(last->code));
     for (size_t i = 0; i < n; i++) {
         const xir_diag *d = xir_diags_at(why, i);
         char message[1000];
@@ -119,7 +124,7 @@ static void check_findings(const trial *t, xir_status status) {
     }
 }
 
-/* ---- results ------------------------------------------------------------------------------------------------------------ */
+/* ---- results ---------------------------------------------------------------------------------------------------- */
 
 /* Whether a type is an input's, or one that an attribute names. */
 static bool is_given(const trial *t, const xir_type *type) {
@@ -171,7 +176,7 @@ static void check_same(const trial *t, const xir_infer *a, const xir_infer *b, c
     }
 }
 
-/* ---- a trial ------------------------------------------------------------------------------------------------------------ */
+/* ---- a trial ---------------------------------------------------------------------------------------------------- */
 
 static void start(const trial *t, xir_infer *at, xir_network *net) {
     infer_start(at, net, t->cls, t->body, t->target, t->inputs, t->n_inputs, XIR_STR(""), why);
@@ -179,7 +184,8 @@ static void start(const trial *t, xir_infer *at, xir_network *net) {
 
 /* Refusals of inference alone: what a rule cannot know, or what no rule says. */
 static bool only_infers(xir_status status) {
-    return status == XIR_E_UNSUPPORTED || status == XIR_E_LIMIT || status == XIR_E_MISSING || status == XIR_E_UNKNOWN || status == XIR_E_TYPE;
+    return status == XIR_E_UNSUPPORTED || status == XIR_E_LIMIT || status == XIR_E_MISSING || status == XIR_E_UNKNOWN ||
+           status == XIR_E_TYPE;
 }
 
 /* Whether rules have all to look at, and nothing that is wrong for itself. */
@@ -190,7 +196,9 @@ static bool all_there(const trial *t) {
     return t->sound && t->p->body_sound && t->n_inputs && t->n_inputs >= t->cls->least_inputs;
 }
 
-static bool can_infer(const trial *t) { return t->cls->infer[XIR_TARGET_HOST] || t->cls->infer[xir_target_kind_of(t->target)]; }
+static bool can_infer(const trial *t) {
+    return t->cls->infer[XIR_TARGET_HOST] || t->cls->infer[xir_target_kind_of(t->target)];
+}
 
 /* Directly, with a body that nobody has checked. */
 static bool try_directly(trial *t) {
@@ -206,8 +214,10 @@ static bool try_directly(trial *t) {
     xir_diags_clear(why);
     xir_status status = infer_run(&at);
     if (status) check_findings(t, status);
-    if (rule && status != rule) fault_of(t, "the rule says %s, inference %s", xir_status_name(rule), xir_status_name(status));
-    if (!rule && status && all_there(t) && !only_infers(status)) fault_of(t, "inference refuses (%s) what the rule takes", xir_status_name(status));
+    if (rule && status != rule)
+        fault_of(t, "the rule says %s, inference %s", xir_status_name(rule), xir_status_name(status));
+    if (!rule && status && all_there(t) && !only_infers(status))
+        fault_of(t, "inference refuses (%s) what the rule takes", xir_status_name(status));
     if (!status) {
         check_results(t, &at);
         start(t, &again, t->p->net);
@@ -236,10 +246,12 @@ static void check_op(const trial *t, xir_op *op, bool inferred) {
         if (!xir_diags_at(why, i)->message.size) fault_of(t, "a finding without a sentence");
     }
     bool for_another = xir_target_kind_of(t->target) >= XIR_TARGET_BUYI;
-    if (status && inferred && t->sound && t->p->body_sound && !for_another) fault_of(t, "was inferred and is not valid");
+    if (status && inferred && t->sound && t->p->body_sound && !for_another)
+        fault_of(t, "was inferred and is not valid");
     xir_network_clear_status(t->p->net);
     size_t n = xir_op_output_count(op);
-    if (inferred && (xir_op_infer(op, true) || xir_op_output_count(op) != n)) fault_of(t, "is inferred in another way where it stands");
+    if (inferred && (xir_op_infer(op, true) || xir_op_output_count(op) != n))
+        fault_of(t, "is inferred in another way where it stands");
     if (!inferred && can_infer(t)) xir_op_infer(op, once_in(2));
     if (xir_op_erase(op)) fault_of(t, "is not erased");
 }
@@ -305,7 +317,8 @@ static size_t all_ops(const xir_class **out, const char *only) {
     size_t n = 0;
     for (size_t i = 0; xir_context_class_at(ctx, i); i++) {
         const xir_class *cls = xir_context_class_at(ctx, i);
-        if (!xir_class_is_op(cls) || xir_class_traits(cls) & (XIR_TRAIT_SOURCE | XIR_TRAIT_ABSTRACT) || cls->opaque) continue;
+        if (!xir_class_is_op(cls) || xir_class_traits(cls) & (XIR_TRAIT_SOURCE | XIR_TRAIT_ABSTRACT) || cls->opaque)
+            continue;
         if (only && !strstr(cls->key.data, only)) continue;
         assert_true(n < MOST_OPS);
         out[n++] = cls;

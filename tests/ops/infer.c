@@ -6,7 +6,7 @@
 #include "graph.h"
 #include <xir/xir.h>
 
-/* ---- a network for one op ------------------------------------------------------------------------------------------ */
+/* ---- a network for one op --------------------------------------------------------------------------------------- */
 
 enum { U = -1 };   /* an unknown dim */
 
@@ -35,7 +35,8 @@ static const char *words(const xir_type *type) {
     const char *word = strcmp(element, "@fp(32)") == 0 ? "fp32" : strcmp(element, "@fp(16)") == 0 ? "fp16"
                      : strcmp(element, "@sint(8)") == 0 ? "i8" : "i32";
     xir_str layout = xir_layout_text(xir_type_layout(type));
-    int n = snprintf(out, sizeof out, "%s %.*s ", word, layout.size ? (int)layout.size : 1, layout.size ? layout.data : "-");
+    int n = snprintf(out, sizeof out, "%s %.*s ", word, layout.size ? (int)layout.size : 1,
+                     layout.size ? layout.data : "-");
     for (size_t i = 0; i < xir_type_rank(type); i++) {
         int64_t dim = xir_type_dim(type, (int64_t)i, false);
         n += dim < 0 ? snprintf(out + n, sizeof out - (size_t)n, "%s?", i ? "x" : "")
@@ -105,7 +106,7 @@ static void check_refused(trial t, xir_status status, const char *path, const ch
     }
 }
 
-/* ---- convolutions ---------------------------------------------------------------------------------------------------- */
+/* ---- convolutions ----------------------------------------------------------------------------------------------- */
 
 typedef struct conv_case {
     const char *input, *weights, *bias;
@@ -264,7 +265,8 @@ static void windows_are_counted(void **state) {
 static void quantised_elements_may_differ(void **state) {
     (void)state;
     const double scale = 0.5;
-    const xir_type *q8 = xir_type_quantized(ctx, xir_scales_from(ctx, &scale, 1, -1), NULL, 0, xir_type_sint(ctx, 8), NULL);
+    const xir_type *q8 = xir_type_quantized(ctx, xir_scales_from(ctx, &scale, 1, -1), NULL, 0,
+                                            xir_type_sint(ctx, 8), NULL);
     const xir_type *types[] = { XIR_TENSOR(ctx, fp32(), "NHWC", 1, 4, 4, 2), XIR_TENSOR(ctx, q8, "HWIO", 3, 3, 2, 2) };
     trial t = try_op(xir_conv2d_class(), NULL, types, 2);
     assert_string_equal(words(given(t)), "fp32 NHWC 1x2x2x2");
@@ -312,7 +314,8 @@ static void unchecked_attributes_are_refused(void **state) {
         infer_end(&at);
         char line[300];
         const xir_diag *d = xir_diags_at(why, 0);
-        snprintf(line, sizeof line, "%.*s: %.*s", (int)d->path.size, d->path.data, (int)d->message.size, d->message.data);
+        snprintf(line, sizeof line, "%.*s: %.*s", (int)d->path.size, d->path.data, (int)d->message.size,
+                 d->message.data);
         const char *name_end = strchr(rows[i].part, ':');
         size_t n = name_end ? (size_t)(name_end - rows[i].part) : strlen(rows[i].part);
         assert_true(strncmp(line + 1, rows[i].part, n) == 0);
@@ -322,7 +325,7 @@ static void unchecked_attributes_are_refused(void **state) {
     xir_network_free(net);
 }
 
-/* ---- pooling ------------------------------------------------------------------------------------------------------------ */
+/* ---- pooling ---------------------------------------------------------------------------------------------------- */
 
 static void pools_give(void **state) {
     (void)state;
@@ -347,9 +350,11 @@ static void pools_give(void **state) {
 static void pools_refuse(void **state) {
     (void)state;
     xir_max_pool2d_attrs a = xir_max_pool2d_attrs_square(4, 1, 0, 2);
-    const xir_type *small = tensor("fp32 NHWC 1x6x9x1"), *flat = tensor("fp32 HWC 6x9x1"), *tiled = tensor("fp32 NCHWc4 1x1x9x9x4");
+    const xir_type *small = tensor("fp32 NHWC 1x6x9x1"), *flat = tensor("fp32 HWC 6x9x1"),
+                    *tiled = tensor("fp32 NCHWc4 1x1x9x9x4");
     trial t = try_op(xir_max_pool2d_class(), &a, &small, 1);
-    check_refused(t, XIR_E_INVALID, "pool_height", "a window of 4 rows with dilation 2 does not fit 6 rows and 0 of padding");
+    check_refused(t, XIR_E_INVALID, "pool_height",
+                  "a window of 4 rows with dilation 2 does not fit 6 rows and 0 of padding");
     xir_network_free(t.net);
     t = try_op(xir_max_pool2d_class(), &a, &flat, 1);
     check_refused(t, XIR_E_INVALID, "inputs/0", "input has 3 dims, 4 were expected");
@@ -369,7 +374,9 @@ static const xir_type *with_distr(const xir_type *type, const char *distr) {
 }
 
 static size_t n_distrs(const xir_type *type) { return xir_type_as_tensor(type)->merged_distrs.size; }
-static const char *distr(const xir_type *type, size_t i) { return spelled(xir_type_as_tensor(type)->merged_distrs.data[i]); }
+static const char *distr(const xir_type *type, size_t i) {
+    return spelled(xir_type_as_tensor(type)->merged_distrs.data[i]);
+}
 
 /* Which channels are padding is the same after pooling; which rows are is not. */
 static void pools_keep_the_channels_padding(void **state) {
@@ -390,7 +397,7 @@ static void pools_keep_the_channels_padding(void **state) {
     xir_network_free(t.net);
 }
 
-/* ---- element by element --------------------------------------------------------------------------------------------------- */
+/* ---- element by element ----------------------------------------------------------------------------------------- */
 
 static void activations_change_nothing(void **state) {
     (void)state;
@@ -486,7 +493,8 @@ static void sums_broadcast(void **state) {
 
 static void sums_refuse(void **state) {
     (void)state;
-    static const struct { const char *lhs, *rhs; size_t n_alpha, n_beta; xir_status status; const char *path, *part; } rows[] = {
+    static const struct { const char *lhs, *rhs; size_t n_alpha, n_beta; xir_status status; const char *path,
+                          *part; } rows[] = {
         { "fp32 NHWC 1x8x9x4", "fp32 NHWC 1x8x9x3", 1, 1, XIR_E_INVALID, "inputs/1", "dim -1 of lhs is 4, of rhs 3" },
         { "fp32 NHWC 1x8x9x4", "fp32 HWC 7x9x4",    1, 1, XIR_E_INVALID, "inputs/1", "dim -3 of lhs is 8, of rhs 7" },
         { "fp32 NHWC 1x8x9x4", "fp32 HWC 0x9x4",    1, 1, XIR_E_INVALID, "inputs/1", "dim -3 of lhs is 8, of rhs 0" },
@@ -517,7 +525,7 @@ static void sums_take_one_factor_or_one_a_channel(void **state) {
     }
 }
 
-/* ---- casts ------------------------------------------------------------------------------------------------------------------ */
+/* ---- casts ------------------------------------------------------------------------------------------------------ */
 
 static trial try_cast(const xir_type *input, const xir_type *target) {
     xir_cast_attrs a = xir_cast_init();
@@ -527,8 +535,10 @@ static trial try_cast(const xir_type *input, const xir_type *target) {
 
 static void casts_give_the_target(void **state) {
     (void)state;
-    const xir_type *tiled = with_distr(tensor("i8 NCHWc32 1x3x60x65x32"), "@merged_distr([1, 4]^ZERO:{v:[0, 80), u:[80, 96)})");
-    const xir_type *padded = with_distr(tensor("fp32 ***C 1x60x65x96"), "@merged_distr([3]^ZERO:{v:[0, 80), u:[80, 96)})");
+    const xir_type *tiled = with_distr(tensor("i8 NCHWc32 1x3x60x65x32"),
+                                       "@merged_distr([1, 4]^ZERO:{v:[0, 80), u:[80, 96)})");
+    const xir_type *padded = with_distr(tensor("fp32 ***C 1x60x65x96"),
+                                        "@merged_distr([3]^ZERO:{v:[0, 80), u:[80, 96)})");
     const xir_type *rows[][2] = {
         { tensor("fp32 NHWC 1x8x8x4"), tensor("i8 NHWC 1x8x8x4") },
         { tensor("fp32 NHWC 1x8x8x4"), tensor("i8 NCHW 1x4x8x8") },
@@ -555,7 +565,7 @@ static void casts_give_the_target(void **state) {
     xir_network_free(t.net);
 }
 
-/* ---- aligning and pruning ------------------------------------------------------------------------------------------------------ */
+/* ---- aligning and pruning --------------------------------------------------------------------------------------- */
 
 enum { MOST_UNITS = 4 };
 typedef struct unit { int64_t index[3], unit[3]; size_t n; } unit;
@@ -582,7 +592,8 @@ static trial try_prune(const xir_type *type, const int64_t *index, size_t n) {
 
 static void aligning_adds_what_pruning_takes_out(void **state) {
     (void)state;
-    static const struct { const char *input; unit units[MOST_UNITS]; size_t n; const char *output, *distrs[2]; } rows[] = {
+    static const struct { const char *input; unit units[MOST_UNITS]; size_t n; const char *output,
+                          *distrs[2]; } rows[] = {
         /* of a real file: a unit of 1 says that all is valid */
         { "fp32 NHWC 1x480x640x1", { { { 3 }, { 1 }, 1 } }, 1, "fp32 NHWC 1x480x640x1", { "@merged_distr([3]^ZERO:{v:[0, 1)})" } },
         { "fp32 ***C 1x65x60x80", { { { 3 }, { 32 }, 1 } }, 1, "fp32 ***C 1x65x60x96", { "@merged_distr([3]^ZERO:{v:[0, 80), u:[80, 96)})" } },
@@ -606,7 +617,8 @@ static void aligning_adds_what_pruning_takes_out(void **state) {
         const xir_type *out = given(t);
         assert_string_equal(words(out), rows[i].output);
         assert_int_equal(n_distrs(out), rows[i].n);
-        for (size_t k = 0; k < rows[i].n && xir_distr_total((const xir_distr *)xir_type_as_tensor(out)->merged_distrs.data[k]); k++) {
+        for (size_t k = 0; k < rows[i].n &&
+             xir_distr_total((const xir_distr *)xir_type_as_tensor(out)->merged_distrs.data[k]); k++) {
             assert_string_equal(distr(out, k), rows[i].distrs[k]);
         }
         static const int64_t forwards[] = { 0, 1 }, backwards[] = { -1, -2 };
@@ -623,7 +635,8 @@ static void aligning_refuses(void **state) {
     (void)state;
     const xir_type *type = tensor("fp32 NHWC 1x8x8x3");
     const xir_type *valid = with_distr(type, "@merged_distr([3]^ZERO:{v:[0, 2), u:[2, 3)})");
-    const struct { const xir_type *type; unit units[2]; size_t n; xir_status status; const char *path, *part; } rows[] = {
+    const struct { const xir_type *type; unit units[2]; size_t n; xir_status status; const char *path,
+                   *part; } rows[] = {
         { type, { { { 4 }, { 4 }, 1 } }, 1, XIR_E_BOUNDS, "aligned_units", "dim 4 of unit 0 is outside the 4 dims of input" },
         { type, { { { -5 }, { 4 }, 1 } }, 1, XIR_E_BOUNDS, "aligned_units", "dim -5 of unit 0" },
         { type, { { { 3 }, { 0 }, 1 } }, 1, XIR_E_BOUNDS, "aligned_units", "dim 3 is to be a multiple of 0, 1 is the least" },
@@ -658,7 +671,8 @@ static void aligning_refuses(void **state) {
 static void pruning_gives(void **state) {
     (void)state;
     /* Any elements of one dim go; the other distributions stay, in order. */
-    const xir_type *type = with_distr(tensor("fp32 NHWC 1x8x8x6"), "@merged_distr([3]^ZERO:{u:[0, 1), v:[1, 3), u:[3, 4), v:[4, 6)})");
+    const xir_type *type = with_distr(tensor("fp32 NHWC 1x8x8x6"),
+                                      "@merged_distr([3]^ZERO:{u:[0, 1), v:[1, 3), u:[3, 4), v:[4, 6)})");
     type = with_distr(type, "@merged_distr([1]^NONE:{v:[0, 5), u:[5, 8)})");
     type = with_distr(type, "@merged_distr([2]^ZERO:{v:[0, 8)})");
     const int64_t first = 0, middle = -2, all[] = { 2, 0, 1 };
@@ -690,9 +704,11 @@ static void pruning_gives(void **state) {
 static void pruning_refuses(void **state) {
     (void)state;
     const xir_type *one = with_distr(tensor("fp32 NHWC 1x8x8x6"), "@merged_distr([3]^ZERO:{v:[0, 5), u:[5, 6)})");
-    const xir_type *tail = with_distr(tensor("fp32 *C*** 1x3x8x8x32"), "@merged_distr([1, 4]^ZERO:{v:[0, 80), u:[80, 96)})");
+    const xir_type *tail = with_distr(tensor("fp32 *C*** 1x3x8x8x32"),
+                                      "@merged_distr([1, 4]^ZERO:{v:[0, 80), u:[80, 96)})");
     const xir_type *none = with_distr(tensor("fp32 *C*** 1x3x8x8x32"), "@merged_distr([1, 4]^ZERO:{u:[0, 96)})");
-    const struct { const xir_type *type; int64_t index[2]; size_t n; xir_status status; const char *path, *part; } rows[] = {
+    const struct { const xir_type *type; int64_t index[2]; size_t n; xir_status status; const char *path,
+                   *part; } rows[] = {
         { one, { 1 }, 1, XIR_E_BOUNDS, "index", "1 is outside the 1 distribution of input" },
         { one, { -2 }, 1, XIR_E_BOUNDS, "index", "-2 is outside the 1 distribution" },
         { one, { 0, -1 }, 2, XIR_E_INVALID, "index", "distribution 0 is pruned twice" },
@@ -715,8 +731,8 @@ static void broken_distributions_are_refused(void **state) {
         { "fp32 NHWC 1x8x8x6", { "@merged_distr([3]^ZERO:{v:[0, 7)})" }, 0, XIR_E_INVALID, "distribution 0 counts 7 elements, its dims have 6" },
         { "fp32 NHWC 1x8x8x6", { "@merged_distr([1, 3]^ZERO:{v:[0, 47)})" }, 0, XIR_E_INVALID, "counts 47 elements, its dims have 48" },
         { "fp32 NHWC 1x?x8x6", { "@merged_distr([1, 3]^ZERO:{v:[0, 48)})" }, 0, XIR_E_UNSUPPORTED, "dim 1 is unknown and merged with others" },
-        { "fp32 NHWC 1x8x8x6", { "@merged_distr([3]^ZERO:{v:[0, 6)})", "@merged_distr([1, 3]^ZERO:{v:[0, 48)})" }, 0, XIR_E_INVALID,
-          "distributions 0 and 1 are both over dim 3" },
+        { "fp32 NHWC 1x8x8x6", { "@merged_distr([3]^ZERO:{v:[0, 6)})", "@merged_distr([1, 3]^ZERO:{v:[0, 48)})" }, 0,
+          XIR_E_INVALID, "distributions 0 and 1 are both over dim 3" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const xir_object *distrs[2];
@@ -725,7 +741,8 @@ static void broken_distributions_are_refused(void **state) {
             distrs[n] = read_text(rows[i].distrs[n]);
             n++;
         }
-        const xir_type *plain = tensor(rows[i].shape), *type = type_tensor(context_home(ctx), fp32(), xir_type_layout(plain),
+        const xir_type *plain = tensor(rows[i].shape),
+                        *type = type_tensor(context_home(ctx), fp32(), xir_type_layout(plain),
             xir_type_as_tensor(plain)->shape, (xir_refs){ distrs, n });
         const int64_t first = 0;
         trial t = try_prune(type, &first, 1);
@@ -735,7 +752,8 @@ static void broken_distributions_are_refused(void **state) {
     /* How many elements a single dim has, its distribution knows. */
     const xir_object *known = read_text("@merged_distr([3]^ZERO:{v:[0, 5), u:[5, 6)})");
     const xir_type *plain = tensor("fp32 NHWC 1x8x8x?");
-    const xir_type *type = type_tensor(context_home(ctx), fp32(), xir_type_layout(plain), xir_type_as_tensor(plain)->shape, (xir_refs){ &known, 1 });
+    const xir_type *type = type_tensor(context_home(ctx), fp32(), xir_type_layout(plain),
+                                       xir_type_as_tensor(plain)->shape, (xir_refs){ &known, 1 });
     const int64_t last = -1;
     trial t = try_prune(type, &last, 1);
     assert_string_equal(words(given(t)), "fp32 NHWC 1x8x8x5");
@@ -756,14 +774,15 @@ static void values_without_a_type_are_told(void **state) {
             const xir_type *none[] = { scalar ? fp32() : NULL };
             xir_value *no_type = xir_op_output(xir_network_add(net,
                                                                &XIR_INIT(xir_op_desc,
-                                                                         .cls = xir_class_find_decl(ctx, xir_input_class()),
+                                                                         .cls = xir_class_find_decl(ctx,
+                                                                                                    xir_input_class()),
                 .types = none, .n_types = 1, .id = XIR_NO_ID)), 0);
             assert_non_null(no_type);
             xir_value *inputs[] = { no_type, no_type };
             /* These attributes need no default. */
             xir_max_pool2d_attrs pool = xir_max_pool2d_attrs_square(1, 1, 0, 1);
-            const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, rows[i].cls()), .inputs = inputs,
-                                              .n_inputs = rows[i].n,
+            const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, rows[i].cls()),
+                                              .inputs = inputs, .n_inputs = rows[i].n,
                                        .attrs = rows[i].cls == xir_max_pool2d_class ? &pool : NULL, .id = XIR_NO_ID);
             trial t = { net, xir_network_add(net, &desc) };
             if (!scalar) check_refused(t, XIR_E_MISSING, "inputs/0", "is absent or has no type");
@@ -804,7 +823,8 @@ static void arrays_follow_their_dim(void **state) {
     (void)state;
     static const double three[] = { 0.5, 0.5, 0.25 }, ratios[] = { 3, 4, 5 };
     static const int64_t m[] = { 1, 3, 5 }, exp[] = { 1, 2, 3 }, zeros[] = { 7, 8, 9 }, index = 0;
-    const xir_scales *scales = xir_scales_from(ctx, three, 3, -1), *exp_scales = xir_exp_scales_from(ctx, m, exp, three, 3, 3);
+    const xir_scales *scales = xir_scales_from(ctx, three, 3, -1),
+                      *exp_scales = xir_exp_scales_from(ctx, m, exp, three, 3, 3);
     const xir_type *sint = xir_type_sint(ctx, 8);
     const xir_type *normalized = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, ratios, 3, -1), sint, NULL);
     const xir_type *elements[] = {
@@ -826,18 +846,21 @@ static void arrays_follow_their_dim(void **state) {
         } else {
             assert_string_equal(spelled(xir_type_norm_ratios(out)), "@norm_ratios([axis=-1]3,4,5,2*1)");
         }
-        if (i == 2) assert_string_equal(spelled(xir_type_scale(out)), "@exp_scales([axis=3]1/1/0.5,3/2/0.5,5/3/0.25,2*1/0/1)");
+        if (i == 2)
+            assert_string_equal(spelled(xir_type_scale(out)), "@exp_scales([axis=3]1/1/0.5,3/2/0.5,5/3/0.25,2*1/0/1)");
         trial back = try_prune(out, &index, 1);
         assert_true(xir_type_equal(given(back), type));
         xir_network_free(back.net);
         xir_network_free(t.net);
     }
     /* A list is not made as long as a file pleases. */
-    trial long_one = try_align(XIR_TENSOR(ctx, elements[0], "NHWC", 1, 2, 2, 3), (const unit[]){ { { 3 }, { INT64_C(1) << 40 }, 1 } }, 1);
+    trial long_one = try_align(XIR_TENSOR(ctx, elements[0], "NHWC", 1, 2, 2, 3),
+                               (const unit[]){ { { 3 }, { INT64_C(1) << 40 }, 1 } }, 1);
     check_refused(long_one, XIR_E_LIMIT, "inputs/0", "more than 1048576 zero points would be added");
     xir_network_free(long_one.net);
     /* Elements in the middle of a dim take theirs with them. */
-    const xir_type *type = with_distr(XIR_TENSOR(ctx, elements[0], "NHWC", 1, 2, 2, 3), "@merged_distr([3]^ZERO:{v:[0, 1), u:[1, 2), v:[2, 3)})");
+    const xir_type *type = with_distr(XIR_TENSOR(ctx, elements[0], "NHWC", 1, 2, 2, 3),
+                                      "@merged_distr([3]^ZERO:{v:[0, 1), u:[1, 2), v:[2, 3)})");
     trial t = try_prune(type, &index, 1);
     const xir_type *out = given(t);
     assert_string_equal(spelled(xir_type_scale(out)), "@scales([axis=-1]0.5,0.25)");
@@ -854,7 +877,7 @@ static void arrays_follow_their_dim(void **state) {
     xir_network_free(t.net);
 }
 
-/* ---- without memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- without memory --------------------------------------------------------------------------------------------- */
 
 /* Ranks and runs that need memory of their own. */
 static bool align_and_add(xir_context *with) {
@@ -889,7 +912,7 @@ static void failing_allocations_lose_nothing(void **state) {
     check_memory(align_and_add);
 }
 
-/* ---- real files ------------------------------------------------------------------------------------------------------------------ */
+/* ---- real files ------------------------------------------------------------------------------------------------- */
 
 /* Inferring the ops of real files again gives the types that the files say. XIR_CORPUS names the folder of files. */
 static void real_files_say_the_same(void **state) {

@@ -9,7 +9,7 @@
 
 enum { TRIALS = OFTEN(120000), A_NETWORK = 400, U = -1, MOST_RANK = 12, SIZES = 10 };
 
-/* ---- shapes ------------------------------------------------------------------------------------------------------------- */
+/* ---- shapes ----------------------------------------------------------------------------------------------------- */
 
 typedef struct shape { int64_t dim[MOST_RANK]; size_t rank; } shape;
 
@@ -18,7 +18,8 @@ static const char *words_of(const shape *s) {
     static size_t next;
     char *out = room[next++ % COUNT(room)];
     int n = snprintf(out, sizeof room[0], "[");
-    for (size_t i = 0; i < s->rank; i++) n += snprintf(out + n, sizeof room[0] - (size_t)n, i ? " %lld" : "%lld", (long long)s->dim[i]);
+    for (size_t i = 0; i < s->rank; i++)
+        n += snprintf(out + n, sizeof room[0] - (size_t)n, i ? " %lld" : "%lld", (long long)s->dim[i]);
     snprintf(out + n, sizeof room[0] - (size_t)n, "]");
     return out;
 }
@@ -58,7 +59,7 @@ static bool broadcast_shapes(const shape *in, size_t n, shape *out) {
     return true;
 }
 
-/* ---- asking the library ------------------------------------------------------------------------------------------------- */
+/* ---- asking the library ----------------------------------------------------------------------------------------- */
 
 static xir_network *net;
 static xir_op *maker;      /* of the values, which are no Params */
@@ -74,15 +75,16 @@ static void next_network(void) {
 }
 
 /* The shape that an op gives for inputs of these shapes; false if it refuses them, with a finding in `why`. */
-static const xir_type *ask(const xir_class_decl *decl, const void *attrs, const shape *in, const char *const *layouts, size_t n,
-                           bool last_is_bool) {
+static const xir_type *ask(const xir_class_decl *decl, const void *attrs, const shape *in,
+                           const char *const *layouts, size_t n, bool last_is_bool) {
     xir_value values[8];
     xir_value *inputs[8];
     next_network();
     for (size_t i = 0; i < n; i++) {
         const xir_type *element = last_is_bool && i == n - 1 ? xir_type_bool(ctx) : xir_type_float(ctx, XIR_FLOAT_FP32);
         const xir_layout *layout = layouts && layouts[i] ? xir_layout_parse(ctx, xir_str_of(layouts[i]), why) : NULL;
-        const xir_type *type = type_tensor(&net->home, element, layout, (xir_i64s){ in[i].dim, in[i].rank }, (xir_refs){ NULL, 0 });
+        const xir_type *type = type_tensor(&net->home, element, layout, (xir_i64s){ in[i].dim, in[i].rank },
+                                           (xir_refs){ NULL, 0 });
         assert_non_null(type);
         values[i] = (xir_value){ .type = type, .producer = maker };
         inputs[i] = &values[i];
@@ -93,7 +95,8 @@ static const xir_type *ask(const xir_class_decl *decl, const void *attrs, const 
     xir_status checked = rule_check(&at);
     xir_status status = checked ? checked : infer_run(&at);
     const xir_type *out = status ? NULL : at.out[0];
-    if (status && (!checked || status != XIR_E_INVALID)) fail_msg("refused with %s by %s", xir_status_name(status), checked ? "the check" : "inference");
+    if (status && (!checked || status != XIR_E_INVALID))
+        fail_msg("refused with %s by %s", xir_status_name(status), checked ? "the check" : "inference");
     if (!status) assert_int_equal(at.n_out, 1);
     infer_end(&at);
     accepted += out != NULL;
@@ -108,11 +111,13 @@ static bool same_shape(const xir_type *type, const shape *s) {
     return true;
 }
 
-static void compare(const char *what, const xir_type *found, bool fits, const shape *expected, const shape *in, size_t n) {
+static void compare(const char *what, const xir_type *found, bool fits, const shape *expected,
+                    const shape *in, size_t n) {
     if (fits ? found && same_shape(found, expected) : !found && xir_diags_count(why) == 1) return;
     for (size_t i = 0; i < n; i++) print_error("input %zu: %s\n", i, words_of(&in[i]));
     xir_diags_print(why, stderr);
-    fail_msg("%s: expected %s, found %s", what, fits ? words_of(expected) : "a refusal", found ? picture_of_object((const xir_object *)found) : "a refusal");
+    fail_msg("%s: expected %s, found %s", what, fits ? words_of(expected) : "a refusal",
+             found ? picture_of_object((const xir_object *)found) : "a refusal");
 }
 
 static void no_network(void) {
@@ -127,7 +132,7 @@ static void check_mixture(void) {
     no_network();
 }
 
-/* ---- chance ------------------------------------------------------------------------------------------------------------- */
+/* ---- chance ----------------------------------------------------------------------------------------------------- */
 
 /* A dim that others may have too, seldom one that no other has. */
 static int64_t vary(int64_t dim) {
@@ -146,11 +151,12 @@ static void fill_common(int64_t *common) {
     for (size_t i = 0; i < MOST_RANK; i++) common[i] = (int64_t)chance(6);
 }
 
-/* ---- the tests ---------------------------------------------------------------------------------------------------------- */
+/* ---- the tests -------------------------------------------------------------------------------------------------- */
 
 static void pairs_broadcast(void **state) {
     (void)state;
-    const xir_class_decl *classes[] = { xir_add_class(), xir_multiply_class(), xir_maximum_class(), xir_less_class(), xir_pow_class() };
+    const xir_class_decl *classes[] = { xir_add_class(), xir_multiply_class(), xir_maximum_class(), xir_less_class(),
+                                        xir_pow_class() };
     const xir_add_attrs add = xir_add_init();
     const xir_multiply_attrs multiply = xir_multiply_init();
     const void *attrs[] = { &add, &multiply, &multiply, &multiply, &multiply };   /* the last three have none */
@@ -235,7 +241,7 @@ static void matrices_multiply(void **state) {
     check_mixture();
 }
 
-/* ---- Einsum ------------------------------------------------------------------------------------------------------------- */
+/* ---- Einsum ----------------------------------------------------------------------------------------------------- */
 
 enum { DOTS = '.', MOST_TERMS = 4, MOST_TOKENS = 12 };
 
@@ -373,7 +379,8 @@ static void some_inputs(const equation *e, shape *in, size_t *wide) {
         wide[i] = has(&e->in[i], DOTS) ? chance(4) : 0;
         label_dims(&e->in[i], wide[i], labels);
         in[i].rank = count_dims(&e->in[i], wide[i]);
-        for (size_t k = 0; k < in[i].rank; k++) in[i].dim[k] = chance(3) ? dim[(int)labels[k]] : vary(dim[(int)labels[k]]);
+        for (size_t k = 0; k < in[i].rank; k++)
+            in[i].dim[k] = chance(3) ? dim[(int)labels[k]] : vary(dim[(int)labels[k]]);
     }
 }
 
@@ -394,7 +401,8 @@ static void letters_are_summed(void **state) {
         if (!found) continue;
         xir_str text = xir_layout_text(xir_type_layout(found));
         const char *letters = layout[0] && like_first ? layout[0] : "************";
-        if (text.size != expected.rank || memcmp(text.data, letters, text.size) != 0) fail_msg("%s: the layout is %.*s", e.text, (int)text.size, text.data);
+        if (text.size != expected.rank || memcmp(text.data, letters, text.size) != 0)
+            fail_msg("%s: the layout is %.*s", e.text, (int)text.size, text.data);
     }
     check_mixture();
 }
@@ -418,7 +426,8 @@ static void faults_have_their_place(void **state) {
         case 1:   /* a letter of the output again */
             if (!e.written || !e.out.n || e.out.token[0] == DOTS) continue;
             strcat(e.text, (char[]){ e.out.token[0], '\0' });
-            snprintf(expected, sizeof expected, "'%c' at character %zu is in the output twice", e.out.token[0], size + 1);
+            snprintf(expected, sizeof expected, "'%c' at character %zu is in the output twice",
+                     e.out.token[0], size + 1);
             break;
         case 2: { /* what is no token, anywhere but in others; the first fault is what is told */
             static const char marks[] = "0_()[]?;:\t\n\x7f";
@@ -432,8 +441,8 @@ static void faults_have_their_place(void **state) {
         case 3:   /* a term too many */
             if (e.written) continue;
             strcat(e.text, ",");
-            snprintf(expected, sizeof expected, "%zu terms, there %s %zu input%s, at character %zu", n + 1, n == 1 ? "is" : "are", n,
-                     n == 1 ? "" : "s", size + 2);
+            snprintf(expected, sizeof expected, "%zu terms, there %s %zu input%s, at character %zu", n + 1,
+                     n == 1 ? "is" : "are", n, n == 1 ? "" : "s", size + 2);
             break;
         case 4:   /* an input too many */
             in[n++] = (shape){ { 0 }, 0 };
@@ -446,7 +455,8 @@ static void faults_have_their_place(void **state) {
             /* Dims that differ are told where their term is read, which may be before. */
             if (has(&e.in[which], DOTS) || !sum_shapes(&e, in, wide, &out, &like_first)) continue;
             in[which].dim[in[which].rank++] = 1;
-            snprintf(expected, sizeof expected, "input %zu has %zu dim%s", which, in[which].rank, in[which].rank == 1 ? "" : "s");
+            snprintf(expected, sizeof expected, "input %zu has %zu dim%s", which, in[which].rank,
+                     in[which].rank == 1 ? "" : "s");
             break;
         }
         default:  /* "..." again */
@@ -459,7 +469,8 @@ static void faults_have_their_place(void **state) {
         const xir_type *found = ask(xir_einsum_class(), &a, in, NULL, n, false);
         xir_str sentence = found ? (xir_str){ NULL, 0 } : xir_diags_at(why, 0)->message;
         if (found || !memmem(sentence.data, sentence.size, expected, strlen(expected))) {
-            fail_msg("%s: expected \"%s\", found \"%.*s\"", e.text, expected, (int)sentence.size, sentence.data ? sentence.data : "");
+            fail_msg("%s: expected \"%s\", found \"%.*s\"", e.text, expected, (int)sentence.size,
+                     sentence.data ? sentence.data : "");
         }
     }
     for (size_t i = 0; i < COUNT(tried); i++) assert_true(tried[i] > TRIALS / 120);
@@ -474,7 +485,8 @@ static void texts_by_chance(void **state) {
     for (int t = 0; t < TRIALS; t++) {
         char text[24];
         size_t n = chance(sizeof text - 1);
-        for (size_t i = 0; i < n; i++) text[i] = chance(30) ? pieces[chance(sizeof pieces - 1)] : (char)(1 + chance(255));
+        for (size_t i = 0; i < n; i++)
+            text[i] = chance(30) ? pieces[chance(sizeof pieces - 1)] : (char)(1 + chance(255));
         text[n] = '\0';
         shape in[3] = { { { 2, 2, 2 }, chance(4) }, { { 2, 2 }, chance(3) }, { { 2 }, chance(2) } };
         xir_einsum_attrs a = attrs_of(text);
@@ -492,7 +504,7 @@ static void texts_by_chance(void **state) {
     no_network();
 }
 
-/* ---- valid elements ----------------------------------------------------------------------------------------------------- */
+/* ---- valid elements --------------------------------------------------------------------------------------------- */
 
 enum { MOST_MASKED = 3 };
 
@@ -504,7 +516,8 @@ static const xir_object *some_distr(const shape *s, const int64_t *axes, size_t 
     int64_t valid = (int64_t)chance((uint64_t)total);
     run_list_init(&runs, context_alloc(ctx));
     for (int64_t i = 0; i < total; i++) assert_int_equal(run_list_add(&runs, 1, i == valid || chance(3), 0, 0), XIR_OK);
-    const xir_distr *distr = distr_make(&net->home, (xir_i64s){ axes, n }, run_list_runs(&runs), XIR_UVALUE_ZERO, false);
+    const xir_distr *distr = distr_make(&net->home, (xir_i64s){ axes, n }, run_list_runs(&runs),
+                                        XIR_UVALUE_ZERO, false);
     run_list_free(&runs);
     assert_non_null(distr);
     return (const xir_object *)distr;
@@ -523,7 +536,8 @@ static const xir_type *masked(const shape *s) {
         }
         if (!chance(3)) break;
     }
-    const xir_type *type = type_tensor(&net->home, xir_type_float(ctx, XIR_FLOAT_FP32), NULL, (xir_i64s){ s->dim, s->rank }, (xir_refs){ distrs, n });
+    const xir_type *type = type_tensor(&net->home, xir_type_float(ctx, XIR_FLOAT_FP32), NULL,
+                                       (xir_i64s){ s->dim, s->rank }, (xir_refs){ distrs, n });
     assert_non_null(type);
     return type;
 }
@@ -595,7 +609,8 @@ static void valid_elements_go_along(void **state) {
             in[i].rank = count_dims(&e.in[i], wide[i]);
             label_dims(&e.in[i], wide[i], labels[i]);
             bool thin = !chance(4);   /* but for diagonals a dim may be 1 */
-            for (size_t k = 0; k < in[i].rank; k++) in[i].dim[k] = labels[i][k] < 'A' && thin ? 1 : dim[(int)labels[i][k]];
+            for (size_t k = 0; k < in[i].rank; k++)
+                in[i].dim[k] = labels[i][k] < 'A' && thin ? 1 : dim[(int)labels[i][k]];
             values[i] = (xir_value){ .type = masked(&in[i]), .producer = maker };
             inputs[i] = &values[i];
         }
@@ -609,8 +624,8 @@ static void valid_elements_go_along(void **state) {
         const xir_multiply_attrs multiply = xir_multiply_init();
         xir_infer at;
         xir_diags_clear(why);
-        infer_start(&at, net, xir_class_find_decl(ctx, pair ? xir_multiply_class() : xir_einsum_class()), pair ? (const void *)&multiply : &einsum,
-                    NULL, inputs, n, XIR_STR(""), why);
+        infer_start(&at, net, xir_class_find_decl(ctx, pair ? xir_multiply_class() : xir_einsum_class()),
+                    pair ? (const void *)&multiply : &einsum, NULL, inputs, n, XIR_STR(""), why);
         xir_status status = infer_run(&at);
         const xir_type *out = status ? NULL : at.out[0];
         infer_end(&at);
@@ -629,15 +644,17 @@ static void valid_elements_go_along(void **state) {
             for (size_t k = 0; k < all.rank; k++) by_label[(int)out_labels[k]] = place[k];
             for (size_t i = 0; i < n; i++) expected &= feeds(values[i].type, labels[i], by_label);
             if (expected == valid_at(out, place, NULL, NULL)) continue;
-            for (size_t i = 0; i < n; i++) print_error("input %zu: %s\n", i, picture_of_object((const xir_object *)values[i].type));
-            fail_msg("%s: an element is %svalid in %s", pair ? "a product" : e.text, expected ? "" : "not ", picture_of_object((const xir_object *)out));
+            for (size_t i = 0; i < n; i++)
+                print_error("input %zu: %s\n", i, picture_of_object((const xir_object *)values[i].type));
+            fail_msg("%s: an element is %svalid in %s", pair ? "a product" : e.text, expected ? "" : "not ",
+                     picture_of_object((const xir_object *)out));
         } while (next_place(out, place));
     }
     if (told < TRIALS / 120 || kept < TRIALS / 120) fail_msg("%zu refused, %zu with distributions", told, kept);
     no_network();
 }
 
-/* ---- without memory ----------------------------------------------------------------------------------------------------- */
+/* ---- without memory --------------------------------------------------------------------------------------------- */
 
 enum { MANY = 10 };   /* dims, and distributions, that need memory of their own */
 
@@ -662,7 +679,9 @@ static bool use_memory(xir_context *with) {
     const xir_matmul_attrs matmul = xir_matmul_init();
     const xir_einsum_attrs einsum = attrs_of("...ij,...jk->...ik");
     xir_op *op = in ? xir_add_multiply(at, (xir_multiply_in){ .lhs = x, .rhs = y }, &multiply) : NULL;
-    op = op ? xir_add_where(at, (xir_where_in){ .lhs = x, .rhs = xir_op_output(op, 0), .condition = xir_op_output(in, 2) }, &where) : NULL;
+    op = op ? xir_add_where(at,
+                            (xir_where_in){ .lhs = x, .rhs = xir_op_output(op, 0), .condition = xir_op_output(in, 2) },
+                            &where) : NULL;
     op = op ? xir_add_matmul(at, (xir_matmul_in){ .x = xir_op_output(op, 0), .k = x, .b = y }, &matmul) : NULL;
     op = op ? xir_add_einsum(at, (xir_einsum_in){ .inputs = XIR_VALUES(x, xir_op_output(op, 0)) }, &einsum) : NULL;
     bool done = op && xir_output(at, XIR_VALUES(xir_op_output(op, 0)));

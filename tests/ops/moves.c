@@ -10,7 +10,7 @@
 
 enum { CASES = OFTEN(100000), CHUNK = 2000 };
 
-/* ---- shapes ------------------------------------------------------------------------------------------------------- */
+/* ---- shapes ----------------------------------------------------------------------------------------------------- */
 
 static const xir_type *plain(const shape *s) {
     return xir_type_tensor(moves.ctx, xir_type_float(moves.ctx, XIR_FLOAT_FP32), NULL, s->dim, s->rank);
@@ -49,7 +49,7 @@ static void shapes_are_right(void **state) {
     assert_in_range(good, CASES / 4, CASES);   // it is no test of refusals alone
 }
 
-/* ---- unknown dims -------------------------------------------------------------------------------------------------- */
+/* ---- unknown dims ----------------------------------------------------------------------------------------------- */
 
 /* Larger than any place that is counted from an end and the multiples that are asked for. */
 enum { MOST_DIM = 16 };
@@ -128,7 +128,7 @@ static void unknown_dims_stay_unknown(void **state) {
     if (kind != UNSTACK) assert_in_range(good, CASES / 8, CASES);
 }
 
-/* ---- what is said of elements --------------------------------------------------------------------------------------- */
+/* ---- what is said of elements ----------------------------------------------------------------------------------- */
 
 /* A type whose arrays and distributions are by chance: each along a dim of its own. */
 static const xir_type *some_element(const shape *s, const xir_type *like) {
@@ -159,7 +159,8 @@ static const xir_type *some_element(const shape *s, const xir_type *like) {
     size_t n_zeros = centred ? 0 : sizes[0];
     if (!normal) return xir_type_quantized(moves.ctx, scales, zeros, n_zeros, sint, NULL);
     const xir_norm_ratios *ratios = xir_norm_ratios_from(moves.ctx, numbers[1], sizes[1], axes[1]);
-    return xir_type_normalized_quantized(moves.ctx, xir_type_normalized(moves.ctx, ratios, sint, NULL), scales, zeros, n_zeros);
+    return xir_type_normalized_quantized(moves.ctx, xir_type_normalized(moves.ctx, ratios, sint, NULL), scales,
+                                         zeros, n_zeros);
 }
 
 /* `*`, or with a tiled axis where that is. */
@@ -198,7 +199,8 @@ static const xir_type *some_type(const shape *s, const xir_type *like) {
         }
         xir_distr_builder *b = xir_distr_new(moves.ctx, axes, n, total);
         if (chance(3)) {
-            for (int64_t k = 0; k < total; k++) if (!chance(3)) assert_int_equal(xir_distr_set_invalid(b, k, k + 1), XIR_OK);
+            for (int64_t k = 0; k < total; k++)
+                if (!chance(3)) assert_int_equal(xir_distr_set_invalid(b, k, k + 1), XIR_OK);
         }
         const xir_distr *distr = xir_distr_build(b, NULL);
         xir_distr_free(b);
@@ -252,8 +254,10 @@ static said said_of(const xir_type *type, const shape *s, const int64_t *index) 
     const xir_norm_ratios *ratios = xir_type_norm_ratios(type);
     xir_i64s zeros = xir_type_zero_points(type);
     said what = { .valid = is_valid(type, s, index) };
-    if (scales) what.scale = xir_scales_at(scales, item(type, xir_scales_axis(scales), xir_scales_count(scales), s, index));
-    if (ratios) what.ratio = xir_norm_ratios_at(ratios, item(type, xir_norm_ratios_axis(ratios), xir_norm_ratios_count(ratios), s, index));
+    if (scales)
+        what.scale = xir_scales_at(scales, item(type, xir_scales_axis(scales), xir_scales_count(scales), s, index));
+    if (ratios) what.ratio =
+        xir_norm_ratios_at(ratios, item(type, xir_norm_ratios_axis(ratios), xir_norm_ratios_count(ratios), s, index));
     if (zeros.size) what.zero = zeros.data[item(type, xir_scales_axis(scales), zeros.size, s, index)];
     return what;
 }
@@ -289,7 +293,8 @@ static void no_fault(void *user, const char *where, const char *sentence) {
 }
 
 /* Whether each element of an output is said to be what its source is said to be; and the type has no faults. */
-static bool says_the_same(const move_case *c, const xir_type *const *types, const xir_type *type, const shape *out, size_t part) {
+static bool says_the_same(const move_case *c, const xir_type *const *types, const xir_type *type, const shape *out,
+                          size_t part) {
     char output[] = "output: ";
     fault_sink sink = { no_fault, output, 0 };
     tensor_faults(xir_type_as_tensor(type), &sink);
@@ -357,7 +362,7 @@ static void elements_keep_what_is_said_of_them(void **state) {
     assert_in_range(good, CASES / 8, CASES);
 }
 
-/* ---- tiles ---------------------------------------------------------------------------------------------------------- */
+/* ---- tiles ------------------------------------------------------------------------------------------------------ */
 
 static bool is_whole(const move_case *c, size_t k) {
     int64_t room[64];
@@ -372,15 +377,18 @@ static bool may_refuse_tiles(const move_case *c, const xir_type *const *types) {
     switch (c->kind) {
     case SLICE: return !is_whole(c, moves.unit_at) || c->c.data[moves.unit_at] != 1;
     case SPLIT:
-    case SWAP:  return move_axis(&axis, c->in->rank) && ((size_t)axis == moves.unit_at || (size_t)axis == moves.tiles_at);
+    case SWAP:  return move_axis(&axis, c->in->rank) &&
+        ((size_t)axis == moves.unit_at || (size_t)axis == moves.tiles_at);
     case ROLL:
         for (size_t i = 0; i < c->b.size; i++) {
             axis = c->b.data[i];
-            if (move_axis(&axis, c->in->rank) && ((size_t)axis == moves.unit_at || (size_t)axis == moves.tiles_at)) return true;
+            if (move_axis(&axis, c->in->rank) && ((size_t)axis == moves.unit_at || (size_t)axis == moves.tiles_at))
+                return true;
         }
         return c->b.size == 0;
     case PAD:
-        for (size_t i = 0; i < 2; i++) if (c->a.data[2 * moves.unit_at + i] || c->a.data[2 * moves.tiles_at + i]) return true;
+        for (size_t i = 0; i < 2; i++)
+            if (c->a.data[2 * moves.unit_at + i] || c->a.data[2 * moves.tiles_at + i]) return true;
         return false;
     case CONCAT: return says_different_things(c, types);
     default:    return false;
@@ -411,12 +419,13 @@ static void tiles_move_too(void **state) {
     assert_in_range(good, CASES / 50, CASES);
 }
 
-/* ---- anything ------------------------------------------------------------------------------------------------------- */
+/* ---- anything --------------------------------------------------------------------------------------------------- */
 
 /* What no one should write: it is refused or taken, in bounded time, and what is given is a tensor with a layout
  * that fits. */
 static const xir_type *any_type(void) {
-    static const char *const layouts[] = { "*", "NHWC", "NCHWc32", "Cc2", "c3", "*C*c1", "C*c4", "***C", "CNc3n2", "HHWW", "" };
+    static const char *const layouts[] = { "*", "NHWC", "NCHWc32", "Cc2", "c3", "*C*c1", "C*c4", "***C", "CNc3n2",
+                                           "HHWW", "" };
     int64_t dims[6], axes[3];
     double numbers[6];
     size_t rank = chance(7), count = chance(7);
@@ -427,7 +436,8 @@ static const xir_type *any_type(void) {
     const xir_type *sint = xir_type_sint(moves.ctx, 8), *element = sint;
     const xir_scales *scales = xir_scales_from(moves.ctx, numbers, count, axis);
     if (chance(2)) element = xir_type_quantized(moves.ctx, scales, dims, chance(7), sint, NULL);
-    if (!chance(4)) element = xir_type_normalized(moves.ctx, xir_norm_ratios_from(moves.ctx, numbers, count, axis), sint, NULL);
+    if (!chance(4))
+        element = xir_type_normalized(moves.ctx, xir_norm_ratios_from(moves.ctx, numbers, count, axis), sint, NULL);
     const xir_object *distrs[3];
     size_t n = chance(2) ? chance(4) : 0;
     for (size_t i = 0; i < n; i++) {
@@ -452,7 +462,8 @@ static void anything_is_survived(void **state) {
         if (n % CHUNK == 0) moves_begin();
         moves.target = n % 2 ? NULL : target_make(context_home(moves.ctx), XIR_TARGET_ZHUGE, XIR_STR("330"));
         const xir_type *types[MOST_INPUTS];
-        move_case c = { .kind = kind, .n_inputs = 1 + (kind == CONCAT || kind == STACK ? chance(3) : 0), .null_list = chance(4) == 0 };
+        move_case c = { .kind = kind, .n_inputs = 1 + (kind == CONCAT || kind == STACK ? chance(3) : 0),
+                        .null_list = chance(4) == 0 };
         xir_infer at;
         for (size_t i = 0; i < c.n_inputs; i++) types[i] = i && chance(3) ? types[0] : any_type();
         size_t rank = xir_type_rank(types[0]);
@@ -471,7 +482,7 @@ static void anything_is_survived(void **state) {
     }
 }
 
-/* ---- without memory ----------------------------------------------------------------------------------------------- */
+/* ---- without memory --------------------------------------------------------------------------------------------- */
 
 static xir_value *output_of(xir_op *op) { return op ? xir_op_output(op, 0) : NULL; }
 #define LIST(...) { (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t) }
@@ -493,7 +504,8 @@ static bool move_all(xir_context *with) {
     if (!made) return false;
     xir_at at = XIR_AT(made);
     const xir_scales *scales = xir_scales_from(with, scale, N, -1);
-    const xir_type *sint = xir_type_sint(with, 8), *element = scales && sint ? xir_type_quantized(with, scales, zero, N, sint, NULL) : NULL;
+    const xir_type *sint = xir_type_sint(with, 8),
+                    *element = scales && sint ? xir_type_quantized(with, scales, zero, N, sint, NULL) : NULL;
     const xir_type *type = element ? xir_type_tensor(with, element, NULL, dims, 10) : NULL;
     type = type ? xir_type_add_distr(with, type, (const int64_t[]){ 8, 9 }, 2, NULL) : NULL;
     for (int64_t i = 1; i < 2 * N; i += 3) {
@@ -553,7 +565,8 @@ int main(void) {
         { "tiles move too",                     tiles_move_too,                     true  },
         { "anything is survived",               anything_is_survived,               false },
     };
-    static const bool tiled[KINDS] = { [SLICE] = true, [SPLIT] = true, [ROLL] = true, [SWAP] = true, [PAD] = true, [CONCAT] = true,
+    static const bool tiled[KINDS] = { [SLICE] = true, [SPLIT] = true, [ROLL] = true, [SWAP] = true, [PAD] = true,
+                                       [CONCAT] = true,
                                        [TRANSPOSE] = true };
     static struct CMUnitTest tests[5 * KINDS + 1];
     static char titles[5 * KINDS][64];

@@ -58,8 +58,8 @@ static void check_params(const xir_network *net, const char *expected) {
     for (size_t i = 0; i < n && i < 8; i++) {
         float first;
         DOES(xir_params_read(params[i], 0, &first, sizeof first));
-        at += (size_t)snprintf(found + at, sizeof found - at, "%s%lld:%g", i ? " " : "", (long long)xir_value_id(params[i]),
-                               (double)first);
+        at += (size_t)snprintf(found + at, sizeof found - at, "%s%lld:%g", i ? " " : "",
+                               (long long)xir_value_id(params[i]), (double)first);
     }
     assert_string_equal(found, expected);
 }

@@ -28,7 +28,7 @@
 
 enum { LEAST_TYPES = 60, LEAST_TESTS = 600, MOST_FILES = 32 };
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------ */
 
 /* Files that are held, each in a block of just its size, so that reading past it is seen. */
 static unsigned char *held[1 + 2 * MOST_FILES];
@@ -81,7 +81,7 @@ static size_t each_name(const char *folder, void (*each)(const char *path, const
     return n > 0 ? (size_t)n : 0;
 }
 
-/* ---- one test ------------------------------------------------------------------------------------------------------ */
+/* ---- one test --------------------------------------------------------------------------------------------------- */
 
 static struct {
     size_t tests, sets, equal, by_type, by_test, unknown, unsaid, compared, nodes, ops, damaged, wrong;
@@ -128,7 +128,8 @@ static xir_str type_of_node(const xir_op *op) {
 }
 
 /* Gives a graph input the type that was recorded, or makes it a constant. */
-static bool bind_input(trial *t, xir_op *inputs, size_t i, pb_bytes bytes, frozen how_many, dims_how how, uint32_t which) {
+static bool bind_input(trial *t, xir_op *inputs, size_t i, pb_bytes bytes, frozen how_many, dims_how how,
+                       uint32_t which) {
     char why_not[200];
     int64_t dims[16];
     xir_value *v = xir_op_output(inputs, (int64_t)i);
@@ -146,7 +147,8 @@ static bool bind_input(trial *t, xir_op *inputs, size_t i, pb_bytes bytes, froze
             dims[k] = how == UNKNOWN ? -1 : dims[k] * 3;
             t->changed = true;
         }
-        if (xir_value_set_type(v, xir_type_tensor(ctx, xir_type_element(type), NULL, dims, rank))) fail_msg("no memory");
+        if (xir_value_set_type(v, xir_type_tensor(ctx, xir_type_element(type), NULL, dims, rank)))
+            fail_msg("no memory");
     }
     xir_array_free(array);
     return true;
@@ -163,8 +165,10 @@ static void stays(trial *t, fate why_not, const xir_op *op) {
     }
 }
 
-static void begin(trial *t, pb_bytes model, const pb_bytes *inputs, size_t n, frozen how_many, dims_how how, uint32_t which) {
-    static const char *const data_types[] = { "NonZero", "Compress", "NonMaxSuppression", "Range", "TopK", "ConstantOfShape", NULL };
+static void begin(trial *t, pb_bytes model, const pb_bytes *inputs, size_t n, frozen how_many, dims_how how,
+                  uint32_t which) {
+    static const char *const data_types[] = { "NonZero", "Compress", "NonMaxSuppression", "Range", "TopK",
+                                              "ConstantOfShape", NULL };
     static const char *const bound_types[] = { "Slice", "Dropout", NULL };
     *t = (trial){ .fate = REFUSED };
     xir_diags_clear(why);
@@ -176,13 +180,16 @@ static void begin(trial *t, pb_bytes model, const pb_bytes *inputs, size_t n, fr
         t->n_nodes++;
         t->by_data |= is_one_of(type_of_node(op), data_types);
         t->by_bounds |= is_one_of(type_of_node(op), bound_types);
-        for (size_t i = 0; i < xir_op_output_count(op); i++) (void)xir_value_set_type(xir_op_output(op, (int64_t)i), NULL);
+        for (size_t i = 0; i < xir_op_output_count(op); i++)
+            (void)xir_value_set_type(xir_op_output(op, (int64_t)i), NULL);
     }
-    for (size_t i = 0; i < n && i < xir_op_output_count(first); i++) bind_input(t, first, i, inputs[i], how_many, how, which);
+    for (size_t i = 0; i < n && i < xir_op_output_count(first); i++)
+        bind_input(t, first, i, inputs[i], how_many, how, which);
     xir_diags_clear(why);
     if (xir_pass_run(t->net, "onnx-to-xir", NULL, NULL, why)) {
         const xir_diag *d = xir_diags_at(why, 0);
-        snprintf(t->sentence, sizeof t->sentence, "%.*s", d ? (int)(d->message.size < 380 ? d->message.size : 380) : 0, d ? d->message.data : "");
+        snprintf(t->sentence, sizeof t->sentence, "%.*s", d ? (int)(d->message.size < 380 ? d->message.size : 380) : 0,
+                 d ? d->message.data : "");
         return;
     }
     t->fate = CONVERTED;
@@ -212,7 +219,9 @@ static bool agree(const trial *t, const pb_bytes *outputs, size_t n, bool loose,
         for (size_t d = 0; d < rank && same; d++) {
             int64_t dim = xir_type_dim(type, (int64_t)d, false), expected = xir_type_dim(recorded, (int64_t)d, false);
             same = dim == expected || ((loose || t->by_data) && dim < 0);
-            if (!same) snprintf(why_not, 200, "dim %zu of output %zu is %lld, recorded is %lld", d, i, (long long)dim, (long long)expected);
+            if (!same)
+                snprintf(why_not, 200, "dim %zu of output %zu is %lld, recorded is %lld", d, i, (long long)dim,
+                         (long long)expected);
         }
         xir_array_free(array);
         if (!same) return false;
@@ -245,7 +254,8 @@ static void check_precise(const char *test, const trial *known, const trial *unk
         if (xir_type_rank(changed) != xir_type_rank(now)) continue;
         for (size_t d = 0; d < xir_type_rank(now); d++) {
             int64_t dim = xir_type_dim(now, (int64_t)d, false);
-            bool same = xir_type_dim(changed, (int64_t)d, false) == dim, open = xir_type_dim(vague, (int64_t)d, false) < 0;
+            bool same = xir_type_dim(changed, (int64_t)d, false) == dim,
+                 open = xir_type_dim(vague, (int64_t)d, false) < 0;
             if (same != open) continue;
             snprintf(what, sizeof what, "dim %zu of output %zu is %s", d, i,
                      same ? "unknown but cannot change" : "known but may change");
@@ -256,8 +266,8 @@ static void check_precise(const char *test, const trial *known, const trial *unk
 }
 
 /* With dims that are not known, what is inferred may only be less, and no less than it must. */
-static void check_unknown(const char *test, pb_bytes model, const pb_bytes *inputs, size_t n_in, const pb_bytes *outputs,
-                          size_t n_out, frozen how_many, const trial *known) {
+static void check_unknown(const char *test, pb_bytes model, const pb_bytes *inputs, size_t n_in,
+                          const pb_bytes *outputs, size_t n_out, frozen how_many, const trial *known) {
     static const uint32_t which[] = { 1, 2, 4, 8, UINT32_MAX };
     for (size_t i = 0; i < sizeof which / sizeof which[0]; i++) {
         static trial vague, other;
@@ -293,7 +303,8 @@ static void note_types(void) {
         size_t i = 0;
         if (!xir_class_is_dialect(xir_op_class(op)) || type.size >= sizeof total.types[0]) continue;
         while (i < total.n_types && !xir_str_equal(type, xir_str_of(total.types[i]))) i++;
-        if (i == total.n_types) snprintf(total.types[total.n_types++], sizeof total.types[0], "%.*s", (int)type.size, type.data);
+        if (i == total.n_types)
+            snprintf(total.types[total.n_types++], sizeof total.types[0], "%.*s", (int)type.size, type.data);
     }
     xir_network_free(net);
 }
@@ -390,7 +401,8 @@ static void onnx_infers_the_same(void **state) {
         if (getenv("XIR_ONNX_TESTS")) print_message("%s is listed but not among these tests\n", list[i].name);
         else wrong(list[i].name, "is listed but not among the tests", "");
     }
-    print_message("ONNX: %zu tests; %zu equal, of %zu op types, %zu nodes as %zu ops; %zu listed, %zu of op types without "
+    print_message(
+        "ONNX: %zu tests; %zu equal, of %zu op types, %zu nodes as %zu ops; %zu listed, %zu of op types without "
                   "counterpart\n", total.tests, total.equal, total.n_types, total.nodes, total.ops, total.by_test, total.by_type);
     print_message("      with unknown dims: %zu, of which %zu cannot be said, %zu outputs held against other dims\n",
                   total.unknown, total.unsaid, total.compared);
@@ -399,7 +411,7 @@ static void onnx_infers_the_same(void **state) {
     assert_true(total.equal + total.by_test >= LEAST_TESTS);
 }
 
-/* ---- the wire ------------------------------------------------------------------------------------------------------ */
+/* ---- the wire --------------------------------------------------------------------------------------------------- */
 
 #define ROW(text, fields) { { (const unsigned char *)(text), sizeof(text) - 1 }, fields }
 #define BYTES(text) ((pb_bytes){ (const unsigned char *)(text), sizeof(text) - 1 })
@@ -459,7 +471,8 @@ static void fields_are_walked(void **state) {
         ROW("\x0e",                                            "!"),
         ROW("\x0f",                                            "!"),
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) assert_string_equal(fields_of(rows[i].bytes), rows[i].fields);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(fields_of(rows[i].bytes), rows[i].fields);
 }
 
 static void numbers_are_packed_or_not(void **state) {
@@ -509,7 +522,8 @@ static const char *elements_of(pb_bytes bytes) {
 static void elements_are_read(void **state) {
     (void)state;
     /* data_type 2, dims 1; raw_data 9, int32_data 5, int64_data 7, float_data 4, uint64_data 11 */
-    assert_string_equal(elements_of(BYTES("\x10\x07\x4a\x10\x01\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff")), "1 -1");
+    assert_string_equal(elements_of(BYTES("\x10\x07\x4a\x10\x01\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff")),
+                        "1 -1");
     assert_string_equal(elements_of(BYTES("\x10\x03\x4a\x03\x7f\x80\xff")), "127 -128 -1");
     assert_string_equal(elements_of(BYTES("\x10\x02\x4a\x03\x7f\x80\xff")), "127 128 255");
     assert_string_equal(elements_of(BYTES("\x10\x09\x4a\x03\x00\x01\x02")), "0 1 1");
@@ -596,7 +610,8 @@ static void damage_group(const char *path, const char *name) {
 
 static void damaged_models_are_told(void **state) {
     (void)state;
-    if (each_name(tests_folder(), damage_group) == 0) SKIP("no ONNX operator tests in %s (Debian: libonnx-testdata)", tests_folder());
+    if (each_name(tests_folder(), damage_group) == 0)
+        SKIP("no ONNX operator tests in %s (Debian: libonnx-testdata)", tests_folder());
     print_message("ONNX: %zu damaged models are models\n", total.damaged);
 }
 

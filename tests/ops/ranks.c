@@ -68,8 +68,9 @@ static xir_status try_move(size_t i, const xir_type *type, const xir_target *tar
     if (!decl) return XIR_E_UNKNOWN;
     xir_network *net = new_net();
     xir_value *x = xir_input(XIR_AT(net), "x", type);
-    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, decl), .attrs = &a, INPUTS(x),
-                                                .target = target,
+    xir_op *op = xir_network_add(net,
+                                 &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, decl), .attrs = &a, INPUTS(x),
+                                           .target = target,
                                                       .name = XIR_STR("op"), .id = XIR_NO_ID));
     xir_status status = xir_network_status(net);
     if (op && expected) assert_true(xir_type_equal(xir_value_type(xir_op_output(op, 0)), expected));
@@ -82,7 +83,8 @@ static void few_tiled_dims_move(void **state) {
     const xir_type *type = wide(MOST, true);
     for (size_t i = 0; i < 8; i++) {
         /* A roll of every dim would roll the tiles. */
-        assert_int_equal(try_move(i, type, xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL), NULL), i == 2 ? XIR_E_UNSUPPORTED : XIR_OK);
+        assert_int_equal(try_move(i, type, xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL), NULL),
+                         i == 2 ? XIR_E_UNSUPPORTED : XIR_OK);
     }
 }
 
@@ -90,7 +92,8 @@ static void many_tiled_dims_are_refused(void **state) {
     (void)state;
     for (size_t k = 0; k < 2; k++) {
         const xir_type *type = wide(k ? MANY : MOST + 1, true);
-        for (size_t i = 0; i < 8; i++) assert_int_equal(try_move(i, type, xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL), NULL), XIR_E_LIMIT);
+        for (size_t i = 0; i < 8; i++)
+            assert_int_equal(try_move(i, type, xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL), NULL), XIR_E_LIMIT);
     }
 }
 

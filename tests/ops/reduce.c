@@ -113,7 +113,8 @@ static void some_groups(tensor *t) {
 
 static trial some_trial(void) {
     trial c = { .kind = (kind)chance(KINDS), .keepdim = chance(2) };
-    c.element = one_in(12) ? xir_type_bool(ctx) : one_in(4) ? xir_type_sint(ctx, 32) : xir_type_float(ctx, XIR_FLOAT_FP32);
+    c.element = one_in(12) ? xir_type_bool(ctx) : one_in(4) ? xir_type_sint(ctx, 32)
+        : xir_type_float(ctx, XIR_FLOAT_FP32);
     some_dims(&c.in);
     some_letters(&c.in);
     some_tiles(&c.in);
@@ -195,7 +196,8 @@ static xir_status expect(const trial *c, tensor *out) {
         new_axis[k] = (int64_t)out->rank;
         out->letters[out->rank++] = n_letters == in->rank ? in->letters[k] : '*';
     }
-    if (n_letters != in->rank || ((in->tiled || !c->keepdim) && !once(out->letters))) memset(out->letters, '*', out->rank);
+    if (n_letters != in->rank || ((in->tiled || !c->keepdim) && !once(out->letters)))
+        memset(out->letters, '*', out->rank);
 
     bool unclear = false;
     for (size_t i = 0; i < in->n_groups; i++) {
@@ -240,7 +242,8 @@ static const xir_type *type_of(const tensor *t, const xir_type *element) {
     }
     const xir_layout *layout = xir_layout_parse(ctx, (xir_str){ text, size }, why);
     assert_non_null(layout);
-    return type_tensor(context_home(ctx), element, layout, (xir_i64s){ t->dims, t->rank }, (xir_refs){ distrs, t->n_groups });
+    return type_tensor(context_home(ctx), element, layout, (xir_i64s){ t->dims, t->rank },
+                       (xir_refs){ distrs, t->n_groups });
 }
 
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
@@ -385,8 +388,11 @@ static void reductions_are_as_walked(void **state) {
         DOES(xir_op_erase(op));
     }
     xir_network_free(net);
-    printf("%zu good, %zu walked, %zu with distributions, %zu tiled; type %zu, bounds %zu, invalid %zu, unsupported %zu\n", seen[XIR_OK],
-           walked, with_distrs, tiled, seen[XIR_E_TYPE], seen[XIR_E_BOUNDS], seen[XIR_E_INVALID], seen[XIR_E_UNSUPPORTED]);
+    printf(
+        "%zu good, %zu walked, %zu with distributions, %zu tiled; type %zu, bounds %zu, invalid %zu, unsupported %zu\n",
+        seen[XIR_OK],
+           walked, with_distrs, tiled, seen[XIR_E_TYPE], seen[XIR_E_BOUNDS], seen[XIR_E_INVALID],
+           seen[XIR_E_UNSUPPORTED]);
     /* Chance has been everywhere. */
     assert_true(seen[XIR_OK] > CASES / 2 && walked > CASES / 4 && with_distrs > CASES / 20 && tiled > CASES / 60);
     assert_true(seen[XIR_E_TYPE] > CASES / 240 && seen[XIR_E_BOUNDS] > CASES / 240);
@@ -435,8 +441,8 @@ static void distributions_that_do_not_fit(void **state) {
     const xir_layout *layout = xir_layout_parse(ctx, XIR_STR("NHWC"), why);
     for (size_t i = 0; i < COUNT(bad); i++) {
         const xir_object *distr = read_text(bad[i]);
-        const xir_type *type = type_tensor(context_home(ctx), xir_type_float(ctx, XIR_FLOAT_FP32), layout, (xir_i64s){ dims, 4 },
-                                           (xir_refs){ &distr, 1 });
+        const xir_type *type = type_tensor(context_home(ctx), xir_type_float(ctx, XIR_FLOAT_FP32), layout,
+                                           (xir_i64s){ dims, 4 }, (xir_refs){ &distr, 1 });
         assert_string_equal(op_type_words(sum_of(type, &dim, 1, false)), "fp32 NWC 2x4x5");
     }
     /* more of them than there is room for without asking for memory */
@@ -444,8 +450,8 @@ static void distributions_that_do_not_fit(void **state) {
     for (size_t i = 0; i < COUNT(many); i++) {
         many[i] = read_text(i % 2 ? "@merged_distr([1]^ZERO:{v:[0, 3)})" : "@merged_distr([3]^ZERO:{v:[0, 5)})");
     }
-    const xir_type *type = type_tensor(context_home(ctx), xir_type_float(ctx, XIR_FLOAT_FP32), layout, (xir_i64s){ dims, 4 },
-                                       (xir_refs){ many, COUNT(many) });
+    const xir_type *type = type_tensor(context_home(ctx), xir_type_float(ctx, XIR_FLOAT_FP32), layout,
+                                       (xir_i64s){ dims, 4 }, (xir_refs){ many, COUNT(many) });
     assert_int_equal(xir_type_as_tensor(sum_of(type, &dim, 1, false))->merged_distrs.size, 5);
 }
 

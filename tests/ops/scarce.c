@@ -36,7 +36,8 @@ static struct { const xir_class *cls; bool had[SORTS]; } seen[MOST_CLASSES];
 static size_t tried;
 
 static bool is_new(const xir_class *cls, const char *text) {
-    int sort = strstr(text, "{@scales") || strstr(text, "{@norm") ? QUANTISED : strstr(text, "@merged_distr") ? PADDED : PLAIN;
+    int sort = strstr(text, "{@scales") || strstr(text, "{@norm") ? QUANTISED : strstr(text, "@merged_distr")
+        ? PADDED : PLAIN;
     size_t i = 0;
     while (seen[i].cls && seen[i].cls != cls) i++;
     assert_true(i + 1 < MOST_CLASSES);

@@ -22,7 +22,8 @@ static const xir_type *image(int64_t size, int64_t channels) {
 }
 
 static xir_value *kernel(int64_t size, int64_t in, int64_t out) {
-    return xir_params_new(net, XIR_STR("w"), XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "HWIO", size, size, in, out));
+    return xir_params_new(net, XIR_STR("w"),
+                          XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "HWIO", size, size, in, out));
 }
 
 #define CHECK_TEXT(text, expected)                                   \
@@ -47,7 +48,8 @@ static void what_is_left_out_is_the_default(void **state) {
     assert_int_equal(xir_scales_count(c->cut_scale), 0);
     CHECK_TEXT(xir_op_name(xir_value_op(x)), "");
 
-    x = XIR_CONV2D(at, .input = x, .weights = kernel(3, 2, 4), .stride = 2, .pad = 3, .dilation = 2, .groups = 2, .name = "c2");
+    x = XIR_CONV2D(at, .input = x, .weights = kernel(3, 2, 4), .stride = 2, .pad = 3, .dilation = 2, .groups = 2,
+                   .name = "c2");
     c = xir_conv2d_of(xir_value_op(x));
     assert_true(c->stride_width == 2 && c->stride_height == 2 && c->dilation_width == 2 && c->dilation_height == 2);
     assert_true(c->pad_top == 3 && c->pad_bottom == 3 && c->pad_left == 3 && c->pad_right == 3 && c->groups == 2);
@@ -55,7 +57,8 @@ static void what_is_left_out_is_the_default(void **state) {
 
     x = XIR_MAX_POOL2D(at, .input = x, .k = 2);
     const xir_max_pool2d_attrs *p = xir_max_pool2d_of(xir_value_op(x));
-    assert_true(p->pool_width == 2 && p->pool_height == 2 && p->stride_width == 1 && p->dilation_height == 1 && p->pad_top == 0);
+    assert_true(p->pool_width == 2 && p->pool_height == 2 && p->stride_width == 1 && p->dilation_height == 1 &&
+                p->pad_top == 0);
     assert_int_equal(xir_network_status(net), XIR_OK);
 }
 

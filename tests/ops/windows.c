@@ -10,7 +10,7 @@
 
 enum { CASES = OFTEN(100000), CASES_A_NETWORK = 2000, MOST = 3, MOST_RANK = MOST + 2, MARKS = 256 };
 
-/* ---- a case ---------------------------------------------------------------------------------------------------------- */
+/* ---- a case ----------------------------------------------------------------------------------------------------- */
 
 typedef enum op_kind { CONV, TRANSPOSED, MAX_POOL, AVG_POOL, UNFOLD } op_kind;
 
@@ -47,8 +47,8 @@ static const xir_class_decl *class_of_case(const a_case *c) {
 
 static void print_case(const a_case *c) {
     print_error("kind %d, %zu axes, batch %lld, channels %lld, I %lld, O %lld, groups %lld, bias %lld, mode %d\n",
-                (int)c->kind, c->n, (long long)c->batch, (long long)c->channels, (long long)c->in, (long long)c->out, (long long)c->groups,
-                (long long)c->bias, (int)c->mode);
+                (int)c->kind, c->n, (long long)c->batch, (long long)c->channels, (long long)c->in, (long long)c->out,
+                (long long)c->groups, (long long)c->bias, (int)c->mode);
     for (size_t k = 0; k < c->n; k++) {
         const axis *a = &c->along[k];
         print_error("  %s: input %lld, size %lld, stride %lld, dilation %lld, pads %lld and %lld, extra %lld\n",
@@ -61,7 +61,8 @@ static int64_t from_to(int64_t low, int64_t high) { return low + (int64_t)chance
 static bool one_in(uint64_t n) { return chance(n) == 0; }
 
 static a_case random_case(op_kind kind) {
-    a_case c = { .kind = kind, .n = kind == UNFOLD ? 2 : 1 + chance(MOST), .batch = from_to(0, 4), .groups = 1, .bias = -1 };
+    a_case c = { .kind = kind, .n = kind == UNFOLD ? 2 : 1 + chance(MOST), .batch = from_to(0, 4), .groups = 1,
+                 .bias = -1 };
     for (size_t k = 0; k < c.n; k++) {
         axis *a = &c.along[k];
         *a = (axis){ .input = from_to(one_in(9) ? 0 : 1, 14), .size = from_to(1, 5), .stride = from_to(1, 4),
@@ -86,7 +87,7 @@ static a_case random_case(op_kind kind) {
     return c;
 }
 
-/* ---- the slow and obvious way ---------------------------------------------------------------------------------------- */
+/* ---- the slow and obvious way ----------------------------------------------------------------------------------- */
 
 /* Whether padding has a cell of the input to be a copy of. */
 static bool padding_is_there(const a_case *c, const axis *a) {
@@ -148,7 +149,7 @@ static bool expected(const a_case *c, int64_t out[MOST_RANK]) {
     return c->bias < 0 || c->bias == out[1 + c->n];
 }
 
-/* ---- the library's way ----------------------------------------------------------------------------------------------- */
+/* ---- the library's way ------------------------------------------------------------------------------------------ */
 
 static void set_attr(const xir_class *cls, void *body, const char *name, int64_t value) {
     for (uint32_t i = 0; i < cls->n_fields; i++) {
@@ -213,7 +214,8 @@ static placed place(const char *letters, const int64_t *dims) {
 static placed with_unknown(const placed *p, const bool *unknown) {
     placed now = *p;
     int64_t shape[MOST_RANK];
-    for (size_t k = 0; k < p->rank; k++) shape[p->at[k]] = unknown[k] ? -1 : xir_type_dim(p->type, (int64_t)p->at[k], false);
+    for (size_t k = 0; k < p->rank; k++)
+        shape[p->at[k]] = unknown[k] ? -1 : xir_type_dim(p->type, (int64_t)p->at[k], false);
     now.type = xir_type_tensor(ctx, xir_type_element(p->type), xir_type_layout(p->type), shape, p->rank);
     assert_non_null(now.type);
     return now;
@@ -223,7 +225,8 @@ static placed with_unknown(const placed *p, const bool *unknown) {
 static struct { xir_network *net; xir_value *values[3]; size_t cases; } desk;
 
 static void new_desk(void) {
-    const xir_type *any = xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), NULL, NULL, 0), *types[] = { any, any, any };
+    const xir_type *any = xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), NULL, NULL, 0),
+                    *types[] = { any, any, any };
     if (desk.net) xir_network_free(desk.net);
     desk.net = xir_network_new(ctx, "net", XIR_FRAMEWORK_PYTORCH, "v1.9");
     assert_non_null(desk.net);
@@ -245,7 +248,7 @@ static const xir_type *infer(const void *body, const xir_class *cls, const place
     return type;
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------------------ */
+/* ---- both ------------------------------------------------------------------------------------------------------- */
 
 static const char *map_of(const a_case *c) {
     static const char *const letters[] = { "NLC", "NHWC", "NDHWC" };
@@ -284,7 +287,8 @@ static void check(const a_case *c, const xir_type *type, const placed *input, co
     print_error("%s: expected", what);
     for (size_t k = 0; k < c->n + 2; k++) print_error(" %lld", (long long)out[k]);
     print_error(", found");
-    for (size_t k = 0; k < xir_type_rank(type); k++) print_error(" %lld", (long long)xir_type_dim(type, (int64_t)k, false));
+    for (size_t k = 0; k < xir_type_rank(type); k++)
+        print_error(" %lld", (long long)xir_type_dim(type, (int64_t)k, false));
     fail_msg("%s", type ? "" : "nothing");
 }
 
@@ -356,7 +360,7 @@ static void greatest_of_windows(void **state)     { (void)state; run(MAX_POOL, C
 static void means_of_windows(void **state)        { (void)state; run(AVG_POOL, CASES); }
 static void windows_as_columns(void **state)      { (void)state; run(UNFOLD, CASES / 4); }
 
-/* ---- without memory ------------------------------------------------------------------------------------------------------ */
+/* ---- without memory --------------------------------------------------------------------------------------------- */
 
 /* The type with every other of the first eight elements of some dims invalid: more runs than lists have room for. */
 static const xir_type *with_holes(xir_context *with, const xir_type *type, const int64_t *axes, size_t n) {
@@ -385,18 +389,21 @@ static bool infer_with_holes(xir_context *with) {
     u.kernel_width = 3;
     at.target = buyi;
     if (in) {
-        conv = xir_add_conv2d(at, (xir_conv2d_in){ .input = xir_op_output(in, 0), .weights = xir_op_output(in, 1) }, NULL);
+        conv = xir_add_conv2d(at, (xir_conv2d_in){ .input = xir_op_output(in, 0), .weights = xir_op_output(in, 1) },
+                              NULL);
     }
     if (conv) pool = xir_add_max_pool2d(at, (xir_max_pool2d_in){ .input = xir_op_output(conv, 0) }, &p);
     if (pool) unfold = xir_add_unfold(at, (xir_unfold_in){ .input = xir_op_output(in, 2) }, &u);
     if (in && !unfold) assert_int_equal(xir_network_status(net), XIR_E_MEMORY);
     if (unfold) {
-        static const char holes[] = "v:[0, 1), u:[1, 2), v:[2, 3), u:[3, 4), v:[4, 5), u:[5, 6), v:[6, 7), u:[7, 8), v:[8, 24)";
+        static const char holes[] =
+            "v:[0, 1), u:[1, 2), v:[2, 3), u:[3, 4), v:[4, 5), u:[5, 6), v:[6, 7), u:[7, 8), v:[8, 24)";
         char text[200];
         out = xir_value_type(xir_op_output(pool, 0));
         snprintf(text, sizeof text, "@merged_distr([1, 4]^ZERO:{%s})", holes);
         assert_string_equal(spelled(xir_type_as_tensor(out)->merged_distrs.data[0]), text);
-        assert_true(xir_type_dim(out, 1, false) == 3 && xir_type_dim(out, 4, false) == 8 && xir_type_dim(out, 2, false) == 5);
+        assert_true(xir_type_dim(out, 1, false) == 3 && xir_type_dim(out, 4, false) == 8 &&
+                    xir_type_dim(out, 2, false) == 5);
         out = xir_value_type(xir_op_output(unfold, 0));
         assert_int_equal(xir_type_as_tensor(out)->merged_distrs.size, 2);
         assert_true(xir_type_dim(out, 0, false) == 27 && xir_type_dim(out, 1, false) == 48);
@@ -412,8 +419,8 @@ static void failing_allocations_lose_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions), cmocka_unit_test(transposed_convolutions), cmocka_unit_test(greatest_of_windows),
-        cmocka_unit_test(means_of_windows), cmocka_unit_test(windows_as_columns),
+        cmocka_unit_test(convolutions), cmocka_unit_test(transposed_convolutions),
+        cmocka_unit_test(greatest_of_windows), cmocka_unit_test(means_of_windows), cmocka_unit_test(windows_as_columns),
         cmocka_unit_test(failing_allocations_lose_nothing),
     };
     return RUN_GROUP(tests);

@@ -4,7 +4,7 @@
 #include "support/story.h"
 #include "graph.h"
 
-/* ---- every class -------------------------------------------------------------------------------------------------- */
+/* ---- every class ------------------------------------------------------------------------------------------------ */
 
 /* Classes with a kernel that make each element of their outputs by one step. */
 static const char *const elementwise[] = {
@@ -33,16 +33,18 @@ static void a_class_that_can_be_run_says_how_much_it_computes(void **state) {
         if (!class_kernel(cls) || strncmp(cls->key.data, "test::", 6) == 0) continue;
         seen += is_elementwise(cls);
         if (is_elementwise(cls) == !cls->work) continue;
-        fprintf(stderr, "%s %s\n", cls->key.data, cls->work ? "has a WORK row and is called elementwise" : "has no WORK row");
+        fprintf(stderr, "%s %s\n", cls->key.data, cls->work ? "has a WORK row and is called elementwise"
+                : "has no WORK row");
         faults++;
     }
     if (faults) fail_msg("%zu classes", faults);
     assert_int_equal(seen, COUNT(elementwise));
 }
 
-/* ---- what is known ------------------------------------------------------------------------------------------------- */
+/* ---- what is known ---------------------------------------------------------------------------------------------- */
 
-static void check(const xir_network *net, const char *name, xir_status status, uint64_t multiply_adds, uint64_t element_ops) {
+static void check(const xir_network *net, const char *name, xir_status status, uint64_t multiply_adds,
+                  uint64_t element_ops) {
     xir_work work = XIR_INIT(xir_work, .multiply_adds = 7, .element_ops = 7);
     xir_diags_clear(why);
     assert_int_equal(xir_op_work(story_op(net, name), &work, why), status);
@@ -53,14 +55,17 @@ static void check(const xir_network *net, const char *name, xir_status status, u
 
 static void what_64_bits_cannot_count_is_their_greatest_number(void **state) {
     (void)state;
-    xir_network *net = story_net("x: 3000000000 2 3000000000; y: 3000000000 3000000000 2; e = Einsum x y [equation=abc,cde->ad]; "
-                                 "s = Softmax x; r = ReLU x; out e s r");
+    xir_network *net =
+        story_net("x: 3000000000 2 3000000000; y: 3000000000 3000000000 2; e = Einsum x y [equation=abc,cde->ad]; "
+                  "s = Softmax x; r = ReLU x; out e s r");
     check(net, "e", XIR_OK, UINT64_MAX, UINT64_C(9000000000000000000));
     check(net, "s", XIR_OK, 0, UINT64_MAX);
     check(net, "r", XIR_OK, 0, UINT64_C(18000000000000000000));
     xir_network_free(net);
-    assert_true(xir_work_add(UINT64_MAX, 1) == UINT64_MAX && xir_work_add(UINT64_MAX - 1, 1) == UINT64_MAX && xir_work_add(1, 2) == 3);
-    assert_true(xir_work_times(1u << 31, UINT64_C(1) << 33) == UINT64_MAX && xir_work_times(UINT64_MAX, 1) == UINT64_MAX);
+    assert_true(xir_work_add(UINT64_MAX, 1) == UINT64_MAX && xir_work_add(UINT64_MAX - 1, 1) == UINT64_MAX &&
+                xir_work_add(1, 2) == 3);
+    assert_true(xir_work_times(1u << 31, UINT64_C(1) << 33) == UINT64_MAX &&
+                xir_work_times(UINT64_MAX, 1) == UINT64_MAX);
     assert_true(xir_work_times(0, UINT64_MAX) == 0 && xir_work_times(UINT64_MAX, 0) == 0 && xir_work_times(6, 7) == 42);
     assert_true(xir_work_steps(&XIR_INIT(xir_work, .multiply_adds = UINT64_MAX, .element_ops = 1)) == UINT64_MAX);
     assert_true(xir_work_steps(&XIR_INIT(xir_work, .multiply_adds = 3, .element_ops = UINT64_MAX / 9)) == UINT64_MAX);
@@ -97,7 +102,7 @@ static void a_plug_in_brings_its_own(void **state) {
     xir_context_free(with);
 }
 
-/* ---- limits --------------------------------------------------------------------------------------------------------- */
+/* ---- limits ----------------------------------------------------------------------------------------------------- */
 
 static void limits_are_the_contexts(void **state) {
     (void)state;

@@ -63,7 +63,8 @@ static void broken_networks_stay_networks(void **state) {
             size_t changes = 0;
             xir_diags_clear(why);
             xir_status status = xir_pass_run(net, passes[k], NULL, &changes, why);
-            if (status == XIR_OK && xir_diags_count(why)) fail_msg("case %d: %s has findings, and says nothing", i, passes[k]);
+            if (status == XIR_OK && xir_diags_count(why))
+                fail_msg("case %d: %s has findings, and says nothing", i, passes[k]);
             if (status && !xir_diags_count(why)) fail_msg("case %d: %s fails, and does not say why", i, passes[k]);
             if (status == XIR_E_LIMIT) fail_msg("case %d: %s has no end", i, passes[k]);
             CHECK_SOUND(net);

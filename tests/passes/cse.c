@@ -26,8 +26,10 @@ static void what_differs_stays(void **state) {
     xir_network *net = new_net();
     xir_op *in = xir_inputs(xir_at_end(net), "in", (const xir_type *const[]){ image(), image() }, 2);
     xir_value *x = named(xir_op_output(in, 0), "x"), *z = named(xir_op_output(in, 1), "z");
-    xir_value *a = leaky(net, x, 0.5, "a"), *b = leaky(net, x, 0.25, "b"), *c = leaky(net, z, 0.5, "c"), *d = sigmoid(net, x, "d");
-    xir_value *e = leaky(net, x, 0.5, "e"), *f = leaky(net, x, 0.5, "f"), *g = leaky(net, x, 0.5, "g"), *h = leaky(net, x, 0.5, "h");
+    xir_value *a = leaky(net, x, 0.5, "a"), *b = leaky(net, x, 0.25, "b"), *c = leaky(net, z, 0.5, "c"),
+               *d = sigmoid(net, x, "d");
+    xir_value *e = leaky(net, x, 0.5, "e"), *f = leaky(net, x, 0.5, "f"), *g = leaky(net, x, 0.5, "g"),
+               *h = leaky(net, x, 0.5, "h");
     DOES(xir_op_set_target(xir_value_op(e), xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL)));
     DOES(xir_value_set_mtype(f, xir_mtype_onchip(ctx, 64)));
     DOES(xir_value_set_type(g, FP32("***C", 1, 4, 4, 2)));
@@ -45,7 +47,8 @@ static void attributes_are_compared_by_content(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", image());
-    xir_value *a = transpose(net, x, "NCHW", LIST(0, 3, 1, 2), "a"), *b = transpose(net, x, "NCHW", LIST(0, 3, 1, 2), "b");
+    xir_value *a = transpose(net, x, "NCHW", LIST(0, 3, 1, 2), "a"),
+               *b = transpose(net, x, "NCHW", LIST(0, 3, 1, 2), "b");
     xir_value *c = transpose(net, x, "NCHW", LIST(0, 3, 2, 1), "c");
     results(net, XIR_VALUES(add(net, a, b, "y"), c));
     assert_int_equal(PASS(net, "cse"), 1);
@@ -60,7 +63,8 @@ static void all_outputs_are_replaced(void **state) {
     xir_split_attrs attrs = xir_split_init();
     attrs.sections = LIST(1, 3);
     attrs.axis = 1;
-    xir_op *first = xir_add_split(xir_at_end(net), (xir_split_in){ x }, &attrs), *second = xir_add_split(xir_at_end(net), (xir_split_in){ x }, &attrs);
+    xir_op *first = xir_add_split(xir_at_end(net), (xir_split_in){ x }, &attrs),
+            *second = xir_add_split(xir_at_end(net), (xir_split_in){ x }, &attrs);
     named(xir_op_output(first, 0), "a"), named(xir_op_output(first, 1), "b");
     named(xir_op_output(second, 0), "c"), named(xir_op_output(second, 1), "d");
     xir_value *l = relu(net, xir_op_output(second, 0), "l"), *r = relu(net, xir_op_output(second, 1), "r");
@@ -106,7 +110,8 @@ static void params_without_bytes_are_only_themselves(void **state) {
     (void)state;
     xir_network *net = new_net();
     const xir_type *row = FP32("C", 2);
-    xir_value *x = argument(net, "x", image()), *p = xir_params_new(net, XIR_STR("p"), row), *q = xir_params_new(net, XIR_STR("q"), row);
+    xir_value *x = argument(net, "x", image()), *p = xir_params_new(net, XIR_STR("p"), row),
+               *q = xir_params_new(net, XIR_STR("q"), row);
     xir_value *a = add(net, x, p, "a"), *b = add(net, x, q, "b"), *c = add(net, x, p, "c");
     results(net, XIR_VALUES(add(net, a, b, "y"), add(net, c, c, "z")));
     assert_int_equal(PASS(net, "cse"), 1);
@@ -165,7 +170,8 @@ static void impure_and_unknown_ops_are_never_one(void **state) {
         v[4 + i] = named(foreign(net, "onnx::RandomNormalLike", type, XIR_VALUES(x)), i ? "n1" : "n0");
         v[6 + i] = named(foreign(net, "onnx::Relu", type, XIR_VALUES(x)), i ? "r1" : "r0");
     }
-    results(net, XIR_VALUES(add(net, v[0], v[1], "h"), add(net, v[2], v[3], "s"), add(net, v[4], v[5], "n"), add(net, v[6], v[7], "r")));
+    results(net, XIR_VALUES(add(net, v[0], v[1], "h"), add(net, v[2], v[3], "s"), add(net, v[4], v[5], "n"),
+                            add(net, v[6], v[7], "r")));
     size_t changes;
     DOES(xir_pass_run(net, "cse", NULL, &changes, why));
     assert_int_equal(changes, 1);

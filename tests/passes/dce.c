@@ -34,7 +34,8 @@ static void one_output_in_use_keeps_the_op(void **state) {
     xir_split_attrs attrs = xir_split_init();
     attrs.sections = (xir_i64s){ (const int64_t[]){ 1, 3 }, 2 };
     attrs.axis = 1;
-    xir_op *used = xir_add_split(xir_at_end(net), (xir_split_in){ x }, &attrs), *unused = xir_add_split(xir_at_end(net), (xir_split_in){ x }, &attrs);
+    xir_op *used = xir_add_split(xir_at_end(net), (xir_split_in){ x }, &attrs),
+            *unused = xir_add_split(xir_at_end(net), (xir_split_in){ x }, &attrs);
     named(xir_op_output(used, 0), "a");
     named(xir_op_output(used, 1), "b");
     named(xir_op_output(unused, 0), "c");

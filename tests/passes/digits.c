@@ -55,7 +55,7 @@ static size_t score(const xir_network *net, const char *when) {
     return right;
 }
 
-/* ---- passes ------------------------------------------------------------------------------------------------------- */
+/* ---- passes ----------------------------------------------------------------------------------------------------- */
 
 typedef struct seen_s { size_t runs, scored; } seen_s;
 
@@ -106,7 +106,7 @@ static void every_pass_keeps_the_logits(void **state) {
     xir_network_free(net);
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------ */
 
 static void every_format_keeps_the_logits(void **state) {
     (void)state;
@@ -121,7 +121,8 @@ static void every_format_keeps_the_logits(void **state) {
         DOES(xir_network_save(net, path, NULL, why));
         for (int lazy = 0; lazy < 2; lazy++) {
             xir_network *again = load(path, lazy);
-            assert_int_equal(xir_params_is_lazy(xir_op_input(xir_network_next_of_class(again, NULL, xir_conv2d_class()), 1)), lazy);
+            assert_int_equal(
+                xir_params_is_lazy(xir_op_input(xir_network_next_of_class(again, NULL, xir_conv2d_class()), 1)), lazy);
             assert_int_equal(score(again, path), IMAGES);
             xir_network_free(again);
         }

@@ -16,7 +16,8 @@ static void check(const xir_type *type, make_fn *make, bool goes, int line) {
     size_t changes = PASS(net, "identity");
     char *list = op_list(net);
     const char *gone = "x = Input()\ny = ReLU(x)\nOutput(y)\n";
-    if (changes != goes || (strcmp(list, gone) == 0) != goes) fail_msg("line %d: %zu changes, now\n%s", line, changes, list);
+    if (changes != goes || (strcmp(list, gone) == 0) != goes)
+        fail_msg("line %d: %zu changes, now\n%s", line, changes, list);
     free(list);
     xir_network_free(net);
 }
@@ -30,9 +31,13 @@ static const xir_type *wide(void)  { return FP32("NHWC", -1, -1, 4, 2); }
 /* ---- reshapes ---------------------------------------------------------------------------------------------------- */
 
 static xir_value *same_dims(xir_network *net, xir_value *x)    { return reshape(net, x, "NHWC", LIST(1, 4, 4, 2), ""); }
-static xir_value *other_letters(xir_network *net, xir_value *x) { return reshape(net, x, "NCHW", LIST(1, 4, 4, 2), ""); }
+static xir_value *other_letters(xir_network *net, xir_value *x) {
+    return reshape(net, x, "NCHW", LIST(1, 4, 4, 2), "");
+}
 static xir_value *other_dims(xir_network *net, xir_value *x)   { return reshape(net, x, "NHWC", LIST(1, 4, 2, 4), ""); }
-static xir_value *rest_first(xir_network *net, xir_value *x)   { return reshape(net, x, "NHWC", LIST(-1, 4, 4, 2), ""); }
+static xir_value *rest_first(xir_network *net, xir_value *x) {
+    return reshape(net, x, "NHWC", LIST(-1, 4, 4, 2), "");
+}
 static xir_value *none_squeezed(xir_network *net, xir_value *x) { return squeeze(net, x, LIST(), ""); }
 
 static void a_reshape_to_the_same_type(void **state) {
@@ -79,9 +84,15 @@ static void a_tile_of_one(void **state) {
 
 /* ---- moves ------------------------------------------------------------------------------------------------------- */
 
-static xir_value *in_order(xir_network *net, xir_value *x)     { return transpose(net, x, "NHWC", LIST(0, 1, -2, -1), ""); }
-static xir_value *swapped(xir_network *net, xir_value *x)      { return transpose(net, x, "NHWC", LIST(0, 2, 1, 3), ""); }
-static xir_value *one_moved(xir_network *net, xir_value *x)    { return transpose(net, x, "***C", LIST(1, 0, 2, 3), ""); }
+static xir_value *in_order(xir_network *net, xir_value *x) {
+    return transpose(net, x, "NHWC", LIST(0, 1, -2, -1), "");
+}
+static xir_value *swapped(xir_network *net, xir_value *x) {
+    return transpose(net, x, "NHWC", LIST(0, 2, 1, 3), "");
+}
+static xir_value *one_moved(xir_network *net, xir_value *x) {
+    return transpose(net, x, "***C", LIST(1, 0, 2, 3), "");
+}
 
 static void a_transposition_that_moves_nothing(void **state) {
     (void)state;
@@ -94,11 +105,21 @@ static void a_transposition_that_moves_nothing(void **state) {
     STAYS(FP32("***C", -1, -1, 3, 2), one_moved);
 }
 
-static xir_value *whole(xir_network *net, xir_value *x)        { return slice(net, x, LIST(0, 0, 0, 0), LIST(INT64_MAX, 4, 9, INT32_MAX), LIST(1, 1, 1, 1), ""); }
-static xir_value *from_minus_n(xir_network *net, xir_value *x) { return slice(net, x, LIST(0, -4, 0, -2), LIST(INT64_MAX, 4, 9, 2), LIST(1, 1, 1, 1), ""); }
-static xir_value *reversed(xir_network *net, xir_value *x)     { return slice(net, x, LIST(0, 3, 0, 0), LIST(9, -5, 9, 9), LIST(1, -1, 1, 1), ""); }
-static xir_value *shorter(xir_network *net, xir_value *x)      { return slice(net, x, LIST(0, 0, 0, 0), LIST(9, 3, 9, 9), LIST(1, 1, 1, 1), ""); }
-static xir_value *first_nine(xir_network *net, xir_value *x)   { return slice(net, x, LIST(0, 0, 0, 0), LIST(9, 9, 9, 9), LIST(1, 1, 1, 1), ""); }
+static xir_value *whole(xir_network *net, xir_value *x) {
+    return slice(net, x, LIST(0, 0, 0, 0), LIST(INT64_MAX, 4, 9, INT32_MAX), LIST(1, 1, 1, 1), "");
+}
+static xir_value *from_minus_n(xir_network *net, xir_value *x) {
+    return slice(net, x, LIST(0, -4, 0, -2), LIST(INT64_MAX, 4, 9, 2), LIST(1, 1, 1, 1), "");
+}
+static xir_value *reversed(xir_network *net, xir_value *x) {
+    return slice(net, x, LIST(0, 3, 0, 0), LIST(9, -5, 9, 9), LIST(1, -1, 1, 1), "");
+}
+static xir_value *shorter(xir_network *net, xir_value *x) {
+    return slice(net, x, LIST(0, 0, 0, 0), LIST(9, 3, 9, 9), LIST(1, 1, 1, 1), "");
+}
+static xir_value *first_nine(xir_network *net, xir_value *x) {
+    return slice(net, x, LIST(0, 0, 0, 0), LIST(9, 9, 9, 9), LIST(1, 1, 1, 1), "");
+}
 
 static void a_slice_of_everything(void **state) {
     (void)state;
@@ -175,7 +196,9 @@ static void other_moves_that_move_nothing(void **state) {
 /* ---- conversions and pools --------------------------------------------------------------------------------------- */
 
 static xir_value *to_same(xir_network *net, xir_value *x)      { return cast(net, x, image(), ""); }
-static xir_value *to_fp16(xir_network *net, xir_value *x)      { return cast(net, x, XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP16), "NHWC", 1, 4, 4, 2), ""); }
+static xir_value *to_fp16(xir_network *net, xir_value *x) {
+    return cast(net, x, XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP16), "NHWC", 1, 4, 4, 2), "");
+}
 static xir_value *copied(xir_network *net, xir_value *x)       { return copy(net, x, ""); }
 
 static void a_cast_to_the_same_type_and_a_copy(void **state) {
@@ -206,9 +229,15 @@ static void an_op_with_attributes_that_nobody_knows_stays(void **state) {
     xir_network_free(net);
 }
 
-static xir_value *max_1x1(xir_network *net, xir_value *x) { return XIR_MAX_POOL2D(xir_at_end(net), .input = x, .k = 1); }
-static xir_value *max_1x1_by_2(xir_network *net, xir_value *x) { return XIR_MAX_POOL2D(xir_at_end(net), .input = x, .k = 1, .stride = 2); }
-static xir_value *max_3x3(xir_network *net, xir_value *x) { return XIR_MAX_POOL2D(xir_at_end(net), .input = x, .k = 3, .pad = 1); }
+static xir_value *max_1x1(xir_network *net, xir_value *x) {
+    return XIR_MAX_POOL2D(xir_at_end(net), .input = x, .k = 1);
+}
+static xir_value *max_1x1_by_2(xir_network *net, xir_value *x) {
+    return XIR_MAX_POOL2D(xir_at_end(net), .input = x, .k = 1, .stride = 2);
+}
+static xir_value *max_3x3(xir_network *net, xir_value *x) {
+    return XIR_MAX_POOL2D(xir_at_end(net), .input = x, .k = 3, .pad = 1);
+}
 static xir_value *avg(xir_network *net, xir_value *x, int64_t divisor) {
     xir_avg_pool2d_attrs a = xir_avg_pool2d_init();
     a.pool_width = a.pool_height = 1;
@@ -253,7 +282,9 @@ static void a_window_of_one_element(void **state) {
 
 static void arithmetic(const char *op, bool goes, int line) {
     char text[400];
-    snprintf(text, sizeof text, "x: 2 3; n: sint64 2 3; one: 1; zero: 0; minus: -0; ones: params 3 = 1 1 1; mixed: params 3 = 1 1 0; row: params 1 2 3 = 1 1 1 1 1 1; "
+    snprintf(text, sizeof text,
+             "x: 2 3; n: sint64 2 3; one: 1; zero: 0; minus: -0; ones: params 3 = 1 1 1; mixed: params 3 = 1 1 0; "
+             "row: params 1 2 3 = 1 1 1 1 1 1; "
                                 "none: params sint64 3 = 0 0 0; t: tf32 2 3; tone: params tf32 3 = 1 1 1; m = %s; y = Neg m; out y", op);
     xir_network *net = story_net(text);
     size_t changes = PASS(net, "identity");
@@ -345,7 +376,8 @@ static void the_name_of_the_source_is_kept(void **state) {
         xir_network_free(net);
     }
     xir_network *net = new_net();   /* names that are known outside stay what they are */
-    xir_value *x = argument(net, "y.in", image()), *a = relu(net, x, "z.out"), *y = copy(net, x, "y"), *z = copy(net, a, "z");
+    xir_value *x = argument(net, "y.in", image()), *a = relu(net, x, "z.out"), *y = copy(net, x, "y"),
+               *z = copy(net, a, "z");
     results(net, XIR_VALUES(a, sigmoid(net, y, "p"), sigmoid(net, z, "q")));
     assert_int_equal(PASS(net, "identity"), 2);
     CHECK_OPS(net, "y.in = Input()", "z.out = ReLU(y.in)", "p = Sigmoid(y.in)", "q = Sigmoid(z.out)", "Output(z.out, p, q)");

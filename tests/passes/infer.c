@@ -6,7 +6,8 @@ static void types_follow_from_the_input(void **state) {
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("NHWC", -1, -1, -1, 3));
     xir_value *w = xir_params_new(net, XIR_STR("w"), FP32("HWIO", 3, 3, 3, 16));
-    xir_value *c = named(XIR_CONV2D(xir_at_end(net), .input = x, .weights = w, .stride = 2, .pad = 1), "c"), *y = relu(net, c, "y");
+    xir_value *c = named(XIR_CONV2D(xir_at_end(net), .input = x, .weights = w, .stride = 2, .pad = 1), "c"),
+               *y = relu(net, c, "y");
     results(net, XIR_VALUES(y));
     CHECK_TYPED_OPS(net, "x:fp32[?,?,?,3]NHWC = Input()", "c:fp32[?,?,?,16]NHWC = Conv2d(x, w)", "y:fp32[?,?,?,16]NHWC = ReLU(c)", "Output(y)");
     DOES(xir_value_set_type(x, FP32("NHWC", 1, 224, 224, 3)));
@@ -63,7 +64,8 @@ static void every_op_that_is_refused_is_a_finding(void **state) {
 static void a_tiled_input_keeps_the_types_of_its_users(void **state) {
     (void)state;
     xir_network *net = new_net();
-    xir_value *x = argument(net, "x", FP32("NHWC", 1, 4, 4, 32)), *y = named(XIR_MAX_POOL2D(xir_at_end(net), .input = x, .k = 2, .stride = 2), "y");
+    xir_value *x = argument(net, "x", FP32("NHWC", 1, 4, 4, 32)),
+               *y = named(XIR_MAX_POOL2D(xir_at_end(net), .input = x, .k = 2, .stride = 2), "y");
     results(net, XIR_VALUES(y));
     DOES(xir_value_set_type(x, FP32("NCHWc32", 1, 1, 4, 4, 32)));
     DOES(xir_value_set_type(y, FP32("NCHWc32", 1, 1, 2, 2, 32)));

@@ -8,7 +8,8 @@ static void a_run_of_reshapes_is_the_last_one(void **state) {
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("NHWC", 1, 4, 4, 2));
     xir_value *a = reshape(net, x, "NC", LIST(4, 8), "a"), *b = reshape(net, a, "***C", LIST(2, 2, 2, -1), "b");
-    results(net, XIR_VALUES(reshape(net, squeeze(net, reshape(net, b, "**C", LIST(1, 1, 32), "c"), LIST(0), "d"), "NC", LIST(8, 4), "y")));
+    results(net, XIR_VALUES(reshape(net, squeeze(net, reshape(net, b, "**C", LIST(1, 1, 32), "c"), LIST(0), "d"), "NC",
+                                    LIST(8, 4), "y")));
     assert_int_equal(PASS(net, "merge"), 4);
     CHECK_TYPED_OPS(net, "x:fp32[1,4,4,2]NHWC = Input()", "y:fp32[8,4]NC = Reshape(x)", "Output(y)");
     xir_network_free(net);
@@ -45,7 +46,8 @@ static void two_transpositions_are_one(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("NHWC", 2, 3, 4, 5));
-    xir_value *a = transpose(net, x, "NCHW", LIST(0, 3, 1, 2), "a"), *y = transpose(net, a, "CNWH", LIST(1, 0, -1, -2), "y");
+    xir_value *a = transpose(net, x, "NCHW", LIST(0, 3, 1, 2), "a"),
+               *y = transpose(net, a, "CNWH", LIST(1, 0, -1, -2), "y");
     results(net, XIR_VALUES(y));
     assert_int_equal(PASS(net, "merge"), 1);
     CHECK_TYPED_OPS(net, "x:fp32[2,3,4,5]NHWC = Input()", "y:fp32[5,2,4,3]CNWH = Transpose(x)", "Output(y)");
@@ -60,7 +62,8 @@ static void there_and_back_is_nothing_for_identity(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("NHWC", 1, 3, 4, 5));
-    xir_value *a = transpose(net, x, "NCHW", LIST(0, 3, 1, 2), "a"), *b = transpose(net, a, "NHWC", LIST(0, 2, 3, 1), "b");
+    xir_value *a = transpose(net, x, "NCHW", LIST(0, 3, 1, 2), "a"),
+               *b = transpose(net, a, "NHWC", LIST(0, 2, 3, 1), "b");
     results(net, XIR_VALUES(relu(net, b, "y")));
     assert_int_equal(PASS(net, "merge"), 1);
     assert_int_equal(PASS(net, "identity"), 1);
@@ -97,12 +100,14 @@ static void two_slices_pick_what_one_picks(void **state) {
     (void)state;
     size_t merged = 0;
     for (int round = 0; round < 4000; round++) {
-        int64_t n = any_of(1, 7), b1 = any_of(-9, 9), e1 = any_of(-9, 9), s1 = any_stride(), b2 = any_of(-9, 9), e2 = any_of(-9, 9), s2 = any_stride();
+        int64_t n = any_of(1, 7), b1 = any_of(-9, 9), e1 = any_of(-9, 9), s1 = any_stride(), b2 = any_of(-9, 9),
+                e2 = any_of(-9, 9), s2 = any_stride();
         int64_t first[16], second[16], last[16];
         size_t n1 = walk(b1, e1, s1, n, first), n2 = walk(b2, e2, s2, (int64_t)n1, second);
         xir_network *net = new_net();
         xir_value *x = argument(net, "x", FP32("*", n));
-        xir_value *a = slice(net, x, LIST(b1), LIST(e1), LIST(s1), "a"), *y = slice(net, a, LIST(b2), LIST(e2), LIST(s2), "y");
+        xir_value *a = slice(net, x, LIST(b1), LIST(e1), LIST(s1), "a"),
+                   *y = slice(net, a, LIST(b2), LIST(e2), LIST(s2), "y");
         results(net, XIR_VALUES(y));
         assert_int_equal(xir_type_as_tensor(xir_value_type(y))->shape.data[0], n2);
         size_t changes;
@@ -112,8 +117,9 @@ static void two_slices_pick_what_one_picks(void **state) {
         size_t n3 = walk(now->begin.data[0], now->end.data[0], now->stride.data[0], n, last);
         bool same = n3 == n2;
         for (size_t i = 0; same && i < n2; i++) same = last[i] == first[second[i]];
-        if (changes && !same) fail_msg("%d:%d:%d then %d:%d:%d of %d became %d:%d:%d", (int)b1, (int)e1, (int)s1, (int)b2, (int)e2, (int)s2, (int)n,
-                                       (int)now->begin.data[0], (int)now->end.data[0], (int)now->stride.data[0]);
+        if (changes && !same)
+            fail_msg("%d:%d:%d then %d:%d:%d of %d became %d:%d:%d", (int)b1, (int)e1, (int)s1, (int)b2, (int)e2,
+                     (int)s2, (int)n, (int)now->begin.data[0], (int)now->end.data[0], (int)now->stride.data[0]);
         xir_network_free(net);
     }
     assert_int_equal(merged, 4000);
@@ -125,7 +131,8 @@ static void slices_of_dims_that_are_not_known(void **state) {
     xir_value *x = argument(net, "x", FP32("***", -1, 8, -1));
     xir_value *a = slice(net, x, LIST(0, 2, 1), LIST(INT64_MAX, 8, INT64_MAX), LIST(1, 1, 2), "a");
     xir_value *b = slice(net, a, LIST(3, 0, 0), LIST(9, 4, INT64_MAX), LIST(2, 2, 1), "b");
-    xir_value *c = slice(net, b, LIST(1, 0, 0), LIST(2, 2, 2), LIST(1, 1, 1), "c");   /* what of a part of unknown length? */
+    /* what of a part of unknown length? */
+    xir_value *c = slice(net, b, LIST(1, 0, 0), LIST(2, 2, 2), LIST(1, 1, 1), "c");
     results(net, XIR_VALUES(c));
     assert_int_equal(PASS(net, "merge"), 1);
     CHECK_OPS(net, "x = Input()", "b = Slice(x)", "c = Slice(b)", "Output(c)");
@@ -144,9 +151,11 @@ static void a_tree_of_concatenations_is_one(void **state) {
     xir_network *net = new_net();
     const xir_type *type = FP32("NC", 2, 3);
     xir_op *in = xir_inputs(xir_at_end(net), "in", (const xir_type *const[]){ type, type, type, type }, 4);
-    xir_value *p = named(xir_op_output(in, 0), "p"), *q = named(xir_op_output(in, 1), "q"), *r = named(xir_op_output(in, 2), "r");
+    xir_value *p = named(xir_op_output(in, 0), "p"), *q = named(xir_op_output(in, 1), "q"),
+               *r = named(xir_op_output(in, 2), "r");
     xir_value *s = named(xir_op_output(in, 3), "s"), *w = xir_params_new(net, XIR_STR("w"), type);
-    xir_value *a = concat(net, XIR_VALUES(p, q), 1, "a"), *b = concat(net, XIR_VALUES(r, a, w), -1, "b"), *c = concat(net, XIR_VALUES(s, s), 1, "c");
+    xir_value *a = concat(net, XIR_VALUES(p, q), 1, "a"), *b = concat(net, XIR_VALUES(r, a, w), -1, "b"),
+               *c = concat(net, XIR_VALUES(s, s), 1, "c");
     results(net, XIR_VALUES(concat(net, XIR_VALUES(b, q, c), 1, "y")));
     assert_int_equal(PASS(net, "merge"), 3);
     CHECK_TYPED_OPS(net, "p:fp32[2,3]NC, q:fp32[2,3]NC, r:fp32[2,3]NC, s:fp32[2,3]NC = Input()",
@@ -204,7 +213,9 @@ static void other_targets_memories_and_attributes_keep_it_apart(void **state) {
         results(net, XIR_VALUES(y));
         if (i == 1) DOES(xir_op_set_target(xir_value_op(a), xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL)));
         if (i == 2) DOES(xir_value_set_mtype(a, xir_mtype_onchip(ctx, 64)));
-        if (i == 3) DOES(xir_op_set_extra(xir_value_op(a), XIR_STR("more"), &(xir_any){ .kind = XIR_ANY_INT, .as.integer = 1 }));
+        if (i == 3)
+            DOES(xir_op_set_extra(xir_value_op(a), XIR_STR("more"),
+                                  &(xir_any){ .kind = XIR_ANY_INT, .as.integer = 1 }));
         assert_int_equal(PASS(net, "merge"), i == 0);
         xir_network_free(net);
     }
@@ -214,7 +225,8 @@ static void a_ring_ends(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("NC", 4, 8));
-    xir_value *a = reshape(net, x, "NC", LIST(2, 16), "a"), *b = reshape(net, a, "NC", LIST(8, 4), "b"), *c = reshape(net, b, "NC", LIST(16, 2), "c");
+    xir_value *a = reshape(net, x, "NC", LIST(2, 16), "a"), *b = reshape(net, a, "NC", LIST(8, 4), "b"),
+               *c = reshape(net, b, "NC", LIST(16, 2), "c");
     xir_value *d = concat(net, XIR_VALUES(x), 0, "d"), *e = concat(net, XIR_VALUES(d), 0, "e");
     results(net, XIR_VALUES(x));
     DOES(xir_op_set_input(xir_value_op(a), 0, c));

@@ -16,7 +16,8 @@ static size_t n_models;
 
 static int note(const char *path, const struct stat *st, int flag, struct FTW *ftw) {
     (void)st;
-    if (flag == FTW_F && strcmp(path + ftw->base, "model.onnx") == 0 && n_models < MOST) models[n_models++] = strdup(path);
+    if (flag == FTW_F && strcmp(path + ftw->base, "model.onnx") == 0 && n_models < MOST)
+        models[n_models++] = strdup(path);
     return 0;
 }
 
@@ -66,7 +67,8 @@ static void check_quiet(const char *path, xir_network *net) {
     assert_int_equal(xir_pipeline_run(p, net, NULL, report, why), XIR_OK);
     const xir_pass_row *row;
     for (size_t i = 0; (row = xir_pass_report_at(report, i)); i++) {
-        if (row->changes) fail_msg("%s: run again, %.*s makes %zu changes", path, (int)row->text.size, row->text.data, row->changes);
+        if (row->changes)
+            fail_msg("%s: run again, %.*s makes %zu changes", path, (int)row->text.size, row->text.data, row->changes);
     }
     xir_pass_report_free(report);
     xir_pipeline_free(p);
@@ -89,7 +91,8 @@ static void the_default_pipeline_changes_no_result(void **state) {
 
 /* "onnx-to-xir" and one to eight passes, some in groups. */
 static void make_pipeline(char *text) {
-    static const char *const passes[] = { "sort", "infer", "dce", "cse", "fold", "identity", "merge", "fold-batchnorm", "fuse", "layout" };
+    static const char *const passes[] = { "sort", "infer", "dce", "cse", "fold", "identity", "merge", "fold-batchnorm",
+                                          "fuse", "layout" };
     strcpy(text, "onnx-to-xir");
     for (uint64_t n = 1 + chance(8); n; n--) {
         const char *a = passes[chance(COUNT(passes))], *b = passes[chance(COUNT(passes))];

@@ -6,7 +6,8 @@
 #include "support/op_list.h"
 #include "support/random_net.h"
 
-static const char *const passes[] = { "sort", "infer", "dce", "cse", "fold", "identity", "merge", "layout", "fuse", "fold-batchnorm" };
+static const char *const passes[] = { "sort", "infer", "dce", "cse", "fold", "identity", "merge", "layout", "fuse",
+                                      "fold-batchnorm" };
 
 static size_t all_changes[COUNT(passes)];
 
@@ -28,7 +29,9 @@ static bool run_honestly(xir_network *net, size_t which, uint64_t seed) {
     if (broken) fail_msg("seed %d, %s: %s", (int)seed, pass, broken);
     bool same = xir_network_equal(before, net, true);
     all_changes[which] += changes;
-    if (same != (changes == 0)) fail_msg("seed %d, %s: %zu changes, but the network is %s", (int)seed, pass, changes, same ? "as it was" : "another");
+    if (same != (changes == 0))
+        fail_msg("seed %d, %s: %zu changes, but the network is %s", (int)seed, pass, changes,
+                 same ? "as it was" : "another");
     if (valid && (!done || xir_network_validate(net, why))) {
         xir_diags_print(why, stderr);
         fail_msg("seed %d, %s: not valid any more", (int)seed, pass);
@@ -205,7 +208,8 @@ static void step_split(maker *m) {
 static void step_pair(maker *m) {
     xir_value *x = some_fp32(m), *y = some(m);
     if (once_in(3)) {
-        const xir_type *scalar = xir_type_tensor(ctx, xir_type_element(xir_value_type(x)), xir_layout_default(ctx, 0), NULL, 0);
+        const xir_type *scalar = xir_type_tensor(ctx, xir_type_element(xir_value_type(x)),
+                                                 xir_layout_default(ctx, 0), NULL, 0);
         y = numbers(m, once_in(2) ? scalar : xir_value_type(x));
     }
     if (!y || !is_fp32(y)) return;
@@ -255,7 +259,9 @@ static void step_shape(maker *m) {
     a.start = (int64_t)chance(3) - 1;
     const xir_op *op = xir_add_shape(xir_at_end(m->net), (xir_shape_in){ some(m) }, &a);
     keep(m, op);
-    if (op && once_in(2)) keep(m, xir_add_constant_of_shape(xir_at_end(m->net), (xir_constant_of_shape_in){ xir_op_output(op, 0) }, NULL));
+    if (op && once_in(2))
+        keep(m,
+             xir_add_constant_of_shape(xir_at_end(m->net), (xir_constant_of_shape_in){ xir_op_output(op, 0) }, NULL));
 }
 
 /* An op that is there already, once more. */
@@ -282,7 +288,8 @@ static void step_window(maker *m) {
         float w[8 * 8] = { 0 }, b[8] = { 0 };
         int64_t to = 1 + (int64_t)chance(4);
         if (c > 8) return;
-        for (int64_t o = 0; o < to; o++) w[(int64_t)chance((uint64_t)c) * to + o] = once_in(2) ? 1 : -1, b[o] = (float)chance(3);
+        for (int64_t o = 0; o < to; o++)
+            w[(int64_t)chance((uint64_t)c) * to + o] = once_in(2) ? 1 : -1, b[o] = (float)chance(3);
         xir_value *weights = constant(m->net, "w", FP32("HWIO", 1, 1, c, to), w, (size_t)(c * to) * 4);
         xir_value *bias = constant(m->net, "b", FP32("C", to), b, (size_t)to * 4);
         x = XIR_CONV2D(at, .input = x, .weights = weights, .bias = once_in(2) ? bias : NULL);
@@ -310,9 +317,10 @@ static bool is_among(xir_value *const *values, size_t n, const xir_value *v) {
 }
 
 static xir_network *any_network(void) {
-    static void (*const steps[])(maker *m) = { step_reshape, step_reshape, step_transpose, step_transpose, step_slice, step_slice, step_concat, step_split, step_pair,
-                                               step_pair, step_alone, step_alone, step_pad, step_constant, step_shape, step_again, step_again,
-                                               step_window, step_window, step_window };
+    static void (*const steps[])(maker *m) = { step_reshape, step_reshape, step_transpose, step_transpose, step_slice,
+                                               step_slice, step_concat, step_split, step_pair,
+                                               step_pair, step_alone, step_alone, step_pad, step_constant, step_shape,
+                                               step_again, step_again, step_window, step_window, step_window };
     maker m = { .net = new_net() };
     const xir_type *types[] = { FP32("**", 2, 6), FP32("****", 1, 4, 3, 2) };
     keep(&m, xir_inputs(xir_at_end(m.net), "in", types, 2));
@@ -334,7 +342,8 @@ static void run(xir_network *net, const xir_array *const *in, xir_array **out, u
     fail_msg("seed %d, after %s:\n%s", (int)seed, pass, list);
 }
 
-static void check_same(const xir_network *net, xir_array *const *expected, xir_array *const *found, uint64_t seed, const char *pass) {
+static void check_same(const xir_network *net, xir_array *const *expected, xir_array *const *found, uint64_t seed,
+                       const char *pass) {
     for (size_t i = 0; i < RESULTS; i++) {
         xir_difference d;
         DOES(xir_array_compare(found[i], expected[i], 0, 0, &d));
@@ -372,7 +381,8 @@ static void the_numbers_stay_the_same(void **state) {
             check_same(net, before, after, seed, pass);
             for (size_t i = 0; i < RESULTS; i++) {
                 xir_str name = xir_value_name(xir_op_input(xir_network_last(net), (int64_t)i));
-                if (names[i].size && !xir_str_equal(name, names[i])) fail_msg("seed %d, %s: result %zu lost its name", (int)seed, pass, i);
+                if (names[i].size && !xir_str_equal(name, names[i]))
+                    fail_msg("seed %d, %s: result %zu lost its name", (int)seed, pass, i);
                 xir_array_free(after[i]);
             }
         }
@@ -382,7 +392,8 @@ static void the_numbers_stay_the_same(void **state) {
         xir_network_free(net);
     }
     assert_true(ops_after * 2 < ops_before);
-    for (size_t i = 2; i < COUNT(passes); i++) {   /* the networks are in order and have their types, and fit no pattern */
+    /* the networks are in order and have their types, and fit no pattern */
+    for (size_t i = 2; i < COUNT(passes); i++) {
         if (!all_changes[i] && strcmp(passes[i], "fuse") != 0) fail_msg("%s has changed nothing", passes[i]);
     }
 }

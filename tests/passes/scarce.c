@@ -24,7 +24,8 @@ static void prepare(want *w) {
     xir_network_clear_status(w->net);
     if (with_tables) xir_network_op_by_id(w->net, 0);
     xir_op *last = xir_network_last(w->net);
-    for (int i = 0; backwards && i < 20; i++) xir_op_move(xir_op_next(xir_network_first(w->net)), i ? xir_network_op_by_name(w->net, XIR_STR("dead")) : last);
+    for (int i = 0; backwards && i < 20; i++)
+        xir_op_move(xir_op_next(xir_network_first(w->net)), i ? xir_network_op_by_name(w->net, XIR_STR("dead")) : last);
 }
 
 static void running_a_pass(want *w) {

@@ -20,7 +20,8 @@ static bool is_open(const xir_value *v) {
 
 /* Ops whose shapes are decided by numbers, and those that choose what runs. */
 static bool asks_for_data(const xir_op *op) {
-    static const char *const keys[] = { "xir::NonZero", "xir::NonMaxSuppression", "onnx::If", "onnx::Loop", "onnx::NonZero", "onnx::NonMaxSuppression" };
+    static const char *const keys[] = { "xir::NonZero", "xir::NonMaxSuppression", "onnx::If", "onnx::Loop",
+                                        "onnx::NonZero", "onnx::NonMaxSuppression" };
     for (size_t i = 0; i < COUNT(keys); i++) {
         if (xir_str_equal(op->cls->key, xir_str_of(keys[i]))) return true;
     }
@@ -41,13 +42,15 @@ static counts look(const xir_network *net, const char *name) {
             if (v && v->producer) data[op->slot] |= data[v->producer->slot];
         }
         for (uint32_t i = 0; i < op->n_outputs; i++) {
-            if (op->outputs[i].more && !op->outputs[i].more->name->size && !op->outputs[i].type) continue;   /* an output that is left out */
+            /* an output that is left out */
+            if (op->outputs[i].more && !op->outputs[i].more->name->size && !op->outputs[i].type) continue;
             n.values++;
             if (!is_open(&op->outputs[i])) continue;
             n.open++;
             n.excused += data[op->slot];
             if (data[op->slot] || told) continue;
-            print_error("%s: output %u of %.*s '%s' is open\n", name, i, (int)op->cls->key.size, op->cls->key.data, op->name->bytes);
+            print_error("%s: output %u of %.*s '%s' is open\n", name, i, (int)op->cls->key.size, op->cls->key.data,
+                        op->name->bytes);
             told = true;
         }
     }
@@ -93,7 +96,9 @@ static void check_dims(const xir_network *net, size_t i, const int64_t *dims, si
 #define DIMS(net, i, ...) \
     check_dims(net, i, (const int64_t[]){ __VA_ARGS__ }, COUNT(((const int64_t[]){ __VA_ARGS__ })), __LINE__)
 
-static void int64s(om *m, const char *name, om_dims values) { om_int64s(m, name, OM_DIMS((int64_t)values.size), values.data, values.size); }
+static void int64s(om *m, const char *name, om_dims values) {
+    om_int64s(m, name, OM_DIMS((int64_t)values.size), values.data, values.size);
+}
 static void int64(om *m, const char *name, int64_t value)   { om_int64s(m, name, OM_SCALAR, &value, 1); }
 
 /* ---- idioms of exporters ----------------------------------------------------------------------------------------- */
@@ -127,7 +132,8 @@ static void shuffling_channels(void **state) {
     om_node(&m, "Shape", "", "x", "s");
     for (int i = 0; i < 4; i++) {
         char index[16], inputs[24], flat[8], unsqueezed[24];
-        snprintf(index, sizeof index, "i%d", i), snprintf(inputs, sizeof inputs, "s,%s", index), snprintf(flat, sizeof flat, "u%s", dims[i]);
+        snprintf(index, sizeof index, "i%d", i), snprintf(inputs, sizeof inputs, "s,%s",
+                                                          index), snprintf(flat, sizeof flat, "u%s", dims[i]);
         snprintf(unsqueezed, sizeof unsqueezed, "%s,axes", dims[i]);
         int64(&m, index, i);
         om_node(&m, "Gather", "", inputs, dims[i]);

@@ -19,7 +19,8 @@ static size_t sort(xir_network *net) {
 static void an_op_draws_what_it_waits_for_before_itself(void **state) {
     (void)state;
     xir_network *net = new_net();
-    xir_value *x = argument(net, "x", row()), *c = relu(net, x, "c"), *b = sigmoid(net, x, "b"), *d = add(net, c, b, "d");
+    xir_value *x = argument(net, "x", row()), *c = relu(net, x, "c"), *b = sigmoid(net, x, "b"),
+               *d = add(net, c, b, "d");
     results(net, XIR_VALUES(d));
     xir_op *out = xir_network_last(net);
     DOES(xir_op_move(xir_value_op(d), xir_value_op(c)));
@@ -46,7 +47,8 @@ static void the_rest_keeps_its_order(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", row());
-    xir_value *a = relu(net, x, "a"), *b = relu(net, x, "b"), *c = relu(net, a, "c"), *d = relu(net, x, "d"), *e = relu(net, b, "e");
+    xir_value *a = relu(net, x, "a"), *b = relu(net, x, "b"), *c = relu(net, a, "c"), *d = relu(net, x, "d"),
+               *e = relu(net, b, "e");
     results(net, XIR_VALUES(c, d, e));
     DOES(xir_op_move(xir_value_op(b), xir_network_last(net)));   /* behind e, which reads it */
     CHECK_OPS(net, "x = Input()", "a = ReLU(x)", "c = ReLU(a)", "d = ReLU(x)", "e = ReLU(b)", "b = ReLU(x)", "Output(c, d, e)");
@@ -77,7 +79,8 @@ static void sub_ops_wait_too(void **state) {
     xir_op *part = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(a, b), TYPES(type)));
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.sub_hard_ops = (xir_ops){ &part, 1 };
-    xir_value *h = output_of(xir_network_add(net, &(xir_op_desc)DESC(hard_op, INPUTS(x), TYPES(type), .attrs = &attrs)), "h");
+    xir_value *h = output_of(xir_network_add(net, &(xir_op_desc)DESC(hard_op, INPUTS(x), TYPES(type), .attrs = &attrs)),
+                             "h");
     xir_value *y = relu(net, named(xir_op_output(part, 0), "p"), "y");   /* made within h */
     results(net, XIR_VALUES(h, y));
     xir_op *hard = xir_value_op(h);
@@ -92,7 +95,8 @@ static void sub_ops_wait_too(void **state) {
 static void a_ring_is_named_and_nothing_moves(void **state) {
     (void)state;
     xir_network *net = new_net();
-    xir_value *x = argument(net, "x", row()), *a = relu(net, x, "a"), *b = sigmoid(net, a, "b"), *c = add(net, b, x, "c");
+    xir_value *x = argument(net, "x", row()), *a = relu(net, x, "a"), *b = sigmoid(net, a, "b"),
+               *c = add(net, b, x, "c");
     results(net, XIR_VALUES(c));
     DOES(xir_op_set_name(xir_value_op(a), XIR_STR("first")));
     DOES(xir_op_set_name(xir_value_op(b), XIR_STR("second")));
@@ -107,7 +111,8 @@ static void a_ring_is_named_and_nothing_moves(void **state) {
     free(before);
     free(after);
     CHECK_SOUND(net);
-    check_finding(XIR_E_INVALID, "3 ops wait for each other: icraft::xir::Add 'third', which reads icraft::xir::Sigmoid 'second', "
+    check_finding(XIR_E_INVALID,
+                  "3 ops wait for each other: icraft::xir::Add 'third', which reads icraft::xir::Sigmoid 'second', "
                                  "which reads icraft::xir::ReLU 'first'");
     xir_network_free(net);
 }
@@ -152,7 +157,8 @@ static void any_order_becomes_a_legal_one(void **state) {
         xir_network *net = new_net();
         xir_value *values[60];
         values[0] = argument(net, "x", row());
-        for (int i = 1; i < 60; i++) values[i] = add(net, values[chance((uint64_t)i)], values[chance((uint64_t)i)], "v");
+        for (int i = 1; i < 60; i++)
+            values[i] = add(net, values[chance((uint64_t)i)], values[chance((uint64_t)i)], "v");
         results(net, XIR_VALUES(values[59], values[58]));
         for (uint64_t i = 0, n = chance(60); i < n; i++) {
             xir_op *op = xir_value_op(values[1 + chance(59)]), *to = xir_value_op(values[1 + chance(59)]);

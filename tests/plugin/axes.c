@@ -41,10 +41,12 @@ static xir_status mirror(xir_kernel *at) {
 }
 
 const xir_plugin *xir_plugin_entry(void) {
-    static xir_class_fn *const classes[] = { xir_axes_halve_class, xir_axes_mirror_class, xir_axes_silent_class, xir_axes_untyped_class };
+    static xir_class_fn *const classes[] = { xir_axes_halve_class, xir_axes_mirror_class, xir_axes_silent_class,
+                                             xir_axes_untyped_class };
     static const xir_plugin_kernel kernels[] = {
         { xir_axes_halve_class, halve }, { xir_axes_mirror_class, mirror }, { xir_axes_silent_class, halve }, { xir_axes_untyped_class, halve },
     };
-    static const xir_plugin plugin = { XIR_PLUGIN_HEAD("axes"), .classes = classes, .n_classes = 4, .kernels = kernels, .n_kernels = 4 };
+    static const xir_plugin plugin = { XIR_PLUGIN_HEAD("axes"), .classes = classes, .n_classes = 4, .kernels = kernels,
+                                       .n_kernels = 4 };
     return &plugin;
 }

@@ -32,7 +32,8 @@ static const xir_class_decl *of_a_later_word(void) {
 }
 
 #define CLASSES(...) \
-    .classes = (xir_class_fn *const[]){ __VA_ARGS__ }, .n_classes = sizeof((xir_class_fn *const[]){ __VA_ARGS__ }) / sizeof(xir_class_fn *)
+    .classes = (xir_class_fn *const[]){ __VA_ARGS__ }, .n_classes = \
+        sizeof((xir_class_fn *const[]){ __VA_ARGS__ }) / sizeof(xir_class_fn *)
 #define INFERS(...)                                            \
     .infers = (const xir_plugin_infer[]){ __VA_ARGS__ }, \
     .n_infers = sizeof((const xir_plugin_infer[]){ __VA_ARGS__ }) / sizeof(xir_plugin_infer)
@@ -68,16 +69,21 @@ static xir_status bad_kernel(xir_kernel *at) {
     return XIR_OK;
 }
 
-#define PASS_OF(name_, ...) { XIR_PASS_HEAD(name_, "of a plug-in"), .level = XIR_LEVEL_MAX, .run = bad_run, __VA_ARGS__ }
+#define PASS_OF(name_, ...) \
+    { XIR_PASS_HEAD(name_, "of a plug-in"), .level = XIR_LEVEL_MAX, .run = bad_run, __VA_ARGS__ }
 static const char *const after_first[] = { "bad-first", "dce", NULL };
 static const char *const after_nobody[] = { "bad-nobody", NULL };
-static const xir_pass_decl first_pass = PASS_OF("bad-first", .n_options = 0), second_pass = PASS_OF("bad-second", .needs = after_first),
-                           lost_pass = PASS_OF("bad-lost", .needs = after_nobody), dce_again = PASS_OF("dce", .n_options = 0),
+static const xir_pass_decl first_pass = PASS_OF("bad-first", .n_options = 0),
+                           second_pass = PASS_OF("bad-second", .needs = after_first),
+                           lost_pass = PASS_OF("bad-lost", .needs = after_nobody), dce_again =
+                               PASS_OF("dce", .n_options = 0),
                            unnamed_pass = PASS_OF("Bad", .n_options = 0);
-static const xir_convert_row swish = { XIR_CONVERT_HEAD, .name = "onnx::com.example::BadSwish", .inputs = "1", .outputs = "1",
-                                       .attributes = "", .cls = "SiLU" },
-                             conv_again = { XIR_CONVERT_HEAD, .name = "onnx::Conv", .inputs = "1", .outputs = "1", .attributes = "", .cls = "SiLU" },
-                             no_dialect = { XIR_CONVERT_HEAD, .name = "nobody::Swish", .inputs = "1", .outputs = "1", .attributes = "", .cls = "SiLU" };
+static const xir_convert_row swish = { XIR_CONVERT_HEAD, .name = "onnx::com.example::BadSwish", .inputs = "1",
+                                       .outputs = "1", .attributes = "", .cls = "SiLU" },
+                             conv_again = { XIR_CONVERT_HEAD, .name = "onnx::Conv", .inputs = "1", .outputs = "1",
+                                            .attributes = "", .cls = "SiLU" },
+                             no_dialect = { XIR_CONVERT_HEAD, .name = "nobody::Swish", .inputs = "1", .outputs = "1",
+                                            .attributes = "", .cls = "SiLU" };
 
 /* Known by sight. */
 static xir_probe_grade bad_probe(const xir_probe *file, void *user) {
@@ -95,13 +101,16 @@ static const xir_convert_row dialect_rows[] = {
     { XIR_CONVERT_HEAD, .name = "worse::Relu", .inputs = "1", .outputs = "1", .attributes = "", .cls = "ReLU" },
     { XIR_CONVERT_HEAD, .name = "worse::Exp", .inputs = "1", .outputs = "1", .attributes = "", .cls = "Exp" },
 };
-static const xir_dialect_decl worse = { XIR_DIALECT_HEAD("worse::", "Worse"), .pass = "worse-to-xir", .rows = dialect_rows, .n_rows = 2 },
+static const xir_dialect_decl worse = { XIR_DIALECT_HEAD("worse::", "Worse"), .pass = "worse-to-xir",
+                                        .rows = dialect_rows, .n_rows = 2 },
                               onnx_again = { XIR_DIALECT_HEAD("onnx::", "Again") },
                               unnamed_dialect = { XIR_DIALECT_HEAD("Worse", "Worse") },
                               dce_dialect = { XIR_DIALECT_HEAD("dce::", "DCE"), .pass = "dce" },
                               first_dialect = { XIR_DIALECT_HEAD("first::", "First"), .pass = "bad-first" },
-                              foreign_rows = { XIR_DIALECT_HEAD("foreign::", "Foreign"), .rows = dialect_rows, .n_rows = 2 },
-                              many_rows = { XIR_DIALECT_HEAD("many::", "Many"), .rows = dialect_rows, .n_rows = SIZE_MAX },
+                              foreign_rows = { XIR_DIALECT_HEAD("foreign::", "Foreign"), .rows = dialect_rows,
+                                               .n_rows = 2 },
+                              many_rows = { XIR_DIALECT_HEAD("many::", "Many"), .rows = dialect_rows,
+                                            .n_rows = SIZE_MAX },
                               old_dialect = { .abi = 1, .size = 8 };
 
 typedef struct way { const char *name; xir_plugin plugin; } way;
@@ -110,7 +119,8 @@ static const way ways[] = {
     { "fine",       { XIR_PLUGIN_HEAD("fine"), CLASSES(FINE), INFERS({ xir_relu_class, XIR_TARGET_WOLONG, bad_same },
                                                                      { xir_relu_class, XIR_TARGET_HOST, bad_same },
                                                                      { xir_bad_first_class, XIR_TARGET_HOST, bad_same }) } },
-    { "lists",      { XIR_PLUGIN_HEAD("lists"), CLASSES(FINE), PASSES(&first_pass, &second_pass), CONVERSIONS(&swish), FORMATS(&sight), DIALECTS(&worse),
+    { "lists",      { XIR_PLUGIN_HEAD("lists"), CLASSES(FINE), PASSES(&first_pass, &second_pass), CONVERSIONS(&swish),
+                      FORMATS(&sight), DIALECTS(&worse),
                       KERNELS({ xir_relu_class, bad_kernel }, { xir_bad_first_class, bad_kernel }) } },
     { "fine again", { XIR_PLUGIN_HEAD("fine again"), INFERS({ xir_relu_class, XIR_TARGET_BUYI, bad_same }) } },
     { "abi",        { .abi = XIR_ABI + 1, .size = sizeof(xir_plugin), .library = xir_version, .name = "x" } },
@@ -118,8 +128,9 @@ static const way ways[] = {
     { "abi 1",      { .abi = 1, .size = sizeof(xir_plugin), .library = xir_version, .name = "x" } },
     { "infer size", { .abi = XIR_ABI, .size = sizeof(xir_plugin), .library = xir_version, .name = "x", CLASSES(FINE),
                       INFERS({ xir_relu_class, XIR_TARGET_HOST, bad_same }) } },
-    { "kernel size", { .abi = XIR_ABI, .size = sizeof(xir_plugin), .infer_size = sizeof(xir_plugin_infer), .library = xir_version,
-                       .name = "x", CLASSES(FINE), KERNELS({ xir_relu_class, bad_kernel }) } },
+    { "kernel size",
+      { .abi = XIR_ABI, .size = sizeof(xir_plugin), .infer_size = sizeof(xir_plugin_infer), .library = xir_version,
+        .name = "x", CLASSES(FINE), KERNELS({ xir_relu_class, bad_kernel }) } },
     { "size",       { .abi = XIR_ABI, .size = offsetof(xir_plugin, n_infers), .library = xir_version, .name = "x" } },
     { "size 0",     { .abi = XIR_ABI } },
     { "no library", { .abi = XIR_ABI, .size = sizeof(xir_plugin), .name = "x" } },
@@ -202,11 +213,14 @@ static const xir_class_decl *large_class(void) {
     return &decl;
 }
 
-static large_infer  large_infers[] = { { { large_class, XIR_TARGET_BUYI, bad_same }, 0 }, { { large_class, XIR_TARGET_ZHUGE, bad_same }, 0 } };
+static large_infer  large_infers[] = { { { large_class, XIR_TARGET_BUYI, bad_same }, 0 },
+                                       { { large_class, XIR_TARGET_ZHUGE, bad_same }, 0 } };
 static large_kernel large_kernels[] = { { { xir_relu_class, bad_kernel }, 0 }, { { large_class, bad_kernel }, 0 } };
-static large_option large_options[] = { { { "first", XIR_PASS_INT, "1", "a number" }, 0 }, { { "last", XIR_PASS_INT, "2", "another" }, 0 } };
+static large_option large_options[] = { { { "first", XIR_PASS_INT, "1", "a number" }, 0 },
+                                        { { "last", XIR_PASS_INT, "2", "another" }, 0 } };
 static const xir_pass_decl large_pass = {
-    .abi = XIR_ABI, .size = sizeof(xir_pass_decl), .option_size = sizeof(large_option), .name = "bad-large", .doc = "its options are large",
+    .abi = XIR_ABI, .size = sizeof(xir_pass_decl), .option_size = sizeof(large_option), .name = "bad-large",
+    .doc = "its options are large",
     .level = XIR_LEVEL_MAX, .options = &large_options[0].it, .n_options = 2, .run = bad_run,
 };
 static const xir_plugin large = {

@@ -17,7 +17,7 @@
 static const char magic[] = "lines 1\n";
 enum { MAGIC = sizeof magic - 1, MOST_WORDS = 16, MOST_DIMS = 8, MOST_NAME = 200 };
 
-/* ---- names of values: open addressing ------------------------------------------------------------------------------ */
+/* ---- names of values: open addressing --------------------------------------------------------------------------- */
 
 typedef struct names {
     xir_value **slots;
@@ -63,11 +63,13 @@ typedef struct reader {
 
 static bool fail(reader *r, const char *where, xir_status status, const char *what, xir_str shown) {
     char text[MOST_NAME + 100];
-    snprintf(text, sizeof text, "%s%s%.*s%s", what, shown.size ? " '" : "", (int)(shown.size < MOST_NAME ? shown.size : MOST_NAME),
+    snprintf(text, sizeof text, "%s%s%.*s%s", what, shown.size ? " '" : "",
+             (int)(shown.size < MOST_NAME ? shown.size : MOST_NAME),
              shown.size ? shown.data : "", shown.size ? "'" : "");
     const char *data = r->how->data;
     r->status = xir_diags_append(r->how->why, &(xir_diag){ .severity = XIR_ERROR, .code = status, .file = r->how->name,
-                                                        .byte = (uint64_t)(where - data), .message = xir_str_of(text) });
+                                                        .byte = (uint64_t)(where - data),
+                                                        .message = xir_str_of(text) });
     return false;
 }
 
@@ -84,7 +86,8 @@ static bool next_line(reader *r) {
         }
         word.size = (size_t)(p - word.data);
         if (r->n == MOST_WORDS) return fail(r, word.data, XIR_E_LIMIT, "a line has more than 16 words", XIR_STR(""));
-        if (word.size > MOST_NAME) return fail(r, word.data, XIR_E_LIMIT, "a word has more than 200 bytes", XIR_STR(""));
+        if (word.size > MOST_NAME)
+            return fail(r, word.data, XIR_E_LIMIT, "a word has more than 200 bytes", XIR_STR(""));
         r->words[r->n++] = word;
     }
     r->p = p < r->end ? p + 1 : p;
@@ -102,7 +105,8 @@ static bool define(reader *r, xir_value *value, xir_str name) {
 
 /* Whether a line may define this name. */
 static bool is_new(reader *r, xir_str name) {
-    return !r->values.room || !*slot_of(&r->values, name) || fail(r, name.data, XIR_E_EXISTS, "there is already a value", name);
+    return !r->values.room || !*slot_of(&r->values, name) ||
+           fail(r, name.data, XIR_E_EXISTS, "there is already a value", name);
 }
 
 static xir_value *use(reader *r, xir_str name) {
@@ -117,10 +121,12 @@ static bool read_dims(reader *r, xir_str text, int64_t *dims, size_t *rank) {
     for (*rank = 0; i < text.size; ++*rank) {
         int64_t v = 0;
         size_t digits = i;
-        while (i < text.size && text.data[i] >= '0' && text.data[i] <= '9' && v < 1000000) v = v * 10 + (text.data[i++] - '0');
+        while (i < text.size && text.data[i] >= '0' && text.data[i] <= '9' && v < 1000000)
+            v = v * 10 + (text.data[i++] - '0');
         bool ends = i == text.size || (text.data[i] == ',' && i + 1 < text.size);
         if (i == digits || !ends || *rank == MOST_DIMS) {
-            return fail(r, text.data + i, XIR_E_SYNTAX, "up to 8 dims below 10000000 and commas between them were expected, found", text);
+            return fail(r, text.data + i, XIR_E_SYNTAX,
+                        "up to 8 dims below 10000000 and commas between them were expected, found", text);
         }
         dims[*rank] = v;
         i++;
@@ -132,7 +138,8 @@ static bool read_input(reader *r) {
     int64_t dims[MOST_DIMS];
     size_t rank;
     if (r->n != 3) return fail(r, r->words[0].data, XIR_E_SYNTAX, "an input has a name and dims", XIR_STR(""));
-    if (xir_network_op_count(r->net)) return fail(r, r->words[0].data, XIR_E_SYNTAX, "there is one input, on the first line", XIR_STR(""));
+    if (xir_network_op_count(r->net))
+        return fail(r, r->words[0].data, XIR_E_SYNTAX, "there is one input, on the first line", XIR_STR(""));
     if (!read_dims(r, r->words[2], dims, &rank)) return false;
     const xir_type *type = xir_type_tensor(r->how->ctx, xir_type_float(r->how->ctx, XIR_FLOAT_FP32), NULL, dims, rank);
     return define(r, xir_input(r->at, "input", type), r->words[1]);
@@ -142,7 +149,8 @@ static bool read_output(reader *r) {
     xir_value *results[MOST_WORDS];
     for (size_t i = 1; i < r->n; i++)
         if (!(results[i] = use(r, r->words[i]))) return false;
-    return xir_output(r->at, (xir_values){ results + 1, r->n - 1 }) || fail(r, r->words[0].data, XIR_E_MEMORY, "out of memory", XIR_STR(""));
+    return xir_output(r->at, (xir_values){ results + 1, r->n - 1 }) ||
+           fail(r, r->words[0].data, XIR_E_MEMORY, "out of memory", XIR_STR(""));
 }
 
 /* "by=0.5": a real if it is one, otherwise a text. */
@@ -170,8 +178,9 @@ static bool read_op(reader *r) {
     int size = snprintf(key, sizeof key, "lines::%.*s", (int)r->words[0].size, r->words[0].data);
     const xir_class *cls = xir_class_opaque(r->how->ctx, (xir_str){ key, (size_t)size });
     const xir_type *unknown = NULL;
-    xir_op *op = xir_network_add(r->net, &XIR_INIT(xir_op_desc, .cls = cls, .inputs = inputs, .n_inputs = n, .types = &unknown,
-                                                   .n_types = 1, .name = r->words[1], .id = XIR_NO_ID));
+    xir_op *op = xir_network_add(r->net,
+                                 &XIR_INIT(xir_op_desc, .cls = cls, .inputs = inputs, .n_inputs = n, .types = &unknown,
+                                           .n_types = 1, .name = r->words[1], .id = XIR_NO_ID));
     if (!op) return fail(r, r->words[0].data, xir_network_status(r->net), "this line makes no op", XIR_STR(""));
     for (size_t i = 2; i < r->n; i++)
         if (equals[i] && !read_attribute(r, op, r->words[i], equals[i])) return false;
@@ -187,17 +196,20 @@ static xir_network *read_lines(const xir_format_reading *how) {
         return NULL;
     }
     r.at = xir_at_end(r.net);
-    if (how->data_size < MAGIC || memcmp(how->data, magic, MAGIC) != 0) fail(&r, r.p, XIR_E_SYNTAX, "the first line is not 'lines 1'", XIR_STR(""));
+    if (how->data_size < MAGIC || memcmp(how->data, magic, MAGIC) != 0)
+        fail(&r, r.p, XIR_E_SYNTAX, "the first line is not 'lines 1'", XIR_STR(""));
     else r.p += MAGIC;
     while (!r.status && next_line(&r)) {
         if (!r.n) continue;
-        if (xir_network_output_op(r.net)) fail(&r, r.words[0].data, XIR_E_SYNTAX, "a line follows the outputs", XIR_STR(""));
+        if (xir_network_output_op(r.net))
+            fail(&r, r.words[0].data, XIR_E_SYNTAX, "a line follows the outputs", XIR_STR(""));
         else if (is(r.words[0], "input")) read_input(&r);
         else if (!r.values.n) fail(&r, r.words[0].data, XIR_E_SYNTAX, "the input was expected, found", r.words[0]);
         else if (is(r.words[0], "output")) read_output(&r);
         else read_op(&r);
     }
-    if (!r.status && !xir_network_output_op(r.net)) fail(&r, r.end, XIR_E_SYNTAX, "the line of the outputs is missing", XIR_STR(""));
+    if (!r.status && !xir_network_output_op(r.net))
+        fail(&r, r.end, XIR_E_SYNTAX, "the line of the outputs is missing", XIR_STR(""));
     free(r.values.slots);
     if (!r.status) return r.net;
     xir_network_free(r.net);
@@ -219,8 +231,10 @@ static xir_status refuse(writer *w, const xir_op *op, const char *what) {
     char text[300];
     xir_str name = xir_op_name(op);
     snprintf(text, sizeof text, "%s: '%.*s'", what, (int)(name.size < MOST_NAME ? name.size : MOST_NAME), name.data);
-    return w->status = xir_diags_append(w->how->why, &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_UNSUPPORTED, .byte = XIR_NO_BYTE,
-                                                               .file = xir_str_of(w->how->path), .message = xir_str_of(text) });
+    return w->status = xir_diags_append(w->how->why, &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_UNSUPPORTED,
+                                                                  .byte = XIR_NO_BYTE,
+                                                               .file = xir_str_of(w->how->path),
+                                                               .message = xir_str_of(text) });
 }
 
 static void put_operands(writer *w, const xir_op *op) {
@@ -280,7 +294,7 @@ static xir_status write_lines(xir_network *net, const xir_format_writing *how) {
     return w.status;
 }
 
-/* ---- what the plug-in is ------------------------------------------------------------------------------------------- */
+/* ---- what the plug-in is ---------------------------------------------------------------------------------------- */
 
 static xir_probe_grade probe(const xir_probe *file, void *user) {
     (void)user;

@@ -14,8 +14,8 @@ static xir_status give_as(xir_infer *at, xir_float_format format) {
     const xir_type *input = xir_infer_input(at, 0);
     const xir_tensor_type *tensor = xir_type_as_tensor(input);
     if (!tensor) return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is not a tensor");
-    return xir_infer_result_tensor(at, xir_type_float(xir_infer_context(at), format), tensor->layout, tensor->shape.data,
-                                   tensor->shape.size);
+    return xir_infer_result_tensor(at, xir_type_float(xir_infer_context(at), format), tensor->layout,
+                                   tensor->shape.data, tensor->shape.size);
 }
 
 xir_status npu_grow_infer(xir_infer *at) {
@@ -33,7 +33,8 @@ xir_status npu_grow_infer(xir_infer *at) {
 /* A multiply-add for each element and each dim that it gets. */
 xir_status npu_grow_work(xir_infer *at) {
     const xir_npu_grow_attrs *grow = xir_infer_attrs(at);
-    return xir_work_result(at, xir_work_times(xir_work_elements(at, xir_infer_input(at, 0)), (uint64_t)grow->by), xir_work_outputs(at));
+    return xir_work_result(at, xir_work_times(xir_work_elements(at, xir_infer_input(at, 0)), (uint64_t)grow->by),
+                           xir_work_outputs(at));
 }
 
 xir_status npu_host_infer(xir_infer *at)   { return give_as(at, XIR_FLOAT_FP32); }
@@ -41,10 +42,12 @@ xir_status npu_half_infer(xir_infer *at)   { return give_as(at, XIR_FLOAT_FP16);
 xir_status npu_double_infer(xir_infer *at) { return give_as(at, XIR_FLOAT_FP64); }
 
 static const int64_t of_16[] = { 16, 0 };
-static const xir_target_row npu = { XIR_TARGET_HEAD("acme::NpuTarget", "npu", "an accelerator with tiles of 16 channels"),
-                                    .accelerator = true, .tiles = of_16 };
+static const xir_target_row npu =
+    { XIR_TARGET_HEAD("acme::NpuTarget", "npu", "an accelerator with tiles of 16 channels"),
+      .accelerator = true, .tiles = of_16 };
 static const xir_target_row dsp = { XIR_TARGET_HEAD("acme::DspTarget", "dsp", "a signal processor"), .cores = "v1 v2" };
-static const xir_target_row *const targets[] = { &npu, &dsp }, *const twice[] = { &npu, &npu }, *const null[] = { &npu, NULL };
+static const xir_target_row *const targets[] = { &npu, &dsp }, *const twice[] = { &npu, &npu }, *const null[] =
+    { &npu, NULL };
 
 static xir_class_fn *const classes[] = { xir_npu_twice_class, xir_npu_grow_class };
 static const xir_plugin_infer infers[] = {

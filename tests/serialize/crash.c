@@ -23,7 +23,7 @@
 enum { MOST_CALLS = 400, MOST_FILES = 2, LINE = 4096 };
 enum { EXIT_IO = 3, EXIT_OTHER = 4 };
 
-/* ---- the victim ----------------------------------------------------------------------------------------------------- */
+/* ---- the victim ------------------------------------------------------------------------------------------------- */
 
 /* A system that takes only so many bytes at once, as it may. */
 static size_t bytes_at_once = SIZE_MAX;
@@ -36,7 +36,9 @@ typedef xir_status save_fn(xir_network *net, const char *path, xir_diags *findin
 static xir_status save_json(xir_network *net, const char *path, xir_diags *findings) {
     return xir_json_save(net, path, XIR_SAVE_UNCHECKED, findings);
 }
-static xir_status save_raw(xir_network *net, const char *path, xir_diags *findings) { return xir_raw_save(net, path, findings); }
+static xir_status save_raw(xir_network *net, const char *path, xir_diags *findings) {
+    return xir_raw_save(net, path, findings);
+}
 static xir_status save_pair(xir_network *net, const char *path, xir_diags *findings) {
     return xir_json_raw_save(net, path, NULL, XIR_SAVE_UNCHECKED, findings);
 }
@@ -122,7 +124,7 @@ static int be_victim(const char *name, const char *folder) {
     return status == XIR_OK ? 0 : status == XIR_E_IO ? EXIT_IO : EXIT_OTHER;
 }
 
-/* ---- before and after ------------------------------------------------------------------------------------------------- */
+/* ---- before and after ------------------------------------------------------------------------------------------- */
 
 typedef struct content { uint8_t *data; size_t size; } content;
 
@@ -152,7 +154,8 @@ static size_t temporaries(const scene *s, bool remove_them) {
 static void set_scene(const scene *s) {
     temporaries(s, true);
     for (size_t i = 0; i < s->n; i++) {
-        const char *path = in_folder(s->folder, s->way->files[i]), *target = s->way->link ? in_folder(s->folder, "target") : path;
+        const char *path = in_folder(s->folder, s->way->files[i]),
+                    *target = s->way->link ? in_folder(s->folder, "target") : path;
         unlink(path);
         if (s->way->fresh) continue;
         scratch_put(target, s->before[i].data, s->before[i].size);
@@ -190,8 +193,10 @@ typedef struct outcome { which files; bool torn; size_t temporaries; } outcome;
 static outcome look(const scene *s, const char *what) {
     outcome o = { .temporaries = temporaries(s, false) };
     which first = which_is(s, 0), last = which_is(s, s->n - 1);
-    if (first == NEITHER || last == NEITHER) fail_msg("%s: %s: a file is neither the old one nor the new one", s->way->name, what);
-    if (first == NEW && last == OLD) fail_msg("%s: %s: a new structure stands beside old parameters", s->way->name, what);
+    if (first == NEITHER || last == NEITHER)
+        fail_msg("%s: %s: a file is neither the old one nor the new one", s->way->name, what);
+    if (first == NEW && last == OLD)
+        fail_msg("%s: %s: a new structure stands beside old parameters", s->way->name, what);
     o.files = last;
     o.torn = first != last;
     if (o.torn) check_torn(s);
@@ -203,7 +208,7 @@ static outcome look(const scene *s, const char *what) {
     return o;
 }
 
-/* ---- running ---------------------------------------------------------------------------------------------------------- */
+/* ---- running ---------------------------------------------------------------------------------------------------- */
 
 /* Runs with these words of strace before it, or none; returns what wait says. */
 static int run(const scene *s, const char *const *strace) {
@@ -252,7 +257,8 @@ static void begin_scene(scene *s, const way *w, const char *prefix) {
         const char *path = in_folder(s->folder, w->files[0]);
         assert_int_equal(w->save ? w->save(old, path, why) : save_any(old, path, why), XIR_OK);
     }
-    for (size_t i = 0; i < s->n && !w->fresh; i++) s->before[i].data = scratch_get(in_folder(s->folder, w->files[i]), &s->before[i].size);
+    for (size_t i = 0; i < s->n && !w->fresh; i++)
+        s->before[i].data = scratch_get(in_folder(s->folder, w->files[i]), &s->before[i].size);
     set_scene(s);
     int status = run(s, NULL);
     assert_true(WIFEXITED(status));
@@ -270,7 +276,7 @@ static void end_scene(scene *s) {
     for (size_t i = 0; i < s->n; i++) free(s->before[i].data), free(s->after[i].data);
 }
 
-/* ---- with strace -------------------------------------------------------------------------------------------------------- */
+/* ---- with strace ------------------------------------------------------------------------------------------------ */
 
 /* A system call of the saving: the how-manieth of its name. */
 typedef struct call { char name[32]; int number; bool renames; } call;
@@ -306,7 +312,8 @@ static void list_calls(const scene *s, calls *c) {
     *c = (calls){ .n = 0 };
     while (fgets(line, sizeof line, in)) {
         size_t size = strcspn(line, "(");
-        if (size == 0 || size >= sizeof seen->name || strncmp(line, "+++", 3) == 0 || strncmp(line, "---", 3) == 0 || line[size] != '(') continue;
+        if (size == 0 || size >= sizeof seen->name || strncmp(line, "+++", 3) == 0 || strncmp(line, "---", 3) == 0 ||
+            line[size] != '(') continue;
         line[size] = '\0';
         size_t i = 0;
         while (i < n_seen && strcmp(seen[i].name, line) != 0) i++;
@@ -354,9 +361,11 @@ static bool is_of(const char *list, const char *name) {
 }
 
 /* brk tells what it has done by what it returns, not by an error. */
-#define CANNOT_FAIL "brk geteuid getegid getpid futex exit_group rt_sigaction rt_sigprocmask munmap sched_yield sigaltstack"
+#define CANNOT_FAIL \
+    "brk geteuid getegid getpid futex exit_group rt_sigaction rt_sigprocmask munmap sched_yield sigaltstack"
 #define MEMORY      "mmap mremap mprotect madvise"
-#define WRITES      "openat write pwrite64 writev fsync fdatasync rename renameat2 close fchmod fchown ftruncate fallocate"
+#define WRITES \
+    "openat write pwrite64 writev fsync fdatasync rename renameat2 close fchmod fchown ftruncate fallocate"
 
 /* Whether a call may be there in one run and not in the next: those for memory and threads depend on addresses and
  * on time. */
@@ -369,7 +378,8 @@ static void kill_at_each(const scene *s, const calls *c) {
     char words[100];
     for (size_t i = 0; i < c->n; i++) {
         int status = disturb(s, &c->of[i], "signal=KILL", words, sizeof words);
-        for (int again = 0; again < 3 && WIFEXITED(status); again++) status = disturb(s, &c->of[i], "signal=KILL", words, sizeof words);
+        for (int again = 0; again < 3 && WIFEXITED(status); again++)
+            status = disturb(s, &c->of[i], "signal=KILL", words, sizeof words);
         if (WIFEXITED(status) && may_be_absent(&c->of[i])) {
             p.absent++;
             continue;
@@ -381,8 +391,8 @@ static void kill_at_each(const scene *s, const calls *c) {
         else if (o.temporaries) p.between++;
         else p.before++;
     }
-    printf("%-15s %3zu kills: %zu before there was a temporary file, %zu before the first rename, %zu between two, %zu behind\n",
-           s->way->name, c->n, p.before, p.between, p.torn, p.after);
+    printf("%-15s %3zu kills: %zu before there was a temporary file, %zu before the first rename, %zu between two, "
+           "%zu behind\n", s->way->name, c->n, p.before, p.between, p.torn, p.after);
     assert_true(p.before > 0 && p.between > 3 && p.after > 0 && p.absent * 8 < c->n);
     assert_true((p.torn > 0) == (s->n > 1));
 }
@@ -410,8 +420,10 @@ static void fail_each(const scene *s, const calls *c) {
             int code = WEXITSTATUS(status);
             outcome o = look(s, words);
             if (o.temporaries) fail_msg("%s: %s: a temporary file stays", s->way->name, words);
-            if (code == 0 && (o.files != NEW || o.torn)) fail_msg("%s: %s: it says that it has saved", s->way->name, words);
-            if (code != 0 && i < c->last_rename && o.files == NEW && !o.torn) fail_msg("%s: %s: new, and told to have failed", s->way->name, words);
+            if (code == 0 && (o.files != NEW || o.torn))
+                fail_msg("%s: %s: it says that it has saved", s->way->name, words);
+            if (code != 0 && i < c->last_rename && o.files == NEW && !o.torn)
+                fail_msg("%s: %s: new, and told to have failed", s->way->name, words);
             bool memory = is_of(MEMORY, c->of[i].name);
             if (code != 0 && code != EXIT_IO && !memory) fail_msg("%s: %s: exit code %d", s->way->name, words, code);
             if (code == 0) survived++;
@@ -432,7 +444,8 @@ static void fail_twice(const scene *s) {
         outcome o = look(s, second[i]);
         assert_true(o.files == OLD && !o.torn);
         assert_true(o.temporaries > 0);
-        assert_true(i == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == EXIT_IO : WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        assert_true(i == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == EXIT_IO
+                    : WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     }
     /* What was left does not hinder the next one. */
     assert_int_equal(WEXITSTATUS(run(s, NULL)), 0);
@@ -458,7 +471,7 @@ static void every_call_fails_and_kills(void **state) {
     end_scene(&s);
 }
 
-/* ---- without strace ------------------------------------------------------------------------------------------------------- */
+/* ---- without strace --------------------------------------------------------------------------------------------- */
 
 /* The file system takes only so much: a write is short, and the next one fails. */
 static void a_file_that_may_not_grow_stays_old(const scene *s) {
@@ -474,7 +487,8 @@ static void a_file_that_may_not_grow_stays_old(const scene *s) {
         int status = run(s, NULL);
         assert_true(WIFEXITED(status));
         outcome o = look(s, most);
-        if (WEXITSTATUS(status) != (size < largest ? EXIT_IO : 0)) fail_msg("%s: %s bytes: exit code %d", s->way->name, most, WEXITSTATUS(status));
+        if (WEXITSTATUS(status) != (size < largest ? EXIT_IO : 0))
+            fail_msg("%s: %s bytes: exit code %d", s->way->name, most, WEXITSTATUS(status));
         assert_true(o.files == (size < largest ? OLD : NEW) && !o.torn && !o.temporaries);
         refused += size < largest;
     }
@@ -511,7 +525,8 @@ int main(int argc, char **argv) {
     if (argc == 4 && strcmp(argv[1], "save") == 0) return be_victim(argv[2], argv[3]);
     struct CMUnitTest tests[COUNT(all_ways) + 1] = { cmocka_unit_test(short_writes_are_continued_or_told) };
     for (size_t i = 0; i < COUNT(all_ways); i++)
-        tests[i + 1] = (struct CMUnitTest){ all_ways[i].name, every_call_fails_and_kills, NULL, NULL, (void *)(uintptr_t)&all_ways[i] };
+        tests[i + 1] = (struct CMUnitTest){ all_ways[i].name, every_call_fails_and_kills, NULL, NULL,
+                                            (void *)(uintptr_t)&all_ways[i] };
     scratch_make();
     return RUN_GROUP(tests);
 }

@@ -4,7 +4,7 @@
 #include "support/load_net.h"
 #include "formats.h"
 
-/* ---- a format of a program ----------------------------------------------------------------------------------------- */
+/* ---- a format of a program -------------------------------------------------------------------------------------- */
 
 /* The structure: a line "twin" and JSON. The parameters: a byte 't' and the bytes of all Params as a walk meets
  * them. */
@@ -23,7 +23,8 @@ static xir_network *twin_read(const xir_format_reading *how) {
     if (twin_mood == TWIN_MUTE) return NULL;
     if (how->data_size >= TWIN_HEAD && memcmp(text, "twin\n", TWIN_HEAD) == 0 && !bad)
         return xir_json_read(how->ctx, (xir_str){ text + TWIN_HEAD, how->data_size - TWIN_HEAD }, how->name, how->why);
-    xir_diags_append(how->why, &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_SYNTAX, .message = XIR_STR("not a twin"),
+    xir_diags_append(how->why,
+                     &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_SYNTAX, .message = XIR_STR("not a twin"),
                                          .byte = bad ? (uint64_t)(bad - text) : 0 });
     return NULL;
 }
@@ -161,7 +162,8 @@ static void a_registered_format_by_every_way(void **state) {
     }
     size_t size;
     uint8_t *bytes = scratch_get(path, &size);
-    xir_network *alone = xir_network_read(ctx, bytes, size, XIR_STR(""), &XIR_INIT(xir_load_options, .no_params = true), why);
+    xir_network *alone = xir_network_read(ctx, bytes, size, XIR_STR(""),
+                                          &XIR_INIT(xir_load_options, .no_params = true), why);
     assert_non_null(alone);
     size_t bytes_size;
     uint8_t *data = scratch_get(scratch("way.twin.bytes"), &bytes_size);
@@ -182,13 +184,16 @@ static void a_registered_format_by_every_way(void **state) {
     DOES(xir_network_load_params(alone, scratch("way.twin.bytes"), &named, why));
     assert_int_equal(xir_network_load_params(alone, scratch("nothing"), &named, why), XIR_E_IO);
     xir_diags_clear(why);
-    assert_int_equal(xir_network_load_params(alone, path, &XIR_INIT(xir_load_options, .format = "fb"), why), XIR_E_INVALID);
+    assert_int_equal(xir_network_load_params(alone, path, &XIR_INIT(xir_load_options, .format = "fb"), why),
+                     XIR_E_INVALID);
     check_finding(XIR_E_INVALID, "inside");
-    assert_int_equal(xir_network_load_params(alone, path, &XIR_INIT(xir_load_options, .format = "fbx"), why), XIR_E_UNKNOWN);
+    assert_int_equal(xir_network_load_params(alone, path, &XIR_INIT(xir_load_options, .format = "fbx"), why),
+                     XIR_E_UNKNOWN);
     check_finding(XIR_E_UNKNOWN, "no format 'fbx'");
     assert_int_equal(xir_network_load_params(alone, path, NULL, why), XIR_E_INVALID);
     check_finding(XIR_E_INVALID, "must be named");
-    assert_int_equal(xir_network_save_params(alone, path, &XIR_INIT(xir_save_options, .format = "fb"), why), XIR_E_INVALID);
+    assert_int_equal(xir_network_save_params(alone, path, &XIR_INIT(xir_save_options, .format = "fb"), why),
+                     XIR_E_INVALID);
     check_finding(XIR_E_INVALID, "inside");
     DOES(xir_network_save_params(alone, scratch("alone.bytes"), &as_twin, why));
     xir_network_free(alone);
@@ -215,7 +220,7 @@ static void a_stream_is_detected_when_it_has_ended(void **state) {
     check_finding(XIR_E_UNSUPPORTED, "pnnx cannot be read");
 }
 
-/* ---- what lies next to a file ------------------------------------------------------------------------------------------ */
+/* ---- what lies next to a file ----------------------------------------------------------------------------------- */
 
 static void names_of_companions(void **state) {
     (void)state;
@@ -247,7 +252,8 @@ static void names_of_companions(void **state) {
             size_t n, again;
             xir_status known = strcmp(rows[i].format, "none") != 0 ? XIR_OK : XIR_E_UNKNOWN;
             assert_int_equal(written ? xir_params_file_name(ctx, rows[i].format, path, out, sizeof out, &n, why)
-                                     : xir_params_file_find(ctx, rows[i].format, path, out, sizeof out, &n, why), known);
+                                     : xir_params_file_find(ctx, rows[i].format, path, out, sizeof out, &n, why),
+                                     known);
             if (n != strlen(out) || strcmp(out, expected ? scratch(expected) : "") != 0)
                 fail_msg("row %zu: %s was expected, not %s", i, expected, out);
             char small[2] = "?";
@@ -336,8 +342,8 @@ static void a_writer_that_stops(void **state) {
     xir_network *net = load_net(ctx);
     assert_int_equal(xir_network_write_params(net, stops_at_once, NULL, &as_twin, why), XIR_E_IO);
     check_finding(XIR_E_IO, "the writer took no more bytes");
-    assert_int_equal(xir_network_write_params(net, stops_at_once, NULL, &XIR_INIT(xir_save_options, .format = "json"), why),
-                     XIR_E_IO);
+    assert_int_equal(xir_network_write_params(net, stops_at_once, NULL,
+                                              &XIR_INIT(xir_save_options, .format = "json"), why), XIR_E_IO);
     check_finding(XIR_E_IO, "the writer took no more bytes");
     xir_network_free(net);
 }
@@ -358,7 +364,7 @@ static void a_format_that_fails_without_a_word(void **state) {
     xir_network_free(net);
 }
 
-/* ---- places -------------------------------------------------------------------------------------------------------- */
+/* ---- places ----------------------------------------------------------------------------------------------------- */
 
 static void findings_of_a_reader_get_lines(void **state) {
     (void)state;
@@ -383,7 +389,7 @@ static void findings_of_a_reader_get_lines(void **state) {
     xir_diags_clear(why);
 }
 
-/* ---- without memory ------------------------------------------------------------------------------------------------------ */
+/* ---- without memory --------------------------------------------------------------------------------------------- */
 
 static void without_memory(void **state) {
     (void)state;

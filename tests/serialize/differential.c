@@ -31,7 +31,7 @@ static xir_context *stranger;   /* without the classes that the test has beside 
 static xir_format_info formats[MOST_FORMATS];   /* that read and write */
 static size_t n_formats;
 
-/* ---- one network ---------------------------------------------------------------------------------------------------- */
+/* ---- one network ------------------------------------------------------------------------------------------------ */
 
 /* Bytes that grow. */
 typedef struct bytes { uint8_t *data; size_t size, room; } bytes;
@@ -81,14 +81,14 @@ static bool same(verdict *v, const char *what, const char *of, const void *a, si
     if (i == n && i == m) return true;
     size_t from = i > 80 ? i - 80 : 0;
     int left = (int)(n - from < 240 ? n - from : 240), right = (int)(m - from < 240 ? m - from : 240);
-    return wrong(v, "%s of %s differs from byte %zu of %zu and %zu on:\n  %.*s\n  %.*s", what, of, i, n, m, left, (const char *)a + from,
-                 right, (const char *)b + from);
+    return wrong(v, "%s of %s differs from byte %zu of %zu and %zu on:\n  %.*s\n  %.*s", what, of, i, n, m, left,
+                 (const char *)a + from, right, (const char *)b + from);
 }
 
 static bool told(verdict *v, const char *what, const char *of, xir_status status, const xir_diags *found) {
     const xir_diag *d = xir_diags_count(found) ? xir_diags_at(found, 0) : NULL;
-    return wrong(v, "%s %s: %s: %.*s: %.*s", what, of, xir_status_name(status), d ? (int)d->path.size : 0, d && d->path.size ? d->path.data : "",
-                 d ? (int)d->message.size : 0, d ? d->message.data : "");
+    return wrong(v, "%s %s: %s: %.*s: %.*s", what, of, xir_status_name(status), d ? (int)d->path.size : 0,
+                 d && d->path.size ? d->path.data : "", d ? (int)d->message.size : 0, d ? d->message.data : "");
 }
 
 /* All that there is to compare of a network. */
@@ -158,7 +158,8 @@ static bool same_image(verdict *v, const char *of, xir_network *net, const image
 }
 
 /* Writes; false if it cannot be: a fault, or more than the format holds. */
-static bool write_as(verdict *v, const char *of, xir_network *net, const char *word, bool structure, bool refusable, bytes *out) {
+static bool write_as(verdict *v, const char *of, xir_network *net, const char *word, bool structure, bool refusable,
+                     bytes *out) {
     const xir_save_options options = XIR_INIT(xir_save_options, .format = word, .unchecked = true,
                                               .no_params = structure, .align = UINT32_C(1) << (seed_now % 13));
     xir_diags_clear(why);
@@ -169,8 +170,8 @@ static bool write_as(verdict *v, const char *of, xir_network *net, const char *w
 }
 
 /* Reads in a context; of a pair with the parameters beside it. */
-static xir_network *read_as(verdict *v, const char *of, xir_context *with, const bytes *file, const xir_format_info *f, const image *expected,
-                            bool lazy) {
+static xir_network *read_as(verdict *v, const char *of, xir_context *with, const bytes *file, const xir_format_info *f,
+                            const image *expected, bool lazy) {
     const char *word = xir_format_of(file->data, file->size);
     if (word && strcmp(word, f->name) != 0) return wrong(v, "%s looks like %s", of, word), NULL;
     if (!word) v->untold++;
@@ -180,7 +181,8 @@ static xir_network *read_as(verdict *v, const char *of, xir_context *with, const
     xir_network *net = xir_network_read(with, file->data, file->size, XIR_STR(""), &options, why);
     xir_status status = XIR_E_INVALID;
     if (net && f->pair && expected->raw.size > RAW_HEADER) {   /* no file is made of no payloads */
-        status = xir_raw_read(net, expected->raw.data, expected->raw.size, lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0, why);
+        status = xir_raw_read(net, expected->raw.data, expected->raw.size,
+                              lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0, why);
         if (status) xir_network_free(net), net = NULL;
     }
     if (!net) told(v, "cannot be read:", of, status, why);
@@ -188,10 +190,11 @@ static xir_network *read_as(verdict *v, const char *of, xir_context *with, const
 }
 
 /* Into a format and out of it. The network that comes out, with the file in *file, which it may lie in. */
-static xir_network *through(verdict *v, const char *of, xir_network *net, const xir_format_info *f, const image *expected, bool lazy,
-                            bool refusable, bytes *file) {
+static xir_network *through(verdict *v, const char *of, xir_network *net, const xir_format_info *f,
+                            const image *expected, bool lazy, bool refusable, bytes *file) {
     *file = (bytes){ 0 };
-    xir_network *out = write_as(v, of, net, f->name, false, refusable, file) ? read_as(v, of, ctx, file, f, expected, lazy) : NULL;
+    xir_network *out = write_as(v, of, net, f->name, false, refusable, file)
+        ? read_as(v, of, ctx, file, f, expected, lazy) : NULL;
     if (out && same_image(v, of, out, expected)) return out;
     xir_network_free(out);
     return NULL;
@@ -207,7 +210,8 @@ static bool see_need(void *user, xir_value *v) {
 }
 
 /* Without its parameters a file says the same of them. */
-static void check_structure(verdict *v, xir_network *net, const xir_format_info *f, const image *expected, const bytes *file, bool refusable) {
+static void check_structure(verdict *v, xir_network *net, const xir_format_info *f, const image *expected,
+                            const bytes *file, bool refusable) {
     need n = { false, false };
     if (*v->text || !net_walk_params(net, see_need, &n) || !n.bytes) return;
     char of[64];
@@ -229,7 +233,8 @@ static void check_structure(verdict *v, xir_network *net, const xir_format_info 
 
 static bool can_hold(const xir_format_info *f, const image *i) { return !f->pair || !i->params.size; }
 
-static void check_format(verdict *v, xir_network *net, const xir_format_info *f, const image *expected, bool lazy, bool refusable) {
+static void check_format(verdict *v, xir_network *net, const xir_format_info *f, const image *expected, bool lazy,
+                         bool refusable) {
     bytes file, again = { 0 };
     char of[64];
     if (!can_hold(f, expected)) return;
@@ -242,7 +247,8 @@ static void check_format(verdict *v, xir_network *net, const xir_format_info *f,
         xir_network_free(strange);
     }
     if (out) check_structure(v, out, f, expected, &file, refusable);
-    if (out && write_as(v, of, out, f->name, false, refusable, &again)) same(v, "the file", of, file.data, file.size, again.data, again.size);
+    if (out && write_as(v, of, out, f->name, false, refusable, &again))
+        same(v, "the file", of, file.data, file.size, again.data, again.size);
     for (size_t i = 0; out && !*v->text && i < n_formats; i++) {
         if (strcmp(formats[i].name, f->name) == 0 || !can_hold(&formats[i], expected)) continue;
         bytes other;
@@ -269,12 +275,14 @@ static bool needs_no_bytes(xir_network *net) {
 }
 
 /* The network is what chance meant: its parameters, and its text unless that is loose. */
-static bool check_start(verdict *v, const random_net *r, const bool *dropped, xir_network *net, const bytes *raw, const image *first) {
+static bool check_start(verdict *v, const random_net *r, const bool *dropped, xir_network *net, const bytes *raw,
+                        const image *first) {
     char hex[MD5_DIGITS + 1] = MD5_OF_NOTHING;
     bool any = raw->size > 16;
     if (any) digest(raw->data, raw->size, hex);
     v->chance = true;
-    if (has_of(r) == HAS_RAW && !same(v, "the raw file", "chance", raw->data, raw->size, first->raw.data, first->raw.size)) return false;
+    if (has_of(r) == HAS_RAW &&
+        !same(v, "the raw file", "chance", raw->data, raw->size, first->raw.data, first->raw.size)) return false;
     if (random_net_is_loose(r) || dropped || has_of(r) == HAS_BYTES || (has_of(r) == HAS_NONE && needs_no_bytes(net))) {
         v->chance = false;
         return true;
@@ -287,7 +295,7 @@ static bool check_start(verdict *v, const random_net *r, const bool *dropped, xi
     return good;
 }
 
-/* ---- edits ---------------------------------------------------------------------------------------------------------- */
+/* ---- edits ------------------------------------------------------------------------------------------------------ */
 
 /* What no reader of JSON makes: reals that are none, new Params among old ones, ops and values that have come and
  * gone. */
@@ -297,7 +305,9 @@ typedef struct editor {
     bool         with_bytes;
 } editor;
 
-static xir_op *some_op(editor *e) { return xir_network_op_at(e->net, (int64_t)rnd_below(&e->chance, xir_network_op_count(e->net))); }
+static xir_op *some_op(editor *e) {
+    return xir_network_op_at(e->net, (int64_t)rnd_below(&e->chance, xir_network_op_count(e->net)));
+}
 
 static xir_value *some_output(editor *e) {
     xir_op *op = some_op(e);
@@ -349,9 +359,11 @@ static void edit_attribute(editor *e) {
     if (!f) return;
     switch (f->kind) {
     case XIR_KIND_BOOL: xir_op_set_bool(op, f->name.data, rnd_once_in(&e->chance, 2)); break;
-    case XIR_KIND_I64:  xir_op_set_i64(op, f->name.data, rnd_once_in(&e->chance, 2) ? f->default_value.i : rnd_i64(&e->chance)); break;
+    case XIR_KIND_I64:  xir_op_set_i64(op, f->name.data,
+                                       rnd_once_in(&e->chance, 2) ? f->default_value.i : rnd_i64(&e->chance)); break;
     case XIR_KIND_REAL: xir_op_set_real(op, f->name.data, rnd_double(&e->chance)); break;
-    case XIR_KIND_I64S: xir_op_set_i64s(op, f->name.data, (const int64_t[]){ 1, -1, INT64_MIN }, rnd_below(&e->chance, 4)); break;
+    case XIR_KIND_I64S: xir_op_set_i64s(op, f->name.data, (const int64_t[]){ 1, -1, INT64_MIN },
+                                        rnd_below(&e->chance, 4)); break;
     default: break;
     }
 }
@@ -369,7 +381,8 @@ static void edit_links(editor *e) {
 static void edit_values(editor *e) {
     xir_value *v = some_output(e);
     if (!v) return;
-    if (rnd_once_in(&e->chance, 2)) xir_value_set_type(v, rnd_once_in(&e->chance, 3) ? NULL : FP32("NHWC", 1, -1, 3, 4));
+    if (rnd_once_in(&e->chance, 2))
+        xir_value_set_type(v, rnd_once_in(&e->chance, 3) ? NULL : FP32("NHWC", 1, -1, 3, 4));
     else xir_value_set_mtype(v, xir_mtype_chunk(ctx, rnd_u64(&e->chance), 5));
 }
 
@@ -413,7 +426,7 @@ static xir_network *edit(xir_network *net, uint64_t seed, bool with_bytes) {
     return e.net;
 }
 
-/* ---- one network, whole ------------------------------------------------------------------------------------------------ */
+/* ---- one network, whole ----------------------------------------------------------------------------------------- */
 
 static void check_formats(verdict *v, const random_net *r, xir_network *net, const image *first) {
     for (size_t i = 0; i < n_formats && !*v->text; i++) {
@@ -449,7 +462,8 @@ static bool examine(const random_net *r, const bool *dropped, verdict *v) {
         net = edit(net, seed_now, random_net_has_payloads(r));
         if (take_image(v, "an edited network", net, has_of(r), &changed)) check_formats(v, r, net, &changed);
         v->edited = true;
-        v->changed = changed.json.size != first.json.size || memcmp(changed.json.data, first.json.data, first.json.size) != 0;
+        v->changed = changed.json.size != first.json.size ||
+            memcmp(changed.json.data, first.json.data, first.json.size) != 0;
         image_free(&changed);
     }
     image_free(&first);
@@ -458,7 +472,7 @@ static bool examine(const random_net *r, const bool *dropped, verdict *v) {
     return !*v->text;
 }
 
-/* ---- telling -------------------------------------------------------------------------------------------------------- */
+/* ---- telling ---------------------------------------------------------------------------------------------------- */
 
 static void tell_seed(void) {
     char text[80];
@@ -497,12 +511,13 @@ static void shrink(const random_net *r, const verdict *first) {
     }
     size_t size;
     char *text = random_net_text(r, dropped, 0, MD5_OF_NOTHING, &size);
-    fprintf(stderr, "seed %" PRIu64 ", %zu ops of %zu are left: %s%s\n%s\n", seed_now, left, n, last.edited ? "edited: " : "", last.text, size < 6000 ? text : "(a long text)");
+    fprintf(stderr, "seed %" PRIu64 ", %zu ops of %zu are left: %s%s\n%s\n", seed_now, left, n, last.edited ? "edited: "
+            : "", last.text, size < 6000 ? text : "(a long text)");
     free(text);
     free(dropped);
 }
 
-/* ---- the tests ------------------------------------------------------------------------------------------------------ */
+/* ---- the tests -------------------------------------------------------------------------------------------------- */
 
 static void they_come_back_from_every_format(void **state) {
     (void)state;
@@ -526,8 +541,8 @@ static void they_come_back_from_every_format(void **state) {
     }
     printf("%" PRIu64 " networks", n);
     for (size_t i = 0; i < n_formats; i++) printf("%s %s", i ? "," : " as", formats[i].name);
-    printf("; %zu of them hold more than some format, %zu were edited, %zu are told by their names alone\n", refused, changed,
-           untold);
+    printf("; %zu of them hold more than some format, %zu were edited, %zu are told by their names alone\n",
+           refused, changed, untold);
     if (failed) fail_msg("%zu networks do not come back", failed);
     assert_true(one || (refused * 5 < n && changed * 5 > n && untold * 20 < n));
 }
@@ -545,7 +560,8 @@ static void everything_occurs(void **state) {
     const xir_class *cls;
     for (size_t i = 0; (cls = xir_context_class_at(ctx, i)) != NULL; i++) {
         bool made = xir_class_is_op(cls) ? c.ops[i] : c.objects[i];
-        if (made == ((xir_class_traits(cls) & XIR_TRAIT_ABSTRACT) != 0)) fail_msg("%s occurs %s", xir_class_key(cls).data, made ? "" : "never");
+        if (made == ((xir_class_traits(cls) & XIR_TRAIT_ABSTRACT) != 0))
+            fail_msg("%s occurs %s", xir_class_key(cls).data, made ? "" : "never");
     }
     for (int k = 0; k < XIR_KIND_COUNT; k++) {
         if (!c.kinds[k]) fail_msg("no row of kind %s", xir_kind_name((xir_kind)k));
@@ -578,7 +594,8 @@ static void a_seed_is_a_network(void **state) {
 
 static int begin(void **state) {
     if (group_begin(state)) return 1;
-    const xir_class_decl *const own[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_mix_class(),
+    const xir_class_decl *const own[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(),
+                                          xir_own_mix_class(),
                                           xir_own_all_class(), xir_own_tap_class(), xir_wide_class() };
     for (size_t i = 0; i < COUNT(own); i++) {
         if (xir_class_register(ctx, own[i], why) != XIR_OK) return 1;

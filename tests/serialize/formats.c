@@ -115,7 +115,7 @@ static void what_is_known_by_sight_is_refused(void **state) {
     }
 }
 
-/* ---- equal grades ---------------------------------------------------------------------------------------------------- */
+/* ---- equal grades ----------------------------------------------------------------------------------------------- */
 
 /* What both say of a file is its second byte; the third, if it is '=', must be the size of the file. */
 static xir_probe_grade said(const xir_probe *file, char first) {
@@ -167,7 +167,7 @@ static void the_name_decides_between_equal_grades(void **state) {
     }
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------------------ */
+/* ---- places ----------------------------------------------------------------------------------------------------- */
 
 /* "path@byte", "line:column" of each finding in the order in which they come; '-' has no place. */
 static void check_places(const char *name, const char *text, const char *asked, const char *expected) {

@@ -5,7 +5,8 @@
 #include <sys/mman.h>
 #include "support/load_net.h"
 
-static const xir_verify levels[] = { XIR_VERIFY_DEFAULT, XIR_VERIFY_NEVER, XIR_VERIFY_HEADER, XIR_VERIFY_ON_TOUCH, XIR_VERIFY_FULL };
+static const xir_verify levels[] = { XIR_VERIFY_DEFAULT, XIR_VERIFY_NEVER, XIR_VERIFY_HEADER, XIR_VERIFY_ON_TOUCH,
+                                     XIR_VERIFY_FULL };
 
 static void check_loaded(const xir_network *net, bool lazy) {
     assert_true(load_is_filled(net));
@@ -13,7 +14,7 @@ static void check_loaded(const xir_network *net, bool lazy) {
     assert_int_equal(xir_network_status(net), XIR_OK);
 }
 
-/* ---- every format by every way ------------------------------------------------------------------------------------- */
+/* ---- every format by every way ---------------------------------------------------------------------------------- */
 
 static void files_of_every_format(void **state) {
     (void)state;
@@ -169,7 +170,8 @@ static void a_device_that_never_ends(void **state) {
     size_t size;
     xir_network *net = small_net();
     const char *path = scratch("limit.json");
-    assert_int_equal(xir_network_save(net, path, &XIR_INIT(xir_save_options, .no_params = true, .unchecked = true), why), XIR_OK);
+    assert_int_equal(xir_network_save(net, path, &XIR_INIT(xir_save_options, .no_params = true, .unchecked = true),
+                                      why), XIR_OK);
     uint8_t *bytes = scratch_get(path, &size);
     const xir_load_options structure = XIR_INIT(xir_load_options, .no_params = true);
     for (size_t more = 0; more < 2; more++) {
@@ -211,7 +213,7 @@ static void a_clone_keeps_the_bytes(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what tells the format ------------------------------------------------------------------------------------------- */
+/* ---- what tells the format -------------------------------------------------------------------------------------- */
 
 static void content_decides_then_the_name(void **state) {
     (void)state;
@@ -322,7 +324,7 @@ static void the_list_of_formats(void **state) {
     xir_diags_clear(why);
 }
 
-/* ---- parameters beside JSON --------------------------------------------------------------------------------------------- */
+/* ---- parameters beside JSON ------------------------------------------------------------------------------------- */
 
 static void the_raw_is_found_beside(void **state) {
     (void)state;
@@ -370,7 +372,8 @@ static void the_raw_is_found_beside(void **state) {
 
 static void a_network_that_needs_no_bytes_has_nothing_to_warn_of(void **state) {
     (void)state;
-    static const char text[] = "{\"_type_key\":\"icraft::xir::Network\",\"icraft_xir_version\":\"3.33.1.0\",\"ops\":[]}";
+    static const char text[] =
+        "{\"_type_key\":\"icraft::xir::Network\",\"icraft_xir_version\":\"3.33.1.0\",\"ops\":[]}";
     scratch_put(scratch("none.json"), text, sizeof text - 1);
     xir_network_free(load_must(scratch("none.json"), NULL));
     xir_network *net = xir_network_read(ctx, text, sizeof text - 1, XIR_STR(""), NULL, why);
@@ -379,7 +382,7 @@ static void a_network_that_needs_no_bytes_has_nothing_to_warn_of(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what the system refuses ----------------------------------------------------------------------------------------------- */
+/* ---- what the system refuses ------------------------------------------------------------------------------------ */
 
 static void what_cannot_be_opened(void **state) {
     (void)state;
@@ -465,7 +468,7 @@ static void a_sealed_memory_file(void **state) {
     xir_network_free(net);
 }
 
-/* ---- limits --------------------------------------------------------------------------------------------------------------- */
+/* ---- limits ----------------------------------------------------------------------------------------------------- */
 
 static void a_limit_is_about_what_is_read_into_memory(void **state) {
     (void)state;
@@ -493,14 +496,16 @@ static void a_limit_is_about_what_is_read_into_memory(void **state) {
         xir_network_free(lazy);
         size_t size;
         uint8_t *bytes = scratch_get(path, &size);
-        if (size > 8000) FAILS_TO_LOAD(xir_network_read(narrow, bytes, size, XIR_STR(""), NULL, why), XIR_E_LIMIT, "the limit of 8000");
+        if (size > 8000)
+            FAILS_TO_LOAD(xir_network_read(narrow, bytes, size, XIR_STR(""), NULL, why), XIR_E_LIMIT,
+                          "the limit of 8000");
         free(bytes);
     }
     xir_context_free(narrow);
     xir_network_free(net);
 }
 
-/* ---- threads ----------------------------------------------------------------------------------------------------------- */
+/* ---- threads ---------------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 3, ROUNDS = 3 };
 
@@ -555,7 +560,7 @@ static void threads_share_a_context_and_files(void **state) {
     xir_network_free(net);
 }
 
-/* ---- verification ---------------------------------------------------------------------------------------------------------- */
+/* ---- verification ----------------------------------------------------------------------------------------------- */
 
 /* Where in a file the bytes of raw_byte(5) are. */
 static size_t place_of(const uint8_t *bytes, size_t size) {

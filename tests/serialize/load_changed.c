@@ -90,7 +90,7 @@ static bool by_two(xir_value *v) {   /* the next one who asks gets the same answ
 
 static bool (*const askers[])(xir_value *v) = { by_data, by_typed, by_read, by_edit, by_load, by_equal, by_two };
 
-/* ---- one thread ------------------------------------------------------------------------------------------------------ */
+/* ---- one thread ------------------------------------------------------------------------------------------------- */
 
 static void bytes_of_a_changed_file_are_gone(void **state) {
     (void)state;
@@ -183,7 +183,7 @@ static void a_file_that_lost_its_name_is_as_it_was(void **state) {
     xir_network_free(net);
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
 
 static bool swallow(void *user, const void *data, size_t size) {
     (void)data;
@@ -245,7 +245,7 @@ static void saving_over_the_watched_file(void **state) {
     xir_network_free(net);
 }
 
-/* ---- many threads ------------------------------------------------------------------------------------------------------ */
+/* ---- many threads ----------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 4 };
 typedef struct asking { xir_network *net; pthread_barrier_t *start; bool there; } asking;
@@ -289,7 +289,7 @@ static void threads_touch_at_once(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what it costs ------------------------------------------------------------------------------------------------------ */
+/* ---- what it costs ---------------------------------------------------------------------------------------------- */
 
 static void only_this_level_keeps_the_file_open(void **state) {
     (void)state;

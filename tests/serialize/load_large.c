@@ -111,7 +111,8 @@ static void opening_4_gb_takes_no_memory(void **state) {
         assert_int_equal(middle[size / 2], 0);
         assert_true(pages_there(middle + size / 2, 1) == 1);
         assert_in_range(growth(before), 0, 16 << 20);
-        if (i == 0) assert_in_range(pages_of_others(lazy, list[50]), 0, 600);   /* what the kernel reads ahead of the table */
+        /* what the kernel reads ahead of the table */
+        if (i == 0) assert_in_range(pages_of_others(lazy, list[50]), 0, 600);
         xir_network_free(lazy);
     }
     unlink(raw);

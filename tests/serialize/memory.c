@@ -3,7 +3,7 @@
  * broken it refuses. */
 #include "support/net.h"
 
-/* ---- an allocator that knows the most ------------------------------------------------------------------------------ */
+/* ---- an allocator that knows the most --------------------------------------------------------------------------- */
 
 static size_t held, most_held;
 
@@ -17,7 +17,7 @@ static void *weigh(void *user, void *block, size_t old_size, size_t size) {
     return moved;
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------ */
 
 typedef struct text { char *data; size_t size; } text;
 
@@ -66,7 +66,7 @@ static text ops_in_msgpack(size_t n) {
     return t;
 }
 
-/* ---- reading them ---------------------------------------------------------------------------------------------------- */
+/* ---- reading them ----------------------------------------------------------------------------------------------- */
 
 enum { FREE = 64 << 20 };
 
@@ -76,7 +76,8 @@ static void read_within(const char *format, text t, size_t times, bool fits) {
     xir_diags *found = xir_diags_new(own);
     most_held = held;
     const size_t before = held;
-    xir_network *net = xir_network_read(own, t.data, t.size, XIR_STR("tiny"), &XIR_INIT(xir_load_options, .format = format), found);
+    xir_network *net = xir_network_read(own, t.data, t.size, XIR_STR("tiny"),
+                                        &XIR_INIT(xir_load_options, .format = format), found);
     if (fits && !net) xir_diags_print(found, stderr);
     if (fits != (net != NULL)) fail_msg("%s of %zu bytes %s", format, t.size, fits ? "is refused" : "is taken");
     if (!fits) {

@@ -91,7 +91,8 @@ static void check_value(const xir_value *v) {
         DOES(xir_value_print(back, 0, &b));
         check_same(&a, &b, words[i]);
         /* In its own network it is found. */
-        assert_ptr_equal(xir_value_read((xir_network *)(uintptr_t)xir_value_network(v), file.data, file.size, words[i], why), v);
+        assert_ptr_equal(xir_value_read((xir_network *)(uintptr_t)xir_value_network(v), file.data, file.size,
+                                        words[i], why), v);
         buffer_free(&file);
         xir_network_free(other);
     }

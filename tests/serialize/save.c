@@ -8,7 +8,7 @@ static void take_findings(void) {
     assert_int_equal(xir_diags_count(why), 0);
 }
 
-/* ---- what comes out ------------------------------------------------------------------------------------------------- */
+/* ---- what comes out --------------------------------------------------------------------------------------------- */
 
 static void the_same_network_gives_the_same_bytes(void **state) {
     (void)state;
@@ -92,7 +92,8 @@ static void the_structure_alone(void **state) {
         assert_true(xir_network_equal(net, again, false));
         assert_false(xir_params_has_data(value_of(again, 5)));
         assert_int_equal(xir_network_params_bytes(again), xir_network_params_bytes(digest));
-        assert_true(xir_str_equal(xir_network_text_of(again, XIR_TEXT_PARAMS_MD5), xir_network_text_of(digest, XIR_TEXT_PARAMS_MD5)));
+        assert_true(xir_str_equal(xir_network_text_of(again, XIR_TEXT_PARAMS_MD5),
+                                  xir_network_text_of(digest, XIR_TEXT_PARAMS_MD5)));
         assert_true(xir_params_has_data(value_of(net, 5)));   /* what is not saved is not lost */
         /* And what has no bytes is written on without them. */
         assert_int_equal(xir_network_save(again, path, &XIR_INIT(xir_save_options, .unchecked = true), why), XIR_OK);
@@ -142,7 +143,7 @@ static void json_has_its_parameters_beside_it(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------------------------------- */
+/* ---- what is refused -------------------------------------------------------------------------------------------- */
 
 static void validation_comes_first(void **state) {
     (void)state;
@@ -184,8 +185,10 @@ static void options_that_make_no_sense(void **state) {
     xir_format_info f;
     xir_network *net = load_net(ctx);
     size_t files = (size_t)scratch_count_in(scratch_folder);
-#define SAVE(path, ...) xir_network_save(net, scratch(path), &XIR_INIT(xir_save_options, .unchecked = true, __VA_ARGS__), why)
-#define WRITE(...) xir_network_write(net, raw_memory_write, &m, &XIR_INIT(xir_save_options, .unchecked = true, __VA_ARGS__), why)
+#define SAVE(path, ...) \
+    xir_network_save(net, scratch(path), &XIR_INIT(xir_save_options, .unchecked = true, __VA_ARGS__), why)
+#define WRITE(...) \
+    xir_network_write(net, raw_memory_write, &m, &XIR_INIT(xir_save_options, .unchecked = true, __VA_ARGS__), why)
     raw_memory m = { 0 };
     FAILS_TO_SAVE(SAVE("a.xyz", .format = NULL), XIR_E_UNKNOWN, "the name does not tell the format");
     FAILS_TO_SAVE(SAVE("a", .format = NULL), XIR_E_UNKNOWN, "the name does not tell the format");
@@ -207,7 +210,7 @@ static void options_that_make_no_sense(void **state) {
     xir_network_free(net);
 }
 
-/* ---- writers that stop ------------------------------------------------------------------------------------------------- */
+/* ---- writers that stop ------------------------------------------------------------------------------------------ */
 
 static void a_writer_may_stop_anywhere(void **state) {
     (void)state;
@@ -236,7 +239,7 @@ static void a_writer_may_stop_anywhere(void **state) {
     xir_network_free(net);
 }
 
-/* ---- over itself --------------------------------------------------------------------------------------------------------- */
+/* ---- over itself ------------------------------------------------------------------------------------------------ */
 
 static void saving_over_the_mapped_file(void **state) {
     (void)state;

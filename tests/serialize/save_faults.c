@@ -54,7 +54,7 @@ static void save_before(xir_network *net, const xir_format_info *f) {
     trouble.on = false;
 }
 
-/* ---- saving --------------------------------------------------------------------------------------------------------- */
+/* ---- saving ----------------------------------------------------------------------------------------------------- */
 
 static void any_call_of_a_save_may_fail(void **state) {
     (void)state;
@@ -143,7 +143,8 @@ static int save_shortened(const xir_format_info *f, unsigned at, bool *over) {
     trouble.on = false;
     *over = !trouble.hit;
     const xir_diag *d = xir_diags_at(why, 0);
-    bool named = d && xir_diags_count(why) == 1 && xir_str_equal(d->file, xir_str_of(source)) && strstr(d->message.data, "shorter");
+    bool named = d && xir_diags_count(why) == 1 && xir_str_equal(d->file, xir_str_of(source)) &&
+        strstr(d->message.data, "shorter");
     int result = status == XIR_OK ? SAVED : status == XIR_E_IO && named ? NAMED : NOT_NAMED;
     if (result == NOT_NAMED) xir_diags_print(why, stderr);
     xir_diags_clear(why);
@@ -179,7 +180,7 @@ static void a_mapped_source_that_becomes_shorter_is_named(void **state) {
     xir_network_free(net);
 }
 
-/* ---- loading -------------------------------------------------------------------------------------------------------- */
+/* ---- loading ---------------------------------------------------------------------------------------------------- */
 
 #define WAY .size = sizeof(xir_load_options)
 static const xir_load_options ways[] = {

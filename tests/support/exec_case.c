@@ -11,7 +11,8 @@ static const char *elements(const xir_array *a) {
     static int turn;
     char *out = texts[turn ^= 1];
     int at = snprintf(out, 400, "%s =", op_type_words(xir_array_type(a)));
-    for (size_t i = 0; i < xir_array_count(a) && i < MOST_SHOWN; i++) at += sprintf(out + at, " %.9g", xir_array_real(a, i));
+    for (size_t i = 0; i < xir_array_count(a) && i < MOST_SHOWN; i++)
+        at += sprintf(out + at, " %.9g", xir_array_real(a, i));
     if (xir_array_count(a) > MOST_SHOWN) strcpy(out + at, " ...");
     return out;
 }
@@ -58,8 +59,10 @@ static void check_refusal(op_case *c, xir_status status) {
     for (size_t i = 0; i < xir_diags_count(why); i++) {
         const xir_diag *d = xir_diags_at(why, i);
         size_t n = strlen(c->path);
-        bool there = strcmp(c->path, ".") == 0 || (d->path.size >= n && memcmp(d->path.data + d->path.size - n, c->path, n) == 0);
-        if (status == c->code && d->code == c->code && there && memmem(d->message.data, d->message.size, c->part, strlen(c->part))) return;
+        bool there = strcmp(c->path, ".") == 0 ||
+            (d->path.size >= n && memcmp(d->path.data + d->path.size - n, c->path, n) == 0);
+        if (status == c->code && d->code == c->code && there &&
+            memmem(d->message.data, d->message.size, c->part, strlen(c->part))) return;
     }
     op_case_fail(c, expected, "%s", status ? op_case_findings(why) : "results");
 }
@@ -70,8 +73,8 @@ static xir_op *add_op(op_case *c) {
     if (op || (c->bad && !c->n_outputs) || xir_network_status(c->net) != XIR_E_UNSUPPORTED) return op;
     xir_network_clear_status(c->net);
     return xir_network_add(c->net, &XIR_INIT(xir_op_desc,
-        .cls = c->cls, .attrs = c->body, .inputs = c->inputs, .n_inputs = c->n_inputs, .types = c->outputs, .n_types = c->n_outputs,
-        .target = c->target, .name = XIR_STR("op"), .id = XIR_NO_ID));
+        .cls = c->cls, .attrs = c->body, .inputs = c->inputs, .n_inputs = c->n_inputs, .types = c->outputs,
+        .n_types = c->n_outputs, .target = c->target, .name = XIR_STR("op"), .id = XIR_NO_ID));
 }
 
 /* Closes the case's network behind the op and runs it on the arrays of its arguments. */
@@ -121,7 +124,8 @@ static void run_unchecked(op_case *c, void *body, const xir_array *const *in) {
     xir_diags_clear(why);
     xir_status status = xir_op_run(op, in, xir_op_input_count(op), out, n, why);
     for (size_t i = 0; i < n; i++) {
-        if ((status == XIR_OK) != (out[i] != NULL)) op_case_fail(c, "all results or none", "%s", xir_status_name(status));
+        if ((status == XIR_OK) != (out[i] != NULL))
+            op_case_fail(c, "all results or none", "%s", xir_status_name(status));
         xir_array_free(out[i]);
     }
     if (xir_op_erase(op)) op_case_fail(c, "an op without users", "%s", op_case_findings(xir_network_diags(c->net)));

@@ -189,7 +189,13 @@ static size_t make_tags(maker *k, const flat_slot *slot, const xir_any *v, const
 }
 
 /* One slot of a table that is there. */
-typedef struct there { const flat_slot *slot; const xir_any *v, *tags; bool tag; uint32_t number; size_t at, bytes; } there;
+typedef struct there {
+    const flat_slot *slot;
+    const xir_any *v, *tags;
+    bool tag;
+    uint32_t number;
+    size_t at, bytes;
+} there;
 
 static size_t bytes_of(const there *t) {
     if (t->tag) return t->slot->kind == FLAT_UNION ? 1 : 4;
@@ -233,7 +239,8 @@ static size_t make_table(maker *k, const flat_table *as, const xir_map *map, con
     spot(m, path, ":", vtable);
     for (size_t i = 0; i < n; i++) {
         there *t = &fields[i];
-        named field = name_of("%s%s", t->slot->name.data, t->tag ? "_type" : ""), below = name_of("%s/%s", path, field.text);
+        named field = name_of("%s%s", t->slot->name.data, t->tag ? "_type" : ""),
+              below = name_of("%s/%s", path, field.text);
         set(m, vtable + 4 + 2 * t->number, t->at, 2);
         spot(m, path, name_of(".%s", field.text).text, table + t->at);
         spot(m, path, name_of(":%s", field.text).text, vtable + 4 + 2 * t->number);
@@ -368,7 +375,8 @@ xir_network *flat_read_bytes(xir_context *with, const void *data, size_t size, x
         return NULL;
     }
     if (size) memcpy((uint8_t *)(uintptr_t)whole->bytes, data, size);
-    xir_network *net = format_flat.read(&(format_reading){ .ctx = with, .name = XIR_STR("x.fb"),   .why = findings }, whole);
+    xir_network *net = format_flat.read(&(format_reading){ .ctx = with, .name = XIR_STR("x.fb"),   .why = findings },
+                                        whole);
     blob_release(whole);
     return net;
 }

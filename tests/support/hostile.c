@@ -2,10 +2,11 @@
 #include <stdio.h>
 #include "support/hostile.h"
 
-/* ---- numbers ---------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
 static int64_t extreme(void) {
-    static const int64_t numbers[] = { INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1, INT64_MAX / 2, INT64_MAX / 2 + 1, -2, -1000000, 0, 1,
+    static const int64_t numbers[] = { INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1, INT64_MAX / 2,
+                                       INT64_MAX / 2 + 1, -2, -1000000, 0, 1,
                                        INT64_C(1) << 62, INT64_C(1) << 32, INT64_C(1) << 31, UINT32_MAX, 3037000500, -(INT64_C(1) << 62) };
     return once_in(4) ? some_number() : numbers[chance(COUNT(numbers))];
 }
@@ -20,7 +21,8 @@ static int64_t small(const pool *p) {
 }
 
 static double some_real(bool wild) {
-    static const double reals[] = { 0, -0.0, 1, -1, 0.5, 2, 1e-5, 3.4e38, -3.4e38, 1e300, INFINITY, -INFINITY, NAN, 1e-320, 0x1p63, -0x1p63 };
+    static const double reals[] = { 0, -0.0, 1, -1, 0.5, 2, 1e-5, 3.4e38, -3.4e38, 1e300, INFINITY, -INFINITY, NAN,
+                                    1e-320, 0x1p63, -0x1p63 };
     return reals[chance(wild ? COUNT(reals) : 7)];
 }
 
@@ -29,15 +31,17 @@ static int64_t some_dim(const pool *p) {
     return once_in(12) ? -1 : once_in(20) ? 0 : p->dims[chance(COUNT(p->dims))];
 }
 
-/* ---- layouts ---------------------------------------------------------------------------------------------------------- */
+/* ---- layouts ---------------------------------------------------------------------------------------------------- */
 
 enum { MOST_RANK = 10 };
 
 /* A layout of `rank` dims; units are those of `dims` unless it is wild. */
 static const xir_layout *some_layout(const pool *p, const int64_t *dims, size_t rank) {
-    static const char *const common[][3] = { { "", "", "" }, { "C", "O", "*" }, { "NC", "IO", "**" }, { "NLC", "NCL", "LIO" },
+    static const char *const common[][3] = { { "", "", "" }, { "C", "O", "*" }, { "NC", "IO", "**" },
+                                             { "NLC", "NCL", "LIO" },
                                              { "NHWC", "NCHW", "HWIO" }, { "NDHWC", "NCDHW", "DHWIO" } };
-    static const char *const tiled[] = { "Cc32", "*Cc32", "N*Cc32", "NCHWc32", "*C**c32", "**C*c16", "***Cc8", "Oo32", "OIHWo32i32", "IOo16i32" };
+    static const char *const tiled[] = { "Cc32", "*Cc32", "N*Cc32", "NCHWc32", "*C**c32", "**C*c16", "***Cc8", "Oo32",
+                                         "OIHWo32i32", "IOo16i32" };
     char text[200];
     size_t at = 0;
     if (p->wild && once_in(4)) return once_in(3) ? NULL : some_layout(p, dims, chance(MOST_RANK + 1));
@@ -49,16 +53,18 @@ static const xir_layout *some_layout(const pool *p, const int64_t *dims, size_t 
         for (size_t i = 0; i < rank && at < sizeof text - 24; i++) {
             char letter = "NHWCDIOL****"[chance(12)];
             if (p->wild && letter != '*' && once_in(4)) {
-                at += (size_t)snprintf(text + at, sizeof text - at, "%c%lld", letter | 0x20, dims[i] > 0 ? (long long)dims[i] : 32);
+                at += (size_t)snprintf(text + at, sizeof text - at, "%c%lld", letter | 0x20,
+                                       dims[i] > 0 ? (long long)dims[i] : 32);
             } else text[at++] = letter;
         }
         text[at] = '\0';
     }
     form_error e;
-    return layout_make(&p->net->home, xir_str_of(text), 0, &e);   /* NULL if it is none: two letters alike and the like */
+    /* NULL if it is none: two letters alike and the like */
+    return layout_make(&p->net->home, xir_str_of(text), 0, &e);
 }
 
-/* ---- element types ------------------------------------------------------------------------------------------------------ */
+/* ---- element types ---------------------------------------------------------------------------------------------- */
 
 /* Runs of `count` items, alike or not. */
 static xir_runs some_runs(int64_t count, bool exp, xir_run room[3]) {
@@ -87,12 +93,15 @@ static const xir_type *some_quantized(const pool *p, const int64_t *dims, size_t
     if (p->wild && once_in(6)) scales = NULL;
     if (p->wild && once_in(6)) ratios = NULL;
     xir_i64s zero_points = { zeros, once_in(3) && count <= (int64_t)COUNT(zeros) ? (size_t)count : 0 };
-    const xir_quantized_type q = { { .cls = xir_class_find_decl(ctx, xir_quantized_type_class()) }, scales, zero_points, storage, expressed };
-    const xir_normalized_type n = { { .cls = xir_class_find_decl(ctx, xir_normalized_type_class()) }, ratios, storage, expressed };
-    const xir_normalized_quantized_type nq = { { .cls = xir_class_find_decl(ctx, xir_normalized_quantized_type_class()) }, ratios, scales,
-                                               zero_points, storage, expressed };
-    const xir_calibrated_type c = { .head = { .cls = xir_class_find_decl(ctx, xir_calibrated_type_class()) }, .storage_dtype = storage,
-                                    .expressed_dtype = expressed };
+    const xir_quantized_type q = { { .cls = xir_class_find_decl(ctx, xir_quantized_type_class()) }, scales, zero_points,
+                                   storage, expressed };
+    const xir_normalized_type n = { { .cls = xir_class_find_decl(ctx, xir_normalized_type_class()) }, ratios, storage,
+                                    expressed };
+    const xir_normalized_quantized_type nq =
+        { { .cls = xir_class_find_decl(ctx, xir_normalized_quantized_type_class()) }, ratios, scales,
+          zero_points, storage, expressed };
+    const xir_calibrated_type c = { .head = { .cls = xir_class_find_decl(ctx, xir_calibrated_type_class()) },
+                                    .storage_dtype = storage, .expressed_dtype = expressed };
     const xir_object *const all[] = { &q.head, &q.head, &n.head, &nq.head, &c.head };
     return (const xir_type *)home_intern(h, all[chance(COUNT(all))]);
 }
@@ -111,13 +120,14 @@ static const xir_type *any_plain(pool *p) {
 static const xir_type *some_element(pool *p, const int64_t *dims, size_t rank) {
     if (p->wild && once_in(20)) return NULL;
     if (p->wild && once_in(20)) {
-        return (const xir_type *)home_intern(&p->net->home, &(xir_object){ .cls = class_opaque(ctx, XIR_STR("some::Type"), false) });
+        return (const xir_type *)home_intern(&p->net->home,
+                                             &(xir_object){ .cls = class_opaque(ctx, XIR_STR("some::Type"), false) });
     }
     if (once_in(6)) return some_quantized(p, dims, rank);
     return once_in(8) ? any_plain(p) : p->elements[chance(COUNT(p->elements))];
 }
 
-/* ---- tensor types ------------------------------------------------------------------------------------------------------- */
+/* ---- tensor types ----------------------------------------------------------------------------------------------- */
 
 /* Over one or two dims whose product is known; wild: over anything, with another total. */
 static const xir_distr *some_distr(const pool *p, const int64_t *dims, size_t rank) {
@@ -136,7 +146,8 @@ static const xir_distr *some_distr(const pool *p, const int64_t *dims, size_t ra
     int64_t valid = total > 1 && once_in(2) ? 1 + (int64_t)chance((uint64_t)total - 1) : total;
     if (valid > 0) runs[m++] = (xir_run){ .end = valid, .m = 1 };
     if (total > valid) runs[m++] = (xir_run){ .end = total, .m = 0 };
-    return distr_make(&p->net->home, (xir_i64s){ axes, n }, (xir_runs){ runs, m }, once_in(8) ? XIR_UVALUE_NONE : XIR_UVALUE_ZERO, false);
+    return distr_make(&p->net->home, (xir_i64s){ axes, n }, (xir_runs){ runs, m }, once_in(8) ? XIR_UVALUE_NONE
+                      : XIR_UVALUE_ZERO, false);
 }
 
 static const xir_type *some_type(pool *p) {
@@ -159,7 +170,9 @@ static const xir_type *some_type(pool *p) {
     return type_tensor(&p->net->home, element, layout, (xir_i64s){ dims, rank }, (xir_refs){ distrs, n });
 }
 
-static void ignore_fault(void *user, const char *where, const char *sentence) { (void)user, (void)where, (void)sentence; }
+static void ignore_fault(void *user, const char *where, const char *sentence) {
+    (void)user, (void)where, (void)sentence;
+}
 
 static bool layout_is_sound(const xir_layout *layout) {
     fault_sink sink = { ignore_fault, NULL, 0 };
@@ -203,7 +216,7 @@ static bool says_what_is_known(const xir_type *type) {
 
 static bool is_sound(const xir_type *type) { return type_is_sound(type) && says_what_is_known(type); }
 
-/* ---- the pool ----------------------------------------------------------------------------------------------------------- */
+/* ---- the pool --------------------------------------------------------------------------------------------------- */
 
 static void fill_small(void *user, size_t i, void *out) {
     const pool *p = user;
@@ -237,7 +250,8 @@ void pool_begin(pool *p) {
     *p = (pool){ .net = new_net(), .rank = chance(6) };
     for (size_t i = 0; i < COUNT(p->dims); i++) p->dims[i] = tame[chance(COUNT(tame))];
     if (once_in(2)) p->dims[1] = p->dims[2] = p->dims[0];
-    for (size_t i = 0; i < COUNT(p->elements); i++) p->elements[i] = once_in(3) ? any_plain(p) : type_float(&p->net->home, XIR_FLOAT_FP32);
+    for (size_t i = 0; i < COUNT(p->elements); i++)
+        p->elements[i] = once_in(3) ? any_plain(p) : type_float(&p->net->home, XIR_FLOAT_FP32);
     if (once_in(3)) p->elements[2] = type_integer(&p->net->home, true, 64);
 
     const xir_type *types[POOL_VALUES];
@@ -255,7 +269,8 @@ void pool_begin(pool *p) {
         const xir_type *type = some_type(p);
         if (!p->wild && once_in(2)) {   /* lists of numbers, single numbers */
             int64_t dim = once_in(2) ? 1 : p->dims[chance(COUNT(p->dims))];
-            const xir_type *element = once_in(2) ? type_integer(&p->net->home, true, 64) : p->elements[chance(COUNT(p->elements))];
+            const xir_type *element = once_in(2) ? type_integer(&p->net->home, true, 64)
+                : p->elements[chance(COUNT(p->elements))];
             type = type_tensor(&p->net->home, element, NULL, (xir_i64s){ &dim, chance(4) != 0 }, (xir_refs){ 0 });
         }
         if (!type) type = p->elements[0];   /* Params have one */
@@ -282,7 +297,7 @@ xir_value *pool_value(pool *p, bool *sound) {
     return i < POOL_VALUES ? p->values[i] : p->params[i - POOL_VALUES];
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------------------------- */
+/* ---- bodies ----------------------------------------------------------------------------------------------------- */
 
 static void *block(pool *p, size_t size) {
     assert_true(p->n_blocks < POOL_BLOCKS);
@@ -303,7 +318,8 @@ static size_t some_length(const pool *p) {
 }
 
 static xir_str some_text(pool *p) {
-    static const char *const texts[] = { "", "ij,jk->ik", "bij,bjk->bik", "...ij,...jk->...ik", "i,i->", "ij->ji", "ii->i", "ab,cd", "->", ",,,", "a->b" };
+    static const char *const texts[] = { "", "ij,jk->ik", "bij,bjk->bik", "...ij,...jk->...ik", "i,i->", "ij->ji",
+                                         "ii->i", "ab,cd", "->", ",,,", "a->b" };
     if (!once_in(3)) return xir_str_of(texts[chance(COUNT(texts))]);
     size_t size = chance(once_in(10) ? 3000 : 24);
     char *data = block(p, size);
@@ -350,11 +366,13 @@ static const xir_object *some_object(pool *p, const xir_class *of) {
     if (of == ctx->types[CLASS_int_imm]) return some_scalar(p, 0);
     if (of == ctx->types[CLASS_float_imm]) return some_scalar(p, 1);
     if (of == ctx->types[CLASS_scalar]) return some_scalar(p, chance(3));
-    if (of == ctx->types[CLASS_scalar_type] || of == ctx->types[CLASS_type]) return (const xir_object *)some_element(p, dims, rank);
+    if (of == ctx->types[CLASS_scalar_type] || of == ctx->types[CLASS_type])
+        return (const xir_object *)some_element(p, dims, rank);
     if (of == ctx->types[CLASS_scales]) {
         bool exp = once_in(2);
         int64_t count = p->wild ? extreme() & INT64_MAX : small(p) & 31;
-        return (const xir_object *)scales_make(&p->net->home, exp, some_runs(count, exp, room), p->wild ? extreme() : -1);
+        return (const xir_object *)scales_make(&p->net->home, exp, some_runs(count, exp, room),
+                                               p->wild ? extreme() : -1);
     }
     if (of == xir_class_find_decl(ctx, xir_aligned_unit_class())) return some_unit(p);
     if (of) fail_msg("nothing makes a %s: teach tests/support/hostile.c", of->key.data);

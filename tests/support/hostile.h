@@ -14,8 +14,10 @@ typedef struct pool {
     int64_t         dims[3];
     size_t          rank;            /* that most tame types have                   */
     xir_value      *values[POOL_VALUES], *params[POOL_PARAMS];
-    bool            sound[POOL_VALUES + POOL_PARAMS];   /* nothing is wrong with the type, as validate says, and arrays fit */
-    void           *blocks[POOL_BLOCKS];                /* each list of a body is a block of just its size                  */
+    /* nothing is wrong with the type, as validate says, and arrays fit */
+    bool            sound[POOL_VALUES + POOL_PARAMS];
+    /* each list of a body is a block of just its size                  */
+    void           *blocks[POOL_BLOCKS];
     size_t          n_blocks;
     bool            wild;            /* of the thing that is being made             */
     bool            body_sound;      /* of the last body: all types in it           */

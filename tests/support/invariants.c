@@ -32,12 +32,15 @@ static void *must(void *memory) {
 
 static const char *meet(family *f, xir_op *op, const xir_op *parent) {
     if (op->net != f->net) return wrong("op %" PRId64 " says it is another network's", op->id);
-    if (op->slot >= f->net->n_slots) return wrong("slot %" PRIu32 " of op %" PRId64 " is past the end", op->slot, op->id);
+    if (op->slot >= f->net->n_slots)
+        return wrong("slot %" PRIu32 " of op %" PRId64 " is past the end", op->slot, op->id);
     if (f->slots[op->slot]) return wrong("slot %" PRIu32 " is met twice", op->slot);
     f->slots[op->slot] = 1;
     if (op->flags & OP_ERASED) return wrong("op %" PRId64 " is there and erased", op->id);
-    if (!!(op->flags & OP_PLACED) == (parent != NULL)) return wrong("op %" PRId64 ": placed is the contrary of child", op->id);
-    if (!!(op->flags & OP_CHILD) != (parent != NULL)) return wrong("op %" PRId64 ": a child says so, others don't", op->id);
+    if (!!(op->flags & OP_PLACED) == (parent != NULL))
+        return wrong("op %" PRId64 ": placed is the contrary of child", op->id);
+    if (!!(op->flags & OP_CHILD) != (parent != NULL))
+        return wrong("op %" PRId64 ": a child says so, others don't", op->id);
     if (xir_op_parent(op) != parent) return wrong("op %" PRId64 " names another parent", op->id);
     if (!op->attrs || !op->name || !op->target || !op->cls) return wrong("op %" PRId64 " is not complete", op->id);
     if (f->n == f->room) {
@@ -76,7 +79,7 @@ static bool belongs(const family *f, const xir_op *op) {
     return op->net == f->net && op->slot < f->net->n_slots && f->slots[op->slot];
 }
 
-/* ---- uses --------------------------------------------------------------------------------------------------------- */
+/* ---- uses ------------------------------------------------------------------------------------------------------- */
 
 /* Every use of a list is an input position of its user; counts those of users that belong. */
 static const char *walk_uses(const family *f, const xir_value *v, size_t *total) {
@@ -85,7 +88,8 @@ static const char *walk_uses(const family *f, const xir_value *v, size_t *total)
     for (const xir_use *u = v->uses; u; link = &u->next, u = u->next) {
         if (n++ > 10000000) return wrong("the uses of value %" PRId64 " go round", v->id);
         if (u->value != v) return wrong("a use of value %" PRId64 " says another value", v->id);
-        if (u->link != (xir_use **)(uintptr_t)link) return wrong("a use of value %" PRId64 " does not point back", v->id);
+        if (u->link != (xir_use **)(uintptr_t)link)
+            return wrong("a use of value %" PRId64 " does not point back", v->id);
         const xir_op *user = u->user;
         if (user->net != f->net) return wrong("value %" PRId64 " is used in another network", v->id);
         if (user->flags & OP_ERASED) return wrong("value %" PRId64 " is used by an op that is erased", v->id);
@@ -106,12 +110,15 @@ static const char *check_inputs_of(const family *f, const xir_op *op, size_t *to
             if (u->next || u->link) return wrong("absent input %" PRIu32 " of op %" PRId64 " is in a list", i, op->id);
             continue;
         }
-        if (value_net(u->value) != f->net) return wrong("input %" PRIu32 " of op %" PRId64 " is another network's", i, op->id);
+        if (value_net(u->value) != f->net)
+            return wrong("input %" PRIu32 " of op %" PRId64 " is another network's", i, op->id);
         const xir_op *maker = u->value->producer;
         if (maker && (u->value < maker->outputs || u->value >= maker->outputs + maker->n_outputs)) {
-            return wrong("input %" PRIu32 " of op %" PRId64 " is an output that op %" PRId64 " has no more", i, op->id, maker->id);
+            return wrong("input %" PRIu32 " of op %" PRId64 " is an output that op %" PRId64 " has no more", i,
+                         op->id, maker->id);
         }
-        if (maker && maker->flags & OP_ERASED) return wrong("input %" PRIu32 " of op %" PRId64 " is an erased op's", i, op->id);
+        if (maker && maker->flags & OP_ERASED)
+            return wrong("input %" PRIu32 " of op %" PRId64 " is an erased op's", i, op->id);
         /* It is in the list of its value: what points here is the head, or a use of the same value. */
         if (*u->link != u) return wrong("input %" PRIu32 " of op %" PRId64 " is not linked", i, op->id);
         ++*total;
@@ -126,7 +133,8 @@ static const char *check_uses_both_ways(const family *f) {
         const xir_op *op = f->ops[i];
         why = check_inputs_of(f, op, &fed);
         for (uint32_t k = 0; k < op->n_outputs && !why; k++) {
-            if (op->outputs[k].producer != op) why = wrong("output %" PRIu32 " of op %" PRId64 " says another maker", k, op->id);
+            if (op->outputs[k].producer != op)
+                why = wrong("output %" PRIu32 " of op %" PRId64 " says another maker", k, op->id);
             else why = walk_uses(f, &op->outputs[k], &listed);
         }
         /* Values without a maker, and outputs of ops that are not placed, are only met here. */
@@ -140,7 +148,7 @@ static const char *check_uses_both_ways(const family *f) {
     return fed == listed + orphans ? NULL : wrong("%zu inputs are fed, the lists have %zu", fed, listed + orphans);
 }
 
-/* ---- ids ------------------------------------------------------------------------------------------------------------ */
+/* ---- ids -------------------------------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -199,7 +207,8 @@ static const char *check_tables(family *f, bool ask) {
         if (!v || !v->producer) continue;
         const xir_op *op = v->producer;
         if (op->flags & OP_ERASED) why = wrong("value %" PRId64 " of an erased op is found by its id", v->id);
-        else if (v < op->outputs || v >= op->outputs + op->n_outputs) why = wrong("value %" PRId64 " is found and not there", v->id);
+        else if (v < op->outputs || v >= op->outputs + op->n_outputs)
+            why = wrong("value %" PRId64 " is found and not there", v->id);
     }
     for (size_t i = 0; i < f->n && !why; i++) {
         const xir_op *op = f->ops[i];
@@ -210,18 +219,20 @@ static const char *check_tables(family *f, bool ask) {
         }
     }
     for (xir_value *v = net->all_params; v && !why; v = v->more->params->next) {
-        if (v->id >= 0 && xir_network_value_by_id(net, v->id) != v) why = wrong("Params %" PRId64 " are not found by id", v->id);
+        if (v->id >= 0 && xir_network_value_by_id(net, v->id) != v)
+            why = wrong("Params %" PRId64 " are not found by id", v->id);
     }
     return why;
 }
 
-/* ---- Params, positions ------------------------------------------------------------------------------------------------ */
+/* ---- Params, positions ------------------------------------------------------------------------------------------ */
 
 typedef struct params_walk { const family *f; char *met; const char *why; } params_walk;
 
 static bool visit_params(void *user, xir_value *v) {
     params_walk *w = user;
-    if (!value_is_params(v) || v->more->net != w->f->net) w->why = wrong("an attribute has what is no Params of the network");
+    if (!value_is_params(v) || v->more->net != w->f->net)
+        w->why = wrong("an attribute has what is no Params of the network");
     else if (v->id < 0) w->why = wrong("Params in use have no id: %" PRId64, v->id);
     else w->met[value_params(v)->number] |= 2;
     return !w->why;
@@ -234,7 +245,8 @@ static const char *check_params_of(const family *f) {
     for (const xir_value *v = net->all_params; v && !w.why; v = v->more->params->next, n++) {
         uint32_t number = v->more->params->number;
         if (v->producer) w.why = wrong("Params %" PRId64 " have a maker", v->id);
-        else if (number >= net->n_params || w.met[number]) w.why = wrong("number %" PRIu32 " of Params is met twice", number);
+        else if (number >= net->n_params || w.met[number])
+            w.why = wrong("number %" PRIu32 " of Params is met twice", number);
         else w.met[number] = 1;
     }
     if (!w.why && n != net->n_params) w.why = wrong("%zu Params are there, %" PRIu32 " are counted", n, net->n_params);
@@ -247,7 +259,8 @@ static const char *check_params_of(const family *f) {
         if (!w.why) op_walk_attr_params(op, visit_params, &w);
     }
     for (size_t i = 0; i < net->n_params; i++) used += w.met[i] >> 1;
-    if (!w.why && used != xir_network_params(net, NULL, 0)) w.why = wrong("%zu Params are in use, the network says otherwise", used);
+    if (!w.why && used != xir_network_params(net, NULL, 0))
+        w.why = wrong("%zu Params are in use, the network says otherwise", used);
     free(w.met);
     return w.why;
 }
@@ -256,7 +269,8 @@ static const char *check_index(const family *f) {
     const xir_network *net = f->net;
     int64_t i = 0, n = (int64_t)net->n_ops;
     for (xir_op *op = net->first; op; op = op->next, i++) {
-        if (xir_network_index_of(net, op) != i) return wrong("op %" PRId64 " is not found at its position %" PRId64, op->id, i);
+        if (xir_network_index_of(net, op) != i)
+            return wrong("op %" PRId64 " is not found at its position %" PRId64, op->id, i);
         if (xir_network_op_at(net, i) != op || xir_network_op_at(net, i - n) != op) {
             return wrong("at position %" PRId64 " another op is found", i);
         }

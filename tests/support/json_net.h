@@ -66,8 +66,8 @@ static inline void check_same(const char *a, size_t n, const char *b, size_t m) 
     while (i < n && i < m && a[i] == b[i]) i++;
     if (i == n && i == m) return;
     size_t from = i > 60 ? i - 60 : 0;
-    fprintf(stderr, "differ from byte %zu of %zu and %zu:\n  %.*s\n  %.*s\n", i, n, m, (int)(n - from > 160 ? 160 : n - from), a + from,
-            (int)(m - from > 160 ? 160 : m - from), b + from);
+    fprintf(stderr, "differ from byte %zu of %zu and %zu:\n  %.*s\n  %.*s\n", i, n, m,
+            (int)(n - from > 160 ? 160 : n - from), a + from, (int)(m - from > 160 ? 160 : m - from), b + from);
     assert_true(false);
 }
 
@@ -87,19 +87,24 @@ static inline void check_round(const char *text, size_t size) {
 
 /* ---- by hand ----------------------------------------------------------------------------------------------- */
 
-#define FP32(shape) "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(NHWC)\"," \
+#define FP32(                                                                                                          \
+    shape) "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(NHWC)\","    \
                     "\"merged_distrs\":[],\"shape\":[" shape "]}"
-#define VALUE(id, shape) "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":" FP32(shape) ",\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{}," \
+#define VALUE(id, shape) "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":" FP32(                                      \
+    shape) ",\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},"                                                          \
                          "\"v_id\":" id "}"
 #define PARAM(id, shape) "{\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Params\",\"dtype\":" FP32(shape) \
                          ",\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":" id "}"
 #define INPUT_OP "{\"_type_key\":\"icraft::xir::Input\",\"compile_target\":\"@hostt\",\"inputs\":[],\"name\":\"\",\"op_id\":0," \
                  "\"outputs\":[" VALUE("0", "1,2,2,3") "],\"tags\":{}}"
-#define RELU_OP "{\"_type_key\":\"icraft::xir::ReLU\",\"alpha\":0.0,\"compile_target\":\"@hostt\",\"inputs\":[" VALUE("0", "1,2,2,3") \
+#define RELU_OP "{\"_type_key\":\"icraft::xir::ReLU\",\"alpha\":0.0,\"compile_target\":\"@hostt\",\"inputs\":[" VALUE( \
+    "0", "1,2,2,3")                                                                                                    \
                 "],\"max_value\":\"inf\",\"name\":\"r\",\"op_id\":1,\"outputs\":[" VALUE("1", "1,2,2,3") "],\"tags\":{},\"threshold\":0.0}"
-#define OUTPUT_OP "{\"_type_key\":\"icraft::xir::Output\",\"compile_target\":\"@hostt\",\"inputs\":[" VALUE("1", "1,2,2,3") \
+#define OUTPUT_OP "{\"_type_key\":\"icraft::xir::Output\",\"compile_target\":\"@hostt\",\"inputs\":[" VALUE(           \
+    "1", "1,2,2,3")                                                                                                    \
                   "],\"name\":\"\",\"op_id\":2,\"outputs\":[],\"tags\":{}}"
-#define NETWORK_OF(version, ops) "{\"_type_key\":\"icraft::xir::Network\",\"ai_target\":\"@buyit\",\"framework_kind\":\"PYTORCH\"," \
+#define NETWORK_OF(                                                                                                    \
+    version, ops) "{\"_type_key\":\"icraft::xir::Network\",\"ai_target\":\"@buyit\",\"framework_kind\":\"PYTORCH\","   \
     "\"framework_version\":\"1.9\",\"icraft_version\":\"v3.33.1\",\"icraft_xir_version\":\"" version "\",\"name\":\"n\",\"ops\":[" ops \
     "],\"params_bytes\":0,\"params_md5\":\"d41d8cd98f00b204e9800998ecf8427e\",\"tags\":{}}"
 #define SMALL NETWORK_OF("3.33.1.0", INPUT_OP "," RELU_OP "," OUTPUT_OP)
@@ -109,7 +114,8 @@ static inline void check_round(const char *text, size_t size) {
 static inline bool now_and_then(uint64_t n) { return chance(n) == 0; }
 
 static inline void random_text(paper *p) {
-    static const char *const parts[] = { "a", "conv", "x y", "\\\"", "\\\\", "\\n", "\\u0001", "\\u001f", "\xC3\xA9", "\xE4\xB8\xAD",
+    static const char *const parts[] = { "a", "conv", "x y", "\\\"", "\\\\", "\\n", "\\u0001", "\\u001f", "\xC3\xA9",
+                                         "\xE4\xB8\xAD",
                                          "\xF0\x9F\x98\x80", "/", "~", "@", "\x7F", "0123456789abcdef0123456789abcdef" };
     put(p, "\"");
     for (uint64_t n = chance(4); n > 0; n--) put(p, "%s", parts[chance(sizeof parts / sizeof parts[0])]);
@@ -117,7 +123,8 @@ static inline void random_text(paper *p) {
 }
 
 static inline void random_number(paper *p) {
-    static const char *const numbers[] = { "0", "1", "-1", "7", "255", "-9223372036854775808", "9223372036854775807", "9223372036854775808",
+    static const char *const numbers[] = { "0", "1", "-1", "7", "255", "-9223372036854775808", "9223372036854775807",
+                                           "9223372036854775808",
                                            "18446744073709551615", "0.0", "-0.0", "0.5", "1.0", "1e-05", "1e+16", "0.1",
                                            "1.2345678901234568e+17", "5e-324", "1.7976931348623157e+308", "100000000000000.0" };
     put(p, "%s", numbers[chance(sizeof numbers / sizeof numbers[0])]);
@@ -162,7 +169,8 @@ static inline void random_tags(paper *p) {
 }
 
 static inline void random_element(paper *p) {
-    static const char *const forms[] = { "@fp(32)", "@fp(16)", "@bf(16)", "@sint(8)", "@uint(8)", "@uint(12)", "@bool", "@tf(32)" };
+    static const char *const forms[] = { "@fp(32)", "@fp(16)", "@bf(16)", "@sint(8)", "@uint(8)", "@uint(12)", "@bool",
+                                         "@tf(32)" };
     switch (chance(8)) {
     case 0:
         put(p, "{\"_type_key\":\"icraft::xir::QuantizedType\",\"expressed_dtype\":\"@fp(32)\",\"scale\":\"@scales([axis=-1]4*0.5,%d*0.1)\","
@@ -190,14 +198,16 @@ static inline void random_type(paper *p) {
     put(p, "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":");
     random_element(p);
     put(p, ",\"layout\":\"@layout(%s)\"", now_and_then(3) ? "NCHWc32" : "NHWC");
-    if (!now_and_then(30)) put(p, ",\"merged_distrs\":[%s]", now_and_then(5) ? "\"@merged_distr([1, 4]^ZERO:{v:[0, 1), u:[1, 9)})\"" : "");
+    if (!now_and_then(30))
+        put(p, ",\"merged_distrs\":[%s]", now_and_then(5) ? "\"@merged_distr([1, 4]^ZERO:{v:[0, 1), u:[1, 9)})\"" : "");
     put(p, ",\"shape\":[1,%d,%d,3]", (int)chance(3) * 100 + 1, (int)chance(3) + 1);
     if (now_and_then(30)) put(p, ",\"zzz\":[1,{\"a\":null}]");
     put(p, "}");
 }
 
 static inline void random_value(paper *p, bool constant, int64_t id) {
-    static const char *const places[] = { "@hostm", "@hostm", "@hostm", "@ocm(1234)", "@etm(36299968)", "@chunk(1234@100)" };
+    static const char *const places[] = { "@hostm", "@hostm", "@hostm", "@ocm(1234)", "@etm(36299968)",
+                                          "@chunk(1234@100)" };
     put(p, "{");
     if (constant) put(p, "\"_allow_no_data\":%s,", now_and_then(4) ? "true" : "false");
     put(p, "\"_type_key\":\"icraft::xir::%s\",\"dtype\":", constant ? "Params" : "Value");
@@ -271,7 +281,8 @@ static inline void put_id(rough *r) {
 static inline void put_outputs(rough *r) {
     paper *p = &r->text;
     put(p, ",\"outputs\":[");
-    for (uint64_t n = chance(now_and_then(6) ? 9 : 3), i = 0; i < n; i++) put(p, "%s%s", i ? "," : "", new_value(r, false));
+    for (uint64_t n = chance(now_and_then(6) ? 9 : 3), i = 0; i < n; i++)
+        put(p, "%s%s", i ? "," : "", new_value(r, false));
     put(p, "]");
 }
 
@@ -293,7 +304,8 @@ static inline void put_tags(paper *p) {
 
 /* A float attribute: what a float32 holds exactly, or in old files any double. */
 static inline void put_float(rough *r, const char *key) {
-    static const char *const reals[] = { "0.0", "1.0", "0.5", "-0.0", "\"inf\"", "\"-inf\"", "\"nan\"", "0.10000000149011612" };
+    static const char *const reals[] = { "0.0", "1.0", "0.5", "-0.0", "\"inf\"", "\"-inf\"", "\"nan\"",
+                                         "0.10000000149011612" };
     static const char *const doubles[] = { "4.8", "0.1", "3.14", "1e+300" };
     if (r->old && now_and_then(2)) put(&r->text, "\"%s\":%s", key, doubles[chance(4)]);
     else put(&r->text, "\"%s\":%s", key, reals[chance(8)]);
@@ -333,8 +345,8 @@ static inline void random_op(rough *r) {
         if (now_and_then(8)) put(p, "\"A\":1,");
         put(p, "\"_type_key\":\"icraft::xir::Conv2d\",");
         put_target(p);
-        put(p, ",\"cut_scale\":\"@scales([axis=-1]%s)\",\"dilation_height\":%d,\"dilation_width\":%" PRId64, now_and_then(2) ? "" : "3*0.5",
-            (int)chance(3), some_number());
+        put(p, ",\"cut_scale\":\"@scales([axis=-1]%s)\",\"dilation_height\":%d,\"dilation_width\":%" PRId64,
+            now_and_then(2) ? "" : "3*0.5", (int)chance(3), some_number());
         put_extra(p, "dimension");
         if (!now_and_then(4)) put(p, ",\"groups\":%" PRId64, some_number() | 2);
         put(p, ",");
@@ -428,7 +440,8 @@ static inline paper random_network(uint64_t most) {
     r.single = r.old || strcmp(version, "3.30.0.0") == 0;
     paper *p = &r.text;
     put(p, "{\"_type_key\":\"icraft::xir::Network\"");
-    if (r.single ? now_and_then(4) : !now_and_then(8)) put(p, ",\"ai_target\":%s", now_and_then(4) ? "null" : "\"@zhuget(330)\"");
+    if (r.single ? now_and_then(4) : !now_and_then(8))
+        put(p, ",\"ai_target\":%s", now_and_then(4) ? "null" : "\"@zhuget(330)\"");
     if (now_and_then(8)) put(p, ",\"extra\":{\"a\":[1,2.5,\"x\"]}");
     put(p, ",\"framework_kind\":\"%s\"", now_and_then(4) ? "NNABLA" : "ONNX");
     if (!now_and_then(8)) put(p, ",\"framework_version\":\"1.9\"");

@@ -26,7 +26,8 @@ static inline orders some_orders(size_t n) {
 typedef struct member { const char *key, *value, *silent; } member;
 
 /* The map as it is written, and in one of the orders, some silent members left out. */
-static inline void put_map(paper *written, paper *other, const member *m, size_t n, const orders *o, const member *other_m) {
+static inline void put_map(paper *written, paper *other, const member *m, size_t n, const orders *o,
+                           const member *other_m) {
     const size_t *order = o->of[chance(ORDERS)];
     static const char *const blanks[] = { "", "", " ", "\n  " };
     const char *blank = blanks[chance(4)];
@@ -81,7 +82,8 @@ static inline void random_repeats(paper *written, paper *other) {
         member m[] = { { "_type_key", "\"icraft::xir::ReLU\"", NULL }, { "alpha", ONE_OF(reals), NULL },
                        { "compile_target", ONE_OF(targets), "\"@hostt\"" }, { "inputs", values[0][0].data, NULL },
                        { "max_value", ONE_OF(reals), NULL }, { "name", ONE_OF(names), "\"\"" }, { "op_id", op_id, NULL },
-                       { "outputs", values[1][0].data, NULL }, { "tags", ONE_OF(tags), "{}" }, { "threshold", ONE_OF(reals), NULL } };
+                       { "outputs", values[1][0].data, NULL }, { "tags", ONE_OF(tags), "{}" },
+                       { "threshold", ONE_OF(reals), NULL } };
         member n[10];
         memcpy(n, m, sizeof n);
         n[3].value = values[0][1].data;

@@ -4,7 +4,7 @@
 #include "moves.h"
 #include <xir/xir.h>
 
-/* ---- running ------------------------------------------------------------------------------------------------------ */
+/* ---- running ---------------------------------------------------------------------------------------------------- */
 
 struct moves moves;
 
@@ -28,14 +28,17 @@ void moves_end(void) {
 }
 
 typedef union any_attrs {
-    xir_slice_attrs slice; xir_split_attrs split; xir_unstack_attrs unstack; xir_roll_attrs roll; xir_swap_order_attrs swap;
-    xir_pad_attrs pad; xir_concat_attrs concat; xir_stack_attrs stack; xir_transpose_attrs transpose; xir_squeeze_attrs squeeze;
+    xir_slice_attrs slice; xir_split_attrs split; xir_unstack_attrs unstack; xir_roll_attrs roll;
+    xir_swap_order_attrs swap;
+    xir_pad_attrs pad; xir_concat_attrs concat; xir_stack_attrs stack; xir_transpose_attrs transpose;
+    xir_squeeze_attrs squeeze;
     xir_expand_attrs expand; xir_tile_attrs tile; xir_reshape_attrs reshape; xir_channel_shuffle_attrs shuffle;
     xir_pixel_shuffle_attrs pixel;
 } any_attrs;
 
 static const xir_class_decl *attrs_of(const move_case *c, any_attrs *a) {
-    const xir_i64s x = { c->a.data, c->a.size }, y = { c->b.data, c->b.size }, z = { c->c.data, c->c.size }, null = { NULL, 0 };
+    const xir_i64s x = { c->a.data, c->a.size }, y = { c->b.data, c->b.size }, z = { c->c.data, c->c.size },
+                   null = { NULL, 0 };
     const int64_t n = c->number;
     const xir_scalar *zero = xir_scalar_int(moves.ctx, 0);
 #define WITH(id, member, ...) a->member = (xir_##id##_attrs){ __VA_ARGS__ }; return xir_##id##_class()
@@ -95,7 +98,7 @@ void move_describe_type(const char *what, const xir_type *type) {
     xir_text_free(&text);
 }
 
-/* ---- cases by chance ---------------------------------------------------------------------------------------------- */
+/* ---- cases by chance -------------------------------------------------------------------------------------------- */
 
 static shape some_shape(size_t rank) {
     shape s = { .rank = rank };
@@ -191,7 +194,8 @@ move_case move_by_chance(move_kind kind) {
     case SQUEEZE:
         for (size_t k = 0; k < rank; k++) {
             if (chance(2)) in->dim[k] = 1;
-            if (in->dim[k] == 1 && chance(2)) c.a.data[c.a.size++] = chance(2) ? (int64_t)k : (int64_t)k - (int64_t)rank;
+            if (in->dim[k] == 1 && chance(2))
+                c.a.data[c.a.size++] = chance(2) ? (int64_t)k : (int64_t)k - (int64_t)rank;
         }
         if (!chance(20)) c.a.data[c.a.size++] = some_axis(rank);
         break;

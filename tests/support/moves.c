@@ -189,7 +189,8 @@ void shape_index(const shape *s, int64_t n, int64_t *index) {
     for (size_t k = s->rank; k-- > 0; n /= s->dim[k]) index[k] = n % s->dim[k];
 }
 
-bool move_source(const move_case *c, const shape *out, size_t part, const int64_t *index, size_t *input, int64_t *from) {
+bool move_source(const move_case *c, const shape *out, size_t part, const int64_t *index, size_t *input,
+                 int64_t *from) {
     const shape *in = c->in;
     size_t rank = in->rank;
     int64_t axis = c->number, room[64];

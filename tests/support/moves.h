@@ -25,7 +25,7 @@ typedef struct move_case {
     bool      null_list;
 } move_case;
 
-/* ---- the second implementation ------------------------------------------------------------------------------------ */
+/* ---- the second implementation ---------------------------------------------------------------------------------- */
 
 int64_t shape_elements(const shape *s);
 /* Row-major: the number of an index and back. */
@@ -41,9 +41,10 @@ size_t  move_picked(int64_t begin, int64_t end, int64_t stride, int64_t n, int64
 bool    move_shapes(const move_case *c, const shape *in, shape *out, size_t *n_out);
 /* Which element of which input stands at an index of an output; false: a new one, its index negative in the dims
  * that are padded there. */
-bool    move_source(const move_case *c, const shape *out, size_t part, const int64_t *index, size_t *input, int64_t *from);
+bool    move_source(const move_case *c, const shape *out, size_t part, const int64_t *index, size_t *input,
+                    int64_t *from);
 
-/* ---- the library's -------------------------------------------------------------------------------------------------- */
+/* ---- the library's ---------------------------------------------------------------------------------------------- */
 
 /* A context for a chunk of cases, since types pile up; the inputs, and what the op is compiled for (NULL: the host). */
 extern struct moves {
@@ -61,9 +62,11 @@ xir_status move_run(const move_case *c, const xir_type *const *types, xir_infer 
 void move_describe(const move_case *c);
 void move_describe_type(const char *what, const xir_type *type);
 
-/* ---- chance ----------------------------------------------------------------------------------------------------------- */
+/* ---- chance ----------------------------------------------------------------------------------------------------- */
 
-static inline int64_t between(int64_t least, int64_t most) { return least + (int64_t)chance((uint64_t)(most - least + 1)); }
+static inline int64_t between(int64_t least, int64_t most) {
+    return least + (int64_t)chance((uint64_t)(most - least + 1));
+}
 /* 0 to n - 1 in some order. */
 void      move_shuffled(list *l, size_t n);
 /* A case that mostly has outputs. */

@@ -38,7 +38,8 @@ void pack_head(paper *out, char what, uint64_t n, int longer) {
 }
 
 void pack_uinteger(paper *out, uint64_t v, int longer) {
-    int least = v < 128 ? -1 : v <= UINT8_MAX ? 0 : v <= UINT16_MAX ? 1 : v <= UINT32_MAX ? 2 : 3, form = form_of(least, longer, 3);
+    int least = v < 128 ? -1 : v <= UINT8_MAX ? 0 : v <= UINT16_MAX ? 1 : v <= UINT32_MAX ? 2 : 3,
+        form = form_of(least, longer, 3);
     if (form < 0) put_byte(out, (unsigned)v);
     else put_wide(out, 0xCCu + (unsigned)form, v, 1 << form);
 }

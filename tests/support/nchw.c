@@ -1,7 +1,7 @@
 #include "support/nchw.h"
 #include <stdio.h>
 
-/* ---- building -------------------------------------------------------------------------------------------------------- */
+/* ---- building --------------------------------------------------------------------------------------------------- */
 
 static xir_network *net_of(const xir_value *x) { return xir_value_network(x); }
 static xir_at end_of(const xir_value *x)       { return xir_at_end(net_of(x)); }
@@ -18,7 +18,8 @@ static xir_value *only(xir_op *op, const xir_network *net, const char *name) {
 
 static const xir_type *tensor(const char *letters, const int64_t *dims, size_t rank) {
     const xir_type *element = xir_type_float(ctx, XIR_FLOAT_FP32);
-    return letters ? xir_type_tensor_text(ctx, element, letters, dims, rank) : xir_type_tensor(ctx, element, NULL, dims, rank);
+    return letters ? xir_type_tensor_text(ctx, element, letters, dims, rank)
+           : xir_type_tensor(ctx, element, NULL, dims, rank);
 }
 
 xir_value *nchw_begin(xir_network **net, const int64_t *dims, size_t rank) {
@@ -79,17 +80,20 @@ xir_value *nchw_conv(xir_value *x, int64_t channels, int64_t k, const char *name
     if (rank_of(x) == 3) {
         xir_conv1d_attrs a = xir_conv1d_init();
         a.pad_left = a.pad_right = pad;
-        return back(xir_add_conv1d(end_of(x), (xir_conv1d_in){ last, PARAMS(net, weights, "LIO", k, in, channels), b }, &a), net, name);
+        return back(xir_add_conv1d(end_of(x), (xir_conv1d_in){ last, PARAMS(net, weights, "LIO", k, in, channels), b },
+                                   &a), net, name);
     }
     if (rank_of(x) == 5) {
         xir_conv3d_attrs a = xir_conv3d_init();
         a.pad_front = a.pad_back = a.pad_top = a.pad_bottom = a.pad_left = a.pad_right = pad;
-        return back(xir_add_conv3d(end_of(x), (xir_conv3d_in){ last, PARAMS(net, weights, "DHWIO", k, k, k, in, channels), b }, &a),
-                    net, name);
+        return back(xir_add_conv3d(end_of(x),
+                                   (xir_conv3d_in){ last, PARAMS(net, weights, "DHWIO", k, k, k, in, channels), b },
+                                   &a), net, name);
     }
     xir_conv2d_attrs a = xir_conv2d_init();
     a.pad_top = a.pad_bottom = a.pad_left = a.pad_right = pad;
-    return back(xir_add_conv2d(end_of(x), (xir_conv2d_in){ last, PARAMS(net, weights, "HWIO", k, k, in, channels), b }, &a), net, name);
+    return back(xir_add_conv2d(end_of(x), (xir_conv2d_in){ last, PARAMS(net, weights, "HWIO", k, k, in, channels), b },
+                               &a), net, name);
 }
 
 xir_value *nchw_pool(xir_value *x, const char *name) {
@@ -119,8 +123,12 @@ xir_value *nchw_batch_norm(xir_value *x, const char *name) {
     return back(xir_add_batch_norm2d(end_of(x), (xir_batch_norm2d_in){ channels_behind(x) }, &a), net_of(x), name);
 }
 
-xir_value *relu_of(xir_value *x, const char *name)    { return only(xir_add_relu(end_of(x), (xir_relu_in){ x }, NULL), net_of(x), name); }
-xir_value *sigmoid_of(xir_value *x, const char *name) { return only(xir_add_sigmoid(end_of(x), (xir_sigmoid_in){ x }, NULL), net_of(x), name); }
+xir_value *relu_of(xir_value *x, const char *name) {
+    return only(xir_add_relu(end_of(x), (xir_relu_in){ x }, NULL), net_of(x), name);
+}
+xir_value *sigmoid_of(xir_value *x, const char *name) {
+    return only(xir_add_sigmoid(end_of(x), (xir_sigmoid_in){ x }, NULL), net_of(x), name);
+}
 xir_value *add_of(xir_value *a, xir_value *b, const char *name) {
     return only(xir_add_add(end_of(a), (xir_add_in){ a, b }, NULL), net_of(a), name);
 }
@@ -154,7 +162,7 @@ size_t count_of(const xir_network *net, const xir_class_decl *decl) {
     return n;
 }
 
-/* ---- proof ------------------------------------------------------------------------------------------------------------ */
+/* ---- proof ------------------------------------------------------------------------------------------------------ */
 
 enum { MOST = 16 };
 
@@ -197,32 +205,38 @@ static xir_array *turned(xir_array *array, const xir_type *type, bool last) {
     return out;
 }
 
-static void run(const xir_network *net, xir_array **in, size_t n_in, xir_array **out, size_t n_out, const char *file, int line) {
+static void run(const xir_network *net, xir_array **in, size_t n_in, xir_array **out, size_t n_out,
+                const char *file, int line) {
     const xir_op *missing = xir_network_first_unrunnable(net);
-    if (missing) print_error("no kernel for %.*s\n", (int)xir_class_key(xir_op_class(missing)).size, xir_class_key(xir_op_class(missing)).data);
+    if (missing)
+        print_error("no kernel for %.*s\n", (int)xir_class_key(xir_op_class(missing)).size,
+                    xir_class_key(xir_op_class(missing)).data);
     xir_diags_clear(why);
     xir_status status = xir_network_run(net, (const xir_array *const *)in, n_in, out, n_out, NULL, why);
     if (status) xir_diags_print(why, stderr);
     _assert_int_equal(status, XIR_OK, file, line);
 }
 
-static void compare(xir_array *before, xir_array *after, const xir_value *result, double tolerance, const char *file, int line) {
+static void compare(xir_array *before, xir_array *after, const xir_value *result, double tolerance,
+                    const char *file, int line) {
     xir_difference d;
     _assert_int_equal(xir_array_compare(before, after, tolerance, tolerance, &d), XIR_OK, file, line);
     if (!d.same_shape || d.count) {
-        print_error("%.*s: %zu of %zu differ, first %zu: %g became %g\n", (int)xir_value_name(result).size, xir_value_name(result).data,
-                    d.count, xir_array_count(before), d.first, d.a, d.b);
+        print_error("%.*s: %zu of %zu differ, first %zu: %g became %g\n", (int)xir_value_name(result).size,
+                    xir_value_name(result).data, d.count, xir_array_count(before), d.first, d.a, d.b);
     }
     _assert_true(d.same_shape && d.count == 0, "the results are the same", file, line);
 }
 
-size_t prove_pass(xir_network *net, const char *pass, const char *options, double tolerance, const char *file, int line) {
+size_t prove_pass(xir_network *net, const char *pass, const char *options, double tolerance,
+                  const char *file, int line) {
     ends from = arguments_of(net), to = results_of(net);
     xir_array *in[MOST], *before[MOST], *after[MOST];
     char names[MOST][64];
     for (size_t i = 0; i < from.n; i++) in[i] = xir_array_random(ctx, xir_value_type(from.values[i]), i + 1, why);
     for (size_t i = 0; i < to.n; i++) {
-        snprintf(names[i], sizeof names[i], "%.*s", (int)xir_value_name(to.values[i]).size, xir_value_name(to.values[i]).data);
+        snprintf(names[i], sizeof names[i], "%.*s", (int)xir_value_name(to.values[i]).size,
+                 xir_value_name(to.values[i]).data);
     }
     run(net, in, from.n, before, to.n, file, line);
     size_t changes = run_pass(net, pass, options, file, line);

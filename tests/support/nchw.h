@@ -8,7 +8,8 @@
 
 /* A network with one argument "x" of these dims, without letters. Its ops are added at the end. */
 xir_value *nchw_begin(xir_network **net, const int64_t *dims, size_t rank);
-#define NCHW_BEGIN(net, ...) nchw_begin((net), (const int64_t[]){ __VA_ARGS__ }, COUNT(((const int64_t[]){ __VA_ARGS__ })))
+#define NCHW_BEGIN(net, ...) \
+    nchw_begin((net), (const int64_t[]){ __VA_ARGS__ }, COUNT(((const int64_t[]){ __VA_ARGS__ })))
 void nchw_end(xir_values results);
 #define NCHW_END(...) nchw_end(XIR_VALUES(__VA_ARGS__))
 
@@ -38,7 +39,8 @@ xir_value *add_of(xir_value *a, xir_value *b, const char *name);
 xir_value *multiply_of(xir_value *a, xir_value *b, const char *name);
 xir_value *concat_of(xir_values inputs, int64_t axis, const char *name);
 xir_value *reshape_of(xir_value *x, const char *name, const int64_t *dims, size_t rank);
-#define RESHAPE(x, name, ...) reshape_of((x), (name), (const int64_t[]){ __VA_ARGS__ }, COUNT(((const int64_t[]){ __VA_ARGS__ })))
+#define RESHAPE(x, name, ...) \
+    reshape_of((x), (name), (const int64_t[]){ __VA_ARGS__ }, COUNT(((const int64_t[]){ __VA_ARGS__ })))
 xir_value *matmul_of(xir_value *x, int64_t columns, const char *name);
 
 /* How many ops of a class there are. */
@@ -48,7 +50,8 @@ size_t count_of(const xir_network *net, const xir_class_decl *decl);
 /* Runs a pass; the network must be valid and the pass change nothing when it is run again, and it must give for
  * random arguments what it gave before: to the last bit, or within `tolerance`. With options that open borders,
  * arguments and results are compared with their axes moved back. Returns the changes. */
-size_t prove_pass(xir_network *net, const char *pass, const char *options, double tolerance, const char *file, int line);
+size_t prove_pass(xir_network *net, const char *pass, const char *options, double tolerance,
+                  const char *file, int line);
 #define PROVE(net, options) prove_pass((net), "layout", (options), 0, __FILE__, __LINE__)
 #define PROVE_WITHIN(net, tolerance) prove_pass((net), "layout", NULL, (tolerance), __FILE__, __LINE__)
 

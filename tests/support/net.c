@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- networks ------------------------------------------------------------------------------------------------------- */
+/* ---- networks --------------------------------------------------------------------------------------------------- */
 
 xir_network *new_net(void) {
     xir_network *net = xir_network_new(ctx, "net", XIR_FRAMEWORK_PYTORCH, "v1.9");
@@ -47,7 +47,7 @@ xir_value *value_of(const xir_network *net, int64_t id) {
     return value;
 }
 
-/* ---- pictures --------------------------------------------------------------------------------------------------------- */
+/* ---- pictures --------------------------------------------------------------------------------------------------- */
 
 static void put_object(FILE *out, const xir_object *object);
 static void put_op(FILE *out, const xir_op *op, int depth);
@@ -88,7 +88,9 @@ static void put_map(FILE *out, const char *what, const xir_map *map) {
     put_any(out, &any);
 }
 
-static void put_params(FILE *out, const xir_value *v) { fprintf(out, v ? "params %" PRId64 : "null", v ? xir_value_id(v) : 0); }
+static void put_params(FILE *out, const xir_value *v) {
+    fprintf(out, v ? "params %" PRId64 : "null", v ? xir_value_id(v) : 0);
+}
 
 static void put_attr(FILE *out, const xir_attr *a, int depth) {
     const xir_any map = { .kind = XIR_ANY_MAP, .as.map = a->kind == XIR_KIND_MAP ? a->as.map : (xir_map){ NULL, 0 } };
@@ -103,17 +105,22 @@ static void put_attr(FILE *out, const xir_attr *a, int depth) {
     case XIR_KIND_PARAMS: put_params(out, a->as.params); break;
     case XIR_KIND_MAP:    put_any(out, &map); break;
     case XIR_KIND_BOOLS:  for (size_t i = 0; i < a->as.bools.size; i++) fprintf(out, "%d ", a->as.bools.data[i]); break;
-    case XIR_KIND_I64S:   for (size_t i = 0; i < a->as.i64s.size; i++) fprintf(out, "%" PRId64 " ", a->as.i64s.data[i]); break;
+    case XIR_KIND_I64S:   for (size_t i = 0; i < a->as.i64s.size; i++) fprintf(out, "%" PRId64 " ",
+                                                                               a->as.i64s.data[i]); break;
     case XIR_KIND_REALS:  for (size_t i = 0; i < a->as.reals.size; i++) fprintf(out, "%a ", a->as.reals.data[i]); break;
     case XIR_KIND_TEXTS:  for (size_t i = 0; i < a->as.texts.size; i++) put_text(out, a->as.texts.data[i]); break;
-    case XIR_KIND_REFS:   for (size_t i = 0; i < a->as.refs.size; i++) put_object(out, a->as.refs.data[i]), fputc(' ', out); break;
+    case XIR_KIND_REFS:   for (size_t i = 0; i < a->as.refs.size; i++) put_object(out,
+                                                                                  a->as.refs.data[i]),
+                                                                                  fputc(' ', out); break;
     case XIR_KIND_RUNS:
         for (size_t i = 0; i < a->as.runs.size; i++) {
             const xir_run *r = &a->as.runs.data[i];
             fprintf(out, "<%" PRId64 " %" PRId64 " %" PRId64 " %a>", r->end, r->m, r->exp, (double)r->value);
         }
         break;
-    case XIR_KIND_PARAMSS: for (size_t i = 0; i < a->as.values.size; i++) put_params(out, a->as.values.data[i]), fputc(' ', out); break;
+    case XIR_KIND_PARAMSS: for (size_t i = 0; i < a->as.values.size; i++) put_params(out,
+                                                                                     a->as.values.data[i]),
+                                                                                     fputc(' ', out); break;
     case XIR_KIND_OPS:     for (size_t i = 0; i < a->as.ops.size; i++) put_op(out, a->as.ops.data[i], depth + 1); break;
     case XIR_KIND_COUNT:   break;
     }
@@ -165,7 +172,8 @@ static void put_value(FILE *out, const xir_value *v) {
     if (xir_value_is_params(v)) {
         uint64_t size;
         const void *data = xir_params_data(v, &size);
-        fprintf(out, "[%s%" PRIu64 ":%" PRIx64 "]", xir_params_allow_no_data(v) ? "may have none " : "", size, sum_of(data, size));
+        fprintf(out, "[%s%" PRIu64 ":%" PRIx64 "]", xir_params_allow_no_data(v) ? "may have none " : "", size,
+                sum_of(data, size));
     }
 }
 
@@ -202,8 +210,8 @@ char *picture(const xir_network *net) {
     put_object(out, (const xir_object *)xir_network_ai_target(net));
     put_map(out, "tags", xir_network_tags(net));
     put_map(out, "extra", xir_network_extra(net));
-    fprintf(out, " %" PRIu64 " bytes, %zu ops, next %" PRId64 " %" PRId64, xir_network_params_bytes(net), xir_network_op_count(net),
-            xir_network_next_op_id(net), xir_network_next_value_id(net));
+    fprintf(out, " %" PRIu64 " bytes, %zu ops, next %" PRId64 " %" PRId64, xir_network_params_bytes(net),
+            xir_network_op_count(net), xir_network_next_op_id(net), xir_network_next_value_id(net));
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) put_op(out, op, 0);
     fputc('\n', out);
     fclose(out);
@@ -220,7 +228,7 @@ char *picture_of_object(const xir_object *object) {
     return text;
 }
 
-/* ---- words ---------------------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------ */
 
 static void same_words(char *found, const char *expected, const char *what, const char *file, int line) {
     size_t n = strlen(found);
@@ -272,18 +280,20 @@ void check_order(const xir_network *net, const char *expected, const char *file,
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) fprintf(out, "%" PRId64 " ", xir_op_id(op));
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        fprintf(out, "%" PRId64 " ", xir_op_id(op));
     fclose(out);
     same_words(text, expected, "the ops", file, line);
 }
 
 void check_str(xir_str text, const char *expected, const char *file, int line) {
     if (xir_str_equal(text, xir_str_of(expected))) return;
-    print_error("%s:%d: '%.*s' was found, '%s' was expected\n", file, line, (int)text.size, text.size ? text.data : "", expected);
+    print_error("%s:%d: '%.*s' was found, '%s' was expected\n", file, line, (int)text.size, text.size ? text.data
+                : "", expected);
     _fail(file, line);
 }
 
-/* ---- refusals --------------------------------------------------------------------------------------------------------------- */
+/* ---- refusals --------------------------------------------------------------------------------------------------- */
 
 void check_sound(xir_network *net, const char *file, int line) {
     const char *broken = broken_invariant(net, ASK_ALL);

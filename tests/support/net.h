@@ -25,10 +25,14 @@ xir_op *op_of(const xir_network *net, int64_t id);
 /* The value of an id, which must be there. */
 xir_value *value_of(const xir_network *net, int64_t id);
 /* A description for xir_network_add. */
-#define DESC(id_, ...) { .size = sizeof(xir_op_desc), .cls = xir_class_find_decl(ctx, xir_##id_##_class()), .id = XIR_NO_ID, __VA_ARGS__ }
+#define DESC(id_, ...) \
+    { .size = sizeof(xir_op_desc), .cls = xir_class_find_decl(ctx, xir_##id_##_class()), .id = XIR_NO_ID, \
+      __VA_ARGS__ }
 /* The inputs of a description. */
-#define INPUTS(...) .inputs = (xir_value *const[]){ __VA_ARGS__ }, .n_inputs = COUNT(((xir_value *const[]){ __VA_ARGS__ }))
-#define TYPES(...)  .types = (const xir_type *const[]){ __VA_ARGS__ }, .n_types = COUNT(((const xir_type *const[]){ __VA_ARGS__ }))
+#define INPUTS(...) \
+    .inputs = (xir_value *const[]){ __VA_ARGS__ }, .n_inputs = COUNT(((xir_value *const[]){ __VA_ARGS__ }))
+#define TYPES(...) \
+    .types = (const xir_type *const[]){ __VA_ARGS__ }, .n_types = COUNT(((const xir_type *const[]){ __VA_ARGS__ }))
 
 /* All that can be asked of a network as text, but for its status and findings: fields, ops in order with attributes,
  * values with types, tags and users, Params with a sum of their bytes, the next ids. Free it. */

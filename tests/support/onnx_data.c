@@ -84,7 +84,7 @@ bool onnx_agrees(const xir_array *found, const xir_array *recorded, size_t outpu
         return snprintf(why_not, 200, "output %zu has another shape", output), false;
     }
     if (d.count == 0) return true;
-    snprintf(why_not, 200, "%zu elements of output %zu of %zu differ, the first is %zu: %.9g, recorded is %.9g", d.count, output,
-             xir_array_count(found), d.first, d.a, d.b);
+    snprintf(why_not, 200, "%zu elements of output %zu of %zu differ, the first is %zu: %.9g, recorded is %.9g",
+             d.count, output, xir_array_count(found), d.first, d.a, d.b);
     return false;
 }

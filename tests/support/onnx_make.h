@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include "onnx_wire.h"
 
-/* ---- protobuf ------------------------------------------------------------------------------------------------------ */
+/* ---- protobuf --------------------------------------------------------------------------------------------------- */
 
 /* A message in the making. { 0 } is an empty one; om_put_message takes what it holds. */
 typedef struct om_bytes {
@@ -41,7 +41,7 @@ void om_put_packed(om_bytes *to, uint32_t field, const int64_t *values, size_t n
 void om_put_message(om_bytes *to, uint32_t field, om_bytes *message);      /* empties `message`                      */
 void om_bytes_free(om_bytes *bytes);
 
-/* ---- a model ------------------------------------------------------------------------------------------------------- */
+/* ---- a model ---------------------------------------------------------------------------------------------------- */
 
 typedef struct om_dims {
     const int64_t *data;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- protobuf ------------------------------------------------------------------------------------------------------ */
+/* ---- protobuf --------------------------------------------------------------------------------------------------- */
 
 pb_walk pb_begin(pb_bytes message) {
     return (pb_walk){ message.data, message.size ? message.data + message.size : message.data, false };
@@ -111,7 +111,7 @@ double pb_double(uint64_t bits) {
     return f;
 }
 
-/* ---- onnx.proto ---------------------------------------------------------------------------------------------------- */
+/* ---- onnx.proto ------------------------------------------------------------------------------------------------- */
 
 /* A member of a message that occurs once. */
 typedef enum slot_kind { SLOT_BYTES, SLOT_I64, SLOT_U64, SLOT_FLOAT, SLOT_TRUE_IF_ANY, SLOT_TRUE_IF_1 } slot_kind;
@@ -156,7 +156,8 @@ bool onnx_read_model(pb_bytes bytes, onnx_model *out) {
 
 bool onnx_read_node(pb_bytes bytes, onnx_node *out) {
     *out = (onnx_node){ .whole = bytes };
-    return READ(bytes, { 3, SLOT_BYTES, &out->name }, { 4, SLOT_BYTES, &out->op_type }, { 7, SLOT_BYTES, &out->domain });
+    return READ(bytes, { 3, SLOT_BYTES, &out->name }, { 4, SLOT_BYTES, &out->op_type },
+                { 7, SLOT_BYTES, &out->domain });
 }
 
 bool onnx_read_attribute(pb_bytes bytes, onnx_attribute *out) {
@@ -211,7 +212,7 @@ size_t onnx_tensor_dims(const onnx_tensor *tensor, int64_t *out, size_t room) {
     return n;
 }
 
-/* ---- elements ------------------------------------------------------------------------------------------------------ */
+/* ---- elements --------------------------------------------------------------------------------------------------- */
 
 /* Where the elements of each type are kept if not in raw_data, and how wide one is there. */
 typedef struct element_row {

@@ -5,7 +5,7 @@
 #include "support/op_case.h"
 #include "graph.h"
 
-/* ---- a case -------------------------------------------------------------------------------------------------------- */
+/* ---- a case ----------------------------------------------------------------------------------------------------- */
 
 void op_case_fail(op_case *c, const char *expected, const char *format, ...) {
     char found[4096];
@@ -126,7 +126,7 @@ static bool read_verdict(op_text *t, op_case *c) {
     return !c_end || c_end == '#' || op_text_fail(t, "the end was expected");
 }
 
-/* ---- the network of a case ------------------------------------------------------------------------------------------- */
+/* ---- the network of a case -------------------------------------------------------------------------------------- */
 
 /* The Input op, unless the case is about one; the inputs that are arguments become its outputs. */
 static void make_arguments(op_case *c) {
@@ -147,8 +147,8 @@ bool op_case_can_infer(const op_case *c) {
 xir_op *op_case_add(op_case *c) {
     bool given = !op_case_can_infer(c) && !c->bad;
     return xir_network_add(c->net, &XIR_INIT(xir_op_desc,
-        .cls = c->cls, .attrs = c->body, .inputs = c->inputs, .n_inputs = c->n_inputs, .types = given ? c->outputs : NULL,
-        .n_types = given ? c->n_outputs : 0, .target = c->target, .name = XIR_STR("op"), .id = XIR_NO_ID));
+        .cls = c->cls, .attrs = c->body, .inputs = c->inputs, .n_inputs = c->n_inputs, .types = given ? c->outputs
+        : NULL, .n_types = given ? c->n_outputs : 0, .target = c->target, .name = XIR_STR("op"), .id = XIR_NO_ID));
 }
 
 const char *op_case_findings(const xir_diags *diags) {
@@ -163,7 +163,7 @@ const char *op_case_findings(const xir_diags *diags) {
     return size ? text : "no finding";
 }
 
-/* ---- good ------------------------------------------------------------------------------------------------------------ */
+/* ---- good ------------------------------------------------------------------------------------------------------- */
 
 static const char *all_words(const xir_type *const *types, size_t n, char *out, size_t size) {
     size_t at = 0;
@@ -200,12 +200,13 @@ static void check_work(op_case *c, const xir_op *op) {
     char expected[60];
     xir_work work = XIR_INIT(xir_work);
     xir_status status = xir_op_work(op, &work, NULL);
-    if (status && status != XIR_E_BOUNDS) op_case_fail(c, "an answer to how much it computes", "%s", xir_status_name(status));
+    if (status && status != XIR_E_BOUNDS)
+        op_case_fail(c, "an answer to how much it computes", "%s", xir_status_name(status));
     if (!c->has_work) return;
     snprintf(expected, sizeof expected, "takes %lld %lld", (long long)c->work[0], (long long)c->work[1]);
     if (status || work.multiply_adds != (uint64_t)c->work[0] || work.element_ops != (uint64_t)c->work[1]) {
-        op_case_fail(c, expected, "%s, takes %llu %llu", xir_status_name(status), (unsigned long long)work.multiply_adds,
-                     (unsigned long long)work.element_ops);
+        op_case_fail(c, expected, "%s, takes %llu %llu", xir_status_name(status),
+                     (unsigned long long)work.multiply_adds, (unsigned long long)work.element_ops);
     }
 }
 
@@ -222,7 +223,8 @@ static void check_copies(op_case *c) {
     else {
         DOES(xir_json_print(read, 0, &again));
         if (first.size != again.size || memcmp(first.data, again.data, first.size) != 0) {
-            op_case_fail(c, "the same JSON again", "\n%.*s\n%.*s", (int)first.size, first.data, (int)again.size, again.data);
+            op_case_fail(c, "the same JSON again", "\n%.*s\n%.*s", (int)first.size, first.data, (int)again.size,
+                         again.data);
         }
         xir_text_free(&again);
     }
@@ -248,7 +250,8 @@ static void run_good(op_case *c) {
         xir_value *values[MOST_OUTPUTS];
         size_t n = xir_op_output_count(op);
         for (size_t i = 0; i < n && i < MOST_OUTPUTS; i++) values[i] = xir_op_output(op, (int64_t)i);
-        if (!xir_output(XIR_AT(c->net), (xir_values){ values, n })) op_case_fail(c, "an Output behind it", "%s", op_case_findings(diags));
+        if (!xir_output(XIR_AT(c->net), (xir_values){ values, n }))
+            op_case_fail(c, "an Output behind it", "%s", op_case_findings(diags));
     }
     xir_diags_clear(why);
     if (xir_network_validate(c->net, why)) op_case_fail(c, "a valid network", "%s", op_case_findings(why));
@@ -258,7 +261,7 @@ static void run_good(op_case *c) {
     op_case_with_harm(c, op);
 }
 
-/* ---- bad ------------------------------------------------------------------------------------------------------------- */
+/* ---- bad -------------------------------------------------------------------------------------------------------- */
 
 static bool ends_with(xir_str text, const char *end) {
     size_t n = strlen(end);
@@ -329,12 +332,13 @@ static void run_bad(op_case *c) {
     if (broken) op_case_fail(c, "a sound network", "%s", broken);
 }
 
-/* ---- running --------------------------------------------------------------------------------------------------------- */
+/* ---- running ---------------------------------------------------------------------------------------------------- */
 
 bool op_case_begin(op_case *c, const char *text, const char *file, int line, op_counts *counts) {
     *c = (op_case){ .text = text, .file = file, .line = line, .counts = counts, .net = new_net() };
     c->t = (op_text){ .at = text, .net = c->net };
-    if (!read_class(&c->t, c) || !read_inputs(&c->t, c) || !read_attrs(&c->t, c) || !read_verdict(&c->t, c)) return false;
+    if (!read_class(&c->t, c) || !read_inputs(&c->t, c) || !read_attrs(&c->t, c) || !read_verdict(&c->t, c))
+        return false;
     make_arguments(c);
     return true;
 }
@@ -397,7 +401,7 @@ void op_cases_each(const char *path, op_line_fn *each, op_counts *counts) {
 
 void op_cases_run(const char *path, op_counts *counts) { op_cases_each(path, op_case_run, counts); }
 
-/* ---- tables ---------------------------------------------------------------------------------------------------------- */
+/* ---- tables ----------------------------------------------------------------------------------------------------- */
 
 
 /* Some there are other tests' tables. */

@@ -39,7 +39,7 @@
 #include <stdio.h>
 #include "support/net.h"
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
 
 /* A text being read, and where what it means is put. */
 typedef struct op_text {
@@ -84,7 +84,7 @@ const char *op_type_words(const xir_type *type);
 /* The VALUE of an attribute, into the body. */
 bool op_text_attr(op_text *t, const xir_field *field, void *body);
 
-/* ---- a case -------------------------------------------------------------------------------------------------------- */
+/* ---- a case ----------------------------------------------------------------------------------------------------- */
 
 typedef struct op_counts {
     size_t good, bad, failed;
@@ -143,7 +143,7 @@ void op_case_with_harm(op_case *c, xir_op *op);
 /* Puts variant i of an attribute that means harm into the body, `room` for its list; false past the last. */
 bool op_case_harmful_attr(const xir_field *f, void *body, size_t i, int64_t room[16]);
 
-/* ---- running -------------------------------------------------------------------------------------------------------- */
+/* ---- running ---------------------------------------------------------------------------------------------------- */
 
 /* Runs a case; prints it with what was expected and what was found if that is not the same. */
 void op_case_run(const char *text, const char *file, int line, op_counts *counts);

@@ -64,8 +64,8 @@ static bool read_enum(op_text *t, const xir_enum *words, int *out) {
 /* {[3],[8]} */
 static const xir_object *read_unit(op_text *t) {
     xir_aligned_unit unit = xir_aligned_unit_init();
-    if (!op_text_expect(t, '{') || !op_text_i64s(t, &unit.index) || !op_text_expect(t, ',') || !op_text_i64s(t, &unit.unit) ||
-        !op_text_expect(t, '}')) return NULL;
+    if (!op_text_expect(t, '{') || !op_text_i64s(t, &unit.index) || !op_text_expect(t, ',') ||
+        !op_text_i64s(t, &unit.unit) || !op_text_expect(t, '}')) return NULL;
     const xir_object *object = (const xir_object *)xir_aligned_unit_make(ctx, &unit, why);
     if (!object) op_text_fail(t, "no aligned unit is like this");
     return object;
@@ -121,8 +121,10 @@ static bool read_map(op_text *t, xir_map *out) {
     size_t n = 0;
     if (!op_text_expect(t, '{')) return false;
     while (!op_text_skip(t, '}')) {
-        if (n == MOST || (n && !op_text_expect(t, ','))) return op_text_fail(t, "a map has at most %d entries here", MOST);
-        if (!read_text_of(t, &entries[n].key) || !op_text_expect(t, ':') || !read_any(t, &entries[n].value)) return false;
+        if (n == MOST || (n && !op_text_expect(t, ',')))
+            return op_text_fail(t, "a map has at most %d entries here", MOST);
+        if (!read_text_of(t, &entries[n].key) || !op_text_expect(t, ':') || !read_any(t, &entries[n].value))
+            return false;
         n++;
     }
     *out = (xir_map){ entries, n };

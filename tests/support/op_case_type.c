@@ -5,7 +5,7 @@
 #include "support/op_case.h"
 #include "elements.h"
 
-/* ---- element types -------------------------------------------------------------------------------------------------- */
+/* ---- element types ---------------------------------------------------------------------------------------------- */
 
 static const struct { const char *word; xir_float_format format; } floats[] = {
     { "fp16", XIR_FLOAT_FP16 }, { "fp32", XIR_FLOAT_FP32 }, { "fp64", XIR_FLOAT_FP64 },
@@ -50,7 +50,8 @@ static const xir_type *quantised(op_text *t, char kind, const xir_type *storage)
     xir_diags_clear(why);
     if (kind == 'q' && scales && !ratios) type = xir_type_quantized(ctx, scales, zeros.data, zeros.size, storage, NULL);
     if (kind == 'n' && ratios) type = xir_type_normalized(ctx, ratios, storage, NULL);
-    if (kind == 'n' && ratios && scales) type = xir_type_normalized_quantized(ctx, type, scales, zeros.data, zeros.size);
+    if (kind == 'n' && ratios && scales)
+        type = xir_type_normalized_quantized(ctx, type, scales, zeros.data, zeros.size);
     if (!type) op_text_fail(t, "no quantised type has these parts");
     return type;
 }
@@ -81,7 +82,7 @@ static const xir_type *element(op_text *t) {
     return NULL;
 }
 
-/* ---- tensors -------------------------------------------------------------------------------------------------------- */
+/* ---- tensors ---------------------------------------------------------------------------------------------------- */
 
 enum { MOST_DIMS = 64, MOST_DISTRS = 8 };
 
@@ -150,7 +151,7 @@ const xir_type *op_text_any_type(op_text *t) {
     return type && op_text_expect(t, ')') ? type : NULL;
 }
 
-/* ---- as text -------------------------------------------------------------------------------------------------------- */
+/* ---- as text ---------------------------------------------------------------------------------------------------- */
 
 static void put_element(FILE *out, const xir_type *type) {
     const xir_type *storage = xir_type_storage(type);
@@ -171,7 +172,8 @@ static void put_element(FILE *out, const xir_type *type) {
         const xir_scales *scales = xir_type_scale(type);
         const xir_norm_ratios *ratios = xir_type_norm_ratios(type);
         xir_i64s zeros = xir_type_zero_points(type);
-        fprintf(out, "%c%s%" PRId64 "{", kind == XIR_TYPE_QUANTIZED ? 'q' : 'n', integer->sign ? "" : "u", integer->ibits);
+        fprintf(out, "%c%s%" PRId64 "{", kind == XIR_TYPE_QUANTIZED ? 'q' : 'n', integer->sign ? "" : "u",
+                integer->ibits);
         if (ratios) fprintf(out, "%s%s", spelled(ratios), scales ? " " : "");
         if (scales) fputs(spelled(scales), out);
         for (size_t i = 0; i < zeros.size; i++) fprintf(out, "%s%" PRId64, i ? ", " : " [", zeros.data[i]);
@@ -214,7 +216,7 @@ const char *op_type_words(const xir_type *type) {
     return *text;
 }
 
-/* ---- Params --------------------------------------------------------------------------------------------------------- */
+/* ---- Params ----------------------------------------------------------------------------------------------------- */
 
 /* One element of a number's text. */
 static bool put_number(op_text *t, const xir_type *of, const char *text, char **end, void *out) {
@@ -226,7 +228,8 @@ static bool put_number(op_text *t, const xir_type *of, const char *text, char **
         *(double *)out = strtod(text, end);
     } else if (integer && integer->sign) {
         int64_t v = strtoll(text, end, 10);
-        if (integer->ibits < 64 && (v >= INT64_C(1) << (integer->ibits - 1) || v < -(INT64_C(1) << (integer->ibits - 1)))) {
+        if (integer->ibits < 64 &&
+            (v >= INT64_C(1) << (integer->ibits - 1) || v < -(INT64_C(1) << (integer->ibits - 1)))) {
             return op_text_fail(t, "%" PRId64 " has no room in %" PRId64 " bits", v, integer->ibits);
         }
         memcpy(out, &v, (size_t)integer->ibits / 8);   /* little-endian, as files are */
@@ -257,7 +260,8 @@ static xir_value *with_bytes(op_text *t, const xir_type *type) {
     uint64_t bits = xir_type_storage_bits(type), size = 0;
     int64_t n = 0;
     tensor_elements e;
-    if (!stored || xir_type_elements(type, &n) || n > 1 << 16 || xir_type_bytes(type, &size) || elements_open(&e, &memory_default, stored, NULL)) {
+    if (!stored || xir_type_elements(type, &n) || n > 1 << 16 || xir_type_bytes(type, &size) ||
+        elements_open(&e, &memory_default, stored, NULL)) {
         op_text_fail(t, "elements of %s can't be written here", op_type_words(type));
         return NULL;
     }

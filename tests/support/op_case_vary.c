@@ -6,7 +6,7 @@
 #include "support/op_case.h"
 #include "graph.h"
 
-/* ---- unknown dims ---------------------------------------------------------------------------------------------------- */
+/* ---- unknown dims ----------------------------------------------------------------------------------------------- */
 
 /* The type with one dim changed, nothing judged. */
 static const xir_type *with_dim(const xir_type *type, size_t k, int64_t dim) {
@@ -23,7 +23,8 @@ static const xir_type *with_dim(const xir_type *type, size_t k, int64_t dim) {
 static bool less_known(const xir_type *known, const xir_type *found) {
     const xir_tensor_type *a = xir_type_as_tensor(known), *b = xir_type_as_tensor(found);
     if (!a || !b) return xir_type_equal(known, found);
-    if (a->shape.size != b->shape.size || a->layout != b->layout || !xir_type_equal(a->element_dtype, b->element_dtype)) {
+    if (a->shape.size != b->shape.size || a->layout != b->layout ||
+        !xir_type_equal(a->element_dtype, b->element_dtype)) {
         return false;
     }
     for (size_t i = 0; i < a->shape.size; i++) {
@@ -60,14 +61,15 @@ void op_case_with_unknown_dims(op_case *c, xir_op *op) {
         const xir_value *v = xir_op_input(op, (int64_t)i);
         const xir_tensor_type *type = v ? xir_type_as_tensor(xir_value_type(v)) : NULL;
         /* A constant's dims are known; distributions and arrays of scales say things about dims. */
-        if (!type || xir_value_is_params(v) || type->merged_distrs.size || xir_type_is_quantized(type->element_dtype)) continue;
+        if (!type || xir_value_is_params(v) || type->merged_distrs.size || xir_type_is_quantized(type->element_dtype))
+            continue;
         for (size_t k = 0; k < type->shape.size && !c->failed; k++) {
             if (type->shape.data[k] >= 0) with_unknown_dim(c, op, i, k);
         }
     }
 }
 
-/* ---- harm ------------------------------------------------------------------------------------------------------------ */
+/* ---- harm ------------------------------------------------------------------------------------------------------- */
 
 /* Infers and validates; that it does no harm is the sanitizers' business. What is inferred of sound types is sound. */
 static void judge(op_case *c, xir_op *op, const char *what) {
@@ -91,7 +93,8 @@ static void with_harmful_input(op_case *c, xir_op *op, size_t input) {
     xir_value *v = xir_op_input(op, (int64_t)input);
     const xir_type *type = xir_value_type(v);
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
-    const xir_type *others[] = { NULL, xir_type_float(ctx, XIR_FLOAT_FP32), xir_type_tensor(ctx, xir_type_sint(ctx, 64), NULL, NULL, 0),
+    const xir_type *others[] = { NULL, xir_type_float(ctx, XIR_FLOAT_FP32),
+                                 xir_type_tensor(ctx, xir_type_sint(ctx, 64), NULL, NULL, 0),
                                  FP32("NHWC", 1, 2), FP32("NCHWc32", 1, 2, 3, 4, 32), FP32("*********", 1, 2, 3, 4, 5, 6, 7, 8, 9),
                                  FP32("**", INT64_MAX, INT64_MAX), FP32("****", 0, 0, 0, 0),
                                  XIR_TENSOR(ctx, xir_type_bool(ctx), "CHWN", 2, 2, 2, 2) };

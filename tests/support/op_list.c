@@ -90,7 +90,8 @@ void check_op_list(const xir_network *net, bool typed, const char *const *lines,
 
 /* ---- passes ------------------------------------------------------------------------------------------------------ */
 
-static void run_once(xir_network *net, const char *pass, const char *options, size_t *changes, const char *file, int line) {
+static void run_once(xir_network *net, const char *pass, const char *options, size_t *changes,
+                     const char *file, int line) {
     xir_diags_clear(why);
     xir_status status = xir_pass_run(net, pass, options, changes, why);
     if (status) xir_diags_print(why, stderr);
@@ -165,7 +166,9 @@ xir_value *relu(xir_network *net, xir_value *x, const char *name) { return MAKE(
 xir_value *sigmoid(xir_network *net, xir_value *x, const char *name) { return MAKE(sigmoid, NULL, x); }
 xir_value *copy(xir_network *net, xir_value *x, const char *name) { return MAKE(copy, NULL, x); }
 xir_value *add(xir_network *net, xir_value *x, xir_value *y, const char *name) { return MAKE(add, NULL, x, y); }
-xir_value *multiply(xir_network *net, xir_value *x, xir_value *y, const char *name) { return MAKE(multiply, NULL, x, y); }
+xir_value *multiply(xir_network *net, xir_value *x, xir_value *y, const char *name) {
+    return MAKE(multiply, NULL, x, y);
+}
 
 static const xir_layout *letters(xir_network *net, const char *text) {
     const xir_layout *layout = xir_layout_parse(xir_network_context(net), xir_str_of(text), NULL);

@@ -14,9 +14,11 @@ char *op_list_typed(const xir_network *net);
 /* The list must be these lines. */
 void check_op_list(const xir_network *net, bool typed, const char *const *lines, size_t n, const char *file, int line);
 #define CHECK_OPS(net, ...) \
-    check_op_list(net, false, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })), __FILE__, __LINE__)
+    check_op_list(net, false, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })), \
+                  __FILE__, __LINE__)
 #define CHECK_TYPED_OPS(net, ...) \
-    check_op_list(net, true, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })), __FILE__, __LINE__)
+    check_op_list(net, true, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })), \
+                  __FILE__, __LINE__)
 
 /* Runs a pass that must succeed and leave a sound and valid network, and then once more, which must change nothing.
  * Returns the changes of the first run. */
@@ -29,7 +31,9 @@ xir_value *argument(xir_network *net, const char *name, const xir_type *type);
 void       results(xir_network *net, xir_values values);
 /* Ops at the end of a network, their output named. Lists in brackets: slice(net, x, LIST(0, 1), LIST(4, 4), LIST(1, 2),
  * "y"). */
-#define LIST(...) ((xir_i64s){ (const int64_t[]){ 0, __VA_ARGS__ } + 1, sizeof((const int64_t[]){ 0, __VA_ARGS__ }) / sizeof(int64_t) - 1 })
+#define LIST(...) \
+    ((xir_i64s){ (const int64_t[]){ 0, __VA_ARGS__ } + 1, \
+                 sizeof((const int64_t[]){ 0, __VA_ARGS__ }) / sizeof(int64_t) - 1 })
 xir_value *relu(xir_network *net, xir_value *x, const char *name);
 xir_value *sigmoid(xir_network *net, xir_value *x, const char *name);
 xir_value *copy(xir_network *net, xir_value *x, const char *name);
@@ -51,8 +55,9 @@ xir_value *foreign(xir_network *net, const char *key, const xir_type *type, xir_
 /* Params with a name and these bytes. */
 xir_value *constant(xir_network *net, const char *name, const xir_type *type, const void *data, size_t size);
 /* One-dimensional sint(64), and fp32 of any dims. */
-#define INTS(net, name, ...)                                                                                             \
-    constant(net, name, XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "*", (int64_t)COUNT(((const int64_t[]){ __VA_ARGS__ }))), \
+#define INTS(net, name, ...) \
+    constant(net, name,                                                                                                \
+             XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "*", (int64_t)COUNT(((const int64_t[]){ __VA_ARGS__ }))),         \
              (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }))
 #define FLOATS(net, name, type, ...) \
     constant(net, name, type, (const float[]){ __VA_ARGS__ }, sizeof((const float[]){ __VA_ARGS__ }))

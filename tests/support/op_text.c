@@ -70,7 +70,8 @@ bool op_text_i64s(op_text *t, xir_i64s *out) {
     size_t n = 0;
     if (!op_text_expect(t, '[')) return false;
     while (!op_text_skip(t, ']')) {
-        if (n == MOST || (n && !op_text_expect(t, ','))) return op_text_fail(t, "a list of at most %d integers was expected", MOST);
+        if (n == MOST || (n && !op_text_expect(t, ',')))
+            return op_text_fail(t, "a list of at most %d integers was expected", MOST);
         if (!op_text_i64(t, &items[n++])) return false;
     }
     *out = (xir_i64s){ items, n };

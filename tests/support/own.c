@@ -6,7 +6,8 @@
 xir_status own_box_check(xir_infer *at) {
     const xir_own_box *box = xir_infer_attrs(at);
     if (box->sides % 2 == 0) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "sides", "an even number of sides was expected, %d were found", (int)box->sides);
+    return xir_infer_fail(at, XIR_E_INVALID, "sides", "an even number of sides was expected, %d were found",
+                          (int)box->sides);
 }
 
 xir_status own_mix_check(xir_infer *at) {
@@ -18,7 +19,8 @@ xir_status own_mix_check(xir_infer *at) {
 xir_status own_mix_infer(xir_infer *at) { return xir_infer_result(at, xir_infer_input(at, 0)); }
 
 xir_status own_mix_infer_buyi(xir_infer *at) {
-    if (xir_target_kind_of(xir_infer_target(at)) != XIR_TARGET_BUYI) return xir_infer_fail(at, XIR_E_INVALID, NULL, "another target");
+    if (xir_target_kind_of(xir_infer_target(at)) != XIR_TARGET_BUYI)
+        return xir_infer_fail(at, XIR_E_INVALID, NULL, "another target");
     return xir_infer_result(at, xir_type_sint(xir_infer_context(at), 8));
 }
 

@@ -103,7 +103,8 @@ static xir_status run_careless(xir_pass *at) {
 
 static xir_status run_clumsy(xir_pass *at) {
     xir_network *net = xir_pass_network(at);
-    return xir_op_build(xir_at_end(net), xir_relu_class(), &(xir_relu_in){ NULL }, NULL) ? XIR_OK : xir_network_status(net);
+    return xir_op_build(xir_at_end(net), xir_relu_class(), &(xir_relu_in){ NULL }, NULL) ? XIR_OK
+           : xir_network_status(net);
 }
 
 static xir_status run_nothing(xir_pass *at) {

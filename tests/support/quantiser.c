@@ -7,7 +7,7 @@
 enum { MOST_VALUES = 64, MOST_CHANNELS = 256 };
 static const double head_room = 1.05;   /* what rounding adds to the greatest numbers */
 
-/* ---- what a run gave ---------------------------------------------------------------------------------------------- */
+/* ---- what a run gave -------------------------------------------------------------------------------------------- */
 
 typedef struct seen_values {
     struct { xir_str name; xir_array *array; } of[MOST_VALUES];
@@ -35,8 +35,8 @@ static void forget(seen_values *s) {
 }
 
 /* Runs a network; inputs count as seen too. */
-static void run(const xir_network *net, xir_array *const *in, size_t n_in, xir_array **out, size_t n_out, seen_values *seen,
-                const char *what) {
+static void run(const xir_network *net, xir_array *const *in, size_t n_in, xir_array **out, size_t n_out,
+                seen_values *seen, const char *what) {
     const xir_op *input = xir_network_input_op(net);
     for (size_t i = 0; i < n_in && seen; i++) see(seen, xir_op_output(input, (int64_t)i), in[i]);
     xir_diags_clear(why);
@@ -46,7 +46,7 @@ static void run(const xir_network *net, xir_array *const *in, size_t n_in, xir_a
     if (status) fail_msg("%s: %s", what, xir_status_name(status));
 }
 
-/* ---- ratios -------------------------------------------------------------------------------------------------------- */
+/* ---- ratios ----------------------------------------------------------------------------------------------------- */
 
 typedef struct ratios {
     double of[MOST_CHANNELS];
@@ -85,8 +85,10 @@ static const xir_type *with_ratios(const xir_type *type, const ratios *r, const 
     int64_t m[MOST_CHANNELS], exp[MOST_CHANNELS];
     double one[MOST_CHANNELS];
     for (size_t c = 0; c < r->n; c++) m[c] = 1, exp[c] = 0, one[c] = 1;
-    const xir_type *normalised = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, r->of, r->n, -1), xir_type_sint(ctx, how->bits), NULL);
-    const xir_type *element = xir_type_normalized_quantized(ctx, normalised, xir_exp_scales_from(ctx, m, exp, one, r->n, -1), NULL, 0);
+    const xir_type *normalised = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, r->of, r->n, -1),
+                                                     xir_type_sint(ctx, how->bits), NULL);
+    const xir_type *element = xir_type_normalized_quantized(ctx, normalised,
+                                                            xir_exp_scales_from(ctx, m, exp, one, r->n, -1), NULL, 0);
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     assert_non_null(element);
     return xir_type_tensor(ctx, element, tensor->layout, tensor->shape.data, tensor->shape.size);
@@ -104,7 +106,7 @@ static xir_array *quantise_array(const xir_array *array, const xir_type *type, c
     return out;
 }
 
-/* ---- constants ------------------------------------------------------------------------------------------------------ */
+/* ---- constants -------------------------------------------------------------------------------------------------- */
 
 /* Numbers of Params, to be freed. */
 static double *numbers_of(const xir_value *v, size_t *n) {
@@ -127,7 +129,8 @@ static xir_value *constant(xir_network *net, const xir_value *like, double *numb
     double most = 0, scale;
     for (size_t i = 0; i < n; i++) most = fmax(most, fabs(numbers[i]));
     scale = (double)(float)(most > 0 ? most / 32767 : 1);
-    if (how->constants) element = xir_type_quantized(ctx, xir_scales_from(ctx, &scale, 1, -1), NULL, 0, xir_type_sint(ctx, 16), NULL);
+    if (how->constants)
+        element = xir_type_quantized(ctx, xir_scales_from(ctx, &scale, 1, -1), NULL, 0, xir_type_sint(ctx, 16), NULL);
     const xir_type *type = same ? xir_type_tensor(ctx, element, tensor->layout, tensor->shape.data, tensor->shape.size)
                                 : xir_type_tensor(ctx, element, NULL, &one, 1);
     xir_array *array = xir_array_new(ctx, type, why);
@@ -145,7 +148,8 @@ static xir_value *constant(xir_network *net, const xir_value *like, double *numb
 
 /* Numbers along the last axis, or one, divided by the ratios of the result and multiplied by those of the input
  * (NULL: 1). */
-static xir_value *along_channels(const xir_op *op, const xir_value *v, const ratios *x, const ratios *z, const quantiser *how) {
+static xir_value *along_channels(const xir_op *op, const xir_value *v, const ratios *x, const ratios *z,
+                                 const quantiser *how) {
     size_t n;
     double *from = numbers_of(v, &n), *to = malloc(z->n * sizeof *to);
     assert_true(n == 1 || n == z->n);
@@ -173,7 +177,8 @@ static xir_value *weights(const xir_op *op, const ratios *x, const ratios *z, bo
         for (int64_t d = rank; d-- > 0; rest /= (size_t)xir_type_dim(type, d, false)) {
             index[d] = rest % (size_t)xir_type_dim(type, d, false);
         }
-        size_t i = index[in], o = index[out], group = transposed ? i / (in_dim / (size_t)groups) : o / (out_dim / (size_t)groups);
+        size_t i = index[in], o = index[out], group = transposed ? i / (in_dim / (size_t)groups)
+            : o / (out_dim / (size_t)groups);
         w[k] *= x->of[transposed ? i : group * in_dim + i] / z->of[transposed ? group * out_dim + o : o];
     }
     return constant(op->net, v, w, n, how);
@@ -194,7 +199,8 @@ static void set_scalars(xir_op *op, const char *name, const ratios *of) {
 }
 
 /* The product of two maps: scales that are Nx * Ny / Nz, and ratios of the result to which they fit. */
-static void product_of_maps(xir_op *op, const ratios *x, const ratios *y, ratios *z, bool elementwise, const quantiser *how) {
+static void product_of_maps(xir_op *op, const ratios *x, const ratios *y, ratios *z, bool elementwise,
+                            const quantiser *how) {
     int64_t m[MOST_CHANNELS], exp[MOST_CHANNELS];
     double cut[MOST_CHANNELS];
     for (size_t c = 0; c < z->n; c++) {
@@ -237,7 +243,7 @@ static void store_constants(xir_op *op, const quantiser *how) {
     }
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------ */
+/* ---- all -------------------------------------------------------------------------------------------------------- */
 
 /* Whether its result has the ratios of its input, although inference leaves them to who quantises. */
 static bool passes_on(const xir_op *op) { return xir_prelu_of(op) || xir_relu_of(op); }
@@ -272,7 +278,8 @@ quantised quantise_story(const char *text, const quantiser *how) {
     if (xir_network_validate(q.net, why) != XIR_OK) xir_diags_print(why, stderr);
     DOES(xir_network_status(q.net));
     for (size_t i = 0; i < q.n_in; i++) {
-        q.quantised[i] = quantise_array(q.in[i], xir_value_type(xir_op_output(xir_network_input_op(q.net), (int64_t)i)), how);
+        q.quantised[i] = quantise_array(q.in[i], xir_value_type(xir_op_output(xir_network_input_op(q.net), (int64_t)i)),
+                                        how);
     }
     forget(&seen);
     return q;
@@ -291,9 +298,11 @@ void quantised_free(quantised *q) {
 static xir_array *as_floats(const xir_array *array) {
     const xir_tensor_type *tensor = xir_type_as_tensor(xir_array_type(array));
     const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
-    xir_array *out = xir_array_new(ctx, xir_type_tensor(ctx, fp32, tensor->layout, tensor->shape.data, tensor->shape.size), why);
+    xir_array *out =
+        xir_array_new(ctx, xir_type_tensor(ctx, fp32, tensor->layout, tensor->shape.data, tensor->shape.size), why);
     assert_non_null(out);
-    for (size_t i = 0; i < xir_array_count(array); i++) ((float *)xir_array_edit(out))[i] = (float)xir_array_real(array, i);
+    for (size_t i = 0; i < xir_array_count(array); i++)
+        ((float *)xir_array_edit(out))[i] = (float)xir_array_real(array, i);
     return out;
 }
 
@@ -339,7 +348,8 @@ void check_same_outputs(const quantised *q, const xir_network *net, const char *
     for (size_t i = 0; i < q->n_out; i++) {
         xir_difference d;
         DOES(xir_array_compare(after[i], before[i], 0, 0, &d));
-        if (!d.same_shape || d.count) fail_msg("%s: output %zu: element %zu is %g and was %g", what, i, d.first, d.a, d.b);
+        if (!d.same_shape || d.count)
+            fail_msg("%s: output %zu: element %zu is %g and was %g", what, i, d.first, d.a, d.b);
         xir_array_free(before[i]);
         xir_array_free(after[i]);
     }

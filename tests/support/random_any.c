@@ -67,7 +67,8 @@ uint64_t rnd_u64(rnd *r) {
 }
 
 double rnd_double(rnd *r) {
-    static const double some[] = { 0.0, -0.0, 1.0, 0.1, -4.8, 1e300, -1e-300, 5e-324, 1.7976931348623157e308, 100000000000000.0, 1e16, 3.25 };
+    static const double some[] = { 0.0, -0.0, 1.0, 0.1, -4.8, 1e300, -1e-300, 5e-324, 1.7976931348623157e308,
+                                   100000000000000.0, 1e16, 3.25 };
     if (rnd_once_in(r, 2)) return some[rnd_below(r, sizeof some / sizeof *some)];
     for (;;) {
         uint64_t bits = rnd_bits(r);
@@ -128,7 +129,8 @@ static size_t character(rnd *r, char *out) {
 }
 
 size_t rnd_words(rnd *r, char *out, size_t room) {
-    static const char *const words[] = { "", "conv1", "@fp(32)", "icraft::xir::Params", "null", "inf", "a/b~c", "x y", "0" };
+    static const char *const words[] = { "", "conv1", "@fp(32)", "icraft::xir::Params", "null", "inf", "a/b~c",
+                                         "x y", "0" };
     if (rnd_once_in(r, 2)) {
         const char *word = words[rnd_below(r, sizeof words / sizeof *words)];
         memcpy(out, word, strlen(word));
@@ -252,7 +254,8 @@ void rnd_map_close(rnd *r, rnd_map *m) {
 /* ---- anything ----------------------------------------------------------------------------------------------- */
 
 size_t rnd_free_key(rnd *r, char *out, size_t room) {
-    static const char *const keys[] = { "", "A", "_", "_a", "_type_kez", "extra", "extra_params", "zeta", "dtype_type", "inputs_type", "k",
+    static const char *const keys[] = { "", "A", "_", "_a", "_type_kez", "extra", "extra_params", "zeta", "dtype_type",
+                                        "inputs_type", "k",
                                         "params_table", "data", "_data", "op", "values", "v", "list" };
     if (!rnd_once_in(r, 3)) {
         const char *key = keys[rnd_below(r, sizeof keys / sizeof *keys)];
@@ -272,11 +275,13 @@ void rnd_any_map(rnd *r, int depth, bool with_params) {
         size_t size = rnd_once_in(r, 20) ? 0 : rnd_free_key(r, key, sizeof key);
         if (rnd_once_in(r, 10)) memcpy(key, "_type_key", size = 9);
         if (!rnd_map_key(r, &m, key, size)) continue;
-        if (with_params && size == 9 && memcmp(key, "_type_key", 9) == 0) sheet_str(r->out, "\"someone::Map\"");   /* not Params */
+        /* not Params */
+        if (with_params && size == 9 && memcmp(key, "_type_key", 9) == 0) sheet_str(r->out, "\"someone::Map\"");
         else {
             size_t at = r->out->size;
             rnd_any(r, depth - 1, with_params);
-            bool fake = size == 9 && memcmp(key, "_type_key", 9) == 0 && strcmp(r->out->data + at, "\"icraft::xir::Params\"") == 0;
+            bool fake = size == 9 && memcmp(key, "_type_key", 9) == 0 &&
+                strcmp(r->out->data + at, "\"icraft::xir::Params\"") == 0;
             r->ambiguous |= fake;
         }
     }

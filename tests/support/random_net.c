@@ -32,7 +32,8 @@ static int64_t id_of(const rnd *r, uint64_t count) {
 
 /* A type whose size can be said, of a few bytes. */
 static void put_sized_type(rnd *r) {
-    static const char *const elements[] = { "\"@fp(32)\"", "\"@fp(16)\"", "\"@bf(16)\"", "\"@tf(32)\"", "\"@fpe7m8\"", "\"@bool\"", "\"@fp(64)\"" };
+    static const char *const elements[] = { "\"@fp(32)\"", "\"@fp(16)\"", "\"@bf(16)\"", "\"@tf(32)\"", "\"@fpe7m8\"",
+                                            "\"@bool\"", "\"@fp(64)\"" };
     bool tensor = !rnd_once_in(r, 10);
     if (tensor) sheet_str(r->out, "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":");
     if (rnd_once_in(r, 4)) {
@@ -45,7 +46,8 @@ static void put_sized_type(rnd *r) {
     }
     if (!tensor) return;
     sheet_str(r->out, ",\"layout\":\"@layout(*)\",\"merged_distrs\":[],\"shape\":[");
-    for (uint64_t n = rnd_below(r, 4), i = 0; i < n; i++) sheet_print(r->out, "%s%d", i ? "," : "", rnd_once_in(r, 12) ? 0 : 1 + (int)rnd_below(r, 4));
+    for (uint64_t n = rnd_below(r, 4), i = 0; i < n; i++)
+        sheet_print(r->out, "%s%d", i ? "," : "", rnd_once_in(r, 12) ? 0 : 1 + (int)rnd_below(r, 4));
     sheet_str(r->out, "]}");
 }
 
@@ -217,7 +219,8 @@ static void put_op_extra(rnd *r, rnd_map *m, const xir_class *cls) {
         char key[64];
         size_t size = rnd_free_key(r, key, sizeof key);
         bool taken = cls && class_find_key(cls, (xir_str){ key, size }, 0);
-        for (size_t i = 0; i < sizeof op_keys / sizeof *op_keys; i++) taken |= strlen(op_keys[i]) == size && !memcmp(op_keys[i], key, size);
+        for (size_t i = 0; i < sizeof op_keys / sizeof *op_keys; i++)
+            taken |= strlen(op_keys[i]) == size && !memcmp(op_keys[i], key, size);
         if (taken || !rnd_map_key(r, m, key, size)) continue;
         rnd_any(r, 3, true);
         r->counts->op_extra++;
@@ -268,7 +271,8 @@ void rnd_op(rnd *r, bool sub) {
 
 /* Sets what the version means. */
 static void put_version(rnd *r, rnd_map *m) {
-    static const char *const odd[] = { "", "3", "v3.6.1", "2.9.9.9", "0.0", "4.0.0.0", "10.2", "3.30", "3.300.1.0", "newest" };
+    static const char *const odd[] = { "", "3", "v3.6.1", "2.9.9.9", "0.0", "4.0.0.0", "10.2", "3.30",
+                                       "3.300.1.0", "newest" };
     static const uint8_t major[] = { 0, 3, 3, 2, 0, 4, 10, 3, 3, 0 };
     static const uint16_t minor[] = { 0, 0, 6, 9, 0, 0, 2, 30, 300, 0 };
     uint32_t v[4] = { 3, 33, 1, 0 };
@@ -297,7 +301,8 @@ static bool has_key(rnd *r) {
 }
 
 static void put_network_extra(rnd *r, rnd_map *m) {
-    static const char *const taken[] = { "_type_key", "ai_target", "framework_kind", "framework_version", "icraft_version", "icraft_xir_version",
+    static const char *const taken[] = { "_type_key", "ai_target", "framework_kind", "framework_version",
+                                         "icraft_version", "icraft_xir_version",
                                          "name", "ops", "params_bytes", "params_md5", "tags", "params", "params_table" };
     for (uint64_t n = rnd_once_in(r, 4) ? 1 + rnd_below(r, 3) : 0; n > 0; n--) {
         /* What formats call their own parts must not be in the way. */
@@ -430,7 +435,8 @@ bool   random_net_has_wide_ids(const random_net *r)  { return r->wide; }
 bool   random_net_is_ambiguous(const random_net *r)  { return r->ambiguous; }
 size_t random_net_op_count(const random_net *r)      { return r->n_ops; }
 
-char *random_net_text(const random_net *r, const bool *dropped, uint64_t params_bytes, const char *params_md5, size_t *size) {
+char *random_net_text(const random_net *r, const bool *dropped, uint64_t params_bytes, const char *params_md5,
+                      size_t *size) {
     sheet s = { 0 };
     for (size_t i = 0; i < r->frame.size; i++) {
         char c = r->frame.data[i];

@@ -43,7 +43,8 @@ size_t random_net_op_count(const random_net *r);
 
 /* Its JSON without the ops whose `dropped` is set (NULL: none is), with these two fields if it is one that has
  * payloads. To be freed; terminated. */
-char *random_net_text(const random_net *r, const bool *dropped, uint64_t params_bytes, const char *params_md5, size_t *size);
+char *random_net_text(const random_net *r, const bool *dropped, uint64_t params_bytes, const char *params_md5,
+                      size_t *size);
 
 /* Whether ids are too large for a raw file; then Params of a network with payloads get their bytes by this. */
 bool random_net_has_wide_ids(const random_net *r);

@@ -206,7 +206,8 @@ void rnd_object(rnd *r, const xir_class *of) {
     const xir_class *few[256];
     size_t n = 0;
     bool shallow = false;
-    for (size_t i = 0; i < r->n_classes; i++) shallow |= fits(r->classes[i], of) && (r->classes[i]->form || is_scalar(r, r->classes[i]));
+    for (size_t i = 0; i < r->n_classes; i++)
+        shallow |= fits(r->classes[i], of) && (r->classes[i]->form || is_scalar(r, r->classes[i]));
     for (size_t i = 0; i < r->n_classes && n < 256; i++) {
         const xir_class *cls = r->classes[i];
         if (!fits(cls, of) || (r->depth <= 0 && shallow && !cls->form && !is_scalar(r, cls))) continue;
@@ -231,7 +232,8 @@ void rnd_object(rnd *r, const xir_class *of) {
 static void put_run(rnd *r, uint64_t *end) {
     int64_t small = (int64_t)rnd_below(r, 2001) - 1000;
     *end += 1 + rnd_below(r, 5);
-    sheet_print(r->out, "[%" PRIu64 ",%" PRId64 ",%d,", *end, rnd_once_in(r, 4) ? small * (INT64_C(1) << 40) : small, (int)rnd_below(r, 9));
+    sheet_print(r->out, "[%" PRIu64 ",%" PRId64 ",%d,", *end, rnd_once_in(r, 4) ? small * (INT64_C(1) << 40) : small,
+                (int)rnd_below(r, 9));
     rnd_put_double(r, (double)rnd_float(r));
     sheet_put(r->out, "]", 1);
 }

@@ -18,7 +18,8 @@ static inline const xir_type *raw_bytes_type(xir_context *ctx, int64_t size) {
 
 /* A network with these Params, without bytes: by turns the first ones are inputs of an op, the others its attributes.
  * out[i] is that of wanted[i], may be NULL. Walks meet them in this order if the first `inputs` are inputs. */
-static inline xir_network *raw_network(xir_context *ctx, const raw_param *wanted, size_t n, size_t inputs, xir_value **out) {
+static inline xir_network *raw_network(xir_context *ctx, const raw_param *wanted, size_t n, size_t inputs,
+                                       xir_value **out) {
     xir_network *net = xir_network_new(ctx, "raw", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_value **values = calloc(n + 2, sizeof *values);
     if (!net || !values) abort();

@@ -46,7 +46,7 @@ static void *resize(void *user, void *block, size_t old_size, size_t size) {
 
 xir_allocator scarce_allocator(scarce *memory) { return (xir_allocator){ resize, memory }; }
 
-/* ---- trying ----------------------------------------------------------------------------------------------------------- */
+/* ---- trying ----------------------------------------------------------------------------------------------------- */
 
 /* Pictures are only taken where memory is about to end: calls that change a network allocate less than this. */
 enum { NEAR = 100 };
@@ -62,7 +62,8 @@ void try_begin(want *w) {
 }
 
 static void give_up(want *w, const char *call, int line, const char *what) {
-    print_error("line %d: %s: %s (allocation %zu refused%s)\n", line, call, what, w->memory.refuse, w->memory.for_good ? " for good" : "");
+    print_error("line %d: %s: %s (allocation %zu refused%s)\n", line, call, what, w->memory.refuse,
+                w->memory.for_good ? " for good" : "");
     if (w->net) xir_diags_print(xir_network_diags(w->net), stderr);
     xir_diags_print(w->why, stderr);
     fail();
@@ -97,7 +98,8 @@ static bool tried(want *w, bool done, xir_status status, const char *call, int l
         if (w->why) xir_diags_clear(w->why);
         return false;
     }
-    if (!w->memory.refused || (w->refused_before && !w->memory.for_good)) give_up(w, call, line, "failed, though nothing was refused");
+    if (!w->memory.refused || (w->refused_before && !w->memory.for_good))
+        give_up(w, call, line, "failed, though nothing was refused");
     if (status != XIR_E_MEMORY) give_up(w, call, line, xir_status_name(status));
     IN_PLENTY(w, check_net(w, call, line));
     if (w->why) xir_diags_clear(w->why);
@@ -106,7 +108,9 @@ static bool tried(want *w, bool done, xir_status status, const char *call, int l
     return true;
 }
 
-bool try_again(want *w, xir_status status, const char *call, int line) { return tried(w, status == XIR_OK, status, call, line); }
+bool try_again(want *w, xir_status status, const char *call, int line) {
+    return tried(w, status == XIR_OK, status, call, line);
+}
 
 bool try_again_made(want *w, bool made, const char *call, int line) {
     size_t n = xir_diags_count(w->why);
@@ -115,10 +119,11 @@ bool try_again_made(want *w, bool made, const char *call, int line) {
     return tried(w, made, status, call, line);
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------------------- */
+/* ---- running ---------------------------------------------------------------------------------------------------- */
 
 /* True if memory was refused. */
-static bool run_once(const char *name, scenario_fn *scenario, bool own_context, size_t refuse, bool for_good, char **result) {
+static bool run_once(const char *name, scenario_fn *scenario, bool own_context, size_t refuse, bool for_good,
+                     char **result) {
     want w = { .memory = { .refuse = SIZE_MAX } };
     xir_allocator alloc = scarce_allocator(&w.memory);
     if (!own_context) {
@@ -141,15 +146,15 @@ static bool run_once(const char *name, scenario_fn *scenario, bool own_context, 
     xir_context_free(w.ctx);
     free(w.before);
     if (w.memory.blocks || w.memory.bytes) {
-        fail_msg("%s, allocation %zu%s: %zu blocks of %zu bytes are left", name, refuse, for_good ? " and all after" : "",
-                 w.memory.blocks, w.memory.bytes);
+        fail_msg("%s, allocation %zu%s: %zu blocks of %zu bytes are left", name, refuse,
+                 for_good ? " and all after" : "", w.memory.blocks, w.memory.bytes);
     }
     if (!*result) {
         *result = w.result;
     } else {
         if (strcmp(*result, w.result ? w.result : "") != 0) {
-            fail_msg("%s, allocation %zu%s: the result is\n%s\n\n%s\nwas expected", name, refuse, for_good ? " and all after" : "",
-                     w.result ? w.result : "", *result);
+            fail_msg("%s, allocation %zu%s: the result is\n%s\n\n%s\nwas expected", name, refuse,
+                     for_good ? " and all after" : "", w.result ? w.result : "", *result);
         }
         free(w.result);
     }

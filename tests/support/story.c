@@ -173,7 +173,8 @@ static void set_attr(telling *t, const xir_class *cls, void *body, xir_any *extr
     xir_attr a = { 0 };
     if (!f && cls->opaque) {
         const bool letter = (*value | 32) >= 'a' && (*value | 32) <= 'z';
-        *extra = letter ? xir_any_text(xir_str_of(value)) : strchr(value, '.') ? xir_any_real(strtod(value, NULL)) : xir_any_int(strtoll(value, NULL, 10));
+        *extra = letter ? xir_any_text(xir_str_of(value)) : strchr(value, '.') ? xir_any_real(strtod(value, NULL))
+            : xir_any_int(strtoll(value, NULL, 10));
         return;
     }
     if (!f) stop(t, name);
@@ -426,7 +427,8 @@ void check_same_numbers(const xir_network *a, const xir_network *b, const char *
     for (size_t i = 0; i < n; i++) {
         xir_difference d = { 0 };
         if (xir_array_compare(of_b[i], of_a[i], 1e-5, 1e-5, &d) != XIR_OK || !d.same_shape || d.count) {
-            print_error("output %zu: %zu elements differ, the first is %zu: %g and %g\n", i, d.count, d.first, d.a, d.b);
+            print_error("output %zu: %zu elements differ, the first is %zu: %g and %g\n", i, d.count,
+                        d.first, d.a, d.b);
             _fail(file, line);
         }
         xir_array_free(of_a[i]);

@@ -20,7 +20,8 @@ static inline bool blames_memory(const xir_diags *list) {
     for (size_t i = 0; i < xir_diags_count(list); i++) {
         const xir_diag *d = xir_diags_at(list, i);
         if (d->severity != XIR_ERROR) continue;
-        if (d->code == XIR_E_MEMORY || (d->message.size >= sizeof words - 1 && !memcmp(d->message.data, words, sizeof words - 1))) return true;
+        if (d->code == XIR_E_MEMORY ||
+            (d->message.size >= sizeof words - 1 && !memcmp(d->message.data, words, sizeof words - 1))) return true;
     }
     return false;
 }
@@ -32,12 +33,14 @@ static inline void check(const char *call, const xir_diags *list, size_t before,
     size_t after = xir_diags_count_of(list, XIR_ERROR);
     if (!after) break_off(call, "and no error is in its list");
     if (after == before && !blames_memory(list)) break_off(call, "and its list has no more errors than before");
-    if (status == XIR_E_MEMORY && !blames_memory(list)) break_off(call, "for want of memory, and its list blames something else");
+    if (status == XIR_E_MEMORY && !blames_memory(list))
+        break_off(call, "for want of memory, and its list blames something else");
 }
 
 /* The first error stays in a network: those behind it may be silent. */
 static inline void check_network(const char *call, xir_network *net) {
-    if (net && !xir_diags_count_of(xir_network_diags(net), XIR_ERROR)) break_off(call, "and no error is in the network's list");
+    if (net && !xir_diags_count_of(xir_network_diags(net), XIR_ERROR))
+        break_off(call, "and no error is in the network's list");
 }
 
 #endif

@@ -59,7 +59,8 @@ void note_old_keys(loaded *l, xir_diags *why) {
         const found_key *k = &found.items[i];
         if (!k->now) continue;
         text t = { 0 };
-        text_printf(&t, "%zu op%s of class %.*s, an old key, %s written as %.*s", k->n, k->n == 1 ? "" : "s", (int)k->spelled.size, k->spelled.data,
+        text_printf(&t, "%zu op%s of class %.*s, an old key, %s written as %.*s", k->n, k->n == 1 ? "" : "s",
+                    (int)k->spelled.size, k->spelled.data,
                     k->n == 1 ? "is" : "are", (int)xir_class_key(k->now).size, xir_class_key(k->now).data);
         xir_diags_append(why, &(xir_diag){
             .severity = XIR_NOTE, .file = xir_str_of(l->name), .byte = XIR_NO_BYTE, .message = text_of(&t) });

@@ -39,7 +39,8 @@ static bool elements_agree(const xir_type *declared, const xir_type *inferred) {
 static agreement compare(const xir_type *declared, const xir_type *inferred) {
     if (!declared || !inferred || xir_type_equal(declared, inferred)) return SAME;
     const xir_tensor_type *d = xir_type_as_tensor(declared), *t = xir_type_as_tensor(inferred);
-    if (!d || !t || d->shape.size != t->shape.size || !elements_agree(d->element_dtype, t->element_dtype)) return DIFFERENT;
+    if (!d || !t || d->shape.size != t->shape.size || !elements_agree(d->element_dtype, t->element_dtype))
+        return DIFFERENT;
     bool open = false;
     for (size_t i = 0; i < d->shape.size; i++) {
         int64_t a = d->shape.data[i], b = t->shape.data[i];
@@ -63,7 +64,8 @@ static void differ(checking *c, const char *path, const xir_type *declared, cons
         json_object(&d, xir_type_object(declared));
         json_object(&t, xir_type_object(inferred));
     }
-    xir_diags_add(c->why, how == LOOSELY ? XIR_WARNING : XIR_ERROR, XIR_E_INVALID, xir_str_of(path), "the declared type is %s, inference gives %s", d.data, t.data);
+    xir_diags_add(c->why, how == LOOSELY ? XIR_WARNING : XIR_ERROR, XIR_E_INVALID, xir_str_of(path),
+                  "the declared type is %s, inference gives %s", d.data, t.data);
     text_free(&d);
     text_free(&t);
 }
@@ -124,7 +126,8 @@ static bool outputs_agree(const xir_op *op, const xir_op *copy) {
     size_t n = xir_op_output_count(op);
     if (xir_op_output_count(copy) != n) return false;
     for (size_t i = 0; i < n; i++) {
-        if (compare(xir_value_type(xir_op_output(op, (int64_t)i)), xir_value_type(xir_op_output(copy, (int64_t)i))) != SAME) return false;
+        if (compare(xir_value_type(xir_op_output(op, (int64_t)i)), xir_value_type(xir_op_output(copy, (int64_t)i))) !=
+            SAME) return false;
     }
     return true;
 }
@@ -141,7 +144,8 @@ static void restore_outputs(checking *c, const xir_op *op, xir_op *copy) {
 static void report(checking *c, const xir_op *op, xir_op *copy, const char *path) {
     size_t n = xir_op_output_count(op), m = xir_op_output_count(copy);
     if (n != m) {
-        xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path), "%zu outputs are declared, inference gives %zu", n, m);
+        xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path),
+                      "%zu outputs are declared, inference gives %zu", n, m);
     }
     for (size_t i = 0; i < n && i < m; i++) {
         const xir_type *declared = xir_value_type(xir_op_output(op, (int64_t)i));
@@ -167,7 +171,8 @@ static void infer_again(checking *c, const xir_op *op, xir_op *copy, const char 
         return;
     }
     if (status == XIR_E_UNKNOWN) {
-        if (!(xir_class_traits(xir_op_class(op)) & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK))) tally_add(&c->uninferred, xir_op_class(op));
+        if (!(xir_class_traits(xir_op_class(op)) & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK)))
+            tally_add(&c->uninferred, xir_op_class(op));
         xir_network_clear_status(c->copy);
         return;
     }
@@ -241,7 +246,8 @@ static void check_op(checking *c, const xir_op *op, xir_op *copy, const char *pa
 static size_t op_of(xir_str path) {
     if (path.size < 6 || memcmp(path.data, "/ops/", 5) != 0) return SIZE_MAX;
     size_t number = 0, i = 5;
-    for (; i < path.size && path.data[i] >= '0' && path.data[i] <= '9'; i++) number = number * 10 + (size_t)(path.data[i] - '0');
+    for (; i < path.size && path.data[i] >= '0' && path.data[i] <= '9'; i++)
+        number = number * 10 + (size_t)(path.data[i] - '0');
     return i == 5 || (i < path.size && path.data[i] != '/') ? SIZE_MAX : number;
 }
 
@@ -252,7 +258,8 @@ static bool is_for_dialect(const checking *c, xir_str path) {
     const xir_op *op = at == SIZE_MAX ? NULL : xir_network_op_at(c->net, (int64_t)at);
     while (i < path.size && path.data[i] != '/') i++;
     bool inputs = op && path.size - i > 8 && memcmp(path.data + i, "/inputs/", 8) == 0;
-    return inputs && (xir_class_is_dialect(xir_op_class(op)) || (xir_op_is(op, xir_output_class()) && xir_network_is_dialect(c->net)));
+    return inputs && (xir_class_is_dialect(xir_op_class(op)) ||
+                      (xir_op_is(op, xir_output_class()) && xir_network_is_dialect(c->net)));
 }
 
 /* Also notes which ops are faulty: those that are not kept as findings, too. */
@@ -319,8 +326,8 @@ static void note_classes(checking *c, xir_diags *why, const char *file) {
     size_t n = tally_counts(&c->unknown, &counts);
     for (size_t i = 0; i < n; i++) {
         bool one = counts[i].n == 1;
-        note(why, file, "%zu op%s of class %.*s %s not known here and %s not checked", counts[i].n, one ? "" : "s", KEY(counts[i].cls),
-             one ? "is" : "are", one ? "was" : "were");
+        note(why, file, "%zu op%s of class %.*s %s not known here and %s not checked", counts[i].n, one ? "" : "s",
+             KEY(counts[i].cls), one ? "is" : "are", one ? "was" : "were");
     }
     free(counts);
     n = tally_counts(&c->unknown_types, &counts);
@@ -331,13 +338,15 @@ static void note_classes(checking *c, xir_diags *why, const char *file) {
     free(counts);
     n = tally_counts(&c->uninferred, &counts);
     for (size_t i = 0; i < n; i++) {
-        note(why, file, "nothing infers the output types of %zu op%s of class %.*s: they were taken as declared", counts[i].n,
-             counts[i].n == 1 ? "" : "s", KEY(counts[i].cls));
+        note(why, file, "nothing infers the output types of %zu op%s of class %.*s: they were taken as declared",
+             counts[i].n, counts[i].n == 1 ? "" : "s", KEY(counts[i].cls));
     }
     free(counts);
     n = tally_counts(&c->open, &counts);
     for (size_t i = 0; i < n; i++) {
-        note(why, file, "the output types of %zu op%s of class %.*s do not follow from the inputs (quantised, tiled or of no known "
+        note(
+            why, file,
+            "the output types of %zu op%s of class %.*s do not follow from the inputs (quantised, tiled or of no known "
              "rank): they were taken as declared", counts[i].n, counts[i].n == 1 ? "" : "s", KEY(counts[i].cls));
     }
     free(counts);
@@ -349,7 +358,8 @@ static int check_params(loaded *l, xir_diags *why) {
     unsigned flags = load_args.lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0;
     int code = load_params(l, load_args.params, flags, &found, why);
     if (l->format->pair) {
-        if (!code && !found && lacks_params(l->net)) note(why, l->name, "there is no parameter file beside it: the parameters were not checked");
+        if (!code && !found && lacks_params(l->net))
+            note(why, l->name, "there is no parameter file beside it: the parameters were not checked");
         return code;
     }
     if (!code) code = check_inside(l, flags, &found, why);
@@ -386,7 +396,8 @@ static int check(loaded *l, xir_diags *all) {
         size_t size = 0;
         char *bytes = structure_bytes(l, &size);
         const xir_str all_of_it = { bytes, size };
-        if (xir_format_place_findings(context, l->format->name, all_of_it, xir_str_of(l->name), c.why, all)) code = REFUSED;
+        if (xir_format_place_findings(context, l->format->name, all_of_it, xir_str_of(l->name), c.why, all))
+            code = REFUSED;
         if (bytes != l->bytes) free(bytes);
     }
     if (!code) code = check_params(l, all);
@@ -397,7 +408,8 @@ static int check(loaded *l, xir_diags *all) {
 
 static int run(int n, char **operands) {
     (void)n;
-    if (load_args.params && load_args.no_params) return complain(MISUSED, "--params and --no-params contradict each other");
+    if (load_args.params && load_args.no_params)
+        return complain(MISUSED, "--params and --no-params contradict each other");
     if (limit_constants()) return MISUSED;
     loaded l = { 0 };
     xir_diags *all = new_diags();
@@ -424,7 +436,8 @@ static const option options[] = {
 
 const command check_command = {
     .name = "check", .operands = "FILE", .summary = "finds all faults of a network",
-    .details = "The rules of validation, the output types of every op that can be inferred, and the parameters: sizes, ids and\n"
+    .details = "The rules of validation, the output types of every op that can be inferred, and the parameters: "
+        "sizes, ids and\n"
                "MD5. Each finding is a line on stderr, with its place; notes say what could not be checked.\n",
     .options = options, .least = 1, .most = 1, .run = run,
 };

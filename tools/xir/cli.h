@@ -230,7 +230,8 @@ typedef struct save_options {
 extern save_options save_args;
 #define OUT_PARAMS_OPTION { "out-params", "Q", &save_args.out_params, "where parameters are written" }
 #define INDENT_OPTION     { "indent", NULL, &save_args.indent, "write JSON indented by four blanks" }
-#define ALIGN_OPTION      { "align", "N", &save_args.align, "fb: where each parameter begins is a multiple of N (4096)" }
+#define ALIGN_OPTION \
+    { "align", "N", &save_args.align, "fb: where each parameter begins is a multiple of N (4096)" }
 #define TO_OPTION         { "to", "FORMAT", &save_args.to, "the format of the output, whatever its name" }
 
 /* The format of what is written: as the user says, or by its name. NULL: there is none. */
@@ -257,7 +258,7 @@ bool write_to(void *user, const void *data, size_t size);
 
 typedef struct work_options { const char *max_work, *max_op_work; } work_options;
 extern work_options work_args;
-#define CONSTANT_OPTIONS                                                                                                         \
+#define CONSTANT_OPTIONS \
     { "max-work", "N", &work_args.max_work, "the most steps for constants: multiply-adds, and element operations times 10 (2G)" },                \
     { "max-op-work", "N", &work_args.max_op_work, "the most steps for the constant of one op (2G)" }
 /* Gives the context the limits that the command line says. */
@@ -282,7 +283,7 @@ size_t tally_counts(tally *t, class_count **out);
 /* ---- running parts --------------------------------------------------------------------------------- */
 
 /* Runs a network for each part of inputs that hold many along their first dim, and joins the outputs. */
-xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in, xir_array **out,
-                    size_t n_out, const xir_run_options *options, xir_diags *why);
+xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in,
+                    xir_array **out, size_t n_out, const xir_run_options *options, xir_diags *why);
 
 #endif

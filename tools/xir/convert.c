@@ -16,13 +16,15 @@ static int run(int n, char **operands) {
 }
 
 static const option options[] = {
-    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, FROM_OPTION, TO_OPTION,
+    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, FROM_OPTION,
+    TO_OPTION,
     { 0 },
 };
 
 const command convert_command = {
     .name = "convert", .operands = "IN OUT", .summary = "reads a network and writes it, in another format perhaps",
-    .details = "The format of IN is told by its content, then by its name; that of OUT by its name. The parameters of X.json are in\n"
+    .details = "The format of IN is told by its content, then by its name; that of OUT by its name. The parameters of "
+        "X.json are in\n"
                "X.raw, or X.params, beside it; they are written to X.raw. Other formats have them inside. Nothing is judged (see\n"
                "xir check), and the spelling of the network's own version is kept.\n",
     .options = options, .least = 2, .most = 2, .run = run,

@@ -25,7 +25,8 @@ static size_t count_parts(xir_value *const *inputs, const xir_array *const *arra
         xir_str name = xir_value_name(inputs[i]);
         each = each < 0 ? 1 : each;   /* a network that takes any number gets one at a time */
         if (whole < 1 || each < 1 || whole % each || (parts && whole / each != parts)) {
-            complain(FAULTY, "--each: the first dim of '%.*s' is %lld in the array and %lld in the network; inputs must have whole parts, all as "
+            complain(FAULTY, "--each: the first dim of '%.*s' is %lld in the array and %lld in the network; inputs "
+                     "must have whole parts, all as "
                      "many", (int)name.size, name.data, (long long)whole, (long long)each);
             return 0;
         }
@@ -36,7 +37,8 @@ static size_t count_parts(xir_value *const *inputs, const xir_array *const *arra
 }
 
 static xir_array *part_of(const xir_array *whole, size_t i, size_t parts, xir_diags *why) {
-    const xir_type *type = with_first_dim(xir_array_type(whole), first_dim(xir_array_type(whole)) / (int64_t)parts, why);
+    const xir_type *type = with_first_dim(xir_array_type(whole),
+                                          first_dim(xir_array_type(whole)) / (int64_t)parts, why);
     size_t size;
     const char *bytes = xir_array_data(whole, &size);
     return type ? xir_array_copy(context, type, bytes + i * (size / parts), size / parts, why) : NULL;
@@ -47,7 +49,8 @@ static xir_status join_part(xir_array **whole, const xir_array *part, size_t i, 
     const xir_type *type = xir_array_type(part);
     size_t size, room;
     const void *bytes = xir_array_data(part, &size);
-    if (!xir_type_rank(type)) return xir_diags_add(why, XIR_ERROR, XIR_E_BOUNDS, XIR_STR(""), "--each: an output has no dims to join along");
+    if (!xir_type_rank(type))
+        return xir_diags_add(why, XIR_ERROR, XIR_E_BOUNDS, XIR_STR(""), "--each: an output has no dims to join along");
     if (!*whole) {
         const xir_type *all = with_first_dim(type, first_dim(type) * (int64_t)parts, why);
         *whole = all ? xir_array_new(context, all, why) : NULL;
@@ -55,7 +58,9 @@ static xir_status join_part(xir_array **whole, const xir_array *part, size_t i, 
     }
     char *out = xir_array_edit(*whole);
     xir_array_data(*whole, &room);
-    if (size * parts != room) return xir_diags_add(why, XIR_ERROR, XIR_E_BOUNDS, XIR_STR(""), "--each: an output has another size in part %zu", i);
+    if (size * parts != room)
+        return xir_diags_add(why, XIR_ERROR, XIR_E_BOUNDS, XIR_STR(""),
+                             "--each: an output has another size in part %zu", i);
     memcpy(out + i * size, bytes, size);
     return XIR_OK;
 }
@@ -64,8 +69,8 @@ static void free_all(xir_array **arrays, size_t n) {
     for (size_t k = 0; k < n; k++) xir_array_free(arrays[k]);
 }
 
-xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in, xir_array **out,
-                    size_t n_out, const xir_run_options *options, xir_diags *why) {
+xir_status run_each(const xir_network *net, xir_value *const *inputs, const xir_array *const *arrays, size_t n_in,
+                    xir_array **out, size_t n_out, const xir_run_options *options, xir_diags *why) {
     size_t parts = count_parts(inputs, arrays, n_in);
     xir_array **in = take(n_in + 1, sizeof *in), **got = take(n_out + 1, sizeof *got);
     xir_status status = parts ? XIR_OK : XIR_E_BOUNDS;

@@ -148,7 +148,8 @@ static void print_line(const char *word, xir_str a, xir_str b) {
     printf("\n");
 }
 
-static void print_values(const char *word, const xir_network *net, size_t (*list)(const xir_network *, xir_value **, size_t)) {
+static void print_values(const char *word, const xir_network *net,
+                         size_t (*list)(const xir_network *, xir_value **, size_t)) {
     size_t n = list(net, NULL, 0);
     xir_value **values = take(n, sizeof *values);
     list(net, values, n);
@@ -179,7 +180,8 @@ static void print_words(const loaded *l, const counts *c) {
     object_words(&target, (const xir_object *)xir_network_ai_target(net));
     print_line("format", xir_str_of(l->format->name), (xir_str){ NULL, 0 });
     print_line("name", xir_network_name(net), (xir_str){ NULL, 0 });
-    print_line("framework", xir_network_text_of(net, XIR_TEXT_FRAMEWORK), xir_network_text_of(net, XIR_TEXT_FRAMEWORK_VERSION));
+    print_line("framework", xir_network_text_of(net, XIR_TEXT_FRAMEWORK),
+               xir_network_text_of(net, XIR_TEXT_FRAMEWORK_VERSION));
     print_line("icraft", xir_network_text_of(net, XIR_TEXT_ICRAFT_VERSION), (xir_str){ NULL, 0 });
     print_line("xir", xir_network_text_of(net, XIR_TEXT_XIR_VERSION), (xir_str){ NULL, 0 });
     print_line("ai target", text_of(&target), (xir_str){ NULL, 0 });
@@ -227,7 +229,8 @@ static const option options[] = {
 
 const command info_command = {
     .name = "info", .operands = "FILE", .summary = "says what a network consists of",
-    .details = "Counts of ops, values and parameters, the kinds of ops, the inputs and outputs with their types. Parameter\n"
+    .details = "Counts of ops, values and parameters, the kinds of ops, the inputs and outputs with their types. "
+        "Parameter\n"
                "files are mapped, never read whole.\n",
     .options = options, .least = 1, .most = 1, .run = run,
 };

@@ -13,7 +13,8 @@ static void put(const char *bytes, size_t size) {
 
 /* Calls only what a handler may call. */
 static void interrupted(int number) {
-    static const char clear[] = "\r\033[K", sentence[] = "xir: interrupted; files that were being written are as they were\n";
+    static const char clear[] = "\r\033[K",
+                      sentence[] = "xir: interrupted; files that were being written are as they were\n";
     if (on_terminal) put(clear, sizeof clear - 1);
     put(sentence, sizeof sentence - 1);
     xir_abandon_saves();

@@ -43,7 +43,8 @@ static int read_to_end(int fd, const char *name, text *to) {
     uint64_t most = most_of_stream();
     int code = read_some(fd, name, to, most < SIZE_MAX / 4 ? (size_t)most + 1 : SIZE_MAX / 4);
     if (code || to->size <= most) return code;
-    return complain_of(FAULTY, name, "more than %llu bytes come, which is the limit; --max-bytes raises it", (unsigned long long)most);
+    return complain_of(FAULTY, name, "more than %llu bytes come, which is the limit; --max-bytes raises it",
+                       (unsigned long long)most);
 }
 
 /* Opens a path, "-" for standard input. *regular if it is an ordinary file, which has so many bytes. */
@@ -95,7 +96,9 @@ static int choose_format(loaded *l, const char *from, const text *head, uint64_t
     } else {
         l->format = format_of(head->data, head->size, total, l->path);
         if (!l->format && head->size == 0) return complain_of(FAULTY, l->name, "the file is empty");
-        if (!l->format) return complain_of(FAULTY, l->name, "neither content nor name tells the format; --from says it: %s", format_words());
+        if (!l->format)
+            return complain_of(FAULTY, l->name, "neither content nor name tells the format; --from says it: %s",
+                               format_words());
     }
     if (!l->format->reads) return complain_of(MISUSED, l->name, "this build cannot read %s", l->format->name);
     return DONE;
@@ -266,14 +269,16 @@ static int load_one(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     xir_load_options o = options_of(l, flags);
     o.no_params = load_args.no_params;
     int code = read_input(l, o, &l->net, why);
-    if (code == FAULTY && !o.no_params) (void)read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, NULL);
+    if (code == FAULTY && !o.no_params)
+        (void)read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, NULL);
     *found = code || keeps_params(l->net);
     if (!code && *found) l->params_path = join(l->name, "");
     return code;
 }
 
 int load(loaded *l, const char *path, unsigned flags) {
-    if (load_args.params && load_args.no_params) return complain(MISUSED, "--params and --no-params contradict each other");
+    if (load_args.params && load_args.no_params)
+        return complain(MISUSED, "--params and --no-params contradict each other");
     if (load_args.lazy) flags |= XIR_LOAD_LAZY;
     bool found = false;
     int code = open_input(l, path, load_args.from);

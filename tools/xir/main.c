@@ -8,8 +8,8 @@
 #include "cli.h"
 
 static const command *const commands[] = {
-    &info_command, &show_command, &convert_command, &opt_command, &check_command, &diff_command, &ops_command, &passes_command,
-    &run_command, &schema_command,
+    &info_command, &show_command, &convert_command, &opt_command, &check_command, &diff_command, &ops_command,
+    &passes_command, &run_command, &schema_command,
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -8,7 +8,8 @@
 
 static bool as_json, as_markdown;
 
-const char *const trait_words[] = { "activation", "source", "sink", "free", "impure", "abstract", NULL };   /* ORDER TRAIT */
+/* ORDER TRAIT */
+const char *const trait_words[] = { "activation", "source", "sink", "free", "impure", "abstract", NULL };
 
 xir_str short_key(const xir_class *cls) {
     xir_str key = xir_class_key(cls);
@@ -111,7 +112,8 @@ const xir_target_row *target_of(const xir_class *cls) {
 
 static int width(size_t n) { return n > 60 ? 60 : (int)n; }
 
-static void print_ports(const char *word, const xir_class *cls, size_t n, const xir_port *(*at)(const xir_class *, size_t)) {
+static void print_ports(const char *word, const xir_class *cls, size_t n,
+                        const xir_port *(*at)(const xir_class *, size_t)) {
     size_t most = 0;
     for (size_t i = 0; i < n; i++) most = at(cls, i)->name.size > most ? at(cls, i)->name.size : most;
     if (n) printf("\n%s\n", word);
@@ -271,7 +273,8 @@ static const option options[] = {
 
 const command ops_command = {
     .name = "ops", .operands = "[NAME]", .summary = "lists the operations, or says all about one class",
-    .details = "NAME is a key (icraft::xir::Conv2d), its end (Conv2d), or an old key. Types and targets are classes too; a\n"
+    .details = "NAME is a key (icraft::xir::Conv2d), its end (Conv2d), or an old key. Types and targets are classes "
+        "too; a\n"
                "target has a name as well (buyi).\n",
     .options = options, .least = 0, .most = 1, .run = run,
 };

@@ -89,7 +89,8 @@ static void put_escaped(text *t, xir_str s, bool table) {
     for (size_t i = 0; i < s.size; i++) {
         char c = s.data[i], before = i ? s.data[i - 1] : ' ', after = i + 1 < s.size ? s.data[i + 1] : ' ';
         bool special = c == '\\' || (c == '*' && (before != ' ' || after != ' ')) || (c == '(' && before == ']') ||
-                       (c == '<' && (in_word(after) || after == '/')) || (c == '_' && !(in_word(before) && in_word(after)));
+                       (c == '<' && (in_word(after) || after == '/')) ||
+                           (c == '_' && !(in_word(before) && in_word(after)));
         if (c == '`') code = !code;
         if ((special && !code) || (c == '|' && table)) text_put(t, "\\");
         text_add(t, &c, 1);
@@ -150,7 +151,8 @@ static void put_row(text *t, xir_str name, const char *what, xir_str doc) {
 
 static void put_port(text *t, const xir_port *port) {
     const char *what = port->decl == XIR_DECL_IN ? "input" : port->decl == XIR_DECL_OPT ? "input, may be absent" :
-                       port->decl == XIR_DECL_VAR ? "inputs, any number" : port->decl == XIR_DECL_OUT ? "output" : "outputs, any number";
+                       port->decl == XIR_DECL_VAR ? "inputs, any number" : port->decl == XIR_DECL_OUT ? "output"
+                           : "outputs, any number";
     put_row(t, port->name, what, port->doc);
 }
 

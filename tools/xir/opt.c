@@ -45,7 +45,8 @@ void print_report(const xir_pass_report *report, FILE *out) {
         all.changes += row->changes;
         all.ops_after = row->ops_after;
     }
-    fprintf(out, "%-*s  %5s  %8s  %8s  %8s  %12s\n", (int)width, "pass", "runs", "changes", "ops from", "to", "time    ");
+    fprintf(out, "%-*s  %5s  %8s  %8s  %8s  %12s\n", (int)width, "pass", "runs", "changes", "ops from", "to",
+            "time    ");
     for (size_t i = 0; (row = xir_pass_report_at(report, i)); i++) print_row(row, width, out);
     print_row(&all, width, out);
 }
@@ -146,13 +147,15 @@ static const option options[] = {
     PROVE_OPTIONS,
     { "reproduce", "FILE", &reproduce, "where the network before a failing pass is kept (OUT.failed.json)" },
     { "time", NULL, &with_times, "print what each pass changed and how long it took" },
-    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, FROM_OPTION, TO_OPTION,
+    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, FROM_OPTION,
+    TO_OPTION,
     { 0 },
 };
 
 const command opt_command = {
     .name = "opt", .operands = "IN [OUT]", .summary = "runs passes over a network and writes what they made of it",
-    .details = "Formats are told as by xir convert. Without OUT nothing is written. OUT is written only if every pass succeeded and the\n"
+    .details = "Formats are told as by xir convert. Without OUT nothing is written. OUT is written only if every pass "
+        "succeeded and the\n"
                "network is valid. If a pass fails, the network before it is kept, and the command that repeats the failure is said.\n",
     .options = options, .least = 1, .most = 2, .run = run,
 };

@@ -10,7 +10,7 @@ int level_of(const char *word);
 /* The configuration that the command line gives, which `settings_free` takes back. False if it makes no sense. */
 bool settings_of_line(xir_pass_settings *out);
 void settings_free(xir_pass_settings *settings);
-#define SETTINGS_OPTIONS                                                                                                      \
+#define SETTINGS_OPTIONS \
     { "level", "N", &settings_args.level, "leave out passes above it: needed, exact, fast, max, or 1 to 4" },                 \
     { "disable", "P", &settings_args.disabled, "leave out a pass; may be repeated", .many = true },                           \
     { "require", "P", &settings_args.required, "run a pass whatever its level; may be repeated", .many = true },              \
@@ -34,7 +34,7 @@ int  proof_of_line(xir_proof **out, xir_pass_watch *watch);
 /* Says what was proven. FAULTY: nothing. */
 int  proof_end(const xir_proof *proof, FILE *out);
 void proof_free(xir_proof *proof);   /* accepts NULL */
-#define PROVE_OPTIONS                                                                                                         \
+#define PROVE_OPTIONS \
     { "prove", NULL, &prove_args.prove, "run the network after every pass that changed it: it must compute the same" },       \
     { "input", "NAME=F.npy", &prove_args.inputs, "an input for --prove; the others are random; may be repeated", .many = true }, \
     { "each", NULL, &prove_args.each, "inputs for --prove hold many along their first dim: run each" },                       \

@@ -44,7 +44,8 @@ static int options_of_line(xir_proof_options *o) {
     if (o->each) text_put(&spelled, " --each");
     if (prove_args.seed) {
         o->seed = strtoull(prove_args.seed, &end, 10);
-        if (end == prove_args.seed || *end) return complain(MISUSED, "--seed takes a number, not '%s'", prove_args.seed);
+        if (end == prove_args.seed || *end)
+            return complain(MISUSED, "--seed takes a number, not '%s'", prove_args.seed);
         spell("seed", prove_args.seed);
     }
     if (prove_args.tolerance) {
@@ -88,13 +89,14 @@ int proof_end(const xir_proof *proof, FILE *out) {
     xir_proof_state_of(proof, &state, NULL);
     const xir_diags *obstacle = xir_proof_obstacle(proof);
     if (!state.networks) {
-        complain(FAULTY, "nothing was proven: no network could be run%s", xir_diags_count(obstacle) ? "; the last one:" : "");
+        complain(FAULTY, "nothing was proven: no network could be run%s", xir_diags_count(obstacle)
+                 ? "; the last one:" : "");
         if (obstacle) xir_diags_print(obstacle, stderr);
         return FAULTY;
     }
     if (state.outputs == 0) fprintf(out, "proven: no pass changed the network after it could be run\n");
-    else fprintf(out, "proven: %zu networks compute the same, the largest difference of an output is %.3g\n", state.networks,
-                 state.largest);
+    else fprintf(out, "proven: %zu networks compute the same, the largest difference of an output is %.3g\n",
+                 state.networks, state.largest);
     return DONE;
 }
 

@@ -97,7 +97,8 @@ bool settings_of_line(xir_pass_settings *out) {
         complain(MISUSED, "--level takes needed, exact, fast, max, or 1 to 4, not '%s'", a->level);
         return false;
     }
-    if (!set_words() || !all_have_equals(&a->shapes, "input-shape", "NAME=D,D,...") || !all_have_equals(&a->binds, "bind", "DIM=N")) {
+    if (!set_words() || !all_have_equals(&a->shapes, "input-shape", "NAME=D,D,...") ||
+        !all_have_equals(&a->binds, "bind", "DIM=N")) {
         return false;
     }
     if (a->strict) set("to-xir.strict", strlen("to-xir.strict"), "true");

@@ -22,7 +22,8 @@ int level_of(const char *word) {
 static const char *other_name(const xir_pass_decl *pass, size_t i) {
     const xir_dialect_decl *dialect;
     for (size_t k = 0; (dialect = xir_dialect_at(context, k)); k++) {
-        if (dialect->pass && xir_pass_find(context, xir_str_of(dialect->pass)) == pass && i-- == 0) return dialect->pass;
+        if (dialect->pass && xir_pass_find(context, xir_str_of(dialect->pass)) == pass && i-- == 0)
+            return dialect->pass;
     }
     return NULL;
 }
@@ -46,7 +47,8 @@ static void print_pass(const xir_pass_decl *pass) {
 static void print_list(void) {
     size_t most = 0;
     const xir_pass_decl *pass;
-    for (size_t i = 0; (pass = xir_pass_at(context, i)); i++) most = strlen(pass->name) > most ? strlen(pass->name) : most;
+    for (size_t i = 0; (pass = xir_pass_at(context, i)); i++)
+        most = strlen(pass->name) > most ? strlen(pass->name) : most;
     for (size_t i = 0; (pass = xir_pass_at(context, i)); i++) {
         printf("%-*s  %-6s  %s\n", (int)most, pass->name, level_word(pass->level), pass->doc);
     }

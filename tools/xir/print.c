@@ -246,7 +246,8 @@ int close_output(int code) {
     }
     if (!failed) return code;
     /* Who stopped reading knows it; what was lost has been named. */
-    if (error && error != EPIPE && error != EFAULT) complain(REFUSED, "cannot write standard output: %s", strerror(error));
+    if (error && error != EPIPE && error != EFAULT)
+        complain(REFUSED, "cannot write standard output: %s", strerror(error));
     else if (!error) complain(REFUSED, "cannot write standard output");
     return REFUSED;
 }

@@ -50,7 +50,8 @@ static int64_t which_input(const ports *in, const char *word, const char **file)
     size_t longest = 0;
     for (size_t i = 0; i < in->n; i++) {
         xir_str name = xir_value_name(in->values[i]);
-        bool fits = strlen(word) > name.size && name.size >= longest && word[name.size] == '=' && memcmp(word, name.data, name.size) == 0;
+        bool fits = strlen(word) > name.size && name.size >= longest && word[name.size] == '=' &&
+            memcmp(word, name.data, name.size) == 0;
         if (!name.size || !fits) continue;
         best = (int64_t)i;
         longest = name.size;
@@ -72,7 +73,8 @@ static bool is_foreign(const xir_type *type) {
 /* The same numbers as elements of another type, by a network of one Cast. */
 static int recast(xir_array **array, const xir_type *like, xir_diags *why) {
     const xir_type *from = xir_array_type(*array);
-    if (!xir_type_as_tensor(like) || !is_foreign(like) || xir_type_equal(xir_type_element(like), xir_type_element(from))) return DONE;
+    if (!xir_type_as_tensor(like) || !is_foreign(like) ||
+        xir_type_equal(xir_type_element(like), xir_type_element(from))) return DONE;
     xir_i64s dims = xir_type_as_tensor(from)->shape;
     xir_network *net = xir_network_new(context, "recast", XIR_FRAMEWORK_ONNX, "");
     if (!net) return no_memory();
@@ -104,7 +106,8 @@ static int read_inputs(ports *in, xir_diags *why) {
                 text_add(&names, name.data, name.size);
             }
             text_add(&names, "", 1);
-            int code = complain(MISUSED, "--input takes NAME=FILE, not '%s'; the network's inputs are: %s", input_words.items[i], names.data);
+            int code = complain(MISUSED, "--input takes NAME=FILE, not '%s'; the network's inputs are: %s",
+                                input_words.items[i], names.data);
             text_free(&names);
             return code;
         }
@@ -136,7 +139,8 @@ static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
         if (in->arrays[i]) continue;
         if (input_words.n) return complain(MISUSED, "there is no --input for '%.*s'", (int)name.size, name.data);
         if (!xir_type_as_tensor(type)) {
-            return complain(FAULTY, "input '%.*s' is no tensor: there are no random numbers for it", (int)name.size, name.data);
+            return complain(FAULTY, "input '%.*s' is no tensor: there are no random numbers for it",
+                            (int)name.size, name.data);
         }
         in->arrays[i] = xir_array_random(context, with_all_dims(type), seed + i, why);
         if (!in->arrays[i]) return code_of(why);
@@ -148,7 +152,8 @@ static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
 
 /* An element type as input-shape has it, "fp32"; false: it has no word for it. */
 static bool put_element(text *t, const xir_type *element) {
-    static const char *const words[] = { [XIR_FLOAT_FP16] = "fp16", [XIR_FLOAT_BF16] = "bf16", [XIR_FLOAT_TF32] = "tf32",
+    static const char *const words[] = { [XIR_FLOAT_FP16] = "fp16", [XIR_FLOAT_BF16] = "bf16",
+                                         [XIR_FLOAT_TF32] = "tf32",
                                          [XIR_FLOAT_FP32] = "fp32", [XIR_FLOAT_FP64] = "fp64" };
     const xir_float_type *real = xir_float_type_of(xir_type_object(element));
     const xir_integer_type *whole = xir_integer_type_of(xir_type_object(element));
@@ -175,7 +180,8 @@ static char *shapes_of(const ports *in) {
         text_put(&t, t.size ? ";" : "input-shape=\"");
         text_add(&t, name.data, name.size);
         text_put(&t, "=");
-        for (size_t k = 0; k < rank; k++) text_printf(&t, k ? ",%lld" : "%lld", (long long)xir_type_dim(type, (int64_t)k, false));
+        for (size_t k = 0; k < rank; k++)
+            text_printf(&t, k ? ",%lld" : "%lld", (long long)xir_type_dim(type, (int64_t)k, false));
         if (!typed && !put_element(&t, xir_type_element(type))) t.size = before;
     }
     if (t.size) text_put(&t, "\"");
@@ -282,7 +288,8 @@ static int compare_one(const ports *out, size_t i, const char *file, double tole
         type_words(&found, xir_array_type(expected));
         text_put(line, "  another shape");
         text_add(&found, "", 1);
-        code = complain_of(FAULTY, path, "'%.*s' has another shape than this, which is %s", (int)name.size, name.data, found.data);
+        code = complain_of(FAULTY, path, "'%.*s' has another shape than this, which is %s", (int)name.size, name.data,
+                           found.data);
         text_free(&found);
     } else {
         text_printf(line, "  largest difference %.3g", d.largest);
@@ -290,8 +297,11 @@ static int compare_one(const ports *out, size_t i, const char *file, double tole
             text where = { 0 };
             print_index(&where, xir_array_type(out->arrays[i]), d.first);
             text_add(&where, "", 1);
-            code = complain_of(FAULTY, path, "'%.*s' differs: %s is %.9g, %.9g was expected; %zu of %zu elements differ, by up to %.3g",
-                               (int)name.size, name.data, where.data, d.a, d.b, d.count, xir_array_count(out->arrays[i]), d.largest);
+            code =
+                complain_of(FAULTY, path,
+                            "'%.*s' differs: %s is %.9g, %.9g was expected; %zu of %zu elements differ, by up to %.3g",
+                            (int)name.size, name.data, where.data, d.a, d.b, d.count, xir_array_count(out->arrays[i]),
+                            d.largest);
             text_free(&where);
         }
     }
@@ -392,7 +402,8 @@ static const option options[] = {
 
 const command run_command = {
     .name = "run", .operands = "NET", .summary = "computes a network's outputs",
-    .details = "A line is printed for each output: its name, its type, with --compare the largest difference; the exit code is 1 if one\n"
+    .details = "A line is printed for each output: its name, its type, with --compare the largest difference; the "
+        "exit code is 1 if one\n"
                "differs. In the name of a file / becomes _; an output without a name is output_N. Without --input the inputs are random:\n"
                "normal numbers, integers from 0 to 9, and dims that the network leaves open are 1. A network of another framework's\n"
                "operations is converted first (to-xir). This is the reference executor: see docs/executor.md.\n",

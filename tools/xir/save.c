@@ -37,20 +37,23 @@ static bool is_aligned(const file_format *f) { return f->aligns; }
 /* Options that only some formats have. */
 int check_save(const file_format *to, const char *out, xir_save_options *o) {
     *o = XIR_INIT(xir_save_options, .format = to->name, .unchecked = true, .indent = save_args.indent);
-    if (save_args.out_params && load_args.no_params) return complain(MISUSED, "--out-params and --no-params contradict each other");
+    if (save_args.out_params && load_args.no_params)
+        return complain(MISUSED, "--out-params and --no-params contradict each other");
     if (save_args.out_params && !to->pair)
         return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is of %s", to->name,
                            formats_that(format_is_pair));
     if (save_args.out_params && strcmp(save_args.out_params, out) == 0) {
-        return complain(MISUSED, "the structure and the parameters cannot both go to %s", strcmp(out, "-") == 0 ? "standard output" : out);
+        return complain(MISUSED, "the structure and the parameters cannot both go to %s",
+                        strcmp(out, "-") == 0 ? "standard output" : out);
     }
     if (save_args.indent && !to->indents) {
-        return complain_of(MISUSED, out, to->text ? "%s is not indented: --indent is of %s" : "%s is no text: --indent is of %s", to->name,
-                           formats_that(is_indented));
+        return complain_of(MISUSED, out, to->text ? "%s is not indented: --indent is of %s"
+                           : "%s is no text: --indent is of %s", to->name, formats_that(is_indented));
     }
     if (!save_args.align) return DONE;
     if (!to->aligns)
-        return complain_of(MISUSED, out, "nothing is aligned in %s: --align is of %s", to->name, formats_that(is_aligned));
+        return complain_of(MISUSED, out, "nothing is aligned in %s: --align is of %s", to->name,
+                           formats_that(is_aligned));
     char *end;
     unsigned long long n = strtoull(save_args.align, &end, 10);
     if (end == save_args.align || *end || n == 0 || n > 1u << 30 || n & (n - 1)) {
@@ -62,7 +65,8 @@ int check_save(const file_format *to, const char *out, xir_save_options *o) {
 
 /* Both to files are replaced together. What goes to standard output comes second, unless both are to be written
  * there. */
-static xir_status write_both(const loaded *l, const char *out, const char *params, const xir_save_options *o, xir_diags *why) {
+static xir_status write_both(const loaded *l, const char *out, const char *params, const xir_save_options *o,
+                             xir_diags *why) {
     bool params_out = params && strcmp(params, "-") == 0, structure_out = strcmp(out, "-") == 0;
     xir_save_options alone = *o, both = *o;
     xir_status status = XIR_OK;
@@ -101,13 +105,16 @@ static int write_pair(loaded *l, const char *out, const file_format *to, const x
             return exit_of(named);
         }
         params = save_args.out_params ? save_args.out_params : neighbour;
-        if (!params) warn(why, strcmp(out, "-") == 0 ? "<stdout>" : out, "the parameters are not written; --out-params says where to");
+        if (!params)
+            warn(why, strcmp(out, "-") == 0 ? "<stdout>" : out,
+                 "the parameters are not written; --out-params says where to");
     } else if (save_args.out_params) {
         warn(why, save_args.out_params, "is not written: there are no parameters");
     }
     int code = DONE;
     if (neighbour && strcmp(neighbour, out) == 0) {
-        code = complain_of(MISUSED, out, "its parameters would get the same name; --out-params says where to write them");
+        code = complain_of(MISUSED, out,
+                           "its parameters would get the same name; --out-params says where to write them");
     } else {
         note_old_keys(l, why);   /* before the file is written over */
         code = exit_of(write_both(l, out, params, o, why));

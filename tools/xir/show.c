@@ -9,7 +9,8 @@ static int run(int n, char **operands) {
     xir_diags *why = new_diags();
     /* The text is the same without parameter bytes, so they are only looked at if they are named. */
     int code = load_structure(&l, operands[0], load_args.from, why);
-    if (!code && load_args.params && load_args.no_params) code = complain(MISUSED, "--params and --no-params contradict each other");
+    if (!code && load_args.params && load_args.no_params)
+        code = complain(MISUSED, "--params and --no-params contradict each other");
     if (!code && load_args.params) {
         bool found;
         code = load_params(&l, load_args.params, load_args.lazy ? XIR_LOAD_LAZY : 0, &found, why);

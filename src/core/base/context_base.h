@@ -10,7 +10,9 @@ typedef struct context_base {
     xir_limits    limits;
 } context_base;
 
-static inline const context_base *context_base_of(const xir_context *ctx) { return (const context_base *)(const void *)ctx; }
+static inline const context_base *context_base_of(const xir_context *ctx) {
+    return (const context_base *)(const void *)ctx;
+}
 static inline const xir_allocator *context_alloc(const xir_context *ctx) { return &context_base_of(ctx)->alloc; }
 
 #endif

@@ -85,7 +85,8 @@ static void count_more(xir_diags *diags, xir_severity severity, size_t n) {
  * same, and the first that says that memory has run out. */
 static bool has_room(xir_diags *diags, xir_severity severity, xir_status code) {
     bool is_error = severity == XIR_ERROR, for_memory = is_error && code == XIR_E_MEMORY;
-    bool is_first = is_error && (diags->n_of[XIR_ERROR] == diags->more[XIR_ERROR] || (for_memory && !diags->has_memory));
+    bool is_first = is_error &&
+        (diags->n_of[XIR_ERROR] == diags->more[XIR_ERROR] || (for_memory && !diags->has_memory));
     if (!is_first && xir_diags_count(diags) >= diags->most) {
         count_more(diags, severity, 1);
         return false;
@@ -178,7 +179,8 @@ static XIR_PRINTF(5, 0) xir_status add_args(xir_diags *diags, xir_severity sever
     return code;
 }
 
-xir_status xir_diags_add(xir_diags *diags, xir_severity severity, xir_status code, xir_str path, const char *format, ...) {
+xir_status xir_diags_add(xir_diags *diags, xir_severity severity, xir_status code, xir_str path,
+                         const char *format, ...) {
     va_list args;
     va_start(args, format);
     add_args(diags, severity, code, path, format, args);
@@ -203,7 +205,8 @@ xir_status diag_failv(xir_diags *why, const xir_diag *at, const char *format, va
 }
 
 xir_status diag_memory(xir_diags *why) {
-    xir_diag diag = { .severity = XIR_ERROR, .code = XIR_E_MEMORY, .byte = XIR_NO_BYTE, .message = XIR_STR("out of memory") };
+    xir_diag diag = { .severity = XIR_ERROR, .code = XIR_E_MEMORY, .byte = XIR_NO_BYTE,
+                      .message = XIR_STR("out of memory") };
     if (why && has_room(why, XIR_ERROR, XIR_E_MEMORY)) put(why, &diag);
     return XIR_E_MEMORY;
 }

@@ -29,8 +29,10 @@ enum {
     TRIES = 100
 };
 
-xir_status file_failv(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format, va_list args) {
-    return diag_failv(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = xir_str_of(path), .byte = byte }, format, args);
+xir_status file_failv(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format,
+                      va_list args) {
+    return diag_failv(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = xir_str_of(path), .byte = byte },
+                      format, args);
 }
 
 xir_status file_fail(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format, ...) {
@@ -201,8 +203,8 @@ blob *file_reader_map(file_reader *r) {
         return NULL;
     }
     if (r->size > SIZE_MAX / 2) {
-        r->status = file_fail(r->why, XIR_E_LIMIT, r->path, XIR_NO_BYTE, "%llu bytes do not fit this machine's address space",
-                              (unsigned long long)r->size);
+        r->status = file_fail(r->why, XIR_E_LIMIT, r->path, XIR_NO_BYTE,
+                              "%llu bytes do not fit this machine's address space", (unsigned long long)r->size);
         return NULL;
     }
     void *data = NULL;   /* of an empty file */
@@ -222,8 +224,8 @@ blob *file_reader_map(file_reader *r) {
         read_memory(r);
         return NULL;
     }
-    *w = (file_watch){ .alloc = *alloc, .fd = -1, .device = r->device, .inode = r->inode, .size = r->size, .changed = r->changed,
-                       .changed_ns = r->changed_ns, .room = room };
+    *w = (file_watch){ .alloc = *alloc, .fd = -1, .device = r->device, .inode = r->inode, .size = r->size,
+                       .changed = r->changed, .changed_ns = r->changed_ns, .room = room };
     memcpy(w->path, r->path, name);
     return b;
 }
@@ -246,7 +248,8 @@ bool blob_is_there(const blob *b) {
     const file_watch *w = b->watch;
     struct stat st;
     return !w || (fstat(w->fd, &st) == 0 && (uint64_t)st.st_dev == w->device && (uint64_t)st.st_ino == w->inode &&
-                  (uint64_t)st.st_size == w->size && st.st_mtim.tv_sec == w->changed && st.st_mtim.tv_nsec == w->changed_ns);
+                  (uint64_t)st.st_size == w->size && st.st_mtim.tv_sec == w->changed &&
+                  st.st_mtim.tv_nsec == w->changed_ns);
 }
 
 blob *file_read(xir_context *ctx, const char *path, xir_diags *why) {

@@ -17,7 +17,8 @@ blob *file_map(xir_context *ctx, const char *path, xir_diags *why);
 /* Adds a finding about a place in a file, `byte` may be XIR_NO_BYTE. Returns `code`. */
 xir_status file_fail(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format, ...)
     XIR_PRINTF(5, 6);
-xir_status file_failv(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format, va_list args)
+xir_status file_failv(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format,
+                      va_list args)
     XIR_PRINTF(5, 0);
 
 /* The same in steps, for who looks at the beginning first. After a failure `status` is set and `why` has the

@@ -75,7 +75,8 @@ static text_slot *slot_of(const text_table *t, xir_str key, uint64_t hash) {
     for (;; i = (i + 1) & (t->room - 1)) {
         text_slot *slot = &t->slots[i];
         if (!slot->text) return slot;
-        if (slot->hash == (uint32_t)hash && slot->size == key.size && memcmp(slot->text, key.data, key.size) == 0) return slot;
+        if (slot->hash == (uint32_t)hash && slot->size == key.size && memcmp(slot->text, key.data, key.size) == 0)
+            return slot;
     }
 }
 

@@ -49,7 +49,8 @@ static inline uint64_t hash_text(uint64_t seed, const char *text, size_t size) {
         a = hash_word(text, 4);
         b = hash_word(text + size - 4, 4);
     } else if (size) {
-        a = (uint64_t)(unsigned char)text[0] << 16 | (uint64_t)(unsigned char)text[size / 2] << 8 | (unsigned char)text[size - 1];
+        a = (uint64_t)(unsigned char)text[0] << 16 | (uint64_t)(unsigned char)text[size / 2] << 8 |
+            (unsigned char)text[size - 1];
     }
     return hash_mix(hash_mix(a ^ k0, b ^ hash), k1);
 }
@@ -63,7 +64,9 @@ typedef struct pointer_table {
     size_t               room, n;   /* room: 0 or a power of two */
 } pointer_table;
 
-static inline void pointer_table_init(pointer_table *t, const xir_allocator *alloc) { *t = (pointer_table){ .alloc = alloc }; }
+static inline void pointer_table_init(pointer_table *t, const xir_allocator *alloc) {
+    *t = (pointer_table){ .alloc = alloc };
+}
 void pointer_table_free(pointer_table *t);
 /* Makes room for `n` keys in all; false without memory, the table as it was. */
 bool pointer_table_reserve(pointer_table *t, size_t n);

@@ -53,7 +53,8 @@ static inline void *arena_take(arena *a, size_t size) {
 /* Makes the piece that was taken last larger where it is; false if it is not the last or there is no room. */
 static inline bool arena_extend(arena *a, const void *piece, size_t old_size, size_t size) {
     size_t old = (old_size + 7) & ~(size_t)7, rounded = (size + 7) & ~(size_t)7;
-    if (!piece || (const char *)piece + old != a->next || rounded < old || rounded - old > (size_t)(a->end - a->next)) return false;
+    if (!piece || (const char *)piece + old != a->next || rounded < old || rounded - old > (size_t)(a->end - a->next))
+        return false;
     a->next += rounded - old;
     a->taken += rounded - old;
     return true;

@@ -21,7 +21,8 @@ static inline int text_clip(xir_str text, size_t most) {
  * often. */
 #define CLIP_TO(s, most) text_clip((s), (most)), (s).data ? (s).data : ""
 #define CLIP(s)          CLIP_TO(s, 60)
-#define WHOLE(s)         (int)(s).size, (s).data ? (s).data : ""   /* of what was checked before: keys, names of attributes */
+#define WHOLE(s) \
+    (int)(s).size, (s).data ? (s).data : ""   /* of what was checked before: keys, names of attributes */
 
 /* ---- from formats ------------------------------------------------------------------------------------------ */
 

@@ -82,9 +82,11 @@ xir_status any_check_params(xir_network *net, const xir_any *any) {
     xir_status status = XIR_OK;
     if (any->kind == XIR_ANY_PARAMS) return no_params(net, any->as.params);
     if (any->kind == XIR_ANY_LIST) {
-        for (size_t i = 0; i < any->as.list.size && !status; i++) status = any_check_params(net, &any->as.list.items[i]);
+        for (size_t i = 0; i < any->as.list.size && !status; i++)
+            status = any_check_params(net, &any->as.list.items[i]);
     } else if (any->kind == XIR_ANY_MAP) {
-        for (size_t i = 0; i < any->as.map.size && !status; i++) status = any_check_params(net, &any->as.map.entries[i].value);
+        for (size_t i = 0; i < any->as.map.size && !status; i++)
+            status = any_check_params(net, &any->as.map.entries[i].value);
     }
     return status;
 }

@@ -56,7 +56,8 @@ static xir_status check_inputs(xir_network *net, const xir_op_desc *d) {
                             op_words(cls, d->name, who, sizeof who));
         }
         if (!v && port && port->decl == XIR_DECL_VAR) {
-            return net_fail(net, XIR_E_MISSING, "input %zu of %s is absent", i, op_words(cls, d->name, who, sizeof who));
+            return net_fail(net, XIR_E_MISSING, "input %zu of %s is absent", i,
+                            op_words(cls, d->name, who, sizeof who));
         }
     }
     if (d->n_inputs < cls->least_inputs) {
@@ -100,7 +101,8 @@ static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_i
     /* Ids grow in most programs: then there is nothing to look up. */
     if (id < net->next_op_id && !net_build_ids(net)) return net_no_memory(net);
     if (id < net->next_op_id && net_find_op(net, id)) {
-        return net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " of %s is taken", id, op_words(cls, op_name, who, sizeof who));
+        return net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " of %s is taken", id,
+                        op_words(cls, op_name, who, sizeof who));
     }
     return XIR_OK;
 }
@@ -127,8 +129,8 @@ static xir_status find_types(xir_network *net, const xir_op_desc *d, xir_infer *
 }
 
 /* The record, with everything that may fail done before the first link. NULL without memory. */
-static xir_op *record(xir_network *net, const xir_op_desc *d, const void *attrs, const xir_target *target, size_t n_inputs,
-                      const xir_type *const *types, size_t n_types) {
+static xir_op *record(xir_network *net, const xir_op_desc *d, const void *attrs, const xir_target *target,
+                      size_t n_inputs, const xir_type *const *types, size_t n_types) {
     xir_op *op = op_make(net, d->cls, attrs, n_inputs);
     const label *op_name = net_name(net, d->name);
     if (!op || !op_name || !op_make_outputs(op, types, n_types)) {
@@ -199,8 +201,8 @@ static xir_op *make(xir_network *net, const xir_op_desc *d) {
 
 static xir_status check_class(xir_network *net, const xir_class *cls) {
     if (cls && cls->is_op && !(cls->traits & XIR_TRAIT_ABSTRACT)) return XIR_OK;
-    return net_fail(net, XIR_E_TYPE, "a class of operations was expected%s%.*s%s", cls ? ", " : "", cls ? (int)cls->key.size : 0,
-                    cls ? cls->key.data : "", cls ? " was found" : "");
+    return net_fail(net, XIR_E_TYPE, "a class of operations was expected%s%.*s%s", cls ? ", " : "",
+                    cls ? (int)cls->key.size : 0, cls ? cls->key.data : "", cls ? " was found" : "");
 }
 
 /* What a caller built with another header hands over, as this library knows it. NULL with a finding. */
@@ -463,8 +465,8 @@ xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, cons
     }
     op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .attrs = attrs, .inputs = inputs, .n_inputs = n,
                                         .types = at.types,
-                                              .n_types = at.n_types, .target = at.target, .name = op_name, .id = XIR_NO_ID,
-                                              .before = at.before));
+                                              .n_types = at.n_types, .target = at.target, .name = op_name,
+                                              .id = XIR_NO_ID, .before = at.before));
 done:
     if (!op && at.file) diags_add_place(net->diags, before, at.file, at.line);   /* where the program made the call */
     return op;

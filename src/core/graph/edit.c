@@ -26,7 +26,8 @@ xir_status xir_network_remove(xir_network *net, xir_op *op) {
     return XIR_OK;
 }
 
-xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user, size_t *removed) {
+xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user,
+                                 size_t *removed) {
     if (!net) return XIR_E_MISSING;
     size_t n = 0;
     for (xir_op *op = net->first, *next; op; op = next) {
@@ -86,7 +87,8 @@ static xir_status check_bypass(xir_network *net, xir_op *const *ops, size_t n) {
         const xir_op *op = ops[i];
         for (uint32_t j = 0; j < op->n_outputs; j++) {
             if (!used_by_who_stays(&op->outputs[j]) || last_stand_in(op, j, n)) continue;
-            return net_fail(net, XIR_E_INVALID, "op %" PRId64 " has no input to stand in for its output %" PRIu32, op->id, j);
+            return net_fail(net, XIR_E_INVALID, "op %" PRId64 " has no input to stand in for its output %" PRIu32,
+                            op->id, j);
         }
     }
     return XIR_OK;
@@ -144,7 +146,8 @@ static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_
      * changes. */
     bool was_first = old == net->first && old->cls->traits & XIR_TRAIT_SOURCE;
     if (now->net != net || now->flags & (OP_PLACED | OP_CHILD | OP_ERASED)) {
-        return net_fail(net, XIR_E_INVALID, "the replacement of op %" PRId64 " must be an unplaced op of this network", old->id);
+        return net_fail(net, XIR_E_INVALID, "the replacement of op %" PRId64 " must be an unplaced op of this network",
+                        old->id);
     }
     if (was_first != !!(now->cls->traits & XIR_TRAIT_SOURCE) && net->n_ops > 1) {
         return net_fail(net, XIR_E_INVALID, "an Input is replaced by an Input only");
@@ -160,7 +163,9 @@ static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_
 }
 
 xir_status xir_network_replace(xir_network *net, xir_op *old, xir_op *now) { return replace(net, old, now, false); }
-xir_status xir_network_replace_keep_uses(xir_network *net, xir_op *old, xir_op *now) { return replace(net, old, now, true); }
+xir_status xir_network_replace_keep_uses(xir_network *net, xir_op *old, xir_op *now) {
+    return replace(net, old, now, true);
+}
 
 xir_status xir_network_connect(xir_network *net, xir_value *value, xir_op *op, int64_t index) {
     if (!net) return XIR_E_MISSING;

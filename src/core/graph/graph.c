@@ -176,7 +176,8 @@ xir_value *params_make(xir_network *net, const xir_type *type) {
     xir_value *v = make_loose(net, type, sizeof(params));
     if (!v) return NULL;
     params *p = (params *)(v->more + 1);
-    *p = (params){ .raw_index = UINT32_MAX, .table_index = UINT32_MAX, .number = net->n_params++, .next = net->all_params };
+    *p = (params){ .raw_index = UINT32_MAX, .table_index = UINT32_MAX, .number = net->n_params++,
+                   .next = net->all_params };
     v->more->params = p;
     net->all_params = v;
     return v;
@@ -279,12 +280,19 @@ static bool walk_params(const xir_network *net, visit_fn *visit, void *user) {
         }
         attrs |= !op->cls->plain || (op->more && op->more->extra);
     }
-    for (const xir_op *op = net->first; going && attrs && op; op = op->next) going = op_walk_attr_params(op, visit, user);
+    for (const xir_op *op = net->first; going && attrs && op; op = op->next)
+        going = op_walk_attr_params(op, visit, user);
     return going;
 }
 
 /* Without memory for marks each Params is looked for from the beginning: slow, but the answer is the same. */
-typedef struct search { const xir_network *net; visit_fn *visit; void *user; const xir_value *wanted; size_t at, now; } search;
+typedef struct search {
+    const xir_network *net;
+    visit_fn *visit;
+    void *user;
+    const xir_value *wanted;
+    size_t at, now;
+} search;
 
 static bool not_wanted(void *user, xir_value *v) {
     search *s = user;

@@ -257,8 +257,8 @@ bool value_gather(void *room, xir_value *v);
 xir_status net_no_attr(xir_network *net, const xir_class *cls, xir_str attr);
 
 /* Inference of an op. */
-void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs, const xir_target *target,
-                       xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why);
+void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs,
+                       const xir_target *target, xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why);
 xir_status infer_check(xir_infer *at);          /* what the target and the class refuse          */
 xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing registered            */
 /* How much it computes (work.c), once the types of the outputs are given, one after the other. XIR_E_BOUNDS: that is

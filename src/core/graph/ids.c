@@ -90,7 +90,8 @@ static bool put_children(xir_network *net, const xir_op *op) {
 }
 
 static bool put_op(xir_network *net, xir_op *op) {
-    if (!reserve(&net->op_ids, &net->alloc, 1, op_id) || !reserve(&net->value_ids, &net->alloc, op->n_outputs, value_id)) {
+    if (!reserve(&net->op_ids, &net->alloc, 1, op_id) ||
+        !reserve(&net->value_ids, &net->alloc, op->n_outputs, value_id)) {
         return false;
     }
     put(&net->op_ids, op, op->id);

@@ -187,9 +187,11 @@ static bool is_plain_layout(const xir_layout *layout, size_t rank) {
     return true;
 }
 
-static bool is_tensor_of(const xir_type *type, const xir_type *element, const xir_layout *layout, const int64_t *dims, size_t rank) {
+static bool is_tensor_of(const xir_type *type, const xir_type *element, const xir_layout *layout, const int64_t *dims,
+                         size_t rank) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
-    if (!tensor || tensor->element_dtype != element || tensor->shape.size != rank || tensor->merged_distrs.size || tensor->head.extra ||
+    if (!tensor || tensor->element_dtype != element || tensor->shape.size != rank || tensor->merged_distrs.size ||
+        tensor->head.extra ||
         !(layout ? tensor->layout == layout : is_plain_layout(tensor->layout, rank))) return false;
     for (size_t i = 0; i < rank; i++) {
         if (tensor->shape.data[i] != dims[i]) return false;
@@ -206,8 +208,8 @@ xir_status xir_infer_result(xir_infer *at, const xir_type *type) {
     return own || !type ? give(at, own) : no_memory(at);
 }
 
-xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout, const int64_t *dims,
-                                   size_t rank) {
+xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout,
+                                   const int64_t *dims, size_t rank) {
     const xir_type *now = now_there(at);
     if (now && is_tensor_of(now, element, layout, dims, rank)) return give(at, now);
     const xir_tensor_type body = {
@@ -248,8 +250,8 @@ bool infer_recall(xir_network *net, infer_memo *key) {
         net->infer_epoch = net->ctx->infer_epoch;
     }
     const infer_memo *found = memo_slot(net, key);
-    if (found->cls != key->cls || found->attrs != key->attrs || found->target != key->target || found->in[0] != key->in[0] ||
-        found->in[1] != key->in[1] || found->in[2] != key->in[2]) return false;
+    if (found->cls != key->cls || found->attrs != key->attrs || found->target != key->target ||
+        found->in[0] != key->in[0] || found->in[1] != key->in[1] || found->in[2] != key->in[2]) return false;
     key->out = found->out;
     return true;
 }

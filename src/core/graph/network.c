@@ -33,7 +33,8 @@ xir_network *network_new(xir_context *ctx) {
     return net;
 }
 
-xir_network *xir_network_new(xir_context *ctx, const char *name, xir_framework framework, const char *framework_version) {
+xir_network *xir_network_new(xir_context *ctx, const char *name, xir_framework framework,
+                             const char *framework_version) {
     xir_network *net = network_new(ctx);
     if (!net) return NULL;
     const char *word = (unsigned)framework < XIR_FRAMEWORK_COUNT ? framework_words[framework] : "";
@@ -133,7 +134,8 @@ xir_status xir_network_set_tag(xir_network *net, xir_str key, const xir_any *val
 
 /* The keys that every network has are no undeclared ones. */
 static bool declared(xir_str key) {
-    static const char *const keys[] = { "_type_key", "ai_target", "framework_kind", "framework_version", "icraft_version",
+    static const char *const keys[] = { "_type_key", "ai_target", "framework_kind", "framework_version",
+                                        "icraft_version",
                                         "icraft_xir_version", "name", "ops", "params_bytes", "params_md5", "tags" };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (xir_str_equal(xir_str_of(keys[i]), key)) return true;

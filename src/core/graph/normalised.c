@@ -24,7 +24,7 @@ bool op_has_normalised(const xir_op *op) {
     return false;
 }
 
-/* ---- what inputs and attributes are ---------------------------------------------------------------------------------- */
+/* ---- what inputs and attributes are ----------------------------------------------------------------------------- */
 
 typedef struct question {
     const xir_op            *op;
@@ -68,7 +68,8 @@ static bool holds_numbers(const question *q, const xir_type *type) {
     if (!xir_type_as_tensor(type)) return false;
     element_format form = element_format_of(type);
     bool integers = q->row->kind == NORMALISED_SCALED || q->row->kind == NORMALISED_PRODUCT;
-    return xir_type_is_quantized(xir_type_element(type)) || element_is_float(form) || (integers && element_is_number(form));
+    return xir_type_is_quantized(xir_type_element(type)) || element_is_float(form) ||
+           (integers && element_is_number(form));
 }
 
 static role role_of(const question *q, size_t i) {
@@ -101,19 +102,21 @@ static xir_status check_named(const question *q) {
     const xir_class *cls = q->op->cls;
     for (size_t i = 0; i < q->op->n_inputs; i++) {
         if (role_of(q, i) != ROLE_CONSTANT || input_is_named(q, i)) continue;
-        return fault_of_input(q, i, "it is a constant next to maps in normalised numbers, and it is not known which numbers "
+        return fault_of_input(q, i,
+                              "it is a constant next to maps in normalised numbers, and it is not known which numbers "
                               "it holds");
     }
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];
         if (!field_holds_numbers(f) || field_is_named(q, i) || is_default(q, f)) continue;
-        return fault(q, f->name, WHOLE, "its maps are in normalised numbers, and it is not known which numbers '%.*s' holds",
+        return fault(q, f->name, WHOLE,
+                     "its maps are in normalised numbers, and it is not known which numbers '%.*s' holds",
                      CLIP(f->name));
     }
     return XIR_OK;
 }
 
-/* ---- EVEN -------------------------------------------------------------------------------------------------------------- */
+/* ---- EVEN ------------------------------------------------------------------------------------------------------- */
 
 static bool has_constants(const question *q) {
     size_t at;
@@ -129,7 +132,8 @@ static bool has_constants(const question *q) {
 static bool same_ratios(const xir_type *a, const xir_type *b) {
     static const xir_run one = { .end = 1, .value = 1 };
     const xir_norm_ratios *of_a = xir_type_norm_ratios(a), *of_b = xir_type_norm_ratios(b);
-    xir_runs x = has_ratios(a) ? of_a->items : (xir_runs){ &one, 1 }, y = has_ratios(b) ? of_b->items : (xir_runs){ &one, 1 };
+    xir_runs x = has_ratios(a) ? of_a->items : (xir_runs){ &one, 1 },
+             y = has_ratios(b) ? of_b->items : (xir_runs){ &one, 1 };
     if (x.size != y.size) return false;
     for (size_t i = 0; i < x.size; i++) {
         if (x.data[i].value != y.data[i].value || (x.size > 1 && x.data[i].end != y.data[i].end)) return false;
@@ -145,17 +149,19 @@ static xir_status even(const question *q, op_numbers *out) {
     size_t n = q->op->n_inputs;
     out->normalised = has_constants(q);
     for (size_t i = 0; out->normalised && i < n + q->op->n_outputs; i++) {
-        bool counts = i < n ? role_of(q, i) == ROLE_MAP || role_of(q, i) == ROLE_COMPUTED : holds_numbers(q, q->types[i]);
+        bool counts = i < n ? role_of(q, i) == ROLE_MAP || role_of(q, i) == ROLE_COMPUTED
+            : holds_numbers(q, q->types[i]);
         if (!counts) continue;
         if (!first) first = q->types[i];
         if (same_ratios(first, q->types[i])) continue;
-        return fault(q, i < n ? XIR_STR("inputs") : XIR_STR("outputs"), (int64_t)(i < n ? i : i - n), "its ratios are not those of "
+        return fault(q, i < n ? XIR_STR("inputs") : XIR_STR("outputs"), (int64_t)(i < n ? i : i - n),
+                     "its ratios are not those of "
                      "the other maps, and what the constants of the operation hold is known only if they are");
     }
     return XIR_OK;
 }
 
-/* ---- SCALED, PRODUCT --------------------------------------------------------------------------------------------------- */
+/* ---- SCALED, PRODUCT -------------------------------------------------------------------------------------------- */
 
 static const xir_scales *cut_of(const question *q) {
     const xir_scales *cut = q->row->cut ? *(const xir_scales *const *)body_at(q->op->attrs, q->row->cut) : NULL;
@@ -166,7 +172,8 @@ static const xir_scales *cut_of(const question *q) {
 static xir_status check_computed(const question *q) {
     size_t map, computed;
     if (!has_role(q, ROLE_MAP, &map) || !has_role(q, ROLE_COMPUTED, &computed)) return XIR_OK;
-    return fault(q, XIR_STR("inputs"), (int64_t)computed, "input %zu is in normalised numbers; this one is neither that nor a "
+    return fault(q, XIR_STR("inputs"), (int64_t)computed,
+                 "input %zu is in normalised numbers; this one is neither that nor a "
                  "constant, and it is not known which numbers it holds", map);
 }
 
@@ -181,7 +188,8 @@ static xir_status check_added(const question *q, bool constant) {
         role r = role_of(q, i);
         if (r == ROLE_NONE || (constant && r == ROLE_CONSTANT)) continue;
         if (constant) return fault_of_input(q, i, "a constant was expected, stored for the product as its weights are");
-        return fault_of_input(q, i, "it is added to the product of two maps in normalised numbers, and it is not known which "
+        return fault_of_input(q, i,
+                              "it is added to the product of two maps in normalised numbers, and it is not known which "
                               "numbers it holds");
     }
     return XIR_OK;
@@ -194,7 +202,8 @@ static xir_status product(const question *q, op_numbers *out) {
     if (!status) status = check_added(q, constant);
     if (status) return status;
     if (constant && cut) {
-        return fault(q, q->row->cut->name, WHOLE, "it scales the product of two maps in normalised numbers; what it does to a product "
+        return fault(q, q->row->cut->name, WHOLE,
+                     "it scales the product of two maps in normalised numbers; what it does to a product "
                      "with a constant is not known");
     }
     /* Two maps and no scales: there is no constant, and the types say it all. */
@@ -202,7 +211,7 @@ static xir_status product(const question *q, op_numbers *out) {
     return XIR_OK;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------------------- */
+/* ---- all -------------------------------------------------------------------------------------------------------- */
 
 xir_status op_numbers_of(const xir_op *op, const xir_type *const *types, op_numbers *out, numbers_fault *why) {
     question q = { op, types, op->cls->normalised, why };
@@ -211,8 +220,8 @@ xir_status op_numbers_of(const xir_op *op, const xir_type *const *types, op_numb
     for (size_t i = 0; !any && i < (size_t)op->n_inputs + op->n_outputs; i++) any = type_is_normalised(types[i]);
     if (!any) return XIR_OK;
     if (!q.row) {
-        return fault(&q, XIR_STR(""), WHOLE, "its maps are in normalised numbers, and it is not known what the class computes "
-                     "from them");
+        return fault(&q, XIR_STR(""), WHOLE,
+                     "its maps are in normalised numbers, and it is not known what the class computes from them");
     }
     xir_status status = check_named(&q);
     if (status) return status;

@@ -249,7 +249,8 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
         op->n_outputs = (uint32_t)n;
         if (in) {
             op_set_id(op, op->id);
-            for (size_t i = 0; i < n; i++) value_set_id(&values[i], values[i].id < 0 ? net->next_value_id : values[i].id);
+            for (size_t i = 0; i < n; i++)
+                value_set_id(&values[i], values[i].id < 0 ? net->next_value_id : values[i].id);
         }
         net->epoch++;
     }
@@ -258,7 +259,8 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
 }
 
 /* The inferred type of an output, with the elements that it is declared to have where they are another quantisation. */
-static xir_status keep_conversion(const xir_op *op, xir_infer *at, const xir_type *declared, const xir_type **inferred) {
+static xir_status keep_conversion(const xir_op *op, xir_infer *at, const xir_type *declared,
+                                  const xir_type **inferred) {
     const xir_tensor_type *of = xir_type_as_tensor(declared), *now = xir_type_as_tensor(*inferred);
     if (!of || !now || xir_type_equal(of->element_dtype, now->element_dtype)) return XIR_OK;
     if (!xir_type_is_quantized(of->element_dtype) && !xir_type_is_quantized(now->element_dtype)) return XIR_OK;
@@ -293,7 +295,8 @@ xir_status op_infer(xir_op *op, infer_mode mode, size_t place, xir_diags *why) {
             if (op->n_outputs > at.n_out) at.n_out = op->n_outputs;
         }
         for (uint32_t i = 0; same && i < op->n_outputs; i++) same = xir_type_equal(op->outputs[i].type, at.out[i]);
-        if (!status && !same && (override || at.n_out > op->n_outputs)) status = xir_op_set_outputs(op, at.out, at.n_out);
+        if (!status && !same && (override || at.n_out > op->n_outputs))
+            status = xir_op_set_outputs(op, at.out, at.n_out);
     }
     infer_end(&at);
     return status;
@@ -358,10 +361,11 @@ xir_status xir_op_erase(xir_op *op) {
     if (!no_obstacle(&o, op)) {
         const xir_value *v = o.use->value;
         const xir_op *user = o.use->user;
-        return net_fail(net, XIR_E_IN_USE, "output %zu of op %" PRId64 " is used by op %" PRId64 " '%.*s'", xir_value_index(v),
-                        v->producer->id, user->id, (int)user->name->size, user->name->bytes);
+        return net_fail(net, XIR_E_IN_USE, "output %zu of op %" PRId64 " is used by op %" PRId64 " '%.*s'",
+                        xir_value_index(v), v->producer->id, user->id, (int)user->name->size, user->name->bytes);
     }
-    if (op->flags & OP_CHILD) return net_fail(net, XIR_E_IN_USE, "op %" PRId64 " is a sub op: change its parent", op->id);
+    if (op->flags & OP_CHILD)
+        return net_fail(net, XIR_E_IN_USE, "op %" PRId64 " is a sub op: change its parent", op->id);
     if (op->flags & OP_PLACED) {
         ids_forget_op(op);
         op_unlink(op);

@@ -89,8 +89,8 @@ static xir_status set_body(xir_op *op, const void *attrs, bool round) {
 xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *attrs) {
     if (!op) return XIR_E_MISSING;
     if (op->cls->decl == decl) return set_body(op, attrs, true);
-    return net_fail(op->net, XIR_E_TYPE, "attributes of %s were given for a %.*s", decl->rows->name, (int)op->cls->key.size,
-                    op->cls->key.data);
+    return net_fail(op->net, XIR_E_TYPE, "attributes of %s were given for a %.*s", decl->rows->name,
+                    (int)op->cls->key.size, op->cls->key.data);
 }
 
 xir_status xir_op_get(const xir_op *op, xir_str attr, xir_attr *out) {

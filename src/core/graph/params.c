@@ -39,7 +39,8 @@ static xir_status size_fail(xir_network *net, xir_status status, xir_str called,
     case XIR_E_BOUNDS:
         return net_fail(net, status, "parameter '%.*s' gets bytes but has an unknown dim", n, text);
     default:
-        return net_fail(net, status, "parameter '%.*s' gets bytes, but its type takes more than memory can have", n, text);
+        return net_fail(net, status, "parameter '%.*s' gets bytes, but its type takes more than memory can have", n,
+                        text);
     }
 }
 
@@ -144,8 +145,10 @@ static blob *blob_for(xir_value *value, size_t element_size, size_t *n, xir_stat
         return NULL;
     }
     if (element_size == 0 || bits != 8 * (uint64_t)element_size) {
-        *status = net_fail(net, XIR_E_TYPE, "parameter '%.*s' is filled with elements of %zu bytes, its type stores %llu bits",
-                           (int)(called.size < 100 ? called.size : 100), called.size ? called.data : "", element_size, (unsigned long long)bits);
+        *status = net_fail(net, XIR_E_TYPE,
+                           "parameter '%.*s' is filled with elements of %zu bytes, its type stores %llu bits",
+                           (int)(called.size < 100 ? called.size : 100), called.size ? called.data : "", element_size,
+                           (unsigned long long)bits);
         return NULL;
     }
     blob *b = blob_new(&net->alloc, size);
@@ -154,7 +157,8 @@ static blob *blob_for(xir_value *value, size_t element_size, size_t *n, xir_stat
     return b;
 }
 
-xir_status xir_params_fill(xir_value *value, size_t element_size, void (*fill)(void *user, size_t i, void *out), void *user) {
+xir_status xir_params_fill(xir_value *value, size_t element_size, void (*fill)(void *user, size_t i, void *out),
+                           void *user) {
     params *p = params_of(value);
     if (!p) return XIR_E_TYPE;
     size_t n = 0;
@@ -190,7 +194,8 @@ static xir_status say_gone(const xir_value *value, const blob *b, xir_diags *why
     snprintf(text, sizeof text, "parameter '%.*s' is gone: the file was changed after it had been opened",
              (int)(called.size < 100 ? called.size : 100), called.size ? called.data : "");
     return xir_diags_append(why, &(xir_diag){
-        .severity = XIR_ERROR, .code = XIR_E_IO, .message = xir_str_of(text), .file = xir_str_of(blob_path(b)), .byte = XIR_NO_BYTE });
+        .severity = XIR_ERROR, .code = XIR_E_IO, .message = xir_str_of(text), .file = xir_str_of(blob_path(b)),
+        .byte = XIR_NO_BYTE });
 }
 
 /* Whether the bytes may be touched, asked of the file the first time only. The answer is kept: what has changed once

@@ -5,7 +5,9 @@
 
 xir_network *xir_value_network(const xir_value *v) { return v ? value_net(v) : NULL; }
 int64_t      xir_value_id(const xir_value *v)      { return v ? v->id : -1; }
-xir_str      xir_value_name(const xir_value *v)    { return v && v->more ? name_text(v->more->name) : (xir_str){ "", 0 }; }
+xir_str      xir_value_name(const xir_value *v) {
+    return v && v->more ? name_text(v->more->name) : (xir_str){ "", 0 };
+}
 
 const xir_type *xir_value_type(const xir_value *v) { return v ? v->type : NULL; }
 
@@ -54,7 +56,8 @@ xir_status xir_value_set_id(xir_value *v, int64_t id) {
     if (id < net->next_value_id && !net_build_ids(net)) return net_no_memory(net);
     const xir_value *other = id < net->next_value_id ? net_find_value(net, id) : NULL;
     for (uint32_t i = 0; v->producer && i < v->producer->n_outputs && !other; i++) {
-        if (v->producer->outputs[i].id == id) other = &v->producer->outputs[i];   /* not in the table if it is not placed */
+        /* not in the table if it is not placed */
+        if (v->producer->outputs[i].id == id) other = &v->producer->outputs[i];
     }
     if (other && other != v) return net_fail(net, XIR_E_EXISTS, "value id %" PRId64 " is taken", id);
     if (v->producer && !op_is_in(v->producer)) {
@@ -112,10 +115,12 @@ xir_status xir_value_replace(xir_value *old, xir_value *now) {
     if (!old) return XIR_E_MISSING;
     xir_network *net = value_net(old);
     if (!now) return net_null(net, "value");
-    if (value_net(now) != net) return net_fail(net, XIR_E_INVALID, "the value to replace with belongs to another network");
+    if (value_net(now) != net)
+        return net_fail(net, XIR_E_INVALID, "the value to replace with belongs to another network");
     if (old == now || !old->uses) return XIR_OK;
     bool in = false;
-    for (const xir_use *u = old->uses; u && !in && value_is_params(now) && now->id < 0; u = u->next) in = op_is_in(u->user);
+    for (const xir_use *u = old->uses; u && !in && value_is_params(now) && now->id < 0; u = u->next)
+        in = op_is_in(u->user);
     xir_status status = in ? value_number(now) : XIR_OK;
     if (status) return status;
     xir_use *last = old->uses;

@@ -5,7 +5,7 @@
 #include "sized.h"
 #include "types.h"
 
-/* ---- what a WORK function asks for -------------------------------------------------------------------------------- */
+/* ---- what a WORK function asks for ------------------------------------------------------------------------------ */
 
 /* It depends on what is not known; `n` stands for it. */
 static uint64_t unknown(xir_infer *at, uint64_t n) {
@@ -48,7 +48,7 @@ xir_status xir_work_result(xir_infer *at, uint64_t multiply_adds, uint64_t eleme
     return XIR_OK;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------- */
+/* ---- asking ----------------------------------------------------------------------------------------------------- */
 
 xir_status infer_work(xir_infer *at, xir_work *out) {
     at->work = (infer_work_seen){ 0 };
@@ -66,7 +66,8 @@ static xir_status not_known(const xir_op *op, xir_status status, xir_diags *why)
     xir_str key = op->cls->key;
     if (!why) return status;
     if (op_is_in(op)) snprintf(path, sizeof path, "/ops/%lld", (long long)xir_network_index_of(op->net, op));
-    return diag_fail(why, status, xir_str_of(path), "%.*s: how much it computes depends on dims that are not known", CLIP_TO(key, 200));
+    return diag_fail(why, status, xir_str_of(path), "%.*s: how much it computes depends on dims that are not known",
+                     CLIP_TO(key, 200));
 }
 
 xir_status xir_op_work(const xir_op *op, xir_work *out, xir_diags *why) {

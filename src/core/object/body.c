@@ -22,7 +22,8 @@ static uint64_t hash_field(uint64_t hash, const xir_field *f, const void *at) {
     }
     case XIR_KIND_PARAMS: return hash_bytes(hash, at, sizeof(void *));
     case XIR_KIND_MAP:    return map_hash(hash, at);
-    case XIR_KIND_BOOLS:  return hash_list(hash, ((const xir_bools *)at)->data, ((const xir_bools *)at)->size, sizeof(bool));
+    case XIR_KIND_BOOLS:  return hash_list(hash, ((const xir_bools *)at)->data, ((const xir_bools *)at)->size,
+                                           sizeof(bool));
     case XIR_KIND_I64S:   return hash_list(hash, ((const xir_i64s *)at)->data, ((const xir_i64s *)at)->size, 8);
     case XIR_KIND_REALS:  return hash_list(hash, ((const xir_reals *)at)->data, ((const xir_reals *)at)->size, 8);
     case XIR_KIND_TEXTS: {
@@ -46,7 +47,8 @@ static uint64_t hash_field(uint64_t hash, const xir_field *f, const void *at) {
         return hash;
     }
     case XIR_KIND_PARAMSS:
-    case XIR_KIND_OPS:    return hash_list(hash, ((const xir_values *)at)->data, ((const xir_values *)at)->size, sizeof(void *));
+    case XIR_KIND_OPS:    return hash_list(hash, ((const xir_values *)at)->data, ((const xir_values *)at)->size,
+                                           sizeof(void *));
     case XIR_KIND_COUNT:  break;
     }
     return hash;
@@ -144,7 +146,9 @@ bool field_equal(const xir_field *f, const void *a, const void *b) {
     return same_field(f, body_at(a, f), body_at(b, f));
 }
 
-uint64_t field_hash(uint64_t hash, const xir_field *f, const void *body) { return hash_field(hash, f, body_at(body, f)); }
+uint64_t field_hash(uint64_t hash, const xir_field *f, const void *body) {
+    return hash_field(hash, f, body_at(body, f));
+}
 
 /* ---- copying ----------------------------------------------------------------------------------------------- */
 
@@ -183,12 +187,16 @@ static bool copy_field(home *h, arena *to, const xir_field *f, void *at) {
         *(xir_map *)at = copy.as.map;
         return true;
     }
-    case XIR_KIND_BOOLS:   return copy_list(to, (const void **)&((xir_bools *)at)->data, ((xir_bools *)at)->size, sizeof(bool));
+    case XIR_KIND_BOOLS:   return copy_list(to, (const void **)&((xir_bools *)at)->data, ((xir_bools *)at)->size,
+                                            sizeof(bool));
     case XIR_KIND_I64S:    return copy_i64s(to, f, at);
     case XIR_KIND_REALS:   return copy_list(to, (const void **)&((xir_reals *)at)->data, ((xir_reals *)at)->size, 8);
-    case XIR_KIND_RUNS:    return copy_list(to, (const void **)&((xir_runs *)at)->data, ((xir_runs *)at)->size, sizeof(xir_run));
-    case XIR_KIND_PARAMSS: return copy_list(to, (const void **)&((xir_values *)at)->data, ((xir_values *)at)->size, sizeof(void *));
-    case XIR_KIND_OPS:     return copy_list(to, (const void **)&((xir_ops *)at)->data, ((xir_ops *)at)->size, sizeof(void *));
+    case XIR_KIND_RUNS:    return copy_list(to, (const void **)&((xir_runs *)at)->data, ((xir_runs *)at)->size,
+                                            sizeof(xir_run));
+    case XIR_KIND_PARAMSS: return copy_list(to, (const void **)&((xir_values *)at)->data, ((xir_values *)at)->size,
+                                            sizeof(void *));
+    case XIR_KIND_OPS:     return copy_list(to, (const void **)&((xir_ops *)at)->data, ((xir_ops *)at)->size,
+                                            sizeof(void *));
     case XIR_KIND_TEXTS: {
         xir_texts *l = at;
         if (!copy_list(to, (const void **)&l->data, l->size, sizeof(xir_str))) return false;

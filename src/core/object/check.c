@@ -26,8 +26,8 @@ static xir_status fault(xir_diags *why, xir_status code, xir_str path, const xir
     place p;
     va_list list;
     va_start(list, format);
-    diag_failv(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .byte = XIR_NO_BYTE, .path = at_field(&p, path, f->name) },
-               format, list);
+    diag_failv(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .byte = XIR_NO_BYTE,
+                                 .path = at_field(&p, path, f->name) }, format, list);
     va_end(list);
     return code;
 }
@@ -36,30 +36,31 @@ static xir_status check_number(const subject *of, const xir_field *f, const void
     if (f->kind == XIR_KIND_REAL) {
         double v = *(const double *)at;
         if (f->has_min && !(v >= f->min.r)) {
-            return fault(why, XIR_E_BOUNDS, path, f, "%g is below %g, the least %s of " SUBJECT, v, f->min.r, f->name.data, SUBJECT_OF(of));
+            return fault(why, XIR_E_BOUNDS, path, f, "%g is below %g, the least %s of " SUBJECT, v, f->min.r,
+                         f->name.data, SUBJECT_OF(of));
         }
         if (f->has_max && !(v <= f->max.r)) {
-            return fault(why, XIR_E_BOUNDS, path, f, "%g is above %g, the greatest %s of " SUBJECT, v, f->max.r, f->name.data,
-                         SUBJECT_OF(of));
+            return fault(why, XIR_E_BOUNDS, path, f, "%g is above %g, the greatest %s of " SUBJECT, v, f->max.r,
+                         f->name.data, SUBJECT_OF(of));
         }
         return XIR_OK;
     }
     if (f->kind == XIR_KIND_U64) {
         uint64_t v = *(const uint64_t *)at, least = (uint64_t)f->min.i, greatest = (uint64_t)f->max.i;
         if (f->has_min && v < least) {
-            return fault(why, XIR_E_BOUNDS, path, f, "%" PRIu64 " is below %" PRIu64 ", the least %s of " SUBJECT, v, least,
-                         f->name.data, SUBJECT_OF(of));
+            return fault(why, XIR_E_BOUNDS, path, f, "%" PRIu64 " is below %" PRIu64 ", the least %s of " SUBJECT, v,
+                         least, f->name.data, SUBJECT_OF(of));
         }
         if (f->has_max && v > greatest) {
-            return fault(why, XIR_E_BOUNDS, path, f, "%" PRIu64 " is above %" PRIu64 ", the greatest %s of " SUBJECT, v, greatest,
-                         f->name.data, SUBJECT_OF(of));
+            return fault(why, XIR_E_BOUNDS, path, f, "%" PRIu64 " is above %" PRIu64 ", the greatest %s of " SUBJECT,
+                         v, greatest, f->name.data, SUBJECT_OF(of));
         }
         return XIR_OK;
     }
     int64_t v = *(const int64_t *)at;
     if (f->has_min && v < f->min.i) {
-        return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is below %" PRId64 ", the least %s of " SUBJECT, v, f->min.i,
-                     f->name.data, SUBJECT_OF(of));
+        return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is below %" PRId64 ", the least %s of " SUBJECT,
+                     v, f->min.i, f->name.data, SUBJECT_OF(of));
     }
     if (f->has_max && v > f->max.i) {
         return fault(why, XIR_E_BOUNDS, path, f, "%" PRId64 " is above %" PRId64 ", the greatest %s of " SUBJECT, v,
@@ -68,19 +69,22 @@ static xir_status check_number(const subject *of, const xir_field *f, const void
     return XIR_OK;
 }
 
-static xir_status check_ref(const subject *of, const xir_field *f, const xir_object *ref, xir_str path, xir_diags *why) {
+static xir_status check_ref(const subject *of, const xir_field *f, const xir_object *ref, xir_str path,
+                            xir_diags *why) {
     if (!ref) {
         if (f->flags & XIR_FIELD_OPTIONAL) return XIR_OK;
         return fault(why, XIR_E_MISSING, path, f, "attribute %s of " SUBJECT " is null", f->name.data, SUBJECT_OF(of));
     }
     /* An object of a class that nobody registered is kept and can't be judged. */
     if (f->of && !ref->cls->opaque && !xir_class_is_a(ref->cls, f->of)) {
-        return fault(why, XIR_E_TYPE, path, f, "a %s was expected, a %s was found", f->of->key.data, ref->cls->key.data);
+        return fault(why, XIR_E_TYPE, path, f, "a %s was expected, a %s was found", f->of->key.data,
+                     ref->cls->key.data);
     }
     return XIR_OK;
 }
 
-static xir_status check_params(const subject *of, const xir_field *f, const xir_value *v, xir_str path, xir_diags *why) {
+static xir_status check_params(const subject *of, const xir_field *f, const xir_value *v, xir_str path,
+                               xir_diags *why) {
     if (!v) {
         if (f->flags & XIR_FIELD_OPTIONAL) return XIR_OK;
         return fault(why, XIR_E_MISSING, path, f, "attribute %s of " SUBJECT " is null", f->name.data, SUBJECT_OF(of));
@@ -97,7 +101,8 @@ static xir_status check_field(const subject *of, const xir_field *f, const void 
     case XIR_KIND_ENUM: {
         int word = *(const int *)at;
         if (word >= 0 && (size_t)word < f->members->size) return XIR_OK;
-        return fault(why, XIR_E_BOUNDS, path, f, "%d is no word of %s, which has %zu", word, f->members->name, f->members->size);
+        return fault(why, XIR_E_BOUNDS, path, f, "%d is no word of %s, which has %zu", word, f->members->name,
+                     f->members->size);
     }
     case XIR_KIND_REF: return check_ref(of, f, *(const xir_object *const *)at, path, why);
     case XIR_KIND_REFS: {
@@ -150,8 +155,8 @@ static xir_status set_word(const xir_field *f, void *at, const xir_attr *attr, x
     }
     char words[128];
     xir_field_type_text(f, words, sizeof words);
-    return fault(why, XIR_E_UNKNOWN, XIR_STR(""), f, "%s was expected, '%.*s' was found", words, (int)attr->as.text.size,
-                 attr->as.text.data);
+    return fault(why, XIR_E_UNKNOWN, XIR_STR(""), f, "%s was expected, '%.*s' was found", words,
+                 (int)attr->as.text.size, attr->as.text.data);
 }
 
 /* Which kinds a row of one kind takes, beside its own. */
@@ -169,8 +174,8 @@ xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const 
     (void)cls;
     void *at = body_at(body, f);
     if (!takes(f->kind, attr->kind)) {
-        return fault(why, XIR_E_TYPE, XIR_STR(""), f, "a value of kind %s was expected, %s was found", xir_kind_name(f->kind),
-                     xir_kind_name(attr->kind));
+        return fault(why, XIR_E_TYPE, XIR_STR(""), f, "a value of kind %s was expected, %s was found",
+                     xir_kind_name(f->kind), xir_kind_name(attr->kind));
     }
     switch (f->kind) {
     case XIR_KIND_BOOL:    *(bool *)at = attr->as.boolean; break;

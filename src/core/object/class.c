@@ -25,8 +25,8 @@ static xir_status check_beyond(const xir_class_decl *decl, xir_diags *why) {
 
 xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags *why) {
     if (!decl || decl->abi != XIR_ABI) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a class declaration of version %u was expected, %u was found", XIR_ABI,
-                         decl ? decl->abi : 0);
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a class declaration of version %u was expected, %u was found",
+                         XIR_ABI, decl ? decl->abi : 0);
     }
     if (!is_readable(decl)) {
         return diag_fail(why, XIR_E_ABI, XIR_STR(""),
@@ -43,7 +43,8 @@ xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags
     const xir_class *old = stage_find(stage, key);
     if (!old) cls = class_seal(stage, decl, &status, why);
     else if (!xir_str_equal(old->key, key)) {
-        status = diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "class %s: the key is an old one of %s", key.data, old->key.data);
+        status = diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "class %s: the key is an old one of %s", key.data,
+                           old->key.data);
     } else {
         status = diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "the class %s is registered already", key.data);
     }
@@ -57,7 +58,8 @@ xir_status stage_reserve(const class_stage *stage, xir_diags *why) {
     xir_context *ctx = stage->ctx;
     size_t keys = 0;
     for (size_t i = 0; i < stage->n; i++) keys += 1 + class_alias_count(stage->classes[i]->decl);
-    return class_reserve_keys(ctx, keys) && mem_reserve(&ctx->alloc, (void **)&ctx->forms, &ctx->form_room, ctx->n_forms + stage->n,
+    return class_reserve_keys(ctx, keys) &&
+           mem_reserve(&ctx->alloc, (void **)&ctx->forms, &ctx->form_room, ctx->n_forms + stage->n,
                                                   sizeof *ctx->forms) ? XIR_OK : diag_memory(why);
 }
 
@@ -104,7 +106,8 @@ static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool i
     xir_str text;
     if (!cls || !keys || !body || !arena_text(&ctx->arena, registered, &text)) return NULL;
     *body = (xir_object){ .cls = cls };
-    *cls = (xir_class){ .ctx = ctx, .is_op = is_op, .opaque = true, .plain = true, .many_inputs = true, .many_outputs = true,
+    *cls = (xir_class){ .ctx = ctx, .is_op = is_op, .opaque = true, .plain = true, .many_inputs = true,
+                        .many_outputs = true,
                         .traits = XIR_TRAIT_FREE | XIR_TRAIT_IMPURE, .body_size = is_op ? 0 : sizeof(xir_object),
                         .keys = keys, .defaults = body };
     cls->key = is_op ? text : (xir_str){ text.data + 1, text.size - 1 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "context.h"
 
-/* ---- the words ----------------------------------------------------------------------------------------------------- */
+/* ---- the words -------------------------------------------------------------------------------------------------- */
 
 #define FORM(name) (1u << BY_##name)
 
@@ -14,7 +14,8 @@ static const struct { const char *name; uint32_t forms, flags, inputs; bool one_
     [LAYOUT_ANCHOR]  = { "ANCHOR",  FORM(NONE),                                  0, 1, false },
     [LAYOUT_FIXED]   = { "FIXED",   FORM(NONE),                                  0, 1, false },
     [LAYOUT_EACH]    = { "EACH",    FORM(NONE) | FORM(FACTORS),                  0, 1, false },
-    [LAYOUT_SAME]    = { "SAME",    FORM(NONE) | FORM(AXIS) | FORM(AXIS_REF) | FORM(AXES) | FORM(ITEMS) | FORM(PAIRS) | FORM(TYPE) |
+    [LAYOUT_SAME]    = { "SAME",    FORM(NONE) | FORM(AXIS) | FORM(AXIS_REF) | FORM(AXES) | FORM(ITEMS) | FORM(PAIRS) |
+                         FORM(TYPE) |
                                     FORM(FACTORS), LAYOUT_CHANNELS | LAYOUT_BATCH | LAYOUT_IN_TURN | LAYOUT_NAMED, 1, false },
     [LAYOUT_JOIN]    = { "JOIN",    FORM(NONE) | FORM(AXIS) | FORM(AXES),        0, 1, false },
     [LAYOUT_LOSE]    = { "LOSE",    FORM(AXIS) | FORM(AXIS_REF) | FORM(AXES),    LAYOUT_NAMED | LAYOUT_ONES, 1, false },
@@ -41,7 +42,8 @@ static const struct { const char *name; uint32_t least, most; attr_rule attr[LAY
     [BY_TYPE]     = { "TYPE",     1, 1, { { XIR_KIND_REF, CLASS_tensor_type, false } } },
     [BY_FACTORS]  = { "FACTORS",  1, 3, { { XIR_KIND_PARAMS, ANY_CLASS, false }, { XIR_KIND_PARAMS, ANY_CLASS, false },
                                           { XIR_KIND_PARAMS, ANY_CLASS, false } } },   /* or lists of references */
-    [BY_DIMS]     = { "DIMS",     2, 2, { { XIR_KIND_I64S, ANY_CLASS, false }, { XIR_KIND_REF, CLASS_layout, false } } },
+    [BY_DIMS]     = { "DIMS",     2, 2,
+                      { { XIR_KIND_I64S, ANY_CLASS, false }, { XIR_KIND_REF, CLASS_layout, false } } },
     [BY_RANGE]    = { "RANGE",    2, 2, { { XIR_KIND_I64, ANY_CLASS, false }, { XIR_KIND_REF, CLASS_int_imm, true } } },
 };
 
@@ -57,7 +59,7 @@ enum { FLAGS = sizeof flag_rules / sizeof *flag_rules };
 
 #undef FORM
 
-/* ---- reading ------------------------------------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
 
 #define SHOWN(s) (int)(s).size, (s).data
 
@@ -99,19 +101,21 @@ static layout_kind find_kind(xir_str word) {
     return kind;
 }
 
-static xir_status check_attr(const xir_class *cls, const class_layout *of, const xir_field *f, const attr_rule *rule, xir_diags *why) {
+static xir_status check_attr(const xir_class *cls, const class_layout *of, const xir_field *f, const attr_rule *rule,
+                             xir_diags *why) {
     bool factors = of->form == BY_FACTORS && f->kind == XIR_KIND_REFS;
     if (f->kind != rule->kind && !factors) {
-        return refuse(cls, why, "attribute '%.*s' is of kind %s, %s was expected for %s", SHOWN(f->name), xir_kind_name(f->kind),
-                      xir_kind_name(rule->kind), form_rules[of->form].name);
+        return refuse(cls, why, "attribute '%.*s' is of kind %s, %s was expected for %s", SHOWN(f->name),
+                      xir_kind_name(f->kind), xir_kind_name(rule->kind), form_rules[of->form].name);
     }
     if (rule->of != ANY_CLASS && (!f->of || !xir_class_is_a(f->of, cls->ctx->types[rule->of]))) {
         return refuse(cls, why, "attribute '%.*s' refers to %.*s, %.*s was expected for %s", SHOWN(f->name),
-                      f->of ? (int)f->of->key.size : 9, f->of ? f->of->key.data : "any class", SHOWN(cls->ctx->types[rule->of]->key),
-                      form_rules[of->form].name);
+                      f->of ? (int)f->of->key.size : 9, f->of ? f->of->key.data : "any class",
+                      SHOWN(cls->ctx->types[rule->of]->key), form_rules[of->form].name);
     }
     if (f->flags & XIR_FIELD_OPTIONAL && f->kind == XIR_KIND_REF && !rule->may_be_null) {
-        return refuse(cls, why, "attribute '%.*s' may be null, which %s does not allow", SHOWN(f->name), form_rules[of->form].name);
+        return refuse(cls, why, "attribute '%.*s' may be null, which %s does not allow", SHOWN(f->name),
+                      form_rules[of->form].name);
     }
     return XIR_OK;
 }
@@ -134,7 +138,8 @@ static xir_status read_attrs(const xir_class *cls, xir_str text, class_layout *o
         }
     }
     if (n >= form_rules[out->form].least) return XIR_OK;
-    return refuse(cls, why, "%s needs %u attributes, %u were found", form_rules[out->form].name, form_rules[out->form].least, n);
+    return refuse(cls, why, "%s needs %u attributes, %u were found", form_rules[out->form].name,
+                  form_rules[out->form].least, n);
 }
 
 /* Whether kind, form and flags go together, and with the class. */
@@ -148,9 +153,12 @@ static xir_status check_words(const xir_class *cls, const class_layout *of, xir_
     }
     for (size_t i = 0; i < FLAGS; i++) {
         if (!(of->flags >> i & 1)) continue;
-        if (!(kind_rules[of->kind].flags >> i & 1)) return refuse(cls, why, "%s does not go with %s", kind, flag_rules[i].name);
-        if (!(flag_rules[i].forms >> of->form & 1)) return refuse(cls, why, "%s needs a list of axes", flag_rules[i].name);
-        if ((of->flags & flag_rules[i].needs) != flag_rules[i].needs) return refuse(cls, why, "%s needs CHANNELS", flag_rules[i].name);
+        if (!(kind_rules[of->kind].flags >> i & 1))
+            return refuse(cls, why, "%s does not go with %s", kind, flag_rules[i].name);
+        if (!(flag_rules[i].forms >> of->form & 1))
+            return refuse(cls, why, "%s needs a list of axes", flag_rules[i].name);
+        if ((of->flags & flag_rules[i].needs) != flag_rules[i].needs)
+            return refuse(cls, why, "%s needs CHANNELS", flag_rules[i].name);
     }
     if (cls->n_inputs < kind_rules[of->kind].inputs || cls->n_outputs == 0) {
         return refuse(cls, why, "%s needs %u inputs and an output", kind, kind_rules[of->kind].inputs);
@@ -164,13 +172,15 @@ static xir_status check_words(const xir_class *cls, const class_layout *of, xir_
 xir_status class_read_layout(const xir_class *cls, const xir_row *row, class_layout *out, xir_diags *why) {
     xir_str text = xir_str_of(row->doc), word = row_word(&text);
     *out = (class_layout){ .kind = find_kind(word) };
-    if (out->kind == LAYOUT_KINDS) return refuse(cls, why, "a kind such as SAME was expected, '%.*s' was found", SHOWN(word));
+    if (out->kind == LAYOUT_KINDS)
+        return refuse(cls, why, "a kind such as SAME was expected, '%.*s' was found", SHOWN(word));
     while (!out->form && (word = row_word(&text)).size) {
         size_t flag;
         if (find_flag(word, &flag)) out->flags |= 1u << flag;
         else out->form = find_form(word);
     }
-    if (out->form == BY_FORMS) return refuse(cls, why, "a flag or a form such as AXIS was expected, '%.*s' was found", SHOWN(word));
+    if (out->form == BY_FORMS)
+        return refuse(cls, why, "a flag or a form such as AXIS was expected, '%.*s' was found", SHOWN(word));
     xir_status status = check_words(cls, out, why);
     return status ? status : read_attrs(cls, text, out, why);
 }

@@ -50,13 +50,15 @@ static xir_status read_name(const xir_class *cls, xir_str name, class_normalised
     const xir_field *f = xir_class_field(cls, name);
     if (!f) return refuse(cls, why, "the class has no input or attribute '%.*s'", SHOWN(name));
     if (!field_holds_numbers(f)) {
-        return refuse(cls, why, "attribute '%.*s' of kind %s holds no real numbers", SHOWN(name), xir_kind_name(f->kind));
+        return refuse(cls, why, "attribute '%.*s' of kind %s holds no real numbers", SHOWN(name),
+                      xir_kind_name(f->kind));
     }
     if (f - cls->fields >= 64) return refuse(cls, why, "'%.*s' is not among the first 64 attributes", SHOWN(name));
     if (is_scales(f)) {
         if (out->cut) return refuse(cls, why, "'%.*s' and '%.*s' are both scales", SHOWN(out->cut->name), SHOWN(name));
         if (out->kind < NORMALISED_SCALED) {
-            return refuse(cls, why, "'%.*s' is of scales, which %s does not apply", SHOWN(name), kind_rules[out->kind].name);
+            return refuse(cls, why, "'%.*s' is of scales, which %s does not apply", SHOWN(name),
+                          kind_rules[out->kind].name);
         }
         out->cut = f;
     }
@@ -68,11 +70,13 @@ xir_status class_read_normalised(const xir_class *cls, const xir_row *row, class
     xir_str text = xir_str_of(row->doc), word = row_word(&text);
     *out = (class_normalised){ .kind = NORMALISED_REAL };
     while (out->kind < NORMALISED_KINDS && !xir_str_equal(word, xir_str_of(kind_rules[out->kind].name))) out->kind++;
-    if (out->kind == NORMALISED_KINDS) return refuse(cls, why, "a kind such as REAL was expected, '%.*s' was found", SHOWN(word));
+    if (out->kind == NORMALISED_KINDS)
+        return refuse(cls, why, "a kind such as REAL was expected, '%.*s' was found", SHOWN(word));
     if (!cls->is_op) return refuse(cls, why, "the class is not an operation");
     if (cls->normalised) return refuse(cls, why, "the class has two of these rows");
     if (cls->n_inputs < kind_rules[out->kind].inputs || cls->n_outputs == 0) {
-        return refuse(cls, why, "%s needs %u inputs and an output", kind_rules[out->kind].name, kind_rules[out->kind].inputs);
+        return refuse(cls, why, "%s needs %u inputs and an output", kind_rules[out->kind].name,
+                      kind_rules[out->kind].inputs);
     }
     while ((word = row_word(&text)).size) {
         xir_status status = read_name(cls, word, out, why);

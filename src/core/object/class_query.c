@@ -35,12 +35,19 @@ size_t           xir_class_field_count(const xir_class *cls)  { return cls->n_fi
 size_t           xir_class_input_count(const xir_class *cls)  { return cls->n_inputs; }
 size_t           xir_class_output_count(const xir_class *cls) { return cls->n_outputs; }
 
-const xir_field *xir_class_field_at(const xir_class *cls, size_t i)  { return i < cls->n_fields ? &cls->fields[i] : NULL; }
-const xir_port  *xir_class_input_at(const xir_class *cls, size_t i)  { return i < cls->n_inputs ? &cls->inputs[i] : NULL; }
-const xir_port  *xir_class_output_at(const xir_class *cls, size_t i) { return i < cls->n_outputs ? &cls->outputs[i] : NULL; }
+const xir_field *xir_class_field_at(const xir_class *cls, size_t i) {
+    return i < cls->n_fields ? &cls->fields[i] : NULL;
+}
+const xir_port  *xir_class_input_at(const xir_class *cls, size_t i) {
+    return i < cls->n_inputs ? &cls->inputs[i] : NULL;
+}
+const xir_port  *xir_class_output_at(const xir_class *cls, size_t i) {
+    return i < cls->n_outputs ? &cls->outputs[i] : NULL;
+}
 
 xir_str xir_class_note(const xir_class *cls, xir_decl_kind word, size_t i) {
-    bool is_note = word == XIR_DECL_ALIAS || word == XIR_DECL_FORMULA || word == XIR_DECL_GIVES || word == XIR_DECL_UNLIKE ||
+    bool is_note = word == XIR_DECL_ALIAS || word == XIR_DECL_FORMULA || word == XIR_DECL_GIVES ||
+        word == XIR_DECL_UNLIKE ||
                    word == XIR_DECL_LAYOUT || word == XIR_DECL_NORMALISED;
     if (!cls->decl || !is_note) return XIR_STR("");
     row_walk w;

@@ -134,10 +134,12 @@ static const xir_object *preset_object(xir_context *ctx, const char *text, xir_s
             if (real) scale *= 10;
         }
         if (minus) whole = -whole;
-        object = (const xir_object *)(real ? xir_scalar_real(ctx, (double)whole / (double)scale) : xir_scalar_int(ctx, whole));
+        object = (const xir_object *)(real ? xir_scalar_real(ctx, (double)whole / (double)scale)
+                                      : xir_scalar_int(ctx, whole));
     }
     if (object) return object;
-    *status = e.status && e.status != XIR_E_MEMORY ? diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the default %s: %s", text, e.message)
+    *status = e.status && e.status != XIR_E_MEMORY
+        ? diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the default %s: %s", text, e.message)
                                                    : diag_memory(why);
     return NULL;
 }
@@ -152,7 +154,8 @@ xir_status class_make_defaults(xir_context *ctx, xir_class *cls, const xir_class
         if (!object) return status;
         const xir_field *f = xir_class_field(cls, xir_str_of(row->name));
         if (f->of && !xir_class_is_a(object->cls, f->of)) {
-            return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the default of '%s' is a %s, a %s was expected", cls->key.data,
+            return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+                             "class %s: the default of '%s' is a %s, a %s was expected", cls->key.data,
                              row->name, object->cls->key.data, f->of->key.data);
         }
         void *at = (char *)cls->defaults + row->offset;
@@ -273,7 +276,8 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
     }
     for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
         if (row->decl != XIR_DECL_WAS) continue;
-        cls->keys[cls->n_keys++] = (class_key){ xir_str_of(row->doc), (int)field_index(cls, xir_str_of(row->name)), true };
+        cls->keys[cls->n_keys++] =
+            (class_key){ xir_str_of(row->doc), (int)field_index(cls, xir_str_of(row->name)), true };
     }
     sort_keys(cls->keys, cls->n_keys);
 }
@@ -285,30 +289,33 @@ static xir_status check_shape(const class_stage *stage, const xir_class_decl *de
     bool is_op = head->decl == XIR_DECL_OP;
     size_t least = is_op ? 0 : sizeof(xir_object);
     if ((!is_op && head->decl != XIR_DECL_OBJ) || !head->name || !*head->name || head->offset < least) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the first row must name the class and the size of its body",
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+                         "class %s: the first row must name the class and the size of its body",
                          head->name ? head->name : "?");
     }
     row_walk w;
     for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
         if ((unsigned)row->decl >= XIR_DECL_COUNT) {
-            return diag_fail(why, XIR_E_ABI, XIR_STR(""), "class %s has a row of the word %d, which this library does not know",
+            return diag_fail(why, XIR_E_ABI, XIR_STR(""),
+                             "class %s has a row of the word %d, which this library does not know",
                              head->name, (int)row->decl);
         }
         if (row->of && row->of() != decl && !referred(stage, NULL, row->of)) {
-            return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "class %s refers to %s, which is not registered", head->name,
-                             row->of()->rows->name);
+            return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),
+                             "class %s refers to %s, which is not registered", head->name, row->of()->rows->name);
         }
         if (row->decl == XIR_DECL_FIELD) {
             if (!row->name || (unsigned)row->kind >= XIR_KIND_COUNT || row->offset < least ||
                 (size_t)row->offset + kinds[row->kind].size > head->offset) {
-                return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: '%s' is of no known kind, or outside of the body",
+                return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+                                 "class %s: '%s' is of no known kind, or outside of the body",
                                  head->name, row->name ? row->name : "?");
             }
         } else if (row->decl == XIR_DECL_ALIAS) {
             const xir_class *cls = stage_find(stage, xir_str_of(row->name));
             if (cls) {
-                return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "class %s: the key %s is taken by %s", head->name, row->name,
-                                 cls->key.data);
+                return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "class %s: the key %s is taken by %s",
+                                 head->name, row->name, cls->key.data);
             }
         } else if (row->decl == XIR_DECL_INFER) {
             if (row->name && infer_target(stage, row) < 0) {
@@ -320,8 +327,8 @@ static xir_status check_shape(const class_stage *stage, const xir_class_decl *de
             }
         } else if (row->decl == XIR_DECL_IN || row->decl == XIR_DECL_OPT || row->decl == XIR_DECL_VAR) {
             if (many) {
-                return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: inputs '%s' are any number and not the last", head->name,
-                                 many);
+                return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+                                 "class %s: inputs '%s' are any number and not the last", head->name, many);
             }
             if (row->decl == XIR_DECL_VAR) many = row->name;
         }
@@ -349,8 +356,8 @@ static xir_status check_rows(const xir_class *cls, xir_diags *why) {
                              (int)k->name.size, k->name.data);
         }
         if (k->old && k->field >= (int)cls->n_fields) {
-            return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: '%.*s' is an old name of no attribute", cls->key.data,
-                             (int)k->name.size, k->name.data);
+            return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: '%.*s' is an old name of no attribute",
+                             cls->key.data, (int)k->name.size, k->name.data);
         }
     }
     for (uint32_t i = 0; i < cls->n_fields; i++) {
@@ -360,8 +367,8 @@ static xir_status check_rows(const xir_class *cls, xir_diags *why) {
                              cls->key.data, f->name.data);
         }
         if (f->has_min && f->has_max && outside(f, f->min)) {
-            return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the bounds of '%s' leave nothing", cls->key.data,
-                             f->name.data);
+            return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s: the bounds of '%s' leave nothing",
+                             cls->key.data, f->name.data);
         }
     }
     return XIR_OK;
@@ -405,7 +412,8 @@ xir_class *class_seal(const class_stage *stage, const xir_class_decl *decl, xir_
     if (!cls) goto memory;
     *cls = (xir_class){ .ctx = ctx, .decl = decl, .key = xir_str_of(head->name), .doc = xir_str_of(head->doc),
                         .base = referred(stage, NULL, head->of),
-                        .tag = (uint32_t)head->default_value.i, .traits = head->flags, .is_op = head->decl == XIR_DECL_OP,
+                        .tag = (uint32_t)head->default_value.i, .traits = head->flags,
+                        .is_op = head->decl == XIR_DECL_OP,
                         .plain = true, .body_size = head->offset, .ports_size = (uint32_t)head->min.i };
     cls->fields = arena_take(a, n.fields * sizeof *cls->fields);
     cls->inputs = arena_take(a, n.inputs * sizeof *cls->inputs);
@@ -416,8 +424,8 @@ xir_class *class_seal(const class_stage *stage, const xir_class_decl *decl, xir_
     cls->refs = arena_take(a, n.fields * sizeof *cls->refs);
     cls->reals = arena_take(a, n.fields * sizeof *cls->reals);
     cls->defaults = arena_take(a, cls->body_size ? cls->body_size : 1);
-    if (!cls->fields || !cls->inputs || !cls->input_offsets || !cls->outputs || !cls->keys || !cls->spans || !cls->refs ||
-        !cls->reals || !cls->defaults || !reserve_infers(stage, cls, decl)) goto memory;
+    if (!cls->fields || !cls->inputs || !cls->input_offsets || !cls->outputs || !cls->keys || !cls->spans ||
+        !cls->refs || !cls->reals || !cls->defaults || !reserve_infers(stage, cls, decl)) goto memory;
     add_rows(stage, cls, decl);
     if (cls->plain) make_spans(cls);
     *status = check_rows(cls, why);

@@ -13,8 +13,8 @@ xir_context *context_make(const xir_allocator *allocator) {
     atomic_init(&ctx->first_class, NULL);
     pthread_mutex_init(&ctx->lock, NULL);
     pthread_mutex_init(&ctx->registering, NULL);
-    ctx->limits = XIR_INIT(xir_limits, .max_bytes = (uint64_t)1 << 40, .max_stream = (uint64_t)4 << 30, .max_depth = 128,
-                           .max_values = 1000000,
+    ctx->limits = XIR_INIT(xir_limits, .max_bytes = (uint64_t)1 << 40, .max_stream = (uint64_t)4 << 30,
+                           .max_depth = 128, .max_values = 1000000,
                            .max_findings = 1000, .max_op_work = 2000000000, .max_work = 2000000000);
     arena_init(&ctx->arena, &ctx->alloc);
     text_table_init(&ctx->keys, &ctx->alloc);

@@ -7,9 +7,11 @@ static const registry_item *find(const registry *r, xir_str name) {
     return at ? &r->items[*at] : NULL;
 }
 
-void registry_define(xir_context *ctx, registry_kind kind, const registry_rules *rules) { ctx->lists[kind].rules = rules; }
+void registry_define(xir_context *ctx, registry_kind kind, const registry_rules *rules) {
+    ctx->lists[kind].rules = rules;
+}
 
-/* ---- checking ----------------------------------------------------------------------------------------------------- */
+/* ---- checking --------------------------------------------------------------------------------------------------- */
 
 static size_t brought_by(const registry_rules *rules, const void *item, registry_item *out) {
     return item && rules->brings ? rules->brings(item, out) : 0;
@@ -36,7 +38,7 @@ xir_status registry_check(xir_context *ctx, registry_kind kind, const void *cons
     return XIR_OK;
 }
 
-/* ---- adding ------------------------------------------------------------------------------------------------------- */
+/* ---- adding ----------------------------------------------------------------------------------------------------- */
 
 static bool make_room(const xir_allocator *alloc, registry *r, size_t n) {
     if (!r->index.alloc) text_table_init(&r->index, alloc);
@@ -46,12 +48,14 @@ static bool make_room(const xir_allocator *alloc, registry *r, size_t n) {
 
 /* No name is taken, in the lists or by an item before it. The lists do not learn the names yet: what is not entered
  * may be gone. */
-static xir_status names_are_free(xir_context *ctx, text_table *seen, const registry_item *items, size_t n, xir_diags *why) {
+static xir_status names_are_free(xir_context *ctx, text_table *seen, const registry_item *items, size_t n,
+                                 xir_diags *why) {
     for (size_t i = 0; i < n; i++) {
         const registry *r = &ctx->lists[items[i].kind];
         const xir_str name = xir_str_of(items[i].name);
         if (find(r, name) || text_table_find(&seen[items[i].kind], name)) {
-            return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a %s '%.100s' already", r->rules->noun, items[i].name);
+            return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a %s '%.100s' already", r->rules->noun,
+                             items[i].name);
         }
         if (n > 1 && !text_table_add(&seen[items[i].kind], name, 0)) return diag_memory(why);
     }
@@ -62,7 +66,8 @@ static bool make_room_for(xir_context *ctx, const registry_item *items, size_t n
     size_t more[REGISTRY_COUNT] = { 0 };
     bool room = true;
     for (size_t i = 0; i < n; i++) more[items[i].kind]++;
-    for (size_t i = 0; i < REGISTRY_COUNT && room; i++) room = !more[i] || make_room(&ctx->alloc, &ctx->lists[i], more[i]);
+    for (size_t i = 0; i < REGISTRY_COUNT && room; i++)
+        room = !more[i] || make_room(&ctx->alloc, &ctx->lists[i], more[i]);
     return room;
 }
 
@@ -106,7 +111,7 @@ xir_status registry_add(xir_context *ctx, registry_kind kind, const void *const 
     return status;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------- */
+/* ---- asking ----------------------------------------------------------------------------------------------------- */
 
 const void *registry_find(xir_context *ctx, registry_kind kind, xir_str name) {
     pthread_mutex_lock(&ctx->lock);

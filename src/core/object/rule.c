@@ -18,14 +18,15 @@ xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, con
     va_end(list);
     char op[40] = "";
     if (at->place) snprintf(op, sizeof op, "/ops/%zu", at->place - 1);
-    int n = snprintf(path, sizeof path, "%.*s%s%s%s", (int)at->path.size, at->path.data ? at->path.data : "", op, where ? "/" : "",
-                     where ? where : "");
+    int n = snprintf(path, sizeof path, "%.*s%s%s%s", (int)at->path.size, at->path.data ? at->path.data : "", op,
+                     where ? "/" : "", where ? where : "");
     xir_str place = { path, n < 0 ? 0 : (size_t)n < sizeof path ? (size_t)n : sizeof path - 1 };
     if (at->op_name.size) {
-        return xir_diags_add(at->why, XIR_ERROR, code, place, "%.*s '%.*s': %s", (int)at->cls->key.size, at->cls->key.data,
-                             (int)at->op_name.size, at->op_name.data, sentence);
+        return xir_diags_add(at->why, XIR_ERROR, code, place, "%.*s '%.*s': %s", (int)at->cls->key.size,
+                             at->cls->key.data, (int)at->op_name.size, at->op_name.data, sentence);
     }
-    return xir_diags_add(at->why, XIR_ERROR, code, place, "%.*s: %s", (int)at->cls->key.size, at->cls->key.data, sentence);
+    return xir_diags_add(at->why, XIR_ERROR, code, place, "%.*s: %s", (int)at->cls->key.size,
+                         at->cls->key.data, sentence);
 }
 
 xir_status rule_failed(xir_infer *at, xir_status status) {

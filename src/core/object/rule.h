@@ -21,7 +21,8 @@ struct xir_infer {
     const xir_target *target;
     const xir_op     *op;           /* NULL before it exists: then `values` has the inputs     */
     xir_value *const *values;
-    const xir_op     *run;          /* of a run, whose inputs are arrays: the op, whose inputs say what is Params; NULL: `values` do */
+    /* of a run, whose inputs are arrays: the op, whose inputs say what is Params; NULL: `values` do */
+    const xir_op     *run;
     size_t            n_inputs;
     const xir_type  **out;
     size_t            n_out, room;

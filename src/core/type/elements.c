@@ -57,14 +57,16 @@ static xir_status open_storage(tensor_elements *e, const xir_type *storage, xir_
 }
 
 /* Room for `count` items along an axis of the type; there may be one for all. */
-static xir_status open_row(tensor_elements *e, const xir_type *type, size_t count, int64_t axis, element_row *out, xir_diags *why) {
+static xir_status open_row(tensor_elements *e, const xir_type *type, size_t count, int64_t axis, element_row *out,
+                           xir_diags *why) {
     *out = (element_row){ .n = 1, .inner = 1 };
     if (count == 0) return XIR_OK;
     if (count > 1) {
         size_t rank = xir_type_rank(type);
         if (axis < 0) axis += (int64_t)rank;
         if (axis < 0 || (uint64_t)axis >= rank || xir_type_dim(type, axis, false) != (int64_t)count) {
-            return refuse_type(why, "scales, ratios or zero points are not as many as the dim that they lie along has elements");
+            return refuse_type(
+                why, "scales, ratios or zero points are not as many as the dim that they lie along has elements");
         }
         for (size_t k = (size_t)axis + 1; k < rank; k++) out->inner *= (size_t)xir_type_dim(type, (int64_t)k, false);
         if (out->inner == 0) return XIR_OK;   // no elements: nobody asks
@@ -82,7 +84,8 @@ static xir_status open_quant(tensor_elements *e, const xir_type *type, xir_diags
     int64_t axis = scales ? xir_scales_axis(scales) : -1;
     xir_status status = open_row(e, type, scales ? xir_scales_count(scales) : 0, axis, &e->scale, why);
     if (!status) status = open_row(e, type, zeros.size, axis, &e->zero, why);
-    if (!status && ratios) status = open_row(e, type, xir_norm_ratios_count(ratios), xir_norm_ratios_axis(ratios), &e->ratio, why);
+    if (!status && ratios)
+        status = open_row(e, type, xir_norm_ratios_count(ratios), xir_norm_ratios_axis(ratios), &e->ratio, why);
     if (status) return status;
     for (size_t i = 0; e->scale.items && i < e->scale.n; i++) e->scale.items[i] = xir_scales_at(scales, i);
     for (size_t i = 0; e->zero.items && i < e->zero.n; i++) e->zero.items[i] = (double)zeros.data[i];
@@ -293,7 +296,8 @@ static uint64_t bits_of_real(element_format f, double v) {
 }
 
 static uint64_t bits_of_i64(element_format f, int64_t v) {
-    return f.kind == ELEMENT_FLOAT ? bits_of_float(f, real_of_integer(f, v)) : f.kind == ELEMENT_BOOL ? v != 0 : (uint64_t)v;
+    return f.kind == ELEMENT_FLOAT ? bits_of_float(f, real_of_integer(f, v)) : f.kind == ELEMENT_BOOL ? v != 0
+           : (uint64_t)v;
 }
 
 double element_real(element_format f, const void *bytes, size_t i) {
@@ -391,6 +395,7 @@ void elements_write_reals(const tensor_elements *e, void *bytes, size_t from, si
 
 void elements_write_i64s(const tensor_elements *e, void *bytes, size_t from, size_t n, const int64_t *in) {
     for (size_t i = 0; i < n; i++) {
-        store(e->format, bytes, from + i, e->quantised ? quantise(e, from + i, (double)in[i]) : bits_of_i64(e->format, in[i]));
+        store(e->format, bytes, from + i, e->quantised ? quantise(e, from + i, (double)in[i])
+              : bits_of_i64(e->format, in[i]));
     }
 }

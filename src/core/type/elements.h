@@ -71,7 +71,9 @@ xir_status elements_open(tensor_elements *e, const xir_allocator *alloc, const x
 void       elements_close(tensor_elements *e);
 /* From now on numbers are normalised: what elements stand for, divided by their ratios. */
 void       elements_normalise(tensor_elements *e);
-static inline bool elements_are_real(const tensor_elements *e) { return e->quantised || e->format.kind == ELEMENT_FLOAT; }
+static inline bool elements_are_real(const tensor_elements *e) {
+    return e->quantised || e->format.kind == ELEMENT_FLOAT;
+}
 
 /* Elements [from, from + n) of a tensor whose first byte is `bytes`. */
 void elements_read_reals(const tensor_elements *e, const void *bytes, size_t from, size_t n, double *out);

@@ -13,8 +13,10 @@
 /* What a byte is: walking a layout is in the way of every inference. */
 enum { UPPER = 1, LOWER = 2 };
 static const uint8_t letter_kind[256] = {
-    ['N'] = UPPER, ['L'] = UPPER, ['H'] = UPPER, ['W'] = UPPER, ['D'] = UPPER, ['C'] = UPPER, ['I'] = UPPER, ['O'] = UPPER,
-    ['n'] = LOWER, ['l'] = LOWER, ['h'] = LOWER, ['w'] = LOWER, ['d'] = LOWER, ['c'] = LOWER, ['i'] = LOWER, ['o'] = LOWER,
+    ['N'] = UPPER, ['L'] = UPPER, ['H'] = UPPER, ['W'] = UPPER, ['D'] = UPPER, ['C'] = UPPER, ['I'] = UPPER,
+    ['O'] = UPPER,
+    ['n'] = LOWER, ['l'] = LOWER, ['h'] = LOWER, ['w'] = LOWER, ['d'] = LOWER, ['c'] = LOWER, ['i'] = LOWER,
+    ['o'] = LOWER,
     ['*'] = UPPER,
 };
 static bool is_upper(int c) { return c >= 0 && letter_kind[(uint8_t)c] == UPPER; }

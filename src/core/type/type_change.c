@@ -8,7 +8,8 @@
 const void *refuse(xir_diags *why, xir_status code, const char *where, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    diag_failv(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .byte = XIR_NO_BYTE, .path = xir_str_of(where) }, format, args);
+    diag_failv(why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .byte = XIR_NO_BYTE, .path = xir_str_of(where) },
+               format, args);
     va_end(args);
     return NULL;
 }

@@ -92,7 +92,8 @@ static xir_op *clone_op(const xir_op *op) {
     size_t bytes = (op->n_outputs + (size_t)1) * sizeof(const xir_type *);
     const xir_type **types = mem_new(&net->alloc, bytes);
     for (uint32_t i = 0; i < op->n_outputs && types; i++) types[i] = op->outputs[i].type;
-    bool ok = copy && types && op_make_outputs(copy, types, op->n_outputs) && clone_more(op, copy) && !op_adopt_children(copy, attrs);
+    bool ok = copy && types && op_make_outputs(copy, types, op->n_outputs) && clone_more(op, copy) &&
+        !op_adopt_children(copy, attrs);
     mem_free(&net->alloc, (void *)types, bytes);
     if (!ok) {
         drop_copies(op, attrs);

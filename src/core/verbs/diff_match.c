@@ -386,7 +386,8 @@ void diff_match(xir_diff *d, xir_op *const *a, size_t n_a, xir_op *const *b, siz
 
 /* Where the mates of a's ops are in b, and the longest rising part of that: the others have moved. */
 void diff_find_moved(xir_diff *d, xir_op *const *a, size_t n_a, xir_op *const *b, size_t n_b, bool *moved) {
-    size_t *where = diff_take(d, 3 * n_a, sizeof *where), *last = where ? where + n_a : NULL, *before = where ? last + n_a : NULL;
+    size_t *where = diff_take(d, 3 * n_a, sizeof *where), *last = where ? where + n_a : NULL,
+            *before = where ? last + n_a : NULL;
     for (size_t j = 0; j < n_b; j++) d->b.index[b[j]->slot] = (uint32_t)j;
     size_t length = 0;
     for (size_t i = 0; i < n_a && where; i++) {

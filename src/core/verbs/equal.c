@@ -7,14 +7,18 @@ static bool same_text(const label *a, const label *b) { return xir_str_equal(nam
 
 /* ---- values that say the same ------------------------------------------------------------------------------ */
 
-static bool same_type(const xir_type *a, const xir_type *b) { return xir_object_equal((const xir_object *)a, (const xir_object *)b); }
+static bool same_type(const xir_type *a, const xir_type *b) {
+    return xir_object_equal((const xir_object *)a, (const xir_object *)b);
+}
 
 static bool same_map(const xir_map *a, const xir_map *b, bool bytes);
 
 static bool same_value(const xir_value *a, const xir_value *b, bool bytes) {
     if (a == b) return true;
-    if (!a || !b || a->id != b->id || value_is_params(a) != value_is_params(b) || !same_type(a->type, b->type)) return false;
-    if (!xir_str_equal(xir_value_name(a), xir_value_name(b)) || !same_map(xir_value_tags(a), xir_value_tags(b), bytes)) return false;
+    if (!a || !b || a->id != b->id || value_is_params(a) != value_is_params(b) || !same_type(a->type, b->type))
+        return false;
+    if (!xir_str_equal(xir_value_name(a), xir_value_name(b)) || !same_map(xir_value_tags(a), xir_value_tags(b), bytes))
+        return false;
     if (!same_map(a->more ? a->more->extra : NULL, b->more ? b->more->extra : NULL, bytes)) return false;
     if (!xir_object_equal((const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b))) return false;
     if (!value_is_params(a)) return true;
@@ -47,7 +51,8 @@ static bool same_any(const xir_any *a, const xir_any *b, bool bytes) {
 
 static bool same_map(const xir_map *a, const xir_map *b, bool bytes) {
     static const xir_map empty = { NULL, 0 };
-    xir_any x = { .kind = XIR_ANY_MAP, .as.map = a ? *a : empty }, y = { .kind = XIR_ANY_MAP, .as.map = b ? *b : empty };
+    xir_any x = { .kind = XIR_ANY_MAP, .as.map = a ? *a : empty },
+            y = { .kind = XIR_ANY_MAP, .as.map = b ? *b : empty };
     return same_any(&x, &y, bytes);
 }
 
@@ -83,8 +88,10 @@ static bool same_attrs(const xir_class *cls, const void *a, const void *b, bool 
 static bool same_op(const xir_op *a, const xir_op *b, bool bytes) {
     if (a == b) return true;
     if (a->cls != b->cls || a->id != b->id || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs) return false;
-    if (!same_text(a->name, b->name) || !xir_object_equal((const xir_object *)a->target, (const xir_object *)b->target)) return false;
-    if (!same_map(xir_op_tags(a), xir_op_tags(b), bytes) || !same_map(xir_op_extra(a), xir_op_extra(b), bytes)) return false;
+    if (!same_text(a->name, b->name) || !xir_object_equal((const xir_object *)a->target, (const xir_object *)b->target))
+        return false;
+    if (!same_map(xir_op_tags(a), xir_op_tags(b), bytes) || !same_map(xir_op_extra(a), xir_op_extra(b), bytes))
+        return false;
     for (uint32_t i = 0; i < a->n_inputs; i++) {
         if (!same_value(a->inputs[i].value, b->inputs[i].value, bytes)) return false;
     }
@@ -119,7 +126,8 @@ bool op_makes_same(const xir_op *a, const xir_op *b) {
     for (uint32_t i = 0; i < a->n_outputs; i++) {
         if (!same_type(a->outputs[i].type, b->outputs[i].type)) return false;
     }
-    return (a->attrs == b->attrs || body_equal(a->cls, a->attrs, b->attrs)) && xir_map_equal(xir_op_extra(a), xir_op_extra(b));
+    return (a->attrs == b->attrs || body_equal(a->cls, a->attrs, b->attrs)) &&
+           xir_map_equal(xir_op_extra(a), xir_op_extra(b));
 }
 
 bool xir_op_structural_equal(const xir_op *a, const xir_op *b) {
@@ -136,7 +144,8 @@ uint64_t op_attrs_hash(const xir_op *op) {
     const xir_class *cls = op->cls;
     _Alignas(16) char space[256];
     uint64_t hash = 0;
-    if (cls->plain && cls->body_size <= sizeof space) {   /* one stretch of memory, with hashes in the place of references */
+    /* one stretch of memory, with hashes in the place of references */
+    if (cls->plain && cls->body_size <= sizeof space) {
         memcpy(space, op->attrs, cls->body_size);
         for (uint32_t i = 0; i < cls->n_refs; i++) {
             void *at = body_at(space, &cls->fields[cls->refs[i]]);

@@ -20,7 +20,7 @@ typedef struct naming {
     xir_status        status;
 } naming;
 
-/* ---- spelling ------------------------------------------------------------------------------------------------------ */
+/* ---- spelling --------------------------------------------------------------------------------------------------- */
 
 /* The character at the front of a text and its length; 0 and 1 byte if it is not UTF-8. */
 static size_t read_char(xir_str s, uint32_t *c) {
@@ -77,7 +77,7 @@ static xir_str cut(xir_str text, size_t most) {
     return (xir_str){ text.data, most };
 }
 
-/* ---- making names -------------------------------------------------------------------------------------------------- */
+/* ---- making names ----------------------------------------------------------------------------------------------- */
 
 static bool fail(naming *n, xir_status status) {
     n->status = status;
@@ -134,7 +134,7 @@ static bool settle(naming *n, scope *s, xir_str name, const char *otherwise, xir
     return arena_text(&n->names->texts, stem, &kept) ? claim(n, s, kept, out) : fail(n, XIR_E_MEMORY);
 }
 
-/* ---- walking ------------------------------------------------------------------------------------------------------- */
+/* ---- walking ---------------------------------------------------------------------------------------------------- */
 
 /* The first walk lists what there is, and keeps the names that can stay. The second, in the same order, makes the
  * others. */

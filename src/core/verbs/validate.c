@@ -18,7 +18,8 @@ typedef struct checker {
     const xir_network *net;
     size_t             memo;            /* items of the next two, a power of two                       */
     const void       **good;            /* attributes, types and their parts that have no fault of their own */
-    infer_memo        *ruled;           /* questions that a class's own rule has answered with yes; NULL: not remembered */
+    /* questions that a class's own rule has answered with yes; NULL: not remembered */
+    infer_memo        *ruled;
     id_set             op_ids, value_ids;
 } checker;
 
@@ -41,7 +42,8 @@ static xir_str under(place *p, xir_str path, const char *format, size_t i) {
 }
 
 static xir_str under_field(place *p, xir_str path, xir_str field) {
-    int n = snprintf(p->text, sizeof p->text, "%.*s/%.*s", (int)path.size, path.data ? path.data : "", (int)field.size, field.data);
+    int n = snprintf(p->text, sizeof p->text, "%.*s/%.*s", (int)path.size, path.data ? path.data : "", (int)field.size,
+                     field.data);
     return (xir_str){ p->text, n < 0 ? 0 : (size_t)n < sizeof p->text ? (size_t)n : sizeof p->text - 1 };
 }
 
@@ -90,11 +92,13 @@ static xir_status check_ratios(const xir_type *type, xir_str path, xir_diags *wh
     int64_t axis = xir_norm_ratios_axis(ratios);
     if (rank == 0 && n == 1) return XIR_OK;   /* one element, one ratio */
     if (axis < -(int64_t)rank || axis >= (int64_t)rank) {
-        return diag_fail(why, XIR_E_BOUNDS, path, "the norm ratios are along axis %" PRId64 ", the rank is %zu", axis, rank);
+        return diag_fail(why, XIR_E_BOUNDS, path, "the norm ratios are along axis %" PRId64 ", the rank is %zu",
+                         axis, rank);
     }
     int64_t dim = xir_type_dim(type, axis, true);
     if (dim < 0 || (uint64_t)dim == n) return XIR_OK;
-    return diag_fail(why, XIR_E_INVALID, path, "axis %" PRId64 " has %" PRId64 " elements and %zu norm ratios", axis, dim, n);
+    return diag_fail(why, XIR_E_INVALID, path, "axis %" PRId64 " has %" PRId64 " elements and %zu norm ratios",
+                     axis, dim, n);
 }
 
 static xir_status judge_type(checker *c, const xir_type *type, xir_str path, xir_diags *why) {
@@ -154,14 +158,16 @@ static xir_status check_inputs(checker *c, const xir_op *op, xir_str path, xir_d
             keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs/%zu", i),
                                          "no op makes %s", value_called(v).text));
         }
-        if (v->type) keep_first(&first, check_type(c, v->type, why ? under(&p, path, "/inputs/%zu/dtype", i) : path, why));
+        if (v->type)
+            keep_first(&first, check_type(c, v->type, why ? under(&p, path, "/inputs/%zu/dtype", i) : path, why));
     }
     return first;
 }
 
 static xir_status check_any(checker *c, const xir_any *any, xir_str path, xir_diags *why) {
     xir_status first = XIR_OK;
-    if (any->kind == XIR_ANY_PARAMS) return any->as.params->type ? check_type(c, any->as.params->type, path, why) : XIR_OK;
+    if (any->kind == XIR_ANY_PARAMS)
+        return any->as.params->type ? check_type(c, any->as.params->type, path, why) : XIR_OK;
     for (size_t i = 0; any->kind == XIR_ANY_LIST && i < any->as.list.size; i++) {
         keep_first(&first, check_any(c, &any->as.list.items[i], path, why));
     }
@@ -195,7 +201,8 @@ static xir_status check_attr_params(checker *c, const xir_op *op, xir_str path, 
     }
     const xir_map *extra = xir_op_extra(op);
     for (size_t i = 0; extra && i < extra->size; i++) {
-        keep_first(&first, check_any(c, &extra->entries[i].value, why ? under_field(&p, path, extra->entries[i].key) : path, why));
+        keep_first(&first, check_any(c, &extra->entries[i].value, why ? under_field(&p, path, extra->entries[i].key)
+                                     : path, why));
     }
     return first;
 }
@@ -303,7 +310,8 @@ xir_status xir_op_validate(const xir_op *op, xir_diags *why) {
     const void *good[PARTS] = { NULL };
     checker c = { .net = op->net, .memo = PARTS, .good = good };
     xir_status status = XIR_OK;
-    for (int told = 0; told < (why ? 2 : 1) && (!told || status); told++) status = check_op(&c, op, XIR_STR(""), told ? why : NULL);
+    for (int told = 0; told < (why ? 2 : 1) && (!told || status); told++)
+        status = check_op(&c, op, XIR_STR(""), told ? why : NULL);
     return status;
 }
 
@@ -357,8 +365,8 @@ static xir_status check_ids(checker *c, const xir_op *op, const trail *at, xir_d
     bool known;
     place p, q;
     if (op->id < 0) {
-        keep_first(&first, diag_fail(why, XIR_E_BOUNDS, under(&p, trail_path(&q, at), "/op_id", 0), "op id %" PRId64 " is below 0",
-                                     op->id));
+        keep_first(&first, diag_fail(why, XIR_E_BOUNDS, under(&p, trail_path(&q, at), "/op_id", 0),
+                                     "op id %" PRId64 " is below 0", op->id));
     }
     bool alone = first_met(&c->op_ids, op->id, &known);
     if (!known) alone = net_find_op(net, op->id) == op;
@@ -411,11 +419,14 @@ static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags
 /* A network of our own ops has an Input at its head and an Output at its end; one of a dialect need not. */
 static xir_status check_ends(const xir_network *net, xir_diags *why) {
     xir_status first = XIR_OK;
-    if (!net->first) return diag_fail(why, XIR_E_MISSING, XIR_STR("/ops"), "the network is empty: an Input and an Output were expected");
+    if (!net->first)
+        return diag_fail(why, XIR_E_MISSING, XIR_STR("/ops"),
+                         "the network is empty: an Input and an Output were expected");
     if (net->first->cls->opaque) return XIR_OK;
     if (!(net->first->cls->traits & XIR_TRAIT_SOURCE)) {
-        keep_first(&first, diag_fail(why, XIR_E_INVALID, XIR_STR("/ops/0"), "the first op must be an Input, a %.*s was found",
-                                     (int)net->first->cls->key.size, net->first->cls->key.data));
+        keep_first(&first,
+                   diag_fail(why, XIR_E_INVALID, XIR_STR("/ops/0"), "the first op must be an Input, a %.*s was found",
+                             (int)net->first->cls->key.size, net->first->cls->key.data));
     }
     const xir_op *last = net->last;
     if (!(last->cls->traits & XIR_TRAIT_SINK) && !last->cls->opaque) {
@@ -436,7 +447,8 @@ static xir_status validate(checker *c, xir_diags *why) {
         bool known, alone = v->id < 0 || first_met(&c->value_ids, v->id, &known);
         if (!alone && !known) alone = net_find_value(net, v->id) == v;
         if (alone) continue;
-        keep_first(&first, diag_fail(why, XIR_E_EXISTS, XIR_STR("/ops"), "value id %" PRId64 " is taken by another value", v->id));
+        keep_first(&first, diag_fail(why, XIR_E_EXISTS, XIR_STR("/ops"),
+                                     "value id %" PRId64 " is taken by another value", v->id));
     }
     keep_first(&first, check_ends(net, why));
     size_t i = 0;

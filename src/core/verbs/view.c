@@ -61,7 +61,8 @@ static xir_view *start(xir_network *net) {
 }
 
 static bool take(xir_view *view, xir_op *op) {
-    if (!mem_reserve(&view->net->alloc, (void **)&view->ops, &view->op_room, view->n_ops + 1, sizeof *view->ops)) return false;
+    if (!mem_reserve(&view->net->alloc, (void **)&view->ops, &view->op_room, view->n_ops + 1, sizeof *view->ops))
+        return false;
     view->ops[view->n_ops++] = op;
     return true;
 }
@@ -193,7 +194,7 @@ static xir_view *give_up(xir_view *view) {
     return NULL;
 }
 
-/* ---- the ways to pick ---------------------------------------------------------------------------------------------- */
+/* ---- the ways to pick ------------------------------------------------------------------------------------------- */
 
 xir_view *xir_view_ops(xir_network *net, xir_op *const *ops, size_t n) {
     if (!net) return NULL;
@@ -245,7 +246,8 @@ xir_view *xir_view_range(xir_network *net, int64_t start_at, int64_t end) {
     int64_t n = (int64_t)net->n_ops, from = start_at < 0 ? start_at + n : start_at;
     int64_t to = end == INT64_MAX ? n : end < 0 ? end + n : end;
     if (from < 0 || to > n || from > to) {
-        net_fail(net, XIR_E_BOUNDS, "positions from %" PRId64 " to %" PRId64 " are no part of %" PRId64 " ops", start_at, end, n);
+        net_fail(net, XIR_E_BOUNDS, "positions from %" PRId64 " to %" PRId64 " are no part of %" PRId64 " ops",
+                 start_at, end, n);
         return NULL;
     }
     if (from == to) return view_from_to(net, NULL, NULL);
@@ -262,7 +264,8 @@ xir_view *xir_view_id_range(xir_network *net, int64_t first_id, int64_t last_id)
     xir_op *first = op_of_id(net, first_id), *last = first ? op_of_id(net, last_id) : NULL;
     if (!last) return NULL;
     if (last->position < first->position) {
-        net_fail(net, XIR_E_BOUNDS, "op %" PRId64 " runs before op %" PRId64 ": from the one to the other there is nothing",
+        net_fail(net, XIR_E_BOUNDS,
+                 "op %" PRId64 " runs before op %" PRId64 ": from the one to the other there is nothing",
                  last_id, first_id);
         return NULL;
     }
@@ -290,7 +293,7 @@ xir_view *xir_view_except(xir_network *net, const int64_t *ids, size_t n) {
     return view ? finish(view, filled) : NULL;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------------------- */
+/* ---- asking ----------------------------------------------------------------------------------------------------- */
 
 bool         xir_view_is_stale(const xir_view *view) { return view->epoch != view->net->epoch; }
 xir_network *xir_view_network(const xir_view *view)  { return view->net; }
@@ -303,7 +306,9 @@ xir_op *xir_view_op_at(const xir_view *view, int64_t i) {
     return i >= 0 && i < n ? view->ops[i] : NULL;
 }
 
-bool xir_view_has(const xir_view *view, const xir_op *op) { return op && !xir_view_is_stale(view) && view_has(view, op); }
+bool xir_view_has(const xir_view *view, const xir_op *op) {
+    return op && !xir_view_is_stale(view) && view_has(view, op);
+}
 
 xir_op *xir_view_op_by_id(const xir_view *view, int64_t op_id) {
     xir_op *op = xir_view_is_stale(view) ? NULL : net_find_op(view->net, op_id);

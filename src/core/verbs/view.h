@@ -26,7 +26,8 @@ struct xir_view {
 };
 
 static inline bool view_has(const xir_view *view, const xir_op *op) {
-    return op->net == view->net && op->slot / 64 < view->member_words && view->members[op->slot / 64] >> (op->slot % 64) & 1;
+    return op->net == view->net && op->slot / 64 < view->member_words &&
+           view->members[op->slot / 64] >> (op->slot % 64) & 1;
 }
 
 /* What the order knows of a user: sub ops stand for their parents, and an op that was never placed is NULL. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "view.h"
 
-/* ---- convex regions ------------------------------------------------------------------------------------------------ */
+/* ---- convex regions --------------------------------------------------------------------------------------------- */
 
 /* A way out of the view: the op of the view whose output is used outside, and the outside op that uses it. */
 typedef struct way_out { const xir_op *last, *first; } way_out;
@@ -18,8 +18,8 @@ typedef struct ways {
 
 static const char *name_shown(const xir_op *op, char *room, size_t size) {
     xir_str name = name_text(op->name);
-    snprintf(room, size, "op %" PRId64 "%s%.*s%s", op->id, name.size ? " '" : "", name.size > 80 ? 80 : (int)name.size, name.data,
-             name.size ? "'" : "");
+    snprintf(room, size, "op %" PRId64 "%s%.*s%s", op->id, name.size ? " '" : "", name.size > 80 ? 80
+             : (int)name.size, name.data, name.size ? "'" : "");
     return room;
 }
 
@@ -59,7 +59,8 @@ static xir_status check_convex(const xir_view *view) {
     } else if (!convex) {
         char text[4][128];
         way_out out = w.of[op->slot];
-        status = net_fail(net, XIR_E_INVALID, "the view is not convex: a way leads out from %s to %s, and back in from %s to %s",
+        status = net_fail(net, XIR_E_INVALID,
+                          "the view is not convex: a way leads out from %s to %s, and back in from %s to %s",
                           name_shown(out.last, text[0], sizeof text[0]), name_shown(out.first, text[1], sizeof text[1]),
                           name_shown(op, text[2], sizeof text[2]), name_shown(back, text[3], sizeof text[3]));
     }
@@ -68,7 +69,7 @@ static xir_status check_convex(const xir_view *view) {
     return status;
 }
 
-/* ---- a network of its own ------------------------------------------------------------------------------------------- */
+/* ---- a network of its own --------------------------------------------------------------------------------------- */
 
 /* The clone of the whole network that is cut down to the view. */
 typedef struct cutting {
@@ -89,7 +90,8 @@ static xir_value *twin_of(const cutting *c, const xir_value *v) {
 }
 
 /* An Input or Output, in no order yet. */
-static xir_op *make_end(xir_network *net, const xir_class *cls, const xir_type *const *types, size_t n_types, size_t n_inputs) {
+static xir_op *make_end(xir_network *net, const xir_class *cls, const xir_type *const *types, size_t n_types,
+                        size_t n_inputs) {
     if (!net_reserve_ids(net, 1, n_types)) return NULL;
     xir_op *op = op_make(net, cls, cls->defaults, n_inputs);
     if (!op || !op_make_outputs(op, types, n_types)) return NULL;
@@ -180,7 +182,8 @@ static bool cut_outputs(const cutting *c, xir_value *const *out) {
     }
     if (view->ordered) return xir_op_set_inputs(output, out, view->outputs.n) == XIR_OK;
     for (size_t i = 0; i < view->outputs.n; i++) {
-        if (!view_is_used_outside(view, view->outputs.items[i]) || xir_op_input_index(output, out[i], NULL, 0)) continue;
+        if (!view_is_used_outside(view, view->outputs.items[i]) || xir_op_input_index(output, out[i], NULL, 0))
+            continue;
         if (xir_op_add_input(output, out[i]) != XIR_OK) return false;
     }
     return true;

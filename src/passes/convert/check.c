@@ -5,7 +5,7 @@
 #include "convert/convert.h"
 #include "source_tags.h"
 
-/* ---- attributes --------------------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 /* The letters of rows (xir/convert.h), and what people call what they stand for. */
 static const struct { char letter; const char *one, *many; } kinds[] = {
@@ -34,7 +34,8 @@ static const char *kinds_words(xir_str letters, char room[200]) {
     size_t n = 0;
     *room = '\0';
     for (size_t i = 0; i < letters.size && n < 160; i++) {
-        n += (size_t)snprintf(room + n, 200 - n, "%s%s", i == 0 ? "" : i + 1 < letters.size ? ", " : " or ", letter_words(letters.data[i]));
+        n += (size_t)snprintf(room + n, 200 - n, "%s%s", i == 0 ? "" : i + 1 < letters.size ? ", " : " or ",
+                              letter_words(letters.data[i]));
     }
     return room;
 }
@@ -68,7 +69,8 @@ static bool is_kind(const xir_any *any, char kind) {
     case 'b': return any->kind == XIR_ANY_BOOL;
     case 'i': return any->kind == XIR_ANY_INT;
     case 'f': return any->kind == XIR_ANY_REAL || any->kind == XIR_ANY_PARAMS;   /* inf and nan are Params */
-    case 's': return any->kind == XIR_ANY_TEXT || any->kind == XIR_ANY_PARAMS;   /* what is not UTF-8 is kept as bytes */
+    /* what is not UTF-8 is kept as bytes */
+    case 's': return any->kind == XIR_ANY_TEXT || any->kind == XIR_ANY_PARAMS;
     case 't': return any->kind == XIR_ANY_PARAMS || any->kind == XIR_ANY_MAP;    /* sparse */
     case 'o':
     case 'g':
@@ -77,7 +79,8 @@ static bool is_kind(const xir_any *any, char kind) {
     default:
         if (kind == 'F' && any->kind == XIR_ANY_PARAMS) return true;
         if (any->kind != XIR_ANY_LIST) return false;
-        for (size_t i = 0; i < any->as.list.size; i++) if (!is_kind(&any->as.list.items[i], (char)(kind + 32))) return false;
+        for (size_t i = 0; i < any->as.list.size; i++)
+            if (!is_kind(&any->as.list.items[i], (char)(kind + 32))) return false;
         return true;
     }
 }
@@ -92,7 +95,8 @@ static bool find_attribute(const xir_convert_row *row, xir_str name, row_attribu
     size_t distance = SIZE_MAX;
     *near = (xir_str){ NULL, 0 };
     while (row_next_attribute(&text, out)) if (xir_str_equal(out->name, name)) return true;
-    for (text = row->attributes; row_next_attribute(&text, out);) if (xir_str_equal(out->name, XIR_STR("*"))) return true;
+    for (text = row->attributes; row_next_attribute(&text, out);)
+        if (xir_str_equal(out->name, XIR_STR("*"))) return true;
     for (text = row->attributes; row_next_attribute(&text, out);) {
         if (xir_str_is_nearer(name, out->name, &distance)) *near = out->name;
     }
@@ -108,12 +112,13 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     snprintf(where, sizeof where, "attribute/%.*s", n, e->key.data);
     bool strict = at->c->judging;
     for (size_t i = 0; at->in && i < at->cls->n_names && i < at->n_in; i++) {
-        if (at->in[i].value && at->in[i].from == FROM_ATTRIBUTE && xir_str_equal(at->cls->names[i], e->key)) return true;
+        if (at->in[i].value && at->in[i].from == FROM_ATTRIBUTE && xir_str_equal(at->cls->names[i], e->key))
+            return true;
     }
     if (!find_attribute(at->cls->row, e->key, &known, &near)) {
         const char *list = at->cls->row->attributes;
-        node_say(at, strict ? XIR_ERROR : XIR_WARNING, XIR_E_UNKNOWN, where, "there is no attribute '%.*s'%s%.*s%s%s", n,
-                 e->key.data,
+        node_say(at, strict ? XIR_ERROR : XIR_WARNING, XIR_E_UNKNOWN, where,
+                 "there is no attribute '%.*s'%s%.*s%s%s", n, e->key.data,
                  near.size ? "; did you mean '" : "", (int)near.size, near.size ? near.data : "", near.size ? "'?" : "",
                  near.size ? "" : list && *list ? "" : "; none is expected");
         return !strict;
@@ -143,23 +148,25 @@ static bool attributes_are_sound(xir_node *at) {
         if (extra && xir_map_find(extra, known.name)) continue;
         char where[120], words[200];
         snprintf(where, sizeof where, "attribute/%.*s", (int)known.name.size, known.name.data);
-        node_say(at, XIR_ERROR, XIR_E_MISSING, where, "the attribute %.*s is needed, %s, and absent", (int)known.name.size,
-                 known.name.data,
+        node_say(at, XIR_ERROR, XIR_E_MISSING, where, "the attribute %.*s is needed, %s, and absent",
+                 (int)known.name.size, known.name.data,
                  kinds_words(known.kinds, words));
         sound = false;
     }
     return sound;
 }
 
-/* ---- inputs and outputs ------------------------------------------------------------------------------------------- */
+/* ---- inputs and outputs ----------------------------------------------------------------------------------------- */
 
 static bool count_is_sound(xir_node *at, const char *what, size_t least, size_t most, size_t found) {
     if (found >= least && found <= most) return true;
-    if (most == SIZE_MAX) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "at least %zu %s%s expected, %zu found", least, what,
-                                   least == 1 ? " is" : "s are", found);
+    if (most == SIZE_MAX)
+        node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "at least %zu %s%s expected, %zu found", least, what,
+                 least == 1 ? " is" : "s are", found);
     else if (least == most) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu %s%s expected, %zu found", least, what,
                                      least == 1 ? " is" : "s are", found);
-    else node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu to %zu %ss are expected, %zu found", least, most, what, found);
+    else node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu to %zu %ss are expected, %zu found", least, most,
+                  what, found);
     return false;
 }
 
@@ -186,7 +193,7 @@ bool node_is_sound(xir_node *at) {
     return inputs_are_sound(at) && inputs && outputs && attributes;
 }
 
-/* ---- types -------------------------------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------------------------------ */
 
 static void type_text(const xir_type *type, char *out, size_t room) {
     const xir_object *element = xir_type_object(xir_type_element(type));
@@ -225,7 +232,7 @@ bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xi
     return true;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------- */
+/* ---- values ----------------------------------------------------------------------------------------------------- */
 
 static bool is_duplicate(const xir_value *v) {
     return source_tag_find(xir_value_tags(v), SOURCE_DUPLICATE) != NULL;
@@ -282,7 +289,7 @@ xir_status conversion_judge_values(conversion *c, bool sorted) {
     return XIR_OK;
 }
 
-/* ---- the public questions ----------------------------------------------------------------------------------------- */
+/* ---- the public questions --------------------------------------------------------------------------------------- */
 
 bool xir_class_is_dialect(const xir_class *cls) {
     return dialect_of_class(cls) != NULL;

@@ -4,7 +4,7 @@
 #include "convert/convert.h"
 #include "source_tags.h"
 
-/* ---- pointers to numbers ------------------------------------------------------------------------------------------ */
+/* ---- pointers to numbers ---------------------------------------------------------------------------------------- */
 
 static size_t place_of(const pointer_map *m, const void *key) {
     uint64_t h = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
@@ -51,7 +51,7 @@ void pointer_map_free(const xir_allocator *alloc, pointer_map *m) {
     *m = (pointer_map){ .room = 0 };
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+/* ---- the whole -------------------------------------------------------------------------------------------------- */
 
 void conversion_begin(conversion *c, xir_network *net, xir_diags *why) {
     *c = (conversion){ .ctx = xir_network_context(net), .net = net, .why = why, .prefix = "" };
@@ -110,7 +110,7 @@ convert_class *conversion_class(conversion *c, const xir_class *cls) {
     return made;
 }
 
-/* ---- a node ------------------------------------------------------------------------------------------------------- */
+/* ---- a node ----------------------------------------------------------------------------------------------------- */
 
 /* Takes back what was made for a node. */
 static void take_back(xir_node *at) {
@@ -122,7 +122,8 @@ static void take_back(xir_node *at) {
 
 /* Moving elements is not what a node is about: the name goes to what computes. */
 static bool only_moves(const xir_op *op) {
-    return xir_op_is(op, xir_transpose_class()) || xir_op_is(op, xir_reshape_class()) || xir_op_is(op, xir_cast_class()) ||
+    return xir_op_is(op, xir_transpose_class()) || xir_op_is(op, xir_reshape_class()) ||
+           xir_op_is(op, xir_cast_class()) ||
            xir_op_is(op, xir_copy_class());
 }
 
@@ -157,12 +158,14 @@ static bool name_ops(xir_node *at, xir_str output) {
     for (xir_op *op = first; op != at->op; op = xir_op_next(op)) {
         size_t before = 0;
         xir_str suffix = short_name(xir_op_class(op));
-        for (xir_op *p = first; p != op && number < 16; p = xir_op_next(p)) before += xir_op_class(p) == xir_op_class(op);
+        for (xir_op *p = first; p != op && number < 16; p = xir_op_next(p))
+            before += xir_op_class(p) == xir_op_class(op);
         if (before) before++;
         if (++number > 16) before = number;   // linear, whatever a hook makes
         xir_str made = joined(c, name, suffix, before);
         if (!made.data || (op != main && xir_op_set_name(op, made))) return false;
-        for (size_t i = 0; i < xir_op_output_count(op); i++, before += before ? 1 : 2) {   /* the second one is called .2 */
+        /* the second one is called .2 */
+        for (size_t i = 0; i < xir_op_output_count(op); i++, before += before ? 1 : 2) {
             xir_value *v = xir_op_output(op, (int64_t)i);
             if (xir_value_name(v).size) continue;
             made = joined(c, output, suffix, before);
@@ -185,7 +188,8 @@ static bool is_fresh(const xir_node *at, const xir_value *v) {
 static xir_value *stand_in(xir_node *at, size_t i) {
     xir_value *old = xir_op_output(at->op, (int64_t)i), *v = at->given[i];
     if (!is_fresh(at, v)) {
-        v = xir_value_is_params(v) ? params_alias(at->c->net, v) : xir_node_make(at, "Copy", XIR_VALUES(v), XIR_NO_SETS);
+        v = xir_value_is_params(v) ? params_alias(at->c->net, v)
+            : xir_node_make(at, "Copy", XIR_VALUES(v), XIR_NO_SETS);
         if (!v) return node_no_memory(at), NULL;
     }
     const xir_map *tags = xir_value_tags(old);
@@ -221,7 +225,8 @@ static bool put_in_place(xir_node *at) {
     }
     if (!name_ops(at, output) || !net_reserve_ids(at->c->net, 0, n)) return node_no_memory(at);
     for (size_t i = 0; i < n; i++) {
-        if (at->given[i] && xir_value_replace(xir_op_output(at->op, (int64_t)i), at->given[i])) return node_no_memory(at);
+        if (at->given[i] && xir_value_replace(xir_op_output(at->op, (int64_t)i), at->given[i]))
+            return node_no_memory(at);
     }
     return xir_op_erase(at->op) == XIR_OK || node_no_memory(at);
 }
@@ -257,7 +262,8 @@ static void unknown_op(xir_node *at) {
 
 static xir_status run_node(conversion *c, xir_op *op, convert_class *cls) {
     size_t n_out = xir_op_output_count(op);
-    xir_node at = { .c = c, .op = op, .cls = cls, .n_in = xir_op_input_count(op), .n_out = n_out, .mark = xir_op_prev(op) };
+    xir_node at = { .c = c, .op = op, .cls = cls, .n_in = xir_op_input_count(op), .n_out = n_out,
+                    .mark = xir_op_prev(op) };
     while (at.n_in && !xir_op_input(op, (int64_t)at.n_in - 1)) at.n_in--;
     while (at.n_out && !xir_value_uses(xir_op_output(op, (int64_t)at.n_out - 1)) &&
            xir_value_name(xir_op_output(op, (int64_t)at.n_out - 1)).size == 0) at.n_out--;
@@ -297,7 +303,8 @@ xir_status conversion_run(conversion *c) {
         convert_class *cls = conversion_class(c, xir_op_class(op));
         if (!cls) status = XIR_E_MEMORY;
         else if (cls->dialect) status = run_node(c, op, cls);
-        if (!status && c->cancelled) status = diag_fail(c->why, XIR_E_CANCELLED, XIR_STR(""), "%sthe run was cancelled", c->prefix);
+        if (!status && c->cancelled)
+            status = diag_fail(c->why, XIR_E_CANCELLED, XIR_STR(""), "%sthe run was cancelled", c->prefix);
     }
     if (status == XIR_E_MEMORY) diag_memory(c->why);
     return status ? status : c->status;

@@ -13,7 +13,7 @@
 #include "graph.h"
 #include "support/dialect.h"
 
-/* ---- dialects ----------------------------------------------------------------------------------------------------- */
+/* ---- dialects --------------------------------------------------------------------------------------------------- */
 
 /* dialect.c: parts of keys, and words and places of findings; of no dialect (NULL) what a dialect has that says
  * nothing. */
@@ -41,7 +41,7 @@ xir_status dialect_register_own(xir_context *ctx, const xir_dialect_decl *dialec
 /* to_xir.c */
 extern const xir_pass_decl pass_to_xir;
 
-/* ---- a conversion ------------------------------------------------------------------------------------------------- */
+/* ---- a conversion ----------------------------------------------------------------------------------------------- */
 
 /* Pointers to numbers: open addressing, a power of two. */
 typedef struct pointer_map {
@@ -128,7 +128,7 @@ void       conversion_begin(conversion *c, xir_network *net, xir_diags *why);
 xir_status conversion_run(conversion *c);
 void       conversion_end(conversion *c);
 
-/* ---- between the files of this folder ----------------------------------------------------------------------------- */
+/* ---- between the files of this folder --------------------------------------------------------------------------- */
 
 bool     pointer_map_put(const xir_allocator *alloc, pointer_map *m, const void *key, uint32_t value);
 uint32_t pointer_map_get(const pointer_map *m, const void *key);   /* UINT32_MAX: not there */
@@ -138,7 +138,8 @@ void     pointer_map_free(const xir_allocator *alloc, pointer_map *m);
 convert_class *conversion_class(conversion *c, const xir_class *cls);
 
 /* Adds a finding about a node, with its place and name. */
-xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, const char *where, const char *format, ...)
+xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, const char *where,
+                    const char *format, ...)
     XIR_PRINTF(5, 6);
 bool node_no_memory(xir_node *at);
 /* The input at a position of the row, or NULL; how sentences call it, "input 1" or "input 1 (weight)". */
@@ -193,7 +194,8 @@ void              conversion_forget(conversion *c, const xir_op *op);
 xir_value        *conversion_known_params(conversion *c, const xir_op *op);
 
 /* make.c */
-xir_value *params_alias(xir_network *net, const xir_value *params);   /* the same bytes under another name; NULL without memory */
+/* the same bytes under another name; NULL without memory */
+xir_value *params_alias(xir_network *net, const xir_value *params);
 const xir_class *find_class(xir_context *ctx, const char *name);      /* by the end of its key */
 
 /* Says which rows may be registered in the context. */

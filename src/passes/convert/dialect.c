@@ -6,7 +6,7 @@
 
 enum { MOST_ROWS = 1 << 16 };
 
-/* ---- parts of keys and places ------------------------------------------------------------------------------------- */
+/* ---- parts of keys and places ----------------------------------------------------------------------------------- */
 
 void convert_split_key(const xir_dialect_decl *dialect, xir_str key, xir_str *domain, xir_str *type) {
     const size_t from = strlen(dialect->prefix);
@@ -26,17 +26,19 @@ const char *convert_results(const xir_dialect_decl *dialect) { WORD(results, "/o
 const char *convert_sources(const xir_dialect_decl *dialect) { WORD(sources, "input or constant"); }
 const char *convert_operators(const xir_dialect_decl *dialect) { WORD(operators, "set of operations"); }
 
-/* ---- checks ------------------------------------------------------------------------------------------------------- */
+/* ---- checks ----------------------------------------------------------------------------------------------------- */
 
 /* A struct that begins with its version and size: what this library knows of it is there, and no more is asked for. */
 xir_status convert_check_size(const void *decl, size_t known, const char *what, xir_diags *why) {
     const struct { uint32_t abi, size; } *head = decl;
     if (head->abi != XIR_ABI || head->size < known) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a %s was declared for another version of the binary interface", what);
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a %s was declared for another version of the binary interface",
+                         what);
     }
     for (size_t i = known; i < head->size; i++) {
         if (!((const char *)decl)[i]) continue;
-        return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "a %s asks for what only a newer library has: byte %zu is set, %zu "
+        return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""),
+                         "a %s asks for what only a newer library has: byte %zu is set, %zu "
                          "bytes are known", what, i, known);
     }
     return XIR_OK;
@@ -47,20 +49,24 @@ static bool is_prefix(const char *text) {
     return n && strcmp(text + n, "::") == 0 && strcmp(text, "icraft::") != 0 && strcmp(text, "xir::") != 0;
 }
 
-static xir_status check_dialect(xir_context *ctx, const void *const *items, size_t at, const char **name, xir_diags *why) {
+static xir_status check_dialect(xir_context *ctx, const void *const *items, size_t at, const char **name,
+                                xir_diags *why) {
     const xir_dialect_decl *d = items[at];
     (void)ctx;
     xir_status status = convert_check_size(d, sizeof *d, "dialect", why);
     if (status) return status;
     if (!d->prefix || !is_prefix(d->prefix)) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "'%.80s' is not a prefix of a dialect, which is lower case letters, digits "
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+                         "'%.80s' is not a prefix of a dialect, which is lower case letters, digits "
                          "and _, then ::", d->prefix ? d->prefix : "");
     }
     if (!d->name || !*d->name || (d->n_rows && !d->rows) || d->n_rows > MOST_ROWS) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the dialect '%.80s' has no name, rows at NULL, or very many", d->prefix);
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the dialect '%.80s' has no name, rows at NULL, or very many",
+                         d->prefix);
     }
     if (d->pass && !pipeline_is_name(xir_str_of(d->pass))) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "'%.80s' is not a name of a pass, which is a word of lower case letters, "
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+                         "'%.80s' is not a name of a pass, which is a word of lower case letters, "
                          "digits and dashes", d->pass);
     }
     for (size_t i = 0; i < d->n_rows && !status; i++) {
@@ -70,7 +76,7 @@ static xir_status check_dialect(xir_context *ctx, const void *const *items, size
     return status;
 }
 
-/* ---- registering -------------------------------------------------------------------------------------------------- */
+/* ---- registering ------------------------------------------------------------------------------------------------ */
 
 /* Its rows, and its name of the pass to-xir. */
 static size_t brings(const void *item, registry_item *out) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "convert/helpers.h"
 
-/* ---- questions ---------------------------------------------------------------------------------------------------- */
+/* ---- questions -------------------------------------------------------------------------------------------------- */
 
 
 xir_ints xir_node_dims(xir_node *at, const xir_value *v) {
@@ -50,7 +50,8 @@ static const char *dims_text(const xir_value *v, char out[120]) {
     for (size_t i = 0; i < rank && n < 90; i++) {
         int64_t dim = v_dim(v, i);
         n += (size_t)(dim < 0 ? snprintf(out + n, 120 - n, "%s?", i
-                                         ? ", " : "") : snprintf(out + n, 120 - n, "%s%lld", i ? ", " : "", (long long)dim));
+                                         ? ", " : "")
+                                         : snprintf(out + n, 120 - n, "%s%lld", i ? ", " : "", (long long)dim));
     }
     out[n] = '\0';
     return out;
@@ -75,7 +76,8 @@ bool xir_node_same_elements(xir_node *at, size_t i, const xir_value *a, size_t j
     if (xir_node_failed(at) || !a || !b) return false;
     if (xir_type_equal(v_element(a), v_element(b))) return true;
     snprintf(where, sizeof where, "input/%zu", j);
-    return xir_node_invalid(at, XIR_E_TYPE, where, "%s is of %s, %s is expected, as %s is", node_input_words(at, j, right),
+    return xir_node_invalid(at, XIR_E_TYPE, where, "%s is of %s, %s is expected, as %s is",
+                            node_input_words(at, j, right),
                             element_text(b, second), element_text(a, first), node_input_words(at, i, left));
 }
 
@@ -95,7 +97,7 @@ bool xir_node_broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, c
     return true;
 }
 
-/* ---- operations --------------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------------------------- */
 
 xir_value *xir_node_scalar(xir_node *at, const xir_type *element, double value) {
     const xir_ints none = { NULL, 0 };
@@ -118,13 +120,16 @@ xir_value *xir_node_quotient(xir_node *at, xir_value *lhs, xir_value *rhs) {
     return xir_node_make(at, "Div", INS(lhs, rhs), NO_SETS);
 }
 
-xir_value *xir_node_unary(xir_node *at, const char *cls, xir_value *x) { return xir_node_make(at, cls, INS(x), NO_SETS); }
+xir_value *xir_node_unary(xir_node *at, const char *cls, xir_value *x) {
+    return xir_node_make(at, cls, INS(x), NO_SETS);
+}
 
 /* Params only get other dims: their bytes stay shared. */
 static xir_value *reshaped_params(xir_node *at, const xir_value *x, const xir_ints *dims, const xir_layout *layout) {
     int64_t n, known = 1, rest = -1;
     xir_ints full = xir_node_make_ints(at, dims->n, 0);
-    if (!full.v || xir_type_elements(xir_value_type(x), &n) != XIR_OK || xir_type_is_quantized(v_element(x))) return NULL;
+    if (!full.v || xir_type_elements(xir_value_type(x), &n) != XIR_OK || xir_type_is_quantized(v_element(x)))
+        return NULL;
     for (size_t i = 0; i < dims->n; i++) {
         full.v[i] = dims->v[i];
         if (dims->v[i] < 0) rest = (int64_t)i;
@@ -178,7 +183,7 @@ xir_value *xir_node_cast(xir_node *at, xir_value *x, const xir_type *element) {
                                                       xir_type_tensor(at->c->ctx, element, layout, dims.v, dims.n))));
 }
 
-/* ---- feature maps ------------------------------------------------------------------------------------------------- */
+/* ---- feature maps ----------------------------------------------------------------------------------------------- */
 
 xir_value *xir_node_channels_last(xir_node *at, xir_value *x) {
     static const int64_t orders[3][5] = { { 0, 2, 1 }, { 0, 2, 3, 1 }, { 0, 2, 3, 4, 1 } };
@@ -192,7 +197,7 @@ xir_value *xir_node_channels_second(xir_node *at, xir_value *x) {
     return xir_node_transposed(at, x, orders[rank - 3], rank, NULL);
 }
 
-/* ---- reductions --------------------------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------------------------- */
 
 xir_value *xir_node_reduced(xir_node *at, const char *cls, xir_value *x, const xir_ints *axes, bool keep) {
     const xir_class *c = xir_node_failed(at) ? NULL : find_class(at->c->ctx, cls);
@@ -213,7 +218,7 @@ xir_value *xir_node_reduced(xir_node *at, const char *cls, xir_value *x, const x
     return x;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
 
 bool xir_convert_copy(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);

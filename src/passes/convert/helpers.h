@@ -20,9 +20,13 @@
 
 static inline size_t          v_rank(const xir_value *v) { return xir_type_rank(xir_value_type(v)); }
 /* Negative: it is not known. */
-static inline int64_t         v_dim(const xir_value *v, size_t i) { return xir_type_dim(xir_value_type(v), (int64_t)i, false); }
+static inline int64_t         v_dim(const xir_value *v, size_t i) {
+    return xir_type_dim(xir_value_type(v), (int64_t)i, false);
+}
 static inline const xir_type *v_element(const xir_value *v) { return xir_type_element(xir_value_type(v)); }
-static inline bool            v_is_integer(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_INTEGER; }
+static inline bool            v_is_integer(const xir_value *v) {
+    return xir_type_kind_of(v_element(v)) == XIR_TYPE_INTEGER;
+}
 static inline bool            v_is_open(const xir_value *v) { return xir_type_has_unknown_dim(xir_value_type(v)); }
 
 static inline xir_value *make_reshaped(xir_node *at, xir_value *x, const xir_ints *dims) {

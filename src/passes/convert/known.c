@@ -41,7 +41,7 @@ static bool list_of(conversion *c, const xir_value *value, draft *out) {
     return true;
 }
 
-/* ---- the ops of shape arithmetic ---------------------------------------------------------------------------------- */
+/* ---- the ops of shape arithmetic -------------------------------------------------------------------------------- */
 
 static bool shape(const xir_op *op, draft *out, size_t n) {
     const xir_shape_attrs *a = xir_op_body(op, xir_shape_class());
@@ -144,7 +144,8 @@ static bool equal(conversion *c, const xir_op *op, draft *out, size_t n) {
     if ((a.n != n && a.n != 1) || (b.n != n && b.n != 1)) return false;
     for (size_t i = 0; i < n; i++) {
         size_t ia = a.n == 1 ? 0 : i, ib = b.n == 1 ? 0 : i;
-        bool apart = (a.open[ia] && a.of[ia] && !b.open[ib] && b.v[ib] < 0) || (b.open[ib] && b.of[ib] && !a.open[ia] && a.v[ia] < 0);
+        bool apart = (a.open[ia] && a.of[ia] && !b.open[ib] && b.v[ib] < 0) ||
+            (b.open[ib] && b.of[ib] && !a.open[ia] && a.v[ia] < 0);
         out->open[i] = !apart && (a.open[ia] || b.open[ib]);
         out->v[i] = !apart && !out->open[i] && a.v[ia] == b.v[ib];
         out->of[i] = NULL;
@@ -196,7 +197,7 @@ static bool compute(conversion *c, const xir_op *op, draft *out, size_t n) {
     return false;
 }
 
-/* ---- what is remembered ------------------------------------------------------------------------------------------- */
+/* ---- what is remembered ----------------------------------------------------------------------------------------- */
 
 const known_ints *conversion_known(conversion *c, const xir_value *v) {
     if (!v || xir_value_is_params(v) || !v->producer || v != v->producer->outputs) return NULL;

@@ -14,7 +14,7 @@ bool          xir_node_failed(const xir_node *at) { return at->fate != NODE_GOES
 size_t        xir_node_input_count(const xir_node *at) { return at->n_in; }
 size_t        xir_node_output_count(const xir_node *at) { return at->n_out; }
 
-/* ---- failing ------------------------------------------------------------------------------------------------------ */
+/* ---- failing ---------------------------------------------------------------------------------------------------- */
 
 /* Hooks say "input/1" of a position of the row: where that is in the file. */
 static void place_in_file(const xir_node *at, const char *where, char out[200]) {
@@ -44,7 +44,8 @@ static XIR_PRINTF(5, 0) xir_status say(const xir_node *at, xir_severity severity
                          name.size ? name.data : "", convert_node(dialect), number, sentence);
 }
 
-xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, const char *where, const char *format, ...) {
+xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, const char *where,
+                    const char *format, ...) {
     va_list list;
     va_start(list, format);
     say(at, severity, code, where, format, list);
@@ -77,7 +78,7 @@ bool node_no_memory(xir_node *at) {
     return false;
 }
 
-/* ---- lists -------------------------------------------------------------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------------------------------------------ */
 
 xir_ints xir_node_make_ints(xir_node *at, size_t n, int64_t fill) {
     xir_ints list = { NULL, 0 };
@@ -95,7 +96,7 @@ xir_ints xir_node_series(xir_node *at, int64_t first, size_t n) {
     return list;
 }
 
-/* ---- inputs ------------------------------------------------------------------------------------------------------- */
+/* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
 xir_value *node_input_at(const xir_node *at, size_t i) {
     if (i >= at->n_in) return NULL;
@@ -133,7 +134,8 @@ static bool put_named(xir_node *at, node_input *in, bool *placed, const xir_list
         const size_t i = name.size ? position_named(at, name) : SIZE_MAX;
         if (name.size && i == SIZE_MAX) {
             snprintf(where, sizeof where, "input/%zu", k);
-            return xir_node_invalid(at, XIR_E_UNKNOWN, where, "there is no input '%.*s'", (int)(name.size < 80 ? name.size : 80), name.data);
+            return xir_node_invalid(at, XIR_E_UNKNOWN, where, "there is no input '%.*s'",
+                                    (int)(name.size < 80 ? name.size : 80), name.data);
         }
         if (i == SIZE_MAX || in[i].value) continue;
         in[i] = (node_input){ xir_op_input(at->op, (int64_t)k), (uint32_t)k };
@@ -171,7 +173,8 @@ size_t xir_node_input_named(const xir_node *at, const char *name) {
     const size_t i = position_named(at, xir_str_of(name));
     const xir_list *names = at->in ? NULL : names_in_file(at);
     if (i != SIZE_MAX) return node_input_at(at, i) ? i : SIZE_MAX;
-    for (size_t k = 0; names && k < names->size; k++) if (xir_str_equal(name_in_file(names, k), xir_str_of(name))) return k;
+    for (size_t k = 0; names && k < names->size; k++)
+        if (xir_str_equal(name_in_file(names, k), xir_str_of(name))) return k;
     return SIZE_MAX;
 }
 
@@ -185,14 +188,17 @@ xir_value *xir_node_input(xir_node *at, size_t i) {
     if (!v) {
         char where[32];
         snprintf(where, sizeof where, "input/%zu", i);
-        return xir_node_invalid(at, XIR_E_MISSING, where, "%s is needed and absent", node_input_words(at, i, words)), NULL;
+        return xir_node_invalid(at, XIR_E_MISSING, where, "%s is needed and absent",
+                                node_input_words(at, i, words)), NULL;
     }
     xir_str name = xir_value_name(v);
     return xir_node_unsupported(at, "input %zu '%.*s' has no tensor type", i, (int)(name.size < 100 ? name.size : 100),
                                 name.size ? name.data : ""), NULL;
 }
 
-xir_value *xir_node_optional_input(xir_node *at, size_t i) { return xir_node_has(at, i) ? xir_node_input(at, i) : NULL; }
+xir_value *xir_node_optional_input(xir_node *at, size_t i) {
+    return xir_node_has(at, i) ? xir_node_input(at, i) : NULL;
+}
 
 /* The elements of Params whose bytes are there; false for others. */
 static bool bytes_of(const xir_value *v, const xir_type **element, const void **bytes, size_t *n) {
@@ -249,7 +255,7 @@ xir_value *xir_node_params(xir_node *at, size_t i) {
     return xir_node_unsupported(at, "%s is not constant", node_input_words(at, i, words)), NULL;
 }
 
-/* ---- attributes --------------------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 const xir_any *xir_node_attr(const xir_node *at, const char *name) {
     const xir_map *extra = xir_op_extra(at->op);
@@ -272,7 +278,9 @@ int64_t xir_node_int(const xir_node *at, const char *name, int64_t otherwise) {
     return otherwise;
 }
 
-bool xir_node_bool(const xir_node *at, const char *name, bool otherwise) { return xir_node_int(at, name, otherwise) != 0; }
+bool xir_node_bool(const xir_node *at, const char *name, bool otherwise) {
+    return xir_node_int(at, name, otherwise) != 0;
+}
 
 /* Reals that no JSON has are kept as Params. */
 double node_any_real(const xir_any *a, double otherwise) {
@@ -340,7 +348,8 @@ bool xir_node_real_items(xir_node *at, const char *name, const double **out, siz
 xir_value *xir_node_attr_params(xir_node *at, const char *name) {
     const xir_any *a = xir_node_attr(at, name);
     if (xir_node_failed(at) || !a) return NULL;
-    if (a->kind != XIR_ANY_PARAMS) return xir_node_unsupported(at, "the attribute %s is not a tensor of numbers", name), NULL;
+    if (a->kind != XIR_ANY_PARAMS)
+        return xir_node_unsupported(at, "the attribute %s is not a tensor of numbers", name), NULL;
     if (!xir_type_as_tensor(xir_value_type(a->as.params))) {
         return xir_node_unsupported(at, "the attribute %s is not a tensor of numbers", name), NULL;
     }
@@ -371,7 +380,7 @@ bool xir_node_axis(xir_node *at, const char *where, int64_t axis, size_t rank, i
     *out = axis < 0 ? axis + r : axis;
     if (xir_node_failed(at)) return false;
     if (*out >= 0 && *out < r) return true;
-    return xir_node_invalid(at, XIR_E_BOUNDS, where, "axis %lld was found, the tensor has %zu dims: expected is one from "
-                            "%lld to %lld",
+    return xir_node_invalid(at, XIR_E_BOUNDS, where,
+                            "axis %lld was found, the tensor has %zu dims: expected is one from %lld to %lld",
                             (long long)axis, rank, (long long)-r, (long long)r - 1);
 }

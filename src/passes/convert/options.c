@@ -4,7 +4,7 @@
 #include "convert/options.h"
 #include "source_tags.h"
 
-/* ---- texts -------------------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------------------------------ */
 
 /* The next of "a=1,2;b=3": name and value, up to `separator`. */
 static bool next_part(xir_str *rest, char separator, xir_str *name, xir_str *value) {
@@ -24,7 +24,8 @@ static bool next_dim(xir_str *text, int64_t *out) {
     size_t n = 0;
     *out = 0;
     for (; n < text->size && text->data[n] >= '0' && text->data[n] <= '9'; n++) {
-        if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, text->data[n] - '0', out)) return false;
+        if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, text->data[n] - '0', out))
+            return false;
     }
     bool good = n > 0 && (n == text->size || (text->data[n] == ',' && n + 1 < text->size));
     if (n < text->size) n++;
@@ -52,7 +53,7 @@ static const xir_type *element_named(xir_context *ctx, xir_str word) {
     return sign ? xir_type_sint(ctx, (int)bits) : xir_type_uint(ctx, (int)bits);
 }
 
-/* ---- dims that the file leaves open ------------------------------------------------------------------------------- */
+/* ---- dims that the file leaves open ----------------------------------------------------------------------------- */
 
 /* Gives a value a type. */
 static xir_status give_type(xir_pass *at, xir_value *v, const xir_type *type) {
@@ -85,33 +86,36 @@ static xir_status read_shape(xir_pass *at, input_shape *s) {
     rest.size = n;
     for (; rest.size && s->rank < 32; s->rank++) {
         if (next_dim(&rest, &s->dims[s->rank])) continue;
-        return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "input-shape: '%.*s' are no dims, a list like 1,3,224,224 is expected",
-                             TEXT(s->text));
+        return xir_pass_fail(at, XIR_E_SYNTAX, NULL,
+                             "input-shape: '%.*s' are no dims, a list like 1,3,224,224 is expected", TEXT(s->text));
     }
-    if (rest.size) return xir_pass_fail(at, XIR_E_LIMIT, NULL, "input-shape: '%.*s' has more than 32 dims", TEXT(s->name));
+    if (rest.size)
+        return xir_pass_fail(at, XIR_E_LIMIT, NULL, "input-shape: '%.*s' has more than 32 dims", TEXT(s->name));
     if (!has_element) return XIR_OK;
     s->element = element_named(at->net->ctx, word);
     if (s->element) return XIR_OK;
-    return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "input-shape: '%.*s' are no elements: expected is one of " CONVERT_ELEMENT_WORDS,
-                         TEXT(word));
+    return xir_pass_fail(at, XIR_E_SYNTAX, NULL,
+                         "input-shape: '%.*s' are no elements: expected is one of " CONVERT_ELEMENT_WORDS, TEXT(word));
 }
 
 /* An input that has a type keeps its elements and the dims that it has. */
 static xir_status complete_type(xir_pass *at, xir_value *v, const input_shape *s) {
     const xir_type *type = xir_value_type(v);
     if (xir_type_rank(type) != s->rank) {
-        return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "input-shape: %zu dims are given for the input '%.*s', which has %zu", s->rank,
+        return xir_pass_fail(at, XIR_E_BOUNDS, NULL,
+                             "input-shape: %zu dims are given for the input '%.*s', which has %zu", s->rank,
                              TEXT(s->name), xir_type_rank(type));
     }
     if (s->element && !xir_type_equal(s->element, xir_type_element(type))) {
-        return xir_pass_fail(at, XIR_E_TYPE, NULL, "input-shape: other elements are given for the input '%.*s' than the file has",
+        return xir_pass_fail(at, XIR_E_TYPE, NULL,
+                             "input-shape: other elements are given for the input '%.*s' than the file has",
                              TEXT(s->name));
     }
     for (size_t k = 0; k < s->rank; k++) {
         int64_t dim = xir_type_dim(type, (int64_t)k, false);
         if (dim < 0 || dim == s->dims[k]) continue;
-        return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "input-shape: dim %zu of the input '%.*s' is %lld, %lld was given", k,
-                             TEXT(s->name), (long long)dim, (long long)s->dims[k]);
+        return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "input-shape: dim %zu of the input '%.*s' is %lld, %lld was given",
+                             k, TEXT(s->name), (long long)dim, (long long)s->dims[k]);
     }
     return give_dims(at, v, s->dims, s->rank);
 }
@@ -119,7 +123,8 @@ static xir_status complete_type(xir_pass *at, xir_value *v, const input_shape *s
 static xir_status shape_value(xir_pass *at, xir_value *v, const input_shape *s) {
     if (xir_type_as_tensor(xir_value_type(v))) return complete_type(at, v, s);
     if (s->element) return give_type(at, v, xir_type_tensor(at->net->ctx, s->element, NULL, s->dims, s->rank));
-    return xir_pass_fail(at, XIR_E_MISSING, NULL, "input-shape: the input '%.*s' has no type: its elements are expected too, "
+    return xir_pass_fail(at, XIR_E_MISSING, NULL,
+                         "input-shape: the input '%.*s' has no type: its elements are expected too, "
                          "%.*s=%.*s:fp32", TEXT(s->name), TEXT(s->name), TEXT(s->text));
 }
 
@@ -167,7 +172,8 @@ static xir_status bind(xir_pass *at, xir_str name, xir_str value) {
     bool found = false;
     xir_str rest = value;
     if (!next_dim(&rest, &dim) || rest.size) {
-        return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "bind: '%.*s=%.*s' is no name and a number", TEXT(name), TEXT(value));
+        return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "bind: '%.*s=%.*s' is no name and a number", TEXT(name),
+                             TEXT(value));
     }
     for (xir_op *op = xir_network_first(at->net); op; op = xir_op_next(op)) {
         for (size_t i = 0; i < xir_op_output_count(op); i++) {

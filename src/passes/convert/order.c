@@ -24,18 +24,19 @@ static xir_status say_cycle(conversion *c, const step *stack, size_t from, size_
         const xir_op *op = i == depth ? stack[from].op : stack[i].op;
         xir_str name = xir_op_name(op);
         n += (size_t)snprintf(text + n, sizeof text - n, "%s'%.*s' (%s %lld)", i > from ? " needs " : "",
-                              (int)(name.size < 60 ? name.size : 60), name.size ? name.data : "", convert_node(c->dialect),
-                              (long long)convert_number(c->dialect, op));
+                              (int)(name.size < 60 ? name.size : 60), name.size ? name.data : "",
+                              convert_node(c->dialect), (long long)convert_number(c->dialect, op));
         if (i < depth && i - from == 3 && depth - from > 5) {
             n += (size_t)snprintf(text + n, sizeof text - n, " needs %zu more, of which the last", depth - i - 1);
             i = depth - 1;
         }
     }
     char path[80];
-    snprintf(path, sizeof path, "%.50s%lld", convert_nodes(c->dialect), (long long)convert_number(c->dialect, stack[from].op));
+    snprintf(path, sizeof path, "%.50s%lld", convert_nodes(c->dialect),
+             (long long)convert_number(c->dialect, stack[from].op));
     if (!c->status) c->status = XIR_E_INVALID;
-    xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path), "%sthe graph has a cycle, where none is expected: %s",
-                  c->prefix, text);
+    xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path),
+                  "%sthe graph has a cycle, where none is expected: %s", c->prefix, text);
     c->cyclic = true;
     return XIR_OK;
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "convert/convert.h"
 
-/* ---- texts of rows ------------------------------------------------------------------------------------------------ */
+/* ---- texts of rows ---------------------------------------------------------------------------------------------- */
 
 static const char *skip(const char *p) {
     while (*p == ' ') p++;
@@ -87,9 +87,11 @@ bool row_next_set(const char **text, row_set *out) {
     return true;
 }
 
-/* ---- the list ----------------------------------------------------------------------------------------------------- */
+/* ---- the list --------------------------------------------------------------------------------------------------- */
 
-const xir_convert_row *xir_convert_find(xir_context *ctx, xir_str name) { return registry_find(ctx, REGISTRY_CONVERSION, name); }
+const xir_convert_row *xir_convert_find(xir_context *ctx, xir_str name) {
+    return registry_find(ctx, REGISTRY_CONVERSION, name);
+}
 const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i) { return registry_at(ctx, REGISTRY_CONVERSION, i); }
 
 const xir_convert_row *row_like(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key) {
@@ -114,7 +116,8 @@ static const char *fault_of(const xir_convert_row *row) {
     const char *names = row_input_names(row->inputs);
     for (xir_str name; row_next_input(&names, &name);) n_names++;
     if (*names || n_names > most) return "its names of inputs are no good";
-    if (!row_range(row->outputs, &least, &most) || strchr(row->outputs, ' ')) return "its number of outputs is no range";
+    if (!row_range(row->outputs, &least, &most) || strchr(row->outputs, ' '))
+        return "its number of outputs is no range";
     while (row_next_attribute(&attributes, &attribute)) {}
     if (attributes && *attributes) return "its list of attributes is no good";
     while (row_next_set(&sets, &set)) {}
@@ -128,14 +131,16 @@ xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_
     xir_status status = convert_check_size(row, sizeof *row, "conversion row", why);
     if (status) return status;
     if (row->size != first->size) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a conversion row has %u bytes, the first of its table has %u", row->size,
-                         first->size);
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a conversion row has %u bytes, the first of its table has %u",
+                         row->size, first->size);
     }
     const size_t prefix = dialect ? strlen(dialect->prefix) : 0;
-    const bool of_dialect = dialect && row->name && strncmp(row->name, dialect->prefix, prefix) == 0 && row->name[prefix];
+    const bool of_dialect = dialect && row->name && strncmp(row->name, dialect->prefix, prefix) == 0 &&
+        row->name[prefix];
     const char *fault = of_dialect ? fault_of(row) : "its name is no key of a dialect that is known";
     if (!fault) return XIR_OK;
-    return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the conversion row '%.100s' is no good: %s", row->name ? row->name : "", fault);
+    return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the conversion row '%.100s' is no good: %s",
+                     row->name ? row->name : "", fault);
 }
 
 static xir_status check_row(xir_context *ctx, const void *const *items, size_t i, const char **name, xir_diags *why) {
@@ -175,7 +180,7 @@ xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, s
     return status;
 }
 
-/* ---- rows without a hook ------------------------------------------------------------------------------------------ */
+/* ---- rows without a hook ---------------------------------------------------------------------------------------- */
 
 /* False: the set is left out, since the node has no such attribute and the row no default. */
 static bool set_of(const xir_node *at, const row_set *from, char name[64], xir_set *out) {

@@ -22,7 +22,8 @@ static xir_status run(xir_pass *at) {
 
 static const xir_pass_option options[] = {
     { "strict",      XIR_PASS_BOOL, "false", "what has no counterpart in XIR is an error" },
-    { "input-shape", XIR_PASS_TEXT, "",      "dims of inputs that the file leaves open: \"image=1,3,224,224;mask=1,10\"; with the "
+    { "input-shape", XIR_PASS_TEXT, "",
+      "dims of inputs that the file leaves open: \"image=1,3,224,224;mask=1,10\"; with the "
                                              "elements of inputs that have no type: \"image=1,3,224,224:fp32\" ("
                                              CONVERT_ELEMENT_WORDS ")" },
     { "bind",        XIR_PASS_TEXT, "",      "numbers for the names of open dims: \"batch=1,length=128\"" },

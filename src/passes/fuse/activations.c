@@ -108,7 +108,8 @@ static xir_verdict to_hardswish(xir_rewriter *at, const xir_match *m, void *user
 
 /* ---- GELU: x * (1 + erf(x / sqrt(2))) / 2, in any association --------------------------------------------------- */
 
-enum { G_ROOT = 1, G_ARGUMENT, G_ERF, G_ONE, G_SUM, G_HALF, G_PRODUCT, G_LAST, G_INNER, G_AFTER, G_FIRST, G_BEFORE, G_OUT };
+enum { G_ROOT = 1, G_ARGUMENT, G_ERF, G_ONE, G_SUM, G_HALF, G_PRODUCT, G_LAST, G_INNER, G_AFTER, G_FIRST,
+       G_BEFORE, G_OUT };
 static const xir_pattern_row gelu_rows[] = {
     [X]          = { XIR_ROW_ANY },
     [G_ROOT]     = CONSTANT,

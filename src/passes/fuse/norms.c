@@ -97,7 +97,8 @@ static const xir_pattern_row beta_rows[] = {
 /* The constant has the normalised dims, all of them, and no other. */
 static bool has_elements_of_axes(const xir_match *m, void *user) {
     const xir_type *x = xir_value_type(xir_match_value(m, X)), *c = xir_value_type(xir_match_value(m, N_CONSTANT));
-    if (!fuse_check_same(m, user) || !element_is_float(element_format_of(c)) || xir_type_rank(c) > xir_type_rank(x)) return false;
+    if (!fuse_check_same(m, user) || !element_is_float(element_format_of(c)) || xir_type_rank(c) > xir_type_rank(x))
+        return false;
     xir_i64s axis = xir_layer_norm_of(xir_match_op(m, N_NORM))->axis;
     size_t rank = xir_type_rank(x), less = rank - xir_type_rank(c);
     for (size_t i = 0; i < rank; i++) {

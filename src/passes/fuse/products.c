@@ -14,7 +14,8 @@ static const xir_pattern_row bias_rows[] = {
     [M_K]       = { XIR_ROW_ANY },
     [M_PRODUCT] = { XIR_ROW_OP(xir_matmul_class), XIR_ROW_INPUTS(M_X, M_K), .where = is_plain_matmul },
     [M_BIAS]    = { XIR_ROW_PARAMS },
-    [M_OUT]     = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(M_PRODUCT, M_BIAS), .commutes = true, .where = fuse_plain_sum },
+    [M_OUT]     = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(M_PRODUCT, M_BIAS), .commutes = true,
+                    .where = fuse_plain_sum },
 };
 
 /* The constant broadcasts to the product, not the other way. */
@@ -25,7 +26,8 @@ static bool broadcasts(const xir_match *m, void *user) {
            xir_type_equal(product->type, sum->type);
 }
 
-static const xir_pattern_decl bias = { XIR_PATTERN_HEAD("matmul-bias", bias_rows), .closed = true, .check = broadcasts };
+static const xir_pattern_decl bias = { XIR_PATTERN_HEAD("matmul-bias", bias_rows), .closed = true,
+                                       .check = broadcasts };
 
 static xir_verdict add_bias(xir_rewriter *at, const xir_match *m, void *user) {
     (void)at, (void)user;

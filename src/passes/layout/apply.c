@@ -2,7 +2,7 @@
  * users, then types by inference. A Transpose that made what is still needed stays the same op. */
 #include "layout/layout.h"
 
-/* ---- Transposes ------------------------------------------------------------------------------------------------------ */
+/* ---- Transposes ------------------------------------------------------------------------------------------------- */
 
 /* NULL: it has been added just now. */
 static node *node_of(const plan *l, const xir_op *op) {
@@ -76,12 +76,14 @@ static xir_value *make_transpose(plan *l, const value_node *root, const root_nee
     ++*changes;
     if (op) {
         l->nodes[l->place[op->slot]].dirty = true;
-        bool done = xir_op_set_input(op, 0, from) == XIR_OK && xir_op_set_body(op, xir_transpose_class(), &a) == XIR_OK &&
+        bool done = xir_op_set_input(op, 0, from) == XIR_OK &&
+            xir_op_set_body(op, xir_transpose_class(), &a) == XIR_OK &&
                     xir_value_set_type(op->outputs, type) == XIR_OK;
         return done ? op->outputs : NULL;
     }
     op = xir_network_add(l->net, &XIR_INIT(xir_op_desc,
-        .cls = xir_class_find_decl(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &from, .n_inputs = 1, .types = &type,
+        .cls = xir_class_find_decl(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &from, .n_inputs = 1,
+        .types = &type,
         .n_types = 1, .target = from->producer->target, .id = XIR_NO_ID, .before = from->producer->next));
     return op ? op->outputs : NULL;
 }
@@ -128,17 +130,20 @@ static bool is_new(const plan *l, const xir_op *op) {
 
 /* A result takes what it needs, and its name along. Where that has a name that must stay, it has a Transpose of its
  * own. */
-static xir_status connect_result(plan *l, const value_node *root, const root_use *use, root_need *need, size_t *changes) {
+static xir_status connect_result(plan *l, const value_node *root, const root_use *use, root_need *need,
+                                 size_t *changes) {
     xir_op *user = l->nodes[use->user].op, *maker = l->nodes[root->maker].op;
     xir_value *was = user->inputs[use->port].value, *now = need->value;
     bool from_root = was->producer == maker;
     if (need->was == was) return xir_op_set_input(user, use->port, need->became);
-    axis_order by = order_then(order_inverse(from_root ? root->stored : l->ports[l->nodes[use->user].port + use->port].view), need->as);
+    axis_order by = order_then(order_inverse(from_root ? root->stored
+                                             : l->ports[l->nodes[use->user].port + use->port].view), need->as);
     if (need->result || now->producer->cls->traits & XIR_TRAIT_SOURCE) {
         if (!from_root) return keep_transpose(l, root, was->producer, need->as, changes);
         now = make_transpose(l, root, need, changes);
         if (!now || !name_move(was, now, by)) return XIR_E_MEMORY;
-    } else if (!(from_root && is_new(l, now->producer)) && name_is_there(was) && !name_move(was, now, by)) {   // else it has the name
+    } else if (!(from_root && is_new(l, now->producer)) && name_is_there(was) &&
+               !name_move(was, now, by)) {   // else it has the name
         return XIR_E_MEMORY;
     }
     need->result = true;
@@ -213,7 +218,7 @@ static xir_status connect_root(plan *l, const value_node *root, size_t *changes)
     return status ? status : drop_unneeded(l, root, changes);
 }
 
-/* ---- types ------------------------------------------------------------------------------------------------------------ */
+/* ---- types ------------------------------------------------------------------------------------------------------ */
 
 static void mark_users(const plan *l, const xir_value *value) {
     for (const xir_use *u = value->uses; u; u = u->next) {
@@ -234,8 +239,8 @@ static xir_status call_right(plan *l, const node *n, size_t *changes) {
         if (!type) return XIR_E_MEMORY;
         xir_transpose_attrs a = transpose_attrs(ORDER_SAME, room, p->rank, xir_type_layout(type));
         xir_op *op = xir_network_add(l->net, &XIR_INIT(xir_op_desc,
-            .cls = xir_class_find_decl(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &v, .n_inputs = 1, .types = &type,
-            .n_types = 1, .target = n->op->target, .id = XIR_NO_ID, .before = n->op));
+            .cls = xir_class_find_decl(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &v, .n_inputs = 1,
+            .types = &type, .n_types = 1, .target = n->op->target, .id = XIR_NO_ID, .before = n->op));
         xir_status status = op ? xir_op_set_input(n->op, i, op->outputs) : XIR_E_MEMORY;
         if (status) return status;
         l->again = true;   // it stands where a Transpose was free to move

@@ -8,7 +8,8 @@ static type_facts ask(const xir_type *type) {
     type_facts f = { .type = type, .plain = false, .single = true };
     if (!t || t->shape.size > MOST_AXES) return f;
     f.rank = (uint8_t)t->shape.size;
-    f.plain = t->merged_distrs.size == 0 && !xir_type_is_quantized(t->element_dtype) && !(t->layout && xir_layout_is_layouted(t->layout));
+    f.plain = t->merged_distrs.size == 0 && !xir_type_is_quantized(t->element_dtype) &&
+        !(t->layout && xir_layout_is_layouted(t->layout));
     for (size_t i = 0; i < t->shape.size; i++) f.single &= t->shape.data[i] == 1;
     return f;
 }
@@ -29,7 +30,7 @@ static size_t letter_at(const xir_type *type, char letter, size_t otherwise) {
     return found < 0 ? otherwise : (size_t)found;
 }
 
-/* ---- attributes --------------------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 static uint32_t bit_of(int64_t axis, size_t rank) {
     if (axis < 0) axis += (int64_t)rank;
@@ -61,7 +62,8 @@ static int64_t clamped(int64_t axis, int64_t rank) {
 
 void axes_asked(const node *n, size_t *from, size_t *to) {
     const xir_int_imm *last = *(const xir_int_imm *const *)attr_at(n->op, n->row->attr[1]);
-    int64_t rank = (int64_t)rank_of(n->op->inputs[0].value), start = clamped(*(const int64_t *)attr_at(n->op, n->row->attr[0]), rank);
+    int64_t rank = (int64_t)rank_of(n->op->inputs[0].value),
+            start = clamped(*(const int64_t *)attr_at(n->op, n->row->attr[0]), rank);
     int64_t end = last ? clamped(last->value, rank) : rank;
     *from = (size_t)start;
     *to = (size_t)(end > start ? end : start);
@@ -89,7 +91,7 @@ static bool finds_channels(const node *n) {
 
 static bool keeps_dims(const node *n) { return n->row->keepdim && *(const bool *)attr_at(n->op, n->row->keepdim); }
 
-/* ---- what an op can do --------------------------------------------------------------------------------------------- */
+/* ---- what an op can do ------------------------------------------------------------------------------------------ */
 
 /* The input that the output has its layout from: the first of those of the highest rank. */
 static const xir_type *leading_type(const node *n) {
@@ -113,7 +115,8 @@ static bool inputs_can(plan *l, const node *n, axis_order in) {
     for (uint32_t i = 0; i < n->n_in; i++) {
         const port *p = &l->ports[n->port + i];
         if (p->root != NONE) {
-            if (n->row->kind == LAYOUT_EACH && p->rank < n->rank && !p->single && !keeps_last(in, n->rank, p->rank)) return false;
+            if (n->row->kind == LAYOUT_EACH && p->rank < n->rank && !p->single && !keeps_last(in, n->rank, p->rank))
+                return false;
         } else if (p->type && !params_movable(n->op->inputs[i].value)) {
             return false;
         }
@@ -182,19 +185,21 @@ bool row_fits(plan *l, const node *n) {
     if (!ranks_fit(l, n, kind)) return false;
     if (kind == LAYOUT_RESHAPE) {
         const xir_layout *letters = *(const xir_layout *const *)attr_at(n->op, n->row->attr[1]);
-        return ((const xir_i64s *)attr_at(n->op, n->row->attr[0]))->size == n->rank && letters && xir_layout_rank(letters) == n->rank;
+        return ((const xir_i64s *)attr_at(n->op, n->row->attr[0]))->size == n->rank && letters &&
+               xir_layout_rank(letters) == n->rank;
     }
     if (n->row->form == BY_TYPE) {
         return facts_of(l, *(const xir_type *const *)attr_at(n->op, n->row->attr[0]))->plain &&
                xir_type_rank(*(const xir_type *const *)attr_at(n->op, n->row->attr[0])) == n->rank;
     }
     for (size_t k = 0; k < LAYOUT_ATTRS && n->row->form == BY_FACTORS && n->row->attr[k]; k++) {
-        if (n->row->attr[k]->kind == XIR_KIND_PARAMS && !*(xir_value *const *)attr_at(n->op, n->row->attr[k])) return false;
+        if (n->row->attr[k]->kind == XIR_KIND_PARAMS && !*(xir_value *const *)attr_at(n->op, n->row->attr[k]))
+            return false;
     }
     return true;
 }
 
-/* ---- broadcasting -------------------------------------------------------------------------------------------------- */
+/* ---- broadcasting ----------------------------------------------------------------------------------------------- */
 
 /* The order of an input of fewer dims, and the order of all from that of such an input. */
 static axis_order narrowed(axis_order p, size_t all, size_t rank) {
@@ -209,7 +214,7 @@ static axis_order widened(axis_order p, size_t all, size_t rank) {
     return out;
 }
 
-/* ---- axes that go and come ------------------------------------------------------------------------------------------ */
+/* ---- axes that go and come -------------------------------------------------------------------------------------- */
 
 /* The order without some axes. */
 static axis_order without(axis_order p, size_t rank, uint32_t gone) {
@@ -262,7 +267,7 @@ static bool gather_in(const plan *l, const node *n, axis_order out, axis_order *
     return true;
 }
 
-/* ---- the questions --------------------------------------------------------------------------------------------------- */
+/* ---- the questions ---------------------------------------------------------------------------------------------- */
 
 axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in) {
     if (in == ORDER_SAME) return ORDER_SAME;
@@ -277,7 +282,8 @@ axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in) {
 /* Axes that the output has not, and dims of 1, may stand anywhere; and channels that have got letters may do more. */
 bool has_choice(const node *n) {
     layout_kind kind = n->row->kind;
-    return kind == LAYOUT_LOSE || kind == LAYOUT_GAIN || kind == LAYOUT_GATHER || kind == LAYOUT_RESHAPE || finds_channels(n);
+    return kind == LAYOUT_LOSE || kind == LAYOUT_GAIN || kind == LAYOUT_GATHER || kind == LAYOUT_RESHAPE ||
+           finds_channels(n);
 }
 
 bool finds_same_axes(plan *l, const node *n, uint32_t i) {
@@ -304,7 +310,8 @@ static int64_t merged_size(const plan *l, axis_order as) {
 /* Constants whose elements along an axis can be put into the order of a merged one. */
 static bool can_merge(const plan *l, const xir_value *v, int64_t axis, axis_order as) {
     if (!v || !value_is_params(v) || !params_movable(v)) return false;
-    return rank_of(v) == 0 || xir_type_dim(v->type, axis, false) == 1 || xir_type_dim(v->type, axis, false) == merged_size(l, as);
+    return rank_of(v) == 0 || xir_type_dim(v->type, axis, false) == 1 ||
+           xir_type_dim(v->type, axis, false) == merged_size(l, as);
 }
 
 /* Whether an op can read its last axis in the order of a merged one and hand it on. */
@@ -313,7 +320,8 @@ static bool each_can_merge(const plan *l, const node *n, axis_order as) {
     if (finds_channels(n)) return false;
     for (uint32_t i = 0; i < n->n_in; i++) {
         const port *p = &l->ports[n->port + i];
-        if (p->root == NONE ? !can_merge(l, n->op->inputs[i].value, -1, as) : p->rank != n->rank || p->view != ORDER_SAME) return false;
+        if (p->root == NONE ? !can_merge(l, n->op->inputs[i].value, -1, as)
+            : p->rank != n->rank || p->view != ORDER_SAME) return false;
         values += p->root != NONE;
     }
     return values == 1;
@@ -321,7 +329,8 @@ static bool each_can_merge(const plan *l, const node *n, axis_order as) {
 
 static bool matrix_can_merge(const plan *l, const node *n, int64_t axis, axis_order as) {
     const xir_value *k = n->n_in > 1 ? n->op->inputs[1].value : NULL, *b = n->n_in > 2 ? n->op->inputs[2].value : NULL;
-    return k && rank_of(k) == 2 && xir_type_dim(k->type, axis, false) == merged_size(l, as) && can_merge(l, k, axis, as) &&
+    return k && rank_of(k) == 2 && xir_type_dim(k->type, axis, false) == merged_size(l, as) &&
+           can_merge(l, k, axis, as) &&
            (axis == 0 || !b || can_merge(l, b, -1, as));
 }
 
@@ -331,7 +340,8 @@ bool orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order
     *in = *out = as;
     if (order_is_merged(as)) {
         if (kind == LAYOUT_MATMUL) *out = n->out;
-        return kind == LAYOUT_MATMUL ? i == 0 && matrix_can_merge(l, n, 0, as) : kind == LAYOUT_EACH && each_can_merge(l, n, as);
+        return kind == LAYOUT_MATMUL ? i == 0 && matrix_can_merge(l, n, 0, as)
+               : kind == LAYOUT_EACH && each_can_merge(l, n, as);
     }
     if (kind == LAYOUT_EACH) {
         const port *p = &l->ports[n->port + i];
@@ -339,7 +349,8 @@ bool orders_by_input(plan *l, const node *n, size_t i, axis_order as, axis_order
         if (p->rank < n->rank) *in = *out = widened(as, n->rank, p->rank);
         return can_work_in(l, n, *in);
     }
-    if (kind == LAYOUT_MATMUL || (i > 0 && kind != LAYOUT_JOIN && kind != LAYOUT_GAIN) || !can_work_in(l, n, as)) return false;
+    if (kind == LAYOUT_MATMUL || (i > 0 && kind != LAYOUT_JOIN && kind != LAYOUT_GAIN) || !can_work_in(l, n, as))
+        return false;
     if (kind == LAYOUT_LOSE && !keeps_dims(n)) *out = without(as, rank_in(l, n), axes_named(n));
     if (kind == LAYOUT_GAIN) *out = with(as, n->rank, axes_named(n));
     if (kind == LAYOUT_GATHER) *out = gather_out(l, n, as);

@@ -125,7 +125,9 @@ typedef struct plan {
 } plan;
 
 /* An attribute of an op where its class has it. */
-static inline const void *attr_at(const xir_op *op, const xir_field *field) { return (const char *)op->attrs + field->offset; }
+static inline const void *attr_at(const xir_op *op, const xir_field *field) {
+    return (const char *)op->attrs + field->offset;
+}
 
 /* ---- label.c ----------------------------------------------------------------------------------------------------- */
 

@@ -7,7 +7,8 @@ bool name_is_there(const xir_value *v) { return v->more && v->more->name->size; 
 
 /* Whether a name was made from another, as conversions call what they put around an op: "c.Conv2d" from "c". */
 static bool is_made_from(xir_str name, xir_str from) {
-    return from.size && name.size > from.size + 1 && name.data[from.size] == '.' && memcmp(name.data, from.data, from.size) == 0;
+    return from.size && name.size > from.size + 1 && name.data[from.size] == '.' &&
+           memcmp(name.data, from.data, from.size) == 0;
 }
 
 bool name_is_better(const xir_value *of, const xir_value *than) {

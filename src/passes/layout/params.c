@@ -2,7 +2,7 @@
  * constant that many ops share is moved once. */
 #include "layout/layout.h"
 
-/* ---- memory of what was made ---------------------------------------------------------------------------------------- */
+/* ---- memory of what was made ------------------------------------------------------------------------------------ */
 
 bool params_movable(const xir_value *value) {
     uint64_t bits = xir_type_storage_bits(value->type), size;
@@ -23,7 +23,8 @@ static xir_value *made_before(const plan *l, const xir_value *was, axis_order by
 /* New Params with the bytes, which are theirs if all goes well. */
 static xir_value *keep(plan *l, const xir_value *was, axis_order by, size_t rank, const xir_type *type, blob *data) {
     uint32_t number = value_params(was)->number;
-    bool room = mem_reserve(l->alloc, (void **)&l->reordered, &l->reordered_room, l->n_reordered + 2, sizeof *l->reordered);
+    bool room = mem_reserve(l->alloc, (void **)&l->reordered, &l->reordered_room, l->n_reordered + 2,
+                            sizeof *l->reordered);
     xir_value *value = room && type && data ? xir_params_new(l->net, xir_value_name(was), type) : NULL;
     if (!value) {
         blob_release(data);
@@ -38,7 +39,7 @@ static xir_value *keep(plan *l, const xir_value *was, axis_order by, size_t rank
     return value;
 }
 
-/* ---- moving bytes ---------------------------------------------------------------------------------------------------- */
+/* ---- moving bytes ----------------------------------------------------------------------------------------------- */
 
 /* What is to be copied: as many elements as dims say, row-major; `step` is how many bytes apart they lie in the
  * source. */
@@ -48,7 +49,8 @@ typedef struct moved {
 } moved;
 
 static void move_bytes(const moved *m, size_t element, const uint8_t *from, uint8_t *to) {
-    int64_t at[MOST_AXES + 2] = { 0 }, n = m->rank ? m->dims[m->rank - 1] : 1, step = m->rank ? m->step[m->rank - 1] : 0;
+    int64_t at[MOST_AXES + 2] = { 0 }, n = m->rank ? m->dims[m->rank - 1] : 1,
+            step = m->rank ? m->step[m->rank - 1] : 0;
     size_t outer = m->rank ? m->rank - 1 : 0;
     for (size_t i = 0; i < m->rank; i++) {
         if (m->dims[i] == 0) return;

@@ -1,7 +1,7 @@
 /* Ops that work in other orders: what their attributes say of axes, and their constants. */
 #include "layout/layout.h"
 
-/* ---- attributes ---------------------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 static size_t rank_of(const xir_value *value) { return xir_type_rank(value->type); }
 
@@ -87,7 +87,8 @@ static xir_status reorder_attrs(plan *l, const node *n) {
         switch (row->form) {
         case BY_AXIS: {
             bool gain = row->kind == LAYOUT_GAIN;
-            int64_t was = *(const int64_t *)attr_at(n->op, field), now = moved_axis(gain ? n->out : n->in, was, rank + gain);
+            int64_t was = *(const int64_t *)attr_at(n->op, field),
+                    now = moved_axis(gain ? n->out : n->in, was, rank + gain);
             if (now != was) status = set_axis(n, field, now);
             break;
         }
@@ -136,16 +137,18 @@ static xir_status reorder_shape(plan *l, const node *n) {
         together &= places[i] == places[0] + (int64_t)i;
     }
     if (together) {
-        xir_status status = set_ref(n, end, xir_int_imm_make(l->net->ctx, &(xir_int_imm){ .value = places[0] + (int64_t)count }, NULL));
+        xir_status status =
+            set_ref(n, end, xir_int_imm_make(l->net->ctx, &(xir_int_imm){ .value = places[0] + (int64_t)count }, NULL));
         return status ? status : set_axis(n, start, places[0]);
     }
     xir_value *dims = n->op->outputs;
-    const xir_type *type = dims->type, *index = XIR_TENSOR(l->net->ctx, xir_type_sint(l->net->ctx, 64), "*", (int64_t)count);
+    const xir_type *type = dims->type,
+                    *index = XIR_TENSOR(l->net->ctx, xir_type_sint(l->net->ctx, 64), "*", (int64_t)count);
     xir_value *which = index ? xir_params_copy(l->net, XIR_STR(""), index, places, count * sizeof *places) : NULL;
     if (!which) return XIR_E_MEMORY;
     xir_op *gather = xir_network_add(l->net, &XIR_INIT(xir_op_desc,
-        .cls = xir_class_find_decl(l->net->ctx, xir_gather_class()), .inputs = (xir_value *const[]){ dims, which }, .n_inputs = 2,
-        .types = &type, .n_types = 1, .target = n->op->target, .id = XIR_NO_ID, .before = n->op->next));
+        .cls = xir_class_find_decl(l->net->ctx, xir_gather_class()), .inputs = (xir_value *const[]){ dims, which },
+        .n_inputs = 2, .types = &type, .n_types = 1, .target = n->op->target, .id = XIR_NO_ID, .before = n->op->next));
     if (!gather) return XIR_E_MEMORY;
     xir_status status = xir_value_replace(dims, gather->outputs);
     if (!status) status = xir_op_set_input(gather, 0, dims);
@@ -154,7 +157,7 @@ static xir_status reorder_shape(plan *l, const node *n) {
     return status ? status : set_axis(n, start, 0);
 }
 
-/* ---- constants ------------------------------------------------------------------------------------------------------ */
+/* ---- constants -------------------------------------------------------------------------------------------------- */
 
 /* Input i with one axis in the order of a merged one; a constant of one number there has no order. */
 static xir_status reorder_merged(plan *l, const node *n, uint32_t i, axis_order by, size_t axis) {

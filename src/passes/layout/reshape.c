@@ -31,7 +31,8 @@ static void list_side(const int64_t *dims, size_t rank, side *out) {
 }
 
 /* How many dims from a place on, going forwards or backwards, have one product; false: it can't be said. */
-static bool meet(const grouping *g, size_t i, size_t i_room, size_t j, size_t j_room, bool back, size_t *n_in, size_t *n_out) {
+static bool meet(const grouping *g, size_t i, size_t i_room, size_t j, size_t j_room, bool back, size_t *n_in,
+                 size_t *n_out) {
     int64_t a = 1, b = 1;
     *n_in = *n_out = 0;
     do {
@@ -45,7 +46,8 @@ static bool meet(const grouping *g, size_t i, size_t i_room, size_t j, size_t j_
 }
 
 static bool make_groups(const node *n, grouping *g) {
-    xir_i64s in = xir_type_as_tensor(n->op->inputs[0].value->type)->shape, out = xir_type_as_tensor(n->op->outputs->type)->shape;
+    xir_i64s in = xir_type_as_tensor(n->op->inputs[0].value->type)->shape,
+             out = xir_type_as_tensor(n->op->outputs->type)->shape;
     *g = (grouping){ in.data, out.data, in.size, out.size, .n = 0 };
     for (size_t i = 0; i < in.size; i++) {
         if (in.data[i] == 0) return false;
@@ -180,14 +182,16 @@ bool reshape_backward(const plan *l, const node *n, axis_order out, axis_order *
     *in = order_of_groups(&g, true, sorted);
     if (mixed == g.n) return true;
     const group *m = &g.groups[mixed];
-    if (*in != ORDER_SAME || m->n_in != 1 || g.in.axis[m->in] != g.in_rank - 1 || l->ports[n->port].view != ORDER_SAME) return false;
+    if (*in != ORDER_SAME || m->n_in != 1 || g.in.axis[m->in] != g.in_rank - 1 || l->ports[n->port].view != ORDER_SAME)
+        return false;
     if (!is_known(&g, m)) return false;
     *in = ORDER_MERGED | ORDER_SPLIT | (uint32_t)(n - l->nodes);
     return true;
 }
 
 /* The dims of one side that the last axis of the other has, in the order that the one side works in. */
-static void list_merged(const side *s, const int64_t *dims, size_t rank, axis_order p, size_t from, size_t count, merged_axis *out) {
+static void list_merged(const side *s, const int64_t *dims, size_t rank, axis_order p, size_t from, size_t count,
+                        merged_axis *out) {
     size_t place[MOST_AXES], low = MOST_AXES;
     places(s, rank, p, place);
     for (size_t i = 0; i < count; i++) low = place[from + i] < low ? place[from + i] : low;

@@ -16,7 +16,7 @@ bool value_is_result(const xir_value *v) {
     return false;
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 static bool count_child(void *user, xir_op *child) {
     (void)child;
@@ -72,7 +72,7 @@ void plan_free(plan *l) {
     mem_free(l->alloc, l->reordered, l->reordered_room * sizeof *l->reordered);
 }
 
-/* ---- ops ------------------------------------------------------------------------------------------------------------ */
+/* ---- ops -------------------------------------------------------------------------------------------------------- */
 
 static bool is_host(const xir_op *op) { return op->target == op->net->host || target_is_host(op->target); }
 
@@ -80,7 +80,8 @@ static bool is_host(const xir_op *op) { return op->target == op->net->host || ta
 static bool is_plain_op(plan *l, const node *n, layout_kind kind) {
     const xir_op *op = n->op;
     if (!is_host(op) || n->strange || op->n_inputs == 0 || op->n_outputs == 0 || !op->inputs[0].value) return false;
-    if (kind != LAYOUT_EACH && kind != LAYOUT_JOIN && kind != LAYOUT_GAIN && value_is_params(op->inputs[0].value)) return false;
+    if (kind != LAYOUT_EACH && kind != LAYOUT_JOIN && kind != LAYOUT_GAIN && value_is_params(op->inputs[0].value))
+        return false;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         const value_more *more = op->outputs[i].more;
         if (!facts_of(l, op->outputs[i].type)->plain || (more && more->mtype)) return false;
@@ -88,7 +89,8 @@ static bool is_plain_op(plan *l, const node *n, layout_kind kind) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_value *v = op->inputs[i].value;
         if (!v) continue;
-        if (!value_is_params(v) && (l->ports[n->port + i].root == NONE || !l->nodes[l->place[v->producer->slot]].met)) return false;
+        if (!value_is_params(v) && (l->ports[n->port + i].root == NONE || !l->nodes[l->place[v->producer->slot]].met))
+            return false;
         if (!facts_of(l, v->type)->plain) return false;
     }
     return true;
@@ -189,8 +191,8 @@ static bool list_ops(plan *l) {
     for (xir_op *op = l->net->first; op; op = op->next) {
         uint32_t at = l->place[op->slot];
         node *n = &l->nodes[at];
-        *n = (node){ .op = op, .first = value, .port = input, .n_in = op->n_inputs, .n_out = op->n_outputs, .in = ORDER_SAME,
-                     .out = ORDER_SAME, .strange = n->strange };
+        *n = (node){ .op = op, .first = value, .port = input, .n_in = op->n_inputs, .n_out = op->n_outputs,
+                     .in = ORDER_SAME, .out = ORDER_SAME, .strange = n->strange };
         if (op->n_outputs) n->rank = facts_of(l, op->outputs->type)->rank;
         for (uint32_t i = 0; i < op->n_inputs; i++, input++) {
             const xir_value *v = op->inputs[i].value;
@@ -198,7 +200,8 @@ static bool list_ops(plan *l) {
             sorted &= l->ports[input].root != NONE || !v || value_is_params(v) || !v->producer;
         }
         for (uint32_t i = 0; i < op->n_outputs; i++, value++) {
-            l->values[value] = (value_node){ .root = value, .view = ORDER_SAME, .next_view = NONE, .maker = at, .stored = ORDER_SAME };
+            l->values[value] = (value_node){ .root = value, .view = ORDER_SAME, .next_view = NONE, .maker = at,
+                                             .stored = ORDER_SAME };
         }
         list_op(l, n, op->cls == transpose);
         n->met = true;
@@ -224,7 +227,8 @@ static void list_uses(plan *l) {
         const node *n = &l->nodes[i];
         for (uint32_t k = 0; k < n->n_in && !n->is_view; k++) {
             uint32_t root = l->ports[n->port + k].root;
-            if (root != NONE) l->uses[l->values[root].first_use + l->values[root].n_uses++] = (root_use){ .user = i, .port = k };
+            if (root != NONE)
+                l->uses[l->values[root].first_use + l->values[root].n_uses++] = (root_use){ .user = i, .port = k };
         }
     }
 }
@@ -234,7 +238,8 @@ bool plan_make(plan *l) {
     if (!list_ops(l)) {
         for (size_t i = 0; i < l->n_nodes; i++) {
             const node *n = &l->nodes[i];
-            for (uint32_t k = 0; k < n->n_in && !n->is_view; k++) list_port(l, n->op->inputs[k].value, &l->ports[n->port + k]);
+            for (uint32_t k = 0; k < n->n_in && !n->is_view; k++)
+                list_port(l, n->op->inputs[k].value, &l->ports[n->port + k]);
         }
     }
     list_uses(l);

@@ -32,7 +32,8 @@ static xir_status choose(xir_pass *at, const char *option, const char *no, const
     xir_str word = xir_pass_text(at, option);
     *out = xir_str_equal(word, xir_str_of(yes));
     if (*out || xir_str_equal(word, xir_str_of(no))) return XIR_OK;
-    return xir_pass_fail(at, XIR_E_INVALID, NULL, "%s is %s or %s, '%.*s' was found", option, no, yes, (int)word.size, word.data);
+    return xir_pass_fail(at, XIR_E_INVALID, NULL, "%s is %s or %s, '%.*s' was found", option, no, yes,
+                         (int)word.size, word.data);
 }
 
 static xir_status run(xir_pass *at) {

@@ -15,9 +15,10 @@
 enum { COST = 16, COST_BESIDE_ANCHOR = 17 };
 #define COST_NEVER ((int64_t)1 << 48)   /* what no Transpose can do; above any sum of the others */
 enum { MOST_VISITS = 6, MOST_ROUNDS = 8 };
-enum { COST_GIVEN_UP = 4096 * COST };   /* a region that has become so much dearer while it grew will not be cheaper in the end */
+/* a region that has become so much dearer while it grew will not be cheaper in the end */
+enum { COST_GIVEN_UP = 4096 * COST };
 
-/* ---- costs --------------------------------------------------------------------------------------------------------- */
+/* ---- costs ------------------------------------------------------------------------------------------------------ */
 
 root_need *need_of(const plan *l, const value_node *root, axis_order as) {
     for (uint32_t i = root->needs; i; i = l->needs[i].next) {
@@ -57,7 +58,7 @@ static int64_t cost_of(const plan *l, const value_node *root) {
     return cost;
 }
 
-/* ---- changing an op -------------------------------------------------------------------------------------------------- */
+/* ---- changing an op --------------------------------------------------------------------------------------------- */
 
 /* What input i of an op needs of its root, if the op works in this order. */
 static axis_order port_needs(const plan *l, const node *n, uint32_t i, axis_order in) {
@@ -104,7 +105,7 @@ static void set_orders(plan *l, node *n, axis_order in, axis_order out) {
     n->out = out;
 }
 
-/* ---- regions ---------------------------------------------------------------------------------------------------------- */
+/* ---- regions ---------------------------------------------------------------------------------------------------- */
 
 static bool add_step(plan *l, node *n, axis_order in, axis_order out) {
     if (n->epoch == l->epoch || n->visits == MOST_VISITS || (n->in == in && n->out == out)) return false;
@@ -187,7 +188,8 @@ static bool try_root(plan *l, const value_node *root) {
         node *user = &l->nodes[use->user], *maker = &l->nodes[root->maker];
         axis_order in, out, needs = port_needs(l, user, use->port, user->in);
         if (needs == root->stored || order_is_merged(needs | root->stored)) continue;
-        if (user->row && orders_by_input(l, user, use->port, order_as_stored(root, &l->ports[user->port + use->port]), &in, &out) &&
+        if (user->row &&
+            orders_by_input(l, user, use->port, order_as_stored(root, &l->ports[user->port + use->port]), &in, &out) &&
             try_region(l, user, in, out)) {
             found = true;
             continue;
@@ -211,7 +213,7 @@ bool plan_search(plan *l) {
     return any;
 }
 
-/* ---- borders ----------------------------------------------------------------------------------------------------------- */
+/* ---- borders ---------------------------------------------------------------------------------------------------- */
 
 static void open_argument(plan *l, value_node *root, size_t rank) {
     axis_order last = order_channels_last(rank);

@@ -15,8 +15,8 @@ xir_status manager_dump(const manager *m, const char *name) {
     const xir_allocator *alloc = &m->net->ctx->alloc;
     const char *folder = m->set->dump_dir;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return diag_fail(m->why, XIR_E_IO, XIR_STR(""), "the folder %s for the networks after each pass cannot be made: %s",
-                         folder, strerror(errno));
+        return diag_fail(m->why, XIR_E_IO, XIR_STR(""),
+                         "the folder %s for the networks after each pass cannot be made: %s", folder, strerror(errno));
     }
     size_t room = strlen(folder) + strlen(name) + 32;
     char *path = mem_new(alloc, room);
@@ -34,7 +34,8 @@ static void put_word(buffer *out, xir_str word) {
     bool plain = word.size > 0;
     for (size_t i = 0; i < word.size && plain; i++) {
         char c = word.data[i];
-        plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-_./=:,+@%", c));
+        plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+            (c && strchr("-_./=:,+@%", c));
     }
     if (plain) {
         buffer_put(out, word.data, word.size);
@@ -56,7 +57,8 @@ static void put_config(buffer *out, xir_context *ctx, const xir_map *config) {
         buffer_put(&setting, entry->key.data, entry->key.size);
         buffer_char(&setting, '=');
         xir_text_buffer json = { 0 };
-        if (entry->value.kind == XIR_ANY_TEXT) buffer_put(&setting, entry->value.as.text.data, entry->value.as.text.size);
+        if (entry->value.kind == XIR_ANY_TEXT)
+            buffer_put(&setting, entry->value.as.text.data, entry->value.as.text.size);
         else if (xir_any_print(ctx, &entry->value, 0, &json) == XIR_OK) buffer_put(&setting, json.data, json.size);
         else setting.failed = true;
         xir_text_free(&json);
@@ -95,10 +97,11 @@ void manager_reproduce(const manager *m, const pipeline_step *s, xir_network *be
     buffer_init(&command, &m->net->ctx->alloc);
     if (!status) put_command(&command, m, s);
     if (status || command.failed) {
-        xir_diags_add(m->why, XIR_NOTE, XIR_OK, XIR_STR(""), "the network before %s could not be kept in %s", s->pass->name,
-                      m->set->reproduce);
+        xir_diags_add(m->why, XIR_NOTE, XIR_OK, XIR_STR(""), "the network before %s could not be kept in %s",
+                      s->pass->name, m->set->reproduce);
     } else {
-        xir_diags_add(m->why, XIR_NOTE, XIR_OK, XIR_STR(""), "the network before %s is kept; this repeats the failure: %.*s",
+        xir_diags_add(m->why, XIR_NOTE, XIR_OK, XIR_STR(""),
+                      "the network before %s is kept; this repeats the failure: %.*s",
                       s->pass->name, (int)command.size, command.data);
     }
     buffer_free(&command);

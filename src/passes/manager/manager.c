@@ -30,8 +30,8 @@ static xir_status check_names(xir_context *ctx, const char *const *list, const c
     for (; list && *list; list++) {
         if (xir_pass_find(ctx, xir_str_of(*list))) continue;
         xir_str near = pass_near(ctx, xir_str_of(*list));
-        return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no pass '%.80s', which the settings %s" NEAR_FORMAT, *list, word,
-                         NEAR_ARGS(near));
+        return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no pass '%.80s', which the settings %s" NEAR_FORMAT,
+                         *list, word, NEAR_ARGS(near));
     }
     return XIR_OK;
 }
@@ -93,7 +93,8 @@ static xir_status judge(manager *m, const pipeline_step *s, const xir_network *b
     bool same = xir_network_equal(before, m->net, true);
     if (!changes && !same) return accuse(m, s, "the pass says that it changed nothing, but the network is another one");
     if (changes && same) {
-        xir_diags_add(m->why, XIR_WARNING, XIR_OK, XIR_STR(""), "%s: the pass says that it made %zu change%s, but the network is "
+        xir_diags_add(m->why, XIR_WARNING, XIR_OK, XIR_STR(""),
+                      "%s: the pass says that it made %zu change%s, but the network is "
                       "the same", s->pass->name, changes, changes == 1 ? "" : "s");
     }
     return validate(m, s);
@@ -199,7 +200,8 @@ static xir_status run_needed(manager *m, const pipeline_step *s) {
         const xir_pass_decl *pass = xir_pass_find(m->net->ctx, xir_str_of(*need));
         if (report_has_run(m->report, pass)) continue;
         if (names(m, m->set->disabled, pass)) {
-            return diag_fail(m->why, XIR_E_INVALID, XIR_STR(""), "%s needs %s, which is disabled", s->pass->name, pass->name);
+            return diag_fail(m->why, XIR_E_INVALID, XIR_STR(""), "%s needs %s, which is disabled", s->pass->name,
+                             pass->name);
         }
         const pipeline_step added = { .pass = pass, .depth = s->depth, .text = xir_str_of(pass->name) };
         size_t changes;
@@ -243,7 +245,8 @@ static xir_status run_group(manager *m, size_t i, size_t *changes) {
     row->changes += *changes;
     row->ops_after = m->net->n_ops;
     if (status || quiet >= n) return status;
-    return diag_fail(m->why, XIR_E_LIMIT, XIR_STR(""), "%.*s(...) does not come to rest: round %zu still made %zu change%s",
+    return diag_fail(m->why, XIR_E_LIMIT, XIR_STR(""),
+                     "%.*s(...) does not come to rest: round %zu still made %zu change%s",
                      (int)s->text.size, s->text.data, rounds, last, last == 1 ? "" : "s");
 }
 
@@ -255,8 +258,8 @@ static xir_status run_all(manager *m) {
     return status;
 }
 
-xir_status xir_pipeline_run(const xir_pipeline *p, xir_network *net, const xir_pass_settings *settings, xir_pass_report *report,
-                            xir_diags *why) {
+xir_status xir_pipeline_run(const xir_pipeline *p, xir_network *net, const xir_pass_settings *settings,
+                            xir_pass_report *report, xir_diags *why) {
     if (!net) return diag_null(why, "network");
     xir_pass_report *own = report ? NULL : xir_pass_report_new(net->ctx);
     if (!report && !own) return diag_memory(why);
@@ -293,7 +296,8 @@ xir_status xir_pass_run(xir_network *net, const char *name, const char *options,
     const xir_pass_decl *pass = xir_pass_find(net->ctx, xir_str_of(name));
     if (!pass) {
         xir_str near = pass_near(net->ctx, xir_str_of(name));
-        return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no pass '%.80s'" NEAR_FORMAT, name, NEAR_ARGS(near));
+        return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no pass '%.80s'" NEAR_FORMAT, name,
+                         NEAR_ARGS(near));
     }
     xir_status status = XIR_OK;
     xir_pipeline *p = pipeline_of_pass(net->ctx, pass, xir_str_of(options), &status, why);

@@ -112,13 +112,15 @@ xir_status pass_check_config(xir_context *ctx, const xir_map *config, xir_diags 
         const xir_pass_decl *decl = xir_pass_find(ctx, name);
         if (!decl) {
             near = pass_near(ctx, name);
-            return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no pass '%.*s', which the configuration has an option of"
+            return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),
+                             "there is no pass '%.*s', which the configuration has an option of"
                              NEAR_FORMAT, (int)name.size, name.data, NEAR_ARGS(near));
         }
         xir_pass_option o;
         if (pass_option_named(decl, option, &o) == PASS_NO_OPTION) {
             near = pass_option_near(decl, option);
-            return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "the pass %s has no option '%.*s'" NEAR_FORMAT, decl->name,
+            return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),
+                             "the pass %s has no option '%.*s'" NEAR_FORMAT, decl->name,
                              (int)option.size, option.data, NEAR_ARGS(near));
         }
         char room[NUMBER_ROOM];

@@ -23,7 +23,8 @@ struct xir_pass {
 #define PASS_NO_OPTION SIZE_MAX
 size_t pass_option_named(const xir_pass_decl *decl, xir_str name, xir_pass_option *out);
 /* `code`, with a finding that has no place, for a value that is none of the option's kind. */
-xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o, xir_str value, xir_status code, xir_diags *why);
+xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o, xir_str value, xir_status code,
+                            xir_diags *why);
 /* The registered pass, or the option, that was perhaps meant by a name; empty: none is near. */
 xir_str pass_near(xir_context *ctx, xir_str name);
 xir_str pass_option_near(const xir_pass_decl *decl, xir_str name);

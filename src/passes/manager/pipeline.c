@@ -33,8 +33,9 @@ static XIR_PRINTF(4, 5) bool wrong(parser *at, const char *place, xir_status cod
     at->status = code;
     va_list list;
     va_start(list, format);
-    diag_failv(at->why, &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = XIR_STR("pipeline"), .byte = XIR_NO_BYTE,
-                                     .line = line, .column = column }, format, list);
+    diag_failv(at->why,
+               &(xir_diag){ .severity = XIR_ERROR, .code = code, .file = XIR_STR("pipeline"), .byte = XIR_NO_BYTE,
+                            .line = line, .column = column }, format, list);
     va_end(list);
     return false;
 }
@@ -48,7 +49,8 @@ static bool no_memory(parser *at) {
 static bool expected(parser *at, const char *what) {
     if (at->next == at->end) return wrong(at, at->next, XIR_E_SYNTAX, "%s was expected, here it ends", what);
     unsigned char c = (unsigned char)*at->next;
-    if (c < 0x20 || c >= 0x7F) return wrong(at, at->next, XIR_E_SYNTAX, "%s was expected, the byte 0x%02x was found", what, c);
+    if (c < 0x20 || c >= 0x7F)
+        return wrong(at, at->next, XIR_E_SYNTAX, "%s was expected, the byte 0x%02x was found", what, c);
     return wrong(at, at->next, XIR_E_SYNTAX, "%s was expected, '%c' was found", what, c);
 }
 
@@ -126,7 +128,8 @@ static bool take_value(parser *at, xir_str *out) {
 /* ---- options ------------------------------------------------------------------------------------------------- */
 
 /* Findings about a value know no place. */
-static bool check_value(parser *at, const char *place, const xir_pass_decl *pass, const xir_pass_option *o, xir_str value) {
+static bool check_value(parser *at, const char *place, const xir_pass_decl *pass, const xir_pass_option *o,
+                        xir_str value) {
     xir_diags *found = xir_diags_new(at->p->ctx);
     if (!found) return no_memory(at);
     xir_status status = pass_check_value(pass, o, value, XIR_E_TYPE, found);
@@ -294,7 +297,8 @@ static bool parse_step(parser *at, uint32_t depth) {
     s.pass = xir_pass_find(at->p->ctx, name);
     if (!s.pass) {
         xir_str near = pass_near(at->p->ctx, name);
-        return wrong(at, place, XIR_E_UNKNOWN, "there is no pass '%.*s'" NEAR_FORMAT, CLIP_TO(name, 80), NEAR_ARGS(near));
+        return wrong(at, place, XIR_E_UNKNOWN, "there is no pass '%.*s'" NEAR_FORMAT, CLIP_TO(name, 80),
+                     NEAR_ARGS(near));
     }
     if (take(at, '{') && !parse_options(at, s.pass, '}', &s)) return false;
     return keep_text(at, s.pass, &s) && add_step(at, &s, &i);

@@ -29,7 +29,8 @@ extern const char pipeline_fix[];   /* the word that begins a group; no pass has
 bool pipeline_is_name(xir_str text);
 
 /* A pipeline of one pass; `options` as between its braces. NULL with a finding and its status. */
-xir_pipeline *pipeline_of_pass(xir_context *ctx, const xir_pass_decl *pass, xir_str options, xir_status *status, xir_diags *why);
+xir_pipeline *pipeline_of_pass(xir_context *ctx, const xir_pass_decl *pass, xir_str options, xir_status *status,
+                               xir_diags *why);
 
 /* Says which passes may be registered in the context. */
 void pass_rules_define(xir_context *ctx);

@@ -17,7 +17,8 @@ struct xir_proof {
     double            absolute, relative;
     bool              each;
     size_t            n_samples;
-    xir_array       **inputs;      /* of the first network that could be run: those of one sample after those of the other */
+    /* of the first network that could be run: those of one sample after those of the other */
+    xir_array       **inputs;
     size_t            n_inputs;
     xir_array       **outputs;
     size_t            n_outputs;
@@ -59,8 +60,10 @@ xir_proof *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir
         return NULL;
     }
     bool close = o->absolute > 0 || o->relative > 0;
-    *p = (xir_proof){ .ctx = ctx, .seed = o->seed, .each = o->each, .n_samples = 1, .absolute = close ? o->absolute : 1e-4,
-                      .relative = close ? o->relative : 1e-4, .max_work = o->max_work, .cancel = o->cancel, .user = o->user };
+    *p = (xir_proof){ .ctx = ctx, .seed = o->seed, .each = o->each, .n_samples = 1, .absolute = close
+                      ? o->absolute : 1e-4,
+                      .relative = close ? o->relative : 1e-4, .max_work = o->max_work, .cancel = o->cancel,
+                      .user = o->user };
     arena_init(&p->arena, &ctx->alloc);
     context_retain(ctx);
     if (keep_given(p, o, why)) return p;
@@ -151,7 +154,8 @@ static xir_status move_channels(xir_context *ctx, xir_array **array, xir_diags *
 }
 
 /* The arrays of all samples follow a border whose values have changed their order; `flags` is of these values. */
-static xir_status follow(xir_proof *p, xir_value *const *values, size_t n, xir_array **arrays, bool *flags, xir_diags *why) {
+static xir_status follow(xir_proof *p, xir_value *const *values, size_t n, xir_array **arrays, bool *flags,
+                         xir_diags *why) {
     xir_status status = XIR_OK;
     for (size_t i = 0; i < n && !status; i++) {
         if (flags[i] || !values[i] || !fits_moved(xir_value_type(values[i]), arrays[i])) continue;
@@ -162,7 +166,8 @@ static xir_status follow(xir_proof *p, xir_value *const *values, size_t n, xir_a
 }
 
 static xir_status follow_borders(xir_proof *p, const xir_network *net, xir_diags *why) {
-    size_t n_in = xir_network_inputs(net, NULL, 0), n_out = p->n_outputs, room = (n_in + n_out + 1) * sizeof(xir_value *);
+    size_t n_in = xir_network_inputs(net, NULL, 0), n_out = p->n_outputs,
+           room = (n_in + n_out + 1) * sizeof(xir_value *);
     if (n_in != p->n_inputs) return XIR_OK;   /* running it says so */
     xir_value **values = mem_new(&p->ctx->alloc, room);
     if (!values) return diag_memory(why);
@@ -179,7 +184,8 @@ static bool note_borders(xir_proof *p, const xir_network *net, size_t n_in, size
     xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net);
     p->channels_last = arena_take(&p->arena, (n_in + n_out) * sizeof *p->channels_last);
     if (!p->channels_last) return false;
-    for (size_t i = 0; i < n_in; i++) p->channels_last[i] = has_channels_last(xir_value_type(xir_op_output(in, (int64_t)i)));
+    for (size_t i = 0; i < n_in; i++)
+        p->channels_last[i] = has_channels_last(xir_value_type(xir_op_output(in, (int64_t)i)));
     for (size_t i = 0; i < n_out; i++) {
         const xir_value *v = xir_op_input(out, (int64_t)i);
         p->channels_last[n_in + i] = v && has_channels_last(xir_value_type(v));
@@ -207,8 +213,8 @@ static xir_status check_names(const xir_proof *p, xir_value *const *values, size
         bool known = false;
         for (size_t k = 0; k < n; k++) known |= is_called(values[k], k, p->given[i].name);
         if (known) continue;
-        return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "the network has no input '%.80s', which an array was given for",
-                         p->given[i].name);
+        return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),
+                         "the network has no input '%.80s', which an array was given for", p->given[i].name);
     }
     return XIR_OK;
 }
@@ -219,7 +225,8 @@ static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, x
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     xir_str name = xir_value_name(v);
     if (!tensor) {
-        diag_fail(why, XIR_E_TYPE, XIR_STR(""), "the input '%.*s' is no tensor: there are no random numbers for it", CLIP_TO(name, 80));
+        diag_fail(why, XIR_E_TYPE, XIR_STR(""), "the input '%.*s' is no tensor: there are no random numbers for it",
+                  CLIP_TO(name, 80));
         return NULL;
     }
     if (xir_type_has_unknown_dim(type)) {
@@ -243,8 +250,10 @@ static xir_status count_samples(xir_proof *p, xir_diags *why) {
         const xir_type *type = xir_array_type(p->given[i].array);
         int64_t n = xir_type_rank(type) ? xir_type_dim(type, 0, false) : 0;
         if (n < 1 || (i && (size_t)n != p->n_samples)) {
-            return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "the array for the input '%.80s' holds %lld samples, %s expected",
-                             p->given[i].name, (long long)n, i ? "as many as the others hold were" : "one at least was");
+            return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""),
+                             "the array for the input '%.80s' holds %lld samples, %s expected",
+                             p->given[i].name, (long long)n, i ? "as many as the others hold were"
+                             : "one at least was");
         }
         p->n_samples = (size_t)n;
     }
@@ -272,7 +281,8 @@ static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k
 
 /* An array that cannot be made is one that nobody could make, unless memory ran out: then its finding says so, or
  * there was no memory for that either. */
-static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size_t n, xir_array **inputs, xir_diags *why) {
+static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size_t n, xir_array **inputs,
+                              xir_diags *why) {
     xir_status status = check_names(p, values, n, why);
     for (size_t i = 0; !status && i < n * p->n_samples; i++) {
         const xir_array *given = given_for(p, values[i % n], i % n);
@@ -289,7 +299,8 @@ static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size
 /* Runs a network on every sample; outputs lie as the proof's do. */
 static xir_status run_samples(const xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
                               xir_array **outputs, size_t n_out, xir_diags *why) {
-    const xir_run_options options = XIR_INIT(xir_run_options, .user = p->user, .cancel = p->cancel, .max_work = p->max_work);
+    const xir_run_options options = XIR_INIT(xir_run_options, .user = p->user, .cancel = p->cancel,
+                                             .max_work = p->max_work);
     xir_status status = XIR_OK;
     for (size_t k = 0; !status && k < p->n_samples; k++) {
         const xir_array *const *sample = (const xir_array *const *)inputs + k * n_in;
@@ -370,13 +381,14 @@ typedef struct search {
     bool             found;
 } search;
 
-static void describe_difference(const char *what, xir_str name, int64_t id, const xir_array *now, const xir_difference *d,
-                                xir_diags *why) {
+static void describe_difference(const char *what, xir_str name, int64_t id, const xir_array *now,
+                                const xir_difference *d, xir_diags *why) {
     size_t count = xir_array_count(now);
     char called[120];
     if (name.size) snprintf(called, sizeof called, "'%.*s'", CLIP_TO(name, 80));
     else snprintf(called, sizeof called, "%" PRId64, id);
-    diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%s %s: %zu of %zu elements %s, the first is number %zu: it was %.9g and is %.9g "
+    diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+              "%s %s: %zu of %zu elements %s, the first is number %zu: it was %.9g and is %.9g "
               "now; the largest difference is %.3g", what, called, d->count, count, d->count == 1 ? "differs" : "differ", d->first,
               d->b, d->a, d->largest);
 }
@@ -420,8 +432,8 @@ static void say_first(xir_proof *p, const xir_network *net, size_t sample, xir_d
 
 /* ---- the others ------------------------------------------------------------------------------------------------- */
 
-static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i, const xir_array *was, const xir_array *now,
-                                 xir_diags *why) {
+static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i, const xir_array *was,
+                                 const xir_array *now, xir_diags *why) {
     xir_difference d;
     xir_str name = value ? xir_value_name(value) : (xir_str){ NULL, 0 };
     xir_status status = xir_array_compare(now, was, p->absolute, p->relative, &d);
@@ -430,7 +442,8 @@ static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i,
                          xir_status_name(status));
     }
     if (!d.same_shape) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "output %zu '%.*s' has another shape than before", i, CLIP_TO(name, 80));
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "output %zu '%.*s' has another shape than before", i,
+                         CLIP_TO(name, 80));
     }
     p->state.outputs++;
     if (d.largest > p->state.largest) p->state.largest = d.largest;
@@ -460,7 +473,8 @@ static xir_status compare_outputs(xir_proof *p, const xir_network *net, xir_arra
 static xir_status look_again(xir_proof *p, const xir_network *net, xir_diags *why) {
     size_t n = xir_network_outputs(net, NULL, 0);
     if (n != p->n_outputs) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the network has %zu outputs now, %zu before", n, p->n_outputs);
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the network has %zu outputs now, %zu before", n,
+                         p->n_outputs);
     }
     xir_status status = follow_borders(p, net, why);
     if (status) return status;

@@ -6,13 +6,15 @@ static xir_status check_option(const xir_pass_decl *decl, size_t i, xir_diags *w
     xir_pass_option option, first;
     const xir_pass_option *o = &option;
     xir_pass_option_at(decl, i, &option);
-    if (!o->name || !pipeline_is_name(xir_str_of(o->name)) || pass_option_named(decl, xir_str_of(o->name), &first) != i ||
-        !o->doc) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the option '%s' of the pass %s is no word of lower case letters, "
+    if (!o->name || !pipeline_is_name(xir_str_of(o->name)) ||
+        pass_option_named(decl, xir_str_of(o->name), &first) != i || !o->doc) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+                         "the option '%s' of the pass %s is no word of lower case letters, "
                          "digits and dashes, or is there twice, or has no description", o->name ? o->name : "", decl->name);
     }
     if (!o->default_text && o->kind != XIR_PASS_TEXT) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the option %s of the pass %s has no default", o->name, decl->name);
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the option %s of the pass %s has no default", o->name,
+                         decl->name);
     }
     return pass_check_value(decl, o, xir_str_of(o->default_text), XIR_E_INVALID, why);
 }
@@ -35,20 +37,24 @@ static bool asks_for_more(const xir_pass_decl *decl) {
     return strange;
 }
 
-static xir_status check_pass(xir_context *ctx, const void *const *items, size_t n_before, const char **name, xir_diags *why) {
+static xir_status check_pass(xir_context *ctx, const void *const *items, size_t n_before, const char **name,
+                             xir_diags *why) {
     const xir_pass_decl *decl = items[n_before];
     if (decl->abi != XIR_ABI || decl->size < SIZE_TO(xir_pass_decl, user) ||
         decl->option_size < SIZE_TO(xir_pass_option, doc)) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a pass was declared for another version of the binary interface");
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""),
+                         "a pass was declared for another version of the binary interface");
     }
     if (!decl->name || !pipeline_is_name(xir_str_of(decl->name)) || strcmp(decl->name, pipeline_fix) == 0) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "'%s' is no name of a pass, which is a word of lower case letters, "
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+                         "'%s' is no name of a pass, which is a word of lower case letters, "
                          "digits and dashes", decl->name ? decl->name : "");
     }
     *name = decl->name;
     if (!decl->run || !decl->doc || decl->level < 0 || decl->level > XIR_LEVEL_MAX ||
         (decl->n_options && !decl->options) || decl->n_options > PIPELINE_OPTIONS) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the pass %s has no function, description or level, or more than %d "
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+                         "the pass %s has no function, description or level, or more than %d "
                          "options", decl->name, PIPELINE_OPTIONS);
     }
     if (asks_for_more(decl)) {
@@ -62,7 +68,8 @@ static xir_status check_pass(xir_context *ctx, const void *const *items, size_t 
     for (const char *const *need = decl->needs; need && *need; need++) {
         xir_str needed = xir_str_of(*need);
         if (registry_find(ctx, REGISTRY_PASS, needed) || is_listed(items, n_before, needed)) continue;
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the pass %s needs %s, which is not registered", decl->name, *need);
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the pass %s needs %s, which is not registered",
+                         decl->name, *need);
     }
     return XIR_OK;
 }

@@ -48,7 +48,8 @@ static bool has_uses(const xir_value *v, size_t n) {
 
 static bool judge_value(const xir_pattern *p, const node *n, const xir_value *v) {
     if (!v || (n->uses && !has_uses(v, n->uses))) return false;
-    if (n->element && !(xir_type_as_tensor(v->type) && xir_type_equal(xir_type_element(v->type), n->element))) return false;
+    if (n->element && !(xir_type_as_tensor(v->type) && xir_type_equal(xir_type_element(v->type), n->element)))
+        return false;
     return !n->where_value || n->where_value(v, p->user);
 }
 
@@ -60,7 +61,8 @@ static bool leaf_fits(const xir_pattern *p, const node *n, const xir_value *v) {
     double x;
     if (!v) return n->optional;
     if (n->kind == XIR_PATTERN_PARAMS && !value_is_params(v)) return false;
-    if (n->kind == XIR_PATTERN_NUMBER && !(number_of_params(v, &x) && number_near(x, n->number, n->within))) return false;
+    if (n->kind == XIR_PATTERN_NUMBER && !(number_of_params(v, &x) && number_near(x, n->number, n->within)))
+        return false;
     return value_fits(p, n, v);
 }
 
@@ -156,7 +158,8 @@ static bool take_input(matcher *mt, uint8_t row, xir_value *v, const goal **next
         bind(mt, row, v ? v->producer : NULL, v);
         return true;
     }
-    if (n->kind == XIR_PATTERN_OP && !n->optional && !(v && v->producer && class_fits(n, v->producer->cls))) return false;
+    if (n->kind == XIR_PATTERN_OP && !n->optional && !(v && v->producer && class_fits(n, v->producer->cls)))
+        return false;
     *next = push(mt, row, v, *next);
     return true;
 }

@@ -42,7 +42,8 @@ struct xir_pattern {
     const xir_class **root_classes;   /* NULL: any                                             */
     uint32_t          n_root_classes;
     bool              closed;
-    bool              judges_leaves;  /* uses or anything else that is asked of a value that is no op's of the pattern */
+    /* uses or anything else that is asked of a value that is no op's of the pattern */
+    bool              judges_leaves;
     bool            (*check)(const xir_match *match, void *user);
     void             *user;
 };

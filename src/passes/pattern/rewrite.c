@@ -245,7 +245,8 @@ static void end_round(xir_rewriter *at) {
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
 
 static xir_status say_limit(const xir_pattern *p, size_t limit, xir_diags *why) {
-    return diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "pattern '%s' was rewritten %zu times, which is the limit, and fits "
+    return diag_fail(why, XIR_E_LIMIT, XIR_STR(""),
+                     "pattern '%s' was rewritten %zu times, which is the limit, and fits "
                      "again: its rewriting may have no end", p->name, limit);
 }
 
@@ -396,7 +397,8 @@ xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n
     xir_rule known[XIR_RULES];
     xir_rewriter at = { .net = net, .rules = known, .n_rules = n, .class_at.alloc = &net->alloc };
     if (rewrites) *rewrites = 0;
-    if (n > XIR_RULES) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%zu rules: at most %d were expected", n, XIR_RULES);
+    if (n > XIR_RULES)
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%zu rules: at most %d were expected", n, XIR_RULES);
     xir_status status = read_rules(known, rules, n, rule_size, why);
     if (status) return status;
     status = run(&at, limit ? limit : net->n_ops * 10 + 1000, why);

@@ -89,9 +89,11 @@ bool affine_of(const xir_op *op, const xir_value *data, int64_t dim, int64_t siz
     if (multiply) return no_scales(multiply->cut_scale) && read_broadcast(other, of, &out->factors, &out->uniform);
     if (div) {
         out->divides = true;
-        return first && div->rounding_mode == XIR_ROUNDING_NONE && read_broadcast(other, of, &out->factors, &out->uniform);
+        return first && div->rounding_mode == XIR_ROUNDING_NONE &&
+               read_broadcast(other, of, &out->factors, &out->uniform);
     }
-    if (!add || !no_scales(add->cut_scale) || !one_scalar(add->alpha, &lhs) || !one_scalar(add->beta, &rhs)) return false;
+    if (!add || !no_scales(add->cut_scale) || !one_scalar(add->alpha, &lhs) || !one_scalar(add->beta, &rhs))
+        return false;
     out->factor = first ? lhs : rhs;
     out->addend = first ? rhs : lhs;
     return read_broadcast(other, of, &out->addends, &out->uniform);

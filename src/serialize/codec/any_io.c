@@ -139,9 +139,11 @@ static void on_learn_value(sink *s, const xir_value *value, size_t begun) {
 static void on_piece(sink *s) { (void)s; }
 
 static const sink_ops any_ops = {
-    .key = on_key, .name = on_name, .null = on_null, .boolean = on_boolean, .integer = on_integer, .uinteger = on_uinteger,
+    .key = on_key, .name = on_name, .null = on_null, .boolean = on_boolean, .integer = on_integer,
+    .uinteger = on_uinteger,
     .real = on_real, .text = on_text, .bytes = on_bytes, .list = on_list, .map = on_map, .end = on_end, .form = on_form,
-    .begin = on_begin, .learn = on_learn, .begin_value = on_begin_value, .learn_value = on_learn_value, .piece = on_piece,
+    .begin = on_begin, .learn = on_learn, .begin_value = on_begin_value, .learn_value = on_learn_value,
+    .piece = on_piece,
 };
 
 void any_sink_init(any_sink *a, xir_context *ctx, arena *to) {
@@ -197,7 +199,8 @@ static bool from_number(source *s, number *out) {
         *out = (number){ .kind = NUMBER_I64, .i64 = here(s)->as.integer };
         return true;
     case XIR_ANY_UINT:
-        *out = (number){ .kind = here(s)->as.uinteger > INT64_MAX ? NUMBER_U64 : NUMBER_I64, .u64 = here(s)->as.uinteger };
+        *out = (number){ .kind = here(s)->as.uinteger > INT64_MAX ? NUMBER_U64 : NUMBER_I64,
+                         .u64 = here(s)->as.uinteger };
         return true;
     case XIR_ANY_REAL:
         *out = (number){ .kind = NUMBER_REAL, .real = here(s)->as.real };
@@ -212,7 +215,8 @@ static bool from_integer(source *s, int64_t *out) {
     if (n.kind == NUMBER_U64) {
         return source_fail(s, s->at, XIR_E_BOUNDS, "%" PRIu64 " does not fit 64 bits with a sign", n.u64);
     }
-    if (n.kind == NUMBER_REAL) return source_fail(s, s->at, XIR_E_TYPE, "an integer was expected, %g was found", n.real);
+    if (n.kind == NUMBER_REAL)
+        return source_fail(s, s->at, XIR_E_TYPE, "an integer was expected, %g was found", n.real);
     *out = n.i64;
     return true;
 }
@@ -231,7 +235,8 @@ static bool from_params(source *s, xir_value **out) {
 
 static bool from_enter(source *s) {
     if (here(s)->kind != XIR_ANY_MAP && here(s)->kind != XIR_ANY_LIST) return source_expected(s, "a map or list");
-    if (s->depth >= s->deepest) return source_fail(s, s->at, XIR_E_LIMIT, "values are nested deeper than %u", s->deepest);
+    if (s->depth >= s->deepest)
+        return source_fail(s, s->at, XIR_E_LIMIT, "values are nested deeper than %u", s->deepest);
     s->depth++;
     *level(s) = (any_level){ here(s), 0 };
     return true;

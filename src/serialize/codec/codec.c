@@ -56,7 +56,8 @@ static codec_key *keys_of(codec_plans *plans, const xir_class *cls) {
     for (uint32_t i = 0, n = 0; keys && i < cls->n_keys; i++) {
         const class_key *k = &cls->keys[i];
         if (k->old) continue;
-        keys[n] = (codec_key){ .name = k->name, .field = k->field >= 0 ? &cls->fields[k->field] : NULL, .what = k->field };
+        keys[n] = (codec_key){ .name = k->name, .field = k->field >= 0 ? &cls->fields[k->field] : NULL,
+                               .what = k->field };
         bake_key(&keys[n++], plans->bake);
     }
     if (shared) plans->opaque_keys = keys;
@@ -89,7 +90,8 @@ codec_plan *codec_plan_of(codec_plans *plans, const xir_class *cls) {
     if (at) return plans->plans[*at];
     size_t n = plans->by_class.n;
     if (n >= UINT32_MAX ||
-        !mem_reserve(plans->arena->alloc, (void **)&plans->plans, &plans->room, n + 1, sizeof *plans->plans)) return NULL;
+        !mem_reserve(plans->arena->alloc, (void **)&plans->plans, &plans->room, n + 1,
+                     sizeof *plans->plans)) return NULL;
     codec_plan *plan = make_plan(plans, cls);
     if (!plan || !pointer_table_add(&plans->by_class, cls, (uint32_t)n)) return NULL;
     return plans->plans[n] = plan;

@@ -345,7 +345,8 @@ struct decoder {
     adopted         *adopted;
     arena            keep;            /* plans: as long as the decoder */
     arena            scratch;         /* emptied after each op */
-    char            *open;            /* items of lists and maps without a class that have no end yet, a stack of bytes */
+    /* items of lists and maps without a class that have no end yet, a stack of bytes */
+    char            *open;
     size_t           open_size, open_room;
     uint64_t         values_left;     /* that may have no class; see xir_limits.max_values */
     bool             has_size;        /* of the input: values_left is known */
@@ -381,10 +382,13 @@ void decoder_free(decoder *d);
 void decoder_source(decoder *d, source *s, const source_ops *ops, const void *data, size_t size);
 
 /* Each reads the item that comes; false with a finding. Nothing may follow is for the caller to check. */
-bool decode_any(decoder *d, source *s, xir_any *out);          /* in the scratch arena; duplicate keys: the last counts */
+/* in the scratch arena; duplicate keys: the last counts */
+bool decode_any(decoder *d, source *s, xir_any *out);
 bool decode_object(decoder *d, source *s, const xir_class *of, const xir_object **out);
-bool decode_op(decoder *d, source *s, xir_op **out);           /* into d->net, in no order                               */
-bool decode_network(decoder *d, source *s);                    /* into d->net, which is new and private                  */
+/* into d->net, in no order                               */
+bool decode_op(decoder *d, source *s, xir_op **out);
+/* into d->net, which is new and private                  */
+bool decode_network(decoder *d, source *s);
 
 /* An object, an op or a value alone: all that the source has, which `at_end` says. What was made is undone on
  * failure. */

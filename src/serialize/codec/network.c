@@ -160,7 +160,8 @@ bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m,
         int what, stepped = next_member(s, plan, first, &next, name, &what);
         if (stepped != 1) return stepped == 0;
         if (what >= 0) {
-            if (!members_note(d, s, m, cls, what, *name) || !decode_op_field(d, s, &cls->fields[what], body)) return false;
+            if (!members_note(d, s, m, cls, what, *name) || !decode_op_field(d, s, &cls->fields[what], body))
+                return false;
         } else if (!add_extra(d, s, &m->extra, *name, true)) {
             return false;
         }

@@ -62,7 +62,8 @@ static bool is_input(const source *s, xir_str text) {
     return (uintptr_t)text.data >= (uintptr_t)s->start && (uintptr_t)text.data < (uintptr_t)s->end;
 }
 
-static bool read_form(decoder *d, source *s, const void *at, xir_str text, const xir_class *of, const xir_object **out) {
+static bool read_form(decoder *d, source *s, const void *at, xir_str text, const xir_class *of,
+                      const xir_object **out) {
     form_memo *memo = memo_of_form(d, text);
     if (memo->object && xir_str_equal(memo->text, text)) {
         *out = memo->object;
@@ -85,7 +86,8 @@ static bool read_text_object(decoder *d, source *s, const xir_class *of, const x
     if (!s->ops->text(s, &text)) return false;
     if (text.size && text.data[0] == '@') return read_form(d, s, at, text, of, out);
     double v;
-    if (object_fits(d->ctx->types[CLASS_float_imm], of) && special_real(text, &v)) return make_real(d, s, at, v, of, out);
+    if (object_fits(d->ctx->types[CLASS_float_imm], of) && special_real(text, &v))
+        return make_real(d, s, at, v, of, out);
     return source_fail(s, at, XIR_E_TYPE, "%.*s was expected, the text \"%.*s\" was found", WANTED(of), CLIP(text));
 }
 
@@ -123,7 +125,8 @@ static const xir_class *class_of_map(decoder *d, source *s, const xir_class *of)
         xir_any ignored;
         source copy = *s;
         if (any_in(d, &copy, &ignored, false)) {
-            trace_fail(&d->trace, XIR_E_MISSING, byte, "%.*s was expected, a map without _type_key was found", WANTED(of));
+            trace_fail(&d->trace, XIR_E_MISSING, byte, "%.*s was expected, a map without _type_key was found",
+                       WANTED(of));
         }
         return NULL;
     }
@@ -360,7 +363,8 @@ bool decode_field(decoder *d, source *s, const xir_field *f, void *body) {
             return s->ops->null(s);
         }
         ok = each_item(d, s, item_i64, &list);
-        *(xir_i64s *)at = (xir_i64s){ list.data || !(f->flags & XIR_FIELD_OPTIONAL) ? list.data : &no_items, list.size };
+        *(xir_i64s *)at = (xir_i64s){ list.data || !(f->flags & XIR_FIELD_OPTIONAL) ? list.data : &no_items,
+                                      list.size };
         return ok;
     case XIR_KIND_REALS:
         ok = each_item(d, s, item_real, &list);

@@ -260,7 +260,8 @@ static bool define_outputs(decoder *d, source *s, xir_op *op, const op_in *in) {
     frame list = { .up = d->trace.top, .key = XIR_STR("outputs"), .index = SIZE_MAX };
     frame item = { .up = &list, .index = 0 };
     d->trace.top = &item;
-    while (item.index < op->n_outputs && define_value(d, s, op, (uint32_t)item.index, &outputs[item.index])) item.index++;
+    while (item.index < op->n_outputs && define_value(d, s, op, (uint32_t)item.index, &outputs[item.index]))
+        item.index++;
     d->trace.top = list.up;
     for (uint32_t i = 0; in->output_memos && i < op->n_outputs && i < RECENT; i++) {
         codec_memo *memo = &d->recent_values[d->next_value++ % RECENT];

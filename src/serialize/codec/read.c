@@ -43,7 +43,8 @@ void decoder_source(decoder *d, source *s, const source_ops *ops, const void *da
     uint32_t deepest = d->ctx->limits.max_depth;
     if (!d->has_size) d->values_left = d->ctx->limits.max_values + size / (d->trace.text.data ? 3 : 8);
     d->has_size = true;
-    *s = (source){ .ops = ops, .at = data, .start = data, .end = data ? (const char *)data + size : NULL, .trace = &d->trace,
+    *s = (source){ .ops = ops, .at = data, .start = data, .end = data ? (const char *)data + size : NULL,
+                   .trace = &d->trace,
                    .scratch = &d->scratch, .deepest = deepest < CODEC_DEEPEST ? deepest : CODEC_DEEPEST };
 }
 
@@ -168,7 +169,8 @@ static bool count_value(decoder *d, const source *s, uint64_t n) {
 }
 
 static bool put_open(decoder *d, const void *item, size_t size) {
-    if (!mem_reserve(context_alloc(d->ctx), (void **)&d->open, &d->open_room, d->open_size + size, 1)) return trace_memory(&d->trace);
+    if (!mem_reserve(context_alloc(d->ctx), (void **)&d->open, &d->open_room, d->open_size + size, 1))
+        return trace_memory(&d->trace);
     memcpy(d->open + d->open_size, item, size);
     d->open_size += size;
     return true;
@@ -213,7 +215,8 @@ static bool map_in(decoder *d, source *s, xir_map *out, bool with_params) {
     int stepped;
     for (bool first = true; (stepped = s->ops->key(s, first, &f.key)) == 1; first = false) {
         xir_entry entry = { .key = f.key };
-        if (!count_value(d, s, KEY) || !any_in(d, s, &entry.value, with_params) || !put_open(d, &entry, sizeof entry)) break;
+        if (!count_value(d, s, KEY) || !any_in(d, s, &entry.value, with_params) || !put_open(d, &entry, sizeof entry))
+            break;
         f.key = (xir_str){ NULL, 0 };   /* what is wrong between members is wrong with the map */
     }
     d->trace.top = f.up;
@@ -223,7 +226,8 @@ static bool map_in(decoder *d, source *s, xir_map *out, bool with_params) {
     if (all && (!sorted || !entries_sort(&d->scratch, sorted, all))) return trace_memory(&d->trace);
     for (size_t i = 0; i < all; i++) {
         if (i + 1 == all || !xir_str_equal(sorted[i].key, sorted[i + 1].key)) sorted[n++] = sorted[i];
-        else if (with_params && xir_str_equal(sorted[i].key, XIR_STR("_type_key"))) return key_again(d, s, at, sorted[i].key);
+        else if (with_params && xir_str_equal(sorted[i].key, XIR_STR("_type_key")))
+            return key_again(d, s, at, sorted[i].key);
     }
     *out = (xir_map){ sorted, n };
     return true;

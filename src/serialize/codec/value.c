@@ -185,7 +185,8 @@ static void remember_begin(decoder *d, const source *s, const void *begin, uint3
     uint32_t known = UINT32_C(1) << VALUE_ALLOW | UINT32_C(1) << VALUE_TYPE | UINT32_C(1) << VALUE_DTYPE;
     if (!s->ops->skip_members || in->seen & ~known) return;
     d->value_begin[in->params + in->allow] = (value_stretch){
-        .memo = source_stretch(begin, s->at, left - s->left), .seen = in->seen, .params = in->params, .allow = in->allow };
+        .memo = source_stretch(begin, s->at, left - s->left), .seen = in->seen, .params = in->params,
+        .allow = in->allow };
 }
 
 /* From the dtype to the v_id most values have the same: a place, no name, no tags. */
@@ -202,7 +203,8 @@ static void remember_middle(decoder *d, const source *s, const void *begin, uint
     uint32_t all = UINT32_C(1) << VALUE_MTYPE | UINT32_C(1) << VALUE_NAME | UINT32_C(1) << VALUE_TAGS |
                    UINT32_C(1) << VALUE_ID;
     if (!s->ops->skip_members || between != all || in->name.size || in->tags.size) return;
-    d->value_middle = (value_stretch){ .memo = source_stretch(begin, s->at, left - s->left), .seen = all, .mtype = in->mtype };
+    d->value_middle = (value_stretch){ .memo = source_stretch(begin, s->at, left - s->left), .seen = all,
+                                       .mtype = in->mtype };
 }
 
 /* The members of a value's map. */
@@ -329,7 +331,8 @@ static bool differs(decoder *d, const source *s, const value_in *in, const void 
     bool found = first && walks && find_place(d, &again, first, NULL, &path);
     uint64_t byte = s->ops->offset(s, in->at);
     if (first && !walks) {
-        trace_fail(&d->trace, XIR_E_CORRUPT, byte, "this copy of v_id %" PRId64 " differs from the one at byte %" PRIu64, in->id,
+        trace_fail(&d->trace, XIR_E_CORRUPT, byte,
+                   "this copy of v_id %" PRId64 " differs from the one at byte %" PRIu64, in->id,
                    s->ops->offset(s, first));
     } else if (found) {
         trace_fail(&d->trace, XIR_E_CORRUPT, byte, "this copy of v_id %" PRId64 " differs from the one at %.*s", in->id,

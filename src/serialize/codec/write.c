@@ -252,7 +252,8 @@ static void encode_value_key(encoder *e, const xir_value *v, const codec_key *ke
     case VALUE_ALLOW: s->ops->boolean(s, more->params->allow_no_data); break;
     case VALUE_TYPE:  s->ops->text(s, more && more->params ? params_class_key : value_class_key); break;
     case VALUE_DTYPE: encode_object(e, (const xir_object *)v->type); break;
-    case VALUE_MTYPE: encode_object(e, (const xir_object *)(more && more->mtype ? more->mtype : e->ctx->host_mem)); break;
+    case VALUE_MTYPE: encode_object(e,
+                                    (const xir_object *)(more && more->mtype ? more->mtype : e->ctx->host_mem)); break;
     case VALUE_NAME:  s->ops->text(s, more ? name_text(more->name) : XIR_STR("")); break;
     case VALUE_TAGS:  encode_map(e, more ? more->tags : NULL); break;
     case VALUE_ID:    s->ops->integer(s, v->id); break;

@@ -59,8 +59,14 @@ static inline void flat_put32(uint8_t *p, uint32_t v) { memcpy(p, &v, sizeof v);
 static inline void flat_put64(uint8_t *p, uint64_t v) { memcpy(p, &v, sizeof v); }
 #else
 static inline void flat_put16(uint8_t *p, uint16_t v) { p[0] = (uint8_t)v; p[1] = (uint8_t)(v >> 8); }
-static inline void flat_put32(uint8_t *p, uint32_t v) { flat_put16(p, (uint16_t)v); flat_put16(p + 2, (uint16_t)(v >> 16)); }
-static inline void flat_put64(uint8_t *p, uint64_t v) { flat_put32(p, (uint32_t)v); flat_put32(p + 4, (uint32_t)(v >> 32)); }
+static inline void flat_put32(uint8_t *p, uint32_t v) {
+    flat_put16(p, (uint16_t)v);
+    flat_put16(p + 2, (uint16_t)(v >> 16));
+}
+static inline void flat_put64(uint8_t *p, uint64_t v) {
+    flat_put32(p, (uint32_t)v);
+    flat_put32(p + 4, (uint32_t)(v >> 32));
+}
 #endif
 static inline uint32_t flat_get16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
 static inline uint32_t flat_get32(const uint8_t *p) { return flat_get16(p) | flat_get16(p + 2) << 16; }

@@ -35,7 +35,8 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
 
 const format format_flat = {
     .name = "fb", .meaning = "FlatBuffers network", .suffixes = "fb", .traits = XIR_FORMAT_ALIGNS, .probe = probe,
-    .read = flat_read, .compare_claims = payload_compare_size, .write = flat_write, .read_part = flat_read_part, .write_part = flat_write_part,
+    .read = flat_read, .compare_claims = payload_compare_size, .write = flat_write, .read_part = flat_read_part,
+    .write_part = flat_write_part,
 };
 
 xir_status xir_flat_verify(xir_context *ctx, const void *data, size_t size, xir_str name, xir_diags *why) {

@@ -8,8 +8,8 @@
 
 /* Whether a buffer, whose root is such a table, may be read without further checks, whatever is in it. XIR_OK or a
  * finding (verify.c). */
-xir_status flat_check(const flat_schema *schema, const flat_table *root, const uint8_t *data, uint64_t size, xir_str name,
-                      xir_diags *why);
+xir_status flat_check(const flat_schema *schema, const flat_table *root, const uint8_t *data, uint64_t size,
+                      xir_str name, xir_diags *why);
 
 /* The network of a buffer; NULL with a finding (read.c). */
 xir_network *flat_read(const format_reading *how, blob *whole);

@@ -9,7 +9,8 @@ static void put_str(buffer *b, xir_str s) { buffer_put(b, s.data, s.size); }
 static void put_type(buffer *b, const flat_slot *slot) {
     static const char *const words[FLAT_KINDS] = {
         [FLAT_BOOL] = "bool", [FLAT_I64] = "long", [FLAT_U64] = "ulong", [FLAT_F32] = "float", [FLAT_TEXT] = "string",
-        [FLAT_WORD] = "string", [FLAT_JSON] = "string", [FLAT_BYTES] = "[ubyte]", [FLAT_BOOLS] = "[bool]", [FLAT_I64S] = "[long]",
+        [FLAT_WORD] = "string", [FLAT_JSON] = "string", [FLAT_BYTES] = "[ubyte]", [FLAT_BOOLS] = "[bool]",
+        [FLAT_I64S] = "[long]",
         [FLAT_F32S] = "[float]", [FLAT_TEXTS] = "[string]",
     };
     switch (slot->kind) {

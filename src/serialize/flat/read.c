@@ -5,7 +5,9 @@
 /* ---- source ------------------------------------------------------------------------------------------------- */
 
 /* There is no cursor: only places of findings. */
-static uint64_t on_offset(const source *s, const void *at) { return (uint64_t)((const char *)at - (const char *)s->start); }
+static uint64_t on_offset(const source *s, const void *at) {
+    return (uint64_t)((const char *)at - (const char *)s->start);
+}
 
 static const source_ops flat_source = { .offset = on_offset };
 
@@ -16,7 +18,8 @@ static void expect_ops(flat_reader *r, uint32_t n) {
     enum { LEAST = 64 };
     size_t likely = n < r->size / LEAST ? n : r->size / LEAST;
     decoder_expect(&r->d, likely);
-    if (likely > r->met_room && mem_reserve(context_alloc(r->d.ctx), (void **)&r->met, &r->met_room, likely, sizeof *r->met)) {
+    if (likely > r->met_room &&
+        mem_reserve(context_alloc(r->d.ctx), (void **)&r->met, &r->met_room, likely, sizeof *r->met)) {
         memory_advise_huge(r->met, r->met_room * sizeof *r->met);
     }
 }

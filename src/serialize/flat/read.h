@@ -57,7 +57,8 @@ typedef struct flat_reader {
     uint32_t           size;
     uint32_t           depth, deepest;
     uint64_t           budget;     /* of bytes that are copied */
-    uint64_t           weight;     /* of what has been read of an object; those that are shared may stand for very many */
+    /* of what has been read of an object; those that are shared may stand for very many */
+    uint64_t           weight;
     uint32_t           heaviest;
     arena              lists;      /* of the pages */
     uint32_t         **pages;      /* by place: the number of the last that was met in those few bytes */

@@ -3,8 +3,8 @@
 #include "flat/read.h"
 
 void flat_json(flat_reader *r, source *s, xir_str text, uint32_t depth) {
-    *s = (source){ .ops = &json_source, .at = text.data, .start = r->base, .end = text.data + text.size, .trace = &r->d.trace,
-                   .scratch = &r->d.scratch, .depth = depth, .deepest = r->deepest };
+    *s = (source){ .ops = &json_source, .at = text.data, .start = r->base, .end = text.data + text.size,
+                   .trace = &r->d.trace, .scratch = &r->d.scratch, .depth = depth, .deepest = r->deepest };
     json_begin(s);
 }
 

@@ -187,7 +187,8 @@ bool flat_read_word(flat_reader *r, const uint8_t *field, const xir_enum *words,
         *out = (int)i;
         return true;
     }
-    return FLAT_FAIL(r, (const uint8_t *)word.data, XIR_E_UNKNOWN, "\"%.*s\" is no word of %s", CLIP(word), words->name);
+    return FLAT_FAIL(r, (const uint8_t *)word.data, XIR_E_UNKNOWN, "\"%.*s\" is no word of %s", CLIP(word),
+                     words->name);
 }
 
 static bool read_ref(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_field *row, void *out) {
@@ -266,8 +267,8 @@ static bool check_form(flat_reader *r, const flat_view *t, const flat_table *as,
         if (f->kind != XIR_KIND_I64) continue;
         int64_t v = *(const int64_t *)body_at(body, f);
         if ((f->has_min && v < f->min.i) || (f->has_max && v > f->max.i)) {
-            return FLAT_FAIL(r, t->at, XIR_E_BOUNDS, "%.*s %" PRId64 " is outside %" PRId64 " to %" PRId64, CLIP(f->name), v,
-                             f->min.i, f->max.i);
+            return FLAT_FAIL(r, t->at, XIR_E_BOUNDS, "%.*s %" PRId64 " is outside %" PRId64 " to %" PRId64,
+                             CLIP(f->name), v, f->min.i, f->max.i);
         }
     }
     const uint8_t *field = flat_slot_at(t, as, (int)as->extra);
@@ -339,8 +340,8 @@ static bool make_object(flat_reader *r, const uint8_t *table, const flat_table *
     r->weight = 1;
     if (!read_any(r, table, as, out)) return false;
     if (r->weight > r->heaviest) {
-        return FLAT_FAIL(r, table, XIR_E_LIMIT, "%s has more than %u tables in it, counted as often as they are there", as->name,
-                         r->heaviest);
+        return FLAT_FAIL(r, table, XIR_E_LIMIT, "%s has more than %u tables in it, counted as often as they are there",
+                         as->name, r->heaviest);
     }
     if (!flat_remember(r, table, as, *out, (uint32_t)r->weight)) return false;
     r->weight += outside;

@@ -15,8 +15,8 @@ static const uint8_t *value_field(const flat_view *t, const flat_table *as, int 
 }
 
 /* The type or the place of a value, which has one. */
-static inline bool read_again(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field, flat_last *last,
-                              const xir_object **out) {
+static inline bool read_again(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field,
+                              flat_last *last, const xir_object **out) {
     const uint8_t *table = flat_follow(field);
     const flat_table *as = flat_member(t, slot);
     if (table == last->table && as == last->as) {
@@ -94,8 +94,9 @@ static bool note_payload(flat_reader *r, const uint8_t *table, const flat_table 
     flat_view t = flat_view_of(table);
     const uint8_t *field = value_field(&t, as, PARAMS_SLOT_DATA), *bytes;
     if (!field) return true;
-    if (r->n_payloads == r->payload_room && !mem_reserve(context_alloc(r->d.ctx), (void **)&r->payloads, &r->payload_room,
-                                                         r->n_payloads + 1, sizeof *r->payloads)) {
+    if (r->n_payloads == r->payload_room &&
+        !mem_reserve(context_alloc(r->d.ctx), (void **)&r->payloads, &r->payload_room,
+                     r->n_payloads + 1, sizeof *r->payloads)) {
         return trace_memory(&r->d.trace);
     }
     bytes = flat_follow(field);
@@ -148,8 +149,8 @@ static bool read_output(flat_reader *r, op_in *op, const uint8_t *table, const f
 }
 
 /* Each of a vector of values; NULL where there is none. */
-static bool each_value(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field, item_table_fn *read,
-                       op_in *op) {
+static bool each_value(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field,
+                       item_table_fn *read, op_in *op) {
     const uint8_t *vector = flat_follow(field), *tags = flat_follow(t->at + flat_field(t, slot->slot)) + 4;
     uint32_t n = flat_u32(vector);
     if (!flat_spend(r, field, sizeof(xir_use) * (uint64_t)n)) return false;

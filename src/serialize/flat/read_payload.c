@@ -17,7 +17,8 @@ static bool drop_copies(flat_reader *r, uint32_t *index) {
             r->payloads[n++] = *p;
             *first = (uint32_t)n;
         } else if (!same_bytes(r, &r->payloads[*first - 1], p)) {
-            return FLAT_FAIL(r, r->base + p->at, XIR_E_CORRUPT, "the bytes of v_id %" PRId64 " differ from those at byte %u",
+            return FLAT_FAIL(r, r->base + p->at, XIR_E_CORRUPT,
+                             "the bytes of v_id %" PRId64 " differ from those at byte %u",
                              p->value->id, r->payloads[*first - 1].at);
         }
     }
@@ -30,7 +31,8 @@ typedef enum order { BY_PLACE, BACKWARDS, AS_MET, BY_ID, BY_TABLE } order;
 
 static uint64_t rank_of(const flat_payload *p, order how) {
     uint64_t place = (uint64_t)p->at << 32 | p->table;   /* bytes of one place: as their tables are */
-    return how == BY_PLACE || how == BY_TABLE ? place : how == BACKWARDS ? ~place : how == AS_MET ? p->met : (uint64_t)p->value->id;
+    return how == BY_PLACE || how == BY_TABLE ? place : how == BACKWARDS ? ~place : how == AS_MET ? p->met
+           : (uint64_t)p->value->id;
 }
 
 static void sort_payloads(flat_reader *r, order how, raw_rank *ranks, flat_payload *sorted) {
@@ -46,8 +48,8 @@ static bool read_table(flat_reader *r, const uint8_t *field, raw_rank *ranks, pa
     const uint8_t *vector = flat_follow(field), *ids = vector + 4;
     size_t n = r->n_payloads, found = 0;
     if (flat_u32(vector) != n) {
-        return FLAT_FAIL(r, vector, XIR_E_CORRUPT, "params_table has %u entries for %zu Params with bytes", flat_u32(vector),
-                         n);
+        return FLAT_FAIL(r, vector, XIR_E_CORRUPT, "params_table has %u entries for %zu Params with bytes",
+                         flat_u32(vector), n);
     }
     for (size_t i = 0; i < n; i++) {
         ranks[i] = (raw_rank){ (uint64_t)list[i].value->id, (uint32_t)i };
@@ -74,8 +76,8 @@ static bool read_table(flat_reader *r, const uint8_t *field, raw_rank *ranks, pa
 /* Memory for as many payloads as there are, and marks for all Params. */
 typedef struct payload_room { payload *list; raw_rank *ranks; flat_payload *sorted; uint32_t *index; } payload_room;
 
-static xir_status attach(flat_reader *r, order by, const payload_room *room, const uint8_t *table, const format_reading *how,
-                         blob *whole, xir_diags *why) {
+static xir_status attach(flat_reader *r, order by, const payload_room *room, const uint8_t *table,
+                         const format_reading *how, blob *whole, xir_diags *why) {
     sort_payloads(r, by, room->ranks, room->sorted);
     for (size_t i = 0; i < r->n_payloads; i++) {
         const flat_payload *p = &r->payloads[i];
@@ -95,8 +97,8 @@ static xir_status attach(flat_reader *r, order by, const payload_room *room, con
 /* A file of another writer may have another order: one that gives the digest that the network says is right. If none
  * does, what is said of the first order counts. Any other failure ends the search, with its finding: it is not the
  * order's. */
-static xir_status attach_in_order(flat_reader *r, const payload_room *room, const uint8_t *root, const format_reading *how,
-                                  blob *whole) {
+static xir_status attach_in_order(flat_reader *r, const payload_room *room, const uint8_t *root,
+                                  const format_reading *how, blob *whole) {
     flat_view t = flat_view_of(root);
     const uint8_t *table = flat_field_at(&t, r->schema->network->slots[NET_SLOT_PARAMS_TABLE].slot);
     if (!how->compare || r->n_payloads < 2) return attach(r, BY_PLACE, room, table, how, whole, how->why);

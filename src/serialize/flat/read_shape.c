@@ -53,8 +53,8 @@ static bool read_layout(flat_reader *r, const flat_view *t, const flat_table *as
     *out = ok ? (const xir_object *)layout_make(r->d.home, (xir_str){ axes.data, axes.size }, 0, &e) : NULL;
     if (ok && !*out) {
         if (!e.status || e.status == XIR_E_MEMORY) trace_memory(&r->d.trace);
-        else FLAT_FAIL(r, t->at, e.status, "layout '%.*s': %s, at character %zu", CLIP(((xir_str){ axes.data, axes.size })),
-                       e.message, e.at + 1);
+        else FLAT_FAIL(r, t->at, e.status, "layout '%.*s': %s, at character %zu",
+                       CLIP(((xir_str){ axes.data, axes.size })), e.message, e.at + 1);
     }
     buffer_free(&axes);
     return *out != NULL;
@@ -125,11 +125,12 @@ static bool read_scales(flat_reader *r, const flat_view *t, const flat_table *as
 
 static bool read_exp_scales(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
     size_t n, n_m, n_exp;
-    const uint8_t *value = vector_slot(t, as, EXP_SCALES_SLOT_SCALE, &n), *m = vector_slot(t, as, EXP_SCALES_SLOT_M, &n_m);
+    const uint8_t *value = vector_slot(t, as, EXP_SCALES_SLOT_SCALE, &n),
+                   *m = vector_slot(t, as, EXP_SCALES_SLOT_M, &n_m);
     const uint8_t *exp = vector_slot(t, as, EXP_SCALES_SLOT_EXP, &n_exp);
     if (n != n_m || n != n_exp) {
-        return FLAT_FAIL(r, t->at, XIR_E_CORRUPT, "there are %zu m, %zu exp and %zu origin_scale; they must be as many", n_m,
-                         n_exp, n);
+        return FLAT_FAIL(r, t->at, XIR_E_CORRUPT, "there are %zu m, %zu exp and %zu origin_scale; they must be as many",
+                         n_m, n_exp, n);
     }
     return read_array(r, t, CLASS_exp_scales, m, exp, value, n, i64_slot(t, as, EXP_SCALES_SLOT_AXIS), out);
 }

@@ -8,14 +8,16 @@
 typedef struct field_text { const char *name; flat_kind kind; const char *of; } field_text;
 
 /* Fields of tables that are no rows; `of` names a table or a union. */
-static const field_text scalar_fields[]  = { { "dtype", FLAT_UNION, "DataType_box" }, { "mtype", FLAT_UNION, "MemType_box" }, { 0 } };
+static const field_text scalar_fields[]  = { { "dtype", FLAT_UNION, "DataType_box" },
+                                             { "mtype", FLAT_UNION, "MemType_box" }, { 0 } };
 static const field_text quant_fields[]   = { { "storage_dtype", FLAT_UNION, "ScalarType_box" },
                                              { "expressed_dtype", FLAT_UNION, "ScalarType_box" }, { 0 } };
 static const field_text params_fields[]  = { { "_allow_no_data", FLAT_BOOL, NULL }, { "v_id", FLAT_I64, NULL },
                                              { "name", FLAT_TEXT, NULL }, { "tags", FLAT_JSON, NULL },
                                              { "dtype", FLAT_UNION, "DataType_box" }, { "mtype", FLAT_UNION, "MemType_box" },
                                              { "_data", FLAT_BYTES, NULL }, { 0 } };
-static const field_text value_fields[]   = { { "v_id", FLAT_I64, NULL }, { "name", FLAT_TEXT, NULL }, { "tags", FLAT_JSON, NULL },
+static const field_text value_fields[]   = { { "v_id", FLAT_I64, NULL }, { "name", FLAT_TEXT, NULL },
+                                             { "tags", FLAT_JSON, NULL },
                                              { "dtype", FLAT_UNION, "DataType_box" }, { "mtype", FLAT_UNION, "MemType_box" },
                                              { 0 } };
 static const field_text distr_fields[]   = { { "merged_axis", FLAT_I64S, NULL }, { "valid_mask", FLAT_BYTES, NULL },
@@ -24,9 +26,11 @@ static const field_text ratios_fields[]  = { { "axis", FLAT_I64, NULL }, { "data
 static const field_text exp_scale_fields[]  = { { "m", FLAT_I64, NULL }, { "exp", FLAT_I64, NULL },
                                                 { "origin_scale", FLAT_F32, NULL }, { 0 } };
 static const field_text scale_fields[]      = { { "origin_scale", FLAT_F32, NULL }, { 0 } };
-static const field_text exp_scales_fields[] = { { "m", FLAT_I64S, NULL }, { "exp", FLAT_I64S, NULL }, { "axis", FLAT_I64, NULL },
+static const field_text exp_scales_fields[] = { { "m", FLAT_I64S, NULL }, { "exp", FLAT_I64S, NULL },
+                                                { "axis", FLAT_I64, NULL },
                                                 { "origin_scale", FLAT_F32S, NULL }, { 0 } };
-static const field_text scales_fields[]     = { { "axis", FLAT_I64, NULL }, { "origin_scale", FLAT_F32S, NULL }, { 0 } };
+static const field_text scales_fields[]     =
+    { { "axis", FLAT_I64, NULL }, { "origin_scale", FLAT_F32S, NULL }, { 0 } };
 static const field_text unit_fields[]    = { { "unit", FLAT_U64, NULL }, { "name", FLAT_TEXT, NULL }, { 0 } };
 static const field_text name_fields[]    = { { "name", FLAT_TEXT, NULL }, { 0 } };
 static const field_text layout_fields[]  = { { "axis_names", FLAT_UNIONS, "AxisName_box" }, { 0 } };
@@ -37,7 +41,8 @@ static const field_text network_fields[] = {
     { "icraft_xir_version", FLAT_TEXT, NULL }, { "icraft_version", FLAT_TEXT, NULL }, { "params_bytes", FLAT_U64, NULL },
     { "params_md5", FLAT_TEXT, NULL }, { "tags", FLAT_JSON, NULL }, { "ops", FLAT_UNIONS, "Operation_box" },
     { "ai_target", FLAT_UNION, "CompileTarget_box" }, { 0 } };
-static const field_text base_fields[]    = { { "ops", FLAT_UNIONS, "Operation_box" }, { "ai_target", FLAT_UNION, "CompileTarget_box" },
+static const field_text base_fields[]    = { { "ops", FLAT_UNIONS, "Operation_box" },
+                                             { "ai_target", FLAT_UNION, "CompileTarget_box" },
                                              { 0 } };
 static const field_text none[] = { { 0 } };
 
@@ -273,8 +278,10 @@ static const flat_family *family_of(const flat_schema *s, const xir_class *cls, 
 static void add_row(const flat_schema *s, slot_list *l, const flat_table *table, int number) {
     static const flat_kind kinds[XIR_KIND_COUNT] = {
         [XIR_KIND_BOOL] = FLAT_BOOL, [XIR_KIND_I64] = FLAT_I64, [XIR_KIND_U64] = FLAT_U64, [XIR_KIND_REAL] = FLAT_F32,
-        [XIR_KIND_TEXT] = FLAT_TEXT, [XIR_KIND_ENUM] = FLAT_WORD, [XIR_KIND_REF] = FLAT_TABLE, [XIR_KIND_PARAMS] = FLAT_TABLE,
-        [XIR_KIND_MAP] = FLAT_JSON, [XIR_KIND_BOOLS] = FLAT_BOOLS, [XIR_KIND_I64S] = FLAT_I64S, [XIR_KIND_REALS] = FLAT_F32S,
+        [XIR_KIND_TEXT] = FLAT_TEXT, [XIR_KIND_ENUM] = FLAT_WORD, [XIR_KIND_REF] = FLAT_TABLE,
+        [XIR_KIND_PARAMS] = FLAT_TABLE,
+        [XIR_KIND_MAP] = FLAT_JSON, [XIR_KIND_BOOLS] = FLAT_BOOLS, [XIR_KIND_I64S] = FLAT_I64S,
+        [XIR_KIND_REALS] = FLAT_F32S,
         [XIR_KIND_TEXTS] = FLAT_TEXTS, [XIR_KIND_REFS] = FLAT_TABLES, [XIR_KIND_PARAMSS] = FLAT_TABLES,
         [XIR_KIND_OPS] = FLAT_TABLES,
     };
@@ -306,7 +313,8 @@ static bool make_slots(flat_schema *s, flat_table *t, const field_text *fields) 
     for (int i = 0; t->shape == FLAT_OP && i < 6; i++) add_field(s, &l, &op_fields[i], FLAT_ID - i);
     t->extra = l.n;
     if (t->shape != FLAT_UNUSED) add_field(s, &l, &(field_text){ "extra", FLAT_TEXT, NULL }, FLAT_EXTRA);
-    if (t->shape == FLAT_OP) add_field(s, &l, &(field_text){ "extra_params", FLAT_TABLES, "Params" }, FLAT_EXTRA_PARAMS);
+    if (t->shape == FLAT_OP)
+        add_field(s, &l, &(field_text){ "extra_params", FLAT_TABLES, "Params" }, FLAT_EXTRA_PARAMS);
     if (t->shape == FLAT_NETWORK) add_field(s, &l, &(field_text){ "params_table", FLAT_I64S, NULL }, FLAT_NO_ROW);
     t->slots = arena_copy(&s->arena, l.slots, l.n * sizeof *l.slots);
     t->n_slots = l.n;

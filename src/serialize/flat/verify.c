@@ -132,7 +132,8 @@ static inline bool check_vector(verifier *v, uint32_t to, uint32_t shift, uint32
     *count = n;
     if (n <= most && (*first % item == 0 || n == 0)) return true;
     if (n > most) {
-        return FAIL(v, to, XIR_E_BOUNDS, "%u items of %u bytes do not fit the %u that follow", n, item, v->size - to - 4);
+        return FAIL(v, to, XIR_E_BOUNDS, "%u items of %u bytes do not fit the %u that follow", n, item,
+                    v->size - to - 4);
     }
     return FAIL(v, to, XIR_E_CORRUPT, "items of %u bytes begin at byte %u", item, *first);
 }
@@ -193,7 +194,8 @@ static uint32_t check_items(verifier *v, const flat_slot *slot, uint32_t values,
     v->depth++;
     for (; f.index < n; f.index++) {
         uint32_t i = (uint32_t)f.index, at = values + 4 * i;
-        uint32_t height = slot->kind == FLAT_UNIONS ? check_item(v, at, tags + i, slot->family) : check_at(v, at, slot->table);
+        uint32_t height = slot->kind == FLAT_UNIONS ? check_item(v, at, tags + i, slot->family)
+            : check_at(v, at, slot->table);
         if (height > highest) highest = height;
         if (!height) break;
     }
@@ -284,7 +286,8 @@ static bool check_field(verifier *v, uint32_t table, uint32_t at, uint32_t size,
     if (at < 4 || at + bytes > size) {
         return FAIL(v, entry, XIR_E_BOUNDS, "a field of %u bytes at %u is not inside its table of %u", bytes, at, size);
     }
-    if ((table + at) % bytes) return FAIL(v, entry, XIR_E_CORRUPT, "a field of %u bytes is at byte %u", bytes, table + at);
+    if ((table + at) % bytes)
+        return FAIL(v, entry, XIR_E_CORRUPT, "a field of %u bytes is at byte %u", bytes, table + at);
     return true;
 }
 
@@ -297,8 +300,8 @@ static bool check_vtable(verifier *v, uint32_t at, uint32_t vtable, const flat_t
     const uint8_t *p = v->base + vtable;
     uint32_t vsize = flat_u16(p), size = flat_u16(p + 2);
     if (vsize < FLAT_VTABLE_HEAD || vsize % 2 || vsize > v->size - vtable) {
-        return FAIL(v, vtable, XIR_E_BOUNDS, "a vtable of %u bytes; %u follow, and it takes an even number from 4 on", vsize,
-                    v->size - vtable);
+        return FAIL(v, vtable, XIR_E_BOUNDS, "a vtable of %u bytes; %u follow, and it takes an even number from 4 on",
+                    vsize, v->size - vtable);
     }
     if (size < 4) return FAIL(v, vtable + 2, XIR_E_BOUNDS, "a table of %u bytes; it takes 4 at least", size);
     if (!seen->leads && !(seen->leads = arena_take(&v->arena, table->n_slots * sizeof *seen->leads))) {
@@ -410,8 +413,8 @@ static void check_size(verifier *v, uint64_t size) {
     }
 }
 
-xir_status flat_check(const flat_schema *schema, const flat_table *root, const uint8_t *data, uint64_t size, xir_str name,
-                      xir_diags *why) {
+xir_status flat_check(const flat_schema *schema, const flat_table *root, const uint8_t *data, uint64_t size,
+                      xir_str name, xir_diags *why) {
     xir_context *ctx = schema->ctx;
     const xir_allocator *alloc = context_alloc(ctx);
     uint32_t deepest = ctx->limits.max_depth;
@@ -423,7 +426,8 @@ xir_status flat_check(const flat_schema *schema, const flat_table *root, const u
     /* What does not overlap and is met as one thing costs no more than the file has bytes; as much again is for
      * other ways of sharing. */
     v.budget = 2 * size;
-    for (uint32_t i = 0; i < schema->n_tables; i++) v.least[schema->tables[i]->number] = least_height(schema->tables[i]);
+    for (uint32_t i = 0; i < schema->n_tables; i++)
+        v.least[schema->tables[i]->number] = least_height(schema->tables[i]);
     arena_init(&v.arena, alloc);
     v.n_pages = (size_t)(size / PAGE + 1);
     v.pages = mem_new(alloc, v.n_pages * sizeof *v.pages);

@@ -43,8 +43,8 @@ static bool measure(flat_writer *w, uint64_t *end) {
     }
     *end = p.end;
     if (fits) return true;
-    w->b.status = file_fail(w->how->why, XIR_E_LIMIT, w->how->path, XIR_NO_BYTE, "the parameters take %llu bytes, " INSTEAD,
-                            (unsigned long long)bytes);
+    w->b.status = file_fail(w->how->why, XIR_E_LIMIT, w->how->path, XIR_NO_BYTE,
+                            "the parameters take %llu bytes, " INSTEAD, (unsigned long long)bytes);
     return false;
 }
 
@@ -105,7 +105,8 @@ static void put_network_texts(flat_writer *w, flat_fields *f, const flat_slot *s
         xir_str text = w->net->text[network_key_text(texts[i].key)];
         if (has_key(w, texts[i].key)) flat_set_at(f, slots[texts[i].slot].slot, flat_text(w, text));
     }
-    if (has_key(w, NETWORK_PARAMS_MD5)) flat_set_at(f, slots[NET_SLOT_PARAMS_MD5].slot, flat_text(w, w->plan.params_md5));
+    if (has_key(w, NETWORK_PARAMS_MD5))
+        flat_set_at(f, slots[NET_SLOT_PARAMS_MD5].slot, flat_text(w, w->plan.params_md5));
     flat_set64(f, slots[NET_SLOT_PARAMS_BYTES].slot, w->plan.params_bytes);
     flat_set_at(f, slots[NET_SLOT_TAGS].slot, flat_map(w, f, w->net->tags));
 }
@@ -144,7 +145,8 @@ static void put_params_table(flat_writer *w, flat_fields *f, const flat_slot *sl
     uint32_t at;
     bool needed = w->plan.table_differs || !w->plan.as_walked;
     uint8_t *p = needed ? flat_vector(&w->b, w->plan.n, 8, &at) : NULL;
-    for (size_t i = 0; p && i < w->plan.n; i++) flat_put64(p + 8 * i, (uint64_t)payload_in_table(&w->plan, i)->value->id);
+    for (size_t i = 0; p && i < w->plan.n; i++)
+        flat_put64(p + 8 * i, (uint64_t)payload_in_table(&w->plan, i)->value->id);
     if (p) flat_set_at(f, slot->slot, at);
 }
 
@@ -168,7 +170,8 @@ static void build(flat_writer *w) {
     const flat_table *t = w->s.network;
     flat_fields f;
     flat_fields_init(&f);
-    for (size_t i = 0; i < w->plan.n; i++) w->params[value_params(payload_at(&w->plan, i)->value)->number].has_bytes = true;
+    for (size_t i = 0; i < w->plan.n; i++)
+        w->params[value_params(payload_at(&w->plan, i)->value)->number].has_bytes = true;
     begin(w);
     flat_deeper(w);   /* into the network */
     put_ops(w, &f, &t->slots[NET_SLOT_OPS]);
@@ -185,7 +188,8 @@ static void explain(flat_writer *w) {
     xir_diags *why = w->how->why;
     if (w->b.status == XIR_E_MEMORY) diag_memory(why);
     else if (w->too_deep)
-        file_fail(why, w->b.status, w->how->path, XIR_NO_BYTE, "tables or values are nested deeper than %u", w->deepest);
+        file_fail(why, w->b.status, w->how->path, XIR_NO_BYTE, "tables or values are nested deeper than %u",
+                  w->deepest);
     else
         file_fail(why, w->b.status, w->how->path, XIR_NO_BYTE, "the structure takes more than %llu bytes, " INSTEAD,
                   (unsigned long long)FLAT_MOST_BYTES);
@@ -282,7 +286,8 @@ static void build_part(flat_writer *w, const format_part *part) {
     uint8_t tag;
     switch (part->kind) {
     case PART_OBJECT:
-        if (!flat_object(w, &f, slot, part->it)) flat_item(w, (extra_item){ slot->name, EXTRA_OBJECT, .as.object = part->it });
+        if (!flat_object(w, &f, slot, part->it))
+            flat_item(w, (extra_item){ slot->name, EXTRA_OBJECT, .as.object = part->it });
         flat_set_at(&f, t->slots[PART_SLOT_EXTRA].slot, flat_extra(w, &f, NULL));
         break;
     case PART_OP:

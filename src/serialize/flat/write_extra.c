@@ -163,8 +163,10 @@ static bool list_one(void *user, xir_value *v) {
 void flat_list_any(flat_writer *w, const xir_any *any) {
     if (flat_failed(w)) return;
     if (any->kind == XIR_ANY_PARAMS) list_one(w, any->as.params);
-    for (size_t i = 0; any->kind == XIR_ANY_LIST && i < any->as.list.size; i++) flat_list_any(w, &any->as.list.items[i]);
-    for (size_t i = 0; any->kind == XIR_ANY_MAP && i < any->as.map.size; i++) flat_list_any(w, &any->as.map.entries[i].value);
+    for (size_t i = 0; any->kind == XIR_ANY_LIST && i < any->as.list.size; i++)
+        flat_list_any(w, &any->as.list.items[i]);
+    for (size_t i = 0; any->kind == XIR_ANY_MAP && i < any->as.map.size; i++)
+        flat_list_any(w, &any->as.map.entries[i].value);
 }
 
 void flat_list_op(flat_writer *w, const xir_op *op) {

@@ -53,7 +53,8 @@ static void put_outputs(flat_writer *w, const xir_op *op) {
         *known = flat_value(w, op->outputs);
         return;
     }
-    if (!mem_reserve(context_alloc(w->ctx), (void **)&w->many, &w->many_room, w->n_many + op->n_outputs, sizeof *w->many)) {
+    if (!mem_reserve(context_alloc(w->ctx), (void **)&w->many, &w->many_room, w->n_many + op->n_outputs,
+                     sizeof *w->many)) {
         flat_fail(w, XIR_E_MEMORY);
         return;
     }
@@ -98,7 +99,8 @@ static void put_op_outputs(flat_writer *w, flat_fields *f, const flat_slot *slot
 }
 
 /* The Params that are spelled in its slots of text. */
-static void put_listed(flat_writer *w, flat_fields *f, const flat_slot *slot, const xir_op *op, bool known, uint64_t over) {
+static void put_listed(flat_writer *w, flat_fields *f, const flat_slot *slot, const xir_op *op, bool known,
+                       uint64_t over) {
     const xir_class *cls = op->cls;
     const xir_map *extra = op->more ? op->more->extra : NULL;
     if (cls->plain && !extra) return;
@@ -168,7 +170,8 @@ uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *heigh
         case FLAT_EXTRA: {
             uint64_t out = more && more->absent ? codec_left_out(op->cls, op->attrs, more->absent) : 0;
             if (!known) flat_all_items(w, op, out, !target);
-            else if (out | over || !target) flat_row_items(w, op->cls, op->attrs, out, over, target ? NULL : op->target);
+            else if (out | over || !target)
+                flat_row_items(w, op->cls, op->attrs, out, over, target ? NULL : op->target);
             put_extra(w, &f, t, more ? more->extra : NULL);
             break;
         }

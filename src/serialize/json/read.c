@@ -269,7 +269,8 @@ static bool whole_number(source *s, int64_t *out) {
         s->at = p + text.size;
         return true;
     }
-    if (n.kind == NUMBER_U64) return source_fail(s, p, XIR_E_BOUNDS, "%.*s does not fit 64 bits with a sign", CLIP(text));
+    if (n.kind == NUMBER_U64)
+        return source_fail(s, p, XIR_E_BOUNDS, "%.*s does not fit 64 bits with a sign", CLIP(text));
     if (!memchr(p, '.', text.size) && !memchr(p, 'e', text.size) && !memchr(p, 'E', text.size)) {
         return source_fail(s, p, XIR_E_BOUNDS, "%.*s does not fit 64 bits", CLIP(text));
     }
@@ -360,7 +361,8 @@ static bool on_key_is(source *s, bool first, const codec_key *key) {
     }
     if (n < 8) {
         if (load4(p) != load4(k) || load4(p + n - 4) != load4(k + n - 4)) return false;
-    } else if (load8(p) != load8(k) || load8(p + n - 8) != load8(k + n - 8) || (n > 16 && load8(p + 8) != load8(k + 8))) {
+    } else if (load8(p) != load8(k) || load8(p + n - 8) != load8(k + n - 8) ||
+               (n > 16 && load8(p + 8) != load8(k + 8))) {
         return false;
     }
     s->at = skip_blanks(p + n, end);
@@ -442,10 +444,13 @@ static bool on_fingerprint(const source *s, codec_memo *out, uint64_t *hash) {
     return true;
 }
 
-static uint64_t on_offset(const source *s, const void *at) { return (uint64_t)((const char *)at - (const char *)s->start); }
+static uint64_t on_offset(const source *s, const void *at) {
+    return (uint64_t)((const char *)at - (const char *)s->start);
+}
 
 const source_ops json_source = {
-    .bake = json_bake, .shape = on_shape, .null = on_null, .boolean = on_boolean, .integer = on_integer, .number = on_number,
+    .bake = json_bake, .shape = on_shape, .null = on_null, .boolean = on_boolean, .integer = on_integer,
+    .number = on_number,
     .text = on_text, .enter = on_enter, .key = on_key, .item = on_item, .key_is = on_key_is, .member = on_member,
     .skip_members = on_skip_members, .repeats = on_repeats, .fingerprint = on_fingerprint, .offset = on_offset,
 };

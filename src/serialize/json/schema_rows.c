@@ -327,7 +327,8 @@ static void put_required(schema *s, const xir_class *cls) {
     if (cls->is_op && cls->least_inputs) schema_word(s, NULL, "inputs");
     if (cls->is_op && !cls->many_outputs && cls->n_outputs) schema_word(s, NULL, "outputs");
     for (uint32_t i = 0; i < cls->n_fields; i++) {
-        if (cls->fields[i].flags & XIR_FIELD_REQUIRED && !has_old_name(cls, (int)i)) schema_str(s, NULL, cls->fields[i].name);
+        if (cls->fields[i].flags & XIR_FIELD_REQUIRED && !has_old_name(cls, (int)i))
+            schema_str(s, NULL, cls->fields[i].name);
     }
     schema_end(s);
 }

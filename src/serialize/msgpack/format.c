@@ -90,7 +90,8 @@ static xir_status find_deep(const xir_network *net, const format_writing *how) {
         return diag_fail(how->why, XIR_E_LIMIT, xir_str_of(path),
                          "%.*s '%.*s' (op_id %" PRId64 ") holds values nested deeper than %" PRIu32 "%s", CLIP(op->cls->key),
                          CLIP(name_text(op->name)), op->id, deepest,
-                         deepest < PACKED_DEEPEST ? "" : ", which is what readers of MessagePack take; Json&Raw can hold them");
+                         deepest < PACKED_DEEPEST ? ""
+                         : ", which is what readers of MessagePack take; Json&Raw can hold them");
     }
     return diag_fail(how->why, XIR_E_LIMIT, XIR_STR(""),
                      "the network's tags or undeclared keys are nested deeper than readers of MessagePack take; "
@@ -112,7 +113,8 @@ static xir_status write_network(xir_network *net, const format_writing *how) {
     payload_plan plan;
     xir_status status = check_network(net, how);
     if (status) return status;
-    status = how->no_params ? payload_plan_none(&plan, net, how->why) : payload_plan_make(&plan, net, how->path, how->why);
+    status = how->no_params ? payload_plan_none(&plan, net, how->why)
+        : payload_plan_make(&plan, net, how->path, how->why);
     if (!status) {
         packed_sink p;
         encoder e;
@@ -216,7 +218,8 @@ static bool item_payload(decoder *d, source *s, void *user) {
     xir_value *v = read_params_id(s, l);
     const uint8_t *data;
     uint32_t size;
-    if (!v || s->ops->item(s, false) != 1 || !packed_bytes(s, &data, &size) || s->ops->item(s, false) != 0) return false;
+    if (!v || s->ops->item(s, false) != 1 || !packed_bytes(s, &data, &size) || s->ops->item(s, false) != 0)
+        return false;
     uint32_t *place = &l->place[value_params(v)->number];
     if (*place) return source_fail(s, at, XIR_E_EXISTS, "v_id %" PRId64 " has bytes twice", v->id);
     /* Each once, so there is room. */
@@ -233,7 +236,8 @@ static bool item_entry(decoder *d, source *s, void *user) {
     xir_value *v = read_params_id(s, l);
     if (!v) return false;
     uint32_t *place = &l->place[value_params(v)->number];
-    if (!*place) return source_fail(s, at, XIR_E_CORRUPT, "v_id %" PRId64 " has no entry in params, or is here twice", v->id);
+    if (!*place)
+        return source_fail(s, at, XIR_E_CORRUPT, "v_id %" PRId64 " has no entry in params, or is here twice", v->id);
     l->list[*place - 1].entry = (uint32_t)l->n_table++;
     *place = 0;
     return true;
@@ -264,7 +268,8 @@ static bool attach(decoder *d, source *s, const places *at, const format_reading
     listed l;
     bool ok = listed_init(&l, d->net) || trace_memory(&d->trace);
     ok = ok && read_lists(d, s, at, &l);
-    if (ok && !how->no_params) ok = payload_attach(d->net, whole, l.list, l.n, how->compare, how->name, how->why) == XIR_OK;
+    if (ok && !how->no_params)
+        ok = payload_attach(d->net, whole, l.list, l.n, how->compare, how->name, how->why) == XIR_OK;
     listed_free(&l, d->net);
     return ok;
 }
@@ -307,7 +312,8 @@ static xir_status write_part(const format_part *part, const format_writing *how)
     xir_status status = packed_sink_end(&p);
     if (status == XIR_E_MEMORY) diag_memory(how->why);
     else if (status == XIR_E_LIMIT)
-        diag_fail(how->why, status, XIR_STR(""), "what is nested or counted here is more than MessagePack's readers take");
+        diag_fail(how->why, status, XIR_STR(""),
+                  "what is nested or counted here is more than MessagePack's readers take");
     encoder_free(&e);
     packed_sink_free(&p);
     return status;
@@ -341,7 +347,8 @@ static bool is_network_key(xir_str key) {
  * after. No binary format begins with what would be such a map and key. */
 static bool is_undeclared_key(xir_str key, const uint8_t *end) {
     const char *behind = key.data + key.size;
-    if (memmem(behind, (size_t)((const char *)end - behind), network_class_key.data, network_class_key.size)) return true;
+    if (memmem(behind, (size_t)((const char *)end - behind), network_class_key.data, network_class_key.size))
+        return true;
     for (size_t i = 0; i < key.size; i++) {
         if ((unsigned char)key.data[i] < ' ' || key.data[i] == 0x7F) return false;
     }
@@ -363,5 +370,6 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
 
 const format format_msgpack = {
     .name = "imodel", .meaning = "MessagePack network", .suffixes = "imodel msg",
-    .probe = probe, .read = read_network, .compare_claims = payload_compare_size, .write = write_network, .read_part = read_part, .write_part = write_part,
+    .probe = probe, .read = read_network, .compare_claims = payload_compare_size, .write = write_network,
+    .read_part = read_part, .write_part = write_part,
 };

@@ -84,7 +84,8 @@ static bool on_integer(source *s, int64_t *out) {
         return true;
     }
     s->at = p;
-    if (n.kind == NUMBER_U64) return source_fail(s, p, XIR_E_BOUNDS, "%" PRIu64 " does not fit 64 bits with a sign", n.u64);
+    if (n.kind == NUMBER_U64)
+        return source_fail(s, p, XIR_E_BOUNDS, "%" PRIu64 " does not fit 64 bits with a sign", n.u64);
     return source_fail(s, p, XIR_E_TYPE, "an integer was expected, %g was found", n.real);
 }
 
@@ -197,7 +198,8 @@ static bool on_member(const source *s, xir_str key, xir_str *out) {
     uint32_t n = packed_count(h, p);
     for (p += h->size; n; n--) {
         h = packed_head_at(p);
-        bool found = h->shape == SHAPE_TEXT && packed_count(h, p) == key.size && memcmp(p + h->size, key.data, key.size) == 0;
+        bool found = h->shape == SHAPE_TEXT && packed_count(h, p) == key.size &&
+            memcmp(p + h->size, key.data, key.size) == 0;
         p = packed_behind(p);
         if (found) {
             h = packed_head_at(p);
@@ -237,7 +239,9 @@ static bool on_fingerprint(const source *s, codec_memo *out, uint64_t *hash) {
     return true;
 }
 
-static uint64_t on_offset(const source *s, const void *at) { return (uint64_t)((const uint8_t *)at - (const uint8_t *)s->start); }
+static uint64_t on_offset(const source *s, const void *at) {
+    return (uint64_t)((const uint8_t *)at - (const uint8_t *)s->start);
+}
 
 static void on_skip(source *s) { s->at = packed_behind(s->at); }
 

@@ -52,7 +52,8 @@ static const frame *place_of(const uint8_t *data, const uint8_t *at, place place
         if (in) in->left--;
         p = packed_step(p, &items);
         if (items) {
-            places[depth++] = (place){ { .up = in ? &in->f : NULL, .index = SIZE_MAX }, items, items, h->shape == SHAPE_MAP };
+            places[depth++] = (place){ { .up = in ? &in->f : NULL, .index = SIZE_MAX }, items, items,
+                                       h->shape == SHAPE_MAP };
         }
         while (depth && !places[depth - 1].left) depth--;
     }
@@ -83,12 +84,15 @@ static bool fail(trace *t, const uint8_t *data, const uint8_t *at, xir_status co
 /* What is wrong with the item at `p`, of which `room` bytes are there: one of four things. */
 static bool bad_item(trace *t, const uint8_t *data, const uint8_t *p, size_t room) {
     const packed_head *h = packed_head_at(p);
-    if (*p == 0xC1) return fail(t, data, p, XIR_E_SYNTAX, "an item was expected, byte 0xc1 was found, which begins none");
+    if (*p == 0xC1)
+        return fail(t, data, p, XIR_E_SYNTAX, "an item was expected, byte 0xc1 was found, which begins none");
     if (h->shape == SHAPE_NONE) {
-        return fail(t, data, p, XIR_E_TYPE, "an item of a network was expected, an extension was found (byte 0x%02x)", *p);
+        return fail(t, data, p, XIR_E_TYPE, "an item of a network was expected, an extension was found (byte 0x%02x)",
+                    *p);
     }
     if (room < h->size) {
-        return fail(t, data, p, XIR_E_SYNTAX, "%u bytes were expected from byte 0x%02x on, %zu more are there", h->size, *p, room);
+        return fail(t, data, p, XIR_E_SYNTAX, "%u bytes were expected from byte 0x%02x on, %zu more are there",
+                    h->size, *p, room);
     }
     uint32_t n = packed_count(h, p);
     const char *what = h->shape == SHAPE_TEXT ? "a text" : h->shape == SHAPE_BYTES ? "bytes"
@@ -111,7 +115,8 @@ static inline const recent_map *find_recent(const recent_maps *r, const uint8_t 
     const recent_map *set = r->of[*p % RECENT_SETS];
     for (int i = 0; i < RECENT_WAYS; i++) {
         size_t n = set[i].size;
-        if (!n || n > room || !ends_alike(p + n - 8, set[i].start + n - 8)) continue;   /* what differs stands at the end */
+        /* what differs stands at the end */
+        if (!n || n > room || !ends_alike(p + n - 8, set[i].start + n - 8)) continue;
         if (memcmp(p, set[i].start, n) == 0) return &set[i];
     }
     return NULL;
@@ -142,7 +147,8 @@ bool packed_scan(trace *t, const uint8_t *data, size_t size, uint32_t deepest) {
         while (!left) {
             if (!depth) {
                 if (p == end) return true;
-                return fail(t, data, p, XIR_E_SYNTAX, "the end was expected, %zu more bytes were found", (size_t)(end - p));
+                return fail(t, data, p, XIR_E_SYNTAX, "the end was expected, %zu more bytes were found",
+                            (size_t)(end - p));
             }
             opened *o = &open[depth--];
             left = o->left;

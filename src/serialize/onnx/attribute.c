@@ -59,7 +59,8 @@ static bool scan(proto_reader *r, wire_bytes message, attribute *a) {
         case 21: ok = PROTO_TEXT(r, &f, &a->ref, "ref_attr_name"); break;
         default:
             ok = scan_value(r, &f, a);
-            if (!a->first && memchr(value_fields + 1, (int)(f.number & 31), TYPES - 1) && f.number < 32) a->first = f.number;
+            if (!a->first && memchr(value_fields + 1, (int)(f.number & 31), TYPES - 1) && f.number < 32)
+                a->first = f.number;
             break;
         }
     }
@@ -84,9 +85,11 @@ static double real_of(uint32_t bits) {
 }
 
 /* Floats as they are in memory, for those that no text has a word for. */
-static bool put_floats(proto_reader *r, const xir_any *items, const int64_t *dims, size_t rank, size_t n, xir_any *out) {
+static bool put_floats(proto_reader *r, const xir_any *items, const int64_t *dims, size_t rank, size_t n,
+                       xir_any *out) {
     const xir_type *type = dialect_tensor(&r->d, dialect_element(&r->d, 1), dims, rank);
-    if (type && r->d.how->no_params) return dialect_any_params(&r->d, dialect_params(&r->d, XIR_STR(""), type, NULL), out);
+    if (type && r->d.how->no_params)
+        return dialect_any_params(&r->d, dialect_params(&r->d, XIR_STR(""), type, NULL), out);
     blob *data = type ? blob_new(r->d.alloc, 4 * (uint64_t)n) : NULL;
     if (!data) return trace_memory(&r->d.trace);
     uint8_t *bytes = (uint8_t *)(uintptr_t)data->bytes;
@@ -112,7 +115,8 @@ static bool put_tensor(proto_reader *r, wire_bytes tensor, xir_any *out) {
 
 static bool put_graph(proto_reader *r, wire_bytes graph, xir_any *out) {
     xir_any bytes;
-    return proto_find_captures(r, graph) && dialect_any_params(&r->d, proto_make_bytes(r, XIR_STR(""), graph), &bytes) &&
+    return proto_find_captures(r, graph) &&
+           dialect_any_params(&r->d, proto_make_bytes(r, XIR_STR(""), graph), &bytes) &&
            put_map(r, "onnx.graph", bytes, out);
 }
 

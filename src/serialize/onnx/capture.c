@@ -29,7 +29,8 @@ static bool define_sparse(scope *s, wire_bytes sparse) {
     wire_field f;
     wire w = wire_of(sparse);
     while (wire_next(&w, &f)) {
-        if (f.number == SPARSE_VALUES && f.kind == WIRE_BYTES && !each_text(s, f.bytes, TENSOR_NAME, define)) return false;
+        if (f.number == SPARSE_VALUES && f.kind == WIRE_BYTES && !each_text(s, f.bytes, TENSOR_NAME, define))
+            return false;
     }
     return proto_end(s->r, &w);
 }
@@ -60,7 +61,8 @@ static bool walk_node(scope *s, wire_bytes node) {
         if (f.number != NODE_ATTRIBUTE || f.kind != WIRE_BYTES) continue;
         wire a = wire_of(f.bytes);
         while (wire_next(&a, &inner)) {
-            bool is_graph = (inner.number == ATTRIBUTE_G || inner.number == ATTRIBUTE_GRAPHS) && inner.kind == WIRE_BYTES;
+            bool is_graph = (inner.number == ATTRIBUTE_G || inner.number == ATTRIBUTE_GRAPHS) &&
+                inner.kind == WIRE_BYTES;
             if (is_graph && !walk_graph(s, inner.bytes)) return false;
         }
         if (!proto_end(s->r, &a)) return false;

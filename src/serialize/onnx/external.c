@@ -27,7 +27,8 @@ static bool read_entry(proto_reader *r, wire_bytes message, place *p) {
     }
     if (!ok || !proto_end(r, &w)) return false;
     const struct { const char *key; wire_bytes *out; } known[] = {
-        { "location", &p->location }, { "offset", &p->offset }, { "length", &p->length }, { "checksum", &p->checksum } };
+        { "location", &p->location }, { "offset", &p->offset }, { "length", &p->length },
+        { "checksum", &p->checksum } };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (!xir_str_equal(proto_str(key), xir_str_of(known[i].key))) continue;
         if (known[i].out->at) return PROTO_FAIL(r, message.at, XIR_E_EXISTS, "%s is there twice", known[i].key);
@@ -54,7 +55,8 @@ static bool read_place(proto_reader *r, const proto_tensor *t, place *p) {
         r->d.trace.top = list.up;
         item.index++;
     }
-    return ok && (p->location.at || PROTO_FAIL(r, p->at, XIR_E_MISSING, "the external data of tensor '%.*s' has no location",
+    return ok &&
+           (p->location.at || PROTO_FAIL(r, p->at, XIR_E_MISSING, "the external data of tensor '%.*s' has no location",
                                               CLIP(proto_str(t->name))));
 }
 
@@ -69,7 +71,8 @@ static bool read_number(proto_reader *r, wire_bytes text, const char *what, uint
                              CLIP(proto_str(text)));
         }
         if (!mul_u64(*out, 10, out) || !add_u64(*out, digit, out)) {
-            return PROTO_FAIL(r, text.at, XIR_E_BOUNDS, "the %s \"%.*s\" is more than 2^64", what, CLIP(proto_str(text)));
+            return PROTO_FAIL(r, text.at, XIR_E_BOUNDS, "the %s \"%.*s\" is more than 2^64", what,
+                              CLIP(proto_str(text)));
         }
     }
     return text.size || PROTO_FAIL(r, text.at, XIR_E_SYNTAX, "the %s is empty", what);

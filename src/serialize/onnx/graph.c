@@ -59,7 +59,8 @@ static bool set_name(proto_reader *r, const wire_field *f) {
 
 static bool set_doc(proto_reader *r, const wire_field *f) {
     wire_bytes doc;
-    return PROTO_TEXT(r, f, &doc, "doc_string") && dialect_tag_text(&r->d, &r->d.net->tags, "onnx.graph_doc_string", proto_str(doc));
+    return PROTO_TEXT(r, f, &doc, "doc_string") &&
+           dialect_tag_text(&r->d, &r->d.net->tags, "onnx.graph_doc_string", proto_str(doc));
 }
 
 static xir_str repeated_name(uint32_t field) {
@@ -191,7 +192,8 @@ static bool read_annotation(proto_reader *r, const wire_field *f, size_t i) {
     bool ok = true;
     while (ok && wire_next(&w, &field)) {
         if (field.number == 1) ok = PROTO_TEXT(r, &field, &name, "tensor_name");
-        else if (field.number == 2) ok = proto_add_entry(r, &field, &r->entries, XIR_STR("quant_parameter_tensor_names"));
+        else if (field.number == 2)
+            ok = proto_add_entry(r, &field, &r->entries, XIR_STR("quant_parameter_tensor_names"));
     }
     if (!ok || !proto_end(r, &w) || !dialect_tag_entries(&r->d, &tags, "onnx.quantization", &r->entries)) return false;
     xir_value *known = find_named(r, name);
@@ -208,7 +210,8 @@ bool proto_read_graph(proto_reader *r) {
     if (!dialect_expect_names(d, d->names.n + r->n_nodes + 16)) return false;
     if (!each(r, GRAPH_INPUT, read_input) || !dialect_make_inputs(d) || !each(r, GRAPH_NODE, read_node) ||
         !each(r, GRAPH_OUTPUT, read_output) || !dialect_make_outputs(d) || !each(r, GRAPH_VALUE, read_declaration) ||
-        !each(r, GRAPH_ANNOTATION, read_annotation) || !dialect_drop_unused(d, "onnx.unused_initializers")) return false;
+        !each(r, GRAPH_ANNOTATION, read_annotation) ||
+        !dialect_drop_unused(d, "onnx.unused_initializers")) return false;
     r->entries.size = 0;
     return each(r, GRAPH_METADATA, read_metadata) &&
            dialect_tag_entries(d, &d->net->tags, "onnx.graph_metadata", &r->entries);

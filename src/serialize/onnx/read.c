@@ -24,7 +24,8 @@ bool proto_kind_fail(proto_reader *r, const wire_field *f, wire_kind kind, xir_s
 
 bool proto_once(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str name) {
     if (f->kind != WIRE_BYTES) return proto_kind_fail(r, f, WIRE_BYTES, name);
-    if (out->at) return PROTO_FAIL(r, f->at, XIR_E_EXISTS, "%s is there twice: messages are not put together", name.data);
+    if (out->at)
+        return PROTO_FAIL(r, f->at, XIR_E_EXISTS, "%s is there twice: messages are not put together", name.data);
     *out = f->bytes;
     return true;
 }
@@ -163,10 +164,12 @@ static bool tag_model(proto_reader *r, model *m) {
            (!m->has_version || dialect_tag(&r->d, tags, "onnx.model_version", xir_any_int(m->version))) &&
            dialect_tag_text(&r->d, tags, "onnx.producer_name", proto_str(m->producer)) &&
            dialect_tag_text(&r->d, tags, "onnx.producer_version", proto_str(m->producer_version)) &&
-           dialect_tag_text(&r->d, tags, "onnx.domain", proto_str(m->domain)) && dialect_tag_text(&r->d, tags, "onnx.doc_string", proto_str(m->doc)) &&
+           dialect_tag_text(&r->d, tags, "onnx.domain", proto_str(m->domain)) &&
+               dialect_tag_text(&r->d, tags, "onnx.doc_string", proto_str(m->doc)) &&
            dialect_tag_entries(&r->d, tags, "onnx.opset", &m->opsets) &&
            dialect_tag_entries(&r->d, tags, "onnx.metadata", &m->metadata) &&
-           tag_list(r, tags, "onnx.functions", &m->functions) && tag_list(r, tags, "onnx.training_info", &m->training) &&
+           tag_list(r, tags, "onnx.functions", &m->functions) &&
+               tag_list(r, tags, "onnx.training_info", &m->training) &&
            tag_list(r, tags, "onnx.configuration", &m->configurations);
 }
 
@@ -209,7 +212,8 @@ xir_network *proto_read(const format_reading *how, blob *whole) {
     proto_reader r = { .n_nodes = 0 };
     model m = { 0 };
     if (!dialect_begin(&r.d, &about, how, whole)) return NULL;
-    if (!mul_u64(whole->size, DENSE_GROWTH, &r.dense) || !add_u64(r.dense, DENSE_ALWAYS, &r.dense)) r.dense = UINT64_MAX;
+    if (!mul_u64(whole->size, DENSE_GROWTH, &r.dense) || !add_u64(r.dense, DENSE_ALWAYS, &r.dense))
+        r.dense = UINT64_MAX;
     bool ok = read_model(&r, &m);
     reader_free(&r, &m);
     return dialect_finish(&r.d, ok);

@@ -65,7 +65,8 @@ bool proto_end_slow(proto_reader *r, const wire *w);
 static inline bool proto_end(proto_reader *r, const wire *w) { return w->fault == WIRE_GOOD || proto_end_slow(r, w); }
 /* Whether a field has the wire type that it must; a failure under its name otherwise. */
 bool proto_kind_fail(proto_reader *r, const wire_field *f, wire_kind kind, xir_str name);
-#define PROTO_WANT(r, f, expected, name) ((f)->kind == (expected) || proto_kind_fail((r), (f), (expected), XIR_STR(name)))
+#define PROTO_WANT(r, f, expected, name) \
+    ((f)->kind == (expected) || proto_kind_fail((r), (f), (expected), XIR_STR(name)))
 /* A message that is there once: sets *out, which has no bytes so far. */
 bool proto_once(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str name);
 #define PROTO_ONCE(r, f, out, name) proto_once((r), (f), (out), XIR_STR(name))
@@ -110,7 +111,9 @@ bool proto_find_captures(proto_reader *r, wire_bytes graph);
 
 /* ---- type.c ---------------------------------------------------------------------------------------------------- */
 
-static inline const element_code *proto_element_of(uint64_t which) { return element_code_at(&element_codes_onnx, which); }
+static inline const element_code *proto_element_of(uint64_t which) {
+    return element_code_at(&element_codes_onnx, which);
+}
 /* The field of TensorProto that has elements of a type, if raw_data has not; 0: there is none. */
 uint32_t proto_data_field(uint64_t element);
 bool proto_read_type(proto_reader *r, wire_bytes type, dialect_declared *out);

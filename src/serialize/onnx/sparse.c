@@ -23,7 +23,8 @@ static bool scan(proto_reader *r, wire_bytes message, sparse *s) {
     }
     if (!ok || !proto_end(r, &w)) return false;
     if (!s->values.at || !s->indices.at) {
-        return PROTO_FAIL(r, message.at, XIR_E_MISSING, "a sparse tensor needs %s", s->values.at ? "indices" : "values");
+        return PROTO_FAIL(r, message.at, XIR_E_MISSING, "a sparse tensor needs %s", s->values.at ? "indices"
+                          : "values");
     }
     s->n_dims = r->dims.size;
     s->dims = arena_take(&r->d.scratch, s->n_dims * sizeof *s->dims);
@@ -63,14 +64,22 @@ bool proto_sparse_any(proto_reader *r, wire_bytes message, xir_any *out) {
 
 /* ---- dense ----------------------------------------------------------------------------------------------------- */
 
-typedef struct dense { const sparse *s; const xir_value *values, *indices; uint64_t elements, bytes; size_t width; } dense;
+typedef struct dense {
+    const sparse *s;
+    const xir_value *values, *indices;
+    uint64_t elements, bytes;
+    size_t width;
+} dense;
 
-static const uint8_t *data_of(const xir_value *v) { return value_params(v)->data ? value_params(v)->data->bytes : NULL; }
+static const uint8_t *data_of(const xir_value *v) {
+    return value_params(v)->data ? value_params(v)->data->bytes : NULL;
+}
 
 /* Puts the values where the indices say: one number each, in the flattened tensor, or one a dim. */
 static bool scatter(proto_reader *r, const dense *d, uint8_t *out) {
     const uint8_t *values = data_of(d->values), *indices = data_of(d->indices);
-    size_t n = (size_t)xir_type_dim(d->values->type, 0, false), per = xir_type_rank(d->indices->type) == 1 ? 0 : d->s->n_dims;
+    size_t n = (size_t)xir_type_dim(d->values->type, 0, false), per = xir_type_rank(d->indices->type) == 1 ? 0
+        : d->s->n_dims;
     for (size_t i = 0; i < n; i++) {
         uint64_t at = 0;
         for (size_t j = 0; j < per; j++) {
@@ -97,7 +106,8 @@ static bool scatter(proto_reader *r, const dense *d, uint8_t *out) {
 static bool check_parts(proto_reader *r, const dense *d) {
     const xir_type *values = d->values->type, *indices = d->indices->type;
     bool good = values && xir_type_rank(values) == 1 && indices &&
-                xir_type_equal(xir_type_element(indices), dialect_element(&r->d, 7)) && xir_type_storage_bits(values) % 8 == 0;
+                xir_type_equal(xir_type_element(indices), dialect_element(&r->d, 7)) &&
+                    xir_type_storage_bits(values) % 8 == 0;
     int64_t n = good ? xir_type_dim(values, 0, false) : 0;
     size_t rank = good ? xir_type_rank(indices) : 0;
     if (good) good = xir_type_dim(indices, 0, false) == n && (rank == 1 || rank == 2);

@@ -185,7 +185,8 @@ static uint64_t numbers_of(const element_code *e, uint64_t elements, uint64_t by
     return e->bits && e->bits < 8 ? bytes : elements * e->numbers;
 }
 
-static blob *make_data(proto_reader *r, const proto_tensor *t, const element_code *e, uint64_t elements, uint64_t bytes) {
+static blob *make_data(proto_reader *r, const proto_tensor *t, const element_code *e, uint64_t elements,
+                       uint64_t bytes) {
     making m = { .t = t, .e = e, .width = e->bits < 8 ? 1 : (size_t)e->bits / 8 / e->numbers };
     if (!each_number(r, &m)) return NULL;
     if (m.n != numbers_of(e, elements, bytes)) {
@@ -226,10 +227,13 @@ static bool find_data(proto_reader *r, const proto_tensor *t, const element_code
                          data_name(t->data).data);
     }
     if (raw && t->element == 8) {
-        return PROTO_FAIL(r, t->raw.at, XIR_E_TYPE, "tensor '%.*s' is of texts, which cannot be in raw_data", CALLED(t));
+        return PROTO_FAIL(r, t->raw.at, XIR_E_TYPE,
+                          "tensor '%.*s' is of texts, which cannot be in raw_data", CALLED(t));
     }
     if (raw && sized && t->raw.size != bytes) return wrong_size(r, t, " in raw_data", t->raw.size, bytes);
-    if (raw) return !t->raw.size || (*out = dialect_part(&r->d, NULL, (uint64_t)(t->raw.at - r->d.base), t->raw.size)) != NULL;
+    if (raw)
+        return !t->raw.size ||
+        (*out = dialect_part(&r->d, NULL, (uint64_t)(t->raw.at - r->d.base), t->raw.size)) != NULL;
     if (!t->data) {
         return !elements || !e || PROTO_FAIL(r, t->whole.at, XIR_E_MISSING,
                                              "tensor '%.*s' has no elements, %s takes %" PRIu64,
@@ -247,7 +251,8 @@ static bool find_data(proto_reader *r, const proto_tensor *t, const element_code
     return (*out = make_data(r, t, e, elements, bytes)) != NULL;
 }
 
-static bool check_dims(proto_reader *r, const proto_tensor *t, const element_code *e, uint64_t *elements, uint64_t *bytes) {
+static bool check_dims(proto_reader *r, const proto_tensor *t, const element_code *e, uint64_t *elements,
+                       uint64_t *bytes) {
     xir_status status = dialect_size(r->dims.data, r->dims.size, e ? e->bits : 8, elements, bytes);
     if (status == XIR_OK) return true;
     PROTO_ENTER(r, at, "dims");

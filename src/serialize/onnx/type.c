@@ -4,7 +4,8 @@
 
 uint32_t proto_data_field(uint64_t element) {
     /* By TensorProto.DataType: none of undefined elements and codes that are not there. */
-    static const uint8_t fields[] = { 0, 4, 5, 5, 5, 5, 5, 7, 6, 5, 5, 10, 11, 11, 4, 10, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
+    static const uint8_t fields[] = { 0, 4, 5, 5, 5, 5, 5, 7, 6, 5, 5, 10, 11, 11, 4, 10, 5, 5, 5, 5, 5, 5, 5,
+                                      5, 5, 5, 5 };
     return element < sizeof fields ? fields[element] : 0;
 }
 
@@ -279,7 +280,8 @@ static bool read_type(proto_reader *r, wire_bytes type, dialect_declared *out) {
     if (kind == TYPE_TENSOR && !read_tensor_type(r, message, out, &ours)) return false;
     if (kind && !ours) {
         xir_str text;
-        if (!proto_describe_type(r, type, &text) || !dialect_tag(&r->d, &out->tags, "onnx.type", xir_any_text(text))) return false;
+        if (!proto_describe_type(r, type, &text) || !dialect_tag(&r->d, &out->tags, "onnx.type", xir_any_text(text)))
+            return false;
     }
     return dialect_tag_text(&r->d, &out->tags, "onnx.denotation", proto_str(denotation));
 }

@@ -31,7 +31,8 @@ static raw_item *find_id(const raw_listing *l, int64_t id, size_t *at) {
     if (*at >= l->n || ids[*at].key != key) {
         size_t low = 0, high = l->n, guess = high;
         if (high && key >= ids[0].key && key <= ids[high - 1].key)
-            guess = (size_t)((double)(key - ids[0].key) / ((double)(ids[high - 1].key - ids[0].key) + 1) * (double)high);
+            guess =
+                (size_t)((double)(key - ids[0].key) / ((double)(ids[high - 1].key - ids[0].key) + 1) * (double)high);
         if (guess >= high) guess = high / 2;
         while (low < high) {
             if (ids[guess].key == key) low = high = guess;
@@ -64,20 +65,23 @@ static xir_status check_entry(raw_listing *l, const uint8_t *at, int64_t i, uint
     uint64_t offset = read_le(at + 4, 8), byte = raw_table_end((uint64_t)i);
     raw_item *it = find_id(l, id, hint);
     if (!it)
-        return raw_fail(l, XIR_E_CORRUPT, byte, "entry %lld is of v_id %lld, which is no Params of the network", (long long)i,
-                        (long long)id);
+        return raw_fail(l, XIR_E_CORRUPT, byte, "entry %lld is of v_id %lld, which is no Params of the network",
+                        (long long)i, (long long)id);
     if (it->entry != RAW_NONE)
         return raw_fail(l, XIR_E_EXISTS, byte, "entry %lld is of %s, which entry %lld was already", (long long)i,
                         raw_who(it->value).text, (long long)it->entry);
     byte += 4;
     if (offset < raw_table_end(n))
-        return raw_fail(l, XIR_E_CORRUPT, byte, "the payload of %s begins at byte %llu, inside the table, which ends at %llu",
+        return raw_fail(l, XIR_E_CORRUPT, byte,
+                        "the payload of %s begins at byte %llu, inside the table, which ends at %llu",
                         raw_who(it->value).text, (unsigned long long)offset, (unsigned long long)raw_table_end(n));
     if (offset > size)
-        return raw_fail(l, XIR_E_CORRUPT, byte, "the payload of %s begins at byte %llu, behind the end of the file at %llu",
+        return raw_fail(l, XIR_E_CORRUPT, byte,
+                        "the payload of %s begins at byte %llu, behind the end of the file at %llu",
                         raw_who(it->value).text, (unsigned long long)offset, (unsigned long long)size);
     if (it->size > size - offset)
-        return raw_fail(l, XIR_E_CORRUPT, byte, "the payload of %s takes %llu bytes from %llu on, but the file ends at %llu",
+        return raw_fail(l, XIR_E_CORRUPT, byte,
+                        "the payload of %s takes %llu bytes from %llu on, but the file ends at %llu",
                         raw_who(it->value).text, (unsigned long long)it->size, (unsigned long long)offset,
                         (unsigned long long)size);
     it->entry = i;
@@ -133,7 +137,8 @@ static xir_status check_tiles(raw_listing *l, uint64_t n, uint64_t size) {
         if (it->offset < at && last)   /* none begins inside the table: check_entry */
             return raw_fail(l, XIR_E_CORRUPT, it->offset,
                             "the payload of %s begins here, but that of %s (%llu bytes) reaches to %llu",
-                            raw_who(it->value).text, before.text, (unsigned long long)last->size, (unsigned long long)at);
+                            raw_who(it->value).text, before.text, (unsigned long long)last->size,
+                            (unsigned long long)at);
         at += it->size;   /* at most the size of the file: check_entry */
     }
     if (at < size)
@@ -145,7 +150,8 @@ static xir_status check_tiles(raw_listing *l, uint64_t n, uint64_t size) {
 xir_status raw_check_count(raw_listing *l, const uint8_t *head, uint64_t size, uint64_t *n) {
     *n = entries_of(head);
     if (*n > (size - RAW_HEADER) / RAW_ENTRY)
-        return raw_fail(l, XIR_E_CORRUPT, RAW_N_AT, "a table of %llu entries reaches to byte %llu, but the file ends at %llu",
+        return raw_fail(l, XIR_E_CORRUPT, RAW_N_AT,
+                        "a table of %llu entries reaches to byte %llu, but the file ends at %llu",
                         (unsigned long long)*n, (unsigned long long)raw_table_end(*n), (unsigned long long)size);
     return XIR_OK;
 }

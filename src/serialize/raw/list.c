@@ -38,8 +38,8 @@ static bool list_one(void *user, xir_value *value) {
             [XIR_E_UNKNOWN] = "has a type whose elements are stored nobody knows how",
             [XIR_E_BOUNDS] = "has an unknown dim",
         };
-        raw_fail(l, status, XIR_NO_BYTE, "%s %s: how many bytes it has in a raw file cannot be said", raw_who(value).text,
-                 what[status] ? what[status] : "takes more bytes than a file can have");
+        raw_fail(l, status, XIR_NO_BYTE, "%s %s: how many bytes it has in a raw file cannot be said",
+                 raw_who(value).text, what[status] ? what[status] : "takes more bytes than a file can have");
         return false;
     }
     l->items[l->n++] = (raw_item){ .value = value, .size = size, .entry = RAW_NONE };
@@ -54,7 +54,8 @@ void raw_list_free(raw_listing *l) {
 }
 
 xir_status raw_list_params(raw_listing *l, xir_network *net, const char *path, xir_diags *why) {
-    *l = (raw_listing){ .net = net, .why = why, .path = path, .wide_ids = l->wide_ids, .room = (size_t)net->n_params + 1 };
+    *l = (raw_listing){ .net = net, .why = why, .path = path, .wide_ids = l->wide_ids,
+                        .room = (size_t)net->n_params + 1 };
     if (!(l->items = mem_new(&net->alloc, l->room * sizeof *l->items))) return raw_no_memory(l);
     if (!net_walk_params(net, list_one, l) && l->status == XIR_OK) raw_no_memory(l);
     if (l->status != XIR_OK) return l->status;
@@ -95,6 +96,7 @@ void rank_sort(raw_rank *a, raw_rank *spare, size_t n) {
 void raw_warn(raw_listing *l, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    diag_failv(l->why, &(xir_diag){ .severity = XIR_WARNING, .file = xir_str_of(l->path), .byte = XIR_NO_BYTE }, format, args);
+    diag_failv(l->why, &(xir_diag){ .severity = XIR_WARNING, .file = xir_str_of(l->path), .byte = XIR_NO_BYTE },
+               format, args);
     va_end(args);
 }

@@ -101,7 +101,8 @@ typedef struct raw_origin {
     uint64_t size;
     size_t   n;
 } raw_origin;
-typedef struct raw_origin_entry { int64_t id; uint32_t entry; } raw_origin_entry;   /* as items were, in the order of payloads */
+/* as items were, in the order of payloads */
+typedef struct raw_origin_entry { int64_t id; uint32_t entry; } raw_origin_entry;
 extern const char raw_origin_mark;
 
 static inline blob *raw_origin_parts(const blob *b) { return (blob *)(uintptr_t)(b->bytes + sizeof(raw_origin)); }

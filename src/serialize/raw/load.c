@@ -22,7 +22,8 @@ bool raw_digest_is_hex(xir_str a) {
 bool raw_digest_is_silent(xir_str said) { return said.size == 0 || raw_digest_is(said, MD5_OF_NOTHING); }
 
 /* Compares the bytes with what the network says of them, and fills the origin's MD5. */
-static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bool compare, unsigned flags, raw_origin *from) {
+static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bool compare, unsigned flags,
+                               raw_origin *from) {
     const xir_network *net = l->net;
     xir_str said = net->text[XIR_TEXT_PARAMS_MD5];
     bool silent = raw_digest_is_silent(said);
@@ -46,8 +47,8 @@ static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bo
     if (l->status != XIR_OK) return l->status;
     from->read = true;
     if (raw_digest_is(said, from->md5)) return XIR_OK;
-    return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "the MD5 of the file is %s, params_md5 of the network is %.*s", from->md5,
-                    (int)(said.size < 64 ? said.size : 64), said.data);
+    return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "the MD5 of the file is %s, params_md5 of the network is %.*s",
+                    from->md5, (int)(said.size < 64 ? said.size : 64), said.data);
 }
 
 xir_status raw_attach(raw_listing *l, blob *whole, uint64_t n, raw_origin *from) {
@@ -114,7 +115,8 @@ static xir_status load_regular(raw_listing *l, file_reader *r, unsigned flags) {
         raw_fail(l, XIR_E_IO, 0, "the file was changed while it was read");
     if (l->status == XIR_OK && raw_check_table(l, head, n, r->size) == XIR_OK) {
         bool lazy = flags & XIR_LOAD_LAZY;
-        blob *whole = !lazy ? file_reader_all(r, UINT64_MAX) : flags & RAW_WATCH ? file_reader_map_watched(r) : file_reader_map(r);
+        blob *whole = !lazy ? file_reader_all(r, UINT64_MAX) : flags & RAW_WATCH ? file_reader_map_watched(r)
+            : file_reader_map(r);
         if (!whole) {
             l->status = r->status;
         } else if (!lazy && memcmp(whole->bytes, head, room) != 0) {   /* what was checked must be what was read */
@@ -145,7 +147,8 @@ static xir_status load_stream(raw_listing *l, file_reader *r, unsigned flags) {
 xir_status raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why) {
     raw_listing l = { 0 };
     file_reader r;
-    if (raw_list_params(&l, net, path, why) == XIR_OK && (l.status = file_reader_open(&r, net->ctx, path, why)) == XIR_OK) {
+    if (raw_list_params(&l, net, path, why) == XIR_OK &&
+        (l.status = file_reader_open(&r, net->ctx, path, why)) == XIR_OK) {
         if (r.regular) load_regular(&l, &r, flags);
         else load_stream(&l, &r, flags);
         file_reader_close(&r);
@@ -182,7 +185,7 @@ xir_status xir_raw_read(xir_network *net, const void *data, size_t size, unsigne
     return raw_read(net, data, size, flags & RAW_PUBLIC, why);
 }
 
-/* ---- as the companion of a structure ------------------------------------------------------------------------------ */
+/* ---- as the companion of a structure ---------------------------------------------------------------------------- */
 
 static unsigned flags_of(const format_reading *how) {
     unsigned flags = RAW_ANY | (how->compare ? XIR_LOAD_MD5 : XIR_LOAD_NO_MD5);

@@ -77,7 +77,8 @@ void md5_add(md5 *m, const void *data, size_t size) {
 xir_status md5_end(md5 *m, char hex[MD5_DIGITS + 1], xir_diags *why) {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned size = 0;
-    if (!m->failed && hex && (EVP_DigestFinal_ex(m->context, digest, &size) != 1 || 2 * size != MD5_DIGITS)) m->failed = true;
+    if (!m->failed && hex && (EVP_DigestFinal_ex(m->context, digest, &size) != 1 || 2 * size != MD5_DIGITS))
+        m->failed = true;
     EVP_MD_CTX_free(m->context);
     if (m->failed) return diag_memory(why);
     for (unsigned i = 0; hex && i < size; i++) {

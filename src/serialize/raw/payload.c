@@ -55,10 +55,13 @@ static bool some_have_bytes(const xir_network *net) {
 xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path, xir_diags *why) {
     *p = (payload_plan){ .list = { .net = net, .why = why, .path = path, .wide_ids = true } };
     bool any = false;
-    if (some_have_bytes(net) && !net_walk_params(net, has_bytes, &any) && !any) return p->list.status = diag_memory(why);
-    if (any && (raw_plan(&p->list, net, path, why) != XIR_OK || raw_check_there(&p->list) != XIR_OK)) return p->list.status;
+    if (some_have_bytes(net) && !net_walk_params(net, has_bytes, &any) && !any)
+        return p->list.status = diag_memory(why);
+    if (any && (raw_plan(&p->list, net, path, why) != XIR_OK || raw_check_there(&p->list) != XIR_OK))
+        return p->list.status;
     p->n = any ? p->list.n : 0;
-    for (size_t i = 0; i < p->n && !p->table_differs; i++) p->table_differs = payload_at(p, i) != payload_in_table(p, i);
+    for (size_t i = 0; i < p->n && !p->table_differs; i++)
+        p->table_differs = payload_at(p, i) != payload_in_table(p, i);
     p->as_walked = true;
     for (size_t i = 0; i < p->n && p->as_walked; i++) p->as_walked = p->list.ranks[i].index == i;
     p->silent = has_no_digest(net);
@@ -89,8 +92,8 @@ static xir_status match(raw_listing *l, const payload *list, size_t n, uint32_t 
             return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has bytes twice", raw_who(it->value).text);
         if (it->open) it->size = list[i].size;
         if (it->size != list[i].size)
-            return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has %llu bytes, its type takes %llu", raw_who(it->value).text,
-                            (unsigned long long)list[i].size, (unsigned long long)it->size);
+            return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has %llu bytes, its type takes %llu",
+                            raw_who(it->value).text, (unsigned long long)list[i].size, (unsigned long long)it->size);
         it->offset = list[i].offset;
         it->entry = list[i].entry;
         l->ranks[i] = (raw_rank){ i, at };
@@ -98,7 +101,8 @@ static xir_status match(raw_listing *l, const payload *list, size_t n, uint32_t 
     for (size_t i = 0; i < l->n; i++) {
         const raw_item *it = &l->items[i];
         if (it->entry == RAW_NONE && (it->size || it->open) && !value_params(it->value)->allow_no_data)
-            return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "%s has no bytes in the file, others have", raw_who(it->value).text);
+            return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "%s has no bytes in the file, others have",
+                            raw_who(it->value).text);
     }
     return XIR_OK;
 }
@@ -115,7 +119,8 @@ static xir_status compare_digest(raw_listing *l, raw_origin *from) {
     l->status = raw_digest(l->net, &bytes, hex, l->why);
     if (l->status) return l->status;
     if (!raw_digest_is(said, hex))
-        return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "the MD5 of the parameters is %s, params_md5 of the network is %.*s", hex,
+        return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE,
+                        "the MD5 of the parameters is %s, params_md5 of the network is %.*s", hex,
                         (int)(said.size < 64 ? said.size : 64), said.data);
     memcpy(from->md5, hex, MD5_DIGITS);
     from->read = true;
@@ -133,12 +138,14 @@ xir_status payload_attach(xir_network *net, blob *whole, const payload *list, si
     size_t room = net->n_params;
     uint32_t *index = NULL;
     if (raw_list_params(&l, net, path, why) == XIR_OK) {
-        if (n > room) raw_fail(&l, XIR_E_CORRUPT, XIR_NO_BYTE, "there are bytes of %zu Params, the network has %zu", n, room);
+        if (n > room)
+            raw_fail(&l, XIR_E_CORRUPT, XIR_NO_BYTE, "there are bytes of %zu Params, the network has %zu", n, room);
         else if (!(index = mem_new(&net->alloc, room * sizeof *index))) raw_no_memory(&l);
         else if (match(&l, list, n, index, room) == XIR_OK) {
             raw_origin from = { .read = false };
             xir_str said = net->text[XIR_TEXT_PARAMS_MD5];
-            if (!compare && raw_digest_is_hex(said) && !raw_digest_is_silent(said)) memcpy(from.md5, said.data, MD5_DIGITS);
+            if (!compare && raw_digest_is_hex(said) && !raw_digest_is_silent(said))
+                memcpy(from.md5, said.data, MD5_DIGITS);
             if (raw_attach(&l, whole, n, &from) == XIR_OK && compare) {
                 const blob *keeper = value_params(list[0].value)->data->parent;
                 compare_digest(&l, (raw_origin *)(void *)(uintptr_t)keeper->bytes);

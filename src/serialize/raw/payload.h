@@ -13,7 +13,8 @@
 xir_status payload_digest(xir_network *net, uint64_t *bytes, xir_str *sum, char hex[MD5_DIGITS + 1], xir_diags *why);
 
 typedef struct payload_plan {
-    raw_listing list;      /* items[ranks[0 … n - 1].index]: in the order of payloads; ranks[n … 2n - 1]: in that of the table */
+    /* items[ranks[0 … n - 1].index]: in the order of payloads; ranks[n … 2n - 1]: in that of the table */
+    raw_listing list;
     size_t      n;         /* how many have an entry; 0: none, or the network has no bytes at all           */
     bool        table_differs;   /* the two orders are not the same                                            */
     bool        as_walked;       /* that of the payloads is the one in which a walk meets Params               */
@@ -31,7 +32,9 @@ xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path
 xir_status payload_plan_none(payload_plan *p, xir_network *net, xir_diags *why);
 void       payload_plan_free(payload_plan *p);
 
-static inline const raw_item *payload_at(const payload_plan *p, size_t i) { return &p->list.items[p->list.ranks[i].index]; }
+static inline const raw_item *payload_at(const payload_plan *p, size_t i) {
+    return &p->list.items[p->list.ranks[i].index];
+}
 static inline const raw_item *payload_in_table(const payload_plan *p, size_t i) {
     return &p->list.items[p->list.ranks[p->n + i].index];
 }

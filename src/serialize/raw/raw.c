@@ -49,7 +49,8 @@ static xir_status plan_items(raw_listing *l) {
         const params *p = value_params(it->value);
         if (!p->data && p->allow_no_data) continue;
         if (!p->data && it->open)
-            return raw_fail(l, XIR_E_TYPE, XIR_NO_BYTE, "%s has no type: how many bytes it has in a raw file cannot be said",
+            return raw_fail(l, XIR_E_TYPE, XIR_NO_BYTE,
+                            "%s has no type: how many bytes it has in a raw file cannot be said",
                             raw_who(it->value).text);
         if (!p->data && it->size > 0) {
             if (!first) first = it->value;
@@ -57,8 +58,8 @@ static xir_status plan_items(raw_listing *l) {
             continue;
         }
         if (p->data && p->data->size != it->size)
-            return raw_fail(l, XIR_E_INVALID, XIR_NO_BYTE, "%s has %llu bytes, its type takes %llu", raw_who(it->value).text,
-                            (unsigned long long)p->data->size, (unsigned long long)it->size);
+            return raw_fail(l, XIR_E_INVALID, XIR_NO_BYTE, "%s has %llu bytes, its type takes %llu",
+                            raw_who(it->value).text, (unsigned long long)p->data->size, (unsigned long long)it->size);
         if (!l->wide_ids && (it->value->id < INT32_MIN || it->value->id > INT32_MAX))
             return raw_fail(l, XIR_E_BOUNDS, XIR_NO_BYTE, "%s: a raw file has ids of 32 bits", raw_who(it->value).text);
         if (!add_u64(l->total, it->size, &l->total))
@@ -164,7 +165,8 @@ static xir_status emit(raw_listing *l, sink *s, char hex[MD5_DIGITS + 1]) {
     if (l->status != XIR_OK) return l->status;
     const raw_origin *from = l->n ? plan_origin(l) : NULL;
     if (from && from->md5[0] && strcmp(from->md5, hex) != 0)
-        raw_warn(l, "the MD5 of the Params as they were mapped is %s, not %s as the network said when they were loaded", hex, from->md5);
+        raw_warn(l, "the MD5 of the Params as they were mapped is %s, not %s as the network said when they were loaded",
+                 hex, from->md5);
     return XIR_OK;
 }
 
@@ -236,7 +238,7 @@ xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *why) {
     return l.status;
 }
 
-/* ---- as the companion of a structure ------------------------------------------------------------------------------ */
+/* ---- as the companion of a structure ---------------------------------------------------------------------------- */
 
 xir_status raw_write_params(xir_network *net, const format_writing *how) {
     raw_listing l = { 0 };

@@ -52,7 +52,8 @@ static void findings_stay_in_order(void **state) {
     (void)state;
     assert_int_equal(xir_diags_count(list), 0);
     assert_null(xir_diags_at(list, 0));
-    assert_int_equal(xir_diags_add(list, XIR_ERROR, XIR_E_BOUNDS, str("/ops/1/stride_width"), "%d is below %d", 0, 1), XIR_E_BOUNDS);
+    assert_int_equal(xir_diags_add(list, XIR_ERROR, XIR_E_BOUNDS, str("/ops/1/stride_width"), "%d is below %d", 0, 1),
+                     XIR_E_BOUNDS);
     assert_int_equal(xir_diags_add(list, XIR_WARNING, XIR_OK, str(""), "no raw file beside it"), XIR_OK);
     for (int i = 0; i < 900; i++) xir_diags_add(list, XIR_NOTE, XIR_OK, str("/tags"), "note %d", i);
 
@@ -120,7 +121,8 @@ static void a_full_list_counts(void **state) {
     assert_int_equal(diag_fail(few, XIR_E_TYPE, str(""), "error 1"), XIR_E_TYPE);
     assert_int_equal(diag_fail(few, XIR_E_TYPE, str(""), "error 2"), XIR_E_TYPE);
     xir_diags_append(few, &(xir_diag){ .severity = XIR_NOTE, .byte = XIR_NO_BYTE, .message = XIR_STR("a note") });
-    assert_int_equal(diag_memory(few), XIR_E_MEMORY);   /* and the first for want of memory, which others are not to be blamed for */
+    /* and the first for want of memory, which others are not to be blamed for */
+    assert_int_equal(diag_memory(few), XIR_E_MEMORY);
     assert_int_equal(diag_memory(few), XIR_E_MEMORY);
     assert_int_equal(xir_diags_count(few), 5);
     assert_int_equal(xir_diags_at(few, 3)->code, XIR_E_TYPE);
@@ -178,7 +180,7 @@ static void an_unknown_severity_is_an_error(void **state) {
     assert_int_equal(xir_diags_count_of(list, (xir_severity)77), 0);
 }
 
-/* ---- how it prints ------------------------------------------------------------------------------------------------ */
+/* ---- how it prints ---------------------------------------------------------------------------------------------- */
 
 static void places_print(void **state) {
     (void)state;
@@ -233,7 +235,8 @@ static void nothing_in_a_file_drives_a_terminal(void **state) {
         CHECK_PRINTS(rows[i].printed);
     }
     xir_diags_clear(list);
-    xir_diags_append(list, &(xir_diag){ .file = XIR_STR("a\nb"), .path = { "/\0x", 3 }, .line = 1, .column = 2, .message = XIR_STR("m") });
+    xir_diags_append(list, &(xir_diag){ .file = XIR_STR("a\nb"), .path = { "/\0x", 3 }, .line = 1, .column = 2,
+                                        .message = XIR_STR("m") });
     CHECK_PRINTS("a\\x0ab:1:2: /\\x00x: m\n");
 }
 
@@ -253,7 +256,8 @@ static void many_findings_take_few_writes(void **state) {
     setvbuf(out, NULL, _IONBF, 0);
     xir_diags_set_max(list, FINDINGS);
     for (int i = 0; i < FINDINGS; i++) {
-        xir_diags_append(list, &(xir_diag){ .file = XIR_STR("net.json"), .line = 1, .column = 3, .path = XIR_STR("/ops/7/inputs/1"), .message =
+        xir_diags_append(list, &(xir_diag){ .file = XIR_STR("net.json"), .line = 1, .column = 3,
+                                            .path = XIR_STR("/ops/7/inputs/1"), .message =
             XIR_STR("icraft::xir::Relu 'stem/\xC3\xA9\n': an input is absent and not optional, or no op of the network makes it") });
     }
     xir_diags_print(list, out);
@@ -283,12 +287,13 @@ static void a_failed_call_names_the_callers_line(void **state) {
     const xir_diag *diag = xir_diags_at(xir_network_diags(net), 0);
     assert_int_equal(diag->line, line);
     assert_true(xir_str_equal(diag->file, str(__FILE__)));
-    assert_true(xir_str_equal(diag->message, str("icraft::xir::Conv2d 'conv1': a kernel of 5 rows with dilation 1 does not fit "
-                                                 "3 rows and 0 of padding")));
+    assert_true(xir_str_equal(diag->message,
+                              str("icraft::xir::Conv2d 'conv1': a kernel of 5 rows with dilation 1 does not fit "
+                                  "3 rows and 0 of padding")));
     xir_network_free(net);
 }
 
-/* ---- without memory ------------------------------------------------------------------------------------------------- */
+/* ---- without memory --------------------------------------------------------------------------------------------- */
 
 typedef struct tight { size_t left; bool refuse; } tight;
 
@@ -355,7 +360,8 @@ static void every_status_has_a_name(void **state) {
     (void)state;
     for (int i = 0; i < XIR_STATUS_COUNT; i++) {
         assert_true(strlen(xir_status_name((xir_status)i)) > 1);
-        for (int k = 0; k < i; k++) assert_string_not_equal(xir_status_name((xir_status)i), xir_status_name((xir_status)k));
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(xir_status_name((xir_status)i), xir_status_name((xir_status)k));
     }
     assert_string_equal(xir_status_name(XIR_E_BOUNDS), "bounds");
     assert_string_equal(xir_status_name(XIR_STATUS_COUNT), "?");

@@ -121,7 +121,9 @@ static void what_cannot_be_read_says_why(void **state) {
     assert_int_equal(xir_context_limits(ctx, &limits, NULL), XIR_OK);
     assert_int_equal(xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_bytes = 99), NULL), XIR_OK);
     mkdir(scratch("folder"), 0777);
-    scratch_put(scratch("file"), "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789", 100);
+    scratch_put(scratch("file"),
+                "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+                100);
     assert_int_equal(symlink("loop", scratch("loop")), 0);
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *path = *rows[i].name == '/' ? rows[i].name : scratch(rows[i].name);
@@ -537,7 +539,8 @@ static void any_call_of_a_save_may_fail(void **state) {
     if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_context *ctx = *state;
     static const struct { int what, error; } faults[] = {
-        { FAIL, EIO }, { FAIL, ENOSPC }, { FAIL, EMFILE }, { FAIL, EACCES }, { FAIL, EEXIST }, { FAIL, EINVAL }, { NOTHING, 0 } };
+        { FAIL, EIO }, { FAIL, ENOSPC }, { FAIL, EMFILE }, { FAIL, EACCES }, { FAIL, EEXIST }, { FAIL, EINVAL },
+        { NOTHING, 0 } };
     enum { SIZE = 300000, NEW, OLD, OLD_OF_ANOTHER, DEVICE, CASES };
     uint8_t *data = malloc(SIZE);
     unsigned failed = 0, passed = 0;
@@ -601,7 +604,8 @@ static void interrupted_and_short_calls_are_normal(void **state) {
             over = !trouble.hit;
             /* Some are not interrupted on any system: then it is an error as any other. */
             if (status == XIR_OK) assert_file(path, data, SIZE);
-            else if (!strstr("stat rename readlink", trouble.hit)) fail_msg("an interrupted %s is no failure", trouble.hit);
+            else if (!strstr("stat rename readlink", trouble.hit))
+                fail_msg("an interrupted %s is no failure", trouble.hit);
         }
         over = false;
         scratch_put(scratch("short"), data, SIZE);
@@ -674,7 +678,8 @@ static void a_raw_that_changes_while_it_is_loaded_is_whole_or_refused(void **sta
                 over = !trouble.hit;
                 if (status == XIR_OK) {
                     const uint8_t *bytes = xir_params_data(value, NULL);
-                    for (int i = 0; i < 4; i++) assert_true(bytes[i] == "good"[i] || (changing_at == 28 + i && bytes[i] == 0x55));
+                    for (int i = 0; i < 4; i++)
+                        assert_true(bytes[i] == "good"[i] || (changing_at == 28 + i && bytes[i] == 0x55));
                 } else {
                     assert_true(changing_at < 28);
                     assert_null(xir_params_data(value, NULL));
@@ -797,8 +802,8 @@ static void a_pair_is_old_or_new_or_known_to_be_torn(void **state) {
         if (over) assert_int_equal(WEXITSTATUS(status), 0);
         killed[pair_in(ctx, folder)]++;
     }
-    print_message("failing: %u old, %u new, %u torn; killed: %u old, %u new, %u torn\n", failed[OLD_PAIR], failed[NEW_PAIR],
-                  failed[TORN], killed[OLD_PAIR], killed[NEW_PAIR], killed[TORN]);
+    print_message("failing: %u old, %u new, %u torn; killed: %u old, %u new, %u torn\n", failed[OLD_PAIR],
+                  failed[NEW_PAIR], failed[TORN], killed[OLD_PAIR], killed[NEW_PAIR], killed[TORN]);
     /* All that is likely to fail does so before either file takes its name. */
     assert_true(failed[OLD_PAIR] > 10 && failed[TORN] == 1);
     assert_true(killed[OLD_PAIR] > 10 && killed[TORN] == 1 && killed[NEW_PAIR] > 1);

@@ -6,7 +6,8 @@
 #include "support/scratch.h"
 
 static named_files of(const char *path, bool lazy) {
-    named_files files = { .ctx = ctx, .alloc = context_alloc(ctx), .path = path, .lazy = lazy, .most = 100, .why = why };
+    named_files files = { .ctx = ctx, .alloc = context_alloc(ctx), .path = path, .lazy = lazy, .most = 100,
+                          .why = why };
     named_files_begin(&files);
     return files;
 }

@@ -1,7 +1,8 @@
 /* xir_str_is_nearer: which of some names a misspelled one may have meant. */
 #include "support/net.h"
 
-static const char *const names[] = { "a", "b", "pad_left", "pad_right", "stride_height", "stride_width", "group", "groups", "mode", "info", "convert" };
+static const char *const names[] = { "a", "b", "pad_left", "pad_right", "stride_height", "stride_width", "group",
+                                     "groups", "mode", "info", "convert" };
 
 /* The candidate that a word is taken for; "" for none. */
 static xir_str meant(xir_str word) {
@@ -38,7 +39,8 @@ static void words_are_taken_for_the_nearest_name(void **state) {
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         xir_str found = meant(xir_str_of(rows[i].word));
-        if (!xir_str_equal(found, xir_str_of(rows[i].name))) fail_msg("'%s': '%.*s' was found", rows[i].word, (int)found.size, found.data);
+        if (!xir_str_equal(found, xir_str_of(rows[i].name)))
+            fail_msg("'%s': '%.*s' was found", rows[i].word, (int)found.size, found.data);
     }
 }
 

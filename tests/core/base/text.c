@@ -41,7 +41,8 @@ static void what_does_not_fit_is_cut_between_characters(void **state) {
             xir_str text = print(out, ROOM, "%.*s%s", before, "................................", characters[c]);
             size_t whole = (size_t)before + strlen(characters[c]);
             size_t wanted = whole < ROOM ? whole : before < ROOM ? (size_t)before : ROOM - 1;
-            if (text.size != wanted || text.data != out || out[text.size] != '\0') fail_msg("%d dots and %s: %zu", before, characters[c], text.size);
+            if (text.size != wanted || text.data != out || out[text.size] != '\0')
+                fail_msg("%d dots and %s: %zu", before, characters[c], text.size);
             assert_int_equal(out[ROOM], 'E');
         }
     }
@@ -61,7 +62,8 @@ static void findings_have_their_place_and_a_sentence(void **state) {
     (void)state;
     char large[2000];
     memset(large, 'y', sizeof large);
-    const xir_diag at = { .severity = XIR_WARNING, .code = XIR_E_IO, .file = XIR_STR("f"), .byte = 7, .path = XIR_STR("/p"), .line = 3, .column = 2 };
+    const xir_diag at = { .severity = XIR_WARNING, .code = XIR_E_IO, .file = XIR_STR("f"), .byte = 7,
+                          .path = XIR_STR("/p"), .line = 3, .column = 2 };
     xir_diags_clear(why);
     assert_int_equal(fail_at(NULL, &at, "%d", 1), XIR_E_IO);
     assert_int_equal(fail_at(why, &at, "%d and %s", 1, "two"), XIR_E_IO);

@@ -26,7 +26,8 @@ static xir_value *value(int64_t id) { return value_of(net, id); }
 /* An op that takes any number of inputs: op 6, reading these values. */
 static xir_op *wide(xir_values inputs) {
     const xir_type *type = FP32("*", 4);
-    xir_op *made = xir_network_add(net, &(xir_op_desc)DESC(hard_op, .inputs = inputs.data, .n_inputs = inputs.size, TYPES(type)));
+    xir_op *made =
+        xir_network_add(net, &(xir_op_desc)DESC(hard_op, .inputs = inputs.data, .n_inputs = inputs.size, TYPES(type)));
     assert_non_null(made);
     return made;
 }
@@ -216,7 +217,7 @@ static void every_use_of_a_value_is_replaced(void **state) {
     CHECK_INPUTS(op(1), "0 0");
 }
 
-/* ---- erasing and removing -------------------------------------------------------------------------------------------- */
+/* ---- erasing and removing --------------------------------------------------------------------------------------- */
 
 static void what_is_used_is_not_erased(void **state) {
     (void)state;
@@ -297,7 +298,7 @@ static void many_are_removed(void **state) {
     CHECK_ORDER(net, "1 3 5");
 }
 
-/* ---- bypassing ------------------------------------------------------------------------------------------------------------ */
+/* ---- bypassing -------------------------------------------------------------------------------------------------- */
 
 static void a_bypassed_op_s_users_read_what_it_read(void **state) {
     (void)state;
@@ -335,7 +336,8 @@ static void what_cannot_be_bypassed(void **state) {
     REFUSES(net, xir_network_bypass(net, (xir_op *const[]){ op(2), op(2) }, 2), XIR_E_EXISTS, "op 2 is named twice");
     xir_op *late = new_relu(value(2));
     REFUSES(net, xir_network_bypass(net, &late, 1), XIR_E_MISSING, "is not in the order");
-    xir_op *two = xir_network_add(net, &(xir_op_desc)DESC(hard_op, INPUTS(value(2), value(3)), TYPES(type, type, type)));
+    xir_op *two = xir_network_add(net,
+                                  &(xir_op_desc)DESC(hard_op, INPUTS(value(2), value(3)), TYPES(type, type, type)));
     wide(XIR_VALUES(xir_op_output(two, 2)));
     REFUSES(net, xir_network_bypass(net, &two, 1), XIR_E_INVALID, "has no input to stand in for its output 2");
     /* An add reads one value twice: which of the two is no question. */
@@ -362,7 +364,7 @@ static void outputs_are_bypassed_too(void **state) {
     CHECK_USES(value(5), "");
 }
 
-/* ---- replacing ---------------------------------------------------------------------------------------------------------------- */
+/* ---- replacing -------------------------------------------------------------------------------------------------- */
 
 static void a_replacement_keeps_place_and_uses(void **state) {
     (void)state;
@@ -422,7 +424,7 @@ static void what_cannot_replace(void **state) {
     REFUSES(net, xir_network_replace(net, op(3), two), XIR_E_EXISTS, "op id 40 is taken");
 }
 
-/* ---- moving --------------------------------------------------------------------------------------------------------------------- */
+/* ---- moving ----------------------------------------------------------------------------------------------------- */
 
 static void ops_move(void **state) {
     (void)state;
@@ -446,7 +448,7 @@ static void ops_move(void **state) {
     xir_network_free(other);
 }
 
-/* ---- sub ops ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- sub ops ---------------------------------------------------------------------------------------------------- */
 
 typedef struct family { xir_op *parent, *a, *b; } family;
 
@@ -509,7 +511,8 @@ static void sub_ops_that_leave_an_attribute_are_erased(void **state) {
     (void)state;
     family f = make_family();
     xir_op *reader = wide(XIR_VALUES(xir_op_output(f.b, 0)));
-    xir_op *c = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(value(3)), .types = (const xir_type *const[]){ NULL }, .n_types = 1));
+    xir_op *c = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(value(3)),
+                                                   .types = (const xir_type *const[]){ NULL }, .n_types = 1));
     xir_hard_op_attrs attrs = *xir_hard_op_of(f.parent);
     attrs.sub_hard_ops = (xir_ops){ (xir_op *const[]){ f.a, c }, 2 };
     DOES(xir_hard_op_set(f.parent, &attrs));

@@ -38,7 +38,7 @@ static xir_op *hard(xir_network *net, xir_values instr, xir_ops parts, size_t n)
 
 static int64_t v_id(const xir_op *op, int64_t i) { return xir_value_id(xir_op_output(op, i)); }
 
-/* ---- ids ----------------------------------------------------------------------------------------------------------- */
+/* ---- ids -------------------------------------------------------------------------------------------------------- */
 
 static void ops_are_numbered_from_0(void **state) {
     (void)state;
@@ -62,14 +62,16 @@ static void after_100_comes_101(void **state) {
     (void)state;
     xir_network *net = new_net();
     const xir_type *type = FP32("NHWC", 1, 8, 8, 3);
-    xir_op *in = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_input_class()), TYPES(type),
-                                                .id = 100));
+    xir_op *in = xir_network_add(net,
+                                 &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_input_class()), TYPES(type),
+                                           .id = 100));
     xir_value *x = xir_build_relu(xir_at_end(net), xir_op_output(in, 0), NULL);
     assert_int_equal(xir_op_id(in), 100);
     assert_int_equal(xir_op_id(xir_value_op(x)), 101);
     assert_int_equal(xir_value_id(x), 1);   /* values count for themselves */
-    xir_op *low = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()), INPUTS(x),
-                                                 .id = 7));
+    xir_op *low = xir_network_add(net,
+                                  &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()), INPUTS(x),
+                                            .id = 7));
     xir_op *next = xir_network_add(net, &(xir_op_desc)DESC(relu, INPUTS(x)));
     assert_int_equal(xir_op_id(low), 7);
     assert_int_equal(xir_op_id(next), 102);
@@ -102,7 +104,8 @@ static void params_inputs_then_params_attributes_then_outputs(void **state) {
     attrs.instr = XIR_VALUES(p[0], p[1]);
     attrs.params = XIR_VALUES(p[2]);
     const xir_type *type = FP32("*", 4);
-    xir_op *op = xir_network_add(net, &(xir_op_desc)DESC(hard_op, .attrs = &attrs, INPUTS(p[3], x, p[4]), TYPES(type, type)));
+    xir_op *op =
+        xir_network_add(net, &(xir_op_desc)DESC(hard_op, .attrs = &attrs, INPUTS(p[3], x, p[4]), TYPES(type, type)));
     assert_non_null(op);
     CHECK_INPUTS(op, "1 0 2");
     assert_int_equal(xir_value_id(p[0]), 3);
@@ -181,7 +184,7 @@ static void the_last_ids(void **state) {
     xir_network_free(net);
 }
 
-/* ---- refusals -------------------------------------------------------------------------------------------------------- */
+/* ---- refusals --------------------------------------------------------------------------------------------------- */
 
 static void what_is_no_class_of_ops_is_refused(void **state) {
     (void)state;
@@ -251,7 +254,8 @@ static void an_id_taken_before_placing_is_refused_then(void **state) {
 static void ids_within_a_family_are_compared(void **state) {
     (void)state;
     xir_network *net = small_net();
-    xir_op *a = hard(net, NO_VALUES, NO_OPS, 1), *b = hard(net, NO_VALUES, NO_OPS, 1), *op = hard(net, NO_VALUES, OPS(a, b), 0);
+    xir_op *a = hard(net, NO_VALUES, NO_OPS, 1), *b = hard(net, NO_VALUES, NO_OPS, 1),
+            *op = hard(net, NO_VALUES, OPS(a, b), 0);
     DOES(xir_op_set_id(a, 30));
     DOES(xir_op_set_id(b, 30));
     REFUSES(net, xir_op_place(op, NULL), XIR_E_EXISTS, "op id 30 is taken");
@@ -378,7 +382,8 @@ static void every_bad_attribute_is_a_finding(void **state) {
 static void sub_ops_must_be_free(void **state) {
     (void)state;
     xir_network *net = small_net(), *other = small_net();
-    xir_op *a = hard(net, NO_VALUES, NO_OPS, 1), *family = hard(net, NO_VALUES, OPS(a), 1), *strange = hard(other, NO_VALUES, NO_OPS, 1);
+    xir_op *a = hard(net, NO_VALUES, NO_OPS, 1), *family = hard(net, NO_VALUES, OPS(a), 1),
+            *strange = hard(other, NO_VALUES, NO_OPS, 1);
     REFUSES_NULL(net, hard(net, NO_VALUES, OPS(a), 1), XIR_E_INVALID, "a sub op must be an unplaced op of the same network");
     REFUSES_NULL(net, hard(net, NO_VALUES, OPS(strange), 1), XIR_E_INVALID, "a sub op must be");
     REFUSES_NULL(net, hard(net, NO_VALUES, OPS(op_of(net, 2)), 1), XIR_E_INVALID, "a sub op must be");
@@ -419,7 +424,7 @@ static void a_refused_op_lets_its_sub_ops_go(void **state) {
     xir_network_free(net);
 }
 
-/* ---- two steps ----------------------------------------------------------------------------------------------------------- */
+/* ---- two steps -------------------------------------------------------------------------------------------------- */
 
 static void an_op_that_is_not_placed_uses_its_inputs_and_is_in_no_order(void **state) {
     (void)state;
@@ -481,7 +486,7 @@ static void an_op_enters_where_it_is_told(void **state) {
     xir_network_free(net);
 }
 
-/* ---- types -------------------------------------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------------------------------ */
 
 static void types_that_are_given_are_kept(void **state) {
     (void)state;
@@ -534,7 +539,8 @@ static void inference_of_the_whole_tells_where_it_fails(void **state) {
     assert_int_equal(xir_network_infer(net, why), XIR_E_INVALID);
     assert_int_equal(xir_diags_count(why), 1);
     CHECK_STR(xir_diags_at(why, 0)->path, "/ops/1/inputs/1");
-    check_finding(XIR_E_INVALID, "icraft::xir::Conv2d 'conv': input has 5 channels, a kernel of 3 in 1 group expects another");
+    check_finding(XIR_E_INVALID,
+                  "icraft::xir::Conv2d 'conv': input has 5 channels, a kernel of 3 in 1 group expects another");
     CHECK_SOUND(net);
     xir_network_free(net);
 }
@@ -596,7 +602,7 @@ static void outputs_of_an_op_that_is_not_placed_move_too(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what is kept of what was given --------------------------------------------------------------------------------------------- */
+/* ---- what is kept of what was given ----------------------------------------------------------------------------- */
 
 static void all_that_is_given_is_copied(void **state) {
     (void)state;
@@ -605,7 +611,8 @@ static void all_that_is_given_is_copied(void **state) {
     xir_value *x = in_value(net), *w = weights(net, "w");
     xir_value *inputs[] = { x, w };
     xir_conv2d_attrs attrs = xir_conv2d_attrs_square(1, 1, 1, 1);
-    xir_op *op = xir_network_add(net, &(xir_op_desc)DESC(conv2d, .attrs = &attrs, .inputs = inputs, .n_inputs = 2, .name = { name, 5 }));
+    xir_op *op = xir_network_add(net, &(xir_op_desc)DESC(conv2d, .attrs = &attrs, .inputs = inputs, .n_inputs = 2,
+                                                         .name = { name, 5 }));
     xir_at at = { .net = net, .scope = { scope, 5 } };
     xir_value *y = xir_build_relu(at, xir_op_output(op, 0), "r");
     memset(name, 'x', 5), memset(scope, 'x', 5), memset(&attrs, 0, sizeof attrs), memset(inputs, 0, sizeof inputs);
@@ -634,7 +641,8 @@ static void reals_are_rounded_and_equal_attributes_shared(void **state) {
     xir_value *x = in_value(net);
     xir_relu_attrs attrs = xir_relu_init();
     attrs.alpha = 0.1;
-    xir_op *a = xir_add_relu(xir_at_end(net), (xir_relu_in){ x }, &attrs), *b = xir_add_relu(xir_at_end(net), (xir_relu_in){ x }, &attrs);
+    xir_op *a = xir_add_relu(xir_at_end(net), (xir_relu_in){ x }, &attrs),
+            *b = xir_add_relu(xir_at_end(net), (xir_relu_in){ x }, &attrs);
     assert_true(xir_relu_of(a)->alpha == (double)0.1f);
     assert_ptr_equal(xir_relu_of(a), xir_relu_of(b));
     DOES(xir_op_set_real(a, "alpha", 0.2));
@@ -682,12 +690,13 @@ static void tags_names_and_targets(void **state) {
     xir_network_free(net);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- asking ----------------------------------------------------------------------------------------------------- */
 
 static void a_new_network_says_what_it_is(void **state) {
     (void)state;
     xir_network *net = new_net();
-    static const char *const texts[XIR_TEXT_COUNT] = { "net", "PYTORCH", "v1.9", "v3.33.1", "3.33.1.0", "d41d8cd98f00b204e9800998ecf8427e" };
+    static const char *const texts[XIR_TEXT_COUNT] = { "net", "PYTORCH", "v1.9", "v3.33.1", "3.33.1.0",
+                                                       "d41d8cd98f00b204e9800998ecf8427e" };
     for (int i = 0; i < XIR_TEXT_COUNT; i++) CHECK_STR(xir_network_text_of(net, (xir_network_text)i), texts[i]);
     assert_int_equal(xir_target_kind_of(xir_network_ai_target(net)), XIR_TARGET_BUYI);
     assert_null(xir_network_first(net));
@@ -741,7 +750,8 @@ static void ops_are_found_every_way(void **state) {
 static void params_come_inputs_first_each_once(void **state) {
     (void)state;
     xir_network *net = new_net();
-    xir_value *x = in_value(net), *a = words(net, "a"), *b = words(net, "b"), *c = words(net, "c"), *d = words(net, "d");
+    xir_value *x = in_value(net), *a = words(net, "a"), *b = words(net, "b"), *c = words(net, "c"),
+               *d = words(net, "d");
     const xir_type *type = FP32("*", 4);
     xir_op *part = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(c, a), TYPES(type)));
     xir_hard_op_attrs attrs = xir_hard_op_init();
@@ -763,7 +773,7 @@ static void params_come_inputs_first_each_once(void **state) {
     xir_network_free(net);
 }
 
-/* ---- status and place ------------------------------------------------------------------------------------------------------------------ */
+/* ---- status and place ------------------------------------------------------------------------------------------- */
 
 static void the_first_failure_stays(void **state) {
     (void)state;
@@ -835,11 +845,12 @@ static void all_findings_of_a_call_have_its_place(void **state) {
     xir_network_free(net);
 }
 
-/* ---- producers and consumers ----------------------------------------------------------------------------------------------------------------- */
+/* ---- producers and consumers ------------------------------------------------------------------------------------ */
 
 static void check_ops(xir_op *const *ops, size_t n, const char *expected) {
     char text[200] = "";
-    for (size_t i = 0; i < n; i++) snprintf(text + strlen(text), sizeof text - strlen(text), i ? " %d" : "%d", (int)xir_op_id(ops[i]));
+    for (size_t i = 0; i < n; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), i ? " %d" : "%d", (int)xir_op_id(ops[i]));
     assert_string_equal(text, expected);
 }
 

@@ -223,7 +223,8 @@ static void every_element_is_filled(void **state) {
     world w = new_world();
     int64_t dims[] = { 2, 3 };
     unsigned base = 100;
-    xir_value *p = xir_params_new(w.net, XIR_STR("w"), xir_type_tensor_text(w.ctx, xir_type_float(w.ctx, XIR_FLOAT_FP32), "**", dims, 2));
+    xir_value *p = xir_params_new(w.net, XIR_STR("w"),
+                                  xir_type_tensor_text(w.ctx, xir_type_float(w.ctx, XIR_FLOAT_FP32), "**", dims, 2));
     assert_int_equal(xir_params_fill_f32(p, square), XIR_OK);
     const float *reals = xir_params_typed(p, 4);
     for (int i = 0; i < 6; i++) assert_true(reals[i] == (float)(i * i));
@@ -231,7 +232,8 @@ static void every_element_is_filled(void **state) {
     assert_said(&w, "parameter 'w' is filled with elements of 2 bytes, its type stores 32 bits");
     assert_true(((const float *)xir_params_data(p, NULL))[5] == 25);   /* the old bytes stay */
 
-    p = xir_params_new(w.net, XIR_STR("h"), xir_type_tensor_text(w.ctx, xir_type_float(w.ctx, XIR_FLOAT_FP16), "**", dims, 2));
+    p = xir_params_new(w.net, XIR_STR("h"),
+                       xir_type_tensor_text(w.ctx, xir_type_float(w.ctx, XIR_FLOAT_FP16), "**", dims, 2));
     assert_int_equal(xir_params_fill(p, 2, double_it, &base), XIR_OK);
     const uint16_t *halves = xir_params_typed(p, 2);
     for (unsigned i = 0; i < 6; i++) assert_int_equal(halves[i], 2 * i + base);
@@ -277,9 +279,12 @@ static void clones_share_until_one_writes(void **state) {
 static void equality_is_of_sizes_and_bytes(void **state) {
     (void)state;
     world w = new_world();
-    xir_value *a = xir_params_new(w.net, XIR_STR("a"), f32s(&w, 2)), *b = xir_params_new(w.net, XIR_STR("b"), f32s(&w, 2));
-    xir_value *c = xir_params_new(w.net, XIR_STR("c"), f32s(&w, 3)), *u = xir_params_new(w.net, XIR_STR("u"), f32s(&w, -1));
-    xir_value *i = xir_params_new(w.net, XIR_STR("i"), xir_type_tensor_text(w.ctx, xir_type_sint(w.ctx, 8), "*", &(int64_t){ 8 }, 1));
+    xir_value *a = xir_params_new(w.net, XIR_STR("a"), f32s(&w, 2)),
+               *b = xir_params_new(w.net, XIR_STR("b"), f32s(&w, 2));
+    xir_value *c = xir_params_new(w.net, XIR_STR("c"), f32s(&w, 3)),
+               *u = xir_params_new(w.net, XIR_STR("u"), f32s(&w, -1));
+    xir_value *i = xir_params_new(w.net, XIR_STR("i"),
+                                  xir_type_tensor_text(w.ctx, xir_type_sint(w.ctx, 8), "*", &(int64_t){ 8 }, 1));
     xir_value *x = xir_input(xir_at_end(w.net), "x", f32s(&w, 2));
     assert_true(xir_params_equal(a, b));    /* both without */
     assert_false(xir_params_equal(a, c));

@@ -17,7 +17,7 @@ typedef struct play {
     const char     *step;
 } play;
 
-/* ---- chance ------------------------------------------------------------------------------------------------------- */
+/* ---- chance ----------------------------------------------------------------------------------------------------- */
 
 static bool once_in(uint64_t n) { return chance(n) == 0; }
 
@@ -73,7 +73,7 @@ static void forget_late(play *p, const xir_op *op) {
     }
 }
 
-/* ---- making ------------------------------------------------------------------------------------------------------------- */
+/* ---- making ----------------------------------------------------------------------------------------------------- */
 
 static xir_hard_op_attrs any_attrs(play *p, xir_value **room, xir_op **parts) {
     xir_hard_op_attrs a = xir_hard_op_init();
@@ -118,7 +118,7 @@ static xir_op *make(play *p, bool place) {
 
 static xir_status status_of(const play *p, const void *made) { return made ? XIR_OK : xir_network_status(p->net); }
 
-/* ---- steps ---------------------------------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------------------ */
 
 typedef xir_status step_fn(play *p);
 
@@ -207,18 +207,25 @@ static xir_status step_bypass(play *p) {
 static xir_status step_replace(play *p) {
     if (!p->n_late) return XIR_OK;
     xir_op *old = any_placed(p), *now = p->late[chance(p->n_late)];
-    xir_status status = once_in(2) ? xir_network_replace(p->net, old, now) : xir_network_replace_keep_uses(p->net, old, now);
+    xir_status status = once_in(2) ? xir_network_replace(p->net, old, now)
+        : xir_network_replace_keep_uses(p->net, old, now);
     if (!status) forget_late(p, now);
     return status;
 }
 
 static xir_status step_move(play *p)         { return xir_op_move(any_placed(p), once_in(4) ? NULL : any_placed(p)); }
-static xir_status step_set_input(play *p)    { xir_op *op = any_op(p); return xir_op_set_input(op, any_position(op), any_input(p)); }
+static xir_status step_set_input(play *p) {
+    xir_op *op = any_op(p);
+    return xir_op_set_input(op, any_position(op), any_input(p));
+}
 static xir_status step_insert_input(play *p) {
     xir_op *op = any_op(p);
     return xir_op_input_count(op) > 12 ? XIR_OK : xir_op_insert_input(op, any_position(op), any_input(p));
 }
-static xir_status step_remove_input(play *p) { xir_op *op = any_op(p); return xir_op_remove_input(op, any_position(op)); }
+static xir_status step_remove_input(play *p) {
+    xir_op *op = any_op(p);
+    return xir_op_remove_input(op, any_position(op));
+}
 static xir_status step_remove_by_id(play *p) {
     xir_op *op = any_op(p);
     const xir_value *v = xir_op_input(op, (int64_t)any_position(op));
@@ -237,7 +244,10 @@ static xir_status step_set_inputs(play *p) {
     xir_op_clear_inputs(op);
     return XIR_OK;
 }
-static xir_status step_connect(play *p)      { xir_op *op = any_op(p); return xir_network_connect(p->net, any_value(p), op, (int64_t)chance(3) - 1); }
+static xir_status step_connect(play *p) {
+    xir_op *op = any_op(p);
+    return xir_network_connect(p->net, any_value(p), op, (int64_t)chance(3) - 1);
+}
 static xir_status step_replace_value(play *p) {
     xir_value *now = any_input(p);
     return now ? xir_value_replace(any_value(p), now) : XIR_OK;
@@ -271,7 +281,9 @@ static xir_status step_words(play *p) {
     if (!status) status = xir_op_set_name(any_op(p), XIR_STR("name"));
     return status ? status : xir_value_set_name(any_value(p), XIR_STR("name"));
 }
-static xir_status step_type(play *p)         { return xir_value_set_type(any_value(p), once_in(5) ? NULL : p->types[chance(3)]); }
+static xir_status step_type(play *p) {
+    return xir_value_set_type(any_value(p), once_in(5) ? NULL : p->types[chance(3)]);
+}
 static xir_status step_infer(play *p)        { return xir_op_infer(any_op(p), once_in(2)); }
 static xir_status step_clone_op(play *p) {
     if (p->n_late == MOST_LATE) return XIR_OK;
@@ -328,18 +340,21 @@ static size_t any_step(void) {
     return i;
 }
 
-/* ---- the plays ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the plays -------------------------------------------------------------------------------------------------- */
 
 static void check(play *p, size_t n, xir_status status) {
     const char *broken = broken_invariant(p->net, once_in(8) ? ASK_ALL : once_in(8) ? ASK_IDS : ASK_NOTHING);
     if (!broken && xir_network_op_count(p->net) != p->n_ops) broken = "the ops are not as many as the answers said";
     if (!broken && status != xir_network_status(p->net)) broken = "the network's status is not the answer";
-    if (!broken && (status != XIR_OK) != (xir_diags_count(xir_network_diags(p->net)) > 0)) broken = "a finding and no failure, or the contrary";
+    if (!broken && (status != XIR_OK) != (xir_diags_count(xir_network_diags(p->net)) > 0))
+        broken = "a finding and no failure, or the contrary";
     if (broken) fail_msg("step %zu, %s (%s): %s", n, p->step, xir_status_name(status), broken);
 }
 
 static void one_play(int number) {
-    play p = { .net = new_net(), .types = { FP32("*", 4), FP32("NHWC", 1, 2, 3, 4), XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "*", 7) }, .n_ops = 1 };
+    play p = { .net = new_net(),
+               .types = { FP32("*", 4), FP32("NHWC", 1, 2, 3, 4), XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "*", 7) },
+               .n_ops = 1 };
     assert_non_null(xir_input(xir_at_end(p.net), "in", p.types[0]));
     size_t failures = 0;
     for (size_t n = 0; n < STEPS; n++) {
@@ -353,7 +368,8 @@ static void one_play(int number) {
         if (before && status && p.net == net) {
             char *after = picture(p.net);
             if (steps[which].take != step_place && steps[which].take != step_words && strcmp(before, after) != 0) {
-                fail_msg("play %d, step %zu, %s was refused (%s) and changed\n%s\nto\n%s", number, n, p.step, xir_status_name(status), before, after);
+                fail_msg("play %d, step %zu, %s was refused (%s) and changed\n%s\nto\n%s", number, n, p.step,
+                         xir_status_name(status), before, after);
             }
             free(after);
         }

@@ -117,7 +117,8 @@ static void a_changed_map_is_a_new_one(void **state) {
     assert_int_equal(one->size, 1);
     assert_int_equal(two->size, 2);
     assert_int_equal(three->size, 3);
-    for (size_t i = 1; i < three->size; i++) assert_true(three->entries[i - 1].key.data[0] < three->entries[i].key.data[0]);
+    for (size_t i = 1; i < three->size; i++)
+        assert_true(three->entries[i - 1].key.data[0] < three->entries[i].key.data[0]);
     const xir_map *changed = with(three, "m", 9);
     assert_int_equal(xir_map_find(changed, XIR_STR("m"))->as.integer, 9);
     assert_int_equal(xir_map_find(three, XIR_STR("m"))->as.integer, 1);  /* as it was */

@@ -62,7 +62,7 @@ static const xir_own_grain *a_grain(int64_t weight) {
     return made;
 }
 
-/* ---- what is there ------------------------------------------------------------------------------------------------- */
+/* ---- what is there ---------------------------------------------------------------------------------------------- */
 
 static const xir_class_decl *(*const builtin[])(void) = {
 #include <xir/decl_blank.h>
@@ -179,7 +179,8 @@ static void attributes_show_type_default_and_bounds(void **state) {
         "marks list<int64> - - -",
     };
     check_fields(class_named(own, "test::Box"), box, COUNT(box));
-    static const char *const mix[] = { "turns int64 2 1 10", "bowl ref<Box> - - -", "recipe params? - - -", "pages list<params> - - -" };
+    static const char *const mix[] = { "turns int64 2 1 10", "bowl ref<Box> - - -", "recipe params? - - -",
+                                       "pages list<params> - - -" };
     check_fields(class_named(own, "test::Mix"), mix, COUNT(mix));
 }
 
@@ -213,7 +214,8 @@ static void a_class_says_what_it_is(void **state) {
     assert_int_equal(xir_class_input_at(class_named(ctx, "icraft::xir::Output"), 0)->decl, XIR_DECL_VAR);
     assert_int_equal(xir_class_output_at(class_named(ctx, "icraft::xir::Input"), 0)->decl, XIR_DECL_OUTS);
 
-    const xir_class *target = class_named(ctx, "icraft::xir::CompileTarget"), *buyi = class_named(ctx, "icraft::xir::BuyiTarget");
+    const xir_class *target = class_named(ctx, "icraft::xir::CompileTarget"),
+                     *buyi = class_named(ctx, "icraft::xir::BuyiTarget");
     assert_false(xir_class_is_op(buyi));
     assert_ptr_equal(xir_class_base(buyi), target);
     assert_true(xir_class_is_a(buyi, target));
@@ -242,7 +244,7 @@ static void an_old_attribute_is_no_attribute_but_found(void **state) {
     assert_null(xir_class_field(class_named(own, "test::Mix"), XIR_STR("inputs")));
 }
 
-/* ---- registering --------------------------------------------------------------------------------------------------- */
+/* ---- registering ------------------------------------------------------------------------------------------------ */
 
 static void registering_again_is_no_error(void **state) {
     (void)state;
@@ -276,8 +278,12 @@ typedef struct bad_ports { xir_value *a; xir_values many; } bad_ports;
 static const xir_class_decl *bad_thing_class(void);   /* never registered */
 
 #define HEAD_OBJ        { .decl = XIR_DECL_OBJ, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_body) }
-#define HEAD_OP         { .decl = XIR_DECL_OP, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_body), .min = { .i = sizeof(bad_ports) } }
-#define ROW(k, n, ...)  { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .doc = "", .offset = offsetof(bad_body, n), __VA_ARGS__ }
+#define HEAD_OP \
+    { .decl = XIR_DECL_OP, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_body), \
+      .min = { .i = sizeof(bad_ports) } }
+#define ROW(k, n, ...) \
+    { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .doc = "", .offset = offsetof(bad_body, n), \
+      __VA_ARGS__ }
 #define ANY_NUMBER      .min = { .i = INT64_MIN }, .max = { .i = INT64_MAX }
 #define LAST            { .decl = XIR_DECL_END }
 
@@ -314,9 +320,12 @@ static const bad_class bad_classes[] = {
     { "inputs after any number",     XIR_E_INVALID, "many", { HEAD_OP, { .decl = XIR_DECL_VAR, .name = "many", .offset = offsetof(bad_ports, many) }, { .decl = XIR_DECL_IN, .name = "a", .offset = offsetof(bad_ports, a) }, LAST } },
 };
 
-#define MAP_OF(...)     { { .decl = XIR_DECL_OP, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_map), .min = { .i = sizeof(bad_ports) } },        \
+#define MAP_OF(...)     { { .decl = XIR_DECL_OP, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_map),         \
+                            .min = { .i = sizeof(bad_ports) } },                                                       \
                           { .decl = XIR_DECL_IN, .name = "a", .offset = offsetof(bad_ports, a) }, { .decl = XIR_DECL_OUT, .name = "y" }, __VA_ARGS__, LAST }
-#define MAP_ROW(k, n, ...) { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .doc = "", .offset = offsetof(bad_map, n), __VA_ARGS__ }
+#define MAP_ROW(k, n, ...) \
+    { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .doc = "", .offset = offsetof(bad_map, n), \
+      __VA_ARGS__ }
 #define AXIS            MAP_ROW(I64, axis, ANY_NUMBER)
 #define AXES            MAP_ROW(I64S, axes, .flags = 0)
 #define LAYOUT_OF(text) { .decl = XIR_DECL_LAYOUT, .doc = text }
@@ -359,8 +368,9 @@ static const bad_layout bad_layouts[] = {
     { "BATCH needs CHANNELS",                                     MAP_OF(LAYOUT_OF("SAME, BATCH")) },
     { "IN_TURN needs a list of axes",                             MAP_OF(AXIS, LAYOUT_OF("SAME, IN_TURN, AXIS, axis")) },
     { "the class has two of these rows",                          MAP_OF(LAYOUT_OF("EACH"), LAYOUT_OF("EACH")) },
-    { "RESHAPE needs a single output",                            MAP_OF(AXES, MAP_ROW(REF, ref, .of = xir_layout_class, .flags = XIR_FIELD_REQUIRED),
-                                                                         { .decl = XIR_DECL_OUT, .name = "z" }, LAYOUT_OF("RESHAPE, DIMS, axes, ref")) },
+    { "RESHAPE needs a single output",
+      MAP_OF(AXES, MAP_ROW(REF, ref, .of = xir_layout_class, .flags = XIR_FIELD_REQUIRED),
+             { .decl = XIR_DECL_OUT, .name = "z" }, LAYOUT_OF("RESHAPE, DIMS, axes, ref")) },
     { "the class is not an operation",                            { HEAD_OBJ, LAYOUT_OF("EACH"), LAST } },
 };
 
@@ -382,7 +392,8 @@ static const bad_layout bad_normalised[] = {
 };
 
 static const xir_class_decl *bad_thing_class(void) {
-    static const xir_row rows[] = { { .decl = XIR_DECL_OBJ, .name = "test::Nothing", .doc = "", .offset = sizeof(xir_object) }, LAST };
+    static const xir_row rows[] =
+        { { .decl = XIR_DECL_OBJ, .name = "test::Nothing", .doc = "", .offset = sizeof(xir_object) }, LAST };
     static const xir_class_decl decl = { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row), rows };
     return &decl;
 }
@@ -391,7 +402,8 @@ static void check_not_registered(const xir_class_decl *decl, const char *moral, 
     size_t n = class_count(own);
     xir_diags_clear(why);
     xir_status found = xir_class_register(own, decl, why);
-    if (found != status) fail_msg("%s: %s was expected, %s was found", moral, xir_status_name(status), xir_status_name(found));
+    if (found != status)
+        fail_msg("%s: %s was expected, %s was found", moral, xir_status_name(status), xir_status_name(found));
     check_finding(status, part);
     assert_int_equal(xir_class_register(own, decl, NULL), status);
     assert_int_equal(class_count(own), n);
@@ -423,7 +435,8 @@ static void rows_that_contradict_themselves_are_refused(void **state) {
         assert_null(xir_class_find(own, XIR_STR("test::Bad")));
     }
     /* The key is free for who does it better. */
-    static const xir_row rows[] = { HEAD_OBJ, ROW(REF, ref, .of = bad_thing_class, .flags = XIR_FIELD_OPTIONAL), ROW(I64, i, ANY_NUMBER), LAST };
+    static const xir_row rows[] = { HEAD_OBJ, ROW(REF, ref, .of = bad_thing_class, .flags = XIR_FIELD_OPTIONAL),
+                                    ROW(I64, i, ANY_NUMBER), LAST };
     static const xir_class_decl better = { XIR_ABI, sizeof better, sizeof(xir_row), rows };
     DOES(xir_class_register(own, bad_thing_class(), why));
     DOES(xir_class_register(own, &better, why));
@@ -434,7 +447,8 @@ static void a_taken_key_stays_its_owner_s(void **state) {
     const xir_class *box = class_named(own, "test::Box");
     static const char *const taken[] = { "test::Box", "test::OldBox", "icraft::xir::Conv2d", "icraft::xir::Relu" };
     for (size_t i = 0; i < COUNT(taken); i++) {
-        const xir_row rows[] = { { .decl = XIR_DECL_OBJ, .name = taken[i], .doc = "", .offset = sizeof(bad_body) }, LAST };
+        const xir_row rows[] =
+            { { .decl = XIR_DECL_OBJ, .name = taken[i], .doc = "", .offset = sizeof(bad_body) }, LAST };
         const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), rows };
         check_not_registered(&decl, taken[i], XIR_E_EXISTS, taken[i]);
     }
@@ -485,7 +499,7 @@ static void a_class_may_refer_to_itself(void **state) {
     check_finding(XIR_E_TYPE, "a test::Link was expected, a test::Grain was found");
 }
 
-/* ---- objects ----------------------------------------------------------------------------------------------------------- */
+/* ---- objects ---------------------------------------------------------------------------------------------------- */
 
 static void a_body_begins_with_its_defaults(void **state) {
     (void)state;
@@ -557,9 +571,12 @@ static void an_object_owns_all_it_points_to(void **state) {
     assert_non_null(made);
     char *before = picture_of_object(&made->head);
 
-    memset(tag, 'x', 5), memset(first, 'x', 5), memset(key, 'x', 3), memset(word, 'x', 4), memset(locks, 0, sizeof locks);
+    memset(tag, 'x', 5), memset(first, 'x', 5), memset(key, 'x', 3), memset(word, 'x', 4), memset(locks, 0,
+                                                                                                  sizeof locks);
     memset(sizes, 0, sizeof sizes), memset(angles, 0, sizeof angles), memset(names, 0, sizeof names);
-    memset(layers, 0, sizeof layers), memset(inside, 0, sizeof inside), memset(words, 0, sizeof words), memset(notes, 0, sizeof notes);
+    memset(layers, 0, sizeof layers), memset(inside, 0, sizeof inside), memset(words,
+                                                                               0, sizeof words),
+                                                                               memset(notes, 0, sizeof notes);
     char *after = picture_of_object(&made->head);
     assert_string_equal(before, after);
     assert_non_null(strstr(after, "label='label';"));
@@ -672,7 +689,7 @@ static void a_cast_looks_at_the_class(void **state) {
     assert_ptr_equal(xir_object_class(grain), class_named(own, "test::Grain"));
 }
 
-/* ---- ops of one's own ------------------------------------------------------------------------------------------------------ */
+/* ---- ops of one's own ------------------------------------------------------------------------------------------- */
 
 static xir_network *own_net(xir_value **x) {
     xir_network *net = xir_network_new(own, "own", XIR_FRAMEWORK_PYTORCH, "v1.9");
@@ -780,7 +797,7 @@ static void a_class_of_another_context_is_unknown_here(void **state) {
     xir_network_free(net);
 }
 
-/* ---- attributes of ops by name ------------------------------------------------------------------------------------------------ */
+/* ---- attributes of ops by name ---------------------------------------------------------------------------------- */
 
 static void attributes_are_read_by_name(void **state) {
     (void)state;
@@ -907,12 +924,14 @@ static void every_kind_is_set_and_read_by_name(void **state) {
     };
     assert_non_null(part);
     for (size_t i = 0; i < COUNT(rows); i++) DOES(xir_op_set(op, xir_str_of(rows[i].name), &rows[i].attr));
-    memset(word, 'x', 4), memset(flags, 0, sizeof flags), memset(reals, 0, sizeof reals), memset(layers, 0, sizeof layers);
+    memset(word, 'x', 4), memset(flags, 0, sizeof flags), memset(reals, 0, sizeof reals), memset(layers, 0,
+                                                                                                 sizeof layers);
     const xir_own_all_attrs *all = xir_own_all_of(op);
     assert_true(all->flag && all->count == 9 && all->table == p && all->tables.size == 2 && all->tables.data[1] == p);
     CHECK_STR(all->label, "word");
     CHECK_STR(all->texts.data[0], "word");
-    assert_true(all->flags.data[0] && !all->flags.data[1] && all->reals.data[0] == (double)0.1f && all->layers.data[0].end == 3);
+    assert_true(all->flags.data[0] && !all->flags.data[1] && all->reals.data[0] == (double)0.1f &&
+                all->layers.data[0].end == 3);
     assert_ptr_equal(xir_op_parent(part), op);
     xir_attr a;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -969,7 +988,7 @@ static void an_inference_may_read_bytes_and_give_many(void **state) {
     xir_network_free(net);
 }
 
-/* ---- undeclared attributes --------------------------------------------------------------------------------------------------------- */
+/* ---- undeclared attributes -------------------------------------------------------------------------------------- */
 
 static void undeclared_attributes_have_names_of_their_own(void **state) {
     (void)state;
@@ -998,7 +1017,8 @@ static void undeclared_params_are_params(void **state) {
     (void)state;
     xir_network *net = small_net(), *other = small_net();
     xir_op *conv = op_of(net, 1);
-    xir_value *table = xir_params_new(net, XIR_STR("table"), FP32("*", 4)), *deep = xir_params_new(net, XIR_STR("deep"), FP32("*", 4));
+    xir_value *table = xir_params_new(net, XIR_STR("table"), FP32("*", 4)),
+               *deep = xir_params_new(net, XIR_STR("deep"), FP32("*", 4));
     const xir_any item = { .kind = XIR_ANY_PARAMS, .as.params = deep };
     const xir_any one = { .kind = XIR_ANY_PARAMS, .as.params = table }, list = xir_any_list(&item, 1);
     DOES(xir_op_set_extra(conv, XIR_STR("table"), &one));
@@ -1007,7 +1027,8 @@ static void undeclared_params_are_params(void **state) {
     assert_int_equal(xir_value_id(deep), 7);
     assert_int_equal(xir_op_params_attrs(conv, NULL, 0), 2);
     assert_int_equal(xir_network_params(net, NULL, 0), 3);
-    const xir_any strange = { .kind = XIR_ANY_PARAMS, .as.params = value_of(other, 1) }, made = { .kind = XIR_ANY_PARAMS, .as.params = value_of(net, 2) };
+    const xir_any strange = { .kind = XIR_ANY_PARAMS, .as.params = value_of(other, 1) },
+                  made = { .kind = XIR_ANY_PARAMS, .as.params = value_of(net, 2) };
     REFUSES(net, xir_op_set_extra(conv, XIR_STR("k"), &strange), XIR_E_INVALID, "another network");
     REFUSES(net, xir_op_set_extra(conv, XIR_STR("k"), &made), XIR_E_TYPE, "Params were expected");
     CHECK_SOUND(net);

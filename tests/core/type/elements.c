@@ -52,7 +52,8 @@ static void small_floats_are_read_and_written(void **state) {
                 continue;
             }
             double wanted = plain == infinite ? (double)INFINITY : slowly(s, plain);
-            if (fabs(v) != wanted || !signbit(v) != !(bits & sign)) fail_msg("%zu: %x is %a, not %a", i, bits, v, wanted);
+            if (fabs(v) != wanted || !signbit(v) != !(bits & sign))
+                fail_msg("%zu: %x is %a, not %a", i, bits, v, wanted);
             if (put(f, v) != element) fail_msg("%zu: %a becomes %x, not %x", i, v, put(f, v), element);
         }
         assert_true(isnan(element_real(f, &(uint32_t){ put(f, (double)NAN) }, 0)));
@@ -86,7 +87,8 @@ static void small_floats_are_rounded_to_nearest_even(void **state) {
 
 static void large_floats_are_those_of_c(void **state) {
     (void)state;
-    element_format single = format_of(xir_type_float(ctx, XIR_FLOAT_FP32)), twice = format_of(xir_type_float(ctx, XIR_FLOAT_FP64));
+    element_format single = format_of(xir_type_float(ctx, XIR_FLOAT_FP32)),
+                   twice = format_of(xir_type_float(ctx, XIR_FLOAT_FP64));
     char room[24];
     for (int i = 0; i < 100000; i++) {
         uint64_t bits = chance(UINT64_MAX) * 2 + chance(2);
@@ -108,7 +110,8 @@ static void large_floats_are_those_of_c(void **state) {
 /* An integer becomes a float in one rounding, and a float an integer towards zero. */
 static void integers_and_floats_become_each_other(void **state) {
     (void)state;
-    element_format brain = format_of(xir_type_float(ctx, XIR_FLOAT_BF16)), single = format_of(xir_type_float(ctx, XIR_FLOAT_FP32));
+    element_format brain = format_of(xir_type_float(ctx, XIR_FLOAT_BF16)),
+                   single = format_of(xir_type_float(ctx, XIR_FLOAT_FP32));
     const struct { int64_t from; double to; } rows[] = {
         { 0, 0 }, { -3, -3 }, { 257, 256 }, { 258, 258 }, { 259, 260 },
         { INT64_C(1) << 60 | INT64_C(1) << 52, 0x1p60 },              /* a tie, to the even one         */
@@ -119,7 +122,8 @@ static void integers_and_floats_become_each_other(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         uint16_t out;
         element_put_i64(brain, &out, 0, rows[i].from);
-        if (element_real(brain, &out, 0) != rows[i].to) fail_msg("%lld: %a", (long long)rows[i].from, element_real(brain, &out, 0));
+        if (element_real(brain, &out, 0) != rows[i].to)
+            fail_msg("%lld: %a", (long long)rows[i].from, element_real(brain, &out, 0));
     }
     for (int i = 0; i < 100000; i++) {
         int64_t v = (int64_t)(chance(UINT64_MAX) >> chance(64));
@@ -151,7 +155,8 @@ static void integers_of_every_width(void **state) {
     (void)state;
     enum { N = 40 };
     for (unsigned width = 1; width <= 64; width++) {
-        element_format whole = format_of(xir_type_uint(ctx, (int64_t)width)), with_sign = format_of(xir_type_sint(ctx, (int64_t)width));
+        element_format whole = format_of(xir_type_uint(ctx, (int64_t)width)),
+                       with_sign = format_of(xir_type_sint(ctx, (int64_t)width));
         uint64_t all = ~UINT64_C(0) >> (64 - width), top = (uint64_t)1 << (width - 1);
         uint8_t bytes[N * 8 + 1], copy[sizeof bytes];
         assert_true(element_is_number(whole) && element_is_number(with_sign) && !element_is_float(whole));
@@ -247,7 +252,8 @@ static void quantised_by_axis(void **state) {
     const double scales[] = { 0.5, 2 };
     const int64_t zeros[] = { 1, -1 };
     const xir_scales *scale = xir_scales_from(ctx, scales, 2, 0);
-    const xir_type *type = XIR_TENSOR(ctx, xir_type_quantized(ctx, scale, zeros, 2, xir_type_sint(ctx, 8), NULL), "**", 2, 3);
+    const xir_type *type = XIR_TENSOR(ctx, xir_type_quantized(ctx, scale, zeros, 2, xir_type_sint(ctx, 8), NULL),
+                                      "**", 2, 3);
     tensor_elements e;
     double reals[6], v[6] = { 0.75, -0.75, 1000, 3, -3, -1000 };
     int8_t stored[6];

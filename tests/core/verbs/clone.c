@@ -26,7 +26,8 @@ static xir_network *rich_net(xir_context *with) {
     xir_op *b = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_hard_op_class()),
                                           INPUTS(xir_op_output(a, 0)),
                                                 TYPES(vector, none), .name = XIR_STR("b"), .id = XIR_NO_ID));
-    xir_entry info[] = { { XIR_STR("base"), number }, { XIR_STR("table"), { .kind = XIR_ANY_PARAMS, .as.params = p[1] } } };
+    xir_entry info[] =
+        { { XIR_STR("base"), number }, { XIR_STR("table"), { .kind = XIR_ANY_PARAMS, .as.params = p[1] } } };
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.instr = XIR_VALUES(p[2], p[3]);
     attrs.params = XIR_VALUES(p[2]);
@@ -41,7 +42,8 @@ static xir_network *rich_net(xir_context *with) {
     xir_op *quant = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_relu_class()),
                                                    INPUTS(value_of(net, 5)),
         TYPES(xir_type_with_element(with, XIR_TENSOR(with, vector ? xir_type_sint(with, 8) : NULL, "NHWC", 1, 4, 4, 4),
-              xir_type_calibrated(with, -1, 1, 0.5, xir_type_sint(with, 8), NULL), NULL)), .name = XIR_STR("quant"), .id = XIR_NO_ID,
+              xir_type_calibrated(with, -1, 1, 0.5, xir_type_sint(with, 8), NULL), NULL)), .name = XIR_STR("quant"),
+              .id = XIR_NO_ID,
         .before = op_of(net, 5)));
     if (!hard || !quant) return NULL;
     const xir_any extra_params = { .kind = XIR_ANY_PARAMS, .as.params = p[5] };
@@ -70,7 +72,7 @@ static xir_network *rich(void) {
     return net;
 }
 
-/* ---- networks --------------------------------------------------------------------------------------------------------- */
+/* ---- networks --------------------------------------------------------------------------------------------------- */
 
 static void a_clone_is_the_same_when_its_source_is_gone(void **state) {
     (void)state;
@@ -258,7 +260,7 @@ static void a_value_that_nothing_makes_stays_one(void **state) {
     xir_network_free(third);
 }
 
-/* ---- what makes networks differ ----------------------------------------------------------------------------------------------- */
+/* ---- what makes networks differ --------------------------------------------------------------------------------- */
 
 typedef void change(xir_network *net);
 
@@ -272,7 +274,9 @@ static void op_name(xir_network *n)      { DOES(xir_op_set_name(op_of(n, 2), XIR
 static void op_id(xir_network *n)        { DOES(xir_op_set_id(op_of(n, 2), 99)); }
 static void op_tag(xir_network *n)       { DOES(xir_op_set_tag(op_of(n, 3), XIR_STR("t"), a_number())); }
 static void op_extra(xir_network *n)     { DOES(xir_op_set_extra(op_of(n, 3), XIR_STR("t"), a_number())); }
-static void op_target(xir_network *n)    { DOES(xir_op_set_target(op_of(n, 3), xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL))); }
+static void op_target(xir_network *n) {
+    DOES(xir_op_set_target(op_of(n, 3), xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL)));
+}
 static void op_attr(xir_network *n)      { DOES(xir_op_set_i64(op_of(n, 3), "pad_top", 1)); }
 static void op_real(xir_network *n)      { DOES(xir_op_set_real(op_of(n, 2), "alpha", -0.0)); }
 static void op_refs(xir_network *n) {
@@ -310,7 +314,8 @@ static void any_difference_counts(void **state) {
         xir_network *net = small_net(), *copy = xir_network_clone(net), *built = small_net();
         assert_true(xir_network_equal(net, built, true));
         changes[i].make(copy);
-        if (xir_network_equal(net, copy, false) || xir_network_equal(copy, net, true)) fail_msg("%s makes no difference", changes[i].what);
+        if (xir_network_equal(net, copy, false) || xir_network_equal(copy, net, true))
+            fail_msg("%s makes no difference", changes[i].what);
         changes[i].make(net);
         if (!xir_network_equal(net, copy, true)) fail_msg("%s on both makes a difference", changes[i].what);
         CHECK_SOUND(copy);
@@ -359,7 +364,7 @@ static void bytes_and_no_bytes_differ(void **state) {
     xir_network_free(copy);
 }
 
-/* ---- ops ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- ops -------------------------------------------------------------------------------------------------------- */
 
 static void a_cloned_op_reads_the_same_and_is_placed_nowhere(void **state) {
     (void)state;
@@ -399,7 +404,8 @@ static void names_tags_and_memory_of_values_are_cloned(void **state) {
 static void ops_of_two_networks_are_identical(void **state) {
     (void)state;
     xir_network *net = rich(), *copy = xir_network_clone(net);
-    for (const xir_op *a = xir_network_first(net), *b = xir_network_first(copy); a; a = xir_op_next(a), b = xir_op_next(b)) {
+    for (const xir_op *a = xir_network_first(net), *b = xir_network_first(copy); a; a = xir_op_next(a),
+         b = xir_op_next(b)) {
         assert_true(xir_op_identical(a, b));
         assert_true(xir_op_identical(a, a));
         assert_false(xir_op_structural_equal(a, b));   /* operands are others */
@@ -447,7 +453,8 @@ static void equal_lists_hash_alike(void **state) {
     (void)state;
     xir_network *net = small_net();
     xir_op *a = op_of(net, 4), *b = xir_op_clone(a);
-    const xir_object *halves[] = { (const xir_object *)xir_scalar_real(ctx, 0.5), (const xir_object *)xir_scalar_real(ctx, 0.25) };
+    const xir_object *halves[] = { (const xir_object *)xir_scalar_real(ctx, 0.5),
+                                   (const xir_object *)xir_scalar_real(ctx, 0.25) };
     const xir_attr attr = { .kind = XIR_KIND_REFS, .as.refs = { halves, 2 } };
     DOES(xir_op_set(a, XIR_STR("alpha"), &attr));
     assert_false(xir_op_structural_equal(a, b));

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "support/net.h"
 
-/* ---- formats ------------------------------------------------------------------------------------------------------- */
+/* ---- formats ---------------------------------------------------------------------------------------------------- */
 
 static bool in_identifier(uint32_t c, bool first) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (!first && c >= '0' && c <= '9');
@@ -19,7 +19,7 @@ static const name_rules three     = { .most = 3, .op = "op", .value = "x" };
 static const name_rules two       = { .most = 2, .op = "op", .value = "x" };
 static const name_rules shared    = { .op = "op", .value = "x", .one_scope = true };
 
-/* ---- networks ------------------------------------------------------------------------------------------------------ */
+/* ---- networks --------------------------------------------------------------------------------------------------- */
 
 /* A chain of ops with these names, parted by bars, all of whose outputs have the name `value`; no Output. */
 static xir_network *chain(xir_context *with, const char *names, const char *value) {
@@ -54,7 +54,7 @@ static const char *said(const network_names *names, bool values) {
     return out;
 }
 
-/* ---- what names become --------------------------------------------------------------------------------------------- */
+/* ---- what names become ------------------------------------------------------------------------------------------ */
 
 static const struct { const name_rules *rules; const char *names, *expected; } cases[] = {
     { &any,        "a|b|c",             "a|b|c"             },
@@ -123,13 +123,15 @@ static void params_and_sub_ops_have_names(void **state) {
     xir_hard_op_attrs a = xir_hard_op_init();
     xir_value *inner = xir_params_new(net, XIR_STR("w"), type), *other = xir_params_new(net, XIR_STR("w"), type);
     a.instr = (xir_values){ &inner, 1 };
-    xir_op *child = xir_op_new(net, &(xir_op_desc)DESC(hard_op, .attrs = &a, .types = &type, .n_types = 1, .name = XIR_STR("part")));
+    xir_op *child = xir_op_new(net, &(xir_op_desc)DESC(hard_op, .attrs = &a, .types = &type, .n_types = 1,
+                                                       .name = XIR_STR("part")));
     a = xir_hard_op_init();
     a.instr = (xir_values){ &other, 1 };
     a.sub_hard_ops = (xir_ops){ &child, 1 };
-    xir_op *loose = xir_op_new(net, &(xir_op_desc)DESC(hard_op, .types = &type, .n_types = 1, .name = XIR_STR("loose")));
-    xir_op *hard = xir_network_add(net, &(xir_op_desc)DESC(hard_op, .attrs = &a, .types = &type, .n_types = 1, .name = XIR_STR("part"),
-                                                           .before = xir_network_last(net)));
+    xir_op *loose =
+        xir_op_new(net, &(xir_op_desc)DESC(hard_op, .types = &type, .n_types = 1, .name = XIR_STR("loose")));
+    xir_op *hard = xir_network_add(net, &(xir_op_desc)DESC(hard_op, .attrs = &a, .types = &type, .n_types = 1,
+                                                           .name = XIR_STR("part"), .before = xir_network_last(net)));
     assert_non_null(hard);
     DOES(network_names_make(&names, net, &any));
     CHECK_STR(network_names_op(&names, hard), "part");
@@ -154,7 +156,7 @@ static void too_short_names_run_out(void **state) {
     xir_network_free(net);
 }
 
-/* ---- many ---------------------------------------------------------------------------------------------------------- */
+/* ---- many ------------------------------------------------------------------------------------------------------- */
 
 /* Ops that all have one name, or names that are alike once they are cut. Were the free number looked for from 1 each
  * time, this would not end. */

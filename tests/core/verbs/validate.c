@@ -20,7 +20,8 @@ static const xir_type *quantized(const double *ratios, size_t n, int64_t axis, c
     return xir_type_normalized_quantized(ctx, normalized, xir_scales_from(ctx, &one, 1, -1), NULL, 0);
 }
 
-static void give_type(xir_network *net, int64_t v_id, const xir_type *element, const char *layout, const int64_t *dims, size_t rank) {
+static void give_type(xir_network *net, int64_t v_id, const xir_type *element, const char *layout, const int64_t *dims,
+                      size_t rank) {
     DOES(xir_value_set_type(value_of(net, v_id), xir_type_tensor_text(ctx, element, layout, dims, rank)));
 }
 
@@ -29,7 +30,9 @@ static const xir_type *fp32(void) { return xir_type_float(ctx, XIR_FLOAT_FP32); 
 
 /* ---- the network ------------------------------------------------------------------------------------------------- */
 
-static void nothing_in_it(xir_network *net)       { while (xir_network_last(net)) DOES(xir_op_erase(xir_network_last(net))); }
+static void nothing_in_it(xir_network *net) {
+    while (xir_network_last(net)) DOES(xir_op_erase(xir_network_last(net)));
+}
 static void first_is_no_input(xir_network *net)   { DOES(xir_op_move(op_of(net, 1), op_of(net, 0))); }
 static void last_is_no_output(xir_network *net)   { DOES(xir_op_erase(op_of(net, 5))); }
 static void output_not_last(xir_network *net)     { DOES(xir_op_move(op_of(net, 5), op_of(net, 4))); }
@@ -54,10 +57,12 @@ static void params_id_twice(xir_network *net) {
     w->id = 1;
 }
 
-/* ---- ops ------------------------------------------------------------------------------------------------------------ */
+/* ---- ops -------------------------------------------------------------------------------------------------------- */
 
 static void below_its_bound(xir_network *net)     { ((xir_conv2d_attrs *)body_of(op_of(net, 1)))->stride_width = 0; }
-static void no_word(xir_network *net)             { ((xir_conv2d_attrs *)body_of(op_of(net, 1)))->padding_mode = (xir_padding)9; }
+static void no_word(xir_network *net) {
+    ((xir_conv2d_attrs *)body_of(op_of(net, 1)))->padding_mode = (xir_padding)9;
+}
 static void attribute_null(xir_network *net)      { ((xir_conv2d_attrs *)body_of(op_of(net, 1)))->cut_scale = NULL; }
 static void attribute_of_another_class(xir_network *net) {
     ((xir_conv2d_attrs *)body_of(op_of(net, 1)))->cut_scale = (const xir_scales *)xir_mtype_host(ctx);
@@ -75,7 +80,9 @@ static void outputs_too_few(xir_network *net) {
     DOES(xir_op_set_input(op_of(net, 5), 0, value_of(net, 4)));
     DOES(xir_op_set_outputs(op_of(net, 4), NULL, 0));
 }
-static void target_clashes(xir_network *net)      { DOES(xir_op_set_target(op_of(net, 1), xir_target_of_kind(ctx, XIR_TARGET_WOLONG, NULL))); }
+static void target_clashes(xir_network *net) {
+    DOES(xir_op_set_target(op_of(net, 1), xir_target_of_kind(ctx, XIR_TARGET_WOLONG, NULL)));
+}
 static void core_clashes(xir_network *net) {
     DOES(xir_network_set_ai_target(net, xir_target_of_kind(ctx, XIR_TARGET_ZHUGE, "330")));
     DOES(xir_op_set_target(op_of(net, 1), xir_target_of_kind(ctx, XIR_TARGET_ZHUGE, "340")));
@@ -83,7 +90,7 @@ static void core_clashes(xir_network *net) {
 static void rule_of_the_class(xir_network *net)   { give_type(net, 0, fp32(), "NHWC", DIMS(1, 8, 8, 5)); }
 static void rule_of_attributes(xir_network *net)  { DOES(xir_op_set_i64(op_of(net, 1), "groups", 3)); }
 
-/* ---- types --------------------------------------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------------------------------ */
 
 static void layout_of_another_rank(xir_network *net) { give_type(net, 3, fp32(), "NHW", DIMS(1, 8, 8, 4)); }
 static void layout_axis_twice(xir_network *net)      { give_type(net, 3, fp32(), "NHHC", DIMS(1, 8, 8, 4)); }
@@ -111,7 +118,8 @@ static void add_hard(xir_network *net, xir_value *instr, xir_value *table, xir_v
     xir_hard_op_attrs attrs = xir_hard_op_init();
     if (instr) attrs.instr = (xir_values){ &instr, 1 };
     if (table) attrs.device_info = (xir_map){ &entry, 1 };
-    xir_op *op = xir_network_add(net, &(xir_op_desc)DESC(hard_op, .attrs = &attrs, TYPES(type), .before = op_of(net, 5)));
+    xir_op *op = xir_network_add(net,
+                                 &(xir_op_desc)DESC(hard_op, .attrs = &attrs, TYPES(type), .before = op_of(net, 5)));
     assert_non_null(op);
     if (extra) DOES(xir_op_set_extra(op, XIR_STR("more"), &any));
 }
@@ -120,18 +128,21 @@ static void params_attribute_type(xir_network *net)  { add_hard(net, badly_typed
 static void params_in_map_type(xir_network *net)     { add_hard(net, NULL, badly_typed(net), NULL); }
 static void params_undeclared_type(xir_network *net) { add_hard(net, NULL, NULL, badly_typed(net)); }
 
-/* ---- sub ops ---------------------------------------------------------------------------------------------------------------- */
+/* ---- sub ops ---------------------------------------------------------------------------------------------------- */
 
 static xir_op *add_family(xir_network *net) {
     const xir_type *type = FP32("*", 4);
     xir_op *part = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(value_of(net, 2)), TYPES(type)));
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.sub_hard_ops = (xir_ops){ &part, 1 };
-    assert_non_null(xir_network_add(net, &(xir_op_desc)DESC(hard_op, .attrs = &attrs, INPUTS(value_of(net, 2)), TYPES(type), .before = op_of(net, 5))));
+    assert_non_null(xir_network_add(net, &(xir_op_desc)DESC(hard_op, .attrs = &attrs, INPUTS(value_of(net, 2)),
+                                                            TYPES(type), .before = op_of(net, 5))));
     return part;
 }
 static void sub_op_input_absent(xir_network *net)    { DOES(xir_op_add_input(add_family(net), NULL)); }
-static void sub_op_type(xir_network *net)            { DOES(xir_value_set_type(xir_op_output(add_family(net), 0), FP32("NHW", 1))); }
+static void sub_op_type(xir_network *net) {
+    DOES(xir_value_set_type(xir_op_output(add_family(net), 0), FP32("NHW", 1)));
+}
 static void sub_op_id_twice(xir_network *net)        { add_family(net)->id = 3; }
 static void sub_op_value_id_twice(xir_network *net)  { xir_op_output(add_family(net), 0)->id = 3; }
 
@@ -233,8 +244,12 @@ static void unknown_dims(xir_network *net) {
     give_type(net, 0, fp32(), "NHWC", DIMS(-1, -1, -1, 3));
     DOES(xir_network_infer(net, NULL));
 }
-static void the_target_of_the_network(xir_network *net)         { DOES(xir_op_set_target(op_of(net, 1), xir_network_ai_target(net))); }
-static void a_target_without_accelerator(xir_network *net)      { DOES(xir_op_set_target(op_of(net, 1), xir_target_of_kind(ctx, XIR_TARGET_FPGA, NULL))); }
+static void the_target_of_the_network(xir_network *net) {
+    DOES(xir_op_set_target(op_of(net, 1), xir_network_ai_target(net)));
+}
+static void a_target_without_accelerator(xir_network *net) {
+    DOES(xir_op_set_target(op_of(net, 1), xir_target_of_kind(ctx, XIR_TARGET_FPGA, NULL)));
+}
 static void any_target_where_the_network_has_none(xir_network *net) {
     DOES(xir_network_set_ai_target(net, NULL));
     DOES(xir_op_set_target(op_of(net, 1), xir_target_of_kind(ctx, XIR_TARGET_WOLONG, NULL)));
@@ -244,7 +259,8 @@ static void a_hard_op_without_inputs(xir_network *net) {
     assert_non_null(xir_network_add(net, &(xir_op_desc)DESC(hard_op, TYPES(type), .before = op_of(net, 3))));
 }
 static void ratios_of_reals(xir_network *net) {
-    give_type(net, 5, quantized((const double[]){ 1, 2, 3 }, 3, -1, xir_type_float(ctx, XIR_FLOAT_FP32)), "NHWC", DIMS(1, 4, 4, 4));
+    give_type(net, 5, quantized((const double[]){ 1, 2, 3 }, 3, -1, xir_type_float(ctx, XIR_FLOAT_FP32)), "NHWC",
+              DIMS(1, 4, 4, 4));
 }
 static void ids_in_any_order(xir_network *net) {
     DOES(xir_op_set_id(op_of(net, 1), 1000000));
@@ -252,7 +268,10 @@ static void ids_in_any_order(xir_network *net) {
     DOES(xir_op_set_id(op_of(net, 3), 1));
 }
 static void params_without_bytes(xir_network *net)              { assert_false(xir_params_has_data(value_of(net, 1))); }
-static void an_output_used_by_nobody(xir_network *net)          { xir_at at = { .net = net, .before = op_of(net, 5) }; xir_build_relu(at, value_of(net, 2), NULL); }
+static void an_output_used_by_nobody(xir_network *net) {
+    xir_at at = { .net = net, .before = op_of(net, 5) };
+    xir_build_relu(at, value_of(net, 2), NULL);
+}
 
 static void what_looks_wrong_and_is_not(void **state) {
     (void)state;
@@ -335,7 +354,8 @@ static void attributes_shared_by_ops_are_told_for_each(void **state) {
     DOES(xir_value_set_type(xir_op_output(conv, 0), bad));
     DOES(xir_value_set_type(xir_op_output(other, 0), bad));
     assert_true(xir_network_validate(net, why) != XIR_OK);
-    static const char *const places[] = { "/ops/1/stride_width", "/ops/1/outputs/0/dtype", "/ops/5/stride_width", "/ops/5/outputs/0/dtype" };
+    static const char *const places[] = { "/ops/1/stride_width", "/ops/1/outputs/0/dtype", "/ops/5/stride_width",
+                                          "/ops/5/outputs/0/dtype" };
     for (size_t i = 0; i < COUNT(places); i++) {
         bool found = false;
         for (size_t k = 0; k < xir_diags_count(why); k++) found |= begins_with(xir_diags_at(why, k)->path, places[i]);

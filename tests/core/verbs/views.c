@@ -4,7 +4,7 @@
 #include <xir/xir.h>
 #include "support/group.h"
 
-/* ---- a network to look at ------------------------------------------------------------------------------------------ */
+/* ---- a network to look at --------------------------------------------------------------------------------------- */
 
 /*     id 0  in    makes image (value 0)
  *     id 1  conv  image, w (value 1)          makes 2
@@ -61,7 +61,8 @@ static void part_the_branches(void) {
 static bool detach_last(xir_network *from) {
     const xir_op *conv = xir_op_next(xir_network_first(from));
     xir_op *left = xir_op_next(conv), *sum = xir_op_next(xir_op_next(left));
-    return xir_op_set_input(left, 0, xir_op_input(conv, 1)) == XIR_OK && xir_op_set_input(sum, 1, xir_op_output(left, 0)) == XIR_OK;
+    return xir_op_set_input(left, 0, xir_op_input(conv, 1)) == XIR_OK &&
+           xir_op_set_input(sum, 1, xir_op_output(left, 0)) == XIR_OK;
 }
 
 static xir_op *op(int64_t id) { return xir_network_op_by_id(net, id); }
@@ -75,12 +76,14 @@ static const char *ids(const xir_view *view) {
     for (size_t i = 0; i < xir_view_op_count(view); i++) {
         n += snprintf(out + n, sizeof out - (size_t)n, "%lld ", (long long)xir_op_id(xir_view_op_at(view, (int64_t)i)));
     }
-    size_t (*const lists[])(const xir_view *, xir_value **, size_t) = { xir_view_inputs, xir_view_outputs, xir_view_params };
+    size_t (*const lists[])(const xir_view *, xir_value **, size_t) = { xir_view_inputs, xir_view_outputs,
+                                                                        xir_view_params };
     for (int list = 0; list < 3; list++) {
         xir_value *values[32];
         size_t count = lists[list](view, values, 32);
         n += snprintf(out + n, sizeof out - (size_t)n, "|");
-        for (size_t i = 0; i < count; i++) n += snprintf(out + n, sizeof out - (size_t)n, " %lld", (long long)xir_value_id(values[i]));
+        for (size_t i = 0; i < count; i++)
+            n += snprintf(out + n, sizeof out - (size_t)n, " %lld", (long long)xir_value_id(values[i]));
         n += snprintf(out + n, sizeof out - (size_t)n, "%s", list < 2 ? " " : "");
     }
     return out;
@@ -105,7 +108,7 @@ static void check_net_refused(xir_status code, const char *part) {
     xir_network_clear_status(net);
 }
 
-/* ---- picking ---------------------------------------------------------------------------------------------------------- */
+/* ---- picking ---------------------------------------------------------------------------------------------------- */
 
 static bool is_relu(const xir_op *o, void *user) {
     ++*(int *)user;
@@ -164,7 +167,8 @@ static void bad_picks_are_refused(void **state) {
 
 static void views_answer(void **state) {
     (void)state;
-    xir_view *view = xir_view_range(net, 2, 5), *same = xir_view_id_range(net, 2, 4), *other = xir_view_range(net, 2, 6);
+    xir_view *view = xir_view_range(net, 2, 5), *same = xir_view_id_range(net, 2, 4),
+              *other = xir_view_range(net, 2, 6);
     assert_ptr_equal(xir_view_network(view), net);
     assert_ptr_equal(xir_view_op_at(view, 1), op(3));
     assert_ptr_equal(xir_view_op_at(view, -1), op(4));
@@ -225,7 +229,7 @@ static void outputs_are_put_into_order(void **state) {
     xir_view_free(view);
 }
 
-/* ---- stale ----------------------------------------------------------------------------------------------------------------- */
+/* ---- stale ------------------------------------------------------------------------------------------------------ */
 
 typedef void edit_fn(void);
 static void add_op(void)      { named(XIR_AT(net), value(5), "new"); }
@@ -240,7 +244,8 @@ static void replace_use(void) { xir_value_replace(value(4), value(3)); }
 
 static void an_edit_makes_views_stale(void **state) {
     (void)state;
-    static edit_fn *const edits[] = { add_op, remove_op, move_op, set_input, set_id, set_name, set_attr, set_type, replace_use };
+    static edit_fn *const edits[] = { add_op, remove_op, move_op, set_input, set_id, set_name, set_attr, set_type,
+                                      replace_use };
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
         xir_view *view = xir_view_range(net, 1, 5), *twin = xir_view_range(net, 1, 5);
         assert_false(xir_view_is_stale(view));
@@ -294,7 +299,7 @@ static void a_view_keeps_its_network(void **state) {
     xir_view_free(other);
 }
 
-/* ---- networks of views --------------------------------------------------------------------------------------------------------- */
+/* ---- networks of views ------------------------------------------------------------------------------------------ */
 
 static void check_text_of(xir_str text, const char *expected) {
     assert_int_equal(text.size, strlen(expected));
@@ -470,7 +475,8 @@ static void nothing_becomes_an_empty_network(void **state) {
 static void params_of_attributes_count(void **state) {
     (void)state;
     const xir_type *code = XIR_TENSOR(ctx, xir_type_uint(ctx, 64), "*", 4), *type = xir_value_type(value(3));
-    xir_value *instr = xir_params_new(net, XIR_STR("instr"), code), *inner = xir_params_new(net, XIR_STR("inner"), code);
+    xir_value *instr = xir_params_new(net, XIR_STR("instr"), code),
+               *inner = xir_params_new(net, XIR_STR("inner"), code);
     xir_hard_op_attrs a = xir_hard_op_init();
     a.instr = (xir_values){ &inner, 1 };
     xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_hard_op_class()), .attrs = &a,
@@ -502,7 +508,7 @@ static void params_of_attributes_count(void **state) {
     xir_view_free(view);
 }
 
-/* ---- chance ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- chance ----------------------------------------------------------------------------------------------------- */
 
 /* Slow and obvious: marks what the ops outside that follow op `from` lead to. */
 static void mark_outside(const xir_op *from, const bool *picked, bool *outside) {
@@ -547,7 +553,8 @@ static void any_part_is_a_network(void **state) {
     for (int round = 0; round < 200; round++) {
         xir_network *big = xir_network_new(ctx, "chance", XIR_FRAMEWORK_PYTORCH, "v1.9");
         xir_at at = XIR_AT(big);
-        xir_value *made[24] = { xir_input(at, "in", XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 2, 2, 2)) };
+        xir_value *made[24] =
+            { xir_input(at, "in", XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 2, 2, 2)) };
         size_t n = 1;
         while (n < 24) {
             xir_value *a = made[chance(n)], *b = made[chance(n)];
@@ -582,7 +589,8 @@ static void any_part_is_a_network(void **state) {
         size_t n_in = xir_view_inputs(view, inputs, 30);
         xir_op *in = xir_network_input_op(part);
         assert_int_equal(xir_op_output_count(in), n_in);
-        for (size_t i = 0; i < n_in; i++) assert_int_equal(xir_value_id(inputs[i]), xir_value_id(xir_op_output(in, (int64_t)i)));
+        for (size_t i = 0; i < n_in; i++)
+            assert_int_equal(xir_value_id(inputs[i]), xir_value_id(xir_op_output(in, (int64_t)i)));
         for (size_t i = 0; i < n_picked; i++) {
             const xir_op *one = xir_network_op_by_id(big, picked[i]), *other = xir_network_op_by_id(part, picked[i]);
             for (int64_t k = 0; k < (int64_t)xir_op_input_count(one) && !xir_op_is(one, xir_output_class()); k++) {

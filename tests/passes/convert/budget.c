@@ -36,7 +36,9 @@ static xir_network *six_vectors(int64_t each) {
     return net;
 }
 
-static const char ages[] = "Einsum 'sum' (node 0): its inputs are constants, but it is not computed: it takes 2657205000000000010 steps, a constant may "
+static const char ages[] =
+    "Einsum 'sum' (node 0): its inputs are constants, but it is not computed: it takes 2657205000000000010 steps, a "
+    "constant may "
                            "take 2000000000";
 
 static void check_note(const char *before, const char *sentence) {
@@ -115,11 +117,14 @@ static void a_conversion_is_cancelled(void **state) {
     (void)state;
     xir_network *net = six_vectors(12);
     xir_pipeline *p = xir_pipeline_parse(ctx, XIR_STR("to-xir"), why);
-    assert_int_equal(xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .cancel = at_once), NULL, why), XIR_E_CANCELLED);
+    assert_int_equal(xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .cancel = at_once), NULL, why),
+                     XIR_E_CANCELLED);
     CHECK_STR(xir_diags_at(why, 0)->message, "the run was cancelled before to-xir");
     xir_diags_clear(why);
     size_t asked = 0;
-    assert_int_equal(xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .cancel = second_time, .cancel_user = &asked), NULL, why), XIR_E_CANCELLED);
+    assert_int_equal(xir_pipeline_run(p, net,
+                                      &XIR_INIT(xir_pass_settings, .cancel = second_time, .cancel_user = &asked), NULL,
+                                      why), XIR_E_CANCELLED);
     CHECK_STR(xir_diags_at(why, 0)->message, "to-xir: the run was cancelled");
     assert_int_equal(asked, 2);
     xir_diags_clear(why);

@@ -60,7 +60,9 @@ static void split(xir_str key, xir_str *domain, xir_str *type) {
     *type = key;
 }
 
-static bool is_pure(const xir_op *op) { return !xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("toy::io.Print")); }
+static bool is_pure(const xir_op *op) {
+    return !xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("toy::io.Print"));
+}
 
 static const xir_dialect_decl toy = {
     XIR_DIALECT_HEAD("toy::", "Toy"), .pass = "toy-to-xir", .rows = &rows[0].row, .n_rows = COUNT(rows),
@@ -91,10 +93,11 @@ static void check_found(size_t i, xir_severity severity, xir_status code, const 
     assert_int_equal(d->severity, severity);
     assert_int_equal(d->code, code);
     if (path) CHECK_STR(d->path, path);
-    if (!strstr(d->message.data, message)) fail_msg("'%.*s' has no '%s'", (int)d->message.size, d->message.data, message);
+    if (!strstr(d->message.data, message))
+        fail_msg("'%.*s' has no '%s'", (int)d->message.size, d->message.data, message);
 }
 
-/* ---- what is registered ------------------------------------------------------------------------------------------- */
+/* ---- what is registered ----------------------------------------------------------------------------------------- */
 
 static void a_dialect_is_found_with_its_rows_and_its_name_of_the_pass(void **state) {
     (void)state;
@@ -167,7 +170,7 @@ static void dialects_that_are_refused(void **state) {
     assert_int_equal(xir_pass_register(with, &pass, NULL), XIR_E_EXISTS);
 }
 
-/* ---- converting --------------------------------------------------------------------------------------------------- */
+/* ---- converting ------------------------------------------------------------------------------------------------- */
 
 static xir_status run(const char *pass, const char *options) {
     xir_diags_clear(found);
@@ -178,7 +181,9 @@ static void any_name_of_the_pass_converts_every_dialect(void **state) {
     (void)state;
     static const char *const names[] = { "to-xir", "toy-to-xir", "onnx-to-xir" };
     for (size_t i = 0; i < COUNT(names); i++) {
-        net = story_net_in(with, "x: 2 3; a = toy::nn.Leaky x [slope=0.5]; b = onnx::Relu a; c = toy::math.Twice b [version=1]; out c");
+        net = story_net_in(
+            with,
+            "x: 2 3; a = toy::nn.Leaky x [slope=0.5]; b = onnx::Relu a; c = toy::math.Twice b [version=1]; out c");
         assert_int_equal(run(names[i], NULL), XIR_OK);
         assert_int_equal(xir_diags_count(found), 0);
         CHECK_STORY(net, "a = ReLU x [alpha=0.5]; b = ReLU a; c = Add b b; out c");
@@ -189,13 +194,14 @@ static void any_name_of_the_pass_converts_every_dialect(void **state) {
 
 static void findings_have_the_words_and_places_of_the_dialect(void **state) {
     (void)state;
-    static const struct { const char *text; xir_severity severity; xir_status code; const char *path, *message; } cases[] = {
+    static const struct { const char *text; xir_severity severity; xir_status code; const char *path,
+                          *message; } cases[] = {
         { "x: 2 3; a = toy::nn.Relo x; out a",                 XIR_ERROR, XIR_E_UNKNOWN, "/lines/10",
           "nn.Relo 'a' (line 10): the library of Toy has no nn.Relo; did you mean 'nn.Relu'?" },
         { "x: 2 3; a = toy::user.Relu x; out a",               XIR_NOTE,  XIR_OK,        "/lines/10",
           "nothing is known of user.Relu: it was not checked" },
-        { "x: 2 3; a = toy::nn.Relu x; b = toy::nn.Leaky a; out b", XIR_ERROR, XIR_E_MISSING, "/lines/20/attribute/slope",
-          "nn.Leaky 'b' (line 20): the attribute slope is needed, a real, and absent" },
+        { "x: 2 3; a = toy::nn.Relu x; b = toy::nn.Leaky a; out b", XIR_ERROR, XIR_E_MISSING,
+          "/lines/20/attribute/slope", "nn.Leaky 'b' (line 20): the attribute slope is needed, a real, and absent" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         net = story_net_in(with, cases[i].text);
@@ -221,9 +227,12 @@ static void settings_know_all_names_of_a_pass(void **state) {
             xir_pipeline *p = xir_pipeline_parse(with, xir_str_of(names[k]), found);
             assert_non_null(p);
             net = story_net_in(with, story);
-            assert_int_equal(xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .config = &map), NULL, found), XIR_E_UNKNOWN);
+            assert_int_equal(xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .config = &map), NULL, found),
+                             XIR_E_UNKNOWN);
             const char *const disabled[] = { names[i], NULL };
-            assert_int_equal(xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .config = &map, .disabled = disabled), NULL, found), XIR_OK);
+            assert_int_equal(xir_pipeline_run(p, net,
+                                              &XIR_INIT(xir_pass_settings, .config = &map, .disabled = disabled), NULL,
+                                              found), XIR_OK);
             xir_network_free(net);
             xir_pipeline_free(p);
         }
@@ -263,11 +272,12 @@ static void a_dialect_says_which_ops_are_pure(void **state) {
     free(text);
 }
 
-/* ---- inputs by name, weights as attributes ------------------------------------------------------------------------ */
+/* ---- inputs by name, weights as attributes ---------------------------------------------------------------------- */
 
 static xir_value *params_of(const char *name, xir_float_format format) {
     static const double bytes[6] = { 1, 2, 3, 4, 5, 6 };
-    xir_value *v = xir_params_copy(net, xir_str_of(name), XIR_TENSOR(with, xir_type_float(with, format), "**", 2, 3), bytes,
+    xir_value *v = xir_params_copy(net, xir_str_of(name),
+                                   XIR_TENSOR(with, xir_type_float(with, format), "**", 2, 3), bytes,
                                    format == XIR_FLOAT_FP64 ? 48 : 24);
     assert_non_null(v);
     return v;
@@ -310,7 +320,8 @@ static void inputs_are_found_by_name_or_position(void **state) {
         net = story_net_in(with, text);
         if (cases[i].names) call_inputs("a", cases[i].names);
         if (*cases[i].attributes) {
-            set_attr("a", cases[i].attributes, (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = params_of(cases[i].attributes, XIR_FLOAT_FP32) });
+            set_attr("a", cases[i].attributes,
+                     (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = params_of(cases[i].attributes, XIR_FLOAT_FP32) });
         }
         xir_diags_clear(found);
         assert_int_equal(xir_dialect_check(net, found), XIR_OK);
@@ -325,7 +336,8 @@ static void inputs_are_found_by_name_or_position(void **state) {
 /* A finding says where the input is in the file. */
 static void inputs_that_are_wrong(void **state) {
     (void)state;
-    static const struct { const char *inputs, *names; const char *attribute; xir_status code; const char *path, *message; } cases[] = {
+    static const struct { const char *inputs, *names; const char *attribute; xir_status code; const char *path,
+                          *message; } cases[] = {
         { "x y",   "input wait",   NULL,     XIR_E_UNKNOWN, "/lines/10/input/1",          "there is no input 'wait'" },
         { "x",     NULL,           NULL,     XIR_E_MISSING, "/lines/10/input/1",          "input 1 (weight) is needed and absent" },
         { "x d",   NULL,           NULL,     XIR_E_TYPE,    "/lines/10/input/1",          "input 1 (weight) is of double, float is expected" },
@@ -340,7 +352,8 @@ static void inputs_that_are_wrong(void **state) {
         net = story_net_in(with, text);
         if (cases[i].names) call_inputs("a", cases[i].names);
         if (cases[i].attribute) {
-            set_attr("a", cases[i].attribute, (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = params_of("p", XIR_FLOAT_FP64) });
+            set_attr("a", cases[i].attribute,
+                     (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = params_of("p", XIR_FLOAT_FP64) });
         }
         xir_diags_clear(found);
         assert_int_equal(xir_dialect_check(net, found), cases[i].code);
@@ -350,14 +363,16 @@ static void inputs_that_are_wrong(void **state) {
     }
 }
 
-/* ---- kinds of attributes ------------------------------------------------------------------------------------------ */
+/* ---- kinds of attributes ---------------------------------------------------------------------------------------- */
 
 static void every_letter_is_a_kind(void **state) {
     (void)state;
     static const char letters[] = "nbifstoaBIFSTOA";
-    const xir_any one = xir_any_int(1), real = xir_any_real(0.5), yes = xir_any_bool(true), word = xir_any_text(XIR_STR("x"));
+    const xir_any one = xir_any_int(1), real = xir_any_real(0.5), yes = xir_any_bool(true),
+                  word = xir_any_text(XIR_STR("x"));
     net = story_net_in(with, "x: 2 3; a = toy::nn.Kinds x; out a");
-    const xir_any tensor = { .kind = XIR_ANY_PARAMS, .as.params = params_of("p", XIR_FLOAT_FP32) }, map = xir_any_map(NULL, 0);
+    const xir_any tensor = { .kind = XIR_ANY_PARAMS, .as.params = params_of("p", XIR_FLOAT_FP32) },
+                  map = xir_any_map(NULL, 0);
     const struct { xir_any value; const char *good; } values[] = {
         { xir_any_null(),            "na"       },
         { yes,                       "ba"       },
@@ -411,9 +426,12 @@ static void several_kinds_and_any_name(void **state) {
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         net = story_net_in(with, "x: 2 3; a = toy::nn.Numbers x; out a");
-        xir_value *seven = xir_params_copy(net, XIR_STR("p"), XIR_TENSOR(with, xir_type_sint(with, 64), "*", 1), whole, 8);
-        const xir_any values[] = { xir_any_real(0.5), xir_any_int(-3), xir_any_bool(true), xir_any_text(XIR_STR("x")), xir_any_null(),
-                                   xir_any_list(two, 2), xir_any_list(halves, 2), { .kind = XIR_ANY_PARAMS, .as.params = seven } };
+        xir_value *seven = xir_params_copy(net, XIR_STR("p"),
+                                           XIR_TENSOR(with, xir_type_sint(with, 64), "*", 1), whole, 8);
+        const xir_any values[] = { xir_any_real(0.5), xir_any_int(-3), xir_any_bool(true), xir_any_text(XIR_STR("x")),
+                                   xir_any_null(),
+                                   xir_any_list(two, 2), xir_any_list(halves, 2),
+                                   { .kind = XIR_ANY_PARAMS, .as.params = seven } };
         set_attr("a", cases[i].name, values[cases[i].value]);
         xir_status status = run("to-xir", "strict");
         assert_int_equal(status, XIR_OK == cases[i].code ? XIR_OK : cases[i].code);
@@ -433,7 +451,7 @@ static void a_copy_of_a_constant_is_a_constant(void **state) {
     CHECK_STORY(net, "a = Copy x; c = Add a b; out c");
 }
 
-/* ---- types of inputs ---------------------------------------------------------------------------------------------- */
+/* ---- types of inputs -------------------------------------------------------------------------------------------- */
 
 static void input_shape_types_an_input_without_a_type(void **state) {
     (void)state;
@@ -457,7 +475,8 @@ static void input_shape_types_an_input_without_a_type(void **state) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         net = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "");
         const xir_type *types[] = { NULL, XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "**", 2, 3) };
-        xir_op *in = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_input_class()), .types = types, .n_types = 2,
+        xir_op *in = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(with, xir_input_class()),
+                                                    .types = types, .n_types = 2,
                                                           .id = XIR_NO_ID));
         assert_non_null(in);
         xir_value *x = xir_op_output(in, 0), *y = xir_op_output(in, 1);
@@ -465,11 +484,13 @@ static void input_shape_types_an_input_without_a_type(void **state) {
         assert_int_equal(xir_value_set_name(y, XIR_STR("y")), XIR_OK);
         const xir_class *cls = class_opaque(with, XIR_STR("toy::nn.Relu"), true);
         const xir_type *none[] = { NULL };
-        xir_op *relu = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .inputs = &x, .n_inputs = 1, .types = none, .n_types = 1,
+        xir_op *relu = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .inputs = &x, .n_inputs = 1,
+                                                      .types = none, .n_types = 1,
                                                             .name = XIR_STR("r"), .id = XIR_NO_ID));
         assert_non_null(relu);
         assert_int_equal(xir_value_set_name(xir_op_output(relu, 0), XIR_STR("z")), XIR_OK);
-        if (cases[i].part == NULL && cases[i].code == XIR_E_MISSING) {   /* the same elements are no fault, x stays untyped */
+        /* the same elements are no fault, x stays untyped */
+        if (cases[i].part == NULL && cases[i].code == XIR_E_MISSING) {
             assert_int_equal(run("to-xir", cases[i].options), XIR_OK);
             check_found(0, XIR_NOTE, XIR_OK, "/lines/10", "input 0 'x' has no tensor type");
         } else {

@@ -75,7 +75,7 @@ static void conv_begin(void) {
     om_node(&m, "Conv", "conv1", "x,w", "y");
 }
 
-/* ---- the seventeen ------------------------------------------------------------------------------------------------ */
+/* ---- the seventeen ---------------------------------------------------------------------------------------------- */
 
 static void a_sound_model_has_no_findings(void **state) {
     (void)state;
@@ -280,7 +280,8 @@ static void windows_and_dims_of_other_kinds(void **state) {
 /* What later versions have as inputs earlier ones have as attributes: a finding is about where the version has it. */
 static void lists_are_where_the_version_has_them(void **state) {
     (void)state;
-    static const struct { int version; const char *type, *place, *message; const char *attributes[3]; size_t items[3]; } cases[] = {
+    static const struct { int version; const char *type, *place,
+                          *message; const char *attributes[3]; size_t items[3]; } cases[] = {
         { 1,  "Pad",       "attribute/paddings", "paddings has 3 items, 8 are expected: before and after 4 dims", { "paddings" }, { 3 } },
         { 1,  "Pad",       "attribute/paddings", "paddings are needed and absent",                                { NULL },       { 0 } },
         { 2,  "Pad",       "attribute/pads",     "pads has 3 items, 8 are expected: before and after 4 dims",     { "pads" },     { 3 } },
@@ -304,12 +305,13 @@ static void lists_are_where_the_version_has_them(void **state) {
             om_ints(&m, cases[i].attributes[k], (om_dims){ zeros, cases[i].items[k] });
         }
         om_output(&m, "y", ONNX_FLOAT, OM_NO_RANK);
-        snprintf(expected, sizeof expected, "/graph/node/0/%s: %s 'n' (node 0): %s", cases[i].place, cases[i].type, cases[i].message);
+        snprintf(expected, sizeof expected, "/graph/node/0/%s: %s 'n' (node 0): %s", cases[i].place, cases[i].type,
+                 cases[i].message);
         FINDS(expected);
     }
 }
 
-/* ---- several at once ---------------------------------------------------------------------------------------------- */
+/* ---- several at once -------------------------------------------------------------------------------------------- */
 
 static void all_are_found_in_one_run_and_none_follows_from_another(void **state) {
     (void)state;
@@ -373,7 +375,7 @@ static void attributes_of_other_versions_are_warnings(void **state) {
           "is of version 13");
 }
 
-/* ---- networks that are not of a dialect --------------------------------------------------------------------------- */
+/* ---- networks that are not of a dialect ------------------------------------------------------------------------- */
 
 static void other_networks_are_left_alone(void **state) {
     (void)state;

@@ -82,7 +82,8 @@ static void hardswish(void **state) {
     BECOMES("x: 2 3; s = Hardsigmoid x; y = Multiply x s; out y", "y = Hardswish x; out y");
     STAYS("x: 2 3; s = Hardsigmoid x [alpha=0.2]; y = Multiply x s; out y");
     STAYS("x: 2 3; s = Hardsigmoid x [beta=0.4]; y = Multiply x s; out y");
-    const char *relu6s[] = { "r = ReLU a [max_value=6]", "r = ClampScalar a [min=0 max=6]", "r = Hardtanh a [min_val=0 max_val=6]" };
+    const char *relu6s[] = { "r = ReLU a [max_value=6]", "r = ClampScalar a [min=0 max=6]",
+                             "r = Hardtanh a [min_val=0 max_val=6]" };
     const char *ends[] = {
         "m = Multiply x r; y = Div m six",   "m = Multiply r x; y = Multiply m sixth", "m = Multiply x r; y = DivideScalar m [divisor=6]",
         "m = Div r six; y = Multiply x m",   "m = Multiply sixth r; y = Multiply m x", "m = DivideScalar r [divisor=6]; y = Multiply x m",
@@ -91,7 +92,8 @@ static void hardswish(void **state) {
     for (size_t i = 0; i < COUNT(relu6s); i++) {
         for (size_t j = 0; j < COUNT(ends); j++) {
             char text[400];
-            snprintf(text, sizeof text, "x: 2 3; three: 3; six: 6; sixth: 0.16666667; a = Add x three; %s; %s; out y", relu6s[i], ends[j]);
+            snprintf(text, sizeof text, "x: 2 3; three: 3; six: 6; sixth: 0.16666667; a = Add x three; %s; %s; out y",
+                     relu6s[i], ends[j]);
             BECOMES(text, "y = Hardswish x; out y");
         }
     }
@@ -113,7 +115,8 @@ static void what_is_no_hardswish(void **state) {
 
 static void gelu(void **state) {
     (void)state;
-    const char *arguments[] = { "s = Div x root", "s = Multiply x half_root", "s = Multiply half_root x", "s = DivideScalar x [divisor=1.4142135]" };
+    const char *arguments[] = { "s = Div x root", "s = Multiply x half_root", "s = Multiply half_root x",
+                                "s = DivideScalar x [divisor=1.4142135]" };
     const char *ends[] = {
         "m = Multiply x p; y = Multiply m half", "m = Multiply p x; y = Div m two", "m = Multiply x p; y = DivideScalar m [divisor=2]",
         "m = Multiply p half; y = Multiply x m", "m = Multiply half p; y = Multiply m x",
@@ -122,7 +125,8 @@ static void gelu(void **state) {
     for (size_t i = 0; i < COUNT(arguments); i++) {
         for (size_t j = 0; j < COUNT(ends); j++) {
             char text[400];
-            snprintf(text, sizeof text, "x: 2 3; root: 1.4142135; half_root: 0.70710677; half: 0.5; two: 2; one: 1; %s; e = Erf s; "
+            snprintf(text, sizeof text,
+                     "x: 2 3; root: 1.4142135; half_root: 0.70710677; half: 0.5; two: 2; one: 1; %s; e = Erf s; "
                      "p = Add %s; %s; out y", arguments[i], j % 2 ? "e one" : "one e", ends[j]);
             BECOMES(text, "y = GELU x; out y");
         }
@@ -133,7 +137,8 @@ static void gelu(void **state) {
 
 /* ---- LayerNorm -------------------------------------------------------------------------------------------------- */
 
-#define BARE "m = Mean x [dim=-1 keepdim=true]; d = Add x m [beta=-1]; p = Pow d two; v = Mean p [dim=-1 keepdim=true]; " \
+#define BARE "m = Mean x [dim=-1 keepdim=true]; d = Add x m [beta=-1]; p = Pow d two; v = Mean p [dim=-1 "             \
+    "keepdim=true]; "                                                                                                  \
              "a = Add v eps; r = Sqrt a; n = Div d r"
 
 static void layer_norm(void **state) {

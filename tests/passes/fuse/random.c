@@ -18,8 +18,8 @@ static const char *const runs[] = {
     "@ = Div # root; @ = Erf <; @ = Add < one; @ = Multiply < #; @ = Multiply < half",
     "@ = Matmul # w; @ = Add < b; @ = BatchNorm1d < [variance=v mean=b]", "@ = BatchNorm1d # [variance=v mean=b]; @ = Matmul < u",
     "@ = LayerNorm # [axis=-1]; @ = Multiply < v; @ = Add < b",
-    ("@ = Mean # [dim=-1 keepdim=true]; @ = Add ^ < [beta=-1]; @ = Multiply < <; @ = Mean < [dim=-1 keepdim=true]; @ = Add < eps; "
-     "@ = Sqrt <; @ = Div ~ <"),
+    ("@ = Mean # [dim=-1 keepdim=true]; @ = Add ^ < [beta=-1]; @ = Multiply < <; @ = Mean < [dim=-1 keepdim=true]; @ "
+     "= Add < eps; @ = Sqrt <; @ = Div ~ <"),
 };
 static const char *const constants[] = { "half", "two", "three", "six", "one", "root", "b", "v" };
 
@@ -62,7 +62,8 @@ static void tell_lines(tale *t, const char *line, bool is_run) {
     }
     tell(t, "; ");
     t->made++;
-    if (strncmp(line, "@ = Mean", 8) == 0) t->narrow[first + 1] = t->narrow[first + 4] = t->narrow[first + 5] = t->narrow[first + 6] = true;
+    if (strncmp(line, "@ = Mean", 8) == 0)
+        t->narrow[first + 1] = t->narrow[first + 4] = t->narrow[first + 5] = t->narrow[first + 6] = true;
 }
 
 static void compute(const xir_network *net, xir_array **out, size_t n) {
@@ -85,7 +86,8 @@ static void compare(const tale *t, const xir_array *a, const xir_array *b) {
         if (isfinite(x) && x > most) most = x;
     }
     DOES(xir_array_compare(b, a, 1e-4 * most, 0, &d));
-    if (!d.same_shape || d.count) fail_msg("%s\n%zu elements differ, the first is %g, was %g", t->text, d.count, d.a, d.b);
+    if (!d.same_shape || d.count)
+        fail_msg("%s\n%zu elements differ, the first is %g, was %g", t->text, d.count, d.a, d.b);
 }
 
 static void the_numbers_stay(void **state) {
@@ -93,7 +95,8 @@ static void the_numbers_stay(void **state) {
     size_t changes[2] = { 0 };
     for (int i = 0; i < 3000; i++) {
         tale t = { 0 };
-        tell(&t, "x: NC 3 4; w: params 4 4; u: params 4 4; b: params 4; v: params 4; half: 0.5; two: 2; three: 3; six: 6; one: 1; "
+        tell(&t, "x: NC 3 4; w: params 4 4; u: params 4 4; b: params 4; v: params 4; half: 0.5; two: 2; three: 3; "
+             "six: 6; one: 1; "
                  "root: 1.4142135; eps: 1e-3; ");
         for (uint64_t n = 1 + chance(5); n; n--) {
             if (chance(2)) tell_lines(&t, runs[chance(COUNT(runs))], true);
@@ -125,7 +128,8 @@ static void the_numbers_stay(void **state) {
         }
         xir_network_free(net);
     }
-    if (changes[0] < 1000 || changes[1] < 1000) fail_msg("%zu and %zu changes: too few to say anything", changes[0], changes[1]);
+    if (changes[0] < 1000 || changes[1] < 1000)
+        fail_msg("%zu and %zu changes: too few to say anything", changes[0], changes[1]);
 }
 
 int main(void) {

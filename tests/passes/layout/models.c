@@ -29,14 +29,16 @@ static bool at_border(const xir_op *op) {
 
 static size_t inner_transposes(const xir_network *net) {
     size_t n = 0;
-    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) n += xir_op_is(op, xir_transpose_class()) && !at_border(op);
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        n += xir_op_is(op, xir_transpose_class()) && !at_border(op);
     return n;
 }
 
 /* Convolutions, pools and their results are NHWC by their letters too. */
 static void check_letters(const xir_network *net) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-        bool map = xir_op_is(op, xir_conv2d_class()) || xir_op_is(op, xir_max_pool2d_class()) || xir_op_is(op, xir_avg_pool2d_class());
+        bool map = xir_op_is(op, xir_conv2d_class()) || xir_op_is(op, xir_max_pool2d_class()) ||
+            xir_op_is(op, xir_avg_pool2d_class());
         if (map) CHECK_STR(xir_layout_text(xir_type_layout(xir_value_type(xir_op_output(op, 0)))), "NHWC");
     }
 }
@@ -59,7 +61,7 @@ static void digits(void **state) {
     xir_network_free(net);
 }
 
-/* ---- the corpus --------------------------------------------------------------------------------------------------------- */
+/* ---- the corpus ------------------------------------------------------------------------------------------------- */
 
 static size_t read_pipe(void *user, void *out, size_t room) { return fread(out, 1, room, user); }
 
@@ -89,7 +91,8 @@ static size_t shapes_missing(const xir_network *net, bool say, size_t *checked) 
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         const xir_class *cls = xir_op_class(op);
         bool *d = &depends[xir_op_slot(op)];
-        *d = xir_class_is_opaque(cls) || xir_op_is(op, xir_non_zero_class()) || xir_op_is(op, xir_non_max_suppression_class());
+        *d = xir_class_is_opaque(cls) || xir_op_is(op, xir_non_zero_class()) ||
+            xir_op_is(op, xir_non_max_suppression_class());
         for (size_t i = 0; i < xir_op_input_count(op); i++) {
             const xir_op *from = xir_op_input(op, (int64_t)i) ? xir_value_op(xir_op_input(op, (int64_t)i)) : NULL;
             *d |= from && depends[xir_op_slot(from)];
@@ -98,7 +101,8 @@ static size_t shapes_missing(const xir_network *net, bool say, size_t *checked) 
             const xir_type *type = xir_value_type(xir_op_output(op, (int64_t)i));
             bool whole = xir_type_as_tensor(type) && !xir_type_has_unknown_dim(type);
             ++*checked;
-            if (!whole && say) print_error("%.*s has no static shape\n", (int)xir_class_key(cls).size, xir_class_key(cls).data);
+            if (!whole && say)
+                print_error("%.*s has no static shape\n", (int)xir_class_key(cls).size, xir_class_key(cls).data);
             missing += !whole;
         }
     }

@@ -226,7 +226,7 @@ static void classes_of_pixels(void **state) {
     xir_network_free(net);
 }
 
-/* ---- borders ---------------------------------------------------------------------------------------------------------- */
+/* ---- borders ---------------------------------------------------------------------------------------------------- */
 
 static void open_borders(void **state) {
     (void)state;
@@ -268,7 +268,7 @@ static void a_result_inside(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what stays ------------------------------------------------------------------------------------------------------- */
+/* ---- what stays ------------------------------------------------------------------------------------------------- */
 
 /* Heads of attention: the Transposes are the network's own. */
 static void attention_stays(void **state) {
@@ -278,7 +278,8 @@ static void attention_stays(void **state) {
     xir_value *q = TRANSPOSE(RESHAPE(matmul_of(x, 8, "q"), "qh", 1, 6, 2, 4), NULL, 0, 2, 1, 3);
     xir_value *k = TRANSPOSE(RESHAPE(matmul_of(x, 8, "k"), "kh", 1, 6, 2, 4), NULL, 0, 2, 3, 1);
     xir_value *s = PARAMS(net, "scale", NULL, 1);
-    xir_value *scores = multiply_of(xir_op_output(xir_add_matmul(xir_at_end(net), (xir_matmul_in){ q, k, NULL }, NULL), 0), s, "scores");
+    xir_value *scores = multiply_of(xir_op_output(xir_add_matmul(xir_at_end(net), (xir_matmul_in){ q, k, NULL }, NULL),
+                                                  0), s, "scores");
     xir_value *v = TRANSPOSE(RESHAPE(matmul_of(x, 8, "v"), "vh", 1, 6, 2, 4), NULL, 0, 2, 1, 3);
     xir_value *o = xir_op_output(xir_add_matmul(xir_at_end(net), (xir_matmul_in){ scores, v, NULL }, NULL), 0);
     o = RESHAPE(TRANSPOSE(o, NULL, 0, 2, 1, 3), "merged", 1, 6, 8);

@@ -5,7 +5,7 @@
 #include "support/random_net.h"
 #include "support/scarce.h"
 
-/* ---- other ranks, other orders ------------------------------------------------------------------------------------------ */
+/* ---- other ranks, other orders ---------------------------------------------------------------------------------- */
 
 static void sequences_and_volumes(void **state) {
     (void)state;
@@ -69,7 +69,7 @@ static void slopes_of_the_last_axis(void **state) {
     xir_network_free(net);
 }
 
-/* ---- constants ---------------------------------------------------------------------------------------------------------- */
+/* ---- constants -------------------------------------------------------------------------------------------------- */
 
 /* One constant, three users: two in the new order, who share one, and one that goes on as before. */
 static void a_shared_constant(void **state) {
@@ -127,7 +127,7 @@ static void constants_without_bytes(void **state) {
     xir_network_free(net);
 }
 
-/* ---- open dims ----------------------------------------------------------------------------------------------------------- */
+/* ---- open dims -------------------------------------------------------------------------------------------------- */
 
 /* A batch that is not known is no hindrance, not even where a map is flattened. */
 static void an_open_batch(void **state) {
@@ -203,7 +203,7 @@ static void channels_come_first(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what is not understood ------------------------------------------------------------------------------------------------ */
+/* ---- what is not understood ------------------------------------------------------------------------------------- */
 
 static void many_dims(void **state) {
     (void)state;
@@ -283,8 +283,10 @@ static void names_that_were_made_give_way(void **state) {
 static void names_of_dims_follow(void **state) {
     (void)state;
     xir_network *net;
-    xir_any dims[] = { xir_any_text(XIR_STR("n")), xir_any_int(3), xir_any_text(XIR_STR("h")), xir_any_text(XIR_STR("w")) };
-    xir_any list = xir_any_list(dims, 4), now[] = { dims[0], dims[2], dims[3], dims[1] }, expected = xir_any_list(now, 4);
+    xir_any dims[] = { xir_any_text(XIR_STR("n")), xir_any_int(3), xir_any_text(XIR_STR("h")),
+                       xir_any_text(XIR_STR("w")) };
+    xir_any list = xir_any_list(dims, 4), now[] = { dims[0], dims[2], dims[3], dims[1] },
+            expected = xir_any_list(now, 4);
     xir_value *x = NCHW_BEGIN(&net, -1, 3, -1, -1), *y = relu_of(nchw_conv(x, 6, 3, "a"), "y");
     DOES(xir_value_set_tag(x, XIR_STR("onnx.dims"), &list));   /* as older files have it */
     DOES(xir_value_set_tag(y, XIR_STR("source.dims"), &list));
@@ -339,7 +341,7 @@ static void whatever_a_file_has(void **state) {
     }
 }
 
-/* ---- time and memory ------------------------------------------------------------------------------------------------------- */
+/* ---- time and memory -------------------------------------------------------------------------------------------- */
 
 /* One value with many users, each in another order than it is made in, and one op with many inputs. */
 static void many_users(void **state) {
@@ -388,15 +390,17 @@ static void failing_allocations_lose_nothing(void **state) {
 /* A value that is a result twice is one afterwards too, under its name. */
 static void a_result_that_is_there_twice(void **state) {
     (void)state;
-    xir_network *net = story_net("x: 1 2 3; a = Reshape x [shape=1,2,1,3] [layout=@layout(****)]; b = Squeeze a [axis=0,2];"
-                                 "y = Transpose b [dims=0,1] [layout=@layout(**)];"
-                                 "z = Transpose x [dims=2,0,1] [layout=@layout(***)]; out y z y");
+    xir_network *net =
+        story_net("x: 1 2 3; a = Reshape x [shape=1,2,1,3] [layout=@layout(****)]; b = Squeeze a [axis=0,2];"
+                  "y = Transpose b [dims=0,1] [layout=@layout(**)];"
+                  "z = Transpose x [dims=2,0,1] [layout=@layout(***)]; out y z y");
     xir_network *before = xir_network_clone(net);
     xir_value *is[3];
     DOES(xir_pass_run(net, "layout", NULL, NULL, why));
     xir_network_outputs(net, is, 3);
     assert_ptr_equal(is[0], is[2]);
-    assert_true(xir_str_equal(xir_value_name(is[0]), XIR_STR("y")) && xir_str_equal(xir_value_name(is[1]), XIR_STR("z")));
+    assert_true(xir_str_equal(xir_value_name(is[0]), XIR_STR("y")) &&
+                xir_str_equal(xir_value_name(is[1]), XIR_STR("z")));
     CHECK_SAME_NUMBERS(before, net);
     CHECK_SOUND(net);
     xir_network_free(before);

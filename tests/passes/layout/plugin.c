@@ -17,8 +17,8 @@ static const story stories[] = {
 static xir_value *made_by(xir_value *x, const xir_class *cls) {
     xir_network *net = xir_value_network(x);
     const xir_type *type = xir_value_type(x);
-    xir_op *op = xir_network_add(net, &(xir_op_desc){ .size = sizeof(xir_op_desc), .cls = cls, .inputs = &x, .n_inputs = 1, .types = &type, .n_types = 1,
-                                                      .id = XIR_NO_ID });
+    xir_op *op = xir_network_add(net, &(xir_op_desc){ .size = sizeof(xir_op_desc), .cls = cls, .inputs = &x,
+                                                      .n_inputs = 1, .types = &type, .n_types = 1, .id = XIR_NO_ID });
     assert_non_null(op);
     return named(xir_op_output(op, 0), "made");
 }
@@ -36,7 +36,8 @@ static void a_row_makes_an_op_part_of_the_region(void **state) {
         if (axis) DOES(xir_op_set_i64(op, "axis", 1));
         NCHW_END(nchw_conv(x, 2, 1, "z"));
         PROVE(net, NULL);
-        if (TRANSPOSES(net) != s->transposes) fail_msg("%s: %zu transposes are left\n%s", s->key, TRANSPOSES(net), op_list_typed(net));
+        if (TRANSPOSES(net) != s->transposes)
+            fail_msg("%s: %zu transposes are left\n%s", s->key, TRANSPOSES(net), op_list_typed(net));
         xir_attr now;
         if (axis) DOES(xir_op_get(op, XIR_STR("axis"), &now));
         if (axis) assert_int_equal(now.as.i64, 3);

@@ -93,7 +93,8 @@ static xir_value *with_constant(const pool *p, xir_value *v) {
     size_t n = rank(v), m = chance(n + 1);
     for (size_t i = 0; i < m; i++) dims[i] = chance(2) ? 1 : dim(v, (int64_t)(n - m + i));
     xir_value *k = nchw_params(p->net, "k", NULL, dims, m);
-    return chance(2) ? first(xir_add_add(end(p), (xir_add_in){ v, k }, NULL)) : first(xir_add_multiply(end(p), (xir_multiply_in){ k, v }, NULL));
+    return chance(2) ? first(xir_add_add(end(p), (xir_add_in){ v, k }, NULL))
+           : first(xir_add_multiply(end(p), (xir_multiply_in){ k, v }, NULL));
 }
 
 static xir_value *sliced(const pool *p, xir_value *v) {
@@ -283,7 +284,7 @@ static void chance_networks_compute_the_same(void **state) {
     assert_true(after < before * 2 / 3);
 }
 
-/* ---- broken networks ----------------------------------------------------------------------------------------------------- */
+/* ---- broken networks -------------------------------------------------------------------------------------------- */
 
 static xir_value *other_value(xir_network *net) {
     xir_op *op = xir_network_op_at(net, (int64_t)chance(xir_network_op_count(net)));
@@ -296,7 +297,8 @@ static const xir_type *other_type(void) {
     size_t n = chance(10);
     for (size_t i = 0; i < n; i++) dims[i] = chance(8) ? 1 + (int64_t)chance(4) : chance(2) ? -1 : 0;
     const xir_layout *layout = chance(3) ? NULL : xir_layout_parse(ctx, xir_str_of(letters[2 + chance(6)]), NULL);
-    return chance(30) ? xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), layout, dims, n) : chance(2) ? xir_type_sint(ctx, 8) : NULL;
+    return chance(30) ? xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), layout, dims, n) : chance(2)
+           ? xir_type_sint(ctx, 8) : NULL;
 }
 
 /* An attribute, an input or a type is something else now; what is refused is refused. */
@@ -321,8 +323,10 @@ static void spoil(xir_network *net) {
     default: {
         if (!n_fields) break;
         const xir_field *field = xir_class_field_at(xir_op_class(op), chance(n_fields));
-        if (field->kind == XIR_KIND_I64) xir_op_set(op, field->name, &(xir_attr){ .kind = XIR_KIND_I64, .as.i64 = list[0] });
-        if (field->kind == XIR_KIND_BOOL) xir_op_set(op, field->name, &(xir_attr){ .kind = XIR_KIND_BOOL, .as.boolean = list[0] & 1 });
+        if (field->kind == XIR_KIND_I64)
+            xir_op_set(op, field->name, &(xir_attr){ .kind = XIR_KIND_I64, .as.i64 = list[0] });
+        if (field->kind == XIR_KIND_BOOL)
+            xir_op_set(op, field->name, &(xir_attr){ .kind = XIR_KIND_BOOL, .as.boolean = list[0] & 1 });
         if (field->kind == XIR_KIND_I64S) {
             xir_op_set(op, field->name, &(xir_attr){ .kind = XIR_KIND_I64S, .as.i64s = { list, chance(12) } });
         }

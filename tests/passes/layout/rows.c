@@ -31,7 +31,7 @@ static xir_value *indices(const xir_value *x, const int64_t *data, const int64_t
     return constant(of(x), "i", type, data, (size_t)n * sizeof *data);
 }
 
-/* ---- maps from maps: [2, 6, 4, 5], N C H W, to any map ------------------------------------------------------------------ */
+/* ---- maps from maps: [2, 6, 4, 5], N C H W, to any map ---------------------------------------------------------- */
 
 static xir_value *do_softmax(xir_value *x)      { MAKE(softmax, IN(x), a.axis = 1); }
 static xir_value *do_softmax_last(xir_value *x) { MAKE(softmax, IN(x), a.axis = -1); }
@@ -41,21 +41,29 @@ static xir_value *do_normalize(xir_value *x)    { MAKE(normalize, IN(x), a.axis 
 static xir_value *do_layer_norm(xir_value *x) {
     MAKE(layer_norm, IN(x), a.axis = LIST(2, 3); a.gamma = PARAMS(of(x), "g", NULL, 20); a.beta = PARAMS(of(x), "h", NULL, 20));
 }
-static xir_value *do_rms_norm(xir_value *x)     { MAKE(rms_norm, IN(x), a.axis = LIST(-3); a.gamma = PARAMS(of(x), "g", NULL, 6)); }
-static xir_value *do_swap_order(xir_value *x)   { MAKE(swap_order, IN(x), a.axis = 1; a.order = LIST(5, 3, 1, 0, 2, 4)); }
+static xir_value *do_rms_norm(xir_value *x) {
+    MAKE(rms_norm, IN(x), a.axis = LIST(-3); a.gamma = PARAMS(of(x), "g", NULL, 6));
+}
+static xir_value *do_swap_order(xir_value *x) {
+    MAKE(swap_order, IN(x), a.axis = 1; a.order = LIST(5, 3, 1, 0, 2, 4));
+}
 static xir_value *do_roll(xir_value *x)         { MAKE(roll, IN(x), a.shifts = LIST(1, 2); a.dims = LIST(1, 3)); }
 static xir_value *do_slice(xir_value *x) {
     MAKE(slice, IN(x), a.begin = LIST(0, 1, 0, 4); a.end = LIST(2, 6, 4, -6); a.stride = LIST(1, 2, 1, -1));
 }
 static xir_value *do_pad(xir_value *x)          { MAKE(pad, IN(x), a.padding = LIST(0, 0, 1, 2, 0, 3, -1, 0)); }
-static xir_value *do_pad_mirrored(xir_value *x) { MAKE(pad, IN(x), a.padding = LIST(0, 0, 1, 2, 0, 3, 1, 1); a.mode = XIR_PAD_REFLECTION); }
+static xir_value *do_pad_mirrored(xir_value *x) {
+    MAKE(pad, IN(x), a.padding = LIST(0, 0, 1, 2, 0, 3, 1, 1); a.mode = XIR_PAD_REFLECTION);
+}
 static xir_value *do_tile(xir_value *x)         { MAKE(tile, IN(x), a.dims = LIST(2, 1, 3)); }
 static xir_value *do_expand(xir_value *x) {
     x = nchw_global_pool(x, "g");
     MAKE(expand, IN(x), a.sizes = LIST(2, -1, 3, 4));
 }
 static xir_value *do_concat(xir_value *x)        { MAKE(concat, IN(XIR_VALUES(x, relu_of(x, "r"))), a.axis = 1); }
-static xir_value *do_concat_params(xir_value *x) { MAKE(concat, IN(XIR_VALUES(PARAMS(of(x), "k", NULL, 2, 6, 1, 5), x)), a.axis = 2); }
+static xir_value *do_concat_params(xir_value *x) {
+    MAKE(concat, IN(XIR_VALUES(PARAMS(of(x), "k", NULL, 2, 6, 1, 5), x)), a.axis = 2);
+}
 static xir_value *do_split(xir_value *x) {
     xir_split_attrs a = xir_split_init();
     a.sections = LIST(2, 4);
@@ -82,7 +90,8 @@ static xir_value *do_mean_kept(xir_value *x) { MAKE(mean, IN(x), a.dim = LIST(2,
 static xir_value *do_cast(xir_value *x) {
     x = relu_of(x, "r");
     xir_cast_attrs a = xir_cast_init();
-    const xir_type *half = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP16), "****", 2, 6, 4, 5), *single = FP32("****", 2, 6, 4, 5);
+    const xir_type *half = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP16), "****", 2, 6, 4, 5),
+                    *single = FP32("****", 2, 6, 4, 5);
     a.target_dtype = xir_type_as_tensor(half);
     x = first(xir_add_cast(end(x), (xir_cast_in){ x }, &a), x);
     a.target_dtype = xir_type_as_tensor(single);
@@ -114,7 +123,8 @@ static xir_value *do_add_channels_computed(xir_value *x) {
 static xir_value *do_stack_and_reduce(xir_value *x) {
     xir_stack_attrs b = xir_stack_init();
     b.dim = -1;
-    xir_value *s = first(xir_add_stack(end(x), (xir_stack_in){ XIR_VALUES(x, relu_of(x, "r"), PARAMS(of(x), "k", NULL, 2, 6, 4, 5)) }, &b), x);
+    xir_value *s = first(xir_add_stack(
+        end(x), (xir_stack_in){ XIR_VALUES(x, relu_of(x, "r"), PARAMS(of(x), "k", NULL, 2, 6, 4, 5)) }, &b), x);
     MAKE(mean, IN(s), a.dim = LIST(4));
 }
 static xir_value *do_unstack_and_stack(xir_value *x) {
@@ -128,7 +138,7 @@ static xir_value *do_reshape_split(xir_value *x)  { return RESHAPE(RESHAPE(x, "s
 static xir_value *do_reshape_ones(xir_value *x)   { return RESHAPE(RESHAPE(x, "s", 2, 1, 6, 4, 5), "y", 2, 6, 4, 5); }
 static xir_value *do_pool_in_between(xir_value *x) { return nchw_pool(x, "y"); }
 
-/* ---- other results --------------------------------------------------------------------------------------------------- */
+/* ---- other results ---------------------------------------------------------------------------------------------- */
 
 static xir_value *do_argmax(xir_value *x)      { MAKE(argmax, IN(x), a.dim = imm(1)); }
 static xir_value *do_argmax_all(xir_value *x)  { MAKE(argmax, IN(x), a.dim = NULL); }
@@ -205,7 +215,8 @@ static void classes_work_in_other_orders(void **state) {
         NCHW_END(s->map ? nchw_conv(y, 2, 1, "z") : y);
         /* Sums of reals in another order differ in the last bit. */
         prove_pass(net, "layout", NULL, 1e-6, s->name, __LINE__);
-        if (TRANSPOSES(net) != s->transposes) fail_msg("%s: %zu transposes are left\n%s", s->name, TRANSPOSES(net), op_list_typed(net));
+        if (TRANSPOSES(net) != s->transposes)
+            fail_msg("%s: %zu transposes are left\n%s", s->name, TRANSPOSES(net), op_list_typed(net));
         xir_network_free(net);
     }
 }

@@ -61,7 +61,8 @@ static xir_status run(const char *text, const xir_pass_settings *settings) {
 static void check_first(xir_status code, const char *part) {
     const xir_diag *d = xir_diags_at(why, 0);
     char said[1200];
-    snprintf(said, sizeof said, "%.*s: %.*s", (int)d->path.size, d->path.data ? d->path.data : "", (int)d->message.size, d->message.data);
+    snprintf(said, sizeof said, "%.*s: %.*s", (int)d->path.size, d->path.data ? d->path.data : "", (int)d->message.size,
+             d->message.data);
     if (d->code != code || !strstr(said, part)) fail_msg("'%s' was expected, '%s' was found", part, said);
 }
 
@@ -73,11 +74,11 @@ static void check_report(const char *expected) {
     for (size_t i = 0; (row = xir_pass_report_at(report, i)); i++) {
         char line[200];
         if (row->fate == XIR_PASS_RAN) {
-            snprintf(line, sizeof line, "%s%*s%s%.*s %zu/%zu", i ? "\n" : "", (int)(2 * row->depth), "", row->added ? "+" : "",
-                     (int)row->text.size, row->text.data, row->runs, row->changes);
+            snprintf(line, sizeof line, "%s%*s%s%.*s %zu/%zu", i ? "\n" : "", (int)(2 * row->depth), "",
+                     row->added ? "+" : "", (int)row->text.size, row->text.data, row->runs, row->changes);
         } else {
-            snprintf(line, sizeof line, "%s%*s%s%.*s", i ? "\n" : "", (int)(2 * row->depth), "", row->fate == XIR_PASS_DISABLED ? "-" : "^",
-                     (int)row->text.size, row->text.data);
+            snprintf(line, sizeof line, "%s%*s%s%.*s", i ? "\n" : "", (int)(2 * row->depth), "",
+                     row->fate == XIR_PASS_DISABLED ? "-" : "^", (int)row->text.size, row->text.data);
         }
         strcat(said, line);
     }
@@ -90,7 +91,7 @@ static int64_t tag(const char *key) {
     return any ? any->as.integer : -1;
 }
 
-/* ---- steps and groups --------------------------------------------------------------------------------------------- */
+/* ---- steps and groups ------------------------------------------------------------------------------------------- */
 
 static void steps_run_in_order_and_are_counted(void **state) {
     (void)state;
@@ -122,13 +123,15 @@ static void a_group_repeats_until_every_step_is_quiet(void **state) {
 static void a_group_ends_in_the_middle_of_a_round(void **state) {
     (void)state;
     RUNS("tag{key=a,value=1},tag{key=b,value=2},fix(count-down{key=a},count-down{key=b},options)", 0);
-    check_report("tag{key=a,value=1} 1/1\ntag{key=b,value=2} 1/1\nfix 3/3\n  count-down{key=a} 3/1\n  count-down{key=b} 3/2\n  options 2/0");
+    check_report("tag{key=a,value=1} 1/1\ntag{key=b,value=2} 1/1\nfix 3/3\n  count-down{key=a} 3/1\n  "
+                 "count-down{key=b} 3/2\n  options 2/0");
 }
 
 static void groups_in_groups(void **state) {
     (void)state;
     RUNS("tag{key=a,value=2},tag{key=b,value=2},fix(fix(count-down{key=a}),count-down{key=b})", 0);
-    check_report("tag{key=a,value=2} 1/1\ntag{key=b,value=2} 1/1\nfix 3/4\n  fix 5/2\n    count-down{key=a} 5/2\n  count-down{key=b} 3/2");
+    check_report("tag{key=a,value=2} 1/1\ntag{key=b,value=2} 1/1\nfix 3/4\n  fix 5/2\n    count-down{key=a} 5/2\n  "
+                 "count-down{key=b} 3/2");
     assert_true(tag("a") == 0 && tag("b") == 0);
 }
 
@@ -158,7 +161,7 @@ static void a_report_says_how_many_ops_there_were(void **state) {
     assert_null(xir_pass_report_at(report, 4));
 }
 
-/* ---- who runs ----------------------------------------------------------------------------------------------------- */
+/* ---- who runs --------------------------------------------------------------------------------------------------- */
 
 static void levels_leave_passes_out(void **state) {
     (void)state;
@@ -209,13 +212,14 @@ static void a_needed_pass_that_is_disabled_is_an_error(void **state) {
     assert_int_equal(passes_told.runs, 0);
 }
 
-/* ---- settings ----------------------------------------------------------------------------------------------------- */
+/* ---- settings --------------------------------------------------------------------------------------------------- */
 
 #define CONFIG(...) &(const xir_map){ (const xir_entry[]){ __VA_ARGS__ }, COUNT(((const xir_entry[]){ __VA_ARGS__ })) }
 
 static void configuration_stands_between_pipeline_and_defaults(void **state) {
     (void)state;
-    const xir_map *config = CONFIG({ XIR_STR("options.flag"), xir_any_bool(true) }, { XIR_STR("options.n"), xir_any_int(5) },
+    const xir_map *config = CONFIG({ XIR_STR("options.flag"), xir_any_bool(true) },
+                                   { XIR_STR("options.n"), xir_any_int(5) },
                                    { XIR_STR("options.word"), xir_any_text(XIR_STR("hello")) }, { XIR_STR("options.x"), xir_any_real(0.25) },
                                    { XIR_STR("seen"), xir_any_null() });
     RUNS("options", .config = config);
@@ -223,7 +227,8 @@ static void configuration_stands_between_pipeline_and_defaults(void **state) {
     assert_string_equal(passes_told.word, "hello");
     RUNS("options{n=6,flag=false}", .config = config);
     assert_true(passes_told.n == 6 && passes_told.x == 0.25 && !passes_told.flag);
-    const xir_map *texts = CONFIG({ XIR_STR("options.n"), xir_any_text(XIR_STR("3M")) }, { XIR_STR("options.x"), xir_any_text(XIR_STR("1e3")) });
+    const xir_map *texts = CONFIG({ XIR_STR("options.n"), xir_any_text(XIR_STR("3M")) },
+                                  { XIR_STR("options.x"), xir_any_text(XIR_STR("1e3")) });
     RUNS("options", .config = texts);
     assert_true(passes_told.n == 3000000 && passes_told.x == 1000 && !passes_told.has_config);
 }
@@ -248,7 +253,7 @@ static void settings_that_name_nothing_are_refused_before_anything_runs(void **s
     assert_int_equal(tag("tag"), -1);
 }
 
-/* ---- what is asked of passes -------------------------------------------------------------------------------------- */
+/* ---- what is asked of passes ------------------------------------------------------------------------------------ */
 
 static void a_pass_that_fails_ends_the_run_and_says_why(void **state) {
     (void)state;
@@ -304,7 +309,7 @@ static void a_network_that_is_not_valid_yet_may_become_so(void **state) {
     RUNS("tag{value=4}", 0);
 }
 
-/* ---- who watches -------------------------------------------------------------------------------------------------- */
+/* ---- who watches ------------------------------------------------------------------------------------------------ */
 
 typedef struct log_s {
     char        words[400];
@@ -313,7 +318,8 @@ typedef struct log_s {
 
 static xir_status note(log_s *log, const char *when, const xir_pass_event *e) {
     char word[100];
-    snprintf(word, sizeof word, "%s%s %.*s#%zu/%zu", *log->words ? ", " : "", when, (int)e->text.size, e->text.data, e->run, e->changes);
+    snprintf(word, sizeof word, "%s%s %.*s#%zu/%zu", *log->words ? ", " : "", when, (int)e->text.size, e->text.data,
+             e->run, e->changes);
     strcat(log->words, word);
     assert_ptr_equal(e->net, net);
     assert_non_null(e->pass);
@@ -331,9 +337,11 @@ static void watches_are_told_before_and_after(void **state) {
         XIR_INIT(xir_pass_watch, .after = after, .user = &one),
     };
     RUNS("tag{value=2},fix(count-down)", .watches = watches, .n_watches = 2);
-    assert_string_equal(both.words, "before tag{value=2}#1/0, after tag{value=2}#1/1, before count-down#2/0, after count-down#2/1, "
+    assert_string_equal(both.words,
+                        "before tag{value=2}#1/0, after tag{value=2}#1/1, before count-down#2/0, after count-down#2/1, "
                                     "before count-down#3/0, after count-down#3/1, before count-down#4/0, after count-down#4/0");
-    assert_string_equal(one.words, "after tag{value=2}#1/1, after count-down#2/1, after count-down#3/1, after count-down#4/0");
+    assert_string_equal(one.words,
+                        "after tag{value=2}#1/1, after count-down#2/1, after count-down#3/1, after count-down#4/0");
 }
 
 static void a_watch_may_end_the_run(void **state) {
@@ -349,7 +357,7 @@ static void a_watch_may_end_the_run(void **state) {
     check_report("tag 1/0\nping 1/1");
 }
 
-/* ---- what is left behind ------------------------------------------------------------------------------------------ */
+/* ---- what is left behind ---------------------------------------------------------------------------------------- */
 
 static xir_network *must_load(const char *path) {
     xir_network *loaded = xir_network_load(ctx, path, NULL, why);
@@ -405,7 +413,8 @@ static void a_failure_leaves_what_repeats_it(void **state) {
     const char *path = scratch("net.failed.json");
     FAILS("tag{value=4},fails", XIR_E_UNSUPPORTED, "7 is too much", .reproduce = path);
     char expected[PATH_MAX * 2];
-    snprintf(expected, sizeof expected, "the network before fails is kept; this repeats the failure: xir opt %s --passes fails", path);
+    snprintf(expected, sizeof expected,
+             "the network before fails is kept; this repeats the failure: xir opt %s --passes fails", path);
     assert_string_equal(last_note(), expected);
     xir_network *before_it = must_load(path);
     assert_int_equal(xir_map_find(xir_network_tags(before_it), XIR_STR("tag"))->as.integer, 4);
@@ -421,9 +430,11 @@ static void what_is_kept_is_the_network_before_the_pass(void **state) {
     const xir_pass_watch watch = XIR_INIT(xir_pass_watch, .after = after, .user = &log,
                                            .options = "--prove --seed 3");
     FAILS("options{word=\"a b\"},broken", XIR_E_MISSING, "broken:", .reproduce = path, .verify = true, .watches = &watch, .n_watches = 1,
-          .config = CONFIG({ XIR_STR("options.n"), xir_any_int(4) }, { XIR_STR("who"), xir_any_text(XIR_STR("me too")) }));
+          .config = CONFIG({ XIR_STR("options.n"), xir_any_int(4) },
+                           { XIR_STR("who"), xir_any_text(XIR_STR("me too")) }));
     char expected[PATH_MAX * 2];
-    snprintf(expected, sizeof expected, "xir opt '%s/it'\\''s before.json' --passes broken --verify --set options.n=4 --set 'who=me too' "
+    snprintf(expected, sizeof expected,
+             "xir opt '%s/it'\\''s before.json' --passes broken --verify --set options.n=4 --set 'who=me too' "
              "--prove --seed 3", scratch_folder);
     if (!strstr(last_note(), expected)) fail_msg("'%s' was expected in '%s'", expected, last_note());
     xir_network *before_it = must_load(path);
@@ -447,7 +458,7 @@ static void what_cannot_be_kept_is_said(void **state) {
     if (!strstr(last_note(), "could not be kept in")) fail_msg("%s", last_note());
 }
 
-/* ---- copies ------------------------------------------------------------------------------------------------------- */
+/* ---- copies ----------------------------------------------------------------------------------------------------- */
 
 static void a_run_on_a_copy_leaves_the_network_alone(void **state) {
     (void)state;
@@ -489,7 +500,7 @@ static void one_pass_alone(void **state) {
     xir_diags_clear(why);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------------ */
+/* ---- threads ---------------------------------------------------------------------------------------------------- */
 
 typedef struct shared_s { xir_context *with; xir_pipeline *pipeline; } shared_s;
 
@@ -521,7 +532,7 @@ static void threads_run_one_pipeline(void **state) {
     xir_context_free(s.with);
 }
 
-/* ---- without memory ----------------------------------------------------------------------------------------------- */
+/* ---- without memory --------------------------------------------------------------------------------------------- */
 
 static void scarce_run(want *w) {
     xir_pipeline *p = NULL;

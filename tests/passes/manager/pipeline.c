@@ -31,9 +31,10 @@ static void check_printed(const char *text, const char *canonical, int line) {
 }
 
 /* A text, its canonical form, and that this is the form of itself. */
-#define PRINTS(text, canonical) (check_printed(text, canonical, __LINE__), check_printed(canonical, canonical, __LINE__))
+#define PRINTS(text, canonical) \
+    (check_printed(text, canonical, __LINE__), check_printed(canonical, canonical, __LINE__))
 
-/* ---- what is read ------------------------------------------------------------------------------------------------- */
+/* ---- what is read ----------------------------------------------------------------------------------------------- */
 
 static void pipelines_print_canonically(void **state) {
     (void)state;
@@ -95,7 +96,7 @@ static void nothing_of_the_text_is_kept(void **state) {
     xir_pipeline_free(p);
 }
 
-/* ---- what options are told ---------------------------------------------------------------------------------------- */
+/* ---- what options are told -------------------------------------------------------------------------------------- */
 
 static void check_told(const char *options, int64_t n, double x, bool flag, const char *word) {
     xir_network *net = small_net();
@@ -125,7 +126,7 @@ static void options_are_what_the_pipeline_says_or_their_defaults(void **state) {
     check_told("word=\"a, {b} \\\"c\\\"\",n=0", 0, 1e-5, false, "a, {b} \"c\"");
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------------------------- */
+/* ---- what is refused -------------------------------------------------------------------------------------------- */
 
 typedef struct refused {
     const char *text;
@@ -194,7 +195,8 @@ static void what_makes_no_sense_is_said_with_its_place(void **state) {
         const xir_diag *d = xir_diags_at(why, 0);
         char said[600];
         snprintf(said, sizeof said, "%.*s", (int)d->message.size, d->message.data);
-        if (d->code != bad[i].status || d->line != bad[i].line || d->column != bad[i].column || !strstr(said, bad[i].sentence)) {
+        if (d->code != bad[i].status || d->line != bad[i].line || d->column != bad[i].column ||
+            !strstr(said, bad[i].sentence)) {
             fail_msg("'%s': %s %u:%u %s", bad[i].text, xir_status_name(d->code), d->line, d->column, said);
         }
         CHECK_STR(d->file, "pipeline");
@@ -260,7 +262,7 @@ static void every_beginning_and_every_other_byte(void **state) {
     }
 }
 
-/* ---- registering -------------------------------------------------------------------------------------------------- */
+/* ---- registering ------------------------------------------------------------------------------------------------ */
 
 static xir_status nothing(xir_pass *at) {
     (void)at;
@@ -274,7 +276,9 @@ typedef struct bad_decl {
 } bad_decl;
 
 #define GOOD(name_) XIR_PASS_HEAD(name_, "x"), .level = XIR_LEVEL_EXACT, .run = nothing
-#define WITH(...)   .options = (const xir_pass_option[]){ __VA_ARGS__ }, .n_options = COUNT(((const xir_pass_option[]){ __VA_ARGS__ }))
+#define WITH(...) \
+    .options = (const xir_pass_option[]){ __VA_ARGS__ }, .n_options = \
+        COUNT(((const xir_pass_option[]){ __VA_ARGS__ }))
 
 static const char *const needs_nobody[] = { "nobody", NULL };
 static const char *const needs_itself[] = { "itself", NULL };
@@ -322,7 +326,8 @@ static void passes_that_contradict_themselves_are_not_registered(void **state) {
 static void passes_are_found_by_name_and_by_position(void **state) {
     (void)state;
     size_t n = 0;
-    for (const xir_pass_decl *pass; (pass = xir_pass_at(ctx, n)); n++) assert_ptr_equal(xir_pass_find(ctx, xir_str_of(pass->name)), pass);
+    for (const xir_pass_decl *pass; (pass = xir_pass_at(ctx, n)); n++)
+        assert_ptr_equal(xir_pass_find(ctx, xir_str_of(pass->name)), pass);
     assert_true(n >= 16);
     assert_null(xir_pass_find(ctx, XIR_STR("pin")));
     assert_null(xir_pass_find(ctx, XIR_STR("")));
@@ -333,7 +338,7 @@ static void the_default_pipeline_is_one(void **state) {
     PRINTS(xir_default_pipeline(), xir_default_pipeline());
 }
 
-/* ---- without memory ----------------------------------------------------------------------------------------------- */
+/* ---- without memory --------------------------------------------------------------------------------------------- */
 
 static void parse_and_print(want *w) {
     xir_pipeline *p;

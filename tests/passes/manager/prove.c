@@ -10,7 +10,8 @@ static xir_network *line(xir_context *with, const float w[4], const float b[4]) 
     xir_network *net = xir_network_new(with, "line", XIR_FRAMEWORK_PYTORCH, "v2.0");
     xir_at at = xir_at_end(net);
     xir_value *x = xir_input(at, "x", type);
-    xir_value *wp = xir_params_copy(net, XIR_STR("w"), type, w, 16), *bp = xir_params_copy(net, XIR_STR("b"), type, b, 16);
+    xir_value *wp = xir_params_copy(net, XIR_STR("w"), type, w, 16),
+               *bp = xir_params_copy(net, XIR_STR("b"), type, b, 16);
     xir_value *p = xir_op_output(xir_add_multiply(at, (xir_multiply_in){ x, wp }, NULL), 0);
     xir_value *r = XIR_RELU(at, p);
     xir_value *y = xir_op_output(xir_add_add(at, (xir_add_in){ r, bp }, NULL), 0);
@@ -22,14 +23,16 @@ static xir_network *line(xir_context *with, const float w[4], const float b[4]) 
     return net;
 }
 
-static const float ones[] = { 1, 1, 1, 1 }, twos[] = { 2, 2, 2, 2 }, nearly[] = { 1.000001f, 1, 1, 1 }, third[] = { 1, 1, -3, 1 };
+static const float ones[] = { 1, 1, 1, 1 }, twos[] = { 2, 2, 2, 2 }, nearly[] = { 1.000001f, 1, 1, 1 },
+                   third[] = { 1, 1, -3, 1 };
 
 static const char *findings(void) {
     static char all[4000];
     *all = '\0';
     const xir_diag *d;
     for (size_t i = 0; (d = xir_diags_at(why, i)); i++) {
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%.*s", i ? "\n" : "", (int)d->message.size, d->message.data);
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%.*s", i ? "\n" : "", (int)d->message.size,
+                 d->message.data);
     }
     xir_diags_clear(why);
     return all;
@@ -60,7 +63,7 @@ static xir_proof *proof_on(const char *name, double absolute, double relative) {
     return p;
 }
 
-/* ---- looking ------------------------------------------------------------------------------------------------------ */
+/* ---- looking ---------------------------------------------------------------------------------------------------- */
 
 static void networks_that_compute_the_same(void **state) {
     (void)state;
@@ -150,7 +153,8 @@ static void each_sample_is_run_on_its_own(void **state) {
     (void)state;
     const float v[3][4] = { { -1, -1, -1, -1 }, { -1, 5, -1, -1 }, { -1, -1, -1, -1 } }, spoiled[] = { 1, 2, 1, 1 };
     const xir_type *type = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NC", 3, 4);
-    xir_array *x = xir_array_copy(ctx, type, v, sizeof v, why), *fewer = xir_array_copy(ctx, XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NC", 2, 2), v, 16, why);
+    xir_array *x = xir_array_copy(ctx, type, v, sizeof v, why), *fewer =
+        xir_array_copy(ctx, XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NC", 2, 2), v, 16, why);
     const xir_proof_input input = XIR_INIT(xir_proof_input, .name = "x", .array = x);
     xir_proof *p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .inputs = &input, .n_inputs = 1, .each = true), why);
     xir_network *a = line(ctx, ones, twos), *b = line(ctx, spoiled, twos);
@@ -171,7 +175,8 @@ static void each_sample_is_run_on_its_own(void **state) {
     };
     p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .inputs = two, .n_inputs = 2, .each = true), why);
     assert_int_equal(xir_proof_check(p, a, why), XIR_E_BOUNDS);
-    assert_string_equal(findings(), "the array for the input 'z' holds 2 samples, as many as the others hold were expected");
+    assert_string_equal(findings(),
+                        "the array for the input 'z' holds 2 samples, as many as the others hold were expected");
     xir_proof_free(p);
     xir_array_free(x);
     xir_array_free(fewer);
@@ -216,7 +221,7 @@ static void unknown_dims_are_one(void **state) {
     xir_proof_free(p);
 }
 
-/* ---- as a watch --------------------------------------------------------------------------------------------------- */
+/* ---- as a watch ------------------------------------------------------------------------------------------------- */
 
 /* A pass that makes the network compute something else: the first weight becomes 9. */
 static xir_status run_spoil(xir_pass *at) {
@@ -226,7 +231,8 @@ static xir_status run_spoil(xir_pass *at) {
     xir_pass_changed(at, 1);
     return XIR_OK;
 }
-static const xir_pass_decl spoil = { XIR_PASS_HEAD("spoil", "spoils a weight"), .level = XIR_LEVEL_MAX, .run = run_spoil };
+static const xir_pass_decl spoil = { XIR_PASS_HEAD("spoil", "spoils a weight"), .level = XIR_LEVEL_MAX,
+                                     .run = run_spoil };
 
 static xir_status run(xir_network *net, xir_proof *p, const char *text) {
     xir_pass_watch watch = XIR_INIT(xir_pass_watch);
@@ -268,7 +274,8 @@ static void the_pass_that_changes_the_result_is_named(void **state) {
  * channels last. */
 static xir_network *pictures(int64_t c, bool last, float factor) {
     const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
-    const xir_type *plain = XIR_TENSOR(ctx, fp32, "****", 1, c, 2, 2), *nhwc = XIR_TENSOR(ctx, fp32, "NHWC", 1, 2, 2, c);
+    const xir_type *plain = XIR_TENSOR(ctx, fp32, "****", 1, c, 2, 2),
+                    *nhwc = XIR_TENSOR(ctx, fp32, "NHWC", 1, 2, 2, c);
     float numbers[4];
     for (int i = 0; i < 4; i++) numbers[i] = factor * (float)(i + 1);
     xir_network *net = xir_network_new(ctx, "pictures", XIR_FRAMEWORK_ONNX, "v1");
@@ -305,7 +312,7 @@ static void arrays_follow_borders_that_get_channels_last(void **state) {
     }
 }
 
-/* ---- without memory ----------------------------------------------------------------------------------------------- */
+/* ---- without memory --------------------------------------------------------------------------------------------- */
 
 static void scarce_look(want *w) {
     xir_network *a, *b;

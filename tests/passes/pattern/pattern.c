@@ -5,8 +5,8 @@
 #include <xir/pattern.h>
 
 static xir_pattern *make(const xir_pattern_row *rows, size_t n, bool closed) {
-    xir_pattern_decl decl = { .abi = XIR_ABI, .size = sizeof decl, .row_size = sizeof *rows, .name = "it", .rows = rows, .n_rows = n,
-                              .closed = closed };
+    xir_pattern_decl decl = { .abi = XIR_ABI, .size = sizeof decl, .row_size = sizeof *rows, .name = "it", .rows = rows,
+                              .n_rows = n, .closed = closed };
     xir_pattern *p = xir_pattern_new(ctx, &decl, why);
     if (!p) xir_diags_print(why, stderr);
     assert_non_null(p);
@@ -14,7 +14,8 @@ static xir_pattern *make(const xir_pattern_row *rows, size_t n, bool closed) {
 }
 
 /* The roots of all matches by name, "y z". */
-static void roots_are(const char *story, const xir_pattern_row *rows, size_t n, bool closed, const char *expected, int line) {
+static void roots_are(const char *story, const xir_pattern_row *rows, size_t n, bool closed,
+                      const char *expected, int line) {
     xir_network *net = story_net(story);
     xir_pattern *p = make(rows, n, closed);
     char found[200] = "";
@@ -73,7 +74,8 @@ static void ops_are_found_by_class(void **state) {
 static void ops_are_found_by_key(void **state) {
     (void)state;
     static const xir_pattern_row dialect[] = { { .kind = XIR_PATTERN_OP, .keys = "onnx::Relu|onnx::Clip" } };
-    static const xir_pattern_row both[] = { { XIR_ROW_OP(xir_tanh_class), .keys = "icraft::xir::Relu|onnx::Clip" } };   /* an old key */
+    /* an old key */
+    static const xir_pattern_row both[] = { { XIR_ROW_OP(xir_tanh_class), .keys = "icraft::xir::Relu|onnx::Clip" } };
     ROOTS("x: 2 3; a = onnx::Relu x; b = onnx::Clip a; c = onnx::Elu b; out c", dialect, "a b");
     ROOTS("x: 2 3; a = ReLU x; b = onnx::Clip a; c = onnx::Relu b; d = Tanh c; out d", both, "a b d");
 }
@@ -93,7 +95,8 @@ static void a_pattern_is_the_whole_cone(void **state) {
 static void inputs_are_found_by_position(void **state) {
     (void)state;
     static const xir_pattern_row left[] = {
-        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OP(xir_relu_class) }, [2] = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(1, 0) },
+        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OP(xir_relu_class) },
+        [2] = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(1, 0) },
     };
     static const xir_pattern_row either[] = {
         [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OP(xir_relu_class) },
@@ -124,7 +127,8 @@ static void what_is_not_listed_is_absent(void **state) {
         [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_PARAMS }, [2] = { XIR_ROW_OP(xir_matmul_class), XIR_ROW_INPUTS(0, 1) },
     };
     static const xir_pattern_row three[] = {
-        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_PARAMS }, [2] = { XIR_ROW_PARAMS }, [3] = { XIR_ROW_OP(xir_matmul_class), XIR_ROW_INPUTS(0, 1, 2) },
+        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_PARAMS }, [2] = { XIR_ROW_PARAMS },
+        [3] = { XIR_ROW_OP(xir_matmul_class), XIR_ROW_INPUTS(0, 1, 2) },
     };
     static const xir_pattern_row maybe[] = {
         [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_PARAMS }, [2] = { XIR_ROW_PARAMS, .optional = true },
@@ -141,28 +145,34 @@ static void what_is_not_listed_is_absent(void **state) {
 static void any_number_of_inputs(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = {
-        [0] = { XIR_ROW_OP(xir_relu_class) }, [1] = { XIR_ROW_REST }, [2] = { XIR_ROW_OP(xir_concat_class), XIR_ROW_INPUTS(0, 1) },
+        [0] = { XIR_ROW_OP(xir_relu_class) }, [1] = { XIR_ROW_REST },
+        [2] = { XIR_ROW_OP(xir_concat_class), XIR_ROW_INPUTS(0, 1) },
     };
-    const char *net = "x: 2 3; r = ReLU x; a = Concat r; b = Concat r x; c = Concat r x r r; d = Concat x r; out a b c d";
+    const char *net =
+        "x: 2 3; r = ReLU x; a = Concat r; b = Concat r x; c = Concat r x r r; d = Concat x r; out a b c d";
     ROOTS(net, rows, "a b c");
-    static const xir_pattern_row all[] = { [0] = { XIR_ROW_REST }, [1] = { XIR_ROW_OP(xir_concat_class), XIR_ROW_INPUTS(0) } };
+    static const xir_pattern_row all[] =
+        { [0] = { XIR_ROW_REST }, [1] = { XIR_ROW_OP(xir_concat_class), XIR_ROW_INPUTS(0) } };
     ROOTS(net, all, "a b c d");
 }
 
 static void outputs_are_told_apart(void **state) {
     (void)state;
-    const char *net = "x: 2 4; a, b = Split x [axis=1 sections=2,2]; c = ReLU a; d = ReLU b; e = Add a b; f = Add b a; out c d e f";
+    const char *net =
+        "x: 2 4; a, b = Split x [axis=1 sections=2,2]; c = ReLU a; d = ReLU b; e = Add a b; f = Add b a; out c d e f";
     static const xir_pattern_row second[] = {
         [0] = { XIR_ROW_OP(xir_split_class), .output = 1 }, [1] = { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) },
     };
     static const xir_pattern_row both[] = {
-        [0] = { XIR_ROW_OP(xir_split_class) }, [1] = { XIR_ROW_OUTPUT(0, 1) }, [2] = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(0, 1) },
+        [0] = { XIR_ROW_OP(xir_split_class) }, [1] = { XIR_ROW_OUTPUT(0, 1) },
+        [2] = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(0, 1) },
     };
     ROOTS(net, second, "d");
     ROOTS(net, both, "e");
     FIRST(net, both, "a b e");
     static const xir_pattern_row turned[] = {
-        [0] = { XIR_ROW_OP(xir_split_class) }, [1] = { XIR_ROW_OUTPUT(0, 1) }, [2] = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(1, 0) },
+        [0] = { XIR_ROW_OP(xir_split_class) }, [1] = { XIR_ROW_OUTPUT(0, 1) },
+        [2] = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(1, 0) },
     };
     ROOTS(net, turned, "f");
     ROOTS("x: 2 4; a, b = Split x [axis=1 sections=2,2]; c, d = Split x [axis=1 sections=2,2]; e = Add a d; out e", both, "");   /* of two ops */
@@ -170,13 +180,19 @@ static void outputs_are_told_apart(void **state) {
 
 /* ---- conditions ------------------------------------------------------------------------------------------------- */
 
-static bool is_long(const xir_attr *a, void *user) { return (void)user, a->kind == XIR_KIND_I64S && a->as.i64s.size > 1; }
-static bool is_called_b(const xir_op *op, void *user) { return (void)user, xir_str_equal(xir_op_name(op), XIR_STR("b")); }
+static bool is_long(const xir_attr *a, void *user) {
+    return (void)user, a->kind == XIR_KIND_I64S && a->as.i64s.size > 1;
+}
+static bool is_called_b(const xir_op *op, void *user) {
+    return (void)user, xir_str_equal(xir_op_name(op), XIR_STR("b"));
+}
 static bool has_two_dims(const xir_value *v, void *user) { return (void)user, xir_type_rank(xir_value_type(v)) == 2; }
 
 static void attributes_are_tested(void **state) {
     (void)state;
-    const char *net = "x: NHWC 1 4 4 2; w: params HWIO 1 1 2 2; a = Conv2d x w [groups=1 pad_top=2]; b = Conv2d x w [padding_mode=REFLECT]; "
+    const char *net =
+        "x: NHWC 1 4 4 2; w: params HWIO 1 1 2 2; a = Conv2d x w [groups=1 pad_top=2]; b = Conv2d x w "
+        "[padding_mode=REFLECT]; "
                       "c = ReLU x [alpha=0.1]; d = Mean x [dim=1,2 keepdim=true]; e = Mean x [dim=1]; f = onnx::Elu x [alpha=0.3]; "
                       "g = onnx::Elu x [times=7]; out a b c d e f g";
 #define WITH(test) ((const xir_pattern_row[]){ { XIR_ROW_ANY_OP, XIR_ROW_ATTRS(test) } })
@@ -193,7 +209,8 @@ static void attributes_are_tested(void **state) {
     ATTRS("d", XIR_ATTR_WHERE("dim", is_long));
     ATTRS("", XIR_ATTR_I64("alpha", 0));
     ATTRS("", XIR_ATTR_HAS("nothing"));
-    static const xir_pattern_row named[] = { { XIR_ROW_OP(xir_conv2d_class), XIR_ROW_ATTRS(XIR_ATTR_I64("pad_top", 2), XIR_ATTR_I64("groups", 1)) } };
+    static const xir_pattern_row named[] =
+        { { XIR_ROW_OP(xir_conv2d_class), XIR_ROW_ATTRS(XIR_ATTR_I64("pad_top", 2), XIR_ATTR_I64("groups", 1)) } };
     ROOTS(net, named, "a");
     static const xir_pattern_row where[] = { { XIR_ROW_ANY_OP, .where = is_called_b } };
     ROOTS(net, where, "b");
@@ -205,13 +222,15 @@ static void values_are_tested(void **state) {
     static const xir_pattern_row real[] = { { XIR_ROW_OP(xir_relu_class), .element = "@fp(64)" } };
     static const xir_pattern_row plane[] = { { XIR_ROW_OP(xir_relu_class), .where_value = has_two_dims } };
     static const xir_pattern_row thrice[] = { { XIR_ROW_OP(xir_relu_class), .uses = 3 } };
-    static const xir_pattern_row once[] = { { XIR_ROW_ANY, .uses = 1 }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) } };
+    static const xir_pattern_row once[] =
+        { { XIR_ROW_ANY, .uses = 1 }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) } };
     ROOTS(net, real, "b");
     ROOTS("x: 2 3; y: 3; a = ReLU x; b = ReLU y; out a b", plane, "a");
     ROOTS("x: 2 3; y: 2 3; a = ReLU x; b = ReLU y; d = Add a a; e = Add b d; out a e", thrice, "a");
     ROOTS("x: 2 3; y: 2 3; a = ReLU x; b = ReLU y; d = Add a x; out b d", once, "b");
     static const xir_pattern_row target[] = { { XIR_ROW_OP(xir_relu_class), .targets = 1u << XIR_TARGET_BUYI } };
-    static const xir_pattern_row host[] = { { XIR_ROW_OP(xir_relu_class), .targets = 1u << XIR_TARGET_HOST | 1u << XIR_TARGET_BUYI } };
+    static const xir_pattern_row host[] =
+        { { XIR_ROW_OP(xir_relu_class), .targets = 1u << XIR_TARGET_HOST | 1u << XIR_TARGET_BUYI } };
     ROOTS(CHAIN, target, "");
     ROOTS(CHAIN, host, "a c");
 }
@@ -219,16 +238,19 @@ static void values_are_tested(void **state) {
 static void numbers_are_compared(void **state) {
     (void)state;
     static const xir_pattern_row half[] = {
-        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_NUMBER(0.5) }, [2] = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(0, 1), .commutes = true },
+        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_NUMBER(0.5) },
+        [2] = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(0, 1), .commutes = true },
     };
     ROOTS("x: 2 3; h: 0.5; k: 0.500001; l: params 1 = 0.5; m: params 2 1 = 0.5 0.5; n: params 1 = none; a = Multiply x h; b = Multiply h x; "
           "c = Multiply x k; d = Multiply x l; e = Multiply x m; f = Multiply x n; g = Multiply x x; out a b c d e f g", half, "a b d");
     static const xir_pattern_row rough[] = {
-        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_NUMBER(0.5), .within = 1e-2 }, [2] = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(0, 1) },
+        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_NUMBER(0.5), .within = 1e-2 },
+        [2] = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(0, 1) },
     };
     ROOTS("x: 2 3; h: 0.504; k: 0.51; a = Multiply x h; b = Multiply x k; out a b", rough, "a");
     static const xir_pattern_row zero[] = {
-        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_NUMBER(0) }, [2] = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(0, 1) },
+        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_NUMBER(0) },
+        [2] = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(0, 1) },
     };
     ROOTS("x: 2 3; h: 0; k: 0.0000001; l: 0.001; a = Multiply x h; b = Multiply x k; c = Multiply x l; out a b c", zero, "a b");
     ROOTS("x: fp64 2 3; h: params fp64 1 = 0.5; a = Multiply x h; out a", half, "a");
@@ -237,9 +259,11 @@ static void numbers_are_compared(void **state) {
 static void closed_patterns_leave_nothing(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = {
-        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) }, [2] = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(1, 1) },
+        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) },
+        [2] = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(1, 1) },
     };
-    const char *net = "x: 2 3; r = ReLU x; s = ReLU x; t = ReLU x; a = Add r r; b = Add s s; c = Add t t; d = Tanh s; out a b c d t";
+    const char *net =
+        "x: 2 3; r = ReLU x; s = ReLU x; t = ReLU x; a = Add r r; b = Add s s; c = Add t t; d = Tanh s; out a b c d t";
     ROOTS(net, rows, "a b c");
     CLOSED_ROOTS(net, rows, "a");
 }
@@ -249,7 +273,8 @@ static void closed_patterns_leave_nothing(void **state) {
 static void optional_ops(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = {
-        [0] = { XIR_ROW_OP(xir_sigmoid_class) }, [1] = { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0), .optional = true },
+        [0] = { XIR_ROW_OP(xir_sigmoid_class) },
+        [1] = { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0), .optional = true },
         [2] = { XIR_ROW_OP(xir_tanh_class), XIR_ROW_INPUTS(1) },
     };
     FIRST("x: 2 3; s = Sigmoid x; r = ReLU s; t = Tanh r; out t", rows, "s r t");
@@ -268,20 +293,24 @@ static void optional_ops(void **state) {
 static void alternatives(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = {
-        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) }, [2] = { XIR_ROW_OP(xir_sigmoid_class), XIR_ROW_INPUTS(0) },
+        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) },
+        [2] = { XIR_ROW_OP(xir_sigmoid_class), XIR_ROW_INPUTS(0) },
         [3] = { XIR_ROW_EITHER(1, 2) }, [4] = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(0, 3) },
     };
-    const char *net = "x: 2 3; r = ReLU x; s = Sigmoid x; t = Tanh x; a = Multiply x s; b = Multiply x r; c = Multiply x t; out a b c";
+    const char *net =
+        "x: 2 3; r = ReLU x; s = Sigmoid x; t = Tanh x; a = Multiply x s; b = Multiply x r; c = Multiply x t; out a b c";
     ROOTS(net, rows, "a b");
     FIRST(net, rows, "x . s s a");
     static const xir_pattern_row root[] = {
-        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) }, [2] = { XIR_ROW_OP(xir_tanh_class), XIR_ROW_INPUTS(0) },
+        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) },
+        [2] = { XIR_ROW_OP(xir_tanh_class), XIR_ROW_INPUTS(0) },
         [3] = { XIR_ROW_EITHER(2, 1) },
     };
     ROOTS(net, root, "r t");
     FIRST(net, root, "x r . r");
     static const xir_pattern_row value[] = {
-        [0] = { XIR_ROW_NUMBER(2) }, [1] = { XIR_ROW_OP(xir_relu_class) }, [2] = { XIR_ROW_EITHER(0, 1) }, [3] = { XIR_ROW_ANY },
+        [0] = { XIR_ROW_NUMBER(2) }, [1] = { XIR_ROW_OP(xir_relu_class) }, [2] = { XIR_ROW_EITHER(0, 1) },
+        [3] = { XIR_ROW_ANY },
         [4] = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(3, 2), .commutes = true },
     };
     ROOTS("x: 2 3; two: 2; three: 3; r = ReLU x; a = Multiply x two; b = Multiply r x; c = Multiply three x; out a b c", value, "a b");
@@ -310,7 +339,8 @@ static bool starts_at_y(const xir_match *m, void *user) {
 static void the_last_word_is_the_check_s(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = {
-        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_ANY }, [2] = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(0, 1), .commutes = true },
+        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_ANY },
+        [2] = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(0, 1), .commutes = true },
     };
     xir_pattern_decl decl = { XIR_PATTERN_HEAD("y first", rows), .check = starts_at_y };
     xir_pattern *p = xir_pattern_new(ctx, &decl, why);
@@ -322,7 +352,8 @@ static void the_last_word_is_the_check_s(void **state) {
     assert_ptr_equal(xir_match_value(&m, 1), story_value(net, "x"));
     assert_true(xir_match_has(&m, m.root));
     assert_false(xir_match_has(&m, story_op(net, "b")));
-    assert_false(xir_match_has(&m, story_op(net, "x")));   /* the Input makes a value of the match, and is no op of it */
+    /* the Input makes a value of the match, and is no op of it */
+    assert_false(xir_match_has(&m, story_op(net, "x")));
     assert_false(xir_pattern_next(p, net, &m));
     assert_false(xir_pattern_match(p, story_op(net, "b"), &m));
     assert_true(xir_pattern_match(p, story_op(net, "a"), &m));
@@ -457,7 +488,8 @@ static void *look(void *user) {
 static void threads_share_a_pattern(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = {
-        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_NUMBER(0.5) }, [2] = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(0, 1), .commutes = true },
+        [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_NUMBER(0.5) },
+        [2] = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(0, 1), .commutes = true },
     };
     xir_network *net = story_net("x: 2 3; h: 0.5; a = Multiply x h; b = Multiply h a; c = Multiply x b; out c");
     xir_pattern *p = make(rows, COUNT(rows), false);

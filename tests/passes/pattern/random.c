@@ -27,15 +27,18 @@ static xir_network *random_net(size_t ops) {
         /* Near ones more often, so that chains come about. */
         xir_value *a = values[chance(2) ? n - 1 - chance(n < 4 ? n : 4) : chance(n)], *b = values[chance(n)];
         if (chance(2)) {
-            values[n++] = xir_op_output(xir_op_build(at, unary[chance(COUNT(unary))](), &(xir_relu_in){ .input = a }, NULL), 0);
+            values[n++] =
+                xir_op_output(xir_op_build(at, unary[chance(COUNT(unary))](), &(xir_relu_in){ .input = a }, NULL), 0);
         } else if (chance(5)) {
-            values[n++] = xir_op_output(xir_op_build(at, binary[chance(COUNT(binary))](), &(xir_add_in){ .lhs = a, .rhs = b }, NULL), 0);
+            values[n++] = xir_op_output(xir_op_build(at, binary[chance(COUNT(binary))](),
+                                                     &(xir_add_in){ .lhs = a, .rhs = b }, NULL), 0);
         } else {
             xir_split_attrs split = xir_split_init();
             split.axis = 0;
             split.sections = (xir_i64s){ (const int64_t[]){ 2, 2 }, 2 };
             xir_op *two = xir_add_split(at, (xir_split_in){ .input = a }, &split), *one;
-            one = xir_add_concat(at, (xir_concat_in){ .inputs = XIR_VALUES(xir_op_output(two, (int64_t)chance(2)), xir_op_output(two, (int64_t)chance(2))) },
+            one = xir_add_concat(at, (xir_concat_in){ .inputs = XIR_VALUES(xir_op_output(two, (int64_t)chance(2)),
+                                                                           xir_op_output(two, (int64_t)chance(2))) },
                                  &(xir_concat_attrs){ .axis = 0 });
             values[n++] = xir_op_output(one, 0);
         }
@@ -75,7 +78,8 @@ static size_t random_rows(xir_pattern_row *rows) {
             if (chance(6) == 0) r->classes[0] = NULL;                       /* of any class */
             else if (chance(6) == 0) r->classes[0] = two ? xir_concat_class : xir_split_class;
             else r->classes[0] = two ? binary[chance(COUNT(binary))] : unary[chance(COUNT(unary))];
-            if (r->classes[0] && chance(3) == 0) r->classes[1] = two ? binary[chance(COUNT(binary))] : unary[chance(COUNT(unary))];
+            if (r->classes[0] && chance(3) == 0)
+                r->classes[1] = two ? binary[chance(COUNT(binary))] : unary[chance(COUNT(unary))];
             r->commutes = two && chance(2);
             r->optional = !last && chance(5) == 0;
             if (r->classes[0] == xir_split_class) r->output = (uint8_t)chance(2);
@@ -131,7 +135,9 @@ static bool bind_row(trial *t, uint8_t row, const xir_op *op, const xir_value *v
     return true;
 }
 
-static bool has_uses(const xir_pattern_row *r, const xir_value *v) { return !r->uses || (v && xir_value_use_count(v) == r->uses); }
+static bool has_uses(const xir_pattern_row *r, const xir_value *v) {
+    return !r->uses || (v && xir_value_use_count(v) == r->uses);
+}
 
 static bool fits(trial *t, uint8_t row, xir_value *v) {
     const xir_pattern_row *r = &t->rows[row];
@@ -146,7 +152,8 @@ static bool fits(trial *t, uint8_t row, xir_value *v) {
         return bind_row(t, row, op, v) && fits(t, r->inputs[0], xir_op_output(op, t->rows[r->inputs[0]].output));
     default:
         if (r->optional && t->answers[row] / 2) return bind_row(t, row, NULL, v) && fits(t, r->inputs[0], v);
-        return op && xir_op_output(op, r->output) == v && has_uses(r, v) && bind_row(t, row, op, v) && op_fits(t, row, op, t->answers[row] % 2);
+        return op && xir_op_output(op, r->output) == v && has_uses(r, v) && bind_row(t, row, op, v) &&
+               op_fits(t, row, op, t->answers[row] % 2);
     }
 }
 
@@ -163,7 +170,8 @@ static bool closed(const trial *t, size_t n, const xir_op *root) {
         for (size_t j = 0; j < xir_op_output_count(t->ops[i]); j++) {
             for (const xir_use *u = xir_value_uses(xir_op_output(t->ops[i], (int64_t)j)); u; u = xir_use_next(u)) {
                 bool inside = false;
-                for (size_t k = 0; k < n; k++) inside |= t->bound[k] && t->rows[k].kind == XIR_PATTERN_OP && t->ops[k] == xir_use_op(u);
+                for (size_t k = 0; k < n; k++)
+                    inside |= t->bound[k] && t->rows[k].kind == XIR_PATTERN_OP && t->ops[k] == xir_use_op(u);
                 if (!inside) return false;
             }
         }
@@ -172,14 +180,16 @@ static bool closed(const trial *t, size_t n, const xir_op *root) {
 }
 
 /* Whether there is a way; `found`, if there, must be one of them. */
-static bool try_all(const xir_pattern_row *rows, size_t n, bool is_closed, xir_op *root, const xir_match *found, bool *found_is_one) {
+static bool try_all(const xir_pattern_row *rows, size_t n, bool is_closed, xir_op *root, const xir_match *found,
+                    bool *found_is_one) {
     trial t = { .rows = rows };
     bool any = false;
     for (bool more = true; more;) {
         memset(t.bound, 0, sizeof t.bound);
         xir_value *v = xir_op_output(root, rows[n - 1].output);
         bind_row(&t, (uint8_t)(n - 1), root, v);
-        if (has_uses(&rows[n - 1], v) && op_fits(&t, (uint8_t)(n - 1), root, t.answers[n - 1] % 2) && (!is_closed || closed(&t, n, root))) {
+        if (has_uses(&rows[n - 1], v) && op_fits(&t, (uint8_t)(n - 1), root, t.answers[n - 1] % 2) &&
+            (!is_closed || closed(&t, n, root))) {
             any = true;
             bool same = found != NULL;
             for (size_t i = 0; i < n && same; i++) {
@@ -215,11 +225,13 @@ static void what_is_found_is_what_is_there(void **state) {
             bool there = xir_pattern_next(p, net, &m), is_one = false;
             for (; next && (!there || next != m.root); next = xir_op_next(next)) {
                 tried++;
-                if (try_all(rows, decl.n_rows, decl.closed, next, NULL, &is_one)) fail_msg("case %d: op %d is not found", i, (int)xir_op_id(next));
+                if (try_all(rows, decl.n_rows, decl.closed, next, NULL, &is_one))
+                    fail_msg("case %d: op %d is not found", i, (int)xir_op_id(next));
             }
             if (!there) break;
             matches++;
-            if (!try_all(rows, decl.n_rows, decl.closed, m.root, &m, &is_one)) fail_msg("case %d: op %d does not fit", i, (int)xir_op_id(m.root));
+            if (!try_all(rows, decl.n_rows, decl.closed, m.root, &m, &is_one))
+                fail_msg("case %d: op %d does not fit", i, (int)xir_op_id(m.root));
             if (!is_one) fail_msg("case %d: op %d fits, but not so", i, (int)xir_op_id(m.root));
             next = xir_op_next(m.root);
         }

@@ -126,7 +126,8 @@ static void fewer_uses_are_noticed(void **state) {
     /* The outer pair reads s; it goes first, and only then s is used inside of the first pair alone. */
     BECOMES("x: 2 3; s = Sigmoid x; y = Multiply x s; a = ReLU s; b = ReLU a; c = ReLU b; out y c",
             "s = Sigmoid x; y = Multiply x s; c = ReLU s; out y c", 2);
-    static const xir_pattern_row drop_rows[] = { { XIR_ROW_ANY }, { XIR_ROW_ANY }, { XIR_ROW_OP(xir_maximum_class), XIR_ROW_INPUTS(0, 1) } };
+    static const xir_pattern_row drop_rows[] =
+        { { XIR_ROW_ANY }, { XIR_ROW_ANY }, { XIR_ROW_OP(xir_maximum_class), XIR_ROW_INPUTS(0, 1) } };
     CLOSED(drop, drop_rows);
     rule(&silu, to_silu, NULL);
     rule(&drop, keep_first, NULL);   /* max(a, b) -> b */
@@ -177,7 +178,8 @@ static void a_hub_is_not_asked_again_and_again(void **state) {
     enum { N = 20000 };
     xir_network *net = new_net();
     xir_at at = xir_at_end(net);
-    xir_value *x = xir_op_output(xir_add_sigmoid(at, (xir_sigmoid_in){ .input = xir_input(at, "x", FP32("*", 4)) }, NULL), 0), *last = x;
+    xir_value *x = xir_op_output(xir_add_sigmoid(at, (xir_sigmoid_in){ .input = xir_input(at, "x", FP32("*", 4)) },
+                                                 NULL), 0), *last = x;
     for (int i = 0; i < N; i++) {
         xir_op *s = xir_add_sigmoid(at, (xir_sigmoid_in){ .input = x }, NULL);
         last = xir_op_output(xir_add_multiply(at, (xir_multiply_in){ .lhs = x, .rhs = xir_op_output(s, 0) }, NULL), 0);
@@ -234,7 +236,9 @@ static xir_verdict another_relu(xir_rewriter *at, const xir_match *m, void *user
     (void)at, (void)user;
     return xir_match_replace(m, xir_build_relu(xir_match_at(m), xir_match_value(m, 0), NULL));
 }
-static xir_verdict only_say_so(xir_rewriter *at, const xir_match *m, void *user) { return (void)at, (void)m, (void)user, XIR_REWRITE_DONE; }
+static xir_verdict only_say_so(xir_rewriter *at, const xir_match *m, void *user) {
+    return (void)at, (void)m, (void)user, XIR_REWRITE_DONE;
+}
 
 static void the_limit_is_an_error_that_names_the_pattern(void **state) {
     (void)state;
@@ -281,7 +285,8 @@ static void it_stops_when_told(void **state) {
 
 static xir_verdict wrong_op(xir_rewriter *at, const xir_match *m, void *user) {
     (void)at, (void)user;
-    xir_op *now = xir_add_conv2d(xir_match_at(m), (xir_conv2d_in){ .input = xir_match_value(m, 0) }, NULL);   /* without weights */
+    /* without weights */
+    xir_op *now = xir_add_conv2d(xir_match_at(m), (xir_conv2d_in){ .input = xir_match_value(m, 0) }, NULL);
     return xir_match_replace(m, xir_op_output(now, 0));
 }
 
@@ -322,9 +327,11 @@ static xir_verdict erase_below(xir_rewriter *at, const xir_match *m, void *user)
     xir_network *net = xir_rewriter_network(at);
     for (xir_op *op = m->root->next, *next; op && xir_op_is(op, xir_relu_class()); op = next) {
         next = op->next;
-        if (xir_value_replace(xir_op_output(op, 0), xir_op_output(m->root, 0)) || xir_op_erase(op)) return XIR_REWRITE_FAILED;
+        if (xir_value_replace(xir_op_output(op, 0), xir_op_output(m->root, 0)) || xir_op_erase(op))
+            return XIR_REWRITE_FAILED;
     }
-    xir_op *root = m->root, *tanh = xir_add_tanh(xir_match_at(m), (xir_tanh_in){ .input = xir_match_value(m, 0) }, NULL);
+    xir_op *root = m->root,
+            *tanh = xir_add_tanh(xir_match_at(m), (xir_tanh_in){ .input = xir_match_value(m, 0) }, NULL);
     xir_value_replace(xir_op_output(root, 0), xir_op_output(tanh, 0));
     return xir_network_remove(net, root) ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
 }
@@ -404,7 +411,9 @@ static void changes_elsewhere_are_told(void **state) {
 }
 
 /* All users of what was touched are asked again, however many there are. */
-static bool is_the_one(const xir_op *op, void *user) { return (void)user, xir_str_equal(xir_op_name(op), XIR_STR("the one")); }
+static bool is_the_one(const xir_op *op, void *user) {
+    return (void)user, xir_str_equal(xir_op_name(op), XIR_STR("the one"));
+}
 
 static void many_users_are_asked_again(void **state) {
     (void)state;
@@ -416,12 +425,14 @@ static void many_users_are_asked_again(void **state) {
     OPEN(tanhs, rows);
     OPEN(three, three_rows);
     bool yes = true;
-    for (int users = 1; users < 40; users++) {   /* the first one made is the last in the list of uses, later it is not */
+    /* the first one made is the last in the list of uses, later it is not */
+    for (int users = 1; users < 40; users++) {
         xir_network *net = story_net("x: 2 3; near = ReLU x; far = ReLU x; t = Tanh x; out near t");
         xir_at at = { .net = net, .before = story_op(net, "t") };
         for (int i = 0; i < users; i++) {
             at.name = i == users / 20 * 19 ? XIR_STR("the one") : XIR_STR("another");
-            xir_add_neg(at, (xir_neg_in){ .input = xir_op_output(xir_network_op_by_name(net, XIR_STR("far")), 0) }, NULL);
+            xir_add_neg(at, (xir_neg_in){ .input = xir_op_output(xir_network_op_by_name(net, XIR_STR("far")), 0) },
+                        NULL);
         }
         rule(&tanhs, rewire, &yes);
         rule(&three, to_silu, NULL);
@@ -470,12 +481,14 @@ static xir_verdict to_params(xir_rewriter *at, const xir_match *m, void *user) {
     (void)user;
     xir_value *old = xir_match_value(m, 1);
     const float zeros[6] = { 0 };
-    return xir_match_replace(m, xir_params_copy(xir_rewriter_network(at), xir_value_name(old), xir_value_type(old), zeros, sizeof zeros));
+    return xir_match_replace(m, xir_params_copy(xir_rewriter_network(at), xir_value_name(old), xir_value_type(old),
+                                                zeros, sizeof zeros));
 }
 
 static void params_take_a_place(void **state) {
     (void)state;
-    static const xir_pattern_row rows[] = { { XIR_ROW_PARAMS }, { XIR_ROW_ANY_OP, .traits = XIR_TRAIT_ACTIVATION, XIR_ROW_INPUTS(0) } };
+    static const xir_pattern_row rows[] =
+        { { XIR_ROW_PARAMS }, { XIR_ROW_ANY_OP, .traits = XIR_TRAIT_ACTIVATION, XIR_ROW_INPUTS(0) } };
     OPEN(constants, rows);
     rule(&constants, to_params, NULL);
     BECOMES("x: 2 3; p: params 2 3; a = ReLU p; b = Tanh a; c = Neg b; y = Add x c; out y", "y = Add x c; out y", 3);
@@ -492,8 +505,10 @@ static xir_verdict feed_constant(xir_rewriter *at, const xir_match *m, void *use
 
 static void params_take_places_later(void **state) {
     (void)state;
-    static const xir_pattern_row rows[] = { { XIR_ROW_PARAMS }, { XIR_ROW_ANY_OP, .traits = XIR_TRAIT_ACTIVATION, XIR_ROW_INPUTS(0) } };
-    static const xir_pattern_row feed_rows[] = { { XIR_ROW_ANY }, { XIR_ROW_PARAMS }, { XIR_ROW_OP(xir_maximum_class), XIR_ROW_INPUTS(0, 1) } };
+    static const xir_pattern_row rows[] =
+        { { XIR_ROW_PARAMS }, { XIR_ROW_ANY_OP, .traits = XIR_TRAIT_ACTIVATION, XIR_ROW_INPUTS(0) } };
+    static const xir_pattern_row feed_rows[] = { { XIR_ROW_ANY }, { XIR_ROW_PARAMS },
+                                                 { XIR_ROW_OP(xir_maximum_class), XIR_ROW_INPUTS(0, 1) } };
     OPEN(constants, rows);
     OPEN(feed, feed_rows);
     rule(&constants, to_params, NULL);
@@ -512,7 +527,8 @@ static void names_go_to_what_is_new(void **state) {
     xir_pattern *p = xir_pattern_new(ctx, &copies, why);
     xir_match m = { 0 };
     assert_true(xir_pattern_next(p, net, &m));
-    assert_int_equal(xir_match_replace(&m, xir_match_value(&m, 0)), XIR_REWRITE_DONE);   /* what is read keeps its name */
+    /* what is read keeps its name */
+    assert_int_equal(xir_match_replace(&m, xir_match_value(&m, 0)), XIR_REWRITE_DONE);
     CHECK_STORY(net, "a = ReLU x; out a");
     xir_pattern_free(p);
     xir_network_free(net);
@@ -525,10 +541,13 @@ static void names_go_to_what_is_new(void **state) {
     assert_ptr_equal(at.before, m.root);
     assert_int_equal(xir_match_replace(&m, NULL), XIR_REWRITE_FAILED);
     xir_op *other = xir_add_reshape(at, (xir_reshape_in){ .input = xir_match_value(&m, 0) },
-                                    &(xir_reshape_attrs){ .shape = { (const int64_t[]){ 6 }, 1 }, .layout = xir_layout_default(ctx, 1) });
-    assert_int_equal(xir_match_replace(&m, xir_op_output(other, 0)), XIR_REWRITE_LEFT);   /* of another type: it goes again */
+                                    &(xir_reshape_attrs){ .shape = { (const int64_t[]){ 6 }, 1 },
+                                                          .layout = xir_layout_default(ctx, 1) });
+    /* of another type: it goes again */
+    assert_int_equal(xir_match_replace(&m, xir_op_output(other, 0)), XIR_REWRITE_LEFT);
     CHECK_STORY(net, "a = ReLU x; b = ReLU a; out b");
-    assert_int_equal(xir_match_replace(&m, xir_match_value(&m, 2)), XIR_REWRITE_DONE);    /* by itself: only unused ops go */
+    /* by itself: only unused ops go */
+    assert_int_equal(xir_match_replace(&m, xir_match_value(&m, 2)), XIR_REWRITE_DONE);
     CHECK_STORY(net, "a = ReLU x; b = ReLU a; out b");
     CHECK_SOUND(net);
     xir_pattern_free(p);
@@ -551,10 +570,13 @@ static xir_verdict to_tanh(xir_rewriter *at, const xir_match *m, void *user) {
 static void in_the_end_nothing_fits(void **state) {
     (void)state;
     static const xir_pattern_row negs_rows[] = {
-        { XIR_ROW_ANY }, { XIR_ROW_OP(xir_neg_class), XIR_ROW_INPUTS(0) }, { XIR_ROW_OP(xir_neg_class), XIR_ROW_INPUTS(1) } };
-    static const xir_pattern_row same_rows[] = { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_maximum_class), XIR_ROW_INPUTS(0, 0) } };
+        { XIR_ROW_ANY }, { XIR_ROW_OP(xir_neg_class), XIR_ROW_INPUTS(0) },
+        { XIR_ROW_OP(xir_neg_class), XIR_ROW_INPUTS(1) } };
+    static const xir_pattern_row same_rows[] =
+        { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_maximum_class), XIR_ROW_INPUTS(0, 0) } };
     static const xir_pattern_row lone_rows[] = {
-        { XIR_ROW_ANY, .uses = 1 }, { XIR_ROW_OP(xir_sigmoid_class), XIR_ROW_INPUTS(0) }, { XIR_ROW_OP(xir_neg_class), XIR_ROW_INPUTS(1) } };
+        { XIR_ROW_ANY, .uses = 1 }, { XIR_ROW_OP(xir_sigmoid_class), XIR_ROW_INPUTS(0) },
+        { XIR_ROW_OP(xir_neg_class), XIR_ROW_INPUTS(1) } };
     static const xir_pattern_row deep_rows[] = {
         { XIR_ROW_ANY }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) }, { XIR_ROW_OP(xir_neg_class), XIR_ROW_INPUTS(1), .optional = true },
         { XIR_ROW_OP(xir_tanh_class, xir_sigmoid_class), XIR_ROW_INPUTS(2) }, { XIR_ROW_OP(xir_maximum_class), XIR_ROW_INPUTS(3, 0), .commutes = true },
@@ -565,7 +587,8 @@ static void in_the_end_nothing_fits(void **state) {
     CLOSED(deep, deep_rows);
     const xir_pattern_decl *decls[] = { &negs, &same, &lone, &deep, &silu, &relus };
     xir_rewrite_fn *fns[] = { keep_input, keep_input, to_tanh, to_tanh, to_silu, keep_first };
-    static const xir_class_decl *(*const unary[])(void) = { xir_relu_class, xir_sigmoid_class, xir_neg_class, xir_tanh_class };
+    static const xir_class_decl *(*const unary[])(void) = { xir_relu_class, xir_sigmoid_class, xir_neg_class,
+                                                            xir_tanh_class };
     static const xir_class_decl *(*const binary[])(void) = { xir_multiply_class, xir_maximum_class };
     size_t total = 0;
     for (int i = 0; i < 3000; i++) {
@@ -575,9 +598,11 @@ static void in_the_end_nothing_fits(void **state) {
         size_t n = 0;
         values[n++] = xir_input(at, "x", FP32("*", 4));
         for (uint64_t k = 5 + chance(60); k; k--) {
-            xir_value *a = values[n - 1 - chance(n < 5 ? n : 5)], *b = values[chance(3) ? n - 1 - chance(n < 3 ? n : 3) : chance(n)];
+            xir_value *a = values[n - 1 - chance(n < 5 ? n : 5)],
+                       *b = values[chance(3) ? n - 1 - chance(n < 3 ? n : 3) : chance(n)];
             xir_op *op = chance(5) < 3 ? xir_op_build(at, unary[chance(4)](), &(xir_relu_in){ .input = a }, NULL)
-                                       : xir_op_build(at, binary[chance(2)](), &(xir_add_in){ .lhs = a, .rhs = b }, NULL);
+                                       : xir_op_build(at, binary[chance(2)](),
+                                                      &(xir_add_in){ .lhs = a, .rhs = b }, NULL);
             values[n++] = xir_op_output(op, 0);
         }
         xir_output(at, chance(2) ? XIR_VALUES(values[n - 1]) : XIR_VALUES(values[n - 1], values[chance(n)]));
@@ -588,7 +613,8 @@ static void in_the_end_nothing_fits(void **state) {
         for (size_t r = 0; r < n_rules; r++) {
             xir_match m = { 0 };
             if (xir_pattern_next(rules[r].pattern, net, &m)) {
-                fail_msg("case %d: pattern '%s' still fits op %d", i, xir_pattern_name(rules[r].pattern), (int)xir_op_id(m.root));
+                fail_msg("case %d: pattern '%s' still fits op %d", i, xir_pattern_name(rules[r].pattern),
+                         (int)xir_op_id(m.root));
             }
         }
         xir_network_free(net);

@@ -72,8 +72,8 @@ static void values_that_are_no_network_are_refused(void **state) {
     (void)state;
     static const struct { const char *text, *path, *sentence; xir_status status; } bad[] = {
         { "[]", "", "icraft::xir::Network was expected, a list was found", XIR_E_TYPE },
-        { "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::ReLU\",\"op_id\":1.5}]}", "/ops/0/op_id",
-          "an integer was expected, 1.5 was found", XIR_E_TYPE },
+        { "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::ReLU\",\"op_id\":1.5}]}",
+          "/ops/0/op_id", "an integer was expected, 1.5 was found", XIR_E_TYPE },
         { "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::ReLU\",\"op_id\":18446744073709551615}]}",
           "/ops/0/op_id", "does not fit", XIR_E_BOUNDS },
         { "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::ReLU\",\"compile_target\":\"@nope\",\"op_id\":1}]}",
@@ -105,7 +105,8 @@ static void values_that_are_no_network_are_refused(void **state) {
 
 #define MAYBE(id) "{\"_allow_no_data\":true,\"_type_key\":\"icraft::xir::Params\",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":\"\"," \
                   "\"tags\":{},\"v_id\":" id "}"
-#define SOMEONE(attrs, more) NETWORK_OF("3.33.1.0", "{\"_type_key\":\"someone::Op\",\"compile_target\":\"@hostt\"," attrs "\"inputs\":[],\"name\":\"x\"," \
+#define SOMEONE(attrs, more) NETWORK_OF(                                                                               \
+    "3.33.1.0", "{\"_type_key\":\"someone::Op\",\"compile_target\":\"@hostt\"," attrs "\"inputs\":[],\"name\":\"x\","  \
                              "\"op_id\":1,\"outputs\":[]," more "\"tags\":{\"t\":1}}")
 
 /* A context in which someone::Op is not known yet. */
@@ -186,7 +187,7 @@ static void attributes_that_do_not_fit_leave_the_op_unknown(void **state) {
     }
 }
 
-/* ---- classes that are unlike the built-in ones -------------------------------------------------------------------- */
+/* ---- classes that are unlike the built-in ones ------------------------------------------------------------------ */
 
 static void wide_classes_are_read_and_written(void **state) {
     (void)state;
@@ -198,13 +199,15 @@ static void wide_classes_are_read_and_written(void **state) {
         for (int i = 0; i < 300; i++) {
             /* What is left out is remembered of the first 64 attributes. */
             if (i >= 64 || i % 3 != id) put(&p, ",\"%c%02d\":%d", 'a' + i / 100, i % 100, i * (id + 1));
-            if (i == 299) put(&p, ",\"c995\":null,\"compile_target\":\"@hostt\",\"inputs\":[],\"name\":\"\",\"op_id\":%d,\"outputs\":[],\"tags\":{}}", id);
+            if (i == 299)
+                put(&p, ",\"c995\":null,\"compile_target\":\"@hostt\",\"inputs\":[],\"name\":\"\",\"op_id\":%d,\"outputs\":[],\"tags\":{}}", id);
         }
     }
     put(&p, "],\"tags\":{}}");
     check_round(p.data, p.size);
     free(p.data);
-    static const char twice[] = "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"someone::Wide\",\"op_id\":1,\"c98\":1,\"c98\":2}]}";
+    static const char twice[] =
+        "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"someone::Wide\",\"op_id\":1,\"c98\":1,\"c98\":2}]}";
     assert_null(read_net(twice, strlen(twice)));
     check_finding(XIR_E_EXISTS, "c98");
 }
@@ -239,7 +242,7 @@ static void objects_have_any_rows(void **state) {
     }
 }
 
-/* ---- what only some formats have ---------------------------------------------------------------------------------- */
+/* ---- what only some formats have -------------------------------------------------------------------------------- */
 
 static void write_more(encoder *e, void *user) { e->sink->ops->text(e->sink, xir_str_of(user)); }
 
@@ -260,7 +263,8 @@ static void a_format_may_have_one_more_key(void **state) {
     e.more = &(encoder_more){ "params", write_more, more };
     encode_network(&e, 7, XIR_STR("abc"));
     assert_int_equal(json_sink_end(&j), XIR_OK);
-    assert_non_null(memmem(j.out.data, j.out.size, "],\"params\":\"the bytes\",\"params_bytes\":7,\"params_md5\":\"abc\",\"tags\":{}}", 67));
+    assert_non_null(memmem(j.out.data, j.out.size,
+                           "],\"params\":\"the bytes\",\"params_bytes\":7,\"params_md5\":\"abc\",\"tags\":{}}", 67));
     xir_network_free(net);
     net = network_new(ctx);
     decoder d;
@@ -282,7 +286,8 @@ static void a_format_may_have_one_more_key(void **state) {
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static bool resolve_and_build(xir_context *with) {
-    static const char text[] = SOMEONE("\"count\":3,\"counts\":[1,2,3],\"gamma\":" MAYBE("5") ",", "\"ratio\":1,\"zeta\":[1],");
+    static const char text[] = SOMEONE("\"count\":3,\"counts\":[1,2,3],\"gamma\":" MAYBE("5") ",",
+                                       "\"ratio\":1,\"zeta\":[1],");
     if (xir_class_register(with, xir_wide_class(), NULL)) return false;
     xir_network *net = xir_json_read(with, XIR_STR(text), XIR_STR("x"), NULL);
     bool ok = net && xir_class_register(with, xir_someone_class(), NULL) == XIR_OK;

@@ -16,7 +16,8 @@
 #include "support/scarce.h"
 #include "support/scratch.h"
 
-static const element_code rows[] = { { "none", 0, ELEMENT_NONE, 0, 1 }, { "real", 32, ELEMENT_FLOAT, XIR_FLOAT_FP32, 1 },
+static const element_code rows[] = { { "none", 0, ELEMENT_NONE, 0, 1 },
+                                     { "real", 32, ELEMENT_FLOAT, XIR_FLOAT_FP32, 1 },
                                      { "byte", 8, ELEMENT_UNSIGNED, 0, 1 } };
 static const element_codes codes = { rows, COUNT(rows) };
 static const dialect_about first_counts = { "my", XIR_FRAMEWORK_ONNX, &codes, false };
@@ -55,7 +56,8 @@ static void finish_failed(building *b, xir_status status, const char *part) {
     assert_null(finish(b));
     assert_int_equal(xir_diags_count(why), 1);
     if (xir_diags_at(why, 0)->code != status) fail_msg("%s", xir_diags_at(why, 0)->message.data);
-    if (!strstr(xir_diags_at(why, 0)->message.data, part)) fail_msg("'%s' has no '%s'", xir_diags_at(why, 0)->message.data, part);
+    if (!strstr(xir_diags_at(why, 0)->message.data, part))
+        fail_msg("'%s' has no '%s'", xir_diags_at(why, 0)->message.data, part);
     xir_diags_clear(why);
 }
 
@@ -489,7 +491,8 @@ static void a_declaration_counts_where_nothing_else_says_the_type(void **state) 
     finish_and_forget(&b);
 }
 
-static const struct { int64_t dims[3]; size_t rank; uint64_t bits; xir_status status; uint64_t elements, bytes; } sizes[] = {
+static const struct { int64_t dims[3]; size_t rank; uint64_t bits; xir_status status; uint64_t elements,
+                      bytes; } sizes[] = {
     { { 0 },                  0, 32, XIR_OK, 1, 4 },
     { { 2, 3 },               2, 32, XIR_OK, 6, 24 },
     { { 3 },                  1, 4,  XIR_OK, 3, 2 },
@@ -552,7 +555,9 @@ static void parts_are_copied_where_they_must_be_aligned(void **state) {
     finish_and_forget(&b);
 }
 
-static const struct { uint64_t offset, size; } beyond[] = { { 0, 65 }, { 64, 1 }, { 65, 0 }, { UINT64_MAX, 2 }, { 2, UINT64_MAX } };
+static const struct {
+    uint64_t offset, size;
+} beyond[] = { { 0, 65 }, { 64, 1 }, { 65, 0 }, { UINT64_MAX, 2 }, { 2, UINT64_MAX } };
 
 static void parts_beyond_the_file_are_refused(void **state) {
     (void)state;

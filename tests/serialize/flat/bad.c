@@ -45,7 +45,8 @@ static void check(const bad *b, size_t i, bool sees) {
         if (d) snprintf(sentence, sizeof sentence, "%.*s", (int)d->message.size, d->message.data);
         if (!right || !strstr(sentence, b->sentence)) {
             xir_diags_print(why, stderr);
-            fail_msg("row %zu (%s): expected %s at byte %zu, %s: %s; found %s at byte %d", i, b->changes, xir_status_name(b->status), byte, b->path,
+            fail_msg("row %zu (%s): expected %s at byte %zu, %s: %s; found %s at byte %d", i, b->changes,
+                     xir_status_name(b->status), byte, b->path,
                      b->sentence, d ? xir_status_name(d->code) : "nothing", d ? (int)d->byte : -1);
         }
         xir_diags_clear(why);
@@ -62,8 +63,10 @@ static void check(const bad *b, size_t i, bool sees) {
     "'outputs':[{'v_id':6,'name':'out'," BOOL_TYPE "}],'compile_target_type':'ZhugeTarget','compile_target':{'core':'330'},'tags':'{}'}]}"
 #define CONV \
     "{'ops_type':['Conv2d'],'ops':[{'stride_width':1,'padding_mode':'ZEROS','cut_scale_type':'QuantizedScaleArray','cut_scale':{'axis':-1,'origin_scale':[1]},'op_id':3}]}"
-#define ADD "{'ops_type':['Add'],'ops':[{'alpha_type':['IntImm','FloatImm'],'alpha':[{'value':1},{'value':2}],'op_id':9}]}"
-#define HARD "{'ops_type':['HardOp'],'ops':[{'params':[{'v_id':1," BOOL_TYPE ",'_data':[1]}],'origin_ops_id':[1,2],'sub_hard_ops':[{'op_id':2}],'extra_params':[{'v_id':2," BOOL_TYPE "}]}]}"
+#define ADD \
+    "{'ops_type':['Add'],'ops':[{'alpha_type':['IntImm','FloatImm'],'alpha':[{'value':1},{'value':2}],'op_id':9}]}"
+#define HARD \
+    "{'ops_type':['HardOp'],'ops':[{'params':[{'v_id':1," BOOL_TYPE ",'_data':[1]}],'origin_ops_id':[1,2],'sub_hard_ops':[{'op_id':2}],'extra_params':[{'v_id':2," BOOL_TYPE "}]}]}"
 #define EMPTY "{}"
 
 static void the_beginning(void **state) {
@@ -199,7 +202,8 @@ static void tags(void **state) {
 
 /* ---- what the verifier takes -------------------------------------------------------------------------------- */
 
-#define TYPE(tag, fields) "{'ops_type':['Input'],'ops':[{'outputs_type':['Value'],'outputs':[{'dtype_type':'" tag "','dtype':{" fields "}}]}]}"
+#define TYPE(tag, fields) \
+    "{'ops_type':['Input'],'ops':[{'outputs_type':['Value'],'outputs':[{'dtype_type':'" tag "','dtype':{" fields "}}]}]}"
 #define DTYPE "/ops/0/outputs/0/dtype"
 #define OP(type, fields) "{'ops_type':['" type "'],'ops':[{" fields "}]}"
 #define EXTRA(text) OP("ReLU", "'extra':'" text "'")
@@ -208,7 +212,8 @@ static void tags(void **state) {
     "{'ops_type':['Abs','Abs'],'ops':[{" first "},{'op_id':1" second "}]}"
 #define DATA(more, p, q) \
     "{'ops_type':['Concat'],'ops':[{'inputs_type':['Params','Params'],'inputs':[{'v_id':1," ONE p "},{'v_id':" q "}]}]" more "}"
-#define ONE "'dtype_type':'TensorType','dtype':{'element_dtype_type':'BoolType','element_dtype':{},'shape':[2],'layout':{'axis_names_type':['AxisName'],'axis_names':[{'name':'*'}]}}"
+#define ONE \
+    "'dtype_type':'TensorType','dtype':{'element_dtype_type':'BoolType','element_dtype':{},'shape':[2],'layout':{'axis_names_type':['AxisName'],'axis_names':[{'name':'*'}]}}"
 
 static void what_is_said(void **state) {
     (void)state;
@@ -220,9 +225,11 @@ static void what_is_said(void **state) {
         { "{'ops_type':['Abs','Abs'],'ops':[{'op_id':2},{'op_id':2}]}", "", XIR_E_EXISTS, "/ops/1", "/ops/1/op_id", "op_id 2 is another op's already" },
         { ABS, "u64 /ops/1/outputs/0.v_id = 5", XIR_E_EXISTS, "/ops/1/outputs/0", "/ops/1/outputs/0", "v_id 5 is another value's already" },
         { ABS, "u64 /ops/1/inputs/0.v_id = -1", XIR_E_BOUNDS, "/ops/1/inputs/0", "/ops/1/inputs/0/v_id", "v_id -1 is outside" },
-        { TWO_ABS("'inputs_type':['Value'],'inputs':[{'v_id':5," BOOL_TYPE "}]", ",'inputs_type':['Value'],'inputs':[{'v_id':5}]"), "",
+        { TWO_ABS("'inputs_type':['Value'],'inputs':[{'v_id':5," BOOL_TYPE "}]",
+                  ",'inputs_type':['Value'],'inputs':[{'v_id':5}]"), "",
           XIR_E_CORRUPT, "/ops/1/inputs/0", "/ops/1/inputs/0", "this copy of v_id 5 differs from the one at byte" },
-        { TWO_ABS("'inputs_type':['Params'],'inputs':[{'v_id':5," BOOL_TYPE "}]", ",'inputs_type':['Params'],'inputs':[{'v_id':5,'name':'x'," BOOL_TYPE "}]"), "",
+        { TWO_ABS("'inputs_type':['Params'],'inputs':[{'v_id':5," BOOL_TYPE "}]",
+                  ",'inputs_type':['Params'],'inputs':[{'v_id':5,'name':'x'," BOOL_TYPE "}]"), "",
           XIR_E_CORRUPT, "/ops/1/inputs/0", "/ops/1/inputs/0", "this copy of v_id 5 differs from the one at byte" },
         { OP("Abs", "'outputs_type':['Params'],'outputs':[{}]"), "", XIR_E_TYPE, "/ops/0/outputs/0", "/ops/0/outputs/0", "icraft::xir::Params was found" },
         { OP("Abs", "'outputs_type':['NONE'],'outputs':[null]"), "", XIR_E_TYPE, "/ops/0", "/ops/0/outputs/0", "nothing was found" },
@@ -241,8 +248,8 @@ static void what_is_said(void **state) {
         { TYPE("IntegerType", "'ibits':8,'extra':'{\\'a\\':1}'"), "", XIR_E_TYPE, DTYPE ".extra", DTYPE, "written as one text and cannot have a" },
         { TYPE("FloatType", ""), "", XIR_E_UNKNOWN, DTYPE, DTYPE, "no float has emax 0, emin 0, precision 0, 0 bits" },
         { TYPE("QuantizedType", ""), "", XIR_E_MISSING, DTYPE, DTYPE, "icraft::xir::QuantizedType needs scale" },
-        { TYPE("NormalizedQuantizedType", "'scale_type':'ExpQuantizedScaleArray','scale':{'m':[1]}"), "", XIR_E_CORRUPT, DTYPE "/scale", DTYPE "/scale",
-          "there are 1 m, 0 exp and 0 origin_scale" },
+        { TYPE("NormalizedQuantizedType", "'scale_type':'ExpQuantizedScaleArray','scale':{'m':[1]}"), "", XIR_E_CORRUPT,
+          DTYPE "/scale", DTYPE "/scale", "there are 1 m, 0 exp and 0 origin_scale" },
         { TYPE("TensorType", "'merged_distrs':[{'uvalue':'ONE'}]"), "", XIR_E_UNKNOWN, DTYPE "/merged_distrs/0/uvalue+4", DTYPE "/merged_distrs/0", "\"ONE\" is no word of" },
         { TYPE("TensorType", "'extra':'{\\'element_dtype\\':1}'"), "", XIR_E_TYPE, DTYPE "/extra+21", DTYPE "/extra/element_dtype", "was expected, a number was found" },
         { AXIS("AxisName", ""), "", XIR_E_SYNTAX, "/ops/0/layout/axis_names/0", "/ops/0/layout/axis_names/0", "an axis named \"\"" },
@@ -264,8 +271,8 @@ static void what_is_said(void **state) {
         { "{'extra':'{\\'ops\\':[]}'}", "", XIR_E_EXISTS, "/extra+11", "/extra/ops", "has a slot" },
         { "{'extra':'{\\'params_bytes\\':1}'}", "", XIR_E_EXISTS, "/extra+20", "/extra/params_bytes", "has a slot" },
         { OP("Abs", "'inputs_type':['Value'],'inputs':[{'extra':'{\\'v_id\\':1}'}]"), "", XIR_E_EXISTS, "/ops/0/inputs/0/extra+12", "/ops/0/inputs/0/extra/v_id", "has a slot" },
-        { OP("Abs", "'inputs_type':['Value'],'inputs':[{'extra':'{\\'dtype\\':null,\\'dtype\\':null}'}]"), "", XIR_E_EXISTS, "/ops/0/inputs/0/extra+26",
-          "/ops/0/inputs/0/extra/dtype", "is there twice" },
+        { OP("Abs", "'inputs_type':['Value'],'inputs':[{'extra':'{\\'dtype\\':null,\\'dtype\\':null}'}]"), "",
+          XIR_E_EXISTS, "/ops/0/inputs/0/extra+26", "/ops/0/inputs/0/extra/dtype", "is there twice" },
         { OP("Unknown", "'extra':'{\\'_type_key\\':\\'icraft::xir::Layout\\'}'"), "", XIR_E_TYPE, "/ops/0.extra", "/ops/0", "an op was expected, icraft::xir::Layout was found" },
         { OP("Unknown", "'json_info':'x','extra':'{\\'_type_key\\':\\'a\\'}'"), "", XIR_E_CORRUPT, "/ops/0.json_info", "/ops/0/json_info", "a has its attributes in extra" },
         { OP("Unknown", "'extra':'{\\'_type_key\\':\\'icraft::xir::Argmax\\',\\'keepdim\\':null}'"), "", XIR_E_TYPE, "/ops/0/extra+49", "/ops/0/extra/keepdim", "true or false was expected" },

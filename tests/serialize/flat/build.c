@@ -46,13 +46,18 @@ static void a_table_has_its_largest_fields_first(void **state) {
     assert_int_equal(text, 8);
     assert_int_equal(table, 36);   /* 21 bytes, and 7 behind them so that the field of 8 is aligned */
     CHECK_BYTES(&b,
-        14, 0,  21, 0,  20, 0,  12, 0,  0, 0,  4, 0,  16, 0,    /* vtable: its size, the table's, slots 0 to 4            */
-        14, 0, 0, 0,                                            /* table: the vtable is 14 bytes before                   */
-        8, 7, 6, 5, 4, 3, 2, 1,                                 /* slot 3                                                 */
-        16, 0, 0, 0,                                            /* slot 1: the text is 16 bytes further                   */
-        0xA4, 0xA3, 0xA2, 0xA1,                                 /* slot 4                                                 */
-        0x11,  0, 0, 0, 0, 0, 0, 0,                             /* slot 0, and what aligns                                */
-        3, 0, 0, 0, 'a', 'b', 'c', 0);
+        /* vtable: its size, the table's, slots 0 to 4            */
+        14, 0,  21, 0,  20, 0,  12, 0,  0, 0,  4, 0,  16, 0,
+        /* table: the vtable is 14 bytes before                   */
+        14, 0, 0, 0,
+        /* slot 3                                                 */
+        8, 7, 6, 5, 4, 3, 2, 1,
+        /* slot 1: the text is 16 bytes further                   */
+        16, 0, 0, 0,
+        /* slot 4                                                 */
+        0xA4, 0xA3, 0xA2, 0xA1,
+        /* slot 0, and what aligns                                */
+        0x11,  0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 'a', 'b', 'c', 0);
     assert_int_equal(flat_table_slot(&b, table, 3), table - 4);
     assert_int_equal(flat_table_slot(&b, table, 2), 0);
     assert_int_equal(flat_table_slot(&b, table, 6), 0);
@@ -196,7 +201,8 @@ static bool build_some(flat_builder *b) {
     for (uint32_t i = 0; i < 200; i++) {
         flat_fields f;
         flat_fields_init(&f);
-        for (uint32_t slot = 0; slot < 32; slot++) flat_set32(&f, slot, (i * 0x9E3779B9u) >> slot & 1);   /* many vtables */
+        /* many vtables */
+        for (uint32_t slot = 0; slot < 32; slot++) flat_set32(&f, slot, (i * 0x9E3779B9u) >> slot & 1);
         flat_set_at(&f, 40, flat_string(b, "0123456789", 10));
         ok = flat_table_put(b, &f, &last) != 0;
     }

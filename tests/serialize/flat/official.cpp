@@ -90,7 +90,8 @@ void damage(Bytes &b)
         case 1: b[at] = static_cast<std::uint8_t>(chance(4) ? chance(16) : 255); break;
         case 2: {
             std::size_t word = at & ~std::size_t{3};
-            std::uint32_t v = static_cast<std::uint32_t>(chance(2) ? chance(b.size()) & ~std::uint64_t{3} : next() >> (32 + chance(32)));
+            std::uint32_t v = static_cast<std::uint32_t>(chance(2) ? chance(b.size()) & ~std::uint64_t{3}
+                                                         : next() >> (32 + chance(32)));
             if (word + 4 <= b.size()) std::memcpy(&b[word], &v, 4);
             break;
         }

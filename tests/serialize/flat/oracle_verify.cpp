@@ -93,7 +93,8 @@ void damage(const bytes &file, xir_context *ctx, const std::string &which)
         for (std::uint64_t n = chance(3) + 1; n > 0; n--)
             broken[chance(broken.size())] = static_cast<std::uint8_t>(chance(2) ? chance(256) : chance(8) * 4);
         const xir_str name = { which.data(), which.size() };
-        if (xir_flat_verify(ctx, broken.data(), broken.size(), name, nullptr) == XIR_OK && !accepted(broken, deep, many))
+        if (xir_flat_verify(ctx, broken.data(), broken.size(), name, nullptr) == XIR_OK &&
+            !accepted(broken, deep, many))
             fail(which + ": ours accepts a damaged file, flatc's does not");
     }
 }

@@ -18,7 +18,8 @@ static void check_json(const char *fb, const char *expected, int line) {
         else *o++ = *p;
     }
     if (text.size != (size_t)(o - wanted) || memcmp(text.data, wanted, text.size) != 0) {
-        fail_msg("line %d:\n found    %.*s\n expected %.*s", line, (int)text.size, text.data, (int)(o - wanted), wanted);
+        fail_msg("line %d:\n found    %.*s\n expected %.*s", line, (int)text.size, text.data,
+                 (int)(o - wanted), wanted);
     }
     free(wanted);
     xir_text_free(&text);
@@ -31,9 +32,11 @@ static void check_json(const char *fb, const char *expected, int line) {
 #define HEAD   "{'_type_key':'icraft::xir::Network','ops':["
 #define END    "],'params_bytes':0,'params_md5':'d41d8cd98f00b204e9800998ecf8427e','tags':{}}"
 #define OP_END "'inputs':[],'name':'','op_id':0,'outputs':[],'tags':{}"
-#define CHECK_OP(type, fields, members) CHECK_JSON("{'ops_type':['" type "'],'ops':[{" fields "}]}", HEAD "{'_type_key':'icraft::xir::" type "'," members "}" END)
+#define CHECK_OP(type, fields, members) \
+    CHECK_JSON("{'ops_type':['" type "'],'ops':[{" fields "}]}", \
+               HEAD "{'_type_key':'icraft::xir::" type "'," members "}" END)
 /* A value of a type. */
-#define CHECK_TYPE(type, fields, text)                                                                                     \
+#define CHECK_TYPE(type, fields, text) \
     CHECK_JSON("{'ops_type':['Input'],'ops':[{'outputs_type':['Value'],'outputs':[{'dtype_type':'" type "','dtype':{" fields "}}]}]}", \
                HEAD "{'_type_key':'icraft::xir::Input','compile_target':'@hostt','inputs':[],'name':'','op_id':0,'outputs':["  \
                "{'_type_key':'icraft::xir::Value','dtype':" text ",'mtype':'@hostm','name':'','tags':{},'v_id':0}],'tags':{}}" END)
@@ -143,11 +146,15 @@ static void ops_of_unknown_classes_are_in_extra(void **state) {
                HEAD "{'_type_key':'icraft::xir::Argmax','compile_target':'@hostt','dim':null,'inputs':[],'name':'','op_id':0,'outputs':[],'tags':{},'x':2}" END);
 }
 
-#define VALUE(id) "{'_type_key':'icraft::xir::Value','dtype':'@bool','mtype':'@hostm','name':'','tags':{},'v_id':" #id "}"
-#define BARE(key, id, in, out) "{'_type_key':'icraft::xir::" key "','compile_target':'@hostt','inputs':[" in "],'name':'','op_id':" #id ",'outputs':[" out "],'tags':{}}"
+#define VALUE(id) \
+    "{'_type_key':'icraft::xir::Value','dtype':'@bool','mtype':'@hostm','name':'','tags':{},'v_id':" #id "}"
+#define BARE(key, id, in, out) \
+    "{'_type_key':'icraft::xir::" key "','compile_target':'@hostt','inputs':[" in "],'name':'','op_id':" #id ",'outputs':[" out "],'tags':{}}"
 
-#define VALUE(id) "{'_type_key':'icraft::xir::Value','dtype':'@bool','mtype':'@hostm','name':'','tags':{},'v_id':" #id "}"
-#define PARAMS(id, allow) "{'_allow_no_data':" allow ",'_type_key':'icraft::xir::Params','dtype':'@bool','mtype':'@hostm','name':'p','tags':{},'v_id':" #id "}"
+#define VALUE(id) \
+    "{'_type_key':'icraft::xir::Value','dtype':'@bool','mtype':'@hostm','name':'','tags':{},'v_id':" #id "}"
+#define PARAMS(id, allow) \
+    "{'_allow_no_data':" allow ",'_type_key':'icraft::xir::Params','dtype':'@bool','mtype':'@hostm','name':'p','tags':{},'v_id':" #id "}"
 #define BARE(key, id, in, out) \
     "{'_type_key':'icraft::xir::" key "','compile_target':'@hostt','inputs':[" in "],'name':'','op_id':" #id ",'outputs':[" out "],'tags':{}}"
 #define BOOL_TYPE "'dtype_type':'BoolType','dtype':{}"
@@ -164,7 +171,9 @@ static void values_are_shared_or_embedded(void **state) {
     CHECK_JSON("{'ops_type':['Abs','Abs','Input','Abs'],'ops':[{'op_id':1,'inputs_type':['Value'],'inputs':['*v']},{'op_id':2,'inputs_type':['Value'],'inputs':['*w']},"
                "{'outputs_type':['Value'],'outputs':['*w']},{'op_id':3,'inputs_type':['Value'],'inputs':['*v']}],"
                "'&':{'v':{'=':'Value','v_id':5," BOOL_TYPE "},'w':{'=':'Value','v_id':5," BOOL_TYPE "}}}",
-               HEAD BARE("Abs", 1, VALUE(5), "") "," BARE("Abs", 2, VALUE(5), "") "," BARE("Input", 0, "", VALUE(5)) "," BARE("Abs", 3, VALUE(5), "") END);
+               HEAD BARE("Abs", 1, VALUE(5), "") "," BARE("Abs", 2, VALUE(5),
+                                                          "") "," BARE("Input", 0, "",
+                                                                       VALUE(5)) "," BARE("Abs", 3, VALUE(5), "") END);
     /* absent before a present one; those at the end are none */
     CHECK_JSON("{'ops_type':['Where'],'ops':[{'inputs_type':['NONE','Value','NONE'],'inputs':[null,{'v_id':5," BOOL_TYPE "},null]}]}",
                HEAD BARE("Where", 0, "null," VALUE(5), "") END);
@@ -208,10 +217,13 @@ static void check_bytes(const char *fb, const char *expected, int line) {
     xir_network_free(net);
     flat_made_free(&m);
 }
-#define CHECK_BYTES(inputs, more, expected)                                                                                              \
-    check_bytes("{'ops_type':['Concat'],'ops':[{'inputs_type':['Params','Params','Params'],'inputs':[" inputs "]}]" more "}", expected, __LINE__)
+#define CHECK_BYTES(inputs, more, expected) \
+    check_bytes( \
+        "{'ops_type':['Concat'],'ops':[{'inputs_type':['Params','Params','Params'],'inputs':[" inputs "]}]" more "}", \
+        expected, __LINE__)
 #define NO_LAYOUT "'layout':{'axis_names_type':['AxisName'],'axis_names':[{'name':'*'}]}"
-#define VECTOR(n) "'dtype_type':'TensorType','dtype':{'element_dtype_type':'BoolType','element_dtype':{},'shape':[" #n "]," NO_LAYOUT "}"
+#define VECTOR(n) \
+    "'dtype_type':'TensorType','dtype':{'element_dtype_type':'BoolType','element_dtype':{},'shape':[" #n "]," NO_LAYOUT "}"
 
 static void params_have_their_bytes(void **state) {
     (void)state;

@@ -13,7 +13,8 @@ static bool write_paper(void *user, const void *data, size_t size) {
 static paper write_flat(xir_network *net) {
     paper p = { 0 };
     xir_diags_clear(why);
-    xir_status status = format_flat.write(net, &(format_writing){ .path = "", .write = write_paper, .user = &p, .why = why });
+    xir_status status =
+        format_flat.write(net, &(format_writing){ .path = "", .write = write_paper, .user = &p, .why = why });
     if (status) show_findings();
     assert_int_equal(status, XIR_OK);
     return p;

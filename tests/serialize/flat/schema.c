@@ -84,7 +84,8 @@ static void numbers_are_those_of_the_original(void **state) {
         assert_int_equal(s->slot, slots[i].slot);
         assert_int_equal(s->kind, slots[i].kind);
     }
-    assert_string_equal(slot("TensorType", "element_dtype")->family->name, "ScalarType_box");   /* in a type, an element */
+    /* in a type, an element */
+    assert_string_equal(slot("TensorType", "element_dtype")->family->name, "ScalarType_box");
     assert_string_equal(slot("IntImm", "dtype")->family->name, "DataType_box");
     assert_ptr_equal(slot("HardOp", "sub_hard_ops")->table, table("HardOp"));
     assert_int_equal(flat_tag(schema.ops, table("Conv2d")), 25);

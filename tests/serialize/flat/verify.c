@@ -33,7 +33,8 @@ static void check_text(paper *p, xir_status verified, xir_status read, const cha
     *p = (paper){ 0 };
 }
 
-#define OP_OF_TYPE "{'op_id':%d,'outputs_type':['Value'],'outputs':[{'v_id':%d,'dtype_type':'QuantizedType','dtype':'*t%03d'}]}"
+#define OP_OF_TYPE \
+    "{'op_id':%d,'outputs_type':['Value'],'outputs':[{'v_id':%d,'dtype_type':'QuantizedType','dtype':'*t%03d'}]}"
 
 /* n types, each with the next one in it `times`; ops whose values have the types from..to. */
 static void put_types(paper *p, int n, int times) {
@@ -114,7 +115,8 @@ static void put_u32(bytes *b, size_t at, size_t v) {
 /* Ops of class Abs, all with one vtable, and room behind them; name i is at `names` + i * step. */
 static bytes many_ops(size_t n, size_t names_size, size_t step) {
     enum { VTABLE = 4, VTABLE_SIZE = 8, ROOT_VTABLE = 12, ROOT_VTABLE_SIZE = 24, ROOT = 36, TABLE = 16 };
-    size_t tags = ROOT + 12, values = (tags + 4 + n + 3) & ~(size_t)3, ops = (values + 4 + 4 * n + 7) & ~(size_t)7, names = ops + n * TABLE;
+    size_t tags = ROOT + 12, values = (tags + 4 + n + 3) & ~(size_t)3, ops = (values + 4 + 4 * n + 7) & ~(size_t)7,
+           names = ops + n * TABLE;
     bytes b = { .size = names + names_size };
     b.data = calloc(1, b.size);
     put_u32(&b, 0, ROOT);
@@ -247,7 +249,8 @@ static void a_file_has_a_size(void **state) {
 /* In memory, not in a file's pages: the reader asks for no alignment. */
 static void a_buffer_may_be_anywhere(void **state) {
     (void)state;
-    flat_made m = flat_make(ctx, "{'ops_type':['Concat'],'ops':[{'op_id':1,'inputs_type':['Params'],'inputs':[{'v_id':1,'dtype_type':'TensorType','dtype':{'element_dtype_type':'BoolType',"
+    flat_made m = flat_make(
+        ctx, "{'ops_type':['Concat'],'ops':[{'op_id':1,'inputs_type':['Params'],'inputs':[{'v_id':1,'dtype_type':'TensorType','dtype':{'element_dtype_type':'BoolType',"
                                  "'element_dtype':{},'shape':[2],'layout':{'axis_names_type':['AxisName'],'axis_names':[{'name':'*'}]}},'_data':[1,0]}]}]}");
     for (size_t at = 0; at < 8; at++) {
         uint8_t *memory = malloc(m.size + at);
@@ -267,7 +270,8 @@ static void a_buffer_may_be_anywhere(void **state) {
 
 static void what_looks_like_one(void **state) {
     (void)state;
-    flat_made m = flat_make(ctx, "{'name':'n','params_bytes':16,'ops_type':['Abs'],'ops':[{}],'ai_target_type':'BuyiTarget','ai_target':{},'extra':'{}'}");
+    flat_made m = flat_make(
+        ctx, "{'name':'n','params_bytes':16,'ops_type':['Abs'],'ops':[{}],'ai_target_type':'BuyiTarget','ai_target':{},'extra':'{}'}");
     assert_true(probe_head(&format_flat, m.data, m.size) == XIR_PROBE_LIKELY);
     assert_string_equal(xir_format_of(m.data, m.size), "fb");
     flat_made_free(&m);
@@ -307,7 +311,8 @@ static bool read_scarcely(xir_context *with) {
     if (!found) return false;
     static bytes file;
     if (!file.data) {
-        flat_made made = flat_make(ctx, "{'name':'n','tags':'{\\'a\\':[1]}','ops_type':['Input','Conv2d','Unknown'],'ops':[{'outputs_type':['Value'],'outputs':['*v']},"
+        flat_made made = flat_make(
+            ctx, "{'name':'n','tags':'{\\'a\\':[1]}','ops_type':['Input','Conv2d','Unknown'],'ops':[{'outputs_type':['Value'],'outputs':['*v']},"
                            "{'op_id':1,'padding_mode':'ZEROS','inputs_type':['Value','Params'],'inputs':['*v',{'v_id':7,'dtype_type':'TensorType','dtype':{"
                            "'element_dtype_type':'BoolType','element_dtype':{},'shape':[3],'layout':{'axis_names_type':['AxisName'],'axis_names':[{'name':'*'}]},"
                            "'merged_distrs':[{'valid_mask':[1,0,1,0,1,0,1]}]},'_data':[1,2,3]}],'cut_scale_type':'QuantizedScaleArray','cut_scale':{'origin_scale':[1,2,3,4,5,6]},"
@@ -319,7 +324,8 @@ static bool read_scarcely(xir_context *with) {
     }
     xir_network *net = flat_read_bytes(with, file.data, file.size, found);
     if (!net) {
-        for (size_t i = 0; i < xir_diags_count(found); i++) assert_int_equal(xir_diags_at(found, i)->code, XIR_E_MEMORY);
+        for (size_t i = 0; i < xir_diags_count(found); i++)
+            assert_int_equal(xir_diags_at(found, i)->code, XIR_E_MEMORY);
     } else {
         assert_int_equal(xir_network_op_count(net), 3);
         free(file.data);

@@ -71,8 +71,9 @@ static void a_small_network_byte_by_byte(void **state) {
 
 static void minus_zero_is_a_number(void **state) {
     (void)state;
-    flat_file f = flat_of_json(NET_OF("{\"_type_key\":\"icraft::xir::ReLU\",\"alpha\":-0.0," OP_IN ",\"max_value\":0.0," OP_END
-                                      ",\"tags\":{},\"threshold\":0.5}"));
+    flat_file f =
+        flat_of_json(NET_OF("{\"_type_key\":\"icraft::xir::ReLU\",\"alpha\":-0.0," OP_IN ",\"max_value\":0.0," OP_END
+                            ",\"tags\":{},\"threshold\":0.5}"));
     size_t relu = flat_op_at(&f, 1);
     assert_int_equal(flat_slot_number(&f, relu, 0, 4), 0x80000000);
     assert_int_equal(flat_slot_at(&f, relu, 1), 0);
@@ -86,9 +87,10 @@ static void null_lists_and_empty_ones(void **state) {
     static const char *const dims[] = { "null", "[]", "[2]" };
     for (size_t i = 0; i < COUNT(dims); i++) {
         char text[4000];
-        snprintf(text, sizeof text, NET_OF("{\"_type_key\":\"icraft::xir::Roll\"," OP_IN ",\"dims\":%s," "\"inputs\":[]," OP_END
-                                           ",\"shifts\":[1],\"tags\":{}}"), dims[i]);
-        char *twice = strstr(text, ",\"inputs\":[],\"name\":\"r\"");   /* keys stand in order: inputs come behind dims */
+        snprintf(text, sizeof text, NET_OF("{\"_type_key\":\"icraft::xir::Roll\"," OP_IN ",\"dims\":%s,"
+                                           "\"inputs\":[]," OP_END ",\"shifts\":[1],\"tags\":{}}"), dims[i]);
+        /* keys stand in order: inputs come behind dims */
+        char *twice = strstr(text, ",\"inputs\":[],\"name\":\"r\"");
         assert_non_null(twice);
         memmove(twice, twice + strlen(",\"inputs\":[]"), strlen(twice + strlen(",\"inputs\":[]")) + 1);
         flat_file f = flat_of_json(text);
@@ -101,7 +103,8 @@ static void null_lists_and_empty_ones(void **state) {
 
 /* ---- shapes of their own ------------------------------------------------------------------------------------ */
 
-#define TYPED(type) NETWORK_OF("3.33.1.0", "{\"_type_key\":\"icraft::xir::Input\",\"compile_target\":\"@hostt\",\"inputs\":[]," \
+#define TYPED(type) NETWORK_OF("3.33.1.0",                                                                             \
+                               "{\"_type_key\":\"icraft::xir::Input\",\"compile_target\":\"@hostt\",\"inputs\":[],"    \
     "\"name\":\"\",\"op_id\":0,\"outputs\":[{\"_type_key\":\"icraft::xir::Value\",\"dtype\":" type ",\"mtype\":\"@hostm\"," \
     "\"name\":\"\",\"tags\":{},\"v_id\":0}],\"tags\":{}}")
 
@@ -136,8 +139,10 @@ static void layouts_distributions_and_arrays(void **state) {
     assert_int_equal(flat_slot_at(&f, old, 2), 0);   /* spelled without the word */
 
     assert_int_equal(flat_slot_number(&f, type, 0, 1), 6);   /* NormalizedQuantizedType */
-    size_t element = flat_slot_to(&f, type, 1), ratio = flat_slot_to(&f, element, 0), scale = flat_slot_to(&f, element, 2);
-    static const uint32_t ratios[] = { 0x3FC00000, 0x3FC00000, 0x3E800000 }, values[] = { 0x3F400000, 0xBF800000, 0xBF800000 };
+    size_t element = flat_slot_to(&f, type, 1), ratio = flat_slot_to(&f, element, 0),
+           scale = flat_slot_to(&f, element, 2);
+    static const uint32_t ratios[] = { 0x3FC00000, 0x3FC00000, 0x3E800000 },
+                          values[] = { 0x3F400000, 0xBF800000, 0xBF800000 };
     assert_int_equal((int64_t)flat_slot_number(&f, ratio, 0, 8), -1);
     assert_memory_equal(f.data + flat_slot_to(&f, ratio, 1) + 4, ratios, sizeof ratios);
     assert_int_equal(flat_slot_number(&f, element, 1, 1), 1);   /* ExpQuantizedScaleArray */
@@ -151,7 +156,8 @@ static void layouts_distributions_and_arrays(void **state) {
     assert_int_equal(flat_slot_at(&f, flat_slot_to(&f, element, 5), 0), 0);   /* without a sign */
     assert_int_equal(flat_slot_number(&f, flat_slot_to(&f, element, 5), 1, 8), 12);
     static const int64_t bf16[] = { 127, -126, 8, 16 };
-    for (unsigned i = 0; i < 4; i++) assert_int_equal(flat_slot_number(&f, flat_slot_to(&f, element, 7), i, 8), bf16[i]);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(flat_slot_number(&f, flat_slot_to(&f, element, 7), i, 8), bf16[i]);
     free(f.data);
 }
 
@@ -170,7 +176,8 @@ static void long_runs_are_not_written_out(void **state) {
         if (more) {
             assert_true(f.size < 2000);
             assert_int_equal(flat_slot_at(&f, type, 4), 0);
-            assert_string_equal(flat_slot_text(&f, type, 5), "{\"merged_distrs\":[\"@merged_distr([0]^ZERO:{v:[0, 1048577)})\"]}");
+            assert_string_equal(flat_slot_text(&f, type, 5),
+                                "{\"merged_distrs\":[\"@merged_distr([0]^ZERO:{v:[0, 1048577)})\"]}");
             assert_int_equal(flat_slot_at(&f, element, 0), 0);
             assert_int_equal(flat_slot_at(&f, element, 1), 0);
             assert_string_equal(flat_slot_text(&f, element, 7), "{\"scale\":\"@scales([axis=-1]1048577*0.5)\"}");
@@ -187,7 +194,8 @@ static void long_runs_are_not_written_out(void **state) {
 static void many_runs_are_not_written_out(void **state) {
     (void)state;
     enum { ARRAYS = 20, WRITTEN_OUT = 16, LENGTH = 1 << 20 };
-    static const char type[] = "{\"_type_key\":\"icraft::xir::QuantizedType\",\"expressed_dtype\":\"@fp(32)\",\"scale\":"
+    static const char type[] =
+        "{\"_type_key\":\"icraft::xir::QuantizedType\",\"expressed_dtype\":\"@fp(32)\",\"scale\":"
                                "\"@scales([axis=-1]%d*%d)\",\"storage_dtype\":\"@sint(8)\",\"zero_points\":[]}";
     paper p = { 0 };
     put(&p, "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::Input\",\"inputs\":[],\"name\":\"\","
@@ -201,7 +209,8 @@ static void many_runs_are_not_written_out(void **state) {
     flat_file f = flat_of_json(p.data);
     size_t outputs = flat_slot_to(&f, flat_op_at(&f, 0), AT_OP_OUTPUTS);
     for (size_t i = 0; i < ARRAYS; i++) {
-        size_t quantized = flat_slot_to(&f, flat_item_at(&f, outputs, i), AT_VALUE_DTYPE), scale = flat_slot_to(&f, quantized, 1);
+        size_t quantized = flat_slot_to(&f, flat_item_at(&f, outputs, i), AT_VALUE_DTYPE),
+               scale = flat_slot_to(&f, quantized, 1);
         char text[100];
         snprintf(text, sizeof text, "{\"scale\":\"@scales([axis=-1]%d*%zu)\"}", LENGTH, i + 1);
         if (i < WRITTEN_OUT) assert_int_equal(flat_count(&f, flat_slot_to(&f, scale, 1)), LENGTH);
@@ -217,10 +226,12 @@ static void many_runs_are_not_written_out(void **state) {
 static void what_slots_cannot_hold_is_text(void **state) {
     (void)state;
     /* alpha was left out; max_value is no float32 (an old version); two keys are undeclared. */
-    flat_file f = flat_of_json(NETWORK_OF("3.6.2.82", INPUT_OP ",{\"_type_key\":\"icraft::xir::ReLU\",\"beta\":[1,null]," OP_IN
-                                          ",\"max_value\":0.1," OP_END ",\"tags\":{\"k\":\"v\"},\"threshold\":0.5,\"zz\":{}}," OUTPUT_OP));
+    flat_file f =
+        flat_of_json(NETWORK_OF("3.6.2.82", INPUT_OP ",{\"_type_key\":\"icraft::xir::ReLU\",\"beta\":[1,null]," OP_IN
+                                ",\"max_value\":0.1," OP_END ",\"tags\":{\"k\":\"v\"},\"threshold\":0.5,\"zz\":{}}," OUTPUT_OP));
     size_t relu = flat_op_at(&f, 1);
-    assert_string_equal(flat_slot_text(&f, relu, 3 + AT_OP_EXTRA), "{\"alpha\":null,\"beta\":[1,null],\"max_value\":0.1,\"zz\":{}}");
+    assert_string_equal(flat_slot_text(&f, relu, 3 + AT_OP_EXTRA),
+                        "{\"alpha\":null,\"beta\":[1,null],\"max_value\":0.1,\"zz\":{}}");
     assert_int_equal(flat_slot_at(&f, relu, 1), 0);
     assert_int_equal(flat_slot_number(&f, relu, 2, 4), 0x3F000000);
     assert_string_equal(flat_slot_text(&f, relu, 3 + AT_OP_TAGS), "{\"k\":\"v\"}");
@@ -237,11 +248,13 @@ static void unknown_classes_are_text(void **state) {
     size_t input = flat_op_at(&f, 0), value = flat_item_at(&f, flat_slot_to(&f, input, AT_OP_OUTPUTS), 0);
     enum { CUSTOM_TARGET = 3 };   /* a target is one of the user's, for readers of the schema too */
     assert_int_equal(flat_slot_number(&f, input, AT_OP_TARGET_TYPE, 1), CUSTOM_TARGET);
-    assert_string_equal(flat_slot_text(&f, flat_slot_to(&f, input, AT_OP_TARGET), 0), "{\"_type_key\":\"someone::Target\"}");
+    assert_string_equal(flat_slot_text(&f, flat_slot_to(&f, input, AT_OP_TARGET), 0),
+                        "{\"_type_key\":\"someone::Target\"}");
     assert_int_equal(flat_slot_at(&f, input, AT_OP_EXTRA), 0);
     assert_int_equal(flat_slot_at(&f, value, AT_VALUE_DTYPE), 0);
     assert_int_equal(flat_slot_at(&f, value, AT_VALUE_MTYPE), 0);
-    assert_string_equal(flat_slot_text(&f, value, AT_VALUE_EXTRA), "{\"dtype\":{\"_type_key\":\"someone::Type\",\"x\":1},"
+    assert_string_equal(flat_slot_text(&f, value, AT_VALUE_EXTRA),
+                        "{\"dtype\":{\"_type_key\":\"someone::Type\",\"x\":1},"
                                                                    "\"mtype\":{\"_type_key\":\"someone::Memory\"},\"zz\":true}");
     free(f.data);
 }
@@ -258,14 +271,16 @@ static void a_value_without_a_type_has_none(void **state) {
 /* An op without a table is Unknown, its Params are beside the text that has them. */
 static void unknown_ops_have_their_params_beside_them(void **state) {
     (void)state;
-    const char *text = NET_OF("{\"_type_key\":\"someone::Op\",\"a\":[" PARAM("8", "2") "," PARAM("9", "3") "," PARAM("8", "2") "],"
-                              OP_IN "," OP_END ",\"tags\":{}}");
+    const char *text =
+        NET_OF("{\"_type_key\":\"someone::Op\",\"a\":[" PARAM("8", "2") "," PARAM("9", "3") "," PARAM("8", "2") "],"
+               OP_IN "," OP_END ",\"tags\":{}}");
     flat_file f = flat_of_json(text);
     size_t op = flat_op_at(&f, 1);
     assert_int_equal(f.data[flat_slot_to(&f, flat_root(&f), AT_NET_OPS_TYPE) + 5], 101);
     assert_int_equal(flat_slot_at(&f, op, 0), 0);
     assert_int_equal(flat_slot_at(&f, op, 1), 0);
-    assert_string_equal(flat_slot_text(&f, op, 2 + AT_OP_EXTRA), "{\"_type_key\":\"someone::Op\",\"a\":[" PARAM("8", "2") ","
+    assert_string_equal(flat_slot_text(&f, op, 2 + AT_OP_EXTRA),
+                        "{\"_type_key\":\"someone::Op\",\"a\":[" PARAM("8", "2") ","
                                                                  PARAM("9", "3") "," PARAM("8", "2") "]}");
     size_t table = flat_slot_to(&f, op, 2 + AT_OP_EXTRA_PARAMS);
     assert_int_equal(flat_count(&f, table), 2);
@@ -274,8 +289,9 @@ static void unknown_ops_have_their_params_beside_them(void **state) {
     free(f.data);
 
     /* The class that is really called so has slots, and no key of a class in its text. */
-    f = flat_of_json(NET_OF("{\"_type_key\":\"icraft::xir::Unknown\"," OP_IN ",\"json_info\":\"j\",\"msg_info\":\"m\"," OP_END
-                            ",\"tags\":{},\"u\":0}"));
+    f = flat_of_json(
+        NET_OF("{\"_type_key\":\"icraft::xir::Unknown\"," OP_IN ",\"json_info\":\"j\",\"msg_info\":\"m\"," OP_END
+               ",\"tags\":{},\"u\":0}"));
     op = flat_op_at(&f, 1);
     assert_string_equal(flat_slot_text(&f, op, 0), "m");
     assert_string_equal(flat_slot_text(&f, op, 1), "j");
@@ -296,18 +312,20 @@ static void ops_of_own_classes_are_unknown(void **state) {
     for (size_t i = 0; i < xir_class_field_count(mix) && !row.size; i++) {
         if (xir_class_field_at(mix, i)->kind == XIR_KIND_I64) row = xir_class_field_at(mix, i)->name;
     }
-    bool before = str_order(row, XIR_STR("compile_target")) < 0, middle = !before && str_order(row, XIR_STR("inputs")) < 0;
+    bool before = str_order(row, XIR_STR("compile_target")) < 0, middle = !before &&
+        str_order(row, XIR_STR("inputs")) < 0;
     char item[100];
     snprintf(item, sizeof item, "\"%.*s\":3,", (int)row.size, row.data ? row.data : "");
-    snprintf(text, sizeof text, NET_OF("{\"_type_key\":\"%.*s\",%s\"compile_target\":\"@hostt\",%s\"inputs\":[],%s\"name\":\"r\","
-                                       "\"op_id\":1,\"outputs\":[" VALUE("1", "1,2,2,3") "],\"tags\":{}}"),
+    snprintf(text, sizeof text,
+             NET_OF("{\"_type_key\":\"%.*s\",%s\"compile_target\":\"@hostt\",%s\"inputs\":[],%s\"name\":\"r\","
+                    "\"op_id\":1,\"outputs\":[" VALUE("1", "1,2,2,3") "],\"tags\":{}}"),
              (int)xir_class_key(mix).size, xir_class_key(mix).data, before ? item : "", middle ? item : "",
              row.size && !before && !middle ? item : "");
     flat_file f = flat_of_json(text);
     char expected[300];
     item[strlen(item) - 1] = '\0';
-    snprintf(expected, sizeof expected, "{\"_type_key\":\"%.*s\"%s%s}", (int)xir_class_key(mix).size, xir_class_key(mix).data,
-             row.size ? "," : "", row.size ? item : "");
+    snprintf(expected, sizeof expected, "{\"_type_key\":\"%.*s\"%s%s}", (int)xir_class_key(mix).size,
+             xir_class_key(mix).data, row.size ? "," : "", row.size ? item : "");
     assert_string_equal(flat_slot_text(&f, flat_op_at(&f, 1), 2 + AT_OP_EXTRA), expected);
     free(f.data);
 }
@@ -331,8 +349,9 @@ static void keys_of_the_network_that_are_not_there(void **state) {
 
 static void absent_inputs_are_unions_of_nothing(void **state) {
     (void)state;
-    flat_file f = flat_of_json(NET_OF("{\"_type_key\":\"someone::Op\",\"compile_target\":\"@hostt\",\"inputs\":[null," VALUE("0", "1,2,2,3")
-                                      ",null]," OP_END ",\"tags\":{}}"));
+    flat_file f = flat_of_json(
+        NET_OF("{\"_type_key\":\"someone::Op\",\"compile_target\":\"@hostt\",\"inputs\":[null," VALUE("0", "1,2,2,3")
+               ",null]," OP_END ",\"tags\":{}}"));
     size_t op = flat_op_at(&f, 1), inputs = flat_slot_to(&f, op, 2 + AT_OP_INPUTS);
     assert_int_equal(flat_count(&f, inputs), 2);   /* the last one is left out */
     assert_memory_equal(f.data + flat_slot_to(&f, op, 2 + AT_OP_INPUTS_TYPE) + 4, "\0\2", 2);
@@ -367,7 +386,8 @@ static void attributes_of_every_kind(void **state) {
     assert_int_equal(flat_slot_at(&f, other, 0), 0);
     assert_int_equal(flat_slot_at(&f, other, 1), 0);
     assert_int_equal(flat_count(&f, flat_slot_to(&f, other, 3)), 1);
-    assert_string_equal(flat_slot_text(&f, other, 6 + AT_OP_EXTRA), "{\"alpha\":[{\"_type_key\":\"someone::Scalar\",\"v\":1},1.0]}");
+    assert_string_equal(flat_slot_text(&f, other, 6 + AT_OP_EXTRA),
+                        "{\"alpha\":[{\"_type_key\":\"someone::Scalar\",\"v\":1},1.0]}");
 
     size_t norm = flat_op_at(&f, 8), layer = flat_op_at(&f, 9);
     assert_int_equal(flat_slot_number(&f, flat_slot_to(&f, norm, 2), AT_PARAMS_ID, 8), 4);   /* gamma; beta is absent */
@@ -375,7 +395,8 @@ static void attributes_of_every_kind(void **state) {
     assert_string_equal(flat_slot_text(&f, flat_slot_to(&f, layer, 1 + AT_OP_TARGET), 0), "30S");
 
     /* A map with Params in it: they are in the text, and beside it. */
-    size_t hard = flat_op_at(&f, 14), beside = flat_slot_to(&f, hard, 6 + AT_OP_EXTRA_PARAMS), instr = flat_slot_to(&f, hard, 0);
+    size_t hard = flat_op_at(&f, 14), beside = flat_slot_to(&f, hard, 6 + AT_OP_EXTRA_PARAMS),
+           instr = flat_slot_to(&f, hard, 0);
     assert_int_equal(flat_count(&f, instr), 3);
     assert_int_equal(flat_item_at(&f, instr, 0), flat_item_at(&f, instr, 2));
     assert_non_null(strstr(flat_slot_text(&f, hard, 3), "\"reg\":4294972444"));
@@ -389,16 +410,20 @@ static void attributes_of_every_kind(void **state) {
 
 /* ---- sub ops ------------------------------------------------------------------------------------------------ */
 
-#define HARD(id, instr, subs) "{\"_type_key\":\"icraft::xir::HardOp\",\"compile_target\":\"@buyit\",\"device_info\":{},\"inputs\":[]," \
+#define HARD(                                                                                                          \
+    id, instr,                                                                                                         \
+    subs) "{\"_type_key\":\"icraft::xir::HardOp\",\"compile_target\":\"@buyit\",\"device_info\":{},\"inputs\":[],"     \
     "\"instr\":[" instr "],\"layer_count\":0,\"name\":\"\",\"op_id\":" id ",\"origin_ops_id\":[],\"outputs\":[],\"params\":[]," \
     "\"sub_hard_ops\":[" subs "],\"tags\":{}}"
-#define OTHER_SUB "{\"_type_key\":\"someone::Op\",\"compile_target\":\"@hostt\",\"inputs\":[" PARAM("6", "2") "],\"name\":\"\",\"op_id\":9," \
+#define OTHER_SUB "{\"_type_key\":\"someone::Op\",\"compile_target\":\"@hostt\",\"inputs\":[" PARAM(                   \
+    "6", "2") "],\"name\":\"\",\"op_id\":9,"                                                                           \
     "\"outputs\":[],\"tags\":{}}"
 
 static void sub_ops_are_tables_or_text(void **state) {
     (void)state;
-    flat_file f = flat_of_json(NETWORK_OF("3.33.1.0", HARD("1", PARAM("5", "1"), HARD("2", PARAM("5", "1"), HARD("3", "", "")) ","
-                                                           HARD("4", "", ""))));
+    flat_file f =
+        flat_of_json(NETWORK_OF("3.33.1.0", HARD("1", PARAM("5", "1"), HARD("2", PARAM("5", "1"), HARD("3", "", "")) ","
+                                                 HARD("4", "", ""))));
     size_t op = flat_op_at(&f, 0), subs = flat_slot_to(&f, op, 5), sub = flat_item_at(&f, subs, 0);
     assert_int_equal(flat_count(&f, subs), 2);
     assert_int_equal(flat_slot_number(&f, sub, 6 + AT_OP_ID, 8), 2);
@@ -429,7 +454,8 @@ static void every_class_of_operations(void **state) {
         const xir_class *cls = xir_context_class_at(ctx, i);
         if (!xir_class_is_op(cls)) continue;
         char text[1000];
-        snprintf(text, sizeof text, NETWORK_OF("3.33.1.0", "{\"_type_key\":\"%.*s\",\"compile_target\":\"@hostt\",\"inputs\":[],\"name\":"
+        snprintf(text, sizeof text,
+                 NETWORK_OF("3.33.1.0", "{\"_type_key\":\"%.*s\",\"compile_target\":\"@hostt\",\"inputs\":[],\"name\":"
                  "\"x\",\"op_id\":5,\"outputs\":[],\"tags\":{}}"), (int)xir_class_key(cls).size, xir_class_key(cls).data);
         flat_file f = flat_of_json(text);
         size_t op = flat_op_at(&f, 0);
@@ -484,7 +510,8 @@ static void depth_is_limited(void **state) {
         free(p.data);
     }
     /* So is the depth of texts: tags of an op in the network's list stand on the third level. */
-    const char *text = "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::Input\",\"inputs\":[],\"name\":\"\","
+    const char *text =
+        "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::Input\",\"inputs\":[],\"name\":\"\","
                        "\"op_id\":0,\"outputs\":[],\"tags\":{\"a\":[[\"[\\\"{\"]]}}],\"tags\":{}}";
     xir_network *net = net_of(text);
     few.max_depth = 6;

@@ -23,7 +23,8 @@ static void slots_of_a_convolution(void **state) {
 
     assert_int_equal(flat_count(&f, flat_ops(&f)), 6);
     size_t tags = flat_slot_to(&f, root, AT_NET_OPS_TYPE);
-    assert_memory_equal(f.data + tags + 4, "\x01\x19\x4C\x3C\x06\x02", 6);   /* Input Conv2d ReLU MaxPool2d Add Output */
+    /* Input Conv2d ReLU MaxPool2d Add Output */
+    assert_memory_equal(f.data + tags + 4, "\x01\x19\x4C\x3C\x06\x02", 6);
 
     /* stride, stride, four pads, two dilations, groups, padding_mode, cut_scale (two slots), then the base. */
     static const uint64_t numbers[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
@@ -59,7 +60,8 @@ static void slots_of_a_convolution(void **state) {
     size_t layout = flat_slot_to(&f, type, 3), axes = flat_slot_to(&f, layout, 1);
     static const char *const letters[] = { "N", "H", "W", "C" };
     for (size_t i = 0; i < 4; i++) assert_string_equal(flat_slot_text(&f, flat_item_at(&f, axes, i), 0), letters[i]);
-    assert_int_equal(flat_slot_to(&f, flat_item_at(&f, flat_slot_to(&f, flat_op_at(&f, 2), 3 + AT_OP_OUTPUTS), 0), AT_VALUE_DTYPE),
+    assert_int_equal(flat_slot_to(&f, flat_item_at(&f, flat_slot_to(&f, flat_op_at(&f, 2), 3 + AT_OP_OUTPUTS), 0),
+                                  AT_VALUE_DTYPE),
                      flat_slot_to(&f, flat_item_at(&f, flat_slot_to(&f, conv, 12 + AT_OP_OUTPUTS), 0), AT_VALUE_DTYPE));
     assert_string_equal(flat_slot_text(&f, weights, AT_PARAMS_NAME), "w");
     assert_int_equal(flat_slot_number(&f, weights, AT_PARAMS_ID, 8), 1);
@@ -89,14 +91,16 @@ static void payloads_lie_behind_the_structure(void **state) {
         size_t op = flat_op_at(&f, 1), end = 0;
         size_t inputs = flat_slot_to(&f, op, 6 + AT_OP_INPUTS), attrs = flat_slot_to(&f, op, 1);
         for (size_t i = 0; i < COUNT(wanted); i++) {
-            size_t table = i < 3 ? flat_item_at(&f, inputs, i + 1) : flat_item_at(&f, attrs, i - 3), data = data_of(&f, table);
+            size_t table = i < 3 ? flat_item_at(&f, inputs, i + 1) : flat_item_at(&f, attrs, i - 3),
+                   data = data_of(&f, table);
             assert_int_equal(flat_slot_number(&f, table, AT_PARAMS_ID, 8), wanted[i].id);
             assert_int_equal(flat_count(&f, data), wanted[i].size);
             if (wanted[i].size) assert_int_equal((data + 4) % align, 0);
             assert_true(data >= end);   /* in the order of payloads, one behind the other, zeros between */
             for (size_t k = end; end && k < data; k++) assert_int_equal(f.data[k], 0);
             end = data + 4 + (size_t)wanted[i].size;
-            for (size_t k = 0; k < (size_t)wanted[i].size; k++) assert_int_equal(f.data[data + 4 + k], raw_byte(wanted[i].id, k));
+            for (size_t k = 0; k < (size_t)wanted[i].size; k++)
+                assert_int_equal(f.data[data + 4 + k], raw_byte(wanted[i].id, k));
         }
         assert_int_equal(end, f.size);
         free(f.data);
@@ -117,7 +121,8 @@ static void orders_are_kept(void **state) {
     xir_network *net = raw_network(ctx, three, 3, 3, NULL);
     DOES(xir_raw_read(net, raw, 62, XIR_LOAD_NO_MD5, why));
     flat_file f = flat_written_aligned(net, 8);
-    size_t inputs = flat_slot_to(&f, flat_op_at(&f, 1), 6 + AT_OP_INPUTS), table = flat_slot_to(&f, flat_root(&f), AT_NET_TABLE);
+    size_t inputs = flat_slot_to(&f, flat_op_at(&f, 1), 6 + AT_OP_INPUTS),
+           table = flat_slot_to(&f, flat_root(&f), AT_NET_TABLE);
     size_t of3 = data_of(&f, flat_item_at(&f, inputs, 1)), of7 = data_of(&f, flat_item_at(&f, inputs, 2)),
            of5 = data_of(&f, flat_item_at(&f, inputs, 3));
     assert_true(of5 < of3 && of3 < of7);
@@ -144,7 +149,8 @@ static void some_without_bytes_are_a_failure(void **state) {
     assert_int_equal(f.calls, 0);
     /* Nor is there any where the structure alone is written. */
     f = (flat_file){ 0 };
-    const format_writing alone = { .path = "", .align = 4096, .no_params = true, .write = flat_gather, .user = &f, .why = why };
+    const format_writing alone = { .path = "", .align = 4096, .no_params = true, .write = flat_gather, .user = &f,
+                                   .why = why };
     assert_int_equal(flat_write(net, &alone), XIR_OK);
     assert_int_equal(data_of(&f, flat_item_at(&f, flat_slot_to(&f, flat_op_at(&f, 1), 6 + AT_OP_INPUTS), 1)), 0);
     free(f.data);
@@ -218,7 +224,9 @@ static void two_gib_are_the_limit(void **state) {
     const int64_t one = (int64_t)1 << 31, other = 0x7FFFFFFF - 4;
     xir_network *net = sparse_net(&one, 1, &zeros);
     assert_int_equal(written_nowhere(net), XIR_E_LIMIT);
-    check_finding(XIR_E_LIMIT, "the parameters take 2147483648 bytes, which a FlatBuffers file cannot hold: save it as JSON with a raw "
+    check_finding(
+        XIR_E_LIMIT,
+        "the parameters take 2147483648 bytes, which a FlatBuffers file cannot hold: save it as JSON with a raw "
                                "file beside it (.json)");
     xir_network_free(net);
     munmap(zeros, (size_t)1 << 31);
@@ -255,7 +263,9 @@ static void a_structure_that_is_too_large(void **state) {
     attrs.equation.size = (size_t)1 << 31;
     op->attrs = &attrs;
     assert_int_equal(written_nowhere(net), XIR_E_LIMIT);
-    check_finding(XIR_E_LIMIT, "the structure takes more than 2147483647 bytes, which a FlatBuffers file cannot hold: save it as JSON");
+    check_finding(
+        XIR_E_LIMIT,
+        "the structure takes more than 2147483647 bytes, which a FlatBuffers file cannot hold: save it as JSON");
     op->attrs = before;
     xir_network_free(net);
 }
@@ -303,9 +313,11 @@ static xir_status write_scarcely(want *w) {
 
 /* A network with all that takes memory: an op of an unknown class, with Params in it, of two outputs; sub ops. */
 static char *scarce_text(void) {
-    static const char value[] = "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":\"@fp(32)\",\"mtype\":\"@hostm\",\"name\":\"v\",\"tags\":{},"
+    static const char value[] =
+        "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":\"@fp(32)\",\"mtype\":\"@hostm\",\"name\":\"v\",\"tags\":{},"
                                 "\"v_id\":%d}";
-    static const char params_[] = "{\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Params\",\"dtype\":\"@sint(8)\",\"mtype\":"
+    static const char params_[] =
+        "{\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Params\",\"dtype\":\"@sint(8)\",\"mtype\":"
                                   "\"@etm(8)\",\"name\":\"\",\"tags\":{\"a\":[]},\"v_id\":%d}";
     char one[300], two[300], three[300], five[300], *text = malloc(4000);
     if (!text) abort();
@@ -313,7 +325,8 @@ static char *scarce_text(void) {
     snprintf(two, sizeof two, value, 2);
     snprintf(three, sizeof three, value, 3);
     snprintf(five, sizeof five, params_, 5);
-    snprintf(text, 4000, "{\"_type_key\":\"icraft::xir::Network\",\"icraft_xir_version\":\"3.6.2.82\",\"name\":\"n\",\"ops\":["
+    snprintf(text, 4000,
+             "{\"_type_key\":\"icraft::xir::Network\",\"icraft_xir_version\":\"3.6.2.82\",\"name\":\"n\",\"ops\":["
              "{\"_type_key\":\"someone::Op\",\"a\":[%s],\"inputs\":[%s,null,%s],\"name\":\"\",\"op_id\":0,\"outputs\":[%s,%s],\"tags\":{\"k\":1}},"
              "{\"_type_key\":\"icraft::xir::HardOp\",\"inputs\":[],\"name\":\"\",\"op_id\":1,\"outputs\":[],\"sub_hard_ops\":["
              "{\"_type_key\":\"icraft::xir::HardOp\",\"inputs\":[%s],\"name\":\"\",\"op_id\":2,\"outputs\":[]}],\"tags\":{}},"

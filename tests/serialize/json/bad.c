@@ -147,8 +147,8 @@ static const bad table[] = {
     { OP, HARD_ ",\"instr\":`7}",              XIR_E_TYPE,    "/ops/0/instr", "a list was expected, a number was found" },
     { OP, HARD_ ",\"instr\":[`null]}",         XIR_E_TYPE,    "/ops/0/instr/0", "icraft::xir::Params was expected, null was found" },
     { OP, HARD_ ",\"instr\":[`" VAL("3") "]}", XIR_E_TYPE,    "/ops/0/instr/0", "icraft::xir::Params was expected, icraft::xir::Value was found" },
-    { OP, HARD_ ",\"params\":[" PAR("3") ",`" KEY("Params") ",\"dtype\":\"@fp(32)\",\"v_id\":3}]}", XIR_E_CORRUPT, "/ops/0/params/1",
-      "this copy of v_id 3 differs from the one at /ops/0/params/0" },
+    { OP, HARD_ ",\"params\":[" PAR("3") ",`" KEY("Params") ",\"dtype\":\"@fp(32)\",\"v_id\":3}]}", XIR_E_CORRUPT,
+      "/ops/0/params/1", "this copy of v_id 3 differs from the one at /ops/0/params/0" },
     { OP, HARD_ ",\"params\":`" PAR("3") "}",  XIR_E_TYPE,    "/ops/0/params", "a list was expected, a map was found" },
     { OP, HARD_ ",\"sub_hard_ops\":[`1]}",     XIR_E_TYPE,    "/ops/0/sub_hard_ops/0", "an op was expected, a number was found" },
     { OP, HARD_ ",\"sub_hard_ops\":[" KEY("HardOp") ",\"op_id\":`1}]}", XIR_E_EXISTS, "/ops/0/sub_hard_ops/0/op_id", "op_id 1" },
@@ -163,8 +163,8 @@ static const bad table[] = {
     { INPUTS, "`{}",                           XIR_E_MISSING, "/ops/0/inputs/0", "a value needs _type_key" },
     { INPUTS, "`" KEY("Value") ",\"dtype\":null}", XIR_E_MISSING, "/ops/0/inputs/0", "a value needs v_id" },
     { INPUTS, "`" KEY("Value") ",\"v_id\":1}", XIR_E_MISSING, "/ops/0/inputs/0", "a value needs dtype" },
-    { INPUTS, "{\"_type_key\":`\"icraft::xir::Tensor\",\"dtype\":null,\"v_id\":1}", XIR_E_TYPE, "/ops/0/inputs/0/_type_key",
-      "icraft::xir::Tensor was found" },
+    { INPUTS, "{\"_type_key\":`\"icraft::xir::Tensor\",\"dtype\":null,\"v_id\":1}", XIR_E_TYPE,
+      "/ops/0/inputs/0/_type_key", "icraft::xir::Tensor was found" },
     { INPUTS, KEY("Value") ",\"dtype\":null,\"v_id\":`-1}", XIR_E_BOUNDS, "/ops/0/inputs/0/v_id", "v_id -1 is outside" },
     { INPUTS, KEY("Value") ",\"dtype\":null,\"v_id\":`1.5}", XIR_E_TYPE, "/ops/0/inputs/0/v_id", "an integer was expected" },
     { INPUTS, KEY("Value") ",\"dtype\":null,\"v_id\":1,\"v_id\":`1}", XIR_E_EXISTS, "/ops/0/inputs/0/v_id", "is there twice" },
@@ -173,8 +173,8 @@ static const bad table[] = {
     { INPUTS, KEY("Value") ",\"dtype\":null,\"mtype\":`null,\"v_id\":1}", XIR_E_TYPE, "/ops/0/inputs/0/mtype", "icraft::xir::MemType was expected" },
     { INPUTS, KEY("Value") ",\"dtype\":null,\"mtype\":\"@ocm(`x)\",\"v_id\":1}", XIR_E_SYNTAX, "/ops/0/inputs/0/mtype", "" },
     { INPUTS, KEY("Value") ",\"dtype\":null,\"mtype\":\"@ocm(`18446744073709551616)\",\"v_id\":1}", XIR_E_BOUNDS, "/ops/0/inputs/0/mtype", "" },
-    { INPUTS, "`{\"_allow_no_data\":true,\"_type_key\":\"icraft::xir::Value\",\"dtype\":null,\"v_id\":1}", XIR_E_TYPE, "/ops/0/inputs/0",
-      "only icraft::xir::Params has _allow_no_data" },
+    { INPUTS, "`{\"_allow_no_data\":true,\"_type_key\":\"icraft::xir::Value\",\"dtype\":null,\"v_id\":1}", XIR_E_TYPE,
+      "/ops/0/inputs/0", "only icraft::xir::Params has _allow_no_data" },
     { INPUTS, "{\"_allow_no_data\":`1,\"_type_key\":\"icraft::xir::Params\",\"dtype\":null,\"v_id\":1}", XIR_E_TYPE,
       "/ops/0/inputs/0/_allow_no_data", "true or false was expected" },
     { INPUTS, PAR("1") ",`" VAL("1"),          XIR_E_CORRUPT, "/ops/0/inputs/1", "differs from the one at /ops/0/inputs/0" },
@@ -183,15 +183,15 @@ static const bad table[] = {
     { INPUTS, VAL("1") ",`" KEY("Value") ",\"dtype\":null,\"tags\":{\"a\":1},\"v_id\":1}", XIR_E_CORRUPT, "/ops/0/inputs/1", "differs" },
     { INPUTS, VAL("1") ",`" KEY("Value") ",\"dtype\":null,\"mtype\":\"@ocm(1)\",\"v_id\":1}", XIR_E_CORRUPT, "/ops/0/inputs/1", "differs" },
     { INPUTS, VAL("1") ",`" KEY("Value") ",\"dtype\":null,\"v_id\":1,\"new\":1}", XIR_E_CORRUPT, "/ops/0/inputs/1", "differs" },
-    { INPUTS, PAR("1") ",`{\"_allow_no_data\":true,\"_type_key\":\"icraft::xir::Params\",\"dtype\":null,\"v_id\":1}", XIR_E_CORRUPT,
-      "/ops/0/inputs/1", "differs" },
+    { INPUTS, PAR("1") ",`{\"_allow_no_data\":true,\"_type_key\":\"icraft::xir::Params\",\"dtype\":null,\"v_id\":1}",
+      XIR_E_CORRUPT, "/ops/0/inputs/1", "differs" },
     { OUTPUTS, "`null",                        XIR_E_TYPE,    "/ops/0/outputs/0", "icraft::xir::Value was expected, null was found" },
     { OUTPUTS, "`" PAR("1"),                   XIR_E_TYPE,    "/ops/0/outputs/0", "icraft::xir::Value was expected, icraft::xir::Params was found" },
     { OUTPUTS, VAL("1") ",`" VAL("1"),         XIR_E_EXISTS,  "/ops/0/outputs/1", "v_id 1 is another value's already" },
-    { OPS, "[" RELU_ ",\"outputs\":[" VAL("4") "]}," KEY("ReLU") ",\"op_id\":2,\"outputs\":[`" VAL("4") "]}]", XIR_E_EXISTS, "/ops/1/outputs/0",
-      "v_id 4 is another value's already" },
-    { OPS, "[" RELU_ ",\"inputs\":[" PAR("4") "]}," KEY("ReLU") ",\"op_id\":2,\"outputs\":[`" VAL("4") "]}]", XIR_E_EXISTS, "/ops/1/outputs/0",
-      "v_id 4 is another value's already" },
+    { OPS, "[" RELU_ ",\"outputs\":[" VAL("4") "]}," KEY("ReLU") ",\"op_id\":2,\"outputs\":[`" VAL("4") "]}]",
+      XIR_E_EXISTS, "/ops/1/outputs/0", "v_id 4 is another value's already" },
+    { OPS, "[" RELU_ ",\"inputs\":[" PAR("4") "]}," KEY("ReLU") ",\"op_id\":2,\"outputs\":[`" VAL("4") "]}]",
+      XIR_E_EXISTS, "/ops/1/outputs/0", "v_id 4 is another value's already" },
     { OPS, "[" RELU_ ",\"inputs\":[" VAL("4") "]}," KEY("ReLU") ",\"op_id\":2,\"outputs\":[`" KEY("Value") ",\"dtype\":\"@bool\",\"v_id\":4}]}]",
       XIR_E_CORRUPT, "/ops/1/outputs/0", "this copy of v_id 4 differs from the one at /ops/0/inputs/0" },
     { OPS, "[" RELU_ ",\"outputs\":[" VAL("4") "]}," KEY("ReLU") ",\"op_id\":2,\"inputs\":[null,`" KEY("Value") ",\"dtype\":\"@bool\",\"v_id\":4}]}]",
@@ -205,8 +205,9 @@ static const bad table[] = {
     { INPUTS, KEY("Value") ",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":1}," KEY("Value")
       ",\"name\":\"\",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":`\"\",\"tags\":{},\"v_id\":2}", XIR_E_EXISTS, "/ops/0/inputs/1/name",
       "the key \"name\" is there twice" },
-    { OP, "{\"_type_key\":\"someone::Op\",\"op_id\":1,\"a\":{\"_type_key\":\"x\",\"_type_key\":`\"icraft::xir::Params\"}}", XIR_E_EXISTS, "/ops/0/a",
-      "the key \"_type_key\" is there twice" },
+    { OP,
+      "{\"_type_key\":\"someone::Op\",\"op_id\":1,\"a\":{\"_type_key\":\"x\",\"_type_key\":`\"icraft::xir::Params\"}}",
+      XIR_E_EXISTS, "/ops/0/a", "the key \"_type_key\" is there twice" },
     { OPS, "[" KEY("ReLU") ",\"op_id\":1,\"alpha\":1}," KEY("ReLU") ",\"op_id\":2,\"alpha\":1`x}]", XIR_E_SYNTAX, "/ops/1", "'x' was found" },
     { OPS, "[" KEY("ReLU") ",\"op_id\":1,\"alpha\":1}," KEY("ReLU") ",\"op_id\":2,\"alpha\":`1e400}]", XIR_E_BOUNDS, "/ops/1/alpha", "" },
 
@@ -269,7 +270,8 @@ static void wrong_networks_are_refused_where_they_are_wrong(void **state) {
         if (*row->sentence || *row->path) ok = ok && d->byte == byte && d->column == byte + 1 && d->line == 1;
         if (*row->path) ok = ok && xir_str_equal(d->path, xir_str_of(row->path));
         if (!ok) {
-            fprintf(stderr, "%s\n  was expected: byte %" PRIu64 ", %s, %s, %s; was found", text, byte, xir_status_name(row->status), row->path, row->sentence);
+            fprintf(stderr, "%s\n  was expected: byte %" PRIu64 ", %s, %s, %s; was found", text, byte,
+                    xir_status_name(row->status), row->path, row->sentence);
             if (d) fprintf(stderr, " byte %" PRIu64 ", %s, ", d->byte, xir_status_name(d->code));
             show_findings();
             wrong++;
@@ -390,7 +392,9 @@ static void limits_are_kept(void **state) {
 
 static void findings_in_files_have_lines(void **state) {
     (void)state;
-    static const char text[] = "{\n  \"_type_key\": \"icraft::xir::Network\",\n  \"ops\": [\n    {\n      \"_type_key\": \"icraft::xir::ReLU\",\n"
+    static const char text[] =
+        "{\n  \"_type_key\": \"icraft::xir::Network\",\n  \"ops\": [\n    {\n      \"_type_key\": "
+        "\"icraft::xir::ReLU\",\n"
                                "      \"op_id\": 0,\n      \"alpha\": \"x\"\n    }\n  ]\n}\n";
     assert_null(read_net(text, strlen(text)));
     const xir_diag *d = xir_diags_at(why, 0);

@@ -129,13 +129,15 @@ static void documented_types_print_as_documented(void **state) {
     (void)state;
     xir_text_buffer out;
     const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
-    const xir_type *normalized = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, (const double[]){ 1.1, 2.2, 3.3 }, 3, -1), xir_type_sint(ctx, 16), fp32);
+    const xir_type *normalized = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, (const double[]){ 1.1, 2.2, 3.3 },
+                                                                               3, -1), xir_type_sint(ctx, 16), fp32);
     CHECK_TEXT(xir_object_print(ctx, xir_type_object(XIR_TENSOR(ctx, normalized, "NHWC", 1024)), 4, &out),
                "{\n    \"_type_key\": \"icraft::xir::TensorType\",\n    \"element_dtype\": {\n"
                "        \"_type_key\": \"icraft::xir::NormalizedType\",\n        \"expressed_dtype\": \"@fp(32)\",\n"
                "        \"normratio\": \"@norm_ratios([axis=-1]1.1,2.2,3.3)\",\n        \"storage_dtype\": \"@sint(16)\"\n    },\n"
                "    \"layout\": \"@layout(NHWC)\",\n    \"merged_distrs\": [],\n    \"shape\": [\n        1024\n    ]\n}");
-    const xir_scales *scales = xir_exp_scales_from(ctx, (const int64_t[]){ 3, 4 }, (const int64_t[]){ 3, 4 }, (const double[]){ 0.377, 0.27 }, 2, -1);
+    const xir_scales *scales = xir_exp_scales_from(ctx, (const int64_t[]){ 3, 4 }, (const int64_t[]){ 3, 4 },
+                                                   (const double[]){ 0.377, 0.27 }, 2, -1);
     CHECK_TEXT(xir_object_print(ctx, xir_type_object(xir_type_normalized_quantized(ctx, normalized, scales, NULL, 0)), 4, &out),
                "{\n    \"_type_key\": \"icraft::xir::NormalizedQuantizedType\",\n    \"expressed_dtype\": \"@fp(32)\",\n"
                "    \"normratio\": \"@norm_ratios([axis=-1]1.1,2.2,3.3)\",\n    \"scale\": \"@exp_scales([axis=-1]3/3/0.377,4/4/0.27)\",\n"
@@ -146,9 +148,11 @@ static void values_without_a_class_print_as_json(void **state) {
     (void)state;
     xir_text_buffer out;
     xir_any items[] = { xir_any_null(), xir_any_bool(true), xir_any_int(-3), xir_any_real(1e-5), xir_any_real(3.0),
-                        xir_any_text(XIR_STR("\"\\\b\f\n\r\t\x01\x1F\x7F/\xC3\xA9")), xir_any_list(NULL, 0), xir_any_map(NULL, 0) };
+                        xir_any_text(XIR_STR("\"\\\b\f\n\r\t\x01\x1F\x7F/\xC3\xA9")), xir_any_list(NULL, 0),
+                        xir_any_map(NULL, 0) };
     xir_any list = xir_any_list(items, sizeof items / sizeof items[0]);
-    xir_entry entries[] = { { XIR_STR("a"), list }, { XIR_STR("b\n"), { .kind = XIR_ANY_UINT, .as.uinteger = UINT64_MAX } } };
+    xir_entry entries[] =
+        { { XIR_STR("a"), list }, { XIR_STR("b\n"), { .kind = XIR_ANY_UINT, .as.uinteger = UINT64_MAX } } };
     xir_any map = xir_any_map(entries, 2);
     CHECK_TEXT(xir_any_print(ctx, &map, 0, &out),
                "{\"a\":[null,true,-3,1e-05,3.0,\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f\x7F/\xC3\xA9\",[],{}],\"b\\n\":18446744073709551615}");
@@ -215,7 +219,8 @@ static void ops_are_read_into_a_network_that_is_there(void **state) {
     (void)state;
     xir_network *net = must_read(SMALL, strlen(SMALL));
     xir_value *x = xir_op_output(xir_network_first(net), 0);
-    static const char text[] = "{\"_type_key\":\"icraft::xir::ReLU\",\"alpha\":0.5,\"compile_target\":\"@hostt\",\"inputs\":["
+    static const char text[] =
+        "{\"_type_key\":\"icraft::xir::ReLU\",\"alpha\":0.5,\"compile_target\":\"@hostt\",\"inputs\":["
         VALUE("0", "1,2,2,3") "," PARAM("77", "3") "],\"max_value\":\"inf\",\"name\":\"new\",\"op_id\":9,\"outputs\":[" VALUE("80", "1,2,2,3")
         "],\"tags\":{},\"threshold\":0.0}";
     xir_op *op = xir_op_parse(net, XIR_STR(text), why);
@@ -430,11 +435,15 @@ static void check_becomes(const char *text, const char *written) {
 
 static void old_spellings_are_read(void **state) {
     (void)state;
-    check_becomes(NETWORK_OF("3.33.1.0", POOL("Maxpool", ",\"pool_height\":2")), NETWORK_OF("3.33.1.0", POOL("MaxPool2d", ",\"pool_height\":2")));
+    check_becomes(NETWORK_OF("3.33.1.0", POOL("Maxpool", ",\"pool_height\":2")),
+                  NETWORK_OF("3.33.1.0", POOL("MaxPool2d", ",\"pool_height\":2")));
     check_becomes(NETWORK_OF("3.33.1.0", POOL("Relu", "")), NETWORK_OF("3.33.1.0", POOL("ReLU", "")));
     /* What has a default of its own may be missing, and is there afterwards. */
-    check_becomes(NETWORK_OF("3.33.1.0", "{\"_type_key\":\"icraft::xir::ReLU\",\"op_id\":1}"), NETWORK_OF("3.33.1.0", POOL("ReLU", "")));
-    check_becomes(NETWORK_OF("3.33.1.0", "{\"_type_key\":\"icraft::xir::ReLU\",\"inputs\":[{\"_type_key\":\"icraft::xir::Params\",\"dtype\":null,"
+    check_becomes(NETWORK_OF("3.33.1.0", "{\"_type_key\":\"icraft::xir::ReLU\",\"op_id\":1}"),
+                  NETWORK_OF("3.33.1.0", POOL("ReLU", "")));
+    check_becomes(NETWORK_OF(
+        "3.33.1.0",
+        "{\"_type_key\":\"icraft::xir::ReLU\",\"inputs\":[{\"_type_key\":\"icraft::xir::Params\",\"dtype\":null,"
                                          "\"v_id\":4}],\"op_id\":1,\"outputs\":[{\"_type_key\":\"icraft::xir::Value\",\"dtype\":null,\"v_id\":5}]}"),
                   NETWORK_OF("3.33.1.0", "{\"_type_key\":\"icraft::xir::ReLU\",\"compile_target\":\"@hostt\",\"inputs\":[{\"_allow_no_data\":false,"
                                          "\"_type_key\":\"icraft::xir::Params\",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},"
@@ -455,25 +464,29 @@ static void absent_rows_stay_absent_until_they_are_set(void **state) {
     assert_int_equal(xir_max_pool2d_of(pool)->stride_width, 1);
     check_prints(net, 0, text, strlen(text));
     assert_int_equal(xir_op_set_i64(pool, "stride_width", 2), XIR_OK);
-    static const char set[] = NETWORK_OF("3.33.1.0", POOL("MaxPool2d", ",\"pool_height\":2,\"pool_width\":2,\"stride_width\":2"));
+    static const char set[] = NETWORK_OF("3.33.1.0",
+                                         POOL("MaxPool2d", ",\"pool_height\":2,\"pool_width\":2,\"stride_width\":2"));
     check_prints(net, 0, set, strlen(set));
     xir_network_free(net);
 }
 
 static void the_version_says_when_ai_target_is_written(void **state) {
     (void)state;
-    static const char text[] = "{\"_type_key\":\"icraft::xir::Network\",\"icraft_xir_version\":\"3.6.2.82\",\"ops\":[],\"tags\":{}}";
+    static const char text[] =
+        "{\"_type_key\":\"icraft::xir::Network\",\"icraft_xir_version\":\"3.6.2.82\",\"ops\":[],\"tags\":{}}";
     xir_network *net = must_read(text, strlen(text));
     assert_null(xir_network_ai_target(net));
     check_prints(net, 0, text, strlen(text));
     /* A newer version, and a target. */
     xir_network_set_text(net, XIR_TEXT_XIR_VERSION, XIR_STR("3.33.1.0"));
     xir_network_set_ai_target(net, xir_target_of_kind(ctx, XIR_TARGET_ZHUGE, "330"));
-    static const char newer[] = "{\"_type_key\":\"icraft::xir::Network\",\"ai_target\":\"@zhuget(330)\",\"icraft_xir_version\":\"3.33.1.0\","
+    static const char newer[] =
+        "{\"_type_key\":\"icraft::xir::Network\",\"ai_target\":\"@zhuget(330)\",\"icraft_xir_version\":\"3.33.1.0\","
                                 "\"ops\":[],\"tags\":{}}";
     check_prints(net, 0, newer, strlen(newer));
     xir_network_free(net);
-    static const char early[] = "{\"_type_key\":\"icraft::xir::Network\",\"ai_target\":\"@hostt\",\"icraft_xir_version\":\"3.6.2.82\",\"ops\":[],"
+    static const char early[] =
+        "{\"_type_key\":\"icraft::xir::Network\",\"ai_target\":\"@hostt\",\"icraft_xir_version\":\"3.6.2.82\",\"ops\":[],"
                                 "\"tags\":{}}";
     check_round(early, strlen(early));
 }
@@ -489,9 +502,11 @@ static void the_version_says_how_reals_are_held(void **state) {
     check_becomes(NETWORK_OF("3.33.1.0", RELU("2")), NETWORK_OF("3.33.1.0", RELU("2.0")));
     check_becomes(NETWORK_OF("3.33.1.0", RELU("\"nan\"")), NETWORK_OF("3.33.1.0", RELU("\"nan\"")));
     /* The version may come behind the ops. */
-    check_becomes("{\"_type_key\":\"icraft::xir::Network\",\"ops\":[" RELU("4.8") "],\"icraft_xir_version\":\"3.6.2.82\",\"tags\":{}}",
+    check_becomes("{\"_type_key\":\"icraft::xir::Network\",\"ops\":[" RELU(
+        "4.8") "],\"icraft_xir_version\":\"3.6.2.82\",\"tags\":{}}",
                   "{\"_type_key\":\"icraft::xir::Network\",\"icraft_xir_version\":\"3.6.2.82\",\"ops\":[" RELU("4.8") "],\"tags\":{}}");
-    check_becomes("{\"_type_key\":\"icraft::xir::Network\",\"ops\":[" RELU("4.8") "],\"icraft_xir_version\":\"3.33.1.0\",\"tags\":{}}",
+    check_becomes("{\"_type_key\":\"icraft::xir::Network\",\"ops\":[" RELU(
+        "4.8") "],\"icraft_xir_version\":\"3.33.1.0\",\"tags\":{}}",
                   "{\"_type_key\":\"icraft::xir::Network\",\"icraft_xir_version\":\"3.33.1.0\",\"ops\":[" RELU("4.800000190734863") "],\"tags\":{}}");
 }
 
@@ -504,7 +519,8 @@ static void the_version_says_how_single_instructions_are_written(void **state) {
     (void)state;
     check_becomes(NETWORK_OF("3.33.1.0", HARD(MAYBE("3"))), NETWORK_OF("3.33.1.0", HARD("[" MAYBE("3") "]")));
     check_becomes(NETWORK_OF("3.33.1.0", HARD("[" MAYBE("3") "]")), NETWORK_OF("3.33.1.0", HARD("[" MAYBE("3") "]")));
-    static const char old[] = "{\"_type_key\":\"icraft::xir::Network\",\"icraft_xir_version\":\"3.30.0.0\",\"ops\":[" HARD(MAYBE("3"))
+    static const char old[] =
+        "{\"_type_key\":\"icraft::xir::Network\",\"icraft_xir_version\":\"3.30.0.0\",\"ops\":[" HARD(MAYBE("3"))
                               "],\"tags\":{}}";
     check_round(old, strlen(old));
 }
@@ -676,7 +692,9 @@ static void a_writer_that_stops_is_an_error(void **state) {
     (void)state;
     paper p = { 0 };
     put(&p, "%s", "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[");
-    for (int i = 0; i < 6000; i++) put(&p, "%s{\"_type_key\":\"someone::Op\",\"op_id\":%d,\"note\":\"0123456789012345678901234567890123456789\"}", i ? "," : "", i);
+    for (int i = 0; i < 6000; i++)
+        put(&p, "%s{\"_type_key\":\"someone::Op\",\"op_id\":%d,\"note\":\"0123456789012345678901234567890123456789\"}",
+            i ? "," : "", i);
     put(&p, "]}");
     xir_network *net = must_read(p.data, p.size);
     int pieces = 0;
@@ -739,7 +757,8 @@ static void every_allocation_may_fail(void **state) {
 }
 
 static bool parse_into(xir_context *with) {
-    static const char text[] = "{\"_type_key\":\"icraft::xir::HardOp\",\"compile_target\":\"@buyit\",\"device_info\":{\"a\":1},\"inputs\":["
+    static const char text[] =
+        "{\"_type_key\":\"icraft::xir::HardOp\",\"compile_target\":\"@buyit\",\"device_info\":{\"a\":1},\"inputs\":["
         VALUE("0", "1,2,2,3") "," PARAM("77", "3") "],\"instr\":[],\"layer_count\":0,\"name\":\"new\",\"op_id\":9,\"origin_ops_id\":[1,2],\"outputs\":["
         VALUE("80", "1,2") "],\"params\":[" PARAM("78", "9") "],\"sub_hard_ops\":[],\"tags\":{\"a\":[1]},\"x\":{}}";
     xir_network *net = xir_json_read(with, XIR_STR(SMALL), XIR_STR("x"), NULL);
@@ -755,7 +774,8 @@ static bool parse_into(xir_context *with) {
         xir_text_free(&out);
         ok = ok && xir_op_place(op, NULL) == XIR_OK;
     }
-    ok = ok && xir_object_parse(with, XIR_STR("{\"_type_key\":\"someone::Thing\",\"a\":[1,{\"b\":\"\\u0041\"}],\"t\":\"@fp(32)\"}"), NULL);
+    ok = ok && xir_object_parse(
+        with, XIR_STR("{\"_type_key\":\"someone::Thing\",\"a\":[1,{\"b\":\"\\u0041\"}],\"t\":\"@fp(32)\"}"), NULL);
     xir_network_free(net);
     return ok;
 }
@@ -773,8 +793,9 @@ static void many_ids_in_any_order(void **state) {
     for (int64_t i = 0; i < N; i++) {
         int64_t id = i * 2741 % N * 4096;
         put(&p, "%s{\"_type_key\":\"someone::Op\",\"compile_target\":\"@hostt\",\"inputs\":[", i ? "," : "");
-        if (i) put(&p, "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":%" PRId64 "}",
-                   (i / 2) * 2741 % N * 4096);
+        if (i)
+            put(&p, "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":%" PRId64 "}",
+                (i / 2) * 2741 % N * 4096);
         put(&p, "],\"name\":\"\",\"op_id\":%" PRId64 ",\"outputs\":[{\"_type_key\":\"icraft::xir::Value\",\"dtype\":null,\"mtype\":\"@hostm\","
                 "\"name\":\"\",\"tags\":{},\"v_id\":%" PRId64 "}],\"tags\":{}}", id, id);
     }

@@ -32,7 +32,8 @@ template <std::size_t N> const char *one_of(const char *const (&parts)[N]) { ret
 
 std::string text()
 {
-    static const char *const parts[] = { "a", "", " ", "\\\"", "\\\\", "\\/", "\\b", "\\f", "\\n", "\\r", "\\t", "\\u0000", "\\u001F",
+    static const char *const parts[] = { "a", "", " ", "\\\"", "\\\\", "\\/", "\\b", "\\f", "\\n", "\\r", "\\t",
+                                         "\\u0000", "\\u001F",
                                          "\\u00e9", "\\u4E2D", "\\ud83d\\ude00", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x98\x80", "\x7F",
                                          "key", "0123456789abcdef", "\xED\x9F\xBF", "\xF4\x8F\xBF\xBF" };
     std::string out = "\"";

@@ -25,12 +25,13 @@ static paper schema_of(xir_context *with) {
     return p;
 }
 
-/* ---- the judge ----------------------------------------------------------------------------------------------------- */
+/* ---- the judge -------------------------------------------------------------------------------------------------- */
 
 /* A line of cases: a name; where the fault is, "/" for the whole, "*" for anywhere, nothing if there is none; a part
  * of the sentence; the JSON. Tabs are between them. */
 
-static void put_case(paper *cases, const char *name, const char *pointer, const char *part, const char *json, size_t size) {
+static void put_case(paper *cases, const char *name, const char *pointer, const char *part, const char *json,
+                     size_t size) {
     put(cases, "%s\t%s\t%s\t", name, pointer, part);
     put_bytes(cases, json, size);
     put(cases, "\n");
@@ -41,8 +42,8 @@ static void judge(const paper *schema, const paper *cases, size_t n, const char 
     scratch_put(scratch("schema.json"), schema->data, schema->size);
     scratch_put(scratch("cases"), cases->data, cases->size);
     char command[3 * PATH_MAX];
-    snprintf(command, sizeof command, PYTHON " -W ignore '" XIR_TEST_DATA "/serialize/json/schema.py' '%s' '%s' %zu %s", scratch("schema.json"),
-             scratch("cases"), n, more_files);
+    snprintf(command, sizeof command, PYTHON " -W ignore '" XIR_TEST_DATA "/serialize/json/schema.py' '%s' '%s' %zu %s",
+             scratch("schema.json"), scratch("cases"), n, more_files);
     fflush(stdout);
     int status = access(PYTHON, X_OK) == 0 ? system(command) : SKIPPED << 8;
     if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
@@ -110,13 +111,15 @@ static void without_memory_it_is_an_error(void **state) {
 /* ---- what is right ----------------------------------------------------------------------------------------------- */
 
 /* One of everything that is written in a way of its own. */
-#define TENSOR(element, layout, distrs, shape) "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":" element ",\"layout\":\"" layout \
+#define TENSOR(element, layout, distrs,                                                                                \
+               shape) "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":" element ",\"layout\":\"" layout  \
     "\",\"merged_distrs\":[" distrs "],\"shape\":[" shape "]}"
 #define QUANT "{\"_type_key\":\"icraft::xir::NormalizedQuantizedType\",\"expressed_dtype\":\"@fp(32)\",\"normratio\":" \
     "\"@norm_ratios([axis=-1]3*1.5)\",\"scale\":\"@exp_scales([axis=-1]3*1/0/1)\",\"storage_dtype\":\"@sint(8)\",\"zero_points\":[]}"
 #define QUANT_VALUE "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":" TENSOR(QUANT, "@layout(NHWC)", "", "1,2,2,3") \
     ",\"mtype\":\"@etm(4096)\",\"name\":\"q\",\"tags\":{\"t\":[null,1.5]},\"v_id\":4}"
-#define OP(key, id, attrs, inputs, outputs) "{\"_type_key\":\"" key "\"," attrs "\"compile_target\":\"@buyit\",\"inputs\":[" inputs \
+#define OP(key, id, attrs, inputs,                                                                                     \
+           outputs) "{\"_type_key\":\"" key "\"," attrs "\"compile_target\":\"@buyit\",\"inputs\":[" inputs            \
     "],\"name\":\"\",\"op_id\":" id ",\"outputs\":[" outputs "],\"tags\":{}}"
 static const char *const each_op[] = {
     INPUT_OP, RELU_OP,
@@ -195,7 +198,8 @@ static void cases_of_every_operation_are_judged_as_validation_does(void **state)
     size_t without = 0;
     const xir_class *cls;
     for (size_t i = 0; (cls = xir_context_class_at(ctx, i)) != NULL; i++) {
-        if (xir_class_is_op(cls) && !g.seen[i][false]) without++, printf("no good case of %s\n", xir_class_key(cls).data);
+        if (xir_class_is_op(cls) && !g.seen[i][false])
+            without++, printf("no good case of %s\n", xir_class_key(cls).data);
     }
     assert_true(without <= 3);   /* Input, Output and the like, which all networks have */
     printf("%zu right, %zu wrong\n", g.valid, g.invalid);
@@ -231,7 +235,7 @@ static void random_networks_that_validate_are_right(void **state) {
     free(g.cases.data);
 }
 
-/* ---- what has been changed by chance ------------------------------------------------------------------------------- */
+/* ---- what has been changed by chance ---------------------------------------------------------------------------- */
 
 /* The end of the JSON value that begins at `p`. */
 static const char *value_end(const char *p) {
@@ -253,7 +257,8 @@ static const char *value_end(const char *p) {
 
 /* A copy with the value of some key replaced, or with the key gone. */
 static paper with_a_change(const char *text, size_t size) {
-    static const char *const values[] = { "null", "0", "-1", "1", "2", "7", "1.5", "\"inf\"", "\"\"", "\"ZEROS\"", "\"@fp(32)\"", "\"@hostm\"",
+    static const char *const values[] = { "null", "0", "-1", "1", "2", "7", "1.5", "\"inf\"", "\"\"", "\"ZEROS\"",
+                                          "\"@fp(32)\"", "\"@hostm\"",
                                           "[]", "{}", "true", "false", "[0]", "[1,2]", "[null]", "9223372036854775807" };
     paper p = { 0 };
     const char *at;
@@ -290,7 +295,8 @@ static void gather_changes(const char *line_text, const char *file, int line, op
     op_case c;
     if (!op_case_begin(&c, line_text, file, line, counts)) fail_msg("%s:%d: %s", file, line, c.t.fault);
     xir_text_buffer text = { 0 };
-    if (!c.bad && is_one_of_the_first(c.cls, false) && op_case_add(&c)) assert_int_equal(xir_json_print(c.net, 0, &text), XIR_OK);
+    if (!c.bad && is_one_of_the_first(c.cls, false) && op_case_add(&c))
+        assert_int_equal(xir_json_print(c.net, 0, &text), XIR_OK);
     for (int i = 0, found = 0; text.size && i < TRIES && !found; i++) {
         paper p = with_a_change(text.data, text.size);
         xir_network *net = read_net(p.data, p.size);
@@ -410,7 +416,8 @@ static const wrong wrongs[] = {
     { "anything", "\"v_id\":12",          "\"v_id\":-12",                          "/ops/6/anything/0/x/v_id", "less than the minimum" },
     /* values */
     { "\"ops\"", "icraft::xir::Value",    "icraft::xir::Values",                   "/ops/0/outputs/0/_type_key", "was expected" },
-    { "\"ops\"", "\"_type_key\":\"icraft::xir::Value\",", "\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Value\",",
+    { "\"ops\"", "\"_type_key\":\"icraft::xir::Value\",",
+      "\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Value\",",
                                                                                    "/ops/0/outputs/0/_allow_no_data", "False schema" },
     { "\"ops\"", "\"dtype\":",            "\"type\":",                             "/ops/0/outputs/0",  "'dtype' is a required" },
     { "\"ops\"", "icraft::xir::TensorType", "icraft::xir::DataType",               "/ops/0/outputs/0/dtype/_type_key", "is not one of" },
@@ -447,10 +454,12 @@ static void what_is_wrong_is_found_where_it_is(void **state) {
     free(cases.data);
 }
 
-/* ---- classes of a program's own -------------------------------------------------------------------------------------- */
+/* ---- classes of a program's own --------------------------------------------------------------------------------- */
 
-#define BOX "{\"_type_key\":\"test::Box\",\"label\":\"b\",\"load\":1.0,\"maker\":\"m\",\"marks\":[],\"where\":\"@hostm\"%s}"
-#define MIX(more) NETWORK_OF("3.33.1.0", INPUT_OP ",{\"_type_key\":\"test::Mix\",\"bowl\":" BOX ",\"compile_target\":\"@hostt\",\"inputs\":[" \
+#define BOX \
+    "{\"_type_key\":\"test::Box\",\"label\":\"b\",\"load\":1.0,\"maker\":\"m\",\"marks\":[],\"where\":\"@hostm\"%s}"
+#define MIX(more) NETWORK_OF(                                                                                          \
+    "3.33.1.0", INPUT_OP ",{\"_type_key\":\"test::Mix\",\"bowl\":" BOX ",\"compile_target\":\"@hostt\",\"inputs\":["   \
     VALUE("0", "1,2,2,3") "],\"name\":\"\",\"op_id\":1,\"outputs\":[" VALUE("1", "1,2,2,3") "],\"tags\":{}" more "}," OUTPUT_OP)
 
 #define YEAR ",\"year\":1900"
@@ -484,7 +493,8 @@ static void classes_of_ones_own_are_in_it(void **state) {
         { YEAR, ",\"recipe\":" VALUE("7", "1,2,2,3"), "/ops/1/recipe/_type_key", "was expected" },
         { YEAR, ",\"pages\":" PARAM("7", "1,2,2,3"), "/ops/1/pages", "is not of type 'array'" },
     };
-    const xir_class_decl *const own[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(), xir_own_mix_class() };
+    const xir_class_decl *const own[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(),
+                                          xir_own_mix_class() };
     xir_context *with = xir_context_new(NULL);
     paper before = schema_of(with);
     for (size_t i = 0; i < COUNT(own); i++) assert_int_equal(xir_class_register(with, own[i], why), XIR_OK);

@@ -13,10 +13,12 @@
 #define RELU(n)    "{" n " '_type_key' 'icraft::xir::ReLU' 'op_id' 1 "
 #define ALPHA      NET1 RELU("3") "'alpha' "
 #define TAGS       NET("3") "'ops' [0 'tags' {1 'a' "
-#define BYTES(n)   "{4 '_type_key' 'icraft::xir::TensorType' 'element_dtype' '@sint(8)' 'layout' '@layout(*)' 'shape' [1 " n " "
+#define BYTES(n) \
+    "{4 '_type_key' 'icraft::xir::TensorType' 'element_dtype' '@sint(8)' 'layout' '@layout(*)' 'shape' [1 " n " "
 #define SOME_PARAMS(id, n) "{3 '_type_key' 'icraft::xir::Params' 'dtype' " BYTES(n) "'v_id' " id " "
 /* Two Params, of 3 and 0 bytes, and a value. */
-#define OPS2       "'ops' [1 {4 '_type_key' 'someone::Op' 'inputs' [2 " SOME_PARAMS("7", "3") SOME_PARAMS("300", "0") "'op_id' 1 'outputs' [1 " \
+#define OPS2       "'ops' [1 {4 '_type_key' 'someone::Op' 'inputs' [2 " SOME_PARAMS("7", "3") SOME_PARAMS(             \
+    "300", "0") "'op_id' 1 'outputs' [1 "                                                                              \
                    "{3 '_type_key' 'icraft::xir::Value' 'dtype' nil 'v_id' 9 "
 #define NET2       NET("2") OPS2
 #define NET3       NET("3") OPS2
@@ -182,14 +184,19 @@ static void wrong_files_are_refused_where_they_are_wrong(void **state) {
         pack_text(&p, row->text, &byte);
         xir_network *net = try_unpack(p.data, p.size);
         const xir_diag *d = xir_diags_at(why, 0);
-        bool ok = !net && xir_diags_count(why) == 1 && d->code == row->status && d->severity == XIR_ERROR && d->line == 0 &&
-                  xir_str_equal(d->file, XIR_STR("test.imodel")) && memmem(d->message.data, d->message.size, row->sentence, strlen(row->sentence));
+        bool ok = !net && xir_diags_count(why) == 1 && d->code == row->status && d->severity == XIR_ERROR &&
+            d->line == 0 &&
+                  xir_str_equal(d->file, XIR_STR("test.imodel")) &&
+                      memmem(d->message.data, d->message.size, row->sentence, strlen(row->sentence));
         if (ok && marked) ok = d->byte == byte;
         if (ok && row->path) ok = xir_str_equal(d->path, xir_str_of(row->path));
         if (!ok) {
-            fprintf(stderr, "…%s\n  was expected: byte %" PRIu64 ", %s, %s, %s; was found", row->text + (strlen(row->text) > 70 ? strlen(row->text) - 70 : 0), byte, xir_status_name(row->status), row->path,
-                    row->sentence);
-            if (d) fprintf(stderr, " byte %" PRIu64 ", %s, %.*s, ", d->byte, xir_status_name(d->code), (int)d->path.size, d->path.data);
+            fprintf(stderr, "…%s\n  was expected: byte %" PRIu64 ", %s, %s, %s; was found",
+                    row->text + (strlen(row->text) > 70 ? strlen(row->text) - 70 : 0), byte,
+                    xir_status_name(row->status), row->path, row->sentence);
+            if (d)
+                fprintf(stderr, " byte %" PRIu64 ", %s, %.*s, ", d->byte, xir_status_name(d->code), (int)d->path.size,
+                        d->path.data);
             show_findings();
             wrong++;
         }
@@ -290,7 +297,8 @@ static void files_changed_in_any_bit_are_survived(void **state) {
 /* Parts of files taken out, doubled, and put elsewhere; heads put anywhere. */
 static void files_torn_anywhere_are_survived(void **state) {
     (void)state;
-    static const uint8_t heads[] = { 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC4, 0xC6, 0xCA, 0xCB, 0xCF, 0xD3, 0xD9, 0xDB, 0xDC, 0xDD, 0xDE, 0xDF, 0xE0 };
+    static const uint8_t heads[] = { 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC4, 0xC6, 0xCA, 0xCB, 0xCF, 0xD3, 0xD9,
+                                     0xDB, 0xDC, 0xDD, 0xDE, 0xDF, 0xE0 };
     for (int which = 0; which < 2; which++) {
         paper p = seed_file(which), torn = { 0 };
         for (int i = 0; i < 3000; i++) {

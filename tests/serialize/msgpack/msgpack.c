@@ -34,7 +34,8 @@ static void random_networks_come_back(void **state) {
 }
 
 /* Reads what another writer made of the JSON text, which must become `written`. */
-static void check_foreign(const char *text, size_t size, const pack_style *style, const char *written, size_t written_size) {
+static void check_foreign(const char *text, size_t size, const pack_style *style, const char *written,
+                          size_t written_size) {
     paper p = { 0 };
     pack_json(&p, text, size, style);
     if (!style || !style->shuffled) assert_true(probe_head(&format_msgpack, p.data, p.size));
@@ -80,7 +81,8 @@ static void long_networks_are_written_in_pieces(void **state) {
     (void)state;
     xir_network *net = xir_network_new(ctx, "long", XIR_FRAMEWORK_PYTORCH, "1.9");
     xir_at b = XIR_AT(net);
-    xir_value *x = xir_input(b, "", XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 4, 4, 3)), *first = x;
+    xir_value *x = xir_input(b, "", XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 4, 4, 3)),
+               *first = x;
     for (int i = 0; i < 3000; i++) {
         xir_relu_attrs six = xir_relu_init();
         six.max_value = 6;   /* an infinity would be a text in JSON */
@@ -134,7 +136,8 @@ static xir_network *golden_network(void) {
     xir_network *net = xir_network_new(ctx, "golden", XIR_FRAMEWORK_PYTORCH, "1.9");
     xir_at b = XIR_AT(net);
     xir_value *x = xir_input(b, "image", XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 4, 4, 3));
-    xir_value *w = xir_params_new(net, XIR_STR("w"), XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "HWIO", 1, 1, 3, 3));
+    xir_value *w = xir_params_new(net, XIR_STR("w"),
+                                  XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "HWIO", 1, 1, 3, 3));
     float data[9];
     for (int i = 0; i < 9; i++) data[i] = (float)i / 2;
     assert_int_equal(xir_params_set_copy(w, data, sizeof data), XIR_OK);
@@ -318,11 +321,14 @@ static size_t from_hex(const char *text, size_t size, uint8_t *out) {
     return n;
 }
 
-static const xir_any *member_of(const xir_any *map, const char *key) { return xir_map_find(&map->as.map, xir_str_of(key)); }
+static const xir_any *member_of(const xir_any *map, const char *key) {
+    return xir_map_find(&map->as.map, xir_str_of(key));
+}
 
 /* Whether JSON texts are the same but for how reals that are whole are written. */
 static bool same_number(const char *a, const xir_any *b) {
-    double v = b->kind == XIR_ANY_INT ? (double)b->as.integer : b->kind == XIR_ANY_UINT ? (double)b->as.uinteger : b->as.real;
+    double v = b->kind == XIR_ANY_INT ? (double)b->as.integer : b->kind == XIR_ANY_UINT ? (double)b->as.uinteger
+        : b->as.real;
     return strtod(a, NULL) == v;
 }
 
@@ -401,7 +407,8 @@ static paper relu_with(const char *version, const char *alpha, const char *most)
     return p;
 }
 
-static void check_relu(const char *version, const char *alpha, const char *most, uint64_t alpha_bits, uint64_t most_bits) {
+static void check_relu(const char *version, const char *alpha, const char *most, uint64_t alpha_bits,
+                       uint64_t most_bits) {
     paper p = relu_with(version, alpha, most);
     xir_network *net = unpack_net(p.data, p.size);
     const xir_relu_attrs *a = xir_relu_of(xir_network_first(net));
@@ -428,7 +435,8 @@ static void reals_of_attributes_are_kept(void **state) {
     (void)state;
     check_relu("3.33.1.0", "#ca3dcccccd", "#ca7f800000", 0x3FB99999A0000000, 0x7FF0000000000000);
     check_relu("3.33.1.0", "#ca80000000", "#caff800000", 0x8000000000000000, 0xFFF0000000000000);
-    check_relu("3.33.1.0", "#cb3fb999999999999a", "'inf'", 0x3FB99999A0000000, 0x7FF0000000000000);   /* rounded, as JSON's are */
+    /* rounded, as JSON's are */
+    check_relu("3.33.1.0", "#cb3fb999999999999a", "'inf'", 0x3FB99999A0000000, 0x7FF0000000000000);
     check_relu("3.6.2.82", "#cb3fb999999999999a", "#cb7e37e43c8800759c", 0x3FB999999999999A, 0x7E37E43C8800759C);
     check_relu("3.6.2.82", "#ca7fc00001", "#cb7ff8000000000001", 0x7FF8000020000000, 0x7FF8000000000001);
     check_relu("3.33.1.0", "3", "#cfffffffffffffffff", 0x4008000000000000, 0x43F0000000000000);

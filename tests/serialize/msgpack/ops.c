@@ -8,7 +8,8 @@
 /* An op as a reader makes it, which asks no rule of its class. */
 static xir_op *add_op(pool *p, const xir_class *cls, const void *body) {
     xir_network *net = p->net;
-    const xir_type *types[2] = { xir_value_type(p->values[chance(POOL_VALUES)]), xir_value_type(p->values[chance(POOL_VALUES)]) };
+    const xir_type *types[2] = { xir_value_type(p->values[chance(POOL_VALUES)]),
+                                 xir_value_type(p->values[chance(POOL_VALUES)]) };
     size_t n = chance(4);
     const void *attrs = net_attrs(net, cls, body);
     xir_op *op = attrs ? op_make(net, cls, attrs, n) : NULL;
@@ -23,7 +24,8 @@ static xir_op *add_op(pool *p, const xir_class *cls, const void *body) {
 static void make_readable(xir_value *v) {
     xir_text_buffer text;
     assert_int_equal(xir_object_print(ctx, xir_type_object(v->type), 0, &text), XIR_OK);
-    if (v->type && !xir_object_parse(ctx, (xir_str){ text.data, text.size }, NULL)) v->type = xir_type_float(ctx, XIR_FLOAT_FP32);
+    if (v->type && !xir_object_parse(ctx, (xir_str){ text.data, text.size }, NULL))
+        v->type = xir_type_float(ctx, XIR_FLOAT_FP32);
     xir_text_free(&text);
 }
 

@@ -48,7 +48,8 @@ static void put_with_bytes(void) {
     raw_param some[MOST];
     xir_value *values[MOST];
     size_t n = 1 + chance(MOST), order[2][MOST];
-    for (size_t i = 0; i < n; i++) some[i] = (raw_param){ 1000 - 7 * (int64_t)i, chance(4) ? (int64_t)chance(400) : (int64_t)chance(100000) };
+    for (size_t i = 0; i < n; i++)
+        some[i] = (raw_param){ 1000 - 7 * (int64_t)i, chance(4) ? (int64_t)chance(400) : (int64_t)chance(100000) };
     xir_network *net = raw_network(ctx, some, n, chance(n + 1), values);
     for (size_t i = 0; i < n; i++) raw_fill(values[i]);
     for (int k = 0; k < 2; k++) {
@@ -110,7 +111,8 @@ static void python_reads_what_we_write_and_we_what_it_writes(void **state) {
     for (int i = 0; i < WITH_BYTES; i++) put_with_bytes();
     put_real_files();
     char command[2 * PATH_MAX];
-    snprintf(command, sizeof command, PYTHON " '" XIR_TEST_DATA "/serialize/msgpack/oracle.py' '%s' %zu", scratch_folder, n_networks);
+    snprintf(command, sizeof command, PYTHON " '" XIR_TEST_DATA "/serialize/msgpack/oracle.py' '%s' %zu",
+             scratch_folder, n_networks);
     fflush(stdout);
     int status = access(PYTHON, X_OK) == 0 ? system(command) : SKIPPED << 8;
     if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {

@@ -174,14 +174,15 @@ static void by_hand(void **state) {
         xir_network_free(net);
         if (good) continue;
         failed++;
-        print_error("%zu: %s\n    expected %s at byte %zd, %s: %s\n", i, b->text, xir_status_name(b->status), (ssize_t)mark, b->path, b->sentence);
+        print_error("%zu: %s\n    expected %s at byte %zd, %s: %s\n", i, b->text, xir_status_name(b->status),
+                    (ssize_t)mark, b->path, b->sentence);
         xir_diags_print(why, stderr);
     }
     assert_int_equal(failed, 0);
     assert_true(COUNT(table) >= 60);
 }
 
-/* ---- whatever is changed ---------------------------------------------------------------------------------------------- */
+/* ---- whatever is changed ---------------------------------------------------------------------------------------- */
 
 /* A network that is sound, or none and one finding. */
 static bool survives(const void *data, size_t size) {

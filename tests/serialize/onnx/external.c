@@ -82,7 +82,7 @@ static void files_beside_are_read(void **state) {
     reads("sub//./v.bin", "0", "8", "IJKLMNOP");
 }
 
-/* ---- attacks --------------------------------------------------------------------------------------------------------------- */
+/* ---- attacks ---------------------------------------------------------------------------------------------------- */
 
 typedef struct attack { const char *location, *offset, *length; xir_status status; const char *sentence; } attack;
 static const attack attacks[] = {
@@ -176,7 +176,7 @@ static void no_step_leads_elsewhere(void **state) {
     close(folder);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------------------------- */
 
 static void only_known_keys(void **state) {
     (void)state;
@@ -215,7 +215,7 @@ static void only_known_keys(void **state) {
     xir_diags_clear(why);
 }
 
-/* ---- one file for many ------------------------------------------------------------------------------------------------------ */
+/* ---- one file for many ------------------------------------------------------------------------------------------ */
 
 static void a_file_is_opened_once(void **state) {
     (void)state;

@@ -76,7 +76,8 @@ static void one_tensor_beside(void **state) {
     const void *bytes = om_done(&m, &size);
     scratch_put(scratch("beside.onnx"), bytes, size);
     om_free(&m);
-    if (put_large(scratch("w.bin"), &(om_bytes){ 0 }, UINT64_C(4) * GIB, 9)) check_and_free(scratch("beside.onnx"), 3, 9);
+    if (put_large(scratch("w.bin"), &(om_bytes){ 0 }, UINT64_C(4) * GIB, 9))
+        check_and_free(scratch("beside.onnx"), 3, 9);
     else SKIP("no file of 4 GiB with a hole can be made");
 }
 

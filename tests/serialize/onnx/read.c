@@ -18,7 +18,7 @@ static xir_network *read_model(const void *data, size_t size) {
     return net;
 }
 
-/* ---- a table: what stands in the file, what stands in the network --------------------------------------------------------- */
+/* ---- a table: what stands in the file, what stands in the network ----------------------------------------------- */
 
 #define GRAPH(fields)  "1:8 7{2'g' " fields "}"
 #define NODE(fields)   GRAPH("11{1'x' 2{1{1:1 2{}}}} 1{1'x' 2'y' 4'Op' " fields "} 12{1'y'}")
@@ -120,9 +120,11 @@ static const struct { const char *file, *parts[4]; } table[] = {
     /* subgraphs: what they take from outside */
     { GRAPH("11{1'x'} 1{4'If' 1'x' 5{1'then' 20:5 6{1{4'Add' 1'x' 1'h' 2'r'} 12{1'r'} 12{1'out'}}}}"),
       { "\"source.captures\":[\"x\",\"h\",\"out\"]", "\"name\":\"out\"" } },
-    { GRAPH("11{1'x'} 1{4'Loop' 1'' 5{1'b' 20:10 11{11{1'i'} 5{8'c'} 15{1{8's'}} 1{4'Op' 1'i' 1'c' 1's' 1'q' 1'' 2'p'} 1{4'Op' 1'p' 2'q'}} 11{1{4'Op' 1'p'}}}}"),
+    { GRAPH("11{1'x'} 1{4'Loop' 1'' 5{1'b' 20:10 11{11{1'i'} 5{8'c'} 15{1{8's'}} 1{4'Op' 1'i' 1'c' 1's' 1'q' 1'' "
+            "2'p'} 1{4'Op' 1'p' 2'q'}} 11{1{4'Op' 1'p'}}}}"),
       { "\"source.captures\":[\"p\"]", "\"inputs\":[null,{" } },
-    { GRAPH("1{4'If' 5{1'a' 20:5 6{1{4'X' 2'mine'} 1{4'If' 5{1'b' 20:5 6{1{4'Op' 1'mine' 1'outer'} 1{4'Op' 1'outer'}}}}}}}"),
+    { GRAPH("1{4'If' 5{1'a' 20:5 6{1{4'X' 2'mine'} 1{4'If' 5{1'b' 20:5 6{1{4'Op' 1'mine' 1'outer'} 1{4'Op' "
+            "1'outer'}}}}}}}"),
       { "\"source.captures\":[\"outer\"]" } },
 };
 
@@ -139,7 +141,8 @@ static void what_is_where(void **state) {
         for (size_t j = 0; j < COUNT(table[i].parts) && table[i].parts[j]; j++) {
             if (memmem(at, json.size, table[i].parts[j], strlen(table[i].parts[j]))) continue;
             failed++;
-            print_error("%s\n    has no %s in\n    %.*s\n", table[i].file, table[i].parts[j], (int)json.size, json.data);
+            print_error("%s\n    has no %s in\n    %.*s\n", table[i].file, table[i].parts[j],
+                        (int)json.size, json.data);
         }
         xir_text_free(&json);
         round_all(net, table[i].file);
@@ -152,7 +155,7 @@ static void what_is_where(void **state) {
     assert_int_equal(failed, 0);
 }
 
-/* ---- elements in every representation -------------------------------------------------------------------------------------- */
+/* ---- elements in every representation --------------------------------------------------------------------------- */
 
 static const struct { const char *tensor, *bytes; bool in_place; } elements[] = {
     { "1:2 2:1 9#0000803f00000040",            "#0000803f00000040", true  },
@@ -194,7 +197,8 @@ static void elements_are_read_wherever_they_are(void **state) {
         uint64_t size;
         const unsigned char *data = xir_params_data(w, &size);
         bool inside = data >= bytes.data && data < bytes.data + bytes.size;
-        if (size != expected.size || memcmp(data, expected.data, size) != 0) fail_msg("%s: other bytes", elements[i].tensor);
+        if (size != expected.size || memcmp(data, expected.data, size) != 0)
+            fail_msg("%s: other bytes", elements[i].tensor);
         if (inside != elements[i].in_place) fail_msg("%s: %s", elements[i].tensor, inside ? "in place" : "copied");
         round_all(net, elements[i].tensor);
         xir_network_free(net);
@@ -223,7 +227,7 @@ static void a_sparse_constant_is_dense(void **state) {
     }
 }
 
-/* ---- edges ----------------------------------------------------------------------------------------------------------------- */
+/* ---- edges ------------------------------------------------------------------------------------------------------ */
 
 static void a_name_is_one_value(void **state) {
     (void)state;
@@ -325,7 +329,7 @@ static void attributes_are_sorted(void **state) {
     }
 }
 
-/* ---- what is asked for ------------------------------------------------------------------------------------------------------ */
+/* ---- what is asked for ------------------------------------------------------------------------------------------ */
 
 static void the_structure_alone(void **state) {
     (void)state;
@@ -362,7 +366,8 @@ static void told_by_content(void **state) {
     const void *bytes = om_done(&m, &size);
     for (size_t n = 10; n < size; n += 7) assert_string_equal(xir_format_of(bytes, n), "onnx");
     om_free(&m);
-    static const char *const others[] = { "", "#08", "#0808", "#080808", "#08081208", "#0800120161", "#088012", "#0a01610807", "#7b22",
+    static const char *const others[] = { "", "#08", "#0808", "#080808", "#08081208", "#0800120161", "#088012",
+                                          "#0a01610807", "#7b22",
                                           "#0808ff", "#080808081b", "#08083a01", "#08081506", "#82a1", "#10000000000000000000" };
     for (size_t i = 0; i < COUNT(others); i++) {
         size_t mark;

@@ -154,7 +154,8 @@ static void each_model(const char *folder) {
 }
 
 static void print_counts(void) {
-    print_message("      %zu models, %zu nodes, %zu weights, %zu values\n", all.models, all.nodes, all.weights, all.values);
+    print_message("      %zu models, %zu nodes, %zu weights, %zu values\n", all.models, all.nodes, all.weights,
+                  all.values);
 }
 
 static void onnx_has_tests(void **state) {

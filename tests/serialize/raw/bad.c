@@ -32,7 +32,8 @@ static xir_network *network(xir_context *ctx, int which, xir_value **values, siz
     case TOO_MANY: {
         int64_t dims[] = { INT64_MAX, which == UNKNOWN_DIM ? -1 : 3 };
         xir_network *net = raw_network(ctx, one, 1, 1, values);
-        assert_int_equal(xir_value_set_type(values[0], xir_type_tensor_text(ctx, xir_type_sint(ctx, 8), "**", dims, 2)), XIR_OK);
+        assert_int_equal(xir_value_set_type(values[0], xir_type_tensor_text(ctx, xir_type_sint(ctx, 8), "**", dims, 2)),
+                         XIR_OK);
         *n = 0;
         return net;
     }
@@ -197,7 +198,8 @@ static void every_bad_file_is_refused_at_its_byte(void **state) {
             xir_status status = load(net, way, file, size, path, why);
             const xir_diag *said = xir_diags_at(why, 0);
             if (status != b->status || xir_diags_count(why) != 1 || said->code != status || said->byte != b->byte ||
-                said->message.size < strlen(b->sentence) || memcmp(said->message.data, b->sentence, strlen(b->sentence)) != 0) {
+                said->message.size < strlen(b->sentence) ||
+                memcmp(said->message.data, b->sentence, strlen(b->sentence)) != 0) {
                 xir_diags_print(why, stderr);
                 fail_msg("row %zu, %s: got %s, expected %s at %lld: %s", i, way_names[way], xir_status_name(status),
                          xir_status_name(b->status), (long long)b->byte, b->sentence);
@@ -324,7 +326,8 @@ static void a_flipped_bit_is_noticed_where_it_can_be(void **state) {
 
 /* Every number of the header takes every awkward value. */
 static void awkward_numbers_are_survived(void **state) {
-    static const uint64_t odd[] = { 0, 1, 2, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF, U64(0x100000000),
+    static const uint64_t odd[] = { 0, 1, 2, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF,
+                                    U64(0x100000000),
         U64(0x100000001), INT64_MAX, U64(1) << 63, (U64(1) << 63) + 1, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 15 };
     xir_context *ctx = *state;
     xir_value *values[6];

@@ -115,7 +115,8 @@ static void ids_of_more_than_32_bits_cannot_be_written(void **state) {
     for (size_t i = 0; i < 2; i++) raw_fill(values[i]);
     raw_memory m = { 0 };
     assert_int_equal(xir_raw_write(net, raw_memory_write, &m, why), XIR_E_BOUNDS);
-    assert_true(xir_str_equal(xir_diags_at(why, 0)->message, XIR_STR("v_id 2147483648 'p1': a raw file has ids of 32 bits")));
+    assert_true(xir_str_equal(xir_diags_at(why, 0)->message,
+                              XIR_STR("v_id 2147483648 'p1': a raw file has ids of 32 bits")));
     assert_int_equal(xir_value_set_id(values[1], 0x7FFFFFFE), XIR_OK);
     m = written(net);
     assert_int_equal(raw_get_le(m.data + 16, 4), INT32_MAX);
@@ -148,7 +149,8 @@ static void more_bytes_than_a_file_can_have_cannot_be_written(void **state) {
         for (size_t i = 0; i < n; i++)   /* nobody looks at them */
             assert_int_equal(xir_params_set_borrow(values[i], values, (size_t)params_of[i].size, NULL, NULL), XIR_OK);
         assert_int_equal(xir_raw_write(net, raw_memory_write, &m, why), XIR_E_LIMIT);
-        assert_true(xir_str_equal(xir_diags_at(why, 0)->message, XIR_STR("the Params take more bytes than a file can have")));
+        assert_true(xir_str_equal(xir_diags_at(why, 0)->message,
+                                  XIR_STR("the Params take more bytes than a file can have")));
         assert_int_equal(m.size, 0);
         xir_network_free(net);
         xir_diags_free(why);
@@ -256,7 +258,10 @@ static void new_params_come_behind_the_loaded_ones(void **state) {
     raw_fill(values[0]);
     raw_fill(values[2]);
     raw_memory m = written(net);
-    static const struct { int32_t id; uint64_t offset; } expected[] = { { 7, 82 }, { 5, 76 }, { 3, 82 }, { 20, 86 }, { 21, 88 } };
+    static const struct {
+        int32_t id;
+        uint64_t offset;
+    } expected[] = { { 7, 82 }, { 5, 76 }, { 3, 82 }, { 20, 86 }, { 21, 88 } };
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal((int32_t)raw_get_le(m.data + 16 + 12 * i, 4), expected[i].id);
         assert_int_equal(raw_get_le(m.data + 20 + 12 * i, 8), expected[i].offset);
@@ -282,7 +287,8 @@ static void many_params_in_any_order_are_kept(void **state) {
     size_t size = 16 + 12 * N, total = size;
     uint32_t order[2][N];
     for (size_t i = 0; i < N; i++) {
-        wanted[i] = (raw_param){ .id = (int64_t)((i * 7919) % 100003 + 10), .size = (int64_t)(i % 5 == 0 ? 0 : i % 37) };
+        wanted[i] = (raw_param){ .id = (int64_t)((i * 7919) % 100003 + 10),
+                                 .size = (int64_t)(i % 5 == 0 ? 0 : i % 37) };
         total += (size_t)wanted[i].size;
         order[0][i] = order[1][i] = (uint32_t)i;
     }
@@ -805,7 +811,8 @@ static void a_pair_is_saved_together_or_not_at_all(void **state) {
     net = xir_network_new(*state, "no ops", XIR_FRAMEWORK_ONNX, "1");
     assert_int_not_equal(xir_json_raw_save(net, scratch("invalid"), NULL, 0, why), XIR_OK);
     assert_int_not_equal(access(scratch("invalid.raw"), F_OK), 0);
-    assert_int_equal(xir_json_raw_save(net, scratch("invalid"), NULL, XIR_SAVE_UNCHECKED | XIR_SAVE_INDENT, NULL), XIR_OK);
+    assert_int_equal(xir_json_raw_save(net, scratch("invalid"), NULL, XIR_SAVE_UNCHECKED | XIR_SAVE_INDENT, NULL),
+                     XIR_OK);
     assert_int_equal(access(scratch("invalid.raw"), F_OK), 0);
     assert_int_equal(xir_json_raw_save(net, scratch(".json"), NULL, XIR_SAVE_UNCHECKED, NULL), XIR_OK);
     assert_int_equal(access(scratch(".json.raw"), F_OK), 0);
@@ -844,7 +851,8 @@ static void a_real_pair_comes_back_byte_for_byte(void **state) {
         uint8_t *now = scratch_get(scratch("real.raw"), &now_size);
         assert_int_equal(now_size, size);
         assert_memory_equal(now, file, size);
-        assert_true(xir_str_equal(xir_network_text_of(net, XIR_TEXT_PARAMS_MD5), XIR_STR("a186c770eeae98da638762f020f1fda4")));
+        assert_true(xir_str_equal(xir_network_text_of(net, XIR_TEXT_PARAMS_MD5),
+                                  XIR_STR("a186c770eeae98da638762f020f1fda4")));
         free(now);
         size_t text_size, now_text_size;
         uint8_t *text = scratch_get(json, &text_size), *now_text = scratch_get(scratch("real.json"), &now_text_size);
@@ -860,7 +868,8 @@ static void a_real_pair_comes_back_byte_for_byte(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_md5_in_libcrypto_eager_loading_says_how_to_go_on),   /* before the first use: then MD5 is kept */
+        /* before the first use: then MD5 is kept */
+        cmocka_unit_test(without_md5_in_libcrypto_eager_loading_says_how_to_go_on),
         cmocka_unit_test(a_new_network_writes_its_params_in_the_order_of_the_walk),
         cmocka_unit_test(params_without_bytes_cannot_be_written),
         cmocka_unit_test(ids_of_more_than_32_bits_cannot_be_written),

@@ -9,7 +9,8 @@ static xir_value *any_right_side(xir_node *at) {
     if (xir_node_failed(at)) return NULL;
     if (at->cls->version < 7 && xir_node_attr(at, "axis") && v_rank(y)) {
         if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis)) return NULL;
-        xir_ints dims = xir_node_make_ints(at, v_rank(x) > v_rank(y) + (size_t)axis ? v_rank(x) - (size_t)axis : v_rank(y), 1);
+        xir_ints dims = xir_node_make_ints(at, v_rank(x) > v_rank(y) + (size_t)axis ? v_rank(x) - (size_t)axis
+                                           : v_rank(y), 1);
         for (size_t i = 0; i < v_rank(y) && i < dims.n; i++) dims.v[i] = v_dim(y, i);
         if (!xir_node_failed(at) && dims.n != v_rank(y)) y = make_reshaped(at, y, &dims);
     }
@@ -21,15 +22,24 @@ static xir_value *right_side(xir_node *at) {
     return xir_node_same_elements(at, 0, x, 1, y) ? y : NULL;
 }
 
-bool onnx_add(xir_node *at) { return xir_node_result(at, 0, xir_node_sum(at, xir_node_input(at, 0), right_side(at), 1, 1)); }
-bool onnx_sub(xir_node *at) { return xir_node_result(at, 0, xir_node_sum(at, xir_node_input(at, 0), right_side(at), 1, -1)); }
-bool onnx_mul(xir_node *at) { return xir_node_result(at, 0, xir_node_product(at, xir_node_input(at, 0), right_side(at))); }
-bool onnx_pow(xir_node *at) { return xir_node_becomes(at, "Pow", INS(xir_node_input(at, 0), any_right_side(at)), NO_SETS); }
+bool onnx_add(xir_node *at) {
+    return xir_node_result(at, 0, xir_node_sum(at, xir_node_input(at, 0), right_side(at), 1, 1));
+}
+bool onnx_sub(xir_node *at) {
+    return xir_node_result(at, 0, xir_node_sum(at, xir_node_input(at, 0), right_side(at), 1, -1));
+}
+bool onnx_mul(xir_node *at) {
+    return xir_node_result(at, 0, xir_node_product(at, xir_node_input(at, 0), right_side(at)));
+}
+bool onnx_pow(xir_node *at) {
+    return xir_node_becomes(at, "Pow", INS(xir_node_input(at, 0), any_right_side(at)), NO_SETS);
+}
 
 bool onnx_div(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = right_side(at);
     if (xir_node_failed(at)) return false;
-    return xir_node_becomes(at, "Div", INS(x, y), SETS(WORD("rounding_mode", xir_str_of(v_is_integer(x) ? "TRUNC" : "NONE"))));
+    return xir_node_becomes(at, "Div", INS(x, y),
+                            SETS(WORD("rounding_mode", xir_str_of(v_is_integer(x) ? "TRUNC" : "NONE"))));
 }
 
 /* Comparisons, And, Or, Xor, Mod: of the row's class. */
@@ -59,12 +69,12 @@ bool onnx_mean(xir_node *at) {
 
 bool onnx_where(xir_node *at) {
     xir_value *condition = xir_node_input(at, 0), *x = xir_node_input(at, 1), *y = xir_node_input(at, 2);
-    if (!xir_node_same_elements(at, 1, x, 2, y) || !xir_node_broadcasts(at, 1, x, 2, y) || !xir_node_broadcasts(at, 0, condition, 1, x) ||
-        !xir_node_broadcasts(at, 0, condition, 2, y)) return false;
+    if (!xir_node_same_elements(at, 1, x, 2, y) || !xir_node_broadcasts(at, 1, x, 2, y) ||
+        !xir_node_broadcasts(at, 0, condition, 1, x) || !xir_node_broadcasts(at, 0, condition, 2, y)) return false;
     return xir_node_becomes(at, "Where", INS(x, y, condition), NO_SETS);
 }
 
-/* ---- one input ---------------------------------------------------------------------------------------------------- */
+/* ---- one input -------------------------------------------------------------------------------------------------- */
 
 static bool cast(xir_node *at, const xir_type *to) {
     xir_value *x = xir_node_input(at, 0);
@@ -77,10 +87,11 @@ bool onnx_cast(xir_node *at) {
     int64_t to = xir_node_int(at, "to", 0);
     const xir_type *element = onnx_element(at->c->ctx, to);
     if (to < 1 || to > 64) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/to", "to is %lld, an element type (1 for float) is expected",
-                                (long long)to);
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/to",
+                                "to is %lld, an element type (1 for float) is expected", (long long)to);
     }
-    return element ? cast(at, element) : xir_node_unsupported(at, "elements of TensorProto.DataType %lld", (long long)to);
+    return element ? cast(at, element)
+           : xir_node_unsupported(at, "elements of TensorProto.DataType %lld", (long long)to);
 }
 
 bool onnx_cast_like(xir_node *at) {
@@ -100,7 +111,8 @@ bool onnx_clip(xir_node *at) {
         return xir_node_becomes(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
     }
     xir_value *y = xir_node_has(at, 1) ? xir_node_make(at, "Maximum", INS(x, xir_node_input(at, 1)), NO_SETS) : x;
-    return xir_node_result(at, 0, xir_node_has(at, 2) ? xir_node_make(at, "Minimum", INS(y, xir_node_input(at, 2)), NO_SETS) : y);
+    return xir_node_result(at, 0, xir_node_has(at, 2)
+                           ? xir_node_make(at, "Minimum", INS(y, xir_node_input(at, 2)), NO_SETS) : y);
 }
 
 /* The erf form; or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
@@ -109,9 +121,11 @@ bool onnx_gelu(xir_node *at) {
     if (!xir_node_one_of(at, "approximate", "none", "none|tanh")) return false;
     if (!xir_node_is(at, "approximate", "tanh")) return xir_node_result(at, 0, xir_node_unary(at, "GELU", x));
     xir_value *cube = xir_node_product(at, xir_node_product(at, x, x), x);
-    xir_value *t = xir_node_unary(at, "Tanh", xir_node_scaled(at, xir_node_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588));
+    xir_value *t = xir_node_unary(at, "Tanh",
+                                  xir_node_scaled(at, xir_node_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588));
     return xir_node_result(at, 0, xir_node_product(at, xir_node_scaled(at, x, 0.5),
-                                             t ? xir_node_sum(at, t, xir_node_scalar(at, v_element(x), 1), 1, 1) : NULL));
+                                             t ? xir_node_sum(at, t, xir_node_scalar(at, v_element(x), 1), 1, 1)
+                                             : NULL));
 }
 
 /* A slope for each channel, or one for all; others are written out: ReLU(x) + slope * min(x, 0). */
@@ -136,7 +150,8 @@ bool onnx_prelu(xir_node *at) {
     }
     if (last && xir_value_is_params(slope)) return xir_node_becomes(at, "PReLU", INS(x), SETS(OBJ("alpha", slope)));
     xir_value *below = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    return xir_node_result(at, 0, xir_node_sum(at, xir_node_unary(at, "ReLU", x), xir_node_product(at, slope, below), 1, 1));
+    return xir_node_result(at, 0,
+                           xir_node_sum(at, xir_node_unary(at, "ReLU", x), xir_node_product(at, slope, below), 1, 1));
 }
 
 bool onnx_shrink(xir_node *at) {
@@ -165,8 +180,8 @@ bool onnx_celu(xir_node *at) {
 bool onnx_thresholded_relu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
-    xir_value *above = xir_node_make(at, "Greater", INS(x, xir_node_scalar(at, v_element(x), xir_node_real(at, "alpha", 1))),
-                                     NO_SETS);
+    xir_value *above = xir_node_make(at, "Greater",
+                                     INS(x, xir_node_scalar(at, v_element(x), xir_node_real(at, "alpha", 1))), NO_SETS);
     return xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, v_element(x), 0), above), NO_SETS);
 }
 
@@ -216,6 +231,8 @@ bool onnx_bit_shift(xir_node *at) {
     xir_value *power = xir_node_make(at, "Pow", INS(xir_node_scalar(at, of, 2), y), NO_SETS);
     if (xir_node_is(at, "direction", "LEFT")) return xir_node_result(at, 0, xir_node_product(at, x, power));
     xir_value *one = xir_node_scalar(at, of, 1), *zero = xir_node_scalar(at, of, 0);
-    xir_value *left = xir_node_make(at, "Div", INS(x, xir_node_make(at, "Maximum", INS(power, one), NO_SETS)), SETS(WORD("rounding_mode", XIR_STR("TRUNC"))));
-    return xir_node_becomes(at, "Where", INS(zero, left, xir_node_make(at, "Equal", INS(power, zero), NO_SETS)), NO_SETS);
+    xir_value *left = xir_node_make(at, "Div", INS(x, xir_node_make(at, "Maximum", INS(power, one), NO_SETS)),
+                                    SETS(WORD("rounding_mode", XIR_STR("TRUNC"))));
+    return xir_node_becomes(at, "Where", INS(zero, left, xir_node_make(at, "Equal", INS(power, zero), NO_SETS)),
+                            NO_SETS);
 }

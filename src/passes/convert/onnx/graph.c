@@ -4,7 +4,7 @@
 #include "convert/onnx/rows.h"
 #include "source_tags.h"
 
-/* ---- as much of protobuf as that takes ---------------------------------------------------------------------------- */
+/* ---- as much of protobuf as that takes -------------------------------------------------------------------------- */
 
 typedef struct wire { const uint8_t *p, *end; } wire;
 typedef struct field { uint32_t number; uint64_t value; wire bytes; } field;
@@ -42,7 +42,7 @@ static bool find(wire w, uint32_t number, field *out) {
     return false;
 }
 
-/* ---- types of a graph's outputs ----------------------------------------------------------------------------------- */
+/* ---- types of a graph's outputs --------------------------------------------------------------------------------- */
 
 /* ValueInfoProto: type 2, of it tensor_type 1, of it elem_type 1 and shape 2, of it dims 1 with dim_value 1. NULL: not
  * all is said. */
@@ -117,7 +117,7 @@ bool onnx_loop(xir_node *at) {
     return xir_node_unsupported(at, "how often it runs is not known when the network is made");
 }
 
-/* ---- others that stay --------------------------------------------------------------------------------------------- */
+/* ---- others that stay ------------------------------------------------------------------------------------------- */
 
 bool onnx_like_first(xir_node *at) {
     xir_value *x = xir_op_input(at->op, 0);

@@ -33,7 +33,8 @@ bool onnx_top_k(xir_node *at) {
     if (xir_node_failed(at)) return false;
     const xir_type *element = v_element(x);
     bool wide = !can_count(element, v_dim(x, (size_t)axis));
-    xir_op *op = xir_node_make_op(at, "TopK", INS(wide ? xir_node_cast(at, x, xir_type_float(at->c->ctx, XIR_FLOAT_FP64)) : x, k),
+    xir_op *op = xir_node_make_op(at, "TopK",
+                                  INS(wide ? xir_node_cast(at, x, xir_type_float(at->c->ctx, XIR_FLOAT_FP64)) : x, k),
                                   SETS(INT("axis", axis), INT("largest", xir_node_int(at, "largest", 1)),
                                        INT("sorted", xir_node_int(at, "sorted", 1))));
     if (!op) return false;
@@ -48,7 +49,8 @@ bool onnx_gather_nd(xir_node *at) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "at least 1 dim is expected, none was found");
     }
     if (v_dim(indices, v_rank(indices) - 1) < 0) return xir_node_unsupported(at, "the rank of the output is not known");
-    return xir_node_becomes(at, "GatherND", INS(data, indices), SETS(INT("batch_dims", xir_node_int(at, "batch_dims", 0))));
+    return xir_node_becomes(at, "GatherND", INS(data, indices),
+                            SETS(INT("batch_dims", xir_node_int(at, "batch_dims", 0))));
 }
 
 bool onnx_scatter_nd(xir_node *at) {
@@ -57,7 +59,9 @@ bool onnx_scatter_nd(xir_node *at) {
                             SETS(WORD("reduction", xir_node_text(at, "reduction", "none"))));
 }
 
-bool onnx_non_zero(xir_node *at) { return xir_node_result(at, 0, xir_node_unary(at, "NonZero", xir_node_input(at, 0))); }
+bool onnx_non_zero(xir_node *at) {
+    return xir_node_result(at, 0, xir_node_unary(at, "NonZero", xir_node_input(at, 0)));
+}
 
 bool onnx_non_max_suppression(xir_node *at) {
     xir_value *inputs[5] = { NULL };
@@ -95,7 +99,8 @@ bool onnx_one_hot(xir_node *at) {
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", axes.v[0], v_rank(index), &axes.v[0])) return false;
     xir_ints places = xir_node_series(at, 0, (size_t)depth.v[0]), from_end =
         xir_node_series(at, -depth.v[0], (size_t)depth.v[0]);
-    xir_ints dims = xir_node_make_ints(at, v_rank(index), 1), zero = xir_node_make_ints(at, 1, 0), one = xir_node_make_ints(at, 1, 1);
+    xir_ints dims = xir_node_make_ints(at, v_rank(index), 1), zero = xir_node_make_ints(at, 1, 0),
+             one = xir_node_make_ints(at, 1, 1);
     if (xir_node_failed(at)) return false;
     dims.v[axes.v[0]] = depth.v[0];
     xir_value *hot = xir_node_make(at, "Equal", INS(index, make_reshaped(at, xir_node_integers(at, &places), &dims)),
@@ -114,7 +119,8 @@ bool onnx_trilu(xir_node *at) {
     if (xir_node_has(at, 1) && !xir_node_ints(at, 1, &k)) return false;
     if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
-    if (rank < 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 2 dims are expected, %zu were found", rank);
+    if (rank < 2)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 2 dims are expected, %zu were found", rank);
     if (k.n != 1) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "one number is expected, %zu were found", k.n);
     if (!xir_node_need_dims(at, x, rank - 2, SIZE_MAX)) return false;
     bool above = xir_node_int(at, "upper", 1);

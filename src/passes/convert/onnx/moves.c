@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include "convert/onnx/rows.h"
 
-/* ---- constants ---------------------------------------------------------------------------------------------------- */
+/* ---- constants -------------------------------------------------------------------------------------------------- */
 
 bool onnx_constant(xir_node *at) {
     const xir_any *a;
@@ -26,9 +26,11 @@ bool onnx_constant(xir_node *at) {
     a = xir_node_attr(at, "value_floats");
     if (a && a->kind == XIR_ANY_PARAMS) return xir_node_result(at, 0, xir_node_attr_params(at, "value_floats"));
     if (xir_node_real_items(at, "value_floats", &reals, &n)) {
-        return xir_node_result(at, 0, xir_node_constant(at, xir_type_float(at->c->ctx, XIR_FLOAT_FP32), NULL, reals, n));
+        return xir_node_result(at, 0,
+                               xir_node_constant(at, xir_type_float(at->c->ctx, XIR_FLOAT_FP32), NULL, reals, n));
     }
-    if (!xir_node_attr(at, "sparse_value") && !xir_node_attr(at, "value_string") && !xir_node_attr(at, "value_strings")) {
+    if (!xir_node_attr(at, "sparse_value") && !xir_node_attr(at, "value_string") &&
+        !xir_node_attr(at, "value_strings")) {
         return xir_node_invalid(at, XIR_E_MISSING, "attribute/value",
                                 "one of value, value_int, value_float and the like is needed, none was found");
     }
@@ -44,7 +46,8 @@ bool onnx_shape(xir_node *at) {
 
 bool onnx_size(xir_node *at) {
     const xir_ints all = { NULL, 0 };
-    return xir_node_becomes(at, "Prod", INS(xir_node_unary(at, "Shape", xir_node_input(at, 0))), SETS(LIST("dim", &all)));
+    return xir_node_becomes(at, "Prod", INS(xir_node_unary(at, "Shape", xir_node_input(at, 0))),
+                            SETS(LIST("dim", &all)));
 }
 
 bool onnx_constant_of_shape(xir_node *at) {
@@ -58,10 +61,11 @@ bool onnx_constant_of_shape(xir_node *at) {
         element = v_element(value);
         const void *bytes = xir_params_has_data(value) ? xir_params_data(value, NULL) : NULL;
         if (xir_type_elements(xir_value_type(value), &n) != XIR_OK || n != 1) {
-            return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/value", "value is a tensor of one element, %lld were found",
-                                    (long long)n);
+            return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/value",
+                                    "value is a tensor of one element, %lld were found", (long long)n);
         }
-        if (!bytes || !element_readable(element)) return xir_node_unsupported(at, "a value that is not there, or no number");
+        if (!bytes || !element_readable(element))
+            return xir_node_unsupported(at, "a value that is not there, or no number");
         elements_to_reals(element, bytes, 0, 1, &real);
         elements_to_ints(element, bytes, 0, 1, &whole);
         of = xir_type_kind_of(element) == XIR_TYPE_FLOAT ? (xir_set)REAL("value", real) : (xir_set)INT("value", whole);
@@ -70,7 +74,8 @@ bool onnx_constant_of_shape(xir_node *at) {
 }
 
 bool onnx_range(xir_node *at) {
-    return xir_node_becomes(at, "Range", INS(xir_node_input(at, 0), xir_node_input(at, 1), xir_node_input(at, 2)), NO_SETS);
+    return xir_node_becomes(at, "Range", INS(xir_node_input(at, 0), xir_node_input(at, 1), xir_node_input(at, 2)),
+                            NO_SETS);
 }
 
 /* The matrix is known when its dims are. */
@@ -79,7 +84,8 @@ bool onnx_eye_like(xir_node *at) {
     int64_t k = xir_node_int(at, "k", 0), type = xir_node_int(at, "dtype", 0);
     if (xir_node_failed(at)) return false;
     const xir_type *element = xir_node_attr(at, "dtype") ? onnx_element(at->c->ctx, type) : v_element(x);
-    if (v_rank(x) != 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "2 dims are expected, %zu were found", v_rank(x));
+    if (v_rank(x) != 2)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "2 dims are expected, %zu were found", v_rank(x));
     if (!element) return xir_node_unsupported(at, "elements of TensorProto.DataType %lld", (long long)type);
     if (!xir_node_need_dims(at, x, 0, 2)) return false;
     xir_ints dims = xir_node_dims(at, x);
@@ -92,7 +98,7 @@ bool onnx_eye_like(xir_node *at) {
     return xir_node_result(at, 0, xir_node_constant(at, element, &dims, v, n));
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------------- */
+/* ---- places ----------------------------------------------------------------------------------------------------- */
 
 /* Where a list is, or is missing: until version `since` it is an attribute, from then on an input. */
 static const char *place_of(const xir_node *at, const char *name, size_t input, int64_t since, char room[48]) {
@@ -102,7 +108,7 @@ static const char *place_of(const xir_node *at, const char *name, size_t input, 
     return room;
 }
 
-/* ---- other dims --------------------------------------------------------------------------------------------------- */
+/* ---- other dims ------------------------------------------------------------------------------------------------- */
 
 /* The shape that a Reshape asks for, and for each item the dim of x that it keeps: KEEPS_NONE if it is a number,
  * KEEPS_UNKNOWN if nothing is known of it. The node stays if the shape is not known in a way that can be said. */
@@ -150,12 +156,14 @@ static bool settle_shape(xir_node *at, const xir_value *x, xir_ints *shape, cons
                                     (long long)shape->v[i]);
         } else if (shape->v[i] == -1) {
             if (rest >= 0) {
-                return xir_node_invalid(at, XIR_E_INVALID, where, "shape[%lld] and shape[%zu] are -1, at most one is expected",
+                return xir_node_invalid(at, XIR_E_INVALID, where,
+                                        "shape[%lld] and shape[%zu] are -1, at most one is expected",
                                         (long long)rest, i);
             }
             rest = (int64_t)i;
         }
-        if (shape->v[i] >= 0 && __builtin_mul_overflow(m, shape->v[i], &m)) return xir_node_unsupported(at, "very large dims");
+        if (shape->v[i] >= 0 && __builtin_mul_overflow(m, shape->v[i], &m))
+            return xir_node_unsupported(at, "very large dims");
     }
     for (size_t i = 0; i < dims.n; i++) {
         if (dims.v[i] < 0) counted &= kept.v[i] == 1;
@@ -166,8 +174,8 @@ static bool settle_shape(xir_node *at, const xir_value *x, xir_ints *shape, cons
         return !many || xir_node_unsupported(at, "several dims of the shape are not known");
     }
     if (rest < 0 ? m != known : m <= 0 ? known != 0 : known % m != 0) {
-        return xir_node_invalid(at, XIR_E_INVALID, where, "the shape is for %lld elements%s, input 0 has %lld", (long long)m,
-                                rest < 0 ? "" : " or a multiple of them", (long long)known);
+        return xir_node_invalid(at, XIR_E_INVALID, where, "the shape is for %lld elements%s, input 0 has %lld",
+                                (long long)m, rest < 0 ? "" : " or a multiple of them", (long long)known);
     }
     if (rest >= 0 && open && m > 0) shape->v[rest] = known / m;   // now what is kept may be what is left
     return open < 2 || xir_node_unsupported(at, "several dims of the shape are not known");
@@ -214,8 +222,8 @@ bool onnx_squeeze(xir_node *at) {
         int64_t axis;
         if (!xir_node_axis(at, where, axes.v[i], dims.n, &axis)) return false;
         if (dims.v[axis] == 1 || dims.v[axis] < 0) continue;
-        return xir_node_invalid(at, XIR_E_INVALID, where, "dim %lld of input 0 is %lld, 1 is expected where it is taken out",
-                                (long long)axis,
+        return xir_node_invalid(at, XIR_E_INVALID, where,
+                                "dim %lld of input 0 is %lld, 1 is expected where it is taken out", (long long)axis,
                                 (long long)dims.v[axis]);
     }
     if (!xir_value_is_params(x)) return xir_node_becomes(at, "Squeeze", INS(x), SETS(LIST("axis", &axes)));
@@ -223,7 +231,8 @@ bool onnx_squeeze(xir_node *at) {
     rest.n = 0;
     for (size_t i = 0; i < dims.n; i++) {
         bool gone = axes.n == 0 && dims.v[i] == 1;
-        for (size_t k = 0; k < axes.n; k++) gone |= axes.v[k] == (int64_t)i || axes.v[k] + (int64_t)dims.n == (int64_t)i;
+        for (size_t k = 0; k < axes.n; k++)
+            gone |= axes.v[k] == (int64_t)i || axes.v[k] + (int64_t)dims.n == (int64_t)i;
         if (!gone) rest.v[rest.n++] = dims.v[i];
     }
     return xir_node_result(at, 0, make_reshaped(at, x, &rest));
@@ -259,8 +268,8 @@ bool onnx_transpose(xir_node *at) {
         int64_t axis;
         if (!xir_node_axis(at, "attribute/perm", perm.v[i], rank, &axis)) return false;
         if (seen.v[axis]++) {
-            return xir_node_invalid(at, XIR_E_INVALID, "attribute/perm", "perm has %lld twice, each dim once is expected",
-                                    (long long)perm.v[i]);
+            return xir_node_invalid(at, XIR_E_INVALID, "attribute/perm",
+                                    "perm has %lld twice, each dim once is expected", (long long)perm.v[i]);
         }
         perm.v[i] = axis;
     }
@@ -311,13 +320,13 @@ bool onnx_tile(xir_node *at) {
     if (!xir_node_ints(at, 1, &repeats)) return false;
     if (at->cls->version < 6) return xir_node_unsupported(at, "tiles along one axis");
     if (repeats.n != v_rank(x)) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "%zu repeats were found, %zu are expected, one for each dim",
-                                repeats.n, v_rank(x));
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
+                                "%zu repeats were found, %zu are expected, one for each dim", repeats.n, v_rank(x));
     }
     return xir_node_becomes(at, "Tile", INS(x), SETS(LIST("dims", &repeats)));
 }
 
-/* ---- parts and joins ---------------------------------------------------------------------------------------------- */
+/* ---- parts and joins -------------------------------------------------------------------------------------------- */
 
 bool onnx_slice(xir_node *at) {
     char room[48];
@@ -338,7 +347,8 @@ bool onnx_slice(xir_node *at) {
     xir_ints stride = xir_node_make_ints(at, rank, 1);
     if (xir_node_failed(at)) return false;
     if (starts.n != ends.n || starts.n != axes.n || starts.n != steps.n) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "starts, ends, axes and steps have %zu, %zu, %zu and %zu items, as "
+        return xir_node_invalid(at, XIR_E_BOUNDS, NULL,
+                                "starts, ends, axes and steps have %zu, %zu, %zu and %zu items, as "
                                 "many of each are expected",
                                 starts.n, ends.n, axes.n, steps.n);
     }
@@ -352,7 +362,8 @@ bool onnx_slice(xir_node *at) {
         end.v[axis] = ends.v[i];
         stride.v[axis] = steps.v[i];
     }
-    return xir_node_becomes(at, "Slice", INS(x), SETS(LIST("begin", &begin), LIST("end", &end), LIST("stride", &stride)));
+    return xir_node_becomes(at, "Slice", INS(x),
+                            SETS(LIST("begin", &begin), LIST("end", &end), LIST("stride", &stride)));
 }
 
 bool onnx_split(xir_node *at) {
@@ -411,14 +422,15 @@ bool onnx_concat(xir_node *at) {
         snprintf(where, sizeof where, "input/%zu", i);
         if (!xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
         if (v_rank(inputs[i]) != v_rank(inputs[0])) {
-            return xir_node_invalid(at, XIR_E_INVALID, where, "input %zu has %zu dims, %zu are expected, as input 0 has", i,
-                                    v_rank(inputs[i]),
+            return xir_node_invalid(at, XIR_E_INVALID, where,
+                                    "input %zu has %zu dims, %zu are expected, as input 0 has", i, v_rank(inputs[i]),
                                     v_rank(inputs[0]));
         }
         for (size_t k = 0; k < v_rank(inputs[0]); k++) {
             int64_t a = v_dim(inputs[0], k), b = v_dim(inputs[i], k);
             if ((int64_t)k == axis || a == b || a < 0 || b < 0) continue;
-            return xir_node_invalid(at, XIR_E_INVALID, where, "dim %zu of input %zu is %lld, %lld is expected, as input 0 has",
+            return xir_node_invalid(at, XIR_E_INVALID, where,
+                                    "dim %zu of input %zu is %lld, %lld is expected, as input 0 has",
                                     k, i, (long long)b, (long long)a);
         }
     }
@@ -432,7 +444,8 @@ bool onnx_pad(xir_node *at) {
     char room[48];
     const char *name = at->cls->version < 2 ? "paddings" : "pads", *where = place_of(at, name, 1, 11, room);
     if (!xir_node_one_of(at, "mode", "constant", "constant|reflect|edge|wrap")) return false;
-    if (!xir_node_list(at, name, 1, &pads)) return xir_node_invalid(at, XIR_E_MISSING, where, "%s are needed and absent", name);
+    if (!xir_node_list(at, name, 1, &pads))
+        return xir_node_invalid(at, XIR_E_MISSING, where, "%s are needed and absent", name);
     if (!xir_node_number(at, "value", 2, 0, &value)) return false;
     size_t rank = v_rank(x);
     if (xir_node_has(at, 3)) {
@@ -442,7 +455,8 @@ bool onnx_pad(xir_node *at) {
     }
     if (xir_node_failed(at)) return false;
     if (pads.n != 2 * axes.n) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s has %zu items, %zu are expected: before and after %zu dims",
+        return xir_node_invalid(at, XIR_E_BOUNDS, where,
+                                "%s has %zu items, %zu are expected: before and after %zu dims",
                                 name, pads.n, 2 * axes.n, axes.n);
     }
     xir_ints padding = xir_node_make_ints(at, 2 * rank, 0);
@@ -455,13 +469,13 @@ bool onnx_pad(xir_node *at) {
     if (xir_node_is(at, "mode", "wrap")) return xir_node_unsupported(at, "padding that wraps around");
     const char *mode = xir_node_is(at, "mode", "reflect") ? "REFLECTION" : xir_node_is(at, "mode", "edge")
         ? "REPLICATION" : "CONSTANT";
-    if (v_is_integer(x) && !(value >= -0x1p63 && value < 0x1p63)) return xir_node_unsupported(at, "integers padded with %g",
-                                                                                              value);
+    if (v_is_integer(x) && !(value >= -0x1p63 && value < 0x1p63))
+        return xir_node_unsupported(at, "integers padded with %g", value);
     const xir_set fill = v_is_integer(x) ? (xir_set)INT("value", (int64_t)value) : (xir_set)REAL("value", value);
     return xir_node_becomes(at, "Pad", INS(x), SETS(LIST("padding", &padding), WORD("mode", xir_str_of(mode)), fill));
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ----------------------------------------------------------------------------------------------------- */
 
 static bool block_of(xir_node *at, const xir_value *x, int64_t *b) {
     *b = xir_node_int(at, "blocksize", 1);
@@ -470,7 +484,8 @@ static bool block_of(xir_node *at, const xir_value *x, int64_t *b) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/blocksize", "blocksize is %lld, at least 1 is expected",
                                 (long long)*b);
     }
-    if (v_rank(x) != 4) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "4 dims are expected, %zu were found", v_rank(x));
+    if (v_rank(x) != 4)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "4 dims are expected, %zu were found", v_rank(x));
     return xir_node_need_dims(at, x, 1, SIZE_MAX);
 }
 
@@ -490,7 +505,8 @@ bool onnx_depth_to_space(xir_node *at) {
                                              "%lld channels were found, a multiple of %lld is "
                                                "expected", (long long)c, (long long)(b * b));
     if (xir_node_is(at, "mode", "CRD")) {
-        xir_value *y = xir_node_make(at, "PixelShuffle", INS(xir_node_channels_last(at, x)), SETS(INT("upscale_factor", b)));
+        xir_value *y = xir_node_make(at, "PixelShuffle", INS(xir_node_channels_last(at, x)),
+                                     SETS(INT("upscale_factor", b)));
         return xir_node_result(at, 0, xir_node_channels_second(at, y));
     }
     static const int64_t perm[] = { 0, 3, 4, 1, 5, 2 };

@@ -12,7 +12,8 @@ int64_t onnx_version(const xir_network *net, xir_str domain) {
     const xir_map *tags = xir_network_tags(net);
     const xir_any *opset = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
     const xir_any *of = opset && opset->kind == XIR_ANY_MAP ? xir_map_find(&opset->as.map, domain) : NULL;
-    if (!of && opset && opset->kind == XIR_ANY_MAP && !domain.size) of = xir_map_find(&opset->as.map, XIR_STR("ai.onnx"));
+    if (!of && opset && opset->kind == XIR_ANY_MAP && !domain.size)
+        of = xir_map_find(&opset->as.map, XIR_STR("ai.onnx"));
     return of && of->kind == XIR_ANY_INT ? of->as.integer : domain.size ? 1 : NEWEST_OPSET;
 }
 
@@ -26,7 +27,8 @@ void onnx_split_key(xir_str key, xir_str *domain, xir_str *type) {
 
 /* Operators of ONNX's own domain are functions, but for those that draw numbers or hold graphs. */
 bool onnx_is_pure(const xir_op *op) {
-    static const char *const others[] = { "Bernoulli", "Dropout", "If", "Loop", "Multinomial", "RandomNormal", "RandomNormalLike",
+    static const char *const others[] = { "Bernoulli", "Dropout", "If", "Loop", "Multinomial", "RandomNormal",
+                                          "RandomNormalLike",
                                           "RandomUniform", "RandomUniformLike", "Scan", "SequenceMap" };
     xir_str key = xir_class_key(xir_op_class(op));
     const size_t prefix = sizeof "onnx::" - 1;

@@ -39,7 +39,8 @@ bool onnx_scatter_elements(xir_node *at) {
     xir_value **parts = arena_take(&at->c->scratch, rank * sizeof *parts);
     if (!parts) return node_no_memory(at);
     for (size_t k = 0; k < rank; k++) {
-        parts[k] = (int64_t)k == axis ? xir_node_cast(at, indices, xir_type_sint(at->c->ctx, 64)) : make_coordinates(at, &dims, k);
+        parts[k] = (int64_t)k == axis ? xir_node_cast(at, indices, xir_type_sint(at->c->ctx, 64))
+            : make_coordinates(at, &dims, k);
     }
     if (xir_node_failed(at)) return false;
     xir_value *places = xir_node_make(at, "Stack", (xir_values){ parts, rank }, SETS(INT("dim", (int64_t)rank)));
@@ -55,12 +56,14 @@ bool onnx_reverse_sequence(xir_node *at) {
     type_like_first(at);
     if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, 2) || !xir_node_ints(at, 1, &lengths)) return false;
     if (v_rank(x) < 2 || batch_axis < 0 || batch_axis > 1 || time_axis != 1 - batch_axis) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/time_axis", "batch_axis and time_axis are %lld and %lld, 0 and 1 are "
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/time_axis",
+                                "batch_axis and time_axis are %lld and %lld, 0 and 1 are "
                                 "expected, in any order", (long long)batch_axis, (long long)time_axis);
     }
     const int64_t batches = v_dim(x, (size_t)batch_axis), times = v_dim(x, (size_t)time_axis);
     if ((int64_t)lengths.n != batches) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "%zu lengths were found, %lld are expected, one for each batch",
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
+                                "%zu lengths were found, %lld are expected, one for each batch",
                                 lengths.n, (long long)batches);
     }
     xir_ints dims = xir_node_make_ints(at, 3, 2);
@@ -71,14 +74,16 @@ bool onnx_reverse_sequence(xir_node *at) {
     double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
     if (!v) return node_no_memory(at);
     for (int64_t i = 0; i < n / 2; i++) {
-        int64_t place[2] = { i / dims.v[1], i % dims.v[1] }, t = place[time_axis], length = lengths.v[place[batch_axis]];
+        int64_t place[2] = { i / dims.v[1], i % dims.v[1] }, t = place[time_axis],
+                length = lengths.v[place[batch_axis]];
         if (length < 0 || length > times) {
-            return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "a length is %lld, at most %lld is expected", (long long)length,
-                                    (long long)times);
+            return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "a length is %lld, at most %lld is expected",
+                                    (long long)length, (long long)times);
         }
         if (t < length) place[time_axis] = length - 1 - t;
         v[2 * i] = (double)place[0];
         v[2 * i + 1] = (double)place[1];
     }
-    return xir_node_becomes(at, "GatherND", INS(x, xir_node_constant(at, xir_type_sint(at->c->ctx, 64), &dims, v, (size_t)n)), NO_SETS);
+    return xir_node_becomes(at, "GatherND",
+                            INS(x, xir_node_constant(at, xir_type_sint(at->c->ctx, 64), &dims, v, (size_t)n)), NO_SETS);
 }

@@ -1,14 +1,15 @@
 /* Products, quantisation written out, losses, recurrent networks. */
 #include "convert/onnx/rows.h"
 
-/* ---- products ----------------------------------------------------------------------------------------------------- */
+/* ---- products --------------------------------------------------------------------------------------------------- */
 
 /* The inner dims of a matrix product go together. */
 static bool inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b) {
     if (xir_node_failed(at) || !xir_node_same_elements(at, 0, a, 1, b)) return false;
     size_t ra = v_rank(a), rb = v_rank(b);
     if (ra == 0 || rb == 0) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, ra ? "input/1" : "input/0", "at least 1 dim is expected, none was found");
+        return xir_node_invalid(at, XIR_E_BOUNDS, ra ? "input/1" : "input/0",
+                                "at least 1 dim is expected, none was found");
     }
     int64_t k = v_dim(a, ra - 1), m = v_dim(b, rb > 1 ? rb - 2 : 0);
     if (k == m || k < 0 || m < 0) return true;
@@ -36,8 +37,10 @@ bool onnx_gemm(xir_node *at) {
     static const int64_t swap[] = { 1, 0 };
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1), *c = xir_node_optional_input(at, 2);
     if (xir_node_failed(at)) return false;
-    if (v_rank(a) != 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "2 dims are expected, %zu were found", v_rank(a));
-    if (v_rank(b) != 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "2 dims are expected, %zu were found", v_rank(b));
+    if (v_rank(a) != 2)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "2 dims are expected, %zu were found", v_rank(a));
+    if (v_rank(b) != 2)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "2 dims are expected, %zu were found", v_rank(b));
     if (xir_node_int(at, "transA", 0)) a = xir_node_transposed(at, a, swap, 2, NULL);
     if (xir_node_int(at, "transB", 0)) b = xir_node_transposed(at, b, swap, 2, NULL);
     double alpha = xir_node_real(at, "alpha", 1), beta = xir_node_real(at, "beta", 1);
@@ -93,7 +96,7 @@ bool onnx_conv_integer(xir_node *at) {
     return xir_node_result(at, 0, make_conv(at, x, kernel, NULL));
 }
 
-/* ---- quantisation, written out ------------------------------------------------------------------------------------ */
+/* ---- quantisation, written out ---------------------------------------------------------------------------------- */
 
 /* A scale or zero point for each element of an axis, so that it broadcasts. */
 static xir_value *along(xir_node *at, xir_value *v, size_t rank) {
@@ -117,7 +120,8 @@ static xir_value *quantized(xir_node *at, xir_value *x, xir_value *scale, xir_va
     size_t rank = v_rank(x);
     if (!integer || bits > 16) return xir_node_unsupported(at, "elements that are no integers of 8 or 16 bits"), NULL;
     double range = bits == 8 ? 256 : 65536;
-    xir_value *y = xir_node_unary(at, "Round", xir_node_quotient(at, xir_node_cast(at, x, real), along(at, scale, rank)));
+    xir_value *y = xir_node_unary(at, "Round",
+                                  xir_node_quotient(at, xir_node_cast(at, x, real), along(at, scale, rank)));
     if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, rank), real), 1, 1);
     y = xir_node_make(at, "ClampScalar", INS(y), SETS(REAL("min", integer->sign ? -range / 2 : 0),
                                                       REAL("max", integer->sign ? range / 2 - 1 : range - 1)));
@@ -125,7 +129,8 @@ static xir_value *quantized(xir_node *at, xir_value *x, xir_value *scale, xir_va
 }
 
 bool onnx_quantize_linear(xir_node *at) {
-    return xir_node_result(at, 0, quantized(at, xir_node_input(at, 0), xir_node_input(at, 1), xir_node_optional_input(at, 2)));
+    return xir_node_result(at, 0,
+                           quantized(at, xir_node_input(at, 0), xir_node_input(at, 1), xir_node_optional_input(at, 2)));
 }
 
 bool onnx_dequantize_linear(xir_node *at) {
@@ -158,7 +163,8 @@ static bool give_requantized(xir_node *at, xir_value *y, xir_value *a_scale, xir
 
 /* Inputs: x, its scale, its zero point, the same of the kernel, scale and zero point of the output, the bias. */
 bool onnx_qlinear_conv(xir_node *at) {
-    xir_value *x = centred(at, 0, 2, 1), *kernel = centred(at, 3, 5, 0), *y = make_conv(at, x, kernel, xir_node_optional_input(at, 8));
+    xir_value *x = centred(at, 0, 2, 1), *kernel = centred(at, 3, 5, 0),
+               *y = make_conv(at, x, kernel, xir_node_optional_input(at, 8));
     if (xir_node_failed(at)) return false;
     return give_requantized(at, y, xir_node_input(at, 1), scale_before(at, 4, v_rank(y) - 2));
 }
@@ -184,12 +190,13 @@ bool onnx_dynamic_quantize_linear(xir_node *at) {
     xir_value *scale = xir_node_make(at, "DivideScalar", INS(xir_node_sum(at, greatest, least, 1, -1)),
                                      SETS(REAL("divisor", 255)));
     xir_value *point = xir_node_unary(at, "Round", xir_node_quotient(at, xir_node_unary(at, "Neg", least), scale));
-    point = xir_node_cast(at, xir_node_make(at, "ClampScalar", INS(point), SETS(REAL("min", 0), REAL("max", 255))), byte);
+    point = xir_node_cast(at, xir_node_make(at, "ClampScalar", INS(point), SETS(REAL("min", 0), REAL("max", 255))),
+                          byte);
     return xir_node_result(at, 0, quantized(at, x, scale, point)) && xir_node_result(at, 1, scale) &&
         xir_node_result(at, 2, point);
 }
 
-/* ---- losses ------------------------------------------------------------------------------------------------------- */
+/* ---- losses ----------------------------------------------------------------------------------------------------- */
 
 /* -input[n, target[n, …], …] * weight[target], 0 where the target is ignored; then none, its sum, or its weighted
  * mean. */
@@ -230,7 +237,7 @@ bool onnx_softmax_cross_entropy_loss(xir_node *at) {
     return nll(at, log_prob);
 }
 
-/* ---- recurrent ---------------------------------------------------------------------------------------------------- */
+/* ---- recurrent -------------------------------------------------------------------------------------------------- */
 
 /* hidden_size may be left out: it is that of the recurrence weights. */
 static bool recurrent(xir_node *at, const char *cls, size_t n_inputs) {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include "convert/onnx/rows.h"
 
-/* ---- reductions --------------------------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------------------------- */
 
 /* The axes to reduce, counted from the start and none of them twice; none, if nothing is reduced. */
 static bool axes_of(xir_node *at, const xir_value *x, xir_ints *axes) {
@@ -14,7 +14,8 @@ static bool axes_of(xir_node *at, const xir_value *x, xir_ints *axes) {
         *axes = xir_node_int(at, "noop_with_empty_axes", 0) ? (xir_ints){ NULL, 0 } : xir_node_series(at, 0, v_rank(x));
         return !xir_node_failed(at);
     }
-    for (size_t i = 0; i < axes->n; i++) if (!xir_node_axis(at, where, axes->v[i], v_rank(x), &axes->v[i])) return false;
+    for (size_t i = 0; i < axes->n; i++)
+        if (!xir_node_axis(at, where, axes->v[i], v_rank(x), &axes->v[i])) return false;
     return true;
 }
 
@@ -79,7 +80,8 @@ bool onnx_cum_sum(xir_node *at) {
     xir_ints axis;
     xir_value *x = xir_node_input(at, 0);
     if (!xir_node_ints(at, 1, &axis)) return false;
-    if (axis.n != 1) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "one axis is expected, %zu were found", axis.n);
+    if (axis.n != 1)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "one axis is expected, %zu were found", axis.n);
     if (!xir_node_axis(at, "input/1", axis.v[0], v_rank(x), &axis.v[0])) return false;
     return xir_node_becomes(at, "CumSum", INS(x), SETS(INT("axis", axis.v[0]),
                                                        INT("exclusive", xir_node_int(at, "exclusive", 0)),
@@ -89,7 +91,8 @@ bool onnx_cum_sum(xir_node *at) {
 /* The axis of Softmax and its like: the last one, and before version 13 the second with all behind it as one. */
 static bool soft_axis(xir_node *at, const xir_value *x, int64_t *axis) {
     return !xir_node_failed(at) &&
-           xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", at->cls->version < 13 ? 1 : -1), v_rank(x), axis);
+           xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", at->cls->version < 13 ? 1 : -1),
+                         v_rank(x), axis);
 }
 
 /* Before version 13: x as a matrix, whose rows are what is taken together; otherwise x itself. */
@@ -118,7 +121,8 @@ bool onnx_hardmax(xir_node *at) {
     if (!m || !xir_node_need_dims(at, m, (size_t)axis, (size_t)axis + 1)) return false;
     if (v_dim(m, (size_t)axis) > MOST_LISTED) return xir_node_unsupported(at, "very large dims");
     xir_value *where = xir_node_make(at, "Argmax", INS(m), SETS(INT("dim", axis), INT("keepdim", 1)));
-    xir_ints places = xir_node_series(at, 0, (size_t)v_dim(m, (size_t)axis)), dims = xir_node_make_ints(at, v_rank(m), 1);
+    xir_ints places = xir_node_series(at, 0, (size_t)v_dim(m, (size_t)axis)),
+             dims = xir_node_make_ints(at, v_rank(m), 1);
     if (xir_node_failed(at)) return false;
     dims.v[axis] = (int64_t)places.n;
     xir_value *index = xir_node_cast(at, make_reshaped(at, xir_node_integers(at, &places), &dims), v_element(where));
@@ -136,14 +140,15 @@ static bool soft(xir_node *at, const char *cls) {
 bool onnx_softmax(xir_node *at)     { return soft(at, "Softmax"); }
 bool onnx_log_softmax(xir_node *at) { return soft(at, "LogSoftmax"); }
 
-/* ---- normalisations ----------------------------------------------------------------------------------------------- */
+/* ---- normalisations --------------------------------------------------------------------------------------------- */
 
 /* One number a channel, as many as the channels are. */
 static bool per_channel(xir_node *at, const xir_value *x, size_t i, size_t n) {
     char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
     int64_t channels = v_dim(x, 1);
     if (channels < 0 || (size_t)channels == n) return true;
-    return xir_node_invalid(at, XIR_E_INVALID, where, "input %zu has %zu elements, one for each of the %lld channels is "
+    return xir_node_invalid(at, XIR_E_INVALID, where,
+                            "input %zu has %zu elements, one for each of the %lld channels is "
                             "expected", i, n, (long long)channels);
 }
 
@@ -160,17 +165,20 @@ bool onnx_batch_normalization(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x), spatial = rank > 3 ? rank - 2 : 1;
-    if (rank < 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 2 dims are expected, %zu were found", rank);
-    if (xir_node_int(at, "training_mode", 0) || at->n_out > 1 || (at->cls->version < 7 && !xir_node_int(at, "is_test", 0))) {
+    if (rank < 2)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 2 dims are expected, %zu were found", rank);
+    if (xir_node_int(at, "training_mode", 0) || at->n_out > 1 ||
+        (at->cls->version < 7 && !xir_node_int(at, "is_test", 0))) {
         return stays_typed(at, x, "training");
     }
-    if (at->cls->version < 9 && !xir_node_int(at, "spatial", 1)) return stays_typed(at, x, "statistics for each element");
+    if (at->cls->version < 9 && !xir_node_int(at, "spatial", 1))
+        return stays_typed(at, x, "statistics for each element");
     for (size_t i = 0; i < 4; i++) {
         if (!xir_node_is_constant(at, 1 + i)) return stays_typed(at, x, "the statistics are not constant");
         if (!xir_node_reals(at, 1 + i, &k[i], &n[i]) || !per_channel(at, x, 1 + i, n[i])) return false;
         if (n[i] != n[0]) {
-            return xir_node_invalid(at, XIR_E_INVALID, NULL, "the statistics have %zu and %zu elements, as many are expected",
-                                    n[0], n[i]);
+            return xir_node_invalid(at, XIR_E_INVALID, NULL,
+                                    "the statistics have %zu and %zu elements, as many are expected", n[0], n[i]);
         }
     }
     if (rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
@@ -251,7 +259,8 @@ bool onnx_layer_normalization(xir_node *at) {
     if (!xir_node_result(at, 0, y) || at->n_out == 1) return !xir_node_failed(at);
     xir_value *mean = xir_node_reduced(at, "Mean", x, &axes, true), *off = xir_node_sum(at, x, mean, 1, -1);
     xir_value *variance = xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true);
-    xir_value *deviation = xir_node_unary(at, "Sqrt", xir_node_sum(at, variance, xir_node_scalar(at, v_element(x), eps), 1, 1));
+    xir_value *deviation = xir_node_unary(at, "Sqrt",
+                                          xir_node_sum(at, variance, xir_node_scalar(at, v_element(x), eps), 1, 1));
     return xir_node_result(at, 1, mean) && xir_node_result(at, 2, xir_node_unary(at, "Reciprocal", deviation));
 }
 
@@ -267,8 +276,10 @@ bool onnx_mean_variance_normalization(xir_node *at) {
     for (size_t i = 0; i < axes.n; i++) if (!xir_node_axis(at, "attribute/axes", axes.v[i], v_rank(x),
                                                            &axes.v[i])) return false;
     xir_value *off = xir_node_sum(at, x, xir_node_reduced(at, "Mean", x, &axes, true), 1, -1);
-    xir_value *deviation = xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true));
-    return xir_node_result(at, 0, xir_node_quotient(at, off, xir_node_sum(at, deviation, xir_node_scalar(at, v_element(x), 1e-9), 1, 1)));
+    xir_value *deviation = xir_node_unary(at, "Sqrt",
+                                          xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true));
+    return xir_node_result(
+        at, 0, xir_node_quotient(at, off, xir_node_sum(at, deviation, xir_node_scalar(at, v_element(x), 1e-9), 1, 1)));
 }
 
 /* Divides by 0 where the norm is 0, as ONNX does. */
@@ -276,8 +287,8 @@ bool onnx_lp_normalization(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints axis = xir_node_make_ints(at, 1, xir_node_int(at, "axis", -1));
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", axis.v[0], v_rank(x), &axis.v[0])) return false;
-    return xir_node_becomes(at, "Normalize", INS(x), SETS(LIST("axis", &axis), REAL("p", (double)xir_node_int(at, "p", 2)),
-                                                          REAL("eps", 0)));
+    return xir_node_becomes(at, "Normalize", INS(x),
+                            SETS(LIST("axis", &axis), REAL("p", (double)xir_node_int(at, "p", 2)), REAL("eps", 0)));
 }
 
 /* The mean square of the neighbouring channels: an average pool over [n, channels, everything else, 1]. */
@@ -290,7 +301,8 @@ bool onnx_lrn(xir_node *at) {
     if (dims.n < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found",
                                             dims.n);
     if (size < 1 || size > 1 << 20) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/size", "size is %lld, at least 1 is expected", (long long)size);
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/size", "size is %lld, at least 1 is expected",
+                                (long long)size);
     }
     flat.v[0] = dims.v[0], flat.v[1] = dims.v[1], flat.v[2] = product_of(&dims, 2, dims.n);
     xir_value *square = xir_node_reshaped(at, xir_node_product(at, x, x), &flat, "NHWC");

@@ -69,14 +69,16 @@ static bool find_taps(xir_node *at, int64_t in, int64_t out, double scale, axis_
 static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, int64_t out, double scale, size_t n) {
     axis_taps taps = { .n = n };
     const int64_t in = v_dim(x, axis);
-    xir_ints dims = xir_node_make_ints(at, v_rank(x) - axis, 1);   // of the weights: they broadcast over the axes behind
+    xir_ints dims = xir_node_make_ints(at, v_rank(x) - axis, 1);
+    // of the weights: they broadcast over the axes behind
     if (xir_node_failed(at) || !find_taps(at, in, out, scale, &taps)) return NULL;
     dims.v[0] = out;
     xir_value *sum = NULL;
     for (size_t k = 0; k < n; k++) {
         xir_value *y = xir_node_make(at, "Gather", INS(x, xir_node_integers(at, &taps.cells[k])),
                                      SETS(INT("axis", (int64_t)axis)));
-        if (n > 1) y = xir_node_product(at, y, xir_node_constant(at, v_element(x), &dims, taps.weights[k], (size_t)out));
+        if (n > 1)
+            y = xir_node_product(at, y, xir_node_constant(at, v_element(x), &dims, taps.weights[k], (size_t)out));
         sum = k ? xir_node_sum(at, sum, y, 1, 1) : y;
     }
     return sum;
@@ -89,7 +91,8 @@ bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales) {
     if (xir_node_failed(at)) return false;
     if (xir_node_is(at, "coordinate_transformation_mode",
                     "tf_crop_and_resize")) return xir_node_unsupported(at, "a region of interest");
-    if ((linear || cubic) && xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) return xir_node_unsupported(at, "integers between cells");
+    if ((linear || cubic) && xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT)
+        return xir_node_unsupported(at, "integers between cells");
     for (size_t k = 0; k < to->n; k++) {
         if (to->v[k] == v_dim(x, k) && scales[k] == 1) continue;
         if (v_dim(x, k) < 1 || to->v[k] < 1) return xir_node_unsupported(at, "an image without cells");

@@ -45,7 +45,8 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
         return false;
     }
     if (n != rank) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%zu scales were found, %zu are expected, one for each dim", n, rank);
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%zu scales were found, %zu are expected, one for each dim", n,
+                                rank);
     }
     out->to = xir_node_make_ints(at, n, 0);
     for (size_t i = 0; i < out->to.n; i++) {
@@ -53,7 +54,8 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
         float size = (float)dim * (float)scales[i];   // as ONNX computes it: 0.7 of 10 are 7
         out->scales[i] = scales[i];
         if (!(scales[i] > 0)) {
-            return xir_node_invalid(at, XIR_E_BOUNDS, where, "scales[%zu] is %g, a positive number is expected", i, scales[i]);
+            return xir_node_invalid(at, XIR_E_BOUNDS, where, "scales[%zu] is %g, a positive number is expected",
+                                    i, scales[i]);
         }
         if (scales[i] == 1) {
             out->to.v[i] = dim;
@@ -80,7 +82,8 @@ static bool any_midway(const xir_ints *from, const xir_ints *to) {
 typedef enum resize_way { BY_CENTRES, BY_CORNERS, BY_WHOLE_FACTORS } resize_way;
 
 /* How the places of the output lie in the input; false: they lie as with none of ours. */
-static bool way_of(const xir_node *at, const xir_ints *from, const xir_ints *to, bool old, bool nearest, resize_way *out) {
+static bool way_of(const xir_node *at, const xir_ints *from, const xir_ints *to, bool old, bool nearest,
+                   resize_way *out) {
     const char *place = "coordinate_transformation_mode", *round = "nearest_mode";
     bool asymmetric = old || xir_node_is(at, place, "asymmetric"), whole = true;
     bool floor_mode = old || xir_node_is(at, round, "floor");
@@ -131,11 +134,13 @@ bool onnx_resize(xir_node *at) {
         if (to.v[i] > MOST_SIZE || from.v[i] > MOST_SIZE) return xir_node_unsupported(at, "very large dims");
     }
     if (xir_node_int(at, "antialias", 0)) return xir_node_unsupported(at, "antialiasing");
-    bool nearest = xir_node_is(at, "mode", "nearest") || !xir_node_attr(at, "mode"), cubic = xir_node_is(at, "mode", "cubic");
+    bool nearest = xir_node_is(at, "mode", "nearest") || !xir_node_attr(at, "mode"),
+         cubic = xir_node_is(at, "mode", "cubic");
     bool ours = size.whole && from.n >= 3 && from.n <= 5 && to.v[0] == from.v[0] && to.v[1] == from.v[1] &&
                 !xir_node_int(at, "exclude_outside", 0) && xir_node_real(at, "cubic_coeff_a", -0.75) == -0.75 &&
                 way_of(at, &from, &to, old, nearest, &way);
-    bool any_dims = (way == BY_CENTRES && !cubic) || (nearest && from.n != 4);   // by whole factors centres take the same cells
+    bool any_dims = (way == BY_CENTRES && !cubic) || (nearest && from.n != 4);
+    // by whole factors centres take the same cells
     if (!ours || (!any_dims && from.n != 4)) return onnx_resample(at, &to, size.scales);
     const xir_ints dsize = { to.v + 2, to.n - 2 };
     if (any_dims) {

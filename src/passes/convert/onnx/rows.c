@@ -4,12 +4,16 @@
 #include "convert/onnx/onnx.h"
 #include "convert/onnx/rows.h"
 
-#define ROW(type, in, out, attributes, cls, sets)      { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, sets, NULL }
-#define BY_HOOK(type, in, out, attributes, cls, hook)  { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, NULL, onnx_##hook }
-#define STAYS(type, in, out, attributes)               { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, NULL, NULL, xir_convert_unsupported }
+#define ROW(type, in, out, attributes, cls, sets) \
+    { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, sets, NULL }
+#define BY_HOOK(type, in, out, attributes, cls, hook) \
+    { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, NULL, onnx_##hook }
+#define STAYS(type, in, out, attributes) \
+    { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, NULL, NULL, xir_convert_unsupported }
 #define LIKE(type, in, out, attributes)                BY_HOOK(type, in, out, attributes, NULL, like_first)
 #define SAME(type, cls)                                ROW(type, "1", "1", "consumed_inputs:I<6", cls, NULL)
-#define REDUCE(type, cls, hook)                        BY_HOOK(type, "1-2", "1", "axes:I keepdims:i noop_with_empty_axes:i>=13", cls, hook)
+#define REDUCE(type, cls, hook) \
+    BY_HOOK(type, "1-2", "1", "axes:I keepdims:i noop_with_empty_axes:i>=13", cls, hook)
 
 #define WINDOW "auto_pad:s dilations:I kernel_shape:I pads:I strides:I"
 #define POOL   "auto_pad:s dilations:I kernel_shape:I! pads:I strides:I"

@@ -6,21 +6,21 @@
 
 enum { MOST_LISTED = 1 << 20 };   /* items that are written out because a dim is so large */
 
-/* ---- element types ------------------------------------------------------------------------------------------------ */
+/* ---- element types ---------------------------------------------------------------------------------------------- */
 
 /* The element type of a TensorProto.DataType in our words; NULL for texts, complex numbers and what is unknown. */
 const xir_type *onnx_element(xir_context *ctx, int64_t data_type);
 
-/* ---- operations --------------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------------------------- */
 
 /* The convolution that the attributes of the node say, of as many dims as x has, in ONNX's order. */
 xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias);
 /* The node as a Resize by its own coordinates: gives its output in the dims `to`, made with a scale for each. */
 bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales);
 
-/* ---- hooks -------------------------------------------------------------------------------------------------------- */
+/* ---- hooks ------------------------------------------------------------------------------------------------------ */
 
-#define ONNX_HOOKS(HOOK)                                                                                                        \
+#define ONNX_HOOKS(HOOK) \
     HOOK(add) HOOK(arg_max) HOOK(arg_min) HOOK(average_pool) HOOK(batch_normalization) HOOK(binary) HOOK(bit_shift) HOOK(cast) HOOK(cast_like)   \
     HOOK(celu) HOOK(clip) HOOK(compress) HOOK(concat) HOOK(constant) HOOK(constant_of_shape) HOOK(conv) HOOK(conv_integer)       \
     HOOK(conv_transpose) HOOK(cum_sum) HOOK(depth_to_space) HOOK(dequantize_linear) HOOK(div) HOOK(dropout)                     \

@@ -13,7 +13,7 @@ static xir_value *kernel_last(xir_node *at, xir_value *kernel, bool transposed) 
     return xir_node_transposed(at, kernel, orders[n - 1], rank, letters);
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------------------ */
+/* ---- windows ---------------------------------------------------------------------------------------------------- */
 
 /* The words of our attributes for each spatial axis, counted from the last one. */
 static const struct axis_words { const char *pool, *stride, *dilation, *before, *after, *more; } axis_words[3] = {
@@ -50,13 +50,14 @@ static bool window_items(xir_node *at, const char *name, size_t n, int64_t least
 
 static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kernel, windows *w) {
     xir_ints list;
-    if (xir_node_failed(at) || !xir_node_one_of(at, "auto_pad", "NOTSET", "NOTSET|SAME_UPPER|SAME_LOWER|VALID")) return false;
+    if (xir_node_failed(at) || !xir_node_one_of(at, "auto_pad", "NOTSET", "NOTSET|SAME_UPPER|SAME_LOWER|VALID"))
+        return false;
     size_t rank = v_rank(x);
     if (rank < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0",
                                           "at least 3 dims are expected: batch, channels, rows; %zu were found", rank);
     if (kernel && v_rank(kernel) != rank) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "the kernel has %zu dims, %zu are expected, as input 0 has",
-                                v_rank(kernel), rank);
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
+                                "the kernel has %zu dims, %zu are expected, as input 0 has", v_rank(kernel), rank);
     }
     if (rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     w->n = rank - 2;
@@ -108,7 +109,8 @@ static bool windows_fit(xir_node *at, const windows *w) {
         if (w->input[k] < 0 || w->size[k] < 0 || room >= window) continue;
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/0",
                                 "dim %zu has %lld elements and %lld of padding, at least the %lld of the kernel are expected",
-                                2 + k, (long long)w->input[k], (long long)(w->before[k] + w->after[k]), (long long)window);
+                                2 + k, (long long)w->input[k], (long long)(w->before[k] + w->after[k]),
+                                (long long)window);
     }
     return true;
 }
@@ -146,19 +148,22 @@ static void put_windows(window_sets *s, const windows *w, bool pool, bool dilate
     }
 }
 
-/* ---- convolutions ------------------------------------------------------------------------------------------------- */
+/* ---- convolutions ----------------------------------------------------------------------------------------------- */
 
 /* The channels of input, kernel and bias go together. `in` and `out` are the kernel's dims of channels that the groups
  * share out. */
-static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kernel, const xir_value *bias, bool transposed) {
+static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kernel, const xir_value *bias,
+                         bool transposed) {
     int64_t groups = xir_node_int(at, "group", 1), channels = v_dim(x, 1);
     int64_t in = v_dim(kernel, transposed ? 0 : 1), out = v_dim(kernel, transposed ? 1 : 0), all;
-    if (!xir_node_same_elements(at, 0, x, 1, kernel) || (bias && !xir_node_same_elements(at, 0, x, 2, bias))) return false;
+    if (!xir_node_same_elements(at, 0, x, 1, kernel) || (bias && !xir_node_same_elements(at, 0, x, 2, bias)))
+        return false;
     if (groups < 1 || groups > MOST_STEP) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/group", "group is %lld, at least 1 is expected",
                                 (long long)groups);
     }
-    if (!transposed && in >= 0 && __builtin_mul_overflow(in, groups, &in)) return xir_node_unsupported(at, "very large dims");
+    if (!transposed && in >= 0 && __builtin_mul_overflow(in, groups, &in))
+        return xir_node_unsupported(at, "very large dims");
     if (channels >= 0 && in >= 0 && channels != in) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/1",
                                 "the kernel is for %lld channels (%lld group%s), input 0 has %lld", (long long)in,
@@ -192,7 +197,8 @@ xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *b
 }
 
 bool onnx_conv(xir_node *at) {
-    return xir_node_result(at, 0, make_conv(at, xir_node_input(at, 0), xir_node_input(at, 1), xir_node_optional_input(at, 2)));
+    return xir_node_result(at, 0,
+                           make_conv(at, xir_node_input(at, 0), xir_node_input(at, 1), xir_node_optional_input(at, 2)));
 }
 
 /* What is added at the end of the output follows from output_padding, or from output_shape and the padding that it
@@ -209,8 +215,8 @@ bool onnx_conv_transpose(xir_node *at) {
     bool shaped = xir_node_items(at, "output_shape", &list);
     if (xir_node_failed(at)) return false;
     if (shaped && list.n != w.n && list.n != w.n + 2) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_shape", "output_shape has %zu items, %zu are expected",
-                                list.n, w.n);
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_shape",
+                                "output_shape has %zu items, %zu are expected", list.n, w.n);
     }
     if ((shaped || same) && !xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t k = 0; (shaped || same) && k < w.n; k++) {
@@ -233,7 +239,7 @@ bool onnx_conv_transpose(xir_node *at) {
     return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }
 
-/* ---- pools -------------------------------------------------------------------------------------------------------- */
+/* ---- pools ------------------------------------------------------------------------------------------------------ */
 
 static bool pool(xir_node *at, const char *const classes[3], bool averages) {
     xir_value *x = xir_node_input(at, 0);
@@ -245,7 +251,8 @@ static bool pool(xir_node *at, const char *const classes[3], bool averages) {
     if (!pad_ceil(at, x, &w)) return false;
     bool counted = averages && xir_node_int(at, "count_include_pad", 0), dilated = false;
     for (size_t k = 0; k < w.n; k++) {
-        if (counted && w.after[k] != plain.after[k]) return xir_node_unsupported(at, "padding counts but not that of ceil_mode");
+        if (counted && w.after[k] != plain.after[k])
+            return xir_node_unsupported(at, "padding counts but not that of ceil_mode");
         dilated |= averages && w.dilation[k] != 1;
     }
     if (dilated) return xir_node_unsupported(at, "an average of cells that are apart");

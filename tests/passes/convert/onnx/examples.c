@@ -114,7 +114,7 @@ static void constant(const char *name, om_dims dims, int64_t a, int64_t b, int64
     om_int64s(&m, name, dims, all, n);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
 
 static void a_row_is_one_op_with_its_attributes(void **state) {
     (void)state;
@@ -224,7 +224,7 @@ static void windows_by_auto_pad_and_ceil_mode(void **state) {
     CHECK_TYPE("y", "@fp(32) **** 1 3 4 2");
 }
 
-/* ---- forms that changed ------------------------------------------------------------------------------------------- */
+/* ---- forms that changed ----------------------------------------------------------------------------------------- */
 
 static void attributes_that_became_inputs(void **state) {
     (void)state;
@@ -288,13 +288,16 @@ static void sizes_of_upsample_and_resize(void **state) {
         om_opset(&m, "", version);
         in_x();
         if (version > 7) om_floats(&m, "s", OM_DIMS(4), scales, 4);
-        om_node(&m, version < 10 ? "Upsample" : "Resize", "up", version == 7 ? "x" : version < 11 ? "x,s" : "x,,s", "y");
+        om_node(&m, version < 10 ? "Upsample" : "Resize", "up", version == 7 ? "x" : version < 11 ? "x,s"
+                : "x,,s", "y");
         if (version == 7) om_reals(&m, "scales", scales, 4);
-        if (version == 13) om_text(&m, "coordinate_transformation_mode", "asymmetric"), om_text(&m, "nearest_mode", "floor");
+        if (version == 13)
+            om_text(&m, "coordinate_transformation_mode", "asymmetric"), om_text(&m, "nearest_mode", "floor");
         out_y();
         convert(NULL);
         const xir_upsample_attrs *a = xir_op_body(xir_network_op_by_name(net, XIR_STR("up")), xir_upsample_class());
-        assert_true(a && a->height == 16 && a->width == 24 && a->interpolation == XIR_UPSAMPLE_NEAREST && !a->align_corners);
+        assert_true(a && a->height == 16 && a->width == 24 && a->interpolation == XIR_UPSAMPLE_NEAREST &&
+                    !a->align_corners);
         end(NULL);
         begin(NULL);
     }
@@ -313,7 +316,7 @@ static void a_right_side_that_lies_along_an_axis(void **state) {
     CHECK_TYPE_OF(xir_op_input(xir_network_op_by_name(net, XIR_STR("add")), 1), "@fp(32) *** 3 1 1");
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------------------- */
+/* ---- shapes ----------------------------------------------------------------------------------------------------- */
 
 /* x.reshape(x.shape[0], -1, x.shape[2] * 2), as exporters write it. */
 static void shape_arithmetic(om_dims dims) {
@@ -398,8 +401,8 @@ static void dims_are_given_by_input_and_by_name(void **state) {
         om_output(&m, "y", ONNX_FLOAT, OM_DIMS(-1, 192));
         read_model();
         char text[200];
-        snprintf(text, sizeof text, "onnx-to-xir{%.*s\"%s\"}", (int)(strchr(options[i], '=') + 1 - options[i]), options[i],
-                 strchr(options[i], '=') + 1);
+        snprintf(text, sizeof text, "onnx-to-xir{%.*s\"%s\"}",
+                 (int)(strchr(options[i], '=') + 1 - options[i]), options[i], strchr(options[i], '=') + 1);
         xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(text), why);
         assert_non_null(p);
         assert_int_equal(xir_pipeline_run(p, net, NULL, NULL, why), XIR_OK);
@@ -442,7 +445,7 @@ static void dims_that_cannot_be_given(void **state) {
     }
 }
 
-/* ---- what stays --------------------------------------------------------------------------------------------------- */
+/* ---- what stays ------------------------------------------------------------------------------------------------- */
 
 static void what_has_no_counterpart_stays_and_is_listed(void **state) {
     (void)state;
@@ -561,11 +564,12 @@ static void networks_keep_what_they_say_of_themselves(void **state) {
     assert_int_equal(changes, 0);
 }
 
-/* ---- rows of programs --------------------------------------------------------------------------------------------- */
+/* ---- rows of programs ------------------------------------------------------------------------------------------- */
 
 /* x * sigmoid(beta * x), which is SiLU if beta is 1. */
 static bool swish(xir_node *at) {
-    if (xir_node_real(at, "beta", 1) != 1) return xir_node_unsupported(at, "a beta of %g", xir_node_real(at, "beta", 1));
+    if (xir_node_real(at, "beta", 1) != 1)
+        return xir_node_unsupported(at, "a beta of %g", xir_node_real(at, "beta", 1));
     return xir_node_becomes(at, "SiLU", XIR_VALUES(xir_node_input(at, 0)), XIR_NO_SETS);
 }
 

@@ -30,7 +30,7 @@
 
 enum { MOST_FILES = 32, MOST_REASON = 400 };
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------ */
 
 /* A file in a block of its own; `data` NULL if there is none. */
 static pb_bytes read_file(const char *path) {
@@ -70,7 +70,7 @@ static void free_set(files *set) {
     for (size_t i = 0; i < set->n_out; i++) free((void *)(uintptr_t)set->out[i].data);
 }
 
-/* ---- one test ------------------------------------------------------------------------------------------------------ */
+/* ---- one test --------------------------------------------------------------------------------------------------- */
 
 static struct {
     size_t tests, sets, passed, bound, by_op, by_test, wrong;
@@ -86,9 +86,10 @@ typedef struct verdict {
 static verdict because(const char *what, const xir_diags *diags) {
     verdict v = { .passes = false };
     const xir_diag *d = NULL;
-    for (size_t i = 0; diags && i < xir_diags_count(diags) && !(d && d->severity == XIR_ERROR); i++) d = xir_diags_at(diags, i);
-    snprintf(v.reason, sizeof v.reason, "%s%s%.*s", what, d ? ": " : "", d ? (int)(d->message.size < 300 ? d->message.size : 300) : 0,
-             d ? d->message.data : "");
+    for (size_t i = 0; diags && i < xir_diags_count(diags) && !(d && d->severity == XIR_ERROR); i++)
+        d = xir_diags_at(diags, i);
+    snprintf(v.reason, sizeof v.reason, "%s%s%.*s", what, d ? ": " : "",
+             d ? (int)(d->message.size < 300 ? d->message.size : 300) : 0, d ? d->message.data : "");
     return v;
 }
 
@@ -104,14 +105,16 @@ static verdict compare(const xir_op *last, xir_array *const *found, size_t n, co
 }
 
 static verdict run_set(const xir_network *net, const files *set) {
-    const xir_op *first = xir_network_op_at(net, 0), *last = xir_network_op_at(net, (int64_t)xir_network_op_count(net) - 1);
+    const xir_op *first = xir_network_op_at(net, 0),
+                  *last = xir_network_op_at(net, (int64_t)xir_network_op_count(net) - 1);
     const xir_array *in[MOST_FILES] = { NULL };
     xir_array *out[MOST_FILES] = { NULL };
     size_t n_in = xir_op_output_count(first), n_out = xir_op_input_count(last);
     verdict v = { .passes = true };
     if (n_in != set->n_in || n_out > MOST_FILES) return because("it has not as many inputs as were recorded", NULL);
     for (size_t i = 0; i < n_in && v.passes; i++) {
-        v.passes = (in[i] = onnx_array(ctx, set->in[i], xir_value_type(xir_op_output(first, (int64_t)i)), v.reason)) != NULL;
+        v.passes = (in[i] = onnx_array(ctx, set->in[i], xir_value_type(xir_op_output(first, (int64_t)i)), v.reason)) !=
+            NULL;
     }
     if (v.passes) {
         xir_diags_clear(why);
@@ -133,7 +136,8 @@ static bool all_can_run(const xir_network *net, verdict *v) {
     snprintf(v->op_type, sizeof v->op_type, "%.*s", (int)key.size - 6 * dialect, key.data + 6 * dialect);
     for (size_t i = 0; i < xir_diags_count(why); i++) {
         const xir_diag *d = xir_diags_at(why, i);
-        snprintf(v->reason, sizeof v->reason, "%.*s", (int)(d->message.size < 300 ? d->message.size : 300), d->message.data);
+        snprintf(v->reason, sizeof v->reason, "%.*s", (int)(d->message.size < 300 ? d->message.size : 300),
+                 d->message.data);
     }
     return false;
 }
@@ -240,7 +244,7 @@ static void try_test(const char *folder, const char *name) {
     xir_network_free(model);
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------ */
+/* ---- all -------------------------------------------------------------------------------------------------------- */
 
 static int visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
@@ -274,7 +278,8 @@ static void each_test(void) {
 static void check_docs(void) {
     char expected[400], line[1000];
     bool found = false;
-    snprintf(expected, sizeof expected, "%zu models are read; %zu are converted, run, and give what ONNX recorded, before and behind the passes, "
+    snprintf(expected, sizeof expected,
+             "%zu models are read; %zu are converted, run, and give what ONNX recorded, before and behind the passes, "
              "%zu of them with constants for what our operations have as attributes; %zu have a node of a type that is "
              "not converted, %zu are listed otherwise.\n", total.tests, total.passed, total.bound, total.by_op, total.by_test);
     FILE *f = fopen(XIR_TEST_DATA "/../docs/onnx.md", "r");
@@ -288,12 +293,14 @@ static void operators_compute_what_was_recorded(void **state) {
     read_list("passes/convert/onnx/operators.txt");
     each_test();
     if (total.tests == 0) SKIP("no ONNX operator tests in %s (Debian: libonnx-testdata)", tests_folder());
-    print_message("ONNX: %zu models read; %zu pass, %zu of them with constants as inputs; listed: %zu of op types that stay, %zu "
+    print_message(
+        "ONNX: %zu models read; %zu pass, %zu of them with constants as inputs; listed: %zu of op types that stay, %zu "
                   "others; %zu runs\n", total.tests, total.passed, total.bound, total.by_op, total.by_test, total.sets);
     bool all = !getenv("XIR_ONNX_TESTS") && !getenv("XIR_ONNX_ONLY");
     for (size_t i = 0; i < n_listed; i++) {
         if (!list[i].seen && all) wrong(list[i].name, "is listed but not among the tests", NULL);
-        else if (list[i].seen) print_message("  %-10s %3zu  %s\n", list[i].is_op ? "stays" : "differs", list[i].seen, list[i].name);
+        else if (list[i].seen)
+            print_message("  %-10s %3zu  %s\n", list[i].is_op ? "stays" : "differs", list[i].seen, list[i].name);
     }
     assert_int_equal(total.wrong, 0);
     if (all) check_docs();
