@@ -1,0 +1,43 @@
+#!/bin/sh
+# words.sh TOP [PATH…]: no text below TOP (or below the paths) has a phrase that scripts/words.txt lists.  The list itself, the
+# changelog's table of old names, samples of bytes and generated goldens are not read.
+set -u
+cd "$1" || exit 2
+shift
+
+files() {
+    find "${@:-.}" -type d \( -name .git -o -name build -o -path './tests/golden' -o -path './tests/data' -o -path '*/cli/data' \
+        -o -path '*/fuzz/corpus' -o -path './tests/json-schema' \) -prune -o -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.cpp' \
+        -o -name '*.hpp' -o -name '*.md' -o -name '*.sh' -o -name '*.awk' -o -name '*.py' -o -name '*.txt' -o -name '*.cmake' \
+        -o -name '*.json' -o -name '*.svg' \) -print | sed 's,^\./,,' | grep -v -e '^scripts/words\.txt$' -e '^CHANGELOG\.md$' |
+        LC_ALL=C sort
+}
+
+files "$@" | perl -e '
+    open my $list, "<", "scripts/words.txt" or die "scripts/words.txt: $!\n";
+    my @rules;
+    while (<$list>) {
+        chomp;
+        next if /^#/ || !length;
+        my ($pattern, $say) = split /\t/;
+        die "scripts/words.txt:$.: a pattern, a tab, what to say\n" unless defined $say;
+        push @rules, [ qr/$pattern/i, $say ];
+    }
+    die "scripts/words.txt: no patterns\n" unless @rules;
+    my ($files, $found) = (0, 0);
+    while (my $file = <STDIN>) {
+        chomp $file;
+        open my $text, "<", $file or die "$file: $!\n";
+        $files++;
+        while (my $line = <$text>) {
+            for my $rule (@rules) {
+                next unless $line =~ $rule->[0];
+                print "$file:$.: \"$&\": $rule->[1]\n";
+                $found++;
+            }
+        }
+    }
+    die "no files\n" unless $files;
+    print "$found phrases in $files files\n";
+    exit($found ? 1 : 0);
+'
