@@ -156,7 +156,7 @@ enum {
 };
 
 /* The first row describes the class itself: name its key, kind unused, flags its traits, default_value.i its number
- * in FlatBuffers unions, offset the size of the body, of its base. */
+ * in FlatBuffers unions, offset the size of the body, of its base, default_text the id that its C names are made of. */
 struct xir_class_decl {
     uint32_t       abi;        /* XIR_ABI                                                         */
     uint32_t       size;       /* sizeof(xir_class_decl), so that it can grow                     */
@@ -189,6 +189,9 @@ typedef struct xir_port {
 /* Answers about a class; none fails. Texts and pointers live as long as the context. */
 XIR_API xir_str          xir_class_key(const xir_class *cls);
 XIR_API xir_str          xir_class_doc(const xir_class *cls);
+/* The id that its C names are made of: "conv2d" of xir_conv2d_class (see declare.h). Empty for a class of an unknown key,
+ * and for one whose declaration does not say. */
+XIR_API xir_str          xir_class_id(const xir_class *cls);
 XIR_API const xir_class *xir_class_base(const xir_class *cls);
 XIR_API uint32_t         xir_class_traits(const xir_class *cls);
 XIR_API uint32_t         xir_class_tag(const xir_class *cls);

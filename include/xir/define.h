@@ -87,7 +87,8 @@
         typedef xir_##id##_in    ports;                                                                     \
         static const xir_row rows[] = {                                                                     \
             { .decl = XIR_DECL_OP, .name = #key, .doc = meaning, .offset = sizeof(self),                    \
-              .flags = traits, .default_value = { .i = number }, .min = { .i = sizeof(ports) } },
+              .default_text = #id, .flags = traits, .default_value = { .i = number },                       \
+              .min = { .i = sizeof(ports) } },
 #define END(id)                                                                                             \
     XIR_CLOSE_                                                                                              \
     xir_##id##_attrs xir_##id##_init(void) { return xir_##id##_defaults; }                                  \
@@ -106,7 +107,7 @@
         typedef xir_##id self;                                                                              \
         static const xir_row rows[] = {                                                                     \
             { .decl = XIR_DECL_OBJ, .name = #key, .doc = meaning, .offset = sizeof(self),                   \
-              .flags = traits, .of = base },
+              .default_text = #id, .flags = traits, .of = base },
 #define END_OBJ(id)                                                                                         \
     XIR_CLOSE_                                                                                              \
     xir_##id xir_##id##_init(void) { return xir_##id##_defaults; }                                          \

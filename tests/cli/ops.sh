@@ -19,7 +19,7 @@ run 2 ops icraft::xir::; silent
 
 run 0 ops --json; quiet
 json 'isinstance(d, list) and len(d) >= 10 and len({c["type_key"] for c in d}) == len(d)'
-json 'all(set(c) == {"type_key", "doc", "aliases", "base", "tag", "inputs", "outputs", "traits", "attributes", "infers_on", "formula", "gives", "unlike", "layout", "normalised"} for c in d)'
+json 'all(set(c) == {"type_key", "doc", "aliases", "base", "tag", "c", "inputs", "outputs", "traits", "attributes", "infers_on", "formula", "gives", "unlike", "layout", "normalised"} for c in d)'
 json '[c["type_key"].split("::")[-1].lower() for c in d] == sorted(c["type_key"].split("::")[-1].lower() for c in d)'
 json 'len({c["tag"] for c in d if c["tag"]}) == len([c for c in d if c["tag"]])'
 json 'all(("words" in a) == (a["kind"] == "enum") for c in d for a in c["attributes"])'
@@ -40,6 +40,9 @@ json '{a["name"]: a for a in d[0]["attributes"]}["padding_mode"]["type"] == "enu
 json '{a["name"]: a for a in d[0]["attributes"]}["cut_scale"]["default"] == "@scales([axis=-1])"'
 json '{a["name"]: a for a in d[0]["attributes"]}["cut_scale"]["class"] == "icraft::xir::QuantizedScaleArray"'
 json 'd[0]["tag"] == 25 and d[0]["base"] is None and "host" in d[0]["infers_on"]'
+json 'd[0]["c"] == {"constructor": "xir_add_conv2d", "struct": "xir_conv2d_attrs", "class": "xir_conv2d_class"}'
+run 0 ops Conv2d; out "in C: xir_add_conv2d, xir_conv2d_attrs, xir_conv2d_class"
+run 0 ops --json TensorType; json 'd[0]["c"] == {"constructor": "xir_tensor_type_make", "struct": "xir_tensor_type", "class": "xir_tensor_type_class"}'
 run 0 ops --json Maxpool; json 'd[0]["aliases"] == ["icraft::xir::Maxpool"] and d[0]["type_key"] == "icraft::xir::MaxPool2d"'
 run 0 ops --json TopK; json 'd[0]["tag"] == 0 and d[0]["formula"] and d[0]["gives"] and d[0]["unlike"]'
 run 0 ops --json BuyiTarget; json 'd[0]["base"] == "icraft::xir::CompileTarget" and d[0]["infers_on"] == []'
@@ -57,6 +60,7 @@ out "| [Conv2d](#conv2d) | "; out "## Conv2d"; out '`icraft::xir::Conv2d`, tag 2
 out '| `stride_width` | `int64`, from 1 = `1` | '; out '| `padding_mode` | **ZEROS**, REFLECT, REPLICATE, CIRCULAR | '
 out '`icraft::xir::MaxPool2d`, tag 60; old: `icraft::xir::Maxpool`'
 out '| `pool_width` | `int64`, from 1 | '; out '; *activation*'; out '; *free*; *impure*; the types of its outputs are given'
+out 'In C: `xir_add_max_pool2d`, `xir_max_pool2d_attrs`, `xir_max_pool2d_class`'
 run 0 ops --markdown TopK; not_out "Conv2d"; out '- **Gives** '; out '- **Unlike** PyTorch'
 run 2 ops --markdown --json; err "exclude each other"
 finish

@@ -10,6 +10,7 @@ run 0 --plugin="$flatten" ops; same out list
 run 0 ops "--plugin=$flatten" --plugin "$flatten"; quiet; same out list
 run 0 --plugin "$flatten" ops Flatten --plugin "$flatten"; quiet; out "start"; out "= 1, from 0, to 7"
 run 0 --plugin "$flatten" ops --json whatever::Flatten; json 'd[0]["type_key"] == "whatever::Flatten" and d[0]["attributes"][0]["upper"] == 7'
+json 'd[0]["c"]["constructor"] == "xir_add_flatten"'
 run 0 --plugin "$flatten" --version; out "xir "
 run 0 --plugin "$flatten" help ops; out "--plugin LIB"
 run 0 check --help --plugin nowhere.so; out "--plugin LIB"

@@ -92,6 +92,23 @@ void put_bound(text *t, const xir_field *f, bool has, xir_number v) {
     else text_printf(t, "%" PRId64, v.i);
 }
 
+c_names c_names_of(const xir_class *cls) {
+    c_names names = { 0 };
+    const xir_str id = xir_class_id(cls);
+    const bool is_op = xir_class_is_op(cls);
+    if (!id.size) return names;
+    text_printf(&names.constructor, is_op ? "xir_add_%s" : "xir_%s_make", id.data);
+    text_printf(&names.attributes, is_op ? "xir_%s_attrs" : "xir_%s", id.data);
+    text_printf(&names.declaration, "xir_%s_class", id.data);
+    return names;
+}
+
+void c_names_free(c_names *names) {
+    text_free(&names->constructor);
+    text_free(&names->attributes);
+    text_free(&names->declaration);
+}
+
 bool put_targets(text *t, const xir_class *cls) {
     bool any = false;
     const xir_target_row *row;
@@ -179,6 +196,9 @@ static void print_class(const xir_class *cls) {
         if (traits >> i & 1) printf("  trait: %s\n", trait_words[i]);
     }
     if (xir_class_tag(cls)) printf("  FlatBuffers tag: %u\n", (unsigned)xir_class_tag(cls));
+    c_names c = c_names_of(cls);
+    if (c.declaration.size) printf("  in C: %s, %s, %s\n", c.constructor.data, c.attributes.data, c.declaration.data);
+    c_names_free(&c);
     if (put_targets(&targets, cls)) printf("  infers on: %s\n", targets.data);
     else if (target_of(cls)) print_target(target_of(cls));
     else if (xir_class_is_op(cls)) printf("  infers on: nothing, output types are given\n");

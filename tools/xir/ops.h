@@ -23,6 +23,13 @@ void put_bound(text *t, const xir_field *f, bool has, xir_number v);
 /* The row of a class that is a target, NULL of others. */
 const xir_target_row *target_of(const xir_class *cls);
 
+/* The C names that a class's declaration has; empty where it does not say its id. */
+typedef struct c_names {
+    text constructor, attributes, declaration;   /* xir_add_conv2d, xir_conv2d_attrs, xir_conv2d_class */
+} c_names;
+c_names c_names_of(const xir_class *cls);
+void    c_names_free(c_names *names);
+
 /* Whether a class infers on any target; "host, buyi" of those that it has functions of its own for. */
 bool put_targets(text *t, const xir_class *cls);
 

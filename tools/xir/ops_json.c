@@ -62,6 +62,20 @@ static void put_field(json_out *j, const xir_field *f) {
     text_free(&type);
 }
 
+static void put_c_names(json_out *j, const xir_class *cls) {
+    c_names c = c_names_of(cls);
+    if (c.declaration.size) {
+        json_open(j, "c", '{');
+        json_str(j, "constructor", text_of(&c.constructor));
+        json_str(j, "struct", text_of(&c.attributes));
+        json_str(j, "class", text_of(&c.declaration));
+        json_close(j, '}');
+    } else {
+        json_null(j, "c");
+    }
+    c_names_free(&c);
+}
+
 static void put_class(json_out *j, const xir_class *cls) {
     const xir_class *base = xir_class_base(cls);
     json_open(j, NULL, '{');
@@ -71,6 +85,7 @@ static void put_class(json_out *j, const xir_class *cls) {
     if (base) json_str(j, "base", xir_class_key(base));
     else json_null(j, "base");
     json_uint(j, "tag", xir_class_tag(cls));
+    put_c_names(j, cls);
     put_ports(j, "inputs", cls, xir_class_input_count(cls), xir_class_input_at);
     put_ports(j, "outputs", cls, xir_class_output_count(cls), xir_class_output_at);
     json_open(j, "traits", '[');

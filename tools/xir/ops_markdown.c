@@ -23,7 +23,8 @@ static const char preface[] =
     "Under the name: the key that files have as `_type_key`; the tag in FlatBuffers unions, if there is one; old\n"
     "keys, which are read and never written; traits; the targets for which the class infers by rules of its own; how\n"
     "it works in other orders of axes (`layout:`, see [passes.md](passes.md#layout)); what it computes where its maps\n"
-    "are in normalised numbers (`normalised:`, see [executor.md](executor.md#normalised-numbers)).\n"
+    "are in normalised numbers (`normalised:`, see [executor.md](executor.md#normalised-numbers)); and the C names: the\n"
+    "constructor, the struct of the attributes, and the function that returns the class's declaration.\n"
     "\n"
     "- **Computes** says what the results are, **Gives** how element type, shape and layout of the outputs follow\n"
     "  from the inputs.\n"
@@ -110,6 +111,14 @@ static void put_how(text *t, const char *what, xir_str row) {
     put_code(t, row);
 }
 
+static void put_c_names(text *t, const xir_class *cls) {
+    c_names c = c_names_of(cls);
+    if (c.declaration.size) {
+        text_printf(t, "  \nIn C: `%s`, `%s`, `%s`", c.constructor.data, c.attributes.data, c.declaration.data);
+    }
+    c_names_free(&c);
+}
+
 static void put_head(text *t, const xir_class *cls) {
     xir_str alias;
     text targets = { 0 };
@@ -128,6 +137,7 @@ static void put_head(text *t, const xir_class *cls) {
     else if (strcmp(targets.data, "host") != 0) text_printf(t, "; rules for %s", targets.data);
     put_how(t, "layout", xir_class_note(cls, XIR_DECL_LAYOUT, 0));
     put_how(t, "normalised", xir_class_note(cls, XIR_DECL_NORMALISED, 0));
+    put_c_names(t, cls);
     text_put(t, "\n");
     text_free(&targets);
 }

@@ -64,12 +64,15 @@ static const xir_own_grain *a_grain(int64_t weight) {
 
 /* ---- what is there ---------------------------------------------------------------------------------------------- */
 
-static const xir_class_decl *(*const builtin[])(void) = {
+static const struct {
+    const char           *id;
+    const xir_class_decl *(*decl)(void);
+} builtin[] = {
 #include <xir/decl_blank.h>
 #undef OP
 #undef OBJ
-#define OP(id, tag, key, traits, doc)   xir_##id##_class,
-#define OBJ(id, key, base, traits, doc) xir_##id##_class,
+#define OP(id, tag, key, traits, doc)   { #id, xir_##id##_class },
+#define OBJ(id, key, base, traits, doc) { #id, xir_##id##_class },
 #include <xir/types.def>
 #include <xir/ops/all.def>
 #include <xir/decl_off.h>
@@ -79,11 +82,13 @@ static void every_builtin_class_is_listed_once_in_order(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(builtin); i++) {
         const xir_class *cls = xir_context_class_at(ctx, i);
-        assert_ptr_equal(cls, xir_class_find_decl(ctx, builtin[i]()));
+        assert_ptr_equal(cls, xir_class_find_decl(ctx, builtin[i].decl()));
+        assert_string_equal(xir_class_id(cls).data, builtin[i].id);
         assert_ptr_equal(cls, xir_class_find(ctx, xir_class_key(cls)));
         assert_false(xir_class_is_opaque(cls));
     }
     assert_null(xir_context_class_at(ctx, COUNT(builtin)));
+    assert_int_equal(xir_class_id(xir_class_opaque(ctx, XIR_STR("nobody::Op"))).size, 0);
     assert_null(xir_class_find(ctx, XIR_STR("icraft::xir::Conv")));
     assert_null(xir_class_find(ctx, XIR_STR("icraft::xir::Conv2dd")));
     assert_null(xir_class_find(ctx, XIR_STR("")));
