@@ -1,9 +1,8 @@
 /* Reading a LAYOUT row: "SAME, IN_TURN, AXES, axis". A kind, flags, and the form of the attributes that follow.
  * Three tables say which of them go together, so that the pass relies on every row that a class has. */
 #include "class_layout.h"
-#include <stdarg.h>
-#include <stdio.h>
 #include "context.h"
+#include "row_words.h"
 
 /* ---- the words -------------------------------------------------------------------------------------------------- */
 
@@ -15,8 +14,8 @@ static const struct { const char *name; uint32_t forms, flags, inputs; bool one_
     [LAYOUT_FIXED]   = { "FIXED",   FORM(NONE),                                  0, 1, false },
     [LAYOUT_EACH]    = { "EACH",    FORM(NONE) | FORM(FACTORS),                  0, 1, false },
     [LAYOUT_SAME]    = { "SAME",    FORM(NONE) | FORM(AXIS) | FORM(AXIS_REF) | FORM(AXES) | FORM(ITEMS) | FORM(PAIRS) |
-                         FORM(TYPE) |
-                                    FORM(FACTORS), LAYOUT_CHANNELS | LAYOUT_BATCH | LAYOUT_IN_TURN | LAYOUT_NAMED, 1, false },
+                                    FORM(TYPE) | FORM(FACTORS),
+                                    LAYOUT_CHANNELS | LAYOUT_BATCH | LAYOUT_IN_TURN | LAYOUT_NAMED, 1, false },
     [LAYOUT_JOIN]    = { "JOIN",    FORM(NONE) | FORM(AXIS) | FORM(AXES),        0, 1, false },
     [LAYOUT_LOSE]    = { "LOSE",    FORM(AXIS) | FORM(AXIS_REF) | FORM(AXES),    LAYOUT_NAMED | LAYOUT_ONES, 1, false },
     [LAYOUT_GAIN]    = { "GAIN",    FORM(AXIS),                                  0, 1, false },
@@ -61,26 +60,7 @@ enum { FLAGS = sizeof flag_rules / sizeof *flag_rules };
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
-#define SHOWN(s) (int)(s).size, (s).data
-
-xir_str row_word(xir_str *text) {
-    size_t i = 0, n = 0;
-    while (i < text->size && (text->data[i] == ' ' || text->data[i] == ',')) i++;
-    while (i + n < text->size && text->data[i + n] != ' ' && text->data[i + n] != ',') n++;
-    xir_str word = { text->data + i, n };
-    *text = (xir_str){ text->data + i + n, text->size - i - n };
-    return word;
-}
-
-static xir_status refuse(const xir_class *cls, xir_diags *why, const char *format, ...) XIR_PRINTF(3, 4);
-static xir_status refuse(const xir_class *cls, xir_diags *why, const char *format, ...) {
-    char sentence[256];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(sentence, sizeof sentence, format, list);
-    va_end(list);
-    return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %.*s: LAYOUT: %s", SHOWN(cls->key), sentence);
-}
+#define REFUSE(...) row_refuse(cls, "LAYOUT", why, __VA_ARGS__)
 
 static bool find_flag(xir_str word, size_t *i) {
     for (*i = 0; *i < FLAGS; ++*i) {
@@ -105,16 +85,16 @@ static xir_status check_attr(const xir_class *cls, const class_layout *of, const
                              xir_diags *why) {
     bool factors = of->form == BY_FACTORS && f->kind == XIR_KIND_REFS;
     if (f->kind != rule->kind && !factors) {
-        return refuse(cls, why, "attribute '%.*s' is of kind %s, %s was expected for %s", SHOWN(f->name),
+        return REFUSE("attribute '%.*s' is of kind %s, %s was expected for %s", SHOWN(f->name),
                       xir_kind_name(f->kind), xir_kind_name(rule->kind), form_rules[of->form].name);
     }
     if (rule->of != ANY_CLASS && (!f->of || !xir_class_is_a(f->of, cls->ctx->types[rule->of]))) {
-        return refuse(cls, why, "attribute '%.*s' refers to %.*s, %.*s was expected for %s", SHOWN(f->name),
+        return REFUSE("attribute '%.*s' refers to %.*s, %.*s was expected for %s", SHOWN(f->name),
                       f->of ? (int)f->of->key.size : 9, f->of ? f->of->key.data : "any class",
                       SHOWN(cls->ctx->types[rule->of]->key), form_rules[of->form].name);
     }
     if (f->flags & XIR_FIELD_OPTIONAL && f->kind == XIR_KIND_REF && !rule->may_be_null) {
-        return refuse(cls, why, "attribute '%.*s' may be null, which %s does not allow", SHOWN(f->name),
+        return REFUSE("attribute '%.*s' may be null, which %s does not allow", SHOWN(f->name),
                       form_rules[of->form].name);
     }
     return XIR_OK;
@@ -126,7 +106,7 @@ static xir_status read_attrs(const xir_class *cls, xir_str text, class_layout *o
     xir_str name;
     while ((name = row_word(&text)).size) {
         const xir_field *f = xir_class_field(cls, name);
-        if (!f) return refuse(cls, why, "the class has no attribute '%.*s'", SHOWN(name));
+        if (!f) return REFUSE("the class has no attribute '%.*s'", SHOWN(name));
         if (n < most) {
             xir_status status = check_attr(cls, out, f, &form_rules[out->form].attr[n], why);
             if (status) return status;
@@ -134,53 +114,58 @@ static xir_status read_attrs(const xir_class *cls, xir_str text, class_layout *o
         } else if (out->kind == LAYOUT_LOSE && !out->keepdim && f->kind == XIR_KIND_BOOL) {
             out->keepdim = f;
         } else {
-            return refuse(cls, why, "'%.*s' is one attribute too many for %s", SHOWN(name), form_rules[out->form].name);
+            return REFUSE("'%.*s' is one attribute too many for %s", SHOWN(name), form_rules[out->form].name);
         }
     }
     if (n >= form_rules[out->form].least) return XIR_OK;
-    return refuse(cls, why, "%s needs %u attributes, %u were found", form_rules[out->form].name,
+    return REFUSE("%s needs %u attributes, %u were found", form_rules[out->form].name,
                   form_rules[out->form].least, n);
 }
 
 /* Whether kind, form and flags go together, and with the class. */
 static xir_status check_words(const xir_class *cls, const class_layout *of, xir_diags *why) {
     const char *kind = kind_rules[of->kind].name;
-    if (!cls->is_op) return refuse(cls, why, "the class is not an operation");
-    if (cls->layout) return refuse(cls, why, "the class has two of these rows");
+    if (!cls->is_op) return REFUSE("the class is not an operation");
+    if (cls->layout) return REFUSE("the class has two of these rows");
     if (!(kind_rules[of->kind].forms >> of->form & 1)) {
-        if (of->form == BY_NONE) return refuse(cls, why, "%s needs an attribute that names axes", kind);
-        return refuse(cls, why, "%s does not go with %s", kind, form_rules[of->form].name);
+        if (of->form == BY_NONE) return REFUSE("%s needs an attribute that names axes", kind);
+        return REFUSE("%s does not go with %s", kind, form_rules[of->form].name);
     }
     for (size_t i = 0; i < FLAGS; i++) {
         if (!(of->flags >> i & 1)) continue;
         if (!(kind_rules[of->kind].flags >> i & 1))
-            return refuse(cls, why, "%s does not go with %s", kind, flag_rules[i].name);
+            return REFUSE("%s does not go with %s", kind, flag_rules[i].name);
         if (!(flag_rules[i].forms >> of->form & 1))
-            return refuse(cls, why, "%s needs a list of axes", flag_rules[i].name);
+            return REFUSE("%s needs a list of axes", flag_rules[i].name);
         if ((of->flags & flag_rules[i].needs) != flag_rules[i].needs)
-            return refuse(cls, why, "%s needs CHANNELS", flag_rules[i].name);
+            return REFUSE("%s needs CHANNELS", flag_rules[i].name);
     }
     if (cls->n_inputs < kind_rules[of->kind].inputs || cls->n_outputs == 0) {
-        return refuse(cls, why, "%s needs %u inputs and an output", kind, kind_rules[of->kind].inputs);
+        return REFUSE("%s needs %u inputs and an output", kind, kind_rules[of->kind].inputs);
     }
     if (kind_rules[of->kind].one_output && (cls->n_outputs > 1 || cls->many_outputs)) {
-        return refuse(cls, why, "%s needs a single output", kind);
+        return REFUSE("%s needs a single output", kind);
     }
     return XIR_OK;
 }
 
-xir_status class_read_layout(const xir_class *cls, const xir_row *row, class_layout *out, xir_diags *why) {
+xir_status class_read_layout(xir_class *cls, const xir_row *row, xir_diags *why) {
     xir_str text = xir_str_of(row->doc), word = row_word(&text);
-    *out = (class_layout){ .kind = find_kind(word) };
-    if (out->kind == LAYOUT_KINDS)
-        return refuse(cls, why, "a kind such as SAME was expected, '%.*s' was found", SHOWN(word));
-    while (!out->form && (word = row_word(&text)).size) {
+    class_layout read = { .kind = find_kind(word) };
+    if (read.kind == LAYOUT_KINDS) return REFUSE("a kind such as SAME was expected, '%.*s' was found", SHOWN(word));
+    while (!read.form && (word = row_word(&text)).size) {
         size_t flag;
-        if (find_flag(word, &flag)) out->flags |= 1u << flag;
-        else out->form = find_form(word);
+        if (find_flag(word, &flag)) read.flags |= 1u << flag;
+        else read.form = find_form(word);
     }
-    if (out->form == BY_FORMS)
-        return refuse(cls, why, "a flag or a form such as AXIS was expected, '%.*s' was found", SHOWN(word));
-    xir_status status = check_words(cls, out, why);
-    return status ? status : read_attrs(cls, text, out, why);
+    if (read.form == BY_FORMS)
+        return REFUSE("a flag or a form such as AXIS was expected, '%.*s' was found", SHOWN(word));
+    xir_status status = check_words(cls, &read, why);
+    if (!status) status = read_attrs(cls, text, &read, why);
+    if (status) return status;
+    class_layout *layout = arena_take(&cls->ctx->arena, sizeof *layout);
+    if (!layout) return diag_memory(why);
+    *layout = read;
+    cls->layout = layout;
+    return XIR_OK;
 }

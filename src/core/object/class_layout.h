@@ -56,8 +56,8 @@ typedef struct class_layout {
     const xir_field *keepdim;              /* of LAYOUT_LOSE: axes become dims of 1; NULL: no */
 } class_layout;
 
-/* Reads the LAYOUT row of a class whose attributes and ports are known. A row that contradicts the class or itself is
- * XIR_E_INVALID, with a finding. */
-xir_status class_read_layout(const xir_class *cls, const xir_row *row, class_layout *out, xir_diags *why);
+/* Reads the LAYOUT row of a class, whose attributes and ports are known, into cls->layout. A row that contradicts the
+ * class or itself is XIR_E_INVALID, with a finding. */
+xir_status class_read_layout(xir_class *cls, const xir_row *row, xir_diags *why);
 
 #endif

@@ -1,10 +1,9 @@
 /* Reading a NORMALISED row: "PRODUCT, weights, bias, cut_scale". A kind, then inputs and attributes by their names. */
 #include "class_normalised.h"
-#include <stdarg.h>
-#include <stdio.h>
 #include "context.h"
+#include "row_words.h"
 
-#define SHOWN(s) (int)(s).size, (s).data
+#define REFUSE(...) row_refuse(cls, "NORMALISED", why, __VA_ARGS__)
 
 static const struct { const char *name; uint32_t inputs; } kind_rules[NORMALISED_KINDS] = {   /* ORDER NORMALISED */
     [NORMALISED_NONE]    = { "",        0 },
@@ -13,16 +12,6 @@ static const struct { const char *name; uint32_t inputs; } kind_rules[NORMALISED
     [NORMALISED_SCALED]  = { "SCALED",  1 },
     [NORMALISED_PRODUCT] = { "PRODUCT", 2 },
 };
-
-static xir_status refuse(const xir_class *cls, xir_diags *why, const char *format, ...) XIR_PRINTF(3, 4);
-static xir_status refuse(const xir_class *cls, xir_diags *why, const char *format, ...) {
-    char sentence[256];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(sentence, sizeof sentence, format, list);
-    va_end(list);
-    return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %.*s: NORMALISED: %s", SHOWN(cls->key), sentence);
-}
 
 static bool is_scales(const xir_field *f) {
     return f->kind == XIR_KIND_REF && f->of && xir_class_is_a(f->of, f->of->ctx->types[CLASS_scales]);
@@ -43,21 +32,21 @@ bool field_holds_numbers(const xir_field *f) {
 static xir_status read_name(const xir_class *cls, xir_str name, class_normalised *out, xir_diags *why) {
     for (uint32_t i = 0; i < cls->n_inputs; i++) {
         if (!xir_str_equal(cls->inputs[i].name, name)) continue;
-        if (i >= 64) return refuse(cls, why, "'%.*s' is not among the first 64 inputs", SHOWN(name));
+        if (i >= 64) return REFUSE("'%.*s' is not among the first 64 inputs", SHOWN(name));
         out->inputs |= UINT64_C(1) << i;
         return XIR_OK;
     }
     const xir_field *f = xir_class_field(cls, name);
-    if (!f) return refuse(cls, why, "the class has no input or attribute '%.*s'", SHOWN(name));
+    if (!f) return REFUSE("the class has no input or attribute '%.*s'", SHOWN(name));
     if (!field_holds_numbers(f)) {
-        return refuse(cls, why, "attribute '%.*s' of kind %s holds no real numbers", SHOWN(name),
+        return REFUSE("attribute '%.*s' of kind %s holds no real numbers", SHOWN(name),
                       xir_kind_name(f->kind));
     }
-    if (f - cls->fields >= 64) return refuse(cls, why, "'%.*s' is not among the first 64 attributes", SHOWN(name));
+    if (f - cls->fields >= 64) return REFUSE("'%.*s' is not among the first 64 attributes", SHOWN(name));
     if (is_scales(f)) {
-        if (out->cut) return refuse(cls, why, "'%.*s' and '%.*s' are both scales", SHOWN(out->cut->name), SHOWN(name));
+        if (out->cut) return REFUSE("'%.*s' and '%.*s' are both scales", SHOWN(out->cut->name), SHOWN(name));
         if (out->kind < NORMALISED_SCALED) {
-            return refuse(cls, why, "'%.*s' is of scales, which %s does not apply", SHOWN(name),
+            return REFUSE("'%.*s' is of scales, which %s does not apply", SHOWN(name),
                           kind_rules[out->kind].name);
         }
         out->cut = f;
@@ -66,21 +55,24 @@ static xir_status read_name(const xir_class *cls, xir_str name, class_normalised
     return XIR_OK;
 }
 
-xir_status class_read_normalised(const xir_class *cls, const xir_row *row, class_normalised *out, xir_diags *why) {
+xir_status class_read_normalised(xir_class *cls, const xir_row *row, xir_diags *why) {
     xir_str text = xir_str_of(row->doc), word = row_word(&text);
-    *out = (class_normalised){ .kind = NORMALISED_REAL };
-    while (out->kind < NORMALISED_KINDS && !xir_str_equal(word, xir_str_of(kind_rules[out->kind].name))) out->kind++;
-    if (out->kind == NORMALISED_KINDS)
-        return refuse(cls, why, "a kind such as REAL was expected, '%.*s' was found", SHOWN(word));
-    if (!cls->is_op) return refuse(cls, why, "the class is not an operation");
-    if (cls->normalised) return refuse(cls, why, "the class has two of these rows");
-    if (cls->n_inputs < kind_rules[out->kind].inputs || cls->n_outputs == 0) {
-        return refuse(cls, why, "%s needs %u inputs and an output", kind_rules[out->kind].name,
-                      kind_rules[out->kind].inputs);
+    class_normalised read = { .kind = NORMALISED_REAL };
+    while (read.kind < NORMALISED_KINDS && !xir_str_equal(word, xir_str_of(kind_rules[read.kind].name))) read.kind++;
+    if (read.kind == NORMALISED_KINDS) return REFUSE("a kind such as REAL was expected, '%.*s' was found", SHOWN(word));
+    if (!cls->is_op) return REFUSE("the class is not an operation");
+    if (cls->normalised) return REFUSE("the class has two of these rows");
+    if (cls->n_inputs < kind_rules[read.kind].inputs || cls->n_outputs == 0) {
+        return REFUSE("%s needs %u inputs and an output", kind_rules[read.kind].name,
+                      kind_rules[read.kind].inputs);
     }
     while ((word = row_word(&text)).size) {
-        xir_status status = read_name(cls, word, out, why);
+        xir_status status = read_name(cls, word, &read, why);
         if (status) return status;
     }
+    class_normalised *normalised = arena_take(&cls->ctx->arena, sizeof *normalised);
+    if (!normalised) return diag_memory(why);
+    *normalised = read;
+    cls->normalised = normalised;
     return XIR_OK;
 }

@@ -21,9 +21,9 @@ typedef struct class_normalised {
     const xir_field *cut;              /* the scales among them; NULL: none      */
 } class_normalised;
 
-/* Reads the NORMALISED row of a class whose attributes and ports are known. A row that contradicts the class or
- * itself is XIR_E_INVALID, with a finding. */
-xir_status class_read_normalised(const xir_class *cls, const xir_row *row, class_normalised *out, xir_diags *why);
+/* Reads the NORMALISED row of a class, whose attributes and ports are known, into cls->normalised. A row that
+ * contradicts the class or itself is XIR_E_INVALID, with a finding. */
+xir_status class_read_normalised(xir_class *cls, const xir_row *row, xir_diags *why);
 
 /* Whether an attribute holds numbers that constants of a map may be: reals, Params, scalars that are no integers,
  * scales. */

@@ -374,29 +374,14 @@ static xir_status check_rows(const xir_class *cls, xir_diags *why) {
     return XIR_OK;
 }
 
-/* Once all attributes and ports are known. */
-static xir_status add_layout(xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
+/* Reads the LAYOUT and NORMALISED rows, once all attributes and ports are known. */
+static xir_status add_rules(xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
     row_walk w;
     for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
-        if (row->decl != XIR_DECL_LAYOUT) continue;
-        class_layout *layout = arena_take(&cls->ctx->arena, sizeof *layout);
-        if (!layout) return diag_memory(why);
-        xir_status status = class_read_layout(cls, row, layout, why);
+        xir_status status = XIR_OK;
+        if (row->decl == XIR_DECL_LAYOUT) status = class_read_layout(cls, row, why);
+        if (row->decl == XIR_DECL_NORMALISED) status = class_read_normalised(cls, row, why);
         if (status) return status;
-        cls->layout = layout;
-    }
-    return XIR_OK;
-}
-
-static xir_status add_normalised(xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
-    row_walk w;
-    for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
-        if (row->decl != XIR_DECL_NORMALISED) continue;
-        class_normalised *normalised = arena_take(&cls->ctx->arena, sizeof *normalised);
-        if (!normalised) return diag_memory(why);
-        xir_status status = class_read_normalised(cls, row, normalised, why);
-        if (status) return status;
-        cls->normalised = normalised;
     }
     return XIR_OK;
 }
@@ -429,8 +414,7 @@ xir_class *class_seal(const class_stage *stage, const xir_class_decl *decl, xir_
     add_rows(stage, cls, decl);
     if (cls->plain) make_spans(cls);
     *status = check_rows(cls, why);
-    if (!*status) *status = add_layout(cls, decl, why);
-    if (!*status) *status = add_normalised(cls, decl, why);
+    if (!*status) *status = add_rules(cls, decl, why);
     return *status ? NULL : cls;
 memory:
     *status = diag_memory(why);

@@ -127,9 +127,6 @@ static inline const xir_row *row_next(row_walk *w) {
     return row_here(w);
 }
 
-/* The next word of a row's text, "SAME, AXIS, axis", which moves on; empty at the end. */
-xir_str row_word(xir_str *text);
-
 /* ---- homes: where immutable objects live ------------------------------------------------------------------ */
 
 /* The set of all objects that a context or a network owns, each once. A network's home holds copies of all that its

@@ -1,0 +1,16 @@
+/* The words of a row's text, "SAME, AXIS, axis": LAYOUT and NORMALISED rows. */
+#ifndef CORE_ROW_WORDS_H
+#define CORE_ROW_WORDS_H
+
+#include "object.h"
+
+/* The arguments of "%.*s" for an xir_str. */
+#define SHOWN(s) (int)(s).size, (s).data
+
+/* Removes the first word from the text and returns it; empty at the end. */
+xir_str row_word(xir_str *text);
+
+/* Adds "class KEY: ROW: SENTENCE" and returns XIR_E_INVALID. `row` is the word that declares the row. */
+xir_status row_refuse(const xir_class *cls, const char *row, xir_diags *why, const char *format, ...) XIR_PRINTF(4, 5);
+
+#endif
