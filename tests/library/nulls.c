@@ -1,6 +1,6 @@
 /* Every public function that takes an op, a value, a type or a network accepts NULL for it: questions answer NULL, 0
  * or false, what edits and makes answers a failure, and nothing ends the program. The calls are made from the
- * headers by nulls.sh; each runs in a process of its own, on a network of its own, so that one that crashes does not
+ * headers by nulls.awk; each runs in a process of its own, on a network of its own, so that one that crashes does not
  * hide the next. */
 #include <signal.h>
 #include <sys/wait.h>

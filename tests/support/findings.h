@@ -1,7 +1,8 @@
-/* What the wrappers of told.sh ask. They are in every test program, so each call of every test is held against the
- * rule. A breach ends the program: a test that expects the failure would not see that nobody was told. */
-#ifndef SUPPORT_TOLD_H
-#define SUPPORT_TOLD_H
+/* What the wrappers of findings.awk check. They are in every test program, so every call of every test must keep the
+ * rule. A call that breaks it ends the program, because a test that expects the failure would not notice that its
+ * finding is missing. */
+#ifndef SUPPORT_FINDINGS_H
+#define SUPPORT_FINDINGS_H
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,7 @@ static inline void break_off(const char *call, const char *what) {
     abort();
 }
 
-/* Whether an error says that memory has run out: by its status, or, as the record that stands for lost ones, by its
- * sentence. */
+/* Whether an error says that memory ran out: by its status, or, if it stands for lost findings, by its message. */
 static inline bool blames_memory(const xir_diags *list) {
     static const char words[] = "out of memory";
     for (size_t i = 0; i < xir_diags_count(list); i++) {
@@ -26,18 +26,18 @@ static inline bool blames_memory(const xir_diags *list) {
     return false;
 }
 
-/* The call has returned a failure (`status` is XIR_OK if it returned NULL); the list had `before` errors. What one
- * record for want of memory already stands for gets no second one. */
+/* Checks a call that has failed; `status` is XIR_OK if it returned NULL. Its list had `before` errors, and must have
+ * one more, unless the record that memory ran out is there already: it stands for all later ones. */
 static inline void check(const char *call, const xir_diags *list, size_t before, xir_status status) {
     if (!list) return;
     size_t after = xir_diags_count_of(list, XIR_ERROR);
     if (!after) break_off(call, "and no error is in its list");
     if (after == before && !blames_memory(list)) break_off(call, "and its list has no more errors than before");
     if (status == XIR_E_MEMORY && !blames_memory(list))
-        break_off(call, "for want of memory, and its list blames something else");
+        break_off(call, "for lack of memory, and its list gives another cause");
 }
 
-/* The first error stays in a network: those behind it may be silent. */
+/* Checks a call that has failed to change a network. A network keeps its first error: later ones may add nothing. */
 static inline void check_network(const char *call, xir_network *net) {
     if (net && !xir_diags_count_of(xir_network_diags(net), XIR_ERROR))
         break_off(call, "and no error is in the network's list");

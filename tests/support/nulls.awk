@@ -1,32 +1,9 @@
-#!/bin/sh
-# nulls.sh INCLUDE OUT: writes to OUT a table of calls, made from the headers so that a new function cannot be forgotten: every
-# public function that takes an op, a value, a type or a network, once for each such parameter, with NULL there. The other arguments
-# are those of a `fixture` (tests/library/nulls.c). A parameter of a type that is not known here fails the build: add its argument.
-set -eu
-
-cat "$1"/xir/*.h | awk -v out="$2" '
-# The text without comments, preprocessor lines and line ends.
-{
-    if ($0 ~ /^ *#/ || continued) { continued = /\\$/; next }
-    line = $0
-    sub(/\/\/.*/, "", line)
-    text = text " " line
-}
-
-function trim(s) { gsub(/^ +| +$/, "", s); return s }
-
-# Splits parameters at commas outside of brackets.
-function split_params(s, out,    i, c, depth, n) {
-    n = 1; out[1] = ""
-    for (i = 1; i <= length(s); i++) {
-        c = substr(s, i, 1)
-        if (c == "(") depth++
-        if (c == ")") depth--
-        if (c == "," && !depth) out[++n] = ""
-        else out[n] = out[n] c
-    }
-    return n
-}
+# Writes to `out` a table of calls: every public function that takes an op, a value, a type or a network, once for each such
+# parameter, with NULL for it. The table is made from the headers, so a new function cannot be forgotten. The other
+# arguments are those of a `fixture` (tests/library/nulls.c). A parameter of an unknown type fails the build: add its argument
+# below.
+#
+#     awk -v out=FILE -f declarations.awk -f nulls.awk include/xir/*.h
 
 function type_of(p) {
     p = trim(p)
@@ -36,6 +13,8 @@ function type_of(p) {
 }
 
 BEGIN {
+    print "/* Made by nulls.awk from the public headers. */" >out
+
     argument["xir_op *"]      = argument["const xir_op *"]      = "f->op"
     argument["xir_value *"]   = argument["const xir_value *"]   = "f->value"
     argument["const xir_type *"]                                = "f->type"
@@ -110,31 +89,24 @@ BEGIN {
     argument["const xir_format_reading *"] = "f->reading"
 }
 
-function hook_of(decl) {
-    if (decl ~ /[ (]xir_node \*/)             return "IN_CONVERSION"
-    if (decl ~ /[ (]xir_infer \*/)            return "IN_INFERENCE"
-    if (decl ~ /[ (]xir_kernel \*/)           return "IN_KERNEL"
-    if (decl ~ /[ (](xir_rewriter|const xir_match) \*/) return "IN_REWRITING"
-    if (decl ~ /[ (]const xir_format_reading \*/) return "IN_READER"
+# The hook in which a call with these parameters is made.
+function hook_of(params) {
+    if (params ~ /(^|[ (])xir_node \*/)             return "IN_CONVERSION"
+    if (params ~ /(^|[ (])xir_infer \*/)            return "IN_INFERENCE"
+    if (params ~ /(^|[ (])xir_kernel \*/)           return "IN_KERNEL"
+    if (params ~ /(^|[ (])(xir_rewriter|const xir_match) \*/) return "IN_REWRITING"
+    if (params ~ /(^|[ (])const xir_format_reading \*/) return "IN_READER"
     return "ANYWHERE"
 }
 
-function add(decl,    open, head, name, ret, params, n, p, i, k, call, type) {
-    open = index(decl, "(")
-    head = trim(substr(decl, 1, open - 1))
-    match(head, /[a-z_0-9]+$/)
-    name = substr(head, RSTART)
-    ret = trim(substr(head, 1, RSTART - 1))
-    params = substr(decl, open + 1)
-    sub(/\)[^)]*$/, "", params)
-    n = split_params(params, p)
+function declaration(name, ret, params, n, p,    i, k, call, type) {
     for (k = 1; k <= n; k++) {
         if (!(type_of(p[k]) in may_be_null)) continue
         call = name "("
         for (i = 1; i <= n; i++) {
             type = type_of(p[i])
             if (!(type in argument) && type != "(fill)") {
-                print "nulls.sh: " name ": no argument is known for a \047" type "\047" | "cat >&2"
+                print "nulls.awk: " name ": no argument is known for a \047" type "\047" | "cat >&2"
                 failed = 1
             }
             if (type == "(fill)") argument[type] = p[i] ~ /void \*user/ ? "fill_item" : "fill_float"
@@ -151,21 +123,11 @@ function add(decl,    open, head, name, ret, params, n, p, i, k, call, type) {
         else if (ret == "int64_t") printf "    return %s <= 0;\n", call >out
         else printf "    (void)%s;\n    return true;\n", call >out
         printf "}\n" >out
-        table = table sprintf("    { \"%s, parameter %d\", %s, call_%d },\n", name, k, hook_of(decl), number)
+        table = table sprintf("    { \"%s, parameter %d\", %s, call_%d },\n", name, k, hook_of(params), number)
     }
 }
 
 END {
-    while ((start = index(text, "/*"))) text = substr(text, 1, start - 1) substr(text, start + index(substr(text, start), "*/") + 1)
-    n = split(text, decls, ";")
-    print "/* Made by nulls.sh from the public headers. */" >out
-    for (d = 1; d <= n; d++) {
-        at = index(decls[d], "XIR_API ")
-        if (!at) continue
-        decl = substr(decls[d], at + 8)
-        gsub(/  +/, " ", decl)
-        if (decl !~ /\.\.\./) add(decl)    # messages
-    }
     print "static const struct { const char *call; place where; bool (*run)(fixture *f); } calls[] = {\n" table "};" >out
     exit failed
-}'
+}
