@@ -51,6 +51,9 @@ struct format {
     unsigned    traits;      /* XIR_FORMAT_…                                                                  */
     const xir_format_decl *decl;   /* of a registered format; NULL: one of the library                        */
     xir_probe_grade (*probe)(const xir_probe *file, void *user);
+    /* False: `read` refuses what begins with these bytes, whatever follows them. There are a few thousand at least, and
+     * more follow. NULL: the format cannot say. */
+    bool (*may_begin)(const uint8_t *head, size_t size);
     /* NULL with a finding. Params keep parts of `whole` (blob_part_in), which may be a mapping or memory; nothing else
      * of it is kept. `whole` stays the caller's. */
     xir_network *(*read)(const format_reading *how, blob *whole);

@@ -98,6 +98,34 @@ const char *xir_format_detect(xir_context *ctx, const void *head, size_t size, u
     return format_detect(ctx, head, size, total, name, &f) ? f.name : NULL;
 }
 
+/* ---- beginnings ---------------------------------------------------------------------------------------------- */
+
+static bool refuse(xir_diags *why, const xir_diag *at, const char *sentence, ...) XIR_PRINTF(3, 4);
+static bool refuse(xir_diags *why, const xir_diag *at, const char *sentence, ...) {
+    va_list args;
+    va_start(args, sentence);
+    diag_failv(why, at, sentence, args);
+    va_end(args);
+    return false;
+}
+
+bool format_may_begin(const format *f, const void *head, size_t size, xir_str name, xir_diags *why) {
+    enum { SHOWN = 8 };
+    const uint8_t *bytes = head;
+    char shown[3 * SHOWN + 1] = "";
+    if (!f->may_begin || f->may_begin(bytes, size)) return true;
+    for (size_t i = 0; i < SHOWN && i < size; i++) snprintf(shown + 3 * i, 4, " %02X", bytes[i]);
+    const xir_diag at = { .severity = XIR_ERROR, .code = XIR_E_SYNTAX, .file = name, .byte = 0 };
+    return refuse(why, &at, "a file of format %s does not begin with the bytes%s: the rest is not read", f->name,
+                  shown);
+}
+
+bool xir_format_may_begin(xir_context *ctx, const char *word, const void *head, size_t size, xir_str name,
+                          xir_diags *why) {
+    format f;
+    return !format_named(ctx, word, &f, NULL) || format_may_begin(&f, head, size, name, why);
+}
+
 /* ---- adding one ---------------------------------------------------------------------------------------------- */
 
 static bool is_word(const char *word) {

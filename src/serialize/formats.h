@@ -12,6 +12,9 @@ bool format_named(xir_context *ctx, const char *word, format *out, xir_diags *wh
 /* By content, then by name, as xir_probe_grade says. False: neither tells. */
 bool format_detect(xir_context *ctx, const void *head, size_t size, uint64_t total, xir_str name, format *out);
 
+/* Whether a file of the format may begin like this, if more bytes follow; else false with a finding. */
+bool format_may_begin(const format *f, const void *head, size_t size, xir_str name, xir_diags *why);
+
 /* "json, imodel, fb", for sentences: the formats that can be read, or written. */
 typedef struct format_list { char text[300]; } format_list;
 format_list format_words(xir_context *ctx, bool written);

@@ -3,8 +3,8 @@
  * parameters in a file of their own, the blob is the structure alone and is released, and the parameters come from the
  * file that its row finds.
  *
- * What can be asked only once is read to its end before anything is decided: a pipe is never opened twice and never
- * sized. */
+ * What can be asked only once is read to its end before it is decoded: a pipe is never opened twice and never sized. It
+ * may never end, so its beginning must be that of some format. */
 #include <sys/stat.h>
 #include "file.h"
 #include "formats.h"
@@ -182,13 +182,17 @@ xir_network *xir_network_read(xir_context *ctx, const void *data, size_t size, x
 
 /* ---- from a stream ------------------------------------------------------------------------------------------- */
 
-enum { STREAM_PIECE = 256 << 10 };
+/* Of what may never end the beginning must be right before the rest is read. */
+static bool reads_on(void *user, const void *head, size_t size) {
+    loading *l = user;
+    return choose(l, head, size, XIR_NO_BYTE) && format_may_begin(&l->format, head, size, l->name, l->why);
+}
 
 static bool read_to_end(loading *l, buffer *all, xir_read_fn *read, void *user) {
     const xir_limits *limits = &l->ctx->limits;
     uint64_t most = limits->max_stream < limits->max_bytes ? limits->max_stream : limits->max_bytes;
-    for (;;) {
-        if (!buffer_reserve(all, STREAM_PIECE)) {
+    for (bool asked = false;;) {
+        if (!buffer_reserve(all, STREAM_HEAD)) {
             diag_memory(l->why);
             return false;
         }
@@ -204,6 +208,8 @@ static bool read_to_end(loading *l, buffer *all, xir_read_fn *read, void *user) 
             put(l, XIR_ERROR, XIR_E_LIMIT, "more than %llu bytes come, which is the limit", (unsigned long long)most);
             return false;
         }
+        if (!asked && all->size >= STREAM_HEAD && !reads_on(l, all->data, all->size)) return false;
+        asked = all->size >= STREAM_HEAD;
     }
 }
 
@@ -238,6 +244,8 @@ static blob *take_file(loading *l, file_reader *r) {
         if (file_reader_at(r, 0, head, size) != XIR_OK || !choose(l, head, size, r->size)) return NULL;
         return take_regular(l, r);
     }
+    r->reads_on = reads_on;
+    r->user = l;
     whole = file_reader_all(r, l->ctx->limits.max_bytes);
     if (!whole || choose(l, whole->bytes, (size_t)whole->size, whole->size)) return whole;
     blob_release(whole);

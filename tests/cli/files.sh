@@ -56,6 +56,12 @@ head -c 100 small.json | "$XIR" show - >out 2>err; [ $? -eq 1 ] || bad "half of 
 # What has no size may never end, and is read up to a limit.
 run 1 info --from json --max-bytes 100000 /dev/zero; err "/dev/zero: more than 100000 bytes come, which is the limit; --max-bytes raises it"; lines err 1
 run 1 info --from json --max-bytes=100000 - </dev/zero; err "<stdin>: more than 100000 bytes come"
+run 1 info --from json /dev/zero
+err "/dev/zero@0x0: a file of format json does not begin with the bytes 00 00 00 00 00 00 00 00: the rest is not read"
+lines err 1
+yes | "$XIR" check --from onnx - >out 2>err; [ $? -eq 1 ] || bad "an endless pipe"
+err "<stdin>@0x0: a file of format onnx does not begin with the bytes 79 0A"; lines err 1
+run 1 opt /dev/zero out.json; err "/dev/zero: neither content nor name tells the format"; gone out.json
 run 0 show --max-bytes "$(wc -c <small.json)" --compact - <small.json; same out small.json
 run 1 show --max-bytes 100 small.json; err "small.json: the file has $(wc -c <small.json) bytes, the limit is 100"
 run 1 convert --max-bytes 10000 --from json --params /dev/zero small.json out.imodel; err "/dev/zero"; gone out.imodel

@@ -218,6 +218,42 @@ static void places_in_a_text(void **state) {
     xir_diags_free(to);
 }
 
+/* Files of every format with some of their first bytes changed: where the format says that it cannot begin like this,
+ * its reader refuses the whole. */
+static void what_cannot_begin_like_this_is_refused(void **state) {
+    (void)state;
+    enum { TIMES = 4000, HEAD = 48 };
+    xir_format_info f;
+    xir_network *net = small_net();
+    uint64_t chance = 7;
+    for (size_t i = 0; written_format_at(i, &f); i++) {
+        size_t size, refused = 0;
+        char name[40];
+        snprintf(name, sizeof name, "begin.%s", f.name);
+        DOES(xir_network_save(net, scratch(name), &XIR_INIT(xir_save_options, .unchecked = true), why));
+        uint8_t *bytes = scratch_get(scratch(name), &size);
+        assert_true(size > HEAD && xir_format_may_begin(ctx, f.name, bytes, size, XIR_STR(""), why));
+        for (size_t k = 0; k < TIMES; k++) {
+            uint8_t *changed = memcpy(malloc(size), bytes, size);
+            for (size_t n = 0; n < 1 + k % 3; n++) {
+                chance = chance * 6364136223846793005u + 1442695040888963407u;
+                changed[(chance >> 33) % (n ? HEAD : 4)] = (uint8_t)(chance >> 56);
+            }
+            if (!xir_format_may_begin(ctx, f.name, changed, size, XIR_STR(""), why)) {
+                refused++;
+                const xir_load_options o = XIR_INIT(xir_load_options, .format = f.name, .no_params = true);
+                assert_null(xir_network_read(ctx, changed, size, XIR_STR(""), &o, why));
+            }
+            xir_diags_clear(why);
+            free(changed);
+        }
+        if (refused < TIMES / 4) fail_msg("%s: only %zu of %d are refused by their beginning", f.name, refused, TIMES);
+        free(bytes);
+    }
+    xir_network_free(net);
+    assert_true(xir_format_may_begin(ctx, "no-such", "", 0, XIR_STR(""), why));
+}
+
 int main(void) {
     scratch_make();
     const struct CMUnitTest tests[] = {
@@ -227,6 +263,7 @@ int main(void) {
         cmocka_unit_test(what_is_known_by_sight_is_refused),
         cmocka_unit_test(the_name_decides_between_equal_grades),
         cmocka_unit_test(places_in_a_text),
+        cmocka_unit_test(what_cannot_begin_like_this_is_refused),
     };
     return RUN_GROUP(tests);
 }

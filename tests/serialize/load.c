@@ -149,7 +149,57 @@ static void a_stream_that_lies_and_one_that_never_ends(void **state) {
     FAILS_TO_LOAD(xir_network_read_stream(ctx, gives_too_much, NULL, XIR_STR("s"), NULL, why), XIR_E_IO, "more than there is room for");
     xir_context *narrow = xir_context_new(NULL);
     xir_context_set_limits(narrow, &XIR_INIT(xir_limits, .max_bytes = 1 << 20), NULL);
-    FAILS_TO_LOAD(xir_network_read_stream(narrow, gives_for_ever, NULL, XIR_STR("s"), NULL, why), XIR_E_LIMIT, "1048576 bytes");
+    FAILS_TO_LOAD(xir_network_read_stream(narrow, gives_for_ever, NULL, XIR_STR("s.json"), NULL, why), XIR_E_LIMIT,
+                  "1048576 bytes");
+    xir_context_free(narrow);
+}
+
+typedef struct endless { const char *again; size_t given; } endless;
+
+static size_t gives_again_and_again(void *user, void *out, size_t room) {
+    endless *e = user;
+    const size_t size = strlen(e->again) + 1;   /* the zero behind it, too */
+    for (size_t i = 0; i < room; i++) ((char *)out)[i] = e->again[(e->given + i) % size];
+    e->given += room;
+    return room;
+}
+
+/* What cannot become a network, whatever follows, is refused after the first block of a stream that never ends. */
+static void a_stream_that_begins_wrongly_is_not_read_on(void **state) {
+    (void)state;
+    static const struct { const char *format, *again, *said; } rows[] = {
+        { "json",   "",           "a file of format json does not begin with the bytes 00 00 00 00 00 00 00 00: the rest" },
+        { "json",   " \n[",       "a file of format json does not begin with the bytes 20 0A 5B 00" },
+        { "json",   "{1",         "a file of format json does not begin with the bytes 7B 31 00" },
+        { "imodel", "",           "a file of format imodel does not begin with" },
+        { "imodel", "\x81\x01",   "a file of format imodel does not begin with" },
+        { "fb",     "",           "a file of format fb does not begin with" },
+        { "fb",     "yyyyyyy",    "a file of format fb does not begin with" },
+        { "onnx",   "",           "a file of format onnx does not begin with" },
+        { "onnx",   "\x08\x07\x0a\x01", "a file of format onnx does not begin with" },
+        { NULL,     "",           "neither content nor name tells the format" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        endless e = { .again = rows[i].again };
+        const xir_load_options o = XIR_INIT(xir_load_options, .format = rows[i].format);
+        FAILS_TO_LOAD(xir_network_read_stream(ctx, gives_again_and_again, &e, XIR_STR("s"), &o, why),
+                      rows[i].format ? XIR_E_SYNTAX : XIR_E_UNKNOWN, rows[i].said);
+        if (e.given > 256 << 10) fail_msg("row %zu: %zu bytes were read", i, e.given);
+        if (*rows[i].again) continue;
+        FAILS_TO_LOAD(xir_network_load(ctx, "/dev/zero", &o, why), rows[i].format ? XIR_E_SYNTAX : XIR_E_UNKNOWN,
+                      rows[i].said);
+    }
+    /* What may still become one is read up to the limit. */
+    xir_context *narrow = xir_context_new(NULL);
+    xir_context_set_limits(narrow, &XIR_INIT(xir_limits, .max_stream = 1 << 20), NULL);
+    static const struct { const char *format, *again; } right[] = {
+        { "json", "{\"a" }, { "imodel", "\x81\xA1" "a" }, { "onnx", "\x08\x07\x3A\xFF\xFF\xFF\x7F" } };
+    for (size_t i = 0; i < COUNT(right); i++) {
+        endless e = { .again = right[i].again };
+        const xir_load_options o = XIR_INIT(xir_load_options, .format = right[i].format);
+        FAILS_TO_LOAD(xir_network_read_stream(narrow, gives_again_and_again, &e, XIR_STR("s"), &o, why), XIR_E_LIMIT,
+                      "1048576 bytes");
+    }
     xir_context_free(narrow);
 }
 
@@ -634,6 +684,7 @@ int main(void) {
         STORY(memory_at_any_address),
         STORY(streams_of_every_format),
         STORY(a_stream_that_lies_and_one_that_never_ends),
+        cmocka_unit_test(a_stream_that_begins_wrongly_is_not_read_on),
         STORY(a_device_that_never_ends),
         STORY(a_clone_keeps_the_bytes),
         STORY(content_decides_then_the_name),

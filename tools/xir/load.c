@@ -38,10 +38,11 @@ static int read_some(int fd, const char *name, text *to, size_t most) {
     return DONE;
 }
 
-/* Reads what has no size. It may never end. */
+/* Reads the rest of what has no size. It may never end. */
 static int read_to_end(int fd, const char *name, text *to) {
     uint64_t most = most_of_stream();
-    int code = read_some(fd, name, to, most < SIZE_MAX / 4 ? (size_t)most + 1 : SIZE_MAX / 4);
+    size_t all = most < SIZE_MAX / 4 ? (size_t)most + 1 : SIZE_MAX / 4;
+    int code = read_some(fd, name, to, all > to->size ? all - to->size : 0);
     if (code || to->size <= most) return code;
     return complain_of(FAULTY, name, "more than %llu bytes come, which is the limit; --max-bytes raises it",
                        (unsigned long long)most);
@@ -112,8 +113,20 @@ int code_of(const xir_diags *why) {
     return REFUSED;   /* no finding: there was no memory for one */
 }
 
+/* What has no size may never end: its beginning must be that of some format before the rest is read. */
+static int read_whole(loaded *l, int fd, const char *from, text *to, xir_diags *why) {
+    enum { HEAD = 256 << 10 };
+    const uint64_t most = most_of_stream();
+    int code = read_some(fd, l->name, to, most < HEAD ? (size_t)most : HEAD);
+    if (code || to->size < HEAD) return code ? code : read_to_end(fd, l->name, to);
+    code = choose_format(l, from, to, XIR_NO_BYTE);
+    if (code) return code;
+    const bool begins = xir_format_may_begin(context, l->format->name, to->data, to->size, xir_str_of(l->name), why);
+    return begins ? read_to_end(fd, l->name, to) : code_of(why);
+}
+
 /* Opens the input: what it is, and all its bytes if they come only once. */
-static int open_input(loaded *l, const char *path, const char *from) {
+static int open_input(loaded *l, const char *path, const char *from, xir_diags *why) {
     bool standard = strcmp(path, "-") == 0;
     l->name = standard ? "<stdin>" : path;
     l->path = standard ? NULL : path;
@@ -123,7 +136,7 @@ static int open_input(loaded *l, const char *path, const char *from) {
     uint64_t total = 0;
     int code = open_file(path, l->name, &fd, &l->regular, &total);
     text_add(&head, "", 0);
-    if (!code) code = l->regular ? read_some(fd, l->name, &head, XIR_PROBE_HEAD) : read_to_end(fd, l->name, &head);
+    if (!code) code = l->regular ? read_some(fd, l->name, &head, XIR_PROBE_HEAD) : read_whole(l, fd, from, &head, why);
     if (!code) code = choose_format(l, from, &head, l->regular ? total : head.size);
     close_file(fd);
     if (l->regular || code) {
@@ -146,7 +159,7 @@ static int read_input(const loaded *l, xir_load_options o, xir_network **net, xi
 }
 
 int load_structure(loaded *l, const char *path, const char *from, xir_diags *why) {
-    int code = open_input(l, path, from);
+    int code = open_input(l, path, from, why);
     if (!code) code = read_input(l, XIR_INIT(xir_load_options, .no_params = true), &l->net, why);
     progress_end();
     return code;
@@ -281,9 +294,13 @@ int load(loaded *l, const char *path, unsigned flags) {
         return complain(MISUSED, "--params and --no-params contradict each other");
     if (load_args.lazy) flags |= XIR_LOAD_LAZY;
     bool found = false;
-    int code = open_input(l, path, load_args.from);
-    if (code) return code;
     xir_diags *why = new_diags();
+    int code = open_input(l, path, load_args.from, why);
+    if (code) {
+        say(why);
+        xir_diags_free(why);
+        return code;
+    }
     code = l->format->pair ? load_pair(l, flags, &found, why) : load_one(l, flags, &found, why);
     if (!code && !load_args.no_params && !found && lacks_params(l->net)) {
         xir_diags_append(why, &(xir_diag){

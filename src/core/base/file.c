@@ -21,7 +21,7 @@
 #include "temp_files.h"
 
 enum {
-    BLOCK = 256 << 10,        /* small pieces are joined to this much before they are written */
+    BLOCK = STREAM_HEAD,      /* small pieces are joined to this much before they are written */
     AT_ONCE = 1 << 30,        /* the most for one call: the kernel stops below 2 GiB anyway   */
     PATH_ROOM = PATH_MAX,
     MOST_LINKS = 40,          /* as the kernel                                                */
@@ -153,6 +153,10 @@ static blob *read_stream(file_reader *r, uint64_t most) {
         if ((uint64_t)n < ask) {   /* a read that was not filled: the end */
             b = blob_of_buffer(&all);
             if (!b) read_memory(r);
+            break;
+        }
+        if (all.size == STREAM_HEAD && r->reads_on && !r->reads_on(r->user, all.data, all.size)) {
+            r->status = XIR_E_SYNTAX;
             break;
         }
     }

@@ -32,8 +32,13 @@ typedef struct file_reader {
     uint64_t     size;      /* when it was opened                                        */
     uint64_t     device, inode;
     int64_t      changed, changed_ns;   /* the time of its last change, then             */
+    /* Asked once about what has no size, when STREAM_HEAD bytes of it have come and more may: false, with a finding,
+     * ends the reading, which then has failed with XIR_E_SYNTAX. NULL: all is read. */
+    bool       (*reads_on)(void *user, const void *head, size_t size);
+    void        *user;
     xir_status   status;
 } file_reader;
+enum { STREAM_HEAD = 256 << 10 };
 xir_status file_reader_open(file_reader *r, xir_context *ctx, const char *path, xir_diags *why);
 /* The same for a descriptor that somebody else has opened; it is the reader's now, also after a failure. */
 xir_status file_reader_take(file_reader *r, xir_context *ctx, int fd, const char *path, xir_diags *why);

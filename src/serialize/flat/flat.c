@@ -33,9 +33,20 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
     return looks_like_network(file->head, file->head_size) ? XIR_PROBE_LIKELY : XIR_PROBE_NO;
 }
 
+/* Every writer makes the root last and puts it first: what does not have it in its first bytes is something else. */
+static bool may_begin(const uint8_t *head, size_t size) {
+    const uint32_t root = size >= 4 ? flat_u32(head) : 0;
+    if (root < 4 || root % 4 || root > size - 4) return false;
+    const int64_t at = (int64_t)root - (int32_t)flat_u32(head + root);
+    if (at > (int64_t)size - FLAT_VTABLE_HEAD) return true;
+    if (at < 4 || at % 2) return false;
+    const uint32_t vsize = flat_u16(head + at), table = flat_u16(head + at + 2);
+    return vsize >= FLAT_VTABLE_HEAD && vsize % 2 == 0 && table >= 4;
+}
+
 const format format_flat = {
     .name = "fb", .meaning = "FlatBuffers network", .suffixes = "fb", .traits = XIR_FORMAT_ALIGNS, .probe = probe,
-    .read = flat_read, .compare_claims = payload_compare_size, .write = flat_write, .read_part = flat_read_part,
+    .may_begin = may_begin, .read = flat_read, .compare_claims = payload_compare_size, .write = flat_write, .read_part = flat_read_part,
     .write_part = flat_write_part,
 };
 

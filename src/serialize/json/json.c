@@ -227,6 +227,17 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
     return is_network_key((xir_str){ p + 1, (size_t)(quote - p) - 1 }) ? XIR_PROBE_YES : XIR_PROBE_LIKELY;
 }
 
+/* A network is a map; its first key, if any, is a text. */
+static bool may_begin(const uint8_t *head, size_t size) {
+    const char *p = (const char *)head, *end = p + size;
+    if (size >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) p += 3;
+    p = skip_blanks(p, end);
+    if (p == end) return true;
+    if (*p++ != '{') return false;
+    p = skip_blanks(p, end);
+    return p == end || *p == '"' || *p == '}';
+}
+
 static xir_network *read_format(const format_reading *how, blob *whole) {
     return xir_json_read(how->ctx, (xir_str){ (const char *)whole->bytes, (size_t)whole->size }, how->name, how->why);
 }
@@ -258,7 +269,8 @@ static xir_status write_part(const format_part *part, const format_writing *how)
 
 const format format_json = {
     .name = "json", .meaning = "JSON structure, raw parameters beside it", .suffixes = "json",
-    .traits = XIR_FORMAT_TEXT | XIR_FORMAT_INDENTS, .probe = probe, .read = read_format, .write = write_format,
+    .traits = XIR_FORMAT_TEXT | XIR_FORMAT_INDENTS, .probe = probe, .may_begin = may_begin,
+    .read = read_format, .write = write_format,
     .params_found = RAW_FOUND, .params_written = RAW_WRITTEN, .load_params = raw_load_params,
     .read_params = raw_read_params,
     .write_params = raw_write_params, .find_places = json_find_places, .read_part = read_part, .write_part = write_part,

@@ -368,8 +368,15 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
     return is_network_key(key) ? XIR_PROBE_YES : is_undeclared_key(key, end) ? XIR_PROBE_LIKELY : XIR_PROBE_NO;
 }
 
+/* A map whose first key is a text. */
+static bool may_begin(const uint8_t *head, size_t size) {
+    const packed_head *h = packed_head_at(head);
+    return h->shape == SHAPE_MAP && size > h->size && packed_count(h, head) &&
+           packed_head_at(head + h->size)->shape == SHAPE_TEXT;
+}
+
 const format format_msgpack = {
     .name = "imodel", .meaning = "MessagePack network", .suffixes = "imodel msg",
-    .probe = probe, .read = read_network, .compare_claims = payload_compare_size, .write = write_network,
-    .read_part = read_part, .write_part = write_part,
+    .probe = probe, .may_begin = may_begin, .read = read_network,
+    .compare_claims = payload_compare_size, .write = write_network, .read_part = read_part, .write_part = write_part,
 };

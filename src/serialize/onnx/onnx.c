@@ -39,6 +39,18 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
     return looks_like_model(file->head, file->head_size) ? XIR_PROBE_LIKELY : XIR_PROBE_NO;
 }
 
+/* The fields that can be seen whole must have the wire types of a model; those that nobody knows are skipped. */
+static bool may_begin(const uint8_t *head, size_t size) {
+    wire w = wire_of((wire_bytes){ head, size });
+    wire_field f;
+    while (wire_next(&w, &f)) {
+        const uint32_t kinds = kinds_of(f.number);
+        if (kinds && !(kinds >> f.kind & 1)) return false;
+    }
+    return w.fault == WIRE_GOOD || w.fault == WIRE_CUT || w.fault == WIRE_LENGTH;
+}
+
 const format format_onnx = {
-    .name = "onnx", .meaning = "ONNX model", .suffixes = "onnx", .probe = probe, .read = proto_read,
+    .name = "onnx", .meaning = "ONNX model", .suffixes = "onnx", .probe = probe, .may_begin = may_begin,
+    .read = proto_read,
 };
