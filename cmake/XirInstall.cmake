@@ -61,7 +61,7 @@ install(FILES ${PROJECT_BINARY_DIR}/xir.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/p
 # The documentation as it is in the tree, so that its links work: README.md, docs/, examples/, and the sources that pages
 # show. The schema of .fb files is docs/xir.fbs.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "*.1" EXCLUDE)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "CMakeLists.txt" EXCLUDE)
 
 # Plug-ins are found by nobody: who wants one names its file.
@@ -79,5 +79,9 @@ if(TARGET xir)
     endif()
     set_target_properties(${XIR_PROGRAMS} PROPERTIES INSTALL_RPATH "${xir_rpath}")
     install(TARGETS ${XIR_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-    install(FILES docs/xir.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    if(XIR_PRINTED)    # see tools/CMakeLists.txt
+        install(DIRECTORY ${XIR_PRINTED}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
+        install(DIRECTORY ${XIR_PRINTED}/bash-completion ${XIR_PRINTED}/zsh ${XIR_PRINTED}/fish
+            DESTINATION ${CMAKE_INSTALL_DATADIR})
+    endif()
 endif()

@@ -102,7 +102,7 @@ static xir_status load_params(const loading *l, xir_network *net) {
     if (path) status = load_params_of(l, net, path);
     else if (!net_walk_params(net, lacks_none, &lacks) && !lacks) status = diag_memory(l->why);
     else if (lacks)
-        put(l, XIR_WARNING, XIR_OK, "there is no parameter file beside it: the structure alone is taken");
+        put(l, XIR_WARNING, XIR_OK, "there is no parameter file next to it: the structure alone is read");
     mem_free(alloc, found, room);
     return status;
 }

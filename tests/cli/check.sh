@@ -39,7 +39,7 @@ run 3 check missing.json; silent
 
 # Parameters.
 mv small.raw other.raw
-run 0 check small.json; err "note: there is no parameter file beside it: the parameters were not checked"; out "no fault found, 1 note"
+run 0 check small.json; err "note: there is no parameter file next to it: the parameters were not checked"; out "no fault found, 1 note"
 run 0 check --no-params small.json; quiet
 run 3 check --params missing.raw small.json; err "missing.raw"
 cp other.raw small.raw; poke small.raw 200 '\001'

@@ -14,7 +14,7 @@ run 0 convert small.json --to json g.onnx; same g.onnx small.json; same g.raw sm
 # X.raw, then X.params, then nothing but a warning.
 cp small.json h.json; cp small.raw h.params
 run 0 convert h.json i.json; quiet; same i.raw small.raw
-rm h.params; run 0 convert h.json j.json; err "warning: there is no parameter file beside it"; same j.json small.json; gone j.raw
+rm h.params; run 0 convert h.json j.json; err "warning: there is no parameter file next to it"; same j.json small.json; gone j.raw
 run 0 convert h.json j.json --no-params; quiet
 run 0 convert h.json k.json --out-params k.raw; err "k.raw: warning: is not written"; gone k.raw
 run 3 convert h.json l.json --params missing.raw; err "missing.raw"; gone l.json; gone l.raw

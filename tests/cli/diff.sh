@@ -88,7 +88,7 @@ END
     change remove 2
     run 1 diff small.json a.json; out "- icraft::xir::ReLU 'relu1' (op 2): removed"; out "1 removed, 0 added, 0 moved, 2 changed"
     out "~ inputs/0: output 0 of icraft::xir::ReLU 'relu1' (op 2) -> output 0 of icraft::xir::Conv2d 'conv1' (op 1)"
-    run 1 diff a.json small.json; out "+ icraft::xir::ReLU 'relu1' (op 2): added behind icraft::xir::Conv2d 'conv1' (op 1)"
+    run 1 diff a.json small.json; out "+ icraft::xir::ReLU 'relu1' (op 2): added after icraft::xir::Conv2d 'conv1' (op 1)"
     run 1 diff --json a.json small.json; json '[r for r in d if r["change"] == "added"][0]["op_b"]["name"] == "relu1"'
     json '[r for r in d if r["change"] == "added"][0]["op_a"] is None'
     change insert 3
@@ -99,7 +99,7 @@ END
     run 1 diff small.json a.json; out "~ inputs/0: (none) -> output 0 of icraft::xir::Conv2d 'conv1' (op 1)"; lines out 3
     # One op that moved is one difference, whichever way.
     change move 4 2
-    run 1 diff small.json a.json; out "0 removed, 0 added, 1 moved, 0 changed"; out "> icraft::xir::ReLU 'relu1' (op 2): moved from behind"
+    run 1 diff small.json a.json; out "0 removed, 0 added, 1 moved, 0 changed"; out "> icraft::xir::ReLU 'relu1' (op 2): moved from after"
     change move 2 4
     run 1 diff small.json a.json; out "1 moved, 0 changed"
     run 1 diff --json small.json a.json; json 'len(d) == 1 and d[0]["change"] == "moved" and d[0]["op_a"]["name"] == "add" and "after_a" in d[0] and "after_b" in d[0]'

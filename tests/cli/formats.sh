@@ -52,7 +52,7 @@ for kind in imodel fb; do
     run 0 info bare.$kind; err "warning"; out "3, 564 bytes"; not_out "inside"
     run 0 info bare.$kind --no-params; quiet
     cp small.json alone.json
-    run 0 convert alone.json f.$kind; err "alone.json: warning: there is no parameter file beside it"; same f.$kind bare.$kind
+    run 0 convert alone.json f.$kind; err "alone.json: warning: there is no parameter file next to it"; same f.$kind bare.$kind
     run 3 convert alone.json g.$kind --params missing.raw; gone g.$kind
     run 0 convert alone.json g.$kind --params small.raw; quiet; same g.$kind small.$kind; rm g.$kind
 

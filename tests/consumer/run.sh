@@ -33,6 +33,9 @@ test -e "$prefix/$LIBDIR/libxir.so.$soversion" || { echo "no libxir.so.$soversio
 say "program"
 if [ -x "$prefix/$BINDIR/xir" ]; then
     "$prefix/$BINDIR/xir" --version
+    for printed in man/man1/xir.1 bash-completion/completions/xir zsh/site-functions/_xir fish/vendor_completions.d/xir.fish; do
+        test -s "$prefix/share/$printed" || { echo "no share/$printed"; exit 1; }
+    done
 fi
 
 say "find_package"

@@ -359,7 +359,7 @@ static int check_params(loaded *l, xir_diags *why) {
     int code = load_params(l, load_args.params, flags, &found, why);
     if (l->format->pair) {
         if (!code && !found && lacks_params(l->net))
-            note(why, l->name, "there is no parameter file beside it: the parameters were not checked");
+            note(why, l->name, "there is no parameter file next to it: the parameters were not checked");
         return code;
     }
     if (!code) code = check_inside(l, flags, &found, why);
@@ -435,9 +435,11 @@ static const option options[] = {
 };
 
 const command check_command = {
-    .name = "check", .operands = "FILE", .summary = "finds all faults of a network",
-    .details = "The rules of validation, the output types of every op that can be inferred, and the parameters: "
-        "sizes, ids and\n"
-               "MD5. Each finding is a line on stderr, with its place; notes say what could not be checked.\n",
+    .name = "check", .operands = "FILE", .is = WORD_FILE,
+    .doc = "finds all faults of a network",
+    .details = "It checks the rules of validation, the output types of every op that can be inferred, and the "
+               "parameters: sizes, ids and MD5. Each finding is a line on standard error, with its place; notes "
+               "say what could not be checked.",
+    .faulty = "there is an error",
     .options = options, .least = 1, .most = 1, .run = run,
 };

@@ -30,13 +30,32 @@ int no_memory(void);
 int blame_memory(int code);
 extern const xir_allocator noting_allocator;   /* the context's, which notes what it refuses */
 
-/* ---- commands and their options ------------------------------------------------------------------ */
+/* ---- commands and their options ------------------------------------------------------------------
+ * All that the program says of its command line comes from these tables: help.c prints them for people, for docs/xir.md and as
+ * the manual page, completion.c for shells. */
+
+/* What a word of the command line is, for shells that complete it. */
+typedef enum word_kind {
+    WORD_NONE,      /* a flag has no argument                       */
+    WORD_TEXT,      /* nothing that can be completed                */
+    WORD_FILE,
+    WORD_FOLDER,
+    WORD_FORMAT,
+    WORD_PASS,
+    WORD_PIPELINE,  /* passes with commas and brackets between them */
+    WORD_CLASS,     /* an operation or a target                     */
+    WORD_LEVEL,
+    WORD_COMMAND,
+    WORD_SHELL,
+    WORD_KINDS
+} word_kind;
 
 typedef struct option {
     const char *name;      /* "params": spelled --params; NULL ends a list             */
     const char *argument;  /* "P", for the help; NULL: a flag                          */
+    word_kind   is;        /* what the argument is                                     */
     void       *to;        /* a const char * that gets the argument, a bool of a flag  */
-    const char *help;
+    const char *doc;       /* a line                                                   */
     bool        many;      /* may be repeated: `to` is a list of words                 */
 } option;
 
@@ -47,24 +66,35 @@ typedef struct word_list {
 void words_add(word_list *w, const char *word);
 
 typedef struct command {
-    const char   *name, *operands, *summary;
-    const char   *details;       /* more lines for --help; may be NULL                 */
+    const char   *name, *operands;
+    word_kind     is;            /* what the operands are                              */
+    const char   *doc;           /* a line, "prints the network as JSON"               */
+    const char   *details;       /* a paragraph                                        */
+    const char   *faulty;        /* what exit code 1 says here; NULL: it is not used   */
     const option *options;
     int           least, most;   /* how many operands                                  */
+    bool          bare;          /* needs no context                                   */
     int         (*run)(int n, char **operands);
 } command;
 
-/* The table of main.c is the list of these; each is in the file of its name. */
-extern const command info_command, show_command, convert_command, opt_command, check_command, diff_command, ops_command, passes_command,
-                     run_command, schema_command;
+/* Each command is in the file of its name. The list ends with NULL. */
+extern const command info_command, show_command, convert_command, opt_command, check_command, diff_command, ops_command,
+                     passes_command, run_command, schema_command, help_command, completion_command;
+extern const command *const commands[];
+extern const option common_options[];    /* what every command takes                        */
+extern const option program_options[];   /* what stands in the place of a command           */
+
+/* The command of a name. NULL after a complaint. */
+const command *find_command(const char *name);
 
 /* Sorts `argv` into options, which are stored, and operands, which are moved to its front. Returns their number,
  * or -1 if the line makes no sense. *help is set if --help is among the options: then nothing else counts. */
 int parse_options(const command *cmd, int argc, char **argv, bool *help);
-void print_help(const command *cmd, FILE *out);
-/* The same before the command, for what all commands take: moves *argc and *argv behind it. False if it makes no
- * sense. */
+/* The same before the command, for what all commands take: moves *argc and *argv past it. False if it makes no sense. */
 bool parse_leading(int *argc, char ***argv);
+
+void print_usage(FILE *out);
+void print_help(const command *cmd, FILE *out);
 
 /* Plug-ins that the command line names, which every command may have. */
 extern word_list plugins;
@@ -199,11 +229,10 @@ typedef struct load_options {
     bool        no_params, lazy;
 } load_options;
 extern load_options load_args;
-#define FROM_OPTION      { "from", "FORMAT", &load_args.from, "the format of the input, whatever it looks like" }
-#define NO_PARAMS_OPTION { "no-params", NULL, &load_args.no_params, "take the structure alone" }
-#define LAZY_OPTION      { "lazy", NULL, &load_args.lazy, "map parameters instead of reading them" }
-#define PARAMS_OPTION    { "params", "P", &load_args.params, "the file of the parameters" }
-#define HELP_OPTION      { "help", NULL, NULL, "print this" }
+#define FROM_OPTION      { "from", "FORMAT", WORD_FORMAT, &load_args.from, "the format of the input, whatever its content and name" }
+#define NO_PARAMS_OPTION { "no-params", NULL, WORD_NONE, &load_args.no_params, "read the structure alone" }
+#define LAZY_OPTION      { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters instead of reading them" }
+#define PARAMS_OPTION    { "params", "P", WORD_FILE, &load_args.params, "the file of the parameters, of a structure in JSON" }
 
 /* Reads a structure; `path` "-" is standard input. Findings go to `why`. */
 int load_structure(loaded *l, const char *path, const char *from, xir_diags *why);
@@ -228,11 +257,10 @@ typedef struct save_options {
     bool        indent;
 } save_options;
 extern save_options save_args;
-#define OUT_PARAMS_OPTION { "out-params", "Q", &save_args.out_params, "where parameters are written" }
-#define INDENT_OPTION     { "indent", NULL, &save_args.indent, "write JSON indented by four blanks" }
-#define ALIGN_OPTION \
-    { "align", "N", &save_args.align, "fb: where each parameter begins is a multiple of N (4096)" }
-#define TO_OPTION         { "to", "FORMAT", &save_args.to, "the format of the output, whatever its name" }
+#define OUT_PARAMS_OPTION { "out-params", "Q", WORD_FILE, &save_args.out_params, "the file that the parameters are written to, of a structure in JSON" }
+#define INDENT_OPTION     { "indent", NULL, WORD_NONE, &save_args.indent, "write JSON indented by four blanks" }
+#define ALIGN_OPTION      { "align", "N", WORD_TEXT, &save_args.align, "fb: the offset of each parameter is a multiple of N, a power of two (4096)" }
+#define TO_OPTION         { "to", "FORMAT", WORD_FORMAT, &save_args.to, "the format of the output, whatever its name" }
 
 /* The format of what is written: as the user says, or by its name. NULL: there is none. */
 const file_format *choose_output(const char *path);
@@ -258,9 +286,10 @@ bool write_to(void *user, const void *data, size_t size);
 
 typedef struct work_options { const char *max_work, *max_op_work; } work_options;
 extern work_options work_args;
-#define CONSTANT_OPTIONS \
-    { "max-work", "N", &work_args.max_work, "the most steps for constants: multiply-adds, and element operations times 10 (2G)" },                \
-    { "max-op-work", "N", &work_args.max_op_work, "the most steps for the constant of one op (2G)" }
+#define CONSTANT_OPTIONS                                                                                              \
+    { "max-work", "N", WORD_TEXT, &work_args.max_work,                                                                \
+      "the most steps for all constants: a step is a multiply-add, another element operation counts as ten (2G)" },   \
+    { "max-op-work", "N", WORD_TEXT, &work_args.max_op_work, "the most steps for the constant of one op (2G)" }
 /* Gives the context the limits that the command line says. */
 int limit_constants(void);
 /* The number of --max-work; 0: it is not there. */

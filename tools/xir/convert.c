@@ -22,10 +22,12 @@ static const option options[] = {
 };
 
 const command convert_command = {
-    .name = "convert", .operands = "IN OUT", .summary = "reads a network and writes it, in another format perhaps",
-    .details = "The format of IN is told by its content, then by its name; that of OUT by its name. The parameters of "
-        "X.json are in\n"
-               "X.raw, or X.params, beside it; they are written to X.raw. Other formats have them inside. Nothing is judged (see\n"
-               "xir check), and the spelling of the network's own version is kept.\n",
+    .name = "convert", .operands = "IN OUT", .is = WORD_FILE,
+    .doc = "reads a network and writes it, in another format or the same",
+    .details = "The format of IN is detected by its content, then by its name; that of OUT by its name. The "
+               "parameters of X.json are in X.raw, or in X.params, next to it; they are written to X.raw. Other "
+               "formats have them inside. The network is not checked (see xir check), and it is written in the "
+               "spelling of its own version.",
+    .faulty = "IN is invalid",
     .options = options, .least = 2, .most = 2, .run = run,
 };

@@ -82,18 +82,20 @@ static int run(int n, char **operands) {
 }
 
 static const option options[] = {
-    { "params", NULL, &with_params, "compare the parameters by value" },
-    { "tolerance", "T", &tolerance_word, "floats that differ by at most T are the same; implies --params" },
-    { "ids", NULL, &with_ids, "ids count too" },
-    { "json", NULL, &as_json, "a list of JSON objects, one a difference" },
+    { "params", NULL, WORD_NONE, &with_params, "compare the parameters by value" },
+    { "tolerance", "T", WORD_TEXT, &tolerance_word, "floats that differ by at most T are the same; implies --params" },
+    { "ids", NULL, WORD_NONE, &with_ids, "compare ids too" },
+    { "json", NULL, WORD_NONE, &as_json, "print a list of JSON objects, one for each difference" },
     NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
     { 0 },
 };
 
 const command diff_command = {
-    .name = "diff", .operands = "A B", .summary = "says what differs between two networks",
-    .details = "Ops are recognised by name, by id, and by their neighbours, not by where they stand. "
-               "What was removed (-), added (+),\nmoved in the execution order (>) and changed (~) is said attribute "
-               "by attribute. Ids alone are no difference.\n",
+    .name = "diff", .operands = "A B", .is = WORD_FILE,
+    .doc = "prints what differs between two networks",
+    .details = "Ops are recognised by name, by id, and by their neighbours, not by their position. Ops that were "
+               "removed (-), added (+), moved in the execution order (>) or changed (~) are listed, attribute by "
+               "attribute. A different id alone is not a difference.",
+    .faulty = "the networks differ, or a file is invalid",
     .options = options, .least = 2, .most = 2, .run = run,
 };

@@ -222,15 +222,16 @@ static int run(int n, char **operands) {
 }
 
 static const option options[] = {
-    { "json", NULL, &as_json, "one JSON object" },
+    { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
     { 0 },
 };
 
 const command info_command = {
-    .name = "info", .operands = "FILE", .summary = "says what a network consists of",
-    .details = "Counts of ops, values and parameters, the kinds of ops, the inputs and outputs with their types. "
-        "Parameter\n"
-               "files are mapped, never read whole.\n",
+    .name = "info", .operands = "FILE", .is = WORD_FILE,
+    .doc = "prints what a network consists of",
+    .details = "It counts ops, values and parameters, and lists the classes of the ops, the inputs and the outputs with "
+               "their types. Parameter files are mapped, never read whole.",
+    .faulty = "the file is invalid",
     .options = options, .least = 1, .most = 1, .run = run,
 };

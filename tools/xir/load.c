@@ -305,8 +305,8 @@ int load(loaded *l, const char *path, unsigned flags) {
     if (!code && !load_args.no_params && !found && lacks_params(l->net)) {
         xir_diags_append(why, &(xir_diag){
             .severity = XIR_WARNING, .file = xir_str_of(l->name), .byte = XIR_NO_BYTE,
-            .message = l->format->pair ? XIR_STR("there is no parameter file beside it: the structure alone is taken")
-                                       : XIR_STR("there are no parameters in it: the structure alone is taken") });
+            .message = l->format->pair ? XIR_STR("there is no parameter file next to it: the structure alone is read")
+                                       : XIR_STR("there are no parameters in it: the structure alone is read") });
     }
     say(why);
     xir_diags_free(why);

@@ -286,15 +286,15 @@ static int run(int n, char **operands) {
 }
 
 static const option options[] = {
-    { "json", NULL, &as_json, "a list of JSON objects: all that the classes say of themselves" },
-    { "markdown", NULL, &as_markdown, "the reference of operations: docs/ops.md" },
+    { "json", NULL, WORD_NONE, &as_json, "print a list of JSON objects: all that the classes say of themselves" },
+    { "markdown", NULL, WORD_NONE, &as_markdown, "print the reference of operations, docs/ops.md" },
     { 0 },
 };
 
 const command ops_command = {
-    .name = "ops", .operands = "[NAME]", .summary = "lists the operations, or says all about one class",
-    .details = "NAME is a key (icraft::xir::Conv2d), its end (Conv2d), or an old key. Types and targets are classes "
-        "too; a\n"
-               "target has a name as well (buyi).\n",
+    .name = "ops", .operands = "[NAME]", .is = WORD_CLASS,
+    .doc = "lists the operations, or prints all about one class",
+    .details = "NAME is a key (icraft::xir::Conv2d), its end (Conv2d), or an old key. Types and targets are "
+               "classes too; a target also has a name (buyi).",
     .options = options, .least = 0, .most = 1, .run = run,
 };

@@ -141,21 +141,24 @@ static int run(int n, char **operands) {
 }
 
 static const option options[] = {
-    { "passes", "TEXT", &passes_text, "which passes: \"infer,fix(fold{limit=1M},dce)\"; without it those that xir passes shows" },
+    { "passes", "TEXT", WORD_PIPELINE, &passes_text,
+      "the pipeline, \"infer,fix(fold{limit=1M},dce)\"; if not given, the default one, which xir passes prints" },
     SETTINGS_OPTIONS,
     CONSTANT_OPTIONS,
     PROVE_OPTIONS,
-    { "reproduce", "FILE", &reproduce, "where the network before a failing pass is kept (OUT.failed.json)" },
-    { "time", NULL, &with_times, "print what each pass changed and how long it took" },
-    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, FROM_OPTION,
-    TO_OPTION,
+    { "reproduce", "FILE", WORD_FILE, &reproduce,
+      "the file that keeps the network before a failing pass (OUT.failed.json, or D/failed.json)" },
+    { "time", NULL, WORD_NONE, &with_times, "print what each pass changed and how long it took" },
+    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, FROM_OPTION, TO_OPTION,
     { 0 },
 };
 
 const command opt_command = {
-    .name = "opt", .operands = "IN [OUT]", .summary = "runs passes over a network and writes what they made of it",
-    .details = "Formats are told as by xir convert. Without OUT nothing is written. OUT is written only if every pass "
-        "succeeded and the\n"
-               "network is valid. If a pass fails, the network before it is kept, and the command that repeats the failure is said.\n",
+    .name = "opt", .operands = "IN [OUT]", .is = WORD_FILE,
+    .doc = "runs passes over a network and writes the result",
+    .details = "Formats are detected as by xir convert. Without OUT nothing is written. OUT is written only if "
+               "every pass succeeded and the network is valid. If a pass fails, the network before it is kept, and "
+               "a note has the command that repeats the failure.",
+    .faulty = "IN is invalid, a pass failed, or nothing was proven",
     .options = options, .least = 1, .most = 2, .run = run,
 };

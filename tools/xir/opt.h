@@ -10,17 +10,23 @@ int level_of(const char *word);
 /* The configuration that the command line gives, which `settings_free` takes back. False if it makes no sense. */
 bool settings_of_line(xir_pass_settings *out);
 void settings_free(xir_pass_settings *settings);
-#define SETTINGS_OPTIONS \
-    { "level", "N", &settings_args.level, "leave out passes above it: needed, exact, fast, max, or 1 to 4" },                 \
-    { "disable", "P", &settings_args.disabled, "leave out a pass; may be repeated", .many = true },                           \
-    { "require", "P", &settings_args.required, "run a pass whatever its level; may be repeated", .many = true },              \
-    { "set", "KEY=VALUE", &settings_args.set, "PASS.OPTION=VALUE wherever the passes do not say it; may be repeated", .many = true }, \
-    { "strict", NULL, &settings_args.strict, "an op that cannot be converted is an error" },                                  \
-    { "input-shape", "NAME=D,D,...[:ELEMENT]", &settings_args.shapes, "the shape of an input that the model leaves open, and its elements if it has no type (fp16 fp32 fp64 bf16 tf32 bool, i8 i64 and u8 of any width); may be repeated", .many = true }, \
-    { "bind", "DIM=N", &settings_args.binds, "the size of a dim that the model only names; may be repeated", .many = true },  \
-    { "verify", NULL, &settings_args.verify, "check the network, and what each pass says of itself, after each pass" },       \
-    { "no-needs", NULL, &settings_args.no_needs, "what passes need has been run already" },                                   \
-    { "dump-dir", "D", &settings_args.dump_dir, "keep the network after each pass that changed it, as D/NN-PASS.json" }
+#define SETTINGS_OPTIONS                                                                                              \
+    { "level", "N", WORD_LEVEL, &settings_args.level, "leave out passes above it: needed, exact, fast, max, or 1 to 4" }, \
+    { "disable", "P", WORD_PASS, &settings_args.disabled, "leave out a pass", .many = true },                         \
+    { "require", "P", WORD_PASS, &settings_args.required, "run a pass whatever its level", .many = true },            \
+    { "set", "PASS.OPTION=VALUE", WORD_TEXT, &settings_args.set,                                                      \
+      "the value of an option wherever the pipeline does not give one", .many = true },                               \
+    { "strict", NULL, WORD_NONE, &settings_args.strict, "to-xir: an op that cannot be converted is an error" },       \
+    { "input-shape", "NAME=D,D,...[:ELEMENT]", WORD_TEXT, &settings_args.shapes,                                      \
+      "to-xir: the shape of an input that the model leaves open, and its elements if it has no type (fp16 fp32 fp64 " \
+      "bf16 tf32 bool, i8 i64 and u8 of any width)", .many = true },                                                  \
+    { "bind", "DIM=N", WORD_TEXT, &settings_args.binds, "to-xir: the size of a dim that the model only names",        \
+      .many = true },                                                                                                 \
+    { "verify", NULL, WORD_NONE, &settings_args.verify,                                                               \
+      "validate the network after every pass, and compare what the pass says of itself with what it did" },           \
+    { "no-needs", NULL, WORD_NONE, &settings_args.no_needs, "what passes need was run before" },                      \
+    { "dump-dir", "D", WORD_FOLDER, &settings_args.dump_dir,                                                          \
+      "keep the network after each pass that changed it, as D/NN-PASS.json" }
 
 typedef struct settings_options {
     const char *level, *dump_dir;
@@ -34,12 +40,15 @@ int  proof_of_line(xir_proof **out, xir_pass_watch *watch);
 /* Says what was proven. FAULTY: nothing. */
 int  proof_end(const xir_proof *proof, FILE *out);
 void proof_free(xir_proof *proof);   /* accepts NULL */
-#define PROVE_OPTIONS \
-    { "prove", NULL, &prove_args.prove, "run the network after every pass that changed it: it must compute the same" },       \
-    { "input", "NAME=F.npy", &prove_args.inputs, "an input for --prove; the others are random; may be repeated", .many = true }, \
-    { "each", NULL, &prove_args.each, "inputs for --prove hold many along their first dim: run each" },                       \
-    { "seed", "N", &prove_args.seed, "of the random inputs (0)" },                                                            \
-    { "tolerance", "T", &prove_args.tolerance, "how far numbers may be apart, absolutely and relatively (1e-4)" }
+#define PROVE_OPTIONS                                                                                                 \
+    { "prove", NULL, WORD_NONE, &prove_args.prove,                                                                    \
+      "run the network after every pass that changed it, on the same inputs, and compare the outputs" },              \
+    { "input", "NAME=F.npy", WORD_FILE, &prove_args.inputs,                                                           \
+      "an input of --prove, by name or position; the others are random", .many = true },                              \
+    { "each", NULL, WORD_NONE, &prove_args.each, "inputs of --prove hold many along their first dim: run each" },     \
+    { "seed", "N", WORD_TEXT, &prove_args.seed, "the seed of the random inputs (0)" },                                \
+    { "tolerance", "T", WORD_TEXT, &prove_args.tolerance,                                                             \
+      "how far two numbers may be apart, absolutely and relatively (1e-4)" }
 
 typedef struct prove_options {
     bool        prove, each;

@@ -1,17 +1,19 @@
-/* Reading command lines: a table of options is all a command says. Options and operands come in any order; "--" ends
- * the options; "-" is an operand; an option's argument is the next word or stands behind '='. */
+/* Reading command lines: a table of options is all a command says. Options and operands come in any order; "--" ends the
+ * options; "-" is an operand; an option's argument is the next word, or follows '='. */
 #include <string.h>
 #include "cli.h"
 
-/* What every command takes. */
-static const option common[] = {
-    { "plugin", "LIB", &plugins, "load operations from a plug-in (runs its code); may be repeated", .many = true },
-    { "max-bytes", "N", &limit_args.max_bytes, "read at most N bytes of a file (2^40) or of a pipe or device (2^32)" },
-    { "max-values", "N", &limit_args.max_values, "read at most N values without a class (1000000), and one for every few bytes" },
-    { "max-findings", "N", &limit_args.max_findings, "say at most N findings, and how many more there are (1000)" },
+const option common_options[] = {
+    { "plugin", "LIB", WORD_FILE, &plugins, "load operations, passes and formats from a plug-in (runs its code)", .many = true },
+    { "max-bytes", "N", WORD_TEXT, &limit_args.max_bytes,
+      "read at most N bytes of a file (2^40), or of a pipe or device (2^32)" },
+    { "max-values", "N", WORD_TEXT, &limit_args.max_values,
+      "read at most N values without a class (1000000), and one for every few bytes" },
+    { "max-findings", "N", WORD_TEXT, &limit_args.max_findings, "print at most N findings, and how many more there are (1000)" },
+    { "help", NULL, WORD_NONE, NULL, "print what the command takes; also -h" },
     { 0 },
 };
-enum { COMMON = sizeof common / sizeof common[0] - 1 };
+enum { COMMON = sizeof common_options / sizeof common_options[0] - 1 };
 
 static const option *find_in(const option *o, const char *name, size_t size) {
     for (; o && o->name; o++) {
@@ -22,16 +24,15 @@ static const option *find_in(const option *o, const char *name, size_t size) {
 
 static const option *find(const command *cmd, const char *name, size_t size) {
     const option *o = find_in(cmd->options, name, size);
-    return o ? o : find_in(common, name, size);
+    return o ? o : find_in(common_options, name, size);
 }
 
 static int unknown(const command *cmd, const char *word) {
     enum { MOST = 48 };
-    const char *names[MOST + COMMON + 2];
+    const char *names[MOST + COMMON + 1];
     size_t n = 0;
     for (const option *o = cmd->options; o && o->name && n < MOST; o++) names[n++] = o->name;
-    for (size_t i = 0; i < COMMON; i++) names[n++] = common[i].name;
-    names[n++] = "help";
+    for (size_t i = 0; i < COMMON; i++) names[n++] = common_options[i].name;
     names[n] = NULL;
     text bare = { 0 };
     text_add(&bare, word + strspn(word, "-"), strcspn(word + strspn(word, "-"), "="));
@@ -42,7 +43,7 @@ static int unknown(const command *cmd, const char *word) {
     return -1;
 }
 
-/* Stores an option's argument, which stands behind its '=' or is the next word. False if there is none. */
+/* Stores an option's argument, which follows its '=' or is the next word. False if there is none. */
 static bool take_argument(const option *o, const char *equals, int argc, char **argv, int *i) {
     if (!equals && *i + 1 >= argc) {
         complain(MISUSED, "--%s needs an argument: %s", o->name, o->argument);
@@ -57,8 +58,8 @@ static bool take_argument(const option *o, const char *equals, int argc, char **
 bool parse_leading(int *argc, char ***argv) {
     while (*argc > 0 && strncmp(**argv, "--", 2) == 0) {
         const char *name = **argv + 2, *equals = strchr(name, '=');
-        const option *o = find_in(common, name, equals ? (size_t)(equals - name) : strlen(name));
-        if (!o) return true;   /* what it is the caller knows */
+        const option *o = find_in(common_options, name, equals ? (size_t)(equals - name) : strlen(name));
+        if (!o || !o->argument) return true;   /* the caller knows what it is */
         int i = 0;
         if (!take_argument(o, equals, *argc, *argv, &i)) return false;
         *argc -= i + 1;
@@ -101,24 +102,6 @@ int parse_options(const command *cmd, int argc, char **argv, bool *help) {
         if (!take_argument(o, equals, argc, argv, &i)) return -1;
     }
     return n;
-}
-
-static void print_options(const option *o, FILE *out) {
-    for (; o && o->name; o++) {
-        text spelled = { 0 };
-        text_printf(&spelled, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
-        fprintf(out, "  %-18s  %s\n", spelled.data, o->help);
-        text_free(&spelled);
-    }
-}
-
-void print_help(const command *cmd, FILE *out) {
-    fprintf(out, "usage: xir %s [OPTION]... %s\n\n%s.\n", cmd->name, cmd->operands, cmd->summary);
-    if (cmd->details) fprintf(out, "%s", cmd->details);
-    fprintf(out, "\n");
-    print_options(cmd->options, out);
-    print_options(common, out);
-    fprintf(out, "  %-18s  %s\n", "--help", "print this");
 }
 
 const char *nearest(const char *word, const char *const *words) {

@@ -121,12 +121,13 @@ static int run(int n, char **operands) {
 }
 
 static const option options[] = {
-    { "json", NULL, &as_json, "a JSON object: the default pipeline, and all that passes say of themselves" },
+    { "json", NULL, WORD_NONE, &as_json, "print a JSON object: the default pipeline, and all that passes say of themselves" },
     { 0 },
 };
 
 const command passes_command = {
-    .name = "passes", .operands = "[NAME]", .summary = "lists the passes, or says all about one",
-    .details = "Passes are what xir opt runs. Those of plug-ins are listed with --plugin.\n",
+    .name = "passes", .operands = "[NAME]", .is = WORD_PASS,
+    .doc = "lists the passes, or prints all about one",
+    .details = "Passes are what xir opt runs. With --plugin those of the plug-in are listed too.",
     .options = options, .least = 0, .most = 1, .run = run,
 };

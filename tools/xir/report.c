@@ -289,13 +289,13 @@ static void report_op(reporting *p, const char *change, const xir_diff_item *r) 
     describe_whole(&t, op);
     text_printf(&t, ": %s", change);
     if (r->a && r->b) {
-        text_put(&t, " from behind ");
+        text_put(&t, " from after ");
         if (r->after_a) describe(&t, r->after_a);
         else text_put(&t, "nothing");
         text_put(&t, " to");
     }
     if (r->b) {
-        text_put(&t, " behind ");
+        text_put(&t, " after ");
         if (after) describe(&t, after);
         else text_put(&t, "nothing");
     }

@@ -389,23 +389,27 @@ static int run(int n, char **operands) {
 }
 
 static const option options[] = {
-    { "input", "NAME=FILE", &input_words, "the .npy file of an input; just FILE if there is one; may be repeated", .many = true },
-    { "each", NULL, &each, "inputs hold many along their first dim: run each, join the outputs" },
-    { "seed", "N", &seed_word, "without inputs: which random ones (0)" },
-    { "output", "DIR", &out_dir, "write DIR/NAME.npy for each output" },
-    { "compare", "DIR", &compare_dir, "compare each output with DIR/NAME.npy" },
-    { "tolerance", "T", &tolerance_word, "differ by more than T + T * |expected| (1e-4)" },
-    { "max-work", "N", &work_args.max_work, "stop before the op that would take more steps: multiply-adds, and element operations times 10 (no limit)" },
+    { "input", "NAME=F.npy", WORD_FILE, &input_words, "the array of an input; just F.npy if there is one input", .many = true },
+    { "each", NULL, WORD_NONE, &each, "inputs hold many along their first dim: run each, join the outputs" },
+    { "seed", "N", WORD_TEXT, &seed_word, "without inputs: the seed of the random ones (0)" },
+    { "output", "DIR", WORD_FOLDER, &out_dir, "write DIR/NAME.npy for each output" },
+    { "compare", "DIR", WORD_FOLDER, &compare_dir, "compare each output with DIR/NAME.npy" },
+    { "tolerance", "T", WORD_TEXT, &tolerance_word, "an element differs if it does by more than T + T * |expected| (1e-4)" },
+    { "max-work", "N", WORD_TEXT, &work_args.max_work,
+      "stop before the op that would exceed N steps: a step is a multiply-add, another element operation counts as ten "
+      "(no limit)" },
     PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
     { 0 },
 };
 
 const command run_command = {
-    .name = "run", .operands = "NET", .summary = "computes a network's outputs",
-    .details = "A line is printed for each output: its name, its type, with --compare the largest difference; the "
-        "exit code is 1 if one\n"
-               "differs. In the name of a file / becomes _; an output without a name is output_N. Without --input the inputs are random:\n"
-               "normal numbers, integers from 0 to 9, and dims that the network leaves open are 1. A network of another framework's\n"
-               "operations is converted first (to-xir). This is the reference executor: see docs/executor.md.\n",
+    .name = "run", .operands = "NET", .is = WORD_FILE,
+    .doc = "computes the outputs of a network",
+    .details = "A line is printed for each output: its name, its type, with --compare the largest difference. In "
+               "the name of a file / becomes _; an output without a name is output_N. Without --input the inputs "
+               "are random: normal numbers, integers from 0 to 9, and dims that the network leaves open are 1. A "
+               "network of another framework's operations is converted first (to-xir). This is the reference "
+               "executor: see docs/executor.md.",
+    .faulty = "the network is invalid or cannot be computed, or an output differs",
     .options = options, .least = 1, .most = 1, .run = run,
 };

@@ -16,13 +16,14 @@ static int run(int n, char **operands) {
 }
 
 static const option options[] = {
-    { "fbs", NULL, &fbs, "the FlatBuffers schema of .fb files" },
-    { "json-schema", NULL, &json_schema, "a JSON Schema (draft 2020-12) of .json files" },
+    { "fbs", NULL, WORD_NONE, &fbs, "the FlatBuffers schema of .fb files" },
+    { "json-schema", NULL, WORD_NONE, &json_schema, "a JSON Schema (draft 2020-12) of .json files" },
     { 0 },
 };
 
 const command schema_command = {
-    .name = "schema", .operands = "--fbs | --json-schema", .summary = "prints the schema of a file format",
-    .details = "For flatc and for validators of JSON. The library's own readers check more: see xir check.\n",
+    .name = "schema", .operands = "--fbs | --json-schema", .is = WORD_NONE,
+    .doc = "prints the schema of a file format",
+    .details = "For flatc and for validators of JSON. The library's own readers check more: see xir check.",
     .options = options, .least = 0, .most = 0, .run = run,
 };

@@ -27,13 +27,16 @@ static int run(int n, char **operands) {
 }
 
 static const option options[] = {
-    { "compact", NULL, &compact, "on one line, as files are written" },
+    { "compact", NULL, WORD_NONE, &compact, "print it on one line, as files are written" },
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
     { 0 },
 };
 
 const command show_command = {
-    .name = "show", .operands = "FILE", .summary = "prints the network as JSON",
-    .details = "Indented by four blanks, or compact; exactly the bytes that saving writes: no newline at the end.\n",
+    .name = "show", .operands = "FILE", .is = WORD_FILE,
+    .doc = "prints a network as JSON",
+    .details = "Indented by four blanks, or compact: exactly the bytes that saving writes, without a newline at "
+               "the end.",
+    .faulty = "the file is invalid",
     .options = options, .least = 1, .most = 1, .run = run,
 };
