@@ -95,38 +95,18 @@ static bool may_fold(const folder *f, const xir_op *op) {
 
 /* ---- what may be kept ------------------------------------------------------------------------------------------- */
 
-/* At the first walk of a run. */
-static void begin_bytes(folder *f) {
-    budget *within = f->at->within;
-    const int64_t memory = xir_pass_int(f->at, "memory");
-    if (within->has_bytes) return;
-    within->has_bytes = true;
-    within->bytes = memory < 0 ? 0 : (uint64_t)memory;
-    for (const xir_value *v = f->net->all_params; v; v = value_params(v)->next) {
-        const blob *data = value_params(v)->data;
-        if (data && !add_u64(within->bytes, 2 * data->size, &within->bytes)) within->bytes = UINT64_MAX;
-    }
-}
-
 static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
-    budget *within = f->at->within;
-    if (bytes <= within->bytes) {
-        within->bytes -= bytes;
-        return true;
+    char words[200];
+    if (spent_bytes(op, f->at->within, bytes, words)) return true;
+    if (*words) {
+        xir_pass_diag(f->at, XIR_NOTE, op, "its inputs are constants, but it is not computed: %s", words);
     }
-    if (!(op->flags & OP_LEFT)) {
-        xir_pass_diag(f->at, XIR_NOTE, op,
-                      "its inputs are constants, but it is not computed: it has %llu bytes, of those for results "
-                      "%llu are left", (unsigned long long)bytes, (unsigned long long)within->bytes);
-    }
-    op->flags |= OP_LEFT;
-    within->said = true;
     return false;
 }
 
 /* Whether there are bytes enough for what the types say. */
 static bool may_afford(folder *f, xir_op *op) {
-    uint64_t all = 0, bytes, left = f->at->within->bytes;
+    uint64_t all = 0, bytes, left = spent_left(f->at->within);
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (xir_type_as_tensor(op->outputs[i].type) && !xir_type_bytes(op->outputs[i].type, &bytes))
             add_u64(all, bytes, &all);
@@ -158,7 +138,7 @@ static xir_status give(folder *f, xir_op *op, uint32_t i, const xir_array *array
 static void let_go(const folder *f, xir_value *v) {
     if (!v || !value_is_params(v) || value_params(v)->number < f->own || v->uses) return;
     const blob *data = value_params(v)->data;
-    if (data && blob_is_mine(data)) f->at->within->bytes += data->size;
+    if (data && blob_is_mine(data)) spent_less(f->at->within, data->size);
     xir_params_clear(v);
 }
 
@@ -213,8 +193,7 @@ static bool are_known(const int64_t *dims, size_t n) {
 static xir_status replace_by(folder *f, xir_op *op, const int64_t *numbers, size_t n) {
     xir_array *array = xir_array_copy(f->net->ctx, op->outputs[0].type, numbers, n * sizeof *numbers, NULL);
     if (!array) return XIR_E_MEMORY;
-    const uint64_t size = n * sizeof *numbers, left = f->at->within->bytes;
-    f->at->within->bytes -= size < left ? size : left;
+    f->at->within->kept += n * sizeof *numbers;
     xir_status status = replace(f, op, &array);
     xir_array_free(array);
     return status;
@@ -359,7 +338,8 @@ static xir_status run(xir_pass *at) {
     if (!net->ctx->run_op) xir_pass_diag(at, XIR_NOTE, NULL, "there is no executor: only shapes are computed");
     f.news = mem_new(&net->alloc, slots);
     f.why = xir_diags_new(net->ctx);
-    begin_bytes(&f);
+    const int64_t memory = xir_pass_int(at, "memory");
+    spent_begin(at->within, net, memory < 0 ? 0 : (uint64_t)memory);
     xir_status status = XIR_E_MEMORY;
     if (f.news && f.why) {
         memset(f.news, 0, slots);

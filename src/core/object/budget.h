@@ -10,8 +10,10 @@ typedef struct budget {
     uint64_t op_work;            /* the most steps that one op may take; UINT64_MAX: no limit                     */
     uint64_t work;               /* what is left, in steps (work.h); UINT64_MAX: no limit                          */
     uint64_t elements;           /* the most that an output may have; UINT64_MAX: no limit                        */
-    uint64_t bytes;              /* left for results, for who keeps them: fold                                    */
-    bool     has_bytes;          /* somebody has said how many                                                    */
+    uint64_t params;             /* bytes of the Params that the network had when the run began,                  */
+    bool     has_params;         /* which somebody has counted                                                    */
+    uint64_t free;               /* bytes that constants may have beyond twice those                              */
+    uint64_t kept;               /* bytes of constants that were made and are still there                         */
     bool   (*cancel)(void *user);   /* NULL: never                                                                */
     void    *user;
     bool     said;               /* of some op a note says so: it has OP_LEFT                                     */

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "convert/convert.h"
+#include "support/spent.h"
 #include "source_tags.h"
 
 /* ---- pointers to numbers ---------------------------------------------------------------------------------------- */
@@ -293,7 +294,9 @@ static xir_status run_node(conversion *c, xir_op *op, convert_class *cls) {
 }
 
 xir_status conversion_run(conversion *c) {
+    enum { FREE_BYTES = 16 << 20 };   /* what constants have beyond twice the bytes of the Params */
     bool sorted;
+    spent_begin(c->within, c->net, FREE_BYTES);
     xir_status status = conversion_order(c, &sorted);
     c->changed += !sorted && !c->cyclic;
     if (!status && c->judging) status = conversion_judge_values(c, sorted || c->cyclic);

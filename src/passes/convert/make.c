@@ -6,8 +6,10 @@
 #include "convert/convert.h"
 #include "support/spent.h"
 
-/* elements of what is computed here and of its inputs: the rest is for the pass fold */
-enum { MOST_COMPUTED = 1 << 12 };
+enum {
+    MOST_COMPUTED = 1 << 12,   /* elements of what is computed here and of its inputs: the rest is for the pass fold */
+    LITTLE = 1 << 12           /* bytes that a constant of a node may have whatever is left                          */
+};
 
 const xir_class *find_class(xir_context *ctx, const char *name) {
     char key[160];
@@ -240,9 +242,15 @@ static xir_value *computed(xir_node *at, xir_op *op) {
         node_say(at, XIR_NOTE, XIR_OK, NULL, "its inputs are constants, but it is not computed: %s", words);
     }
     if (status) return NULL;
-    xir_value *made = xir_params_from_array(c->net, XIR_STR(""), array);
+    size_t bytes;
+    (void)xir_array_data(array, &bytes);
+    const bool kept = spent_bytes(op, c->within, bytes, words);
+    if (!kept && *words) {
+        node_say(at, XIR_NOTE, XIR_OK, NULL, "its inputs are constants, but it is not computed: %s", words);
+    }
+    xir_value *made = kept ? xir_params_from_array(c->net, XIR_STR(""), array) : NULL;
     xir_array_free(array);
-    if (!made) node_no_memory(at);
+    if (kept && !made) node_no_memory(at);
     return made;
 }
 
@@ -274,6 +282,11 @@ static xir_value *fresh(xir_node *at, const xir_type *element, const xir_ints *d
     bool sized = xir_type_elements(type, &count) == XIR_OK && xir_type_bytes(type, &size) == XIR_OK;
     if (!sized || !element_readable(element))
         return xir_node_unsupported(at, "a constant would be of no known size"), NULL;
+    if (size > LITTLE && size > spent_left(c->within)) {
+        return xir_node_unsupported(at, "a constant would have %llu bytes, of those for results %llu are left",
+                                    (unsigned long long)size, (unsigned long long)spent_left(c->within)), NULL;
+    }
+    c->within->kept += size;
     xir_value *v = xir_params_new(c->net, XIR_STR(""), type);
     blob *b = v ? blob_new(&c->net->alloc, size) : NULL;
     if (!b) return node_no_memory(at), NULL;
@@ -367,7 +380,7 @@ static const xir_type *permuted_type(xir_node *at, const xir_value *v, const int
     return xir_type_tensor(c->ctx, xir_type_element(xir_value_type(v)), layout, dims, rank);
 }
 
-/* The Params permuted, or NULL: their elements are no whole bytes, or a failure. */
+/* The Params permuted, or NULL: their elements are no whole bytes, too few bytes are left, or a failure. */
 static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *order, size_t rank, const char *letters) {
     conversion *c = at->c;
     const xir_type *type = permuted_type(at, v, order, rank, letters);
@@ -381,18 +394,20 @@ static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *ord
         for (size_t k = 0; same && k < rank; k++) same = p->order[k] == order[k];
         if (same) return p->result;
     }
+    const bool has_data = xir_params_has_data(v) && xir_type_bytes(type, &size) == XIR_OK;
+    if (has_data && size > spent_left(c->within)) return NULL;
     xir_value *made = xir_params_new(c->net, xir_value_name(v), type);
     if (!made || !mem_reserve(context_alloc(c->ctx), (void **)&c->permuted, &c->permuted_room, c->n_permuted + 1,
                               sizeof *c->permuted)) {
         return node_no_memory(at), NULL;
     }
-    const void *bytes = xir_params_has_data(v) && xir_type_bytes(type, &size) == XIR_OK
-        ? xir_params_data(v, NULL) : NULL;
+    const void *bytes = has_data ? xir_params_data(v, NULL) : NULL;
     if (bytes && size) {
         int64_t dims[8];
         blob *b = blob_new(&c->net->alloc, size);
         if (!b) return node_no_memory(at), NULL;
         value_params(made)->data = b;
+        c->within->kept += size;
         for (size_t i = 0; i < rank; i++) dims[i] = xir_type_dim(xir_value_type(v), (int64_t)i, false);
         permute(dims, order, rank, bytes, (uint8_t *)(uintptr_t)b->bytes, (size_t)bits / 8);
     }

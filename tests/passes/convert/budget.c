@@ -132,6 +132,73 @@ static void a_conversion_is_cancelled(void **state) {
     xir_network_free(net);
 }
 
+/* ---- bytes ------------------------------------------------------------------------------------------------------ */
+
+static size_t held, most_held;
+
+static void *weigh(void *user, void *block, size_t old_size, size_t size) {
+    (void)user;
+    void *moved = size ? realloc(block, size) : NULL;
+    if (!size) free(block);
+    if (size && !moved) return NULL;
+    held += size - old_size;
+    if (held > most_held) most_held = held;
+    return moved;
+}
+
+/* So many constants of LONG integers, each from a node of some 50 bytes. */
+enum { LONG = 4096 };
+static const void *many_constants(size_t n, size_t *size) {
+    static const char *const kinds[] = { "Expand", "Range", "Add" };
+    static int64_t line[LONG];
+    const int64_t none = 0, one = 1, many = LONG;
+    om_input(&m, "x", ONNX_INT64, OM_DIMS(LONG));
+    om_int64s(&m, "z", OM_SCALAR, &none, 1);
+    om_int64s(&m, "one", OM_SCALAR, &one, 1);
+    om_int64s(&m, "many", OM_SCALAR, &many, 1);
+    om_int64s(&m, "dims", OM_DIMS(1), &many, 1);
+    om_int64s(&m, "line", OM_DIMS(LONG), line, LONG);
+    static const char *const inputs[] = { "one,dims", "z,many,one", "one,line" };
+    for (size_t i = 0; i < n; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "n%zu", i);
+        om_node(&m, kinds[i % 3], name, inputs[i % 3], name);
+    }
+    om_node(&m, "Add", "add", "x,n0", "y");
+    om_output(&m, "y", ONNX_INT64, OM_DIMS(LONG));
+    return om_done(&m, size);
+}
+
+/* Constants that a check or a conversion computes have 16 MiB and twice the bytes of the parameters. The rest is for
+ * fold, where all constants of the run have 64 MiB and the same. */
+static void constants_have_a_budget_of_bytes(void **state) {
+    (void)state;
+    enum { NODES = 6000, FREE = 64 << 20, GRAPH = 12 << 20 };
+    const xir_allocator alloc = { weigh, NULL };
+    size_t size;
+    const void *bytes = many_constants(NODES, &size);
+    assert_true(size < 300000);
+    xir_context *own = xir_context_new(&alloc);
+    xir_diags *found = xir_diags_new(own);
+    const size_t before = held;
+    xir_network *net = xir_network_read(own, bytes, size, XIR_STR("model.onnx"), NULL, found);
+    assert_non_null(net);
+    DOES(xir_dialect_check(net, found));
+    const size_t computed = NODES - xir_diags_count_of(found, XIR_NOTE);
+    assert_int_equal(computed, ((16 << 20) + 2 * (LONG + 4) * sizeof(int64_t)) / (LONG * sizeof(int64_t)));
+    CHECK_STR(xir_diags_at(found, 0)->message, "Range 'n514' (node 514): its inputs are constants, but it is not "
+              "computed: it has 32768 bytes, of those for results 64 are left");
+    xir_diags_clear(found);
+    xir_pipeline *p = xir_pipeline_parse(own, xir_str_of(xir_default_pipeline()), found);
+    DOES(xir_pipeline_run(p, net, NULL, NULL, found));
+    if (most_held - before > FREE + GRAPH + 2 * size) fail_msg("%zu bytes for a file of %zu", most_held - before, size);
+    xir_pipeline_free(p);
+    xir_network_free(net);
+    xir_diags_free(found);
+    xir_context_free(own);
+    assert_int_equal(held, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_check_computes_what_is_little, begin, end),
@@ -139,6 +206,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_conversion_leaves_it_and_so_does_fold, begin, end),
         cmocka_unit_test_setup_teardown(a_run_has_one_budget, begin, end),
         cmocka_unit_test_setup_teardown(a_conversion_is_cancelled, begin, end),
+        cmocka_unit_test_setup_teardown(constants_have_a_budget_of_bytes, begin, end),
     };
     return RUN_GROUP(tests);
 }
