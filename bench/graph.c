@@ -104,6 +104,21 @@ static bool build_run(void *state, bench_result *out)
     return build(state, EQUAL, out);
 }
 
+#ifdef XIR_BENCH_CPP
+/* graph.cpp */
+xir_network *graph_make_cpp(xir_context *ctx, size_t ops, const void *data, size_t size);
+
+static bool build_cpp_run(void *state, bench_result *out)
+{
+    graph *g = state;
+    g->net = graph_make_cpp(g->ctx, g->ops, weights, sizeof weights);
+    if (!g->net)
+        return false;
+    out->count = xir_network_op_count(g->net) - 2;
+    return out->count == g->ops;
+}
+#endif
+
 static bool build_unique_run(void *state, bench_result *out)
 {
     return build(state, UNIQUE, out);
@@ -202,8 +217,11 @@ static bool walk_uses_run(void *state, bench_result *out)
 const bench_case graph_cases[] = {
     { "build", NULL, 0, empty_setup, build_run, NULL,
       "conv2d-relu chain: attributes by name, types inferred, bounds and inputs checked" },
+#ifdef XIR_BENCH_CPP
+    { "build-cpp", NULL, 0, empty_setup, build_cpp_run, NULL, "the same as build, through xir.hpp" },
+#endif
     { "build-unique", NULL, 0, empty_setup, build_unique_run, NULL,
-      "the same, but no two convolutions have the same padding" },
+      "the same as build, but no two convolutions have the same padding" },
     { "validate", NULL, 0, built_setup, validate_run, validate_check, "xir_network_validate" },
     { "clone", NULL, 0, built_setup, clone_run, clone_check, "xir_network_clone" },
     { "erase", NULL, 0, built_setup, erase_run, erase_check,

@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 set(xir_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/xir)
 
 install(DIRECTORY include/xir DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.def")
 
 # Two sets of targets: who links the shared library needs none of its packages.
 install(TARGETS xir_shared EXPORT xirTargets

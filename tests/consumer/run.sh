@@ -170,6 +170,12 @@ if command -v "$cxx" >/dev/null 2>&1; then
     cp tiny.c tiny.cpp
     compile_here tiny.cpp tiny_cpp "$cxx"
     LD_LIBRARY_PATH="$prefix/$LIBDIR" ./tiny_cpp
+    eval "\"\$cxx\" -std=c++17 -Wall -Wextra -Wpedantic -Werror -fno-exceptions -fno-rtti $FLAGS \
+        \"\$top/examples/quickstart.cpp\" -o quickstart_cpp $shared"
+    LD_LIBRARY_PATH="$prefix/$LIBDIR" ./quickstart_cpp | grep -q 'tiny.fb holds the same network'
+    if [ -x "$prefix/$BINDIR/xir" ]; then
+        "$prefix/$BINDIR/xir" check tiny.fb
+    fi
     cd "$here"
 else
     skip "no $cxx"

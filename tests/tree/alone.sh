@@ -1,7 +1,7 @@
 #!/bin/sh
 # alone.sh COMPILER INCLUDE: every header below INCLUDE/xir compiles alone and twice, without a
-# warning, in C11 (gcc, clang) or C++17 (g++, clang++), and so does init.c, which uses their macros.  Headers that are included as text, once
-# per list, are named in textual.txt beside this script.
+# warning, in C11 (gcc, clang) or C++17 (g++, clang++, and then those of C++ too), and so does init.c, which uses
+# their macros.  Headers that are included as text, once per list, are named in textual.txt beside this script.
 set -u
 
 compiler=$1
@@ -17,7 +17,10 @@ count=0
 failed=0
 list=$(mktemp) || exit 2
 trap 'rm -f "$list"' EXIT
-(cd "$include" && find xir -name '*.h') | sort >"$list"
+case $compiler in
+*++) (cd "$include" && find xir -name '*.h' -o -name '*.hpp') | sort >"$list" ;;
+*)   (cd "$include" && find xir -name '*.h') | sort >"$list" ;;
+esac
 
 while IFS= read -r header; do
     if [ -f "$here/textual.txt" ] && grep -qxF "$header" "$here/textual.txt"; then

@@ -1,0 +1,558 @@
+/* XIR for C++17: handles that free what they own, ranges to walk over, and operations whose attributes are named in a
+ * lambda. Header only. It needs neither exceptions nor RTTI: errors are values, as in C, and a network keeps the first
+ * failure of a chain of building calls.
+ *
+ *     xir::context ctx;
+ *     xir::network net(ctx, "tiny");
+ *     xir::builder b = net.end();
+ *     xir::value x = b.input("image", ctx.tensor(ctx.fp32(), "NHWC", { 1, 32, 32, 3 }));
+ *     x = b.named("conv1").add<xir::ops::conv2d>({ x, weights }, [](auto &a) { a.stride_width = a.stride_height = 2; });
+ *     x = b.add<xir::ops::relu>({ x });
+ *     b.output({ x });
+ *     if (net.status() != XIR_OK) xir_diags_print(net.findings(), stderr);
+ *
+ * The small classes value, op, use and type are pointers with member functions: copy them freely. They turn into the
+ * pointers of the C interface by themselves, and are valid as long as those. Every question may be asked of an empty
+ * one, and answers 0, false, an empty text or another empty one. What the classes do not cover is a call away: the
+ * contracts are those of the C headers. */
+#ifndef XIR_XIR_HPP
+#define XIR_XIR_HPP
+
+#include <xir/xir.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace xir {
+
+/* ---- texts ------------------------------------------------------------------------------------------------------ */
+
+inline std::string_view view(xir_str s) { return s.size ? std::string_view(s.data, s.size) : std::string_view(); }
+inline xir_str          str(std::string_view s) { return xir_str{ s.data(), s.size() }; }
+
+/* ---- what owns -------------------------------------------------------------------------------------------------- */
+
+/* A pointer that is freed with the handle: moved, never copied. release() gives it back to C. */
+template <class T, void (*Free)(T *)> class handle {
+public:
+    handle() = default;
+    explicit handle(T *p) : p_(p) {}
+    T       *get() const { return p_.get(); }
+    T       *release() { return p_.release(); }
+    operator T *() const { return p_.get(); }
+    explicit operator bool() const { return p_ != nullptr; }
+
+private:
+    struct freer {
+        void operator()(T *p) const { Free(p); }
+    };
+    std::unique_ptr<T, freer> p_;
+};
+
+/* A list of findings: a range of xir_diag. */
+class diags : public handle<xir_diags, xir_diags_free> {
+public:
+    explicit diags(xir_context *ctx) : handle(xir_diags_new(ctx)) {}
+
+    class iterator {
+    public:
+        iterator(const xir_diags *of, std::size_t i) : of_(of), i_(i) {}
+        const xir_diag &operator*() const { return *xir_diags_at(of_, i_); }
+        iterator       &operator++() { return ++i_, *this; }
+        bool            operator!=(const iterator &other) const { return i_ != other.i_; }
+
+    private:
+        const xir_diags *of_;
+        std::size_t      i_;
+    };
+    iterator    begin() const { return { get(), 0 }; }
+    iterator    end() const { return { get(), size() }; }
+    std::size_t size() const { return xir_diags_count(get()); }
+    bool        empty() const { return size() == 0; }
+    void        clear() { xir_diags_clear(get()); }
+};
+
+/* Numbers outside of a network. */
+class array : public handle<xir_array, xir_array_free> {
+public:
+    using handle::handle;
+    /* All elements as reals; empty if they are not numbers. */
+    std::vector<double> reals() const
+    {
+        std::vector<double> out(xir_array_count(get()));
+        if (xir_array_reals(get(), 0, out.size(), out.data()) != XIR_OK) out.clear();
+        return out;
+    }
+};
+
+/* ---- types ------------------------------------------------------------------------------------------------------ */
+
+/* An immutable data type of a context. Types compare by what they say. */
+class type {
+public:
+    type(const xir_type *p = nullptr) : p_(p) {}
+    operator const xir_type *() const { return p_; }
+    explicit operator bool() const { return p_ != nullptr; }
+
+    xir_type_kind kind() const { return p_ ? xir_type_kind_of(p_) : XIR_TYPE_OTHER; }
+    type          element() const { return xir_type_element(p_); }
+    std::size_t   rank() const { return xir_type_rank(p_); }
+    /* A dim by its index, from the end if negative; negative if it is unknown. */
+    std::int64_t              dim(std::int64_t i) const { return xir_type_dim(p_, i, false); }
+    std::vector<std::int64_t> dims() const
+    {
+        std::vector<std::int64_t> out;
+        for (std::size_t i = 0; i < rank(); i++) out.push_back(dim(static_cast<std::int64_t>(i)));
+        return out;
+    }
+    std::string_view layout() const
+    {
+        const xir_layout *l = xir_type_layout(p_);
+        return l ? view(xir_layout_text(l)) : std::string_view();
+    }
+    friend bool operator==(type a, type b) { return xir_type_equal(a.p_, b.p_); }
+    friend bool operator!=(type a, type b) { return !(a == b); }
+
+private:
+    const xir_type *p_;
+};
+
+class context : public handle<xir_context, xir_context_free> {
+public:
+    context() : handle(xir_context_new(nullptr)) {}
+    explicit context(const xir_allocator &allocator) : handle(xir_context_new(&allocator)) {}
+
+    type fp32() const { return xir_type_float(get(), XIR_FLOAT_FP32); }
+    type floating(xir_float_format format) const { return xir_type_float(get(), format); }
+    type sint(std::int64_t bits) const { return xir_type_sint(get(), bits); }
+    type uint(std::int64_t bits) const { return xir_type_uint(get(), bits); }
+    type boolean() const { return xir_type_bool(get()); }
+    /* A tensor; `layout` is "NHWC", or "" for the default of the rank. */
+    type tensor(type element, const char *layout, std::initializer_list<std::int64_t> dims) const
+    {
+        return tensor(element, layout, dims.begin(), dims.size());
+    }
+    type tensor(type element, const char *layout, const std::vector<std::int64_t> &dims) const
+    {
+        return tensor(element, layout, dims.data(), dims.size());
+    }
+
+private:
+    type tensor(type element, const char *layout, const std::int64_t *dims, std::size_t rank) const
+    {
+        return layout && *layout ? xir_type_tensor_text(get(), element, layout, dims, rank)
+                                 : xir_type_tensor(get(), element, nullptr, dims, rank);
+    }
+};
+
+namespace detail {
+
+/* More inputs than the class has: the library refuses them, and says how many it takes. */
+inline xir_op *add_with_surplus(xir_at at, const xir_class_decl *decl, xir_value *const *inputs, std::size_t n)
+{
+    xir_op_desc desc = XIR_INIT(xir_op_desc);
+    desc.cls = xir_class_find_decl(xir_network_context(at.net), decl);
+    desc.inputs = inputs;
+    desc.n_inputs = n;
+    desc.id = XIR_NO_ID;
+    return xir_network_add(at.net, &desc);
+}
+
+}
+
+/* ---- operations by name ----------------------------------------------------------------------------------------- */
+
+/* What xir::builder and xir::op know of a class of operations: its structs and its functions. A list of a program's
+ * own (see declare.h) gets such types by including <xir/traits.hpp> with XIR_DEFS naming it. */
+namespace ops {
+#define XIR_DEFS <xir/ops/all.def>
+#include <xir/traits.hpp>
+}
+
+/* ---- values and operations -------------------------------------------------------------------------------------- */
+
+class op;
+class value;
+
+/* Positions 0 to n - 1 of something, each made by At. */
+template <class Item, class Of, Item (*At)(Of, std::size_t)> class positions {
+public:
+    positions(Of of, std::size_t n) : of_(of), n_(n) {}
+    class iterator {
+    public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = Item;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const Item *;
+        using reference = Item;
+        iterator(Of of, std::size_t i) : of_(of), i_(i) {}
+        Item      operator*() const { return At(of_, i_); }
+        iterator &operator++() { return ++i_, *this; }
+        bool      operator==(const iterator &other) const { return i_ == other.i_; }
+        bool      operator!=(const iterator &other) const { return i_ != other.i_; }
+
+    private:
+        Of          of_;
+        std::size_t i_;
+    };
+    iterator    begin() const { return { of_, 0 }; }
+    iterator    end() const { return { of_, n_ }; }
+    std::size_t size() const { return n_; }
+    bool        empty() const { return n_ == 0; }
+    Item        operator[](std::size_t i) const { return At(of_, i); }
+
+private:
+    Of          of_;
+    std::size_t n_;
+};
+
+/* A chain of things, each found from the one before by Next. The next one is found before the body of a loop runs, so
+ * that the body may remove the one it is at. */
+template <class Item, class Raw, Raw (*Next)(Raw)> class chain {
+public:
+    explicit chain(Raw first) : first_(first) {}
+    class iterator {
+    public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = Item;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const Item *;
+        using reference = Item;
+        explicit iterator(Raw at) : at_(at), next_(at ? Next(at) : at) {}
+        Item      operator*() const { return Item(at_); }
+        iterator &operator++()
+        {
+            at_ = next_;
+            next_ = at_ ? Next(at_) : at_;
+            return *this;
+        }
+        bool operator==(const iterator &other) const { return at_ == other.at_; }
+        bool operator!=(const iterator &other) const { return at_ != other.at_; }
+
+    private:
+        Raw at_, next_;
+    };
+    iterator begin() const { return iterator(first_); }
+    iterator end() const { return iterator(Raw()); }
+
+private:
+    Raw first_;
+};
+
+/* One use of a value: input `index` of `user`. */
+class use {
+public:
+    explicit use(const xir_use *p) : p_(p) {}
+    inline op   user() const;
+    std::size_t index() const { return xir_use_index(p_); }
+
+private:
+    const xir_use *p_;
+};
+
+class value {
+public:
+    value(xir_value *p = nullptr) : p_(p) {}
+    operator xir_value *() const { return p_; }
+    explicit operator bool() const { return p_ != nullptr; }
+
+    std::int64_t     id() const { return xir_value_id(p_); }
+    std::string_view name() const { return view(xir_value_name(p_)); }
+    xir::type        type() const { return xir_value_type(p_); }
+    inline op        maker() const;     /* the operation whose output it is; empty for constants */
+    std::size_t      index() const { return xir_value_index(p_); }
+    bool             is_params() const { return xir_value_is_params(p_); }
+
+    chain<use, const xir_use *, xir_use_next> uses() const
+    {
+        return chain<use, const xir_use *, xir_use_next>(xir_value_uses(p_));
+    }
+    std::size_t use_count() const { return xir_value_use_count(p_); }
+
+    xir_status set_name(std::string_view name) { return xir_value_set_name(p_, str(name)); }
+    xir_status set_type(xir::type t) { return xir_value_set_type(p_, t); }
+    /* Every use of this value becomes a use of `now`. */
+    xir_status replace_with(value now) { return xir_value_replace(p_, now); }
+
+private:
+    xir_value *p_;
+};
+
+namespace detail {
+
+inline value input_at(xir_op *op, std::size_t i) { return xir_op_input(op, static_cast<std::int64_t>(i)); }
+inline value output_at(xir_op *op, std::size_t i) { return xir_op_output(op, static_cast<std::int64_t>(i)); }
+inline xir_op *next_op(xir_op *op) { return xir_op_next(op); }
+
+/* The name of an enumerator, as files spell it. */
+inline std::string_view enumerator(const xir_field *f, int i)
+{
+    const xir_enum *e = f ? f->members : nullptr;
+    return e && i >= 0 && static_cast<std::size_t>(i) < e->size ? std::string_view(e->names[i]) : std::string_view();
+}
+
+/* An attribute as a T; nothing if it is of another kind. Integers are taken for reals, enumerators are texts. */
+template <class T> std::optional<T> attr_as(const xir_attr &a, const xir_field *f)
+{
+    if constexpr (std::is_same_v<T, bool>) {
+        if (a.kind == XIR_KIND_BOOL) return a.as.boolean;
+    } else if constexpr (std::is_same_v<T, std::string_view>) {
+        if (a.kind == XIR_KIND_TEXT) return view(a.as.text);
+        if (a.kind == XIR_KIND_ENUM) return enumerator(f, a.as.enumerator);
+    } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
+        if (a.kind == XIR_KIND_I64S && !a.is_null) return T(a.as.i64s.data, a.as.i64s.data + a.as.i64s.size);
+    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+        if (a.kind == XIR_KIND_REALS && !a.is_null) return T(a.as.reals.data, a.as.reals.data + a.as.reals.size);
+    } else if constexpr (std::is_same_v<T, value>) {
+        if (a.kind == XIR_KIND_PARAMS && !a.is_null) return value(a.as.params);
+    } else if constexpr (std::is_same_v<T, const xir_object *>) {
+        if (a.kind == XIR_KIND_REF && !a.is_null) return a.as.ref;
+    } else if constexpr (std::is_floating_point_v<T>) {
+        if (a.kind == XIR_KIND_REAL) return static_cast<T>(a.as.real);
+        if (a.kind == XIR_KIND_I64) return static_cast<T>(a.as.i64);
+    } else {
+        static_assert(std::is_integral_v<T>, "no attribute has this type");
+        if (a.kind == XIR_KIND_I64) return static_cast<T>(a.as.i64);
+        if (a.kind == XIR_KIND_U64) return static_cast<T>(a.as.u64);
+    }
+    return std::nullopt;
+}
+
+}
+
+using operands = positions<value, xir_op *, detail::input_at>;
+using results = positions<value, xir_op *, detail::output_at>;
+
+class op {
+public:
+    op(xir_op *p = nullptr) : p_(p) {}
+    operator xir_op *() const { return p_; }
+    explicit operator bool() const { return p_ != nullptr; }
+
+    std::int64_t     id() const { return xir_op_id(p_); }
+    std::string_view name() const { return view(xir_op_name(p_)); }
+    /* The key of its class in files, "icraft::xir::ReLU". */
+    std::string_view key() const { return p_ ? view(xir_class_key(xir_op_class(p_))) : std::string_view(); }
+
+    operands inputs() const { return { p_, xir_op_input_count(p_) }; }
+    results  outputs() const { return { p_, xir_op_output_count(p_) }; }
+    value    input(std::int64_t i) const { return xir_op_input(p_, i); }
+    value    input(std::string_view port) const { return xir_op_input_named(p_, str(port)); }
+    value    output(std::int64_t i = 0) const { return xir_op_output(p_, i); }
+    op       next() const { return xir_op_next(p_); }
+    op       prev() const { return xir_op_prev(p_); }
+
+    template <class Op> bool is() const { return xir_op_is(p_, Op::decl()); }
+    /* The attributes if the operation is of that class, otherwise NULL. Valid until they are set. */
+    template <class Op> const typename Op::attrs *as() const { return Op::of(p_); }
+    /* Changes some attributes of an operation of that class: `change` gets a copy. XIR_E_TYPE for another class. */
+    template <class Op, class Change> xir_status edit(Change &&change)
+    {
+        const typename Op::attrs *now = Op::of(p_);
+        if (!now) return XIR_E_TYPE;
+        typename Op::attrs copy = *now;
+        change(copy);
+        return Op::set(p_, &copy);
+    }
+
+    /* An attribute by its name: get<std::int64_t>("groups"), get<double>, <bool>, <std::string_view> (enums too),
+     * <std::vector<std::int64_t>>, <std::vector<double>>, <xir::value>, <const xir_object *>. Nothing if the class
+     * does not declare it or it is of another kind. */
+    template <class T> std::optional<T> get(std::string_view attr) const
+    {
+        xir_attr a;
+        if (!p_ || xir_op_get(p_, str(attr), &a) != XIR_OK) return std::nullopt;
+        return detail::attr_as<T>(a, xir_class_field(xir_op_class(p_), str(attr)));
+    }
+    bool has(std::string_view attr) const { return p_ && xir_op_has(p_, str(attr)); }
+    /* Sets an attribute by its name: an integer, a real, a bool, a text or the name of an enumerator, a list. */
+    xir_status set(const char *attr, bool v) { return xir_op_set_bool(p_, attr, v); }
+    xir_status set(const char *attr, double v) { return xir_op_set_real(p_, attr, v); }
+    xir_status set(const char *attr, const char *v) { return xir_op_set_text(p_, attr, v); }
+    xir_status set(const char *attr, const std::vector<std::int64_t> &v)
+    {
+        return xir_op_set_i64s(p_, attr, v.data(), v.size());
+    }
+    template <class I, class = std::enable_if_t<std::is_integral_v<I> && !std::is_same_v<I, bool>>>
+    xir_status set(const char *attr, I v)
+    {
+        return xir_op_set_i64(p_, attr, static_cast<std::int64_t>(v));
+    }
+
+    xir_status set_input(std::size_t i, value v) { return xir_op_set_input(p_, i, v); }
+    xir_status set_name(std::string_view name) { return xir_op_set_name(p_, str(name)); }
+    xir_status infer(bool override_types = false) { return xir_op_infer(p_, override_types); }
+    /* Removes the operation. XIR_E_IN_USE while an output is used. The object is empty afterwards. */
+    xir_status erase()
+    {
+        xir_status status = xir_op_erase(p_);
+        if (status == XIR_OK) p_ = nullptr;
+        return status;
+    }
+
+private:
+    xir_op *p_;
+};
+
+op use::user() const { return xir_use_op(p_); }
+op value::maker() const { return xir_value_op(p_); }
+
+/* ---- building --------------------------------------------------------------------------------------------------- */
+
+/* A cursor: where and how the next operation is added. Copies with one thing changed, `b.named("conv1")`, leave the
+ * original as it is. After a failure all calls do nothing and give empty values; the network keeps the finding. */
+class builder {
+public:
+    explicit builder(xir_at at) : at_(at) {}
+
+    /* The name of the one operation that follows; a prefix of all names, within the prefix that is there. The texts
+     * must live as long as the builder is used. */
+    builder named(std::string_view name) const { return with([&](xir_at &at) { at.name = str(name); }); }
+    builder scoped(std::string_view scope) const { return with([&](xir_at &at) { at.scope = str(scope); }); }
+    builder before(xir_op *op) const { return with([&](xir_at &at) { at.before = op; }); }
+    builder on(const xir_target *target) const { return with([&](xir_at &at) { at.target = target; }); }
+
+    value input(const char *name, type t) const { return xir_input(at_, name, t); }
+    op    output(std::initializer_list<xir_value *> values) const
+    {
+        return xir_output(at_, xir_values{ values.begin(), values.size() });
+    }
+    /* A constant tensor without bytes, and one whose bytes are copied. */
+    value params(std::string_view name, type t) const { return xir_params_new(at_.net, str(name), t); }
+    value params(std::string_view name, type t, const void *data, std::size_t size) const
+    {
+        xir_value *p = xir_params_new(at_.net, str(name), t);
+        return p && xir_params_set_copy(p, data, size) == XIR_OK ? p : nullptr;
+    }
+
+    /* Adds an operation and gives its first output. `inputs` are in the order of the class's ports; optional ones are
+     * nullptr or left out at the end. `set` gets the attributes with their defaults:
+     *     b.add<xir::ops::relu>({ x }, [](auto &a) { a.alpha = 0.2; }) */
+    template <class Op, class Set>
+    value add(std::initializer_list<xir_value *> inputs, Set &&set) const
+    {
+        return add_op<Op>(inputs, std::forward<Set>(set)).output();
+    }
+    template <class Op> value add(std::initializer_list<xir_value *> inputs) const
+    {
+        return add_op<Op>(inputs).output();
+    }
+    /* The same, giving the operation: for several outputs. */
+    template <class Op, class Set>
+    op add_op(std::initializer_list<xir_value *> inputs, Set &&set) const
+    {
+        typename Op::attrs attrs = Op::init();
+        set(attrs);
+        return Op::make(at_, inputs.begin(), inputs.size(), &attrs);
+    }
+    template <class Op> op add_op(std::initializer_list<xir_value *> inputs) const
+    {
+        return Op::make(at_, inputs.begin(), inputs.size(), nullptr);
+    }
+
+    operator xir_at() const { return at_; }
+
+private:
+    template <class Change> builder with(Change &&change) const
+    {
+        builder copy = *this;
+        change(copy.at_);
+        return copy;
+    }
+    xir_at at_;
+};
+
+/* ---- networks --------------------------------------------------------------------------------------------------- */
+
+class network : public handle<xir_network, xir_network_free> {
+public:
+    using handle::handle;
+    network(xir_context *ctx, const char *name, xir_framework framework = XIR_FRAMEWORK_PYTORCH,
+            const char *framework_version = "")
+        : handle(xir_network_new(ctx, name, framework, framework_version))
+    {
+    }
+    /* Loads a file of any format that the library reads. Empty after a failure, with findings in `why`. */
+    static network load(xir_context *ctx, const std::string &path, xir_diags *why = nullptr, bool lazy = false)
+    {
+        xir_load_options how = XIR_INIT(xir_load_options);
+        how.lazy = lazy;
+        return network(xir_network_load(ctx, path.c_str(), &how, why));
+    }
+    /* Saves it in the format that the name's suffix says. */
+    xir_status save(const std::string &path, xir_diags *why = nullptr)
+    {
+        xir_save_options how = XIR_INIT(xir_save_options);
+        return xir_network_save(get(), path.c_str(), &how, why);
+    }
+    network clone() const { return network(xir_network_clone(get())); }
+
+    /* The first failure of a building call, and its findings. */
+    xir_status       status() const { return xir_network_status(get()); }
+    xir_diags       *findings() const { return xir_network_diags(get()); }
+    std::string_view name() const { return view(xir_network_name(get())); }
+
+    /* A builder at the end; findings name the line that calls it. */
+#if defined(__GNUC__)
+    builder end(const char *file = __builtin_FILE(), int line = __builtin_LINE()) const
+    {
+        return builder(xir_at_line(xir_at_end(get()), file, line));
+    }
+#else
+    builder end() const { return builder(xir_at_end(get())); }
+#endif
+
+    /* All operations in execution order. A loop may remove the operation that it is at. */
+    chain<op, xir_op *, detail::next_op> ops() const
+    {
+        return chain<op, xir_op *, detail::next_op>(xir_network_first(get()));
+    }
+    std::size_t op_count() const { return xir_network_op_count(get()); }
+    op          op_by_id(std::int64_t id) const { return xir_network_op_by_id(get(), id); }
+    op          op_by_name(std::string_view name) const { return xir_network_op_by_name(get(), str(name)); }
+    value       value_by_id(std::int64_t id) const { return xir_network_value_by_id(get(), id); }
+
+    std::vector<value> inputs() const { return list(xir_network_inputs); }
+    std::vector<value> outputs() const { return list(xir_network_outputs); }
+    std::vector<value> params() const { return list(xir_network_params); }
+
+    xir_status validate(xir_diags *why = nullptr) const { return xir_network_validate(get(), why); }
+    xir_status infer(xir_diags *why = nullptr) { return xir_network_infer(get(), why); }
+    /* Runs passes: "fold,dce", or the default pipeline. */
+    xir_status optimize(std::string_view passes = xir_default_pipeline(), xir_diags *why = nullptr)
+    {
+        handle<xir_pipeline, xir_pipeline_free> p(xir_pipeline_parse(xir_network_context(get()), str(passes), why));
+        return p ? xir_pipeline_run(p, get(), nullptr, nullptr, why) : XIR_E_INVALID;
+    }
+    /* Computes the outputs; none after a failure. */
+    std::vector<array> run(const std::vector<const xir_array *> &inputs, xir_diags *why = nullptr) const
+    {
+        std::vector<xir_array *> raw(xir_network_outputs(get(), nullptr, 0));
+        std::vector<array>       out;
+        if (xir_network_run(get(), inputs.data(), inputs.size(), raw.data(), raw.size(), nullptr, why) == XIR_OK) {
+            for (xir_array *a : raw) out.emplace_back(a);
+        }
+        return out;
+    }
+
+private:
+    std::vector<value> list(std::size_t (*ask)(const xir_network *, xir_value **, std::size_t)) const
+    {
+        std::vector<xir_value *> raw(ask(get(), nullptr, 0));
+        raw.resize(std::min(raw.size(), ask(get(), raw.data(), raw.size())));
+        return std::vector<value>(raw.begin(), raw.end());
+    }
+};
+
+}
+
+#endif
