@@ -1,7 +1,7 @@
-/* Arrays: numbers outside of networks, as the executor takes and gives them. An array has a tensor type whose dims
- * are all known, and the bytes that Params of that type have in a file: row-major, little-endian, without gaps, not
- * aligned in general. Arrays are immutable but for who has just made one, counted, and may be shared between
- * threads. */
+/* Arrays: numbers outside of networks, as the executor takes and returns them. An array has a tensor type whose dims
+ * are all known. Its bytes are those that Params of this type have in a file: row-major, little-endian, without
+ * gaps, not aligned in general. Arrays are reference counted and may be shared between threads. They are immutable,
+ * except for the caller that has just made one. */
 #ifndef XIR_ARRAY_H
 #define XIR_ARRAY_H
 
@@ -11,54 +11,55 @@ XIR_BEGIN
 
 typedef struct xir_array xir_array;
 
-/* An array of a type, its bytes zero; or a copy of `size` bytes, which must be what the type takes. NULL with a
- * finding: XIR_E_TYPE no tensor, XIR_E_BOUNDS an unknown dim or another size, XIR_E_LIMIT, XIR_E_MEMORY. It keeps
- * the context alive. */
+/* Makes an array of a type: with zero bytes, or with a copy of `size` bytes, which must be exactly what the type takes.
+ * The array keeps the context alive. Returns NULL with a finding: XIR_E_TYPE if the type is not a tensor, XIR_E_BOUNDS
+ * for an unknown dim or a wrong size, XIR_E_LIMIT, XIR_E_MEMORY. */
 XIR_API xir_array *xir_array_new(xir_context *ctx, const xir_type *type, xir_diags *why);
 XIR_API xir_array *xir_array_copy(xir_context *ctx, const xir_type *type, const void *data, size_t size,
                                   xir_diags *why);
-/* The bytes of Params, shared with them, not copied: lazily mapped ones stay in their file. XIR_E_MISSING without
- * bytes. */
+/* Returns an array that shares the bytes of Params. Nothing is copied, and lazily mapped bytes stay in their file.
+ * Returns NULL with XIR_E_MISSING if there are no bytes. */
 XIR_API xir_array *xir_array_from_params(const xir_value *params, xir_diags *why);
-/* Params of a network with the type and bytes of the array, which they share. Unplaced, as xir_params_new; NULL with
- * a finding in the network. */
+/* Makes Params of a network that share the type and bytes of the array. They are not placed, as with xir_params_new.
+ * Returns NULL with a finding in the network. */
 XIR_API xir_value *xir_params_from_array(xir_network *net, xir_str name, const xir_array *array);
 
-/* One more holder; one less (NULL is accepted). */
+/* Take and drop a reference. xir_array_free accepts NULL. */
 XIR_API xir_array *xir_array_retain(xir_array *array);
 XIR_API void       xir_array_free(xir_array *array);
 
-/* What it is. None fails; pointers live as long as the array. */
+/* Ask an array. None of these fails; pointers live as long as the array. */
 XIR_API const xir_type *xir_array_type(const xir_array *array);
 XIR_API size_t          xir_array_count(const xir_array *array);      /* of elements                        */
 XIR_API const void     *xir_array_data(const xir_array *array, size_t *size);
-/* The bytes to write, for who made it by xir_array_new or _copy and has given it to nobody yet. */
+/* Returns the bytes for writing. Only for the caller that made the array with xir_array_new or _copy and has not yet
+ * passed it on. */
 XIR_API void           *xir_array_edit(xir_array *array);
 
-/* Elements as numbers: quantised ones as the reals that they stand for (stored * scale, never the origin: see
- * docs/executor.md). xir_array_real is for a look at one element; the others copy `n` elements from `from` on.
- * Integers beyond 2^53 lose digits as reals; reals are cut towards zero as integers. XIR_E_BOUNDS, XIR_E_TYPE for
- * elements that are no numbers. */
+/* Elements as numbers. A quantised element is the real number it stands for: stored * scale, never the origin (see
+ * docs/executor.md). xir_array_real is for a look at one element; the others copy `n` elements, starting at `from`.
+ * As reals, integers beyond 2^53 lose digits. As integers, reals are truncated towards zero. XIR_E_BOUNDS;
+ * XIR_E_TYPE if the elements are not numbers. */
 XIR_API double     xir_array_real(const xir_array *array, size_t i);
 XIR_API xir_status xir_array_reals(const xir_array *array, size_t from, size_t n, double *out);
 XIR_API xir_status xir_array_i64s(const xir_array *array, size_t from, size_t n, int64_t *out);
 
-/* Where two arrays of one shape first differ: |a - b| > absolute + relative * |b|, or one of them is NaN and the
- * other is not. */
+/* How two arrays of one shape differ. Two elements differ if |a - b| > absolute + relative * |b|, or if exactly one of
+ * them is NaN. */
 typedef struct xir_difference {
-    bool   same_shape;   /* nothing was compared if not                        */
+    bool   same_shape;   /* false: nothing was compared                        */
     size_t count;        /* how many elements differ                           */
-    size_t first;        /* the first one, row-major; SIZE_MAX: none           */
-    double a, b;         /* what it is                                         */
-    double largest;      /* the greatest |a - b| of all, NaN apart             */
+    size_t first;        /* the first of them, row-major; SIZE_MAX: none       */
+    double a, b;         /* the two values there                               */
+    double largest;      /* the largest |a - b| of all elements, NaN ignored   */
 } xir_difference;
 XIR_API xir_status xir_array_compare(const xir_array *a, const xir_array *b, double absolute, double relative,
                                      xir_difference *out);
 
-/* NumPy files (.npy, versions 1 to 3; format: numpy.lib.format). Read: little- and big-endian bool, integers and
- * floats of 1 to 8 bytes, C and Fortran order; never a pickle. Written: version 1, little-endian, C order; bf16 and
- * quantised elements as float32. The layout of what is read is `*` for each dim. A failing write leaves the old
- * file. */
+/* NumPy files (.npy, versions 1 to 3; format: numpy.lib.format). Reading accepts bool, integers and floats of 1 to 8
+ * bytes, little- and big-endian, in C and Fortran order; never a pickle. The layout of the result is `*` for each dim.
+ * Writing gives version 1, little-endian, C order, with bf16 and quantised elements as float32. If writing fails, the
+ * old file remains. */
 XIR_API xir_array *xir_array_load_npy(xir_context *ctx, const char *path, xir_diags *why);
 XIR_API xir_array *xir_array_read_npy(xir_context *ctx, const void *data, size_t size, xir_str name, xir_diags *why);
 XIR_API xir_status xir_array_save_npy(const xir_array *array, const char *path, xir_diags *why);

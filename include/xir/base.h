@@ -1,4 +1,4 @@
-/* The words that every other header uses: export, version, text, status, allocator.
+/* What every other header uses: export macros, version, text, status, allocator.
  * Nothing here allocates or fails. */
 #ifndef XIR_BASE_H
 #define XIR_BASE_H
@@ -30,24 +30,27 @@
 #define XIR_VERSION_PATCH 0
 #define XIR_VERSION_NUM   (XIR_VERSION_MAJOR * 10000 + XIR_VERSION_MINOR * 100 + XIR_VERSION_PATCH)
 
-/* The version of the structs that plug-ins and programs hand over: a library refuses any other. Within one version, a
- * struct that begins with its size may grow at its end, and so may the rows of an array whose row size is given. */
+/* The version of the structs that plug-ins and programs pass to the library, which refuses any other version. Within
+ * one version, a struct that begins with its size may grow at its end. So may the rows of an array whose row size is
+ * given. */
 #define XIR_ABI 2u
 
-/* A struct that begins with its size, all else zero, which is the default. C may set members:
+/* Initialises a struct that begins with its size. All other members are zero, which is their default. In C, members can
+ * be set in place:
  *
  *     xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .lazy = true), why);
  *
- * C++ sets them afterwards:
+ * In C++, set them afterwards:
  *
  *     xir_load_options how = XIR_INIT(xir_load_options);
  *     how.lazy = true;
  *
- * A static one says its size: { .size = sizeof(xir_load_options), .lazy = true }.
+ * A static one gives its size itself: { .size = sizeof(xir_load_options), .lazy = true }.
  *
- * Without its size such a struct is refused with XIR_E_ABI. A library reads and writes only so many bytes, so that the
- * caller may have been built with an older or a newer header. A member that the library does not know is refused with
- * XIR_E_UNSUPPORTED, unless it is zero. A struct that is filled (xir_format_info) gets zeros there. */
+ * A struct without its size is refused with XIR_E_ABI. The library reads and writes no more bytes than the size says,
+ * so the caller may be built with an older or a newer header. A member that the library does not know must be zero,
+ * otherwise the struct is refused with XIR_E_UNSUPPORTED. In a struct that the library fills (xir_format_info), members
+ * that it does not know become zero. */
 #ifdef __cplusplus
 template <class T> inline T xir_init_()
 {
@@ -66,13 +69,13 @@ XIR_BEGIN
 /* Returns the version of the library at run time, "0.1.0". Static. */
 XIR_API const char *xir_version(void);
 
-/* A piece of text: bytes, UTF-8 unless said otherwise, not terminated. Whoever hands one out says how
- * long the bytes live. The empty text may have a null pointer. */
+/* A piece of text: bytes, UTF-8 unless stated otherwise, not terminated. The function that returns one states how long
+ * the bytes live. The empty text may have a null pointer. */
 typedef struct xir_str {
     const char *data;
     size_t      size;
 } xir_str;
-
+/* The xir_str of a string literal. */
 /* The text of a string literal. */
 #ifdef __cplusplus
 #define XIR_STR(literal) (xir_str{ (literal), sizeof(literal) - 1 })
@@ -80,21 +83,21 @@ typedef struct xir_str {
 #define XIR_STR(literal) ((xir_str){ (literal), sizeof(literal) - 1 })
 #endif
 
-/* Returns the text of a terminated string; NULL gives the empty text. */
+/* Returns the xir_str of a terminated string; NULL gives the empty text. */
 XIR_API xir_str xir_str_of(const char *terminated);
 
-/* Whether two texts have the same bytes. */
+/* Returns true if two texts have the same bytes. */
 XIR_API bool xir_str_equal(xir_str a, xir_str b);
 
-/* For "did you mean": true if `candidate` may be what a misspelled `word` means, and is nearer to it than
- * `*distance`, which then becomes its distance: letters changed, put in, left out or exchanged with their neighbour.
- * At most a third of the word's letters and one more may differ, never more than three, and not all; texts of more
- * than 48 bytes are far from everything. Begin with SIZE_MAX and try all candidates; the last for which it was true
- * is the nearest, the first of two that are alike. */
+/* For "did you mean" suggestions. Returns true if `candidate` is a likely correction of the misspelled `word` and
+ * closer to it than `*distance`, and then stores its distance there. The distance counts letters that are changed,
+ * inserted, left out or swapped with their neighbour. It may be at most a third of the word's letters plus one, at
+ * most three, and less than the whole word. Texts of more than 48 bytes never match. Start with SIZE_MAX and try all
+ * candidates: the last one that returned true is the closest, and of two equally close ones the first. */
 XIR_API bool xir_str_is_nearer(xir_str word, xir_str candidate, size_t *distance);
 
-/* What became of a call. Zero is success; the others are what a caller can act on, the sentence that
- * says what happened is in the diagnostics. */
+/* The result of a call. Zero is success. The others are what a caller can act on; the diagnostics have the sentence
+ * that explains what happened. */
 typedef enum xir_status {
     XIR_OK = 0,
     XIR_E_MEMORY,      /* the allocator refused; nothing changed                              */
@@ -102,28 +105,28 @@ typedef enum xir_status {
     XIR_E_SYNTAX,      /* text or bytes that break the rules of their format                   */
     XIR_E_TYPE,        /* a value of the wrong kind or class                                  */
     XIR_E_BOUNDS,      /* a number, index or length outside what is allowed                   */
-    XIR_E_MISSING,     /* something required is not there                                     */
+    XIR_E_MISSING,     /* something required is missing                                       */
     XIR_E_EXISTS,      /* an id, a name or a key that is already taken                        */
-    XIR_E_UNKNOWN,     /* a class, attribute, enum member or format that nobody knows         */
-    XIR_E_IN_USE,      /* refused, because others still refer to it                           */
+    XIR_E_UNKNOWN,     /* a class, attribute, enum member or format that is not registered    */
+    XIR_E_IN_USE,      /* refused, because something still refers to it                       */
     XIR_E_CORRUPT,     /* a checksum, a size or a layout of a file that contradicts itself    */
-    XIR_E_INVALID,     /* decodes, but breaks a rule of operations or graphs                  */
-    XIR_E_STALE,       /* a view whose network has changed since                              */
+    XIR_E_INVALID,     /* well-formed, but breaks a rule of operations or graphs              */
+    XIR_E_STALE,       /* a view of a network that has changed since                          */
     XIR_E_LIMIT,       /* more, deeper or larger than the limits allow                        */
     XIR_E_ABI,         /* a struct or a plug-in made for another version                      */
-    XIR_E_UNSUPPORTED, /* this build or machine cannot do it (MD5 refused, for example), or
-                          inference has no rule for what it is given (quantised, tiled)       */
-    XIR_E_CANCELLED,   /* the caller's `cancel` has said so                                   */
+    XIR_E_UNSUPPORTED, /* this build or machine cannot do it (MD5 disabled, for example), or
+                          inference has no rule for these types (quantised, tiled)            */
+    XIR_E_CANCELLED,   /* the caller's `cancel` callback returned true                        */
     XIR_STATUS_COUNT
 } xir_status;
 
-/* Returns a short name of a status, "bounds". Static. */
+/* Returns the short name of a status: "bounds". Static. */
 XIR_API const char *xir_status_name(xir_status status);
 
-/* The one function through which all memory comes. `block` NULL allocates, `size` 0 frees (and returns
- * NULL), otherwise the block is resized, its first min(old_size, size) bytes kept. `old_size` is always
- * the size asked for before. Returns NULL when it cannot, the old block untouched. Memory is aligned as
- * malloc aligns. May be called from several threads at once if the context is used from several. */
+/* The one function that provides all memory. With `block` NULL it allocates. With `size` 0 it frees and returns NULL.
+ * Otherwise it resizes the block and keeps its first min(old_size, size) bytes. `old_size` is always the size that was
+ * requested before. If it fails, it returns NULL and leaves the old block unchanged. Memory is aligned as malloc aligns
+ * it. If several threads use the context, several may call this function at once. */
 typedef struct xir_allocator {
     void *(*resize)(void *user, void *block, size_t old_size, size_t size);
     void *user;

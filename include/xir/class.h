@@ -1,7 +1,7 @@
-/* Classes: what an operation, a data type or any other object consists of, as rows that a program can read.
- * An author writes the rows as a .def list (declare.h, define.h); registering seals them into an xir_class,
- * which answers questions and on which every verb (validate, equal, hash, copy, print, encode, decode) works.
- * Nothing about one particular class is known to any verb. */
+/* Classes describe what an operation, a data type or any other object consists of, as rows that a program can read. An
+ * author writes the rows as a .def list (declare.h, define.h). Registering seals them into an xir_class. It answers
+ * questions, and every verb (validate, equal, hash, copy, print, encode, decode) works from it. No verb knows anything
+ * about a particular class. */
 #ifndef XIR_CLASS_H
 #define XIR_CLASS_H
 
@@ -16,17 +16,17 @@ typedef struct xir_target xir_target; /* see place.h  */
 
 /* ---- bodies ------------------------------------------------------------------------------------------ */
 
-/* Every object but an op begins with this head. Objects are immutable, live as long as the context or network
- * that made them, and two that are equal are usually, not always, the same pointer: compare them with
- * xir_object_equal, which looks at the pointers first. Fields are for the library; ask with the functions. */
+/* Every object except an op begins with this head. Objects are immutable and live as long as the context or network
+ * that made them. Two equal objects are usually, but not always, the same pointer: compare them with xir_object_equal,
+ * which compares the pointers first. The members are for the library; programs use the functions. */
 typedef struct xir_object {
     const xir_class *cls;
     const xir_map   *extra;   /* undeclared attributes; NULL: none                              */
     uint32_t         hash;
-    uint32_t         absent;  /* bit i: row i was not in the file, see docs/formats.md              */
+    uint32_t         absent;  /* bit i: the file did not have row i, see docs/formats.md            */
 } xir_object;
 
-/* Lists in bodies. They borrow: what makes an object or an op of them copies. */
+/* Lists in bodies. They borrow: making an object or op copies them. */
 typedef struct xir_bools  { const bool    *data; size_t size; } xir_bools;
 typedef struct xir_i64s   { const int64_t *data; size_t size; } xir_i64s;
 typedef struct xir_reals  { const double  *data; size_t size; } xir_reals;
@@ -35,23 +35,23 @@ typedef struct xir_refs   { const xir_object *const *data; size_t size; } xir_re
 typedef struct xir_values { xir_value *const *data; size_t size; } xir_values;
 typedef struct xir_ops    { xir_op    *const *data; size_t size; } xir_ops;
 
-/* A run of equal items, for arrays that repeat (scales, ratios): items [previous end, end). */
+/* A run of equal items [previous end, end), for arrays that repeat (scales, ratios). */
 typedef struct xir_run {
     int64_t end;
-    int64_t m, exp;   /* of exponent scales, 0 elsewhere */
+    int64_t m, exp;   /* of exponent scales, otherwise 0 */
     float   value;
 } xir_run;
 typedef struct xir_runs { const xir_run *data; size_t size; } xir_runs;
 
-/* What a row holds and how C holds it. */
+/* What a row holds, and its C type. */
 typedef enum xir_kind {
     XIR_KIND_BOOL,    /* bool                                                         */
     XIR_KIND_I64,     /* int64_t                                                      */
     XIR_KIND_U64,     /* uint64_t                                                     */
     XIR_KIND_REAL,    /* double; float32 in newer files                               */
     XIR_KIND_TEXT,    /* xir_str                                                      */
-    XIR_KIND_ENUM,    /* a C enum from 0, written as its upper-case word              */
-    XIR_KIND_REF,     /* const xir_object *, of the row's class or one under it       */
+    XIR_KIND_ENUM,    /* a C enum that starts at 0; files have its upper-case word    */
+    XIR_KIND_REF,     /* const xir_object *, of the row's class or a subclass         */
     XIR_KIND_PARAMS,  /* xir_value *, a constant tensor                               */
     XIR_KIND_MAP,     /* xir_map                                                      */
     XIR_KIND_BOOLS,   /* xir_bools                                                    */
@@ -77,51 +77,51 @@ typedef struct xir_enum {
 
 /* ---- what an author declares (made by define.h) ------------------------------------------------------ */
 
-/* Returns XIR_OK or fails through xir_infer_fail. Reads `at` and nothing else: pure. */
+/* Returns XIR_OK or fails through xir_infer_fail. A pure function: it depends on `at` only. */
 typedef xir_status xir_infer_fn(xir_infer *at);
 
-/* Computes an operation's outputs from its inputs, see exec.h. */
+/* Computes an op's outputs from its inputs, see exec.h. */
 typedef struct xir_kernel xir_kernel;
 typedef xir_status xir_kernel_fn(xir_kernel *at);
 
-/* Makes an object of the class from the text between "@name" and its end (or the whole "@…" text, see
- * xir_form), and the text from an object. For classes that files write as one string. */
+/* Converts between an object of the class and its one-string spelling: the text between "@name" and its end, or the
+ * whole "@…" text (see the FORM word in declare.h). For classes that files write as one string. */
 typedef struct xir_form xir_form;
 
 typedef enum xir_decl_kind {
     XIR_DECL_END,
-    XIR_DECL_OP,      /* the class is an operation's                                  */
-    XIR_DECL_OBJ,     /* the class is an object's                                     */
+    XIR_DECL_OP,      /* the class is of operations                                   */
+    XIR_DECL_OBJ,     /* the class is of objects                                      */
     XIR_DECL_FIELD,   /* an attribute                                                */
-    XIR_DECL_IN,      /* an input that must be there                                 */
+    XIR_DECL_IN,      /* an input that is required                                   */
     XIR_DECL_OPT,     /* an input that may be absent                                 */
-    XIR_DECL_VAR,     /* any number of inputs; the last one                          */
+    XIR_DECL_VAR,     /* any number of inputs; only as the last one                  */
     XIR_DECL_OUT,     /* an output                                                   */
     XIR_DECL_OUTS,    /* any number of outputs                                       */
     XIR_DECL_ALIAS,   /* an old key of the class, read but never written             */
     XIR_DECL_WAS,     /* an old name of an attribute, read but never written         */
-    XIR_DECL_CHECK,   /* the class's own rule, after the rows                        */
+    XIR_DECL_CHECK,   /* the class's own rule, checked after the rows                */
     XIR_DECL_INFER,   /* type inference for one target                               */
     XIR_DECL_FORM,    /* a one-string spelling                                       */
-    XIR_DECL_FORMULA, /* notes for the reference: what it computes,                  */
-    XIR_DECL_GIVES,   /* how the type of the output follows,                         */
+    XIR_DECL_FORMULA, /* for the reference: what it computes,                        */
+    XIR_DECL_GIVES,   /* how the output type follows,                                */
     XIR_DECL_UNLIKE,  /* where it differs from PyTorch or ONNX                       */
-    XIR_DECL_LAYOUT,  /* what it does when its inputs come in another order of axes  */
-    XIR_DECL_NORMALISED, /* what it computes where maps are in normalised numbers    */
+    XIR_DECL_LAYOUT,  /* what it does if its inputs come in another order of axes    */
+    XIR_DECL_NORMALISED, /* what it computes if maps are in normalised numbers       */
     XIR_DECL_WORK,    /* how much it computes, see work.h                            */
     XIR_DECL_COUNT
 } xir_decl_kind;
 
 enum {
-    XIR_FIELD_REQUIRED = 1, /* no default: whoever makes one must give it                            */
+    XIR_FIELD_REQUIRED = 1, /* no default: the maker must give a value                               */
     XIR_FIELD_OPTIONAL = 2, /* a reference, Params or list of integers that may be null              */
-    XIR_FIELD_SINGLE   = 4  /* a list that files before `since` wrote as its only item               */
+    XIR_FIELD_SINGLE   = 4  /* a list that old files wrote as its only item                          */
 };
 
 /* Flags of an INFER row. */
 enum {
-    XIR_INFER_ALONE = 1,    /* the function refuses by itself all that the CHECK refuses, which is not run before it */
-    XIR_INFER_TILED = 2     /* for every target that takes tiled layouts and for which the class has no other        */
+    XIR_INFER_ALONE = 1,    /* the function itself refuses all that CHECK refuses; CHECK is not run before it        */
+    XIR_INFER_TILED = 2     /* for every target that accepts tiled layouts and has no other function in this class   */
 };
 
 typedef union xir_number {
@@ -132,14 +132,14 @@ typedef union xir_number {
 typedef struct xir_row {
     xir_decl_kind            decl;
     xir_kind                 kind;
-    const char              *name;                     /* INFER: key of its target; NULL: see `target` */
+    const char              *name;                     /* INFER: the key of the target; NULL: see `target` */
     const char              *doc;
     uint32_t                 offset;
     uint32_t                 flags;
     xir_number               default_value, min, max;  /* min INT64_MIN or -inf: no bound            */
     const char              *default_text;
     const xir_enum        *(*members)(void);
-    const xir_class_decl  *(*of)(void);                /* REF, REFS: the class, NULL in any          */
+    const xir_class_decl  *(*of)(void);                /* REF, REFS: the class; NULL: any            */
     xir_infer_fn            *fn;                       /* CHECK, INFER, WORK                         */
     int                      target;                   /* INFER: an xir_target_kind of the library   */
     const xir_form          *form;                     /* FORM                                       */
@@ -147,21 +147,22 @@ typedef struct xir_row {
 
 enum {
     XIR_TRAIT_NONE       = 0,
-    XIR_TRAIT_ACTIVATION = 1,   /* IsActivate of the original                                     */
-    XIR_TRAIT_SOURCE     = 2,   /* may stand without inputs, at the head                          */
-    XIR_TRAIT_SINK       = 4,   /* may stand without outputs, at the end                          */
-    XIR_TRAIT_FREE       = 8,   /* may stand anywhere without inputs (HardOp)                     */
-    XIR_TRAIT_IMPURE     = 16,  /* two equal ones are not one, and an unused one is not useless   */
-    XIR_TRAIT_ABSTRACT   = 32   /* a family: nothing is made of it                                */
+    XIR_TRAIT_ACTIVATION = 1,   /* the original's IsActivate                                      */
+    XIR_TRAIT_SOURCE     = 2,   /* may have no inputs, at the head                                */
+    XIR_TRAIT_SINK       = 4,   /* may have no outputs, at the end                                */
+    XIR_TRAIT_FREE       = 8,   /* may have no inputs anywhere (HardOp)                           */
+    XIR_TRAIT_IMPURE     = 16,  /* equal ops must not be merged, and an unused op must be kept    */
+    XIR_TRAIT_ABSTRACT   = 32   /* a base class without instances                                 */
 };
 
-/* The first row describes the class itself: name its key, kind unused, flags its traits, default_value.i its number
- * in FlatBuffers unions, offset the size of the body, of its base, default_text the id that its C names are made of. */
+/* The first row describes the class itself: `name` is its key, `flags` its traits, `default_value.i` its number in
+ * FlatBuffers unions, `default_text` the id in its C names, `offset` the size of the body, `of` its base. `kind` is
+ * unused. */
 struct xir_class_decl {
     uint32_t       abi;        /* XIR_ABI                                                         */
     uint32_t       size;       /* sizeof(xir_class_decl), so that it can grow                     */
     uint32_t       row_size;   /* sizeof(xir_row), so that rows can grow                          */
-    const xir_row *rows;       /* an XIR_DECL_OP or _OBJ, the rows, an XIR_DECL_END               */
+    const xir_row *rows;       /* one XIR_DECL_OP or _OBJ, the other rows, one XIR_DECL_END       */
 };
 
 /* ---- asking a class ---------------------------------------------------------------------------------- */
@@ -173,7 +174,7 @@ typedef struct xir_field {
     xir_kind         kind;
     uint32_t         flags;
     bool             has_default, has_min, has_max;
-    xir_number       default_value, min, max;  /* BOOL and ENUM defaults in default_value.i  */
+    xir_number       default_value, min, max;  /* defaults of BOOL and ENUM are in default_value.i */
     xir_str          default_text;             /* TEXT; REF and REFS as files spell them      */
     const xir_enum  *members;                  /* ENUM                                       */
     const xir_class *of;                       /* REF, REFS; NULL: any                       */
@@ -186,26 +187,26 @@ typedef struct xir_port {
     xir_decl_kind decl;     /* XIR_DECL_IN, _OPT, _VAR, _OUT, _OUTS */
 } xir_port;
 
-/* Answers about a class; none fails. Texts and pointers live as long as the context. */
+/* Ask a class. None of these fails. Texts and pointers live as long as the context. */
 XIR_API xir_str          xir_class_key(const xir_class *cls);
 XIR_API xir_str          xir_class_doc(const xir_class *cls);
-/* The id that its C names are made of: "conv2d" of xir_conv2d_class (see declare.h). Empty for a class of an unknown key,
- * and for one whose declaration does not say. */
+/* The id in its C names: "conv2d" in xir_conv2d_class (see declare.h). Empty for a class of an unknown key or if the
+ * declaration does not give it. */
 XIR_API xir_str          xir_class_id(const xir_class *cls);
 XIR_API const xir_class *xir_class_base(const xir_class *cls);
 XIR_API uint32_t         xir_class_traits(const xir_class *cls);
 XIR_API uint32_t         xir_class_tag(const xir_class *cls);
 XIR_API bool             xir_class_is_op(const xir_class *cls);
-/* Whether it stands for a key that nobody registered: its attributes are all undeclared. */
+/* Returns true if the class stands for an unregistered key. All attributes of its objects are undeclared. */
 XIR_API bool             xir_class_is_opaque(const xir_class *cls);
-/* The class of operations of a key that nobody registered, for readers of foreign formats: made on first sight, with
- * any number of inputs and outputs; attributes of its ops are set by xir_op_set_extra. If operations of the key are
- * registered, their class. NULL without memory, or for an empty key. */
+/* Returns the class of operations with an unregistered key, for readers of foreign formats. It is made on first use and
+ * has any number of inputs and outputs; attributes of its ops are set with xir_op_set_extra. If operations of the key
+ * are registered, it returns their class. NULL if memory runs out or the key is empty. */
 XIR_API const xir_class *xir_class_opaque(xir_context *ctx, xir_str key);
-/* Whether `cls` is `base` or under it. */
+/* Returns true if `cls` is `base` or derived from it. */
 XIR_API bool             xir_class_is_a(const xir_class *cls, const xir_class *base);
 
-/* The attributes in the order of their declaration, the inputs, the outputs. NULL past the end. */
+/* The attributes in declaration order, the inputs, the outputs. NULL past the end. */
 XIR_API size_t           xir_class_field_count(const xir_class *cls);
 XIR_API const xir_field *xir_class_field_at(const xir_class *cls, size_t i);
 XIR_API const xir_field *xir_class_field(const xir_class *cls, xir_str name);
@@ -214,31 +215,31 @@ XIR_API const xir_port  *xir_class_input_at(const xir_class *cls, size_t i);
 XIR_API size_t           xir_class_output_count(const xir_class *cls);
 XIR_API const xir_port  *xir_class_output_at(const xir_class *cls, size_t i);
 
-/* What the other rows say, by kind of row: old keys of the class (XIR_DECL_ALIAS), notes (XIR_DECL_FORMULA, _GIVES,
+/* The texts of the other rows, by their kind: old keys of the class (XIR_DECL_ALIAS), notes (XIR_DECL_FORMULA, _GIVES,
  * _UNLIKE), how it works in other orders of axes (XIR_DECL_LAYOUT: "SAME, AXIS, axis", see declare.h), what it
  * computes from normalised numbers (XIR_DECL_NORMALISED: "PRODUCT, weights, bias, cut_scale"). Empty past the last
  * one. */
 XIR_API xir_str          xir_class_note(const xir_class *cls, xir_decl_kind word, size_t i);
-/* Whether the class infers by a function of its own on a target (an xir_target_kind), not by the host's. */
+/* Returns true if the class has its own inference function for a target (an xir_target_kind), not only the host's. */
 XIR_API bool             xir_class_infers_on(const xir_class *cls, int target);
 
-/* Prints one attribute's type as the reference does: "int64", "enum ZEROS|REFLECT", "ref<Layout>?".
- * Writes at most `size` bytes, always terminated, and returns the length that the whole has. */
+/* Prints the type of an attribute as the reference does: "int64", "enum ZEROS|REFLECT", "ref<Layout>?".
+ * Writes at most `size` bytes, always terminated, and returns the length of the whole text. */
 XIR_API size_t xir_field_type_text(const xir_field *field, char *out, size_t size);
 
-/* Makes this inference function the one of a class on a target (an xir_target_kind, see xir_target_find); it
- * replaces an earlier one. Until then a target that takes tiled layouts falls back to the class's rule for them, and
- * any to the host's. XIR_E_UNKNOWN: the class is not registered; XIR_E_BOUNDS: the context has no such target. Other
- * threads may infer meanwhile: each op is inferred by the one or by the other. */
+/* Sets the inference function of a class on a target (an xir_target_kind, see xir_target_find), replacing an earlier
+ * one. Until this is called, a target that accepts tiled layouts uses the class's rule for them, and any other target
+ * uses the host's. XIR_E_UNKNOWN if the class is not registered, XIR_E_BOUNDS if the context has no such target. Other
+ * threads may infer at the same time: they use either the old or the new function for each op. */
 XIR_API xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int target,
                                       xir_infer_fn *fn);
 
 /* ---- objects ----------------------------------------------------------------------------------------- */
 
-/* An attribute's value outside its body: what get and set by name speak. Borrows. */
+/* The value of an attribute outside its body, as get and set by name use it. It borrows. */
 typedef struct xir_attr {
     xir_kind kind;
-    bool     is_null;   /* an optional that is absent */
+    bool     is_null;   /* an optional attribute that is absent */
     union {
         bool              boolean;
         int64_t           i64;
@@ -260,24 +261,24 @@ typedef struct xir_attr {
     } as;
 } xir_attr;
 
-/* Whether two objects are the same: class, attributes, undeclared attributes. NULL equals only NULL. */
+/* Returns true if two objects are equal in class, attributes and undeclared attributes. NULL equals only NULL. */
 XIR_API bool xir_object_equal(const xir_object *a, const xir_object *b);
 
-/* A hash of the same. Stable within a run of the program. */
+/* Returns a hash that is equal for equal objects. Stable within a run of the program. */
 XIR_API uint32_t xir_object_hash(const xir_object *object);
 
 /* Returns the class of an object. */
 XIR_API const xir_class *xir_object_class(const xir_object *object);
 
-/* Returns the object if it is of that class or one under it, otherwise NULL. NULL gives NULL. */
+/* Returns the object if it is of that class or a subclass, otherwise NULL. NULL gives NULL. */
 XIR_API const xir_object *xir_object_body(const xir_object *object, const xir_class_decl *decl);
 
 /* Reads an attribute by name. XIR_E_UNKNOWN if the class does not declare it. */
 XIR_API xir_status xir_object_get(const xir_object *object, xir_str name, xir_attr *out);
 
-/* Makes an object of any class from a body that is laid out as its declaration says (the head is filled in by
- * the call). Copies all that it points to. Bounds, enum words, required references and the class's rule are
- * checked first. The result belongs to the context. */
+/* Makes an object of any class from a body that is laid out as its declaration says; the call fills in the head. Copies
+ * everything that the body points to. Checks bounds, enum members, required references and the class's rule first. The
+ * result belongs to the context. */
 XIR_API const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, const void *body,
                                           xir_diags *why);
 

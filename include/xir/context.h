@@ -1,6 +1,6 @@
-/* A context is what networks share: the allocator, the classes, and the types made through it.
- * Different networks may be built, read and written at the same time on one context; everything declared
- * here may be called from any thread. */
+/* A context holds what networks share: the allocator, the classes, and the types made through it. Different networks
+ * may be built, read and written at the same time on one context. Everything declared here may be called from any
+ * thread, except where noted. */
 #ifndef XIR_CONTEXT_H
 #define XIR_CONTEXT_H
 
@@ -11,48 +11,50 @@ XIR_BEGIN
 typedef struct xir_class      xir_class;      /* see class.h */
 typedef struct xir_class_decl xir_class_decl; /* see class.h */
 
-/* Limits that every reader and every list of findings keeps; and those of what is computed without being asked for:
- * constants, while a network is converted, checked or folded. Work is counted in steps (xir_work_steps): a
- * multiply-add is one, any other element operation ten. */
+/* Limits of every reader and of every list of findings, and limits of implicit computation: of constants, while a
+ * network is converted, checked or folded. Work is counted in steps (xir_work_steps): a multiply-add is one step, any
+ * other element operation ten. */
 typedef struct xir_limits {
     uint32_t size;         /* XIR_INIT(xir_limits)                                                             */
     uint32_t max_depth;    /* of nested values; default 128                                                    */
     uint64_t max_bytes;    /* of one structure file; default 1 TiB                                             */
-    uint64_t max_stream;   /* of what has no size, a pipe or a device, if that is less than max_bytes; default 4 GiB */
-    uint64_t max_values;   /* without a class (tags, undeclared attributes) in one file; beside them one is allowed for every
-                              8 bytes of a binary file, 3 of a text. A key counts as two more; default 1000000 */
-    uint64_t max_findings; /* that a list which is made from now on keeps, see xir_diags_new; default 1000     */
-    uint64_t max_op_work;  /* steps for the constant that one op gives; default 2 * 10^9                       */
-    uint64_t max_work;     /* steps for all constants of one run of a pipeline, or of one check; default 2 * 10^9 */
+    uint64_t max_stream;   /* of a pipe or device, whose size is unknown, if less than max_bytes; default 4 GiB */
+    uint64_t max_values;   /* values without a class (tags, undeclared attributes) in one file, in addition to one for
+                              every 8 bytes of a binary file or 3 of a text. A key counts as two more; default 10^6 */
+    uint64_t max_findings; /* kept by a list that is made from now on, see xir_diags_new; default 1000         */
+    uint64_t max_op_work;  /* steps for the constant that one op computes; default 2 * 10^9                    */
+    uint64_t max_work;     /* steps for all constants of one pipeline run, or of one check; default 2 * 10^9   */
 } xir_limits;
 
-/* Returns a context with all built-in classes, or NULL without memory. `allocator` may be NULL (malloc) and
- * is copied. Networks keep their context alive: it is freed when the last of them and the caller's own
- * reference are gone. xir_context_free accepts NULL. */
+/* Returns a context with all built-in classes, or NULL if memory runs out. `allocator` is copied and may be NULL, which
+ * means malloc. Networks keep their context alive: it is freed when the caller has freed it and the last network is
+ * gone. xir_context_free accepts NULL. */
 XIR_API xir_context *xir_context_new(const xir_allocator *allocator);
 XIR_API void         xir_context_free(xir_context *ctx);
 
-/* Fills `out` with the limits in force. XIR_E_ABI. */
+/* Fills `out` with the current limits. XIR_E_ABI. */
 XIR_API xir_status xir_context_limits(const xir_context *ctx, xir_limits *out, xir_diags *why);
-/* Sets the limits; one that is zero stays as it is. XIR_E_ABI, XIR_E_UNSUPPORTED: nothing is changed. Not while other
- * threads use the context. */
+/* Sets the limits. A limit of zero is left unchanged. On XIR_E_ABI and XIR_E_UNSUPPORTED nothing changes. Must not run
+ * while other threads use the context. */
 XIR_API xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *limits, xir_diags *why);
 
-/* Registers a class. The declaration must stay as it is until the context is freed. Registering the same
- * declaration again is no error; another declaration under a taken key or old key is XIR_E_EXISTS, rows that
- * contradict themselves (a default outside its bounds, two rows of one name) are XIR_E_INVALID, rows that refer
- * to a class that is not registered yet (other than itself) XIR_E_UNKNOWN, and a declaration of another ABI is
- * XIR_E_ABI. On failure the context is as before. */
+/* Registers a class. The declaration must remain unchanged until the context is freed. Registering the same declaration
+ * again is XIR_OK. On failure the context is unchanged:
+ *   XIR_E_EXISTS   another declaration has the key or old key
+ *   XIR_E_INVALID  rows contradict themselves (a default outside its bounds, two rows of one name)
+ *   XIR_E_UNKNOWN  a row refers to a class, other than itself, that is not registered yet
+ *   XIR_E_ABI      the declaration is of another ABI
+ *   XIR_E_MEMORY */
 XIR_API xir_status xir_class_register(xir_context *ctx, const xir_class_decl *decl, xir_diags *why);
 
-/* Returns the class of this key or of this old key (alias), NULL if none is registered. */
+/* Returns the class with this key or old key (alias), NULL if none is registered. */
 XIR_API const xir_class *xir_class_find(xir_context *ctx, xir_str key);
 
-/* Returns the class made from a declaration, NULL if it is not registered here. */
+/* Returns the class that was made from a declaration, NULL if it is not registered here. */
 XIR_API const xir_class *xir_class_find_decl(xir_context *ctx, const xir_class_decl *decl);
 
-/* All registered classes in the order of their registration; opaque classes, which readers make for keys
- * that nobody registered, are not among them. Returns NULL past the end. */
+/* Returns the i-th registered class, in the order of registration; NULL past the end. Opaque classes, which readers
+ * make for unregistered keys, are not among them. */
 XIR_API const xir_class *xir_context_class_at(xir_context *ctx, size_t i);
 
 XIR_END

@@ -1,5 +1,5 @@
-/* Every word of the .def language, saying nothing: where a list is read for a few of its words, those are undefined
- * after this and defined again. No guard: included once a pass; decl_off.h ends the pass. */
+/* Defines every word of the .def language as empty. A list that is read for only a few words undefines those after this
+ * and defines them again. No guard: it is included once per pass; decl_off.h ends the pass. */
 #include <xir/decl_off.h>
 #define ENUM_OF(id, prefix)
 #define MEMBER(prefix, name)

@@ -1,5 +1,5 @@
-/* Every attribute word of the .def language, saying nothing: for passes over a list that only want its other
- * words. No guard: included once a pass, after decl_off.h. */
+/* Defines every attribute word of the .def language as empty, for passes over a list that need only its other words. No
+ * guard: it is included once per pass, after decl_off.h. */
 #include <xir/decl_silent.h>
 #define BOOL(name, ...)
 #define I64(name, ...)

@@ -1,4 +1,4 @@
-/* Takes back every word of the .def language, so that none leaks into a program. No guard: included often. */
+/* Undefines every word of the .def language, so that none leaks into a program. No guard: it is included often. */
 #undef ENUM_OF
 #undef MEMBER
 #undef END_ENUM

@@ -1,5 +1,5 @@
-/* The words of the .def language that declare nothing in C: names of the past, names of functions, notes.
- * No guard: included once a pass, after decl_off.h. */
+/* Defines as empty the words of the .def language that declare nothing in C: old names, functions, notes. No guard: it
+ * is included once per pass, after decl_off.h. */
 #define ALIAS(key)
 #define WAS(name, old)
 #define CHECK(fn)

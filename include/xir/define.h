@@ -1,5 +1,5 @@
-/* Turns a .def list into its class functions. Include it in ONE .c file of the program or plug-in, after
- * declare.h, with XIR_DEFS naming the same list. C only. */
+/* Turns a .def list into its class functions. Include it in ONE .c file of the program or plug-in, after declare.h,
+ * with XIR_DEFS defined as the same list. C only. */
 #include <math.h>
 #include <xir/class.h>
 
@@ -28,7 +28,7 @@
 #include XIR_DEFS
 #include <xir/decl_off.h>
 
-/* Every default as a constant struct, so that _init is a copy. Reals are float32, as everywhere. */
+/* All defaults as a constant struct, so that _init is a copy. Reals are float32, as everywhere. */
 #define NO_LOW  (-(double)INFINITY)
 #define NO_HIGH ((double)INFINITY)
 #define ENUM_OF(id, prefix)
@@ -54,7 +54,7 @@
 #include XIR_DEFS
 #include <xir/decl_off.h>
 
-/* A class function holds its constant rows; `self` and `ports` are the structs that their offsets are in. */
+/* A class function contains its constant rows; `self` and `ports` are the structs that their offsets refer to. */
 #define NO_MIN  INT64_MIN
 #define NO_MAX  INT64_MAX
 #define NO_LOW  (-(double)INFINITY)

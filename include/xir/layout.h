@@ -1,6 +1,6 @@
-/* Layouts say what each dim of a tensor means. An axis is a letter of N H W D C I O L or `*` (not cared for); a
- * lower-case letter is the unit of a tiled axis and is followed by the unit's length: NHWC, NCHWc32, OIHWi32o32,
- * N**Cc4. Rank = number of letters. Immutable. */
+/* Layouts state what each dim of a tensor means. An axis is one of the letters N H W D C I O L, or `*` for any. A
+ * lower-case letter is the unit of a tiled axis, followed by the unit's length: NHWC, NCHWc32, OIHWi32o32, N**Cc4. The
+ * rank is the number of letters. Layouts are immutable. */
 #ifndef XIR_LAYOUT_H
 #define XIR_LAYOUT_H
 
@@ -10,8 +10,8 @@ XIR_BEGIN
 
 typedef struct xir_layout xir_layout;
 
-/* Returns the layout named by `axes` ("NCHWc32"; not the "@layout(…)" around it), or NULL with a finding that says
- * which character is wrong. The default layout of a rank is that many `*`. */
+/* Returns the layout that `axes` spells ("NCHWc32", without the "@layout(…)" around it), or NULL with a finding that
+ * names the wrong character. The default layout of a rank is that many `*`. */
 XIR_API const xir_layout *xir_layout_parse(xir_context *ctx, xir_str axes, xir_diags *why);
 XIR_API const xir_layout *xir_layout_default(xir_context *ctx, size_t rank);
 
@@ -19,33 +19,34 @@ XIR_API const xir_layout *xir_layout_default(xir_context *ctx, size_t rank);
 XIR_API xir_str xir_layout_text(const xir_layout *layout);
 XIR_API size_t  xir_layout_rank(const xir_layout *layout);
 
-/* The letter of an axis, 0 past the end, and the unit that is written after a lower-case one, 0 for others. */
+/* The letter of an axis, 0 past the end; the unit that follows a lower-case letter, 0 for other axes. */
 XIR_API char    xir_layout_axis(const xir_layout *layout, size_t i);
 XIR_API int64_t xir_layout_unit(const xir_layout *layout, size_t i);
 
-/* The first index of a letter (case counts), -1 if there is none. */
+/* The first index of a letter (case matters), -1 if there is none. */
 XIR_API int64_t xir_layout_index(const xir_layout *layout, char axis);
 XIR_API bool    xir_layout_has(const xir_layout *layout, char axis);
-/* Whether any axis is tiled: the layout of a back end. */
+/* True if any axis is tiled, as in layouts of back ends. */
 XIR_API bool    xir_layout_is_layouted(const xir_layout *layout);
 
-/* Every lower-case letter has its upper-case one, no letter but `*` occurs twice: the rules of `validate`. */
+/* Checks the rules of xir_network_validate: every lower-case letter has its upper-case one, and no letter but `*`
+ * occurs twice. */
 XIR_API xir_status xir_layout_check(const xir_layout *layout, xir_diags *why);
 
-/* New layouts from one: axes i and j exchanged; axis i taken out; an axis put before i (i = rank appends; unit only
- * for lower-case letters, otherwise 0). NULL with a finding if the index or axis is no good. */
+/* New layouts from an old one: axes i and j swapped; axis i removed; an axis inserted before i (i = rank appends).
+ * `unit` is for lower-case letters, otherwise 0. They return NULL with a finding if an index or axis is invalid. */
 XIR_API const xir_layout *xir_layout_swap(xir_context *ctx, const xir_layout *layout, size_t i, size_t j,
                                           xir_diags *why);
 XIR_API const xir_layout *xir_layout_erase(xir_context *ctx, const xir_layout *layout, size_t i, xir_diags *why);
 XIR_API const xir_layout *xir_layout_insert(xir_context *ctx, const xir_layout *layout, size_t i, char axis,
                                             int64_t unit, xir_diags *why);
 
-/* Building step by step: Init().N().X(2).D().d(32).n(4) of the original is
+/* Builds a layout step by step. The original's Init().N().X(2).D().d(32).n(4) is
  *     xir_layout_steps s = xir_layout_start();
  *     xir_layout_put(&s, 'N', 1); xir_layout_put(&s, '*', 2); … xir_layout_put(&s, 'd', 32);
  *     const xir_layout *l = xir_layout_finish(ctx, &s, why);
- * The number is how often an upper-case letter or `*` is repeated, or the unit of a lower-case letter. Errors are kept
- * until the end. */
+ * The number says how often an upper-case letter or `*` is repeated; for a lower-case letter it is the unit. Errors are
+ * kept until the end. */
 typedef struct xir_layout_steps {
     char     text[240];
     uint32_t size;

@@ -1,4 +1,4 @@
-/* A network: operations in execution order over values in data order. It owns everything in it. */
+/* A network: operations in execution order, connected by values. It owns everything in it. */
 #ifndef XIR_NETWORK_H
 #define XIR_NETWORK_H
 
@@ -7,7 +7,7 @@
 
 XIR_BEGIN
 
-/* ORDER FRAMEWORK: src/core/graph/network.c. Networks of other frameworks keep the word of their file. */
+/* ORDER FRAMEWORK: src/core/graph/network.c. A network of another framework keeps the word from its file. */
 typedef enum xir_framework {
     XIR_FRAMEWORK_PYTORCH,
     XIR_FRAMEWORK_CAFFE,
@@ -17,16 +17,16 @@ typedef enum xir_framework {
     XIR_FRAMEWORK_COUNT
 } xir_framework;
 
-/* Returns an empty network of the newest version, or NULL without memory. Freeing accepts NULL and frees ops, values,
- * and bytes that nobody else holds. */
+/* Returns an empty network of the newest version, or NULL if memory runs out. xir_network_free accepts NULL and frees
+ * all ops and values, and all bytes that nothing else holds. */
 XIR_API xir_network *xir_network_new(xir_context *ctx, const char *name, xir_framework framework,
                                      const char *framework_version);
 XIR_API void         xir_network_free(xir_network *net);
 
-/* Returns the context that the network was made with; it lives at least as long. */
+/* Returns the context that the network was made with. The network keeps it alive. */
 XIR_API xir_context *xir_network_context(const xir_network *net);
 
-/* The first failure of a building call since the network was made or cleared, and the findings. */
+/* The first failure of a building call since the network was made or its status cleared; and the findings. */
 XIR_API xir_status xir_network_status(const xir_network *net);
 XIR_API xir_diags *xir_network_diags(xir_network *net);
 XIR_API void       xir_network_clear_status(xir_network *net);
@@ -43,13 +43,13 @@ typedef enum xir_network_text {
     XIR_TEXT_COUNT
 } xir_network_text;
 
-/* Reads a text, which lives as long as the network, or sets it to a copy. XIR_E_BOUNDS for no text of the list,
- * XIR_E_MEMORY; the old text stays then. */
+/* Gets a text, which lives as long as the network, or sets it to a copy. XIR_E_BOUNDS for a number that is not in the
+ * list, XIR_E_MEMORY; on failure the old text remains. */
 XIR_API xir_str    xir_network_text_of(const xir_network *net, xir_network_text which);
 XIR_API xir_status xir_network_set_text(xir_network *net, xir_network_text which, xir_str text);
 #define xir_network_name(net) xir_network_text_of((net), XIR_TEXT_NAME)
 
-/* Size of the parameter file as the structure file said or the last save computed. */
+/* The size of the parameter file, as the structure file states it or the last save computed it. */
 XIR_API uint64_t          xir_network_params_bytes(const xir_network *net);
 XIR_API const xir_target *xir_network_ai_target(const xir_network *net);
 XIR_API xir_status        xir_network_set_ai_target(xir_network *net, const xir_target *target);
@@ -61,83 +61,83 @@ XIR_API xir_status        xir_network_set_extra(xir_network *net, xir_str key, c
 
 /* ---- asking -------------------------------------------------------------------------------------------------- */
 
-/* How many ops are in the execution order, and below what every op's slot is. */
+/* The number of ops in the execution order; the number of slots: every op's slot is less than it. */
 XIR_API size_t   xir_network_op_count(const xir_network *net);
 XIR_API uint32_t xir_network_slot_count(const xir_network *net);
-/* The ends of the execution order; NULL if empty. */
+/* The first and last op of the execution order; NULL if it is empty. */
 XIR_API xir_op  *xir_network_first(const xir_network *net);
 XIR_API xir_op  *xir_network_last(const xir_network *net);
-/* The next op of one class from `op` on (not including it; NULL: from the start): a typed walk. */
+/* Returns the next op of one class after `op`; NULL starts at the beginning. */
 XIR_API xir_op  *xir_network_next_of_class(const xir_network *net, const xir_op *op, const xir_class_decl *decl);
-/* By position in execution order, from the end if negative; NULL past the ends. Constant time after the first call
- * since a change, which is linear. */
+/* By position in execution order, from the end if negative; NULL past the ends. The first call after a change is
+ * linear, later ones take constant time. */
 XIR_API xir_op  *xir_network_op_at(const xir_network *net, int64_t i);
 XIR_API int64_t  xir_network_index_of(const xir_network *net, const xir_op *op);
-/* By id: constant time, linear once. By name: the first of that name, linear. NULL if there is none (or no memory
- * for the table that finding by id makes). */
+/* By id: the first call is linear, later ones take constant time. By name: the first op of that name, linear. NULL if
+ * there is none, or if memory for the table of ids runs out. */
 XIR_API xir_op    *xir_network_op_by_id(const xir_network *net, int64_t op_id);
 XIR_API xir_value *xir_network_value_by_id(const xir_network *net, int64_t v_id);
 XIR_API xir_op    *xir_network_op_by_name(const xir_network *net, xir_str name);
 
-/* The Input op and the Output op; NULL if there is none. The values they hold are inputs and outputs of the network. */
+/* The Input op and the Output op; NULL if there is none. Their values are the inputs and outputs of the network. */
 XIR_API xir_op *xir_network_input_op(const xir_network *net);
 XIR_API xir_op *xir_network_output_op(const xir_network *net);
 XIR_API size_t  xir_network_inputs(const xir_network *net, xir_value **out, size_t room);
 XIR_API size_t  xir_network_outputs(const xir_network *net, xir_value **out, size_t room);
 
-/* All Params: inputs of ops in execution order, then attributes, each once. Writes up to `room`, returns the count. */
+/* All Params: inputs of ops in execution order, then attributes, each once. Writes up to `room`, returns their
+ * number. */
 XIR_API size_t xir_network_params(const xir_network *net, xir_value **out, size_t room);
 
-/* The highest id so far + 1, which automatic numbering continues from. */
+/* The highest id so far plus one. Automatic numbering continues from here. */
 XIR_API int64_t xir_network_next_op_id(const xir_network *net);
 XIR_API int64_t xir_network_next_value_id(const xir_network *net);
 
-/* ---- editing: each either happens or leaves the network as it was, with a finding ------------------------------- */
+/* ---- editing: on failure the network is unchanged, and there is a finding ---------------------------------------- */
 
-/* Takes ops out although others use them: their consumers get an absent input in that place, which is a finding of
- * validate. */
+/* Remove ops even if they have users: those get an absent input in that position, which xir_network_validate
+ * reports. */
 XIR_API xir_status xir_network_remove(xir_network *net, xir_op *op);
 XIR_API xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op, void *user), void *user,
                                          size_t *removed);
-/* Takes several out and connects their neighbours: a use of output i of a removed op becomes a use of the op's
- * non-Params input i (its only one, if it has one). XIR_E_INVALID if there is none. Uses of their sub ops by others
+/* Removes several ops and connects their neighbours: a use of output i of a removed op becomes a use of the op's
+ * non-Params input i, or of its only one. XIR_E_INVALID if there is no such input. Uses of their sub ops by other ops
  * become absent inputs. */
 XIR_API xir_status xir_network_bypass(xir_network *net, xir_op *const *ops, size_t n);
 
-/* Puts an unplaced op into the place of `old`, which is erased; uses of its outputs are dropped (absent inputs), or
- * kept: moved to the new op's outputs, which must be as many. */
+/* Put an unplaced op in the place of `old`, which is erased. Uses of its outputs become absent inputs, or they move to
+ * the outputs of the new op, which must then have as many. */
 XIR_API xir_status xir_network_replace(xir_network *net, xir_op *old, xir_op *now);
 XIR_API xir_status xir_network_replace_keep_uses(xir_network *net, xir_op *old, xir_op *now);
 
-/* Feeds `value` to an op: as one more input, or at a position. */
+/* Connects `value` to an op: as an additional input, or at a position. */
 XIR_API xir_status xir_network_connect(xir_network *net, xir_value *value, xir_op *op, int64_t index_or_minus_1);
 
-/* Moves a placed op before another (NULL: to the end). */
+/* Moves a placed op before another one; NULL: to the end. */
 XIR_API xir_status xir_op_move(xir_op *op, xir_op *before);
 
-/* Re-inference of all ops in execution order: types that differ are replaced, values whose types don't keep theirs.
- * Ops without inference keep what they have, and so do ops with types that do not follow from their inputs
- * (XIR_E_UNSUPPORTED: quantised or tiled). Quantised elements that differ from what is inferred, or stand where
- * floats are inferred or the other way round, stay: they are a conversion. Adds the other findings, and returns the
- * first one's status. Linear. */
+/* Infers the outputs of all ops again, in execution order. Types that differ are replaced. An op keeps its types if its
+ * class has no inference, or if they do not follow from its inputs (XIR_E_UNSUPPORTED: quantised or tiled). Quantised
+ * elements are a conversion and are kept too: where they differ from the inferred type, or where only one of the two is
+ * quantised and the other a float. Adds all other findings and returns the status of the first. Linear. */
 XIR_API xir_status xir_network_infer(xir_network *net, xir_diags *why);
 
-/* Makes every op (and sub op) of an unknown class whose class has been registered since, by xir_class_register or a
- * plug-in, a real one in its place, as if the class had been known when the file was read: same id, name, inputs,
- * outputs, uses and tags; what it carried undeclared becomes attributes, and objects in them of their classes. So it
- * is saved as before, if it was spelled as writers spell it. An op whose attributes do not decode stays as it was,
- * with a finding at its place ("/ops/17/start"); the first one's status is returned. Ops of classes that are still
- * unknown are no finding. Nothing is checked or inferred. Linear. Objects of unknown classes elsewhere (an element
- * type) stay until the file is read again. */
+/* Turns every op (and sub op) of an unknown class into a real one, in place, if its class has been registered since, by
+ * xir_class_register or a plug-in. The result is the same as if the class had been known when the file was read: id,
+ * name, inputs, outputs, uses and tags are kept, undeclared attributes become attributes, and objects in them get their
+ * classes. If the file was spelled as the writers spell, saving gives the same bytes. An op whose attributes do not
+ * decode is left unchanged, with a finding at its place ("/ops/17/start"). Returns the status of the first finding. Ops
+ * of classes that are still unknown cause none. Nothing is checked or inferred. Linear. Objects of unknown classes
+ * elsewhere (an element type) remain until the file is read again. */
 XIR_API xir_status xir_network_resolve(xir_network *net, xir_diags *why);
 
-/* The whole check of docs/errors.md: every op, value, type, id, order, and the rules of a network. Adds every finding,
- * returns the first error's status. */
+/* Runs the whole check of docs/errors.md: every op, value, type, id, the order, and the rules of a network. Adds every
+ * finding and returns the status of the first error. */
 XIR_API xir_status xir_network_validate(const xir_network *net, xir_diags *why);
 
-/* A network of the same content: ids, names, order, versions; parameter bytes are shared until written. */
+/* Returns a network of the same content: ids, names, order, versions. Parameter bytes are shared until written. */
 XIR_API xir_network *xir_network_clone(const xir_network *net);
-/* Whether two networks are the same but for parameter bytes; or with them. */
+/* Returns true if two networks are equal, with or without their parameter bytes. */
 XIR_API bool xir_network_equal(const xir_network *a, const xir_network *b, bool with_params);
 
 XIR_END

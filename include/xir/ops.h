@@ -1,4 +1,4 @@
-/* All operations: for each its attribute struct, input struct and functions, from ops/all.def. */
+/* All operations: attribute struct, input struct and functions of each, made from ops/all.def. */
 #ifndef XIR_OPS_H
 #define XIR_OPS_H
 

@@ -1,5 +1,5 @@
-/* Params are values with bytes: the constants of a network. Their bytes are counted and may be shared, borrowed from
- * the caller or mapped from a file; who writes to them gets a copy of their own first. */
+/* Params are values with bytes: the constants of a network. Their bytes are reference counted and may be shared,
+ * borrowed from the caller or mapped from a file. Before a write, a value gets its own copy. */
 #ifndef XIR_PARAMS_H
 #define XIR_PARAMS_H
 
@@ -7,56 +7,57 @@
 
 XIR_BEGIN
 
-/* A constant tensor of a network, without bytes so far. NULL without memory. It gets its id when an op that
- * uses it is placed. */
+/* Makes a constant tensor of a network, without bytes. NULL if memory runs out. It gets its id when an op that uses it
+ * is placed. */
 XIR_API xir_value *xir_params_new(xir_network *net, xir_str name, const xir_type *type);
 
-/* The same with bytes: copied, or borrowed until `release(user, data)` is called (NULL: never) when nothing needs them
- * any more. `size` must be what the type takes (xir_type_bytes), otherwise NULL with a finding in the network; a
- * refused borrow does not call `release`. */
+/* The same with bytes. They are copied, or borrowed until nothing needs them; then `release(user, data)` is called
+ * unless it is NULL. `size` must be what the type takes (xir_type_bytes), otherwise the result is NULL with a
+ * finding in the network. A refused borrow does not call `release`. */
 XIR_API xir_value *xir_params_copy(xir_network *net, xir_str name, const xir_type *type, const void *data, size_t size);
 XIR_API xir_value *xir_params_borrow(xir_network *net, xir_str name, const xir_type *type, const void *data,
                                      size_t size, void (*release)(void *user, const void *data), void *user);
 
-/* Gives bytes to Params that are there, as above. On failure the old bytes stay. */
+/* Give bytes to existing Params, copied or borrowed as above. On failure the old bytes remain. */
 XIR_API xir_status xir_params_set_copy(xir_value *params, const void *data, size_t size);
 XIR_API xir_status xir_params_set_borrow(xir_value *params, const void *data, size_t size,
                                          void (*release)(void *user, const void *data), void *user);
 
 /* Fills all elements: `fill(user, i, out)` writes element i, `element_size` bytes. XIR_E_TYPE unless the type's storage
- * bits are 8 * element_size. fill_f32 is the common case. */
+ * bits are 8 * element_size. xir_params_fill_f32 is the common case. */
 XIR_API xir_status xir_params_fill(xir_value *params, size_t element_size,
                                    void (*fill)(void *user, size_t i, void *out), void *user);
 XIR_API xir_status xir_params_fill_f32(xir_value *params, float (*fill)(size_t i));
 
-/* Whether there are bytes, which a type that takes none always has; whether they lie in a mapped file and have not
- * been copied. Bytes of a file that is watched (XIR_VERIFY_ON_TOUCH) and was changed are not there: whoever asks for
- * them first finds out, then everybody knows. The calls below then give NULL or XIR_E_IO. */
+/* Whether the Params have bytes (always true if the type needs none), and whether the bytes are in a mapped file and
+ * not copied yet. If a watched file (XIR_VERIFY_ON_TOUCH) has changed, its bytes are lost: the first access detects
+ * it, and from then on all accesses fail. The calls below then return NULL or XIR_E_IO. */
 XIR_API bool xir_params_has_data(const xir_value *params);
 XIR_API bool xir_params_is_lazy(const xir_value *params);
 
-/* The bytes, NULL if there are none or none are needed; `size` may be NULL. Not aligned in general: cast only what
- * xir_params_typed gives, or copy with xir_params_read. Valid until the params are given other bytes. A mapped file
- * that another program shortens while it is mapped raises SIGBUS on access: see docs/formats.md. */
+/* Returns the bytes, NULL if there are none or the type needs none. `size` may be NULL. The bytes are not aligned in
+ * general: cast only what xir_params_typed returns, or copy with xir_params_read. Valid until the Params get other
+ * bytes. If another program shortens a file while it is mapped, an access raises SIGBUS: see docs/formats.md. */
 XIR_API const void *xir_params_data(const xir_value *params, uint64_t *size);
-/* The same if it is aligned to `alignment` (a power of two), otherwise NULL. */
+/* The same if the bytes are aligned to `alignment` (a power of two), otherwise NULL. */
 XIR_API const void *xir_params_typed(const xir_value *params, size_t alignment);
-/* Copies bytes out. XIR_E_MISSING without bytes, XIR_E_BOUNDS outside, XIR_E_IO if they were those of a watched
- * file. */
+/* Copies bytes to `out`. XIR_E_MISSING without bytes, XIR_E_BOUNDS outside of them, XIR_E_IO if a watched file has
+ * changed. */
 XIR_API xir_status xir_params_read(const xir_value *params, uint64_t offset, void *out, size_t size);
-/* Bytes that may be written, of this value alone: copies them first if they are shared, borrowed or mapped. NULL
- * without memory or bytes. Aligned to 16. */
+/* Returns bytes for writing that belong to this value alone: copies them first if they are shared, borrowed or mapped.
+ * Aligned to 16. NULL if memory runs out or there are no bytes. */
 XIR_API void *xir_params_edit(xir_value *params);
 
-/* Copies lazily mapped bytes into memory: XIR_E_MEMORY, or XIR_E_IO of a watched file. Clears: lets the bytes go. */
+/* Loading copies lazily mapped bytes into memory: XIR_E_MEMORY, or XIR_E_IO if a watched file has changed. Clearing
+ * releases the bytes. */
 XIR_API xir_status xir_params_load(xir_value *params);
 XIR_API void       xir_params_clear(xir_value *params);
 
-/* The flag `_allow_no_data`: the value may stay without bytes in a saved file. */
+/* The flag `_allow_no_data`: the value may have no bytes in a saved file. */
 XIR_API bool xir_params_allow_no_data(const xir_value *params);
 XIR_API void xir_params_set_allow_no_data(xir_value *params, bool allow);
 
-/* Whether two have equal types' sizes and equal bytes. */
+/* Returns true if both take the same number of bytes and the bytes are equal. */
 XIR_API bool xir_params_equal(const xir_value *a, const xir_value *b);
 
 XIR_END

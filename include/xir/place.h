@@ -1,5 +1,5 @@
-/* Where things are: compile targets of operations and memory types of values. Immutable objects of the context;
- * each is written as one string. */
+/* Where things are placed: compile targets of operations and memory types of values. Both are immutable objects of the
+ * context, and files write each as one string. */
 #ifndef XIR_PLACE_H
 #define XIR_PLACE_H
 
@@ -7,8 +7,8 @@
 
 XIR_BEGIN
 
-/* The kinds of targets: the library's, by targets.def, and from XIR_TARGET_COUNT on those that a context was given, in
- * the order of their coming. A kind is the number of a target in one context and stands in no file. */
+/* The kinds of targets: those of the library (targets.def), then, from XIR_TARGET_COUNT on, those registered with a
+ * context, in the order of registration. A kind identifies a target in one context; files do not contain it. */
 typedef enum xir_target_kind {
 #define TARGET(id, KIND, ...)      XIR_TARGET_##KIND,
 #define CORE_TARGET(id, KIND, ...) XIR_TARGET_##KIND,
@@ -19,55 +19,56 @@ typedef enum xir_target_kind {
     XIR_TARGET_MAX = 32    /* a context has no more */
 } xir_target_kind;
 
-/* Returns the target of a kind; `core` is the name of its core ("330"), ignored where it has none. NULL without memory,
- * for a kind that the context does not have, or for a Zhuge (or another target with cores) without a core. */
+/* Returns the target of a kind. `core` is the name of its core ("330"); targets without cores ignore it. NULL if memory
+ * runs out, if the context does not have the kind, or if a target with cores (Zhuge) is given no core. */
 XIR_API const xir_target *xir_target_of_kind(xir_context *ctx, xir_target_kind kind, const char *core);
-/* NULL is the host; a class that this library does not know is XIR_TARGET_CUSTOM. */
+/* Returns the kind of a target. NULL is the host. A class that this library does not know is XIR_TARGET_CUSTOM. */
 XIR_API xir_target_kind   xir_target_kind_of(const xir_target *target);
-/* The core of a target that has one (Zhuge), empty for the others. */
+/* Returns the core of a target that has one (Zhuge), empty for others. */
 XIR_API xir_str           xir_target_core(const xir_target *target);
 
 /* ---- rows of targets ---------------------------------------------------------------------------------------- */
 
-/* What is known about a target. A context copies the row; texts and lists stay as long as the context. Grows at its
- * end. */
+/* The description of a target. A context copies the row; its texts and lists must live as long as the context. The
+ * struct may grow at its end. */
 typedef struct xir_target_row {
     uint32_t       abi, size;     /* XIR_ABI, sizeof(xir_target_row)                                           */
-    const char    *key;           /* of its class, of letters, digits and "_:.-": "acme::NpuTarget"            */
-    const char    *name;          /* in commands and sentences: "npu". Lower case, digits and '-', up to 31     */
+    const char    *key;           /* of its class: letters, digits and "_:.-": "acme::NpuTarget"               */
+    const char    *name;          /* in commands and messages: "npu". Lower case, digits and '-', up to 31 bytes */
     const char    *doc;           /* one line                                                                  */
-    bool           accelerator;   /* its ops belong in networks for it only (xir_network_ai_target)            */
-    const int64_t *tiles;         /* sizes of the tiles that its inference takes (32 of NCHWc32), 0 at the end;
+    bool           accelerator;   /* its ops belong only in networks for it (xir_network_ai_target)            */
+    const int64_t *tiles;         /* the tile sizes that its inference accepts (32 of NCHWc32), ended by 0;
                                      XIR_ANY_TILE: every size; NULL: no tiled layouts                          */
-    const char    *cores;         /* names of its cores, with blanks between ("v1 v2"); NULL: it has no cores.
+    const char    *cores;         /* the names of its cores, separated by blanks ("v1 v2"); NULL: it has no cores.
                                      Files may name other cores, which are kept                                */
 } xir_target_row;
 
 enum { XIR_ANY_TILE = -1 };
 
-/* The members that are the same everywhere:
+/* Sets the members that every row needs:
  *     = { XIR_TARGET_HEAD("acme::NpuTarget", "npu", "the NPU"), .accelerator = true } */
 #define XIR_TARGET_HEAD(key_, name_, doc_)      \
     .abi = XIR_ABI, .size = sizeof(xir_target_row), .key = (key_), .name = (name_), .doc = (doc_)
 
-/* Gives the context targets, all or none. Each is then a class (an object's, under icraft::xir::CompileTarget) and has
- * a kind, so that functions can be registered for it. In JSON and MessagePack it is the map
- * {"_type_key":"acme::NpuTarget"}, in which one with cores has "core"; in FlatBuffers a CustomTarget with the same in
- * `extra`. Where no row is known, a file's target is kept as it is, and its kind is XIR_TARGET_CUSTOM;
- * xir_network_resolve makes it real later.
+/* Registers targets with the context, all or none. Each becomes a class (of objects, under icraft::xir::CompileTarget)
+ * and gets a kind, so that functions can be registered for it. JSON and MessagePack write it as the map
+ * {"_type_key":"acme::NpuTarget"}, with "core" if it has cores. FlatBuffers writes a CustomTarget with the same in
+ * `extra`. A file's target without a registered row is kept unchanged and has the kind XIR_TARGET_CUSTOM;
+ * xir_network_resolve turns it into a real one later.
  *
  *   XIR_E_ABI          a row was built for another XIR_ABI
- *   XIR_E_UNSUPPORTED  a row asks for what only a newer library has
- *   XIR_E_INVALID      a row is NULL, or has a key, name or list that is not one
- *   XIR_E_EXISTS       a key or name that the context has, or two rows have
+ *   XIR_E_UNSUPPORTED  a row sets a member that this library does not know
+ *   XIR_E_INVALID      a row is NULL or has a malformed key, name or list
+ *   XIR_E_EXISTS       a key or name is taken in the context, or appears in two rows
  *   XIR_E_LIMIT        there would be more than XIR_TARGET_MAX kinds
  *
- * Other threads may use this context meanwhile. */
+ * Other threads may use the context at the same time. */
 XIR_API xir_status xir_target_register(xir_context *ctx, const xir_target_row *const *rows, size_t n, xir_diags *why);
 
 /* Returns the row of a kind, NULL past the last one. It lives as long as the context. */
 XIR_API const xir_target_row *xir_target_row_at(xir_context *ctx, size_t kind);
-/* Returns the row of a target: NULL is the host, a class without a row is XIR_TARGET_CUSTOM. Never NULL. */
+/* Returns the row of a target, never NULL: for NULL that of the host, for a class without a row that of
+ * XIR_TARGET_CUSTOM. */
 XIR_API const xir_target_row *xir_target_row_of(const xir_target *target);
 /* Returns the kind with this key ("acme::NpuTarget") or name ("npu"), -1 if there is none. */
 XIR_API int                   xir_target_find(xir_context *ctx, xir_str word);
@@ -75,20 +76,20 @@ XIR_API int                   xir_target_find(xir_context *ctx, xir_str word);
 /* ORDER MTYPE: src/core/type/place.c */
 typedef enum xir_mtype_kind { XIR_MTYPE_HOST, XIR_MTYPE_ONCHIP, XIR_MTYPE_EXTERNAL, XIR_MTYPE_CHUNK } xir_mtype_kind;
 
-/* Memory types. NULL without memory. */
+/* Make memory types. They return NULL if memory runs out. */
 XIR_API const xir_mtype *xir_mtype_host(xir_context *ctx);
 XIR_API const xir_mtype *xir_mtype_onchip(xir_context *ctx, uint64_t addr);
 XIR_API const xir_mtype *xir_mtype_external(xir_context *ctx, uint64_t addr);
 XIR_API const xir_mtype *xir_mtype_chunk(xir_context *ctx, uint64_t chunk_id, uint64_t offset);
 
-/* Which kind of memory; NULL is the host's. */
+/* The kind of memory; NULL is host memory. */
 XIR_API xir_mtype_kind xir_mtype_kind_of(const xir_mtype *mtype);
-/* The address of on-chip and external memory, the chunk's number of a chunk, 0 for the host. */
+/* The address in on-chip or external memory, the id of a chunk, 0 for the host. */
 XIR_API uint64_t       xir_mtype_addr(const xir_mtype *mtype);
-/* The offset in a chunk, 0 elsewhere. */
+/* The offset in a chunk, 0 for other memory. */
 XIR_API uint64_t       xir_mtype_offset(const xir_mtype *mtype);
 
-/* Storage bits that `bits` of one element take in this memory: the same everywhere so far. */
+/* The storage bits that `bits` bits of one element take in this memory. So far, all memory types give the same. */
 XIR_API uint64_t xir_mtype_storage_bits(const xir_mtype *mtype, uint64_t bits);
 
 XIR_END

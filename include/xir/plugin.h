@@ -1,14 +1,14 @@
-/* Plug-ins: shared objects that bring classes of operations, targets, inference, passes, kernels, conversions, dialects
- * and formats to a context while a program runs. A plug-in is written with the public headers alone, like any program
- * that has classes of its own, and linked with nothing: it meets the library of the program that loads it. It exports
- * one function, xir_plugin_entry. docs/writing-an-op.md is a walk through one, docs/writing-a-pass.md through one with
- * a pass, docs/writing-a-target.md through one with targets.
+/* Plug-ins: shared objects that add classes of operations, targets, inference, passes, kernels, conversions, dialects
+ * and formats to a context at run time. A plug-in is written with the public headers alone, like any program that has
+ * its own classes. It is linked with nothing and uses the library of the program that loads it. It exports one
+ * function, xir_plugin_entry. docs/writing-an-op.md shows how to write one, docs/writing-a-pass.md one with a pass,
+ * docs/writing-a-target.md one with targets.
  *
- * A program that has libxir.a inside must show it to plug-ins: linked whole and with -rdynamic. Where libxir.so was
- * opened with RTLD_LOCAL, as Python does, its names become global when the first plug-in needs them.
+ * A program that contains libxir.a must export it to plug-ins: link it whole and with -rdynamic. If libxir.so was
+ * opened with RTLD_LOCAL, as Python does, its symbols become global when the first plug-in needs them.
  *
- * Loading a plug-in runs its code, with all rights of the program, and it cannot be unloaded before its context is
- * freed. So only an explicit call loads one: no file, no environment variable and no search path ever does. */
+ * Loading a plug-in runs its code with all rights of the program, and it cannot be unloaded before its context is
+ * freed. So only an explicit call loads one: no file, environment variable or search path ever does. */
 #ifndef XIR_PLUGIN_H
 #define XIR_PLUGIN_H
 
@@ -19,13 +19,13 @@
 
 XIR_BEGIN
 
-/* ---- what a plug-in says of itself --------------------------------------------------------------------------- */
+/* ---- how a plug-in describes itself --------------------------------------------------------------------------- */
 
-/* What define.h makes of a class: xir_flatten_class, xir_conv2d_class. */
+/* The class function that define.h makes: xir_flatten_class, xir_conv2d_class. */
 typedef const xir_class_decl *xir_class_fn(void);
 
-/* Inference of a class on a target: an xir_target_kind of the library, or the key of any target, which is the plug-in's
- * own or registered. The class is the plug-in's own or registered, too. */
+/* Inference of a class on a target: an xir_target_kind of the library, or the key of any target. Class and target
+ * may be the plug-in's own or already registered. */
 typedef struct xir_plugin_infer {
     xir_class_fn *cls;
     int           target;
@@ -33,79 +33,77 @@ typedef struct xir_plugin_infer {
     const char   *target_key;   /* "acme::NpuTarget"; NULL: see `target` */
 } xir_plugin_infer;
 
-/* How the executor computes a class (see exec.h), the plug-in's own or the library's. */
+/* How the executor computes a class (see exec.h). The class may be the plug-in's own or the library's. */
 typedef struct xir_plugin_kernel {
     xir_class_fn  *cls;
     xir_kernel_fn *run;
 } xir_plugin_kernel;
 
-/* Constant, and there as long as the plug-in is. Grows at its end; what a plug-in has no use for is zero. */
+/* The description of a plug-in. It must be constant and live as long as the plug-in. It may grow at its end. Unused
+ * members are zero. */
 typedef struct xir_plugin {
     uint32_t                abi;        /* XIR_ABI                                                         */
     uint32_t                size;       /* sizeof(xir_plugin)                                              */
     uint32_t                infer_size, kernel_size; /* of the items of infers and kernels, so that they can grow */
-    const char           *(*library)(void); /* xir_version: tells that plug-in and program have one library */
-    const char             *name;       /* for people, "whatever"                                          */
-    xir_class_fn *const    *classes;    /* in an order in which rows refer to what stands before           */
+    const char           *(*library)(void); /* xir_version: shows that plug-in and program use one library */
+    const char             *name;       /* for messages, "whatever"                                        */
+    xir_class_fn *const    *classes;    /* a class may refer only to those before it                       */
     size_t                  n_classes;
     const xir_plugin_infer *infers;
     size_t                  n_infers;
-    const xir_pass_decl *const *passes;         /* needed ones before those that need them */
+    const xir_pass_decl *const *passes;         /* a pass follows those that it needs      */
     size_t                      n_passes;
     const xir_plugin_kernel    *kernels;
     size_t                      n_kernels;
-    const xir_convert_row *const *conversions;  /* of dialects that are registered already; a dialect brings its own  */
+    const xir_convert_row *const *conversions;  /* for dialects already registered; a new dialect has its own         */
     size_t                      n_conversions;
     const xir_format_decl *const *formats;
     size_t                      n_formats;
-    const xir_target_row *const *targets;       /* known before the classes, whose INFER_FOR may name them */
+    const xir_target_row *const *targets;       /* registered before the classes, whose INFER_FOR may name them */
     size_t                      n_targets;
     const xir_dialect_decl *const *dialects;
     size_t                      n_dialects;
 } xir_plugin;
 
-/* The members that are the same everywhere: = { XIR_PLUGIN_HEAD("whatever"), .classes = … }. */
+/* Sets the members that every plug-in needs: = { XIR_PLUGIN_HEAD("whatever"), .classes = … }. */
 #define XIR_PLUGIN_HEAD(name_)                                                                                       \
     .abi = XIR_ABI, .size = sizeof(xir_plugin), .infer_size = sizeof(xir_plugin_infer),                              \
     .kernel_size = sizeof(xir_plugin_kernel), .library = xir_version, .name = (name_)
 
-/* What every plug-in defines, and the library does not. Called once each time the plug-in is loaded; it may call
- * nothing of the library. */
+/* Every plug-in defines this function; the library does not. It is called once each time the plug-in is loaded. It must
+ * not call the library. */
 XIR_API const xir_plugin *xir_plugin_entry(void);
 
 /* ---- loading ------------------------------------------------------------------------------------------------- */
 
-/* Loads a plug-in into a context: its classes are then registered there as if by xir_class_register, its inference as
- * if by xir_infer_register, its passes as if by xir_pass_register, its kernels as if by xir_kernel_register, its
- * conversions as if by xir_convert_register, its dialects as if by xir_dialect_register, its formats as if by
- * xir_format_register, its targets as if by xir_target_register. No pass of it runs unless a pipeline names it. A path
- * without '/' is a file of the working directory, as open(2) would take it; nothing is searched. All or nothing: after
- * a failure the context has what it had before.
+/* Loads a plug-in into a context and registers its parts there, as if by xir_class_register, xir_infer_register,
+ * xir_pass_register, xir_kernel_register, xir_convert_register, xir_dialect_register, xir_format_register and
+ * xir_target_register. Its passes run only if a pipeline names them. A path without '/' is a file of the working
+ * directory, as for open(2); nothing is searched. All or nothing: on failure the context is unchanged.
  *
- *   XIR_E_IO           the file cannot be opened, or is no ordinary one
- *   XIR_E_UNSUPPORTED  the system's loader refuses it (no shared object, another machine's, a missing symbol: its words are in
- *                      the finding); or it asks for what only a newer library has
+ *   XIR_E_IO           the file cannot be opened, or is not a regular file
+ *   XIR_E_UNSUPPORTED  the system's loader refuses it (not a shared object, of another machine, a missing symbol: the
+ *                      finding quotes the loader); or it sets members that this library does not know
  *   XIR_E_CORRUPT      the file is shorter than its headers say
- *   XIR_E_MISSING      it has no xir_plugin_entry: it is no plug-in
+ *   XIR_E_MISSING      it does not have xir_plugin_entry, so it is not a plug-in
  *   XIR_E_ABI          it was built for another XIR_ABI, or with another copy of the library than this one
- *   XIR_E_INVALID      what it says of itself is NULL where something must be, or no target; or a class, a pass, a
+ *   XIR_E_INVALID      its description lacks something required, or has an invalid target; or a class, a pass, a
  *                      conversion, a dialect, a format or a target contradicts itself
- *   XIR_E_EXISTS       a class twice; a key or old key that another class has; inference for a class and target that a
- *                      program or another plug-in has registered already (the library's own is replaced); two kernels
- *                      for a class; a pass, a conversion, a dialect, a format or a target of a name that is taken
- *   XIR_E_UNKNOWN      a class refers to a class or target that is not registered; inference or a kernel of a class, or
- *                      inference on a target, that is neither its own nor registered
+ *   XIR_E_EXISTS       a duplicate class; a key or old key that another class has; inference for a class and target
+ *                      that a program or another plug-in has already registered (the library's own is replaced); two
+ *                      kernels for a class; a pass, a conversion, a dialect, a format or a target whose name is taken
+ *   XIR_E_UNKNOWN      a class refers to a class or target that is not registered; or inference or a kernel is for a
+ *                      class or target that is neither its own nor registered
  *   XIR_E_LIMIT        more targets than a context can have
  *
- * Loading what is loaded already, be it under another name of the file, is XIR_OK and does nothing. Each context
- * that is to have a plug-in loads it for itself. The shared object stays open until the context is gone, and with it
- * the last network. Other threads may use this context meanwhile, and load other plug-ins: what they have begun goes
- * on with what was there or with what has come. But a plug-in that brings conversions is not loaded while others
- * convert. */
+ * Loading a plug-in that is already loaded, even under another file name, is XIR_OK and does nothing. Each context
+ * loads the plug-ins it needs. The shared object stays open until the context and its last network are gone. Other
+ * threads may use this context and load other plug-ins at the same time; an operation in progress uses the old parts
+ * or the new ones. But a plug-in with conversions must not be loaded while other threads convert. */
 XIR_API xir_status xir_plugin_load(xir_context *ctx, const char *path, xir_diags *why);
 
-/* What is loaded, in the order of loading: name and path as given. Texts live as long as the context. False past the
- * end. */
+/* The i-th loaded plug-in, in the order of loading: its name, and its path as given. Texts live as long as the context.
+ * Returns false past the end. */
 XIR_API bool xir_context_plugin_at(xir_context *ctx, size_t i, xir_str *name, xir_str *path);
 
 XIR_END

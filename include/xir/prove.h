@@ -1,6 +1,6 @@
-/* Proof by example that networks compute the same: the reference executor runs both on the same inputs. A proof
- * looks at one network after the other; as the watch of a pipeline it looks before the first pass and after every
- * one that changed something. */
+/* Proof by example that networks compute the same: the reference executor runs them on the same inputs. A proof checks
+ * one network after another. As the watch of a pipeline it checks before the first pass and after every pass that
+ * changed something. */
 #ifndef XIR_PROVE_H
 #define XIR_PROVE_H
 
@@ -9,7 +9,7 @@
 
 XIR_BEGIN
 
-/* An input of the networks, by name or by position, "0". */
+/* An input of the networks, identified by its name or its position, "0". */
 typedef struct xir_proof_input {
     uint32_t         size;    /* XIR_INIT(xir_proof_input) */
     const char      *name;
@@ -18,53 +18,54 @@ typedef struct xir_proof_input {
 
 typedef struct xir_proof_options {
     uint32_t               size;         /* XIR_INIT(xir_proof_options)                                            */
-    /* Each with its size. The others are random, as xir_array_random; their unknown dims are 1. */
+    /* Each with its size. Other inputs are random, as by xir_array_random, and their unknown dims are 1. */
     const xir_proof_input *inputs;
     size_t                 n_inputs;
-    /* given arrays hold samples along their first dim, all as many: each is run on its own */
+    /* The given arrays hold equally many samples along their first dim: each sample is run separately. */
     bool                   each;
     uint64_t               seed;
-    double                 absolute;     /* how far numbers may be apart, see xir_array_compare; 0 both: 1e-4 each */
+    double                 absolute;     /* tolerances, see xir_array_compare; both 0: 1e-4 each */
     double                 relative;
-    /* of one run of a network, as in xir_run_options; 0: no limit                 */
+    /* For one run of a network, as in xir_run_options; 0: no limit. */
     uint64_t               max_work;
     bool                 (*cancel)(void *user);   /* as in xir_run_options */
     void                  *user;
 } xir_proof_options;
 
-/* How far a proof has come. */
+/* The state of a proof. */
 typedef struct xir_proof_state {
     uint32_t size;       /* XIR_INIT(xir_proof_state)                                              */
-    size_t   networks;   /* that were run: 0, nothing could be run so far; 1, nothing was compared */
+    size_t   networks;   /* that were run: 0: none could be run so far; 1: nothing to compare with */
     size_t   outputs;    /* arrays that were compared                                              */
-    double   largest;    /* the greatest difference between two numbers, NaN apart                 */
+    double   largest;    /* the largest difference between two numbers, NaN ignored                */
 } xir_proof_state;
 
 typedef struct xir_proof xir_proof;
 
-/* A proof that has looked at nothing. Keeps the arrays, not the list. NULL with a finding: no memory, XIR_E_ABI,
- * XIR_E_UNSUPPORTED. */
+/* Returns a proof that has not checked any network yet. It keeps the arrays, but not the list. NULL with a finding:
+ * XIR_E_MEMORY, XIR_E_ABI, XIR_E_UNSUPPORTED. */
 XIR_API xir_proof *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir_diags *why);
 XIR_API void       xir_proof_free(xir_proof *proof);   /* accepts NULL */
 /* Fills `out`. XIR_E_ABI. */
 XIR_API xir_status xir_proof_state_of(const xir_proof *proof, xir_proof_state *out, xir_diags *why);
 
-/* Looks at a network. Where an input or an output has got channels last, as layout{io=nhwc} gives them, the arrays
- * follow. The first one that the executor can run whole is what the others are compared with; those before are XIR_OK
- * (an unconverted one, for example), and so is one that is the same as the first, within the tolerance, in every
- * output.
- *   XIR_E_INVALID   an output is another, or there are more or fewer; findings say which, and which value in the order of execution was
- *                   the first to differ from that of its name in the network that was looked at before
- *   XIR_E_UNKNOWN   the networks have no input of a name
- *   XIR_E_CANCELLED `cancel` has said so
+/* Checks a network. The first network that the executor can run completely is the reference for all later ones.
+ * Networks before it (such as unconverted ones) give XIR_OK, and so does a later one whose outputs all equal those of
+ * the reference within the tolerance. If an input or output now has its channels last, as after layout{io=nhwc}, the
+ * arrays follow.
+ *   XIR_E_INVALID   an output differs, or their number does. Findings name it, and the first value in execution order
+ *                   that differs from the value of its name in the network checked before
+ *   XIR_E_UNKNOWN   the networks have no input of a given name
+ *   XIR_E_CANCELLED `cancel` returned true
  *   XIR_E_BOUNDS    arrays hold different numbers of samples
- *   what xir_network_run says, if the network cannot be run any more */
+ *   the status of xir_network_run, if a later network cannot be run */
 XIR_API xir_status xir_proof_check(xir_proof *proof, const xir_network *net, xir_diags *why);
-/* Why nothing could be run so far, findings of the last network; NULL: something was run, or nothing was looked at. */
+/* Returns why nothing could be run so far: the findings of the last network. NULL if one was run or none was
+ * checked. */
 XIR_API const xir_diags *xir_proof_obstacle(const xir_proof *proof);
 
-/* Fills `out` with the proof as a watch, for xir_pass_settings; it is valid as long as the proof. Its findings name the
- * pass. XIR_E_ABI. */
+/* Fills `out` with a watch for xir_pass_settings that checks every network with this proof. It is valid as long as the
+ * proof. Its findings name the pass. XIR_E_ABI. */
 XIR_API xir_status xir_proof_watch(xir_proof *proof, xir_pass_watch *out, xir_diags *why);
 
 XIR_END

@@ -1,5 +1,5 @@
-/* Shorthands for building networks by hand. The functions take the cursor first and give the op's only output, or NULL
- * after a failure, which the network keeps: build straight on and ask xir_network_status once.
+/* Shorthands for building networks by hand. The functions take the cursor first and return the op's only output. After
+ * a failure they return NULL, and the network keeps the failure: build on, and ask xir_network_status once.
  *
  *     xir_at b = XIR_AT(net);
  *     xir_value *x = xir_input(b, "image", type);
@@ -9,7 +9,7 @@
  *     xir_output(b, XIR_VALUES(x));
  *     if (xir_network_status(net) != XIR_OK) …
  *
- * The macros are the same in C11 and in C++17. C++ wants named arguments in the order of their declaration. */
+ * The macros are the same in C11 and C++17. C++ requires named arguments in the order of their declaration. */
 #ifndef XIR_SUGAR_H
 #define XIR_SUGAR_H
 
@@ -17,12 +17,12 @@
 
 XIR_BEGIN
 
-/* A cursor at the end of a network, and a cursor with the caller's place. */
+/* A cursor at the end of a network; the same cursor with the caller's source line. */
 XIR_API xir_at xir_at_end(xir_network *net);
 XIR_API xir_at xir_at_line(xir_at at, const char *file, int line);
 #define XIR_AT(net) xir_at_line(xir_at_end(net), __FILE__, __LINE__)
 
-/* The values of an argument list. In C++ they are valid to the end of the statement. */
+/* The argument list as xir_values. In C++ it is valid until the end of the statement. */
 #ifdef __cplusplus
 #define XIR_VALUES(...) (xir_value_items_(__VA_ARGS__))
 #else
@@ -31,8 +31,8 @@ XIR_API xir_at xir_at_line(xir_at at, const char *file, int line);
                    sizeof((xir_value *const[]){ __VA_ARGS__ }) / sizeof(xir_value *) })
 #endif
 
-/* Used by the macros below. XIR_ARGS_ makes an argument struct and gives its address; XIR_INTS_ makes two arguments,
- * a list of integers and its length. In C++ a member that is left out needs an initialiser to be zero without a
+/* Used by the macros below. XIR_ARGS_ makes an argument struct and gives its address. XIR_INTS_ makes two arguments, a
+ * list of integers and its length. In C++, a member that is left out needs an initialiser to be zero without a
  * warning. */
 #ifdef __cplusplus
 #define XIR_ZERO_            = {}
@@ -45,13 +45,13 @@ XIR_API xir_at xir_at_line(xir_at at, const char *file, int line);
     (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)
 #endif
 
-/* An Input op with one argument, or with several: the op then, whose outputs they are. */
+/* An Input op with one output, which is returned; or with several, as the outputs of the op, which is returned. */
 XIR_API xir_value *xir_input(xir_at at, const char *name, const xir_type *type);
 XIR_API xir_op    *xir_inputs(xir_at at, const char *name, const xir_type *const *types, size_t n);
 XIR_API xir_op    *xir_output(xir_at at, xir_values values);
 
-/* The shorthand constructors of the original: one number for both axes. Zero, or left out, means the class's
- * default. */
+/* The original's shorthand constructors, with one number for both axes. A member that is zero or left out has the
+ * class's default. */
 typedef struct xir_conv2d_args {
     xir_value  *input XIR_ZERO_, *weights XIR_ZERO_, *bias XIR_ZERO_;
     int64_t     stride XIR_ZERO_, pad XIR_ZERO_, dilation XIR_ZERO_, groups XIR_ZERO_;
@@ -66,32 +66,32 @@ typedef struct xir_pool2d_args {
     int64_t     k XIR_ZERO_, stride XIR_ZERO_, pad XIR_ZERO_, dilation XIR_ZERO_;
     const char *name XIR_ZERO_;
 } xir_pool2d_args;
-/* The greatest of each k x k window. */
+/* The maximum of each k x k window. */
 XIR_API xir_value *xir_build_max_pool2d(xir_at at, const xir_pool2d_args *args);
 #define XIR_MAX_POOL2D(at, ...) \
     xir_build_max_pool2d(xir_at_line((at), __FILE__, __LINE__), XIR_ARGS_(xir_pool2d_args, __VA_ARGS__))
 
-/* The average of the cells that are no padding. Its dilation is not looked at: there is none. */
+/* The average of each window without its padding. `dilation` is ignored: average pooling has none. */
 XIR_API xir_value *xir_build_avg_pool2d(xir_at at, const xir_pool2d_args *args);
 #define XIR_AVG_POOL2D(at, ...) \
     xir_build_avg_pool2d(xir_at_line((at), __FILE__, __LINE__), XIR_ARGS_(xir_pool2d_args, __VA_ARGS__))
 
-/* Attribute structs with one number for both axes, for xir_add_conv2d and the like. */
+/* Attribute structs with one number for both axes, for xir_add_conv2d and xir_add_max_pool2d. */
 XIR_API xir_conv2d_attrs     xir_conv2d_attrs_square(int64_t stride, int64_t pad, int64_t dilation, int64_t groups);
 XIR_API xir_max_pool2d_attrs xir_max_pool2d_attrs_square(int64_t k, int64_t stride, int64_t pad, int64_t dilation);
 
 /* max(x, 0). */
 XIR_API xir_value *xir_build_relu(xir_at at, xir_value *input, const char *name);
 #define XIR_RELU(at, x) xir_build_relu(xir_at_line((at), __FILE__, __LINE__), (x), NULL)
-/* alpha * lhs + beta * rhs with one factor each. */
+/* alpha * lhs + beta * rhs, with one factor each. */
 XIR_API xir_value *xir_build_add(xir_at at, xir_value *lhs, xir_value *rhs, double alpha, double beta,
                                  const char *name);
 XIR_API xir_value *xir_build_cast(xir_at at, xir_value *input, const xir_type *target, const char *name);
-/* To the power of one number, which becomes Params of one element: fp64 for an fp64 input, fp32 for fp32 and
- * quantised ones. XIR_E_UNSUPPORTED for others: their Params are the caller's to make. */
+/* The input to the power of one number. The exponent becomes Params of one element: fp64 for an fp64 input, fp32 for
+ * fp32 and quantised inputs. XIR_E_UNSUPPORTED for others: for those, make the Params yourself. */
 XIR_API xir_value *xir_build_pow(xir_at at, xir_value *input, double exponent, const char *name);
 
-/* A reshape to a layout by its text, "NC", and dims, one of which may be -1; a transposition whose layout is the
+/* A reshape to dims, one of which may be -1, with a layout as text, "NC"; and a transposition, whose layout is the
  * input's with its axes in the new order.
  *
  *     x = XIR_TRANSPOSE(b, x, 0, 3, 1, 2);
@@ -104,7 +104,7 @@ XIR_API xir_value *xir_build_transpose(xir_at at, xir_value *input, const int64_
 #define XIR_TRANSPOSE(at, x, ...) \
     xir_build_transpose(xir_at_line((at), __FILE__, __LINE__), (x), XIR_INTS_(__VA_ARGS__), NULL)
 
-/* Typed tags: false if there is none of that kind. */
+/* Typed tags. They return false if there is no tag of that kind. */
 XIR_API bool xir_tag_int(const xir_map *tags, const char *key, int64_t *out);
 XIR_API bool xir_tag_real(const xir_map *tags, const char *key, double *out);
 XIR_API bool xir_tag_bool(const xir_map *tags, const char *key, bool *out);
@@ -118,7 +118,7 @@ XIR_END
 #include <initializer_list>
 
 using xir_int_items_ = std::initializer_list<int64_t>;
-template <class... T> char (&xir_count_(const T &...))[sizeof...(T)];   /* never called: its size counts */
+template <class... T> char (&xir_count_(const T &...))[sizeof...(T)];   /* never called; its size is the count */
 
 template <class... V> struct xir_values_of_ {
     xir_value *items[sizeof...(V)];

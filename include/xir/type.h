@@ -1,5 +1,5 @@
-/* Data types, immutable and made once: what an element is (integers, floats, quantised types) and what a tensor is
- * (element type, dims, layout, valid elements). The structs of all classes of types.def are public to read. */
+/* Data types, immutable and interned: element types (integers, floats, quantised types) and tensor types (element type,
+ * dims, layout, valid elements). The structs of all classes of types.def are public for reading. */
 #ifndef XIR_TYPE_H
 #define XIR_TYPE_H
 
@@ -25,73 +25,74 @@ typedef enum xir_type_kind {
     XIR_TYPE_OTHER   /* of a class that this library does not know */
 } xir_type_kind;
 
-/* Making types: NULL without memory or if an argument is no good (then with a finding in `why` where there is one). */
+/* Make types. They return NULL if memory runs out or an argument is invalid, with a finding if there is a `why`. */
 XIR_API const xir_type *xir_type_bool(xir_context *ctx);
 XIR_API const xir_type *xir_type_sint(xir_context *ctx, int64_t bits);
 XIR_API const xir_type *xir_type_uint(xir_context *ctx, int64_t bits);
 XIR_API const xir_type *xir_type_float(xir_context *ctx, xir_float_format format);
 
-/* A tensor of `rank` dims; the layout NULL is the default of the rank. A layout that does not fit the rank is taken, as
- * the original does, and is a finding of validate. */
+/* A tensor type of `rank` dims. A NULL layout is the default of the rank. A layout that does not fit the rank is
+ * accepted, as in the original, and xir_network_validate reports it. */
 XIR_API const xir_type *xir_type_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
                                         const int64_t *dims, size_t rank);
-/* The same from text and a list: XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 416, 416, 3). */
+/* The same from a layout text and a list of dims: XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 416,
+ * 416, 3). */
 XIR_API const xir_type *xir_type_tensor_text(xir_context *ctx, const xir_type *element, const char *layout,
                                              const int64_t *dims, size_t rank);
 #define XIR_TENSOR(ctx, element, layout, ...)                                           \
     xir_type_tensor_text((ctx), (element), (layout), (const int64_t[]){ __VA_ARGS__ },  \
                          sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
 
-/* A dim that nobody knows is negative; this is the one that is written. */
+/* Any negative dim is unknown. This is the one that XIR writes. */
 #define XIR_UNKNOWN_DIM (-1)
 
-/* Asking any type; none fails. */
+/* Ask any type. None of these fails. */
 XIR_API xir_type_kind xir_type_kind_of(const xir_type *type);
 XIR_API bool          xir_type_equal(const xir_type *a, const xir_type *b);
 XIR_API bool          xir_type_is_scalar(const xir_type *type);
-/* calibrated and normalized too; of a tensor ask its element */
+/* True for calibrated and normalized types too. For a tensor, ask its element type. */
 XIR_API bool          xir_type_is_quantized(const xir_type *type);
-/* Bits that one element is stored in: 8 for @bool, 32 for @tf(32), the storage type's for quantised types, the
- * element's for tensors; 0 for a type of an unknown class. */
+/* The storage bits of one element: 8 for @bool, 32 for @tf(32), those of the storage type for quantised types, those of
+ * the element type for tensors, 0 for a type of an unknown class. */
 XIR_API uint64_t      xir_type_storage_bits(const xir_type *type);
-/* What is stored and what it stands for: of a quantised type (or a tensor of one) its storage and expressed types,
- * otherwise the (element) type itself. */
+/* What is stored, and what it stands for: the storage and expressed types of a quantised type or of a tensor of one.
+ * For other types, both are the (element) type itself. */
 XIR_API const xir_type *xir_type_storage(const xir_type *type);
 XIR_API const xir_type *xir_type_expressed(const xir_type *type);
 
-/* Tensors. The cast gives NULL for any other type; the questions below take tensors only and answer 0, NULL or
- * false for the others. */
+/* Ask a tensor type. The cast gives NULL for any other type; the questions below then answer 0, NULL or false. */
 XIR_API const xir_tensor_type *xir_type_as_tensor(const xir_type *type);
 XIR_API const xir_type        *xir_type_element(const xir_type *type);
 XIR_API const xir_layout      *xir_type_layout(const xir_type *type);
 XIR_API size_t                 xir_type_rank(const xir_type *type);
-/* A dim by index, from the end if negative; with `combine` a tiled axis is multiplied with its partner (either of
- * the two gives C*c). 0 past the end, negative if unknown. */
+/* A dim by index, from the end if negative. With `combine`, the two axes of a tiled pair both give their product (C*c).
+ * 0 past the end, negative if unknown. */
 XIR_API int64_t  xir_type_dim(const xir_type *type, int64_t i, bool combine);
-/* A dim by the letter of its axis; without `combine` the case of the letter chooses. 0 if there is none. */
+/* A dim by the letter of its axis. Without `combine`, the case of the letter matters. 0 if there is no such axis. */
 XIR_API int64_t  xir_type_axis_dim(const xir_type *type, char axis, bool combine);
-/* The channels: C with its unit, else O, else I; 0 if the layout has none of them. */
+/* The number of channels: C with its unit, otherwise O, otherwise I; 0 if the layout has none of them. */
 XIR_API int64_t  xir_type_channels(const xir_type *type);
 XIR_API bool     xir_type_is_layouted(const xir_type *type);
 XIR_API bool     xir_type_has_unknown_dim(const xir_type *type);
-/* Number of elements (1 for rank 0 and for scalar types). XIR_E_BOUNDS if a dim is unknown, XIR_E_LIMIT if it
- * exceeds int64, XIR_E_UNKNOWN for a type of an unknown class. */
+/* The number of elements; 1 for rank 0 and for scalar types. XIR_E_BOUNDS if a dim is unknown, XIR_E_LIMIT if the
+ * number exceeds int64_t, XIR_E_UNKNOWN for a type of an unknown class. */
 XIR_API xir_status xir_type_elements(const xir_type *type, int64_t *out);
-/* Bytes that the elements take in a file: bits rounded up to whole bytes. The same errors. */
+/* The bytes that the elements take in a file: bits rounded up to whole bytes. Fails like xir_type_elements. */
 XIR_API xir_status xir_type_bytes(const xir_type *type, uint64_t *out);
-/* The distribution over exactly these dims, NULL if there is none. */
+/* The distribution over exactly these dims; NULL if there is none. */
 XIR_API const xir_distr *xir_type_distr(const xir_type *type, const int64_t *axes, size_t n);
 
-/* Variants of a tensor type: a new type with one thing changed; NULL with a finding if layout or distributions do
- * not fit the shape then. A layout of nothing but `*` follows the rank. A NULL layout is the default. */
+/* Variants of a tensor type: a new type with one part changed. They return NULL with a finding if the layout or the
+ * distributions no longer fit the shape. A layout that consists of `*` only follows the rank. A NULL layout is the
+ * default. */
 XIR_API const xir_type *xir_type_with_element(xir_context *ctx, const xir_type *type, const xir_type *element,
                                               xir_diags *why);
 XIR_API const xir_type *xir_type_with_layout(xir_context *ctx, const xir_type *type, const xir_layout *layout,
                                              xir_diags *why);
 XIR_API const xir_type *xir_type_with_shape(xir_context *ctx, const xir_type *type, const int64_t *dims, size_t rank,
                                             xir_diags *why);
-/* Adds a distribution over dims that have none (all valid; createAddMergedDistr), replaces the one over its dims
- * (mutateMergedDistr), or takes one out. XIR_E_EXISTS and XIR_E_MISSING are the findings. */
+/* Add a distribution over dims that do not have one (all valid; createAddMergedDistr), replace the one over its dims
+ * (mutateMergedDistr), mark a range in it, or remove it. They fail with XIR_E_EXISTS and XIR_E_MISSING. */
 XIR_API const xir_type *xir_type_add_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
                                            xir_diags *why);
 XIR_API const xir_type *xir_type_set_distr(xir_context *ctx, const xir_type *type, const xir_distr *distr,
@@ -101,7 +102,7 @@ XIR_API const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *ty
 XIR_API const xir_type *xir_type_remove_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
                                               xir_diags *why);
 
-/* The type as an object, for what works on any: xir_object_get, xir_object_class. NULL gives NULL. */
+/* The type as an object, for functions that take any object: xir_object_get, xir_object_class. NULL gives NULL. */
 XIR_API const xir_object *xir_type_object(const xir_type *type);
 
 XIR_END
