@@ -103,7 +103,7 @@ static xir_status ask(xir_kernel *at, int seen, question *q, xir_diags *why) {
     if (status) return status;
     infer_start(&q->infer, at->op->net, at->op->cls, at->op->attrs, at->op->target, values, at->n_inputs,
                 name_text(at->op->name), why);
-    q->infer.home = context_home(at->ctx);
+    q->infer.pool = context_pool(at->ctx);
     q->infer.run = at->op;
     return XIR_OK;
 }

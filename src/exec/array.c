@@ -27,7 +27,7 @@ static xir_status measure(const xir_type *type, uint64_t *size, size_t *count, x
 /* Takes the blob over, also when it fails. */
 static xir_status make(xir_context *ctx, const xir_type *type, blob *data, size_t count, xir_array **out,
                        xir_diags *why) {
-    const xir_type *own = (const xir_type *)home_intern(context_home(ctx), xir_type_object(type));
+    const xir_type *own = (const xir_type *)pool_intern(context_pool(ctx), xir_type_object(type));
     xir_array *array = own ? mem_new(&ctx->alloc, sizeof *array) : NULL;
     if (!array) {
         blob_release(data);

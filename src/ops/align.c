@@ -106,7 +106,7 @@ static const xir_distr *aligned_distr(xir_infer *at, const box *b, const dim_lis
     run_list runs;
     run_list_init(&runs, context_alloc(at->ctx));
     if (box_runs(b, 0, add_run, &runs)) {
-        distr = distr_make(at->home, (xir_i64s){ axes->data, axes->size }, run_list_runs(&runs),
+        distr = distr_make(at->pool, (xir_i64s){ axes->data, axes->size }, run_list_runs(&runs),
                            XIR_UVALUE_ZERO, false);
     }
     run_list_free(&runs);

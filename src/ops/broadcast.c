@@ -138,7 +138,7 @@ xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_li
         if (!dims_init(at, &axes, distr->merged_axis.size)) return XIR_E_MEMORY;
         status = carry_axes(at, i, distr, to, dims, &axes, &kept);
         if (!status && kept) {
-            distr = distr_make(at->home, (xir_i64s){ axes.data, axes.size }, distr->sections, distr->uvalue,
+            distr = distr_make(at->pool, (xir_i64s){ axes.data, axes.size }, distr->sections, distr->uvalue,
                                distr->legacy);
             status = distr ? distrs_join(at, i, distr, list) : no_memory(at);
         }
@@ -191,7 +191,7 @@ xir_status give_with(xir_infer *at, const xir_type *element, const xir_layout *l
                      const distr_list *list) {
     if (layout && xir_layout_rank(layout) != dims->size) layout = NULL;
     if (list->size == 0) return xir_infer_result_tensor(at, element, layout, dims->data, dims->size);
-    const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ dims->data, dims->size },
+    const xir_type *type = type_tensor(at->pool, element, layout, (xir_i64s){ dims->data, dims->size },
                                        (xir_refs){ list->data, list->size });
     return type ? xir_infer_result(at, type) : no_memory(at);
 }

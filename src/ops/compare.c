@@ -13,7 +13,7 @@ xir_status logic_check(xir_infer *at) {
 }
 
 static const xir_type *truth(xir_infer *at) {
-    const xir_type *element = type_bool(at->home);
+    const xir_type *element = type_bool(at->pool);
     if (!element) no_memory(at);
     return element;
 }
@@ -29,7 +29,7 @@ xir_status not_infer(xir_infer *at) {
     if (!element) return XIR_E_MEMORY;
     if (!input) return xir_infer_fail(at, XIR_E_MISSING, "inputs/0", "input is absent or has no type");
     if (!like) return xir_infer_result(at, element);
-    const xir_type *type = type_tensor(at->home, element, like->layout, like->shape, like->merged_distrs);
+    const xir_type *type = type_tensor(at->pool, element, like->layout, like->shape, like->merged_distrs);
     return type ? xir_infer_result(at, type) : no_memory(at);
 }
 

@@ -259,7 +259,7 @@ static const xir_layout *unfold_layout(xir_infer *at, const unfolded *u) {
     text[u->at[UNFOLD_N]] = xir_layout_axis(layout, in->at[0]);
     text[u->at[UNFOLD_L]] = named ? 'L' : '*';
     text[u->at[UNFOLD_C]] = xir_layout_axis(layout, in->at[3]);
-    return layout_make(at->home, (xir_str){ text, sizeof text }, 0, NULL);
+    return layout_make(at->pool, (xir_str){ text, sizeof text }, 0, NULL);
 }
 
 /* What is said of N stays, what is said of a channel is true of all its cells; what is said of H and W is not true
@@ -281,7 +281,7 @@ static xir_status unfold_distr(xir_infer *at, const unfolded *u, const xir_distr
         start = run->end;
     }
     if (!status)
-        *out = (const xir_object *)distr_make(at->home, (xir_i64s){ &place, 1 }, run_list_runs(&runs), distr->uvalue,
+        *out = (const xir_object *)distr_make(at->pool, (xir_i64s){ &place, 1 }, run_list_runs(&runs), distr->uvalue,
                                               distr->legacy);
     run_list_free(&runs);
     if (*out) return XIR_OK;
@@ -318,7 +318,7 @@ xir_status unfold_infer(xir_infer *at) {
         n += !status && few[n];
     }
     if (!status) {
-        const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ dims.data, dims.size },
+        const xir_type *type = type_tensor(at->pool, element, layout, (xir_i64s){ dims.data, dims.size },
                                            (xir_refs){ few, n });
         status = type ? xir_infer_result(at, type) : no_memory(at);
     }

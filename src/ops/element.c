@@ -117,7 +117,7 @@ static xir_status change_scales(xir_infer *at, array_fn *change, void *user, con
     const xir_run one = { .m = exp, .value = 1 };   // padding is what files have there: 1, or 1/0/1
     xir_status status = change(user, at, ARRAY_SCALES, (*scales)->items, one, &axis, &out);
     if (!status) {
-        *scales = scales_make(at->home, exp, run_list_runs(&out), axis);
+        *scales = scales_make(at->pool, exp, run_list_runs(&out), axis);
         if (!*scales) status = no_memory(at);
     }
     run_list_free(&out);
@@ -131,7 +131,7 @@ static xir_status change_ratios(xir_infer *at, array_fn *change, void *user, con
     run_list_init(&out, context_alloc(at->ctx));
     xir_status status = change(user, at, ARRAY_RATIOS, (*ratios)->items, (xir_run){ .value = 1 }, &axis, &out);
     if (!status) {
-        *ratios = norm_ratios_make(at->home, run_list_runs(&out), axis);
+        *ratios = norm_ratios_make(at->pool, run_list_runs(&out), axis);
         if (!*ratios) status = no_memory(at);
     }
     run_list_free(&out);
@@ -178,19 +178,19 @@ xir_status change_arrays(xir_infer *at, size_t i, array_fn *change, void *user, 
         status = change_scales(at, change, user, &now.scale);
         if (!status) status = change_zeros(at, i, change, user, xir_scales_axis(q->scale), &now.zero_points, &room);
         now.head.hash = 0;
-        if (!status) made = home_intern(at->home, &now.head);
+        if (!status) made = pool_intern(at->pool, &now.head);
     } else if (n) {
         xir_normalized_type now = *n;
         status = change_ratios(at, change, user, &now.normratio);
         now.head.hash = 0;
-        if (!status) made = home_intern(at->home, &now.head);
+        if (!status) made = pool_intern(at->pool, &now.head);
     } else if (nq) {
         xir_normalized_quantized_type now = *nq;
         status = change_ratios(at, change, user, &now.normratio);
         if (!status) status = change_scales(at, change, user, &now.scale);
         if (!status) status = change_zeros(at, i, change, user, xir_scales_axis(nq->scale), &now.zero_points, &room);
         now.head.hash = 0;
-        if (!status) made = home_intern(at->home, &now.head);
+        if (!status) made = pool_intern(at->pool, &now.head);
     }
     dims_free(&room);
     if (status) return status;

@@ -105,7 +105,7 @@ xir_status give_pair(xir_infer *at, const xir_type *element) {
     const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
     const xir_tensor_type *like = xir_type_as_tensor(lhs);
     if (like && xir_type_as_tensor(rhs) && xir_type_is_layouted(lhs) && lie_alike(lhs, rhs)) {
-        const xir_type *type = type_tensor(at->home, element, like->layout, like->shape, like->merged_distrs);
+        const xir_type *type = type_tensor(at->pool, element, like->layout, like->shape, like->merged_distrs);
         return type ? xir_infer_result(at, type) : no_memory(at);
     }
     dim_list dims;

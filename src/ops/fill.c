@@ -110,7 +110,7 @@ xir_status shape_infer(xir_infer *at) {
     const xir_int_imm *end_at = xir_int_imm_of((const xir_object *)a->end);
     int64_t start = clamped(a->start, rank), end = end_at ? clamped(end_at->value, rank) : rank;
     int64_t length = end > start ? end - start : 0;
-    const xir_type *element = type_integer(at->home, true, 64);
+    const xir_type *element = type_integer(at->pool, true, 64);
     return element ? xir_infer_result_tensor(at, element, NULL, &length, 1) : no_memory(at);
 }
 

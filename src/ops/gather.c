@@ -186,7 +186,7 @@ xir_status non_zero_infer(xir_infer *at) {
     xir_status status = need_inputs(at, 1);
     if (!status) status = need_whole(at, 0);
     if (status) return status;
-    const xir_type *element = type_integer(at->home, true, 64);
+    const xir_type *element = type_integer(at->pool, true, 64);
     const int64_t dims[2] = { (int64_t)xir_type_rank(xir_infer_input(at, 0)), UNKNOWN_DIM };
     return element ? xir_infer_result_tensor(at, element, NULL, dims, 2) : no_memory(at);
 }

@@ -251,7 +251,7 @@ static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like
                : xir_infer_fail(at, XIR_E_LIMIT, "inputs", "which elements are valid would take too many runs");
     }
     if (!status && runs.size) {
-        *out = distr_make(at->home, (xir_i64s){ axes, n_axes }, run_list_runs(&runs), like->uvalue, like->legacy);
+        *out = distr_make(at->pool, (xir_i64s){ axes, n_axes }, run_list_runs(&runs), like->uvalue, like->legacy);
         if (!*out) status = no_memory(at);
     }
     run_list_free(&runs);
@@ -298,7 +298,7 @@ static xir_status give_join(xir_infer *at, join *j) {
     size_t n_out;
     status = join_distrs(at, j, distrs, &n_out);
     if (!status) {
-        const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ j->dims->data, j->dims->size },
+        const xir_type *type = type_tensor(at->pool, element, layout, (xir_i64s){ j->dims->data, j->dims->size },
                                            (xir_refs){ distrs, n_out });
         status = type ? xir_infer_result(at, type) : no_memory(at);
     }

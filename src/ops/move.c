@@ -70,7 +70,7 @@ xir_status layout_of_axes(xir_infer *at, const xir_type *like, const int64_t *fr
             size += length;
         }
     }
-    *out = layout_make(at->home, (xir_str){ text, size }, 0, NULL);
+    *out = layout_make(at->pool, (xir_str){ text, size }, 0, NULL);
     if (text != few) mem_free(context_alloc(at->ctx), text, room);
     dims_free(&starts);
     return *out ? XIR_OK : no_memory(at);
@@ -357,7 +357,7 @@ static xir_status move_distr(xir_infer *at, const move *m, size_t which, const x
     }
     size_t ordered = m->ordered && n < was.size ? ordered_dims(m, shape, was, axes) : 0;
     if (ordered) {
-        *out = distr_make(at->home, (xir_i64s){ axes, ordered }, old->sections, old->uvalue, old->legacy);
+        *out = distr_make(at->pool, (xir_i64s){ axes, ordered }, old->sections, old->uvalue, old->legacy);
         return *out ? XIR_OK : no_memory(at);
     }
     now = extent((xir_i64s){ m->dims->data, m->dims->size }, axes, n);
@@ -374,7 +374,7 @@ static xir_status move_distr(xir_infer *at, const move *m, size_t which, const x
         if (!status && n == 0 && runs.size && !runs.data[0].m) status = distr_lost(at, which);
     }
     if (!status && n && runs.size) {
-        *out = distr_make(at->home, (xir_i64s){ axes, n }, run_list_runs(&runs), old->uvalue, old->legacy);
+        *out = distr_make(at->pool, (xir_i64s){ axes, n }, run_list_runs(&runs), old->uvalue, old->legacy);
         if (!*out) status = no_memory(at);
     }
     run_list_free(&runs);
@@ -416,7 +416,7 @@ xir_status give_moved(xir_infer *at, const move *m) {
     if (!distrs) return no_memory(at);
     status = move_distrs(at, m, old, distrs, &n);
     if (!status) {
-        const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ m->dims->data, m->dims->size },
+        const xir_type *type = type_tensor(at->pool, element, layout, (xir_i64s){ m->dims->data, m->dims->size },
                                            (xir_refs){ distrs, n });
         status = type ? xir_infer_result(at, type) : no_memory(at);
     }

@@ -156,15 +156,15 @@ static bool remaining_letters(const xir_layout *layout, const reduction *r, char
 
 /* NULL without memory. */
 static const xir_layout *remaining_layout(xir_infer *at, const xir_layout *layout, const reduction *r, size_t rank) {
-    if (!layout) return layout_default(at->home, rank);
+    if (!layout) return layout_default(at->pool, rank);
     if (r->keepdim && !xir_layout_is_layouted(layout) && xir_layout_rank(layout) == rank) return layout;
     char few[64], *text = few;
     size_t room = layout->axes.size, size;
     if (room > sizeof few) text = mem_new(context_alloc(at->ctx), room);
     if (!text) return NULL;
     bool fits = remaining_letters(layout, r, text, &size);
-    const xir_layout *out = fits ? layout_make(at->home, (xir_str){ text, size }, 0, NULL)
-        : layout_default(at->home, rank);
+    const xir_layout *out = fits ? layout_make(at->pool, (xir_str){ text, size }, 0, NULL)
+        : layout_default(at->pool, rank);
     if (text != few) mem_free(context_alloc(at->ctx), text, room);
     return out;
 }
@@ -175,7 +175,7 @@ static const xir_distr *moved_distr(xir_infer *at, const xir_distr *distr, const
     if (!dims_init(at, &axes, distr->merged_axis.size)) return NULL;
     for (size_t i = 0; i < axes.size; i++) axes.data[i] = to->data[from_start(distr->merged_axis.data[i], to->size)];
     const xir_i64s now = { axes.data, axes.size };
-    const xir_distr *out = distr_make(at->home, now, distr->sections, distr->uvalue, distr->legacy);
+    const xir_distr *out = distr_make(at->pool, now, distr->sections, distr->uvalue, distr->legacy);
     dims_free(&axes);
     return out;
 }
@@ -209,7 +209,7 @@ static xir_status result_element(xir_infer *at, result what, const dim_list *to,
                                  const xir_type **out) {
     if (what == MOVED) return moved_element(at, 0, to->data, dims, out);
     if (what == COMPUTED) return computed_element(at, 0, out);
-    *out = what == INDICES ? type_integer(at->home, true, 64) : type_float(at->home, XIR_FLOAT_TF32);
+    *out = what == INDICES ? type_integer(at->pool, true, 64) : type_float(at->pool, XIR_FLOAT_TF32);
     return *out ? XIR_OK : no_memory(at);
 }
 
@@ -230,7 +230,7 @@ static xir_status give_reduced(xir_infer *at, const reduction *r, result what, d
     status = remaining_distrs(at, r, to, distrs, &n);
     if (!status) {
         const xir_i64s shape = { dims->data, dims->size };
-        const xir_type *out = type_tensor(at->home, element, layout, shape, (xir_refs){ distrs, n });
+        const xir_type *out = type_tensor(at->pool, element, layout, shape, (xir_refs){ distrs, n });
         status = out ? xir_infer_result(at, out) : no_memory(at);
     }
     if (distrs != few) mem_free(alloc, (void *)distrs, room * sizeof *distrs);

@@ -161,12 +161,12 @@ static xir_status give_retiled(xir_infer *at, const side *in, side *out, const d
         run_list_init(&runs, context_alloc(at->ctx));   // the first runs need no memory
         run_list_add(&runs, valid, 1, 0, 0);
         run_list_add(&runs, out->total - valid, 0, 0, 0);
-        distr = (const xir_object *)distr_make(at->home, (xir_i64s){ axes, 2 }, run_list_runs(&runs), XIR_UVALUE_ZERO,
+        distr = (const xir_object *)distr_make(at->pool, (xir_i64s){ axes, 2 }, run_list_runs(&runs), XIR_UVALUE_ZERO,
                                                false);
         if (!distr) return no_memory(at);
     }
     const xir_refs distrs = { &distr, distr != NULL };
-    type = type_tensor(at->home, element, out->layout, (xir_i64s){ dims->data, dims->size }, distrs);
+    type = type_tensor(at->pool, element, out->layout, (xir_i64s){ dims->data, dims->size }, distrs);
     return type ? xir_infer_result(at, type) : no_memory(at);
 }
 

@@ -258,7 +258,7 @@ xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, di
 
 xir_status give_tensor(xir_infer *at, const xir_type *like, const xir_type *element, const dim_list *dims,
                        xir_refs distrs) {
-    const xir_type *type = type_tensor(at->home, element, xir_type_layout(like),
+    const xir_type *type = type_tensor(at->pool, element, xir_type_layout(like),
                                        (xir_i64s){ dims->data, dims->size }, distrs);
     return type ? xir_infer_result(at, type) : no_memory(at);
 }

@@ -73,7 +73,7 @@ static xir_status put_units(xir_infer *at, const named_dims *now, unsigned anew,
             : snprintf(word, sizeof word, "%c", a.letter);
         buffer_put(&text, word, (size_t)n);
     }
-    const xir_layout *made = text.failed ? NULL : layout_make(at->home, (xir_str){ text.data, text.size }, 0, NULL);
+    const xir_layout *made = text.failed ? NULL : layout_make(at->pool, (xir_str){ text.data, text.size }, 0, NULL);
     buffer_free(&text);
     if (!made) return no_memory(at);
     *layout = made;
@@ -108,7 +108,7 @@ static xir_status new_distr(xir_infer *at, const named_dims *now, size_t k, cons
     xir_status status = valid ? run_list_append(&runs, valid->sections, 0, known) : run_list_add(&runs, known, 1, 0, 0);
     if (!status) status = run_list_add(&runs, total - known, 0, 0, 0);
     if (!status) {
-        *out = (const xir_object *)distr_make(at->home, (xir_i64s){ axes, unit ? 2 : 1 }, run_list_runs(&runs),
+        *out = (const xir_object *)distr_make(at->pool, (xir_i64s){ axes, unit ? 2 : 1 }, run_list_runs(&runs),
                                               valid ? valid->uvalue : XIR_UVALUE_ZERO, false);
     }
     run_list_free(&runs);
@@ -135,7 +135,7 @@ static xir_status give_distributed(xir_infer *at, const xir_tensor_type *like, c
         n += !status && distrs[n];
     }
     if (!status) {
-        const xir_type *type = type_tensor(at->home, element, layout, (xir_i64s){ dims->data, dims->size },
+        const xir_type *type = type_tensor(at->pool, element, layout, (xir_i64s){ dims->data, dims->size },
                                            (xir_refs){ distrs, n });
         status = type ? xir_infer_result(at, type) : no_memory(at);
     }

@@ -13,8 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static xir_context *ctx;
     if (!ctx) ctx = xir_context_new(NULL);
     must(ctx != NULL);
-    home h;
-    home_init(&h, ctx, NULL);
+    object_pool h;
+    pool_init(&h, ctx, NULL);
     form_error e = { 0 };
     const xir_object *object = form_parse(&h, (xir_str){ (const char *)data, size }, &e);
     must((object == NULL) == (e.status != XIR_OK));
@@ -27,6 +27,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         must(form_parse(&h, (xir_str){ text.data, text.size }, NULL) == object);
         buffer_free(&text);
     }
-    home_free(&h);
+    pool_free(&h);
     return 0;
 }

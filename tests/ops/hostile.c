@@ -16,7 +16,7 @@ enum { TRIALS = OFTEN(400000), A_POOL = 400, MOST_OPS = 400, MOST_INPUTS = 80, M
 
 typedef struct trial {
     pool             *p;
-    xir_network      *other;     /* another home                     */
+    xir_network      *other;     /* another pool                     */
     const xir_class  *cls;
     void             *body;
     const xir_target *target;

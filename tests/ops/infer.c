@@ -742,7 +742,7 @@ static void broken_distributions_are_refused(void **state) {
             n++;
         }
         const xir_type *plain = tensor(rows[i].shape),
-                        *type = type_tensor(context_home(ctx), fp32(), xir_type_layout(plain),
+                        *type = type_tensor(context_pool(ctx), fp32(), xir_type_layout(plain),
             xir_type_as_tensor(plain)->shape, (xir_refs){ distrs, n });
         const int64_t first = 0;
         trial t = try_prune(type, &first, 1);
@@ -752,7 +752,7 @@ static void broken_distributions_are_refused(void **state) {
     /* How many elements a single dim has, its distribution knows. */
     const xir_object *known = read_text("@merged_distr([3]^ZERO:{v:[0, 5), u:[5, 6)})");
     const xir_type *plain = tensor("fp32 NHWC 1x8x8x?");
-    const xir_type *type = type_tensor(context_home(ctx), fp32(), xir_type_layout(plain),
+    const xir_type *type = type_tensor(context_pool(ctx), fp32(), xir_type_layout(plain),
                                        xir_type_as_tensor(plain)->shape, (xir_refs){ &known, 1 });
     const int64_t last = -1;
     trial t = try_prune(type, &last, 1);

@@ -83,7 +83,7 @@ static const xir_type *ask(const xir_class_decl *decl, const void *attrs, const 
     for (size_t i = 0; i < n; i++) {
         const xir_type *element = last_is_bool && i == n - 1 ? xir_type_bool(ctx) : xir_type_float(ctx, XIR_FLOAT_FP32);
         const xir_layout *layout = layouts && layouts[i] ? xir_layout_parse(ctx, xir_str_of(layouts[i]), why) : NULL;
-        const xir_type *type = type_tensor(&net->home, element, layout, (xir_i64s){ in[i].dim, in[i].rank },
+        const xir_type *type = type_tensor(&net->pool, element, layout, (xir_i64s){ in[i].dim, in[i].rank },
                                            (xir_refs){ NULL, 0 });
         assert_non_null(type);
         values[i] = (xir_value){ .type = type, .producer = maker };
@@ -516,7 +516,7 @@ static const xir_object *some_distr(const shape *s, const int64_t *axes, size_t 
     int64_t valid = (int64_t)chance((uint64_t)total);
     run_list_init(&runs, context_alloc(ctx));
     for (int64_t i = 0; i < total; i++) assert_int_equal(run_list_add(&runs, 1, i == valid || chance(3), 0, 0), XIR_OK);
-    const xir_distr *distr = distr_make(&net->home, (xir_i64s){ axes, n }, run_list_runs(&runs),
+    const xir_distr *distr = distr_make(&net->pool, (xir_i64s){ axes, n }, run_list_runs(&runs),
                                         XIR_UVALUE_ZERO, false);
     run_list_free(&runs);
     assert_non_null(distr);
@@ -536,7 +536,7 @@ static const xir_type *masked(const shape *s) {
         }
         if (!chance(3)) break;
     }
-    const xir_type *type = type_tensor(&net->home, xir_type_float(ctx, XIR_FLOAT_FP32), NULL,
+    const xir_type *type = type_tensor(&net->pool, xir_type_float(ctx, XIR_FLOAT_FP32), NULL,
                                        (xir_i64s){ s->dim, s->rank }, (xir_refs){ distrs, n });
     assert_non_null(type);
     return type;

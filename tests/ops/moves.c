@@ -401,7 +401,7 @@ static void tiles_move_too(void **state) {
     for (size_t n = 0; n < CASES; n++) {
         if (n % CHUNK == 0) {
             moves_begin();
-            moves.target = target_make(context_home(moves.ctx), XIR_TARGET_BUYI, XIR_STR(""));
+            moves.target = target_make(context_pool(moves.ctx), XIR_TARGET_BUYI, XIR_STR(""));
         }
         move_case c = move_by_chance(kind);
         shape out[MOST_OUTPUTS];
@@ -448,7 +448,7 @@ static const xir_type *any_type(void) {
         distrs[i] = (const xir_object *)xir_distr_build(b, NULL);
         xir_distr_free(b);
     }
-    return type_tensor(context_home(moves.ctx), element, layout, (xir_i64s){ dims, rank }, (xir_refs){ distrs, n });
+    return type_tensor(context_pool(moves.ctx), element, layout, (xir_i64s){ dims, rank }, (xir_refs){ distrs, n });
 }
 
 static void any_list(list *l, size_t rank) {
@@ -460,7 +460,7 @@ static void anything_is_survived(void **state) {
     const move_kind kind = (move_kind)(uintptr_t)*state;
     for (size_t n = 0; n < CASES; n++) {
         if (n % CHUNK == 0) moves_begin();
-        moves.target = n % 2 ? NULL : target_make(context_home(moves.ctx), XIR_TARGET_ZHUGE, XIR_STR("330"));
+        moves.target = n % 2 ? NULL : target_make(context_pool(moves.ctx), XIR_TARGET_ZHUGE, XIR_STR("330"));
         const xir_type *types[MOST_INPUTS];
         move_case c = { .kind = kind, .n_inputs = 1 + (kind == CONCAT || kind == STACK ? chance(3) : 0),
                         .null_list = chance(4) == 0 };

@@ -242,7 +242,7 @@ static const xir_type *type_of(const tensor *t, const xir_type *element) {
     }
     const xir_layout *layout = xir_layout_parse(ctx, (xir_str){ text, size }, why);
     assert_non_null(layout);
-    return type_tensor(context_home(ctx), element, layout, (xir_i64s){ t->dims, t->rank },
+    return type_tensor(context_pool(ctx), element, layout, (xir_i64s){ t->dims, t->rank },
                        (xir_refs){ distrs, t->n_groups });
 }
 
@@ -410,7 +410,7 @@ static const xir_type *sum_of(const xir_type *type, const int64_t *dims, size_t 
     xir_op *op = xir_add_sum(XIR_AT(net), (xir_sum_in){ .input = x }, &a);
     if (!op) fail_msg("%s", op_case_findings(xir_network_diags(net)));
     /* The network's types die with it. */
-    const xir_object *out = home_intern(context_home(ctx), (const xir_object *)xir_value_type(xir_op_output(op, 0)));
+    const xir_object *out = pool_intern(context_pool(ctx), (const xir_object *)xir_value_type(xir_op_output(op, 0)));
     xir_network_free(net);
     return (const xir_type *)out;
 }
@@ -441,7 +441,7 @@ static void distributions_that_do_not_fit(void **state) {
     const xir_layout *layout = xir_layout_parse(ctx, XIR_STR("NHWC"), why);
     for (size_t i = 0; i < COUNT(bad); i++) {
         const xir_object *distr = read_text(bad[i]);
-        const xir_type *type = type_tensor(context_home(ctx), xir_type_float(ctx, XIR_FLOAT_FP32), layout,
+        const xir_type *type = type_tensor(context_pool(ctx), xir_type_float(ctx, XIR_FLOAT_FP32), layout,
                                            (xir_i64s){ dims, 4 }, (xir_refs){ &distr, 1 });
         assert_string_equal(op_type_words(sum_of(type, &dim, 1, false)), "fp32 NWC 2x4x5");
     }
@@ -450,7 +450,7 @@ static void distributions_that_do_not_fit(void **state) {
     for (size_t i = 0; i < COUNT(many); i++) {
         many[i] = read_text(i % 2 ? "@merged_distr([1]^ZERO:{v:[0, 3)})" : "@merged_distr([3]^ZERO:{v:[0, 5)})");
     }
-    const xir_type *type = type_tensor(context_home(ctx), xir_type_float(ctx, XIR_FLOAT_FP32), layout,
+    const xir_type *type = type_tensor(context_pool(ctx), xir_type_float(ctx, XIR_FLOAT_FP32), layout,
                                        (xir_i64s){ dims, 4 }, (xir_refs){ many, COUNT(many) });
     assert_int_equal(xir_type_as_tensor(sum_of(type, &dim, 1, false))->merged_distrs.size, 5);
 }

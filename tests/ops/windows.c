@@ -269,7 +269,7 @@ static bool dims_are(const a_case *c, const xir_type *type, const placed *input,
         const size_t was[3] = { at[0], at[1] < at[2] ? at[1] : at[2], at[3] };
         for (size_t k = 0; k < 3; k++) at[k] = (was[0] < was[k]) + (was[1] < was[k]) + (was[2] < was[k]);
     } else if (xir_type_layout(type) != xir_type_layout(input->type)) {
-        /* of different homes: their texts are the same */
+        /* of different pools: their texts are the same */
         xir_str a = xir_layout_text(xir_type_layout(type)), b = xir_layout_text(xir_type_layout(input->type));
         if (a.size != b.size || memcmp(a.data, b.data, a.size) != 0) return false;
     }

@@ -22,7 +22,7 @@ const void *try_text(const char *text, size_t size, form_error *e) {
     char *block = malloc(size ? size : 1);
     assert_non_null(block);
     memcpy(block, text, size);
-    const void *object = form_parse(context_home(ctx), (xir_str){ size ? block : NULL, size }, e);
+    const void *object = form_parse(context_pool(ctx), (xir_str){ size ? block : NULL, size }, e);
     free(block);
     return object;
 }
@@ -45,7 +45,7 @@ void check_bad(const bad_text *rows, size_t n) {
                      xir_status_name(e.status), e.at, e.message);
         }
         /* Whoever does not want to know why need not. */
-        assert_null(form_parse(context_home(ctx), xir_str_of(rows[i].text), NULL));
+        assert_null(form_parse(context_pool(ctx), xir_str_of(rows[i].text), NULL));
     }
 }
 

@@ -61,7 +61,7 @@ static const xir_layout *some_layout(const pool *p, const int64_t *dims, size_t 
     }
     form_error e;
     /* NULL if it is none: two letters alike and the like */
-    return layout_make(&p->net->home, xir_str_of(text), 0, &e);
+    return layout_make(&p->net->pool, xir_str_of(text), 0, &e);
 }
 
 /* ---- element types ---------------------------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static xir_runs some_runs(int64_t count, bool exp, xir_run room[3]) {
 
 /* Quantised, with arrays along a dim of these; wild: of other lengths, or with parts missing. */
 static const xir_type *some_quantized(const pool *p, const int64_t *dims, size_t rank) {
-    home *h = &p->net->home;
+    object_pool *h = &p->net->pool;
     xir_run room[3], ratio_room[3];
     static const int64_t zeros[64] = { 1, 2, 3 };
     int64_t axis = rank ? (int64_t)chance(rank) : 0, count = rank && !once_in(3) ? dims[axis] : 1;
@@ -103,11 +103,11 @@ static const xir_type *some_quantized(const pool *p, const int64_t *dims, size_t
     const xir_calibrated_type c = { .head = { .cls = xir_class_find_decl(ctx, xir_calibrated_type_class()) },
                                     .storage_dtype = storage, .expressed_dtype = expressed };
     const xir_object *const all[] = { &q.head, &q.head, &n.head, &nq.head, &c.head };
-    return (const xir_type *)home_intern(h, all[chance(COUNT(all))]);
+    return (const xir_type *)pool_intern(h, all[chance(COUNT(all))]);
 }
 
 static const xir_type *any_plain(pool *p) {
-    home *h = &p->net->home;
+    object_pool *h = &p->net->pool;
     switch (chance(8)) {
     case 0:  return type_bool(h);
     case 1:  return type_integer(h, once_in(2), 1 + (int64_t)chance(64));
@@ -120,7 +120,7 @@ static const xir_type *any_plain(pool *p) {
 static const xir_type *some_element(pool *p, const int64_t *dims, size_t rank) {
     if (p->wild && once_in(20)) return NULL;
     if (p->wild && once_in(20)) {
-        return (const xir_type *)home_intern(&p->net->home,
+        return (const xir_type *)pool_intern(&p->net->pool,
                                              &(xir_object){ .cls = class_opaque(ctx, XIR_STR("some::Type"), false) });
     }
     if (once_in(6)) return some_quantized(p, dims, rank);
@@ -146,7 +146,7 @@ static const xir_distr *some_distr(const pool *p, const int64_t *dims, size_t ra
     int64_t valid = total > 1 && once_in(2) ? 1 + (int64_t)chance((uint64_t)total - 1) : total;
     if (valid > 0) runs[m++] = (xir_run){ .end = valid, .m = 1 };
     if (total > valid) runs[m++] = (xir_run){ .end = total, .m = 0 };
-    return distr_make(&p->net->home, (xir_i64s){ axes, n }, (xir_runs){ runs, m }, once_in(8) ? XIR_UVALUE_NONE
+    return distr_make(&p->net->pool, (xir_i64s){ axes, n }, (xir_runs){ runs, m }, once_in(8) ? XIR_UVALUE_NONE
                       : XIR_UVALUE_ZERO, false);
 }
 
@@ -167,7 +167,7 @@ static const xir_type *some_type(pool *p) {
         if (distr) distrs[n++] = (const xir_object *)distr;
     }
     const xir_type *element = some_element(p, dims, rank);
-    return type_tensor(&p->net->home, element, layout, (xir_i64s){ dims, rank }, (xir_refs){ distrs, n });
+    return type_tensor(&p->net->pool, element, layout, (xir_i64s){ dims, rank }, (xir_refs){ distrs, n });
 }
 
 static void ignore_fault(void *user, const char *where, const char *sentence) {
@@ -251,8 +251,8 @@ void pool_begin(pool *p) {
     for (size_t i = 0; i < COUNT(p->dims); i++) p->dims[i] = tame[chance(COUNT(tame))];
     if (once_in(2)) p->dims[1] = p->dims[2] = p->dims[0];
     for (size_t i = 0; i < COUNT(p->elements); i++)
-        p->elements[i] = once_in(3) ? any_plain(p) : type_float(&p->net->home, XIR_FLOAT_FP32);
-    if (once_in(3)) p->elements[2] = type_integer(&p->net->home, true, 64);
+        p->elements[i] = once_in(3) ? any_plain(p) : type_float(&p->net->pool, XIR_FLOAT_FP32);
+    if (once_in(3)) p->elements[2] = type_integer(&p->net->pool, true, 64);
 
     const xir_type *types[POOL_VALUES];
     for (size_t i = 0; i < POOL_VALUES; i++) {
@@ -269,9 +269,9 @@ void pool_begin(pool *p) {
         const xir_type *type = some_type(p);
         if (!p->wild && once_in(2)) {   /* lists of numbers, single numbers */
             int64_t dim = once_in(2) ? 1 : p->dims[chance(COUNT(p->dims))];
-            const xir_type *element = once_in(2) ? type_integer(&p->net->home, true, 64)
+            const xir_type *element = once_in(2) ? type_integer(&p->net->pool, true, 64)
                 : p->elements[chance(COUNT(p->elements))];
-            type = type_tensor(&p->net->home, element, NULL, (xir_i64s){ &dim, chance(4) != 0 }, (xir_refs){ 0 });
+            type = type_tensor(&p->net->pool, element, NULL, (xir_i64s){ &dim, chance(4) != 0 }, (xir_refs){ 0 });
         }
         if (!type) type = p->elements[0];   /* Params have one */
         p->params[i] = xir_params_new(p->net, XIR_STR("p"), type);
@@ -330,12 +330,12 @@ static xir_str some_text(pool *p) {
 static const xir_object *some_object(pool *p, const xir_class *of);
 
 static const xir_object *some_scalar(const pool *p, size_t which) {
-    home *h = &p->net->home;
+    object_pool *h = &p->net->pool;
     const xir_int_imm integer = { { .cls = ctx->types[CLASS_int_imm] }, p->wild ? extreme() : small(p), NULL, NULL };
     const xir_float_imm real = { { .cls = ctx->types[CLASS_float_imm] }, some_real(p->wild), NULL, NULL };
     const xir_bool_imm truth = { { .cls = ctx->types[CLASS_bool_imm] }, once_in(2), NULL, NULL };
     const xir_object *const all[] = { &integer.head, &real.head, &truth.head };
-    return home_intern(h, all[which]);
+    return pool_intern(h, all[which]);
 }
 
 static const xir_object *some_unit(pool *p) {
@@ -347,7 +347,7 @@ static const xir_object *some_unit(pool *p) {
     }
     const xir_aligned_unit unit = { { .cls = xir_class_find_decl(ctx, xir_aligned_unit_class()) }, { numbers[0], n },
                                     { numbers[1], p->wild && n ? n - chance(2) : n } };
-    return home_intern(&p->net->home, &unit.head);
+    return pool_intern(&p->net->pool, &unit.head);
 }
 
 static const xir_object *some_object(pool *p, const xir_class *of) {
@@ -356,7 +356,7 @@ static const xir_object *some_object(pool *p, const xir_class *of) {
     size_t rank = p->wild ? chance(MOST_RANK + 1) : p->rank;
     for (size_t i = 0; i < rank; i++) dims[i] = some_dim(p);
     if (of && of->traits & XIR_TRAIT_ABSTRACT && p->wild && once_in(10)) {
-        return home_intern(&p->net->home, &(xir_object){ .cls = class_opaque(ctx, XIR_STR("some::Thing"), false) });
+        return pool_intern(&p->net->pool, &(xir_object){ .cls = class_opaque(ctx, XIR_STR("some::Thing"), false) });
     }
     if (of == ctx->tensor_class) {
         const xir_type *type = some_type(p);
@@ -371,7 +371,7 @@ static const xir_object *some_object(pool *p, const xir_class *of) {
     if (of == ctx->types[CLASS_scales]) {
         bool exp = once_in(2);
         int64_t count = p->wild ? extreme() & INT64_MAX : small(p) & 31;
-        return (const xir_object *)scales_make(&p->net->home, exp, some_runs(count, exp, room),
+        return (const xir_object *)scales_make(&p->net->pool, exp, some_runs(count, exp, room),
                                                p->wild ? extreme() : -1);
     }
     if (of == xir_class_find_decl(ctx, xir_aligned_unit_class())) return some_unit(p);

@@ -136,7 +136,7 @@ static const xir_type *tensor(op_text *t, const xir_type *of) {
         return NULL;
     }
     /* Nothing is judged: a case may have what the library has to refuse. */
-    return type_tensor(context_home(ctx), of, axes, (xir_i64s){ shape, rank }, (xir_refs){ distrs, n });
+    return type_tensor(context_pool(ctx), of, axes, (xir_i64s){ shape, rank }, (xir_refs){ distrs, n });
 }
 
 const xir_type *op_text_type(op_text *t) {

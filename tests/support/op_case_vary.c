@@ -15,7 +15,7 @@ static const xir_type *with_dim(const xir_type *type, size_t k, int64_t dim) {
     if (tensor->shape.size > COUNT(dims)) return type;
     memcpy(dims, tensor->shape.data, tensor->shape.size * sizeof *dims);
     dims[k] = dim;
-    return type_tensor(context_home(ctx), tensor->element_dtype, tensor->layout, (xir_i64s){ dims, tensor->shape.size },
+    return type_tensor(context_pool(ctx), tensor->element_dtype, tensor->layout, (xir_i64s){ dims, tensor->shape.size },
                        tensor->merged_distrs);
 }
 

@@ -90,7 +90,7 @@ static size_t in_brackets(const char *text) {
 
 static const xir_object *object_of(op_text *t, size_t size) {
     form_error e = { 0 };
-    const xir_object *object = form_parse(context_home(ctx), (xir_str){ t->at, size }, &e);
+    const xir_object *object = form_parse(context_pool(ctx), (xir_str){ t->at, size }, &e);
     if (object) t->at += size;
     else op_text_fail(t, "%.*s: %s", (int)size, t->at, e.message);
     return object;

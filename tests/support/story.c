@@ -68,7 +68,7 @@ static const xir_type *read_type(telling *t, const char **next) {
     for (size_t i = strlen(layout); i < rank; i++) layout[i] = '*', layout[i + 1] = '\0';
     *next = w;
     form_error e = { 0 };
-    const xir_object *of = form_parse(&t->ctx->home, xir_str_of(element), &e);
+    const xir_object *of = form_parse(&t->ctx->pool, xir_str_of(element), &e);
     const xir_type *type = of ? xir_type_tensor_text(t->ctx, (const xir_type *)of, layout, dims, rank) : NULL;
     if (!type && e.status && e.status != XIR_E_MEMORY) stop(t, element);
     t->failed |= !type;
@@ -193,7 +193,7 @@ static void set_attr(telling *t, const xir_class *cls, void *body, xir_any *extr
         break;
     case XIR_KIND_REF: {
         form_error e = { 0 };
-        a.as.ref = form_parse(&t->ctx->home, xir_str_of(value), &e);
+        a.as.ref = form_parse(&t->ctx->pool, xir_str_of(value), &e);
         t->failed |= !a.as.ref;
         break;
     }

@@ -31,7 +31,7 @@ static const void *remembered(const attrs_memo *memo, const xir_class *cls, cons
 
 static const void *store(xir_network *net, const xir_class *cls, const void *body) {
     void *copy = arena_take(&net->arena, cls->body_size);
-    return copy && body_copy(&net->home, &net->arena, cls, copy, body) ? copy : NULL;
+    return copy && body_copy(&net->pool, &net->arena, cls, copy, body) ? copy : NULL;
 }
 
 /* References become the network's own; what is a default of the class stays the context's. */

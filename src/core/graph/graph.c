@@ -15,7 +15,7 @@ const label *net_name(xir_network *net, xir_str text) {
 }
 
 const xir_object *net_intern(xir_network *net, const xir_object *object) {
-    return home_intern(&net->home, object);
+    return pool_intern(&net->pool, object);
 }
 
 /* ---- uses -------------------------------------------------------------------------------------------------- */

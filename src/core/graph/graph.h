@@ -108,7 +108,7 @@ struct xir_network {
     xir_context      *ctx;
     atomic_size_t     references;      /* the caller's own (1) and one a view; xir_network_free gives one back */
     xir_allocator     alloc;
-    home              home;
+    object_pool              pool;
     arena             arena;
     xir_str           text[XIR_TEXT_COUNT];
     uint32_t          version[4];      /* XIR_TEXT_XIR_VERSION as numbers            */

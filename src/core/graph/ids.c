@@ -7,7 +7,7 @@ typedef int64_t id_of(const void *item);
 static int64_t op_id(const void *item)    { return ((const xir_op *)item)->id; }
 static int64_t value_id(const void *item) { return ((const xir_value *)item)->id; }
 
-static size_t home_slot(const id_table *t, int64_t id) {
+static size_t first_slot(const id_table *t, int64_t id) {
     uint64_t hash = (uint64_t)id * 0x9E3779B97F4A7C15u;
     return (size_t)(hash >> 32) & (t->room - 1);
 }
@@ -23,7 +23,7 @@ static bool reserve(id_table *t, const xir_allocator *alloc, size_t more, id_of 
     memset((void *)bigger.slots, 0, bigger.room * sizeof *bigger.slots);
     for (size_t i = 0; i < t->room; i++) {
         if (!t->slots[i]) continue;
-        size_t at = home_slot(&bigger, id(t->slots[i]));
+        size_t at = first_slot(&bigger, id(t->slots[i]));
         while (bigger.slots[at]) at = (at + 1) & (bigger.room - 1);
         bigger.slots[at] = t->slots[i];
         bigger.count++;
@@ -35,7 +35,7 @@ static bool reserve(id_table *t, const xir_allocator *alloc, size_t more, id_of 
 
 /* Room has been reserved. */
 static void put(id_table *t, void *item, int64_t id) {
-    size_t at = home_slot(t, id);
+    size_t at = first_slot(t, id);
     while (t->slots[at] && t->slots[at] != item) at = (at + 1) & (t->room - 1);
     if (!t->slots[at]) t->count++;
     t->slots[at] = item;
@@ -43,7 +43,7 @@ static void put(id_table *t, void *item, int64_t id) {
 
 static void *find(const id_table *t, int64_t wanted, id_of *id) {
     if (!t->room) return NULL;
-    for (size_t at = home_slot(t, wanted); t->slots[at]; at = (at + 1) & (t->room - 1)) {
+    for (size_t at = first_slot(t, wanted); t->slots[at]; at = (at + 1) & (t->room - 1)) {
         if (id(t->slots[at]) == wanted) return t->slots[at];
     }
     return NULL;
@@ -52,13 +52,13 @@ static void *find(const id_table *t, int64_t wanted, id_of *id) {
 /* Takes an item out; the ones behind it that belong further up move there. */
 static void cut(id_table *t, const void *item, int64_t wanted, id_of *id) {
     if (!t->room) return;
-    size_t at = home_slot(t, wanted);
+    size_t at = first_slot(t, wanted);
     while (t->slots[at] && t->slots[at] != item) at = (at + 1) & (t->room - 1);
     if (!t->slots[at]) return;
     t->count--;
     size_t hole = at;
     for (size_t next = (at + 1) & (t->room - 1); t->slots[next]; next = (next + 1) & (t->room - 1)) {
-        size_t wants = home_slot(t, id(t->slots[next]));
+        size_t wants = first_slot(t, id(t->slots[next]));
         bool stays = hole <= next ? hole < wants && wants <= next : hole < wants || wants <= next;
         if (stays) continue;
         t->slots[hole] = t->slots[next];

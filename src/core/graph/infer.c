@@ -9,7 +9,7 @@
 void infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs, const xir_target *target,
                  xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why) {
     at->ctx = net->ctx;
-    at->home = &net->home;
+    at->pool = &net->pool;
     at->cls = cls;
     at->attrs = attrs;
     at->target = target;
@@ -204,7 +204,7 @@ xir_status infer_see_output(xir_infer *at, const xir_type *type) { return give(a
 xir_status xir_infer_result(xir_infer *at, const xir_type *type) {
     /* The types of values are the network's own. */
     if (type && (type == now_there(at) || type == xir_infer_input(at, 0))) return give(at, type);
-    const xir_type *own = type ? (const xir_type *)home_intern(at->home, (const xir_object *)type) : NULL;
+    const xir_type *own = type ? (const xir_type *)pool_intern(at->pool, (const xir_object *)type) : NULL;
     return own || !type ? give(at, own) : no_memory(at);
 }
 
@@ -216,10 +216,10 @@ xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const
         .head = { .cls = at->ctx->tensor_class },
         .element_dtype = element,
         .shape = { dims, rank },
-        .layout = layout ? layout : layout_default(at->home, rank),
+        .layout = layout ? layout : layout_default(at->pool, rank),
     };
     if (!body.layout) return no_memory(at);
-    const xir_type *own = (const xir_type *)home_intern(at->home, &body.head);
+    const xir_type *own = (const xir_type *)pool_intern(at->pool, &body.head);
     return own ? give(at, own) : no_memory(at);
 }
 

@@ -26,7 +26,7 @@ xir_network *network_new(xir_context *ctx) {
     atomic_init(&net->has_index, false);
     pthread_mutex_init(&net->cache_lock, NULL);
     context_retain(ctx);
-    home_init(&net->home, ctx, NULL);
+    pool_init(&net->pool, ctx, NULL);
     arena_init(&net->arena, &net->alloc);
     net->next_temp_id = -2;   /* -1 is "unset" in files */
     net->host = ctx->host;
@@ -57,7 +57,7 @@ void xir_network_free(xir_network *net) {
     ids_free(net);
     mem_free(&net->alloc, net->by_index, net->by_index_room * sizeof *net->by_index);
     mem_free(&net->alloc, net->inferred, net->inferred_room * sizeof *net->inferred);
-    home_free(&net->home);
+    pool_free(&net->pool);
     arena_free(&net->arena);
     xir_diags_free(net->diags);
     pthread_mutex_destroy(&net->cache_lock);

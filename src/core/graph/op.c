@@ -264,7 +264,7 @@ static xir_status keep_conversion(const xir_op *op, xir_infer *at, const xir_typ
     const xir_tensor_type *of = xir_type_as_tensor(declared), *now = xir_type_as_tensor(*inferred);
     if (!of || !now || xir_type_equal(of->element_dtype, now->element_dtype)) return XIR_OK;
     if (!xir_type_is_quantized(of->element_dtype) && !xir_type_is_quantized(now->element_dtype)) return XIR_OK;
-    *inferred = type_tensor(at->home, of->element_dtype, now->layout, now->shape, now->merged_distrs);
+    *inferred = type_tensor(at->pool, of->element_dtype, now->layout, now->shape, now->merged_distrs);
     return *inferred ? XIR_OK : net_no_memory(op->net);
 }
 

@@ -171,16 +171,16 @@ static bool copy_i64s(arena *to, const xir_field *f, xir_i64s *list) {
     return true;
 }
 
-static bool intern_ref(home *h, const xir_object **ref) {
+static bool intern_ref(object_pool *pool, const xir_object **ref) {
     if (!*ref) return true;
-    *ref = home_intern_held(h, *ref);
+    *ref = pool_intern_held(h, *ref);
     return *ref != NULL;
 }
 
-static bool copy_field(home *h, arena *to, const xir_field *f, void *at) {
+static bool copy_field(object_pool *pool, arena *to, const xir_field *f, void *at) {
     switch (f->kind) {
     case XIR_KIND_TEXT: return arena_text(to, *(xir_str *)at, at);
-    case XIR_KIND_REF:  return intern_ref(h, at);
+    case XIR_KIND_REF:  return intern_ref(pool, at);
     case XIR_KIND_MAP: {
         xir_any from = { .kind = XIR_ANY_MAP, .as.map = *(xir_map *)at }, copy;
         if (!any_copy(to, &from, &copy)) return false;
@@ -211,7 +211,7 @@ static bool copy_field(home *h, arena *to, const xir_field *f, void *at) {
         if (!copy_list(to, (const void **)&l->data, l->size, sizeof(void *))) return false;
         const xir_object **items = (const xir_object **)(uintptr_t)l->data;
         for (size_t i = 0; i < l->size; i++) {
-            if (!intern_ref(h, &items[i])) return false;
+            if (!intern_ref(pool, &items[i])) return false;
         }
         return true;
     }
@@ -219,13 +219,13 @@ static bool copy_field(home *h, arena *to, const xir_field *f, void *at) {
     }
 }
 
-bool body_copy(home *h, arena *to, const xir_class *cls, void *out, const void *body) {
+bool body_copy(object_pool *pool, arena *to, const xir_class *cls, void *out, const void *body) {
     if (out != body) {
         size_t head = cls->is_op ? 0 : sizeof(xir_object);
         memcpy((char *)out + head, (const char *)body + head, cls->body_size - head);
     }
     for (uint32_t i = 0; i < cls->n_fields; i++) {
-        if (!copy_field(h, to, &cls->fields[i], body_at(out, &cls->fields[i]))) return false;
+        if (!copy_field(pool, to, &cls->fields[i], body_at(out, &cls->fields[i]))) return false;
     }
     return true;
 }

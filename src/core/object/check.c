@@ -234,11 +234,11 @@ const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, 
         arena lists;   /* rounded, until they are interned */
         arena_init(&lists, &ctx->alloc);
         bool rounded = body_round(&lists, cls, made);
-        xir_infer view = { .ctx = ctx, .home = &ctx->home, .cls = cls, .attrs = made, .why = why };
+        xir_infer view = { .ctx = ctx, .pool = &ctx->pool, .cls = cls, .attrs = made, .why = why };
         if (!rounded) {
             diag_memory(why);
         } else if (body_check(cls, made, XIR_STR(""), XIR_STR(""), why) == XIR_OK && rule_check(&view) == XIR_OK) {
-            object = home_intern(&ctx->home, made);
+            object = pool_intern(&ctx->pool, made);
             if (!object) diag_memory(why);
         }
         arena_free(&lists);

@@ -123,7 +123,7 @@ static const xir_object *preset_object(xir_context *ctx, const char *text, xir_s
     form_error e = { 0 };
     const xir_object *object;
     if (text[0] == '@') {
-        object = form_parse(&ctx->home, xir_str_of(text), &e);
+        object = form_parse(&ctx->pool, xir_str_of(text), &e);
     } else {
         /* Defaults are short: an integer, or a real with few digits, which this reads exactly. */
         int64_t whole = 0, scale = 1;

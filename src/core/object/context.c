@@ -18,7 +18,7 @@ xir_context *context_make(const xir_allocator *allocator) {
                            .max_findings = 1000, .max_op_work = 2000000000, .max_work = 2000000000);
     arena_init(&ctx->arena, &ctx->alloc);
     text_table_init(&ctx->keys, &ctx->alloc);
-    home_init(&ctx->home, ctx, &ctx->lock);
+    pool_init(&ctx->pool, ctx, &ctx->lock);
     return ctx;
 }
 
@@ -26,7 +26,7 @@ void context_retain(xir_context *ctx) { atomic_fetch_add_explicit(&ctx->referenc
 
 void xir_context_free(xir_context *ctx) {
     if (!ctx || atomic_fetch_sub_explicit(&ctx->references, 1, memory_order_acq_rel) != 1) return;
-    home_free(&ctx->home);
+    pool_free(&ctx->pool);
     text_table_free(&ctx->keys);
     mem_free(&ctx->alloc, (void *)ctx->by_key, ctx->by_key_room * sizeof *ctx->by_key);
     mem_free(&ctx->alloc, (void *)ctx->forms, ctx->form_room * sizeof *ctx->forms);

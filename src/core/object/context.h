@@ -45,7 +45,7 @@ struct xir_context {
     pthread_mutex_t  lock;
     pthread_mutex_t  registering;   /* taken before `lock` by who registers a class               */
     arena            arena;         /* classes                                                   */
-    home             home;
+    object_pool             pool;
     _Atomic(const xir_class *) first_class;
     const xir_class *last_class;
     text_table        keys;         /* keys and aliases, to places in `by_key`                    */

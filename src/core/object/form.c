@@ -176,9 +176,9 @@ const xir_class *form_class(xir_context *ctx, xir_str text) {
     return NULL;
 }
 
-const xir_object *form_parse(home *h, xir_str text, form_error *e) {
-    const xir_class *cls = form_class(h->ctx, text);
-    if (cls) return cls->form->parse(h, cls, text, e);
+const xir_object *form_parse(object_pool *pool, xir_str text, form_error *e) {
+    const xir_class *cls = form_class(pool->ctx, text);
+    if (cls) return cls->form->parse(pool, cls, text, e);
     form_text t;
     form_begin(&t, text, e);
     if (form_literal(&t, "@")) {
@@ -191,8 +191,8 @@ const xir_object *form_parse(home *h, xir_str text, form_error *e) {
     return NULL;
 }
 
-const xir_object *form_made(home *h, const xir_object *candidate, form_error *why) {
-    const xir_object *made = home_intern(h, candidate);
+const xir_object *form_made(object_pool *pool, const xir_object *candidate, form_error *why) {
+    const xir_object *made = pool_intern(pool, candidate);
     return made ? made : form_fail(why, XIR_E_MEMORY, 0, "out of memory");
 }
 
@@ -203,7 +203,7 @@ void form_word_print(const xir_object *object, buffer *out) {
     buffer_str(out, object->cls->form->name);
 }
 
-const xir_object *form_word_parse(home *h, const xir_class *cls, xir_str text, form_error *why) {
+const xir_object *form_word_parse(object_pool *pool, const xir_class *cls, xir_str text, form_error *why) {
     form_text t;
     form_begin(&t, text, why);
     if (!form_literal(&t, "@") || !form_literal(&t, cls->form->name)) return NULL;
@@ -211,5 +211,5 @@ const xir_object *form_word_parse(home *h, const xir_class *cls, xir_str text, f
         form_expected(&t, XIR_E_SYNTAX, t.at, "the end");
         return NULL;
     }
-    return form_made(h, &(xir_object){ .cls = cls }, why);
+    return form_made(pool, &(xir_object){ .cls = cls }, why);
 }

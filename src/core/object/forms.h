@@ -52,10 +52,10 @@ void form_put_f32(buffer *out, float v);
 
 /* The end of every parse function: the candidate's object in the home, or the failure that there is no
  * memory. */
-const xir_object *form_made(home *h, const xir_object *candidate, form_error *why);
+const xir_object *form_made(object_pool *pool, const xir_object *candidate, form_error *why);
 
 /* The spelling of classes without attributes: "@" and the name. */
 void              form_word_print(const xir_object *object, buffer *out);
-const xir_object *form_word_parse(home *h, const xir_class *cls, xir_str text, form_error *why);
+const xir_object *form_word_parse(object_pool *pool, const xir_class *cls, xir_str text, form_error *why);
 
 #endif

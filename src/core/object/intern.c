@@ -4,19 +4,19 @@
  * pointer. */
 #include "context.h"
 
-void home_init(home *h, xir_context *ctx, pthread_mutex_t *lock) {
-    *h = (home){ .ctx = ctx, .lock = lock };
-    arena_init(&h->arena, context_alloc(ctx));
+void pool_init(object_pool *pool, xir_context *ctx, pthread_mutex_t *lock) {
+    *h = (object_pool){ .ctx = ctx, .lock = lock };
+    arena_init(&pool->arena, context_alloc(ctx));
 }
 
-void home_free(home *h) {
-    mem_free(h->arena.alloc, (void *)h->table, h->room * sizeof *h->table);
-    arena_free(&h->arena);
-    h->table = NULL;
-    h->room = h->count = 0;
+void pool_free(object_pool *pool) {
+    mem_free(pool->arena.alloc, (void *)pool->table, pool->room * sizeof *pool->table);
+    arena_free(&pool->arena);
+    pool->table = NULL;
+    pool->room = pool->count = 0;
 }
 
-home *context_home(xir_context *ctx) { return &ctx->home; }
+object_pool *context_pool(xir_context *ctx) { return &ctx->pool; }
 
 uint32_t xir_object_hash(const xir_object *object) {
     if (!object) return 0;
@@ -35,69 +35,69 @@ bool xir_object_equal(const xir_object *a, const xir_object *b) {
     return xir_map_equal(a->extra, b->extra) && body_equal(a->cls, a, b);
 }
 
-static bool grow(home *h) {
-    size_t room = h->room ? h->room * 2 : 32;
-    const xir_object **table = mem_new(h->arena.alloc, room * sizeof *table);
+static bool grow(object_pool *pool) {
+    size_t room = pool->room ? pool->room * 2 : 32;
+    const xir_object **table = mem_new(pool->arena.alloc, room * sizeof *table);
     if (!table) return false;
     memset((void *)table, 0, room * sizeof *table);
-    for (size_t i = 0; i < h->room; i++) {
-        const xir_object *o = h->table[i];
+    for (size_t i = 0; i < pool->room; i++) {
+        const xir_object *o = pool->table[i];
         if (!o) continue;
         size_t at = o->hash & (room - 1);
         while (table[at]) at = (at + 1) & (room - 1);
         table[at] = o;
     }
-    mem_free(h->arena.alloc, (void *)h->table, h->room * sizeof *h->table);
-    h->table = table;
-    h->room = room;
+    mem_free(pool->arena.alloc, (void *)pool->table, pool->room * sizeof *pool->table);
+    pool->table = table;
+    pool->room = room;
     return true;
 }
 
 /* The slot of an equal object that is also spelled alike (the same rows left out), or the free one where it belongs.
  * The table is not empty. */
-static const xir_object **find(home *h, const xir_object *object, uint32_t hash) {
-    size_t at = hash & (h->room - 1);
-    for (;; at = (at + 1) & (h->room - 1)) {
-        const xir_object *o = h->table[at];
-        if (!o || o == object) return &h->table[at];
-        if (o->hash == hash && o->absent == object->absent && xir_object_equal(o, object)) return &h->table[at];
+static const xir_object **find(object_pool *pool, const xir_object *object, uint32_t hash) {
+    size_t at = hash & (pool->room - 1);
+    for (;; at = (at + 1) & (pool->room - 1)) {
+        const xir_object *o = pool->table[at];
+        if (!o || o == object) return &pool->table[at];
+        if (o->hash == hash && o->absent == object->absent && xir_object_equal(o, object)) return &pool->table[at];
     }
 }
 
-static const xir_object *copy_into(home *h, const xir_object *object, uint32_t hash) {
-    xir_object *copy = arena_take(&h->arena, object->cls->body_size);
+static const xir_object *copy_into(object_pool *pool, const xir_object *object, uint32_t hash) {
+    xir_object *copy = arena_take(&pool->arena, object->cls->body_size);
     if (!copy) return NULL;
     memcpy(copy, object, object->cls->body_size);
     copy->hash = hash;
     if (object->extra) {
         xir_any from = { .kind = XIR_ANY_MAP, .as.map = *object->extra }, to;
-        xir_map *map = arena_take(&h->arena, sizeof *map);
-        if (!map || !any_copy(&h->arena, &from, &to)) return NULL;
+        xir_map *map = arena_take(&pool->arena, sizeof *map);
+        if (!map || !any_copy(&pool->arena, &from, &to)) return NULL;
         *map = to.as.map;
         copy->extra = map;
     }
-    return body_copy(h, &h->arena, object->cls, copy, object) ? copy : NULL;
+    return body_copy(pool, &pool->arena, object->cls, copy, object) ? copy : NULL;
 }
 
-const xir_object *home_intern_held(home *h, const xir_object *object) {
+const xir_object *pool_intern_held(object_pool *pool, const xir_object *object) {
     uint32_t hash = xir_object_hash(object);
-    if ((h->count + 1) * 3 > h->room * 2 && !grow(h)) return NULL;
-    const xir_object **slot = find(h, object, hash);
+    if ((pool->count + 1) * 3 > pool->room * 2 && !grow(pool)) return NULL;
+    const xir_object **slot = find(pool, object, hash);
     if (*slot) return *slot;
-    const xir_object *copy = copy_into(h, object, hash);
+    const xir_object *copy = copy_into(pool, object, hash);
     if (!copy) return NULL;
     /* Copying interned the parts, which may have moved the table. */
-    if ((h->count + 1) * 3 > h->room * 2 && !grow(h)) return NULL;
-    slot = find(h, object, hash);
+    if ((pool->count + 1) * 3 > pool->room * 2 && !grow(pool)) return NULL;
+    slot = find(pool, object, hash);
     *slot = copy;
-    h->count++;
+    pool->count++;
     return copy;
 }
 
-const xir_object *home_intern(home *h, const xir_object *object) {
-    if (!h->lock) return home_intern_held(h, object);
-    pthread_mutex_lock(h->lock);
-    const xir_object *interned = home_intern_held(h, object);
-    pthread_mutex_unlock(h->lock);
+const xir_object *pool_intern(object_pool *pool, const xir_object *object) {
+    if (!pool->lock) return pool_intern_held(pool, object);
+    pthread_mutex_lock(pool->lock);
+    const xir_object *interned = pool_intern_held(pool, object);
+    pthread_mutex_unlock(pool->lock);
     return interned;
 }

@@ -131,23 +131,23 @@ static inline const xir_row *row_next(row_walk *w) {
 
 /* The set of all objects that a context or a network owns, each once. A network's home holds copies of all that its
  * objects refer to, so a network needs nothing of another one. */
-typedef struct home {
+typedef struct object_pool {
     xir_context       *ctx;
     pthread_mutex_t   *lock;    /* of a context's home; NULL for a network's                  */
     arena              arena;
     const xir_object **table;   /* open addressing, a power of two                            */
     size_t             room, count;
-} home;
+} object_pool;
 
-void home_init(home *h, xir_context *ctx, pthread_mutex_t *lock);
-void home_free(home *h);
-home *context_home(xir_context *ctx);
+void pool_init(object_pool *pool, xir_context *ctx, pthread_mutex_t *lock);
+void pool_free(object_pool *pool);
+object_pool *context_pool(xir_context *ctx);
 
 /* Returns the home's object that equals `object` (in any home, or on the stack with head.hash 0), a deep copy if
  * there was none; NULL without memory. Checks nothing. */
-const xir_object *home_intern(home *h, const xir_object *object);
+const xir_object *pool_intern(object_pool *pool, const xir_object *object);
 /* The same for who holds the home's lock. */
-const xir_object *home_intern_held(home *h, const xir_object *object);
+const xir_object *pool_intern_held(object_pool *pool, const xir_object *object);
 
 /* ---- verbs -------------------------------------------------------------------------------------------------- */
 
@@ -162,7 +162,7 @@ bool     field_equal(const xir_field *f, const void *a, const void *b);
 uint64_t field_hash(uint64_t hash, const xir_field *f, const void *body);
 /* Deep copy of all fields, for who holds the home's lock: objects are interned in the home, lists and texts copied
  * into the arena. Params and ops are copied as pointers. Reals are taken as they are. False without memory. */
-bool     body_copy(home *h, arena *to, const xir_class *cls, void *out, const void *body);
+bool     body_copy(object_pool *pool, arena *to, const xir_class *cls, void *out, const void *body);
 /* Gives absent references and empty lists of references the default that their row has. */
 void     body_fill_presets(const xir_class *cls, void *body);
 /* Rounds one field, or every one, to float32 if it is real; lists are copied into the arena first. False without
@@ -207,12 +207,12 @@ struct xir_form {
     /* Appends the whole text, "@layout(NHWC)". */
     void (*print)(const xir_object *object, buffer *out);
     /* Makes the object from the whole text in a home; NULL with the error set. */
-    const xir_object *(*parse)(home *h, const xir_class *cls, xir_str text, form_error *e);
+    const xir_object *(*parse)(object_pool *pool, const xir_class *cls, xir_str text, form_error *e);
 };
 
 /* The class whose form a "@…" text has, by its name; NULL if none has. */
 const xir_class *form_class(xir_context *ctx, xir_str text);
 /* Parses any "@…" text. */
-const xir_object *form_parse(home *h, xir_str text, form_error *e);
+const xir_object *form_parse(object_pool *pool, xir_str text, form_error *e);
 
 #endif

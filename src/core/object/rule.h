@@ -15,7 +15,7 @@ typedef struct infer_work_seen {
 /* Types that inference gives go into `out` (room for `room`). */
 struct xir_infer {
     xir_context      *ctx;
-    home             *home;
+    object_pool             *pool;
     const xir_class  *cls;
     const void       *attrs;
     const xir_target *target;

@@ -5,17 +5,17 @@
 
 const xir_scalar *xir_scalar_bool(xir_context *ctx, bool v) {
     xir_bool_imm scalar = { .head.cls = ctx->types[CLASS_bool_imm], .value = v };
-    return (const xir_scalar *)home_intern(context_home(ctx), &scalar.head);
+    return (const xir_scalar *)pool_intern(context_pool(ctx), &scalar.head);
 }
 
 const xir_scalar *xir_scalar_int(xir_context *ctx, int64_t v) {
     xir_int_imm scalar = { .head.cls = ctx->types[CLASS_int_imm], .value = v };
-    return (const xir_scalar *)home_intern(context_home(ctx), &scalar.head);
+    return (const xir_scalar *)pool_intern(context_pool(ctx), &scalar.head);
 }
 
 const xir_scalar *xir_scalar_real(xir_context *ctx, double v) {
     xir_float_imm scalar = { .head.cls = ctx->types[CLASS_float_imm], .value = number_to_f32(v) };
-    return (const xir_scalar *)home_intern(context_home(ctx), &scalar.head);
+    return (const xir_scalar *)pool_intern(context_pool(ctx), &scalar.head);
 }
 
 double xir_scalar_as_real(const xir_scalar *scalar) {

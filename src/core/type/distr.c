@@ -137,16 +137,16 @@ void xir_distr_set_zero(xir_distr_builder *b, bool zero) {
     if (!zero) b->legacy = false;
 }
 
-const xir_distr *distr_make(home *h, xir_i64s axes, xir_runs runs, xir_uvalue uvalue, bool legacy) {
-    xir_distr distr = { { .cls = h->ctx->types[CLASS_distr] }, axes, runs, uvalue, legacy };
-    return (const xir_distr *)home_intern(h, &distr.head);
+const xir_distr *distr_make(object_pool *pool, xir_i64s axes, xir_runs runs, xir_uvalue uvalue, bool legacy) {
+    xir_distr distr = { { .cls = pool->ctx->types[CLASS_distr] }, axes, runs, uvalue, legacy };
+    return (const xir_distr *)pool_intern(pool, &distr.head);
 }
 
 const xir_distr *xir_distr_build(xir_distr_builder *b, xir_diags *why) {
     if (!b) return out_of_memory(why);
     xir_i64s axes = { b->axes, b->n_axes };
     xir_runs runs = run_list_runs(&b->runs);
-    const xir_distr *distr = distr_make(context_home(b->ctx), axes, runs, b->uvalue, b->legacy);
+    const xir_distr *distr = distr_make(context_pool(b->ctx), axes, runs, b->uvalue, b->legacy);
     return distr ? distr : out_of_memory(why);
 }
 
@@ -267,21 +267,21 @@ static bool read_uvalue(form_text *t, xir_uvalue *uvalue, bool *legacy) {
     return form_expected(t, XIR_E_UNKNOWN, at, "ZERO or NONE");
 }
 
-static const xir_object *parse(home *h, const xir_class *cls, xir_str text, form_error *e) {
+static const xir_object *parse(object_pool *pool, const xir_class *cls, xir_str text, form_error *e) {
     form_text t;
-    axis_list axes = { .alloc = context_alloc(h->ctx) };
+    axis_list axes = { .alloc = context_alloc(pool->ctx) };
     run_list runs;
     xir_uvalue uvalue;
     bool legacy;
     const xir_distr *distr = NULL;
     (void)cls;
-    run_list_init(&runs, context_alloc(h->ctx));
+    run_list_init(&runs, context_alloc(pool->ctx));
     bool good = form_open(&t, text, "merged_distr", e) &&
                 form_literal(&t, "[") && items(&t, ']', read_axis, &axes) &&
                 read_uvalue(&t, &uvalue, &legacy) &&
                 form_literal(&t, ":{") && items(&t, '}', read_section, &runs) && form_close(&t);
     if (good) {
-        distr = distr_make(h, (xir_i64s){ axes.data, axes.size }, run_list_runs(&runs), uvalue, legacy);
+        distr = distr_make(pool, (xir_i64s){ axes.data, axes.size }, run_list_runs(&runs), uvalue, legacy);
         if (!distr) form_fail(e, XIR_E_MEMORY, 0, "out of memory");
     }
     run_list_free(&runs);

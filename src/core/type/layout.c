@@ -61,46 +61,46 @@ static bool find_axis(const xir_layout *layout, size_t i, layout_axis *out) {
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
 
-static const xir_layout *made(home *h, xir_str axes, form_error *why) {
-    xir_layout layout = { .head.cls = h->ctx->types[CLASS_layout], .axes = axes };
-    return (const xir_layout *)form_made(h, &layout.head, why);
+static const xir_layout *made(object_pool *pool, xir_str axes, form_error *why) {
+    xir_layout layout = { .head.cls = pool->ctx->types[CLASS_layout], .axes = axes };
+    return (const xir_layout *)form_made(pool, &layout.head, why);
 }
 
-const xir_layout *layout_make(home *h, xir_str axes, size_t base, form_error *why) {
+const xir_layout *layout_make(object_pool *pool, xir_str axes, size_t base, form_error *why) {
     form_text t;
     layout_axis a;
     form_begin(&t, axes, why);
     while (layout_next(&t, &a)) {}
-    if (t.at == axes.size && a.size == 0 && a.start == t.at) return made(h, axes, why);
+    if (t.at == axes.size && a.size == 0 && a.start == t.at) return made(pool, axes, why);
     if (why) why->at += base;
     return NULL;
 }
 
 const xir_layout *xir_layout_parse(xir_context *ctx, xir_str axes, xir_diags *why) {
     form_error e = { 0 };
-    const xir_layout *layout = layout_make(context_home(ctx), axes, 0, &e);
+    const xir_layout *layout = layout_make(context_pool(ctx), axes, 0, &e);
     if (layout) return layout;
     if (e.status == XIR_E_MEMORY) return out_of_memory(why);
     return refuse(why, e.status, "", "layout '%.*s': %s, at character %zu", CLIP_TO(axes, 80), e.message, e.at + 1);
 }
 
-const xir_layout *layout_default(home *h, size_t rank) {
+const xir_layout *layout_default(object_pool *pool, size_t rank) {
     static const char stars[] = "****************";
-    if (rank < sizeof stars) return made(h, (xir_str){ stars, rank }, NULL);
-    const xir_allocator *alloc = context_alloc(h->ctx);
+    if (rank < sizeof stars) return made(pool, (xir_str){ stars, rank }, NULL);
+    const xir_allocator *alloc = context_alloc(pool->ctx);
     char *text = mem_new(alloc, rank);
     if (!text) return NULL;
     memset(text, '*', rank);
-    const xir_layout *layout = made(h, (xir_str){ text, rank }, NULL);
+    const xir_layout *layout = made(pool, (xir_str){ text, rank }, NULL);
     mem_free(alloc, text, rank);
     return layout;
 }
 
 const xir_layout *xir_layout_default(xir_context *ctx, size_t rank) {
-    return layout_default(context_home(ctx), rank);
+    return layout_default(context_pool(ctx), rank);
 }
 
-static const xir_object *parse(home *h, const xir_class *cls, xir_str text, form_error *e) {
+static const xir_object *parse(object_pool *pool, const xir_class *cls, xir_str text, form_error *e) {
     form_text t;
     layout_axis a;
     (void)cls;
@@ -111,7 +111,7 @@ static const xir_object *parse(home *h, const xir_class *cls, xir_str text, form
     }
     xir_str axes = { text.data + start, t.at - start };
     if (!form_close(&t)) return NULL;
-    return (const xir_object *)made(h, axes, e);
+    return (const xir_object *)made(pool, axes, e);
 }
 
 static void print(const xir_object *object, buffer *out) {
@@ -259,7 +259,7 @@ xir_status xir_layout_check(const xir_layout *layout, xir_diags *why) {
 /* Makes the layout that a buffer spells and frees the buffer. */
 static const xir_layout *finish(xir_context *ctx, buffer *text, xir_diags *why) {
     xir_str axes = { text->data, text->size };
-    const xir_layout *layout = text->failed ? NULL : made(context_home(ctx), axes, NULL);
+    const xir_layout *layout = text->failed ? NULL : made(context_pool(ctx), axes, NULL);
     buffer_free(text);
     return layout ? layout : out_of_memory(why);
 }

@@ -2,8 +2,8 @@
 #include "forms.h"
 #include "types.h"
 
-const xir_mtype *mtype_make(home *h, xir_mtype_kind kind, uint64_t addr, uint64_t offset) {
-    const xir_class *const *types = h->ctx->types;
+const xir_mtype *mtype_make(object_pool *pool, xir_mtype_kind kind, uint64_t addr, uint64_t offset) {
+    const xir_class *const *types = pool->ctx->types;
     union {
         xir_object       head;
         xir_onchip_mem   onchip;
@@ -25,18 +25,18 @@ const xir_mtype *mtype_make(home *h, xir_mtype_kind kind, uint64_t addr, uint64_
         mem.chunk = (xir_chunk_mem){ { .cls = types[CLASS_chunk_mem] }, addr, offset };
         break;
     }
-    return (const xir_mtype *)home_intern(h, &mem.head);
+    return (const xir_mtype *)pool_intern(pool, &mem.head);
 }
 
 const xir_mtype *xir_mtype_host(xir_context *ctx) { return ctx->host_mem; }
 const xir_mtype *xir_mtype_onchip(xir_context *ctx, uint64_t addr) {
-    return mtype_make(context_home(ctx), XIR_MTYPE_ONCHIP, addr, 0);
+    return mtype_make(context_pool(ctx), XIR_MTYPE_ONCHIP, addr, 0);
 }
 const xir_mtype *xir_mtype_external(xir_context *ctx, uint64_t addr) {
-    return mtype_make(context_home(ctx), XIR_MTYPE_EXTERNAL, addr, 0);
+    return mtype_make(context_pool(ctx), XIR_MTYPE_EXTERNAL, addr, 0);
 }
 const xir_mtype *xir_mtype_chunk(xir_context *ctx, uint64_t chunk_id, uint64_t offset) {
-    return mtype_make(context_home(ctx), XIR_MTYPE_CHUNK, chunk_id, offset);
+    return mtype_make(context_pool(ctx), XIR_MTYPE_CHUNK, chunk_id, offset);
 }
 
 /* A memory type of a class that the library does not know answers as the host's. */
@@ -77,7 +77,7 @@ static void print_mem(const xir_object *object, buffer *out) {
     buffer_char(out, ')');
 }
 
-static const xir_object *parse_mem(home *h, const xir_class *cls, xir_str text, form_error *e) {
+static const xir_object *parse_mem(object_pool *pool, const xir_class *cls, xir_str text, form_error *e) {
     form_text t;
     bool chunk = cls->what == 1 + XIR_MTYPE_CHUNK;
     uint64_t addr, offset = 0;
@@ -85,7 +85,7 @@ static const xir_object *parse_mem(home *h, const xir_class *cls, xir_str text, 
     if (!form_u64(&t, chunk ? "the number of a chunk" : "an address", &addr)) return NULL;
     if (chunk && (!form_literal(&t, "@") || !form_u64(&t, "an offset", &offset))) return NULL;
     if (!form_close(&t)) return NULL;
-    const xir_mtype *mtype = mtype_make(h, (xir_mtype_kind)(cls->what - 1), addr, offset);
+    const xir_mtype *mtype = mtype_make(pool, (xir_mtype_kind)(cls->what - 1), addr, offset);
     return mtype ? (const xir_object *)mtype : form_fail(e, XIR_E_MEMORY, 0, "out of memory");
 }
 

@@ -64,7 +64,7 @@ xir_i64s xir_type_zero_points(const xir_type *type) {
 /* ---- making ------------------------------------------------------------------------------------------------ */
 
 static const xir_type *made(xir_context *ctx, const body *b) {
-    return (const xir_type *)home_intern(context_home(ctx), &b->head);
+    return (const xir_type *)pool_intern(context_pool(ctx), &b->head);
 }
 
 /* A body of a class with storage and expressed type; false if the storage type is no good. */

@@ -10,20 +10,20 @@ _Static_assert(offsetof(xir_scales, axis) == offsetof(xir_exp_scales, axis), "on
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
 
-const xir_scales *scales_make(home *h, bool exp, xir_runs runs, int64_t axis) {
-    xir_scales scales = { { .cls = h->ctx->types[exp ? CLASS_exp_scales : CLASS_scales] }, runs, axis };
-    return (const xir_scales *)home_intern(h, &scales.head);
+const xir_scales *scales_make(object_pool *pool, bool exp, xir_runs runs, int64_t axis) {
+    xir_scales scales = { { .cls = pool->ctx->types[exp ? CLASS_exp_scales : CLASS_scales] }, runs, axis };
+    return (const xir_scales *)pool_intern(pool, &scales.head);
 }
 
-const xir_norm_ratios *norm_ratios_make(home *h, xir_runs runs, int64_t axis) {
-    xir_norm_ratios ratios = { { .cls = h->ctx->types[CLASS_norm_ratios] }, axis, runs };
-    return (const xir_norm_ratios *)home_intern(h, &ratios.head);
+const xir_norm_ratios *norm_ratios_make(object_pool *pool, xir_runs runs, int64_t axis) {
+    xir_norm_ratios ratios = { { .cls = pool->ctx->types[CLASS_norm_ratios] }, axis, runs };
+    return (const xir_norm_ratios *)pool_intern(pool, &ratios.head);
 }
 
 /* Any of the three classes. */
-static const xir_object *array_make(home *h, class_number number, xir_runs runs, int64_t axis) {
-    if (number == CLASS_norm_ratios) return (const xir_object *)norm_ratios_make(h, runs, axis);
-    return (const xir_object *)scales_make(h, number == CLASS_exp_scales, runs, axis);
+static const xir_object *array_make(object_pool *pool, class_number number, xir_runs runs, int64_t axis) {
+    if (number == CLASS_norm_ratios) return (const xir_object *)norm_ratios_make(pool, runs, axis);
+    return (const xir_object *)scales_make(pool, number == CLASS_exp_scales, runs, axis);
 }
 
 static const xir_object *from_items(xir_context *ctx, class_number number, const int64_t *m, const int64_t *exp,
@@ -35,7 +35,7 @@ static const xir_object *from_items(xir_context *ctx, class_number number, const
     for (size_t i = 0; i < n && !status; i++) {
         status = run_list_add(&runs, 1, m ? m[i] : 0, exp ? exp[i] : 0, (float)value[i]);
     }
-    if (!status) array = array_make(context_home(ctx), number, run_list_runs(&runs), axis);
+    if (!status) array = array_make(context_pool(ctx), number, run_list_runs(&runs), axis);
     run_list_free(&runs);
     return array;
 }
@@ -122,7 +122,7 @@ xir_status xir_array_object_check(xir_infer *at) {
 static const xir_object *finish(xir_context *ctx, class_number number, run_list *runs, int64_t axis,
                                 xir_status status, xir_diags *why) {
     const xir_object *array = NULL;
-    if (!status) array = array_make(context_home(ctx), number, run_list_runs(runs), axis);
+    if (!status) array = array_make(context_pool(ctx), number, run_list_runs(runs), axis);
     run_list_free(runs);
     if (array) return array;
     if (status != XIR_E_LIMIT) return out_of_memory(why);
@@ -275,7 +275,7 @@ static bool read_item(form_text *t, bool exp, run_list *runs) {
     return status == XIR_OK;
 }
 
-static const xir_object *parse(home *h, const xir_class *cls, xir_str text, form_error *e) {
+static const xir_object *parse(object_pool *pool, const xir_class *cls, xir_str text, form_error *e) {
     class_number number = cls->what == WHAT_EXP   ? CLASS_exp_scales
                         : cls->what == WHAT_PLAIN ? CLASS_scales
                                                   : CLASS_norm_ratios;
@@ -284,7 +284,7 @@ static const xir_object *parse(home *h, const xir_class *cls, xir_str text, form
     if (!form_open(&t, text, cls->form->name, e)) return NULL;
     if (!form_literal(&t, "[axis=") || !form_i64(&t, "an axis", &axis) || !form_literal(&t, "]")) return NULL;
     run_list runs;
-    run_list_init(&runs, context_alloc(h->ctx));
+    run_list_init(&runs, context_alloc(pool->ctx));
     const xir_object *array = NULL;
     bool good = true;
     if (form_next(&t) != ')') {
@@ -293,7 +293,7 @@ static const xir_object *parse(home *h, const xir_class *cls, xir_str text, form
     }
     if (good && form_next(&t) != ')') good = form_expected(&t, XIR_E_SYNTAX, t.at, "',' or ')'");
     if (good && form_close(&t)) {
-        array = array_make(h, number, run_list_runs(&runs), axis);
+        array = array_make(pool, number, run_list_runs(&runs), axis);
         if (!array) form_fail(e, XIR_E_MEMORY, 0, "out of memory");
     }
     run_list_free(&runs);

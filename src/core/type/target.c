@@ -86,16 +86,16 @@ static const xir_class *class_of_kind(xir_context *ctx, unsigned kind) {
     return xir_class_find(ctx, xir_str_of(ctx->targets[kind]->key));
 }
 
-const xir_target *target_make(home *h, xir_target_kind kind, xir_str core) {
-    cored_target target = { .head.cls = class_of_kind(h->ctx, kind) };
-    if (h->ctx->targets[kind]->cores) target.core = core;
-    return (const xir_target *)home_intern(h, &target.head);
+const xir_target *target_make(object_pool *pool, xir_target_kind kind, xir_str core) {
+    cored_target target = { .head.cls = class_of_kind(pool->ctx, kind) };
+    if (pool->ctx->targets[kind]->cores) target.core = core;
+    return (const xir_target *)pool_intern(pool, &target.head);
 }
 
 const xir_target *xir_target_of_kind(xir_context *ctx, xir_target_kind kind, const char *core) {
     const xir_target_row *row = (unsigned)kind < XIR_TARGET_MAX ? xir_target_row_at(ctx, kind) : NULL;
     if (!row || (row->cores && !core)) return NULL;
-    return target_make(context_home(ctx), kind, xir_str_of(core));
+    return target_make(context_pool(ctx), kind, xir_str_of(core));
 }
 
 /* ---- one-string spellings of the library's ------------------------------------------------------------------ */
@@ -110,7 +110,7 @@ static void print_core(const xir_object *object, buffer *out) {
     buffer_char(out, ')');
 }
 
-static const xir_object *parse_core(home *h, const xir_class *cls, xir_str text, form_error *e) {
+static const xir_object *parse_core(object_pool *pool, const xir_class *cls, xir_str text, form_error *e) {
     form_text t;
     if (!form_open(&t, text, cls->form->name, e)) return NULL;
     if (t.at == text.size || text.data[text.size - 1] != ')') {
@@ -118,7 +118,7 @@ static const xir_object *parse_core(home *h, const xir_class *cls, xir_str text,
         return NULL;
     }
     cored_target target = { .head.cls = cls, .core = { text.data + t.at, text.size - 1 - t.at } };
-    return form_made(h, &target.head, e);
+    return form_made(pool, &target.head, e);
 }
 
 #define TARGET(id, ...)      const xir_form xir_##id##_target_form = { #id "t", form_word_print, form_word_parse };

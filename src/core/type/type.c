@@ -4,41 +4,41 @@
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
 
-const xir_type *type_bool(home *h) {
-    return (const xir_type *)home_intern(h, &(xir_object){ .cls = h->ctx->types[CLASS_bool_type] });
+const xir_type *type_bool(object_pool *pool) {
+    return (const xir_type *)pool_intern(pool, &(xir_object){ .cls = pool->ctx->types[CLASS_bool_type] });
 }
 
-const xir_type *type_integer(home *h, bool sign, int64_t bits) {
+const xir_type *type_integer(object_pool *pool, bool sign, int64_t bits) {
     if (bits < 1 || bits > TYPE_BITS_MOST) return NULL;
-    xir_integer_type type = { { .cls = h->ctx->types[CLASS_integer_type] }, sign, bits };
-    return (const xir_type *)home_intern(h, &type.head);
+    xir_integer_type type = { { .cls = pool->ctx->types[CLASS_integer_type] }, sign, bits };
+    return (const xir_type *)pool_intern(pool, &type.head);
 }
 
-const xir_type *type_float(home *h, xir_float_format format) {
+const xir_type *type_float(object_pool *pool, xir_float_format format) {
     if ((unsigned)format > XIR_FLOAT_FPE6M9) return NULL;
-    xir_float_type type = { { .cls = h->ctx->types[CLASS_float_type] }, format };
-    return (const xir_type *)home_intern(h, &type.head);
+    xir_float_type type = { { .cls = pool->ctx->types[CLASS_float_type] }, format };
+    return (const xir_type *)pool_intern(pool, &type.head);
 }
 
-const xir_type *type_tensor(home *h, const xir_type *element, const xir_layout *layout, xir_i64s shape,
+const xir_type *type_tensor(object_pool *pool, const xir_type *element, const xir_layout *layout, xir_i64s shape,
                             xir_refs distrs) {
-    if (!layout) layout = layout_default(h, shape.size);
+    if (!layout) layout = layout_default(pool, shape.size);
     if (!layout) return NULL;
-    xir_tensor_type type = { { .cls = h->ctx->types[CLASS_tensor_type] }, element, shape, layout, distrs };
-    return (const xir_type *)home_intern(h, &type.head);
+    xir_tensor_type type = { { .cls = pool->ctx->types[CLASS_tensor_type] }, element, shape, layout, distrs };
+    return (const xir_type *)pool_intern(pool, &type.head);
 }
 
-const xir_type *xir_type_bool(xir_context *ctx)        { return type_bool(context_home(ctx)); }
-const xir_type *xir_type_sint(xir_context *ctx, int64_t bits)   { return type_integer(context_home(ctx), true, bits); }
-const xir_type *xir_type_uint(xir_context *ctx, int64_t bits)   { return type_integer(context_home(ctx), false, bits); }
+const xir_type *xir_type_bool(xir_context *ctx)        { return type_bool(context_pool(ctx)); }
+const xir_type *xir_type_sint(xir_context *ctx, int64_t bits)   { return type_integer(context_pool(ctx), true, bits); }
+const xir_type *xir_type_uint(xir_context *ctx, int64_t bits)   { return type_integer(context_pool(ctx), false, bits); }
 const xir_type *xir_type_float(xir_context *ctx, xir_float_format format) {
-    return type_float(context_home(ctx), format);
+    return type_float(context_pool(ctx), format);
 }
 
 const xir_type *xir_type_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
                                 const int64_t *dims, size_t rank) {
     if (!element || xir_type_as_tensor(element)) return NULL;
-    return type_tensor(context_home(ctx), element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
+    return type_tensor(context_pool(ctx), element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
 }
 
 const xir_type *xir_type_tensor_text(xir_context *ctx, const xir_type *element, const char *layout,

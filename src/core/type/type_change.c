@@ -127,7 +127,7 @@ static bool start(const xir_type *type, xir_tensor_type *out, xir_diags *why) {
 }
 
 static const xir_type *finish(xir_context *ctx, const xir_tensor_type *tensor, xir_diags *why) {
-    const xir_object *made = home_intern(context_home(ctx), &tensor->head);
+    const xir_object *made = pool_intern(context_pool(ctx), &tensor->head);
     return made ? (const xir_type *)made : out_of_memory(why);
 }
 
@@ -249,7 +249,7 @@ const xir_type *xir_type_add_distr(xir_context *ctx, const xir_type *type, const
     }
     xir_run valid = { .end = total, .m = 1 };
     xir_runs runs = { &valid, total > 0 };
-    const xir_distr *distr = distr_make(context_home(ctx), (xir_i64s){ axes, n }, runs, XIR_UVALUE_ZERO, false);
+    const xir_distr *distr = distr_make(context_pool(ctx), (xir_i64s){ axes, n }, runs, XIR_UVALUE_ZERO, false);
     return distr ? with_distr(ctx, &now, at, distr, why) : out_of_memory(why);
 }
 

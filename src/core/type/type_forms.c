@@ -21,7 +21,7 @@ static void print_integer(const xir_object *object, buffer *out) {
     buffer_char(out, ')');
 }
 
-static const xir_object *parse_integer(home *h, const xir_class *cls, xir_str text, form_error *e) {
+static const xir_object *parse_integer(object_pool *pool, const xir_class *cls, xir_str text, form_error *e) {
     form_text t;
     int64_t bits;
     bool sign = !begins(text, "@u");
@@ -33,7 +33,7 @@ static const xir_object *parse_integer(home *h, const xir_class *cls, xir_str te
         return form_fail(e, XIR_E_BOUNDS, at, "a width from 1 to %d bits expected, found %lld",
                          TYPE_BITS_MOST, (long long)bits);
     }
-    return form_close(&t) ? type_made(type_integer(h, sign, bits), e) : NULL;
+    return form_close(&t) ? type_made(type_integer(pool, sign, bits), e) : NULL;
 }
 
 /* ---- floats ------------------------------------------------------------------------------------------------ */
@@ -62,18 +62,18 @@ static void print_float(const xir_object *object, buffer *out) {
 }
 
 /* "@fpe7m8": nothing may follow. */
-static const xir_object *parse_word(home *h, xir_str text, int format, form_error *e) {
+static const xir_object *parse_word(object_pool *pool, xir_str text, int format, form_error *e) {
     form_text t;
     form_begin(&t, text, e);
     if (!form_literal(&t, "@") || !form_literal(&t, floats[format].name)) return NULL;
     if (t.at < t.size) return form_expected(&t, XIR_E_SYNTAX, t.at, "the end"), NULL;
-    return type_made(type_float(h, (xir_float_format)format), e);
+    return type_made(type_float(pool, (xir_float_format)format), e);
 }
 
-static const xir_object *parse_float(home *h, const xir_class *cls, xir_str text, form_error *e) {
+static const xir_object *parse_float(object_pool *pool, const xir_class *cls, xir_str text, form_error *e) {
     (void)cls;
-    if (begins(text, "@fpe7")) return parse_word(h, text, XIR_FLOAT_FPE7M8, e);
-    if (begins(text, "@fpe")) return parse_word(h, text, XIR_FLOAT_FPE6M9, e);
+    if (begins(text, "@fpe7")) return parse_word(pool, text, XIR_FLOAT_FPE7M8, e);
+    if (begins(text, "@fpe")) return parse_word(pool, text, XIR_FLOAT_FPE6M9, e);
     const char *name = begins(text, "@b") ? "bf" : begins(text, "@t") ? "tf" : "fp";
     form_text t;
     int64_t bits;
@@ -82,7 +82,7 @@ static const xir_object *parse_float(home *h, const xir_class *cls, xir_str text
     if (!form_i64(&t, "a width in bits", &bits)) return NULL;
     for (int format = 0; format < FLOATS; format++) {
         if (floats[format].bits != bits || strcmp(floats[format].name, name) != 0) continue;
-        return form_close(&t) ? type_made(type_float(h, (xir_float_format)format), e) : NULL;
+        return form_close(&t) ? type_made(type_float(pool, (xir_float_format)format), e) : NULL;
     }
     const char *widths = *name == 'b' ? "16" : *name == 't' ? "32" : "16, 32 or 64";
     return form_fail(e, XIR_E_BOUNDS, at, "%s bits expected, found %lld", widths, (long long)bits);

@@ -50,11 +50,11 @@ xir_status types_register(xir_context *ctx) {
         ((xir_class *)(uintptr_t)ctx->types[i])->what = whats[i];
     }
     targets_builtin(ctx);
-    home *h = context_home(ctx);
-    ctx->host = target_make(h, XIR_TARGET_HOST, XIR_STR(""));
-    ctx->host_mem = mtype_make(h, XIR_MTYPE_HOST, 0, 0);
-    ctx->no_scales = scales_make(h, false, (xir_runs){ 0 }, -1);
-    ctx->fp32 = type_float(h, XIR_FLOAT_FP32);
+    object_pool *pool = context_pool(ctx);
+    ctx->host = target_make(pool, XIR_TARGET_HOST, XIR_STR(""));
+    ctx->host_mem = mtype_make(pool, XIR_MTYPE_HOST, 0, 0);
+    ctx->no_scales = scales_make(pool, false, (xir_runs){ 0 }, -1);
+    ctx->fp32 = type_float(pool, XIR_FLOAT_FP32);
     ctx->tensor_class = ctx->types[CLASS_tensor_type];
     return ctx->host && ctx->host_mem && ctx->no_scales && ctx->fp32 ? XIR_OK : XIR_E_MEMORY;
 }

@@ -40,12 +40,12 @@ bool           runs_canonical(xir_runs runs);
 /* ---- constructors: NULL without memory --------------------------------------------------------------------- */
 
 /* `kind` is one that the context has. */
-const xir_target *target_make(home *h, xir_target_kind kind, xir_str core);
-const xir_mtype  *mtype_make(home *h, xir_mtype_kind kind, uint64_t addr, uint64_t offset);
+const xir_target *target_make(object_pool *pool, xir_target_kind kind, xir_str core);
+const xir_mtype  *mtype_make(object_pool *pool, xir_mtype_kind kind, uint64_t addr, uint64_t offset);
 
 /* NULL with the error set if `axes` is no layout; `base` is added to the error's place. */
-const xir_layout *layout_make(home *h, xir_str axes, size_t base, form_error *why);
-const xir_layout *layout_default(home *h, size_t rank);
+const xir_layout *layout_make(object_pool *pool, xir_str axes, size_t base, form_error *why);
+const xir_layout *layout_default(object_pool *pool, size_t rank);
 
 /* Walks the axes of a layout (NULL has none):
  *     for (form_text t = layout_walk(layout); layout_next(&t, &a);) … */
@@ -60,17 +60,17 @@ bool      layout_next(form_text *t, layout_axis *out);
 size_t    layout_letters(const xir_layout *layout, char *out, size_t room);
 
 /* `runs` canonical, m 1 where valid and 0 where not. */
-const xir_distr  *distr_make(home *h, xir_i64s axes, xir_runs runs, xir_uvalue uvalue, bool legacy);
+const xir_distr  *distr_make(object_pool *pool, xir_i64s axes, xir_runs runs, xir_uvalue uvalue, bool legacy);
 
 /* `runs` canonical. */
-const xir_scales      *scales_make(home *h, bool exp, xir_runs runs, int64_t axis);
-const xir_norm_ratios *norm_ratios_make(home *h, xir_runs runs, int64_t axis);
+const xir_scales      *scales_make(object_pool *pool, bool exp, xir_runs runs, int64_t axis);
+const xir_norm_ratios *norm_ratios_make(object_pool *pool, xir_runs runs, int64_t axis);
 
 enum { TYPE_BITS_MOST = 65536 };   /* of an integer; the bound of its row in types.def */
-const xir_type *type_bool(home *h);
-const xir_type *type_integer(home *h, bool sign, int64_t bits);   /* NULL too if the width is no good */
-const xir_type *type_float(home *h, xir_float_format format);
-const xir_type *type_tensor(home *h, const xir_type *element, const xir_layout *layout, xir_i64s shape,
+const xir_type *type_bool(object_pool *pool);
+const xir_type *type_integer(object_pool *pool, bool sign, int64_t bits);   /* NULL too if the width is no good */
+const xir_type *type_float(object_pool *pool, xir_float_format format);
+const xir_type *type_tensor(object_pool *pool, const xir_type *element, const xir_layout *layout, xir_i64s shape,
                             xir_refs distrs);
 
 /* Where the distribution over exactly these dims is; as many as there are if there is none. */

@@ -112,7 +112,7 @@ static xir_status check_row(const making *mk, const xir_pattern_row *r) {
 static xir_status take_element(making *mk, const xir_pattern_row *r, node *n) {
     form_error e = { 0 };
     if (!r->element) return XIR_OK;
-    const xir_object *type = form_parse(&mk->p->ctx->home, xir_str_of(r->element), &e);
+    const xir_object *type = form_parse(&mk->p->ctx->pool, xir_str_of(r->element), &e);
     if (e.status == XIR_E_MEMORY) return diag_memory(mk->why);
     if (!type) return refuse(mk, XIR_E_UNKNOWN, "'%s' is no element type", r->element);
     n->element = (const xir_type *)type;

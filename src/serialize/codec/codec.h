@@ -333,7 +333,7 @@ struct decoder {
     trace            trace;
     xir_context     *ctx;
     xir_network     *net;             /* NULL: an object for the context */
-    home            *home;
+    object_pool            *pool;
     source           root;            /* before anything was read: to find the path of a byte */
     bool             round;           /* reals to float32 */
     bool             existing;        /* the network was there before, like this: */

@@ -18,7 +18,7 @@ static bool misfit(source *s, const void *at, const xir_class *cls, const xir_cl
 }
 
 bool object_made(decoder *d, const xir_object *object, const xir_object **out) {
-    *out = home_intern(d->home, object);
+    *out = pool_intern(d->pool, object);
     return *out || trace_memory(&d->trace);
 }
 
@@ -69,7 +69,7 @@ static bool read_form(decoder *d, source *s, const void *at, xir_str text, const
         *out = memo->object;
     } else {
         form_error e = { 0 };
-        *out = form_parse(d->home, text, &e);
+        *out = form_parse(d->pool, text, &e);
         if (!*out) {
             if (e.status == XIR_E_MEMORY) return trace_memory(&d->trace);
             uint64_t byte = is_input(s, text) ? s->ops->offset(s, text.data) + e.at : s->ops->offset(s, at);

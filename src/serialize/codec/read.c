@@ -12,7 +12,7 @@ void decoder_init(decoder *d, xir_context *ctx, xir_network *net, const source_o
     d->trace = (trace){ .ctx = ctx, .why = why, .file = file, .text = text };
     d->ctx = ctx;
     d->net = net;
-    d->home = net ? &net->home : context_home(ctx);
+    d->pool = net ? &net->pool : context_pool(ctx);
     d->round = true;
     d->most_op_id = d->most_value_id = INT64_MIN;
     /* Where ids land in the tables differs from run to run, so that no file can be made to fill one slot. */

@@ -73,7 +73,7 @@ bool decode_map(decoder *d, source *s, xir_map *out, bool with_params);
 /* What nobody knows may stand where a whole family may, since what is done with one of a family asks first what it
  * is. */
 bool object_fits(const xir_class *cls, const xir_class *of);
-/* The object in the home, or the failure. */
+/* The interned object, or the failure. */
 bool object_made(decoder *d, const xir_object *object, const xir_object **out);
 /* Whether a body has all references that it needs. */
 bool object_complete(decoder *d, const xir_class *cls, const void *body, uint64_t byte);

@@ -19,7 +19,7 @@ static const xir_layout *stars(dialect *d, size_t rank) {
     form_error why;
     if (!text) return NULL;
     memset(text, '*', rank);
-    const xir_layout *layout = layout_make(&d->net->home, (xir_str){ text, rank }, 0, &why);
+    const xir_layout *layout = layout_make(&d->net->pool, (xir_str){ text, rank }, 0, &why);
     if (rank < DIALECT_LAYOUTS) d->layouts[rank] = layout;
     return layout;
 }
@@ -39,7 +39,7 @@ const xir_type *dialect_tensor(dialect *d, const xir_type *element, const int64_
     if (is_such(*memo, element, dims, rank)) return *memo;
     const xir_layout *layout = stars(d, rank);
     const xir_type *type = NULL;
-    if (layout) type = type_tensor(&d->net->home, element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
+    if (layout) type = type_tensor(&d->net->pool, element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
     if (!type) trace_memory(&d->trace);
     return *memo = type;
 }

@@ -50,7 +50,7 @@ static bool read_layout(flat_reader *r, const flat_view *t, const flat_table *as
     r->d.trace.top = list.up;
     bool ok = f.index == n && (!axes.failed || trace_memory(&r->d.trace));
     form_error e = { 0 };
-    *out = ok ? (const xir_object *)layout_make(r->d.home, (xir_str){ axes.data, axes.size }, 0, &e) : NULL;
+    *out = ok ? (const xir_object *)layout_make(r->d.pool, (xir_str){ axes.data, axes.size }, 0, &e) : NULL;
     if (ok && !*out) {
         if (!e.status || e.status == XIR_E_MEMORY) trace_memory(&r->d.trace);
         else FLAT_FAIL(r, t->at, e.status, "layout '%.*s': %s, at character %zu",
@@ -69,7 +69,7 @@ static bool read_float(flat_reader *r, const flat_view *t, const flat_table *as,
                          "no float has emax %" PRId64 ", emin %" PRId64 ", precision %" PRIu64 ", %" PRIu64 " bits",
                          numbers[0], numbers[1], (uint64_t)numbers[2], (uint64_t)numbers[3]);
     }
-    *out = (const xir_object *)type_float(r->d.home, (xir_float_format)which);
+    *out = (const xir_object *)type_float(r->d.pool, (xir_float_format)which);
     return *out || trace_memory(&r->d.trace);
 }
 
@@ -93,7 +93,7 @@ static bool read_distr(flat_reader *r, const flat_view *t, const flat_table *as,
         for (same = 1; i + same < n && !mask[i + same] == !mask[i]; same++) {}
         if (run_list_add(&runs, (int64_t)same, mask[i] != 0, 0, 0)) return runs_full(r, &runs);
     }
-    *out = (const xir_object *)distr_make(r->d.home, merged, run_list_runs(&runs), (xir_uvalue)uvalue, !word);
+    *out = (const xir_object *)distr_make(r->d.pool, merged, run_list_runs(&runs), (xir_uvalue)uvalue, !word);
     run_list_free(&runs);
     return *out || trace_memory(&r->d.trace);
 }
@@ -108,9 +108,9 @@ static bool read_array(flat_reader *r, const flat_view *t, class_number which, c
         int64_t mi = m ? flat_i64(m + 8 * i) : 0, ei = exp ? flat_i64(exp + 8 * i) : 0;
         if (run_list_add(&runs, 1, mi, ei, flat_real_at(value + 4 * i))) return runs_full(r, &runs);
     }
-    home *h = r->d.home;
-    if (which == CLASS_norm_ratios) *out = (const xir_object *)norm_ratios_make(h, run_list_runs(&runs), axis);
-    else *out = (const xir_object *)scales_make(h, which == CLASS_exp_scales, run_list_runs(&runs), axis);
+    object_pool *pool = r->d.pool;
+    if (which == CLASS_norm_ratios) *out = (const xir_object *)norm_ratios_make(pool, run_list_runs(&runs), axis);
+    else *out = (const xir_object *)scales_make(pool, which == CLASS_exp_scales, run_list_runs(&runs), axis);
     run_list_free(&runs);
     return *out || trace_memory(&r->d.trace);
 }

@@ -538,7 +538,7 @@ static void objects_are_made_once(void **state) {
     assert_true(xir_object_hash(&other->head) != xir_object_hash(&made->head));
 }
 
-static void equal_objects_of_two_homes_are_equal(void **state) {
+static void equal_objects_of_two_pools_are_equal(void **state) {
     (void)state;
     const xir_type *type = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 2, 3, 4);
     xir_network *net = xir_network_new(ctx, "n", XIR_FRAMEWORK_ONNX, "1");
@@ -1063,7 +1063,7 @@ int main(void) {
         OWN(a_class_may_refer_to_itself),
         STORY(a_body_begins_with_its_defaults),
         OWN(objects_are_made_once),
-        STORY(equal_objects_of_two_homes_are_equal),
+        STORY(equal_objects_of_two_pools_are_equal),
         OWN(an_object_owns_all_it_points_to),
         OWN(what_a_row_forbids_is_not_made),
         OWN(every_fault_is_told),

@@ -351,7 +351,7 @@ static bool work(xir_context *with) {
     form_error e = { 0 };
     xir_str text = XIR_STR("@merged_distr([1, 2, 3, 4, 5, 6, 7, 8, 9]^ZERO:{u:[0, 1), v:[1, 2), u:[2, 3), v:[3, 4), "
                            "u:[4, 5), v:[5, 6)})");
-    const void *read = form_parse(context_home(with), text, &e);
+    const void *read = form_parse(context_pool(with), text, &e);
     assert_int_equal(e.status, read ? XIR_OK : XIR_E_MEMORY);
     done &= read != NULL;
     xir_distr_builder *again = xir_distr_edit(with, xir_distr_build(b, findings));

@@ -308,7 +308,7 @@ static bool work(xir_context *with) {
         xir_layout_parse(with, XIR_STR("NCHWc32"), findings),
         xir_layout_default(with, 5),
         xir_layout_default(with, 500),
-        form_parse(context_home(with), XIR_STR("@layout(NCHWc64)"), &e),
+        form_parse(context_pool(with), XIR_STR("@layout(NCHWc64)"), &e),
         xir_layout_finish(with, &s, findings),
     };
     bool done = findings != NULL;

@@ -425,7 +425,7 @@ static void random_counts(void **state) {
             if (fits) total = sum;
             assert_int_equal(runs_total(run_list_runs(&l)), total);
         }
-        const xir_scales *s = scales_make(context_home(ctx), false, run_list_runs(&l), -1);
+        const xir_scales *s = scales_make(context_pool(ctx), false, run_list_runs(&l), -1);
         run_list_free(&l);
         assert_ptr_equal(read_text(spelled(s)), s);
         assert_int_equal(xir_scales_count(s), total);
@@ -567,12 +567,12 @@ static void scalars(void **state) {
 static bool work(xir_context *with) {
     xir_diags *findings = xir_diags_new(with);
     form_error e = { 0 };
-    home *h = context_home(with);
+    object_pool *pool = context_pool(with);
     const double scale[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
     const xir_scales *s = xir_scales_from(with, scale, 10, -1);
     const xir_norm_ratios *r = xir_norm_ratios_from(with, scale, 10, -1);
     bool done = findings && s && r;
-    done &= form_parse(h, XIR_STR("@exp_scales([axis=-1]1/2/3,2/3/4,3/4/5,4/5/6,5/6/7)"), &e) != NULL;
+    done &= form_parse(pool, XIR_STR("@exp_scales([axis=-1]1/2/3,2/3/4,3/4/5,4/5/6,5/6/7)"), &e) != NULL;
     assert_true(e.status == XIR_OK || e.status == XIR_E_MEMORY);
     if (s) {
         done &= xir_scales_concat(with, s, s, findings) != NULL;

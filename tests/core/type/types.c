@@ -305,7 +305,7 @@ static void forms_do_not_mix(void **state) {
         xir_str text = xir_str_of(texts[i]);
         for (size_t j = 0; j < ctx->n_forms; j++) {
             const xir_class *cls = ctx->forms[j];
-            const xir_object *object = cls->form->parse(context_home(ctx), cls, text, NULL);
+            const xir_object *object = cls->form->parse(context_pool(ctx), cls, text, NULL);
             assert_true((object != NULL) == (cls == form_class(ctx, text)));
             if (object) assert_ptr_equal(object->cls, cls);
         }
@@ -455,7 +455,7 @@ static void sizes(void **state) {
 static void foreign_types(void **state) {
     (void)state;
     const xir_object opaque = { .cls = class_opaque(ctx, XIR_STR("vendor::Posit"), false) };
-    const xir_type *t = (const xir_type *)home_intern(context_home(ctx), &opaque);
+    const xir_type *t = (const xir_type *)pool_intern(context_pool(ctx), &opaque);
     assert_int_equal(xir_type_kind_of(t), XIR_TYPE_OTHER);
     assert_false(xir_type_is_scalar(t));
     assert_false(xir_type_is_quantized(t));
@@ -478,7 +478,7 @@ static void broken_types(void **state) {
     const xir_tensor_type body = {
         .head.cls = ctx->types[CLASS_tensor_type], .shape = { shape, 2 }, .merged_distrs = { distrs, 3 },
     };
-    const xir_type *t = (const xir_type *)home_intern(context_home(ctx), &body.head);
+    const xir_type *t = (const xir_type *)pool_intern(context_pool(ctx), &body.head);
     assert_null(xir_type_element(t));
     assert_null(xir_type_storage(t));
     assert_null(xir_type_expressed(t));
@@ -511,15 +511,15 @@ static void broken_types(void **state) {
     assert_int_equal(xir_type_as_tensor(xir_type_add_distr(ctx, t, other, 1, why))->merged_distrs.size, 4);
 
     const xir_quantized_type holes = { .head.cls = ctx->types[CLASS_quantized_type] };
-    const xir_type *q = (const xir_type *)home_intern(context_home(ctx), &holes.head);
+    const xir_type *q = (const xir_type *)pool_intern(context_pool(ctx), &holes.head);
     assert_null(xir_type_storage(q));
     assert_null(xir_type_expressed(q));
     assert_null(xir_type_scale(q));
     assert_int_equal(xir_type_storage_bits(q), 0);
     const xir_integer_type wide = { .head.cls = ctx->types[CLASS_integer_type], .ibits = -8 };
-    assert_int_equal(xir_type_storage_bits((const xir_type *)home_intern(context_home(ctx), &wide.head)), 0);
+    assert_int_equal(xir_type_storage_bits((const xir_type *)pool_intern(context_pool(ctx), &wide.head)), 0);
     const xir_float_type strange = { { .cls = ctx->types[CLASS_float_type] }, (xir_float_format)7 };
-    const xir_type *f = (const xir_type *)home_intern(context_home(ctx), &strange.head);
+    const xir_type *f = (const xir_type *)pool_intern(context_pool(ctx), &strange.head);
     assert_int_equal(xir_type_storage_bits(f), 0);
     CHECK_SPELLED(f, "@fp(32)");
 }
@@ -706,26 +706,26 @@ static void contexts(void **state) {
         assert_ptr_equal(xir_class_find(ctx, ctx->types[i]->key), ctx->types[i]);
     }
     assert_ptr_equal(xir_class_base(ctx->types[CLASS_exp_scales]), ctx->types[CLASS_scales]);
-    home h;
-    home_init(&h, ctx, NULL);
-    const xir_type *own = type_tensor(&h, fp32(), NULL, (xir_i64s){ 0 }, (xir_refs){ 0 });
+    object_pool pool;
+    pool_init(&pool, ctx, NULL);
+    const xir_type *own = type_tensor(&pool, fp32(), NULL, (xir_i64s){ 0 }, (xir_refs){ 0 });
     assert_ptr_not_equal(own, xir_type_tensor(ctx, fp32(), NULL, NULL, 0));
     assert_true(xir_type_equal(own, xir_type_tensor(ctx, fp32(), NULL, NULL, 0)));
     assert_ptr_not_equal(xir_type_element(own), fp32());
-    assert_ptr_equal(xir_type_element(own), type_float(&h, XIR_FLOAT_FP32));
-    home_free(&h);
+    assert_ptr_equal(xir_type_element(own), type_float(&pool, XIR_FLOAT_FP32));
+    pool_free(&pool);
 }
 
 static bool work(xir_context *with) {
     xir_diags *findings = xir_diags_new(with);
     form_error e = { 0 };
-    home *h = context_home(with);
+    object_pool *pool = context_pool(with);
     bool done = findings != NULL;
     static const char *const texts[] = {
         "@fpgat", "@zhuget(340)", "@ocm(5)", "@chunk(1@2)", "@bool", "@sint(9)", "@bf(16)", "@fpe7m8",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const xir_object *object = form_parse(h, xir_str_of(texts[i]), &e);
+        const xir_object *object = form_parse(pool, xir_str_of(texts[i]), &e);
         assert_true(object || e.status == XIR_E_MEMORY);
         done &= object != NULL;
     }
