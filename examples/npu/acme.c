@@ -25,7 +25,7 @@ const xir_target *acme_npu(xir_context *ctx) {
 /* Returns XIR_OK if both inputs are tensors of one type. Runs before inference and when a network is validated. */
 xir_status hardswish_add_check(xir_infer *at) {
     const xir_type *input = xir_infer_input(at, 0), *residual = xir_infer_input(at, 1);
-    if (!input || !residual || xir_type_equal(input, residual)) return XIR_OK;   /* what is unknown is not judged */
+    if (!input || !residual || xir_type_equal(input, residual)) return XIR_OK;   /* unknown types are not checked */
     return xir_infer_fail(at, XIR_E_TYPE, "inputs/1", "expected the type of input, found another one");
 }
 

@@ -173,7 +173,7 @@ static bool copy_i64s(arena *to, const xir_field *f, xir_i64s *list) {
 
 static bool intern_ref(object_pool *pool, const xir_object **ref) {
     if (!*ref) return true;
-    *ref = pool_intern_held(h, *ref);
+    *ref = pool_intern_held(pool, *ref);
     return *ref != NULL;
 }
 

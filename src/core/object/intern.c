@@ -5,7 +5,7 @@
 #include "context.h"
 
 void pool_init(object_pool *pool, xir_context *ctx, pthread_mutex_t *lock) {
-    *h = (object_pool){ .ctx = ctx, .lock = lock };
+    *pool = (object_pool){ .ctx = ctx, .lock = lock };
     arena_init(&pool->arena, context_alloc(ctx));
 }
 
