@@ -1,6 +1,6 @@
-# Compiler flags, and the three ways in which our targets get them.
+# Compiler flags, and the functions that give them to XIR's targets.
 
-# Seen by every target of this tree and by no project around it.
+# These apply to every target of this tree, and not to a project that contains it.
 if(XIR_SANITIZE)
     add_compile_options(-fsanitize=${XIR_SANITIZE} -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${XIR_SANITIZE})
@@ -8,7 +8,7 @@ if(XIR_SANITIZE)
         add_compile_options(-fno-sanitize-recover=all)
     endif()
     if(CMAKE_C_COMPILER_ID STREQUAL GNU)
-        add_compile_options(-Wno-maybe-uninitialized)    # gcc 12 is wrong about it in instrumented code
+        add_compile_options(-Wno-maybe-uninitialized)    # gcc 12 reports instrumented code wrongly
     endif()
 endif()
 if(XIR_COVERAGE)
@@ -32,18 +32,18 @@ if(XIR_WERROR)
     list(APPEND XIR_WARNINGS -Werror)
 endif()
 
-# gcc 12.2 at -O2 forgets the rounding when two neighbours become (double)(float)x: it joins the
-# pair to a vector, and takes double -> float -> double there for nothing.
+# gcc 12.2 at -O2 loses the rounding when two adjacent numbers become (double)(float)x: it joins the pair into a vector
+# and takes double -> float -> double for a conversion without effect.
 #
 #     double pair[2] = { (double)(float)a, (double)(float)b };     /* is { a, b } */
 #
-# We round to float32 for a living, so no such joining.  Loops are still vectorised.
+# XIR relies on rounding to float32, so pairs are not joined. Loops are still vectorised.
 set(XIR_CORRECT "")
 if(CMAKE_C_COMPILER_ID STREQUAL GNU)
     set(XIR_CORRECT -fno-tree-slp-vectorize)
 endif()
 
-# Every target of ours: C11 without extensions, C++17 where there is any, hidden names.
+# Every target of XIR: C11 without extensions, C++17 for C++ sources, hidden names.
 function(xir_target_flags target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 11   C_STANDARD_REQUIRED ON   C_EXTENSIONS OFF
@@ -52,8 +52,8 @@ function(xir_target_flags target)
     target_compile_options(${target} PRIVATE
         ${XIR_WARNINGS} $<$<COMPILE_LANGUAGE:C>:${XIR_WARNINGS_C}>
         ${XIR_CORRECT}
-        -ffp-contract=off                                   # figures do not depend on the machine
-        "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")       # nor __FILE__ on the place of the tree
+        -ffp-contract=off                                   # results do not depend on the machine
+        "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")       # __FILE__ does not depend on where the tree is
     target_compile_definitions(${target} PRIVATE $<$<BOOL:${XIR_DEBUG_ARENA}>:XIR_DEBUG_ARENA=1>)
 endfunction()
 
@@ -67,7 +67,7 @@ function(xir_library_flags target)
     if(CMAKE_C_COMPILER_ID STREQUAL GNU)
         target_compile_options(${target} PRIVATE -fno-semantic-interposition)
     endif()
-    if(XIR_LTO)    # with ordinary code beside it, for tests that link single objects
+    if(XIR_LTO)    # objects hold ordinary code as well, for tests that link single objects
         target_compile_options(${target} PRIVATE -flto -ffat-lto-objects)
     endif()
 endfunction()
@@ -79,8 +79,8 @@ function(xir_private_include target)
     endforeach()
 endfunction()
 
-# Sets `out` to the objects joined to one whose hidden names are local, or to the objects as they
-# are where that is not possible: instrumented builds bring names of their own.
+# Sets `out` to one object that joins the given ones and whose hidden names are local. Instrumented builds add names of
+# their own, so there `out` is the given objects.
 function(xir_one_object out)
     if(XIR_SANITIZE OR XIR_COVERAGE OR XIR_FUZZ OR CMAKE_INTERPROCEDURAL_OPTIMIZATION OR NOT CMAKE_OBJCOPY)
         set(${out} ${ARGN} PARENT_SCOPE)
@@ -88,7 +88,7 @@ function(xir_one_object out)
     endif()
     set(object ${CMAKE_CURRENT_BINARY_DIR}/xir.o)
     separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
-    if(XIR_LTO)    # here the files become one: who links libxir.a needs to know nothing of it
+    if(XIR_LTO)    # link-time optimisation ends here: libxir.a holds ordinary code
         list(APPEND flags -flto=${XIR_LTO_JOBS} -flinker-output=nolto-rel -O3 -fPIC)
     endif()
     add_custom_command(OUTPUT ${object}
@@ -101,21 +101,20 @@ function(xir_one_object out)
     set(${out} ${object} PARENT_SCOPE)
 endfunction()
 
-# A plug-in <folder of the build>/<name>.so.  It is linked with nothing: it meets the library of the
-# program that loads it.
+# A plug-in <folder of the build>/<name>.so. It is linked with no library: it uses the XIR of the program that loads it.
 function(xir_plugin target name)
     add_library(${target} MODULE ${ARGN})
     set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX .so OUTPUT_NAME ${name})
     xir_target_flags(${target})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
-    list(GET ARGN 0 source)    # its lists lie beside it, and are included by declare.h
+    list(GET ARGN 0 source)    # declare.h includes the lists next to it
     get_filename_component(folder ${source} DIRECTORY)
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
     xir_private_include(${target} ${folder})
 endfunction()
 
-# Sets `out` to the headers in <…> that `source` includes, that are not ours, and that the C++
-# compiler does not find: the packages a C++ test or peer misses.
+# Sets `out` to the headers in <…> that `source` includes and the C++ compiler does not find, XIR's own apart: they stand
+# for the packages that a C++ test or peer lacks.
 include(CheckIncludeFileCXX OPTIONAL)
 function(xir_missing_headers out source)
     set(missing "")
@@ -134,8 +133,8 @@ function(xir_missing_headers out source)
     set(${out} "${missing}" PARENT_SCOPE)
 endfunction()
 
-# Turns C++ on if there is a compiler for it; XIR_HAVE_CXX says so.  A macro: languages are
-# enabled in the folder that uses them.
+# Enables C++ if there is a compiler, and sets XIR_HAVE_CXX. It is a macro because a language is enabled in the folder
+# that uses it.
 include(CheckLanguage)
 macro(xir_enable_cxx)
     check_language(CXX)

@@ -8,7 +8,7 @@ set(xir_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/xir)
 install(DIRECTORY include/xir DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.def")
 
-# Two sets of targets: who links the shared library needs none of its packages.
+# Two sets of targets: a program that links the shared library does not need the packages that the static one needs.
 install(TARGETS xir_shared EXPORT xirTargets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -25,7 +25,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/xirConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/xirConfig.cmake ${PROJECT_BINARY_DIR}/xirConfigVersion.cmake cmake/XirMsgpack.cmake
     DESTINATION ${xir_cmake_dir})
 
-# xir.pc finds its prefix from where it lies, so that an installed tree can be moved.
+# xir.pc finds its prefix from its own place, so that an installed tree can be moved.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
     set(xir_pc_prefix "${CMAKE_INSTALL_PREFIX}")
     set(xir_pc_libdir "${CMAKE_INSTALL_LIBDIR}")
@@ -48,7 +48,7 @@ endif()
 set(xir_pc_private "-lm")
 get_filename_component(xir_pc_msgpack ${XIR_MSGPACK_LIBRARY} NAME_WE)
 string(REGEX REPLACE "^lib" " -l" xir_pc_msgpack ${xir_pc_msgpack})
-string(PREPEND xir_pc_private "${xir_pc_msgpack} ")    # its pkg-config name differs from version to version
+string(PREPEND xir_pc_private "${xir_pc_msgpack} ")    # the name of its pkg-config file depends on its version
 if(CMAKE_DL_LIBS)
     string(APPEND xir_pc_private " -l${CMAKE_DL_LIBS}")
 endif()
@@ -58,13 +58,13 @@ endif()
 configure_file(cmake/xir.pc.in ${PROJECT_BINARY_DIR}/xir.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/xir.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The documentation as it is in the tree, so that its links work: README.md, docs/, examples/, and the sources that pages
+# The documentation is laid out as in the tree, so that its links work: README.md, docs/, and examples/, which pages
 # show. The schema of .fb files is docs/xir.fbs.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "CMakeLists.txt" EXCLUDE)
 
-# Plug-ins are found by nobody: who wants one names its file.
+# Plug-ins are not searched for: a program names the file of the one that it loads.
 if(XIR_PLUGINS)
     install(TARGETS ${XIR_PLUGINS} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/xir)
 endif()

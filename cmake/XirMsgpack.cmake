@@ -1,5 +1,5 @@
-# Makes xir::msgpack, the C library msgpack-c, if it is there.  Its own CMake package has other names in other
-# versions, and so has the library; the header has one.
+# Makes xir::msgpack, the C library msgpack-c, if it is installed. The names of its CMake package and of its library
+# depend on its version; the name of its header does not.
 
 find_path(XIR_MSGPACK_INCLUDE_DIR msgpack.h)
 find_library(XIR_MSGPACK_LIBRARY NAMES msgpackc msgpack-c)

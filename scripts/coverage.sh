@@ -1,6 +1,6 @@
 #!/bin/sh
-# coverage.sh: runs the tests of preset coverage and prints which share of each folder's lines and
-# branches they execute; the lines that were not are in build/coverage/gcov/*.gcov ("#####").
+# coverage.sh: runs the tests of preset coverage and prints the share of each folder's lines and branches that they
+# execute. build/coverage/gcov/*.gcov marks the lines that are not executed by "#####".
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)

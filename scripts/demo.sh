@@ -1,9 +1,8 @@
 #!/bin/sh
-# demo.sh: builds the library and the program, runs examples/quickstart, looks at what it wrote with
-# `xir`, takes it through every format and back, and asks about operations, built in and of a plug-in.
-# Then the main job: a trained network comes in from ONNX, is converted, checked and optimised with a
-# proof that it computes what it did, saved, loaded lazily, and reads 64 handwritten digits as PyTorch
-# does. Everything is written to build/demo.
+# demo.sh: builds the library and the program, and runs examples/quickstart. `xir` then inspects the network that it
+# wrote, converts it to every format and back, and prints operations, built in and of a plug-in. The second part takes a
+# trained network from ONNX: it is converted, checked, optimised with a proof that it still computes the same, saved and
+# loaded lazily, and it recognises 64 handwritten digits as PyTorch does. Everything is written to build/demo.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,7 +13,7 @@ rm -rf "$demo"
 mkdir -p "$demo"
 cd "$demo"
 
-# A command, as it would be typed, and what it prints.
+# Prints a command as it would be typed, and runs it.
 run() {
     printf '\n$ %s\n' "$*"
     "$@"
@@ -49,7 +48,7 @@ run xir convert digits.fb digits.json
 run xir run   digits.fb   --lazy --each --input image="$models/digits_inputs.npy" --output answers
 run xir run   digits.json --lazy --each --input image="$models/digits_inputs.npy" --compare answers --tolerance 0
 run xir run   digits.onnx        --each --input image="$models/digits_inputs.npy" --compare answers
-printf '\n64 digits that the network had not seen, beside what PyTorch says of them:\n'
+printf '\n64 digits that the network was not trained on, next to the answers of PyTorch:\n'
 run score answers/logits.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 
 printf '\nThe files are in %s:\n' "$demo"

@@ -4,8 +4,8 @@
     scripts/make_number_tables.py > src/core/base/number_tables.c
     scripts/make_number_tables.py --check     compare with the checked-in file, exit 1 if different
 
-The integer estimates of logarithms that number.h, number_print.c and number_parse.c use are proved
-here over their whole range before anything is printed, so a wrong constant cannot make a table.
+number.h, number_print.c and number_parse.c estimate logarithms with integers. Those estimates are proved here over their
+whole range before anything is printed, so a wrong constant cannot make a table.
 """
 
 import os
@@ -137,7 +137,7 @@ def main():
         sys.stdout.write(want)
     elif sys.argv[1:] == ["--check"]:
         root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        path = os.path.join(root, "src", "core", "number_tables.c")
+        path = os.path.join(root, "src", "core", "base", "number_tables.c")
         with open(path, encoding="utf-8") as file:
             if file.read() != want:
                 sys.exit(f"{path}: differs from what make_number_tables.py prints")

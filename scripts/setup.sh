@@ -1,16 +1,16 @@
 #!/bin/sh
-# setup.sh [NEED…]: installs what is missing on Debian 12.  NEED is one or more of
+# setup.sh [NEED…]: installs what is missing on Debian 12. NEED is one or more of
 #
 #   build   compiler, cmake, ninja, pkg-config, OpenSSL, msgpack-c (always included)
-#   test    cmocka, and what the tests compare with
+#   test    cmocka, and the programs and libraries that the tests compare with
 #   clang   the second compiler
 #   fuzz    clang with its run-time library for fuzzing
-#   peers   the libraries that xir-bench can be compared with
+#   peers   the libraries that xir-bench can measure next to XIR
 #
-# Nothing is done, and no network is used, when everything is there.
+# If everything is installed, it does nothing and does not use the network.
 set -eu
 
-# Programs as command:package, so that one from elsewhere is as good; the others as packages.
+# Programs are listed as command:package: one that is installed in another way counts as well.
 programs="gcc:gcc cmake:cmake ninja:ninja-build pkg-config:pkg-config"
 packages="libc6-dev libssl-dev libmsgpack-dev"
 
@@ -19,7 +19,8 @@ for need in "$@"; do
     build) ;;
     test)
         programs="$programs g++:g++ /usr/bin/python3:python3 flatc:flatbuffers-compiler strace:strace"
-        packages="$packages libcmocka-dev nlohmann-json3-dev libonnx-testdata libflatbuffers-dev python3-msgpack python3-jsonschema" ;;
+        packages="$packages libcmocka-dev nlohmann-json3-dev libonnx-testdata libflatbuffers-dev python3-msgpack"
+        packages="$packages python3-jsonschema" ;;
     clang)
         programs="$programs clang:clang g++:g++" ;;
     fuzz)
@@ -27,9 +28,10 @@ for need in "$@"; do
         packages="$packages libclang-rt-14-dev" ;;
     peers)
         programs="$programs g++:g++"
-        packages="$packages nlohmann-json3-dev libsimdjson-dev libflatbuffers-dev flatbuffers-compiler libmsgpack-cxx-dev libonnx-dev libprotobuf-dev libmlir-22-dev llvm-22-dev" ;;
+        packages="$packages nlohmann-json3-dev libsimdjson-dev libflatbuffers-dev flatbuffers-compiler"
+        packages="$packages libmsgpack-cxx-dev libonnx-dev libprotobuf-dev libmlir-22-dev llvm-22-dev" ;;
     *)
-        echo "setup.sh: '$need' is none of build, test, clang, fuzz, peers" >&2
+        echo "setup.sh: unknown need '$need', expected build, test, clang, fuzz or peers" >&2
         exit 2 ;;
     esac
 done
@@ -48,7 +50,7 @@ if command -v dpkg-query >/dev/null 2>&1; then
         esac
     done
 elif [ -n "$missing" ]; then
-    echo "setup.sh: missing:$missing. These are Debian's package names; this is not Debian: please install them." >&2
+    echo "setup.sh: missing:$missing. Please install them; these are the names of Debian's packages." >&2
     exit 1
 fi
 
@@ -58,7 +60,7 @@ if [ "$(id -u)" -eq 0 ]; then
     as_root=
 elif command -v sudo >/dev/null 2>&1; then
     as_root="sudo"
-    # Without a terminal nobody can type a password.
+    # Without a terminal sudo cannot ask for a password.
     [ -t 0 ] || as_root="sudo -n"
 else
     echo "setup.sh: missing:$missing" >&2
@@ -71,7 +73,7 @@ apt() {
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
         -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "$@" </dev/null
 }
-apt update || echo "setup.sh: apt-get update failed; trying with the package lists that are here" >&2
+apt update || echo "setup.sh: apt-get update failed; continuing with the package lists of this machine" >&2
 if ! apt install --no-install-recommends $missing; then
     echo "setup.sh: apt-get could not install:$missing" >&2
     echo "setup.sh: its messages are above; is there a network, and is this Debian 12?" >&2

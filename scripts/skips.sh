@@ -1,12 +1,12 @@
 #!/bin/sh
-# skips.sh BUILD: prints what the last run of the tests in BUILD skipped, and fails if tests/skips.txt
-# does not say that it may be.  A line of BUILD/skips/TEST is "PART REASON".
+# skips.sh BUILD: prints what the last run of the tests in BUILD skipped, and fails if tests/skips.txt does not allow one
+# of the skips. A line of BUILD/skips/TEST is "PART REASON".
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
 failed=0
 
-# may_be TEST/PART: whether a line of the list fits it, whose variable is not set.
+# may_be TEST/PART: whether a line of the list matches it, and the line's variable is not set.
 may_be() {
     while read -r pattern unless excuse; do
         case $pattern in '' | '#'*) continue ;; esac

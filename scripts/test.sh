@@ -1,11 +1,10 @@
 #!/bin/sh
-# test.sh [PRESET [CTEST OPTIONS…]]: builds PRESET (dev) and runs its tests; on a bare Debian 12 it
-# installs what it needs first.  The exit code is ctest's; with CI in the environment it fails too if
-# a test was skipped that tests/skips.txt does not list.
+# test.sh [PRESET [CTEST OPTIONS…]]: installs what is missing on Debian 12, builds PRESET (dev) and runs its tests. The
+# exit code is ctest's. With CI in the environment it also fails if a test was skipped that tests/skips.txt does not list.
 #
 #   sh scripts/test.sh                  everything, as configured for daily work
 #   sh scripts/test.sh asan             under AddressSanitizer and UndefinedBehaviorSanitizer
-#   sh scripts/test.sh asan-clang       the same with clang, which sees more
+#   sh scripts/test.sh asan-clang       the same with clang, which detects more
 #   sh scripts/test.sh dev -R network   tests whose name contains "network"
 set -eu
 
@@ -15,7 +14,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 
 case $preset in
 release | bench-peers)
-    echo "test.sh: preset $preset has no tests; those are: dev dev-clang asan asan-clang tsan coverage fuzz" >&2
+    echo "test.sh: preset $preset has no tests; these have: dev dev-clang asan asan-clang tsan coverage fuzz" >&2
     exit 2 ;;
 esac
 
